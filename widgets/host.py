@@ -1,0 +1,102 @@
+"""Run a widget by name. The page, the build and the tests all come in through `stream`."""
+import hashlib
+import json
+from dataclasses import asdict, fields
+from importlib import import_module
+from math import isfinite
+from urllib.parse import urlencode
+
+import numpy as np
+
+
+def widget(name):
+    return import_module(f"widgets.{name}")
+
+
+def stream(name, form="{}"):
+    """JSON frames {panels, readouts, watched, broken, progress, hash} of one run; `form` holds knobs as the page's strings."""
+    w = widget(name)
+    knobs = knobs_from(w.Knobs, json.loads(form))
+    for result in w.run(knobs):
+        broken = w.broken(knobs, result)
+        panels = plain(w.figure(knobs, result))
+        readouts = [row(r) for r in w.readouts(knobs, result)]
+        yield json.dumps(dict(panels=panels, readouts=readouts, watched=row(w.watched(knobs, result)), broken=broken and asdict(broken),
+                              progress=w.progress(knobs, result) if hasattr(w, "progress") else None, hash=fingerprint(panels)))
+
+
+def knobs_from(cls, form):
+    """A form's strings as the types the defaults have; a value that is not on offer is a ValueError that says what is."""
+    return cls(**{f.name: parsed(f, form[f.name]) for f in fields(cls) if f.name in form})
+
+
+def parsed(knob, text):
+    m, offered = knob.metadata, None
+    if m["kind"] == "toggle":
+        value, offered = {"on": True, "off": False}.get(text, text), [True, False]
+    else:
+        try:
+            value = type(knob.default)(float(text)) if isinstance(knob.default, int) else type(knob.default)(text)
+        except (TypeError, ValueError, OverflowError):
+            raise ValueError(f"{knob.name} must be a number, not {text!r}") from None
+        offered = m.get("rungs") or m.get("options")
+    if offered and value not in offered:
+        raise ValueError(f"{knob.name} must be one of {', '.join(map(spelled, offered))}, not {text!r}")
+    if m["kind"] == "slider" and not m["low"] <= value <= m["high"]:
+        raise ValueError(f"{knob.name} must be from {spelled(m['low'])} to {spelled(m['high'])}, not {text!r}")
+    return value
+
+
+def query(knobs):
+    """Knobs as the query of a permalink: offset=10&baseline=none."""
+    return urlencode({name: spelled(value) for name, value in asdict(knobs).items()})
+
+
+def spelled(value):
+    """A knob's value as the form holds it."""
+    return {True: "on", False: "off"}[value] if isinstance(value, bool) else f"{value:.12g}" if isinstance(value, float) else str(value)
+
+
+def row(readout):
+    return dict(label=readout.label, text=figures(readout.value), unit=readout.unit, source=line_of(readout.source), state=readout.state)
+
+
+def figures(value):
+    """Three significant digits, thousands grouped: 0.0312, 1,240, 3.1e-7; a word stays a word."""
+    if isinstance(value, str):
+        return value
+    value = float(value)
+    if not isfinite(value):
+        return "–" if value != value else "∞" if value > 0 else "−∞"
+    if abs(value) >= 999.5:
+        return f"{value:,.0f}".replace("-", "−") if abs(value) < 1e7 else f"{value:.3g}".replace("e+0", "e").replace("e+", "e").replace("-", "−")
+    text = f"{value:#.3g}" if value != int(value) else str(int(value))
+    return text.rstrip(".").replace("e-0", "e−").replace("-", "−")
+
+
+def line_of(function):
+    """Where a sim function stands: sim/kl.py#L41."""
+    return function and f"{function.__module__.replace('.', '/')}.py#L{function.__code__.co_firstlineno}"
+
+
+def plain(x):
+    """Arrays as lists. NaN and infinity are not JSON: plotly draws a gap for null."""
+    if isinstance(x, dict):
+        return {k: plain(v) for k, v in x.items()}
+    if isinstance(x, list | tuple):
+        return [plain(v) for v in x]
+    if isinstance(x, np.ndarray | np.generic):
+        return plain(x.tolist())
+    return None if isinstance(x, float) and not isfinite(x) else x
+
+
+def fingerprint(panels):
+    """Eight hexadecimal digits of what is drawn, rounded to six digits so that the last bit of `exp` does not show."""
+    digits = json.dumps(rounded([p["data"] for p in panels]))
+    return hashlib.sha256(digits.encode()).hexdigest()[:8]
+
+
+def rounded(x):
+    if isinstance(x, dict):
+        return {k: rounded(v) for k, v in x.items()}
+    return [rounded(v) for v in x] if isinstance(x, list) else f"{x:.6g}" if isinstance(x, float) else x
