@@ -1,0 +1,67 @@
+import pytest
+
+from sim.cluster.hardware import ACCELS, GIB, ridge
+
+A100, H100, H200, B200, MI300X = (ACCELS[key] for key in ("a100_80", "h100", "h200", "b200", "mi300x"))
+
+
+@pytest.mark.parametrize("accelerator, flop_per_byte", [(A100, 153.0), (H100, 295.3), (H200, 206.1), (B200, 281.2), (MI300X, 246.7)])
+def test_the_ridge_is_the_work_one_byte_of_memory_must_carry(accelerator, flop_per_byte):
+    # dense bf16 FLOP/s over HBM bytes/s of the data sheets, for instance 989.4e12 / 3.35e12
+    assert ridge(accelerator) == pytest.approx(flop_per_byte, abs=0.05 + 1e-9)
+
+
+def test_eight_bit_arithmetic_is_twice_as_fast_except_on_a_tpu_v5p():
+    for accelerator in ACCELS.values():
+        if accelerator.fp8_tflops is not None:
+            factor = 1 if accelerator.key == "tpu_v5p" else 2
+            assert accelerator.fp8_tflops == pytest.approx(factor * accelerator.bf16_tflops, rel=1e-3)
+
+
+def test_four_bit_arithmetic_is_at_least_twice_as_fast_as_eight():
+    for accelerator in ACCELS.values():
+        if accelerator.fp4_tflops is not None:
+            assert accelerator.fp4_tflops >= 1.999 * accelerator.fp8_tflops
+
+
+def test_h200_is_an_h100_with_more_memory():
+    assert H200.bf16_tflops == H100.bf16_tflops and H200.fp8_tflops == H100.fp8_tflops
+    assert H200.hbm_gb > H100.hbm_gb and H200.hbm_tbs > H100.hbm_tbs
+
+
+def test_the_often_copied_sparse_numbers_are_not_in_the_table():
+    # Web tables list H200 at 1.97 PFLOP/s and MI300X at 2 615 TFLOP/s "dense bf16": both are with 2:4 sparsity.
+    assert H200.bf16_tflops < 1000 and MI300X.bf16_tflops < 1400
+
+
+def test_nvlink_is_counted_in_one_direction():
+    # NVIDIA prints 600, 900 and 1800 GB/s, the sum of both directions
+    assert [a.scaleup_gbs_dir for a in (A100, H100, B200)] == [300, 450, 900]
+
+
+def test_without_a_switch_a_pair_sees_one_link_of_seven():
+    assert MI300X.scaleup_gbs_dir == 7 * MI300X.peer_gbs_dir == 448                        # AMD: 7 links of 128 GB/s, both directions
+    assert ACCELS["mi355x"].scaleup_gbs_dir == pytest.approx(7 * ACCELS["mi355x"].peer_gbs_dir)
+    assert H100.peer_gbs_dir == H100.scaleup_gbs_dir
+
+
+def test_google_counts_memory_in_gib():
+    assert GIB == 1.073741824
+    assert ACCELS["tpu_v5p"].hbm_bytes == pytest.approx(95 * 2**30, rel=1e-12)              # Google Cloud: 95 GiB
+    assert ACCELS["tpu_7x"].hbm_bytes == pytest.approx(192 * 2**30, rel=1e-12)
+    assert H100.hbm_bytes == 80e9
+
+
+def test_a_doubtful_row_says_what_is_doubtful():
+    doubtful = {a.key for a in ACCELS.values() if not a.verified}
+    assert doubtful == {"h20", "gh200", "b200", "gb200", "b300", "mi355x", "tpu_v5p"}
+    assert H100.verified and not H100.unverified
+
+
+def test_arithmetic_that_a_chip_lacks_is_refused():
+    with pytest.raises(ValueError, match=r"A100 80 GB .SXM. has no fp8 arithmetic"):
+        A100.flops("fp8")
+
+
+def test_every_row_stands_under_its_key():
+    assert all(key == row.key and row.source for key, row in ACCELS.items())
