@@ -19,7 +19,7 @@ def stream(name, form="{}"):
     knobs = knobs_from(w.Knobs, json.loads(form))
     for result in w.run(knobs):
         broken = w.broken(knobs, result)
-        panels = plain(w.figure(knobs, result))
+        panels = [dict(p, alt=described(p)) for p in plain(w.figure(knobs, result))]
         readouts = [row(r) for r in w.readouts(knobs, result)]
         yield json.dumps(dict(panels=panels, readouts=readouts, watched=row(w.watched(knobs, result)), broken=broken and asdict(broken),
                               progress=w.progress(knobs, result) if hasattr(w, "progress") else None, hash=fingerprint(panels)))
@@ -88,6 +88,15 @@ def plain(x):
     if isinstance(x, np.ndarray | np.generic):
         return plain(x.tolist())
     return None if isinstance(x, float) and not isfinite(x) else x
+
+
+def described(panel):
+    """A sentence for those who do not see the panel: what is drawn, over what range, up to what value."""
+    curves = [m for m in panel["data"] if m["type"] != "heatmap"]
+    values = [v for m in curves for v in m["y"] if isinstance(v, int | float)]
+    named = ", ".join(dict.fromkeys(m["name"] for m in curves if m["name"]))
+    ends = f": from {figures(min(values))} to {figures(max(values))}" if values else ""
+    return f"{panel['title']}, {panel['note']}{' (' + named + ')' if named else ''}{ends}"
 
 
 def fingerprint(panels):

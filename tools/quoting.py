@@ -1,0 +1,111 @@
+"""Code on the page: a definition by its name, the difference between two files, and a page of its own for every module."""
+import ast
+import difflib
+import html
+import re
+from pathlib import Path
+
+from pygments import highlight
+from pygments.formatters import HtmlFormatter
+from pygments.lexers import PythonLexer
+
+ROOT = Path(__file__).parents[1]
+PLAIN = HtmlFormatter(nowrap=True)
+
+
+def coloured(code):
+    return highlight(code, PythonLexer(stripnl=False), PLAIN).rstrip("\n")
+
+
+def link(path, line, text=None, css=""):
+    """A link from a lesson to the page that shows a module, at a line: every lesson lies one folder deep."""
+    css = f' class="{css}"' if css else ""
+    return f'<a{css} href="../code/{path}.html#L{line}">{text or f"{path}:{line}"}</a>'
+
+
+def definition(path, name):
+    """(text, first line) of a function, a class or a class's method (`Trainer.step`) in a file."""
+    text = (ROOT / path).read_text(encoding="utf-8")
+    node = ast.parse(text)
+    for part in name.split("."):
+        node = next((n for n in node.body if part in (getattr(n, "name", None), *(t.id for t in getattr(n, "targets", []) if isinstance(t, ast.Name)))), None)
+        if node is None:
+            raise ValueError(f"{path} defines no {name}")
+    first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", []))])
+    lines = text.splitlines()[first - 1:node.end_lineno]
+    return "\n".join(line[node.col_offset:] for line in lines), first
+
+
+def test_of(path):
+    """The test module that mirrors a module of sim/ or widgets/."""
+    p = Path(path)
+    twin = Path("tests") / p.parent / f"test_{p.name}"
+    return twin.as_posix() if (ROOT / twin).exists() else ""
+
+
+def without_docstring(path):
+    text = (ROOT / path).read_text(encoding="utf-8")
+    first = ast.parse(text).body[0]
+    return text.splitlines()[first.end_lineno if isinstance(first, ast.Expr) else 0:]
+
+
+def changes(old, new):
+    """{function: [(i1, i2, j1, j2), …]} of the lines that differ, docstrings of the modules apart; and both files' lines."""
+    a, b = without_docstring(old), without_docstring(new)
+    hunks = {}
+    for tag, *at in difflib.SequenceMatcher(None, a, b, autojunk=False).get_opcodes():
+        if tag != "equal":
+            hunks.setdefault(home(a, at[0]) or home(b, at[2]), []).append(at)
+    return hunks, a, b
+
+
+def home(lines, i):
+    """The function or constant to which line i belongs."""
+    names = (re.match(r"def (\w+)|([A-Z]\w*) =", line) for line in reversed(lines[:i + 1]))
+    return next((m[1] or m[2] for m in names if m), "")
+
+
+def difference(old, new, clauses, button):
+    """One section a changed function, headed by its name and the clause that says what the change does."""
+    hunks, a, b = changes(old, new)
+    if missing := [name for name in hunks if name not in clauses]:
+        raise ValueError(f"no clause says what changes in {', '.join(missing)} ({old} -> {new})")
+    if unused := [name for name in clauses if name not in hunks]:
+        raise ValueError(f"{', '.join(unused)} does not change ({old} -> {new})")
+    removed, added = (sum(at[end] - at[start] for ops in hunks.values() for at in ops) for start, end in ((0, 1), (2, 3)))
+    rows = []
+    for name, ops in hunks.items():
+        rows.append(f'<span class="hunk"><code>{name}</code><span>{html.escape(clauses[name])}</span></span>')
+        at = start_of(a, ops[0][0])
+        for i1, i2, j1, j2 in ops:
+            rows += [row("same", x) for x in a[at:i1]] + [row("rem", x) for x in a[i1:i2]] + [row("add", x) for x in b[j1:j2]]
+            at = i2
+        while at < len(a) and a[at].strip():
+            rows.append(row("same", a[at]))
+            at += 1
+    total = sum(1 for line in b if line.strip())
+    return (f'<figure class="src diff"><header><span>{link(old, 1, old)} → {link(new, 1, new.rpartition("/")[2])}</span>'
+            f'<span class="count"><del><b>−{removed}</b></del> <ins><b>+{added}</b></ins> lines of {total}</span><span class="end"></span>{button}</header>'
+            f'<div class="highlight"><pre tabindex="0" aria-label="Difference between {old} and {new}">{"".join(rows)}</pre></div></figure>')
+
+
+def start_of(lines, i):
+    while i > 0 and lines[i - 1].strip() and not lines[i].startswith("def "):
+        i -= 1
+    return i
+
+
+def row(kind, line):
+    return f'<span class="l {kind}">{coloured(line)}</span>'
+
+
+def module_page(path, home_page):
+    """A page that shows one module, every line an anchor: what the numbers of the lessons link to."""
+    lines = coloured((ROOT / path).read_text(encoding="utf-8")).split("\n")
+    up = "../" * (path.count("/") + 1)
+    body = "".join(f'<a class="ln" id="L{n}" href="#L{n}" tabindex="-1">{n}</a>{line}\n' for n, line in enumerate(lines, 1))
+    tested = test_of(path)
+    beside = f'tested by <a href="{up}code/{tested}.html">{tested}</a>' if tested else ""
+    return (f'<!doctype html><html lang="en" class="code"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1"><title>{path} · {home_page}</title>'
+            f'<link rel="stylesheet" href="{up}assets/style.css"></head><body class="md-typeset"><header class="codehead"><a href="{up}">{home_page}</a><h1>{path}</h1><p>{beside}</p></header>'
+            f'<main class="highlight" aria-label="{path}"><pre tabindex="0"><code>{body}</code></pre></main></body></html>')
