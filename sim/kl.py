@@ -1,0 +1,187 @@
+"""KL between a policy and its reference from sampled tokens: three estimators, what each pulls towards when it is trained on, and where that ends.
+
+Everything is for one token position; the effect of a token on the states after it is not here.
+Estimators: Schulman (2020), joschu.net/blog/kl-approx.html. Gradients: Tang and Munos (2025), arXiv:2506.09477; Liu et al. (2025), arXiv:2510.01555.
+All of it is closed form or an exact sum over the vocabulary, except `train`, which samples.
+"""
+from dataclasses import dataclass
+
+import numpy as np
+
+LOG_RATIO_CLAMP = 20.0     # verl 0.9.1, core_algos.py: clamp(ref_log_prob - log_prob, -20, 20) before the exponential
+K3_CLAMP = 10.0            # the same place: clamp(k3, -10, 10)
+MOST_NEGATIVE_LOGIT = -300.0     # a probability stays above 1e-131, so that its logarithm and e^(−r) are finite
+
+
+def divergence(p, q):
+    """KL(p‖q) in nats, the exact sum over the last axis."""
+    return (p * (np.log(p) - np.log(q))).sum(axis=-1)
+
+
+def k1(log_prob, ref_log_prob):
+    """The log-ratio r: right on average, negative wherever the reference likes the token better."""
+    return log_prob - ref_log_prob
+
+
+def k2(log_prob, ref_log_prob):
+    """r²/2: never negative, not exact on average."""
+    return 0.5 * (log_prob - ref_log_prob) ** 2
+
+
+def k3(log_prob, ref_log_prob):
+    """e^(−r) − 1 + r: k1 plus a term of mean zero, never negative."""
+    r = log_prob - ref_log_prob
+    return np.expm1(-r) + r     # expm1 keeps the digits that exp(-r) - 1 loses near r = 0
+
+
+def k1_slope(log_prob, ref_log_prob):
+    """d k1 / d log_prob: the reference has dropped out."""
+    return np.ones_like(log_prob - ref_log_prob)
+
+
+def k2_slope(log_prob, ref_log_prob):
+    """d k2 / d log_prob = r."""
+    return log_prob - ref_log_prob
+
+
+def k3_slope(log_prob, ref_log_prob):
+    """d k3 / d log_prob = 1 − e^(−r): at most 1 for r > 0, exponential for r < 0."""
+    return -np.expm1(ref_log_prob - log_prob)
+
+
+VALUE = dict(k1=k1, k2=k2, k3=k3)
+SLOPE = dict(k1=k1_slope, k2=k2_slope, k3=k3_slope)
+PLACEMENTS = ("reward", "loss", "loss × ratio", "straight-through")
+
+
+def clamped_k3(log_prob, ref_log_prob):
+    """k3 and its slope with verl's two clamps: a clamped token has slope 0, so nothing pulls on it."""
+    r = log_prob - ref_log_prob
+    held = np.clip(r, -LOG_RATIO_CLAMP, LOG_RATIO_CLAMP)
+    value = k3(held, 0.0)
+    free = (np.abs(r) <= LOG_RATIO_CLAMP) & (value <= K3_CLAMP)
+    return np.minimum(value, K3_CLAMP), np.where(free, k3_slope(held, 0.0), 0.0)
+
+
+@dataclass(frozen=True)
+class Moments:
+    """Mean and variance of one sample of k1, k2 and k3, (3,) each."""
+    mean: np.ndarray
+    variance: np.ndarray
+
+
+def k_moments(policy, ref, old):
+    """Moments of k1, k2, k3 between policy and ref when the token is drawn from `old`, summed over the vocabulary."""
+    log_prob, ref_log_prob = np.log(policy), np.log(ref)
+    k = np.array([value(log_prob, ref_log_prob) for value in VALUE.values()])     # (3, V)
+    mean = (k * old).sum(axis=-1)
+    return Moments(mean, ((k - mean[:, np.newaxis]) ** 2 * old).sum(axis=-1))
+
+
+def gaussian_moments(mu):
+    """The same for N(mu, 1) against N(0, 1), drawn from N(mu, 1): the KL is mu²/2."""
+    m = mu * mu
+    return Moments(np.array([m / 2, (m + m * m / 4) / 2, m / 2]), np.array([m, m * m / 2 + m**3 / 4, np.expm1(m) - m]))
+
+
+def gaussian_table(mu):
+    """N(mu, 1) as a vocabulary of 401 tokens at (401,) places from −10 to 10: (places, probabilities)."""
+    x = np.linspace(-10.0, 10.0, 401)
+    density = np.exp(-0.5 * (x - mu) ** 2)
+    return x, density / density.sum()
+
+
+def between(policy, ref, gap):
+    """The policy `gap` of the way back to the reference: policy^(1−gap) · ref^gap, normalized.
+
+    assumed: this stands for an older policy that drew the samples; it is on this path for Gaussians, and for a reward tilted less far.
+    """
+    logits = (1 - gap) * np.log(policy) + gap * np.log(ref)
+    p = np.exp(logits - logits.max(axis=-1, keepdims=True))
+    return p / p.sum(axis=-1, keepdims=True)
+
+
+def gradient_weight(log_prob, ref_log_prob, old_log_prob, estimator, placement):
+    """What multiplies ∇log π of a token drawn from the old policy when the penalty is descended.
+
+    In the reward the estimator is a number computed with the old policy, and the policy gradient multiplies it by the ratio π/π_old.
+    As a loss it is differentiated; times the ratio, the product rule adds both. Straight-through keeps the value and takes k2's slope.
+    """
+    value, slope, ratio = VALUE[estimator], SLOPE[estimator], np.exp(log_prob - old_log_prob)
+    if placement == "reward":
+        return ratio * value(old_log_prob, ref_log_prob)
+    if placement == "loss":
+        return slope(log_prob, ref_log_prob)
+    if placement == "loss × ratio":
+        return ratio * (value(log_prob, ref_log_prob) + slope(log_prob, ref_log_prob))
+    return k2_slope(log_prob, ref_log_prob)
+
+
+def softmax_score(policy):
+    """∇log π of every token with respect to the logits, (V, V): row a is onehot(a) − policy."""
+    return np.eye(len(policy)) - policy
+
+
+def gaussian_score(x, mu):
+    """∇log N(x; mu, σ) with respect to (mu, log σ) at σ = 1, (places, 2)."""
+    return np.stack([x - mu, (x - mu) ** 2 - 1], axis=-1)
+
+
+def penalty_gradient(policy, ref, old, score, estimator, placement):
+    """The expected gradient of the penalty when tokens come from `old`, exact, one number a parameter."""
+    weight = gradient_weight(np.log(policy), np.log(ref), np.log(old), estimator, placement)
+    return ((old * weight)[:, np.newaxis] * score).sum(axis=0)
+
+
+def reverse_kl_gradient(policy, ref, score):
+    """∇KL(policy‖ref) = E_policy[r ∇log π]."""
+    return ((policy * (np.log(policy) - np.log(ref)))[:, np.newaxis] * score).sum(axis=0)
+
+
+def forward_kl_gradient(policy, ref, score):
+    """∇KL(ref‖policy) = −E_ref[∇log π]; for logits it is policy − ref."""
+    return -(ref[:, np.newaxis] * score).sum(axis=0)
+
+
+def cosine(a, b):
+    """Cosine of the angle between two gradients; NaN where one of them is zero."""
+    norms = np.sqrt((a * a).sum() * (b * b).sum())
+    return (a * b).sum() / norms if norms > 1e-12 else np.nan
+
+
+def reverse_kl_optimum(reward, ref, beta):
+    """The policy that maximizes E[reward] − beta KL(policy‖ref): ref · e^(reward/beta), normalized."""
+    tilted = ref * np.exp((reward - reward.max()) / beta)     # the maximum is subtracted first: exp(800) is inf
+    return tilted / tilted.sum()
+
+
+def forward_kl_optimum(reward, ref, beta):
+    """The policy that maximizes E[reward] − beta KL(ref‖policy): beta · ref / (lam − reward), with lam such that it sums to 1."""
+    low, high = reward.max(), reward.max() + beta     # at lam = max + beta no term exceeds its ref, so the sum is at most 1
+    for _ in range(100):
+        lam = (low + high) / 2
+        low, high = (lam, high) if (beta * ref / (lam - reward)).sum() > 1 else (low, lam)
+    return beta * ref / (high - reward)
+
+
+def train(reward, ref, beta, estimator, placement, gap, samples, learning_rate, updates, runs, rng):
+    """Softmax policies trained from the reference on E[reward] − beta · penalty: the policy before each update and after the last, (updates + 1, runs, V).
+
+    Policy gradient on `samples` tokens an update, batch mean as baseline; a penalty in the reward goes through that baseline, one in the loss does not.
+    """
+    in_reward, ref_log_prob = placement == "reward", np.log(ref)
+    policies = np.empty((updates + 1, runs, len(ref)))
+    policies[0], logits = ref, np.tile(ref_log_prob, (runs, 1))
+    for update in range(updates):
+        policy = policies[update]
+        log_prob = np.log(policy)
+        old = between(policy, ref, gap) if gap else policy
+        old_log_prob = np.log(old) if gap else log_prob
+        share = rng.multinomial(samples, old) / samples                                   # (runs, V): of the batch
+        pull = beta * gradient_weight(log_prob, ref_log_prob, old_log_prob, estimator, placement)
+        gain = np.exp(log_prob - old_log_prob) * reward - (pull if in_reward else 0)
+        push = share * (gain - (share * gain).sum(axis=1, keepdims=True) - (0 if in_reward else pull))
+        logits = logits + learning_rate * (push - policy * push.sum(axis=1, keepdims=True))
+        p = np.exp(np.maximum(logits - logits.max(axis=1, keepdims=True), MOST_NEGATIVE_LOGIT))
+        policies[update + 1] = p / p.sum(axis=1, keepdims=True)
+    return policies
