@@ -1,8 +1,8 @@
 // The pipeline map: which of its panels is seen, which arrows are cut. All texts are in the page.
 customElements.define("pipeline-map", class extends HTMLElement {
   connectedCallback() {
-    const links = [...this.querySelectorAll("svg a")], panels = [...this.querySelectorAll(".detail")], button = this.querySelector(".cut");
-    const name = link => link.getAttribute("href").slice(1), cut = new Set();
+    const links = [...this.querySelectorAll("svg a")], panels = [...this.querySelectorAll(".detail")], button = this.querySelector("button.cut");
+    const name = link => link.href.baseVal.slice(1), cut = new Set();
     let kept = panels[0].parentNode.querySelector(".shown").id;
 
     const show = id => {

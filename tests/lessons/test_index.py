@@ -1,0 +1,114 @@
+"""The front page: its map, its cards, and that neither shows a lesson that is not finished."""
+import re
+from math import ceil
+from pathlib import Path
+
+import pytest
+
+from tools import lessons, maps, thumbnails
+from widgets.contract import bars, heat, line, panel
+
+LESSONS = Path(__file__).parents[2] / "lessons"
+MAP = maps.pipeline("../")
+DRAWINGS = re.findall(r"<svg.*?</svg>", MAP)
+
+
+@pytest.mark.parametrize("drawing", DRAWINGS)
+def test_the_map_has_six_roles_and_six_arrows(drawing):
+    assert drawing.count('<a class="box"') == 6
+    assert drawing.count('<a class="edge') == 6
+
+
+@pytest.mark.parametrize("drawing", DRAWINGS)
+def test_the_seven_steps_of_an_iteration_are_numbered_and_the_seventh_is_the_path_back(drawing):
+    on_boxes = re.findall(r'<text class="n"[^>]*>(\d)</text>', drawing)
+    assert sorted(on_boxes) == list("123456")
+    assert re.search(r'class="edge sync".*?>7  weight sync', drawing)
+
+
+@pytest.mark.parametrize("drawing", DRAWINGS)
+def test_the_roles_and_what_flows_between_them_bear_the_names_of_the_code(drawing):
+    words = re.findall(r'<text class="[te]"[^>]*>([^<]+)', drawing)
+    assert {"ROLLOUT", "ENV.verify", "REFERENCE", "ALGORITHM", "TRAINER", "CONTROLLER"} <= set(words)
+    assert {"trajs", "tokens", "+reward", "ref_logp", "loss_fn"} <= set(words)
+
+
+@pytest.mark.parametrize("drawing", DRAWINGS)
+def test_every_box_and_arrow_leads_to_its_panel(drawing):
+    targets = re.findall(r'xlink:href="#([\w-]+)"', drawing)
+    assert sorted(targets) == sorted(re.findall(r'<section [^>]*id="([\w-]+)"', MAP))
+
+
+def test_a_wire_begins_and_ends_at_the_boxes_it_joins():
+    ends = dict(trajs=("rollout", "env"), tokens=("rollout", "reference"), reward=("env", "algorithm"), ref_logp=("reference", "algorithm"),
+                loss_fn=("algorithm", "trainer"), sync=("trainer", "rollout"))
+    for drawing in (maps.BROAD, maps.NARROW):
+        for name, (path, head, _) in drawing.arrows.items():
+            start = tuple(map(int, re.match(r"M(\d+) (\d+)", path).groups()))
+            assert touches(drawing, ends[name][0], start) and touches(drawing, ends[name][1], head[:2]), (drawing.css, name)
+
+
+def touches(drawing, box, point):
+    (left, top), (width, height), (x, y) = drawing.boxes[box], drawing.size, point
+    return left <= x <= left + width and top <= y <= top + height and (x in (left, left + width) or y in (top, top + height))
+
+
+def test_eight_billion_weights_in_bf16_are_16_gigabytes():
+    billions, width, gigabytes = map(int, re.search(r"(\d+) billion weights at (\d+) bytes .*? (\d+) GB", maps.FLOWS["sync"].carries).groups())
+    assert width == 16 // 8 and gigabytes == billions * width       # bf16 has 16 bits
+    assert all(f"{gigabytes} GB" in drawing for drawing in DRAWINGS)
+
+
+def test_the_map_links_only_to_lessons_that_are_in_the_navigation():
+    linked = set(re.findall(r'<a href="\.\./([^"]+)/">', MAP))
+    assert linked <= {page.stem for page in lessons.finished()}
+    about = {number for part in (*maps.ROLES.values(), *maps.FLOWS.values()) for number in part.about.split()}
+    assert linked == {page.stem for page in lessons.finished() if page.number in about}
+
+
+def test_every_lesson_in_the_navigation_is_a_file_and_stands_in_reading_order():
+    stems = [page.stem for page in lessons.finished()]
+    assert stems == sorted(stems)
+    assert all((LESSONS / f"{stem}.md").exists() for stem in stems)
+
+
+def test_every_lesson_of_a_part_has_one_card_in_the_order_of_the_navigation():
+    cards = re.findall(r'<h3><a href="([^"]+)/">', lessons.cards())
+    assert cards == [page.stem for page in lessons.finished() if page.part]
+
+
+def test_the_front_page_promises_a_break_in_at_most_six_words():
+    for page in lessons.finished():
+        if page.part:
+            assert 1 <= len(page.breaks.split()) <= 6, page.stem
+
+
+def test_reading_time_is_the_words_of_the_lesson_at_two_hundred_a_minute():
+    for page in lessons.finished():
+        text = (LESSONS / f"{page.stem}.md").read_text(encoding="utf-8")
+        below = text[text.index("\n---\n", 4) + 5:]
+        assert page.minutes == ceil(len(below.split()) / 200), page.stem
+
+
+def test_a_thumbnail_keeps_the_range_the_panel_fixes():
+    drawn = thumbnails.svg(panel("p", "u", line([0, 10], [0.0, 0.5]), x_range=[0, 10], y_range=[0, 1]))
+    assert 'd="M0 51.0L240 27.0"' in drawn      # half way between the base line at 51 and the inset at 3
+
+
+def test_a_thumbnail_of_a_logarithmic_axis_spaces_decades_evenly():
+    drawn = thumbnails.svg(panel("p", "u", line([1, 2, 3], [0.01, 0.1, 1.0]), y_range=[0.01, 1], log="y"))
+    assert re.findall(r"[\d.]+ ([\d.]+)", re.search(r' d="M([^"]+)"', drawn)[1]) == ["51.0", "27.0", "3.0"]
+
+
+def test_a_thumbnail_of_bars_stands_on_the_base_line():
+    drawn = thumbnails.svg(panel("p", "u", bars(["a", "b"], [1.0, 2.0]), y_range=[0, 2]))
+    assert re.findall(r"51V([\d.]+)H", drawn) == ["27.0", "3.0"]
+
+
+def test_a_thumbnail_leaves_a_gap_where_there_is_no_value():
+    drawn = thumbnails.svg(panel("p", "u", line([0, 1, 2, 3], [0.0, 1.0, None, 1.0]), x_range=[0, 3], y_range=[0, 1]))
+    assert drawn.count("M") == 2
+
+
+def test_a_panel_without_curves_or_bars_has_a_thumbnail_without_paths():
+    assert "<path" not in thumbnails.svg(panel("p", "u", heat([0, 1], [0, 1], [[1, 2], [3, 4]])))

@@ -1,0 +1,117 @@
+"""The catalogue of finished lessons: their order from the navigation in mkdocs.yml, everything else from each lesson's own file."""
+import html
+import json
+import re
+from collections import deque
+from dataclasses import dataclass
+from itertools import groupby
+from math import ceil
+from pathlib import Path
+
+import yaml
+
+from tools import thumbnails
+from widgets import host
+
+ROOT = Path(__file__).parents[1]
+WORDS_A_MINUTE = 200
+
+ANSWERS = {                             # what a part answers, in one line, under its title
+    "Part I": "What surrounds the loss? Six roles and the loop that joins them, one role at a time.",
+    "Part II": "What changes when only the loss is swapped? One formula, and each algorithm as a short difference from the one before it.",
+    "Part III": "Where does the reward come from, and what do the machines do while you wait?",
+    "Part IV": "What does the engineer of such a system own, and which kernels repay the work?",
+    "Part V": "Why has the field this shape, what is missing from it, and where does the time go?",
+}
+
+
+@dataclass(frozen=True)
+class Lesson:
+    stem: str                           # 22a-throughput
+    name: str                           # as the navigation has it: 22a Throughput
+    part: str                           # Part III · Production; "" outside the parts
+    title: str
+    question: str
+    breaks: str                         # the break in at most six words
+    extension: bool
+    minutes: int
+    widget: str                         # the module its figure comes from; "" without one
+
+    @property
+    def number(self):
+        return self.stem.partition("-")[0]
+
+    @property
+    def url(self):
+        return f"{self.stem}/"
+
+
+class Nav(yaml.SafeLoader):
+    """mkdocs.yml names Python objects, which the navigation has no need of."""
+
+
+Nav.add_multi_constructor("", lambda loader, tag, node: None)
+
+
+def finished():
+    """Every lesson in the navigation, in reading order."""
+    nav = yaml.load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"), Nav)["nav"]
+    pages = ((part, name, path) for entry in nav for part, name, path in entries(entry))
+    return [lesson(part, name, path) for part, name, path in pages if re.match(r"\d\d", path)]
+
+
+def entries(entry, part=""):
+    """(part, name, path) of each page under one entry of the navigation."""
+    for name, below in entry.items():
+        if isinstance(below, str):
+            yield part, name, below
+        else:
+            for page in below:
+                yield from entries(page, name)
+
+
+def lesson(part, name, path):
+    front, text = front_matter(path)
+    title, fence = re.search(r"^# (.+)$", text, re.M), re.search(r"^```widget\n(\w+)$", text, re.M)
+    if title is None or "question" not in front:
+        raise ValueError(f"lessons/{path} needs a question in its front matter and a title")
+    return Lesson(Path(path).stem, name, part, title[1].strip(), front["question"], front.get("breaks", ""), front.get("extension", False),
+                  ceil(len(text.split()) / WORDS_A_MINUTE), fence[1] if fence else "")
+
+
+def front_matter(path):
+    """(what the front matter says, the Markdown below it)."""
+    _, front, text = (ROOT / "lessons" / path).read_text(encoding="utf-8").split("---\n", 2)
+    return yaml.safe_load(front), text
+
+
+def parts():
+    """[(part, its lessons)] in reading order, pages outside the parts left out."""
+    return [(part, list(group)) for part, group in groupby((page for page in finished() if page.part), key=lambda page: page.part)]
+
+
+def cards():
+    """The parts with their lessons, for the front page."""
+    return f'<div class="parts">{"".join(part_block(part, group) for part, group in parts())}</div>'
+
+
+def part_block(part, group):
+    numeral = part.partition(" ·")[0]
+    lessons, minutes = f"{len(group)} lesson{'s' * (len(group) > 1)}", sum(page.minutes for page in group)
+    return (f'<div class="parthead" id="{numeral.lower().replace(" ", "-")}"><h2>{html.escape(part)}</h2><span class="tot">{lessons} · {minutes} min</span>'
+            f'<p>{html.escape(ANSWERS[numeral])}</p></div><ol class="cards">{"".join(map(card, group))}</ol>')
+
+
+def card(page):
+    badge = '<span class="badge">extension</span>' if page.extension else ""
+    return (f'<li{" class=ext" * page.extension}><span class="no">{page.number}</span>'
+            f'<div><h3><a href="{page.url}">{html.escape(page.title)}</a></h3><p>{html.escape(page.question)}</p></div>'
+            f'{thumbnail(page.widget) if page.widget else "<span></span>"}'
+            f'<span class="brkline"><b role="img" aria-label="breaks with:"></b>{html.escape(page.breaks)}</span>'
+            f'<span class="meta2"><span>{page.minutes} min</span>{badge}</span></li>')
+
+
+def thumbnail(widget):
+    """The first panel of a widget's default figure."""
+    last = deque(host.stream(widget), maxlen=1)[0]
+    return thumbnails.svg(json.loads(last)["panels"][0])
