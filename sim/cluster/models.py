@@ -40,10 +40,16 @@ class Model:
     qk_norm: bool = False
     moe: Moe | None = None
     mla: Mla | None = None
+    cached_heads: int | None = None     # a what-if: the cache holds this many KV heads, and the weights stay as they are
 
     @property
     def attn(self):
-        return "mla" if self.mla else "mha" if self.kv_heads == self.heads else "mqa" if self.kv_heads == 1 else "gqa"
+        heads = self.cached_heads or self.kv_heads
+        return "mla" if self.latent else "mha" if heads == self.heads else "mqa" if heads == 1 else "gqa"
+
+    @property
+    def latent(self):
+        return self.mla is not None and self.cached_heads is None
 
     @property
     def moe_layers(self):
@@ -82,19 +88,21 @@ class Model:
 
     def kv_bytes_per_token(self, dtype_bytes=2):
         """Cache of one token over all layers: a key and a value per KV head, or with MLA one latent and one position key."""
-        width = self.mla.kv_lora + self.mla.rope if self.mla else 2 * self.kv_heads * self.head_dim
+        value_dim = self.mla.v if self.mla else self.head_dim
+        width = self.mla.kv_lora + self.mla.rope if self.latent else (self.cached_heads or self.kv_heads) * (self.head_dim + value_dim)
         return self.layers * width * dtype_bytes
 
     def kv_shards(self, tp):
         """Into how many parts tensor parallelism cuts the cache. It cuts by KV head, so beyond `kv_heads` it only copies; MLA's latent belongs to all heads."""
-        return 1 if self.mla else min(tp, self.kv_heads)
+        return 1 if self.latent else min(tp, self.cached_heads or self.kv_heads)
 
     def attn_flops_per_token(self, context):
         """Decoding one token against `context` cached ones: scores and weighted sum, all layers, without the projections.
 
         2 FLOP x (key width + value width) per head. MLA scores against the latent itself (the absorbed form), which is wider than a key.
         """
-        width = 2 * self.mla.kv_lora + self.mla.rope if self.mla else 2 * self.head_dim
+        value_dim = self.mla.v if self.mla else self.head_dim
+        width = 2 * self.mla.kv_lora + self.mla.rope if self.latent else self.head_dim + value_dim
         return 2 * self.layers * self.heads * width * context
 
     @classmethod

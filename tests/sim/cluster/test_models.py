@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 
 from sim.cluster.models import MODELS, Model
@@ -76,9 +78,18 @@ def test_a_shape_that_is_not_modelled_is_refused():
 
 def test_latent_attention_caches_seventy_one_times_less_than_its_heads_would():
     deepseek = MODELS["deepseek-v3"]
-    heads = 61 * 128 * (192 + 128) * 2                          # every head its own 192-wide key and 128-wide value, bf16
-    assert heads == 4_997_120
+    heads = replace(deepseek, cached_heads=128).kv_bytes_per_token()
+    assert heads == 61 * 128 * (192 + 128) * 2 == 4_997_120    # every head its own 192-wide key and 128-wide value, bf16
     assert heads / deepseek.kv_bytes_per_token() == pytest.approx(71.111, abs=5e-4)
+
+
+@pytest.mark.parametrize("cached_heads, kind, kv_bytes", [(32, "mha", 524_288), (8, "gqa", 131_072), (1, "mqa", 16_384)])
+def test_a_what_if_changes_the_cache_and_leaves_the_weights(cached_heads, kind, kv_bytes):
+    # closed form: 2 x 32 layers x KV heads x 128 x 2 bytes
+    what_if = replace(MODELS["llama3.1-8b"], cached_heads=cached_heads)
+    assert (what_if.attn, what_if.kv_bytes_per_token()) == (kind, kv_bytes)
+    assert what_if.params() == MODELS["llama3.1-8b"].params()
+    assert what_if.kv_shards(8) == min(8, cached_heads)
 
 
 def test_eight_bit_keys_and_values_halve_the_cache():
