@@ -1,0 +1,4 @@
+"""One file an algorithm, six functions a file, in one order: the difference of two files is the difference of two algorithms.
+
+Each file names its paper; the split into such functions follows verl's core_algos.py (Sheng et al. (2024), arXiv:2409.19256).
+"""

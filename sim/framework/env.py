@@ -1,0 +1,28 @@
+"""Environment: hands the answer of every completion to the scorer; the only source of reward.
+
+A verifiable reward in the sense of Lambert et al. (2024), Tülu 3, arXiv:2411.15124: a programme decides, no model.
+"""
+import numpy as np
+
+from sim.scorer import score
+
+
+class Verifier:
+    def __init__(self, task):
+        self.task, self.known = task, {}
+
+    def verify(self, batch, environment=None):
+        """Fills accuracy, reward and details of the batch, and returns it."""
+        answers = self.task.answers(batch.tokens, batch.response_mask, batch.finished)
+        examples = [self.task.examples[i] for i in batch.example.tolist()] if environment is None else environment.examples
+        verdicts = [self.scored(example, answer) for example, answer in zip(examples, answers)]
+        batch.details = [verdict["details"] for verdict in verdicts]
+        batch.accuracy = np.array([verdict["reward"] for verdict in verdicts])
+        batch.reward = self.task.pay(batch) if hasattr(self.task, "pay") else batch.accuracy
+        return batch
+
+    def scored(self, example, answer):
+        key = example["expected_answer"], answer        # score is pure: equal pairs are scored once
+        if key not in self.known:
+            self.known[key] = score(example, answer)
+        return self.known[key]
