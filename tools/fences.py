@@ -28,8 +28,8 @@ def loud(fence):
 
 
 @loud
-def pipeline(_):
-    return maps.pipeline()
+def pipeline(base):
+    return maps.pipeline(base)
 
 
 @loud
@@ -72,7 +72,7 @@ def widget(name):
             f'<div class="presets" role="group" aria-label="Presets"><span>Try</span>{"".join(preset(w, n, k) for n, k in w.PRESETS.items())}</div>'
             f'<div class="body"><form aria-label="Knobs" autocomplete="off"><p class="note" hidden></p>{"".join(knobs[:KNOBS_IN_VIEW])}{more}{run}</form>'
             f'<div class="stage"><div class="stick"><div class="bar" role="progressbar" aria-label="Run" aria-valuemin="0" aria-valuemax="100"><i></i></div>{tabs(name, frame["panels"])}</div>'
-            f'<div class="after"><div class="brk"><p role="status">{HOLDING}</p><small>Watched: <code>{html.escape(frame["watched"]["label"])}</code>; now <output>{words(frame["watched"])}</output></small></div>'
+            f'<div class="after"><div class="brk"><p role="status"><span class="unseen"></span><b></b><span>{HOLDING}</span></p><small>Watched: <code>{html.escape(frame["watched"]["label"])}</code>; now <output>{words(frame["watched"])}</output></small></div>'
             f'<dl class="readouts">{"".join(readout(r) for r in frame["readouts"])}</dl></div></div></div>'
             f'<div class="foot"><button type="button" class="reset" data-knobs="{html.escape(host.query(w.Knobs()))}">Reset</button><button type="button" class="link">Copy link</button>'
             f'<button type="button" class="table" aria-expanded="false">Data table</button><button type="button" class="csv">CSV</button>'

@@ -28,7 +28,7 @@ function dressed(trace) {
   }
   const marker = role === "here" ? { size: 11, color: colour("paper"), line: { color: colour("touch"), width: 3 } } : { size: 6, color: own, symbol: MARK[series - 1] };
   const { shape } = trace.line ?? {};
-  return { ...trace, line: { ...line(series, role), ...(shape && { shape }) }, marker, opacity: role === "seed" ? 0.55 : 1, ...(role === "band" && { fillcolor: `color-mix(in srgb, ${own} 18%, transparent)`, hoverinfo: "skip" }),
+  return { ...trace, line: { ...line(series, role), ...(shape && { shape }) }, marker, opacity: role === "seed" ? 0.55 : 1, ...(role === "band" && { fillcolor: `${own}2e`, hoverinfo: "skip" }),
     ...(role !== "band" && { hovertemplate: "%{y:.3g}<extra>%{fullData.name}</extra>" }) };
 }
 
@@ -47,8 +47,8 @@ export async function draw(plot, panel, before) {
   sized.observe(plot);
 }
 
-// Calls `redraw` whenever the reader changes between light and dark; returns how to end it.
-export function onTheme(redraw) {
+// Calls `redraw` whenever the reader changes between light and dark, and before a print; returns how to end it.
+export function follow(redraw) {
   const theme = new MutationObserver(redraw);
   theme.observe(document.body, { attributeFilter: ["data-md-color-scheme"] });
   addEventListener("beforeprint", redraw);

@@ -1,53 +1,55 @@
-// The worker's life: started once a visit, restarted when it died or did not answer. Callers hand in a run and hear of it.
-const SILENCE = 10000;                              // a run that says nothing for so long is ended with its worker
+// The worker's life: started once a visit, started again after it died or fell silent. Callers hand in a run and hear of it.
+const SILENCE = 10000;                              // milliseconds: a run that says nothing for so long is ended with its worker
 const listeners = new Set(), runs = new Map();
 let worker, ready = false, newest = 0, alarm;
 
-const tell = (news) => listeners.forEach((listener) => listener(news));
-export const listen = (listener) => { listeners.add(listener); if (ready) listener({ ready }); return () => listeners.delete(listener); };
+// News of the interpreter itself: bytes loaded, ready, failed. Returns how to stop listening.
+export function listen(listener) {
+  listeners.add(listener);
+  worker ?? start();
+  if (ready) listener({ ready });
+  return () => listeners.delete(listener);
+}
 
-export function start() {
-  if (worker) return;
-  try { worker = new Worker(new URL("worker.js", import.meta.url), { type: "module" }); } catch (error) { return void tell({ failed: error.message }); }
-  worker.onerror = () => end({ failed: "the worker stopped" });
+function start() {
+  worker = new Worker(new URL("worker.js", import.meta.url), { type: "module" });
+  worker.onerror = () => end({ failed: "its files did not arrive" });
   worker.onmessage = ({ data }) => {
-    if (data.ready) { ready = true; watch(); }
-    if (data.failed) end(data);
-    if (data.run === undefined) return tell(data);
+    if (data.failed) return end(data);
+    if (data.ready) ready = true;
     const hear = runs.get(data.run);
+    if (data.done || data.error) runs.delete(data.run);
     watch();
-    if (data.done || data.error) { runs.delete(data.run); clearTimeout(alarm); }
-    hear?.(data);
+    data.run === undefined ? listeners.forEach((listener) => listener(data)) : hear?.(data);
   };
 }
 
 // A worker that is gone takes its runs with it; the next knob move starts another.
 function end(news) {
   worker?.terminate();
-  worker = undefined; ready = false;
   clearTimeout(alarm);
-  const waiting = [...runs.values()];
+  worker = undefined; ready = false;
   runs.clear();
-  waiting.length && news.error ? waiting.forEach((hear) => hear(news)) : tell(news);
+  listeners.forEach((listener) => listener(news));
 }
 
-const watch = () => {
+function watch() {
   clearTimeout(alarm);
-  if (ready && runs.size) alarm = setTimeout(() => end({ error: `No answer for ${SILENCE / 1000} s: Python was ended and will start again` }), SILENCE);
-};
+  if (ready && runs.size) alarm = setTimeout(() => end({ error: `no answer for ${SILENCE / 1000} s` }), SILENCE);
+}
 
-// Starts a run and forgets every older one of the same widget; returns the run's number for `stop`.
-export function ask(name, knobs, hear, before) {
-  runs.delete(before);
-  start();
+// Starts a run in place of run `instead`, and returns its number.
+export function ask(name, knobs, hear, instead) {
+  runs.delete(instead);
+  worker ?? start();
   runs.set(++newest, hear);
-  worker?.postMessage({ run: newest, name, knobs });
+  worker.postMessage({ run: newest, name, knobs });
   watch();
   return newest;
 }
 
 export function stop(run) {
-  runs.delete(run);
-  clearTimeout(alarm);
+  if (!runs.delete(run)) return;
+  watch();
   worker?.postMessage({ run: ++newest });
 }
