@@ -1,0 +1,312 @@
+"""What waiting for the slowest of many completions costs, and which completions each way of not waiting leaves in the batch.
+
+Order statistics of a log-normal length: closed forms and one-dimensional integrals. Over-sampling as in verl (`over_sample_rate`, 2025), first-finished
+prompts and partial rollouts as in slime and APRIL (Zhou et al., 2025, arXiv:2509.18521), soft overlong penalty of DAPO (Yu et al., 2025, arXiv:2503.14476).
+Lengths are in medians unless a median is given; a slot decodes one token per iteration, and all iterations take equally long except in `drain`.
+"""
+from dataclasses import dataclass
+from heapq import heapify, heapreplace
+from math import erfc, exp, inf, lgamma, log, pi, sqrt
+
+import numpy as np
+
+# assumed: log length is normal, z standard deviations from its median, the same law for every prompt. Caps add a spike, and prompts that differ a second mode.
+Z = np.linspace(-9.0, 12.0, 1401)
+SHORTER = np.array([erfc(-z / sqrt(2)) / 2 for z in Z])         # Φ(z): chance that another completion is shorter. numpy has no erf
+LONGER = np.array([erfc(z / sqrt(2)) / 2 for z in Z])           # 1 − Φ(z), exact where Φ rounds to 1
+DENSITY = np.exp(-Z**2 / 2) / sqrt(2 * pi)
+STEP = Z[1] - Z[0]
+U = np.linspace(-4.8, 4.8, 13)                                  # difficulty of a prompt, standardised; dense enough up to between = 0.75
+U_WEIGHT = np.exp(-U**2 / 2) / np.exp(-U**2 / 2).sum()
+
+
+# How long the slowest takes
+
+def expected_max(n, sigma, mu=0.0, cap=inf):
+    """Mean length of the longest of n completions, E[max] = ∫ l(z) n Φ(z)^(n−1) φ(z) dz with l(z) = min(exp(μ + σz), cap)."""
+    return integral(np.minimum(np.exp(mu + sigma * Z), cap) * kth_density(n, n))
+
+
+def expected_order_stat(k, n, sigma):
+    """Mean length, in medians, of the k-th shortest of n completions: when the k-th to finish does so."""
+    return integral(np.exp(sigma * Z) * kth_density(k, n))
+
+
+def capped_mean(sigma, mu=0.0, cap=inf):
+    """E[min(l, cap)] = exp(μ + σ²/2) Φ(a − σ) + cap (1 − Φ(a)), with a = (ln cap − μ)/σ."""
+    if sigma == 0 or cap == inf:
+        return min(exp(mu + sigma**2 / 2), cap)
+    a = (log(cap) - mu) / sigma
+    return exp(mu + sigma**2 / 2) * erfc((sigma - a) / sqrt(2)) / 2 + cap * erfc(a / sqrt(2)) / 2
+
+
+def truncated_share(sigma, mu, cap):
+    """P(l > cap): the share of completions that the cap cuts off."""
+    return erfc((log(cap) - mu) / (sigma * sqrt(2))) / 2 if sigma > 0 else float(exp(mu) > cap)
+
+
+def straggler_tax(n, sigma, mu=0.0, cap=inf):
+    """E[max of n] / E[length]: slot-iterations paid for each one used when n slots wait for the longest."""
+    return expected_max(n, sigma, mu, cap) / capped_mean(sigma, mu, cap)
+
+
+# Who is trained on when the race is stopped early. `between` is the share of the variance of log length that lies between prompts
+
+def race_in_prompts(K, launched, between=0.0):
+    """P(trained on | z) on the grid when each prompt keeps the first K of its `launched` completions: at most K − 1 of the others are shorter."""
+    if launched == K:
+        return np.ones_like(Z)
+    trained = 1 - cumulative(kth_density(K, launched - 1))      # prompts play no part in it: all of a group have the same one
+    return sum(weight * np.interp(sqrt(1 - between) * Z + sqrt(between) * u, Z, trained) for u, weight in zip(U, U_WEIGHT)) if between else trained
+
+
+def race_of_prompts(K, prompts, launched, between=0.0):
+    """P(trained on | z) on the grid when the first `prompts` of `launched` whole groups are kept; a group finishes with its longest completion."""
+    if launched == prompts:
+        return np.ones_like(Z)
+    wins = 1 - cumulative(kth_density(prompts, launched - 1, *longest_of_group(K, between)))        # given the group's longest
+    shorter, density = by_prompt(SHORTER, between), by_prompt(DENSITY, between) / sqrt(1 - between)
+    longest_other = running_integral(wins * (K - 1) * shorter ** (K - 2) * density)
+    trained = shorter ** (K - 1) * wins + longest_other[:, -1:] - longest_other         # own completion is the longest, or one of the others is
+    return over_prompts(density * trained, between) / np.maximum(over_prompts(density, between), 1e-300)
+
+
+def p_right(slope):
+    """Chance that a completion is right, 1/(1 + exp(−slope · z)), on the grid; half of all are."""
+    # assumed: right and long are linked by one number. Measured links are of either sign, and not monotone (arXiv:2602.09591).
+    return 1 / (1 + np.exp(-slope * Z))
+
+
+def trained_accuracy(slope, trained):
+    """Share of right completions among those trained on, where `trained` is P(trained on | z)."""
+    return integral(p_right(slope) * trained * DENSITY) / integral(trained * DENSITY)
+
+
+def trained_length(sigma, trained, cap=inf):
+    """Mean length, in medians, of those trained on."""
+    return integral(np.minimum(np.exp(sigma * Z), cap) * trained * DENSITY) / integral(trained * DENSITY)
+
+
+def wait_in_prompts(prompts, K, launched, sigma, cap=inf, between=0.0):
+    """Mean time of a step, in medians, that waits until each of its prompts has K of `launched` completions: E[max over prompts of l_(K)]."""
+    kth = kth_density(K, launched)
+    done, density = over_prompts(by_prompt(cumulative(kth), between), between), over_prompts(by_prompt(kth, between), between) / sqrt(1 - between)
+    return integral(np.minimum(np.exp(sigma * Z), cap) * prompts * done ** (prompts - 1) * density)
+
+
+def wait_for_prompts(K, prompts, launched, sigma, cap=inf, between=0.0):
+    """Mean time of a step, in medians, that waits for the first `prompts` of `launched` whole groups of K."""
+    return integral(np.minimum(np.exp(sigma * Z), cap) * kth_density(prompts, launched, *longest_of_group(K, between)))
+
+
+def longest_of_group(K, between):
+    """(distribution function, density) on the grid of the longest of K completions of one prompt."""
+    shorter, density = by_prompt(SHORTER, between), by_prompt(DENSITY, between) / sqrt(1 - between)
+    return over_prompts(shorter**K, between), over_prompts(K * shorter ** (K - 1) * density, between)
+
+
+def by_prompt(values, between):
+    """What holds at z for a prompt of difficulty u, (difficulties, nodes): `values` at (z − √between · u)/√(1 − between)."""
+    if between == 0:
+        return values[np.newaxis]
+    return np.stack([np.interp((Z - sqrt(between) * u) / sqrt(1 - between), Z, values) for u in U])
+
+
+def over_prompts(by_difficulty, between):
+    """Mean over prompts, (difficulties, nodes) -> (nodes,)."""
+    return U_WEIGHT @ by_difficulty if between else by_difficulty[0]
+
+
+# The same race, run on drawn completions
+
+@dataclass(frozen=True)
+class EarlyStop:
+    acc_all: float
+    acc_kept: float
+    time_ratio: float           # time to K finished over time to all `launched` finished
+    length_ratio: float         # mean length of the kept over that of all
+    gradient: np.ndarray        # of the kept, (skill, length)
+    exact: np.ndarray           # ∇J, (skill, length)
+    cosine: float               # between the two
+
+
+def early_stop(K, launched, sigma, slope, groups, rng):
+    """Draw `groups` of `launched` completions, keep the first K of each, and take the policy gradient that they give.
+
+    The policy has two parameters, skill θ and log length m: z ~ N(m, 1), then right with probability 1/(1 + exp(−θ − slope · z)); here at (0, 0).
+    """
+    z = first_completions(rng.standard_normal((groups, launched)), launched)        # (groups, launched), in the order in which they finish
+    p = 1 / (1 + np.exp(-slope * z))
+    right = (rng.random(z.shape) < p).astype(float)
+    length = np.exp(sigma * z)
+    gradient, exact = group_gradient(z[:, :K], right[:, :K], p[:, :K]), policy_gradient(slope)
+    return EarlyStop(right.mean(), right[:, :K].mean(), length[:, K - 1].mean() / length[:, -1].mean(), length[:, :K].mean() / length.mean(),
+                     gradient, exact, gradient @ exact / sqrt((gradient @ gradient) * (exact @ exact)))
+
+
+def drawn(prompts, K, between, rng):
+    """Standardised log lengths, (prompts, K); prompts differ among each other by the share `between` of the variance."""
+    return sqrt(between) * rng.standard_normal((prompts, 1)) + sqrt(1 - between) * rng.standard_normal((prompts, K))
+
+
+def first_completions(z, K):
+    """The K of each group that finish first, (prompts, launched) -> (prompts, K)."""
+    return np.sort(z, axis=1)[:, :K]
+
+
+def first_prompts(z, prompts):
+    """The groups that finish first, (launched, K) -> (prompts, K)."""
+    return z[np.argsort(z.max(axis=1))[:prompts]]
+
+
+def group_gradient(z, right, p):
+    """Policy gradient with the mean of the group as baseline, (groups, K) -> (skill, length); times K/(K−1), so that it is unbiased on a fair sample."""
+    K = z.shape[1]
+    advantage = (right - right.mean(axis=1, keepdims=True)) * K / (K - 1)
+    return np.array([(advantage * (right - p)).mean(), (advantage * z).mean()])         # ∂ log π/∂θ = right − p, ∂ log π/∂m = z
+
+
+def policy_gradient(slope):
+    """∇J of the same policy, (skill, length): E[p(1−p)] (1, slope), by Stein's identity."""
+    p = p_right(slope)
+    return integral(p * (1 - p) * DENSITY) * np.array([1.0, slope])
+
+
+def masked_length_gradient(slope, cutoff):
+    """∂J/∂m as seen when completions with z > cutoff are left out of group and loss: Cov(p, z | z < cutoff)."""
+    below, p = before(cutoff) * DENSITY, p_right(slope)
+    mass, mean_z, mean_p = integral(below), integral(below * Z), integral(below * p)
+    return integral(below * p * Z) / mass - mean_z * mean_p / mass**2
+
+
+def punished_length_gradient(slope, cutoff):
+    """∂J/∂m when completions with z > cutoff score 0: E[p z; z < cutoff], the exact gradient of another task, to be right within the cap."""
+    return integral(before(cutoff) * DENSITY * p_right(slope) * Z)
+
+
+@dataclass(frozen=True)
+class Resumed:
+    time: np.ndarray            # (steps,) in medians
+    z: np.ndarray               # (steps, prompts, K) of those trained on in each step
+    versions: np.ndarray        # (steps, prompts) weight versions that each group was generated under
+
+
+def resumed(K, prompts, launched, sigma, between, steps, rng):
+    """Partial rollouts: `launched` groups in flight, a step ends when `prompts` of them are complete, the others go on in the next step."""
+    z = drawn(launched, K, between, rng)
+    left = np.exp(sigma * z.max(axis=1))                # what the longest of each group still has to decode
+    born = np.zeros(launched, dtype=np.int64)
+    time, trained, versions = [], [], []
+    for step in range(steps):
+        done = np.argsort(left)[:prompts]
+        bell = left[done[-1]]
+        time.append(bell)
+        trained.append(z[done])
+        versions.append(step - born[done] + 1)
+        left = left - bell
+        z = z.copy()
+        z[done] = drawn(prompts, K, between, rng)       # the freed slots begin new prompts in the next step
+        left[done] = np.exp(sigma * z[done].max(axis=1))
+        born[done] = step + 1
+    return Resumed(np.array(time), np.array(trained), np.array(versions))
+
+
+# Seconds instead of tokens
+
+def drain(lengths, prompt, iteration_seconds):
+    """One engine that starts all sequences at once: -> (finish seconds of each, ascending; share of sequences running before each finish).
+
+    Between two finishes the number that runs is constant, so each interval is one product: iterations × iteration_seconds(running, KV tokens at its middle).
+    """
+    lengths = np.sort(np.asarray(lengths, dtype=np.float64))
+    iterations, middle = np.diff(lengths, prepend=0.0), (lengths + np.concatenate([[0.0], lengths[:-1]])) / 2
+    running = np.arange(len(lengths), 0.0, -1.0)
+    return np.cumsum(iterations * iteration_seconds(running, running * (prompt + middle))), running / len(lengths)
+
+
+def tail_of(finish, running, share=0.1):
+    """(share of the time spent on the last `share` of the sequences, mean share of sequences running meanwhile)."""
+    first = int((1 - share) * len(finish))              # sequences that finish before the tail begins
+    seconds = np.diff(finish, prepend=0.0)[first:]
+    return seconds.sum() / finish[-1], (seconds * running[first:]).sum() / seconds.sum()
+
+
+# The trainer's side of a long tail
+
+def overlong_penalty(length, cap, buffer):
+    """DAPO's soft overlong punishment: 0 up to cap − buffer, then linear to −1 at the cap, −1 beyond."""
+    return -np.clip((length - (cap - buffer)) / buffer, 0.0, 1.0)
+
+
+def padding_efficiency(lengths):
+    """Share of a padded batch that is tokens: mean length over longest."""
+    return np.mean(lengths) / np.max(lengths)
+
+
+def packing(lengths, budget):
+    """First-fit decreasing: rows of at most `budget` tokens, as lists of indices; the longest goes first, each into the first row with room."""
+    if max(lengths) > budget:
+        raise ValueError("a completion is longer than the budget of a row: packing does not split one")
+    room, rows = np.full(len(lengths), float(budget)), []
+    for i in np.argsort(-np.asarray(lengths), kind="stable"):
+        row = int(np.argmax(room >= lengths[i]))
+        if row == len(rows):
+            rows.append([])
+        rows[row].append(int(i))
+        room[row] -= lengths[i]
+    return rows
+
+
+def dealt_loads(work, ranks):
+    """Work of each rank when completions are dealt out in turn."""
+    return np.array([np.sum(work[rank::ranks]) for rank in range(ranks)])
+
+
+def longest_first_loads(work, ranks):
+    """Work of each rank when the largest goes first, each to the rank with the least so far (LPT: Graham, 1969)."""
+    loads = [0.0] * ranks
+    heapify(loads)
+    for item in sorted(np.asarray(work, dtype=np.float64).tolist(), reverse=True):
+        heapreplace(loads, loads[0] + item)
+    return np.array(loads)
+
+
+def imbalance(loads):
+    """Busiest rank over the mean: what a synchronous update waits for, relative to a fair share."""
+    return np.max(loads) / np.mean(loads)
+
+
+def sampled_lengths(n, median, sigma, cap, rng):
+    """n completion lengths in whole tokens, min(⌈median · exp(σz)⌉, cap)."""
+    return np.minimum(np.ceil(median * np.exp(sigma * rng.standard_normal(n))), cap)
+
+
+# Integrals on the grid
+
+def kth_density(k, n, below=SHORTER, density=DENSITY):
+    """Density of the k-th smallest of n on the grid: n!/((k−1)!(n−k)!) F^(k−1) (1−F)^(n−k) f, in logs, because 512 choose 256 is 1e153."""
+    above = LONGER if below is SHORTER else 1 - below
+    power = lambda base, exponent: exponent * np.log(np.maximum(base, 1e-300)) if exponent else 0.0
+    log_count = lgamma(n + 1) - lgamma(k) - lgamma(n - k + 1)
+    return np.exp(log_count + power(below, k - 1) + power(above, n - k)) * density
+
+
+def integral(values):
+    """Trapezoid over the grid, whose ends are 0 to the last bit: there the rule converges faster than any power of the step."""
+    return float(values.sum() * STEP)
+
+
+def running_integral(values):
+    """Integral from the left end to each node, over the last axis: trapezoid with the first Euler-Maclaurin correction."""
+    total = np.cumsum(values, axis=-1) - (values + values[..., :1]) / 2
+    return (total - np.gradient(values, axis=-1) / 12) * STEP
+
+
+def cumulative(density):
+    """The distribution function of a density on the grid, from 0 to 1."""
+    return np.clip(running_integral(density), 0.0, 1.0)
+
+
+def before(cutoff):
+    """1 where z < cutoff, 0 beyond, on the grid; the node at the edge counts for the part of its cell that lies before it."""
+    return np.clip((cutoff - Z) / STEP + 0.5, 0.0, 1.0)
