@@ -1,0 +1,111 @@
+"""What happens before the reader arrives.
+
+    python build.py serve     build the pages, show them at http://127.0.0.1:8000/, and build again whenever a source changes
+    python build.py build     build the pages into _site/, ready to be put on any static host
+    python build.py test      run the linter and every test, the browser's included; further words go to pytest (tests/sim -k kl)
+
+Needs Python 3.11 or newer and, for the first start, a network; everything it fetches stays inside this directory,
+apart from one cached file in ~/.cache/rl-post-training. SITE_URL names the address the pages of `build` will have.
+"""
+import contextlib
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent
+NEEDED = (3, 11)
+
+
+def serve():
+    from tools import environment, pages
+    from tools.say import say
+    from tools.serve import Server
+    environment.install("requirements.txt")
+    seen, server = state(), Server(ROOT / "_site", live=True)
+    pages.build(ROOT / "_site", server.address)
+    with server:
+        say(("" if server.port == 8000 else f"Port 8000 is taken, so this is {server.port}. ") + f"The book is at {server.address} (Ctrl-C stops)")
+        rebuild_on_change(server, seen)
+
+
+def state():
+    """When each source file was last written, and its size."""
+    from tools import pages
+    found = {}
+    for path in pages.sources():
+        with contextlib.suppress(OSError):      # it went away between listing and looking
+            found[path.relative_to(ROOT).as_posix()] = path.stat().st_mtime_ns, path.stat().st_size
+    return found
+
+
+def rebuild_on_change(server, seen):
+    """In a fresh process each time, which imports what was changed."""
+    while True:
+        time.sleep(0.5)
+        now = state()
+        if now != seen:
+            changed = sorted(path for path in {*now, *seen} if now.get(path) != seen.get(path))
+            print(f"Changed: {', '.join(changed[:3])}{' …' if len(changed) > 3 else ''}", flush=True)
+            seen = now
+            if subprocess.run([sys.executable, str(ROOT / "build.py"), "build"], env={**os.environ, "SITE_URL": server.address}).returncode == 0:
+                server.announce()
+
+
+def build():
+    from tools import pages
+    pages.build(ROOT / "_site")
+
+
+def test(*arguments):
+    """The browser tests find the pages at $BOOK_URL, their files in $BOOK_SITE, and the browser in $CHROMIUM."""
+    from tools import environment, pages
+    from tools.say import say
+    from tools.serve import Server
+    python = environment.install("requirements.txt", "requirements-test.txt")
+    lint = subprocess.run([python, "-m", "ruff", "check", "--quiet", "."], cwd=ROOT).returncode
+    if lint:
+        say("ruff check has found the above; the tests run all the same")
+    variables = {**os.environ, "PYTHONUTF8": "1"}
+    pytest = [python, "-m", "pytest", *(arguments or ("-n", str(min(4, os.cpu_count() or 1)), "--dist", "loadfile"))]
+    if not browser_asked_for(arguments):
+        return subprocess.run(pytest, cwd=ROOT, env=variables).returncode or lint
+    site = ROOT / "_cache" / "tested-site"
+    with Server(site, port=8500, base="/rl-post-training/") as server:          # below a path, as on GitHub Pages
+        variables.update(CHROMIUM=environment.chromium(), BOOK_URL=server.address, BOOK_SITE=str(site))
+        pages.build(site, server.address)
+        return subprocess.run(pytest, cwd=ROOT, env=variables).returncode or lint
+
+
+def browser_asked_for(arguments):
+    """Not if every path given to pytest leaves tests/browser out."""
+    paths = [(ROOT / word.partition("::")[0]).resolve() for word in arguments if not word.startswith("-") and (ROOT / word.partition("::")[0]).exists()]
+    browser = ROOT / "tests" / "browser"
+    return not paths or any(path == browser or browser in path.parents or path in browser.parents for path in paths)
+
+
+def main(verb="", *words):
+    if sys.version_info < NEEDED:
+        return f"This needs Python {NEEDED[0]}.{NEEDED[1]} or newer; this is Python {sys.version_info[0]}.{sys.version_info[1]} ({sys.executable})."
+    verbs = {"serve": serve, "build": build, "test": test}
+    if verb not in verbs or (words and verb != "test"):
+        print(__doc__.strip())
+        return 0 if verb in ("", "help", "-h", "--help") else 2
+    from tools.say import Stop
+    try:
+        return verbs[verb](*words)
+    except KeyboardInterrupt:
+        print("\nStopped. Nothing is half done: the next start goes on from here.")
+        return 130
+    except Stop as stop:
+        return str(stop)
+    except OSError as error:
+        if error.errno == 28:
+            return "The disk is full: nothing was left half written; free some space and start again."
+        return f"{error.strerror or error}: {error.filename or 'no file named'}"
+
+
+if __name__ == "__main__":
+    sys.path[:0] = [str(ROOT)]
+    sys.exit(main(*sys.argv[1:]))

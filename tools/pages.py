@@ -1,0 +1,84 @@
+"""Build the pages into a directory that is complete at every moment."""
+import contextlib
+import hashlib
+import os
+import shutil
+import tempfile
+import time
+from importlib.util import find_spec
+from pathlib import Path
+
+from tools import environment, vendor
+from tools.fetch import CACHE, ROOT
+from tools.say import Stop, say
+
+SOURCES = ["lessons", "widgets", "sim", "site", "tests", "tools", "mkdocs.yml", "build.py", "requirements.txt", "package-lock.json"]
+STAMP = ".built-from"
+
+
+def build(out, address=None):
+    """The pages at `out`, to be served under `address` (as mkdocs.yml says if None); nothing happens if they are there already."""
+    made_from = stamp(address)
+    with contextlib.suppress(OSError):
+        if (out / STAMP).read_text() == made_from:
+            return
+    python, node = environment.install("requirements.txt"), environment.with_node()
+    started = time.monotonic()
+    vendor.fill(node, lambda: environment.install("requirements-fetch.txt"))
+    with workplace() as place:
+        new = place / "site"
+        say(f"Building the pages; lessons: {len(list((ROOT / 'lessons').glob('[0-9]*.md')))}")
+        variables = {**node, "NO_MKDOCS_2_WARNING": "1", "PYTHONUTF8": "1", **({"SITE_URL": address} if address else {})}
+        step([python, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", new], variables)
+        if find_spec("tools.finish"):
+            step([python, "-m", "tools.finish", new], variables)
+        (new / STAMP).write_text(made_from)
+        if out.exists():
+            out.rename(place / "old")           # two renames: the old pages are gone for microseconds, and only once the new ones are whole
+        new.rename(out)
+    pages = [path for path in out.rglob("*") if path.is_file()]
+    say(f"{out.relative_to(ROOT)}/: {sum(path.suffix == '.html' for path in pages)} pages, "
+        f"{sum(path.stat().st_size for path in pages) / 1e6:.1f} MB, built in {time.monotonic() - started:.1f} s")
+
+
+def step(command, variables):
+    status, lines = environment.run(command, env=variables)
+    if status:
+        if any("No space left on device" in line for line in lines):
+            raise OSError(28, "No space left on device")
+        raise Stop("The pages were not built: the messages above say where. The pages built before are as they were.")
+
+
+@contextlib.contextmanager
+def workplace():
+    """A directory of our own on the pages' file system; those of builds that were killed go with the next one."""
+    CACHE.mkdir(exist_ok=True)
+    for left in CACHE.glob("build-*"):
+        if time.time() - left.stat().st_mtime > 3600:
+            shutil.rmtree(left, ignore_errors=True)
+    place = Path(tempfile.mkdtemp(prefix="build-", dir=CACHE))
+    place.chmod(0o755)
+    try:
+        yield place
+    finally:
+        shutil.rmtree(place, ignore_errors=True)
+
+
+def stamp(address):
+    """One sum over every source file's name and content, and the address."""
+    total = hashlib.sha256(repr(address or os.environ.get("SITE_URL")).encode())
+    for path in sources():
+        total.update(f"{path.relative_to(ROOT)}\0".encode() + hashlib.sha256(path.read_bytes()).digest())
+    return total.hexdigest()
+
+
+def sources():
+    """The files the pages are made from, sorted."""
+    for name in SOURCES:
+        top = ROOT / name
+        found = [top] if top.is_file() else sorted(path for path in top.rglob("*") if path.is_file())
+        yield from (path for path in found if not ignored(path.relative_to(ROOT)))
+
+
+def ignored(path):
+    return path.parts[:2] == ("site", "vendor") or "__pycache__" in path.parts or any(p.startswith((".", "#")) or p.endswith("~") for p in path.parts)
