@@ -17,6 +17,8 @@ def svg(panel):
     title = layout["xaxis"]["title"]["text"]
     frame = (f'<path class="axis" d="M{LEFT} {TOP}V{HEIGHT - BOTTOM}H{WIDTH - RIGHT}"/>' + "".join(x.tick(t) for t in x.ticks()) + "".join(y.tick(t) for t in y.ticks())
              + f'<text x="{(LEFT + WIDTH - RIGHT) / 2}" y="{HEIGHT - 6}" text-anchor="middle">{html.escape(title or "")}</text>')
+    if layout["yaxis"].get("visible") is False:         # a diagram, not a plot
+        frame = ""
     return f'<svg class="still" viewBox="0 0 {WIDTH} {HEIGHT}" aria-hidden="true">{"".join(below)}{frame}{"".join(drawn)}{"".join(above)}</svg>'
 
 

@@ -85,13 +85,13 @@ def label(x, y, words, series=0, anchor="left"):
     return dict(annotations=[dict(name=f"series-{series}", x=x, y=y, text=words, showarrow=False, xanchor=anchor, yanchor="bottom")])
 
 
-def panel(title, note, *marks, x="", x_range=None, y_range=None, log="", tab="", front=False, stacked=False, ticks=None):
+def panel(title, note, *marks, x="", x_range=None, y_range=None, log="", tab="", front=False, stacked=False, ticks=None, bare=False):
     """One plot: what it shows, then unit, scale and how many seeds; ranges in data units, fixed for the whole run.
 
-    `log` names the logarithmic axes ("x", "y", "xy"); `front` puts the panel that shows the break first on a phone.
+    `log` names the logarithmic axes ("x", "y", "xy"); `front` puts the panel that shows the break first on a phone; `bare` is a diagram without axes.
     """
     span = lambda axis, ends: [log10(end) for end in ends] if ends and axis in log else ends
-    axis = lambda name, ends: dict(type="log" if name in log else "-", **({"range": span(name, ends)} if ends else {}))
+    axis = lambda name, ends: dict(type="log" if name in log else "-", visible=not bare, **({"range": span(name, ends)} if ends else {}))
     in_log = lambda mark: {**mark, **{a: log10(mark[a]) for a in log if a in mark and mark.get(f"{a}ref") != "paper"}}     # plotly wants log10 in annotations only
     layout = dict(xaxis=dict(title=dict(text=x), **axis("x", x_range), **(ticks or {})), yaxis=axis("y", y_range), barmode="stack" if stacked else "group",
                   shapes=[s for m in marks for s in m.get("shapes", [])], annotations=[in_log(a) for m in marks for a in m.get("annotations", [])])
