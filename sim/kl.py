@@ -51,7 +51,7 @@ def k3_slope(log_prob, ref_log_prob):
 
 VALUE = dict(k1=k1, k2=k2, k3=k3)
 SLOPE = dict(k1=k1_slope, k2=k2_slope, k3=k3_slope)
-PLACEMENTS = ("reward", "loss", "loss × ratio", "straight-through")
+PLACEMENTS = ("reward", "loss", "loss × ratio", "loss+")
 
 
 def clamped_k3(log_prob, ref_log_prob):
@@ -105,7 +105,7 @@ def gradient_weight(log_prob, ref_log_prob, old_log_prob, estimator, placement):
     """What multiplies ∇log π of a token drawn from the old policy when the penalty is descended.
 
     In the reward the estimator is a number computed with the old policy, and the policy gradient multiplies it by the ratio π/π_old.
-    As a loss it is differentiated; times the ratio, the product rule adds both. Straight-through keeps the value and takes k2's slope.
+    As a loss it is differentiated; times the ratio, the product rule adds both. loss+ (verl's k1+, k3+) keeps the value and takes k2's slope.
     """
     value, slope, ratio = VALUE[estimator], SLOPE[estimator], np.exp(log_prob - old_log_prob)
     if placement == "reward":
@@ -167,7 +167,7 @@ def forward_kl_optimum(reward, ref, beta):
 def train(reward, ref, beta, estimator, placement, gap, samples, learning_rate, updates, runs, rng):
     """Softmax policies trained from the reference on E[reward] − beta · penalty: the policy before each update and after the last, (updates + 1, runs, V).
 
-    Policy gradient on `samples` tokens an update, batch mean as baseline; a penalty in the reward goes through that baseline, one in the loss does not.
+    Policy gradient on `samples` tokens an update. A penalty in the reward goes through the baseline and the ratio as the reward does; one in the loss does not.
     """
     in_reward, ref_log_prob = placement == "reward", np.log(ref)
     policies = np.empty((updates + 1, runs, len(ref)))
@@ -178,9 +178,12 @@ def train(reward, ref, beta, estimator, placement, gap, samples, learning_rate, 
         old = between(policy, ref, gap) if gap else policy
         old_log_prob = np.log(old) if gap else log_prob
         share = rng.multinomial(samples, old) / samples                                   # (runs, V): of the batch
-        pull = beta * gradient_weight(log_prob, ref_log_prob, old_log_prob, estimator, placement)
-        gain = np.exp(log_prob - old_log_prob) * reward - (pull if in_reward else 0)
-        push = share * (gain - (share * gain).sum(axis=1, keepdims=True) - (0 if in_reward else pull))
+        shaped = reward - beta * VALUE[estimator](old_log_prob, ref_log_prob) if in_reward else np.tile(reward, (runs, 1))
+        advantage = shaped - (old * shaped).sum(axis=1, keepdims=True)                    # assumed: a perfect critic as baseline
+        weight = np.exp(log_prob - old_log_prob) * advantage
+        if not in_reward:
+            weight = weight - beta * gradient_weight(log_prob, ref_log_prob, old_log_prob, estimator, placement)
+        push = share * weight
         logits = logits + learning_rate * (push - policy * push.sum(axis=1, keepdims=True))
         p = np.exp(np.maximum(logits - logits.max(axis=1, keepdims=True), MOST_NEGATIVE_LOGIT))
         policies[update + 1] = p / p.sum(axis=1, keepdims=True)

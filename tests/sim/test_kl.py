@@ -18,7 +18,7 @@ REF_LOG_PROB = np.array([-1.2, -1.5, -0.5, -1.0, -2.4])
 VERL_K3 = [0.0187307531, 0.1487212707, 0.0, 4.3890560989, 1.4002588437]
 VERL_K3_SLOPE = [0.1812692469, -0.6487212707, 0.0, -6.3890560989, 0.8997411563]
 
-RIGHT = [("k1", "reward"), ("k1", "loss × ratio"), ("k2", "loss"), ("k3", "loss × ratio"), ("k1", "straight-through"), ("k3", "straight-through")]
+RIGHT = [("k1", "reward"), ("k1", "loss × ratio"), ("k2", "loss"), ("k3", "loss × ratio"), ("k1", "loss+"), ("k3", "loss+")]
 
 
 def gradient(policy, ref, estimator, placement, gap=0.0):
@@ -235,7 +235,7 @@ def test_only_the_ratio_survives_samples_from_an_older_policy(gap):
     reverse = kl.reverse_kl_gradient(POLICY, REF, kl.softmax_score(POLICY))
     for estimator in ("k1", "k3"):
         np.testing.assert_allclose(gradient(POLICY, REF, estimator, "loss × ratio", gap), reverse, atol=1e-12)
-    for estimator, placement in (("k2", "loss"), ("k1", "reward"), ("k3", "straight-through")):
+    for estimator, placement in (("k2", "loss"), ("k1", "reward"), ("k3", "loss+")):
         assert np.abs(gradient(POLICY, REF, estimator, placement, gap) - reverse).max() > 0.02
 
 
