@@ -140,16 +140,24 @@ def roles_from_config(model, acc, rollout_gpus, train_gpus, completions, mean_to
     rollout = max(longest · t_iter, completions · mean / λ) with λ the steady tokens a second; log-probs 2P and training 6P FLOP a token;
     `verify` is given in seconds, because it runs on CPUs.
     """
-    tp = smallest_tp(model, acc)
-    engines = max(rollout_gpus // tp, 1)
-    context = PROMPT + mean_tokens / 2                                                          # assumed: mean context of a sequence in flight
-    live = min(completions / engines, kv_tokens_that_fit(model, acc, tp) / context)
+    tp, context = smallest_tp(model, acc), mean_context(mean_tokens)
+    engines, live = max(rollout_gpus // tp, 1), live_sequences(model, acc, rollout_gpus, completions, mean_tokens)
     stream = completions * mean_tokens * float(throughput.iter_time(model, acc, live, live * context, tp=tp)) / (live * engines)
     straggler = longest * float(throughput.iter_time(model, acc, 1, PROMPT + longest / 2, tp=tp))       # the last completion decodes alone
     tokens = completions * (PROMPT + mean_tokens)
     flop_seconds = model.active_params() * tokens / (train_gpus * acc.flops() * throughput.MFU)         # one FLOP for each weight and token
     return Roles(rollout=max(straggler, stream), verify=verify, log_probs=2 * flop_seconds * (reference + (not reuse)), train=6 * flop_seconds,
                  sync=2 * model.params() / SYNC_BYTES_PER_SECOND, tail=max(straggler - stream, 0.0))
+
+
+def live_sequences(model, acc, gpus, completions, mean_tokens):
+    """Sequences that decode together on one engine: its share of the step's completions, or as many as its cache holds."""
+    tp = smallest_tp(model, acc)
+    return min(completions / max(gpus // tp, 1), kv_tokens_that_fit(model, acc, tp) / mean_context(mean_tokens))
+
+
+def mean_context(mean_tokens):
+    return PROMPT + mean_tokens / 2         # assumed: a sequence in flight is half done
 
 
 def smallest_tp(model, acc):

@@ -10,6 +10,7 @@ import numpy as np
 from sim.cluster.hardware import ridge
 
 MFU = 0.40                  # assumed: share of peak FLOP/s in training and in log-prob passes, of padded batches and communication included
+MICRO_BATCH = 8192          # assumed: tokens that one GPU takes through the model at a time in training and log-prob passes
 ALPHA = 3e-6                # assumed: seconds to start one message of a collective inside the scale-up domain
 
 

@@ -1,0 +1,218 @@
+"""Where the seconds of a training step go, by what overlaps, and what a faster role is worth."""
+import math
+from dataclasses import dataclass, replace
+
+from sim.cluster import measured, step, throughput
+from sim.cluster.hardware import ACCELS, ridge
+from sim.cluster.models import MODELS
+from widgets.contract import Break, Readout, bars, choice, dots, label, ladder, line, panel, region, slider, threshold, toggle
+
+TITLE = "A step as a sum of its roles, or as the longest of them"
+
+ROLES = {"rollout": "rollout", "verify": "verify", "log-probs": "log_probs", "train": "train", "sync": "sync"}
+KEPT = measured.VERL["7B, 64 GPUs"]
+VERIFY_EACH, WORKERS = 0.02, 64         # assumed for verl's rows, which do not time it: 20 ms a math check
+
+
+def unattributed(row, sync):
+    """What is left of a published step when its timers, and our guess for verification and weight sync, are taken off."""
+    return round(row.step - row.named() - step.verify_seconds(measured.COMPLETIONS, WORKERS, VERIFY_EACH) - sync, 2)
+
+
+@dataclass(frozen=True)
+class Knobs:
+    topology: str = choice("What overlaps", "sync", list(step.TOPOLOGIES))
+    reuse: bool = toggle("Reuse the rollout's log-probs", False)
+    role: str = choice("Make faster", "rollout", list(ROLES))
+    k: float = ladder("by a factor of", 2.0, [1.0, 1.05, 1.1, 1.15, 1.2, 1.3, 1.5, 2.0, 3.0, 4.0, 8.0, 16.0, 64.0], symbol="k")
+    workers: int = ladder("Verifier workers", WORKERS, [2**n for n in range(14)], symbol="W")
+    source: str = choice("Role times", "measured", ["measured", "from shapes"])
+    rollout: float = slider("Rollout", KEPT.generate, low=1, high=600, step=0.01, symbol="τ_R", unit="s")
+    old_log_probs: float = slider("Old log-probs", KEPT.old_log_prob, low=0, high=300, step=0.01, symbol="τ_F", unit="s")
+    reference: float = slider("Reference log-probs", 0.0, low=0, high=300, step=0.01, unit="s")
+    train: float = slider("Train", KEPT.update, low=1, high=600, step=0.01, symbol="τ_T", unit="s")
+    sync: float = slider("Weight sync", measured.SYNC_7B, low=0, high=300, step=0.01, symbol="τ_S", unit="s")
+    other: float = slider("Not attributed", unattributed(KEPT, measured.SYNC_7B), low=0, high=100, step=0.01, unit="s")
+    test_seconds: float = ladder("One test", VERIFY_EACH, [0.001, 0.01, 0.02, 0.1, 1.0, 5.0, 10.0, 30.0, 60.0], symbol="t_v", unit="s")
+    completions: int = ladder("Completions a step", measured.COMPLETIONS, [64, 128, 256, 512, 1024, 2048, 4096, 8192], symbol="BK")
+    model: str = choice("Model", KEPT.model, list(MODELS))
+    accelerator: str = choice("Accelerator", "h20", list(ACCELS))
+    gpus: int = ladder("GPUs", KEPT.gpus, [8, 16, 32, 64, 128, 256, 512])
+    share: float = slider("Of them generating, when pools are split", 0.5, low=0.05, high=0.95, step=0.05)
+    mean_tokens: int = ladder("Mean completion", 1000, [250, 500, 1000, 2000, 4000, 8000, 16000], unit="tokens")
+    longest: int = ladder("Longest completion", 8192, [1024, 2048, 4096, 8192, 16384, 32768], unit="tokens")
+    informative: float = slider("In groups with a non-zero advantage", 1.0, low=0.05, high=1, step=0.05)
+    ess: float = slider("Effective share of stale samples", 1.0, low=0.05, high=1, step=0.05, symbol="ESS/n")
+
+
+def published(row, sync):
+    r = measured.VERL[row]
+    return Knobs(rollout=r.generate, old_log_probs=r.old_log_prob, reference=r.reference, train=r.update, sync=sync, other=unattributed(r, sync),
+                 model=r.model, gpus=r.gpus)
+
+
+AGENT = Knobs(topology="async", k=1.0, workers=64, rollout=60.0, old_log_probs=8.0, train=30.0, sync=4.0, other=0.0, test_seconds=60.0, completions=64,
+              accelerator="h100", gpus=8)
+PRESETS = {
+    "verl 7B, 64 GPUs": Knobs(),
+    "verl 7B, 32 GPUs": published("7B, 32 GPUs", measured.SYNC_7B),
+    "verl 30B-A3B": published("30B-A3B, 128 GPUs", measured.SYNC_30B),
+    "Agent, 60 s tests": AGENT,
+    "8 test workers": replace(AGENT, workers=8, test_seconds=30.0),
+}
+
+
+@dataclass(frozen=True)
+class Result:
+    before: step.Roles          # with k = 1
+    roles: step.Roles
+    points: list
+    path: tuple
+    remedy: str
+
+
+def run(k):
+    model, acc = MODELS[k.model], ACCELS[k.accelerator]
+    verify = step.verify_seconds(k.completions, k.workers, k.test_seconds)
+    if k.source == "measured":
+        before = step.Roles(k.rollout, verify, k.reference + (0.0 if k.reuse else k.old_log_probs), k.train, k.sync, k.other)
+    else:
+        generating = k.gpus if k.topology == "sync" else min(max(round(k.share * k.gpus), 1), k.gpus - 1)
+        training = k.gpus if k.topology == "sync" else k.gpus - generating
+        before = step.roles_from_config(model, acc, generating, training, k.completions, k.mean_tokens, max(k.longest, k.mean_tokens), verify,
+                                        reference=False, reuse=k.reuse)
+    roles = step.whatif(before, ROLES[k.role], k.k)
+    live = step.live_sequences(model, acc, k.gpus, k.completions, k.mean_tokens)
+    points = throughput.role_points(model, acc, live, step.mean_context(k.mean_tokens), throughput.MICRO_BATCH)
+    if k.source == "measured":          # then the seconds say what training attained
+        mfu = throughput.attained_mfu(model, acc, k.gpus, k.completions * (step.PROMPT + k.mean_tokens), roles.train)
+        points = [p._replace(flops_per_second=mfu * acc.flops()) if p.role == "train" else p for p in points]
+    path, remedy = step.where_is_my_time(roles, k.topology, points, acc)
+    yield Result(before, roles, points, path, remedy)
+
+
+def figure(k, r):
+    return [lanes(k, r), gains(k, r), roofline(k, r), elasticities(k, r), tree(k, r)]
+
+
+def lanes(k, r):
+    names = [*ROLES, "other"]
+    tau, path = step.step_time(r.roles, k.topology), step.exposed(r.roles, k.topology)
+    at = {"other": (0.0, r.roles.other)} | step.timeline(r.roles, k.topology)
+    spans = [at[ROLES.get(name, name)] for name in names]
+    on = [ROLES.get(name, name) in path for name in names]
+    top = above(1.04 * max(tau, step.step_time(r.before, "sync")))
+    shown = lambda keep: dict(y=[seconds if kept is keep else 0.0 for kept, (_, seconds) in zip(on, spans)],
+                              text=[f"{seconds:.0f} s" if kept is keep and seconds > 0.02 * top else "" for kept, (_, seconds) in zip(on, spans)])
+    marks = [bars(names, [start for start, _ in spans], "waits", role="free"),
+             bars(names, name="on the critical path", series=1, **shown(True)), bars(names, name="hidden behind it", series=2, **shown(False)),
+             bars(names, [max(tau - start - seconds, 0.0) for start, seconds in spans], "waits", role="free"),
+             label("other", tau, f"step {tau:.0f} s", anchor="right")]
+    if k.topology == "async":
+        marks.append(threshold(gpu_pools(r.roles), "breaks above both GPU pools", top))
+    return panel("One step, role by role", "seconds; navy: on the critical path, amber: hidden, empty: waiting", *marks, y_range=[0, top],
+                 tab="Step", front=True, stacked=True)
+
+
+def gains(k, r):
+    ks = [64 ** (n / 47) for n in range(48)]
+    role = ROLES[k.role]
+    ends = {topology: step.speedup(r.before, topology, role, math.inf) for topology in step.TOPOLOGIES}
+    top = next(t for t in (1.5, 2, 3, 5, 10, 20, 50, 100, 1e3, 1e9) if t >= 1 + 1.1 * (min(max(ends.values()), 1e8) - 1))
+    marks, floor = [], 0.0
+    for topology in sorted(step.TOPOLOGIES, key=ends.get):
+        here = topology == k.topology
+        curve = [step.speedup(r.before, topology, role, x) for x in ks]
+        marks.insert(0 if here else len(marks), line(ks, curve, topology, 1, "" if here else "reference"))
+        floor = max(curve[-1], floor + 0.08 * (top - 1) if floor else 0.0)          # labels of close curves stand one above the other
+        marks.append(label(ks[-1], floor, f"{topology} → {ends[topology]:.2f}×", 1 if here else 8, "right"))
+    marks.append(dots([k.k], [step.speedup(r.before, k.topology, role, k.k)], "now", role="here"))
+    return panel(f"What a faster {k.role} is worth", "old step over new step; each curve ends at its ceiling", *marks, x="k, times as fast", log="x",
+                 x_range=[1, 64], y_range=[1, top], tab="Step")
+
+
+def roofline(k, r):
+    acc = ACCELS[k.accelerator]
+    xs = [0.5, ridge(acc), 1e5]
+    at = {p.role: p for p in r.points}
+    name = {"decode": "decode", "prefill": "prefill", "log_probs": "log-probs", "train": "train"}
+    marks = [line(xs, [throughput.roof(acc, x) / 1e12 for x in xs], "roof"), region(ridge(acc), 1e5, "compute-bound")]
+    for series, p in enumerate(r.points, 2):
+        marks.append(dots([p.flop_per_byte], [p.flops_per_second / 1e12], name[p.role], series))
+    marks += [label(at["decode"].flop_per_byte, at["decode"].flops_per_second / 1e12, "decode", 2, "right"),
+              label(at["train"].flop_per_byte, 0.25 * throughput.MFU * acc.flops() / 1e12, "prefill, log-probs, train", 0, "right")]
+    return panel(f"Roles under the roof of one {acc.name}", "TFLOP/s dense bf16; verify runs on CPUs and sync on the network, outside this picture", *marks,
+                 x="FLOP per byte read", log="xy", x_range=[0.5, 1e5], y_range=[0.5, 5000], tab="Roof")
+
+
+def elasticities(k, r):
+    names = [*ROLES, "other"]
+    of = lambda topology: [step.elasticity(r.roles, topology).get(ROLES.get(name, name), (0.0,))[0] for name in names]
+    return panel("How much of 1 % off a role reaches the step", "per cent; navy: as it overlaps now, amber: if everything were added up",
+                 bars(names, of(k.topology), "now", 1), bars(names, of("sync"), "summed", 2), y_range=[0, 1.05], tab="Roof")
+
+
+QUESTIONS = {       # leaf of the tree -> the question that leads to it, in the order asked
+    ("other",): "over 10 % not attributed", ("tail",): "the tail", ("sync",): "weight sync", ("verify",): "verify", ("log_probs",): "log-probs",
+    ("idle pool",): "a GPU pool waits", ("rollout", "left of the ridge"): "rollout, left of ridge",
+    ("rollout", "right of the ridge"): "rollout, right of ridge", ("train", "below assumed MFU"): "train, MFU below 0.4",
+    ("train", "at assumed MFU"): "train, MFU at 0.4",
+}
+
+
+def tree(k, r):
+    lit = ("idle pool",) if r.path[-1] == "idle pool" else r.path
+    rows = {branch: len(QUESTIONS) - n for n, branch in enumerate(QUESTIONS)}
+    marks = [line([0, 0, 1], [rows[("other",)], rows[lit], rows[lit]], r.remedy, 1)]
+    marks += [line([0, 1], [y, y], role="reference") for branch, y in rows.items() if branch != lit]
+    marks += [line([0, 0], [rows[lit], 1], role="reference")]
+    for branch, y in rows.items():
+        series = 1 if branch == lit else 0
+        marks += [label(0.02, y, QUESTIONS[branch], series), label(1, y, step.LEAVES[branch[-1]], series, "right")]
+    share = step.exposed(r.roles, k.topology).get(r.path[0], r.roles.tail) / step.step_time(r.roles, k.topology)
+    return panel("Where the wall-clock goes", f"what takes most of the critical path, here {100 * share:.0f} %, and what to do about it", *marks,
+                 x_range=[0, 1], y_range=[0.5, len(QUESTIONS) + 1], tab="What to fix", bare=True)
+
+
+def readouts(k, r):
+    tau = step.step_time(r.roles, k.topology)
+    beside = max(r.roles.verify, r.roles.sync)
+    return [Readout("Step", tau, "s", step.step_time),
+            Readout(f"Step faster, with {k.role} {k.k:g}× as fast", step.speedup(r.before, k.topology, ROLES[k.role], k.k), "×", step.speedup),
+            Readout("Verify or sync, the longer", beside, "s", step.timeline, "violated" if breaks(k, r) else ""),
+            Readout("Fix first", r.remedy, "", step.where_is_my_time),
+            Readout("Useful completions", step.useful_rate(k.completions, tau, k.informative, k.ess), "a second", step.useful_rate)]
+
+
+def gpu_pools(roles):
+    """Seconds of the slower of the two GPU jobs."""
+    return max(step.seconds(roles, "rollout", "async"), roles.log_probs + roles.train)
+
+
+def breaks(k, r):
+    return k.topology == "async" and max(r.roles.verify, r.roles.sync) > gpu_pools(r.roles)
+
+
+def watched(k, r):
+    return Readout("async and max(verify, sync) > max(rollout, log_probs + train)", max(r.roles.verify, r.roles.sync), "s")
+
+
+def broken(k, r):
+    if not breaks(k, r):
+        return None
+    pools = gpu_pools(r.roles)
+    if r.roles.sync >= r.roles.verify:
+        return Break(f"Sending the weights takes {r.roles.sync:.0f} s, longer than either GPU pool works ({pools:.0f} s at most): overlap has hidden "
+                     "everything else, and both pools wait for the network.", f"Weight sync = {pools:.0f} s")
+    enough = next((w for w in Knobs.__dataclass_fields__["workers"].metadata["rungs"]
+                   if step.verify_seconds(k.completions, w, k.test_seconds) <= pools), None)
+    crew = "one worker" if k.workers == 1 else f"{k.workers} workers"
+    return Break(f"{k.completions:,} tests of {k.test_seconds:g} s on {crew} take {r.roles.verify:.0f} s, longer than either GPU pool works "
+                 f"({pools:.0f} s at most): overlap has hidden everything else, and both pools wait for the verifier.",
+                 f"Verifier workers = {enough}" if enough else "What overlaps = sync")
+
+
+def above(seconds):
+    """The next round number: 1, 2, 2.5, 5 times a power of ten, so that the axis stays while knobs move."""
+    unit = 10 ** math.floor(math.log10(seconds))
+    return next(unit * m for m in (1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10) if unit * m >= seconds)
