@@ -4,7 +4,7 @@ A widget describes data and roles; colours, fonts and margins belong to the page
 """
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from math import log10
+from math import ceil, floor, log10
 
 
 def slider(label, default, low, high, step, symbol="", unit=""):
@@ -83,6 +83,13 @@ def region(low, high, words="", axis="x"):
 def label(x, y, words, series=0, anchor="left"):
     """A word at a curve, in the colour of its series (0 is ink)."""
     return dict(annotations=[dict(name=f"series-{series}", x=x, y=y, text=words, showarrow=False, xanchor=anchor, yanchor="bottom")])
+
+
+def decades(low, high):
+    """Ticks of a logarithmic axis at powers of ten, every second or third one where there are many."""
+    powers = range(ceil(log10(low) - 1e-9), floor(log10(high) + 1e-9) + 1)
+    powers = powers[::-(-len(powers) // 7)]
+    return dict(tickvals=[10.0**p for p in powers], ticktext=[f"{10.0**p:g}" if -3 < p < 4 else f"10<sup>{p}</sup>".replace("-", "−") for p in powers])
 
 
 def panel(title, note, *marks, x="", x_range=None, y_range=None, log="", tab="", front=False, stacked=False, ticks=None, bare=False):

@@ -90,7 +90,7 @@ customElements.define("rl-widget", class extends HTMLElement {
       this.settled ? "Run again" : "Run", this.settled && progress ? `${progress[2]} ${progress[0]}s · ${(took / 1000).toFixed(1)} s` : "");
     this.bar(0);
     const [{ text, unit, label: first }] = this.shown.readouts;
-    this.say(broken ? "Broken. " : "", broken ? `${broken.why} ${broken.mend}` : HOLDING, this.settled ? `${first} ${text} ${unit}. ` : "");
+    this.say(broken ? "Broken. " : "", broken ? `${broken.why} ${broken.mend}` : HOLDING, this.settled ? `${`${first} ${text} ${unit}`.trim()}. ` : "");
   }
   bar(percent) { this.$(".bar i").style.width = `${percent}%`; this.$(".bar").ariaValueNow = percent.toFixed(0); }
   // The one polite announcement, made when a run has settled: the first number (heard only), then the verdict.
