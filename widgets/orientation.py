@@ -1,0 +1,108 @@
+"""Sixty iterations of the whole loop, or of a loop with one of its arrows cut: how often one completion is right, and the best of K."""
+from dataclasses import dataclass
+
+import numpy as np
+
+from sim import arrows, modsum
+from sim.framework.env import Verifier
+from sim.framework.weight_sync import WeightSync
+from widgets.contract import Break, Readout, choice, dots, label, ladder, line, panel, slider
+
+TITLE = "The policy and its batches over sixty iterations"
+COST = f"{arrows.GROUPS} groups of K completions an iteration"
+ITERATIONS, EVERY = 60, 3
+LEARNT = 0.01                           # less than this gained in sixty iterations is not learning
+
+
+@dataclass(frozen=True)
+class Knobs:
+    cut: str = choice("Arrow cut", "none", ["none", *arrows.ARROWS])
+    K: int = ladder("Completions a prompt", 8, [1, 2, 4, 8, 16, 32, 64], symbol="K")
+    beta: float = slider("Price of a nat of KL", 0.1, 0.0, 1.0, 0.05, symbol="β")
+    seed: int = slider("Seed", 0, 0, 99, 1)
+
+
+PRESETS = {
+    "Whole loop": Knobs(),
+    "No anchor": Knobs(beta=0.0),
+    "No weight sync": Knobs(cut="weight sync"),
+    "Best of 64": Knobs(cut="loss_fn", K=64),
+    "No reward": Knobs(cut="+reward"),
+}
+
+
+@dataclass(frozen=True)
+class Run:
+    pass_rate: np.ndarray               # (iterations + 1, 4) exact, by the trainer's weights, the start first
+    kl: np.ndarray                      # (iterations + 1,) nats, mean of the prompts
+    measured: np.ndarray                # (iterations,) share of right completions in each batch; nan if nobody looked
+    behind: int                         # optimizer steps
+
+    @property
+    def done(self):
+        return len(self.measured)
+
+
+def run(k):
+    start = modsum.exact(modsum.Policy().params["theta"])["pass_rate"]
+    pass_rate, kl, measured = [start], [0.0], []
+    for frame in arrows.frames_without(k.cut, K=k.K, beta=k.beta, seed=k.seed, iterations=ITERATIONS):
+        pass_rate.append(frame.exact["pass_rate"])
+        kl.append(frame.exact["kl_reference"].mean())
+        measured.append(frame.accuracy)
+        if len(measured) % EVERY == 0:
+            yield Run(np.array(pass_rate), np.array(kl), np.array(measured), frame.lag)
+
+
+def progress(k, r):
+    return ["iteration", r.done, ITERATIONS]
+
+
+def figure(k, r):
+    x, one, best = list(range(r.done + 1)), r.pass_rate.mean(axis=1), arrows.best_of(r.pass_rate, k.K).mean(axis=1)
+    at = min(r.done, ITERATIONS // 3)
+    return [
+        panel("How often the answer is right", "share, mean of four prompts",
+              line(x, one, "one completion", 1), line(x, best, f"best of {k.K}", 2), dots(x[1:], r.measured, "counted in the batch", 3),
+              label(x[at], one[at] - 0.13, "one completion", 1), *([label(1, best[0], f"best of {k.K}", 2)] if k.K > 1 else []),
+              *([] if np.isnan(r.measured).any() else [label(ITERATIONS, 0.01, "dots: counted in the batch", 3, "right")]),
+              x="iteration", x_range=(0, ITERATIONS), y_range=(0, 1.08), front=True),
+        panel("KL from the start", "nats a completion, mean of four prompts, exact",
+              line(x, r.kl, "KL", 1), x="iteration", x_range=(0, ITERATIONS), y_range=(0, 4)),
+    ]
+
+
+def gained(r):
+    return r.pass_rate[-1].mean() - r.pass_rate[0].mean()
+
+
+def readouts(k, r):
+    bad = "violated" if broken(k, r) else ""
+    return [
+        Readout("Right, one completion", r.pass_rate[-1].mean(), source=modsum.exact, state=bad),
+        Readout(f"Right, best of {k.K}", arrows.best_of(r.pass_rate[-1], k.K).mean(), source=arrows.best_of),
+        Readout("Counted in the last batch", r.measured[-1], source=Verifier.verify),
+        Readout("KL from the start", r.kl[-1], "nats", modsum.exact_kl),
+        Readout("Rollout behind the trainer", r.behind, "steps", WeightSync.push),
+    ]
+
+
+def watched(k, r):
+    return Readout(f"pass_rate[{ITERATIONS}] - pass_rate[0] < {LEARNT}", gained(r))
+
+
+SAID = {
+    "trajs": "none of them was ever scored",
+    "+reward": "every one was scored, no score reached the algorithm",
+    "loss_fn": "every one was scored, the trainer was never handed a loss",
+}
+
+
+def broken(k, r):
+    if r.done < ITERATIONS or gained(r) >= LEARNT:
+        return None
+    sampled = ITERATIONS * arrows.GROUPS * k.K
+    best = f"; that the best of {k.K} is right {arrows.best_of(r.pass_rate[-1], k.K).mean():.1%} of the time was so before the first iteration"
+    why = (f"{sampled:,} completions were sampled, {SAID[k.cut]}: one completion is right {r.pass_rate[-1].mean():.1%} of the time, as at the start"
+           f"{best * (k.cut == 'loss_fn' and k.K > 1)}.")
+    return Break(why, "Arrow cut: none.")
