@@ -5,7 +5,7 @@ The panels are the version without scripts; site/assets/map.js only chooses whic
 import html
 from dataclasses import dataclass
 
-from tools import lessons
+from tools import lessons, recording
 
 
 @dataclass(frozen=True)
@@ -165,17 +165,24 @@ NARROW = Drawing(
     (166, 504, 154, 28), "7  weight sync, 16 GB", "runs the seven steps", (-3, 16))
 
 
+STEPS = ("controller", "rollout", "env", "reference", "algorithm", "trainer", "sync")      # 1 to 7
+
+
 def pipeline(base="./"):
     """The map with its panels; `base` leads from the page it stands on to the site's root."""
-    return (f'<div class="wide"><pipeline-map class="map pipeline">{svg(BROAD)}{svg(NARROW)}'
-            f'<div class="details" role="status">{"".join(panel(name, base) for name in ORDER)}</div>'
-            f'<div class="bar2"><button type="button" class="cut" hidden>Cut this arrow</button></div></pipeline-map></div>')
+    spent, carried = recording.iteration()
+    measured = {**{name: f"{ms:.2f} ms" for name, ms in spent.items()}, **{name: f"{size:,} bytes" for name, size in carried.items()},
+                "sync": f"{carried['sync']:,} bytes, {spent['sync']:.2f} ms"}
+    return (f'<div class="wide"><pipeline-map class="map pipeline" data-steps="{" ".join(STEPS)}">{svg(BROAD, measured)}{svg(NARROW, {})}'
+            f'<div class="details" role="status">{"".join(panel(name, base, measured.get(name)) for name in ORDER)}</div>'
+            f'<div class="bar2"><button type="button" class="step">Play one iteration</button><button type="button" class="cut" hidden>Cut this arrow</button>'
+            f'<span>Recorded when this page was built: {recording.SETTING}.</span></div></pipeline-map></div>')
 
 
-def svg(drawing):
+def svg(drawing, measured):
     width, height = drawing.view
     x, y, w, h = drawing.frame
-    parts = "".join(box(drawing, name) if name in ROLES else arrow(drawing, name) for name in ORDER)
+    parts = "".join(box(drawing, name) if name in ROLES else arrow(drawing, name, measured.get(name)) for name in ORDER)
     return (f'<svg class="{drawing.css}" viewBox="0 0 {width} {height}" role="group" aria-label="Pipeline map: six roles, and what flows between them">'
             f'<rect class="frame" x="{x}" y="{y}" width="{w}" height="{h}" rx="8"/>{parts}</svg>')
 
@@ -193,15 +200,16 @@ def box(drawing, name):
     return link("box", name, f"{role.heading}, step {role.step}", f'<rect x="{x}" y="{y}" width="{w}" height="{h}" rx="5"/>{words}')
 
 
-def arrow(drawing, name):
+def arrow(drawing, name, size):
     path, (x, y, angle), (tx, ty, anchor) = drawing.arrows[name]
     label, plate = FLOWS[name].heading, ""
     if name == "sync":
         px, py, w, h = drawing.plate
         label, plate = drawing.sync, f'<rect class="plate" x="{px}" y="{py}" width="{w}" height="{h}" rx="{h / 2:g}"/>'
+    under = written("m", tx, ty + 25, size, anchor) if size and name != "sync" else ""
     head = f'<path class="head" d="M0 0L-10 -4.5V4.5Z" transform="translate({x} {y}) rotate({angle})"/>'
     return link("edge sync" if name == "sync" else "edge", name, f"Arrow {FLOWS[name].heading}",
-                f'<path class="hit" d="{path}"/><path class="wire" d="{path}"/>{head}{plate}{written("e", tx, ty, label, anchor)}')
+                f'<path class="hit" d="{path}"/><path class="wire" d="{path}"/>{head}{plate}{written("e", tx, ty, label, anchor)}{under}')
 
 
 def link(css, name, said, drawn):
@@ -213,9 +221,10 @@ def written(css, x, y, text, anchor="start"):
     return f'<text class="{css}" x="{x}" y="{y:g}" text-anchor="{anchor}">{text}</text>'
 
 
-def panel(name, base):
+def panel(name, base, measured):
     part = ROLES.get(name) or FLOWS[name]
-    rows = "".join(f'<dt>{key}</dt><dd{" class=cut" * (key == "cut it")}>{html.escape(words)}</dd>' for key, words in part.rows().items())
+    here = {"here": measured} if measured else {}
+    rows = "".join(f'<dt>{key}</dt><dd{" class=cut" * (key == "cut it")}>{html.escape(words)}</dd>' for key, words in (part.rows() | here).items())
     chips = "".join(f'<a href="{base}{page.url}">{html.escape(page.name)}</a>' for page in lessons.finished() if page.number in part.about.split())
     return (f'<section class="detail{" shown" * (name == "rollout")}" id="map-{name}"><h3>{html.escape(part.heading)}</h3>'
             f'<div><p>{html.escape(part.job)}</p>{f"<p class=chips>{chips}</p>" * bool(chips)}</div><dl>{rows}</dl></section>')

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tools import lessons, maps, thumbnails
+from tools import lessons, maps, recording, thumbnails
 from widgets.contract import bars, heat, line, panel
 
 LESSONS = Path(__file__).parents[2] / "lessons"
@@ -112,3 +112,20 @@ def test_a_thumbnail_leaves_a_gap_where_there_is_no_value():
 
 def test_a_panel_without_curves_or_bars_has_a_thumbnail_without_paths():
     assert "<path" not in thumbnails.svg(panel("p", "u", heat([0, 1], [0, 1], [[1, 2], [3, 4]])))
+
+
+def test_the_recorded_iteration_carries_what_its_arrays_weigh():
+    _, carried = recording.iteration()
+    rows, T, word = 64, 12, 8           # eight groups of eight completions, MODSUM's longest, float64 and int64
+    assert carried == dict(trajs=2 * rows * T * word + rows, tokens=rows * T * word, reward=rows * word, ref_logp=rows * T * word, sync=112 * word)
+    assert all(f"{size:,} bytes" in MAP for size in carried.values())
+
+
+def test_in_the_recorded_iteration_every_role_but_the_controller_is_timed():
+    spent, _ = recording.iteration()
+    assert set(spent) == {*maps.ROLES, "sync"} - {"controller"}
+    assert min(spent.values()) > 0
+
+
+def test_an_iteration_is_played_in_the_order_of_its_steps():
+    assert [maps.ROLES[name].step for name in maps.STEPS[:-1]] == [1, 2, 3, 4, 5, 6] and maps.STEPS[-1] == "sync"
