@@ -29,7 +29,7 @@ def build(out, address=None):
         new = place / "site"
         say(f"Building the pages; lessons: {len(list((ROOT / 'lessons').glob('[0-9]*.md')))}")
         variables = {**node, "NO_MKDOCS_2_WARNING": "1", "PYTHONUTF8": "1", **({"SITE_URL": address} if address else {})}
-        step([python, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", new], variables)
+        step([python, "-m", "mkdocs", "build", "--strict", "--site-dir", new], variables)         # --quiet would make --strict deaf to warnings
         if find_spec("tools.finish"):
             step([python, "-m", "tools.finish", new], variables)
         (new / STAMP).write_text(made_from)
@@ -42,7 +42,7 @@ def build(out, address=None):
 
 
 def step(command, variables):
-    status, lines = environment.run(command, env=variables)
+    status, lines = environment.run(command, env=variables, shown=lambda line: line.strip() and not line.startswith("INFO "))
     if status:
         if any("No space left on device" in line for line in lines):
             raise OSError(28, "No space left on device")

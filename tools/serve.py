@@ -114,7 +114,7 @@ class Server(http.server.ThreadingHTTPServer):
         pass                                    # a reader who closed the page is no error
 
     def __enter__(self):
-        threading.Thread(target=self.serve_forever, daemon=True).start()
+        threading.Thread(target=self.serve_forever, args=(0.05,), daemon=True).start()
         return self
 
     def __exit__(self, *error):

@@ -1,0 +1,382 @@
+"""The two commands where things go wrong: each ends in one sentence and leaves nothing half done. No test here uses the network."""
+import ast
+import hashlib
+import http.client
+import json
+import os
+import socket
+import struct
+import subprocess
+import sys
+import threading
+import urllib.error
+import urllib.request
+import zipfile
+from io import BytesIO
+
+import pytest
+
+import build
+from tools import environment, fetch, files, pages, vendor
+from tools.say import Stop
+from tools.serve import Server
+
+WHEEL, CONTENT = "numpy-0.0-wasm32.whl", b"the bytes that were published"
+SUM = hashlib.sha256(CONTENT).hexdigest()
+
+
+@pytest.fixture
+def caches(tmp_path, monkeypatch):
+    monkeypatch.setattr(fetch, "CACHE", tmp_path / "clone" / "_cache")
+    monkeypatch.setattr(fetch, "SHARED", tmp_path / "home" / ".cache")
+    return fetch.CACHE / WHEEL, fetch.SHARED / WHEEL
+
+
+def delivers(content):
+    return lambda path: path.write_bytes(content)
+
+
+def fails(error):
+    def function(*words):
+        raise error
+    return function
+
+
+# --- fetching
+
+def test_the_first_source_that_delivers_the_published_bytes_is_the_last_one_asked(caches):
+    asked = []
+    sources = [("a", fails(FileNotFoundError())), ("b", delivers(CONTENT)), ("c", asked.append)]
+    assert fetch.wheel(WHEEL, SUM, sources).read_bytes() == CONTENT
+    assert not asked
+
+
+def test_bytes_that_differ_from_the_published_sum_are_refused_and_not_kept(caches):
+    with pytest.raises(Stop, match="its sha256 is"):
+        fetch.wheel(WHEEL, SUM, [("the mirror", delivers(CONTENT + b"!"))])
+    assert list(fetch.CACHE.iterdir()) == []
+
+
+def test_when_no_source_answers_one_sentence_says_what_was_tried_and_where_the_file_goes(caches):
+    with pytest.raises(Stop) as stopped:
+        fetch.wheel(WHEEL, SUM, [("the CDN", fails(urllib.error.URLError(OSError(-2, "Name or service not known")))), ("the index", fails(Stop("no answer")))])
+    sentence = str(stopped.value)
+    assert "the CDN (Name or service not known)" in sentence and "the index (no answer)" in sentence
+    assert str(fetch.CACHE / WHEEL) in sentence and SUM in sentence
+    assert "\n" not in sentence
+
+
+def test_a_file_put_there_by_hand_is_taken_without_asking_anyone(caches):
+    ours, _ = caches
+    files.write(ours, CONTENT)
+    assert fetch.wheel(WHEEL, SUM, [("anyone", fails(AssertionError("asked")))]) == ours
+
+
+def test_a_damaged_cache_is_fetched_again(caches, capsys):
+    ours, shared = caches
+    files.write(ours, CONTENT[:-1])
+    fetch.wheel(WHEEL, SUM, [("the CDN", delivers(CONTENT))])
+    assert ours.read_bytes() == shared.read_bytes() == CONTENT
+    assert "damaged" in capsys.readouterr().out
+
+
+def test_what_one_clone_fetched_the_next_one_finds(caches, monkeypatch, tmp_path):
+    fetch.wheel(WHEEL, SUM, [("the CDN", delivers(CONTENT))])
+    monkeypatch.setattr(fetch, "CACHE", tmp_path / "second clone" / "_cache")
+    monkeypatch.setattr(fetch, "downloaded", fails(AssertionError("asked")))
+    lock = tmp_path / "node_modules" / "pyodide"
+    files.write(lock / "pyodide-lock.json", json.dumps(dict(packages=dict(numpy=dict(file_name=WHEEL, sha256=SUM)))))
+    files.write(lock / "package.json", json.dumps(dict(version="0.0")))
+    monkeypatch.setattr(fetch, "ROOT", tmp_path)
+    path, sum_ = fetch.numpy_wheel(python=None)
+    assert path.read_bytes() == CONTENT and sum_ == SUM
+
+
+def test_a_home_that_cannot_be_written_to_is_no_obstacle(caches, monkeypatch, tmp_path):
+    (tmp_path / "file").touch()
+    monkeypatch.setattr(fetch, "SHARED", tmp_path / "file" / "below a file")
+    assert fetch.wheel(WHEEL, SUM, [("the CDN", delivers(CONTENT))]).exists()
+
+
+def test_a_full_disk_is_not_blamed_on_the_source(caches):
+    with pytest.raises(OSError, match="No space left"):
+        fetch.wheel(WHEEL, SUM, [("the CDN", fails(OSError(28, "No space left on device"))), ("the index", delivers(CONTENT))])
+    assert list(fetch.CACHE.iterdir()) == []
+
+
+def test_an_interrupted_copy_leaves_what_was_there(tmp_path):
+    path = tmp_path / "plotly.min.js"
+    files.write(path, "old")
+    with pytest.raises(KeyboardInterrupt), files.replacing(path) as new:
+        new.write_text("ne")
+        raise KeyboardInterrupt
+    assert path.read_text() == "old" and list(tmp_path.iterdir()) == [path]
+
+
+def test_a_damaged_npm_package_is_installed_again(tmp_path, monkeypatch):
+    monkeypatch.setattr(fetch, "ROOT", tmp_path)
+    files.write(tmp_path / "package.json", '{"dependencies": {"katex": "0.0.0"}}')
+    files.write(tmp_path / "package-lock.json", "{}")
+    runs = []
+
+    def npm(command, **options):
+        runs.append(command[1])
+        files.write(tmp_path / "node_modules" / "katex" / "katex.css", CONTENT)
+        return subprocess.CompletedProcess(command, 0, "", "")
+    monkeypatch.setattr(fetch.subprocess, "run", npm)
+    for damage in (None, None, "damage"):
+        if damage:
+            files.write(tmp_path / "node_modules" / "katex" / "katex.css", damage)
+        assert fetch.npm_packages(["katex/katex.css"], {"PATH": ""}) == {"katex/katex.css": SUM}
+    assert runs == ["ci", "ci"]                 # at first, and after the damage
+
+
+def test_npm_without_a_network_ends_in_one_sentence(tmp_path, monkeypatch):
+    monkeypatch.setattr(fetch, "ROOT", tmp_path)
+    files.write(tmp_path / "package.json", '{"dependencies": {}}')
+    failed = subprocess.CompletedProcess([], 1, "", "npm error code EAI_AGAIN\nnpm error network")
+    monkeypatch.setattr(fetch.subprocess, "run", lambda command, **options: failed)
+    with pytest.raises(Stop, match=r"EAI_AGAIN.*needs a network"):
+        fetch.npm_packages([], {"PATH": ""})
+
+
+# --- what is shipped
+
+def test_the_archive_of_our_python_depends_on_names_and_contents_alone(tmp_path):
+    archives = []
+    for clone, order, when in (("one", ["kl.py", "tasks.json", "data/weights.npz"], 1e9), ("two", ["data/weights.npz", "tasks.json", "kl.py"], 1.5e9)):
+        for name in order:
+            files.write(tmp_path / clone / "sim" / name, name)
+            os.utime(tmp_path / clone / "sim" / name, (when, when))
+        files.write(tmp_path / clone / "sim" / "__pycache__" / "kl.cpython-311.pyc", clone)
+        archives.append(vendor.packed(["sim"], tmp_path / clone))
+    assert archives[0] == archives[1]
+    assert zipfile.ZipFile(BytesIO(archives[0])).namelist() == ["sim/data/weights.npz", "sim/kl.py", "sim/tasks.json"]
+
+
+def test_the_style_sheet_of_the_formulas_names_one_font_format():
+    css = '@font-face{font-family:K;src:url(fonts/K.woff2) format("woff2"),url(fonts/K.woff) format("woff"),url(fonts/K.ttf) format("truetype")}'
+    assert vendor.woff2_only(css) == '@font-face{font-family:K;src:url(K.woff2) format("woff2")}'
+
+
+def test_no_lock_file_names_a_host_to_download_from():
+    assert '"resolved"' not in (build.ROOT / "package-lock.json").read_text()
+    for path in build.ROOT.glob("requirements*.txt"):
+        assert "//" not in path.read_text(), path.name
+
+
+def test_every_pinned_package_carries_its_sums():
+    for path in build.ROOT.glob("requirements*.txt"):
+        entries = path.read_text().replace("\\\n", "").splitlines()
+        assert entries and all("==" in entry and "--hash=sha256:" in entry for entry in entries), path.name
+
+
+# --- building
+
+@pytest.fixture
+def book(tmp_path, monkeypatch):
+    """A repository of one page, built without the runtime."""
+    for module in (pages, environment):
+        monkeypatch.setattr(module, "ROOT", tmp_path)
+    monkeypatch.setattr(pages, "CACHE", tmp_path / "_cache")
+    monkeypatch.setattr(pages.environment, "install", lambda *lists: sys.executable)
+    monkeypatch.setattr(pages.environment, "with_node", lambda: dict(os.environ))
+    monkeypatch.setattr(pages.vendor, "fill", lambda *words: None)
+    monkeypatch.setattr(pages, "find_spec", lambda name: None)
+    files.write(tmp_path / "mkdocs.yml", "site_name: B\nsite_url: !ENV [SITE_URL, 'https://example.org/']\n"
+                                         "docs_dir: lessons\ntheme: {name: null, custom_dir: site}\n")
+    files.write(tmp_path / "site" / "main.html", "<link href='{{ config.site_url }}'>{{ page.content }}")
+    files.write(tmp_path / "lessons" / "index.md", "one")
+    return tmp_path
+
+
+def test_pages_that_have_not_changed_are_not_built_again(book, monkeypatch, capsys):
+    pages.build(book / "_site")
+    capsys.readouterr()
+    pages.build(book / "_site")
+    assert capsys.readouterr().out == ""
+    files.write(book / "lessons" / "index.md", "two")
+    pages.build(book / "_site")
+    assert "two" in (book / "_site" / "index.html").read_text()
+
+
+def test_another_address_is_another_build(book):
+    for address in ("http://127.0.0.1:8000/", "http://127.0.0.1:8001/"):
+        pages.build(book / "_site", address)
+        assert f"'{address}'" in (book / "_site" / "index.html").read_text()
+
+
+def test_a_broken_link_stops_the_build_and_the_old_pages_stay(book, capsys):
+    pages.build(book / "_site")
+    files.write(book / "lessons" / "index.md", "[there](nowhere.md)")
+    with pytest.raises(Stop, match="not built"):
+        pages.build(book / "_site")
+    assert "nowhere.md" in capsys.readouterr().out
+    assert "one" in (book / "_site" / "index.html").read_text()
+    assert list((book / "_cache").iterdir()) == []
+
+
+def test_an_interrupted_build_leaves_the_old_pages(book, monkeypatch):
+    pages.build(book / "_site")
+    files.write(book / "lessons" / "index.md", "two")
+    monkeypatch.setattr(pages, "step", fails(KeyboardInterrupt()))
+    with pytest.raises(KeyboardInterrupt):
+        pages.build(book / "_site")
+    assert "one" in (book / "_site" / "index.html").read_text()
+    assert list((book / "_cache").iterdir()) == []
+
+
+def test_what_is_generated_or_hidden_is_no_source(book):
+    for name in ("site/vendor/python.zip", "sim/__pycache__/kl.pyc", "lessons/.index.md.swp", "lessons/index.md~"):
+        files.write(book / name, "x")
+    assert [path.relative_to(book).as_posix() for path in pages.sources()] == ["lessons/index.md", "site/main.html", "mkdocs.yml"]
+
+
+# --- the environment
+
+def test_an_interrupted_installation_is_begun_afresh(tmp_path, monkeypatch):
+    made, outcomes = [], iter([KeyboardInterrupt, (0, [])])
+    monkeypatch.setattr(environment, "ROOT", tmp_path)
+    for name in ("VENV", "STAMPS", "UNFINISHED"):
+        monkeypatch.setattr(environment, name, tmp_path / ".venv" / ("" if name == "VENV" else name))
+    monkeypatch.setattr(environment, "answers", lambda command: True)
+    monkeypatch.setattr(environment, "make", lambda: (made.append(1), environment.UNFINISHED.unlink()))
+    files.write(tmp_path / "requirements.txt", "numpy==2.4.6")
+    (tmp_path / ".venv").mkdir()
+
+    def pip(*words, **options):
+        outcome = next(outcomes)
+        if outcome is KeyboardInterrupt:
+            raise KeyboardInterrupt
+        return outcome
+    monkeypatch.setattr(environment, "run", pip)
+    with pytest.raises(KeyboardInterrupt):
+        environment.install("requirements.txt")
+    environment.install("requirements.txt")
+    environment.install("requirements.txt")     # a third run of pip would exhaust `outcomes`
+    assert made == [1]
+
+
+def test_pip_without_a_network_ends_in_one_sentence(tmp_path, monkeypatch):
+    monkeypatch.setattr(environment, "ROOT", tmp_path)
+    for name in ("STAMPS", "UNFINISHED"):
+        monkeypatch.setattr(environment, name, tmp_path / name)
+    monkeypatch.setattr(environment, "answers", lambda command: True)
+    monkeypatch.setattr(environment, "run", lambda *words, **options: (1, ["WARNING: retrying", "ERROR: No matching distribution found for mkdocs==1.6.1"]))
+    files.write(tmp_path / "requirements.txt", "mkdocs==1.6.1")
+    with pytest.raises(Stop, match=r"No matching distribution found for mkdocs==1\.6\.1.*needs a network"):
+        environment.install("requirements.txt")
+    assert not environment.UNFINISHED.exists()
+
+
+def test_a_chromium_that_does_not_start_is_named(monkeypatch):
+    monkeypatch.setenv("CHROMIUM", "/nowhere/chromium")
+    with pytest.raises(Stop, match="/nowhere/chromium, which does not start"):
+        environment.chromium()
+
+
+def test_no_chromium_at_all_is_one_sentence(monkeypatch):
+    monkeypatch.delenv("CHROMIUM", raising=False)
+    for source in ("installed", "playwrights", "debians"):
+        monkeypatch.setattr(environment, source, lambda: None)
+    with pytest.raises(Stop, match="need a Chromium"):
+        environment.chromium()
+
+
+# --- the commands
+
+def test_an_old_python_is_told_which_one_is_needed(monkeypatch):
+    monkeypatch.setattr(build.sys, "version_info", (3, 10, 13, "final", 0))
+    assert build.main("build").startswith("This needs Python 3.11 or newer; this is Python 3.10")
+
+
+def test_an_old_python_can_read_the_file_that_tells_it():
+    ast.parse((build.ROOT / "build.py").read_text(), feature_version=(3, 7))
+
+
+def test_ctrl_c_ends_in_one_sentence(monkeypatch, capsys):
+    monkeypatch.setattr(build, "build", fails(KeyboardInterrupt()))
+    assert build.main("build") == 130
+    assert capsys.readouterr().out.strip().startswith("Stopped.")
+
+
+@pytest.mark.parametrize(("error", "sentence"), [(OSError(28, "No space left on device"), "The disk is full"), (Stop("npm is missing."), "npm is missing."),
+                                                 (PermissionError(13, "Permission denied", "_site"), "Permission denied: _site")])
+def test_what_stops_a_command_is_one_sentence_on_standard_error(error, sentence, monkeypatch):
+    monkeypatch.setattr(build, "build", fails(error))
+    said = build.main("build")
+    assert said.startswith(sentence) and "\n" not in said          # sys.exit prints a string to standard error, status 1
+
+
+def test_without_a_verb_the_verbs_are_explained(capsys):
+    assert build.main() == 0
+    explained = capsys.readouterr().out
+    assert all(f"python build.py {verb}" in explained for verb in ("serve", "build", "test"))
+    assert build.main("biuld") == 2
+
+
+@pytest.mark.parametrize(("words", "needed"), [([], True), (["tests"], True), (["tests/browser/test_pages.py"], True), (["-k", "kl"], True),
+                                               (["tests/build"], False), (["tests/build/test_build.py::test_x", "-q"], False)])
+def test_a_browser_is_only_looked_for_when_its_tests_may_run(words, needed):
+    assert build.browser_asked_for(words) == needed
+
+
+# --- serving
+
+@pytest.fixture
+def served(tmp_path):
+    for name, content in {"index.html": "<html>home", "404.html": "lost", "a.mjs": "x", "a.wasm": "x", "deep/index.html": "deep"}.items():
+        files.write(tmp_path / name, content)
+    with Server(tmp_path, port=8700, base="/book/", live=True) as server:
+        yield server
+
+
+def fetched(url):
+    try:
+        with urllib.request.urlopen(url, timeout=5) as answer:
+            return answer.status, answer.headers["Content-Type"], answer.read().decode()
+    except urllib.error.HTTPError as error:
+        return error.code, error.headers["Content-Type"], error.read().decode()
+
+
+def test_the_types_that_browsers_insist_on(served):
+    assert fetched(served.address + "a.wasm")[1] == "application/wasm"
+    assert fetched(served.address + "a.mjs")[1].startswith("text/javascript")
+
+
+def test_an_address_that_does_not_exist_gets_the_books_own_page(served):
+    assert fetched(served.address + "nothing/") == (404, "text/html; charset=utf-8", "lost")
+    assert fetched(f"http://127.0.0.1:{served.port}/elsewhere")[0] == 404
+
+
+def test_a_served_page_waits_for_the_next_build(served):
+    status, _, text = fetched(served.address)
+    assert status == 200 and text.startswith("<html>home") and '<script src="/-/reload.js">' in text
+    with urllib.request.urlopen(f"http://127.0.0.1:{served.port}/-/builds", timeout=5) as events:
+        assert events.readline() == b"data: 1\n"
+        threading.Timer(0.1, served.announce).start()
+        assert [events.readline(), events.readline()] == [b"\n", b"data: 2\n"]
+
+
+def test_a_port_that_is_taken_leads_to_the_next_one(served, tmp_path):
+    with Server(tmp_path, port=served.port) as other:
+        assert other.port > served.port
+        assert fetched(other.address)[0] == 200
+
+
+def test_a_reader_who_hangs_up_disturbs_nobody(served, capfd):
+    files.write(build.Path(served.directory) / "big.wasm", bytes(20_000_000))
+    for _ in range(3):
+        line = socket.create_connection(("127.0.0.1", served.port))
+        line.sendall(b"GET /book/big.wasm HTTP/1.1\r\nHost: x\r\n\r\n")
+        line.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))      # close with a reset, as a closed tab does
+        line.close()
+    assert fetched(served.address)[0] == 200
+    assert capfd.readouterr().err == ""
+
+
+def test_many_files_come_through_one_connection(served):
+    line = http.client.HTTPConnection("127.0.0.1", served.port)
+    for _ in range(3):
+        line.request("GET", "/book/a.mjs")
+        assert line.getresponse().read() == b"x"
