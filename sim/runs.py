@@ -4,10 +4,10 @@
 """
 from importlib import import_module
 
-from sim import modsum
+from sim import modsum, tasks, tinylm
 from sim.framework.algorithm import Algorithm
 from sim.framework.controller import Controller
-from sim.optimizer import SGD
+from sim.optimizer import SGD, AdamW
 
 
 def modsum_run(file, *, seed=0, learning_rate=2.0, groups=8, K=8, c=modsum.DEFAULT, critic_rate=0.5, hyper=None, hooks=None,
@@ -19,7 +19,26 @@ def modsum_run(file, *, seed=0, learning_rate=2.0, groups=8, K=8, c=modsum.DEFAU
                       minibatches=minibatches, sync=sync, exact_every=exact_every)
 
 
-TASKS = {"modsum": modsum_run}
+def add_run(file, *, seed=0, learning_rate=0.02, groups=16, K=8, task=None, policy=None, critic_rate=0.02, hyper=None, hooks=None,
+            optimizer=None, sync=None, minibatches=1, temperature=1.0, trainer_temperature=None, exact_every=4):
+    """An algorithm file on sums of two digits, from the supervised policy: AdamW, gradient norm clipped at 1, exact pass rate now and then.
+
+    `task` is another task of the tiny language model, `policy` another start; the start is copied and stays as it is.
+    """
+    algorithm = Algorithm(file, hyper, hooks)
+    critic = tinylm.Critic(critic_rate) if "lam" in algorithm.HP else None
+    start = tasks.checkpoint("add") if policy is None else policy.copy()
+    return Controller(algorithm, task or tasks.Add(), start, optimizer or AdamW(learning_rate, clip=1.0), groups=groups, K=K, critic=critic, seed=seed,
+                      minibatches=minibatches, temperature=temperature, trainer_temperature=trainer_temperature, sync=sync, exact_every=exact_every)
+
+
+def lookup_run(file, *, seed=0, learning_rate=0.02, groups=16, K=8, length=8, hyper=None, hooks=None):
+    """An algorithm file on the table behind a tool, whose replies have this length; every metric is a sampled one."""
+    return add_run(file, seed=seed, learning_rate=learning_rate, groups=groups, K=K, task=tasks.Lookup(length), policy=tasks.checkpoint("lookup"),
+                   hyper=hyper, hooks=hooks)
+
+
+TASKS = {"modsum": modsum_run, "add": add_run}
 
 
 def run(file):

@@ -38,7 +38,7 @@ class Add:
 
     def answers(self, tokens, response_mask, finished):
         """The answer of each completion as text, its thinking taken out; "" of one that never ended: a text cannot show a missing end."""
-        return [answer(row[own > 0]) if ended else "" for row, own, ended in zip(tokens, response_mask, finished)]
+        return [answer(row) if ended else "" for row, ended in zip(own_tokens(tokens, response_mask), finished.tolist())]
 
     def exact(self, policy):
         return {"pass_rate": exact_pass(policy)}
@@ -62,6 +62,7 @@ class Lookup:
     """
 
     pad, eos = PAD, EOS
+    examples = [{"id": f"?{k}", "prompt": f"?{k}="} for k in range(10)]        # the answers are those of the ToolTable
 
     def __init__(self, length=8):
         if length < 2:
@@ -81,18 +82,24 @@ class Lookup:
 
     def answers(self, tokens, response_mask, finished):
         """What the policy itself wrote after the tool's reply, its thinking taken out; "" if unfinished, or if it said `Final: ` twice."""
-        replied = np.where((response_mask == 0) & (tokens != PAD), np.arange(self.T) + 1, 0).max(axis=1)      # where the reply ended; 0: no call
-        said = ((tokens == FINAL) & (response_mask > 0)).sum(axis=1)
-        return [answer(row[last:][own[last:] > 0]) if ended and once else ""
-                for row, own, last, ended, once in zip(tokens, response_mask, replied, finished, said == 1)]
+        place = np.arange(self.T)
+        replied = np.where((response_mask == 0) & (tokens != PAD), place, -1).max(axis=1, keepdims=True)       # where the reply ended; -1: no call
+        once = ((tokens == FINAL) & (response_mask > 0)).sum(axis=1) == 1
+        after = own_tokens(tokens, response_mask * (place > replied))
+        return [answer(row) if paid else "" for row, paid in zip(after, (finished & once).tolist())]
 
     def exact(self, policy):
         return {}                           # the table is drawn anew: every number is a sampled one
 
 
+def own_tokens(tokens, response_mask):
+    """The tokens in the mask, a list a row."""
+    return [[token for token in row if token >= 0] for row in np.where(response_mask > 0, tokens, -1).tolist()]
+
+
 def answer(own):
     """The text of a completion's own tokens without its end and without the thinking before it."""
-    text = decode(own.tolist()).removesuffix("<eos>")
+    text = decode(own).removesuffix("<eos>")
     while text.startswith("hmm "):
         text = text.removeprefix("hmm ")
     return text
