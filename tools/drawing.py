@@ -49,11 +49,11 @@ class Scale:
     def ticks(self):
         if self.categories:
             return self.categories if len(self.categories) < 9 else self.categories[::-(-len(self.categories) // 6)]
+        if self.spelled:
+            return list(self.spelled)
         if self.log:
             decades = range(ceil(self.low - 1e-9), floor(self.high + 1e-9) + 1)
             return [10.0**d for d in decades][::max(1, len(decades) // 6)]
-        if self.spelled:
-            return list(self.spelled)
         raw = (self.high - self.low) / 5
         unit = 10 ** floor(log10(raw))
         step = next(unit * k for k in (1, 2, 2.5, 5, 10) if unit * k >= raw * 0.999)

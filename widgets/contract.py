@@ -55,7 +55,8 @@ def bars(x, y, name="", series=1, role="", text=None):
 
 
 def heat(x, y, z, name="", low=None, high=None):
-    return dict(type="heatmap", x=x, y=y, z=z, name=name, zmin=low, zmax=high, meta=dict(series=1, role="diverging" if low is not None and low == -high else ""))
+    role = "diverging" if low is not None and low == -high else ""
+    return dict(type="heatmap", x=x, y=y, z=z, name=name, zmin=low, zmax=high, meta=dict(series=1, role=role))
 
 
 def band(x, low, high, series=1):
@@ -65,8 +66,8 @@ def band(x, low, high, series=1):
 
 def threshold(at, words, edge, axis="y"):
     """The line beyond which training is broken; the region from it to `edge` is filled."""
-    span, other = ({"y0": at, "y1": edge}, {"xref": "paper", "x0": 0, "x1": 1}) if axis == "y" else ({"x0": at, "x1": edge}, {"yref": "paper", "y0": 0, "y1": 1})
-    rim = {f"{axis}0": at, f"{axis}1": at}
+    other = {"xref": "paper", "x0": 0, "x1": 1} if axis == "y" else {"yref": "paper", "y0": 0, "y1": 1}
+    span, rim = {f"{axis}0": at, f"{axis}1": edge}, {f"{axis}0": at, f"{axis}1": at}
     spot = dict(y=at, x=1, xref="paper", xanchor="right", yanchor="bottom" if edge > at else "top") if axis == "y" else \
         dict(x=at, y=1, yref="paper", yanchor="top", xanchor="left" if edge > at else "right")
     return dict(shapes=[dict(type="rect", name="beyond", **span, **other), dict(type="line", name="threshold", **rim, **other)],
@@ -99,7 +100,8 @@ def panel(title, note, *marks, x="", x_range=None, y_range=None, log="", tab="",
     """
     span = lambda axis, ends: [log10(end) for end in ends] if ends and axis in log else ends
     axis = lambda name, ends: dict(type="log" if name in log else "-", visible=not bare, **({"range": span(name, ends)} if ends else {}))
-    in_log = lambda mark: {**mark, **{a: log10(mark[a]) for a in log if a in mark and mark.get(f"{a}ref") != "paper"}}     # plotly wants log10 in annotations only
-    layout = dict(xaxis=dict(title=dict(text=x), **axis("x", x_range), **(ticks or {})), yaxis=axis("y", y_range), barmode="stack" if stacked else "group",
-                  shapes=[s for m in marks for s in m.get("shapes", [])], annotations=[in_log(a) for m in marks for a in m.get("annotations", [])])
+    in_log = lambda mark: {**mark, **{a: log10(mark[a]) for a in log if a in mark and mark.get(f"{a}ref") != "paper"}}
+    layout = dict(xaxis=dict(title=dict(text=x), **axis("x", x_range), **(ticks or {})), yaxis=axis("y", y_range),
+                  barmode="stack" if stacked else "group", shapes=[s for m in marks for s in m.get("shapes", [])],
+                  annotations=[in_log(a) for m in marks for a in m.get("annotations", [])])      # plotly wants log10 here, not in shapes
     return dict(title=title, note=note, tab=tab, front=front, data=[m for m in marks if "type" in m], layout=layout)
