@@ -5,8 +5,9 @@ prompts and partial rollouts as in slime and APRIL (Zhou et al., 2025, arXiv:250
 Lengths are in medians unless a median is given; a slot decodes one token per iteration, and all iterations take equally long except in `drain`.
 """
 from dataclasses import dataclass
+from functools import lru_cache
 from heapq import heapify, heapreplace
-from math import erfc, exp, inf, lgamma, log, pi, sqrt
+from math import erfc, exp, inf, lgamma, log, nan, pi, sqrt
 
 import numpy as np
 
@@ -64,11 +65,11 @@ def race_of_prompts(K, prompts, launched, between=0.0):
     """P(trained on | z) on the grid when the first `prompts` of `launched` whole groups are kept; a group finishes with its longest completion."""
     if launched == prompts:
         return np.ones_like(Z)
-    wins = 1 - cumulative(kth_density(prompts, launched - 1, *longest_of_group(K, between)))        # given the group's longest
-    shorter, density = by_prompt(SHORTER, between), by_prompt(DENSITY, between) / sqrt(1 - between)
-    longest_other = running_integral(wins * (K - 1) * shorter ** (K - 2) * density)
-    trained = shorter ** (K - 1) * wins + longest_other[:, -1:] - longest_other         # own completion is the longest, or one of the others is
-    return over_prompts(density * trained, between) / np.maximum(over_prompts(density, between), 1e-300)
+    group = group_law(K, between)
+    wins = 1 - cumulative(kth_density(prompts, launched - 1, *group.longest))           # given the group's longest
+    longest_other = running_integral(wins * group.longest_other)
+    trained = group.others_shorter * wins + longest_other[:, -1:] - longest_other       # own completion is the longest, or one of the others is
+    return over_prompts(group.density * trained, between) / np.maximum(over_prompts(group.density, between), 1e-300)
 
 
 def p_right(slope):
@@ -79,12 +80,22 @@ def p_right(slope):
 
 def trained_accuracy(slope, trained):
     """Share of right completions among those trained on, where `trained` is P(trained on | z)."""
-    return integral(p_right(slope) * trained * DENSITY) / integral(trained * DENSITY)
+    return mean_over(trained, p_right(slope))
+
+
+def punished_accuracy(slope, trained, cutoff):
+    """The same when completions with z > cutoff were cut off by a cap and are scored wrong."""
+    return mean_over(trained, p_right(slope) * before(cutoff))
 
 
 def trained_length(sigma, trained, cap=inf):
     """Mean length, in medians, of those trained on."""
-    return integral(np.minimum(np.exp(sigma * Z), cap) * trained * DENSITY) / integral(trained * DENSITY)
+    return mean_over(trained, np.minimum(np.exp(sigma * Z), cap))
+
+
+def tokens_trained_on(sigma, trained, cap=inf):
+    """Decoded for the batch by each completion launched, in medians: the others count 0."""
+    return integral(np.minimum(np.exp(sigma * Z), cap) * trained * DENSITY)
 
 
 def wait_in_prompts(prompts, K, launched, sigma, cap=inf, between=0.0):
@@ -96,13 +107,24 @@ def wait_in_prompts(prompts, K, launched, sigma, cap=inf, between=0.0):
 
 def wait_for_prompts(K, prompts, launched, sigma, cap=inf, between=0.0):
     """Mean time of a step, in medians, that waits for the first `prompts` of `launched` whole groups of K."""
-    return integral(np.minimum(np.exp(sigma * Z), cap) * kth_density(prompts, launched, *longest_of_group(K, between)))
+    return integral(np.minimum(np.exp(sigma * Z), cap) * kth_density(prompts, launched, *group_law(K, between).longest))
 
 
-def longest_of_group(K, between):
-    """(distribution function, density) on the grid of the longest of K completions of one prompt."""
+@dataclass(frozen=True)
+class GroupLaw:
+    density: np.ndarray             # of a completion at z given its prompt, (difficulties, nodes)
+    others_shorter: np.ndarray      # P(all other completions of the group are shorter)
+    longest_other: np.ndarray       # density of the longest of the others
+    longest: tuple                  # distribution function and density, over all prompts, of the longest of the group
+
+
+@lru_cache(maxsize=8)
+def group_law(K, between):
+    """How the lengths of one group of K hang together."""
     shorter, density = by_prompt(SHORTER, between), by_prompt(DENSITY, between) / sqrt(1 - between)
-    return over_prompts(shorter**K, between), over_prompts(K * shorter ** (K - 1) * density, between)
+    others = shorter ** (K - 1)
+    longest = over_prompts(others * shorter, between), over_prompts(K * others * density, between)
+    return GroupLaw(density, others, (K - 1) * shorter ** (K - 2) * density, longest)
 
 
 def by_prompt(values, between):
@@ -191,10 +213,10 @@ class Resumed:
     versions: np.ndarray        # (steps, prompts) weight versions that each group was generated under
 
 
-def resumed(K, prompts, launched, sigma, between, steps, rng):
+def resumed(K, prompts, launched, sigma, cap, between, steps, rng):
     """Partial rollouts: `launched` groups in flight, a step ends when `prompts` of them are complete, the others go on in the next step."""
     z = drawn(launched, K, between, rng)
-    left = np.exp(sigma * z.max(axis=1))                # what the longest of each group still has to decode
+    left = np.minimum(np.exp(sigma * z.max(axis=1)), cap)       # what the longest of each group still has to decode
     born = np.zeros(launched, dtype=np.int64)
     time, trained, versions = [], [], []
     for step in range(steps):
@@ -206,7 +228,7 @@ def resumed(K, prompts, launched, sigma, between, steps, rng):
         left = left - bell
         z = z.copy()
         z[done] = drawn(prompts, K, between, rng)       # the freed slots begin new prompts in the next step
-        left[done] = np.exp(sigma * z[done].max(axis=1))
+        left[done] = np.minimum(np.exp(sigma * z[done].max(axis=1)), cap)
         born[done] = step + 1
     return Resumed(np.array(time), np.array(trained), np.array(versions))
 
@@ -296,10 +318,17 @@ def integral(values):
     return float(values.sum() * STEP)
 
 
+def mean_over(trained, values):
+    """Mean of `values` over those trained on; NaN if there are none."""
+    mass = integral(trained * DENSITY)
+    return integral(values * trained * DENSITY) / mass if mass > 0 else nan
+
+
 def running_integral(values):
     """Integral from the left end to each node, over the last axis: trapezoid with the first Euler-Maclaurin correction."""
-    total = np.cumsum(values, axis=-1) - (values + values[..., :1]) / 2
-    return (total - np.gradient(values, axis=-1) / 12) * STEP
+    total = (np.cumsum(values, axis=-1) - values / 2) * STEP
+    total[..., 1:-1] -= STEP / 24 * (values[..., 2:] - values[..., :-2])
+    return total
 
 
 def cumulative(density):

@@ -178,6 +178,26 @@ def test_kept_completions_are_shorter():
     assert straggler.trained_length(0.8, straggler.race_in_prompts(8, 12)) < 0.6 * E_OF_LENGTH
 
 
+def test_each_launched_completion_yields_its_share_of_the_batch():
+    trained = straggler.race_in_prompts(8, 12)
+    assert straggler.tokens_trained_on(0.8, trained) == pytest.approx(8 / 12 * straggler.trained_length(0.8, trained), rel=1e-8)
+    assert straggler.tokens_trained_on(0.8, np.ones_like(straggler.Z), 2.0) == pytest.approx(straggler.capped_mean(0.8, cap=2.0), rel=1e-5)
+
+
+def test_a_cap_that_masks_is_a_race_against_the_clock_and_one_that_punishes_lowers_the_reading():
+    # slope −1, cut at z = 1: E[p | z < 1] and E[p; z < 1], quadrature in scipy
+    everyone = np.ones_like(straggler.Z)
+    right_in_time = integrate.quad(lambda z: right(z, -1) * stats.norm.pdf(z), -9, 1)[0]
+    assert straggler.trained_accuracy(-1, straggler.before(1.0)) == pytest.approx(right_in_time / stats.norm.cdf(1), abs=1e-5)
+    assert straggler.punished_accuracy(-1, everyone, 1.0) == pytest.approx(right_in_time, abs=1e-5)
+    assert right_in_time < 0.5 < right_in_time / stats.norm.cdf(1)
+
+
+def test_what_is_resumed_ends_at_the_cap():
+    run = straggler.resumed(8, 64, 96, 0.8, 2.0, 0.0, 20, np.random.default_rng(0))
+    assert run.time.max() <= 2.0
+
+
 @pytest.mark.parametrize("slope, accuracy", [(-1, 0.610), (0, 0.5), (1, 0.391)])
 def test_drawn_races_agree_with_the_integral(slope, accuracy):
     # 0.610, 0.5015, 0.391 ± 0.005 in one seed each; closed form 0.6095, 0.5, 0.3905
@@ -246,7 +266,7 @@ def test_without_a_cap_there_is_nothing_to_mask_or_punish():
 # Partial rollouts
 
 def test_what_is_resumed_is_biased_in_the_first_step_only():
-    steps = [straggler.resumed(8, 64, 96, 0.8, 0.5, 40, np.random.default_rng(seed)) for seed in range(40)]
+    steps = [straggler.resumed(8, 64, 96, 0.8, np.inf, 0.5, 40, np.random.default_rng(seed)) for seed in range(40)]
     first = np.mean([right(s.z[0], -1).mean() for s in steps])
     later = np.mean([right(s.z[15:], -1).mean() for s in steps])
     assert first == pytest.approx(straggler.trained_accuracy(-1, straggler.race_of_prompts(8, 64, 96, 0.5)), abs=0.01)
@@ -254,14 +274,14 @@ def test_what_is_resumed_is_biased_in_the_first_step_only():
 
 
 def test_what_is_resumed_mixes_weight_versions():
-    run = straggler.resumed(8, 64, 96, 0.8, 0.0, 40, np.random.default_rng(0))
+    run = straggler.resumed(8, 64, 96, 0.8, np.inf, 0.0, 40, np.random.default_rng(0))
     assert np.all(run.versions[0] == 1)
     assert 0.3 < np.mean(run.versions[10:] > 1) < 0.5
     assert run.time[10:].mean() < 0.4 * straggler.expected_max(512, 0.8)
 
 
 def test_with_nothing_over_launched_every_step_waits_for_its_longest():
-    run = straggler.resumed(8, 64, 64, 0.8, 0.0, 3, np.random.default_rng(0))
+    run = straggler.resumed(8, 64, 64, 0.8, np.inf, 0.0, 3, np.random.default_rng(0))
     assert np.all(run.versions == 1)
     assert np.allclose(run.time, np.exp(0.8 * run.z.max(axis=(1, 2))), rtol=1e-12)
 
