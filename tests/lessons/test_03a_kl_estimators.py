@@ -1,0 +1,142 @@
+"""The numbers of the lesson on KL estimators, recomputed."""
+import re
+from urllib.parse import parse_qsl
+
+import numpy as np
+import pytest
+from scipy.optimize import brentq
+
+from sim import kl
+from tests.lessons.prose import Lesson
+from widgets import host
+from widgets import kl_estimators as widget
+from widgets.kl_estimators import Knobs
+
+LESSON = Lesson("03a")
+REF, POLICY = np.array([0.5, 0.3, 0.2]), np.array([0.1, 0.1, 0.8])
+LOG_PROB, REF_LOG_PROB = np.log(POLICY), np.log(REF)
+
+
+def end(knobs):
+    (result,) = widget.run(knobs)
+    return widget.ended(result)[0]
+
+
+def signed(value, digits):
+    return f"{value:.{digits}f}".replace("-", "−")
+
+
+def test_the_three_token_table():
+    values = np.array([value(LOG_PROB, REF_LOG_PROB) for value in kl.VALUE.values()])
+    moments = kl.k_moments(POLICY, REF, POLICY)
+    for token in range(3):
+        cells = " | ".join(signed(v, 3) for v in values[:, token])
+        assert f"| {token + 1} | {REF[token]:g} | {POLICY[token]:g} | {cells} |" in LESSON.text
+    assert f"| mean under the policy | | | {' | '.join(f'{m:.3f}' for m in moments.mean)} |" in LESSON.text
+    assert f"| standard deviation | | | {' | '.join(f'{v:.3f}' for v in np.sqrt(moments.variance))} |" in LESSON.text
+
+
+def test_the_example_in_words():
+    LESSON.says("0.838", kl.divergence(POLICY, REF))
+    LESSON.says("0.857", kl.divergence(REF, POLICY))
+    LESSON.says("0.120", kl.k_moments(POLICY, REF, POLICY).mean[1] - kl.divergence(POLICY, REF))
+
+
+def test_the_size_of_the_full_sum():
+    LESSON.says("151,936", 151936)     # vocab_size of Qwen3's config.json
+    LESSON.says("1.24", 151936 * 8192 / 1e9)
+    LESSON.says("2.5", 151936 * 8192 * 2 / 1e9)
+
+
+def test_where_k3_becomes_the_noisier_log():
+    crossing = brentq(lambda mu: kl.gaussian_moments(mu).variance[2] - mu**2, 0.5, 2)
+    LESSON.says("1.121", crossing)
+    LESSON.says("0.628", crossing**2 / 2)
+    LESSON.says("3.5", np.sqrt(kl.gaussian_moments(2.0).variance[2]) / 2)
+    LESSON.says("20.8", kl.k3(np.log(0.01), np.log(0.25)))
+
+
+def test_the_two_gradients_of_the_example():
+    score = kl.softmax_score(POLICY)
+    LESSON.says("0.438", kl.reverse_kl_gradient(POLICY, REF, score)[2])
+    assert "(" + ", ".join(signed(g, 3) for g in kl.reverse_kl_gradient(POLICY, REF, score)) + ")" in LESSON.text
+    assert "(" + ", ".join(signed(g, 1) for g in kl.penalty_gradient(POLICY, REF, POLICY, score, "k3", "loss")) + ")" in LESSON.text
+
+
+def test_the_weights_of_single_tokens():
+    loss = kl.gradient_weight(LOG_PROB, REF_LOG_PROB, LOG_PROB, "k3", "loss")
+    right = kl.gradient_weight(LOG_PROB, REF_LOG_PROB, LOG_PROB, "k3", "loss × ratio")
+    for text, value in (("−4.00", loss[0]), ("−1.61", right[0]), ("0.75", loss[2]), ("1.39", right[2])):
+        LESSON.says(text, value)
+
+
+def test_the_nine_averages():
+    score = kl.softmax_score(POLICY)
+    reverse, forward = kl.reverse_kl_gradient(POLICY, REF, score), kl.forward_kl_gradient(POLICY, REF, score)
+    meaning = {"**reverse KL**": reverse, "forward KL": forward, "reverse − forward": reverse - forward, "zero": np.zeros(3)}
+    table = LESSON.text[LESSON.text.index("| mean gradient |"):]
+    for estimator in kl.VALUE:
+        row = re.search(rf"\| \$k_{estimator[1]}\$ \|(.+)\|", table)[1].split("|")
+        for cell, placement in zip(row, ("reward", "loss", "loss × ratio"), strict=True):
+            gradient = kl.penalty_gradient(POLICY, REF, POLICY, score, estimator, placement)
+            if cell.strip() == "neither":
+                assert all(np.abs(gradient - other).max() > 0.01 for other in meaning.values())
+            else:
+                np.testing.assert_allclose(gradient, meaning[cell.strip()], atol=1e-12)
+
+
+def test_where_training_ends():
+    LESSON.says("1.57", end(Knobs(estimator="k1", placement="loss")))
+    LESSON.says("1.06", kl.divergence(kl.reverse_kl_optimum(widget.REWARD, widget.REF, 0.3), widget.REF))
+    LESSON.says("0.770", end(Knobs()))
+    LESSON.says("1.05", end(Knobs(placement="loss × ratio")))
+    LESSON.says("0.71", end(Knobs(estimator="k2", gap=0.5)))
+    LESSON.says("1.06", end(Knobs(placement="loss × ratio", gap=0.5)))
+
+
+def test_four_of_the_nine_cells_break_at_the_default_price():
+    broken = [(e, p) for e in kl.VALUE for p in ("reward", "loss", "loss × ratio") for r in widget.run(Knobs(e, p)) if widget.broken(Knobs(e, p), r)]
+    assert broken == [("k1", "loss"), ("k2", "reward"), ("k2", "loss × ratio"), ("k3", "reward")]
+
+
+def test_the_two_optima_at_a_fifth():
+    reverse, forward = (optimum(widget.REWARD, widget.REF, 0.2) for optimum in (kl.reverse_kl_optimum, kl.forward_kl_optimum))
+    for text, value in (("0.974", reverse[2]), ("0.847", forward[2]), ("0.016", reverse[0]), ("0.095", forward[0])):
+        LESSON.says(text, value)
+
+
+def test_where_a_capped_k3_lets_go():
+    LESSON.says("13.6", np.exp(brentq(lambda x: np.exp(x) - 1 - x - kl.K3_CLAMP, 1, 5)))
+
+
+def test_the_sign_of_k2s_bias():
+    LESSON.says("0.625", kl.gaussian_moments(1.0).mean[1])
+    near, ref = (np.array(p) for p in widget.PAIRS["near"])
+    LESSON.says("0.2180", kl.divergence(near, ref))
+    LESSON.says("0.2091", kl.k_moments(near, ref, near).mean[1])
+
+
+def test_the_confident_pair():
+    confident, ref = (np.array(p) for p in widget.PAIRS["confident"])
+    LESSON.says("0.575", kl.divergence(confident, ref))
+    variance = kl.k_moments(confident, ref, confident).variance
+    LESSON.says("2.83", np.sqrt(variance[2] / variance[0]))
+
+
+LINKS = re.findall(r'\(#kl_estimators\)\{ data-knobs="([^"]+)" \}', LESSON.text)
+
+
+@pytest.mark.parametrize("link", LINKS)
+def test_every_link_turns_knobs_that_exist(link):
+    form = dict(parse_qsl(link, strict_parsing=True))
+    assert set(form) <= set(Knobs.__dataclass_fields__)
+    host.knobs_from(Knobs, form)
+
+
+def test_one_link_before_the_widget_breaks_and_the_others_do_not():
+    before = LESSON.text[:LESSON.text.index("```widget")]
+    outcomes = []
+    for link in re.findall(r'data-knobs="([^"]+)"', before):
+        knobs = host.knobs_from(Knobs, dict(parse_qsl(link)))
+        outcomes += [widget.broken(knobs, r) is not None for r in widget.run(knobs)]
+    assert outcomes == [False, False, True]
