@@ -1,0 +1,152 @@
+import json
+import re
+from dataclasses import replace
+from urllib.parse import parse_qsl
+
+import pytest
+
+from sim.cluster import measured, step, throughput
+from sim.cluster.hardware import ACCELS, ridge
+from sim.cluster.models import MODELS
+from sim.cluster.step import Roles
+from tests.lessons.prose import Lesson
+from widgets import host
+from widgets import throughput as widget
+
+LESSON = Lesson("22a")
+QWEN, H100, H20 = MODELS["qwen2.5-7b"], ACCELS["h100"], ACCELS["h20"]
+ROWS = list(measured.VERL.values())
+
+
+def link(words):
+    (query,) = re.findall(rf"\[{re.escape(words)}\]\(#throughput\)\{{ data-knobs=\"([^\"]+)\" \}}", LESSON.text)
+    return widget.Knobs(**{name: getattr(host.knobs_from(widget.Knobs, {name: value}), name) for name, value in parse_qsl(query)})
+
+
+def frame(knobs):
+    (result,) = widget.run(knobs)
+    return result, step.step_time(result.roles, knobs.topology)
+
+
+def test_the_first_example_is_worth_43_50_25_per_cent_and_nothing():
+    engine = lambda r, t, topology: step.speedup(Roles(r, 0, 0, t, 0), topology, "rollout", 2)
+    LESSON.says("1.43", engine(60, 40, "sync"))
+    LESSON.says("1.50", engine(60, 40, "async"))
+    LESSON.says("1.25", engine(40, 60, "sync"))
+    assert engine(40, 60, "async") == 1
+    assert step.step_time(step.whatif(Roles(60, 0, 0, 40, 0), "rollout", 4), "async") == 40
+
+
+def test_the_published_step_has_a_rest():
+    row = measured.VERL["7B, 64 GPUs"]
+    for text, value in (("150.72", row.generate), ("70.26", row.old_log_prob), ("133.41", row.update), ("354.39", row.named()), ("365.28", row.step)):
+        LESSON.says(text, value)
+    assert [round(100 * (1 - r.named() / r.step)) for r in ROWS[:2]] == [7, 3]
+    LESSON.says("313.81", ROWS[0].async_update)
+    LESSON.says("269.80", ROWS[0].update)
+    LESSON.says("0.12", measured.SYNC_7B)
+    LESSON.says("4.38", measured.SYNC_30B)
+
+
+def test_one_sequence_alone_needs_a_minute_for_8192_tokens():
+    LESSON.says("15.23", 2 * QWEN.params() / 1e9)
+    LESSON.says("6.06", 1e3 * 2 * QWEN.params() / (0.75 * 3.35e12))
+    LESSON.says("7.56", 1e3 * throughput.iter_time(QWEN, H100, 1, 0))
+    LESSON.says("62", 8192 * throughput.iter_time(QWEN, H100, 1, 0))
+
+
+@pytest.mark.parametrize("text, share", [("2.50", 0.6), ("3.33", 0.7), ("5", 0.8)])
+def test_amdahls_ceilings(text, share):
+    LESSON.says(text, step.amdahl(share, float("inf")))
+
+
+def test_what_a_reader_may_believe_is_amdahl():
+    LESSON.says("1.7", step.amdahl(0.8, 2))
+
+
+def test_generation_does_not_scale():
+    for text, row in zip(("357", "151", "178"), ROWS):
+        LESSON.says(text, row.generate)
+
+
+def test_the_links_give_the_gains_that_the_text_states():
+    gain = lambda knobs: step.speedup(frame(knobs)[0].before, knobs.topology, "rollout", 2)
+    LESSON.says("1.26", gain(widget.Knobs()))
+    assert gain(link("let the roles stream")) == 1
+    LESSON.says("1.13", gain(link("train on the log-probs that the engine recorded while sampling")))
+    LESSON.says("203.67", 70.26 + 133.41)
+    for text, value in (("26", 1.26), ("13", 1.13)):
+        LESSON.says(text, 100 * (value - 1))
+
+
+def test_one_checker_is_the_only_link_that_breaks():
+    knobs = link("hire a single checker for all 8,192 completions")
+    result, seconds = frame(knobs)
+    assert widget.broken(knobs, result)
+    LESSON.says("164", seconds)
+    LESSON.says("161", result.roles.verify - frame(replace(knobs, workers=64))[0].roles.verify)
+    others = ["let the roles stream", "train on the log-probs that the engine recorded while sampling", "from shapes", "64 H20", "Set it up"]
+    assert not any(widget.broken(k, frame(k)[0]) for k in map(link, others))
+    slow = replace(widget.Knobs(), topology="async", sync=250.0)
+    assert widget.broken(slow, frame(slow)[0])
+
+
+def test_splitting_the_gpus_pays_on_one_chip_and_not_on_the_other():
+    h100, h20 = link("from shapes"), link("64 H20")
+    assert (h100.accelerator, h20.accelerator) == ("h100", "h20")
+    for text, topology in (("88", "sync"), ("66", "one-off"), ("45", "async")):
+        LESSON.says(text, frame(replace(h100, topology=topology))[1])
+    LESSON.says("63", frame(h100)[0].roles.rollout)
+    LESSON.says("299", frame(h20)[1])
+    LESSON.says("207", frame(replace(h20, topology="sync"))[1])
+    LESSON.says("187", frame(replace(h20, share=0.2))[1])
+    assert round(100 * H20.flops() / H100.flops()) == 15 and H20.hbm_tbs > H100.hbm_tbs
+
+
+def test_the_table_of_predictions():
+    errors = []
+    for row, predicted, real in zip(ROWS, ("2.21", "2.42", "2.00", "1.43"), ("2.68", "1.93", "2.37", "1.76")):
+        roles = Roles(row.generate, 0, row.reference, row.update, 0)
+        assert f"| {row.name} | {row.step:.2f} | {row.generate:.2f} | {predicted} | {real} |" in LESSON.text
+        LESSON.says(predicted, row.step / step.step_time(roles, "async"))
+        LESSON.says(real, row.step / row.async_step)
+        errors.append(row.step / step.step_time(roles, "async") / (row.step / row.async_step) - 1)
+    LESSON.says("−19", 100 * min(errors))
+    LESSON.says("26", 100 * max(errors))
+    LESSON.says("156.98", ROWS[1].async_update)
+
+
+def test_the_ridge_decides_what_the_same_batch_waits_for():
+    decode = throughput.role_points(QWEN, H100, 64, 2048, throughput.MICRO_BATCH)[0]
+    LESSON.says("42.9", decode.flop_per_byte)
+    LESSON.says("295", ridge(H100))
+    LESSON.says("37", ridge(H20))
+    assert ridge(H20) < decode.flop_per_byte < ridge(H100)
+
+
+def test_the_shares_of_the_7b_runs():
+    share = lambda seconds: [round(100 * seconds(row) / row.step) for row in ROWS[:3]]
+    generation, update, log_probs = share(lambda r: r.generate), share(lambda r: r.update), share(lambda r: r.old_log_prob)
+    assert (min(generation), max(generation), min(update), max(update), min(log_probs), max(log_probs)) == (41, 50, 32, 37, 14, 19)
+    for text in ("generation is 41 to 50 %", "update 32 to 37 %", "old log-probs 14 to 19 %"):
+        assert text in LESSON.text
+    LESSON.says("70", 100 * ROWS[3].generate / ROWS[3].step)
+
+
+def test_the_answers_of_the_questions():
+    halved = Roles(0.35, 0, 0, 0.30, 0)
+    LESSON.says("0.35", step.step_time(halved, "one-off"))
+    LESSON.says("1.17", step.speedup(halved, "one-off", "rollout", 2))
+    setup = link("Set it up")
+    assert setup == replace(widget.Knobs(), topology="async", reuse=True, k=1.0)
+    LESSON.says("1.13", step.gain_ends_at(frame(setup)[0].roles, "async", "rollout"))
+    assert step.gain_ends_at(frame(replace(setup, reuse=False))[0].roles, "async", "rollout") == 1
+
+
+def test_an_overlap_can_gain_time_and_lose_samples():
+    assert step.useful_rate(100, 10 / 1.3, 1, 0.75) < step.useful_rate(100, 10, 1, 1)       # 1.3 · 0.75 = 0.975
+
+
+def test_every_frame_of_a_link_can_be_drawn():
+    for query in re.findall(r"\(#throughput\)\{ data-knobs=\"([^\"]+)\"", LESSON.text):
+        assert list(host.stream("throughput", json.dumps(dict(parse_qsl(query)))))
