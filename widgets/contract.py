@@ -61,7 +61,7 @@ def heat(x, y, z, name="", low=None, high=None):
 
 def band(x, low, high, series=1):
     """What lies between two curves, for instance the 10 to 90 % range over seeds."""
-    return dict(type="scatter", mode="lines", fill="toself", x=[*x, *reversed(x)], y=[*high, *reversed(low)], meta=dict(series=series, role="band"))
+    return dict(type="scatter", mode="lines", fill="toself", name="", x=[*x, *reversed(x)], y=[*high, *reversed(low)], meta=dict(series=series, role="band"))
 
 
 def threshold(at, words, edge, axis="y"):

@@ -94,7 +94,7 @@ def described(panel):
     """A sentence for those who do not see the panel: what is drawn, over what range, up to what value."""
     curves = [m for m in panel["data"] if m["type"] != "heatmap"]
     values = [v for m in curves for v in m["y"] if isinstance(v, int | float)]
-    named = ", ".join(dict.fromkeys(m["name"] for m in curves if m.get("name")))
+    named = ", ".join(dict.fromkeys(m["name"] for m in curves if m["name"]))
     ends = f": from {figures(min(values))} to {figures(max(values))}" if values else ""
     return f"{panel['title']}, {panel['note']}{' (' + named + ')' if named else ''}{ends}"
 

@@ -144,8 +144,8 @@ def log_tab(k, r):
     chosen = list(kl.VALUE).index(k.estimator)
     middle, spread = r.moments.mean[chosen] / r.kl, np.sqrt(r.moments.variance[chosen] / PLACES) / r.kl
     yield panel("Running mean of a log of samples", "as a multiple of the exact KL, one stream; band: ± 1 standard deviation for the chosen estimator",
-                band(PLACES.tolist(), (middle - spread).tolist(), (middle + spread).tolist(), series=chosen + 1),
                 *(line(PLACES, mean / r.kl, name=name, series=i) for i, (name, mean) in enumerate(zip(kl.VALUE, r.stream), 1)),
+                band(PLACES.tolist(), (middle - spread).tolist(), (middle + spread).tolist(), series=chosen + 1),
                 *(label(1.2, 2.65 - 0.28 * i, name, i + 1) for i, name in enumerate(kl.VALUE)),
                 line([1, STREAM], [1, 1], name="exact KL", series=8, role="reference"), line([k.samples] * 2, [-1, 3], name="n", series=8, role="reference"),
                 label(k.samples, -0.95, f"n = {k.samples:,}", 8, "right" if k.samples > 100 else "left"),
