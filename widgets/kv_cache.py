@@ -143,8 +143,7 @@ def pool_over_time(r):
     if r.trace is None:
         return panel("The pool while completions are generated", "no sequence fits", x="seconds", x_range=[0, 1], y_range=[0, 115], tab="Inside the pool")
     t = r.trace
-    percent = 100 * (t.references > 0).mean() / t.used.max()            # the map was taken when most was handed out
-    out, keep = t.evictions > 0, slice(None, None, max(1, len(t.seconds) // 100))
+    percent, out, keep = 100 / t.slots, t.evictions > 0, slice(None, None, max(1, len(t.seconds) // 100))
     end = t.seconds[-1]
     marks = [line(t.seconds[keep], percent * t.used[keep], "handed out"), line(t.seconds[keep], percent * (t.used - t.wasted)[keep], "with a token in it", 2),
              dots(t.seconds[out], np.full(out.sum(), 104.0), "evictions", 3), threshold(100, "full: the newest is evicted", 115)]
@@ -154,7 +153,7 @@ def pool_over_time(r):
 
 def pool_map(r):
     rows, columns = CELLS
-    title, note = "The pool at its fullest moment", "a cell is a run of slots; pale: free, then reserved and empty, filled, filled and shared"
+    title, note = "The pool when it held most tokens", "a cell is a run of slots; from pale to dark: free, reserved and empty, filled, filled and shared"
     x, y = list(range(columns)), list(range(rows))
     if r.trace is None:
         return panel(title, note, heat(x, y, np.zeros(CELLS), low=0, high=3), x="column", tab="Inside the pool")

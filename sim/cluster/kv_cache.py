@@ -247,7 +247,8 @@ class Request:
 
 @dataclass(frozen=True)
 class Trace:
-    """What a run of the engine leaves behind; an entry of each array is one event."""
+    """What a run of the engine leaves behind; an entry of an array is one event, except in the last two."""
+    slots: int                  # of the pool
     seconds: np.ndarray
     used: np.ndarray            # slots in blocks that belong to someone
     wasted: np.ndarray          # of these, the ones without a token
@@ -256,7 +257,7 @@ class Trace:
     evictions: np.ndarray
     recomputed: int             # tokens read again after an eviction
     recompute_share: float      # of the time
-    references: np.ndarray      # (blocks,) tables that hold each block, at the fullest moment
+    references: np.ndarray      # (blocks,) tables that hold each block, when the pool held most tokens
     fill: np.ndarray            # (blocks,) share of its slots with a token, then
 
 
@@ -305,8 +306,8 @@ def serve_trace(lengths, prompt, K, slots, block, batch, decode_seconds, prefill
                 requests[seq].have += grow
         wasted = pool.used - (pool.tokens - pool.saved)                 # only full blocks are shared, so the bracket counts each token once
         rows.append((clock, pool.used, wasted, pool.saved, len(running), evictions))
-        if pool.used > fullest:
-            fullest = pool.used
+        if pool.used - wasted > fullest:
+            fullest = pool.used - wasted
             references, last = pool.references[:], {table[-1]: pool.lengths[seq] % block for seq, table in pool.tables.items()}
         for seq in [s for s in running if requests[s].have == requests[s].length]:
             pool.free(seq)
@@ -315,4 +316,4 @@ def serve_trace(lengths, prompt, K, slots, block, batch, decode_seconds, prefill
     fill = np.minimum(references, 1)
     for b, tokens in last.items():
         fill[b] = tokens / block if tokens else 1
-    return Trace(*np.array(rows, float).T, recomputed, reread_seconds / clock, references, fill)
+    return Trace(pool.n_blocks * block, *np.array(rows, float).T, recomputed, reread_seconds / clock, references, fill)

@@ -321,7 +321,8 @@ def test_slots_are_used_or_wasted_and_the_map_agrees():
     for block, sharing in ((16, False), (16, True), (64, True)):
         trace, _ = engine(batch=12, block=block, sharing=sharing)
         assert ((trace.wasted >= 0) & (trace.wasted < trace.used)).all()
-        fullest = int(np.argmax(trace.used))
+        fullest = int(np.argmax(trace.used - trace.wasted))
+        assert trace.slots == len(trace.references) * block
         assert trace.used[fullest] == (trace.references > 0).sum() * block
         assert trace.wasted[fullest] == pytest.approx(block * ((trace.references > 0) - trace.fill).sum())
 
