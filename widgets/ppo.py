@@ -1,0 +1,174 @@
+"""Several passes over one batch of completions: how far each update goes and what the clip takes out, over six seeds; and the clip for one token."""
+from dataclasses import dataclass
+
+import numpy as np
+
+from sim import modsum, surrogate
+from sim.algorithms import ppo
+from sim.framework.algorithm import Algorithm
+from sim.framework.controller import LOG_RATIO_EDGES
+from sim.framework.trainer import Trainer
+from sim.runs import modsum_run
+from widgets.contract import Break, Readout, bars, choice, dots, label, ladder, line, panel, region, slider, threshold, toggle
+
+TITLE = "Six runs of PPO: the distance of each update, and where it leads"
+UPDATES, SEEDS, GROUPS, K = 60, 6, 4, 4
+COST = f"{SEEDS * UPDATES * GROUPS * K:,} completions a run"
+NATS = 1.0                                          # an update farther than this from the policy that sampled its batch counts as broken
+EVERY = 4                                           # updates between two pictures
+
+
+@dataclass(frozen=True)
+class Knobs:
+    passes: int = ladder("Passes over each batch", 4, [1, 2, 4, 8, 16, 40])
+    clip: bool = toggle("Clip", True)
+    eps_low: float = slider("Clip below", 0.2, low=0.05, high=1.0, step=0.05, symbol="ε_low")
+    eps_high: float = ladder("Clip above", 0.2, [0.05, 0.1, 0.2, 0.28, 0.5, 1.0, 2.0, 5.0], symbol="ε_high")
+    learning_rate: float = ladder("Learning rate", 20.0, [1.0, 2.0, 5.0, 10.0, 20.0, 40.0, 60.0])
+    dual_clip: str = choice("Dual clip", "off", ["off", "1.5", "3"], symbol="c")
+    critic: bool = toggle("Critic", True)
+    seed: int = slider("Seed", 0, low=0, high=99, step=1)
+
+
+PRESETS = {"PPO, 4 passes": Knobs(), "1 pass": Knobs(passes=1), "16 passes": Knobs(passes=16), "16 passes, no clip": Knobs(passes=16, clip=False),
+           "DAPO's range": Knobs(eps_high=0.28)}
+
+
+@dataclass(frozen=True)
+class Trace:
+    pass_rate: np.ndarray           # (seeds, updates so far, prompts) exact, after each update
+    kl_step: np.ndarray             # (seeds, updates) exact, nats a completion, mean of the prompts
+    ratio_max: np.ndarray           # (seeds, updates) over all passes
+    clip_fraction: np.ndarray       # (seeds, updates) at the last pass
+    log_ratios: np.ndarray          # (21,) own tokens at the last pass, all seeds and updates
+
+    @property
+    def updates(self):
+        return self.kl_step.shape[1]
+
+
+def run(k):
+    low, high, dual = bounds(k)
+
+    def two_sided(logp, logp_old, A):
+        return surrogate.clipped(logp, logp_old, A, low, high, dual)
+
+    runs = [modsum_run(ppo, seed=SEEDS * k.seed + i, learning_rate=k.learning_rate, groups=GROUPS, K=K, critic_rate=0.5 if k.critic else 0.0,
+                       hyper=dict(inner_epochs=k.passes), hooks=dict(surrogate=two_sided)) for i in range(SEEDS)]
+    seen = []
+    for frames in zip(*(r.frames(UPDATES) for r in runs)):
+        seen.append(frames)
+        if len(seen) == 1 or len(seen) % EVERY == 0:
+            yield trace(seen)
+
+
+def bounds(k):
+    """ε below, ε above and c; without a clip the ratio is free."""
+    low, high = (k.eps_low, k.eps_high) if k.clip else (np.inf, np.inf)
+    return low, high, np.inf if k.dual_clip == "off" else float(k.dual_clip)
+
+
+def trace(seen):
+    by_seed = list(zip(*seen))
+    def column(of):
+        return np.array([[of(frame) for frame in frames] for frames in by_seed])
+
+    return Trace(column(lambda f: f.exact["pass_rate"]), column(lambda f: f.exact["kl_step"].mean()), column(lambda f: f.ratio_max),
+                 column(lambda f: f.clip_fraction), sum(f.log_ratio_counts for frames in seen for f in frames))
+
+
+def progress(k, r):
+    return ["update", r.updates, UPDATES]
+
+
+def figure(k, r):
+    low, high, dual = bounds(k)
+    return [
+        panel("Distance of each update", "KL from the policy that sampled, nats a completion, exact, 6 seeds",
+              *curves(np.maximum(r.kl_step, 1e-5), np.max, 1), threshold(NATS, f"breaks above {NATS:g} nat", 100),     # a logarithmic axis has no 0
+              label(UPDATES, 1.2e-4, "thick: the farthest run", 1, "right"),
+              x="update", x_range=(0, UPDATES), y_range=(1e-4, 100), log="y", tab="Training", front=True),
+        panel("Right completions", "probability, exact, mean of 4 prompts, 6 seeds",
+              *curves(r.pass_rate.mean(axis=2), np.mean, 2), label(UPDATES, 0.02, "thick: the mean of the runs", 2, "right"),
+              x="update", x_range=(0, UPDATES), y_range=(0, 1.02), tab="Training"),
+        panel("Ratios at the last pass", "share of the tokens of all updates so far, %, 6 seeds",
+              bars(LOG_RATIO_EDGES[:-1] / 2 + LOG_RATIO_EDGES[1:] / 2, 100 * r.log_ratios / r.log_ratios.sum(), "tokens", 1, "histogram"),
+              *([region(np.log(max(1 - low, 0.12)), np.log(1 + high), "clip range")] if k.clip else []),
+              x=RATIO, x_range=(-2.1, 2.1), y_range=(0, 100), ticks=RATIO_TICKS, tab="Ratios"),
+        panel("Largest ratio in each update", "over all passes, 6 seeds",
+              *curves(r.ratio_max, np.max, 1), *([region(1, 1 + high, "clip range", "y")] if k.clip else []),
+              x="update", x_range=(0, UPDATES), y_range=(0.8, 1e4), log="y", tab="Ratios"),
+        *one_token(low, high, dual),
+    ]
+
+
+def curves(by_seed, combined, series):
+    """A thin curve a seed, and a thick one of what `combined` makes of them."""
+    x = np.arange(1, by_seed.shape[1] + 1)
+    return [line(x, combined(by_seed, axis=0), combined.__name__, series), *(line(x, one, f"run {i + 1}", series, "seed") for i, one in enumerate(by_seed))]
+
+
+RATIO = "ratio r, now over when sampled"
+RATIO_TICKS = dict(tickvals=np.log([0.2, 0.5, 1, 2, 5]), ticktext=["0.2", "0.5", "1", "2", "5"])
+CELLS = np.array([0.5, 1.0, 1.5])                   # below, inside and above the default range
+FAR = 4.0
+
+
+def one_token(low, high, dual):
+    """Loss and slope against the ratio for a wanted and an unwanted token; the dots are the six cases of the text."""
+    kinks = [kink for kink in (1 - low, 1 + high, dual) if 0 < kink < FAR]
+    ratio = np.unique([*np.linspace(0.02, FAR, 200), *(kink + side for kink in kinks for side in (-1e-9, 1e-9))])     # a jump stays upright
+    box = [region(max(1 - low, 0), min(1 + high, FAR), "clip range")] if np.isfinite(high) else []
+
+    def curve(A, series):
+        loss, slope = ([line(ratio, y, f"A = {A:+g}", series), dots(CELLS, cell, f"A = {A:+g}", series)]
+                       for y, cell in zip(surrogate.loss_and_slope(ratio, A, low, high, dual), surrogate.loss_and_slope(CELLS, A, low, high, dual)))
+        return loss, slope
+
+    (wanted, wanted_slope), (unwanted, unwanted_slope) = curve(1.0, 1), curve(-1.0, 2)
+    words = "A = +1, wanted", "A = −1, unwanted"
+    return [panel("Loss of one token", "exact", *wanted, *unwanted, *box, label(FAR, -4, words[0], 1, "right"), label(FAR, 3.5, words[1], 2, "right"),
+                  x=RATIO, x_range=(0, FAR), y_range=(-4.2, 4.2), tab="One token"),
+            panel("Its slope, dL/dr", "exact; 0 leaves the token alone", *wanted_slope, *unwanted_slope, *box,
+                  label(FAR, -1.3, words[0], 1, "right"), label(FAR, 1.1, words[1], 2, "right"),
+                  x=RATIO, x_range=(0, FAR), y_range=(-1.4, 1.4), tab="One token")]
+
+
+def readouts(k, r):
+    farthest = r.kl_step.max()
+    return [Readout("Largest KL of one update", farthest, "nats", modsum.exact_kl, "violated" if farthest > NATS else ""),
+            Readout("Pass rate, mean of the runs", r.pass_rate[:, -1].mean(), "", modsum.exact),
+            Readout("Pass rate, worst run", r.pass_rate[:, -1].mean(axis=1).min(), "", modsum.exact),
+            Readout("Largest ratio of a token", r.ratio_max.max(), "", Trainer.step),
+            Readout("Gradients the clip removed", 100 * r.clip_fraction.mean(), "% of tokens", Algorithm.compute_loss)]
+
+
+def watched(k, r):
+    return Readout(f"max(kl_step) > {NATS}", r.kl_step.max(), "nats", modsum.exact_kl)
+
+
+def broken(k, r):
+    if not r.kl_step.max() > NATS:
+        return None
+    lost = forgotten(r)
+    cost = f"{lost} of {SEEDS} runs lost a prompt they could solve" if lost else "no run has lost a prompt to it"
+    return Break(f"{cause(k)}: one update went {r.kl_step.max():.1f} nats away from the policy that sampled its batch, and {cost}.", way_back(k))
+
+
+def forgotten(r):
+    """How many runs have a prompt that now passes less than half as often as it once did."""
+    return int((r.pass_rate[:, -1] < r.pass_rate.max(axis=1) / 2).any(axis=1).sum())
+
+
+def cause(k):
+    if k.passes > 1 and not k.clip:
+        return f"{k.passes} passes, and nothing that takes the gradient from a token that has already moved"
+    if k.passes > 1 and max(k.eps_low, k.eps_high) > 0.28:
+        return f"{k.passes} passes, and a clip that lets a token move from {max(1 - k.eps_low, 0):g} to {1 + k.eps_high:g} times its probability first"
+    return f"Steps at learning rate {k.learning_rate:g}, each of which goes too far before any ratio can be measured"
+
+
+def way_back(k):
+    narrower = [f"{words} to 0.2" for words, eps in (("Clip below", k.eps_low), ("Clip above", k.eps_high)) if k.passes > 1 and eps > 0.28]
+    settings = [*(["Clip on"] if k.passes > 1 and not k.clip else []), *narrower, *(["Learning rate 20"] if k.learning_rate > 20 else [])]
+    return " and ".join(settings)
