@@ -41,6 +41,7 @@ class Knobs:
 LLAMA_2 = Knobs(model="llama2-7b", accelerator="a100_80", context=1024, block=WHOLE)
 PRESETS = {
     "8B on an H100": Knobs(),
+    "Groups of 8, long prompts": Knobs(context=8192, batch=128, sharing=True, prompt_share=0.75),
     "70B on 8 H100": Knobs(model="llama3.1-70b", tp=8, batch=256),
     "DeepSeek-V3 on 8 H200": Knobs(model="deepseek-v3", accelerator="h200", tp=8, weights="fp8", batch=128),
     "Llama-2 7B, no paging": LLAMA_2,
@@ -208,12 +209,12 @@ def broken(k, r):
         room = {tp: kv_cache.capacity(r.model, acc, util=k.util, **engine(replace(k, tp=tp))) for tp in (2, 4, 8)}
         enough = [tp for tp in room if room[tp] >= k.batch * r.slots] or [tp for tp in room if room[tp] > 0]
         return Break(f"The weights take {weights:.0f} GB of each GPU and the engine may fill {budget:.0f} GB: there is no room for a single key.",
-                     f"GPUs that share the model {enough[0]}" if enough else "A smaller model, or weights in fp8.")
+                     f"Let {enough[0]} GPUs share the model." if enough else "A smaller model, or weights in fp8.")
     if not r.fits:
         return Break(f"One sequence takes {r.slots:,.0f} slots and the pool has {r.capacity:,}: the engine refuses to start.",
                      "A smaller context S, or keys and values in fp8.")
     asked = f"{k.batch:,} sequences take {k.batch * r.slots:,.0f} slots and the pool has {r.capacity:,}: about {r.fits:,} run and the others wait"
     if k.block == WHOLE:
-        return Break(f"{asked}, though {100 * (1 - r.tokens / r.slots):.0f} % of what is reserved holds nothing.", "Memory handed out by 16")
+        return Break(f"{asked}, though {100 * (1 - r.tokens / r.slots):.0f} % of what is reserved holds nothing.", "Hand memory out by blocks of 16.")
     again = f"; the newest are evicted and {100 * r.reread:.0f} % of all tokens read a second time" if r.trace.evictions.any() else ""
-    return Break(f"{asked}{again}, and nothing crashed.", f"Sequences asked for at once {2 ** (r.fits.bit_length() - 1):,}")
+    return Break(f"{asked}{again}, and nothing crashed.", f"Ask for {2 ** (r.fits.bit_length() - 1):,} sequences at once.")

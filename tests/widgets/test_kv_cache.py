@@ -51,11 +51,11 @@ def test_presets_are_real_engines_and_two_of_them_break():
 def test_the_way_back_that_is_offered_mends():
     for knobs in (dict(batch=256), dict(context=16384), dict(model="qwen3-30b-a3b"), dict(batch=4096, sharing=True)):
         k, r = result(**knobs)
-        value = int(widget.broken(k, r).mend.split()[-1].replace(",", ""))
+        value = int(widget.broken(k, r).mend.split()[2].replace(",", ""))
         k = replace(k, batch=value)
         assert widget.broken(k, next(widget.run(k))) is None
     llama = PRESETS["Llama-2 7B, no paging"]
-    assert widget.broken(llama, next(widget.run(llama))).mend.endswith("by 16")
+    assert widget.broken(llama, next(widget.run(llama))).mend.endswith("blocks of 16.")
     assert widget.broken(replace(llama, block="16"), next(widget.run(replace(llama, block="16")))) is None
 
 
@@ -119,6 +119,12 @@ def test_a_shared_prompt_makes_room_and_does_not_change_what_is_read():
     assert (shared.fits, shared.tok_s, shared.kv_share) == (133, alone.tok_s, alone.kv_share)
 
 
+def test_a_group_with_a_long_prompt_fits_only_while_it_is_shared():
+    k = PRESETS["Groups of 8, long prompts"]
+    alone = replace(k, sharing=False)
+    assert widget.broken(k, next(widget.run(k))) is None and widget.broken(alone, next(widget.run(alone))) is not None
+
+
 def test_sharing_needs_blocks_smaller_than_the_prompt():
     whole = dict(block="max length", context=1024)
     assert result(sharing=True, **whole)[1].fits == result(sharing=False, **whole)[1].fits
@@ -136,7 +142,7 @@ def test_weights_that_do_not_fit_are_called_by_their_size():
     k, r = result(model="llama3.1-70b")
     broken = widget.broken(k, r)
     assert broken.why == "The weights take 141 GB of each GPU and the engine may fill 72 GB: there is no room for a single key."
-    assert broken.mend.endswith(" 4")                                   # 2 GPUs leave room for 8 800 tokens, and 64 sequences need 262 624 slots
+    assert broken.mend == "Let 4 GPUs share the model."                               # 2 GPUs leave room for 8 800 tokens, and 64 sequences need 262 624 slots
     k = replace(k, tp=4)
     assert widget.broken(k, next(widget.run(k))) is None
 
