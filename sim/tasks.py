@@ -86,7 +86,7 @@ class Lookup:
         replied = np.where((response_mask == 0) & (tokens != PAD), place, -1).max(axis=1, keepdims=True)       # where the reply ended; -1: no call
         once = ((tokens == FINAL) & (response_mask > 0)).sum(axis=1) == 1
         after = own_tokens(tokens, response_mask * (place > replied))
-        return [answer(row) if paid else "" for row, paid in zip(after, (finished & once).tolist())]
+        return [answer(row) if counts else "" for row, counts in zip(after, (finished & once).tolist())]
 
     def exact(self, policy):
         return {}                           # the table is drawn anew: every number is a sampled one
@@ -110,11 +110,10 @@ class ToolTable:
 
     def __init__(self, key, length, rng):
         N = len(key)
-        self.table, self.filler = rng.integers(10, size=(N, 10)), rng.integers(10, size=(N, length))
+        self.table, self.reply = rng.integers(10, size=(N, 10)), rng.integers(10, size=(N, length))
         self.examples = [{"id": f"table {i}", "prompt": f"?{k}=", "expected_answer": str(row[k])}
                          for i, (k, row) in enumerate(zip(key.tolist(), self.table.tolist()))]
-        self.reply = self.filler.copy()     # <result>, random digits, the entry that was asked for
-        self.reply[:, 0] = RESULT
+        self.reply[:, 0] = RESULT           # then random digits, and at last the entry that was asked for
         self.start = np.full(N, -1)         # where the reply begins, -1 before the call
 
     def step(self, tokens, t):

@@ -51,7 +51,7 @@ def test_golden(name, example, completion, reward, reason):
 def test_the_later_version_differs_in_the_spacing_after_the_colon_and_nowhere_else():
     differing = [name for name, example, completion, *_ in GOLDEN
                  if scorer.score(example, completion)["reward"] != scorer.score_with_any_spaces(example, completion)["reward"]]
-    assert differing == ["gw_double_space"]         # scorer_mutants.json: any_spaces is killed by exactly this case
+    assert differing == ["gw_double_space"]
     assert scorer.score_with_any_spaces({"expected_answer": "7"}, "Final:7")["details"]["reason"] == "bad_spacing"
     assert scorer.score_with_any_spaces({"expected_answer": "7"}, "Final:")["details"]["reason"] == "bad_int"
 
