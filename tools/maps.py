@@ -173,16 +173,17 @@ def pipeline(base="./"):
     spent, carried = recording.iteration()
     measured = {**{name: f"{ms:.2f} ms" for name, ms in spent.items()}, **{name: f"{size:,} bytes" for name, size in carried.items()},
                 "sync": f"{carried['sync']:,} bytes, {spent['sync']:.2f} ms"}
-    return (f'<div class="wide"><pipeline-map class="map pipeline" data-steps="{" ".join(STEPS)}">{svg(BROAD, measured)}{svg(NARROW, {})}'
+    sizes = {name: f"{size / 1000:.1f} kB" for name, size in carried.items() if name != "sync"}         # the plate of the path back is full
+    return (f'<div class="wide"><pipeline-map class="map pipeline" data-steps="{" ".join(STEPS)}">{svg(BROAD, sizes)}{svg(NARROW, {})}'
             f'<div class="details" role="status">{"".join(panel(name, base, measured.get(name)) for name in ORDER)}</div>'
             f'<div class="bar2"><button type="button" class="step">Play one iteration</button><button type="button" class="cut" hidden>Cut this arrow</button>'
             f'<span>Recorded when this page was built: {recording.SETTING}.</span></div></pipeline-map></div>')
 
 
-def svg(drawing, measured):
+def svg(drawing, sizes):
     width, height = drawing.view
     x, y, w, h = drawing.frame
-    parts = "".join(box(drawing, name) if name in ROLES else arrow(drawing, name, measured.get(name)) for name in ORDER)
+    parts = "".join(box(drawing, name) if name in ROLES else arrow(drawing, name, sizes.get(name)) for name in ORDER)
     return (f'<svg class="{drawing.css}" viewBox="0 0 {width} {height}" role="group" aria-label="Pipeline map: six roles, and what flows between them">'
             f'<rect class="frame" x="{x}" y="{y}" width="{w}" height="{h}" rx="8"/>{parts}</svg>')
 
@@ -206,7 +207,7 @@ def arrow(drawing, name, size):
     if name == "sync":
         px, py, w, h = drawing.plate
         label, plate = drawing.sync, f'<rect class="plate" x="{px}" y="{py}" width="{w}" height="{h}" rx="{h / 2:g}"/>'
-    under = written("m", tx, ty + 25, size, anchor) if size and name != "sync" else ""
+    under = written("m", tx, ty + 25, size, anchor) if size else ""
     head = f'<path class="head" d="M0 0L-10 -4.5V4.5Z" transform="translate({x} {y}) rotate({angle})"/>'
     return link("edge sync" if name == "sync" else "edge", name, f"Arrow {FLOWS[name].heading}",
                 f'<path class="hit" d="{path}"/><path class="wire" d="{path}"/>{head}{plate}{written("e", tx, ty, label, anchor)}{under}')
