@@ -1,0 +1,169 @@
+import re
+from dataclasses import replace
+from urllib.parse import parse_qsl
+
+import numpy as np
+import pytest
+
+from sim.cluster import kv_cache
+from sim.cluster.hardware import ACCELS, ridge
+from sim.cluster.kv_cache import capacity, crossover_context, crossover_with_attention, decode_roofline, expected_utilization, max_seqs
+from sim.cluster.models import MODELS
+from tests.lessons.prose import Lesson
+from widgets import host
+from widgets import kv_cache as widget
+
+LESSON = Lesson("20")
+LLAMA, H100, H200 = MODELS["llama3.1-8b"], ACCELS["h100"], ACCELS["h200"]
+DEEPSEEK, SMALL = MODELS["deepseek-v3"], MODELS["qwen2.5-1.5b"]
+
+
+def link(words):
+    (query,) = re.findall(rf"\[{re.escape(words)}\]\(#kv_cache\)\{{ data-knobs=\"([^\"]+)\" \}}", LESSON.text)
+    return host.knobs_from(widget.Knobs, dict(parse_qsl(query)))
+
+
+def result(knobs):
+    (r,) = widget.run(knobs)
+    return r
+
+
+def test_recomputing_every_token_would_cost_millions_of_passes():
+    LESSON.says("8.4", sum(range(1, 4097)) / 1e6)
+
+
+def test_the_bytes_of_a_token_by_attention():
+    for cached_heads, said in ((None, "131,072"), (32, "524,288"), (1, "16,384")):
+        LESSON.says(said, replace(LLAMA, cached_heads=cached_heads).kv_bytes_per_token())
+    LESSON.says("131", LLAMA.kv_bytes_per_token() / 1000)
+
+
+@pytest.mark.parametrize("key", ["llama2-7b", "llama3.1-8b", "llama3.1-70b", "qwen3-30b-a3b", "deepseek-v3"])
+def test_the_table_of_models(key):
+    model = MODELS[key]
+    name = model.name.split(" /")[0]
+    size = f"{model.params() / 1e9:.0f}" if model.params() > 1e11 else f"{model.params() / 1e9:.1f}"
+    heads = {"mha": f"MHA, {model.heads} heads", "gqa": f"GQA, {model.kv_heads} of {model.heads}", "mla": "MLA"}[model.attn]
+    assert f"| {name} | {size} B | {heads} | {model.kv_bytes_per_token():,} |" in LESSON.text
+
+
+def test_latent_attention_in_numbers():
+    heads = replace(DEEPSEEK, cached_heads=128).kv_bytes_per_token()
+    LESSON.says("4,997,120", heads)
+    LESSON.says("71", heads / DEEPSEEK.kv_bytes_per_token())
+    LESSON.says("84", DEEPSEEK.params() / LLAMA.params())
+    assert DEEPSEEK.kv_bytes_per_token() / LLAMA.kv_bytes_per_token() == pytest.approx(0.5, abs=0.05)
+    LESSON.says("241.8", DEEPSEEK.attn_flops_per_token(1) / DEEPSEEK.kv_bytes_per_token())
+    LESSON.says("206", ridge(H200))
+    LESSON.says("350", crossover_with_attention(DEEPSEEK, H200, tp=8, w_bytes=1))
+    assert crossover_with_attention(DEEPSEEK, H200) == np.inf
+
+
+def test_what_is_left_beside_the_weights():
+    LESSON.says("16.06", LLAMA.params() * 2 / 1e9)
+    LESSON.says("55.94", 0.9 * 80 - LLAMA.params() * 2 / 1e9)
+    LESSON.says("426,784", capacity(LLAMA, H100))
+    LESSON.says("104", max_seqs(capacity(LLAMA, H100), 4096))
+    LESSON.says("27", max_seqs(capacity(MODELS["llama2-7b"], ACCELS["a100_80"]), 4096))
+    LESSON.says("8", 0.3 * 80 - LLAMA.params() * 2 / 1e9)
+
+
+def test_the_ridge_and_the_plateau_without_a_cache():
+    LESSON.says("295", ridge(H100))
+    LESSON.says("61,604", decode_roofline(LLAMA, H100, 1e4, 0).tok_s)
+
+
+def test_the_crossover_with_and_without_attention():
+    LESSON.says("415", crossover_context(LLAMA, H100))
+    LESSON.says("1,458", crossover_context(MODELS["llama3.1-70b"], H100))
+    LESSON.says("421", crossover_with_attention(LLAMA, H100))
+    LESSON.says("606", crossover_with_attention(LLAMA, H200))
+
+
+def test_the_largest_batch_that_fits_leaves_the_chip_idle():
+    full = decode_roofline(LLAMA, H100, 104, 4096)
+    LESSON.says("4,846", full.tok_s)
+    LESSON.says("8", 100 * full.tok_s / decode_roofline(LLAMA, H100, 1e4, 0).tok_s)
+    LESSON.says("78", 100 * full.kv_share)
+    LESSON.says("6,240", H100.hbm_bytes_per_second / (4096 * LLAMA.kv_bytes_per_token()))
+    LESSON.says("206", 1e6 / full.tok_s)                                # microseconds to generate a token
+
+
+def test_attention_alone_by_query_heads_for_each_cached_one():
+    for key, said in (("llama2-7b", "1"), ("llama3.1-8b", "4"), ("llama3.1-70b", "8"), ("qwen3-235b-a22b", "16")):
+        LESSON.says(said, MODELS[key].attn_flops_per_token(1) / MODELS[key].kv_bytes_per_token())
+
+
+def test_reservations_and_blocks():
+    LESSON.says("19.9", 100 * expected_utilization(1200, 0.8, 8192))
+    LESSON.says("61", 100 * expected_utilization(1200, 0.8, 2048))
+    LESSON.says("7.5", kv_cache.slots_per_sequence(1000, 16) - 1000)
+    lengths = np.ceil(np.minimum(np.random.default_rng(0).lognormal(np.log(1200), 0.8, 20_000), 8192))
+    assert "above 99.4 %" in LESSON.text and kv_cache.fragmentation(lengths, 8192, 16) > 0.994
+
+
+def test_the_room_of_a_group():
+    LESSON.says("0.704", kv_cache.shared_fraction(1024 / 3024, 8))
+    LESSON.says("0.125", kv_cache.shared_fraction(4096 / 4608, 64))
+
+
+def test_the_links_before_the_break_hold_and_the_last_one_breaks():
+    broken = lambda knobs: widget.broken(knobs, result(knobs))
+    for words in ("a short context", "the default", "One KV head instead of eight", "eight-bit keys and values", "sharing the prompt"):
+        assert broken(link(words)) is None
+    assert link("the default") == widget.Knobs()
+    assert broken(link("ask for 256 sequences"))
+
+
+def test_sharing_moves_the_edge_and_not_the_curve():
+    default, shared, mqa, fp8 = (result(link(w)) for w in ("the default", "sharing the prompt", "One KV head instead of eight", "eight-bit keys and values"))
+    assert shared.fits > default.fits and shared.tok_s == default.tok_s
+    for other in (mqa, fp8):
+        assert other.fits > default.fits and other.tok_s > default.tok_s
+
+
+def test_eviction_on_a_large_model_is_cheap():
+    r = result(link("ask for 256 sequences"))
+    assert r.fits == 104
+    LESSON.says("44", 100 * r.reread)
+    LESSON.says("4,662", r.tok_s)
+    LESSON.says("4", 100 * (1 - r.tok_s / 4846))
+    LESSON.says("17", 1e6 * decode_roofline(LLAMA, H100, 1, 2048).compute_seconds)      # half of the context is behind a token, on average
+
+
+def test_eviction_on_a_small_model_is_dear():
+    k = link("A 1.5B model at 256 tokens in 30 % of the GPU")
+    r = result(k)
+    full = decode_roofline(SMALL, H100, r.fits, 256)
+    assert full.bound == "compute" and widget.broken(k, r)
+    LESSON.says("31", 100 * r.reread)
+    LESSON.says("21", 100 * (1 - r.tok_s / full.tok_s))
+
+
+def test_the_presets_that_break():
+    qwen, llama = (result(widget.PRESETS[name]) for name in ("Qwen3-30B-A3B on an H100", "Llama-2 7B, no paging"))
+    LESSON.says("61", qwen.model.params() * 2 / 1e9)
+    LESSON.says("27", qwen.fits)
+    LESSON.says("80", 100 * (1 - llama.tokens / llama.slots))
+
+
+def test_a_short_context_is_bound_by_compute():
+    k = link("1,024 sequences of 256 tokens")
+    assert widget.broken(k, result(k)) is None
+    assert decode_roofline(LLAMA, H100, k.batch, k.context).bound == "compute"
+    LESSON.says("61,094", result(k).tok_s)
+
+
+def test_the_context_between_two_chips():
+    k = link("Set it up")
+    assert (k.context, k.accelerator) == (512, "h200")
+    assert crossover_with_attention(LLAMA, H100) < k.context < crossover_with_attention(LLAMA, H200)
+    assert decode_roofline(LLAMA, H200, 1326, 512).bound == "memory" and decode_roofline(LLAMA, H200, 1327, 512).bound == "compute"
+    LESSON.says("1,327", 1327)
+    LESSON.says("1,628", result(k).fits)
+
+
+def test_four_kv_heads_on_eight_gpus():
+    qwen = MODELS["qwen2.5-7b"]
+    assert qwen.kv_heads == 4 and qwen.kv_shards(8) == qwen.kv_shards(4) == 4
+    assert capacity(qwen, H100, 8) > capacity(qwen, H100, 4)
