@@ -158,7 +158,7 @@ def reverse_kl_optimum(reward, ref, beta):
 def forward_kl_optimum(reward, ref, beta):
     """The policy that maximizes E[reward] − beta KL(ref‖policy): beta · ref / (lam − reward), with lam such that it sums to 1."""
     low, high = reward.max(), reward.max() + beta     # at lam = max + beta no term exceeds its ref, so the sum is at most 1
-    for _ in range(100):
+    for _ in range(60):
         lam = (low + high) / 2
         low, high = (lam, high) if (beta * ref / (lam - reward)).sum() > 1 else (low, lam)
     return beta * ref / (high - reward)
@@ -178,7 +178,7 @@ def train(reward, ref, beta, estimator, placement, gap, samples, learning_rate, 
         old = between(policy, ref, gap) if gap else policy
         old_log_prob = np.log(old) if gap else log_prob
         share = rng.multinomial(samples, old) / samples                                   # (runs, V): of the batch
-        shaped = reward - beta * VALUE[estimator](old_log_prob, ref_log_prob) if in_reward else np.tile(reward, (runs, 1))
+        shaped = reward - beta * VALUE[estimator](old_log_prob, ref_log_prob) if in_reward else reward
         advantage = shaped - (old * shaped).sum(axis=1, keepdims=True)                    # assumed: a perfect critic as baseline
         weight = np.exp(log_prob - old_log_prob) * advantage
         if not in_reward:
