@@ -10,6 +10,8 @@ from widgets.contract import Break, Readout, bars, choice, dots, label, ladder, 
 TITLE = "A step as a sum of its roles, or as the longest of them"
 
 ROLES = {"rollout": "rollout", "verify": "verify", "log-probs": "log_probs", "train": "train", "sync": "sync"}
+LANES = {"rollout": "rollout", "verify": "verify", "logp": "log_probs", "train": "train", "sync": "sync", "other": "other"}
+UPRIGHT = dict(tickangle=0)
 KEPT = measured.VERL["7B, 64 GPUs"]
 VERIFY_EACH, WORKERS = 0.02, 64         # assumed for verl's rows, which do not time it: 20 ms a math check
 
@@ -96,22 +98,21 @@ def figure(k, r):
 
 
 def lanes(k, r):
-    names = [*ROLES, "other"]
+    names = list(LANES)
     tau, path = step.step_time(r.roles, k.topology), step.exposed(r.roles, k.topology)
     at = {"other": (0.0, r.roles.other)} | step.timeline(r.roles, k.topology)
-    spans = [at[ROLES.get(name, name)] for name in names]
-    on = [ROLES.get(name, name) in path for name in names]
-    top = above(1.04 * max(tau, step.step_time(r.before, "sync")))
+    spans, on = [at[role] for role in LANES.values()], [role in path for role in LANES.values()]
+    top = above(1.1 * max(tau, step.step_time(r.before, "sync")))
     shown = lambda keep: dict(y=[seconds if kept is keep else 0.0 for kept, (_, seconds) in zip(on, spans)],
-                              text=[f"{seconds:.0f} s" if kept is keep and seconds > 0.02 * top else "" for kept, (_, seconds) in zip(on, spans)])
+                              text=[f"{seconds:.0f}" if kept is keep and seconds > 0.06 * top else "" for kept, (_, seconds) in zip(on, spans)])
     marks = [bars(names, [start for start, _ in spans], "waits", role="free"),
              bars(names, name="on the critical path", series=1, **shown(True)), bars(names, name="hidden behind it", series=2, **shown(False)),
              bars(names, [max(tau - start - seconds, 0.0) for start, seconds in spans], "waits", role="free"),
-             label("other", tau, f"step {tau:.0f} s", anchor="right")]
+             label(names[0], tau, f"step {tau:.0f} s")]
     if k.topology == "async":
-        marks.append(threshold(gpu_pools(r.roles), "breaks above both GPU pools", top))
+        marks.append(threshold(gpu_pools(r.roles), "breaks above", top))
     return panel("One step, role by role", "seconds; navy: on the critical path, amber: hidden, empty: waiting", *marks, y_range=[0, top],
-                 tab="Step", front=True, stacked=True)
+                 tab="Step", front=True, stacked=True, ticks=UPRIGHT)
 
 
 def gains(k, r):
@@ -128,7 +129,7 @@ def gains(k, r):
         marks.append(label(ks[-1], floor, f"{topology} → {ends[topology]:.2f}×", 1 if here else 8, "right"))
     marks.append(dots([k.k], [step.speedup(r.before, k.topology, role, k.k)], "now", role="here"))
     return panel(f"What a faster {k.role} is worth", "old step over new step; each curve ends at its ceiling", *marks, x="k, times as fast", log="x",
-                 x_range=[1, 64], y_range=[1, top], tab="Step")
+                 x_range=[1, 64], y_range=[1, top], tab="Step", ticks=dict(tickvals=[1, 2, 4, 8, 16, 32, 64]))
 
 
 def roofline(k, r):
@@ -139,17 +140,16 @@ def roofline(k, r):
     marks = [line(xs, [throughput.roof(acc, x) / 1e12 for x in xs], "roof"), region(ridge(acc), 1e5, "compute-bound")]
     for series, p in enumerate(r.points, 2):
         marks.append(dots([p.flop_per_byte], [p.flops_per_second / 1e12], name[p.role], series))
-    marks += [label(at["decode"].flop_per_byte, at["decode"].flops_per_second / 1e12, "decode", 2, "right"),
+    marks += [label(at["decode"].flop_per_byte, 0.35 * at["decode"].flops_per_second / 1e12, "decode", 2),
               label(at["train"].flop_per_byte, 0.25 * throughput.MFU * acc.flops() / 1e12, "prefill, log-probs, train", 0, "right")]
     return panel(f"Roles under the roof of one {acc.name}", "TFLOP/s dense bf16; verify runs on CPUs and sync on the network, outside this picture", *marks,
-                 x="FLOP per byte read", log="xy", x_range=[0.5, 1e5], y_range=[0.5, 5000], tab="Roof")
+                 x="FLOP per byte read", log="xy", x_range=[0.5, 1e5], y_range=[0.5, 5000], tab="Roof", ticks=dict(dtick=1))
 
 
 def elasticities(k, r):
-    names = [*ROLES, "other"]
-    of = lambda topology: [step.elasticity(r.roles, topology).get(ROLES.get(name, name), (0.0,))[0] for name in names]
+    of = lambda topology: [step.elasticity(r.roles, topology).get(role, (0.0,))[0] for role in LANES.values()]
     return panel("How much of 1 % off a role reaches the step", "per cent; navy: as it overlaps now, amber: if everything were added up",
-                 bars(names, of(k.topology), "now", 1), bars(names, of("sync"), "summed", 2), y_range=[0, 1.05], tab="Roof")
+                 bars(list(LANES), of(k.topology), "now", 1), bars(list(LANES), of("sync"), "summed", 2), y_range=[0, 1.05], tab="Roof", ticks=UPRIGHT)
 
 
 QUESTIONS = {       # leaf of the tree -> the question that leads to it, in the order asked
@@ -163,15 +163,14 @@ QUESTIONS = {       # leaf of the tree -> the question that leads to it, in the 
 def tree(k, r):
     lit = ("idle pool",) if r.path[-1] == "idle pool" else r.path
     rows = {branch: len(QUESTIONS) - n for n, branch in enumerate(QUESTIONS)}
-    marks = [line([0, 0, 1], [rows[("other",)], rows[lit], rows[lit]], r.remedy, 1)]
-    marks += [line([0, 1], [y, y], role="reference") for branch, y in rows.items() if branch != lit]
-    marks += [line([0, 0], [rows[lit], 1], role="reference")]
-    for branch, y in rows.items():
-        series = 1 if branch == lit else 0
-        marks += [label(0.02, y, QUESTIONS[branch], series), label(1, y, step.LEAVES[branch[-1]], series, "right")]
+    marks = []
+    for branch, y in sorted(rows.items(), key=lambda row: row[0] != lit):
+        series, role = (1, "") if branch == lit else (0, "reference")
+        marks += [line([0.43, 0.6], [y + 0.35, y + 0.35], step.LEAVES[branch[-1]], 1, role),
+                  label(0, y, QUESTIONS[branch], series), label(1, y, step.LEAVES[branch[-1]], series, "right")]
     share = step.exposed(r.roles, k.topology).get(r.path[0], r.roles.tail) / step.step_time(r.roles, k.topology)
     return panel("Where the wall-clock goes", f"what takes most of the critical path, here {100 * share:.0f} %, and what to do about it", *marks,
-                 x_range=[0, 1], y_range=[0.5, len(QUESTIONS) + 1], tab="What to fix", bare=True)
+                 x_range=[0, 1], y_range=[0.8, len(QUESTIONS) + 1], tab="What to fix", bare=True)
 
 
 def readouts(k, r):

@@ -25,10 +25,11 @@ class Roles:
 
 
 # Lanes that run side by side, then what waits for all of them.
+# assumed: in a stream the unattributed seconds are hidden too, so "other" is in no lane of "async"
 LANES = {
     "sync": ((("rollout", "verify", "log_probs", "train"),), ("sync", "other")),
     "one-off": ((("rollout", "verify"), ("log_probs", "train")), ("sync", "other")),
-    "async": ((("rollout",), ("verify",), ("log_probs", "train"), ("sync",)), ()),      # assumed: the unattributed seconds are hidden too
+    "async": ((("rollout",), ("verify",), ("log_probs", "train"), ("sync",)), ()),
 }
 
 
@@ -78,9 +79,10 @@ def exposed(roles, topology):
 
 
 def elasticity(roles, topology):
-    """{role: (if it gets faster, if it gets slower)}: per cent of the step for one per cent of the role, the two one-sided ∂ln τ/∂ln τ_i.
+    """{role: (if it gets faster, if it gets slower)}: the two one-sided ∂ln τ/∂ln τ_i.
 
-    They differ only at a tie: slowing either lane down costs, speeding up one alone gains nothing.
+    Per cent of the step for one per cent of the role. They differ only at a tie: slowing
+    either lane down costs, speeding up one alone gains nothing.
     """
     step, critical = step_time(roles, topology), critical_lanes(roles, topology)
     share = lambda role: seconds(roles, role, topology) / step
@@ -188,22 +190,34 @@ LEAVES = {
 
 
 def where_is_my_time(roles, topology, points, acc):
-    """The decision tree as code: (the branches taken, the remedy). Hidden seconds are not on the path, so they are never the answer."""
-    step = step_time(roles, topology)
+    """The decision tree as code: (the branches taken, the remedy).
+
+    Hidden seconds are not on the path, so they are never the answer.
+    """
     shown = exposed(roles, topology)
-    if shown.get("other", 0.0) > OTHER_LIMIT * step:
-        return ("other",), LEAVES["other"]
-    if topology != "async" and "rollout" in shown:                      # a barrier shows its tail
+    if topology != "async" and "rollout" in shown:          # a barrier waits for the tail
         shown |= {"rollout": roles.rollout - roles.tail, "tail": roles.tail}
-    largest = max((role for role in shown if role != "other"), key=shown.get)
-    if largest in ("rollout", "train") and idle_share(roles, topology) > IDLE_LIMIT:
-        return (largest, "idle pool"), LEAVES["idle pool"]
-    if largest not in ("rollout", "train"):
-        return (largest,), LEAVES[largest]
-    at = {point.role: point for point in points}
-    branch = ("left of the ridge" if at["decode"].flop_per_byte < ridge(acc) else "right of the ridge") if largest == "rollout" else \
-        "below assumed MFU" if at["train"].flops_per_second < throughput.MFU * acc.flops() * 0.999 else "at assumed MFU"
-    return (largest, branch), LEAVES[branch]
+    other = shown.pop("other", 0.0)
+    largest = max(shown, key=shown.get)
+    path = (largest,)
+    if other > OTHER_LIMIT * step_time(roles, topology):
+        path = ("other",)
+    elif largest in ("rollout", "train"):
+        idle = idle_share(roles, topology) > IDLE_LIMIT
+        busy = decode_branch if largest == "rollout" else train_branch
+        path += ("idle pool" if idle else busy(points, acc),)
+    return path, LEAVES[path[-1]]
+
+
+def decode_branch(points, acc):
+    (decode,) = (point for point in points if point.role == "decode")
+    return "left of the ridge" if decode.flop_per_byte < ridge(acc) else "right of the ridge"
+
+
+def train_branch(points, acc):
+    (train,) = (point for point in points if point.role == "train")
+    slow = train.flops_per_second < throughput.MFU * acc.flops() * 0.999
+    return "below assumed MFU" if slow else "at assumed MFU"
 
 
 def idle_share(roles, topology):

@@ -14,17 +14,24 @@ MICRO_BATCH = 8192          # assumed: tokens that one GPU takes through the mod
 ALPHA = 3e-6                # assumed: seconds to start one message of a collective inside the scale-up domain
 
 
-def iter_time(model, acc, n_dec, kv_tokens, n_pf=0, tp=1, w_bytes=2, kv_bytes=2, eff_bw=0.75, eff_fl=0.6, t0=1.5e-3, attn_flops=0.0):
-    """Seconds of one iteration that decodes `n_dec` sequences over `kv_tokens` cached tokens and prefills `n_pf` tokens; numbers or arrays.
+def iter_time(model, acc, n_dec, kv_tokens, n_pf=0, tp=1, w_bytes=2, kv_bytes=2,
+              eff_bw=0.75, eff_fl=0.6, t0=1.5e-3, attn_flops=0.0):
+    """Seconds of one iteration that decodes `n_dec` sequences over `kv_tokens` cached tokens
+    and prefills `n_pf` tokens; numbers or arrays. max(bytes / bandwidth, FLOP / peak) + t0.
 
-    max(bytes read / bandwidth, FLOP / peak) + t0. Attention's own FLOPs are left out unless given: in decode they never decide the maximum,
-    because attention reads as it multiplies; for a long prefill pass `n_pf * model.attn_flops_per_token(context)`.
+    Attention's own FLOPs are left out unless given: in decode they never decide the maximum,
+    because attention reads as it multiplies. For a long prefill pass
+    `n_pf * model.attn_flops_per_token(context)`.
     """
-    n_tok = n_dec + n_pf + 0.0                                                      # float64: a product of counts overflows the browser's int32
-    memory = bytes_read(model, n_tok, kv_tokens, tp, w_bytes, kv_bytes) / (acc.hbm_bytes_per_second * eff_bw)   # assumed: eff_bw of peak
-    compute = (2.0 * model.active_params() * n_tok + attn_flops) / (tp * peak_flops(acc, w_bytes) * eff_fl)     # assumed: eff_fl of peak
-    exchange = 2 * model.layers * ring_all_reduce(tp, n_tok * model.hidden * 2.0, ring_bytes_per_second(acc, tp))
-    return np.maximum(memory, compute) + t0 + exchange          # assumed: loads overlap arithmetic; t0 (launch, sampling) and the exchange overlap nothing
+    n_tok = n_dec + n_pf + 0.0          # float64: products of counts overflow the browser's int32
+    read = bytes_read(model, n_tok, kv_tokens, tp, w_bytes, kv_bytes)
+    flop = 2.0 * model.active_params() * n_tok + attn_flops
+    memory = read / (acc.hbm_bytes_per_second * eff_bw)             # assumed: eff_bw of peak
+    compute = flop / (tp * peak_flops(acc, w_bytes) * eff_fl)       # assumed: eff_fl of peak
+    link = ring_bytes_per_second(acc, tp)
+    exchange = 2 * model.layers * ring_all_reduce(tp, n_tok * model.hidden * 2.0, link)
+    # assumed: reading overlaps arithmetic; launch and sampling (t0) and the exchange overlap nothing
+    return np.maximum(memory, compute) + t0 + exchange
 
 
 def bytes_read(model, n_tok, kv_tokens, tp=1, w_bytes=2, kv_bytes=2):

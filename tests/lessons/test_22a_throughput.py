@@ -85,14 +85,15 @@ def test_one_checker_is_the_only_link_that_breaks():
     assert widget.broken(knobs, result)
     LESSON.says("164", seconds)
     LESSON.says("161", result.roles.verify - frame(replace(knobs, workers=64))[0].roles.verify)
-    others = ["let the roles stream", "train on the log-probs that the engine recorded while sampling", "from shapes", "64 H20", "Set it up"]
+    others = ["let the roles stream", "train on the log-probs that the engine recorded while sampling", "from the shapes of model and chip",
+              "64 H20", "Set it up"]
     assert not any(widget.broken(k, frame(k)[0]) for k in map(link, others))
     slow = replace(widget.Knobs(), topology="async", sync=250.0)
     assert widget.broken(slow, frame(slow)[0])
 
 
 def test_splitting_the_gpus_pays_on_one_chip_and_not_on_the_other():
-    h100, h20 = link("from shapes"), link("64 H20")
+    h100, h20 = link("from the shapes of model and chip"), link("64 H20")
     assert (h100.accelerator, h20.accelerator) == ("h100", "h20")
     for text, topology in (("88", "sync"), ("66", "one-off"), ("45", "async")):
         LESSON.says(text, frame(replace(h100, topology=topology))[1])

@@ -88,7 +88,7 @@ def test_in_a_sum_the_bars_form_a_staircase_and_all_are_on_the_path():
 def test_in_a_maximum_one_lane_is_on_the_path_and_the_others_are_hidden():
     waits, path, hidden, rest = panels(replace(VERL, topology="async", k=1.0))["One"]["data"]
     on = {x for x, y in zip(path["x"], path["y"]) if y}
-    assert on == {"log-probs", "train"} and {x for x, y in zip(hidden["x"], hidden["y"]) if y} == {"rollout", "verify", "sync", "other"}
+    assert on == {"logp", "train"} and {x for x, y in zip(hidden["x"], hidden["y"]) if y} == {"rollout", "verify", "sync", "other"}
     assert waits["y"][3] == pytest.approx(70.26) and rest["y"][0] == pytest.approx(70.26 + 133.41 - 150.72)
 
 
