@@ -10,7 +10,7 @@ from widgets.contract import Break, Readout, choice, dots, label, ladder, line, 
 
 TITLE = "The policy and its batches over sixty iterations"
 COST = f"{arrows.GROUPS} groups of K completions an iteration"
-ITERATIONS, EVERY = 60, 3
+ITERATIONS, EVERY = 60, 5
 LEARNT = 0.01                           # less than this gained in sixty iterations is not learning
 
 
@@ -80,7 +80,7 @@ def readouts(k, r):
     bad = "violated" if broken(k, r) else ""
     return [
         Readout("Right, one completion", r.pass_rate[-1].mean(), source=modsum.exact, state=bad),
-        Readout(f"Right, best of {k.K}", arrows.best_of(r.pass_rate[-1], k.K).mean(), source=arrows.best_of),
+        Readout("Right, best of K", arrows.best_of(r.pass_rate[-1], k.K).mean(), source=arrows.best_of),
         Readout("Counted in the last batch", r.measured[-1], source=Verifier.verify),
         Readout("KL from the start", r.kl[-1], "nats", modsum.exact_kl),
         Readout("Rollout behind the trainer", r.behind, "steps", WeightSync.push),
@@ -93,8 +93,8 @@ def watched(k, r):
 
 SAID = {
     "trajs": "none of them was ever scored",
-    "+reward": "every one was scored, no score reached the algorithm",
-    "loss_fn": "every one was scored, the trainer was never handed a loss",
+    "+reward": "every one was scored, but no score reached the algorithm",
+    "loss_fn": "every one was scored, but the trainer was never handed a loss",
 }
 
 
@@ -105,4 +105,4 @@ def broken(k, r):
     best = f"; that the best of {k.K} is right {arrows.best_of(r.pass_rate[-1], k.K).mean():.1%} of the time was so before the first iteration"
     why = (f"{sampled:,} completions were sampled, {SAID[k.cut]}: one completion is right {r.pass_rate[-1].mean():.1%} of the time, as at the start"
            f"{best * (k.cut == 'loss_fn' and k.K > 1)}.")
-    return Break(why, "Arrow cut: none.")
+    return Break(why, "Set Arrow cut to none.")

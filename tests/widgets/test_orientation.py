@@ -56,7 +56,7 @@ def test_a_higher_price_ends_lower_and_nearer_to_the_start():
 def test_the_best_of_many_looks_like_progress_although_the_policy_is_the_first_one():
     k, r = settled(**vars(PRESETS["Best of 64"]))
     assert shown("Right, one completion", k, r) == pytest.approx(START.mean(), abs=1e-15)
-    assert shown("Right, best of 64", k, r) == pytest.approx(np.mean(1 - (1 - START) ** 64), abs=1e-12)       # closed form
+    assert shown("Right, best of K", k, r) == pytest.approx(np.mean(1 - (1 - START) ** 64), abs=1e-12)       # closed form
     assert orientation.broken(k, r)
 
 
