@@ -24,7 +24,10 @@ U_WEIGHT = np.exp(-U**2 / 2) / np.exp(-U**2 / 2).sum()
 # How long the slowest takes
 
 def expected_max(n, sigma, mu=0.0, cap=inf):
-    """Mean length of the longest of n completions, E[max] = ∫ l(z) n Φ(z)^(n−1) φ(z) dz with l(z) = min(exp(μ + σz), cap)."""
+    """Mean length of the longest of n completions, ∫ l(z) n Φ(z)^(n−1) φ(z) dz.
+
+    With l(z) = min(exp(μ + σz), cap).
+    """
     return integral(np.minimum(np.exp(mu + sigma * Z), cap) * kth_density(n, n))
 
 
@@ -54,11 +57,17 @@ def straggler_tax(n, sigma, mu=0.0, cap=inf):
 # Who is trained on when the race is stopped early. `between` is the share of the variance of log length that lies between prompts
 
 def race_in_prompts(K, launched, between=0.0):
-    """P(trained on | z) on the grid when each prompt keeps the first K of its `launched` completions: at most K − 1 of the others are shorter."""
+    """P(trained on | z) on the grid when each prompt keeps the first K of its `launched` completions.
+
+    At most K − 1 of the others are shorter: the K-th shortest of the others is longer.
+    """
     if launched == K:
         return np.ones_like(Z)
-    trained = 1 - cumulative(kth_density(K, launched - 1))      # prompts play no part in it: all of a group have the same one
-    return sum(weight * np.interp(sqrt(1 - between) * Z + sqrt(between) * u, Z, trained) for u, weight in zip(U, U_WEIGHT)) if between else trained
+    trained = 1 - cumulative(kth_density(K, launched - 1))      # at e, what z has beyond its prompt
+    if between == 0:
+        return trained
+    e = [sqrt(1 - between) * Z + sqrt(between) * u for u in U]  # given z, e is normal
+    return sum(weight * np.interp(at, Z, trained) for at, weight in zip(e, U_WEIGHT))
 
 
 def race_of_prompts(K, prompts, launched, between=0.0):
@@ -79,7 +88,7 @@ def p_right(slope):
 
 
 def trained_accuracy(slope, trained):
-    """Share of right completions among those trained on, where `trained` is P(trained on | z)."""
+    """Share of right completions among those trained on; `trained` is P(trained on | z)."""
     return mean_over(trained, p_right(slope))
 
 
@@ -153,17 +162,21 @@ class EarlyStop:
 
 
 def early_stop(K, launched, sigma, slope, groups, rng):
-    """Draw `groups` of `launched` completions, keep the first K of each, and take the policy gradient that they give.
+    """Draw `groups` of `launched` completions, keep the first K, and take the gradient they give.
 
-    The policy has two parameters, skill θ and log length m: z ~ N(m, 1), then right with probability 1/(1 + exp(−θ − slope · z)); here at (0, 0).
+    The policy has two parameters, skill θ and log length μ: z ~ N(μ, 1), then right with
+    probability 1/(1 + exp(−θ − slope · z)); here at (0, 0).
     """
-    z = first_completions(rng.standard_normal((groups, launched)), launched)        # (groups, launched), in the order in which they finish
+    z = first_completions(rng.standard_normal((groups, launched)), launched)    # in finishing order
     p = 1 / (1 + np.exp(-slope * z))
     right = (rng.random(z.shape) < p).astype(float)
     length = np.exp(sigma * z)
     gradient, exact = group_gradient(z[:, :K], right[:, :K], p[:, :K]), policy_gradient(slope)
-    return EarlyStop(right.mean(), right[:, :K].mean(), length[:, K - 1].mean() / length[:, -1].mean(), length[:, :K].mean() / length.mean(),
-                     gradient, exact, gradient @ exact / sqrt((gradient @ gradient) * (exact @ exact)))
+    return EarlyStop(
+        acc_all=right.mean(), acc_kept=right[:, :K].mean(),
+        time_ratio=length[:, K - 1].mean() / length[:, -1].mean(),
+        length_ratio=length[:, :K].mean() / length.mean(), gradient=gradient, exact=exact,
+        cosine=gradient @ exact / sqrt((gradient @ gradient) * (exact @ exact)))
 
 
 def drawn(prompts, K, between, rng):
@@ -185,7 +198,7 @@ def group_gradient(z, right, p):
     """Policy gradient with the mean of the group as baseline, (groups, K) -> (skill, length); times K/(K−1), so that it is unbiased on a fair sample."""
     K = z.shape[1]
     advantage = (right - right.mean(axis=1, keepdims=True)) * K / (K - 1)
-    return np.array([(advantage * (right - p)).mean(), (advantage * z).mean()])         # ∂ log π/∂θ = right − p, ∂ log π/∂m = z
+    return np.array([(advantage * (right - p)).mean(), (advantage * z).mean()])         # ∂ log π/∂θ = right − p, ∂ log π/∂μ = z
 
 
 def policy_gradient(slope):
@@ -195,14 +208,14 @@ def policy_gradient(slope):
 
 
 def masked_length_gradient(slope, cutoff):
-    """∂J/∂m as seen when completions with z > cutoff are left out of group and loss: Cov(p, z | z < cutoff)."""
+    """∂J/∂μ as seen when completions with z > cutoff are left out of group and loss: Cov(p, z | z < cutoff)."""
     below, p = before(cutoff) * DENSITY, p_right(slope)
     mass, mean_z, mean_p = integral(below), integral(below * Z), integral(below * p)
     return integral(below * p * Z) / mass - mean_z * mean_p / mass**2
 
 
 def punished_length_gradient(slope, cutoff):
-    """∂J/∂m when completions with z > cutoff score 0: E[p z; z < cutoff], the exact gradient of another task, to be right within the cap."""
+    """∂J/∂μ when completions with z > cutoff score 0: E[p z; z < cutoff], the exact gradient of another task, to be right within the cap."""
     return integral(before(cutoff) * DENSITY * p_right(slope) * Z)
 
 
@@ -214,7 +227,10 @@ class Resumed:
 
 
 def resumed(K, prompts, launched, sigma, cap, between, steps, rng):
-    """Partial rollouts: `launched` groups in flight, a step ends when `prompts` of them are complete, the others go on in the next step."""
+    """Partial rollouts: `launched` groups of K in flight; a step ends when `prompts` are complete.
+
+    The others keep what they have and go on in the next step.
+    """
     z = drawn(launched, K, between, rng)
     left = np.minimum(np.exp(sigma * z.max(axis=1)), cap)       # what the longest of each group still has to decode
     born = np.zeros(launched, dtype=np.int64)

@@ -132,7 +132,7 @@ def test_every_axis_holds_its_curves(knobs):
     (r,) = long_tail.run(k)
     panels = host.plain(long_tail.figure(k, r))
     assert len(panels) == 6
-    for panel in panels[:5]:        # the last one, of ranks, is cut off at six times the mean
+    for panel in panels[:5]:        # the last one, of ranks, is cut off at four times the mean
         low, high = panel["layout"]["yaxis"]["range"]
         for trace in panel["data"]:
             values = [y for y in trace["y"] if y is not None]
