@@ -36,7 +36,8 @@ LANES = {
 def step_time(roles, topology):
     """Seconds between two updates: the longest of the lanes, plus what waits for them all."""
     lanes, after = LANES[topology]
-    return max(lane_seconds(roles, lane, topology) for lane in lanes) + lane_seconds(roles, after, topology)
+    longest = max(lane_seconds(roles, lane, topology) for lane in lanes)
+    return longest + lane_seconds(roles, after, topology)
 
 
 def lane_seconds(roles, lane, topology):
@@ -139,8 +140,8 @@ HBM_SHARE = 0.9             # of the memory that the engine may fill with weight
 def roles_from_config(model, acc, rollout_gpus, train_gpus, completions, mean_tokens, longest, verify, reference=True, reuse=False):
     """Roles of a step from shapes alone: each term is its own roofline.
 
-    rollout = max(longest · t_iter, completions · mean / λ) with λ the steady tokens a second; log-probs 2P and training 6P FLOP a token;
-    `verify` is given in seconds, because it runs on CPUs.
+    rollout = max(longest · t_iter, completions · mean / λ) with λ the steady tokens a second; log-probs 2P and training 6P FLOP a token,
+    without attention's own; `verify` is given in seconds, because it runs on CPUs.
     """
     tp, context = smallest_tp(model, acc), mean_context(mean_tokens)
     engines, live = max(rollout_gpus // tp, 1), live_sequences(model, acc, rollout_gpus, completions, mean_tokens)

@@ -19,9 +19,9 @@ def iter_time(model, acc, n_dec, kv_tokens, n_pf=0, tp=1, w_bytes=2, kv_bytes=2,
     """Seconds of one iteration that decodes `n_dec` sequences over `kv_tokens` cached tokens
     and prefills `n_pf` tokens; numbers or arrays. max(bytes / bandwidth, FLOP / peak) + t0.
 
-    Attention's own FLOPs are left out unless given: in decode they never decide the maximum,
-    because attention reads as it multiplies. For a long prefill pass
-    `n_pf * model.attn_flops_per_token(context)`.
+    Attention's own FLOPs are left out unless given as tokens * model.attn_flops_per_token(context).
+    With grouped heads they are a few FLOP a byte of cache and decide nothing in decode; in a long
+    prefill, and with latent attention (some 240 FLOP a byte), they do.
     """
     n_tok = n_dec + n_pf + 0.0          # float64: products of counts overflow the browser's int32
     read = bytes_read(model, n_tok, kv_tokens, tp, w_bytes, kv_bytes)

@@ -115,6 +115,15 @@ def test_the_table_of_predictions():
     LESSON.says("−19", 100 * min(errors))
     LESSON.says("26", 100 * max(errors))
     LESSON.says("156.98", ROWS[1].async_update)
+    LESSON.says("28.46", ROWS[1].async_wait)
+
+
+def test_by_the_averages_the_one_off_trainer_waits_less_than_it_did():
+    lane = measured.ONE_OFF["old_log_prob"] + measured.ONE_OFF["update"]
+    LESSON.says("458", measured.ONE_OFF["generate"])
+    LESSON.says("445", lane)
+    LESSON.says("13", measured.ONE_OFF["generate"] - lane)
+    LESSON.says("45", measured.ONE_OFF["waited"])
 
 
 def test_the_ridge_decides_what_the_same_batch_waits_for():
