@@ -104,8 +104,9 @@ def between(policy, ref, gap):
 def gradient_weight(log_prob, ref_log_prob, old_log_prob, estimator, placement):
     """What multiplies ∇log π of a token drawn from the old policy when the penalty is descended.
 
-    In the reward the estimator is a number computed with the old policy, and the policy gradient multiplies it by the ratio π/π_old.
-    As a loss it is differentiated; times the ratio, the product rule adds both. loss+ (verl's k1+, k3+) keeps the value and takes k2's slope.
+    In the reward the estimator is a number computed with the old policy, and the policy gradient
+    multiplies it by the ratio π/π_old. As a loss it is differentiated; times the ratio, the product
+    rule adds both. loss+ (verl's k1+, k3+) keeps the value and takes k2's slope.
     """
     value, slope, ratio = VALUE[estimator], SLOPE[estimator], np.exp(log_prob - old_log_prob)
     if placement == "reward":
