@@ -1,13 +1,13 @@
 """How many sequences an accelerator's memory holds, what reading their caches costs, and what happens when they ask for more."""
 from dataclasses import dataclass, replace
-from math import ceil
+from math import ceil, inf
 
 import numpy as np
 
 from sim.cluster import kv_cache
 from sim.cluster.hardware import ACCELS
 from sim.cluster.models import MODELS, Model
-from widgets.contract import Break, Readout, bars, choice, dots, heat, label, ladder, line, panel, region, slider, threshold, toggle
+from widgets.contract import Break, Readout, bars, choice, decades, dots, heat, label, ladder, line, panel, region, slider, threshold, toggle
 
 TITLE = "Decoding speed and memory of one engine, by batch and context"
 
@@ -23,8 +23,8 @@ CONTEXTS = 2.0 ** np.linspace(7, 17, 21)
 
 @dataclass(frozen=True)
 class Knobs:
-    context: int = ladder("Context of a live sequence, on average", 4096, [2**n for n in range(7, 18)], symbol="S", unit="tokens")
-    batch: int = ladder("Sequences asked for at once", 64, [2**n for n in range(13)], symbol="B")
+    context: int = ladder("Context, on average", 4096, [2**n for n in range(7, 18)], symbol="S", unit="tokens")
+    batch: int = ladder("Sequences at once", 64, [2**n for n in range(13)], symbol="B")
     kv_precision: str = choice("Keys and values in", "bf16", list(BYTES))
     block: str = choice("Memory handed out by", "16", ["1", "16", "64", "256", WHOLE])
     sharing: bool = toggle("Share the prompt within a group", False)
@@ -40,12 +40,12 @@ class Knobs:
 
 LLAMA_2 = Knobs(model="llama2-7b", accelerator="a100_80", context=1024, block=WHOLE)
 PRESETS = {
-    "8B on an H100": Knobs(),
-    "Groups of 8, long prompts": Knobs(context=8192, batch=128, sharing=True, prompt_share=0.75),
+    "8B on H100": Knobs(),
+    "Groups of 8": Knobs(context=8192, sharing=True, prompt_share=0.75),
     "70B on 8 H100": Knobs(model="llama3.1-70b", tp=8, batch=256),
-    "DeepSeek-V3 on 8 H200": Knobs(model="deepseek-v3", accelerator="h200", tp=8, weights="fp8", batch=128),
-    "Llama-2 7B, no paging": LLAMA_2,
-    "Qwen3-30B-A3B on an H100": Knobs(model="qwen3-30b-a3b"),
+    "DeepSeek-V3": Knobs(model="deepseek-v3", accelerator="h200", tp=8, weights="fp8", batch=128),
+    "Llama-2, no paging": LLAMA_2,
+    "Qwen3-30B-A3B": Knobs(model="qwen3-30b-a3b"),
 }
 
 
@@ -95,15 +95,11 @@ def followed(k, model, acc, capacity, slots, prompt, block, reservation):
     completion = np.random.default_rng(0).lognormal(0, SIGMA, 3 * min(batch, FOLLOWED))
     live = (completion**2).mean() / completion.mean() / 2               # of a live completion on average: long ones live longer, and are half done
     lengths = np.minimum(prompt + np.maximum(completion * (k.context - prompt) / live, 1), reservation)
-    decode_seconds = lambda n, tokens: iteration(kv_cache.decode_roofline(model, acc, n * stands_for, tokens / n, **engine(k)))
+    decode_seconds = lambda n, tokens: kv_cache.decode_roofline(model, acc, n * stands_for, tokens / n, **engine(k)).seconds
     prefill_seconds = kv_cache.decode_roofline(model, acc, stands_for, k.context / 2, **engine(k)).compute_seconds
     trace = kv_cache.serve_trace(lengths, prompt, k.group, int(capacity / stands_for), max(block, k.context // 128), batch, decode_seconds,
                                  prefill_seconds, k.sharing, stride=max(1, k.context // 32 - 1))
     return trace, trace.recomputed / lengths.sum()
-
-
-def iteration(decode):
-    return max(decode.memory_seconds, decode.compute_seconds)
 
 
 def figure(k, r):
@@ -121,7 +117,7 @@ def speed(k, r):
     if r.fits < 4096:
         marks.append(threshold(max(r.fits, 1), f"full at {r.fits:,}", 4096, axis="x"))
     return panel("Tokens a second, all sequences", "at peak rates, without launch overhead or communication; log–log", *marks,
-                 x="batch B", log="xy", x_range=[1, 4096], y_range=[10, 1e6], tab="Speed and memory", front=True)
+                 x="batch B", log="xy", x_range=[1, 4096], y_range=[10, 1e6], ticks=decades(1, 4096), tab="Speed and memory", front=True)
 
 
 def memory(k, r):
@@ -134,7 +130,8 @@ def memory(k, r):
                             ("free", max(budget - weights - keys - empty, 0), 1, "free")], [], 0.0
     for name, size, series, role in parts:
         drawn = max(min(size, top - height), 0)                         # what a batch asks for may be many times what there is
-        marks.append(bars(["asked for"], [drawn], name, series, role, text=[f"{name} {size:,.1f} GB" if drawn > 0.06 * top else ""]))
+        words = f"{name} {size:,.1f} GB" if drawn > 0.06 * top else ""
+        marks.append(bars(["asked for", ""], [drawn, 0], name, series, role, text=[words, ""]))     # the empty place is for the words at the line
         height += drawn
     return panel("Memory of one GPU", f"GB of {acc.hbm_gb:.0f}; dashed: what the engine may fill", *marks, threshold(budget, f"over {budget:.0f} GB", top),
                  y_range=[0, top], tab="Speed and memory", stacked=True)
@@ -142,14 +139,14 @@ def memory(k, r):
 
 def pool_over_time(r):
     if r.trace is None:
-        return panel("The pool while completions are generated", "no sequence fits", x="seconds", x_range=[0, 1], y_range=[0, 115], tab="Inside the pool")
+        return panel("The pool while completions are generated", "no sequence fits", x="seconds", x_range=[0, 1], y_range=[0, 130], tab="Inside the pool")
     t = r.trace
     percent, out, keep = 100 / t.slots, t.evictions > 0, slice(None, None, max(1, len(t.seconds) // 100))
     end = t.seconds[-1]
     marks = [line(t.seconds[keep], percent * t.used[keep], "handed out"), line(t.seconds[keep], percent * (t.used - t.wasted)[keep], "with a token in it", 2),
-             dots(t.seconds[out], np.full(out.sum(), 104.0), "evictions", 3), threshold(100, "full: the newest is evicted", 115)]
-    return panel("The pool while completions are generated", "per cent of its slots; diamonds: a moment at which sequences were evicted", *marks,
-                 label(end, percent * t.used[-1], "handed out", 1, "right"), x="seconds", x_range=[0, end], y_range=[0, 115], tab="Inside the pool")
+             dots(t.seconds[out], np.full(out.sum(), 122.0), "evictions", 3), threshold(100, "full: the newest is evicted", 130)]
+    return panel("The pool while completions are generated", "per cent of its slots; diamonds: a moment at which sequences were evicted",
+                 *marks, label(end, 88, "handed out", 1, "right"), label(end, 78, "with a token in it", 2, "right"), x="seconds", x_range=[0, end], y_range=[0, 130], tab="Inside the pool")
 
 
 def pool_map(r):
@@ -157,14 +154,14 @@ def pool_map(r):
     title, note = "The pool when it held most tokens", "a cell is a run of slots; from pale to dark: free, reserved and empty, filled, filled and shared"
     x, y = list(range(columns)), list(range(rows))
     if r.trace is None:
-        return panel(title, note, heat(x, y, np.zeros(CELLS), low=0, high=3), x="column", tab="Inside the pool")
+        return panel(title, note, heat(x, y, np.zeros(CELLS), low=0, high=3), x="slots, row by row", tab="Inside the pool")
     references, fill = r.trace.references, r.trace.fill
     n = rows * columns
     inside = (np.arange(n) + 0.5) * len(references) / n                 # the middle of each cell, in blocks
     held, part = references[inside.astype(int)], fill[inside.astype(int)]
     token = inside % 1 < part if len(references) < n else part > 0.5
     cells = np.where(held == 0, 0, np.where(~token, 1, np.where(held == 1, 2, 3)))
-    return panel(title, note, heat(x, y, cells.reshape(CELLS).astype(float), low=0, high=3), x="column", tab="Inside the pool")
+    return panel(title, note, heat(x, y, cells.reshape(CELLS).astype(float), low=0, high=3), x="slots, row by row", tab="Inside the pool")
 
 
 def unlimited_batch(k, r):
@@ -175,11 +172,11 @@ def unlimited_batch(k, r):
     shown = {f"{r.model.name}, {r.model.attn.upper()}": (r.model, 1), **{name: m for name, m in others.items() if m[0].attn != r.model.attn}}
     for name, (model, series) in shown.items():
         curve = intensity(model, CONTEXTS)
-        marks += [line(CONTEXTS, curve, name, series), label(CONTEXTS[-1], curve[-1], name, series, "right")]
-    marks += [region(ridge, 1e5, axis="y"), label(128, ridge, f"compute-bound above {ridge:.0f}"),
+        marks += [line(CONTEXTS, curve, name, series), label(CONTEXTS[-1], curve[-1] / (2.5 if name == "MQA" else 1), name, series, "right")]
+    marks += [region(ridge, 1e5, axis="y"), label(CONTEXTS[-1], 3e4, f"above {ridge:.0f} a large enough batch is bound by compute", anchor="right"),
               dots([k.context], [intensity(r.model, float(k.context))], "here", role="here")]
-    return panel("Work done for each byte read, as the batch grows without limit", "FLOP per byte; in the shaded part a large enough batch is bound by compute",
-                 *marks, x="context S, tokens", log="xy", x_range=[128, 131072], y_range=[1, 1e5], tab="Unlimited batch")
+    return panel("Work done for each byte read, as the batch grows without limit", "FLOP per byte; log–log",
+                 *marks, x="context S, tokens", log="xy", x_range=[128, 131072], y_range=[1, 1e5], ticks=decades(128, 131072), tab="Unlimited batch")
 
 
 def readouts(k, r):
@@ -189,11 +186,11 @@ def readouts(k, r):
             Readout("Sequences that fit", r.fits, "", kv_cache.max_seqs, over),
             Readout("Tokens a second, all of them together", r.tok_s, "tokens/s", kv_cache.decode_roofline),
             Readout("Part of each read that is cache", 100 * r.kv_share, "%", kv_cache.decode_roofline),
-            Readout("Context from which no batch is compute-bound", crossover, "tokens", kv_cache.crossover_with_attention)]
+            Readout("No batch is compute-bound above", crossover, "tokens", kv_cache.crossover_with_attention)]
 
 
 def watched(k, r):
-    return Readout(f"slots_asked_for > {max(r.capacity, 0):,}", k.batch * r.slots, "slots")
+    return Readout("slots_asked_for / slots_in_pool > 1", k.batch * r.slots / r.capacity if r.capacity > 0 else inf)
 
 
 def breaks(k, r):
@@ -213,8 +210,8 @@ def broken(k, r):
     if not r.fits:
         return Break(f"One sequence takes {r.slots:,.0f} slots and the pool has {r.capacity:,}: the engine refuses to start.",
                      "A smaller context S, or keys and values in fp8.")
-    asked = f"{k.batch:,} sequences take {k.batch * r.slots:,.0f} slots and the pool has {r.capacity:,}: about {r.fits:,} run and the others wait"
+    asked = f"{k.batch * r.slots:,.0f} slots are asked of a pool of {r.capacity:,}, so about {r.fits:,} of {k.batch:,} sequences run"
     if k.block == WHOLE:
         return Break(f"{asked}, though {100 * (1 - r.tokens / r.slots):.0f} % of what is reserved holds nothing.", "Hand memory out by blocks of 16.")
-    again = f"; the newest are evicted and {100 * r.reread:.0f} % of all tokens read a second time" if r.trace.evictions.any() else ""
-    return Break(f"{asked}{again}, and nothing crashed.", f"Ask for {2 ** (r.fits.bit_length() - 1):,} sequences at once.")
+    again = f"; {100 * r.reread:.0f} % of all tokens are read a second time, after an eviction" if r.trace.evictions.any() else ""
+    return Break(f"Nothing crashed, but {asked}{again}.", f"Ask for {2 ** (r.fits.bit_length() - 1):,} at once.")

@@ -37,8 +37,12 @@ class Decode(NamedTuple):
     batch: float | np.ndarray
 
     @property
+    def seconds(self):
+        return np.maximum(self.memory_seconds, self.compute_seconds)        # loads overlap arithmetic
+
+    @property
     def tok_s(self):
-        return self.batch / np.maximum(self.memory_seconds, self.compute_seconds)
+        return self.batch / self.seconds
 
     @property
     def per_seq_tok_s(self):
@@ -53,7 +57,7 @@ def decode_roofline(model, acc, batch, context, tp=1, w_bytes=2, kv_bytes=2):
     """Reading (weights once, every live token's keys and values) against multiplying (2 FLOP a weight and token, and attention). Numbers or arrays."""
     batch = batch * 1.0                                                 # float64: batch x context x bytes overflows the browser's int32
     read = bytes_read(model, batch, batch * context, tp, w_bytes, kv_bytes)
-    flop = batch * (2.0 * model.active_params() + model.attn_flops_per_token(float(context)))
+    flop = batch * (2.0 * model.active_params() + model.attn_flops_per_token(context * 1.0))
     kv = bytes_read(model, batch, batch * context, tp, 0, kv_bytes)     # weights of zero bytes
     return Decode(read / acc.hbm_bytes_per_second, flop / (tp * peak_flops(acc, w_bytes)), kv / read, batch)
 
@@ -265,13 +269,13 @@ def serve_trace(lengths, prompt, K, slots, block, batch, decode_seconds, prefill
     """Generate completions of total `lengths`, K of each prompt, first come first served, at most `batch` at once, in a pool of `slots`; -> Trace.
 
     A sequence is admitted when what it has so far fits. When a running one needs a block and there is none, the newest is evicted, waits at the
-    head of the queue and is read again from its tokens. `decode_seconds(n, tokens)` is one iteration, `prefill_seconds` one token read;
-    sequences move on `stride` tokens at a time.
+    head of the queue and is read again from its tokens. `decode_seconds(n, tokens)` are those of iterations (arrays), `prefill_seconds` of one
+    token read. Sequences move on `stride` tokens at a time.
     """
     pool = BlockAllocator(slots // block, block)
     requests = [Request(i // K, prompt, int(min(n, pool.n_blocks * block)), prompt) for i, n in enumerate(lengths)]
     waiting, running, evicted, rows = deque(range(len(requests))), [], set(), []
-    clock, reread_seconds, recomputed, fullest = 0.0, 0.0, 0, -1
+    recomputed, fullest = 0, -1
     while waiting or running:
         read, evictions = 0, 0
         while waiting and len(running) < batch:
@@ -288,8 +292,7 @@ def serve_trace(lengths, prompt, K, slots, block, batch, decode_seconds, prefill
             if seq in evicted:
                 evicted.discard(seq)
                 recomputed += requests[seq].have - cached
-                reread_seconds += (requests[seq].have - cached) * prefill_seconds
-        clock += read * prefill_seconds + stride * decode_seconds(len(running), pool.tokens)
+        live, context = len(running), pool.tokens
         for seq in list(running):
             if seq not in pool.tables:
                 continue                                                # evicted a moment ago, to make room for an older one
@@ -305,7 +308,7 @@ def serve_trace(lengths, prompt, K, slots, block, batch, decode_seconds, prefill
             else:
                 requests[seq].have += grow
         wasted = pool.used - (pool.tokens - pool.saved)                 # only full blocks are shared, so the bracket counts each token once
-        rows.append((clock, pool.used, wasted, pool.saved, len(running), evictions))
+        rows.append((live, context, read, pool.used, wasted, pool.saved, evictions))
         if pool.used - wasted > fullest:
             fullest = pool.used - wasted
             references, last = pool.references[:], {table[-1]: pool.lengths[seq] % block for seq, table in pool.tables.items()}
@@ -316,4 +319,6 @@ def serve_trace(lengths, prompt, K, slots, block, batch, decode_seconds, prefill
     fill = np.minimum(references, 1)
     for b, tokens in last.items():
         fill[b] = tokens / block if tokens else 1
-    return Trace(pool.n_blocks * block, *np.array(rows, float).T, recomputed, reread_seconds / clock, references, fill)
+    live, context, read, used, wasted, saved, evictions = np.array(rows, float).T
+    seconds = np.cumsum(read * prefill_seconds + stride * decode_seconds(live, context))
+    return Trace(pool.n_blocks * block, seconds, used, wasted, saved, live, evictions, recomputed, recomputed * prefill_seconds / seconds[-1], references, fill)

@@ -141,7 +141,7 @@ def test_eviction_on_a_small_model_is_dear():
 
 
 def test_the_presets_that_break():
-    qwen, llama = (result(widget.PRESETS[name]) for name in ("Qwen3-30B-A3B on an H100", "Llama-2 7B, no paging"))
+    qwen, llama = (result(widget.PRESETS[name]) for name in ("Qwen3-30B-A3B", "Llama-2, no paging"))
     LESSON.says("61", qwen.model.params() * 2 / 1e9)
     LESSON.says("27", qwen.fits)
     LESSON.says("80", 100 * (1 - llama.tokens / llama.slots))

@@ -45,7 +45,7 @@ def test_it_breaks_exactly_where_what_is_asked_for_passes_the_pool():
 
 def test_presets_are_real_engines_and_two_of_them_break():
     broken = {name for name, k in PRESETS.items() if widget.broken(k, next(widget.run(k)))}
-    assert broken == {"Llama-2 7B, no paging", "Qwen3-30B-A3B on an H100"}
+    assert broken == {"Llama-2, no paging", "Qwen3-30B-A3B"}
 
 
 def test_the_way_back_that_is_offered_mends():
@@ -54,7 +54,7 @@ def test_the_way_back_that_is_offered_mends():
         value = int(widget.broken(k, r).mend.split()[2].replace(",", ""))
         k = replace(k, batch=value)
         assert widget.broken(k, next(widget.run(k))) is None
-    llama = PRESETS["Llama-2 7B, no paging"]
+    llama = PRESETS["Llama-2, no paging"]
     assert widget.broken(llama, next(widget.run(llama))).mend.endswith("blocks of 16.")
     assert widget.broken(replace(llama, block="16"), next(widget.run(replace(llama, block="16")))) is None
 
@@ -120,7 +120,7 @@ def test_a_shared_prompt_makes_room_and_does_not_change_what_is_read():
 
 
 def test_a_group_with_a_long_prompt_fits_only_while_it_is_shared():
-    k = PRESETS["Groups of 8, long prompts"]
+    k = PRESETS["Groups of 8"]
     alone = replace(k, sharing=False)
     assert widget.broken(k, next(widget.run(k))) is None and widget.broken(alone, next(widget.run(alone))) is not None
 
