@@ -146,7 +146,8 @@ def pool_over_time(r):
     marks = [line(t.seconds[keep], percent * t.used[keep], "handed out"), line(t.seconds[keep], percent * (t.used - t.wasted)[keep], "with a token in it", 2),
              dots(t.seconds[out], np.full(out.sum(), 122.0), "evictions", 3), threshold(100, "full: the newest is evicted", 130)]
     return panel("The pool while completions are generated", "per cent of its slots; diamonds: a moment at which sequences were evicted",
-                 *marks, label(end, 88, "handed out", 1, "right"), label(end, 78, "with a token in it", 2, "right"), x="seconds", x_range=[0, end], y_range=[0, 130], tab="Inside the pool")
+                 *marks, label(end, 88, "handed out", 1, "right"), label(end, 78, "with a token in it", 2, "right"),
+                 x="seconds", x_range=[0, end], y_range=[0, 130], tab="Inside the pool")
 
 
 def pool_map(r):
