@@ -126,7 +126,7 @@ def memory(k, r):
     top, budget = 1.25 * acc.hbm_gb, k.util * acc.hbm_gb
     weights = r.model.params() * BYTES[k.weights] / k.tp / 1e9
     keys, empty = k.batch * r.tokens * a_gpu, k.batch * (r.slots - r.tokens) * a_gpu
-    parts, marks, height = [("weights", weights, 1, ""), ("keys and values", keys, 2, ""), ("reserved, empty", empty, 2, "waste"),
+    parts, marks, height = [("weights", weights, 1, ""), ("cache", keys, 2, ""), ("empty", empty, 2, "waste"),
                             ("free", max(budget - weights - keys - empty, 0), 1, "free")], [], 0.0
     for name, size, series, role in parts:
         drawn = max(min(size, top - height), 0)                         # what a batch asks for may be many times what there is

@@ -155,7 +155,7 @@ def test_the_memory_bar_adds_up_to_the_budget_until_it_is_passed():
     k, r = result()
     size = {m["name"]: m["y"][0] for m in widget.memory(k, r)["data"]}
     assert size["weights"] == pytest.approx(16.06, abs=0.01)             # 2 x 8.03e9 bytes
-    assert size["keys and values"] == pytest.approx(64 * 4096 * 131072 / 1e9)
+    assert size["cache"] == pytest.approx(64 * 4096 * 131072 / 1e9)
     assert sum(size.values()) == pytest.approx(72)
     over = {m["name"]: m["y"][0] for m in widget.memory(*result(batch=4096))["data"]}
     assert sum(over.values()) == pytest.approx(100) and over["free"] == 0
