@@ -7,12 +7,17 @@ import numpy as np
 
 
 def clipped(logp, old_logp, advantage, eps_low, eps_high, dual_clip=np.inf):
-    """min(r A, clip(r, 1 - eps_low, 1 + eps_high) A), at least dual_clip A where A < 0, with r = exp(logp - old_logp); and its d/dlogp."""
+    """min(r A, clip(r, 1 - eps_low, 1 + eps_high) A) with r = exp(logp - old_logp), and its d/dlogp.
+
+    Where A < 0 the objective is at least dual_clip A.
+    """
     ratio = np.exp(logp - old_logp)
-    objective = np.minimum(ratio * advantage, np.clip(ratio, 1 - eps_low, 1 + eps_high) * advantage)
+    inside = np.clip(ratio, 1 - eps_low, 1 + eps_high)
+    objective = np.minimum(ratio * advantage, inside * advantage)
     dead = removed(ratio, advantage, eps_low, eps_high) | beyond_dual(ratio, advantage, dual_clip)
-    if np.isfinite(dual_clip):                                              # else inf * 0 below would be nan
-        objective = np.where(advantage < 0, np.maximum(objective, dual_clip * advantage), objective)
+    if np.isfinite(dual_clip):          # inf * 0 below would be nan
+        at_least = np.maximum(objective, dual_clip * advantage)
+        objective = np.where(advantage < 0, at_least, objective)
     return objective, ratio * advantage * ~dead
 
 

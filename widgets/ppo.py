@@ -85,27 +85,27 @@ def figure(k, r):
     low, high, dual = bounds(k)
     return [
         panel("Distance of each update", "KL from the policy that sampled, nats a completion, exact, 6 seeds",
-              *curves(np.maximum(r.kl_step, 1e-5), np.max, 1), threshold(NATS, f"breaks above {NATS:g} nat", 100),     # a logarithmic axis has no 0
-              label(UPDATES, 1.2e-4, "thick: the farthest run", 1, "right"),
+              *curves(np.maximum(r.kl_step, 1e-5), np.max), threshold(NATS, f"breaks above {NATS:g} nat", 100),     # a logarithmic axis has no 0
+              label(UPDATES, 40, "thick: the farthest run", 1, "right"),
               x="update", x_range=(0, UPDATES), y_range=(1e-4, 100), log="y", tab="Training", front=True),
         panel("Right completions", "probability, exact, mean of 4 prompts, 6 seeds",
-              *curves(r.pass_rate.mean(axis=2), np.mean, 2), label(UPDATES, 0.02, "thick: the mean of the runs", 2, "right"),
+              *curves(r.pass_rate.mean(axis=2), np.mean), label(UPDATES, 0.02, "thick: the mean of the runs", 1, "right"),
               x="update", x_range=(0, UPDATES), y_range=(0, 1.02), tab="Training"),
-        panel("Ratios at the last pass", "share of the tokens of all updates so far, %, 6 seeds",
+        panel("Ratios at the last pass", "% of the tokens of all updates, logarithmic, 6 seeds",
               bars(LOG_RATIO_EDGES[:-1] / 2 + LOG_RATIO_EDGES[1:] / 2, 100 * r.log_ratios / r.log_ratios.sum(), "tokens", 1, "histogram"),
               *([region(np.log(max(1 - low, 0.12)), np.log(1 + high), "clip range")] if k.clip else []),
-              x=RATIO, x_range=(-2.1, 2.1), y_range=(0, 100), ticks=RATIO_TICKS, tab="Ratios"),
-        panel("Largest ratio in each update", "over all passes, 6 seeds",
-              *curves(r.ratio_max, np.max, 1), *([region(1, 1 + high, "clip range", "y")] if k.clip else []),
-              x="update", x_range=(0, UPDATES), y_range=(0.8, 1e4), log="y", tab="Ratios"),
+              x=RATIO, x_range=(-2.1, 2.1), y_range=(0.01, 400), log="y", ticks=RATIO_TICKS, tab="Ratios"),
+        panel("Largest ratio in each update", "over all passes, 6 seeds; shaded: the clip range",
+              *curves(r.ratio_max, np.max), *([region(max(1 - low, 0.5), 1 + high, axis="y")] if k.clip else []),
+              x="update", x_range=(0, UPDATES), y_range=(0.5, 1e4), log="y", tab="Ratios"),
         *one_token(low, high, dual),
     ]
 
 
-def curves(by_seed, combined, series):
+def curves(by_seed, combined):
     """A thin curve a seed, and a thick one of what `combined` makes of them."""
     x = np.arange(1, by_seed.shape[1] + 1)
-    return [line(x, combined(by_seed, axis=0), combined.__name__, series), *(line(x, one, f"run {i + 1}", series, "seed") for i, one in enumerate(by_seed))]
+    return [line(x, combined(by_seed, axis=0), combined.__name__), *(line(x, one, f"run {i + 1}", 1, "seed") for i, one in enumerate(by_seed))]
 
 
 RATIO = "ratio r, now over when sampled"
@@ -127,7 +127,7 @@ def one_token(low, high, dual):
 
     (wanted, wanted_slope), (unwanted, unwanted_slope) = curve(1.0, 1), curve(-1.0, 2)
     words = "A = +1, wanted", "A = −1, unwanted"
-    return [panel("Loss of one token", "exact", *wanted, *unwanted, *box, label(FAR, -4, words[0], 1, "right"), label(FAR, 3.5, words[1], 2, "right"),
+    return [panel("Loss of one token", "exact", *wanted, *unwanted, *box, label(FAR, -1.1, words[0], 1, "right"), label(2.3, 2.7, words[1], 2, "right"),
                   x=RATIO, x_range=(0, FAR), y_range=(-4.2, 4.2), tab="One token"),
             panel("Its slope, dL/dr", "exact; 0 leaves the token alone", *wanted_slope, *unwanted_slope, *box,
                   label(FAR, -1.3, words[0], 1, "right"), label(FAR, 1.1, words[1], 2, "right"),
@@ -169,6 +169,6 @@ def cause(k):
 
 
 def way_back(k):
-    narrower = [f"{words} to 0.2" for words, eps in (("Clip below", k.eps_low), ("Clip above", k.eps_high)) if k.passes > 1 and eps > 0.28]
-    settings = [*(["Clip on"] if k.passes > 1 and not k.clip else []), *narrower, *(["Learning rate 20"] if k.learning_rate > 20 else [])]
-    return " and ".join(settings)
+    narrower = [f"{words}: 0.2" for words, eps in (("Clip below", k.eps_low), ("Clip above", k.eps_high)) if k.passes > 1 and eps > 0.28]
+    settings = [*(["Clip: on"] if k.passes > 1 and not k.clip else []), *narrower, *(["Learning rate: 20"] if k.learning_rate > 20 else [])]
+    return f"{', '.join(settings)}."

@@ -63,7 +63,7 @@ def test_without_a_clip_the_break_lies_between_two_and_four_passes(passes, break
 def test_the_break_says_how_far_and_at_what_cost():
     found = ppo.broken(Knobs(passes=16, clip=False), last(passes=16, clip=False))
     assert found.why.startswith("16 passes") and "16.3 nats" in found.why and "3 of 6 runs lost a prompt" in found.why
-    assert found.mend == "Clip on"
+    assert found.mend == "Clip: on."
 
 
 @pytest.mark.parametrize("broken, mend", [
@@ -76,8 +76,8 @@ def test_the_way_back_leads_back(broken, mend):
     words = ppo.broken(Knobs(**broken), last(seeds=2, **broken)).mend
     for knob, value in mend.items():
         title = Knobs.__dataclass_fields__[knob].metadata["label"]
-        assert f"{title} on" in words if value is True else title in words and f"{value:g}" in words
-    assert words.count(" and ") == len(mend) - 1
+        assert f"{title}: {'on' if value is True else f'{value:g}'}" in words
+    assert words.count(":") == len(mend)
     assert ppo.broken(Knobs(**{**broken, **mend}), last(seeds=2, **{**broken, **mend})) is None
 
 
