@@ -16,11 +16,11 @@ from sim.cluster.throughput import bytes_read, peak_flops
 
 
 def capacity(model, acc, tp=1, util=0.9, w_bytes=2, kv_bytes=2):
-    """Tokens whose keys and values fit beside the weights, on `tp` GPUs of which the engine may fill the fraction `util`. Negative: the weights do not fit.
+    """Tokens whose keys and values fit beside the weights; negative if the weights alone do not fit.
 
-    (util x HBM − weights / tp) / (KV bytes a token / KV shards), a GPU.
+    On each of `tp` GPUs: (util x HBM − weights / tp) / (KV bytes a token / KV shards).
     """
-    room = util * acc.hbm_bytes - model.params() * w_bytes / tp         # assumed: activations and graphs live in the other 1 − util
+    room = util * acc.hbm_bytes - model.params() * w_bytes / tp     # assumed: all else in 1 − util
     return floor(room * model.kv_shards(tp) / model.kv_bytes_per_token(kv_bytes))
 
 
@@ -54,12 +54,18 @@ class Decode(NamedTuple):
 
 
 def decode_roofline(model, acc, batch, context, tp=1, w_bytes=2, kv_bytes=2):
-    """Reading (weights once, every live token's keys and values) against multiplying (2 FLOP a weight and token, and attention). Numbers or arrays."""
-    batch = batch * 1.0                                                 # float64: batch x context x bytes overflows the browser's int32
-    read = bytes_read(model, batch, batch * context, tp, w_bytes, kv_bytes)
+    """Reading the weights once and every live token's cache, against 2 FLOP a weight and attention.
+
+    Numbers or arrays.
+    """
+    batch = batch * 1.0                     # float64: the products overflow the browser's int32
+    tokens = batch * context
+    read = bytes_read(model, batch, tokens, tp, w_bytes, kv_bytes)
+    cache = bytes_read(model, batch, tokens, tp, 0, kv_bytes)           # weights of no bytes
     flop = batch * (2.0 * model.active_params() + model.attn_flops_per_token(context * 1.0))
-    kv = bytes_read(model, batch, batch * context, tp, 0, kv_bytes)     # weights of zero bytes
-    return Decode(read / acc.hbm_bytes_per_second, flop / (tp * peak_flops(acc, w_bytes)), kv / read, batch)
+    return Decode(memory_seconds=read / acc.hbm_bytes_per_second,
+                  compute_seconds=flop / (tp * peak_flops(acc, w_bytes)),
+                  kv_share=cache / read, batch=batch)
 
 
 def unlimited_batch_intensity(model, context, tp=1, kv_bytes=2):
@@ -73,14 +79,20 @@ def unlimited_batch_intensity(model, context, tp=1, kv_bytes=2):
 
 def crossover_context(model, acc, tp=1, w_bytes=2, kv_bytes=2):
     """S*, the average context beyond which no batch is bound by compute, from the weights' FLOPs alone: 2P / (KV bytes a token x ridge)."""
-    return 2.0 * model.active_params() / (model.kv_bytes_per_token(kv_bytes) * tp / model.kv_shards(tp) * engine_ridge(acc, w_bytes))
+    return 2.0 * model.active_params() / flop_to_hide_a_token(model, acc, tp, w_bytes, kv_bytes)
 
 
 def crossover_with_attention(model, acc, tp=1, w_bytes=2, kv_bytes=2):
-    """The same counting attention's FLOPs, which grow with the context as the reads do; infinite where attention alone is above the ridge."""
-    flop = model.attn_flops_per_token(1.0)
-    spare = model.kv_bytes_per_token(kv_bytes) * tp / model.kv_shards(tp) * engine_ridge(acc, w_bytes) - flop
+    """S* counting attention's FLOPs too; infinite where they alone keep the chip busy."""
+    hide = flop_to_hide_a_token(model, acc, tp, w_bytes, kv_bytes)
+    spare = hide - model.attn_flops_per_token(1.0)
     return 2.0 * model.active_params() / spare if spare > 0 else inf
+
+
+def flop_to_hide_a_token(model, acc, tp, w_bytes, kv_bytes):
+    """FLOP that `tp` GPUs can do while each reads its part of one cached token."""
+    read = model.kv_bytes_per_token(kv_bytes) * tp / model.kv_shards(tp)
+    return read * engine_ridge(acc, w_bytes)
 
 
 def engine_ridge(acc, w_bytes):
@@ -140,7 +152,7 @@ class BlockAllocator:
         return -(-(length + n) // self.block) - len(table) + copy, copy
 
     def append(self, seq, n=1):
-        """Room for `n` more tokens of `seq`, which may be new. False, and nothing has changed, if the blocks do not suffice."""
+        """Room for `n` more tokens of `seq`, which may be new; False if the blocks do not suffice."""
         needed, copy = self.needed(seq, n)
         if needed > len(self.free_blocks):
             return False
