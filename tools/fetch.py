@@ -85,7 +85,7 @@ def wheel(name, sum_, sources):
 def reason(error):
     """The first line of what went wrong, without an address that may hold more than the reader wants."""
     error = getattr(error, "reason", error)
-    return "not there" if isinstance(error, FileNotFoundError) else (getattr(error, "strerror", None) or str(error)).strip().splitlines()[0]
+    return "not there" if isinstance(error, FileNotFoundError) else (getattr(error, "strerror", None) or str(error)).strip().partition("\n")[0].partition(";")[0]
 
 
 def keep(path, shared, sum_):
