@@ -98,12 +98,10 @@ def main(verb="", *words):
     except KeyboardInterrupt:
         print("\nStopped. Nothing is half done: the next start goes on from here.")
         return 130
-    except Stop as stop:
-        return str(stop)
-    except OSError as error:
-        if error.errno == 28:
+    except (Stop, OSError) as error:
+        if "No space left" in str(error) or "ENOSPC" in str(error):
             return "The disk is full: nothing was left half written; free some space and start again."
-        return f"{error.strerror or error}: {error.filename or 'no file named'}"
+        return str(error) if isinstance(error, Stop) else f"{error.strerror or error}: {error.filename or 'no file named'}"
 
 
 if __name__ == "__main__":

@@ -45,7 +45,7 @@ def step(command, variables):
     status, lines = environment.run(command, env=variables, shown=lambda line: line.strip() and not line.startswith("INFO "))
     if status:
         if any("No space left on device" in line for line in lines):
-            raise OSError(28, "No space left on device")
+            raise Stop("No space left on device")
         raise Stop("The pages were not built: the messages above say where. The pages built before are as they were.")
 
 

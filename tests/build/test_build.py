@@ -300,7 +300,8 @@ def test_ctrl_c_ends_in_one_sentence(monkeypatch, capsys):
     assert capsys.readouterr().out.strip().startswith("Stopped.")
 
 
-@pytest.mark.parametrize(("error", "sentence"), [(OSError(28, "No space left on device"), "The disk is full"), (Stop("npm is missing."), "npm is missing."),
+@pytest.mark.parametrize(("error", "sentence"), [(OSError(28, "No space left on device"), "The disk is full"), (Stop("npm: code ENOSPC"), "The disk is full"),
+                                                 (Stop("npm is missing."), "npm is missing."),
                                                  (PermissionError(13, "Permission denied", "_site"), "Permission denied: _site")])
 def test_what_stops_a_command_is_one_sentence_on_standard_error(error, sentence, monkeypatch):
     monkeypatch.setattr(build, "build", fails(error))
