@@ -8,7 +8,7 @@ import time
 from importlib.util import find_spec
 from pathlib import Path
 
-from tools import environment, vendor
+from tools import environment, links, vendor
 from tools.fetch import CACHE, ROOT
 from tools.say import Stop, say
 
@@ -32,6 +32,8 @@ def build(out, address=None):
         step([python, "-m", "mkdocs", "build", "--strict", "--site-dir", new], variables)         # --quiet would make --strict deaf to warnings
         if find_spec("tools.finish"):
             step([python, "-m", "tools.finish", new], variables)
+        if nowhere := list(links.broken(new)):
+            raise Stop("The pages were not built, these links lead nowhere:\n  " + "\n  ".join(nowhere))
         (new / STAMP).write_text(made_from)
         if out.exists():
             out.rename(place / "old")           # two renames: the old pages are gone for microseconds, and only once the new ones are whole

@@ -17,7 +17,7 @@ from io import BytesIO
 import pytest
 
 import build
-from tools import environment, fetch, files, pages, vendor
+from tools import environment, fetch, files, links, pages, vendor
 from tools.say import Stop
 from tools.serve import Server
 
@@ -214,6 +214,16 @@ def test_a_broken_link_stops_the_build_and_the_old_pages_stay(book, capsys):
     assert "nowhere.md" in capsys.readouterr().out
     assert "one" in (book / "_site" / "index.html").read_text()
     assert list((book / "_cache").iterdir()) == []
+
+
+@pytest.mark.parametrize(("link", "complaint"), [("code/kl.html#L9", "leads to no such anchor"), ("code/kl.html", None), ("code/kl.html#L1", None),
+                                                 ("code/gone.html", "leads to no file"), ("#nowhere", "leads to no such anchor"), ("#here", None),
+                                                 ("https://example.org/#x", None), ("../", None), ("code/?a=1#L1", "leads to no file")])
+def test_every_link_of_a_page_leads_somewhere(link, complaint, tmp_path):
+    files.write(tmp_path / "index.html", "")
+    files.write(tmp_path / "ppo" / "index.html", f'<p id="here"><a class="x" href="{link}">')
+    files.write(tmp_path / "ppo" / "code" / "kl.html", '<span id="L1">')
+    assert list(links.broken(tmp_path)) == ([f"ppo/index.html: {link} {complaint}"] if complaint else [])
 
 
 def test_an_interrupted_build_leaves_the_old_pages(book, monkeypatch):
