@@ -14,6 +14,7 @@ from tools.say import Stop, say
 
 SOURCES = ["lessons", "widgets", "sim", "site", "tests", "tools", "mkdocs.yml", "build.py", "requirements.txt", "package-lock.json"]
 STAMP = ".built-from"
+FAILED = "The pages were not built: the messages above say where. The pages built before are as they were."
 
 
 def build(out, address=None):
@@ -33,7 +34,8 @@ def build(out, address=None):
         if find_spec("tools.finish"):
             step([python, "-m", "tools.finish", new], variables)
         if nowhere := list(links.broken(new)):
-            raise Stop("The pages were not built, these links lead nowhere:\n  " + "\n  ".join(nowhere))
+            say("\n".join(f"  {sentence}" for sentence in nowhere))
+            raise Stop(FAILED)
         (new / STAMP).write_text(made_from)
         if out.exists():
             out.rename(place / "old")           # two renames: the old pages are gone for microseconds, and only once the new ones are whole
@@ -48,7 +50,7 @@ def step(command, variables):
     if status:
         if any("No space left on device" in line for line in lines):
             raise Stop("No space left on device")
-        raise Stop("The pages were not built: the messages above say where. The pages built before are as they were.")
+        raise Stop(FAILED)
 
 
 @contextlib.contextmanager

@@ -185,7 +185,7 @@ def book(tmp_path, monkeypatch):
     monkeypatch.setattr(pages, "find_spec", lambda name: None)
     files.write(tmp_path / "mkdocs.yml", "site_name: B\nsite_url: !ENV [SITE_URL, 'https://example.org/']\n"
                                          "docs_dir: lessons\ntheme: {name: null, custom_dir: site}\n")
-    files.write(tmp_path / "site" / "main.html", "<link href='{{ config.site_url }}'>{{ page.content }}")
+    files.write(tmp_path / "site" / "main.html", "<link href={{ config.site_url }}>{{ page.content }}")
     files.write(tmp_path / "lessons" / "index.md", "one")
     return tmp_path
 
@@ -203,7 +203,7 @@ def test_pages_that_have_not_changed_are_not_built_again(book, monkeypatch, caps
 def test_another_address_is_another_build(book):
     for address in ("http://127.0.0.1:8000/", "http://127.0.0.1:8001/"):
         pages.build(book / "_site", address)
-        assert f"'{address}'" in (book / "_site" / "index.html").read_text()
+        assert f"<link href={address}>" in (book / "_site" / "index.html").read_text()
 
 
 def test_a_broken_link_stops_the_build_and_the_old_pages_stay(book, capsys):
@@ -224,6 +224,14 @@ def test_every_link_of_a_page_leads_somewhere(link, complaint, tmp_path):
     files.write(tmp_path / "ppo" / "index.html", f'<p id="here"><a class="x" href="{link}">')
     files.write(tmp_path / "ppo" / "code" / "kl.html", '<span id="L1">')
     assert list(links.broken(tmp_path)) == ([f"ppo/index.html: {link} {complaint}"] if complaint else [])
+
+
+def test_a_link_that_a_fence_wrote_to_nowhere_stops_the_build(book, capsys):
+    files.write(book / "site" / "main.html", "<a href=../code/sim/kl.py.html#L1>")
+    with pytest.raises(Stop, match="not built"):
+        pages.build(book / "_site")
+    assert "index.html: ../code/sim/kl.py.html#L1 leads to no file" in capsys.readouterr().out
+    assert not (book / "_site").exists()
 
 
 def test_an_interrupted_build_leaves_the_old_pages(book, monkeypatch):
