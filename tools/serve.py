@@ -91,12 +91,12 @@ class Server(http.server.ThreadingHTTPServer):
     daemon_threads = True
     allow_reuse_address = os.name != "nt"       # there it would let two servers share a port
 
-    def __init__(self, directory, port=8000, base="/", live=False, cache_control="no-cache"):
+    def __init__(self, directory, port=8000, base="/", live=False, cache_control="no-cache", handler=Handler):
         self.directory, self.base, self.live, self.cache_control = str(directory), base, live, cache_control
         self.built, self.build = threading.Condition(), 1
         for self.port in range(port, port + 100):
             try:
-                super().__init__(("127.0.0.1", self.port), Handler)
+                super().__init__(("127.0.0.1", self.port), handler)
                 break
             except OSError:
                 continue

@@ -1,0 +1,192 @@
+"""Measure the built book on this machine, next to a bare Pyodide and numpy page in the same run: python bench/run.py [--repeat 3] [--only ppo]
+
+Every start is a new browser with an empty cache; files come gzipped from a server on this machine, as GitHub Pages sends them, so that
+what is measured is computation and not a network. Times are milliseconds from navigation, or from the knob's move, to the next painted frame.
+"""
+import argparse
+import gzip
+import os
+import platform
+import statistics
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(ROOT)]
+BARE, MOVES = ROOT / "bench" / "bare", 30
+FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"]
+
+WATCH = """
+window.seen = {};
+const Plain = Worker;
+window.Worker = class extends Plain {                                   // when Python's answer reaches the page, before anything is drawn
+  constructor(...words) {
+    super(...words);
+    this.addEventListener("message", ({ data }) => { if (data.frame || Array.isArray(data)) window.answered ??= performance.now(); });
+  }
+};
+const note = (name) => { window.seen[name] ??= performance.now(); };
+const settled = ["live", "broken"];
+(function look() {                                                      // once a painted frame
+  const widget = document.querySelector("figure.rl-widget");
+  if (widget?.querySelector(".plot svg")) note("figure");
+  if (widget?.querySelector(".plot .main-svg")) note("plot");
+  if (settled.includes(widget?.dataset.state)) note("live");
+  if (window.drawn) note("live");
+  if (document.querySelector("path")?.hasAttribute("d") && window.drawn) note("figure");
+  requestAnimationFrame(look);
+})();
+// From an act to the first complete picture after it and, where the act starts a run, to its end.
+window.after = (act) => new Promise((resolve) => {
+  const widget = document.querySelector("figure.rl-widget"), began = performance.now(), times = {};
+  window.answered = undefined;
+  if (!widget) {
+    const before = window.drawn;
+    act();
+    return (function wait() {
+      window.drawn > before ? resolve({ answer: answered - began, picture: performance.now() - began }) : requestAnimationFrame(wait);
+    })();
+  }
+  const waiting = new Set([...widget.querySelectorAll(".panels:not([hidden]) .plot")]), plots = [...waiting];
+  const painted = (plot) => () => {
+    if (waiting.delete(plot) && !waiting.size) requestAnimationFrame(() => { times.picture = performance.now() - began; });
+  };
+  const handlers = plots.map(painted);
+  let ran = false;
+  const states = new MutationObserver(() => { ran ||= widget.dataset.state === "running"; });
+  states.observe(widget, { attributeFilter: ["data-state"] });
+  plots.forEach((plot, i) => plot.on("plotly_afterplot", handlers[i]));
+  act(widget);
+  (function wait() {
+    if (widget.dataset.state === "error") return resolve({ error: widget.querySelector(".state").textContent });
+    if (times.picture && ran && settled.includes(widget.dataset.state)) {
+      states.disconnect();
+      plots.forEach((plot, i) => plot.removeListener("plotly_afterplot", handlers[i]));
+      return resolve({ ...times, answer: answered - began, run: performance.now() - began });
+    }
+    requestAnimationFrame(wait);
+  })();
+});
+window.knob = () => [...document.querySelectorAll("figure.rl-widget form input[type=range], body > input[type=range]")][0];
+window.turn = (share) => () => {
+  const input = window.knob(), [low, high, step] = [+input.min, +input.max, +input.step || 1];
+  const steps = Math.round((high - low) / step), now = Math.round((input.value - low) / step), to = Math.round(share * steps);
+  input.value = low + step * (to === now ? (to + 1) % (steps + 1) : to);
+  input.dispatchEvent(new Event("input", { bubbles: true }));
+};
+"""
+
+
+def main():
+    asked = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    asked.add_argument("--repeat", type=int, default=3, help="cold starts of every page; the median is shown")
+    asked.add_argument("--only", default="", help="one widget by name")
+    wanted = asked.parse_args()
+
+    from tools import environment
+    python = environment.install("requirements.txt", "requirements-test.txt")
+    if Path(sys.prefix) != environment.VENV:
+        return subprocess.run([python, __file__, *sys.argv[1:]], cwd=ROOT).returncode
+
+    from playwright.sync_api import sync_playwright
+
+    from tools import pages
+    site, chromium = ROOT / "_cache" / "tested-site", environment.chromium()
+    with gzipped_server(site) as server, sync_playwright() as playwright:
+        pages.build(site, server.address)
+        widgets = {name: page for name, page in widgets_of(site).items() if wanted.only in ("", name)}
+        launch = lambda: playwright.chromium.launch(executable_path=chromium, args=FLAGS)
+        measured(launch, server, "bare/", 1)                # the server's first packing of the files is not the reader's time
+        with launch() as browser:
+            print(f"{platform.platform()}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}, Chromium {browser.version}, "
+                  f"median of {wanted.repeat} cold starts\n")
+        print(f"{'':16}{'from navigation to, ms':>27}{'':8}{'a knob, median and p95 of 30, ms':>36}{'a default run, ms':>22}")
+        print(f"{'page':16}{'figure':>9}{'plot':>9}{'Python':>9}{'MB':>8}{'answer':>12}{'':8}{'picture':>8}{'':8}{'first frame':>14}{'end':>8}")
+        for name, page in {"(bare)": "bare/", **widgets}.items():
+            print(row(name, measured(launch, server, page, wanted.repeat)), flush=True)
+    return 0
+
+
+def widgets_of(site):
+    """Widget name -> page that holds it."""
+    found = {}
+    for path in sorted(site.glob("*/index.html")):
+        _, mark, rest = path.read_text(encoding="utf-8").partition('<figure class="rl-widget" id="')
+        if mark:
+            found[rest.partition('"')[0]] = f"{path.parent.name}/"
+    return found
+
+
+def measured(launch, server, page, repeat):
+    starts = []
+    for last in [False] * (repeat - 1) + [True]:
+        with launch() as browser:
+            tab = browser.new_page(viewport=dict(width=1280, height=1000))
+            tab.add_init_script(WATCH)
+            server.sent = 0
+            tab.goto(server.address + page, wait_until="commit")
+            tab.wait_for_function("window.seen?.live && window.seen.figure", timeout=120_000)
+            starts.append({**tab.evaluate("window.seen"), "bytes": server.sent})
+            if last:
+                trains = tab.query_selector("figure.rl-widget .go")
+                first = tab.evaluate("after((widget) => widget.querySelector('.go').click())") if trains else None
+                knob = "" if page == "bare/" else tab.evaluate("knob() ? 'yes' : 'none'")
+                moves = [tab.evaluate(f"after(turn({share(i)}))") for i in range(MOVES)] if knob != "none" else []
+    median = lambda key: statistics.median(start[key] for start in starts if key in start) if any(key in start for start in starts) else None
+    return dict(figure=median("figure"), plot=median("plot"), live=median("live"), bytes=median("bytes"), moves=moves, first=first)
+
+
+def share(i):
+    """Thirty places of a slider, far from one another in turn."""
+    return i * 11 % MOVES / (MOVES - 1)
+
+
+def row(name, m):
+    failed = next((move["error"] for move in [*m["moves"], m["first"] or {}] if "error" in move), "")
+    start = "".join(f"{'–':>9}" if m[key] is None else f"{m[key]:9.0f}" for key in ("figure", "plot", "live"))
+    knob = "".join(spread([move[key] for move in m["moves"] if key in move]) for key in ("answer", "picture"))
+    run = f"{m['first']['picture']:14.0f}{m['first']['run']:8.0f}" if m["first"] and "run" in m["first"] else ""
+    return f"{name:16}{start}{m['bytes'] / 1e6:8.2f}{knob}{run}  {failed}"
+
+
+def spread(times):
+    """Median and 95th percentile: the smallest of the times that 95 % do not exceed."""
+    return f"{statistics.median(times):9.0f}{sorted(times)[-(-len(times) * 95 // 100) - 1]:7.0f}" if times else f"{'–':>16}"
+
+
+def gzipped_server(site):
+    from tools.serve import Handler, Server
+
+    class Gzipped(Handler):
+        packed = {}
+
+        def do_GET(self):
+            path = Path(self.translate_path(self.path))
+            path = path / "index.html" if path.is_dir() else path
+            if not path.is_file():
+                return self.send_error(404)
+            key = path, path.stat().st_mtime_ns
+            if key not in self.packed:
+                plain = path.read_bytes()
+                worth = path.suffix in (".html", ".css", ".js", ".mjs", ".json", ".svg", ".wasm", ".xml", ".txt")
+                self.packed[key] = gzip.compress(plain, 6) if worth else plain, worth
+            content, zipped = self.packed[key]
+            self.send_response(200)
+            self.send_header("Content-Type", self.guess_type(str(path)))
+            self.send_header("Content-Length", str(len(content)))
+            if zipped:
+                self.send_header("Content-Encoding", "gzip")
+            self.end_headers()
+            self.server.sent += len(content)
+            self.wfile.write(content)
+
+        def translate_path(self, path):
+            below = path.partition("?")[0].removeprefix(self.server.base)
+            return str(BARE / below.removeprefix("bare/")) if below.startswith("bare/") else super().translate_path(path)
+
+    return Server(site, port=8500, base="/rl-post-training/", cache_control="max-age=600", handler=Gzipped)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
