@@ -50,7 +50,7 @@ customElements.define("rl-widget", class extends HTMLElement {
     this.ask();
   }
   key(event, target) {
-    if (event.key === "Escape") this.state === "running" ? this.press.go.call(this) : label(this.form);
+    if (event.key === "Escape") target.type !== "text" && this.state === "running" ? this.press.go.call(this) : label(this.form);
     const step = target.type === "text" && { ArrowUp: "stepUp", ArrowDown: "stepDown" }[event.key];
     if (step) { event.preventDefault(); target.closest(".knob").querySelector("[type=range]")[step](); this.turned(); }
     const tabs = this.$$("[role=tab]"), at = tabs.indexOf(target), to = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: -1 }[event.key];

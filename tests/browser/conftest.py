@@ -1,0 +1,73 @@
+"""A browser, a page that remembers what went wrong on it, and the address of the built book.
+
+`python build.py test` builds the book, serves it below a path as GitHub Pages does, and says where: BOOK_URL, BOOK_SITE, CHROMIUM.
+"""
+import os
+
+import pytest
+from playwright.sync_api import sync_playwright
+
+from tools import lessons
+
+FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"]
+LIVE = "name => ['live', 'broken'].includes(document.getElementById(name).dataset.state)"
+PATIENCE = 90_000                       # milliseconds: several browsers start Python at once on two cores
+WITH_WIDGET = [lesson for lesson in lessons.finished() if lesson.widget]
+
+
+def pytest_collection_modifyitems(items):
+    """Without the served book there is nothing to look at; say which command serves it."""
+    if "BOOK_URL" not in os.environ:
+        for item in items:
+            if "/browser/" in item.path.as_posix():
+                item.add_marker(pytest.mark.skip(reason="the browser tests run by `python build.py test`, which builds and serves the book"))
+
+
+@pytest.fixture(scope="session")
+def book():
+    """The address of the book, ending in a slash."""
+    return os.environ["BOOK_URL"]
+
+
+@pytest.fixture(scope="session")
+def browser():
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=os.environ["CHROMIUM"], args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def page(browser, book):
+    """A page in a fresh profile; a test that uses it fails on any console error or foreign request, whatever else it looks at."""
+    context = browser.new_context(viewport={"width": 1280, "height": 900})
+    page = watched(context.new_page(), book)
+    page.set_default_timeout(PATIENCE)
+    yield page
+    faults = page.faults
+    context.close()
+    assert not faults, faults
+
+
+def watched(page, book):
+    """The page, with a list `faults` of everything that should not have happened on it."""
+    page.faults = []
+    page.on("console", lambda message: page.faults.append(message.text) if message.type == "error" else None)
+    page.on("pageerror", lambda error: page.faults.append(str(error)))
+    page.on("request", lambda request: page.faults.append(f"foreign request {request.url}") if not request.url.startswith((book, "data:", "blob:")) else None)
+    return page
+
+
+def live(page, name):
+    """Wait until Python has answered and what is shown is up to date."""
+    page.wait_for_function(LIVE, arg=name, timeout=PATIENCE)
+
+
+def readouts(page):
+    return page.locator("dl.readouts dd b").all_inner_texts()
+
+
+def press(page, selector):
+    """Click, and wait until the run that it starts has ended."""
+    page.click(selector)
+    page.wait_for_function("document.querySelector('.rl-widget').dataset.state !== 'static' && document.querySelector('rl-widget').settled", timeout=PATIENCE)

@@ -1,0 +1,188 @@
+"""Every lesson in a real browser: complete before Python, alive with it, the same numbers as natively, and readable without."""
+import re
+from dataclasses import fields
+from urllib.parse import parse_qsl
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.conftest import WITH_WIDGET, live, press, readouts
+from tests.widgets.catalogue import ends, frame_of, last_frame
+from widgets import host
+
+every_lesson = pytest.mark.parametrize("lesson", WITH_WIDGET, ids=lambda lesson: lesson.stem)
+
+
+def near(shown, native):
+    """Character for character; several passes over a neural policy amplify the last bit of `exp`, and may differ by 0.05."""
+    if shown == native:
+        return True
+    number = lambda text: float(text.replace("−", "-").replace(",", ""))
+    return re.fullmatch(r"[−\d.,e]+", shown) and abs(number(shown) - number(native)) <= 0.05
+
+
+@every_lesson
+def test_the_figure_and_its_numbers_are_there_before_python(page, book, lesson):
+    page.route("**/assets/worker.js", lambda route: route.abort())
+    page.goto(book + lesson.url)
+    assert page.locator(".panels:not([hidden]) .plot svg").first.bounding_box()["height"] > 80
+    assert readouts(page) == [r["text"] for r in last_frame(lesson.widget)["readouts"]]
+    assert page.locator("rl-widget form").is_visible()
+    expect(page.locator(".rl-widget .state")).to_have_text(re.compile("not started"))
+    expect(page.locator(".brk [role=status]")).to_contain_text("complete without it")
+    page.faults.clear()                 # the blocked worker is an error of the test's own making
+
+
+@every_lesson
+def test_the_default_and_every_preset_show_the_native_numbers(page, book, lesson):
+    page.goto(book + lesson.url)
+    live(page, lesson.widget)
+    assert readouts(page) == [r["text"] for r in last_frame(lesson.widget)["readouts"]]
+    w = host.widget(lesson.widget)
+    for n, knobs in reversed(list(enumerate(w.PRESETS.values()))):
+        press(page, f".presets button >> nth={n}")
+        frame = frame_of(lesson.widget, knobs)
+        shown, native = readouts(page), [r["text"] for r in frame["readouts"]]
+        assert all(near(a, b) for a, b in zip(shown, native, strict=True)), (list(w.PRESETS)[n], shown, native)
+        expect(page.locator(".rl-widget")).to_have_attribute("data-state", "broken" if frame["broken"] else "live")
+        if frame["broken"]:
+            expect(page.locator(".brk [role=status]")).to_contain_text(re.compile(r"Broken\. .+"))
+
+
+@every_lesson
+def test_every_knob_reaches_the_figure_by_keyboard(page, book, lesson):
+    page.goto(book + lesson.url)
+    live(page, lesson.widget)
+    w = host.widget(lesson.widget)
+    page.locator("details.more").evaluate_all("all => all.forEach((more) => { more.open = true; })")
+    for f in fields(w.Knobs):
+        control = page.locator(f"[name={f.name}]").first
+        control.focus()
+        value = next(v for v in ends(f) if v != f.default)
+        if f.metadata["kind"] in ("slider", "ladder"):
+            page.keyboard.press("End" if value == ends(f)[-1] else "Home")
+        else:
+            page.evaluate("([name, value]) => { const c = document.querySelector('rl-widget').form.elements[name]; c.value = value;"
+                          " (c.length && !c.options ? c[0] : c).dispatchEvent(new Event('input', { bubbles: true })); }", [f.name, host.spelled(value)])
+        assert f"{f.name}=" in page.url, f.name
+        assert page.evaluate("name => document.querySelector(`[data-knob=${name}]`).classList.contains('moved')", f.name)
+        page.wait_for_function("document.querySelector('rl-widget').settled")
+        page.click(".reset")
+        page.wait_for_function("document.querySelector('rl-widget').settled")
+
+
+@every_lesson
+def test_a_knob_link_in_the_prose_sets_what_it_says(page, book, lesson):
+    page.goto(book + lesson.url)
+    live(page, lesson.widget)
+    links = page.locator("a[data-knobs]:not(rl-widget *)")
+    assert links.count() >= 2
+    links.first.click()
+    asked = dict(parse_qsl(links.first.get_attribute("data-knobs")))
+    now = page.evaluate("import('../assets/knobs.js').then(({ knobs }) => knobs(document.querySelector('rl-widget form')))")
+    assert asked.items() <= now.items()
+    page.wait_for_function("document.querySelector('rl-widget').settled")
+
+
+def test_a_permalink_brings_the_setting_back_and_says_what_it_left_out(page, book):
+    page.goto(book + "10-ppo/?passes=16&clip=off&eps_high=99&nothing=1")
+    live(page, "ppo")
+    page.wait_for_function("document.querySelector('rl-widget').settled")
+    assert page.locator(".rl-widget").get_attribute("data-state") == "broken"
+    expect(page.locator(".note")).to_have_text(re.compile(r"eps_high=99 \(one of .+\); nothing \(no such knob\)"))
+    assert "eps_high" not in page.url and "passes=16" in page.url
+    page.reload()
+    live(page, "ppo")
+    assert page.input_value("[aria-label='Passes over a batch, exact value'], [data-knob=passes] [type=text]") == "16"
+
+
+def test_the_interpreter_outlives_a_change_of_page_and_knobs_are_remembered(page, book):
+    page.goto(book + "03a-kl-estimators/")
+    live(page, "kl_estimators")
+    workers = []
+    page.on("worker", lambda worker: workers.append(worker))
+    page.locator("rl-widget input[type=range]").first.focus()
+    page.keyboard.press("End")
+    page.wait_for_function("document.querySelector('rl-widget').settled")
+    there = page.url
+    page.click("nav.md-footer__inner a.md-footer__link--next, .md-footer a >> nth=1")
+    page.wait_for_function("document.getElementById('ppo')")
+    live(page, "ppo")
+    page.go_back()
+    page.wait_for_function("document.getElementById('kl_estimators')")
+    live(page, "kl_estimators")
+    assert page.url == there and not workers
+
+
+def test_what_is_typed_beside_a_slider_is_taken_clamped_or_refused(page, book):
+    page.goto(book + "10-ppo/")
+    live(page, "ppo")
+    field = page.locator("[data-knob=eps_low] [type=text]")
+    for typed, value, hint in (("0,3", "0.3", ""), ("7", None, "from"), ("abc", None, "a number from"), ("2e-1", "0.2", "")):
+        field.fill(typed)
+        field.press("Enter")
+        if value:
+            expect(field).to_have_value(value)
+        expect(page.locator("[data-knob=eps_low] .hint")).to_contain_text(hint)
+    field.fill("0.9")
+    field.press("Escape")
+    expect(field).to_have_value("0.2")
+
+
+def test_a_run_can_be_stopped_and_started_again(page, book):
+    page.goto(book + "10-ppo/?passes=16&clip=off")
+    page.wait_for_function("document.querySelector('.state').textContent.startsWith('running · update')")
+    page.click(".go")
+    expect(page.locator(".state")).to_have_text(re.compile(r"stopped at update \d+ of 60"))
+    press(page, ".go")
+    expect(page.locator(".rl-widget")).to_have_attribute("data-state", "broken")
+    expect(page.locator(".go")).to_have_text("Run again")
+
+
+def test_tabs_answer_to_the_arrow_keys(page, book):
+    page.goto(book + "10-ppo/")
+    page.locator("[role=tab]").first.focus()
+    page.keyboard.press("ArrowRight")
+    expect(page.locator("[role=tab]").nth(1)).to_have_attribute("aria-selected", "true")
+    assert page.locator(".panels:not([hidden]) .plot").first.is_visible()
+
+
+def test_the_data_behind_the_figure_can_be_read_and_saved(page, book):
+    page.goto(book + "20-kv-cache/")
+    live(page, "kv_cache")
+    page.click("button.table")
+    assert page.locator(".data tbody tr").count() > 5
+    with page.expect_download() as download:
+        page.click("button.csv")
+    text = download.value.path().read_text()
+    assert text.startswith("panel,curve,x,value\n") and len(text.splitlines()) > 20
+
+
+def test_a_python_exception_is_shown_and_the_page_goes_on(page, book):
+    page.goto(book + "03a-kl-estimators/")
+    live(page, "kl_estimators")
+    page.evaluate("document.querySelector('rl-widget').setAttribute('name', 'no_such_widget')")
+    page.locator("rl-widget input[type=range]").first.press("ArrowRight")
+    expect(page.locator(".rl-widget")).to_have_attribute("data-state", "error")
+    expect(page.locator(".brk [role=status]")).to_contain_text("No module named")
+    page.evaluate("document.querySelector('rl-widget').setAttribute('name', 'kl_estimators')")
+    page.locator("rl-widget input[type=range]").first.press("ArrowLeft")
+    live(page, "kl_estimators")
+
+
+@pytest.mark.parametrize("width", [360, 390, 900, 1280, 1600])
+def test_no_page_scrolls_sideways(page, book, width):
+    page.set_viewport_size({"width": width, "height": 800})
+    for url in ["", *(lesson.url for lesson in WITH_WIDGET)]:
+        page.goto(book + url)
+        assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 1, url or "index"
+
+
+@every_lesson
+def test_every_number_links_to_the_line_that_computes_it(page, book, lesson):
+    page.goto(book + lesson.url)
+    for link in page.locator("dl.readouts dd a").all():
+        address = page.evaluate("a => a.href", link.element_handle())
+        path, _, line = address.removeprefix(book + "code/").partition(".html#L")
+        text = page.request.get(address).text()
+        assert re.search(rf'id="L{line}"', text) and path.startswith("sim/")
