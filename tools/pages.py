@@ -46,7 +46,7 @@ def build(out, address=None):
 
 
 def step(command, variables):
-    status, lines = environment.run(command, env=variables, shown=lambda line: line.strip() and not line.startswith("INFO "))
+    status, lines = environment.run(command, env=variables, shown=lambda line: line.strip() and not line.startswith(("INFO ", "  - ")))
     if status:
         if any("No space left on device" in line for line in lines):
             raise Stop("No space left on device")
