@@ -33,7 +33,8 @@ def test_an_offset_of_ten_makes_the_run_a_lottery():
     assert finals(offset=10.0).mean() < 0.6 and finals(offset=10.0).std() > 0.1
     found = reinforce.broken(Knobs(offset=10.0), last(offset=10.0))
     assert "578 times" in found.why                                             # 80.035 / 0.13848, both by enumeration
-    assert found.mend == "Baseline: batch mean." and reinforce.broken(Knobs(offset=10.0, baseline="batch mean"), last(offset=10.0, baseline="batch mean")) is None
+    mended = dict(offset=10.0, baseline="batch mean")
+    assert found.mend == "Baseline: batch mean." and reinforce.broken(Knobs(**mended), last(**mended)) is None
 
 
 @pytest.mark.parametrize("baseline", ["batch mean", "exact mean"])

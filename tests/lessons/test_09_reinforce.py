@@ -1,0 +1,95 @@
+"""The numbers of the lesson on REINFORCE, recomputed."""
+import re
+from functools import cache
+from urllib.parse import parse_qsl
+
+import numpy as np
+import pytest
+
+from sim import gradient_noise, modsum
+from sim.gradient_noise import LOGITS, REWARD
+from tests.lessons.prose import Lesson
+from widgets import host, reinforce
+from widgets.reinforce import Knobs
+
+LESSON = Lesson("09")
+J = gradient_noise.expected_reward(LOGITS, REWARD)
+
+
+@cache
+def last(**knobs):
+    *_, result = reinforce.run(Knobs(**knobs))
+    return result
+
+
+def signed(value, digits):
+    return f"{value:.{digits}f}".replace("-", "−")
+
+
+def row(words, values):
+    assert f"| {words} | {' | '.join(values)} |" in LESSON.text, words
+
+
+def test_the_five_answers():
+    row(r"logit $\theta_a$", [f"{x:g}".replace("-", "−") for x in LOGITS])
+    row(r"probability $\pi(a)$", [f"{x:.3f}" for x in gradient_noise.softmax(LOGITS)])
+    row("reward $R_a$", [f"{x:g}" for x in REWARD])
+    LESSON.says("0.259", J)
+    gradient = gradient_noise.policy_gradient(LOGITS, REWARD)
+    assert f"({', '.join(signed(g, 3) for g in gradient)})" in LESSON.text
+    LESSON.says("0.111", np.linalg.norm(gradient))
+
+
+def test_how_far_a_mean_of_samples_is_off():
+    noise = gradient_noise.noise(LOGITS, REWARD, 0.0)                   # the root mean square error of a mean of n is sqrt(noise / n)
+    LESSON.says("0.372", np.sqrt(noise))
+    LESSON.says("0.037", np.sqrt(noise / 100))
+    LESSON.says("0.0037", np.sqrt(noise / 10_000))
+
+
+def test_the_table_of_offsets():
+    bare = [gradient_noise.noise(LOGITS, REWARD + offset, 0.0) for offset in (0, 1, 10)]
+    row("noise, no baseline", [f"{bare[0]:.3f}", f"{bare[1]:.3f}", f"{bare[2]:.1f}"])
+    row("noise, $b=$ mean reward", [f"{gradient_noise.noise(LOGITS, REWARD + offset, J + offset):.4f}" for offset in (0, 1, 10)])
+    needed = [gradient_noise.samples_for_signal(LOGITS, REWARD + offset, 0.0) for offset in (0, 1, 10)]
+    row("samples until signal equals noise, no baseline", [f"{needed[0]:.1f}", f"{needed[1]:.0f}", f"{needed[2]:,.0f}"])
+    row("the same, $b=$ mean reward", [f"{gradient_noise.samples_for_signal(LOGITS, REWARD + offset, J + offset):.2f}" for offset in (0, 1, 10)])
+
+
+def test_the_best_baseline():
+    best = gradient_noise.best_baseline(LOGITS, REWARD)
+    LESSON.says("0.289", best)
+    LESSON.says("0.0752", gradient_noise.noise(LOGITS, REWARD, best))
+
+
+def test_two_answers():
+    none, mean = gradient_noise.two_answer_noise(0.9, 0.0), gradient_noise.two_answer_noise(0.9, 0.9)
+    LESSON.says("0.0009", none)
+    LESSON.says("0.0576", mean)
+    LESSON.says("64", mean / none)
+    assert 0.9 * 0.1 == pytest.approx(0.1 * 0.9) == pytest.approx(0.09) and "Both give 0.09" in LESSON.text
+
+
+def test_what_was_to_be_seen():
+    def ends(low, high, **knobs):
+        final = last(**knobs).pass_rate[:, -1]
+        assert f"between {low} and {high}" in LESSON.text
+        LESSON.says(low, final.min())
+        LESSON.says(high, final.max())
+        return final
+
+    ends("0.926", "0.946")
+    LESSON.says("0.365", ends("0.003", "0.722", offset=10.0).mean())
+    ends("0.928", "0.941", offset=10.0, baseline="batch mean")
+    ends("0.903", "0.947", offset=-1.0)
+    LESSON.says("0.44", last(offset=10.0).entropy.mean())
+    LESSON.says("1.73", last().entropy.mean())
+    assert np.ptp(last(offset=-2.0).pass_rate[:, -1]) > 2 * np.ptp(last(offset=-1.0).pass_rate[:, -1])
+    LESSON.says("22", 100 * modsum.exact(modsum.Policy().params["theta"])["pass_rate"].mean())
+
+
+def test_every_knob_link_is_a_setting_of_the_widget():
+    links = re.findall(r'\(#reinforce\)\{ data-knobs="([^"]+)" \}', LESSON.text)
+    assert len(links) >= 7
+    for link in links:
+        host.knobs_from(Knobs, dict(parse_qsl(link)))
