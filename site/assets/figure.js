@@ -1,12 +1,13 @@
 // How a figure looks: Python sends data and roles, this file gives them the page's colours, dashes and type.
 const DASH = ["solid", "6px,3px", "2px,3px", "9px,3px,2px,3px"], MARK = ["circle", "square", "diamond", "triangle-up", "x", "cross", "star", "pentagon"];
-const colour = (name) => getComputedStyle(document.body).getPropertyValue(`--${name}`).trim();
+let palette = {}, look;                             // read from the style sheet once a theme: asking costs a layout
+const colour = (name) => (palette[name] ??= getComputedStyle(document.body).getPropertyValue(`--${name}`).trim());
 const plotly = () => (plotly.loading ??= import("../vendor/plotly.min.js").then((module) => globalThis.Plotly ?? module.default));
 const sized = new ResizeObserver((entries) => entries.forEach(({ target }) => target.data && target.offsetParent && globalThis.Plotly.Plots.resize(target)));
 
 const axis = () => ({ gridcolor: colour("rule"), gridwidth: 1, zeroline: false, showline: true, linecolor: colour("edge"), linewidth: 1, ticks: "outside", ticklen: 4, tickcolor: colour("edge"),
   tickfont: { size: 12.5, color: colour("ink2") }, title: { font: { size: 13, color: colour("ink2") }, standoff: 6 }, nticks: 6, fixedrange: true, exponentformat: "power", minexponent: 3 });
-const template = () => ({ layout: { font: { family: colour("sans"), size: 13, color: colour("ink") }, paper_bgcolor: "transparent", plot_bgcolor: "transparent", margin: { l: 44, r: 14, t: 10, b: 38 },
+const template = () => (look ??= { layout: { font: { family: colour("sans"), size: 13, color: colour("ink") }, paper_bgcolor: "transparent", plot_bgcolor: "transparent", margin: { l: 44, r: 14, t: 10, b: 38 },
   showlegend: false, hovermode: "closest", dragmode: false, hoverlabel: { bgcolor: colour("paper"), bordercolor: colour("edge"), font: { family: colour("sans"), size: 13, color: colour("ink") } },
   xaxis: { ...axis(), showgrid: false }, yaxis: axis() } });
 
@@ -24,7 +25,7 @@ function dressed(trace) {
   }
   if (trace.type === "heatmap") {
     const steps = role === "diverging" ? 9 : 7;
-    return { ...trace, showscale: false, xgap: 1, ygap: 1, colorscale: [...Array(steps).keys()].map((i) => [i / (steps - 1), colour(`${role === "diverging" ? "v" : "q"}${i + 1}`)]), hovertemplate: "%{x}, %{y}: %{z:.3g}<extra></extra>" };
+    return { ...trace, showscale: false, xgap: 1, ygap: 1, colorscale: [...Array(steps).keys()].map((i) => [i / (steps - 1), colour(`${role === "diverging" ? "v" : "q"}${i + 1}`)]), hovertemplate: trace.hovertext ? "%{hovertext}<extra></extra>" : "%{x}, %{y}: %{z:.3g}<extra></extra>" };
   }
   const marker = role === "here" ? { size: 11, color: colour("paper"), line: { color: colour("touch"), width: 3 } } : { size: 6, color: own, symbol: MARK[series - 1] };
   const { shape } = trace.line ?? {};
@@ -49,7 +50,7 @@ export async function draw(plot, panel, before) {
 
 // Calls `redraw` whenever the reader changes between light and dark, and before a print; returns how to end it.
 export function follow(redraw) {
-  const theme = new MutationObserver(redraw);
+  const theme = new MutationObserver(() => { palette = {}; look = undefined; redraw(); });
   theme.observe(document.body, { attributeFilter: ["data-md-color-scheme"] });
   addEventListener("beforeprint", redraw);
   return () => { theme.disconnect(); removeEventListener("beforeprint", redraw); };
