@@ -33,6 +33,13 @@ def test_two_steps_of_adamw_by_hand():
     assert params["w"][0] == pytest.approx(first * (1 - 0.05) - 0.1 * mean / square**0.5, abs=1e-7)
 
 
+def test_three_steps_of_adamw_as_torch_makes_them():
+    params, optimizer = {"w": np.array([1.0])}, AdamW(0.01, clip=None, weight_decay=0.1)
+    for gradient, expected in ((0.5, 0.9890000002), (-0.2, 0.9845549418), (0.1, 0.9797764691)):         # torch.optim.AdamW, float64
+        optimizer.step(params, {"w": np.array([gradient])})
+        assert params["w"][0] == pytest.approx(expected, abs=1e-9)
+
+
 @pytest.mark.parametrize("optimizer", [SGD(0.1), AdamW(0.1)])
 def test_old_arrays_are_never_written_into(optimizer):
     params = {"w": np.ones(3)}
