@@ -1,0 +1,244 @@
+"""DAPO against GRPO on the same seeds, by updates and by completions drawn, each of DAPO's four fixes on a knob of its own."""
+from dataclasses import dataclass
+
+import numpy as np
+
+from sim import clip_entropy, modsum, refill
+from sim.algorithms import dapo, grpo
+from sim.framework.algorithm import Algorithm
+from sim.framework.controller import Controller
+from sim.optimizer import SGD
+from widgets.contract import Break, Readout, band, choice, dots, label, ladder, line, panel, slider, threshold
+
+TITLE = "DAPO and GRPO from the same start: by updates, and by completions drawn"
+SEEDS, GROUPS, K, LEARNING_RATE = 4, 8, 8, 4.0
+GRPO_UPDATES = 125                                  # at most; GRPO otherwise trains until it has drawn as many completions as DAPO
+WINDOW = 10                                         # updates over which the price is averaged
+PRICE = 4 * GROUPS * K                              # completions an update; the batch itself is GROUPS * K
+PICTURES = 15
+COIN_UPDATES, COIN_SEEDS = 150, 24
+
+
+@dataclass(frozen=True)
+class Knobs:
+    updates: int = ladder("Updates of DAPO", 30, [15, 30, 45, 60])
+    redraw: str = choice("Draw again groups all equal in", "accuracy", ["accuracy", "reward", "never"])
+    eps_high: float = ladder("Clip above", 0.28, [0.2, 0.28, 0.4, 0.5, 1.0, 5.0], symbol="ε_high")
+    average: str = choice("Average the loss over", "tokens", ["tokens", "completions"])
+    L_cache: int = slider("Price on the last tokens", 4, low=0, high=11, step=1, symbol="L_cache", unit="tokens")
+    passes: int = ladder("Passes over each batch", 4, [1, 2, 4, 8])
+    start: str = choice("Start", "hard prompts", ["hard prompts", "easier prompts", "too long"])
+    seed: int = slider("Seed", 0, low=0, high=99, step=1)
+
+
+PRESETS = {"DAPO": Knobs(), "No refill": Knobs(redraw="never"), "Twice as long": Knobs(updates=60), "One pass": Knobs(passes=1),
+           "Filter on the reward": Knobs(redraw="reward")}
+
+
+@dataclass(frozen=True)
+class Run:
+    """One algorithm, a row a seed; rows of GRPO may differ in length."""
+
+    completions: list               # (updates + 1,) each, from 0
+    pass_rate: list                 # (updates + 1, prompts) each, exact
+    truncated: list                 # (updates + 1,) each, exact, mean of the prompts
+    live: list                      # (updates,) each, groups
+    kept: list                      # (updates,) each, groups
+
+    @property
+    def mean_rate(self):
+        return [rate.mean(axis=1) for rate in self.pass_rate]
+
+
+@dataclass(frozen=True)
+class Trace:
+    dapo: Run
+    grpo: Run
+    coin: np.ndarray | None         # (seeds, updates + 1) entropy under coin rewards; not before the last picture
+
+    @property
+    def updates(self):
+        return len(self.dapo.live[0])
+
+
+def run(k):
+    with_fixes = [events(controller(k, dapo, k.passes, SEEDS * k.seed + i)) for i in range(SEEDS)]
+    without = [events(controller(k, grpo, k.passes, SEEDS * k.seed + i)) for i in range(SEEDS)]
+    start = modsum.exact(policy(k.start).params["theta"])
+    first = (0, start["pass_rate"], start["truncated"].mean(), 0, 0)
+    d, g = [[first] for _ in range(SEEDS)], [[first] for _ in range(SEEDS)]
+    every = max(k.updates // PICTURES, 1)
+    for n in range(1, k.updates + 1):
+        for i in range(SEEDS):
+            d[i].append(next(with_fixes[i]))
+            while g[i][-1][0] < d[i][-1][0] and len(g[i]) <= GRPO_UPDATES:
+                g[i].append(next(without[i]))
+        if n == 1 or (n % every == 0 and n < k.updates):
+            yield Trace(columns(d), columns(g), None)
+    coin = clip_entropy.coin_entropy(0.2, k.eps_high, k.passes, 4.0, COIN_UPDATES, COIN_SEEDS, np.random.default_rng(k.seed))
+    yield Trace(columns(d), columns(g), coin)
+
+
+def events(controller):
+    """(completions so far, pass rates, share cut off, live groups, groups kept), an update each."""
+    kept = 0
+    for event in controller.iterate(10**6):
+        if event.stage == 3:
+            kept = 0 if event.summary["batch"] is None else len(event.summary["batch"].tokens) // K
+        if event.stage == 7:
+            frame = event.summary["frame"]
+            yield frame.rollouts, frame.exact["pass_rate"], frame.exact["truncated"].mean(), frame.live_groups, kept
+
+
+def columns(rows_by_seed):
+    return Run(*([np.array(column)[skip:] for column in by_seed] for skip, by_seed in
+                 zip((0, 0, 0, 1, 1), zip(*(zip(*rows) for rows in rows_by_seed)))))
+
+
+def controller(k, file, passes, seed):
+    if file is grpo:
+        algorithm = Algorithm(grpo, dict(inner_epochs=passes, beta=0.0))
+        return Controller(algorithm, modsum.Task(), policy(k.start), SGD(LEARNING_RATE), groups=GROUPS, K=K, seed=seed)
+    hooks = {**({} if k.L_cache else dict(shape_reward=grpo.shape_reward)), **(dict(weights=grpo.weights) if k.average == "completions" else {})}
+    hyper = dict(inner_epochs=passes, eps_hi=k.eps_high, L_cache=k.L_cache)
+
+    def differs_in_reward(accuracy):                # the mistake: a length alone keeps a group
+        batch = built.env.batch
+        reward = built.algorithm.shape_reward(accuracy.ravel(), 0.0, batch.response_mask.sum(axis=1), ~batch.finished, modsum.T)
+        return reward.reshape(accuracy.shape).std(axis=1) > 1e-9
+
+    keep = dict(accuracy=dapo.keep_group, never=grpo.keep_group, reward=differs_in_reward)[k.redraw]
+    built = Controller(Algorithm(dapo, hyper, dict(hooks, keep_group=keep)), modsum.Task(), policy(k.start), SGD(LEARNING_RATE), groups=GROUPS, K=K, seed=seed)
+    built.env = Remembering(built.env)
+    return built
+
+
+class Remembering:
+    """A verifier that keeps the batch it last saw: keep_group is handed accuracies alone, on purpose."""
+
+    def __init__(self, verifier):
+        self.verifier, self.batch = verifier, None
+
+    def verify(self, batch, environment=None):
+        self.batch = self.verifier.verify(batch, environment)
+        return self.batch
+
+
+def policy(start):
+    if start != "too long":
+        return modsum.Policy(modsum.HARD if start == "hard prompts" else modsum.DEFAULT)
+    reluctant = modsum.Policy((0, 0, 0, 0))
+    reluctant.params["theta"][:, :, modsum.EOS] -= 1.6      # assumed: nearly half of the completions are cut off at 12 tokens
+    return reluctant
+
+
+def progress(k, r):
+    return ["update", r.updates, k.updates]
+
+
+def figure(k, r):
+    reach = k.updates / 3                           # thousand completions: what a run to the end draws at most
+    p = np.linspace(0.002, 0.998, 200)
+    now = np.clip(np.mean([rate[-1] for rate in r.dapo.pass_rate], axis=0), 0.002, 0.998)
+    return [
+        panel("Right completions by update", "probability, exact, mean of 4 prompts, 4 seeds",
+              *curves([np.arange(len(rate)) for rate in r.dapo.mean_rate], r.dapo.mean_rate, "DAPO", 1),
+              *curves([np.arange(r.updates + 1)] * SEEDS, [rate[:r.updates + 1] for rate in r.grpo.mean_rate], "GRPO", 2),
+              label(60, 0.12, "DAPO, solid", 1, "right"), label(60, 0.02, "GRPO, dashed", 2, "right"),
+              x="update", x_range=(0, 60), y_range=(0, 1.02), tab="By update"),
+        panel("Completions drawn for an update", f"mean of the last {WINDOW} updates, 4 seeds; the batch holds {GROUPS * K}",
+              *price_curves(r), threshold(PRICE, f"{PRICE} = 4 batches", 560), label(60, 70, "GRPO, dashed", 2, "right"),
+              x="update", x_range=(0, 60), y_range=(0, 560), tab="By update", front=True),
+        panel("Right completions by completions drawn", "probability, exact, mean of 4 prompts, 4 seeds",
+              *curves([c / 1000 for c in r.dapo.completions], r.dapo.mean_rate, "DAPO", 1),
+              *curves([c / 1000 for c in r.grpo.completions], r.grpo.mean_rate, "GRPO", 2),
+              label(reach, 0.12, "DAPO, solid", 1, "right"), label(reach, 0.02, "GRPO, dashed", 2, "right"),
+              x="thousand completions drawn", x_range=(0, reach), y_range=(0, 1.02), tab="By completions"),
+        panel("Completions until a group is live", f"exact, K = {K}, logarithmic; dots: DAPO's prompts now",
+              line(p, refill.completions_per_live_group(p, K), "price", 3), dots(now, refill.completions_per_live_group(now, K), "prompts", 1),
+              x="pass rate of the prompt", x_range=(0, 1), y_range=(1, 10_000), log="y", ticks=dict(tickvals=[0, 0.25, 0.5, 0.75, 1]), tab="By completions"),
+        panel("Entropy when coins are rewarded", f"nats, 20 actions, {COIN_SEEDS} seeds, mean and 10 to 90 %", *coin_curves(r),
+              label(COIN_UPDATES, 0.1, "lower bound: 0.8", 1, "right"),
+              x="update", x_range=(0, COIN_UPDATES), y_range=(0, 3.2), tab="Clip and length"),
+        panel("Cut off at 12 tokens", "probability, exact, mean of 4 prompts, 4 seeds",
+              *curves([np.arange(len(cut)) for cut in r.dapo.truncated], r.dapo.truncated, "DAPO", 1),
+              *curves([np.arange(r.updates + 1)] * SEEDS, [cut[:r.updates + 1] for cut in r.grpo.truncated], "GRPO", 2),
+              label(60, 0.45, "DAPO, solid", 1, "right"), label(60, 0.41, "GRPO, dashed", 2, "right"),
+              x="update", x_range=(0, 60), y_range=(0, 0.5), tab="Clip and length"),
+    ]
+
+
+def curves(x_by_seed, y_by_seed, name, series):
+    """The mean of the seeds, as far as every seed goes, and each seed thin."""
+    grid = np.linspace(0, min(x[-1] for x in x_by_seed), 121)
+    mean = np.mean([np.interp(grid, x, y) for x, y in zip(x_by_seed, y_by_seed)], axis=0)
+    return [line(grid, mean, name, series), *(line(x, y, f"{name}, run {i + 1}", series, "seed") for i, (x, y) in enumerate(zip(x_by_seed, y_by_seed)))]
+
+
+def price_curves(r):
+    drawn = np.array([np.diff(completions) for completions in r.dapo.completions]).mean(axis=0)
+    smooth = [drawn[max(n - WINDOW, 0):n].mean() for n in range(1, len(drawn) + 1)]
+    x = np.arange(1, len(drawn) + 1)
+    return [line(x, smooth, "DAPO", 1), line(x, np.full(len(x), float(GROUPS * K)), "GRPO", 2)]
+
+
+def coin_curves(r):
+    if r.coin is None:
+        return []
+    x = np.arange(r.coin.shape[1])
+    low, high = np.quantile(r.coin, (0.1, 0.9), axis=0)
+    return [line(x, r.coin.mean(axis=0), "mean", 1), band(x, low, high, 1)]
+
+
+def readouts(k, r):
+    return [Readout("Pass rate of DAPO", last_rate(r.dapo), "", modsum.exact),
+            Readout("Pass rate of GRPO, as many updates", np.mean([rate[r.updates] for rate in r.grpo.mean_rate]), "", modsum.exact),
+            Readout("DAPO less GRPO, as many completions", ahead(r), "", Controller.collect),
+            Readout(f"Completions an update, last {WINDOW}", drawn_lately(r), "", Controller.collect, "violated" if spent(r) else ""),
+            Readout("Groups without a signal in the batch", 100 * dead_share(r), "%", Controller.collect)]
+
+
+def last_rate(run):
+    return np.mean([rate[-1] for rate in run.mean_rate])
+
+
+def ahead(r):
+    """DAPO's pass rate less GRPO's where both have drawn as many completions as the one that drew fewer, mean of the seeds."""
+    gaps = []
+    for dx, dy, gx, gy in zip(r.dapo.completions, r.dapo.mean_rate, r.grpo.completions, r.grpo.mean_rate):
+        both = min(dx[-1], gx[-1])
+        gaps.append(np.interp(both, dx, dy) - np.interp(both, gx, gy))
+    return np.mean(gaps)
+
+
+def drawn_lately(r):
+    return np.mean([np.diff(completions)[-WINDOW:] for completions in r.dapo.completions])
+
+
+def live_lately(r):
+    return np.mean([live[-WINDOW:] for live in r.dapo.live])
+
+
+def dead_share(r):
+    return 1 - np.sum(r.dapo.live) / max(np.sum(r.dapo.kept), 1)
+
+
+def spent(r):
+    return bool(r.updates >= WINDOW and live_lately(r) < GROUPS / 2 and drawn_lately(r) > PRICE)
+
+
+def watched(k, r):
+    now = f"{drawn_lately(r):.0f} and {live_lately(r):.1f}"
+    return Readout(f"completions an update > {PRICE} and live groups < {GROUPS // 2}", now, f"over {WINDOW} updates", Controller.collect)
+
+
+def broken(k, r):
+    if r.updates < k.updates or not spent(r):
+        return None
+    return Break(f"The prompts are solved, so drawing again finds nothing: each of the last {WINDOW} updates drew {drawn_lately(r):.0f} completions "
+                 f"and trained on {live_lately(r):.1f} of {GROUPS} groups, for {100 * gain_lately(r):+.1f} points of pass rate in all.".replace("-", "−"),
+                 "Updates of DAPO: 30.")
+
+
+def gain_lately(r):
+    return np.mean([rate[-1] - rate[-1 - WINDOW] for rate in r.dapo.mean_rate])
