@@ -1,0 +1,127 @@
+"""The numbers of the lesson on what reinforcement learning adds, recomputed."""
+import re
+from functools import cache
+from unittest.mock import patch
+from urllib.parse import parse_qsl
+
+import numpy as np
+import pytest
+
+from sim import bandit, kl, tasks, tinylm
+from tests.lessons.prose import Lesson
+from widgets import host
+from widgets import what_rl_adds as widget
+from widgets.what_rl_adds import EXACT, SFT, Knobs
+
+LESSON = Lesson("01")
+SHOWN, REWARD = np.array([0.30, 0.15, 0.15, 0.25, 0.15]), np.array([1.0, 0, 0, 0, 0])
+LAZY = dict(offset=10, baseline="none")
+
+
+@cache
+def result(**knobs):
+    with patch.object(widget, "language_model", lambda k: iter([(0, 0.3, np.nan)])):
+        (only,) = widget.run(Knobs(**knobs))
+    return only
+
+
+def failed(**knobs):
+    return int((result(**knobs).J[-1] < 0.5).sum())
+
+
+def test_the_optimum_of_imitation():
+    LESSON.says("1.561", bandit.cross_entropy(SHOWN, SHOWN))
+    np.testing.assert_allclose(widget.demonstrations(Knobs()), SHOWN)
+
+
+def test_the_table_of_the_one_push():
+    arms = np.array([0, 3, 3, 1])
+    rewards = REWARD[arms]
+    plain, compared = (bandit.softmax(np.log(SHOWN) + bandit.push(SHOWN, arms, rewards - b(rewards))) for b in (bandit.no_baseline, bandit.leave_one_out))
+    rows = re.findall(r"^\| `.+?` \| (0\.\d{3}) \| (0\.\d{3}) \| (0\.\d{3}) \|$", LESSON.text, re.M)
+    np.testing.assert_allclose(np.array(rows, float), np.array([SHOWN, plain, compared]).T, atol=0.0005)
+    np.testing.assert_allclose(rewards - bandit.leave_one_out(rewards), [1, -1 / 3, -1 / 3, -1 / 3])
+
+
+def test_the_closed_form_at_the_start():
+    said = ", ".join(f"{g:g}" for g in bandit.policy_gradient(SHOWN, REWARD).round(9)).replace("-", "−")
+    assert f"({said}) at the start" in LESSON.text
+
+
+def test_the_chain_of_tokens():
+    tokens = np.array([[tinylm.FINAL, 1, 2, tinylm.EOS] + [tinylm.PAD] * 4])
+    logp, _, _ = tasks.checkpoint("add").token_logp(tasks.Add().prompt_ids(np.array([75])), tokens, (tokens != tinylm.PAD).astype(float))
+    row = " | ".join([*(f"{p:.3f}" for p in np.exp(logp[0, :4])), f"{np.exp(logp.sum()):.3f}"])
+    assert f"| probability | {row} |" in LESSON.text
+    row = " | ".join([*(f"{p:.3f}" for p in logp[0, :4]), f"{logp.sum():.3f}"]).replace("-", "−")
+    assert f"| log-probability | {row} |" in LESSON.text
+    LESSON.says("8,708", sum(array.size for array in tinylm.Policy().params.values()))
+
+
+def test_the_variance_of_one_draw():
+    LESSON.says("0.1302", bandit.gradient_variance(SHOWN, REWARD))
+    LESSON.says("0.0888", bandit.gradient_variance(SHOWN, REWARD, 0.3))
+    best = bandit.best_baseline(SHOWN, REWARD)
+    LESSON.says("0.238", best)
+    LESSON.says("0.0858", bandit.gradient_variance(SHOWN, REWARD, best))
+    LESSON.says("81.9", bandit.gradient_variance(SHOWN, REWARD + 10))
+
+
+def test_what_the_runs_showed():
+    LESSON.says("0.996", result().J[-1].mean())
+    LESSON.says("0.996", result(method=EXACT).J[-1].mean())
+    for knobs in ({}, dict(method=EXACT)):
+        assert np.flatnonzero(result(**knobs).J.mean(axis=1) > 0.9)[0] == 14
+    assert failed(**LAZY) == 15 and "15 of the 20 runs end below 0.5" in LESSON.text
+    assert result(method=SFT).J[-1].mean() == pytest.approx(0.3, abs=1e-9)
+
+
+def test_the_first_update_of_the_first_run():
+    assert result(**LAZY).drawn.tolist() == [3, 0, 0, 4, 1]
+    LESSON.says("0.735", result(**LAZY).policies[1, 0, 3])
+    LESSON.says("0.219", result(**LAZY).policies[1, 0, 0])
+    last = result(**LAZY).policies[-1]
+    assert (last.argmax(axis=1) == 0).sum() == 5 and last.max(axis=1).min() > 0.99
+
+
+def test_the_language_model():
+    def after(**knobs):
+        *_, (_, pass_rate, _) = widget.language_model(Knobs(**knobs))
+        return pass_rate
+
+    LESSON.says("0.329", tasks.exact_pass(tasks.checkpoint("add")).mean())
+    LESSON.says("0.850", after())
+    LESSON.says("0.121", after(**LAZY))
+    LESSON.says("0.331", after(method=SFT))
+    LESSON.says("0.906", after(baseline="none"))
+
+
+def test_the_two_divergences():
+    target, wide, narrow = np.array([0.495, 0.01, 0.495]), np.ones(3) / 3, np.array([0.9, 0.09, 0.01])
+    LESSON.says("0.356", kl.divergence(target, wide))
+    LESSON.says("0.905", kl.divergence(wide, target))
+    LESSON.says("1.614", kl.divergence(target, narrow))
+    LESSON.says("0.697", kl.divergence(narrow, target))
+
+
+def test_the_price_on_the_distance_is_a_reverse_divergence():
+    reward, beta, ref, pi = np.array([1.0, 0.2, 0.0, 0.5]), 0.3, np.array([0.1, 0.2, 0.3, 0.4]), np.array([0.4, 0.3, 0.2, 0.1])
+    best = kl.reverse_kl_optimum(reward, ref, beta)
+    def objective(p):
+        return p @ reward - beta * kl.divergence(p, ref)
+
+    assert objective(best) - objective(pi) == pytest.approx(beta * kl.divergence(pi, best), abs=1e-12)
+
+
+def test_the_answers():
+    assert failed(offset=5, baseline="none") == 9 and "9 of 20 runs" in LESSON.text
+    LESSON.says("0.996", result(shown=0.9).J[-1].mean())
+    LESSON.says("0.991", result(shown=0.01).J[-1].mean())
+    assert np.flatnonzero(result(shown=0.01).J.mean(axis=1) > 0.9)[0] == 138 and "at update 138" in LESSON.text
+
+
+def test_every_knob_link_is_a_setting_of_the_widget():
+    links = re.findall(r'\(#what_rl_adds\)\{ data-knobs="([^"]+)" \}', LESSON.text)
+    assert len(links) >= 10
+    for link in links:
+        host.knobs_from(Knobs, dict(parse_qsl(link)))

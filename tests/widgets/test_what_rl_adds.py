@@ -1,0 +1,147 @@
+from dataclasses import replace
+from functools import cache
+from unittest.mock import patch
+
+import numpy as np
+import pytest
+
+from widgets import host
+from widgets import what_rl_adds as widget
+from widgets.what_rl_adds import EXACT, RL, SFT, Knobs
+
+LAZY = dict(offset=10, baseline="none")
+
+
+@cache
+def result(**knobs):
+    """The five completions alone: the language model is left out."""
+    with patch.object(widget, "language_model", lambda k: iter([(0, 0.3, np.nan)])):
+        (only,) = widget.run(Knobs(**knobs))
+    return only
+
+
+@cache
+def language(**knobs):
+    """The pass rates of the language model, at the first and the last picture."""
+    seen = [pass_rate for _, pass_rate, _ in widget.language_model(Knobs(**knobs))]
+    return seen[0], seen[-1]
+
+
+def end(**knobs):
+    return result(**knobs).J[-1].mean()
+
+
+def is_broken(**knobs):
+    return widget.broken(Knobs(**knobs), result(**knobs)) is not None
+
+
+def test_the_default_is_sampled_rl_from_the_demonstrations_and_every_run_passes():
+    assert Knobs().method == RL and Knobs().baseline == "leave-one-out" and Knobs().shown == 0.3
+    assert not is_broken() and (result().J[0] == pytest.approx(0.3)) and result().J[-1].min() > 0.98
+
+
+@pytest.mark.parametrize("shown", [0.1, 0.3, 0.6, 0.9])
+@pytest.mark.parametrize("learning_rate", [1.0, 3.0])
+def test_imitation_ends_at_its_demonstrations_and_rl_does_not(shown, learning_rate):
+    assert end(method=SFT, shown=shown, learning_rate=learning_rate) == pytest.approx(shown, abs=1e-4)
+    assert end(shown=shown, learning_rate=learning_rate) > 0.99
+
+
+def test_imitation_is_never_called_broken():
+    assert not is_broken(method=SFT) and not is_broken(method=SFT, shown=0.0)
+
+
+def test_the_exact_gradient_is_what_the_samples_scatter_about():
+    assert end(method=EXACT) == pytest.approx(end(), abs=0.002)
+    rough = np.abs(result().J - result(method=EXACT).J).max()
+    fine = np.abs(result(samples=64).J - result(samples=64, method=EXACT).J).max()
+    assert fine < rough / 2
+
+
+@pytest.mark.parametrize("baseline", ["mean", "leave-one-out"])
+def test_with_a_baseline_the_constant_has_no_effect(baseline):
+    np.testing.assert_allclose(result(baseline=baseline, offset=10).J, result(baseline=baseline).J, atol=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_without_one_it_breaks_for_every_seed_and_the_mend_mends(seed):
+    found = widget.broken(Knobs(**LAZY, seed=seed), result(**LAZY, seed=seed))
+    assert "With 10 added to every reward" in found.why and found.mend == "Baseline: leave-one-out."
+    assert not is_broken(offset=10, seed=seed)
+
+
+def test_the_larger_the_constant_the_more_runs_fail():
+    failed = [np.mean([(result(baseline="none", offset=c, seed=seed).J[-1] < 0.5).mean() for seed in range(5)]) for c in (0, 1, 3, 5, 10)]
+    assert failed == sorted(failed) and failed[:2] == [0, 0]
+    assert failed[2] == pytest.approx(0.09, abs=0.09) and failed[4] == pytest.approx(0.62, abs=0.15)      # 0.09 and 0.62 of 200 runs; 3 standard errors of 100
+
+
+def test_larger_steps_fail_more_often_still():
+    mean = [np.mean([end(**LAZY, learning_rate=rate, seed=seed) for seed in range(5)]) for rate in (1.0, 3.0)]
+    assert mean[1] < mean[0] < 0.5
+
+
+def test_what_is_never_sampled_is_never_learned_and_one_in_a_hundred_is():
+    assert end(shown=0.0) == 0 and is_broken(shown=0.0) and is_broken(shown=0.0, method=EXACT)
+    assert "never drawn" in widget.broken(Knobs(shown=0.0), result(shown=0.0)).why
+    assert end(shown=0.01) > 0.98 and not is_broken(shown=0.01)
+
+
+@pytest.mark.parametrize("knobs", [dict(shown=0.0), dict(shown=0.0, **LAZY), dict(shown=0.01, learning_rate=0.3), dict(shown=0.01, partial=0.4),
+                                   dict(shown=0.0, partial=0.4), dict(shown=0.1, learning_rate=0.03, method=EXACT), dict(shown=0.9, learning_rate=3.0, **LAZY)])
+def test_every_way_back_leads_back(knobs):
+    if not is_broken(**knobs):
+        pytest.fail("not broken")
+    words = widget.broken(Knobs(**knobs), result(**knobs)).mend.rstrip(".").split(", ")
+    titles = {f.metadata["label"]: name for name, f in Knobs.__dataclass_fields__.items()}
+    mended = {titles[title]: value if titles[title] == "baseline" else float(value) for title, value in (setting.split(": ") for setting in words)}
+    assert not is_broken(**{**knobs, **mended})
+
+
+def test_partial_credit_pulls_a_rare_right_line_under():
+    assert result(shown=0.01, partial=0.4).policies[-1, :, 3].mean() > 0.9
+    assert result(partial=0.4).policies[-1, :, 0].mean() > 0.9
+
+
+def test_more_completions_make_a_quieter_update_and_the_constant_a_louder_one():
+    variance = [result(samples=N).variance for N in (2, 4, 8, 16, 32, 64)]
+    assert variance == sorted(variance, reverse=True)
+    assert result(**LAZY).variance == pytest.approx(81.8502 / 8)              # closed form of one sample, eight of them
+    assert result(baseline="none").variance == pytest.approx(0.1302 / 8)
+    assert result(baseline="mean").variance == pytest.approx((7 / 8) ** 2 * result().variance)
+
+
+def test_the_first_update_shown_is_the_first_one_taken():
+    for knobs in (dict(), LAZY, dict(method=SFT), dict(method=EXACT), dict(seed=3, learning_rate=0.3)):
+        r, k = result(**knobs), Knobs(**knobs)
+        shown = widget.figure(k, replace(r, language=[(0, 0.3)], sampled=[(0, np.nan)]))[2]["data"][1]["y"]
+        np.testing.assert_allclose(shown, r.policies[1, 0], atol=1e-12)
+        assert r.drawn.sum() == (0 if k.method in (SFT, EXACT) else k.samples)
+
+
+def test_another_seed_draws_other_runs():
+    assert (result(seed=1).J[-1] != result().J[-1]).all()
+
+
+def test_the_language_model_shows_the_same_contrast():
+    start, after = language()
+    assert start == pytest.approx(0.3285, abs=1e-3) and after > 0.8
+    assert language(method=SFT)[1] == pytest.approx(0.33, abs=0.04)           # as good as its teachers, whose rate is .301, give or take smoothing
+    assert language(**LAZY)[1] < start
+    assert language(offset=10)[1] == pytest.approx(after, abs=1e-6)
+
+
+def test_the_run_streams():
+    seen = list(widget.run(Knobs()))
+    assert [widget.progress(Knobs(), r) for r in seen] == [["update", n, 60] for n in range(0, 61, 10)]
+    broken = [widget.broken(Knobs(**LAZY), replace(result(**LAZY), language=r.language)) is not None for r in seen]
+    assert all(broken)                                                        # the five completions are done before the first picture
+
+
+def test_two_presets_break():
+    assert [name for name, k in widget.PRESETS.items() if is_broken(**k.__dict__)] == ["Every reward + 10, no baseline", "Nothing to amplify"]
+
+
+def test_the_first_tab_holds_the_line_below_which_a_run_has_failed():
+    first = next(host.stream("what_rl_adds"))
+    assert first.index("has failed") < first.index('"One update"') < first.index('"Language model"')
