@@ -8,7 +8,7 @@ import time
 from importlib.util import find_spec
 from pathlib import Path
 
-from tools import environment, links, vendor
+from tools import environment, links, snapshot, vendor
 from tools.fetch import CACHE, ROOT
 from tools.say import Stop, say
 
@@ -69,8 +69,8 @@ def workplace():
 
 
 def stamp(address):
-    """One sum over every source file's name and content, and the address."""
-    total = hashlib.sha256(repr(address or os.environ.get("SITE_URL")).encode())
+    """One sum over every source file's name and content, the address, and whether a browser can make the snapshot."""
+    total = hashlib.sha256(repr((address or os.environ.get("SITE_URL"), snapshot.possible())).encode())
     for path in sources():
         total.update(f"{path.relative_to(ROOT)}\0".encode() + hashlib.sha256(path.read_bytes()).digest())
     return total.hexdigest()

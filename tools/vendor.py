@@ -4,7 +4,8 @@ import re
 import zipfile
 from pathlib import Path
 
-from tools import fetch, files
+from tools import fetch, files, snapshot
+from tools.say import Stop
 
 ROOT = fetch.ROOT
 VENDOR = ROOT / "site" / "vendor"
@@ -24,6 +25,9 @@ COPIES = {                                                          # place in s
     **{f"katex/KaTeX_{face}.woff2": f"katex/dist/fonts/KaTeX_{face}.woff2" for face in FACES},
     "katex/LICENSE.txt": "katex/LICENSE",
 }
+LINKER = "pyodide/pyodide.asm.mjs"
+PATCH = ("alignMemory(getMemory(metadata.memorySize+memAlign),memAlign)",       # lets site/assets/snapshot.js say where a library goes
+         "alignMemory((Module.placed??((name,place)=>place()))(libName,()=>getMemory(metadata.memorySize+memAlign)),memAlign)")
 STYLE = "katex/dist/katex.min.css"
 PACKED = ("sim", "widgets")
 
@@ -32,18 +36,28 @@ def fill(node, python):
     """Every file of site/vendor/ as it must be, and no other; `node` is an environment whose PATH has npm."""
     sums = fetch.npm_packages([*COPIES.values(), STYLE], node)
     wheel, wheel_sum = fetch.numpy_wheel(python)
-    copies = {place: (ROOT / "node_modules" / name, sums[name]) for place, name in COPIES.items()}
+    linker = (ROOT / "node_modules" / COPIES[LINKER]).read_text(encoding="utf-8")
+    if linker.count(PATCH[0]) != 1:
+        raise Stop("This Pyodide links libraries in another way: PATCH in tools/vendor.py does not fit it.")
+    copies = {place: (ROOT / "node_modules" / name, sums[name]) for place, name in COPIES.items() if place != LINKER}
     copies[f"pyodide/{wheel.name}"] = wheel, wheel_sum
-    texts = {"python.zip": packed(PACKED), "katex/katex.css": woff2_only((ROOT / "node_modules" / STYLE).read_text(encoding="utf-8")).encode()}
+    texts = {"python.zip": packed(PACKED), "katex/katex.css": woff2_only((ROOT / "node_modules" / STYLE).read_text(encoding="utf-8")).encode(),
+             LINKER: linker.replace(*PATCH).encode()}
     for place, (source, sum_) in copies.items():
         if files.sha256(VENDOR / place) != sum_:
             files.copy(source, VENDOR / place)
-    for place, content in texts.items():
-        if files.sha256(VENDOR / place) != fetch.sum_of(content):
-            files.write(VENDOR / place, content)
+    written(texts)
+    texts |= snapshot.pieces(VENDOR / "pyodide", wheel)
+    written(texts)
     for path in VENDOR.rglob("*"):
         if path.is_file() and path.relative_to(VENDOR).as_posix() not in {*copies, *texts}:
             path.unlink()
+
+
+def written(texts):
+    for place, content in texts.items():
+        if files.sha256(VENDOR / place) != fetch.sum_of(content):
+            files.write(VENDOR / place, content)
 
 
 def woff2_only(css):

@@ -16,7 +16,7 @@ function start() {
   worker.onerror = () => end({ failed: "its files did not arrive" });
   worker.onmessage = ({ data }) => {
     if (data.failed) return end(data);
-    if (data.ready) ready = true;
+    if (data.ready) [ready, document.documentElement.dataset.python] = [true, data.how];
     const hear = runs.get(data.run);
     if (data.done || data.error) runs.delete(data.run);
     watch();

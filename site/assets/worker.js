@@ -1,8 +1,8 @@
 // Python's half of a widget: one interpreter a visit, one generator a knob position, newest run wins.
 import { loadPyodide } from "../vendor/pyodide/pyodide.mjs";
+import { complete, restored } from "./snapshot.js";
 
-let latest = 0, loaded = 0;
-const TOTAL = 15.4e6;                               // bytes of the runtime's files, for the word beside the widget only
+let latest = 0, loaded = 0, total;                  // bytes of the runtime's files, for the word beside the widget only
 
 // Every byte of the runtime passes here once, so that a slow network sees how far it is.
 const plainFetch = fetch;
@@ -11,22 +11,28 @@ self.fetch = async (...request) => {
   if (!response.body) return response;
   const counted = response.body.pipeThrough(new TransformStream({ transform(chunk, out) {
     out.enqueue(chunk);
-    postMessage({ loaded: (loaded += chunk.byteLength), total: TOTAL });
+    loaded += chunk.byteLength;
+    if (total) postMessage({ loaded, total });
   } }));
   return new Response(counted, { status: response.status, headers: response.headers });
 };
 
-const host = boot();
-host.then(() => postMessage({ ready: true }), (error) => postMessage({ failed: error.message }));
-
-async function boot() {
-  const [python, archive] = await Promise.all([
-    loadPyodide({ packages: ["numpy"] }),
-    fetch(new URL("../vendor/python.zip", import.meta.url)).then((r) => r.arrayBuffer()),
-  ]);
+const archive = plainFetch(new URL("../vendor/python.zip", import.meta.url)).then((answer) => answer.arrayBuffer());
+let how = "snapshot";
+const host = restored(loadPyodide, (bytes) => (total = bytes)).catch(plainly).then(async (python) => {
   self.fetch = plainFetch;
-  python.unpackArchive(archive, "zip");
+  python.unpackArchive(await archive, "zip");
+  postMessage({ ready: true, how });
+  if (how === "snapshot") complete(python);
   return python.pyimport("widgets.host");
+});
+host.catch((error) => postMessage({ failed: error.message }));
+
+// Without a snapshot, or in an engine that it does not fit: three times as slow, and otherwise the same.
+function plainly(error) {
+  console.info(`Python starts without a snapshot: ${error.message}`);
+  [how, loaded, total] = ["plain", 0, 15.4e6];
+  return loadPyodide({ packages: ["numpy"] });
 }
 
 onmessage = async ({ data: { run, name, knobs } }) => {

@@ -1,0 +1,123 @@
+"""The snapshot's two files: what they are made from, what they hold, and what is there without a browser. No test here starts one."""
+import gzip
+import json
+import os
+import random
+import subprocess
+import sys
+import zipfile
+
+import pytest
+
+from tools import environment, fetch, snapshot, vendor
+
+PAGE = snapshot.PAGE
+RUN_ALL = """
+import json, pathlib, sys
+from urllib.parse import parse_qsl
+known = set(sys.modules)
+from widgets import host
+for path in sorted(pathlib.Path("widgets").glob("*.py")):
+    for preset in getattr(host.widget(path.stem), "PRESETS", {}).values():
+        for frame in host.stream(path.stem, json.dumps(dict(parse_qsl(host.query(preset))))):
+            pass
+print(*(name for name in set(sys.modules) - known if name.partition(".")[0] not in ("sim", "widgets")))
+"""
+
+
+@pytest.fixture
+def inputs(tmp_path, monkeypatch):
+    """A runtime of three small files, a wheel, and an empty cache."""
+    pyodide, wheel = tmp_path / "pyodide", tmp_path / "numpy.whl"
+    pyodide.mkdir()
+    for name in ["pyodide.mjs", "pyodide.asm.wasm", "python_stdlib.zip"]:
+        (pyodide / name).write_text(name)
+    with zipfile.ZipFile(wheel, "w") as archive:
+        archive.writestr("numpy/a.so", b"\0asm of a")
+    monkeypatch.setattr(fetch, "CACHE", tmp_path / "cache")
+    (tmp_path / "site" / "vendor" / "pyodide").mkdir(parents=True)
+    (tmp_path / "site" / "vendor" / "pyodide" / "pyodide-lock.json").write_text('{"info": {"version": "0"}, "packages": {"numpy": {}}}')
+    (tmp_path / "site" / "assets").mkdir()
+    (tmp_path / "site" / "assets" / "snapshot.js").write_text("loader")
+    monkeypatch.setattr(snapshot, "SITE", tmp_path / "site")
+    return pyodide, wheel
+
+
+def unpacked(record, content, fresh):
+    """The memory as site/assets/snapshot.js puts it together."""
+    memory, body, at = bytearray(record["size"]), gzip.decompress(content), 0
+    for where, length in record["kept"]:
+        memory[record["header"] + where:record["header"] + where + length] = fresh[where:where + length]
+    for where, length in record["stored"]:
+        memory[where:where + length] = body[at:at + length]
+        at += length
+    return bytes(memory), body
+
+
+def test_what_is_packed_and_what_a_fresh_instance_has_make_the_memory_again(inputs):
+    chance = random.Random(0)
+    pages = [chance.choice([bytes(PAGE), b"s" * PAGE, chance.randbytes(PAGE)]) for _ in range(64)]
+    fresh = b"".join(page if page[:1] == b"s" or chance.random() < 0.3 else chance.randbytes(PAGE) for page in pages)
+    memory, library = b"head" * 36 + b"".join(pages), {"path": "/lib/python3/site-packages/numpy/a.so"}
+    content, record = snapshot.packed({"heap": 64 * PAGE, "libraries": [library]}, memory, fresh, inputs[1])
+    again, body = unpacked(record, content, fresh)
+    assert again == memory
+    assert body[library["at"]:library["at"] + library["size"]] == b"\0asm of a"
+    assert len(body) < len(memory) - sum(page == bytes(PAGE) for page in pages) * PAGE
+
+
+def made(*arguments):
+    return {"heap": PAGE, "libraries": []}, b"h" * 16 + b"m" * PAGE, b"f" * PAGE
+
+
+def test_one_snapshot_serves_until_something_it_is_made_from_changes(inputs, monkeypatch):
+    calls = []
+    monkeypatch.setattr(snapshot, "possible", lambda: True)
+    monkeypatch.setattr(snapshot, "make", lambda *arguments: calls.append(1) or made())
+    first = snapshot.pieces(*inputs)
+    assert snapshot.pieces(*inputs) == first and len(calls) == 1
+    (inputs[0] / "pyodide.asm.wasm").write_text("another build")
+    snapshot.pieces(*inputs)
+    assert len(calls) == 2
+
+
+def test_the_record_names_the_pack_by_its_contents(inputs, monkeypatch):
+    monkeypatch.setattr(snapshot, "possible", lambda: True)
+    monkeypatch.setattr(snapshot, "make", made)
+    pieces = snapshot.pieces(*inputs)
+    record = json.loads(pieces.pop("snapshot.json"))
+    assert list(pieces) == [record["pack"]]
+    assert fetch.sum_of(pieces[record["pack"]])[:12] in record["pack"]
+
+
+def test_without_a_browser_the_pages_are_built_and_the_reason_is_said(inputs, monkeypatch, capsys):
+    monkeypatch.delenv("CHROMIUM", raising=False)
+    monkeypatch.setattr(environment, "CHROMIUMS", ["no-such-browser"])
+    assert snapshot.pieces(*inputs) == {"snapshot.json": b"{}"}
+    assert "there is none on this machine" in capsys.readouterr().out
+
+
+def test_a_browser_that_cannot_make_it_is_named_and_the_pages_are_built(inputs, monkeypatch, capsys):
+    monkeypatch.setenv("CHROMIUM", str(inputs[1]))          # a file that is no program
+    assert snapshot.pieces(*inputs) == {"snapshot.json": b"{}"}
+    assert str(inputs[1]) in capsys.readouterr().out
+
+
+def test_our_own_modules_are_not_in_the_snapshot(tmp_path):
+    (tmp_path / "sim" / "cluster").mkdir(parents=True)
+    (tmp_path / "widgets").mkdir()
+    (tmp_path / "sim" / "cluster" / "a.py").write_text("import heapq\nimport numpy as np\nfrom sim import b\nfrom collections.abc import Set\n")
+    (tmp_path / "widgets" / "c.py").write_text("import json\nfrom widgets import d\ndef f():\n    import argparse\n")
+    assert snapshot.imported(tmp_path) == ["collections.abc", "heapq", "json"]
+
+
+def test_no_widget_imports_anything_that_the_snapshot_has_not():
+    """What is imported while a widget runs would not be found: a snapshot has no files, and numpy puts off some of its imports."""
+    script = snapshot.IMPORTS.format(imports="\n".join(f"import {name}" for name in snapshot.imported())) + RUN_ALL
+    done = subprocess.run([sys.executable, "-c", script], cwd=snapshot.ROOT, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": "."})
+    assert (done.returncode, done.stdout.split()) == (0, []), done.stderr
+
+
+def test_the_line_that_places_libraries_is_in_this_pyodide():
+    linker = (vendor.VENDOR / vendor.LINKER).read_text(encoding="utf-8")
+    assert linker.count(vendor.PATCH[1]) == 1 and vendor.PATCH[0] not in linker

@@ -1,0 +1,165 @@
+"""A memory snapshot of Python with numpy imported, so that pages need not start it from nothing: made once, in a headless Chromium.
+
+WebAssembly memory is mostly zeros and things the reader's own instance has anyway; the rest, with numpy's compiled libraries
+behind it, is one gzip file. snapshot.json says what goes where; where it is empty the pages load Python the plain way.
+
+It holds no file of sim/ or widgets/, so that a change there leaves it as it is: those arrive in python.zip.
+"""
+import ast
+import gzip
+import hashlib
+import http.server
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+import threading
+import zipfile
+from pathlib import Path
+
+from tools import environment, fetch, files
+from tools.say import say
+
+ROOT = fetch.ROOT
+SITE, MAKER = ROOT / "site", ROOT / "tools" / "snapshot.mjs"
+PAGE = 4096                     # bytes compared and stored together
+SECONDS = 120                   # making one takes about ten
+FLAGS = ["--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"]
+# What numpy imports at its first use only, when there are no files to import it from, and what errors are written with.
+IMPORTS = """
+import gc, random, traceback
+{imports}
+import numpy.fft, numpy.linalg, numpy.ma, numpy.polynomial, numpy.random
+numpy.linalg.svd(numpy.eye(3)), numpy.random.default_rng(0).normal(size=3), numpy.histogram(numpy.arange(5.0), bins=3)
+try:
+    numpy.zeros(3)[5]
+except IndexError:
+    traceback.format_exc()
+gc.collect()
+"""
+
+
+def possible():
+    """Whether there is a browser to try with; whether it starts is seen then."""
+    return bool(os.environ.get("CHROMIUM") or any(map(shutil.which, environment.CHROMIUMS)))
+
+
+def pieces(pyodide, wheel):
+    """The files for site/vendor/ by name, from the cache if nothing they are made of has changed."""
+    imports = IMPORTS.format(imports="\n".join(f"import {name}" for name in imported()))
+    key = made_from([*sorted(pyodide.glob("pyodide*")), pyodide / "python_stdlib.zip", wheel, SITE / "assets" / "snapshot.js", MAKER, Path(__file__)], imports)
+    record, pack = fetch.CACHE / f"snapshot-{key}.json", fetch.CACHE / f"snapshot-{key}.bin"
+    if not (record.exists() and pack.exists()):
+        made = possible() and make(wheel, imports)
+        if not made:
+            say("The pages will start Python the plain way, which takes about three times as long"
+                + ("" if possible() else ": the snapshot for the quick way is made in a Chromium, and there is none on this machine"))
+            return {"snapshot.json": b"{}"}
+        content, what = packed(*made, wheel)
+        files.write(pack, content)
+        files.write(record, json.dumps(what, separators=(",", ":")).encode())
+    what, content = json.loads(record.read_text()), pack.read_bytes()
+    what["pack"] = f"snapshot-{hashlib.sha256(content).hexdigest()[:12]}.bin"
+    what["total"] = len(content) + (pyodide / "pyodide.asm.wasm").stat().st_size
+    return {"snapshot.json": json.dumps(what, separators=(",", ":")).encode(), what["pack"]: content}
+
+
+def made_from(paths, imports):
+    total = hashlib.sha256(imports.encode())
+    for path in paths:
+        total.update(f"{path.name} {files.sha256(path)}\n".encode())
+    return total.hexdigest()[:16]
+
+
+def imported(root=ROOT):
+    """What our own modules import that is not ours, sorted: these are in the snapshot, and our modules themselves are not."""
+    names = set()
+    for path in (path for folder in ("sim", "widgets") for path in (root / folder).rglob("*.py")):
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.Import):
+                names.update(alias.name for alias in node.names)
+            elif isinstance(node, ast.ImportFrom):
+                names.add(node.module)
+    return sorted(name for name in names if name.partition(".")[0] not in ("sim", "widgets", "numpy"))
+
+
+def make(wheel, imports):
+    """(record, memory, fresh memory) as the maker posts them, or None and a sentence."""
+    posted, ended = {}, threading.Event()
+    pages = {"/": ("text/html", b'<script type="module">new Worker("/maker.mjs", { type: "module" })</script>'),
+             "/maker.mjs": ("text/javascript", MAKER.read_bytes()), "/imports.py": ("text/x-python", imports.encode()),
+             "/numpy.whl": ("application/zip", wheel.read_bytes())}
+
+    class Handler(http.server.SimpleHTTPRequestHandler):
+        extensions_map = {".js": "text/javascript", ".mjs": "text/javascript", ".wasm": "application/wasm", "": "application/octet-stream"}
+
+        def __init__(self, *request):
+            super().__init__(*request, directory=str(SITE))
+
+        def do_GET(self):
+            if self.path not in pages:
+                return super().do_GET()
+            kind, content = pages[self.path]
+            self.send_response(200)
+            self.send_header("Content-Type", kind)
+            self.end_headers()
+            self.wfile.write(content)
+
+        def do_POST(self):
+            posted[self.path.removeprefix("/made/")] = self.rfile.read(int(self.headers["Content-Length"]))
+            self.send_response(204)
+            self.end_headers()
+            if self.path == "/made/end":
+                ended.set()
+
+        def log_message(self, *words):
+            pass
+
+    say("Making the snapshot of Python with numpy")
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile, http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
+        browser = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, environment.CHROMIUMS)))
+        try:
+            with subprocess.Popen([browser, *FLAGS, f"--user-data-dir={profile}", f"http://127.0.0.1:{server.server_port}/"],
+                                  stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+                ended.wait(SECONDS)
+                process.terminate()
+        except OSError as error:
+            posted["end"] = str(error).encode()
+        finally:
+            server.shutdown()
+    if posted.get("end", b"it did not answer"):
+        return say(f"{browser} could not make it: {posted.get('end', b'it did not answer').decode().partition(chr(10))[0]}")
+    return json.loads(posted["record"]), posted["memory"], posted["fresh"]
+
+
+def packed(record, memory, fresh, wheel):
+    """(gzip file, record): the snapshot's head, the pages that are neither zero nor in the fresh memory too, the libraries."""
+    header, zero = len(memory) - record["heap"], bytes(PAGE)
+    body, stored, kept = bytearray(memory[:header]), [[0, header]], []
+    for at in range(0, record["heap"], PAGE):
+        page = memory[header + at:header + at + PAGE]
+        if page == zero:
+            continue
+        if page == fresh[at:at + PAGE]:
+            extend(kept, at)
+        else:
+            extend(stored, header + at)
+            body += page
+    with zipfile.ZipFile(wheel) as archive:
+        for library in record["libraries"]:
+            content = archive.read(library["path"].partition("/site-packages/")[2])
+            library.update(at=len(body), size=len(content))
+            body += content
+    lock = json.loads((SITE / "vendor" / "pyodide" / "pyodide-lock.json").read_text())
+    return gzip.compress(bytes(body), 9, mtime=0), {**record, "header": header, "size": len(memory), "stored": stored, "kept": kept,
+                                                    "lock": {"info": lock["info"], "packages": {}}}
+
+
+def extend(ranges, at):
+    """One more page, in the range it continues or in a new one."""
+    if ranges and sum(ranges[-1]) == at:
+        ranges[-1][1] += PAGE
+    else:
+        ranges.append([at, PAGE])
