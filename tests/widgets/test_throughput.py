@@ -1,6 +1,5 @@
 import json
 import math
-import time
 from dataclasses import fields, replace
 
 import pytest
@@ -100,7 +99,7 @@ def test_half_the_workers_of_a_balanced_agent_break_it(workers, broken):
 def test_a_single_checker_of_twenty_milliseconds_outlasts_the_rollout():
     k = replace(VERL, topology="async", reuse=True, k=1.0, workers=1)       # 8 192 · 0.02 s = 163.84 s against 150.72 s
     assert "8,192 tests of 0.02 s on one worker take 164 s" in breaks(k).why
-    assert breaks(k).mend == "Verifier workers = 2" and not breaks(replace(k, workers=2))
+    assert breaks(k).mend == "Set the verifier workers to 2." and not breaks(replace(k, workers=2))
     assert not breaks(replace(k, topology="sync")) and not breaks(replace(k, reuse=False))
 
 
@@ -151,12 +150,7 @@ def test_useful_completions_shrink_with_what_carries_no_gradient():
 
 @pytest.mark.parametrize("moved", [dict(topology=t) for t in step.TOPOLOGIES] + [dict(role=r, k=64.0, topology="async") for r in throughput.ROLES]
                          + [dict(source="from shapes", model=m, topology=t) for m in throughput.MODELS for t in ("sync", "async")])
-def test_every_frame_is_finite_and_under_ten_milliseconds(moved):
+def test_every_frame_is_finite(moved):
     k = replace(VERL, **moved)
-    times = []
-    for _ in range(4):
-        started = time.perf_counter()
-        f = frame(k)
-        times.append(time.perf_counter() - started)
-    assert min(times) < 0.010
+    f = frame(k)
     assert None not in [y for p in f["panels"] for mark in p["data"] for y in mark["y"]] and math.isfinite(tau(k))
