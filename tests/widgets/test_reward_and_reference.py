@@ -1,0 +1,129 @@
+"""What turning each knob does to the price of a nat, the policy it buys and the model trained at it."""
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pytest
+
+from sim import hacking
+from widgets import reward_and_reference as widget
+from widgets.reward_and_reference import ALIAS, Knobs
+
+
+def first(**knobs):
+    """Everything that needs no training."""
+    return next(widget.run(Knobs(**knobs)))
+
+
+@cache
+def last(**knobs):
+    *_, result = widget.run(Knobs(**knobs))
+    return result
+
+
+def broken(**knobs):
+    return widget.broken(Knobs(**knobs), last(**knobs))
+
+
+def test_the_default_holds_and_its_first_picture_needs_no_training():
+    assert broken() is None and next(iter(widget.PRESETS.values())) == Knobs()
+    assert len(first().points) == 1
+
+
+def test_two_presets_are_broken_and_two_hold():
+    told = {name: widget.broken(k, last(**{f: v for f, v in k.__dict__.items() if v != getattr(Knobs(), f)})) for name, k in widget.PRESETS.items()}
+    assert [name for name, found in told.items() if found] == ["Leaky, β of R1", "Reference is no copy"]
+
+
+@pytest.mark.parametrize("beta, breaks", [(0.35, False), (0.3, True), (0.0, True)])
+def test_the_break_lies_at_the_crossover(beta, breaks):
+    assert 0.3 < hacking.crossover(hacking.reference(0.15), 1.5) < 0.35
+    knobs = Knobs(beta=beta)
+    assert (widget.broken(knobs, first(beta=beta)) is not None) == breaks == (widget.watched(knobs, first(beta=beta)).value < 0)
+
+
+def test_the_break_names_what_the_hack_costs_and_a_price_that_mends_it():
+    found = broken(beta=0.001)
+    assert "1.90 nats" in found.why and "before training it was 0.300" in found.why
+    assert found.mend == "Price of a nat: above 0.333."
+    assert broken(beta=0.5) is None
+
+
+def test_where_no_price_is_high_enough_only_the_verifier_mends():
+    knobs = dict(hack=3.0, mass=0.5)
+    assert broken(**knobs).mend == "Reward: verifier." and broken(**knobs, source="verifier") is None
+
+
+def test_the_alias_breaks_with_a_log_of_zero_and_a_copy_mends_it():
+    found = broken(reference=ALIAS, source="verifier", beta=1.0)
+    assert "the log says 0.000 nats" in found.why and found.mend == "Reference: frozen copy."
+    assert broken(source="verifier", beta=1.0) is None
+    states = [r.state for r in widget.readouts(Knobs(reference=ALIAS, source="verifier"), last(reference=ALIAS, source="verifier", beta=1.0))]
+    assert states == ["", "", "", "", "violated"]
+
+
+def test_training_can_fall_for_a_hack_that_the_formula_does_not():
+    knobs = dict(hack=0.9, beta=0.0)
+    assert first(**knobs).gold == 1 and widget.broken(Knobs(**knobs), first(**knobs)) is None
+    assert "training found the hack first" in broken(**knobs).why
+    assert broken(**knobs, source="verifier") is None
+
+
+def test_gold_rises_then_falls_with_the_distance_and_paid_only_rises():
+    distance, paid, gold = first().sweep
+    assert (np.diff(distance) > 0).sum() > 50 and (np.diff(paid) >= -1e-12).all()
+    top = gold.argmax()
+    assert 0 < top < len(gold) - 1 and gold[top] == pytest.approx(0.407, abs=5e-4) and gold[-1] < 0.001
+    assert distance[-1] == pytest.approx(-np.log(0.15), abs=1e-9)
+
+
+def test_with_a_verifier_gold_rises_all_the_way_and_is_what_is_paid():
+    _, paid, gold = first(source="verifier").sweep
+    assert (np.diff(gold) >= 0).all()
+    np.testing.assert_array_equal(paid, gold)
+
+
+def test_a_lower_price_goes_farther():
+    far = [first(beta=beta).kl for beta in (20.0, 1.0, 0.5, 0.1, 0.0)]
+    assert far == sorted(far)
+
+
+def test_a_better_paid_hack_breaks_at_a_higher_price():
+    assert widget.broken(Knobs(beta=0.5), first(beta=0.5)) is None and widget.broken(Knobs(beta=0.5, hack=2.0), first(beta=0.5, hack=2.0))
+
+
+def test_a_rarer_hack_is_dearer_and_breaks_at_a_lower_price():
+    assert widget.broken(Knobs(beta=0.3), first(beta=0.3)) and not widget.broken(Knobs(beta=0.3, mass=0.01), first(beta=0.3, mass=0.01))
+    ends = [first(mass=mass, beta=0.0).kl for mass in (0.5, 0.15, 0.001)]
+    np.testing.assert_allclose(ends, -np.log([0.5, 0.15, 0.001]), atol=1e-9)
+
+
+def test_an_alias_charges_nothing():
+    np.testing.assert_array_equal(first(reference=ALIAS).policy, first(beta=0.0).policy)
+
+
+def test_more_completions_narrow_the_logged_mean_and_a_seed_draws_others():
+    spread = [first(samples=n).errors.std(axis=1).max() for n in (16, 256, 4096)]
+    assert spread[0] > 3 * spread[1] > 9 * spread[2]
+    assert (first(seed=1).errors != first().errors).any()
+
+
+def test_the_trained_model_pays_for_distance_with_a_leaky_reward_and_not_with_a_sound_one():
+    assert last(beta=0.001).points[-1].gold < 0.01 < 0.4 < last().points[-1].gold
+    assert last(beta=0.0, source="verifier").points[-1].gold > last(beta=0.3, source="verifier").points[-1].gold + 0.02
+
+
+def test_a_partial_run_breaks_only_on_what_is_certain():
+    knobs = Knobs(hack=0.9, beta=0.0)
+    told = [widget.broken(knobs, r) is not None for r in widget.run(knobs)]
+    assert not any(told[:-1]) and told[-1]
+
+
+def test_without_a_price_nothing_is_logged():
+    names = [m["name"] for p in widget.figure(Knobs(beta=0.0), first(beta=0.0)) for m in p["data"]]
+    assert "in the log" not in names and "in the log" in [m["name"] for p in widget.figure(Knobs(), first()) for m in p["data"]]
+
+
+def test_the_end_of_every_ladder_still_draws_all_five_panels():
+    for knobs in (dict(beta=20.0), dict(hack=3.0), dict(mass=0.001), dict(mass=0.5, hack=0.0)):
+        assert len(widget.figure(replace(Knobs(), **knobs), first(**knobs))) == 5
