@@ -109,7 +109,7 @@ def log_tab(k, r):
     return panel("The KL that a log shows, less the exact one", f"% of {BATCHES} logged means; what lies farther out is in the outer bins",
                  *(line(BINS[:-1], count, name, i, "step") for i, (name, count) in enumerate(zip(("k1", "k2", "k3"), counts), 1)),
                  *(label(1.0, 90 - 10 * i, words, i + 1, "right") for i, words in enumerate(("k1, solid", "k2, dashed", "k3, dotted"))),
-                 line([0, 0], [0, 100], "exact", 8, "reference"), label(-0.02, 90, "exact", 8, "right"),
+                 line([0, 0], [0, 100], "exact", 8, "reference"), label(0.05, 90, "exact", 8),
                  x="error, nats", x_range=(-1.05, 1.05), y_range=(0, 101), tab="The log")
 
 
