@@ -1,0 +1,69 @@
+"""Eight wiring faults of the loop, each a line or two: what a controller can get wrong while every role in it is right.
+
+None of them raises an error. A fault is a function (controller, batch, stage), called whenever the generator of stages rests after `stage`:
+one process sees the whole dataflow, as in the single controller of verl, Sheng et al. (2024), arXiv:2409.19256, and so can spoil all of it.
+"""
+import numpy as np
+
+from sim.framework.algorithm import Algorithm
+
+
+def no_sync(controller, batch, stage):
+    """Fresh weights never reach the rollout."""
+    controller.sync.every = 10**9
+
+
+def reward_shift(controller, batch, stage):
+    """Every row is paid for the row before it."""
+    if stage == 3:
+        batch.reward = np.roll(batch.reward, 1)
+
+
+def reward_shuffle(controller, batch, stage):
+    """Rewards arrive in the order in which the checks happened to finish."""
+    if stage == 3:
+        batch.reward = controller.rng.permutation(batch.reward)
+
+
+def sign_flip(controller, batch, stage):
+    """The objective is minimized."""
+    if stage == 5:
+        batch.advantage = -batch.advantage
+
+
+def wrong_groups(controller, batch, stage):
+    """Rows are grouped by stride: each is compared with completions of other prompts."""
+    if stage == 5:
+        strangers = np.arange(len(batch.reward)).reshape(-1, batch.K).T.ravel()
+        batch.advantage[strangers] = controller.algorithm.compute_advantages(batch.rows(strangers))[0]
+
+
+def ref_alias(controller, batch, stage):
+    """The reference is the trainer's policy itself instead of a copy of the start."""
+    if controller.reference:
+        controller.reference.policy = controller.trainer.policy
+
+
+def old_recomputed(controller, batch, stage):
+    """old_logp is what the weights say now, in every pass anew, instead of what was recorded when sampling."""
+    def compute_loss(logp, mini):
+        mini.old_logp = logp
+        return Algorithm.compute_loss(controller.algorithm, logp, mini)
+
+    controller.algorithm.compute_loss = compute_loss
+
+
+def mask_off(controller, batch, stage):
+    """The padding behind the end counts as sampled text."""
+    if stage == 2:
+        batch.response_mask = batch.valid_mask = np.ones(batch.tokens.shape)
+
+
+def stages(controller, n, fault=None):
+    """(event, batch) of n iterations, `fault` applied at every rest; None leaves the loop as it is."""
+    batch = None
+    for event in controller.iterate(n):
+        batch = event.summary.get("batch", batch)
+        if fault:
+            fault(controller, batch, event.stage)
+        yield event, batch
