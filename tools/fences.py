@@ -28,8 +28,10 @@ def loud(fence):
 
 
 @loud
-def pipeline(base):
-    return maps.pipeline(base)
+def pipeline(body):
+    """The way to the site's root; `arrays` behind it shows the arrays of the recorded iteration in the panels."""
+    base, *more = body.split()
+    return maps.pipeline(base, rows=more == ["arrays"])
 
 
 @loud
@@ -77,7 +79,7 @@ def widget(name):
             f'<div class="foot"><button type="button" class="reset" data-knobs="{html.escape(host.query(w.Knobs()))}">Reset</button><button type="button" class="link">Copy link</button>'
             f'<button type="button" class="table" aria-expanded="false">Data table</button><button type="button" class="csv">CSV</button>'
             f'{quoting.link(f"widgets/{name}.py", 1, "Show the code", "button")}<span class="end">{html.escape(getattr(w, "COST", ""))} <span class="hash">reproducible: {frame["hash"]}</span></span></div>'
-            f'<div class="data" hidden tabindex="0" role="region" aria-label="Data of the figure"><table><caption>The first curves of every panel; the CSV file holds every point.</caption><thead></thead><tbody></tbody></table></div>'
+            f'<div class="data" hidden tabindex="0" role="region" aria-label="Data of the figure"><table class="dt"><caption>The first curves of every panel; the CSV file holds every point.</caption><thead></thead><tbody></tbody></table></div>'
             f'<noscript>{drawing.table(frame["panels"])}</noscript></rl-widget></figure>')
 
 

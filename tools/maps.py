@@ -168,16 +168,16 @@ NARROW = Drawing(
 STEPS = ("controller", "rollout", "env", "reference", "algorithm", "trainer", "sync")      # 1 to 7
 
 
-def pipeline(base="./"):
-    """The map with its panels; `base` leads from the page it stands on to the site's root."""
-    spent, carried = recording.iteration()
+def pipeline(base="./", rows=False):
+    """The map with its panels; `base` leads from the page it stands on to the site's root, `rows` adds the arrays of an iteration that can be read."""
+    (spent, carried), parts, setting = (recording.arrays()[:2], recording.arrays()[2], recording.READABLE) if rows else (recording.iteration(), {}, recording.SETTING)
     measured = {**{name: f"{ms:.2f} ms" for name, ms in spent.items()}, **{name: f"{size:,} bytes" for name, size in carried.items()},
                 "sync": f"{carried['sync']:,} bytes, {spent['sync']:.2f} ms"}
     sizes = {name: f"{size / 1000:.1f} kB" for name, size in carried.items() if name != "sync"}         # the plate of the path back is full
     return (f'<div class="wide"><pipeline-map class="map pipeline" data-steps="{" ".join(STEPS)}">{svg(BROAD, sizes)}{svg(NARROW, {})}'
-            f'<div class="details" role="status">{"".join(panel(name, base, measured.get(name)) for name in ORDER)}</div>'
+            f'<div class="details" role="status">{"".join(panel(name, base, measured.get(name), parts.get(name, {})) for name in ORDER)}</div>'
             f'<div class="bar2"><button type="button" class="step">Play one iteration</button><button type="button" class="cut" hidden>Cut this arrow</button>'
-            f'<span>Recorded when this page was built: {recording.SETTING}.</span></div></pipeline-map></div>')
+            f'<span>Recorded when this page was built: {setting}.</span></div></pipeline-map></div>')
 
 
 def svg(drawing, sizes):
@@ -222,10 +222,10 @@ def written(css, x, y, text, anchor="start"):
     return f'<text class="{css}" x="{x}" y="{y:g}" text-anchor="{anchor}">{text}</text>'
 
 
-def panel(name, base, measured):
+def panel(name, base, measured, arrays):
     part = ROLES.get(name) or FLOWS[name]
     here = {"here": measured} if measured else {}
-    rows = "".join(f'<dt>{key}</dt><dd{" class=cut" * (key == "cut it")}>{html.escape(words)}</dd>' for key, words in (part.rows() | here).items())
+    rows = "".join(f'<dt>{key}</dt><dd{" class=cut" * (key == "cut it")}>{html.escape(words)}</dd>' for key, words in (part.rows() | here | arrays).items())
     chips = "".join(f'<a href="{base}{page.url}">{html.escape(page.name)}</a>' for page in lessons.finished() if page.number in part.about.split())
     return (f'<section class="detail{" shown" * (name == "rollout")}" id="map-{name}"><h3>{html.escape(part.heading)}</h3>'
             f'<div><p>{html.escape(part.job)}</p>{f"<p class=chips>{chips}</p>" * bool(chips)}</div><dl>{rows}</dl></section>')

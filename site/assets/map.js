@@ -51,5 +51,13 @@ customElements.define("pipeline-map", class extends HTMLElement {
       player.disabled = false;
     });
     keep(kept);
+    // A widget whose form has a `stage` lights the role of that stage, from the first time that it is turned.
+    this.follow = ({ detail: { stage } }) => {
+      if (!stage || stage === (this.stage ??= stage)) return;
+      keep(`map-${this.dataset.steps.split(" ")[(this.stage = stage) - 1]}`);
+      light(kept);
+    };
+    addEventListener("drawn", this.follow);
   }
+  disconnectedCallback() { removeEventListener("drawn", this.follow); }
 });

@@ -107,6 +107,7 @@ customElements.define("rl-widget", class extends HTMLElement {
     });
     this.$(".brk output").value = `${watched.text} ${watched.unit}`.trim();
     this.$(".hash").textContent = `reproducible: ${hash}`;
+    dispatchEvent(new CustomEvent("drawn", { detail: knobs(this.form) }));
     if (!this.$(".data").hidden) this.table();
   }
   tab(chosen) {
