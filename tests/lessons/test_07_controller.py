@@ -1,0 +1,100 @@
+"""The numbers of the lesson on the controller, recomputed."""
+import re
+from functools import cache
+from urllib.parse import parse_qsl
+
+import numpy as np
+import pytest
+
+from sim import tasks, tinylm
+from sim.iteration import updates_per_iteration
+from tests.lessons.prose import Lesson
+from tools import maps, recording
+from widgets import controller, host
+from widgets.controller import Knobs
+
+LESSON = Lesson("07")
+ROWS = {"none": {}, "no weight sync": {}, "rewards shifted by a row": {}, "rewards shuffled": {}, "sign flipped": {}, "wrong groups": {},
+        "padding in the loss": {}, "reference is the policy, β = 0.1": dict(beta=0.1), "`old_logp` recomputed, 4 passes": dict(passes=4)}
+
+
+@cache
+def last(**knobs):
+    *_, result = controller.run(Knobs(**knobs))
+    return result
+
+
+def passed(**knobs):
+    return last(**knobs).trainer[-1].mean()
+
+
+def test_a_shift_leaves_mean_and_variance_and_pays_two_rows_rightly_by_luck():
+    before, after = np.array([1, 0, 0, 1]), np.array([1, 1, 0, 0])
+    assert (np.roll(before, 1) == after).all() and before.mean() == after.mean() and before.var() == after.var()
+    assert np.flatnonzero(before == after).tolist() == [0, 2] and "the first and the third correctly by luck" in LESSON.text
+
+
+@pytest.mark.parametrize("words", ROWS)
+def test_the_table_of_faults(words):
+    fault = words.split(",")[0].replace("`", "").removesuffix(" ")
+    (said,) = re.findall(rf"^\| {re.escape(words)} \| (\d\.\d+) \|", LESSON.text, re.M)
+    LESSON.says(said, passed(fault=fault, **ROWS[words]))
+
+
+def test_the_start_and_the_size_of_the_policy():
+    LESSON.says("0.329", tasks.exact_pass(tasks.checkpoint("add")).mean())
+    LESSON.says("8,708", sum(a.size for a in tinylm.Policy().params.values()))
+    assert Knobs().groups * Knobs().K == 128 and "128 rows" in LESSON.text
+
+
+def test_what_the_arrows_carry():
+    _, carried, _ = recording.arrays()
+    for said, edge in (("69,664", "sync"), ("16,512", "trajs"), ("1,024", "reward")):
+        LESSON.says(said, carried[edge])
+    assert carried["reward"] == min(carried.values()) and carried["sync"] == max(carried.values())
+
+
+def test_the_updates_of_an_iteration():
+    LESSON.says("8,192", 512 * 16)
+    assert updates_per_iteration(8192, 512, 1) == 16 and "16 steps" in LESSON.text
+    assert updates_per_iteration(128, 128, 1) == 1
+
+
+def test_a_shifted_row_keeps_an_eighth_of_its_signal_reversed():
+    """Advantage without the division, regressed on the row's own reward; rows 1 to 7 of each group of eight. Closed form: -1/8."""
+    R = (np.random.default_rng(0).random((400_000, 8)) < 0.33).astype(float)
+    shifted = np.roll(R.ravel(), 1).reshape(R.shape)
+    A = shifted - shifted.mean(axis=1, keepdims=True)
+    own, pushed = R[:, :7].ravel(), A[:, :7].ravel()
+    assert np.cov(own, pushed)[0, 1] / own.var() == pytest.approx(-1 / 8, abs=0.003)
+
+
+def test_the_rest_of_what_the_widget_showed():
+    LESSON.says("0.954", passed(passes=4))
+    LESSON.says("0.908", passed(beta=0.1))
+    assert passed(fault="reference is the policy", beta=0.1) == pytest.approx(passed(), abs=1e-12)
+    LESSON.says("0.416", last(fault="reference is the policy", beta=0.1).kl[-1])
+    LESSON.says("7.25", last(fault="padding in the loss").kl[-1])
+    assert last(fault="padding in the loss").batch.response_mask.sum(axis=1).min() == 8
+    assert last(fault="no weight sync").rollout[-1].mean() == pytest.approx(last().trainer[0].mean())
+
+
+def test_what_prompts_kept_out_show():
+    learned, rates = np.setdiff1d(np.arange(100), controller.HELD_OUT), last(held_out=True).trainer
+    LESSON.says("0.926", rates[-1][learned].mean())
+    LESSON.says("0.321", rates[0][controller.HELD_OUT].mean())
+    LESSON.says("0.380", rates[-1][controller.HELD_OUT].mean())
+
+
+def test_every_knob_link_is_a_setting_of_the_widget():
+    links = re.findall(r'\(#controller\)\{ data-knobs="([^"]+)" \}', LESSON.text)
+    assert len(links) >= 6
+    for link in links:
+        host.knobs_from(Knobs, dict(parse_qsl(link)))
+
+
+def test_the_map_shows_the_arrays_themselves():
+    drawn = maps.pipeline("../", rows=True)
+    for shape in ("tokens (128, 8)", "reward (128,)", "advantage (128, 8)", "W1 (160, 48)"):
+        assert shape in drawn
+    assert drawn.count("<dt>first row</dt>") == len(maps.ORDER) and "<dt>first row</dt>" not in maps.pipeline("../")
