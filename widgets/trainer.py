@@ -168,7 +168,7 @@ def tokens_of(first):
         return f"{first.texts[i].replace('<', '‹').replace('>', '›')}<br>token {j + 1}: {parts}"
 
     columns = range(push.shape[1])
-    cells = heat([str(j + 1) for j in columns], [f"#{i + 1}" for i in rows], push[::-1], "push", low=-furthest, high=furthest)
+    cells = heat([str(j + 1) for j in columns], [f"y{i + 1}" for i in rows], push[::-1], "push", low=-furthest, high=furthest)
     return panel("Push on each token, −dL/dlogp", "thousandths, 16 completions of two prompts",
                  {**cells, "hovertext": [[words(i, j) for j in columns] for i in rows]}, x="token of the completion", tab="First batch")
 

@@ -4,7 +4,7 @@ import pytest
 from sim import modsum
 from sim.framework.rollout import RolloutEngine
 from sim.framework.trainer import Trainer
-from sim.framework.weight_sync import WeightSync
+from sim.framework.weight_sync import WeightSync, transfer_seconds
 from sim.optimizer import SGD
 
 
@@ -32,3 +32,22 @@ def test_weights_with_a_lag_are_those_of_so_many_pushes_ago():
 
 def test_seldom_delivery_leaves_the_rollout_where_it_is_in_between():
     assert delivered(WeightSync(every=3), 7) == [0, 0, 3, 3, 3, 6, 6]
+
+
+def test_weights_arrive_rounded_and_the_trainer_keeps_its_own():
+    trainer = Trainer(modsum.Policy(), SGD(1.0))
+    trainer.policy.params = {"theta": np.full((4, 7, 4), np.pi)}
+    rollout = RolloutEngine(trainer.policy)
+    WeightSync(form="bf16").push(trainer, rollout)
+    assert (rollout.policy.params["theta"] == 3.140625).all() and (trainer.policy.params["theta"] == np.pi).all()      # torch.bfloat16
+
+
+@pytest.mark.parametrize("parameters, width, link, seconds", [(8e9, 2, 50, 0.32), (70e9, 2, 50, 2.8), (671e9, 1, 50, 13.42), (32e9, 2, 400, 0.16)])
+def test_a_delivery_takes_at_least_bytes_over_bandwidth(parameters, width, link, seconds):
+    assert transfer_seconds(parameters, width, link) == pytest.approx(seconds, abs=1e-9)        # closed form
+
+
+def test_delivering_every_eighth_time_means_three_and_a_half_updates_of_lag_and_at_most_seven():
+    versions = [0, *delivered(WeightSync(every=8), 79)]
+    lags = [trained - sampled for trained, sampled in enumerate(versions)]          # (s - 1) / 2 and s - 1
+    assert np.mean(lags) == 3.5 and max(lags) == 7

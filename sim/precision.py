@@ -1,0 +1,30 @@
+"""Rounding to the number formats of inference engines: how far a token's log-prob moves when only the weights are rounded.
+
+bfloat16 keeps 7 bits after the leading one; e4m3 and e5m2 are the two 8-bit formats of Micikevicius et al. (2022), arXiv:2209.05433.
+"""
+import numpy as np
+
+MANTISSA_BITS = {"fp32": None, "bf16": 7, "e4m3": 3, "e5m2": 2}     # our arithmetic has 64 bits throughout: fp32 means left as it is
+
+
+def cast(x, form):
+    """The nearest number with so many mantissa bits, ties to even."""
+    bits = MANTISSA_BITS[form]
+    if bits is None:
+        return x
+    mantissa, exponent = np.frexp(x)
+    return np.ldexp(np.round(mantissa * 2.0 ** (bits + 1)), exponent - bits - 1)      # assumed: no overflow, no subnormals; engines also scale
+
+
+def cast_params(params, form):
+    return {name: cast(array, form) for name, array in params.items()}
+
+
+def mismatch(policy, batch, form):
+    """|log-prob under rounded weights - log-prob| of the own tokens: mean and largest, nats."""
+    rounded = policy.copy()
+    rounded.params = cast_params(policy.params, form)
+    exact, _, _ = policy.token_logp(batch.prompt, batch.tokens, batch.response_mask)
+    moved, _, _ = rounded.token_logp(batch.prompt, batch.tokens, batch.response_mask)
+    distance = np.abs(moved - exact)[batch.response_mask > 0]
+    return distance.mean(), distance.max()
