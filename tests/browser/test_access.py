@@ -1,0 +1,118 @@
+"""Nobody is locked out: axe-core finds nothing, the keyboard reaches everything, and paper, forced colors and no scripts are served too."""
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.conftest import WITH_WIDGET, live, press, watched
+from tests.widgets.catalogue import frame_of, last_frame
+from widgets import host
+
+AXE = Path(__file__).parents[2] / "node_modules" / "axe-core" / "axe.min.js"
+LEVELS = ["wcag2a", "wcag2aa", "wcag21aa", "wcag22aa"]
+every_lesson = pytest.mark.parametrize("lesson", WITH_WIDGET, ids=lambda lesson: lesson.stem)
+
+
+def violations(page):
+    """What axe-core finds, as [rule, first offending element, how many]."""
+    if not page.evaluate("'axe' in window"):
+        page.evaluate(AXE.read_text(encoding="utf-8"))
+    found = page.evaluate("levels => axe.run(document, { runOnly: levels }).then((r) => r.violations)", LEVELS)
+    return [(v["id"], v["nodes"][0]["html"][:200], len(v["nodes"])) for v in found]
+
+
+def in_every_light(page):
+    """Light and dark, wide and phone."""
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        for width in (1280, 360):
+            page.set_viewport_size({"width": width, "height": 900})
+            page.wait_for_timeout(150)
+            yield scheme, width
+
+
+@every_lesson
+def test_axe_finds_nothing_at_rest_and_broken(page, book, lesson):
+    page.goto(book + lesson.url)
+    live(page, lesson.widget)
+    for where in in_every_light(page):
+        assert violations(page) == [], where
+    w = host.widget(lesson.widget)
+    breaking = next(n for n, k in enumerate(w.PRESETS.values()) if frame_of(lesson.widget, k)["broken"])
+    press(page, f".presets button >> nth={breaking}")
+    page.locator("details.more, details.quiz").evaluate_all("all => all.forEach((folded) => { folded.open = true; })")
+    for where in in_every_light(page):
+        assert violations(page) == [], where
+
+
+@pytest.mark.parametrize("url", ["", "code/sim/kl.py.html"], ids=["index", "a module's page"])
+def test_axe_finds_nothing_beside_the_lessons(page, book, url):
+    page.goto(book + url)
+    for where in in_every_light(page):
+        assert violations(page) == [], where
+
+
+@every_lesson
+def test_the_tab_key_reaches_every_control_of_the_widget(page, book, lesson):
+    page.goto(book + lesson.url)
+    page.locator("details.more").evaluate_all("all => all.forEach((more) => { more.open = true; })")
+    wanted = page.evaluate("""() => [...document.querySelectorAll('.rl-widget :is(button, input, select, summary, a, [tabindex="0"])')]
+        .filter((e) => e.checkVisibility({ visibilityProperty: true }) && e.tabIndex >= 0 && !(e.type === 'radio' && !e.checked))
+        .map((e, i) => e.dataset.stop = i).length""")
+    page.locator(".presets button").first.focus()
+    reached = set()
+    for _ in range(wanted + 2):
+        reached.add(page.evaluate("document.activeElement.dataset.stop"))
+        page.keyboard.press("Tab")
+    assert len(reached - {None}) == wanted
+
+
+@every_lesson
+def test_the_live_region_says_the_result(page, book, lesson):
+    page.goto(book + lesson.url)
+    live(page, lesson.widget)
+    press(page, ".presets button >> nth=1")
+    knobs = list(host.widget(lesson.widget).PRESETS.values())[1]
+    first = frame_of(lesson.widget, knobs)["readouts"][0]
+    expect(page.locator(".brk [role=status]")).to_contain_text(f"{first['label']} ")
+    expect(page.locator(".brk [role=status]")).to_contain_text(re.compile(r"(Broken\.|Holding\.)"))
+
+
+@every_lesson
+def test_without_scripts_there_are_text_figure_numbers_and_settings(browser, book, lesson):
+    context = browser.new_context(java_script_enabled=False)
+    page = watched(context.new_page(), book)
+    page.goto(book + lesson.url)
+    frame = last_frame(lesson.widget)
+    assert page.locator("dl.readouts dd b").all_inner_texts() == [r["text"] for r in frame["readouts"]]
+    assert page.locator(".plot svg.still").first.bounding_box()["height"] > 80
+    assert page.locator("noscript table").count() or page.locator("table.dt").count()
+    assert page.locator("h2").count() >= 5
+    assert not page.faults
+    context.close()
+
+
+def test_print_shows_the_figure_its_numbers_its_settings_and_the_answers(page, book):
+    page.goto(book + "10-ppo/?passes=16")
+    live(page, "ppo")
+    page.wait_for_function("document.querySelector('rl-widget').settled")
+    page.emulate_media(media="print")
+    assert not page.locator(".rl-widget form").is_visible() and not page.locator(".md-header").is_visible()
+    assert page.locator("dl.readouts").is_visible() and page.locator(".plot").first.is_visible()
+    settings = page.evaluate("getComputedStyle(document.querySelector('.rl-widget'), '::after').content")
+    assert "Settings shown" in settings and "16" in settings
+    assert page.locator("details.quiz p").last.is_visible()
+
+
+def test_forced_colors_keep_the_chosen_preset_and_the_marks(page, book):
+    page.emulate_media(forced_colors="active")
+    page.goto(book + "10-ppo/")
+    chosen, other = (page.locator(f".presets [aria-pressed={state}]").first.evaluate("e => getComputedStyle(e).backgroundColor") for state in ("true", "false"))
+    assert chosen != other
+
+
+def test_reduced_motion_scrolls_without_gliding(page, book):
+    page.emulate_media(reduced_motion="reduce")
+    page.goto(book)
+    assert page.evaluate("[...document.getAnimations()].length") == 0
