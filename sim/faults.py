@@ -35,7 +35,8 @@ def wrong_groups(controller, batch, stage):
     """Rows are grouped by stride: each is compared with completions of other prompts."""
     if stage == 5:
         strangers = np.arange(len(batch.reward)).reshape(-1, batch.K).T.ravel()
-        batch.advantage[strangers] = controller.algorithm.compute_advantages(batch.rows(strangers))[0]
+        regrouped, _ = controller.algorithm.compute_advantages(batch.rows(strangers))
+        batch.advantage[strangers] = regrouped
 
 
 def ref_alias(controller, batch, stage):
@@ -45,7 +46,7 @@ def ref_alias(controller, batch, stage):
 
 
 def old_recomputed(controller, batch, stage):
-    """old_logp is what the weights say now, in every pass anew, instead of what was recorded when sampling."""
+    """old_logp is what the weights say now, in every pass anew, not what was recorded."""
     def compute_loss(logp, mini):
         mini.old_logp = logp
         return Algorithm.compute_loss(controller.algorithm, logp, mini)

@@ -52,15 +52,22 @@ def versions_agree(rollout, trainer):
 
 
 def held(controller, batch, event):
-    """{name: bool} of the invariants that can be checked once the stage of `event` is done."""
-    if event.stage == 3:
-        return dict(rows=rewards_are_the_rows_own(batch), mask=mask_is_the_sampled_tokens(batch, controller.task.eos))
-    if event.stage == 4:
-        return dict(reference=reference_is_the_start(controller.reference, controller.start))
-    if event.stage == 5:
-        logp, _, _ = controller.trainer.policy.token_logp(batch.prompt, batch.tokens, batch.response_mask, controller.trainer_temperature)
-        return dict(centered=groups_sum_to_zero(batch), upward=advantage_rises_with_reward(batch),
-                    first_ratio=first_ratio_is_one(batch, logp, controller.trainer.version))
-    if event.stage == 6:
-        return dict(later_ratios=later_ratios_move(event.summary, controller.algorithm.HP["inner_epochs"]))
-    return dict(versions=versions_agree(controller.rollout, controller.trainer)) if event.stage == 7 else {}
+    """{name: bool}: what can be checked once the stage of `event` is done."""
+    match event.stage:
+        case 3:
+            return dict(rows=rewards_are_the_rows_own(batch),
+                        mask=mask_is_the_sampled_tokens(batch, controller.task.eos))
+        case 4:
+            return dict(reference=reference_is_the_start(controller.reference, controller.start))
+        case 5:
+            policy, version = controller.trainer.policy, controller.trainer.version
+            logp, _, _ = policy.token_logp(batch.prompt, batch.tokens, batch.response_mask)
+            return dict(centered=groups_sum_to_zero(batch),
+                        upward=advantage_rises_with_reward(batch),
+                        first_ratio=first_ratio_is_one(batch, logp, version))
+        case 6:
+            passes = controller.algorithm.HP["inner_epochs"]
+            return dict(later_ratios=later_ratios_move(event.summary, passes))
+        case 7:
+            return dict(versions=versions_agree(controller.rollout, controller.trainer))
+    return {}
