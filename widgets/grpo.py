@@ -124,18 +124,18 @@ def shares(K, eps, deviation):
 def estimate_tab(k):
     curves = shares(k.K, k.eps, k.deviation)
     here = group_baselines.share_of_gradient(k.p, k.K, advantage_of(k))
-    yield panel("Mean estimate over the true gradient", "logarithmic, exact, every outcome of a group counted",
+    yield panel("Mean estimate over the true gradient", "exact, every outcome of a group counted",
                 *(line(logit(GRID), curve, name, i) for i, (name, curve) in enumerate(zip(ADVANTAGES, curves), 1)),
-                label(0, 1.25 * max(curves[0][30], 1.05), "z-score", 1, "center"), label(-EDGE, 1.03, "less the others' mean", 3),
-                label(EDGE, 0.72 * (k.K - 1) / k.K, "less the mean", 2, "right"), dots([logit(k.p)], [here], "here", 1, "here"),
-                **P_AXIS, y_range=(0.3, 10), log="y", tab="Estimate")
+                label(0, max(curves[0][30], 1.6) + 0.2, "z-score", 1, "center"), label(-EDGE, 1.05, "less the others' mean", 3),
+                label(EDGE, (k.K - 1) / k.K - 0.5, "less the mean", 2, "right"), dots([logit(k.p)], [here], "here", 1, "here"),
+                **P_AXIS, y_range=(0, 8.2), tab="Estimate")
     wrong, right = (100 * share for share in group_baselines.dead_probability(GRID, k.K))
     x = logit(GRID).tolist()
     middle = 0.5**(1 / k.K)                             # where half of the groups are all right; 1 - middle where half are all wrong
     yield panel("What a group turns out to be", "% of groups, exact",
                 band(x, [0] * len(x), wrong.tolist(), 8), band(x, (100 - right).tolist(), [100] * len(x), 2),
                 line(x, wrong, "all wrong", 8), line(x, 100 - right, "not all right", 2),
-                line([logit(k.p)] * 2, [0, 100], "p", 1, "reference"), label(logit(k.p), 2, f"p = {k.p:g}", 8, "left" if k.p < 0.5 else "right"),
+                line([logit(k.p)] * 2, [0, 100], "p", 1, "reference"), label(logit(k.p), 90, f"p = {k.p:g}", 8, "left" if k.p < 0.5 else "right"),
                 label(max(logit(1 - middle) - 1.2, -EDGE), 20, "all wrong", 8, "right" if k.K < 32 else "left"), label(0, 48, "live", 1, "center"),
                 label(min(logit(middle) + 1.2, EDGE), 76, "all right", 2, "left" if k.K < 32 else "right"),
                 **P_AXIS, y_range=(0, 100), tab="Estimate")
