@@ -5,13 +5,14 @@
 import os
 
 import pytest
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import expect, sync_playwright
 
 from tools import lessons
 
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"]
 LIVE = "name => ['live', 'broken'].includes(document.getElementById(name).dataset.state)"
 PATIENCE = 90_000                       # milliseconds: several browsers start Python at once on two cores
+expect.set_options(timeout=PATIENCE)
 WITH_WIDGET = [lesson for lesson in lessons.finished() if lesson.widget]
 
 
@@ -40,7 +41,7 @@ def browser():
 @pytest.fixture
 def page(browser, book):
     """A page in a fresh profile; a test that uses it fails on any console error or foreign request, whatever else it looks at."""
-    context = browser.new_context(viewport={"width": 1280, "height": 900})
+    context = browser.new_context(viewport={"width": 1280, "height": 900}, service_workers="block")         # a route does not see what one answers
     page = watched(context.new_page(), book)
     page.set_default_timeout(PATIENCE)
     yield page

@@ -1,0 +1,55 @@
+"""Arrows point one way, randomness is an argument, and every model names its source."""
+import ast
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+SIM = sorted((ROOT / "sim").rglob("*.py"))
+WIDGETS = sorted((ROOT / "widgets").glob("*.py"))
+named = dict(ids=lambda file: file.relative_to(ROOT).as_posix())
+
+
+def imports(file):
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield node.module
+
+
+@pytest.mark.parametrize("file", SIM, **named)
+def test_sim_knows_numpy_the_standard_library_and_itself(file):
+    assert {name.split(".")[0] for name in imports(file)} - sys.stdlib_module_names <= {"numpy", "sim"}
+
+
+@pytest.mark.parametrize("file", WIDGETS, **named)
+def test_widgets_know_sim_and_their_contract_but_not_one_another(file):
+    foreign = {name for name in imports(file) if name.split(".")[0] not in sys.stdlib_module_names | {"numpy", "sim"}}
+    assert foreign <= {"widgets.contract", "widgets"}
+
+
+@pytest.mark.parametrize("file", [f for f in SIM if f.name != "__init__.py"], **named)
+def test_every_model_says_what_it_is_and_where_it_comes_from(file):
+    text = ast.get_docstring(ast.parse(file.read_text(encoding="utf-8"))) or ""
+    assert re.search(r"arXiv|\b(19|20)\d\d\b|[Cc]losed form", text), text
+
+
+@pytest.mark.parametrize("file", [f for f in SIM if f.name not in ("__main__.py", "runs.py", "tasks.py")], **named)
+def test_sim_is_pure(file):
+    code = file.read_text(encoding="utf-8").split("if __name__")[0]
+    found = re.search(r"np\.random\.(seed|rand|normal|choice)\(|^\s*print\(|\bopen\(|\btime\.(time|perf)", code, flags=re.M)
+    assert not found, found[0]
+
+
+def test_the_pages_scripts_hold_no_mathematics():
+    scripts = [*(ROOT / "site" / "assets").glob("*.js"), *(ROOT / "site").glob("*.js")]
+    assert not [f.name for f in scripts if "Math." in f.read_text(encoding="utf-8")]
+
+
+def test_every_module_of_sim_has_a_test_of_its_name():
+    tested = {file.name for file in (ROOT / "tests" / "sim").rglob("test_*.py")}
+    assert [f.relative_to(ROOT).as_posix() for f in SIM if f.name not in ("__init__.py", "__main__.py") and f"test_{f.name}" not in tested
+            and f.parent.name != "algorithms"] == []
