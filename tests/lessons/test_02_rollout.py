@@ -1,0 +1,109 @@
+"""The numbers of the lesson on rollouts, recomputed."""
+import re
+from functools import cache
+from urllib.parse import parse_qsl
+
+import numpy as np
+import pytest
+
+from sim import attempts, kl, tasks
+from sim.algorithms import grpo
+from sim.framework.rollout import nucleus
+from sim.runs import add_run
+from sim.tinylm import PAD, TEXT, log_softmax
+from tests.lessons.prose import Lesson
+from widgets import host
+from widgets import rollout as widget
+from widgets.rollout import EACH, ONCE, ONE, Knobs
+
+LESSON = Lesson("02")
+LOGITS = np.array([[2.0, 1.0, 0.0, -1.0]])
+
+
+@cache
+def last(**knobs):
+    *_, result = widget.run(Knobs(**knobs))
+    return result
+
+
+def after(**knobs):
+    return last(**knobs).pass_rate[-1][1]
+
+
+def trained(groups, K, seed, passes=1, temperature=1.0):
+    run = add_run(grpo, seed=seed, groups=groups, K=K, hyper=dict(inner_epochs=passes, beta=0.0), hooks=dict(weights=lambda mask: mask / mask.sum()),
+                  temperature=temperature, exact_every=60)
+    return list(run.frames(60))
+
+
+def test_the_table_of_the_record():
+    rows, _, _ = widget.one_prompt(Knobs())
+    for i, verdict in ((0, "right"), (1, "right"), (2, "no format"), (4, "wrong")):
+        tokens, logp, said = rows[i]
+        words = " ".join(f"`{TEXT[token].strip()}`" for token in tokens if token != PAD)
+        numbers = " ".join(f"{p:.3f}" for p in logp[tokens != PAD]).replace("-", "−")
+        assert f"| {words} | {numbers} | end | {verdict} |" in LESSON.text and widget.WORDS[said] == verdict
+    tokens, logp, said = rows[6]
+    assert said == "truncated" and {TEXT[token] for token in tokens} == {"hmm "}
+    assert f"| `hmm` × 8 | {' '.join(f'{p:.3f}' for p in logp[:5]).replace('-', '−')} … | length | cut off |" in LESSON.text
+
+
+def test_four_distributions_of_one_set_of_logits():
+    for name, logp in (("$\\tau=0.5$", log_softmax(LOGITS / 0.5)), ("$\\tau=1$", log_softmax(LOGITS)), ("$\\tau=2$", log_softmax(LOGITS / 2))):
+        assert f"| {name} | {' | '.join(f'{p:.3f}' for p in np.exp(logp[0]))} |" in LESSON.text
+    kept = np.exp(nucleus(log_softmax(LOGITS), 0.8)[0])
+    assert f"| $\\tau=1$, top-p 0.8 | {kept[0]:.3f} | {kept[1]:.3f} | 0 | 0 |" in LESSON.text and (kept[2:] == 0).all()
+    raw, cooler = np.exp(log_softmax(LOGITS)), np.exp(log_softmax(LOGITS / 0.7))
+    LESSON.says("0.040", kl.divergence(cooler, raw)[0])
+    assert (raw / cooler).max() == pytest.approx(3.05, abs=0.01)
+
+
+def test_groups_and_attempts():
+    LESSON.says("0.959", attempts.informative(0.33, 8))
+    LESSON.says("0.077", attempts.informative(0.01, 8))
+    LESSON.says("0.474", attempts.informative(0.01, 64))
+    LESSON.says("1.24", 16 * attempts.informative(0.01, 8))
+    LESSON.says("0.95", 2 * attempts.informative(0.01, 64))
+    LESSON.says("0.403", attempts.plug_in_pass_at_k(16, 1, 8))
+    assert attempts.pass_at_k(16, 1, 8) == 0.5 and "pass@8 = 0.5" in LESSON.text
+
+
+def test_more_prompts_against_more_samples():
+    LESSON.says("0.329", tasks.exact_pass(tasks.checkpoint("add")).mean())
+    for groups, K, said in ((16, 8, "0.853"), (2, 64, "0.549")):
+        LESSON.says(said, np.mean([trained(groups, K, seed)[-1].exact["pass_rate"].mean() for seed in range(3)]))
+
+
+def test_three_moments():
+    LESSON.says("0.886", after())
+    LESSON.says("0.886", after(old=ONCE))
+    LESSON.says("0.272", after(old=EACH))
+    LESSON.says("1.30", max(last(old=EACH).moved))
+    LESSON.says("0.010", after(passes=8, old=EACH))
+    np.testing.assert_allclose(last(passes=1, old=EACH).pass_rate, last(passes=1).pass_rate, atol=1e-9)
+    assert after(old=EACH) < last().pass_rate[0][1]
+
+
+def test_two_temperatures():
+    off, clipped = last(temperature=1.5, trainer=ONE).first[0]
+    LESSON.says("0.22", off)
+    LESSON.says("21", 100 * clipped)
+    LESSON.says("0.073", after(temperature=1.5, trainer=ONE))
+    LESSON.says("0.918", after(temperature=1.5))
+    LESSON.says("0.866", after(temperature=1.5, trainer=ONE, old=ONCE))
+
+
+def test_what_temperature_does_before_training():
+    LESSON.says("0.704", widget.prompt_rates(0.05).mean())
+    LESSON.says("22.8", 100 * widget.without_signal(0.05, 8))
+    LESSON.says("29.5", 100 * widget.without_signal(2.0, 8))
+    assert min(widget.TEMPERATURES, key=lambda tau: widget.without_signal(tau, 8)) == 0.5
+    LESSON.says("0.18", np.mean([frame.live_groups for frame in trained(16, 8, 0, 4, 0.05)[10:]]))
+    LESSON.says("9.06", np.mean([frame.live_groups for frame in trained(16, 8, 0, 4)[10:]]))
+
+
+def test_every_knob_link_is_a_setting_of_the_widget():
+    links = re.findall(r'\(#rollout\)\{ data-knobs="([^"]+)" \}', LESSON.text)
+    assert len(links) >= 10
+    for link in links:
+        host.knobs_from(Knobs, dict(parse_qsl(link)))
