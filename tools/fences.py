@@ -10,7 +10,7 @@ from dataclasses import fields
 
 from pymdownx.superfences import SuperFencesException
 
-from tools import drawing, lessons, maps, quoting
+from tools import drawing, lessons, lineage, maps, quoting
 from widgets import host
 
 KNOBS_IN_VIEW = 5
@@ -36,7 +36,13 @@ def pipeline(body):
 
 @loud
 def cards(_):
-    return lessons.cards()
+    return lessons.cards(after={"Part II": lineage.figure("./")})
+
+
+@loud
+def lineage_of_algorithms(base):
+    """The way to the site's root."""
+    return lineage.figure(base)
 
 
 @loud

@@ -90,9 +90,10 @@ def parts():
     return [(part, list(group)) for part, group in groupby((page for page in finished() if page.part), key=lambda page: page.part)]
 
 
-def cards():
-    """The parts with their lessons, for the front page."""
-    return f'<div class="parts">{"".join(part_block(part, group) for part, group in parts())}</div>'
+def cards(after=None):
+    """The parts with their lessons, for the front page; `after` holds what stands under a part's cards."""
+    below = after or {}
+    return f'<div class="parts">{"".join(part_block(part, group) + below.get(part.partition(" ·")[0], "") for part, group in parts())}</div>'
 
 
 def part_block(part, group):
