@@ -1,0 +1,190 @@
+"""One group of rewards through six algorithm files, the push each token gets, and the same loop trained with the chosen file."""
+from dataclasses import dataclass
+
+import numpy as np
+
+from sim import aggregation, group_baselines, plugins, tasks
+from sim.algorithms import dapo, dr_grpo, grpo, ppo, reinforce, rloo
+from sim.framework.algorithm import Algorithm
+from sim.runs import add_run
+from widgets.contract import Break, Readout, bars, choice, dots, label, ladder, line, panel, slider, threshold
+
+TITLE = "What six algorithm files make of one group of rewards"
+COST = "23,040 completions a run"
+FILES = {"REINFORCE": reinforce, "PPO": ppo, "GRPO": grpo, "RLOO": rloo, "DAPO": dapo, "Dr. GRPO": dr_grpo}
+DIVIDED = ("GRPO", "DAPO")                  # by the standard deviation of the group
+LENGTHS = [3, 8, 4, 5, 3, 8, 6, 4] * 2
+UPDATES, SEEDS, COMPLETIONS, EVERY = 60, 3, 128, 6
+OWN = "the file's own"
+SETTING = dict(inner_epochs=1, beta=0.0)    # one pass and no KL penalty, for all alike: what differs is the advantage, the surrogate and the weights
+
+
+@dataclass(frozen=True)
+class Knobs:
+    plugin: str = choice("Algorithm file", "GRPO", list(FILES))
+    K: int = ladder("Completions in the group", 8, [2, 4, 8, 16], symbol="K")
+    right: int = slider("Right ones", 2, low=0, high=16, step=1)
+    wrong: float = ladder("Reward of a wrong one", 0.0, [-1.0, 0.0, 0.5, 0.9, 0.99, 0.999, 1.0])
+    offset: float = slider("Added to every reward", 0.0, low=0.0, high=5.0, step=0.5)
+    ddof: int = ladder("Deviation over K − 0 or K − 1", 1, [0, 1])
+    value: float = slider("The critic's value (PPO)", 0.33, low=0.0, high=1.0, step=0.01, symbol="V")
+    weights: str = choice("Weights of the tokens", OWN, [OWN, *aggregation.MODES])
+    length: int = slider("Tokens of the first completion", 3, low=1, high=16, step=1)
+    seed: int = slider("Seed", 0, low=0, high=99, step=1)
+
+
+PRESETS = {"Two right of eight": Knobs(), "One right": Knobs(right=1), "All right": Knobs(right=8), "A judge's noise": Knobs(K=4, right=3, wrong=0.999),
+           "REINFORCE, rewards + 5": Knobs(plugin="REINFORCE", offset=5.0), "Rewards −1 and 1": Knobs(wrong=-1.0)}
+
+
+@dataclass(frozen=True)
+class Result:
+    rewards: np.ndarray             # (K,)
+    advantages: dict                # name of the file: (K,)
+    push: np.ndarray                # (K,) on one token of each completion
+    kept: bool
+    curve: tuple                    # total push with 0 to K right ones, with the deviation divided out and without, (K + 1,) each
+    pass_rate: np.ndarray           # (seeds, measurements so far)
+
+    @property
+    def updates(self):
+        return EVERY * (self.pass_rate.shape[1] - 1)
+
+
+def run(k):
+    rewards = paid(k, np.arange(k.K) < k.right)
+    lengths = [k.length, *LENGTHS[1:k.K]]
+    batch = plugins.one_group(rewards, lengths, k.value)
+    chosen = Algorithm(FILES[k.plugin], SETTING, hooks(k, k.plugin))
+    advantages = {name: plugins.advantages(Algorithm(file, None, hooks(k, name)), batch) for name, file in FILES.items()}
+    groups = paid(k, group_baselines.outcomes(k.K) > 0)
+    curve = tuple(plugins.total_push(a) for a in (group_baselines.z_score(groups, ddof=k.ddof), group_baselines.less_mean(groups)))
+    now = Result(rewards, advantages, plugins.token_push(chosen, batch), bool(plugins.informative(rewards)), curve, start(SEEDS))
+    yield now
+    runs = [trained(k, SEEDS * k.seed + i) for i in range(SEEDS)]
+    seen = [now.pass_rate]
+    for frames in zip(*(r.frames(UPDATES) for r in runs)):
+        if (frames[0].step + 1) % EVERY == 0:
+            seen.append([[tasks.exact_pass(r.trainer.policy).mean()] for r in runs])
+            yield Result(now.rewards, now.advantages, now.push, now.kept, curve, np.concatenate(seen, axis=1))
+
+
+def paid(k, right):
+    return k.wrong + (1 - k.wrong) * right + k.offset
+
+
+def hooks(k, name):
+    """The functions that a knob replaces in a file."""
+    changed = {}
+    if name in DIVIDED and k.ddof == 0:
+        changed["advantage"] = lambda R, aux: group_baselines.z_score(R, ddof=0)[..., None]
+    if k.weights != OWN:
+        changed["weights"] = aggregation.MODES[k.weights]
+    return changed
+
+
+def trained(k, seed):
+    """The loop with this file on the hundred sums; the scorer's 1 and 0 become the rewards of the knobs."""
+    file = FILES[k.plugin]
+
+    def shape_reward(r, kl, length, trunc, T):
+        return file.shape_reward(k.wrong + (1 - k.wrong) * r + k.offset, kl, length, trunc, T)
+
+    return add_run(file, seed=seed, K=k.K, groups=COMPLETIONS // k.K, hyper=SETTING, hooks={**hooks(k, k.plugin), "shape_reward": shape_reward},
+                   exact_every=UPDATES)
+
+
+def start(seeds):
+    return np.full((seeds, 1), tasks.exact_pass(tasks.checkpoint("add")).mean())
+
+
+def progress(k, r):
+    return ["update", r.updates, UPDATES]
+
+
+def figure(k, r):
+    return [*group_tab(k, r), *token_tab(k, r), training_tab(k, r)]
+
+
+def group_tab(k, r):
+    right = min(k.right, k.K)
+    first, last = ([a[i] for a in r.advantages.values()] for i in (0, -1))
+    yield panel("Advantage of each completion", "of the chosen file, exact; the right ones first",
+                bars(np.arange(1, k.K + 1), r.advantages[k.plugin], "advantage", 1), label(0.6, 5.6, k.plugin, 1),
+                x="completion", x_range=(0.4, k.K + 0.6), y_range=(-4.2, 6.6), ticks=ticks(k), tab="One group", front=True)
+    yield panel("The same group, six files", "advantage, exact; a pair for each file",
+                *([bars(list(FILES), first, "a right one", 1)] if right else []), *([bars(list(FILES), last, "a wrong one", 2)] if right < k.K else []),
+                *([label(5.4, 5.6, "at the left: a right one", 1, "right")] if right else []),
+                *([label(5.4, 4.7, "at the right: a wrong one", 2, "right")] if right < k.K else []),
+                y_range=(-4.2, 6.6), tab="One group")
+
+
+def token_tab(k, r):
+    yield panel("Push on one token", "minus dL/dlogp over the largest in the group, exact, first pass",
+                bars(np.arange(1, k.K + 1), r.push / max(np.abs(r.push).max(), 1e-12), "push", 1), label(0.6, 1.08, k.plugin, 1),
+                x="completion", x_range=(0.4, k.K + 0.6), y_range=(-1.15, 1.35), ticks=ticks(k), tab="One token")
+    share = np.arange(k.K + 1) / k.K
+    divided, plain = r.curve
+    right = min(k.right, k.K)
+    here = [dots([right / k.K], [c[right]], "here", i, "here") for i, c in enumerate(r.curve, 1)]
+    yield panel("Total push of a group", "mean |A|, exact, for each number of right ones; the rings are the group shown",
+                line(share, divided, "over the deviation", 1), line(share, plain, "the mean only", 2), *here,
+                label(0.5, 1.22, "solid: over the deviation", 1, "center"), label(0.5, 1.08, "dashed: the mean only", 2, "center"),
+                x="share of right ones", x_range=(-0.02, 1.02), y_range=(0, 1.4), tab="One token")
+
+
+def training_tab(k, r):
+    update = np.arange(r.pass_rate.shape[1]) * EVERY
+    floor = r.pass_rate[0, 0]
+    return panel("The loop with this file", "pass rate on 100 sums, exact; thick: mean of 3 runs; one pass, no KL penalty",
+                line(update, r.pass_rate.mean(axis=0), "mean", 1), *(line(update, one, f"run {i + 1}", 1, "seed") for i, one in enumerate(r.pass_rate)),
+                threshold(floor, "breaks below the start", 0.0), label(2, 0.93, k.plugin, 1),
+                x="update", x_range=(0, UPDATES), y_range=(0, 1.02), tab="Training")
+
+
+def ticks(k):
+    return dict(tickvals=list(range(1, k.K + 1, 1 + k.K // 16)))
+
+
+def readouts(k, r):
+    own = r.advantages[k.plugin]
+    silent, loud, lost = verdicts(k, r)
+    return [Readout("Largest |A|", exactly(np.abs(own).max()), "", Algorithm.compute_advantages, "violated" if silent or loud else ""),
+            Readout("Mean A", exactly(own.mean()), "", Algorithm.compute_advantages),
+            Readout("Total push, mean |A|", exactly(plugins.total_push(own)), "", plugins.total_push),
+            Readout("Rewards that differ", "yes" if r.kept else "no", "", plugins.informative),
+            Readout("Pass rate, mean of the runs", r.pass_rate[:, -1].mean(), "", tasks.exact_pass, "violated" if lost else "")]
+
+
+def exactly(x):
+    """0 without the last digits of floating-point arithmetic."""
+    return 0.0 if abs(x) < 1e-9 else x
+
+
+def watched(k, r):
+    return Readout("max|A| == 0 or max|A| > 1 where rewards differ by < 0.01", exactly(np.abs(r.advantages[k.plugin]).max()), "", Algorithm.compute_advantages)
+
+
+def verdicts(k, r):
+    """Whether nothing is pushed, whether next to nothing is pushed hard, whether the trained runs ended below their start."""
+    largest, spread = np.abs(r.advantages[k.plugin]).max(), np.ptp(r.rewards)
+    loud = k.plugin in DIVIDED and r.kept and largest > 1 and spread < 0.01
+    return largest < 1e-9, loud, r.updates == UPDATES and r.pass_rate[:, -1].mean() < r.pass_rate[0, 0]
+
+
+def broken(k, r):
+    silent, loud, lost = verdicts(k, r)
+    if silent:
+        return Break(f"{k.K} completions were paid for and every advantage is 0: the rewards are all {r.rewards[0]:g}, so there is nothing to compare.",
+                     f"Right ones: {k.K // 2}." if k.wrong != 1 else "Reward of a wrong one: 0.")
+    if loud:
+        return Break(f"The rewards differ by {np.ptp(r.rewards):.3g} and the largest advantage is {np.abs(r.advantages[k.plugin]).max():.2f}: dividing by the "
+                     "standard deviation made a rounding error the loudest signal of the batch.", "Algorithm file: Dr. GRPO.")
+    if lost:
+        return Break(f"Wrong completions are paid {k.wrong + k.offset:g}, right ones {1 + k.offset:g}, and whatever was sampled is pushed up: the pass rate "
+                     f"went from {r.pass_rate[0, 0]:.3f} to {r.pass_rate[:, -1].mean():.3f}.", way_back(k))
+    return None
+
+
+def way_back(k):
+    return "Algorithm file: RLOO." if k.plugin in ("REINFORCE", "PPO") else "Reward of a wrong one: 0."
