@@ -3,7 +3,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sim import clip_entropy, modsum, refill
+from sim import clip_entropy, group_baselines, modsum
 from sim.algorithms import dapo, grpo
 from sim.framework.algorithm import Algorithm
 from sim.framework.controller import Controller
@@ -155,7 +155,8 @@ def figure(k, r):
               label(reach, 0.12, "DAPO, solid", 1, "right"), label(reach, 0.02, "GRPO, dashed", 2, "right"),
               x="thousand completions drawn", x_range=(0, reach), y_range=(0, 1.02), tab="By completions"),
         panel("Completions until a group is live", f"exact, K = {K}, logarithmic; dots: DAPO's prompts now",
-              line(p, refill.completions_per_live_group(p, K), "price", 3), dots(now, refill.completions_per_live_group(now, K), "prompts", 1),
+              line(p, group_baselines.completions_per_live_group(p, K), "price", 3),
+              dots(now, group_baselines.completions_per_live_group(now, K), "prompts", 1),
               x="pass rate of the prompt", x_range=(0, 1), y_range=(1, 10_000), log="y", ticks=dict(tickvals=[0, 0.25, 0.5, 0.75, 1]), tab="By completions"),
         panel("Entropy when coins are rewarded", f"nats, 20 actions, {COIN_SEEDS} seeds, mean and 10 to 90 %", *coin_curves(r),
               label(COIN_UPDATES, 0.1, "lower bound: 0.8", 1, "right"),

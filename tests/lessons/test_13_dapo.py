@@ -6,7 +6,7 @@ from urllib.parse import parse_qsl
 import numpy as np
 import pytest
 
-from sim import clip_entropy, modsum, refill
+from sim import clip_entropy, group_baselines, modsum
 from sim.algorithms import dapo as algorithm
 from sim.algorithms import grpo
 from sim.runs import modsum_run
@@ -25,7 +25,7 @@ def last(**knobs):
 
 def test_the_table_of_live_groups():
     rates = modsum.exact(modsum.Policy(modsum.HARD).params["theta"])["pass_rate"]
-    live, price = refill.live_probability(rates, 8), refill.completions_per_live_group(rates, 8)
+    live, price = group_baselines.live_probability(rates, 8), group_baselines.completions_per_live_group(rates, 8)
     rows = re.findall(r"^\| (0\.\d+) \| (0\.\d+) \| ([\d.]+) \|$", LESSON.text, re.M)
     assert len(rows) == 4
     for row, values in zip(rows, zip(rates, live, price)):
