@@ -43,7 +43,7 @@ class Trace:
     pass_rate: np.ndarray           # (2, seeds, updates) exact, mean of the prompts; RLOO first
     kl_step: np.ndarray             # (2, seeds, updates) exact, nats a completion, mean of the prompts
     entropy: float                  # exact, nats a completion, mean of the RLOO runs now
-    cosine: float                   # of the two first updates, which see the same batch
+    cosine: float                   # of the first updates that move anything; they see the same batches
 
     @property
     def updates(self):
@@ -54,10 +54,11 @@ def run(k):
     estimators = group_baselines.leave_one_out, TWINS[k.twin]
     pairs = [[training(k, SEEDS * k.seed + i, kind, k.K / (k.K - 1) if k.rescaled and kind is not estimators[0] else 1.0) for i in range(SEEDS)]
              for kind in estimators]
-    seen, aligned = [], None
+    seen, aligned = [], np.nan
     for frames in zip(*(r.frames(UPDATES) for runs in pairs for r in runs)):
         seen.append(frames)
-        aligned = aligned or kl.cosine(*(np.concatenate([moved(r) for r in runs]) for runs in pairs))
+        if np.isnan(aligned):           # nothing has moved yet while every group was dead
+            aligned = kl.cosine(*(np.concatenate([moved(r) for r in runs]) for runs in pairs))
         if len(seen) == 1 or len(seen) % EVERY == 0:
             yield trace(seen, aligned)
 
@@ -121,11 +122,11 @@ def training_tab(k, r):
 
 def group_tab(k):
     rewards = np.asarray(GROUP[k.group](k.K), float)
-    names = [str(i) for i in range(1, k.K + 1)]
+    names = [f"#{i}" for i in range(1, k.K + 1)]
     z, mean, loo = (advantage(rewards[None])[0] for advantage in (group_baselines.z_score, group_baselines.less_mean, group_baselines.leave_one_out))
     yield panel("Advantages of one group", "the rewards beside, three baselines", bars(names, loo, "RLOO", 1), bars(names, mean, "less the mean", 2),
-                bars(names, z, "z-score", 3), label(names[-1], 3.6, "RLOO", 1, "right"), label(names[-1], 3.1, "less the mean", 2, "right"),
-                label(names[-1], 2.6, "z-score", 3, "right"), x="completion", y_range=(-4, 4), tab="Group")
+                bars(names, z, "z-score", 3), label(names[-1], 3.6, "RLOO", 1, "right"), label(names[-1], 2.9, "less the mean", 2, "right"),
+                label(names[-1], 2.2, "z-score", 3, "right"), x="completion", y_range=(-4, 4), tab="Group")
     yield panel("Rewards of the group", "of K completions; RLOO is K/(K − 1) times “less the mean”", bars(names, rewards, "reward"),
                 x="completion", y_range=(0, 1.1), tab="Group")
 
@@ -142,7 +143,7 @@ def noise_tab(k):
     exact_mean, none = (gradient_noise.two_answer_noise(P, b) / (P * (1 - P))**2 for b in (P, 0.0))
     return panel("Noise of a completion", "variance over squared gradient, logarithmic, exact; two answers, right with probability p",
                  line(P, noise_of(k.K), f"RLOO, K = {k.K}"), line(P, none, "no baseline", 2), line(P, np.maximum(exact_mean, 1e-3), "exact mean", 3, "exact"),
-                 label(0.5, 1.15 * noise_of(k.K)[48], f"RLOO, K = {k.K}", 1, "center"), label(0.98, 0.008, "no baseline", 2, "right"),
+                 label(0.78, 1.3 * noise_of(k.K)[76], f"RLOO, K = {k.K}", 1, "right"), label(0.98, 0.008, "no baseline", 2, "right"),
                  label(0.44, 0.012, "exact mean", 3, "right"),
                  x="probability p of a right completion", x_range=(0, 1), y_range=(0.005, 100), log="y", tab="Noise")
 
