@@ -1,0 +1,59 @@
+"""The numbers of the page that compares any two algorithms, recomputed."""
+import re
+from functools import cache
+from urllib.parse import parse_qsl
+
+import pytest
+
+from tests.lessons.prose import LESSONS, Lesson
+from tools import lineage
+from widgets import compare, host
+from widgets.compare import Knobs
+
+
+class Page(Lesson):
+    """A page that has no number."""
+
+    def __init__(self, name):
+        self.path = LESSONS / name
+        self.text = self.path.read_text(encoding="utf-8")
+
+
+PAGE = Page("compare.md")
+
+
+@cache
+def last(**knobs):
+    *_, result = compare.run(Knobs(**knobs))
+    return result
+
+
+def ends(pair):
+    return [one.pass_rate[:, -1].mean() for one in pair]
+
+
+@pytest.mark.parametrize("knobs, said", [(dict(), ("0.966", "0.405")), (dict(rate_b=12.0), ("0.966", "0.939")),
+                                         (dict(a="REINFORCE", b="RLOO"), ("0.742", "0.745"))])
+def test_where_the_pairs_end(knobs, said):
+    for number, value in zip(said, ends(last(**knobs))):
+        PAGE.says(number, value)
+
+
+def test_sixteen_passes_with_a_clip_and_without_a_ratio():
+    with_clip, without = last(a="PPO", b="RLOO", rate_a=8.0, rate_b=8.0, passes="16")
+    PAGE.says("0.075", with_clip.kl_step.max())
+    PAGE.says("6.39", without.kl_step.max())
+    PAGE.says("0.999", without.pass_rate[:, -1].mean())
+    PAGE.says("0.19", without.entropy[:, -1].mean())
+
+
+def test_every_arrow_of_the_drawing_is_a_patch_on_the_page():
+    there = re.findall(r"^```patch\nsim/algorithms/(\w+)\.py -> sim/algorithms/(\w+)\.py$", PAGE.text, re.M)
+    assert {(lineage.NODES[old][0], lineage.NODES[new][0]) for old, new in lineage.EDGES} <= set(there)
+
+
+def test_every_knob_link_is_a_setting_of_the_widget():
+    links = re.findall(r'\(#compare\)\{ data-knobs="([^"]+)" \}', PAGE.text)
+    assert len(links) >= 4
+    for link in links:
+        host.knobs_from(Knobs, dict(parse_qsl(link)))
