@@ -12,6 +12,7 @@ from widgets.contract import Break, Readout, bars, choice, dots, label, ladder, 
 TITLE = "What six algorithm files make of one group of rewards"
 COST = "23,040 completions a run"
 FILES = {"REINFORCE": reinforce, "PPO": ppo, "GRPO": grpo, "RLOO": rloo, "DAPO": dapo, "Dr. GRPO": dr_grpo}
+NAMES = ["REIN-<br>FORCE", "PPO", "GRPO", "RLOO", "DAPO", "Dr.<br>GRPO"]      # on an axis
 DIVIDED = ("GRPO", "DAPO")                  # by the standard deviation of the group
 LENGTHS = [3, 8, 4, 5, 3, 8, 6, 4] * 2
 UPDATES, SEEDS, COMPLETIONS, EVERY = 60, 3, 128, 6
@@ -113,7 +114,7 @@ def group_tab(k, r):
                 bars(np.arange(1, k.K + 1), r.advantages[k.plugin], "advantage", 1), label(0.6, 5.6, k.plugin, 1),
                 x="completion", x_range=(0.4, k.K + 0.6), y_range=(-4.2, 6.6), ticks=ticks(k), tab="One group", front=True)
     yield panel("The same group, six files", "advantage, exact; a pair for each file",
-                *([bars(list(FILES), first, "a right one", 1)] if right else []), *([bars(list(FILES), last, "a wrong one", 2)] if right < k.K else []),
+                *([bars(NAMES, first, "a right one", 1)] if right else []), *([bars(NAMES, last, "a wrong one", 2)] if right < k.K else []),
                 *([label(5.4, 5.6, "at the left: a right one", 1, "right")] if right else []),
                 *([label(5.4, 4.7, "at the right: a wrong one", 2, "right")] if right < k.K else []),
                 y_range=(-4.2, 6.6), tab="One group")
@@ -162,7 +163,7 @@ def exactly(x):
 
 
 def watched(k, r):
-    return Readout("max|A| == 0 or max|A| > 1 where rewards differ by < 0.01", exactly(np.abs(r.advantages[k.plugin]).max()), "", Algorithm.compute_advantages)
+    return Readout("max|A| == 0 or max|A| > 1 at ptp(R) < 0.01", exactly(np.abs(r.advantages[k.plugin]).max()), "", Algorithm.compute_advantages)
 
 
 def verdicts(k, r):
