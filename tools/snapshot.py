@@ -29,7 +29,7 @@ FLAGS = ["--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run", "-
 # What numpy imports at its first use only, when there are no files to import it from, and what errors are written with.
 IMPORTS = """
 import gc, random, traceback
-import encodings.cp437, importlib.readers, importlib.resources.readers, importlib.util, zipfile     # a shipped policy is an .npz beside the code
+import encodings.cp437, importlib.readers, importlib.resources._adapters, importlib.resources.readers, importlib.util, zipfile     # a shipped policy is an .npz beside the code
 {imports}
 import numpy.fft, numpy.linalg, numpy.ma, numpy.polynomial, numpy.random
 numpy.linalg.svd(numpy.eye(3)), numpy.random.default_rng(0).normal(size=3), numpy.histogram(numpy.arange(5.0), bins=3)
