@@ -111,7 +111,7 @@ def group_tab(k, r):
     right = min(k.right, k.K)
     first, last = ([a[i] for a in r.advantages.values()] for i in (0, -1))
     yield panel("Advantage of each completion", "of the chosen file, exact; the right ones first",
-                bars(np.arange(1, k.K + 1), r.advantages[k.plugin], "advantage", 1), label(0.6, 5.6, k.plugin, 1),
+                bars(np.arange(1, k.K + 1), r.advantages[k.plugin], "advantage", 1), label(0.6, -4.0, k.plugin, 1),
                 x="completion", x_range=(0.4, k.K + 0.6), y_range=(-4.2, 6.6), ticks=ticks(k), tab="One group", front=True)
     yield panel("The same group, six files", "advantage, exact; a pair for each file",
                 *([bars(NAMES, first, "a right one", 1)] if right else []), *([bars(NAMES, last, "a wrong one", 2)] if right < k.K else []),
