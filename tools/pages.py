@@ -8,7 +8,7 @@ import time
 from importlib.util import find_spec
 from pathlib import Path
 
-from tools import environment, links, snapshot, vendor
+from tools import environment, links, offline, snapshot, vendor
 from tools.fetch import CACHE, ROOT
 from tools.say import Stop, say
 
@@ -33,6 +33,7 @@ def build(out, address=None):
         step([python, "-m", "mkdocs", "build", "--strict", "--site-dir", new], variables)         # --quiet would make --strict deaf to warnings
         if find_spec("tools.finish"):
             step([python, "-m", "tools.finish", new], variables)
+        offline.seal(new)
         if nowhere := list(links.broken(new)):
             say("\n".join(f"  {sentence}" for sentence in nowhere))
             raise Stop(FAILED)

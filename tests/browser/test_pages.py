@@ -79,7 +79,8 @@ def test_a_knob_link_in_the_prose_sets_what_it_says(page, book, lesson):
     assert links.count() >= 2
     links.first.click()
     asked = dict(parse_qsl(links.first.get_attribute("data-knobs")))
-    now = page.evaluate("import('../assets/knobs.js').then(({ knobs }) => knobs(document.querySelector('rl-widget form')))")
+    now = page.evaluate("import(document.querySelector('script[src$=\"assets/widget.js\"]').src.replace('widget', 'knobs'))"
+                        ".then(({ knobs }) => knobs(document.querySelector('rl-widget form')))")
     assert asked.items() <= now.items()
     page.wait_for_function("document.querySelector('rl-widget').settled")
 

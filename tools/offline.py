@@ -1,0 +1,46 @@
+"""Make built pages fit for life without a network: name what they run on by its content, list every file with its sum, pack one archive.
+
+assets/ and vendor/ move into one folder, build-1f3a5c7e90/, named by what is in them: an address below it never comes to mean another file.
+So the service worker keeps such a file for good, a page of an older build that is still open goes on with its own files, and no page mixes two builds.
+"""
+import hashlib
+import json
+import re
+import shutil
+
+from tools import files
+
+RUNTIME = ("assets", "vendor")
+UNASKED = ("*.map", "assets/javascripts/lunr/**/*.js", "sitemap.xml.gz")      # what no page asks for: source maps, stemmers of other languages
+NAMED = re.compile(r'((?:href|src)="?|"search": ")((?:\.\.?/)*|/(?!/)(?:[^"\s>]*/)?)(?=(?:assets|vendor)/)')
+
+
+def seal(site):
+    """Name the runtime of the pages by its content, in build-…/files.json and every page, and write the list of all files, offline.json."""
+    for pattern in UNASKED:
+        for path in site.rglob(pattern) if pattern.startswith("*") else site.glob(pattern):
+            path.unlink()
+    sums = {path: sum_ for path, sum_, _ in listed(site) if path.split("/")[0] in RUNTIME}
+    record = json.dumps(sums, indent=0)
+    build = f"build-{hashlib.sha256(record.encode()).hexdigest()[:10]}"
+    for folder in RUNTIME:
+        if (site / folder).exists():
+            (site / build).mkdir(exist_ok=True)
+            shutil.move(site / folder, site / build / folder)
+    if sums:
+        files.write(site / build / "files.json", record)
+        for page in site.rglob("*.html"):
+            page.write_text(NAMED.sub(rf"\g<1>\g<2>{build}/", page.read_text(encoding="utf-8")), encoding="utf-8")
+    megabytes = sum(size for _, _, size in listed(site)) / 1e6
+    index = site / "index.html"
+    index.write_text(index.read_text(encoding="utf-8").replace('<span class="megabytes">?</span>', f"{megabytes:.0f}"), encoding="utf-8")
+    everything = [[path.removesuffix("index.html"), sum_, size] for path, sum_, size in listed(site) if path != "404.html"]
+    files.write(site / "offline.json", json.dumps({"build": build, "files": everything}, indent=0))
+
+
+def listed(site):
+    """Path, sum and size of every file that a reader may ask for, sorted; what the service worker itself needs is not among them."""
+    for path in sorted(site.rglob("*")):
+        name = path.relative_to(site).as_posix()
+        if path.is_file() and not name.startswith(".") and name not in ("sw.js", "offline.json"):
+            yield name, files.sha256(path), path.stat().st_size
