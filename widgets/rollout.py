@@ -38,7 +38,7 @@ class Knobs:
 
 
 PRESETS = {"τ 1, top-p 1": Knobs(), "Nearly greedy": Knobs(temperature=0.05), "Creative, τ 2": Knobs(temperature=2.0),
-           "Old log-probs forgotten": Knobs(old=EACH), "Two temperatures": Knobs(temperature=1.5, trainer=ONE)}
+           "Old log-probs forgotten": Knobs(old=EACH), "Two temperatures": Knobs(temperature=1.5, trainer=ONE, passes=1)}
 
 
 @dataclass(frozen=True)

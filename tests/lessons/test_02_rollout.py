@@ -85,12 +85,12 @@ def test_three_moments():
 
 
 def test_two_temperatures():
-    off, clipped = last(temperature=1.5, trainer=ONE).first[0]
+    off, clipped = last(passes=1, temperature=1.5, trainer=ONE).first[0]
     LESSON.says("0.22", off)
     LESSON.says("21", 100 * clipped)
-    LESSON.says("0.073", after(temperature=1.5, trainer=ONE))
-    LESSON.says("0.918", after(temperature=1.5))
-    LESSON.says("0.866", after(temperature=1.5, trainer=ONE, old=ONCE))
+    LESSON.says("0.191", after(passes=1, temperature=1.5, trainer=ONE))
+    LESSON.says("0.833", after(passes=1, temperature=1.5))
+    LESSON.says("0.867", after(passes=1, temperature=1.5, trainer=ONE, old=ONCE))
 
 
 def test_what_temperature_does_before_training():
