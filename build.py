@@ -1,7 +1,8 @@
 """What happens before the reader arrives.
 
     python build.py serve     build the pages, show them at http://127.0.0.1:8000/, and build again whenever a source changes
-    python build.py build     build the pages into _site/, ready to be put on any static host
+    python build.py build     build the pages into _site/, ready to be put on any static host;
+                              --zip also packs them into rl-post-training.zip, to be handed on and read without a network
     python build.py test      run the linter and every test, the browser's included; further words go to pytest (tests/sim -k kl)
 
 Needs Python 3.11 or newer and, for the first start, a network; everything it fetches stays inside this directory,
@@ -53,9 +54,11 @@ def rebuild_on_change(server, seen):
                 server.announce()
 
 
-def build():
-    from tools import pages
+def build(*options):
+    from tools import offline, pages
     pages.build(ROOT / "_site")
+    if options:
+        offline.archive(ROOT / "_site", ROOT / "rl-post-training.zip")
 
 
 def test(*arguments):
@@ -89,7 +92,7 @@ def main(verb="", *words):
     if sys.version_info < NEEDED:
         return f"This needs Python {NEEDED[0]}.{NEEDED[1]} or newer; this is Python {sys.version_info[0]}.{sys.version_info[1]} ({sys.executable})."
     verbs = {"serve": serve, "build": build, "test": test}
-    if verb not in verbs or (words and verb != "test"):
+    if verb not in verbs or (words and verb != "test" and [verb, *words] != ["build", "--zip"]):
         print(__doc__.strip())
         return 0 if verb in ("", "help", "-h", "--help") else 2
     from tools.say import Stop

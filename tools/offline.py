@@ -7,12 +7,24 @@ import hashlib
 import json
 import re
 import shutil
+import zipfile
 
 from tools import files
+from tools.say import say
 
 RUNTIME = ("assets", "vendor")
 UNASKED = ("*.map", "assets/javascripts/lunr/**/*.js", "sitemap.xml.gz")      # what no page asks for: source maps, stemmers of other languages
-NAMED = re.compile(r'((?:href|src)="?|"search": ")((?:\.\.?/)*|/(?!/)(?:[^"\s>]*/)?)(?=(?:assets|vendor)/)')
+NAMED = re.compile(r'((?:href|src)="|"search": ")((?:\.\.?/)*|/(?!/)(?:[^"\s>]*/)?)(?=(?:assets|vendor)/)')
+
+README = """RL post-training, from first principles
+
+Unpack this archive, open a terminal in the folder rl-post-training and start
+
+    python -m http.server 8000 --bind 127.0.0.1
+
+(python3 on macOS and Linux; any Python 3.8 or newer). Then open http://127.0.0.1:8000/ in a browser. No network is needed.
+A double click on index.html is not enough: browsers run no Python in pages that are opened as files.
+"""
 
 
 def seal(site):
@@ -44,3 +56,12 @@ def listed(site):
         name = path.relative_to(site).as_posix()
         if path.is_file() and not name.startswith(".") and name not in ("sw.js", "offline.json"):
             yield name, files.sha256(path), path.stat().st_size
+
+
+def archive(site, path):
+    """The built pages and README.txt in one zip archive, below a folder of its name."""
+    with files.replacing(path) as new, zipfile.ZipFile(new, "w", zipfile.ZIP_DEFLATED) as packed:
+        packed.writestr(f"{path.stem}/README.txt", README)
+        for name in ["sw.js", "offline.json", *(name for name, _, _ in listed(site))]:
+            packed.write(site / name, f"{path.stem}/{name}")
+    say(f"{path.name}: {path.stat().st_size / 1e6:.1f} MB; README.txt inside says how it is started")
