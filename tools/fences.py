@@ -5,12 +5,11 @@ A fence formatter is a plain function (source, language, css_class, options, md,
 import functools
 import html
 import json
-from collections import deque
 from dataclasses import fields
 
 from pymdownx.superfences import SuperFencesException
 
-from tools import drawing, lessons, lineage, maps, quoting
+from tools import drawing, frames, lessons, lineage, maps, quoting
 from widgets import host
 
 KNOBS_IN_VIEW = 5
@@ -69,7 +68,7 @@ def patch(body):
 def widget(name):
     """Figure, form, readouts and sentence of the default configuration, computed here by the code that the page runs."""
     w = host.widget(name)
-    frame = json.loads(deque(host.stream(name), maxlen=1)[0])
+    frame = frames.settled(name)
     knobs = [knob(name, f) for f in fields(w.Knobs)]
     more = f'<details class="more"><summary>More knobs ({len(knobs) - KNOBS_IN_VIEW})</summary>{"".join(knobs[KNOBS_IN_VIEW:])}</details>' if len(knobs) > KNOBS_IN_VIEW else ""
     seed = '<button type="button" class="seed">New seed</button>' if "seed" in w.Knobs.__dataclass_fields__ else ""
@@ -77,7 +76,7 @@ def widget(name):
     settings = host.query(w.Knobs()).replace("&", ", ").replace("=", " ").replace("_", " ").replace("+", " ")
     return (f'<figure class="rl-widget" id="{name}" data-state="static" data-settings="{html.escape(settings)}"><rl-widget name="{name}" data-frame="{html.escape(json.dumps(frame))}">'
             f'<div class="head"><h3>{html.escape(w.TITLE)}</h3></div>'
-            f'<div class="presets" role="group" aria-label="Presets"><span>Try</span>{"".join(preset(w, n, k) for n, k in w.PRESETS.items())}</div>'
+            f'<div class="presets" role="group" aria-label="Presets"><span>Try</span>{"".join(preset(name, n, k) for n, k in w.PRESETS.items())}</div>'
             f'<div class="body"><form aria-label="Knobs" autocomplete="off"><p class="note" hidden></p>{"".join(knobs[:KNOBS_IN_VIEW])}{more}{run}</form>'
             f'<div class="stage"><div class="stick"><div class="bar" role="progressbar" aria-label="Run" aria-valuemin="0" aria-valuemax="100"><i></i></div>{tabs(name, frame["panels"])}</div>'
             f'<div class="after"><div class="brk"><p role="status"><span class="unseen"></span><b></b><span>{HOLDING}</span></p><small>Watched: <code>{html.escape(frame["watched"]["label"])}</code>; now <output>{words(frame["watched"])}</output></small></div>'
@@ -97,10 +96,10 @@ def words(row):
     return f'{row["text"]} {row["unit"]}'.strip()
 
 
-def preset(w, name, knobs):
-    breaks = w.broken(knobs, deque(w.run(knobs), maxlen=1)[0])
+def preset(widget_name, name, knobs):
+    breaks = frames.settled(widget_name, knobs)["broken"]
     mark, said = (' class="breaks"', '<span class="unseen"> (breaks)</span>') if breaks else ("", "")
-    return f'<button type="button"{mark} aria-pressed="{str(knobs == w.Knobs()).lower()}" data-knobs="{html.escape(host.query(knobs))}">{html.escape(name)}{said}</button>'
+    return f'<button type="button"{mark} aria-pressed="{str(knobs == host.widget(widget_name).Knobs()).lower()}" data-knobs="{html.escape(host.query(knobs))}">{html.escape(name)}{said}</button>'
 
 
 def readout(r):

@@ -1,8 +1,6 @@
 """The catalogue of finished lessons: their order from the navigation in mkdocs.yml, everything else from each lesson's own file."""
 import html
-import json
 import re
-from collections import deque
 from dataclasses import dataclass
 from itertools import groupby
 from math import ceil
@@ -10,8 +8,7 @@ from pathlib import Path
 
 import yaml
 
-from tools import thumbnails
-from widgets import host
+from tools import frames, thumbnails
 
 ROOT = Path(__file__).parents[1]
 WORDS_A_MINUTE = 200
@@ -114,5 +111,4 @@ def card(page):
 
 def thumbnail(widget):
     """The first panel of a widget's default figure."""
-    last = deque(host.stream(widget), maxlen=1)[0]
-    return thumbnails.svg(json.loads(last)["panels"][0])
+    return thumbnails.svg(frames.settled(widget)["panels"][0])
