@@ -70,8 +70,8 @@ class RolloutEngine:
         if len(prompts) == 0:
             raise ValueError("prompts must not be empty: there is nothing to complete")
         example = np.repeat(prompts, K)
-        prompt, N, T = task.prompt_ids(example), len(example), task.T
-        tokens, old_logp, valid, response = np.full((N, T), task.pad), np.zeros((N, T)), np.zeros((N, T)), np.zeros((N, T))
+        prompt, N, T = task.prompt_ids(example).astype(np.int64), len(example), task.T          # the browser's own integers have 32 bits
+        tokens, old_logp, valid, response = np.full((N, T), task.pad, np.int64), np.zeros((N, T)), np.zeros((N, T)), np.zeros((N, T))
         alive, environment = np.ones(N, bool), task.environment(example, rng)
         decode = self.policy.prefill(prompt, temperature)
         for t in range(T):

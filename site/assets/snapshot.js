@@ -50,7 +50,9 @@ export function link(fresh, { heap, table, tableAfter, free, libraries }, compil
 // The files behind tracebacks, and behind imports that nothing here makes: no result waits for them.
 export async function complete(python) {
   const answer = await fetch(`${OPTIONS.indexURL}python_stdlib.zip`);
-  if (answer.ok) python.FS.writeFile("/lib/python314.zip", new Uint8Array(await answer.arrayBuffer()));
+  if (!answer.ok) return;
+  python.FS.writeFile("/lib/python314.zip", new Uint8Array(await answer.arrayBuffer()));
+  python.runPython("import sys, importlib; sys.path_importer_cache.clear(); importlib.invalidate_caches()");
 }
 
 async function unzipped(answer) {

@@ -18,12 +18,12 @@ self.fetch = async (...request) => {
 };
 
 const archive = plainFetch(new URL("../vendor/python.zip", import.meta.url)).then((answer) => answer.arrayBuffer());
-let how = "snapshot";
+let how = "snapshot", lacking;                     // lacking: the library's files that the snapshot left for later
 const host = restored(loadPyodide, (bytes) => (total = bytes)).catch(plainly).then(async (python) => {
   self.fetch = plainFetch;
   python.unpackArchive(await archive, "zip");
   postMessage({ ready: true, how });
-  if (how === "snapshot") complete(python);
+  if (how === "snapshot") lacking = complete(python).then(() => { lacking = undefined; });
   return python.pyimport("widgets.host");
 });
 host.catch((error) => postMessage({ failed: error.message }));
@@ -35,11 +35,15 @@ function plainly(error) {
   return loadPyodide({ packages: ["numpy"] });
 }
 
-onmessage = async ({ data: { run, name, knobs } }) => {
-  latest = run;
-  const { stream } = await host;
-  if (!name || run !== latest) return;              // stopped, or a newer position arrived while Python was loading
-  const frames = stream(name, knobs);
+onmessage = async ({ data }) => {
+  latest = data.run;
+  await host;
+  if (data.name) play(data);
+};
+
+async function play({ run, name, knobs }) {
+  if (run !== latest) return;                       // a newer position arrived while Python was loading
+  const frames = (await host).stream(name, knobs);
   try {
     for (const frame of frames) {
       postMessage({ run, frame });
@@ -48,8 +52,10 @@ onmessage = async ({ data: { run, name, knobs } }) => {
     }
     postMessage({ run, done: true });
   } catch (error) {
-    postMessage({ run, error: error.message });
+    if (!lacking) return postMessage({ run, error: error.message });
+    await lacking;                                  // an import came before its file: once more, with everything there
+    play({ run, name, knobs });
   } finally {
     frames.destroy();
   }
-};
+}
