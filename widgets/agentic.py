@@ -17,7 +17,7 @@ FILES = {"GRPO": grpo, "REINFORCE": reinforce}
 @dataclass(frozen=True)
 class Knobs:
     masked: bool = toggle("Mask the tool's tokens", True)
-    length: int = ladder("Tool output, tokens", 8, [2, 4, 8, 12, 16], symbol="L")
+    reply: int = ladder("Tool output, tokens", 8, [2, 4, 8, 12, 16], symbol="L")
     algorithm: str = choice("Algorithm", "GRPO", list(FILES))
     denominator: str = choice("Mean over", "own tokens", ["own tokens", "all tokens"])
     fill: str = choice("Missing old_logp", "recomputed", ["recomputed", "0"])
@@ -26,8 +26,8 @@ class Knobs:
 
 PRESETS = {
     "Masked": Knobs(),
-    "No mask, short output": Knobs(masked=False, length=2),
-    "No mask, long output": Knobs(masked=False, length=16),
+    "No mask, short output": Knobs(masked=False, reply=2),
+    "No mask, long output": Knobs(masked=False, reply=16),
     "No mask, REINFORCE": Knobs(masked=False, algorithm="REINFORCE"),
     "Mask, wrong denominator": Knobs(denominator="all tokens"),
     "No mask, missing is 0": Knobs(masked=False, fill="0"),
@@ -36,7 +36,7 @@ PRESETS = {
 
 def run(k):
     steps = []
-    for step in masking.tool_run(k.length, masked=k.masked, diluted=k.denominator == "all tokens", recomputed=k.fill == "recomputed",
+    for step in masking.tool_run(k.reply, masked=k.masked, diluted=k.denominator == "all tokens", recomputed=k.fill == "recomputed",
                                  file=FILES[k.algorithm], seed=k.seed, steps=UPDATES):
         steps.append(step)
         if len(steps) % EVERY == 0:

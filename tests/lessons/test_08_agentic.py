@@ -57,7 +57,7 @@ def test_three_ways_to_get_it_wrong():
 @pytest.mark.parametrize("length", [2, 8, 12, 16])
 def test_the_table_of_runs_without_the_mask(length):
     (share, low, high), = re.findall(rf"^\| {length} \| ([\d.]+) \| ([\d.]+) to ([\d.]+) \|$", LESSON.text, re.M)
-    runs = [dict(masked=False, length=length, seed=seed) for seed in range(3)]
+    runs = [dict(masked=False, reply=length, seed=seed) for seed in range(3)]
     ends = [right(**run) for run in runs]
     assert abs(float(share) - np.mean([agentic.early_share(last(**run)) for run in runs])) <= 5.001e-4
     assert abs(float(low) - min(ends)) <= 5.001e-4 and abs(float(high) - max(ends)) <= 5.001e-4
@@ -65,7 +65,7 @@ def test_the_table_of_runs_without_the_mask(length):
 
 def test_with_the_mask():
     LESSON.says("0.994", right())
-    LESSON.says("1.00", right(length=16))
+    LESSON.says("1.00", right(reply=16))
     LESSON.says("69", 100 * last()[0].call_rate)
     assert last()[-1].call_rate == 1
 

@@ -32,9 +32,9 @@ def test_the_textbook_case_holds_learns_and_calls():
 
 @pytest.mark.parametrize("length", [2, 16])
 def test_without_the_mask_it_is_broken_at_every_length_but_only_long_replies_show_it(length):
-    found = broken(masked=False, length=length)
-    assert found.mend == "Mask the tool's tokens: on." and broken(length=length) is None
-    assert (right(masked=False, length=length) > 0.95) == (length == 2)
+    found = broken(masked=False, reply=length)
+    assert found.mend == "Mask the tool's tokens: on." and broken(reply=length) is None
+    assert (right(masked=False, reply=length) > 0.95) == (length == 2)
 
 
 def test_the_break_is_said_only_when_ten_gradients_have_been_seen():
@@ -71,10 +71,10 @@ def test_every_token_of_the_trajectory_has_one_author_and_the_tools_are_the_tall
 
 
 def test_a_longer_reply_is_a_longer_trajectory():
-    lengths = [len(panel("How surprised the policy is", length=n)["data"][0]["x"]) for n in (2, 8, 16)]
+    lengths = [len(panel("How surprised the policy is", reply=n)["data"][0]["x"]) for n in (2, 8, 16)]
     assert lengths == sorted(lengths) and lengths[2] - lengths[0] >= 13
 
 
 def test_the_run_streams_and_another_seed_is_another_run():
-    assert [agentic.progress(Knobs(), r)[1] for r in map(list, agentic.run(Knobs(length=2)))][-1] == 60
+    assert [agentic.progress(Knobs(), r)[1] for r in map(list, agentic.run(Knobs(reply=2)))][-1] == 60
     assert (agentic.column(last(seed=3), "accuracy") != agentic.column(last(), "accuracy")).any()
