@@ -41,10 +41,10 @@ async function kept(url, sum, onlyLook) {
   if (here && (build || sum === (await sumOf(await here.arrayBuffer())))) return true;
   return !onlyLook && put(cache, key, sum, await fetch(url, { priority: "low", cache: build ? "default" : "no-cache" }));
 }
-// Keeps a page, what the theme asks for on each, and all they run on. After a build not seen before the other pages are renewed, and the files of the last two builds stay.
+// Keeps a page, what every page asks for, and all they run on. After a build not seen before the other pages are renewed, and the files of the last two builds stay.
 async function settle(build, page) {
   const files = await caches.open(FILES), pages = await caches.open(PAGES), renew = async (url) => put(pages, url, "", await fetch(url, { cache: "no-cache" }));
-  for (const path of [page.slice(SCOPE.length), "", "sitemap.xml", "search/search_index.json"]) (await pages.match(SCOPE + path)) ?? (await renew(SCOPE + path));
+  for (const path of [page.slice(SCOPE.length), "", "offline.json", "sitemap.xml", "search/search_index.json"]) (await pages.match(SCOPE + path)) ?? (await renew(SCOPE + path));
   if (await files.match(listAt(build))) return true;
   const sums = await listOf(build);
   for (const path in sums) if (!(await kept(`${SCOPE}${build}/${path}`, sums[path]))) return false;

@@ -46,7 +46,7 @@ def seal(site):
     megabytes = sum(size for _, _, size in listed(site)) / 1e6
     index = site / "index.html"
     index.write_text(index.read_text(encoding="utf-8").replace('<span class="megabytes">?</span>', f"{megabytes:.0f}"), encoding="utf-8")
-    everything = [[path.removesuffix("index.html"), sum_, size] for path, sum_, size in listed(site) if path != "404.html"]
+    everything = [[path.removesuffix("index.html"), sum_, size] for path, sum_, size in listed(site) if path not in ("404.html", f"{build}/files.json")]
     files.write(site / "offline.json", json.dumps({"build": build, "files": everything}, indent=0))
 
 

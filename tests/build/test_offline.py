@@ -38,10 +38,10 @@ def test_the_name_changes_exactly_when_a_file_of_the_runtime_does(tmp_path):
     assert one == same != other
 
 
-def test_the_list_names_every_file_with_its_sum_and_size(tmp_path):
+def test_the_list_names_every_file_of_the_book_with_its_sum_and_size(tmp_path):
     record = pages(tmp_path)
     build = record["build"]
-    assert [url for url, _, _ in record["files"]] == [f"{build}/assets/style.css", f"{build}/files.json", f"{build}/vendor/pyodide.wasm", "", "ppo/"]
+    assert [url for url, _, _ in record["files"]] == [f"{build}/assets/style.css", f"{build}/vendor/pyodide.wasm", "", "ppo/"]
     for url, sum_, size in record["files"]:
         content = (tmp_path / (url if url and not url.endswith("/") else f"{url}index.html")).read_bytes()
         assert (sum_, size) == (hashlib.sha256(content).hexdigest(), len(content))
