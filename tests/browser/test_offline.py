@@ -42,7 +42,7 @@ class Desk:
         page = self.context.new_page()
         page.set_default_timeout(PATIENCE)
         page.failed = []
-        page.on("requestfailed", lambda request: page.failed.append(request.url))
+        page.on("requestfailed", lambda request: page.failed.append(request.url) if "ABORTED" not in request.failure else None)     # by leaving the page
         page.on("pageerror", lambda error: page.failed.append(str(error)))
         return page
 
