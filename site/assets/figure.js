@@ -1,8 +1,10 @@
 // How a figure looks: Python sends data and roles, this file gives them the page's colours, dashes and type.
+import { answered } from "./python.js";
+
 const DASH = ["solid", "6px,3px", "2px,3px", "9px,3px,2px,3px"], MARK = ["circle", "square", "diamond", "triangle-up", "x", "cross", "star", "pentagon"];
 let palette = {}, look;                             // read from the style sheet once a theme: asking costs a layout
 const colour = (name) => (palette[name] ??= getComputedStyle(document.body).getPropertyValue(`--${name}`).trim());
-const plotly = () => (plotly.loading ??= import("../vendor/plotly.min.js").then((module) => globalThis.Plotly ?? module.default));
+const plotly = () => (plotly.loading ??= answered.then(() => import("../vendor/plotly.min.js")).then((module) => globalThis.Plotly ?? module.default));
 const sized = new ResizeObserver((entries) => entries.forEach(({ target }) => target.data && target.offsetParent && globalThis.Plotly.Plots.resize(target)));
 
 const axis = () => ({ gridcolor: colour("rule"), gridwidth: 1, zeroline: false, showline: true, linecolor: colour("edge"), linewidth: 1, ticks: "outside", ticklen: 4, tickcolor: colour("edge"),

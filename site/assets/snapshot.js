@@ -12,6 +12,7 @@ export async function restored(loadPyodide, announce) {
   if (!record.pack) throw new Error("this build has no snapshot");
   announce(record.total);
   const packed = fetch(VENDOR + record.pack).then(unzipped), memory = new Uint8Array(record.size), { default: create } = await module;
+  packed.catch(() => {});                           // awaited below, where a failure counts
   const python = await loadPyodide({
     ...OPTIONS, stdLibURL: NO_LIBRARY, lockFileContents: record.lock, _loadSnapshot: memory,
     async createPyodideModule(settings) {

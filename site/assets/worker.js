@@ -22,11 +22,9 @@ let how = "snapshot", lacking;                     // lacking: the library's fil
 const host = restored(loadPyodide, (bytes) => (total = bytes)).catch(plainly).then(async (python) => {
   self.fetch = plainFetch;
   python.unpackArchive(await archive, "zip");
-  postMessage({ ready: true, how });
-  if (how === "snapshot") lacking = complete(python).then(() => { lacking = undefined; });
+  if (how === "snapshot") lacking = complete(python).catch(() => {}).then(() => { lacking = undefined; });
   return python.pyimport("widgets.host");
 });
-host.catch((error) => postMessage({ failed: error.message }));
 
 // Without a snapshot, or in an engine that it does not fit: three times as slow, and otherwise the same.
 function plainly(error) {
@@ -36,6 +34,7 @@ function plainly(error) {
 }
 
 onmessage = async ({ data }) => {
+  if (data.asked) return host.then(() => postMessage({ ready: true, how }), (error) => postMessage({ failed: error.message }));
   latest = data.run;
   await host;
   if (data.name) play(data);

@@ -1,14 +1,21 @@
 """Python starts from the build's snapshot, and from nothing where the snapshot does not fit; a run that never ends is ended."""
+import io
 import json
 import os
+import zipfile
 from pathlib import Path
 
 import pytest
 
 from tests.browser.conftest import PATIENCE, WITH_WIDGET, live, readouts
 
-SITE = Path(os.environ.get("BOOK_SITE", "."))
-RECORD = json.loads(text) if (text := next(SITE.glob("build-*/vendor/snapshot.json")).read_text() if "BOOK_SITE" in os.environ else "") else {}
+
+def built(name):
+    """A file of the built book, in whatever folder the build keeps it."""
+    return next(Path(os.environ["BOOK_SITE"]).glob(f"**/{name}"))
+
+
+RECORD = json.loads(built("vendor/snapshot.json").read_text()) if "BOOK_SITE" in os.environ else {}
 FIRST = WITH_WIDGET[0]
 HOW = "document.documentElement.dataset.python"
 needs_snapshot = pytest.mark.skipif(not RECORD, reason="this build has no snapshot")
@@ -61,7 +68,7 @@ def test_a_pack_that_does_not_arrive_or_is_damaged_costs_time_and_nothing_else(p
 @pytest.mark.parametrize("lesson", WITH_WIDGET, ids=lambda lesson: lesson.stem)
 def test_both_ways_of_starting_give_the_same_numbers(browser, page, book, lesson):
     started(page, book, lesson)
-    plain = browser.new_page()
+    plain = browser.new_page(bypass_csp=True, service_workers="block")
     without(plain, lambda record: {})
     assert started(plain, book, lesson) == "plain"
     for tab in (page, plain):
@@ -79,8 +86,86 @@ def test_a_slow_network_sees_how_many_bytes_are_there_of_how_many(page, book):
       const note = () => (window.said ??= []).push(document.querySelector('.state').textContent);
       new MutationObserver(note).observe(document.querySelector('rl-widget'), { subtree: true, childList: true });
     })""")
-    started(page, book, next(lesson for lesson in WITH_WIDGET if lesson.stem == "10-ppo"))
+    held = []
+    page.route("**/vendor/snapshot-*.bin", lambda route: held.append(route))
+    page.goto(f"{book}10-ppo/")
+    page.wait_for_function("!!customElements.get('rl-widget')")
+    held[0].continue_()
+    page.wait_for_function(HOW, timeout=PATIENCE)
     words = [said for said in page.evaluate("window.said ?? []") if said and said.startswith("starting Python · ")]
     total = f"{RECORD['total'] / 1e6:.1f} MB"
     assert words and all(said.endswith(f" of {total}") for said in words)
     assert float(words[-1].split()[3]) == pytest.approx(RECORD["total"] / 1e6, abs=0.1)
+
+
+# ── a run that never ends, and a page that is used for long ──
+RUNAWAY = """
+whole_run = run
+def run(k):
+    while k != Knobs():
+        pass
+    yield from whole_run(k)
+"""
+
+
+def with_python(page, path, more):
+    """The page with `more` at the end of one of our modules."""
+    def answer(route):
+        changed = io.BytesIO()
+        with zipfile.ZipFile(built("vendor/python.zip")) as archive, zipfile.ZipFile(changed, "w") as new:
+            for name in archive.namelist():
+                new.writestr(name, archive.read(name) + (more.encode() if name == path else b""))
+        route.fulfill(body=changed.getvalue())
+    page.route("**/vendor/python.zip", answer)
+
+
+def test_a_run_that_never_ends_is_ended_and_the_next_setting_runs_from_a_new_start(page, book):
+    with_python(page, f"widgets/{FIRST.widget}.py", RUNAWAY)
+    how = started(page, book)
+    live(page, FIRST.widget)
+    page.locator(".presets button").last.click()
+    turned = page.evaluate("document.querySelector('rl-widget').closest('figure').dataset.settings")
+    page.wait_for_function("document.querySelector('.rl-widget').dataset.state === 'error'")
+    page.evaluate("delete document.documentElement.dataset.python")
+    page.wait_for_function(HOW)                             # nobody has touched anything since
+    assert page.evaluate(HOW) == how
+    assert "no answer for 10 s" in page.inner_text("rl-widget [role=status]")
+    assert page.evaluate("document.querySelector('.rl-widget').dataset.settings") == turned
+    page.locator(".presets button").first.click()
+    live(page, FIRST.widget)
+    page.wait_for_function("document.querySelector('rl-widget').settled")
+
+
+def test_two_thousand_knob_moves_leave_no_garbage(page, book):
+    """Neither in the page, nor in Python's memory, nor as Python objects that JavaScript still holds."""
+    worker = built("assets/worker.js").read_text().replace("  python.unpackArchive(", "  self.python = python;\n  python.unpackArchive(")
+    page.route("**/assets/worker.js", lambda route: route.fulfill(body=worker, content_type="text/javascript"))
+    lesson = next(lesson for lesson in WITH_WIDGET if lesson.stem == "20-kv-cache")
+    started(page, book, lesson)
+    live(page, lesson.widget)
+    devtools = page.context.new_cdp_session(page)
+
+    def moved(times, pause):
+        page.evaluate("""async ([times, pause]) => {
+            const widget = document.querySelector('rl-widget'), knobs = [...widget.querySelectorAll('input[type=range]')];
+            for (let i = 0; i < times; i++) {
+                const knob = knobs[i % knobs.length];
+                knob.value === knob.max ? (knob.value = knob.min) : knob.stepUp();
+                knob.dispatchEvent(new Event('input', { bubbles: true }));
+                await new Promise((resume) => setTimeout(resume, pause));
+            }
+        }""", [times, pause])
+        page.wait_for_function("document.querySelector('rl-widget').settled")
+
+    def used():
+        devtools.send("HeapProfiler.collectGarbage")
+        objects = "python.runPython('import gc; gc.collect(); len(gc.get_objects())')"
+        return {"page": devtools.send("Runtime.getHeapUsage")["usedSize"], "wasm": page.workers[0].evaluate("python._module.HEAPU8.length"),
+                "objects": page.workers[0].evaluate(objects)}
+
+    moved(1000, 0)                                          # as many as it takes to see every setting: WebAssembly memory never shrinks
+    before = used()
+    moved(2000, 0)
+    after = used()
+    assert all(after[what] <= 1.1 * before[what] for what in before), (before, after)
+    assert after["objects"] - before["objects"] < 1000      # fewer than one for every second move: no proxy is left behind
