@@ -6,7 +6,6 @@ const inBuild = (url) => url.slice(SCOPE.length).match(/^(build-\w+)\/(.+)/) ?? 
 const listAt = (build) => `${SCOPE}${build}/files.json`;
 const listOf = (build) => (lists[build] ??= caches.match(listAt(build)).then((kept) => kept ?? fetch(listAt(build))).then((answer) => answer.json()));
 const sumOf = async (content) => [...new Uint8Array(await crypto.subtle.digest("SHA-256", content))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
-
 addEventListener("install", skipWaiting);
 addEventListener("activate", (event) => event.waitUntil(clients.claim()));
 addEventListener("message", (event) => {
@@ -48,8 +47,9 @@ async function settle(build, page) {
   if (await files.match(listAt(build))) return true;
   const sums = await listOf(build);
   for (const path in sums) if (!(await kept(`${SCOPE}${build}/${path}`, sums[path]))) return false;
+  const others = (await files.keys()).some(({ url }) => inBuild(url)[0]) ? await pages.keys() : [];
   await files.put(listAt(build), Response.json(sums));
-  for (const { url } of await pages.keys()) await renew(url);
+  for (const { url } of others) await renew(url);
   const keys = (await files.keys()).map(({ url }) => url), last = keys.filter((url) => inBuild(url)[0]).slice(-2);
   const needed = (await Promise.all(last.map(async (url) => (await files.match(url)).json()))).flatMap(Object.values).map((sum) => SCOPE + sum);
   for (const url of keys) if (![...last, ...needed].includes(url)) await files.delete(url);

@@ -8,17 +8,14 @@ const ask = (question) => (registered ??= workers.register(`${base}sw.js`)).then
   active.postMessage(question, [port2]);
 }));
 const settle = () => ask({ build, page: location.origin + location.pathname }).catch(() => {});    // without storage the book reads as well as before
-
 if (live) workers?.getRegistration(base).then((found) => found?.unregister());
 else if (workers?.controller) settle();
-else if (workers && document.querySelector("rl-widget")) setTimeout(settle, 3000);     // the figure and its Python come first
-else if (workers) addEventListener("drawn", () => setTimeout(settle, 3000), { once: true });
+else if (workers) document.querySelector("rl-widget") ? setTimeout(settle, 3000) : addEventListener("drawn", () => setTimeout(settle, 3000), { once: true });   // Python comes first
 // The theme swaps pages inside this one; a page of another build is loaded whole.
 new MutationObserver(() => {
   const style = document.head.querySelector("link[href*='/assets/style.css']")?.href;
   if (build && style && !style.startsWith(base + build)) location.reload();
 }).observe(document.head, { childList: true });
-
 customElements.define("keep-offline", class extends HTMLElement {
   connectedCallback() {
     [this.button, this.bar, this.words] = this.children;
@@ -32,8 +29,7 @@ customElements.define("keep-offline", class extends HTMLElement {
   say(words) { this.words.textContent = words; }
   async keep(onlyLook = false) {
     const { files, build: newest } = await (await fetch(`${base}offline.json`, { cache: "no-cache" })).json(), todo = [...files], all = files.reduce((sum, [, , size]) => sum + size, 0);
-    Object.assign(this.bar, { max: all, value: 0, hidden: onlyLook });
-    this.button.disabled = !onlyLook;
+    [this.bar.max, this.bar.value, this.bar.hidden, this.button.disabled] = [all, 0, onlyLook, !onlyLook];
     if (!onlyLook) navigator.storage?.persist?.();                         // asks the browser not to clear it away
     const lane = async () => { for (let file; (file = todo.pop());) if (await ask({ url: base + file[0], sum: file[1], onlyLook })) this.bar.value += file[2]; };
     await Promise.all([lane(), lane(), lane(), lane()]);

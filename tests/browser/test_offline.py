@@ -185,14 +185,12 @@ def test_an_open_page_keeps_its_build_and_the_next_one_is_all_new(two_builds):
     assert answers and all(was in url and status == 200 for url, status in answers)
 
     # the next page is the new build's, whole: the theme may not put it into the old one
-    asked = []
-    page.on("request", lambda request: asked.append(request.url))
     page.click(f"a[href$='{SECOND.url}'] >> nth=0")
     page.wait_for_function("globalThis.second && document.querySelector('rl-widget')")
     live(page, SECOND.widget)
     assert page.url == desk.address + SECOND.url and page.evaluate(BUILD) != was
     assert page.evaluate("getComputedStyle(document.body).getPropertyValue('--second')") == "1"
-    assert not [url for url in asked if was in url]
+    assert not [url for url in page.evaluate("performance.getEntriesByType('resource').map(({ name }) => name)") if was in url]
 
     # pages opened under the old build are renewed with the rest: offline, too, nothing is mixed
     kept(page)
