@@ -1,4 +1,7 @@
-"""What happens to the built pages after MkDocs: formulas become HTML and MathML, and every module gets a page of its own."""
+"""What happens to the built pages after MkDocs: formulas become HTML and MathML, every module gets a page of its own,
+and every page says which scripts it runs."""
+import base64
+import hashlib
 import re
 import subprocess
 import sys
@@ -7,6 +10,7 @@ from pathlib import Path
 from tools import quoting
 
 SHOWN = ("sim", "widgets", "tests")
+POLICY = "'inline-scripts'"                             # where site/main.html has their sums written
 
 
 def finish(site):
@@ -22,11 +26,22 @@ def finish(site):
             page = site / "code" / f"{path}.html"
             page.parent.mkdir(parents=True, exist_ok=True)
             page.write_text(quoting.module_page(path, "RL Post-Training"), encoding="utf-8")
+    allow_inline_scripts(sorted(site.rglob("*.html")))
 
 
 def scrollable(text):
     """A table wider than a phone scrolls in a box that the keyboard reaches; the theme's own box is not focusable."""
     return re.sub(r"<table>(.*?)</table>", r'<div class="scroll" role="group" aria-label="Table" tabindex="0"><table>\1</table></div>', text, flags=re.S)
+
+
+def allow_inline_scripts(pages):
+    """The sums of the inline scripts in the pages' content security policies: in every page those of all, for the theme brings one page into another."""
+    texts = {page: page.read_text(encoding="utf-8") for page in pages}
+    scripts = {script for text in texts.values() for script in re.findall(r"<script>(.*?)</script>", text, flags=re.S)}
+    sums = " ".join(sorted(f"'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}'" for script in scripts))
+    for page, text in texts.items():
+        if POLICY in text:
+            page.write_text(text.replace(POLICY, sums, 1), encoding="utf-8")
 
 
 if __name__ == "__main__":

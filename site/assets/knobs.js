@@ -11,7 +11,7 @@ export const spoken = (form) => Object.entries(knobs(form)).map(([name, value]) 
 // Sets what is on offer and returns a sentence for what is not.
 export function set(form, wanted) {
   const refused = wanted.map(([name, value]) => {
-    const control = form.elements[name];
+    const control = form.elements.namedItem(name);     // not elements[name]: the address may say __proto__
     if (!control?.name && !control?.length) return `${name} (no such knob)`;
     const list = rungs(control), offered = list ?? [...(control.type === "range" ? [] : control.options ?? control)].map((option) => option.value);
     if (offered.length ? !offered.includes(value) : !(value.trim() && +value >= +control.min && +value <= +control.max))

@@ -41,7 +41,8 @@ def browser():
 @pytest.fixture
 def page(browser, book):
     """A page in a fresh profile; a test that uses it fails on any console error or foreign request, whatever else it looks at."""
-    context = browser.new_context(viewport={"width": 1280, "height": 900}, service_workers="block")         # a route does not see what one answers
+    # A route does not see what a service worker answers; Playwright's wait_for_function needs eval, which the pages' policy forbids.
+    context = browser.new_context(viewport={"width": 1280, "height": 900}, service_workers="block", bypass_csp=True)
     page = watched(context.new_page(), book)
     page.set_default_timeout(PATIENCE)
     yield page

@@ -36,7 +36,7 @@ class Desk:
         self.server.asked = []
         self.stack.enter_context(self.server)
         self.address = self.server.address
-        self.context = browser.new_context(viewport={"width": 1280, "height": 900})
+        self.context = browser.new_context(viewport={"width": 1280, "height": 900}, bypass_csp=True)
 
     def page(self):
         page = self.context.new_page()
