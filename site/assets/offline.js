@@ -35,6 +35,6 @@ customElements.define("keep-offline", class extends HTMLElement {
     await Promise.all([lane(), lane(), lane(), lane()]);
     const whole = this.bar.value === all && (onlyLook || await ask({ build: newest, page: base }));
     this.button.hidden = whole;
-    this.say(whole ? "Complete: every page and every figure works without a network." : this.bar.value && `${(this.bar.value / 1e6).toFixed(1)} of ${(all / 1e6).toFixed(1)} MB are kept.${onlyLook ? "" : " Press again to go on."}`);
+    this.say(whole ? "Complete: every page and every figure works without a network." : onlyLook && !this.bar.value ? "" : `${(this.bar.value / 1e6).toFixed(1)} of ${(all / 1e6).toFixed(1)} MB are kept.${onlyLook ? "" : " Press again to go on."}`);
   }
 });
