@@ -1,8 +1,15 @@
-"""`python -m sim.framework`: one iteration of PPO on MODSUM, its seven stages and the shapes they hand on. PPO: arXiv:1707.06347."""
+"""`python -m sim.framework --task add --algorithm grpo --steps 100`: the seven stages of the first iteration, then the training curve. 2026."""
+import argparse
+import sys
+from importlib import import_module
+
 import numpy as np
 
-from sim.algorithms import ppo
-from sim.runs import modsum_run
+from sim.runs import add_run, lookup_run, modsum_run
+
+TASKS = {"add": add_run, "lookup": lookup_run, "modsum": modsum_run}
+ALGORITHMS = ["reinforce", "ppo", "grpo", "rloo", "dapo", "dr_grpo"]
+ROWS, BAR = 10, 40                      # lines of the curve, characters of a full bar
 
 
 def shown(value):
@@ -15,6 +22,42 @@ def shown(value):
     return f"{value:.4g}" if isinstance(value, float) else f"{value}"
 
 
+def settings():
+    parser = argparse.ArgumentParser(prog="python -m sim.framework", description="Train a policy through the six roles, and watch the seven stages.")
+    parser.add_argument("--task", choices=TASKS, default="add")
+    parser.add_argument("--algorithm", choices=ALGORITHMS, default="grpo")
+    parser.add_argument("--steps", type=int, default=100)
+    parser.add_argument("--seed", type=int, default=0)
+    chosen = parser.parse_args()
+    if chosen.steps < 1:
+        parser.error(f"--steps must be at least 1, not {chosen.steps}")
+    if chosen.seed < 0:
+        parser.error(f"--seed must be at least 0, not {chosen.seed}")
+    return chosen
+
+
+def train(task, algorithm, steps, seed):
+    """Prints as it goes; the curve is the share of right completions among those sampled, a mean over each tenth of the run."""
+    controller = TASKS[task](import_module(f"sim.algorithms.{algorithm}"), seed=seed)
+    print(f"{algorithm} on {task}: the seven stages of the first iteration")
+    accuracy = []
+    for event in controller.iterate(steps):
+        if event.iteration == 0:
+            print(f"  {event.stage} {event.role:11}", " · ".join(f"{name}: {shown(value)}" for name, value in event.summary.items()))
+        if event.stage == 7:
+            accuracy.append(event.summary["frame"].accuracy)
+            if sys.stderr.isatty():
+                done = BAR * len(accuracy) // steps
+                print(f"\r[{'#' * done}{'.' * (BAR - done)}] {len(accuracy)} of {steps}", end="", file=sys.stderr, flush=True)
+    if sys.stderr.isatty():
+        print(file=sys.stderr)
+    print(" step  right")
+    for part in np.array_split(np.arange(steps), min(ROWS, steps)):
+        share = float(np.mean([accuracy[i] for i in part]))
+        print(f"{part[-1] + 1:5}  {share:5.3f}  {'#' * round(BAR * share)}")
+    print(f"{algorithm} on {task}: {accuracy[0]:.3f} of the first batch right, {np.mean(accuracy[-10:]):.3f} of the last {min(10, steps)}")
+
+
 if __name__ == "__main__":
-    for event in modsum_run(ppo).iterate(1):
-        print(f"{event.stage} {event.role:11}", " · ".join(f"{name}: {shown(value)}" for name, value in event.summary.items()))
+    chosen = settings()
+    train(chosen.task, chosen.algorithm, chosen.steps, chosen.seed)
