@@ -71,7 +71,7 @@ def test(*arguments):
     if lint:
         say("ruff check has found the above; the tests run all the same")
     variables = {**os.environ, "PYTHONUTF8": "1"}
-    pytest = [python, "-m", "pytest", *(arguments or ("-n", str(min(4, os.cpu_count() or 1)), "--dist", "loadfile"))]
+    pytest = [python, "-m", "pytest", *(arguments or ("-n", str(min(4, os.cpu_count() or 1)), "--dist", "worksteal"))]
     if not browser_asked_for(arguments):
         return subprocess.run(pytest, cwd=ROOT, env=variables).returncode or lint
     site = ROOT / "_cache" / "tested-site"

@@ -1,10 +1,13 @@
 """What a widget shows at a setting, computed once for every state of its code: a build after a change of text runs no simulation."""
 import hashlib
 import json
+import sys
 from collections import deque
 from dataclasses import asdict
 from functools import cache
 from pathlib import Path
+
+import numpy as np
 
 from widgets import host
 
@@ -32,7 +35,7 @@ def settled(name, knobs=None):
 def code(name):
     """A digest of everything that a widget's frame depends on: sim/ whole, the contract, the widget."""
     files = [*sorted((ROOT / "sim").rglob("*.[pn][yp]*")), *(ROOT / "widgets" / f"{part}.py" for part in ("contract", "host", name))]
-    digest = hashlib.sha256()
+    digest = hashlib.sha256(f"{sys.version} {np.__version__}".encode())
     for file in files:
         if "__pycache__" not in file.parts:
             digest.update(file.read_bytes())

@@ -1,24 +1,24 @@
 """Every widget of the book, and what it answers to a setting; runs are kept, because many tests look at the same one."""
-import json
-from collections import deque
 from dataclasses import fields, replace
 from functools import cache
 from pathlib import Path
 
+from tools import frames
 from widgets import host
 
 NAMES = sorted(file.stem for file in (Path(__file__).parents[2] / "widgets").glob("*.py") if file.stem not in ("__init__", "contract", "host"))
 
 
 @cache
-def last_frame(name, query=""):
-    """The settled frame of a setting, given as a permalink's query."""
-    form = dict(pair.split("=", 1) for pair in query.split("&") if pair) if query else {}
-    return json.loads(deque(host.stream(name, json.dumps(form)), maxlen=1)[0])
+def last_frame(name):
+    """The settled frame of the default setting."""
+    return frames.settled(name)
 
 
+@cache
 def frame_of(name, knobs):
-    return last_frame(name, "&".join(f"{f.name}={host.spelled(getattr(knobs, f.name))}" for f in fields(knobs)))
+    """The settled frame of a setting, from the runs that the build and the other tests of this code have made."""
+    return frames.settled(name, knobs)
 
 
 def ends(field):
