@@ -135,9 +135,9 @@ def test_keeping_goes_on_where_it_was_interrupted(desk):
 def another_build(site, marks):
     """A copy of the built pages, as if text had been added to files of assets/ before the build."""
     (old,) = site.glob("build-*")
-    for path in old.iterdir():
-        path.rename(site / path.name)
-    shutil.rmtree(old, ignore_errors=True)
+    for name in offline.RUNTIME:
+        (old / name).rename(site / name)
+    shutil.rmtree(old)
     for page in site.rglob("*.html"):
         page.write_text(page.read_text(encoding="utf-8").replace(f"{old.name}/", ""), encoding="utf-8")
     for name, text in marks.items():
