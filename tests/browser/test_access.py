@@ -11,6 +11,7 @@ from widgets import host
 
 AXE = Path(__file__).parents[2] / "node_modules" / "axe-core" / "axe.min.js"
 LEVELS = ["wcag2a", "wcag2aa", "wcag21aa", "wcag22aa"]
+SETTLED = "scheme => (document.body.dataset.mdColorScheme ?? scheme) === scheme && document.getAnimations().every((one) => one.playState !== 'running')"
 every_lesson = pytest.mark.parametrize("lesson", WITH_WIDGET, ids=lambda lesson: lesson.stem)
 
 
@@ -28,7 +29,7 @@ def in_every_light(page):
         page.emulate_media(color_scheme=scheme)
         for width in (1280, 360):
             page.set_viewport_size({"width": width, "height": 900})
-            page.wait_for_timeout(150)
+            page.wait_for_function(SETTLED, arg={"light": "default", "dark": "slate"}[scheme])
             yield scheme, width
 
 

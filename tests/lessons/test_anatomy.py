@@ -66,7 +66,7 @@ def test_the_prose_keeps_to_its_length_and_its_tone(lesson):
     _, _, prose = parts(lesson)
     words = len(prose.split())
     assert 1200 <= words <= 3300, words
-    plain = re.sub(r'^(!!!|\?\?\?) |\]\([^)]*\)|\{[^}]*\}|!=', " ", prose, flags=re.M)
+    plain = re.sub(r'^(!!!|\?\?\?) |\]\([^)]*\)|\{[^}]*\}|!=', " ", prose.split("## Sources")[0], flags=re.M)
     assert "!" not in plain, plain[max(plain.find("!") - 60, 0):plain.find("!") + 10]
     assert not (doubled := re.search(r"\b([a-z]{2,}) \1\b", plain)), doubled and doubled[0]
     for word in ("simply", "obviously", "Let's", "just like that", "delve", "leverage"):

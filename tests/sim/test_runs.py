@@ -43,11 +43,6 @@ def test_help_names_the_options_and_the_algorithm():
     assert all(option in text for option in ("--task", "--seed", "--steps")) and "critic" in text
 
 
-def test_the_framework_shows_one_iteration():
-    done = command("sim.framework")
-    assert done.returncode == 0 and [line.split()[0] for line in done.stdout.splitlines()] == list("1234567")
-
-
 def test_only_an_algorithm_that_asks_for_a_critic_has_one():
     for name in NAMES:
         file = import_module(f"sim.algorithms.{name}")
