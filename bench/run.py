@@ -183,6 +183,8 @@ def gzipped_server(site):
 
         def translate_path(self, path):
             below = path.partition("?")[0].removeprefix(self.server.base)
+            if below.startswith("vendor/"):                     # the bare page takes the book's own files, wherever this build keeps them
+                return str(next(site.glob("**/vendor")) / below.removeprefix("vendor/"))
             return str(BARE / below.removeprefix("bare/")) if below.startswith("bare/") else super().translate_path(path)
 
     return Server(site, port=8500, base="/rl-post-training/", cache_control="max-age=600", handler=Gzipped)
