@@ -28,6 +28,7 @@ function start() {
     if (data.frame || (ready && !runs.size)) answer();
     data.run === undefined ? listeners.forEach((listener) => deaf.has(listener) || listener(data)) : hear?.(data);
   };
+  if (worker.lost) return end({ failed: "its files did not arrive" });
   worker.postMessage({ asked: "ready" });           // what it said before it was listened to is lost
 }
 
