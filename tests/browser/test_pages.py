@@ -25,7 +25,7 @@ def near(shown, native):
 def test_the_figure_and_its_numbers_are_there_before_python(page, book, lesson):
     page.route("**/assets/worker.js", lambda route: route.abort())
     page.goto(book + lesson.url)
-    assert page.locator(".panels:not([hidden]) .plot svg").first.bounding_box()["height"] > 80
+    assert page.locator(".panels:not([hidden]) .plot:has(svg)").first.bounding_box()["height"] > 80
     assert readouts(page) == [r["text"] for r in last_frame(lesson.widget)["readouts"]]
     assert page.locator("rl-widget form").is_visible()
     expect(page.locator(".rl-widget .state")).to_have_text(re.compile("not started"))
