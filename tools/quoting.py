@@ -107,5 +107,7 @@ def module_page(path, home_page):
     tested = test_of(path)
     beside = f'tested by <a href="{up}code/{tested}.html">{tested}</a>' if tested else ""
     return (f'<!doctype html><html lang="en" class="code"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1"><title>{path} · {home_page}</title>'
-            f'<link rel="stylesheet" href="{up}assets/style.css"></head><body class="md-typeset"><header class="codehead"><a href="{up}">{home_page}</a><h1>{path}</h1><p>{beside}</p></header>'
+            f"""<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'self'; font-src 'self'; img-src 'self'; script-src 'self'; base-uri 'none'; form-action 'none'">"""
+            f'<link rel="icon" href="{up}assets/favicon.svg"><link rel="stylesheet" href="{up}assets/style.css"></head>'
+            f'<body class="md-typeset"><header class="codehead"><a href="{up}">{home_page}</a><h1>{path}</h1><p>{beside}</p></header><script src="{up}assets/scheme.js"></script>'
             f'<main class="highlight" aria-label="{path}"><pre tabindex="0"><code>{body}</code></pre></main></body></html>')
