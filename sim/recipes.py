@@ -1,6 +1,7 @@
 """Named settings of 2024 to 2026 as rows of the six functions: each is a file of sim/algorithms with some functions taken from another.
 
-What such a row cannot hold: the data, the critic, process rewards, corrections for a rollout engine that samples from other weights.
+What such a row cannot hold: the data, the critic, process rewards, corrections for a rollout engine whose probabilities differ.
+The number of passes is the file's where a row does not say.
 """
 from dataclasses import dataclass, field
 

@@ -1,6 +1,6 @@
 """PPO: a critic's advantages, the ratio to the policy that sampled, and a clip. Schulman et al. (2017), arXiv:1707.06347.
 
-Defaults as in the paper's experiments, except gamma = lam = 1 as verl sets them for language models. Not here: advantage whitening and the
+ε as in the paper; gamma = lam = 1 as verl sets them for language models; four passes, where the paper has 3 to 15. Not here: advantage whitening and the
 clipped value loss of the RLHF implementations (Huang et al. (2024), arXiv:2403.17031).
 """
 import numpy as np

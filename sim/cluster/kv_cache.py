@@ -96,6 +96,7 @@ def flop_to_hide_a_token(model, acc, tp, w_bytes, kv_bytes):
 
 
 def engine_ridge(acc, w_bytes):
+    """FLOP a byte at which an engine with weights of this width is compute-bound. Assumed: attention runs at the same peak as the projections."""
     return ridge(acc, "fp8" if w_bytes == 1 and acc.fp8_tflops else "bf16")
 
 

@@ -1,8 +1,9 @@
 """What waiting for the slowest of many completions costs, and which completions each way of not waiting leaves in the batch.
 
-Order statistics of a log-normal length: closed forms and one-dimensional integrals. Over-sampling as in verl (`over_sample_rate`, 2025), first-finished
-prompts and partial rollouts as in slime and APRIL (Zhou et al., 2025, arXiv:2509.18521), soft overlong penalty of DAPO (Yu et al., 2025, arXiv:2503.14476).
-Lengths are in medians unless a median is given; a slot decodes one token per iteration, and all iterations take equally long except in `drain`.
+Order statistics of a log-normal length: closed forms and one-dimensional integrals. Over-sampling as in verl 0.6 (`over_sample_rate`, which 0.9.1 does not
+read), first-finished prompts and partial rollouts as in slime and APRIL (Zhou et al., 2025, arXiv:2509.18521), soft overlong
+penalty of DAPO (Yu et al., 2025, arXiv:2503.14476). Lengths are in medians unless a median is given; a slot decodes one token per iteration, and all
+iterations take equally long except in `drain`.
 """
 from dataclasses import dataclass
 from functools import lru_cache

@@ -20,8 +20,9 @@ def iter_time(model, acc, n_dec, kv_tokens, n_pf=0, tp=1, w_bytes=2, kv_bytes=2,
     and prefills `n_pf` tokens; numbers or arrays. max(bytes / bandwidth, FLOP / peak) + t0.
 
     Attention's own FLOPs are left out unless given as tokens * model.attn_flops_per_token(context).
-    With grouped heads they are a few FLOP a byte of cache and decide nothing in decode; in a long
-    prefill, and with latent attention (some 240 FLOP a byte), they do.
+    With grouped heads they are 4 to 16 FLOP a byte of cache: nothing in decode above a ridge of 200,
+    up to a tenth on an H20. They count in a long prefill, and with latent attention (242 FLOP a byte
+    in DeepSeek-V3, 121 in Kimi K2, divided by tp) in large batches on one GPU with a low ridge.
     """
     n_tok = n_dec + n_pf + 0.0          # float64: products of counts overflow the browser's int32
     read = bytes_read(model, n_tok, kv_tokens, tp, w_bytes, kv_bytes)

@@ -158,13 +158,14 @@ export async function said(button, copied) {
   setTimeout(() => (button.textContent = words), 2000);
 }
 
-// Anything on the page with data-knobs turns them: a preset, a link in the prose, the way back to a default.
+// Anything on the page with data-knobs turns them: a preset, the way back to a default, a link in the prose (whose numbers hold from the default, wherever the reader was).
 document.addEventListener("click", (event) => {
   const turner = event.target.closest?.("[data-knobs]"), widget = turner?.closest("rl-widget") ?? document.querySelector("rl-widget");
   if (!turner) return;
   event.preventDefault();
   if (turner.tagName === "A") {                     // the theme would swap the page on the first in-page link
     event.stopPropagation();
+    widget.form.reset();
     const { top, bottom } = widget.figure.getBoundingClientRect();
     if (top + bottom < 0 || top + bottom > 2 * innerHeight) widget.figure.scrollIntoView({ block: "center" });
   }

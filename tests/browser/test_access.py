@@ -19,7 +19,8 @@ def violations(page, part="html"):
     """What axe-core finds in a part of the page, as [rule, first offending element, how many]; a formula is read as its MathML, its drawing is hidden."""
     if not page.evaluate("'axe' in window"):
         page.evaluate(AXE.read_text(encoding="utf-8"))
-    found = page.evaluate("([part, levels]) => axe.run({ include: [part], exclude: ['.katex-html'] }, { runOnly: levels, resultTypes: ['violations'] }).then((r) => r.violations)", [part, LEVELS])
+    how = dict(runOnly=LEVELS, resultTypes=["violations"])
+    found = page.evaluate("([part, how]) => axe.run({ include: [part], exclude: ['.katex-html'] }, how).then((r) => r.violations)", [part, how])
     return [(v["id"], v["nodes"][0]["html"][:200], len(v["nodes"])) for v in found]
 
 

@@ -72,16 +72,17 @@ def test_every_knob_reaches_the_figure_by_keyboard(page, book, lesson):
 
 
 @every_lesson
-def test_a_knob_link_in_the_prose_sets_what_it_says(page, book, lesson):
+def test_a_knob_link_in_the_prose_sets_what_it_says_and_all_else_to_its_default(page, book, lesson):
     page.goto(book + lesson.url)
     live(page, lesson.widget)
+    page.locator(".presets button").last.click()
     links = page.locator("a[data-knobs]:not(rl-widget *)")
     assert links.count() >= 2
     links.first.click()
     asked = dict(parse_qsl(links.first.get_attribute("data-knobs")))
     now = page.evaluate("import(document.querySelector('script[src$=\"assets/widget.js\"]').src.replace('widget', 'knobs'))"
                         ".then(({ knobs }) => knobs(document.querySelector('rl-widget form')))")
-    assert asked.items() <= now.items()
+    assert now == dict(parse_qsl(host.query(host.widget(lesson.widget).Knobs()))) | asked
     page.wait_for_function("document.querySelector('rl-widget').settled")
 
 

@@ -56,6 +56,7 @@ def test_latent_attention_in_numbers():
     LESSON.says("241.8", DEEPSEEK.attn_flops_per_token(1) / DEEPSEEK.kv_bytes_per_token())
     LESSON.says("206", ridge(H200))
     LESSON.says("350", crossover_with_attention(DEEPSEEK, H200, tp=8, w_bytes=1))
+    LESSON.says("759", crossover_with_attention(DEEPSEEK, H200, tp=8))
     assert crossover_with_attention(DEEPSEEK, H200) == np.inf
 
 

@@ -19,9 +19,9 @@ TWELVE = straggler.race_in_prompts(8, 12)
 CUT_AT_4096 = log(4096 / 1200) / 0.8
 
 
-def spaced(number):
-    """12345 as the lesson writes it: 12 345."""
-    return f"{number:,.0f}".replace(",", " ")
+def grouped(number):
+    """12345 as the lesson writes it: 12,345."""
+    return f"{number:,.0f}"
 
 
 @cache
@@ -42,7 +42,7 @@ def reads(rule, between):
 def test_the_four_completions():
     lengths = np.array([400, 700, 1100, 5800])
     for number in (5800, 4 * lengths.max(), lengths.sum(), lengths.mean()):
-        assert spaced(number) in LESSON.text
+        assert grouped(number) in LESSON.text
     LESSON.says("2.9", lengths.max() / lengths.mean())
 
 
@@ -131,7 +131,7 @@ def test_caps():
     LESSON.says("0.167", straggler.masked_length_gradient(1, CUT_AT_4096))
     LESSON.says("0.099", straggler.punished_length_gradient(1, CUT_AT_4096))
     turn = brentq(lambda cutoff: straggler.punished_length_gradient(1, cutoff), 0.5, 1.5)
-    assert spaced(1200 * exp(0.8 * turn)) == "2 598" and "2 598" in LESSON.text
+    assert grouped(1200 * exp(0.8 * turn)) == "2,598" and "2,598" in LESSON.text
     LESSON.says("16.7", 100 * norm.sf(turn))
     assert all(straggler.masked_length_gradient(1, cutoff) > 0 for cutoff in np.linspace(-2, 3, 30))
     LESSON.says("0.5", -straggler.overlong_penalty(14336, 16384, 4096))

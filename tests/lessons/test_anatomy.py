@@ -22,7 +22,8 @@ def parts(lesson):
 
 
 def knob_links(text):
-    return [dict(parse_qsl(query)) for query in re.findall(r'\{[^}\n]*data-knobs="([^"]+)"', text)]
+    """The pairs of every link, in the page's order."""
+    return [parse_qsl(query, keep_blank_values=True) for query in re.findall(r'\{[^}\n]*data-knobs="([^"]+)"', text)]
 
 
 @every_lesson
@@ -57,8 +58,10 @@ def test_links_in_the_prose_turn_knobs_that_exist_to_values_on_offer(lesson):
     assert len(knob_links(text.split("```widget")[0])) >= 2, "two or three things to try stand before the widget"
     for asked in knob_links(text):
         knobs = host.widget(lesson.widget).Knobs
-        assert asked.keys() <= knobs.__dataclass_fields__.keys()
-        host.knobs_from(knobs, asked)
+        assert len(dict(asked)) == len(asked), f"{asked} names a knob twice"
+        assert dict(asked).keys() <= knobs.__dataclass_fields__.keys()
+        taken = host.knobs_from(knobs, dict(asked))
+        assert asked == [(name, host.spelled(getattr(taken, name))) for name, _ in asked], "spelled as the page's controls spell it"
 
 
 @every_lesson

@@ -56,6 +56,12 @@ def test_every_knob_changes_something_visible(name):
         assert any(seen(frame_of(name, there)) != seen(frame_of(name, here)) for here, there in moves), f"{f.name} changes nothing"
 
 
+@every_widget
+def test_no_knob_hides_a_property_of_the_form(name):
+    # a form's controls shadow its own properties of the same name, and the page asks a form for these two
+    assert not {"elements", "reset"} & host.widget(name).Knobs.__dataclass_fields__.keys()
+
+
 def seen(frame):
     return frame["panels"], frame["readouts"]
 

@@ -1,0 +1,19 @@
+"""No known misspelling anywhere; the words that only look like one are listed in pyproject.toml."""
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+
+
+def misspelled(*arguments):
+    return subprocess.run([sys.executable, "-m", "codespell_lib", *arguments], cwd=ROOT, capture_output=True, text=True).stdout
+
+
+def test_every_word_is_spelled_as_it_should_be():
+    assert misspelled() == ""
+
+
+def test_a_slip_would_be_found(tmp_path):
+    (tmp_path / "page.md").write_text("The " + "teh reader recieves a rewrad.".replace("rewrad", "reward"), encoding="utf-8")      # codespell:ignore
+    assert misspelled(str(tmp_path)).count("==>") == 2
