@@ -3,7 +3,8 @@
     python build.py serve     build the pages, show them at http://127.0.0.1:8000/, and build again whenever a source changes
     python build.py build     build the pages into _site/, ready to be put on any static host;
                               --zip also packs them into rl-post-training.zip, to be handed on and read without a network
-    python build.py test      run the linter and every test, the browser's included; further words go to pytest (tests/sim -k kl)
+    python build.py test      run the linter and every test, the browser's included; further words go to pytest (tests/sim -k kl);
+                              --browsers all also looks at the book in Firefox and WebKitGTK
 
 Needs Python 3.11 or newer and, for the first start, a network; everything it fetches stays inside this directory,
 apart from one cached file in ~/.cache/rl-post-training. SITE_URL names the address the pages of `build` will have.
@@ -62,10 +63,14 @@ def build(*options):
 
 
 def test(*arguments):
-    """The browser tests find the pages at $BOOK_URL, their files in $BOOK_SITE, and the browser in $CHROMIUM."""
+    """The browser tests find the pages at $BOOK_URL, their files in $BOOK_SITE, and the browsers in $CHROMIUM, $FIREFOX and $WEBKIT."""
     from tools import environment, pages
-    from tools.say import say
+    from tools.say import Stop, say
     from tools.serve import Server
+    others = arguments[:2] == ("--browsers", "all")
+    arguments = arguments[2 * others:]
+    if "--browsers" in arguments:
+        raise Stop("It is --browsers all, before the words for pytest; without it the tests use Chromium alone.")
     python = environment.install("requirements.txt", "requirements-test.txt")
     lint = subprocess.run([python, "-m", "ruff", "check", "--quiet", "."], cwd=ROOT).returncode
     if lint:
@@ -76,7 +81,7 @@ def test(*arguments):
         return subprocess.run(pytest, cwd=ROOT, env=variables).returncode or lint
     site = ROOT / "_cache" / "tested-site"
     with Server(site, port=8500, base="/rl-post-training/") as server:          # below a path, as on GitHub Pages
-        variables.update(CHROMIUM=environment.chromium(), BOOK_URL=server.address, BOOK_SITE=str(site))
+        variables.update(CHROMIUM=environment.chromium(), BOOK_URL=server.address, BOOK_SITE=str(site), **(environment.other_browsers() if others else {}))
         pages.build(site, server.address)
         return subprocess.run(pytest, cwd=ROOT, env=variables).returncode or lint
 

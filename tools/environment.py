@@ -84,12 +84,29 @@ def playwrights():
 
 
 def debians():
-    if shutil.which("apt-get") and hasattr(os, "geteuid") and os.geteuid() == 0:
-        say("Installing the distribution's chromium")
-        quiet = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-        for command in (["apt-get", "update"], ["apt-get", "install", "-y", "--no-install-recommends", "chromium"]):
-            run(command, env=quiet, shown=lambda line: line.startswith(("Get:", "E:")))
+    if brought("chromium"):
         return installed()
+
+
+def other_browsers():
+    """Where Firefox and WebKitGTK's driver are, as variables; on Debian as root they are brought in."""
+    programs = {"FIREFOX": "firefox-esr", "WEBKIT": "WebKitWebDriver"}
+    if not all(shutil.which(name) for name in (*programs.values(), "xvfb-run")):
+        brought("firefox-esr", "webkit2gtk-driver", "xvfb", "xauth")
+    if missing := [name for name in (*programs.values(), "xvfb-run") if not shutil.which(name)]:
+        raise Stop(f"--browsers all needs {' and '.join(missing)}: Debian's packages are firefox-esr, webkit2gtk-driver and xvfb.")
+    return {variable: shutil.which(name) for variable, name in programs.items()}
+
+
+def brought(*packages):
+    """Whether this is Debian and we are root; if so the packages are installed."""
+    if not (shutil.which("apt-get") and hasattr(os, "geteuid") and os.geteuid() == 0):
+        return False
+    say(f"Installing the distribution's {', '.join(packages)}")
+    quiet = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+    for command in (["apt-get", "update"], ["apt-get", "install", "-y", "--no-install-recommends", *packages]):
+        run(command, env=quiet, shown=lambda line: line.startswith(("Get:", "E:")))
+    return True
 
 
 def nowhere():

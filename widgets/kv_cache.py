@@ -159,7 +159,7 @@ def pool_map(r):
     references, fill = r.trace.references, r.trace.fill
     n = rows * columns
     inside = (np.arange(n) + 0.5) * len(references) / n                 # the middle of each cell, in blocks
-    held, part = references[inside.astype(int)], fill[inside.astype(int)]
+    held, part = references[inside.astype(np.int64)], fill[inside.astype(np.int64)]
     token = inside % 1 < part if len(references) < n else part > 0.5
     cells = np.where(held == 0, 0, np.where(~token, 1, np.where(held == 1, 2, 3)))
     return panel(title, note, heat(x, y, cells.reshape(CELLS).astype(float), low=0, high=3), x="slots, row by row", tab="Inside the pool")

@@ -1,0 +1,71 @@
+"""The book in Firefox and in WebKitGTK: a page, its Python, a knob, the break, and the very numbers of the other engines."""
+import os
+import time
+
+import pytest
+
+from tests.browser.conftest import WITH_WIDGET, live, press
+from tests.browser.drivers import Firefox, WebKit
+from tests.widgets.catalogue import frame_of, last_frame
+from widgets import host
+
+DRIVERS = {"FIREFOX": Firefox, "WEBKIT": WebKit}
+KINDS = ("03a-kl-estimators", "09-reinforce", "20-kv-cache")              # a closed form, a training run, a simulation
+LESSONS = [lesson for lesson in WITH_WIDGET if lesson.stem in KINDS]
+SHOWN = "[...document.querySelectorAll('dl.readouts dd b')].map((b) => b.textContent)"
+STATE = "document.querySelector('.rl-widget').dataset.state"
+TURN = """void [...document.querySelectorAll('.knob [type=range]')].slice(0, 1)
+    .forEach((knob) => { knob.value = knob.max; knob.dispatchEvent(new Event('input', { bubbles: true })); })"""
+HASH = "document.querySelector('.hash').textContent"
+
+
+@pytest.fixture(scope="module", params=DRIVERS)
+def other(request, tmp_path_factory):
+    if request.param not in os.environ:
+        pytest.skip("Firefox and WebKitGTK are asked for by `python build.py test --browsers all`")
+    words = [str(tmp_path_factory.mktemp("profile"))] if request.param == "FIREFOX" else []
+    driver = DRIVERS[request.param](os.environ[request.param], *words)
+    yield driver
+    driver.close()
+
+
+def until(other, condition, seconds=90):
+    deadline = time.monotonic() + seconds
+    while not other.run(condition):
+        assert time.monotonic() < deadline, f"not in {seconds} s: {condition}; the widget is {other.run(STATE)}"
+        time.sleep(0.1)
+
+
+def settled(other):
+    until(other, "document.querySelector('rl-widget').settled === true")
+
+
+def pressed(other, n):
+    other.run(f"void document.querySelectorAll('.presets button')[{n}].click()")
+    settled(other)
+
+
+@pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.stem)
+def test_a_page_its_python_a_knob_the_break_and_every_bit_of_its_result(other, page, book, lesson):
+    other.open(book + lesson.url)
+    until(other, "document.documentElement.dataset.python")
+    until(other, f"['live', 'broken'].includes({STATE})")
+    assert other.run("document.querySelector('h1').textContent").startswith(lesson.title[:20])
+    assert other.run(SHOWN) == [r["text"] for r in last_frame(lesson.widget)["readouts"]]
+
+    presets = list(host.widget(lesson.widget).PRESETS.values())
+    other.run(TURN)
+    settled(other)
+    assert other.run("document.querySelector('.knob.moved') !== null") and "?" in other.run("location.href")
+
+    breaking = next(n for n, k in enumerate(presets) if frame_of(lesson.widget, k)["broken"])
+    pressed(other, breaking)
+    assert other.run(STATE) == "broken"
+    assert other.run(SHOWN) == [r["text"] for r in frame_of(lesson.widget, presets[breaking])["readouts"]]
+    until(other, "document.querySelector('.panels:not([hidden]) .plot .main-svg') !== null")
+    assert list(other.faults) == []
+
+    page.goto(book + lesson.url)                    # Chromium
+    live(page, lesson.widget)
+    press(page, f".presets button >> nth={breaking}")
+    assert other.run(HASH) == page.locator(".hash").text_content()
