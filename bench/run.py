@@ -10,11 +10,15 @@ import platform
 import statistics
 import subprocess
 import sys
+import threading
+import time
+from contextlib import contextmanager
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT)]
 BARE, MOVES = ROOT / "bench" / "bare", 30
+CHUNK, TURNS = 1 << 14, 500
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"]
 
 WATCH = """
@@ -105,7 +109,60 @@ def main():
         print(f"{'page':16}{'figure':>9}{'plot':>9}{'Python':>9}{'MB':>8}{'answer':>12}{'':8}{'picture':>8}{'':8}{'first frame':>14}{'end':>8}")
         for name, page in {"(bare)": "bare/", **widgets}.items():
             print(row(name, measured(launch, server, page, wanted.repeat)), flush=True)
+
+        print("\nOver a link of 20 Mbit/s and 40 ms: ms from navigation to Python's first answer, MB")
+        some = next(iter(widgets.values()))
+        server.link = Link(20e6 / 8, 0.04)
+        for name, page, server.without in (("(bare)", "bare/", ""), ("no snapshot", some, "snapshot.json"), (some.strip("/"), some, "")):
+            starts = [cold_start(launch, server, page) for _ in range(wanted.repeat)]
+            print(f"{name:16}{statistics.median(s['live'] for s in starts):18.0f}{starts[0]['bytes'] / 1e6:8.2f}", flush=True)
+        server.link = None
+        print(f"\nThe page's heap on {some} after {TURNS} knob moves and after as many again, MB:{heap(launch, server, some)}")
     return 0
+
+
+class Link:
+    """One wire for all answers, so many bytes a second, and a delay before each."""
+
+    def __init__(self, rate, delay):
+        self.rate, self.delay, self.wire = rate, delay, threading.Lock()
+
+    def chunks(self, content):
+        time.sleep(self.delay)
+        for at in range(0, len(content), CHUNK):
+            chunk = content[at:at + CHUNK]
+            with self.wire:
+                time.sleep(len(chunk) / self.rate)
+            yield chunk
+
+
+@contextmanager
+def opened(launch, server, page):
+    """A page in a new browser with nothing in its cache, once Python has answered."""
+    with launch() as browser:
+        tab = browser.new_page(viewport=dict(width=1280, height=1000), bypass_csp=True)
+        tab.add_init_script(WATCH)
+        server.sent = 0
+        tab.goto(server.address + page, wait_until="commit")
+        tab.wait_for_function("window.seen?.live && window.seen.figure", timeout=120_000)
+        yield tab
+
+
+def cold_start(launch, server, page):
+    with opened(launch, server, page) as tab:
+        return {**tab.evaluate("window.seen"), "bytes": server.sent}
+
+
+def heap(launch, server, page):
+    with opened(launch, server, page) as tab:
+        devtools, sizes = tab.context.new_cdp_session(tab), []
+        for _ in range(2):
+            for i in range(TURNS):
+                tab.evaluate(f"turn({share(i)})()")
+            tab.wait_for_function("document.querySelector('rl-widget').settled")
+            devtools.send("HeapProfiler.collectGarbage")
+            sizes.append(devtools.send("Runtime.getHeapUsage")["usedSize"] / 1e6)
+    return "".join(f"{size:7.1f}" for size in sizes)
 
 
 def widgets_of(site):
@@ -119,20 +176,12 @@ def widgets_of(site):
 
 
 def measured(launch, server, page, repeat):
-    starts = []
-    for last in [False] * (repeat - 1) + [True]:
-        with launch() as browser:
-            tab = browser.new_page(viewport=dict(width=1280, height=1000), bypass_csp=True)
-            tab.add_init_script(WATCH)
-            server.sent = 0
-            tab.goto(server.address + page, wait_until="commit")
-            tab.wait_for_function("window.seen?.live && window.seen.figure", timeout=120_000)
-            starts.append({**tab.evaluate("window.seen"), "bytes": server.sent})
-            if last:
-                trains = tab.query_selector("figure.rl-widget .go")
-                first = tab.evaluate("after((widget) => widget.querySelector('.go').click())") if trains else None
-                knob = "" if page == "bare/" else tab.evaluate("knob() ? 'yes' : 'none'")
-                moves = [tab.evaluate(f"after(turn({share(i)}))") for i in range(MOVES)] if knob != "none" else []
+    starts = [cold_start(launch, server, page) for _ in range(repeat)]
+    with opened(launch, server, page) as tab:
+        trains = tab.query_selector("figure.rl-widget .go")
+        first = tab.evaluate("after((widget) => widget.querySelector('.go').click())") if trains else None
+        knob = "" if page == "bare/" else tab.evaluate("knob() ? 'yes' : 'none'")
+        moves = [tab.evaluate(f"after(turn({share(i)}))") for i in range(MOVES)] if knob != "none" else []
     median = lambda key: statistics.median(start[key] for start in starts if key in start) if any(key in start for start in starts) else None
     return dict(figure=median("figure"), plot=median("plot"), live=median("live"), bytes=median("bytes"), moves=moves, first=first)
 
@@ -164,7 +213,7 @@ def gzipped_server(site):
         def do_GET(self):
             path = Path(self.translate_path(self.path))
             path = path / "index.html" if path.is_dir() else path
-            if not path.is_file():
+            if not path.is_file() or path.name == self.server.without:
                 return self.send_error(404)
             key = path, path.stat().st_mtime_ns
             if key not in self.packed:
@@ -179,7 +228,8 @@ def gzipped_server(site):
                 self.send_header("Content-Encoding", "gzip")
             self.end_headers()
             self.server.sent += len(content)
-            self.wfile.write(content)
+            for chunk in self.server.link.chunks(content) if self.server.link else [content]:
+                self.wfile.write(chunk)
 
         def translate_path(self, path):
             below = path.partition("?")[0].removeprefix(self.server.base)
@@ -187,6 +237,7 @@ def gzipped_server(site):
                 return str(next(site.glob("**/vendor")) / below.removeprefix("vendor/"))
             return str(BARE / below.removeprefix("bare/")) if below.startswith("bare/") else super().translate_path(path)
 
+    Server.link, Server.without = None, ""
     return Server(site, port=8500, base="/rl-post-training/", cache_control="max-age=600", handler=Gzipped)
 
 

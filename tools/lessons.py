@@ -102,11 +102,12 @@ def part_block(part, group):
 
 def card(page):
     badge = '<span class="badge">extension</span>' if page.extension else ""
+    mark = f'<lesson-mark name="{page.stem}" role="img" aria-label="not begun" class="mark"></lesson-mark>' if page.widget else ""
     return (f'<li{" class=ext" * page.extension}><span class="no">{page.number}</span>'
             f'<div><h3><a href="{page.url}">{html.escape(page.title)}</a></h3><p>{html.escape(page.question)}</p></div>'
             f'{thumbnail(page.widget) if page.widget else "<span></span>"}'
             f'<span class="brkline"><b role="img" aria-label="breaks with:"></b>{html.escape(page.breaks)}</span>'
-            f'<span class="meta2"><span>{page.minutes} min</span>{badge}</span></li>')
+            f'<span class="meta2">{mark}<span>{page.minutes} min</span>{badge}</span></li>')
 
 
 def thumbnail(widget):

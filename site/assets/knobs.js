@@ -4,14 +4,14 @@ const valueOf = (input) => rungs(input)?.[input.value] ?? input.value;
 const number = (text) => (text.trim() ? +text.trim().replace("−", "-").replace(",", ".").replace(/k$/i, "e3").replace(/M$/, "e6") : NaN);
 const ends = (range) => (rungs(range) ? [rungs(range)[0], rungs(range).at(-1)] : [range.min, range.max]);
 
-export const knobs = (form) => Object.fromEntries([...new FormData(form).keys()].map((name) => [name, valueOf(form.elements[name])]));
+export const knobs = (form) => Object.fromEntries([...new FormData(form).keys()].map((name) => [name, valueOf(form.elements.namedItem(name))]));
 export const moved = (form) => Object.entries(knobs(form)).filter(([name, value]) => value !== form.querySelector(`[data-knob=${name}]`).dataset.default);
 export const spoken = (form) => Object.entries(knobs(form)).map(([name, value]) => `${form.querySelector(`[data-knob=${name}] :is(label, legend)`).textContent} ${value}`).join(", ");
 
 // Sets what is on offer and returns a sentence for what is not.
 export function set(form, wanted) {
   const refused = wanted.map(([name, value]) => {
-    const control = form.elements.namedItem(name);     // not elements[name]: the address may say __proto__
+    const control = form.elements.namedItem(name);     // not elements[name]: the address may say __proto__, and a knob may be called length
     if (!control?.name && !control?.length) return `${name} (no such knob)`;
     const list = rungs(control), offered = list ?? [...(control.type === "range" ? [] : control.options ?? control)].map((option) => option.value);
     if (offered.length ? !offered.includes(value) : !(value.trim() && +value >= +control.min && +value <= +control.max))

@@ -14,6 +14,7 @@ LIVE = "name => ['live', 'broken'].includes(document.getElementById(name).datase
 PATIENCE = 90_000                       # milliseconds: several browsers start Python at once on two cores
 expect.set_options(timeout=PATIENCE)
 WITH_WIDGET = [lesson for lesson in lessons.finished() if lesson.widget]
+OF_EACH_KIND = [lesson for lesson in WITH_WIDGET if lesson.stem in ("03a-kl-estimators", "09-reinforce", "20-kv-cache")]   # closed form, training, simulation
 
 
 def pytest_collection_modifyitems(items):
@@ -46,7 +47,7 @@ def page(browser, book):
     page = watched(context.new_page(), book)
     page.set_default_timeout(PATIENCE)
     yield page
-    faults = page.faults
+    faults = list(page.faults)              # what is broken off by closing the page is no fault of the page
     context.close()
     assert not faults, faults
 

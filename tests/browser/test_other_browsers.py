@@ -4,14 +4,12 @@ import time
 
 import pytest
 
-from tests.browser.conftest import WITH_WIDGET, live, press
+from tests.browser.conftest import OF_EACH_KIND, live, press
 from tests.browser.drivers import Firefox, WebKit
 from tests.widgets.catalogue import frame_of, last_frame
 from widgets import host
 
 DRIVERS = {"FIREFOX": Firefox, "WEBKIT": WebKit}
-KINDS = ("03a-kl-estimators", "09-reinforce", "20-kv-cache")              # a closed form, a training run, a simulation
-LESSONS = [lesson for lesson in WITH_WIDGET if lesson.stem in KINDS]
 SHOWN = "[...document.querySelectorAll('dl.readouts dd b')].map((b) => b.textContent)"
 STATE = "document.querySelector('.rl-widget').dataset.state"
 TURN = """void [...document.querySelectorAll('.knob [type=range]')].slice(0, 1)
@@ -45,7 +43,7 @@ def pressed(other, n):
     settled(other)
 
 
-@pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.stem)
+@pytest.mark.parametrize("lesson", OF_EACH_KIND, ids=lambda lesson: lesson.stem)
 def test_a_page_its_python_a_knob_the_break_and_every_bit_of_its_result(other, page, book, lesson):
     other.open(book + lesson.url)
     until(other, "document.documentElement.dataset.python")

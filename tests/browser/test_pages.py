@@ -55,6 +55,7 @@ def test_every_knob_reaches_the_figure_by_keyboard(page, book, lesson):
     live(page, lesson.widget)
     w = host.widget(lesson.widget)
     page.locator("details.more").evaluate_all("all => all.forEach((more) => { more.open = true; })")
+    page.evaluate("addEventListener('drawn', ({ detail }) => { window.drawn = detail; })")
     for f in fields(w.Knobs):
         control = page.locator(f"[name={f.name}]").first
         control.focus()
@@ -62,13 +63,12 @@ def test_every_knob_reaches_the_figure_by_keyboard(page, book, lesson):
         if f.metadata["kind"] in ("slider", "ladder"):
             page.keyboard.press("End" if value == ends(f)[-1] else "Home")
         else:
-            page.evaluate("([name, value]) => { const c = document.querySelector('rl-widget').form.elements[name]; c.value = value;"
+            page.evaluate("([name, value]) => { const c = document.querySelector('rl-widget').form.elements.namedItem(name); c.value = value;"
                           " (c.length && !c.options ? c[0] : c).dispatchEvent(new Event('input', { bubbles: true })); }", [f.name, host.spelled(value)])
-        assert f"{f.name}=" in page.url, f.name
+        expect(page).to_have_url(re.compile(f"[?&]{f.name}="))
         assert page.evaluate("name => document.querySelector(`[data-knob=${name}]`).classList.contains('moved')", f.name)
-        page.wait_for_function("document.querySelector('rl-widget').settled")
+        page.wait_for_function("([name, value]) => window.drawn?.[name] === value", arg=[f.name, host.spelled(value)])
         page.click(".reset")
-        page.wait_for_function("document.querySelector('rl-widget').settled")
 
 
 @every_lesson
@@ -107,9 +107,10 @@ def test_the_interpreter_outlives_a_change_of_page_and_knobs_are_remembered(page
     page.keyboard.press("End")
     page.wait_for_function("document.querySelector('rl-widget').settled")
     there = page.url
-    page.click("nav.md-footer__inner a.md-footer__link--next, .md-footer a >> nth=1")
-    page.wait_for_function("document.getElementById('ppo')")
-    live(page, "ppo")
+    following = WITH_WIDGET[[lesson.widget for lesson in WITH_WIDGET].index("kl_estimators") + 1].widget
+    page.click(".md-footer__link--next")
+    page.wait_for_function("name => document.getElementById(name)", arg=following)
+    live(page, following)
     page.go_back()
     page.wait_for_function("document.getElementById('kl_estimators')")
     live(page, "kl_estimators")
@@ -172,12 +173,12 @@ def test_a_python_exception_is_shown_and_the_page_goes_on(page, book):
     live(page, "kl_estimators")
 
 
-@pytest.mark.parametrize("width", [360, 390, 900, 1280, 1600])
-def test_no_page_scrolls_sideways(page, book, width):
-    page.set_viewport_size({"width": width, "height": 800})
-    for url in ["", *(lesson.url for lesson in WITH_WIDGET)]:
-        page.goto(book + url)
-        assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 1, url or "index"
+@pytest.mark.parametrize("url", ["", *(lesson.url for lesson in WITH_WIDGET)], ids=lambda url: url.strip("/") or "index")
+def test_no_page_scrolls_sideways(page, book, url):
+    page.goto(book + url)
+    for width in (360, 390, 900, 1280, 1600):
+        page.set_viewport_size({"width": width, "height": 800})
+        page.wait_for_function("document.documentElement.scrollWidth - innerWidth <= 1", timeout=5000)     # the figure follows a moment later
 
 
 @every_lesson
@@ -188,3 +189,20 @@ def test_every_number_links_to_the_line_that_computes_it(page, book, lesson):
         path, _, line = address.removeprefix(book + "code/").partition(".html#L")
         text = page.request.get(address).text()
         assert re.search(rf'id="L{line}"', text) and path.startswith("sim/")
+
+
+def test_the_index_remembers_what_was_begun_and_done_in_this_browser(page, book):
+    mark = page.locator("lesson-mark[name='12-rloo']")
+    page.goto(book)
+    expect(mark).to_have_attribute("aria-label", "not begun")
+    page.goto(book + "12-rloo/")
+    live(page, "rloo")
+    page.locator(".knob [type=range]").first.press("ArrowRight")
+    page.goto(book)
+    expect(mark).to_have_attribute("aria-label", "begun")
+    page.goto(book + "12-rloo/")
+    for quiz in page.locator("details.quiz summary").all():
+        quiz.click()
+    page.goto(book)
+    expect(mark).to_have_attribute("aria-label", "done")
+    expect(page.locator("lesson-mark[name='13-dapo']")).to_have_attribute("aria-label", "not begun")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.browser.conftest import PATIENCE, WITH_WIDGET, live, readouts
+from tests.browser.conftest import OF_EACH_KIND, PATIENCE, WITH_WIDGET, live, readouts
 
 
 def built(name):
@@ -65,7 +65,7 @@ def test_a_pack_that_does_not_arrive_or_is_damaged_costs_time_and_nothing_else(p
 
 
 @needs_snapshot
-@pytest.mark.parametrize("lesson", WITH_WIDGET, ids=lambda lesson: lesson.stem)
+@pytest.mark.parametrize("lesson", OF_EACH_KIND, ids=lambda lesson: lesson.stem)
 def test_both_ways_of_starting_give_the_same_numbers(browser, page, book, lesson):
     started(page, book, lesson)
     plain = browser.new_page(bypass_csp=True, service_workers="block")

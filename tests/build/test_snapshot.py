@@ -19,7 +19,7 @@ known = set(sys.modules)
 from widgets import host
 for path in sorted(pathlib.Path("widgets").glob("*.py")):
     for preset in getattr(host.widget(path.stem), "PRESETS", {}).values():
-        for frame in host.stream(path.stem, json.dumps(dict(parse_qsl(host.query(preset))))):
+        for _ in zip(range(3), host.stream(path.stem, json.dumps(dict(parse_qsl(host.query(preset)))))):
             pass
 print(*(name for name in set(sys.modules) - known if name.partition(".")[0] not in ("sim", "widgets")))
 """

@@ -1,6 +1,9 @@
 """Every widget of the book, and what it answers to a setting; runs are kept, because many tests look at the same one."""
-from dataclasses import fields, replace
+import json
+from collections import deque
+from dataclasses import asdict, fields, replace
 from functools import cache
+from itertools import islice
 from pathlib import Path
 
 from tools import frames
@@ -19,6 +22,12 @@ def last_frame(name):
 def frame_of(name, knobs):
     """The settled frame of a setting, from the runs that the build and the other tests of this code have made."""
     return frames.settled(name, knobs)
+
+
+def early_frame(name, knobs):
+    """The third frame of a run, or its last if there are fewer: what a setting looks like, without the whole of its training."""
+    form = json.dumps({field: host.spelled(value) for field, value in asdict(knobs).items()})
+    return json.loads(deque(islice(host.stream(name, form), 3), maxlen=1)[0])
 
 
 def ends(field):

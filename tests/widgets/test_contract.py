@@ -8,7 +8,7 @@ from pathlib import Path
 import plotly.graph_objects as go
 import pytest
 
-from tests.widgets.catalogue import NAMES, ends, frame_of, last_frame, settings
+from tests.widgets.catalogue import NAMES, early_frame, ends, frame_of, last_frame, settings
 from widgets import host
 
 ROOT = Path(__file__).parents[2]
@@ -41,8 +41,8 @@ def test_the_number_that_broke_it_is_marked(name):
 
 @every_widget
 def test_every_knob_at_its_ends_gives_a_frame_that_plotly_accepts(name):
-    for k in [host.widget(name).Knobs(), *settings(name), *host.widget(name).PRESETS.values()]:
-        frame = frame_of(name, k)
+    whole = [frame_of(name, k) for k in host.widget(name).PRESETS.values()]
+    for frame in [*whole, *(early_frame(name, k) for k in settings(name))]:
         json.dumps(frame, allow_nan=False)
         for panel in frame["panels"]:
             go.Figure(dict(data=panel["data"], layout=panel["layout"]))
