@@ -155,6 +155,7 @@ def cold_start(launch, server, page):
 
 def heap(launch, server, page):
     with opened(launch, server, page) as tab:
+        tab.wait_for_function("seen.plot")
         devtools, sizes = tab.context.new_cdp_session(tab), []
         for _ in range(2):
             for i in range(TURNS):
@@ -178,6 +179,7 @@ def widgets_of(site):
 def measured(launch, server, page, repeat):
     starts = [cold_start(launch, server, page) for _ in range(repeat)]
     with opened(launch, server, page) as tab:
+        tab.wait_for_function("seen.plot || !document.querySelector('figure.rl-widget')")
         trains = tab.query_selector("figure.rl-widget .go")
         first = tab.evaluate("after((widget) => widget.querySelector('.go').click())") if trains else None
         knob = "" if page == "bare/" else tab.evaluate("knob() ? 'yes' : 'none'")

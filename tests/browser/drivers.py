@@ -1,6 +1,8 @@
 """Two browsers by the W3C's own protocols: Firefox by WebDriver BiDi, WebKitGTK by WebDriver. Each opens an address and answers an expression."""
 import json
+import os
 import re
+import signal
 import subprocess
 import time
 from contextlib import suppress
@@ -53,7 +55,8 @@ class WebKit:
 
     def __init__(self, program, port=8577):
         screen = ["xvfb-run", "--auto-servernum", program, f"--port={port}"]
-        self.process, self.address = subprocess.Popen(screen, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL), f"http://127.0.0.1:{port}/session"
+        self.process = subprocess.Popen(screen, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+        self.address = f"http://127.0.0.1:{port}/session"
         for _ in range(100):
             with suppress(requests.ConnectionError):
                 self.address += "/" + self.post("", capabilities={})["sessionId"]
@@ -75,5 +78,5 @@ class WebKit:
     def close(self):
         with suppress(Exception):
             requests.delete(self.address, timeout=20)
-        self.process.terminate()
+        os.killpg(self.process.pid, signal.SIGTERM)        # the screen and the driver with the script that started them
         self.process.wait()
