@@ -114,4 +114,5 @@ def main(verb="", *words):
 
 if __name__ == "__main__":
     sys.path[:0] = [str(ROOT)]
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")      # numpy's small matrices gain nothing from more, and builds and tests run side by side
     sys.exit(main(*sys.argv[1:]))

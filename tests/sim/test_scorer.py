@@ -154,7 +154,7 @@ def test_a_text_of_a_foreign_class_is_read_and_its_methods_are_not_called():
 
 ANYTHING = st.recursive(st.none() | st.booleans() | st.integers() | st.floats() | st.binary() | st.text(st.characters(exclude_categories=())),
                         lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner), max_leaves=5)
-NEARLY = st.from_regex(r"[ \t\r\n]{0,2}[Ff]inal ?:[ \t\u00a0]{0,2}[+\-\u2212]?[0-9٣７]{0,4}[. \n\ud800x]{0,2}")
+NEARLY = st.from_regex(r"[ \t\r\n]{0,2}[Ff]inal ?:[ \t\u00a0]{0,2}[+\-\u2212]?[0-9٣７]{0,4}[. \n\ud800x]{0,2}", alphabet=st.characters(exclude_categories=()))
 EXAMPLES = st.dictionaries(st.sampled_from(["expected_answer", "id", "prompt"]), ANYTHING | st.integers().map(str)) | ANYTHING
 
 
@@ -188,16 +188,12 @@ def test_ten_megabytes_take_less_than_fifty_milliseconds(unit):
         assert scored["reward"] == 0.0 and len(json.dumps(scored)) < 2_000
 
 
-def test_the_time_grows_at_most_linearly_up_to_the_cap():
-    def seconds(text):
+@pytest.mark.parametrize("text", [lambda n: "Final: " + "9" * n + "x", lambda n: "Final:" + " " * n + "x", lambda n: "Final: " + "+" * n, lambda n: "\x00" * n])
+def test_the_time_grows_at_most_linearly_up_to_the_cap(text):
+    def seconds(n):
         start = time.process_time()
-        for _ in range(50):
-            scorer.score({"expected_answer": "7"}, text)
+        for _ in range(20):
+            scorer.score({"expected_answer": "7"}, text(n))
         return time.process_time() - start
-    # a backtracking pattern would take 10,000^2 steps on these: minutes instead of milliseconds
-    assert all(seconds(text) < 1.0 for text in ("Final: " + "9" * 9_900 + "x", "Final:" + " " * 9_900 + "x", "Final: " + "+" * 9_900, "\x00" * 9_999))
-
-
-def test_the_outcome_of_an_unfinished_completion_is_truncated_whatever_its_text():
-    assert [scorer.outcome(reason, True) for reason in ("ok", "wrong_value", "no_prefix", "empty")] == ["ok", "wrong_answer", "bad_format", "bad_format"]
-    assert scorer.outcome("ok", False) == scorer.outcome("empty", False) == "truncated"
+    # sixteen times the length: at most about sixteen times as long, where a backtracking pattern would take 256 times
+    assert min(seconds(9_600) for _ in range(5)) < 64 * min(seconds(600) for _ in range(5))

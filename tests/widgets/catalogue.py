@@ -24,6 +24,7 @@ def frame_of(name, knobs):
     return frames.settled(name, knobs)
 
 
+@cache
 def early_frame(name, knobs):
     """The third frame of a run, or its last if there are fewer: what a setting looks like, without the whole of its training."""
     form = json.dumps({field: host.spelled(value) for field, value in asdict(knobs).items()})

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[3]
+pytestmark = pytest.mark.skipif(sys.platform == "emscripten", reason="a page starts no processes")
 
 
 def framework(*words):
