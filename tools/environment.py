@@ -13,7 +13,7 @@ VENV = ROOT / ".venv"
 SCRIPTS = VENV / ("Scripts" if os.name == "nt" else "bin")
 PYTHON = SCRIPTS / ("python.exe" if os.name == "nt" else "python")
 STAMPS, UNFINISHED = VENV / ".installed", VENV / ".unfinished"
-CHROMIUMS = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"]
+CHROMIUMS = ["chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "google-chrome-stable"]
 
 
 def install(*lists):
@@ -84,8 +84,10 @@ def playwrights():
 
 
 def debians():
-    if brought("chromium"):
-        return installed()
+    for package in ("chromium-headless-shell", "chromium"):        # without windows it starts and opens pages in less time
+        if brought(package) and (path := installed()):
+            return path
+    return None
 
 
 def other_browsers():

@@ -58,6 +58,8 @@ def pieces(pyodide, wheel):
                 + ("" if possible() else ": the snapshot for the quick way is made in a Chromium, and there is none on this machine"))
             return {"snapshot.json": b"{}"}
         content, what = packed(*made, wheel)
+        for old in fetch.CACHE.glob("snapshot-*"):
+            old.unlink()
         files.write(pack, content)
         files.write(record, json.dumps(what, separators=(",", ":")).encode())
     what, content = json.loads(record.read_text()), pack.read_bytes()

@@ -14,7 +14,7 @@ customElements.define("rl-widget", class extends HTMLElement {
     this.shown = JSON.parse(this.dataset.frame);
     this.addEventListener("submit", (event) => event.preventDefault());
     this.addEventListener("input", ({ target }) => target.name && this.turned());
-    this.addEventListener("change", ({ target }) => target.type === "text" && this.turned(target, type(target)));
+    this.addEventListener("change", ({ target }) => { if (target.type === "text") this.turned(target, type(target)); this.share(); });
     this.addEventListener("keydown", (event) => this.key(event, event.target));
     this.addEventListener("click", ({ target }) => this.press[target.className]?.call(this, target) ?? (target.role === "tab" && this.tab(target)));
     this.ends = [follow(() => this.redraw()), listen((news) => this.hear(news))];
@@ -39,20 +39,25 @@ customElements.define("rl-widget", class extends HTMLElement {
     const note = set(this.form, [...new URLSearchParams(query)]);
     Object.assign(this.$(".note"), { textContent: note, hidden: !note });
     this.turned();
+    this.share();
   }
   turned(field, hint) {
     label(this.form, field, hint);
-    const now = knobs(this.form), query = new URLSearchParams(moved(this.form)).toString();
+    const now = knobs(this.form);
     for (const preset of this.$$(".presets button")) preset.ariaPressed = [...new URLSearchParams(preset.dataset.knobs)].every(([name, value]) => now[name] === value);
     this.figure.dataset.settings = spoken(this.form);
-    left.set(this.figure.id, query);
-    history.replaceState(history.state, "", location.pathname + (query && `?${query}`) + location.hash);
+    left.set(this.figure.id, new URLSearchParams(moved(this.form)).toString());
     this.ask();
+  }
+  // The address follows when the hand lets go: Safari refuses a page that rewrites it a hundred times in a drag.
+  share() {
+    const query = left.get(this.figure.id);
+    history.replaceState(history.state, "", location.pathname + (query && `?${query}`) + location.hash);
   }
   key(event, target) {
     if (event.key === "Escape") target.type !== "text" && this.state === "running" ? this.press.go.call(this) : label(this.form);
     const step = target.type === "text" && { ArrowUp: "stepUp", ArrowDown: "stepDown" }[event.key];
-    if (step) { event.preventDefault(); target.closest(".knob").querySelector("[type=range]")[step](); this.turned(); }
+    if (step) { event.preventDefault(); target.closest(".knob").querySelector("[type=range]")[step](); this.turned(); this.share(); }
     const tabs = this.$$("[role=tab]"), at = tabs.indexOf(target), to = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: -1 }[event.key];
     if (at >= 0 && to !== undefined) { event.preventDefault(); this.tab(tabs.at(to % tabs.length)); }
   }
@@ -129,7 +134,7 @@ customElements.define("rl-widget", class extends HTMLElement {
       const [step, at, of] = this.shown.progress;
       this.enter("stopped", `stopped at ${step} ${at} of ${of}`, "Run", "a partial run is shown");
     },
-    seed() { this.form.elements.seed.stepUp(); this.turned(); },
+    seed() { this.form.elements.seed.stepUp(); this.turned(); this.share(); },
     reset() { this.previous = undefined; this.settled = false; this.redraw(); },
     link(button) { said(button, navigator.clipboard.writeText(`${location.origin}${location.pathname}?${new URLSearchParams(knobs(this.form))}#${this.figure.id}`)); },
     table(button) { button.ariaExpanded = !(this.$(".data").hidden = !this.$(".data").hidden); this.table(); },

@@ -2,7 +2,9 @@
 
 `python build.py test` builds the book, serves it below a path as GitHub Pages does, and says where: BOOK_URL, BOOK_SITE, CHROMIUM.
 """
+import json
 import os
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import expect, sync_playwright
@@ -15,6 +17,14 @@ PATIENCE = 90_000                       # milliseconds: several browsers start P
 expect.set_options(timeout=PATIENCE)
 WITH_WIDGET = [lesson for lesson in lessons.finished() if lesson.widget]
 OF_EACH_KIND = [lesson for lesson in WITH_WIDGET if lesson.stem in ("03a-kl-estimators", "09-reinforce", "20-kv-cache")]   # closed form, training, simulation
+
+
+def built(name):
+    """A file of the built book, in whatever folder the build keeps it."""
+    return next(Path(os.environ["BOOK_SITE"]).glob(f"**/{name}"))
+
+
+RECORD = json.loads(built("vendor/snapshot.json").read_text()) if "BOOK_SITE" in os.environ else {}      # of the snapshot; empty if there is none
 
 
 def pytest_collection_modifyitems(items):
@@ -55,10 +65,17 @@ def page(browser, book):
 def watched(page, book):
     """The page, with a list `faults` of everything that should not have happened on it."""
     page.faults = []
-    page.on("console", lambda message: page.faults.append(message.text) if message.type == "error" else None)
+    page.hears = lambda message: page.faults.append(message.text) if message.type == "error" else None
+    page.on("console", page.hears)
     page.on("pageerror", lambda error: page.faults.append(str(error)))
     page.on("request", lambda request: page.faults.append(f"foreign request {request.url}") if not request.url.startswith((book, "data:", "blob:")) else None)
     return page
+
+
+def without_python(page):
+    """Python never comes: what the browser says of that is of the test's own making."""
+    page.route("**/assets/worker.js", lambda route: route.abort())
+    page.remove_listener("console", page.hears)
 
 
 def live(page, name):

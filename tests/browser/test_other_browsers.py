@@ -13,7 +13,7 @@ DRIVERS = {"FIREFOX": Firefox, "WEBKIT": WebKit}
 SHOWN = "[...document.querySelectorAll('dl.readouts dd b')].map((b) => b.textContent)"
 STATE = "document.querySelector('.rl-widget').dataset.state"
 TURN = """void [...document.querySelectorAll('.knob [type=range]')].slice(0, 1)
-    .forEach((knob) => { knob.value = knob.max; knob.dispatchEvent(new Event('input', { bubbles: true })); })"""
+    .forEach((knob) => { knob.value = knob.max; for (const type of ['input', 'change']) knob.dispatchEvent(new Event(type, { bubbles: true })); })"""
 HASH = "document.querySelector('.hash').textContent"
 
 

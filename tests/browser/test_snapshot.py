@@ -1,28 +1,19 @@
 """Python starts from the build's snapshot, and from nothing where the snapshot does not fit; a run that never ends is ended."""
 import io
 import json
-import os
 import zipfile
-from pathlib import Path
 
 import pytest
 
-from tests.browser.conftest import OF_EACH_KIND, PATIENCE, WITH_WIDGET, live, readouts
+from tests.browser.conftest import OF_EACH_KIND, PATIENCE, RECORD, WITH_WIDGET, built, live, readouts
 
-
-def built(name):
-    """A file of the built book, in whatever folder the build keeps it."""
-    return next(Path(os.environ["BOOK_SITE"]).glob(f"**/{name}"))
-
-
-RECORD = json.loads(built("vendor/snapshot.json").read_text()) if "BOOK_SITE" in os.environ else {}
 FIRST = WITH_WIDGET[0]
 HOW = "document.documentElement.dataset.python"
 needs_snapshot = pytest.mark.skipif(not RECORD, reason="this build has no snapshot")
 
 
 def started(page, book, lesson=FIRST):
-    """How Python came up on the lesson's page."""
+    """How Python came up on the lesson's page; that every page starts from the snapshot is seen in test_pages.py."""
     page.goto(f"{book}{lesson.stem}/")
     page.wait_for_function(HOW, timeout=PATIENCE)
     return page.evaluate(HOW)
@@ -31,12 +22,6 @@ def started(page, book, lesson=FIRST):
 def without(page, change):
     """The page with another snapshot.json than the build's."""
     page.route("**/vendor/snapshot.json", lambda route: route.fulfill(json=change(json.loads(json.dumps(RECORD)))))
-
-
-@needs_snapshot
-@pytest.mark.parametrize("lesson", WITH_WIDGET, ids=lambda lesson: lesson.stem)
-def test_python_starts_from_the_snapshot_on_every_page_with_a_widget(page, book, lesson):
-    assert started(page, book, lesson) == "snapshot"
 
 
 def altered(**changes):

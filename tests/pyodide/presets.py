@@ -1,0 +1,19 @@
+"""Run inside Pyodide by test_same_numbers.py, which has written down what the presets read natively."""
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.widgets.catalogue import NAMES, frame_of, near
+from widgets import host
+
+NATIVE = json.loads((Path(__file__).parents[2] / "_cache" / "readouts.json").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_preset_reads_as_it_does_natively(name):
+    for preset, knobs in host.widget(name).PRESETS.items():
+        frame, (readouts, broken) = frame_of(name, knobs), NATIVE[name][preset]
+        shown = [r["text"] for r in frame["readouts"]]
+        assert all(near(a, b) for a, b in zip(shown, readouts, strict=True)), (preset, shown, readouts)
+        assert bool(frame["broken"]) == broken
