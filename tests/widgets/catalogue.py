@@ -20,6 +20,12 @@ def last_frame(name):
 
 
 @cache
+def every_frame(name):
+    """All frames of the default setting, computed here and now."""
+    return [json.loads(frame) for frame in host.stream(name)]
+
+
+@cache
 def frame_of(name, knobs):
     """The settled frame of a setting, from the runs that the build and the other tests of this code have made."""
     return frames.settled(name, knobs)
@@ -27,9 +33,9 @@ def frame_of(name, knobs):
 
 @cache
 def early_frame(name, knobs):
-    """The third frame of a run, or its last if there are fewer: what a setting looks like, without the whole of its training."""
+    """The second frame of a run, or its only one: what a setting looks like, without the whole of its training."""
     form = json.dumps({field: host.spelled(value) for field, value in asdict(knobs).items()})
-    return json.loads(deque(islice(host.stream(name, form), 3), maxlen=1)[0])
+    return json.loads(deque(islice(host.stream(name, form), 2), maxlen=1)[0])
 
 
 def ends(field):

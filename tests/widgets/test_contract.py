@@ -8,7 +8,7 @@ from pathlib import Path
 import plotly.graph_objects as go
 import pytest
 
-from tests.widgets.catalogue import NAMES, early_frame, ends, frame_of, last_frame, settings
+from tests.widgets.catalogue import NAMES, early_frame, ends, every_frame, frame_of, last_frame, settings
 from widgets import host
 
 ROOT = Path(__file__).parents[2]
@@ -80,8 +80,7 @@ def test_panels_say_what_they_show_in_which_unit(name):
 
 @every_widget
 def test_axes_stay_where_they_are_while_a_run_grows(name):
-    frames = [json.loads(f) for f in host.stream(name)]
-    ranges = [[(p["layout"][a].get("range"), p["layout"][a]["type"]) for p in f["panels"] for a in ("xaxis", "yaxis")] for f in frames]
+    ranges = [[(p["layout"][a].get("range"), p["layout"][a]["type"]) for p in f["panels"] for a in ("xaxis", "yaxis")] for f in every_frame(name)]
     assert all(r == ranges[0] for r in ranges)
 
 
@@ -97,7 +96,7 @@ def test_readouts_are_three_to_five_with_a_source_that_is_a_definition(name):
 
 @every_widget
 def test_a_run_counts_its_steps_and_ends_at_the_last(name):
-    progress = [json.loads(f)["progress"] for f in host.stream(name)]
+    progress = [f["progress"] for f in every_frame(name)]
     if progress[0] is None:
         assert len(progress) == 1, "a closed form yields once"
     else:
@@ -106,7 +105,7 @@ def test_a_run_counts_its_steps_and_ends_at_the_last(name):
 
 @every_widget
 def test_a_result_is_the_same_when_it_is_computed_again(name):
-    assert json.loads(list(host.stream(name))[-1])["hash"] == last_frame(name)["hash"]
+    assert json.loads(list(host.stream(name))[-1])["hash"] == every_frame(name)[-1]["hash"] == last_frame(name)["hash"]
 
 
 @every_widget
