@@ -63,7 +63,7 @@ def build(*options):
 
 
 def test(*arguments):
-    """The browser tests find the pages at $BOOK_URL, their files in $BOOK_SITE, and the browsers in $CHROMIUM, $FIREFOX and $WEBKIT."""
+    """The browser tests find the pages at $BOOK_URL, their files in $BOOK_SITE, and the browsers in $CHROMIUM, $FIREFOX and $WEBKIT (on $SCREEN)."""
     from tools import environment, pages
     from tools.say import Stop, say
     from tools.serve import Server

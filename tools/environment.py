@@ -91,13 +91,15 @@ def debians():
 
 
 def other_browsers():
-    """Where Firefox and WebKitGTK's driver are, as variables; on Debian as root they are brought in."""
-    programs = {"FIREFOX": "firefox-esr", "WEBKIT": "WebKitWebDriver"}
-    if not all(shutil.which(name) for name in (*programs.values(), "xvfb-run")):
+    """Where Firefox, WebKitGTK's driver and its screen are, as variables; on Debian as root they are brought in."""
+    def found():
+        return dict(FIREFOX=shutil.which("firefox-esr") or shutil.which("firefox"), WEBKIT=shutil.which("WebKitWebDriver"), SCREEN=shutil.which("xvfb-run"))
+
+    if not all(found().values()):
         brought("firefox-esr", "webkit2gtk-driver", "xvfb", "xauth")
-    if missing := [name for name in (*programs.values(), "xvfb-run") if not shutil.which(name)]:
-        raise Stop(f"--browsers all needs {' and '.join(missing)}: Debian's packages are firefox-esr, webkit2gtk-driver and xvfb.")
-    return {variable: shutil.which(name) for variable, name in programs.items()}
+    if missing := [name for name, path in found().items() if not path]:
+        raise Stop(f"--browsers all lacks {' and '.join(missing)}: Debian's packages are firefox-esr, webkit2gtk-driver and xvfb.")
+    return found()
 
 
 def brought(*packages):

@@ -54,7 +54,7 @@ class WebKit:
     faults = ()
 
     def __init__(self, program, port=8577):
-        screen = ["xvfb-run", "--auto-servernum", program, f"--port={port}"]
+        screen = [os.environ["SCREEN"], "--auto-servernum", program, f"--port={port}"]
         self.process = subprocess.Popen(screen, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
         self.address = f"http://127.0.0.1:{port}/session"
         for _ in range(100):

@@ -182,18 +182,19 @@ def test_it_pays_exactly_for_the_one_spelling_of_the_right_integer(answer, compl
 def test_ten_megabytes_take_less_than_fifty_milliseconds(unit):
     huge = unit * (10_000_000 // len(unit))
     for example, completion in (({"expected_answer": "7"}, huge), ({"expected_answer": huge}, "Final: 7"), ({"expected_answer": "7"}, "Final: " + huge)):
-        start = time.process_time()
         scored = scorer.score(example, completion)
-        assert time.process_time() - start < 0.05
         assert scored["reward"] == 0.0 and len(json.dumps(scored)) < 2_000
+        assert min(seconds(example, completion) for _ in range(5)) < 0.05          # the least of five: the machine may be busy with something else
+
+
+def seconds(example, completion):
+    start = time.process_time()
+    scorer.score(example, completion)
+    return time.process_time() - start
 
 
 @pytest.mark.parametrize("text", [lambda n: "Final: " + "9" * n + "x", lambda n: "Final:" + " " * n + "x", lambda n: "Final: " + "+" * n, lambda n: "\x00" * n])
 def test_the_time_grows_at_most_linearly_up_to_the_cap(text):
-    def seconds(n):
-        start = time.process_time()
-        for _ in range(20):
-            scorer.score({"expected_answer": "7"}, text(n))
-        return time.process_time() - start
     # sixteen times the length: at most about sixteen times as long, where a backtracking pattern would take 256 times
-    assert min(seconds(9_600) for _ in range(5)) < 64 * min(seconds(600) for _ in range(5))
+    short, long = (min(sum(seconds({"expected_answer": "7"}, text(n)) for _ in range(20)) for _ in range(5)) for n in (600, 9_600))
+    assert long < 64 * short
