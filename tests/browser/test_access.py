@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.browser.conftest import WITH_WIDGET, live, press, watched, without_python
+from tests.browser.conftest import WITH_WIDGET, live, press, watched
 from tests.widgets.catalogue import frame_of, last_frame
 from widgets import host
 
@@ -54,22 +54,6 @@ def test_axe_finds_nothing_on_the_index_and_on_a_module_s_page(page, book):
     page.goto(book + "code/sim/kl.py.html")
     assert page.evaluate(SETTLED, "slate"), "a module's page wears the light chosen beside the lessons"
     assert violations(page) == []
-
-
-@every_lesson
-def test_the_tab_key_reaches_every_control_of_the_widget(page, book, lesson):
-    without_python(page)
-    page.goto(book + lesson.url)
-    page.locator("details.more").evaluate_all("all => all.forEach((more) => { more.open = true; })")
-    wanted = page.evaluate("""() => [...document.querySelectorAll('.rl-widget :is(button, input, select, summary, a, [tabindex="0"])')]
-        .filter((e) => e.checkVisibility({ visibilityProperty: true }) && e.tabIndex >= 0 && !(e.type === 'radio' && !e.checked))
-        .map((e, i) => e.dataset.stop = i).length""")
-    page.locator(".presets button").first.focus()
-    reached = set()
-    for _ in range(wanted + 2):
-        reached.add(page.evaluate("document.activeElement.dataset.stop"))
-        page.keyboard.press("Tab")
-    assert len(reached - {None}) == wanted
 
 
 @every_lesson

@@ -8,7 +8,7 @@ from urllib.parse import parse_qsl
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import RECORD, WITH_WIDGET, live, press, readouts, without_python
+from tests.browser.conftest import OF_EACH_KIND, RECORD, WITH_WIDGET, live, press, readouts, without_python
 from tests.widgets.catalogue import ends, frame_of, last_frame, near
 from widgets import host
 
@@ -16,7 +16,7 @@ every_lesson = pytest.mark.parametrize("lesson", WITH_WIDGET, ids=lambda lesson:
 
 
 @every_lesson
-def test_the_figure_and_its_numbers_are_there_without_python(page, book, lesson):
+def test_a_page_is_whole_without_python(page, book, lesson):
     without_python(page)
     page.goto(book + lesson.url)
     assert page.locator(".panels:not([hidden]) .plot:has(svg)").first.bounding_box()["height"] > 80
@@ -24,28 +24,66 @@ def test_the_figure_and_its_numbers_are_there_without_python(page, book, lesson)
     assert page.locator("rl-widget form").is_visible()
     expect(page.locator(".rl-widget .state")).to_have_text(re.compile("not started"))
     expect(page.locator(".brk [role=status]")).to_contain_text("complete without it")
+    the_tab_key_reaches_every_control(page)
+    a_link_in_the_prose_sets_what_it_says_and_all_else_to_its_default(page, host.widget(lesson.widget).Knobs())
+    nothing_scrolls_sideways(page)
+
+
+def the_tab_key_reaches_every_control(page):
+    page.locator("details.more").evaluate_all("all => all.forEach((more) => { more.open = true; })")
+    wanted = page.evaluate("""() => [...document.querySelectorAll('.rl-widget :is(button, input, select, summary, a, [tabindex="0"])')]
+        .filter((e) => e.checkVisibility({ visibilityProperty: true }) && e.tabIndex >= 0 && !(e.type === 'radio' && !e.checked))
+        .map((e, i) => e.dataset.stop = i).length""")
+    page.locator(".presets button").first.focus()
+    reached = set()
+    for _ in range(wanted + 2):
+        reached.add(page.evaluate("document.activeElement.dataset.stop"))
+        page.keyboard.press("Tab")
+    assert len(reached - {None}) == wanted
+
+
+def a_link_in_the_prose_sets_what_it_says_and_all_else_to_its_default(page, default):
+    page.locator(".presets button").last.click()
+    links = page.locator("a[data-knobs]:not(rl-widget *)")
+    assert links.count() >= 2
+    links.first.click()
+    asked = dict(parse_qsl(links.first.get_attribute("data-knobs")))
+    now = page.evaluate("import(document.querySelector('script[src$=\"assets/widget.js\"]').src.replace('widget', 'knobs'))"
+                        ".then(({ knobs }) => knobs(document.querySelector('rl-widget form')))")
+    assert now == dict(parse_qsl(host.query(default))) | asked
+
+
+def nothing_scrolls_sideways(page):
+    for width in (360, 390, 900, 1280, 1600):
+        page.set_viewport_size({"width": width, "height": 800})
+        page.wait_for_function("document.documentElement.scrollWidth - innerWidth <= 1", timeout=5000)     # the figure follows a moment later
+
+
+def test_the_index_does_not_scroll_sideways(page, book):
+    page.goto(book)
+    nothing_scrolls_sideways(page)
 
 
 @every_lesson
-def test_the_default_and_the_break_show_the_native_numbers(page, book, lesson):
-    """The other presets are computed by the same Python, in tests/pyodide."""
+def test_python_s_break_shows_the_native_numbers(page, book, lesson):
+    """All the presets are computed by the same Python, in tests/pyodide."""
     page.goto(book + lesson.url)
     live(page, lesson.widget)
     assert page.evaluate("document.documentElement.dataset.python") == ("snapshot" if RECORD else "plain")
     assert readouts(page) == [r["text"] for r in last_frame(lesson.widget)["readouts"]]
     frames = [frame_of(lesson.widget, knobs) for knobs in host.widget(lesson.widget).PRESETS.values()]
-    for n in (next(n for n, frame in enumerate(frames) if frame["broken"]), 0):
-        press(page, f".presets button >> nth={n}")
-        shown, native = readouts(page), [r["text"] for r in frames[n]["readouts"]]
-        assert all(near(a, b) for a, b in zip(shown, native, strict=True)), (n, shown, native)
-        expect(page.locator(".rl-widget")).to_have_attribute("data-state", "broken" if n else "live")
-        heard = page.locator(".brk [role=status]")                # the polite region says the result, not the event
-        expect(heard).to_contain_text(f"{frames[n]['readouts'][0]['label']} ")
-        expect(heard).to_contain_text(re.compile(r"Broken\. .+" if n else r"Holding\. "))
+    n = next(n for n, frame in enumerate(frames) if frame["broken"])
+    press(page, f".presets button >> nth={n}")
+    shown, native = readouts(page), [r["text"] for r in frames[n]["readouts"]]
+    assert all(near(a, b) for a, b in zip(shown, native, strict=True)), (shown, native)
+    expect(page.locator(".rl-widget")).to_have_attribute("data-state", "broken")
+    heard = page.locator(".brk [role=status]")                # the polite region says the result, not the event
+    expect(heard).to_contain_text(f"{frames[n]['readouts'][0]['label']} ")
+    expect(heard).to_contain_text(re.compile(r"Broken\. .+"))
 
 
-@every_lesson
-def test_every_knob_reaches_the_figure_by_keyboard_and_a_link_in_the_prose_sets_them_all(page, book, lesson):
+@pytest.mark.parametrize("lesson", OF_EACH_KIND, ids=lambda lesson: lesson.stem)
+def test_every_knob_reaches_the_figure_by_keyboard(page, book, lesson):
     page.goto(book + lesson.url)
     live(page, lesson.widget)
     w = host.widget(lesson.widget)
@@ -68,14 +106,6 @@ def test_every_knob_reaches_the_figure_by_keyboard_and_a_link_in_the_prose_sets_
         assert page.evaluate("name => document.querySelector(`[data-knob=${name}]`).classList.contains('moved')", f.name)
         page.wait_for_function("([name, value]) => window.drawn?.[name] === value", arg=[f.name, host.spelled(value)])
         page.click(".reset")
-    page.locator(".presets button").last.click()
-    links = page.locator("a[data-knobs]:not(rl-widget *)")
-    assert links.count() >= 2
-    links.first.click()
-    asked = dict(parse_qsl(links.first.get_attribute("data-knobs")))          # all else at its default
-    now = page.evaluate("import(document.querySelector('script[src$=\"assets/widget.js\"]').src.replace('widget', 'knobs'))"
-                        ".then(({ knobs }) => knobs(document.querySelector('rl-widget form')))")
-    assert now == dict(parse_qsl(host.query(w.Knobs()))) | asked
     page.wait_for_function("document.querySelector('rl-widget').settled")
 
 
@@ -164,15 +194,6 @@ def test_a_python_exception_is_shown_and_the_page_goes_on(page, book):
     page.evaluate("document.querySelector('rl-widget').setAttribute('name', 'kl_estimators')")
     page.locator("rl-widget input[type=range]").first.press("ArrowLeft")
     live(page, "kl_estimators")
-
-
-@pytest.mark.parametrize("url", ["", *(lesson.url for lesson in WITH_WIDGET)], ids=lambda url: url.strip("/") or "index")
-def test_no_page_scrolls_sideways(page, book, url):
-    without_python(page)
-    page.goto(book + url)
-    for width in (360, 390, 900, 1280, 1600):
-        page.set_viewport_size({"width": width, "height": 800})
-        page.wait_for_function("document.documentElement.scrollWidth - innerWidth <= 1", timeout=5000)     # the figure follows a moment later
 
 
 @every_lesson

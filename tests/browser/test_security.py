@@ -52,13 +52,12 @@ def test_every_page_names_what_it_may_load_before_it_loads_anything(path):
     assert 3 <= len(rules["script-src"][1:]) <= 6           # the theme's three, the first of them once for each depth of folders
 
 
-@pytest.mark.parametrize("path", PAGES)
+@pytest.mark.parametrize("path", ["", "404.html", "code/sim/kl.py.html", "07-controller/", *(lesson.url for lesson in OF_EACH_KIND)])
 def test_no_page_does_what_its_policy_forbids(strict, book, path):
     strict.goto(book + path)
     if strict.locator(".rl-widget").count():
         until(strict, DONE)
-        if path in [lesson.url for lesson in OF_EACH_KIND]:
-            strict.locator(".presets button").last.click()
+        strict.locator(".presets button").last.click()
         until(strict, "document.querySelector('.plot .main-svg') && true")
     strict.wait_for_timeout(300)
 

@@ -130,16 +130,16 @@ def test_two_thousand_knob_moves_leave_no_garbage(page, book):
     live(page, lesson.widget)
     devtools = page.context.new_cdp_session(page)
 
-    def moved(times, pause):
-        page.evaluate("""async ([times, pause]) => {
+    def moved(times):
+        page.evaluate("""async (times) => {
             const widget = document.querySelector('rl-widget'), knobs = [...widget.querySelectorAll('input[type=range]')];
             for (let i = 0; i < times; i++) {
                 const knob = knobs[i % knobs.length];
                 knob.value === knob.max ? (knob.value = knob.min) : knob.stepUp();
                 knob.dispatchEvent(new Event('input', { bubbles: true }));
-                await new Promise((resume) => setTimeout(resume, pause));
+                if (i % 5 === 4) await new Promise((resume) => setTimeout(resume));
             }
-        }""", [times, pause])
+        }""", times)
         page.wait_for_function("document.querySelector('rl-widget').settled")
 
     def used():
@@ -148,9 +148,9 @@ def test_two_thousand_knob_moves_leave_no_garbage(page, book):
         return {"page": devtools.send("Runtime.getHeapUsage")["usedSize"], "wasm": page.workers[0].evaluate("python._module.HEAPU8.length"),
                 "objects": page.workers[0].evaluate(objects)}
 
-    moved(2000, 0)                                          # until every setting was seen and every cache is full: WebAssembly memory never shrinks
+    moved(2000)                                          # until every setting was seen and every cache is full: WebAssembly memory never shrinks
     before = used()
-    moved(2000, 0)
+    moved(2000)
     after = used()
     assert all(after[what] <= 1.1 * before[what] for what in before), (before, after)
     assert after["objects"] - before["objects"] < 1000      # fewer than one for every second move: no proxy is left behind
