@@ -89,6 +89,7 @@ class Handler(http.server.SimpleHTTPRequestHandler):
 class Server(http.server.ThreadingHTTPServer):
     """The pages of a directory under http://127.0.0.1:PORT/base/, at the port asked for or the next one that is free."""
     daemon_threads = True
+    request_queue_size = 128                    # a page asks for forty files at once, and a full queue is a refused connection
     allow_reuse_address = os.name != "nt"       # there it would let two servers share a port
 
     def __init__(self, directory, port=8000, base="/", live=False, cache_control="no-cache", handler=Handler):

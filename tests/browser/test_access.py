@@ -22,15 +22,14 @@ def violations(page, part="html"):
     return [(v["id"], v["nodes"][0]["html"][:200], len(v["nodes"])) for v in found]
 
 
-def in_every_light(page):
-    """Light and dark by the header's own switch, wide and phone."""
-    for scheme in ("default", "slate"):
+def in_both_lights(page, turn=0):
+    """Light and dark by the header's own switch, one of them wide and the other as on a phone: which one changes from lesson to lesson."""
+    for scheme, width in zip(("default", "slate"), ((1280, 360), (360, 1280))[turn % 2]):
         if page.evaluate("document.body.dataset.mdColorScheme") != scheme:
             page.locator("[data-md-component=palette] label:visible").click()
-        for width in (1280, 360):
-            page.set_viewport_size({"width": width, "height": 900})
-            page.wait_for_function(SETTLED, arg=scheme)
-            yield scheme, width
+        page.set_viewport_size({"width": width, "height": 900})
+        page.wait_for_function(SETTLED, arg=scheme)
+        yield scheme, width
 
 
 @every_lesson
@@ -38,19 +37,21 @@ def test_axe_finds_nothing_at_rest_and_broken(page, book, lesson):
     page.goto(book + lesson.url)
     live(page, lesson.widget)
     page.locator("details.more, details.quiz").evaluate_all("all => all.forEach((folded) => { folded.open = true; })")
-    for where in in_every_light(page):
+    turn = WITH_WIDGET.index(lesson)
+    for where in in_both_lights(page, turn):
         assert violations(page) == [], where
     w = host.widget(lesson.widget)
     breaking = next(n for n, k in enumerate(w.PRESETS.values()) if frame_of(lesson.widget, k)["broken"])
     press(page, f".presets button >> nth={breaking}")
-    for where in in_every_light(page):
+    for where in in_both_lights(page, turn + 1):
         assert violations(page, ".rl-widget") == [], where
 
 
 def test_axe_finds_nothing_on_the_index_and_on_a_module_s_page(page, book):
-    page.goto(book)
-    for where in in_every_light(page):
-        assert violations(page) == [], where
+    for turn in (0, 1):
+        page.goto(book)
+        for where in in_both_lights(page, turn):
+            assert violations(page) == [], where
     page.goto(book + "code/sim/kl.py.html")
     assert page.evaluate(SETTLED, "slate"), "a module's page wears the light chosen beside the lessons"
     assert violations(page) == []

@@ -137,7 +137,7 @@ def test_two_thousand_knob_moves_leave_no_garbage(page, book):
                 const knob = knobs[i % knobs.length];
                 knob.value === knob.max ? (knob.value = knob.min) : knob.stepUp();
                 knob.dispatchEvent(new Event('input', { bubbles: true }));
-                if (i % 5 === 4) await new Promise((resume) => setTimeout(resume));
+                if (i % 10 === 9) await new Promise((resume) => setTimeout(resume));
             }
         }""", times)
         page.wait_for_function("document.querySelector('rl-widget').settled")
@@ -148,7 +148,7 @@ def test_two_thousand_knob_moves_leave_no_garbage(page, book):
         return {"page": devtools.send("Runtime.getHeapUsage")["usedSize"], "wasm": page.workers[0].evaluate("python._module.HEAPU8.length"),
                 "objects": page.workers[0].evaluate(objects)}
 
-    moved(2000)                                          # until every setting was seen and every cache is full: WebAssembly memory never shrinks
+    moved(2000)                                             # until every setting was seen and every cache is full: WebAssembly memory never shrinks
     before = used()
     moved(2000)
     after = used()

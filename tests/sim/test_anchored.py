@@ -4,6 +4,9 @@ from functools import cache
 import pytest
 
 from sim import anchored
+from tests import marks
+
+pytestmark = marks.bands
 
 
 @cache

@@ -7,6 +7,9 @@ import pytest
 from sim import faults, invariants, tasks
 from sim.algorithms import grpo
 from sim.runs import add_run
+from tests import marks
+
+pytestmark = marks.bands
 
 
 @cache

@@ -7,6 +7,9 @@ from sim import masking, tasks
 from sim.algorithms import reinforce
 from sim.framework.algorithm import Algorithm
 from sim.tinylm import EOS, FINAL, PAD
+from tests import marks
+
+pytestmark = marks.bands
 
 
 @cache

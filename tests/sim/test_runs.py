@@ -10,13 +10,14 @@ from sim import algorithms, tasks
 from sim.algorithms import dr_grpo, grpo, ppo, reinforce, rloo
 from sim.framework.weight_sync import WeightSync
 from sim.runs import add_run, lookup_run, modsum_run
+from tests import marks
+
+pytestmark = marks.bands
 
 NAMES = [p.stem for p in sorted(Path(algorithms.__file__).parent.glob("[!_]*.py"))]
 
 
 def command(name, *words):
-    if sys.platform == "emscripten":
-        pytest.skip("a page starts no processes")
     return subprocess.run([sys.executable, "-m", name, *words], capture_output=True, text=True, timeout=60)
 
 

@@ -6,6 +6,9 @@ import pytest
 
 from sim import stale
 from sim.importance import CORRECTIONS
+from tests import marks
+
+pytestmark = marks.bands
 
 
 @cache

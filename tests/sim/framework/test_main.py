@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from tests import marks
+
 ROOT = Path(__file__).parents[3]
-pytestmark = pytest.mark.skipif(sys.platform == "emscripten", reason="a page starts no processes")
+pytestmark = marks.processes
 
 
 def framework(*words):
