@@ -3,6 +3,7 @@ import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import time
 from contextlib import suppress
@@ -53,7 +54,9 @@ class WebKit:
     """WebKitGTK's small browser on a screen that nobody sees."""
     faults = ()
 
-    def __init__(self, program, port=8577):
+    def __init__(self, program):
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            port = free.getsockname()[1]
         screen = [os.environ["SCREEN"], "--auto-servernum", program, f"--port={port}"]
         self.process = subprocess.Popen(screen, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
         self.address = f"http://127.0.0.1:{port}/session"
