@@ -11,6 +11,7 @@ from tools import environment
 from widgets import host
 
 ROOT = Path(__file__).parents[2]
+CONTRACT = "tests/widgets/test_contract.py"
 
 
 def inside(*words):
@@ -26,8 +27,12 @@ def test_the_simulations_hold_in_the_page_s_python_too():
     inside("tests/sim")
 
 
-def test_the_widgets_hold_there_too_and_their_presets_read_as_they_do_natively():
+def test_each_widget_s_own_tests_hold_there_too():
+    inside(*sorted({str(file.relative_to(ROOT)) for file in (ROOT / "tests" / "widgets").glob("test_*.py")} - {CONTRACT}))
+
+
+def test_the_contract_holds_there_too_and_every_preset_reads_as_it_does_natively():
     native = {name: {preset: [[r["text"] for r in frame["readouts"]], bool(frame["broken"])]
                      for preset, knobs in host.widget(name).PRESETS.items() for frame in [frame_of(name, knobs)]} for name in NAMES}
     (ROOT / "_cache" / "readouts.json").write_text(json.dumps(native), encoding="utf-8")
-    inside("tests/widgets", "tests/pyodide/presets.py")
+    inside(CONTRACT, "tests/pyodide/presets.py")
