@@ -6,11 +6,10 @@ import pytest
 from sim import anchored
 from tests import marks
 
-pytestmark = marks.bands
-
 
 @cache
 def end(hack_reward, beta, alias=False, seed=0):
+    marks.not_in_a_page()
     *_, last = anchored.train(hack_reward, beta, alias, seed, 100)
     return last
 

@@ -9,12 +9,11 @@ from sim.algorithms import grpo
 from sim.runs import add_run
 from tests import marks
 
-pytestmark = marks.bands
-
 
 @cache
 def trained(fault=None, seed=0, passes=1, beta=0.0, iterations=100):
     """Pass rate of the trainer's weights, of the rollout's, and the names of the invariants that were violated."""
+    marks.not_in_a_page()
     controller, violated = add_run(grpo, seed=seed, hyper=dict(inner_epochs=passes, beta=beta), exact_every=1000), set()
     for event, batch in faults.stages(controller, iterations, fault):
         violated |= {name for name, holds in invariants.held(controller, batch, event).items() if not holds}

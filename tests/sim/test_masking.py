@@ -9,11 +9,10 @@ from sim.framework.algorithm import Algorithm
 from sim.tinylm import EOS, FINAL, PAD
 from tests import marks
 
-pytestmark = marks.bands
-
 
 @cache
 def run(length=8, seed=0, steps=60, **settings):
+    marks.not_in_a_page()
     return list(masking.tool_run(length, seed=seed, steps=steps, **settings))
 
 

@@ -198,3 +198,8 @@ def test_the_time_grows_at_most_linearly_up_to_the_cap(text):
     # sixteen times the length: at most about sixteen times as long, where a backtracking pattern would take 256 times
     short, long = (min(sum(seconds({"expected_answer": "7"}, text(n)) for _ in range(20)) for _ in range(5)) for n in (600, 9_600))
     assert long < 64 * short
+
+
+def test_the_outcome_of_an_unfinished_completion_is_truncated_whatever_its_text():
+    assert [scorer.outcome(reason, True) for reason in ("ok", "wrong_value", "no_prefix", "empty")] == ["ok", "wrong_answer", "bad_format", "bad_format"]
+    assert scorer.outcome("ok", False) == scorer.outcome("empty", False) == "truncated"

@@ -8,8 +8,6 @@ from sim import stale
 from sim.importance import CORRECTIONS
 from tests import marks
 
-pytestmark = marks.bands
-
 
 @cache
 def run(correction, n=120, **settings):
@@ -17,6 +15,7 @@ def run(correction, n=120, **settings):
 
 
 def final(correction, **settings):
+    marks.not_in_a_page()
     return run(correction, **settings)[-1].frame.exact["pass_rate"].mean()
 
 
