@@ -1,7 +1,7 @@
 """How a loss a token becomes one loss a batch: the weight of every own token, in four ways, under verl's names for them.
 
 Loss = sum(weight * loss of the token), so that dL/dlogp is weighted alike. The token mean is from DAPO, Yu et al. (2025), arXiv:2503.14476; the
-mean of means from GRPO, arXiv:2402.03300; the constant divisor from Dr. GRPO, Liu et al. (2025), arXiv:2503.20783.
+mean of means from GRPO, arXiv:2402.03300; the constant divisor from Dr.GRPO, Liu et al. (2025), arXiv:2503.20783.
 Each takes response_mask (N, T) and returns weights (N, T), 0 off the mask.
 """
 

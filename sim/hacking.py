@@ -83,5 +83,5 @@ def sampled_kl(policy, ref, n, batches, rng):
     """The KL as a log would show it: the mean of k1, k2 and k3 over n completions of the policy, (3, batches)."""
     share = rng.multinomial(n, policy, size=batches) / n                            # (batches, 5)
     given = policy > 0
-    log_prob, ref_log_prob = np.log(policy[given]), np.log(ref[given])
-    return np.array([(share[:, given] * k(log_prob, ref_log_prob)).sum(axis=1) for k in kl.VALUE.values()])
+    logp, ref_logp = np.log(policy[given]), np.log(ref[given])
+    return np.array([(share[:, given] * k(logp, ref_logp)).sum(axis=1) for k in kl.VALUE.values()])

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-LOG_RATIO_CLAMP = 20.0     # verl 0.9.1, core_algos.py: clamp(ref_log_prob - log_prob, -20, 20) before the exponential
+LOG_RATIO_CLAMP = 20.0     # verl 0.9.1, core_algos.py: clamp(ref_logp - logp, -20, 20) before the exponential
 K3_CLAMP = 10.0            # the same place: clamp(k3, -10, 10)
 MOST_NEGATIVE_LOGIT = -300.0     # a probability stays above 1e-131, so that its logarithm and e^(−r) are finite
 
@@ -18,35 +18,35 @@ def divergence(p, q):
     return (p * (np.log(p) - np.log(q))).sum(axis=-1)
 
 
-def k1(log_prob, ref_log_prob):
+def k1(logp, ref_logp):
     """The log-ratio r: right on average, negative wherever the reference likes the token better."""
-    return log_prob - ref_log_prob
+    return logp - ref_logp
 
 
-def k2(log_prob, ref_log_prob):
+def k2(logp, ref_logp):
     """r²/2: never negative, not exact on average."""
-    return 0.5 * (log_prob - ref_log_prob) ** 2
+    return 0.5 * (logp - ref_logp) ** 2
 
 
-def k3(log_prob, ref_log_prob):
+def k3(logp, ref_logp):
     """e^(−r) − 1 + r: k1 plus a term of mean zero, never negative."""
-    r = log_prob - ref_log_prob
+    r = logp - ref_logp
     return np.expm1(-r) + r     # expm1 keeps the digits that exp(-r) - 1 loses near r = 0
 
 
-def k1_slope(log_prob, ref_log_prob):
-    """d k1 / d log_prob: the reference has dropped out."""
-    return np.ones_like(log_prob - ref_log_prob)
+def k1_slope(logp, ref_logp):
+    """d k1 / d logp: the reference has dropped out."""
+    return np.ones_like(logp - ref_logp)
 
 
-def k2_slope(log_prob, ref_log_prob):
-    """d k2 / d log_prob = r."""
-    return log_prob - ref_log_prob
+def k2_slope(logp, ref_logp):
+    """d k2 / d logp = r."""
+    return logp - ref_logp
 
 
-def k3_slope(log_prob, ref_log_prob):
-    """d k3 / d log_prob = 1 − e^(−r): at most 1 for r > 0, exponential for r < 0."""
-    return -np.expm1(ref_log_prob - log_prob)
+def k3_slope(logp, ref_logp):
+    """d k3 / d logp = 1 − e^(−r): at most 1 for r > 0, exponential for r < 0."""
+    return -np.expm1(ref_logp - logp)
 
 
 VALUE = dict(k1=k1, k2=k2, k3=k3)
@@ -54,9 +54,9 @@ SLOPE = dict(k1=k1_slope, k2=k2_slope, k3=k3_slope)
 PLACEMENTS = ("reward", "loss", "loss × ratio", "loss+")
 
 
-def clamped_k3(log_prob, ref_log_prob):
+def clamped_k3(logp, ref_logp):
     """k3 and its slope with verl's two clamps: a clamped token has slope 0, so nothing pulls on it."""
-    r = log_prob - ref_log_prob
+    r = logp - ref_logp
     held = np.clip(r, -LOG_RATIO_CLAMP, LOG_RATIO_CLAMP)
     value = k3(held, 0.0)
     free = (np.abs(r) <= LOG_RATIO_CLAMP) & (value <= K3_CLAMP)
@@ -72,8 +72,8 @@ class Moments:
 
 def k_moments(policy, ref, old):
     """Moments of k1, k2, k3 between policy and ref when the token is drawn from `old`, summed over the vocabulary."""
-    log_prob, ref_log_prob = np.log(policy), np.log(ref)
-    k = np.array([value(log_prob, ref_log_prob) for value in VALUE.values()])     # (3, V)
+    logp, ref_logp = np.log(policy), np.log(ref)
+    k = np.array([value(logp, ref_logp) for value in VALUE.values()])     # (3, V)
     mean = (k * old).sum(axis=-1)
     return Moments(mean, ((k - mean[:, np.newaxis]) ** 2 * old).sum(axis=-1))
 
@@ -101,21 +101,21 @@ def between(policy, ref, gap):
     return p / p.sum(axis=-1, keepdims=True)
 
 
-def gradient_weight(log_prob, ref_log_prob, old_log_prob, estimator, placement):
+def gradient_weight(logp, ref_logp, old_logp, estimator, placement):
     """What multiplies ∇log π of a token drawn from the old policy when the penalty is descended.
 
     In the reward the estimator is a number computed with the old policy, and the policy gradient
     multiplies it by the ratio π/π_old. As a loss it is differentiated; times the ratio, the product
     rule adds both. loss+ (verl's k1+, k3+) keeps the value and takes k2's slope.
     """
-    value, slope, ratio = VALUE[estimator], SLOPE[estimator], np.exp(log_prob - old_log_prob)
+    value, slope, ratio = VALUE[estimator], SLOPE[estimator], np.exp(logp - old_logp)
     if placement == "reward":
-        return ratio * value(old_log_prob, ref_log_prob)
+        return ratio * value(old_logp, ref_logp)
     if placement == "loss":
-        return slope(log_prob, ref_log_prob)
+        return slope(logp, ref_logp)
     if placement == "loss × ratio":
-        return ratio * (value(log_prob, ref_log_prob) + slope(log_prob, ref_log_prob))
-    return k2_slope(log_prob, ref_log_prob)
+        return ratio * (value(logp, ref_logp) + slope(logp, ref_logp))
+    return k2_slope(logp, ref_logp)
 
 
 def softmax_score(policy):
@@ -170,20 +170,20 @@ def train(reward, ref, beta, estimator, placement, gap, samples, learning_rate, 
 
     Policy gradient on `samples` tokens an update. A penalty in the reward goes through the baseline and the ratio as the reward does; one in the loss does not.
     """
-    in_reward, ref_log_prob = placement == "reward", np.log(ref)
+    in_reward, ref_logp = placement == "reward", np.log(ref)
     policies = np.empty((updates + 1, runs, len(ref)))
-    policies[0], logits = ref, np.tile(ref_log_prob, (runs, 1))
+    policies[0], logits = ref, np.tile(ref_logp, (runs, 1))
     for update in range(updates):
         policy = policies[update]
-        log_prob = np.log(policy)
+        logp = np.log(policy)
         old = between(policy, ref, gap) if gap else policy
-        old_log_prob = np.log(old) if gap else log_prob
+        old_logp = np.log(old) if gap else logp
         share = rng.multinomial(samples, old) / samples                                   # (runs, V): of the batch
-        shaped = reward - beta * VALUE[estimator](old_log_prob, ref_log_prob) if in_reward else reward
+        shaped = reward - beta * VALUE[estimator](old_logp, ref_logp) if in_reward else reward
         advantage = shaped - (old * shaped).sum(axis=1, keepdims=True)                    # assumed: a perfect critic as baseline
-        weight = np.exp(log_prob - old_log_prob) * advantage
+        weight = np.exp(logp - old_logp) * advantage
         if not in_reward:
-            weight = weight - beta * gradient_weight(log_prob, ref_log_prob, old_log_prob, estimator, placement)
+            weight = weight - beta * gradient_weight(logp, ref_logp, old_logp, estimator, placement)
         push = share * weight
         logits = logits + learning_rate * (push - policy * push.sum(axis=1, keepdims=True))
         p = np.exp(np.maximum(logits - logits.max(axis=1, keepdims=True), MOST_NEGATIVE_LOGIT))

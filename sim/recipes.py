@@ -24,13 +24,13 @@ def over_batch_std(R, aux):                         # Lite PPO: the group's mean
     return (A / (R.std() + 1e-6))[..., None]
 
 
-def k3_with_the_gradient_of_kl(logp, logp_ref):     # value k3; slope of k1 squared over 2, whose mean is the gradient of the KL
-    d = logp_ref - logp
+def k3_with_the_gradient_of_kl(logp, ref_logp):     # value k3; slope of k1 squared over 2, whose mean is the gradient of the KL
+    d = ref_logp - logp
     return np.exp(d) - d - 1, -d
 
 
-def one_ratio_a_completion(logp, logp_old, A):      # RLOO in TRL: the product of all ratios, clipped once; each token carries its share
-    r = np.exp((logp - logp_old).sum(1, keepdims=True))
+def one_ratio_a_completion(logp, old_logp, A):      # RLOO in TRL: the product of all ratios, clipped once; each token carries its share
+    r = np.exp((logp - old_logp).sum(1, keepdims=True))
     obj = np.minimum(r * A, np.clip(r, 0.8, 1.2) * A)
     dobj = r * A * ~(((A > 0) & (r > 1.2)) | ((A < 0) & (r < 0.8)))
     return obj / np.maximum((A != 0).sum(1, keepdims=True), 1), dobj
@@ -45,7 +45,7 @@ RECIPES = {
     "TRL 1.16.0": Recipe(grpo, dict(weights=dapo.weights), dict(inner_epochs=1, beta=0.0), "GRPOConfig's defaults"),
     "DeepSeek-V3.2": Recipe(grpo, dict(advantage=dr_grpo.advantage, kl_term=k3_with_the_gradient_of_kl), {}, "arXiv:2512.02556",
                             "masking of off-policy completions"),
-    "OLMo 3": Recipe(dapo, dict(shape_reward=grpo.shape_reward, advantage=dr_grpo.advantage), dict(eps_hi=0.272), "arXiv:2512.13961",
+    "OLMo 3": Recipe(dapo, dict(shape_reward=grpo.shape_reward, advantage=dr_grpo.advantage), dict(eps_high=0.272), "arXiv:2512.13961",
                      "truncated importance weights"),
     "Lite PPO": Recipe(grpo, dict(advantage=over_batch_std, weights=dapo.weights), dict(beta=0.0), "arXiv:2508.08221"),
     "RLOO in TRL": Recipe(rloo, dict(shape_reward=less_kl, surrogate=one_ratio_a_completion), dict(beta=0.05), "RLOOConfig's defaults"),

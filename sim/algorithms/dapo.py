@@ -6,7 +6,7 @@ import numpy as np
 
 from sim.runs import run
 
-HP = dict(inner_epochs=4, beta=0.0, eps=0.2, eps_hi=0.28, L_cache=4)
+HP = dict(inner_epochs=4, beta=0.0, eps=0.2, eps_high=0.28, L_cache=4)
 
 
 def shape_reward(r, kl, length, trunc, T):           # (N,) each; kl = log pi - log pi_ref of the completion
@@ -23,9 +23,9 @@ def advantage(R, aux):                               # R: (P, K) -> (P, K, 1) or
     return A[..., None]
 
 
-def surrogate(logp, logp_old, A):                    # per-token objective and its d/dlogp
-    r = np.exp(logp - logp_old)
-    lo, hi = 1 - HP["eps"], 1 + HP["eps_hi"]
+def surrogate(logp, old_logp, A):                    # per-token objective and its d/dlogp
+    r = np.exp(logp - old_logp)
+    lo, hi = 1 - HP["eps"], 1 + HP["eps_high"]
     obj = np.minimum(r * A, np.clip(r, lo, hi) * A)
     dobj = r * A * ~(((A > 0) & (r > hi)) | ((A < 0) & (r < lo)))
     return obj, dobj
@@ -35,7 +35,7 @@ def weights(mask):                                   # per-token weights; loss =
     return mask / mask.sum()
 
 
-def kl_term(logp, logp_ref):                         # per-token penalty and its d/dlogp
+def kl_term(logp, ref_logp):                         # per-token penalty and its d/dlogp
     return 0 * logp, 0 * logp
 
 

@@ -1,4 +1,4 @@
-"""Dr. GRPO: GRPO without its two divisors, the group's standard deviation and the completion's length. Liu et al. (2025), arXiv:2503.20783.
+"""Dr.GRPO: GRPO without its two divisors, the group's standard deviation and the completion's length. Liu et al. (2025), arXiv:2503.20783.
 
 A sum over tokens divided by a constant, the longest length T, so that a token weighs the same in a short and in a long completion.
 """
@@ -22,8 +22,8 @@ def advantage(R, aux):                               # R: (P, K) -> (P, K, 1) or
     return A[..., None]
 
 
-def surrogate(logp, logp_old, A):                    # per-token objective and its d/dlogp
-    r = np.exp(logp - logp_old)
+def surrogate(logp, old_logp, A):                    # per-token objective and its d/dlogp
+    r = np.exp(logp - old_logp)
     lo, hi = 1 - HP["eps"], 1 + HP["eps"]
     obj = np.minimum(r * A, np.clip(r, lo, hi) * A)
     dobj = r * A * ~(((A > 0) & (r > hi)) | ((A < 0) & (r < lo)))
@@ -34,7 +34,7 @@ def weights(mask):                                   # per-token weights; loss =
     return mask / mask.shape[1] / len(mask)
 
 
-def kl_term(logp, logp_ref):                         # per-token penalty and its d/dlogp
+def kl_term(logp, ref_logp):                         # per-token penalty and its d/dlogp
     return 0 * logp, 0 * logp
 
 

@@ -24,8 +24,8 @@ def advantage(R, aux):                               # R: (P, K) -> (P, K, 1) or
     return A[..., None]
 
 
-def surrogate(logp, logp_old, A):                    # per-token objective and its d/dlogp
-    r = np.exp(logp - logp_old)
+def surrogate(logp, old_logp, A):                    # per-token objective and its d/dlogp
+    r = np.exp(logp - old_logp)
     lo, hi = 1 - HP["eps"], 1 + HP["eps"]
     obj = np.minimum(r * A, np.clip(r, lo, hi) * A)
     dobj = r * A * ~(((A > 0) & (r > hi)) | ((A < 0) & (r < lo)))
@@ -36,8 +36,8 @@ def weights(mask):                                   # per-token weights; loss =
     return mask / mask.sum(1, keepdims=True) / len(mask)
 
 
-def kl_term(logp, logp_ref):                         # per-token penalty and its d/dlogp
-    d = logp_ref - logp                              # k3
+def kl_term(logp, ref_logp):                         # per-token penalty and its d/dlogp
+    d = ref_logp - logp                              # k3
     return np.exp(d) - d - 1, 1 - np.exp(d)
 
 

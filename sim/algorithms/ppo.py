@@ -23,8 +23,8 @@ def advantage(R, aux):                               # R: (P, K) -> (P, K, 1) or
     return A
 
 
-def surrogate(logp, logp_old, A):                    # per-token objective and its d/dlogp
-    r = np.exp(logp - logp_old)
+def surrogate(logp, old_logp, A):                    # per-token objective and its d/dlogp
+    r = np.exp(logp - old_logp)
     lo, hi = 1 - HP["eps"], 1 + HP["eps"]
     obj = np.minimum(r * A, np.clip(r, lo, hi) * A)
     dobj = r * A * ~(((A > 0) & (r > hi)) | ((A < 0) & (r < lo)))
@@ -35,7 +35,7 @@ def weights(mask):                                   # per-token weights; loss =
     return mask / mask.sum()
 
 
-def kl_term(logp, logp_ref):                         # per-token penalty and its d/dlogp
+def kl_term(logp, ref_logp):                         # per-token penalty and its d/dlogp
     return 0 * logp, 0 * logp
 
 

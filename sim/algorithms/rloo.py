@@ -24,7 +24,7 @@ def advantage(R, aux):                               # R: (P, K) -> (P, K, 1) or
     return A[..., None]
 
 
-def surrogate(logp, logp_old, A):                    # per-token objective and its d/dlogp
+def surrogate(logp, old_logp, A):                    # per-token objective and its d/dlogp
     obj, dobj = A * logp, A
     return obj, dobj
 
@@ -33,7 +33,7 @@ def weights(mask):                                   # per-token weights; loss =
     return mask / len(mask)
 
 
-def kl_term(logp, logp_ref):                         # per-token penalty and its d/dlogp
+def kl_term(logp, ref_logp):                         # per-token penalty and its d/dlogp
     return 0 * logp, 0 * logp
 
 

@@ -33,7 +33,7 @@ def shown(x):
 def test_the_table_of_one_right_of_eight():
     made = first(right=1).advantages
     for words, name in (("REINFORCE", "REINFORCE"), ("PPO, critic says 0.33", "PPO"), ("GRPO, DAPO", "GRPO"), ("GRPO, DAPO", "DAPO"),
-                        ("RLOO", "RLOO"), ("Dr. GRPO", "Dr. GRPO")):
+                        ("RLOO", "RLOO"), ("Dr.GRPO", "Dr.GRPO")):
         assert f"| {words} | {shown(made[name][0])} | {shown(made[name][-1])} |" in LESSON.text
 
 
@@ -56,7 +56,7 @@ def test_the_noise_of_a_judge():
     made = first(K=4, right=3, wrong=0.999).advantages
     LESSON.says("0.499", made["GRPO"][0])
     LESSON.says("−1.497", made["GRPO"][-1])
-    LESSON.says("0.00075", abs(made["Dr. GRPO"][-1]))
+    LESSON.says("0.00075", abs(made["Dr.GRPO"][-1]))
 
 
 def test_the_constant():

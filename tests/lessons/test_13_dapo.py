@@ -78,7 +78,7 @@ def test_one_fix_at_a_time():
 
 def test_the_wider_clip_ends_with_less_entropy_on_this_task():
     for eps, said in ((0.28, "0.97"), (0.2, "1.24")):
-        runs = [modsum_run(algorithm, seed=seed, c=modsum.HARD, learning_rate=4.0, hyper=dict(eps_hi=eps), exact_every=29) for seed in range(4)]
+        runs = [modsum_run(algorithm, seed=seed, c=modsum.HARD, learning_rate=4.0, hyper=dict(eps_high=eps), exact_every=29) for seed in range(4)]
         LESSON.says(said, np.mean([list(run.frames(30))[-1].exact["completion_entropy"] for run in runs]))
 
 

@@ -48,8 +48,8 @@ def test_the_three_values_agree_with_verl():
 
 
 @given(st.floats(-30, 30), st.floats(-30, 0))
-def test_k3_is_never_negative(r, ref_log_prob):
-    assert kl.k3(ref_log_prob + r, ref_log_prob) >= 0
+def test_k3_is_never_negative(r, ref_logp):
+    assert kl.k3(ref_logp + r, ref_logp) >= 0
 
 
 @given(st.floats(-1e-5, 1e-5))
@@ -164,11 +164,11 @@ def test_the_loss_and_its_first_gradient_agree_with_trl():
     # TRL 1.16, GRPOTrainer._compute_loss, loss_type grpo, beta 0.04, ratio 1
     ref = np.array([[-1.2, -0.9, -1, -2], [-1, -1, -1.5, -1], [-0.5, -1, -1, -1]])
     mask = np.array([[1, 1, 1, 1], [1, 1, 1, 0], [1, 1, 0, 0]])
-    advantage, log_prob, beta = np.array([[1.0], [-1.0], [-0.5]]), -np.ones((3, 4)), 0.04
+    advantage, logp, beta = np.array([[1.0], [-1.0], [-0.5]]), -np.ones((3, 4)), 0.04
     share = mask / mask.sum(axis=1, keepdims=True) / len(mask)
-    assert (share * (beta * kl.k3(log_prob, ref) - advantage)).sum() == pytest.approx(0.1694375484, abs=1e-8)     # the trainer computes in float32
-    corrected = share * (beta * kl.gradient_weight(log_prob, ref, log_prob, "k3", "loss × ratio") - advantage)
-    plain = share * (beta * kl.gradient_weight(log_prob, ref, log_prob, "k3", "loss") - advantage)
+    assert (share * (beta * kl.k3(logp, ref) - advantage)).sum() == pytest.approx(0.1694375484, abs=1e-8)     # the trainer computes in float32
+    corrected = share * (beta * kl.gradient_weight(logp, ref, logp, "k3", "loss × ratio") - advantage)
+    plain = share * (beta * kl.gradient_weight(logp, ref, logp, "k3", "loss") - advantage)
     assert corrected[0, 0] == pytest.approx(-0.0826666667, abs=1e-8)
     assert plain[0, 0] == pytest.approx(-0.0827290956, abs=1e-8)
 

@@ -56,5 +56,5 @@ def test_rloos_ratio_belongs_to_the_whole_completion():
 
 def test_the_rows_take_from_the_files_what_their_papers_say():
     olmo, lite = RECIPES["OLMo 3"], RECIPES["Lite PPO"]
-    assert olmo.file is dapo and Algorithm(olmo.file, olmo.hyper, olmo.hooks).HP["eps_hi"] == 0.272
+    assert olmo.file is dapo and Algorithm(olmo.file, olmo.hyper, olmo.hooks).HP["eps_high"] == 0.272
     assert lite.hooks["weights"] is dapo.weights and lite.hyper["beta"] == 0

@@ -79,7 +79,7 @@ def token_mean(mask):
     return mask / mask.sum()
 
 
-def without_ratio(logp, logp_old, A):
+def without_ratio(logp, old_logp, A):
     return A * logp, A
 
 

@@ -53,7 +53,7 @@ def test_every_token_counts_the_same_so_a_long_completion_counts_more():
 
 
 def test_with_one_pass_over_a_batch_the_wider_bound_is_dead_code():
-    wide, narrow = ([f.exact["pass_rate"] for f in modsum_run(dapo, hyper=dict(inner_epochs=1, eps_hi=eps)).frames(15)] for eps in (0.28, 0.2))
+    wide, narrow = ([f.exact["pass_rate"] for f in modsum_run(dapo, hyper=dict(inner_epochs=1, eps_high=eps)).frames(15)] for eps in (0.28, 0.2))
     np.testing.assert_allclose(wide, narrow, rtol=0, atol=1e-12)
 
 
