@@ -33,8 +33,8 @@ def settled(name, knobs=None):
 
 @cache
 def code(name):
-    """A digest of everything that a widget's frame depends on: sim/ whole, the contract, the widget."""
-    files = [*sorted((ROOT / "sim").rglob("*.[pn][yp]*")), *(ROOT / "widgets" / f"{part}.py" for part in ("contract", "host", name))]
+    """A digest of everything that a widget's frame depends on: sim/ whole, the words of widgets, the widget."""
+    files = [*sorted((ROOT / "sim").rglob("*.[pn][yp]*")), *(ROOT / "widgets" / f"{part}.py" for part in ("contract", "marks", "host", name))]
     digest = hashlib.sha256(f"{sys.version} {np.__version__}".encode())
     for file in files:
         if "__pycache__" not in file.parts:

@@ -5,7 +5,8 @@ import numpy as np
 
 from sim import masking, tinylm
 from sim.algorithms import grpo, reinforce
-from widgets.contract import Break, Readout, bars, choice, label, ladder, line, panel, slider, threshold, toggle
+from widgets.contract import Break, Readout, choice, ladder, slider, toggle
+from widgets.marks import bars, label, line, panel, threshold
 
 TITLE = "Sixty updates on trajectories that a tool helped to write"
 COST = f"{60 * 64:,} completions a run"

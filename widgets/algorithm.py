@@ -7,11 +7,12 @@ from sim import aggregation, group_baselines, plugins, tasks
 from sim.algorithms import dapo, dr_grpo, grpo, ppo, reinforce, rloo
 from sim.framework.algorithm import Algorithm
 from sim.runs import add_run
-from widgets.contract import Break, Readout, bars, choice, dots, label, ladder, line, panel, slider, threshold
+from widgets.contract import Break, Readout, choice, ladder, slider
+from widgets.marks import bars, dots, label, line, panel, threshold
 
 TITLE = "What six algorithm files make of one group of rewards"
 COST = "23,040 completions a run"
-FILES = {"REINFORCE": reinforce, "PPO": ppo, "GRPO": grpo, "RLOO": rloo, "DAPO": dapo, "Dr. GRPO": dr_grpo}
+FILES = {"REINFORCE": reinforce, "PPO": ppo, "GRPO": grpo, "RLOO": rloo, "DAPO": dapo, "Dr.GRPO": dr_grpo}
 NAMES = ["REIN-<br>FORCE", "PPO", "GRPO", "RLOO", "DAPO", "Dr.<br>GRPO"]      # on an axis
 DIVIDED = ("GRPO", "DAPO")                  # by the standard deviation of the group
 LENGTHS = [3, 8, 4, 5, 3, 8, 6, 4] * 2
@@ -180,7 +181,7 @@ def broken(k, r):
                      f"Right ones: {k.K // 2}." if k.wrong != 1 else "Reward of a wrong one: 0.")
     if loud:
         return Break(f"The rewards differ by {np.ptp(r.rewards):.3g} and the largest advantage is {np.abs(r.advantages[k.plugin]).max():.2f}: dividing by the "
-                     "standard deviation made a rounding error the loudest signal of the batch.", "Algorithm file: Dr. GRPO.")
+                     "standard deviation made a rounding error the loudest signal of the batch.", "Algorithm file: Dr.GRPO.")
     if lost:
         return Break(f"Wrong completions are paid {k.wrong + k.offset:g}, right ones {1 + k.offset:g}, and whatever was sampled is pushed up: the pass rate "
                      f"went from {r.pass_rate[0, 0]:.3f} to {r.pass_rate[:, -1].mean():.3f}.", way_back(k))

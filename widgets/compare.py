@@ -8,7 +8,8 @@ from sim import modsum
 from sim.framework.controller import Controller
 from sim.framework.trainer import Trainer
 from sim.runs import modsum_run
-from widgets.contract import Break, Readout, choice, label, ladder, line, panel, slider, threshold
+from widgets.contract import Break, Readout, choice, ladder, slider
+from widgets.marks import label, line, panel, threshold
 
 TITLE = "Two algorithm files, one task, the same seeds"
 UPDATES, SEEDS, GROUPS, K = 60, 3, 8, 8

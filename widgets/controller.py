@@ -8,7 +8,8 @@ from sim import faults, invariants, iteration, tasks, tinylm
 from sim.algorithms import grpo
 from sim.framework.controller import mean_k3
 from sim.runs import add_run
-from widgets.contract import Break, Readout, bars, choice, dots, label, ladder, line, panel, slider, toggle
+from widgets.contract import Break, Readout, choice, ladder, slider, toggle
+from widgets.marks import bars, dots, label, line, panel
 
 TITLE = "GRPO on sums of two digits, with at most one wire of the loop misconnected"
 COST = "128 completions an iteration"

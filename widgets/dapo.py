@@ -8,7 +8,8 @@ from sim.algorithms import dapo, grpo
 from sim.framework.algorithm import Algorithm
 from sim.framework.controller import Controller
 from sim.optimizer import SGD
-from widgets.contract import Break, Readout, band, choice, dots, label, ladder, line, panel, slider, threshold
+from widgets.contract import Break, Readout, choice, ladder, slider
+from widgets.marks import band, dots, label, line, panel, threshold
 
 TITLE = "DAPO and GRPO from the same start: by updates, and by completions drawn"
 SEEDS, GROUPS, K, LEARNING_RATE = 4, 8, 8, 4.0
@@ -100,7 +101,7 @@ def controller(k, file, passes, seed):
         algorithm = Algorithm(grpo, dict(inner_epochs=passes, beta=0.0))
         return Controller(algorithm, modsum.Task(), policy(k.start), SGD(LEARNING_RATE), groups=GROUPS, K=K, seed=seed)
     hooks = {**({} if k.L_cache else dict(shape_reward=grpo.shape_reward)), **(dict(weights=grpo.weights) if k.average == "completions" else {})}
-    hyper = dict(inner_epochs=passes, eps_hi=k.eps_high, L_cache=k.L_cache)
+    hyper = dict(inner_epochs=passes, eps_high=k.eps_high, L_cache=k.L_cache)
 
     def differs_in_reward(accuracy):                # the mistake: a length alone keeps a group
         batch = built.env.batch

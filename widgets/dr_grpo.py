@@ -6,7 +6,8 @@ import numpy as np
 from sim import length_bias, modsum, std_weight
 from sim.algorithms import dapo, dr_grpo, grpo
 from sim.runs import modsum_run
-from widgets.contract import Break, Readout, choice, label, ladder, line, panel, slider, threshold, toggle
+from widgets.contract import Break, Readout, choice, ladder, slider, toggle
+from widgets.marks import label, line, panel, threshold
 
 TITLE = "What GRPO's two divisors do where nothing asks for it"
 UPDATES, SEEDS, PICTURES = 150, 16, 10

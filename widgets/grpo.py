@@ -8,7 +8,8 @@ from sim import group_baselines, modsum
 from sim.algorithms import grpo
 from sim.framework.controller import Controller
 from sim.runs import modsum_run
-from widgets.contract import Break, Readout, band, choice, dots, label, ladder, line, panel, slider, threshold
+from widgets.contract import Break, Readout, choice, ladder, slider
+from widgets.marks import band, dots, label, line, panel, threshold
 
 TITLE = "Three runs of GRPO on the same number of completions, and the groups they are made of"
 COMPLETIONS, BATCH, SEEDS = 3840, 64, 3

@@ -19,10 +19,11 @@ def stream(name, form="{}"):
     knobs = knobs_from(w.Knobs, json.loads(form))
     for result in w.run(knobs):
         broken = w.broken(knobs, result)
-        panels = [dict(p, alt=described(p)) for p in plain(w.figure(knobs, result))]
+        drawn = list(w.figure(knobs, result))
+        panels = [dict(p, alt=described(p)) for p in plain(drawn)]
         readouts = [row(r) for r in w.readouts(knobs, result)]
         yield json.dumps(dict(panels=panels, readouts=readouts, watched=row(w.watched(knobs, result)), broken=broken and asdict(broken),
-                              progress=w.progress(knobs, result) if hasattr(w, "progress") else None, hash=fingerprint(panels)))
+                              progress=w.progress(knobs, result) if hasattr(w, "progress") else None, hash=fingerprint(drawn)))
 
 
 def knobs_from(cls, form):
@@ -81,13 +82,15 @@ def line_of(function):
 
 def plain(x):
     """Arrays as lists. NaN and infinity are not JSON: plotly draws a gap for null."""
+    if isinstance(x, float):
+        return x if isfinite(x) else None
     if isinstance(x, dict):
         return {k: plain(v) for k, v in x.items()}
     if isinstance(x, list | tuple):
         return [plain(v) for v in x]
     if isinstance(x, np.ndarray | np.generic):
-        return plain(x.tolist())
-    return None if isinstance(x, float) and not isfinite(x) else x
+        return x.tolist() if x.dtype.kind != "f" or np.isfinite(x).all() else plain(x.tolist())
+    return x
 
 
 def described(panel):
@@ -100,12 +103,15 @@ def described(panel):
 
 
 def fingerprint(panels):
-    """Eight hexadecimal digits of what is drawn, rounded to six digits so that the last bit of `exp` does not show."""
-    digits = json.dumps(rounded([p["data"] for p in panels]))
-    return hashlib.sha256(digits.encode()).hexdigest()[:8]
+    """Eight hexadecimal digits of what is drawn, rounded to 20 bits (six digits) so that the last bit of `exp` does not show."""
+    digest = hashlib.sha256()
+    for mark in (mark for p in panels for mark in p["data"]):
+        for values in (np.asarray(mark[axis]) for axis in "xyz" if axis in mark):
+            digest.update(rounded(values) if values.dtype.kind in "biuf" else repr(values.tolist()).encode())
+    return digest.hexdigest()[:8]
 
 
-def rounded(x):
-    if isinstance(x, dict):
-        return {k: rounded(v) for k, v in x.items()}
-    return [rounded(v) for v in x] if isinstance(x, list) else f"{x:.6g}" if isinstance(x, float) else x
+def rounded(values):
+    """The bytes of numbers at a precision of 20 bits; one NaN and one zero, whatever their signs."""
+    fraction, exponent = np.frexp(np.nan_to_num(values.astype(np.float64), nan=1e-300, posinf=1e300, neginf=-1e300))
+    return (np.ldexp(np.rint(fraction * 2.0**20), exponent) + 0.0).tobytes()

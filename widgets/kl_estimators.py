@@ -5,7 +5,8 @@ from functools import cache
 import numpy as np
 
 from sim import kl
-from widgets.contract import Break, Readout, band, bars, choice, label, ladder, line, panel, slider, threshold
+from widgets.contract import Break, Readout, choice, ladder, slider
+from widgets.marks import band, bars, label, line, panel, threshold
 
 TITLE = "Three estimators of the KL: as a number to log and as a penalty to train on"
 COST = "5 runs of 80 updates"

@@ -7,7 +7,8 @@ import numpy as np
 from sim.cluster import kv_cache
 from sim.cluster.hardware import ACCELS
 from sim.cluster.models import MODELS, Model
-from widgets.contract import Break, Readout, bars, choice, decades, dots, heat, label, ladder, line, panel, region, slider, threshold, toggle
+from widgets.contract import Break, Readout, choice, ladder, slider, toggle
+from widgets.marks import bars, decades, dots, heat, label, line, panel, region, threshold
 
 TITLE = "Decoding speed and memory of one engine, by batch and context"
 

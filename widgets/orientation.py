@@ -6,7 +6,8 @@ import numpy as np
 from sim import arrows, modsum
 from sim.framework.env import Verifier
 from sim.framework.weight_sync import WeightSync
-from widgets.contract import Break, Readout, choice, dots, label, ladder, line, panel, slider
+from widgets.contract import Break, Readout, choice, ladder, slider
+from widgets.marks import dots, label, line, panel
 
 TITLE = "The policy and its batches over sixty iterations"
 COST = f"{arrows.GROUPS} groups of K completions an iteration"

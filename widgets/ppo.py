@@ -9,7 +9,8 @@ from sim.framework.algorithm import Algorithm
 from sim.framework.controller import LOG_RATIO_EDGES
 from sim.framework.trainer import Trainer
 from sim.runs import modsum_run
-from widgets.contract import Break, Readout, bars, choice, dots, label, ladder, line, panel, region, slider, threshold, toggle
+from widgets.contract import Break, Readout, choice, ladder, slider, toggle
+from widgets.marks import bars, dots, label, line, panel, region, threshold
 
 TITLE = "Six runs of PPO: the distance of each update, and where it leads"
 UPDATES, SEEDS, GROUPS, K = 60, 6, 4, 4
@@ -50,8 +51,8 @@ class Trace:
 def run(k):
     low, high, dual = bounds(k)
 
-    def two_sided(logp, logp_old, A):
-        return surrogate.clipped(logp, logp_old, A, low, high, dual)
+    def two_sided(logp, old_logp, A):
+        return surrogate.clipped(logp, old_logp, A, low, high, dual)
 
     runs = [modsum_run(ppo, seed=SEEDS * k.seed + i, learning_rate=k.learning_rate, groups=GROUPS, K=K, critic_rate=0.5 if k.critic else 0.0,
                        hyper=dict(inner_epochs=k.passes), hooks=dict(surrogate=two_sided)) for i in range(SEEDS)]

@@ -8,7 +8,8 @@ from sim import gradient_noise, modsum
 from sim.algorithms import reinforce
 from sim.gradient_noise import LOGITS, REWARD
 from sim.runs import modsum_run
-from widgets.contract import Break, Readout, band, bars, choice, dots, label, ladder, line, panel, slider, threshold
+from widgets.contract import Break, Readout, choice, ladder, slider
+from widgets.marks import band, bars, dots, label, line, panel, threshold
 
 TITLE = "Four runs of REINFORCE, and the noise of a sample by what is added to the reward"
 UPDATES, SEEDS, GROUPS = 100, 4, 8

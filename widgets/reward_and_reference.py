@@ -4,7 +4,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from sim import anchored, hacking
-from widgets.contract import Break, Readout, bars, choice, dots, label, ladder, line, panel, slider, threshold
+from widgets.contract import Break, Readout, choice, ladder, slider
+from widgets.marks import bars, dots, label, line, panel, threshold
 
 TITLE = "Paid and true reward against the distance from the reference"
 COST = "12,800 completions a run"

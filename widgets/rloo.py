@@ -8,7 +8,8 @@ from sim import completion_ratio, gradient_noise, group_baselines, kl, modsum, s
 from sim.algorithms import rloo
 from sim.optimizer import SGD, AdamW
 from sim.runs import modsum_run
-from widgets.contract import Break, Readout, bars, choice, label, ladder, line, panel, slider, threshold, toggle
+from widgets.contract import Break, Readout, choice, ladder, slider, toggle
+from widgets.marks import bars, label, line, panel, threshold
 
 TITLE = "RLOO and a twin with another group baseline, three runs each"
 UPDATES, SEEDS, GROUPS = 60, 3, 4
@@ -76,8 +77,8 @@ def surrogates(k):
     if k.ratio == "none":
         return {}
     if k.ratio == "per completion":
-        return dict(surrogate=lambda logp, logp_old, A: completion_ratio.clipped(logp, logp_old, A, 0.2))
-    return dict(surrogate=lambda logp, logp_old, A: surrogate.clipped(logp, logp_old, A, 0.2, 0.2))
+        return dict(surrogate=lambda logp, old_logp, A: completion_ratio.clipped(logp, old_logp, A, 0.2))
+    return dict(surrogate=lambda logp, old_logp, A: surrogate.clipped(logp, old_logp, A, 0.2, 0.2))
 
 
 def moved(controller):

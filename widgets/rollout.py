@@ -12,7 +12,8 @@ from sim.framework.trainer import Trainer
 from sim.runs import add_run
 from sim.scorer import outcome
 from sim.tinylm import PAD, TEXT
-from widgets.contract import Break, Readout, choice, dots, heat, label, ladder, line, panel, slider, threshold
+from widgets.contract import Break, Readout, choice, ladder, slider
+from widgets.marks import dots, heat, label, line, panel, threshold
 
 TITLE = "Sixty batches of rollouts from a tiny language model, and what the trainer remembers of them"
 UPDATES, GROUPS, GROUP, EVERY = 60, 16, 8, 6
@@ -84,7 +85,7 @@ def away(sampled, raw):
 def trained(k):
     """What `Result` holds from `updates` on, now and then."""
     # the log-probs of the moment in place of the recorded ones: the ratio is 1 whatever the policy has become
-    forgotten = dict(surrogate=lambda logp, logp_old, A: grpo.surrogate(logp, logp, A)) if k.old == EACH else {}
+    forgotten = dict(surrogate=lambda logp, old_logp, A: grpo.surrogate(logp, logp, A)) if k.old == EACH else {}
     run = add_run(grpo, seed=k.seed, groups=GROUPS, K=GROUP, hyper=dict(inner_epochs=k.passes, beta=0.0), temperature=k.temperature,
                   trainer_temperature=None if k.trainer == SAME else 1.0, hooks=dict(weights=lambda mask: mask / mask.sum(), **forgotten), exact_every=UPDATES)
     run.rollout.generate = partial(run.rollout.generate, top_p=k.top_p)

@@ -10,7 +10,8 @@ from sim.framework.trainer import Trainer
 from sim.optimizer import SGD, AdamW
 from sim.runs import add_run
 from sim.token_gradient import TokenGradient, before_the_last_step, token_gradient
-from widgets.contract import Break, Readout, choice, dots, heat, label, ladder, line, panel, slider, threshold, toggle
+from widgets.contract import Break, Readout, choice, ladder, slider, toggle
+from widgets.marks import dots, heat, label, line, panel, threshold
 
 TITLE = "One hundred batches of sums of two digits, trained on one by one"
 UPDATES, GROUPS, K = 100, 16, 8
@@ -40,7 +41,7 @@ class Knobs:
 
 
 LOCAL = dict(micro=4, divisor="its own count")
-PRESETS = {"GRPO": Knobs(), "DAPO's token mean": Knobs(mode="token-mean"), "Dr. GRPO": Knobs(mode="seq-mean-token-sum-norm", advantage="reward − mean"),
+PRESETS = {"GRPO": Knobs(), "DAPO's token mean": Knobs(mode="token-mean"), "Dr.GRPO": Knobs(mode="seq-mean-token-sum-norm", advantage="reward − mean"),
            "2 passes": Knobs(passes=2), "Learning rate 0.1": Knobs(learning_rate=0.1), "Accumulated": Knobs(mode="token-mean", **LOCAL)}
 
 
@@ -83,8 +84,8 @@ def run(k):
 
 
 def hooks(k):
-    def two_sided(logp, logp_old, A):
-        return surrogate.clipped(logp, logp_old, A, k.eps_low, k.eps_high)
+    def two_sided(logp, old_logp, A):
+        return surrogate.clipped(logp, old_logp, A, k.eps_low, k.eps_high)
 
     def paid(r, kl, length, trunc, T):
         return k.scale * r

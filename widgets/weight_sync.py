@@ -7,7 +7,8 @@ from sim import importance, precision, stale, tasks
 from sim.framework.controller import LOG_RATIO_EDGES
 from sim.framework.rollout import RolloutEngine
 from sim.framework.weight_sync import transfer_seconds
-from widgets.contract import Break, Readout, band, bars, choice, decades, dots, label, ladder, line, panel, region, slider, threshold
+from widgets.contract import Break, Readout, choice, ladder, slider
+from widgets.marks import band, bars, decades, dots, label, line, panel, region, threshold
 
 TITLE = "One run on fresh completions, and one on those of older weights"
 UPDATES = 120

@@ -7,7 +7,8 @@ from sim import bandit, tasks
 from sim.algorithms import reinforce
 from sim.optimizer import AdamW
 from sim.runs import add_run
-from widgets.contract import Break, Readout, bars, choice, dots, label, ladder, line, panel, slider, threshold
+from widgets.contract import Break, Readout, choice, ladder, slider
+from widgets.marks import bars, dots, label, line, panel, threshold
 
 TITLE = "From demonstrations with 30 % right: twenty runs of a policy over five completions"
 COST = "32,000 completions of the five, 7,680 of the language model"

@@ -10,7 +10,7 @@ from pathlib import Path
 from tools import frames
 from widgets import host
 
-NAMES = sorted(file.stem for file in (Path(__file__).parents[2] / "widgets").glob("*.py") if file.stem not in ("__init__", "contract", "host"))
+NAMES = sorted(file.stem for file in (Path(__file__).parents[2] / "widgets").glob("*.py") if file.stem not in ("__init__", "contract", "host", "marks"))
 
 
 @cache

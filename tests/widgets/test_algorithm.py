@@ -51,7 +51,7 @@ def test_a_comparison_mends_the_silence():
 def test_noise_breaks_below_a_hundredth_and_only_where_the_deviation_is_divided_out(wrong, breaks):
     knobs = dict(K=4, right=3, wrong=wrong)
     assert (now(**knobs) is not None) == (now(**knobs, plugin="DAPO") is not None) == breaks
-    assert now(**knobs, plugin="Dr. GRPO") is None
+    assert now(**knobs, plugin="Dr.GRPO") is None
 
 
 def test_a_constant_breaks_reinforce_in_training_and_nothing_that_compares_within_the_group():
@@ -68,13 +68,13 @@ def test_a_constant_changes_no_training_of_a_group_file():
 @pytest.mark.parametrize("plugin", FILES)
 def test_one_more_right_completion_changes_every_bar_of_a_group_file(plugin):
     moved = own(plugin=plugin, right=3) != own(plugin=plugin, right=2)
-    assert moved.all() if plugin in ("GRPO", "RLOO", "DAPO", "Dr. GRPO") else moved.sum() == 1
+    assert moved.all() if plugin in ("GRPO", "RLOO", "DAPO", "Dr.GRPO") else moved.sum() == 1
 
 
 def test_more_completions_raise_a_lone_success_only_where_the_deviation_is_divided_out():
     ups = {name: [first(K=K, right=1).advantages[name][0] for K in (2, 4, 8, 16)] for name in FILES}
     assert ups["GRPO"] == sorted(ups["GRPO"]) and ups["GRPO"][-1] == pytest.approx(15 / 4, rel=1e-4)
-    assert max(ups["Dr. GRPO"]) < 1 and ups["RLOO"] == pytest.approx([1] * 4)
+    assert max(ups["Dr.GRPO"]) < 1 and ups["RLOO"] == pytest.approx([1] * 4)
 
 
 def test_the_divisor_the_value_and_the_offset_move_their_bars():
@@ -85,7 +85,7 @@ def test_the_divisor_the_value_and_the_offset_move_their_bars():
 
 def test_a_longer_completion_is_pushed_less_by_the_token_under_grpo_and_not_under_dr_grpo():
     assert first(length=16).push[0] < first(length=1).push[0] / 10
-    push = first(plugin="Dr. GRPO", length=8).push
+    push = first(plugin="Dr.GRPO", length=8).push
     assert push[0] == pytest.approx(push[1])
 
 
