@@ -87,7 +87,7 @@ def run(k):
             trainer.append(tasks.exact_pass(c.trainer.policy))
             rollout.append(trainer[-1] if invariants.versions_agree(c.rollout, c.trainer) else tasks.exact_pass(c.rollout.policy))
         stop = last and event.stage >= max(k.stage, 2)
-        if stop or k.iterations == 1 or (event.stage == 7 and done % PICTURE == 0):
+        if stop or k.iterations == 1 or (event.stage == 7 and (done == 1 or done % PICTURE == 0)):
             yield Run(done, min(event.stage, k.stage) if last else event.stage, [*at], [*trainer], [*rollout], [*counted], [*kl], [*logged],
                       Counter(violated), frozenset(checked), clipped, batch, c.trainer.policy)
         if stop:
