@@ -1,27 +1,25 @@
 """The noise of a REINFORCE estimate where every answer can be enumerated: one prompt, five answers, a softmax over five logits.
 
-Closed form. One sample's estimate of the gradient is (R - b) s with the score s = grad log pi = onehot - pi. Nothing is trained here.
+Closed form; the policy is that of sim/bandit.py, at other logits. One sample's estimate of the gradient is (R - b) s with the score
+s = grad log pi = onehot - pi. Nothing is trained here.
 Williams (1992), doi:10.1007/BF00992696; the least noisy constant b: Greensmith, Bartlett and Baxter (2004), JMLR 5.
 """
 import numpy as np
+
+from sim import bandit
+from sim.bandit import softmax
 
 LOGITS = np.array([0.0, 0.5, -0.3, 1.0, 0.2])
 REWARD = np.array([0.0, 0.0, 1.0, 0.2, 0.5])
 
 
-def softmax(logits):
-    weight = np.exp(logits - logits.max())                  # the max is subtracted first: exp(800) is inf
-    return weight / weight.sum()
-
-
 def expected_reward(logits, reward):
-    return softmax(logits) @ reward
+    return bandit.expected_reward(softmax(logits), reward)
 
 
 def policy_gradient(logits, reward):
     """d expected_reward / d logits, (answers,): pi (R - J)."""
-    pi = softmax(logits)
-    return pi * (reward - pi @ reward)
+    return bandit.policy_gradient(softmax(logits), reward)
 
 
 def estimates(logits, reward, baseline):
@@ -37,9 +35,7 @@ def noise(logits, reward, baseline):
 
 def best_baseline(logits, reward):
     """The constant with the least noise, E[R |s|^2] / E[|s|^2]: the mean reward with every answer weighted by its squared score."""
-    pi = softmax(logits)
-    square = ((np.eye(len(logits)) - pi)**2).sum(axis=1)
-    return (pi * square) @ reward / (pi @ square)
+    return bandit.best_baseline(softmax(logits), reward)
 
 
 def signal_to_noise(logits, reward, baseline, samples):
