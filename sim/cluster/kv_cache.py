@@ -11,11 +11,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sim.cluster.hardware import ridge
 from sim.cluster.throughput import bytes_read, peak_flops
 
+HBM_SHARE = 0.9             # of the memory that the engine may fill with weights and cache
 
-def capacity(model, acc, tp=1, util=0.9, w_bytes=2, kv_bytes=2):
+
+def capacity(model, acc, tp=1, util=HBM_SHARE, w_bytes=2, kv_bytes=2):
     """Tokens whose keys and values fit beside the weights; negative if the weights alone do not fit.
 
     On each of `tp` GPUs: (util x HBM − weights / tp) / (KV bytes a token / KV shards).
@@ -97,7 +98,7 @@ def flop_to_hide_a_token(model, acc, tp, w_bytes, kv_bytes):
 
 def engine_ridge(acc, w_bytes):
     """FLOP a byte at which an engine with weights of this width is compute-bound. Assumed: attention runs at the same peak as the projections."""
-    return ridge(acc, "fp8" if w_bytes == 1 and acc.fp8_tflops else "bf16")
+    return peak_flops(acc, w_bytes) / acc.hbm_bytes_per_second
 
 
 def expected_utilization(median, sigma, max_len):

@@ -6,7 +6,7 @@ maximum is at least the maximum of the means, so an overlapped step is never fas
 import math
 from dataclasses import dataclass, replace
 
-from sim.cluster import throughput
+from sim.cluster import kv_cache, throughput
 from sim.cluster.hardware import ridge
 
 TOPOLOGIES = ("sync", "one-off", "async")
@@ -134,7 +134,6 @@ def useful_rate(completions, step_seconds, informative, ess):
 
 PROMPT = 512                # assumed: prompt tokens of a completion
 SYNC_BYTES_PER_SECOND = 25e9            # assumed: one weight transfer, casts and barriers included
-HBM_SHARE = 0.9             # of the memory that the engine may fill with weights and cache
 
 
 def roles_from_config(model, acc, rollout_gpus, train_gpus, completions, mean_tokens, longest, verify, reference=True, reuse=False):
@@ -156,7 +155,7 @@ def roles_from_config(model, acc, rollout_gpus, train_gpus, completions, mean_to
 def live_sequences(model, acc, gpus, completions, mean_tokens):
     """Sequences that decode together on one engine: its share of the step's completions, or as many as its cache holds."""
     tp = smallest_tp(model, acc)
-    return min(completions / max(gpus // tp, 1), kv_tokens_that_fit(model, acc, tp) / mean_context(mean_tokens))
+    return min(completions / max(gpus // tp, 1), kv_cache.capacity(model, acc, tp) / mean_context(mean_tokens))
 
 
 def mean_context(mean_tokens):
@@ -165,12 +164,7 @@ def mean_context(mean_tokens):
 
 def smallest_tp(model, acc):
     """Tensor parallelism that leaves a third of the engine's memory to the cache, a power of two."""
-    return 2 ** max(0, math.ceil(math.log2(2 * model.params() / (HBM_SHARE * acc.hbm_bytes * 2 / 3))))
-
-
-def kv_tokens_that_fit(model, acc, tp):
-    room = HBM_SHARE * acc.hbm_bytes - 2 * model.params() / tp
-    return room * model.kv_shards(tp) / model.kv_bytes_per_token()
+    return 2 ** max(0, math.ceil(math.log2(2 * model.params() / (kv_cache.HBM_SHARE * acc.hbm_bytes * 2 / 3))))
 
 
 OTHER_LIMIT = 0.10          # above this share of the step, measure before you optimize

@@ -11,11 +11,12 @@ from sim.cluster.hardware import ridge
 
 MFU = 0.40                  # assumed: share of peak FLOP/s in training and in log-prob passes, of padded batches and communication included
 MICRO_BATCH = 8192          # assumed: tokens that one GPU takes through the model at a time in training and log-prob passes
+EFF_FL = 0.6                # assumed: share of peak FLOP/s in an engine's iteration
 ALPHA = 3e-6                # assumed: seconds to start one message of a collective inside the scale-up domain
 
 
 def iter_time(model, acc, n_dec, kv_tokens, n_pf=0, tp=1, w_bytes=2, kv_bytes=2,
-              eff_bw=0.75, eff_fl=0.6, t0=1.5e-3, attn_flops=0.0):
+              eff_bw=0.75, eff_fl=EFF_FL, t0=1.5e-3, attn_flops=0.0):
     """Seconds of one iteration that decodes `n_dec` sequences over `kv_tokens` cached tokens
     and prefills `n_pf` tokens; numbers or arrays. max(bytes / bandwidth, FLOP / peak) + t0.
 
@@ -82,7 +83,7 @@ def role_points(model, acc, n_dec, ctx, tokens):
     decode_flop = 2.0 * model.active_params() * n_dec
     decode = Point("decode", decode_flop / bytes_read(model, n_dec, n_dec * ctx), decode_flop / float(iter_time(model, acc, n_dec, n_dec * ctx)))
     intensity = model.active_params() * tokens / weights_read(model, tokens)
-    return [decode, Point("prefill", intensity, roof(acc, intensity) * 0.6),        # assumed: iter_time's eff_fl
+    return [decode, Point("prefill", intensity, roof(acc, intensity) * EFF_FL),
             Point("log_probs", intensity, roof(acc, intensity) * MFU), Point("train", intensity, roof(acc, intensity) * MFU)]
 
 
