@@ -2,7 +2,6 @@
 import io
 import re
 import zipfile
-from pathlib import Path
 
 from tools import fetch, files, snapshot
 from tools.say import Stop
@@ -78,7 +77,3 @@ def packed(folders, root=ROOT):
             entry.create_system = 3                                     # the same bytes from Windows
             zip_.writestr(entry, path.read_bytes(), zipfile.ZIP_DEFLATED, 9)
     return archive.getvalue()
-
-
-def size():
-    return sum(path.stat().st_size for path in Path(VENDOR).rglob("*") if path.is_file())

@@ -50,9 +50,9 @@ def truncated_share(sigma, mu, cap):
     return erfc((log(cap) - mu) / (sigma * sqrt(2))) / 2 if sigma > 0 else float(exp(mu) > cap)
 
 
-def straggler_tax(n, sigma, mu=0.0, cap=inf):
+def straggler_tax(n, sigma):
     """E[max of n] / E[length]: slot-iterations paid for each one used when n slots wait for the longest."""
-    return expected_max(n, sigma, mu, cap) / capped_mean(sigma, mu, cap)
+    return expected_max(n, sigma) / capped_mean(sigma)
 
 
 # Who is trained on when the race is stopped early. `between` is the share of the variance of log length that lies between prompts
@@ -188,11 +188,6 @@ def drawn(prompts, K, between, rng):
 def first_completions(z, K):
     """The K of each group that finish first, (prompts, launched) -> (prompts, K)."""
     return np.sort(z, axis=1)[:, :K]
-
-
-def first_prompts(z, prompts):
-    """The groups that finish first, (launched, K) -> (prompts, K)."""
-    return z[np.argsort(z.max(axis=1))[:prompts]]
 
 
 def group_gradient(z, right, p):
