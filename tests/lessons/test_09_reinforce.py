@@ -6,7 +6,9 @@ from urllib.parse import parse_qsl
 import numpy as np
 import pytest
 
-from sim import gradient_noise, modsum
+from sim import gradient_noise, modsum, tasks
+from sim.framework.env import Verifier
+from sim.framework.rollout import RolloutEngine
 from sim.gradient_noise import LOGITS, REWARD
 from tests.lessons.prose import Lesson
 from widgets import host, reinforce
@@ -68,6 +70,37 @@ def test_two_answers():
     LESSON.says("0.0576", mean)
     LESSON.says("64", mean / none)
     assert 0.9 * 0.1 == pytest.approx(0.1 * 0.9) == pytest.approx(0.09) and "Both give 0.09" in LESSON.text
+
+
+def test_the_two_values_of_a_sample():
+    assert "is $(1-b)(1-p)$ for the right answer and $bp$ for the wrong one" in LESSON.text
+    for p, b in ((0.9, 0.0), (0.9, 0.9), (0.3, 0.45)):
+        right, wrong = (1 - b) * (1 - p), b * p
+        assert right - wrong == pytest.approx(1 - p - b, abs=1e-12)
+        assert p * right**2 + (1 - p) * wrong**2 - (p * right + (1 - p) * wrong)**2 == pytest.approx(gradient_noise.two_answer_noise(p, b), abs=1e-12)
+
+
+def squared_scores(policy, batch):
+    """|s|^2 of each completion, (N,): the gradient of its log-probability, one completion at a time."""
+    def squared(i):
+        mask = batch.response_mask[i:i + 1]
+        _, _, cache = policy.token_logp(batch.prompt[i:i + 1], batch.tokens[i:i + 1], mask)
+        return sum((array**2).sum() for array in policy.backward(cache, mask.astype(float)).values())
+
+    return np.array([squared(i) for i in range(len(batch.tokens))])
+
+
+@pytest.mark.parametrize("words, policy, task, prompt", [("the first of [the orientation's](00-orientation.md) four", modsum.Policy(), modsum.Task(), 0),
+                                                         ("$7+5$ for the language model of Part I", tasks.checkpoint("add"), tasks.Add(), 75)])
+def test_how_far_the_mean_is_from_the_best_baseline_where_completions_have_tokens(words, policy, task, prompt):
+    batch, _ = RolloutEngine(policy).generate(task, np.array([prompt]), 4000, np.random.default_rng(0))
+    reward, square = Verifier(task).verify(batch).accuracy, squared_scores(policy, batch)
+    mean, best = reward.mean(), (reward * square).mean() / square.mean()
+    moved = [((reward - b)**2 * square).mean() for b in (0.0, mean, best)]
+    row(words, [f"{mean:.3f}", f"{best:.3f}", *(f"{x:#.3g}" for x in moved)])
+    if prompt == 75:
+        LESSON.says("84", square[reward == 0].mean())
+        LESSON.says("28", square[reward == 1].mean())
 
 
 def test_what_was_to_be_seen():
