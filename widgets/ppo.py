@@ -109,7 +109,7 @@ def curves(by_seed, combined):
     return [line(x, combined(by_seed, axis=0), combined.__name__), *(line(x, one, f"run {i + 1}", 1, "seed") for i, one in enumerate(by_seed))]
 
 
-RATIO = "ratio r, now over when sampled"
+RATIO = "ratio ρ, now over when sampled"
 RATIO_TICKS = dict(tickvals=np.log([0.2, 0.5, 1, 2, 5]), ticktext=["0.2", "0.5", "1", "2", "5"])
 CELLS = np.array([0.5, 1.0, 1.5])                   # below, inside and above the default range
 FAR = 4.0
@@ -130,7 +130,7 @@ def one_token(low, high, dual):
     words = "A = +1, wanted", "A = −1, unwanted"
     return [panel("Loss of one token", "exact", *wanted, *unwanted, *box, label(FAR, -1.1, words[0], 1, "right"), label(2.3, 2.7, words[1], 2, "right"),
                   x=RATIO, x_range=(0, FAR), y_range=(-4.2, 4.2), tab="One token"),
-            panel("Its slope, dL/dr", "exact; 0 leaves the token alone", *wanted_slope, *unwanted_slope, *box,
+            panel("Its slope, dL/dρ", "exact; 0 leaves the token alone", *wanted_slope, *unwanted_slope, *box,
                   label(FAR, -1.3, words[0], 1, "right"), label(FAR, 1.1, words[1], 2, "right"),
                   x=RATIO, x_range=(0, FAR), y_range=(-1.4, 1.4), tab="One token")]
 

@@ -106,7 +106,7 @@ def test_the_dual_clip_changes_the_one_cell_without_a_bound():
 
 
 def test_two_of_the_six_cells_are_dead():
-    data = panel("Its slope, dL/dr")["data"]
+    data = panel("Its slope, dL/dρ")["data"]
     np.testing.assert_allclose(data[1]["y"], [-1, -1, 0], atol=1e-12)
     np.testing.assert_allclose(data[3]["y"], [0, 1, 1], atol=1e-12)
 
