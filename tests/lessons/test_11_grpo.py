@@ -1,9 +1,11 @@
 """The numbers of the lesson on GRPO, recomputed."""
 import re
 from functools import cache
+from itertools import product
 from urllib.parse import parse_qsl
 
 import numpy as np
+import pytest
 
 from sim import group_baselines, modsum
 from tests.lessons.prose import Lesson
@@ -41,11 +43,29 @@ def test_the_z_score_weighs_prompts_by_their_pass_rate():
         LESSON.says(words, group_baselines.share_of_gradient(p, 8, group_baselines.z_score))
 
 
+def mean_estimate(pi, reward, K):
+    """The mean over all groups of sum(z-score * score) / K, on the logits of a softmax over answers, each group with its probability."""
+    groups = np.array(list(product(range(len(pi)), repeat=K)))
+    pushes = (group_baselines.z_score(reward[groups])[..., None] * (np.eye(len(pi))[groups] - pi)).mean(axis=1)
+    return pi[groups].prod(axis=1) @ pushes
+
+
+def test_the_z_score_turns_the_direction_unless_rewards_are_0_and_1():
+    pi = np.array([0.7, 0.2, 0.1])
+
+    def cosine(reward):
+        estimate, truth = mean_estimate(pi, reward, 4), pi * (reward - pi @ reward)
+        return estimate @ truth / np.linalg.norm(estimate) / np.linalg.norm(truth)
+
+    LESSON.says("0.947", cosine(np.array([0, 0.3, 1])))
+    assert cosine(np.array([0.0, 0, 1])) == pytest.approx(1, abs=1e-9) and cosine(np.array([0.0, 1, 1])) == pytest.approx(1, abs=1e-9)
+
+
 def test_the_table_of_dead_groups():
     row("dead groups", [f"{100 * sum(group_baselines.dead_probability(0.02, K)):.1f} %" for K in SIZES])
     share = group_baselines.share_of_gradient
-    row("mean estimate over true gradient, less the mean", [f"{share(0.02, K, group_baselines.less_mean) + 1e-9:.3f}".rstrip("0") for K in SIZES])
-    row("the same, z-score", [f"{share(0.02, K, group_baselines.z_score):.3g}" for K in SIZES])
+    row(r"mean estimate over true gradient, with $A=R-\bar R$", [f"{share(0.02, K, group_baselines.less_mean) + 1e-9:.3f}".rstrip("0") for K in SIZES])
+    row("the same, with the z-score", [f"{share(0.02, K, group_baselines.z_score):.3g}" for K in SIZES])
     signal = group_baselines.signal_to_noise_per_completion
     row("signal to noise of a completion", [f"{signal(0.02, K, group_baselines.less_mean):.4f}" for K in SIZES])
     LESSON.says("7.5", signal(0.5, 16, group_baselines.less_mean))
@@ -95,6 +115,8 @@ def test_the_pair_that_differs_by_rounding():
     pair = np.array([[0.3, 0.1 + 0.2]])
     assert 5e-17 < pair[0, 1] - pair[0, 0] < 6e-17 and np.abs(group_baselines.z_score(pair)).max() < 1e-9
     np.testing.assert_array_equal(group_baselines.z_score(pair, eps=0.0), [[-1, 0]])
+    assert pair.mean() == pair.max() and np.nextafter(pair[0, 0], 1) == pair[0, 1]      # neighbors: no number lies between them
+    np.testing.assert_allclose(group_baselines.z_score(np.array([[0.3, 0.4]]), eps=0.0), [[-0.5**0.5, 0.5**0.5]])
 
 
 def test_every_knob_link_is_a_setting_of_the_widget():
