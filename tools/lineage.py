@@ -2,11 +2,10 @@
 
 Arrows lead to the lesson that shows the patch; a lesson that is not in the navigation is drawn and not linked.
 """
+from sim.algorithms import NAMES
 from tools import lessons, quoting
 
-NODES = {                               # name: (file, lesson)
-    "REINFORCE": ("reinforce", "09"), "PPO": ("ppo", "10"), "GRPO": ("grpo", "11"),
-    "RLOO": ("rloo", "12"), "DAPO": ("dapo", "13"), "Dr.GRPO": ("dr_grpo", "14")}
+NODES = {name: (file, f"{lesson:02}") for lesson, (name, file) in enumerate(NAMES.items(), 9)}
 EDGES = {                               # (from, to): the change in words
     ("REINFORCE", "PPO"): "critic, ratio, clip", ("PPO", "GRPO"): "group mean ÷ std", ("REINFORCE", "RLOO"): "RLOO is also REINFORCE with one line changed",
     ("GRPO", "RLOO"): "leave one out", ("GRPO", "DAPO"): "four fixes", ("GRPO", "Dr.GRPO"): "no ÷ std, no ÷ |o|"}

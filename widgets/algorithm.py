@@ -1,10 +1,10 @@
 """One group of rewards through six algorithm files, the push each token gets, and the same loop trained with the chosen file."""
 from dataclasses import dataclass
+from importlib import import_module
 
 import numpy as np
 
-from sim import aggregation, group_baselines, plugins, tasks
-from sim.algorithms import dapo, dr_grpo, grpo, ppo, reinforce, rloo
+from sim import aggregation, algorithms, group_baselines, plugins, tasks
 from sim.framework.algorithm import Algorithm
 from sim.runs import add_run
 from widgets.contract import Break, Readout, choice, ladder, slider
@@ -12,7 +12,7 @@ from widgets.marks import bars, dots, label, line, panel, threshold
 
 TITLE = "What six algorithm files make of one group of rewards"
 COST = "23,040 completions a run"
-FILES = {"REINFORCE": reinforce, "PPO": ppo, "GRPO": grpo, "RLOO": rloo, "DAPO": dapo, "Dr.GRPO": dr_grpo}
+FILES = {name: import_module(f"sim.algorithms.{file}") for name, file in algorithms.NAMES.items()}
 NAMES = ["REIN-<br>FORCE", "PPO", "GRPO", "RLOO", "DAPO", "Dr.<br>GRPO"]      # on an axis
 DIVIDED = ("GRPO", "DAPO")                  # by the standard deviation of the group
 LENGTHS = [3, 8, 4, 5, 3, 8, 6, 4] * 2

@@ -5,6 +5,7 @@ from importlib import import_module
 import numpy as np
 
 from sim import modsum
+from sim.algorithms import NAMES
 from sim.framework.controller import Controller
 from sim.framework.trainer import Trainer
 from sim.runs import modsum_run
@@ -15,13 +16,12 @@ TITLE = "Two algorithm files, one task, the same seeds"
 UPDATES, SEEDS, GROUPS, K = 60, 3, 8, 8
 EVERY = 4                                           # updates between two pictures
 NATS = 1.0                                          # an update farther than this from the policy that sampled its batch counts as broken
-FILES = {"REINFORCE": "reinforce", "PPO": "ppo", "GRPO": "grpo", "RLOO": "rloo", "DAPO": "dapo", "Dr.GRPO": "dr_grpo"}
 
 
 @dataclass(frozen=True)
 class Knobs:
-    a: str = choice("First", "GRPO", list(FILES))
-    b: str = choice("Second", "Dr.GRPO", list(FILES))
+    a: str = choice("First", "GRPO", list(NAMES))
+    b: str = choice("Second", "Dr.GRPO", list(NAMES))
     rate_a: float = ladder("Learning rate of the first", 2.0, [0.5, 1.0, 2.0, 4.0, 8.0, 12.0, 24.0, 40.0])
     rate_b: float = ladder("Learning rate of the second", 2.0, [0.5, 1.0, 2.0, 4.0, 8.0, 12.0, 24.0, 40.0])
     passes: str = choice("Passes over each batch", "as in the file", ["as in the file", "1", "4", "16"])
@@ -59,7 +59,7 @@ def run(k):
 
 def built(k, name, rate, seed):
     hyper = {} if k.passes == "as in the file" else dict(inner_epochs=int(k.passes))
-    return modsum_run(import_module(f"sim.algorithms.{FILES[name]}"), seed=seed, learning_rate=rate, groups=GROUPS, K=K, c=initial(k.start), hyper=hyper)
+    return modsum_run(import_module(f"sim.algorithms.{NAMES[name]}"), seed=seed, learning_rate=rate, groups=GROUPS, K=K, c=initial(k.start), hyper=hyper)
 
 
 def initial(start):

@@ -5,10 +5,10 @@ from importlib import import_module
 
 import numpy as np
 
+from sim.algorithms import NAMES
 from sim.runs import add_run, lookup_run, modsum_run
 
 TASKS = {"add": add_run, "lookup": lookup_run, "modsum": modsum_run}
-ALGORITHMS = ["reinforce", "ppo", "grpo", "rloo", "dapo", "dr_grpo"]
 ROWS, BAR = 10, 40                      # lines of the curve, characters of a full bar
 
 
@@ -25,7 +25,7 @@ def shown(value):
 def settings():
     parser = argparse.ArgumentParser(prog="python -m sim.framework", description="Train a policy through the six roles, and watch the seven stages.")
     parser.add_argument("--task", choices=TASKS, default="add")
-    parser.add_argument("--algorithm", choices=ALGORITHMS, default="grpo")
+    parser.add_argument("--algorithm", choices=NAMES.values(), default="grpo")
     parser.add_argument("--steps", type=int, default=100)
     parser.add_argument("--seed", type=int, default=0)
     chosen = parser.parse_args()

@@ -22,7 +22,7 @@ def test_a_file_against_itself_is_the_same_run(name):
     assert compare.ahead((first, second)) == 0
 
 
-@pytest.mark.parametrize("name", list(compare.FILES))
+@pytest.mark.parametrize("name", list(compare.NAMES))
 def test_every_file_trains(name):
     _, run = last(a="GRPO", b=name)
     assert run.pass_rate[0, -1] > run.pass_rate[0, 0] + 0.1
