@@ -3,8 +3,12 @@ import re
 from functools import cache
 from urllib.parse import parse_qsl
 
+import numpy as np
 import pytest
 
+from sim import modsum
+from sim.algorithms import grpo
+from sim.runs import modsum_run
 from tests.lessons.prose import LESSONS, Lesson
 from tools import lineage
 from widgets import compare, host
@@ -37,6 +41,19 @@ def ends(pair):
 def test_where_the_pairs_end(knobs, said):
     for number, value in zip(said, ends(last(**knobs))):
         PAGE.says(number, value)
+
+
+def test_a_step_of_dr_grpo_is_about_a_sixth_as_long_as_one_of_grpo():
+    lengths, deviations = [], []
+    for event in modsum_run(grpo).iterate(10):
+        if event.stage == 3:
+            batch = event.summary["batch"]
+            deviation = batch.accuracy.reshape(-1, batch.K).std(axis=1, ddof=1)
+            lengths.append(batch.response_mask.sum(axis=1).mean())
+            deviations.extend(deviation[deviation > 0])
+    assert "by about 4 tokens and by a deviation of about 1/2" in PAGE.text and "a sixth as long" in PAGE.text
+    assert np.mean(lengths) == pytest.approx(4, abs=0.5) and np.mean(deviations) == pytest.approx(0.5, abs=0.1)
+    assert modsum.T == 12
 
 
 def test_sixteen_passes_with_a_clip_and_without_a_ratio():
