@@ -1,8 +1,11 @@
 """A panel drawn at build, before and without scripts: an SVG that the page's plot replaces, and a table of its data."""
 import html
+import json
 from math import ceil, floor, isfinite, log10
+from pathlib import Path
 
-WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 400, 230, 44, 14, 10, 38
+WIDTH, HEIGHT = 400, 230
+LEFT, RIGHT, TOP, BOTTOM = json.loads((Path(__file__).parents[1] / "site/assets/look.json").read_text(encoding="utf-8"))["layout"]["margin"].values()
 
 
 def svg(panel):

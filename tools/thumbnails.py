@@ -23,7 +23,7 @@ def paths(panel):
     up = scale([y for row in points for _, y in row] + floor, panel["layout"]["yaxis"], HEIGHT - 1, INSET)
     for mark, row in zip(marks, points):
         place = [(across(x), up(y)) for x, y in thinned(row)]
-        draw = columns if mark["type"] == "bar" else spots if mark["mode"] == "markers" else steps if mark.get("line", {}).get("shape") == "hv" else curve
+        draw = columns if mark["type"] == "bar" else spots if mark["mode"] == "markers" else steps if mark["meta"]["role"] == "step" else curve
         if d := draw(place):
             yield f'<path class="{CLASSES[mark["meta"]["series"]]}" d="{d}"/>'
         if stacked:

@@ -1,6 +1,6 @@
 """The words a figure is drawn in: marks, and the panel that holds them.
 
-A mark is data and a role; colours, fonts and margins belong to the page (site/assets/figure.js).
+A mark is data and a role; colours, fonts and margins belong to the page (site/assets/look.json).
 """
 from math import ceil, floor, log10
 
@@ -9,8 +9,7 @@ import numpy as np
 
 def line(x, y, name="", series=1, role=""):
     """A curve; role "seed" is a further run of the same setting, "exact" an analytic value, "reference" grey, "step" a staircase."""
-    shape = dict(line=dict(shape="hv")) if role == "step" else {}
-    return dict(type="scatter", mode="lines", x=x, y=y, name=name, meta=dict(series=series, role=role), **shape)
+    return dict(type="scatter", mode="lines", x=x, y=y, name=name, meta=dict(series=series, role=role))
 
 
 def dots(x, y, name="", series=1, role=""):
