@@ -6,7 +6,7 @@ Against a language model it has no shared weights, so that a rare action gains n
 import numpy as np
 
 from sim import surrogate
-from sim.modsum import log_softmax
+from sim.tinylm import log_softmax
 
 ACTIONS, COMPLETIONS, K = 20, 64, 8         # a batch is eight groups of eight draws
 

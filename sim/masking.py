@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sim.algorithms import grpo
+from sim.optimizer import norm
 from sim.runs import lookup_run
 from sim.tinylm import V
 
@@ -31,10 +32,6 @@ def squared_push(pi, token):
 def expected_squared_push(pi):
     """The mean of it over the policy's own draws, 1 - sum pi^2."""
     return 1 - (pi * pi).sum(axis=-1)
-
-
-def squared_norm(grads):
-    return sum((array * array).sum() for array in grads.values())
 
 
 @dataclass(frozen=True)
@@ -88,7 +85,7 @@ def looked_at(batch, own, valid, logp, cache, run, diluted):
     _, _, pi, live, picked, _ = cache
     push = np.zeros(valid.shape)
     push[live] = np.sqrt(squared_push(pi[picked // V], picked % V))
-    from_tool, from_own = (squared_norm(policy.backward(cache, dlogp * part)) for part in (tool, own)) if (dlogp * tool).any() else (0.0, 1.0)
+    from_tool, from_own = (norm(policy.backward(cache, dlogp * part))**2 for part in (tool, own)) if (dlogp * tool).any() else (0.0, 1.0)
     called = tool.any(axis=1)
     row = int(np.argmax(called))
     return Step(batch.accuracy.mean(), called.mean(), from_tool / (from_tool + from_own), -logp[tool > 0].mean() if called.any() else np.nan,

@@ -4,6 +4,8 @@ The wrong one was in several libraries until October 2024 (Han and Han (2024), B
 """
 import numpy as np
 
+from sim.optimizer import norm
+
 
 def slices(mask, count, by_length):
     """Which rows go into each of `count` micro-batches: as they come, or the short completions together."""
@@ -54,7 +56,3 @@ def backward(policy, batch, dlogp):
 def total(gradients):
     gradients = list(gradients)
     return {name: sum(grads[name] for grads in gradients) for name in gradients[0]}
-
-
-def norm(grads):
-    return np.sqrt(sum((grad * grad).sum() for grad in grads.values()))

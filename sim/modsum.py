@@ -7,16 +7,13 @@ as they do in a transformer. It samples nothing and learns nothing by itself. Cl
 """
 import numpy as np
 
+from sim.tinylm import log_softmax
+
 MODULUS, V, EOS, T = 7, 4, 3, 12
 TARGETS = np.array([3, 5, 6, 2])
 DEFAULT, HARD = (2, 1, 0, -1.5), (2, 0, -1.5, -3)                           # how well the start ends on the target, a number a prompt
 NEXT_SUM = (np.arange(MODULUS)[:, None] + np.arange(1, V)) % MODULUS        # (7, 3) where each digit leads
 HIT = (np.arange(MODULUS) == TARGETS[:, None]).astype(float)                # (4, 7) 1 where ending is right
-
-
-def log_softmax(logits):
-    logits = logits - logits.max(axis=-1, keepdims=True)                    # the max is subtracted first: exp(800) is inf
-    return logits - np.log(np.exp(logits).sum(axis=-1, keepdims=True))
 
 
 class Policy:

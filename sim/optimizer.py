@@ -39,10 +39,14 @@ class AdamW:
 
 def clipped_by_norm(grads, clip):
     """The gradient scaled down to norm `clip` where it is longer (None: never), and its norm before."""
-    norm = np.sqrt(sum((grad * grad).sum() for grad in grads.values()))
-    if clip is not None and norm > clip:
-        grads = {name: grad * (clip / norm) for name, grad in grads.items()}
-    return grads, norm
+    length = norm(grads)
+    if clip is not None and length > clip:
+        grads = {name: grad * (clip / length) for name, grad in grads.items()}
+    return grads, length
+
+
+def norm(grads):
+    return np.sqrt(sum((grad * grad).sum() for grad in grads.values()))
 
 
 def positive(learning_rate):

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from sim import kl
 from sim.algorithms import dapo, dr_grpo, grpo, rloo
 
 
@@ -25,8 +26,7 @@ def over_batch_std(R, aux):                         # Lite PPO: the group's mean
 
 
 def k3_with_the_gradient_of_kl(logp, ref_logp):     # value k3; slope of k1 squared over 2, whose mean is the gradient of the KL
-    d = ref_logp - logp
-    return np.exp(d) - d - 1, -d
+    return kl.k3(logp, ref_logp), kl.k2_slope(logp, ref_logp)
 
 
 def one_ratio_a_completion(logp, old_logp, A):      # RLOO in TRL: the product of all ratios, clipped once; each token carries its share

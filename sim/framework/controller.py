@@ -11,6 +11,7 @@ from sim.framework.reference import Reference
 from sim.framework.rollout import RolloutEngine, join
 from sim.framework.trainer import Trainer
 from sim.framework.weight_sync import WeightSync
+from sim.kl import k3
 
 ROLES = ("controller", "rollout", "env", "reference", "algorithm", "trainer", "weight_sync")
 ROUNDS = 8                              # draws at most, the first included, before an iteration goes on with what it has
@@ -125,11 +126,10 @@ class Controller:
 
 
 def mean_k3(batch):
-    """The KL a training log shows: exp(d) - d - 1 with d = ref_logp - old_logp, averaged over the sampled tokens."""
+    """The KL a training log shows: k3 of the weights that sampled, averaged over their tokens."""
     if batch is None or batch.ref_logp is None:
         return np.nan
-    d = (batch.ref_logp - batch.old_logp)[batch.response_mask > 0]
-    return (np.exp(d) - d - 1).mean()
+    return k3(batch.old_logp, batch.ref_logp)[batch.response_mask > 0].mean()
 
 
 def refuse_the_impossible(algorithm, task, groups, K, minibatches):

@@ -137,4 +137,4 @@ def test_the_framework_imports_no_policy_no_task_and_no_algorithm():
     for path in Path(framework.__file__).parent.glob("[!_]*.py"):
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.ImportFrom) and node.module.startswith("sim"):
-                assert node.module.startswith("sim.framework") or node.module in ("sim.scorer", "sim.advantages", "sim.precision"), path.name
+                assert node.module.startswith("sim.framework") or node.module in ("sim.scorer", "sim.advantages", "sim.precision", "sim.kl"), path.name
