@@ -54,6 +54,7 @@ class Algorithm:
         return advantage.reshape(len(mask), -1) * mask, returns                     # (P, K, 1) or (P, K, T) before
 
     def compute_loss(self, logp, batch):
+        """The LossOut of log-probs (N, T), those of the weights being trained; the batch has its advantages, and ref_logp if there is a penalty."""
         mask = batch.response_mask
         if logp.shape != mask.shape:
             raise ValueError(f"logp must have the shape of response_mask, {mask.shape}, not {logp.shape}")

@@ -49,6 +49,17 @@ class StageEvent:
 
 
 class Controller:
+    """One training run. N = groups * K rows of at most T tokens; the objects it is given have these names, and no class need be inherited.
+
+    policy: `params`, a dict of arrays; `prefill(prompt (N, P), temperature)` -> decode(tokens (N, T), t) -> log-probs (N, V) at position t;
+    `token_logp(prompt, tokens, mask, temperature)` -> logp (N, T), entropy (N, T), cache; `backward(cache, dlogp (N, T))` -> a dict like params; `copy()`.
+    task: `T`, `pad`, `eos`; `examples`, dicts with an expected_answer; `batch_prompts(n, rng)` and `refill_prompts(n, rng)` -> (n,) indices of
+    examples; `prompt_ids(example (N,))` -> (N, P); `environment(example, rng)` -> None, or an object with `step(tokens, t)` -> (N,) forced tokens,
+    -1 for none, and `examples`, one a row; `answers(tokens, response_mask, finished (N,))` -> N texts; `exact(policy)` -> {metric: (prompts,)},
+    empty if nothing is. Optional: `pay(batch)` -> (N,) rewards in place of the accuracy; `exact_kl(p, q)` -> (prompts,) nats.
+    optimizer: `step(params, grads)` -> the gradient's norm. critic: `values(prompt, tokens, mask)` -> (N, T); `fit(prompt, tokens, mask, returns (N, T))`.
+    """
+
     def __init__(self, algorithm, task, policy, optimizer, *, groups=8, K=8, critic=None, seed=0, minibatches=1, temperature=1.0,
                  trainer_temperature=None, sync=None, exact_every=1):
         refuse_the_impossible(algorithm, task, groups, K, minibatches)

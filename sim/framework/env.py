@@ -8,11 +8,13 @@ from sim.scorer import score
 
 
 class Verifier:
+    """sim/scorer.py over a batch: one text and one example a row, (N,) verdicts."""
+
     def __init__(self, task):
         self.task, self.known = task, {}
 
     def verify(self, batch, environment=None):
-        """Fills accuracy, reward and details of the batch, and returns it."""
+        """Fills accuracy, reward (N,) and details of the batch, and returns it; an environment brings examples of its own, one a row."""
         answers = self.task.answers(batch.tokens, batch.response_mask, batch.finished)
         examples = [self.task.examples[i] for i in batch.example.tolist()] if environment is None else environment.examples
         verdicts = [self.scored(example, answer) for example, answer in zip(examples, answers)]

@@ -6,6 +6,8 @@ import numpy as np
 
 
 class Trainer:
+    """Owns the policy that learns; `version` counts its optimizer steps."""
+
     def __init__(self, policy, optimizer):
         self.policy, self.optimizer, self.version = policy, optimizer, 0
 
