@@ -6,7 +6,7 @@ from urllib.parse import parse_qsl
 import numpy as np
 import pytest
 
-from sim import length_bias, modsum, std_weight
+from sim import group_baselines, length_bias, modsum, std_weight
 from sim.algorithms import dapo, grpo
 from sim.algorithms import dr_grpo as algorithm
 from sim.recipes import RECIPES
@@ -91,6 +91,22 @@ def test_the_recipes():
         (said,) = re.findall(rf"^\| {re.escape(name)} \|.*\| (\S+) \|$", LESSON.text, re.M)
         LESSON.says(said, np.mean([end.exact["pass_rate"].mean() for end in ends]))
         LESSON.says("5,704" if name == "OLMo 3" else "3,840", np.mean([end.rollouts for end in ends]))
+
+
+def test_what_stands_in_italics_is_in_none_of_the_six_files_and_is_quoted():
+    own = {hook.__name__ for row in RECIPES.values() for hook in row.hooks.values() if hook.__module__ == "sim.recipes"}
+    quoted = set(re.findall(r"^sim/recipes\.py::(\w+)$", LESSON.text, re.M)) - {"RECIPES"}
+    in_italics = {cell for name in RECIPES for cell in re.findall(r"\*([^*|]+)\*", re.search(rf"^\| {re.escape(name)} \|.*$", LESSON.text, re.M)[0])}
+    assert own == quoted and len(in_italics) == len(own) == 4
+    assert RECIPES["OLMo 3"].file is dapo and RECIPES["OLMo 3"].hooks["shape_reward"] is grpo.shape_reward
+
+
+def test_groups_of_two_and_three_have_one_deviation_and_are_live_in_proportion_to_the_true_gradient():
+    for K, factor in ((2, 2), (3, 3)):
+        assert f"{factor}p(1-p)" in LESSON.text
+        for p in (0.02, 0.1, 0.5, 0.9):
+            assert group_baselines.live_probability(p, K) == pytest.approx(factor * p * (1 - p), abs=1e-12)
+            assert std_weight.std_weight(p, K) == pytest.approx(std_weight.std_weight(0.5, K), abs=1e-9)
 
 
 def test_every_knob_link_is_a_setting_of_the_widget():
