@@ -55,6 +55,11 @@ def test_one_sequence_alone_needs_a_minute_for_8192_tokens():
     LESSON.says("62", 8192 * throughput.iter_time(QWEN, H100, 1, 0))
 
 
+@pytest.mark.parametrize("gpus, said", [(2, "40"), (4, "33"), (8, "38")])
+def test_only_splitting_a_replica_shortens_that_minute(gpus, said):
+    LESSON.says(said, 8192 * throughput.iter_time(QWEN, H100, 1, 0, tp=gpus))
+
+
 @pytest.mark.parametrize("text, share", [("2.50", 0.6), ("3.33", 0.7), ("5", 0.8)])
 def test_amdahls_ceilings(text, share):
     LESSON.says(text, step.amdahl(share, float("inf")))
