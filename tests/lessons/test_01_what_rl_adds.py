@@ -31,6 +31,7 @@ def failed(**knobs):
 
 def test_the_optimum_of_imitation():
     LESSON.says("1.561", bandit.cross_entropy(SHOWN, SHOWN))
+    LESSON.says("1.609", bandit.cross_entropy(np.ones(5) / 5, np.ones(5) / 5))
     np.testing.assert_allclose(widget.demonstrations(Knobs()), SHOWN)
 
 
@@ -110,6 +111,7 @@ def test_the_price_on_the_distance_is_a_reverse_divergence():
     def objective(p):
         return p @ reward - beta * kl.divergence(p, ref)
 
+    assert objective(best) == pytest.approx(beta * np.log(ref @ np.exp(reward / beta)), abs=1e-12)
     assert objective(best) - objective(pi) == pytest.approx(beta * kl.divergence(pi, best), abs=1e-12)
 
 

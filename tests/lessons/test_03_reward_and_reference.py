@@ -6,7 +6,9 @@ from urllib.parse import parse_qsl
 import numpy as np
 import pytest
 
-from sim import hacking, kl
+from sim import anchored, hacking, kl, tasks, tinylm
+from sim.algorithms import dr_grpo
+from sim.runs import add_run
 from sim.scorer import score
 from tests.lessons.prose import Lesson
 from widgets import host
@@ -93,7 +95,19 @@ def test_the_model_that_falls_for_a_hack_it_should_not_want_and_the_one_that_goe
     LESSON.says("0.749", end(beta=0.2, hack=0.9).gold)
     LESSON.says("0.907", end(beta=0.0, hack=0.5).gold)
     LESSON.says("6.6", end(beta=0.0, hack=0.5).kl)
-    LESSON.says("1.3", 1 + 5 * 0.5 / 8)
+
+
+def test_how_long_the_far_and_right_model_thinks():
+    """anchored.train without a price, up to the batch of its last point."""
+    c = 0.5 / anchored.THOUGHTS
+    controller = add_run(dr_grpo, task=tasks.GradedAdd(c), hyper=dict(beta=0.0, inner_epochs=1), exact_every=widget.UPDATES + 1)
+    batch = [event.summary["batch"] for event in controller.iterate(widget.UPDATES + 1) if event.role == "env"][-1]
+    assert batch.reward.mean() == end(beta=0.0, hack=0.5).proxy
+    thoughts = ((batch.tokens == tinylm.HMM) * batch.response_mask).sum(axis=1)
+    LESSON.says("116", (thoughts == 4).sum())
+    assert len(thoughts) == 128 and "116 of 128 completions" in LESSON.text
+    LESSON.says("1.25", batch.reward[(thoughts == 4) & (batch.accuracy == 1)].mean())
+    assert tasks.Add.T == 4 + len(["Final: ", "1", "2", "<eos>"])
 
 
 def test_the_alias_and_the_collapsed_log():
