@@ -5,7 +5,6 @@ import os
 import shutil
 import tempfile
 import time
-from importlib.util import find_spec
 from pathlib import Path
 
 from tools import environment, links, offline, snapshot, vendor
@@ -31,8 +30,7 @@ def build(out, address=None):
         say(f"Building the pages; lessons: {len(list((ROOT / 'lessons').glob('[0-9]*.md')))}")
         variables = {**node, "NO_MKDOCS_2_WARNING": "1", "PYTHONUTF8": "1", **({"SITE_URL": address} if address else {})}
         step([python, "-m", "mkdocs", "build", "--strict", "--site-dir", new], variables)         # --quiet would make --strict deaf to warnings
-        if find_spec("tools.finish"):
-            step([python, "-m", "tools.finish", new], variables)
+        step([python, "-m", "tools.finish", new], variables)
         offline.seal(new)
         if nowhere := list(links.broken(new)):
             say("\n".join(f"  {sentence}" for sentence in nowhere))
