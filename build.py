@@ -18,6 +18,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent
 NEEDED = (3, 11)
+CHECKERS = ["axe-core/axe.min.js", "html-validate/bin/html-validate.mjs"]      # of node_modules/: what the browser tests run, and the pages never see
 
 
 def serve():
@@ -64,7 +65,7 @@ def build(*options):
 
 def test(*arguments):
     """The browser tests find the pages at $BOOK_URL, their files in $BOOK_SITE, and the browsers in $CHROMIUM, $FIREFOX and $WEBKIT (on $SCREEN)."""
-    from tools import environment, pages
+    from tools import environment, fetch, pages, vendor
     from tools.say import Stop, say
     from tools.serve import Server
     others = arguments[:2] == ("--browsers", "all")
@@ -82,6 +83,7 @@ def test(*arguments):
     site = ROOT / "_cache" / "tested-site"
     with Server(site, port=8500, base="/rl-post-training/") as server:          # below a path, as on GitHub Pages
         variables.update(CHROMIUM=environment.chromium(), BOOK_URL=server.address, BOOK_SITE=str(site), **(environment.other_browsers() if others else {}))
+        fetch.npm_packages([*vendor.TAKEN, *CHECKERS], environment.with_node())
         pages.build(site, server.address)
         return subprocess.run(pytest, cwd=ROOT, env=variables).returncode or lint
 

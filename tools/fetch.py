@@ -21,8 +21,11 @@ CDN = "https://cdn.jsdelivr.net/pyodide/v{version}/full/{name}"                 
 CARRIER = ("open-webui", "0.12.4", "open_webui/frontend/pyodide/{name}")                                # a package on PyPI that carries the same file
 
 
-def npm_packages(wanted, node):
-    """node_modules/ as package-lock.json says; the files of `wanted` are summed after npm has checked them, so that later damage shows."""
+def npm_packages(wanted, node, *options):
+    """node_modules/ as package-lock.json says; the files of `wanted` are summed after npm has checked them, so that later damage shows.
+
+    `options` are those of npm ci: the pages need no devDependencies, the browser tests do.
+    """
     lock, record = files.sha256(ROOT / "package-lock.json"), ROOT / "node_modules" / ".sums.json"
     try:
         known = json.loads(record.read_text())
@@ -32,7 +35,7 @@ def npm_packages(wanted, node):
         return known["sums"]
     say("Installing npm packages: " + ", ".join(json.loads((ROOT / "package.json").read_text())["dependencies"]))
     npm = shutil.which("npm", path=node["PATH"])
-    done = subprocess.run([npm, "ci", "--ignore-scripts", "--prefer-offline", "--no-audit", "--no-fund", "--loglevel=error"],
+    done = subprocess.run([npm, "ci", "--ignore-scripts", "--prefer-offline", "--no-audit", "--no-fund", "--loglevel=error", *options],
                           cwd=ROOT, env=node, capture_output=True, text=True, errors="replace")
     if done.returncode:
         reasons = [line.removeprefix("npm error ") for line in done.stderr.splitlines() if line.startswith("npm error")]

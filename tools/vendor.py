@@ -28,12 +28,13 @@ LINKER = "pyodide/pyodide.asm.mjs"
 PATCH = ("alignMemory(getMemory(metadata.memorySize+memAlign),memAlign)",       # lets site/assets/snapshot.js say where a library goes
          "alignMemory((Module.placed??((name,place)=>place()))(libName,()=>getMemory(metadata.memorySize+memAlign)),memAlign)")
 STYLE = "katex/dist/katex.min.css"
+TAKEN = [*COPIES.values(), STYLE]
 PACKED = ("sim", "widgets")
 
 
 def fill(node, python):
     """Every file of site/vendor/ as it must be, and no other; `node` is an environment whose PATH has npm."""
-    sums = fetch.npm_packages([*COPIES.values(), STYLE], node)
+    sums = fetch.npm_packages(TAKEN, node, "--omit=dev")
     wheel, wheel_sum = fetch.numpy_wheel(python)
     linker = (ROOT / "node_modules" / COPIES[LINKER]).read_text(encoding="utf-8")
     if linker.count(PATCH[0]) != 1:

@@ -120,15 +120,15 @@ def test_a_damaged_npm_package_is_installed_again(tmp_path, monkeypatch):
     runs = []
 
     def npm(command, **options):
-        runs.append(command[1])
+        runs.append((command[1], command[-1]))
         files.write(tmp_path / "node_modules" / "katex" / "katex.css", CONTENT)
         return subprocess.CompletedProcess(command, 0, "", "")
     monkeypatch.setattr(fetch.subprocess, "run", npm)
     for damage in (None, None, "damage"):
         if damage:
             files.write(tmp_path / "node_modules" / "katex" / "katex.css", damage)
-        assert fetch.npm_packages(["katex/katex.css"], {"PATH": ""}) == {"katex/katex.css": SUM}
-    assert runs == ["ci", "ci"]                 # at first, and after the damage
+        assert fetch.npm_packages(["katex/katex.css"], {"PATH": ""}, "--omit=dev") == {"katex/katex.css": SUM}
+    assert runs == [("ci", "--omit=dev")] * 2               # at first, and after the damage
 
 
 def test_npm_without_a_network_ends_in_one_sentence(tmp_path, monkeypatch):
@@ -182,11 +182,11 @@ def book(tmp_path, monkeypatch):
     monkeypatch.setattr(pages.environment, "install", lambda *lists: sys.executable)
     monkeypatch.setattr(pages.environment, "with_node", lambda: dict(os.environ))
     monkeypatch.setattr(pages.vendor, "fill", lambda *words: None)
-    monkeypatch.setattr(pages, "find_spec", lambda name: None)
     files.write(tmp_path / "mkdocs.yml", "site_name: B\nsite_url: !ENV [SITE_URL, 'https://example.org/']\n"
                                          "docs_dir: lessons\ntheme: {name: null, custom_dir: site}\n")
     files.write(tmp_path / "site" / "main.html", "<link href={{ config.site_url }}>{{ page.content }}")
     files.write(tmp_path / "lessons" / "index.md", "one")
+    files.write(tmp_path / "tools" / "finish.py", "")
     return tmp_path
 
 
@@ -247,7 +247,7 @@ def test_an_interrupted_build_leaves_the_old_pages(book, monkeypatch):
 def test_what_is_generated_or_hidden_is_no_source(book):
     for name in ("site/vendor/python.zip", "sim/__pycache__/kl.pyc", "lessons/.index.md.swp", "lessons/index.md~"):
         files.write(book / name, "x")
-    assert [path.relative_to(book).as_posix() for path in pages.sources()] == ["lessons/index.md", "site/main.html", "mkdocs.yml"]
+    assert [path.relative_to(book).as_posix() for path in pages.sources()] == ["lessons/index.md", "site/main.html", "tools/finish.py", "mkdocs.yml"]
 
 
 # --- the environment
