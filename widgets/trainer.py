@@ -172,8 +172,7 @@ def tokens_of(first):
     cells = heat([str(j + 1) for j in columns], [f"y{i + 1}" for i in rows], push[::-1], "push", low=-furthest, high=furthest)
     told = dict(hovertext=[[words(i, j) for j in columns] for i in rows], hovertemplate="%{hovertext}<extra></extra>")
     return panel("Push on each token, −dL/dlogp", "thousandths, 16 completions of two prompts",
-                 {**cells, "hovertext": [[words(i, j) for j in columns] for i in rows], "hovertemplate": "%{hovertext}<extra></extra>"},
-                 x="token of the completion", tab="First batch")
+                 {**cells, **told}, x="token of the completion", tab="First batch")
 
 
 def readouts(k, r):
