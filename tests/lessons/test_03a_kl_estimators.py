@@ -40,6 +40,7 @@ def test_the_example_in_words():
     LESSON.says("0.838", kl.divergence(POLICY, REF))
     LESSON.says("0.857", kl.divergence(REF, POLICY))
     LESSON.says("0.120", kl.k_moments(POLICY, REF, POLICY).mean[1] - kl.divergence(POLICY, REF))
+    LESSON.says("0.264", POLICY @ (LOG_PROB - REF_LOG_PROB) ** 3 / 6)
 
 
 def test_the_size_of_the_full_sum():
