@@ -107,7 +107,7 @@ def test_how_long_the_far_and_right_model_thinks():
     LESSON.says("116", (thoughts == 4).sum())
     assert len(thoughts) == 128 and "116 of 128 completions" in LESSON.text
     LESSON.says("1.25", batch.reward[(thoughts == 4) & (batch.accuracy == 1)].mean())
-    assert tasks.Add.T == 4 + len(["Final: ", "1", "2", "<eos>"])
+    assert 4 + len(["Final: ", "1", "2", "<eos>"]) == tasks.Add.T
 
 
 def test_the_alias_and_the_collapsed_log():
