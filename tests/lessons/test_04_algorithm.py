@@ -57,6 +57,10 @@ def test_the_noise_of_a_judge():
     LESSON.says("0.499", made["GRPO"][0])
     LESSON.says("−1.497", made["GRPO"][-1])
     LESSON.says("0.00075", abs(made["Dr.GRPO"][-1]))
+    deviation = np.std([1, 1, 1, 0.999], ddof=1)
+    LESSON.says("0.5", made["Dr.GRPO"][0] / deviation)
+    LESSON.says("−1.5", made["Dr.GRPO"][-1] / deviation)
+    assert made["GRPO"][0] == made["Dr.GRPO"][0] / (deviation + 1e-6)
 
 
 def test_the_constant():
