@@ -7,7 +7,9 @@ import numpy as np
 import pytest
 
 from sim import importance, stale
-from sim.framework.weight_sync import transfer_seconds
+from sim.algorithms import grpo
+from sim.framework.weight_sync import WeightSync, transfer_seconds
+from sim.runs import add_run
 from tests.lessons.prose import Lesson
 from widgets import host, weight_sync
 from widgets.weight_sync import Knobs
@@ -30,6 +32,8 @@ def test_three_tokens():
     assert importance.mean_under(mu, mu, reward) == pytest.approx((0.2, 0.16), abs=1e-12)
     assert importance.mean_under(pi, mu, reward) == pytest.approx((0.5, 1.0), abs=1e-12) and "0.2 × 2.5 = 0.5" in LESSON.text
     assert importance.mean_under(pi, mu, reward, limit=2.0) == pytest.approx((0.4, 0.64), abs=1e-12)
+    assert pi / mu == pytest.approx([0.4, 1, 2.5], abs=1e-12) and "0.4, 1 and 2.5" in LESSON.text
+    LESSON.says("1.63", (pi**2 / mu).sum())
     LESSON.says("61", 100 / (pi**2 / mu).sum())
 
 
@@ -46,7 +50,31 @@ def test_with_fresh_weights_and_with_none():
     LESSON.says("0.329", weight_sync.tasks.exact_pass(weight_sync.tasks.checkpoint("add")).mean())
     LESSON.says("0.614", final(every=128))
     LESSON.says("54", 100 * np.mean([d.frame.clip_fraction for d in drifts("ratio and clip", every=128)[-20:]]))
+    wandering = [d.frame.exact["pass_rate"].mean() for d in drifts("ratio and clip", every=128)[27:] if "pass_rate" in d.frame.exact]
+    LESSON.says("0.50", min(wandering))
+    LESSON.says("0.67", max(wandering))
     LESSON.says("0.919", final(every=8))
+
+
+@pytest.mark.parametrize("every, length", [(128, "0.26"), (1, "0.17")])
+def test_the_run_that_receives_nothing_does_not_come_to_rest(every, length):
+    controller = add_run(grpo, hyper=dict(inner_epochs=1, beta=0.0), sync=WeightSync(every))      # as sim.stale does; GRPO's surrogate is ratio and clip
+    pushed, moved = [], []
+    for event in controller.iterate(120):
+        if event.stage == 2:
+            batch = event.summary["batch"]
+        if event.stage == 5:
+            before = controller.trainer.policy.copy()
+            logp, _, _ = before.token_logp(batch.prompt, batch.tokens, batch.response_mask)
+            _, slope = controller.algorithm.surrogate(logp, batch.old_logp, batch.advantage)
+            pushed.append((slope[batch.response_mask > 0] != 0).mean())
+        if event.stage == 7:
+            now = controller.trainer.policy.params
+            moved.append(np.sqrt(sum(((now[name] - array) ** 2).sum() for name, array in before.params.items())))
+    assert event.summary["frame"].exact["pass_rate"].mean() == final(every=every)
+    LESSON.says(length, np.mean(moved[-20:]))
+    if every == 128:
+        LESSON.says("42", 100 * np.mean(pushed[-20:]))
 
 
 def test_three_seeds():
