@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from sim import tasks, tinylm
+from sim.algorithms import grpo
 from sim.iteration import updates_per_iteration
 from tests.lessons.prose import Lesson
 from tools import maps, recording
@@ -28,10 +29,13 @@ def passed(**knobs):
     return last(**knobs).trainer[-1].mean()
 
 
-def test_a_shift_leaves_mean_and_variance_and_pays_two_rows_rightly_by_luck():
-    before, after = np.array([1, 0, 0, 1]), np.array([1, 1, 0, 0])
+def test_a_shift_leaves_mean_variance_and_length_and_turns_every_push_around():
+    before, after = np.array([1.0, 0, 1, 0]), np.array([0.0, 1, 0, 1])
+    assert "$(1,0,1,0)$" in LESSON.text and "$(0,1,0,1)$" in LESSON.text
     assert (np.roll(before, 1) == after).all() and before.mean() == after.mean() and before.var() == after.var()
-    assert np.flatnonzero(before == after).tolist() == [0, 2] and "the first and the third correctly by luck" in LESSON.text
+    A = [grpo.advantage(rewards.reshape(2, 2), {})[..., 0] for rewards in (before, after)]
+    np.testing.assert_allclose(A[1].sum(axis=1), 0, atol=1e-12)
+    np.testing.assert_array_equal(A[1], -A[0])
 
 
 @pytest.mark.parametrize("words", ROWS)
