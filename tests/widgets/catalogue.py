@@ -2,10 +2,12 @@
 import json
 import re
 from collections import deque
+from contextlib import nullcontext
 from dataclasses import asdict, fields, replace
 from functools import cache
 from itertools import islice
 from pathlib import Path
+from unittest.mock import patch
 
 from tools import frames
 from widgets import host
@@ -36,6 +38,20 @@ def early_frame(name, knobs):
     """The second frame of a run, or its only one: what a setting looks like, without the whole of its training."""
     form = json.dumps({field: host.spelled(value) for field, value in asdict(knobs).items()})
     return json.loads(deque(islice(host.stream(name, form), 2), maxlen=1)[0])
+
+
+@cache
+def last(widget, seeds=None, **knobs):
+    """The last result of a run; of fewer seeds where only a direction is asked for, of more where the claim is about their mean."""
+    with patch.object(widget, "SEEDS", seeds) if seeds else nullcontext():
+        *_, result = widget.run(widget.Knobs(**knobs))
+    return result
+
+
+def panel(widget, title, result=None, **knobs):
+    """One panel of a result, that of the knobs themselves unless another is given."""
+    (found,) = [p for p in widget.figure(widget.Knobs(**knobs), last(widget, **knobs) if result is None else result) if p["title"] == title]
+    return found
 
 
 def ends(field):

@@ -1,16 +1,14 @@
-from functools import cache
+from functools import partial
 
 import numpy as np
 import pytest
 
+from tests.widgets import catalogue
 from widgets import agentic
 from widgets.agentic import Knobs
 
-
-@cache
-def last(**knobs):
-    *_, result = agentic.run(Knobs(**knobs))
-    return result
+last = partial(catalogue.last, agentic)
+panel = partial(catalogue.panel, agentic)
 
 
 def right(**knobs):
@@ -19,11 +17,6 @@ def right(**knobs):
 
 def broken(**knobs):
     return agentic.broken(Knobs(**knobs), last(**knobs))
-
-
-def panel(title, **knobs):
-    (found,) = [p for p in agentic.figure(Knobs(**knobs), last(**knobs)) if p["title"] == title]
-    return found
 
 
 def test_the_textbook_case_holds_learns_and_calls():

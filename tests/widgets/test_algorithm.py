@@ -1,9 +1,10 @@
 """What turning each knob does to the advantages of a group and to the loop trained with the chosen file."""
-from functools import cache
+from functools import partial
 
 import numpy as np
 import pytest
 
+from tests.widgets import catalogue
 from widgets import algorithm as widget
 from widgets.algorithm import FILES, Knobs
 
@@ -13,10 +14,7 @@ def first(**knobs):
     return next(widget.run(Knobs(**knobs)))
 
 
-@cache
-def last(**knobs):
-    *_, result = widget.run(Knobs(**knobs))
-    return result
+last = partial(catalogue.last, widget)
 
 
 def own(**knobs):

@@ -1,18 +1,14 @@
-from functools import cache
+from functools import partial
 from unittest.mock import patch
 
 import numpy as np
 import pytest
 
+from tests.widgets import catalogue
 from widgets import compare
 from widgets.compare import Knobs
 
-
-@cache
-def last(seeds=1, **knobs):
-    with patch.object(compare, "SEEDS", seeds):
-        *_, result = compare.run(Knobs(**knobs))
-    return result
+last = partial(catalogue.last, compare, seeds=1)
 
 
 @pytest.mark.parametrize("name", ["REINFORCE", "DAPO", "PPO"])

@@ -1,26 +1,19 @@
-from functools import cache
+from functools import partial
 
 import numpy as np
 import pytest
 
 from sim import iteration
+from tests.widgets import catalogue
 from widgets import controller, host
 from widgets.controller import FAULTS, Knobs
 
-
-@cache
-def last(**knobs):
-    *_, result = controller.run(Knobs(**knobs))
-    return result
+last = partial(catalogue.last, controller)
+panel = partial(catalogue.panel, controller)
 
 
 def passed(**knobs):
     return last(**knobs).trainer[-1].mean()
-
-
-def panel(title, **knobs):
-    (found,) = [p for p in controller.figure(Knobs(**knobs), last(**knobs)) if p["title"] == title]
-    return found
 
 
 def words(title, **knobs):

@@ -1,23 +1,16 @@
-from functools import cache
+from functools import partial
 from unittest.mock import patch
 
 import numpy as np
 import pytest
 
 from sim import length_bias
+from tests.widgets import catalogue
 from widgets import dr_grpo
 from widgets.dr_grpo import Knobs
 
-
-@cache
-def last(**knobs):
-    *_, result = dr_grpo.run(Knobs(**knobs))
-    return result
-
-
-def panel(title, **knobs):
-    (found,) = [p for p in dr_grpo.figure(Knobs(**knobs), last(**knobs)) if p["title"] == title]
-    return found
+last = partial(catalogue.last, dr_grpo)
+panel = partial(catalogue.panel, dr_grpo)
 
 
 def test_the_token_mean_does_not_trip_the_break_and_one_over_the_length_does():

@@ -1,28 +1,22 @@
-from functools import cache
-from unittest.mock import patch
+from functools import partial
 
 import numpy as np
 import pytest
 
 from sim import group_baselines
+from tests.widgets import catalogue
 from widgets import grpo
 from widgets.grpo import Knobs
 
 HOPELESS = "almost never right"
 
 
-@cache
-def last(seeds=grpo.SEEDS, **knobs):
-    """The result of a whole run; more seeds where the claim is about their mean."""
-    with patch.object(grpo, "SEEDS", seeds):
-        *_, result = grpo.run(Knobs(**knobs))
-    return result
+last = partial(catalogue.last, grpo)
 
 
 def panel(title, **knobs):
     """A panel of the default run, drawn as under these knobs."""
-    (found,) = [p for p in grpo.figure(Knobs(**knobs), last()) if p["title"] == title]
-    return found
+    return catalogue.panel(grpo, title, last(), **knobs)
 
 
 def at_update_50(K):

@@ -1,20 +1,15 @@
-from functools import cache
+from functools import partial
 from unittest.mock import patch
 
 import numpy as np
 import pytest
 
 from sim.framework.controller import LOG_RATIO_EDGES
+from tests.widgets import catalogue
 from widgets import host, ppo
 from widgets.ppo import Knobs
 
-
-@cache
-def last(seeds=ppo.SEEDS, **knobs):
-    """The result of a whole run; fewer seeds where only a direction is asked for."""
-    with patch.object(ppo, "SEEDS", seeds):
-        *_, result = ppo.run(Knobs(**knobs))
-    return result
+last = partial(catalogue.last, ppo)
 
 
 def farthest(**knobs):
@@ -23,8 +18,7 @@ def farthest(**knobs):
 
 def panel(title, **knobs):
     """A panel of the default run, drawn as under these knobs."""
-    (found,) = [p for p in ppo.figure(Knobs(**knobs), last()) if p["title"] == title]
-    return found
+    return catalogue.panel(ppo, title, last(), **knobs)
 
 
 def test_the_textbook_case_holds_and_every_prompt_is_learned():

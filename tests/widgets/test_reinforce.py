@@ -1,17 +1,14 @@
-from functools import cache
+from functools import partial
 
 import numpy as np
 import pytest
 
 from sim.gradient_noise import LOGITS, REWARD, best_baseline
+from tests.widgets import catalogue
 from widgets import reinforce
 from widgets.reinforce import Knobs
 
-
-@cache
-def last(**knobs):
-    *_, result = reinforce.run(Knobs(**knobs))
-    return result
+last = partial(catalogue.last, reinforce)
 
 
 def finals(**knobs):
@@ -20,8 +17,7 @@ def finals(**knobs):
 
 def panel(title, **knobs):
     """A panel of the default run, drawn as under these knobs."""
-    (found,) = [p for p in reinforce.figure(Knobs(**knobs), last()) if p["title"] == title]
-    return found
+    return catalogue.panel(reinforce, title, last(), **knobs)
 
 
 def test_without_a_baseline_and_without_an_offset_the_runs_learn():

@@ -1,11 +1,12 @@
 """What turning each knob does to the price of a nat, the policy it buys and the model trained at it."""
 from dataclasses import replace
-from functools import cache
+from functools import partial
 
 import numpy as np
 import pytest
 
 from sim import hacking
+from tests.widgets import catalogue
 from widgets import reward_and_reference as widget
 from widgets.reward_and_reference import ALIAS, Knobs
 
@@ -15,10 +16,7 @@ def first(**knobs):
     return next(widget.run(Knobs(**knobs)))
 
 
-@cache
-def last(**knobs):
-    *_, result = widget.run(Knobs(**knobs))
-    return result
+last = partial(catalogue.last, widget)
 
 
 def broken(**knobs):

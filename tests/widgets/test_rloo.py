@@ -1,4 +1,4 @@
-from functools import cache
+from functools import partial
 from unittest.mock import patch
 
 import numpy as np
@@ -8,16 +8,11 @@ from sim import group_baselines
 from sim.algorithms import rloo as algorithm
 from sim.optimizer import AdamW
 from sim.runs import modsum_run
+from tests.widgets import catalogue
 from widgets import rloo
 from widgets.rloo import Knobs
 
-
-@cache
-def last(seeds=1, **knobs):
-    """The result of a whole run; fewer seeds where only a direction is asked for."""
-    with patch.object(rloo, "SEEDS", seeds):
-        *_, result = rloo.run(Knobs(**knobs))
-    return result
+last = partial(catalogue.last, rloo, seeds=1)
 
 
 def breaks(**knobs):
@@ -26,8 +21,7 @@ def breaks(**knobs):
 
 def panel(title, **knobs):
     """A panel of the default run, drawn as under these knobs."""
-    (found,) = [p for p in rloo.figure(Knobs(**knobs), last(seeds=rloo.SEEDS)) if p["title"] == title]
-    return found
+    return catalogue.panel(rloo, title, last(seeds=rloo.SEEDS), **knobs)
 
 
 def final(kind, K, groups, seeds, **settings):

@@ -1,17 +1,14 @@
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 import pytest
 
+from tests.widgets import catalogue
 from widgets import host
 from widgets import rollout as widget
 from widgets.rollout import EACH, ONCE, ONE, STORED, Knobs
 
-
-@cache
-def last(**knobs):
-    *_, result = widget.run(Knobs(**knobs))
-    return result
+last = partial(catalogue.last, widget)
 
 
 @cache
