@@ -197,7 +197,7 @@ def readouts(k, r):
             Readout("Pass rate of GRPO, as many updates", np.mean([rate[r.updates] for rate in r.grpo.mean_rate]), "", modsum.exact),
             Readout("DAPO less GRPO, as many completions", ahead(r), "", Controller.collect),
             Readout(f"Completions an update, last {WINDOW}", drawn_lately(r), "", Controller.collect, "violated" if spent(r) else ""),
-            Readout("Groups without a signal in the batch", 100 * dead_share(r), "%", Controller.collect)]
+            Readout("Dead groups in the batch", 100 * dead_share(r), "%", Controller.collect)]
 
 
 def last_rate(run):

@@ -177,7 +177,7 @@ def groups_tab(k, r):
     pass_rate = [prompt_rates(tau).mean() for tau in TEMPERATURES]
     silent = [without_signal(tau, k.K) for tau in TEMPERATURES]
     yield panel("What the temperature does", "shares before training, exact, mean of 100 prompts, top-p 1",
-                line(TEMPERATURES, pass_rate, "right completions"), line(TEMPERATURES, silent, "groups without a signal", 2),
+                line(TEMPERATURES, pass_rate, "right completions"), line(TEMPERATURES, silent, "dead groups", 2),
                 dots([k.temperature], [np.interp(k.temperature, TEMPERATURES, silent)], "τ", 2, "here"),
                 label(3, 0.92, "right completions", 1, "right"), label(3, 0.82, "groups all right or all wrong", 2, "right"),
                 x="temperature τ", x_range=(0.04, 3.4), y_range=(0, 1.02), log="x", tab="Groups",
@@ -197,7 +197,7 @@ def readouts(k, r):
     return [Readout("Pass rate after training", r.pass_rate[-1][1], "", tasks.exact_pass),
             Readout("Largest |log ratio| the loss saw", r.largest, "nats", Trainer.step, "violated" if blind(k, r) else ""),
             Readout("Mean |log ratio| at the first gradient", r.first[0][0], "nats", Trainer.step, "violated" if off_from_the_start(r) else ""),
-            Readout("Groups without a signal, at the start", 100 * without_signal(k.temperature, k.K), "%", attempts.informative),
+            Readout("Dead groups, at the start", 100 * without_signal(k.temperature, k.K), "%", attempts.informative),
             Readout("KL, what is sampled from the raw policy", r.apart, "nats a token", kl.divergence)]
 
 
