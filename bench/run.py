@@ -1,4 +1,4 @@
-"""Measure the built book on this machine, next to a bare Pyodide and numpy page in the same run: python bench/run.py [--repeat 3] [--only ppo]
+"""Measure the built book on this machine, next to a bare Pyodide and numpy page in the same run: python bench/run.py [--repeat 3] [--only ppo,grpo]
 
 Every start is a new browser with an empty cache; files come gzipped from a server on this machine, as GitHub Pages sends them, so that
 what is measured is computation and not a network. Times are milliseconds from navigation, or from the knob's move, to the next painted frame.
@@ -85,7 +85,7 @@ window.turn = (share) => () => {
 def main():
     asked = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     asked.add_argument("--repeat", type=int, default=3, help="cold starts of every page; the median is shown")
-    asked.add_argument("--only", default="", help="one widget by name")
+    asked.add_argument("--only", default="", help="widgets by name, with commas")
     wanted = asked.parse_args()
 
     from tools import environment
@@ -99,14 +99,14 @@ def main():
     site, chromium = ROOT / "_cache" / "tested-site", environment.chromium()
     with gzipped_server(site) as server, sync_playwright() as playwright:
         pages.build(site, server.address)
-        widgets = {name: page for name, page in widgets_of(site).items() if wanted.only in ("", name)}
+        widgets = {name: page for name, page in widgets_of(site).items() if not wanted.only or name in wanted.only.split(",")}
         launch = lambda: playwright.chromium.launch(executable_path=chromium, args=FLAGS)
         measured(launch, server, "bare/", 1)                # the server's first packing of the files is not the reader's time
         with launch() as browser:
             print(f"{platform.platform()}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}, Chromium {browser.version}, "
                   f"median of {wanted.repeat} cold starts\n")
-        print(f"{'':16}{'from navigation to, ms':>27}{'':8}{'a knob, median and p95 of 30, ms':>36}{'a default run, ms':>22}")
-        print(f"{'page':16}{'figure':>9}{'plot':>9}{'Python':>9}{'MB':>8}{'answer':>12}{'':8}{'picture':>8}{'':8}{'first frame':>14}{'end':>8}")
+        print(f"{'':21}{'from navigation to, ms':>27}{'':17}{'a knob, median and p95 of 30, ms':>33}{'a default run, ms':>22}")
+        print(f"{'page':21}{'figure':>9}{'plot':>9}{'Python':>9}{'of bare':>9}{'MB':>8}{'answer':>12}{'':8}{'picture':>8}{'':8}{'first frame':>14}{'end':>8}")
         for name, page in {"(bare)": "bare/", **widgets}.items():
             print(row(name, measured(launch, server, page, wanted.repeat)), flush=True)
 
@@ -177,7 +177,8 @@ def widgets_of(site):
 
 
 def measured(launch, server, page, repeat):
-    starts = [cold_start(launch, server, page) for _ in range(repeat)]
+    pairs = [(cold_start(launch, server, "bare/"), cold_start(launch, server, page)) for _ in range(repeat)]      # side by side: a machine's speed wanders
+    starts = [start for _, start in pairs]
     with opened(launch, server, page) as tab:
         tab.wait_for_function("seen.plot || !document.querySelector('figure.rl-widget')")
         trains = tab.query_selector("figure.rl-widget .go")
@@ -185,7 +186,8 @@ def measured(launch, server, page, repeat):
         knob = "" if page == "bare/" else tab.evaluate("knob() ? 'yes' : 'none'")
         moves = [tab.evaluate(f"after(turn({share(i)}))") for i in range(MOVES)] if knob != "none" else []
     median = lambda key: statistics.median(start[key] for start in starts if key in start) if any(key in start for start in starts) else None
-    return dict(figure=median("figure"), plot=median("plot"), live=median("live"), bytes=median("bytes"), moves=moves, first=first)
+    share_of_bare = statistics.median(start["live"] / bare["live"] for bare, start in pairs)
+    return dict(share=share_of_bare, figure=median("figure"), plot=median("plot"), live=median("live"), bytes=median("bytes"), moves=moves, first=first)
 
 
 def share(i):
@@ -198,7 +200,7 @@ def row(name, m):
     start = "".join(f"{'–':>9}" if m[key] is None else f"{m[key]:9.0f}" for key in ("figure", "plot", "live"))
     knob = "".join(spread([move[key] for move in m["moves"] if key in move]) for key in ("answer", "picture"))
     run = f"{m['first']['picture']:14.0f}{m['first']['run']:8.0f}" if m["first"] and "run" in m["first"] else ""
-    return f"{name:16}{start}{m['bytes'] / 1e6:8.2f}{knob}{run}  {failed}"
+    return f"{name:21}{start}{m['share']:9.2f}{m['bytes'] / 1e6:8.2f}{knob}{run}  {failed}"
 
 
 def spread(times):

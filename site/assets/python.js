@@ -16,7 +16,8 @@ export function listen(listener) {
 
 function start() {
   if (worker) return;
-  worker = new Worker(new URL("worker.js", import.meta.url), { type: "module" });
+  worker = globalThis.early ?? new Worker(new URL("worker.js", import.meta.url), { type: "module" });
+  globalThis.early = undefined;
   worker.onerror = () => end({ failed: "its files did not arrive" });
   worker.onmessage = ({ data }) => {
     if (data.failed) return end(data);
@@ -27,6 +28,8 @@ function start() {
     if (data.frame || (ready && !runs.size)) answer();
     data.run === undefined ? listeners.forEach((listener) => deaf.has(listener) || listener(data)) : hear?.(data);
   };
+  if (worker.lost) return end({ failed: "its files did not arrive" });
+  worker.postMessage({ asked: "ready" });           // what it said before it was listened to is lost
 }
 
 // A worker that is gone takes its runs with it. After one that fell silent another is started at once, unheard by the widgets that
@@ -62,5 +65,3 @@ export function stop(run) {
   watch();
   worker?.postMessage({ run: ++newest });
 }
-
-if (document.querySelector("script[src$='python.js']")) start();       // a page with a widget names this file in its head: Python starts before the rest is read

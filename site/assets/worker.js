@@ -25,7 +25,6 @@ const host = restored(loadPyodide, (bytes) => (total = bytes)).catch(plainly).th
   if (how === "snapshot") lacking = complete(python).catch(() => {}).then(() => { lacking = undefined; });
   return python.pyimport("widgets.host");
 });
-host.then(() => postMessage({ ready: true, how }), (error) => postMessage({ failed: error.message }));
 
 // Without a snapshot, or in an engine that it does not fit: three times as slow, and otherwise the same.
 function plainly(error) {
@@ -35,6 +34,7 @@ function plainly(error) {
 }
 
 onmessage = async ({ data }) => {
+  if (data.asked) return host.then(() => postMessage({ ready: true, how }), (error) => postMessage({ failed: error.message }));
   latest = data.run;
   await host;
   if (data.name) play(data);
