@@ -4,13 +4,13 @@ import { knobs, label, moved, set, spoken, type } from "./knobs.js";
 import { ask, listen, stop } from "./python.js";
 
 const left = new Map();                             // a widget's last knobs, kept while the theme swaps pages
-const HOLDING = "Holding. Some setting here breaks the run. Find it.", HEAD = ["panel", "curve", "x", "value"];
 
 customElements.define("rl-widget", class extends HTMLElement {
   connectedCallback() {
     this.figure = this.closest("figure");
     this.form = this.$("form");
     this.trains = !!this.$(".go");
+    this.holding = this.$("[role=status] > :last-child").textContent;
     this.shown = JSON.parse(this.dataset.frame);
     this.addEventListener("submit", (event) => event.preventDefault());
     this.addEventListener("input", ({ target }) => target.name && this.turned());
@@ -95,7 +95,7 @@ customElements.define("rl-widget", class extends HTMLElement {
       this.settled ? "Run again" : "Run", this.settled && progress ? `${progress[2]} ${progress[0]}s · ${(took / 1000).toFixed(1)} s` : "");
     this.bar(0);
     const [{ text, unit, label: first }] = this.shown.readouts;
-    this.say(broken ? "Broken. " : "", broken ? `${broken.why} ${broken.mend}` : HOLDING, this.settled ? `${`${first} ${text} ${unit}`.trim()}. ` : "");
+    this.say(broken ? "Broken. " : "", broken ? `${broken.why} ${broken.mend}` : this.holding, this.settled ? `${`${first} ${text} ${unit}`.trim()}. ` : "");
   }
   bar(percent) { this.$(".bar i").style.width = `${percent}%`; this.$(".bar").ariaValueNow = percent.toFixed(0); }
   // The one polite announcement, made when a run has settled: the first number (heard only), then the verdict.
@@ -140,7 +140,7 @@ customElements.define("rl-widget", class extends HTMLElement {
     table(button) { button.ariaExpanded = !(this.$(".data").hidden = !this.$(".data").hidden); this.table(); },
     csv() {
       const quoted = (cell) => (/[",\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell);
-      const href = URL.createObjectURL(new Blob([[HEAD, ...this.rows].map((row) => row.map(quoted).join(",")).join("\n")], { type: "text/csv" }));
+      const href = URL.createObjectURL(new Blob([[this.$$(".data th").map((cell) => cell.textContent), ...this.rows].map((row) => row.map(quoted).join(",")).join("\n")], { type: "text/csv" }));
       Object.assign(document.createElement("a"), { href, download: `${this.figure.id}.csv` }).click();
     },
   };
@@ -150,9 +150,7 @@ customElements.define("rl-widget", class extends HTMLElement {
   get rows() { return this.curves.flat(); }
   table() {
     const few = this.curves.flatMap((rows) => rows.filter((_, i) => i % ((rows.length / 30 | 0) + 1) === 0));
-    const line = (tag) => (cells) => { const row = document.createElement("tr"); cells.forEach((cell) => (row.appendChild(document.createElement(tag)).textContent = cell)); return row; };
-    this.$(".data thead").replaceChildren(line("th")(HEAD));
-    this.$(".data tbody").replaceChildren(...few.map(line("td")));
+    this.$(".data tbody").replaceChildren(...few.map((cells) => { const row = document.createElement("tr"); for (const cell of cells) row.insertCell().textContent = cell; return row; }));
   }
 });
 

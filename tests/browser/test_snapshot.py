@@ -73,7 +73,8 @@ def test_a_slow_network_sees_how_many_bytes_are_there_of_how_many(page, book):
     })""")
     held = []
     page.route("**/vendor/snapshot-*.bin", lambda route: held.append(route))
-    page.goto(f"{book}10-ppo/")
+    with page.expect_request("**/vendor/snapshot-*.bin"):
+        page.goto(f"{book}10-ppo/")
     page.wait_for_function("!!customElements.get('rl-widget')")
     held[0].continue_()
     page.wait_for_function(HOW, timeout=PATIENCE)

@@ -8,6 +8,7 @@ import pytest
 
 from sim import algorithms, tasks
 from sim.algorithms import dr_grpo, grpo, ppo, reinforce, rloo
+from sim.framework.weight_sync import WeightSync
 from sim.runs import add_run, lookup_run, modsum_run
 from tests import marks
 
@@ -70,7 +71,7 @@ def test_each_file_trains_the_tiny_language_model_as_it_is(name):
 
 # What follows are bands: runs on `add` from the supervised policy, 100 updates on 16 prompts x 8 unless said otherwise. Each covers the finals of two
 # other implementations, which stand at the end of the line (three to five seeds each), widened by the spread between seeds.
-# Rewards that can be gamed, stale weights, faults and tool masks are trained in the tests of sim/anchored.py, stale.py, faults.py and masking.py.
+# Faults and tool masks are trained in the tests of sim/faults.py and masking.py.
 
 ONE_PASS = dict(inner_epochs=1, beta=0.0)
 
@@ -90,9 +91,9 @@ def paid_five_more(r, kl, length, trunc, T):
 PLAIN = dict(hyper=ONE_PASS, hooks=dict(weights=token_mean))       # GRPO's advantage, one pass, no anchor, mean over tokens
 
 
-def trained(file, seeds, steps=100, **settings):
+def trained(file, seeds, steps=100, sync=None, **settings):
     """The frames of a run a seed."""
-    return [list(add_run(file, seed=seed, **settings).frames(steps)) for seed in range(seeds)]
+    return [list(add_run(file, seed=seed, sync=sync and WeightSync(**sync), **settings).frames(steps)) for seed in range(seeds)]
 
 
 def finals(file, seeds, **settings):
@@ -164,6 +165,29 @@ def test_a_trainer_at_another_temperature_than_the_sampler_clips_at_the_first_gr
     assert all(run[-1].exact["pass_rate"].mean() < 0.18 for run in runs)                        # .09-.14 and .07-.11
     same = trained(grpo, 2, temperature=1.5, **PLAIN)
     assert all(run[0].clip_fraction == 0 and abs(run[-1].exact["pass_rate"].mean() - 0.93) < 0.02 for run in same)     # .92-.94 and .93
+
+
+def test_a_length_bias_is_farmed_without_an_anchor_and_not_with_one():
+    def judged(beta):
+        hooks = dict(weights=token_mean, shape_reward=lambda r, kl, length, trunc, T: r - beta * kl)
+        runs = trained(dr_grpo, 2, task=tasks.GradedAdd(0.15), hyper=dict(inner_epochs=1, beta=beta), hooks=hooks)
+        return (np.mean([run[-1].exact["pass_rate"].mean() for run in runs]), np.mean([run[-1].reward for run in runs]),
+                np.mean([run[-1].length for run in runs]))
+
+    np.testing.assert_allclose(judged(0.0), [0.0, 1.2, 8.0], rtol=0, atol=0.01)                 # the judge pays 8 x .15, and nothing is answered
+    assert judged(0.2)[0] < 0.16 and abs(judged(0.5)[0] - 0.52) < 0.05            # .08 .52 and .06 .52; the start is .33
+
+
+def test_the_older_the_weights_that_sample_the_lower_the_pass_rate():
+    uncorrected = dict(hyper=ONE_PASS, hooks=dict(weights=token_mean, surrogate=without_ratio))
+    rates = [finals(grpo, 2, sync=dict(lag=lag), **uncorrected).mean() for lag in (0, 2, 4, 8)]
+    assert rates == sorted(rates, reverse=True)
+    assert np.allclose(rates, [0.92, 0.77, 0.42, 0.18], rtol=0, atol=0.1)                       # .93 .79 .40 .22 and .94 .76 .43 .14
+    assert finals(grpo, 1, sync=dict(lag=8), **PLAIN).min() > 0.8                               # with the clipped ratio: .83 and .88
+
+
+def test_weights_that_never_arrive_leave_half_of_the_gain_undone():
+    assert (np.abs(finals(grpo, 2, sync=dict(every=10**6), **PLAIN) - 0.57) < 0.08).all()       # .51-.58 and .59-.62
 
 
 def test_it_learns_the_prompts_it_trains_on_and_nothing_about_the_others():

