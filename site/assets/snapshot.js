@@ -11,8 +11,9 @@ export async function restored(loadPyodide, announce) {
   const module = import(`${VENDOR}pyodide/pyodide.asm.mjs`), record = await fetch(`${VENDOR}snapshot.json`).then((answer) => answer.json());
   if (!record.pack) throw new Error("this build has no snapshot");
   announce(record.total);
-  const packed = fetch(VENDOR + record.pack).then(unzipped), memory = new Uint8Array(record.size), { default: create } = await module;
-  packed.catch(() => {});                           // awaited below, where a failure counts
+  const packed = fetch(VENDOR + record.pack).then(unzipped), memory = new Uint8Array(record.size);
+  packed.catch(() => {});                           // awaited below, where a failure counts; it may come before the module does
+  const { default: create } = await module;
   const python = await loadPyodide({
     ...OPTIONS, stdLibURL: NO_LIBRARY, lockFileContents: record.lock, _loadSnapshot: memory,
     async createPyodideModule(settings) {

@@ -67,7 +67,7 @@ def watched(page, book):
     page.faults = []
     page.hears = lambda message: page.faults.append(message.text) if message.type == "error" else None
     page.on("console", page.hears)
-    page.on("pageerror", lambda error: page.faults.append(str(error)))
+    page.on("pageerror", lambda error: page.faults.append(error.stack or str(error)))
     page.on("request", lambda request: page.faults.append(f"foreign request {request.url}") if not request.url.startswith((book, "data:", "blob:")) else None)
     return page
 
