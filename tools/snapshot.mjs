@@ -16,6 +16,7 @@ async function make() {
   };
   // Not by loadPackage: that leaves JavaScript objects in Python's hands, which a snapshot cannot hold.
   python.unpackArchive(await (await fetch("/numpy.whl")).arrayBuffer(), "wheel", { extractDir: python._api.sitePackages });
+  python.unpackArchive(await (await fetch("/vendor/python.zip")).arrayBuffer(), "zip");
   python.runPython(await (await fetch("/imports.py")).text());
   clear(module);
   for (const library of record.libraries) {

@@ -1,11 +1,10 @@
-"""A memory snapshot of Python with numpy imported, so that pages need not start it from nothing: made once, in a headless Chromium.
+"""A memory snapshot of Python with numpy and our modules imported, so that pages need not start from nothing: made in a headless Chromium.
 
 WebAssembly memory is mostly zeros and things the reader's own instance has anyway; the rest, with numpy's compiled libraries
 behind it, is one gzip file. snapshot.json says what goes where; where it is empty the pages load Python the plain way.
 
-It holds no file of sim/ or widgets/, so that a change there leaves it as it is: those arrive in python.zip.
+It holds no files: sim/ and widgets/ are in it as imported modules, and a change there makes it anew, which takes some seconds.
 """
-import ast
 import gzip
 import hashlib
 import http.server
@@ -26,12 +25,14 @@ SITE, MAKER = ROOT / "site", ROOT / "tools" / "snapshot.mjs"
 PAGE = 4096                     # bytes compared and stored together
 SECONDS = 120                   # making one takes about ten
 FLAGS = ["--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"]
-# What numpy imports at its first use only, when there are no files to import it from, and what errors are written with.
+# Our modules, what numpy imports at its first use only, when there are no files to import it from, and what errors are written with.
 IMPORTS = """
-import gc, random, traceback
+import gc, pkgutil, random, traceback
 import encodings.cp437, importlib.readers, importlib.resources._adapters, importlib.resources.readers, importlib.util, zipfile     # a shipped policy is an .npz beside the code
-{imports}
 import numpy.fft, numpy.linalg, numpy.ma, numpy.polynomial, numpy.random
+import widgets.host
+for module in pkgutil.iter_modules(widgets.__path__):
+    widgets.host.widget(module.name)
 numpy.linalg.svd(numpy.eye(3)), numpy.random.default_rng(0).normal(size=3), numpy.histogram(numpy.arange(5.0), bins=3)
 try:
     numpy.zeros(3)[5]
@@ -48,11 +49,11 @@ def possible():
 
 def pieces(pyodide, wheel):
     """The files for site/vendor/ by name, from the cache if nothing they are made of has changed."""
-    imports = IMPORTS.format(imports="\n".join(f"import {name}" for name in imported()))
-    key = made_from([*sorted(pyodide.glob("pyodide*")), pyodide / "python_stdlib.zip", wheel, SITE / "assets" / "snapshot.js", MAKER, Path(__file__)], imports)
+    key = made_from([*sorted(pyodide.glob("pyodide*")), pyodide / "python_stdlib.zip", wheel, SITE / "vendor" / "python.zip",
+                     SITE / "assets" / "snapshot.js", MAKER, Path(__file__)])
     record, pack = fetch.CACHE / f"snapshot-{key}.json", fetch.CACHE / f"snapshot-{key}.bin"
     if not (record.exists() and pack.exists()):
-        made = possible() and make(wheel, imports)
+        made = possible() and make(wheel)
         if not made:
             say("The pages will start Python the plain way, which takes about three times as long"
                 + ("" if possible() else ": the snapshot for the quick way is made in a Chromium, and there is none on this machine"))
@@ -64,34 +65,22 @@ def pieces(pyodide, wheel):
         files.write(record, json.dumps(what, separators=(",", ":")).encode())
     what, content = json.loads(record.read_text()), pack.read_bytes()
     what["pack"] = f"snapshot-{hashlib.sha256(content).hexdigest()[:12]}.bin"
-    what["total"] = len(content) + (pyodide / "pyodide.asm.wasm").stat().st_size
+    what["total"] = len(content)
     return {"snapshot.json": json.dumps(what, separators=(",", ":")).encode(), what["pack"]: content}
 
 
-def made_from(paths, imports):
-    total = hashlib.sha256(imports.encode())
+def made_from(paths):
+    total = hashlib.sha256()
     for path in paths:
         total.update(f"{path.name} {files.sha256(path)}\n".encode())
     return total.hexdigest()[:16]
 
 
-def imported(root=ROOT):
-    """What our own modules import that is not ours, sorted: these are in the snapshot, and our modules themselves are not."""
-    names = set()
-    for path in (path for folder in ("sim", "widgets") for path in (root / folder).rglob("*.py")):
-        for node in ast.parse(path.read_text(encoding="utf-8")).body:
-            if isinstance(node, ast.Import):
-                names.update(alias.name for alias in node.names)
-            elif isinstance(node, ast.ImportFrom):
-                names.add(node.module)
-    return sorted(name for name in names if name.partition(".")[0] not in ("sim", "widgets", "numpy"))
-
-
-def make(wheel, imports):
+def make(wheel):
     """(record, memory, fresh memory) as the maker posts them, or None and a sentence."""
     posted, ended = {}, threading.Event()
     pages = {"/": ("text/html", b'<script type="module">new Worker("/maker.mjs", { type: "module" })</script>'),
-             "/maker.mjs": ("text/javascript", MAKER.read_bytes()), "/imports.py": ("text/x-python", imports.encode()),
+             "/maker.mjs": ("text/javascript", MAKER.read_bytes()), "/imports.py": ("text/x-python", IMPORTS.encode()),
              "/numpy.whl": ("application/zip", wheel.read_bytes())}
 
     class Handler(http.server.SimpleHTTPRequestHandler):
@@ -138,17 +127,12 @@ def make(wheel, imports):
 
 
 def packed(record, memory, fresh, wheel):
-    """(gzip file, record): the snapshot's head, the pages that are neither zero nor in the fresh memory too, the libraries."""
-    header, zero = len(memory) - record["heap"], bytes(PAGE)
-    body, stored, kept = bytearray(memory[:header]), [[0, header]], []
+    """(gzip file, record): the pages that a fresh instance's memory has not, and the libraries; the record holds the snapshot's head."""
+    head, body, stored = len(memory) - record["heap"], bytearray(), []
     for at in range(0, record["heap"], PAGE):
-        page = memory[header + at:header + at + PAGE]
-        if page == zero:
-            continue
-        if page == fresh[at:at + PAGE]:
-            extend(kept, at)
-        else:
-            extend(stored, header + at)
+        page = memory[head + at:head + at + PAGE]
+        if page != fresh[at:at + PAGE]:
+            extend(stored, at)
             body += page
     with zipfile.ZipFile(wheel) as archive:
         for library in record["libraries"]:
@@ -156,8 +140,7 @@ def packed(record, memory, fresh, wheel):
             library.update(at=len(body), size=len(content))
             body += content
     lock = json.loads((SITE / "vendor" / "pyodide" / "pyodide-lock.json").read_text())
-    return gzip.compress(bytes(body), 9, mtime=0), {**record, "header": header, "size": len(memory), "stored": stored, "kept": kept,
-                                                    "lock": {"info": lock["info"], "packages": {}}}
+    return gzip.compress(bytes(body), 9, mtime=0), {**record, "head": list(memory[:head]), "stored": stored, "lock": {"info": lock["info"], "packages": {}}}
 
 
 def extend(ranges, at):

@@ -1,4 +1,4 @@
-// Python as the build left it: the memory of an interpreter that has imported numpy, written into a new one.
+// Python as the build left it: the memory of an interpreter that has imported numpy and our own modules, written into a new one.
 // Memory is not all there is: numpy's compiled libraries are linked again first, each at the address and the table slot it had.
 // Where one of them differs (another engine, files of another build) this throws, and the caller loads Python plainly.
 const VENDOR = new URL("../vendor/", import.meta.url).href;
@@ -11,19 +11,18 @@ export async function restored(loadPyodide, announce) {
   const module = import(`${VENDOR}pyodide/pyodide.asm.mjs`), record = await fetch(`${VENDOR}snapshot.json`).then((answer) => answer.json());
   if (!record.pack) throw new Error("this build has no snapshot");
   announce(record.total);
-  const packed = fetch(VENDOR + record.pack).then(unzipped), memory = new Uint8Array(record.size);
+  const packed = fetch(VENDOR + record.pack).then(unzipped);
   packed.catch(() => {});                           // awaited below, where a failure counts; it may come before the module does
   const { default: create } = await module;
   const python = await loadPyodide({
-    ...OPTIONS, stdLibURL: NO_LIBRARY, lockFileContents: record.lock, _loadSnapshot: memory,
+    ...OPTIONS, stdLibURL: NO_LIBRARY, lockFileContents: record.lock, _loadSnapshot: new Uint8Array(record.head),
     async createPyodideModule(settings) {
       const compiled = packed.then((pack) => Promise.all(record.libraries.map(({ at, size }) => WebAssembly.compile(pack.subarray(at, at + size)))));
       const [fresh, pack, libraries] = await Promise.all([create(settings), packed, compiled]);
       link(fresh, record, libraries);
-      for (const [at, length] of record.kept) memory.set(fresh.HEAPU8.subarray(at, at + length), record.header + at);
       let from = 0;
-      for (const [at, length] of record.stored) memory.set(pack.subarray(from, (from += length)), at);
-      return fresh;
+      for (const [at, length] of record.stored) fresh.HEAPU8.set(pack.subarray(from, (from += length)), at);
+      return fresh;                                 // what Pyodide restores after this is a head without a memory
     },
   });
   python.runPython("import random; random.seed()");        // its state is the maker's

@@ -4,11 +4,12 @@ import { complete, restored } from "./snapshot.js";
 
 let latest = 0, loaded = 0, total;                  // bytes of the runtime's files, for the word beside the widget only
 
-// Every byte of the runtime passes here once, so that a slow network sees how far it is.
+// The runtime's bytes are counted as they pass, so that a slow network sees how far it is; but for the interpreter's own, which are
+// compiled as they arrive, off this thread, where nothing stands between.
 const plainFetch = fetch;
 self.fetch = async (...request) => {
   const response = await plainFetch(...request);
-  if (!response.body) return response;
+  if (!response.body || response.headers.get("Content-Type") === "application/wasm") return response;
   const counted = response.body.pipeThrough(new TransformStream({ transform(chunk, out) {
     out.enqueue(chunk);
     loaded += chunk.byteLength;
@@ -18,41 +19,45 @@ self.fetch = async (...request) => {
 };
 
 const archive = plainFetch(new URL("../vendor/python.zip", import.meta.url)).then((answer) => answer.arrayBuffer());
-let how = "snapshot", lacking;                     // lacking: the library's files that the snapshot left for later
+let how = "snapshot", lacking;                     // lacking: the files that come after a snapshot's first answer
 const host = restored(loadPyodide, (bytes) => (total = bytes)).catch(plainly).then(async (python) => {
   self.fetch = plainFetch;
-  python.unpackArchive(await archive, "zip");
-  if (how === "snapshot") lacking = complete(python).catch(() => {}).then(() => { lacking = undefined; });
+  const ours = async () => python.unpackArchive(await archive, "zip");
+  if (how === "plain") await ours();
+  else lacking = complete(python).then(ours).catch(() => {}).then(() => { lacking = undefined; });
   return python.pyimport("widgets.host");
 });
 
 // Without a snapshot, or in an engine that it does not fit: three times as slow, and otherwise the same.
 function plainly(error) {
   console.info(`Python starts without a snapshot: ${error.message}`);
-  [how, loaded, total] = ["plain", 0, 15.4e6];
+  [how, loaded, total] = ["plain", 0, 5.6e6];
   return loadPyodide({ packages: ["numpy"] });
 }
 
-onmessage = async ({ data }) => {
+onmessage = ({ data }) => {
   if (data.asked) return host.then(() => postMessage({ ready: true, how }), (error) => postMessage({ failed: error.message }));
   latest = data.run;
-  await host;
   if (data.name) play(data);
 };
 
+const breath = () => new Promise((resume) => setTimeout(resume));   // newer positions get in here
+
 async function play({ run, name, knobs }) {
-  if (run !== latest) return;                       // a newer position arrived while Python was loading
-  const frames = (await host).stream(name, knobs);
+  const widgets = await host;
+  await breath();
+  if (run !== latest) return;
+  const frames = widgets.stream(name, knobs);
   try {
     for (const frame of frames) {
       postMessage({ run, frame });
-      await new Promise((resume) => setTimeout(resume));        // a breath: newer positions get in here
+      await breath();
       if (run !== latest) return;
     }
     postMessage({ run, done: true });
   } catch (error) {
     if (!lacking) return postMessage({ run, error: error.message });
-    await lacking;                                  // an import came before its file: once more, with everything there
+    await lacking;                                  // something came before its file: once more, with everything there
     play({ run, name, knobs });
   } finally {
     frames.destroy();
