@@ -52,6 +52,8 @@ def run(k):
 
 
 def training(k, seed):
+    trained = None                                      # while it is made it is asked whether a lone completion teaches it anything
+
     def shape_reward(r, kl, length, trunc, T):
         return r + k.offset
 
@@ -61,7 +63,7 @@ def training(k, seed):
     def baseline(R):
         if k.baseline == "batch mean":
             return R.mean()
-        if k.baseline == "exact mean":                  # of each prompt, under the policy that sampled; prompts come in turn
+        if k.baseline == "exact mean" and trained:      # of each prompt, under the policy that sampled; prompts come in turn
             return k.offset + modsum.exact(trained.trainer.policy.params["theta"])["pass_rate"][np.arange(len(R)) % len(modsum.TARGETS)][:, None]
         return constant(k)
 

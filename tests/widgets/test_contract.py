@@ -1,6 +1,7 @@
 """What every widget promises; a new one is tested by existing."""
 import ast
 import json
+import random
 import re
 from dataclasses import fields, replace
 from pathlib import Path
@@ -46,6 +47,13 @@ def test_every_knob_at_its_ends_gives_a_frame_that_plotly_accepts(name):
         json.dumps(frame, allow_nan=False)
         for panel in frame["panels"]:
             go.Figure(dict(data=panel["data"], layout=panel["layout"]))
+
+
+@every_widget
+def test_knobs_taken_to_their_ends_together_give_a_frame_too(name):
+    w, chance = host.widget(name), random.Random(name)
+    for _ in range(12):
+        assert early_frame(name, w.Knobs(**{f.name: chance.choice(ends(f)) for f in fields(w.Knobs)}))["panels"]
 
 
 @every_widget
