@@ -31,4 +31,4 @@ class Readout:
 @dataclass(frozen=True)
 class Break:
     why: str                            # one sentence: what happened, and because of what
-    mend: str                           # one way back, named as knob and value
+    mend: str                           # one way back, "Label: value.", or several such; a test turns the knobs and looks

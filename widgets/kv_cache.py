@@ -208,12 +208,12 @@ def broken(k, r):
         room = {tp: kv_cache.capacity(r.model, acc, util=k.util, **engine(replace(k, tp=tp))) for tp in (2, 4, 8)}
         enough = [tp for tp in room if room[tp] >= k.batch * r.slots] or [tp for tp in room if room[tp] > 0]
         return Break(f"The weights take {weights:.0f} GB of each GPU and the engine may fill {budget:.0f} GB: there is no room for a single key.",
-                     f"Let {enough[0]} GPUs share the model." if enough else "A smaller model, or weights in fp8.")
+                     f"GPUs that share the model: {enough[0]}." if enough else "A smaller model, or weights in fp8.")
     if not r.fits:
         return Break(f"One sequence takes {r.slots:,.0f} slots and the pool has {r.capacity:,}: the engine refuses to start.",
                      "A smaller context S, or keys and values in fp8.")
     asked = f"{k.batch * r.slots:,.0f} slots are asked of a pool of {r.capacity:,}, so about {r.fits:,} of {k.batch:,} sequences run"
     if k.block == WHOLE:
-        return Break(f"{asked}, though {100 * (1 - r.tokens / r.slots):.0f} % of what is reserved holds nothing.", "Hand memory out by blocks of 16.")
+        return Break(f"{asked}, though {100 * (1 - r.tokens / r.slots):.0f} % of what is reserved holds nothing.", "Memory handed out by: 16.")
     again = f"; {100 * r.reread:.0f} % of all tokens are read a second time, after an eviction" if r.trace.evictions.any() else ""
-    return Break(f"Nothing crashed, but {asked}{again}.", f"Ask for {2 ** (r.fits.bit_length() - 1):,} at once.")
+    return Break(f"Nothing crashed, but {asked}{again}.", f"Sequences at once: {2 ** (r.fits.bit_length() - 1):,}.")

@@ -168,7 +168,7 @@ def watched(k, r):
 
 def broken(k, r):
     share = 100 * straggler.truncated_share(k.sigma, 0.0, k.cap / k.median)
-    uncap = f"Set the cap to {UNCAPPED:,} tokens."
+    uncap = f"Cap: {UNCAPPED:,} tokens."
     if isnan(r.acc_trained):
         return Break("Nothing is left to train on: the cap is below every length, and what it cuts off is masked.", uncap)
     if bias(r) <= TOLERANCE:
@@ -176,6 +176,6 @@ def broken(k, r):
     if abs(r.acc_uncapped - FAIR) > TOLERANCE:
         race = f"{K} of {k.launched} completions of each prompt" if k.rule == "drop completions" else f"{k.n // K} of {in_flight(k, k.launched)} prompts"
         return Break(f"Selection bias: the first {race} to finish are the short ones, short ones are {'right' if k.slope < 0 else 'wrong'} more often, and "
-                     f"the batch reads {r.acc_trained:.2f} where all of them would read {FAIR:.2f}.", "Set “When enough have finished” to “resume prompts”.")
+                     f"the batch reads {r.acc_trained:.2f} where all of them would read {FAIR:.2f}.", "When enough have finished: resume prompts.")
     return Break(f"The cap cuts off {share:.0f} % of the completions, they are {k.cut}, and the batch reads {r.acc_trained:.2f} where finished ones would read "
                  f"{FAIR:.2f}.", uncap)

@@ -106,4 +106,4 @@ def broken(k, r):
     best = f"; that the best of {k.K} is right {arrows.best_of(r.pass_rate[-1], k.K).mean():.1%} of the time was so before the first iteration"
     why = (f"{sampled:,} completions were sampled, {SAID[k.cut]}: one completion is right {r.pass_rate[-1].mean():.1%} of the time, as at the start"
            f"{best * (k.cut == 'loss_fn' and k.K > 1)}.")
-    return Break(why, "Set Arrow cut to none.")
+    return Break(why, "Arrow cut: none.")

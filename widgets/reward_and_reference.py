@@ -157,4 +157,5 @@ def broken(k, r):
 
 def way_back(k, r):
     cross = hacking.crossover(r.ref, k.hack)
-    return f"Price of a nat: above {cross:.3g}." if cross < 20 else "Reward: verifier."
+    dear = next((rung for rung in Knobs.__dataclass_fields__["beta"].metadata["rungs"] if rung > cross), None)
+    return f"Price of a nat: {dear:g}." if dear else "Reward: verifier."

@@ -204,13 +204,13 @@ def broken(k, r):
     pools = gpu_pools(r.roles)
     if r.roles.sync >= r.roles.verify:
         return Break(f"Sending the weights takes {r.roles.sync:.0f} s, longer than either GPU pool works ({pools:.0f} s at most): overlap has hidden "
-                     "everything else, and both pools wait for the network.", f"Set weight sync to {pools:.0f} s.")
+                     "everything else, and both pools wait for the network.", f"Weight sync: {pools:.0f} s.")
     enough = next((w for w in Knobs.__dataclass_fields__["workers"].metadata["rungs"]
                    if step.verify_seconds(k.completions, w, k.test_seconds) <= pools), None)
     crew = "one worker" if k.workers == 1 else f"{k.workers} workers"
     return Break(f"{k.completions:,} tests of {k.test_seconds:g} s on {crew} take {r.roles.verify:.0f} s, longer than either GPU pool works "
                  f"({pools:.0f} s at most): overlap has hidden everything else, and both pools wait for the verifier.",
-                 f"Set the verifier workers to {enough}." if enough else "Set what overlaps to sync.")
+                 f"Verifier workers: {enough}." if enough else "What overlaps: sync.")
 
 
 def above(seconds):

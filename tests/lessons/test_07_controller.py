@@ -1,13 +1,14 @@
 """The numbers of the lesson on the controller, recomputed."""
 import re
 from functools import cache
+from types import SimpleNamespace
 from urllib.parse import parse_qsl
 
 import numpy as np
 import pytest
 
-from sim import tasks, tinylm
-from sim.algorithms import grpo
+from sim import faults, tasks, tinylm
+from sim.algorithms import dr_grpo, grpo
 from sim.iteration import updates_per_iteration
 from tests.lessons.prose import Lesson
 from tools import maps, recording
@@ -67,8 +68,9 @@ def test_the_updates_of_an_iteration():
 def test_a_shifted_row_keeps_an_eighth_of_its_signal_reversed():
     """Advantage without the division, regressed on the row's own reward; rows 1 to 7 of each group of eight. Closed form: -1/8."""
     R = (np.random.default_rng(0).random((400_000, 8)) < 0.33).astype(float)
-    shifted = np.roll(R.ravel(), 1).reshape(R.shape)
-    A = shifted - shifted.mean(axis=1, keepdims=True)
+    batch = SimpleNamespace(reward=R.ravel())
+    faults.reward_shift(None, batch, stage=3)
+    A = dr_grpo.advantage(batch.reward.reshape(R.shape), None)[..., 0]
     own, pushed = R[:, :7].ravel(), A[:, :7].ravel()
     assert np.cov(own, pushed)[0, 1] / own.var() == pytest.approx(-1 / 8, abs=0.003)
 

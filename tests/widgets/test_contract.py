@@ -34,6 +34,26 @@ def test_a_preset_breaks_it_and_says_why_and_what_mends_it(name):
 
 
 @every_widget
+def test_what_the_sentence_says_mends_it_does(name):
+    for k in host.widget(name).PRESETS.values():
+        if found := frame_of(name, k)["broken"]:
+            assert frame_of(name, mended(k, found["mend"]))["broken"] is None, found["mend"]
+
+
+def mended(k, sentence):
+    """The knobs after a sentence of the form "Label: value, Label: value."."""
+    told = {f.name: match[1] for f in fields(k) if (match := re.search(rf"(?:^|[.,] ){re.escape(f.metadata['label'])}: (.+?)(?=, [A-Z]|\. [A-Z]|\.$)", sentence))}
+    assert told, f"no knob's label is in: {sentence}"
+    return replace(k, **{f.name: host.parsed(f, spelled(f, told[f.name])) for f in fields(k) if f.name in told})
+
+
+def spelled(field, text):
+    """A number as a form holds it, without its unit and its commas."""
+    number = re.fullmatch(r"([\d,.]+)( \w+)?", text)
+    return number[1].replace(",", "") if number and isinstance(field.default, int | float) else text
+
+
+@every_widget
 def test_the_number_that_broke_it_is_marked(name):
     for k in host.widget(name).PRESETS.values():
         frame = frame_of(name, k)

@@ -51,11 +51,11 @@ def test_presets_are_real_engines_and_two_of_them_break():
 def test_the_way_back_that_is_offered_mends():
     for knobs in (dict(batch=256), dict(context=16384), dict(model="qwen3-30b-a3b"), dict(batch=4096, sharing=True)):
         k, r = result(**knobs)
-        value = int(widget.broken(k, r).mend.split()[2].replace(",", ""))
+        value = int(widget.broken(k, r).mend.removeprefix("Sequences at once: ").rstrip(".").replace(",", ""))
         k = replace(k, batch=value)
         assert widget.broken(k, next(widget.run(k))) is None
     llama = PRESETS["Llama-2, no paging"]
-    assert widget.broken(llama, next(widget.run(llama))).mend.endswith("blocks of 16.")
+    assert widget.broken(llama, next(widget.run(llama))).mend == "Memory handed out by: 16."
     assert widget.broken(replace(llama, block="16"), next(widget.run(replace(llama, block="16")))) is None
 
 
@@ -142,7 +142,7 @@ def test_weights_that_do_not_fit_are_called_by_their_size():
     k, r = result(model="llama3.1-70b")
     broken = widget.broken(k, r)
     assert broken.why == "The weights take 141 GB of each GPU and the engine may fill 72 GB: there is no room for a single key."
-    assert broken.mend == "Let 4 GPUs share the model."                               # 2 GPUs leave room for 8 800 tokens, and 64 sequences need 262 624 slots
+    assert broken.mend == "GPUs that share the model: 4."                               # 2 GPUs leave room for 8 800 tokens, and 64 sequences need 262 624 slots
     k = replace(k, tp=4)
     assert widget.broken(k, next(widget.run(k))) is None
 

@@ -43,7 +43,7 @@ def test_the_break_lies_at_the_crossover(beta, breaks):
 def test_the_break_names_what_the_hack_costs_and_a_price_that_mends_it():
     found = broken(beta=0.001)
     assert "1.90 nats" in found.why and "before training it was 0.300" in found.why
-    assert found.mend == "Price of a nat: above 0.333."
+    assert found.mend == "Price of a nat: 0.35."       # the crossover is at 0.333
     assert broken(beta=0.5) is None
 
 

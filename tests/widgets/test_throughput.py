@@ -99,7 +99,7 @@ def test_half_the_workers_of_a_balanced_agent_break_it(workers, broken):
 def test_a_single_checker_of_twenty_milliseconds_outlasts_the_rollout():
     k = replace(VERL, topology="async", reuse=True, k=1.0, workers=1)       # 8 192 · 0.02 s = 163.84 s against 150.72 s
     assert "8,192 tests of 0.02 s on one worker take 164 s" in breaks(k).why
-    assert breaks(k).mend == "Set the verifier workers to 2." and not breaks(replace(k, workers=2))
+    assert breaks(k).mend == "Verifier workers: 2." and not breaks(replace(k, workers=2))
     assert not breaks(replace(k, topology="sync")) and not breaks(replace(k, reuse=False))
 
 
