@@ -203,7 +203,12 @@ DEMONSTRATIONS = {"add": add_demonstrations, "lookup": lookup_demonstrations}
 
 
 def checkpoint(name):
-    """The shipped supervised policy of a task, `add` or `lookup`; it was stored in 32 bits."""
+    """The shipped supervised policy of a task, `add` or `lookup`, for the caller to train; it was stored in 32 bits."""
+    return _stored(name).copy()
+
+
+@cache
+def _stored(name):
     policy = tinylm.Policy()
     with np.load(files("sim") / "data" / f"supervised_{name}.npz") as stored:
         policy.params = {key: stored[key].astype(float) for key in stored.files}

@@ -4,7 +4,8 @@
 const VENDOR = new URL("../vendor/", import.meta.url).href;
 
 // What the maker and the reader must have in common: the environment lies in the memory, and its length moves what follows.
-export const OPTIONS = { indexURL: `${VENDOR}pyodide/`, env: { HOME: "/home/pyodide", LANG: "C.UTF-8", PYTHONHASHSEED: "0" } };
+// PYTHONOPTIMIZE leaves the docstrings out, which nobody reads here: a megabyte.
+export const OPTIONS = { indexURL: `${VENDOR}pyodide/`, env: { HOME: "/home/pyodide", LANG: "C.UTF-8", PYTHONHASHSEED: "0", PYTHONOPTIMIZE: "2" } };
 export const NO_LIBRARY = "data:,";                 // in place of the standard library's archive: what is imported needs no files
 
 export async function restored(loadPyodide, announce) {

@@ -42,7 +42,8 @@ def test_what_the_sentence_says_mends_it_does(name):
 
 def mended(k, sentence):
     """The knobs after a sentence of the form "Label: value, Label: value."."""
-    told = {f.name: match[1] for f in fields(k) if (match := re.search(rf"(?:^|[.,] ){re.escape(f.metadata['label'])}: (.+?)(?=, [A-Z]|\. [A-Z]|\.$)", sentence))}
+    value_of = r"(?:^|[.,] ){}: (.+?)(?=, [A-Z]|\. [A-Z]|\.$)"
+    told = {f.name: said[1] for f in fields(k) if (said := re.search(value_of.format(re.escape(f.metadata["label"])), sentence))}
     assert told, f"no knob's label is in: {sentence}"
     return replace(k, **{f.name: host.parsed(f, spelled(f, told[f.name])) for f in fields(k) if f.name in told})
 

@@ -142,7 +142,7 @@ def test_weights_that_do_not_fit_are_called_by_their_size():
     k, r = result(model="llama3.1-70b")
     broken = widget.broken(k, r)
     assert broken.why == "The weights take 141 GB of each GPU and the engine may fill 72 GB: there is no room for a single key."
-    assert broken.mend == "GPUs that share the model: 4."                               # 2 GPUs leave room for 8 800 tokens, and 64 sequences need 262 624 slots
+    assert broken.mend == "GPUs that share the model: 4."      # 2 GPUs leave room for 8 800 tokens, and 64 sequences need 262 624 slots
     k = replace(k, tp=4)
     assert widget.broken(k, next(widget.run(k))) is None
 
