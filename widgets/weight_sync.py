@@ -1,5 +1,6 @@
 """Training on completions of older weights beside the same run with fresh ones: how far they drift apart, what a ratio mends, what a delivery costs."""
 from dataclasses import dataclass
+from itertools import tee
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from widgets.marks import band, bars, decades, dots, label, line, panel, region,
 
 TITLE = "One run on fresh completions, and one on those of older weights"
 UPDATES = 120
-COST = f"{2 * UPDATES * 128:,} completions a run"
+COST = f"{UPDATES * 128:,} completions in each of two runs"
 EVERY = 10                                          # updates between two pictures
 LOST = 0.3                                          # a pass rate this far below the run with fresh weights counts as broken
 NEVER = 128                                         # deliveries this rare do not happen within the run
@@ -50,14 +51,20 @@ def run(k):
     rounding = {form: precision.mismatch(*first_completions(), form)[0] for form in precision.MANTISSA_BITS if form != "fp32"}
     ours, fresh, at, drifts = [], [], [], []
     late = stale.updates(k.correction, UPDATES, lag=k.lag, every=k.every, form=k.form, **settings)
-    for drift, beside in zip(late, stale.updates("ratio and clip", UPDATES, **settings)):
+    late, beside = tee(late) if synchronous(k) else (late, stale.updates("ratio and clip", UPDATES, **settings))
+    for drift, other in zip(late, beside):
         drifts.append(drift)
         if drift.frame.exact:
             at.append(len(drifts))
             ours.append(drift.frame.exact["pass_rate"].mean())
-            fresh.append(beside.frame.exact["pass_rate"].mean())
+            fresh.append(other.frame.exact["pass_rate"].mean())
         if len(drifts) == 1 or len(drifts) % EVERY == 0:
             yield Trace(list(ours), list(fresh), list(at), list(drifts), rounding)
+
+
+def synchronous(k):
+    """Whether ours is the run on fresh completions itself."""
+    return (k.lag, k.correction, k.every, k.form) == (0, "ratio and clip", 1, "fp32")
 
 
 def first_completions():
