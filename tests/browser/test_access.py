@@ -94,6 +94,6 @@ def test_forced_colors_keep_the_chosen_preset_and_the_marks(page, book):
 def test_reduced_motion_goes_straight_to_an_iteration_s_numbers(page, book, motion, at_once):
     page.emulate_media(reduced_motion=motion)
     page.goto(book)
-    page.wait_for_function("customElements.get('pipeline-map')")
+    page.wait_for_function("!!customElements.get('pipeline-map')")
     ran = "(() => { const map = document.querySelector('pipeline-map'); map.querySelector('button').click(); return map.classList.contains('ran'); })()"
     assert page.evaluate(ran) == at_once
