@@ -21,6 +21,10 @@ class Lengths:
     wrong: np.ndarray
     pass_rate: np.ndarray
 
+    @property
+    def updates(self):
+        return self.right.shape[1] - 1
+
 
 def expected_length(h):
     """Mean of min(N, T) for N geometric with stop probability h: (1 - (1 - h)^T) / h."""
@@ -53,11 +57,11 @@ def expected_drift(p, h, K, std, divisor, groups=16, longest=T):
     return push * B * np.trapezoid(integrand, u[:, 0])
 
 
-def train(p, h, K, std, divisor, answer_learns, groups, updates, seeds, rng):
-    """Lengths, from sampled batches; every seed is a row of the same arrays. The exact expectations are recorded, not the samples' means."""
+def train(p, h, K, std, divisor, answer_learns, groups, updates, seeds, rng, every):
+    """The Lengths so far, after the first update and every `every`; a seed is a row of them. Batches are sampled, the expectations exact."""
     logit = np.log([p / (1 - p), h / (1 - h), h / (1 - h)]) * np.ones((seeds, 1))      # answer, stop when right, stop when wrong
     seen = [logit]
-    for _ in range(updates):
+    for update in range(1, updates + 1):
         p_now, stop_right, stop_wrong = (1 / (1 + np.exp(-logit))).T[:, :, None]       # (seeds, 1) each
         right = rng.random((seeds, groups * K)) < p_now
         stop = np.where(right, stop_right, stop_wrong)
@@ -68,8 +72,9 @@ def train(p, h, K, std, divisor, answer_learns, groups, updates, seeds, rng):
         pushes = weight * (right - p_now) * answer_learns, weight * score * right, weight * score * ~right
         logit = logit + RATES[divisor] * np.stack([push.sum(axis=1) for push in pushes], axis=1)
         seen.append(logit)
-    rate, when_right, when_wrong = np.moveaxis(1 / (1 + np.exp(-np.array(seen))), (0, 1, 2), (2, 1, 0))
-    return Lengths(expected_length(when_right), expected_length(when_wrong), rate)
+        if update == 1 or update % every == 0:
+            rate, when_right, when_wrong = np.moveaxis(1 / (1 + np.exp(-np.array(seen))), (0, 1, 2), (2, 1, 0))
+            yield Lengths(expected_length(when_right), expected_length(when_wrong), rate)
 
 
 def advantage(R, std):

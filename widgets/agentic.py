@@ -40,7 +40,7 @@ def run(k):
     for step in masking.tool_run(k.reply, masked=k.masked, diluted=k.denominator == "all tokens", recomputed=k.fill == "recomputed",
                                  file=FILES[k.algorithm], seed=k.seed, steps=UPDATES):
         steps.append(step)
-        if len(steps) % EVERY == 0:
+        if len(steps) == 1 or len(steps) % EVERY == 0:
             yield steps
 
 

@@ -8,7 +8,7 @@ from sim import aggregation, algorithms, group_baselines, plugins, tasks
 from sim.framework.algorithm import Algorithm
 from sim.runs import add_run
 from widgets.contract import Break, Readout, choice, ladder, slider
-from widgets.marks import bars, dots, label, line, panel, threshold
+from widgets.marks import bars, dots, each_run, label, line, panel, threshold
 
 TITLE = "What six algorithm files make of one group of rewards"
 COST = "23,040 completions a run"
@@ -139,7 +139,7 @@ def training_tab(k, r):
     update = np.arange(r.pass_rate.shape[1]) * EVERY
     floor = r.pass_rate[0, 0]
     return panel("The loop with this file", "pass rate on 100 sums, exact; thick: mean of 3 runs; one pass, no KL penalty",
-                line(update, r.pass_rate.mean(axis=0), "mean", 1), *(line(update, one, f"run {i + 1}", 1, "seed") for i, one in enumerate(r.pass_rate)),
+                line(update, r.pass_rate.mean(axis=0), "mean", 1), each_run(update, r.pass_rate),
                 threshold(floor, "breaks below the start", 0.0), label(2, 0.93, k.plugin, 1),
                 x="update", x_range=(0, UPDATES), y_range=(0, 1.02), tab="Training")
 

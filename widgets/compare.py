@@ -10,7 +10,7 @@ from sim.framework.controller import Controller
 from sim.framework.trainer import Trainer
 from sim.runs import modsum_run
 from widgets.contract import Break, Readout, choice, ladder, slider
-from widgets.marks import label, line, panel, threshold
+from widgets.marks import each_run, label, line, panel, threshold
 
 TITLE = "Two algorithm files, one task, the same seeds"
 UPDATES, SEEDS, GROUPS, K = 60, 3, 8, 8
@@ -108,7 +108,7 @@ def curves(x, y, name, series):
     """The mean of the seeds, as far as every seed goes, and each seed thin."""
     grid = np.linspace(x[:, 0].max(), x[:, -1].min(), 61)
     mean = np.mean([np.interp(grid, xs, ys) for xs, ys in zip(x, y)], axis=0)
-    return [line(grid, mean, name, series), *(line(xs, ys, f"{name}, run {i + 1}", series, "seed") for i, (xs, ys) in enumerate(zip(x, y)))]
+    return [line(grid, mean, name, series), each_run(x, y, f"{name}, single runs", series)]
 
 
 def readouts(k, r):

@@ -9,14 +9,14 @@ from sim.framework.algorithm import Algorithm
 from sim.framework.controller import Controller
 from sim.optimizer import SGD
 from widgets.contract import Break, Readout, choice, ladder, slider
-from widgets.marks import band, dots, label, line, panel, threshold
+from widgets.marks import band, dots, each_run, label, line, panel, threshold
 
 TITLE = "DAPO and GRPO from the same start: by updates, and by completions drawn"
-SEEDS, GROUPS, K, LEARNING_RATE = 4, 8, 8, 4.0
+SEEDS, GROUPS, K, LEARNING_RATE = 3, 8, 8, 4.0
 GRPO_UPDATES = 125                                  # at most; GRPO otherwise trains until it has drawn as many completions as DAPO
 WINDOW = 10                                         # updates over which the price is averaged
 PRICE = 4 * GROUPS * K                              # completions an update; the batch itself is GROUPS * K
-PICTURES = 15
+PICTURES = 10
 COIN_UPDATES, COIN_SEEDS = 150, 24
 
 
@@ -142,15 +142,15 @@ def figure(k, r):
     p = np.linspace(0.002, 0.998, 200)
     now = np.clip(np.mean([rate[-1] for rate in r.dapo.pass_rate], axis=0), 0.002, 0.998)
     return [
-        panel("Right completions by update", "probability, exact, mean of 4 prompts, 4 seeds",
+        panel("Right completions by update", f"probability, exact, mean of 4 prompts, {SEEDS} seeds",
               *curves([np.arange(len(rate)) for rate in r.dapo.mean_rate], r.dapo.mean_rate, "DAPO", 1),
               *curves([np.arange(r.updates + 1)] * SEEDS, [rate[:r.updates + 1] for rate in r.grpo.mean_rate], "GRPO", 2),
               label(60, 0.12, "DAPO, solid", 1, "right"), label(60, 0.02, "GRPO, dashed", 2, "right"),
               x="update", x_range=(0, 60), y_range=(0, 1.02), tab="By update"),
-        panel("Completions drawn for an update", f"mean of the last {WINDOW} updates, 4 seeds; the batch holds {GROUPS * K}",
+        panel("Completions drawn for an update", f"mean of the last {WINDOW} updates, {SEEDS} seeds; the batch holds {GROUPS * K}",
               *price_curves(r), threshold(PRICE, f"{PRICE} = 4 batches", 560), label(60, 70, "GRPO, dashed", 2, "right"),
               x="update", x_range=(0, 60), y_range=(0, 560), tab="By update", front=True),
-        panel("Right completions by completions drawn", "probability, exact, mean of 4 prompts, 4 seeds",
+        panel("Right completions by completions drawn", f"probability, exact, mean of 4 prompts, {SEEDS} seeds",
               *curves([c / 1000 for c in r.dapo.completions], r.dapo.mean_rate, "DAPO", 1),
               *curves([c / 1000 for c in r.grpo.completions], r.grpo.mean_rate, "GRPO", 2),
               label(reach, 0.12, "DAPO, solid", 1, "right"), label(reach, 0.02, "GRPO, dashed", 2, "right"),
@@ -162,7 +162,7 @@ def figure(k, r):
         panel("Entropy when coins are rewarded", f"nats, 20 actions, {COIN_SEEDS} seeds, mean and 10 to 90 %", *coin_curves(r),
               label(COIN_UPDATES, 0.1, "lower bound: 0.8", 1, "right"),
               x="update", x_range=(0, COIN_UPDATES), y_range=(0, 3.2), tab="Clip and length"),
-        panel("Cut off at 12 tokens", "probability, exact, mean of 4 prompts, 4 seeds",
+        panel("Cut off at 12 tokens", f"probability, exact, mean of 4 prompts, {SEEDS} seeds",
               *curves([np.arange(len(cut)) for cut in r.dapo.truncated], r.dapo.truncated, "DAPO", 1),
               *curves([np.arange(r.updates + 1)] * SEEDS, [cut[:r.updates + 1] for cut in r.grpo.truncated], "GRPO", 2),
               label(60, 0.45, "DAPO, solid", 1, "right"), label(60, 0.41, "GRPO, dashed", 2, "right"),
@@ -174,7 +174,7 @@ def curves(x_by_seed, y_by_seed, name, series):
     """The mean of the seeds, as far as every seed goes, and each seed thin."""
     grid = np.linspace(0, min(x[-1] for x in x_by_seed), 121)
     mean = np.mean([np.interp(grid, x, y) for x, y in zip(x_by_seed, y_by_seed)], axis=0)
-    return [line(grid, mean, name, series), *(line(x, y, f"{name}, run {i + 1}", series, "seed") for i, (x, y) in enumerate(zip(x_by_seed, y_by_seed)))]
+    return [line(grid, mean, name, series), each_run(x_by_seed, y_by_seed, f"{name}, single runs", series)]
 
 
 def price_curves(r):

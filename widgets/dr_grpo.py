@@ -1,5 +1,6 @@
 """GRPO's two divisors on their own statistics: lengths that nobody rewards, the weight of a prompt by its pass rate, and a run on noise alone."""
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 
@@ -7,10 +8,10 @@ from sim import length_bias, modsum, std_weight
 from sim.algorithms import dapo, dr_grpo, grpo
 from sim.runs import modsum_run
 from widgets.contract import Break, Readout, choice, ladder, slider, toggle
-from widgets.marks import label, line, panel, threshold
+from widgets.marks import each_run, label, line, panel, threshold
 
 TITLE = "What GRPO's two divisors do where nothing asks for it"
-UPDATES, SEEDS, PICTURES = 150, 16, 10
+UPDATES, SEEDS, EVERY = 150, 16, 15                 # updates between two pictures
 NOISE_SEEDS, NOISE_GROUPS, NOISE_K = 4, 8, 8
 APART = 3.0                                         # wrong completions this many times as long as right ones: broken
 ENTROPY_LEFT = 0.75                                 # less than this share of the entropy left: broken
@@ -41,15 +42,12 @@ class Trace:
 
 
 def run(k):
-    lengths = length_bias.train(k.p, k.h, k.K, k.std, k.divisor, k.answer_learns, k.groups, UPDATES, SEEDS, np.random.default_rng(k.seed))
-    if k.noise == 0:
-        yield Trace(lengths, [])
-        return
-    seen = []
-    for frames in zip(*(noise_run(k, NOISE_SEEDS * k.seed + i).frames(UPDATES) for i in range(NOISE_SEEDS))):
-        seen.append(frames)
-        if len(seen) == 1 or len(seen) % (UPDATES // PICTURES) == 0:
-            yield Trace(lengths, list(zip(*seen)))
+    lengths = length_bias.train(k.p, k.h, k.K, k.std, k.divisor, k.answer_learns, k.groups, UPDATES, SEEDS, np.random.default_rng(k.seed), EVERY)
+    beside = zip(*(noise_run(k, NOISE_SEEDS * k.seed + i).frames(UPDATES) for i in range(NOISE_SEEDS if k.noise else 0)))
+    noise = []
+    for so_far in lengths:
+        noise.extend(islice(beside, so_far.updates - len(noise)))
+        yield Trace(so_far, list(zip(*noise)))
 
 
 def noise_run(k, seed):
@@ -62,11 +60,11 @@ def noise_run(k, seed):
 
 
 def progress(k, r):
-    return ["update", len(r.noise[0]) if r.noise else UPDATES, UPDATES]
+    return ["update", r.lengths.updates, UPDATES]
 
 
 def figure(k, r):
-    x = np.arange(0, UPDATES + 1, 2)
+    x = np.arange(0, r.lengths.updates + 1, 2)
     right, wrong = r.lengths.right[:, ::2], r.lengths.wrong[:, ::2]
     p = np.linspace(0.01, 0.99, 99)
     pushed = {K: std_weight.std_weight(p, K) if k.std else np.full(len(p), (K - 1) / K) for K in (2, 4, 16, 64, k.K)}
@@ -76,7 +74,7 @@ def figure(k, r):
     return [
         panel("Length of right and wrong", "tokens, expected, logarithmic, 16 seeds; dotted: no length is rewarded",
               line(x, right.mean(axis=0), "right", 1), line(x, wrong.mean(axis=0), "wrong", 2), line([0, UPDATES], [true_length] * 2, "truth", 1, "exact"),
-              *seeds(x, right, 1), *seeds(x, wrong, 2), label(UPDATES, 70, "wrong, dashed", 2, "right"),
+              each_run(x[::2], right[:6, ::2]), each_run(x[::2], wrong[:6, ::2], series=2), label(UPDATES, 70, "wrong, dashed", 2, "right"),
               label(UPDATES, 0.42, "right, solid", 1, "right"),
               x="update", x_range=(0, UPDATES), y_range=(0.4, 100), log="y", tab="Length"),
         panel("Wrong over right", "ratio of the mean lengths, logarithmic, 16 seeds", line(x, wrong.mean(axis=0) / right.mean(axis=0), "ratio", 1),
@@ -97,16 +95,12 @@ def figure(k, r):
     ]
 
 
-def seeds(x, by_seed, series):
-    return [line(x[::2], one[::2], f"run {i + 1}", series, "seed") for i, one in enumerate(by_seed[:6])]
-
-
 def noise_curves(r, name):
     if not r.noise:
         return []
     exact = [[(frame.step + 1, frame.exact[name].mean()) for frame in frames if name in frame.exact] for frames in r.noise]
     x, y = np.array([step for step, _ in exact[0]]), np.array([[value for _, value in one] for one in exact])
-    return [line(x, y.mean(axis=0), "mean", 1), *(line(x, one, f"run {i + 1}", 1, "seed") for i, one in enumerate(y))]
+    return [line(x, y.mean(axis=0), "mean", 1), each_run(x, y)]
 
 
 def readouts(k, r):

@@ -9,7 +9,7 @@ from sim.algorithms import grpo
 from sim.framework.controller import Controller
 from sim.runs import modsum_run
 from widgets.contract import Break, Readout, choice, ladder, slider
-from widgets.marks import band, dots, label, line, panel, threshold
+from widgets.marks import band, dots, each_run, label, line, panel, threshold
 
 TITLE = "Three runs of GRPO on the same number of completions, and the groups they are made of"
 COMPLETIONS, BATCH, SEEDS = 3840, 64, 3
@@ -95,7 +95,7 @@ def training_tab(k, r):
     line_at = start(k.prompts) + GAIN
     yield panel("Right completions", "probability, exact, mean of 4 prompts, 3 seeds",
                 line(r.completions, r.pass_rate.mean(axis=0), "mean of the runs"),
-                *(line(r.completions, one, f"run {i + 1}", 1, "seed") for i, one in enumerate(r.pass_rate)),
+                each_run(r.completions, r.pass_rate),
                 threshold(line_at, "", 0), label(COMPLETIONS, line_at, "nothing learned below", 8, "right"),
                 x="completions drawn", x_range=(0, COMPLETIONS), y_range=(0, 1.02), tab="Training", front=True)
     window = max(1, len(r.completions) // 12) if len(r.completions) > 12 else 1

@@ -6,7 +6,7 @@ import numpy as np
 
 from sim import kl
 from widgets.contract import Break, Readout, choice, ladder, slider
-from widgets.marks import band, bars, label, line, panel, threshold
+from widgets.marks import band, bars, each_run, label, line, panel, threshold
 
 TITLE = "Three estimators of the KL: as a number to log and as a penalty to train on"
 COST = "5 runs of 80 updates"
@@ -101,9 +101,10 @@ def figure(k, r):
 
 def train_tab(k, r):
     update = np.arange(0, UPDATES + 1, 2)
-    runs = [line(update, r.trained[::2, i], name=f"run {i + 1}", role="seed" if i else "") for i in range(RUNS)]
+    first, *others = r.trained[::2, :RUNS].T
     yield panel("KL to the reference while training", f"nats, exact; {RUNS} runs on 3 tokens, the third is paid 1; {k.samples:,} samples an update",
-                *runs, line(update, r.trained[::2, RUNS], name="no penalty", series=8, role="reference"), label(48, r.trained[48, RUNS], "β = 0", 8),
+                line(update, first, "run 1"), each_run(update, others, "other runs"),
+                line(update, r.trained[::2, RUNS], name="no penalty", series=8, role="reference"), label(48, r.trained[48, RUNS], "β = 0", 8),
                 line([0, UPDATES], [r.best] * 2, name="best, reverse KL", series=2, role="exact"),
                 line([0, UPDATES], [r.best_forward] * 2, name="best, forward KL", series=3, role="exact"), *optimum_labels(r),
                 threshold(r.best + MARGIN, f"breaks above {r.best + MARGIN:.2f} nats", edge=1.8),

@@ -12,6 +12,13 @@ def line(x, y, name="", series=1, role=""):
     return dict(type="scatter", mode="lines", x=x, y=y, name=name, meta=dict(series=series, role=role))
 
 
+def each_run(x, ys, name="single runs", series=1):
+    """Further runs of one setting, thin and as one mark: a gap parts them. x is one for all, or one for each."""
+    xs = x if np.ndim(x[0]) else [x] * len(ys)
+    parted = [np.concatenate([np.append(curve, np.nan) for curve in curves]) for curves in (xs, ys)]
+    return line(*parted, name, series, "seed")
+
+
 def dots(x, y, name="", series=1, role=""):
     """Markers; role "here" is the ring of the setting in force."""
     return dict(type="scatter", mode="markers", x=x, y=y, name=name, meta=dict(series=series, role=role))

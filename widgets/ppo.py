@@ -10,7 +10,7 @@ from sim.framework.controller import LOG_RATIO_EDGES
 from sim.framework.trainer import Trainer
 from sim.runs import modsum_run
 from widgets.contract import Break, Readout, choice, ladder, slider, toggle
-from widgets.marks import bars, dots, label, line, panel, region, threshold
+from widgets.marks import bars, dots, each_run, label, line, panel, region, threshold
 
 TITLE = "Six runs of PPO: the distance of each update, and where it leads"
 UPDATES, SEEDS, GROUPS, K = 60, 6, 4, 4
@@ -106,7 +106,7 @@ def figure(k, r):
 def curves(by_seed, combined):
     """A thin curve a seed, and a thick one of what `combined` makes of them."""
     x = np.arange(1, by_seed.shape[1] + 1)
-    return [line(x, combined(by_seed, axis=0), combined.__name__), *(line(x, one, f"run {i + 1}", 1, "seed") for i, one in enumerate(by_seed))]
+    return [line(x, combined(by_seed, axis=0), combined.__name__), each_run(x, by_seed)]
 
 
 RATIO = "ratio ρ, now over when sampled"

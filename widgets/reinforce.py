@@ -9,7 +9,7 @@ from sim.algorithms import reinforce
 from sim.gradient_noise import LOGITS, REWARD
 from sim.runs import modsum_run
 from widgets.contract import Break, Readout, choice, ladder, slider
-from widgets.marks import band, bars, dots, label, line, panel, threshold
+from widgets.marks import band, bars, dots, each_run, label, line, panel, threshold
 
 TITLE = "Four runs of REINFORCE, and the noise of a sample by what is added to the reward"
 UPDATES, SEEDS, GROUPS = 100, 4, 8
@@ -111,7 +111,7 @@ def figure(k, r):
 def training_tab(k, r):
     x = np.arange(1, r.updates + 1)
     yield panel("Right completions", "probability, exact, mean of 4 prompts, 4 seeds",
-                line(x, r.pass_rate.mean(axis=0), "mean of the runs"), *(line(x, one, f"run {i + 1}", 1, "seed") for i, one in enumerate(r.pass_rate)),
+                line(x, r.pass_rate.mean(axis=0), "mean of the runs"), each_run(x, r.pass_rate),
                 threshold(PASSED, "broken if it ends here", 0),
                 x="update", x_range=(0, UPDATES), y_range=(0, 1.02), tab="Training", front=True)
     here = needed(k, k.offset)

@@ -9,7 +9,7 @@ from sim.algorithms import rloo
 from sim.optimizer import SGD, AdamW
 from sim.runs import modsum_run
 from widgets.contract import Break, Readout, choice, ladder, slider, toggle
-from widgets.marks import bars, label, line, panel, threshold
+from widgets.marks import bars, each_run, label, line, panel, threshold
 
 TITLE = "RLOO and a twin with another group baseline, three runs each"
 UPDATES, SEEDS, GROUPS = 60, 3, 4
@@ -111,11 +111,11 @@ def training_tab(k, r):
     ours, twin = r.pass_rate
     yield panel("Distance of each update", "KL from the policy that sampled, nats a completion, exact, 3 seeds, RLOO",
                 line(x, np.maximum(r.kl_step[0].max(axis=0), 1e-5), "farthest run"),                                # a logarithmic axis has no 0
-                *(line(x, np.maximum(one, 1e-5), f"run {i + 1}", 1, "seed") for i, one in enumerate(r.kl_step[0])),
+                each_run(x, np.maximum(r.kl_step[0], 1e-5)),
                 threshold(NATS, f"breaks above {NATS:g} nats", 200),
                 x="update", x_range=(0, UPDATES), y_range=(1e-5, 200), log="y", tab="Training", front=True)
     yield panel("Right completions", "probability, exact, mean of 4 prompts, 3 seeds",
-                line(x, ours.mean(axis=0), "RLOO"), *(line(x, one, f"RLOO, run {i + 1}", 1, "seed") for i, one in enumerate(ours)),
+                line(x, ours.mean(axis=0), "RLOO"), each_run(x, ours, "RLOO, single runs"),
                 line(x, twin.mean(axis=0), f"twin: {k.twin}", 2), label(UPDATES, 0.1, "solid: RLOO", 1, "right"),
                 label(UPDATES, 0.02, f"dashed: {k.twin}", 2, "right"),
                 x="update", x_range=(0, UPDATES), y_range=(0, 1.02), tab="Training")

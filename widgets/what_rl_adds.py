@@ -8,7 +8,7 @@ from sim.algorithms import reinforce
 from sim.optimizer import AdamW
 from sim.runs import add_run
 from widgets.contract import Break, Readout, choice, ladder, slider
-from widgets.marks import bars, dots, label, line, panel, threshold
+from widgets.marks import bars, dots, each_run, label, line, panel, threshold
 
 TITLE = "From demonstrations with 30 % right: twenty runs of a policy over five completions"
 COST = "32,000 completions of the five, 7,680 of the language model"
@@ -121,7 +121,7 @@ def figure(k, r):
 def runs_tab(k, r):
     step, below = np.arange(0, STEPS + 1, EVERY), 0.14 if k.shown == 0.3 else 0        # the words go below the line where the threshold has its own
     yield panel("Expected reward", f"J of the policy, without the constant; thick: the mean of {RUNS} runs when they are sampled",
-                line(step, r.J[::EVERY].mean(axis=1), "mean"), *(line(step, one, f"run {i + 1}", 1, "seed") for i, one in enumerate(r.J[::EVERY].T)),
+                line(step, r.J[::EVERY].mean(axis=1), "mean"), each_run(step, r.J[::EVERY].T),
                 line([0, STEPS], [k.shown] * 2, "demonstrations", 2, "exact"),
                 label(STEPS, k.shown - below, f"demonstrations, {k.shown:g}", 2, "right"),
                 threshold(PASSING, f"an RL run that ends below {PASSING:g} has failed", 0),

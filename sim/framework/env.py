@@ -2,6 +2,8 @@
 
 A verifiable reward in the sense of Lambert et al. (2024), Tülu 3, arXiv:2411.15124: a programme decides, no model.
 """
+from functools import lru_cache
+
 import numpy as np
 
 from sim.scorer import score
@@ -11,20 +13,20 @@ class Verifier:
     """sim/scorer.py over a batch: one text and one example a row, (N,) verdicts."""
 
     def __init__(self, task):
-        self.task, self.known = task, {}
+        self.task = task
 
     def verify(self, batch, environment=None):
         """Fills accuracy, reward (N,) and details of the batch, and returns it; an environment brings examples of its own, one a row."""
         answers = self.task.answers(batch.tokens, batch.response_mask, batch.finished)
         examples = [self.task.examples[i] for i in batch.example.tolist()] if environment is None else environment.examples
-        verdicts = [self.scored(example, answer) for example, answer in zip(examples, answers)]
+        verdicts = [scored(example["expected_answer"], answer) for example, answer in zip(examples, answers)]
         batch.details = [verdict["details"] for verdict in verdicts]
         batch.accuracy = np.array([verdict["reward"] for verdict in verdicts])
         batch.reward = self.task.pay(batch) if hasattr(self.task, "pay") else batch.accuracy
         return batch
 
-    def scored(self, example, answer):
-        key = example["expected_answer"], answer        # score is pure: equal pairs are scored once
-        if key not in self.known:
-            self.known[key] = score(example, answer)
-        return self.known[key]
+
+@lru_cache(maxsize=10_000)
+def scored(expected, answer):
+    """The verdict of the scorer, which is pure: the same pair is judged once, whichever run it comes from."""
+    return score({"expected_answer": expected}, answer)

@@ -72,23 +72,22 @@ class RolloutEngine:
         example = np.repeat(prompts, K)
         prompt, N, T = task.prompt_ids(example).astype(np.int64), len(example), task.T          # the browser's own integers have 32 bits
         tokens, old_logp, valid, response = np.full((N, T), task.pad, np.int64), np.zeros((N, T)), np.zeros((N, T)), np.zeros((N, T))
-        alive, environment = np.ones(N, bool), task.environment(example, rng)
+        rows, alive, environment = np.arange(N), np.ones(N, bool), task.environment(example, rng)
         decode = self.policy.prefill(prompt, temperature)
         for t in range(T):
             logp = decode(tokens, t)                                            # (N, V)
             if top_p < 1:
                 logp = nucleus(logp, top_p)
             cumulative = np.exp(logp).cumsum(axis=1)
-            drawn = (cumulative < rng.random((N, 1)) * cumulative[:, -1:]).sum(axis=1)      # scaled: the last sum may be 1 - 1e-16
+            drawn = (cumulative >= rng.random((N, 1)) * cumulative[:, -1:]).argmax(axis=1)      # scaled: the last sum may be 1 - 1e-16
             own = alive
             if environment is not None:
                 forced = environment.step(tokens, t)                            # (N,) a token of the environment's, or -1
                 own, drawn = alive & (forced < 0), np.where(forced < 0, drawn, forced)
-            tokens[alive, t] = drawn[alive]
-            old_logp[own, t] = logp[own, drawn[own]]
+            tokens[:, t], old_logp[:, t] = np.where(alive, drawn, task.pad), np.where(own, logp[rows, drawn], 0.0)
             valid[:, t], response[:, t] = alive, own
             alive = alive & ~((drawn == task.eos) & own)
-            if not alive.any():
+            if not np.count_nonzero(alive):
                 break
         return Batch(K, example, prompt, tokens, valid, response, old_logp, ~alive, np.full(N, self.version)), environment
 

@@ -145,7 +145,7 @@ customElements.define("rl-widget", class extends HTMLElement {
     },
   };
   // Every point of every curve, and at most about thirty of each in the table.
-  get curves() { return this.shown.panels.flatMap(({ title, data }) => data.map(({ x, y, z, name = "" }) => (z ? z.flatMap((row, i) => row.map((v, j) => [x[j], y[i], v])) : x.map((at, i) => [at, y[i]]))
+  get curves() { return this.shown.panels.flatMap(({ title, data }) => data.map(({ x, y, z, name = "" }) => (z ? z.flatMap((row, i) => row.map((v, j) => [x[j], y[i], v])) : x.map((at, i) => [at, y[i]]).filter(([at]) => at !== null))
     .map(([at, ...rest]) => [title, name, String(at), rest.join(": ")]))); }
   get rows() { return this.curves.flat(); }
   table() {

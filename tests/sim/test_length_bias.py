@@ -51,7 +51,7 @@ def test_the_drift_of_the_token_mean_against_sampling():
                                                               ("constant", 9.4, 9.8, (1.0, 1.2))])
 def test_only_the_length_in_the_divisor_parts_right_from_wrong(divisor, right, wrong, tolerance):
     # 16 seeds on another implementation, with their standard deviations
-    run = length_bias.train(0.3, 0.1, 8, True, divisor, False, 16, 149, 16, np.random.default_rng(0))
+    *_, run = length_bias.train(0.3, 0.1, 8, True, divisor, False, 16, 149, 16, np.random.default_rng(0), every=149)
     assert run.right[:, 0] == pytest.approx(length_bias.expected_length(0.1))
     assert run.right[:, -1].mean() == pytest.approx(right, abs=tolerance[0])
     assert run.wrong[:, -1].mean() == pytest.approx(wrong, abs=tolerance[1])
@@ -59,5 +59,5 @@ def test_only_the_length_in_the_divisor_parts_right_from_wrong(divisor, right, w
 
 
 def test_an_answer_that_learns_does_not_stop_the_drift():
-    run = length_bias.train(0.3, 0.1, 8, True, "1/|o|", True, 16, 60, 8, np.random.default_rng(0))
+    *_, run = length_bias.train(0.3, 0.1, 8, True, "1/|o|", True, 16, 60, 8, np.random.default_rng(0), every=60)
     assert run.pass_rate[:, -1].mean() > 0.5 and (run.wrong[:, -1] > 2 * run.right[:, -1]).all()

@@ -72,8 +72,10 @@ def test_the_start_of_the_model_moves_with_its_knobs():
     assert (last(seed=1).lengths.right[:, -1] != last().lengths.right[:, -1]).all()
 
 
-def test_only_the_noise_run_streams():
-    assert len(list(dr_grpo.run(Knobs()))) == 1 and dr_grpo.progress(Knobs(), last()) == ["update", 150, 150]
+@pytest.mark.parametrize("noise", [0.0, 1e-2])
+def test_the_run_on_noise_keeps_pace_with_the_lengths(noise):
     with patch.object(dr_grpo, "NOISE_SEEDS", 1):
-        k = Knobs(noise=1e-2)
-        assert [dr_grpo.progress(k, r)[1] for r in dr_grpo.run(k)] == [1, *range(15, 151, 15)]
+        seen = list(dr_grpo.run(k := Knobs(noise=noise)))
+    pictures = [1, *range(15, 151, 15)]
+    assert [dr_grpo.progress(k, r)[1] for r in seen] == pictures
+    assert [[len(frames) for frames in r.noise] for r in seen] == [[n] * bool(noise) for n in pictures]
