@@ -4,7 +4,7 @@ import json
 from math import ceil, floor, isfinite, log10
 from pathlib import Path
 
-WIDTH, HEIGHT = 400, 230
+WIDTH, HEIGHT = 400, 280
 LEFT, RIGHT, TOP, BOTTOM = json.loads((Path(__file__).parents[1] / "site/assets/look.json").read_text(encoding="utf-8"))["layout"]["margin"].values()
 
 

@@ -112,7 +112,7 @@ def training(k, r):
         unseen = [rates[HELD_OUT].mean() for rates in r.trainer]
         marks += [line(r.at, unseen, "20 prompts kept out", 4), label(100, 0.16, f"kept out: {unseen[-1]:.3f}", 4, "right")]
     words = f"{'trainer' if apart else 'trainer and rollout'}: {trainer[-1]:.3f}"
-    marks += [label(100, 1.01, words, 1, "right"), *([label(100, rollout[-1] - 0.2, f"rollout: {rollout[-1]:.3f}", 2, "right")] if apart else []),
+    marks += [label(100, 1.01, words, 1, "right"), *([label(100, rollout[-1], f"rollout: {rollout[-1]:.3f}", 2, "right", below=True)] if apart else []),
               label(100, 0.01, "dots: counted in the batch", 3, "right")]
     seen = np.minimum(1 + EVERY * np.arange(len(r.kl)), k.iterations)
     kl = [line(seen, np.maximum(r.kl, FLOOR), "to the start", 1), label(100, 150, "to the start", 1, "right")]

@@ -128,7 +128,7 @@ def estimate_tab(k):
     yield panel("Mean estimate over the true gradient", "exact, every outcome of a group counted",
                 *(line(logit(GRID), curve, name, i) for i, (name, curve) in enumerate(zip(ADVANTAGES, curves), 1)),
                 label(0, max(curves[0][30], 1.6) + 0.2, "z-score", 1, "center"), label(-EDGE, 1.05, "less the others' mean", 3),
-                label(EDGE, (k.K - 1) / k.K - 0.5, "less the mean", 2, "right"), dots([logit(k.p)], [here], "here", 1, "here"),
+                label(EDGE, (k.K - 1) / k.K, "less the mean", 2, "right", below=True), dots([logit(k.p)], [here], "here", 1, "here"),
                 **P_AXIS, y_range=(0, 8.2), tab="Estimate")
     wrong, right = (100 * share for share in group_baselines.dead_probability(GRID, k.K))
     x = logit(GRID).tolist()

@@ -122,8 +122,8 @@ def optimum_labels(r):
     """Words under the two lines, in one where they would lie on each other; above the threshold where there is no room below."""
     if abs(r.best - r.best_forward) < 0.12:
         lower = min(r.best, r.best_forward)
-        return [label(12, lower - 0.13 if lower > 0.16 else r.best + MARGIN, "best, either KL")]
-    return [label(12, r.best - 0.13, "best, reverse KL", 2), label(12, r.best_forward - 0.13, "best, forward KL", 3)]
+        return [label(12, lower, "best, either KL", below=True) if lower > 0.2 else label(12, r.best + MARGIN, "best, either KL")]
+    return [label(12, r.best, "best, reverse KL", 2, below=True), label(12, r.best_forward, "best, forward KL", 3, below=True)]
 
 
 def series(k):

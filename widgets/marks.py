@@ -57,9 +57,9 @@ def region(low, high, words="", axis="x"):
     return dict(shapes=[dict(type="rect", name="region", **span)], annotations=[dict(name="region", text=words, showarrow=False, **spot)] if words else [])
 
 
-def label(x, y, words, series=0, anchor="left"):
-    """A word at a curve, in the colour of its series (0 is ink)."""
-    return dict(annotations=[dict(name=f"series-{series}", x=x, y=y, text=words, showarrow=False, xanchor=anchor, yanchor="bottom")])
+def label(x, y, words, series=0, anchor="left", below=False):
+    """A word on a curve, or below it, in the colour of its series (0 is ink)."""
+    return dict(annotations=[dict(name=f"series-{series}", x=x, y=y, text=words, showarrow=False, xanchor=anchor, yanchor="top" if below else "bottom")])
 
 
 def decades(low, high):

@@ -65,7 +65,7 @@ def figure(k, r):
     return [
         panel("How often the answer is right", "share, mean of four prompts",
               line(x, one, "one completion", 1), line(x, best, f"best of {k.K}", 2), dots(x[1:], r.measured, "counted in the batch", 3),
-              label(x[at], one[at] - 0.13, "one completion", 1), *([label(1, best[0], f"best of {k.K}", 2)] if k.K > 1 else []),
+              label(x[at], one[at], "one completion", 1, below=True), *([label(1, best[0], f"best of {k.K}", 2, below=True)] if k.K > 1 else []),
               *([] if np.isnan(r.measured).any() else [label(ITERATIONS, 0.01, "dots: counted in the batch", 3, "right")]),
               x="iteration", x_range=(0, ITERATIONS), y_range=(0, 1.08), front=True),
         panel("KL from the start", "nats a completion, mean of four prompts, exact",

@@ -95,7 +95,7 @@ def training_tab(k, r):
     update, start, top = [p.update for p in r.points], r.points[0].gold, 1.35 * max(1.5, k.hack)
     yield panel("A tiny model trained at this price", "mean reward; true: exact, 100 sums; paid: 128 completions; 1 run",
                 line(update, [p.gold for p in r.points], "true", 1), line(update, [p.proxy for p in r.points], "paid", 2),
-                line([0, UPDATES], [start, start], "start", 8, "reference"), label(UPDATES, start, "true, at the start", 8, "right"),
+                line([0, UPDATES], [start, start], "start", 8, "reference"), label(UPDATES, start, "true, at the start", 8, "right", below=True),
                 label(2, 0.91 * top, "dashed: paid", 2), label(2, 0.8 * top, "solid: true", 1),
                 x="update", x_range=(0, UPDATES), y_range=(0, top), tab="Training")
     logged = [line(update, [p.kl_logged for p in r.points], "in the log", 2)] if k.beta > 0 else []

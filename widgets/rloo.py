@@ -123,13 +123,13 @@ def training_tab(k, r):
 
 def group_tab(k):
     rewards = np.asarray(GROUP[k.group](k.K), float)
-    names = [f"#{i}" for i in range(1, k.K + 1)]
+    names = list(range(1, k.K + 1))
     z, mean, loo = (advantage(rewards[None])[0] for advantage in (group_baselines.z_score, group_baselines.less_mean, group_baselines.leave_one_out))
     yield panel("Advantages of one group", "the rewards beside, three baselines", bars(names, loo, "RLOO", 1), bars(names, mean, "less the mean", 2),
-                bars(names, z, "z-score", 3), label(names[-1], 3.6, "RLOO", 1, "right"), label(names[-1], 2.9, "less the mean", 2, "right"),
-                label(names[-1], 2.2, "z-score", 3, "right"), x="completion", y_range=(-4, 4), tab="Group")
+                bars(names, z, "z-score", 3), label(k.K + 0.6, 3.2, "RLOO", 1, "right"), label(k.K + 0.6, 2.4, "less the mean", 2, "right"),
+                label(k.K + 0.6, 1.6, "z-score", 3, "right"), x="completion", x_range=(0.4, k.K + 0.6), y_range=(-4, 4), tab="Group")
     yield panel("Rewards of the group", "of K completions; RLOO is K/(K − 1) times “less the mean”", bars(names, rewards, "reward"),
-                x="completion", y_range=(0, 1.1), tab="Group")
+                x="completion", x_range=(0.4, k.K + 0.6), y_range=(0, 1.1), tab="Group")
 
 
 P = np.linspace(0.02, 0.98, 97)

@@ -119,11 +119,11 @@ def figure(k, r):
 
 
 def runs_tab(k, r):
-    step, below = np.arange(0, STEPS + 1, EVERY), 0.14 if k.shown == 0.3 else 0        # the words go below the line where the threshold has its own
+    step = np.arange(0, STEPS + 1, EVERY)
     yield panel("Expected reward", f"J of the policy, without the constant; thick: the mean of {RUNS} runs when they are sampled",
                 line(step, r.J[::EVERY].mean(axis=1), "mean"), each_run(step, r.J[::EVERY].T),
                 line([0, STEPS], [k.shown] * 2, "demonstrations", 2, "exact"),
-                label(STEPS, k.shown - below, f"demonstrations, {k.shown:g}", 2, "right"),
+                label(STEPS, k.shown, f"demonstrations, {k.shown:g}", 2, "right", below=k.shown == 0.3),     # where the threshold has its words above
                 threshold(PASSING, f"an RL run that ends below {PASSING:g} has failed", 0),
                 x="update", x_range=(0, STEPS), y_range=(0, 1.05), tab="Runs", front=True)
     shares = r.policies[EARLY, 0]

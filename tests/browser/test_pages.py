@@ -17,16 +17,29 @@ every_lesson = pytest.mark.parametrize("lesson", WITH_WIDGET, ids=lambda lesson:
 
 @every_lesson
 def test_a_page_is_whole_without_python(page, book, lesson):
+    held = []
+    page.route("**/vendor/plotly.min.js", lambda route: held.append(route))
     without_python(page)
-    page.goto(book + lesson.url)
-    assert page.locator(".panels:not([hidden]) .plot:has(svg)").first.bounding_box()["height"] > 80
+    with page.expect_request("**/vendor/plotly.min.js"):
+        page.goto(book + lesson.url)
+    assert page.locator(".panels:not([hidden]) .plot:has(svg.still)").first.bounding_box()["height"] > 80
     assert readouts(page) == [r["text"] for r in last_frame(lesson.widget)["readouts"]]
     assert page.locator("rl-widget form").is_visible()
     expect(page.locator(".rl-widget .state")).to_have_text(re.compile("not started"))
     expect(page.locator(".brk [role=status]")).to_contain_text("complete without it")
+    plotly_takes_the_place_of_the_still_figure_and_no_more(page, held)
     the_tab_key_reaches_every_control(page)
     a_link_in_the_prose_sets_what_it_says_and_all_else_to_its_default(page, host.widget(lesson.widget).Knobs())
     nothing_scrolls_sideways(page)
+
+
+def plotly_takes_the_place_of_the_still_figure_and_no_more(page, held):
+    tall = "document.querySelector('figure.rl-widget').offsetHeight"
+    before = page.evaluate(f"document.fonts.ready.then(() => {tall})")
+    held[0].continue_()
+    page.wait_for_selector(".panels:not([hidden]) .plot .main-svg")
+    page.wait_for_function("!document.querySelector('.panels:not([hidden]) .still')")
+    assert page.evaluate(tall) == before
 
 
 def the_tab_key_reaches_every_control(page):
