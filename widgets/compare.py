@@ -1,27 +1,29 @@
-"""Any two of the algorithm files on the same task from the same seeds, by updates and by completions drawn."""
+"""Any two of the algorithm files, or of the recipes made of them, on the same task from the same seeds, by updates and by completions drawn."""
 from dataclasses import dataclass
 from importlib import import_module
 
 import numpy as np
 
 from sim import modsum
-from sim.algorithms import NAMES
+from sim.algorithms import NAMES, dapo
 from sim.framework.controller import Controller
 from sim.framework.trainer import Trainer
+from sim.recipes import RECIPES, Recipe
 from sim.runs import modsum_run
 from widgets.contract import Break, Readout, choice, ladder, slider
 from widgets.marks import each_run, label, line, panel, threshold
 
-TITLE = "Two algorithm files, one task, the same seeds"
+TITLE = "Two algorithms, one task, the same seeds"
 UPDATES, SEEDS, GROUPS, K = 60, 3, 8, 8
 EVERY = 4                                           # updates between two pictures
+CHOICES = [*NAMES, *RECIPES]
 NATS = 1.0                                          # an update farther than this from the policy that sampled its batch counts as broken
 
 
 @dataclass(frozen=True)
 class Knobs:
-    a: str = choice("First", "GRPO", list(NAMES))
-    b: str = choice("Second", "Dr.GRPO", list(NAMES))
+    a: str = choice("First", "GRPO", CHOICES)
+    b: str = choice("Second", "Dr.GRPO", CHOICES)
     rate_a: float = ladder("Learning rate of the first", 2.0, [0.5, 1.0, 2.0, 4.0, 8.0, 12.0, 24.0, 40.0])
     rate_b: float = ladder("Learning rate of the second", 2.0, [0.5, 1.0, 2.0, 4.0, 8.0, 12.0, 24.0, 40.0])
     passes: str = choice("Passes over each batch", "as in the file", ["as in the file", "1", "4", "16"])
@@ -58,8 +60,13 @@ def run(k):
 
 
 def built(k, name, rate, seed):
-    hyper = {} if k.passes == "as in the file" else dict(inner_epochs=int(k.passes))
-    return modsum_run(import_module(f"sim.algorithms.{NAMES[name]}"), seed=seed, learning_rate=rate, groups=GROUPS, K=K, c=initial(k.start), hyper=hyper)
+    recipe, passes = recipe_of(name), {} if k.passes == "as in the file" else dict(inner_epochs=int(k.passes))
+    return modsum_run(recipe.file, seed=seed, learning_rate=rate, groups=GROUPS, K=K, c=initial(k.start), hyper={**recipe.hyper, **passes}, hooks=recipe.hooks)
+
+
+def recipe_of(name):
+    """A row of sim/recipes.py; a file by itself is the recipe that exchanges nothing."""
+    return RECIPES.get(name) or Recipe(import_module(f"sim.algorithms.{NAMES[name]}"))
 
 
 def initial(start):
@@ -83,7 +90,7 @@ def progress(k, r):
 def figure(k, r):
     updates = [np.broadcast_to(np.arange(one.pass_rate.shape[1]), one.pass_rate.shape) for one in r]
     thousands = [one.completions / 1000 for one in r]
-    rates, reach = [one.pass_rate for one in r], 20 if k.start == "hard prompts" or "DAPO" in (k.a, k.b) else 4
+    rates, reach = [one.pass_rate for one in r], 20 if k.start == "hard prompts" or dapo in (recipe_of(k.a).file, recipe_of(k.b).file) else 4
     names = f"{k.a}, solid", f"{k.b}, dashed"
 
     def both(x, y, low, high, end, bottom):

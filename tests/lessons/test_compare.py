@@ -37,7 +37,9 @@ def ends(pair):
 
 
 @pytest.mark.parametrize("knobs, said", [(dict(), ("0.966", "0.405")), (dict(rate_b=12.0), ("0.966", "0.939")),
-                                         (dict(a="REINFORCE", b="RLOO"), ("0.742", "0.745"))])
+                                         (dict(a="REINFORCE", b="RLOO"), ("0.742", "0.745")),
+                                         (dict(a="GRPO, 2024", b="TRL 1.16.0"), ("0.966", "0.540")),
+                                         (dict(a="GRPO, 2024", b="TRL 1.16.0", passes="4"), ("0.966", "0.968"))])
 def test_where_the_pairs_end(knobs, said):
     for number, value in zip(said, ends(last(**knobs))):
         PAGE.says(number, value)

@@ -18,15 +18,23 @@ def test_a_file_against_itself_is_the_same_run(name):
     assert compare.ahead((first, second)) == 0
 
 
-@pytest.mark.parametrize("name", list(compare.NAMES))
-def test_every_file_trains(name):
+@pytest.mark.parametrize("name", compare.CHOICES)
+def test_every_file_and_every_recipe_trains(name):
     _, run = last(a="GRPO", b=name)
     assert run.pass_rate[0, -1] > run.pass_rate[0, 0] + 0.1
 
 
-def test_only_dapo_draws_more_than_its_batch():
-    grpo, dapo = last(b="DAPO")
+@pytest.mark.parametrize("name", ["DAPO", "OLMo 3"])
+def test_only_what_is_made_of_dapo_draws_more_than_its_batch(name):
+    grpo, dapo = last(b=name)
     assert grpo.completions[0, -1] == 60 * 64 < dapo.completions[0, -1]
+
+
+def test_a_recipe_is_its_file_with_functions_exchanged():
+    paper, file = last(a="GRPO, 2024", b="GRPO")
+    np.testing.assert_array_equal(paper.pass_rate, file.pass_rate)          # nothing exchanged
+    trl, _ = last(a="TRL 1.16.0", passes="4")
+    assert (last(a="TRL 1.16.0")[0].clip_fraction == 0).all() and (trl.clip_fraction > 0).any()         # one pass, unless the knob says otherwise
 
 
 def test_a_larger_rate_on_one_side_leaves_the_other_alone():
