@@ -26,7 +26,7 @@ class Verifier:
         return batch
 
 
-@lru_cache(maxsize=10_000)
+@lru_cache(maxsize=4_096)
 def scored(expected, answer):
     """The verdict of the scorer, which is pure: the same pair is judged once, whichever run it comes from."""
     return score({"expected_answer": expected}, answer)
