@@ -13,7 +13,7 @@ from tools import lessons
 
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"]
 LIVE = "name => ['live', 'broken'].includes(document.getElementById(name).dataset.state)"
-PATIENCE = 90_000                       # milliseconds: several browsers start Python at once on two cores
+PATIENCE = 180_000                      # milliseconds: several browsers start Python at once on two cores, which others may use as well
 expect.set_options(timeout=PATIENCE)
 WITH_WIDGET = [lesson for lesson in lessons.finished() if lesson.widget]
 OF_EACH_KIND = [lesson for lesson in WITH_WIDGET if lesson.stem in ("03a-kl-estimators", "09-reinforce", "20-kv-cache")]   # closed form, training, simulation

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from tests.browser.conftest import OF_EACH_KIND, live, press
+from tests.browser.conftest import OF_EACH_KIND, PATIENCE, live, press
 from tests.browser.drivers import Firefox, WebKit
 from tests.widgets.catalogue import frame_of, last_frame
 from widgets import host
@@ -27,7 +27,7 @@ def other(request, tmp_path_factory):
     driver.close()
 
 
-def until(other, condition, seconds=90):
+def until(other, condition, seconds=PATIENCE / 1000):
     deadline = time.monotonic() + seconds
     while not other.run(condition):
         assert time.monotonic() < deadline, f"not in {seconds} s: {condition}; the widget is {other.run(STATE)}"

@@ -69,7 +69,7 @@ def a_link_in_the_prose_sets_what_it_says_and_all_else_to_its_default(page, defa
 def nothing_scrolls_sideways(page):
     for width in (360, 390, 900, 1280, 1600):
         page.set_viewport_size({"width": width, "height": 800})
-        page.wait_for_function("document.documentElement.scrollWidth - innerWidth <= 1", timeout=5000)     # the figure follows a moment later
+        page.wait_for_function("document.documentElement.scrollWidth - innerWidth <= 1")       # the figure follows a moment later
 
 
 def test_the_index_does_not_scroll_sideways(page, book):
