@@ -58,7 +58,7 @@ def expected_drift(p, h, K, std, divisor, groups=16, longest=T):
 
 
 def train(p, h, K, std, divisor, answer_learns, groups, updates, seeds, rng, every):
-    """The Lengths so far, after the first update and every `every`; a seed is a row of them. Batches are sampled, the expectations exact."""
+    """Yields the Lengths so far, after the first update and after each `every`; a row a seed. Batches are sampled, the expectations recorded are exact."""
     logit = np.log([p / (1 - p), h / (1 - h), h / (1 - h)]) * np.ones((seeds, 1))      # answer, stop when right, stop when wrong
     seen = [logit]
     for update in range(1, updates + 1):

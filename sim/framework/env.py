@@ -28,5 +28,5 @@ class Verifier:
 
 @lru_cache(maxsize=4_096)
 def scored(expected, answer):
-    """The verdict of the scorer, which is pure: the same pair is judged once, whichever run it comes from."""
+    """The scorer's verdict, to be read only: the scorer is pure, so a pair is judged once, whichever run it comes from."""
     return score({"expected_answer": expected}, answer)

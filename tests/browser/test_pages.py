@@ -186,15 +186,17 @@ def test_tabs_answer_to_the_arrow_keys(page, book):
     assert page.locator(".panels:not([hidden]) .plot").first.is_visible()
 
 
-def test_the_data_behind_the_figure_can_be_read_and_saved(page, book):
-    page.goto(book + "20-kv-cache/")
-    live(page, "kv_cache")
+@pytest.mark.parametrize("stem, name", [("20-kv-cache", "kv_cache"), ("03a-kl-estimators", "kl_estimators")], ids=["cells", "single runs"])
+def test_the_data_behind_the_figure_can_be_read_and_saved(page, book, stem, name):
+    page.goto(f"{book}{stem}/")
+    live(page, name)
     page.click("button.table")
     assert page.locator(".data tbody tr").count() > 5
     with page.expect_download() as download:
         page.click("button.csv")
     text = download.value.path().read_text()
     assert text.startswith("panel,curve,x,value\n") and len(text.splitlines()) > 20
+    assert "null" not in text + page.inner_text(".data tbody")          # the gaps between single runs are no points
 
 
 def test_a_python_exception_is_shown_and_the_page_goes_on(page, book):

@@ -132,6 +132,7 @@ def test_of_positions_that_come_faster_than_answers_the_newest_alone_is_computed
     started(page, book, lesson)
     live(page, lesson.widget)
     before = page.evaluate("answers")
+    page.workers[0].evaluate("() => { setTimeout(() => { for (const end = Date.now() + 2000; Date.now() < end;); }); }")      # all come before it looks up
     page.evaluate("""() => {
         const knob = document.querySelector('rl-widget input[type=range]');
         for (let i = 0; i < 100; i++) {
@@ -140,7 +141,7 @@ def test_of_positions_that_come_faster_than_answers_the_newest_alone_is_computed
         }
     }""")
     page.wait_for_function("document.querySelector('rl-widget').settled")
-    assert page.evaluate("answers") - before <= 10          # the first few may be under way before the rest has come, the more the busier the machine
+    assert 1 <= page.evaluate("answers") - before <= 3      # it breathes between two messages too, and may take the last it has heard for the newest
 
 
 def test_two_thousand_knob_moves_leave_no_garbage(page, book):
