@@ -17,6 +17,8 @@ PATIENCE = 180_000                      # milliseconds: several browsers start P
 expect.set_options(timeout=PATIENCE)
 WITH_WIDGET = [lesson for lesson in lessons.finished() if lesson.widget]
 OF_EACH_KIND = [lesson for lesson in WITH_WIDGET if lesson.stem in ("03a-kl-estimators", "09-reinforce", "20-kv-cache")]   # closed form, training, simulation
+THOROUGH = bool(os.environ.get("THOROUGH"))         # every page, preset, light and width in Chromium, where it is a part of them otherwise
+SOME = WITH_WIDGET if THOROUGH else OF_EACH_KIND
 
 
 def built(name):

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.browser.conftest import WITH_WIDGET, live, press, watched
+from tests.browser.conftest import THOROUGH, WITH_WIDGET, live, press, watched
 from tests.widgets.catalogue import frame_of, last_frame
 from widgets import host
 
@@ -23,13 +23,15 @@ def violations(page, part="html"):
 
 
 def in_both_lights(page, turn=0):
-    """Light and dark by the header's own switch, one of them wide and the other as on a phone: which one changes from lesson to lesson."""
-    for scheme, width in zip(("default", "slate"), ((1280, 360), (360, 1280))[turn % 2]):
+    """Light and dark by the header's own switch, one wide and the other as on a phone (which, changes from lesson to lesson), or each both."""
+    widths = (1280, 360) if turn % 2 == 0 else (360, 1280)
+    for scheme, one in zip(("default", "slate"), widths):
         if page.evaluate("document.body.dataset.mdColorScheme") != scheme:
             page.locator("[data-md-component=palette] label:visible").click()
-        page.set_viewport_size({"width": width, "height": 900})
-        page.wait_for_function(SETTLED, arg=scheme)
-        yield scheme, width
+        for width in widths if THOROUGH else [one]:
+            page.set_viewport_size({"width": width, "height": 900})
+            page.wait_for_function(SETTLED, arg=scheme)
+            yield scheme, width
 
 
 @every_lesson
@@ -40,6 +42,10 @@ def test_axe_finds_nothing_at_rest_and_broken(page, book, lesson):
     turn = WITH_WIDGET.index(lesson)
     for where in in_both_lights(page, turn):
         assert violations(page) == [], where
+    if THOROUGH and page.locator(".go").count():
+        press(page, ".go")
+        for where in in_both_lights(page):
+            assert violations(page, ".rl-widget") == [], where
     w = host.widget(lesson.widget)
     breaking = next(n for n, k in enumerate(w.PRESETS.values()) if frame_of(lesson.widget, k)["broken"])
     press(page, f".presets button >> nth={breaking}")
@@ -59,12 +65,13 @@ def test_axe_finds_nothing_on_the_index_and_on_a_module_s_page(page, book):
 
 @every_lesson
 def test_without_scripts_there_are_text_figure_numbers_and_settings(browser, book, lesson):
-    context = browser.new_context(java_script_enabled=False)
+    context = browser.new_context(java_script_enabled=False, viewport={"width": 390, "height": 800})
     page = watched(context.new_page(), book)
     page.goto(book + lesson.url)
     frame = last_frame(lesson.widget)
     assert page.locator("dl.readouts dd b").all_inner_texts() == [r["text"] for r in frame["readouts"]]
-    assert page.locator(".plot svg.still").first.bounding_box()["height"] > 80
+    still, plot = (page.locator(part).first.bounding_box()["height"] for part in (".plot svg.still", ".plot"))
+    assert 80 < still <= plot                       # whole, not cut at the foot
     assert page.locator("noscript table").count() or page.locator("table.dt").count()
     assert page.locator("h2").count() >= 5
     assert not page.faults

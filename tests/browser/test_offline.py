@@ -176,7 +176,6 @@ def test_an_open_page_keeps_its_build_and_the_next_one_is_all_new(two_builds):
 
     # the other page's interpreter ends and starts again: on the old files, which the server has no longer
     other.on("response", lambda response: answers.append((response.url, response.status)))
-    other.evaluate("import(document.querySelector('script[src$=\"assets/widget.js\"]').src.replace('widget', 'python')).then(({ listen }) => listen(() => {}))")
     for worker in other.workers:
         worker.evaluate("setTimeout(() => { throw new Error('the end') })")
     other.wait_for_function("document.querySelector('rl-widget').closest('figure').dataset.state === 'error'")
