@@ -1,72 +1,80 @@
 """A panel drawn at build, before and without scripts: an SVG that the page's plot replaces, and a table of its data."""
 import html
 import json
+import re
+from itertools import pairwise, repeat
 from math import ceil, floor, isfinite, log10
 from pathlib import Path
 
-WIDTH, HEIGHT = 400, 280
+HEIGHT, ALONE, BESIDE = 260, 480, 300         # pixels on a wide screen, where the plot that replaces it is as high; of a panel by itself, and of one of two
 LEFT, RIGHT, TOP, BOTTOM = json.loads((Path(__file__).parents[1] / "site/assets/look.json").read_text(encoding="utf-8"))["layout"]["margin"].values()
 
 
-def svg(panel):
-    """The panel as an inline SVG in the page's colours: axes, curves, bars, cells, the threshold and the words at the curves."""
+def svg(panel, width=BESIDE):
+    """The panel as an inline SVG in the page's colors: axes, curves, bars, cells, the threshold and the words at the curves."""
     layout, marks = panel["layout"], panel["data"]
-    x, y = (Scale(layout[f"{a}axis"], [v for m in marks for v in m[a]], span, stacked=a == "y" and layout["barmode"] == "stack" and marks, bars=a == "y" and any(m["type"] == "bar" for m in marks))
-            for a, span in (("x", (LEFT, WIDTH - RIGHT)), ("y", (HEIGHT - BOTTOM, TOP))))
+    stacked, every = layout["barmode"] == "stack", lambda kind: [m for m in marks if m["type"] == kind]
+    values = lambda axis: [v for m in marks for v in (rims(m[axis]) if m["type"] == "heatmap" else m[axis])]
+    x = Scale(layout["xaxis"], values("x"), (LEFT, width - RIGHT))
+    y = Scale(layout["yaxis"], values("y") + heights(every("bar"), stacked), (HEIGHT - BOTTOM, TOP))
     below = [rect(s, x, y) for s in layout["shapes"] if s["type"] == "rect"]
-    stack = {}
-    drawn = [DRAW[m["type"]](m, x, y, stack if layout["barmode"] == "stack" else {}) for m in marks]
-    above = [rule(s, x, y) for s in layout["shapes"] if s["type"] == "line"] + [words(a, x, y) for a in layout["annotations"]]
-    title = layout["xaxis"]["title"]["text"]
-    frame = (f'<path class="axis" d="M{LEFT} {TOP}V{HEIGHT - BOTTOM}H{WIDTH - RIGHT}"/>' + "".join(x.tick(t) for t in x.ticks()) + "".join(y.tick(t) for t in y.ticks())
-             + f'<text x="{(LEFT + WIDTH - RIGHT) / 2}" y="{HEIGHT - 6}" text-anchor="middle">{html.escape(title or "")}</text>')
+    drawn = [*(cells(m, x, y) for m in every("heatmap")), columns(every("bar"), x, y, stacked), *(curve(m, x, y) for m in every("scatter"))]
+    above = [rule(s, x, y) for s in layout["shapes"] if s["type"] == "line"]
+    frame = (f'<path class="axis" d="M{LEFT} {TOP}V{HEIGHT - BOTTOM}H{width - RIGHT}"/>'
+             + "".join(written(x(t), HEIGHT - BOTTOM + 16, x.name(t)) for t in x.ticks())
+             + "".join(f'<path class="grid" d="M{LEFT} {y(t)}H{width - RIGHT}"/>{written(LEFT - 6, round(y(t) + 4, 1), y.name(t), "end")}' for t in y.ticks())
+             + written((LEFT + width - RIGHT) / 2, HEIGHT - 4, layout["xaxis"]["title"]["text"] or ""))
     if layout["yaxis"].get("visible") is False:         # a diagram, not a plot
         frame = ""
-    return f'<svg class="still" viewBox="0 0 {WIDTH} {HEIGHT}" aria-hidden="true">{"".join(below)}{frame}{"".join(drawn)}{"".join(above)}</svg>'
+    room = f'x="{LEFT}" y="{TOP}" width="{width - LEFT - RIGHT}" height="{HEIGHT - TOP - BOTTOM}"'
+    inner = f'<svg {room} viewBox="{LEFT} {TOP} {width - LEFT - RIGHT} {HEIGHT - TOP - BOTTOM}">{"".join(below)}{"".join(drawn)}{"".join(above)}</svg>'
+    return f'<svg class="still" viewBox="0 0 {width} {HEIGHT}" aria-hidden="true">{frame}{inner}{"".join(words(a, x, y) for a in layout["annotations"])}</svg>'
 
 
 class Scale:
     """Data to pixels along one axis: linear, logarithmic, or by category."""
 
-    def __init__(self, axis, values, span, stacked=(), bars=False):
+    def __init__(self, axis, values, span):
         self.log, self.span = axis["type"] == "log", span
         self.categories = list(dict.fromkeys(v for v in values if isinstance(v, str)))
-        self.spelled = dict(zip(axis.get("tickvals", []), axis.get("ticktext", [])))
+        self.spelled = dict(zip(axis.get("tickvals", []), axis.get("ticktext") or axis.get("tickvals", [])))
         numbers = [v for v in values if isinstance(v, int | float) and isfinite(v) and (v > 0 or not self.log)] or [0, 1]
-        if stacked:
-            sums = [sum(v for v in column if v) for column in zip(*(m["y"] for m in stacked if m["type"] == "bar"))]
-            numbers += sums
-        if bars and not self.log:
-            numbers.append(0)
-        ends = axis.get("range") or ([log10(min(numbers)), log10(max(numbers))] if self.log else [min(numbers), max(numbers)])
-        self.low, self.high = (-0.5, len(self.categories) - 0.5) if self.categories else (ends[0], ends[1] if ends[1] != ends[0] else ends[0] + 1)
+        low, high = axis.get("range") or ([log10(min(numbers)), log10(max(numbers))] if self.log else [min(numbers), max(numbers)])
+        self.low, self.high = (-0.5, len(self.categories) - 0.5) if self.categories else (low, high if high != low else low + 1)
+        self.unit = (span[1] - span[0]) / (self.high - self.low)           # pixels
+
+    def place(self, v):
+        """A value in units of the axis: a category counts 1, a decade of a logarithm too."""
+        if isinstance(v, str):
+            return self.categories.index(v) if v in self.categories else 0
+        return v if not self.log else log10(v) if v > 0 else self.low
 
     def __call__(self, v):
-        if isinstance(v, str):
-            v = self.categories.index(v) if v in self.categories else 0
-        elif self.log:
-            v = log10(v) if v > 0 else self.low
-        share = min(max((v - self.low) / (self.high - self.low), -0.02), 1.02)
+        share = min(max((self.place(v) - self.low) / (self.high - self.low), -9), 9)
         return round(self.span[0] + share * (self.span[1] - self.span[0]), 1)
 
     def ticks(self):
         if self.categories:
-            return self.categories if len(self.categories) < 9 else self.categories[::-(-len(self.categories) // 6)]
+            taken = 18 if self.unit < 0 else 2 + 5 * max(len(line) for name in self.categories for line in self.name(name).split("<br>"))       # pixels
+            return self.categories[::ceil(taken / abs(self.unit))]
         if self.spelled:
             return list(self.spelled)
-        if self.log:
-            decades = range(ceil(self.low - 1e-9), floor(self.high + 1e-9) + 1)
-            return [10.0**d for d in decades][::max(1, len(decades) // 6)]
-        raw = (self.high - self.low) / 5
+        low, high = sorted((self.low, self.high))
+        raw = (high - low) / (5 if self.span[0] < self.span[1] else 6)
         unit = 10 ** floor(log10(raw))
-        step = next(unit * k for k in (1, 2, 2.5, 5, 10) if unit * k >= raw * 0.999)
-        return [round(step * i, 10) for i in range(ceil(self.low / step - 1e-9), floor(self.high / step + 1e-9) + 1)]
+        step = next(unit * k for k in (1, 2, 5, 10) if unit * k >= raw * 0.999)
+        return [round(step * i, 10) for i in range(ceil(low / step - 1e-9), floor(high / step + 1e-9) + 1)]
 
-    def tick(self, t):
-        at, name = self(t), html.escape(str(self.spelled.get(t) or (t if isinstance(t, str) else spelled(t))))
-        if self.span[0] < self.span[1]:
-            return f'<text x="{at}" y="{HEIGHT - BOTTOM + 15}" text-anchor="middle">{name}</text>'
-        return f'<path class="grid" d="M{LEFT} {at}H{WIDTH - RIGHT}"/><text x="{LEFT - 6}" y="{at + 4}" text-anchor="end">{name}</text>'
+    def name(self, t):
+        name = self.spelled.get(t, t)
+        return name if isinstance(name, str) else spelled(name)
+
+
+def written(x, y, words, anchor="middle", css="tick"):
+    """A text with the two tags that the figures use, <br> and <sup>."""
+    first, *others = re.sub("&lt;sup&gt;(.*?)&lt;/sup&gt;", r'<tspan dy="-.4em" font-size="75%">\1</tspan>', html.escape(words)).split("&lt;br&gt;")
+    lines = first + "".join(f'<tspan x="{x}" dy="1.2em">{line}</tspan>' for line in others)
+    return f'<text class="{css}" x="{x}" y="{y}" text-anchor="{anchor}">{lines}</text>'
 
 
 def spelled(v):
@@ -88,40 +96,68 @@ def points(mark, x, y):
     return runs
 
 
-def curve(mark, x, y, _):
+def curve(mark, x, y):
     css = f's{mark["meta"]["series"]} {mark["meta"]["role"]}'.strip()
     if mark["mode"] == "markers":
-        return "".join(f'<circle class="{css}" cx="{a}" cy="{b}" r="3"/>' for run in points(mark, x, y) for a, b in run)
-    joint = "{1:g}H{0:g}V" if mark["meta"]["role"] == "step" else "L"
-    d = "".join("M" + ("L".join(f"{a} {b}" for a, b in run) if joint == "L" else f"{run[0][0]} {run[0][1]}" + "".join(f"H{a}V{b}" for a, b in run[1:])) for run in points(mark, x, y))
-    return f'<path class="{css}" d="{d}"/>'
+        return "".join(f'<circle class="{css}" cx="{a}" cy="{b}" r="{5 if mark["meta"]["role"] == "here" else 3}"/>' for run in points(mark, x, y) for a, b in run)
+    step = mark["meta"]["role"] == "step"
+    joined = lambda run: "M{} {}".format(*run[0]) + "".join(f"H{a}V{b}" if step else f"L{a} {b}" for a, b in run[1:])
+    return f'<path class="{css}" d="{"".join(map(joined, points(mark, x, y)))}"/>'
 
 
-def columns(mark, x, y, stack):
-    n = max(len(mark["x"]), 1)
-    wide = max(0.7 * (x.span[1] - x.span[0]) / n, 1)
-    out = []
-    for a, b in zip(mark["x"], mark["y"]):
-        if b is None or a is None:
-            continue
-        foot = stack.get(a, 0)
-        stack[a] = foot + b
-        top, ground = sorted((y(foot + b), y(foot if not y.log else 10**y.low)))
-        out.append(f'<rect class="s{mark["meta"]["series"]} {mark["meta"]["role"]}" x="{x(a) - wide / 2:.1f}" y="{top}" width="{wide:.1f}" height="{max(ground - top, 0):.1f}"/>')
-    return "".join(out)
+def heights(marks, stacked):
+    """Where bars begin and end."""
+    tops = {}
+    for m in marks if stacked else []:
+        for a, b in zip(m["x"], m["y"]):
+            tops[a] = tops.get(a, 0) + (b or 0)
+    return [0, *tops.values()] if marks else []
 
 
-def cells(mark, x, y, _):
+def columns(marks, x, y, stacked):
+    """Bars of all marks from the ground up: on one another, or side by side where several stand at one place."""
+    places = [x.place(a) for m in marks for a in m["x"] if a is not None]
+    apart = sorted(set(places))
+    lanes = 1 if stacked or len(apart) == len(places) else len(marks)
+    room = 0.8 * x.unit * min((b - a for a, b in pairwise(apart)), default=1)
+    wide, out, feet = max(room / lanes, 1), [], {}
+    for lane, mark in enumerate(marks):
+        for a, b, text in zip(mark["x"], mark["y"], mark.get("text") or repeat("")):
+            if a is None or b is None:
+                continue
+            foot = feet.get(a, 0) if stacked else 0
+            feet[a] = foot + b
+            top, ground = sorted((y(foot + b), y(foot if not y.log else 10**y.low)))
+            left, tall, role = x(a) - room / 2 + wide * (lane if lanes > 1 else 0), max(ground - top, 0), mark["meta"]["role"]
+            fill = ' style="fill:url(#hatch)"' if role == "waste" else ""
+            out.append(f'<rect class="s{mark["meta"]["series"]} {role}"{fill} x="{left:.1f}" y="{top}" width="{wide:.1f}" height="{tall:.1f}"/>')
+            if text:
+                inside = tall > 18 and mark.get("textposition") != "outside"
+                out.append(written(round(left + wide / 2, 1), round(top + (15 if inside else -4), 1), text, css="inside" if inside and not role else "tick"))
+    hatch = next((f'<pattern id="hatch" class="s{m["meta"]["series"]}" width="7" height="7" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><path d="M0 0V7"/></pattern>'
+                  for m in marks if m["meta"]["role"] == "waste"), "")
+    return hatch + "".join(out)
+
+
+def rims(places):
+    """Where the first and the last cell of a row begin and end, if its places are numbers."""
+    return places if isinstance(places[0], str) else [*places, 1.5 * places[0] - 0.5 * places[1], 1.5 * places[-1] - 0.5 * places[-2]]
+
+
+def cells(mark, x, y):
     values = [v for row in mark["z"] for v in row if v is not None] or [0]
     low, high = mark.get("zmin"), mark.get("zmax")
     low, high = min(values) if low is None else low, max(values) if high is None else high
-    rows, wide = len(mark["z"]), (WIDTH - LEFT - RIGHT) / max(len(mark["z"][0]), 1)
-    tall = (HEIGHT - TOP - BOTTOM) / max(rows, 1)
-    return "".join(f'<rect class="cell" style="--v:{(v - low) / ((high - low) or 1):.2f}" x="{LEFT + j * wide:.1f}" y="{HEIGHT - BOTTOM - (i + 1) * tall:.1f}" width="{wide:.1f}" height="{tall:.1f}"/>'
-                   for i, row in enumerate(mark["z"]) for j, v in enumerate(row) if v is not None)
+    wide, tall = (abs(scale.unit) * min((abs(scale.place(b) - scale.place(a)) for a, b in pairwise(mark[name])), default=1) for name, scale in (("x", x), ("y", y)))
 
+    def paint(v):
+        share = (v - low) / ((high - low) or 1)
+        if mark["meta"]["role"] == "diverging":
+            return f'class="cell {"above" if share > 0.5 else "below"}" style="--v:{abs(2 * share - 1):.2f}"'
+        return f'class="cell" style="--v:{share:.2f}"'
 
-DRAW = dict(scatter=curve, bar=columns, heatmap=cells)
+    return "".join(f'<rect {paint(v)} x="{x(a) - wide / 2:.1f}" y="{y(b) - tall / 2:.1f}" width="{wide:.1f}" height="{tall:.1f}"/>'
+                   for b, row in zip(mark["y"], mark["z"]) for a, v in zip(mark["x"], row) if v is not None)
 
 
 def corner(shape, key, scale):
@@ -142,7 +178,7 @@ def rule(shape, x, y):
 def words(a, x, y):
     at = [corner(dict(a, **{f"{k}ref": a.get(f"{k}ref")}), k, s) if a.get(f"{k}ref") == "paper" or not s.log else s(10 ** a[k]) for k, s in (("x", x), ("y", y))]
     anchor = {"left": "start", "right": "end"}.get(a.get("xanchor"), "middle")
-    return f'<text class="{a["name"]}" x="{at[0]:.1f}" y="{at[1] + (14 if a.get("yanchor") == "top" else -4):.1f}" text-anchor="{anchor}">{html.escape(a["text"])}</text>'
+    return written(round(at[0], 1), round(at[1] + {"top": 14, "middle": 4}.get(a.get("yanchor"), -4), 1), a["text"], anchor, a["name"])
 
 
 def table(panels):

@@ -5,6 +5,7 @@ A fence formatter is a plain function (source, language, css_class, options, md,
 import functools
 import json
 import re
+from collections import Counter
 from dataclasses import fields
 from pathlib import Path
 
@@ -57,7 +58,7 @@ def source(where):
     tested = quoting.test_of(path)
     by = f'<span class="end">tested by {quoting.link(tested, 1, tested.rpartition("/")[2])}</span>' if tested else '<span class="end"></span>'
     return (f'<figure class="src"><header>{quoting.link(path, line)}<span>what the widget runs</span>{by}{COPY}</header>'
-            f'<div class="highlight"><pre tabindex="0" aria-label="{path}, {name}"><code>{quoting.coloured(code)}</code></pre></div></figure>')
+            f'<div class="highlight"><pre tabindex="0" aria-label="{path}, {name}"><code>{quoting.colored(code)}</code></pre></div></figure>')
 
 
 @loud
@@ -74,14 +75,17 @@ def widget(name):
     """Figure, form, readouts and sentence of the default configuration, computed here by the code that the page runs."""
     w, frame = host.widget(name), frames.settled(name)
     knobs, tabs = [knob(name, f) for f in fields(w.Knobs)], {}
+    beside = Counter(panel["tab"] for panel in frame["panels"])
     for i, panel in enumerate(frame["panels"]):
-        tabs.setdefault(panel["tab"], []).append(dict(panel, i=i, still=Markup(drawing.svg(panel)), title=subscripted(panel["title"]), note=subscripted(panel["note"])))
+        still = drawing.svg(panel, drawing.BESIDE if beside[panel["tab"]] > 1 else drawing.ALONE)
+        tabs.setdefault(panel["tab"], []).append(dict(panel, i=i, still=Markup(still), title=subscripted(panel["title"]), note=subscripted(panel["note"])))
     settings = host.query(w.Knobs()).replace("&", ", ").replace("=", " ").replace("_", " ").replace("+", " ")
     readouts = [dict(r, link=Markup(quoting.link(*r["source"].split("#L"))) if r["source"] else "") for r in frame["readouts"]]
     presets = [dict(label=label, breaks=frames.settled(name, k)["broken"], pressed=k == w.Knobs(), knobs=host.query(k)) for label, k in w.PRESETS.items()]
     return part("widget", name=name, title=w.TITLE, cost=getattr(w, "COST", ""), settings=settings, defaults=host.query(w.Knobs()), frame=frame, data=json.dumps(frame),
                 presets=presets, knobs=knobs[:KNOBS_IN_VIEW], more=knobs[KNOBS_IN_VIEW:], seeded="seed" in w.Knobs.__dataclass_fields__, tabs=tabs, readouts=readouts,
                 code=Markup(quoting.link(f"widgets/{name}.py", 1, "Show the code", "button")), table=Markup(drawing.table(frame["panels"])))
+
 
 def knob(widget_name, f):
     """What one control shows: a select where the options are many, radio buttons where they are few, else a slider with its exact value."""

@@ -163,7 +163,7 @@ def log_tab(k, r):
     ratio = r.noise / r.noise[0]
     yield panel("Noise of one sample", "standard deviation as a multiple of k1's, exact; samples from the policy itself",
                 *(line(DISTANCES, row, name=name, series=i) for i, (name, row) in enumerate(zip(kl.VALUE, ratio), 1)),
-                *(label(2.95, ratio[i, -1], name, i + 1, "right") for i, name in enumerate(kl.VALUE)),
+                *(label(DISTANCES[-5], ratio[i, -5], name, i + 1, "right", below=name == "k1") for i, name in enumerate(kl.VALUE)),
                 line([k.mu] * 2, [0.01, 100], name="μ", series=8, role="reference"), label(k.mu, 0.012, f"μ = {k.mu:g}", 8, "left" if k.mu < 2 else "right"),
                 x="distance μ from the reference", x_range=[0, 3], y_range=[0.01, 100], log="y", tab="Many tokens")
 

@@ -8,7 +8,7 @@ from sim.cluster import kv_cache
 from sim.cluster.hardware import ACCELS
 from sim.cluster.models import MODELS, Model
 from widgets.contract import Break, Readout, choice, ladder, slider, toggle
-from widgets.marks import bars, decades, dots, heat, label, line, panel, region, threshold
+from widgets.marks import bars, dots, heat, label, line, panel, region, threshold
 
 TITLE = "Decoding speed and memory of one engine, by batch and context"
 
@@ -118,7 +118,7 @@ def speed(k, r):
     if r.fits < 4096:
         marks.append(threshold(max(r.fits, 1), f"full at {r.fits:,}", 4096, axis="x"))
     return panel("Tokens a second, all sequences", "at peak rates, without launch overhead or communication; log–log", *marks,
-                 x="batch B", log="xy", x_range=[1, 4096], y_range=[10, 1e6], ticks=decades(1, 4096), tab="Speed and memory", front=True)
+                 x="batch B", log="xy", x_range=[1, 4096], y_range=[10, 1e6], tab="Speed and memory", front=True)
 
 
 def memory(k, r):
@@ -171,14 +171,14 @@ def unlimited_batch(k, r):
     intensity = lambda model, context: kv_cache.unlimited_batch_intensity(model, context, k.tp, kv_bytes)
     ridge, marks = kv_cache.engine_ridge(acc, BYTES[k.weights]), []
     others = {"MHA": (with_heads(k, "MHA"), 2), "MQA": (with_heads(k, "MQA"), 3), "DeepSeek-V3, MLA": (MODELS["deepseek-v3"], 4)}
-    shown = {f"{r.model.name}, {r.model.attn.upper()}": (r.model, 1), **{name: m for name, m in others.items() if m[0].attn != r.model.attn}}
+    shown = {r.model.attn.upper(): (r.model, 1), **{name: m for name, m in others.items() if m[0].attn != r.model.attn}}
     for name, (model, series) in shown.items():
         curve = intensity(model, CONTEXTS)
-        marks += [line(CONTEXTS, curve, name, series), label(CONTEXTS[-1], curve[-1] / (2.5 if name == "MQA" else 1), name, series, "right")]
+        marks += [line(CONTEXTS, curve, name, series), label(CONTEXTS[-1], curve[-1], name, series, "right", below=True)]
     marks += [region(ridge, 1e5, axis="y"), label(CONTEXTS[-1], 3e4, f"above {ridge:.0f} a large enough batch is bound by compute", anchor="right"),
               dots([k.context], [intensity(r.model, float(k.context))], "here", role="here")]
     return panel("Work done for each byte read, as the batch grows without limit", "FLOP per byte; log–log",
-                 *marks, x="context S, tokens", log="xy", x_range=[128, 131072], y_range=[1, 1e5], ticks=decades(128, 131072), tab="Unlimited batch")
+                 *marks, x="context S, tokens", log="xy", x_range=[128, 131072], y_range=[0.3, 1e5], tab="Unlimited batch")
 
 
 def readouts(k, r):

@@ -22,7 +22,6 @@ LAUNCHED = [8, 9, 10, 12, 16, 20, 24]               # where the curves over K′
 SEQUENCES = 64                                      # of the engine that is drawn draining
 SHOWN = slice(334, 935, 8)                          # of the grid: z from −4 to 5
 UNCAPPED = 131072
-DECADES = dict(tickvals=[100, 1000, 10_000, 100_000], ticktext=["100", "1,000", "10,000", "100,000"])
 EVERYONE = np.ones_like(straggler.Z)
 
 
@@ -123,14 +122,14 @@ def figure(k, r):
               dots([k.launched], [r.acc_trained], "this setting", role="here"),
               threshold(FAIR + TOLERANCE, "breaks above 0.55", 1.0), threshold(FAIR - TOLERANCE, "breaks below 0.45", 0.0),
               x="completions launched for each 8 trained on, K′", x_range=[7.5, 24.5], y_range=[0, 1], tab="Who is trained on", front=True),
-        panel("Chance of being trained on", "under the rule in force; grey: how many completions there are, scaled to the peak",
+        panel("Chance of being trained on", "under the rule in force; gray: how many completions there are, scaled to the peak",
               line(tokens, r.trained[SHOWN], "chance", series=1), line(tokens, peak(straggler.DENSITY), "all completions", series=8),
-              x="completion length (tokens)", x_range=[30, 131072], y_range=[0, 1.05], log="x", ticks=DECADES, tab="Who is trained on"),
+              x="completion length (tokens)", x_range=[30, 131072], y_range=[0, 1.05], log="x", tab="Who is trained on"),
         panel("Lengths, and when the step ends", "density over log length, each scaled to its own peak",
               line(tokens, peak(straggler.DENSITY), "one completion", series=1), line(tokens, peak(r.longest), f"longest of {k.n:,}", series=2),
               line([ends, ends], [0, 1], "step ends, mean", series=3), label(k.median, 1, "one", series=1, anchor="center"),
               label(longest, 1, f"longest of {k.n:,}", series=2, anchor="center"), label(ends, 0.03, "step ends", series=3, anchor="right"),
-              x="tokens", x_range=[30, 131072], y_range=[0, 1.15], log="x", ticks=DECADES, tab="Who is waited for"),
+              x="tokens", x_range=[30, 131072], y_range=[0, 1.15], log="x", tab="Who is waited for"),
         panel("Slot time of a step", "% spent on tokens of the batch; hatched: idle, or decoded and not trained on; number: tokens a step lasts",
               bars(names, [100 * used for used in r.useful.values()], "trained on", series=1),
               bars(names, [100 - 100 * used for used in r.useful.values()], "idle or dropped", series=1, role="waste"),

@@ -1,6 +1,6 @@
 """The words a figure is drawn in: marks, and the panel that holds them.
 
-A mark is data and a role; colours, fonts and margins belong to the page (site/assets/look.json).
+A mark is data and a role; colors, fonts and margins belong to the page (site/assets/look.json).
 """
 from math import ceil, floor, log10
 
@@ -8,7 +8,7 @@ import numpy as np
 
 
 def line(x, y, name="", series=1, role=""):
-    """A curve; role "seed" is a further run of the same setting, "exact" an analytic value, "reference" grey, "step" a staircase."""
+    """A curve; role "seed" is a further run of the same setting, "exact" an analytic value, "reference" gray, "step" a staircase."""
     return dict(type="scatter", mode="lines", x=x, y=y, name=name, meta=dict(series=series, role=role))
 
 
@@ -58,7 +58,7 @@ def region(low, high, words="", axis="x"):
 
 
 def label(x, y, words, series=0, anchor="left", below=False):
-    """A word on a curve, or below it, in the colour of its series (0 is ink)."""
+    """A word on a curve, or below it, in the color of its series (0 is ink)."""
     return dict(annotations=[dict(name=f"series-{series}", x=x, y=y, text=words, showarrow=False, xanchor=anchor, yanchor="top" if below else "bottom")])
 
 
@@ -75,9 +75,10 @@ def panel(title, note, *marks, x="", x_range=None, y_range=None, log="", tab="",
     `log` names the logarithmic axes ("x", "y", "xy"); `front` puts the panel that shows the break first on a phone; `bare` is a diagram without axes.
     """
     span = lambda axis, ends: [log10(end) for end in ends] if ends and axis in log else ends
-    axis = lambda name, ends: dict(type="log" if name in log else "-", visible=not bare, **({"range": span(name, ends)} if ends else {}))
+    axis = lambda name, ends, ticks=None: dict(type="log" if name in log else "-", visible=not bare, **({"range": span(name, ends)} if ends else {}),
+                                               **(ticks or (decades(*ends) if name in log else {})))
     in_log = lambda mark: {**mark, **{a: log10(mark[a]) for a in log if a in mark and mark.get(f"{a}ref") != "paper"}}
-    layout = dict(xaxis=dict(title=dict(text=x), **axis("x", x_range), **(ticks or {})), yaxis=axis("y", y_range),
+    layout = dict(xaxis=dict(title=dict(text=x), **axis("x", x_range, ticks)), yaxis=axis("y", y_range),
                   barmode="stack" if stacked else "group", shapes=[s for m in marks for s in m.get("shapes", [])],
                   annotations=[in_log(a) for m in marks for a in m.get("annotations", [])])      # plotly wants log10 here, not in shapes
     return dict(title=title, note=note, tab=tab, front=front, data=[m for m in marks if "type" in m], layout=layout)

@@ -63,10 +63,9 @@ def figure(k, r):
     x, one, best = list(range(r.done + 1)), r.pass_rate.mean(axis=1), arrows.best_of(r.pass_rate, k.K).mean(axis=1)
     at = min(r.done, ITERATIONS // 3)
     return [
-        panel("How often the answer is right", "share, mean of four prompts",
+        panel("How often the answer is right", "share, mean of four prompts; dots: counted in the batch",
               line(x, one, "one completion", 1), line(x, best, f"best of {k.K}", 2), dots(x[1:], r.measured, "counted in the batch", 3),
-              label(x[at], one[at], "one completion", 1, below=True), *([label(1, best[0], f"best of {k.K}", 2, below=True)] if k.K > 1 else []),
-              *([] if np.isnan(r.measured).any() else [label(ITERATIONS, 0.01, "dots: counted in the batch", 3, "right")]),
+              label(x[at], one[at], "one completion", 1, below=True), *([label(x[at], best[at], f"best of {k.K}", 2, below=True)] if k.K > 1 else []),
               x="iteration", x_range=(0, ITERATIONS), y_range=(0, 1.08), front=True),
         panel("KL from the start", "nats a completion, mean of four prompts, exact",
               line(x, r.kl, "KL", 1), x="iteration", x_range=(0, ITERATIONS), y_range=(0, 4)),

@@ -145,7 +145,7 @@ def roofline(k, r):
     marks += [label(at["decode"].flop_per_byte, 0.35 * at["decode"].flops_per_second / 1e12, "decode", 2),
               label(at["train"].flop_per_byte, 0.25 * throughput.MFU * acc.flops() / 1e12, "prefill, log-probs, train", 0, "right")]
     return panel(f"Roles under the roof of one {acc.name}", "TFLOP/s dense bf16; verify runs on CPUs and sync on the network, outside this picture", *marks,
-                 x="FLOP per byte read", log="xy", x_range=[0.5, 1e5], y_range=[0.5, 5000], tab="Roof", ticks=dict(dtick=1))
+                 x="FLOP per byte read", log="xy", x_range=[0.5, 1e5], y_range=[0.5, 5000], tab="Roof")
 
 
 def elasticities(k, r):

@@ -9,7 +9,7 @@ from sim.framework.controller import LOG_RATIO_EDGES
 from sim.framework.rollout import RolloutEngine
 from sim.framework.weight_sync import transfer_seconds
 from widgets.contract import Break, Readout, choice, ladder, slider
-from widgets.marks import band, bars, decades, dots, label, line, panel, region, threshold
+from widgets.marks import band, bars, dots, label, line, panel, region, threshold
 
 TITLE = "One run on fresh completions, and one on those of older weights"
 UPDATES = 120
@@ -115,7 +115,7 @@ def transfer(k):
     return panel("Least time of one delivery", "seconds, bytes over bandwidth; both axes logarithmic",
                  line(size, seconds, "this link"), dots([k.size], [now], "this model", 1, "here"),
                  label(0.45, 1500, f"{k.link:g} GB/s, {k.width} byte{'s' if k.width > 1 else ''} a parameter", 1),
-                 x="billion parameters", x_range=(0.4, 1200), y_range=(3e-4, 5000), log="xy", ticks=decades(0.4, 1200), tab="Delivery")
+                 x="billion parameters", x_range=(0.4, 1200), y_range=(3e-4, 5000), log="xy", tab="Delivery")
 
 
 def readouts(k, r):

@@ -179,7 +179,7 @@ def test_the_map_shows_free_reserved_filled_and_shared_slots():
 def test_latent_attention_stays_above_the_ridge_of_an_h200_without_tensor_parallelism():
     k, r = result(model="deepseek-v3", accelerator="h200")
     ridge = widget.kv_cache.engine_ridge(widget.ACCELS["h200"], 2)
-    _, latent = curve(widget.unlimited_batch(k, r), "DeepSeek-V3 / R1, MLA")
+    _, latent = curve(widget.unlimited_batch(k, r), "MLA")
     assert (latent > ridge).all()
     _, grouped = curve(widget.unlimited_batch(*result(accelerator="h200")), "Llama-3.1-8B, GQA")
     assert grouped[0] > ridge > grouped[-1]
