@@ -15,5 +15,5 @@ def test_every_word_is_spelled_as_it_should_be():
 
 
 def test_a_slip_would_be_found(tmp_path):
-    (tmp_path / "page.md").write_text("The " + "teh reader recieves a rewrad.".replace("rewrad", "reward"), encoding="utf-8")      # codespell:ignore
-    assert misspelled(str(tmp_path)).count("==>") == 2
+    (tmp_path / "page.md").write_text("teh reader recieves a coloured page", encoding="utf-8")      # codespell:ignore
+    assert misspelled(str(tmp_path)).count("==>") == 3          # the spelling is American

@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[1]
 PLAIN = HtmlFormatter(nowrap=True)
 
 
-def coloured(code):
+def colored(code):
     return highlight(code, PythonLexer(stripnl=False), PLAIN).rstrip("\n")
 
 
@@ -96,12 +96,12 @@ def start_of(lines, i):
 
 
 def row(kind, line):
-    return f'<span class="l {kind}">{coloured(line)}</span>'
+    return f'<span class="l {kind}">{colored(line)}</span>'
 
 
 def module_page(path, home_page):
     """A page that shows one module, every line an anchor: what the numbers of the lessons link to."""
-    lines = coloured((ROOT / path).read_text(encoding="utf-8")).split("\n")
+    lines = colored((ROOT / path).read_text(encoding="utf-8")).split("\n")
     up = "../" * (path.count("/") + 1)
     body = "".join(f'<a class="ln" id="L{n}" href="#L{n}" tabindex="-1">{n}</a>{line}\n' for n, line in enumerate(lines, 1))
     tested = test_of(path)

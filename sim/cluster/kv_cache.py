@@ -2,7 +2,7 @@
 
 Capacity and roofline are closed forms. Blocks, block tables and copy-on-write are PagedAttention (Kwon et al. 2023, arXiv:2309.06180), the
 prefix tree is RadixAttention (Zheng et al. 2023, arXiv:2312.07104), eviction by recomputation is what vLLM does (its V1 scheduler, 2025).
-Not modelled: layers with a sliding window, whose cache stops growing, and the all-reduces of tensor parallelism.
+Not modeled: layers with a sliding window, whose cache stops growing, and the all-reduces of tensor parallelism.
 """
 from collections import deque
 from dataclasses import dataclass

@@ -113,7 +113,7 @@ class Model:
             raise ValueError(f"model_type {family!r} is not one of {', '.join(FAMILIES)}")
         for unsupported in ("attention_bias", "mlp_bias", "mlp_only_layers"):
             if config.get(unsupported):
-                raise ValueError(f"{unsupported} = {config[unsupported]!r} is not modelled")
+                raise ValueError(f"{unsupported} = {config[unsupported]!r} is not modeled")
         moe, mla = FAMILIES[family]
         entry = lambda key: _entry(config, key)
         latent = Mla(entry("q_lora_rank"), entry("kv_lora_rank"), entry("qk_rope_head_dim"), entry("qk_nope_head_dim"), entry("v_head_dim")) if mla else None

@@ -11,7 +11,7 @@ const resolved = (part, series) => JSON.parse(JSON.stringify(part), (_, word) =>
 const clothes = (kind, role, series) => (made[[kind, role, series]] ??= resolved({ ...look[kind], ...look[`${kind} ${role}`] }, series));
 const dressed = (thing, kind, role, series) => ({ ...clothes(kind, role, series), ...thing });
 
-// Draws a panel; `before` is the panel of the setting just left, whose first curve stays in grey.
+// Draws a panel; `before` is the panel of the setting just left, whose first curve stays in gray.
 export async function draw(plot, panel, before) {
   look ??= await wardrobe;
   const first = before?.data.find((trace) => trace.mode === "lines" && trace.meta.role !== "band");

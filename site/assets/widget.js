@@ -23,7 +23,7 @@ customElements.define("rl-widget", class extends HTMLElement {
     if (asked) this.turn(asked); else label(this.form);
     if (!asked && !this.trains) this.ask();
   }
-  disconnectedCallback() { this.ends.forEach((end) => end()); stop(this.run); }
+  disconnectedCallback() { for (const end of this.ends) end(); }
   $(selector) { return this.querySelector(selector); }
   $$(selector) { return [...this.querySelectorAll(selector)]; }
   get state() { return this.figure.dataset.state; }
@@ -67,7 +67,7 @@ customElements.define("rl-widget", class extends HTMLElement {
     if (this.settled) this.previous = this.shown;
     this.settled = false;
     this.asked = performance.now();
-    this.run = ask(this.getAttribute("name"), JSON.stringify(knobs(this.form)), (news) => this.hear(news), this.run);
+    this.run = ask(this.getAttribute("name"), JSON.stringify(knobs(this.form)));
     ["static", "starting"].includes(this.state) ? (this.$(".state").textContent = "starting Python, then runs your setting") : this.running();
   }
   hear({ loaded, total, ready, failed, frame, done, error }) {
@@ -129,7 +129,7 @@ customElements.define("rl-widget", class extends HTMLElement {
   press = {
     go() {
       if (this.state !== "running") return this.ask();
-      stop(this.run);
+      stop();
       this.run = undefined;
       const [step, at, of] = this.shown.progress;
       this.enter("stopped", `stopped at ${step} ${at} of ${of}`, "Run", "a partial run is shown");

@@ -73,7 +73,7 @@ def test_the_mean_of_the_z_score_estimate(change, mean):
     assert group_baselines.estimate_moments(0.1, 8, advantage)[0] == pytest.approx(mean, abs=1e-9)       # sum over k right of Bin(8, .1)
 
 
-def test_the_z_score_favours_prompts_that_are_nearly_lost_or_nearly_solved():
+def test_the_z_score_favors_prompts_that_are_nearly_lost_or_nearly_solved():
     share = group_baselines.share_of_gradient(np.array([0.02, 0.5, 0.98]), 16, group_baselines.z_score)
     assert share[0] > 1.5 * share[1] < share[2] and share[0] == pytest.approx(share[2], rel=1e-9)
     small = group_baselines.share_of_gradient(1e-7, 16, partial(group_baselines.z_score, eps=0.0 + 1e-12))

@@ -23,7 +23,7 @@ def long(value):
 
 
 def suite(name):
-    """[(id, example, completion, expected reward, expected reason)]; the suites were labelled by hand before the scorer was written."""
+    """[(id, example, completion, expected reward, expected reason)]; the suites were labeled by hand before the scorer was written."""
     items = json.loads((DATA / f"golden_{name}.json").read_text())["items"]
     cases = []
     for item in items:

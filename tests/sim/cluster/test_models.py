@@ -71,8 +71,8 @@ def test_an_unknown_family_is_refused_by_name():
         Model.from_config(dict(model_type="mamba"))
 
 
-def test_a_shape_that_is_not_modelled_is_refused():
-    with pytest.raises(ValueError, match=r"mlp_only_layers = .0. is not modelled"):
+def test_a_shape_that_is_not_modeled_is_refused():
+    with pytest.raises(ValueError, match=r"mlp_only_layers = .0. is not modeled"):
         Model.from_config({**CONFIGS["qwen3-30b-a3b"], "mlp_only_layers": [0]})
 
 
