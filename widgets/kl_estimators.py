@@ -156,7 +156,7 @@ def log_tab(k, r):
     yield panel("Running mean of a log of samples", "as a multiple of the exact KL, one stream; band: ± 1 standard deviation for the chosen estimator",
                 *(line(PLACES, mean / r.kl, name=name, series=i) for i, (name, mean) in enumerate(zip(kl.VALUE, r.stream), 1)),
                 band(PLACES.tolist(), (middle - spread).tolist(), (middle + spread).tolist(), series=chosen + 1),
-                *(label(1.2, 2.65 - 0.28 * i, name, i + 1) for i, name in enumerate(kl.VALUE)),
+                *(label(STREAM, 2.45 - 0.55 * i, name, i + 1, "right") for i, name in enumerate(kl.VALUE)),
                 line([1, STREAM], [1, 1], name="exact KL", series=8, role="reference"), line([k.samples] * 2, [-1, 3], name="n", series=8, role="reference"),
                 label(k.samples, -0.95, f"n = {k.samples:,}", 8, "right" if k.samples > 100 else "left"),
                 x="samples averaged", x_range=[1, STREAM], y_range=[-1, 3], log="x", tab="Many tokens")

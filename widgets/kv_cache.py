@@ -147,7 +147,7 @@ def pool_over_time(r):
     marks = [line(t.seconds[keep], percent * t.used[keep], "handed out"), line(t.seconds[keep], percent * (t.used - t.wasted)[keep], "with a token in it", 2),
              dots(t.seconds[out], np.full(out.sum(), 122.0), "evictions", 3), threshold(100, "full: the newest is evicted", 130)]
     return panel("The pool while completions are generated", "per cent of its slots; diamonds: a moment at which sequences were evicted",
-                 *marks, label(end, 88, "handed out", 1, "right"), label(end, 78, "with a token in it", 2, "right"),
+                 *marks, label(end, 100, "handed out", 1, "right", below=True), label(end, 84, "with a token in it", 2, "right", below=True),
                  x="seconds", x_range=[0, end], y_range=[0, 130], tab="Inside the pool")
 
 
@@ -170,14 +170,14 @@ def unlimited_batch(k, r):
     acc, kv_bytes = ACCELS[k.accelerator], BYTES[k.kv_precision]
     intensity = lambda model, context: kv_cache.unlimited_batch_intensity(model, context, k.tp, kv_bytes)
     ridge, marks = kv_cache.engine_ridge(acc, BYTES[k.weights]), []
-    others = {"MHA": (with_heads(k, "MHA"), 2), "MQA": (with_heads(k, "MQA"), 3), "DeepSeek-V3, MLA": (MODELS["deepseek-v3"], 4)}
+    others = {"MHA": (with_heads(k, "MHA"), 2), "MQA": (with_heads(k, "MQA"), 3), "MLA": (MODELS["deepseek-v3"], 4)}
     shown = {r.model.attn.upper(): (r.model, 1), **{name: m for name, m in others.items() if m[0].attn != r.model.attn}}
     for name, (model, series) in shown.items():
         curve = intensity(model, CONTEXTS)
-        marks += [line(CONTEXTS, curve, name, series), label(CONTEXTS[-1], curve[-1], name, series, "right", below=True)]
+        marks += [line(CONTEXTS, curve, name, series), label(CONTEXTS[-1], curve[-1], name, series, "right", below=name == "MHA")]
     marks += [region(ridge, 1e5, axis="y"), label(CONTEXTS[-1], 3e4, f"above {ridge:.0f} a large enough batch is bound by compute", anchor="right"),
               dots([k.context], [intensity(r.model, float(k.context))], "here", role="here")]
-    return panel("Work done for each byte read, as the batch grows without limit", "FLOP per byte; log–log",
+    return panel("Work done for each byte read, as the batch grows without limit", "FLOP per byte; log–log; MLA has the shapes of DeepSeek-V3",
                  *marks, x="context S, tokens", log="xy", x_range=[128, 131072], y_range=[0.3, 1e5], tab="Unlimited batch")
 
 

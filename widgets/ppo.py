@@ -128,7 +128,7 @@ def one_token(low, high, dual):
 
     (wanted, wanted_slope), (unwanted, unwanted_slope) = curve(1.0, 1), curve(-1.0, 2)
     words = "A = +1, wanted", "A = −1, unwanted"
-    return [panel("Loss of one token", "exact", *wanted, *unwanted, *box, label(FAR, -1.1, words[0], 1, "right"), label(2.3, 2.7, words[1], 2, "right"),
+    return [panel("Loss of one token", "exact", *wanted, *unwanted, *box, label(FAR, -1.1, words[0], 1, "right"), label(FAR, 1.4, words[1], 2, "right"),
                   x=RATIO, x_range=(0, FAR), y_range=(-4.2, 4.2), tab="One token"),
             panel("Its slope, dL/dρ", "exact; 0 leaves the token alone", *wanted_slope, *unwanted_slope, *box,
                   label(FAR, -1.3, words[0], 1, "right"), label(FAR, 1.1, words[1], 2, "right"),

@@ -142,8 +142,8 @@ def roofline(k, r):
     marks = [line(xs, [throughput.roof(acc, x) / 1e12 for x in xs], "roof"), region(ridge(acc), 1e5, "compute-bound")]
     for series, p in enumerate(r.points, 2):
         marks.append(dots([p.flop_per_byte], [p.flops_per_second / 1e12], name[p.role], series))
-    marks += [label(at["decode"].flop_per_byte, 0.35 * at["decode"].flops_per_second / 1e12, "decode", 2),
-              label(at["train"].flop_per_byte, 0.25 * throughput.MFU * acc.flops() / 1e12, "prefill, log-probs, train", 0, "right")]
+    marks += [label(at["decode"].flop_per_byte, 0.75 * at["decode"].flops_per_second / 1e12, "decode", 2, below=True),
+              label(at["train"].flop_per_byte, 0.34 * throughput.MFU * acc.flops() / 1e12, "prefill, log-probs, train", 0, "right", below=True)]
     return panel(f"Roles under the roof of one {acc.name}", "TFLOP/s dense bf16; verify runs on CPUs and sync on the network, outside this picture", *marks,
                  x="FLOP per byte read", log="xy", x_range=[0.5, 1e5], y_range=[0.5, 5000], tab="Roof")
 

@@ -79,7 +79,7 @@ customElements.define("rl-widget", class extends HTMLElement {
     }
     if (loaded && !this.run) this.enter("starting", `starting Python · ${(loaded / 1e6).toFixed(1)} of ${(total / 1e6).toFixed(1)} MB`);
     else if (loaded) this.figure.dataset.state = "starting";
-    if (ready) this.run && !this.settled ? this.running() : this.rest();
+    if (ready) { this.asked = performance.now(); this.run && !this.settled ? this.running() : this.rest(); }      // its start is not the run's time
     if (frame) { this.shown = JSON.parse(frame); this.running(); this.redraw(); }
     if (done) { this.settled = true; this.rest(); }
   }
