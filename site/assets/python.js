@@ -16,7 +16,8 @@ export function listen(listener) {
 
 function start() {
   if (worker) return;
-  worker = new Worker(new URL("worker.js", import.meta.url), { type: "module" });
+  worker = globalThis.early ?? new Worker(new URL("worker.js", import.meta.url), { type: "module" });
+  globalThis.early = undefined;
   worker.onerror = () => end({ failed: "its files did not arrive" });
   worker.onmessage = ({ data }) => {
     if (data.failed) return end(data);
@@ -26,6 +27,8 @@ function start() {
     if (data.frame || (ready && !pending)) answer();
     if (data.run ? data.run === newest : !muted) hear(data);
   };
+  if (worker.lost) return end({ failed: "its files did not arrive" });
+  worker.postMessage({ asked: "ready" });           // what it said before it was listened to is lost
 }
 
 // A worker that is gone takes its run with it. After one that fell silent another is started at once, unheard by the widget that
@@ -60,6 +63,3 @@ export function stop() {
   watch();
   worker?.postMessage({ run: ++newest });
 }
-
-// A page with a widget names this file in its head: there Python starts before the rest of the page is read.
-if (document.querySelector("script[src$='/python.js']")) start();

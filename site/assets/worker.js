@@ -27,7 +27,6 @@ const host = restored(loadPyodide, (bytes) => (total = bytes)).catch(plainly).th
   else lacking = complete(python).then(ours).catch(() => {}).then(() => { lacking = undefined; });
   return python.pyimport("widgets.host");
 });
-host.then(() => postMessage({ ready: true, how }), (error) => postMessage({ failed: error.message }));
 
 // Without a snapshot, or in an engine that it does not fit: three times as slow, and otherwise the same.
 function plainly(error) {
@@ -37,6 +36,7 @@ function plainly(error) {
 }
 
 onmessage = ({ data }) => {
+  if (data.asked) return host.then(() => postMessage({ ready: true, how }), (error) => postMessage({ failed: error.message }));
   latest = data.run;
   if (data.name) play(data);
 };
