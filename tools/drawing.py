@@ -38,8 +38,8 @@ class Scale:
         self.log, self.span = axis["type"] == "log", span
         self.categories = list(dict.fromkeys(v for v in values if isinstance(v, str)))
         self.spelled = dict(zip(axis.get("tickvals", []), axis.get("ticktext") or axis.get("tickvals", [])))
-        numbers = [v for v in values if isinstance(v, int | float) and isfinite(v) and (v > 0 or not self.log)] or [0, 1]
-        low, high = axis.get("range") or ([log10(min(numbers)), log10(max(numbers))] if self.log else [min(numbers), max(numbers)])
+        numbers = [v for v in values if isinstance(v, int | float) and isfinite(v)] or [0, 1]
+        low, high = axis.get("range") or [min(numbers), max(numbers)]               # a logarithmic axis has a range
         self.low, self.high = (-0.5, len(self.categories) - 0.5) if self.categories else (low, high if high != low else low + 1)
         self.unit = (span[1] - span[0]) / (self.high - self.low)           # pixels
 
@@ -55,7 +55,8 @@ class Scale:
 
     def ticks(self):
         if self.categories:
-            taken = 18 if self.unit < 0 else 2 + 5 * max(len(line) for name in self.categories for line in self.name(name).split("<br>"))       # pixels
+            wide = [18 if self.unit < 0 else 2 + 5 * max(map(len, self.name(c).split("<br>"))) for c in self.categories]          # pixels, or high
+            taken = max(((a + b) / 2 for a, b in pairwise(wide)), default=1)             # from the middle of a name to that of the next
             return self.categories[::ceil(taken / abs(self.unit))]
         if self.spelled:
             return list(self.spelled)

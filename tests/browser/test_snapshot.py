@@ -1,6 +1,8 @@
 """Python starts from the build's snapshot, and from nothing where the snapshot does not fit; a run that never ends is ended."""
 import io
 import json
+import re
+import time
 import zipfile
 
 import pytest
@@ -145,6 +147,15 @@ def test_of_positions_that_come_faster_than_answers_the_newest_alone_is_computed
     }""")
     page.wait_for_function("document.querySelector('rl-widget').settled")
     assert 1 <= page.evaluate("answers") - before <= 3      # it breathes between two messages too, and may take the last it has heard for the newest
+
+
+def test_the_time_of_the_first_answer_is_without_python_s_start(page, book):
+    late = 4
+    page.route("**/vendor/snapshot.json", lambda route: (time.sleep(late), route.continue_()))
+    page.goto(f"{book}22a-throughput/")
+    live(page, "throughput")
+    said = page.inner_text(".state")
+    assert re.fullmatch(r"live · \d+ ms", said) and int(said.split()[2]) < 1000 * late
 
 
 def test_two_thousand_knob_moves_leave_no_garbage(page, book):
