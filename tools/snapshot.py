@@ -1,7 +1,7 @@
 """A memory snapshot of Python with numpy and our modules imported, so that pages need not start from nothing: made in a headless Chromium.
 
-WebAssembly memory is mostly zeros and things the reader's own instance has anyway; the rest, with numpy's compiled libraries
-behind it, is one gzip file. snapshot.json says what goes where; where it is empty the pages load Python the plain way.
+WebAssembly memory is mostly zeros and things the reader's own instance has anyway; the rest is one gzip file, which holds numpy's
+compiled libraries too. snapshot.json says what goes where; where it is empty the pages load Python the plain way.
 
 It holds no files: sim/ and widgets/ are in it as imported modules, and a change there makes it anew, which takes some seconds.
 """
@@ -136,8 +136,11 @@ def packed(record, memory, fresh, wheel):
     with zipfile.ZipFile(wheel) as archive:
         for library in record["libraries"]:
             content = archive.read(library["path"].partition("/site-packages/")[2])
-            library.update(at=len(body), size=len(content))
-            body += content
+            at = body.find(content)                                 # the interpreter keeps the file of a library that it has loaded
+            if at < 0:
+                at = len(body)
+                body += content
+            library.update(at=at, size=len(content))
     lock = json.loads((SITE / "vendor" / "pyodide" / "pyodide-lock.json").read_text())
     pack = gzip.compress(bytes(body), 6, mtime=0)                   # level 9 takes four times as long for one percent
     return pack, {**record, "head": list(memory[:head]), "stored": stored, "lock": {"info": lock["info"], "packages": {}}}
