@@ -1,4 +1,5 @@
 // What a page remembers, in this browser only: which lessons were begun or done; the copy buttons of code blocks; and that it has loaded.
+import { answered } from "./python.js";
 import { said } from "./widget.js";
 
 const KEY = "lessons-v1", lesson = () => location.pathname.split("/").at(-2);
@@ -8,7 +9,7 @@ function remember(mark) {
   for (const shown of document.querySelectorAll("lesson-mark")) shown.draw();
 }
 
-addEventListener("load", () => document.documentElement.classList.add("loaded"));
+addEventListener("load", () => answered.then(() => document.documentElement.classList.add("loaded")));
 document.addEventListener("input", ({ target }) => target.closest("rl-widget") && !kept()[lesson()] && remember("half"));
 document.addEventListener("toggle", ({ target }) => {
   if (target.matches("details.quiz[open]")) target.dataset.seen = true;

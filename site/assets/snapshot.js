@@ -8,11 +8,15 @@ const VENDOR = new URL("../vendor/", import.meta.url).href;
 export const OPTIONS = { indexURL: `${VENDOR}pyodide/`, env: { HOME: "/home/pyodide", LANG: "C.UTF-8", PYTHONHASHSEED: "0", PYTHONOPTIMIZE: "2" } };
 export const NO_LIBRARY = "data:,";                 // in place of the standard library's archive: what is imported needs no files
 
-export async function restored(loadPyodide, announce) {
-  const module = import(`${VENDOR}pyodide/pyodide.asm.mjs`), record = await fetch(`${VENDOR}snapshot.json`).then((answer) => answer.json());
-  if (!record.pack) throw new Error("this build has no snapshot");
+export async function restored(loadPyodide, announce, count) {
+  const module = import(`${VENDOR}pyodide/pyodide.asm.mjs`), unpacker = new Worker(new URL("unpack.js", import.meta.url));
+  const record = await fetch(`${VENDOR}snapshot.json`).then((answer) => answer.json());
+  if (!record.pack) {
+    unpacker.terminate();
+    throw new Error("this build has no snapshot");
+  }
   announce(record.total);
-  const packed = fetch(VENDOR + record.pack).then(unzipped);
+  const packed = unpacked(unpacker, VENDOR + record.pack, count);
   packed.catch(() => {});                           // awaited below, where a failure counts; it may come before the module does
   const { default: create } = await module;
   const python = await loadPyodide({
@@ -57,7 +61,8 @@ export async function complete(python) {
   python.runPython("import sys, importlib; sys.path_importer_cache.clear(); importlib.invalidate_caches()");
 }
 
-async function unzipped(answer) {
-  if (!answer.ok) throw new Error(`${answer.url}: ${answer.status}`);
-  return new Uint8Array(await new Response(answer.body.pipeThrough(new DecompressionStream("gzip"))).arrayBuffer());
-}
+const unpacked = (unpacker, address, count) => new Promise((done, failed) => {
+  unpacker.onmessage = ({ data: { bytes, content, error } }) => bytes ? count(bytes) : content ? done(new Uint8Array(content)) : failed(new Error(error));
+  unpacker.onerror = () => failed(new Error("the snapshot cannot be unpacked here"));
+  unpacker.postMessage(address);
+});

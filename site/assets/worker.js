@@ -4,23 +4,27 @@ import { complete, restored } from "./snapshot.js";
 
 let latest = 0, loaded = 0, total;                  // bytes of the runtime's files, for the word beside the widget only
 
-// The runtime's bytes are counted as they pass, so that a slow network sees how far it is; but for the interpreter's own, which are
-// compiled as they arrive, off this thread, where nothing stands between.
-const plainFetch = fetch;
-self.fetch = async (...request) => {
-  const response = await plainFetch(...request);
-  if (!response.body || response.headers.get("Content-Type") === "application/wasm") return response;
-  const counted = response.body.pipeThrough(new TransformStream({ transform(chunk, out) {
-    out.enqueue(chunk);
-    loaded += chunk.byteLength;
-    if (total) postMessage({ loaded, total });
-  } }));
+// The interpreter is compiled from the first moment, off this thread, while its scripts are still on their way; Pyodide gets it where it asks for it.
+const plainFetch = fetch, engine = WebAssembly.compileStreaming(fetch(new URL("../vendor/pyodide/pyodide.asm.wasm", import.meta.url)));
+engine.catch(() => {});                             // awaited where Pyodide asks
+WebAssembly.instantiateStreaming = async (_, imports) => ({ module: await engine, instance: await WebAssembly.instantiate(await engine, imports) });
+
+// The other files' bytes are counted as they pass, so that a slow network sees how far it is.
+function count(bytes) {
+  loaded += bytes;
+  if (total) postMessage({ loaded, total });
+}
+self.fetch = async (address, ...how) => {
+  if (String(address).endsWith(".wasm")) return new Response();
+  const response = await plainFetch(address, ...how);
+  if (!response.body) return response;
+  const counted = response.body.pipeThrough(new TransformStream({ transform(chunk, out) { out.enqueue(chunk); count(chunk.byteLength); } }));
   return new Response(counted, { status: response.status, headers: response.headers });
 };
 
 const archive = plainFetch(new URL("../vendor/python.zip", import.meta.url)).then((answer) => answer.arrayBuffer());
 let how = "snapshot", lacking;                     // lacking: the files that come after a snapshot's first answer
-const host = restored(loadPyodide, (bytes) => (total = bytes)).catch(plainly).then(async (python) => {
+const host = restored(loadPyodide, (bytes) => (total = bytes), count).catch(plainly).then(async (python) => {
   self.fetch = plainFetch;
   const ours = async () => python.unpackArchive(await archive, "zip");
   if (how === "plain") await ours();

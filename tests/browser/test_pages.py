@@ -1,6 +1,7 @@
 """Every lesson in a real browser: complete before Python, alive with it, the same numbers as natively, and readable without."""
 import os
 import re
+import time
 from dataclasses import fields
 from pathlib import Path
 from urllib.parse import parse_qsl
@@ -8,7 +9,7 @@ from urllib.parse import parse_qsl
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import RECORD, SOME, THOROUGH, WITH_WIDGET, live, press, readouts, without_python
+from tests.browser.conftest import PATIENCE, RECORD, SOME, THOROUGH, WITH_WIDGET, live, press, readouts, without_python
 from tests.widgets.catalogue import ends, frame_of, last_frame, near
 from widgets import host
 
@@ -245,3 +246,13 @@ def test_the_index_remembers_what_was_begun_and_done_in_this_browser(page, book)
     expect(by_hand).to_have_attribute("aria-pressed", "false")
     page.goto(book)
     expect(mark).to_have_attribute("aria-label", "begun")
+
+
+def test_the_search_makes_its_index_after_python_has_started_and_answers_what_was_typed_before(page, book):
+    asked = {}
+    page.on("request", lambda request: asked.setdefault(request.url.split("/assets/")[-1], time.monotonic()))
+    page.goto(book + "22a-throughput/")
+    page.fill("[data-md-component=search-query]", "throughput")
+    expect(page.locator(".md-search-result__item a[href*='22a-throughput']").first).to_be_attached(timeout=PATIENCE)
+    worker = next(address for address in asked if address.startswith("search.js"))
+    assert asked[worker.partition("?")[2]] - asked[worker] > 1.5
