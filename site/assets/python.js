@@ -24,7 +24,7 @@ function start() {
     if (data.ready) [ready, document.documentElement.dataset.python] = [true, data.how];
     if ((data.done || data.error) && data.run === newest) pending = false;
     watch();
-    if (data.frame || (ready && !pending)) answer();
+    if (ready && !pending) answer();
     if (data.run ? data.run === newest : !muted) hear(data);
   };
   if (worker.lost) return end({ failed: "its files did not arrive" });

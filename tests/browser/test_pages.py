@@ -256,3 +256,23 @@ def test_the_search_makes_its_index_after_python_has_started_and_answers_what_wa
     expect(page.locator(".md-search-result__item a[href*='22a-throughput']").first).to_be_attached(timeout=PATIENCE)
     worker = next(address for address in asked if address.startswith("search.js"))
     assert asked[worker.partition("?")[2]] - asked[worker] > 1.5
+
+
+@pytest.mark.parametrize("lesson", [lesson for lesson in WITH_WIDGET if THOROUGH or lesson.stem in ("10-ppo", "22b-long-tail")], ids=lambda lesson: lesson.stem)
+def test_an_address_with_a_place_ends_at_it_and_a_page_read_again_stays_where_it_was(page, book, lesson):
+    """Though what is far from the screen is laid out late."""
+    whole = "document.documentElement.classList.contains('loaded')"
+    top = "document.querySelector('#sources').getBoundingClientRect().top"
+    page.goto(f"{book}{lesson.url}#sources")
+    page.wait_for_function(whole)
+    page.wait_for_timeout(500)
+    assert 48 <= page.evaluate(top) <= 160                 # below the header
+    page.goto(f"{book}{lesson.url}")
+    page.wait_for_function(whole)
+    page.evaluate("scrollTo(0, document.body.scrollHeight * 0.6)")
+    page.wait_for_timeout(300)                             # the browser writes down where it is
+    was = page.evaluate(top)
+    page.reload()
+    page.wait_for_function(whole)
+    page.wait_for_timeout(500)
+    assert page.evaluate(top) == pytest.approx(was, abs=2)
