@@ -11,7 +11,7 @@ function remember(mark) {
 
 // Style.css lays out what is far from the screen from now on: at once where the reader is on the way to it, else when Python has answered and drawn.
 const whole = () => document.documentElement.classList.add("loaded");
-addEventListener("load", () => (location.hash || scrollY ? whole() : answered.then(() => setTimeout(whole, 500))));
+addEventListener("load", () => (location.hash || scrollY ? whole() : answered.then(() => setTimeout(whole, 100))));
 document.addEventListener("input", ({ target }) => target.closest("rl-widget") && !kept()[lesson()] && remember("half"));
 document.addEventListener("toggle", ({ target }) => {
   if (target.matches("details.quiz[open]")) target.dataset.seen = true;
