@@ -1,4 +1,4 @@
-// What a page remembers, in this browser only: which lessons were begun or done; the copy buttons of code blocks; and that it has loaded.
+// What a page remembers, in this browser only: which lessons were begun or done; the copy buttons of code blocks; and when all of it is laid out.
 import { answered } from "./python.js";
 import { said } from "./widget.js";
 
@@ -9,8 +9,9 @@ function remember(mark) {
   for (const shown of document.querySelectorAll("lesson-mark")) shown.draw();
 }
 
-// Style.css lays out what is far from the screen from now on: at once where the reader is on the way to it, else when Python has answered and drawn.
+// Style.css lays out what is far from the screen from now on: when Python has answered, or before the reader goes somewhere.
 const whole = () => document.documentElement.classList.add("loaded");
+for (const act of ["pointerdown", "keydown"]) addEventListener(act, whole, { once: true, capture: true });
 addEventListener("load", () => (location.hash || scrollY ? whole() : answered.then(() => setTimeout(whole, 100))));
 document.addEventListener("input", ({ target }) => target.closest("rl-widget") && !kept()[lesson()] && remember("half"));
 document.addEventListener("toggle", ({ target }) => {

@@ -276,3 +276,9 @@ def test_an_address_with_a_place_ends_at_it_and_a_page_read_again_stays_where_it
     page.wait_for_function(whole)
     page.wait_for_timeout(500)
     assert page.evaluate(top) == pytest.approx(was, abs=2)
+    page.goto("about:blank")
+    page.goto(f"{book}{lesson.url}")
+    page.locator("a[href='#sources']").first.click()       # before Python has answered
+    page.wait_for_function(whole)
+    page.wait_for_timeout(500)
+    assert 48 <= page.evaluate(top) <= 160
