@@ -1,6 +1,7 @@
 """The pipeline map: two inline SVGs, broad and narrow, and a panel of text for each of its six roles and six arrows.
 
-The panels are the version without scripts; site/assets/map.js only chooses which one is seen.
+The panels are the version without scripts. Which one is seen and which arrows are cut are a form's radio buttons and check boxes; the style sheet
+follows them, part by part. site/assets/map.js only presses them.
 """
 import html
 from dataclasses import dataclass
@@ -174,10 +175,15 @@ def pipeline(base="./", rows=False):
     measured = {**{name: f"{ms:.2f} ms" for name, ms in spent.items()}, **{name: f"{size:,} bytes" for name, size in carried.items()},
                 "sync": f"{carried['sync']:,} bytes, {spent['sync']:.2f} ms"}
     sizes = {name: f"{size / 1000:.1f} kB" for name, size in carried.items() if name != "sync"}         # the plate of the path back is full
-    return (f'<div class="wide"><pipeline-map class="map pipeline" data-steps="{" ".join(STEPS)}">{svg(BROAD, sizes)}{svg(NARROW, {})}'
+    return (f'<div class="wide"><form class="map pipeline" autocomplete="off">{svg(BROAD, sizes)}{svg(NARROW, {})}'
             f'<div class="details" role="status">{"".join(panel(name, base, measured.get(name), parts.get(name, {})) for name in ORDER)}</div>'
-            f'<div class="bar2"><button type="button" class="step">Play one iteration</button><button type="button" class="cut" hidden>Cut this arrow</button>'
-            f'<span>Recorded when this page was built: {setting}.</span></div></pipeline-map></div>')
+            f'<div class="bar2"><button type="button" class="step">Play one iteration</button>'
+            f'<span>Recorded when this page was built: {setting}.</span></div></form></div>')
+
+
+def step(name):
+    """When a part lights up in an iteration that is played; an arrow that is no step of its own does not."""
+    return f' style="--step:{STEPS.index(name)}"' if name in STEPS else ""
 
 
 def svg(drawing, sizes):
@@ -209,13 +215,13 @@ def arrow(drawing, name, size):
         label, plate = drawing.sync, f'<rect class="plate" x="{px}" y="{py}" width="{w}" height="{h}" rx="{h / 2:g}"/>'
     under = written("m", tx, ty + 25, size, anchor) if size else ""
     head = f'<path class="head" d="M0 0L-10 -4.5V4.5Z" transform="translate({x} {y}) rotate({angle})"/>'
-    return link("edge sync" if name == "sync" else "edge", name, f"Arrow {FLOWS[name].heading}",
+    return link("edge", name, f"Arrow {FLOWS[name].heading}",
                 f'<path class="hit" d="{path}"/><path class="wire" d="{path}"/>{head}{plate}{written("e", tx, ty, label, anchor)}{under}')
 
 
 def link(css, name, said, drawn):
     """`xlink:href`, because the theme's instant navigation writes to `href` wherever it finds one, and an SVG link's is read-only."""
-    return f'<a class="{css}" xlink:href="#map-{name}" aria-label="{said}">{drawn}</a>'
+    return f'<a class="{css} {name}"{step(name)} xlink:href="#map-{name}" aria-label="{said}">{drawn}</a>'
 
 
 def written(css, x, y, text, anchor="start"):
@@ -227,5 +233,7 @@ def panel(name, base, measured, arrays):
     here = {"here": measured} if measured else {}
     rows = "".join(f'<dt>{key}</dt><dd{" class=cut" * (key == "cut it")}>{html.escape(words)}</dd>' for key, words in (part.rows() | here | arrays).items())
     chips = "".join(f'<a href="{base}{page.url}">{html.escape(page.name)}</a>' for page in lessons.finished() if page.number in part.about.split())
-    return (f'<section class="detail{" shown" * (name == "rollout")}" id="map-{name}"><h3>{html.escape(part.heading)}</h3>'
-            f'<div><p>{html.escape(part.job)}</p>{f"<p class=chips>{chips}</p>" * bool(chips)}</div><dl>{rows}</dl></section>')
+    cutter = f'<label class="cutter"><input type="checkbox" id="cut-{name}"> Cut this arrow</label>' if name in FLOWS else ""
+    at = f' data-step="{STEPS.index(name) + 1}"' if name in STEPS else ""
+    return (f'<input type="radio" name="map" id="see-{name}"{at} hidden{" checked" * (name == "rollout")}><section class="detail"{step(name)} id="map-{name}">'
+            f'<h3>{html.escape(part.heading)}</h3><div><p>{html.escape(part.job)}</p>{f"<p class=chips>{chips}</p>" * bool(chips)}{cutter}</div><dl>{rows}</dl></section>')

@@ -101,6 +101,31 @@ def test_forced_colors_keep_the_chosen_preset_and_the_marks(page, book):
 def test_reduced_motion_goes_straight_to_an_iteration_s_numbers(page, book, motion, at_once):
     page.emulate_media(reduced_motion=motion)
     page.goto(book)
-    page.wait_for_function("!!customElements.get('pipeline-map')")
-    ran = "(() => { const map = document.querySelector('pipeline-map'); map.querySelector('button').click(); return map.classList.contains('ran'); })()"
-    assert page.evaluate(ran) == at_once
+    page.wait_for_load_state()
+    page.get_by_role("button", name="Play one iteration").click()
+    assert page.locator(".pipeline svg.broad .m").first.is_visible() == at_once
+    page.wait_for_function("document.getAnimations().every((one) => one.playState !== 'running')")
+    assert page.locator(".pipeline svg.broad .m").first.is_visible()
+
+
+def test_the_map_shows_the_panel_of_a_part_keeps_it_at_a_click_and_cuts_an_arrow(page, book):
+    page.goto(book)
+    page.wait_for_load_state()
+    seen = lambda: [panel.get_attribute("id") for panel in page.locator(".detail").all() if panel.is_visible()]
+    color = lambda: page.locator("svg.broad a.reward .wire").evaluate("wire => getComputedStyle(wire).strokeDasharray")
+    assert seen() == ["map-rollout"]
+    page.hover("svg.broad a.trainer rect")
+    assert seen() == ["map-trainer"]
+    page.hover("h1")
+    assert seen() == ["map-rollout"]
+    page.click("svg.broad a.reward .e")
+    page.hover("h1")
+    assert seen() == ["map-reward"] and color() == "none" and page.url == book
+    page.get_by_label("Cut this arrow").locator("visible=true").check()
+    assert color() == "3px, 6px"
+    page.locator("svg.broad a.controller").focus()
+    page.keyboard.press("Tab")
+    assert seen() == ["map-rollout"]
+    page.keyboard.press("Enter")
+    page.hover("h1")
+    assert seen() == ["map-rollout"] and color() == "3px, 6px"

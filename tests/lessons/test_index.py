@@ -15,7 +15,7 @@ DRAWINGS = re.findall(r"<svg.*?</svg>", MAP)
 
 @pytest.mark.parametrize("drawing", DRAWINGS)
 def test_the_map_has_six_roles_and_six_arrows(drawing):
-    assert drawing.count('<a class="box"') == 6
+    assert drawing.count('<a class="box ') == 6
     assert drawing.count('<a class="edge') == 6
 
 
@@ -37,6 +37,13 @@ def test_the_roles_and_what_flows_between_them_bear_the_names_of_the_code(drawin
 def test_every_box_and_arrow_leads_to_its_panel(drawing):
     targets = re.findall(r'xlink:href="#([\w-]+)"', drawing)
     assert sorted(targets) == sorted(re.findall(r'<section [^>]*id="([\w-]+)"', MAP))
+
+
+def test_the_style_sheet_follows_every_part_of_the_map():
+    style = (LESSONS.parent / "site" / "assets" / "style.css").read_text()
+    for name in maps.ORDER:
+        assert f".pipeline:has(#see-{name}:checked) a.{name}" in style and f".pipeline:has(a.{name}:is(:hover,:focus-visible)) #map-{name}" in style
+    assert all(f".pipeline:has(#cut-{name}:checked) a.{name}" in style for name in maps.FLOWS)
 
 
 def test_a_wire_begins_and_ends_at_the_boxes_it_joins():
