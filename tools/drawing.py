@@ -180,22 +180,3 @@ def words(a, x, y):
     at = [corner(dict(a, **{f"{k}ref": a.get(f"{k}ref")}), k, s) if a.get(f"{k}ref") == "paper" or not s.log else s(10 ** a[k]) for k, s in (("x", x), ("y", y))]
     anchor = {"left": "start", "right": "end"}.get(a.get("xanchor"), "middle")
     return written(round(at[0], 1), round(at[1] + {"top": 14, "middle": 4}.get(a.get("yanchor"), -4), 1), a["text"], anchor, a["name"])
-
-
-def table(panels):
-    """The first curve of every panel, at most 13 rows each, as plain tables."""
-    out = []
-    for p in panels:
-        first = next((m for m in p["data"] if m["type"] != "heatmap"), None)
-        if first is None:
-            continue
-        rows = list(zip(first["x"], first["y"]))
-        rows = rows[::max(1, ceil(len(rows) / 13))]
-        body = "".join(f'<tr><th scope="row">{html.escape(cell(a))}</th><td>{html.escape(cell(b))}</td></tr>' for a, b in rows)
-        out.append(f'<table class="dt"><caption>{html.escape(p["title"])}, {html.escape(p["note"])}</caption><thead><tr><th scope="col">{html.escape(p["layout"]["xaxis"]["title"]["text"] or "")}</th>'
-                   f'<th scope="col">{html.escape(first["name"] or p["title"])}</th></tr></thead><tbody>{body}</tbody></table>')
-    return "".join(out)
-
-
-def cell(v):
-    return "–" if v is None else v if isinstance(v, str) else f"{v:.4g}"

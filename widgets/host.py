@@ -8,6 +8,8 @@ from urllib.parse import urlencode
 
 import numpy as np
 
+from widgets import data
+
 
 def widget(name):
     return import_module(f"widgets.{name}")
@@ -24,6 +26,12 @@ def stream(name, form="{}"):
         readouts = [row(r) for r in w.readouts(knobs, result)]
         yield json.dumps(dict(panels=panels, readouts=readouts, watched=row(w.watched(knobs, result)), broken=broken and asdict(broken),
                               progress=w.progress(knobs, result) if hasattr(w, "progress") else None, hash=fingerprint(drawn)))
+
+
+def table(name, frame):
+    """The data of a frame as an HTML table, with a link to save all of it."""
+    panels = json.loads(frame)["panels"]
+    return data.table(panels, data.file(panels, name))
 
 
 def knobs_from(cls, form):

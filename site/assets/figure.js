@@ -1,9 +1,7 @@
 // How a figure looks: Python sends data and roles, look.json says what each role wears, in the style sheet's own variables.
-import { answered } from "./python.js";
-
 const wardrobe = fetch(new URL("look.json", import.meta.url)).then((answer) => answer.json());
 const sized = new ResizeObserver((entries) => entries.forEach(({ target }) => target.data && target.offsetParent && globalThis.Plotly.Plots.resize(target)));
-const plotly = () => (plotly.loading ??= answered.then(() => import("../vendor/plotly.min.js")).then((module) => globalThis.Plotly ?? module.default));
+const plotly = () => (plotly.loading ??= globalThis.python.answered.then(() => import("../vendor/plotly.min.js")).then((module) => globalThis.Plotly ?? module.default));
 let look, made = {}, values = {};                   // read from the style sheet once a theme: asking costs a layout
 
 const value = (name) => (values[name] ??= getComputedStyle(document.body).getPropertyValue(`--${name}`).trim());
@@ -26,10 +24,7 @@ export async function draw(plot, panel, before) {
   sized.observe(plot);
 }
 
-// Calls `redraw` whenever the reader changes between light and dark, and before a print; returns how to end it.
-export function follow(redraw) {
-  const theme = new MutationObserver(() => { [made, values] = [{}, {}]; redraw(); });
-  theme.observe(document.body, { attributeFilter: ["data-md-color-scheme"] });
-  addEventListener("beforeprint", redraw);
-  return () => { theme.disconnect(); removeEventListener("beforeprint", redraw); };
-}
+// The reader changes between light and dark, or prints.
+const redraw = () => document.querySelector("rl-widget")?.redraw();
+new MutationObserver(() => { [made, values] = [{}, {}]; redraw(); }).observe(document.body, { attributeFilter: ["data-md-color-scheme"] });
+addEventListener("beforeprint", redraw);

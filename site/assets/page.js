@@ -1,5 +1,4 @@
 // What a page remembers, in this browser only: which lessons were begun or done; the copy buttons of code blocks; and when all of it is laid out.
-import { answered } from "./python.js";
 import { said } from "./widget.js";
 
 const KEY = "lessons-v1", lesson = () => location.pathname.split("/").at(-2);
@@ -12,7 +11,7 @@ function remember(mark) {
 // Style.css lays out what is far from the screen from now on: when Python has answered, or before the reader goes somewhere.
 const whole = () => document.documentElement.classList.add("loaded");
 for (const act of ["pointerdown", "keydown"]) addEventListener(act, whole, { once: true, capture: true });
-addEventListener("load", () => (location.hash || scrollY ? whole() : answered.then(() => setTimeout(whole, 100))));
+addEventListener("load", () => (location.hash || scrollY ? whole() : globalThis.python.answered.then(() => setTimeout(whole, 100))));
 document.addEventListener("input", ({ target }) => target.closest("rl-widget") && !kept()[lesson()] && remember("half"));
 document.addEventListener("toggle", ({ target }) => {
   if (target.matches("details.quiz[open]")) target.dataset.seen = true;

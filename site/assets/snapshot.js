@@ -8,22 +8,17 @@ const VENDOR = new URL("../vendor/", import.meta.url).href;
 export const OPTIONS = { indexURL: `${VENDOR}pyodide/`, env: { HOME: "/home/pyodide", LANG: "C.UTF-8", PYTHONHASHSEED: "0", PYTHONOPTIMIZE: "2" } };
 export const NO_LIBRARY = "data:,";                 // in place of the standard library's archive: what is imported needs no files
 
-export async function restored(loadPyodide, announce, count) {
-  const module = import(`${VENDOR}pyodide/pyodide.asm.mjs`), unpacker = new Worker(new URL("unpack.js", import.meta.url));
+export async function restored(loadPyodide) {
+  const module = import(`${VENDOR}pyodide/pyodide.asm.mjs`);
   const record = await fetch(`${VENDOR}snapshot.json`).then((answer) => answer.json());
-  if (!record.pack) {
-    unpacker.terminate();
-    throw new Error("this build has no snapshot");
-  }
-  announce(record.total);
-  const packed = unpacked(unpacker, VENDOR + record.pack, count);
+  if (!record.pack) throw new Error("this build has no snapshot");
+  const packed = unpacked(VENDOR + record.pack, record.total);
   packed.catch(() => {});                           // awaited below, where a failure counts; it may come before the module does
-  const { default: create } = await module;
   const python = await loadPyodide({
     ...OPTIONS, stdLibURL: NO_LIBRARY, lockFileContents: record.lock, _loadSnapshot: new Uint8Array(record.head),
     async createPyodideModule(settings) {
       const compiled = packed.then((pack) => Promise.all(record.libraries.map(({ at, size }) => WebAssembly.compile(pack.subarray(at, at + size)))));
-      const [fresh, pack, libraries] = await Promise.all([create(settings), packed, compiled]);
+      const [fresh, pack, libraries] = await Promise.all([module.then(({ default: create }) => create(settings)), packed, compiled]);
       link(fresh, record, libraries);
       let from = 0;
       for (const [at, length] of record.stored) fresh.HEAPU8.set(pack.subarray(from, (from += length)), at);
@@ -32,6 +27,14 @@ export async function restored(loadPyodide, announce, count) {
   });
   python.runPython("import random; random.seed()");        // its state is the maker's
   return python;
+}
+
+// What a gzip file holds; the page hears of its bytes as they pass, so that a slow network sees how far it is.
+async function unpacked(address, total) {
+  let loaded = 0;
+  const counted = new TransformStream({ transform(chunk, out) { out.enqueue(chunk); postMessage({ loaded: (loaded += chunk.byteLength), total }); } });
+  const answer = await fetch(address);
+  return new Uint8Array(await new Response(answer.body.pipeThrough(counted).pipeThrough(new DecompressionStream("gzip"))).arrayBuffer());
 }
 
 // The compiled libraries into a fresh instance, exactly where the maker's instance had them.
@@ -52,17 +55,3 @@ export function link(fresh, { heap, table, tableAfter, free, libraries }, compil
   fresh.freeTableIndexes.splice(0, Infinity, ...free);
   same("the table after linking", fresh.wasmTable.length, tableAfter);
 }
-
-// The files behind tracebacks, and behind imports that nothing here makes: no result waits for them.
-export async function complete(python) {
-  const answer = await fetch(`${OPTIONS.indexURL}python_stdlib.zip`);
-  if (!answer.ok) return;
-  python.FS.writeFile("/lib/python314.zip", new Uint8Array(await answer.arrayBuffer()));
-  python.runPython("import sys, importlib; sys.path_importer_cache.clear(); importlib.invalidate_caches()");
-}
-
-const unpacked = (unpacker, address, count) => new Promise((done, failed) => {
-  unpacker.onmessage = ({ data: { bytes, content, error } }) => bytes ? count(bytes) : content ? done(new Uint8Array(content)) : failed(new Error(error));
-  unpacker.onerror = () => failed(new Error("the snapshot cannot be unpacked here"));
-  unpacker.postMessage(address);
-});

@@ -1,17 +1,18 @@
 """Every lesson in a real browser: complete before Python, alive with it, the same numbers as natively, and readable without."""
+import csv
+import io
 import os
 import re
-import time
 from dataclasses import fields
 from pathlib import Path
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qsl, unquote
 
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import PATIENCE, RECORD, SOME, THOROUGH, WITH_WIDGET, live, press, readouts, without_python
+from tests.browser.conftest import RECORD, SOME, THOROUGH, WITH_WIDGET, live, press, readouts, without_python
 from tests.widgets.catalogue import ends, frame_of, last_frame, near
-from widgets import host
+from widgets import data, host
 
 every_lesson = pytest.mark.parametrize("lesson", WITH_WIDGET, ids=lambda lesson: lesson.stem)
 
@@ -180,11 +181,12 @@ def test_a_run_can_be_stopped_and_started_again(page, book):
     expect(page.locator(".go")).to_have_text("Run again")
 
 
-def test_tabs_answer_to_the_arrow_keys(page, book):
+def test_views_answer_to_the_arrow_keys(page, book):
     page.goto(book + "10-ppo/")
-    page.locator("[role=tab]").first.focus()
+    page.locator("[name=view]").first.focus()
     page.keyboard.press("ArrowRight")
-    expect(page.locator("[role=tab]").nth(1)).to_have_attribute("aria-selected", "true")
+    expect(page.locator("[name=view]").nth(1)).to_be_checked()
+    assert [panels.is_visible() for panels in page.locator(".panels").all()][:2] == [False, True]
     assert page.locator(".panels:not([hidden]) .plot").first.is_visible()
 
 
@@ -193,12 +195,19 @@ def test_the_data_behind_the_figure_can_be_read_and_saved(page, book, stem, name
     page.goto(f"{book}{stem}/")
     live(page, name)
     page.click("button.table")
+    page.wait_for_selector(".data a[download]")
+    before = page.inner_text(".data tbody")
     assert page.locator(".data tbody tr").count() > 5
+    press(page, ".presets button >> nth=2")
+    page.wait_for_function("before => document.querySelector('.data tbody').innerText !== before", arg=before)      # it follows the figure
     with page.expect_download() as download:
-        page.click("button.csv")
-    text = download.value.path().read_text()
-    assert text.startswith("panel,curve,x,value\n") and len(text.splitlines()) > 20
-    assert "null" not in text + page.inner_text(".data tbody")          # the gaps between single runs are no points
+        page.click(".data a[download]")
+    assert download.value.suggested_filename == f"{name}.csv"
+    panels = frame_of(name, list(host.widget(name).PRESETS.values())[2])["panels"]
+    native = unquote(data.file(panels, name).partition("utf-8,")[2].partition('"')[0])
+    shown, native = (list(csv.reader(io.StringIO(text))) for text in (download.value.path().read_text(), native))
+    assert len(shown) == len(native) > 20 and shown[0] == ["panel", "curve", "x", "value"]
+    assert all(a[:2] == b[:2] and (a[3] == b[3] or float(a[3]) == pytest.approx(float(b[3]), rel=1e-6)) for a, b in zip(shown, native))
 
 
 def test_a_python_exception_is_shown_and_the_page_goes_on(page, book):
@@ -248,16 +257,6 @@ def test_the_index_remembers_what_was_begun_and_done_in_this_browser(page, book)
     expect(mark).to_have_attribute("aria-label", "begun")
 
 
-def test_the_search_makes_its_index_after_python_has_started_and_answers_what_was_typed_before(page, book):
-    asked = {}
-    page.on("request", lambda request: asked.setdefault(request.url.split("/assets/")[-1], time.monotonic()))
-    page.goto(book + "22a-throughput/")
-    page.fill("[data-md-component=search-query]", "throughput")
-    expect(page.locator(".md-search-result__item a[href*='22a-throughput']").first).to_be_attached(timeout=PATIENCE)
-    worker = next(address for address in asked if address.startswith("search.js"))
-    assert asked[worker.partition("?")[2]] - asked[worker] > 1.5
-
-
 @pytest.mark.parametrize("lesson", [lesson for lesson in WITH_WIDGET if THOROUGH or lesson.stem in ("10-ppo", "22b-long-tail")], ids=lambda lesson: lesson.stem)
 def test_an_address_with_a_place_ends_at_it_and_a_page_read_again_stays_where_it_was(page, book, lesson):
     """Though what is far from the screen is laid out late."""
@@ -278,7 +277,7 @@ def test_an_address_with_a_place_ends_at_it_and_a_page_read_again_stays_where_it
     assert page.evaluate(top) == pytest.approx(was, abs=2)
     page.goto("about:blank")
     page.goto(f"{book}{lesson.url}")
-    page.locator("a[href='#sources']").first.click()       # before Python has answered
+    page.locator(".md-nav__link[href$='#sources']").click()       # before Python has answered
     page.wait_for_function(whole)
     page.wait_for_timeout(500)
     assert 48 <= page.evaluate(top) <= 160

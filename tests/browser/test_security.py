@@ -63,7 +63,7 @@ def test_no_page_does_what_its_policy_forbids(strict, book, path):
 
 
 def test_a_page_that_the_theme_brings_in_keeps_to_the_policy_too(strict, book):
-    strict.goto(book)
+    strict.goto(book, wait_until="networkidle")             # the theme swaps pages once it has the list of them
     strict.evaluate("stem => { window.same = 1; document.querySelector(`.md-content a[href*='${stem}']`).click(); }", WITH_WIDGET[0].stem)
     until(strict, f"document.querySelector('.rl-widget') && {DONE}")
     assert strict.evaluate("window.same")

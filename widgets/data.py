@@ -1,0 +1,41 @@
+"""The data of a figure to read and to save: rows of a panel, a curve, a place and the value there."""
+import csv
+import html
+import io
+from urllib.parse import quote
+
+HEAD = ("panel", "curve", "x", "value")
+ROWS = 30                               # of a curve in the table; the file holds all
+
+
+def table(panels, more=""):
+    """An HTML table of the first curve of every panel, every n-th row where it has many; `more` stands at the end of its caption."""
+    shown = [row for panel in panels for row in thinned(rows(panel, panel["data"][0]))]
+    head = "".join(f'<th scope="col">{word}</th>' for word in HEAD)
+    body = "".join(f"<tr>{''.join(f'<td>{html.escape(cell(value))}</td>' for value in row)}</tr>" for row in shown)
+    return (f'<table class="dt"><caption>The first curve of every panel, at most {ROWS} of its points. {more}</caption>'
+            f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>")
+
+
+def file(panels, name):
+    """A link to save every point of every curve as a CSV file."""
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows([HEAD, *(row for panel in panels for curve in panel["data"] for row in rows(panel, curve))])
+    return f'<a download="{name}.csv" href="data:text/csv;charset=utf-8,{quote(text.getvalue())}">All points (CSV)</a>'
+
+
+def rows(panel, curve):
+    """(panel, curve, x, value) of every point; gaps are none, and a cell's place is its column and row."""
+    if curve["type"] == "heatmap":
+        points = [(f"{x}, {y}", value) for y, line in zip(curve["y"], curve["z"]) for x, value in zip(curve["x"], line)]
+    else:
+        points = [(x, y) for x, y in zip(curve["x"], curve["y"]) if x is not None]
+    return [(panel["title"], curve["name"], x, "–" if value is None else value) for x, value in points]
+
+
+def thinned(rows):
+    return rows[::len(rows) // ROWS + 1]
+
+
+def cell(value):
+    return value if isinstance(value, str) else f"{value:.4g}"
