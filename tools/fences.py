@@ -17,7 +17,6 @@ from tools import drawing, frames, lessons, lineage, maps, quoting
 from widgets import data, host
 
 KNOBS_IN_VIEW = 5
-COPY = '<button type="button" class="copy">Copy</button>'
 PARTS = Environment(loader=FileSystemLoader(Path(__file__).parents[1] / "site" / "parts"), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
 
 
@@ -55,10 +54,11 @@ def source(where):
     """`sim/kl.py::k3`: a function quoted by name, so that a renamed one fails the build."""
     path, name = where.split("::")
     code, line = quoting.definition(path, name)
+    where, button = quoting.named(path, name)
     tested = quoting.test_of(path)
     by = f'<span class="end">tested by {quoting.link(tested, 1, tested.rpartition("/")[2])}</span>' if tested else '<span class="end"></span>'
-    return (f'<figure class="src"><header>{quoting.link(path, line)}<span>what the widget runs</span>{by}{COPY}</header>'
-            f'<div class="highlight"><pre tabindex="0" aria-label="{path}, {name}"><code>{quoting.colored(code)}</code></pre></div></figure>')
+    return (f'<figure class="src"><header>{quoting.link(path, line)}<span>what the widget runs</span>{by}{button}</header>'
+            f'<div class="highlight"><pre id="{where}" tabindex="0" aria-label="{path}, {name}"><code>{quoting.colored(code)}</code></pre></div></figure>')
 
 
 @loud
@@ -67,7 +67,7 @@ def patch(body):
     first, *rest = body.splitlines()
     old, new = (side.strip() for side in first.split("->"))
     clauses = dict((part.strip() for part in row.split(":", 1)) for row in rest if row.strip())
-    return quoting.difference(old, new, clauses, COPY)
+    return quoting.difference(old, new, clauses)
 
 
 @loud

@@ -65,7 +65,13 @@ def home(lines, i):
     return next((m[1] or m[2] for m in names if m), "")
 
 
-def difference(old, new, clauses, button):
+def named(*words):
+    """An id for a block of code, and the theme's button that copies what can be seen of it while it copies."""
+    where = "-".join(re.findall(r"\w+", " ".join(words)))
+    return where, f'<button type="button" class="copy" data-clipboard-target="#{where}">Copy</button>'
+
+
+def difference(old, new, clauses):
     """One section a changed function, headed by its name and the clause that says what the change does."""
     hunks, a, b = changes(old, new)
     if missing := [name for name in hunks if name not in clauses]:
@@ -84,9 +90,10 @@ def difference(old, new, clauses, button):
             rows.append(row("same", a[at]))
             at += 1
     total = sum(1 for line in b if line.strip())
+    where, button = named(old, new)
     return (f'<figure class="src diff"><header><span>{link(old, 1, old)} → {link(new, 1, new.rpartition("/")[2])}</span>'
             f'<span class="count"><del><b>−{removed}</b></del> <ins><b>+{added}</b></ins> lines of {total}</span><span class="end"></span>{button}</header>'
-            f'<div class="highlight"><pre tabindex="0" aria-label="Difference between {old} and {new}">{"".join(rows)}</pre></div></figure>')
+            f'<div class="highlight"><pre id="{where}" tabindex="0" aria-label="Difference between {old} and {new}">{"".join(rows)}</pre></div></figure>')
 
 
 def start_of(lines, i):

@@ -3,7 +3,7 @@
 WebAssembly memory is mostly zeros and things the reader's own instance has anyway; the rest is one gzip file, which holds numpy's
 compiled libraries too. snapshot.json says what goes where; where it is empty the pages load Python the plain way.
 
-It holds no files: sim/ and widgets/ are in it as imported modules, and a change there makes it anew, which takes some seconds.
+It holds no files, and none come after it: sim/ and widgets/ are in it as imported modules, and a change there makes it anew, which takes some seconds.
 """
 import gzip
 import hashlib
@@ -25,14 +25,14 @@ SITE, MAKER = ROOT / "site", ROOT / "tools" / "snapshot.mjs"
 PAGE = 4096                     # bytes compared and stored together
 SECONDS = 120                   # making one takes about ten
 FLAGS = ["--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"]
-# Every widget gives its first frame, so that all is there that comes at a first use: modules, and the policies that are read from files.
+# Every widget gives its first frame and its table, so that all is there that comes at a first use: modules, and the policies that are read from files.
 IMPORTS = """
 import gc, pkgutil, random, traceback
 import widgets
 from widgets import host
 for module in pkgutil.iter_modules(widgets.__path__):
     if hasattr(host.widget(module.name), "run"):
-        next(host.stream(module.name))
+        host.table(module.name, next(host.stream(module.name)))
 try:
     [][5]
 except IndexError:

@@ -10,7 +10,7 @@ ROWS = 30                               # of a curve in the table; the file hold
 
 def table(panels, more=""):
     """An HTML table of the first curve of every panel, every n-th row where it has many; `more` stands at the end of its caption."""
-    shown = [row for panel in panels for row in thinned(rows(panel, panel["data"][0]))]
+    shown = [row for panel in panels for curve in panel["data"][:1] for row in thinned(rows(panel, curve))]
     head = "".join(f'<th scope="col">{word}</th>' for word in HEAD)
     body = "".join(f"<tr>{''.join(f'<td>{html.escape(cell(value))}</td>' for value in row)}</tr>" for row in shown)
     return (f'<table class="dt"><caption>The first curve of every panel, at most {ROWS} of its points. {more}</caption>'

@@ -1,10 +1,10 @@
 // How a figure looks: Python sends data and roles, look.json says what each role wears, in the style sheet's own variables.
 const wardrobe = fetch(new URL("look.json", import.meta.url)).then((answer) => answer.json());
 const sized = new ResizeObserver((entries) => entries.forEach(({ target }) => target.data && target.offsetParent && globalThis.Plotly.Plots.resize(target)));
-const plotly = () => (plotly.loading ??= globalThis.python.answered.then(() => import("../vendor/plotly.min.js")).then((module) => globalThis.Plotly ?? module.default));
-let look, made = {}, values = {};                   // read from the style sheet once a theme: asking costs a layout
+const plotly = () => (plotly.loading ??= python.answered.then(() => import("../vendor/plotly.min.js")).then((module) => globalThis.Plotly ?? module.default));
+let look, made = {};                                // read from the style sheet once a theme: asking costs a layout
 
-const value = (name) => (values[name] ??= getComputedStyle(document.body).getPropertyValue(`--${name}`).trim());
+const value = (name) => getComputedStyle(document.body).getPropertyValue(`--${name}`).trim();
 const resolved = (part, series) => JSON.parse(JSON.stringify(part), (_, word) => word.replaceAll?.(/var\(--(\w+)(#?)\)/g, (_, name, own) => value(own ? name + series : name)) ?? word);
 const clothes = (kind, role, series) => (made[[kind, role, series]] ??= resolved({ ...look[kind], ...look[`${kind} ${role}`] }, series));
 const dressed = (thing, kind, role, series) => ({ ...clothes(kind, role, series), ...thing });
@@ -26,5 +26,5 @@ export async function draw(plot, panel, before) {
 
 // The reader changes between light and dark, or prints.
 const redraw = () => document.querySelector("rl-widget")?.redraw();
-new MutationObserver(() => { [made, values] = [{}, {}]; redraw(); }).observe(document.body, { attributeFilter: ["data-md-color-scheme"] });
+new MutationObserver(() => { made = {}; redraw(); }).observe(document.body, { attributeFilter: ["data-md-color-scheme"] });
 addEventListener("beforeprint", redraw);

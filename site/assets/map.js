@@ -1,4 +1,6 @@
 // The pipeline map: a click on a part keeps its panel, as does a widget with a `stage` for the role of that stage; and an iteration is played. The rest is style.
+let last;
+
 document.addEventListener("click", (event) => {
   const link = event.target.closest(".pipeline svg a"), played = event.target.closest(".pipeline .step")?.form;
   if (link) {
@@ -11,4 +13,7 @@ document.addEventListener("click", (event) => {
     played.getBoundingClientRect();                 // or else it would not begin anew
   }
 }, { capture: true });
-addEventListener("drawn", ({ detail: { stage } }) => document.querySelector(`.pipeline [data-step="${stage}"]`)?.click());
+addEventListener("drawn", ({ detail: { stage } }) => {
+  if (stage !== last) document.querySelector(`.pipeline [data-step="${stage}"]`)?.click();
+  last = stage;
+});

@@ -1,6 +1,4 @@
-// What a page remembers, in this browser only: which lessons were begun or done; the copy buttons of code blocks; and when all of it is laid out.
-import { said } from "./widget.js";
-
+// What a page remembers, in this browser only: which lessons were begun or done; and when all of it is laid out.
 const KEY = "lessons-v1", lesson = () => location.pathname.split("/").at(-2);
 const kept = () => { try { return JSON.parse(localStorage.getItem(KEY)) ?? {}; } catch { return {}; } };
 function remember(mark) {
@@ -11,17 +9,12 @@ function remember(mark) {
 // Style.css lays out what is far from the screen from now on: when Python has answered, or before the reader goes somewhere.
 const whole = () => document.documentElement.classList.add("loaded");
 for (const act of ["pointerdown", "keydown"]) addEventListener(act, whole, { once: true, capture: true });
-addEventListener("load", () => (location.hash || scrollY ? whole() : globalThis.python.answered.then(() => setTimeout(whole, 100))));
+addEventListener("load", () => (location.hash || scrollY ? whole() : python.answered.then(() => setTimeout(whole, 100))));
 document.addEventListener("input", ({ target }) => target.closest("rl-widget") && !kept()[lesson()] && remember("half"));
 document.addEventListener("toggle", ({ target }) => {
   if (target.matches("details.quiz[open]")) target.dataset.seen = true;
   if (target.matches(".quiz") && [...document.querySelectorAll(".quiz")].every((quiz) => quiz.dataset.seen)) remember("full");
 }, { capture: true });
-document.addEventListener("click", ({ target }) => {
-  if (target.closest(".done")) remember(target.closest(".done").ariaPressed === "true" ? "half" : "full");
-  if (target.matches(".src .copy"))
-    said(target, navigator.clipboard.writeText([...target.closest(".src").querySelectorAll("code:not(.hunk code), .l:not(.rem)")].map((part) => part.textContent).join("\n")));
-});
 
 // A ring, a half or a full dot: beside each lesson of the index with its name, and in the button at the foot of a lesson.
 customElements.define("lesson-mark", class extends HTMLElement {
@@ -29,7 +22,7 @@ customElements.define("lesson-mark", class extends HTMLElement {
   draw() {
     const mark = kept()[this.getAttribute("name")] ?? "", button = this.closest(".done");
     this.className = `mark ${mark}`;
-    if (button) Object.assign(button, { hidden: false, ariaPressed: mark === "full" });
+    if (button) Object.assign(button, { hidden: false, ariaPressed: mark === "full", onclick: () => remember(mark === "full" ? "half" : "full") });
     else this.ariaLabel = { full: "done", half: "begun" }[mark] ?? "not begun";
   }
 });

@@ -26,23 +26,19 @@ globalThis.python ??= (() => {
     answer();
     hear?.(news);
   }
-  function watch() {
-    clearTimeout(alarm);
-    alarm = ready && pending && setTimeout(() => end({ error: `no answer for ${SILENCE / 1000} s` }), SILENCE);
-  }
+  const watch = () => { clearTimeout(alarm); alarm = ready && pending && setTimeout(end, SILENCE, { error: `no answer for ${SILENCE / 1000} s` }); };
 
   if ("start" in dataset) start();
   return {
     answered,
     // News of the interpreter (bytes loaded, ready, failed), of the newest run (frame, done, error), and of a table that was asked for.
     listen(listener) { hear = listener; start(); if (ready) hear(ready); },
-    // Starts a run in place of the last one, and returns its number.
+    // Starts a run in place of the last one.
     run(name, knobs) {
       start();
       pending = true;
       worker.postMessage({ run: ++newest, name, knobs });
       if (!alarm) watch();                          // a knob that is turned on and on does not put the alarm off
-      return newest;
     },
     stop() { pending = false; watch(); worker?.postMessage({ run: ++newest }); },
     table(name, frame) { worker?.postMessage({ name, table: frame }); },

@@ -2,13 +2,10 @@
 import { draw } from "./figure.js";
 import { knobs, label, moved, set, spoken, type } from "./knobs.js";
 
-const { python } = globalThis;
-
 customElements.define("rl-widget", class extends HTMLElement {
   connectedCallback() {
     [this.figure, this.form, this.trains] = [this.closest("figure"), this.$("form"), !!this.$(".go")];
-    this.holding = this.$("[role=status] > :last-child").textContent;
-    this.shown = JSON.parse(this.dataset.frame);
+    [this.shown, this.holding] = [JSON.parse(this.dataset.frame), this.$("[role=status] > :last-child").textContent];
     this.addEventListener("submit", (event) => event.preventDefault());
     this.addEventListener("input", ({ target }) => target.name && (target.form === this.form ? this.turned() : this.view(target.value)));
     this.addEventListener("change", ({ target }) => { if (target.type === "text") this.turned(target, type(target)); this.share(); });
@@ -52,8 +49,7 @@ customElements.define("rl-widget", class extends HTMLElement {
     if (this.settled) this.previous = this.shown;
     [this.settled, this.asked] = [false, performance.now()];
     python.run(this.getAttribute("name"), JSON.stringify(knobs(this.form)));
-    if (["static", "starting"].includes(this.figure.dataset.state)) this.$(".state").textContent = "starting Python, then runs your setting";
-    else this.running();
+    ["static", "starting"].includes(this.figure.dataset.state) ? (this.$(".state").textContent = "starting Python, then runs your setting") : this.running();
   }
   hear({ loaded, total, ready, failed, error, frame, done, table }) {
     if (failed || error) {
@@ -84,8 +80,7 @@ customElements.define("rl-widget", class extends HTMLElement {
     clearTimeout(this.slow);
     this.figure.dataset.state = state;
     this.$(".state").textContent = words;
-    this.$(".bar i").style.width = `${percent}%`;
-    this.$(".bar").ariaValueNow = percent.toFixed(0);
+    this.$("progress").value = percent;
     if (this.trains && button) [this.$(".go").textContent, this.$(".run output").value] = [button, cost];
   }
   // The one polite announcement, made when a run has settled: the first number (heard only), then the verdict.
@@ -101,13 +96,11 @@ customElements.define("rl-widget", class extends HTMLElement {
       row.querySelector(".was").textContent = was && was !== text ? `was ${was}` : "";
     });
     this.$(".brk output").value = `${watched.text} ${watched.unit}`.trim();
+    this.$("[data-clipboard-text]").dataset.clipboardText = `${location.origin}${location.pathname}?${new URLSearchParams(knobs(this.form))}#${this.figure.id}`;     // the theme copies it
     this.$(".hash").textContent = `reproducible: ${hash}`;
     dispatchEvent(new CustomEvent("drawn", { detail: knobs(this.form) }));
   }
-  view(chosen) {
-    for (const panels of this.$$(".panels")) panels.hidden = panels.dataset.view !== chosen;
-    this.redraw();
-  }
+  view(chosen) { for (const panels of this.$$(".panels")) panels.hidden = panels.dataset.view !== chosen; this.redraw(); }
   table() { if (!this.$(".data").hidden) python.table(this.getAttribute("name"), JSON.stringify(this.shown)); }
 
   press = {
@@ -119,18 +112,10 @@ customElements.define("rl-widget", class extends HTMLElement {
       this.enter("stopped", `stopped at ${step} ${at} of ${of}`, "Run", "a partial run is shown");
     },
     seed() { this.form.elements.seed.stepUp(); this.turned(); this.share(); },
-    reset() { this.previous = this.settled = undefined; this.redraw(); },
-    link(button) { said(button, navigator.clipboard.writeText(`${location.origin}${location.pathname}?${new URLSearchParams(knobs(this.form))}#${this.figure.id}`)); },
+    reset() { this.previous = undefined; this.redraw(); },
     table(button) { button.ariaExpanded = !(this.$(".data").hidden = !this.$(".data").hidden); this.table(); },
   };
 });
-
-// A button says for two seconds what became of its copy.
-export async function said(button, copied) {
-  const words = button.textContent;
-  button.textContent = await copied.then(() => "Copied", () => "Not allowed");
-  setTimeout(() => (button.textContent = words), 2000);
-}
 
 // Anything on the page with data-knobs turns them: a preset, the way back to a default, a link in the prose (whose numbers hold from the default, wherever the reader was).
 document.addEventListener("click", (event) => {

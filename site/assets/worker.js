@@ -3,7 +3,10 @@ import { loadPyodide } from "../vendor/pyodide/pyodide.mjs";
 import { restored } from "./snapshot.js";
 
 let latest = 0;
-const host = restored(loadPyodide).then((python) => started(python, "snapshot"), plainly);
+const host = restored(loadPyodide).then((python) => [python, "snapshot"], plainly).then(([python, how]) => {
+  postMessage({ ready: true, how });
+  return python.pyimport("widgets.host");
+});
 host.catch((error) => postMessage({ failed: error.message }));
 
 // Without a snapshot, or in an engine that it does not fit: three times as slow, and otherwise the same.
@@ -13,12 +16,7 @@ async function plainly(error) {
   const archive = fetch(new URL("../vendor/python.zip", import.meta.url)).then((answer) => answer.arrayBuffer());
   const python = await loadPyodide({ packages: ["numpy"] });
   python.unpackArchive(await archive, "zip");
-  return started(python, "plain");
-}
-
-function started(python, how) {
-  postMessage({ ready: true, how });
-  return python.pyimport("widgets.host");
+  return [python, "plain"];
 }
 
 onmessage = async ({ data }) => {

@@ -210,6 +210,20 @@ def test_the_data_behind_the_figure_can_be_read_and_saved(page, book, stem, name
     assert all(a[:2] == b[:2] and (a[3] == b[3] or float(a[3]) == pytest.approx(float(b[3]), rel=1e-6)) for a, b in zip(shown, native))
 
 
+def test_a_link_to_the_setting_and_the_code_of_a_block_can_be_copied(page, book):
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    copied = lambda: page.evaluate("navigator.clipboard.readText()")
+    page.goto(book + "12-rloo/?seed=3")
+    live(page, "rloo")
+    page.click("text=Copy link")
+    page.wait_for_selector(".md-dialog--active")
+    assert re.fullmatch(re.escape(book) + r"12-rloo/\?.*seed=3.*#rloo", copied())
+    page.click(".src.diff .copy")
+    page.wait_for_function("async () => !(await navigator.clipboard.readText()).startsWith('http')")
+    lines = copied().splitlines()
+    assert lines and set(lines) <= set((Path(__file__).parents[2] / "sim/algorithms/rloo.py").read_text().splitlines())      # nothing that was taken out, no heading
+
+
 def test_a_python_exception_is_shown_and_the_page_goes_on(page, book):
     page.goto(book + "03a-kl-estimators/")
     live(page, "kl_estimators")

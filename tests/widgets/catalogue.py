@@ -12,7 +12,7 @@ from unittest.mock import patch
 from tools import frames
 from widgets import host
 
-NAMES = sorted(file.stem for file in (Path(__file__).parents[2] / "widgets").glob("*.py") if file.stem not in ("__init__", "contract", "host", "marks"))
+NAMES = sorted(file.stem for file in (Path(__file__).parents[2] / "widgets").glob("*.py") if file.stem not in ("__init__", "contract", "data", "host", "marks"))
 
 
 @cache

@@ -1,0 +1,39 @@
+"""The table and the file behind a figure."""
+import csv
+import io
+import re
+from urllib.parse import unquote
+
+import numpy as np
+
+from widgets import data
+from widgets.host import plain
+from widgets.marks import each_run, heat, line, panel
+
+CURVE = panel("Loss", "nats", line(np.arange(100.0), np.arange(100) / 8, "the “mean”, of six"), line([0, 1], [2, 3], "second"))
+RUNS = panel("Runs", "", each_run(np.arange(3), [np.array([1, 2, np.nan]), np.array([4, 5, 6])]))
+CELLS = panel("Cells", "", heat([1, 2], ["a", "b"], np.array([[1, 2], [3, 4]]), "kind"))
+
+
+def saved(*panels):
+    link = data.file(plain(list(panels)), "loss")
+    return list(csv.reader(io.StringIO(unquote(re.search(r'download="loss.csv" href="data:text/csv;charset=utf-8,([^"]*)"', link)[1]))))
+
+
+def test_the_file_holds_every_point_of_every_curve():
+    rows = saved(CURVE)
+    assert rows[0] == ["panel", "curve", "x", "value"] and len(rows) == 1 + 100 + 2
+    assert rows[9] == ["Loss", "the “mean”, of six", "8.0", "1.0"] and rows[-1] == ["Loss", "second", "1", "3"]
+
+
+def test_gaps_between_runs_are_no_points_and_a_missing_value_is_a_dash():
+    assert [row[2:] for row in saved(RUNS)[1:]] == [["0.0", "1.0"], ["1.0", "2.0"], ["2.0", "–"], ["0.0", "4.0"], ["1.0", "5.0"], ["2.0", "6.0"]]
+
+
+def test_a_cell_is_named_by_its_column_and_row():
+    assert [row[2:] for row in saved(CELLS)[1:]] == [["1, a", "1"], ["2, a", "2"], ["1, b", "3"], ["2, b", "4"]]
+
+
+def test_the_table_shows_the_first_curve_of_every_panel_at_most_thirty_points_of_each():
+    body = re.findall(r"<tr><td>(.*?)</td></tr>", data.table(plain([CURVE, CELLS])))
+    assert len(body) == 25 + 4 and body[1] == "Loss</td><td>the “mean”, of six</td><td>4</td><td>0.5" and "second" not in "".join(body)
