@@ -84,7 +84,7 @@ def widget(name):
     presets = [dict(label=label, breaks=frames.settled(name, k)["broken"], pressed=k == w.Knobs(), knobs=host.query(k)) for label, k in w.PRESETS.items()]
     return part("widget", name=name, title=w.TITLE, cost=getattr(w, "COST", ""), settings=settings, defaults=host.query(w.Knobs()), frame=frame, data=json.dumps(frame),
                 presets=presets, knobs=knobs[:KNOBS_IN_VIEW], more=knobs[KNOBS_IN_VIEW:], seeded="seed" in w.Knobs.__dataclass_fields__, tabs=tabs, readouts=readouts,
-                code=Markup(quoting.link(f"widgets/{name}.py", 1, "Show the code", "button")), table=Markup(data.table(frame["panels"])))
+                code=Markup(quoting.link(f"widgets/{name}.py", 1, "Show the code", "button")), table=Markup(data.table(frame["panels"], first=True)))
 
 
 def knob(widget_name, f):

@@ -1,7 +1,7 @@
 """The pipeline map: two inline SVGs, broad and narrow, and a panel of text for each of its six roles and six arrows.
 
 The panels are the version without scripts. Which one is seen and which arrows are cut are a form's radio buttons and check boxes; the style sheet
-follows them, part by part. site/assets/map.js only presses them.
+follows them, part by part. site/assets/map.js chooses a panel at a click on the drawing.
 """
 import html
 from dataclasses import dataclass

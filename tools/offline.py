@@ -1,7 +1,7 @@
 """Make built pages fit for life without a network: name what they run on by its content, list every file with its sum, pack one archive.
 
 assets/ and vendor/ move into one folder, build-1f3a5c7e90/, named by what is in them: an address below it never comes to mean another file.
-So the service worker keeps such a file for good, a page of an older build that is still open goes on with its own files, and no page mixes two builds.
+So a browser keeps such a file for good, a page of an older build that is still open goes on with its own files, and no page mixes two builds.
 """
 import hashlib
 import json

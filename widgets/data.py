@@ -8,12 +8,13 @@ HEAD = ("panel", "curve", "x", "value")
 ROWS = 30                               # of a curve in the table; the file holds all
 
 
-def table(panels, more=""):
-    """An HTML table of the first curve of every panel, every n-th row where it has many; `more` stands at the end of its caption."""
-    shown = [row for panel in panels for curve in panel["data"][:1] for row in thinned(rows(panel, curve))]
+def table(panels, first=False, more=""):
+    """An HTML table of every curve, or of the first of every panel, at every n-th point where they are many; `more` stands at the end of its caption."""
+    curves = [(panel, [curve for curve in panel["data"] if curve["meta"]["role"] != "band"][:1 if first else None]) for panel in panels]
+    shown = [row for panel, some in curves for curve in some for row in thinned(rows(panel, curve))]
     head = "".join(f'<th scope="col">{word}</th>' for word in HEAD)
     body = "".join(f"<tr>{''.join(f'<td>{html.escape(cell(value))}</td>' for value in row)}</tr>" for row in shown)
-    return (f'<table class="dt"><caption>The first curve of every panel, at most {ROWS} of its points. {more}</caption>'
+    return (f'<table class="dt"><caption>{"The first curve of every panel" if first else "Every curve"}, at most {ROWS} points of each. {more}</caption>'
             f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>")
 
 
@@ -25,17 +26,17 @@ def file(panels, name):
 
 
 def rows(panel, curve):
-    """(panel, curve, x, value) of every point; gaps are none, and a cell's place is its column and row."""
+    """(panel, curve, x, value) of every point, None where there is no value; gaps are no points, and a cell's place is its column and row."""
     if curve["type"] == "heatmap":
         points = [(f"{x}, {y}", value) for y, line in zip(curve["y"], curve["z"]) for x, value in zip(curve["x"], line)]
     else:
         points = [(x, y) for x, y in zip(curve["x"], curve["y"]) if x is not None]
-    return [(panel["title"], curve["name"], x, "–" if value is None else value) for x, value in points]
+    return [(panel["title"], curve["name"], x, value) for x, value in points]
 
 
 def thinned(rows):
-    return rows[::len(rows) // ROWS + 1]
+    return rows[::-(-len(rows) // ROWS) or 1]
 
 
 def cell(value):
-    return value if isinstance(value, str) else f"{value:.4g}"
+    return "–" if value is None else value if isinstance(value, str) else f"{value:.6g}"

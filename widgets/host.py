@@ -1,4 +1,4 @@
-"""Run a widget by name. The page, the build and the tests all come in through `stream`."""
+"""Run a widget by name. The page, the build and the tests all come in through `stream`; `table` writes what a frame of it shows."""
 import hashlib
 import json
 from dataclasses import asdict, fields
@@ -31,7 +31,7 @@ def stream(name, form="{}"):
 def table(name, frame):
     """The data of a frame as an HTML table, with a link to save all of it."""
     panels = json.loads(frame)["panels"]
-    return data.table(panels, data.file(panels, name))
+    return data.table(panels, more=data.file(panels, name))
 
 
 def knobs_from(cls, form):

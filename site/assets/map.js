@@ -1,19 +1,20 @@
-// The pipeline map: a click on a part keeps its panel, as does a widget with a `stage` for the role of that stage; and an iteration is played. The rest is style.
+// The pipeline map: a click on a part keeps its panel, as does a widget with a `stage`, once it is turned, for the role of that stage; and an iteration is played.
 let last;
+const keep = (panel) => { if (panel) panel.checked = true; };
 
 document.addEventListener("click", (event) => {
   const link = event.target.closest(".pipeline svg a"), played = event.target.closest(".pipeline .step")?.form;
   if (link) {
     event.preventDefault();
-    event.stopPropagation();                        // the theme's instant navigation would fetch the page again
-    document.getElementById(link.href.baseVal.replace("#map", "see")).checked = true;
+    keep(document.getElementById(link.href.baseVal.replace("#map", "see")));
   }
-  for (const on of played ? [false, true] : []) {
-    played.classList.toggle("ran", on);
+  if (played) {
+    played.classList.remove("ran");
     played.getBoundingClientRect();                 // or else it would not begin anew
+    played.classList.add("ran");
   }
-}, { capture: true });
+});
 addEventListener("drawn", ({ detail: { stage } }) => {
-  if (stage !== last) document.querySelector(`.pipeline [data-step="${stage}"]`)?.click();
-  last = stage;
+  if (last && stage !== last) keep(document.querySelector(`.pipeline [data-step="${stage}"]`));
+  last = stage ?? last;
 });

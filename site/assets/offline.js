@@ -20,14 +20,15 @@ async function settle() {
   await begun();
   for (const path of [location.href.slice(base.length).split(/[?#]/)[0], "", "offline.json", "sitemap.xml", "search/search_index.json"]) await kept(base + path);
   const files = await caches.open(`files ${base}`), pages = await caches.open(`pages ${base}`), isList = ({ url }) => url.endsWith("/files.json");
-  if (await files.match(list)) return;
+  if (await files.match(list)) return true;
   const sums = await (await fetch(list)).json(), others = (await files.keys()).some(isList) ? await pages.keys() : [];
-  for (const path in sums) if (!(await kept(`${base}${build}/${path}`, sums[path]))) return;
+  for (const path in sums) if (!(await kept(`${base}${build}/${path}`, sums[path]))) return false;
+  for (const { url } of others) await fetch(url, { cache: "no-cache" }).then(async (answer) => answer.ok && pages.put(url, new Response(await answer.blob())));
   await files.put(list, Response.json(sums));
-  for (const { url } of others) await pages.add(new Request(url, { cache: "no-cache" })).catch(() => {});
   const keys = await files.keys(), last = keys.filter(isList).slice(-2);
   const needed = (await Promise.all(last.map(async (request) => Object.values(await (await files.match(request)).json())))).flat().map((sum) => base + sum);
   for (const key of keys) if (![...last.map(({ url }) => url), ...needed].includes(key.url)) await files.delete(key);
+  return true;
 }
 const soon = () => setTimeout(() => settle().catch(() => {}), workers.controller ? 0 : 3000);       // Python comes first; without storage the book reads as well as before
 if (live) workers?.getRegistration(base).then((found) => found?.unregister());
@@ -50,13 +51,13 @@ customElements.define("keep-offline", class extends HTMLElement {
   }
   say(words) { this.words.textContent = words; }
   async keep(onlyLook = false) {
-    const { files } = await (await fetch(`${base}offline.json`, { cache: "no-cache" })).json(), todo = [...files], all = files.reduce((sum, [, , size]) => sum + size, 0);
+    const { files, build: newest } = await (await fetch(`${base}offline.json`, { cache: "no-cache" })).json(), todo = [...files], all = files.reduce((sum, [, , size]) => sum + size, 0);
     [this.bar.max, this.bar.value, this.bar.hidden, this.button.disabled] = [all, 0, onlyLook, !onlyLook];
-    if (!onlyLook) (await begun()) && navigator.storage?.persist?.();      // asks the browser not to clear it away
+    if (newest !== build) return location.reload();                        // this page is older than the book
+    if (!onlyLook) { await begun(); navigator.storage?.persist?.(); }      // asks the browser not to clear it away
     const lane = async () => { for (let file; (file = todo.pop());) if (await kept(base + file[0], file[1], onlyLook).catch(() => false)) this.bar.value += file[2]; };
     await Promise.all([lane(), lane(), lane(), lane()]);
-    const whole = this.bar.value === all;
-    if (whole && !onlyLook) await settle();
+    const whole = this.bar.value === all && (onlyLook || (await settle()));
     this.button.hidden = whole;
     this.say(whole ? "Complete: every page and every figure works without a network." : onlyLook && !this.bar.value ? "" : `${(this.bar.value / 1e6).toFixed(1)} of ${(all / 1e6).toFixed(1)} MB are kept.${onlyLook ? "" : " Press again to go on."}`);
   }

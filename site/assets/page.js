@@ -6,11 +6,12 @@ function remember(mark) {
   for (const shown of document.querySelectorAll("lesson-mark")) shown.draw();
 }
 
+document.querySelector(".md-dialog")?.setAttribute("role", "status");      // where the theme says that something was copied
 // Style.css lays out what is far from the screen from now on: when Python has answered, or before the reader goes somewhere.
 const whole = () => document.documentElement.classList.add("loaded");
 for (const act of ["pointerdown", "keydown"]) addEventListener(act, whole, { once: true, capture: true });
 addEventListener("load", () => (location.hash || scrollY ? whole() : python.answered.then(() => setTimeout(whole, 100))));
-document.addEventListener("input", ({ target }) => target.closest("rl-widget") && !kept()[lesson()] && remember("half"));
+document.addEventListener("input", ({ target }) => target.closest("rl-widget form") && !kept()[lesson()] && remember("half"));
 document.addEventListener("toggle", ({ target }) => {
   if (target.matches("details.quiz[open]")) target.dataset.seen = true;
   if (target.matches(".quiz") && [...document.querySelectorAll(".quiz")].every((quiz) => quiz.dataset.seen)) remember("full");

@@ -41,6 +41,6 @@ globalThis.python ??= (() => {
       if (!alarm) watch();                          // a knob that is turned on and on does not put the alarm off
     },
     stop() { pending = false; watch(); worker?.postMessage({ run: ++newest }); },
-    table(name, frame) { worker?.postMessage({ name, table: frame }); },
+    table(name, frame) { start(); worker.postMessage({ name, table: frame }); },
   };
 })();

@@ -13,7 +13,9 @@ customElements.define("rl-widget", class extends HTMLElement {
     this.addEventListener("click", ({ target }) => this.press[target.className]?.call(this, target));
     python.listen((news) => this.hear(news));
     this.view(this.$("[name=view]:checked")?.value ?? "0");        // Firefox remembers which one was
-    if (location.search) this.turn(location.search); else if (!this.trains) this.ask();
+    if (location.search) return this.turn(location.search);
+    this.share();
+    if (!this.trains) this.ask();
   }
   disconnectedCallback() { python.stop(); }
   $(selector) { return this.querySelector(selector); }
@@ -36,10 +38,11 @@ customElements.define("rl-widget", class extends HTMLElement {
   // The address follows when the hand lets go: Safari refuses a page that rewrites it a hundred times in a drag.
   share() {
     const query = new URLSearchParams(moved(this.form)).toString();
+    this.$("[data-clipboard-text]").dataset.clipboardText = `${location.origin}${location.pathname}?${new URLSearchParams(knobs(this.form))}#${this.figure.id}`;     // the theme copies it
     history.replaceState(history.state, "", location.pathname + (query && `?${query}`) + location.hash);
   }
   key(event, target) {
-    if (event.key === "Escape") target.type !== "text" && this.figure.dataset.state === "running" ? this.press.go.call(this) : label(this.form);
+    if (event.key === "Escape") this.trains && target.type !== "text" && this.figure.dataset.state === "running" ? this.press.go.call(this) : label(this.form);
     const step = target.type === "text" && { ArrowUp: "stepUp", ArrowDown: "stepDown" }[event.key];
     if (step) { event.preventDefault(); target.closest(".knob").querySelector("[type=range]")[step](); this.turned(); this.share(); }
   }
@@ -96,7 +99,6 @@ customElements.define("rl-widget", class extends HTMLElement {
       row.querySelector(".was").textContent = was && was !== text ? `was ${was}` : "";
     });
     this.$(".brk output").value = `${watched.text} ${watched.unit}`.trim();
-    this.$("[data-clipboard-text]").dataset.clipboardText = `${location.origin}${location.pathname}?${new URLSearchParams(knobs(this.form))}#${this.figure.id}`;     // the theme copies it
     this.$(".hash").textContent = `reproducible: ${hash}`;
     dispatchEvent(new CustomEvent("drawn", { detail: knobs(this.form) }));
   }
@@ -110,6 +112,7 @@ customElements.define("rl-widget", class extends HTMLElement {
       python.stop();
       this.settled = undefined;
       this.enter("stopped", `stopped at ${step} ${at} of ${of}`, "Run", "a partial run is shown");
+      this.table();
     },
     seed() { this.form.elements.seed.stepUp(); this.turned(); this.share(); },
     reset() { this.previous = undefined; this.redraw(); },

@@ -4,8 +4,9 @@ import { restored } from "./snapshot.js";
 
 let latest = 0;
 const host = restored(loadPyodide).then((python) => [python, "snapshot"], plainly).then(([python, how]) => {
+  const widgets = python.pyimport("widgets.host");
   postMessage({ ready: true, how });
-  return python.pyimport("widgets.host");
+  return widgets;
 });
 host.catch((error) => postMessage({ failed: error.message }));
 
