@@ -26,20 +26,14 @@ onmessage = async ({ data }) => {
   if (data.name) play(data);
 };
 
-const breath = () => new Promise((resume) => setTimeout(resume));   // newer positions get in here
-
 async function play({ run, name, knobs }) {
-  const widgets = await host;
-  await breath();
-  if (run !== latest) return;
-  const frames = widgets.stream(name, knobs);
+  const frames = (await host).stream(name, knobs), breath = () => new Promise((resume) => setTimeout(resume));     // newer positions get in here
   try {
-    for (const frame of frames) {
-      postMessage({ run, frame });
-      await breath();
-      if (run !== latest) return;
+    while (await breath(), run === latest) {
+      const { value: frame, done } = frames.next();
+      postMessage(done ? { run, done } : { run, frame });
+      if (done) return;
     }
-    postMessage({ run, done: true });
   } catch (error) {
     postMessage({ run, error: error.message });
   } finally {
