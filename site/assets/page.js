@@ -1,4 +1,4 @@
-// What a page remembers, in this browser only: which lessons were begun or done; and when all of it is laid out.
+// What a page remembers, in this browser only: which lessons were begun or done.
 const KEY = "lessons-v1", lesson = () => location.pathname.split("/").at(-2);
 const kept = () => { try { return JSON.parse(localStorage.getItem(KEY)) ?? {}; } catch { return {}; } };
 function remember(mark) {
@@ -7,10 +7,6 @@ function remember(mark) {
 }
 
 document.querySelector(".md-dialog")?.setAttribute("role", "status");      // where the theme says that something was copied
-// Style.css lays out what is far from the screen from now on: when Python has answered, or before the reader goes somewhere.
-const whole = () => document.documentElement.classList.add("loaded");
-for (const act of ["pointerdown", "keydown"]) addEventListener(act, whole, { once: true, capture: true });
-addEventListener("load", () => (location.hash || scrollY ? whole() : python.answered.then(() => setTimeout(whole, 100))));
 document.addEventListener("input", ({ target }) => target.closest("rl-widget form") && !kept()[lesson()] && remember("half"));
 document.addEventListener("toggle", ({ target }) => {
   if (target.matches("details.quiz[open]")) target.dataset.seen = true;

@@ -272,27 +272,21 @@ def test_the_index_remembers_what_was_begun_and_done_in_this_browser(page, book)
 
 
 @pytest.mark.parametrize("lesson", [lesson for lesson in WITH_WIDGET if THOROUGH or lesson.stem in ("10-ppo", "22b-long-tail")], ids=lambda lesson: lesson.stem)
-def test_an_address_with_a_place_ends_at_it_and_a_page_read_again_stays_where_it_was(page, book, lesson):
-    """Though what is far from the screen is laid out late."""
-    whole = "document.documentElement.classList.contains('loaded')"
+def test_an_address_with_a_place_ends_at_it_and_nothing_moves_under_the_reader_while_python_starts(page, book, lesson):
     top = "document.querySelector('#sources').getBoundingClientRect().top"
     there = f"{top} >= 48 && ({top} <= 160 || scrollY + innerHeight >= document.documentElement.scrollHeight - 1)"       # below the header, or the page ends
     page.goto(f"{book}{lesson.url}#sources")
-    page.wait_for_function(whole)
-    page.wait_for_timeout(500)
+    live(page, lesson.widget)
     assert page.evaluate(there)
-    page.goto(f"{book}{lesson.url}")
-    page.wait_for_function(whole)
-    page.evaluate("scrollTo(0, document.body.scrollHeight * 0.6)")
-    page.wait_for_timeout(300)                             # the browser writes down where it is
-    was = page.evaluate(top)
-    page.reload()
-    page.wait_for_function(whole)
-    page.wait_for_timeout(500)
-    assert page.evaluate(top) == pytest.approx(was, abs=2)
+    held = []
+    page.route("**/assets/worker.js", lambda route: held.append(route))
     page.goto("about:blank")
-    page.goto(f"{book}{lesson.url}")
-    page.locator(".md-nav__link[href$='#sources']").click()       # before Python has answered
-    page.wait_for_function(whole)
-    page.wait_for_timeout(500)
-    assert page.evaluate(there)
+    with page.expect_request("**/assets/worker.js"):
+        page.goto(f"{book}{lesson.url}")
+    page.evaluate("document.fonts.ready.then(() => scrollTo(0, document.body.scrollHeight * 0.6))")
+    was = page.evaluate(top)
+    held[0].continue_()
+    live(page, lesson.widget)
+    page.wait_for_selector(".panels:not([hidden]) .plot .main-svg")
+    page.wait_for_timeout(300)
+    assert page.evaluate(top) == pytest.approx(was, abs=2)
