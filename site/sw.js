@@ -9,7 +9,7 @@ addEventListener("fetch", (event) => {
   if (event.request.method === "GET" && url.startsWith(SCOPE) && !url.includes("/-/")) event.respondWith(build ? file(event, build, path) : page(event, url));
 });
 async function file({ request }, build, path) {
-  const sum = (await listOf(build).catch(() => ({})))[path];
+  const sum = (await listOf(build).catch(() => { delete lists[build]; return {}; }))[path];
   return (sum && (await caches.match(SCOPE + sum))) || fetch(request);
 }
 async function page(event, url) {

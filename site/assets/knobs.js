@@ -2,6 +2,7 @@
 const rungs = (input) => input.closest?.("[data-values]")?.dataset.values.split(" ");        // a ladder's slider counts its rungs
 const valueOf = (input) => rungs(input)?.[input.value] ?? input.value;
 const number = (text) => (text.trim() ? +text.trim().replace("−", "-").replace(",", ".").replace(/k$/i, "e3").replace(/M$/, "e6") : NaN);
+const ends = (range) => (rungs(range) ? [rungs(range)[0], rungs(range).at(-1)] : [range.min, range.max]);
 
 export const knobs = (form) => Object.fromEntries([...new FormData(form).keys()].map((name) => [name, valueOf(form.elements.namedItem(name))]));
 export const moved = (form) => Object.entries(knobs(form)).filter(([name, value]) => value !== form.querySelector(`[data-knob=${name}]`).dataset.default);
@@ -22,7 +23,7 @@ export function set(form, wanted) {
 
 // A value typed beside a slider: the nearest on offer is taken; returns what the line below the slider should say.
 export function type(field) {
-  const range = field.closest(".knob").querySelector("[type=range]"), value = number(field.value), list = rungs(range), [low, high] = list ? [list[0], list.at(-1)] : [range.min, range.max];
+  const range = field.closest(".knob").querySelector("[type=range]"), value = number(field.value), [low, high] = ends(range), list = rungs(range);
   if (Number.isNaN(value)) return `a number from ${low} to ${high}`;
   range.value = list ? list.indexOf(list.toSorted((a, b) => (a - value) ** 2 - (b - value) ** 2)[0]) : value;
   return value < +low || value > +high ? `from ${low} to ${high}` : "";

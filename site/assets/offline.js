@@ -20,9 +20,10 @@ async function settle() {
   await begun();
   for (const path of [location.href.slice(base.length).split(/[?#]/)[0], "", "offline.json", "sitemap.xml", "search/search_index.json"]) await kept(base + path);
   const files = await caches.open(`files ${base}`), pages = await caches.open(`pages ${base}`), isList = ({ url }) => url.endsWith("/files.json");
-  if (await files.match(list)) return true;
-  const sums = await (await fetch(list)).json(), others = (await files.keys()).some(isList) ? await pages.keys() : [];
-  for (const path in sums) if (!(await kept(`${base}${build}/${path}`, sums[path]))) return false;
+  const before = await files.match(list), sums = await (before ?? (await fetch(list))).json(), others = (await files.keys()).some(isList) ? await pages.keys() : [];
+  const spared = document.documentElement.dataset.python === "plain" ? /^$/ : /\.(zip|whl)$/;       // archives are for a start without the snapshot
+  for (const path in sums) if (!spared.test(path) && !(await kept(`${base}${build}/${path}`, sums[path]))) return false;
+  if (before) return true;
   for (const { url } of others) await fetch(url, { cache: "no-cache" }).then(async (answer) => answer.ok && pages.put(url, new Response(await answer.blob())));
   await files.put(list, Response.json(sums));
   const keys = await files.keys(), last = keys.filter(isList).slice(-2);
@@ -30,7 +31,7 @@ async function settle() {
   for (const key of keys) if (![...last.map(({ url }) => url), ...needed].includes(key.url)) await files.delete(key);
   return true;
 }
-const soon = () => setTimeout(() => settle().catch(() => {}), workers.controller ? 0 : 3000);       // Python comes first; without storage the book reads as well as before
+const soon = () => setTimeout(() => settle().catch(() => {}), 3000);       // Python comes first; without storage the book reads as well as before
 if (live) workers?.getRegistration(base).then((found) => found?.unregister());
 else if (workers) document.querySelector("rl-widget") || workers.controller ? soon() : addEventListener("drawn", soon, { once: true });
 // The theme swaps pages inside this one; a page of another build is loaded whole.

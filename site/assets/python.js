@@ -21,7 +21,7 @@ globalThis.python ??= (() => {
   // A worker that is gone takes its run with it.
   function end(news) {
     worker.terminate();
-    [worker, ready, pending] = [];
+    worker = ready = undefined; pending = false;
     watch();
     answer();
     hear?.(news);

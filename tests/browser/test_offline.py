@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import PATIENCE, WITH_WIDGET, live, press
+from tests.browser.conftest import PATIENCE, RECORD, WITH_WIDGET, live, press
 from tools import lessons, offline
 from tools.serve import Handler, Server
 
@@ -68,7 +68,7 @@ def desk(browser):
 
 
 def kept(page):
-    """Wait until the service worker has all that the page's build runs on."""
+    """Wait until this browser keeps all that the page's build runs on."""
     for _ in range(PATIENCE // 250):
         if page.evaluate(KEPT):
             return
@@ -80,6 +80,7 @@ def test_a_lesson_that_was_opened_works_with_the_cable_pulled(desk):
     page = desk.opened(FIRST.url)
     live(page, FIRST.widget)
     kept(page)
+    assert not RECORD or not [path for path in desk.server.asked if path.endswith((".zip", ".whl"))]       # they are for a start without the snapshot
     desk.pull_the_cable()
     page.reload()
     live(page, FIRST.widget)

@@ -14,16 +14,22 @@ from tools import environment, fetch, snapshot, vendor
 PAGE = snapshot.PAGE
 RUN_ALL = """
 import builtins, io, json, pathlib, sys
+from dataclasses import fields
 from urllib.parse import parse_qsl
 names, known = sorted(path.stem for path in pathlib.Path("widgets").glob("[!_]*.py")), set(sys.modules)
 def refused(path, *how, **more):
     raise FileNotFoundError(path)
 builtins.open = io.open = refused
 for name in names:
-    for preset in getattr(host.widget(name), "PRESETS", {}).values():
+    w = host.widget(name)
+    for preset in getattr(w, "PRESETS", {}).values():
         for frame in host.stream(name, json.dumps(dict(parse_qsl(host.query(preset))))):
             pass
         host.table(name, frame)
+    for knob in fields(w.Knobs) if hasattr(w, "Knobs") else []:
+        m = knob.metadata
+        for value in m.get("options") or m.get("rungs") or [m["low"], m["high"]]:
+            next(host.stream(name, json.dumps({knob.name: host.spelled(value)})))
 print(*(set(sys.modules) - known))
 """
 
