@@ -51,7 +51,7 @@ def lineage_of_algorithms(base):
 
 @loud
 def source(where):
-    """`sim/kl.py::k3`: a function quoted by name, so that a renamed one fails the build."""
+    """`sim/estimators/kl.py::k3`: a function quoted by name, so that a renamed one fails the build."""
     path, name = where.split("::")
     code, line = quoting.definition(path, name)
     where, button = quoting.named(path, name)

@@ -14,7 +14,7 @@ POLICY = "'inline-scripts'"                             # where site/main.html h
 
 
 def finish(site):
-    """Formulas by one Node call; code/sim/kl.py.html and its like for every module."""
+    """Formulas by one Node call; code/sim/estimators/kl.py.html and its like for every module."""
     subprocess.run(["node", str(quoting.ROOT / "tools" / "maths.mjs"), str(site)], check=True)
     for page in site.rglob("*.html"):
         text = page.read_text(encoding="utf-8")

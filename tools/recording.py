@@ -9,10 +9,10 @@ from time import perf_counter
 
 import numpy as np
 
-from sim import tinylm
 from sim.algorithms import grpo, ppo
-from sim.iteration import carried, weight
-from sim.runs import add_run, modsum_run
+from sim.framework.iteration import carried, weight
+from sim.framework.runs import add_run, modsum_run
+from sim.worlds import tinylm
 
 WARM_UP = 2
 SETTING = "PPO with a reference on MODSUM, 64 completions, a policy of 112 parameters"

@@ -3,8 +3,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sim import masking, tinylm
 from sim.algorithms import grpo, reinforce
+from sim.experiments import tool_masking
+from sim.worlds import tinylm
 from widgets.contract import Break, Readout, choice, ladder, slider, toggle
 from widgets.marks import bars, label, line, panel, threshold
 
@@ -37,7 +38,7 @@ PRESETS = {
 
 def run(k):
     steps = []
-    for step in masking.tool_run(k.reply, masked=k.masked, diluted=k.denominator == "all tokens", recomputed=k.fill == "recomputed",
+    for step in tool_masking.tool_run(k.reply, masked=k.masked, diluted=k.denominator == "all tokens", recomputed=k.fill == "recomputed",
                                  file=FILES[k.algorithm], seed=k.seed, steps=UPDATES):
         steps.append(step)
         if len(steps) == 1 or len(steps) % EVERY == 0:
@@ -98,15 +99,15 @@ def early_share(r):
 
 def readouts(k, r):
     step = r[-1]
-    return [Readout("First ten gradients, from the tool's text", 100 * early_share(r), "%", masking.looked_at, "violated" if broken(k, r) else ""),
-            Readout("Right, last five updates", windowed(column(r, "accuracy"))[-1], "", masking.tool_run),
-            Readout("Called the tool", 100 * step.call_rate, "%", masking.tool_run),
-            Readout("Gradient diluted by", r[0].dilution, "", masking.dilution),
-            Readout("Mean ratio in the loss", step.mean_ratio, "", masking.looked_at)]
+    return [Readout("First ten gradients, from the tool's text", 100 * early_share(r), "%", tool_masking.looked_at, "violated" if broken(k, r) else ""),
+            Readout("Right, last five updates", windowed(column(r, "accuracy"))[-1], "", tool_masking.tool_run),
+            Readout("Called the tool", 100 * step.call_rate, "%", tool_masking.tool_run),
+            Readout("Gradient diluted by", r[0].dilution, "", tool_masking.dilution),
+            Readout("Mean ratio in the loss", step.mean_ratio, "", tool_masking.looked_at)]
 
 
 def watched(k, r):
-    return Readout(f"mean(tool_share[:{FIRST}]) > {SHARE}", early_share(r), "", masking.looked_at)
+    return Readout(f"mean(tool_share[:{FIRST}]) > {SHARE}", early_share(r), "", tool_masking.looked_at)
 
 
 def broken(k, r):

@@ -4,9 +4,12 @@ from importlib import import_module
 
 import numpy as np
 
-from sim import aggregation, algorithms, group_baselines, plugins, tasks
+from sim import algorithms
+from sim.estimators import aggregation, group_baselines
+from sim.experiments import one_group
 from sim.framework.algorithm import Algorithm
-from sim.runs import add_run
+from sim.framework.runs import add_run
+from sim.worlds import tasks
 from widgets.contract import Break, Readout, choice, ladder, slider
 from widgets.marks import bars, dots, each_run, label, line, panel, threshold
 
@@ -56,12 +59,12 @@ class Result:
 def run(k):
     rewards = paid(k, np.arange(k.K) < k.right)
     lengths = [k.length, *LENGTHS[1:k.K]]
-    batch = plugins.one_group(rewards, lengths, k.value)
+    batch = one_group.batch_of(rewards, lengths, k.value)
     chosen = Algorithm(FILES[k.plugin], SETTING, hooks(k, k.plugin))
-    advantages = {name: plugins.advantages(Algorithm(file, None, hooks(k, name)), batch) for name, file in FILES.items()}
+    advantages = {name: one_group.advantages(Algorithm(file, None, hooks(k, name)), batch) for name, file in FILES.items()}
     groups = paid(k, group_baselines.outcomes(k.K) > 0)
-    curve = tuple(plugins.total_push(a) for a in (group_baselines.z_score(groups, ddof=k.ddof), group_baselines.less_mean(groups)))
-    now = Result(rewards, advantages, plugins.token_push(chosen, batch), bool(plugins.informative(rewards)), curve, start(SEEDS))
+    curve = tuple(one_group.total_push(a) for a in (group_baselines.z_score(groups, ddof=k.ddof), group_baselines.less_mean(groups)))
+    now = Result(rewards, advantages, one_group.token_push(chosen, batch), bool(one_group.informative(rewards)), curve, start(SEEDS))
     yield now
     runs = [trained(k, SEEDS * k.seed + i) for i in range(SEEDS)]
     seen = [now.pass_rate]
@@ -153,8 +156,8 @@ def readouts(k, r):
     silent, loud, lost = verdicts(k, r)
     return [Readout("Largest |A|", exactly(np.abs(own).max()), "", Algorithm.compute_advantages, "violated" if silent or loud else ""),
             Readout("Mean A", exactly(own.mean()), "", Algorithm.compute_advantages),
-            Readout("Total push, mean |A|", exactly(plugins.total_push(own)), "", plugins.total_push),
-            Readout("Rewards that differ", "yes" if r.kept else "no", "", plugins.informative),
+            Readout("Total push, mean |A|", exactly(one_group.total_push(own)), "", one_group.total_push),
+            Readout("Rewards that differ", "yes" if r.kept else "no", "", one_group.informative),
             Readout("Pass rate, mean of the runs", r.pass_rate[:, -1].mean(), "", tasks.exact_pass, "violated" if lost else "")]
 
 

@@ -4,12 +4,12 @@ from importlib import import_module
 
 import numpy as np
 
-from sim import modsum
 from sim.algorithms import NAMES, dapo
+from sim.algorithms.recipes import RECIPES, Recipe
 from sim.framework.controller import Controller
+from sim.framework.runs import modsum_run
 from sim.framework.trainer import Trainer
-from sim.recipes import RECIPES, Recipe
-from sim.runs import modsum_run
+from sim.worlds import modsum
 from widgets.contract import Break, Readout, choice, ladder, slider
 from widgets.marks import each_run, label, line, panel, threshold
 
@@ -65,7 +65,7 @@ def built(k, name, rate, seed):
 
 
 def recipe_of(name):
-    """A row of sim/recipes.py; a file by itself is the recipe that exchanges nothing."""
+    """A row of sim/algorithms/recipes.py; a file by itself is the recipe that exchanges nothing."""
     return RECIPES.get(name) or Recipe(import_module(f"sim.algorithms.{NAMES[name]}"))
 
 

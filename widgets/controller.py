@@ -4,10 +4,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sim import faults, invariants, iteration, tasks, tinylm
 from sim.algorithms import grpo
+from sim.experiments import faults
+from sim.framework import invariants, iteration
 from sim.framework.controller import mean_k3
-from sim.runs import add_run
+from sim.framework.runs import add_run
+from sim.worlds import tasks, tinylm
 from widgets.contract import Break, Readout, choice, ladder, slider, toggle
 from widgets.marks import bars, dots, label, line, panel
 

@@ -3,11 +3,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sim import clip_entropy, group_baselines, modsum
 from sim.algorithms import dapo, grpo
+from sim.estimators import clip_entropy, group_baselines
 from sim.framework.algorithm import Algorithm
 from sim.framework.controller import Controller
-from sim.optimizer import SGD
+from sim.worlds import modsum
+from sim.worlds.optimizer import SGD
 from widgets.contract import Break, Readout, choice, ladder, slider
 from widgets.marks import band, dots, each_run, label, line, panel, threshold
 

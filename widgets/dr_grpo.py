@@ -4,9 +4,10 @@ from itertools import islice
 
 import numpy as np
 
-from sim import length_bias, modsum, std_weight
 from sim.algorithms import dapo, dr_grpo, grpo
-from sim.runs import modsum_run
+from sim.estimators import length_bias, std_weight
+from sim.framework.runs import modsum_run
+from sim.worlds import modsum
 from widgets.contract import Break, Readout, choice, ladder, slider, toggle
 from widgets.marks import each_run, label, line, panel, threshold
 

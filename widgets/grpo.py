@@ -4,10 +4,11 @@ from functools import cache, partial
 
 import numpy as np
 
-from sim import group_baselines, modsum
 from sim.algorithms import grpo
+from sim.estimators import group_baselines
 from sim.framework.controller import Controller
-from sim.runs import modsum_run
+from sim.framework.runs import modsum_run
+from sim.worlds import modsum
 from widgets.contract import Break, Readout, choice, ladder, slider
 from widgets.marks import band, dots, each_run, label, line, panel, threshold
 

@@ -84,7 +84,7 @@ def figures(value):
 
 
 def line_of(function):
-    """Where a sim function stands: sim/kl.py#L41."""
+    """Where a sim function stands: sim/estimators/kl.py#L41."""
     return function and f"{function.__module__.replace('.', '/')}.py#L{function.__code__.co_firstlineno}"
 
 

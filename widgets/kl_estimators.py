@@ -4,7 +4,7 @@ from functools import cache
 
 import numpy as np
 
-from sim import kl
+from sim.estimators import kl
 from widgets.contract import Break, Readout, choice, ladder, slider
 from widgets.marks import band, bars, each_run, label, line, panel, threshold
 

@@ -3,21 +3,22 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sim import arrows, modsum
+from sim.experiments import cut_arrows
 from sim.framework.env import Verifier
 from sim.framework.weight_sync import WeightSync
+from sim.worlds import modsum
 from widgets.contract import Break, Readout, choice, ladder, slider
 from widgets.marks import dots, label, line, panel
 
 TITLE = "The policy and its batches over sixty iterations"
-COST = f"{arrows.GROUPS} groups of K completions an iteration"
+COST = f"{cut_arrows.GROUPS} groups of K completions an iteration"
 ITERATIONS, EVERY = 60, 5
 LEARNT = 0.01                           # less than this gained in sixty iterations is not learning
 
 
 @dataclass(frozen=True)
 class Knobs:
-    cut: str = choice("Arrow cut", "none", ["none", *arrows.ARROWS])
+    cut: str = choice("Arrow cut", "none", ["none", *cut_arrows.ARROWS])
     K: int = ladder("Completions a prompt", 8, [1, 2, 4, 8, 16, 32, 64], symbol="K")
     beta: float = slider("Price of a nat of KL", 0.1, 0.0, 1.0, 0.05, symbol="β")
     seed: int = slider("Seed", 0, 0, 99, 1)
@@ -47,7 +48,7 @@ class Run:
 def run(k):
     start = modsum.exact(modsum.Policy().params["theta"])["pass_rate"]
     pass_rate, kl, measured = [start], [0.0], []
-    for frame in arrows.frames_without(k.cut, K=k.K, beta=k.beta, seed=k.seed, iterations=ITERATIONS):
+    for frame in cut_arrows.frames_without(k.cut, K=k.K, beta=k.beta, seed=k.seed, iterations=ITERATIONS):
         pass_rate.append(frame.exact["pass_rate"])
         kl.append(frame.exact["kl_reference"].mean())
         measured.append(frame.accuracy)
@@ -60,7 +61,7 @@ def progress(k, r):
 
 
 def figure(k, r):
-    x, one, best = list(range(r.done + 1)), r.pass_rate.mean(axis=1), arrows.best_of(r.pass_rate, k.K).mean(axis=1)
+    x, one, best = list(range(r.done + 1)), r.pass_rate.mean(axis=1), cut_arrows.best_of(r.pass_rate, k.K).mean(axis=1)
     at = min(r.done, ITERATIONS // 3)
     return [
         panel("How often the answer is right", "share, mean of four prompts; dots: counted in the batch",
@@ -80,7 +81,7 @@ def readouts(k, r):
     bad = "violated" if broken(k, r) else ""
     return [
         Readout("Right, one completion", r.pass_rate[-1].mean(), source=modsum.exact, state=bad),
-        Readout("Right, best of K", arrows.best_of(r.pass_rate[-1], k.K).mean(), source=arrows.best_of),
+        Readout("Right, best of K", cut_arrows.best_of(r.pass_rate[-1], k.K).mean(), source=cut_arrows.best_of),
         Readout("Counted in the last batch", r.measured[-1], source=Verifier.verify),
         Readout("KL from the start", r.kl[-1], "nats", modsum.exact_kl),
         Readout("Rollout behind the trainer", r.behind, "steps", WeightSync.push),
@@ -101,8 +102,8 @@ SAID = {
 def broken(k, r):
     if r.done < ITERATIONS or gained(r) >= LEARNT:
         return None
-    sampled = ITERATIONS * arrows.GROUPS * k.K
-    best = f"; that the best of {k.K} is right {arrows.best_of(r.pass_rate[-1], k.K).mean():.1%} of the time was so before the first iteration"
+    sampled = ITERATIONS * cut_arrows.GROUPS * k.K
+    best = f"; that the best of {k.K} is right {cut_arrows.best_of(r.pass_rate[-1], k.K).mean():.1%} of the time was so before the first iteration"
     why = (f"{sampled:,} completions were sampled, {SAID[k.cut]}: one completion is right {r.pass_rate[-1].mean():.1%} of the time, as at the start"
            f"{best * (k.cut == 'loss_fn' and k.K > 1)}.")
     return Break(why, "Arrow cut: none.")

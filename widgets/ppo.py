@@ -3,12 +3,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sim import modsum, surrogate
 from sim.algorithms import ppo
+from sim.estimators import surrogate
 from sim.framework.algorithm import Algorithm
 from sim.framework.controller import LOG_RATIO_EDGES
+from sim.framework.runs import modsum_run
 from sim.framework.trainer import Trainer
-from sim.runs import modsum_run
+from sim.worlds import modsum
 from widgets.contract import Break, Readout, choice, ladder, slider, toggle
 from widgets.marks import bars, dots, each_run, label, line, panel, region, threshold
 

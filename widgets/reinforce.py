@@ -4,10 +4,11 @@ from functools import cache
 
 import numpy as np
 
-from sim import gradient_noise, modsum
 from sim.algorithms import reinforce
-from sim.gradient_noise import LOGITS, REWARD
-from sim.runs import modsum_run
+from sim.estimators import gradient_noise
+from sim.estimators.gradient_noise import LOGITS, REWARD
+from sim.framework.runs import modsum_run
+from sim.worlds import modsum
 from widgets.contract import Break, Readout, choice, ladder, slider
 from widgets.marks import band, bars, dots, each_run, label, line, panel, threshold
 

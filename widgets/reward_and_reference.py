@@ -3,7 +3,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sim import anchored, hacking
+from sim.estimators import hacking
+from sim.experiments import anchored
 from widgets.contract import Break, Readout, choice, ladder, slider
 from widgets.marks import bars, dots, label, line, panel, threshold
 

@@ -4,10 +4,11 @@ from functools import cache
 
 import numpy as np
 
-from sim import completion_ratio, gradient_noise, group_baselines, kl, modsum, surrogate
 from sim.algorithms import rloo
-from sim.optimizer import SGD, AdamW
-from sim.runs import modsum_run
+from sim.estimators import completion_ratio, gradient_noise, group_baselines, kl, surrogate
+from sim.framework.runs import modsum_run
+from sim.worlds import modsum
+from sim.worlds.optimizer import SGD, AdamW
 from widgets.contract import Break, Readout, choice, ladder, slider, toggle
 from widgets.marks import bars, each_run, label, line, panel, threshold
 

@@ -4,14 +4,15 @@ from functools import cache, partial
 
 import numpy as np
 
-from sim import attempts, kl, surrogate, tasks
 from sim.algorithms import grpo
+from sim.estimators import attempts, kl, surrogate
 from sim.framework.env import Verifier
 from sim.framework.rollout import RolloutEngine, nucleus
+from sim.framework.runs import add_run
 from sim.framework.trainer import Trainer
-from sim.runs import add_run
-from sim.scorer import outcome
-from sim.tinylm import PAD, TEXT
+from sim.worlds import tasks
+from sim.worlds.scorer import outcome
+from sim.worlds.tinylm import PAD, TEXT
 from widgets.contract import Break, Readout, choice, ladder, slider
 from widgets.marks import dots, heat, label, line, panel, threshold
 

@@ -3,13 +3,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sim import aggregation, microbatch, surrogate, tasks, tinylm
 from sim.algorithms import dr_grpo, grpo
+from sim.estimators import aggregation, microbatch, surrogate
+from sim.experiments.token_gradient import TokenGradient, before_the_last_step, token_gradient
 from sim.framework.algorithm import Algorithm
+from sim.framework.runs import add_run
 from sim.framework.trainer import Trainer
-from sim.optimizer import SGD, AdamW
-from sim.runs import add_run
-from sim.token_gradient import TokenGradient, before_the_last_step, token_gradient
+from sim.worlds import tasks, tinylm
+from sim.worlds.optimizer import SGD, AdamW
 from widgets.contract import Break, Readout, choice, ladder, slider, toggle
 from widgets.marks import dots, heat, label, line, panel, threshold
 

@@ -4,10 +4,12 @@ from itertools import tee
 
 import numpy as np
 
-from sim import importance, precision, stale, tasks
+from sim.estimators import importance, precision
+from sim.experiments import stale
 from sim.framework.controller import LOG_RATIO_EDGES
 from sim.framework.rollout import RolloutEngine
 from sim.framework.weight_sync import transfer_seconds
+from sim.worlds import tasks
 from widgets.contract import Break, Readout, choice, ladder, slider
 from widgets.marks import band, bars, dots, label, line, panel, region, threshold
 

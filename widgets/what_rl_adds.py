@@ -3,10 +3,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sim import bandit, tasks
 from sim.algorithms import reinforce
-from sim.optimizer import AdamW
-from sim.runs import add_run
+from sim.framework.runs import add_run
+from sim.worlds import bandit, tasks
+from sim.worlds.optimizer import AdamW
 from widgets.contract import Break, Readout, choice, ladder, slider
 from widgets.marks import bars, dots, each_run, label, line, panel, threshold
 

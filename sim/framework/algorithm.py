@@ -7,7 +7,7 @@ from types import FunctionType
 
 import numpy as np
 
-from sim.advantages import at_the_end, gae
+from sim.estimators.advantages import at_the_end, gae
 
 HOOKS = ("shape_reward", "keep_group", "advantage", "surrogate", "weights", "kl_term")
 

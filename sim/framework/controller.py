@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sim.estimators.kl import k3
 from sim.framework.env import Verifier
 from sim.framework.reference import Reference
 from sim.framework.rollout import RolloutEngine, join
 from sim.framework.trainer import Trainer
 from sim.framework.weight_sync import WeightSync
-from sim.kl import k3
 
 ROLES = ("controller", "rollout", "env", "reference", "algorithm", "trainer", "weight_sync")
 ROUNDS = 8                              # draws at most, the first included, before an iteration goes on with what it has

@@ -6,11 +6,11 @@ from functools import lru_cache
 
 import numpy as np
 
-from sim.scorer import score
+from sim.worlds.scorer import score
 
 
 class Verifier:
-    """sim/scorer.py over a batch: one text and one example a row, (N,) verdicts."""
+    """sim/worlds/scorer.py over a batch: one text and one example a row, (N,) verdicts."""
 
     def __init__(self, task):
         self.task = task

@@ -1,7 +1,7 @@
 """Weight sync: the edge from trainer to rollout. What arrives late makes the next batch off-policy. Noukhovitch et al. (2024), arXiv:2410.18252."""
 from collections import deque
 
-from sim.precision import cast_params
+from sim.estimators.precision import cast_params
 
 
 class WeightSync:

@@ -58,7 +58,7 @@ def test_axe_finds_nothing_on_the_index_and_on_a_module_s_page(page, book):
         page.goto(book)
         for where in in_both_lights(page, turn):
             assert violations(page) == [], where
-    page.goto(book + "code/sim/kl.py.html")
+    page.goto(book + "code/sim/estimators/kl.py.html")
     assert page.evaluate(SETTLED, "slate"), "a module's page wears the light chosen beside the lessons"
     assert violations(page) == []
 

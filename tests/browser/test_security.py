@@ -52,7 +52,7 @@ def test_every_page_names_what_it_may_load_before_it_loads_anything(path):
     assert 3 <= len(rules["script-src"][1:]) <= 6           # the theme's three, the first of them once for each depth of folders
 
 
-@pytest.mark.parametrize("path", dict.fromkeys(["", "404.html", "code/sim/kl.py.html", "07-controller/", *(lesson.url for lesson in SOME)]))
+@pytest.mark.parametrize("path", dict.fromkeys(["", "404.html", "code/sim/estimators/kl.py.html", "07-controller/", *(lesson.url for lesson in SOME)]))
 def test_no_page_does_what_its_policy_forbids(strict, book, path):
     strict.goto(book + path)
     if strict.locator(".rl-widget").count():

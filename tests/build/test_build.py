@@ -227,10 +227,10 @@ def test_every_link_of_a_page_leads_somewhere(link, complaint, tmp_path):
 
 
 def test_a_link_that_a_fence_wrote_to_nowhere_stops_the_build(book, capsys):
-    files.write(book / "site" / "main.html", "<a href=../code/sim/kl.py.html#L1>")
+    files.write(book / "site" / "main.html", "<a href=../code/sim/estimators/kl.py.html#L1>")
     with pytest.raises(Stop, match="not built"):
         pages.build(book / "_site")
-    assert "index.html: ../code/sim/kl.py.html#L1 leads to no file" in capsys.readouterr().out
+    assert "index.html: ../code/sim/estimators/kl.py.html#L1 leads to no file" in capsys.readouterr().out
     assert not (book / "_site").exists()
 
 

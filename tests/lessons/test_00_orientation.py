@@ -4,8 +4,9 @@ from collections import deque
 import numpy as np
 import pytest
 
-from sim import arrows, modsum
 from sim.algorithms import reinforce
+from sim.experiments import cut_arrows
+from sim.worlds import modsum
 from tests.lessons.prose import Lesson
 from widgets import orientation
 from widgets.orientation import Knobs
@@ -86,7 +87,7 @@ def test_five_points_on_a_hundred_prompts_lie_well_inside_the_noise():
 
 
 def test_the_setting_of_the_figure_is_as_the_text_says():
-    assert arrows.GROUPS == 8 and "eight groups" in LESSON.text
+    assert cut_arrows.GROUPS == 8 and "eight groups" in LESSON.text
     assert orientation.ITERATIONS == 60 and "sixty iterations" in LESSON.text
 
 

@@ -7,7 +7,8 @@ from urllib.parse import parse_qsl
 import numpy as np
 import pytest
 
-from sim import bandit, kl, tasks, tinylm
+from sim.estimators import kl
+from sim.worlds import bandit, tasks, tinylm
 from tests.lessons.prose import Lesson
 from widgets import host
 from widgets import what_rl_adds as widget

@@ -6,11 +6,12 @@ from urllib.parse import parse_qsl
 import numpy as np
 import pytest
 
-from sim import attempts, kl, tasks
 from sim.algorithms import grpo
+from sim.estimators import attempts, kl
 from sim.framework.rollout import nucleus
-from sim.runs import add_run
-from sim.tinylm import PAD, TEXT, log_softmax
+from sim.framework.runs import add_run
+from sim.worlds import tasks
+from sim.worlds.tinylm import PAD, TEXT, log_softmax
 from tests.lessons.prose import Lesson
 from widgets import host
 from widgets import rollout as widget

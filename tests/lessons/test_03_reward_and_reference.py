@@ -6,10 +6,12 @@ from urllib.parse import parse_qsl
 import numpy as np
 import pytest
 
-from sim import anchored, hacking, kl, tasks, tinylm
 from sim.algorithms import dr_grpo
-from sim.runs import add_run
-from sim.scorer import score
+from sim.estimators import hacking, kl
+from sim.experiments import anchored
+from sim.framework.runs import add_run
+from sim.worlds import tasks, tinylm
+from sim.worlds.scorer import score
 from tests.lessons.prose import Lesson
 from widgets import host
 from widgets import reward_and_reference as widget

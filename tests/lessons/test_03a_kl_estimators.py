@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import brentq
 
-from sim import kl
+from sim.estimators import kl
 from tests.lessons.prose import Lesson
 from widgets import host
 from widgets import kl_estimators as widget

@@ -6,10 +6,10 @@ from urllib.parse import parse_qsl
 import numpy as np
 import pytest
 
-from sim import aggregation
-from sim.tinylm import Policy
+from sim.estimators import aggregation
+from sim.worlds.tinylm import Policy
 from tests.lessons.prose import Lesson
-from tests.sim.test_aggregation import MASK, losses
+from tests.sim.estimators.test_aggregation import MASK, losses
 from widgets import host, trainer
 from widgets.trainer import Knobs
 

@@ -6,10 +6,11 @@ from urllib.parse import parse_qsl
 import numpy as np
 import pytest
 
-from sim import importance, stale
 from sim.algorithms import grpo
+from sim.estimators import importance
+from sim.experiments import stale
+from sim.framework.runs import add_run
 from sim.framework.weight_sync import WeightSync, transfer_seconds
-from sim.runs import add_run
 from tests.lessons.prose import Lesson
 from widgets import host, weight_sync
 from widgets.weight_sync import Knobs
@@ -58,7 +59,7 @@ def test_with_fresh_weights_and_with_none():
 
 @pytest.mark.parametrize("every, length", [(128, "0.26"), (1, "0.17")])
 def test_the_run_that_receives_nothing_does_not_come_to_rest(every, length):
-    controller = add_run(grpo, hyper=dict(inner_epochs=1, beta=0.0), sync=WeightSync(every))      # as sim.stale does; GRPO's surrogate is ratio and clip
+    controller = add_run(grpo, hyper=dict(inner_epochs=1, beta=0.0), sync=WeightSync(every))      # as sim.experiments.stale does; GRPO's surrogate is ratio and clip
     pushed, moved = [], []
     for event in controller.iterate(120):
         if event.stage == 2:

@@ -7,9 +7,10 @@ from urllib.parse import parse_qsl
 import numpy as np
 import pytest
 
-from sim import faults, tasks, tinylm
 from sim.algorithms import dr_grpo, grpo
-from sim.iteration import updates_per_iteration
+from sim.experiments import faults
+from sim.framework.iteration import updates_per_iteration
+from sim.worlds import tasks, tinylm
 from tests.lessons.prose import Lesson
 from tools import maps, recording
 from widgets import controller, host

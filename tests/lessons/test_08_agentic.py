@@ -6,7 +6,8 @@ from urllib.parse import parse_qsl
 import numpy as np
 import pytest
 
-from sim import masking, tinylm
+from sim.experiments import tool_masking
+from sim.worlds import tinylm
 from tests.lessons.prose import Lesson
 from widgets import agentic, host
 from widgets.agentic import Knobs
@@ -25,7 +26,7 @@ def right(**knobs):
 
 
 def test_the_first_trajectory():
-    step = next(masking.tool_run(8, steps=1))
+    step = next(tool_masking.tool_run(8, steps=1))
     own, tool = (np.flatnonzero((step.valid > 0) & (step.own == author)) for author in (1, 0))
     text = [tinylm.TEXT[t] for t in step.tokens[step.valid > 0]]
     assert "".join(text) == "<call>8<result>6235196Final: 6<eos>"
@@ -38,8 +39,8 @@ def test_the_first_trajectory():
 
 def test_how_loud_a_token_is():
     pi = np.array([[0.97, 0.01, 0.01, 0.01]])
-    LESSON.says("0.0588", masking.expected_squared_push(pi)[0])
-    LESSON.says("1.9212", masking.squared_push(pi, np.array([1]))[0])
+    LESSON.says("0.0588", tool_masking.expected_squared_push(pi)[0])
+    LESSON.says("1.9212", tool_masking.squared_push(pi, np.array([1]))[0])
     assert round(1.9212 / 0.0588) == 33 and "thirty-three times as much" in LESSON.text
     LESSON.says("3.0", np.log(tinylm.V))
 
@@ -50,7 +51,7 @@ def test_three_ways_to_get_it_wrong():
     LESSON.says("3.1625", -1.5 * logp.mean())
     LESSON.says("0.1625", -1.5 * (logp * mask).mean())
     LESSON.says("0.00184", np.exp(-6.3))
-    response, valid = masking.built_mask([("policy", 12), ("tool", 30), ("policy", 8), ("tool", 50), ("policy", 20)])
+    response, valid = tool_masking.built_mask([("policy", 12), ("tool", 30), ("policy", 8), ("tool", 50), ("policy", 20)])
     assert (response.sum(), valid.sum()) == (40, 120) and "40 of 120" in LESSON.text
 
 

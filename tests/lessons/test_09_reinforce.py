@@ -6,10 +6,11 @@ from urllib.parse import parse_qsl
 import numpy as np
 import pytest
 
-from sim import gradient_noise, modsum, tasks
+from sim.estimators import gradient_noise
+from sim.estimators.gradient_noise import LOGITS, REWARD
 from sim.framework.env import Verifier
 from sim.framework.rollout import RolloutEngine
-from sim.gradient_noise import LOGITS, REWARD
+from sim.worlds import modsum, tasks
 from tests.lessons.prose import Lesson
 from widgets import host, reinforce
 from widgets.reinforce import Knobs

@@ -6,9 +6,10 @@ from urllib.parse import parse_qsl
 import numpy as np
 import pytest
 
-from sim import modsum, surrogate
 from sim.algorithms import ppo as algorithm
-from sim.runs import modsum_run
+from sim.estimators import surrogate
+from sim.framework.runs import modsum_run
+from sim.worlds import modsum
 from tests.lessons.prose import Lesson
 from widgets import host, ppo
 from widgets.ppo import Knobs

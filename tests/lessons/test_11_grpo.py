@@ -7,7 +7,8 @@ from urllib.parse import parse_qsl
 import numpy as np
 import pytest
 
-from sim import group_baselines, modsum
+from sim.estimators import group_baselines
+from sim.worlds import modsum
 from tests.lessons.prose import Lesson
 from widgets import grpo, host
 from widgets.grpo import Knobs

@@ -5,7 +5,7 @@ from urllib.parse import parse_qsl
 
 import numpy as np
 
-from sim import gradient_noise, group_baselines
+from sim.estimators import gradient_noise, group_baselines
 from tests.lessons.prose import Lesson
 from widgets import host, rloo
 from widgets.rloo import Knobs

@@ -6,10 +6,11 @@ from urllib.parse import parse_qsl
 import numpy as np
 import pytest
 
-from sim import clip_entropy, group_baselines, modsum
 from sim.algorithms import dapo as algorithm
 from sim.algorithms import grpo
-from sim.runs import modsum_run
+from sim.estimators import clip_entropy, group_baselines
+from sim.framework.runs import modsum_run
+from sim.worlds import modsum
 from tests.lessons.prose import Lesson
 from widgets import dapo, host
 from widgets.dapo import Knobs

@@ -6,11 +6,12 @@ from urllib.parse import parse_qsl
 import numpy as np
 import pytest
 
-from sim import group_baselines, length_bias, modsum, std_weight
 from sim.algorithms import dapo, grpo
 from sim.algorithms import dr_grpo as algorithm
-from sim.recipes import RECIPES
-from sim.runs import add_run, modsum_run
+from sim.algorithms.recipes import RECIPES
+from sim.estimators import group_baselines, length_bias, std_weight
+from sim.framework.runs import add_run, modsum_run
+from sim.worlds import modsum
 from tests.lessons.prose import Lesson
 from widgets import dr_grpo, host
 from widgets.dr_grpo import Knobs
@@ -94,7 +95,7 @@ def test_the_recipes():
 
 
 def test_what_stands_in_italics_is_in_none_of_the_six_files_and_is_quoted():
-    own = {hook.__name__ for row in RECIPES.values() for hook in row.hooks.values() if hook.__module__ == "sim.recipes"}
+    own = {hook.__name__ for row in RECIPES.values() for hook in row.hooks.values() if hook.__module__ == "sim.algorithms.recipes"}
     quoted = set(re.findall(r"^sim/recipes\.py::(\w+)$", LESSON.text, re.M)) - {"RECIPES"}
     in_italics = {cell for name in RECIPES for cell in re.findall(r"\*([^*|]+)\*", re.search(rf"^\| {re.escape(name)} \|.*$", LESSON.text, re.M)[0])}
     assert own == quoted and len(in_italics) == len(own) == 4

@@ -6,9 +6,9 @@ from urllib.parse import parse_qsl
 import numpy as np
 import pytest
 
-from sim import modsum
 from sim.algorithms import grpo
-from sim.runs import modsum_run
+from sim.framework.runs import modsum_run
+from sim.worlds import modsum
 from tests.lessons.prose import LESSONS, Lesson
 from tools import lineage
 from widgets import compare, host

@@ -3,7 +3,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from sim import iteration
+from sim.framework import iteration
 from tests.widgets import catalogue
 from widgets import controller, host
 from widgets.controller import FAULTS, Knobs

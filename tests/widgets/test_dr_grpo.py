@@ -4,7 +4,7 @@ from unittest.mock import patch
 import numpy as np
 import pytest
 
-from sim import length_bias
+from sim.estimators import length_bias
 from tests.widgets import catalogue
 from widgets import dr_grpo
 from widgets.dr_grpo import Knobs

@@ -3,7 +3,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from sim import group_baselines
+from sim.estimators import group_baselines
 from tests.widgets import catalogue
 from widgets import grpo
 from widgets.grpo import Knobs

@@ -5,7 +5,7 @@ from dataclasses import asdict, fields, replace
 import numpy as np
 import pytest
 
-from sim import kl
+from sim.estimators import kl
 from widgets import host
 from widgets import kl_estimators as widget
 from widgets.kl_estimators import Knobs

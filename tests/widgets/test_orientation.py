@@ -4,7 +4,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from sim import arrows, modsum
+from sim.experiments import cut_arrows
+from sim.worlds import modsum
 from widgets import orientation
 from widgets.orientation import ITERATIONS, PRESETS, Knobs
 
@@ -73,7 +74,7 @@ def test_the_loop_without_the_sync_is_slower_for_every_seed():
 
 
 def test_more_completions_raise_the_best_of_them_and_not_the_start():
-    best = [arrows.best_of(settled(cut="loss_fn", K=K)[1].pass_rate[0], K).mean() for K in (1, 2, 4, 8, 16, 32, 64)]
+    best = [cut_arrows.best_of(settled(cut="loss_fn", K=K)[1].pass_rate[0], K).mean() for K in (1, 2, 4, 8, 16, 32, 64)]
     assert best == sorted(best) and best[0] == pytest.approx(START.mean(), rel=1e-14)
 
 

@@ -3,7 +3,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from sim.gradient_noise import LOGITS, REWARD, best_baseline
+from sim.estimators.gradient_noise import LOGITS, REWARD, best_baseline
 from tests.widgets import catalogue
 from widgets import reinforce
 from widgets.reinforce import Knobs

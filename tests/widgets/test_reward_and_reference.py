@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from sim import hacking
+from sim.estimators import hacking
 from tests.widgets import catalogue
 from widgets import reward_and_reference as widget
 from widgets.reward_and_reference import ALIAS, Knobs

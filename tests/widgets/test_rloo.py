@@ -4,10 +4,10 @@ from unittest.mock import patch
 import numpy as np
 import pytest
 
-from sim import group_baselines
 from sim.algorithms import rloo as algorithm
-from sim.optimizer import AdamW
-from sim.runs import modsum_run
+from sim.estimators import group_baselines
+from sim.framework.runs import modsum_run
+from sim.worlds.optimizer import AdamW
 from tests.widgets import catalogue
 from widgets import rloo
 from widgets.rloo import Knobs

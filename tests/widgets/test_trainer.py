@@ -4,7 +4,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from sim import aggregation
+from sim.estimators import aggregation
 from widgets import host, trainer
 from widgets.trainer import Knobs
 

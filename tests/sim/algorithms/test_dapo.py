@@ -1,10 +1,10 @@
 import numpy as np
 import pytest
 
-from sim import modsum
 from sim.algorithms import dapo, grpo
 from sim.framework.algorithm import Algorithm
-from sim.runs import modsum_run
+from sim.framework.runs import modsum_run
+from sim.worlds import modsum
 from tests.sim.algorithms.cases import MASK, OLD, RATIO, A
 
 

@@ -3,7 +3,7 @@ import pytest
 
 from sim.algorithms import dapo, grpo
 from sim.framework.algorithm import Algorithm
-from sim.runs import modsum_run
+from sim.framework.runs import modsum_run
 from tests.sim.algorithms.cases import GROUPS, MASK, OLD, RATIO, A, expected_push
 
 

@@ -1,12 +1,12 @@
 import numpy as np
 import pytest
 
-from sim import modsum
 from sim.algorithms import reinforce
 from sim.framework.algorithm import Algorithm
 from sim.framework.env import Verifier
 from sim.framework.rollout import RolloutEngine
-from sim.runs import modsum_run
+from sim.framework.runs import modsum_run
+from sim.worlds import modsum
 
 
 def test_the_mean_of_many_sampled_gradients_is_the_exact_gradient_of_the_pass_rate():

@@ -5,11 +5,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sim import algorithms, modsum
+from sim import algorithms
 from sim.algorithms import ppo, reinforce
 from sim.framework.algorithm import HOOKS, Algorithm
 from sim.framework.env import Verifier
 from sim.framework.rollout import RolloutEngine
+from sim.worlds import modsum
 
 FILES = [import_module(f"sim.algorithms.{p.stem}") for p in sorted(Path(algorithms.__file__).parent.glob("[!_]*.py"))]
 

@@ -5,13 +5,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sim import framework, modsum
+from sim import framework
 from sim.algorithms import ppo, reinforce
+from sim.estimators.surrogate import clipped
 from sim.framework.algorithm import Algorithm
 from sim.framework.controller import ROLES, ROUNDS, Controller
-from sim.optimizer import SGD
-from sim.runs import modsum_run
-from sim.surrogate import clipped
+from sim.framework.runs import modsum_run
+from sim.worlds import modsum
+from sim.worlds.optimizer import SGD
 
 
 def numbers(frames):
@@ -137,4 +138,4 @@ def test_the_framework_imports_no_policy_no_task_and_no_algorithm():
     for path in Path(framework.__file__).parent.glob("[!_]*.py"):
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.ImportFrom) and node.module.startswith("sim"):
-                assert node.module.startswith("sim.framework") or node.module in ("sim.scorer", "sim.advantages", "sim.precision", "sim.kl"), path.name
+                assert node.module.startswith("sim.framework") or node.module in ("sim.worlds.scorer", "sim.estimators.advantages", "sim.estimators.precision", "sim.estimators.kl"), path.name

@@ -1,8 +1,8 @@
 import numpy as np
 
-from sim import modsum
 from sim.framework import env
 from sim.framework.rollout import RolloutEngine
+from sim.worlds import modsum
 
 
 def sampled():

@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
-from sim import modsum
 from sim.framework.reference import Reference
 from sim.framework.rollout import RolloutEngine
+from sim.worlds import modsum
 
 
 def test_the_reference_stays_where_the_policy_started():

@@ -3,8 +3,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from sim import modsum
 from sim.framework.rollout import RolloutEngine, join, nucleus
+from sim.worlds import modsum
 
 
 def rollout(prompts=(0, 1, 2, 3), K=4, seed=0, **settings):

@@ -3,11 +3,11 @@ from itertools import chain
 import numpy as np
 import pytest
 
-from sim import modsum
 from sim.framework.algorithm import LossOut
 from sim.framework.rollout import RolloutEngine
 from sim.framework.trainer import Trainer
-from sim.optimizer import SGD
+from sim.worlds import modsum
+from sim.worlds.optimizer import SGD
 
 
 def rollout(policy):

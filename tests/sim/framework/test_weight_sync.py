@@ -1,11 +1,11 @@
 import numpy as np
 import pytest
 
-from sim import modsum
 from sim.framework.rollout import RolloutEngine
 from sim.framework.trainer import Trainer
 from sim.framework.weight_sync import WeightSync, transfer_seconds
-from sim.optimizer import SGD
+from sim.worlds import modsum
+from sim.worlds.optimizer import SGD
 
 
 def delivered(sync, pushes):

@@ -1,0 +1,1 @@
+"""Formulas on arrays: no loop, nothing trained."""

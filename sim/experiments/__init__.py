@@ -1,0 +1,1 @@
+"""Trainings that one lesson needs, on the loop of sim/framework."""

@@ -1,0 +1,1 @@
+"""What is trained, and on what: policies, tasks, the verifier, optimizers."""
