@@ -14,7 +14,7 @@ from markupsafe import Markup, escape
 from pymdownx.superfences import SuperFencesException
 
 from tools import drawing, frames, lessons, lineage, maps, quoting
-from widgets import data, host
+from widgets.frame import data, host
 
 KNOBS_IN_VIEW = 5
 PARTS = Environment(loader=FileSystemLoader(Path(__file__).parents[1] / "site" / "parts"), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)

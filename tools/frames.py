@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from widgets import host
+from widgets.frame import host
 
 ROOT = Path(__file__).parents[1]
 KEPT = ROOT / "_cache" / "frames"
@@ -34,7 +34,7 @@ def settled(name, knobs=None):
 @cache
 def code(name):
     """A digest of everything that a widget's frame depends on: sim/ whole, the words of widgets, the widget."""
-    files = [*sorted((ROOT / "sim").rglob("*.[pn][yp]*")), *(ROOT / "widgets" / f"{part}.py" for part in ("contract", "marks", "host", name))]
+    files = [*sorted((ROOT / "sim").rglob("*.[pn][yp]*")), *(ROOT / "widgets" / f"{part}.py" for part in ("frame/contract", "frame/marks", "frame/host", name))]
     digest = hashlib.sha256(f"{sys.version} {np.__version__}".encode())
     for file in files:
         if "__pycache__" not in file.parts:

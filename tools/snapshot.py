@@ -29,9 +29,9 @@ FLAGS = ["--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run", "-
 IMPORTS = """
 import gc, pkgutil, random, traceback
 import widgets
-from widgets import host
+from widgets.frame import host
 for module in pkgutil.iter_modules(widgets.__path__):
-    if hasattr(host.widget(module.name), "run"):
+    if not module.ispkg:
         host.table(module.name, next(host.stream(module.name)))
 try:
     [][5]

@@ -6,8 +6,8 @@ import numpy as np
 from sim.algorithms import grpo, reinforce
 from sim.experiments import tool_masking
 from sim.worlds import tinylm
-from widgets.contract import Break, Readout, choice, ladder, slider, toggle
-from widgets.marks import bars, label, line, panel, threshold
+from widgets.frame.contract import Break, Readout, choice, ladder, slider, toggle
+from widgets.frame.marks import bars, label, line, panel, threshold
 
 TITLE = "Sixty updates on trajectories that a tool helped to write"
 COST = f"{60 * 64:,} completions a run"

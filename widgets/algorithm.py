@@ -10,8 +10,8 @@ from sim.experiments import one_group
 from sim.framework.algorithm import Algorithm
 from sim.framework.runs import add_run
 from sim.worlds import tasks
-from widgets.contract import Break, Readout, choice, ladder, slider
-from widgets.marks import bars, dots, each_run, label, line, panel, threshold
+from widgets.frame.contract import Break, Readout, choice, ladder, slider
+from widgets.frame.marks import bars, dots, each_run, label, line, panel, threshold
 
 TITLE = "What six algorithm files make of one group of rewards"
 COST = "23,040 completions a run"

@@ -10,8 +10,8 @@ from sim.framework.controller import Controller
 from sim.framework.runs import modsum_run
 from sim.framework.trainer import Trainer
 from sim.worlds import modsum
-from widgets.contract import Break, Readout, choice, ladder, slider
-from widgets.marks import each_run, label, line, panel, threshold
+from widgets.frame.contract import Break, Readout, choice, ladder, slider
+from widgets.frame.marks import each_run, label, line, panel, threshold
 
 TITLE = "Two algorithms, one task, the same seeds"
 UPDATES, SEEDS, GROUPS, K = 60, 3, 8, 8

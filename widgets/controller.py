@@ -10,8 +10,8 @@ from sim.framework import invariants, iteration
 from sim.framework.controller import mean_k3
 from sim.framework.runs import add_run
 from sim.worlds import tasks, tinylm
-from widgets.contract import Break, Readout, choice, ladder, slider, toggle
-from widgets.marks import bars, dots, label, line, panel
+from widgets.frame.contract import Break, Readout, choice, ladder, slider, toggle
+from widgets.frame.marks import bars, dots, label, line, panel
 
 TITLE = "GRPO on sums of two digits, with at most one wire of the loop misconnected"
 COST = "128 completions an iteration"

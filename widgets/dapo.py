@@ -9,8 +9,8 @@ from sim.framework.algorithm import Algorithm
 from sim.framework.controller import Controller
 from sim.worlds import modsum
 from sim.worlds.optimizer import SGD
-from widgets.contract import Break, Readout, choice, ladder, slider
-from widgets.marks import band, dots, each_run, label, line, panel, threshold
+from widgets.frame.contract import Break, Readout, choice, ladder, slider
+from widgets.frame.marks import band, dots, each_run, label, line, panel, threshold
 
 TITLE = "DAPO and GRPO from the same start: by updates, and by completions drawn"
 SEEDS, GROUPS, K, LEARNING_RATE = 3, 8, 8, 4.0

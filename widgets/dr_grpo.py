@@ -8,8 +8,8 @@ from sim.algorithms import dapo, dr_grpo, grpo
 from sim.estimators import length_bias, std_weight
 from sim.framework.runs import modsum_run
 from sim.worlds import modsum
-from widgets.contract import Break, Readout, choice, ladder, slider, toggle
-from widgets.marks import each_run, label, line, panel, threshold
+from widgets.frame.contract import Break, Readout, choice, ladder, slider, toggle
+from widgets.frame.marks import each_run, label, line, panel, threshold
 
 TITLE = "What GRPO's two divisors do where nothing asks for it"
 UPDATES, SEEDS, EVERY = 150, 16, 15                 # updates between two pictures

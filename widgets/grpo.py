@@ -9,8 +9,8 @@ from sim.estimators import group_baselines
 from sim.framework.controller import Controller
 from sim.framework.runs import modsum_run
 from sim.worlds import modsum
-from widgets.contract import Break, Readout, choice, ladder, slider
-from widgets.marks import band, dots, each_run, label, line, panel, threshold
+from widgets.frame.contract import Break, Readout, choice, ladder, slider
+from widgets.frame.marks import band, dots, each_run, label, line, panel, threshold
 
 TITLE = "Three runs of GRPO on the same number of completions, and the groups they are made of"
 COMPLETIONS, BATCH, SEEDS = 3840, 64, 3

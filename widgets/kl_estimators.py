@@ -5,8 +5,8 @@ from functools import cache
 import numpy as np
 
 from sim.estimators import kl
-from widgets.contract import Break, Readout, choice, ladder, slider
-from widgets.marks import band, bars, each_run, label, line, panel, threshold
+from widgets.frame.contract import Break, Readout, choice, ladder, slider
+from widgets.frame.marks import band, bars, each_run, label, line, panel, threshold
 
 TITLE = "Three estimators of the KL: as a number to log and as a penalty to train on"
 COST = "5 runs of 80 updates"

@@ -7,8 +7,8 @@ import numpy as np
 from sim.cluster import kv_cache
 from sim.cluster.hardware import ACCELS
 from sim.cluster.models import MODELS, Model
-from widgets.contract import Break, Readout, choice, ladder, slider, toggle
-from widgets.marks import bars, dots, heat, label, line, panel, region, threshold
+from widgets.frame.contract import Break, Readout, choice, ladder, slider, toggle
+from widgets.frame.marks import bars, dots, heat, label, line, panel, region, threshold
 
 TITLE = "Decoding speed and memory of one engine, by batch and context"
 

@@ -9,8 +9,8 @@ from sim.cluster import straggler
 from sim.cluster.hardware import ACCELS
 from sim.cluster.models import MODELS
 from sim.cluster.throughput import iter_time
-from widgets.contract import Break, Readout, choice, ladder, slider
-from widgets.marks import bars, dots, label, line, panel, region, threshold
+from widgets.frame.contract import Break, Readout, choice, ladder, slider
+from widgets.frame.marks import bars, dots, label, line, panel, region, threshold
 
 TITLE = "Accuracy and waiting time when a step stops before its last completion"
 COST = "integrals, and 60 drawn steps of partial rollouts"

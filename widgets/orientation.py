@@ -7,8 +7,8 @@ from sim.experiments import cut_arrows
 from sim.framework.env import Verifier
 from sim.framework.weight_sync import WeightSync
 from sim.worlds import modsum
-from widgets.contract import Break, Readout, choice, ladder, slider
-from widgets.marks import dots, label, line, panel
+from widgets.frame.contract import Break, Readout, choice, ladder, slider
+from widgets.frame.marks import dots, label, line, panel
 
 TITLE = "The policy and its batches over sixty iterations"
 COST = f"{cut_arrows.GROUPS} groups of K completions an iteration"

@@ -10,8 +10,8 @@ from sim.framework.controller import LOG_RATIO_EDGES
 from sim.framework.runs import modsum_run
 from sim.framework.trainer import Trainer
 from sim.worlds import modsum
-from widgets.contract import Break, Readout, choice, ladder, slider, toggle
-from widgets.marks import bars, dots, each_run, label, line, panel, region, threshold
+from widgets.frame.contract import Break, Readout, choice, ladder, slider, toggle
+from widgets.frame.marks import bars, dots, each_run, label, line, panel, region, threshold
 
 TITLE = "Six runs of PPO: the distance of each update, and where it leads"
 UPDATES, SEEDS, GROUPS, K = 60, 6, 4, 4

@@ -9,8 +9,8 @@ from sim.estimators import gradient_noise
 from sim.estimators.gradient_noise import LOGITS, REWARD
 from sim.framework.runs import modsum_run
 from sim.worlds import modsum
-from widgets.contract import Break, Readout, choice, ladder, slider
-from widgets.marks import band, bars, dots, each_run, label, line, panel, threshold
+from widgets.frame.contract import Break, Readout, choice, ladder, slider
+from widgets.frame.marks import band, bars, dots, each_run, label, line, panel, threshold
 
 TITLE = "Four runs of REINFORCE, and the noise of a sample by what is added to the reward"
 UPDATES, SEEDS, GROUPS = 100, 4, 8

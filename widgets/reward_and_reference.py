@@ -5,8 +5,8 @@ import numpy as np
 
 from sim.estimators import hacking
 from sim.experiments import anchored
-from widgets.contract import Break, Readout, choice, ladder, slider
-from widgets.marks import bars, dots, label, line, panel, threshold
+from widgets.frame.contract import Break, Readout, choice, ladder, slider
+from widgets.frame.marks import bars, dots, label, line, panel, threshold
 
 TITLE = "Paid and true reward against the distance from the reference"
 COST = "12,800 completions a run"

@@ -9,8 +9,8 @@ from sim.estimators import completion_ratio, gradient_noise, group_baselines, kl
 from sim.framework.runs import modsum_run
 from sim.worlds import modsum
 from sim.worlds.optimizer import SGD, AdamW
-from widgets.contract import Break, Readout, choice, ladder, slider, toggle
-from widgets.marks import bars, each_run, label, line, panel, threshold
+from widgets.frame.contract import Break, Readout, choice, ladder, slider, toggle
+from widgets.frame.marks import bars, each_run, label, line, panel, threshold
 
 TITLE = "RLOO and a twin with another group baseline, three runs each"
 UPDATES, SEEDS, GROUPS = 60, 3, 4

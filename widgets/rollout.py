@@ -13,8 +13,8 @@ from sim.framework.trainer import Trainer
 from sim.worlds import tasks
 from sim.worlds.scorer import outcome
 from sim.worlds.tinylm import PAD, TEXT
-from widgets.contract import Break, Readout, choice, ladder, slider
-from widgets.marks import dots, heat, label, line, panel, threshold
+from widgets.frame.contract import Break, Readout, choice, ladder, slider
+from widgets.frame.marks import dots, heat, label, line, panel, threshold
 
 TITLE = "Sixty batches of rollouts from a tiny language model, and what the trainer remembers of them"
 UPDATES, GROUPS, GROUP, EVERY = 60, 16, 8, 6

@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 from sim.cluster import measured, step, throughput
 from sim.cluster.hardware import ACCELS, ridge
 from sim.cluster.models import MODELS
-from widgets.contract import Break, Readout, choice, ladder, slider, toggle
-from widgets.marks import bars, dots, label, line, panel, region, threshold
+from widgets.frame.contract import Break, Readout, choice, ladder, slider, toggle
+from widgets.frame.marks import bars, dots, label, line, panel, region, threshold
 
 TITLE = "A step as a sum of its roles, or as the longest of them"
 

@@ -11,8 +11,8 @@ from sim.framework.runs import add_run
 from sim.framework.trainer import Trainer
 from sim.worlds import tasks, tinylm
 from sim.worlds.optimizer import SGD, AdamW
-from widgets.contract import Break, Readout, choice, ladder, slider, toggle
-from widgets.marks import dots, heat, label, line, panel, threshold
+from widgets.frame.contract import Break, Readout, choice, ladder, slider, toggle
+from widgets.frame.marks import dots, heat, label, line, panel, threshold
 
 TITLE = "One hundred batches of sums of two digits, trained on one by one"
 UPDATES, GROUPS, K = 100, 16, 8

@@ -10,8 +10,8 @@ from sim.framework.controller import LOG_RATIO_EDGES
 from sim.framework.rollout import RolloutEngine
 from sim.framework.weight_sync import transfer_seconds
 from sim.worlds import tasks
-from widgets.contract import Break, Readout, choice, ladder, slider
-from widgets.marks import band, bars, dots, label, line, panel, region, threshold
+from widgets.frame.contract import Break, Readout, choice, ladder, slider
+from widgets.frame.marks import band, bars, dots, label, line, panel, region, threshold
 
 TITLE = "One run on fresh completions, and one on those of older weights"
 UPDATES = 120

@@ -7,8 +7,8 @@ from sim.algorithms import reinforce
 from sim.framework.runs import add_run
 from sim.worlds import bandit, tasks
 from sim.worlds.optimizer import AdamW
-from widgets.contract import Break, Readout, choice, ladder, slider
-from widgets.marks import bars, dots, each_run, label, line, panel, threshold
+from widgets.frame.contract import Break, Readout, choice, ladder, slider
+from widgets.frame.marks import bars, dots, each_run, label, line, panel, threshold
 
 TITLE = "From demonstrations with 30 % right: twenty runs of a policy over five completions"
 COST = "32,000 completions of the five, 7,680 of the language model"

@@ -4,7 +4,7 @@ import { restored } from "./snapshot.js";
 
 let latest = 0;
 const host = restored(loadPyodide).then((python) => [python, "snapshot"], plainly).then(([python, how]) => {
-  const widgets = python.pyimport("widgets.host");
+  const widgets = python.pyimport("widgets.frame.host");
   postMessage({ ready: true, how });
   return widgets;
 });

@@ -5,7 +5,7 @@ import pytest
 
 from tests.browser.conftest import THOROUGH, WITH_WIDGET, live, press, watched
 from tests.widgets.catalogue import frame_of, last_frame
-from widgets import host
+from widgets.frame import host
 
 AXE = Path(__file__).parents[2] / "node_modules" / "axe-core" / "axe.min.js"
 LEVELS = ["wcag2a", "wcag2aa", "wcag21aa", "wcag22aa"]

@@ -7,7 +7,7 @@ import pytest
 from tests.browser.conftest import OF_EACH_KIND, PATIENCE, live, press
 from tests.browser.drivers import Firefox, WebKit
 from tests.widgets.catalogue import frame_of, last_frame
-from widgets import host
+from widgets.frame import host
 
 DRIVERS = {"FIREFOX": Firefox, "WEBKIT": WebKit}
 SHOWN = "[...document.querySelectorAll('dl.readouts dd b')].map((b) => b.textContent)"

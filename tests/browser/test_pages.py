@@ -12,7 +12,7 @@ from playwright.sync_api import expect
 
 from tests.browser.conftest import RECORD, SOME, THOROUGH, WITH_WIDGET, live, press, readouts, without_python
 from tests.widgets.catalogue import ends, frame_of, last_frame, near
-from widgets import data, host
+from widgets.frame import data, host
 
 every_lesson = pytest.mark.parametrize("lesson", WITH_WIDGET, ids=lambda lesson: lesson.stem)
 

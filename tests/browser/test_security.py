@@ -8,7 +8,7 @@ from urllib.parse import quote
 import pytest
 
 from tests.browser.conftest import OF_EACH_KIND, PATIENCE, SOME, WITH_WIDGET, watched
-from widgets import host
+from widgets.frame import host
 
 SITE = Path(os.environ.get("BOOK_SITE", "no-such-folder"))
 PAGES = sorted(path.relative_to(SITE).as_posix().removesuffix("index.html") for path in SITE.rglob("*.html") if "code" not in path.parts)

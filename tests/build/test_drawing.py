@@ -4,7 +4,7 @@ import re
 import pytest
 
 from tools import drawing
-from widgets.marks import bars, dots, heat, line, panel
+from widgets.frame.marks import bars, dots, heat, line, panel
 
 
 def drawn(*marks, **words):

@@ -10,8 +10,8 @@ import pytest
 from sim.estimators import kl
 from sim.worlds import bandit, tasks, tinylm
 from tests.lessons.prose import Lesson
-from widgets import host
 from widgets import what_rl_adds as widget
+from widgets.frame import host
 from widgets.what_rl_adds import EXACT, SFT, Knobs
 
 LESSON = Lesson("01")

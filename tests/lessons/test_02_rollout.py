@@ -13,8 +13,8 @@ from sim.framework.runs import add_run
 from sim.worlds import tasks
 from sim.worlds.tinylm import PAD, TEXT, log_softmax
 from tests.lessons.prose import Lesson
-from widgets import host
 from widgets import rollout as widget
+from widgets.frame import host
 from widgets.rollout import EACH, ONCE, ONE, Knobs
 
 LESSON = Lesson("02")

@@ -13,8 +13,8 @@ from sim.framework.runs import add_run
 from sim.worlds import tasks, tinylm
 from sim.worlds.scorer import score
 from tests.lessons.prose import Lesson
-from widgets import host
 from widgets import reward_and_reference as widget
+from widgets.frame import host
 from widgets.reward_and_reference import ALIAS, Knobs
 
 LESSON = Lesson("03")

@@ -8,8 +8,8 @@ from scipy.optimize import brentq
 
 from sim.estimators import kl
 from tests.lessons.prose import Lesson
-from widgets import host
 from widgets import kl_estimators as widget
+from widgets.frame import host
 from widgets.kl_estimators import Knobs
 
 LESSON = Lesson("03a")

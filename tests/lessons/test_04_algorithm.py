@@ -8,8 +8,8 @@ import numpy as np
 
 from tests.lessons.prose import Lesson
 from widgets import algorithm as widget
-from widgets import host
 from widgets.algorithm import FILES, Knobs
+from widgets.frame import host
 
 LESSON = Lesson("04")
 FLAT = np.sqrt(1 / 8 * 7 / 8)

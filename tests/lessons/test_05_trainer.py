@@ -10,7 +10,8 @@ from sim.estimators import aggregation
 from sim.worlds.tinylm import Policy
 from tests.lessons.prose import Lesson
 from tests.sim.estimators.test_aggregation import MASK, losses
-from widgets import host, trainer
+from widgets import trainer
+from widgets.frame import host
 from widgets.trainer import Knobs
 
 LESSON = Lesson("05")

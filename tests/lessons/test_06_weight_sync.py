@@ -12,7 +12,8 @@ from sim.experiments import stale
 from sim.framework.runs import add_run
 from sim.framework.weight_sync import WeightSync, transfer_seconds
 from tests.lessons.prose import Lesson
-from widgets import host, weight_sync
+from widgets import weight_sync
+from widgets.frame import host
 from widgets.weight_sync import Knobs
 
 LESSON = Lesson("06")

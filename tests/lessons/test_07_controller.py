@@ -13,8 +13,9 @@ from sim.framework.iteration import updates_per_iteration
 from sim.worlds import tasks, tinylm
 from tests.lessons.prose import Lesson
 from tools import maps, recording
-from widgets import controller, host
+from widgets import controller
 from widgets.controller import Knobs
+from widgets.frame import host
 
 LESSON = Lesson("07")
 ROWS = {"none": {}, "no weight sync": {}, "rewards shifted by a row": {}, "rewards shuffled": {}, "sign flipped": {}, "wrong groups": {},

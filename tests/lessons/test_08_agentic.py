@@ -9,8 +9,9 @@ import pytest
 from sim.experiments import tool_masking
 from sim.worlds import tinylm
 from tests.lessons.prose import Lesson
-from widgets import agentic, host
+from widgets import agentic
 from widgets.agentic import Knobs
+from widgets.frame import host
 
 LESSON = Lesson("08")
 

@@ -12,7 +12,8 @@ from sim.framework.env import Verifier
 from sim.framework.rollout import RolloutEngine
 from sim.worlds import modsum, tasks
 from tests.lessons.prose import Lesson
-from widgets import host, reinforce
+from widgets import reinforce
+from widgets.frame import host
 from widgets.reinforce import Knobs
 
 LESSON = Lesson("09")

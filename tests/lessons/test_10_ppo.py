@@ -11,7 +11,8 @@ from sim.estimators import surrogate
 from sim.framework.runs import modsum_run
 from sim.worlds import modsum
 from tests.lessons.prose import Lesson
-from widgets import host, ppo
+from widgets import ppo
+from widgets.frame import host
 from widgets.ppo import Knobs
 
 LESSON = Lesson("10")

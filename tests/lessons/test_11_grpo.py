@@ -10,7 +10,8 @@ import pytest
 from sim.estimators import group_baselines
 from sim.worlds import modsum
 from tests.lessons.prose import Lesson
-from widgets import grpo, host
+from widgets import grpo
+from widgets.frame import host
 from widgets.grpo import Knobs
 
 LESSON = Lesson("11")

@@ -7,7 +7,8 @@ import numpy as np
 
 from sim.estimators import gradient_noise, group_baselines
 from tests.lessons.prose import Lesson
-from widgets import host, rloo
+from widgets import rloo
+from widgets.frame import host
 from widgets.rloo import Knobs
 
 LESSON = Lesson("12")

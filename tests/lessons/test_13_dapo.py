@@ -12,8 +12,9 @@ from sim.estimators import clip_entropy, group_baselines
 from sim.framework.runs import modsum_run
 from sim.worlds import modsum
 from tests.lessons.prose import Lesson
-from widgets import dapo, host
+from widgets import dapo
 from widgets.dapo import Knobs
+from widgets.frame import host
 
 LESSON = Lesson("13")
 

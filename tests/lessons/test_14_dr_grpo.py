@@ -13,8 +13,9 @@ from sim.estimators import group_baselines, length_bias, std_weight
 from sim.framework.runs import add_run, modsum_run
 from sim.worlds import modsum
 from tests.lessons.prose import Lesson
-from widgets import dr_grpo, host
+from widgets import dr_grpo
 from widgets.dr_grpo import Knobs
+from widgets.frame import host
 
 LESSON = Lesson("14")
 

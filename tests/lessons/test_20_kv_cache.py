@@ -10,8 +10,8 @@ from sim.cluster.hardware import ACCELS, ridge
 from sim.cluster.kv_cache import capacity, crossover_context, crossover_with_attention, decode_roofline, expected_utilization, max_seqs
 from sim.cluster.models import MODELS
 from tests.lessons.prose import Lesson
-from widgets import host
 from widgets import kv_cache as widget
+from widgets.frame import host
 
 LESSON = Lesson("20")
 LLAMA, H100, H200 = MODELS["llama3.1-8b"], ACCELS["h100"], ACCELS["h200"]

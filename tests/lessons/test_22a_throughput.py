@@ -10,8 +10,8 @@ from sim.cluster.hardware import ACCELS, ridge
 from sim.cluster.models import MODELS
 from sim.cluster.step import Roles
 from tests.lessons.prose import Lesson
-from widgets import host
 from widgets import throughput as widget
+from widgets.frame import host
 
 LESSON = Lesson("22a")
 QWEN, H100, H20 = MODELS["qwen2.5-7b"], ACCELS["h100"], ACCELS["h20"]

@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from tools import lessons
-from widgets import host
+from widgets.frame import host
 
 ROOT = Path(__file__).parents[2]
 FINISHED = [lesson for lesson in lessons.finished() if lesson.number != "00"]

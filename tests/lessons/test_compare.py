@@ -11,8 +11,9 @@ from sim.framework.runs import modsum_run
 from sim.worlds import modsum
 from tests.lessons.prose import LESSONS, Lesson
 from tools import lineage
-from widgets import compare, host
+from widgets import compare
 from widgets.compare import Knobs
+from widgets.frame import host
 
 
 class Page(Lesson):

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tools import lessons, maps, recording, thumbnails
-from widgets.marks import bars, heat, line, panel
+from widgets.frame.marks import bars, heat, line, panel
 
 LESSONS = Path(__file__).parents[2] / "lessons"
 MAP = maps.pipeline("../")

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.widgets.catalogue import NAMES, frame_of, near
-from widgets import host
+from widgets.frame import host
 
 NATIVE = json.loads((Path(__file__).parents[2] / "_cache" / "readouts.json").read_text(encoding="utf-8"))
 

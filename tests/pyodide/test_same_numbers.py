@@ -8,10 +8,10 @@ import pytest
 
 from tests.widgets.catalogue import NAMES, frame_of
 from tools import environment
-from widgets import host
+from widgets.frame import host
 
 ROOT = Path(__file__).parents[2]
-CONTRACT = "tests/widgets/test_contract.py"
+CONTRACT = "tests/widgets/frame/test_contract.py"
 
 
 def inside(*words):

@@ -10,9 +10,9 @@ from pathlib import Path
 from unittest.mock import patch
 
 from tools import frames
-from widgets import host
+from widgets.frame import host
 
-NAMES = sorted(file.stem for file in (Path(__file__).parents[2] / "widgets").glob("*.py") if file.stem not in ("__init__", "contract", "data", "host", "marks"))
+NAMES = sorted(file.stem for file in (Path(__file__).parents[2] / "widgets").glob("[!_]*.py"))
 
 
 @cache

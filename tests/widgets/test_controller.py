@@ -5,8 +5,9 @@ import pytest
 
 from sim.framework import iteration
 from tests.widgets import catalogue
-from widgets import controller, host
+from widgets import controller
 from widgets.controller import FAULTS, Knobs
+from widgets.frame import host
 
 last = partial(catalogue.last, controller)
 panel = partial(catalogue.panel, controller)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from sim.estimators import kl
-from widgets import host
 from widgets import kl_estimators as widget
+from widgets.frame import host
 from widgets.kl_estimators import Knobs
 
 DEFAULT = Knobs()

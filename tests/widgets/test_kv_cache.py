@@ -5,8 +5,8 @@ from math import isfinite
 import numpy as np
 import pytest
 
-from widgets import host
 from widgets import kv_cache as widget
+from widgets.frame import host
 from widgets.kv_cache import PRESETS, Knobs
 
 

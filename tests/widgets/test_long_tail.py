@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 
 from sim.cluster import straggler
-from widgets import host, long_tail
+from widgets import long_tail
+from widgets.frame import host
 from widgets.long_tail import LAUNCHED, RULES, UNCAPPED, K, Knobs
 
 

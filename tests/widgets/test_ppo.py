@@ -6,7 +6,8 @@ import pytest
 
 from sim.framework.controller import LOG_RATIO_EDGES
 from tests.widgets import catalogue
-from widgets import host, ppo
+from widgets import ppo
+from widgets.frame import host
 from widgets.ppo import Knobs
 
 last = partial(catalogue.last, ppo)

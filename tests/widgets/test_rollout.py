@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from tests.widgets import catalogue
-from widgets import host
 from widgets import rollout as widget
+from widgets.frame import host
 from widgets.rollout import EACH, ONCE, ONE, STORED, Knobs
 
 last = partial(catalogue.last, widget)

@@ -5,7 +5,8 @@ from dataclasses import fields, replace
 import pytest
 
 from sim.cluster import step
-from widgets import host, throughput
+from widgets import throughput
+from widgets.frame import host
 from widgets.throughput import PRESETS, Knobs
 
 VERL, AGENT = Knobs(), PRESETS["Agent, 60 s tests"]

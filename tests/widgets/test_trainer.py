@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 
 from sim.estimators import aggregation
-from widgets import host, trainer
+from widgets import trainer
+from widgets.frame import host
 from widgets.trainer import Knobs
 
 

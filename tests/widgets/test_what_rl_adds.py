@@ -5,8 +5,8 @@ from unittest.mock import patch
 import numpy as np
 import pytest
 
-from widgets import host
 from widgets import what_rl_adds as widget
+from widgets.frame import host
 from widgets.what_rl_adds import EXACT, RL, SFT, Knobs
 
 LAZY = dict(offset=10, baseline="none")

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from widgets import marks
+from widgets.frame import marks
 
 
 @pytest.mark.parametrize("x", [np.arange(3), [np.arange(3), np.arange(3)]], ids=["one x for all", "one for each"])

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from widgets import host
-from widgets.contract import choice, ladder, slider, toggle
+from widgets.frame import host
+from widgets.frame.contract import choice, ladder, slider, toggle
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 import numpy as np
 
-from widgets import data
+from widgets.frame import data
 
 
 def widget(name):

@@ -6,9 +6,9 @@ from urllib.parse import unquote
 
 import numpy as np
 
-from widgets import data
-from widgets.host import plain
-from widgets.marks import band, each_run, heat, line, panel
+from widgets.frame import data
+from widgets.frame.host import plain
+from widgets.frame.marks import band, each_run, heat, line, panel
 
 CURVE = panel("Loss", "nats", line(np.arange(100.0), np.arange(100) / 8, "the “mean”, of six"), line([0, 1], [2, 3], "second"))
 RUNS = panel("Runs", "", each_run(np.arange(3), [np.array([1, 2, np.nan]), np.array([4, 5, 6])]))

@@ -10,9 +10,9 @@ import plotly.graph_objects as go
 import pytest
 
 from tests.widgets.catalogue import NAMES, early_frame, ends, every_frame, frame_of, last_frame, settings
-from widgets import host
+from widgets.frame import host
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 every_widget = pytest.mark.parametrize("name", NAMES)
 
 

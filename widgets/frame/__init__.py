@@ -1,0 +1,1 @@
+"""What every widget is written in and run by: no lesson of its own."""
