@@ -22,12 +22,13 @@ CHECKERS = ["axe-core/axe.min.js", "html-validate/bin/html-validate.mjs"]      #
 
 
 def serve():
-    from tools import environment, pages
-    from tools.say import say
-    from tools.serve import Server
+    from tools import book
+    from tools.runtime import environment
+    from tools.runtime.say import say
+    from tools.runtime.serve import Server
     environment.install("requirements.txt")
     seen, server = state(), Server(ROOT / "_site", live=True)
-    pages.build(ROOT / "_site", server.address)
+    book.build(ROOT / "_site", server.address)
     with server:
         say(("" if server.port == 8000 else f"Port 8000 is taken, so this is {server.port}. ") + f"The book is at {server.address} (Ctrl-C stops)")
         rebuild_on_change(server, seen)
@@ -35,9 +36,9 @@ def serve():
 
 def state():
     """When each source file was last written, and its size."""
-    from tools import pages
+    from tools import book
     found = {}
-    for path in pages.sources():
+    for path in book.sources():
         with contextlib.suppress(OSError):      # it went away between listing and looking
             found[path.relative_to(ROOT).as_posix()] = path.stat().st_mtime_ns, path.stat().st_size
     return found
@@ -57,17 +58,19 @@ def rebuild_on_change(server, seen):
 
 
 def build(*options):
-    from tools import offline, pages
-    pages.build(ROOT / "_site")
+    from tools import book
+    from tools.runtime import offline
+    book.build(ROOT / "_site")
     if options:
         offline.archive(ROOT / "_site", ROOT / "rl-post-training.zip")
 
 
 def test(*arguments):
     """The browser tests find the pages at $BOOK_URL, their files in $BOOK_SITE, and the browsers in $CHROMIUM, $FIREFOX and $WEBKIT (on $SCREEN)."""
-    from tools import environment, fetch, pages, vendor
-    from tools.say import Stop, say
-    from tools.serve import Server
+    from tools import book
+    from tools.runtime import environment, fetch, vendor
+    from tools.runtime.say import Stop, say
+    from tools.runtime.serve import Server
     others = arguments[:2] == ("--browsers", "all")
     arguments = arguments[2 * others:]
     if "--browsers" in arguments:
@@ -84,7 +87,7 @@ def test(*arguments):
     with Server(site, port=8500, base="/rl-post-training/") as server:          # below a path, as on GitHub Pages
         variables.update(CHROMIUM=environment.chromium(), BOOK_URL=server.address, BOOK_SITE=str(site), **(environment.other_browsers() if others else {}))
         fetch.npm_packages([*vendor.TAKEN, *CHECKERS], environment.with_node())
-        pages.build(site, server.address)
+        book.build(site, server.address)
         return subprocess.run(pytest, cwd=ROOT, env=variables).returncode or lint
 
 
@@ -102,7 +105,7 @@ def main(verb="", *words):
     if verb not in verbs or (words and verb != "test" and [verb, *words] != ["build", "--zip"]):
         print(__doc__.strip())
         return 0 if verb in ("", "help", "-h", "--help") else 2
-    from tools.say import Stop
+    from tools.runtime.say import Stop
     try:
         return verbs[verb](*words)
     except KeyboardInterrupt:

@@ -88,17 +88,17 @@ def main():
     asked.add_argument("--only", default="", help="widgets by name, with commas")
     wanted = asked.parse_args()
 
-    from tools import environment
+    from tools.runtime import environment
     python = environment.install("requirements.txt", "requirements-test.txt")
     if Path(sys.prefix) != environment.VENV:
         return subprocess.run([python, __file__, *sys.argv[1:]], cwd=ROOT).returncode
 
     from playwright.sync_api import sync_playwright
 
-    from tools import pages
+    from tools import book
     site, chromium = ROOT / "_cache" / "tested-site", environment.chromium()
     with gzipped_server(site) as server, sync_playwright() as playwright:
-        pages.build(site, server.address)
+        book.build(site, server.address)
         widgets = {name: page for name, page in widgets_of(site).items() if not wanted.only or name in wanted.only.split(",")}
         launch = lambda: playwright.chromium.launch(executable_path=chromium, args=FLAGS)
         measured(launch, server, "bare/", 1)                # the server's first packing of the files is not the reader's time
@@ -209,7 +209,7 @@ def spread(times):
 
 
 def gzipped_server(site):
-    from tools.serve import Handler, Server
+    from tools.runtime.serve import Handler, Server
 
     class Gzipped(Handler):
         packed = {}

@@ -7,8 +7,8 @@ import numpy as np
 from sim import algorithms
 from sim.estimators import aggregation, group_baselines
 from sim.experiments import one_group
+from sim.experiments.runs import add_run
 from sim.framework.algorithm import Algorithm
-from sim.framework.runs import add_run
 from sim.worlds import tasks
 from widgets.frame.contract import Break, Readout, choice, ladder, slider
 from widgets.frame.marks import bars, dots, each_run, label, line, panel, threshold

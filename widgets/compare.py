@@ -6,8 +6,8 @@ import numpy as np
 
 from sim.algorithms import NAMES, dapo
 from sim.algorithms.recipes import RECIPES, Recipe
+from sim.experiments.runs import modsum_run
 from sim.framework.controller import Controller
-from sim.framework.runs import modsum_run
 from sim.framework.trainer import Trainer
 from sim.worlds import modsum
 from widgets.frame.contract import Break, Readout, choice, ladder, slider

@@ -6,9 +6,9 @@ import numpy as np
 
 from sim.algorithms import grpo
 from sim.experiments import faults
+from sim.experiments.runs import add_run
 from sim.framework import invariants, iteration
 from sim.framework.controller import mean_k3
-from sim.framework.runs import add_run
 from sim.worlds import tasks, tinylm
 from widgets.frame.contract import Break, Readout, choice, ladder, slider, toggle
 from widgets.frame.marks import bars, dots, label, line, panel

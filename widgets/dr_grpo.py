@@ -6,7 +6,7 @@ import numpy as np
 
 from sim.algorithms import dapo, dr_grpo, grpo
 from sim.estimators import length_bias, std_weight
-from sim.framework.runs import modsum_run
+from sim.experiments.runs import modsum_run
 from sim.worlds import modsum
 from widgets.frame.contract import Break, Readout, choice, ladder, slider, toggle
 from widgets.frame.marks import each_run, label, line, panel, threshold

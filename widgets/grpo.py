@@ -6,8 +6,8 @@ import numpy as np
 
 from sim.algorithms import grpo
 from sim.estimators import group_baselines
+from sim.experiments.runs import modsum_run
 from sim.framework.controller import Controller
-from sim.framework.runs import modsum_run
 from sim.worlds import modsum
 from widgets.frame.contract import Break, Readout, choice, ladder, slider
 from widgets.frame.marks import band, dots, each_run, label, line, panel, threshold

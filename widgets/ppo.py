@@ -5,9 +5,9 @@ import numpy as np
 
 from sim.algorithms import ppo
 from sim.estimators import surrogate
+from sim.experiments.runs import modsum_run
 from sim.framework.algorithm import Algorithm
 from sim.framework.controller import LOG_RATIO_EDGES
-from sim.framework.runs import modsum_run
 from sim.framework.trainer import Trainer
 from sim.worlds import modsum
 from widgets.frame.contract import Break, Readout, choice, ladder, slider, toggle

@@ -7,7 +7,7 @@ import numpy as np
 from sim.algorithms import reinforce
 from sim.estimators import gradient_noise
 from sim.estimators.gradient_noise import LOGITS, REWARD
-from sim.framework.runs import modsum_run
+from sim.experiments.runs import modsum_run
 from sim.worlds import modsum
 from widgets.frame.contract import Break, Readout, choice, ladder, slider
 from widgets.frame.marks import band, bars, dots, each_run, label, line, panel, threshold

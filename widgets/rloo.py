@@ -6,7 +6,7 @@ import numpy as np
 
 from sim.algorithms import rloo
 from sim.estimators import completion_ratio, gradient_noise, group_baselines, kl, surrogate
-from sim.framework.runs import modsum_run
+from sim.experiments.runs import modsum_run
 from sim.worlds import modsum
 from sim.worlds.optimizer import SGD, AdamW
 from widgets.frame.contract import Break, Readout, choice, ladder, slider, toggle

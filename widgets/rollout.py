@@ -6,9 +6,9 @@ import numpy as np
 
 from sim.algorithms import grpo
 from sim.estimators import attempts, kl, surrogate
+from sim.experiments.runs import add_run
 from sim.framework.env import Verifier
 from sim.framework.rollout import RolloutEngine, nucleus
-from sim.framework.runs import add_run
 from sim.framework.trainer import Trainer
 from sim.worlds import tasks
 from sim.worlds.scorer import outcome

@@ -5,9 +5,9 @@ import numpy as np
 
 from sim.algorithms import dr_grpo, grpo
 from sim.estimators import aggregation, microbatch, surrogate
+from sim.experiments.runs import add_run
 from sim.experiments.token_gradient import TokenGradient, before_the_last_step, token_gradient
 from sim.framework.algorithm import Algorithm
-from sim.framework.runs import add_run
 from sim.framework.trainer import Trainer
 from sim.worlds import tasks, tinylm
 from sim.worlds.optimizer import SGD, AdamW

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sim.algorithms import reinforce
-from sim.framework.runs import add_run
+from sim.experiments.runs import add_run
 from sim.worlds import bandit, tasks
 from sim.worlds.optimizer import AdamW
 from widgets.frame.contract import Break, Readout, choice, ladder, slider

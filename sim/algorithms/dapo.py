@@ -4,7 +4,7 @@ Not here: overlong filtering, and the paper's rewards of 1 and -1: ours are 1 an
 """
 import numpy as np
 
-from sim.framework.runs import run
+from sim.experiments.runs import run
 
 HP = dict(inner_epochs=4, beta=0.0, eps=0.2, eps_high=0.28, L_cache=4)
 

@@ -4,7 +4,7 @@ A sum over tokens divided by a constant, the longest length T, so that a token w
 """
 import numpy as np
 
-from sim.framework.runs import run
+from sim.experiments.runs import run
 
 HP = dict(inner_epochs=4, beta=0.0, eps=0.2)
 

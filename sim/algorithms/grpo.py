@@ -5,7 +5,7 @@ to the reference is a penalty in the loss (k3). The paper does not say which sta
 """
 import numpy as np
 
-from sim.framework.runs import run
+from sim.experiments.runs import run
 
 HP = dict(inner_epochs=4, beta=0.04, eps=0.2)
 

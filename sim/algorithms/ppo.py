@@ -5,7 +5,7 @@ clipped value loss of the RLHF implementations (Huang et al. (2024), arXiv:2403.
 """
 import numpy as np
 
-from sim.framework.runs import run
+from sim.experiments.runs import run
 
 HP = dict(inner_epochs=4, beta=0.0, eps=0.2, lam=1.0)
 

@@ -4,7 +4,7 @@ Token weights: sum over the tokens, mean over the completions, which is the poli
 """
 import numpy as np
 
-from sim.framework.runs import run
+from sim.experiments.runs import run
 
 HP = dict(inner_epochs=1, beta=0.0)
 

@@ -5,7 +5,7 @@ A KL penalty belongs in the reward here (shape_reward).
 """
 import numpy as np
 
-from sim.framework.runs import run
+from sim.experiments.runs import run
 
 HP = dict(inner_epochs=1, beta=0.0)
 

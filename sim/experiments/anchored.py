@@ -6,7 +6,7 @@ group's mean, without a division by the standard deviation (Liu et al. (2025), a
 from dataclasses import dataclass
 
 from sim.algorithms import dr_grpo
-from sim.framework.runs import add_run
+from sim.experiments.runs import add_run
 from sim.worlds import tasks
 
 EVERY = 4                       # updates between two measurements

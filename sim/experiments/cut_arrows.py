@@ -6,7 +6,7 @@ arXiv:2203.02155. A cut changes what one role hands to the next and nothing else
 import numpy as np
 
 from sim.algorithms import reinforce
-from sim.framework.runs import modsum_run
+from sim.experiments.runs import modsum_run
 from sim.framework.weight_sync import WeightSync
 
 ARROWS = ("trajs", "tokens", "+reward", "ref_logp", "loss_fn", "weight sync")

@@ -9,8 +9,8 @@ import numpy as np
 from sim.algorithms import grpo
 from sim.estimators.importance import CORRECTIONS, effective_sample_size
 from sim.estimators.precision import cast_params
+from sim.experiments.runs import add_run
 from sim.framework.controller import Frame
-from sim.framework.runs import add_run
 from sim.framework.weight_sync import WeightSync
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sim.algorithms import grpo
-from sim.framework.runs import lookup_run
+from sim.experiments.runs import lookup_run
 from sim.worlds.optimizer import norm
 from sim.worlds.tinylm import V
 

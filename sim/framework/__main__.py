@@ -6,7 +6,7 @@ from importlib import import_module
 import numpy as np
 
 from sim.algorithms import NAMES
-from sim.framework.runs import add_run, lookup_run, modsum_run
+from sim.experiments.runs import add_run, lookup_run, modsum_run
 
 TASKS = {"add": add_run, "lookup": lookup_run, "modsum": modsum_run}
 ROWS, BAR = 10, 40                      # lines of the curve, characters of a full bar

@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 
 from tests.browser.conftest import THOROUGH
-from tools import environment
+from tools.runtime import environment
 
 ROOT = Path(__file__).parents[2]
 SITE = Path(os.environ.get("BOOK_SITE", "no-such-folder"))

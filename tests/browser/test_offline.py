@@ -10,8 +10,9 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.conftest import PATIENCE, RECORD, WITH_WIDGET, live, press
-from tools import lessons, offline
-from tools.serve import Handler, Server
+from tools.pages import lessons
+from tools.runtime import offline
+from tools.runtime.serve import Handler, Server
 
 SITE = Path(os.environ.get("BOOK_SITE", "."))
 FIRST, SECOND = (next(lesson for lesson in WITH_WIDGET if lesson.widget == name) for name in ("kl_estimators", "kv_cache"))

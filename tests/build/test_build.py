@@ -17,9 +17,11 @@ from io import BytesIO
 import pytest
 
 import build
-from tools import environment, fetch, files, links, pages, vendor
-from tools.say import Stop
-from tools.serve import Server
+from tools import book
+from tools.pages import links
+from tools.runtime import environment, fetch, files, vendor
+from tools.runtime.say import Stop
+from tools.runtime.serve import Server
 
 WHEEL, CONTENT = "numpy-0.0-wasm32.whl", b"the bytes that were published"
 SUM = hashlib.sha256(CONTENT).hexdigest()
@@ -174,14 +176,14 @@ def test_every_pinned_package_carries_its_sums():
 # --- building
 
 @pytest.fixture
-def book(tmp_path, monkeypatch):
+def clone(tmp_path, monkeypatch):
     """A repository of one page, built without the runtime."""
-    for module in (pages, environment):
+    for module in (book, environment):
         monkeypatch.setattr(module, "ROOT", tmp_path)
-    monkeypatch.setattr(pages, "CACHE", tmp_path / "_cache")
-    monkeypatch.setattr(pages.environment, "install", lambda *lists: sys.executable)
-    monkeypatch.setattr(pages.environment, "with_node", lambda: dict(os.environ))
-    monkeypatch.setattr(pages.vendor, "fill", lambda *words: None)
+    monkeypatch.setattr(book, "CACHE", tmp_path / "_cache")
+    monkeypatch.setattr(book.environment, "install", lambda *lists: sys.executable)
+    monkeypatch.setattr(book.environment, "with_node", lambda: dict(os.environ))
+    monkeypatch.setattr(book.vendor, "fill", lambda *words: None)
     files.write(tmp_path / "mkdocs.yml", "site_name: B\nsite_url: !ENV [SITE_URL, 'https://example.org/']\n"
                                          "docs_dir: lessons\ntheme: {name: null, custom_dir: site}\n")
     files.write(tmp_path / "site" / "main.html", "<link href={{ config.site_url }}>{{ page.content }}")
@@ -190,30 +192,30 @@ def book(tmp_path, monkeypatch):
     return tmp_path
 
 
-def test_pages_that_have_not_changed_are_not_built_again(book, monkeypatch, capsys):
-    pages.build(book / "_site")
+def test_pages_that_have_not_changed_are_not_built_again(clone, monkeypatch, capsys):
+    book.build(clone / "_site")
     capsys.readouterr()
-    pages.build(book / "_site")
+    book.build(clone / "_site")
     assert capsys.readouterr().out == ""
-    files.write(book / "lessons" / "index.md", "two")
-    pages.build(book / "_site")
-    assert "two" in (book / "_site" / "index.html").read_text()
+    files.write(clone / "lessons" / "index.md", "two")
+    book.build(clone / "_site")
+    assert "two" in (clone / "_site" / "index.html").read_text()
 
 
-def test_another_address_is_another_build(book):
+def test_another_address_is_another_build(clone):
     for address in ("http://127.0.0.1:8000/", "http://127.0.0.1:8001/"):
-        pages.build(book / "_site", address)
-        assert f"<link href={address}>" in (book / "_site" / "index.html").read_text()
+        book.build(clone / "_site", address)
+        assert f"<link href={address}>" in (clone / "_site" / "index.html").read_text()
 
 
-def test_a_broken_link_stops_the_build_and_the_old_pages_stay(book, capsys):
-    pages.build(book / "_site")
-    files.write(book / "lessons" / "index.md", "[there](nowhere.md)")
+def test_a_broken_link_stops_the_build_and_the_old_pages_stay(clone, capsys):
+    book.build(clone / "_site")
+    files.write(clone / "lessons" / "index.md", "[there](nowhere.md)")
     with pytest.raises(Stop, match="not built"):
-        pages.build(book / "_site")
+        book.build(clone / "_site")
     assert "nowhere.md" in capsys.readouterr().out
-    assert "one" in (book / "_site" / "index.html").read_text()
-    assert list((book / "_cache").iterdir()) == []
+    assert "one" in (clone / "_site" / "index.html").read_text()
+    assert list((clone / "_cache").iterdir()) == []
 
 
 @pytest.mark.parametrize(("link", "complaint"), [("code/kl.html#L9", "leads to no such anchor"), ("code/kl.html", None), ("code/kl.html#L1", None),
@@ -226,28 +228,28 @@ def test_every_link_of_a_page_leads_somewhere(link, complaint, tmp_path):
     assert list(links.broken(tmp_path)) == ([f"ppo/index.html: {link} {complaint}"] if complaint else [])
 
 
-def test_a_link_that_a_fence_wrote_to_nowhere_stops_the_build(book, capsys):
-    files.write(book / "site" / "main.html", "<a href=../code/sim/estimators/kl.py.html#L1>")
+def test_a_link_that_a_fence_wrote_to_nowhere_stops_the_build(clone, capsys):
+    files.write(clone / "site" / "main.html", "<a href=../code/sim/estimators/kl.py.html#L1>")
     with pytest.raises(Stop, match="not built"):
-        pages.build(book / "_site")
+        book.build(clone / "_site")
     assert "index.html: ../code/sim/estimators/kl.py.html#L1 leads to no file" in capsys.readouterr().out
-    assert not (book / "_site").exists()
+    assert not (clone / "_site").exists()
 
 
-def test_an_interrupted_build_leaves_the_old_pages(book, monkeypatch):
-    pages.build(book / "_site")
-    files.write(book / "lessons" / "index.md", "two")
-    monkeypatch.setattr(pages, "step", fails(KeyboardInterrupt()))
+def test_an_interrupted_build_leaves_the_old_pages(clone, monkeypatch):
+    book.build(clone / "_site")
+    files.write(clone / "lessons" / "index.md", "two")
+    monkeypatch.setattr(book, "step", fails(KeyboardInterrupt()))
     with pytest.raises(KeyboardInterrupt):
-        pages.build(book / "_site")
-    assert "one" in (book / "_site" / "index.html").read_text()
-    assert list((book / "_cache").iterdir()) == []
+        book.build(clone / "_site")
+    assert "one" in (clone / "_site" / "index.html").read_text()
+    assert list((clone / "_cache").iterdir()) == []
 
 
-def test_what_is_generated_or_hidden_is_no_source(book):
+def test_what_is_generated_or_hidden_is_no_source(clone):
     for name in ("site/vendor/python.zip", "sim/__pycache__/kl.pyc", "lessons/.index.md.swp", "lessons/index.md~"):
-        files.write(book / name, "x")
-    assert [path.relative_to(book).as_posix() for path in pages.sources()] == ["lessons/index.md", "site/main.html", "tools/finish.py", "mkdocs.yml"]
+        files.write(clone / name, "x")
+    assert [path.relative_to(clone).as_posix() for path in book.sources()] == ["lessons/index.md", "site/main.html", "tools/pages/finish.py", "mkdocs.yml"]
 
 
 # --- the environment

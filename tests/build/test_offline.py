@@ -10,7 +10,7 @@ from functools import partial
 import pytest
 
 import build
-from tools import files, offline
+from tools.runtime import files, offline
 
 PAGE = '<link href="../assets/style.css"><a href="../assets.html"><script>{"search": "../assets/search.js"}</script><code>href=assets/</code>'
 
@@ -54,7 +54,7 @@ def test_the_button_says_how_many_megabytes_it_keeps(tmp_path):
 
 def test_the_archive_starts_by_the_line_its_readme_gives(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(build, "ROOT", tmp_path)
-    monkeypatch.setattr("tools.pages.build", lambda out: pages(out))
+    monkeypatch.setattr("tools.book.build", lambda out: pages(out))
     assert not build.main("build", "--zip")
     with zipfile.ZipFile(tmp_path / "rl-post-training.zip") as archive:
         archive.extractall(tmp_path / "stick")

@@ -9,7 +9,7 @@ import zipfile
 
 import pytest
 
-from tools import environment, fetch, snapshot, vendor
+from tools.runtime import environment, fetch, snapshot, vendor
 
 PAGE = snapshot.PAGE
 RUN_ALL = """

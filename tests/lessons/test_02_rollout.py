@@ -8,8 +8,8 @@ import pytest
 
 from sim.algorithms import grpo
 from sim.estimators import attempts, kl
+from sim.experiments.runs import add_run
 from sim.framework.rollout import nucleus
-from sim.framework.runs import add_run
 from sim.worlds import tasks
 from sim.worlds.tinylm import PAD, TEXT, log_softmax
 from tests.lessons.prose import Lesson

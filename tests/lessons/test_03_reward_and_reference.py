@@ -9,7 +9,7 @@ import pytest
 from sim.algorithms import dr_grpo
 from sim.estimators import hacking, kl
 from sim.experiments import anchored
-from sim.framework.runs import add_run
+from sim.experiments.runs import add_run
 from sim.worlds import tasks, tinylm
 from sim.worlds.scorer import score
 from tests.lessons.prose import Lesson

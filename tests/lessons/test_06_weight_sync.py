@@ -9,7 +9,7 @@ import pytest
 from sim.algorithms import grpo
 from sim.estimators import importance
 from sim.experiments import stale
-from sim.framework.runs import add_run
+from sim.experiments.runs import add_run
 from sim.framework.weight_sync import WeightSync, transfer_seconds
 from tests.lessons.prose import Lesson
 from widgets import weight_sync
@@ -60,7 +60,7 @@ def test_with_fresh_weights_and_with_none():
 
 @pytest.mark.parametrize("every, length", [(128, "0.26"), (1, "0.17")])
 def test_the_run_that_receives_nothing_does_not_come_to_rest(every, length):
-    controller = add_run(grpo, hyper=dict(inner_epochs=1, beta=0.0), sync=WeightSync(every))      # as sim.experiments.stale does; GRPO's surrogate is ratio and clip
+    controller = add_run(grpo, hyper=dict(inner_epochs=1, beta=0.0), sync=WeightSync(every))      # as sim/experiments/stale.py: ratio and clip
     pushed, moved = [], []
     for event in controller.iterate(120):
         if event.stage == 2:

@@ -12,7 +12,7 @@ from sim.experiments import faults
 from sim.framework.iteration import updates_per_iteration
 from sim.worlds import tasks, tinylm
 from tests.lessons.prose import Lesson
-from tools import maps, recording
+from tools.pages import maps, recording
 from widgets import controller
 from widgets.controller import Knobs
 from widgets.frame import host

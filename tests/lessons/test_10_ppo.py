@@ -8,7 +8,7 @@ import pytest
 
 from sim.algorithms import ppo as algorithm
 from sim.estimators import surrogate
-from sim.framework.runs import modsum_run
+from sim.experiments.runs import modsum_run
 from sim.worlds import modsum
 from tests.lessons.prose import Lesson
 from widgets import ppo

@@ -9,7 +9,7 @@ import pytest
 from sim.algorithms import dapo as algorithm
 from sim.algorithms import grpo
 from sim.estimators import clip_entropy, group_baselines
-from sim.framework.runs import modsum_run
+from sim.experiments.runs import modsum_run
 from sim.worlds import modsum
 from tests.lessons.prose import Lesson
 from widgets import dapo

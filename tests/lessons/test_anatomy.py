@@ -6,7 +6,7 @@ from urllib.parse import parse_qsl
 import pytest
 import yaml
 
-from tools import lessons
+from tools.pages import lessons
 from widgets.frame import host
 
 ROOT = Path(__file__).parents[2]

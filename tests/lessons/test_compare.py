@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from sim.algorithms import grpo
-from sim.framework.runs import modsum_run
+from sim.experiments.runs import modsum_run
 from sim.worlds import modsum
 from tests.lessons.prose import LESSONS, Lesson
-from tools import lineage
+from tools.pages import lineage
 from widgets import compare
 from widgets.compare import Knobs
 from widgets.frame import host

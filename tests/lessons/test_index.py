@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tools import lessons, maps, recording, thumbnails
+from tools.pages import lessons, maps, recording, thumbnails
 from widgets.frame.marks import bars, heat, line, panel
 
 LESSONS = Path(__file__).parents[2] / "lessons"

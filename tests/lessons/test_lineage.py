@@ -3,7 +3,7 @@ import re
 
 import pytest
 
-from tools import lessons, lineage
+from tools.pages import lessons, lineage
 
 DRAWINGS = re.findall(r"<svg.*?</svg>", lineage.figure("../"))
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.widgets.catalogue import NAMES, frame_of
-from tools import environment
+from tools.runtime import environment
 from widgets.frame import host
 
 ROOT = Path(__file__).parents[2]

@@ -9,7 +9,7 @@ from itertools import islice
 from pathlib import Path
 from unittest.mock import patch
 
-from tools import frames
+from tools.pages import frames
 from widgets.frame import host
 
 NAMES = sorted(file.stem for file in (Path(__file__).parents[2] / "widgets").glob("[!_]*.py"))

@@ -6,7 +6,7 @@ import pytest
 
 from sim.algorithms import rloo as algorithm
 from sim.estimators import group_baselines
-from sim.framework.runs import modsum_run
+from sim.experiments.runs import modsum_run
 from sim.worlds.optimizer import AdamW
 from tests.widgets import catalogue
 from widgets import rloo

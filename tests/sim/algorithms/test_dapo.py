@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from sim.algorithms import dapo, grpo
+from sim.experiments.runs import modsum_run
 from sim.framework.algorithm import Algorithm
-from sim.framework.runs import modsum_run
 from sim.worlds import modsum
 from tests.sim.algorithms.cases import MASK, OLD, RATIO, A
 

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from sim.algorithms import dapo, grpo
+from sim.experiments.runs import modsum_run
 from sim.framework.algorithm import Algorithm
-from sim.framework.runs import modsum_run
 from tests.sim.algorithms.cases import GROUPS, MASK, OLD, RATIO, A, expected_push
 
 

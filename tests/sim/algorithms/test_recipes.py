@@ -3,8 +3,8 @@ import pytest
 
 from sim.algorithms import dapo, grpo, recipes
 from sim.algorithms.recipes import RECIPES
+from sim.experiments.runs import modsum_run
 from sim.framework.algorithm import Algorithm
-from sim.framework.runs import modsum_run
 
 
 @pytest.mark.parametrize("name, rate", [("GRPO, 2024", 0.97), ("TRL 1.16.0", 0.55), ("DeepSeek-V3.2", 0.88), ("OLMo 3", 0.93),

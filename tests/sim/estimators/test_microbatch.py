@@ -5,8 +5,8 @@ import pytest
 
 from sim.algorithms import grpo
 from sim.estimators import aggregation, microbatch
+from sim.experiments.runs import add_run
 from sim.framework.algorithm import Algorithm
-from sim.framework.runs import add_run
 from tests.sim.estimators.test_aggregation import MASK, losses
 
 

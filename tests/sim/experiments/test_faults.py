@@ -6,8 +6,8 @@ import pytest
 
 from sim.algorithms import grpo
 from sim.experiments import faults
+from sim.experiments.runs import add_run
 from sim.framework import invariants
-from sim.framework.runs import add_run
 from sim.worlds import tasks
 from tests import marks
 

@@ -8,9 +8,9 @@ import pytest
 from sim import framework
 from sim.algorithms import ppo, reinforce
 from sim.estimators.surrogate import clipped
+from sim.experiments.runs import modsum_run
 from sim.framework.algorithm import Algorithm
 from sim.framework.controller import ROLES, ROUNDS, Controller
-from sim.framework.runs import modsum_run
 from sim.worlds import modsum
 from sim.worlds.optimizer import SGD
 
@@ -138,4 +138,5 @@ def test_the_framework_imports_no_policy_no_task_and_no_algorithm():
     for path in Path(framework.__file__).parent.glob("[!_]*.py"):
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.ImportFrom) and node.module.startswith("sim"):
-                assert node.module.startswith("sim.framework") or node.module in ("sim.worlds.scorer", "sim.estimators.advantages", "sim.estimators.precision", "sim.estimators.kl"), path.name
+                assert node.module.startswith("sim.framework") or node.module in ("sim.worlds.scorer", "sim.estimators.advantages", "sim.estimators.precision",
+                   "sim.estimators.kl"), path.name

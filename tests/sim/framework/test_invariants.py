@@ -5,9 +5,9 @@ import pytest
 
 from sim.algorithms import grpo
 from sim.experiments import faults
+from sim.experiments.runs import add_run
 from sim.framework import invariants
 from sim.framework.rollout import Batch
-from sim.framework.runs import add_run
 
 EOS, PAD = 18, 19
 

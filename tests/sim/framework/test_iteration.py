@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 
 from sim.algorithms import grpo
+from sim.experiments.runs import add_run
 from sim.framework import iteration
 from sim.framework.controller import ROLES
-from sim.framework.runs import add_run
 
 
 def finished(**hyper):

@@ -8,7 +8,7 @@ import pytest
 
 from sim import algorithms
 from sim.algorithms import dr_grpo, grpo, ppo, reinforce, rloo
-from sim.framework.runs import add_run, lookup_run, modsum_run
+from sim.experiments.runs import add_run, lookup_run, modsum_run
 from sim.framework.weight_sync import WeightSync
 from sim.worlds import tasks
 from tests import marks

@@ -13,11 +13,11 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 from pymdownx.superfences import SuperFencesException
 
-from tools import drawing, frames, lessons, lineage, maps, quoting
+from tools.pages import drawing, frames, lessons, lineage, maps, quoting
 from widgets.frame import data, host
 
 KNOBS_IN_VIEW = 5
-PARTS = Environment(loader=FileSystemLoader(Path(__file__).parents[1] / "site" / "parts"), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+PARTS = Environment(loader=FileSystemLoader(Path(__file__).parents[2] / "site" / "parts"), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
 
 
 def loud(fence):

@@ -1,4 +1,4 @@
-"""Read one member of a wheel on the Python package index: python -m tools.carrier PACKAGE RELEASE MEMBER FILE.
+"""Read one member of a wheel on the Python package index: python -m tools.runtime.carrier PACKAGE RELEASE MEMBER FILE.
 
 By HTTP ranges this moves the member's bytes only; an index that refuses ranges costs the whole wheel.
 Runs in the project's environment, which has the two packages it needs.
@@ -14,7 +14,7 @@ import requests
 from pypi_simple import PYPI_SIMPLE_ENDPOINT, PyPISimple
 from remotezip import RemoteIOError, RemoteZip
 
-from tools.say import Progress
+from tools.runtime.say import Progress
 
 
 def member(package, release, name):

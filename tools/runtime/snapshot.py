@@ -17,11 +17,11 @@ import threading
 import zipfile
 from pathlib import Path
 
-from tools import environment, fetch, files
-from tools.say import say
+from tools.runtime import environment, fetch, files
+from tools.runtime.say import say
 
 ROOT = fetch.ROOT
-SITE, MAKER = ROOT / "site", ROOT / "tools" / "snapshot.mjs"
+SITE, MAKER = ROOT / "site", ROOT / "tools" / "runtime" / "snapshot.mjs"
 PAGE = 4096                     # bytes compared and stored together
 SECONDS = 120                   # making one takes about ten
 FLAGS = ["--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"]

@@ -11,7 +11,7 @@ import numpy as np
 
 from widgets.frame import host
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 KEPT = ROOT / "_cache" / "frames"
 
 

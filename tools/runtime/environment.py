@@ -5,9 +5,9 @@ import shutil
 import subprocess
 import sys
 
-from tools import files
-from tools.fetch import ROOT
-from tools.say import Stop, say
+from tools.runtime import files
+from tools.runtime.fetch import ROOT
+from tools.runtime.say import Stop, say
 
 VENV = ROOT / ".venv"
 SCRIPTS = VENV / ("Scripts" if os.name == "nt" else "bin")

@@ -9,8 +9,8 @@ import re
 import shutil
 import zipfile
 
-from tools import files
-from tools.say import say
+from tools.runtime import files
+from tools.runtime.say import say
 
 RUNTIME = ("assets", "vendor")
 UNASKED = ("*.map", "assets/javascripts/lunr/**/*.js", "sitemap.xml.gz")      # what no page asks for: source maps, stemmers of other languages

@@ -6,7 +6,7 @@ follows them, part by part. site/assets/map.js chooses a panel at a click on the
 import html
 from dataclasses import dataclass
 
-from tools import lessons, recording
+from tools.pages import lessons, recording
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,10 @@ import tempfile
 import time
 from pathlib import Path
 
-from tools import environment, links, offline, snapshot, vendor
-from tools.fetch import CACHE, ROOT
-from tools.say import Stop, say
+from tools.pages import links
+from tools.runtime import environment, offline, snapshot, vendor
+from tools.runtime.fetch import CACHE, ROOT
+from tools.runtime.say import Stop, say
 
 SOURCES = ["lessons", "widgets", "sim", "site", "tests", "tools", "mkdocs.yml", "build.py", "requirements.txt", "package-lock.json"]
 STAMP = ".built-from"
@@ -30,7 +31,7 @@ def build(out, address=None):
         say(f"Building the pages; lessons: {len(list((ROOT / 'lessons').glob('[0-9]*.md')))}")
         variables = {**node, "NO_MKDOCS_2_WARNING": "1", "PYTHONUTF8": "1", **({"SITE_URL": address} if address else {})}
         step([python, "-m", "mkdocs", "build", "--strict", "--site-dir", new], variables)         # --quiet would make --strict deaf to warnings
-        step([python, "-m", "tools.finish", new], variables)
+        step([python, "-m", "tools.pages.finish", new], variables)
         offline.seal(new)
         if nowhere := list(links.broken(new)):
             say("\n".join(f"  {sentence}" for sentence in nowhere))

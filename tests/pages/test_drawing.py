@@ -3,7 +3,7 @@ import re
 
 import pytest
 
-from tools import drawing
+from tools.pages import drawing
 from widgets.frame.marks import bars, dots, heat, line, panel
 
 

@@ -1,4 +1,4 @@
-// Makes the snapshot that site/assets/snapshot.js puts back: runs at build, in a worker of a headless Chromium, and posts to tools/snapshot.py.
+// Makes the snapshot that site/assets/snapshot.js puts back: runs at build, in a worker of a headless Chromium, and posts to tools/runtime/snapshot.py.
 import create from "/vendor/pyodide/pyodide.asm.mjs";
 import { loadPyodide } from "/vendor/pyodide/pyodide.mjs";
 import { link, NO_LIBRARY, OPTIONS } from "/assets/snapshot.js";

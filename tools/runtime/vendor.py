@@ -3,8 +3,8 @@ import io
 import re
 import zipfile
 
-from tools import fetch, files, snapshot
-from tools.say import Stop
+from tools.runtime import fetch, files, snapshot
+from tools.runtime.say import Stop
 
 ROOT = fetch.ROOT
 VENDOR = ROOT / "site" / "vendor"
@@ -38,7 +38,7 @@ def fill(node, python):
     wheel, wheel_sum = fetch.numpy_wheel(python)
     linker = (ROOT / "node_modules" / COPIES[LINKER]).read_text(encoding="utf-8")
     if linker.count(PATCH[0]) != 1:
-        raise Stop("This Pyodide links libraries in another way: PATCH in tools/vendor.py does not fit it.")
+        raise Stop("This Pyodide links libraries in another way: PATCH in tools/runtime/vendor.py does not fit it.")
     copies = {place: (ROOT / "node_modules" / name, sums[name]) for place, name in COPIES.items() if place != LINKER}
     copies[f"pyodide/{wheel.name}"] = wheel, wheel_sum
     texts = {"python.zip": packed(PACKED), "katex/katex.css": woff2_only((ROOT / "node_modules" / STYLE).read_text(encoding="utf-8")).encode(),

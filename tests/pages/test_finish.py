@@ -2,7 +2,7 @@
 import base64
 import hashlib
 
-from tools import finish
+from tools.pages import finish
 
 HEAD = """<meta http-equiv="Content-Security-Policy" content="script-src 'self' 'inline-scripts'">"""
 

@@ -10,8 +10,8 @@ from time import perf_counter
 import numpy as np
 
 from sim.algorithms import grpo, ppo
+from sim.experiments.runs import add_run, modsum_run
 from sim.framework.iteration import carried, weight
-from sim.framework.runs import add_run, modsum_run
 from sim.worlds import tinylm
 
 WARM_UP = 2

@@ -3,7 +3,7 @@
 Arrows lead to the lesson that shows the patch; a lesson that is not in the navigation is drawn and not linked.
 """
 from sim.algorithms import NAMES
-from tools import lessons, quoting
+from tools.pages import lessons, quoting
 
 NODES = {name: (file, f"{lesson:02}") for lesson, (name, file) in enumerate(NAMES.items(), 9)}
 EDGES = {                               # (from, to): the change in words

@@ -7,7 +7,7 @@ from math import ceil, floor, isfinite, log10
 from pathlib import Path
 
 HEIGHT, ALONE, BESIDE = 260, 480, 300         # pixels on a wide screen, where the plot that replaces it is as high; of a panel by itself, and of one of two
-LEFT, RIGHT, TOP, BOTTOM = json.loads((Path(__file__).parents[1] / "site/assets/look.json").read_text(encoding="utf-8"))["layout"]["margin"].values()
+LEFT, RIGHT, TOP, BOTTOM = json.loads((Path(__file__).parents[2] / "site/assets/look.json").read_text(encoding="utf-8"))["layout"]["margin"].values()
 
 
 def svg(panel, width=BESIDE):

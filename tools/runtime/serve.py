@@ -5,7 +5,7 @@ import threading
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from tools.say import Stop
+from tools.runtime.say import Stop
 
 RELOAD = b"""let seen;
 new EventSource("/-/builds").onmessage = ({ data }) => { if (seen && seen !== data) location.reload(); seen = data; };

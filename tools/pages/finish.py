@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tools import quoting
+from tools.pages import quoting
 
 SHOWN = ("sim", "widgets", "tests")
 POLICY = "'inline-scripts'"                             # where site/main.html has their sums written
@@ -15,7 +15,7 @@ POLICY = "'inline-scripts'"                             # where site/main.html h
 
 def finish(site):
     """Formulas by one Node call; code/sim/estimators/kl.py.html and its like for every module."""
-    subprocess.run(["node", str(quoting.ROOT / "tools" / "maths.mjs"), str(site)], check=True)
+    subprocess.run(["node", str(quoting.ROOT / "tools" / "pages" / "maths.mjs"), str(site)], check=True)
     for page in site.rglob("*.html"):
         text = page.read_text(encoding="utf-8")
         if "<table>" in text:

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import yaml
 
-from tools import frames, thumbnails
+from tools.pages import frames, thumbnails
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 WORDS_A_MINUTE = 200
 
 ANSWERS = {                             # what a part answers, in one line, under its title

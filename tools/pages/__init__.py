@@ -1,0 +1,1 @@
+"""What stands on a page: fences, figures drawn at build, cards, maps, formulas."""
