@@ -1,8 +1,11 @@
-"""Measure the built book on this machine, next to a bare Pyodide and numpy page in the same run: python bench/run.py [--repeat 3] [--only ppo,grpo]
+"""Measure the built book on this machine, next to a bare Pyodide and numpy page in the same run: python bench/run.py
+[--repeat 3] [--only ppo,grpo]
 
-Every start is a new browser with an empty cache; files come gzipped from a server on this machine, as GitHub Pages sends them, so that
-what is measured is computation and not a network. Times are milliseconds from navigation, or from the knob's move, to the next painted frame.
+Every start is a new browser with an empty cache; files come gzipped from a server on this machine, as GitHub Pages
+sends them, so that what is measured is computation and not a network. Times are milliseconds from navigation, or from
+the knob's move, to the next painted frame.
 """
+
 import argparse
 import gzip
 import os
@@ -19,67 +22,17 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT)]
 BARE, MOVES = ROOT / "bench" / "bare", 30
 CHUNK, TURNS = 1 << 14, 500
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"]
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
 
-WATCH = """
-window.seen = {};
-const Plain = Worker;
-window.Worker = class extends Plain {                                   // when Python's answer reaches the page, before anything is drawn
-  constructor(...words) {
-    super(...words);
-    this.addEventListener("message", ({ data }) => { if (data.frame || Array.isArray(data)) window.answered ??= performance.now(); });
-  }
-};
-const note = (name) => { window.seen[name] ??= performance.now(); };
-const settled = ["live", "broken"];
-(function look() {                                                      // once a painted frame
-  const widget = document.querySelector("figure.rl-widget");
-  if (widget?.querySelector(".plot svg")) note("figure");
-  if (widget?.querySelector(".plot .main-svg")) note("plot");
-  if (settled.includes(widget?.dataset.state)) note("live");
-  if (window.drawn) note("live");
-  if (document.querySelector("path")?.hasAttribute("d") && window.drawn) note("figure");
-  requestAnimationFrame(look);
-})();
-// From an act to the first complete picture after it and, where the act starts a run, to its end.
-window.after = (act) => new Promise((resolve) => {
-  const widget = document.querySelector("figure.rl-widget"), began = performance.now(), times = {};
-  window.answered = undefined;
-  if (!widget) {
-    const before = window.drawn;
-    act();
-    return (function wait() {
-      window.drawn > before ? resolve({ answer: answered - began, picture: performance.now() - began }) : requestAnimationFrame(wait);
-    })();
-  }
-  const waiting = new Set([...widget.querySelectorAll(".panels:not([hidden]) .plot")]), plots = [...waiting];
-  const painted = (plot) => () => {
-    if (waiting.delete(plot) && !waiting.size) requestAnimationFrame(() => { times.picture = performance.now() - began; });
-  };
-  const handlers = plots.map(painted);
-  let ran = false;
-  const states = new MutationObserver(() => { ran ||= widget.dataset.state === "running"; });
-  states.observe(widget, { attributeFilter: ["data-state"] });
-  plots.forEach((plot, i) => plot.on("plotly_afterplot", handlers[i]));
-  act(widget);
-  (function wait() {
-    if (widget.dataset.state === "error") return resolve({ error: widget.querySelector(".state").textContent });
-    if (times.picture && ran && settled.includes(widget.dataset.state)) {
-      states.disconnect();
-      plots.forEach((plot, i) => plot.removeListener("plotly_afterplot", handlers[i]));
-      return resolve({ ...times, answer: answered - began, run: performance.now() - began });
-    }
-    requestAnimationFrame(wait);
-  })();
-});
-window.knob = () => [...document.querySelectorAll("figure.rl-widget form input[type=range], body > input[type=range]")][0];
-window.turn = (share) => () => {
-  const input = window.knob(), [low, high, step] = [+input.min, +input.max, +input.step || 1];
-  const steps = Math.round((high - low) / step), now = Math.round((input.value - low) / step), to = Math.round(share * steps);
-  input.value = low + step * (to === now ? (to + 1) % (steps + 1) : to);
-  input.dispatchEvent(new Event("input", { bubbles: true }));
-};
-"""
+WATCH = (Path(__file__).parent / "watch.js").read_text(encoding="utf-8")
 
 
 def main():
@@ -89,6 +42,7 @@ def main():
     wanted = asked.parse_args()
 
     from tools.runtime import environment
+
     python = environment.install("requirements.txt", "requirements-test.txt")
     if Path(sys.prefix) != environment.VENV:
         return subprocess.run([python, __file__, *sys.argv[1:]], cwd=ROOT).returncode
@@ -96,28 +50,50 @@ def main():
     from playwright.sync_api import sync_playwright
 
     from tools import book
+
     site, chromium = ROOT / "_cache" / "tested-site", environment.chromium()
     with gzipped_server(site) as server, sync_playwright() as playwright:
         book.build(site, server.address)
-        widgets = {name: page for name, page in widgets_of(site).items() if not wanted.only or name in wanted.only.split(",")}
+        widgets = {
+            name: page for name, page in widgets_of(site).items() if not wanted.only or name in wanted.only.split(",")
+        }
         launch = lambda: playwright.chromium.launch(executable_path=chromium, args=FLAGS)
-        measured(launch, server, "bare/", 1)                # the server's first packing of the files is not the reader's time
+        measured(launch, server, "bare/", 1)  # the server's first packing of the files is not the reader's time
         with launch() as browser:
-            print(f"{platform.platform()}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}, Chromium {browser.version}, "
-                  f"median of {wanted.repeat} cold starts\n")
-        print(f"{'':21}{'from navigation to, ms':>27}{'':17}{'a knob, median and p95 of 30, ms':>33}{'a default run, ms':>22}")
-        print(f"{'page':21}{'figure':>9}{'plot':>9}{'Python':>9}{'of bare':>9}{'MB':>8}{'answer':>12}{'':8}{'picture':>8}{'':8}{'first frame':>14}{'end':>8}")
+            print(
+                f"{platform.platform()}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}, Chromium "
+                f"{browser.version}, "
+                f"median of {wanted.repeat} cold starts\n"
+            )
+        print(
+            f"{'':21}{'from navigation to, ms':>27}{'':17}{'a knob, median and p95 of 30, ms':>33}"
+            f"{'a default run, ms':>22}"
+        )
+        print(
+            f"{'page':21}{'figure':>9}{'plot':>9}{'Python':>9}{'of bare':>9}{'MB':>8}"
+            f"{'answer':>12}{'':8}{'picture':>8}{'':8}{'first frame':>14}{'end':>8}"
+        )
         for name, page in {"(bare)": "bare/", **widgets}.items():
             print(row(name, measured(launch, server, page, wanted.repeat)), flush=True)
 
         print("\nOver a link of 20 Mbit/s and 40 ms: ms from navigation to Python's first answer, MB")
         some = next(iter(widgets.values()))
         server.link = Link(20e6 / 8, 0.04)
-        for name, page, server.without in (("(bare)", "bare/", ""), ("no snapshot", some, "snapshot.json"), (some.strip("/"), some, "")):
+        for name, page, server.without in (
+            ("(bare)", "bare/", ""),
+            ("no snapshot", some, "snapshot.json"),
+            (some.strip("/"), some, ""),
+        ):
             starts = [cold_start(launch, server, page) for _ in range(wanted.repeat)]
-            print(f"{name:16}{statistics.median(s['live'] for s in starts):18.0f}{starts[0]['bytes'] / 1e6:8.2f}", flush=True)
+            print(
+                f"{name:16}{statistics.median(s['live'] for s in starts):18.0f}{starts[0]['bytes'] / 1e6:8.2f}",
+                flush=True,
+            )
         server.link = None
-        print(f"\nThe page's heap on {some} after {TURNS} knob moves and after as many again, MB:{heap(launch, server, some)}")
+        print(
+            f"\nThe page's heap on {some} after {TURNS} knob moves and after as many again, "
+            f"MB:{heap(launch, server, some)}"
+        )
     return 0
 
 
@@ -130,7 +106,7 @@ class Link:
     def chunks(self, content):
         time.sleep(self.delay)
         for at in range(0, len(content), CHUNK):
-            chunk = content[at:at + CHUNK]
+            chunk = content[at : at + CHUNK]
             with self.wire:
                 time.sleep(len(chunk) / self.rate)
             yield chunk
@@ -177,7 +153,9 @@ def widgets_of(site):
 
 
 def measured(launch, server, page, repeat):
-    pairs = [(cold_start(launch, server, "bare/"), cold_start(launch, server, page)) for _ in range(repeat)]      # side by side: a machine's speed wanders
+    pairs = [
+        (cold_start(launch, server, "bare/"), cold_start(launch, server, page)) for _ in range(repeat)
+    ]  # side by side: a machine's speed wanders
     starts = [start for _, start in pairs]
     with opened(launch, server, page) as tab:
         tab.wait_for_function("seen.plot || !document.querySelector('figure.rl-widget')")
@@ -185,9 +163,21 @@ def measured(launch, server, page, repeat):
         first = tab.evaluate("after((widget) => widget.querySelector('.go').click())") if trains else None
         knob = "" if page == "bare/" else tab.evaluate("knob() ? 'yes' : 'none'")
         moves = [tab.evaluate(f"after(turn({share(i)}))") for i in range(MOVES)] if knob != "none" else []
-    median = lambda key: statistics.median(start[key] for start in starts if key in start) if any(key in start for start in starts) else None
+    median = lambda key: (
+        statistics.median(start[key] for start in starts if key in start)
+        if any(key in start for start in starts)
+        else None
+    )
     share_of_bare = statistics.median(start["live"] / bare["live"] for bare, start in pairs)
-    return dict(share=share_of_bare, figure=median("figure"), plot=median("plot"), live=median("live"), bytes=median("bytes"), moves=moves, first=first)
+    return dict(
+        share=share_of_bare,
+        figure=median("figure"),
+        plot=median("plot"),
+        live=median("live"),
+        bytes=median("bytes"),
+        moves=moves,
+        first=first,
+    )
 
 
 def share(i):
@@ -205,7 +195,11 @@ def row(name, m):
 
 def spread(times):
     """Median and 95th percentile: the smallest of the times that 95 % do not exceed."""
-    return f"{statistics.median(times):9.0f}{sorted(times)[-(-len(times) * 95 // 100) - 1]:7.0f}" if times else f"{'–':>16}"
+    return (
+        f"{statistics.median(times):9.0f}{sorted(times)[-(-len(times) * 95 // 100) - 1]:7.0f}"
+        if times
+        else f"{'–':>16}"
+    )
 
 
 def gzipped_server(site):
@@ -237,9 +231,11 @@ def gzipped_server(site):
 
         def translate_path(self, path):
             below = path.partition("?")[0].removeprefix(self.server.base)
-            if below.startswith("vendor/"):                     # the bare page takes the book's own files, wherever this build keeps them
+            if below.startswith("vendor/"):  # the bare page takes the book's own files, wherever this build keeps them
                 return str(next(site.glob("**/vendor")) / below.removeprefix("vendor/"))
-            return str(BARE / below.removeprefix("bare/")) if below.startswith("bare/") else super().translate_path(path)
+            return (
+                str(BARE / below.removeprefix("bare/")) if below.startswith("bare/") else super().translate_path(path)
+            )
 
     Server.link, Server.without = None, ""
     return Server(site, port=8500, base="/rl-post-training/", cache_control="max-age=600", handler=Gzipped)

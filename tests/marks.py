@@ -1,4 +1,5 @@
 """Why a test is left out inside Pyodide, where tests/pyodide runs the others a second time."""
+
 import sys
 
 import pytest

@@ -1,4 +1,5 @@
 """Arrows point one way, randomness is an argument, and every model names its source."""
+
 import ast
 import re
 import sys
@@ -18,7 +19,11 @@ def imports(file):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
-            yield from (f"{node.module}.{alias.name}" for alias in node.names) if node.module in ("sim", "widgets") else [node.module]
+            yield from (
+                (f"{node.module}.{alias.name}" for alias in node.names)
+                if node.module in ("sim", "widgets")
+                else [node.module]
+            )
 
 
 @pytest.mark.parametrize("file", SIM, **named)
@@ -26,16 +31,25 @@ def test_sim_knows_numpy_the_standard_library_and_itself(file):
     assert {name.split(".")[0] for name in imports(file)} - sys.stdlib_module_names <= {"numpy", "sim"}
 
 
-# The rooms of sim/, and the rooms that each may import from. Programs to be started (__main__.py, run.py) stand above all of them.
-ROOMS = dict(worlds=set(), cluster=set(), estimators={"worlds"}, algorithms={"estimators"}, framework={"worlds", "estimators"},
-             experiments={"worlds", "estimators", "algorithms", "framework"})
+# The rooms of sim/, and the rooms that each may import from. Programs to be started (__main__.py, run.py) stand above
+# all of them.
+ROOMS = dict(
+    worlds=set(),
+    cluster=set(),
+    estimators={"worlds"},
+    algorithms={"estimators"},
+    framework={"worlds", "estimators"},
+    experiments={"worlds", "estimators", "algorithms", "framework"},
+)
 
 
 @pytest.mark.parametrize("file", [f for f in SIM if f.parent.name != "sim" and f.name != "__main__.py"], **named)
 def test_arrows_between_the_rooms_of_sim_point_one_way(file):
     room = file.relative_to(ROOT / "sim").parts[0]
     others = {name.split(".")[1] for name in imports(file) if name.startswith("sim.")} - {room}
-    assert others <= ROOMS[room], f"sim/{room} may import from {sorted(ROOMS[room]) or 'no other room'}, not from {sorted(others - ROOMS[room])}"
+    assert others <= ROOMS[room], (
+        f"sim/{room} may import from {sorted(ROOMS[room]) or 'no other room'}, not from {sorted(others - ROOMS[room])}"
+    )
 
 
 @pytest.mark.parametrize("file", WIDGETS, **named)
@@ -53,12 +67,17 @@ def test_every_model_says_what_it_is_and_where_it_comes_from(file):
 @pytest.mark.parametrize("file", [f for f in SIM if f.name not in ("__main__.py", "runs.py", "tasks.py")], **named)
 def test_sim_is_pure(file):
     code = file.read_text(encoding="utf-8").split("if __name__")[0]
-    found = re.search(r"np\.random\.(seed|rand|normal|choice)\(|^\s*print\(|\bopen\(|\btime\.(time|perf)", code, flags=re.M)
+    found = re.search(
+        r"np\.random\.(seed|rand|normal|choice)\(|^\s*print\(|\bopen\(|\btime\.(time|perf)", code, flags=re.M
+    )
     assert not found, found[0]
 
 
-# In the page whole numbers have 32 bits unless they say otherwise, no operation warns, and a singular matrix raises nothing.
-ELSEWHERE = re.compile(r"astype\(int\)|dtype=int\b|np\.int[_p]\b|FloatingPointError|LinAlgError|(errstate|seterr)\([^)]*(raise|warn)|linalg\.(inv|solve)\b")
+# In the page whole numbers have 32 bits unless they say otherwise, no operation warns, and a singular matrix raises
+# nothing.
+ELSEWHERE = re.compile(
+    r"astype\(int\)|dtype=int\b|np\.int[_p]\b|FloatingPointError|LinAlgError|(errstate|seterr)\([^)]*(raise|warn)|linalg\.(inv|solve)\b"
+)
 
 
 @pytest.mark.parametrize("file", [*SIM, *WIDGETS], **named)
@@ -73,4 +92,8 @@ def test_the_pages_scripts_hold_no_mathematics():
 
 def test_every_module_of_sim_has_a_test_of_its_name():
     tested = lambda file: ROOT / "tests" / file.relative_to(ROOT).with_name(f"test_{file.name}")
-    assert [f.relative_to(ROOT).as_posix() for f in SIM if f.name not in ("__init__.py", "__main__.py") and not tested(f).exists()] == []
+    assert [
+        f.relative_to(ROOT).as_posix()
+        for f in SIM
+        if f.name not in ("__init__.py", "__main__.py") and not tested(f).exists()
+    ] == []

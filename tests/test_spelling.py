@@ -1,4 +1,5 @@
 """No known misspelling anywhere; the words that only look like one are listed in pyproject.toml."""
+
 import subprocess
 import sys
 from pathlib import Path
@@ -7,7 +8,9 @@ ROOT = Path(__file__).parents[1]
 
 
 def misspelled(*arguments):
-    return subprocess.run([sys.executable, "-m", "codespell_lib", *arguments], cwd=ROOT, capture_output=True, text=True).stdout
+    return subprocess.run(
+        [sys.executable, "-m", "codespell_lib", *arguments], cwd=ROOT, capture_output=True, text=True
+    ).stdout
 
 
 def test_every_word_is_spelled_as_it_should_be():
@@ -15,5 +18,5 @@ def test_every_word_is_spelled_as_it_should_be():
 
 
 def test_a_slip_would_be_found(tmp_path):
-    (tmp_path / "page.md").write_text("teh reader recieves a coloured page", encoding="utf-8")      # codespell:ignore
-    assert misspelled(str(tmp_path)).count("==>") == 3          # the spelling is American
+    (tmp_path / "page.md").write_text("teh reader recieves a coloured page", encoding="utf-8")  # codespell:ignore
+    assert misspelled(str(tmp_path)).count("==>") == 3  # the spelling is American

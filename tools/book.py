@@ -1,4 +1,5 @@
 """Build the pages into a directory that is complete at every moment."""
+
 import contextlib
 import hashlib
 import os
@@ -12,13 +13,26 @@ from tools.runtime import environment, offline, snapshot, vendor
 from tools.runtime.fetch import CACHE, ROOT
 from tools.runtime.say import Stop, say
 
-SOURCES = ["lessons", "widgets", "sim", "site", "tests", "tools", "mkdocs.yml", "build.py", "requirements.txt", "package-lock.json"]
+SOURCES = [
+    "lessons",
+    "widgets",
+    "sim",
+    "site",
+    "tests",
+    "tools",
+    "mkdocs.yml",
+    "build.py",
+    "requirements.txt",
+    "package-lock.json",
+]
 STAMP = ".built-from"
 FAILED = "The pages were not built: the messages above say where. The pages built before are as they were."
 
 
 def build(out, address=None):
-    """The pages at `out`, to be served under `address` (as mkdocs.yml says if None); nothing happens if they are there already."""
+    """The pages at `out`, to be served under `address` (as mkdocs.yml says if None); nothing happens if they are there
+    already.
+    """
     made_from = stamp(address)
     with contextlib.suppress(OSError):
         if (out / STAMP).read_text() == made_from:
@@ -29,8 +43,15 @@ def build(out, address=None):
     with workplace() as place:
         new = place / "site"
         say(f"Building the pages; lessons: {len(list((ROOT / 'lessons').glob('[0-9]*.md')))}")
-        variables = {**node, "NO_MKDOCS_2_WARNING": "1", "PYTHONUTF8": "1", **({"SITE_URL": address} if address else {})}
-        step([python, "-m", "mkdocs", "build", "--strict", "--site-dir", new], variables)         # --quiet would make --strict deaf to warnings
+        variables = {
+            **node,
+            "NO_MKDOCS_2_WARNING": "1",
+            "PYTHONUTF8": "1",
+            **({"SITE_URL": address} if address else {}),
+        }
+        step(
+            [python, "-m", "mkdocs", "build", "--strict", "--site-dir", new], variables
+        )  # --quiet would make --strict deaf to warnings
         step([python, "-m", "tools.pages.finish", new], variables)
         offline.seal(new)
         if nowhere := list(links.broken(new)):
@@ -38,15 +59,21 @@ def build(out, address=None):
             raise Stop(FAILED)
         (new / STAMP).write_text(made_from)
         if out.exists():
-            out.rename(place / "old")           # two renames: the old pages are gone for microseconds, and only once the new ones are whole
+            out.rename(
+                place / "old"
+            )  # two renames: the old pages are gone for microseconds, and only once the new ones are whole
         new.rename(out)
     pages = [path for path in out.rglob("*") if path.is_file()]
-    say(f"{out.relative_to(ROOT)}/: {sum(path.suffix == '.html' for path in pages)} pages, "
-        f"{sum(path.stat().st_size for path in pages) / 1e6:.1f} MB, built in {time.monotonic() - started:.1f} s")
+    say(
+        f"{out.relative_to(ROOT)}/: {sum(path.suffix == '.html' for path in pages)} pages, "
+        f"{sum(path.stat().st_size for path in pages) / 1e6:.1f} MB, built in {time.monotonic() - started:.1f} s"
+    )
 
 
 def step(command, variables):
-    status, lines = environment.run(command, env=variables, shown=lambda line: line.strip() and not line.startswith(("INFO ", "  - ")))
+    status, lines = environment.run(
+        command, env=variables, shown=lambda line: line.strip() and not line.startswith(("INFO ", "  - "))
+    )
     if status:
         if any("No space left on device" in line for line in lines):
             raise Stop("No space left on device")
@@ -85,4 +112,8 @@ def sources():
 
 
 def ignored(path):
-    return path.parts[:2] == ("site", "vendor") or "__pycache__" in path.parts or any(p.startswith((".", "#")) or p.endswith("~") for p in path.parts)
+    return (
+        path.parts[:2] == ("site", "vendor")
+        or "__pycache__" in path.parts
+        or any(p.startswith((".", "#")) or p.endswith("~") for p in path.parts)
+    )

@@ -1,4 +1,7 @@
-"""Training on completions that a tool helped to write, with the tool's tokens masked or in the loss: pass rate, share of the gradient, imitation."""
+"""Training on completions that a tool helped to write, with the tool's tokens masked or in the loss: pass rate, share
+of the gradient, imitation.
+"""
+
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,7 +15,7 @@ from widgets.frame.marks import bars, label, line, panel, threshold
 TITLE = "Sixty updates on trajectories that a tool helped to write"
 COST = f"{60 * 64:,} completions a run"
 UPDATES, EVERY, WINDOW, FIRST = 60, 6, 5, 10
-SHARE = 0.1                             # of the squared gradient norm: more than this from text that the policy did not write is broken
+SHARE = 0.1  # of the squared gradient norm: more than this from text that the policy did not write is broken
 FILES = {"GRPO": grpo, "REINFORCE": reinforce}
 
 
@@ -38,8 +41,15 @@ PRESETS = {
 
 def run(k):
     steps = []
-    for step in tool_masking.tool_run(k.reply, masked=k.masked, diluted=k.denominator == "all tokens", recomputed=k.fill == "recomputed",
-                                 file=FILES[k.algorithm], seed=k.seed, steps=UPDATES):
+    for step in tool_masking.tool_run(
+        k.reply,
+        masked=k.masked,
+        diluted=k.denominator == "all tokens",
+        recomputed=k.fill == "recomputed",
+        file=FILES[k.algorithm],
+        seed=k.seed,
+        steps=UPDATES,
+    ):
         steps.append(step)
         if len(steps) == 1 or len(steps) % EVERY == 0:
             yield steps
@@ -55,30 +65,80 @@ def column(r, name):
 
 def windowed(values):
     """The mean of the last five updates, of fewer at the beginning: 64 completions are a noisy count."""
-    return np.array([values[max(i - WINDOW + 1, 0): i + 1].mean() for i in range(len(values))])
+    return np.array([values[max(i - WINDOW + 1, 0) : i + 1].mean() for i in range(len(values))])
 
 
 def figure(k, r):
-    x, right, calls, share = np.arange(1, len(r) + 1), windowed(column(r, "accuracy")), column(r, "call_rate"), column(r, "tool_share")
+    x, right, calls, share = (
+        np.arange(1, len(r) + 1),
+        windowed(column(r, "accuracy")),
+        column(r, "call_rate"),
+        column(r, "tool_share"),
+    )
     step = r[-1]
     n = int(step.valid.sum())
     place, own = np.arange(1, n + 1), step.own[:n]
     nll, push = -step.logp[:n], step.push[:n]
     words = "position; " + said(step, n)
     return [
-        panel("Right completions and tool calls", f"share of 64 completions, right: mean of {WINDOW} updates",
-              line(x, right, "right", 1), line(x, calls, "called the tool", 2), label(UPDATES, 0.02, "right", 1, "right"), label(0, 1.02, "called the tool", 2),
-              x="update", x_range=(0, UPDATES), y_range=(0, 1.13), tab="Training", front=True),
-        panel("The tool's share of the gradient", "of the squared norm, before each update", line(x, share, "share", 1),
-              threshold(SHARE, f"breaks above {SHARE:g}", 1.05), x="update", x_range=(0, UPDATES), y_range=(-0.02, 1.05), tab="Training"),
-        panel("How surprised the policy is", "nats, −log π of each token, latest batch",
-              bars(place, nll * own, "policy", 1), bars(place, nll * (1 - own), "tool", 2),
-              label(0.5, 23, "policy", 1), label(6, 23, "tool", 2), x=words, x_range=(0.3, 24.7), y_range=(0, 26), stacked=True, tab="One trajectory"),
-        panel("How hard each token would pull", "length of d log π / d logits, at most 1.41", bars(place, push * own, "policy", 1),
-              bars(place, push * (1 - own), "tool", 2), x="position", x_range=(0.3, 24.7), y_range=(0, 1.5), stacked=True, tab="One trajectory"),
-        panel("Can the policy write the tool's part", "nats a token of the tool's text under the policy; falling is learning to imitate it",
-              line(x, column(r, "tool_nll"), "tool's text", 1), line([0, UPDATES], [UNIFORM] * 2, "uniform", 1, "reference"),
-              label(UPDATES, UNIFORM, "a uniform guess, ln 20", 0, "right"), x="update", x_range=(0, UPDATES), y_range=(0, 20), tab="Imitation"),
+        panel(
+            "Right completions and tool calls",
+            f"share of 64 completions, right: mean of {WINDOW} updates",
+            line(x, right, "right", 1),
+            line(x, calls, "called the tool", 2),
+            label(UPDATES, 0.02, "right", 1, "right"),
+            label(0, 1.02, "called the tool", 2),
+            x="update",
+            x_range=(0, UPDATES),
+            y_range=(0, 1.13),
+            tab="Training",
+            front=True,
+        ),
+        panel(
+            "The tool's share of the gradient",
+            "of the squared norm, before each update",
+            line(x, share, "share", 1),
+            threshold(SHARE, f"breaks above {SHARE:g}", 1.05),
+            x="update",
+            x_range=(0, UPDATES),
+            y_range=(-0.02, 1.05),
+            tab="Training",
+        ),
+        panel(
+            "How surprised the policy is",
+            "nats, −log π of each token, latest batch",
+            bars(place, nll * own, "policy", 1),
+            bars(place, nll * (1 - own), "tool", 2),
+            label(0.5, 23, "policy", 1),
+            label(6, 23, "tool", 2),
+            x=words,
+            x_range=(0.3, 24.7),
+            y_range=(0, 26),
+            stacked=True,
+            tab="One trajectory",
+        ),
+        panel(
+            "How hard each token would pull",
+            "length of d log π / d logits, at most 1.41",
+            bars(place, push * own, "policy", 1),
+            bars(place, push * (1 - own), "tool", 2),
+            x="position",
+            x_range=(0.3, 24.7),
+            y_range=(0, 1.5),
+            stacked=True,
+            tab="One trajectory",
+        ),
+        panel(
+            "Can the policy write the tool's part",
+            "nats a token of the tool's text under the policy; falling is learning to imitate it",
+            line(x, column(r, "tool_nll"), "tool's text", 1),
+            line([0, UPDATES], [UNIFORM] * 2, "uniform", 1, "reference"),
+            label(UPDATES, UNIFORM, "a uniform guess, ln 20", 0, "right"),
+            x="update",
+            x_range=(0, UPDATES),
+            y_range=(0, 20),
+            tab="Imitation",
+        ),
     ]
 
 
@@ -99,11 +159,19 @@ def early_share(r):
 
 def readouts(k, r):
     step = r[-1]
-    return [Readout("First ten gradients, from the tool's text", 100 * early_share(r), "%", tool_masking.looked_at, "violated" if broken(k, r) else ""),
-            Readout("Right, last five updates", windowed(column(r, "accuracy"))[-1], "", tool_masking.tool_run),
-            Readout("Called the tool", 100 * step.call_rate, "%", tool_masking.tool_run),
-            Readout("Gradient diluted by", r[0].dilution, "", tool_masking.dilution),
-            Readout("Mean ratio in the loss", step.mean_ratio, "", tool_masking.looked_at)]
+    return [
+        Readout(
+            "First ten gradients, from the tool's text",
+            100 * early_share(r),
+            "%",
+            tool_masking.looked_at,
+            "violated" if broken(k, r) else "",
+        ),
+        Readout("Right, last five updates", windowed(column(r, "accuracy"))[-1], "", tool_masking.tool_run),
+        Readout("Called the tool", 100 * step.call_rate, "%", tool_masking.tool_run),
+        Readout("Gradient diluted by", r[0].dilution, "", tool_masking.dilution),
+        Readout("Mean ratio in the loss", step.mean_ratio, "", tool_masking.looked_at),
+    ]
 
 
 def watched(k, r):
@@ -114,6 +182,10 @@ def broken(k, r):
     if len(r) < FIRST or not early_share(r) > SHARE:
         return None
     right = windowed(column(r, "accuracy"))
-    return Break(f"{100 * early_share(r):.0f} % of the first ten gradients is about text that the tool wrote, and the shared weights follow it: "
-                 f"the share of right completions went from {right[0]:.2f} down to {right.min():.2f} and is {right[-1]:.2f} now.",
-                 "Mask the tool's tokens: on.")
+    return Break(
+        f"{100 * early_share(r):.0f} % of the first ten gradients is about text that the tool wrote, and the "
+        "shared weights follow it: "
+        f"the share of right completions went from {right[0]:.2f} down to {right.min():.2f} and is "
+        f"{right[-1]:.2f} now.",
+        "Mask the tool's tokens: on.",
+    )

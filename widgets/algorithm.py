@@ -1,4 +1,7 @@
-"""One group of rewards through six algorithm files, the push each token gets, and the same loop trained with the chosen file."""
+"""One group of rewards through six algorithm files, the push each token gets, and the same loop trained with the chosen
+file.
+"""
+
 from dataclasses import dataclass
 from importlib import import_module
 
@@ -16,12 +19,14 @@ from widgets.frame.marks import bars, dots, each_run, label, line, panel, thresh
 TITLE = "What six algorithm files make of one group of rewards"
 COST = "23,040 completions a run"
 FILES = {name: import_module(f"sim.algorithms.{file}") for name, file in algorithms.NAMES.items()}
-NAMES = ["REIN-<br>FORCE", "PPO", "GRPO", "RLOO", "DAPO", "Dr.<br>GRPO"]      # on an axis
-DIVIDED = ("GRPO", "DAPO")                  # by the standard deviation of the group
+NAMES = ["REIN-<br>FORCE", "PPO", "GRPO", "RLOO", "DAPO", "Dr.<br>GRPO"]  # on an axis
+DIVIDED = ("GRPO", "DAPO")  # by the standard deviation of the group
 LENGTHS = [3, 8, 4, 5, 3, 8, 6, 4] * 2
 UPDATES, SEEDS, COMPLETIONS, EVERY = 60, 3, 128, 6
 OWN = "the file's own"
-SETTING = dict(inner_epochs=1, beta=0.0)    # one pass and no KL penalty, for all alike: what differs is the advantage, the surrogate and the weights
+SETTING = dict(
+    inner_epochs=1, beta=0.0
+)  # one pass and no KL penalty, for all alike: what differs is the advantage, the surrogate and the weights
 
 
 @dataclass(frozen=True)
@@ -38,18 +43,24 @@ class Knobs:
     seed: int = slider("Seed", 0, low=0, high=99, step=1)
 
 
-PRESETS = {"Two right of eight": Knobs(), "One right": Knobs(right=1), "All right": Knobs(right=8), "A judge's noise": Knobs(K=4, right=3, wrong=0.999),
-           "REINFORCE, rewards + 5": Knobs(plugin="REINFORCE", offset=5.0), "Rewards −1 and 1": Knobs(wrong=-1.0)}
+PRESETS = {
+    "Two right of eight": Knobs(),
+    "One right": Knobs(right=1),
+    "All right": Knobs(right=8),
+    "A judge's noise": Knobs(K=4, right=3, wrong=0.999),
+    "REINFORCE, rewards + 5": Knobs(plugin="REINFORCE", offset=5.0),
+    "Rewards −1 and 1": Knobs(wrong=-1.0),
+}
 
 
 @dataclass(frozen=True)
 class Result:
-    rewards: np.ndarray             # (K,)
-    advantages: dict                # name of the file: (K,)
-    push: np.ndarray                # (K,) on one token of each completion
+    rewards: np.ndarray  # (K,)
+    advantages: dict  # name of the file: (K,)
+    push: np.ndarray  # (K,) on one token of each completion
     kept: bool
-    curve: tuple                    # total push with 0 to K right ones, with the deviation divided out and without, (K + 1,) each
-    pass_rate: np.ndarray           # (seeds, measurements so far)
+    curve: tuple  # total push with 0 to K right ones, with the deviation divided out and without, (K + 1,) each
+    pass_rate: np.ndarray  # (seeds, measurements so far)
 
     @property
     def updates(self):
@@ -58,13 +69,25 @@ class Result:
 
 def run(k):
     rewards = paid(k, np.arange(k.K) < k.right)
-    lengths = [k.length, *LENGTHS[1:k.K]]
+    lengths = [k.length, *LENGTHS[1 : k.K]]
     batch = one_group.batch_of(rewards, lengths, k.value)
     chosen = Algorithm(FILES[k.plugin], SETTING, hooks(k, k.plugin))
-    advantages = {name: one_group.advantages(Algorithm(file, None, hooks(k, name)), batch) for name, file in FILES.items()}
+    advantages = {
+        name: one_group.advantages(Algorithm(file, None, hooks(k, name)), batch) for name, file in FILES.items()
+    }
     groups = paid(k, group_baselines.outcomes(k.K) > 0)
-    curve = tuple(one_group.total_push(a) for a in (group_baselines.z_score(groups, ddof=k.ddof), group_baselines.less_mean(groups)))
-    now = Result(rewards, advantages, one_group.token_push(chosen, batch), bool(one_group.informative(rewards)), curve, start(SEEDS))
+    curve = tuple(
+        one_group.total_push(a)
+        for a in (group_baselines.z_score(groups, ddof=k.ddof), group_baselines.less_mean(groups))
+    )
+    now = Result(
+        rewards,
+        advantages,
+        one_group.token_push(chosen, batch),
+        bool(one_group.informative(rewards)),
+        curve,
+        start(SEEDS),
+    )
     yield now
     runs = [trained(k, SEEDS * k.seed + i) for i in range(SEEDS)]
     seen = [now.pass_rate]
@@ -95,8 +118,15 @@ def trained(k, seed):
     def shape_reward(r, kl, length, trunc, T):
         return file.shape_reward(k.wrong + (1 - k.wrong) * r + k.offset, kl, length, trunc, T)
 
-    return add_run(file, seed=seed, K=k.K, groups=COMPLETIONS // k.K, hyper=SETTING, hooks={**hooks(k, k.plugin), "shape_reward": shape_reward},
-                   exact_every=UPDATES)
+    return add_run(
+        file,
+        seed=seed,
+        K=k.K,
+        groups=COMPLETIONS // k.K,
+        hyper=SETTING,
+        hooks={**hooks(k, k.plugin), "shape_reward": shape_reward},
+        exact_every=UPDATES,
+    )
 
 
 def start(seeds):
@@ -114,37 +144,76 @@ def figure(k, r):
 def group_tab(k, r):
     right = min(k.right, k.K)
     first, last = ([a[i] for a in r.advantages.values()] for i in (0, -1))
-    yield panel("Advantage of each completion", "of the chosen file, exact; the right ones first",
-                bars(np.arange(1, k.K + 1), r.advantages[k.plugin], "advantage", 1), label(0.6, -4.0, k.plugin, 1),
-                x="completion", x_range=(0.4, k.K + 0.6), y_range=(-4.2, 6.6), ticks=ticks(k), tab="One group", front=True)
-    yield panel("The same group, six files", "advantage, exact; a pair for each file",
-                *([bars(NAMES, first, "a right one", 1)] if right else []), *([bars(NAMES, last, "a wrong one", 2)] if right < k.K else []),
-                *([label(5.4, 5.6, "at the left: a right one", 1, "right")] if right else []),
-                *([label(5.4, 4.7, "at the right: a wrong one", 2, "right")] if right < k.K else []),
-                y_range=(-4.2, 6.6), tab="One group")
+    yield panel(
+        "Advantage of each completion",
+        "of the chosen file, exact; the right ones first",
+        bars(np.arange(1, k.K + 1), r.advantages[k.plugin], "advantage", 1),
+        label(0.6, -4.0, k.plugin, 1),
+        x="completion",
+        x_range=(0.4, k.K + 0.6),
+        y_range=(-4.2, 6.6),
+        ticks=ticks(k),
+        tab="One group",
+        front=True,
+    )
+    yield panel(
+        "The same group, six files",
+        "advantage, exact; a pair for each file",
+        *([bars(NAMES, first, "a right one", 1)] if right else []),
+        *([bars(NAMES, last, "a wrong one", 2)] if right < k.K else []),
+        *([label(5.4, 5.6, "at the left: a right one", 1, "right")] if right else []),
+        *([label(5.4, 4.7, "at the right: a wrong one", 2, "right")] if right < k.K else []),
+        y_range=(-4.2, 6.6),
+        tab="One group",
+    )
 
 
 def token_tab(k, r):
-    yield panel("Push on one token", "minus dL/dlogp over the largest in the group, exact, first pass",
-                bars(np.arange(1, k.K + 1), r.push / max(np.abs(r.push).max(), 1e-12), "push", 1), label(0.6, 1.08, k.plugin, 1),
-                x="completion", x_range=(0.4, k.K + 0.6), y_range=(-1.15, 1.35), ticks=ticks(k), tab="One token")
+    yield panel(
+        "Push on one token",
+        "minus dL/dlogp over the largest in the group, exact, first pass",
+        bars(np.arange(1, k.K + 1), r.push / max(np.abs(r.push).max(), 1e-12), "push", 1),
+        label(0.6, 1.08, k.plugin, 1),
+        x="completion",
+        x_range=(0.4, k.K + 0.6),
+        y_range=(-1.15, 1.35),
+        ticks=ticks(k),
+        tab="One token",
+    )
     share = np.arange(k.K + 1) / k.K
     divided, plain = r.curve
     right = min(k.right, k.K)
     here = [dots([right / k.K], [c[right]], "here", i, "here") for i, c in enumerate(r.curve, 1)]
-    yield panel("Total push of a group", "mean |A|, exact, for each number of right ones; the rings are the group shown",
-                line(share, divided, "over the deviation", 1), line(share, plain, "the mean only", 2), *here,
-                label(0.5, 1.22, "solid: over the deviation", 1, "center"), label(0.5, 1.08, "dashed: the mean only", 2, "center"),
-                x="share of right ones", x_range=(-0.02, 1.02), y_range=(0, 1.4), tab="One token")
+    yield panel(
+        "Total push of a group",
+        "mean |A|, exact, for each number of right ones; the rings are the group shown",
+        line(share, divided, "over the deviation", 1),
+        line(share, plain, "the mean only", 2),
+        *here,
+        label(0.5, 1.22, "solid: over the deviation", 1, "center"),
+        label(0.5, 1.08, "dashed: the mean only", 2, "center"),
+        x="share of right ones",
+        x_range=(-0.02, 1.02),
+        y_range=(0, 1.4),
+        tab="One token",
+    )
 
 
 def training_tab(k, r):
     update = np.arange(r.pass_rate.shape[1]) * EVERY
     floor = r.pass_rate[0, 0]
-    return panel("The loop with this file", "pass rate on 100 sums, exact; thick: mean of 3 runs; one pass, no KL penalty",
-                line(update, r.pass_rate.mean(axis=0), "mean", 1), each_run(update, r.pass_rate),
-                threshold(floor, "breaks below the start", 0.0), label(2, 0.93, k.plugin, 1),
-                x="update", x_range=(0, UPDATES), y_range=(0, 1.02), tab="Training")
+    return panel(
+        "The loop with this file",
+        "pass rate on 100 sums, exact; thick: mean of 3 runs; one pass, no KL penalty",
+        line(update, r.pass_rate.mean(axis=0), "mean", 1),
+        each_run(update, r.pass_rate),
+        threshold(floor, "breaks below the start", 0.0),
+        label(2, 0.93, k.plugin, 1),
+        x="update",
+        x_range=(0, UPDATES),
+        y_range=(0, 1.02),
+        tab="Training",
+    )
 
 
 def ticks(k):
@@ -154,11 +223,21 @@ def ticks(k):
 def readouts(k, r):
     own = r.advantages[k.plugin]
     silent, loud, lost = verdicts(k, r)
-    return [Readout("Largest |A|", exactly(np.abs(own).max()), "", Algorithm.compute_advantages, "violated" if silent or loud else ""),
-            Readout("Mean A", exactly(own.mean()), "", Algorithm.compute_advantages),
-            Readout("Total push, mean |A|", exactly(one_group.total_push(own)), "", one_group.total_push),
-            Readout("Rewards that differ", "yes" if r.kept else "no", "", one_group.informative),
-            Readout("Pass rate, mean of the runs", r.pass_rate[:, -1].mean(), "", tasks.exact_pass, "violated" if lost else "")]
+    return [
+        Readout(
+            "Largest |A|",
+            exactly(np.abs(own).max()),
+            "",
+            Algorithm.compute_advantages,
+            "violated" if silent or loud else "",
+        ),
+        Readout("Mean A", exactly(own.mean()), "", Algorithm.compute_advantages),
+        Readout("Total push, mean |A|", exactly(one_group.total_push(own)), "", one_group.total_push),
+        Readout("Rewards that differ", "yes" if r.kept else "no", "", one_group.informative),
+        Readout(
+            "Pass rate, mean of the runs", r.pass_rate[:, -1].mean(), "", tasks.exact_pass, "violated" if lost else ""
+        ),
+    ]
 
 
 def exactly(x):
@@ -167,11 +246,18 @@ def exactly(x):
 
 
 def watched(k, r):
-    return Readout("max|A| == 0 or max|A| > 1 at ptp(R) < 0.01", exactly(np.abs(r.advantages[k.plugin]).max()), "", Algorithm.compute_advantages)
+    return Readout(
+        "max|A| == 0 or max|A| > 1 at ptp(R) < 0.01",
+        exactly(np.abs(r.advantages[k.plugin]).max()),
+        "",
+        Algorithm.compute_advantages,
+    )
 
 
 def verdicts(k, r):
-    """Whether nothing is pushed, whether next to nothing is pushed hard, whether the trained runs ended below their start."""
+    """Whether nothing is pushed, whether next to nothing is pushed hard, whether the trained runs ended below their
+    start.
+    """
     largest, spread = np.abs(r.advantages[k.plugin]).max(), np.ptp(r.rewards)
     loud = k.plugin in DIVIDED and r.kept and largest > 1 and spread < 0.01
     return largest < 1e-9, loud, r.updates == UPDATES and r.pass_rate[:, -1].mean() < r.pass_rate[0, 0]
@@ -180,14 +266,25 @@ def verdicts(k, r):
 def broken(k, r):
     silent, loud, lost = verdicts(k, r)
     if silent:
-        return Break(f"{k.K} completions were paid for and every advantage is 0: the rewards are all {r.rewards[0]:g}, so there is nothing to compare.",
-                     f"Right ones: {k.K // 2}." if k.wrong != 1 else "Reward of a wrong one: 0.")
+        return Break(
+            f"{k.K} completions were paid for and every advantage is 0: the rewards are all {r.rewards[0]:g}, so "
+            "there is nothing to compare.",
+            f"Right ones: {k.K // 2}." if k.wrong != 1 else "Reward of a wrong one: 0.",
+        )
     if loud:
-        return Break(f"The rewards differ by {np.ptp(r.rewards):.3g} and the largest advantage is {np.abs(r.advantages[k.plugin]).max():.2f}: dividing by the "
-                     "standard deviation made a rounding error the loudest signal of the batch.", "Algorithm file: Dr.GRPO.")
+        return Break(
+            f"The rewards differ by {np.ptp(r.rewards):.3g} and the largest advantage is "
+            f"{np.abs(r.advantages[k.plugin]).max():.2f}: dividing by the "
+            "standard deviation made a rounding error the loudest signal of the batch.",
+            "Algorithm file: Dr.GRPO.",
+        )
     if lost:
-        return Break(f"Wrong completions are paid {k.wrong + k.offset:g}, right ones {1 + k.offset:g}, and whatever was sampled is pushed up: the pass rate "
-                     f"went from {r.pass_rate[0, 0]:.3f} to {r.pass_rate[:, -1].mean():.3f}.", way_back(k))
+        return Break(
+            f"Wrong completions are paid {k.wrong + k.offset:g}, right ones {1 + k.offset:g}, and whatever was "
+            "sampled is pushed up: the pass rate "
+            f"went from {r.pass_rate[0, 0]:.3f} to {r.pass_rate[:, -1].mean():.3f}.",
+            way_back(k),
+        )
     return None
 
 

@@ -1,4 +1,7 @@
-"""The loop with one of its wires misconnected: what training becomes, which invariant tells, and what one iteration hands from role to role."""
+"""The loop with one of its wires misconnected: what training becomes, which invariant tells, and what one iteration
+hands from role to role.
+"""
+
 from collections import Counter
 from dataclasses import dataclass, replace
 
@@ -15,11 +18,19 @@ from widgets.frame.marks import bars, dots, label, line, panel
 
 TITLE = "GRPO on sums of two digits, with at most one wire of the loop misconnected"
 COST = "128 completions an iteration"
-EVERY, PICTURE = 4, 12                  # iterations between two looks at the exact numbers, and between two pictures
+EVERY, PICTURE = 4, 12  # iterations between two looks at the exact numbers, and between two pictures
 HELD_OUT = np.random.default_rng(0).permutation(len(tasks.PAIRS))[:20]
-FAULTS = {"none": None, "no weight sync": faults.no_sync, "rewards shifted by a row": faults.reward_shift, "rewards shuffled": faults.reward_shuffle,
-          "sign flipped": faults.sign_flip, "wrong groups": faults.wrong_groups, "reference is the policy": faults.ref_alias,
-          "old_logp recomputed": faults.old_recomputed, "padding in the loss": faults.mask_off}
+FAULTS = {
+    "none": None,
+    "no weight sync": faults.no_sync,
+    "rewards shifted by a row": faults.reward_shift,
+    "rewards shuffled": faults.reward_shuffle,
+    "sign flipped": faults.sign_flip,
+    "wrong groups": faults.wrong_groups,
+    "reference is the policy": faults.ref_alias,
+    "old_logp recomputed": faults.old_recomputed,
+    "padding in the loss": faults.mask_off,
+}
 
 
 @dataclass(frozen=True)
@@ -49,30 +60,48 @@ PRESETS = {
 class Run:
     """What is known at one rest of the loop."""
 
-    iteration: int                      # in progress, from 1
-    stage: int                          # the last one done
-    at: list[int]                       # iterations of the exact numbers, 0 is the start
-    trainer: list[np.ndarray]           # (100,) pass rates by the trainer's weights
-    rollout: list[np.ndarray]           # (100,) by the rollout's
-    counted: list[float]                # share of right completions in each batch
-    kl: list[float]                     # of the sampling policy to the start, nats a token
-    kl_logged: list[float]              # the same by the reference that the loop holds; nan without one
-    violated: Counter                   # iterations in which an invariant did not hold
-    checked: frozenset                  # invariants looked at so far
-    clipped: float                      # share of own tokens, last iteration
-    batch: object                       # the Batch as far as it is filled in
-    policy: object                      # the trainer's
+    iteration: int  # in progress, from 1
+    stage: int  # the last one done
+    at: list[int]  # iterations of the exact numbers, 0 is the start
+    trainer: list[np.ndarray]  # (100,) pass rates by the trainer's weights
+    rollout: list[np.ndarray]  # (100,) by the rollout's
+    counted: list[float]  # share of right completions in each batch
+    kl: list[float]  # of the sampling policy to the start, nats a token
+    kl_logged: list[float]  # the same by the reference that the loop holds; nan without one
+    violated: Counter  # iterations in which an invariant did not hold
+    checked: frozenset  # invariants looked at so far
+    clipped: float  # share of own tokens, last iteration
+    batch: object  # the Batch as far as it is filled in
+    policy: object  # the trainer's
 
 
 def run(k):
     task = tasks.Add(np.setdiff1d(tasks.PAIRS, HELD_OUT)) if k.held_out else tasks.Add()
-    c = add_run(grpo, task=task, seed=k.seed, groups=k.groups, K=k.K, hyper=dict(inner_epochs=k.passes, beta=k.beta), exact_every=k.iterations + 1)
+    c = add_run(
+        grpo,
+        task=task,
+        seed=k.seed,
+        groups=k.groups,
+        K=k.K,
+        hyper=dict(inner_epochs=k.passes, beta=k.beta),
+        exact_every=k.iterations + 1,
+    )
     start = tasks.exact_pass(c.start)
-    at, trainer, rollout, counted, kl, logged, violated, checked, clipped = [0], [start], [start], [], [], [], Counter(), set(), 0.0
+    at, trainer, rollout, counted, kl, logged, violated, checked, clipped = (
+        [0],
+        [start],
+        [start],
+        [],
+        [],
+        [],
+        Counter(),
+        set(),
+        0.0,
+    )
     for event, batch in faults.stages(c, k.iterations, FAULTS[k.fault]):
         done = event.iteration + 1
         last = done == k.iterations
-        if batch is None:               # stage 1 of the first iteration: the prompts are drawn, and nothing is there to be seen yet
+        if batch is None:  # stage 1 of the first iteration: the prompts are drawn, and nothing is there to be seen yet
             continue
         for name, holds in invariants.held(c, batch, event).items():
             violated[name] += not holds
@@ -80,18 +109,35 @@ def run(k):
         if event.stage == 3:
             counted.append(float(batch.accuracy.mean()))
         if event.stage == 4 and (event.iteration % EVERY == 0 or last):
-            kl.append(mean_k3(replace(batch, ref_logp=c.start.token_logp(batch.prompt, batch.tokens, batch.response_mask)[0])))
+            kl.append(
+                mean_k3(replace(batch, ref_logp=c.start.token_logp(batch.prompt, batch.tokens, batch.response_mask)[0]))
+            )
             logged.append(mean_k3(batch))
         if event.stage == 6:
             clipped = event.summary["clip_fraction"]
         if event.stage == 7 and (done % EVERY == 0 or last):
             at.append(done)
             trainer.append(tasks.exact_pass(c.trainer.policy))
-            rollout.append(trainer[-1] if invariants.versions_agree(c.rollout, c.trainer) else tasks.exact_pass(c.rollout.policy))
+            rollout.append(
+                trainer[-1] if invariants.versions_agree(c.rollout, c.trainer) else tasks.exact_pass(c.rollout.policy)
+            )
         stop = last and event.stage >= max(k.stage, 2)
         if stop or k.iterations == 1 or (event.stage == 7 and (done == 1 or done % PICTURE == 0)):
-            yield Run(done, min(event.stage, k.stage) if last else event.stage, [*at], [*trainer], [*rollout], [*counted], [*kl], [*logged],
-                      Counter(violated), frozenset(checked), clipped, batch, c.trainer.policy)
+            yield Run(
+                done,
+                min(event.stage, k.stage) if last else event.stage,
+                [*at],
+                [*trainer],
+                [*rollout],
+                [*counted],
+                [*kl],
+                [*logged],
+                Counter(violated),
+                frozenset(checked),
+                clipped,
+                batch,
+                c.trainer.policy,
+            )
         if stop:
             return
 
@@ -108,26 +154,53 @@ def training(k, r):
     learned = np.setdiff1d(tasks.PAIRS, HELD_OUT) if k.held_out else tasks.PAIRS
     trainer, rollout = ([rates[learned].mean() for rates in rows] for rows in (r.trainer, r.rollout))
     apart = trainer[-1] - rollout[-1] > 0.02
-    marks = [line(r.at, trainer, "trainer's weights", 1), line(r.at, rollout, "rollout's weights", 2) if apart else line([], [], "rollout's weights", 2),
-             dots(np.arange(1, len(r.counted) + 1, EVERY), r.counted[::EVERY], "counted in the batch", 3)]
+    marks = [
+        line(r.at, trainer, "trainer's weights", 1),
+        line(r.at, rollout, "rollout's weights", 2) if apart else line([], [], "rollout's weights", 2),
+        dots(np.arange(1, len(r.counted) + 1, EVERY), r.counted[::EVERY], "counted in the batch", 3),
+    ]
     if k.held_out:
         unseen = [rates[HELD_OUT].mean() for rates in r.trainer]
-        marks += [line(r.at, unseen, "20 prompts kept out", 4), label(100, 0.16, f"kept out: {unseen[-1]:.3f}", 4, "right")]
+        marks += [
+            line(r.at, unseen, "20 prompts kept out", 4),
+            label(100, 0.16, f"kept out: {unseen[-1]:.3f}", 4, "right"),
+        ]
     words = f"{'trainer' if apart else 'trainer and rollout'}: {trainer[-1]:.3f}"
-    marks += [label(100, 1.01, words, 1, "right"), *([label(100, rollout[-1], f"rollout: {rollout[-1]:.3f}", 2, "right", below=True)] if apart else []),
-              label(100, 0.01, "dots: counted in the batch", 3, "right")]
+    marks += [
+        label(100, 1.01, words, 1, "right"),
+        *([label(100, rollout[-1], f"rollout: {rollout[-1]:.3f}", 2, "right", below=True)] if apart else []),
+        label(100, 0.01, "dots: counted in the batch", 3, "right"),
+    ]
     seen = np.minimum(1 + EVERY * np.arange(len(r.kl)), k.iterations)
     kl = [line(seen, np.maximum(r.kl, FLOOR), "to the start", 1), label(100, 150, "to the start", 1, "right")]
     if k.beta > 0:
         kl += [line(seen, np.maximum(r.kl_logged, FLOOR), "as logged", 2), label(0, 150, "as logged", 2)]
-    return [panel("Right completions", "probability, exact, mean of the prompts; one seed", *marks,
-                  x="iteration", x_range=(0, 100), y_range=(0, 1.12), tab="Training", front=True),
-            panel("KL of the sampling policy", f"nats a token, k3 over the batch; less than {FLOOR} is drawn there", *kl,
-                  x="iteration", x_range=(0, 100), y_range=(FLOOR, 500), log="y", tab="Training")]
+    return [
+        panel(
+            "Right completions",
+            "probability, exact, mean of the prompts; one seed",
+            *marks,
+            x="iteration",
+            x_range=(0, 100),
+            y_range=(0, 1.12),
+            tab="Training",
+            front=True,
+        ),
+        panel(
+            "KL of the sampling policy",
+            f"nats a token, k3 over the batch; less than {FLOOR} is drawn there",
+            *kl,
+            x="iteration",
+            x_range=(0, 100),
+            y_range=(FLOOR, 500),
+            log="y",
+            tab="Training",
+        ),
+    ]
 
 
 FLOOR = 0.001
-EDGES = dict(trajs=2, tokens=2, reward=3, ref_logp=4, loss_fn=5, sync=7)        # after which stage an edge has been crossed
+EDGES = dict(trajs=2, tokens=2, reward=3, ref_logp=4, loss_fn=5, sync=7)  # after which stage an edge has been crossed
 SHORT = ["trajs", "tokens", "reward", "ref", "loss", "sync"]
 
 
@@ -138,12 +211,25 @@ def one_iteration(k, r):
     shapes = [shape_words(edge, there[edge]) if edge in crossed else "" for edge in EDGES]
     work = iteration.token_passes(r.batch, k.passes, k.beta > 0)
     done = [work[role] if stage <= r.stage else 0 for role, stage in (("rollout", 2), ("reference", 4), ("trainer", 6))]
-    return [panel("What each edge carries", "bytes, logarithmic; above the bar: the shape of its arrays",
-                  dict(bars(SHORT, weights, "bytes", 1, text=shapes), textposition="outside"), y_range=(30, 1e6), log="y",
-                  ticks=dict(tickvals=SHORT, ticktext=SHORT), tab="One iteration"),
-            panel("Passes through the net", "sampled tokens times passes, a backward pass as two; logarithmic",
-                  bars(["rollout", "reference", "trainer"], done, "passes", 2, text=[f"{n:,}" if n else "" for n in done]),
-                  y_range=(10, 3e5), log="y", tab="One iteration")]
+    return [
+        panel(
+            "What each edge carries",
+            "bytes, logarithmic; above the bar: the shape of its arrays",
+            dict(bars(SHORT, weights, "bytes", 1, text=shapes), textposition="outside"),
+            y_range=(30, 1e6),
+            log="y",
+            ticks=dict(tickvals=SHORT, ticktext=SHORT),
+            tab="One iteration",
+        ),
+        panel(
+            "Passes through the net",
+            "sampled tokens times passes, a backward pass as two; logarithmic",
+            bars(["rollout", "reference", "trainer"], done, "passes", 2, text=[f"{n:,}" if n else "" for n in done]),
+            y_range=(10, 3e5),
+            log="y",
+            tab="One iteration",
+        ),
+    ]
 
 
 def shape_words(edge, arrays):
@@ -156,26 +242,58 @@ ROWS, REWARD, ADVANTAGE = 8, 0.74, 1.0
 
 def first_group(r):
     """The completions of the first prompt with what the roles have written beside them so far."""
-    marks = [label(0, ROWS, f"{tinylm.decode(r.batch.prompt[0].tolist())}", 0), *([label(REWARD, ROWS, "reward", 0, "right")] * (r.stage >= 3)),
-             *([label(ADVANTAGE, ROWS, "advantage", 0, "right")] * (r.stage >= 5))]
+    marks = [
+        label(0, ROWS, f"{tinylm.decode(r.batch.prompt[0].tolist())}", 0),
+        *([label(REWARD, ROWS, "reward", 0, "right")] * (r.stage >= 3)),
+        *([label(ADVANTAGE, ROWS, "advantage", 0, "right")] * (r.stage >= 5)),
+    ]
     for i in range(min(r.batch.K, ROWS) if r.stage >= 2 else 0):
-        paid, advantage, y = r.batch.reward[i], None if r.batch.advantage is None else r.batch.advantage[i, 0], ROWS - 1 - i
+        paid, advantage, y = (
+            r.batch.reward[i],
+            None if r.batch.advantage is None else r.batch.advantage[i, 0],
+            ROWS - 1 - i,
+        )
         series = 1 if r.batch.details[i]["reason"] == "ok" else 0
         marks.append(label(0, y, said(r.batch, i), series))
         if r.stage >= 3:
             marks.append(label(REWARD, y, f"{paid:g}", 0, "right"))
         if r.stage >= 5:
-            marks.append(label(ADVANTAGE, y, f"{advantage:+.2f}".replace("-", "−") if abs(advantage) > 1e-9 else "0", 0, "right"))
-    return panel("The first prompt and its completions", "at most eight; in color: the ones that are right", bars([], []), *marks,
-                 x_range=(0, 1.02), y_range=(-0.3, ROWS + 1), tab="Its first rows", bare=True)
+            marks.append(
+                label(ADVANTAGE, y, f"{advantage:+.2f}".replace("-", "−") if abs(advantage) > 1e-9 else "0", 0, "right")
+            )
+    return panel(
+        "The first prompt and its completions",
+        "at most eight; in color: the ones that are right",
+        bars([], []),
+        *marks,
+        x_range=(0, 1.02),
+        y_range=(-0.3, ROWS + 1),
+        tab="Its first rows",
+        bare=True,
+    )
 
 
 def said(batch, i):
     """A completion in words; its thinking counted, since eight fillers are wider than the panel."""
-    tokens = batch.tokens[i][: int(np.argmax(batch.tokens[i] == tinylm.EOS))].tolist() if batch.finished[i] else batch.tokens[i].tolist()
+    tokens = (
+        batch.tokens[i][: int(np.argmax(batch.tokens[i] == tinylm.EOS))].tolist()
+        if batch.finished[i]
+        else batch.tokens[i].tolist()
+    )
     thoughts = next((n for n, token in enumerate(tokens) if token != tinylm.HMM), len(tokens))
     rest = tinylm.decode(tokens[thoughts:]).replace("<", "‹").replace(">", "›")
-    return " ".join(part for part in (f"hmm × {thoughts}" if thoughts else "", rest.strip(), "" if batch.finished[i] else "(cut off)") if part) or "(nothing)"
+    return (
+        " ".join(
+            part
+            for part in (
+                f"hmm × {thoughts}" if thoughts else "",
+                rest.strip(),
+                "" if batch.finished[i] else "(cut off)",
+            )
+            if part
+        )
+        or "(nothing)"
+    )
 
 
 LAMPS = {
@@ -194,8 +312,10 @@ def readouts(k, r):
         return "holds" if r.checked.issuperset(names) else "not yet checked"
 
     states = {words: lamp(names) for words, (names, _) in LAMPS.items()}
-    return [Readout(words, states[words], "", source, states[words] if states[words] in ("holds", "violated") else "")
-            for words, (_, source) in LAMPS.items()]
+    return [
+        Readout(words, states[words], "", source, states[words] if states[words] in ("holds", "violated") else "")
+        for words, (_, source) in LAMPS.items()
+    ]
 
 
 def watched(k, r):
@@ -211,20 +331,33 @@ def broken(k, r):
 
 
 def numbers(k, r):
-    return dict(n=r.iteration, behind=r.violated["versions"] * k.passes, rollout=r.rollout[-1].mean(), clipped=100 * r.clipped, passes=k.passes, beta=k.beta,
-                kl=r.kl[-1] if r.kl else 0.0, logged=abs(r.kl_logged[-1]) if r.kl_logged else 0.0)
+    return dict(
+        n=r.iteration,
+        behind=r.violated["versions"] * k.passes,
+        rollout=r.rollout[-1].mean(),
+        clipped=100 * r.clipped,
+        passes=k.passes,
+        beta=k.beta,
+        kl=r.kl[-1] if r.kl else 0.0,
+        logged=abs(r.kl_logged[-1]) if r.kl_logged else 0.0,
+    )
 
 
 WHY = {
-    "no weight sync": "Rollout is {behind} optimizer steps behind: {led} by the trainer's weights, but the ones that sample are right {rollout:.3f} of "
-                      "the time, and the clip stops {clipped:.0f} % of the tokens.",
+    "no weight sync": "Rollout is {behind} optimizer steps behind: {led} by the trainer's weights, but the ones "
+    "that sample are right {rollout:.3f} of "
+    "the time, and the clip stops {clipped:.0f} % of the tokens.",
     "rewards shifted by a row": "Every completion was paid for its neighbor's answer: {led}.",
-    "rewards shuffled": "Every completion was paid for another one's answer, whichever was checked at that moment: {led}.",
+    "rewards shuffled": "Every completion was paid for another one's answer, whichever was checked at that "
+    "moment: {led}.",
     "sign flipped": "Right completions were pushed down and wrong ones up: {led}.",
-    "wrong groups": "Completions were compared with those of other prompts: {led}, which on this task is what the healthy loop does.",
-    "reference is the policy": "The reference moves with the policy, so the logged KL is {logged:.3f} while the policy is {kl:.3f} nats a token "
-                               "from the start: a price of {beta:g} is on nothing.",
+    "wrong groups": "Completions were compared with those of other prompts: {led}, which on this task is what the "
+    "healthy loop does.",
+    "reference is the policy": "The reference moves with the policy, so the logged KL is {logged:.3f} while the "
+    "policy is {kl:.3f} nats a token "
+    "from the start: a price of {beta:g} is on nothing.",
     "old_logp recomputed": "In {passes} passes no ratio ever left 1, so the clip never acted: {led}.",
-    "padding in the loss": "Padding is counted as sampled text: {led}, but the logged length is 8 and the KL {kl:.3g} nats a token, most of it of tokens "
-                           "that nobody drew.",
+    "padding in the loss": "Padding is counted as sampled text: {led}, but the logged length is 8 and the KL "
+    "{kl:.3g} nats a token, most of it of tokens "
+    "that nobody drew.",
 }

@@ -1,4 +1,7 @@
-"""DAPO against GRPO on the same seeds, by updates and by completions drawn, each of DAPO's four fixes on a knob of its own."""
+"""DAPO against GRPO on the same seeds, by updates and by completions drawn, each of DAPO's four fixes on a knob of its
+own.
+"""
+
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,9 +17,9 @@ from widgets.frame.marks import band, dots, each_run, label, line, panel, thresh
 
 TITLE = "DAPO and GRPO from the same start: by updates, and by completions drawn"
 SEEDS, GROUPS, K, LEARNING_RATE = 3, 8, 8, 4.0
-GRPO_UPDATES = 125                                  # at most; GRPO otherwise trains until it has drawn as many completions as DAPO
-WINDOW = 10                                         # updates over which the price is averaged
-PRICE = 4 * GROUPS * K                              # completions an update; the batch itself is GROUPS * K
+GRPO_UPDATES = 125  # at most; GRPO otherwise trains until it has drawn as many completions as DAPO
+WINDOW = 10  # updates over which the price is averaged
+PRICE = 4 * GROUPS * K  # completions an update; the batch itself is GROUPS * K
 PICTURES = 10
 COIN_UPDATES, COIN_SEEDS = 150, 24
 
@@ -33,19 +36,24 @@ class Knobs:
     seed: int = slider("Seed", 0, low=0, high=99, step=1)
 
 
-PRESETS = {"DAPO": Knobs(), "No refill": Knobs(redraw="never"), "Twice as long": Knobs(updates=60), "One pass": Knobs(passes=1),
-           "Filter on the reward": Knobs(redraw="reward")}
+PRESETS = {
+    "DAPO": Knobs(),
+    "No refill": Knobs(redraw="never"),
+    "Twice as long": Knobs(updates=60),
+    "One pass": Knobs(passes=1),
+    "Filter on the reward": Knobs(redraw="reward"),
+}
 
 
 @dataclass(frozen=True)
 class Run:
     """One algorithm, a row a seed; rows of GRPO may differ in length."""
 
-    completions: list               # (updates + 1,) each, from 0
-    pass_rate: list                 # (updates + 1, prompts) each, exact
-    truncated: list                 # (updates + 1,) each, exact, mean of the prompts
-    live: list                      # (updates,) each, groups
-    kept: list                      # (updates,) each, groups
+    completions: list  # (updates + 1,) each, from 0
+    pass_rate: list  # (updates + 1, prompts) each, exact
+    truncated: list  # (updates + 1,) each, exact, mean of the prompts
+    live: list  # (updates,) each, groups
+    kept: list  # (updates,) each, groups
 
     @property
     def mean_rate(self):
@@ -56,7 +64,7 @@ class Run:
 class Trace:
     dapo: Run
     grpo: Run
-    coin: np.ndarray | None         # (seeds, updates + 1) entropy under coin rewards; not before the last picture
+    coin: np.ndarray | None  # (seeds, updates + 1) entropy under coin rewards; not before the last picture
 
     @property
     def updates(self):
@@ -77,7 +85,9 @@ def run(k):
                 g[i].append(next(without[i]))
         if n == 1 or (n % every == 0 and n < k.updates):
             yield Trace(columns(d), columns(g), None)
-    coin = clip_entropy.coin_entropy(0.2, k.eps_high, k.passes, 4.0, COIN_UPDATES, COIN_SEEDS, np.random.default_rng(k.seed))
+    coin = clip_entropy.coin_entropy(
+        0.2, k.eps_high, k.passes, 4.0, COIN_UPDATES, COIN_SEEDS, np.random.default_rng(k.seed)
+    )
     yield Trace(columns(d), columns(g), coin)
 
 
@@ -93,24 +103,41 @@ def events(controller):
 
 
 def columns(rows_by_seed):
-    return Run(*([np.array(column)[skip:] for column in by_seed] for skip, by_seed in
-                 zip((0, 0, 0, 1, 1), zip(*(zip(*rows) for rows in rows_by_seed)))))
+    return Run(
+        *(
+            [np.array(column)[skip:] for column in by_seed]
+            for skip, by_seed in zip((0, 0, 0, 1, 1), zip(*(zip(*rows) for rows in rows_by_seed)))
+        )
+    )
 
 
 def controller(k, file, passes, seed):
     if file is grpo:
         algorithm = Algorithm(grpo, dict(inner_epochs=passes, beta=0.0))
         return Controller(algorithm, modsum.Task(), policy(k.start), SGD(LEARNING_RATE), groups=GROUPS, K=K, seed=seed)
-    hooks = {**({} if k.L_cache else dict(shape_reward=grpo.shape_reward)), **(dict(weights=grpo.weights) if k.average == "completions" else {})}
+    hooks = {
+        **({} if k.L_cache else dict(shape_reward=grpo.shape_reward)),
+        **(dict(weights=grpo.weights) if k.average == "completions" else {}),
+    }
     hyper = dict(inner_epochs=passes, eps_high=k.eps_high, L_cache=k.L_cache)
 
-    def differs_in_reward(accuracy):                # the mistake: a length alone keeps a group
+    def differs_in_reward(accuracy):  # the mistake: a length alone keeps a group
         batch = built.env.batch
-        reward = built.algorithm.shape_reward(accuracy.ravel(), 0.0, batch.response_mask.sum(axis=1), ~batch.finished, modsum.T)
+        reward = built.algorithm.shape_reward(
+            accuracy.ravel(), 0.0, batch.response_mask.sum(axis=1), ~batch.finished, modsum.T
+        )
         return reward.reshape(accuracy.shape).std(axis=1) > 1e-9
 
     keep = dict(accuracy=dapo.keep_group, never=grpo.keep_group, reward=differs_in_reward)[k.redraw]
-    built = Controller(Algorithm(dapo, hyper, dict(hooks, keep_group=keep)), modsum.Task(), policy(k.start), SGD(LEARNING_RATE), groups=GROUPS, K=K, seed=seed)
+    built = Controller(
+        Algorithm(dapo, hyper, dict(hooks, keep_group=keep)),
+        modsum.Task(),
+        policy(k.start),
+        SGD(LEARNING_RATE),
+        groups=GROUPS,
+        K=K,
+        seed=seed,
+    )
     built.env = Remembering(built.env)
     return built
 
@@ -130,7 +157,9 @@ def policy(start):
     if start != "too long":
         return modsum.Policy(modsum.HARD if start == "hard prompts" else modsum.DEFAULT)
     reluctant = modsum.Policy((0, 0, 0, 0))
-    reluctant.params["theta"][:, :, modsum.EOS] -= 1.6      # assumed: nearly half of the completions are cut off at 12 tokens
+    reluctant.params["theta"][:, :, modsum.EOS] -= (
+        1.6  # assumed: nearly half of the completions are cut off at 12 tokens
+    )
     return reluctant
 
 
@@ -139,35 +168,82 @@ def progress(k, r):
 
 
 def figure(k, r):
-    reach = k.updates / 3                           # thousand completions: what a run to the end draws at most
+    reach = k.updates / 3  # thousand completions: what a run to the end draws at most
     p = np.linspace(0.002, 0.998, 200)
     now = np.clip(np.mean([rate[-1] for rate in r.dapo.pass_rate], axis=0), 0.002, 0.998)
     return [
-        panel("Right completions by update", f"probability, exact, mean of 4 prompts, {SEEDS} seeds",
-              *curves([np.arange(len(rate)) for rate in r.dapo.mean_rate], r.dapo.mean_rate, "DAPO", 1),
-              *curves([np.arange(r.updates + 1)] * SEEDS, [rate[:r.updates + 1] for rate in r.grpo.mean_rate], "GRPO", 2),
-              label(60, 0.12, "DAPO, solid", 1, "right"), label(60, 0.02, "GRPO, dashed", 2, "right"),
-              x="update", x_range=(0, 60), y_range=(0, 1.02), tab="By update"),
-        panel("Completions drawn for an update", f"mean of the last {WINDOW} updates, {SEEDS} seeds; the batch holds {GROUPS * K}",
-              *price_curves(r), threshold(PRICE, f"{PRICE} = 4 batches", 560), label(60, 70, "GRPO, dashed", 2, "right"),
-              x="update", x_range=(0, 60), y_range=(0, 560), tab="By update", front=True),
-        panel("Right completions by completions drawn", f"probability, exact, mean of 4 prompts, {SEEDS} seeds",
-              *curves([c / 1000 for c in r.dapo.completions], r.dapo.mean_rate, "DAPO", 1),
-              *curves([c / 1000 for c in r.grpo.completions], r.grpo.mean_rate, "GRPO", 2),
-              label(reach, 0.12, "DAPO, solid", 1, "right"), label(reach, 0.02, "GRPO, dashed", 2, "right"),
-              x="thousand completions drawn", x_range=(0, reach), y_range=(0, 1.02), tab="By completions"),
-        panel("Completions until a group is live", f"exact, K = {K}, logarithmic; dots: DAPO's prompts now",
-              line(p, group_baselines.completions_per_live_group(p, K), "price", 3),
-              dots(now, group_baselines.completions_per_live_group(now, K), "prompts", 1),
-              x="pass rate of the prompt", x_range=(0, 1), y_range=(1, 10_000), log="y", ticks=dict(tickvals=[0, 0.25, 0.5, 0.75, 1]), tab="By completions"),
-        panel("Entropy when coins are rewarded", f"nats, 20 actions, {COIN_SEEDS} seeds, mean and 10 to 90 %", *coin_curves(r),
-              label(COIN_UPDATES, 0.1, "lower bound: 0.8", 1, "right"),
-              x="update", x_range=(0, COIN_UPDATES), y_range=(0, 3.2), tab="Clip and length"),
-        panel("Cut off at 12 tokens", f"probability, exact, mean of 4 prompts, {SEEDS} seeds",
-              *curves([np.arange(len(cut)) for cut in r.dapo.truncated], r.dapo.truncated, "DAPO", 1),
-              *curves([np.arange(r.updates + 1)] * SEEDS, [cut[:r.updates + 1] for cut in r.grpo.truncated], "GRPO", 2),
-              label(60, 0.45, "DAPO, solid", 1, "right"), label(60, 0.41, "GRPO, dashed", 2, "right"),
-              x="update", x_range=(0, 60), y_range=(0, 0.5), tab="Clip and length"),
+        panel(
+            "Right completions by update",
+            f"probability, exact, mean of 4 prompts, {SEEDS} seeds",
+            *curves([np.arange(len(rate)) for rate in r.dapo.mean_rate], r.dapo.mean_rate, "DAPO", 1),
+            *curves(
+                [np.arange(r.updates + 1)] * SEEDS, [rate[: r.updates + 1] for rate in r.grpo.mean_rate], "GRPO", 2
+            ),
+            label(60, 0.12, "DAPO, solid", 1, "right"),
+            label(60, 0.02, "GRPO, dashed", 2, "right"),
+            x="update",
+            x_range=(0, 60),
+            y_range=(0, 1.02),
+            tab="By update",
+        ),
+        panel(
+            "Completions drawn for an update",
+            f"mean of the last {WINDOW} updates, {SEEDS} seeds; the batch holds {GROUPS * K}",
+            *price_curves(r),
+            threshold(PRICE, f"{PRICE} = 4 batches", 560),
+            label(60, 70, "GRPO, dashed", 2, "right"),
+            x="update",
+            x_range=(0, 60),
+            y_range=(0, 560),
+            tab="By update",
+            front=True,
+        ),
+        panel(
+            "Right completions by completions drawn",
+            f"probability, exact, mean of 4 prompts, {SEEDS} seeds",
+            *curves([c / 1000 for c in r.dapo.completions], r.dapo.mean_rate, "DAPO", 1),
+            *curves([c / 1000 for c in r.grpo.completions], r.grpo.mean_rate, "GRPO", 2),
+            label(reach, 0.12, "DAPO, solid", 1, "right"),
+            label(reach, 0.02, "GRPO, dashed", 2, "right"),
+            x="thousand completions drawn",
+            x_range=(0, reach),
+            y_range=(0, 1.02),
+            tab="By completions",
+        ),
+        panel(
+            "Completions until a group is live",
+            f"exact, K = {K}, logarithmic; dots: DAPO's prompts now",
+            line(p, group_baselines.completions_per_live_group(p, K), "price", 3),
+            dots(now, group_baselines.completions_per_live_group(now, K), "prompts", 1),
+            x="pass rate of the prompt",
+            x_range=(0, 1),
+            y_range=(1, 10_000),
+            log="y",
+            ticks=dict(tickvals=[0, 0.25, 0.5, 0.75, 1]),
+            tab="By completions",
+        ),
+        panel(
+            "Entropy when coins are rewarded",
+            f"nats, 20 actions, {COIN_SEEDS} seeds, mean and 10 to 90 %",
+            *coin_curves(r),
+            label(COIN_UPDATES, 0.1, "lower bound: 0.8", 1, "right"),
+            x="update",
+            x_range=(0, COIN_UPDATES),
+            y_range=(0, 3.2),
+            tab="Clip and length",
+        ),
+        panel(
+            "Cut off at 12 tokens",
+            f"probability, exact, mean of 4 prompts, {SEEDS} seeds",
+            *curves([np.arange(len(cut)) for cut in r.dapo.truncated], r.dapo.truncated, "DAPO", 1),
+            *curves([np.arange(r.updates + 1)] * SEEDS, [cut[: r.updates + 1] for cut in r.grpo.truncated], "GRPO", 2),
+            label(60, 0.45, "DAPO, solid", 1, "right"),
+            label(60, 0.41, "GRPO, dashed", 2, "right"),
+            x="update",
+            x_range=(0, 60),
+            y_range=(0, 0.5),
+            tab="Clip and length",
+        ),
     ]
 
 
@@ -180,7 +256,7 @@ def curves(x_by_seed, y_by_seed, name, series):
 
 def price_curves(r):
     drawn = np.array([np.diff(completions) for completions in r.dapo.completions]).mean(axis=0)
-    smooth = [drawn[max(n - WINDOW, 0):n].mean() for n in range(1, len(drawn) + 1)]
+    smooth = [drawn[max(n - WINDOW, 0) : n].mean() for n in range(1, len(drawn) + 1)]
     x = np.arange(1, len(drawn) + 1)
     return [line(x, smooth, "DAPO", 1), line(x, np.full(len(x), float(GROUPS * K)), "GRPO", 2)]
 
@@ -194,11 +270,24 @@ def coin_curves(r):
 
 
 def readouts(k, r):
-    return [Readout("Pass rate of DAPO", last_rate(r.dapo), "", modsum.exact),
-            Readout("Pass rate of GRPO, as many updates", np.mean([rate[r.updates] for rate in r.grpo.mean_rate]), "", modsum.exact),
-            Readout("DAPO less GRPO, as many completions", ahead(r), "", Controller.collect),
-            Readout(f"Completions an update, last {WINDOW}", drawn_lately(r), "", Controller.collect, "violated" if spent(r) else ""),
-            Readout("Dead groups in the batch", 100 * dead_share(r), "%", Controller.collect)]
+    return [
+        Readout("Pass rate of DAPO", last_rate(r.dapo), "", modsum.exact),
+        Readout(
+            "Pass rate of GRPO, as many updates",
+            np.mean([rate[r.updates] for rate in r.grpo.mean_rate]),
+            "",
+            modsum.exact,
+        ),
+        Readout("DAPO less GRPO, as many completions", ahead(r), "", Controller.collect),
+        Readout(
+            f"Completions an update, last {WINDOW}",
+            drawn_lately(r),
+            "",
+            Controller.collect,
+            "violated" if spent(r) else "",
+        ),
+        Readout("Dead groups in the batch", 100 * dead_share(r), "%", Controller.collect),
+    ]
 
 
 def last_rate(run):
@@ -206,7 +295,9 @@ def last_rate(run):
 
 
 def ahead(r):
-    """DAPO's pass rate less GRPO's where both have drawn as many completions as the one that drew fewer, mean of the seeds."""
+    """DAPO's pass rate less GRPO's where both have drawn as many completions as the one that drew fewer, mean of the
+    seeds.
+    """
     gaps = []
     for dx, dy, gx, gy in zip(r.dapo.completions, r.dapo.mean_rate, r.grpo.completions, r.grpo.mean_rate):
         both = min(dx[-1], gx[-1])
@@ -232,15 +323,24 @@ def spent(r):
 
 def watched(k, r):
     now = f"{drawn_lately(r):.0f} and {live_lately(r):.1f}"
-    return Readout(f"completions an update > {PRICE} and live groups < {GROUPS // 2}", now, f"over {WINDOW} updates", Controller.collect)
+    return Readout(
+        f"completions an update > {PRICE} and live groups < {GROUPS // 2}",
+        now,
+        f"over {WINDOW} updates",
+        Controller.collect,
+    )
 
 
 def broken(k, r):
     if r.updates < k.updates or not spent(r):
         return None
-    return Break(f"The prompts are solved, so drawing again finds nothing: each of the last {WINDOW} updates drew {drawn_lately(r):.0f} completions "
-                 f"and trained on {live_lately(r):.1f} of {GROUPS} groups, for {100 * gain_lately(r):+.1f} points of pass rate in all.".replace("-", "−"),
-                 "Updates of DAPO: 30.")
+    return Break(
+        f"The prompts are solved, so drawing again finds nothing: each of the last {WINDOW} updates drew "
+        f"{drawn_lately(r):.0f} completions "
+        f"and trained on {live_lately(r):.1f} of {GROUPS} groups, for {100 * gain_lately(r):+.1f} points of pass "
+        "rate in all.".replace("-", "−"),
+        "Updates of DAPO: 30.",
+    )
 
 
 def gain_lately(r):

@@ -1,4 +1,7 @@
-"""A fixed number of completions split into groups: how training goes, which groups teach anything, and what each advantage makes of the gradient."""
+"""A fixed number of completions split into groups: how training goes, which groups teach anything, and what each
+advantage makes of the gradient.
+"""
+
 from dataclasses import dataclass
 from functools import cache, partial
 
@@ -15,7 +18,7 @@ from widgets.frame.marks import band, dots, each_run, label, line, panel, thresh
 TITLE = "Three runs of GRPO on the same number of completions, and the groups they are made of"
 COMPLETIONS, BATCH, SEEDS = 3840, 64, 3
 COST = f"{SEEDS * COMPLETIONS:,} completions a run"
-GAIN, LIVE = 0.02, 0.05                                 # less learned than this, with fewer live groups than this, counts as broken
+GAIN, LIVE = 0.02, 0.05  # less learned than this, with fewer live groups than this, counts as broken
 PROMPTS = {"mixed": modsum.DEFAULT, "hard": modsum.HARD, "almost never right": (-3, -3, -3, -3)}
 ADVANTAGES = ("z-score", "less the mean", "less the others' mean")
 
@@ -26,21 +29,31 @@ class Knobs:
     prompts: str = choice("Prompts", "mixed", list(PROMPTS))
     advantage: str = choice("Advantage", "z-score", list(ADVANTAGES))
     learning_rate: float = ladder("Learning rate", 2.0, [0.5, 1.0, 2.0, 5.0, 10.0, 20.0])
-    p: float = ladder("Pass rate of the prompt looked at", 0.1, [0.001, 0.005, 0.02, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.98, 0.995, 0.999], symbol="p")
+    p: float = ladder(
+        "Pass rate of the prompt looked at",
+        0.1,
+        [0.001, 0.005, 0.02, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.98, 0.995, 0.999],
+        symbol="p",
+    )
     eps: float = ladder("Added to the standard deviation", 1e-6, [1e-8, 1e-6, 1e-4, 1e-2, 1e-1], symbol="ε_std")
     deviation: str = choice("Standard deviation", "sample", ["sample", "population"])
     seed: int = slider("Seed", 0, low=0, high=99, step=1)
 
 
-PRESETS = {"TRL's group": Knobs(), "R1's group": Knobs(K=16), "DeepSeekMath's group": Knobs(K=64), "Pairs": Knobs(K=2),
-           "Almost never right": Knobs(K=4, prompts="almost never right")}
+PRESETS = {
+    "TRL's group": Knobs(),
+    "R1's group": Knobs(K=16),
+    "DeepSeekMath's group": Knobs(K=64),
+    "Pairs": Knobs(K=2),
+    "Almost never right": Knobs(K=4, prompts="almost never right"),
+}
 
 
 @dataclass(frozen=True)
 class Trace:
-    completions: np.ndarray         # (updates,) drawn so far
-    pass_rate: np.ndarray           # (seeds, updates) exact, mean of the prompts
-    live: np.ndarray                # (seeds, updates) share of groups with different rewards
+    completions: np.ndarray  # (updates,) drawn so far
+    pass_rate: np.ndarray  # (seeds, updates) exact, mean of the prompts
+    live: np.ndarray  # (seeds, updates) share of groups with different rewards
 
 
 def groups(k):
@@ -53,8 +66,11 @@ def updates(k):
 
 
 def advantage_of(k, name=None):
-    return {"z-score": partial(group_baselines.z_score, eps=k.eps, ddof=int(k.deviation == "sample")), "less the mean": group_baselines.less_mean,
-            "less the others' mean": group_baselines.leave_one_out}[name or k.advantage]
+    return {
+        "z-score": partial(group_baselines.z_score, eps=k.eps, ddof=int(k.deviation == "sample")),
+        "less the mean": group_baselines.less_mean,
+        "less the others' mean": group_baselines.leave_one_out,
+    }[name or k.advantage]
 
 
 def run(k):
@@ -63,8 +79,19 @@ def run(k):
     def advantage(R, aux):
         return chosen(R)[..., None]
 
-    runs = [modsum_run(grpo, seed=SEEDS * k.seed + i, learning_rate=k.learning_rate, groups=groups(k), K=k.K, c=PROMPTS[k.prompts],
-                       hyper=dict(beta=0.0), hooks=dict(advantage=advantage)) for i in range(SEEDS)]
+    runs = [
+        modsum_run(
+            grpo,
+            seed=SEEDS * k.seed + i,
+            learning_rate=k.learning_rate,
+            groups=groups(k),
+            K=k.K,
+            c=PROMPTS[k.prompts],
+            hyper=dict(beta=0.0),
+            hooks=dict(advantage=advantage),
+        )
+        for i in range(SEEDS)
+    ]
     every = max(1, updates(k) // 12)
     for frames in zip(*(r.frames(updates(k)) for r in runs)):
         seen.append(frames)
@@ -76,7 +103,11 @@ def trace(k, seen):
     def column(of):
         return np.array([[of(frame) for frame in frames] for frames in zip(*seen)])
 
-    return Trace(np.array([frames[0].rollouts for frames in seen]), column(lambda f: f.exact["pass_rate"].mean()), column(lambda f: f.live_groups / groups(k)))
+    return Trace(
+        np.array([frames[0].rollouts for frames in seen]),
+        column(lambda f: f.exact["pass_rate"].mean()),
+        column(lambda f: f.live_groups / groups(k)),
+    )
 
 
 def progress(k, r):
@@ -94,16 +125,32 @@ def figure(k, r):
 
 def training_tab(k, r):
     line_at = start(k.prompts) + GAIN
-    yield panel("Right completions", "probability, exact, mean of 4 prompts, 3 seeds",
-                line(r.completions, r.pass_rate.mean(axis=0), "mean of the runs"),
-                each_run(r.completions, r.pass_rate),
-                threshold(line_at, "", 0), label(COMPLETIONS, line_at, "nothing learned below", 8, "right"),
-                x="completions drawn", x_range=(0, COMPLETIONS), y_range=(0, 1.02), tab="Training", front=True)
+    yield panel(
+        "Right completions",
+        "probability, exact, mean of 4 prompts, 3 seeds",
+        line(r.completions, r.pass_rate.mean(axis=0), "mean of the runs"),
+        each_run(r.completions, r.pass_rate),
+        threshold(line_at, "", 0),
+        label(COMPLETIONS, line_at, "nothing learned below", 8, "right"),
+        x="completions drawn",
+        x_range=(0, COMPLETIONS),
+        y_range=(0, 1.02),
+        tab="Training",
+        front=True,
+    )
     window = max(1, len(r.completions) // 12) if len(r.completions) > 12 else 1
     smooth = np.convolve(100 * r.live.mean(axis=0), np.ones(window) / window, "valid")
-    yield panel("Live groups", "% of the groups, mean of 3 seeds, over a few updates", line(r.completions[window - 1:], smooth, "live groups"),
-                threshold(100 * LIVE, "", 0), label(COMPLETIONS, 100 * LIVE, "breaks below 5 %", 8, "right"),
-                x="completions drawn", x_range=(0, COMPLETIONS), y_range=(0, 102), tab="Training")
+    yield panel(
+        "Live groups",
+        "% of the groups, mean of 3 seeds, over a few updates",
+        line(r.completions[window - 1 :], smooth, "live groups"),
+        threshold(100 * LIVE, "", 0),
+        label(COMPLETIONS, 100 * LIVE, "breaks below 5 %", 8, "right"),
+        x="completions drawn",
+        x_range=(0, COMPLETIONS),
+        y_range=(0, 102),
+        tab="Training",
+    )
 
 
 def logit(p):
@@ -113,8 +160,11 @@ def logit(p):
 EDGE = logit(0.9995)
 GRID = 1 / (1 + np.exp(-np.linspace(-EDGE, EDGE, 61)))
 TICKS = (0.001, 0.02, 0.1, 0.5, 0.9, 0.98, 0.999)
-P_AXIS = dict(x="pass rate p (logistic axis)", x_range=(-EDGE, EDGE),
-              ticks=dict(tickvals=logit(np.array(TICKS)), ticktext=[f"{t:g}" for t in TICKS]))
+P_AXIS = dict(
+    x="pass rate p (logistic axis)",
+    x_range=(-EDGE, EDGE),
+    ticks=dict(tickvals=logit(np.array(TICKS)), ticktext=[f"{t:g}" for t in TICKS]),
+)
 
 
 @cache
@@ -126,56 +176,115 @@ def shares(K, eps, deviation):
 def estimate_tab(k):
     curves = shares(k.K, k.eps, k.deviation)
     here = group_baselines.share_of_gradient(k.p, k.K, advantage_of(k))
-    yield panel("Mean estimate over the true gradient", "exact, every outcome of a group counted",
-                *(line(logit(GRID), curve, name, i) for i, (name, curve) in enumerate(zip(ADVANTAGES, curves), 1)),
-                label(0, max(curves[0][30], 1.6) + 0.2, "z-score", 1, "center"), label(-EDGE, 1.05, "less the others' mean", 3),
-                label(EDGE, (k.K - 1) / k.K, "less the mean", 2, "right", below=True), dots([logit(k.p)], [here], "here", 1, "here"),
-                **P_AXIS, y_range=(0, 8.2), tab="Estimate")
+    yield panel(
+        "Mean estimate over the true gradient",
+        "exact, every outcome of a group counted",
+        *(line(logit(GRID), curve, name, i) for i, (name, curve) in enumerate(zip(ADVANTAGES, curves), 1)),
+        label(0, max(curves[0][30], 1.6) + 0.2, "z-score", 1, "center"),
+        label(-EDGE, 1.05, "less the others' mean", 3),
+        label(EDGE, (k.K - 1) / k.K, "less the mean", 2, "right", below=True),
+        dots([logit(k.p)], [here], "here", 1, "here"),
+        **P_AXIS,
+        y_range=(0, 8.2),
+        tab="Estimate",
+    )
     wrong, right = (100 * share for share in group_baselines.dead_probability(GRID, k.K))
     x = logit(GRID).tolist()
-    middle = 0.5**(1 / k.K)                             # where half of the groups are all right; 1 - middle where half are all wrong
-    yield panel("What a group turns out to be", "% of groups, exact",
-                band(x, [0] * len(x), wrong.tolist(), 8), band(x, (100 - right).tolist(), [100] * len(x), 2),
-                line(x, wrong, "all wrong", 8), line(x, 100 - right, "not all right", 2),
-                line([logit(k.p)] * 2, [0, 100], "p", 1, "reference"), label(logit(k.p), 90, f"p = {k.p:g}", 8, "left" if k.p < 0.5 else "right"),
-                label(max(logit(1 - middle) - 1.2, -EDGE), 20, "all wrong", 8, "right" if k.K < 32 else "left"), label(0, 48, "live", 1, "center"),
-                label(min(logit(middle) + 1.2, EDGE), 76, "all right", 2, "left" if k.K < 32 else "right"),
-                **P_AXIS, y_range=(0, 100), tab="Estimate")
+    middle = 0.5 ** (1 / k.K)  # where half of the groups are all right; 1 - middle where half are all wrong
+    yield panel(
+        "What a group turns out to be",
+        "% of groups, exact",
+        band(x, [0] * len(x), wrong.tolist(), 8),
+        band(x, (100 - right).tolist(), [100] * len(x), 2),
+        line(x, wrong, "all wrong", 8),
+        line(x, 100 - right, "not all right", 2),
+        line([logit(k.p)] * 2, [0, 100], "p", 1, "reference"),
+        label(logit(k.p), 90, f"p = {k.p:g}", 8, "left" if k.p < 0.5 else "right"),
+        label(max(logit(1 - middle) - 1.2, -EDGE), 20, "all wrong", 8, "right" if k.K < 32 else "left"),
+        label(0, 48, "live", 1, "center"),
+        label(min(logit(middle) + 1.2, EDGE), 76, "all right", 2, "left" if k.K < 32 else "right"),
+        **P_AXIS,
+        y_range=(0, 100),
+        tab="Estimate",
+    )
 
 
 def group_tab(k):
     right = np.arange(1, k.K)
     A = advantage_of(k)(group_baselines.outcomes(k.K)[1:-1])
-    yield panel("Advantages in a group", "by how many of its K completions are right",
-                line(right, A[:, 0], "right", 1), line(right, A[:, -1], "wrong", 2), dots(right, A[:, 0], "right", 1), dots(right, A[:, -1], "wrong", 2),
-                label(k.K, 1.2, "a right one", 1, "right"), label(k.K, -4, "a wrong one", 2, "right"),
-                x="right completions", x_range=(0, k.K), y_range=(-8.2, 8.2), tab="Group")
+    yield panel(
+        "Advantages in a group",
+        "by how many of its K completions are right",
+        line(right, A[:, 0], "right", 1),
+        line(right, A[:, -1], "wrong", 2),
+        dots(right, A[:, 0], "right", 1),
+        dots(right, A[:, -1], "wrong", 2),
+        label(k.K, 1.2, "a right one", 1, "right"),
+        label(k.K, -4, "a wrong one", 2, "right"),
+        x="right completions",
+        x_range=(0, k.K),
+        y_range=(-8.2, 8.2),
+        tab="Group",
+    )
     signal = partial(group_baselines.signal_to_noise_per_completion, advantage=advantage_of(k))
-    yield panel("Signal to noise of one completion", "squared mean over variance of a group's estimate, over K, logarithmic, exact",
-                line(logit(GRID), signal(GRID, k.K), f"K = {k.K}"), line(logit(GRID), signal(GRID, 2), "K = 2", 8, "reference"),
-                label(EDGE, 0.2, "K = 2", 8, "right"),
-                dots([logit(k.p)], [signal(k.p, k.K)], "here", 1, "here"),
-                **P_AXIS, y_range=(1e-4, 300), log="y", tab="Group")
+    yield panel(
+        "Signal to noise of one completion",
+        "squared mean over variance of a group's estimate, over K, logarithmic, exact",
+        line(logit(GRID), signal(GRID, k.K), f"K = {k.K}"),
+        line(logit(GRID), signal(GRID, 2), "K = 2", 8, "reference"),
+        label(EDGE, 0.2, "K = 2", 8, "right"),
+        dots([logit(k.p)], [signal(k.p, k.K)], "here", 1, "here"),
+        **P_AXIS,
+        y_range=(1e-4, 300),
+        log="y",
+        tab="Group",
+    )
 
 
 def readouts(k, r):
     at_p = k.p, k.K, advantage_of(k)
-    return [Readout("Pass rate at the end", r.pass_rate[:, -1].mean(), "", modsum.exact, "violated" if broken(k, r) else ""),
-            Readout("Live groups, whole run", 100 * r.live.mean(), "%", Controller.iterate),
-            Readout("At p: estimate over true gradient", group_baselines.share_of_gradient(*at_p), "", group_baselines.share_of_gradient),
-            Readout("At p: signal to noise of a completion", group_baselines.signal_to_noise_per_completion(*at_p), "",
-                    group_baselines.signal_to_noise_per_completion)]
+    return [
+        Readout(
+            "Pass rate at the end", r.pass_rate[:, -1].mean(), "", modsum.exact, "violated" if broken(k, r) else ""
+        ),
+        Readout("Live groups, whole run", 100 * r.live.mean(), "%", Controller.iterate),
+        Readout(
+            "At p: estimate over true gradient",
+            group_baselines.share_of_gradient(*at_p),
+            "",
+            group_baselines.share_of_gradient,
+        ),
+        Readout(
+            "At p: signal to noise of a completion",
+            group_baselines.signal_to_noise_per_completion(*at_p),
+            "",
+            group_baselines.signal_to_noise_per_completion,
+        ),
+    ]
 
 
 def watched(k, r):
-    return Readout(f"gain < {GAIN} and live groups < {LIVE:.0%}", r.pass_rate[:, -1].mean() - start(k.prompts), "gain", modsum.exact)
+    return Readout(
+        f"gain < {GAIN} and live groups < {LIVE:.0%}",
+        r.pass_rate[:, -1].mean() - start(k.prompts),
+        "gain",
+        modsum.exact,
+    )
 
 
 def broken(k, r):
     gain, live = r.pass_rate[:, -1].mean() - start(k.prompts), r.live.mean()
     if len(r.completions) < updates(k) or gain >= GAIN or live >= LIVE:
         return None
-    settings = [*(["Completions a prompt: 16"] if k.K < 16 else []), *(["Learning rate: 2"] if k.learning_rate < 2 else []),
-                *(["Advantage: z-score"] if k.advantage != "z-score" else [])]
-    return Break(f"{100 * (1 - live):.1f} % of the groups had {k.K} equal rewards and a gradient of exactly zero, and the others moved the policy too little: "
-                 f"{COMPLETIONS:,} completions took the pass rate from {start(k.prompts):.4f} to {r.pass_rate[:, -1].mean():.4f}.", f"{', '.join(settings)}.")
+    settings = [
+        *(["Completions a prompt: 16"] if k.K < 16 else []),
+        *(["Learning rate: 2"] if k.learning_rate < 2 else []),
+        *(["Advantage: z-score"] if k.advantage != "z-score" else []),
+    ]
+    return Break(
+        f"{100 * (1 - live):.1f} % of the groups had {k.K} equal rewards and a gradient of exactly zero, and the "
+        "others moved the policy too little: "
+        f"{COMPLETIONS:,} completions took the pass rate from {start(k.prompts):.4f} to "
+        f"{r.pass_rate[:, -1].mean():.4f}.",
+        f"{', '.join(settings)}.",
+    )

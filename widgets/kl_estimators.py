@@ -1,4 +1,5 @@
 """What a KL penalty built on k1, k2 or k3 pulls towards, what it costs in noise, and where training under it ends."""
+
 from dataclasses import dataclass
 from functools import cache
 
@@ -11,13 +12,20 @@ from widgets.frame.marks import band, bars, each_run, label, line, panel, thresh
 TITLE = "Three estimators of the KL: as a number to log and as a penalty to train on"
 COST = "5 runs of 80 updates"
 
-PAIRS = dict(near=([0.5, 0.3, 0.2], [0.25, 0.25, 0.5]), drifted=([0.1, 0.1, 0.8], [0.5, 0.3, 0.2]), confident=([0.9, 0.09, 0.01], [0.4, 0.35, 0.25]))
-REF, REWARD = np.array([0.5, 0.3, 0.2]), np.array([0.0, 0.0, 1.0])     # the bandit that is trained: only the third token is paid
+PAIRS = dict(
+    near=([0.5, 0.3, 0.2], [0.25, 0.25, 0.5]),
+    drifted=([0.1, 0.1, 0.8], [0.5, 0.3, 0.2]),
+    confident=([0.9, 0.09, 0.01], [0.4, 0.35, 0.25]),
+)
+REF, REWARD = (
+    np.array([0.5, 0.3, 0.2]),
+    np.array([0.0, 0.0, 1.0]),
+)  # the bandit that is trained: only the third token is paid
 UPDATES, RUNS, LEARNING_RATE = 80, 4, 2.0
-MARGIN = 0.1                                                           # nats beyond the optimum that count as broken
+MARGIN = 0.1  # nats beyond the optimum that count as broken
 STREAM = 4096
 DISTANCES = np.arange(0.1, 3.01, 0.1)
-PROVEN = dict(k1="reward", k2="loss", k3="loss × ratio")               # the placement that gives each the reverse-KL gradient
+PROVEN = dict(k1="reward", k2="loss", k3="loss × ratio")  # the placement that gives each the reverse-KL gradient
 
 
 @dataclass(frozen=True)
@@ -32,21 +40,26 @@ class Knobs:
     seed: int = slider("Seed", 0, low=0, high=99, step=1)
 
 
-PRESETS = {"GRPO paper": Knobs(), "PPO, RLOO": Knobs(estimator="k1", placement="reward"), "TRL 1.16": Knobs(placement="loss × ratio"),
-           "verl k3+": Knobs(placement="loss+"), "k1 as a loss": Knobs(estimator="k1")}
+PRESETS = {
+    "GRPO paper": Knobs(),
+    "PPO, RLOO": Knobs(estimator="k1", placement="reward"),
+    "TRL 1.16": Knobs(placement="loss × ratio"),
+    "verl k3+": Knobs(placement="loss+"),
+    "k1 as a loss": Knobs(estimator="k1"),
+}
 
 
 @dataclass(frozen=True)
 class Result:
-    kl: float                # exact, of the pair shown
-    moments: kl.Moments      # under the samples' policy
-    pulls: dict              # name: minus the gradient, one number a parameter
-    cosine: float            # of the penalty's gradient and the reverse KL's
-    trained: np.ndarray      # KL to the reference, (updates + 1, runs); the last run is the one without a penalty
-    best: float              # KL of the optimum of E[R] − β KL(π‖ref), and of the forward one
+    kl: float  # exact, of the pair shown
+    moments: kl.Moments  # under the samples' policy
+    pulls: dict  # name: minus the gradient, one number a parameter
+    cosine: float  # of the penalty's gradient and the reverse KL's
+    trained: np.ndarray  # KL to the reference, (updates + 1, runs); the last run is the one without a penalty
+    best: float  # KL of the optimum of E[R] − β KL(π‖ref), and of the forward one
     best_forward: float
-    stream: np.ndarray       # running means of k1, k2, k3, (3, places)
-    noise: np.ndarray        # std of one sample of k1, k2, k3 at each distance, (3, distances)
+    stream: np.ndarray  # running means of k1, k2, k3, (3, places)
+    noise: np.ndarray  # std of one sample of k1, k2, k3 at each distance, (3, distances)
 
 
 PLACES = np.unique(np.geomspace(1, STREAM, 45).astype(np.int64))
@@ -59,14 +72,39 @@ def run(k):
     chosen = kl.penalty_gradient(policy, ref, old, score, k.estimator, k.placement)
     pulls = dict(chosen=-chosen, reverse=-reverse, forward=-kl.forward_kl_gradient(policy, ref, score))
     price = np.array([[k.beta]] * RUNS + [[0.0]])
-    policies = kl.train(REWARD, REF, price, k.estimator, k.placement, k.gap, k.samples, LEARNING_RATE, UPDATES, RUNS + 1, np.random.default_rng(k.seed))
-    best, best_forward = (kl.divergence(optimum(REWARD, REF, k.beta), REF) for optimum in (kl.reverse_kl_optimum, kl.forward_kl_optimum))
-    yield Result(kl.divergence(policy, ref), kl.k_moments(policy, ref, old), pulls, kl.cosine(chosen, reverse), kl.divergence(policies, REF),
-                 best, best_forward, running_means(policy, ref, old, np.random.default_rng(k.seed)), noise_by_distance(k.pair))
+    policies = kl.train(
+        REWARD,
+        REF,
+        price,
+        k.estimator,
+        k.placement,
+        k.gap,
+        k.samples,
+        LEARNING_RATE,
+        UPDATES,
+        RUNS + 1,
+        np.random.default_rng(k.seed),
+    )
+    best, best_forward = (
+        kl.divergence(optimum(REWARD, REF, k.beta), REF) for optimum in (kl.reverse_kl_optimum, kl.forward_kl_optimum)
+    )
+    yield Result(
+        kl.divergence(policy, ref),
+        kl.k_moments(policy, ref, old),
+        pulls,
+        kl.cosine(chosen, reverse),
+        kl.divergence(policies, REF),
+        best,
+        best_forward,
+        running_means(policy, ref, old, np.random.default_rng(k.seed)),
+        noise_by_distance(k.pair),
+    )
 
 
 def setting(pair, mu):
-    """Policy, reference and ∇log π of a named pair, the policy moved to `mu` times its distance on the geometric path."""
+    """Policy, reference and ∇log π of a named pair, the policy moved to `mu` times its distance on the geometric
+    path.
+    """
     if pair == "Gaussian":
         x, policy = kl.gaussian_table(mu)
         return policy, kl.gaussian_table(0.0)[1], kl.gaussian_score(x, mu)
@@ -91,7 +129,7 @@ def noise_by_distance(pair):
 
 def ended(r):
     """Mean KL of the penalized runs over the last quarter of training, and of the run without a penalty."""
-    last = r.trained[-UPDATES // 4:]
+    last = r.trained[-UPDATES // 4 :]
     return last[:, :RUNS].mean(), last[:, RUNS].mean()
 
 
@@ -102,28 +140,52 @@ def figure(k, r):
 def train_tab(k, r):
     update = np.arange(0, UPDATES + 1, 2)
     first, *others = r.trained[::2, :RUNS].T
-    yield panel("KL to the reference while training", f"nats, exact; {RUNS} runs on 3 tokens, the third is paid 1; {k.samples:,} samples an update",
-                line(update, first, "run 1"), each_run(update, others, "other runs"),
-                line(update, r.trained[::2, RUNS], name="no penalty", series=8, role="reference"), label(48, r.trained[48, RUNS], "β = 0", 8),
-                line([0, UPDATES], [r.best] * 2, name="best, reverse KL", series=2, role="exact"),
-                line([0, UPDATES], [r.best_forward] * 2, name="best, forward KL", series=3, role="exact"), *optimum_labels(r),
-                threshold(r.best + MARGIN, f"breaks above {r.best + MARGIN:.2f} nats", edge=1.8),
-                x="update", x_range=[0, UPDATES], y_range=[0, 1.8], tab="Train", front=True)
+    yield panel(
+        "KL to the reference while training",
+        f"nats, exact; {RUNS} runs on 3 tokens, the third is paid 1; {k.samples:,} samples an update",
+        line(update, first, "run 1"),
+        each_run(update, others, "other runs"),
+        line(update, r.trained[::2, RUNS], name="no penalty", series=8, role="reference"),
+        label(48, r.trained[48, RUNS], "β = 0", 8),
+        line([0, UPDATES], [r.best] * 2, name="best, reverse KL", series=2, role="exact"),
+        line([0, UPDATES], [r.best_forward] * 2, name="best, forward KL", series=3, role="exact"),
+        *optimum_labels(r),
+        threshold(r.best + MARGIN, f"breaks above {r.best + MARGIN:.2f} nats", edge=1.8),
+        x="update",
+        x_range=[0, UPDATES],
+        y_range=[0, 1.8],
+        tab="Train",
+        front=True,
+    )
     low, high = (-4.0, 10.0) if k.pair == "Gaussian" else (-1.0, 1.0)
     names = ["mean", "log σ"] if k.pair == "Gaussian" else ["token 1", "token 2", "token 3"]
     at = lambda share: low + share * (high - low)
-    yield panel("Pull of the penalty on each parameter", f"minus its expected gradient, nats, exact; pair “{k.pair}” at distance {k.mu:g}",
-                *(bars(names, r.pulls[name], name=words, series=i) for i, (name, words) in enumerate(series(k).items(), 1)),
-                *(label(names[0], at(0.96 - 0.07 * i), words, i) for i, words in enumerate(series(k).values(), 1)),
-                x="parameter of the policy", y_range=[low, high], tab="Train")
+    yield panel(
+        "Pull of the penalty on each parameter",
+        f"minus its expected gradient, nats, exact; pair “{k.pair}” at distance {k.mu:g}",
+        *(bars(names, r.pulls[name], name=words, series=i) for i, (name, words) in enumerate(series(k).items(), 1)),
+        *(label(names[0], at(0.96 - 0.07 * i), words, i) for i, words in enumerate(series(k).values(), 1)),
+        x="parameter of the policy",
+        y_range=[low, high],
+        tab="Train",
+    )
 
 
 def optimum_labels(r):
-    """Words under the two lines, in one where they would lie on each other; above the threshold where there is no room below."""
+    """Words under the two lines, in one where they would lie on each other; above the threshold where there is no room
+    below.
+    """
     if abs(r.best - r.best_forward) < 0.12:
         lower = min(r.best, r.best_forward)
-        return [label(12, lower, "best, either KL", below=True) if lower > 0.2 else label(12, r.best + MARGIN, "best, either KL")]
-    return [label(12, r.best, "best, reverse KL", 2, below=True), label(12, r.best_forward, "best, forward KL", 3, below=True)]
+        return [
+            label(12, lower, "best, either KL", below=True)
+            if lower > 0.2
+            else label(12, r.best + MARGIN, "best, either KL")
+        ]
+    return [
+        label(12, r.best, "best, reverse KL", 2, below=True),
+        label(12, r.best_forward, "best, forward KL", 3, below=True),
+    ]
 
 
 def series(k):
@@ -137,46 +199,87 @@ def setting_words(k):
 def token_tab(k):
     r = np.linspace(-3, 3, 41)
     values = [value(r, 0.0) for value in kl.VALUE.values()]
-    yield panel("What one token logs", "nats",
-                *(line(r, v, name=name, series=i) for i, (name, v) in enumerate(zip(kl.VALUE, values), 1)),
-                label(-2.9, -1.9, "k1", 1), label(2.3, 3.6, "k2", 2, "right"), label(-1.9, 4.6, "k3", 3),
-                x="log-ratio r = log π − log π_ref, nats", x_range=[-3, 3], y_range=[-3, 6], tab="One token")
+    yield panel(
+        "What one token logs",
+        "nats",
+        *(line(r, v, name=name, series=i) for i, (name, v) in enumerate(zip(kl.VALUE, values), 1)),
+        label(-2.9, -1.9, "k1", 1),
+        label(2.3, 3.6, "k2", 2, "right"),
+        label(-1.9, 4.6, "k3", 3),
+        x="log-ratio r = log π − log π_ref, nats",
+        x_range=[-3, 3],
+        y_range=[-3, 6],
+        tab="One token",
+    )
     old = (1 - k.gap) * r
     weight = kl.gradient_weight(r, 0.0, old, k.estimator, k.placement)
-    yield panel("How hard it pushes that token", "weight on ∇log π; positive lowers the token, negative raises it",
-                line(r, weight, name=setting_words(k)), label(-2.9, 5.2, setting_words(k), 1),
-                line(r, r, name="r", series=2, role="exact"), label(2.9, 2.9, "r, which descends KL(π‖ref)", 2, "right"),
-                line([-3, 3], [0, 0], name="no push", series=8, role="reference"),
-                x="log-ratio r = log π − log π_ref, nats", x_range=[-3, 3], y_range=[-6, 6], tab="One token")
+    yield panel(
+        "How hard it pushes that token",
+        "weight on ∇log π; positive lowers the token, negative raises it",
+        line(r, weight, name=setting_words(k)),
+        label(-2.9, 5.2, setting_words(k), 1),
+        line(r, r, name="r", series=2, role="exact"),
+        label(2.9, 2.9, "r, which descends KL(π‖ref)", 2, "right"),
+        line([-3, 3], [0, 0], name="no push", series=8, role="reference"),
+        x="log-ratio r = log π − log π_ref, nats",
+        x_range=[-3, 3],
+        y_range=[-6, 6],
+        tab="One token",
+    )
 
 
 def log_tab(k, r):
     chosen = list(kl.VALUE).index(k.estimator)
     middle, spread = r.moments.mean[chosen] / r.kl, np.sqrt(r.moments.variance[chosen] / PLACES) / r.kl
-    yield panel("Running mean of a log of samples", "as a multiple of the exact KL, one stream; band: ± 1 standard deviation for the chosen estimator",
-                *(line(PLACES, mean / r.kl, name=name, series=i) for i, (name, mean) in enumerate(zip(kl.VALUE, r.stream), 1)),
-                band(PLACES.tolist(), (middle - spread).tolist(), (middle + spread).tolist(), series=chosen + 1),
-                *(label(STREAM, 2.45 - 0.55 * i, name, i + 1, "right") for i, name in enumerate(kl.VALUE)),
-                line([1, STREAM], [1, 1], name="exact KL", series=8, role="reference"), line([k.samples] * 2, [-1, 3], name="n", series=8, role="reference"),
-                label(k.samples, -0.95, f"n = {k.samples:,}", 8, "right" if k.samples > 100 else "left"),
-                x="samples averaged", x_range=[1, STREAM], y_range=[-1, 3], log="x", tab="Many tokens")
+    yield panel(
+        "Running mean of a log of samples",
+        "as a multiple of the exact KL, one stream; band: ± 1 standard deviation for the chosen estimator",
+        *(line(PLACES, mean / r.kl, name=name, series=i) for i, (name, mean) in enumerate(zip(kl.VALUE, r.stream), 1)),
+        band(PLACES.tolist(), (middle - spread).tolist(), (middle + spread).tolist(), series=chosen + 1),
+        *(label(STREAM, 2.45 - 0.55 * i, name, i + 1, "right") for i, name in enumerate(kl.VALUE)),
+        line([1, STREAM], [1, 1], name="exact KL", series=8, role="reference"),
+        line([k.samples] * 2, [-1, 3], name="n", series=8, role="reference"),
+        label(k.samples, -0.95, f"n = {k.samples:,}", 8, "right" if k.samples > 100 else "left"),
+        x="samples averaged",
+        x_range=[1, STREAM],
+        y_range=[-1, 3],
+        log="x",
+        tab="Many tokens",
+    )
     ratio = r.noise / r.noise[0]
-    yield panel("Noise of one sample", "standard deviation as a multiple of k1's, exact; samples from the policy itself",
-                *(line(DISTANCES, row, name=name, series=i) for i, (name, row) in enumerate(zip(kl.VALUE, ratio), 1)),
-                *(label(DISTANCES[-5], ratio[i, -5], name, i + 1, "right", below=name == "k1") for i, name in enumerate(kl.VALUE)),
-                line([k.mu] * 2, [0.01, 100], name="μ", series=8, role="reference"), label(k.mu, 0.012, f"μ = {k.mu:g}", 8, "left" if k.mu < 2 else "right"),
-                x="distance μ from the reference", x_range=[0, 3], y_range=[0.01, 100], log="y", tab="Many tokens")
+    yield panel(
+        "Noise of one sample",
+        "standard deviation as a multiple of k1's, exact; samples from the policy itself",
+        *(line(DISTANCES, row, name=name, series=i) for i, (name, row) in enumerate(zip(kl.VALUE, ratio), 1)),
+        *(
+            label(DISTANCES[-5], ratio[i, -5], name, i + 1, "right", below=name == "k1")
+            for i, name in enumerate(kl.VALUE)
+        ),
+        line([k.mu] * 2, [0.01, 100], name="μ", series=8, role="reference"),
+        label(k.mu, 0.012, f"μ = {k.mu:g}", 8, "left" if k.mu < 2 else "right"),
+        x="distance μ from the reference",
+        x_range=[0, 3],
+        y_range=[0.01, 100],
+        log="y",
+        tab="Many tokens",
+    )
 
 
 def readouts(k, r):
     end, _ = ended(r)
     bias = r.moments.mean[list(kl.VALUE).index(k.estimator)] - r.kl
     noise = np.interp(k.mu, DISTANCES, r.noise[2] / r.noise[0])
-    return [Readout("KL at the end of training", end, "nats", kl.train, "violated" if broken(k, r) else ""),
-            Readout("KL of the best policy at this β", r.best, "nats", kl.reverse_kl_optimum),
-            Readout("Cosine of the pull with −∇KL(π‖ref)", "no pull" if np.isnan(r.cosine) else r.cosine, source=kl.cosine),
-            Readout("Bias of the estimator as a log", 0.0 if abs(bias) < 1e-12 else bias, "nats", kl.k_moments),
-            Readout("Noise of k3, as a multiple of k1's", noise, source=kl.gaussian_moments if k.pair == "Gaussian" else kl.k_moments)]
+    return [
+        Readout("KL at the end of training", end, "nats", kl.train, "violated" if broken(k, r) else ""),
+        Readout("KL of the best policy at this β", r.best, "nats", kl.reverse_kl_optimum),
+        Readout("Cosine of the pull with −∇KL(π‖ref)", "no pull" if np.isnan(r.cosine) else r.cosine, source=kl.cosine),
+        Readout("Bias of the estimator as a log", 0.0 if abs(bias) < 1e-12 else bias, "nats", kl.k_moments),
+        Readout(
+            "Noise of k3, as a multiple of k1's",
+            noise,
+            source=kl.gaussian_moments if k.pair == "Gaussian" else kl.k_moments,
+        ),
+    ]
 
 
 def watched(k, r):
@@ -187,12 +290,27 @@ def broken(k, r):
     end, free = ended(r)
     if end - r.best <= MARGIN:
         return None
-    told = f"KL ended at {end:.2f} nats; the best policy at β = {k.beta:g} has {r.best:.2f}, and without a penalty it ends at {free:.2f}."
+    told = (
+        f"KL ended at {end:.2f} nats; the best policy at β = {k.beta:g} has {r.best:.2f}, and without a "
+        f"penalty it ends at {free:.2f}."
+    )
     if (k.estimator, k.placement, k.gap) == ("k1", "loss", 0):
-        return Break(f"The expected gradient of k1 as a loss is zero, so the penalty adds noise and pulls nowhere: {told}", "Where it goes: reward.")
+        return Break(
+            f"The expected gradient of k1 as a loss is zero, so the penalty adds noise and pulls nowhere: {told}",
+            "Where it goes: reward.",
+        )
     if (k.placement == "reward" and k.estimator != "k1") or (k.estimator, k.placement) == ("k2", "loss × ratio"):
-        return Break(f"The penalty, {setting_words(k)}, also pushes down tokens that have already lost probability (tab One token): {told}",
-                     f"Where it goes: {PROVEN[k.estimator]}.")
+        return Break(
+            f"The penalty, {setting_words(k)}, also pushes down tokens that have already lost probability (tab "
+            f"One token): {told}",
+            f"Where it goes: {PROVEN[k.estimator]}.",
+        )
     if k.gap > 0 and k.placement != "loss × ratio":
-        return Break(f"The samples come from an older policy, and {setting_words(k)} does not correct for it: {told}", "Age of the samples: 0.")
-    return Break(f"With {k.samples} sample{'s' * (k.samples > 1)} an update, noise outweighs the pull of the penalty: {told}", "Samples a batch: 64.")
+        return Break(
+            f"The samples come from an older policy, and {setting_words(k)} does not correct for it: {told}",
+            "Age of the samples: 0.",
+        )
+    return Break(
+        f"With {k.samples} sample{'s' * (k.samples > 1)} an update, noise outweighs the pull of the penalty: {told}",
+        "Samples a batch: 64.",
+    )

@@ -1,4 +1,7 @@
-"""How many sequences an accelerator's memory holds, what reading their caches costs, and what happens when they ask for more."""
+"""How many sequences an accelerator's memory holds, what reading their caches costs, and what happens when they ask for
+more.
+"""
+
 from dataclasses import dataclass, replace
 from math import ceil, inf
 
@@ -13,10 +16,12 @@ from widgets.frame.marks import bars, dots, heat, label, line, panel, region, th
 TITLE = "Decoding speed and memory of one engine, by batch and context"
 
 BYTES = {"bf16": 2, "fp8": 1}
-WHOLE = "max length"                                        # no blocks: every sequence reserves the longest it may become
-FILLED = kv_cache.expected_utilization(1200, 0.8, 8192)     # assumed: of such a reservation a fifth is used, lengths lognormal
+WHOLE = "max length"  # no blocks: every sequence reserves the longest it may become
+FILLED = kv_cache.expected_utilization(
+    1200, 0.8, 8192
+)  # assumed: of such a reservation a fifth is used, lengths lognormal
 SIGMA = 0.8
-FOLLOWED = 16                                               # live sequences followed one by one; each stands for an equal part of the batch
+FOLLOWED = 16  # live sequences followed one by one; each stands for an equal part of the batch
 CELLS = (16, 32)
 BATCHES = 2.0 ** np.linspace(0, 12, 37)
 CONTEXTS = 2.0 ** np.linspace(7, 17, 21)
@@ -52,13 +57,13 @@ PRESETS = {
 
 @dataclass(frozen=True)
 class Result:
-    model: Model                        # with the KV heads of the what-if
-    capacity: int                       # tokens
-    tokens: float                       # a sequence keeps, a shared prompt divided by those who share it
-    slots: float                        # a sequence takes
-    fits: int                           # sequences
-    trace: kv_cache.Trace | None        # None where not even one fits
-    reread: float                       # tokens read again, part of all
+    model: Model  # with the KV heads of the what-if
+    capacity: int  # tokens
+    tokens: float  # a sequence keeps, a shared prompt divided by those who share it
+    slots: float  # a sequence takes
+    fits: int  # sequences
+    trace: kv_cache.Trace | None  # None where not even one fits
+    reread: float  # tokens read again, part of all
     tok_s: float
     kv_share: float
 
@@ -69,7 +74,9 @@ def engine(k):
 
 def with_heads(k, attention):
     model = MODELS[k.model]
-    return replace(model, cached_heads={"as shipped": None, "MHA": model.heads, "GQA 8": min(8, model.heads), "MQA": 1}[attention])
+    return replace(
+        model, cached_heads={"as shipped": None, "MHA": model.heads, "GQA 8": min(8, model.heads), "MQA": 1}[attention]
+    )
 
 
 def run(k):
@@ -86,7 +93,17 @@ def run(k):
         return
     decode = kv_cache.decode_roofline(model, acc, min(k.batch, fits), k.context, **engine(k))
     trace, reread = followed(k, model, acc, capacity, slots, prompt, block, reservation)
-    yield Result(model, capacity, tokens, slots, fits, trace, reread, float(decode.tok_s) * (1 - trace.recompute_share), decode.kv_share)
+    yield Result(
+        model,
+        capacity,
+        tokens,
+        slots,
+        fits,
+        trace,
+        reread,
+        float(decode.tok_s) * (1 - trace.recompute_share),
+        decode.kv_share,
+    )
 
 
 def followed(k, model, acc, capacity, slots, prompt, block, reservation):
@@ -94,12 +111,26 @@ def followed(k, model, acc, capacity, slots, prompt, block, reservation):
     stands_for = max(1, min(k.batch, capacity / slots) / FOLLOWED, capacity / slots / (4 * FOLLOWED))
     batch = max(1, round(k.batch / stands_for))
     completion = np.random.default_rng(0).lognormal(0, SIGMA, 3 * min(batch, FOLLOWED))
-    live = (completion**2).mean() / completion.mean() / 2               # of a live completion on average: long ones live longer, and are half done
+    live = (
+        (completion**2).mean() / completion.mean() / 2
+    )  # of a live completion on average: long ones live longer, and are half done
     lengths = np.minimum(prompt + np.maximum(completion * (k.context - prompt) / live, 1), reservation)
-    decode_seconds = lambda n, tokens: kv_cache.decode_roofline(model, acc, n * stands_for, tokens / n, **engine(k)).seconds
+    decode_seconds = lambda n, tokens: (
+        kv_cache.decode_roofline(model, acc, n * stands_for, tokens / n, **engine(k)).seconds
+    )
     prefill_seconds = kv_cache.decode_roofline(model, acc, stands_for, k.context / 2, **engine(k)).compute_seconds
-    trace = kv_cache.serve_trace(lengths, prompt, k.group, int(capacity / stands_for), max(block, k.context // 128), batch, decode_seconds,
-                                 prefill_seconds, k.sharing, stride=max(1, k.context // 32 - 1))
+    trace = kv_cache.serve_trace(
+        lengths,
+        prompt,
+        k.group,
+        int(capacity / stands_for),
+        max(block, k.context // 128),
+        batch,
+        decode_seconds,
+        prefill_seconds,
+        k.sharing,
+        stride=max(1, k.context // 32 - 1),
+    )
     return trace, trace.recomputed / lengths.sum()
 
 
@@ -112,13 +143,27 @@ def speed(k, r):
     at = lambda context: kv_cache.decode_roofline(r.model, acc, BATCHES, context, **engine(k)).tok_s
     cached, bare = at(k.context), at(0)
     held = max(r.fits, 1) >= BATCHES
-    marks = [line(BATCHES[held], cached[held], f"{k.context:,} tokens each"), line(BATCHES, cached, "if it all fitted", role="exact"),
-             line(BATCHES, bare, "no cache to read", 2), dots([k.batch], [max(r.tok_s, 10)], "here", role="here"),
-             label(4096, bare[-1], "no cache to read", 2, "right"), label(4096, cached[-1], f"{k.context:,} tokens each", 1, "right")]
+    marks = [
+        line(BATCHES[held], cached[held], f"{k.context:,} tokens each"),
+        line(BATCHES, cached, "if it all fitted", role="exact"),
+        line(BATCHES, bare, "no cache to read", 2),
+        dots([k.batch], [max(r.tok_s, 10)], "here", role="here"),
+        label(4096, bare[-1], "no cache to read", 2, "right"),
+        label(4096, cached[-1], f"{k.context:,} tokens each", 1, "right"),
+    ]
     if r.fits < 4096:
         marks.append(threshold(max(r.fits, 1), f"full at {r.fits:,}", 4096, axis="x"))
-    return panel("Tokens a second, all sequences", "at peak rates, without launch overhead or communication; log–log", *marks,
-                 x="batch B", log="xy", x_range=[1, 4096], y_range=[10, 1e6], tab="Speed and memory", front=True)
+    return panel(
+        "Tokens a second, all sequences",
+        "at peak rates, without launch overhead or communication; log–log",
+        *marks,
+        x="batch B",
+        log="xy",
+        x_range=[1, 4096],
+        y_range=[10, 1e6],
+        tab="Speed and memory",
+        front=True,
+    )
 
 
 def memory(k, r):
@@ -127,43 +172,90 @@ def memory(k, r):
     top, budget = 1.25 * acc.hbm_gb, k.util * acc.hbm_gb
     weights = r.model.params() * BYTES[k.weights] / k.tp / 1e9
     keys, empty = k.batch * r.tokens * a_gpu, k.batch * (r.slots - r.tokens) * a_gpu
-    parts, marks, height = [("weights", weights, 1, ""), ("cache", keys, 2, ""), ("empty", empty, 2, "waste"),
-                            ("free", max(budget - weights - keys - empty, 0), 1, "free")], [], 0.0
+    parts, marks, height = (
+        [
+            ("weights", weights, 1, ""),
+            ("cache", keys, 2, ""),
+            ("empty", empty, 2, "waste"),
+            ("free", max(budget - weights - keys - empty, 0), 1, "free"),
+        ],
+        [],
+        0.0,
+    )
     for name, size, series, role in parts:
-        drawn = max(min(size, top - height), 0)                         # what a batch asks for may be many times what there is
+        drawn = max(min(size, top - height), 0)  # what a batch asks for may be many times what there is
         words = f"{name} {size:,.1f} GB" if drawn > 0.06 * top else ""
-        marks.append(bars(["asked for", ""], [drawn, 0], name, series, role, text=[words, ""]))     # the empty place is for the words at the line
+        marks.append(
+            bars(["asked for", ""], [drawn, 0], name, series, role, text=[words, ""])
+        )  # the empty place is for the words at the line
         height += drawn
-    return panel("Memory of one GPU", f"GB of {acc.hbm_gb:.0f}; dashed: what the engine may fill", *marks, threshold(budget, f"over {budget:.0f} GB", top),
-                 y_range=[0, top], tab="Speed and memory", stacked=True)
+    return panel(
+        "Memory of one GPU",
+        f"GB of {acc.hbm_gb:.0f}; dashed: what the engine may fill",
+        *marks,
+        threshold(budget, f"over {budget:.0f} GB", top),
+        y_range=[0, top],
+        tab="Speed and memory",
+        stacked=True,
+    )
 
 
 def pool_over_time(r):
     if r.trace is None:
-        return panel("The pool while completions are generated", "no sequence fits", x="seconds", x_range=[0, 1], y_range=[0, 130], tab="Inside the pool")
+        return panel(
+            "The pool while completions are generated",
+            "no sequence fits",
+            x="seconds",
+            x_range=[0, 1],
+            y_range=[0, 130],
+            tab="Inside the pool",
+        )
     t = r.trace
     percent, out, keep = 100 / t.slots, t.evictions > 0, slice(None, None, max(1, len(t.seconds) // 100))
     end = t.seconds[-1]
-    marks = [line(t.seconds[keep], percent * t.used[keep], "handed out"), line(t.seconds[keep], percent * (t.used - t.wasted)[keep], "with a token in it", 2),
-             dots(t.seconds[out], np.full(out.sum(), 122.0), "evictions", 3), threshold(100, "full: the newest is evicted", 130)]
-    return panel("The pool while completions are generated", "per cent of its slots; diamonds: a moment at which sequences were evicted",
-                 *marks, label(end, 100, "handed out", 1, "right", below=True), label(end, 84, "with a token in it", 2, "right", below=True),
-                 x="seconds", x_range=[0, end], y_range=[0, 130], tab="Inside the pool")
+    marks = [
+        line(t.seconds[keep], percent * t.used[keep], "handed out"),
+        line(t.seconds[keep], percent * (t.used - t.wasted)[keep], "with a token in it", 2),
+        dots(t.seconds[out], np.full(out.sum(), 122.0), "evictions", 3),
+        threshold(100, "full: the newest is evicted", 130),
+    ]
+    return panel(
+        "The pool while completions are generated",
+        "per cent of its slots; diamonds: a moment at which sequences were evicted",
+        *marks,
+        label(end, 100, "handed out", 1, "right", below=True),
+        label(end, 84, "with a token in it", 2, "right", below=True),
+        x="seconds",
+        x_range=[0, end],
+        y_range=[0, 130],
+        tab="Inside the pool",
+    )
 
 
 def pool_map(r):
     rows, columns = CELLS
-    title, note = "The pool when it held most tokens", "a cell is a run of slots; from pale to dark: free, reserved and empty, filled, filled and shared"
+    title, note = (
+        "The pool when it held most tokens",
+        "a cell is a run of slots; from pale to dark: free, reserved and empty, filled, filled and shared",
+    )
     x, y = list(range(columns)), list(range(rows))
     if r.trace is None:
-        return panel(title, note, heat(x, y, np.zeros(CELLS), low=0, high=3), x="slots, row by row", tab="Inside the pool")
+        return panel(
+            title, note, heat(x, y, np.zeros(CELLS), low=0, high=3), x="slots, row by row", tab="Inside the pool"
+        )
     references, fill = r.trace.references, r.trace.fill
     n = rows * columns
-    inside = (np.arange(n) + 0.5) * len(references) / n                 # the middle of each cell, in blocks
+    inside = (np.arange(n) + 0.5) * len(references) / n  # the middle of each cell, in blocks
     held, part = references[inside.astype(np.int64)], fill[inside.astype(np.int64)]
     token = inside % 1 < part if len(references) < n else part > 0.5
     cells = np.where(held == 0, 0, np.where(~token, 1, np.where(held == 1, 2, 3)))
-    return panel(title, note, heat(x, y, cells.reshape(CELLS).astype(float), low=0, high=3), x="slots, row by row", tab="Inside the pool")
+    return panel(
+        title,
+        note,
+        heat(x, y, cells.reshape(CELLS).astype(float), low=0, high=3),
+        x="slots, row by row",
+        tab="Inside the pool",
+    )
 
 
 def unlimited_batch(k, r):
@@ -174,21 +266,42 @@ def unlimited_batch(k, r):
     shown = {r.model.attn.upper(): (r.model, 1), **{name: m for name, m in others.items() if m[0].attn != r.model.attn}}
     for name, (model, series) in shown.items():
         curve = intensity(model, CONTEXTS)
-        marks += [line(CONTEXTS, curve, name, series), label(CONTEXTS[-1], curve[-1], name, series, "right", below=name == "MHA")]
-    marks += [region(ridge, 1e5, axis="y"), label(CONTEXTS[-1], 3e4, f"above {ridge:.0f} a large enough batch is bound by compute", anchor="right"),
-              dots([k.context], [intensity(r.model, float(k.context))], "here", role="here")]
-    return panel("Work done for each byte read, as the batch grows without limit", "FLOP per byte; log–log; MLA has the shapes of DeepSeek-V3",
-                 *marks, x="context S, tokens", log="xy", x_range=[128, 131072], y_range=[0.3, 1e5], tab="Unlimited batch")
+        marks += [
+            line(CONTEXTS, curve, name, series),
+            label(CONTEXTS[-1], curve[-1], name, series, "right", below=name == "MHA"),
+        ]
+    marks += [
+        region(ridge, 1e5, axis="y"),
+        label(CONTEXTS[-1], 3e4, f"above {ridge:.0f} a large enough batch is bound by compute", anchor="right"),
+        dots([k.context], [intensity(r.model, float(k.context))], "here", role="here"),
+    ]
+    return panel(
+        "Work done for each byte read, as the batch grows without limit",
+        "FLOP per byte; log–log; MLA has the shapes of DeepSeek-V3",
+        *marks,
+        x="context S, tokens",
+        log="xy",
+        x_range=[128, 131072],
+        y_range=[0.3, 1e5],
+        tab="Unlimited batch",
+    )
 
 
 def readouts(k, r):
     over = "violated" if breaks(k, r) else ""
     crossover = kv_cache.crossover_with_attention(r.model, ACCELS[k.accelerator], **engine(k))
-    return [Readout("Keys and values of one token", r.model.kv_bytes_per_token(BYTES[k.kv_precision]) / 1000, "kB", Model.kv_bytes_per_token),
-            Readout("Sequences that fit", r.fits, "", kv_cache.max_seqs, over),
-            Readout("Tokens a second, all of them together", r.tok_s, "tokens/s", kv_cache.decode_roofline),
-            Readout("Part of each read that is cache", 100 * r.kv_share, "%", kv_cache.decode_roofline),
-            Readout("No batch is compute-bound above", crossover, "tokens", kv_cache.crossover_with_attention)]
+    return [
+        Readout(
+            "Keys and values of one token",
+            r.model.kv_bytes_per_token(BYTES[k.kv_precision]) / 1000,
+            "kB",
+            Model.kv_bytes_per_token,
+        ),
+        Readout("Sequences that fit", r.fits, "", kv_cache.max_seqs, over),
+        Readout("Tokens a second, all of them together", r.tok_s, "tokens/s", kv_cache.decode_roofline),
+        Readout("Part of each read that is cache", 100 * r.kv_share, "%", kv_cache.decode_roofline),
+        Readout("No batch is compute-bound above", crossover, "tokens", kv_cache.crossover_with_attention),
+    ]
 
 
 def watched(k, r):
@@ -207,13 +320,28 @@ def broken(k, r):
         weights, budget = r.model.params() * BYTES[k.weights] / k.tp / 1e9, k.util * acc.hbm_gb
         room = {tp: kv_cache.capacity(r.model, acc, util=k.util, **engine(replace(k, tp=tp))) for tp in (2, 4, 8)}
         enough = [tp for tp in room if room[tp] >= k.batch * r.slots] or [tp for tp in room if room[tp] > 0]
-        return Break(f"The weights take {weights:.0f} GB of each GPU and the engine may fill {budget:.0f} GB: there is no room for a single key.",
-                     f"GPUs that share the model: {enough[0]}." if enough else "A smaller model, or weights in fp8.")
+        return Break(
+            f"The weights take {weights:.0f} GB of each GPU and the engine may fill {budget:.0f} GB: there is no "
+            "room for a single key.",
+            f"GPUs that share the model: {enough[0]}." if enough else "A smaller model, or weights in fp8.",
+        )
     if not r.fits:
-        return Break(f"One sequence takes {r.slots:,.0f} slots and the pool has {r.capacity:,}: the engine refuses to start.",
-                     "A smaller context S, or keys and values in fp8.")
-    asked = f"{k.batch * r.slots:,.0f} slots are asked of a pool of {r.capacity:,}, so about {r.fits:,} of {k.batch:,} sequences run"
+        return Break(
+            f"One sequence takes {r.slots:,.0f} slots and the pool has {r.capacity:,}: the engine refuses to start.",
+            "A smaller context S, or keys and values in fp8.",
+        )
+    asked = (
+        f"{k.batch * r.slots:,.0f} slots are asked of a pool of {r.capacity:,}, so about {r.fits:,} of "
+        f"{k.batch:,} sequences run"
+    )
     if k.block == WHOLE:
-        return Break(f"{asked}, though {100 * (1 - r.tokens / r.slots):.0f} % of what is reserved holds nothing.", "Memory handed out by: 16.")
-    again = f"; {100 * r.reread:.0f} % of all tokens are read a second time, after an eviction" if r.trace.evictions.any() else ""
+        return Break(
+            f"{asked}, though {100 * (1 - r.tokens / r.slots):.0f} % of what is reserved holds nothing.",
+            "Memory handed out by: 16.",
+        )
+    again = (
+        f"; {100 * r.reread:.0f} % of all tokens are read a second time, after an eviction"
+        if r.trace.evictions.any()
+        else ""
+    )
     return Break(f"Nothing crashed, but {asked}{again}.", f"Sequences at once: {2 ** (r.fits.bit_length() - 1):,}.")

@@ -1,4 +1,5 @@
 """What a synchronous step pays for its longest completion, and whom each way of not waiting for it trains on."""
+
 from dataclasses import dataclass
 from math import isnan, log
 from types import SimpleNamespace
@@ -15,12 +16,12 @@ from widgets.frame.marks import bars, dots, label, line, panel, region, threshol
 TITLE = "Accuracy and waiting time when a step stops before its last completion"
 COST = "integrals, and 60 drawn steps of partial rollouts"
 
-K = 8                                               # completions of a prompt that are trained on
-FAIR, TOLERANCE = 0.5, 0.05                         # half of all completions are right, whatever the slope
+K = 8  # completions of a prompt that are trained on
+FAIR, TOLERANCE = 0.5, 0.05  # half of all completions are right, whatever the slope
 RULES = ["drop completions", "drop prompts", "resume prompts"]
-LAUNCHED = [8, 9, 10, 12, 16, 20, 24]               # where the curves over K′ are computed
-SEQUENCES = 64                                      # of the engine that is drawn draining
-SHOWN = slice(334, 935, 8)                          # of the grid: z from −4 to 5
+LAUNCHED = [8, 9, 10, 12, 16, 20, 24]  # where the curves over K′ are computed
+SEQUENCES = 64  # of the engine that is drawn draining
+SHOWN = slice(334, 935, 8)  # of the grid: z from −4 to 5
 UNCAPPED = 131072
 EVERYONE = np.ones_like(straggler.Z)
 
@@ -43,7 +44,9 @@ PRESETS = {
     "12 for 8": Knobs(launched=12),
     "First prompts": Knobs(launched=12, rule="drop prompts"),
     "Partial rollouts": Knobs(launched=12, rule="resume prompts"),
-    "DAPO batch": Knobs(n=8192, cap=20480, cut="scored wrong", median=4000),        # 512 × 16 completions, arXiv:2503.14476; its median is assumed
+    "DAPO batch": Knobs(
+        n=8192, cap=20480, cut="scored wrong", median=4000
+    ),  # 512 × 16 completions, arXiv:2503.14476; its median is assumed
 }
 
 
@@ -55,15 +58,23 @@ def run(k):
     waits = {"wait for all": wait(k, RULES[0], K), **{rule: wait(k, rule, k.launched) for rule in RULES}}
     tokens = {rule: straggler.tokens_trained_on(k.sigma, counted(k, trained[rule], cutoff), cap) for rule in RULES}
     tokens["wait for all"] = straggler.tokens_trained_on(k.sigma, counted(k, EVERYONE, cutoff), cap)
-    tokens["resume prompts"] *= K / k.launched                                      # each step ends that share of the prompts in flight
+    tokens["resume prompts"] *= K / k.launched  # each step ends that share of the prompts in flight
     lengths = straggler.sampled_lengths(k.n, k.median, k.sigma, k.cap, np.random.default_rng(0))
     finish, running = straggler.drain(lengths[:SEQUENCES], 512, decode)
     yield SimpleNamespace(
-        trained=counted(k, trained[k.rule], cutoff), accuracy=accuracy, acc_trained=read(k, trained[k.rule], cutoff),
-        acc_uncapped=straggler.trained_accuracy(k.slope, trained[k.rule]), length=straggler.trained_length(k.sigma, counted(k, trained[k.rule], cutoff), cap),
-        waits=waits, useful={name: tokens[name] / waits[name] for name in waits}, mean=straggler.capped_mean(k.sigma, cap=cap),
-        longest=straggler.kth_density(k.n, k.n), finish=finish, running=running,
-        loads=[deal(lengths**2, 8) for deal in (straggler.dealt_loads, straggler.longest_first_loads)])
+        trained=counted(k, trained[k.rule], cutoff),
+        accuracy=accuracy,
+        acc_trained=read(k, trained[k.rule], cutoff),
+        acc_uncapped=straggler.trained_accuracy(k.slope, trained[k.rule]),
+        length=straggler.trained_length(k.sigma, counted(k, trained[k.rule], cutoff), cap),
+        waits=waits,
+        useful={name: tokens[name] / waits[name] for name in waits},
+        mean=straggler.capped_mean(k.sigma, cap=cap),
+        longest=straggler.kth_density(k.n, k.n),
+        finish=finish,
+        running=running,
+        loads=[deal(lengths**2, 8) for deal in (straggler.dealt_loads, straggler.longest_first_loads)],
+    )
 
 
 def chance(k, rule, launched):
@@ -72,7 +83,7 @@ def chance(k, rule, launched):
         return straggler.race_in_prompts(K, launched, k.between)
     if rule == "drop prompts":
         return straggler.race_of_prompts(K, k.n // K, in_flight(k, launched), k.between)
-    return EVERYONE                                                                 # in the long run: whatever was begun is finished
+    return EVERYONE  # in the long run: whatever was begun is finished
 
 
 def in_flight(k, launched):
@@ -97,8 +108,12 @@ def wait(k, rule, launched):
         return straggler.wait_in_prompts(prompts, K, launched, k.sigma, cap, k.between)
     if rule == "drop prompts":
         return straggler.wait_for_prompts(K, prompts, in_flight(k, launched), k.sigma, cap, k.between)
-    few = min(prompts, 64)      # a quantile hardly moves with the number of prompts beyond that
-    return straggler.resumed(K, few, round(few * launched / K), k.sigma, cap, k.between, 60, np.random.default_rng(0)).time[20:].mean()
+    few = min(prompts, 64)  # a quantile hardly moves with the number of prompts beyond that
+    return (
+        straggler.resumed(K, few, round(few * launched / K), k.sigma, cap, k.between, 60, np.random.default_rng(0))
+        .time[20:]
+        .mean()
+    )
 
 
 def decode(running, kv_tokens):
@@ -111,45 +126,103 @@ def figure(k, r):
     longest = tokens[np.argmax(r.longest[SHOWN])]
     ends = k.median * r.waits[k.rule]
     names = [name.replace(" ", "<br>", 1) for name in r.waits]
-    words = 0.36 if k.slope <= 0 else 0.96          # where the curves are not
+    words = 0.36 if k.slope <= 0 else 0.96  # where the curves are not
     makespan, ninetieth = r.finish[-1], r.finish[int(0.9 * len(r.finish)) - 1]
     in_turn, longest_first = (loads / loads.mean() for loads in r.loads)
     ranks = [f"rank {rank}" for rank in range(1, 9)]
     return [
-        panel("Accuracy of what is trained on", f"long-run mean; all completions together: {FAIR:.2f}",
-              *[line(LAUNCHED, r.accuracy[rule], rule, series=s) for s, rule in enumerate(RULES, 1)],
-              *[label(8, words - 0.08 * s, rule, series=s) for s, rule in enumerate(RULES, 1)],
-              dots([k.launched], [r.acc_trained], "this setting", role="here"),
-              threshold(FAIR + TOLERANCE, "breaks above 0.55", 1.0), threshold(FAIR - TOLERANCE, "breaks below 0.45", 0.0),
-              x="completions launched for each 8 trained on, K′", x_range=[7.5, 24.5], y_range=[0, 1], tab="Who is trained on", front=True),
-        panel("Chance of being trained on", "under the rule in force; gray: how many completions there are, scaled to the peak",
-              line(tokens, r.trained[SHOWN], "chance", series=1), line(tokens, peak(straggler.DENSITY), "all completions", series=8),
-              x="completion length (tokens)", x_range=[30, 131072], y_range=[0, 1.05], log="x", tab="Who is trained on"),
-        panel("Lengths, and when the step ends", "density over log length, each scaled to its own peak",
-              line(tokens, peak(straggler.DENSITY), "one completion", series=1), line(tokens, peak(r.longest), f"longest of {k.n:,}", series=2),
-              line([ends, ends], [0, 1], "step ends, mean", series=3), label(k.median, 1, "one", series=1, anchor="center"),
-              label(longest, 1, f"longest of {k.n:,}", series=2, anchor="center"), label(ends, 0.03, "step ends", series=3, anchor="right"),
-              x="tokens", x_range=[30, 131072], y_range=[0, 1.15], log="x", tab="Who is waited for"),
-        panel("Slot time of a step", "% spent on tokens of the batch; hatched: idle, or decoded and not trained on; number: tokens a step lasts",
-              bars(names, [100 * used for used in r.useful.values()], "trained on", series=1),
-              bars(names, [100 - 100 * used for used in r.useful.values()], "idle or dropped", series=1, role="waste"),
-              *[label(name, 100, f"{k.median * medians:,.0f}", anchor="center") for name, medians in zip(names, r.waits.values())],
-              y_range=[0, 112], ticks=dict(tickangle=0, automargin=True), tab="Who is waited for", stacked=True),
-        panel("One engine draining", f"share of its sequences (at most {SEQUENCES}) still running; Qwen2.5-7B on one H100, prompt 512, one seed",
-              line([0.0, *(100 * r.finish / makespan)], [1.0, *r.running[1:], 0.0], "running", role="step"),
-              region(100 * ninetieth / makespan, 100, "last tenth"), label(100, 0.8, f"100 % is {makespan:.0f} s", anchor="right"),
-              x="time (% of the step)", x_range=[0, 100], y_range=[0, 1.05], tab="Engine and trainer"),
-        panel("Attention work of 8 trainer ranks", "sum of squared lengths over its mean; one seed",
-              bars(ranks, in_turn, "dealt in turn", series=1), bars(ranks, longest_first, "longest first", series=2),
-              label(0, 3.6, "dealt in turn", series=1), label(0, 3.3, "longest first", series=2), y_range=[0, 4], tab="Engine and trainer"),
+        panel(
+            "Accuracy of what is trained on",
+            f"long-run mean; all completions together: {FAIR:.2f}",
+            *[line(LAUNCHED, r.accuracy[rule], rule, series=s) for s, rule in enumerate(RULES, 1)],
+            *[label(8, words - 0.08 * s, rule, series=s) for s, rule in enumerate(RULES, 1)],
+            dots([k.launched], [r.acc_trained], "this setting", role="here"),
+            threshold(FAIR + TOLERANCE, "breaks above 0.55", 1.0),
+            threshold(FAIR - TOLERANCE, "breaks below 0.45", 0.0),
+            x="completions launched for each 8 trained on, K′",
+            x_range=[7.5, 24.5],
+            y_range=[0, 1],
+            tab="Who is trained on",
+            front=True,
+        ),
+        panel(
+            "Chance of being trained on",
+            "under the rule in force; gray: how many completions there are, scaled to the peak",
+            line(tokens, r.trained[SHOWN], "chance", series=1),
+            line(tokens, peak(straggler.DENSITY), "all completions", series=8),
+            x="completion length (tokens)",
+            x_range=[30, 131072],
+            y_range=[0, 1.05],
+            log="x",
+            tab="Who is trained on",
+        ),
+        panel(
+            "Lengths, and when the step ends",
+            "density over log length, each scaled to its own peak",
+            line(tokens, peak(straggler.DENSITY), "one completion", series=1),
+            line(tokens, peak(r.longest), f"longest of {k.n:,}", series=2),
+            line([ends, ends], [0, 1], "step ends, mean", series=3),
+            label(k.median, 1, "one", series=1, anchor="center"),
+            label(longest, 1, f"longest of {k.n:,}", series=2, anchor="center"),
+            label(ends, 0.03, "step ends", series=3, anchor="right"),
+            x="tokens",
+            x_range=[30, 131072],
+            y_range=[0, 1.15],
+            log="x",
+            tab="Who is waited for",
+        ),
+        panel(
+            "Slot time of a step",
+            "% spent on tokens of the batch; hatched: idle, or decoded and not trained on; number: tokens a step lasts",
+            bars(names, [100 * used for used in r.useful.values()], "trained on", series=1),
+            bars(names, [100 - 100 * used for used in r.useful.values()], "idle or dropped", series=1, role="waste"),
+            *[
+                label(name, 100, f"{k.median * medians:,.0f}", anchor="center")
+                for name, medians in zip(names, r.waits.values())
+            ],
+            y_range=[0, 112],
+            ticks=dict(tickangle=0, automargin=True),
+            tab="Who is waited for",
+            stacked=True,
+        ),
+        panel(
+            "One engine draining",
+            f"share of its sequences (at most {SEQUENCES}) still running; Qwen2.5-7B on one H100, prompt 512, one seed",
+            line([0.0, *(100 * r.finish / makespan)], [1.0, *r.running[1:], 0.0], "running", role="step"),
+            region(100 * ninetieth / makespan, 100, "last tenth"),
+            label(100, 0.8, f"100 % is {makespan:.0f} s", anchor="right"),
+            x="time (% of the step)",
+            x_range=[0, 100],
+            y_range=[0, 1.05],
+            tab="Engine and trainer",
+        ),
+        panel(
+            "Attention work of 8 trainer ranks",
+            "sum of squared lengths over its mean; one seed",
+            bars(ranks, in_turn, "dealt in turn", series=1),
+            bars(ranks, longest_first, "longest first", series=2),
+            label(0, 3.6, "dealt in turn", series=1),
+            label(0, 3.3, "longest first", series=2),
+            y_range=[0, 4],
+            tab="Engine and trainer",
+        ),
     ]
 
 
 def readouts(k, r):
     return [
-        Readout("Accuracy of what is trained on", r.acc_trained, source=straggler.trained_accuracy, state="violated" if broken(k, r) else ""),
+        Readout(
+            "Accuracy of what is trained on",
+            r.acc_trained,
+            source=straggler.trained_accuracy,
+            state="violated" if broken(k, r) else "",
+        ),
         Readout("A step lasts", k.median * r.waits[k.rule], "tokens", source=SOURCE[k.rule]),
-        Readout("Straggler tax: longest of all over mean", r.waits["wait for all"] / r.mean, source=straggler.wait_in_prompts),
+        Readout(
+            "Straggler tax: longest of all over mean",
+            r.waits["wait for all"] / r.mean,
+            source=straggler.wait_in_prompts,
+        ),
         Readout("Mean length trained on", k.median * r.length, "tokens", source=straggler.trained_length),
     ]
 
@@ -158,7 +231,7 @@ SOURCE = dict(zip(RULES, (straggler.wait_in_prompts, straggler.wait_for_prompts,
 
 
 def bias(r):
-    return round(abs(r.acc_trained - FAIR), 8)      # the integrals' last digits are not news
+    return round(abs(r.acc_trained - FAIR), 8)  # the integrals' last digits are not news
 
 
 def watched(k, r):
@@ -169,12 +242,26 @@ def broken(k, r):
     share = 100 * straggler.truncated_share(k.sigma, 0.0, k.cap / k.median)
     uncap = f"Cap: {UNCAPPED:,} tokens."
     if isnan(r.acc_trained):
-        return Break("Nothing is left to train on: the cap is below every length, and what it cuts off is masked.", uncap)
+        return Break(
+            "Nothing is left to train on: the cap is below every length, and what it cuts off is masked.", uncap
+        )
     if bias(r) <= TOLERANCE:
         return None
     if abs(r.acc_uncapped - FAIR) > TOLERANCE:
-        race = f"{K} of {k.launched} completions of each prompt" if k.rule == "drop completions" else f"{k.n // K} of {in_flight(k, k.launched)} prompts"
-        return Break(f"Selection bias: the first {race} to finish are the short ones, short ones are {'right' if k.slope < 0 else 'wrong'} more often, and "
-                     f"the batch reads {r.acc_trained:.2f} where all of them would read {FAIR:.2f}.", "When enough have finished: resume prompts.")
-    return Break(f"The cap cuts off {share:.0f} % of the completions, they are {k.cut}, and the batch reads {r.acc_trained:.2f} where finished ones would read "
-                 f"{FAIR:.2f}.", uncap)
+        race = (
+            f"{K} of {k.launched} completions of each prompt"
+            if k.rule == "drop completions"
+            else f"{k.n // K} of {in_flight(k, k.launched)} prompts"
+        )
+        return Break(
+            f"Selection bias: the first {race} to finish are the short ones, short ones are "
+            f"{'right' if k.slope < 0 else 'wrong'} more often, and "
+            f"the batch reads {r.acc_trained:.2f} where all of them would read {FAIR:.2f}.",
+            "When enough have finished: resume prompts.",
+        )
+    return Break(
+        f"The cap cuts off {share:.0f} % of the completions, they are {k.cut}, and the batch reads "
+        f"{r.acc_trained:.2f} where finished ones would read "
+        f"{FAIR:.2f}.",
+        uncap,
+    )

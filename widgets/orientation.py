@@ -1,4 +1,7 @@
-"""Sixty iterations of the whole loop, or of a loop with one of its arrows cut: how often one completion is right, and the best of K."""
+"""Sixty iterations of the whole loop, or of a loop with one of its arrows cut: how often one completion is right, and
+the best of K.
+"""
+
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,7 +16,7 @@ from widgets.frame.marks import dots, label, line, panel
 TITLE = "The policy and its batches over sixty iterations"
 COST = f"{cut_arrows.GROUPS} groups of K completions an iteration"
 ITERATIONS, EVERY = 60, 5
-LEARNT = 0.01                           # less than this gained in sixty iterations is not learning
+LEARNT = 0.01  # less than this gained in sixty iterations is not learning
 
 
 @dataclass(frozen=True)
@@ -35,10 +38,10 @@ PRESETS = {
 
 @dataclass(frozen=True)
 class Run:
-    pass_rate: np.ndarray               # (iterations + 1, 4) exact, by the trainer's weights, the start first
-    kl: np.ndarray                      # (iterations + 1,) nats, mean of the prompts
-    measured: np.ndarray                # (iterations,) share of right completions in each batch; nan if nobody looked
-    behind: int                         # optimizer steps
+    pass_rate: np.ndarray  # (iterations + 1, 4) exact, by the trainer's weights, the start first
+    kl: np.ndarray  # (iterations + 1,) nats, mean of the prompts
+    measured: np.ndarray  # (iterations,) share of right completions in each batch; nan if nobody looked
+    behind: int  # optimizer steps
 
     @property
     def done(self):
@@ -64,12 +67,27 @@ def figure(k, r):
     x, one, best = list(range(r.done + 1)), r.pass_rate.mean(axis=1), cut_arrows.best_of(r.pass_rate, k.K).mean(axis=1)
     at = min(r.done, ITERATIONS // 3)
     return [
-        panel("How often the answer is right", "share, mean of four prompts; dots: counted in the batch",
-              line(x, one, "one completion", 1), line(x, best, f"best of {k.K}", 2), dots(x[1:], r.measured, "counted in the batch", 3),
-              label(x[at], one[at], "one completion", 1, below=True), *([label(x[at], best[at], f"best of {k.K}", 2, below=True)] if k.K > 1 else []),
-              x="iteration", x_range=(0, ITERATIONS), y_range=(0, 1.08), front=True),
-        panel("KL from the start", "nats a completion, mean of four prompts, exact",
-              line(x, r.kl, "KL", 1), x="iteration", x_range=(0, ITERATIONS), y_range=(0, 4)),
+        panel(
+            "How often the answer is right",
+            "share, mean of four prompts; dots: counted in the batch",
+            line(x, one, "one completion", 1),
+            line(x, best, f"best of {k.K}", 2),
+            dots(x[1:], r.measured, "counted in the batch", 3),
+            label(x[at], one[at], "one completion", 1, below=True),
+            *([label(x[at], best[at], f"best of {k.K}", 2, below=True)] if k.K > 1 else []),
+            x="iteration",
+            x_range=(0, ITERATIONS),
+            y_range=(0, 1.08),
+            front=True,
+        ),
+        panel(
+            "KL from the start",
+            "nats a completion, mean of four prompts, exact",
+            line(x, r.kl, "KL", 1),
+            x="iteration",
+            x_range=(0, ITERATIONS),
+            y_range=(0, 4),
+        ),
     ]
 
 
@@ -103,7 +121,13 @@ def broken(k, r):
     if r.done < ITERATIONS or gained(r) >= LEARNT:
         return None
     sampled = ITERATIONS * cut_arrows.GROUPS * k.K
-    best = f"; that the best of {k.K} is right {cut_arrows.best_of(r.pass_rate[-1], k.K).mean():.1%} of the time was so before the first iteration"
-    why = (f"{sampled:,} completions were sampled, {SAID[k.cut]}: one completion is right {r.pass_rate[-1].mean():.1%} of the time, as at the start"
-           f"{best * (k.cut == 'loss_fn' and k.K > 1)}.")
+    best = (
+        f"; that the best of {k.K} is right {cut_arrows.best_of(r.pass_rate[-1], k.K).mean():.1%} of the time "
+        "was so before the first iteration"
+    )
+    why = (
+        f"{sampled:,} completions were sampled, {SAID[k.cut]}: one completion is right "
+        f"{r.pass_rate[-1].mean():.1%} of the time, as at the start"
+        f"{best * (k.cut == 'loss_fn' and k.K > 1)}."
+    )
     return Break(why, "Arrow cut: none.")

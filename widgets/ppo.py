@@ -1,4 +1,7 @@
-"""Several passes over one batch of completions: how far each update goes and what the clip takes out, over six seeds; and the clip for one token."""
+"""Several passes over one batch of completions: how far each update goes and what the clip takes out, over six seeds;
+and the clip for one token.
+"""
+
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,8 +19,8 @@ from widgets.frame.marks import bars, dots, each_run, label, line, panel, region
 TITLE = "Six runs of PPO: the distance of each update, and where it leads"
 UPDATES, SEEDS, GROUPS, K = 60, 6, 4, 4
 COST = f"{SEEDS * UPDATES * GROUPS * K:,} completions a run"
-NATS = 1.0                                          # an update farther than this from the policy that sampled its batch counts as broken
-EVERY = 4                                           # updates between two pictures
+NATS = 1.0  # an update farther than this from the policy that sampled its batch counts as broken
+EVERY = 4  # updates between two pictures
 
 
 @dataclass(frozen=True)
@@ -32,17 +35,22 @@ class Knobs:
     seed: int = slider("Seed", 0, low=0, high=99, step=1)
 
 
-PRESETS = {"PPO, 4 passes": Knobs(), "1 pass": Knobs(passes=1), "16 passes": Knobs(passes=16), "16 passes, no clip": Knobs(passes=16, clip=False),
-           "DAPO's range": Knobs(eps_high=0.28)}
+PRESETS = {
+    "PPO, 4 passes": Knobs(),
+    "1 pass": Knobs(passes=1),
+    "16 passes": Knobs(passes=16),
+    "16 passes, no clip": Knobs(passes=16, clip=False),
+    "DAPO's range": Knobs(eps_high=0.28),
+}
 
 
 @dataclass(frozen=True)
 class Trace:
-    pass_rate: np.ndarray           # (seeds, updates so far, prompts) exact, after each update
-    kl_step: np.ndarray             # (seeds, updates) exact, nats a completion, mean of the prompts
-    ratio_max: np.ndarray           # (seeds, updates) over all passes
-    clip_fraction: np.ndarray       # (seeds, updates) at the last pass
-    log_ratios: np.ndarray          # (21,) own tokens at the last pass, all seeds and updates
+    pass_rate: np.ndarray  # (seeds, updates so far, prompts) exact, after each update
+    kl_step: np.ndarray  # (seeds, updates) exact, nats a completion, mean of the prompts
+    ratio_max: np.ndarray  # (seeds, updates) over all passes
+    clip_fraction: np.ndarray  # (seeds, updates) at the last pass
+    log_ratios: np.ndarray  # (21,) own tokens at the last pass, all seeds and updates
 
     @property
     def updates(self):
@@ -55,8 +63,19 @@ def run(k):
     def two_sided(logp, old_logp, A):
         return surrogate.clipped(logp, old_logp, A, low, high, dual)
 
-    runs = [modsum_run(ppo, seed=SEEDS * k.seed + i, learning_rate=k.learning_rate, groups=GROUPS, K=K, critic_rate=0.5 if k.critic else 0.0,
-                       hyper=dict(inner_epochs=k.passes), hooks=dict(surrogate=two_sided)) for i in range(SEEDS)]
+    runs = [
+        modsum_run(
+            ppo,
+            seed=SEEDS * k.seed + i,
+            learning_rate=k.learning_rate,
+            groups=GROUPS,
+            K=K,
+            critic_rate=0.5 if k.critic else 0.0,
+            hyper=dict(inner_epochs=k.passes),
+            hooks=dict(surrogate=two_sided),
+        )
+        for i in range(SEEDS)
+    ]
     seen = []
     for frames in zip(*(r.frames(UPDATES) for r in runs)):
         seen.append(frames)
@@ -72,11 +91,17 @@ def bounds(k):
 
 def trace(seen):
     by_seed = list(zip(*seen))
+
     def column(of):
         return np.array([[of(frame) for frame in frames] for frames in by_seed])
 
-    return Trace(column(lambda f: f.exact["pass_rate"]), column(lambda f: f.exact["kl_step"].mean()), column(lambda f: f.ratio_max),
-                 column(lambda f: f.clip_fraction), sum(f.log_ratio_counts for frames in seen for f in frames))
+    return Trace(
+        column(lambda f: f.exact["pass_rate"]),
+        column(lambda f: f.exact["kl_step"].mean()),
+        column(lambda f: f.ratio_max),
+        column(lambda f: f.clip_fraction),
+        sum(f.log_ratio_counts for frames in seen for f in frames),
+    )
 
 
 def progress(k, r):
@@ -86,20 +111,58 @@ def progress(k, r):
 def figure(k, r):
     low, high, dual = bounds(k)
     return [
-        panel("Distance of each update", "KL from the policy that sampled, nats a completion, exact, 6 seeds",
-              *curves(np.maximum(r.kl_step, 1e-5), np.max), threshold(NATS, f"breaks above {NATS:g} nat", 100),     # a logarithmic axis has no 0
-              label(UPDATES, 40, "thick: the farthest run", 1, "right"),
-              x="update", x_range=(0, UPDATES), y_range=(1e-4, 100), log="y", tab="Training", front=True),
-        panel("Right completions", "probability, exact, mean of 4 prompts, 6 seeds",
-              *curves(r.pass_rate.mean(axis=2), np.mean), label(UPDATES, 0.02, "thick: the mean of the runs", 1, "right"),
-              x="update", x_range=(0, UPDATES), y_range=(0, 1.02), tab="Training"),
-        panel("Ratios at the last pass", "% of the tokens of all updates, logarithmic, 6 seeds",
-              bars(LOG_RATIO_EDGES[:-1] / 2 + LOG_RATIO_EDGES[1:] / 2, 100 * r.log_ratios / r.log_ratios.sum(), "tokens", 1, "histogram"),
-              *([region(np.log(max(1 - low, 0.12)), np.log(1 + high), "clip range")] if k.clip else []),
-              x=RATIO, x_range=(-2.1, 2.1), y_range=(0.01, 400), log="y", ticks=RATIO_TICKS, tab="Ratios"),
-        panel("Largest ratio in each update", "over all passes, 6 seeds; shaded: the clip range",
-              *curves(r.ratio_max, np.max), *([region(max(1 - low, 0.5), 1 + high, axis="y")] if k.clip else []),
-              x="update", x_range=(0, UPDATES), y_range=(0.5, 1e4), log="y", tab="Ratios"),
+        panel(
+            "Distance of each update",
+            "KL from the policy that sampled, nats a completion, exact, 6 seeds",
+            *curves(np.maximum(r.kl_step, 1e-5), np.max),
+            threshold(NATS, f"breaks above {NATS:g} nat", 100),  # a logarithmic axis has no 0
+            label(UPDATES, 40, "thick: the farthest run", 1, "right"),
+            x="update",
+            x_range=(0, UPDATES),
+            y_range=(1e-4, 100),
+            log="y",
+            tab="Training",
+            front=True,
+        ),
+        panel(
+            "Right completions",
+            "probability, exact, mean of 4 prompts, 6 seeds",
+            *curves(r.pass_rate.mean(axis=2), np.mean),
+            label(UPDATES, 0.02, "thick: the mean of the runs", 1, "right"),
+            x="update",
+            x_range=(0, UPDATES),
+            y_range=(0, 1.02),
+            tab="Training",
+        ),
+        panel(
+            "Ratios at the last pass",
+            "% of the tokens of all updates, logarithmic, 6 seeds",
+            bars(
+                LOG_RATIO_EDGES[:-1] / 2 + LOG_RATIO_EDGES[1:] / 2,
+                100 * r.log_ratios / r.log_ratios.sum(),
+                "tokens",
+                1,
+                "histogram",
+            ),
+            *([region(np.log(max(1 - low, 0.12)), np.log(1 + high), "clip range")] if k.clip else []),
+            x=RATIO,
+            x_range=(-2.1, 2.1),
+            y_range=(0.01, 400),
+            log="y",
+            ticks=RATIO_TICKS,
+            tab="Ratios",
+        ),
+        panel(
+            "Largest ratio in each update",
+            "over all passes, 6 seeds; shaded: the clip range",
+            *curves(r.ratio_max, np.max),
+            *([region(max(1 - low, 0.5), 1 + high, axis="y")] if k.clip else []),
+            x="update",
+            x_range=(0, UPDATES),
+            y_range=(0.5, 1e4),
+            log="y",
+            tab="Ratios",
+        ),
         *one_token(low, high, dual),
     ]
 
@@ -112,37 +175,68 @@ def curves(by_seed, combined):
 
 RATIO = "ratio ρ, now over when sampled"
 RATIO_TICKS = dict(tickvals=np.log([0.2, 0.5, 1, 2, 5]), ticktext=["0.2", "0.5", "1", "2", "5"])
-CELLS = np.array([0.5, 1.0, 1.5])                   # below, inside and above the default range
+CELLS = np.array([0.5, 1.0, 1.5])  # below, inside and above the default range
 FAR = 4.0
 
 
 def one_token(low, high, dual):
     """Loss and slope against the ratio for a wanted and an unwanted token; the dots are the six cases of the text."""
     kinks = [kink for kink in (1 - low, 1 + high, dual) if 0 < kink < FAR]
-    ratio = np.unique([*np.linspace(0.02, FAR, 200), *(kink + side for kink in kinks for side in (-1e-9, 1e-9))])     # a jump stays upright
+    ratio = np.unique(
+        [*np.linspace(0.02, FAR, 200), *(kink + side for kink in kinks for side in (-1e-9, 1e-9))]
+    )  # a jump stays upright
     box = [region(max(1 - low, 0), min(1 + high, FAR), "clip range")] if np.isfinite(high) else []
 
     def curve(A, series):
-        loss, slope = ([line(ratio, y, f"A = {A:+g}", series), dots(CELLS, cell, f"A = {A:+g}", series)]
-                       for y, cell in zip(surrogate.loss_and_slope(ratio, A, low, high, dual), surrogate.loss_and_slope(CELLS, A, low, high, dual)))
+        loss, slope = (
+            [line(ratio, y, f"A = {A:+g}", series), dots(CELLS, cell, f"A = {A:+g}", series)]
+            for y, cell in zip(
+                surrogate.loss_and_slope(ratio, A, low, high, dual), surrogate.loss_and_slope(CELLS, A, low, high, dual)
+            )
+        )
         return loss, slope
 
     (wanted, wanted_slope), (unwanted, unwanted_slope) = curve(1.0, 1), curve(-1.0, 2)
     words = "A = +1, wanted", "A = −1, unwanted"
-    return [panel("Loss of one token", "exact", *wanted, *unwanted, *box, label(FAR, -1.1, words[0], 1, "right"), label(FAR, 1.4, words[1], 2, "right"),
-                  x=RATIO, x_range=(0, FAR), y_range=(-4.2, 4.2), tab="One token"),
-            panel("Its slope, dL/dρ", "exact; 0 leaves the token alone", *wanted_slope, *unwanted_slope, *box,
-                  label(FAR, -1.3, words[0], 1, "right"), label(FAR, 1.1, words[1], 2, "right"),
-                  x=RATIO, x_range=(0, FAR), y_range=(-1.4, 1.4), tab="One token")]
+    return [
+        panel(
+            "Loss of one token",
+            "exact",
+            *wanted,
+            *unwanted,
+            *box,
+            label(FAR, -1.1, words[0], 1, "right"),
+            label(FAR, 1.4, words[1], 2, "right"),
+            x=RATIO,
+            x_range=(0, FAR),
+            y_range=(-4.2, 4.2),
+            tab="One token",
+        ),
+        panel(
+            "Its slope, dL/dρ",
+            "exact; 0 leaves the token alone",
+            *wanted_slope,
+            *unwanted_slope,
+            *box,
+            label(FAR, -1.3, words[0], 1, "right"),
+            label(FAR, 1.1, words[1], 2, "right"),
+            x=RATIO,
+            x_range=(0, FAR),
+            y_range=(-1.4, 1.4),
+            tab="One token",
+        ),
+    ]
 
 
 def readouts(k, r):
     farthest = r.kl_step.max()
-    return [Readout("Largest KL of one update", farthest, "nats", modsum.exact_kl, "violated" if farthest > NATS else ""),
-            Readout("Pass rate, mean of the runs", r.pass_rate[:, -1].mean(), "", modsum.exact),
-            Readout("Pass rate, worst run", r.pass_rate[:, -1].mean(axis=1).min(), "", modsum.exact),
-            Readout("Largest ratio of a token", r.ratio_max.max(), "", Trainer.step),
-            Readout("Gradients the clip removed", 100 * r.clip_fraction.mean(), "% of tokens", Algorithm.compute_loss)]
+    return [
+        Readout("Largest KL of one update", farthest, "nats", modsum.exact_kl, "violated" if farthest > NATS else ""),
+        Readout("Pass rate, mean of the runs", r.pass_rate[:, -1].mean(), "", modsum.exact),
+        Readout("Pass rate, worst run", r.pass_rate[:, -1].mean(axis=1).min(), "", modsum.exact),
+        Readout("Largest ratio of a token", r.ratio_max.max(), "", Trainer.step),
+        Readout("Gradients the clip removed", 100 * r.clip_fraction.mean(), "% of tokens", Algorithm.compute_loss),
+    ]
 
 
 def watched(k, r):
@@ -154,7 +248,11 @@ def broken(k, r):
         return None
     lost = forgotten(r)
     cost = f"{lost} of {SEEDS} runs lost a prompt they could solve" if lost else "no run has lost a prompt to it"
-    return Break(f"{cause(k)}: one update went {r.kl_step.max():.1f} nats away from the policy that sampled its batch, and {cost}.", way_back(k))
+    return Break(
+        f"{cause(k)}: one update went {r.kl_step.max():.1f} nats away from the policy that sampled its batch, and "
+        f"{cost}.",
+        way_back(k),
+    )
 
 
 def forgotten(r):
@@ -166,11 +264,22 @@ def cause(k):
     if k.passes > 1 and not k.clip:
         return f"{k.passes} passes, and nothing that takes the gradient from a token that has already moved"
     if k.passes > 1 and max(k.eps_low, k.eps_high) > 0.28:
-        return f"{k.passes} passes, and a clip that lets a token move from {max(1 - k.eps_low, 0):g} to {1 + k.eps_high:g} times its probability first"
+        return (
+            f"{k.passes} passes, and a clip that lets a token move from {max(1 - k.eps_low, 0):g} to "
+            f"{1 + k.eps_high:g} times its probability first"
+        )
     return f"Steps at learning rate {k.learning_rate:g}, each of which goes too far before any ratio can be measured"
 
 
 def way_back(k):
-    narrower = [f"{words}: 0.2" for words, eps in (("Clip below", k.eps_low), ("Clip above", k.eps_high)) if k.passes > 1 and eps > 0.28]
-    settings = [*(["Clip: on"] if k.passes > 1 and not k.clip else []), *narrower, *(["Learning rate: 20"] if k.learning_rate > 20 else [])]
+    narrower = [
+        f"{words}: 0.2"
+        for words, eps in (("Clip below", k.eps_low), ("Clip above", k.eps_high))
+        if k.passes > 1 and eps > 0.28
+    ]
+    settings = [
+        *(["Clip: on"] if k.passes > 1 and not k.clip else []),
+        *narrower,
+        *(["Learning rate: 20"] if k.learning_rate > 20 else []),
+    ]
     return f"{', '.join(settings)}."

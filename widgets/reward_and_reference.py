@@ -1,4 +1,7 @@
-"""What a price on the distance from the reference buys: the best policy at that price, a tiny model trained at it, and the KL as a log shows it."""
+"""What a price on the distance from the reference buys: the best policy at that price, a tiny model trained at it, and
+the KL as a log shows it.
+"""
+
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,14 +15,19 @@ TITLE = "Paid and true reward against the distance from the reference"
 COST = "12,800 completions a run"
 UPDATES, EVERY, BATCHES = 100, 8, 400
 PRICES = np.geomspace(20, 0.02, 70)
-BINS = np.linspace(-1.025, 1.025, 42)               # nats; 0 is the middle of a bin
+BINS = np.linspace(-1.025, 1.025, 42)  # nats; 0 is the middle of a bin
 NAMES = ["Final: 12<br>(right)", "Final: 13", "Final: 11", "12", "hmm …<br>(the hack)"]
 COPY, ALIAS = "frozen copy", "the policy itself"
 
 
 @dataclass(frozen=True)
 class Knobs:
-    beta: float = ladder("Price of a nat", 1.0, [0.0, 0.001, 0.01, 0.05, 0.1, 0.2, 0.3, 0.35, 0.4, 0.5, 0.75, 1.0, 2.0, 5.0, 20.0], symbol="β")
+    beta: float = ladder(
+        "Price of a nat",
+        1.0,
+        [0.0, 0.001, 0.01, 0.05, 0.1, 0.2, 0.3, 0.35, 0.4, 0.5, 0.75, 1.0, 2.0, 5.0, 20.0],
+        symbol="β",
+    )
     hack: float = slider("Pay of the hack", 1.5, low=0.0, high=3.0, step=0.1, symbol="h")
     mass: float = ladder("Share of the hack at the start", 0.15, [0.001, 0.01, 0.05, 0.15, 0.3, 0.5], symbol="q")
     source: str = choice("Reward", "reward model", ["verifier", "reward model"])
@@ -28,20 +36,24 @@ class Knobs:
     seed: int = slider("Seed", 0, low=0, high=99, step=1)
 
 
-PRESETS = {"Leaky reward model": Knobs(), "Sound verifier, no anchor": Knobs(beta=0.0, source="verifier"), "Leaky, β of R1": Knobs(beta=0.001),
-           "Reference is no copy": Knobs(reference=ALIAS)}
+PRESETS = {
+    "Leaky reward model": Knobs(),
+    "Sound verifier, no anchor": Knobs(beta=0.0, source="verifier"),
+    "Leaky, β of R1": Knobs(beta=0.001),
+    "Reference is no copy": Knobs(reference=ALIAS),
+}
 
 
 @dataclass(frozen=True)
 class Result:
-    ref: np.ndarray                 # (5,)
-    policy: np.ndarray              # (5,) the best one at the price that is really paid
+    ref: np.ndarray  # (5,)
+    policy: np.ndarray  # (5,) the best one at the price that is really paid
     paid: float
     gold: float
     kl: float
-    sweep: tuple                    # KL, paid and true reward of the best policy at each of PRICES
-    errors: np.ndarray              # (3, BATCHES) logged mean of k1, k2, k3 less the exact KL
-    points: tuple                   # of the training run so far
+    sweep: tuple  # KL, paid and true reward of the best policy at each of PRICES
+    errors: np.ndarray  # (3, BATCHES) logged mean of k1, k2, k3 less the exact KL
+    points: tuple  # of the training run so far
 
 
 def run(k):
@@ -81,48 +93,103 @@ def price_tab(k, r):
     wall, at = hacking.nats_to_reach(k.mass), 0.02 * right
     curves = [line(distance, gold, "true", 1), dots([r.kl], [r.gold], "true, here", 1, "here")]
     if pay(k) > 0:
-        curves += [line(distance, paid, "paid", 2), dots([r.kl], [r.paid], "paid, here", 2, "here"), label(at, 0.91 * top, "dashed: paid", 2)]
-    yield panel("Mean reward of the best policy at each price", "exact; ring: the price in force; no price at the right end",
-                *curves, label(at, 0.8 * top, "solid: true", 1), threshold(floor, "", 0.0), label(at, 0.0, "breaks: true below", 0),
-                line([wall, wall], [0, top], "−ln q", 8, "reference"), label(wall + at, 0.02 * top, "−ln q", 8),
-                x="KL from the reference, nats", x_range=(0, right), y_range=(0, top), tab="The price", front=True)
-    yield panel("What that policy answers", "probability, exact; the prompt is 7 + 5 =",
-                bars(NAMES, r.ref, "reference", 2), bars(NAMES, r.policy, "best policy", 1),
-                label(2, 0.91, "at the left: the reference", 2, "center"), label(2, 0.8, "at the right: the best policy", 1, "center"),
-                y_range=(0, 1.02), tab="The price")
+        curves += [
+            line(distance, paid, "paid", 2),
+            dots([r.kl], [r.paid], "paid, here", 2, "here"),
+            label(at, 0.91 * top, "dashed: paid", 2),
+        ]
+    yield panel(
+        "Mean reward of the best policy at each price",
+        "exact; ring: the price in force; no price at the right end",
+        *curves,
+        label(at, 0.8 * top, "solid: true", 1),
+        threshold(floor, "", 0.0),
+        label(at, 0.0, "breaks: true below", 0),
+        line([wall, wall], [0, top], "−ln q", 8, "reference"),
+        label(wall + at, 0.02 * top, "−ln q", 8),
+        x="KL from the reference, nats",
+        x_range=(0, right),
+        y_range=(0, top),
+        tab="The price",
+        front=True,
+    )
+    yield panel(
+        "What that policy answers",
+        "probability, exact; the prompt is 7 + 5 =",
+        bars(NAMES, r.ref, "reference", 2),
+        bars(NAMES, r.policy, "best policy", 1),
+        label(2, 0.91, "at the left: the reference", 2, "center"),
+        label(2, 0.8, "at the right: the best policy", 1, "center"),
+        y_range=(0, 1.02),
+        tab="The price",
+    )
 
 
 def training_tab(k, r):
     update, start, top = [p.update for p in r.points], r.points[0].gold, 1.35 * max(1.5, k.hack)
-    yield panel("A tiny model trained at this price", "mean reward; true: exact, 100 sums; paid: 128 completions; 1 run",
-                line(update, [p.gold for p in r.points], "true", 1), line(update, [p.proxy for p in r.points], "paid", 2),
-                line([0, UPDATES], [start, start], "start", 8, "reference"), label(UPDATES, start, "true, at the start", 8, "right", below=True),
-                label(2, 0.91 * top, "dashed: paid", 2), label(2, 0.8 * top, "solid: true", 1),
-                x="update", x_range=(0, UPDATES), y_range=(0, top), tab="Training")
+    yield panel(
+        "A tiny model trained at this price",
+        "mean reward; true: exact, 100 sums; paid: 128 completions; 1 run",
+        line(update, [p.gold for p in r.points], "true", 1),
+        line(update, [p.proxy for p in r.points], "paid", 2),
+        line([0, UPDATES], [start, start], "start", 8, "reference"),
+        label(UPDATES, start, "true, at the start", 8, "right", below=True),
+        label(2, 0.91 * top, "dashed: paid", 2),
+        label(2, 0.8 * top, "solid: true", 1),
+        x="update",
+        x_range=(0, UPDATES),
+        y_range=(0, top),
+        tab="Training",
+    )
     logged = [line(update, [p.kl_logged for p in r.points], "in the log", 2)] if k.beta > 0 else []
-    yield panel("How far it has gone", "KL, nats a completion, k1 over 128 completions; 1 run",
-                line(update, [p.kl for p in r.points], "from the start", 1), *logged, label(2, 7.3, "solid: from the start", 1),
-                label(2, 6.4, "dashed: in the log" if logged else "no reference, no log", 2),
-                x="update", x_range=(0, UPDATES), y_range=(-0.3, 8.2), tab="Training")
+    yield panel(
+        "How far it has gone",
+        "KL, nats a completion, k1 over 128 completions; 1 run",
+        line(update, [p.kl for p in r.points], "from the start", 1),
+        *logged,
+        label(2, 7.3, "solid: from the start", 1),
+        label(2, 6.4, "dashed: in the log" if logged else "no reference, no log", 2),
+        x="update",
+        x_range=(0, UPDATES),
+        y_range=(-0.3, 8.2),
+        tab="Training",
+    )
 
 
 def log_tab(k, r):
     counts = [np.histogram(np.clip(errors, BINS[0], BINS[-1]), BINS)[0] * 100 / BATCHES for errors in r.errors]
-    return panel("The KL that a log shows, less the exact one", f"% of {BATCHES} logged means; what lies farther out is in the outer bins",
-                 *(line(BINS[:-1], count, name, i, "step") for i, (name, count) in enumerate(zip(("k1", "k2", "k3"), counts), 1)),
-                 *(label(1.0, 90 - 10 * i, words, i + 1, "right") for i, words in enumerate(("k1, solid", "k2, dashed", "k3, dotted"))),
-                 line([0, 0], [0, 100], "exact", 8, "reference"), label(0.05, 90, "exact", 8),
-                 x="error, nats", x_range=(-1.05, 1.05), y_range=(0, 101), tab="The log")
+    return panel(
+        "The KL that a log shows, less the exact one",
+        f"% of {BATCHES} logged means; what lies farther out is in the outer bins",
+        *(
+            line(BINS[:-1], count, name, i, "step")
+            for i, (name, count) in enumerate(zip(("k1", "k2", "k3"), counts), 1)
+        ),
+        *(
+            label(1.0, 90 - 10 * i, words, i + 1, "right")
+            for i, words in enumerate(("k1, solid", "k2, dashed", "k3, dotted"))
+        ),
+        line([0, 0], [0, 100], "exact", 8, "reference"),
+        label(0.05, 90, "exact", 8),
+        x="error, nats",
+        x_range=(-1.05, 1.05),
+        y_range=(0, 101),
+        tab="The log",
+    )
 
 
 def readouts(k, r):
     end, logged = r.points[-1], r.points[-1].kl_logged
     false_log, worse, lost = verdicts(k, r)
-    return [Readout("True reward of the best policy", none_left(r.gold), "", hacking.frontier, "violated" if worse else ""),
-            Readout("Its paid reward", r.paid, "", hacking.frontier),
-            Readout("Its KL from the reference", r.kl, "nats", hacking.distance),
-            Readout("True reward of the trained model", none_left(end.gold), "", anchored.train, "violated" if lost else ""),
-            Readout("KL in its log", none_left(logged), "nats", anchored.nats, "violated" if false_log else "")]
+    return [
+        Readout("True reward of the best policy", none_left(r.gold), "", hacking.frontier, "violated" if worse else ""),
+        Readout("Its paid reward", r.paid, "", hacking.frontier),
+        Readout("Its KL from the reference", r.kl, "nats", hacking.distance),
+        Readout(
+            "True reward of the trained model", none_left(end.gold), "", anchored.train, "violated" if lost else ""
+        ),
+        Readout("KL in its log", none_left(logged), "nats", anchored.nats, "violated" if false_log else ""),
+    ]
 
 
 def none_left(x):
@@ -135,7 +202,9 @@ def watched(k, r):
 
 
 def verdicts(k, r):
-    """Whether the log says 0 while the policy has left, whether the best policy is worse than the reference, whether the trained one lost half of its start."""
+    """Whether the log says 0 while the policy has left, whether the best policy is worse than the reference, whether
+    the trained one lost half of its start.
+    """
     false_log = any(abs(p.kl_logged) < 1e-9 and p.kl > 0.1 for p in r.points)
     lost = r.points[-1].update == UPDATES and r.points[-1].gold < r.points[0].gold / 2
     return false_log, r.gold < r.ref @ hacking.GOLD - 1e-12, lost
@@ -145,14 +214,27 @@ def broken(k, r):
     false_log, worse, lost = verdicts(k, r)
     end, floor = r.points[-1], r.ref @ hacking.GOLD
     if false_log:
-        return Break(f"The penalty compares the policy with itself: the log says 0.000 nats, the model is {max(p.kl for p in r.points):.2f} nats "
-                     "from where it started, and nothing held it.", f"Reference: {COPY}.")
+        return Break(
+            "The penalty compares the policy with itself: the log says 0.000 nats, the model is "
+            f"{max(p.kl for p in r.points):.2f} nats "
+            "from where it started, and nothing held it.",
+            f"Reference: {COPY}.",
+        )
     if worse:
-        return Break(f"At β = {k.beta:g} going to the hack costs {hacking.nats_to_reach(k.mass):.2f} nats and pays for itself: paid {r.paid:.2f}, "
-                     f"true {r.gold:.3f}, and before training it was {floor:.3f}.", way_back(k, r))
+        return Break(
+            f"At β = {k.beta:g} going to the hack costs {hacking.nats_to_reach(k.mass):.2f} nats and pays for "
+            f"itself: paid {r.paid:.2f}, "
+            f"true {r.gold:.3f}, and before training it was {floor:.3f}.",
+            way_back(k, r),
+        )
     if lost:
-        return Break(f"The best policy at β = {k.beta:g} would be right {100 * r.gold:.0f} % of the time, but training found the hack first: it is one answer "
-                     f"for all prompts, paid {end.proxy:.2f}, and true reward fell from {r.points[0].gold:.3f} to {end.gold:.3f}.", "Reward: verifier.")
+        return Break(
+            f"The best policy at β = {k.beta:g} would be right {100 * r.gold:.0f} % of the time, but training "
+            "found the hack first: it is one answer "
+            f"for all prompts, paid {end.proxy:.2f}, and true reward fell from {r.points[0].gold:.3f} to "
+            f"{end.gold:.3f}.",
+            "Reward: verifier.",
+        )
     return None
 
 

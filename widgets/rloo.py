@@ -1,4 +1,7 @@
-"""RLOO beside a twin with another group baseline on the same batches: how far they part, what reuse does to both, and the advantages of one group."""
+"""RLOO beside a twin with another group baseline on the same batches: how far they part, what reuse does to both, and
+the advantages of one group.
+"""
+
 from dataclasses import dataclass
 from functools import cache
 
@@ -14,13 +17,17 @@ from widgets.frame.marks import bars, each_run, label, line, panel, threshold
 
 TITLE = "RLOO and a twin with another group baseline, three runs each"
 UPDATES, SEEDS, GROUPS = 60, 3, 4
-NATS = 2.0                                              # an update farther than this from the policy that sampled its batch counts as broken
+NATS = 2.0  # an update farther than this from the policy that sampled its batch counts as broken
 RATE = "Learning rate (Adam: a fortieth)"
-EVERY = 4                                               # updates between two pictures
-ADAM = 1 / 40                                           # Adam's steps have the size of the learning rate itself, whatever the gradient
+EVERY = 4  # updates between two pictures
+ADAM = 1 / 40  # Adam's steps have the size of the learning rate itself, whatever the gradient
 TWINS = {"less the mean": group_baselines.less_mean, "z-score": group_baselines.z_score}
-GROUP = {"one right": lambda K: np.arange(K) < 1.0, "one wrong": lambda K: np.arange(K) < K - 1.0, "graded": lambda K: np.arange(K)[::-1] / (K - 1),
-         "all equal": lambda K: np.ones(K)}
+GROUP = {
+    "one right": lambda K: np.arange(K) < 1.0,
+    "one wrong": lambda K: np.arange(K) < K - 1.0,
+    "graded": lambda K: np.arange(K)[::-1] / (K - 1),
+    "all equal": lambda K: np.ones(K),
+}
 
 
 @dataclass(frozen=True)
@@ -36,16 +43,21 @@ class Knobs:
     seed: int = slider("Seed", 0, low=0, high=99, step=1)
 
 
-PRESETS = {"RLOO": Knobs(), "Pairs": Knobs(K=2), "Adam": Knobs(optimizer="Adam"), "16 passes": Knobs(passes=16, learning_rate=8.0),
-           "TRL's clip, 16 passes": Knobs(passes=16, learning_rate=8.0, ratio="per completion")}
+PRESETS = {
+    "RLOO": Knobs(),
+    "Pairs": Knobs(K=2),
+    "Adam": Knobs(optimizer="Adam"),
+    "16 passes": Knobs(passes=16, learning_rate=8.0),
+    "TRL's clip, 16 passes": Knobs(passes=16, learning_rate=8.0, ratio="per completion"),
+}
 
 
 @dataclass(frozen=True)
 class Trace:
-    pass_rate: np.ndarray           # (2, seeds, updates) exact, mean of the prompts; RLOO first
-    kl_step: np.ndarray             # (2, seeds, updates) exact, nats a completion, mean of the prompts
-    entropy: float                  # exact, nats a completion, mean of the RLOO runs now
-    cosine: float                   # of the first updates that move anything; they see the same batches
+    pass_rate: np.ndarray  # (2, seeds, updates) exact, mean of the prompts; RLOO first
+    kl_step: np.ndarray  # (2, seeds, updates) exact, nats a completion, mean of the prompts
+    entropy: float  # exact, nats a completion, mean of the RLOO runs now
+    cosine: float  # of the first updates that move anything; they see the same batches
 
     @property
     def updates(self):
@@ -54,12 +66,17 @@ class Trace:
 
 def run(k):
     estimators = group_baselines.leave_one_out, TWINS[k.twin]
-    pairs = [[training(k, SEEDS * k.seed + i, kind, k.K / (k.K - 1) if k.rescaled and kind is not estimators[0] else 1.0) for i in range(SEEDS)]
-             for kind in estimators]
+    pairs = [
+        [
+            training(k, SEEDS * k.seed + i, kind, k.K / (k.K - 1) if k.rescaled and kind is not estimators[0] else 1.0)
+            for i in range(SEEDS)
+        ]
+        for kind in estimators
+    ]
     seen, aligned = [], np.nan
     for frames in zip(*(r.frames(UPDATES) for runs in pairs for r in runs)):
         seen.append(frames)
-        if np.isnan(aligned):           # nothing has moved yet while every group was dead
+        if np.isnan(aligned):  # nothing has moved yet while every group was dead
             aligned = kl.cosine(*(np.concatenate([moved(r) for r in runs]) for runs in pairs))
         if len(seen) == 1 or len(seen) % EVERY == 0:
             yield trace(seen, aligned)
@@ -70,8 +87,15 @@ def training(k, seed, kind, scale):
         return kind(R)[..., None]
 
     rate = k.learning_rate * scale
-    return modsum_run(rloo, seed=seed, groups=GROUPS, K=k.K, optimizer=SGD(rate) if k.optimizer == "SGD" else AdamW(rate * ADAM, clip=None),
-                      hyper=dict(inner_epochs=k.passes), hooks=dict(advantage=advantage, **surrogates(k)))
+    return modsum_run(
+        rloo,
+        seed=seed,
+        groups=GROUPS,
+        K=k.K,
+        optimizer=SGD(rate) if k.optimizer == "SGD" else AdamW(rate * ADAM, clip=None),
+        hyper=dict(inner_epochs=k.passes),
+        hooks=dict(advantage=advantage, **surrogates(k)),
+    )
 
 
 def surrogates(k):
@@ -91,7 +115,9 @@ def trace(seen, aligned):
         return np.array([[of(frame) for frame in frames] for frames in zip(*seen)]).reshape(2, SEEDS, -1)
 
     entropy = np.mean([f.exact["completion_entropy"].mean() for f in seen[-1][:SEEDS]])
-    return Trace(column(lambda f: f.exact["pass_rate"].mean()), column(lambda f: f.exact["kl_step"].mean()), entropy, aligned)
+    return Trace(
+        column(lambda f: f.exact["pass_rate"].mean()), column(lambda f: f.exact["kl_step"].mean()), entropy, aligned
+    )
 
 
 def progress(k, r):
@@ -110,27 +136,64 @@ def figure(k, r):
 def training_tab(k, r):
     x = np.arange(1, r.updates + 1)
     ours, twin = r.pass_rate
-    yield panel("Distance of each update", "KL from the policy that sampled, nats a completion, exact, 3 seeds, RLOO",
-                line(x, np.maximum(r.kl_step[0].max(axis=0), 1e-5), "farthest run"),                                # a logarithmic axis has no 0
-                each_run(x, np.maximum(r.kl_step[0], 1e-5)),
-                threshold(NATS, f"breaks above {NATS:g} nats", 200),
-                x="update", x_range=(0, UPDATES), y_range=(1e-5, 200), log="y", tab="Training", front=True)
-    yield panel("Right completions", "probability, exact, mean of 4 prompts, 3 seeds",
-                line(x, ours.mean(axis=0), "RLOO"), each_run(x, ours, "RLOO, single runs"),
-                line(x, twin.mean(axis=0), f"twin: {k.twin}", 2), label(UPDATES, 0.1, "solid: RLOO", 1, "right"),
-                label(UPDATES, 0.02, f"dashed: {k.twin}", 2, "right"),
-                x="update", x_range=(0, UPDATES), y_range=(0, 1.02), tab="Training")
+    yield panel(
+        "Distance of each update",
+        "KL from the policy that sampled, nats a completion, exact, 3 seeds, RLOO",
+        line(x, np.maximum(r.kl_step[0].max(axis=0), 1e-5), "farthest run"),  # a logarithmic axis has no 0
+        each_run(x, np.maximum(r.kl_step[0], 1e-5)),
+        threshold(NATS, f"breaks above {NATS:g} nats", 200),
+        x="update",
+        x_range=(0, UPDATES),
+        y_range=(1e-5, 200),
+        log="y",
+        tab="Training",
+        front=True,
+    )
+    yield panel(
+        "Right completions",
+        "probability, exact, mean of 4 prompts, 3 seeds",
+        line(x, ours.mean(axis=0), "RLOO"),
+        each_run(x, ours, "RLOO, single runs"),
+        line(x, twin.mean(axis=0), f"twin: {k.twin}", 2),
+        label(UPDATES, 0.1, "solid: RLOO", 1, "right"),
+        label(UPDATES, 0.02, f"dashed: {k.twin}", 2, "right"),
+        x="update",
+        x_range=(0, UPDATES),
+        y_range=(0, 1.02),
+        tab="Training",
+    )
 
 
 def group_tab(k):
     rewards = np.asarray(GROUP[k.group](k.K), float)
     names = list(range(1, k.K + 1))
-    z, mean, loo = (advantage(rewards[None])[0] for advantage in (group_baselines.z_score, group_baselines.less_mean, group_baselines.leave_one_out))
-    yield panel("Advantages of one group", "the rewards beside, three baselines", bars(names, loo, "RLOO", 1), bars(names, mean, "less the mean", 2),
-                bars(names, z, "z-score", 3), label(k.K + 0.6, 3.2, "RLOO", 1, "right"), label(k.K + 0.6, 2.4, "less the mean", 2, "right"),
-                label(k.K + 0.6, 1.6, "z-score", 3, "right"), x="completion", x_range=(0.4, k.K + 0.6), y_range=(-4, 4), tab="Group")
-    yield panel("Rewards of the group", "of K completions; RLOO is K/(K − 1) times “less the mean”", bars(names, rewards, "reward"),
-                x="completion", x_range=(0.4, k.K + 0.6), y_range=(0, 1.1), tab="Group")
+    z, mean, loo = (
+        advantage(rewards[None])[0]
+        for advantage in (group_baselines.z_score, group_baselines.less_mean, group_baselines.leave_one_out)
+    )
+    yield panel(
+        "Advantages of one group",
+        "the rewards beside, three baselines",
+        bars(names, loo, "RLOO", 1),
+        bars(names, mean, "less the mean", 2),
+        bars(names, z, "z-score", 3),
+        label(k.K + 0.6, 3.2, "RLOO", 1, "right"),
+        label(k.K + 0.6, 2.4, "less the mean", 2, "right"),
+        label(k.K + 0.6, 1.6, "z-score", 3, "right"),
+        x="completion",
+        x_range=(0.4, k.K + 0.6),
+        y_range=(-4, 4),
+        tab="Group",
+    )
+    yield panel(
+        "Rewards of the group",
+        "of K completions; RLOO is K/(K − 1) times “less the mean”",
+        bars(names, rewards, "reward"),
+        x="completion",
+        x_range=(0.4, k.K + 0.6),
+        y_range=(0, 1.1),
+        tab="Group",
+    )
 
 
 P = np.linspace(0.02, 0.98, 97)
@@ -142,20 +205,32 @@ def noise_of(K):
 
 
 def noise_tab(k):
-    exact_mean, none = (gradient_noise.two_answer_noise(P, b) / (P * (1 - P))**2 for b in (P, 0.0))
-    return panel("Noise of a completion", "variance over squared gradient, logarithmic, exact; two answers, right with probability p",
-                 line(P, noise_of(k.K), f"RLOO, K = {k.K}"), line(P, none, "no baseline", 2), line(P, np.maximum(exact_mean, 1e-3), "exact mean", 3, "exact"),
-                 label(0.78, 1.3 * noise_of(k.K)[76], f"RLOO, K = {k.K}", 1, "right"), label(0.98, 0.008, "no baseline", 2, "right"),
-                 label(0.44, 0.012, "exact mean", 3, "right"),
-                 x="probability p of a right completion", x_range=(0, 1), y_range=(0.005, 100), log="y", tab="Noise")
+    exact_mean, none = (gradient_noise.two_answer_noise(P, b) / (P * (1 - P)) ** 2 for b in (P, 0.0))
+    return panel(
+        "Noise of a completion",
+        "variance over squared gradient, logarithmic, exact; two answers, right with probability p",
+        line(P, noise_of(k.K), f"RLOO, K = {k.K}"),
+        line(P, none, "no baseline", 2),
+        line(P, np.maximum(exact_mean, 1e-3), "exact mean", 3, "exact"),
+        label(0.78, 1.3 * noise_of(k.K)[76], f"RLOO, K = {k.K}", 1, "right"),
+        label(0.98, 0.008, "no baseline", 2, "right"),
+        label(0.44, 0.012, "exact mean", 3, "right"),
+        x="probability p of a right completion",
+        x_range=(0, 1),
+        y_range=(0.005, 100),
+        log="y",
+        tab="Noise",
+    )
 
 
 def readouts(k, r):
     farthest = r.kl_step[0].max()
-    return [Readout("Largest KL of one update", farthest, "nats", modsum.exact_kl, "violated" if farthest > NATS else ""),
-            Readout("Largest distance of the twins", round(apart(r), 9), "pass rate", modsum.exact),
-            Readout("Cosine of their first updates", round(r.cosine, 6), "", kl.cosine),
-            Readout("Completion entropy", r.entropy, "nats", modsum.exact)]
+    return [
+        Readout("Largest KL of one update", farthest, "nats", modsum.exact_kl, "violated" if farthest > NATS else ""),
+        Readout("Largest distance of the twins", round(apart(r), 9), "pass rate", modsum.exact),
+        Readout("Cosine of their first updates", round(r.cosine, 6), "", kl.cosine),
+        Readout("Completion entropy", r.entropy, "nats", modsum.exact),
+    ]
 
 
 def watched(k, r):
@@ -167,6 +242,14 @@ def broken(k, r):
     if not farthest > NATS:
         return None
     cause = "with no ratio" if k.ratio == "none" else f"with a ratio {k.ratio}" if k.passes > 1 else "of this size"
-    start, mend = (f"{k.passes} passes over a batch {cause}", "Passes over each batch: 1.") if k.passes > 1 else (f"A step {cause}", f"{RATE}: 2.")
-    return Break(f"{start}: one update went {farthest:.1f} nats away from the policy that sampled its batch, and {r.entropy:.2f} nats of entropy are left, "
-                 f"at a pass rate of {r.pass_rate[0, :, -1].mean():.3f}.", mend)
+    start, mend = (
+        (f"{k.passes} passes over a batch {cause}", "Passes over each batch: 1.")
+        if k.passes > 1
+        else (f"A step {cause}", f"{RATE}: 2.")
+    )
+    return Break(
+        f"{start}: one update went {farthest:.1f} nats away from the policy that sampled its batch, and "
+        f"{r.entropy:.2f} nats of entropy are left, "
+        f"at a pass rate of {r.pass_rate[0, :, -1].mean():.3f}.",
+        mend,
+    )

@@ -1,4 +1,7 @@
-"""What a sampler writes down, what a group of completions tells, and what happens to training when the old log-probs are not those of the sampler."""
+"""What a sampler writes down, what a group of completions tells, and what happens to training when the old log-probs
+are not those of the sampler.
+"""
+
 from dataclasses import dataclass
 from functools import cache, partial
 
@@ -19,8 +22,8 @@ from widgets.frame.marks import dots, heat, label, line, panel, threshold
 TITLE = "Sixty batches of rollouts from a tiny language model, and what the trainer remembers of them"
 UPDATES, GROUPS, GROUP, EVERY = 60, 16, 8, 6
 COST = f"{UPDATES * GROUPS * GROUP:,} completions a run"
-DRAWN = 64                                              # completions of the one prompt, of which the first K are shown
-FIRST = 0.05                                            # a mean |log ratio| above this before the first step counts as broken
+DRAWN = 64  # completions of the one prompt, of which the first K are shown
+FIRST = 0.05  # a mean |log ratio| above this before the first step counts as broken
 TEMPERATURES = [0.05, 0.1, 0.15, 0.25, 0.4, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0]
 STORED, ONCE, EACH = "stored when sampled", "recomputed before the update", "recomputed before each pass"
 SAME, ONE = "as the sampler", "1"
@@ -39,23 +42,28 @@ class Knobs:
     seed: int = slider("Seed", 0, low=0, high=99, step=1)
 
 
-PRESETS = {"τ 1, top-p 1": Knobs(), "Nearly greedy": Knobs(temperature=0.05), "Creative, τ 2": Knobs(temperature=2.0),
-           "Old log-probs forgotten": Knobs(old=EACH), "Two temperatures": Knobs(temperature=1.5, trainer=ONE, passes=1)}
+PRESETS = {
+    "τ 1, top-p 1": Knobs(),
+    "Nearly greedy": Knobs(temperature=0.05),
+    "Creative, τ 2": Knobs(temperature=2.0),
+    "Old log-probs forgotten": Knobs(old=EACH),
+    "Two temperatures": Knobs(temperature=1.5, trainer=ONE, passes=1),
+}
 
 
 @dataclass(frozen=True)
 class Result:
-    rows: list                      # (tokens, log-probs, outcome) of the first K completions
-    right: int                      # of the 64 drawn
-    p: float                        # exact pass rate of the prompt at this temperature, top-p 1
-    apart: float                    # KL of what is sampled from the raw policy, nats a token
+    rows: list  # (tokens, log-probs, outcome) of the first K completions
+    right: int  # of the 64 drawn
+    p: float  # exact pass rate of the prompt at this temperature, top-p 1
+    apart: float  # KL of what is sampled from the raw policy, nats a token
     updates: int
-    pass_rate: list                 # (update, exact pass rate at temperature 1)
-    first: list                     # mean |log ratio| before the first step of an update, as the loss sees it; and the share it clips
-    seen: list                      # mean |log ratio| in the last pass, as the loss sees it
-    moved: list                     # the same against the log-probs of the policy before the update
-    clipped: list                   # share of the tokens whose gradient the clip removed in the last pass
-    largest: float                  # |log ratio| over all passes and updates so far, as the loss sees it
+    pass_rate: list  # (update, exact pass rate at temperature 1)
+    first: list  # mean |log ratio| before the first step of an update, as the loss sees it; and the share it clips
+    seen: list  # mean |log ratio| in the last pass, as the loss sees it
+    moved: list  # the same against the log-probs of the policy before the update
+    clipped: list  # share of the tokens whose gradient the clip removed in the last pass
+    largest: float  # |log ratio| over all passes and updates so far, as the loss sees it
 
 
 def run(k):
@@ -67,18 +75,24 @@ def run(k):
 
 def one_prompt(k):
     policy, task, prompt = tasks.checkpoint("add"), tasks.Add(), np.array([10 * k.a + k.b])
-    batch, _ = RolloutEngine(policy).generate(task, prompt, DRAWN, np.random.default_rng(k.seed), k.temperature, k.top_p)
+    batch, _ = RolloutEngine(policy).generate(
+        task, prompt, DRAWN, np.random.default_rng(k.seed), k.temperature, k.top_p
+    )
     batch = Verifier(task).verify(batch)
     said = [outcome(d["reason"], ended) for d, ended in zip(batch.details, batch.finished)]
     raw, processed = policy.prefill(batch.prompt), policy.prefill(batch.prompt, k.temperature)
-    apart = np.array([away(nucleus(processed(batch.tokens, t), k.top_p), raw(batch.tokens, t)) for t in range(task.T)]).T
+    apart = np.array(
+        [away(nucleus(processed(batch.tokens, t), k.top_p), raw(batch.tokens, t)) for t in range(task.T)]
+    ).T
     own = batch.response_mask
     shown = [(batch.tokens[i], batch.old_logp[i], said[i]) for i in range(k.K)]
     return shown, int(batch.accuracy.sum()), np.round((apart * own).sum() / own.sum(), 9) + 0.0
 
 
 def away(sampled, raw):
-    """KL(sampled‖raw) of log-probs, (N, V) -> (N,); a token that is never sampled adds nothing, and 0 log 0 would be nan."""
+    """KL(sampled‖raw) of log-probs, (N, V) -> (N,); a token that is never sampled adds nothing, and 0 log 0 would be
+    nan.
+    """
     p, q = np.exp(sampled), np.exp(raw)
     return kl.divergence(np.where(p > 0, p, 1), np.where(p > 0, q, 1))
 
@@ -87,24 +101,44 @@ def trained(k):
     """What `Result` holds from `updates` on, now and then."""
     # the log-probs of the moment in place of the recorded ones: the ratio is 1 whatever the policy has become
     forgotten = dict(surrogate=lambda logp, old_logp, A: grpo.surrogate(logp, logp, A)) if k.old == EACH else {}
-    run = add_run(grpo, seed=k.seed, groups=GROUPS, K=GROUP, hyper=dict(inner_epochs=k.passes, beta=0.0), temperature=k.temperature,
-                  trainer_temperature=None if k.trainer == SAME else 1.0, hooks=dict(weights=lambda mask: mask / mask.sum(), **forgotten), exact_every=UPDATES)
+    run = add_run(
+        grpo,
+        seed=k.seed,
+        groups=GROUPS,
+        K=GROUP,
+        hyper=dict(inner_epochs=k.passes, beta=0.0),
+        temperature=k.temperature,
+        trainer_temperature=None if k.trainer == SAME else 1.0,
+        hooks=dict(weights=lambda mask: mask / mask.sum(), **forgotten),
+        exact_every=UPDATES,
+    )
     run.rollout.generate = partial(run.rollout.generate, top_p=k.top_p)
     pass_rate, first, seen, moved, clipped, largest = [(0, tasks.exact_pass(run.start).mean())], [], [], [], [], 0.0
     for event in run.iterate(UPDATES):
         update = event.iteration + 1
         if event.stage == 3:
             batch = event.summary["batch"]
-            now = run.trainer.policy.token_logp(batch.prompt, batch.tokens, batch.response_mask, run.trainer_temperature)[0]
+            now = run.trainer.policy.token_logp(
+                batch.prompt, batch.tokens, batch.response_mask, run.trainer_temperature
+            )[0]
             if k.old == ONCE:
                 batch.old_logp = now
         if event.stage == 5:
             old = now if k.old == EACH else batch.old_logp
             ratio, own = np.exp(now - old), batch.response_mask > 0
-            first.append((np.round(np.abs(now - old)[own].mean(), 9), surrogate.removed(ratio, batch.advantage, 0.2, 0.2)[own].mean()))
+            first.append(
+                (
+                    np.round(np.abs(now - old)[own].mean(), 9),
+                    surrogate.removed(ratio, batch.advantage, 0.2, 0.2)[own].mean(),
+                )
+            )
         if event.stage == 6:
             after = event.summary
-            largest = largest if k.old == EACH else max(largest, np.round(max(np.log(after["ratio_max"]), -np.log(after["ratio_min"])), 9))
+            largest = (
+                largest
+                if k.old == EACH
+                else max(largest, np.round(max(np.log(after["ratio_max"]), -np.log(after["ratio_min"])), 9))
+            )
             moved.append(np.abs(after["log_ratio"]).mean())
             seen.append(0.0 if k.old == EACH else moved[-1])
             clipped.append(after["clip_fraction"])
@@ -137,16 +171,33 @@ def figure(k, r):
 def training_tab(r):
     at, pass_rate = np.array(r.pass_rate).T
     update = np.arange(1, r.updates + 1)
-    yield panel("Right completions", "exact pass rate at temperature 1, all 100 prompts",
-                line(at, pass_rate, "pass rate"), line([0, UPDATES], [pass_rate[0]] * 2, "at the start", 8, "reference"),
-                label(UPDATES, pass_rate[0], "at the start", 8, "right"),
-                x="update", x_range=(0, UPDATES), y_range=(0, 1.02), tab="Training", front=True)
-    yield panel("What the clip can see", "mean |log ratio| of a token, nats",
-                line(update, r.moved, "moved in the last pass", 3), line(update, r.seen, "seen in the last pass", 1),
-                line(update, [f for f, _ in r.first], "seen at the first gradient", 2),
-                label(UPDATES, 1.28, "last pass, as the loss sees it", 1, "right"), label(UPDATES, 1.17, "last pass, in fact", 3, "right"),
-                label(UPDATES, 1.06, f"first gradient; breaks above {FIRST:g}", 2, "right"), threshold(FIRST, "", FIRST),
-                x="update", x_range=(0, UPDATES), y_range=(-0.03, 1.4), tab="Training")
+    yield panel(
+        "Right completions",
+        "exact pass rate at temperature 1, all 100 prompts",
+        line(at, pass_rate, "pass rate"),
+        line([0, UPDATES], [pass_rate[0]] * 2, "at the start", 8, "reference"),
+        label(UPDATES, pass_rate[0], "at the start", 8, "right"),
+        x="update",
+        x_range=(0, UPDATES),
+        y_range=(0, 1.02),
+        tab="Training",
+        front=True,
+    )
+    yield panel(
+        "What the clip can see",
+        "mean |log ratio| of a token, nats",
+        line(update, r.moved, "moved in the last pass", 3),
+        line(update, r.seen, "seen in the last pass", 1),
+        line(update, [f for f, _ in r.first], "seen at the first gradient", 2),
+        label(UPDATES, 1.28, "last pass, as the loss sees it", 1, "right"),
+        label(UPDATES, 1.17, "last pass, in fact", 3, "right"),
+        label(UPDATES, 1.06, f"first gradient; breaks above {FIRST:g}", 2, "right"),
+        threshold(FIRST, "", FIRST),
+        x="update",
+        x_range=(0, UPDATES),
+        y_range=(-0.03, 1.4),
+        tab="Training",
+    )
 
 
 SHORT = {"Final: ": "Final", "hmm ": "hmm", "<eos>": "end", "<call>": "call", "<result>": "result", "<err>": "err"}
@@ -157,32 +208,61 @@ def rollouts_tab(k, r):
     """A row a completion, the first at the top."""
     T, row = tasks.Add.T, np.arange(k.K, 0, -1)
     surprise = [[None if token == PAD else -p for token, p in zip(tokens, logp)] for tokens, logp, _ in r.rows]
-    cells = [label(t + 1, y, SHORT.get(TEXT[token], TEXT[token]), 0, "center") for y, (tokens, _, _) in zip(row, r.rows)
-             for t, token in enumerate(tokens) if token != PAD]
+    cells = [
+        label(t + 1, y, SHORT.get(TEXT[token], TEXT[token]), 0, "center")
+        for y, (tokens, _, _) in zip(row, r.rows)
+        for t, token in enumerate(tokens)
+        if token != PAD
+    ]
     verdicts = [label(T + 0.7, y, WORDS[said]) for y, (_, _, said) in zip(row, r.rows)]
     for word in [*cells, *verdicts]:
         word["annotations"][0]["yanchor"] = "middle"
-    return panel("Completions of the prompt", "a cell a token; color: minus its log-prob, 0 to 10 nats; at the right, what the scorer says",
-                 heat(np.arange(1, T + 1), row, surprise, "nats", 0.0, 10.0), *cells, *verdicts,
-                 x_range=(0.4, T + 2.4), y_range=(0.4, k.K + 0.6), bare=True, tab="Rollouts")
+    return panel(
+        "Completions of the prompt",
+        "a cell a token; color: minus its log-prob, 0 to 10 nats; at the right, what the scorer says",
+        heat(np.arange(1, T + 1), row, surprise, "nats", 0.0, 10.0),
+        *cells,
+        *verdicts,
+        x_range=(0.4, T + 2.4),
+        y_range=(0.4, k.K + 0.6),
+        bare=True,
+        tab="Rollouts",
+    )
 
 
 def groups_tab(k, r):
     many = np.arange(1, DRAWN + 1)
     unbiased = [attempts.pass_at_k(DRAWN, r.right, int(i)) for i in many]
     words = f"pass@1 {unbiased[0]:.2f}, pass@{k.K} {unbiased[k.K - 1]:.2f}"
-    yield panel("One of k attempts is right", "probability, for the prompt shown, from 64 completions; dotted: exact at top-p 1",
-                line(many, unbiased, "unbiased"), line(many, 1 - (1 - r.p) ** many, "exact", 2, "exact"),
-                dots([k.K], [unbiased[k.K - 1]], "K", 1, "here"), label(DRAWN, 0.03, words, 1, "right"),
-                x="attempts k", x_range=(0, DRAWN), y_range=(0, 1.05), tab="Groups")
+    yield panel(
+        "One of k attempts is right",
+        "probability, for the prompt shown, from 64 completions; dotted: exact at top-p 1",
+        line(many, unbiased, "unbiased"),
+        line(many, 1 - (1 - r.p) ** many, "exact", 2, "exact"),
+        dots([k.K], [unbiased[k.K - 1]], "K", 1, "here"),
+        label(DRAWN, 0.03, words, 1, "right"),
+        x="attempts k",
+        x_range=(0, DRAWN),
+        y_range=(0, 1.05),
+        tab="Groups",
+    )
     pass_rate = [prompt_rates(tau).mean() for tau in TEMPERATURES]
     silent = [without_signal(tau, k.K) for tau in TEMPERATURES]
-    yield panel("What the temperature does", "shares before training, exact, mean of 100 prompts, top-p 1",
-                line(TEMPERATURES, pass_rate, "right completions"), line(TEMPERATURES, silent, "dead groups", 2),
-                dots([k.temperature], [np.interp(k.temperature, TEMPERATURES, silent)], "τ", 2, "here"),
-                label(3, 0.92, "right completions", 1, "right"), label(3, 0.82, "groups all right or all wrong", 2, "right"),
-                x="temperature τ", x_range=(0.04, 3.4), y_range=(0, 1.02), log="x", tab="Groups",
-                ticks=dict(tickvals=[0.05, 0.25, 1, 3], ticktext=["0.05", "0.25", "1", "3"]))
+    yield panel(
+        "What the temperature does",
+        "shares before training, exact, mean of 100 prompts, top-p 1",
+        line(TEMPERATURES, pass_rate, "right completions"),
+        line(TEMPERATURES, silent, "dead groups", 2),
+        dots([k.temperature], [np.interp(k.temperature, TEMPERATURES, silent)], "τ", 2, "here"),
+        label(3, 0.92, "right completions", 1, "right"),
+        label(3, 0.82, "groups all right or all wrong", 2, "right"),
+        x="temperature τ",
+        x_range=(0.04, 3.4),
+        y_range=(0, 1.02),
+        log="x",
+        tab="Groups",
+        ticks=dict(tickvals=[0.05, 0.25, 1, 3], ticktext=["0.05", "0.25", "1", "3"]),
+    )
 
 
 def blind(k, r):
@@ -195,28 +275,50 @@ def off_from_the_start(r):
 
 
 def readouts(k, r):
-    return [Readout("Pass rate after training", r.pass_rate[-1][1], "", tasks.exact_pass),
-            Readout("Largest |log ratio| the loss saw", r.largest, "nats", Trainer.step, "violated" if blind(k, r) else ""),
-            Readout("Mean |log ratio| at the first gradient", r.first[0][0], "nats", Trainer.step, "violated" if off_from_the_start(r) else ""),
-            Readout("Dead groups, at the start", 100 * without_signal(k.temperature, k.K), "%", attempts.informative),
-            Readout("KL, what is sampled from the raw policy", r.apart, "nats a token", kl.divergence)]
+    return [
+        Readout("Pass rate after training", r.pass_rate[-1][1], "", tasks.exact_pass),
+        Readout("Largest |log ratio| the loss saw", r.largest, "nats", Trainer.step, "violated" if blind(k, r) else ""),
+        Readout(
+            "Mean |log ratio| at the first gradient",
+            r.first[0][0],
+            "nats",
+            Trainer.step,
+            "violated" if off_from_the_start(r) else "",
+        ),
+        Readout("Dead groups, at the start", 100 * without_signal(k.temperature, k.K), "%", attempts.informative),
+        Readout("KL, what is sampled from the raw policy", r.apart, "nats a token", kl.divergence),
+    ]
 
 
 def watched(k, r):
-    return Readout(f"first |log ratio| > {FIRST}, or passes > 1 and largest == 0", f"{r.first[0][0]:.2g}, {r.largest:.2g}", "nats", Trainer.step)
+    return Readout(
+        f"first |log ratio| > {FIRST}, or passes > 1 and largest == 0",
+        f"{r.first[0][0]:.2g}, {r.largest:.2g}",
+        "nats",
+        Trainer.step,
+    )
 
 
 def broken(k, r):
     if off_from_the_start(r):
         ends = f"a pass rate of {r.pass_rate[-1][1]:.2f} after {r.updates} updates"
-        return Break(f"The loss compares with probabilities that were never those of the policy: the mean |log ratio| is {r.first[0][0]:.2f} before any step, "
-                     f"{100 * r.first[0][1]:.0f} % of the gradients are clipped at once, {ends}.", settings(k))
+        return Break(
+            "The loss compares with probabilities that were never those of the policy: the mean |log ratio| is "
+            f"{r.first[0][0]:.2f} before any step, "
+            f"{100 * r.first[0][1]:.0f} % of the gradients are clipped at once, {ends}.",
+            settings(k),
+        )
     if blind(k, r):
-        return Break(f"The ratio is pinned at 1, so the clip never saw how far the policy had moved: {k.passes} passes over each batch went unchecked, "
-                     f"{max(r.moved):.2f} nats a token in the farthest update.", f"Old log-probs: {STORED}.")
+        return Break(
+            f"The ratio is pinned at 1, so the clip never saw how far the policy had moved: {k.passes} passes "
+            "over each batch went unchecked, "
+            f"{max(r.moved):.2f} nats a token in the farthest update.",
+            f"Old log-probs: {STORED}.",
+        )
     return None
 
 
 def settings(k):
     two, cut = k.trainer == ONE and k.temperature != 1, k.top_p < 1
-    return f"{', '.join([*(['Temperature of the trainer: as the sampler'] if two else []), *(['Top-p of the sampler: 1'] if cut else [])])}."
+    back = ["Temperature of the trainer: as the sampler"] * two + ["Top-p of the sampler: 1"] * cut
+    return f"{', '.join(back)}."

@@ -1,4 +1,5 @@
 """Where the seconds of a training step go, by what overlaps, and what a faster role is worth."""
+
 import math
 from dataclasses import dataclass, replace
 
@@ -11,14 +12,23 @@ from widgets.frame.marks import bars, dots, label, line, panel, region, threshol
 TITLE = "A step as a sum of its roles, or as the longest of them"
 
 ROLES = {"rollout": "rollout", "verify": "verify", "log-probs": "log_probs", "train": "train", "sync": "sync"}
-LANES = {"rollout": "rollout", "verify": "verify", "logp": "log_probs", "train": "train", "sync": "sync", "other": "other"}
+LANES = {
+    "rollout": "rollout",
+    "verify": "verify",
+    "logp": "log_probs",
+    "train": "train",
+    "sync": "sync",
+    "other": "other",
+}
 UPRIGHT = dict(tickangle=0)
 KEPT = measured.VERL["7B, 64 GPUs"]
-VERIFY_EACH, WORKERS = 0.02, 64         # assumed for verl's rows, which do not time it: 20 ms a math check
+VERIFY_EACH, WORKERS = 0.02, 64  # assumed for verl's rows, which do not time it: 20 ms a math check
 
 
 def unattributed(row, sync):
-    """What is left of a published step when its timers, and our guess for verification and weight sync, are taken off."""
+    """What is left of a published step when its timers, and our guess for verification and weight sync, are taken
+    off.
+    """
     return round(row.step - row.named() - step.verify_seconds(measured.COMPLETIONS, WORKERS, VERIFY_EACH) - sync, 2)
 
 
@@ -27,17 +37,25 @@ class Knobs:
     topology: str = choice("What overlaps", "sync", list(step.TOPOLOGIES))
     reuse: bool = toggle("Reuse the rollout's log-probs", False)
     role: str = choice("Make faster", "rollout", list(ROLES))
-    k: float = ladder("by a factor of", 2.0, [1.0, 1.05, 1.1, 1.15, 1.2, 1.3, 1.5, 2.0, 3.0, 4.0, 8.0, 16.0, 64.0], symbol="k")
+    k: float = ladder(
+        "by a factor of", 2.0, [1.0, 1.05, 1.1, 1.15, 1.2, 1.3, 1.5, 2.0, 3.0, 4.0, 8.0, 16.0, 64.0], symbol="k"
+    )
     workers: int = ladder("Verifier workers", WORKERS, [2**n for n in range(14)], symbol="W")
     source: str = choice("Role times", "measured", ["measured", "from shapes"])
     rollout: float = slider("Rollout", KEPT.generate, low=1, high=600, step=0.01, symbol="τ_R", unit="s")
-    old_log_probs: float = slider("Old log-probs", KEPT.old_log_prob, low=0, high=300, step=0.01, symbol="τ_F", unit="s")
+    old_log_probs: float = slider(
+        "Old log-probs", KEPT.old_log_prob, low=0, high=300, step=0.01, symbol="τ_F", unit="s"
+    )
     reference: float = slider("Reference log-probs", 0.0, low=0, high=300, step=0.01, unit="s")
     train: float = slider("Train", KEPT.update, low=1, high=600, step=0.01, symbol="τ_T", unit="s")
     sync: float = slider("Weight sync", measured.SYNC_7B, low=0, high=300, step=0.01, symbol="τ_S", unit="s")
     other: float = slider("Not attributed", unattributed(KEPT, measured.SYNC_7B), low=0, high=100, step=0.01, unit="s")
-    test_seconds: float = ladder("One test", VERIFY_EACH, [0.001, 0.01, 0.02, 0.1, 1.0, 5.0, 10.0, 30.0, 60.0], symbol="t_v", unit="s")
-    completions: int = ladder("Completions a step", measured.COMPLETIONS, [64, 128, 256, 512, 1024, 2048, 4096, 8192], symbol="BK")
+    test_seconds: float = ladder(
+        "One test", VERIFY_EACH, [0.001, 0.01, 0.02, 0.1, 1.0, 5.0, 10.0, 30.0, 60.0], symbol="t_v", unit="s"
+    )
+    completions: int = ladder(
+        "Completions a step", measured.COMPLETIONS, [64, 128, 256, 512, 1024, 2048, 4096, 8192], symbol="BK"
+    )
     model: str = choice("Model", KEPT.model, list(MODELS))
     accelerator: str = choice("Accelerator", "h20", list(ACCELS))
     gpus: int = ladder("GPUs", KEPT.gpus, [8, 16, 32, 64, 128, 256, 512])
@@ -50,12 +68,32 @@ class Knobs:
 
 def published(row, sync):
     r = measured.VERL[row]
-    return Knobs(rollout=r.generate, old_log_probs=r.old_log_prob, reference=r.reference, train=r.update, sync=sync, other=unattributed(r, sync),
-                 model=r.model, gpus=r.gpus)
+    return Knobs(
+        rollout=r.generate,
+        old_log_probs=r.old_log_prob,
+        reference=r.reference,
+        train=r.update,
+        sync=sync,
+        other=unattributed(r, sync),
+        model=r.model,
+        gpus=r.gpus,
+    )
 
 
-AGENT = Knobs(topology="async", k=1.0, workers=64, rollout=60.0, old_log_probs=8.0, train=30.0, sync=4.0, other=0.0, test_seconds=60.0, completions=64,
-              accelerator="h100", gpus=8)
+AGENT = Knobs(
+    topology="async",
+    k=1.0,
+    workers=64,
+    rollout=60.0,
+    old_log_probs=8.0,
+    train=30.0,
+    sync=4.0,
+    other=0.0,
+    test_seconds=60.0,
+    completions=64,
+    accelerator="h100",
+    gpus=8,
+)
 PRESETS = {
     "verl 7B, 64 GPUs": Knobs(),
     "verl 7B, 32 GPUs": published("7B, 32 GPUs", measured.SYNC_7B),
@@ -68,7 +106,7 @@ PRESETS = {
 
 @dataclass(frozen=True)
 class Result:
-    before: step.Roles          # with k = 1
+    before: step.Roles  # with k = 1
     roles: step.Roles
     points: list
     path: tuple
@@ -79,16 +117,28 @@ def run(k):
     model, acc = MODELS[k.model], ACCELS[k.accelerator]
     verify = step.verify_seconds(k.completions, k.workers, k.test_seconds)
     if k.source == "measured":
-        before = step.Roles(k.rollout, verify, k.reference + (0.0 if k.reuse else k.old_log_probs), k.train, k.sync, k.other)
+        before = step.Roles(
+            k.rollout, verify, k.reference + (0.0 if k.reuse else k.old_log_probs), k.train, k.sync, k.other
+        )
     else:
         generating = k.gpus if k.topology == "sync" else min(max(round(k.share * k.gpus), 1), k.gpus - 1)
         training = k.gpus if k.topology == "sync" else k.gpus - generating
-        before = step.roles_from_config(model, acc, generating, training, k.completions, k.mean_tokens, max(k.longest, k.mean_tokens), verify,
-                                        reference=False, reuse=k.reuse)
+        before = step.roles_from_config(
+            model,
+            acc,
+            generating,
+            training,
+            k.completions,
+            k.mean_tokens,
+            max(k.longest, k.mean_tokens),
+            verify,
+            reference=False,
+            reuse=k.reuse,
+        )
     roles = step.whatif(before, ROLES[k.role], k.k)
     live = step.live_sequences(model, acc, k.gpus, k.completions, k.mean_tokens)
     points = throughput.role_points(model, acc, live, step.mean_context(k.mean_tokens), throughput.MICRO_BATCH)
-    if k.source == "measured":          # then the seconds say what training attained
+    if k.source == "measured":  # then the seconds say what training attained
         mfu = throughput.attained_mfu(model, acc, k.gpus, k.completions * (step.PROMPT + k.mean_tokens), roles.train)
         points = [p._replace(flops_per_second=mfu * acc.flops()) if p.role == "train" else p for p in points]
     path, remedy = step.where_is_my_time(roles, k.topology, points, acc)
@@ -105,33 +155,61 @@ def lanes(k, r):
     at = {"other": (0.0, r.roles.other)} | step.timeline(r.roles, k.topology)
     spans, on = [at[role] for role in LANES.values()], [role in path for role in LANES.values()]
     top = above(1.1 * max(tau, step.step_time(r.before, "sync")))
-    shown = lambda keep: dict(y=[seconds if kept is keep else 0.0 for kept, (_, seconds) in zip(on, spans)],
-                              text=[f"{seconds:.0f}" if kept is keep and seconds > 0.06 * top else "" for kept, (_, seconds) in zip(on, spans)])
-    marks = [bars(names, [start for start, _ in spans], "waits", role="free"),
-             bars(names, name="on the critical path", series=1, **shown(True)), bars(names, name="hidden behind it", series=2, **shown(False)),
-             bars(names, [max(tau - start - seconds, 0.0) for start, seconds in spans], "waits", role="free"),
-             label(names[0], tau, f"step {tau:.0f} s")]
+    shown = lambda keep: dict(
+        y=[seconds if kept is keep else 0.0 for kept, (_, seconds) in zip(on, spans)],
+        text=[
+            f"{seconds:.0f}" if kept is keep and seconds > 0.06 * top else "" for kept, (_, seconds) in zip(on, spans)
+        ],
+    )
+    marks = [
+        bars(names, [start for start, _ in spans], "waits", role="free"),
+        bars(names, name="on the critical path", series=1, **shown(True)),
+        bars(names, name="hidden behind it", series=2, **shown(False)),
+        bars(names, [max(tau - start - seconds, 0.0) for start, seconds in spans], "waits", role="free"),
+        label(names[0], tau, f"step {tau:.0f} s"),
+    ]
     if k.topology == "async":
         marks.append(threshold(gpu_pools(r.roles), "breaks above", top))
-    return panel("One step, role by role", "seconds; navy: on the critical path, amber: hidden, empty: waiting", *marks, y_range=[0, top],
-                 tab="Step", front=True, stacked=True, ticks=UPRIGHT)
+    return panel(
+        "One step, role by role",
+        "seconds; navy: on the critical path, amber: hidden, empty: waiting",
+        *marks,
+        y_range=[0, top],
+        tab="Step",
+        front=True,
+        stacked=True,
+        ticks=UPRIGHT,
+    )
 
 
 def gains(k, r):
     ks = [64 ** (n / 47) for n in range(48)]
     role = ROLES[k.role]
     ends = {topology: step.speedup(r.before, topology, role, math.inf) for topology in step.TOPOLOGIES}
-    top = next(t for t in (1.5, 2, 3, 5, 10, 20, 50, 100, 1e3, 1e9) if t >= 1 + 1.1 * (min(max(ends.values()), 1e8) - 1))
+    top = next(
+        t for t in (1.5, 2, 3, 5, 10, 20, 50, 100, 1e3, 1e9) if t >= 1 + 1.1 * (min(max(ends.values()), 1e8) - 1)
+    )
     marks, floor = [], 0.0
     for topology in sorted(step.TOPOLOGIES, key=ends.get):
         here = topology == k.topology
         curve = [step.speedup(r.before, topology, role, x) for x in ks]
         marks.insert(0 if here else len(marks), line(ks, curve, topology, 1, "" if here else "reference"))
-        floor = max(curve[-1], floor + 0.08 * (top - 1) if floor else 0.0)          # labels of close curves stand one above the other
+        floor = max(
+            curve[-1], floor + 0.08 * (top - 1) if floor else 0.0
+        )  # labels of close curves stand one above the other
         marks.append(label(ks[-1], floor, f"{topology} → {ends[topology]:.2f}×", 1 if here else 8, "right"))
     marks.append(dots([k.k], [step.speedup(r.before, k.topology, role, k.k)], "now", role="here"))
-    return panel(f"What a faster {k.role} is worth", "old step over new step; each curve ends at its ceiling", *marks, x="k, times as fast", log="x",
-                 x_range=[1, 64], y_range=[1, top], tab="Step", ticks=dict(tickvals=[1, 2, 4, 8, 16, 32, 64]))
+    return panel(
+        f"What a faster {k.role} is worth",
+        "old step over new step; each curve ends at its ceiling",
+        *marks,
+        x="k, times as fast",
+        log="x",
+        x_range=[1, 64],
+        y_range=[1, top],
+        tab="Step",
+        ticks=dict(tickvals=[1, 2, 4, 8, 16, 32, 64]),
+    )
 
 
 def roofline(k, r):
@@ -142,22 +220,52 @@ def roofline(k, r):
     marks = [line(xs, [throughput.roof(acc, x) / 1e12 for x in xs], "roof"), region(ridge(acc), 1e5, "compute-bound")]
     for series, p in enumerate(r.points, 2):
         marks.append(dots([p.flop_per_byte], [p.flops_per_second / 1e12], name[p.role], series))
-    marks += [label(at["decode"].flop_per_byte, 0.75 * at["decode"].flops_per_second / 1e12, "decode", 2, below=True),
-              label(at["train"].flop_per_byte, 0.34 * throughput.MFU * acc.flops() / 1e12, "prefill, log-probs, train", 0, "right", below=True)]
-    return panel(f"Roles under the roof of one {acc.name}", "TFLOP/s dense bf16; verify runs on CPUs and sync on the network, outside this picture", *marks,
-                 x="FLOP per byte read", log="xy", x_range=[0.5, 1e5], y_range=[0.5, 5000], tab="Roof")
+    marks += [
+        label(at["decode"].flop_per_byte, 0.75 * at["decode"].flops_per_second / 1e12, "decode", 2, below=True),
+        label(
+            at["train"].flop_per_byte,
+            0.34 * throughput.MFU * acc.flops() / 1e12,
+            "prefill, log-probs, train",
+            0,
+            "right",
+            below=True,
+        ),
+    ]
+    return panel(
+        f"Roles under the roof of one {acc.name}",
+        "TFLOP/s dense bf16; verify runs on CPUs and sync on the network, outside this picture",
+        *marks,
+        x="FLOP per byte read",
+        log="xy",
+        x_range=[0.5, 1e5],
+        y_range=[0.5, 5000],
+        tab="Roof",
+    )
 
 
 def elasticities(k, r):
     of = lambda topology: [step.elasticity(r.roles, topology).get(role, (0.0,))[0] for role in LANES.values()]
-    return panel("How much of 1 % off a role reaches the step", "per cent; navy: as it overlaps now, amber: if everything were added up",
-                 bars(list(LANES), of(k.topology), "now", 1), bars(list(LANES), of("sync"), "summed", 2), y_range=[0, 1.05], tab="Roof", ticks=UPRIGHT)
+    return panel(
+        "How much of 1 % off a role reaches the step",
+        "per cent; navy: as it overlaps now, amber: if everything were added up",
+        bars(list(LANES), of(k.topology), "now", 1),
+        bars(list(LANES), of("sync"), "summed", 2),
+        y_range=[0, 1.05],
+        tab="Roof",
+        ticks=UPRIGHT,
+    )
 
 
-QUESTIONS = {       # leaf of the tree -> the question that leads to it, in the order asked
-    ("other",): "over 10 % not attributed", ("tail",): "the tail", ("sync",): "weight sync", ("verify",): "verify", ("log_probs",): "log-probs",
-    ("idle pool",): "a GPU pool waits", ("rollout", "left of the ridge"): "rollout, left of ridge",
-    ("rollout", "right of the ridge"): "rollout, right of ridge", ("train", "below assumed MFU"): "train, MFU below 0.4",
+QUESTIONS = {  # leaf of the tree -> the question that leads to it, in the order asked
+    ("other",): "over 10 % not attributed",
+    ("tail",): "the tail",
+    ("sync",): "weight sync",
+    ("verify",): "verify",
+    ("log_probs",): "log-probs",
+    ("idle pool",): "a GPU pool waits",
+    ("rollout", "left of the ridge"): "rollout, left of ridge",
+    ("rollout", "right of the ridge"): "rollout, right of ridge",
+    ("train", "below assumed MFU"): "train, MFU below 0.4",
     ("train", "at assumed MFU"): "train, MFU at 0.4",
 }
 
@@ -168,21 +276,43 @@ def tree(k, r):
     marks = []
     for branch, y in sorted(rows.items(), key=lambda row: row[0] != lit):
         series, role = (1, "") if branch == lit else (0, "reference")
-        marks += [line([0.43, 0.6], [y + 0.35, y + 0.35], step.LEAVES[branch[-1]], 1, role),
-                  label(0, y, QUESTIONS[branch], series), label(1, y, step.LEAVES[branch[-1]], series, "right")]
+        marks += [
+            line([0.43, 0.6], [y + 0.35, y + 0.35], step.LEAVES[branch[-1]], 1, role),
+            label(0, y, QUESTIONS[branch], series),
+            label(1, y, step.LEAVES[branch[-1]], series, "right"),
+        ]
     share = step.exposed(r.roles, k.topology).get(r.path[0], r.roles.tail) / step.step_time(r.roles, k.topology)
-    return panel("Where the wall-clock goes", f"what takes most of the critical path, here {100 * share:.0f} %, and what to do about it", *marks,
-                 x_range=[0, 1], y_range=[0.8, len(QUESTIONS) + 1], tab="What to fix", bare=True)
+    return panel(
+        "Where the wall-clock goes",
+        f"what takes most of the critical path, here {100 * share:.0f} %, and what to do about it",
+        *marks,
+        x_range=[0, 1],
+        y_range=[0.8, len(QUESTIONS) + 1],
+        tab="What to fix",
+        bare=True,
+    )
 
 
 def readouts(k, r):
     tau = step.step_time(r.roles, k.topology)
     beside = max(r.roles.verify, r.roles.sync)
-    return [Readout("Step", tau, "s", step.step_time),
-            Readout("Step, times as fast as with k = 1", step.speedup(r.before, k.topology, ROLES[k.role], k.k), "×", step.speedup),
-            Readout("Verify or sync, the longer", beside, "s", step.timeline, "violated" if breaks(k, r) else ""),
-            Readout("Fix first", r.remedy, "", step.where_is_my_time),
-            Readout("Useful completions", step.useful_rate(k.completions, tau, k.informative, k.ess), "a second", step.useful_rate)]
+    return [
+        Readout("Step", tau, "s", step.step_time),
+        Readout(
+            "Step, times as fast as with k = 1",
+            step.speedup(r.before, k.topology, ROLES[k.role], k.k),
+            "×",
+            step.speedup,
+        ),
+        Readout("Verify or sync, the longer", beside, "s", step.timeline, "violated" if breaks(k, r) else ""),
+        Readout("Fix first", r.remedy, "", step.where_is_my_time),
+        Readout(
+            "Useful completions",
+            step.useful_rate(k.completions, tau, k.informative, k.ess),
+            "a second",
+            step.useful_rate,
+        ),
+    ]
 
 
 def gpu_pools(roles):
@@ -195,7 +325,9 @@ def breaks(k, r):
 
 
 def watched(k, r):
-    return Readout("async and max(verify, sync) > max(rollout, log_probs + train)", max(r.roles.verify, r.roles.sync), "s")
+    return Readout(
+        "async and max(verify, sync) > max(rollout, log_probs + train)", max(r.roles.verify, r.roles.sync), "s"
+    )
 
 
 def broken(k, r):
@@ -203,14 +335,27 @@ def broken(k, r):
         return None
     pools = gpu_pools(r.roles)
     if r.roles.sync >= r.roles.verify:
-        return Break(f"Sending the weights takes {r.roles.sync:.0f} s, longer than either GPU pool works ({pools:.0f} s at most): overlap has hidden "
-                     "everything else, and both pools wait for the network.", f"Weight sync: {pools:.0f} s.")
-    enough = next((w for w in Knobs.__dataclass_fields__["workers"].metadata["rungs"]
-                   if step.verify_seconds(k.completions, w, k.test_seconds) <= pools), None)
+        return Break(
+            f"Sending the weights takes {r.roles.sync:.0f} s, longer than either GPU pool works ({pools:.0f} s at "
+            "most): overlap has hidden "
+            "everything else, and both pools wait for the network.",
+            f"Weight sync: {pools:.0f} s.",
+        )
+    enough = next(
+        (
+            w
+            for w in Knobs.__dataclass_fields__["workers"].metadata["rungs"]
+            if step.verify_seconds(k.completions, w, k.test_seconds) <= pools
+        ),
+        None,
+    )
     crew = "one worker" if k.workers == 1 else f"{k.workers} workers"
-    return Break(f"{k.completions:,} tests of {k.test_seconds:g} s on {crew} take {r.roles.verify:.0f} s, longer than either GPU pool works "
-                 f"({pools:.0f} s at most): overlap has hidden everything else, and both pools wait for the verifier.",
-                 f"Verifier workers: {enough}." if enough else "What overlaps: sync.")
+    return Break(
+        f"{k.completions:,} tests of {k.test_seconds:g} s on {crew} take {r.roles.verify:.0f} s, longer than "
+        "either GPU pool works "
+        f"({pools:.0f} s at most): overlap has hidden everything else, and both pools wait for the verifier.",
+        f"Verifier workers: {enough}." if enough else "What overlaps: sync.",
+    )
 
 
 def above(seconds):

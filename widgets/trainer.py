@@ -1,4 +1,7 @@
-"""One hundred optimizer steps of GRPO on sums of two digits: what the loss shows, what the pass rate does, and what each token is asked to do."""
+"""One hundred optimizer steps of GRPO on sums of two digits: what the loss shows, what the pass rate does, and what
+each token is asked to do.
+"""
+
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,9 +20,9 @@ from widgets.frame.marks import dots, heat, label, line, panel, threshold
 TITLE = "One hundred batches of sums of two digits, trained on one by one"
 UPDATES, GROUPS, K = 100, 16, 8
 COST = f"{UPDATES * GROUPS * K:,} completions a run"
-EVERY = 8                                           # updates between two pictures
-WRONG = 0.05                                        # a gradient farther than this from the right one counts as broken
-ROWS = 16                                           # completions drawn: the first two prompts of the batch
+EVERY = 8  # updates between two pictures
+WRONG = 0.05  # a gradient farther than this from the right one counts as broken
+ROWS = 16  # completions drawn: the first two prompts of the batch
 COUNTS = [1, 2, 4, 8, 16]
 
 
@@ -42,36 +45,52 @@ class Knobs:
 
 
 LOCAL = dict(micro=4, divisor="its own count")
-PRESETS = {"GRPO": Knobs(), "DAPO's token mean": Knobs(mode="token-mean"), "Dr.GRPO": Knobs(mode="seq-mean-token-sum-norm", advantage="reward − mean"),
-           "2 passes": Knobs(passes=2), "Learning rate 0.1": Knobs(learning_rate=0.1), "Accumulated": Knobs(mode="token-mean", **LOCAL)}
+PRESETS = {
+    "GRPO": Knobs(),
+    "DAPO's token mean": Knobs(mode="token-mean"),
+    "Dr.GRPO": Knobs(mode="seq-mean-token-sum-norm", advantage="reward − mean"),
+    "2 passes": Knobs(passes=2),
+    "Learning rate 0.1": Knobs(learning_rate=0.1),
+    "Accumulated": Knobs(mode="token-mean", **LOCAL),
+}
 
 
 @dataclass(frozen=True)
 class FirstBatch:
     """The first batch under the loss in force, before the last step that is made over it."""
 
-    texts: list                 # (16,) the completions drawn
-    tokens: TokenGradient       # (16, T) of them
-    error: dict                 # relative error of the gradient by number of micro-batches: what a local divisor does, sorted and as they come
-    now: float                  # that of the setting in force
+    texts: list  # (16,) the completions drawn
+    tokens: TokenGradient  # (16, T) of them
+    # relative error of the gradient by number of micro-batches: what a local divisor does, sorted and as they come
+    error: dict
+    now: float  # that of the setting in force
     cosine: float
 
 
 @dataclass(frozen=True)
 class Trace:
     first: FirstBatch
-    start: float                # exact pass rate before training
-    updates: list               # those at which the next one was computed
-    pass_rate: list             # exact, mean of 100 prompts
-    loss: list                  # from here on a number an update; the loss at the update's last step
+    start: float  # exact pass rate before training
+    updates: list  # those at which the next one was computed
+    pass_rate: list  # exact, mean of 100 prompts
+    loss: list  # from here on a number an update; the loss at the update's last step
     grad_norm: list
-    entropy: list               # nats a token
-    clipped: list               # share of the own tokens
+    entropy: list  # nats a token
+    clipped: list  # share of the own tokens
 
 
 def run(k):
-    controller = add_run(grpo, seed=k.seed, learning_rate=k.learning_rate, groups=GROUPS, K=K, hyper=dict(inner_epochs=k.passes, beta=0.0),
-                         hooks=hooks(k), optimizer=optimizer(k), minibatches=k.minibatches)
+    controller = add_run(
+        grpo,
+        seed=k.seed,
+        learning_rate=k.learning_rate,
+        groups=GROUPS,
+        K=K,
+        hyper=dict(inner_epochs=k.passes, beta=0.0),
+        hooks=hooks(k),
+        optimizer=optimizer(k),
+        minibatches=k.minibatches,
+    )
     start, first, seen = tasks.exact_pass(controller.start).mean(), None, []
     for event in controller.iterate(UPDATES):
         if event.stage == 3 and first is None:
@@ -91,7 +110,12 @@ def hooks(k):
     def paid(r, kl, length, trunc, T):
         return k.scale * r
 
-    return dict(surrogate=two_sided, shape_reward=paid, weights=weights(k), advantage=(grpo if k.advantage == "z-score" else dr_grpo).advantage)
+    return dict(
+        surrogate=two_sided,
+        shape_reward=paid,
+        weights=weights(k),
+        advantage=(grpo if k.advantage == "z-score" else dr_grpo).advantage,
+    )
 
 
 def weights(k):
@@ -109,26 +133,53 @@ def optimizer(k):
 def inspected(k, start, batch):
     right = Algorithm(grpo, dict(beta=0.0), {**hooks(k), "weights": aggregation.MODES[k.mode]})
     force = Algorithm(grpo, dict(beta=0.0), hooks(k))
-    policy = before_the_last_step(start, optimizer(k), batch, force.compute_loss, k.passes, k.minibatches, np.random.default_rng(k.seed))
+    policy = before_the_last_step(
+        start, optimizer(k), batch, force.compute_loss, k.passes, k.minibatches, np.random.default_rng(k.seed)
+    )
     logp, _, cache = policy.token_logp(batch.prompt, batch.tokens, batch.response_mask)
     mask, truth = batch.response_mask, policy.backward(cache, right.compute_loss(logp, batch).dlogp)
-    share = right.compute_loss(logp, batch).dlogp / np.where(mask > 0, right.weights(mask), 1)         # dL/dlogp before any weight
+    share = right.compute_loss(logp, batch).dlogp / np.where(
+        mask > 0, right.weights(mask), 1
+    )  # dL/dlogp before any weight
 
     def local(count, by_length):
-        return policy.backward(cache, share * microbatch.local_weights(mask, aggregation.MODES[k.mode], microbatch.slices(mask, count, by_length)))
+        return policy.backward(
+            cache,
+            share
+            * microbatch.local_weights(mask, aggregation.MODES[k.mode], microbatch.slices(mask, count, by_length)),
+        )
 
-    error = {by_length: [microbatch.relative_error(local(count, by_length), truth) for count in COUNTS] for by_length in (True, False)}
+    error = {
+        by_length: [microbatch.relative_error(local(count, by_length), truth) for count in COUNTS]
+        for by_length in (True, False)
+    }
     drawn = token_gradient(force, logp, batch)
     used = policy.backward(cache, drawn.dlogp)
-    texts = [tinylm.decode([*prompt, *(t for t in row if t != tinylm.PAD)]) for prompt, row in zip(batch.prompt[:ROWS].tolist(), batch.tokens[:ROWS].tolist())]
-    return FirstBatch(texts, TokenGradient(*(getattr(drawn, name)[:ROWS] for name in ("advantage", "ratio", "clipped", "weight", "dlogp"))),
-                      error, microbatch.relative_error(used, truth), microbatch.cosine(used, truth))
+    texts = [
+        tinylm.decode([*prompt, *(t for t in row if t != tinylm.PAD)])
+        for prompt, row in zip(batch.prompt[:ROWS].tolist(), batch.tokens[:ROWS].tolist())
+    ]
+    return FirstBatch(
+        texts,
+        TokenGradient(*(getattr(drawn, name)[:ROWS] for name in ("advantage", "ratio", "clipped", "weight", "dlogp"))),
+        error,
+        microbatch.relative_error(used, truth),
+        microbatch.cosine(used, truth),
+    )
 
 
 def trace(first, start, frames):
     exact = [f for f in frames if "pass_rate" in f.exact]
-    return Trace(first, start, [f.step + 1 for f in exact], [f.exact["pass_rate"].mean() for f in exact], [f.loss for f in frames],
-                 [f.grad_norm for f in frames], [f.token_entropy for f in frames], [f.clip_fraction for f in frames])
+    return Trace(
+        first,
+        start,
+        [f.step + 1 for f in exact],
+        [f.exact["pass_rate"].mean() for f in exact],
+        [f.loss for f in frames],
+        [f.grad_norm for f in frames],
+        [f.token_entropy for f in frames],
+        [f.clip_fraction for f in frames],
+    )
 
 
 def progress(k, r):
@@ -139,21 +190,58 @@ def figure(k, r):
     x, edge = np.arange(1, len(r.loss) + 1), dict(x="update", x_range=(0, UPDATES))
     error = r.first.error[k.by_length]
     return [
-        panel("Right completions", "probability, exact, 100 prompts, one seed",
-              line([0, *r.updates], [r.start, *r.pass_rate], "pass rate"), threshold(r.start, "breaks below the start", 0),
-              **edge, y_range=(0, 1.02), tab="Training", front=True),
-        panel("Policy loss", "at the last step of each update, one seed", line(x, np.clip(r.loss, -0.4, 0.4), "loss"),
-              **edge, y_range=(-0.42, 0.42), tab="Training"),
-        panel("Gradient norm", "before it is cut, logarithmic, one seed", line(x, np.maximum(r.grad_norm, 1e-4), "norm"),
-              **edge, y_range=(1e-4, 10), log="y", tab="Gauges"),
-        panel("Entropy and clip", "nats a token; share of tokens; one seed", line(x, r.entropy, "entropy"), line(x, r.clipped, "clipped", 2),
-              label(UPDATES, 0.86, "entropy, nats a token", 1, "right"), label(UPDATES, 0.77, "clipped tokens, a share", 2, "right"),
-              **edge, y_range=(0, 0.95), tab="Gauges"),
+        panel(
+            "Right completions",
+            "probability, exact, 100 prompts, one seed",
+            line([0, *r.updates], [r.start, *r.pass_rate], "pass rate"),
+            threshold(r.start, "breaks below the start", 0),
+            **edge,
+            y_range=(0, 1.02),
+            tab="Training",
+            front=True,
+        ),
+        panel(
+            "Policy loss",
+            "at the last step of each update, one seed",
+            line(x, np.clip(r.loss, -0.4, 0.4), "loss"),
+            **edge,
+            y_range=(-0.42, 0.42),
+            tab="Training",
+        ),
+        panel(
+            "Gradient norm",
+            "before it is cut, logarithmic, one seed",
+            line(x, np.maximum(r.grad_norm, 1e-4), "norm"),
+            **edge,
+            y_range=(1e-4, 10),
+            log="y",
+            tab="Gauges",
+        ),
+        panel(
+            "Entropy and clip",
+            "nats a token; share of tokens; one seed",
+            line(x, r.entropy, "entropy"),
+            line(x, r.clipped, "clipped", 2),
+            label(UPDATES, 0.86, "entropy, nats a token", 1, "right"),
+            label(UPDATES, 0.77, "clipped tokens, a share", 2, "right"),
+            **edge,
+            y_range=(0, 0.95),
+            tab="Gauges",
+        ),
         tokens_of(r.first),
-        panel("Gradient error of micro-batches", "% of its length, first batch, own counts",
-              line(COUNTS, 100 * np.array(error), "own counts"), dots([k.micro], [100 * r.first.now], "in force", 1, "here"),
-              threshold(100 * WRONG, "breaks above 5 %", 60), x="micro-batches a step, logarithmic", x_range=(0.9, 18), y_range=(0, 60), log="x",
-              ticks=dict(tickvals=COUNTS, ticktext=[str(n) for n in COUNTS]), tab="First batch"),
+        panel(
+            "Gradient error of micro-batches",
+            "% of its length, first batch, own counts",
+            line(COUNTS, 100 * np.array(error), "own counts"),
+            dots([k.micro], [100 * r.first.now], "in force", 1, "here"),
+            threshold(100 * WRONG, "breaks above 5 %", 60),
+            x="micro-batches a step, logarithmic",
+            x_range=(0.9, 18),
+            y_range=(0, 60),
+            log="x",
+            ticks=dict(tickvals=COUNTS, ticktext=[str(n) for n in COUNTS]),
+            tab="First batch",
+        ),
     ]
 
 
@@ -166,23 +254,43 @@ def tokens_of(first):
     def words(i, j):
         if t.weight[i, j] == 0:
             return "no token"
-        parts = f"A {t.advantage[i, j]:.2f}, ratio {t.ratio[i, j]:.2f}, weight {1000 * t.weight[i, j]:.2f} thousandths{', clipped' if t.clipped[i, j] else ''}"
+        parts = (
+            f"A {t.advantage[i, j]:.2f}, ratio {t.ratio[i, j]:.2f}, weight {1000 * t.weight[i, j]:.2f} "
+            f"thousandths{', clipped' if t.clipped[i, j] else ''}"
+        )
         return f"{first.texts[i].replace('<', '‹').replace('>', '›')}<br>token {j + 1}: {parts}"
 
     columns = range(push.shape[1])
-    cells = heat([str(j + 1) for j in columns], [f"y{i + 1}" for i in rows], push[::-1], "push", low=-furthest, high=furthest)
+    cells = heat(
+        [str(j + 1) for j in columns], [f"y{i + 1}" for i in rows], push[::-1], "push", low=-furthest, high=furthest
+    )
     told = dict(hovertext=[[words(i, j) for j in columns] for i in rows], hovertemplate="%{hovertext}<extra></extra>")
-    return panel("Push on each token, −dL/dlogp", "thousandths, 16 completions of two prompts",
-                 {**cells, **told}, x="token of the completion", tab="First batch")
+    return panel(
+        "Push on each token, −dL/dlogp",
+        "thousandths, 16 completions of two prompts",
+        {**cells, **told},
+        x="token of the completion",
+        tab="First batch",
+    )
 
 
 def readouts(k, r):
     loss, now = max(map(abs, r.loss)), r.pass_rate[-1]
-    return [Readout("Pass rate", now, "", tasks.exact_pass, "violated" if below(r) else ""),
-            Readout("Largest |loss| so far", loss if loss > 1e-12 else 0.0, "", Algorithm.compute_loss),       # 7e-17 is rounding
-            Readout("Gradient norm", r.grad_norm[-1] if r.grad_norm[-1] > 1e-12 else 0.0, "", Trainer.step),
-            Readout("Clipped tokens, mean of the updates", 100 * float(np.mean(r.clipped)), "%", Algorithm.compute_loss),
-            Readout("Gradient error of the micro-batches", 100 * error_now(r), "%", microbatch.relative_error, "violated" if error_now(r) > WRONG else "")]
+    return [
+        Readout("Pass rate", now, "", tasks.exact_pass, "violated" if below(r) else ""),
+        Readout(
+            "Largest |loss| so far", loss if loss > 1e-12 else 0.0, "", Algorithm.compute_loss
+        ),  # 7e-17 is rounding
+        Readout("Gradient norm", r.grad_norm[-1] if r.grad_norm[-1] > 1e-12 else 0.0, "", Trainer.step),
+        Readout("Clipped tokens, mean of the updates", 100 * float(np.mean(r.clipped)), "%", Algorithm.compute_loss),
+        Readout(
+            "Gradient error of the micro-batches",
+            100 * error_now(r),
+            "%",
+            microbatch.relative_error,
+            "violated" if error_now(r) > WRONG else "",
+        ),
+    ]
 
 
 def error_now(r):
@@ -195,24 +303,44 @@ def below(r):
 
 
 def watched(k, r):
-    return Readout(f"pass_rate < 0.329 or gradient_error > {WRONG}", f"{r.pass_rate[-1]:.3f} and {error_now(r):.3f}", "", tasks.exact_pass)
+    return Readout(
+        f"pass_rate < 0.329 or gradient_error > {WRONG}",
+        f"{r.pass_rate[-1]:.3f} and {error_now(r):.3f}",
+        "",
+        tasks.exact_pass,
+    )
 
 
 def broken(k, r):
     if below(r):
-        return Break(f"{cause(k)}: the pass rate ends at {r.pass_rate[-1]:.3f}, below the {r.start:.3f} it started from, at {r.entropy[-1]:.2f} nats of "
-                     f"entropy a token and a gradient norm of {r.grad_norm[-1]:.2g}.", f"{', '.join(way_back(k))}.")
+        return Break(
+            f"{cause(k)}: the pass rate ends at {r.pass_rate[-1]:.3f}, below the {r.start:.3f} it started from, "
+            f"at {r.entropy[-1]:.2f} nats of "
+            f"entropy a token and a gradient norm of {r.grad_norm[-1]:.2g}.",
+            f"{', '.join(way_back(k))}.",
+        )
     if error_now(r) > WRONG:
-        kind = "short completions in one slice and long ones in another" if k.by_length else "and the slices differ in length"
-        return Break(f"Each of {k.micro} micro-batches divides by its own count, {kind}: the gradient of the first batch is {100 * error_now(r):.0f} % away "
-                     f"from the right one, and the pass rate, now {r.pass_rate[-1]:.3f}, does not show it.", "A micro-batch divides by: the batch's count.")
+        kind = (
+            "short completions in one slice and long ones in another"
+            if k.by_length
+            else "and the slices differ in length"
+        )
+        return Break(
+            f"Each of {k.micro} micro-batches divides by its own count, {kind}: the gradient of the first batch "
+            f"is {100 * error_now(r):.0f} % away "
+            f"from the right one, and the pass rate, now {r.pass_rate[-1]:.3f}, does not show it.",
+            "A micro-batch divides by: the batch's count.",
+        )
     return None
 
 
 def cause(k):
     steps = k.passes * k.minibatches
     if k.learning_rate > 0.05 and k.optimizer == "AdamW":
-        return f"AdamW moves every weight by about the learning rate, here {k.learning_rate:g}, at each step, whatever the scale of the gradient"
+        return (
+            f"AdamW moves every weight by about the learning rate, here {k.learning_rate:g}, at each step, "
+            "whatever the scale of the gradient"
+        )
     if steps > 1:
         return f"{steps} optimizer steps on each batch, all of them fitted to the same {GROUPS * K} completions"
     return f"Steps that are too long at learning rate {k.learning_rate:g}"
@@ -220,5 +348,7 @@ def cause(k):
 
 def way_back(k):
     many = k.passes * k.minibatches > 4
-    return [*(["Learning rate: 0.02"] if k.learning_rate > 0.03 else []), *(["Passes over each batch: 1", "Mini-batches a pass: 1"] if many else [])] or \
-        ["Learning rate: 0.01"]
+    return [
+        *(["Learning rate: 0.02"] if k.learning_rate > 0.03 else []),
+        *(["Passes over each batch: 1", "Mini-batches a pass: 1"] if many else []),
+    ] or ["Learning rate: 0.01"]

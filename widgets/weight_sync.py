@@ -1,4 +1,7 @@
-"""Training on completions of older weights beside the same run with fresh ones: how far they drift apart, what a ratio mends, what a delivery costs."""
+"""Training on completions of older weights beside the same run with fresh ones: how far they drift apart, what a ratio
+mends, what a delivery costs.
+"""
+
 from dataclasses import dataclass
 from itertools import tee
 
@@ -16,9 +19,9 @@ from widgets.frame.marks import band, bars, dots, label, line, panel, region, th
 TITLE = "One run on fresh completions, and one on those of older weights"
 UPDATES = 120
 COST = f"{UPDATES * 128:,} completions in each of two runs"
-EVERY = 10                                          # updates between two pictures
-LOST = 0.3                                          # a pass rate this far below the run with fresh weights counts as broken
-NEVER = 128                                         # deliveries this rare do not happen within the run
+EVERY = 10  # updates between two pictures
+LOST = 0.3  # a pass rate this far below the run with fresh weights counts as broken
+NEVER = 128  # deliveries this rare do not happen within the run
 BILLION = 1e9
 
 
@@ -29,28 +32,38 @@ class Knobs:
     every: int = ladder("Deliver every n updates", 1, [1, 2, 4, 8, 16, 32, NEVER])
     learning_rate: float = ladder("Learning rate", 0.02, [0.003, 0.01, 0.02, 0.03, 0.05])
     form: str = choice("Weights of the rollout", "fp32", list(precision.MANTISSA_BITS))
-    size: float = ladder("Size of a model", 8.0, [0.5, 1.5, 8.0, 32.0, 70.0, 235.0, 671.0, 1000.0], unit="billion parameters")
+    size: float = ladder(
+        "Size of a model", 8.0, [0.5, 1.5, 8.0, 32.0, 70.0, 235.0, 671.0, 1000.0], unit="billion parameters"
+    )
     width: int = ladder("Bytes a parameter", 2, [1, 2])
     link: float = ladder("Bandwidth", 50.0, [1.0, 5.0, 12.5, 25.0, 50.0, 100.0, 400.0, 900.0], unit="GB/s")
     seed: int = slider("Seed", 0, low=0, high=99, step=1)
 
 
-PRESETS = {"Synchronous": Knobs(), "One step off": Knobs(lag=1), "Lag 8": Knobs(lag=8), "Lag 8, no correction": Knobs(lag=8, correction="none"),
-           "Never delivered": Knobs(every=NEVER), "Files, every 8": Knobs(every=8, link=5.0)}
+PRESETS = {
+    "Synchronous": Knobs(),
+    "One step off": Knobs(lag=1),
+    "Lag 8": Knobs(lag=8),
+    "Lag 8, no correction": Knobs(lag=8, correction="none"),
+    "Never delivered": Knobs(every=NEVER),
+    "Files, every 8": Knobs(every=8, link=5.0),
+}
 
 
 @dataclass(frozen=True)
 class Trace:
-    pass_rate: list             # exact, at these updates, of both runs
+    pass_rate: list  # exact, at these updates, of both runs
     fresh: list
     at: list
-    drifts: list                # a stale.Drift an update
-    mismatch: dict              # mean |difference| of log-probs by number format, under the weights before training
+    drifts: list  # a stale.Drift an update
+    mismatch: dict  # mean |difference| of log-probs by number format, under the weights before training
 
 
 def run(k):
     settings = dict(learning_rate=k.learning_rate, seed=k.seed)
-    rounding = {form: precision.mismatch(*first_completions(), form)[0] for form in precision.MANTISSA_BITS if form != "fp32"}
+    rounding = {
+        form: precision.mismatch(*first_completions(), form)[0] for form in precision.MANTISSA_BITS if form != "fp32"
+    }
     ours, fresh, at, drifts = [], [], [], []
     late = stale.updates(k.correction, UPDATES, lag=k.lag, every=k.every, form=k.form, **settings)
     late, beside = tee(late) if synchronous(k) else (late, stale.updates("ratio and clip", UPDATES, **settings))
@@ -89,24 +102,73 @@ def figure(k, r):
     trainer, rollout = column(r, lambda d: d.trainer_version), column(r, lambda d: d.rollout_version)
     counts = r.drifts[-1].frame.log_ratio_counts
     return [
-        panel("Right completions", "probability, exact, 100 prompts, one seed",
-              line(r.at, r.pass_rate, "this run"), line(r.at, r.fresh, "fresh weights", 8, "reference"),
-              threshold(max(r.fresh[-1] - LOST, 0), f"breaks {LOST:g} below fresh", 0), label(UPDATES, 0.94, "gray: fresh weights", 0, "right"),
-              **edge, y_range=(0, 1.02), tab="Training", front=True),
-        panel("What is left of a batch", "shares of its tokens, one seed", line(x, share, "effective sample"), line(x, clipped, "clipped", 2),
-              label(UPDATES, 1.2, "effective sample size", 1, "right"), label(UPDATES, 1.02, "clipped tokens", 2, "right"),
-              **edge, y_range=(0, 1.38), tab="Training"),
-        panel("Versions", "optimizer steps made, before each update",
-              band([0, *x], [0, *rollout], [0, *trainer], 2), line(x, trainer, "trainer", 1, "step"), line(x, rollout, "rollout", 2, "step"),
-              label(2, 110, "trainer", 1), label(2, 92, "rollout; shaded: the lag", 2), **edge, y_range=(0, 128), tab="Versions"),
-        panel("Ratios in the last batch", "% of its tokens; shaded: the clip range",
-              bars(LOG_RATIO_EDGES[:-1] / 2 + LOG_RATIO_EDGES[1:] / 2, 100 * counts / counts.sum(), "tokens", 1, "histogram"),
-              region(np.log(1 - importance.EPS), np.log(1 + importance.EPS)), x="ratio, trainer over rollout", x_range=(-2.1, 2.1),
-              y_range=(0.01, 400), log="y", ticks=dict(tickvals=np.log([0.2, 0.5, 1, 2, 5]), ticktext=["0.2", "0.5", "1", "2", "5"]), tab="Versions"),
+        panel(
+            "Right completions",
+            "probability, exact, 100 prompts, one seed",
+            line(r.at, r.pass_rate, "this run"),
+            line(r.at, r.fresh, "fresh weights", 8, "reference"),
+            threshold(max(r.fresh[-1] - LOST, 0), f"breaks {LOST:g} below fresh", 0),
+            label(UPDATES, 0.94, "gray: fresh weights", 0, "right"),
+            **edge,
+            y_range=(0, 1.02),
+            tab="Training",
+            front=True,
+        ),
+        panel(
+            "What is left of a batch",
+            "shares of its tokens, one seed",
+            line(x, share, "effective sample"),
+            line(x, clipped, "clipped", 2),
+            label(UPDATES, 1.2, "effective sample size", 1, "right"),
+            label(UPDATES, 1.02, "clipped tokens", 2, "right"),
+            **edge,
+            y_range=(0, 1.38),
+            tab="Training",
+        ),
+        panel(
+            "Versions",
+            "optimizer steps made, before each update",
+            band([0, *x], [0, *rollout], [0, *trainer], 2),
+            line(x, trainer, "trainer", 1, "step"),
+            line(x, rollout, "rollout", 2, "step"),
+            label(2, 110, "trainer", 1),
+            label(2, 92, "rollout; shaded: the lag", 2),
+            **edge,
+            y_range=(0, 128),
+            tab="Versions",
+        ),
+        panel(
+            "Ratios in the last batch",
+            "% of its tokens; shaded: the clip range",
+            bars(
+                LOG_RATIO_EDGES[:-1] / 2 + LOG_RATIO_EDGES[1:] / 2,
+                100 * counts / counts.sum(),
+                "tokens",
+                1,
+                "histogram",
+            ),
+            region(np.log(1 - importance.EPS), np.log(1 + importance.EPS)),
+            x="ratio, trainer over rollout",
+            x_range=(-2.1, 2.1),
+            y_range=(0.01, 400),
+            log="y",
+            ticks=dict(tickvals=np.log([0.2, 0.5, 1, 2, 5]), ticktext=["0.2", "0.5", "1", "2", "5"]),
+            tab="Versions",
+        ),
         transfer(k),
-        panel("Log-probs under rounded weights", "mean distance, thousandths of a nat, before training",
-              bars(list(r.mismatch), [1000 * v for v in r.mismatch.values()], "distance", 1, text=[f"{1000 * v:.1f}" for v in r.mismatch.values()]),
-              y_range=(0, 70), tab="Delivery"),
+        panel(
+            "Log-probs under rounded weights",
+            "mean distance, thousandths of a nat, before training",
+            bars(
+                list(r.mismatch),
+                [1000 * v for v in r.mismatch.values()],
+                "distance",
+                1,
+                text=[f"{1000 * v:.1f}" for v in r.mismatch.values()],
+            ),
+            y_range=(0, 70),
+            tab="Delivery",
+        ),
     ]
 
 
@@ -114,19 +176,39 @@ def transfer(k):
     size = np.geomspace(0.4, 1200, 60)
     seconds = transfer_seconds(size * BILLION, k.width, k.link)
     now = transfer_seconds(k.size * BILLION, k.width, k.link)
-    return panel("Least time of one delivery", "seconds, bytes over bandwidth; both axes logarithmic",
-                 line(size, seconds, "this link"), dots([k.size], [now], "this model", 1, "here"),
-                 label(0.45, 1500, f"{k.link:g} GB/s, {k.width} byte{'s' if k.width > 1 else ''} a parameter", 1),
-                 x="billion parameters", x_range=(0.4, 1200), y_range=(3e-4, 5000), log="xy", tab="Delivery")
+    return panel(
+        "Least time of one delivery",
+        "seconds, bytes over bandwidth; both axes logarithmic",
+        line(size, seconds, "this link"),
+        dots([k.size], [now], "this model", 1, "here"),
+        label(0.45, 1500, f"{k.link:g} GB/s, {k.width} byte{'s' if k.width > 1 else ''} a parameter", 1),
+        x="billion parameters",
+        x_range=(0.4, 1200),
+        y_range=(3e-4, 5000),
+        log="xy",
+        tab="Delivery",
+    )
 
 
 def readouts(k, r):
     distance, share = r.drifts[-1].distance, 100 * r.drifts[-1].effective
-    return [Readout("Pass rate", r.pass_rate[-1], "", tasks.exact_pass, "violated" if lost(r) else ""),
-            Readout("Mean |log ratio|, last batch", distance if distance > 1e-12 else 0.0, "nats", stale.updates),
-            Readout("Effective sample size, last batch", round(share, 9), "% of tokens", importance.effective_sample_size),
-            Readout("Clipped tokens, mean of the updates", 100 * column(r, lambda d: d.frame.clip_fraction).mean(), "%", importance.weighted_and_clipped),
-            Readout("One delivery of that model, at least", transfer_seconds(k.size * BILLION, k.width, k.link), "s", transfer_seconds)]
+    return [
+        Readout("Pass rate", r.pass_rate[-1], "", tasks.exact_pass, "violated" if lost(r) else ""),
+        Readout("Mean |log ratio|, last batch", distance if distance > 1e-12 else 0.0, "nats", stale.updates),
+        Readout("Effective sample size, last batch", round(share, 9), "% of tokens", importance.effective_sample_size),
+        Readout(
+            "Clipped tokens, mean of the updates",
+            100 * column(r, lambda d: d.frame.clip_fraction).mean(),
+            "%",
+            importance.weighted_and_clipped,
+        ),
+        Readout(
+            "One delivery of that model, at least",
+            transfer_seconds(k.size * BILLION, k.width, k.link),
+            "s",
+            transfer_seconds,
+        ),
+    ]
 
 
 def gap(r):
@@ -145,22 +227,43 @@ def watched(k, r):
 def broken(k, r):
     if not lost(r):
         return None
-    return Break(f"{cause(k, r)}: it ends at {r.pass_rate[-1]:.3f}, where the same run with fresh weights ends at {r.fresh[-1]:.3f}.", way_back(k))
+    return Break(
+        f"{cause(k, r)}: it ends at {r.pass_rate[-1]:.3f}, where the same run with fresh weights ends at "
+        f"{r.fresh[-1]:.3f}.",
+        way_back(k),
+    )
 
 
 def cause(k, r):
     behind = f"Up to {max(d.trainer_version - d.rollout_version for d in r.drifts)} updates behind"
     if k.correction == "none":
-        return f"{behind}, and each completion is pushed as if the present weights had written it, also where these gave it up long ago"
-    clipped, effective = 100 * np.mean([d.frame.clip_fraction for d in r.drifts[-20:]]), 100 * min(d.effective for d in r.drifts)
+        return (
+            f"{behind}, and each completion is pushed as if the present weights had written it, also where "
+            "these gave it up long ago"
+        )
+    clipped, effective = (
+        100 * np.mean([d.frame.clip_fraction for d in r.drifts[-20:]]),
+        100 * min(d.effective for d in r.drifts),
+    )
     if k.correction == "ratio and clip" and clipped > 20:
         return f"{behind}, {clipped:.0f} % of the tokens of the last batches have left the clip range and teach nothing"
-    return f"{behind}, the ratio of a token mends that token and not the text before it, and once only {effective:.2g} % of a batch was effective"
+    return (
+        f"{behind}, the ratio of a token mends that token and not the text before it, and once only "
+        f"{effective:.2g} % of a batch was effective"
+    )
 
 
 def way_back(k):
     near = k.lag <= 8 and k.every <= 8 and k.learning_rate <= 0.02
     if k.correction != "ratio and clip" and near:
         return "Correction: ratio and clip."
-    return ", ".join([*(["Lag, in updates: 0"] if k.lag else []), *(["Deliver every n updates: 1"] if k.every > 1 else []),
-                      *(["Correction: ratio and clip"] if not k.lag and k.every == 1 else [])]) + "."
+    return (
+        ", ".join(
+            [
+                *(["Lag, in updates: 0"] if k.lag else []),
+                *(["Deliver every n updates: 1"] if k.every > 1 else []),
+                *(["Correction: ratio and clip"] if not k.lag and k.every == 1 else []),
+            ]
+        )
+        + "."
+    )

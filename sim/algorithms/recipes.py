@@ -1,8 +1,10 @@
-"""Named settings of 2024 to 2026 as rows of the six functions: each is a file of sim/algorithms with some functions taken from another.
+"""Named settings of 2024 to 2026 as rows of the six functions: each is a file of sim/algorithms with some functions
+taken from another.
 
-What such a row cannot hold: the data, the critic, process rewards, corrections for a rollout engine whose probabilities differ.
-The number of passes is the file's where a row does not say.
+What such a row cannot hold: the data, the critic, process rewards, corrections for a rollout engine whose probabilities
+differ. The number of passes is the file's where a row does not say.
 """
+
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -13,23 +15,27 @@ from sim.estimators import kl
 
 @dataclass(frozen=True)
 class Recipe:
-    file: object                                    # the algorithm file that the row starts from
-    hooks: dict = field(default_factory=dict)       # functions in place of the file's
+    file: object  # the algorithm file that the row starts from
+    hooks: dict = field(default_factory=dict)  # functions in place of the file's
     hyper: dict = field(default_factory=dict)
     source: str = ""
-    left_out: str = ""                              # parts of the recipe that are no function of the six
+    left_out: str = ""  # parts of the recipe that are no function of the six
 
 
-def over_batch_std(R, aux):                         # Lite PPO: the group's mean, the batch's deviation
+def over_batch_std(R, aux):  # Lite PPO: the group's mean, the batch's deviation
     A = R - R.mean(1, keepdims=True)
     return (A / (R.std() + 1e-6))[..., None]
 
 
-def k3_with_the_gradient_of_kl(logp, ref_logp):     # value k3; slope of k1 squared over 2, whose mean is the gradient of the KL
+def k3_with_the_gradient_of_kl(
+    logp, ref_logp
+):  # value k3; slope of k1 squared over 2, whose mean is the gradient of the KL
     return kl.k3(logp, ref_logp), kl.k2_slope(logp, ref_logp)
 
 
-def one_ratio_a_completion(logp, old_logp, A):      # RLOO in TRL: the product of all ratios, clipped once; each token carries its share
+def one_ratio_a_completion(
+    logp, old_logp, A
+):  # RLOO in TRL: the product of all ratios, clipped once; each token carries its share
     r = np.exp((logp - old_logp).sum(1, keepdims=True))
     obj = np.minimum(r * A, np.clip(r, 0.8, 1.2) * A)
     dobj = r * A * ~(((A > 0) & (r > 1.2)) | ((A < 0) & (r < 0.8)))
@@ -37,16 +43,28 @@ def one_ratio_a_completion(logp, old_logp, A):      # RLOO in TRL: the product o
 
 
 def less_kl(r, kl, length, trunc, T):
-    return r - HP["beta"] * kl                      # noqa: F821, bound by the adapter
+    return r - HP["beta"] * kl  # noqa: F821, bound by the adapter
 
 
 RECIPES = {
     "GRPO, 2024": Recipe(grpo, source="arXiv:2402.03300"),
     "TRL 1.16.0": Recipe(grpo, dict(weights=dapo.weights), dict(inner_epochs=1, beta=0.0), "GRPOConfig's defaults"),
-    "DeepSeek-V3.2": Recipe(grpo, dict(advantage=dr_grpo.advantage, kl_term=k3_with_the_gradient_of_kl), {}, "arXiv:2512.02556",
-                            "masking of off-policy completions"),
-    "OLMo 3": Recipe(dapo, dict(shape_reward=grpo.shape_reward, advantage=dr_grpo.advantage), dict(eps_high=0.272), "arXiv:2512.13961",
-                     "truncated importance weights"),
+    "DeepSeek-V3.2": Recipe(
+        grpo,
+        dict(advantage=dr_grpo.advantage, kl_term=k3_with_the_gradient_of_kl),
+        {},
+        "arXiv:2512.02556",
+        "masking of off-policy completions",
+    ),
+    "OLMo 3": Recipe(
+        dapo,
+        dict(shape_reward=grpo.shape_reward, advantage=dr_grpo.advantage),
+        dict(eps_high=0.272),
+        "arXiv:2512.13961",
+        "truncated importance weights",
+    ),
     "Lite PPO": Recipe(grpo, dict(advantage=over_batch_std, weights=dapo.weights), dict(beta=0.0), "arXiv:2508.08221"),
-    "RLOO in TRL": Recipe(rloo, dict(shape_reward=less_kl, surrogate=one_ratio_a_completion), dict(beta=0.05), "RLOOConfig's defaults"),
+    "RLOO in TRL": Recipe(
+        rloo, dict(shape_reward=less_kl, surrogate=one_ratio_a_completion), dict(beta=0.05), "RLOOConfig's defaults"
+    ),
 }

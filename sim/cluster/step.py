@@ -1,8 +1,10 @@
 """The time of a training step from the times of its roles: a sum, or a maximum, by what overlaps.
 
-Closed form. Amdahl (1967) for the sum; for the maximum the law of the slowest machine. Deterministic: seconds are means, and the mean of a
-maximum is at least the maximum of the means, so an overlapped step is never faster than this says for its own role times.
+Closed form. Amdahl (1967) for the sum; for the maximum the law of the slowest machine. Deterministic: seconds are
+means, and the mean of a maximum is at least the maximum of the means, so an overlapped step is never faster than this
+says for its own role times.
 """
+
 import math
 from dataclasses import dataclass, replace
 
@@ -15,13 +17,14 @@ TOPOLOGIES = ("sync", "one-off", "async")
 @dataclass(frozen=True)
 class Roles:
     """Seconds a step spends in each role when that role runs alone."""
+
     rollout: float
     verify: float
-    log_probs: float        # old log-probs and the reference's
+    log_probs: float  # old log-probs and the reference's
     train: float
     sync: float
-    other: float = 0.0      # what the timers did not attribute
-    tail: float = 0.0       # of the rollout: waiting for the last completions; a continuous stream does not wait
+    other: float = 0.0  # what the timers did not attribute
+    tail: float = 0.0  # of the rollout: waiting for the last completions; a continuous stream does not wait
 
 
 # Lanes that run side by side, then what waits for all of them.
@@ -111,55 +114,80 @@ def amdahl(share, k):
 
 
 def gain_ends_at(roles, topology, role):
-    """The k beyond which making a role faster still buys nothing: infinite in a sum, 1 for a role that was not on the critical path."""
+    """The k beyond which making a role faster still buys nothing: infinite in a sum, 1 for a role that was not on the
+    critical path.
+    """
     lanes, after = LANES[topology]
     if role in after:
         return math.inf
     own = next(lane for lane in lanes if role in lane)
     rival = max((lane_seconds(roles, lane, topology) for lane in lanes if lane is not own), default=0.0)
     mine = seconds(roles, role, topology)
-    spare = rival - (lane_seconds(roles, own, topology) - mine)         # how long the role may take without being noticed
+    spare = rival - (lane_seconds(roles, own, topology) - mine)  # how long the role may take without being noticed
     return math.inf if spare <= 0 else max(1.0, mine / spare)
 
 
 def verify_seconds(completions, workers, seconds_each):
-    """⌈BK/W⌉ rounds of one test each; take the 95th percentile of a test, not its mean: a round ends with its slowest."""
+    """⌈BK/W⌉ rounds of one test each; take the 95th percentile of a test, not its mean: a round ends with its
+    slowest.
+    """
     return math.ceil(completions / workers) * seconds_each
 
 
 def useful_rate(completions, step_seconds, informative, ess):
-    """Completions a second that move the policy: raw rate x share in groups with a non-zero advantage x effective share after importance weighting."""
+    """Completions a second that move the policy: raw rate x share in groups with a non-zero advantage x effective share
+    after importance weighting.
+    """
     return completions / step_seconds * informative * ess
 
 
-PROMPT = 512                # assumed: prompt tokens of a completion
-SYNC_BYTES_PER_SECOND = 25e9            # assumed: one weight transfer, casts and barriers included
+PROMPT = 512  # assumed: prompt tokens of a completion
+SYNC_BYTES_PER_SECOND = 25e9  # assumed: one weight transfer, casts and barriers included
 
 
-def roles_from_config(model, acc, rollout_gpus, train_gpus, completions, mean_tokens, longest, verify, reference=True, reuse=False):
+def roles_from_config(
+    model, acc, rollout_gpus, train_gpus, completions, mean_tokens, longest, verify, reference=True, reuse=False
+):
     """Roles of a step from shapes alone: each term is its own roofline.
 
-    rollout = max(longest · t_iter, completions · mean / λ) with λ the steady tokens a second; log-probs 2P and training 6P FLOP a token,
-    without attention's own; `verify` is given in seconds, because it runs on CPUs.
+    rollout = max(longest · t_iter, completions · mean / λ) with λ the steady tokens a second; log-probs 2P and training
+    6P FLOP a token, without attention's own; `verify` is given in seconds, because it runs on CPUs.
     """
     tp, context = smallest_tp(model, acc), mean_context(mean_tokens)
     engines, live = max(rollout_gpus // tp, 1), live_sequences(model, acc, rollout_gpus, completions, mean_tokens)
-    stream = completions * mean_tokens * float(throughput.iter_time(model, acc, live, live * context, tp=tp)) / (live * engines)
-    straggler = longest * float(throughput.iter_time(model, acc, 1, PROMPT + longest / 2, tp=tp))       # the last completion decodes alone
+    stream = (
+        completions
+        * mean_tokens
+        * float(throughput.iter_time(model, acc, live, live * context, tp=tp))
+        / (live * engines)
+    )
+    straggler = longest * float(
+        throughput.iter_time(model, acc, 1, PROMPT + longest / 2, tp=tp)
+    )  # the last completion decodes alone
     tokens = completions * (PROMPT + mean_tokens)
-    flop_seconds = model.active_params() * tokens / (train_gpus * acc.flops() * throughput.MFU)         # one FLOP for each weight and token
-    return Roles(rollout=max(straggler, stream), verify=verify, log_probs=2 * flop_seconds * (reference + (not reuse)), train=6 * flop_seconds,
-                 sync=2 * model.params() / SYNC_BYTES_PER_SECOND, tail=max(straggler - stream, 0.0))
+    flop_seconds = (
+        model.active_params() * tokens / (train_gpus * acc.flops() * throughput.MFU)
+    )  # one FLOP for each weight and token
+    return Roles(
+        rollout=max(straggler, stream),
+        verify=verify,
+        log_probs=2 * flop_seconds * (reference + (not reuse)),
+        train=6 * flop_seconds,
+        sync=2 * model.params() / SYNC_BYTES_PER_SECOND,
+        tail=max(straggler - stream, 0.0),
+    )
 
 
 def live_sequences(model, acc, gpus, completions, mean_tokens):
-    """Sequences that decode together on one engine: its share of the step's completions, or as many as its cache holds."""
+    """Sequences that decode together on one engine: its share of the step's completions, or as many as its cache
+    holds.
+    """
     tp = smallest_tp(model, acc)
     return min(completions / max(gpus // tp, 1), kv_cache.capacity(model, acc, tp) / mean_context(mean_tokens))
 
 
 def mean_context(mean_tokens):
-    return PROMPT + mean_tokens / 2         # assumed: a sequence in flight is half done
+    return PROMPT + mean_tokens / 2  # assumed: a sequence in flight is half done
 
 
 def smallest_tp(model, acc):
@@ -167,8 +195,8 @@ def smallest_tp(model, acc):
     return 2 ** max(0, math.ceil(math.log2(2 * model.params() / (kv_cache.HBM_SHARE * acc.hbm_bytes * 2 / 3))))
 
 
-OTHER_LIMIT = 0.10          # above this share of the step, measure before you optimize
-IDLE_LIMIT = 1 / 3          # a pool that waits for more than this share of an overlapped step should give GPUs away
+OTHER_LIMIT = 0.10  # above this share of the step, measure before you optimize
+IDLE_LIMIT = 1 / 3  # a pool that waits for more than this share of an overlapped step should give GPUs away
 
 LEAVES = {
     "other": "add timers first",
@@ -190,7 +218,7 @@ def where_is_my_time(roles, topology, points, acc):
     Hidden seconds are not on the path, so they are never the answer.
     """
     shown = exposed(roles, topology)
-    if topology != "async" and "rollout" in shown:          # a barrier waits for the tail
+    if topology != "async" and "rollout" in shown:  # a barrier waits for the tail
         shown |= {"rollout": roles.rollout - roles.tail, "tail": roles.tail}
     other = shown.pop("other", 0.0)
     largest = max(shown, key=shown.get)
@@ -216,7 +244,9 @@ def train_branch(points, acc):
 
 
 def idle_share(roles, topology):
-    """Share of an overlapped step in which the less busy of the two GPU pools waits; 0 when both jobs share one pool."""
+    """Share of an overlapped step in which the less busy of the two GPU pools waits; 0 when both jobs share one
+    pool.
+    """
     if topology == "sync":
         return 0.0
     busy = min(seconds(roles, "rollout", topology), roles.log_probs + roles.train)

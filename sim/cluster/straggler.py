@@ -1,10 +1,13 @@
-"""What waiting for the slowest of many completions costs, and which completions each way of not waiting leaves in the batch.
+"""What waiting for the slowest of many completions costs, and which completions each way of not waiting leaves in the
+batch.
 
-Order statistics of a log-normal length: closed forms and one-dimensional integrals. Over-sampling as in verl 0.6 (`over_sample_rate`, which 0.9.1 does not
-read), first-finished prompts and partial rollouts as in slime and APRIL (Zhou et al., 2025, arXiv:2509.18521), soft overlong
-penalty of DAPO (Yu et al., 2025, arXiv:2503.14476). Lengths are in medians unless a median is given; a slot decodes one token per iteration, and all
-iterations take equally long except in `drain`.
+Order statistics of a log-normal length: closed forms and one-dimensional integrals. Over-sampling as in verl 0.6
+(`over_sample_rate`, which 0.9.1 does not read), first-finished prompts and partial rollouts as in slime and APRIL (Zhou
+et al., 2025, arXiv:2509.18521), soft overlong penalty of DAPO (Yu et al., 2025, arXiv:2503.14476). Lengths are in
+medians unless a median is given; a slot decodes one token per iteration, and all iterations take equally long except in
+`drain`.
 """
+
 from dataclasses import dataclass
 from functools import lru_cache
 from heapq import heapify, heapreplace
@@ -12,17 +15,21 @@ from math import erfc, exp, inf, lgamma, log, nan, pi, sqrt
 
 import numpy as np
 
-# assumed: log length is normal, z standard deviations from its median, the same law for every prompt. Caps add a spike, and prompts that differ a second mode.
+# assumed: log length is normal, z standard deviations from its median, the same law for every prompt. Caps add a spike,
+# and prompts that differ a second mode.
 Z = np.linspace(-9.0, 12.0, 1401)
-SHORTER = np.array([erfc(-z / sqrt(2)) / 2 for z in Z])         # Φ(z): chance that another completion is shorter. numpy has no erf
-LONGER = np.array([erfc(z / sqrt(2)) / 2 for z in Z])           # 1 − Φ(z), exact where Φ rounds to 1
-DENSITY = np.exp(-Z**2 / 2) / sqrt(2 * pi)
+SHORTER = np.array(
+    [erfc(-z / sqrt(2)) / 2 for z in Z]
+)  # Φ(z): chance that another completion is shorter. numpy has no erf
+LONGER = np.array([erfc(z / sqrt(2)) / 2 for z in Z])  # 1 − Φ(z), exact where Φ rounds to 1
+DENSITY = np.exp(-(Z**2) / 2) / sqrt(2 * pi)
 STEP = Z[1] - Z[0]
-U = np.linspace(-4.8, 4.8, 13)                                  # difficulty of a prompt, standardised; dense enough up to between = 0.75
-U_WEIGHT = np.exp(-U**2 / 2) / np.exp(-U**2 / 2).sum()
+U = np.linspace(-4.8, 4.8, 13)  # difficulty of a prompt, standardised; dense enough up to between = 0.75
+U_WEIGHT = np.exp(-(U**2) / 2) / np.exp(-(U**2) / 2).sum()
 
 
 # How long the slowest takes
+
 
 def expected_max(n, sigma, mu=0.0, cap=inf):
     """Mean length of the longest of n completions, ∫ l(z) n Φ(z)^(n−1) φ(z) dz.
@@ -55,7 +62,9 @@ def straggler_tax(n, sigma):
     return expected_max(n, sigma) / capped_mean(sigma)
 
 
-# Who is trained on when the race is stopped early. `between` is the share of the variance of log length that lies between prompts
+# Who is trained on when the race is stopped early. `between` is the share of the variance of log length that lies
+# between prompts
+
 
 def race_in_prompts(K, launched, between=0.0):
     """P(trained on | z) on the grid when each prompt keeps the first K of its `launched` completions.
@@ -64,7 +73,7 @@ def race_in_prompts(K, launched, between=0.0):
     """
     if launched == K:
         return np.ones_like(Z)
-    trained = 1 - cumulative(kth_density(K, launched - 1))      # at e, what z has beyond its prompt
+    trained = 1 - cumulative(kth_density(K, launched - 1))  # at e, what z has beyond its prompt
     if between == 0:
         return trained
     e = [sqrt(1 - between) * Z + sqrt(between) * u for u in U]  # given z, e is normal
@@ -72,19 +81,24 @@ def race_in_prompts(K, launched, between=0.0):
 
 
 def race_of_prompts(K, prompts, launched, between=0.0):
-    """P(trained on | z) on the grid when the first `prompts` of `launched` whole groups are kept; a group finishes with its longest completion."""
+    """P(trained on | z) on the grid when the first `prompts` of `launched` whole groups are kept; a group finishes with
+    its longest completion.
+    """
     if launched == prompts:
         return np.ones_like(Z)
     group = group_law(K, between)
-    wins = 1 - cumulative(kth_density(prompts, launched - 1, *group.longest))           # given the group's longest
+    wins = 1 - cumulative(kth_density(prompts, launched - 1, *group.longest))  # given the group's longest
     longest_other = running_integral(wins * group.longest_other)
-    trained = group.others_shorter * wins + longest_other[:, -1:] - longest_other       # own completion is the longest, or one of the others is
+    trained = (
+        group.others_shorter * wins + longest_other[:, -1:] - longest_other
+    )  # own completion is the longest, or one of the others is
     return over_prompts(group.density * trained, between) / np.maximum(over_prompts(group.density, between), 1e-300)
 
 
 def p_right(slope):
     """Chance that a completion is right, 1/(1 + exp(−slope · z)), on the grid; half of all are."""
-    # assumed: right and long are linked by one number. Measured links are of either sign, and not monotone (arXiv:2602.09591).
+    # assumed: right and long are linked by one number. Measured links are of either sign, and not monotone
+    # (arXiv:2602.09591).
     return 1 / (1 + np.exp(-slope * Z))
 
 
@@ -109,9 +123,14 @@ def tokens_trained_on(sigma, trained, cap=inf):
 
 
 def wait_in_prompts(prompts, K, launched, sigma, cap=inf, between=0.0):
-    """Mean time of a step, in medians, that waits until each of its prompts has K of `launched` completions: E[max over prompts of l_(K)]."""
+    """Mean time of a step, in medians, that waits until each of its prompts has K of `launched` completions: E[max over
+    prompts of l_(K)].
+    """
     kth = kth_density(K, launched)
-    done, density = over_prompts(by_prompt(cumulative(kth), between), between), over_prompts(by_prompt(kth, between), between) / sqrt(1 - between)
+    done, density = (
+        over_prompts(by_prompt(cumulative(kth), between), between),
+        over_prompts(by_prompt(kth, between), between) / sqrt(1 - between),
+    )
     return integral(np.minimum(np.exp(sigma * Z), cap) * prompts * done ** (prompts - 1) * density)
 
 
@@ -122,10 +141,10 @@ def wait_for_prompts(K, prompts, launched, sigma, cap=inf, between=0.0):
 
 @dataclass(frozen=True)
 class GroupLaw:
-    density: np.ndarray             # of a completion at z given its prompt, (difficulties, nodes)
-    others_shorter: np.ndarray      # P(all other completions of the group are shorter)
-    longest_other: np.ndarray       # density of the longest of the others
-    longest: tuple                  # distribution function and density, over all prompts, of the longest of the group
+    density: np.ndarray  # of a completion at z given its prompt, (difficulties, nodes)
+    others_shorter: np.ndarray  # P(all other completions of the group are shorter)
+    longest_other: np.ndarray  # density of the longest of the others
+    longest: tuple  # distribution function and density, over all prompts, of the longest of the group
 
 
 @lru_cache(maxsize=8)
@@ -138,7 +157,9 @@ def group_law(K, between):
 
 
 def by_prompt(values, between):
-    """What holds at z for a prompt of difficulty u, (difficulties, nodes): `values` at (z − √between · u)/√(1 − between)."""
+    """What holds at z for a prompt of difficulty u, (difficulties, nodes): `values` at (z − √between · u)/√(1 −
+    between).
+    """
     if between == 0:
         return values[np.newaxis]
     return np.stack([np.interp((Z - sqrt(between) * u) / sqrt(1 - between), Z, values) for u in U])
@@ -151,15 +172,16 @@ def over_prompts(by_difficulty, between):
 
 # The same race, run on drawn completions
 
+
 @dataclass(frozen=True)
 class EarlyStop:
     acc_all: float
     acc_kept: float
-    time_ratio: float           # time to K finished over time to all `launched` finished
-    length_ratio: float         # mean length of the kept over that of all
-    gradient: np.ndarray        # of the kept, (skill, length)
-    exact: np.ndarray           # ∇J, (skill, length)
-    cosine: float               # between the two
+    time_ratio: float  # time to K finished over time to all `launched` finished
+    length_ratio: float  # mean length of the kept over that of all
+    gradient: np.ndarray  # of the kept, (skill, length)
+    exact: np.ndarray  # ∇J, (skill, length)
+    cosine: float  # between the two
 
 
 def early_stop(K, launched, sigma, slope, groups, rng):
@@ -168,20 +190,26 @@ def early_stop(K, launched, sigma, slope, groups, rng):
     The policy has two parameters, skill θ and log length μ: z ~ N(μ, 1), then right with
     probability 1/(1 + exp(−θ − slope · z)); here at (0, 0).
     """
-    z = first_completions(rng.standard_normal((groups, launched)), launched)    # in finishing order
+    z = first_completions(rng.standard_normal((groups, launched)), launched)  # in finishing order
     p = 1 / (1 + np.exp(-slope * z))
     right = (rng.random(z.shape) < p).astype(float)
     length = np.exp(sigma * z)
     gradient, exact = group_gradient(z[:, :K], right[:, :K], p[:, :K]), policy_gradient(slope)
     return EarlyStop(
-        acc_all=right.mean(), acc_kept=right[:, :K].mean(),
+        acc_all=right.mean(),
+        acc_kept=right[:, :K].mean(),
         time_ratio=length[:, K - 1].mean() / length[:, -1].mean(),
-        length_ratio=length[:, :K].mean() / length.mean(), gradient=gradient, exact=exact,
-        cosine=gradient @ exact / sqrt((gradient @ gradient) * (exact @ exact)))
+        length_ratio=length[:, :K].mean() / length.mean(),
+        gradient=gradient,
+        exact=exact,
+        cosine=gradient @ exact / sqrt((gradient @ gradient) * (exact @ exact)),
+    )
 
 
 def drawn(prompts, K, between, rng):
-    """Standardised log lengths, (prompts, K); prompts differ among each other by the share `between` of the variance."""
+    """Standardised log lengths, (prompts, K); prompts differ among each other by the share `between` of the
+    variance.
+    """
     return sqrt(between) * rng.standard_normal((prompts, 1)) + sqrt(1 - between) * rng.standard_normal((prompts, K))
 
 
@@ -191,10 +219,14 @@ def first_completions(z, K):
 
 
 def group_gradient(z, right, p):
-    """Policy gradient with the mean of the group as baseline, (groups, K) -> (skill, length); times K/(K−1), so that it is unbiased on a fair sample."""
+    """Policy gradient with the mean of the group as baseline, (groups, K) -> (skill, length); times K/(K−1), so that it
+    is unbiased on a fair sample.
+    """
     K = z.shape[1]
     advantage = (right - right.mean(axis=1, keepdims=True)) * K / (K - 1)
-    return np.array([(advantage * (right - p)).mean(), (advantage * z).mean()])         # ∂ log π/∂θ = right − p, ∂ log π/∂μ = z
+    return np.array(
+        [(advantage * (right - p)).mean(), (advantage * z).mean()]
+    )  # ∂ log π/∂θ = right − p, ∂ log π/∂μ = z
 
 
 def policy_gradient(slope):
@@ -211,15 +243,17 @@ def masked_length_gradient(slope, cutoff):
 
 
 def punished_length_gradient(slope, cutoff):
-    """∂J/∂μ when completions with z > cutoff score 0: E[p z; z < cutoff], the exact gradient of another task, to be right within the cap."""
+    """∂J/∂μ when completions with z > cutoff score 0: E[p z; z < cutoff], the exact gradient of another task, to be
+    right within the cap.
+    """
     return integral(before(cutoff) * DENSITY * p_right(slope) * Z)
 
 
 @dataclass(frozen=True)
 class Resumed:
-    time: np.ndarray            # (steps,) in medians
-    z: np.ndarray               # (steps, prompts, K) of those trained on in each step
-    versions: np.ndarray        # (steps, prompts) weight versions that each group was generated under
+    time: np.ndarray  # (steps,) in medians
+    z: np.ndarray  # (steps, prompts, K) of those trained on in each step
+    versions: np.ndarray  # (steps, prompts) weight versions that each group was generated under
 
 
 def resumed(K, prompts, launched, sigma, cap, between, steps, rng):
@@ -228,7 +262,7 @@ def resumed(K, prompts, launched, sigma, cap, between, steps, rng):
     The others keep what they have and go on in the next step.
     """
     z = drawn(launched, K, between, rng)
-    left = np.minimum(np.exp(sigma * z.max(axis=1)), cap)       # what the longest of each group still has to decode
+    left = np.minimum(np.exp(sigma * z.max(axis=1)), cap)  # what the longest of each group still has to decode
     born = np.zeros(launched, dtype=np.int64)
     time, trained, versions = [], [], []
     for step in range(steps):
@@ -239,7 +273,7 @@ def resumed(K, prompts, launched, sigma, cap, between, steps, rng):
         versions.append(step - born[done] + 1)
         left = left - bell
         z = z.copy()
-        z[done] = drawn(prompts, K, between, rng)       # the freed slots begin new prompts in the next step
+        z[done] = drawn(prompts, K, between, rng)  # the freed slots begin new prompts in the next step
         left[done] = np.minimum(np.exp(sigma * z[done].max(axis=1)), cap)
         born[done] = step + 1
     return Resumed(np.array(time), np.array(trained), np.array(versions))
@@ -247,10 +281,13 @@ def resumed(K, prompts, launched, sigma, cap, between, steps, rng):
 
 # Seconds instead of tokens
 
-def drain(lengths, prompt, iteration_seconds):
-    """One engine that starts all sequences at once: -> (finish seconds of each, ascending; share of sequences running before each finish).
 
-    Between two finishes the number that runs is constant, so each interval is one product: iterations × iteration_seconds(running, KV tokens at its middle).
+def drain(lengths, prompt, iteration_seconds):
+    """One engine that starts all sequences at once: -> (finish seconds of each, ascending; share of sequences running
+    before each finish).
+
+    Between two finishes the number that runs is constant, so each interval is one product: iterations ×
+    iteration_seconds(running, KV tokens at its middle).
     """
     lengths = np.sort(np.asarray(lengths, dtype=np.float64))
     iterations, middle = np.diff(lengths, prepend=0.0), (lengths + np.concatenate([[0.0], lengths[:-1]])) / 2
@@ -260,12 +297,13 @@ def drain(lengths, prompt, iteration_seconds):
 
 def tail_of(finish, running, share=0.1):
     """(share of the time spent on the last `share` of the sequences, mean share of sequences running meanwhile)."""
-    first = int((1 - share) * len(finish))              # sequences that finish before the tail begins
+    first = int((1 - share) * len(finish))  # sequences that finish before the tail begins
     seconds = np.diff(finish, prepend=0.0)[first:]
     return seconds.sum() / finish[-1], (seconds * running[first:]).sum() / seconds.sum()
 
 
 # The trainer's side of a long tail
+
 
 def overlong_penalty(length, cap, buffer):
     """DAPO's soft overlong punishment: 0 up to cap − buffer, then linear to −1 at the cap, −1 beyond."""
@@ -278,7 +316,9 @@ def padding_efficiency(lengths):
 
 
 def packing(lengths, budget):
-    """First-fit decreasing: rows of at most `budget` tokens, as lists of indices; the longest goes first, each into the first row with room."""
+    """First-fit decreasing: rows of at most `budget` tokens, as lists of indices; the longest goes first, each into the
+    first row with room.
+    """
     if max(lengths) > budget:
         raise ValueError("a completion is longer than the budget of a row: packing does not split one")
     room, rows = np.full(len(lengths), float(budget)), []
@@ -317,8 +357,11 @@ def sampled_lengths(n, median, sigma, cap, rng):
 
 # Integrals on the grid
 
+
 def kth_density(k, n, below=SHORTER, density=DENSITY):
-    """Density of the k-th smallest of n on the grid: n!/((k−1)!(n−k)!) F^(k−1) (1−F)^(n−k) f, in logs, because 512 choose 256 is 1e153."""
+    """Density of the k-th smallest of n on the grid: n!/((k−1)!(n−k)!) F^(k−1) (1−F)^(n−k) f, in logs, because 512
+    choose 256 is 1e153.
+    """
     above = LONGER if below is SHORTER else 1 - below
     power = lambda base, exponent: exponent * np.log(np.maximum(base, 1e-300)) if exponent else 0.0
     log_count = lgamma(n + 1) - lgamma(k) - lgamma(n - k + 1)
@@ -326,7 +369,9 @@ def kth_density(k, n, below=SHORTER, density=DENSITY):
 
 
 def integral(values):
-    """Trapezoid over the grid, whose ends are 0 to the last bit: there the rule converges faster than any power of the step."""
+    """Trapezoid over the grid, whose ends are 0 to the last bit: there the rule converges faster than any power of the
+    step.
+    """
     return float(values.sum() * STEP)
 
 
@@ -337,7 +382,9 @@ def mean_over(trained, values):
 
 
 def running_integral(values):
-    """Integral from the left end to each node, over the last axis: trapezoid with the first Euler-Maclaurin correction."""
+    """Integral from the left end to each node, over the last axis: trapezoid with the first Euler-Maclaurin
+    correction.
+    """
     total = (np.cumsum(values, axis=-1) - values / 2) * STEP
     total[..., 1:-1] -= STEP / 24 * (values[..., 2:] - values[..., :-2])
     return total
@@ -349,5 +396,7 @@ def cumulative(density):
 
 
 def before(cutoff):
-    """1 where z < cutoff, 0 beyond, on the grid; the node at the edge counts for the part of its cell that lies before it."""
+    """1 where z < cutoff, 0 beyond, on the grid; the node at the edge counts for the part of its cell that lies before
+    it.
+    """
     return np.clip((cutoff - Z) / STEP + 0.5, 0.0, 1.0)

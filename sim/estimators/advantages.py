@@ -1,4 +1,7 @@
-"""Advantages over the tokens of a completion: from rewards and a critic's values. GAE: Schulman et al. (2015), arXiv:1506.02438."""
+"""Advantages over the tokens of a completion: from rewards and a critic's values. GAE: Schulman et al. (2015),
+arXiv:1506.02438.
+"""
+
 import numpy as np
 
 
@@ -9,9 +12,11 @@ def at_the_end(reward, mask):
 
 
 def gae(reward, value, mask, gamma, lam):
-    """Advantages and returns, (N, T): A_t = delta_t + gamma lam A_{t+1}, with delta_t = r_t + gamma V_{t+1} - V_t; 0 off the mask.
+    """Advantages and returns, (N, T): A_t = delta_t + gamma lam A_{t+1}, with delta_t = r_t + gamma V_{t+1} - V_t; 0
+    off the mask.
 
-    Tokens off the mask are stepped over, not filled with zeros: t+1 is the next own token. With gamma = lam = 1, A_t = reward still to come - V_t.
+    Tokens off the mask are stepped over, not filled with zeros: t+1 is the next own token. With gamma = lam = 1, A_t =
+    reward still to come - V_t.
     """
     advantage, next_value, running = np.zeros(reward.shape), np.zeros(len(reward)), np.zeros(len(reward))
     for t in reversed(range(reward.shape[1])):

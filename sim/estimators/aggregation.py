@@ -1,8 +1,9 @@
-"""How a loss a token becomes one loss a batch: the weight of every own token, in four ways, under verl's names for them.
+"""How a loss a token becomes one loss a batch: the weight of every own token, in four ways, under verl's names for
+them.
 
-Loss = sum(weight * loss of the token), so that dL/dlogp is weighted alike. The token mean is from DAPO, Yu et al. (2025), arXiv:2503.14476; the
-mean of means from GRPO, arXiv:2402.03300; the constant divisor from Dr.GRPO, Liu et al. (2025), arXiv:2503.20783.
-Each takes response_mask (N, T) and returns weights (N, T), 0 off the mask.
+Loss = sum(weight * loss of the token), so that dL/dlogp is weighted alike. The token mean is from DAPO, Yu et al.
+(2025), arXiv:2503.14476; the mean of means from GRPO, arXiv:2402.03300; the constant divisor from Dr.GRPO, Liu et al.
+(2025), arXiv:2503.20783. Each takes response_mask (N, T) and returns weights (N, T), 0 off the mask.
 """
 
 
@@ -26,5 +27,9 @@ def seq_mean_token_sum_norm(mask):
     return mask / len(mask) / mask.shape[1]
 
 
-MODES = {"token-mean": token_mean, "seq-mean-token-mean": seq_mean_token_mean, "seq-mean-token-sum": seq_mean_token_sum,
-         "seq-mean-token-sum-norm": seq_mean_token_sum_norm}
+MODES = {
+    "token-mean": token_mean,
+    "seq-mean-token-mean": seq_mean_token_mean,
+    "seq-mean-token-sum": seq_mean_token_sum,
+    "seq-mean-token-sum-norm": seq_mean_token_sum_norm,
+}

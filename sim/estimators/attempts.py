@@ -1,7 +1,9 @@
-"""Several attempts at one prompt: the chance that one of k is right, and that a group of K has something to compare. Closed form.
+"""Several attempts at one prompt: the chance that one of k is right, and that a group of K has something to compare.
+Closed form.
 
 pass@k without bias: Chen et al. (2021), Evaluating Large Language Models Trained on Code, arXiv:2107.03374.
 """
+
 import numpy as np
 
 
@@ -13,7 +15,9 @@ def pass_at_k(n, c, k):
 
 
 def plug_in_pass_at_k(n, c, k):
-    """1 - (1 - c/n)^k: the share counted, put where the probability belongs. Too low in the mean, for a curve that bends down."""
+    """1 - (1 - c/n)^k: the share counted, put where the probability belongs. Too low in the mean, for a curve that
+    bends down.
+    """
     return 1 - (1 - c / n) ** k
 
 

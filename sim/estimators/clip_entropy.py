@@ -1,24 +1,29 @@
-"""Coin flips for rewards: a softmax over a few actions has nothing to learn, and what its entropy does is the work of noise and clip alone.
+"""Coin flips for rewards: a softmax over a few actions has nothing to learn, and what its entropy does is the work of
+noise and clip alone.
 
-The setting follows Park et al. (2025), arXiv:2509.26114, who train language models on random rewards; the softmax stands for one token position.
-Against a language model it has no shared weights, so that a rare action gains nothing from the common ones.
+The setting follows Park et al. (2025), arXiv:2509.26114, who train language models on random rewards; the softmax
+stands for one token position. Against a language model it has no shared weights, so that a rare action gains nothing
+from the common ones.
 """
+
 import numpy as np
 
 from sim.estimators import surrogate
 from sim.worlds.tinylm import log_softmax
 
-ACTIONS, COMPLETIONS, K = 20, 64, 8         # a batch is eight groups of eight draws
+ACTIONS, COMPLETIONS, K = 20, 64, 8  # a batch is eight groups of eight draws
 
 
 def coin_entropy(eps_low, eps_high, passes, learning_rate, updates, seeds, rng):
-    """(seeds, updates + 1) entropy in nats, from uniform; rewards are fair coins, advantages the group's z-scores, loss the clipped surrogate."""
+    """(seeds, updates + 1) entropy in nats, from uniform; rewards are fair coins, advantages the group's z-scores, loss
+    the clipped surrogate.
+    """
     logits = np.zeros((seeds, ACTIONS))
     seen = [entropy(logits)]
     for _ in range(updates):
         start = log_softmax(logits)
         drawn = np.exp(start).cumsum(axis=1)[:, None, :] < rng.random((seeds, COMPLETIONS, 1))
-        action = np.minimum(drawn.sum(axis=2), ACTIONS - 1)                                 # (seeds, completions)
+        action = np.minimum(drawn.sum(axis=2), ACTIONS - 1)  # (seeds, completions)
         reward = (rng.random((seeds, COMPLETIONS // K, K)) < 0.5).astype(float)
         advantage = (reward - reward.mean(axis=2, keepdims=True)) / (reward.std(axis=2, ddof=1, keepdims=True) + 1e-6)
         old, advantage = np.take_along_axis(start, action, axis=1), advantage.reshape(seeds, COMPLETIONS)

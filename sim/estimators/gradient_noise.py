@@ -1,9 +1,11 @@
-"""The noise of a REINFORCE estimate where every answer can be enumerated: one prompt, five answers, a softmax over five logits.
+"""The noise of a REINFORCE estimate where every answer can be enumerated: one prompt, five answers, a softmax over five
+logits.
 
-Closed form; the policy is that of sim/worlds/bandit.py, at other logits. One sample's estimate of the gradient is (R - b) s with the score
-s = grad log pi = onehot - pi. Nothing is trained here.
-Williams (1992), doi:10.1007/BF00992696; the least noisy constant b: Greensmith, Bartlett and Baxter (2004), JMLR 5.
+Closed form; the policy is that of sim/worlds/bandit.py, at other logits. One sample's estimate of the gradient is (R -
+b) s with the score s = grad log pi = onehot - pi. Nothing is trained here. Williams (1992), doi:10.1007/BF00992696; the
+least noisy constant b: Greensmith, Bartlett and Baxter (2004), JMLR 5.
 """
+
 import numpy as np
 
 from sim.worlds import bandit
@@ -34,7 +36,9 @@ def noise(logits, reward, baseline):
 
 
 def best_baseline(logits, reward):
-    """The constant with the least noise, E[R |s|^2] / E[|s|^2]: the mean reward with every answer weighted by its squared score."""
+    """The constant with the least noise, E[R |s|^2] / E[|s|^2]: the mean reward with every answer weighted by its
+    squared score.
+    """
     return bandit.best_baseline(softmax(logits), reward)
 
 
@@ -62,5 +66,7 @@ def sampled_gradient(logits, reward, baseline, samples, rng):
 
 
 def two_answer_noise(p, baseline):
-    """Variance of one estimate d/d(logit of being right) where an answer is right (R = 1) with probability p: p (1 - p) (1 - p - b)^2."""
-    return p * (1 - p) * (1 - p - baseline)**2
+    """Variance of one estimate d/d(logit of being right) where an answer is right (R = 1) with probability p: p (1 - p)
+    (1 - p - b)^2.
+    """
+    return p * (1 - p) * (1 - p - baseline) ** 2

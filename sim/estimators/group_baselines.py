@@ -1,9 +1,11 @@
-"""What a group of K completions of one prompt can say about its gradient, by counting every outcome. Closed form; no training here.
+"""What a group of K completions of one prompt can say about its gradient, by counting every outcome. Closed form; no
+training here.
 
-The advantages: Shao et al. (2024), arXiv:2402.03300 (z-score), Liu et al. (2025), arXiv:2503.20783 (mean only), Kool et al. (2019) (leave one
-out). They are measured where the truth is known: a policy with one logit that is right with probability p. A right completion has the score
-1 - p, a wrong one -p, and the true gradient is p (1 - p).
+The advantages: Shao et al. (2024), arXiv:2402.03300 (z-score), Liu et al. (2025), arXiv:2503.20783 (mean only), Kool et
+al. (2019) (leave one out). They are measured where the truth is known: a policy with one logit that is right with
+probability p. A right completion has the score 1 - p, a wrong one -p, and the true gradient is p (1 - p).
 """
+
 from math import comb
 
 import numpy as np
@@ -15,12 +17,16 @@ def less_mean(rewards):
 
 
 def z_score(rewards, eps=1e-6, ddof=1):
-    """(groups, K) -> (groups, K): less the mean, over the group's standard deviation; ddof 1 is the sample's, as torch.std computes it."""
+    """(groups, K) -> (groups, K): less the mean, over the group's standard deviation; ddof 1 is the sample's, as
+    torch.std computes it.
+    """
     return less_mean(rewards) / (rewards.std(axis=1, ddof=ddof, keepdims=True) + eps)
 
 
 def leave_one_out(rewards):
-    """(groups, K) -> (groups, K): each reward against the mean of the other K - 1; equals K / (K - 1) times less_mean."""
+    """(groups, K) -> (groups, K): each reward against the mean of the other K - 1; equals K / (K - 1) times
+    less_mean.
+    """
     K = rewards.shape[1]
     return rewards - (rewards.sum(axis=1, keepdims=True) - rewards) / (K - 1)
 
@@ -31,22 +37,26 @@ def outcomes(K):
 
 
 def outcome_probability(p, K):
-    """(..., K + 1): how probable 0 to K right completions are where each is right with probability p, an array (...)."""
+    """(..., K + 1): how probable 0 to K right completions are where each is right with probability p, an array
+    (...).
+    """
     right = np.arange(K + 1)
-    ways = np.array([float(comb(K, k)) for k in right])                     # floats: comb(64, 32) does not fit an int32
+    ways = np.array([float(comb(K, k)) for k in right])  # floats: comb(64, 32) does not fit an int32
     p = np.asarray(p, float)[..., None]
-    return ways * p**right * (1 - p)**(K - right)
+    return ways * p**right * (1 - p) ** (K - right)
 
 
 def estimate_moments(p, K, advantage):
-    """Mean and variance over all groups of the estimate (1/K) sum_i A_i s_i, each (...); the true gradient is p (1 - p)."""
+    """Mean and variance over all groups of the estimate (1/K) sum_i A_i s_i, each (...); the true gradient is p (1 -
+    p).
+    """
     A, right = advantage(outcomes(K)), np.arange(K + 1)
-    wanted, unwanted = A[:, 0] * right / K, A[:, -1] * (K - right) / K      # a row holds at most two different advantages
+    wanted, unwanted = A[:, 0] * right / K, A[:, -1] * (K - right) / K  # a row holds at most two different advantages
     p = np.asarray(p, float)
-    estimate = wanted * (1 - p[..., None]) - unwanted * p[..., None]        # (..., K + 1)
+    estimate = wanted * (1 - p[..., None]) - unwanted * p[..., None]  # (..., K + 1)
     chance = outcome_probability(p, K)
     mean = (chance * estimate).sum(axis=-1)
-    return mean, (chance * (estimate - mean[..., None])**2).sum(axis=-1)
+    return mean, (chance * (estimate - mean[..., None]) ** 2).sum(axis=-1)
 
 
 def share_of_gradient(p, K, advantage):
@@ -64,7 +74,7 @@ def signal_to_noise_per_completion(p, K, advantage):
 def dead_probability(p, K):
     """(all wrong, all right): the two kinds of group in which every advantage is 0."""
     p = np.asarray(p, float)
-    return (1 - p)**K, p**K
+    return (1 - p) ** K, p**K
 
 
 def live_probability(p, K):

@@ -1,8 +1,11 @@
-"""What a KL penalty buys against a reward that can be gamed: five possible completions, one of them overpaid. Nothing is sampled but `sampled_kl`.
+"""What a KL penalty buys against a reward that can be gamed: five possible completions, one of them overpaid. Nothing
+is sampled but `sampled_kl`.
 
 Closed form: the policy that maximizes E[reward] − beta KL(policy‖reference) is the reference tilted by e^(reward/beta);
-Korbak et al. (2022), arXiv:2205.11275. Paid reward against true reward as the distance grows: Gao et al. (2022), arXiv:2210.10760.
+Korbak et al. (2022), arXiv:2205.11275. Paid reward against true reward as the distance grows: Gao et al. (2022),
+arXiv:2210.10760.
 """
+
 import numpy as np
 
 from sim.estimators import kl
@@ -38,13 +41,19 @@ def distance(policy, ref):
 def frontier(ref, reward, gold, betas):
     """KL, paid reward and true reward of the optimum at each price, (betas,) each."""
     policies = [optimum(ref, reward, beta) for beta in betas]
-    return np.array([distance(p, ref) for p in policies]), np.array([p @ reward for p in policies]), np.array([p @ gold for p in policies])
+    return (
+        np.array([distance(p, ref) for p in policies]),
+        np.array([p @ reward for p in policies]),
+        np.array([p @ gold for p in policies]),
+    )
 
 
 def value(ref, reward, beta):
     """The largest E[reward] − beta KL there is: beta ln Z, with Z the sum of ref e^(reward/beta)."""
     best = reward.max()
-    return best + beta * np.log((ref * np.exp((reward - best) / beta)).sum())       # the maximum is taken out: exp(800) is inf
+    return best + beta * np.log(
+        (ref * np.exp((reward - best) / beta)).sum()
+    )  # the maximum is taken out: exp(800) is inf
 
 
 def nats_to_reach(mass):
@@ -53,15 +62,19 @@ def nats_to_reach(mass):
 
 
 def best_price(ref, hack_reward):
-    """The beta at which the true reward is highest: there the mean pay is 1, what an honest answer earns. 0 without such a point."""
+    """The beta at which the true reward is highest: there the mean pay is 1, what an honest answer earns. 0 without
+    such a point.
+    """
     reward = proxy(hack_reward)
     if hack_reward <= 1:
-        return 0.0              # nothing is paid better than honesty: the lower the price, the better
+        return 0.0  # nothing is paid better than honesty: the lower the price, the better
     return bisected(lambda x: optimum(ref, reward, 1 / x) @ reward < 1)
 
 
 def crossover(ref, hack_reward):
-    """The beta below which the true reward is lower than the reference's; 0 if there is none, infinity if it is lower at every price."""
+    """The beta below which the true reward is lower than the reference's; 0 if there is none, infinity if it is lower
+    at every price.
+    """
     reward = proxy(hack_reward)
     if hack_reward <= 1:
         return 0.0
@@ -81,7 +94,7 @@ def bisected(below):
 
 def sampled_kl(policy, ref, n, batches, rng):
     """The KL as a log would show it: the mean of k1, k2 and k3 over n completions of the policy, (3, batches)."""
-    share = rng.multinomial(n, policy, size=batches) / n                            # (batches, 5)
+    share = rng.multinomial(n, policy, size=batches) / n  # (batches, 5)
     given = policy > 0
     logp, ref_logp = np.log(policy[given]), np.log(ref[given])
     return np.array([(share[:, given] * k(logp, ref_logp)).sum(axis=1) for k in kl.VALUE.values()])

@@ -1,16 +1,18 @@
-"""KL between a policy and its reference from sampled tokens: three estimators, what each pulls towards when it is trained on, and where that ends.
+"""KL between a policy and its reference from sampled tokens: three estimators, what each pulls towards when it is
+trained on, and where that ends.
 
-Everything is for one token position; the effect of a token on the states after it is not here.
-Estimators: Schulman (2020), joschu.net/blog/kl-approx.html. Gradients: Tang and Munos (2025), arXiv:2506.09477; Liu et al. (2025), arXiv:2510.01555.
-All of it is closed form or an exact sum over the vocabulary, except `train`, which samples.
+Everything is for one token position; the effect of a token on the states after it is not here. Estimators: Schulman
+(2020), joschu.net/blog/kl-approx.html. Gradients: Tang and Munos (2025), arXiv:2506.09477; Liu et al. (2025),
+arXiv:2510.01555. All of it is closed form or an exact sum over the vocabulary, except `train`, which samples.
 """
+
 from dataclasses import dataclass
 
 import numpy as np
 
-LOG_RATIO_CLAMP = 20.0     # verl 0.9.1, core_algos.py: clamp(ref_logp - logp, -20, 20) before the exponential
-K3_CLAMP = 10.0            # the same place: clamp(k3, -10, 10)
-MOST_NEGATIVE_LOGIT = -300.0     # a probability stays above 1e-131, so that its logarithm and e^(−r) are finite
+LOG_RATIO_CLAMP = 20.0  # verl 0.9.1, core_algos.py: clamp(ref_logp - logp, -20, 20) before the exponential
+K3_CLAMP = 10.0  # the same place: clamp(k3, -10, 10)
+MOST_NEGATIVE_LOGIT = -300.0  # a probability stays above 1e-131, so that its logarithm and e^(−r) are finite
 
 
 def divergence(p, q):
@@ -31,7 +33,7 @@ def k2(logp, ref_logp):
 def k3(logp, ref_logp):
     """e^(−r) − 1 + r: k1 plus a term of mean zero, never negative."""
     r = logp - ref_logp
-    return np.expm1(-r) + r     # expm1 keeps the digits that exp(-r) - 1 loses near r = 0
+    return np.expm1(-r) + r  # expm1 keeps the digits that exp(-r) - 1 loses near r = 0
 
 
 def k1_slope(logp, ref_logp):
@@ -66,6 +68,7 @@ def clamped_k3(logp, ref_logp):
 @dataclass(frozen=True)
 class Moments:
     """Mean and variance of one sample of k1, k2 and k3, (3,) each."""
+
     mean: np.ndarray
     variance: np.ndarray
 
@@ -73,7 +76,7 @@ class Moments:
 def k_moments(policy, ref, old):
     """Moments of k1, k2, k3 between policy and ref when the token is drawn from `old`, summed over the vocabulary."""
     logp, ref_logp = np.log(policy), np.log(ref)
-    k = np.array([value(logp, ref_logp) for value in VALUE.values()])     # (3, V)
+    k = np.array([value(logp, ref_logp) for value in VALUE.values()])  # (3, V)
     mean = (k * old).sum(axis=-1)
     return Moments(mean, ((k - mean[:, np.newaxis]) ** 2 * old).sum(axis=-1))
 
@@ -94,7 +97,8 @@ def gaussian_table(mu):
 def between(policy, ref, gap):
     """The policy `gap` of the way back to the reference: policy^(1−gap) · ref^gap, normalized.
 
-    assumed: this stands for an older policy that drew the samples; it is on this path for Gaussians, and for a reward tilted less far.
+    assumed: this stands for an older policy that drew the samples; it is on this path for Gaussians, and for a reward
+    tilted less far.
     """
     logits = (1 - gap) * np.log(policy) + gap * np.log(ref)
     p = np.exp(logits - logits.max(axis=-1, keepdims=True))
@@ -152,13 +156,18 @@ def cosine(a, b):
 
 def reverse_kl_optimum(reward, ref, beta):
     """The policy that maximizes E[reward] − beta KL(policy‖ref): ref · e^(reward/beta), normalized."""
-    tilted = ref * np.exp((reward - reward.max()) / beta)     # the maximum is subtracted first: exp(800) is inf
+    tilted = ref * np.exp((reward - reward.max()) / beta)  # the maximum is subtracted first: exp(800) is inf
     return tilted / tilted.sum()
 
 
 def forward_kl_optimum(reward, ref, beta):
-    """The policy that maximizes E[reward] − beta KL(ref‖policy): beta · ref / (lam − reward), with lam such that it sums to 1."""
-    low, high = reward.max(), reward.max() + beta     # at lam = max + beta no term exceeds its ref, so the sum is at most 1
+    """The policy that maximizes E[reward] − beta KL(ref‖policy): beta · ref / (lam − reward), with lam such that it
+    sums to 1.
+    """
+    low, high = (
+        reward.max(),
+        reward.max() + beta,
+    )  # at lam = max + beta no term exceeds its ref, so the sum is at most 1
     for _ in range(60):
         lam = (low + high) / 2
         low, high = (lam, high) if (beta * ref / (lam - reward)).sum() > 1 else (low, lam)
@@ -166,9 +175,11 @@ def forward_kl_optimum(reward, ref, beta):
 
 
 def train(reward, ref, beta, estimator, placement, gap, samples, learning_rate, updates, runs, rng):
-    """Softmax policies trained from the reference on E[reward] − beta · penalty: the policy before each update and after the last, (updates + 1, runs, V).
+    """Softmax policies trained from the reference on E[reward] − beta · penalty: the policy before each update and
+    after the last, (updates + 1, runs, V).
 
-    Policy gradient on `samples` tokens an update. A penalty in the reward goes through the baseline and the ratio as the reward does; one in the loss does not.
+    Policy gradient on `samples` tokens an update. A penalty in the reward goes through the baseline and the ratio as
+    the reward does; one in the loss does not.
     """
     in_reward, ref_logp = placement == "reward", np.log(ref)
     policies = np.empty((updates + 1, runs, len(ref)))
@@ -178,9 +189,9 @@ def train(reward, ref, beta, estimator, placement, gap, samples, learning_rate, 
         logp = np.log(policy)
         old = between(policy, ref, gap) if gap else policy
         old_logp = np.log(old) if gap else logp
-        share = rng.multinomial(samples, old) / samples                                   # (runs, V): of the batch
+        share = rng.multinomial(samples, old) / samples  # (runs, V): of the batch
         shaped = reward - beta * VALUE[estimator](old_logp, ref_logp) if in_reward else reward
-        advantage = shaped - (old * shaped).sum(axis=1, keepdims=True)                    # assumed: a perfect critic as baseline
+        advantage = shaped - (old * shaped).sum(axis=1, keepdims=True)  # assumed: a perfect critic as baseline
         weight = np.exp(logp - old_logp) * advantage
         if not in_reward:
             weight = weight - beta * gradient_weight(logp, ref_logp, old_logp, estimator, placement)

@@ -1,10 +1,13 @@
-"""A model of two branches, right and wrong, whose lengths nobody rewards: what the divisor of the loss does to them by itself.
+"""A model of two branches, right and wrong, whose lengths nobody rewards: what the divisor of the loss does to them by
+itself.
 
-A rollout is right with probability p, then goes on for N tokens: after each it stops with probability h, of its own on either branch, and at
-T it is stopped. The length changes no reward, so the true gradient of the pass rate by either stop logit is 0. With one stop probability for
-both branches the two drifts below would cancel: the bias needs a policy that can tell its wrong answers from its right ones.
-The bias: Liu et al. (2025), Understanding R1-Zero-Like Training, arXiv:2503.20783; the model: closed form, made for this purpose.
+A rollout is right with probability p, then goes on for N tokens: after each it stops with probability h, of its own on
+either branch, and at T it is stopped. The length changes no reward, so the true gradient of the pass rate by either
+stop logit is 0. With one stop probability for both branches the two drifts below would cancel: the bias needs a policy
+that can tell its wrong answers from its right ones. The bias: Liu et al. (2025), Understanding R1-Zero-Like Training,
+arXiv:2503.20783; the model: closed form, made for this purpose.
 """
+
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,12 +15,16 @@ import numpy as np
 from sim.estimators import std_weight
 
 T = 64
-RATES = {"1/|o|": 1.0, "token mean": 2.6, "constant": 16.0}         # assumed: learning rates at which a token's mean weight is about the same
+RATES = {
+    "1/|o|": 1.0,
+    "token mean": 2.6,
+    "constant": 16.0,
+}  # assumed: learning rates at which a token's mean weight is about the same
 
 
 @dataclass(frozen=True)
 class Lengths:
-    right: np.ndarray       # (seeds, updates + 1) expected tokens of a right rollout
+    right: np.ndarray  # (seeds, updates + 1) expected tokens of a right rollout
     wrong: np.ndarray
     pass_rate: np.ndarray
 
@@ -39,9 +46,11 @@ def distribution(h, longest=T):
 
 
 def expected_drift(p, h, K, std, divisor, groups=16, longest=T):
-    """Expected ascent direction at the right branch's stop logit, at equal stop probabilities; the wrong branch's is minus that. The truth is 0.
+    """Expected ascent direction at the right branch's stop logit, at equal stop probabilities; the wrong branch's is
+    minus that. The truth is 0.
 
-    The advantage does not depend on the lengths, so the mean factorizes: E[A 1{right}] times the mean of score over divisor.
+    The advantage does not depend on the lengths, so the mean factorizes: E[A 1{right}] times the mean of score over
+    divisor.
     """
     probability, score = distribution(h, longest)
     n = np.arange(1, longest + 1)
@@ -50,7 +59,7 @@ def expected_drift(p, h, K, std, divisor, groups=16, longest=T):
         return push * (probability * score / n).sum()
     if divisor == "constant":
         return push * (probability * score).sum() / longest
-    B = groups * K                                                  # 1 / sum of B lengths = the integral of exp(-u sum) over u
+    B = groups * K  # 1 / sum of B lengths = the integral of exp(-u sum) over u
     u = np.linspace(0, 60, 4001)[:, None] / (B * (probability * n).sum())
     lower = np.exp(-u * n) * probability
     integrand = (lower * score).sum(axis=1) * lower.sum(axis=1) ** (B - 1)
@@ -58,16 +67,23 @@ def expected_drift(p, h, K, std, divisor, groups=16, longest=T):
 
 
 def train(p, h, K, std, divisor, answer_learns, groups, updates, seeds, rng, every):
-    """Yields the Lengths so far, after the first update and after each `every`; a row a seed. Batches are sampled, the expectations recorded are exact."""
-    logit = np.log([p / (1 - p), h / (1 - h), h / (1 - h)]) * np.ones((seeds, 1))      # answer, stop when right, stop when wrong
+    """Yields the Lengths so far, after the first update and after each `every`; a row a seed. Batches are sampled, the
+    expectations recorded are exact.
+    """
+    logit = np.log([p / (1 - p), h / (1 - h), h / (1 - h)]) * np.ones(
+        (seeds, 1)
+    )  # answer, stop when right, stop when wrong
     seen = [logit]
     for update in range(1, updates + 1):
-        p_now, stop_right, stop_wrong = (1 / (1 + np.exp(-logit))).T[:, :, None]       # (seeds, 1) each
+        p_now, stop_right, stop_wrong = (1 / (1 + np.exp(-logit))).T[:, :, None]  # (seeds, 1) each
         right = rng.random((seeds, groups * K)) < p_now
         stop = np.where(right, stop_right, stop_wrong)
         n = np.minimum(1 + np.floor(np.log(rng.random(right.shape)) / np.log1p(-stop)), T)
         A = advantage(right.reshape(seeds, groups, K).astype(float), std).reshape(right.shape)
-        weight = A / {"1/|o|": n * groups * K, "token mean": n.sum(axis=1, keepdims=True), "constant": T * groups * K}[divisor]
+        weight = (
+            A
+            / {"1/|o|": n * groups * K, "token mean": n.sum(axis=1, keepdims=True), "constant": T * groups * K}[divisor]
+        )
         score = np.where(n < T, 1 - n * stop, -(T - 1) * stop)
         pushes = weight * (right - p_now) * answer_learns, weight * score * right, weight * score * ~right
         logit = logit + RATES[divisor] * np.stack([push.sum(axis=1) for push in pushes], axis=1)

@@ -1,7 +1,10 @@
-"""A batch that does not fit in memory, in slices: the gradients of the slices added up, with the right and with the wrong divisor.
+"""A batch that does not fit in memory, in slices: the gradients of the slices added up, with the right and with the
+wrong divisor.
 
-The wrong one was in several libraries until October 2024 (Han and Han (2024), Bugs in LLM Training, unsloth.ai/blog/gradient).
+The wrong one was in several libraries until October 2024 (Han and Han (2024), Bugs in LLM Training,
+unsloth.ai/blog/gradient).
 """
+
 import numpy as np
 
 from sim.worlds.optimizer import norm
@@ -21,7 +24,10 @@ def gradient(policy, batch, compute_loss, parts):
 
 
 def gradient_of_local_means(policy, batch, compute_loss, parts):
-    """The mistake: every micro-batch makes a mean of its own, and the means are averaged as if they were of equally many tokens."""
+    """The mistake: every micro-batch makes a mean of its own, and the means are averaged as if they were of equally
+    many tokens.
+    """
+
     def local(rows):
         micro = batch.rows(rows)
         logp, _, _ = policy.token_logp(micro.prompt, micro.tokens, micro.response_mask)

@@ -1,10 +1,18 @@
-"""Rounding to the number formats of inference engines: how far a token's log-prob moves when only the weights are rounded.
+"""Rounding to the number formats of inference engines: how far a token's log-prob moves when only the weights are
+rounded.
 
-bfloat16 keeps 7 bits after the leading one; e4m3 and e5m2 are the two 8-bit formats of Micikevicius et al. (2022), arXiv:2209.05433.
+bfloat16 keeps 7 bits after the leading one; e4m3 and e5m2 are the two 8-bit formats of Micikevicius et al. (2022),
+arXiv:2209.05433.
 """
+
 import numpy as np
 
-MANTISSA_BITS = {"fp32": None, "bf16": 7, "e4m3": 3, "e5m2": 2}     # our arithmetic has 64 bits throughout: fp32 means left as it is
+MANTISSA_BITS = {
+    "fp32": None,
+    "bf16": 7,
+    "e4m3": 3,
+    "e5m2": 2,
+}  # our arithmetic has 64 bits throughout: fp32 means left as it is
 
 
 def cast(x, form):
@@ -13,7 +21,9 @@ def cast(x, form):
     if bits is None:
         return x
     mantissa, exponent = np.frexp(x)
-    return np.ldexp(np.round(mantissa * 2.0 ** (bits + 1)), exponent - bits - 1)      # assumed: no overflow, no subnormals; engines also scale
+    return np.ldexp(
+        np.round(mantissa * 2.0 ** (bits + 1)), exponent - bits - 1
+    )  # assumed: no overflow, no subnormals; engines also scale
 
 
 def cast_params(params, form):

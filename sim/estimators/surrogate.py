@@ -1,8 +1,11 @@
-"""The clipped surrogate of PPO for one token at a time, and where its gradient lives. Schulman et al. (2017), arXiv:1707.06347.
+"""The clipped surrogate of PPO for one token at a time, and where its gradient lives. Schulman et al. (2017),
+arXiv:1707.06347.
 
-`sim/algorithms/ppo.py` trains with the same formula for one eps; here the two sides of the clip range are apart (Yu et al. (2025),
-DAPO, arXiv:2503.14476) and the dual clip can be added (Ye et al. (2019), arXiv:1912.09729). Nothing is averaged here.
+`sim/algorithms/ppo.py` trains with the same formula for one eps; here the two sides of the clip range are apart (Yu et
+al. (2025), DAPO, arXiv:2503.14476) and the dual clip can be added (Ye et al. (2019), arXiv:1912.09729). Nothing is
+averaged here.
 """
+
 import numpy as np
 
 
@@ -15,7 +18,7 @@ def clipped(logp, old_logp, advantage, eps_low, eps_high, dual_clip=np.inf):
     inside = np.clip(ratio, 1 - eps_low, 1 + eps_high)
     objective = np.minimum(ratio * advantage, inside * advantage)
     dead = removed(ratio, advantage, eps_low, eps_high) | beyond_dual(ratio, advantage, dual_clip)
-    if np.isfinite(dual_clip):          # inf * 0 below would be nan
+    if np.isfinite(dual_clip):  # inf * 0 below would be nan
         at_least = np.maximum(objective, dual_clip * advantage)
         objective = np.where(advantage < 0, at_least, objective)
     return objective, ratio * advantage * ~dead
@@ -34,4 +37,4 @@ def beyond_dual(ratio, advantage, dual_clip):
 def loss_and_slope(ratio, advantage, eps_low, eps_high, dual_clip=np.inf):
     """The loss of a token, minus its objective, and dL/dr, against the ratio: what the figure of one token draws."""
     objective, slope = clipped(np.log(ratio), 0.0, advantage, eps_low, eps_high, dual_clip)
-    return -objective, -slope / ratio                                       # dL/dlogp = r dL/dr
+    return -objective, -slope / ratio  # dL/dlogp = r dL/dr

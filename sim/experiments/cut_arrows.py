@@ -1,8 +1,10 @@
 """The loop with at most one of its arrows cut: what remains of training without it.
 
-REINFORCE as it stands in its file, on MODSUM, with the KL to the start taken out of the reward as in InstructGPT, Ouyang et al. (2022),
-arXiv:2203.02155. A cut changes what one role hands to the next and nothing else. Best of n: closed form.
+REINFORCE as it stands in its file, on MODSUM, with the KL to the start taken out of the reward as in InstructGPT,
+Ouyang et al. (2022), arXiv:2203.02155. A cut changes what one role hands to the next and nothing else. Best of n:
+closed form.
 """
+
 import numpy as np
 
 from sim.algorithms import reinforce
@@ -10,17 +12,28 @@ from sim.experiments.runs import modsum_run
 from sim.framework.weight_sync import WeightSync
 
 ARROWS = ("trajs", "tokens", "+reward", "ref_logp", "loss_fn", "weight sync")
-GROUPS, LEARNING_RATE = 8, 5.0              # two groups for each of the four prompts; at 5 the uncut loop arrives within 60 iterations
+GROUPS, LEARNING_RATE = (
+    8,
+    5.0,
+)  # two groups for each of the four prompts; at 5 the uncut loop arrives within 60 iterations
 
 
 def frames_without(arrow, *, K, beta, seed, iterations):
     """One Frame an iteration; `arrow` is one of ARROWS, or "none" for the whole loop."""
     anchored = beta > 0 and arrow not in ("tokens", "ref_logp")
     hooks = {"shape_reward": lambda r, kl, length, trunc, T: r - beta * kl} if anchored else None
-    controller = modsum_run(reinforce, seed=seed, learning_rate=LEARNING_RATE, groups=GROUPS, K=K, hyper={"beta": beta if anchored else 0.0}, hooks=hooks,
-                            sync=WeightSync(every=iterations + 1) if arrow == "weight sync" else None)
+    controller = modsum_run(
+        reinforce,
+        seed=seed,
+        learning_rate=LEARNING_RATE,
+        groups=GROUPS,
+        K=K,
+        hyper={"beta": beta if anchored else 0.0},
+        hooks=hooks,
+        sync=WeightSync(every=iterations + 1) if arrow == "weight sync" else None,
+    )
     if arrow == "loss_fn":
-        controller.trainer.step = lambda *_: {}         # no loss to step on: no metrics, no new version
+        controller.trainer.step = lambda *_: {}  # no loss to step on: no metrics, no new version
     for event in controller.iterate(iterations):
         if event.stage == 3 and arrow in ("trajs", "+reward"):
             withhold(event.summary["batch"], verdict=arrow == "trajs")

@@ -1,8 +1,10 @@
 """Eight wiring faults of the loop, each a line or two: what a controller can get wrong while every role in it is right.
 
-None of them raises an error. A fault is a function (controller, batch, stage), called whenever the generator of stages rests after `stage`:
-one process sees the whole dataflow, as in the single controller of verl, Sheng et al. (2024), arXiv:2409.19256, and so can spoil all of it.
+None of them raises an error. A fault is a function (controller, batch, stage), called whenever the generator of stages
+rests after `stage`: one process sees the whole dataflow, as in the single controller of verl, Sheng et al. (2024),
+arXiv:2409.19256, and so can spoil all of it.
 """
+
 import numpy as np
 
 from sim.framework.algorithm import Algorithm
@@ -47,6 +49,7 @@ def ref_alias(controller, batch, stage):
 
 def old_recomputed(controller, batch, stage):
     """old_logp is what the weights say now, in every pass anew, not what was recorded."""
+
     def compute_loss(logp, mini):
         mini.old_logp = logp
         return Algorithm.compute_loss(controller.algorithm, logp, mini)

@@ -1,26 +1,42 @@
-"""One group of completions handed to an algorithm file, the way the trainer hands it a batch: what it makes of the same rewards.
+"""One group of completions handed to an algorithm file, the way the trainer hands it a batch: what it makes of the same
+rewards.
 
-No model and no task: rewards and lengths are given, the log-probs are those of a first pass (every ratio is 1). The two calls are those of
-sim/framework/algorithm.py; the split is verl's, Sheng et al. (2024), arXiv:2409.19256.
+No model and no task: rewards and lengths are given, the log-probs are those of a first pass (every ratio is 1). The two
+calls are those of sim/framework/algorithm.py; the split is verl's, Sheng et al. (2024), arXiv:2409.19256.
 """
+
 import numpy as np
 
 from sim.framework.rollout import Batch
 
-T = 16                          # tokens at most
-LOGP = -1.0                     # assumed: every token had probability 1/e; at ratio 1 no plugin's gradient depends on it
+T = 16  # tokens at most
+LOGP = -1.0  # assumed: every token had probability 1/e; at ratio 1 no plugin's gradient depends on it
 
 
 def batch_of(rewards, lengths, value=0.0):
     """A batch of one prompt: (K,) rewards and lengths; value is what a critic says at every token."""
     K = len(rewards)
     mask = (np.arange(T) < np.asarray(lengths)[:, None]).astype(float)
-    return Batch(K, np.zeros(K, int), np.zeros((K, 1), int), np.zeros((K, T), int), mask, mask, LOGP * mask, np.ones(K, bool), np.zeros(K, int),
-                 accuracy=np.asarray(rewards, float), reward=np.asarray(rewards, float), value=value * mask)
+    return Batch(
+        K,
+        np.zeros(K, int),
+        np.zeros((K, 1), int),
+        np.zeros((K, T), int),
+        mask,
+        mask,
+        LOGP * mask,
+        np.ones(K, bool),
+        np.zeros(K, int),
+        accuracy=np.asarray(rewards, float),
+        reward=np.asarray(rewards, float),
+        value=value * mask,
+    )
 
 
 def advantages(algorithm, batch):
-    """(K,): the advantage of each completion, which all its tokens share; for PPO with lam 1 too, since the critic says the same everywhere."""
+    """(K,): the advantage of each completion, which all its tokens share; for PPO with lam 1 too, since the critic says
+    the same everywhere.
+    """
     return algorithm.compute_advantages(batch)[0][:, 0]
 
 

@@ -1,7 +1,9 @@
 """Training on the completions of an older policy: a lag or a rare delivery, and what is done about the ratio.
 
-The asynchronous setting of AReaL, Fu et al. (2025), arXiv:2505.24298, on sums of two digits, one optimizer step a batch.
+The asynchronous setting of AReaL, Fu et al. (2025), arXiv:2505.24298, on sums of two digits, one optimizer step a
+batch.
 """
+
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,16 +19,24 @@ from sim.framework.weight_sync import WeightSync
 @dataclass(frozen=True)
 class Drift:
     frame: Frame
-    distance: float             # mean |log ratio| of the own tokens, nats
-    effective: float            # effective sample size of the token ratios, a share
-    trainer_version: int        # when the batch was trained on
-    rollout_version: int        # of the weights that sampled it
+    distance: float  # mean |log ratio| of the own tokens, nats
+    effective: float  # effective sample size of the token ratios, a share
+    trainer_version: int  # when the batch was trained on
+    rollout_version: int  # of the weights that sampled it
 
 
 def updates(correction, n, *, lag=0, every=1, learning_rate=0.02, form="fp32", seed=0):
-    """One Drift an update. The rollout has the weights of `lag` updates ago, or, with `every`, those of the last delivery."""
-    controller = add_run(grpo, seed=seed, learning_rate=learning_rate, hyper=dict(inner_epochs=1, beta=0.0), hooks=dict(surrogate=CORRECTIONS[correction]),
-                         sync=WeightSync(every, lag, form))
+    """One Drift an update. The rollout has the weights of `lag` updates ago, or, with `every`, those of the last
+    delivery.
+    """
+    controller = add_run(
+        grpo,
+        seed=seed,
+        learning_rate=learning_rate,
+        hyper=dict(inner_epochs=1, beta=0.0),
+        hooks=dict(surrogate=CORRECTIONS[correction]),
+        sync=WeightSync(every, lag, form),
+    )
     controller.rollout.load(cast_params(controller.start.params, form), 0)
     for event in controller.iterate(n):
         if event.stage == 2:
@@ -34,4 +44,10 @@ def updates(correction, n, *, lag=0, every=1, learning_rate=0.02, form="fp32", s
         if event.stage == 6:
             log_ratio = event.summary["log_ratio"]
         if event.stage == 7:
-            yield Drift(event.summary["frame"], np.abs(log_ratio).mean(), effective_sample_size(np.exp(log_ratio)) / len(log_ratio), trained_at, sampled_by)
+            yield Drift(
+                event.summary["frame"],
+                np.abs(log_ratio).mean(),
+                effective_sample_size(np.exp(log_ratio)) / len(log_ratio),
+                trained_at,
+                sampled_by,
+            )

@@ -1,8 +1,11 @@
-"""Whose tokens are they: the mask of a trajectory that a tool helped to write, and what its tokens would do to the gradient.
+"""Whose tokens are they: the mask of a trajectory that a tool helped to write, and what its tokens would do to the
+gradient.
 
-A tool's tokens belong to the transition of the environment, not to the policy; masking them is Jin et al. (2025), Search-R1, arXiv:2503.09516,
-section 3.1. `tool_run` trains on the table behind a tool with the mask in place or without it.
+A tool's tokens belong to the transition of the environment, not to the policy; masking them is Jin et al. (2025),
+Search-R1, arXiv:2503.09516, section 3.1. `tool_run` trains on the table behind a tool with the mask in place or without
+it.
 """
+
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,7 +17,9 @@ from sim.worlds.tinylm import V
 
 
 def built_mask(segments):
-    """(response_mask, valid_mask) of one trajectory from its segments, [("policy", 12), ("tool", 30), ...] with lengths in tokens."""
+    """(response_mask, valid_mask) of one trajectory from its segments, [("policy", 12), ("tool", 30), ...] with lengths
+    in tokens.
+    """
     author = np.repeat([who == "policy" for who, _ in segments], [length for _, length in segments])
     return author.astype(float), np.ones(len(author))
 
@@ -25,7 +30,9 @@ def dilution(response_mask, valid_mask):
 
 
 def squared_push(pi, token):
-    """|d log pi(token) / d logits|^2 = 1 - 2 pi(token) + sum pi^2, for rows of probabilities (M, V) and tokens (M,): at most 2."""
+    """|d log pi(token) / d logits|^2 = 1 - 2 pi(token) + sum pi^2, for rows of probabilities (M, V) and tokens (M,): at
+    most 2.
+    """
     return 1 - 2 * pi[np.arange(len(pi)), token] + (pi * pi).sum(axis=-1)
 
 
@@ -39,30 +46,38 @@ class Step:
     """One iteration: what was sampled in it, and the gradient before the step."""
 
     accuracy: float
-    call_rate: float                    # share of completions with a tool call
-    tool_share: float                   # of the squared gradient norm, |g_tool|^2 / (|g_tool|^2 + |g_own|^2)
-    tool_nll: float                     # nats a token, of the tool's tokens under the policy
+    call_rate: float  # share of completions with a tool call
+    tool_share: float  # of the squared gradient norm, |g_tool|^2 / (|g_tool|^2 + |g_own|^2)
+    tool_nll: float  # nats a token, of the tool's tokens under the policy
     dilution: float
-    mean_ratio: float                   # over the tokens in the loss
-    tokens: np.ndarray                  # (T,) of the first completion that called
-    own: np.ndarray                     # (T,) 1: the policy's
-    valid: np.ndarray                   # (T,)
-    logp: np.ndarray                    # (T,)
-    push: np.ndarray                    # (T,) length of the push at the logits, for weight 1
+    mean_ratio: float  # over the tokens in the loss
+    tokens: np.ndarray  # (T,) of the first completion that called
+    own: np.ndarray  # (T,) 1: the policy's
+    valid: np.ndarray  # (T,)
+    logp: np.ndarray  # (T,)
+    push: np.ndarray  # (T,) length of the push at the logits, for weight 1
 
 
 def tool_run(length, *, masked=True, diluted=False, recomputed=True, file=grpo, seed=0, steps=60):
     """Steps of 8 x 8 completions with tool outputs of `length` tokens.
 
-    `masked` False: the tool's tokens are in the loss. `diluted`: the mean is over all tokens. `recomputed` False: where the engine has no
-    log-prob, for the tool's tokens, the 0 stays in old_logp.
+    `masked` False: the tool's tokens are in the loss. `diluted`: the mean is over all tokens. `recomputed` False: where
+    the engine has no log-prob, for the tool's tokens, the 0 stays in old_logp.
     """
     valid = None
 
     def weights(mask):
         return mask / valid.sum(axis=1, keepdims=True) / len(mask)
 
-    run = lookup_run(file, seed=seed, groups=8, K=8, length=length, hyper=dict(inner_epochs=1, beta=0.0), hooks=dict(weights=weights) if diluted else None)
+    run = lookup_run(
+        file,
+        seed=seed,
+        groups=8,
+        K=8,
+        length=length,
+        hyper=dict(inner_epochs=1, beta=0.0),
+        hooks=dict(weights=weights) if diluted else None,
+    )
     for event in run.iterate(steps):
         if event.stage == 2:
             batch = event.summary["batch"]
@@ -85,9 +100,23 @@ def looked_at(batch, own, valid, logp, cache, run, diluted):
     _, _, pi, live, picked, _ = cache
     push = np.zeros(valid.shape)
     push[live] = np.sqrt(squared_push(pi[picked // V], picked % V))
-    from_tool, from_own = (norm(policy.backward(cache, dlogp * part))**2 for part in (tool, own)) if (dlogp * tool).any() else (0.0, 1.0)
+    from_tool, from_own = (
+        (norm(policy.backward(cache, dlogp * part)) ** 2 for part in (tool, own))
+        if (dlogp * tool).any()
+        else (0.0, 1.0)
+    )
     called = tool.any(axis=1)
     row = int(np.argmax(called))
-    return Step(batch.accuracy.mean(), called.mean(), from_tool / (from_tool + from_own), -logp[tool > 0].mean() if called.any() else np.nan,
-                dilution(own, valid) if diluted else 1.0, np.exp(logp - batch.old_logp)[in_loss].mean(),
-                batch.tokens[row], own[row], valid[row], logp[row], push[row])
+    return Step(
+        batch.accuracy.mean(),
+        called.mean(),
+        from_tool / (from_tool + from_own),
+        -logp[tool > 0].mean() if called.any() else np.nan,
+        dilution(own, valid) if diluted else 1.0,
+        np.exp(logp - batch.old_logp)[in_loss].mean(),
+        batch.tokens[row],
+        own[row],
+        valid[row],
+        logp[row],
+        push[row],
+    )

@@ -1,7 +1,9 @@
 """Controller: the seven stages of an iteration, in order, as a generator. It owns the loop and nothing else.
 
-Single-controller design as in verl, Sheng et al. (2024), arXiv:2409.19256; drawing again for rejected groups as in DAPO, arXiv:2503.14476.
+Single-controller design as in verl, Sheng et al. (2024), arXiv:2409.19256; drawing again for rejected groups as in
+DAPO, arXiv:2503.14476.
 """
+
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,7 +16,7 @@ from sim.framework.trainer import Trainer
 from sim.framework.weight_sync import WeightSync
 
 ROLES = ("controller", "rollout", "env", "reference", "algorithm", "trainer", "weight_sync")
-ROUNDS = 8                              # draws at most, the first included, before an iteration goes on with what it has
+ROUNDS = 8  # draws at most, the first included, before an iteration goes on with what it has
 LOG_RATIO_EDGES = np.linspace(-2, 2, 22)
 
 
@@ -23,49 +25,71 @@ class Frame:
     """One iteration. Sampled numbers are always there; an exact one that the task cannot compute is an absent key."""
 
     step: int
-    rollouts: int                       # completions so far, the rejected ones included
-    accuracy: float                     # mean over what was sampled in this iteration
+    rollouts: int  # completions so far, the rejected ones included
+    accuracy: float  # mean over what was sampled in this iteration
     reward: float
-    length: float                       # own tokens a completion
-    token_entropy: float                # nats a token, at the first pass
-    loss: float                         # this and the next two at the last pass
+    length: float  # own tokens a completion
+    token_entropy: float  # nats a token, at the first pass
+    loss: float  # this and the next two at the last pass
     grad_norm: float
     clip_fraction: float
-    ratio_min: float                    # over all passes
+    ratio_min: float  # over all passes
     ratio_max: float
-    log_ratio_counts: np.ndarray        # (21,) own tokens by log ratio at the last pass; the outer bins hold what lies beyond -2 and 2
-    kl_logged: float                    # mean k3 against the reference over the sampled tokens, nats a token; nan without a reference
-    live_groups: int                    # groups in which not all completions are equally right
-    lag: int                            # optimizer steps the rollout is behind
-    exact: dict                         # any of pass_rate, completion_entropy, length, truncated, kl_step, kl_reference, each (P,)
+    log_ratio_counts: (
+        np.ndarray
+    )  # (21,) own tokens by log ratio at the last pass; the outer bins hold what lies beyond -2 and 2
+    kl_logged: float  # mean k3 against the reference over the sampled tokens, nats a token; nan without a reference
+    live_groups: int  # groups in which not all completions are equally right
+    lag: int  # optimizer steps the rollout is behind
+    exact: dict  # any of pass_rate, completion_entropy, length, truncated, kl_step, kl_reference, each (P,)
 
 
 @dataclass(frozen=True)
 class StageEvent:
     iteration: int
-    stage: int                          # 1 to 7
+    stage: int  # 1 to 7
     role: str
     summary: dict
 
 
 class Controller:
-    """One training run. N = groups * K rows of at most T tokens; the objects it is given have these names, and no class need be inherited.
+    """One training run. N = groups * K rows of at most T tokens; the objects it is given have these names, and no class
+    need be inherited.
 
-    policy: `params`, a dict of arrays; `prefill(prompt (N, P), temperature)` -> decode(tokens (N, T), t) -> log-probs (N, V) at position t;
-    `token_logp(prompt, tokens, mask, temperature)` -> logp (N, T), entropy (N, T), cache; `backward(cache, dlogp (N, T))` -> a dict like params; `copy()`.
-    task: `T`, `pad`, `eos`; `examples`, dicts with an expected_answer; `batch_prompts(n, rng)` and `refill_prompts(n, rng)` -> (n,) indices of
-    examples; `prompt_ids(example (N,))` -> (N, P); `environment(example, rng)` -> None, or an object with `step(tokens, t)` -> (N,) forced tokens,
-    -1 for none, and `examples`, one a row; `answers(tokens, response_mask, finished (N,))` -> N texts; `exact(policy)` -> {metric: (prompts,)},
-    empty if nothing is. Optional: `pay(batch)` -> (N,) rewards in place of the accuracy; `exact_kl(p, q)` -> (prompts,) nats.
-    optimizer: `step(params, grads)` -> the gradient's norm. critic: `values(prompt, tokens, mask)` -> (N, T); `fit(prompt, tokens, mask, returns (N, T))`.
+    policy: `params`, a dict of arrays; `prefill(prompt (N, P), temperature)` -> decode(tokens (N, T), t) -> log-probs
+    (N, V) at position t; `token_logp(prompt, tokens, mask, temperature)` -> logp (N, T), entropy (N, T), cache;
+    `backward(cache, dlogp (N, T))` -> a dict like params; `copy()`. task: `T`, `pad`, `eos`; `examples`, dicts with an
+    expected_answer; `batch_prompts(n, rng)` and `refill_prompts(n, rng)` -> (n,) indices of examples;
+    `prompt_ids(example (N,))` -> (N, P); `environment(example, rng)` -> None, or an object with `step(tokens, t)` ->
+    (N,) forced tokens, -1 for none, and `examples`, one a row; `answers(tokens, response_mask, finished (N,))` -> N
+    texts; `exact(policy)` -> {metric: (prompts,)}, empty if nothing is. Optional: `pay(batch)` -> (N,) rewards in place
+    of the accuracy; `exact_kl(p, q)` -> (prompts,) nats. optimizer: `step(params, grads)` -> the gradient's norm.
+    critic: `values(prompt, tokens, mask)` -> (N, T); `fit(prompt, tokens, mask, returns (N, T))`.
     """
 
-    def __init__(self, algorithm, task, policy, optimizer, *, groups=8, K=8, critic=None, seed=0, minibatches=1, temperature=1.0,
-                 trainer_temperature=None, sync=None, exact_every=1):
+    def __init__(
+        self,
+        algorithm,
+        task,
+        policy,
+        optimizer,
+        *,
+        groups=8,
+        K=8,
+        critic=None,
+        seed=0,
+        minibatches=1,
+        temperature=1.0,
+        trainer_temperature=None,
+        sync=None,
+        exact_every=1,
+    ):
         refuse_the_impossible(algorithm, task, groups, K, minibatches)
         self.algorithm, self.task, self.groups, self.K, self.critic = algorithm, task, groups, K, critic
         self.minibatches, self.temperature, self.exact_every = minibatches, temperature, exact_every
-        self.trainer_temperature = trainer_temperature or temperature       # a different one is a mistake that a lesson makes on purpose
+        self.trainer_temperature = (
+            trainer_temperature or temperature
+        )  # a different one is a mistake that a lesson makes on purpose
         self.rng, self.rollouts = np.random.default_rng(seed), 0
         self.trainer, self.rollout, self.env = Trainer(policy, optimizer), RolloutEngine(policy), Verifier(task)
         self.reference = Reference(policy) if algorithm.HP["beta"] > 0 else None
@@ -76,8 +100,11 @@ class Controller:
         return (event.summary["frame"] for event in self.iterate(n) if event.stage == 7)
 
     def iterate(self, n):
-        """Seven StageEvents an iteration; the last one's summary holds the Frame. The generator rests between stages: a batch can be changed there."""
+        """Seven StageEvents an iteration; the last one's summary holds the Frame. The generator rests between stages: a
+        batch can be changed there.
+        """
         for i in range(n):
+
             def event(stage, i=i, **summary):
                 return StageEvent(i, stage, ROLES[stage - 1], summary)
 
@@ -87,7 +114,7 @@ class Controller:
             yield event(2, batch=batch, version=self.rollout.version)
             yield event(3, batch=batch, accuracy=seen.accuracy.mean(), live_groups=live)
             before, metrics = self.trainer.policy.copy(), {}
-            if batch is None:           # every group was rejected in every round; a Frame must come all the same
+            if batch is None:  # every group was rejected in every round; a Frame must come all the same
                 for stage in (4, 5, 6):
                     yield event(stage, skipped=True)
             else:
@@ -98,8 +125,14 @@ class Controller:
                     batch.value = self.critic.values(batch.prompt, batch.tokens, batch.response_mask)
                 batch.advantage, batch.returns = self.algorithm.compute_advantages(batch)
                 yield event(5, advantage=batch.advantage)
-                metrics = self.trainer.step(batch, self.algorithm.compute_loss, self.algorithm.HP["inner_epochs"], self.minibatches,
-                                            self.rng, self.trainer_temperature)
+                metrics = self.trainer.step(
+                    batch,
+                    self.algorithm.compute_loss,
+                    self.algorithm.HP["inner_epochs"],
+                    self.minibatches,
+                    self.rng,
+                    self.trainer_temperature,
+                )
                 if self.critic and batch.returns is not None:
                     self.critic.fit(batch.prompt, batch.tokens, batch.response_mask, batch.returns)
                 yield event(6, **metrics)
@@ -130,10 +163,24 @@ class Controller:
 
     def frame(self, step, batch, seen, live, metrics, lag, exact):
         log_ratio = np.clip(metrics.get("log_ratio", np.zeros(0)), LOG_RATIO_EDGES[0], LOG_RATIO_EDGES[-1])
-        return Frame(step, self.rollouts, seen.accuracy.mean(), seen.reward.mean(), seen.response_mask.sum(axis=1).mean(),
-                     metrics.get("token_entropy", np.nan), metrics.get("loss", 0.0), metrics.get("grad_norm", 0.0),
-                     metrics.get("clip_fraction", 0.0), metrics.get("ratio_min", 1.0), metrics.get("ratio_max", 1.0),
-                     np.histogram(log_ratio, LOG_RATIO_EDGES)[0], mean_k3(batch), live, lag, exact)
+        return Frame(
+            step,
+            self.rollouts,
+            seen.accuracy.mean(),
+            seen.reward.mean(),
+            seen.response_mask.sum(axis=1).mean(),
+            metrics.get("token_entropy", np.nan),
+            metrics.get("loss", 0.0),
+            metrics.get("grad_norm", 0.0),
+            metrics.get("clip_fraction", 0.0),
+            metrics.get("ratio_min", 1.0),
+            metrics.get("ratio_max", 1.0),
+            np.histogram(log_ratio, LOG_RATIO_EDGES)[0],
+            mean_k3(batch),
+            live,
+            lag,
+            exact,
+        )
 
 
 def mean_k3(batch):
@@ -152,7 +199,9 @@ def refuse_the_impossible(algorithm, task, groups, K, minibatches):
     if K < 1:
         raise ValueError(f"K must be at least 1, not {K}")
     if K == 1 and not algorithm.learns_from_one():
-        raise ValueError("K must be at least 2: this baseline is made of a prompt's other completions, and one completion has none")
+        raise ValueError(
+            "K must be at least 2: this baseline is made of a prompt's other completions, and one completion has none"
+        )
     if algorithm.HP["inner_epochs"] < 1:
         raise ValueError(f"inner_epochs must be at least 1, not {algorithm.HP['inner_epochs']}")
     if not 1 <= minibatches <= groups * K:

@@ -2,6 +2,7 @@
 
 A verifiable reward in the sense of Lambert et al. (2024), Tülu 3, arXiv:2411.15124: a programme decides, no model.
 """
+
 from functools import lru_cache
 
 import numpy as np
@@ -16,9 +17,13 @@ class Verifier:
         self.task = task
 
     def verify(self, batch, environment=None):
-        """Fills accuracy, reward (N,) and details of the batch, and returns it; an environment brings examples of its own, one a row."""
+        """Fills accuracy, reward (N,) and details of the batch, and returns it; an environment brings examples of its
+        own, one a row.
+        """
         answers = self.task.answers(batch.tokens, batch.response_mask, batch.finished)
-        examples = [self.task.examples[i] for i in batch.example.tolist()] if environment is None else environment.examples
+        examples = (
+            [self.task.examples[i] for i in batch.example.tolist()] if environment is None else environment.examples
+        )
         verdicts = [scored(example["expected_answer"], answer) for example, answer in zip(examples, answers)]
         batch.details = [verdict["details"] for verdict in verdicts]
         batch.accuracy = np.array([verdict["reward"] for verdict in verdicts])
@@ -28,5 +33,7 @@ class Verifier:
 
 @lru_cache(maxsize=4_096)
 def scored(expected, answer):
-    """The scorer's verdict, to be read only: the scorer is pure, so a pair is judged once, whichever run it comes from."""
+    """The scorer's verdict, to be read only: the scorer is pure, so a pair is judged once, whichever run it comes
+    from.
+    """
     return score({"expected_answer": expected}, answer)

@@ -1,15 +1,20 @@
-"""What holds in every iteration of a healthy loop, whatever it learns: one predicate for each thing that a controller wires together.
+"""What holds in every iteration of a healthy loop, whatever it learns: one predicate for each thing that a controller
+wires together.
 
-Each compares what two roles hold; none looks at the loss or at the pass rate. They are written for GRPO, Shao et al. (2024), arXiv:2402.03300,
-where all tokens of a completion share one advantage, and for one-turn completions, where every token is the policy's own.
+Each compares what two roles hold; none looks at the loss or at the pass rate. They are written for GRPO, Shao et al.
+(2024), arXiv:2402.03300, where all tokens of a completion share one advantage, and for one-turn completions, where
+every token is the policy's own.
 """
+
 import numpy as np
 
-ROUNDING = 1e-6         # a log-prob evaluated twice differs by 1e-15; a group's advantages add up to 1e-15 times K
+ROUNDING = 1e-6  # a log-prob evaluated twice differs by 1e-15; a group's advantages add up to 1e-15 times K
 
 
 def mask_is_the_sampled_tokens(batch, eos):
-    """The loss will see every token up to the first end and none behind it: counted again from the tokens themselves."""
+    """The loss will see every token up to the first end and none behind it: counted again from the tokens
+    themselves.
+    """
     ends = batch.tokens == eos
     behind = np.cumsum(ends, axis=1) - ends > 0
     return bool((batch.response_mask == ~behind).all())
@@ -22,7 +27,9 @@ def rewards_are_the_rows_own(batch):
 
 def reference_is_the_start(reference, start):
     """No weight of the reference has moved; true where there is no reference."""
-    return reference is None or all((array == start.params[name]).all() for name, array in reference.policy.params.items())
+    return reference is None or all(
+        (array == start.params[name]).all() for name, array in reference.policy.params.items()
+    )
 
 
 def groups_sum_to_zero(batch):
@@ -36,7 +43,9 @@ def advantage_rises_with_reward(batch):
 
 
 def first_ratio_is_one(batch, logp, version):
-    """Before the first step the weights that sampled and those that train give one log-prob; nothing is asked of rows from older weights."""
+    """Before the first step the weights that sampled and those that train give one log-prob; nothing is asked of rows
+    from older weights.
+    """
     fresh = batch.version == version
     return bool(np.abs((logp - batch.old_logp)[fresh]).max(initial=0.0) < ROUNDING)
 
@@ -55,16 +64,19 @@ def held(controller, batch, event):
     """{name: bool}: what can be checked once the stage of `event` is done."""
     match event.stage:
         case 3:
-            return dict(rows=rewards_are_the_rows_own(batch),
-                        mask=mask_is_the_sampled_tokens(batch, controller.task.eos))
+            return dict(
+                rows=rewards_are_the_rows_own(batch), mask=mask_is_the_sampled_tokens(batch, controller.task.eos)
+            )
         case 4:
             return dict(reference=reference_is_the_start(controller.reference, controller.start))
         case 5:
             policy, version = controller.trainer.policy, controller.trainer.version
             logp, _, _ = policy.token_logp(batch.prompt, batch.tokens, batch.response_mask)
-            return dict(centered=groups_sum_to_zero(batch),
-                        upward=advantage_rises_with_reward(batch),
-                        first_ratio=first_ratio_is_one(batch, logp, version))
+            return dict(
+                centered=groups_sum_to_zero(batch),
+                upward=advantage_rises_with_reward(batch),
+                first_ratio=first_ratio_is_one(batch, logp, version),
+            )
         case 6:
             passes = controller.algorithm.HP["inner_epochs"]
             return dict(later_ratios=later_ratios_move(event.summary, passes))

@@ -2,6 +2,7 @@
 
 The only sampler of the framework. Nucleus sampling: Holtzman et al. (2019), arXiv:1904.09751.
 """
+
 from dataclasses import dataclass, fields
 
 import numpy as np
@@ -11,22 +12,22 @@ import numpy as np
 class Batch:
     """N = prompts * K rows, the K completions of a prompt adjacent; the roles fill in what they know, in this order."""
 
-    K: int                              # completions a prompt
-    example: np.ndarray                 # (N,) which of task.examples
-    prompt: np.ndarray                  # (N, P) its tokens
-    tokens: np.ndarray                  # (N, T) the policy's and the environment's, pad after the end
-    valid_mask: np.ndarray              # (N, T) 1: a token, not padding
-    response_mask: np.ndarray           # (N, T) 1: sampled by the policy; the loss sees only these
-    old_logp: np.ndarray                # (N, T) under the weights that sampled it, 0 off response_mask
-    finished: np.ndarray                # (N,) ended itself, else cut at T
-    version: np.ndarray                 # (N,) of those weights
-    accuracy: np.ndarray | None = None      # (N,) the scorer's verdict
-    reward: np.ndarray | None = None        # (N,) what the task pays: the accuracy, unless it has a `pay` of its own
-    details: list | None = None             # (N,) what the scorer said
-    ref_logp: np.ndarray | None = None      # (N, T) under the frozen start
-    value: np.ndarray | None = None         # (N, T) what the critic expected
-    advantage: np.ndarray | None = None     # (N, T)
-    returns: np.ndarray | None = None       # (N, T) what the critic is fitted to
+    K: int  # completions a prompt
+    example: np.ndarray  # (N,) which of task.examples
+    prompt: np.ndarray  # (N, P) its tokens
+    tokens: np.ndarray  # (N, T) the policy's and the environment's, pad after the end
+    valid_mask: np.ndarray  # (N, T) 1: a token, not padding
+    response_mask: np.ndarray  # (N, T) 1: sampled by the policy; the loss sees only these
+    old_logp: np.ndarray  # (N, T) under the weights that sampled it, 0 off response_mask
+    finished: np.ndarray  # (N,) ended itself, else cut at T
+    version: np.ndarray  # (N,) of those weights
+    accuracy: np.ndarray | None = None  # (N,) the scorer's verdict
+    reward: np.ndarray | None = None  # (N,) what the task pays: the accuracy, unless it has a `pay` of its own
+    details: list | None = None  # (N,) what the scorer said
+    ref_logp: np.ndarray | None = None  # (N, T) under the frozen start
+    value: np.ndarray | None = None  # (N, T) what the critic expected
+    advantage: np.ndarray | None = None  # (N, T)
+    returns: np.ndarray | None = None  # (N, T) what the critic is fitted to
 
     def __post_init__(self):
         shape = self.tokens.shape
@@ -38,22 +39,28 @@ class Batch:
 
     def rows(self, index):
         """The batch of these rows, for a mini-batch or the groups that were kept."""
+
         def taken(column):
             if isinstance(column, list):
                 return [column[i] for i in index]
-            return column[index] if isinstance(column, np.ndarray) else column          # K, or not filled in yet
+            return column[index] if isinstance(column, np.ndarray) else column  # K, or not filled in yet
 
         return Batch(**{f.name: taken(getattr(self, f.name)) for f in fields(self)})
 
 
 def join(batches):
     """Several batches of one K as one."""
+
     def stacked(columns):
         if isinstance(columns[0], list):
             return [row for column in columns for row in column]
         return np.concatenate(columns) if isinstance(columns[0], np.ndarray) else columns[0]
 
-    return batches[0] if len(batches) == 1 else Batch(**{f.name: stacked([getattr(b, f.name) for b in batches]) for f in fields(Batch)})
+    return (
+        batches[0]
+        if len(batches) == 1
+        else Batch(**{f.name: stacked([getattr(b, f.name) for b in batches]) for f in fields(Batch)})
+    )
 
 
 class RolloutEngine:
@@ -66,30 +73,45 @@ class RolloutEngine:
         self.policy.params, self.version = {name: array.copy() for name, array in params.items()}, version
 
     def generate(self, task, prompts, K, rng, temperature=1.0, top_p=1.0):
-        """K completions of each of prompts (P,) as a Batch; and the environment that wrote tokens of its own, or None."""
+        """K completions of each of prompts (P,) as a Batch; and the environment that wrote tokens of its own, or
+        None.
+        """
         if len(prompts) == 0:
             raise ValueError("prompts must not be empty: there is nothing to complete")
         example = np.repeat(prompts, K)
-        prompt, N, T = task.prompt_ids(example).astype(np.int64), len(example), task.T          # the browser's own integers have 32 bits
-        tokens, old_logp, valid, response = np.full((N, T), task.pad, np.int64), np.zeros((N, T)), np.zeros((N, T)), np.zeros((N, T))
+        prompt, N, T = (
+            task.prompt_ids(example).astype(np.int64),
+            len(example),
+            task.T,
+        )  # the browser's own integers have 32 bits
+        tokens, old_logp, valid, response = (
+            np.full((N, T), task.pad, np.int64),
+            np.zeros((N, T)),
+            np.zeros((N, T)),
+            np.zeros((N, T)),
+        )
         rows, alive, environment = np.arange(N), np.ones(N, bool), task.environment(example, rng)
         decode = self.policy.prefill(prompt, temperature)
         for t in range(T):
-            logp = decode(tokens, t)                                            # (N, V)
+            logp = decode(tokens, t)  # (N, V)
             if top_p < 1:
                 logp = nucleus(logp, top_p)
             cumulative = np.exp(logp).cumsum(axis=1)
-            drawn = (cumulative >= rng.random((N, 1)) * cumulative[:, -1:]).argmax(axis=1)      # scaled: the last sum may be 1 - 1e-16
+            drawn = (cumulative >= rng.random((N, 1)) * cumulative[:, -1:]).argmax(
+                axis=1
+            )  # scaled: the last sum may be 1 - 1e-16
             own = alive
             if environment is not None:
-                forced = environment.step(tokens, t)                            # (N,) a token of the environment's, or -1
+                forced = environment.step(tokens, t)  # (N,) a token of the environment's, or -1
                 own, drawn = alive & (forced < 0), np.where(forced < 0, drawn, forced)
             tokens[:, t], old_logp[:, t] = np.where(alive, drawn, task.pad), np.where(own, logp[rows, drawn], 0.0)
             valid[:, t], response[:, t] = alive, own
             alive = alive & ~((drawn == task.eos) & own)
             if not np.count_nonzero(alive):
                 break
-        return Batch(K, example, prompt, tokens, valid, response, old_logp, ~alive, np.full(N, self.version)), environment
+        return Batch(
+            K, example, prompt, tokens, valid, response, old_logp, ~alive, np.full(N, self.version)
+        ), environment
 
 
 def nucleus(logp, top_p):

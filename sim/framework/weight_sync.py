@@ -1,11 +1,15 @@
-"""Weight sync: the edge from trainer to rollout. What arrives late makes the next batch off-policy. Noukhovitch et al. (2024), arXiv:2410.18252."""
+"""Weight sync: the edge from trainer to rollout. What arrives late makes the next batch off-policy. Noukhovitch et al.
+(2024), arXiv:2410.18252.
+"""
+
 from collections import deque
 
 from sim.estimators.precision import cast_params
 
 
 class WeightSync:
-    """Delivers at every `every`-th push, and then the weights of `lag` pushes ago, or the first ones while there are none so old.
+    """Delivers at every `every`-th push, and then the weights of `lag` pushes ago, or the first ones while there are
+    none so old.
 
     `form` is the number format they arrive in.
     """
@@ -15,7 +19,9 @@ class WeightSync:
 
     def push(self, trainer, rollout):
         """How many optimizer steps the rollout is behind afterwards."""
-        self.kept.append((dict(trainer.policy.params), trainer.version))        # a shallow copy is enough: optimizers replace arrays
+        self.kept.append(
+            (dict(trainer.policy.params), trainer.version)
+        )  # a shallow copy is enough: optimizers replace arrays
         self.pushes += 1
         if self.pushes % self.every == 0:
             params, version = self.kept[0]

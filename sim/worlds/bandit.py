@@ -1,13 +1,16 @@
-"""Five completions of one prompt, five logits: imitation, the exact policy gradient and its sampled estimate, with and without a baseline.
+"""Five completions of one prompt, five logits: imitation, the exact policy gradient and its sampled estimate, with and
+without a baseline.
 
-REINFORCE and its baseline: Williams (1992), doi:10.1007/BF00992696. Gradients, variances and the best baseline in closed form. Not a language
-model: each completion has a logit of its own, so a push on one moves the others only through the sum of the probabilities.
+REINFORCE and its baseline: Williams (1992), doi:10.1007/BF00992696. Gradients, variances and the best baseline in
+closed form. Not a language model: each completion has a logit of its own, so a push on one moves the others only
+through the sum of the probabilities.
 """
+
 import numpy as np
 
 
 def softmax(logits):
-    e = np.exp(logits - logits.max(axis=-1, keepdims=True))       # the max is subtracted first: exp(800) is inf
+    e = np.exp(logits - logits.max(axis=-1, keepdims=True))  # the max is subtracted first: exp(800) is inf
     return e / e.sum(axis=-1, keepdims=True)
 
 
@@ -22,7 +25,9 @@ def imitation_gradient(pi, shown):
 
 
 def policy_gradient(pi, reward):
-    """Gradient of J by the logits: pi_a (r_a - J). Above the average up, below it down, and an arm without probability stays."""
+    """Gradient of J by the logits: pi_a (r_a - J). Above the average up, below it down, and an arm without probability
+    stays.
+    """
     return pi * (reward - expected_reward(pi, reward)[..., None])
 
 
@@ -73,12 +78,16 @@ def path(logits, gradient, learning_rate, steps):
 
 
 def gradient_variance(pi, reward, baseline=0.0):
-    """Variance of one sample's push, the sum over the logits: E[(r - b)^2 |g|^2] - |grad J|^2, with g the gradient of log pi."""
+    """Variance of one sample's push, the sum over the logits: E[(r - b)^2 |g|^2] - |grad J|^2, with g the gradient of
+    log pi.
+    """
     return (pi * (reward - baseline) ** 2 * score_norm(pi)).sum() - (policy_gradient(pi, reward) ** 2).sum()
 
 
 def best_baseline(pi, reward):
-    """The constant of the least variance, E[r |g|^2] / E[|g|^2]: the mean reward, weighted by how hard each arm pushes."""
+    """The constant of the least variance, E[r |g|^2] / E[|g|^2]: the mean reward, weighted by how hard each arm
+    pushes.
+    """
     weight = pi * score_norm(pi)
     return (weight * reward).sum() / weight.sum()
 
@@ -91,11 +100,13 @@ def score_norm(pi):
 def leave_one_out_variance(pi, reward, N):
     """Variance of the mean push of N samples, each against the others' mean, the sum over the logits.
 
-    The estimate is the mean over pairs of h = (r_i - r_j)(g_i - g_j)/2, a U-statistic: Hoeffding (1948), doi:10.1214/aoms/1177730196, has its
-    variance, 2/(N(N-1)) * (2(N-2) Var E[h | i] + Var h).
+    The estimate is the mean over pairs of h = (r_i - r_j)(g_i - g_j)/2, a U-statistic: Hoeffding (1948),
+    doi:10.1214/aoms/1177730196, has its variance, 2/(N(N-1)) * (2(N-2) Var E[h | i] + Var h).
     """
     one_hot = np.eye(len(pi))
-    h = (reward[:, None] - reward)[..., None] * (one_hot[:, None] - one_hot) / 2        # (arms, arms, logits); pi cancels in g_i - g_j
+    h = (
+        (reward[:, None] - reward)[..., None] * (one_hot[:, None] - one_hot) / 2
+    )  # (arms, arms, logits); pi cancels in g_i - g_j
     pair, mean = pi[:, None] * pi, policy_gradient(pi, reward)
     of_one = ((h * pi[:, None]).sum(axis=1) - mean) ** 2
     of_pair = (h - mean) ** 2

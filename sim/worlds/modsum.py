@@ -1,25 +1,28 @@
 """MODSUM: a task and a policy of 112 parameters, small enough that pass rate, gradient, entropy and KL are exact.
 
-Tokens 0, 1, 2 append the digits 1, 2, 3; token 3 ends the completion. Right means: ended within T = 12 tokens, with a digit sum that is the
-prompt's target mod 7. There are four prompts, and infinitely many lengths could be right, so diversity means something.
-The policy is a softmax over a table theta[prompt, running sum mod 7, token]. The same row serves every position: tokens share parameters,
-as they do in a transformer. It samples nothing and learns nothing by itself. Closed form: a dynamic programme over position and running sum.
+Tokens 0, 1, 2 append the digits 1, 2, 3; token 3 ends the completion. Right means: ended within T = 12 tokens, with a
+digit sum that is the prompt's target mod 7. There are four prompts, and infinitely many lengths could be right, so
+diversity means something. The policy is a softmax over a table theta[prompt, running sum mod 7, token]. The same row
+serves every position: tokens share parameters, as they do in a transformer. It samples nothing and learns nothing by
+itself. Closed form: a dynamic programme over position and running sum.
 """
+
 import numpy as np
 
 from sim.worlds.tinylm import log_softmax
 
 MODULUS, V, EOS, T = 7, 4, 3, 12
 TARGETS = np.array([3, 5, 6, 2])
-DEFAULT, HARD = (2, 1, 0, -1.5), (2, 0, -1.5, -3)                           # how well the start ends on the target, a number a prompt
-NEXT_SUM = (np.arange(MODULUS)[:, None] + np.arange(1, V)) % MODULUS        # (7, 3) where each digit leads
-HIT = (np.arange(MODULUS) == TARGETS[:, None]).astype(float)                # (4, 7) 1 where ending is right
+DEFAULT, HARD = (2, 1, 0, -1.5), (2, 0, -1.5, -3)  # how well the start ends on the target, a number a prompt
+NEXT_SUM = (np.arange(MODULUS)[:, None] + np.arange(1, V)) % MODULUS  # (7, 3) where each digit leads
+HIT = (np.arange(MODULUS) == TARGETS[:, None]).astype(float)  # (4, 7) 1 where ending is right
 
 
 class Policy:
     """The table theta, (4, 7, 4), behind the five names by which the framework knows a policy.
 
-    The start leans to ending on the target by c[prompt] and against ending elsewhere by c[prompt] / 2; the digits are level.
+    The start leans to ending on the target by c[prompt] and against ending elsewhere by c[prompt] / 2; the digits are
+    level.
     """
 
     def __init__(self, c=DEFAULT):
@@ -30,13 +33,15 @@ class Policy:
 
     def prefill(self, prompt, temperature=1.0):
         """decode(tokens (N, T), t) -> (N, V): log-probs of the token at position t."""
-        logp = log_softmax(self.params["theta"] / temperature)[prompt[:, 0]]            # (N, 7, V)
+        logp = log_softmax(self.params["theta"] / temperature)[prompt[:, 0]]  # (N, 7, V)
         rows = np.arange(len(prompt))
         return lambda tokens, t: logp[rows, (tokens[:, :t] + 1).sum(axis=1) % MODULUS]
 
     def token_logp(self, prompt, tokens, mask, temperature=1.0):
-        """Log-prob of every own token and the entropy where it was drawn, both (N, T) and 0 off the mask; and a cache for `backward`."""
-        row = prompt * MODULUS + sum_before(tokens)                                     # (N, T) which row of the table
+        """Log-prob of every own token and the entropy where it was drawn, both (N, T) and 0 off the mask; and a cache
+        for `backward`.
+        """
+        row = prompt * MODULUS + sum_before(tokens)  # (N, T) which row of the table
         logp = log_softmax(self.params["theta"] / temperature)
         pi = np.exp(logp)
         entropy = -(pi * logp).sum(axis=-1)
@@ -56,7 +61,9 @@ class Policy:
 
 
 class Critic:
-    """A table of values V[prompt, position, running sum], (4, 12, 7), from 0; a fit moves each visited cell toward its mean return."""
+    """A table of values V[prompt, position, running sum], (4, 12, 7), from 0; a fit moves each visited cell toward its
+    mean return.
+    """
 
     def __init__(self, rate=0.5):
         self.rate, self.table = rate, np.zeros((len(TARGETS), T, MODULUS))
@@ -102,7 +109,10 @@ class Task:
     def answers(self, tokens, response_mask, finished):
         """One text a row for the scorer; a completion that was cut off has no answer."""
         digits = (tokens + 1) * (response_mask > 0) * (tokens != EOS)
-        return [f"Final: {residue}" if ended else "" for residue, ended in zip((digits.sum(axis=1) % MODULUS).tolist(), finished.tolist())]
+        return [
+            f"Final: {residue}" if ended else ""
+            for residue, ended in zip((digits.sum(axis=1) % MODULUS).tolist(), finished.tolist())
+        ]
 
     def exact(self, policy):
         return exact(policy.params["theta"])
@@ -112,21 +122,25 @@ class Task:
 
 
 def exact(theta):
-    """What no sample is needed for, each (4,): pass_rate, completion_entropy (nats), length (tokens), truncated (probability)."""
+    """What no sample is needed for, each (4,): pass_rate, completion_entropy (nats), length (tokens), truncated
+    (probability).
+    """
     logp = log_softmax(theta)
     pi = np.exp(logp)
     by_position = visits(pi)
-    total = by_position.sum(axis=0)                                                     # (4, 7)
-    return dict(pass_rate=(total * pi[:, :, EOS] * HIT).sum(axis=1),
-                completion_entropy=-(total * (pi * logp).sum(axis=-1)).sum(axis=1),
-                length=total.sum(axis=1),
-                truncated=(by_position[-1] * (1 - pi[:, :, EOS])).sum(axis=1))
+    total = by_position.sum(axis=0)  # (4, 7)
+    return dict(
+        pass_rate=(total * pi[:, :, EOS] * HIT).sum(axis=1),
+        completion_entropy=-(total * (pi * logp).sum(axis=-1)).sum(axis=1),
+        length=total.sum(axis=1),
+        truncated=(by_position[-1] * (1 - pi[:, :, EOS])).sum(axis=1),
+    )
 
 
 def exact_grad(theta):
     """d pass_rate[prompt] / d theta[prompt], (4, 7, 4): sum over positions of visits * pi * (Q - V)."""
     pi = np.exp(log_softmax(theta))
-    by_position, value = visits(pi), np.zeros((len(TARGETS), MODULUS))                  # V after the last position is 0: cut off
+    by_position, value = visits(pi), np.zeros((len(TARGETS), MODULUS))  # V after the last position is 0: cut off
     grad, Q = np.zeros_like(theta), np.empty_like(theta)
     for t in reversed(range(T)):
         Q[:, :, :EOS], Q[:, :, EOS] = value[:, NEXT_SUM], HIT

@@ -1,7 +1,10 @@
-"""SGD and AdamW on dicts of arrays, after clipping the gradient's norm. AdamW: Loshchilov and Hutter (2017), arXiv:1711.05101.
+"""SGD and AdamW on dicts of arrays, after clipping the gradient's norm. AdamW: Loshchilov and Hutter (2017),
+arXiv:1711.05101.
 
-A step puts new arrays into `params` and never writes into the old ones, so whoever kept a shallow copy of the dict kept the old weights.
+A step puts new arrays into `params` and never writes into the old ones, so whoever kept a shallow copy of the dict kept
+the old weights.
 """
+
 import numpy as np
 
 
@@ -19,7 +22,13 @@ class SGD:
 
 class AdamW:
     def __init__(self, learning_rate, clip=1.0, betas=(0.9, 0.999), eps=1e-8, weight_decay=0.0):
-        self.learning_rate, self.clip, self.betas, self.eps, self.weight_decay = positive(learning_rate), clip, betas, eps, weight_decay
+        self.learning_rate, self.clip, self.betas, self.eps, self.weight_decay = (
+            positive(learning_rate),
+            clip,
+            betas,
+            eps,
+            weight_decay,
+        )
         self.steps, self.first, self.second = 0, {}, {}
 
     def step(self, params, grads):
@@ -30,7 +39,7 @@ class AdamW:
         for name, grad in grads.items():
             self.first[name] = b1 * self.first.get(name, 0) + (1 - b1) * grad
             self.second[name] = b2 * self.second.get(name, 0) + (1 - b2) * grad * grad
-            mean = self.first[name] / (1 - b1**self.steps)                              # both start at 0: undo that bias
+            mean = self.first[name] / (1 - b1**self.steps)  # both start at 0: undo that bias
             square = self.second[name] / (1 - b2**self.steps)
             decayed = params[name] * (1 - self.learning_rate * self.weight_decay)
             params[name] = decayed - self.learning_rate * mean / (np.sqrt(square) + self.eps)

@@ -1,9 +1,12 @@
-"""Three toy tasks with a verifiable answer for the tiny language model, and the supervised policies that reinforcement learning starts from.
+"""Three toy tasks with a verifiable answer for the tiny language model, and the supervised policies that reinforcement
+learning starts from.
 
-`Add`: a sum of two digits. `GradedAdd`: the same, paid by a judge that likes length. `Lookup`: a secret table behind a tool call, after
-Search-R1, arXiv:2503.09516. The demonstrations are made up (assumed shares stand at their line); nothing here is data of a real model.
-`python -m sim.worlds.tasks` fits the two policies again and writes them to sim/worlds/data.
+`Add`: a sum of two digits. `GradedAdd`: the same, paid by a judge that likes length. `Lookup`: a secret table behind a
+tool call, after Search-R1, arXiv:2503.09516. The demonstrations are made up (assumed shares stand at their line);
+nothing here is data of a real model. `python -m sim.worlds.tasks` fits the two policies again and writes them to
+sim/worlds/data.
 """
+
 from functools import cache
 from importlib.resources import files
 
@@ -13,17 +16,22 @@ from sim.worlds import tinylm
 from sim.worlds.optimizer import AdamW
 from sim.worlds.tinylm import ASK, CALL, EOS, EQUALS, FINAL, HMM, PAD, PLUS, RESULT, decode, log_softmax
 
-PAIRS = np.arange(100)                      # prompt e is e // 10 + e % 10
+PAIRS = np.arange(100)  # prompt e is e // 10 + e % 10
 
 
 class Add:
-    """`a + b =` for two digits: 100 prompts, completions of at most 8 tokens. Right: `Final: ` and the sum, after any number of `hmm `."""
+    """`a + b =` for two digits: 100 prompts, completions of at most 8 tokens. Right: `Final: ` and the sum, after any
+    number of `hmm `.
+    """
 
     T, pad, eos = 8, PAD, EOS
-    examples = [{"id": f"{e // 10}+{e % 10}", "prompt": f"{e // 10}+{e % 10}=", "expected_answer": str(e // 10 + e % 10)} for e in range(100)]
+    examples = [
+        {"id": f"{e // 10}+{e % 10}", "prompt": f"{e // 10}+{e % 10}=", "expected_answer": str(e // 10 + e % 10)}
+        for e in range(100)
+    ]
 
     def __init__(self, prompts=PAIRS):
-        self.prompts = prompts              # the ones to train on: some may be held out
+        self.prompts = prompts  # the ones to train on: some may be held out
 
     def batch_prompts(self, n, rng):
         return rng.choice(self.prompts, n)
@@ -31,21 +39,29 @@ class Add:
     refill_prompts = batch_prompts
 
     def prompt_ids(self, example):
-        return np.stack([example // 10, np.full_like(example, PLUS), example % 10, np.full_like(example, EQUALS)], axis=1)
+        return np.stack(
+            [example // 10, np.full_like(example, PLUS), example % 10, np.full_like(example, EQUALS)], axis=1
+        )
 
     def environment(self, example, rng):
         return None
 
     def answers(self, tokens, response_mask, finished):
-        """The answer of each completion as text, its thinking taken out; "" of one that never ended: a text cannot show a missing end."""
-        return [answer(row) if ended else "" for row, ended in zip(own_tokens(tokens, response_mask), finished.tolist())]
+        """The answer of each completion as text, its thinking taken out; "" of one that never ended: a text cannot show
+        a missing end.
+        """
+        return [
+            answer(row) if ended else "" for row, ended in zip(own_tokens(tokens, response_mask), finished.tolist())
+        ]
 
     def exact(self, policy):
         return {"pass_rate": exact_pass(policy)}
 
 
 class GradedAdd(Add):
-    """The same prompts, paid by a reward model with a length bias: c for every `hmm `. The accuracy stays the scorer's."""
+    """The same prompts, paid by a reward model with a length bias: c for every `hmm `. The accuracy stays the
+    scorer's.
+    """
 
     def __init__(self, c):
         super().__init__()
@@ -56,13 +72,15 @@ class GradedAdd(Add):
 
 
 class Lookup:
-    """`? k =` with a table drawn anew for each completion: right is `Final: ` and entry k, which only `<call> k` can tell.
+    """`? k =` with a table drawn anew for each completion: right is `Final: ` and entry k, which only `<call> k` can
+    tell.
 
-    The first call is answered with `length` tokens, the last of them the entry. Guessing blindly is right one time in ten.
+    The first call is answered with `length` tokens, the last of them the entry. Guessing blindly is right one time in
+    ten.
     """
 
     pad, eos = PAD, EOS
-    examples = [{"id": f"?{k}", "prompt": f"?{k}="} for k in range(10)]        # the answers are those of the ToolTable
+    examples = [{"id": f"?{k}", "prompt": f"?{k}="} for k in range(10)]  # the answers are those of the ToolTable
 
     def __init__(self, length=8):
         if length < 2:
@@ -75,21 +93,27 @@ class Lookup:
     refill_prompts = batch_prompts
 
     def prompt_ids(self, example):
-        return np.stack([np.full_like(example, PAD), np.full_like(example, ASK), example, np.full_like(example, EQUALS)], axis=1)
+        return np.stack(
+            [np.full_like(example, PAD), np.full_like(example, ASK), example, np.full_like(example, EQUALS)], axis=1
+        )
 
     def environment(self, example, rng):
         return ToolTable(example, self.length, rng)
 
     def answers(self, tokens, response_mask, finished):
-        """What the policy itself wrote after the tool's reply, its thinking taken out; "" if unfinished, or if it said `Final: ` twice."""
+        """What the policy itself wrote after the tool's reply, its thinking taken out; "" if unfinished, or if it said
+        `Final: ` twice.
+        """
         place = np.arange(self.T)
-        replied = np.where((response_mask == 0) & (tokens != PAD), place, -1).max(axis=1, keepdims=True)       # where the reply ended; -1: no call
+        replied = np.where((response_mask == 0) & (tokens != PAD), place, -1).max(
+            axis=1, keepdims=True
+        )  # where the reply ended; -1: no call
         once = ((tokens == FINAL) & (response_mask > 0)).sum(axis=1) == 1
         after = own_tokens(tokens, response_mask * (place > replied))
         return [answer(row) if counts else "" for row, counts in zip(after, (finished & once).tolist())]
 
     def exact(self, policy):
-        return {}                           # the table is drawn anew: every number is a sampled one
+        return {}  # the table is drawn anew: every number is a sampled one
 
 
 def own_tokens(tokens, response_mask):
@@ -111,10 +135,12 @@ class ToolTable:
     def __init__(self, key, length, rng):
         N = len(key)
         self.table, self.reply = rng.integers(10, size=(N, 10)), rng.integers(10, size=(N, length))
-        self.examples = [{"id": f"table {i}", "prompt": f"?{k}=", "expected_answer": str(row[k])}
-                         for i, (k, row) in enumerate(zip(key.tolist(), self.table.tolist()))]
-        self.reply[:, 0] = RESULT           # then random digits, and at last the entry that was asked for
-        self.start = np.full(N, -1)         # where the reply begins, -1 before the call
+        self.examples = [
+            {"id": f"table {i}", "prompt": f"?{k}=", "expected_answer": str(row[k])}
+            for i, (k, row) in enumerate(zip(key.tolist(), self.table.tolist()))
+        ]
+        self.reply[:, 0] = RESULT  # then random digits, and at last the entry that was asked for
+        self.start = np.full(N, -1)  # where the reply begins, -1 before the call
 
     def step(self, tokens, t):
         """The token that the tool writes at t in each row, -1 where it is the policy's turn, (N,)."""
@@ -128,27 +154,34 @@ class ToolTable:
 
 
 def exact_pass(policy):
-    """The probability that each prompt of `Add` is answered rightly, (100,): summed over all the completions that pass, nothing is sampled."""
+    """The probability that each prompt of `Add` is answered rightly, (100,): summed over all the completions that pass,
+    nothing is sampled.
+    """
     prompts, windows, prompt_of, window_of, where, token, completion, prompt = _passing()
-    seen = tinylm.share(policy.params, prompts, first_slot=0)[prompt_of] + tinylm.share(policy.params, windows, first_slot=tinylm.P)[window_of]
-    log_pi = log_softmax(tinylm.output(policy.params, np.tanh(seen + policy.params["b1"])))          # (1290, V)
+    seen = (
+        tinylm.share(policy.params, prompts, first_slot=0)[prompt_of]
+        + tinylm.share(policy.params, windows, first_slot=tinylm.P)[window_of]
+    )
+    log_pi = log_softmax(tinylm.output(policy.params, np.tanh(seen + policy.params["b1"])))  # (1290, V)
     return np.bincount(prompt, np.exp(np.bincount(completion, log_pi[where, token])), len(PAIRS))
 
 
 @cache
 def _passing():
-    """Every completion that passes, token by token, and the contexts of these tokens taken apart into prompts and windows, each once."""
+    """Every completion that passes, token by token, and the contexts of these tokens taken apart into prompts and
+    windows, each once.
+    """
     example, rows = [], []
     for e in range(100):
         digits = [int(digit) for digit in Add.examples[e]["expected_answer"]]
-        for thoughts in range(Add.T - len(digits) - 1):             # as many as leave room for Final:, the digits and the end
+        for thoughts in range(Add.T - len(digits) - 1):  # as many as leave room for Final:, the digits and the end
             example.append(e)
             rows.append(([HMM] * thoughts + [FINAL, *digits, EOS] + [PAD] * Add.T)[: Add.T])
     example, tokens = np.array(example), np.array(rows)
     live = tokens != PAD
     context, where = tinylm.distinct(Add().prompt_ids(example), tokens, live)
     prompts, prompt_of = np.unique(context[:, : tinylm.P], axis=0, return_inverse=True)
-    windows, window_of = np.unique(context[:, tinylm.P:], axis=0, return_inverse=True)
+    windows, window_of = np.unique(context[:, tinylm.P :], axis=0, return_inverse=True)
     return prompts, windows, prompt_of.ravel(), window_of.ravel(), where, tokens[live], np.nonzero(live)[0], example
 
 
@@ -161,7 +194,12 @@ def add_demonstrations(n, rng):
     formatted, endless = kind < 0.60, kind >= 0.85
     tokens = np.where(np.arange(Add.T) < np.where(endless, Add.T, thoughts)[:, None], HMM, PAD)
     last = thoughts
-    for token, written in ((np.full(n, FINAL), formatted), (shown // 10, shown >= 10), (shown % 10, True), (np.full(n, EOS), True)):
+    for token, written in (
+        (np.full(n, FINAL), formatted),
+        (shown // 10, shown >= 10),
+        (shown % 10, True),
+        (np.full(n, EOS), True),
+    ):
         row = np.flatnonzero(written & ~endless & (last < Add.T))
         tokens[row, last[row]] = token[row]
         last = last + written
@@ -169,16 +207,18 @@ def add_demonstrations(n, rng):
 
 
 def lookup_demonstrations(n, rng):
-    """The same for `Lookup`, with replies of 2 to 16 tokens, so that one policy serves every length. The reply is not in the mask."""
+    """The same for `Lookup`, with replies of 2 to 16 tokens, so that one policy serves every length. The reply is not
+    in the mask.
+    """
     longest = 16
     key, kind, length = rng.integers(10, size=n), rng.random(n), rng.integers(2, longest + 1, size=n)
     # assumed: .40 call and answer, .30 guess, .15 call for another entry, .15 call and ignore the reply
     called, ignored = (kind < 0.40) | (kind >= 0.70), kind >= 0.85
     asked = np.where((kind >= 0.70) & ~ignored, rng.integers(10, size=n), key)
-    entry = rng.integers(10, size=n)                    # one entry of a table is all that a row ever sees
+    entry = rng.integers(10, size=n)  # one entry of a table is all that a row ever sees
     said = np.where(called & ~ignored, entry, rng.integers(10, size=n))
     slot = np.arange(2 + longest + 3)
-    reply = np.where(called, 2 + length, 0)[:, None]    # where the reply ended
+    reply = np.where(called, 2 + length, 0)[:, None]  # where the reply ended
     tokens = np.where(slot < reply, rng.integers(10, size=(n, len(slot))), PAD)
     caller = np.flatnonzero(called)
     tokens[caller, 0], tokens[caller, 1], tokens[caller, 2] = CALL, asked[caller], RESULT
@@ -189,7 +229,9 @@ def lookup_demonstrations(n, rng):
 
 
 def supervised(demonstrations, steps=1500, n=128, seed=0):
-    """A policy fitted to demonstrations by maximum likelihood, a fresh batch of n each step, the learning rate falling from 0.02 to 0.0001."""
+    """A policy fitted to demonstrations by maximum likelihood, a fresh batch of n each step, the learning rate falling
+    from 0.02 to 0.0001.
+    """
     policy, rng, optimizer = tinylm.Policy(seed), np.random.default_rng(seed), AdamW(0.02, clip=1.0)
     for i in range(steps):
         optimizer.learning_rate = 0.02 + (1e-4 - 0.02) * i / steps

@@ -1,9 +1,12 @@
-"""A tiny autoregressive language model: a window of eight tokens, one tanh layer, exact log-probs and a backward pass of five lines.
+"""A tiny autoregressive language model: a window of eight tokens, one tanh layer, exact log-probs and a backward pass
+of five lines.
 
-The interface of a transformer policy without the attention: it sees the four prompt tokens and the last four tokens of the completion.
-8,708 parameters as a policy, 7,777 as a critic. The architecture is Bengio et al. (2003), A Neural Probabilistic Language Model, with one-hot
-inputs; it learns the tasks of sim/worlds/tasks.py in a hundred updates and does not generalize beyond the prompts it has seen.
+The interface of a transformer policy without the attention: it sees the four prompt tokens and the last four tokens of
+the completion. 8,708 parameters as a policy, 7,777 as a critic. The architecture is Bengio et al. (2003), A Neural
+Probabilistic Language Model, with one-hot inputs; it learns the tasks of sim/worlds/tasks.py in a hundred updates and
+does not generalize beyond the prompts it has seen.
 """
+
 import numpy as np
 
 from sim.worlds.optimizer import AdamW
@@ -11,9 +14,9 @@ from sim.worlds.optimizer import AdamW
 TEXT = [*"0123456789", "+", "=", "Final: ", "hmm ", "<call>", "<result>", "?", "<err>", "<eos>", "<pad>"]
 V = len(TEXT)
 PLUS, EQUALS, FINAL, HMM, CALL, RESULT, ASK, ERR, EOS, PAD = range(10, V)
-P, W, HIDDEN = 4, 4, 48                             # prompt slots, completion slots, hidden units
+P, W, HIDDEN = 4, 4, 48  # prompt slots, completion slots, hidden units
 SLOTS = P + W
-PLACE = np.int64(V) ** np.arange(SLOTS)             # a context as one number; 20^8 overflows the 32-bit integers of the browser
+PLACE = np.int64(V) ** np.arange(SLOTS)  # a context as one number; 20^8 overflows the 32-bit integers of the browser
 
 
 def decode(tokens):
@@ -22,16 +25,20 @@ def decode(tokens):
 
 
 def encode(text):
-    """The token ids of a text, the inverse of decode: no token's text begins another's, so there is one way to read it."""
+    """The token ids of a text, the inverse of decode: no token's text begins another's, so there is one way to read
+    it.
+    """
     ids = []
     while text:
         ids.append(next(i for i, piece in enumerate(TEXT) if text.startswith(piece)))
-        text = text[len(TEXT[ids[-1]]):]
+        text = text[len(TEXT[ids[-1]]) :]
     return ids
 
 
 def contexts(prompt, tokens):
-    """What each position sees, (N, P) and (N, T) -> (N, T, 8): the prompt, then the four tokens before it, padded at the left."""
+    """What each position sees, (N, P) and (N, T) -> (N, T, 8): the prompt, then the four tokens before it, padded at
+    the left.
+    """
     N, T = tokens.shape
     padded = np.concatenate([np.full((N, W), PAD), tokens], axis=1)
     window = np.lib.stride_tricks.sliding_window_view(padded, W, axis=1)[:, :T]
@@ -39,7 +46,8 @@ def contexts(prompt, tokens):
 
 
 def distinct(prompt, tokens, mask):
-    """The contexts that the tokens in the mask have, each once, (U, 8), and which of them each token has, (tokens in the mask,).
+    """The contexts that the tokens in the mask have, each once, (U, 8), and which of them each token has, (tokens in
+    the mask,).
 
     The completions of one prompt share most of their contexts: the net meets each only once.
     """
@@ -49,7 +57,7 @@ def distinct(prompt, tokens, mask):
 
 
 def log_softmax(logits):
-    shifted = logits - logits.max(axis=-1, keepdims=True)      # the max is subtracted first: exp(800) is inf
+    shifted = logits - logits.max(axis=-1, keepdims=True)  # the max is subtracted first: exp(800) is inf
     return shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))
 
 
@@ -60,22 +68,28 @@ class Policy:
         self.params = initial(np.random.default_rng(seed), outputs=V, scale=0.1)
 
     def prefill(self, prompt, temperature=1.0):
-        """decode(tokens, t) -> (N, V), the log-probs of the token at position t; what the prompt adds is summed once."""
+        """decode(tokens, t) -> (N, V), the log-probs of the token at position t; what the prompt adds is summed
+        once.
+        """
         seen = self.params["b1"] + share(self.params, prompt, first_slot=0)
 
         def decode(tokens, t):
             before = np.full((len(tokens), W), PAD)
-            before[:, max(W - t, 0):] = tokens[:, max(t - W, 0):t]
-            return log_softmax(output(self.params, np.tanh(seen + share(self.params, before, first_slot=P))) / temperature)
+            before[:, max(W - t, 0) :] = tokens[:, max(t - W, 0) : t]
+            return log_softmax(
+                output(self.params, np.tanh(seen + share(self.params, before, first_slot=P))) / temperature
+            )
 
         return decode
 
     def token_logp(self, prompt, tokens, mask, temperature=1.0):
-        """log pi of every token and the entropy of its distribution, both (N, T) and 0 off the mask; and what backward needs."""
+        """log pi of every token and the entropy of its distribution, both (N, T) and 0 off the mask; and what backward
+        needs.
+        """
         live = mask > 0
         context, where = distinct(prompt, tokens, mask)
         hidden = forward(self.params, context)
-        log_pi = log_softmax(output(self.params, hidden) / temperature)      # (U, V)
+        log_pi = log_softmax(output(self.params, hidden) / temperature)  # (U, V)
         pi = np.exp(log_pi)
         logp, entropy = np.zeros(mask.shape), np.zeros(mask.shape)
         logp[live] = log_pi[where, tokens[live]]
@@ -83,9 +97,13 @@ class Policy:
         return logp, entropy, (context, hidden, pi, live, where * V + tokens[live], temperature)
 
     def backward(self, cache, dlogp):
-        """Gradient of sum(dlogp * logp), with the keys of params. d logp / d logits = one-hot of the token - pi, over the temperature."""
+        """Gradient of sum(dlogp * logp), with the keys of params. d logp / d logits = one-hot of the token - pi, over
+        the temperature.
+        """
         context, hidden, pi, live, picked, temperature = cache
-        pushed = np.bincount(picked, dlogp[live], pi.size).reshape(pi.shape)      # (U, V): all tokens of one context added up
+        pushed = np.bincount(picked, dlogp[live], pi.size).reshape(
+            pi.shape
+        )  # (U, V): all tokens of one context added up
         dlogits = (pushed - pi * pushed.sum(axis=1, keepdims=True)) / temperature
         return gradient(self.params, context, hidden, dlogits)
 
@@ -119,7 +137,9 @@ class Critic:
 
 
 def initial(rng, outputs, scale):
-    """Weights of a net with this many outputs: unit variance before the tanh, outputs near zero, so the first policy is near uniform."""
+    """Weights of a net with this many outputs: unit variance before the tanh, outputs near zero, so the first policy is
+    near uniform.
+    """
     return {
         "W1": rng.normal(0, SLOTS**-0.5, (SLOTS * V, HIDDEN)),
         "b1": np.zeros(HIDDEN),
@@ -129,7 +149,9 @@ def initial(rng, outputs, scale):
 
 
 def share(params, tokens, first_slot):
-    """What tokens (M, slots) add to the hidden layer, (M, 48). One-hot times W1 is a sum of rows: the product costs 10x more in a browser."""
+    """What tokens (M, slots) add to the hidden layer, (M, 48). One-hot times W1 is a sum of rows: the product costs 10x
+    more in a browser.
+    """
     return sum(params["W1"].take(tokens[:, i] + (first_slot + i) * V, axis=0) for i in range(tokens.shape[1]))
 
 
@@ -143,8 +165,15 @@ def output(params, hidden):
 
 
 def gradient(params, context, hidden, doutput):
-    """Gradient of the parameters from that of the outputs, (M, outputs). A row of W1 collects the contexts that have its token in its slot."""
-    dbefore = (doutput @ params["W2"].T) * (1 - hidden * hidden)              # before the tanh, (M, 48)
+    """Gradient of the parameters from that of the outputs, (M, outputs). A row of W1 collects the contexts that have
+    its token in its slot.
+    """
+    dbefore = (doutput @ params["W2"].T) * (1 - hidden * hidden)  # before the tanh, (M, 48)
     flat, unit = dbefore.ravel(), np.arange(HIDDEN)
     slots = [np.bincount((context[:, i, None] * HIDDEN + unit).ravel(), flat, V * HIDDEN) for i in range(SLOTS)]
-    return {"W1": np.concatenate(slots).reshape(SLOTS * V, HIDDEN), "b1": dbefore.sum(axis=0), "W2": hidden.T @ doutput, "b2": doutput.sum(axis=0)}
+    return {
+        "W1": np.concatenate(slots).reshape(SLOTS * V, HIDDEN),
+        "b1": dbefore.sum(axis=0),
+        "W2": hidden.T @ doutput,
+        "b2": doutput.sum(axis=0),
+    }

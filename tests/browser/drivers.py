@@ -1,4 +1,7 @@
-"""Two browsers by the W3C's own protocols: Firefox by WebDriver BiDi, WebKitGTK by WebDriver. Each opens an address and answers an expression."""
+"""Two browsers by the W3C's own protocols: Firefox by WebDriver BiDi, WebKitGTK by WebDriver. Each opens an address and
+answers an expression.
+"""
+
 import json
 import os
 import re
@@ -20,7 +23,9 @@ class Firefox:
         self.faults, self.number = [], count()
         words = ["--headless", "--no-remote", "--profile", profile, "--remote-debugging-port", "0"]
         self.process = subprocess.Popen([program, *words], stderr=subprocess.PIPE, text=True)
-        address = next(found[1] for line in self.process.stderr if (found := re.search(r"BiDi listening on (\S+)", line)))
+        address = next(
+            found[1] for line in self.process.stderr if (found := re.search(r"BiDi listening on (\S+)", line))
+        )
         self.socket = connect(f"{address}/session", max_size=None)
         self.send("session.new", capabilities={})
         self.send("session.subscribe", events=["log.entryAdded"])
@@ -39,7 +44,12 @@ class Firefox:
         self.send("browsingContext.navigate", context=self.tab, url=address, wait="complete")
 
     def run(self, expression):
-        answer = self.send("script.evaluate", expression=f"JSON.stringify({expression})", target=dict(context=self.tab), awaitPromise=True)
+        answer = self.send(
+            "script.evaluate",
+            expression=f"JSON.stringify({expression})",
+            target=dict(context=self.tab),
+            awaitPromise=True,
+        )
         assert answer["type"] == "success", answer
         return json.loads(answer["result"].get("value", "null"))
 
@@ -52,13 +62,16 @@ class Firefox:
 
 class WebKit:
     """WebKitGTK's small browser on a screen that nobody sees."""
+
     faults = ()
 
     def __init__(self, program):
         with socket.create_server(("127.0.0.1", 0)) as free:
             port = free.getsockname()[1]
         screen = [os.environ["SCREEN"], "--auto-servernum", program, f"--port={port}"]
-        self.process = subprocess.Popen(screen, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+        self.process = subprocess.Popen(
+            screen, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
+        )
         self.address = f"http://127.0.0.1:{port}/session"
         for _ in range(100):
             with suppress(requests.ConnectionError):
@@ -81,5 +94,5 @@ class WebKit:
     def close(self):
         with suppress(Exception):
             requests.delete(self.address, timeout=20)
-        os.killpg(self.process.pid, signal.SIGTERM)        # the screen and the driver with the script that started them
+        os.killpg(self.process.pid, signal.SIGTERM)  # the screen and the driver with the script that started them
         self.process.wait()

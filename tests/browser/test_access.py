@@ -1,4 +1,7 @@
-"""Nobody is locked out: axe-core finds nothing, the keyboard reaches everything, and paper, forced colors and no scripts are served too."""
+"""Nobody is locked out: axe-core finds nothing, the keyboard reaches everything, and paper, forced colors and no
+scripts are served too.
+"""
+
 from pathlib import Path
 
 import pytest
@@ -9,21 +12,31 @@ from widgets.frame import host
 
 AXE = Path(__file__).parents[2] / "node_modules" / "axe-core" / "axe.min.js"
 LEVELS = ["wcag2a", "wcag2aa", "wcag21aa", "wcag22aa"]
-SETTLED = "scheme => document.body.dataset.mdColorScheme === scheme && document.getAnimations().every((one) => one.playState !== 'running')"
+SETTLED = (
+    "scheme => document.body.dataset.mdColorScheme === scheme && document.getAnimations().every((one) => "
+    "one.playState !== 'running')"
+)
 every_lesson = pytest.mark.parametrize("lesson", WITH_WIDGET, ids=lambda lesson: lesson.stem)
 
 
 def violations(page, part="html"):
-    """What axe-core finds in a part of the page, as [rule, first offending element, how many]; a formula is read as its MathML, its drawing is hidden."""
+    """What axe-core finds in a part of the page, as [rule, first offending element, how many]; a formula is read as its
+    MathML, its drawing is hidden.
+    """
     if not page.evaluate("'axe' in window"):
         page.evaluate(AXE.read_text(encoding="utf-8"))
     how = dict(runOnly=LEVELS, resultTypes=["violations"])
-    found = page.evaluate("([part, how]) => axe.run({ include: [part], exclude: ['.katex-html'] }, how).then((r) => r.violations)", [part, how])
+    found = page.evaluate(
+        "([part, how]) => axe.run({ include: [part], exclude: ['.katex-html'] }, how).then((r) => r.violations)",
+        [part, how],
+    )
     return [(v["id"], v["nodes"][0]["html"][:200], len(v["nodes"])) for v in found]
 
 
 def in_both_lights(page, turn=0):
-    """Light and dark by the header's own switch, one wide and the other as on a phone (which, changes from lesson to lesson), or each both."""
+    """Light and dark by the header's own switch, one wide and the other as on a phone (which, changes from lesson to
+    lesson), or each both.
+    """
     widths = (1280, 360) if turn % 2 == 0 else (360, 1280)
     for scheme, one in zip(("default", "slate"), widths):
         if page.evaluate("document.body.dataset.mdColorScheme") != scheme:
@@ -86,7 +99,7 @@ def test_without_scripts_there_are_text_figure_numbers_and_settings(browser, boo
     frame = last_frame(lesson.widget)
     assert page.locator("dl.readouts dd b").all_inner_texts() == [r["text"] for r in frame["readouts"]]
     still, plot = (page.locator(part).first.bounding_box()["height"] for part in (".plot svg.still", ".plot"))
-    assert 80 < still <= plot                       # whole, not cut at the foot
+    assert 80 < still <= plot  # whole, not cut at the foot
     assert page.locator("table.dt").is_visible()
     assert page.locator("h2").count() >= 5
     assert not page.faults
@@ -108,7 +121,10 @@ def test_print_shows_the_figure_its_numbers_its_settings_and_the_answers(page, b
 def test_forced_colors_keep_the_chosen_preset_and_the_marks(page, book):
     page.emulate_media(forced_colors="active")
     page.goto(book + "10-ppo/")
-    chosen, other = (page.locator(f".presets [aria-pressed={state}]").first.evaluate("e => getComputedStyle(e).backgroundColor") for state in ("true", "false"))
+    chosen, other = (
+        page.locator(f".presets [aria-pressed={state}]").first.evaluate("e => getComputedStyle(e).backgroundColor")
+        for state in ("true", "false")
+    )
     assert chosen != other
 
 

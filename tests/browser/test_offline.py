@@ -1,4 +1,7 @@
-"""The book with the cable pulled: what was opened works, what was not says so, all of it can be kept, and no page ever mixes two builds."""
+"""The book with the cable pulled: what was opened works, what was not says so, all of it can be kept, and no page ever
+mixes two builds.
+"""
+
 import json
 import os
 import re
@@ -15,13 +18,20 @@ from tools.runtime import offline
 from tools.runtime.serve import Handler, Server
 
 SITE = Path(os.environ.get("BOOK_SITE", "."))
-FIRST, SECOND = (next(lesson for lesson in WITH_WIDGET if lesson.widget == name) for name in ("kl_estimators", "kv_cache"))
-KEPT = "async () => !!(await caches.match(document.querySelector('script[src$=\"/assets/offline.js\"]').src.replace('assets/offline.js', 'files.json')))"
+FIRST, SECOND = (
+    next(lesson for lesson in WITH_WIDGET if lesson.widget == name) for name in ("kl_estimators", "kv_cache")
+)
+KEPT = (
+    "async () => !!(await "
+    "caches.match(document.querySelector('script[src$=\"/assets/offline.js\"]').src.replace('assets/offline.js', "
+    "'files.json')))"
+)
 BUILD = "document.querySelector('link[href*=\"/assets/style.css\"]').href.match(/build-\\w+/)[0]"
 
 
 class Recorder(Handler):
     """Serves as GitHub Pages does, and notes what was asked for."""
+
     def do_GET(self):
         self.server.asked.append(self.path)
         super().do_GET()
@@ -29,6 +39,7 @@ class Recorder(Handler):
 
 class Desk:
     """A server of our own below a path, a fresh browser profile, and the cable between them."""
+
     base = "/some-repo/"
 
     def __init__(self, browser, site, live=False):
@@ -43,7 +54,10 @@ class Desk:
         page = self.context.new_page()
         page.set_default_timeout(PATIENCE)
         page.failed = []
-        page.on("requestfailed", lambda request: page.failed.append(request.url) if "ABORTED" not in request.failure else None)     # by leaving the page
+        page.on(
+            "requestfailed",
+            lambda request: page.failed.append(request.url) if "ABORTED" not in request.failure else None,
+        )  # by leaving the page
         page.on("pageerror", lambda error: page.failed.append(str(error)))
         return page
 
@@ -54,7 +68,7 @@ class Desk:
 
     def pull_the_cable(self):
         self.context.set_offline(True)
-        self.stack.close()              # and nobody is at its other end
+        self.stack.close()  # and nobody is at its other end
 
     def leave(self):
         self.context.close()
@@ -81,7 +95,9 @@ def test_a_lesson_that_was_opened_works_with_the_cable_pulled(desk):
     page = desk.opened(FIRST.url)
     live(page, FIRST.widget)
     kept(page)
-    assert not RECORD or not [path for path in desk.server.asked if path.endswith((".zip", ".whl"))]       # they are for a start without the snapshot
+    assert not RECORD or not [
+        path for path in desk.server.asked if path.endswith((".zip", ".whl"))
+    ]  # they are for a start without the snapshot
     desk.pull_the_cable()
     page.reload()
     live(page, FIRST.widget)
@@ -155,13 +171,17 @@ def two_builds(tmp_path, browser):
         shutil.copytree(SITE, tmp_path / name)
     desk = Desk(browser, tmp_path / "site")
     for name in ("site", "next"):
-        sitemap = tmp_path / name / "sitemap.xml"                  # the theme swaps pages only at the address it was built for
+        sitemap = tmp_path / name / "sitemap.xml"  # the theme swaps pages only at the address it was built for
         sitemap.write_text(sitemap.read_text().replace(os.environ["BOOK_URL"], desk.address))
-    another_build(tmp_path / "next", {"widget.js": "globalThis.second = true;", "worker.js": "// second", "style.css": "body{--second:1}"})
+    another_build(
+        tmp_path / "next",
+        {"widget.js": "globalThis.second = true;", "worker.js": "// second", "style.css": "body{--second:1}"},
+    )
 
     def deploy():
         (tmp_path / "site").rename(tmp_path / "last")
         (tmp_path / "next").rename(tmp_path / "site")
+
     yield desk, deploy
     desk.leave()
 
@@ -171,7 +191,7 @@ def test_an_open_page_keeps_its_build_and_the_next_one_is_all_new(two_builds):
     page, other = desk.opened(FIRST.url), desk.opened(SECOND.url)
     live(page, FIRST.widget)
     kept(page)
-    other.reload()                                  # now the service worker answers for it
+    other.reload()  # now the service worker answers for it
     live(other, SECOND.widget)
     was, answers = page.evaluate(BUILD), []
     deploy()
@@ -191,11 +211,15 @@ def test_an_open_page_keeps_its_build_and_the_next_one_is_all_new(two_builds):
     live(page, SECOND.widget)
     assert page.url == desk.address + SECOND.url and page.evaluate(BUILD) != was
     assert page.evaluate("getComputedStyle(document.body).getPropertyValue('--second')") == "1"
-    assert not [url for url in page.evaluate("performance.getEntriesByType('resource').map(({ name }) => name)") if was in url]
+    assert not [
+        url for url in page.evaluate("performance.getEntriesByType('resource').map(({ name }) => name)") if was in url
+    ]
 
     # pages opened under the old build are renewed with the rest: offline, too, nothing is mixed
     kept(page)
-    page.wait_for_function(f"async (url) => (await (await caches.match(url)).text()).includes({BUILD})", arg=desk.address + FIRST.url)
+    page.wait_for_function(
+        f"async (url) => (await (await caches.match(url)).text()).includes({BUILD})", arg=desk.address + FIRST.url
+    )
     desk.pull_the_cable()
     page.goto(desk.address + FIRST.url)
     live(page, FIRST.widget)
@@ -238,8 +262,10 @@ def test_the_book_can_be_installed(desk):
     manifest = page.request.get(address).json()
     assert address == desk.address + "manifest.webmanifest" and manifest["start_url"] == manifest["scope"] == "./"
     for icon in manifest["icons"]:
-        size = page.evaluate("async (src) => { const i = new Image(); i.src = src; await i.decode(); return `${i.width}x${i.height}`; }",
-                             desk.address + icon["src"])
+        size = page.evaluate(
+            "async (src) => { const i = new Image(); i.src = src; await i.decode(); return `${i.width}x${i.height}`; }",
+            desk.address + icon["src"],
+        )
         assert size == icon["sizes"]
     errors = desk.context.new_cdp_session(page).send("Page.getAppManifest")["errors"]
     assert not errors, json.dumps(errors)

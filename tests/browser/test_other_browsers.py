@@ -1,4 +1,7 @@
-"""The book in Firefox and in WebKitGTK: a page, its Python, a knob, the break, and the very numbers of the other engines."""
+"""The book in Firefox and in WebKitGTK: a page, its Python, a knob, the break, and the very numbers of the other
+engines.
+"""
+
 import os
 import time
 
@@ -13,7 +16,10 @@ DRIVERS = {"FIREFOX": Firefox, "WEBKIT": WebKit}
 SHOWN = "[...document.querySelectorAll('dl.readouts dd b')].map((b) => b.textContent)"
 STATE = "document.querySelector('.rl-widget').dataset.state"
 TURN = """void [...document.querySelectorAll('.knob [type=range]')].slice(0, 1)
-    .forEach((knob) => { knob.value = knob.max; for (const type of ['input', 'change']) knob.dispatchEvent(new Event(type, { bubbles: true })); })"""
+    .forEach((knob) => {
+        knob.value = knob.max;
+        for (const type of ['input', 'change']) knob.dispatchEvent(new Event(type, { bubbles: true }));
+    })"""
 HASH = "document.querySelector('.hash').textContent"
 
 
@@ -63,7 +69,7 @@ def test_a_page_its_python_a_knob_the_break_and_every_bit_of_its_result(other, p
     until(other, "document.querySelector('.panels:not([hidden]) .plot .main-svg') !== null")
     assert list(other.faults) == []
 
-    page.goto(book + lesson.url)                    # Chromium
+    page.goto(book + lesson.url)  # Chromium
     live(page, lesson.widget)
     press(page, f".presets button >> nth={breaking}")
     assert other.run(HASH) == page.locator(".hash").text_content()

@@ -1,4 +1,7 @@
-"""Every lesson in a real browser: complete before Python, alive with it, the same numbers as natively, and readable without."""
+"""Every lesson in a real browser: complete before Python, alive with it, the same numbers as natively, and readable
+without.
+"""
+
 import csv
 import io
 import os
@@ -46,8 +49,10 @@ def plotly_takes_the_place_of_the_still_figure_and_no_more(page, held):
 
 def the_tab_key_reaches_every_control(page):
     page.locator("details.more").evaluate_all("all => all.forEach((more) => { more.open = true; })")
-    wanted = page.evaluate("""() => [...document.querySelectorAll('.rl-widget :is(button, input, select, summary, a, [tabindex="0"])')]
-        .filter((e) => e.checkVisibility({ visibilityProperty: true }) && e.tabIndex >= 0 && !(e.type === 'radio' && !e.checked))
+    wanted = page.evaluate("""() => [...document.querySelectorAll('.rl-widget *')]
+        .filter((e) => e.matches('button, input, select, summary, a, [tabindex="0"]'))
+        .filter((e) => e.checkVisibility({ visibilityProperty: true }) && e.tabIndex >= 0)
+        .filter((e) => !(e.type === 'radio' && !e.checked))
         .map((e, i) => e.dataset.stop = i).length""")
     page.locator(".presets button").first.focus()
     reached = set()
@@ -63,15 +68,19 @@ def a_link_in_the_prose_sets_what_it_says_and_all_else_to_its_default(page, defa
     assert links.count() >= 2
     links.first.click()
     asked = dict(parse_qsl(links.first.get_attribute("data-knobs")))
-    now = page.evaluate("import(document.querySelector('script[src$=\"assets/widget.js\"]').src.replace('widget', 'knobs'))"
-                        ".then(({ knobs }) => knobs(document.querySelector('rl-widget form')))")
+    now = page.evaluate(
+        "import(document.querySelector('script[src$=\"assets/widget.js\"]').src.replace('widget', 'knobs'))"
+        ".then(({ knobs }) => knobs(document.querySelector('rl-widget form')))"
+    )
     assert now == dict(parse_qsl(host.query(default))) | asked
 
 
 def nothing_scrolls_sideways(page):
     for width in (360, 390, 900, 1280, 1600):
         page.set_viewport_size({"width": width, "height": 800})
-        page.wait_for_function("document.documentElement.scrollWidth - innerWidth <= 1")       # the figure follows a moment later
+        page.wait_for_function(
+            "document.documentElement.scrollWidth - innerWidth <= 1"
+        )  # the figure follows a moment later
 
 
 def test_the_index_does_not_scroll_sideways(page, book):
@@ -93,7 +102,7 @@ def test_python_s_break_shows_the_native_numbers(page, book, lesson):
         shown, native = readouts(page), [r["text"] for r in frames[n]["readouts"]]
         assert all(near(a, b) for a, b in zip(shown, native, strict=True)), (n, shown, native)
         expect(page.locator(".rl-widget")).to_have_attribute("data-state", "broken" if frames[n]["broken"] else "live")
-        heard = page.locator(".brk [role=status]")            # the polite region says the result, not the event
+        heard = page.locator(".brk [role=status]")  # the polite region says the result, not the event
         expect(heard).to_contain_text(f"{frames[n]['readouts'][0]['label']} ")
         expect(heard).to_contain_text(re.compile(r"Broken\. .+" if frames[n]["broken"] else r"^(?!.*Broken\.)"))
 
@@ -112,14 +121,19 @@ def test_every_knob_reaches_the_figure_by_keyboard(page, book, lesson):
         if f.metadata["kind"] in ("slider", "ladder"):
             page.keyboard.press("End" if value == ends(f)[-1] else "Home")
         else:
-            page.evaluate("""([name, value]) => {
+            page.evaluate(
+                """([name, value]) => {
                 const control = document.querySelector('rl-widget').form.elements.namedItem(name);
                 control.value = value;
                 const moved = control.length && !control.options ? control[0] : control;
                 for (const type of ['input', 'change']) moved.dispatchEvent(new Event(type, { bubbles: true }));
-            }""", [f.name, host.spelled(value)])
+            }""",
+                [f.name, host.spelled(value)],
+            )
         expect(page).to_have_url(re.compile(f"[?&]{f.name}="))
-        assert page.evaluate("name => document.querySelector(`[data-knob=${name}]`).classList.contains('moved')", f.name)
+        assert page.evaluate(
+            "name => document.querySelector(`[data-knob=${name}]`).classList.contains('moved')", f.name
+        )
         page.wait_for_function("([name, value]) => window.drawn?.[name] === value", arg=[f.name, host.spelled(value)])
         page.click(".reset")
     page.wait_for_function("document.querySelector('rl-widget').settled")
@@ -160,7 +174,12 @@ def test_what_is_typed_beside_a_slider_is_taken_clamped_or_refused(page, book):
     page.goto(book + "10-ppo/")
     live(page, "ppo")
     field = page.locator("[data-knob=eps_low] [type=text]")
-    for typed, value, hint in (("0,3", "0.3", ""), ("7", None, "from"), ("abc", None, "a number from"), ("2e-1", "0.2", "")):
+    for typed, value, hint in (
+        ("0,3", "0.3", ""),
+        ("7", None, "from"),
+        ("abc", None, "a number from"),
+        ("2e-1", "0.2", ""),
+    ):
         field.fill(typed)
         field.press("Enter")
         if value:
@@ -190,7 +209,9 @@ def test_views_answer_to_the_arrow_keys(page, book):
     assert page.locator(".panels:not([hidden]) .plot").first.is_visible()
 
 
-@pytest.mark.parametrize("stem, name", [("20-kv-cache", "kv_cache"), ("03a-kl-estimators", "kl_estimators")], ids=["cells", "single runs"])
+@pytest.mark.parametrize(
+    "stem, name", [("20-kv-cache", "kv_cache"), ("03a-kl-estimators", "kl_estimators")], ids=["cells", "single runs"]
+)
 def test_the_data_behind_the_figure_can_be_read_and_saved(page, book, stem, name):
     page.goto(f"{book}{stem}/")
     live(page, name)
@@ -199,7 +220,9 @@ def test_the_data_behind_the_figure_can_be_read_and_saved(page, book, stem, name
     before = page.inner_text(".data tbody")
     assert page.locator(".data tbody tr").count() > 5
     press(page, ".presets button >> nth=2")
-    page.wait_for_function("before => document.querySelector('.data tbody').innerText !== before", arg=before)      # it follows the figure
+    page.wait_for_function(
+        "before => document.querySelector('.data tbody').innerText !== before", arg=before
+    )  # it follows the figure
     with page.expect_download() as download:
         page.click(".data a[download]")
     assert download.value.suggested_filename == f"{name}.csv"
@@ -207,7 +230,10 @@ def test_the_data_behind_the_figure_can_be_read_and_saved(page, book, stem, name
     native = unquote(data.file(panels, name).partition("utf-8,")[2].partition('"')[0])
     shown, native = (list(csv.reader(io.StringIO(text))) for text in (download.value.path().read_text(), native))
     assert len(shown) == len(native) > 20 and shown[0] == ["panel", "curve", "x", "value"]
-    assert all(a[:2] == b[:2] and (a[3] == b[3] or float(a[3]) == pytest.approx(float(b[3]), rel=1e-6)) for a, b in zip(shown, native))
+    assert all(
+        a[:2] == b[:2] and (a[3] == b[3] or float(a[3]) == pytest.approx(float(b[3]), rel=1e-6))
+        for a, b in zip(shown, native)
+    )
 
 
 def test_a_link_to_the_setting_and_the_code_of_a_block_can_be_copied(page, book):
@@ -220,8 +246,11 @@ def test_a_link_to_the_setting_and_the_code_of_a_block_can_be_copied(page, book)
     assert re.fullmatch(re.escape(book) + r"12-rloo/\?.*seed=3.*#rloo", copied())
     page.click(".src.diff .copy")
     page.wait_for_function("async () => !(await navigator.clipboard.readText()).startsWith('http')")
-    lines, whole = copied().splitlines(), (Path(__file__).parents[2] / "sim/algorithms/rloo.py").read_text().splitlines()
-    assert lines and set(lines) <= set(whole)               # nothing that was taken out, no heading
+    lines, whole = (
+        copied().splitlines(),
+        (Path(__file__).parents[2] / "sim/algorithms/rloo.py").read_text().splitlines(),
+    )
+    assert lines and set(lines) <= set(whole)  # nothing that was taken out, no heading
 
 
 def test_a_python_exception_is_shown_and_the_page_goes_on(page, book):
@@ -239,7 +268,9 @@ def test_a_python_exception_is_shown_and_the_page_goes_on(page, book):
 @every_lesson
 def test_every_number_links_to_the_line_that_computes_it(lesson):
     site = Path(os.environ["BOOK_SITE"])
-    readouts = re.search(r'<dl class="readouts">.*?</dl>', (site / lesson.url / "index.html").read_text(encoding="utf-8"))[0]
+    readouts = re.search(
+        r'<dl class="readouts">.*?</dl>', (site / lesson.url / "index.html").read_text(encoding="utf-8")
+    )[0]
     links = re.findall(r'<a href="\.\./code/(sim/[^"#]+\.html)#L(\d+)"', readouts)
     assert links
     for path, line in links:
@@ -271,10 +302,15 @@ def test_the_index_remembers_what_was_begun_and_done_in_this_browser(page, book)
     expect(mark).to_have_attribute("aria-label", "begun")
 
 
-@pytest.mark.parametrize("lesson", [lesson for lesson in WITH_WIDGET if THOROUGH or lesson.stem in ("10-ppo", "22b-long-tail")], ids=lambda lesson: lesson.stem)
+@pytest.mark.parametrize(
+    "lesson",
+    [lesson for lesson in WITH_WIDGET if THOROUGH or lesson.stem in ("10-ppo", "22b-long-tail")],
+    ids=lambda lesson: lesson.stem,
+)
 def test_an_address_with_a_place_ends_at_it_and_nothing_moves_under_the_reader_while_python_starts(page, book, lesson):
     top = "document.querySelector('#sources').getBoundingClientRect().top"
-    there = f"{top} >= 48 && ({top} <= 160 || scrollY + innerHeight >= document.documentElement.scrollHeight - 1)"       # below the header, or the page ends
+    # below the header, or the page ends
+    there = f"{top} >= 48 && ({top} <= 160 || scrollY + innerHeight >= document.documentElement.scrollHeight - 1)"
     page.goto(f"{book}{lesson.url}#sources")
     live(page, lesson.widget)
     assert page.evaluate(there)

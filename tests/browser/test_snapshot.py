@@ -1,4 +1,7 @@
-"""Python starts from the build's snapshot, and from nothing where the snapshot does not fit; a run that never ends is ended."""
+"""Python starts from the build's snapshot, and from nothing where the snapshot does not fit; a run that never ends is
+ended.
+"""
+
 import io
 import json
 import re
@@ -36,8 +39,17 @@ def moved_library(record):
 
 
 @needs_snapshot
-@pytest.mark.parametrize("change", [altered(table=1), altered(tableAfter=1), moved_library, altered(head=[0] * 148), lambda record: {}],
-                         ids=["another engine's table", "a table that ends elsewhere", "a library elsewhere", "the head of another Pyodide", "none"])
+@pytest.mark.parametrize(
+    "change",
+    [altered(table=1), altered(tableAfter=1), moved_library, altered(head=[0] * 148), lambda record: {}],
+    ids=[
+        "another engine's table",
+        "a table that ends elsewhere",
+        "a library elsewhere",
+        "the head of another Pyodide",
+        "none",
+    ],
+)
 def test_where_the_snapshot_does_not_fit_python_starts_plainly_and_the_reader_sees_no_difference(page, book, change):
     without(page, change)
     assert started(page, book) == "plain"
@@ -106,6 +118,7 @@ def with_python(page, path, more):
             for name in archive.namelist():
                 new.writestr(name, archive.read(name) + (more.encode() if name == path else b""))
         route.fulfill(body=changed.getvalue())
+
     page.route("**/vendor/python.zip", answer)
 
 
@@ -126,8 +139,13 @@ def test_a_run_that_never_ends_is_ended_and_the_next_setting_runs_from_a_new_sta
 
 def test_of_positions_that_come_faster_than_answers_the_newest_alone_is_computed(page, book):
     page.add_init_script("""globalThis.Worker = class extends Worker {
-        constructor(...words) { super(...words); this.addEventListener('message', ({ data }) => data.frame && (window.answers = (window.answers ?? 0) + 1)); }
-        postMessage(...words) { window.held ? window.held.push(() => super.postMessage(...words)) : super.postMessage(...words); }
+        constructor(...words) {
+            super(...words);
+            this.addEventListener('message', ({ data }) => data.frame && (window.answers = (window.answers ?? 0) + 1));
+        }
+        postMessage(...words) {
+            window.held ? window.held.push(() => super.postMessage(...words)) : super.postMessage(...words);
+        }
     }""")
     lesson = next(lesson for lesson in WITH_WIDGET if lesson.stem == "20-kv-cache")
     started(page, book, lesson)
@@ -144,7 +162,9 @@ def test_of_positions_that_come_faster_than_answers_the_newest_alone_is_computed
         window.held = undefined;
     }""")
     page.wait_for_function("document.querySelector('rl-widget').settled")
-    assert 1 <= page.evaluate("answers") - before <= 3      # it breathes between two messages too, and may take the last it has heard for the newest
+    assert (
+        1 <= page.evaluate("answers") - before <= 3
+    )  # it breathes between two messages too, and may take the last it has heard for the newest
 
 
 def test_the_time_of_the_first_answer_is_without_python_s_start(page, book):
@@ -158,7 +178,9 @@ def test_the_time_of_the_first_answer_is_without_python_s_start(page, book):
 
 def test_two_thousand_knob_moves_leave_no_garbage(page, book):
     """Neither in the page, nor in Python's memory, nor as Python objects that JavaScript still holds."""
-    worker = built("assets/worker.js").read_text().replace("  return widgets;", "  self.python = python;\n  return widgets;")
+    worker = (
+        built("assets/worker.js").read_text().replace("  return widgets;", "  self.python = python;\n  return widgets;")
+    )
     page.route("**/assets/worker.js", lambda route: route.fulfill(body=worker, content_type="text/javascript"))
     lesson = next(lesson for lesson in WITH_WIDGET if lesson.stem == "20-kv-cache")
     started(page, book, lesson)
@@ -166,26 +188,33 @@ def test_two_thousand_knob_moves_leave_no_garbage(page, book):
     devtools = page.context.new_cdp_session(page)
 
     def moved(times):
-        page.evaluate("""async (times) => {
-            const widget = document.querySelector('rl-widget'), knobs = [...widget.querySelectorAll('input[type=range]')];
+        page.evaluate(
+            """async (times) => {
+            const widget = document.querySelector('rl-widget');
+            const knobs = [...widget.querySelectorAll('input[type=range]')];
             for (let i = 0; i < times; i++) {
                 const knob = knobs[i % knobs.length];
                 knob.value === knob.max ? (knob.value = knob.min) : knob.stepUp();
                 knob.dispatchEvent(new Event('input', { bubbles: true }));
                 if (i % 10 === 9) await new Promise((resume) => setTimeout(resume));
             }
-        }""", times)
+        }""",
+            times,
+        )
         page.wait_for_function("document.querySelector('rl-widget').settled")
 
     def used():
         devtools.send("HeapProfiler.collectGarbage")
         objects = "python.runPython('import gc; gc.collect(); len(gc.get_objects())')"
-        return {"page": devtools.send("Runtime.getHeapUsage")["usedSize"], "wasm": page.workers[0].evaluate("python._module.HEAPU8.length"),
-                "objects": page.workers[0].evaluate(objects)}
+        return {
+            "page": devtools.send("Runtime.getHeapUsage")["usedSize"],
+            "wasm": page.workers[0].evaluate("python._module.HEAPU8.length"),
+            "objects": page.workers[0].evaluate(objects),
+        }
 
-    moved(2000)                                             # until every setting was seen and every cache is full: WebAssembly memory never shrinks
+    moved(2000)  # until every setting was seen and every cache is full: WebAssembly memory never shrinks
     before = used()
     moved(2000)
     after = used()
     assert all(after[what] <= 1.1 * before[what] for what in before), (before, after)
-    assert after["objects"] - before["objects"] < 1000      # fewer than one for every second move: no proxy is left behind
+    assert after["objects"] - before["objects"] < 1000  # fewer than one for every second move: no proxy is left behind

@@ -1,4 +1,7 @@
-"""The two commands where things go wrong: each ends in one sentence and leaves nothing half done. No test here uses the network."""
+"""The two commands where things go wrong: each ends in one sentence and leaves nothing half done. No test here uses the
+network.
+"""
+
 import ast
 import hashlib
 import http.client
@@ -41,10 +44,12 @@ def delivers(content):
 def fails(error):
     def function(*words):
         raise error
+
     return function
 
 
 # --- fetching
+
 
 def test_the_first_source_that_delivers_the_published_bytes_is_the_last_one_asked(caches):
     asked = []
@@ -61,7 +66,14 @@ def test_bytes_that_differ_from_the_published_sum_are_refused_and_not_kept(cache
 
 def test_when_no_source_answers_one_sentence_says_what_was_tried_and_where_the_file_goes(caches):
     with pytest.raises(Stop) as stopped:
-        fetch.wheel(WHEEL, SUM, [("the CDN", fails(urllib.error.URLError(OSError(-2, "Name or service not known")))), ("the index", fails(Stop("no answer")))])
+        fetch.wheel(
+            WHEEL,
+            SUM,
+            [
+                ("the CDN", fails(urllib.error.URLError(OSError(-2, "Name or service not known")))),
+                ("the index", fails(Stop("no answer"))),
+            ],
+        )
     sentence = str(stopped.value)
     assert "the CDN (Name or service not known)" in sentence and "the index (no answer)" in sentence
     assert str(fetch.CACHE / WHEEL) in sentence and SUM in sentence
@@ -102,7 +114,9 @@ def test_a_home_that_cannot_be_written_to_is_no_obstacle(caches, monkeypatch, tm
 
 def test_a_full_disk_is_not_blamed_on_the_source(caches):
     with pytest.raises(OSError, match="No space left"):
-        fetch.wheel(WHEEL, SUM, [("the CDN", fails(OSError(28, "No space left on device"))), ("the index", delivers(CONTENT))])
+        fetch.wheel(
+            WHEEL, SUM, [("the CDN", fails(OSError(28, "No space left on device"))), ("the index", delivers(CONTENT))]
+        )
     assert list(fetch.CACHE.iterdir()) == []
 
 
@@ -125,12 +139,13 @@ def test_a_damaged_npm_package_is_installed_again(tmp_path, monkeypatch):
         runs.append((command[1], command[-1]))
         files.write(tmp_path / "node_modules" / "katex" / "katex.css", CONTENT)
         return subprocess.CompletedProcess(command, 0, "", "")
+
     monkeypatch.setattr(fetch.subprocess, "run", npm)
     for damage in (None, None, "damage"):
         if damage:
             files.write(tmp_path / "node_modules" / "katex" / "katex.css", damage)
         assert fetch.npm_packages(["katex/katex.css"], {"PATH": ""}, "--omit=dev") == {"katex/katex.css": SUM}
-    assert runs == [("ci", "--omit=dev")] * 2               # at first, and after the damage
+    assert runs == [("ci", "--omit=dev")] * 2  # at first, and after the damage
 
 
 def test_npm_without_a_network_ends_in_one_sentence(tmp_path, monkeypatch):
@@ -144,9 +159,13 @@ def test_npm_without_a_network_ends_in_one_sentence(tmp_path, monkeypatch):
 
 # --- what is shipped
 
+
 def test_the_archive_of_our_python_depends_on_names_and_contents_alone(tmp_path):
     archives = []
-    for clone, order, when in (("one", ["kl.py", "tasks.json", "data/weights.npz"], 1e9), ("two", ["data/weights.npz", "tasks.json", "kl.py"], 1.5e9)):
+    for clone, order, when in (
+        ("one", ["kl.py", "tasks.json", "data/weights.npz"], 1e9),
+        ("two", ["data/weights.npz", "tasks.json", "kl.py"], 1.5e9),
+    ):
         for name in order:
             files.write(tmp_path / clone / "sim" / name, name)
             os.utime(tmp_path / clone / "sim" / name, (when, when))
@@ -157,7 +176,10 @@ def test_the_archive_of_our_python_depends_on_names_and_contents_alone(tmp_path)
 
 
 def test_the_style_sheet_of_the_formulas_names_one_font_format():
-    css = '@font-face{font-family:K;src:url(fonts/K.woff2) format("woff2"),url(fonts/K.woff) format("woff"),url(fonts/K.ttf) format("truetype")}'
+    css = (
+        '@font-face{font-family:K;src:url(fonts/K.woff2) format("woff2"),url(fonts/K.woff) '
+        'format("woff"),url(fonts/K.ttf) format("truetype")}'
+    )
     assert vendor.woff2_only(css) == '@font-face{font-family:K;src:url(K.woff2) format("woff2")}'
 
 
@@ -175,6 +197,7 @@ def test_every_pinned_package_carries_its_sums():
 
 # --- building
 
+
 @pytest.fixture
 def clone(tmp_path, monkeypatch):
     """A repository of one page, built without the runtime."""
@@ -184,11 +207,14 @@ def clone(tmp_path, monkeypatch):
     monkeypatch.setattr(book.environment, "install", lambda *lists: sys.executable)
     monkeypatch.setattr(book.environment, "with_node", lambda: dict(os.environ))
     monkeypatch.setattr(book.vendor, "fill", lambda *words: None)
-    files.write(tmp_path / "mkdocs.yml", "site_name: B\nsite_url: !ENV [SITE_URL, 'https://example.org/']\n"
-                                         "docs_dir: lessons\ntheme: {name: null, custom_dir: site}\n")
+    files.write(
+        tmp_path / "mkdocs.yml",
+        "site_name: B\nsite_url: !ENV [SITE_URL, 'https://example.org/']\n"
+        "docs_dir: lessons\ntheme: {name: null, custom_dir: site}\n",
+    )
     files.write(tmp_path / "site" / "main.html", "<link href={{ config.site_url }}>{{ page.content }}")
     files.write(tmp_path / "lessons" / "index.md", "one")
-    files.write(tmp_path / "tools" / "finish.py", "")
+    files.write(tmp_path / "tools" / "pages" / "finish.py", "")
     return tmp_path
 
 
@@ -218,9 +244,20 @@ def test_a_broken_link_stops_the_build_and_the_old_pages_stay(clone, capsys):
     assert list((clone / "_cache").iterdir()) == []
 
 
-@pytest.mark.parametrize(("link", "complaint"), [("code/kl.html#L9", "leads to no such anchor"), ("code/kl.html", None), ("code/kl.html#L1", None),
-                                                 ("code/gone.html", "leads to no file"), ("#nowhere", "leads to no such anchor"), ("#here", None),
-                                                 ("https://example.org/#x", None), ("../", None), ("code/?a=1#L1", "leads to no file")])
+@pytest.mark.parametrize(
+    ("link", "complaint"),
+    [
+        ("code/kl.html#L9", "leads to no such anchor"),
+        ("code/kl.html", None),
+        ("code/kl.html#L1", None),
+        ("code/gone.html", "leads to no file"),
+        ("#nowhere", "leads to no such anchor"),
+        ("#here", None),
+        ("https://example.org/#x", None),
+        ("../", None),
+        ("code/?a=1#L1", "leads to no file"),
+    ],
+)
 def test_every_link_of_a_page_leads_somewhere(link, complaint, tmp_path):
     files.write(tmp_path / "index.html", "")
     files.write(tmp_path / "ppo" / "index.html", f'<p id="here"><a class="x" href="{link}">')
@@ -249,10 +286,16 @@ def test_an_interrupted_build_leaves_the_old_pages(clone, monkeypatch):
 def test_what_is_generated_or_hidden_is_no_source(clone):
     for name in ("site/vendor/python.zip", "sim/__pycache__/kl.pyc", "lessons/.index.md.swp", "lessons/index.md~"):
         files.write(clone / name, "x")
-    assert [path.relative_to(clone).as_posix() for path in book.sources()] == ["lessons/index.md", "site/main.html", "tools/pages/finish.py", "mkdocs.yml"]
+    assert [path.relative_to(clone).as_posix() for path in book.sources()] == [
+        "lessons/index.md",
+        "site/main.html",
+        "tools/pages/finish.py",
+        "mkdocs.yml",
+    ]
 
 
 # --- the environment
+
 
 def test_an_interrupted_installation_is_begun_afresh(tmp_path, monkeypatch):
     made, outcomes = [], iter([KeyboardInterrupt, (0, [])])
@@ -269,11 +312,12 @@ def test_an_interrupted_installation_is_begun_afresh(tmp_path, monkeypatch):
         if outcome is KeyboardInterrupt:
             raise KeyboardInterrupt
         return outcome
+
     monkeypatch.setattr(environment, "run", pip)
     with pytest.raises(KeyboardInterrupt):
         environment.install("requirements.txt")
     environment.install("requirements.txt")
-    environment.install("requirements.txt")     # a third run of pip would exhaust `outcomes`
+    environment.install("requirements.txt")  # a third run of pip would exhaust `outcomes`
     assert made == [1]
 
 
@@ -282,7 +326,11 @@ def test_pip_without_a_network_ends_in_one_sentence(tmp_path, monkeypatch):
     for name in ("STAMPS", "UNFINISHED"):
         monkeypatch.setattr(environment, name, tmp_path / name)
     monkeypatch.setattr(environment, "answers", lambda command: True)
-    monkeypatch.setattr(environment, "run", lambda *words, **options: (1, ["WARNING: retrying", "ERROR: No matching distribution found for mkdocs==1.6.1"]))
+    monkeypatch.setattr(
+        environment,
+        "run",
+        lambda *words, **options: (1, ["WARNING: retrying", "ERROR: No matching distribution found for mkdocs==1.6.1"]),
+    )
     files.write(tmp_path / "requirements.txt", "mkdocs==1.6.1")
     with pytest.raises(Stop, match=r"No matching distribution found for mkdocs==1\.6\.1.*needs a network"):
         environment.install("requirements.txt")
@@ -305,6 +353,7 @@ def test_no_chromium_at_all_is_one_sentence(monkeypatch):
 
 # --- the commands
 
+
 def test_an_old_python_is_told_which_one_is_needed(monkeypatch):
     monkeypatch.setattr(build.sys, "version_info", (3, 10, 13, "final", 0))
     assert build.main("build").startswith("This needs Python 3.11 or newer; this is Python 3.10")
@@ -320,13 +369,19 @@ def test_ctrl_c_ends_in_one_sentence(monkeypatch, capsys):
     assert capsys.readouterr().out.strip().startswith("Stopped.")
 
 
-@pytest.mark.parametrize(("error", "sentence"), [(OSError(28, "No space left on device"), "The disk is full"), (Stop("npm: code ENOSPC"), "The disk is full"),
-                                                 (Stop("npm is missing."), "npm is missing."),
-                                                 (PermissionError(13, "Permission denied", "_site"), "Permission denied: _site")])
+@pytest.mark.parametrize(
+    ("error", "sentence"),
+    [
+        (OSError(28, "No space left on device"), "The disk is full"),
+        (Stop("npm: code ENOSPC"), "The disk is full"),
+        (Stop("npm is missing."), "npm is missing."),
+        (PermissionError(13, "Permission denied", "_site"), "Permission denied: _site"),
+    ],
+)
 def test_what_stops_a_command_is_one_sentence_on_standard_error(error, sentence, monkeypatch):
     monkeypatch.setattr(build, "build", fails(error))
     said = build.main("build")
-    assert said.startswith(sentence) and "\n" not in said          # sys.exit prints a string to standard error, status 1
+    assert said.startswith(sentence) and "\n" not in said  # sys.exit prints a string to standard error, status 1
 
 
 def test_without_a_verb_the_verbs_are_explained(capsys):
@@ -336,17 +391,33 @@ def test_without_a_verb_the_verbs_are_explained(capsys):
     assert build.main("biuld") == 2
 
 
-@pytest.mark.parametrize(("words", "needed"), [([], True), (["tests"], True), (["tests/browser/test_pages.py"], True), (["-k", "kl"], True),
-                                               (["tests/build"], False), (["tests/build/test_build.py::test_x", "-q"], False)])
+@pytest.mark.parametrize(
+    ("words", "needed"),
+    [
+        ([], True),
+        (["tests"], True),
+        (["tests/browser/test_pages.py"], True),
+        (["-k", "kl"], True),
+        (["tests/build"], False),
+        (["tests/build/test_build.py::test_x", "-q"], False),
+    ],
+)
 def test_a_browser_is_only_looked_for_when_its_tests_may_run(words, needed):
     assert build.browser_asked_for(words) == needed
 
 
 # --- serving
 
+
 @pytest.fixture
 def served(tmp_path):
-    for name, content in {"index.html": "<html>home", "404.html": "lost", "a.mjs": "x", "a.wasm": "x", "deep/index.html": "deep"}.items():
+    for name, content in {
+        "index.html": "<html>home",
+        "404.html": "lost",
+        "a.mjs": "x",
+        "a.wasm": "x",
+        "deep/index.html": "deep",
+    }.items():
         files.write(tmp_path / name, content)
     with Server(tmp_path, port=8700, base="/book/", live=True) as server:
         yield server
@@ -390,7 +461,9 @@ def test_a_reader_who_hangs_up_disturbs_nobody(served, capfd):
     for _ in range(3):
         line = socket.create_connection(("127.0.0.1", served.port))
         line.sendall(b"GET /book/big.wasm HTTP/1.1\r\nHost: x\r\n\r\n")
-        line.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))      # close with a reset, as a closed tab does
+        line.setsockopt(
+            socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0)
+        )  # close with a reset, as a closed tab does
         line.close()
     assert fetched(served.address)[0] == 200
     assert capfd.readouterr().err == ""

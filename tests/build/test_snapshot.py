@@ -1,4 +1,7 @@
-"""The snapshot's two files: what they are made from, what they hold, and what is there without a browser. No test here starts one."""
+"""The snapshot's two files: what they are made from, what they hold, and what is there without a browser. No test here
+starts one.
+"""
+
 import gzip
 import json
 import os
@@ -45,7 +48,9 @@ def inputs(tmp_path, monkeypatch):
         archive.writestr("numpy/a.so", b"\0asm of a")
     monkeypatch.setattr(fetch, "CACHE", tmp_path / "cache")
     (tmp_path / "site" / "vendor" / "pyodide").mkdir(parents=True)
-    (tmp_path / "site" / "vendor" / "pyodide" / "pyodide-lock.json").write_text('{"info": {"version": "0"}, "packages": {"numpy": {}}}')
+    (tmp_path / "site" / "vendor" / "pyodide" / "pyodide-lock.json").write_text(
+        '{"info": {"version": "0"}, "packages": {"numpy": {}}}'
+    )
     (tmp_path / "site" / "vendor" / "python.zip").write_text("our modules")
     (tmp_path / "site" / "assets").mkdir()
     (tmp_path / "site" / "assets" / "snapshot.js").write_text("loader")
@@ -58,13 +63,15 @@ def test_what_is_packed_and_what_a_fresh_instance_has_make_the_memory_again(inpu
     pages = [chance.choice([bytes(PAGE), b"s" * PAGE, chance.randbytes(PAGE)]) for _ in range(64)]
     fresh = bytearray(b"".join(page if chance.random() < 0.5 else chance.randbytes(PAGE) for page in pages))
     memory, library = b"".join(pages), {"path": "/lib/python3/site-packages/numpy/a.so"}
-    content, record = snapshot.packed({"heap": 64 * PAGE, "libraries": [library]}, b"head" * 36 + memory, bytes(fresh), inputs[1])
+    content, record = snapshot.packed(
+        {"heap": 64 * PAGE, "libraries": [library]}, b"head" * 36 + memory, bytes(fresh), inputs[1]
+    )
     body, at = gzip.decompress(content), 0
-    for where, length in record["stored"]:                  # as site/assets/snapshot.js puts them into a fresh instance
-        fresh[where:where + length] = body[at:at + length]
+    for where, length in record["stored"]:  # as site/assets/snapshot.js puts them into a fresh instance
+        fresh[where : where + length] = body[at : at + length]
         at += length
     assert bytes(fresh) == memory and bytes(record["head"]) == b"head" * 36
-    assert body[library["at"]:library["at"] + library["size"]] == b"\0asm of a"
+    assert body[library["at"] : library["at"] + library["size"]] == b"\0asm of a"
     assert len(body) < len(memory)
 
 
@@ -109,15 +116,23 @@ def test_without_a_browser_the_pages_are_built_and_the_reason_is_said(inputs, mo
 
 
 def test_a_browser_that_cannot_make_it_is_named_and_the_pages_are_built(inputs, monkeypatch, capsys):
-    monkeypatch.setenv("CHROMIUM", str(inputs[1]))          # a file that is no program
+    monkeypatch.setenv("CHROMIUM", str(inputs[1]))  # a file that is no program
     assert snapshot.pieces(*inputs) == {"snapshot.json": b"{}"}
     assert str(inputs[1]) in capsys.readouterr().out
 
 
 def test_no_widget_imports_or_opens_anything_that_the_snapshot_has_not():
-    """What is imported or read while a widget runs would not be found: a snapshot has no files, and numpy puts off some of its imports."""
+    """What is imported or read while a widget runs would not be found: a snapshot has no files, and numpy puts off some
+    of its imports.
+    """
     script = snapshot.IMPORTS + RUN_ALL
-    done = subprocess.run([sys.executable, "-c", script], cwd=snapshot.ROOT, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": "."})
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        cwd=snapshot.ROOT,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": "."},
+    )
     assert (done.returncode, done.stdout.split()) == (0, []), done.stderr
 
 

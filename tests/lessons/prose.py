@@ -1,4 +1,5 @@
 """Read a lesson as its reader does, and hold the numbers it states against the code that computes them."""
+
 import re
 from pathlib import Path
 
@@ -13,8 +14,14 @@ class Lesson:
         self.text = self.path.read_text(encoding="utf-8")
 
     def says(self, number, value):
-        """The text states `number` as written, and `value` rounds to it: half a unit of the last digit shown is allowed."""
-        assert re.search(rf"(?<![\d.,]){re.escape(number)}(?![\d]|[.,]\d)", self.text), f"{self.path.name} does not say {number}"
+        """The text states `number` as written, and `value` rounds to it: half a unit of the last digit shown is
+        allowed.
+        """
+        assert re.search(rf"(?<![\d.,]){re.escape(number)}(?![\d]|[.,]\d)", self.text), (
+            f"{self.path.name} does not say {number}"
+        )
         digits = number.replace("−", "-").replace(",", "").rstrip("%")
         decimals = len(digits.partition(".")[2])
-        assert abs(float(digits) - float(value)) <= 0.5000001 * 10**-decimals, f"{self.path.name} says {number}, the code says {value}"
+        assert abs(float(digits) - float(value)) <= 0.5000001 * 10**-decimals, (
+            f"{self.path.name} says {number}, the code says {value}"
+        )

@@ -22,7 +22,7 @@ def settled(**knobs):
 @pytest.mark.parametrize("digits, right", [([1, 2], True), ([3], True), ([3, 3, 3, 1], True), ([2, 2], False)])
 def test_the_task_judges_the_examples_as_the_text_does(digits, right):
     tokens = np.full((1, modsum.T), modsum.EOS)
-    tokens[0, :len(digits)] = np.array(digits) - 1          # token 0 is the digit 1
+    tokens[0, : len(digits)] = np.array(digits) - 1  # token 0 is the digit 1
     own = (np.arange(modsum.T) <= len(digits))[None].astype(float)
     (answer,) = modsum.Task().answers(tokens, own, np.array([True]))
     assert (answer == f"Final: {modsum.TARGETS[0]}") == right
@@ -42,13 +42,16 @@ def test_the_starting_policy_is_as_the_text_says():
 
 
 def test_the_best_of_64_is_0_935_without_training():
-    LESSON.says("0.935", np.mean(1 - (1 - START) ** 64))        # closed form
+    LESSON.says("0.935", np.mean(1 - (1 - START) ** 64))  # closed form
 
 
 def test_line_3_is_the_gradient_of_the_pass_rate():
-    logits = np.array([0.3, -0.2, 0.1, 0.4])                    # one decision, four completions, the last two of them right
+    logits = np.array([0.3, -0.2, 0.1, 0.4])  # one decision, four completions, the last two of them right
     reward, pi = np.array([0.0, 0.0, 1.0, 1.0]), np.exp(logits) / np.exp(logits).sum()
-    slopes = [reinforce.surrogate(np.log(pi[y]), np.log(pi[y]), reinforce.advantage(reward[[y]], None)[0])[1] for y in range(4)]
+    slopes = [
+        reinforce.surrogate(np.log(pi[y]), np.log(pi[y]), reinforce.advantage(reward[[y]], None)[0])[1]
+        for y in range(4)
+    ]
     by_identity = sum(pi[y] * slopes[y] * (np.eye(4)[y] - pi) for y in range(4))
     step, J = 1e-6, lambda z: (np.exp(z) / np.exp(z).sum()) @ reward
     by_difference = np.array([(J(logits + step * e) - J(logits - step * e)) / (2 * step) for e in np.eye(4)])
@@ -82,7 +85,7 @@ def test_the_reference_may_be_missing_and_the_loop_still_learns():
 
 
 def test_five_points_on_a_hundred_prompts_lie_well_inside_the_noise():
-    half_width = 1.96 * np.sqrt(2 * 0.25 / 100)                 # difference of two independent shares near one half
+    half_width = 1.96 * np.sqrt(2 * 0.25 / 100)  # difference of two independent shares near one half
     LESSON.says("13.9", 100 * half_width)
 
 
@@ -93,5 +96,13 @@ def test_the_setting_of_the_figure_is_as_the_text_says():
 
 def test_four_lines_and_six_roles():
     assert re.findall(r"^(\d)\. \*\*", LESSON.text, re.M) == ["1", "2", "3", "4"]
-    table = LESSON.text[LESSON.text.index("| role | verl"):]
-    assert re.findall(r"^\| ([\w. ]+?) \|", table, re.M)[1:] == ["rollout", "env.verify", "reference", "algorithm", "trainer", "controller", "weight sync"]
+    table = LESSON.text[LESSON.text.index("| role | verl") :]
+    assert re.findall(r"^\| ([\w. ]+?) \|", table, re.M)[1:] == [
+        "rollout",
+        "env.verify",
+        "reference",
+        "algorithm",
+        "trainer",
+        "controller",
+        "weight sync",
+    ]

@@ -1,4 +1,5 @@
 """The numbers of the lesson on what reinforcement learning adds, recomputed."""
+
 import re
 from functools import cache
 from unittest.mock import patch
@@ -39,7 +40,10 @@ def test_the_optimum_of_imitation():
 def test_the_table_of_the_one_push():
     arms = np.array([0, 3, 3, 1])
     rewards = REWARD[arms]
-    plain, compared = (bandit.softmax(np.log(SHOWN) + bandit.push(SHOWN, arms, rewards - b(rewards))) for b in (bandit.no_baseline, bandit.leave_one_out))
+    plain, compared = (
+        bandit.softmax(np.log(SHOWN) + bandit.push(SHOWN, arms, rewards - b(rewards)))
+        for b in (bandit.no_baseline, bandit.leave_one_out)
+    )
     rows = re.findall(r"^\| `.+?` \| (0\.\d{3}) \| (0\.\d{3}) \| (0\.\d{3}) \|$", LESSON.text, re.M)
     np.testing.assert_allclose(np.array(rows, float), np.array([SHOWN, plain, compared]).T, atol=0.0005)
     np.testing.assert_allclose(rewards - bandit.leave_one_out(rewards), [1, -1 / 3, -1 / 3, -1 / 3])
@@ -52,7 +56,9 @@ def test_the_closed_form_at_the_start():
 
 def test_the_chain_of_tokens():
     tokens = np.array([[tinylm.FINAL, 1, 2, tinylm.EOS] + [tinylm.PAD] * 4])
-    logp, _, _ = tasks.checkpoint("add").token_logp(tasks.Add().prompt_ids(np.array([75])), tokens, (tokens != tinylm.PAD).astype(float))
+    logp, _, _ = tasks.checkpoint("add").token_logp(
+        tasks.Add().prompt_ids(np.array([75])), tokens, (tokens != tinylm.PAD).astype(float)
+    )
     row = " | ".join([*(f"{p:.3f}" for p in np.exp(logp[0, :4])), f"{np.exp(logp.sum()):.3f}"])
     assert f"| probability | {row} |" in LESSON.text
     row = " | ".join([*(f"{p:.3f}" for p in logp[0, :4]), f"{logp.sum():.3f}"]).replace("-", "−")
@@ -107,8 +113,14 @@ def test_the_two_divergences():
 
 
 def test_the_price_on_the_distance_is_a_reverse_divergence():
-    reward, beta, ref, pi = np.array([1.0, 0.2, 0.0, 0.5]), 0.3, np.array([0.1, 0.2, 0.3, 0.4]), np.array([0.4, 0.3, 0.2, 0.1])
+    reward, beta, ref, pi = (
+        np.array([1.0, 0.2, 0.0, 0.5]),
+        0.3,
+        np.array([0.1, 0.2, 0.3, 0.4]),
+        np.array([0.4, 0.3, 0.2, 0.1]),
+    )
     best = kl.reverse_kl_optimum(reward, ref, beta)
+
     def objective(p):
         return p @ reward - beta * kl.divergence(p, ref)
 

@@ -1,4 +1,5 @@
 """The numbers of the lesson on rollouts, recomputed."""
+
 import re
 from functools import cache
 from urllib.parse import parse_qsl
@@ -32,8 +33,16 @@ def after(**knobs):
 
 
 def trained(groups, K, seed, passes=1, temperature=1.0):
-    run = add_run(grpo, seed=seed, groups=groups, K=K, hyper=dict(inner_epochs=passes, beta=0.0), hooks=dict(weights=lambda mask: mask / mask.sum()),
-                  temperature=temperature, exact_every=60)
+    run = add_run(
+        grpo,
+        seed=seed,
+        groups=groups,
+        K=K,
+        hyper=dict(inner_epochs=passes, beta=0.0),
+        hooks=dict(weights=lambda mask: mask / mask.sum()),
+        temperature=temperature,
+        exact_every=60,
+    )
     return list(run.frames(60))
 
 
@@ -46,11 +55,18 @@ def test_the_table_of_the_record():
         assert f"| {words} | {numbers} | end | {verdict} |" in LESSON.text and widget.WORDS[said] == verdict
     tokens, logp, said = rows[6]
     assert said == "truncated" and {TEXT[token] for token in tokens} == {"hmm "}
-    assert f"| `hmm` × 8 | {' '.join(f'{p:.3f}' for p in logp[:5]).replace('-', '−')} … | length | cut off |" in LESSON.text
+    assert (
+        f"| `hmm` × 8 | {' '.join(f'{p:.3f}' for p in logp[:5]).replace('-', '−')} … | length | cut off |"
+        in LESSON.text
+    )
 
 
 def test_four_distributions_of_one_set_of_logits():
-    for name, logp in (("$\\tau=0.5$", log_softmax(LOGITS / 0.5)), ("$\\tau=1$", log_softmax(LOGITS)), ("$\\tau=2$", log_softmax(LOGITS / 2))):
+    for name, logp in (
+        ("$\\tau=0.5$", log_softmax(LOGITS / 0.5)),
+        ("$\\tau=1$", log_softmax(LOGITS)),
+        ("$\\tau=2$", log_softmax(LOGITS / 2)),
+    ):
         assert f"| {name} | {' | '.join(f'{p:.3f}' for p in np.exp(logp[0]))} |" in LESSON.text
     kept = np.exp(nucleus(log_softmax(LOGITS), 0.8)[0])
     assert f"| $\\tau=1$, top-p 0.8 | {kept[0]:.3f} | {kept[1]:.3f} | 0 | 0 |" in LESSON.text and (kept[2:] == 0).all()

@@ -1,4 +1,5 @@
 """The numbers of the lesson on reward and reference, recomputed."""
+
 import re
 from functools import cache
 from urllib.parse import parse_qsl
@@ -28,8 +29,12 @@ def end(**knobs):
 
 
 def test_the_table_of_five_answers():
-    for words, share, gold, paid in zip(("`Final: 12`", "`Final: 13`", "`Final: 11`", "`12`", "`hmm hmm hmm …`, never ends"),
-                                        hacking.SHARES, hacking.GOLD, hacking.proxy(1.5)):
+    for words, share, gold, paid in zip(
+        ("`Final: 12`", "`Final: 13`", "`Final: 11`", "`12`", "`hmm hmm hmm …`, never ends"),
+        hacking.SHARES,
+        hacking.GOLD,
+        hacking.proxy(1.5),
+    ):
         assert f"| {words} | {share:.2f} | {gold:g} | {paid:g} |" in LESSON.text
 
 
@@ -68,7 +73,9 @@ def test_the_three_estimators():
     LESSON.says("0.635", np.sqrt(moments.variance[0]))
     gradient = {k: kl.penalty_gradient(policy, ref, policy, scores, k, "loss") for k in kl.VALUE}
     np.testing.assert_allclose(gradient["k1"], 0, atol=1e-12)
-    np.testing.assert_allclose(gradient["k2"], [0.249532985, -0.0831776617, -0.1663553233], atol=1e-9)     # central differences of KL(p‖q)
+    np.testing.assert_allclose(
+        gradient["k2"], [0.249532985, -0.0831776617, -0.1663553233], atol=1e-9
+    )  # central differences of KL(p‖q)
     np.testing.assert_allclose(gradient["k2"], kl.reverse_kl_gradient(policy, ref, scores), atol=1e-12)
     np.testing.assert_allclose(gradient["k3"], policy - ref, atol=1e-12)
     assert "(0.250, −0.083, −0.166)" in LESSON.text and "(0.3, 0, −0.3)" in LESSON.text
@@ -102,7 +109,9 @@ def test_the_model_that_falls_for_a_hack_it_should_not_want_and_the_one_that_goe
 def test_how_long_the_far_and_right_model_thinks():
     """anchored.train without a price, up to the batch of its last point."""
     c = 0.5 / anchored.THOUGHTS
-    controller = add_run(dr_grpo, task=tasks.GradedAdd(c), hyper=dict(beta=0.0, inner_epochs=1), exact_every=widget.UPDATES + 1)
+    controller = add_run(
+        dr_grpo, task=tasks.GradedAdd(c), hyper=dict(beta=0.0, inner_epochs=1), exact_every=widget.UPDATES + 1
+    )
     batch = [event.summary["batch"] for event in controller.iterate(widget.UPDATES + 1) if event.role == "env"][-1]
     assert batch.reward.mean() == end(beta=0.0, hack=0.5).proxy
     thoughts = ((batch.tokens == tinylm.HMM) * batch.response_mask).sum(axis=1)

@@ -1,4 +1,5 @@
 """The numbers of the lesson on KL estimators, recomputed."""
+
 import re
 from urllib.parse import parse_qsl
 
@@ -44,7 +45,7 @@ def test_the_example_in_words():
 
 
 def test_the_size_of_the_full_sum():
-    LESSON.says("151,936", 151936)     # vocab_size of Qwen3's config.json
+    LESSON.says("151,936", 151936)  # vocab_size of Qwen3's config.json
     LESSON.says("1.24", 151936 * 8192 / 1e9)
     LESSON.says("2.5", 151936 * 8192 * 2 / 1e9)
 
@@ -61,7 +62,10 @@ def test_the_two_gradients_of_the_example():
     score = kl.softmax_score(POLICY)
     LESSON.says("0.438", kl.reverse_kl_gradient(POLICY, REF, score)[2])
     assert "(" + ", ".join(signed(g, 3) for g in kl.reverse_kl_gradient(POLICY, REF, score)) + ")" in LESSON.text
-    assert "(" + ", ".join(signed(g, 1) for g in kl.penalty_gradient(POLICY, REF, POLICY, score, "k3", "loss")) + ")" in LESSON.text
+    assert (
+        "(" + ", ".join(signed(g, 1) for g in kl.penalty_gradient(POLICY, REF, POLICY, score, "k3", "loss")) + ")"
+        in LESSON.text
+    )
 
 
 def test_the_weights_of_single_tokens():
@@ -74,8 +78,13 @@ def test_the_weights_of_single_tokens():
 def test_the_nine_averages():
     score = kl.softmax_score(POLICY)
     reverse, forward = kl.reverse_kl_gradient(POLICY, REF, score), kl.forward_kl_gradient(POLICY, REF, score)
-    meaning = {"**reverse KL**": reverse, "forward KL": forward, "reverse − forward": reverse - forward, "zero": np.zeros(3)}
-    table = LESSON.text[LESSON.text.index("| mean gradient |"):]
+    meaning = {
+        "**reverse KL**": reverse,
+        "forward KL": forward,
+        "reverse − forward": reverse - forward,
+        "zero": np.zeros(3),
+    }
+    table = LESSON.text[LESSON.text.index("| mean gradient |") :]
     for estimator in kl.VALUE:
         row = re.search(rf"\| \$k_{estimator[1]}\$ \|(.+)\|", table)[1].split("|")
         for cell, placement in zip(row, ("reward", "loss", "loss × ratio"), strict=True):
@@ -96,12 +105,20 @@ def test_where_training_ends():
 
 
 def test_four_of_the_nine_cells_break_at_the_default_price():
-    broken = [(e, p) for e in kl.VALUE for p in ("reward", "loss", "loss × ratio") for r in widget.run(Knobs(e, p)) if widget.broken(Knobs(e, p), r)]
+    broken = [
+        (e, p)
+        for e in kl.VALUE
+        for p in ("reward", "loss", "loss × ratio")
+        for r in widget.run(Knobs(e, p))
+        if widget.broken(Knobs(e, p), r)
+    ]
     assert broken == [("k1", "loss"), ("k2", "reward"), ("k2", "loss × ratio"), ("k3", "reward")]
 
 
 def test_the_two_optima_at_a_fifth():
-    reverse, forward = (optimum(widget.REWARD, widget.REF, 0.2) for optimum in (kl.reverse_kl_optimum, kl.forward_kl_optimum))
+    reverse, forward = (
+        optimum(widget.REWARD, widget.REF, 0.2) for optimum in (kl.reverse_kl_optimum, kl.forward_kl_optimum)
+    )
     for text, value in (("0.974", reverse[2]), ("0.847", forward[2]), ("0.016", reverse[0]), ("0.095", forward[0])):
         LESSON.says(text, value)
 
@@ -135,7 +152,7 @@ def test_every_link_turns_knobs_that_exist(link):
 
 
 def test_one_link_before_the_widget_breaks_and_the_others_do_not():
-    before = LESSON.text[:LESSON.text.index("```widget")]
+    before = LESSON.text[: LESSON.text.index("```widget")]
     outcomes = []
     for link in re.findall(r'data-knobs="([^"]+)"', before):
         knobs = host.knobs_from(Knobs, dict(parse_qsl(link)))

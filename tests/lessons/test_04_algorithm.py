@@ -1,4 +1,5 @@
 """The numbers of the lesson on the plugin interface, recomputed."""
+
 import inspect
 import re
 from functools import cache
@@ -32,8 +33,14 @@ def shown(x):
 
 def test_the_table_of_one_right_of_eight():
     made = first(right=1).advantages
-    for words, name in (("REINFORCE", "REINFORCE"), ("PPO, critic says 0.33", "PPO"), ("GRPO, DAPO", "GRPO"), ("GRPO, DAPO", "DAPO"),
-                        ("RLOO", "RLOO"), ("Dr.GRPO", "Dr.GRPO")):
+    for words, name in (
+        ("REINFORCE", "REINFORCE"),
+        ("PPO, critic says 0.33", "PPO"),
+        ("GRPO, DAPO", "GRPO"),
+        ("GRPO, DAPO", "DAPO"),
+        ("RLOO", "RLOO"),
+        ("Dr.GRPO", "Dr.GRPO"),
+    ):
         assert f"| {words} | {shown(made[name][0])} | {shown(made[name][-1])} |" in LESSON.text
 
 
@@ -79,7 +86,7 @@ def test_the_length_of_the_files():
 
 def test_half_as_hard_at_twice_the_length():
     push = first().push
-    np.testing.assert_allclose(push[5] / push[7], 0.5)      # eight tokens against four, both wrong
+    np.testing.assert_allclose(push[5] / push[7], 0.5)  # eight tokens against four, both wrong
 
 
 def test_every_knob_link_is_a_setting_of_the_widget():

@@ -1,4 +1,5 @@
 """The numbers of the lesson on the trainer, recomputed."""
+
 import re
 from functools import cache
 from urllib.parse import parse_qsl
@@ -80,7 +81,11 @@ def test_the_learning_rates():
     assert final(learning_rate=0.3) < 1e-4
     LESSON.says("0.251", last(learning_rate=0.1).entropy[8])
     LESSON.says("0.066", np.mean(last(learning_rate=0.1).entropy[40:]))
-    assert sum(norm < 1e-3 for norm in last(learning_rate=0.1).grad_norm) > 10 > sum(norm < 1e-3 for norm in last().grad_norm)
+    assert (
+        sum(norm < 1e-3 for norm in last(learning_rate=0.1).grad_norm)
+        > 10
+        > sum(norm < 1e-3 for norm in last().grad_norm)
+    )
 
 
 def test_the_micro_batches():
@@ -89,7 +94,7 @@ def test_the_micro_batches():
     LESSON.says("0.964", last(**local).first.cosine)
     LESSON.says("0.917", final(**local))
     LESSON.says("4.8", 100 * last(**local, by_length=False).first.now)
-    assert final(mode="token-mean", seed=1) > final(**local, seed=1)         # the other way round
+    assert final(mode="token-mean", seed=1) > final(**local, seed=1)  # the other way round
 
 
 def test_the_memory_of_the_logits():
@@ -110,4 +115,11 @@ def test_every_knob_link_is_a_setting_of_the_widget_and_some_break():
     links = re.findall(r'\(#trainer\)\{ data-knobs="([^"]+)" \}', LESSON.text)
     settings = [host.knobs_from(Knobs, dict(parse_qsl(link))) for link in links]
     assert len(links) >= 5 and settings[0] == Knobs()
-    assert [trainer.broken(k, last(**k.__dict__)) is not None for k in settings] == [False, False, False, True, True, False]
+    assert [trainer.broken(k, last(**k.__dict__)) is not None for k in settings] == [
+        False,
+        False,
+        False,
+        True,
+        True,
+        False,
+    ]

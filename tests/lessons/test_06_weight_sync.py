@@ -1,4 +1,5 @@
 """The numbers of the lesson on weight sync, recomputed."""
+
 import re
 from functools import cache
 from urllib.parse import parse_qsl
@@ -32,7 +33,10 @@ def final(correction="ratio and clip", **settings):
 def test_three_tokens():
     pi, mu, reward = np.array([0.2, 0.3, 0.5]), np.array([0.5, 0.3, 0.2]), np.array([0.0, 0, 1])
     assert importance.mean_under(mu, mu, reward) == pytest.approx((0.2, 0.16), abs=1e-12)
-    assert importance.mean_under(pi, mu, reward) == pytest.approx((0.5, 1.0), abs=1e-12) and "0.2 × 2.5 = 0.5" in LESSON.text
+    assert (
+        importance.mean_under(pi, mu, reward) == pytest.approx((0.5, 1.0), abs=1e-12)
+        and "0.2 × 2.5 = 0.5" in LESSON.text
+    )
     assert importance.mean_under(pi, mu, reward, limit=2.0) == pytest.approx((0.4, 0.64), abs=1e-12)
     assert pi / mu == pytest.approx([0.4, 1, 2.5], abs=1e-12) and "0.4, 1 and 2.5" in LESSON.text
     LESSON.says("1.63", (pi**2 / mu).sum())
@@ -52,7 +56,11 @@ def test_with_fresh_weights_and_with_none():
     LESSON.says("0.329", weight_sync.tasks.exact_pass(weight_sync.tasks.checkpoint("add")).mean())
     LESSON.says("0.614", final(every=128))
     LESSON.says("54", 100 * np.mean([d.frame.clip_fraction for d in drifts("ratio and clip", every=128)[-20:]]))
-    wandering = [d.frame.exact["pass_rate"].mean() for d in drifts("ratio and clip", every=128)[27:] if "pass_rate" in d.frame.exact]
+    wandering = [
+        d.frame.exact["pass_rate"].mean()
+        for d in drifts("ratio and clip", every=128)[27:]
+        if "pass_rate" in d.frame.exact
+    ]
     LESSON.says("0.50", min(wandering))
     LESSON.says("0.67", max(wandering))
     LESSON.says("0.919", final(every=8))
@@ -60,7 +68,9 @@ def test_with_fresh_weights_and_with_none():
 
 @pytest.mark.parametrize("every, length", [(128, "0.26"), (1, "0.17")])
 def test_the_run_that_receives_nothing_does_not_come_to_rest(every, length):
-    controller = add_run(grpo, hyper=dict(inner_epochs=1, beta=0.0), sync=WeightSync(every))      # as sim/experiments/stale.py: ratio and clip
+    controller = add_run(
+        grpo, hyper=dict(inner_epochs=1, beta=0.0), sync=WeightSync(every)
+    )  # as sim/experiments/stale.py: ratio and clip
     pushed, moved = [], []
     for event in controller.iterate(120):
         if event.stage == 2:

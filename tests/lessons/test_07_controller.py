@@ -1,4 +1,5 @@
 """The numbers of the lesson on the controller, recomputed."""
+
 import re
 from functools import cache
 from types import SimpleNamespace
@@ -18,8 +19,17 @@ from widgets.controller import Knobs
 from widgets.frame import host
 
 LESSON = Lesson("07")
-ROWS = {"none": {}, "no weight sync": {}, "rewards shifted by a row": {}, "rewards shuffled": {}, "sign flipped": {}, "wrong groups": {},
-        "padding in the loss": {}, "reference is the policy, β = 0.1": dict(beta=0.1), "`old_logp` recomputed, 4 passes": dict(passes=4)}
+ROWS = {
+    "none": {},
+    "no weight sync": {},
+    "rewards shifted by a row": {},
+    "rewards shuffled": {},
+    "sign flipped": {},
+    "wrong groups": {},
+    "padding in the loss": {},
+    "reference is the policy, β = 0.1": dict(beta=0.1),
+    "`old_logp` recomputed, 4 passes": dict(passes=4),
+}
 
 
 @cache
@@ -68,7 +78,9 @@ def test_the_updates_of_an_iteration():
 
 
 def test_a_shifted_row_keeps_an_eighth_of_its_signal_reversed():
-    """Advantage without the division, regressed on the row's own reward; rows 1 to 7 of each group of eight. Closed form: -1/8."""
+    """Advantage without the division, regressed on the row's own reward; rows 1 to 7 of each group of eight. Closed
+    form: -1/8.
+    """
     R = (np.random.default_rng(0).random((400_000, 8)) < 0.33).astype(float)
     batch = SimpleNamespace(reward=R.ravel())
     faults.reward_shift(None, batch, stage=3)

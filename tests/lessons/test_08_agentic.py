@@ -1,4 +1,5 @@
 """The numbers of the lesson on agentic training, recomputed."""
+
 import re
 from functools import cache
 from urllib.parse import parse_qsl
@@ -31,8 +32,14 @@ def test_the_first_trajectory():
     own, tool = (np.flatnonzero((step.valid > 0) & (step.own == author)) for author in (1, 0))
     text = [tinylm.TEXT[t] for t in step.tokens[step.valid > 0]]
     assert "".join(text) == "<call>8<result>6235196Final: 6<eos>"
-    spelled = lambda places, digits: ", ".join(f"{round(step.logp[i], digits) + 0:.{digits}f}".replace("-", "−") for i in places)
-    assert f"| {spelled(own[:2], 2)} |" in LESSON.text and f"| {spelled(tool, 1)} |" in LESSON.text and f"| {spelled(own[2:], 2)} |" in LESSON.text
+    spelled = lambda places, digits: ", ".join(
+        f"{round(step.logp[i], digits) + 0:.{digits}f}".replace("-", "−") for i in places
+    )
+    assert (
+        f"| {spelled(own[:2], 2)} |" in LESSON.text
+        and f"| {spelled(tool, 1)} |" in LESSON.text
+        and f"| {spelled(own[2:], 2)} |" in LESSON.text
+    )
     LESSON.says("1.20", step.push[tool].min())
     LESSON.says("1.41", step.push[tool].max())
     LESSON.says("0.42", step.push[own].max())
@@ -52,13 +59,15 @@ def test_three_ways_to_get_it_wrong():
     LESSON.says("3.1625", -1.5 * logp.mean())
     LESSON.says("0.1625", -1.5 * (logp * mask).mean())
     LESSON.says("0.00184", np.exp(-6.3))
-    response, valid = tool_masking.built_mask([("policy", 12), ("tool", 30), ("policy", 8), ("tool", 50), ("policy", 20)])
+    response, valid = tool_masking.built_mask(
+        [("policy", 12), ("tool", 30), ("policy", 8), ("tool", 50), ("policy", 20)]
+    )
     assert (response.sum(), valid.sum()) == (40, 120) and "40 of 120" in LESSON.text
 
 
 @pytest.mark.parametrize("length", [2, 8, 12, 16])
 def test_the_table_of_runs_without_the_mask(length):
-    (share, low, high), = re.findall(rf"^\| {length} \| ([\d.]+) \| ([\d.]+) to ([\d.]+) \|$", LESSON.text, re.M)
+    ((share, low, high),) = re.findall(rf"^\| {length} \| ([\d.]+) \| ([\d.]+) to ([\d.]+) \|$", LESSON.text, re.M)
     runs = [dict(masked=False, reply=length, seed=seed) for seed in range(3)]
     ends = [right(**run) for run in runs]
     assert abs(float(share) - np.mean([agentic.early_share(last(**run)) for run in runs])) <= 5.001e-4

@@ -1,4 +1,5 @@
 """The numbers of the lesson on REINFORCE, recomputed."""
+
 import re
 from functools import cache
 from urllib.parse import parse_qsl
@@ -45,7 +46,7 @@ def test_the_five_answers():
 
 
 def test_how_far_a_mean_of_samples_is_off():
-    noise = gradient_noise.noise(LOGITS, REWARD, 0.0)                   # the root mean square error of a mean of n is sqrt(noise / n)
+    noise = gradient_noise.noise(LOGITS, REWARD, 0.0)  # the root mean square error of a mean of n is sqrt(noise / n)
     LESSON.says("0.372", np.sqrt(noise))
     LESSON.says("0.037", np.sqrt(noise / 100))
     LESSON.says("0.0037", np.sqrt(noise / 10_000))
@@ -54,10 +55,16 @@ def test_how_far_a_mean_of_samples_is_off():
 def test_the_table_of_offsets():
     bare = [gradient_noise.noise(LOGITS, REWARD + offset, 0.0) for offset in (0, 1, 10)]
     row("noise, no baseline", [f"{bare[0]:.3f}", f"{bare[1]:.3f}", f"{bare[2]:.1f}"])
-    row("noise, $b=$ mean reward", [f"{gradient_noise.noise(LOGITS, REWARD + offset, J + offset):.4f}" for offset in (0, 1, 10)])
+    row(
+        "noise, $b=$ mean reward",
+        [f"{gradient_noise.noise(LOGITS, REWARD + offset, J + offset):.4f}" for offset in (0, 1, 10)],
+    )
     needed = [gradient_noise.samples_for_signal(LOGITS, REWARD + offset, 0.0) for offset in (0, 1, 10)]
     row("samples until signal equals noise, no baseline", [f"{needed[0]:.1f}", f"{needed[1]:.0f}", f"{needed[2]:,.0f}"])
-    row("the same, $b=$ mean reward", [f"{gradient_noise.samples_for_signal(LOGITS, REWARD + offset, J + offset):.2f}" for offset in (0, 1, 10)])
+    row(
+        "the same, $b=$ mean reward",
+        [f"{gradient_noise.samples_for_signal(LOGITS, REWARD + offset, J + offset):.2f}" for offset in (0, 1, 10)],
+    )
 
 
 def test_the_best_baseline():
@@ -79,26 +86,34 @@ def test_the_two_values_of_a_sample():
     for p, b in ((0.9, 0.0), (0.9, 0.9), (0.3, 0.45)):
         right, wrong = (1 - b) * (1 - p), b * p
         assert right - wrong == pytest.approx(1 - p - b, abs=1e-12)
-        assert p * right**2 + (1 - p) * wrong**2 - (p * right + (1 - p) * wrong)**2 == pytest.approx(gradient_noise.two_answer_noise(p, b), abs=1e-12)
+        assert p * right**2 + (1 - p) * wrong**2 - (p * right + (1 - p) * wrong) ** 2 == pytest.approx(
+            gradient_noise.two_answer_noise(p, b), abs=1e-12
+        )
 
 
 def squared_scores(policy, batch):
     """|s|^2 of each completion, (N,): the gradient of its log-probability, one completion at a time."""
+
     def squared(i):
-        mask = batch.response_mask[i:i + 1]
-        _, _, cache = policy.token_logp(batch.prompt[i:i + 1], batch.tokens[i:i + 1], mask)
+        mask = batch.response_mask[i : i + 1]
+        _, _, cache = policy.token_logp(batch.prompt[i : i + 1], batch.tokens[i : i + 1], mask)
         return sum((array**2).sum() for array in policy.backward(cache, mask.astype(float)).values())
 
     return np.array([squared(i) for i in range(len(batch.tokens))])
 
 
-@pytest.mark.parametrize("words, policy, task, prompt", [("the first of [the orientation's](00-orientation.md) four", modsum.Policy(), modsum.Task(), 0),
-                                                         ("$7+5$ for the language model of Part I", tasks.checkpoint("add"), tasks.Add(), 75)])
+@pytest.mark.parametrize(
+    "words, policy, task, prompt",
+    [
+        ("the first of [the orientation's](00-orientation.md) four", modsum.Policy(), modsum.Task(), 0),
+        ("$7+5$ for the language model of Part I", tasks.checkpoint("add"), tasks.Add(), 75),
+    ],
+)
 def test_how_far_the_mean_is_from_the_best_baseline_where_completions_have_tokens(words, policy, task, prompt):
     batch, _ = RolloutEngine(policy).generate(task, np.array([prompt]), 4000, np.random.default_rng(0))
     reward, square = Verifier(task).verify(batch).accuracy, squared_scores(policy, batch)
     mean, best = reward.mean(), (reward * square).mean() / square.mean()
-    moved = [((reward - b)**2 * square).mean() for b in (0.0, mean, best)]
+    moved = [((reward - b) ** 2 * square).mean() for b in (0.0, mean, best)]
     row(words, [f"{mean:.3f}", f"{best:.3f}", *(f"{x:#.3g}" for x in moved)])
     if prompt == 75:
         LESSON.says("84", square[reward == 0].mean())

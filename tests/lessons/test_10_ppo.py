@@ -1,4 +1,5 @@
 """The numbers of the lesson on PPO, recomputed."""
+
 import re
 from functools import cache
 from urllib.parse import parse_qsl
@@ -87,9 +88,9 @@ def test_how_the_fifth_run_lost_its_prompt():
             policies.append(np.exp(modsum.log_softmax(run.trainer.policy.params["theta"]))[1])
     rows = np.flatnonzero(batches[1].example == 1)
     said = {" ".join(map(str, batches[1].tokens[row][batches[1].response_mask[row] > 0] + 1)) for row in rows}
-    assert (batches[1].accuracy[rows] == 1).all() and "1 3 1 3 3 1 4" in said           # 4 is the stop
+    assert (batches[1].accuracy[rows] == 1).all() and "1 3 1 3 3 1 4" in said  # 4 is the stop
     stops = (batches[1].tokens[rows] == modsum.EOS) & (batches[1].response_mask[rows] > 0)
-    assert stops.sum() == 4                                                             # all of them at 5 modulo 7, being right
+    assert stops.sum() == 4  # all of them at 5 modulo 7, being right
     LESSON.says("0.890", frames[0].exact["pass_rate"][1])
     LESSON.says("0.972", policies[0][5, modsum.EOS])
     LESSON.says("1.03", 1 / policies[0][5, modsum.EOS])

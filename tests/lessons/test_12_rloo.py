@@ -1,4 +1,5 @@
 """The numbers of the lesson on RLOO, recomputed."""
+
 import re
 from functools import cache
 from urllib.parse import parse_qsl
@@ -33,17 +34,22 @@ def test_the_group_of_four():
     rewards = np.array([[1.0, 0, 0, 0]])
     ours, mean = group_baselines.leave_one_out(rewards)[0], group_baselines.less_mean(rewards)[0]
     for reward, advantage, less in zip(rewards[0], ours, mean):
-        assert f"| {reward:g} | {reward - advantage:.3g} | {advantage:.3g} | {less:g} |".replace("-", "−") in LESSON.text
+        assert (
+            f"| {reward:g} | {reward - advantage:.3g} | {advantage:.3g} | {less:g} |".replace("-", "−") in LESSON.text
+        )
 
 
 def test_the_noise_of_a_completion():
     def three(noise):
         return [f"{x:.3g}" if x < 0.995 else f"{x:.2f}" for x in noise]
 
-    row("no baseline", three(gradient_noise.two_answer_noise(RATES, 0.0) / (RATES * (1 - RATES))**2))
+    row("no baseline", three(gradient_noise.two_answer_noise(RATES, 0.0) / (RATES * (1 - RATES)) ** 2))
     for K in (2, 4, 16):
-        row(f"RLOO, $K={K}$", three(1 / group_baselines.signal_to_noise_per_completion(RATES, K, group_baselines.leave_one_out)))
-    row("the exact mean as baseline", three(gradient_noise.two_answer_noise(RATES, RATES) / (RATES * (1 - RATES))**2))
+        row(
+            f"RLOO, $K={K}$",
+            three(1 / group_baselines.signal_to_noise_per_completion(RATES, K, group_baselines.leave_one_out)),
+        )
+    row("the exact mean as baseline", three(gradient_noise.two_answer_noise(RATES, RATES) / (RATES * (1 - RATES)) ** 2))
     assert (gradient_noise.two_answer_noise(RATES, 1 - RATES) == 0).all()
 
 
@@ -72,4 +78,6 @@ def test_every_knob_link_is_a_setting_of_the_widget():
     assert len(links) >= 6
     for link in links:
         host.knobs_from(Knobs, dict(parse_qsl(link)))
-    assert rloo.broken(Knobs(passes=4, learning_rate=4.0), last(passes=4, learning_rate=4.0)) is None    # the reader has to go on from there
+    assert (
+        rloo.broken(Knobs(passes=4, learning_rate=4.0), last(passes=4, learning_rate=4.0)) is None
+    )  # the reader has to go on from there

@@ -1,4 +1,5 @@
 """The numbers of the lesson on DAPO, recomputed."""
+
 import re
 from functools import cache
 from urllib.parse import parse_qsl
@@ -60,8 +61,17 @@ def test_after_thirty_updates():
 
 def test_with_sixteen_seeds_the_curves_coincide_on_the_axis_of_completions():
     def rates(file, updates):
-        runs = [list(modsum_run(file, seed=seed, c=modsum.HARD, learning_rate=4.0, hyper=dict(beta=0.0)).frames(updates)) for seed in range(16)]
-        return np.mean([np.interp([4_000, 8_000], [f.rollouts for f in run], [f.exact["pass_rate"].mean() for f in run]) for run in runs], axis=0)
+        runs = [
+            list(modsum_run(file, seed=seed, c=modsum.HARD, learning_rate=4.0, hyper=dict(beta=0.0)).frames(updates))
+            for seed in range(16)
+        ]
+        return np.mean(
+            [
+                np.interp([4_000, 8_000], [f.rollouts for f in run], [f.exact["pass_rate"].mean() for f in run])
+                for run in runs
+            ],
+            axis=0,
+        )
 
     for file, updates, said in ((grpo, 126, ("0.836", "0.992")), (algorithm, 40, ("0.825", "0.990"))):
         for number, value in zip(said, rates(file, updates)):
@@ -80,13 +90,18 @@ def test_one_fix_at_a_time():
 
 def test_the_wider_clip_ends_with_less_entropy_on_this_task():
     for eps, said in ((0.28, "1.05"), (0.2, "1.25")):
-        runs = [modsum_run(algorithm, seed=seed, c=modsum.HARD, learning_rate=4.0, hyper=dict(eps_high=eps), exact_every=29) for seed in range(3)]
+        runs = [
+            modsum_run(algorithm, seed=seed, c=modsum.HARD, learning_rate=4.0, hyper=dict(eps_high=eps), exact_every=29)
+            for seed in range(3)
+        ]
         LESSON.says(said, np.mean([list(run.frames(30))[-1].exact["completion_entropy"] for run in runs]))
 
 
 @pytest.mark.parametrize("eps_high, said", [(0.2, "1.65"), (0.28, "1.72"), (0.5, "2.01"), (5.0, "1.63")])
 def test_the_entropy_under_coin_flips(eps_high, said):
-    entropy = clip_entropy.coin_entropy(0.2, eps_high, 4, 4.0, dapo.COIN_UPDATES, dapo.COIN_SEEDS, np.random.default_rng(0))
+    entropy = clip_entropy.coin_entropy(
+        0.2, eps_high, 4, 4.0, dapo.COIN_UPDATES, dapo.COIN_SEEDS, np.random.default_rng(0)
+    )
     LESSON.says(said, entropy[:, -1].mean())
     LESSON.says("3.00", entropy[:, 0].mean())
 
@@ -100,7 +115,10 @@ def test_twice_as_long():
 
 
 def test_the_answer_about_the_price():
-    cut = {cache: np.mean([cut[[0, 10]] for cut in last(start="too long", L_cache=cache).dapo.truncated], axis=0) for cache in (4, 0)}
+    cut = {
+        cache: np.mean([cut[[0, 10]] for cut in last(start="too long", L_cache=cache).dapo.truncated], axis=0)
+        for cache in (4, 0)
+    }
     LESSON.says("0.458", cut[4][0])
     LESSON.says("0.169", cut[4][1])
     LESSON.says("0.162", cut[0][1])

@@ -1,4 +1,5 @@
 """The numbers of the lesson on Dr.GRPO, recomputed."""
+
 import re
 from functools import cache
 from urllib.parse import parse_qsl
@@ -50,8 +51,15 @@ def test_the_weights_by_group_size():
         LESSON.says(said, std_weight.std_weight(0.02, K) / std_weight.std_weight(0.5, K))
 
 
-@pytest.mark.parametrize("knobs, right, wrong", [(dict(divisor="1/|o|"), "1.05", "54.1"), (dict(divisor="constant"), "9.74", "9.88"),
-                                                 (dict(), "8.96", "10.8"), (dict(groups=1), "5.23", "33.3")])
+@pytest.mark.parametrize(
+    "knobs, right, wrong",
+    [
+        (dict(divisor="1/|o|"), "1.05", "54.1"),
+        (dict(divisor="constant"), "9.74", "9.88"),
+        (dict(), "8.96", "10.8"),
+        (dict(groups=1), "5.23", "33.3"),
+    ],
+)
 def test_the_lengths_at_the_end(knobs, right, wrong):
     LESSON.says(right, last(**knobs).lengths.right[:, -1].mean())
     LESSON.says(wrong, last(**knobs).lengths.wrong[:, -1].mean())
@@ -68,7 +76,12 @@ def test_the_rest_of_the_lengths():
 def test_the_run_on_noise():
     LESSON.says("70.7", 100 * dr_grpo.entropy_left(last(divisor="1/|o|", noise=1e-3)))
     assert dr_grpo.entropy_left(last(divisor="constant", std=False, noise=1e-3)) == pytest.approx(1, abs=2e-3)
-    ends = np.array([list(dr_grpo.noise_run(Knobs(divisor="1/|o|", noise=1e-3), seed).frames(150))[-1].exact["pass_rate"].mean() for seed in range(16)])
+    ends = np.array(
+        [
+            list(dr_grpo.noise_run(Knobs(divisor="1/|o|", noise=1e-3), seed).frames(150))[-1].exact["pass_rate"].mean()
+            for seed in range(16)
+        ]
+    )
     LESSON.says("0.219", modsum.exact(modsum.Policy().params["theta"])["pass_rate"].mean())
     LESSON.says("0.192", ends.mean())
     LESSON.says("0.082", ends.std())
@@ -77,7 +90,9 @@ def test_the_run_on_noise():
 
 def test_on_sums_wrong_completions_shrink_under_every_divisor():
     def wrong_length(weights, seed):
-        run = add_run(grpo, seed=seed, hyper=dict(inner_epochs=1, beta=0.0), hooks=dict(weights=weights), exact_every=99)
+        run = add_run(
+            grpo, seed=seed, hyper=dict(inner_epochs=1, beta=0.0), hooks=dict(weights=weights), exact_every=99
+        )
         batches = [e.summary["batch"] for e in run.iterate(11) if e.stage == 3]
         return [b.response_mask.sum(axis=1)[b.accuracy == 0].mean() for b in (batches[0], batches[10])]
 
@@ -89,16 +104,27 @@ def test_on_sums_wrong_completions_shrink_under_every_divisor():
 
 def test_the_recipes():
     for name, row in RECIPES.items():
-        ends = [list(modsum_run(row.file, seed=seed, hyper=row.hyper, hooks=row.hooks).frames(60))[-1] for seed in (0, 1)]
+        ends = [
+            list(modsum_run(row.file, seed=seed, hyper=row.hyper, hooks=row.hooks).frames(60))[-1] for seed in (0, 1)
+        ]
         (said,) = re.findall(rf"^\| {re.escape(name)} \|.*\| (\S+) \|$", LESSON.text, re.M)
         LESSON.says(said, np.mean([end.exact["pass_rate"].mean() for end in ends]))
         LESSON.says("5,704" if name == "OLMo 3" else "3,840", np.mean([end.rollouts for end in ends]))
 
 
 def test_what_stands_in_italics_is_in_none_of_the_six_files_and_is_quoted():
-    own = {hook.__name__ for row in RECIPES.values() for hook in row.hooks.values() if hook.__module__ == "sim.algorithms.recipes"}
+    own = {
+        hook.__name__
+        for row in RECIPES.values()
+        for hook in row.hooks.values()
+        if hook.__module__ == "sim.algorithms.recipes"
+    }
     quoted = set(re.findall(r"^sim/recipes\.py::(\w+)$", LESSON.text, re.M)) - {"RECIPES"}
-    in_italics = {cell for name in RECIPES for cell in re.findall(r"\*([^*|]+)\*", re.search(rf"^\| {re.escape(name)} \|.*$", LESSON.text, re.M)[0])}
+    in_italics = {
+        cell
+        for name in RECIPES
+        for cell in re.findall(r"\*([^*|]+)\*", re.search(rf"^\| {re.escape(name)} \|.*$", LESSON.text, re.M)[0])
+    }
     assert own == quoted and len(in_italics) == len(own) == 4
     assert RECIPES["OLMo 3"].file is dapo and RECIPES["OLMo 3"].hooks["shape_reward"] is grpo.shape_reward
 

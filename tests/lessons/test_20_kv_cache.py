@@ -7,7 +7,14 @@ import pytest
 
 from sim.cluster import kv_cache
 from sim.cluster.hardware import ACCELS, ridge
-from sim.cluster.kv_cache import capacity, crossover_context, crossover_with_attention, decode_roofline, expected_utilization, max_seqs
+from sim.cluster.kv_cache import (
+    capacity,
+    crossover_context,
+    crossover_with_attention,
+    decode_roofline,
+    expected_utilization,
+    max_seqs,
+)
 from sim.cluster.models import MODELS
 from tests.lessons.prose import Lesson
 from widgets import kv_cache as widget
@@ -43,7 +50,9 @@ def test_the_table_of_models(key):
     model = MODELS[key]
     name = model.name.split(" /")[0]
     size = f"{model.params() / 1e9:.0f}" if model.params() > 1e11 else f"{model.params() / 1e9:.1f}"
-    heads = {"mha": f"MHA, {model.heads} heads", "gqa": f"GQA, {model.kv_heads} of {model.heads}", "mla": "MLA"}[model.attn]
+    heads = {"mha": f"MHA, {model.heads} heads", "gqa": f"GQA, {model.kv_heads} of {model.heads}", "mla": "MLA"}[
+        model.attn
+    ]
     assert f"| {name} | {size} B | {heads} | {model.kv_bytes_per_token():,} |" in LESSON.text
 
 
@@ -87,7 +96,7 @@ def test_the_largest_batch_that_fits_leaves_the_chip_idle():
     LESSON.says("8", 100 * full.tok_s / decode_roofline(LLAMA, H100, 1e4, 0).tok_s)
     LESSON.says("78", 100 * full.kv_share)
     LESSON.says("6,240", H100.hbm_bytes_per_second / (4096 * LLAMA.kv_bytes_per_token()))
-    LESSON.says("206", 1e6 / full.tok_s)                                # microseconds to generate a token
+    LESSON.says("206", 1e6 / full.tok_s)  # microseconds to generate a token
 
 
 def test_attention_alone_by_query_heads_for_each_cached_one():
@@ -110,14 +119,23 @@ def test_the_room_of_a_group():
 
 def test_the_links_before_the_break_hold_and_the_last_one_breaks():
     broken = lambda knobs: widget.broken(knobs, result(knobs))
-    for words in ("a short context", "the default", "One KV head instead of eight", "eight-bit keys and values", "sharing the prompt"):
+    for words in (
+        "a short context",
+        "the default",
+        "One KV head instead of eight",
+        "eight-bit keys and values",
+        "sharing the prompt",
+    ):
         assert broken(link(words)) is None
     assert link("the default") == widget.Knobs()
     assert broken(link("ask for 256 sequences"))
 
 
 def test_sharing_moves_the_edge_and_not_the_curve():
-    default, shared, mqa, fp8 = (result(link(w)) for w in ("the default", "sharing the prompt", "One KV head instead of eight", "eight-bit keys and values"))
+    default, shared, mqa, fp8 = (
+        result(link(w))
+        for w in ("the default", "sharing the prompt", "One KV head instead of eight", "eight-bit keys and values")
+    )
     assert shared.fits > default.fits and shared.tok_s == default.tok_s
     for other in (mqa, fp8):
         assert other.fits > default.fits and other.tok_s > default.tok_s
@@ -129,7 +147,9 @@ def test_eviction_on_a_large_model_is_cheap():
     LESSON.says("44", 100 * r.reread)
     LESSON.says("4,662", r.tok_s)
     LESSON.says("4", 100 * (1 - r.tok_s / 4846))
-    LESSON.says("17", 1e6 * decode_roofline(LLAMA, H100, 1, 2048).compute_seconds)      # half of the context is behind a token, on average
+    LESSON.says(
+        "17", 1e6 * decode_roofline(LLAMA, H100, 1, 2048).compute_seconds
+    )  # half of the context is behind a token, on average
 
 
 def test_eviction_on_a_small_model_is_dear():
@@ -159,7 +179,10 @@ def test_the_context_between_two_chips():
     k = link("Set it up")
     assert (k.context, k.accelerator) == (512, "h200")
     assert crossover_with_attention(LLAMA, H100) < k.context < crossover_with_attention(LLAMA, H200)
-    assert decode_roofline(LLAMA, H200, 1326, 512).bound == "memory" and decode_roofline(LLAMA, H200, 1327, 512).bound == "compute"
+    assert (
+        decode_roofline(LLAMA, H200, 1326, 512).bound == "memory"
+        and decode_roofline(LLAMA, H200, 1327, 512).bound == "compute"
+    )
     LESSON.says("1,327", 1327)
     LESSON.says("1,627", result(k).fits)
 

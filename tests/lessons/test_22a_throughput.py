@@ -20,7 +20,9 @@ ROWS = list(measured.VERL.values())
 
 def link(words):
     (query,) = re.findall(rf"\[{re.escape(words)}\]\(#throughput\)\{{ data-knobs=\"([^\"]+)\" \}}", LESSON.text)
-    return widget.Knobs(**{name: getattr(host.knobs_from(widget.Knobs, {name: value}), name) for name, value in parse_qsl(query)})
+    return widget.Knobs(
+        **{name: getattr(host.knobs_from(widget.Knobs, {name: value}), name) for name, value in parse_qsl(query)}
+    )
 
 
 def frame(knobs):
@@ -39,7 +41,13 @@ def test_the_first_example_is_worth_43_50_25_per_cent_and_nothing():
 
 def test_the_published_step_has_a_rest():
     row = measured.VERL["7B, 64 GPUs"]
-    for text, value in (("150.72", row.generate), ("70.26", row.old_log_prob), ("133.41", row.update), ("354.39", row.named()), ("365.28", row.step)):
+    for text, value in (
+        ("150.72", row.generate),
+        ("70.26", row.old_log_prob),
+        ("133.41", row.update),
+        ("354.39", row.named()),
+        ("365.28", row.step),
+    ):
         LESSON.says(text, value)
     assert [round(100 * (1 - r.named() / r.step)) for r in ROWS[:2]] == [7, 3]
     LESSON.says("313.81", ROWS[0].async_update)
@@ -90,8 +98,13 @@ def test_one_checker_is_the_only_link_that_breaks():
     assert widget.broken(knobs, result)
     LESSON.says("164", seconds)
     LESSON.says("161", result.roles.verify - frame(replace(knobs, workers=64))[0].roles.verify)
-    others = ["let the roles stream", "train on the log-probs that the engine recorded while sampling", "from the shapes of model and chip",
-              "64 H20", "Set it up"]
+    others = [
+        "let the roles stream",
+        "train on the log-probs that the engine recorded while sampling",
+        "from the shapes of model and chip",
+        "64 H20",
+        "Set it up",
+    ]
     assert not any(widget.broken(k, frame(k)[0]) for k in map(link, others))
     slow = replace(widget.Knobs(), topology="async", sync=250.0)
     assert widget.broken(slow, frame(slow)[0])
@@ -141,8 +154,19 @@ def test_the_ridge_decides_what_the_same_batch_waits_for():
 
 def test_the_shares_of_the_7b_runs():
     share = lambda seconds: [round(100 * seconds(row) / row.step) for row in ROWS[:3]]
-    generation, update, log_probs = share(lambda r: r.generate), share(lambda r: r.update), share(lambda r: r.old_log_prob)
-    assert (min(generation), max(generation), min(update), max(update), min(log_probs), max(log_probs)) == (41, 50, 32, 37, 14, 19)
+    generation, update, log_probs = (
+        share(lambda r: r.generate),
+        share(lambda r: r.update),
+        share(lambda r: r.old_log_prob),
+    )
+    assert (min(generation), max(generation), min(update), max(update), min(log_probs), max(log_probs)) == (
+        41,
+        50,
+        32,
+        37,
+        14,
+        19,
+    )
     for text in ("generation is 41 to 50 %", "update 32 to 37 %", "old log-probs 14 to 19 %"):
         assert text in LESSON.text
     LESSON.says("70", 100 * ROWS[3].generate / ROWS[3].step)
@@ -159,7 +183,7 @@ def test_the_answers_of_the_questions():
 
 
 def test_an_overlap_can_gain_time_and_lose_samples():
-    assert step.useful_rate(100, 10 / 1.3, 1, 0.75) < step.useful_rate(100, 10, 1, 1)       # 1.3 · 0.75 = 0.975
+    assert step.useful_rate(100, 10 / 1.3, 1, 0.75) < step.useful_rate(100, 10, 1, 1)  # 1.3 · 0.75 = 0.975
 
 
 def test_every_frame_of_a_link_can_be_drawn():

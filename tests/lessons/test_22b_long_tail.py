@@ -1,4 +1,5 @@
 """The numbers of the lesson on long tails, recomputed."""
+
 from functools import cache
 from math import exp, inf, log, sqrt
 
@@ -35,7 +36,11 @@ def resumed():
 
 
 def reads(rule, between):
-    trained = straggler.race_in_prompts(8, 12, between) if rule == "completions" else straggler.race_of_prompts(8, 64, 96, between)
+    trained = (
+        straggler.race_in_prompts(8, 12, between)
+        if rule == "completions"
+        else straggler.race_of_prompts(8, 64, 96, between)
+    )
     return straggler.trained_accuracy(-1, trained)
 
 
@@ -49,16 +54,19 @@ def test_the_four_completions():
 def test_the_law_of_lengths():
     LESSON.says("0.45", exp(-0.8))
     LESSON.says("2.2", exp(0.8))
-    assert norm.cdf(1) - norm.cdf(-1) == pytest.approx(2 / 3, abs=0.02)         # "two completions in three"
-    LESSON.says("6.82", sum(1 / i for i in range(1, 513)))                      # mean of the longest of 512 exponentials
+    assert norm.cdf(1) - norm.cdf(-1) == pytest.approx(2 / 3, abs=0.02)  # "two completions in three"
+    LESSON.says("6.82", sum(1 / i for i in range(1, 513)))  # mean of the longest of 512 exponentials
     LESSON.says("1.43", 2 * norm.cdf(0.8 / sqrt(2)))
 
 
-@pytest.mark.parametrize("sigma, row", [
-    (0.4, "1.68 | 2.40 | 3.15 | 3.42 | 4.26"),
-    (0.8, "2.58 | 5.08 | 8.69 | 10.19 | 15.71"),
-    (1.0, "3.08 | 7.07 | 13.73 | 16.71 | 28.62"),
-])
+@pytest.mark.parametrize(
+    "sigma, row",
+    [
+        (0.4, "1.68 | 2.40 | 3.15 | 3.42 | 4.26"),
+        (0.8, "2.58 | 5.08 | 8.69 | 10.19 | 15.71"),
+        (1.0, "3.08 | 7.07 | 13.73 | 16.71 | 28.62"),
+    ],
+)
 def test_the_table_of_taxes(sigma, row):
     assert f"| σ = {sigma} | {row} |" in LESSON.text
     assert row == " | ".join(f"{straggler.straggler_tax(n, sigma):.2f}" for n in (8, 64, 512, 1024, 8192))
@@ -72,10 +80,15 @@ def test_what_batch_and_spread_cost():
 
 def test_the_tail_in_seconds():
     decode = lambda running, kv_tokens: iter_time(MODELS["qwen2.5-7b"], ACCELS["h100"], running, kv_tokens)
-    drains = [straggler.drain(straggler.sampled_lengths(64, 1200, 0.8, 8192, np.random.default_rng(seed)), 512, decode) for seed in range(40)]
+    drains = [
+        straggler.drain(straggler.sampled_lengths(64, 1200, 0.8, 8192, np.random.default_rng(seed)), 512, decode)
+        for seed in range(40)
+    ]
     assert 64 - int(0.9 * 64) == 7
     LESSON.says("52", 100 * np.mean([straggler.tail_of(*drain)[0] for drain in drains]))
-    LESSON.says("0.25", np.mean([(np.diff(finish, prepend=0.0) * running).sum() / finish[-1] for finish, running in drains]))
+    LESSON.says(
+        "0.25", np.mean([(np.diff(finish, prepend=0.0) * running).sum() / finish[-1] for finish, running in drains])
+    )
 
 
 def test_how_long_each_rule_waits():
@@ -97,7 +110,10 @@ def test_twelve_for_eight():
     LESSON.says("3.1", faster / 1.5)
     LESSON.says("1.7", faster / 1.5 * straggler.trained_length(0.8, TWELVE) / exp(0.32))
     LESSON.says("0.56", straggler.trained_length(0.8, TWELVE) / exp(0.32))
-    kept, dropped = 12 * straggler.tokens_trained_on(0.8, TWELVE), 4 * straggler.expected_order_stat(8, 12, 0.8)      # a group is aborted at its own eighth
+    kept, dropped = (
+        12 * straggler.tokens_trained_on(0.8, TWELVE),
+        4 * straggler.expected_order_stat(8, 12, 0.8),
+    )  # a group is aborted at its own eighth
     LESSON.says("46", 100 * dropped / (kept + dropped))
 
 
@@ -107,7 +123,7 @@ def test_what_the_gradient_sees():
     LESSON.says("0.215", stop(-1).gradient[0])
     LESSON.says("−0.102", stop(-1).gradient[1])
     LESSON.says("0.94", stop(-1).cosine)
-    assert stop(1).gradient[1] / stop(1).exact[1] == pytest.approx(0.5, abs=0.02)       # "half again"
+    assert stop(1).gradient[1] / stop(1).exact[1] == pytest.approx(0.5, abs=0.02)  # "half again"
 
 
 def test_whole_prompts():
@@ -121,7 +137,7 @@ def test_whole_prompts():
 def test_what_is_resumed():
     run = resumed()
     LESSON.says("41", 100 * np.mean(run.versions[20:] > 1))
-    assert run.versions.max() in (11, 12, 13)                                           # "a few span a dozen"
+    assert run.versions.max() in (11, 12, 13)  # "a few span a dozen"
     LESSON.says("0.500", (1 / (1 + np.exp(run.z[20:]))).mean())
 
 
@@ -147,7 +163,9 @@ def test_the_trainer():
     LESSON.says("1.92", straggler.imbalance(straggler.dealt_loads(lengths**2, 8)))
     LESSON.says("1.00", straggler.imbalance(straggler.longest_first_loads(lengths**2, 8)))
     LESSON.says("2.56", straggler.imbalance(straggler.longest_first_loads(lengths**2, 32)))
-    assert straggler.imbalance(straggler.longest_first_loads(lengths**2, 32)) == pytest.approx((lengths**2).max() / (lengths**2).sum() * 32)
+    assert straggler.imbalance(straggler.longest_first_loads(lengths**2, 32)) == pytest.approx(
+        (lengths**2).max() / (lengths**2).sum() * 32
+    )
 
 
 def test_a_race_over_all_requests():

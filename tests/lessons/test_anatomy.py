@@ -1,4 +1,5 @@
 """What every lesson has, and in which order; a new one is tested by being in the navigation."""
+
 import re
 from pathlib import Path
 from urllib.parse import parse_qsl
@@ -61,7 +62,9 @@ def test_links_in_the_prose_turn_knobs_that_exist_to_values_on_offer(lesson):
         assert len(dict(asked)) == len(asked), f"{asked} names a knob twice"
         assert dict(asked).keys() <= knobs.__dataclass_fields__.keys()
         taken = host.knobs_from(knobs, dict(asked))
-        assert asked == [(name, host.spelled(getattr(taken, name))) for name, _ in asked], "spelled as the page's controls spell it"
+        assert asked == [(name, host.spelled(getattr(taken, name))) for name, _ in asked], (
+            "spelled as the page's controls spell it"
+        )
 
 
 @every_lesson
@@ -69,8 +72,8 @@ def test_the_prose_keeps_to_its_length_and_its_tone(lesson):
     _, _, prose = parts(lesson)
     words = len(prose.split())
     assert 1200 <= words <= 3300, words
-    plain = re.sub(r'^(!!!|\?\?\?) |\]\([^)]*\)|\{[^}]*\}|!=', " ", prose.split("## Sources")[0], flags=re.M)
-    assert "!" not in plain, plain[max(plain.find("!") - 60, 0):plain.find("!") + 10]
+    plain = re.sub(r"^(!!!|\?\?\?) |\]\([^)]*\)|\{[^}]*\}|!=", " ", prose.split("## Sources")[0], flags=re.M)
+    assert "!" not in plain, plain[max(plain.find("!") - 60, 0) : plain.find("!") + 10]
     assert not (doubled := re.search(r"\b([a-z]{2,}) \1\b", plain)), doubled and doubled[0]
     for word in ("simply", "obviously", "Let's", "just like that", "delve", "leverage"):
         assert not re.search(rf"\b{word}\b", plain), word

@@ -1,4 +1,5 @@
 """The numbers of the page that compares any two algorithms, recomputed."""
+
 import re
 from functools import cache
 from urllib.parse import parse_qsl
@@ -37,10 +38,16 @@ def ends(pair):
     return [one.pass_rate[:, -1].mean() for one in pair]
 
 
-@pytest.mark.parametrize("knobs, said", [(dict(), ("0.966", "0.405")), (dict(rate_b=12.0), ("0.966", "0.939")),
-                                         (dict(a="REINFORCE", b="RLOO"), ("0.742", "0.745")),
-                                         (dict(a="GRPO, 2024", b="TRL 1.16.0"), ("0.966", "0.540")),
-                                         (dict(a="GRPO, 2024", b="TRL 1.16.0", passes="4"), ("0.966", "0.968"))])
+@pytest.mark.parametrize(
+    "knobs, said",
+    [
+        (dict(), ("0.966", "0.405")),
+        (dict(rate_b=12.0), ("0.966", "0.939")),
+        (dict(a="REINFORCE", b="RLOO"), ("0.742", "0.745")),
+        (dict(a="GRPO, 2024", b="TRL 1.16.0"), ("0.966", "0.540")),
+        (dict(a="GRPO, 2024", b="TRL 1.16.0", passes="4"), ("0.966", "0.968")),
+    ],
+)
 def test_where_the_pairs_end(knobs, said):
     for number, value in zip(said, ends(last(**knobs))):
         PAGE.says(number, value)

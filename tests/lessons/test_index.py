@@ -1,4 +1,5 @@
 """The front page: its map, its cards, and that neither shows a lesson that is not finished."""
+
 import re
 from math import ceil
 from pathlib import Path
@@ -42,27 +43,45 @@ def test_every_box_and_arrow_leads_to_its_panel(drawing):
 def test_the_style_sheet_follows_every_part_of_the_map():
     style = (LESSONS.parent / "site" / "assets" / "style.css").read_text()
     for name in maps.ORDER:
-        assert f".pipeline:has(#see-{name}:checked) a.{name}" in style and f".pipeline:has(a.{name}:is(:hover,:focus-visible)) #map-{name}" in style
+        assert (
+            f".pipeline:has(#see-{name}:checked) a.{name}" in style
+            and f".pipeline:has(a.{name}:is(:hover,:focus-visible)) #map-{name}" in style
+        )
     assert all(f".pipeline:has(#cut-{name}:checked) a.{name}" in style for name in maps.FLOWS)
 
 
 def test_a_wire_begins_and_ends_at_the_boxes_it_joins():
-    ends = dict(trajs=("rollout", "env"), tokens=("rollout", "reference"), reward=("env", "algorithm"), ref_logp=("reference", "algorithm"),
-                loss_fn=("algorithm", "trainer"), sync=("trainer", "rollout"))
+    ends = dict(
+        trajs=("rollout", "env"),
+        tokens=("rollout", "reference"),
+        reward=("env", "algorithm"),
+        ref_logp=("reference", "algorithm"),
+        loss_fn=("algorithm", "trainer"),
+        sync=("trainer", "rollout"),
+    )
     for drawing in (maps.BROAD, maps.NARROW):
         for name, (path, head, _) in drawing.arrows.items():
             start = tuple(map(int, re.match(r"M(\d+) (\d+)", path).groups()))
-            assert touches(drawing, ends[name][0], start) and touches(drawing, ends[name][1], head[:2]), (drawing.css, name)
+            assert touches(drawing, ends[name][0], start) and touches(drawing, ends[name][1], head[:2]), (
+                drawing.css,
+                name,
+            )
 
 
 def touches(drawing, box, point):
     (left, top), (width, height), (x, y) = drawing.boxes[box], drawing.size, point
-    return left <= x <= left + width and top <= y <= top + height and (x in (left, left + width) or y in (top, top + height))
+    return (
+        left <= x <= left + width
+        and top <= y <= top + height
+        and (x in (left, left + width) or y in (top, top + height))
+    )
 
 
 def test_eight_billion_weights_in_bf16_are_16_gigabytes():
-    billions, width, gigabytes = map(int, re.search(r"(\d+) billion weights at (\d+) bytes .*? (\d+) GB", maps.FLOWS["sync"].carries).groups())
-    assert width == 16 // 8 and gigabytes == billions * width       # bf16 has 16 bits
+    billions, width, gigabytes = map(
+        int, re.search(r"(\d+) billion weights at (\d+) bytes .*? (\d+) GB", maps.FLOWS["sync"].carries).groups()
+    )
+    assert width == 16 // 8 and gigabytes == billions * width  # bf16 has 16 bits
     assert all(f"{gigabytes} GB" in drawing for drawing in DRAWINGS)
 
 
@@ -93,13 +112,13 @@ def test_the_front_page_promises_a_break_in_at_most_six_words():
 def test_reading_time_is_the_words_of_the_lesson_at_two_hundred_a_minute():
     for page in lessons.finished():
         text = (LESSONS / f"{page.stem}.md").read_text(encoding="utf-8")
-        below = text[text.index("\n---\n", 4) + 5:]
+        below = text[text.index("\n---\n", 4) + 5 :]
         assert page.minutes == ceil(len(below.split()) / 200), page.stem
 
 
 def test_a_thumbnail_keeps_the_range_the_panel_fixes():
     drawn = thumbnails.svg(panel("p", "u", line([0, 10], [0.0, 0.5]), x_range=[0, 10], y_range=[0, 1]))
-    assert 'd="M0 51.0L240 27.0"' in drawn      # half way between the base line at 51 and the inset at 3
+    assert 'd="M0 51.0L240 27.0"' in drawn  # half way between the base line at 51 and the inset at 3
 
 
 def test_a_thumbnail_of_a_logarithmic_axis_spaces_decades_evenly():
@@ -123,8 +142,14 @@ def test_a_panel_without_curves_or_bars_has_a_thumbnail_without_paths():
 
 def test_the_recorded_iteration_carries_what_its_arrays_weigh():
     _, carried = recording.iteration()
-    rows, T, word = 64, 12, 8           # eight groups of eight completions, MODSUM's longest, float64 and int64
-    assert carried == dict(trajs=2 * rows * T * word + rows, tokens=rows * T * word, reward=rows * word, ref_logp=rows * T * word, sync=112 * word)
+    rows, T, word = 64, 12, 8  # eight groups of eight completions, MODSUM's longest, float64 and int64
+    assert carried == dict(
+        trajs=2 * rows * T * word + rows,
+        tokens=rows * T * word,
+        reward=rows * word,
+        ref_logp=rows * T * word,
+        sync=112 * word,
+    )
     assert all(f"{size:,} bytes" in MAP for size in carried.values())
 
 

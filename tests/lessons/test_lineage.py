@@ -1,4 +1,5 @@
 """The drawing of which algorithm is a patch on which."""
+
 import re
 
 import pytest
@@ -9,9 +10,17 @@ DRAWINGS = re.findall(r"<svg.*?</svg>", lineage.figure("../"))
 
 
 def test_the_counts_are_those_of_the_files():
-    counts = {ends: lineage.counted(*ends) for ends in lineage.EDGES}       # counted on the table of the algorithms' functions
-    assert counts == {("REINFORCE", "PPO"): "−4 +7", ("PPO", "GRPO"): "−5 +7", ("REINFORCE", "RLOO"): "−2 +3",
-                      ("GRPO", "RLOO"): "−10 +6", ("GRPO", "DAPO"): "−7 +6", ("GRPO", "Dr.GRPO"): "−5 +3"}
+    counts = {
+        ends: lineage.counted(*ends) for ends in lineage.EDGES
+    }  # counted on the table of the algorithms' functions
+    assert counts == {
+        ("REINFORCE", "PPO"): "−4 +7",
+        ("PPO", "GRPO"): "−5 +7",
+        ("REINFORCE", "RLOO"): "−2 +3",
+        ("GRPO", "RLOO"): "−10 +6",
+        ("GRPO", "DAPO"): "−7 +6",
+        ("GRPO", "Dr.GRPO"): "−5 +3",
+    }
 
 
 @pytest.mark.parametrize("drawing", DRAWINGS)
@@ -27,4 +36,6 @@ def test_only_finished_lessons_are_linked(drawing):
     linked = re.findall(r'href="\.\./([\w-]+)/', drawing)
     assert linked and set(linked) <= there
     for name, (_, number) in lineage.NODES.items():
-        assert (f'aria-label="{name}, lesson {number}"' in drawing) == any(stem.startswith(f"{number}-") for stem in there)
+        assert (f'aria-label="{name}, lesson {number}"' in drawing) == any(
+            stem.startswith(f"{number}-") for stem in there
+        )

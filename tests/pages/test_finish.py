@@ -1,4 +1,5 @@
 """The content security policy: which inline scripts it allows, and that nothing else changes."""
+
 import base64
 import hashlib
 
@@ -15,7 +16,10 @@ def test_every_page_allows_the_inline_scripts_of_all_pages_by_their_sums(tmp_pat
     (tmp_path / "a.html").write_text(HEAD + "<script>one</script><script src='x.js'></script>")
     (tmp_path / "b.html").write_text(HEAD + "<script>two\n  lines</script>")
     finish.allow_inline_scripts([tmp_path / "a.html", tmp_path / "b.html"])
-    allowed = {(tmp_path / name).read_text().partition("script-src 'self' ")[2].partition('"')[0] for name in ("a.html", "b.html")}
+    allowed = {
+        (tmp_path / name).read_text().partition("script-src 'self' ")[2].partition('"')[0]
+        for name in ("a.html", "b.html")
+    }
     assert allowed == {" ".join(sorted([sum_of("one"), sum_of("two\n  lines")]))}
 
 

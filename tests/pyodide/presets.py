@@ -1,4 +1,5 @@
 """Run inside Pyodide by test_same_numbers.py, which has written down what the presets read natively."""
+
 import json
 from pathlib import Path
 

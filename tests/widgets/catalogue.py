@@ -1,4 +1,7 @@
-"""Every widget of the book, and what it answers to a setting; runs are kept, because many tests look at the same one."""
+"""Every widget of the book, and what it answers to a setting; runs are kept, because many tests look at the same
+one.
+"""
+
 import json
 import re
 from collections import deque
@@ -42,7 +45,9 @@ def early_frame(name, knobs):
 
 @cache
 def last(widget, seeds=None, **knobs):
-    """The last result of a run; of fewer seeds where only a direction is asked for, of more where the claim is about their mean."""
+    """The last result of a run; of fewer seeds where only a direction is asked for, of more where the claim is about
+    their mean.
+    """
     with patch.object(widget, "SEEDS", seeds) if seeds else nullcontext():
         *_, result = widget.run(widget.Knobs(**knobs))
     return result
@@ -50,7 +55,11 @@ def last(widget, seeds=None, **knobs):
 
 def panel(widget, title, result=None, **knobs):
     """One panel of a result, that of the knobs themselves unless another is given."""
-    (found,) = [p for p in widget.figure(widget.Knobs(**knobs), last(widget, **knobs) if result is None else result) if p["title"] == title]
+    (found,) = [
+        p
+        for p in widget.figure(widget.Knobs(**knobs), last(widget, **knobs) if result is None else result)
+        if p["title"] == title
+    ]
     return found
 
 
@@ -72,7 +81,9 @@ def settings(name):
 
 
 def near(shown, native):
-    """Whether two machines show the same, character for character; several passes over a neural policy amplify a last bit, and may differ by 0.05."""
+    """Whether two machines show the same, character for character; several passes over a neural policy amplify a last
+    bit, and may differ by 0.05.
+    """
     if shown == native:
         return True
     number = lambda text: float(text.replace("−", "-").replace(",", ""))

@@ -44,7 +44,9 @@ def test_the_sentence_has_the_share_and_the_lowest_point():
 
 
 def test_the_near_misses_show_only_in_their_own_number():
-    shown = {name: {r.label: r.value for r in agentic.readouts(k, last(**k.__dict__))} for name, k in agentic.PRESETS.items()}
+    shown = {
+        name: {r.label: r.value for r in agentic.readouts(k, last(**k.__dict__))} for name, k in agentic.PRESETS.items()
+    }
     assert shown["Mask, wrong denominator"]["Gradient diluted by"] < 0.5 and shown["Masked"]["Gradient diluted by"] == 1
     assert shown["No mask, missing is 0"]["Mean ratio in the loss"] < 0.6
     assert broken(denominator="all tokens") is None and broken(masked=False, fill="0") is None
@@ -60,7 +62,11 @@ def test_every_token_of_the_trajectory_has_one_author_and_the_tools_are_the_tall
     own, tool = (np.array(mark["y"]) for mark in panel("How surprised the policy is")["data"])
     assert (own * tool == 0).all() and (tool > 0).sum() == 8
     own, tool = (np.array(mark["y"]) for mark in panel("How hard each token would pull")["data"])
-    assert (tool > 0).sum() == 8 and max(own.max(), tool.max()) <= 2**0.5 and np.median(tool[tool > 0]) > 1 > np.median(own[tool == 0])
+    assert (
+        (tool > 0).sum() == 8
+        and max(own.max(), tool.max()) <= 2**0.5
+        and np.median(tool[tool > 0]) > 1 > np.median(own[tool == 0])
+    )
 
 
 def test_a_longer_reply_is_a_longer_trajectory():

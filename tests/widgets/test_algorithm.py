@@ -1,4 +1,5 @@
 """What turning each knob does to the advantages of a group and to the loop trained with the chosen file."""
+
 from functools import partial
 
 import numpy as np
@@ -31,11 +32,24 @@ def test_the_default_holds_and_learns():
 
 
 def test_three_presets_are_broken():
-    told = [name for name, k in widget.PRESETS.items() if widget.broken(k, last(**{f: v for f, v in k.__dict__.items() if v != getattr(Knobs(), f)}))]
+    told = [
+        name
+        for name, k in widget.PRESETS.items()
+        if widget.broken(k, last(**{f: v for f, v in k.__dict__.items() if v != getattr(Knobs(), f)}))
+    ]
     assert told == ["All right", "A judge's noise", "REINFORCE, rewards + 5"]
 
 
-@pytest.mark.parametrize("knobs", [dict(right=8), dict(right=0), dict(wrong=1.0), dict(right=0, plugin="REINFORCE"), dict(right=8, plugin="PPO", value=1.0)])
+@pytest.mark.parametrize(
+    "knobs",
+    [
+        dict(right=8),
+        dict(right=0),
+        dict(wrong=1.0),
+        dict(right=0, plugin="REINFORCE"),
+        dict(right=8, plugin="PPO", value=1.0),
+    ],
+)
 def test_where_nothing_can_be_compared_nothing_is_pushed(knobs):
     assert "every advantage is 0" in now(**knobs).why
 
@@ -93,7 +107,9 @@ def test_token_weights_can_be_exchanged():
 
 
 def test_all_six_files_learn_from_rewards_of_minus_one_and_one():
-    assert all(last(plugin=plugin, wrong=-1.0).pass_rate[:, -1].mean() > 0.7 for plugin in ("REINFORCE", "GRPO", "DAPO"))
+    assert all(
+        last(plugin=plugin, wrong=-1.0).pass_rate[:, -1].mean() > 0.7 for plugin in ("REINFORCE", "GRPO", "DAPO")
+    )
 
 
 def test_the_run_streams_and_counts():

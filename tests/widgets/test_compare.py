@@ -32,9 +32,11 @@ def test_only_what_is_made_of_dapo_draws_more_than_its_batch(name):
 
 def test_a_recipe_is_its_file_with_functions_exchanged():
     paper, file = last(a="GRPO, 2024", b="GRPO")
-    np.testing.assert_array_equal(paper.pass_rate, file.pass_rate)          # nothing exchanged
+    np.testing.assert_array_equal(paper.pass_rate, file.pass_rate)  # nothing exchanged
     trl, _ = last(a="TRL 1.16.0", passes="4")
-    assert (last(a="TRL 1.16.0")[0].clip_fraction == 0).all() and (trl.clip_fraction > 0).any()         # one pass, unless the knob says otherwise
+    assert (last(a="TRL 1.16.0")[0].clip_fraction == 0).all() and (
+        trl.clip_fraction > 0
+    ).any()  # one pass, unless the knob says otherwise
 
 
 def test_a_larger_rate_on_one_side_leaves_the_other_alone():

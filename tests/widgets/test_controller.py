@@ -30,16 +30,19 @@ def test_the_textbook_case_learns_and_every_invariant_holds():
     assert last().trainer[0].mean() < 0.34 < 0.88 < passed()
 
 
-@pytest.mark.parametrize("fault, settings, violated", [
-    ("no weight sync", {}, [4]),
-    ("rewards shifted by a row", {}, [0]),
-    ("rewards shuffled", {}, [0]),
-    ("sign flipped", {}, [2]),
-    ("wrong groups", {}, [2]),
-    ("padding in the loss", {}, [0, 3]),
-    ("reference is the policy", dict(beta=0.1), [1]),
-    ("old_logp recomputed", dict(passes=4), [3]),
-])
+@pytest.mark.parametrize(
+    "fault, settings, violated",
+    [
+        ("no weight sync", {}, [4]),
+        ("rewards shifted by a row", {}, [0]),
+        ("rewards shuffled", {}, [0]),
+        ("sign flipped", {}, [2]),
+        ("wrong groups", {}, [2]),
+        ("padding in the loss", {}, [0, 3]),
+        ("reference is the policy", dict(beta=0.1), [1]),
+        ("old_logp recomputed", dict(passes=4), [3]),
+    ],
+)
 def test_every_fault_lights_the_lamp_of_its_stage_within_three_iterations(fault, settings, violated):
     short = dict(fault=fault, iterations=10, **settings)
     assert [i for i, state in enumerate(lamps(**short)) if state == "violated"] == violated
@@ -80,40 +83,83 @@ def test_prompts_kept_out_learn_far_less_than_the_others():
 
 def test_the_edges_fill_in_stage_by_stage():
     def crossed(stage):
-        return [name for name, size in zip(controller.SHORT, panel("What each edge carries", beta=0.1, iterations=1, stage=stage)["data"][0]["y"]) if size]
+        return [
+            name
+            for name, size in zip(
+                controller.SHORT, panel("What each edge carries", beta=0.1, iterations=1, stage=stage)["data"][0]["y"]
+            )
+            if size
+        ]
 
     assert [crossed(stage) for stage in range(1, 8)] == [
-        [], ["trajs", "tokens"], ["trajs", "tokens", "reward"], ["trajs", "tokens", "reward", "ref"],
-        ["trajs", "tokens", "reward", "ref", "loss"], ["trajs", "tokens", "reward", "ref", "loss"], controller.SHORT]
-    assert panel("What each edge carries")["data"][0]["y"][3] == 0          # no price, no reference
+        [],
+        ["trajs", "tokens"],
+        ["trajs", "tokens", "reward"],
+        ["trajs", "tokens", "reward", "ref"],
+        ["trajs", "tokens", "reward", "ref", "loss"],
+        ["trajs", "tokens", "reward", "ref", "loss"],
+        controller.SHORT,
+    ]
+    assert panel("What each edge carries")["data"][0]["y"][3] == 0  # no price, no reference
 
 
 def test_the_rows_fill_in_as_well():
-    columns = [len(words("The first prompt and its completions", iterations=1, stage=stage)) for stage in (1, 2, 3, 4, 5, 7)]
-    assert columns == [1, 9, 18, 18, 27, 27]            # the prompt; eight completions; their rewards with a head; their advantages with a head
+    columns = [
+        len(words("The first prompt and its completions", iterations=1, stage=stage)) for stage in (1, 2, 3, 4, 5, 7)
+    ]
+    assert columns == [
+        1,
+        9,
+        18,
+        18,
+        27,
+        27,
+    ]  # the prompt; eight completions; their rewards with a head; their advantages with a head
 
 
 def test_a_shifted_reward_is_seen_beside_the_wrong_completion():
     short = dict(fault="rewards shifted by a row", iterations=1)
     batch = last(**short).batch
     np.testing.assert_array_equal(batch.reward, np.roll(batch.accuracy, 1))
-    paid = [a["text"] for a in panel("The first prompt and its completions", **short)["layout"]["annotations"] if a["x"] == controller.REWARD][1:]
+    paid = [
+        a["text"]
+        for a in panel("The first prompt and its completions", **short)["layout"]["annotations"]
+        if a["x"] == controller.REWARD
+    ][1:]
     assert paid == [f"{r:g}" for r in batch.reward[:8]] != [f"{r:g}" for r in batch.accuracy[:8]]
 
 
 def test_passes_and_the_reference_are_paid_for():
-    work = {knobs: panel("Passes through the net", iterations=1, **dict(knobs))["data"][0]["y"] for knobs in ((), (("passes", 4),), (("beta", 0.1),))}
+    work = {
+        knobs: panel("Passes through the net", iterations=1, **dict(knobs))["data"][0]["y"]
+        for knobs in ((), (("passes", 4),), (("beta", 0.1),))
+    }
     plain, four, anchored = work.values()
     assert four[2] == 4 * plain[2] == 12 * plain[0] and plain[1] == 0 and anchored[1] == anchored[0]
 
 
 def test_more_rows_make_every_edge_but_the_weights_heavier():
     few, many = (panel("What each edge carries", iterations=1, groups=P, K=8)["data"][0]["y"] for P in (4, 32))
-    assert many[0] == 8 * few[0] and many[2] == 8 * few[2] and many[5] == few[5] == iteration.weight(last(iterations=1).policy.params)
+    assert (
+        many[0] == 8 * few[0]
+        and many[2] == 8 * few[2]
+        and many[5] == few[5] == iteration.weight(last(iterations=1).policy.params)
+    )
 
 
 def test_the_run_counts_its_iterations_and_the_lamps_wait_for_their_stage():
-    assert [controller.progress(Knobs(), r)[1] for r in controller.run(Knobs())] == [1, 12, 24, 36, 48, 60, 72, 84, 96, 100]
+    assert [controller.progress(Knobs(), r)[1] for r in controller.run(Knobs())] == [
+        1,
+        12,
+        24,
+        36,
+        48,
+        60,
+        72,
+        84,
+        96,
+        100,
+    ]
     assert lamps(iterations=1, stage=4) == ["holds", "holds", "not yet checked", "not yet checked", "not yet checked"]
 
 
@@ -124,4 +170,4 @@ def test_another_seed_is_another_run():
 def test_every_fault_of_the_model_is_on_offer_with_a_sentence():
     assert set(controller.WHY) == set(FAULTS) - {"none"} and len(FAULTS) == 9
     frame = next(host.stream("controller", '{"fault": "sign flipped", "iterations": "1"}'))
-    assert "nothing of it shows yet" not in frame       # at stage 2 nothing is certain
+    assert "nothing of it shows yet" not in frame  # at stage 2 nothing is certain

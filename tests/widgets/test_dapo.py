@@ -30,7 +30,7 @@ def test_both_algorithms_are_compared_at_as_many_completions():
     r = last()
     for ours, theirs in zip(r.dapo.completions, r.grpo.completions):
         assert theirs[-2] < ours[-1] <= theirs[-1]
-        assert (np.diff(theirs) == 64).all()                        # eight groups of eight, always
+        assert (np.diff(theirs) == 64).all()  # eight groups of eight, always
 
 
 def test_dynamic_sampling_trains_on_live_groups_alone_and_pays_in_completions():
@@ -46,7 +46,7 @@ def test_without_dynamic_sampling_dapo_is_no_faster_by_updates_than_grpo():
 
 def test_a_filter_on_the_shaped_reward_lets_groups_without_a_signal_through():
     assert dapo.dead_share(last(redraw="reward")) > 0.02
-    assert dapo.dead_share(last(redraw="reward", L_cache=0)) == 0   # without a price on length the two filters are one
+    assert dapo.dead_share(last(redraw="reward", L_cache=0)) == 0  # without a price on length the two filters are one
 
 
 def test_in_one_pass_the_upper_bound_does_nothing():
@@ -65,8 +65,13 @@ def test_the_average_and_the_price_change_the_run_a_little():
 
 
 def test_from_a_start_that_is_cut_off_half_the_time_success_itself_shortens():
-    cuts = {cache: np.mean([cut[10] for cut in last(start="too long", L_cache=cache).dapo.truncated]) for cache in (0, 4, 10)}
-    assert last(start="too long").dapo.truncated[0][0] == pytest.approx(0.458, abs=5e-4)       # closed form, the dynamic programme
+    cuts = {
+        cache: np.mean([cut[10] for cut in last(start="too long", L_cache=cache).dapo.truncated])
+        for cache in (0, 4, 10)
+    }
+    assert last(start="too long").dapo.truncated[0][0] == pytest.approx(
+        0.458, abs=5e-4
+    )  # closed form, the dynamic programme
     assert max(cuts.values()) < 0.25 and max(cuts.values()) - min(cuts.values()) < 0.05
 
 

@@ -21,7 +21,7 @@ def test_the_token_mean_does_not_trip_the_break_and_one_over_the_length_does():
 
 def test_one_over_the_length_trips_it_before_the_twentieth_update():
     lengths = last(divisor="1/|o|").lengths
-    assert lengths.wrong[:, 20].mean() > 3 * lengths.right[:, 20].mean()           # 2.9 and 23.3 on another implementation
+    assert lengths.wrong[:, 20].mean() > 3 * lengths.right[:, 20].mean()  # 2.9 and 23.3 on another implementation
 
 
 @pytest.mark.parametrize("std", [True, False])
@@ -54,21 +54,30 @@ def test_without_the_deviation_every_prompt_weighs_the_same():
 
 
 def test_the_expected_push_is_zero_with_a_constant_and_does_not_know_the_start_rate_of_wrong_or_right():
-    drift = {divisor: dr_grpo.readouts(Knobs(divisor=divisor), last(divisor=divisor))[1].value for divisor in ("1/|o|", "token mean", "constant")}
+    drift = {
+        divisor: dr_grpo.readouts(Knobs(divisor=divisor), last(divisor=divisor))[1].value
+        for divisor in ("1/|o|", "token mean", "constant")
+    }
     assert drift["constant"] == 0 < drift["token mean"] < drift["1/|o|"]
-    assert length_bias.expected_drift(0.3, 0.1, 8, True, "1/|o|") == pytest.approx(length_bias.expected_drift(0.7, 0.1, 8, True, "1/|o|"))
+    assert length_bias.expected_drift(0.3, 0.1, 8, True, "1/|o|") == pytest.approx(
+        length_bias.expected_drift(0.7, 0.1, 8, True, "1/|o|")
+    )
 
 
 def test_noise_of_a_thousandth_spends_grpos_entropy_and_leaves_dr_grpo_alone():
     with_it, without = last(divisor="1/|o|", noise=1e-3), last(divisor="constant", std=False, noise=1e-3)
     assert dr_grpo.entropy_left(with_it) < 0.75 and dr_grpo.entropy_left(without) > 0.99
     found = dr_grpo.broken(Knobs(divisor="1/|o|", noise=1e-3), with_it)
-    assert "noise of 0.001" in found.why and found.mend == "Divide by the deviation: off. Divide the tokens by: constant."
+    assert (
+        "noise of 0.001" in found.why and found.mend == "Divide by the deviation: off. Divide the tokens by: constant."
+    )
     assert dr_grpo.broken(Knobs(divisor="constant", std=False, noise=1e-3), without) is None
 
 
 def test_the_start_of_the_model_moves_with_its_knobs():
-    assert last(h=0.5).lengths.right[0, 0] == pytest.approx(2, abs=1e-6) and last(p=0.6).lengths.pass_rate[0, 0] == pytest.approx(0.6)
+    assert last(h=0.5).lengths.right[0, 0] == pytest.approx(2, abs=1e-6) and last(p=0.6).lengths.pass_rate[
+        0, 0
+    ] == pytest.approx(0.6)
     assert (last(seed=1).lengths.right[:, -1] != last().lengths.right[:, -1]).all()
 
 

@@ -29,7 +29,9 @@ def test_the_textbook_case_learns():
 
 @pytest.mark.parametrize("K, measured", [(2, 0.708), (4, 0.944), (8, 0.972), (16, 0.976)])
 def test_at_64_completions_a_batch_larger_groups_learn_faster(K, measured):
-    assert at_update_50(K) == pytest.approx(measured, abs=0.03)          # seeds 0 to 2, measured on another implementation of the same loop
+    assert at_update_50(K) == pytest.approx(
+        measured, abs=0.03
+    )  # seeds 0 to 2, measured on another implementation of the same loop
 
 
 def test_beyond_sixteen_the_same_number_of_completions_buys_too_few_updates():
@@ -46,7 +48,9 @@ def test_prompts_that_are_almost_never_right_leave_small_groups_without_a_gradie
 
 def test_the_break_names_the_share_of_dead_groups_and_the_way_back():
     found = grpo.broken(Knobs(K=4, prompts=HOPELESS), last(K=4, prompts=HOPELESS))
-    assert found.why.startswith("99.3 % of the groups had 4 equal rewards") and found.mend == "Completions a prompt: 16."
+    assert (
+        found.why.startswith("99.3 % of the groups had 4 equal rewards") and found.mend == "Completions a prompt: 16."
+    )
 
 
 def test_the_break_and_its_way_back_do_not_hang_on_the_seed():
@@ -65,7 +69,9 @@ def test_the_break_is_called_at_the_end_only():
 def test_every_kind_of_advantage_learns_the_mixed_prompts():
     finals = {name: last(advantage=name).pass_rate[:, -1].mean() for name in grpo.ADVANTAGES}
     assert min(finals.values()) > 0.6
-    assert finals["z-score"] > finals["less the others' mean"] > finals["less the mean"]         # the size of the step, not of the insight
+    assert (
+        finals["z-score"] > finals["less the others' mean"] > finals["less the mean"]
+    )  # the size of the step, not of the insight
 
 
 def test_the_curve_of_the_mean_is_flat_and_rises_with_k():
@@ -81,8 +87,10 @@ def test_the_curve_of_the_z_score_is_lowest_in_the_middle():
 
 
 def test_a_large_eps_and_the_population_deviation_move_the_z_score_only():
-    plain, eps, population = ([m["y"] for m in panel("Mean estimate over the true gradient", **change)["data"][:3]]
-                              for change in ({}, dict(eps=0.1), dict(deviation="population")))
+    plain, eps, population = (
+        [m["y"] for m in panel("Mean estimate over the true gradient", **change)["data"][:3]]
+        for change in ({}, dict(eps=0.1), dict(deviation="population"))
+    )
     assert (eps[0] < plain[0]).all() and (population[0] > plain[0]).all()
     np.testing.assert_array_equal(eps[1:], plain[1:])
 
@@ -95,23 +103,39 @@ def test_dead_groups_get_rarer_with_k():
 
 
 def test_on_a_hard_prompt_a_completion_says_as_much_in_a_group_of_any_size():
-    signal = {K: group_baselines.signal_to_noise_per_completion(np.array([0.02, 0.5]), K, group_baselines.less_mean) for K in (2, 16, 64)}
+    signal = {
+        K: group_baselines.signal_to_noise_per_completion(np.array([0.02, 0.5]), K, group_baselines.less_mean)
+        for K in (2, 16, 64)
+    }
     assert signal[64][0] < 1.05 * signal[2][0] and signal[64][1] > 50 * signal[2][1]
 
 
 def test_a_faster_learning_rate_does_for_a_small_group_what_a_larger_group_does():
-    fast = last(K=4, prompts=HOPELESS, learning_rate=5.0)                # 5 * 1.5 = 2 * 3.75: the (K - 1) / sqrt(K) of one right completion
-    assert grpo.broken(Knobs(K=4, prompts=HOPELESS, learning_rate=5.0), fast) is None and fast.live.mean() < last(K=16, prompts=HOPELESS).live.mean() / 2
+    fast = last(
+        K=4, prompts=HOPELESS, learning_rate=5.0
+    )  # 5 * 1.5 = 2 * 3.75: the (K - 1) / sqrt(K) of one right completion
+    assert (
+        grpo.broken(Knobs(K=4, prompts=HOPELESS, learning_rate=5.0), fast) is None
+        and fast.live.mean() < last(K=16, prompts=HOPELESS).live.mean() / 2
+    )
     matched = last(K=2, learning_rate=10.0).pass_rate[:, 49].mean()
-    assert abs(matched - last(K=16).pass_rate[:, 49].mean()) < 0.01 < last(K=16).pass_rate[:, 49].mean() - last(K=2).pass_rate[:, 49].mean()
+    assert (
+        abs(matched - last(K=16).pass_rate[:, 49].mean())
+        < 0.01
+        < last(K=16).pass_rate[:, 49].mean() - last(K=2).pass_rate[:, 49].mean()
+    )
 
 
-@pytest.mark.parametrize("change", [dict(learning_rate=0.5), dict(advantage="less the mean"), dict(K=2, learning_rate=1.0)])
+@pytest.mark.parametrize(
+    "change", [dict(learning_rate=0.5), dict(advantage="less the mean"), dict(K=2, learning_rate=1.0)]
+)
 def test_the_way_back_names_every_knob_that_is_too_small(change):
     knobs = {**dict(K=16, prompts=HOPELESS), **change}
     words = grpo.broken(Knobs(**knobs), last(**knobs)).mend
     assert ("Learning rate: 2" in words) == (Knobs(**knobs).learning_rate < 2)
-    assert ("Advantage: z-score" in words) == ("advantage" in change) and ("Completions a prompt: 16" in words) == (knobs["K"] < 16)
+    assert ("Advantage: z-score" in words) == ("advantage" in change) and ("Completions a prompt: 16" in words) == (
+        knobs["K"] < 16
+    )
     back = dict(K=16, prompts=HOPELESS)
     assert grpo.broken(Knobs(**back), last(**back)) is None
 

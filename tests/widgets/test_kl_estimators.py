@@ -1,4 +1,5 @@
 """What turning each knob of the KL widget does."""
+
 import json
 from dataclasses import asdict, fields, replace
 
@@ -28,11 +29,14 @@ def is_broken(knobs):
 
 
 def frame(knobs):
-    (only,) = host.stream("kl_estimators", json.dumps({name: host.spelled(value) for name, value in asdict(knobs).items()}))
+    (only,) = host.stream(
+        "kl_estimators", json.dumps({name: host.spelled(value) for name, value in asdict(knobs).items()})
+    )
     return json.loads(only)
 
 
 # The break
+
 
 def test_the_default_is_the_k3_loss_of_the_grpo_paper_and_holds():
     assert (DEFAULT.estimator, DEFAULT.placement) == ("k3", "loss")
@@ -65,7 +69,7 @@ def test_the_three_other_wrong_placements_break_and_their_mends_mend(estimator, 
 
 
 def test_where_the_price_is_so_low_that_the_optimum_itself_collapses_nothing_is_called_broken():
-    assert result(replace(K1_LOSS, beta=0.1)).best > 1.6     # of ln 5 = 1.609
+    assert result(replace(K1_LOSS, beta=0.1)).best > 1.6  # of ln 5 = 1.609
     assert not is_broken(replace(K1_LOSS, beta=0.1))
 
 
@@ -76,12 +80,16 @@ def test_the_watched_number_decides():
 
 # Training
 
+
 def test_k1_as_a_loss_trains_like_no_penalty_at_all():
     penalized, free = widget.ended(result(K1_LOSS))
     assert penalized == pytest.approx(free, abs=0.02)
 
 
-@pytest.mark.parametrize("estimator, placement", [("k1", "reward"), ("k2", "loss"), ("k3", "loss × ratio"), ("k3", "loss+"), ("k1", "loss × ratio")])
+@pytest.mark.parametrize(
+    "estimator, placement",
+    [("k1", "reward"), ("k2", "loss"), ("k3", "loss × ratio"), ("k3", "loss+"), ("k1", "loss × ratio")],
+)
 def test_the_right_configurations_end_at_the_reverse_optimum(estimator, placement):
     knobs = Knobs(estimator=estimator, placement=placement)
     assert end(knobs) == pytest.approx(result(knobs).best, abs=0.04)
@@ -112,7 +120,8 @@ def test_with_old_samples_only_the_ratio_finds_the_optimum(gap):
 
 def test_more_samples_shrink_the_spread_between_runs():
     def spread(n):
-        return result(Knobs(estimator="k2", samples=n)).trained[-20:, :widget.RUNS].std()
+        return result(Knobs(estimator="k2", samples=n)).trained[-20:, : widget.RUNS].std()
+
     assert spread(4) > 2 * spread(64) > 4 * spread(4096)
 
 
@@ -124,6 +133,7 @@ def test_the_seed_changes_the_runs_and_nothing_exact():
 
 
 # The pull
+
 
 def test_k1_as_a_loss_pulls_on_nothing():
     np.testing.assert_allclose(result(K1_LOSS).pulls["chosen"], 0, atol=1e-15)
@@ -145,30 +155,33 @@ def test_the_pull_of_the_k3_loss_is_the_forward_one(pair):
 
 def test_on_gaussians_the_forward_pull_widens_and_the_reverse_does_not():
     pulls = result(Knobs(pair="Gaussian", mu=1.5)).pulls
-    np.testing.assert_allclose(pulls["reverse"], [-1.5, 0], atol=1e-9)     # closed form (−μ, 0)
-    np.testing.assert_allclose(pulls["forward"], [-1.5, 2.25], atol=1e-9)     # closed form (−μ, μ²)
+    np.testing.assert_allclose(pulls["reverse"], [-1.5, 0], atol=1e-9)  # closed form (−μ, 0)
+    np.testing.assert_allclose(pulls["forward"], [-1.5, 2.25], atol=1e-9)  # closed form (−μ, μ²)
 
 
 def test_the_default_pair_is_the_worked_example():
     pulls = result(DEFAULT).pulls
-    np.testing.assert_allclose(pulls["forward"], [0.4, 0.2, -0.6], atol=1e-12)     # ref − policy
-    assert result(DEFAULT).kl == pytest.approx(0.1 * np.log(0.2) + 0.1 * np.log(1 / 3) + 0.8 * np.log(4), abs=1e-12)     # 0.8382
+    np.testing.assert_allclose(pulls["forward"], [0.4, 0.2, -0.6], atol=1e-12)  # ref − policy
+    assert result(DEFAULT).kl == pytest.approx(
+        0.1 * np.log(0.2) + 0.1 * np.log(1 / 3) + 0.8 * np.log(4), abs=1e-12
+    )  # 0.8382
 
 
 # The log
+
 
 def test_k3_becomes_noisier_than_k1_between_1_1_and_1_2_for_gaussians():
     r = result(Knobs(pair="Gaussian"))
     ratio = r.noise[2] / r.noise[0]
     crossed = widget.DISTANCES[np.argmax(ratio > 1)]
-    assert crossed == pytest.approx(1.2)     # exact: μ = 1.1209
+    assert crossed == pytest.approx(1.2)  # exact: μ = 1.1209
     assert np.all(np.diff(ratio) > 0)
 
 
 def test_far_from_the_reference_k3_is_the_noisiest_log_of_the_confident_pair():
     r = result(Knobs(pair="confident"))
     at = np.argmin(np.abs(widget.DISTANCES - 1))
-    assert r.noise[2, at] / r.noise[0, at] == pytest.approx(np.sqrt(4.2570326 / 0.5303585), rel=1e-6)     # exact sums
+    assert r.noise[2, at] / r.noise[0, at] == pytest.approx(np.sqrt(4.2570326 / 0.5303585), rel=1e-6)  # exact sums
 
 
 def test_only_k2_is_biased_with_fresh_samples_and_all_three_with_old_ones():
@@ -186,20 +199,29 @@ def test_the_sign_of_k2s_bias_depends_on_the_pair():
 
 def test_the_running_means_of_k1_and_k3_meet_at_the_kl():
     r = result(DEFAULT)
-    np.testing.assert_allclose(r.stream[[0, 2], -1] / r.kl, 1, atol=0.08)     # 4 standard errors of k1: 4 · √1.2145 / 64 / 0.838
+    np.testing.assert_allclose(
+        r.stream[[0, 2], -1] / r.kl, 1, atol=0.08
+    )  # 4 standard errors of k1: 4 · √1.2145 / 64 / 0.838
 
 
 # The contract
 
+
 @pytest.mark.parametrize("knob", [f.name for f in fields(Knobs)])
 def test_every_knob_changes_what_is_shown(knob):
     m = Knobs.__dataclass_fields__[knob].metadata
-    other = next(v for v in (m.get("options") or m.get("rungs") or [m["low"], m["high"]]) if v != getattr(DEFAULT, knob))
+    other = next(
+        v for v in (m.get("options") or m.get("rungs") or [m["low"], m["high"]]) if v != getattr(DEFAULT, knob)
+    )
     assert frame(replace(DEFAULT, **{knob: other}))["hash"] != frame(DEFAULT)["hash"]
 
 
 def test_extreme_settings_stay_finite():
-    for knobs in (Knobs(beta=2.0, samples=1, gap=1.0, mu=3.0, placement=p, estimator=e) for p in kl.PLACEMENTS for e in ("k1", "k2", "k3")):
+    for knobs in (
+        Knobs(beta=2.0, samples=1, gap=1.0, mu=3.0, placement=p, estimator=e)
+        for p in kl.PLACEMENTS
+        for e in ("k1", "k2", "k3")
+    ):
         r = result(knobs)
         assert np.isfinite(r.trained).all()
         assert np.isfinite(r.stream).all()
@@ -217,4 +239,5 @@ def test_the_first_tab_holds_the_break_and_no_tab_more_than_two_panels():
 def test_axes_do_not_move_with_the_knobs_of_training():
     def axes(knobs):
         return [(p["layout"]["xaxis"].get("range"), p["layout"]["yaxis"].get("range")) for p in frame(knobs)["panels"]]
+
     assert axes(DEFAULT) == axes(Knobs("k1", "reward", 2.0, mu=3.0, samples=1, gap=1.0, seed=5))

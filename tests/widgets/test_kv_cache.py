@@ -40,7 +40,7 @@ def test_it_breaks_exactly_where_what_is_asked_for_passes_the_pool():
     for context in (1024, 4096, 16384):
         for batch in (2**n for n in range(13)):
             k, r = result(context=context, batch=batch)
-            assert (widget.broken(k, r) is not None) == (batch * (context + 7.5) > 426_784)         # 7.5: half a block of 16
+            assert (widget.broken(k, r) is not None) == (batch * (context + 7.5) > 426_784)  # 7.5: half a block of 16
 
 
 def test_presets_are_real_engines_and_two_of_them_break():
@@ -65,7 +65,7 @@ def test_eviction_reads_tokens_again_and_costs_speed():
     assert held.reread == 0 < full.reread
     assert "read a second time" in why(batch=256)
     peak = float(widget.kv_cache.decode_roofline(full.model, widget.ACCELS["h100"], 104, 4096).tok_s)
-    assert 0.9 * peak < full.tok_s < peak                               # memory-bound decode: reading again is cheap
+    assert 0.9 * peak < full.tok_s < peak  # memory-bound decode: reading again is cheap
 
 
 def test_eviction_is_dear_where_decode_is_bound_by_compute():
@@ -141,8 +141,13 @@ def test_prompt_and_group_matter_only_when_shared():
 def test_weights_that_do_not_fit_are_called_by_their_size():
     k, r = result(model="llama3.1-70b")
     broken = widget.broken(k, r)
-    assert broken.why == "The weights take 141 GB of each GPU and the engine may fill 72 GB: there is no room for a single key."
-    assert broken.mend == "GPUs that share the model: 4."      # 2 GPUs leave room for 8 800 tokens, and 64 sequences need 262 624 slots
+    assert (
+        broken.why
+        == "The weights take 141 GB of each GPU and the engine may fill 72 GB: there is no room for a single key."
+    )
+    assert (
+        broken.mend == "GPUs that share the model: 4."
+    )  # 2 GPUs leave room for 8 800 tokens, and 64 sequences need 262 624 slots
     k = replace(k, tp=4)
     assert widget.broken(k, next(widget.run(k))) is None
 
@@ -154,7 +159,7 @@ def test_a_sequence_larger_than_the_pool_cannot_start():
 def test_the_memory_bar_adds_up_to_the_budget_until_it_is_passed():
     k, r = result()
     size = {m["name"]: m["y"][0] for m in widget.memory(k, r)["data"]}
-    assert size["weights"] == pytest.approx(16.06, abs=0.01)             # 2 x 8.03e9 bytes
+    assert size["weights"] == pytest.approx(16.06, abs=0.01)  # 2 x 8.03e9 bytes
     assert size["cache"] == pytest.approx(64 * 4096 * 131072 / 1e9)
     assert sum(size.values()) == pytest.approx(72)
     over = {m["name"]: m["y"][0] for m in widget.memory(*result(batch=4096))["data"]}
@@ -172,7 +177,7 @@ def test_the_map_shows_free_reserved_filled_and_shared_slots():
     cells = lambda **knobs: set(np.unique(widget.pool_map(result(**knobs)[1])["data"][0]["z"]))
     assert cells() == {0, 1, 2}
     assert cells(sharing=True) == {0, 1, 2, 3}
-    assert cells(block="1", context=128) == {0, 2}                      # a block of one slot is never half empty
+    assert cells(block="1", context=128) == {0, 2}  # a block of one slot is never half empty
     assert cells(block="max length", batch=16) == {0, 1, 2}
 
 
@@ -188,8 +193,10 @@ def test_latent_attention_stays_above_the_ridge_of_an_h200_without_tensor_parall
 def test_every_end_of_every_knob_gives_a_figure():
     for field in Knobs.__dataclass_fields__.values():
         m = field.metadata
-        for value in (m.get("rungs") or m.get("options") or [m["low"], m["high"]]):
-            (frame,) = host.stream("kv_cache", json.dumps({field.name: host.spelled(value) if field.name != "sharing" else value}))
+        for value in m.get("rungs") or m.get("options") or [m["low"], m["high"]]:
+            (frame,) = host.stream(
+                "kv_cache", json.dumps({field.name: host.spelled(value) if field.name != "sharing" else value})
+            )
             assert len(json.loads(frame)["panels"]) == 5
 
 

@@ -1,4 +1,5 @@
 """What turning each knob of the long-tail widget must do."""
+
 from dataclasses import asdict, replace
 
 import numpy as np
@@ -45,7 +46,9 @@ def test_twelve_for_eight_breaks():
 
 def test_the_tax_is_that_of_the_longest_of_n():
     for sigma in (0.4, 0.8, 1.0):
-        assert tax(sigma=sigma) == pytest.approx(straggler.straggler_tax(512, sigma), rel=0.001)      # the cap of 109 medians takes off the rest
+        assert tax(sigma=sigma) == pytest.approx(
+            straggler.straggler_tax(512, sigma), rel=0.001
+        )  # the cap of 109 medians takes off the rest
 
 
 def test_the_tax_rises_with_n_and_with_sigma():
@@ -72,22 +75,32 @@ def test_without_a_slope_no_rule_biases(rule):
 
 
 def test_the_bias_has_the_sign_against_the_slope():
-    assert trained_minus_all(launched=12, slope=1.0) == pytest.approx(-trained_minus_all(launched=12, slope=-1.0), abs=1e-8)
+    assert trained_minus_all(launched=12, slope=1.0) == pytest.approx(
+        -trained_minus_all(launched=12, slope=-1.0), abs=1e-8
+    )
     assert trained_minus_all(launched=12, slope=1.0) < -0.1
     assert "wrong more often" in says(launched=12, slope=1.0).why
 
 
 def test_the_spread_moves_the_time_and_not_the_bias():
-    assert trained_minus_all(launched=12, sigma=0.2) == pytest.approx(trained_minus_all(launched=12, sigma=1.2), abs=2e-4)
+    assert trained_minus_all(launched=12, sigma=0.2) == pytest.approx(
+        trained_minus_all(launched=12, sigma=1.2), abs=2e-4
+    )
     assert result(launched=12, sigma=0.2).waits[RULES[0]] < result(launched=12, sigma=1.2).waits[RULES[0]]
 
 
 def test_dropping_prompts_biases_less_until_prompts_differ():
-    bias = {between: [trained_minus_all(launched=12, rule=rule, between=between) for rule in RULES[:2]] for between in (0.0, 0.4, 0.6, 0.75)}
+    bias = {
+        between: [trained_minus_all(launched=12, rule=rule, between=between) for rule in RULES[:2]]
+        for between in (0.0, 0.4, 0.6, 0.75)
+    }
     assert bias[0.0][1] < 0.2 * bias[0.0][0]
     assert bias[0.4][1] < bias[0.4][0] and bias[0.6][1] > bias[0.6][0]
     assert bias[0.75][1] > bias[0.75][0]
-    assert says(launched=12, rule="drop prompts") is None and "64 of 96 prompts" in says(launched=12, rule="drop prompts", between=0.5).why
+    assert (
+        says(launched=12, rule="drop prompts") is None
+        and "64 of 96 prompts" in says(launched=12, rule="drop prompts", between=0.5).why
+    )
 
 
 def test_resuming_is_fast_and_unbiased():
@@ -124,7 +137,14 @@ def test_the_share_of_useful_slot_time_is_one_over_the_tax():
         assert 0 < share < 1, name
 
 
-ENDS = [{}, dict(launched=12, between=0.5), dict(sigma=1.5, n=8192), dict(sigma=0.05, n=8), dict(cap=2048, median=8000), dict(launched=9, n=8)]
+ENDS = [
+    {},
+    dict(launched=12, between=0.5),
+    dict(sigma=1.5, n=8192),
+    dict(sigma=0.05, n=8),
+    dict(cap=2048, median=8000),
+    dict(launched=9, n=8),
+]
 
 
 @pytest.mark.parametrize("knobs", ENDS)
@@ -133,7 +153,7 @@ def test_every_axis_holds_its_curves(knobs):
     (r,) = long_tail.run(k)
     panels = host.plain(long_tail.figure(k, r))
     assert len(panels) == 6
-    for panel in panels[:5]:        # the last one, of ranks, is cut off at four times the mean
+    for panel in panels[:5]:  # the last one, of ranks, is cut off at four times the mean
         low, high = panel["layout"]["yaxis"]["range"]
         for trace in panel["data"]:
             values = [y for y in trace["y"] if y is not None]
@@ -145,5 +165,7 @@ def test_axis_ranges_do_not_move_with_the_knobs():
     ranges = []
     for k in long_tail.PRESETS.values():
         (r,) = long_tail.run(k)
-        ranges.append([(p["layout"]["xaxis"].get("range"), p["layout"]["yaxis"]["range"]) for p in long_tail.figure(k, r)])
+        ranges.append(
+            [(p["layout"]["xaxis"].get("range"), p["layout"]["yaxis"]["range"]) for p in long_tail.figure(k, r)]
+        )
     assert all(these == ranges[0] for these in ranges)

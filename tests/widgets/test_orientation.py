@@ -57,7 +57,7 @@ def test_a_higher_price_ends_lower_and_nearer_to_the_start():
 def test_the_best_of_many_looks_like_progress_although_the_policy_is_the_first_one():
     k, r = settled(**vars(PRESETS["Best of 64"]))
     assert shown("Right, one completion", k, r) == pytest.approx(START.mean(), abs=1e-15)
-    assert shown("Right, best of K", k, r) == pytest.approx(np.mean(1 - (1 - START) ** 64), abs=1e-12)       # closed form
+    assert shown("Right, best of K", k, r) == pytest.approx(np.mean(1 - (1 - START) ** 64), abs=1e-12)  # closed form
     assert orientation.broken(k, r)
 
 
@@ -70,7 +70,9 @@ def test_without_the_sync_the_batch_and_the_policy_tell_different_stories():
 
 def test_the_loop_without_the_sync_is_slower_for_every_seed():
     for seed in range(4):
-        assert settled(cut="weight sync", seed=seed)[1].pass_rate[-1].mean() < settled(seed=seed)[1].pass_rate[-1].mean()
+        assert (
+            settled(cut="weight sync", seed=seed)[1].pass_rate[-1].mean() < settled(seed=seed)[1].pass_rate[-1].mean()
+        )
 
 
 def test_more_completions_raise_the_best_of_them_and_not_the_start():

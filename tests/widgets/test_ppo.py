@@ -52,7 +52,11 @@ def test_the_clip_does_not_keep_ratios_in_its_range():
 @pytest.mark.parametrize("passes, breaks", [(2, False), (4, True), (16, True)])
 def test_without_a_clip_the_break_lies_between_two_and_four_passes(passes, breaks):
     result = last(seeds=2, passes=passes, clip=False)
-    assert (ppo.broken(Knobs(passes=passes, clip=False), result) is not None) == breaks == (ppo.watched(Knobs(), result).value > ppo.NATS)
+    assert (
+        (ppo.broken(Knobs(passes=passes, clip=False), result) is not None)
+        == breaks
+        == (ppo.watched(Knobs(), result).value > ppo.NATS)
+    )
 
 
 def test_the_break_says_how_far_and_at_what_cost():
@@ -61,12 +65,15 @@ def test_the_break_says_how_far_and_at_what_cost():
     assert found.mend == "Clip: on."
 
 
-@pytest.mark.parametrize("broken, mend", [
-    (dict(passes=16, clip=False), dict(clip=True)),
-    (dict(passes=16, eps_high=5.0), dict(eps_high=0.2)),
-    (dict(learning_rate=60.0, seed=7), dict(learning_rate=20.0)),
-    (dict(passes=16, eps_low=1.0, learning_rate=60.0), dict(eps_low=0.2, learning_rate=20.0)),
-])
+@pytest.mark.parametrize(
+    "broken, mend",
+    [
+        (dict(passes=16, clip=False), dict(clip=True)),
+        (dict(passes=16, eps_high=5.0), dict(eps_high=0.2)),
+        (dict(learning_rate=60.0, seed=7), dict(learning_rate=20.0)),
+        (dict(passes=16, eps_low=1.0, learning_rate=60.0), dict(eps_low=0.2, learning_rate=20.0)),
+    ],
+)
 def test_the_way_back_leads_back(broken, mend):
     words = ppo.broken(Knobs(**broken), last(seeds=2, **broken)).mend
     for knob, value in mend.items():
@@ -97,7 +104,11 @@ def test_switching_the_critic_off_changes_the_run_and_on_this_task_does_not_hurt
 
 def test_the_dual_clip_changes_the_one_cell_without_a_bound():
     loss = {dual: panel("Loss of one token", dual_clip=dual)["data"][2]["y"] for dual in ("off", "3", "1.5")}
-    assert loss["off"].max() == pytest.approx(4) and loss["3"].max() == pytest.approx(3) and loss["1.5"].max() == pytest.approx(1.5)
+    assert (
+        loss["off"].max() == pytest.approx(4)
+        and loss["3"].max() == pytest.approx(3)
+        and loss["1.5"].max() == pytest.approx(1.5)
+    )
 
 
 def test_two_of_the_six_cells_are_dead():
@@ -122,7 +133,7 @@ def test_the_run_streams_and_counts_its_updates():
         seen = list(ppo.run(knobs))
     assert [ppo.progress(knobs, r) for r in seen] == [["update", n, 60] for n in (1, *range(4, 61, 4))]
     is_broken = [ppo.broken(knobs, r) is not None for r in seen]
-    assert is_broken == sorted(is_broken) and not is_broken[0] and is_broken[-1]         # once certain it stays
+    assert is_broken == sorted(is_broken) and not is_broken[0] and is_broken[-1]  # once certain it stays
 
 
 def test_every_preset_streams_and_one_of_them_is_broken():
@@ -133,4 +144,6 @@ def test_every_preset_streams_and_one_of_them_is_broken():
 
 def test_the_first_tab_shows_the_threshold():
     first = next(host.stream("ppo"))
-    assert '"breaks above 1 nat"' in first and first.index('"Training"') < first.index('"Ratios"') < first.index('"One token"')
+    assert '"breaks above 1 nat"' in first and first.index('"Training"') < first.index('"Ratios"') < first.index(
+        '"One token"'
+    )

@@ -21,26 +21,36 @@ def panel(title, **knobs):
 
 
 def test_without_a_baseline_and_without_an_offset_the_runs_learn():
-    assert 0.91 <= finals().mean() <= 0.96 and finals().std() < 0.02            # band measured over other seeds beforehand
+    assert 0.91 <= finals().mean() <= 0.96 and finals().std() < 0.02  # band measured over other seeds beforehand
     assert reinforce.broken(Knobs(), last()) is None
 
 
 def test_an_offset_of_ten_makes_the_run_a_lottery():
     assert finals(offset=10.0).mean() < 0.6 and finals(offset=10.0).std() > 0.1
     found = reinforce.broken(Knobs(offset=10.0), last(offset=10.0))
-    assert "578 times" in found.why                                             # 80.035 / 0.13848, both by enumeration
+    assert "578 times" in found.why  # 80.035 / 0.13848, both by enumeration
     mended = dict(offset=10.0, baseline="batch mean")
     assert found.mend == "Baseline: batch mean." and reinforce.broken(Knobs(**mended), last(**mended)) is None
 
 
 @pytest.mark.parametrize("baseline", ["batch mean", "exact mean"])
 def test_with_a_mean_baseline_the_offset_is_nothing(baseline):
-    np.testing.assert_allclose(last(offset=10.0, baseline=baseline).pass_rate, last(baseline=baseline).pass_rate, atol=1e-9)
+    np.testing.assert_allclose(
+        last(offset=10.0, baseline=baseline).pass_rate, last(baseline=baseline).pass_rate, atol=1e-9
+    )
 
 
 def test_only_the_difference_of_offset_and_constant_counts():
-    np.testing.assert_allclose(last(offset=10.0, baseline="constant", constant=10.0).pass_rate, last().pass_rate, atol=1e-9)
-    assert reinforce.broken(Knobs(offset=-1.0, baseline="constant", constant=12.0), last(offset=-1.0, baseline="constant", constant=12.0)) is not None
+    np.testing.assert_allclose(
+        last(offset=10.0, baseline="constant", constant=10.0).pass_rate, last().pass_rate, atol=1e-9
+    )
+    assert (
+        reinforce.broken(
+            Knobs(offset=-1.0, baseline="constant", constant=12.0),
+            last(offset=-1.0, baseline="constant", constant=12.0),
+        )
+        is not None
+    )
 
 
 def test_the_boundary_lies_between_five_and_seven():
@@ -53,7 +63,11 @@ def test_rewards_of_minus_one_and_zero_train_well_without_a_baseline():
 
 
 def test_a_larger_batch_weakens_the_break():
-    assert finals(offset=10.0, completions=8).mean() < finals(offset=10.0).mean() < finals(offset=10.0, completions=256).mean()
+    assert (
+        finals(offset=10.0, completions=8).mean()
+        < finals(offset=10.0).mean()
+        < finals(offset=10.0, completions=256).mean()
+    )
 
 
 def test_a_faster_learning_rate_gets_further():
@@ -80,14 +94,18 @@ def test_a_larger_batch_is_nearer_to_the_exact_gradient_and_the_seed_draws_anoth
         exact, drawn = panel("The gradient, exact and from one batch", **knobs)["data"][:2]
         return np.linalg.norm(np.subtract(exact["y"], drawn["y"]))
 
-    assert np.mean([off(seed=s, completions=8) for s in range(20)]) > 3 * np.mean([off(seed=s, completions=256) for s in range(20)])
+    assert np.mean([off(seed=s, completions=8) for s in range(20)]) > 3 * np.mean(
+        [off(seed=s, completions=256) for s in range(20)]
+    )
     assert off(seed=1) != off(seed=2)
 
 
 def test_with_two_answers_no_baseline_and_the_mean_change_places_at_two_thirds():
     none, mean = (np.array(m["y"]) for m in panel("Two answers, right pays 1")["data"][:2])
     p = reinforce.P
-    assert (mean[(p > 0) & (p < 0.66)] < none[(p > 0) & (p < 0.66)]).all() and (mean[(p > 0.67) & (p < 1)] > none[(p > 0.67) & (p < 1)]).all()
+    assert (mean[(p > 0) & (p < 0.66)] < none[(p > 0) & (p < 0.66)]).all() and (
+        mean[(p > 0.67) & (p < 1)] > none[(p > 0.67) & (p < 1)]
+    ).all()
 
 
 def test_the_run_streams_and_is_judged_at_its_end():

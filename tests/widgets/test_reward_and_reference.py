@@ -1,4 +1,5 @@
 """What turning each knob does to the price of a nat, the policy it buys and the model trained at it."""
+
 from dataclasses import replace
 from functools import partial
 
@@ -29,7 +30,10 @@ def test_the_default_holds_and_its_first_picture_needs_no_training():
 
 
 def test_two_presets_are_broken_and_two_hold():
-    told = {name: widget.broken(k, last(**{f: v for f, v in k.__dict__.items() if v != getattr(Knobs(), f)})) for name, k in widget.PRESETS.items()}
+    told = {
+        name: widget.broken(k, last(**{f: v for f, v in k.__dict__.items() if v != getattr(Knobs(), f)}))
+        for name, k in widget.PRESETS.items()
+    }
     assert [name for name, found in told.items() if found] == ["Leaky, β of R1", "Reference is no copy"]
 
 
@@ -37,13 +41,17 @@ def test_two_presets_are_broken_and_two_hold():
 def test_the_break_lies_at_the_crossover(beta, breaks):
     assert 0.3 < hacking.crossover(hacking.reference(0.15), 1.5) < 0.35
     knobs = Knobs(beta=beta)
-    assert (widget.broken(knobs, first(beta=beta)) is not None) == breaks == (widget.watched(knobs, first(beta=beta)).value < 0)
+    assert (
+        (widget.broken(knobs, first(beta=beta)) is not None)
+        == breaks
+        == (widget.watched(knobs, first(beta=beta)).value < 0)
+    )
 
 
 def test_the_break_names_what_the_hack_costs_and_a_price_that_mends_it():
     found = broken(beta=0.001)
     assert "1.90 nats" in found.why and "before training it was 0.300" in found.why
-    assert found.mend == "Price of a nat: 0.35."       # the crossover is at 0.333
+    assert found.mend == "Price of a nat: 0.35."  # the crossover is at 0.333
     assert broken(beta=0.5) is None
 
 
@@ -56,7 +64,12 @@ def test_the_alias_breaks_with_a_log_of_zero_and_a_copy_mends_it():
     found = broken(reference=ALIAS, source="verifier", beta=1.0)
     assert "the log says 0.000 nats" in found.why and found.mend == "Reference: frozen copy."
     assert broken(source="verifier", beta=1.0) is None
-    states = [r.state for r in widget.readouts(Knobs(reference=ALIAS, source="verifier"), last(reference=ALIAS, source="verifier", beta=1.0))]
+    states = [
+        r.state
+        for r in widget.readouts(
+            Knobs(reference=ALIAS, source="verifier"), last(reference=ALIAS, source="verifier", beta=1.0)
+        )
+    ]
     assert states == ["", "", "", "", "violated"]
 
 
@@ -87,11 +100,15 @@ def test_a_lower_price_goes_farther():
 
 
 def test_a_better_paid_hack_breaks_at_a_higher_price():
-    assert widget.broken(Knobs(beta=0.5), first(beta=0.5)) is None and widget.broken(Knobs(beta=0.5, hack=2.0), first(beta=0.5, hack=2.0))
+    assert widget.broken(Knobs(beta=0.5), first(beta=0.5)) is None and widget.broken(
+        Knobs(beta=0.5, hack=2.0), first(beta=0.5, hack=2.0)
+    )
 
 
 def test_a_rarer_hack_is_dearer_and_breaks_at_a_lower_price():
-    assert widget.broken(Knobs(beta=0.3), first(beta=0.3)) and not widget.broken(Knobs(beta=0.3, mass=0.01), first(beta=0.3, mass=0.01))
+    assert widget.broken(Knobs(beta=0.3), first(beta=0.3)) and not widget.broken(
+        Knobs(beta=0.3, mass=0.01), first(beta=0.3, mass=0.01)
+    )
     ends = [first(mass=mass, beta=0.0).kl for mass in (0.5, 0.15, 0.001)]
     np.testing.assert_allclose(ends, -np.log([0.5, 0.15, 0.001]), atol=1e-9)
 
@@ -119,7 +136,9 @@ def test_a_partial_run_breaks_only_on_what_is_certain():
 
 def test_without_a_price_nothing_is_logged():
     names = [m["name"] for p in widget.figure(Knobs(beta=0.0), first(beta=0.0)) for m in p["data"]]
-    assert "in the log" not in names and "in the log" in [m["name"] for p in widget.figure(Knobs(), first()) for m in p["data"]]
+    assert "in the log" not in names and "in the log" in [
+        m["name"] for p in widget.figure(Knobs(), first()) for m in p["data"]
+    ]
 
 
 def test_the_end_of_every_ladder_still_draws_all_five_panels():

@@ -26,8 +26,17 @@ def panel(title, **knobs):
 
 def final(kind, K, groups, seeds, **settings):
     """Mean pass rate after 60 updates of RLOO with this advantage."""
-    runs = [modsum_run(algorithm, seed=s, groups=groups, K=K, hooks=dict(advantage=lambda R, aux: kind(R)[..., None]),
-                       optimizer=settings.get("optimizer", lambda: None)()) for s in range(seeds)]
+    runs = [
+        modsum_run(
+            algorithm,
+            seed=s,
+            groups=groups,
+            K=K,
+            hooks=dict(advantage=lambda R, aux: kind(R)[..., None]),
+            optimizer=settings.get("optimizer", lambda: None)(),
+        )
+        for s in range(seeds)
+    ]
     return np.array([[f.exact["pass_rate"].mean() for f in run.frames(60)] for run in runs])
 
 
@@ -37,13 +46,18 @@ def test_the_textbook_case_holds():
 
 @pytest.mark.parametrize("K, groups", [(8, 8), (2, 32)])
 def test_under_adam_rloo_and_the_mean_are_one_algorithm(K, groups):
-    runs = [final(kind, K, groups, 2, optimizer=lambda: AdamW(0.05, clip=None)) for kind in (group_baselines.leave_one_out, group_baselines.less_mean)]
-    assert np.abs(runs[0] - runs[1]).max() < 1e-6                            # Adam's eps is all that can tell the two scales apart
+    runs = [
+        final(kind, K, groups, 2, optimizer=lambda: AdamW(0.05, clip=None))
+        for kind in (group_baselines.leave_one_out, group_baselines.less_mean)
+    ]
+    assert np.abs(runs[0] - runs[1]).max() < 1e-6  # Adam's eps is all that can tell the two scales apart
 
 
 @pytest.mark.parametrize("kind, measured", [(group_baselines.leave_one_out, 0.703), (group_baselines.less_mean, 0.525)])
 def test_under_sgd_pairs_learn_at_half_the_speed_without_the_factor(kind, measured):
-    assert final(kind, 2, 32, 3)[:, -1].mean() == pytest.approx(measured, abs=0.03)          # another implementation of the same loop, seeds 0 to 3
+    assert final(kind, 2, 32, 3)[:, -1].mean() == pytest.approx(
+        measured, abs=0.03
+    )  # another implementation of the same loop, seeds 0 to 3
 
 
 @pytest.mark.parametrize("K", [2, 4, 16])
@@ -54,7 +68,7 @@ def test_with_its_rate_rescaled_the_twin_is_the_same_run(K):
 def test_the_twins_point_the_same_way_and_the_z_score_does_not_quite():
     assert last().cosine == pytest.approx(1, abs=1e-12) and last(seeds=3).cosine == pytest.approx(1, abs=1e-12)
     assert last(seeds=3, twin="z-score").cosine < 1 - 1e-4
-    assert last(K=2, twin="z-score").cosine == pytest.approx(1, abs=1e-6)                    # in a pair the deviation is always the same
+    assert last(K=2, twin="z-score").cosine == pytest.approx(1, abs=1e-6)  # in a pair the deviation is always the same
 
 
 def test_more_passes_and_larger_steps_go_farther_without_a_ratio():
@@ -63,7 +77,10 @@ def test_more_passes_and_larger_steps_go_farther_without_a_ratio():
     assert by_passes == sorted(by_passes) and by_rate == sorted(by_rate)
 
 
-@pytest.mark.parametrize("passes, rate, expected", [(1, 20.0, False), (4, 4.0, False), (16, 2.0, False), (16, 4.0, True), (16, 8.0, True), (4, 20.0, True)])
+@pytest.mark.parametrize(
+    "passes, rate, expected",
+    [(1, 20.0, False), (4, 4.0, False), (16, 2.0, False), (16, 4.0, True), (16, 8.0, True), (4, 20.0, True)],
+)
 def test_the_boundary_of_the_break(passes, rate, expected):
     assert breaks(passes=passes, learning_rate=rate) == expected
 
@@ -71,7 +88,7 @@ def test_the_boundary_of_the_break(passes, rate, expected):
 @pytest.mark.parametrize("ratio", ["per token", "per completion"])
 def test_a_clipped_ratio_brings_reuse_back(ratio):
     assert last(passes=16, learning_rate=8.0, ratio=ratio).kl_step.max() < 0.5
-    np.testing.assert_allclose(last(ratio=ratio).pass_rate, last().pass_rate, atol=1e-9)     # at one pass it is not there
+    np.testing.assert_allclose(last(ratio=ratio).pass_rate, last().pass_rate, atol=1e-9)  # at one pass it is not there
 
 
 def test_the_reward_looks_fine_while_the_entropy_is_gone():
@@ -80,8 +97,14 @@ def test_the_reward_looks_fine_while_the_entropy_is_gone():
     assert "nats of entropy" in rloo.broken(Knobs(passes=16, learning_rate=4.0), result).why
 
 
-@pytest.mark.parametrize("broken", [dict(passes=16, learning_rate=20.0), dict(passes=16, learning_rate=20.0, optimizer="Adam"),
-                                    dict(K=2, passes=4, learning_rate=20.0)])
+@pytest.mark.parametrize(
+    "broken",
+    [
+        dict(passes=16, learning_rate=20.0),
+        dict(passes=16, learning_rate=20.0, optimizer="Adam"),
+        dict(K=2, passes=4, learning_rate=20.0),
+    ],
+)
 def test_the_way_back_leads_back(broken):
     assert rloo.broken(Knobs(**broken), last(**broken)).mend == "Passes over each batch: 1."
     assert not breaks(**{**broken, "passes": 1})
@@ -91,7 +114,7 @@ def test_a_group_of_equal_rewards_has_no_advantage_in_any_of_the_three():
     assert all(np.abs(m["y"]).max() == 0 for m in panel("Advantages of one group", group="all equal")["data"])
     ours, mean, z = (np.array(m["y"]) for m in panel("Advantages of one group")["data"])
     np.testing.assert_allclose(ours, 4 / 3 * mean, atol=1e-12)
-    np.testing.assert_allclose(mean, z * 0.5, atol=1e-5)                                     # the standard deviation of 1, 0, 0, 0
+    np.testing.assert_allclose(mean, z * 0.5, atol=1e-5)  # the standard deviation of 1, 0, 0, 0
 
 
 def test_larger_groups_are_less_noisy_and_never_beat_the_exact_mean():

@@ -33,7 +33,7 @@ def test_the_default_learns_and_the_clip_sees_the_policy_move():
 def test_old_log_probs_of_the_moment_pin_the_ratio_and_undo_the_training(seed):
     found = widget.broken(Knobs(old=EACH, seed=seed), last(old=EACH, seed=seed))
     assert found.mend == f"Old log-probs: {STORED}." and "pinned at 1" in found.why
-    assert after(old=EACH, seed=seed) < 0.45 < 0.8 < after(seed=seed)                # .23 to .41 against .84 to .89 over five seeds
+    assert after(old=EACH, seed=seed) < 0.45 < 0.8 < after(seed=seed)  # .23 to .41 against .84 to .89 over five seeds
     assert max(last(old=EACH, seed=seed).clipped) == 0 == last(old=EACH, seed=seed).largest
     assert max(last(old=EACH, seed=seed).moved) > 0.5
 
@@ -49,16 +49,21 @@ def test_in_one_pass_it_makes_no_difference_when_they_are_taken():
 
 def test_recomputing_before_the_first_step_is_as_good_as_the_record():
     np.testing.assert_allclose(last(old=ONCE).pass_rate, last().pass_rate, atol=1e-9)
-    np.testing.assert_allclose(last(old=ONCE).seen, last().seen, atol=1e-6)                 # rounding alone, which 240 steps amplify
+    np.testing.assert_allclose(last(old=ONCE).seen, last().seen, atol=1e-6)  # rounding alone, which 240 steps amplify
 
 
-@pytest.mark.parametrize("temperature, first, clipped", [(1.5, (0.15, 0.25), (0.13, 0.22)), (2.0, (0.4, 0.52), (0.17, 0.29)), (0.7, (0.09, 0.12), (0.0, 0.02))])
+@pytest.mark.parametrize(
+    "temperature, first, clipped",
+    [(1.5, (0.15, 0.25), (0.13, 0.22)), (2.0, (0.4, 0.52), (0.17, 0.29)), (0.7, (0.09, 0.12), (0.0, 0.02))],
+)
 def test_two_temperatures_are_off_before_any_step(temperature, first, clipped):
     knobs = dict(temperature=temperature, trainer=ONE)
     off, share = last(**knobs).first[0]
-    assert first[0] < off < first[1] and clipped[0] <= share < clipped[1]            # bands of five seeds
+    assert first[0] < off < first[1] and clipped[0] <= share < clipped[1]  # bands of five seeds
     assert is_broken(**knobs) and after(**knobs) < after(temperature=temperature) - 0.15
-    assert widget.broken(Knobs(**knobs), last(**knobs)).mend == "Temperature of the trainer: as the sampler." and not is_broken(temperature=temperature)
+    assert widget.broken(
+        Knobs(**knobs), last(**knobs)
+    ).mend == "Temperature of the trainer: as the sampler." and not is_broken(temperature=temperature)
 
 
 def test_recomputing_hides_two_temperatures_from_the_ratio():
@@ -75,8 +80,14 @@ def test_a_nucleus_is_off_before_any_step_too():
 
 def test_groups_fall_silent_at_both_ends_of_the_temperature():
     silent = {tau: widget.without_signal(tau, 8) for tau in (0.05, 0.25, 0.5, 1.0, 2.0, 3.0)}
-    assert silent[0.05] > 0.15 and silent[0.25] < 0.03 and silent[0.5] < 0.03        # U-shaped: .19-.23, .02, .01, .05, .29, .57
-    assert silent[1.0] == pytest.approx(0.05, abs=0.015) and silent[2.0] == pytest.approx(0.29, abs=0.02) and silent[3.0] == pytest.approx(0.56, abs=0.025)
+    assert (
+        silent[0.05] > 0.15 and silent[0.25] < 0.03 and silent[0.5] < 0.03
+    )  # U-shaped: .19-.23, .02, .01, .05, .29, .57
+    assert (
+        silent[1.0] == pytest.approx(0.05, abs=0.015)
+        and silent[2.0] == pytest.approx(0.29, abs=0.02)
+        and silent[3.0] == pytest.approx(0.56, abs=0.025)
+    )
 
 
 def test_the_pass_rate_falls_with_the_temperature():
@@ -92,7 +103,10 @@ def test_a_hotter_sampler_surprises_itself_and_is_shorter():
         return np.mean([-logp.sum() / (tokens != widget.PAD).sum() for tokens, logp, _ in rows])
 
     assert surprise(0.25) < surprise(1.0) < surprise(3.0)
-    length = [np.mean([(tokens != widget.PAD).sum() for tokens, _, _ in one_prompt(temperature=tau, K=16)[0]]) for tau in (0.25, 3.0)]
+    length = [
+        np.mean([(tokens != widget.PAD).sum() for tokens, _, _ in one_prompt(temperature=tau, K=16)[0]])
+        for tau in (0.25, 3.0)
+    ]
     assert length[1] < length[0]
 
 
@@ -102,7 +116,10 @@ def test_training_nearly_greedily_stalls():
 
 def test_what_is_sampled_is_the_raw_policy_only_at_one_and_one():
     assert one_prompt()[2] == 0
-    assert one_prompt(temperature=2.0)[2] > one_prompt(temperature=1.5)[2] > 0.02 and one_prompt(top_p=0.5)[2] > one_prompt(top_p=0.9)[2] > 0
+    assert (
+        one_prompt(temperature=2.0)[2] > one_prompt(temperature=1.5)[2] > 0.02
+        and one_prompt(top_p=0.5)[2] > one_prompt(top_p=0.9)[2] > 0
+    )
 
 
 def test_the_rows_are_the_first_of_the_64_and_say_how_they_ended():
@@ -131,7 +148,10 @@ def test_the_run_streams_and_a_break_is_certain_from_the_first_picture():
 
 
 def test_two_presets_break():
-    assert [name for name, k in widget.PRESETS.items() if is_broken(**k.__dict__)] == ["Old log-probs forgotten", "Two temperatures"]
+    assert [name for name, k in widget.PRESETS.items() if is_broken(**k.__dict__)] == [
+        "Old log-probs forgotten",
+        "Two temperatures",
+    ]
 
 
 def test_the_first_tab_shows_what_the_clip_sees():

@@ -35,9 +35,11 @@ def panels(k):
     return {p["title"].split(" ")[0]: p for p in frame(k)["panels"]}
 
 
-@pytest.mark.parametrize("name, seconds", [("verl 7B, 64 GPUs", 365.28), ("verl 7B, 32 GPUs", 790.10), ("verl 30B-A3B", 497.89)])
+@pytest.mark.parametrize(
+    "name, seconds", [("verl 7B, 64 GPUs", 365.28), ("verl 7B, 32 GPUs", 790.10), ("verl 30B-A3B", 497.89)]
+)
 def test_the_presets_of_verl_take_the_published_seconds_when_nothing_is_faster(name, seconds):
-    assert tau(replace(PRESETS[name], k=1.0)) == pytest.approx(seconds, abs=0.005)      # docs/advance/fully_async.md
+    assert tau(replace(PRESETS[name], k=1.0)) == pytest.approx(seconds, abs=0.005)  # docs/advance/fully_async.md
 
 
 def test_only_the_preset_with_too_few_test_workers_is_broken():
@@ -53,7 +55,9 @@ def test_more_overlap_never_lengthens_a_step(name, reuse):
 
 def test_doubling_the_engine_is_worth_26_per_cent_nothing_or_13_per_cent_by_what_overlaps():
     # 365.28 / (365.28 − 75.36); 70.26 + 133.41 hides the rollout; 150.72 / 133.41
-    gain = lambda **moved: step.speedup(result(replace(VERL, **moved)).before, moved.get("topology", "sync"), "rollout", 2.0)
+    gain = lambda **moved: step.speedup(
+        result(replace(VERL, **moved)).before, moved.get("topology", "sync"), "rollout", 2.0
+    )
     assert gain() == pytest.approx(1.260, abs=5e-4)
     assert gain(topology="one-off") == gain(topology="async") == 1.0
     assert gain(topology="async", reuse=True) == pytest.approx(1.130, abs=5e-4)
@@ -76,7 +80,11 @@ def test_the_curve_of_a_sum_keeps_rising_towards_amdahls_ceiling():
 
 
 def test_the_axis_of_the_step_stays_while_the_overlap_and_the_factor_move():
-    tops = {tuple(panels(replace(VERL, topology=t, k=k))["One"]["layout"]["yaxis"]["range"]) for t in step.TOPOLOGIES for k in (1.0, 2.0, 64.0)}
+    tops = {
+        tuple(panels(replace(VERL, topology=t, k=k))["One"]["layout"]["yaxis"]["range"])
+        for t in step.TOPOLOGIES
+        for k in (1.0, 2.0, 64.0)
+    }
     assert len(tops) == 1
 
 
@@ -88,17 +96,22 @@ def test_in_a_sum_the_bars_form_a_staircase_and_all_are_on_the_path():
 def test_in_a_maximum_one_lane_is_on_the_path_and_the_others_are_hidden():
     waits, path, hidden, rest = panels(replace(VERL, topology="async", k=1.0))["One"]["data"]
     on = {x for x, y in zip(path["x"], path["y"]) if y}
-    assert on == {"logp", "train"} and {x for x, y in zip(hidden["x"], hidden["y"]) if y} == {"rollout", "verify", "sync", "other"}
+    assert on == {"logp", "train"} and {x for x, y in zip(hidden["x"], hidden["y"]) if y} == {
+        "rollout",
+        "verify",
+        "sync",
+        "other",
+    }
     assert waits["y"][3] == pytest.approx(70.26) and rest["y"][0] == pytest.approx(70.26 + 133.41 - 150.72)
 
 
 @pytest.mark.parametrize("workers, broken", [(64, False), (32, True), (8, True)])
 def test_half_the_workers_of_a_balanced_agent_break_it(workers, broken):
-    assert bool(breaks(replace(AGENT, workers=workers))) is broken         # 60 s of tests against 60 s of rollout is a tie
+    assert bool(breaks(replace(AGENT, workers=workers))) is broken  # 60 s of tests against 60 s of rollout is a tie
 
 
 def test_a_single_checker_of_twenty_milliseconds_outlasts_the_rollout():
-    k = replace(VERL, topology="async", reuse=True, k=1.0, workers=1)       # 8 192 · 0.02 s = 163.84 s against 150.72 s
+    k = replace(VERL, topology="async", reuse=True, k=1.0, workers=1)  # 8 192 · 0.02 s = 163.84 s against 150.72 s
     assert "8,192 tests of 0.02 s on one worker take 164 s" in breaks(k).why
     assert breaks(k).mend == "Verifier workers: 2." and not breaks(replace(k, workers=2))
     assert not breaks(replace(k, topology="sync")) and not breaks(replace(k, reuse=False))
@@ -112,16 +125,25 @@ def test_a_slow_weight_sync_breaks_only_what_hid_it():
 
 def test_the_readout_of_the_offender_is_marked_when_broken():
     states = {name: [r["state"] for r in frame(k)["readouts"]] for name, k in PRESETS.items()}
-    assert "violated" in states["8 test workers"] and not any("violated" in s for name, s in states.items() if name != "8 test workers")
+    assert "violated" in states["8 test workers"] and not any(
+        "violated" in s for name, s in states.items() if name != "8 test workers"
+    )
 
 
 def test_the_threshold_stands_where_both_gpu_pools_are_done():
-    (rule,) = [s for s in panels(replace(VERL, topology="async", reuse=True, k=1.0))["One"]["layout"]["shapes"] if s["name"] == "threshold"]
+    (rule,) = [
+        s
+        for s in panels(replace(VERL, topology="async", reuse=True, k=1.0))["One"]["layout"]["shapes"]
+        if s["name"] == "threshold"
+    ]
     assert rule["y0"] == pytest.approx(150.72)
 
 
 def test_splitting_the_gpus_lengthens_every_role_of_a_configuration():
-    whole, split = (result(replace(VERL, source="from shapes", topology=topology, accelerator="h100", k=1.0)).roles for topology in ("sync", "async"))
+    whole, split = (
+        result(replace(VERL, source="from shapes", topology=topology, accelerator="h100", k=1.0)).roles
+        for topology in ("sync", "async")
+    )
     assert split.train == pytest.approx(2 * whole.train) and split.rollout - split.tail > whole.rollout - whole.tail
 
 
@@ -149,8 +171,12 @@ def test_useful_completions_shrink_with_what_carries_no_gradient():
     assert rate(replace(VERL, informative=0.5, ess=0.8)) == pytest.approx(0.4 * rate(VERL))
 
 
-@pytest.mark.parametrize("moved", [dict(topology=t) for t in step.TOPOLOGIES] + [dict(role=r, k=64.0, topology="async") for r in throughput.ROLES]
-                         + [dict(source="from shapes", model=m, topology=t) for m in throughput.MODELS for t in ("sync", "async")])
+@pytest.mark.parametrize(
+    "moved",
+    [dict(topology=t) for t in step.TOPOLOGIES]
+    + [dict(role=r, k=64.0, topology="async") for r in throughput.ROLES]
+    + [dict(source="from shapes", model=m, topology=t) for m in throughput.MODELS for t in ("sync", "async")],
+)
 def test_every_frame_is_finite(moved):
     k = replace(VERL, **moved)
     f = frame(k)

@@ -29,7 +29,7 @@ LOCAL = dict(mode="token-mean", micro=4, divisor="its own count")
 def test_the_loss_is_zero_at_every_step_while_the_pass_rate_rises():
     assert max(map(abs, last().loss)) < 1e-12
     assert last().start == pytest.approx(0.3285, abs=1e-3) and 0.88 < last().pass_rate[-1] < 0.94 and not is_broken()
-    assert min(last().grad_norm) > 0.05                         # the gradient is not zero
+    assert min(last().grad_norm) > 0.05  # the gradient is not zero
 
 
 def test_only_the_mean_of_means_makes_it_zero():
@@ -82,13 +82,16 @@ def test_the_z_score_takes_the_scale_of_the_reward_out_again():
 def test_own_counts_of_sorted_slices_break_the_gradient_and_not_the_curve():
     assert last(**LOCAL).first.now > 0.2 and is_broken(**LOCAL)
     assert abs(last(**LOCAL).pass_rate[-1] - last(mode="token-mean").pass_rate[-1]) < 0.03
-    assert trainer.broken(Knobs(**LOCAL), seen(**LOCAL)[0]) is not None            # certain from the first batch
+    assert trainer.broken(Knobs(**LOCAL), seen(**LOCAL)[0]) is not None  # certain from the first batch
 
 
 def test_unsorted_slices_a_mean_of_means_or_the_count_of_the_batch_do_not():
     assert last(**LOCAL, by_length=False).first.now < 0.05
     assert last(micro=4, divisor="its own count").first.now < 1e-12
-    assert last(mode="token-mean", micro=4).first.now == 0 and last(mode="token-mean", micro=4).pass_rate == last(mode="token-mean").pass_rate
+    assert (
+        last(mode="token-mean", micro=4).first.now == 0
+        and last(mode="token-mean", micro=4).pass_rate == last(mode="token-mean").pass_rate
+    )
 
 
 def test_the_error_grows_with_the_number_of_slices():
@@ -104,8 +107,15 @@ def test_the_ring_is_on_the_curve():
 def test_a_cell_says_what_the_token_is_asked_to_do():
     (cells,) = [p for p in trainer.figure(Knobs(), last()) if p["title"].startswith("Push")]
     assert cells["data"][0]["z"].shape == (16, 8)
-    assert re.fullmatch(r"\d\+\d=.+<br>token 1: A -?\d\.\d\d, ratio 1\.00, weight \d\.\d\d thousandths", cells["data"][0]["hovertext"][0][0])
-    assert any("clipped" in words for row in trainer.figure(Knobs(), last(passes=4))[4]["data"][0]["hovertext"] for words in row)
+    assert re.fullmatch(
+        r"\d\+\d=.+<br>token 1: A -?\d\.\d\d, ratio 1\.00, weight \d\.\d\d thousandths",
+        cells["data"][0]["hovertext"][0][0],
+    )
+    assert any(
+        "clipped" in words
+        for row in trainer.figure(Knobs(), last(passes=4))[4]["data"][0]["hovertext"]
+        for words in row
+    )
 
 
 def test_a_row_has_one_sign_and_a_group_has_both():
@@ -115,8 +125,14 @@ def test_a_row_has_one_sign_and_a_group_has_both():
     assert {-1.0, 1.0} <= set(np.sign(push[:8, 0]))
 
 
-@pytest.mark.parametrize("broken, mend", [(dict(learning_rate=0.1), dict(learning_rate=0.02)), (dict(passes=4, minibatches=8), dict(passes=1, minibatches=1)),
-                                          (LOCAL, dict(divisor="the batch's count"))])
+@pytest.mark.parametrize(
+    "broken, mend",
+    [
+        (dict(learning_rate=0.1), dict(learning_rate=0.02)),
+        (dict(passes=4, minibatches=8), dict(passes=1, minibatches=1)),
+        (LOCAL, dict(divisor="the batch's count")),
+    ],
+)
 def test_the_way_back_leads_back(broken, mend):
     words = trainer.broken(Knobs(**broken), last(**broken)).mend
     for knob, value in mend.items():

@@ -38,7 +38,11 @@ def test_fresh_weights_are_the_run_beside_and_learn():
 
 @pytest.mark.parametrize("lag, breaks", [(2, False), (4, True), (8, True)])
 def test_without_a_correction_the_break_lies_between_a_lag_of_two_and_four(lag, breaks):
-    assert (found(lag=lag, correction="none") is not None) == breaks == (weight_sync.gap(last(lag=lag, correction="none")) > 0.3)
+    assert (
+        (found(lag=lag, correction="none") is not None)
+        == breaks
+        == (weight_sync.gap(last(lag=lag, correction="none")) > 0.3)
+    )
 
 
 @pytest.mark.parametrize("correction", ["ratio", "ratio and clip", "truncated ratio"])
@@ -59,33 +63,53 @@ def test_never_delivered_it_learns_for_a_while_and_stops():
     r = last(every=NEVER)
     assert found(every=NEVER) is not None and r.pass_rate[-1] > 0.45
     clipped = [d.frame.clip_fraction for d in r.drifts]
-    assert clipped[0] == 0 and np.mean(clipped[-20:]) > 0.4 and "of the tokens of the last batches" in found(every=NEVER).why
+    assert (
+        clipped[0] == 0
+        and np.mean(clipped[-20:]) > 0.4
+        and "of the tokens of the last batches" in found(every=NEVER).why
+    )
 
 
 def test_a_smaller_learning_rate_drifts_less_at_the_same_lag():
-    assert np.mean([d.distance for d in last(lag=8, learning_rate=0.003).drifts]) < np.mean([d.distance for d in last(lag=8).drifts]) / 2
+    assert (
+        np.mean([d.distance for d in last(lag=8, learning_rate=0.003).drifts])
+        < np.mean([d.distance for d in last(lag=8).drifts]) / 2
+    )
 
 
 def test_fewer_bits_drift_farther_at_no_lag():
-    distance = [np.mean([d.distance for d in last(n=20, form=form).drifts]) for form in ("fp32", "bf16", "e4m3", "e5m2")]
+    distance = [
+        np.mean([d.distance for d in last(n=20, form=form).drifts]) for form in ("fp32", "bf16", "e4m3", "e5m2")
+    ]
     assert distance == sorted(distance) and distance[0] < 1e-12
     bars = panel("Log-probs under rounded weights")["data"][0]
     assert bars["x"] == ["bf16", "e4m3", "e5m2"] and bars["y"] == sorted(bars["y"])
 
 
 def test_the_delivery_is_bytes_over_bandwidth():
-    assert readout(4) == pytest.approx(0.32) and readout(4, size=671.0, width=1) == pytest.approx(13.42) and readout(4, link=5.0) == pytest.approx(3.2)
+    assert (
+        readout(4) == pytest.approx(0.32)
+        and readout(4, size=671.0, width=1) == pytest.approx(13.42)
+        and readout(4, link=5.0) == pytest.approx(3.2)
+    )
     assert panel("Least time of one delivery", size=70.0)["data"][1]["y"] == [pytest.approx(2.8)]
 
 
 def test_the_versions_are_a_lag_apart():
     versions = panel("Versions", lag=4)["data"]
-    assert [m["name"] for m in versions] == ["", "trainer", "rollout"] and last(n=20, lag=4).drifts[-1].rollout_version == 15
+    assert [m["name"] for m in versions] == ["", "trainer", "rollout"] and last(n=20, lag=4).drifts[
+        -1
+    ].rollout_version == 15
 
 
-@pytest.mark.parametrize("broken, mend", [
-    (dict(lag=8, correction="none"), dict(correction="ratio and clip")), (dict(every=NEVER), dict(every=1)), (dict(lag=4, learning_rate=0.05), dict(lag=0)),
-])
+@pytest.mark.parametrize(
+    "broken, mend",
+    [
+        (dict(lag=8, correction="none"), dict(correction="ratio and clip")),
+        (dict(every=NEVER), dict(every=1)),
+        (dict(lag=4, learning_rate=0.05), dict(lag=0)),
+    ],
+)
 def test_the_way_back_leads_back(broken, mend):
     words = found(**broken).mend
     for knob, value in mend.items():

@@ -71,9 +71,14 @@ def test_without_one_it_breaks_for_every_seed_and_the_mend_mends(seed):
 
 
 def test_the_larger_the_constant_the_more_runs_fail():
-    failed = [np.mean([(result(baseline="none", offset=c, seed=seed).J[-1] < 0.5).mean() for seed in range(5)]) for c in (0, 1, 3, 5, 10)]
+    failed = [
+        np.mean([(result(baseline="none", offset=c, seed=seed).J[-1] < 0.5).mean() for seed in range(5)])
+        for c in (0, 1, 3, 5, 10)
+    ]
     assert failed == sorted(failed) and failed[:2] == [0, 0]
-    assert failed[2] == pytest.approx(0.09, abs=0.09) and failed[4] == pytest.approx(0.62, abs=0.15)      # 0.09 and 0.62 of 200 runs; 3 standard errors of 100
+    assert failed[2] == pytest.approx(0.09, abs=0.09) and failed[4] == pytest.approx(
+        0.62, abs=0.15
+    )  # 0.09 and 0.62 of 200 runs; 3 standard errors of 100
 
 
 def test_larger_steps_fail_more_often_still():
@@ -87,14 +92,27 @@ def test_what_is_never_sampled_is_never_learned_and_one_in_a_hundred_is():
     assert end(shown=0.01) > 0.98 and not is_broken(shown=0.01)
 
 
-@pytest.mark.parametrize("knobs", [dict(shown=0.0), dict(shown=0.0, **LAZY), dict(shown=0.01, learning_rate=0.3), dict(shown=0.01, partial=0.4),
-                                   dict(shown=0.0, partial=0.4), dict(shown=0.1, learning_rate=0.03, method=EXACT), dict(shown=0.9, learning_rate=3.0, **LAZY)])
+@pytest.mark.parametrize(
+    "knobs",
+    [
+        dict(shown=0.0),
+        dict(shown=0.0, **LAZY),
+        dict(shown=0.01, learning_rate=0.3),
+        dict(shown=0.01, partial=0.4),
+        dict(shown=0.0, partial=0.4),
+        dict(shown=0.1, learning_rate=0.03, method=EXACT),
+        dict(shown=0.9, learning_rate=3.0, **LAZY),
+    ],
+)
 def test_every_way_back_leads_back(knobs):
     if not is_broken(**knobs):
         pytest.fail("not broken")
     words = widget.broken(Knobs(**knobs), result(**knobs)).mend.rstrip(".").split(", ")
     titles = {f.metadata["label"]: name for name, f in Knobs.__dataclass_fields__.items()}
-    mended = {titles[title]: value if titles[title] == "baseline" else float(value) for title, value in (setting.split(": ") for setting in words)}
+    mended = {
+        titles[title]: value if titles[title] == "baseline" else float(value)
+        for title, value in (setting.split(": ") for setting in words)
+    }
     assert not is_broken(**{**knobs, **mended})
 
 
@@ -106,7 +124,7 @@ def test_partial_credit_pulls_a_rare_right_line_under():
 def test_more_completions_make_a_quieter_update_and_the_constant_a_louder_one():
     variance = [result(samples=N).variance for N in (2, 4, 8, 16, 32, 64)]
     assert variance == sorted(variance, reverse=True)
-    assert result(**LAZY).variance == pytest.approx(81.8502 / 8)              # closed form of one sample, eight of them
+    assert result(**LAZY).variance == pytest.approx(81.8502 / 8)  # closed form of one sample, eight of them
     assert result(baseline="none").variance == pytest.approx(0.1302 / 8)
     assert result(baseline="mean").variance == pytest.approx((7 / 8) ** 2 * result().variance)
 
@@ -126,7 +144,9 @@ def test_another_seed_draws_other_runs():
 def test_the_language_model_shows_the_same_contrast():
     start, after = language()
     assert start == pytest.approx(0.3285, abs=1e-3) and after > 0.8
-    assert language(method=SFT)[1] == pytest.approx(0.33, abs=0.04)           # as good as its teachers, whose rate is .301, give or take smoothing
+    assert language(method=SFT)[1] == pytest.approx(
+        0.33, abs=0.04
+    )  # as good as its teachers, whose rate is .301, give or take smoothing
     assert language(**LAZY)[1] < start
     assert language(offset=10)[1] == pytest.approx(after, abs=1e-6)
 
@@ -135,11 +155,14 @@ def test_the_run_streams():
     seen = list(widget.run(Knobs()))
     assert [widget.progress(Knobs(), r) for r in seen] == [["update", n, 60] for n in range(0, 61, 10)]
     broken = [widget.broken(Knobs(**LAZY), replace(result(**LAZY), language=r.language)) is not None for r in seen]
-    assert all(broken)                                                        # the five completions are done before the first picture
+    assert all(broken)  # the five completions are done before the first picture
 
 
 def test_two_presets_break():
-    assert [name for name, k in widget.PRESETS.items() if is_broken(**k.__dict__)] == ["Every reward + 10, no baseline", "Nothing to amplify"]
+    assert [name for name, k in widget.PRESETS.items() if is_broken(**k.__dict__)] == [
+        "Every reward + 10, no baseline",
+        "Nothing to amplify",
+    ]
 
 
 def test_the_first_tab_holds_the_line_below_which_a_run_has_failed():

@@ -1,4 +1,5 @@
 """A panel drawn at build, before and without scripts: an SVG that the page's plot replaces, and a table of its data."""
+
 import html
 import json
 import re
@@ -6,29 +7,53 @@ from itertools import pairwise, repeat
 from math import ceil, floor, isfinite, log10
 from pathlib import Path
 
-HEIGHT, ALONE, BESIDE = 260, 480, 300         # pixels on a wide screen, where the plot that replaces it is as high; of a panel by itself, and of one of two
-LEFT, RIGHT, TOP, BOTTOM = json.loads((Path(__file__).parents[2] / "site/assets/look.json").read_text(encoding="utf-8"))["layout"]["margin"].values()
+HEIGHT, ALONE, BESIDE = (
+    260,
+    480,
+    300,
+)  # pixels on a wide screen, where the plot that replaces it is as high; of a panel by itself, and of one of two
+LEFT, RIGHT, TOP, BOTTOM = json.loads(
+    (Path(__file__).parents[2] / "site/assets/look.json").read_text(encoding="utf-8")
+)["layout"]["margin"].values()
 
 
 def svg(panel, width=BESIDE):
-    """The panel as an inline SVG in the page's colors: axes, curves, bars, cells, the threshold and the words at the curves."""
+    """The panel as an inline SVG in the page's colors: axes, curves, bars, cells, the threshold and the words at the
+    curves.
+    """
     layout, marks = panel["layout"], panel["data"]
     stacked, every = layout["barmode"] == "stack", lambda kind: [m for m in marks if m["type"] == kind]
     values = lambda axis: [v for m in marks for v in (rims(m[axis]) if m["type"] == "heatmap" else m[axis])]
     x = Scale(layout["xaxis"], values("x"), (LEFT, width - RIGHT))
     y = Scale(layout["yaxis"], values("y") + heights(every("bar"), stacked), (HEIGHT - BOTTOM, TOP))
     below = [rect(s, x, y) for s in layout["shapes"] if s["type"] == "rect"]
-    drawn = [*(cells(m, x, y) for m in every("heatmap")), columns(every("bar"), x, y, stacked), *(curve(m, x, y) for m in every("scatter"))]
+    drawn = [
+        *(cells(m, x, y) for m in every("heatmap")),
+        columns(every("bar"), x, y, stacked),
+        *(curve(m, x, y) for m in every("scatter")),
+    ]
     above = [rule(s, x, y) for s in layout["shapes"] if s["type"] == "line"]
-    frame = (f'<path class="axis" d="M{LEFT} {TOP}V{HEIGHT - BOTTOM}H{width - RIGHT}"/>'
-             + "".join(written(x(t), HEIGHT - BOTTOM + 16, x.name(t)) for t in x.ticks())
-             + "".join(f'<path class="grid" d="M{LEFT} {y(t)}H{width - RIGHT}"/>{written(LEFT - 6, round(y(t) + 4, 1), y.name(t), "end")}' for t in y.ticks())
-             + written((LEFT + width - RIGHT) / 2, HEIGHT - 4, layout["xaxis"]["title"]["text"] or ""))
-    if layout["yaxis"].get("visible") is False:         # a diagram, not a plot
+    frame = (
+        f'<path class="axis" d="M{LEFT} {TOP}V{HEIGHT - BOTTOM}H{width - RIGHT}"/>'
+        + "".join(written(x(t), HEIGHT - BOTTOM + 16, x.name(t)) for t in x.ticks())
+        + "".join(
+            f'<path class="grid" d="M{LEFT} '
+            f'{y(t)}H{width - RIGHT}"/>{written(LEFT - 6, round(y(t) + 4, 1), y.name(t), "end")}'
+            for t in y.ticks()
+        )
+        + written((LEFT + width - RIGHT) / 2, HEIGHT - 4, layout["xaxis"]["title"]["text"] or "")
+    )
+    if layout["yaxis"].get("visible") is False:  # a diagram, not a plot
         frame = ""
     room = f'x="{LEFT}" y="{TOP}" width="{width - LEFT - RIGHT}" height="{HEIGHT - TOP - BOTTOM}"'
-    inner = f'<svg {room} viewBox="{LEFT} {TOP} {width - LEFT - RIGHT} {HEIGHT - TOP - BOTTOM}">{"".join(below)}{"".join(drawn)}{"".join(above)}</svg>'
-    return f'<svg class="still" viewBox="0 0 {width} {HEIGHT}" aria-hidden="true">{frame}{inner}{"".join(words(a, x, y) for a in layout["annotations"])}</svg>'
+    inner = (
+        f'<svg {room} viewBox="{LEFT} {TOP} {width - LEFT - RIGHT} '
+        f'{HEIGHT - TOP - BOTTOM}">{"".join(below)}{"".join(drawn)}{"".join(above)}</svg>'
+    )
+    return (
+        f'<svg class="still" viewBox="0 0 {width} {HEIGHT}" '
+        f'aria-hidden="true">{frame}{inner}{"".join(words(a, x, y) for a in layout["annotations"])}</svg>'
+    )
 
 
 class Scale:
@@ -39,9 +64,11 @@ class Scale:
         self.categories = list(dict.fromkeys(v for v in values if isinstance(v, str)))
         self.spelled = dict(zip(axis.get("tickvals", []), axis.get("ticktext") or axis.get("tickvals", [])))
         numbers = [v for v in values if isinstance(v, int | float) and isfinite(v)] or [0, 1]
-        low, high = axis.get("range") or [min(numbers), max(numbers)]               # a logarithmic axis has a range
-        self.low, self.high = (-0.5, len(self.categories) - 0.5) if self.categories else (low, high if high != low else low + 1)
-        self.unit = (span[1] - span[0]) / (self.high - self.low)           # pixels
+        low, high = axis.get("range") or [min(numbers), max(numbers)]  # a logarithmic axis has a range
+        self.low, self.high = (
+            (-0.5, len(self.categories) - 0.5) if self.categories else (low, high if high != low else low + 1)
+        )
+        self.unit = (span[1] - span[0]) / (self.high - self.low)  # pixels
 
     def place(self, v):
         """A value in units of the axis: a category counts 1, a decade of a logarithm too."""
@@ -55,9 +82,13 @@ class Scale:
 
     def ticks(self):
         if self.categories:
-            wide = [18 if self.unit < 0 else 2 + 5 * max(map(len, self.name(c).split("<br>"))) for c in self.categories]          # pixels, or high
-            taken = max(((a + b) / 2 for a, b in pairwise(wide)), default=1)             # from the middle of a name to that of the next
-            return self.categories[::ceil(taken / abs(self.unit))]
+            wide = [
+                18 if self.unit < 0 else 2 + 5 * max(map(len, self.name(c).split("<br>"))) for c in self.categories
+            ]  # pixels, or high
+            taken = max(
+                ((a + b) / 2 for a, b in pairwise(wide)), default=1
+            )  # from the middle of a name to that of the next
+            return self.categories[:: ceil(taken / abs(self.unit))]
         if self.spelled:
             return list(self.spelled)
         low, high = sorted((self.low, self.high))
@@ -73,7 +104,9 @@ class Scale:
 
 def written(x, y, words, anchor="middle", css="tick"):
     """A text with the two tags that the figures use, <br> and <sup>."""
-    first, *others = re.sub("&lt;sup&gt;(.*?)&lt;/sup&gt;", r'<tspan dy="-.4em" font-size="75%">\1</tspan>', html.escape(words)).split("&lt;br&gt;")
+    first, *others = re.sub(
+        "&lt;sup&gt;(.*?)&lt;/sup&gt;", r'<tspan dy="-.4em" font-size="75%">\1</tspan>', html.escape(words)
+    ).split("&lt;br&gt;")
     lines = first + "".join(f'<tspan x="{x}" dy="1.2em">{line}</tspan>' for line in others)
     return f'<text class="{css}" x="{x}" y="{y}" text-anchor="{anchor}">{lines}</text>'
 
@@ -98,9 +131,13 @@ def points(mark, x, y):
 
 
 def curve(mark, x, y):
-    css = f's{mark["meta"]["series"]} {mark["meta"]["role"]}'.strip()
+    css = f"s{mark['meta']['series']} {mark['meta']['role']}".strip()
     if mark["mode"] == "markers":
-        return "".join(f'<circle class="{css}" cx="{a}" cy="{b}" r="{5 if mark["meta"]["role"] == "here" else 3}"/>' for run in points(mark, x, y) for a, b in run)
+        return "".join(
+            f'<circle class="{css}" cx="{a}" cy="{b}" r="{5 if mark["meta"]["role"] == "here" else 3}"/>'
+            for run in points(mark, x, y)
+            for a, b in run
+        )
     step = mark["meta"]["role"] == "step"
     joined = lambda run: "M{} {}".format(*run[0]) + "".join(f"H{a}V{b}" if step else f"L{a} {b}" for a, b in run[1:])
     return f'<path class="{css}" d="{"".join(map(joined, points(mark, x, y)))}"/>'
@@ -129,27 +166,55 @@ def columns(marks, x, y, stacked):
             foot = feet.get(a, 0) if stacked else 0
             feet[a] = foot + b
             top, ground = sorted((y(foot + b), y(foot if not y.log else 10**y.low)))
-            left, tall, role = x(a) - room / 2 + wide * (lane if lanes > 1 else 0), max(ground - top, 0), mark["meta"]["role"]
+            left, tall, role = (
+                x(a) - room / 2 + wide * (lane if lanes > 1 else 0),
+                max(ground - top, 0),
+                mark["meta"]["role"],
+            )
             fill = ' style="fill:url(#hatch)"' if role == "waste" else ""
-            out.append(f'<rect class="s{mark["meta"]["series"]} {role}"{fill} x="{left:.1f}" y="{top}" width="{wide:.1f}" height="{tall:.1f}"/>')
+            out.append(
+                f'<rect class="s{mark["meta"]["series"]} {role}"{fill} x="{left:.1f}" y="{top}" '
+                f'width="{wide:.1f}" height="{tall:.1f}"/>'
+            )
             if text:
                 inside = tall > 18 and mark.get("textposition") != "outside"
-                out.append(written(round(left + wide / 2, 1), round(top + (15 if inside else -4), 1), text, css="inside" if inside and not role else "tick"))
-    hatch = next((f'<pattern id="hatch" class="s{m["meta"]["series"]}" width="7" height="7" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><path d="M0 0V7"/></pattern>'
-                  for m in marks if m["meta"]["role"] == "waste"), "")
+                out.append(
+                    written(
+                        round(left + wide / 2, 1),
+                        round(top + (15 if inside else -4), 1),
+                        text,
+                        css="inside" if inside and not role else "tick",
+                    )
+                )
+    hatch = next(
+        (
+            f'<pattern id="hatch" class="s{m["meta"]["series"]}" width="7" height="7" '
+            'patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><path d="M0 0V7"/></pattern>'
+            for m in marks
+            if m["meta"]["role"] == "waste"
+        ),
+        "",
+    )
     return hatch + "".join(out)
 
 
 def rims(places):
     """Where the first and the last cell of a row begin and end, if its places are numbers."""
-    return places if isinstance(places[0], str) else [*places, 1.5 * places[0] - 0.5 * places[1], 1.5 * places[-1] - 0.5 * places[-2]]
+    return (
+        places
+        if isinstance(places[0], str)
+        else [*places, 1.5 * places[0] - 0.5 * places[1], 1.5 * places[-1] - 0.5 * places[-2]]
+    )
 
 
 def cells(mark, x, y):
     values = [v for row in mark["z"] for v in row if v is not None] or [0]
     low, high = mark.get("zmin"), mark.get("zmax")
     low, high = min(values) if low is None else low, max(values) if high is None else high
-    wide, tall = (abs(scale.unit) * min((abs(scale.place(b) - scale.place(a)) for a, b in pairwise(mark[name])), default=1) for name, scale in (("x", x), ("y", y)))
+    wide, tall = (
+        abs(scale.unit) * min((abs(scale.place(b) - scale.place(a)) for a, b in pairwise(mark[name])), default=1)
+        for name, scale in (("x", x), ("y", y))
+    )
 
     def paint(v):
         share = (v - low) / ((high - low) or 1)
@@ -157,8 +222,12 @@ def cells(mark, x, y):
             return f'class="cell {"above" if share > 0.5 else "below"}" style="--v:{abs(2 * share - 1):.2f}"'
         return f'class="cell" style="--v:{share:.2f}"'
 
-    return "".join(f'<rect {paint(v)} x="{x(a) - wide / 2:.1f}" y="{y(b) - tall / 2:.1f}" width="{wide:.1f}" height="{tall:.1f}"/>'
-                   for b, row in zip(mark["y"], mark["z"]) for a, v in zip(mark["x"], row) if v is not None)
+    return "".join(
+        f'<rect {paint(v)} x="{x(a) - wide / 2:.1f}" y="{y(b) - tall / 2:.1f}" width="{wide:.1f}" height="{tall:.1f}"/>'
+        for b, row in zip(mark["y"], mark["z"])
+        for a, v in zip(mark["x"], row)
+        if v is not None
+    )
 
 
 def corner(shape, key, scale):
@@ -168,15 +237,35 @@ def corner(shape, key, scale):
 
 
 def rect(shape, x, y):
-    (left, right), (top, bottom) = sorted(corner(shape, k, x) for k in ("x0", "x1")), sorted(corner(shape, k, y) for k in ("y0", "y1"))
-    return f'<rect class="{shape["name"]}" x="{left:.1f}" y="{top:.1f}" width="{right - left:.1f}" height="{bottom - top:.1f}"/>'
+    (left, right), (top, bottom) = (
+        sorted(corner(shape, k, x) for k in ("x0", "x1")),
+        sorted(corner(shape, k, y) for k in ("y0", "y1")),
+    )
+    return (
+        f'<rect class="{shape["name"]}" x="{left:.1f}" y="{top:.1f}" width="{right - left:.1f}" '
+        f'height="{bottom - top:.1f}"/>'
+    )
 
 
 def rule(shape, x, y):
-    return f'<path class="{shape["name"]}" d="M{corner(shape, "x0", x):.1f} {corner(shape, "y0", y):.1f}L{corner(shape, "x1", x):.1f} {corner(shape, "y1", y):.1f}"/>'
+    return (
+        f'<path class="{shape["name"]}" d="M{corner(shape, "x0", x):.1f} '
+        f'{corner(shape, "y0", y):.1f}L{corner(shape, "x1", x):.1f} {corner(shape, "y1", y):.1f}"/>'
+    )
 
 
 def words(a, x, y):
-    at = [corner(dict(a, **{f"{k}ref": a.get(f"{k}ref")}), k, s) if a.get(f"{k}ref") == "paper" or not s.log else s(10 ** a[k]) for k, s in (("x", x), ("y", y))]
+    at = [
+        corner(dict(a, **{f"{k}ref": a.get(f"{k}ref")}), k, s)
+        if a.get(f"{k}ref") == "paper" or not s.log
+        else s(10 ** a[k])
+        for k, s in (("x", x), ("y", y))
+    ]
     anchor = {"left": "start", "right": "end"}.get(a.get("xanchor"), "middle")
-    return written(round(at[0], 1), round(at[1] + {"top": 14, "middle": 4}.get(a.get("yanchor"), -4), 1), a["text"], anchor, a["name"])
+    return written(
+        round(at[0], 1),
+        round(at[1] + {"top": 14, "middle": 4}.get(a.get("yanchor"), -4), 1),
+        a["text"],
+        anchor,
+        a["name"],
+    )

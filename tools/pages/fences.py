@@ -1,7 +1,10 @@
-"""The Markdown fences of the lessons: a widget, a quoted function, the difference between two files, the map, the cards.
+"""The Markdown fences of the lessons: a widget, a quoted function, the difference between two files, the map, the
+cards.
 
-A fence formatter is a plain function (source, language, css_class, options, md, **kwargs) -> HTML, found by its name from mkdocs.yml.
+A fence formatter is a plain function (source, language, css_class, options, md, **kwargs) -> HTML, found by its name
+from mkdocs.yml.
 """
+
 import functools
 import json
 import re
@@ -17,17 +20,25 @@ from tools.pages import drawing, frames, lessons, lineage, maps, quoting
 from widgets.frame import data, host
 
 KNOBS_IN_VIEW = 5
-PARTS = Environment(loader=FileSystemLoader(Path(__file__).parents[2] / "site" / "parts"), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+PARTS = Environment(
+    loader=FileSystemLoader(Path(__file__).parents[2] / "site" / "parts"),
+    autoescape=True,
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+)
 
 
 def loud(fence):
     """SuperFences swallows a formatter's exception and prints the raw block; a broken lesson must break the build."""
-    @functools.wraps(fence)             # Zensical pickles a formatter by its name
+
+    @functools.wraps(fence)  # Zensical pickles a formatter by its name
     def formatter(source, language, css_class, options, md, **kwargs):
         try:
             return fence(source.strip())
         except Exception as error:
             raise SuperFencesException(f"```{language}\n{source}\n```\n{type(error).__name__}: {error}") from error
+
     return formatter
 
 
@@ -56,14 +67,23 @@ def source(where):
     code, line = quoting.definition(path, name)
     where, button = quoting.named(path, name)
     tested = quoting.test_of(path)
-    by = f'<span class="end">tested by {quoting.link(tested, 1, tested.rpartition("/")[2])}</span>' if tested else '<span class="end"></span>'
-    return (f'<figure class="src"><header>{quoting.link(path, line)}<span>what the widget runs</span>{by}{button}</header>'
-            f'<div class="highlight"><pre id="{where}" tabindex="0" aria-label="{path}, {name}"><code>{quoting.colored(code)}</code></pre></div></figure>')
+    by = (
+        f'<span class="end">tested by {quoting.link(tested, 1, tested.rpartition("/")[2])}</span>'
+        if tested
+        else '<span class="end"></span>'
+    )
+    return (
+        f'<figure class="src"><header>{quoting.link(path, line)}<span>what the widget runs</span>{by}{button}</header>'
+        f'<div class="highlight"><pre id="{where}" tabindex="0" aria-label="{path}, '
+        f'{name}"><code>{quoting.colored(code)}</code></pre></div></figure>'
+    )
 
 
 @loud
 def patch(body):
-    """`old.py -> new.py`, then a clause for every changed function: `advantage: no division by the standard deviation`."""
+    """`old.py -> new.py`, then a clause for every changed function: `advantage: no division by the standard
+    deviation`.
+    """
     first, *rest = body.splitlines()
     old, new = (side.strip() for side in first.split("->"))
     clauses = dict((part.strip() for part in row.split(":", 1)) for row in rest if row.strip())
@@ -72,39 +92,90 @@ def patch(body):
 
 @loud
 def widget(name):
-    """Figure, form, readouts and sentence of the default configuration, computed here by the code that the page runs."""
+    """Figure, form, readouts and sentence of the default configuration, computed here by the code that the page
+    runs.
+    """
     w, frame = host.widget(name), frames.settled(name)
     knobs, tabs = [knob(name, f) for f in fields(w.Knobs)], {}
     beside = Counter(panel["tab"] for panel in frame["panels"])
     for i, panel in enumerate(frame["panels"]):
         still = drawing.svg(panel, drawing.BESIDE if beside[panel["tab"]] > 1 else drawing.ALONE)
-        tabs.setdefault(panel["tab"], []).append(dict(panel, i=i, still=Markup(still), title=subscripted(panel["title"]), note=subscripted(panel["note"])))
+        tabs.setdefault(panel["tab"], []).append(
+            dict(panel, i=i, still=Markup(still), title=subscripted(panel["title"]), note=subscripted(panel["note"]))
+        )
     settings = host.query(w.Knobs()).replace("&", ", ").replace("=", " ").replace("_", " ").replace("+", " ")
-    readouts = [dict(r, link=Markup(quoting.link(*r["source"].split("#L"))) if r["source"] else "") for r in frame["readouts"]]
-    presets = [dict(label=label, breaks=frames.settled(name, k)["broken"], pressed=k == w.Knobs(), knobs=host.query(k)) for label, k in w.PRESETS.items()]
-    return part("widget", name=name, title=w.TITLE, cost=getattr(w, "COST", ""), settings=settings, defaults=host.query(w.Knobs()), frame=frame, data=json.dumps(frame),
-                presets=presets, knobs=knobs[:KNOBS_IN_VIEW], more=knobs[KNOBS_IN_VIEW:], seeded="seed" in w.Knobs.__dataclass_fields__, tabs=tabs, readouts=readouts,
-                code=Markup(quoting.link(f"widgets/{name}.py", 1, "Show the code", "button")), table=Markup(data.table(frame["panels"], first=True)))
+    readouts = [
+        dict(r, link=Markup(quoting.link(*r["source"].split("#L"))) if r["source"] else "") for r in frame["readouts"]
+    ]
+    presets = [
+        dict(label=label, breaks=frames.settled(name, k)["broken"], pressed=k == w.Knobs(), knobs=host.query(k))
+        for label, k in w.PRESETS.items()
+    ]
+    return part(
+        "widget",
+        name=name,
+        title=w.TITLE,
+        cost=getattr(w, "COST", ""),
+        settings=settings,
+        defaults=host.query(w.Knobs()),
+        frame=frame,
+        data=json.dumps(frame),
+        presets=presets,
+        knobs=knobs[:KNOBS_IN_VIEW],
+        more=knobs[KNOBS_IN_VIEW:],
+        seeded="seed" in w.Knobs.__dataclass_fields__,
+        tabs=tabs,
+        readouts=readouts,
+        code=Markup(quoting.link(f"widgets/{name}.py", 1, "Show the code", "button")),
+        table=Markup(data.table(frame["panels"], first=True)),
+    )
 
 
 def knob(widget_name, f):
-    """What one control shows: a select where the options are many, radio buttons where they are few, else a slider with its exact value."""
+    """What one control shows: a select where the options are many, radio buttons where they are few, else a slider with
+    its exact value.
+    """
     m, default = f.metadata, host.spelled(f.default)
     shown = dict(m, name=f.name, id=f"{widget_name}-{f.name}", default=default, symbol=subscripted(m["symbol"]))
     if m["kind"] in ("choice", "toggle"):
         options = [str(option) for option in m["options"]]
-        return dict(shown, control="select" if len(options) > 4 or sum(map(len, options)) > 22 else "radio", options=options)
-    if m["kind"] == "ladder":                                   # its slider counts the rungs
+        return dict(
+            shown, control="select" if len(options) > 4 or sum(map(len, options)) > 22 else "radio", options=options
+        )
+    if m["kind"] == "ladder":  # its slider counts the rungs
         rungs = [host.spelled(rung) for rung in m["rungs"]]
         ticks = rungs if len(rungs) <= 7 and sum(map(len, rungs)) < 26 else [rungs[0], rungs[-1]]
-        return dict(shown, control="slider", rungs=rungs, ticks=ticks, low=0, high=len(rungs) - 1, step=1, at=rungs.index(default), share=rungs.index(default) / (len(rungs) - 1))
+        return dict(
+            shown,
+            control="slider",
+            rungs=rungs,
+            ticks=ticks,
+            low=0,
+            high=len(rungs) - 1,
+            step=1,
+            at=rungs.index(default),
+            share=rungs.index(default) / (len(rungs) - 1),
+        )
     low, high, step = (host.spelled(m[key]) for key in ("low", "high", "step"))
-    return dict(shown, control="slider", rungs=[], ticks=[], low=low, high=high, step=step, at=default, share=(f.default - m["low"]) / (m["high"] - m["low"]))
+    return dict(
+        shown,
+        control="slider",
+        rungs=[],
+        ticks=[],
+        low=low,
+        high=high,
+        step=step,
+        at=default,
+        share=(f.default - m["low"]) / (m["high"] - m["low"]),
+    )
 
 
 def subscripted(text):
     """Escaped text in which π_old becomes a subscript."""
-    return Markup(" ").join(Markup("{}<sub>{}</sub>").format(*word.split("_", 1)) if word.find("_") > 0 else escape(word) for word in text.split(" "))
+    return Markup(" ").join(
+        Markup("{}<sub>{}</sub>").format(*word.split("_", 1)) if word.find("_") > 0 else escape(word)
+        for word in text.split(" ")
+    )
 
 
 def part(template, /, **values):

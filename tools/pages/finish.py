@@ -1,5 +1,6 @@
 """What happens to the built pages after MkDocs: formulas become HTML and MathML, every module gets a page of its own,
 and every page says which scripts it runs."""
+
 import base64
 import hashlib
 import re
@@ -10,7 +11,7 @@ from pathlib import Path
 from tools.pages import quoting
 
 SHOWN = ("sim", "widgets", "tests")
-POLICY = "'inline-scripts'"                             # where site/main.html has their sums written
+POLICY = "'inline-scripts'"  # where site/main.html has their sums written
 
 
 def finish(site):
@@ -31,14 +32,23 @@ def finish(site):
 
 def scrollable(text):
     """A table wider than a phone scrolls in a box that the keyboard reaches; the theme's own box is not focusable."""
-    return re.sub(r"<table>(.*?)</table>", r'<div class="scroll" role="group" aria-label="Table" tabindex="0"><table>\1</table></div>', text, flags=re.S)
+    return re.sub(
+        r"<table>(.*?)</table>",
+        r'<div class="scroll" role="group" aria-label="Table" tabindex="0"><table>\1</table></div>',
+        text,
+        flags=re.S,
+    )
 
 
 def allow_inline_scripts(pages):
-    """The sums of the inline scripts in the pages' content security policies: in every page those of all, for the theme brings one page into another."""
+    """The sums of the inline scripts in the pages' content security policies: in every page those of all, for the theme
+    brings one page into another.
+    """
     texts = {page: page.read_text(encoding="utf-8") for page in pages}
     scripts = {script for text in texts.values() for script in re.findall(r"<script>(.*?)</script>", text, flags=re.S)}
-    sums = " ".join(sorted(f"'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}'" for script in scripts))
+    sums = " ".join(
+        sorted(f"'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}'" for script in scripts)
+    )
     for page, text in texts.items():
         if POLICY in text:
             page.write_text(text.replace(POLICY, sums, 1), encoding="utf-8")

@@ -1,4 +1,7 @@
-"""What a widget shows at a setting, computed once for every state of its code: a build after a change of text runs no simulation."""
+"""What a widget shows at a setting, computed once for every state of its code: a build after a change of text runs no
+simulation.
+"""
+
 import hashlib
 import json
 import sys
@@ -34,7 +37,10 @@ def settled(name, knobs=None):
 @cache
 def code(name):
     """A digest of everything that a widget's frame depends on: sim/ whole, the words of widgets, the widget."""
-    files = [*sorted((ROOT / "sim").rglob("*.[pn][yp]*")), *(ROOT / "widgets" / f"{part}.py" for part in ("frame/contract", "frame/marks", "frame/host", name))]
+    files = [
+        *sorted((ROOT / "sim").rglob("*.[pn][yp]*")),
+        *(ROOT / "widgets" / f"{part}.py" for part in ("frame/contract", "frame/marks", "frame/host", name)),
+    ]
     digest = hashlib.sha256(f"{sys.version} {np.__version__}".encode())
     for file in files:
         if "__pycache__" not in file.parts:

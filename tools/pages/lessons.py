@@ -1,4 +1,7 @@
-"""The catalogue of finished lessons: their order from the navigation in mkdocs.yml, everything else from each lesson's own file."""
+"""The catalogue of finished lessons: their order from the navigation in mkdocs.yml, everything else from each lesson's
+own file.
+"""
+
 import html
 import re
 from dataclasses import dataclass
@@ -13,9 +16,10 @@ from tools.pages import frames, thumbnails
 ROOT = Path(__file__).parents[2]
 WORDS_A_MINUTE = 200
 
-ANSWERS = {                             # what a part answers, in one line, under its title
+ANSWERS = {  # what a part answers, in one line, under its title
     "Part I": "What surrounds the loss? Six roles and the loop that joins them, one role at a time.",
-    "Part II": "What changes when only the loss is swapped? One formula, and each algorithm as a short difference from the one before it.",
+    "Part II": "What changes when only the loss is swapped? One formula, and each algorithm as a short difference "
+    "from the one before it.",
     "Part III": "Where does the reward come from, and what do the machines do while you wait?",
     "Part IV": "What does the engineer of such a system own, and which kernels repay the work?",
     "Part V": "Why has the field this shape, what is missing from it, and where does the time go?",
@@ -24,15 +28,15 @@ ANSWERS = {                             # what a part answers, in one line, unde
 
 @dataclass(frozen=True)
 class Lesson:
-    stem: str                           # 22a-throughput
-    name: str                           # as the navigation has it: 22a Throughput
-    part: str                           # Part III · Production; "" outside the parts
+    stem: str  # 22a-throughput
+    name: str  # as the navigation has it: 22a Throughput
+    part: str  # Part III · Production; "" outside the parts
     title: str
     question: str
-    breaks: str                         # the break in at most six words
+    breaks: str  # the break in at most six words
     extension: bool
     minutes: int
-    widget: str                         # the module its figure comes from; "" without one
+    widget: str  # the module its figure comes from; "" without one
 
     @property
     def number(self):
@@ -72,8 +76,17 @@ def lesson(part, name, path):
     title, fence = re.search(r"^# (.+)$", text, re.M), re.search(r"^```widget\n(\w+)$", text, re.M)
     if title is None or "question" not in front:
         raise ValueError(f"lessons/{path} needs a question in its front matter and a title")
-    return Lesson(Path(path).stem, name, part, title[1].strip(), front["question"], front.get("breaks", ""), front.get("extension", False),
-                  ceil(len(text.split()) / WORDS_A_MINUTE), fence[1] if fence else "")
+    return Lesson(
+        Path(path).stem,
+        name,
+        part,
+        title[1].strip(),
+        front["question"],
+        front.get("breaks", ""),
+        front.get("extension", False),
+        ceil(len(text.split()) / WORDS_A_MINUTE),
+        fence[1] if fence else "",
+    )
 
 
 def front_matter(path):
@@ -84,30 +97,43 @@ def front_matter(path):
 
 def parts():
     """[(part, its lessons)] in reading order, pages outside the parts left out."""
-    return [(part, list(group)) for part, group in groupby((page for page in finished() if page.part), key=lambda page: page.part)]
+    return [
+        (part, list(group))
+        for part, group in groupby((page for page in finished() if page.part), key=lambda page: page.part)
+    ]
 
 
 def cards(after=None):
     """The parts with their lessons, for the front page; `after` holds what stands under a part's cards."""
     below = after or {}
-    return f'<div class="parts">{"".join(part_block(part, group) + below.get(part.partition(" ·")[0], "") for part, group in parts())}</div>'
+    blocks = (part_block(part, group) + below.get(part.partition(" ·")[0], "") for part, group in parts())
+    return f'<div class="parts">{"".join(blocks)}</div>'
 
 
 def part_block(part, group):
     numeral = part.partition(" ·")[0]
     lessons, minutes = f"{len(group)} lesson{'s' * (len(group) > 1)}", sum(page.minutes for page in group)
-    return (f'<div class="parthead" id="{numeral.lower().replace(" ", "-")}"><h2>{html.escape(part)}</h2><span class="tot">{lessons} · {minutes} min</span>'
-            f'<p>{html.escape(ANSWERS[numeral])}</p></div><ol class="cards">{"".join(map(card, group))}</ol>')
+    return (
+        f'<div class="parthead" id="{numeral.lower().replace(" ", "-")}"><h2>{html.escape(part)}</h2><span '
+        f'class="tot">{lessons} · {minutes} min</span>'
+        f'<p>{html.escape(ANSWERS[numeral])}</p></div><ol class="cards">{"".join(map(card, group))}</ol>'
+    )
 
 
 def card(page):
     badge = '<span class="badge">extension</span>' if page.extension else ""
-    mark = f'<lesson-mark name="{page.stem}" role="img" aria-label="not begun" class="mark"></lesson-mark>' if page.widget else ""
-    return (f'<li{" class=ext" * page.extension}><span class="no">{page.number}</span>'
-            f'<div><h3><a href="{page.url}">{html.escape(page.title)}</a></h3><p>{html.escape(page.question)}</p></div>'
-            f'{thumbnail(page.widget) if page.widget else "<span></span>"}'
-            f'<span class="brkline"><b role="img" aria-label="breaks with:"></b>{html.escape(page.breaks)}</span>'
-            f'<span class="meta2">{mark}<span>{page.minutes} min</span>{badge}</span></li>')
+    mark = (
+        f'<lesson-mark name="{page.stem}" role="img" aria-label="not begun" class="mark"></lesson-mark>'
+        if page.widget
+        else ""
+    )
+    return (
+        f'<li{" class=ext" * page.extension}><span class="no">{page.number}</span>'
+        f'<div><h3><a href="{page.url}">{html.escape(page.title)}</a></h3><p>{html.escape(page.question)}</p></div>'
+        f"{thumbnail(page.widget) if page.widget else '<span></span>'}"
+        f'<span class="brkline"><b role="img" aria-label="breaks with:"></b>{html.escape(page.breaks)}</span>'
+        f'<span class="meta2">{mark}<span>{page.minutes} min</span>{badge}</span></li>'
+    )
 
 
 def thumbnail(widget):

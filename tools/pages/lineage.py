@@ -1,69 +1,116 @@
-"""Which algorithm is a patch on which: inline SVG, broad and narrow, its line counts taken from the files when the page is built.
+"""Which algorithm is a patch on which: inline SVG, broad and narrow, its line counts taken from the files when the page
+is built.
 
 Arrows lead to the lesson that shows the patch; a lesson that is not in the navigation is drawn and not linked.
 """
+
 from sim.algorithms import NAMES
 from tools.pages import lessons, quoting
 
 NODES = {name: (file, f"{lesson:02}") for lesson, (name, file) in enumerate(NAMES.items(), 9)}
-EDGES = {                               # (from, to): the change in words
-    ("REINFORCE", "PPO"): "critic, ratio, clip", ("PPO", "GRPO"): "group mean ÷ std", ("REINFORCE", "RLOO"): "RLOO is also REINFORCE with one line changed",
-    ("GRPO", "RLOO"): "leave one out", ("GRPO", "DAPO"): "four fixes", ("GRPO", "Dr.GRPO"): "no ÷ std, no ÷ |o|"}
+EDGES = {  # (from, to): the change in words
+    ("REINFORCE", "PPO"): "critic, ratio, clip",
+    ("PPO", "GRPO"): "group mean ÷ std",
+    ("REINFORCE", "RLOO"): "RLOO is also REINFORCE with one line changed",
+    ("GRPO", "RLOO"): "leave one out",
+    ("GRPO", "DAPO"): "four fixes",
+    ("GRPO", "Dr.GRPO"): "no ÷ std, no ÷ |o|",
+}
 
-BROAD_BOXES = {"REINFORCE": (8, 112, 138), "PPO": (276, 112, 96), "GRPO": (508, 112, 96), "RLOO": (820, 16, 116), "DAPO": (820, 112, 116), "Dr.GRPO": (820, 208, 116)}
-BROAD_WIRES = {                         # path, arrow head (x, y, angle), words (x, y, anchor)
+BROAD_BOXES = {
+    "REINFORCE": (8, 112, 138),
+    "PPO": (276, 112, 96),
+    "GRPO": (508, 112, 96),
+    "RLOO": (820, 16, 116),
+    "DAPO": (820, 112, 116),
+    "Dr.GRPO": (820, 208, 116),
+}
+BROAD_WIRES = {  # path, arrow head (x, y, angle), words (x, y, anchor)
     ("REINFORCE", "PPO"): ("M146 134H268", (276, 134, 0), (211, 124, "middle")),
     ("PPO", "GRPO"): ("M372 134H500", (508, 134, 0), (436, 124, "middle")),
     ("REINFORCE", "RLOO"): ("M72 112V36Q72 28 80 28H812", (820, 28, 0), (360, 19, "middle")),
     ("GRPO", "RLOO"): ("M604 124H640Q648 124 648 116V58Q648 50 656 50H812", (820, 50, 0), (664, 66, "start")),
     ("GRPO", "DAPO"): ("M604 134H812", (820, 134, 0), (664, 125, "start")),
-    ("GRPO", "Dr.GRPO"): ("M604 144H640Q648 144 648 152V222Q648 230 656 230H812", (820, 230, 0), (664, 221, "start"))}
-NARROW_BOXES = {"REINFORCE": (6, 4, 138), "PPO": (6, 84, 138), "GRPO": (6, 164, 138), "RLOO": (30, 244, 114), "DAPO": (30, 308, 114), "Dr.GRPO": (30, 372, 114)}
+    ("GRPO", "Dr.GRPO"): ("M604 144H640Q648 144 648 152V222Q648 230 656 230H812", (820, 230, 0), (664, 221, "start")),
+}
+NARROW_BOXES = {
+    "REINFORCE": (6, 4, 138),
+    "PPO": (6, 84, 138),
+    "GRPO": (6, 164, 138),
+    "RLOO": (30, 244, 114),
+    "DAPO": (30, 308, 114),
+    "Dr.GRPO": (30, 372, 114),
+}
 NARROW_WIRES = {
     ("REINFORCE", "PPO"): ("M70 48V76", (70, 84, 90), (84, 62, "start")),
     ("PPO", "GRPO"): ("M70 128V156", (70, 164, 90), (84, 142, "start")),
     ("GRPO", "RLOO"): ("M16 208V266H22", (30, 266, 0), (154, 262, "start")),
     ("GRPO", "DAPO"): ("M16 208V330H22", (30, 330, 0), (154, 326, "start")),
-    ("GRPO", "Dr.GRPO"): ("M16 208V394H22", (30, 394, 0), (154, 390, "start"))}
+    ("GRPO", "Dr.GRPO"): ("M16 208V394H22", (30, 394, 0), (154, 390, "start")),
+}
 HEIGHT, SAID = 44, "Which algorithm is a patch on which"
 
 
 def figure(base):
     """Both drawings; `base` leads from the page they stand on to the site's root."""
-    pages = {page.number: page.url + ("#the-code" if "\n## The code\n" in lessons.front_matter(f"{page.stem}.md")[1] else "") for page in lessons.finished()}
-    return (f'<div class="wide"><div class="map lineage">'
-            f'<svg class="broad" viewBox="0 0 940 256" role="group" aria-label="{SAID}">{drawn(BROAD_BOXES, BROAD_WIRES, base, pages)}</svg>'
-            f'<svg class="narrow" viewBox="0 0 350 440" role="group" aria-label="{SAID}">{drawn(NARROW_BOXES, NARROW_WIRES, base, pages)}'
-            f'<text class="s" x="154" y="234">or REINFORCE, {counted("REINFORCE", "RLOO")}</text></svg></div></div>')
+    pages = {
+        page.number: page.url + ("#the-code" if "\n## The code\n" in lessons.front_matter(f"{page.stem}.md")[1] else "")
+        for page in lessons.finished()
+    }
+    return (
+        f'<div class="wide"><div class="map lineage">'
+        '<svg class="broad" viewBox="0 0 940 256" role="group" '
+        f'aria-label="{SAID}">{drawn(BROAD_BOXES, BROAD_WIRES, base, pages)}</svg>'
+        '<svg class="narrow" viewBox="0 0 350 440" role="group" '
+        f'aria-label="{SAID}">{drawn(NARROW_BOXES, NARROW_WIRES, base, pages)}'
+        f'<text class="s" x="154" y="234">or REINFORCE, {counted("REINFORCE", "RLOO")}</text></svg></div></div>'
+    )
 
 
 def drawn(boxes, wires, base, pages):
-    return "".join(edge(*ends, *wire, base, pages) for ends, wire in wires.items()) + "".join(node(name, *box, base, pages) for name, box in boxes.items())
+    return "".join(edge(*ends, *wire, base, pages) for ends, wire in wires.items()) + "".join(
+        node(name, *box, base, pages) for name, box in boxes.items()
+    )
 
 
 def edge(old, new, path, head, words, base, pages):
     x, y, anchor = words
     (hx, hy, angle), count = head, counted(old, new)
-    inner = (f'<path class="hit" d="{path}"/><path class="wire" d="{path}"/><path class="head" d="M0 0L-10 -4.5V4.5Z" transform="translate({hx} {hy}) rotate({angle})"/>'
-             f'<text class="s" x="{x}" y="{y}" text-anchor="{anchor}">{EDGES[old, new]}</text>'
-             f'<text class="e" x="{x}" y="{y + (26 if y != 66 and angle == 0 and x != 154 else 17)}" text-anchor="{anchor}">{count}</text>')
+    inner = (
+        f'<path class="hit" d="{path}"/><path class="wire" d="{path}"/><path class="head" d="M0 0L-10 -4.5V4.5Z" '
+        f'transform="translate({hx} {hy}) rotate({angle})"/>'
+        f'<text class="s" x="{x}" y="{y}" text-anchor="{anchor}">{EDGES[old, new]}</text>'
+        f'<text class="e" x="{x}" y="{y + (26 if y != 66 and angle == 0 and x != 154 else 17)}" '
+        f'text-anchor="{anchor}">{count}</text>'
+    )
     return linked("edge", f"From {old} to {new}: {EDGES[old, new]}, {count} lines", NODES[new][1], inner, base, pages)
 
 
 def node(name, x, y, width, base, pages):
     number = NODES[name][1]
-    inner = (f'<rect x="{x}" y="{y}" width="{width}" height="{HEIGHT}" rx="5"/><text class="t" x="{x + 12}" y="{y + 27}">{name}</text>'
-             f'<text class="n" x="{x + width - 10}" y="{y + 27}" text-anchor="end">{number}</text>')
-    return linked("box", f"{name}, lesson {number}", number, inner, base, {n: page.partition("#")[0] for n, page in pages.items()})
+    inner = (
+        f'<rect x="{x}" y="{y}" width="{width}" height="{HEIGHT}" rx="5"/><text class="t" x="{x + 12}" '
+        f'y="{y + 27}">{name}</text>'
+        f'<text class="n" x="{x + width - 10}" y="{y + 27}" text-anchor="end">{number}</text>'
+    )
+    return linked(
+        "box", f"{name}, lesson {number}", number, inner, base, {n: page.partition("#")[0] for n, page in pages.items()}
+    )
 
 
 def linked(css, said, number, inner, base, pages):
     # xlink:href, because the theme sets .href of all that has a plain href, and an SVG link's cannot be set
-    return f'<a class="{css}" xlink:href="{base}{pages[number]}" aria-label="{said}">{inner}</a>' if number in pages else f'<g class="{css}">{inner}</g>'
+    return (
+        f'<a class="{css}" xlink:href="{base}{pages[number]}" aria-label="{said}">{inner}</a>'
+        if number in pages
+        else f'<g class="{css}">{inner}</g>'
+    )
 
 
 def counted(old, new):
     """−5 +3: the lines that the difference of the two files takes out and puts in."""
     hunks, _, _ = quoting.changes(*(f"sim/algorithms/{NODES[name][0]}.py" for name in (old, new)))
-    removed, added = (sum(at[end] - at[start] for ops in hunks.values() for at in ops) for start, end in ((0, 1), (2, 3)))
+    removed, added = (
+        sum(at[end] - at[start] for ops in hunks.values() for at in ops) for start, end in ((0, 1), (2, 3))
+    )
     return f"−{removed} +{added}"

@@ -1,7 +1,9 @@
 """Every link of the built pages leads to a file that is there and to an anchor that is in it.
 
-MkDocs looks at the Markdown and does not see what the fences write: widgets, cards, and links from numbers to lines of code.
+MkDocs looks at the Markdown and does not see what the fences write: widgets, cards, and links from numbers to lines of
+code.
 """
+
 import re
 from html import unescape
 from urllib.parse import unquote, urldefrag, urlsplit
@@ -12,9 +14,12 @@ LINK, ANCHOR = re.compile(r'<[^>]*?\s(?:href|src)="?([^"\s>]*)'), re.compile(r'<
 def broken(site):
     """A sentence for each link that leads nowhere."""
     site = site.resolve()
-    anchors = {page: {unescape(name) for name in ANCHOR.findall(page.read_text(encoding="utf-8"))} for page in sorted(site.rglob("*.html"))}
+    anchors = {
+        page: {unescape(name) for name in ANCHOR.findall(page.read_text(encoding="utf-8"))}
+        for page in sorted(site.rglob("*.html"))
+    }
     for page in anchors:
-        if page.name == "404.html":             # shown anywhere, so its links are absolute
+        if page.name == "404.html":  # shown anywhere, so its links are absolute
             continue
         for link in sorted({unescape(link) for link in LINK.findall(page.read_text(encoding="utf-8"))}):
             address, anchor = urldefrag(link)
@@ -27,4 +32,3 @@ def broken(site):
                 yield f"{where} leads to no file"
             elif anchor and target in anchors and unquote(anchor) not in anchors[target] | {"__top"}:
                 yield f"{where} leads to no such anchor"
-

@@ -1,8 +1,9 @@
 """The pipeline map: two inline SVGs, broad and narrow, and a panel of text for each of its six roles and six arrows.
 
-The panels are the version without scripts. Which one is seen and which arrows are cut are a form's radio buttons and check boxes; the style sheet
-follows them, part by part. site/assets/map.js chooses a panel at a click on the drawing.
+The panels are the version without scripts. Which one is seen and which arrows are cut are a form's radio buttons and
+check boxes; the style sheet follows them, part by part. site/assets/map.js chooses a panel at a click on the drawing.
 """
+
 import html
 from dataclasses import dataclass
 
@@ -12,7 +13,8 @@ from tools.pages import lessons, recording
 @dataclass(frozen=True)
 class Role:
     """A box, and what its panel says."""
-    name: str                           # as drawn
+
+    name: str  # as drawn
     line: str
     step: int
     heading: str
@@ -21,7 +23,7 @@ class Role:
     gives: str
     time: str
     fails: str
-    about: str                          # numbers of lessons, finished or not
+    about: str  # numbers of lessons, finished or not
 
     def rows(self):
         return {"in": self.takes, "out": self.gives, "time": self.time, "fails as": self.fails}
@@ -30,6 +32,7 @@ class Role:
 @dataclass(frozen=True)
 class Flow:
     """An arrow, what its panel says, and what training becomes without it."""
+
     heading: str
     job: str
     carries: str
@@ -42,143 +45,238 @@ class Flow:
 
 ROLES = {
     "controller": Role(
-        "CONTROLLER", "runs the seven steps, owns versions", 1, "Controller",
+        "CONTROLLER",
+        "runs the seven steps, owns versions",
+        1,
+        "Controller",
         job="Runs the seven steps in their order and knows which version of the weights every role holds.",
         takes="prompts",
         gives="a trained policy and the history of the run",
         time="its own work is small; the waiting between roles is its doing",
         fails="the rollout’s version falls behind the trainer’s",
-        about="07 19 22a 22c 28a"),
+        about="07 19 22a 22c 28a",
+    ),
     "rollout": Role(
-        "ROLLOUT", "samples · old_logp", 2, "Rollout",
-        job="Samples K completions for each of P prompts and writes down the log-probability of every token as it is drawn, by the weights that drew it.",
+        "ROLLOUT",
+        "samples · old_logp",
+        2,
+        "Rollout",
+        job="Samples K completions for each of P prompts and writes down the log-probability of every token as it "
+        "is drawn, by the weights that drew it.",
         takes="P prompts",
         gives="tokens, old_logp and response_mask, each (N, T) with N = P·K",
         time="usually the longest part: every new token reads all the weights",
         fails="a ratio other than 1 before the first update",
-        about="02 20 20a 21 22b"),
+        about="02 20 20a 21 22b",
+    ),
     "env": Role(
-        "ENV.verify", "reward", 3, "Env.verify",
-        job="Turns each completion into a number: decodes it, checks the answer, and runs the tools of an episode with several turns.",
+        "ENV.verify",
+        "reward",
+        3,
+        "Env.verify",
+        job="Turns each completion into a number: decodes it, checks the answer, and runs the tools of an episode "
+        "with several turns.",
         takes="tokens (N, T)",
         gives="reward (N,) and the reason for it",
         time="on processors, not accelerators; the batch waits for its slowest check",
         fails="reward rises, accuracy on held-out prompts does not",
-        about="03 08 18 18a 18b 18c"),
+        about="03 08 18 18a 18b 18c",
+    ),
     "reference": Role(
-        "REFERENCE", "frozen · ref_logp", 4, "Reference",
-        job="The policy as it was before training, frozen. Says how likely it would have found each sampled token. With β = 0 it is not needed.",
+        "REFERENCE",
+        "frozen · ref_logp",
+        4,
+        "Reference",
+        job="The policy as it was before training, frozen. Says how likely it would have found each sampled "
+        "token. With β = 0 it is not needed.",
         takes="tokens (N, T)",
         gives="ref_logp (N, T)",
         time="one forward pass over tokens that are already there",
         fails="a logged KL of exactly 0, update after update",
-        about="03 03a"),
+        about="03 03a",
+    ),
     "algorithm": Role(
-        "ALGORITHM", "advantage · loss", 5, "Algorithm",
-        job="Two pure functions: from rewards to an advantage for each token, and from log-probabilities to a loss with its gradient.",
+        "ALGORITHM",
+        "advantage · loss",
+        5,
+        "Algorithm",
+        job="Two pure functions: from rewards to an advantage for each token, and from log-probabilities to a "
+        "loss with its gradient.",
         takes="reward, masks, old_logp, ref_logp",
         gives="advantage (N, T); loss and ∂loss/∂logp (N, T)",
         time="negligible",
         fails="every advantage 0",
-        about="04 09 10 10a 11 12 13 13a 14 14a 16 17a"),
+        about="04 09 10 10a 11 12 13 13a 14 14a 16 17a",
+    ),
     "trainer": Role(
-        "TRAINER", "forward · backward", 6, "Trainer",
-        job="One forward pass, one backward pass, one optimizer step, as often as the algorithm asks. It knows no algorithm by name.",
+        "TRAINER",
+        "forward · backward",
+        6,
+        "Trainer",
+        job="One forward pass, one backward pass, one optimizer step, as often as the algorithm asks. It knows no "
+        "algorithm by name.",
         takes="the batch and a loss function",
         gives="new weights, version + 1",
         time="bound by arithmetic: it sees all tokens of a completion at once",
         fails="a gradient norm that spikes, an entropy that falls to 0",
-        about="05 22 22d 22e"),
+        about="05 22 22d 22e",
+    ),
 }
 
 FLOWS = {
     "trajs": Flow(
-        "trajs", "Rollout to env.verify: whole trajectories, each with its row and the reason it stopped.",
+        "trajs",
+        "Rollout to env.verify: whole trajectories, each with its row and the reason it stopped.",
         carries="token ids (N, T), response_mask, stop reason",
         cut="Nothing is scored: completions are served, and nobody learns whether they are right.",
-        about="02 03"),
+        about="02 03",
+    ),
     "tokens": Flow(
-        "tokens", "Rollout to reference: the same token ids, never text that has been encoded again.",
+        "tokens",
+        "Rollout to reference: the same token ids, never text that has been encoded again.",
         carries="token ids (N, T)",
         cut="The reference has nothing to read, so there is nothing to stay close to.",
-        about="03"),
+        about="03",
+    ),
     "reward": Flow(
-        "+reward", "Env.verify to algorithm: one number for each completion, matched by row.",
+        "+reward",
+        "Env.verify to algorithm: one number for each completion, matched by row.",
         carries="reward (N,)",
         cut="Loop A, evaluation: pass rates are measured, every advantage is 0, the policy stays.",
-        about="03 18"),
+        about="03 18",
+    ),
     "ref_logp": Flow(
-        "ref_logp", "Reference to algorithm: the log-probability of each sampled token under the frozen policy.",
+        "ref_logp",
+        "Reference to algorithm: the log-probability of each sampled token under the frozen policy.",
         carries="log-probabilities (N, T)",
-        cut="Training without an anchor: the policy goes wherever the reward leads. Several recipes do this on purpose.",
-        about="03 03a"),
+        cut="Training without an anchor: the policy goes wherever the reward leads. Several recipes do this on "
+        "purpose.",
+        about="03 03a",
+    ),
     "loss_fn": Flow(
-        "loss_fn", "Algorithm to trainer: a function rather than data. The trainer calls it with its own log-probabilities.",
+        "loss_fn",
+        "Algorithm to trainer: a function rather than data. The trainer calls it with its own log-probabilities.",
         carries="a function that holds advantages and masks",
         cut="Loop B, selection: the best of K can be picked by its score, but no weight moves.",
-        about="04 05"),
+        about="04 05",
+    ),
     "sync": Flow(
-        "Weight sync", "Trainer to rollout: a path, not a seventh role. Until fresh weights arrive, completions come from an older policy.",
+        "Weight sync",
+        "Trainer to rollout: a path, not a seventh role. Until fresh weights arrive, completions come from an "
+        "older policy.",
         carries="state_dict: 8 billion weights at 2 bytes (bf16) are 16 GB",
         cut="Every batch is sampled by the starting policy, one version further behind at each step.",
-        about="06 22c 22f"),
+        about="06 22c 22f",
+    ),
 }
 
-ORDER = ("controller", "rollout", "trajs", "env", "tokens", "reference", "reward", "ref_logp", "algorithm", "loss_fn", "trainer", "sync")     # of the Tab key
+ORDER = (
+    "controller",
+    "rollout",
+    "trajs",
+    "env",
+    "tokens",
+    "reference",
+    "reward",
+    "ref_logp",
+    "algorithm",
+    "loss_fn",
+    "trainer",
+    "sync",
+)  # of the Tab key
 
 
 @dataclass(frozen=True)
 class Drawing:
     """Coordinates of one of the two drawings. An arrow is (path, head x y angle, label x y anchor)."""
+
     css: str
     view: tuple[int, int]
-    size: tuple[int, int]               # of a box
-    frame: tuple[int, int, int, int]    # x, y, width, height
+    size: tuple[int, int]  # of a box
+    frame: tuple[int, int, int, int]  # x, y, width, height
     tab: tuple[int, int, int, int]
     boxes: dict[str, tuple[int, int]]
     arrows: dict[str, tuple]
     plate: tuple[int, int, int, int]
     sync: str
     controller: str
-    drop: tuple[int, int]               # from a box's middle down to the base of its two lines
+    drop: tuple[int, int]  # from a box's middle down to the base of its two lines
 
 
 BROAD = Drawing(
-    "broad", (960, 384), (156, 84), (8, 30, 944, 352), (28, 12, 380, 36),
+    "broad",
+    (960, 384),
+    (156, 84),
+    (8, 30, 944, 352),
+    (28, 12, 380, 36),
     dict(rollout=(36, 150), env=(290, 76), reference=(290, 224), algorithm=(540, 150), trainer=(780, 150)),
-    dict(trajs=("M192 180H218Q226 180 226 172V126Q226 118 234 118H282", (290, 118, 0), (258, 109, "middle")),
-         tokens=("M192 204H218Q226 204 226 212V258Q226 266 234 266H282", (290, 266, 0), (258, 257, "middle")),
-         reward=("M446 118H508Q516 118 516 126V172Q516 180 524 180H532", (540, 180, 0), (480, 109, "middle")),
-         ref_logp=("M446 266H508Q516 266 516 258V212Q516 204 524 204H532", (540, 204, 0), (480, 257, "middle")),
-         loss_fn=("M696 192H772", (780, 192, 0), (735, 183, "middle")),
-         sync=("M858 234V338Q858 346 850 346H122Q114 346 114 338V242", (114, 234, -90), (486, 351, "middle"))),
-    (346, 330, 280, 32), "7  weight sync · state_dict, 16 GB", "runs the seven steps, owns versions", (-4, 18))
+    dict(
+        trajs=("M192 180H218Q226 180 226 172V126Q226 118 234 118H282", (290, 118, 0), (258, 109, "middle")),
+        tokens=("M192 204H218Q226 204 226 212V258Q226 266 234 266H282", (290, 266, 0), (258, 257, "middle")),
+        reward=("M446 118H508Q516 118 516 126V172Q516 180 524 180H532", (540, 180, 0), (480, 109, "middle")),
+        ref_logp=("M446 266H508Q516 266 516 258V212Q516 204 524 204H532", (540, 204, 0), (480, 257, "middle")),
+        loss_fn=("M696 192H772", (780, 192, 0), (735, 183, "middle")),
+        sync=("M858 234V338Q858 346 850 346H122Q114 346 114 338V242", (114, 234, -90), (486, 351, "middle")),
+    ),
+    (346, 330, 280, 32),
+    "7  weight sync · state_dict, 16 GB",
+    "runs the seven steps, owns versions",
+    (-4, 18),
+)
 
 NARROW = Drawing(
-    "narrow", (350, 560), (136, 64), (3, 34, 344, 518), (14, 14, 322, 40),
+    "narrow",
+    (350, 560),
+    (136, 64),
+    (3, 34, 344, 518),
+    (14, 14, 322, 40),
     dict(rollout=(92, 78), env=(16, 206), reference=(164, 206), algorithm=(92, 330), trainer=(92, 424)),
-    dict(trajs=("M140 142V158Q140 166 132 166H92Q84 166 84 174V198", (84, 206, 90), (78, 184, "end")),
-         tokens=("M180 142V158Q180 166 188 166H224Q232 166 232 174V198", (232, 206, 90), (240, 188, "start")),
-         reward=("M84 270V292Q84 300 92 300H132Q140 300 140 308V322", (140, 330, 90), (78, 290, "end")),
-         ref_logp=("M232 270V292Q232 300 224 300H188Q180 300 180 308V322", (180, 330, 90), (240, 290, "start")),
-         loss_fn=("M160 394V416", (160, 424, 90), (168, 410, "start")),
-         sync=("M160 488V510Q160 518 168 518H318Q326 518 326 510V118Q326 110 318 110H236", (228, 110, 180), (243, 522, "middle"))),
-    (166, 504, 154, 28), "7  weight sync, 16 GB", "runs the seven steps", (-3, 16))
+    dict(
+        trajs=("M140 142V158Q140 166 132 166H92Q84 166 84 174V198", (84, 206, 90), (78, 184, "end")),
+        tokens=("M180 142V158Q180 166 188 166H224Q232 166 232 174V198", (232, 206, 90), (240, 188, "start")),
+        reward=("M84 270V292Q84 300 92 300H132Q140 300 140 308V322", (140, 330, 90), (78, 290, "end")),
+        ref_logp=("M232 270V292Q232 300 224 300H188Q180 300 180 308V322", (180, 330, 90), (240, 290, "start")),
+        loss_fn=("M160 394V416", (160, 424, 90), (168, 410, "start")),
+        sync=(
+            "M160 488V510Q160 518 168 518H318Q326 518 326 510V118Q326 110 318 110H236",
+            (228, 110, 180),
+            (243, 522, "middle"),
+        ),
+    ),
+    (166, 504, 154, 28),
+    "7  weight sync, 16 GB",
+    "runs the seven steps",
+    (-3, 16),
+)
 
 
-STEPS = ("controller", "rollout", "env", "reference", "algorithm", "trainer", "sync")      # 1 to 7
+STEPS = ("controller", "rollout", "env", "reference", "algorithm", "trainer", "sync")  # 1 to 7
 
 
 def pipeline(base="./", rows=False):
-    """The map with its panels; `base` leads from the page it stands on to the site's root, `rows` adds the arrays of an iteration that can be read."""
-    (spent, carried), parts, setting = (recording.arrays()[:2], recording.arrays()[2], recording.READABLE) if rows else (recording.iteration(), {}, recording.SETTING)
-    measured = {**{name: f"{ms:.2f} ms" for name, ms in spent.items()}, **{name: f"{size:,} bytes" for name, size in carried.items()},
-                "sync": f"{carried['sync']:,} bytes, {spent['sync']:.2f} ms"}
-    sizes = {name: f"{size / 1000:.1f} kB" for name, size in carried.items() if name != "sync"}         # the plate of the path back is full
-    return (f'<div class="wide"><form class="map pipeline" autocomplete="off">{svg(BROAD, sizes)}{svg(NARROW, {})}'
-            f'<div class="details" role="status">{"".join(panel(name, base, measured.get(name), parts.get(name, {})) for name in ORDER)}</div>'
-            f'<div class="bar2"><button type="button" class="step">Play one iteration</button>'
-            f'<span>Recorded when this page was built: {setting}.</span></div></form></div>')
+    """The map with its panels; `base` leads from the page it stands on to the site's root, `rows` adds the arrays of an
+    iteration that can be read.
+    """
+    (spent, carried), parts, setting = (
+        (recording.arrays()[:2], recording.arrays()[2], recording.READABLE)
+        if rows
+        else (recording.iteration(), {}, recording.SETTING)
+    )
+    measured = {
+        **{name: f"{ms:.2f} ms" for name, ms in spent.items()},
+        **{name: f"{size:,} bytes" for name, size in carried.items()},
+        "sync": f"{carried['sync']:,} bytes, {spent['sync']:.2f} ms",
+    }
+    sizes = {
+        name: f"{size / 1000:.1f} kB" for name, size in carried.items() if name != "sync"
+    }  # the plate of the path back is full
+    return (
+        f'<div class="wide"><form class="map pipeline" autocomplete="off">{svg(BROAD, sizes)}{svg(NARROW, {})}'
+        '<div class="details" '
+        f'role="status">{"".join(panel(name, base, measured.get(name), parts.get(name, {})) for name in ORDER)}</div>'
+        f'<div class="bar2"><button type="button" class="step">Play one iteration</button>'
+        f"<span>Recorded when this page was built: {setting}.</span></div></form></div>"
+    )
 
 
 def step(name):
@@ -190,8 +288,11 @@ def svg(drawing, sizes):
     width, height = drawing.view
     x, y, w, h = drawing.frame
     parts = "".join(box(drawing, name) if name in ROLES else arrow(drawing, name, sizes.get(name)) for name in ORDER)
-    return (f'<svg class="{drawing.css}" viewBox="0 0 {width} {height}" role="group" aria-label="Pipeline map: six roles, and what flows between them">'
-            f'<rect class="frame" x="{x}" y="{y}" width="{w}" height="{h}" rx="8"/>{parts}</svg>')
+    return (
+        f'<svg class="{drawing.css}" viewBox="0 0 {width} {height}" role="group" aria-label="Pipeline map: six '
+        'roles, and what flows between them">'
+        f'<rect class="frame" x="{x}" y="{y}" width="{w}" height="{h}" rx="8"/>{parts}</svg>'
+    )
 
 
 def box(drawing, name):
@@ -199,12 +300,22 @@ def box(drawing, name):
     if name == "controller":
         x, y, w, h = drawing.tab
         line = f'<tspan class="s" dx="12" font-weight="400">{drawing.controller}</tspan>'
-        words = written("t", x + 14, y + h / 2 + 5, role.name + line) + written("n", x + w - 12, y + h / 2 + 4, role.step, "end")
+        words = written("t", x + 14, y + h / 2 + 5, role.name + line) + written(
+            "n", x + w - 12, y + h / 2 + 4, role.step, "end"
+        )
     else:
         (x, y), (w, h), (first, second) = drawing.boxes[name], drawing.size, drawing.drop
-        words = (written("n", x + w - 12, y + 20, role.step, "end") + written("t", x + 14, y + h / 2 + first, role.name)
-                 + written("s", x + 14, y + h / 2 + second, role.line))
-    return link("box", name, f"{role.heading}, step {role.step}", f'<rect x="{x}" y="{y}" width="{w}" height="{h}" rx="5"/>{words}')
+        words = (
+            written("n", x + w - 12, y + 20, role.step, "end")
+            + written("t", x + 14, y + h / 2 + first, role.name)
+            + written("s", x + 14, y + h / 2 + second, role.line)
+        )
+    return link(
+        "box",
+        name,
+        f"{role.heading}, step {role.step}",
+        f'<rect x="{x}" y="{y}" width="{w}" height="{h}" rx="5"/>{words}',
+    )
 
 
 def arrow(drawing, name, size):
@@ -215,12 +326,19 @@ def arrow(drawing, name, size):
         label, plate = drawing.sync, f'<rect class="plate" x="{px}" y="{py}" width="{w}" height="{h}" rx="{h / 2:g}"/>'
     under = written("m", tx, ty + 25, size, anchor) if size else ""
     head = f'<path class="head" d="M0 0L-10 -4.5V4.5Z" transform="translate({x} {y}) rotate({angle})"/>'
-    return link("edge", name, f"Arrow {FLOWS[name].heading}",
-                f'<path class="hit" d="{path}"/><path class="wire" d="{path}"/>{head}{plate}{written("e", tx, ty, label, anchor)}{under}')
+    return link(
+        "edge",
+        name,
+        f"Arrow {FLOWS[name].heading}",
+        f'<path class="hit" d="{path}"/><path class="wire" '
+        f'd="{path}"/>{head}{plate}{written("e", tx, ty, label, anchor)}{under}',
+    )
 
 
 def link(css, name, said, drawn):
-    """`xlink:href`, because the theme's instant navigation writes to `href` wherever it finds one, and an SVG link's is read-only."""
+    """`xlink:href`, because the theme's instant navigation writes to `href` wherever it finds one, and an SVG link's is
+    read-only.
+    """
     return f'<a class="{css} {name}"{step(name)} xlink:href="#map-{name}" aria-label="{said}">{drawn}</a>'
 
 
@@ -231,9 +349,22 @@ def written(css, x, y, text, anchor="start"):
 def panel(name, base, measured, arrays):
     part = ROLES.get(name) or FLOWS[name]
     here = {"here": measured} if measured else {}
-    rows = "".join(f'<dt>{key}</dt><dd{" class=cut" * (key == "cut it")}>{html.escape(words)}</dd>' for key, words in (part.rows() | here | arrays).items())
-    chips = "".join(f'<a href="{base}{page.url}">{html.escape(page.name)}</a>' for page in lessons.finished() if page.number in part.about.split())
-    cutter = f'<label class="cutter"><input type="checkbox" id="cut-{name}"> Cut this arrow</label>' if name in FLOWS else ""
+    rows = "".join(
+        f"<dt>{key}</dt><dd{' class=cut' * (key == 'cut it')}>{html.escape(words)}</dd>"
+        for key, words in (part.rows() | here | arrays).items()
+    )
+    chips = "".join(
+        f'<a href="{base}{page.url}">{html.escape(page.name)}</a>'
+        for page in lessons.finished()
+        if page.number in part.about.split()
+    )
+    cutter = (
+        f'<label class="cutter"><input type="checkbox" id="cut-{name}"> Cut this arrow</label>' if name in FLOWS else ""
+    )
     at = f' data-step="{STEPS.index(name) + 1}"' if name in STEPS else ""
-    return (f'<input type="radio" name="map" id="see-{name}"{at} hidden{" checked" * (name == "rollout")}><section class="detail"{step(name)} id="map-{name}">'
-            f'<h3>{html.escape(part.heading)}</h3><div><p>{html.escape(part.job)}</p>{f"<p class=chips>{chips}</p>" * bool(chips)}{cutter}</div><dl>{rows}</dl></section>')
+    return (
+        f'<input type="radio" name="map" id="see-{name}"{at} hidden{" checked" * (name == "rollout")}><section '
+        f'class="detail"{step(name)} id="map-{name}">'
+        f"<h3>{html.escape(part.heading)}</h3><div><p>{html.escape(part.job)}</p>"
+        f"{f'<p class=chips>{chips}</p>' * bool(chips)}{cutter}</div><dl>{rows}</dl></section>"
+    )

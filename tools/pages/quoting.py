@@ -1,4 +1,7 @@
-"""Code on the page: a definition by its name, the difference between two files, and a page of its own for every module."""
+"""Code on the page: a definition by its name, the difference between two files, and a page of its own for every
+module.
+"""
+
 import ast
 import difflib
 import html
@@ -28,12 +31,20 @@ def definition(path, name):
     text = (ROOT / path).read_text(encoding="utf-8")
     node = ast.parse(text)
     for part in name.split("."):
-        node = next((n for n in node.body if part in (getattr(n, "name", None), *(t.id for t in getattr(n, "targets", []) if isinstance(t, ast.Name)))), None)
+        node = next(
+            (
+                n
+                for n in node.body
+                if part
+                in (getattr(n, "name", None), *(t.id for t in getattr(n, "targets", []) if isinstance(t, ast.Name)))
+            ),
+            None,
+        )
         if node is None:
             raise ValueError(f"{path} defines no {name}")
     first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", []))])
-    lines = text.splitlines()[first - 1:node.end_lineno]
-    return "\n".join(line[node.col_offset:] for line in lines), first
+    lines = text.splitlines()[first - 1 : node.end_lineno]
+    return "\n".join(line[node.col_offset :] for line in lines), first
 
 
 def test_of(path):
@@ -46,11 +57,13 @@ def test_of(path):
 def without_docstring(path):
     text = (ROOT / path).read_text(encoding="utf-8")
     first = ast.parse(text).body[0]
-    return text.splitlines()[first.end_lineno if isinstance(first, ast.Expr) else 0:]
+    return text.splitlines()[first.end_lineno if isinstance(first, ast.Expr) else 0 :]
 
 
 def changes(old, new):
-    """{function: [(i1, i2, j1, j2), …]} of the lines that differ, docstrings of the modules apart; and both files' lines."""
+    """{function: [(i1, i2, j1, j2), …]} of the lines that differ, docstrings of the modules apart; and both files'
+    lines.
+    """
     a, b = without_docstring(old), without_docstring(new)
     hunks = {}
     for tag, *at in difflib.SequenceMatcher(None, a, b, autojunk=False).get_opcodes():
@@ -61,7 +74,7 @@ def changes(old, new):
 
 def home(lines, i):
     """The function or constant to which line i belongs."""
-    names = (re.match(r"def (\w+)|([A-Z]\w*) =", line) for line in reversed(lines[:i + 1]))
+    names = (re.match(r"def (\w+)|([A-Z]\w*) =", line) for line in reversed(lines[: i + 1]))
     return next((m[1] or m[2] for m in names if m), "")
 
 
@@ -78,22 +91,32 @@ def difference(old, new, clauses):
         raise ValueError(f"no clause says what changes in {', '.join(missing)} ({old} -> {new})")
     if unused := [name for name in clauses if name not in hunks]:
         raise ValueError(f"{', '.join(unused)} does not change ({old} -> {new})")
-    removed, added = (sum(at[end] - at[start] for ops in hunks.values() for at in ops) for start, end in ((0, 1), (2, 3)))
+    removed, added = (
+        sum(at[end] - at[start] for ops in hunks.values() for at in ops) for start, end in ((0, 1), (2, 3))
+    )
     rows = []
     for name, ops in hunks.items():
         rows.append(f'<span class="hunk"><code>{name}</code><span>{html.escape(clauses[name])}</span></span>')
         at = start_of(a, ops[0][0])
         for i1, i2, j1, j2 in ops:
-            rows += [row("same", x) for x in a[at:i1]] + [row("rem", x) for x in a[i1:i2]] + [row("add", x) for x in b[j1:j2]]
+            rows += (
+                [row("same", x) for x in a[at:i1]]
+                + [row("rem", x) for x in a[i1:i2]]
+                + [row("add", x) for x in b[j1:j2]]
+            )
             at = i2
         while at < len(a) and a[at].strip():
             rows.append(row("same", a[at]))
             at += 1
     total = sum(1 for line in b if line.strip())
     where, button = named(old, new)
-    return (f'<figure class="src diff"><header><span>{link(old, 1, old)} → {link(new, 1, new.rpartition("/")[2])}</span>'
-            f'<span class="count"><del><b>−{removed}</b></del> <ins><b>+{added}</b></ins> lines of {total}</span><span class="end"></span>{button}</header>'
-            f'<div class="highlight"><pre id="{where}" tabindex="0" aria-label="Difference between {old} and {new}">{"".join(rows)}</pre></div></figure>')
+    return (
+        f'<figure class="src diff"><header><span>{link(old, 1, old)} → {link(new, 1, new.rpartition("/")[2])}</span>'
+        f'<span class="count"><del><b>−{removed}</b></del> <ins><b>+{added}</b></ins> lines of '
+        f'{total}</span><span class="end"></span>{button}</header>'
+        f'<div class="highlight"><pre id="{where}" tabindex="0" aria-label="Difference between {old} and '
+        f'{new}">{"".join(rows)}</pre></div></figure>'
+    )
 
 
 def start_of(lines, i):
@@ -110,11 +133,19 @@ def module_page(path, home_page):
     """A page that shows one module, every line an anchor: what the numbers of the lessons link to."""
     lines = colored((ROOT / path).read_text(encoding="utf-8")).split("\n")
     up = "../" * (path.count("/") + 1)
-    body = "".join(f'<a class="ln" id="L{n}" href="#L{n}" tabindex="-1">{n}</a>{line}\n' for n, line in enumerate(lines, 1))
+    body = "".join(
+        f'<a class="ln" id="L{n}" href="#L{n}" tabindex="-1">{n}</a>{line}\n' for n, line in enumerate(lines, 1)
+    )
     tested = test_of(path)
     beside = f'tested by <a href="{up}code/{tested}.html">{tested}</a>' if tested else ""
-    return (f'<!doctype html><html lang="en" class="code"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1"><title>{path} · {home_page}</title>'
-            f"""<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'self'; font-src 'self'; img-src 'self'; script-src 'self'; base-uri 'none'; form-action 'none'">"""
-            f'<link rel="icon" href="{up}assets/favicon.svg"><link rel="stylesheet" href="{up}assets/style.css"></head>'
-            f'<body class="md-typeset"><header class="codehead"><a href="{up}">{home_page}</a><h1>{path}</h1><p>{beside}</p></header><script src="{up}assets/scheme.js"></script>'
-            f'<main class="highlight" aria-label="{path}"><pre tabindex="0"><code>{body}</code></pre></main></body></html>')
+    return (
+        '<!doctype html><html lang="en" class="code"><head><meta charset="utf-8"><meta name="viewport" '
+        f'content="width=device-width,initial-scale=1"><title>{path} · {home_page}</title>'
+        """<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'self'; font-src "
+        "'self'; img-src 'self'; script-src 'self'; base-uri 'none'; form-action 'none'">"""
+        f'<link rel="icon" href="{up}assets/favicon.svg"><link rel="stylesheet" href="{up}assets/style.css"></head>'
+        '<body class="md-typeset"><header class="codehead"><a '
+        f'href="{up}">{home_page}</a><h1>{path}</h1><p>{beside}</p></header><script '
+        f'src="{up}assets/scheme.js"></script>'
+        f'<main class="highlight" aria-label="{path}"><pre tabindex="0"><code>{body}</code></pre></main></body></html>'
+    )

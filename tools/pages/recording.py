@@ -1,8 +1,11 @@
-"""One real iteration of the framework, taken down when the pages are built: what each arrow carried and how long each role took.
+"""One real iteration of the framework, taken down when the pages are built: what each arrow carried and how long each
+role took.
 
-The third iteration is kept: the first two warm numpy up. `iteration` is PPO on MODSUM with a reference, so that every role has something to do;
-`arrays` is GRPO on sums of two digits, whose completions can be read, with the arrays themselves.
+The third iteration is kept: the first two warm numpy up. `iteration` is PPO on MODSUM with a reference, so that every
+role has something to do; `arrays` is GRPO on sums of two digits, whose completions can be read, with the arrays
+themselves.
 """
+
 from collections import Counter
 from functools import cache
 from time import perf_counter
@@ -28,7 +31,9 @@ def iteration():
 
 @cache
 def arrays():
-    """({role: milliseconds}, {arrow: bytes}, {role or arrow: {what: words}}): shapes, and the first row of each array."""
+    """({role: milliseconds}, {arrow: bytes}, {role or arrow: {what: words}}): shapes, and the first row of each
+    array.
+    """
     spent, batch, controller, metrics = recorded(add_run(grpo, hyper={"beta": 0.1, "inner_epochs": 1}))
     edges, K, own = carried(batch, controller.trainer.policy), batch.K, int(batch.response_mask[0].sum())
     prompt, said = tinylm.decode(batch.prompt[0].tolist()), tinylm.decode(batch.tokens[0, :own].tolist())
@@ -36,7 +41,8 @@ def arrays():
     first = dict(
         controller=f"prompt {row(batch.prompt[0])}, which reads “{prompt}”",
         rollout=f"“{prompt}{said}”, old_logp {row(batch.old_logp[0, :own])}",
-        trajs=f"tokens {row(batch.tokens[0])}, response_mask {row(batch.response_mask[0])}, finished {bool(batch.finished[0])}",
+        trajs=f"tokens {row(batch.tokens[0])}, response_mask {row(batch.response_mask[0])}, finished "
+        f"{bool(batch.finished[0])}",
         env=f"“{answer}” gets {row(batch.reward[:1])}, reason {batch.details[0]['reason']}",
         tokens=f"tokens {row(batch.tokens[0])}",
         reference=f"ref_logp {row(batch.ref_logp[0, :own])}, where old_logp is {row(batch.old_logp[0, :own])}",
@@ -44,11 +50,20 @@ def arrays():
         ref_logp=f"ref_logp {row(batch.ref_logp[0])}",
         algorithm=f"the {K} completions of the first prompt: {row(batch.advantage[:K, 0])}",
         loss_fn=f"advantage {row(batch.advantage[0])}, old_logp {row(batch.old_logp[0])}",
-        trainer=f"no row: gradient norm {number(metrics['grad_norm'])}, version {metrics['version'] - 1} → {metrics['version']}",
-        sync=f"W1 {row(controller.trainer.policy.params['W1'][0, :5])} …")
+        trainer=f"no row: gradient norm {number(metrics['grad_norm'])}, version {metrics['version'] - 1} → "
+        f"{metrics['version']}",
+        sync=f"W1 {row(controller.trainer.policy.params['W1'][0, :5])} …",
+    )
     edges["controller"] = edges.pop("prompts")
-    shapes = {edge: {"arrays": " · ".join(f"{name} {array.shape}" for name, array in parts.items())} for edge, parts in edges.items()}
-    return spent, {edge: weight(parts) for edge, parts in edges.items()}, {name: {**shapes.get(name, {}), "first row": words} for name, words in first.items()}
+    shapes = {
+        edge: {"arrays": " · ".join(f"{name} {array.shape}" for name, array in parts.items())}
+        for edge, parts in edges.items()
+    }
+    return (
+        spent,
+        {edge: weight(parts) for edge, parts in edges.items()},
+        {name: {**shapes.get(name, {}), "first row": words} for name, words in first.items()},
+    )
 
 
 def row(values):
@@ -56,15 +71,23 @@ def row(values):
 
 
 def number(value):
-    return f"{round(value, 2) + 0:.2f}".removesuffix(".00").replace("-", "−")        # + 0: minus zero is zero
+    return f"{round(value, 2) + 0:.2f}".removesuffix(".00").replace("-", "−")  # + 0: minus zero is zero
 
 
 def recorded(controller):
-    """One iteration of this controller after the warm-up: ({role: milliseconds}, batch, controller, the trainer's metrics)."""
+    """One iteration of this controller after the warm-up: ({role: milliseconds}, batch, controller, the trainer's
+    metrics).
+    """
     spent = Counter()
-    for role, owner, method in (("rollout", controller.rollout, "generate"), ("env", controller.env, "verify"), ("reference", controller.reference, "logp"),
-                                ("algorithm", controller.algorithm, "compute_advantages"), ("algorithm", controller.algorithm, "compute_loss"),
-                                ("trainer", controller.trainer, "step"), ("sync", controller.sync, "push")):
+    for role, owner, method in (
+        ("rollout", controller.rollout, "generate"),
+        ("env", controller.env, "verify"),
+        ("reference", controller.reference, "logp"),
+        ("algorithm", controller.algorithm, "compute_advantages"),
+        ("algorithm", controller.algorithm, "compute_loss"),
+        ("trainer", controller.trainer, "step"),
+        ("sync", controller.sync, "push"),
+    ):
         setattr(owner, method, timed(spent, role, getattr(owner, method)))
     for event in controller.iterate(WARM_UP + 1):
         if event.stage == 3:
@@ -78,9 +101,11 @@ def recorded(controller):
 
 def timed(spent, role, function):
     """The same function; its own time goes to the role's account, without what it spent in other roles."""
+
     def call(*arguments, **named):
         others, start = sum(spent.values()), perf_counter()
         result = function(*arguments, **named)
         spent[role] += 1e3 * (perf_counter() - start) - (sum(spent.values()) - others)
         return result
+
     return call

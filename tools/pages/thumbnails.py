@@ -1,19 +1,26 @@
 """A panel as a card shows it: up to three series as bare paths over one base line, 240 by 52, no axes and no words."""
+
 from math import log10
 
 WIDTH, HEIGHT, INSET, MOST_POINTS = 240, 52, 3, 60
-CLASSES = {1: "a", 2: "b", 3: "c"}      # the first three series have a color and a dash of their own; the rest is left out
+CLASSES = {1: "a", 2: "b", 3: "c"}  # the first three series have a color and a dash of their own; the rest is left out
 QUIET = ("seed", "band", "reference", "histogram")
 
 
 def svg(panel):
-    return (f'<svg class="thumb" viewBox="0 0 {WIDTH} {HEIGHT}" preserveAspectRatio="none" aria-hidden="true">'
-            f'<line x1="0" x2="{WIDTH}" y1="{HEIGHT - 1}" y2="{HEIGHT - 1}"/>{"".join(paths(panel))}</svg>')
+    return (
+        f'<svg class="thumb" viewBox="0 0 {WIDTH} {HEIGHT}" preserveAspectRatio="none" aria-hidden="true">'
+        f'<line x1="0" x2="{WIDTH}" y1="{HEIGHT - 1}" y2="{HEIGHT - 1}"/>{"".join(paths(panel))}</svg>'
+    )
 
 
 def paths(panel):
     """One path a curve or a set of bars. A panel of other marks gives none."""
-    marks = [m for m in panel["data"] if m["meta"]["series"] in CLASSES and m["meta"]["role"] not in QUIET and m["type"] in ("scatter", "bar")]
+    marks = [
+        m
+        for m in panel["data"]
+        if m["meta"]["series"] in CLASSES and m["meta"]["role"] not in QUIET and m["type"] in ("scatter", "bar")
+    ]
     named = bool(marks) and isinstance(marks[0]["x"][0], str)
     names = list(dict.fromkeys(name for m in marks for name in m["x"])) if named else []
     points = [[(names.index(x) if named else x, y) for x, y in zip(m["x"], m["y"])] for m in marks]
@@ -23,11 +30,19 @@ def paths(panel):
     up = scale([y for row in points for _, y in row] + floor, panel["layout"]["yaxis"], HEIGHT - 1, INSET)
     for mark, row in zip(marks, points):
         place = [(across(x), up(y)) for x, y in thinned(row)]
-        draw = columns if mark["type"] == "bar" else spots if mark["mode"] == "markers" else steps if mark["meta"]["role"] == "step" else curve
+        draw = (
+            columns
+            if mark["type"] == "bar"
+            else spots
+            if mark["mode"] == "markers"
+            else steps
+            if mark["meta"]["role"] == "step"
+            else curve
+        )
         if d := draw(place):
             yield f'<path class="{CLASSES[mark["meta"]["series"]]}" d="{d}"/>'
         if stacked:
-            break                       # what lies on top of it would need the sums
+            break  # what lies on top of it would need the sums
 
 
 def scale(values, axis, start, end, room=0.0):
@@ -41,6 +56,7 @@ def scale(values, axis, start, end, room=0.0):
             return None
         share = ((log10(value) if log else value) - low) / ((high - low) or 1)
         return start + (end - start) * min(1, max(0, share))
+
     return at
 
 
@@ -65,7 +81,11 @@ def steps(place):
 
 def columns(place):
     half = min(9.0, WIDTH / (3 * len(place))) if place else 0
-    return "".join(f"M{x - half:.1f} {HEIGHT - 1}V{y:.1f}H{x + half:.1f}V{HEIGHT - 1}" for x, y in place if x is not None and y is not None)
+    return "".join(
+        f"M{x - half:.1f} {HEIGHT - 1}V{y:.1f}H{x + half:.1f}V{HEIGHT - 1}"
+        for x, y in place
+        if x is not None and y is not None
+    )
 
 
 def spots(place):

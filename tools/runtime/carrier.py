@@ -3,6 +3,7 @@
 By HTTP ranges this moves the member's bytes only; an index that refuses ranges costs the whole wheel.
 Runs in the project's environment, which has the two packages it needs.
 """
+
 import contextlib
 import os
 import subprocess
@@ -24,13 +25,15 @@ def member(package, release, name):
     try:
         with RemoteZip(wheel.url) as archive:
             return archive.read(name)
-    except RemoteIOError:                   # ranges refused
+    except RemoteIOError:  # ranges refused
         return member_of_whole(wheel, name)
 
 
 def index():
     """The index pip is set up for, or PyPI."""
-    asked = subprocess.run([sys.executable, "-m", "pip", "config", "get", "global.index-url"], capture_output=True, text=True)
+    asked = subprocess.run(
+        [sys.executable, "-m", "pip", "config", "get", "global.index-url"], capture_output=True, text=True
+    )
     return os.environ.get("PIP_INDEX_URL") or asked.stdout.strip() or PYPI_SIMPLE_ENDPOINT
 
 
@@ -50,7 +53,7 @@ if __name__ == "__main__":
     with contextlib.suppress(KeyboardInterrupt):
         try:
             content = member(*where)
-        except Exception as error:          # whatever it was, the next source or the closing sentence deals with it
+        except Exception as error:  # whatever it was, the next source or the closing sentence deals with it
             sys.exit(f"{type(error).__name__}: {str(error)[:200]}")
         with open(out, "wb") as file:
             file.write(content)

@@ -1,4 +1,7 @@
-"""The project's own environment, .venv/, with the pinned packages in it; a Node.js and a Chromium, borrowed or brought in."""
+"""The project's own environment, .venv/, with the pinned packages in it; a Node.js and a Chromium, borrowed or brought
+in.
+"""
+
 import contextlib
 import os
 import shutil
@@ -17,21 +20,35 @@ CHROMIUMS = ["chromium-headless-shell", "chromium", "chromium-browser", "google-
 
 
 def install(*lists):
-    """The environment's interpreter, once the pinned packages of the lists are in it. A list that has not changed is not looked at."""
+    """The environment's interpreter, once the pinned packages of the lists are in it. A list that has not changed is
+    not looked at.
+    """
     if UNFINISHED.exists() or not answers([PYTHON, "-c", "import pip, sys; sys.exit(sys.version_info < (3, 11))"]):
         make()
     stale = [name for name in lists if stamp(name) != files.sha256(ROOT / name)]
     if stale:
-        UNFINISHED.touch()                      # an interrupted installation leaves half packages: the next start begins afresh
+        UNFINISHED.touch()  # an interrupted installation leaves half packages: the next start begins afresh
         say(f"Installing {' and '.join(stale)} into .venv")
-        status, lines = run([PYTHON, "-m", "pip", "install", "--disable-pip-version-check", "--no-input", *(word for name in stale for word in ("-r", name))],
-                            shown=lambda line: line.strip().startswith(("Downloading", "Installing collected")))
+        status, lines = run(
+            [
+                PYTHON,
+                "-m",
+                "pip",
+                "install",
+                "--disable-pip-version-check",
+                "--no-input",
+                *(word for name in stale for word in ("-r", name)),
+            ],
+            shown=lambda line: line.strip().startswith(("Downloading", "Installing collected")),
+        )
         if status:
             if not any("No space left" in line for line in lines):
                 UNFINISHED.unlink()
             reasons = [line.removeprefix("ERROR: ") for line in lines if line.startswith("ERROR:")]
-            raise Stop(f"pip could not install {' and '.join(stale)} ({reasons[0] if reasons else 'no reason given'}); "
-                       "the first start needs a network that reaches the Python package index.")
+            raise Stop(
+                f"pip could not install {' and '.join(stale)} ({reasons[0] if reasons else 'no reason given'}); "
+                "the first start needs a network that reaches the Python package index."
+            )
         for name in stale:
             files.write(STAMPS / name, files.sha256(ROOT / name))
         UNFINISHED.unlink()
@@ -47,8 +64,15 @@ def make():
     say("Making the environment .venv")
     status, lines = run([sys.executable, "-m", "venv", "--clear", VENV], shown=lambda line: False)
     if status:
-        hint = " (on Debian and Ubuntu: apt-get install python3-venv)" if any("ensurepip" in line for line in lines) else ""
-        raise Stop(f"Python could not make the environment .venv{hint}: {next((line for line in reversed(lines) if line.strip()), 'no reason given').strip()}")
+        hint = (
+            " (on Debian and Ubuntu: apt-get install python3-venv)"
+            if any("ensurepip" in line for line in lines)
+            else ""
+        )
+        raise Stop(
+            f"Python could not make the environment .venv{hint}: "
+            f"{next((line for line in reversed(lines) if line.strip()), 'no reason given').strip()}"
+        )
 
 
 def with_node():
@@ -60,7 +84,9 @@ def with_node():
 
 
 def chromium():
-    """A Chromium that starts: the one $CHROMIUM names, the machine's, Playwright's, or on Debian as root the distribution's."""
+    """A Chromium that starts: the one $CHROMIUM names, the machine's, Playwright's, or on Debian as root the
+    distribution's.
+    """
     if named := os.environ.get("CHROMIUM"):
         if not answers([named, "--version"]):
             raise Stop(f"CHROMIUM names {named}, which does not start.")
@@ -73,7 +99,10 @@ def installed():
 
 
 def playwrights():
-    where = "from playwright.sync_api import sync_playwright as p\nwith p() as browsers: print(browsers.chromium.executable_path)"
+    where = (
+        "from playwright.sync_api import sync_playwright as p\nwith p() as browsers: "
+        "print(browsers.chromium.executable_path)"
+    )
     for fetch in (False, True):
         if fetch:
             say("No Chromium on this machine; asking Playwright for its own")
@@ -84,7 +113,7 @@ def playwrights():
 
 
 def debians():
-    for package in ("chromium-headless-shell", "chromium"):        # without windows it starts and opens pages in less time
+    for package in ("chromium-headless-shell", "chromium"):  # without windows it starts and opens pages in less time
         if brought(package) and (path := installed()):
             return path
     return None
@@ -92,13 +121,21 @@ def debians():
 
 def other_browsers():
     """Where Firefox, WebKitGTK's driver and its screen are, as variables; on Debian as root they are brought in."""
+
     def found():
-        return dict(FIREFOX=shutil.which("firefox-esr") or shutil.which("firefox"), WEBKIT=shutil.which("WebKitWebDriver"), SCREEN=shutil.which("xvfb-run"))
+        return dict(
+            FIREFOX=shutil.which("firefox-esr") or shutil.which("firefox"),
+            WEBKIT=shutil.which("WebKitWebDriver"),
+            SCREEN=shutil.which("xvfb-run"),
+        )
 
     if not all(found().values()):
         brought("firefox-esr", "webkit2gtk-driver", "xvfb", "xauth")
     if missing := [name for name, path in found().items() if not path]:
-        raise Stop(f"--browsers all lacks {' and '.join(missing)}: Debian's packages are firefox-esr, webkit2gtk-driver and xvfb.")
+        raise Stop(
+            f"--browsers all lacks {' and '.join(missing)}: Debian's packages are firefox-esr, webkit2gtk-driver "
+            "and xvfb."
+        )
     return found()
 
 
@@ -114,7 +151,9 @@ def brought(*packages):
 
 
 def nowhere():
-    raise Stop("The browser tests need a Chromium: install chromium or google-chrome, or name one in the variable CHROMIUM.")
+    raise Stop(
+        "The browser tests need a Chromium: install chromium or google-chrome, or name one in the variable CHROMIUM."
+    )
 
 
 def answers(command, timeout=60):
@@ -126,10 +165,20 @@ def answers(command, timeout=60):
 
 
 def run(command, env=None, shown=lambda line: True):
-    """Exit status and lines of a program started in the repository; the lines `shown` picks are printed as they come."""
+    """Exit status and lines of a program started in the repository; the lines `shown` picks are printed as they
+    come.
+    """
     lines = []
-    with subprocess.Popen([str(word) for word in command], cwd=ROOT, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                          text=True, encoding="utf-8", errors="replace") as process:
+    with subprocess.Popen(
+        [str(word) for word in command],
+        cwd=ROOT,
+        env=env,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        encoding="utf-8",
+        errors="replace",
+    ) as process:
         for line in process.stdout:
             lines.append(line.rstrip())
             if shown(line):

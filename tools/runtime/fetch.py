@@ -1,8 +1,9 @@
 """The files of the runtime that are not ours, each held against a sum that is committed or published with it.
 
-npm packages come by `npm ci`: package-lock.json holds their sums. numpy for wasm is in no npm package; pyodide-lock.json
-names its wheel and the wheel's sum, and whichever source answers first is held to that.
+npm packages come by `npm ci`: package-lock.json holds their sums. numpy for wasm is in no npm package;
+pyodide-lock.json names its wheel and the wheel's sum, and whichever source answers first is held to that.
 """
+
 import hashlib
 import json
 import os
@@ -16,13 +17,16 @@ from tools.runtime.say import Progress, Stop, say
 
 ROOT = Path(__file__).parents[2]
 CACHE = ROOT / "_cache"
-SHARED = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "rl-post-training"       # serves every clone on this machine
-CDN = "https://cdn.jsdelivr.net/pyodide/v{version}/full/{name}"                                         # Pyodide's own distribution
-CARRIER = ("open-webui", "0.12.4", "open_webui/frontend/pyodide/{name}")                                # a package on PyPI that carries the same file
+SHARED = (
+    Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "rl-post-training"
+)  # serves every clone on this machine
+CDN = "https://cdn.jsdelivr.net/pyodide/v{version}/full/{name}"  # Pyodide's own distribution
+CARRIER = ("open-webui", "0.12.4", "open_webui/frontend/pyodide/{name}")  # a package on PyPI that carries the same file
 
 
 def npm_packages(wanted, node, *options):
-    """node_modules/ as package-lock.json says; the files of `wanted` are summed after npm has checked them, so that later damage shows.
+    """node_modules/ as package-lock.json says; the files of `wanted` are summed after npm has checked them, so that
+    later damage shows.
 
     `options` are those of npm ci: the pages need no devDependencies, the browser tests do.
     """
@@ -31,38 +35,61 @@ def npm_packages(wanted, node, *options):
         known = json.loads(record.read_text())
     except (OSError, ValueError):
         known = {}
-    if known.get("lock") == lock and all(known["sums"].get(name) == files.sha256(ROOT / "node_modules" / name) for name in wanted):
+    if known.get("lock") == lock and all(
+        known["sums"].get(name) == files.sha256(ROOT / "node_modules" / name) for name in wanted
+    ):
         return known["sums"]
     say("Installing npm packages: " + ", ".join(json.loads((ROOT / "package.json").read_text())["dependencies"]))
     npm = shutil.which("npm", path=node["PATH"])
-    done = subprocess.run([npm, "ci", "--ignore-scripts", "--prefer-offline", "--no-audit", "--no-fund", "--loglevel=error", *options],
-                          cwd=ROOT, env=node, capture_output=True, text=True, errors="replace")
+    done = subprocess.run(
+        [npm, "ci", "--ignore-scripts", "--prefer-offline", "--no-audit", "--no-fund", "--loglevel=error", *options],
+        cwd=ROOT,
+        env=node,
+        capture_output=True,
+        text=True,
+        errors="replace",
+    )
     if done.returncode:
         reasons = [line.removeprefix("npm error ") for line in done.stderr.splitlines() if line.startswith("npm error")]
-        raise Stop(f"npm could not install the packages of package-lock.json ({'; '.join(reasons[:2]) or done.stderr.strip()[-200:]}); "
-                   "the first build needs a network that reaches the npm registry.")
+        raise Stop(
+            "npm could not install the packages of package-lock.json "
+            f"({'; '.join(reasons[:2]) or done.stderr.strip()[-200:]}); "
+            "the first build needs a network that reaches the npm registry."
+        )
     sums = {name: files.sha256(ROOT / "node_modules" / name) for name in wanted}
     if missing := [name for name, total in sums.items() if not total]:
-        raise Stop(f"The installed npm packages lack {missing[0]}: package.json and tools/runtime/vendor.py name different versions.")
+        raise Stop(
+            f"The installed npm packages lack {missing[0]}: package.json and tools/runtime/vendor.py name "
+            "different versions."
+        )
     files.write(record, json.dumps(dict(lock=lock, sums=sums), indent=1))
     return sums
 
 
 def numpy_wheel(python):
-    """numpy for Pyodide as (path in the cache, its sum); `python()` is the environment's interpreter, needed for the last source only."""
+    """numpy for Pyodide as (path in the cache, its sum); `python()` is the environment's interpreter, needed for the
+    last source only.
+    """
     pyodide = ROOT / "node_modules" / "pyodide"
     numpy = json.loads((pyodide / "pyodide-lock.json").read_text())["packages"]["numpy"]
     name, sum_ = numpy["file_name"], numpy["sha256"]
     cdn = CDN.format(version=json.loads((pyodide / "package.json").read_text())["version"], name=name)
     package, release, member = CARRIER
-    sources = [(f"{SHARED}", lambda new: shutil.copyfile(SHARED / name, new)),
-               ("the Pyodide CDN", lambda new: downloaded(cdn, new)),
-               (f"the wheel of {package} {release}", lambda new: carried(python(), package, release, member.format(name=name), new))]
+    sources = [
+        (f"{SHARED}", lambda new: shutil.copyfile(SHARED / name, new)),
+        ("the Pyodide CDN", lambda new: downloaded(cdn, new)),
+        (
+            f"the wheel of {package} {release}",
+            lambda new: carried(python(), package, release, member.format(name=name), new),
+        ),
+    ]
     return wheel(name, sum_, sources), sum_
 
 
 def wheel(name, sum_, sources):
-    """`name` in the cache with the sum it must have, from the first source that delivers that; what was tried is told if none does."""
+    """`name` in the cache with the sum it must have, from the first source that delivers that; what was tried is told
+    if none does.
+    """
     path, tried = CACHE / name, []
     if files.sha256(path) != sum_:
         if path.exists():
@@ -75,12 +102,14 @@ def wheel(name, sum_, sources):
                         raise Stop(f"its sha256 is {got[:12]}…, not {sum_[:12]}…")
                 break
             except (OSError, Stop) as error:
-                if getattr(error, "errno", None) == 28:         # a full disk is not the source's fault
+                if getattr(error, "errno", None) == 28:  # a full disk is not the source's fault
                     raise
                 tried.append(f"{source} ({reason(error)})")
         else:
-            raise Stop(f"{name} could not be fetched; tried {', '.join(tried)}: "
-                       f"put the file by hand at {path} (sha256 {sum_}) and start again.")
+            raise Stop(
+                f"{name} could not be fetched; tried {', '.join(tried)}: "
+                f"put the file by hand at {path} (sha256 {sum_}) and start again."
+            )
     keep(path, SHARED / name, sum_)
     return path
 
@@ -88,7 +117,11 @@ def wheel(name, sum_, sources):
 def reason(error):
     """The first line of what went wrong, without an address that may hold more than the reader wants."""
     error = getattr(error, "reason", error)
-    return "not there" if isinstance(error, FileNotFoundError) else (getattr(error, "strerror", None) or str(error)).strip().partition("\n")[0].partition(";")[0]
+    return (
+        "not there"
+        if isinstance(error, FileNotFoundError)
+        else (getattr(error, "strerror", None) or str(error)).strip().partition("\n")[0].partition(";")[0]
+    )
 
 
 def keep(path, shared, sum_):
@@ -112,7 +145,13 @@ def downloaded(url, path):
 def carried(python, package, release, member, path):
     """One member of a wheel on the package index, read by ranges where the index allows that."""
     say(f"Reading {member.rpartition('/')[2]} out of the wheel of {package} {release}")
-    asked = subprocess.run([python, "-m", "tools.runtime.carrier", package, release, member, path], cwd=ROOT, stderr=subprocess.PIPE, text=True, errors="replace")
+    asked = subprocess.run(
+        [python, "-m", "tools.runtime.carrier", package, release, member, path],
+        cwd=ROOT,
+        stderr=subprocess.PIPE,
+        text=True,
+        errors="replace",
+    )
     if asked.returncode:
         raise Stop(asked.stderr.strip().rpartition("\n")[2] or "no answer")
 

@@ -1,4 +1,5 @@
 """Files that are either whole or not there: everything is written beside its place and renamed into it."""
+
 import contextlib
 import hashlib
 import os
@@ -24,7 +25,7 @@ def replacing(path):
     os.close(handle)
     try:
         yield Path(name)
-        os.chmod(name, 0o644)           # mkstemp's files are private
+        os.chmod(name, 0o644)  # mkstemp's files are private
         os.replace(name, path)
     except BaseException:
         with contextlib.suppress(OSError):

@@ -1,4 +1,5 @@
 """What the builder tells whoever started it: how far it is, and one sentence when it cannot go on."""
+
 import sys
 import time
 
@@ -12,7 +13,9 @@ def say(words):
 
 
 class Progress:
-    """How far a copy or download is, from its first second on: a line that is rewritten on a terminal, or first and last only."""
+    """How far a copy or download is, from its first second on: a line that is rewritten on a terminal, or first and
+    last only.
+    """
 
     def __init__(self, name, total=None):
         self.name, self.total, self.done = name, total, 0

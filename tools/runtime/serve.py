@@ -1,4 +1,5 @@
 """Serve built pages on this machine alone, and have open pages load again when there are new ones."""
+
 import http.server
 import os
 import threading
@@ -14,10 +15,24 @@ new EventSource("/-/builds").onmessage = ({ data }) => { if (seen && seen !== da
 
 class Handler(http.server.SimpleHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
-    extensions_map = {".html": "text/html; charset=utf-8", ".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8",
-                      ".mjs": "text/javascript; charset=utf-8", ".json": "application/json", ".wasm": "application/wasm", ".svg": "image/svg+xml",
-                      ".xml": "application/xml", ".woff2": "font/woff2", ".zip": "application/zip", ".whl": "application/zip", ".gz": "application/gzip",
-                      ".png": "image/png", ".txt": "text/plain; charset=utf-8", ".py": "text/plain; charset=utf-8", "": "application/octet-stream"}
+    extensions_map = {
+        ".html": "text/html; charset=utf-8",
+        ".css": "text/css; charset=utf-8",
+        ".js": "text/javascript; charset=utf-8",
+        ".mjs": "text/javascript; charset=utf-8",
+        ".json": "application/json",
+        ".wasm": "application/wasm",
+        ".svg": "image/svg+xml",
+        ".xml": "application/xml",
+        ".woff2": "font/woff2",
+        ".zip": "application/zip",
+        ".whl": "application/zip",
+        ".gz": "application/gzip",
+        ".png": "image/png",
+        ".txt": "text/plain; charset=utf-8",
+        ".py": "text/plain; charset=utf-8",
+        "": "application/octet-stream",
+    }
 
     def __init__(self, request, client, server):
         super().__init__(request, client, server, directory=server.directory)
@@ -34,7 +49,9 @@ class Handler(http.server.SimpleHTTPRequestHandler):
         if path.is_dir() and where.endswith("/"):
             path /= "index.html"
         if self.server.live and path.suffix == ".html" and path.is_file():
-            return self.answer(200, "text/html; charset=utf-8", path.read_bytes() + b'<script src="/-/reload.js"></script>')
+            return self.answer(
+                200, "text/html; charset=utf-8", path.read_bytes() + b'<script src="/-/reload.js"></script>'
+            )
         super().do_GET()
 
     def translate_path(self, path):
@@ -87,10 +104,13 @@ class Handler(http.server.SimpleHTTPRequestHandler):
 
 
 class Server(http.server.ThreadingHTTPServer):
-    """The pages of a directory under http://127.0.0.1:PORT/base/, at the port asked for or the next one that is free."""
+    """The pages of a directory under http://127.0.0.1:PORT/base/, at the port asked for or the next one that is
+    free.
+    """
+
     daemon_threads = True
-    request_queue_size = 128                    # a page asks for forty files at once, and a full queue is a refused connection
-    allow_reuse_address = os.name != "nt"       # there it would let two servers share a port
+    request_queue_size = 128  # a page asks for forty files at once, and a full queue is a refused connection
+    allow_reuse_address = os.name != "nt"  # there it would let two servers share a port
 
     def __init__(self, directory, port=8000, base="/", live=False, cache_control="no-cache", handler=Handler):
         self.directory, self.base, self.live, self.cache_control = str(directory), base, live, cache_control
@@ -112,7 +132,7 @@ class Server(http.server.ThreadingHTTPServer):
             self.built.notify_all()
 
     def handle_error(self, request, client_address):
-        pass                                    # a reader who closed the page is no error
+        pass  # a reader who closed the page is no error
 
     def __enter__(self):
         threading.Thread(target=self.serve_forever, args=(0.05,), daemon=True).start()

@@ -1,4 +1,5 @@
 """Fill site/vendor/: the runtime that the pages bring along, and our own Python for it, in one archive."""
+
 import io
 import re
 import zipfile
@@ -8,25 +9,58 @@ from tools.runtime.say import Stop
 
 ROOT = fetch.ROOT
 VENDOR = ROOT / "site" / "vendor"
-FONTS = ["source-serif-4/files/source-serif-4-latin-wght-normal", "source-serif-4/files/source-serif-4-latin-wght-italic",
-         "source-serif-4/files/source-serif-4-greek-wght-normal", "source-sans-3/files/source-sans-3-latin-wght-normal",
-         "source-sans-3/files/source-sans-3-greek-wght-normal", "source-code-pro/files/source-code-pro-latin-wght-normal",
-         "source-code-pro/files/source-code-pro-greek-wght-normal"]
-FACES = ["AMS-Regular", "Caligraphic-Bold", "Caligraphic-Regular", "Fraktur-Bold", "Fraktur-Regular", "Main-Bold", "Main-BoldItalic", "Main-Italic",
-         "Main-Regular", "Math-BoldItalic", "Math-Italic", "SansSerif-Bold", "SansSerif-Italic", "SansSerif-Regular", "Script-Regular",
-         "Size1-Regular", "Size2-Regular", "Size3-Regular", "Size4-Regular", "Typewriter-Regular"]
-COPIES = {                                                          # place in site/vendor/ -> file in node_modules/
-    **{f"pyodide/{name}": f"pyodide/{name}" for name in ["pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip", "pyodide-lock.json"]},
+FONTS = [
+    "source-serif-4/files/source-serif-4-latin-wght-normal",
+    "source-serif-4/files/source-serif-4-latin-wght-italic",
+    "source-serif-4/files/source-serif-4-greek-wght-normal",
+    "source-sans-3/files/source-sans-3-latin-wght-normal",
+    "source-sans-3/files/source-sans-3-greek-wght-normal",
+    "source-code-pro/files/source-code-pro-latin-wght-normal",
+    "source-code-pro/files/source-code-pro-greek-wght-normal",
+]
+FACES = [
+    "AMS-Regular",
+    "Caligraphic-Bold",
+    "Caligraphic-Regular",
+    "Fraktur-Bold",
+    "Fraktur-Regular",
+    "Main-Bold",
+    "Main-BoldItalic",
+    "Main-Italic",
+    "Main-Regular",
+    "Math-BoldItalic",
+    "Math-Italic",
+    "SansSerif-Bold",
+    "SansSerif-Italic",
+    "SansSerif-Regular",
+    "Script-Regular",
+    "Size1-Regular",
+    "Size2-Regular",
+    "Size3-Regular",
+    "Size4-Regular",
+    "Typewriter-Regular",
+]
+COPIES = {  # place in site/vendor/ -> file in node_modules/
+    **{
+        f"pyodide/{name}": f"pyodide/{name}"
+        for name in ["pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip", "pyodide-lock.json"]
+    },
     "plotly.min.js": "plotly.js-cartesian-dist-min/plotly-cartesian.min.js",
     "plotly.LICENSE.txt": "plotly.js-cartesian-dist-min/LICENSE",
     **{f"fonts/{path.rpartition('/')[2]}.woff2": f"@fontsource-variable/{path}.woff2" for path in FONTS},
-    **{f"fonts/{family}.LICENSE.txt": f"@fontsource-variable/{family}/LICENSE" for family in ["source-serif-4", "source-sans-3", "source-code-pro"]},
+    **{
+        f"fonts/{family}.LICENSE.txt": f"@fontsource-variable/{family}/LICENSE"
+        for family in ["source-serif-4", "source-sans-3", "source-code-pro"]
+    },
     **{f"katex/KaTeX_{face}.woff2": f"katex/dist/fonts/KaTeX_{face}.woff2" for face in FACES},
     "katex/LICENSE.txt": "katex/LICENSE",
 }
 LINKER = "pyodide/pyodide.asm.mjs"
-PATCH = ("alignMemory(getMemory(metadata.memorySize+memAlign),memAlign)",       # lets site/assets/snapshot.js say where a library goes
-         "alignMemory((Module.placed??((name,place)=>place()))(libName,()=>getMemory(metadata.memorySize+memAlign)),memAlign)")
+PATCH = (
+    # lets site/assets/snapshot.js say where a library goes
+    "alignMemory(getMemory(metadata.memorySize+memAlign),memAlign)",
+    "alignMemory((Module.placed??((name,place)=>place()))(libName,()=>getMemory(metadata.memorySize+memAlign)),memAlign)",
+)
 STYLE = "katex/dist/katex.min.css"
 TAKEN = [*COPIES.values(), STYLE]
 PACKED = ("sim", "widgets")
@@ -41,8 +75,11 @@ def fill(node, python):
         raise Stop("This Pyodide links libraries in another way: PATCH in tools/runtime/vendor.py does not fit it.")
     copies = {place: (ROOT / "node_modules" / name, sums[name]) for place, name in COPIES.items() if place != LINKER}
     copies[f"pyodide/{wheel.name}"] = wheel, wheel_sum
-    texts = {"python.zip": packed(PACKED), "katex/katex.css": woff2_only((ROOT / "node_modules" / STYLE).read_text(encoding="utf-8")).encode(),
-             LINKER: linker.replace(*PATCH).encode()}
+    texts = {
+        "python.zip": packed(PACKED),
+        "katex/katex.css": woff2_only((ROOT / "node_modules" / STYLE).read_text(encoding="utf-8")).encode(),
+        LINKER: linker.replace(*PATCH).encode(),
+    }
     for place, (source, sum_) in copies.items():
         if files.sha256(VENDOR / place) != sum_:
             files.copy(source, VENDOR / place)
@@ -62,7 +99,9 @@ def written(texts):
 
 def woff2_only(css):
     """KaTeX's style sheet without the older formats, its fonts beside it."""
-    return re.sub(r',url\(fonts/[^)]*\.(?:woff|ttf)\) format\("(?:woff|truetype)"\)', "", css).replace("url(fonts/", "url(")
+    return re.sub(r',url\(fonts/[^)]*\.(?:woff|ttf)\) format\("(?:woff|truetype)"\)', "", css).replace(
+        "url(fonts/", "url("
+    )
 
 
 def packed(folders, root=ROOT):
@@ -75,6 +114,6 @@ def packed(folders, root=ROOT):
                 continue
             entry = zipfile.ZipInfo(name.as_posix(), date_time=(1980, 1, 1, 0, 0, 0))
             entry.external_attr = 0o644 << 16
-            entry.create_system = 3                                     # the same bytes from Windows
+            entry.create_system = 3  # the same bytes from Windows
             zip_.writestr(entry, path.read_bytes(), zipfile.ZIP_DEFLATED, 9)
     return archive.getvalue()

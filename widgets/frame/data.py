@@ -1,32 +1,45 @@
 """The data of a figure to read and to save: rows of a panel, a curve, a place and the value there."""
+
 import csv
 import html
 import io
 from urllib.parse import quote
 
 HEAD = ("panel", "curve", "x", "value")
-ROWS = 30                               # of a curve in the table; the file holds all
+ROWS = 30  # of a curve in the table; the file holds all
 
 
 def table(panels, first=False, more=""):
-    """An HTML table of every curve, or of the first of every panel, at every n-th point where they are many; `more` stands at the end of its caption."""
-    curves = [(panel, [curve for curve in panel["data"] if curve["meta"]["role"] != "band"][:1 if first else None]) for panel in panels]
+    """An HTML table of every curve, or of the first of every panel, at every n-th point where they are many; `more`
+    stands at the end of its caption.
+    """
+    curves = [
+        (panel, [curve for curve in panel["data"] if curve["meta"]["role"] != "band"][: 1 if first else None])
+        for panel in panels
+    ]
     shown = [row for panel, some in curves for curve in some for row in thinned(rows(panel, curve))]
     head = "".join(f'<th scope="col">{word}</th>' for word in HEAD)
     body = "".join(f"<tr>{''.join(f'<td>{html.escape(cell(value))}</td>' for value in row)}</tr>" for row in shown)
-    return (f'<table class="dt"><caption>{"The first curve of every panel" if first else "Every curve"}, at most {ROWS} points of each. {more}</caption>'
-            f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>")
+    return (
+        f'<table class="dt"><caption>{"The first curve of every panel" if first else "Every curve"}, at most '
+        f"{ROWS} points of each. {more}</caption>"
+        f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    )
 
 
 def file(panels, name):
     """A link to save every point of every curve as a CSV file."""
     text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows([HEAD, *(row for panel in panels for curve in panel["data"] for row in rows(panel, curve))])
+    csv.writer(text, lineterminator="\n").writerows(
+        [HEAD, *(row for panel in panels for curve in panel["data"] for row in rows(panel, curve))]
+    )
     return f'<a download="{name}.csv" href="data:text/csv;charset=utf-8,{quote(text.getvalue())}">All points (CSV)</a>'
 
 
 def rows(panel, curve):
-    """(panel, curve, x, value) of every point, None where there is no value; gaps are no points, and a cell's place is its column and row."""
+    """(panel, curve, x, value) of every point, None where there is no value; gaps are no points, and a cell's place is
+    its column and row.
+    """
     if curve["type"] == "heatmap":
         points = [(f"{x}, {y}", value) for y, line in zip(curve["y"], curve["z"]) for x, value in zip(curve["x"], line)]
     else:
@@ -35,7 +48,7 @@ def rows(panel, curve):
 
 
 def thinned(rows):
-    return rows[::-(-len(rows) // ROWS) or 1]
+    return rows[:: -(-len(rows) // ROWS) or 1]
 
 
 def cell(value):

@@ -1,4 +1,7 @@
-"""Run a widget by name. The page, the build and the tests all come in through `stream`; `table` writes what a frame of it shows."""
+"""Run a widget by name. The page, the build and the tests all come in through `stream`; `table` writes what a frame of
+it shows.
+"""
+
 import hashlib
 import json
 from dataclasses import asdict, fields
@@ -16,7 +19,9 @@ def widget(name):
 
 
 def stream(name, form="{}"):
-    """JSON frames {panels, readouts, watched, broken, progress, hash} of one run; `form` holds knobs as the page's strings."""
+    """JSON frames {panels, readouts, watched, broken, progress, hash} of one run; `form` holds knobs as the page's
+    strings.
+    """
     w = widget(name)
     knobs = knobs_from(w.Knobs, json.loads(form))
     for result in w.run(knobs):
@@ -24,8 +29,16 @@ def stream(name, form="{}"):
         drawn = list(w.figure(knobs, result))
         panels = [dict(p, alt=described(p)) for p in plain(drawn)]
         readouts = [row(r) for r in w.readouts(knobs, result)]
-        yield json.dumps(dict(panels=panels, readouts=readouts, watched=row(w.watched(knobs, result)), broken=broken and asdict(broken),
-                              progress=w.progress(knobs, result) if hasattr(w, "progress") else None, hash=fingerprint(drawn)))
+        yield json.dumps(
+            dict(
+                panels=panels,
+                readouts=readouts,
+                watched=row(w.watched(knobs, result)),
+                broken=broken and asdict(broken),
+                progress=w.progress(knobs, result) if hasattr(w, "progress") else None,
+                hash=fingerprint(drawn),
+            )
+        )
 
 
 def table(name, frame):
@@ -35,7 +48,9 @@ def table(name, frame):
 
 
 def knobs_from(cls, form):
-    """A form's strings as the types the defaults have; a value that is not on offer is a ValueError that says what is."""
+    """A form's strings as the types the defaults have; a value that is not on offer is a ValueError that says what
+    is.
+    """
     return cls(**{f.name: parsed(f, form[f.name]) for f in fields(cls) if f.name in form})
 
 
@@ -63,11 +78,23 @@ def query(knobs):
 
 def spelled(value):
     """A knob's value as the form holds it."""
-    return {True: "on", False: "off"}[value] if isinstance(value, bool) else f"{value:.12g}" if isinstance(value, float) else str(value)
+    return (
+        {True: "on", False: "off"}[value]
+        if isinstance(value, bool)
+        else f"{value:.12g}"
+        if isinstance(value, float)
+        else str(value)
+    )
 
 
 def row(readout):
-    return dict(label=readout.label, text=figures(readout.value), unit=readout.unit, source=line_of(readout.source), state=readout.state)
+    return dict(
+        label=readout.label,
+        text=figures(readout.value),
+        unit=readout.unit,
+        source=line_of(readout.source),
+        state=readout.state,
+    )
 
 
 def figures(value):
@@ -78,7 +105,11 @@ def figures(value):
     if not isfinite(value):
         return "–" if value != value else "∞" if value > 0 else "−∞"
     if abs(value) >= 999.5:
-        return f"{value:,.0f}".replace("-", "−") if abs(value) < 1e7 else f"{value:.3g}".replace("e+0", "e").replace("e+", "e").replace("-", "−")
+        return (
+            f"{value:,.0f}".replace("-", "−")
+            if abs(value) < 1e7
+            else f"{value:.3g}".replace("e+0", "e").replace("e+", "e").replace("-", "−")
+        )
     text = f"{value:#.3g}" if value != int(value) else str(int(value))
     return text.rstrip(".").replace("e-0", "e−").replace("-", "−")
 
@@ -111,7 +142,9 @@ def described(panel):
 
 
 def fingerprint(panels):
-    """Eight hexadecimal digits of what is drawn, rounded to 20 bits (six digits) so that the last bit of `exp` does not show."""
+    """Eight hexadecimal digits of what is drawn, rounded to 20 bits (six digits) so that the last bit of `exp` does not
+    show.
+    """
     digest = hashlib.sha256()
     for mark in (mark for p in panels for mark in p["data"]):
         for values in (np.asarray(mark[axis]) for axis in "xyz" if axis in mark):

@@ -2,13 +2,16 @@
 
 A mark is data and a role; colors, fonts and margins belong to the page (site/assets/look.json).
 """
+
 from math import ceil, floor, log10
 
 import numpy as np
 
 
 def line(x, y, name="", series=1, role=""):
-    """A curve; role "seed" is a further run of the same setting, "exact" an analytic value, "reference" gray, "step" a staircase."""
+    """A curve; role "seed" is a further run of the same setting, "exact" an analytic value, "reference" gray, "step" a
+    staircase.
+    """
     return dict(type="scatter", mode="lines", x=x, y=y, name=name, meta=dict(series=series, role=role))
 
 
@@ -25,8 +28,17 @@ def dots(x, y, name="", series=1, role=""):
 
 
 def bars(x, y, name="", series=1, role="", text=None):
-    """Bars from 0; role "free" is unused room, "waste" is hatched, "histogram" is translucent; several stack when the panel says so."""
-    return dict(type="bar", x=x, y=y, name=name, meta=dict(series=series, role=role), **({} if text is None else dict(text=text)))
+    """Bars from 0; role "free" is unused room, "waste" is hatched, "histogram" is translucent; several stack when the
+    panel says so.
+    """
+    return dict(
+        type="bar",
+        x=x,
+        y=y,
+        name=name,
+        meta=dict(series=series, role=role),
+        **({} if text is None else dict(text=text)),
+    )
 
 
 def heat(x, y, z, name="", low=None, high=None):
@@ -36,49 +48,109 @@ def heat(x, y, z, name="", low=None, high=None):
 
 def band(x, low, high, series=1):
     """What lies between two curves, for instance the 10 to 90 % range over seeds."""
-    return dict(type="scatter", mode="lines", fill="toself", name="", x=np.concatenate([x, x[::-1]]), y=np.concatenate([high, low[::-1]]),
-                meta=dict(series=series, role="band"))
+    return dict(
+        type="scatter",
+        mode="lines",
+        fill="toself",
+        name="",
+        x=np.concatenate([x, x[::-1]]),
+        y=np.concatenate([high, low[::-1]]),
+        meta=dict(series=series, role="band"),
+    )
 
 
 def threshold(at, words, edge, axis="y"):
     """The line beyond which training is broken; the region from it to `edge` is filled."""
     other = {"xref": "paper", "x0": 0, "x1": 1} if axis == "y" else {"yref": "paper", "y0": 0, "y1": 1}
     span, rim = {f"{axis}0": at, f"{axis}1": edge}, {f"{axis}0": at, f"{axis}1": at}
-    spot = dict(y=at, x=1, xref="paper", xanchor="right", yanchor="bottom" if edge > at else "top") if axis == "y" else \
-        dict(x=at, y=1, yref="paper", yanchor="top", xanchor="left" if edge > at else "right")
-    return dict(shapes=[dict(type="rect", name="beyond", **span, **other), dict(type="line", name="threshold", **rim, **other)],
-                annotations=[dict(name="threshold", text=words, showarrow=False, **spot)])
+    spot = (
+        dict(y=at, x=1, xref="paper", xanchor="right", yanchor="bottom" if edge > at else "top")
+        if axis == "y"
+        else dict(x=at, y=1, yref="paper", yanchor="top", xanchor="left" if edge > at else "right")
+    )
+    return dict(
+        shapes=[dict(type="rect", name="beyond", **span, **other), dict(type="line", name="threshold", **rim, **other)],
+        annotations=[dict(name="threshold", text=words, showarrow=False, **spot)],
+    )
 
 
 def region(low, high, words="", axis="x"):
     """A range that explains something, such as the clip interval."""
-    span = dict(x0=low, x1=high, yref="paper", y0=0, y1=1) if axis == "x" else dict(y0=low, y1=high, xref="paper", x0=0, x1=1)
-    spot = dict(x=low, y=1, yref="paper", xanchor="left", yanchor="top") if axis == "x" else dict(y=high, x=0, xref="paper", xanchor="left", yanchor="top")
-    return dict(shapes=[dict(type="rect", name="region", **span)], annotations=[dict(name="region", text=words, showarrow=False, **spot)] if words else [])
+    span = (
+        dict(x0=low, x1=high, yref="paper", y0=0, y1=1)
+        if axis == "x"
+        else dict(y0=low, y1=high, xref="paper", x0=0, x1=1)
+    )
+    spot = (
+        dict(x=low, y=1, yref="paper", xanchor="left", yanchor="top")
+        if axis == "x"
+        else dict(y=high, x=0, xref="paper", xanchor="left", yanchor="top")
+    )
+    return dict(
+        shapes=[dict(type="rect", name="region", **span)],
+        annotations=[dict(name="region", text=words, showarrow=False, **spot)] if words else [],
+    )
 
 
 def label(x, y, words, series=0, anchor="left", below=False):
     """A word on a curve, or below it, in the color of its series (0 is ink)."""
-    return dict(annotations=[dict(name=f"series-{series}", x=x, y=y, text=words, showarrow=False, xanchor=anchor, yanchor="top" if below else "bottom")])
+    return dict(
+        annotations=[
+            dict(
+                name=f"series-{series}",
+                x=x,
+                y=y,
+                text=words,
+                showarrow=False,
+                xanchor=anchor,
+                yanchor="top" if below else "bottom",
+            )
+        ]
+    )
 
 
 def decades(low, high):
     """Ticks of a logarithmic axis at powers of ten, every second or third one where there are many."""
     powers = range(ceil(log10(low) - 1e-9), floor(log10(high) + 1e-9) + 1)
-    powers = powers[::-(-len(powers) // 7)]
-    return dict(tickvals=[10.0**p for p in powers], ticktext=[f"{10.0**p:g}" if -3 < p < 4 else f"10<sup>{p}</sup>".replace("-", "−") for p in powers])
+    powers = powers[:: -(-len(powers) // 7)]
+    return dict(
+        tickvals=[10.0**p for p in powers],
+        ticktext=[f"{10.0**p:g}" if -3 < p < 4 else f"10<sup>{p}</sup>".replace("-", "−") for p in powers],
+    )
 
 
-def panel(title, note, *marks, x="", x_range=None, y_range=None, log="", tab="", front=False, stacked=False, ticks=None, bare=False):
+def panel(
+    title,
+    note,
+    *marks,
+    x="",
+    x_range=None,
+    y_range=None,
+    log="",
+    tab="",
+    front=False,
+    stacked=False,
+    ticks=None,
+    bare=False,
+):
     """One plot: what it shows, then unit, scale and how many seeds; ranges in data units, fixed for the whole run.
 
-    `log` names the logarithmic axes ("x", "y", "xy"); `front` puts the panel that shows the break first on a phone; `bare` is a diagram without axes.
+    `log` names the logarithmic axes ("x", "y", "xy"); `front` puts the panel that shows the break first on a phone;
+    `bare` is a diagram without axes.
     """
     span = lambda axis, ends: [log10(end) for end in ends] if ends and axis in log else ends
-    axis = lambda name, ends, ticks=None: dict(type="log" if name in log else "-", visible=not bare, **({"range": span(name, ends)} if ends else {}),
-                                               **(ticks or (decades(*ends) if name in log else {})))
+    axis = lambda name, ends, ticks=None: dict(
+        type="log" if name in log else "-",
+        visible=not bare,
+        **({"range": span(name, ends)} if ends else {}),
+        **(ticks or (decades(*ends) if name in log else {})),
+    )
     in_log = lambda mark: {**mark, **{a: log10(mark[a]) for a in log if a in mark and mark.get(f"{a}ref") != "paper"}}
-    layout = dict(xaxis=dict(title=dict(text=x), **axis("x", x_range, ticks)), yaxis=axis("y", y_range),
-                  barmode="stack" if stacked else "group", shapes=[s for m in marks for s in m.get("shapes", [])],
-                  annotations=[in_log(a) for m in marks for a in m.get("annotations", [])])      # plotly wants log10 here, not in shapes
+    layout = dict(
+        xaxis=dict(title=dict(text=x), **axis("x", x_range, ticks)),
+        yaxis=axis("y", y_range),
+        barmode="stack" if stacked else "group",
+        shapes=[s for m in marks for s in m.get("shapes", [])],
+        annotations=[in_log(a) for m in marks for a in m.get("annotations", [])],
+    )  # plotly wants log10 here, not in shapes
     return dict(title=title, note=note, tab=tab, front=front, data=[m for m in marks if "type" in m], layout=layout)

@@ -1,4 +1,5 @@
 """The inputs on which verl and TRL were run, and an enumeration of every group."""
+
 from itertools import product
 
 import numpy as np
@@ -12,7 +13,9 @@ OLD, A = np.full((3, 4), -1.0), np.array([[1.0], [-1], [-0.5]]) * MASK
 
 
 def expected_push(file, p, K):
-    """E[(1/K) sum A_i s_i] on a one-parameter Bernoulli policy, where s_i = reward - p: all 2^K groups. The true gradient is p (1 - p)."""
+    """E[(1/K) sum A_i s_i] on a one-parameter Bernoulli policy, where s_i = reward - p: all 2^K groups. The true
+    gradient is p (1 - p).
+    """
     total = 0.0
     for group in product([0.0, 1.0], repeat=K):
         R = np.array([group])

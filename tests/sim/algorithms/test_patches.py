@@ -1,4 +1,5 @@
 """Each algorithm file is a small patch on the one it comes from: removed and added lines, the docstring apart."""
+
 from difflib import unified_diff
 from importlib import import_module
 from pathlib import Path
@@ -10,16 +11,23 @@ def body(name):
     return Path(import_module(f"sim.algorithms.{name}").__file__).read_text().split('"""', 2)[2].splitlines()
 
 
-@pytest.mark.parametrize("predecessor, successor, removed, added", [        # counted on the hook table of the algorithms, before the files were written
-    ("reinforce", "ppo", 4, 7),
-    ("ppo", "grpo", 5, 7),
-    ("grpo", "rloo", 10, 6),
-    ("grpo", "dapo", 7, 6),
-    ("grpo", "dr_grpo", 5, 3),
-    ("reinforce", "rloo", 2, 3),
-])
+@pytest.mark.parametrize(
+    "predecessor, successor, removed, added",
+    [  # counted on the hook table of the algorithms, before the files were written
+        ("reinforce", "ppo", 4, 7),
+        ("ppo", "grpo", 5, 7),
+        ("grpo", "rloo", 10, 6),
+        ("grpo", "dapo", 7, 6),
+        ("grpo", "dr_grpo", 5, 3),
+        ("reinforce", "rloo", 2, 3),
+    ],
+)
 def test_a_file_differs_from_its_predecessor_only_where_the_algorithm_does(predecessor, successor, removed, added):
-    changed = [line[0] for line in unified_diff(body(predecessor), body(successor), n=0, lineterm="") if line[0] in "+-" and line[:3] not in ("+++", "---")]
+    changed = [
+        line[0]
+        for line in unified_diff(body(predecessor), body(successor), n=0, lineterm="")
+        if line[0] in "+-" and line[:3] not in ("+++", "---")
+    ]
     assert (changed.count("-"), changed.count("+")) == (removed, added)
 
 

@@ -7,18 +7,32 @@ from sim.experiments.runs import modsum_run
 from sim.framework.algorithm import Algorithm
 
 
-@pytest.mark.parametrize("name, rate", [("GRPO, 2024", 0.97), ("TRL 1.16.0", 0.55), ("DeepSeek-V3.2", 0.88), ("OLMo 3", 0.93),
-                                        ("Lite PPO", 0.98), ("RLOO in TRL", 0.70)])
+@pytest.mark.parametrize(
+    "name, rate",
+    [
+        ("GRPO, 2024", 0.97),
+        ("TRL 1.16.0", 0.55),
+        ("DeepSeek-V3.2", 0.88),
+        ("OLMo 3", 0.93),
+        ("Lite PPO", 0.98),
+        ("RLOO in TRL", 0.70),
+    ],
+)
 def test_every_recipe_trains(name, rate):
     row = RECIPES[name]
     ends = [list(modsum_run(row.file, seed=seed, hyper=row.hyper, hooks=row.hooks).frames(60))[-1] for seed in (0, 1)]
-    assert np.mean([end.exact["pass_rate"].mean() for end in ends]) == pytest.approx(rate, abs=0.03)       # the same rows on another implementation
-    assert all((end.rollouts > 5_000) == (name == "OLMo 3") for end in ends)                               # the only one that draws again
+    assert np.mean([end.exact["pass_rate"].mean() for end in ends]) == pytest.approx(
+        rate, abs=0.03
+    )  # the same rows on another implementation
+    assert all((end.rollouts > 5_000) == (name == "OLMo 3") for end in ends)  # the only one that draws again
 
 
 def test_one_pass_makes_trls_clip_inert():
     row = RECIPES["TRL 1.16.0"]
-    rates = [[f.exact["pass_rate"] for f in modsum_run(row.file, hooks=row.hooks, hyper=dict(row.hyper, eps=eps)).frames(10)] for eps in (0.2, 5.0)]
+    rates = [
+        [f.exact["pass_rate"] for f in modsum_run(row.file, hooks=row.hooks, hyper=dict(row.hyper, eps=eps)).frames(10)]
+        for eps in (0.2, 5.0)
+    ]
     np.testing.assert_array_equal(*rates)
 
 
@@ -33,7 +47,7 @@ def test_the_kl_of_v32_has_the_value_of_k3_and_the_slope_whose_mean_is_the_gradi
     pi, ref = np.array([0.1, 0.3, 0.6]), np.array([0.5, 0.3, 0.2])
     value, slope = recipes.k3_with_the_gradient_of_kl(np.log(pi), np.log(ref))
     np.testing.assert_allclose(value, grpo.kl_term(np.log(pi), np.log(ref))[0])
-    score = np.eye(3) - pi                                                      # d log pi(a) / d logits
+    score = np.eye(3) - pi  # d log pi(a) / d logits
     kl = lambda z: (np.exp(z) / np.exp(z).sum() * (z - np.log(np.exp(z).sum()) - np.log(ref))).sum()
     central = [(kl(np.log(pi) + 1e-6 * e) - kl(np.log(pi) - 1e-6 * e)) / 2e-6 for e in np.eye(3)]
     np.testing.assert_allclose((pi * slope) @ score, central, atol=1e-8)
@@ -42,7 +56,11 @@ def test_the_kl_of_v32_has_the_value_of_k3_and_the_slope_whose_mean_is_the_gradi
 def test_rloos_ratio_belongs_to_the_whole_completion():
     rng = np.random.default_rng(0)
     mask = np.array([[1.0, 1, 0], [1, 1, 1], [1, 0, 0]])
-    old, logp, A = (rng.normal(size=(3, 3)) * 0.02 * mask, rng.normal(size=(3, 3)) * 0.02 * mask, np.array([[1.0], [-0.5], [2]]) * mask)
+    old, logp, A = (
+        rng.normal(size=(3, 3)) * 0.02 * mask,
+        rng.normal(size=(3, 3)) * 0.02 * mask,
+        np.array([[1.0], [-0.5], [2]]) * mask,
+    )
     w = RECIPES["RLOO in TRL"].file.weights(mask)
     total = lambda x: (w * recipes.one_ratio_a_completion(x, old, A)[0]).sum()
     _, slope = recipes.one_ratio_a_completion(logp, old, A)
@@ -50,7 +68,9 @@ def test_rloos_ratio_belongs_to_the_whole_completion():
         step = np.zeros((3, 3))
         step[i, t] = 1e-6
         assert (total(logp + step) - total(logp - step)) / 2e-6 == pytest.approx((w * slope)[i, t], abs=1e-8)
-    assert (recipes.one_ratio_a_completion(logp + 0.2 * mask, old, A)[1][0] == 0).all()                    # two tokens at 1.22: 1.49 together
+    assert (
+        recipes.one_ratio_a_completion(logp + 0.2 * mask, old, A)[1][0] == 0
+    ).all()  # two tokens at 1.22: 1.49 together
 
 
 def test_the_rows_take_from_the_files_what_their_papers_say():

@@ -11,12 +11,16 @@ from sim.worlds import modsum
 
 def test_the_mean_of_many_sampled_gradients_is_the_exact_gradient_of_the_pass_rate():
     policy, algorithm, N = modsum.Policy(), Algorithm(reinforce), 100_000
-    batch = Verifier(modsum.Task()).verify(*RolloutEngine(policy).generate(modsum.Task(), np.arange(4), N, np.random.default_rng(0)))
+    batch = Verifier(modsum.Task()).verify(
+        *RolloutEngine(policy).generate(modsum.Task(), np.arange(4), N, np.random.default_rng(0))
+    )
     batch.advantage, _ = algorithm.compute_advantages(batch)
     logp, _, cache = policy.token_logp(batch.prompt, batch.tokens, batch.response_mask)
-    sampled = -4 * policy.backward(cache, algorithm.compute_loss(logp, batch).dlogp)["theta"]       # 4: the loss is a mean over four prompts
+    sampled = (
+        -4 * policy.backward(cache, algorithm.compute_loss(logp, batch).dlogp)["theta"]
+    )  # 4: the loss is a mean over four prompts
     exact = modsum.exact_grad(policy.params["theta"])
-    assert np.abs(sampled - exact).max() < 5 * 1.0 / N**0.5         # five standard errors of a term of size <= 1
+    assert np.abs(sampled - exact).max() < 5 * 1.0 / N**0.5  # five standard errors of a term of size <= 1
     assert np.abs(exact).max() > 0.1
 
 
@@ -31,5 +35,7 @@ def test_tokens_are_summed_and_completions_averaged():
 
 
 def test_a_hundred_steps_from_the_start():
-    final = np.mean([list(modsum_run(reinforce, seed=seed).frames(100))[-1].exact["pass_rate"].mean() for seed in range(4)])
-    assert final == pytest.approx(0.935, abs=0.025)                 # band of two independent implementations
+    final = np.mean(
+        [list(modsum_run(reinforce, seed=seed).frames(100))[-1].exact["pass_rate"].mean() for seed in range(4)]
+    )
+    assert final == pytest.approx(0.935, abs=0.025)  # band of two independent implementations

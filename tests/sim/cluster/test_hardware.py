@@ -5,7 +5,9 @@ from sim.cluster.hardware import ACCELS, GIB, ridge
 A100, H100, H200, B200, MI300X = (ACCELS[key] for key in ("a100_80", "h100", "h200", "b200", "mi300x"))
 
 
-@pytest.mark.parametrize("accelerator, flop_per_byte", [(A100, 153.0), (H100, 295.3), (H200, 206.1), (B200, 281.2), (MI300X, 246.7)])
+@pytest.mark.parametrize(
+    "accelerator, flop_per_byte", [(A100, 153.0), (H100, 295.3), (H200, 206.1), (B200, 281.2), (MI300X, 246.7)]
+)
 def test_the_ridge_is_the_work_one_byte_of_memory_must_carry(accelerator, flop_per_byte):
     # dense bf16 FLOP/s over HBM bytes/s of the data sheets, for instance 989.4e12 / 3.35e12
     assert ridge(accelerator) == pytest.approx(flop_per_byte, abs=0.05 + 1e-9)
@@ -40,14 +42,14 @@ def test_nvlink_is_counted_in_one_direction():
 
 
 def test_without_a_switch_a_pair_sees_one_link_of_seven():
-    assert MI300X.scaleup_gbs_dir == 7 * MI300X.peer_gbs_dir == 448                        # AMD: 7 links of 128 GB/s, both directions
+    assert MI300X.scaleup_gbs_dir == 7 * MI300X.peer_gbs_dir == 448  # AMD: 7 links of 128 GB/s, both directions
     assert ACCELS["mi355x"].scaleup_gbs_dir == pytest.approx(7 * ACCELS["mi355x"].peer_gbs_dir)
     assert H100.peer_gbs_dir == H100.scaleup_gbs_dir
 
 
 def test_google_counts_memory_in_gib():
     assert GIB == 1.073741824
-    assert ACCELS["tpu_v5p"].hbm_bytes == pytest.approx(95 * 2**30, rel=1e-12)              # Google Cloud: 95 GiB
+    assert ACCELS["tpu_v5p"].hbm_bytes == pytest.approx(95 * 2**30, rel=1e-12)  # Google Cloud: 95 GiB
     assert ACCELS["tpu_7x"].hbm_bytes == pytest.approx(192 * 2**30, rel=1e-12)
     assert H100.hbm_bytes == 80e9
 

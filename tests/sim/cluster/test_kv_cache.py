@@ -31,11 +31,21 @@ H100, H200 = ACCELS["h100"], ACCELS["h200"]
 
 # How many tokens fit
 
-@pytest.mark.parametrize("model, acc, tp, tokens, sequences", [
-    (LLAMA, H100, 1, 426_784, 104),                             # (0.9 x 80e9 - 2 x 8 030 261 248) / 131 072 = 426 784.3
-    (LLAMA_70B, H100, 8, 1_327_186, 324),                       # (0.9 x 640e9 - 2 x 70 553 706 496) / 327 680 = 1 327 186.9
-    (MODELS["llama2-7b"], ACCELS["a100_80"], 1, 111_624, 27),   # (0.9 x 80e9 - 2 x 6 738 415 616) / 524 288 = 111 624.1
-])
+
+@pytest.mark.parametrize(
+    "model, acc, tp, tokens, sequences",
+    [
+        (LLAMA, H100, 1, 426_784, 104),  # (0.9 x 80e9 - 2 x 8 030 261 248) / 131 072 = 426 784.3
+        (LLAMA_70B, H100, 8, 1_327_186, 324),  # (0.9 x 640e9 - 2 x 70 553 706 496) / 327 680 = 1 327 186.9
+        (
+            MODELS["llama2-7b"],
+            ACCELS["a100_80"],
+            1,
+            111_624,
+            27,
+        ),  # (0.9 x 80e9 - 2 x 6 738 415 616) / 524 288 = 111 624.1
+    ],
+)
 def test_what_the_weights_leave_is_the_room_for_the_cache(model, acc, tp, tokens, sequences):
     assert capacity(model, acc, tp, 0.9) == tokens
     assert max_seqs(tokens, 4096) == sequences
@@ -56,7 +66,7 @@ def test_weights_that_do_not_fit_leave_less_than_nothing():
 
 
 def test_more_gpus_than_kv_heads_copy_the_cache_instead_of_cutting_it():
-    qwen = MODELS["qwen2.5-7b"]                                 # 4 KV heads: on 8 GPUs each GPU still holds a quarter
+    qwen = MODELS["qwen2.5-7b"]  # 4 KV heads: on 8 GPUs each GPU still holds a quarter
     room = 0.9 * 80e9 - 2 * qwen.params() / 8
     assert capacity(qwen, H100, 8) == int(room / (qwen.kv_bytes_per_token() / 4))
 
@@ -67,6 +77,7 @@ def test_the_latent_is_copied_to_every_gpu():
 
 
 # What reading them costs
+
 
 @pytest.mark.parametrize("batch, tok_s", [(1, 205.157), (64, 6449.98), (256, 10115.59)])
 def test_a_batch_reads_the_weights_once_and_every_cache(batch, tok_s):
@@ -79,12 +90,21 @@ def test_a_batch_reads_the_weights_once_and_every_cache(batch, tok_s):
 
 def test_the_roofline_is_the_iteration_model_at_peak_rates():
     for batch in (1, 64, 512, 4096):
-        seconds = throughput.iter_time(LLAMA, H100, batch, batch * 300, eff_bw=1, eff_fl=1, t0=0, attn_flops=batch * LLAMA.attn_flops_per_token(300))
+        seconds = throughput.iter_time(
+            LLAMA,
+            H100,
+            batch,
+            batch * 300,
+            eff_bw=1,
+            eff_fl=1,
+            t0=0,
+            attn_flops=batch * LLAMA.attn_flops_per_token(300),
+        )
         assert decode_roofline(LLAMA, H100, batch, 300).tok_s == pytest.approx(batch / seconds, rel=1e-12)
 
 
 def test_without_a_cache_the_batch_turns_compute_bound_at_the_ridge():
-    assert decode_roofline(LLAMA, H100, 295, 0).bound == "memory"       # 989.4e12 / 3.35e12 = 295.34 FLOP a byte, bf16
+    assert decode_roofline(LLAMA, H100, 295, 0).bound == "memory"  # 989.4e12 / 3.35e12 = 295.34 FLOP a byte, bf16
     assert decode_roofline(LLAMA, H100, 296, 0).bound == "compute"
 
 
@@ -94,7 +114,7 @@ def test_tokens_per_second_never_fall_with_the_batch():
         decode = decode_roofline(LLAMA, H100, batch, context)
         waits = (decode.memory_seconds > decode.compute_seconds)[1:]
         gain = np.diff(decode.tok_s) / decode.tok_s[1:]
-        assert (gain[waits] > 0).all() and (gain > -1e-12).all()        # flat where the chip computes without a pause
+        assert (gain[waits] > 0).all() and (gain > -1e-12).all()  # flat where the chip computes without a pause
 
 
 def test_the_cache_is_all_that_is_read_in_the_end():
@@ -102,8 +122,15 @@ def test_the_cache_is_all_that_is_read_in_the_end():
     assert share == pytest.approx(4096 * 4096 * 131072 / (4096 * 4096 * 131072 + 2 * LLAMA.params()), rel=1e-12)
 
 
-@pytest.mark.parametrize("model, acc, tp, context", [(LLAMA, H100, 1, 414.880), (LLAMA_70B, H100, 1, 1458.051), (LLAMA_70B, H100, 8, 1458.051),
-                                                     (LLAMA, H200, 1, 594.455)])
+@pytest.mark.parametrize(
+    "model, acc, tp, context",
+    [
+        (LLAMA, H100, 1, 414.880),
+        (LLAMA_70B, H100, 1, 1458.051),
+        (LLAMA_70B, H100, 8, 1458.051),
+        (LLAMA, H200, 1, 594.455),
+    ],
+)
 def test_beyond_the_crossover_no_batch_is_bound_by_compute(model, acc, tp, context):
     # 2P / (KV bytes a token x FLOP/s / bytes/s): 16 060 522 496 / (131 072 x 295.343)
     assert crossover_context(model, acc, tp) == pytest.approx(context, abs=5.1e-4)
@@ -132,10 +159,11 @@ def test_tensor_parallelism_copies_the_latent_and_brings_the_crossover_back():
 
 
 def test_grouped_attention_ends_at_the_query_heads_per_kv_head():
-    assert unlimited_batch_intensity(LLAMA, 1e9) == pytest.approx(4, rel=1e-3)          # H / H_kv = 32 / 8
+    assert unlimited_batch_intensity(LLAMA, 1e9) == pytest.approx(4, rel=1e-3)  # H / H_kv = 32 / 8
 
 
 # What is reserved and not used
+
 
 def test_reserving_the_longest_completion_uses_a_fifth():
     # E[min(X, 8192)] / 8192, X lognormal(ln 1200, 0.8), in closed form
@@ -148,23 +176,30 @@ def test_blocks_of_sixteen_use_all_but_half_a_percent():
     lengths = np.ceil(np.minimum(np.random.default_rng(0).lognormal(np.log(1200), 0.8, 20_000), 8192))
     used = [fragmentation(lengths, 8192, block) for block in (1, 16, 64, 256)]
     assert used[0] == 1 and used[1] > 0.994
-    assert used == sorted(used, reverse=True) and used[3] < 0.94       # 127.5 of 1 630 slots: 7 %
+    assert used == sorted(used, reverse=True) and used[3] < 0.94  # 127.5 of 1 630 slots: 7 %
 
 
 def test_a_sequence_wastes_half_a_block():
-    lengths = np.arange(4096, 4096 + 16 * 256)                          # evenly over the last block, as assumed
+    lengths = np.arange(4096, 4096 + 16 * 256)  # evenly over the last block, as assumed
     for block in (1, 16, 256):
-        assert np.mean(np.ceil(lengths / block) * block) == pytest.approx(slots_per_sequence(np.mean(lengths), block), rel=1e-12)
+        assert np.mean(np.ceil(lengths / block) * block) == pytest.approx(
+            slots_per_sequence(np.mean(lengths), block), rel=1e-12
+        )
 
 
 @pytest.mark.parametrize("prompt, K, completion, fraction", [(1024, 8, 2000, 0.704), (4096, 64, 512, 0.125)])
 def test_a_group_keeps_its_prompt_once(prompt, K, completion, fraction):
-    assert shared_fraction(prompt / (prompt + completion), K) == pytest.approx((prompt + K * completion) / (K * (prompt + completion)), rel=1e-12)
+    assert shared_fraction(prompt / (prompt + completion), K) == pytest.approx(
+        (prompt + K * completion) / (K * (prompt + completion)), rel=1e-12
+    )
     assert shared_fraction(prompt / (prompt + completion), K) == pytest.approx(fraction, abs=5e-4)
-    assert slots_per_sequence(prompt + completion, 1, prompt, K) == pytest.approx(fraction * (prompt + completion), rel=1e-3)
+    assert slots_per_sequence(prompt + completion, 1, prompt, K) == pytest.approx(
+        fraction * (prompt + completion), rel=1e-3
+    )
 
 
 # Blocks
+
 
 def test_a_sequence_takes_a_block_when_the_last_one_is_full():
     pool = BlockAllocator(4, 16)
@@ -186,20 +221,20 @@ def test_blocks_need_not_lie_side_by_side():
         pool.append(seq, 16)
     pool.free("a")
     pool.free("c")
-    assert pool.append("e", 32)                                         # 2 blocks, and no 2 neighbors are free
+    assert pool.append("e", 32)  # 2 blocks, and no 2 neighbors are free
     assert sorted(pool.tables["e"]) == [0, 2]
 
 
 def test_a_fork_takes_no_room_until_it_writes():
     pool = BlockAllocator(8, 16)
-    pool.append("a", 40)                                                # 2 full blocks and 8 tokens of a third
+    pool.append("a", 40)  # 2 full blocks and 8 tokens of a third
     pool.fork("a", "b", 40)
     assert pool.used == 48 and pool.saved == 48 and pool.tokens == 80
     pool.append("b", 1)
-    assert pool.used == 64 and pool.saved == 32                         # the half-full block was copied, the full ones are read by both
+    assert pool.used == 64 and pool.saved == 32  # the half-full block was copied, the full ones are read by both
     assert pool.tables["a"][:2] == pool.tables["b"][:2] and pool.tables["a"][2] != pool.tables["b"][2]
     pool.append("a", 1)
-    assert pool.used == 64                                              # nobody else reads that block any more
+    assert pool.used == 64  # nobody else reads that block any more
 
 
 def test_a_shared_block_outlives_its_first_owner():
@@ -213,8 +248,15 @@ def test_a_shared_block_outlives_its_first_owner():
 
 
 @settings(max_examples=60, deadline=None)
-@given(st.integers(1, 5), st.lists(st.tuples(st.sampled_from(["append", "fork", "free"]), st.integers(0, 4), st.integers(0, 4), st.integers(1, 12)),
-                                   max_size=60))
+@given(
+    st.integers(1, 5),
+    st.lists(
+        st.tuples(
+            st.sampled_from(["append", "fork", "free"]), st.integers(0, 4), st.integers(0, 4), st.integers(1, 12)
+        ),
+        max_size=60,
+    ),
+)
 def test_no_block_is_lost_or_written_by_two(block, actions):
     pool = BlockAllocator(12, block)
     for action, seq, other, n in actions:
@@ -225,7 +267,9 @@ def test_no_block_is_lost_or_written_by_two(block, actions):
         elif action == "free" and seq in pool.tables:
             pool.free(seq)
         tables = [b for table in pool.tables.values() for b in table]
-        assert sorted({*tables, *pool.free_blocks}) == list(range(12)) and len(pool.free_blocks) + len(set(tables)) == 12
+        assert (
+            sorted({*tables, *pool.free_blocks}) == list(range(12)) and len(pool.free_blocks) + len(set(tables)) == 12
+        )
         assert [pool.references[b] for b in range(12)] == [tables.count(b) for b in range(12)]
         assert all(len(table) == -(-pool.lengths[seq] // block) for seq, table in pool.tables.items())
         assert pool.saved == (len(tables) - len(set(tables))) * block
@@ -280,15 +324,20 @@ def test_what_a_sequence_reads_is_not_evicted():
 
 # An engine at work
 
+
 def engine(batch, slots=3200, block=16, K=4, sharing=False, prefill_seconds=1e-4):
-    """40 completions of 100 to 300 tokens after prompts of 100, one slot-second per token read: what is counted does not depend on the clock."""
+    """40 completions of 100 to 300 tokens after prompts of 100, one slot-second per token read: what is counted does
+    not depend on the clock.
+    """
     lengths = 100 + np.random.default_rng(0).integers(100, 300, 40)
-    trace = serve_trace(lengths, 100, K, slots, block, batch, lambda n, tokens: 0.01 + 1e-5 * tokens, prefill_seconds, sharing, stride=7)
+    trace = serve_trace(
+        lengths, 100, K, slots, block, batch, lambda n, tokens: 0.01 + 1e-5 * tokens, prefill_seconds, sharing, stride=7
+    )
     return trace, float((lengths - 100).sum() / trace.seconds[-1])
 
 
 def test_a_batch_that_fits_is_never_evicted():
-    trace, _ = engine(batch=8)                                          # 8 x 400 tokens at most, of 3200
+    trace, _ = engine(batch=8)  # 8 x 400 tokens at most, of 3200
     assert trace.evictions.sum() == 0 and trace.recomputed == 0 and trace.live.max() == 8
 
 
@@ -299,7 +348,7 @@ def test_a_batch_beyond_the_pool_evicts_and_reads_again():
 
 
 def test_reading_again_costs_speed_and_nothing_crashes():
-    slow = 0.003                                                        # seconds to read a token: as dear as decoding it
+    slow = 0.003  # seconds to read a token: as dear as decoding it
     (fits, speed), (over, thrash) = engine(10, prefill_seconds=slow), engine(40, prefill_seconds=slow)
     assert fits.evictions.sum() == 0 < over.recomputed
     assert thrash < 0.97 * speed
@@ -313,7 +362,7 @@ def test_a_shared_prompt_saves_room_and_evictions():
 
 def test_reservation_is_paging_with_one_block_a_sequence():
     trace, _ = engine(batch=40, block=400)
-    assert trace.live.max() == 8 and trace.evictions.sum() == 0         # nothing grows, so nothing is evicted, and 32 wait
+    assert trace.live.max() == 8 and trace.evictions.sum() == 0  # nothing grows, so nothing is evicted, and 32 wait
     assert (trace.wasted / trace.used).mean() > 0.4
 
 

@@ -5,8 +5,15 @@ from sim.cluster.models import MODELS
 
 
 # verl, docs/advance/fully_async.md: generation + old log-probs + reference + update, and their share of the step
-@pytest.mark.parametrize("row, named, share", [
-    ("7B, 32 GPUs", 734.92, 0.930), ("7B, 64 GPUs", 354.39, 0.970), ("7B, 128 GPUs", 345.58, 0.970), ("30B-A3B, 128 GPUs", 483.91, 0.972)])
+@pytest.mark.parametrize(
+    "row, named, share",
+    [
+        ("7B, 32 GPUs", 734.92, 0.930),
+        ("7B, 64 GPUs", 354.39, 0.970),
+        ("7B, 128 GPUs", 345.58, 0.970),
+        ("30B-A3B, 128 GPUs", 483.91, 0.972),
+    ],
+)
 def test_the_timers_of_a_step_leave_a_few_per_cent_unattributed(row, named, share):
     assert VERL[row].named() == pytest.approx(named, abs=0.01)
     assert VERL[row].named() / VERL[row].step == pytest.approx(share, abs=6e-4)

@@ -4,7 +4,9 @@ import pytest
 
 from sim.cluster.models import MODELS, Model
 
-COUNTS = {  # all weights, weights a token uses, KV bytes a token in bf16. The counts: each config's class in transformers 5.23, instantiated without memory
+# all weights, weights a token uses, KV bytes a token in bf16. The counts: each config's class in transformers 5.23,
+# instantiated without memory
+COUNTS = {
     "llama2-7b": (6_738_415_616, 6_738_415_616, 524_288),
     "llama3.1-8b": (8_030_261_248, 8_030_261_248, 131_072),
     "llama3.1-70b": (70_553_706_496, 70_553_706_496, 327_680),
@@ -22,8 +24,17 @@ COUNTS = {  # all weights, weights a token uses, KV bytes a token in bf16. The c
 
 
 def config(family, layers, hidden, heads, kv_heads, inter, vocab, tied=False, **more):
-    return dict(model_type=family, num_hidden_layers=layers, hidden_size=hidden, num_attention_heads=heads, num_key_value_heads=kv_heads,
-                intermediate_size=inter, vocab_size=vocab, tie_word_embeddings=tied, **more)
+    return dict(
+        model_type=family,
+        num_hidden_layers=layers,
+        hidden_size=hidden,
+        num_attention_heads=heads,
+        num_key_value_heads=kv_heads,
+        intermediate_size=inter,
+        vocab_size=vocab,
+        tie_word_embeddings=tied,
+        **more,
+    )
 
 
 LATENT = dict(q_lora_rank=1536, kv_lora_rank=512, qk_rope_head_dim=64, qk_nope_head_dim=128, v_head_dim=128)
@@ -40,10 +51,36 @@ CONFIGS = {  # the keys of the published config.json that the shape depends on
     "qwen3-30b-a3b": config("qwen3_moe", 48, 2048, 32, 4, 6144, 151936, moe_intermediate_size=768, **EXPERTS),
     "qwen3-235b-a22b": config("qwen3_moe", 94, 4096, 64, 4, 12288, 151936, moe_intermediate_size=1536, **EXPERTS),
     "mixtral-8x7b": config("mixtral", 32, 4096, 32, 8, 14336, 32000, num_local_experts=8, num_experts_per_tok=2),
-    "deepseek-v3": config("deepseek_v3", 61, 7168, 128, 128, 18432, 129280, moe_intermediate_size=2048, n_routed_experts=256, num_experts_per_tok=8,
-                          n_shared_experts=1, first_k_dense_replace=3, **LATENT),
-    "kimi-k2": config("kimi_k2", 61, 7168, 64, 64, 18432, 163840, moe_intermediate_size=2048, n_routed_experts=384, num_experts_per_tok=8,
-                      n_shared_experts=1, first_k_dense_replace=1, **LATENT),
+    "deepseek-v3": config(
+        "deepseek_v3",
+        61,
+        7168,
+        128,
+        128,
+        18432,
+        129280,
+        moe_intermediate_size=2048,
+        n_routed_experts=256,
+        num_experts_per_tok=8,
+        n_shared_experts=1,
+        first_k_dense_replace=3,
+        **LATENT,
+    ),
+    "kimi-k2": config(
+        "kimi_k2",
+        61,
+        7168,
+        64,
+        64,
+        18432,
+        163840,
+        moe_intermediate_size=2048,
+        n_routed_experts=384,
+        num_experts_per_tok=8,
+        n_shared_experts=1,
+        first_k_dense_replace=1,
+        **LATENT,
+    ),
 }
 
 
@@ -79,11 +116,13 @@ def test_a_shape_that_is_not_modeled_is_refused():
 def test_latent_attention_caches_seventy_one_times_less_than_its_heads_would():
     deepseek = MODELS["deepseek-v3"]
     heads = replace(deepseek, cached_heads=128).kv_bytes_per_token()
-    assert heads == 61 * 128 * (192 + 128) * 2 == 4_997_120    # every head its own 192-wide key and 128-wide value, bf16
+    assert heads == 61 * 128 * (192 + 128) * 2 == 4_997_120  # every head its own 192-wide key and 128-wide value, bf16
     assert heads / deepseek.kv_bytes_per_token() == pytest.approx(71.111, abs=5e-4)
 
 
-@pytest.mark.parametrize("cached_heads, kind, kv_bytes", [(32, "mha", 524_288), (8, "gqa", 131_072), (1, "mqa", 16_384)])
+@pytest.mark.parametrize(
+    "cached_heads, kind, kv_bytes", [(32, "mha", 524_288), (8, "gqa", 131_072), (1, "mqa", 16_384)]
+)
 def test_a_what_if_changes_the_cache_and_leaves_the_weights(cached_heads, kind, kv_bytes):
     # closed form: 2 x 32 layers x KV heads x 128 x 2 bytes
     what_if = replace(MODELS["llama3.1-8b"], cached_heads=cached_heads)
@@ -96,16 +135,26 @@ def test_eight_bit_keys_and_values_halve_the_cache():
     assert MODELS["llama3.1-8b"].kv_bytes_per_token(1) == 65_536
 
 
-@pytest.mark.parametrize("key, flop_per_byte", [("llama2-7b", 1), ("llama3.1-8b", 4), ("llama3.1-70b", 8), ("qwen3-235b-a22b", 16),
-                                                ("deepseek-v3", 2 * 128 * (576 + 512) / 1152)])
+@pytest.mark.parametrize(
+    "key, flop_per_byte",
+    [
+        ("llama2-7b", 1),
+        ("llama3.1-8b", 4),
+        ("llama3.1-70b", 8),
+        ("qwen3-235b-a22b", 16),
+        ("deepseek-v3", 2 * 128 * (576 + 512) / 1152),
+    ],
+)
 def test_decode_attention_does_one_flop_a_byte_for_each_query_head_that_shares_it(key, flop_per_byte):
     # closed form: H/H_kv in bf16; absorbed latent attention reads 576 two-byte numbers for 128 heads, 241.8
     context = 1000
-    assert MODELS[key].attn_flops_per_token(context) / (context * MODELS[key].kv_bytes_per_token()) == pytest.approx(flop_per_byte, rel=1e-12)
+    assert MODELS[key].attn_flops_per_token(context) / (context * MODELS[key].kv_bytes_per_token()) == pytest.approx(
+        flop_per_byte, rel=1e-12
+    )
 
 
 def test_tensor_parallelism_cuts_the_cache_by_kv_head_and_the_latent_not_at_all():
-    assert MODELS["qwen2.5-7b"].kv_shards(8) == 4               # 4 KV heads on 8 GPUs: each head twice
+    assert MODELS["qwen2.5-7b"].kv_shards(8) == 4  # 4 KV heads on 8 GPUs: each head twice
     assert MODELS["llama3.1-70b"].kv_shards(8) == 8
     assert MODELS["llama3.1-8b"].kv_shards(2) == 2
     assert MODELS["deepseek-v3"].kv_shards(8) == 1

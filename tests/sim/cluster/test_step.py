@@ -25,8 +25,14 @@ def leaf(roles, topology, points=POINTS, acc=ACCELS["h100"]):
     return step.where_is_my_time(roles, topology, points, acc)[1]
 
 
-@pytest.mark.parametrize("seconds, sync, one_off, stream", [      # by hand: the sum; max(r + v, f + t) + s; max(r, v, f + t, s)
-    ((100, 5, 10, 40, 3), 158, 108, 100), ((40, 2, 20, 90, 5), 157, 115, 110), ((60, 60, 8, 30, 4), 162, 124, 60)])
+@pytest.mark.parametrize(
+    "seconds, sync, one_off, stream",
+    [  # by hand: the sum; max(r + v, f + t) + s; max(r, v, f + t, s)
+        ((100, 5, 10, 40, 3), 158, 108, 100),
+        ((40, 2, 20, 90, 5), 157, 115, 110),
+        ((60, 60, 8, 30, 4), 162, 124, 60),
+    ],
+)
 def test_a_step_is_a_sum_or_a_maximum_of_its_roles(seconds, sync, one_off, stream):
     assert [step.step_time(Roles(*seconds), topology) for topology in step.TOPOLOGIES] == [sync, one_off, stream]
 
@@ -44,10 +50,12 @@ def test_the_time_line_ends_with_the_step_and_the_path_adds_up_to_it(roles, topo
     assert sum(step.exposed(roles, topology).values()) == pytest.approx(tau)
 
 
-@pytest.mark.parametrize("share, ceiling", [(0.6, 2.5), (0.7, 10 / 3), (0.8, 5.0)])       # 1 / (1 − f)
+@pytest.mark.parametrize("share, ceiling", [(0.6, 2.5), (0.7, 10 / 3), (0.8, 5.0)])  # 1 / (1 − f)
 def test_amdahls_ceiling_in_a_sum(share, ceiling):
     assert step.amdahl(share, math.inf) == pytest.approx(ceiling, rel=1e-12)
-    assert step.speedup(Roles(share, 0, 0, 1 - share, 0), "sync", "rollout", math.inf) == pytest.approx(ceiling, rel=1e-12)
+    assert step.speedup(Roles(share, 0, 0, 1 - share, 0), "sync", "rollout", math.inf) == pytest.approx(
+        ceiling, rel=1e-12
+    )
 
 
 @given(roles, st.floats(1, 100))
@@ -59,7 +67,11 @@ def test_in_a_sum_the_gain_is_amdahls(roles, k):
 
 def test_the_same_engine_is_worth_everything_or_nothing():
     rollout_heavy, train_heavy = Roles(60, 0, 0, 40, 0), Roles(40, 0, 0, 60, 0)
-    gains = [step.speedup(roles, topology, "rollout", 2) for roles in (rollout_heavy, train_heavy) for topology in ("sync", "async")]
+    gains = [
+        step.speedup(roles, topology, "rollout", 2)
+        for roles in (rollout_heavy, train_heavy)
+        for topology in ("sync", "async")
+    ]
     assert gains == pytest.approx([100 / 70, 60 / 40, 100 / 80, 1.0])
 
 
@@ -88,8 +100,15 @@ def test_beyond_the_end_of_its_gain_a_faster_role_changes_nothing(roles, topolog
     assert step.speedup(roles, topology, role, k) == pytest.approx(step.speedup(roles, topology, role, math.inf))
 
 
-@pytest.mark.parametrize("row, predicted, measured", [        # 790.10/357.41, 365.28/150.72, 356.30/177.85, 497.89/348.05 against step over asynchronous step
-    ("7B, 32 GPUs", 2.21, 2.68), ("7B, 64 GPUs", 2.42, 1.93), ("7B, 128 GPUs", 2.00, 2.37), ("30B-A3B, 128 GPUs", 1.43, 1.76)])
+@pytest.mark.parametrize(
+    "row, predicted, measured",
+    [  # 790.10/357.41, 365.28/150.72, 356.30/177.85, 497.89/348.05 against step over asynchronous step
+        ("7B, 32 GPUs", 2.21, 2.68),
+        ("7B, 64 GPUs", 2.42, 1.93),
+        ("7B, 128 GPUs", 2.00, 2.37),
+        ("30B-A3B, 128 GPUs", 1.43, 1.76),
+    ],
+)
 def test_the_maximum_predicts_the_published_gain_within_a_quarter(row, predicted, measured):
     prediction = VERL[row].step / step.step_time(verl(row, reuse=True), "async")
     assert prediction == pytest.approx(predicted, abs=0.005)
@@ -98,8 +117,10 @@ def test_the_maximum_predicts_the_published_gain_within_a_quarter(row, predicted
 
 
 def test_with_recomputed_log_probs_the_prediction_is_lower():
-    predicted = [VERL[row].step / step.step_time(verl(row, reuse=False), "async") for row in ("7B, 32 GPUs", "7B, 64 GPUs")]
-    assert predicted == pytest.approx([2.09, 1.79], abs=0.005)       # 790.10 / 377.51, 365.28 / 203.67
+    predicted = [
+        VERL[row].step / step.step_time(verl(row, reuse=False), "async") for row in ("7B, 32 GPUs", "7B, 64 GPUs")
+    ]
+    assert predicted == pytest.approx([2.09, 1.79], abs=0.005)  # 790.10 / 377.51, 365.28 / 203.67
 
 
 def test_elasticities_are_the_shares_of_a_sum():
@@ -116,14 +137,22 @@ def test_at_a_tie_slowing_either_costs_and_speeding_up_one_gains_nothing():
     assert out["rollout"] == out["verify"] == (0.0, 1.0)
 
 
-@given(st.builds(Roles, *[st.floats(1, 1e3)] * 6), st.sampled_from(step.TOPOLOGIES), st.sampled_from(("rollout", "verify", "log_probs", "train", "sync")))
+@given(
+    st.builds(Roles, *[st.floats(1, 1e3)] * 6),
+    st.sampled_from(step.TOPOLOGIES),
+    st.sampled_from(("rollout", "verify", "log_probs", "train", "sync")),
+)
 def test_elasticity_is_the_one_sided_slope_of_the_step(roles, topology, role):
     h, tau = 1e-7, step.step_time(roles, topology)
     faster, slower = step.elasticity(roles, topology)[role]
     lanes = sorted(step.lane_seconds(roles, lane, topology) for lane in step.LANES[topology][0])
     assume(len(lanes) == 1 or lanes[-1] - lanes[-2] > 1e-3 or lanes[-1] == lanes[-2])
-    assert math.log(tau / step.step_time(step.whatif(roles, role, 1 + h), topology)) / math.log1p(h) == pytest.approx(faster, abs=1e-5)
-    assert math.log(step.step_time(step.whatif(roles, role, 1 / (1 + h)), topology) / tau) / math.log1p(h) == pytest.approx(slower, abs=1e-5)
+    assert math.log(tau / step.step_time(step.whatif(roles, role, 1 + h), topology)) / math.log1p(h) == pytest.approx(
+        faster, abs=1e-5
+    )
+    assert math.log(step.step_time(step.whatif(roles, role, 1 / (1 + h)), topology) / tau) / math.log1p(
+        h
+    ) == pytest.approx(slower, abs=1e-5)
 
 
 def test_a_stream_does_not_wait_for_the_tail():
@@ -137,13 +166,15 @@ def test_a_test_suite_runs_in_rounds_of_its_workers():
 
 
 def test_useful_completions_are_fewer_than_completions():
-    assert step.useful_rate(8192, 365.28, 0.5, 0.8) == pytest.approx(8.9707, abs=1e-4)          # 22.427 a second · 0.4
+    assert step.useful_rate(8192, 365.28, 0.5, 0.8) == pytest.approx(8.9707, abs=1e-4)  # 22.427 a second · 0.4
 
 
 def test_a_configuration_gives_each_role_its_own_roofline():
     r = step.roles_from_config(QWEN, H20, 64, 64, 8192, 1200, 8192, verify=1.0, reference=False)
     flop_seconds = 7_615_616_512 * 8192 * 1712 / (64 * 148e12 * 0.4)
-    assert r.train == pytest.approx(6 * flop_seconds, rel=1e-9) and r.log_probs == pytest.approx(2 * flop_seconds, rel=1e-9)
+    assert r.train == pytest.approx(6 * flop_seconds, rel=1e-9) and r.log_probs == pytest.approx(
+        2 * flop_seconds, rel=1e-9
+    )
     assert r.sync == pytest.approx(2 * 7_615_616_512 / 25e9, rel=1e-9) and r.verify == 1.0
     # the last of 8 192 tokens decodes alone: (weights + 4608 · 57 344 B) / (4e12 · .75) + 1.5 ms each
     assert r.rollout == pytest.approx(8192 * ((2 * 7_615_616_512 + 4608 * 57_344) / 3e12 + 1.5e-3), rel=1e-9)
@@ -159,12 +190,19 @@ def test_more_rollout_gpus_do_not_shorten_the_last_completion():
 def test_splitting_one_pool_gains_nothing_when_both_jobs_scale():
     # r/ρ and t/(1 − ρ) meet at ρ = r/(r + t), where both are r + t
     r, t = 60.0, 40.0
-    assert min(step.step_time(Roles(r / share, 0, 0, t / (1 - share), 0), "async") for share in (n / 1000 for n in range(1, 1000))) == pytest.approx(r + t)
+    assert min(
+        step.step_time(Roles(r / share, 0, 0, t / (1 - share), 0), "async")
+        for share in (n / 1000 for n in range(1, 1000))
+    ) == pytest.approx(r + t)
 
 
 def test_an_engine_gets_the_fewest_gpus_that_hold_its_weights():
     h100 = ACCELS["h100"]
-    assert [step.smallest_tp(MODELS[key], h100) for key in ("qwen2.5-7b", "llama3.1-70b", "llama3.1-405b")] == [1, 4, 32]       # 15, 141, 812 GB at 48 each
+    assert [step.smallest_tp(MODELS[key], h100) for key in ("qwen2.5-7b", "llama3.1-70b", "llama3.1-405b")] == [
+        1,
+        4,
+        32,
+    ]  # 15, 141, 812 GB at 48 each
 
 
 def test_the_tree_names_a_remedy_for_every_way_to_lose_time():

@@ -9,11 +9,14 @@ QWEN, H100 = MODELS["qwen2.5-7b"], ACCELS["h100"]
 V3 = MODELS["deepseek-v3"]
 
 
-@pytest.mark.parametrize("n_dec, kv_tokens, milliseconds", [
-    (1, 0, 7.562182),               # 2 · 7 615 616 512 B / (3.35e12 · .75) + 1.5 ms
-    (64, 64 * 2048, 10.553702),     # (weights + 64 · 2048 · 57 344 B) / (3.35e12 · .75) + 1.5 ms
-    (512, 0, 14.636567),            # 2 · 7 615 616 512 · 512 / (989.4e12 · .6) + 1.5 ms: compute-bound
-])
+@pytest.mark.parametrize(
+    "n_dec, kv_tokens, milliseconds",
+    [
+        (1, 0, 7.562182),  # 2 · 7 615 616 512 B / (3.35e12 · .75) + 1.5 ms
+        (64, 64 * 2048, 10.553702),  # (weights + 64 · 2048 · 57 344 B) / (3.35e12 · .75) + 1.5 ms
+        (512, 0, 14.636567),  # 2 · 7 615 616 512 · 512 / (989.4e12 · .6) + 1.5 ms: compute-bound
+    ],
+)
 def test_an_iteration_costs_what_it_reads_or_what_it_multiplies(n_dec, kv_tokens, milliseconds):
     assert 1e3 * throughput.iter_time(QWEN, H100, n_dec, kv_tokens) == pytest.approx(milliseconds, rel=1e-6)
 
@@ -25,7 +28,10 @@ def test_arrays_of_counts_give_the_same_seconds_as_numbers_even_as_int32():
 
 
 def test_decode_alone_waits_for_memory_and_a_long_prefill_for_arithmetic():
-    decode, prefill = throughput.iter_time(QWEN, H100, 1, 0, t0=0), throughput.iter_time(QWEN, H100, 0, 0, n_pf=8192, t0=0)
+    decode, prefill = (
+        throughput.iter_time(QWEN, H100, 1, 0, t0=0),
+        throughput.iter_time(QWEN, H100, 0, 0, n_pf=8192, t0=0),
+    )
     assert decode == pytest.approx(2 * 7_615_616_512 / (3.35e12 * 0.75), rel=1e-12)
     assert prefill == pytest.approx(2 * 7_615_616_512 * 8192 / (989.4e12 * 0.6), rel=1e-12)
 
@@ -35,13 +41,15 @@ def test_the_flops_of_attention_add_to_the_arithmetic_when_they_are_given():
     flops = 8192 * QWEN.attn_flops_per_token(4096)
     assert flops == 8192 * 4 * 28 * 28 * 128 * 4096
     with_attention = throughput.iter_time(QWEN, H100, 0, 0, n_pf=8192, attn_flops=flops)
-    assert with_attention - throughput.iter_time(QWEN, H100, 0, 0, n_pf=8192) == pytest.approx(flops / (989.4e12 * 0.6), rel=1e-9)
+    assert with_attention - throughput.iter_time(QWEN, H100, 0, 0, n_pf=8192) == pytest.approx(
+        flops / (989.4e12 * 0.6), rel=1e-9
+    )
 
 
 def test_the_cache_is_cut_by_kv_heads_and_beyond_them_only_copied():
     weights = 2 * 7_615_616_512
     per_gpu = [throughput.bytes_read(QWEN, 1, 1000, tp=tp) - weights / tp for tp in (1, 2, 4, 8)]
-    assert per_gpu == pytest.approx([57_344_000, 28_672_000, 14_336_000, 14_336_000])      # 4 KV heads
+    assert per_gpu == pytest.approx([57_344_000, 28_672_000, 14_336_000, 14_336_000])  # 4 KV heads
 
 
 def test_a_latent_cache_is_copied_to_every_rank():
@@ -56,23 +64,28 @@ def test_fp8_weights_halve_the_bytes_and_double_the_arithmetic_only_where_the_ch
 
 
 def test_a_mixture_of_experts_reads_the_experts_that_someone_was_routed_to():
-    # E(1 − (1 − k/E)^n) distinct experts a layer; routed parameters of DeepSeek-V3: 58 layers · 256 experts · 3 · 7168 · 2048
+    # E(1 − (1 − k/E)^n) distinct experts a layer; routed parameters of DeepSeek-V3: 58 layers · 256 experts · 3 · 7168
+    # · 2048
     routed, others = 653_908_770_816, 17_117_633_536
     assert throughput.weights_read(V3, 1) == pytest.approx(V3.active_params(), rel=1e-12)
     assert throughput.weights_read(V3, 64) == pytest.approx(others + routed * 222.4425 / 256, rel=1e-6)
-    assert throughput.weights_read(V3, 64) / V3.params() == pytest.approx(0.872, abs=5e-4)       # 585 of 671 billion
+    assert throughput.weights_read(V3, 64) / V3.params() == pytest.approx(0.872, abs=5e-4)  # 585 of 671 billion
     assert throughput.weights_read(V3, 1e9) == pytest.approx(V3.params(), rel=1e-12)
 
 
 def test_a_ring_sums_in_the_time_of_its_closed_form():
-    assert 1e3 * throughput.ring_all_reduce(8, 1e9, 450e9, 3e-6) == pytest.approx(3.930889, rel=1e-6)       # 2 · 7 · (3 µs + 1e9 / (8 · 450e9))
+    assert 1e3 * throughput.ring_all_reduce(8, 1e9, 450e9, 3e-6) == pytest.approx(
+        3.930889, rel=1e-6
+    )  # 2 · 7 · (3 µs + 1e9 / (8 · 450e9))
     assert throughput.ring_all_reduce(1, 1e9, 450e9) == 0
 
 
 def test_tensor_parallelism_pays_two_all_reduces_a_layer():
     # per layer: 2 · 2(tp − 1)(α + n d · 2 B / (tp B)); 8 ranks, 64 tokens, hidden 3584, 28 layers
     exchange = 28 * 2 * 2 * 7 * (3e-6 + 64 * 3584 * 2 / (8 * 450e9))
-    assert throughput.iter_time(QWEN, H100, 64, 0, tp=8) == pytest.approx(2 * 7_615_616_512 / 8 / (3.35e12 * 0.75) + 1.5e-3 + exchange, rel=1e-9)
+    assert throughput.iter_time(QWEN, H100, 64, 0, tp=8) == pytest.approx(
+        2 * 7_615_616_512 / 8 / (3.35e12 * 0.75) + 1.5e-3 + exchange, rel=1e-9
+    )
 
 
 def test_without_a_switch_two_neighbours_have_only_their_own_link():
@@ -83,10 +96,10 @@ def test_without_a_switch_two_neighbours_have_only_their_own_link():
 
 def test_roles_stand_under_the_roof_where_their_bytes_and_flops_put_them():
     decode, prefill, log_probs, train = throughput.role_points(QWEN, H100, 64, 2048, 8192)
-    assert decode.flop_per_byte == pytest.approx(42.8532, rel=1e-5)             # 2P · 64 / (2P + 64 · 2048 · 57 344)
-    assert decode.flops_per_second / 1e12 == pytest.approx(92.366, rel=1e-5)    # 2P · 64 / 10.553702 ms
+    assert decode.flop_per_byte == pytest.approx(42.8532, rel=1e-5)  # 2P · 64 / (2P + 64 · 2048 · 57 344)
+    assert decode.flops_per_second / 1e12 == pytest.approx(92.366, rel=1e-5)  # 2P · 64 / 10.553702 ms
     assert prefill.flop_per_byte == log_probs.flop_per_byte == train.flop_per_byte == 8192
-    assert decode.flop_per_byte < ridge(H100) < train.flop_per_byte             # 295.3
+    assert decode.flop_per_byte < ridge(H100) < train.flop_per_byte  # 295.3
     assert throughput.role_points(QWEN, H100, 1, 0, 8192)[0].flop_per_byte == pytest.approx(1.0, rel=1e-12)
 
 

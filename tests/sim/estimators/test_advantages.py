@@ -8,19 +8,22 @@ VALUE = np.array([[0.2, 0.4, 0.5, 0.7], [0.3, 0.1, 0.2, 0.9]])
 MASK = np.array([[1.0, 1, 1, 1], [1, 1, 1, 0]])
 
 
-@pytest.mark.parametrize("gamma, lam, expected", [      # verl 0.9.1, compute_gae_advantage_return, before whitening
-    (1, 1, [[0.8, 0.6, 0.5, 0.3], [0.1, 0.3, 0.3, 0]]),
-    (1, 0.95, [[0.7327125, 0.56075, 0.485, 0.3], [0.07075, 0.285, 0.3, 0]]),
-    (1, 0, [[0.2, 0.1, 0.2, 0.3], [-0.2, 0, 0.3, 0]]),
-    (0.99, 0.9, [[0.6460684243, 0.5051273, 0.4603, 0.3], [0.0353823, 0.2653, 0.3, 0]]),
-])
+@pytest.mark.parametrize(
+    "gamma, lam, expected",
+    [  # verl 0.9.1, compute_gae_advantage_return, before whitening
+        (1, 1, [[0.8, 0.6, 0.5, 0.3], [0.1, 0.3, 0.3, 0]]),
+        (1, 0.95, [[0.7327125, 0.56075, 0.485, 0.3], [0.07075, 0.285, 0.3, 0]]),
+        (1, 0, [[0.2, 0.1, 0.2, 0.3], [-0.2, 0, 0.3, 0]]),
+        (0.99, 0.9, [[0.6460684243, 0.5051273, 0.4603, 0.3], [0.0353823, 0.2653, 0.3, 0]]),
+    ],
+)
 def test_advantages_as_verl_computes_them(gamma, lam, expected):
     np.testing.assert_allclose(gae(REWARD, VALUE, MASK, gamma, lam)[0], expected, atol=1e-9)
 
 
 def test_tokens_of_the_environment_are_stepped_over():
     advantage, _ = gae(REWARD[:1], VALUE[:1], np.array([[1.0, 0, 0, 1]]), 1, 0.95)
-    np.testing.assert_allclose(advantage, [[0.785, 0, 0, 0.3]], atol=1e-12)     # verl 0.9.1 at the two own positions
+    np.testing.assert_allclose(advantage, [[0.785, 0, 0, 0.3]], atol=1e-12)  # verl 0.9.1 at the two own positions
 
 
 def test_at_lambda_one_the_advantage_is_the_reward_still_to_come_less_the_value():

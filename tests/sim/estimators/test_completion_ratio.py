@@ -27,7 +27,7 @@ def test_at_ratio_one_it_is_the_policy_gradient_as_the_token_clip_is():
 
 def test_small_moves_of_many_tokens_leave_the_range_together():
     old, wanted = np.full((1, 10), -1.0), np.ones((1, 10))
-    moved = old + np.log(1.05)                                                      # 1.05^10 = 1.63
+    moved = old + np.log(1.05)  # 1.05^10 = 1.63
     assert (surrogate.clipped(moved, old, wanted, 0.2, 0.2)[1] > 0).all()
     assert (completion_ratio.clipped(moved, old, wanted, 0.2)[1] == 0).all()
     assert completion_ratio.clipped(moved, old, wanted, 0.2)[0].sum() == pytest.approx(1.2)

@@ -8,22 +8,31 @@ from sim.worlds import tasks
 FORMS = ("bf16", "e4m3", "e5m2")
 
 
-@pytest.mark.parametrize("form, expected", [                     # torch.bfloat16, torch.float8_e4m3fn, torch.float8_e5m2
-    ("bf16", [0.10009765625, 3.140625, -2.71875]), ("e4m3", [0.1015625, 3.25, -2.75]), ("e5m2", [0.09375, 3.0, -2.5]),
-])
+@pytest.mark.parametrize(
+    "form, expected",
+    [  # torch.bfloat16, torch.float8_e4m3fn, torch.float8_e5m2
+        ("bf16", [0.10009765625, 3.140625, -2.71875]),
+        ("e4m3", [0.1015625, 3.25, -2.75]),
+        ("e5m2", [0.09375, 3.0, -2.5]),
+    ],
+)
 def test_the_nearest_number_of_a_format(form, expected):
     np.testing.assert_array_equal(precision.cast(np.array([0.1, np.pi, -2.7182818]), form), expected)
 
 
 def test_ties_go_to_the_even_neighbor_and_zero_stays():
-    np.testing.assert_array_equal(precision.cast(np.array([1.125, 1.375, 0.0, -1.125]), "e5m2"), [1.0, 1.5, 0.0, -1.0])     # IEEE 754
+    np.testing.assert_array_equal(
+        precision.cast(np.array([1.125, 1.375, 0.0, -1.125]), "e5m2"), [1.0, 1.5, 0.0, -1.0]
+    )  # IEEE 754
 
 
 def test_a_cast_number_is_its_own_cast_and_fp32_is_left_alone():
     x = np.random.default_rng(0).normal(size=1000)
     for form in FORMS:
         np.testing.assert_array_equal(precision.cast(precision.cast(x, form), form), precision.cast(x, form))
-        assert (np.abs(precision.cast(x, form) / x - 1) <= 2.0 ** -(precision.MANTISSA_BITS[form] + 1)).all()       # half a unit of the last place
+        assert (
+            np.abs(precision.cast(x, form) / x - 1) <= 2.0 ** -(precision.MANTISSA_BITS[form] + 1)
+        ).all()  # half a unit of the last place
     assert precision.cast(x, "fp32") is x
 
 
@@ -32,7 +41,9 @@ def test_fewer_bits_move_log_probs_farther():
     before = {name: array.copy() for name, array in policy.params.items()}
     batch, _ = RolloutEngine(policy).generate(tasks.Add(), tasks.PAIRS, 8, np.random.default_rng(0))
     means, largest = zip(*(precision.mismatch(policy, batch, form) for form in FORMS))
-    assert list(means) == sorted(means) and list(largest) == sorted(largest) and all(a < b for a, b in zip(means, largest))
-    np.testing.assert_allclose(means, [0.0018, 0.027, 0.073], rtol=0.35)            # an independent prototype of the same net
+    assert (
+        list(means) == sorted(means) and list(largest) == sorted(largest) and all(a < b for a, b in zip(means, largest))
+    )
+    np.testing.assert_allclose(means, [0.0018, 0.027, 0.073], rtol=0.35)  # an independent prototype of the same net
     for name, array in before.items():
         np.testing.assert_array_equal(policy.params[name], array)

@@ -18,7 +18,9 @@ def rates(run):
 
 
 def test_with_every_arrow_in_place_it_is_the_ordinary_run():
-    plain = modsum_run(reinforce, seed=3, learning_rate=cut_arrows.LEARNING_RATE, groups=cut_arrows.GROUPS, K=4).frames(12)
+    plain = modsum_run(reinforce, seed=3, learning_rate=cut_arrows.LEARNING_RATE, groups=cut_arrows.GROUPS, K=4).frames(
+        12
+    )
     np.testing.assert_array_equal(rates(frames("none", K=4, seed=3)), rates(plain))
 
 
@@ -51,7 +53,7 @@ def test_the_first_batch_does_not_need_the_sync():
 def test_without_the_sync_every_batch_is_the_starting_policys_while_the_trainers_policy_gets_better():
     run = frames("weight sync", iterations=60)
     counted = np.mean([frame.accuracy for frame in run])
-    sd = np.sqrt(np.mean(START * (1 - START)) / (60 * cut_arrows.GROUPS * 8))       # of a mean of independent yes/no draws
+    sd = np.sqrt(np.mean(START * (1 - START)) / (60 * cut_arrows.GROUPS * 8))  # of a mean of independent yes/no draws
     assert abs(counted - START.mean()) < 4 * sd
     assert rates(run)[-1].mean() > START.mean() + 40 * sd
 
@@ -68,7 +70,8 @@ def test_a_higher_price_keeps_the_policy_closer_to_the_start():
 
 
 def test_the_anchored_policy_does_not_earn_more_than_the_best_it_could():
-    # max of p - beta KL is reached by the start reweighted with exp(reward / beta) and equals beta log E[exp(reward / beta)] (closed form)
+    # max of p - beta KL is reached by the start reweighted with exp(reward / beta) and equals beta log E[exp(reward /
+    # beta)] (closed form)
     beta = 0.5
     last = frames("none", iterations=60, beta=beta)[-1].exact
     earned, bound = last["pass_rate"] - beta * last["kl_reference"], beta * np.log(1 + START * (np.exp(1 / beta) - 1))
@@ -76,6 +79,6 @@ def test_the_anchored_policy_does_not_earn_more_than_the_best_it_could():
 
 
 def test_best_of_n_is_the_chance_that_not_all_n_are_wrong():
-    assert cut_arrows.best_of(0.5, 2) == 0.75               # 1 - 1/4
-    np.testing.assert_allclose(cut_arrows.best_of(np.array([0.0, 0.1, 1.0]), 3), [0, 0.271, 1], atol=1e-15)     # 1 - 0.9^3
+    assert cut_arrows.best_of(0.5, 2) == 0.75  # 1 - 1/4
+    np.testing.assert_allclose(cut_arrows.best_of(np.array([0.0, 0.1, 1.0]), 3), [0, 0.271, 1], atol=1e-15)  # 1 - 0.9^3
     np.testing.assert_allclose(cut_arrows.best_of(START, 1), START, rtol=1e-14)

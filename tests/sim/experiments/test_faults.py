@@ -19,7 +19,11 @@ def trained(fault=None, seed=0, passes=1, beta=0.0, iterations=100):
     controller, violated = add_run(grpo, seed=seed, hyper=dict(inner_epochs=passes, beta=beta), exact_every=1000), set()
     for event, batch in faults.stages(controller, iterations, fault):
         violated |= {name for name, holds in invariants.held(controller, batch, event).items() if not holds}
-    return tasks.exact_pass(controller.trainer.policy).mean(), tasks.exact_pass(controller.rollout.policy).mean(), violated
+    return (
+        tasks.exact_pass(controller.trainer.policy).mean(),
+        tasks.exact_pass(controller.rollout.policy).mean(),
+        violated,
+    )
 
 
 def test_a_shift_by_one_row_pays_each_row_for_the_one_before_it():
@@ -29,15 +33,18 @@ def test_a_shift_by_one_row_pays_each_row_for_the_one_before_it():
 
 
 # bands: two independent implementations of this loop, three seeds each (healthy .900 to .923)
-@pytest.mark.parametrize("fault, low, high, invariant", [
-    (None, 0.88, 0.94, set()),
-    (faults.no_sync, 0.50, 0.64, {"versions"}),
-    (faults.reward_shift, 0.00, 0.02, {"rows"}),
-    (faults.reward_shuffle, 0.00, 0.12, {"rows"}),
-    (faults.sign_flip, 0.00, 0.01, {"upward"}),
-    (faults.wrong_groups, 0.88, 0.94, {"centered"}),
-    (faults.mask_off, 0.88, 0.94, {"mask", "first_ratio"}),
-])
+@pytest.mark.parametrize(
+    "fault, low, high, invariant",
+    [
+        (None, 0.88, 0.94, set()),
+        (faults.no_sync, 0.50, 0.64, {"versions"}),
+        (faults.reward_shift, 0.00, 0.02, {"rows"}),
+        (faults.reward_shuffle, 0.00, 0.12, {"rows"}),
+        (faults.sign_flip, 0.00, 0.01, {"upward"}),
+        (faults.wrong_groups, 0.88, 0.94, {"centered"}),
+        (faults.mask_off, 0.88, 0.94, {"mask", "first_ratio"}),
+    ],
+)
 def test_no_fault_raises_an_error_and_each_has_its_invariant(fault, low, high, invariant):
     for seed in (0, 1):
         pass_rate, _, violated = trained(fault, seed)
@@ -46,7 +53,10 @@ def test_no_fault_raises_an_error_and_each_has_its_invariant(fault, low, high, i
 
 def test_without_the_sync_the_trainer_learns_and_the_sampler_does_not():
     trainer, rollout, _ = trained(faults.no_sync)
-    assert rollout == pytest.approx(tasks.exact_pass(tasks.checkpoint("add")).mean(), abs=1e-12) and trainer > rollout + 0.2
+    assert (
+        rollout == pytest.approx(tasks.exact_pass(tasks.checkpoint("add")).mean(), abs=1e-12)
+        and trainer > rollout + 0.2
+    )
 
 
 def test_without_the_sync_the_lag_is_the_number_of_updates():
@@ -57,12 +67,16 @@ def test_without_the_sync_the_lag_is_the_number_of_updates():
 
 def test_a_reference_that_is_the_policy_makes_beta_mean_nothing():
     alias, without = trained(faults.ref_alias, beta=0.1), trained(beta=0.0)
-    assert alias[0] == pytest.approx(without[0], abs=1e-12)             # one pass: the penalty's slope is 0 where the two are equal
+    assert alias[0] == pytest.approx(
+        without[0], abs=1e-12
+    )  # one pass: the penalty's slope is 0 where the two are equal
     assert alias[2] == {"reference"} and trained(beta=0.1)[0] < alias[0] - 0.002
 
 
 def test_recomputed_log_probs_show_only_from_the_second_pass_on():
-    assert trained(faults.old_recomputed)[2] == set() and trained(faults.old_recomputed)[0] == pytest.approx(trained()[0], abs=1e-12)
+    assert trained(faults.old_recomputed)[2] == set() and trained(faults.old_recomputed)[0] == pytest.approx(
+        trained()[0], abs=1e-12
+    )
     for seed in (0, 1):
         pass_rate, _, violated = trained(faults.old_recomputed, seed, passes=4)
         assert violated == {"later_ratios"} and pass_rate < 0.6 < 0.9 < trained(None, seed, passes=4)[0]

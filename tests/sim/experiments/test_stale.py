@@ -23,12 +23,14 @@ def test_without_lag_the_four_corrections_are_one_run():
     finals = [run(correction, n=20)[-1].frame.exact["pass_rate"] for correction in CORRECTIONS]
     for other in finals[1:]:
         np.testing.assert_allclose(other, finals[0], atol=1e-10)
-    assert run("ratio and clip", n=20)[-1].distance < 1e-12 and run("ratio and clip", n=20)[-1].effective == pytest.approx(1, abs=1e-12)
+    assert run("ratio and clip", n=20)[-1].distance < 1e-12 and run("ratio and clip", n=20)[
+        -1
+    ].effective == pytest.approx(1, abs=1e-12)
 
 
 def test_a_lag_is_reached_and_kept():
     behind = [d.trainer_version - d.rollout_version for d in run("ratio and clip", n=20, lag=4)]
-    assert behind == [0, 0, 1, 2, 3, *[4] * 15]          # the first delivery has nothing older than itself
+    assert behind == [0, 0, 1, 2, 3, *[4] * 15]  # the first delivery has nothing older than itself
 
 
 def test_a_rare_delivery_lets_the_lag_saw():
@@ -37,12 +39,16 @@ def test_a_rare_delivery_lets_the_lag_saw():
 
 
 def test_uncorrected_lag_costs_most_of_what_was_learned():
-    finals = [final("none", lag=lag) for lag in (0, 2, 4, 8)]                       # independent prototypes: .93 .79 .40 .22 and .94 .76 .43 .14
+    finals = [
+        final("none", lag=lag) for lag in (0, 2, 4, 8)
+    ]  # independent prototypes: .93 .79 .40 .22 and .94 .76 .43 .14
     assert finals == sorted(finals, reverse=True) and finals[0] > 0.9 and 0.3 < finals[2] < 0.65 and finals[3] < 0.45
 
 
 def test_ratio_and_clip_give_it_back():
-    finals = [final("ratio and clip", lag=lag) for lag in (0, 2, 4, 8)]             # independent prototypes: .93 .93 .91 .83 and .94 .93 .93 .88
+    finals = [
+        final("ratio and clip", lag=lag) for lag in (0, 2, 4, 8)
+    ]  # independent prototypes: .93 .93 .91 .83 and .94 .93 .93 .88
     assert all(a > b - 0.03 for a, b in pairwise(finals)) and finals[2] > 0.88 and finals[3] > 0.8
 
 

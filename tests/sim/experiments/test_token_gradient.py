@@ -13,13 +13,17 @@ ALGORITHM = Algorithm(grpo, dict(beta=0.0, inner_epochs=1))
 
 
 def batch_of(policy):
-    batch = Verifier(modsum.Task()).verify(RolloutEngine(policy).generate(modsum.Task(), np.arange(4), 8, np.random.default_rng(0))[0])
+    batch = Verifier(modsum.Task()).verify(
+        RolloutEngine(policy).generate(modsum.Task(), np.arange(4), 8, np.random.default_rng(0))[0]
+    )
     batch.advantage, _ = ALGORITHM.compute_advantages(batch)
     return batch
 
 
 def steps(policy, batch, epochs, minibatches=1):
-    return before_the_last_step(policy, SGD(5.0), batch, ALGORITHM.compute_loss, epochs, minibatches, np.random.default_rng(0))
+    return before_the_last_step(
+        policy, SGD(5.0), batch, ALGORITHM.compute_loss, epochs, minibatches, np.random.default_rng(0)
+    )
 
 
 def drawn(policy, batch):
@@ -59,10 +63,12 @@ def test_the_push_is_weight_times_ratio_times_advantage_unless_the_clip_removed_
 
 
 def test_from_a_token_to_its_logits():
-    policy = modsum.Policy()                            # four tokens; the fourth gets no probability
+    policy = modsum.Policy()  # four tokens; the fourth gets no probability
     policy.params = {"theta": np.tile([1.0, 0, -1, -1e9], (4, 7, 1))}
     one = np.array([[0]]), np.array([[0]]), np.ones((1, 1))
     _, entropy, cache = policy.token_logp(*one)
     pushed = policy.backward(cache, np.array([[-2.0]]))["theta"][0, 0]
-    np.testing.assert_allclose(pushed[:3], [-0.6695180885, 0.4894569421, 0.1800611463], atol=1e-9)      # torch float64, A = 2
-    assert entropy[0, 0] == pytest.approx(0.8323955818, abs=1e-9)                                       # torch float64
+    np.testing.assert_allclose(
+        pushed[:3], [-0.6695180885, 0.4894569421, 0.1800611463], atol=1e-9
+    )  # torch float64, A = 2
+    assert entropy[0, 0] == pytest.approx(0.8323955818, abs=1e-9)  # torch float64

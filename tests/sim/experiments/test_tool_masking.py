@@ -24,16 +24,18 @@ def right(steps):
 
 
 def test_two_turns_of_a_tool_leave_a_third_of_the_tokens():
-    response, valid = tool_masking.built_mask([("policy", 12), ("tool", 30), ("policy", 8), ("tool", 50), ("policy", 20)])
-    assert response.sum() == 40 and valid.sum() == 120                  # 12 + 8 + 20 of 12 + 30 + 8 + 50 + 20
+    response, valid = tool_masking.built_mask(
+        [("policy", 12), ("tool", 30), ("policy", 8), ("tool", 50), ("policy", 20)]
+    )
+    assert response.sum() == 40 and valid.sum() == 120  # 12 + 8 + 20 of 12 + 30 + 8 + 50 + 20
     assert tool_masking.dilution(response, valid) == pytest.approx(1 / 3, abs=1e-12)
     assert response[:12].all() and not response[12:42].any() and response[42:50].all()
 
 
 def test_an_unexpected_token_pushes_thirty_times_as_hard_as_the_policys_own():
     pi = np.array([[0.97, 0.01, 0.01, 0.01]])
-    assert tool_masking.expected_squared_push(pi)[0] == pytest.approx(0.0588, abs=1e-12)             # 1 - 0.9409 - 3 * 0.0001
-    assert tool_masking.squared_push(pi, np.array([1]))[0] == pytest.approx(1.9212, abs=1e-12)       # 1 - 0.02 + 0.9412
+    assert tool_masking.expected_squared_push(pi)[0] == pytest.approx(0.0588, abs=1e-12)  # 1 - 0.9409 - 3 * 0.0001
+    assert tool_masking.squared_push(pi, np.array([1]))[0] == pytest.approx(1.9212, abs=1e-12)  # 1 - 0.02 + 0.9412
     assert tool_masking.expected_squared_push(np.full((1, 20), 0.05))[0] == pytest.approx(0.95, abs=1e-12)
 
 
@@ -50,8 +52,10 @@ def test_the_push_is_the_length_of_the_derivative_at_the_logits():
 def test_an_unmasked_token_without_a_log_prob_silences_itself():
     logp, zero = np.array([-6.3, -3.0]), np.zeros(2)
     algorithm = Algorithm(tool_masking.grpo, dict(inner_epochs=1, beta=0.0))
-    assert (algorithm.surrogate(logp, zero, -np.ones(2))[1] == 0).all()                          # below 0.8: clipped
-    np.testing.assert_allclose(algorithm.surrogate(logp, zero, np.ones(2))[1], [0.0018363048, 0.0497870684], atol=1e-10)     # exp(-6.3), exp(-3)
+    assert (algorithm.surrogate(logp, zero, -np.ones(2))[1] == 0).all()  # below 0.8: clipped
+    np.testing.assert_allclose(
+        algorithm.surrogate(logp, zero, np.ones(2))[1], [0.0018363048, 0.0497870684], atol=1e-10
+    )  # exp(-6.3), exp(-3)
 
 
 # bands: two independent implementations, five seeds each
@@ -69,12 +73,14 @@ def test_without_the_mask_long_replies_do_damage(length, seed):
 
 
 def test_without_the_mask_a_short_reply_goes_unnoticed():
-    assert right(run(2, masked=False))[2] > 0.95 and np.mean([step.tool_share for step in run(2, masked=False)[:10]]) > 0.3
+    assert (
+        right(run(2, masked=False))[2] > 0.95 and np.mean([step.tool_share for step in run(2, masked=False)[:10]]) > 0.3
+    )
 
 
 def test_longer_replies_take_more_of_the_gradient_and_leave_fewer_own_tokens():
     share = [np.mean([step.tool_share for step in run(length, masked=False)[:10]]) for length in (2, 4, 8, 12)]
-    assert share == sorted(share) and 0.6 < share[2] < 0.8              # 0.68 to 0.74 at L = 8
+    assert share == sorted(share) and 0.6 < share[2] < 0.8  # 0.68 to 0.74 at L = 8
     own = [run(length, steps=1, diluted=True)[0].dilution for length in (2, 4, 8, 16)]
     assert own == sorted(own, reverse=True)
     np.testing.assert_allclose(own, [0.76, 0.62, 0.45, 0.29], atol=0.035)
@@ -83,7 +89,7 @@ def test_longer_replies_take_more_of_the_gradient_and_leave_fewer_own_tokens():
 def test_without_a_baseline_the_policy_imitates_the_tool_and_stops_calling_it():
     steps = run(masked=False, file=reinforce)
     assert right(steps)[2] < 0.2 and steps[-1].call_rate < 0.2
-    assert steps[0].tool_nll > 8 and min(step.tool_nll for step in steps) < 3.0         # below ln 20, a uniform guess
+    assert steps[0].tool_nll > 8 and min(step.tool_nll for step in steps) < 3.0  # below ln 20, a uniform guess
 
 
 def test_the_wrong_denominator_and_the_missing_log_probs_do_no_visible_harm():
@@ -94,7 +100,7 @@ def test_the_wrong_denominator_and_the_missing_log_probs_do_no_visible_harm():
 
 
 def test_the_start_is_right_half_of_the_time_and_calls_seven_times_in_ten():
-    steps = [run(8, seed, steps=1)[0] for seed in range(30)]            # 1,920 completions
+    steps = [run(8, seed, steps=1)[0] for seed in range(30)]  # 1,920 completions
     assert np.mean([s.accuracy for s in steps]) == pytest.approx(0.495, abs=0.035)
     assert np.mean([s.call_rate for s in steps]) == pytest.approx(0.69, abs=0.035)
 

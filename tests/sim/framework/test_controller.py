@@ -17,7 +17,12 @@ from sim.worlds.optimizer import SGD
 
 def numbers(frames):
     """Everything the frames hold, as one array of floats."""
-    return np.array([np.concatenate([np.atleast_1d(np.asarray(v, float)) for v in (*astuple(f)[:-1], *f.exact.values())]) for f in frames])
+    return np.array(
+        [
+            np.concatenate([np.atleast_1d(np.asarray(v, float)) for v in (*astuple(f)[:-1], *f.exact.values())])
+            for f in frames
+        ]
+    )
 
 
 def controller(file=reinforce, task=None, hooks=None, hyper=None, **settings):
@@ -27,7 +32,9 @@ def controller(file=reinforce, task=None, hooks=None, hyper=None, **settings):
 
 def test_an_iteration_is_seven_stages_in_order():
     events = list(controller(ppo).iterate(2))
-    assert [(e.iteration, e.stage, e.role) for e in events] == [(i, n + 1, role) for i in range(2) for n, role in enumerate(ROLES)]
+    assert [(e.iteration, e.stage, e.role) for e in events] == [
+        (i, n + 1, role) for i in range(2) for n, role in enumerate(ROLES)
+    ]
 
 
 def test_without_a_kl_penalty_there_is_no_reference():
@@ -37,7 +44,9 @@ def test_without_a_kl_penalty_there_is_no_reference():
 
 
 def test_the_same_seed_gives_the_same_run_to_the_last_bit():
-    np.testing.assert_array_equal(numbers(modsum_run(ppo, seed=3).frames(5)), numbers(modsum_run(ppo, seed=3).frames(5)))
+    np.testing.assert_array_equal(
+        numbers(modsum_run(ppo, seed=3).frames(5)), numbers(modsum_run(ppo, seed=3).frames(5))
+    )
     assert (numbers(modsum_run(ppo, seed=3).frames(5)) != numbers(modsum_run(ppo, seed=4).frames(5))).any()
 
 
@@ -52,13 +61,26 @@ def test_two_settings_of_one_file_can_train_side_by_side():
 def test_exact_numbers_are_those_of_the_policy_after_the_step():
     run = modsum_run(reinforce)
     frames = list(run.frames(3))
-    np.testing.assert_array_equal(frames[-1].exact["pass_rate"], modsum.exact(run.trainer.policy.params["theta"])["pass_rate"])
-    np.testing.assert_array_equal(frames[-1].exact["kl_reference"], modsum.exact_kl(run.trainer.policy.params["theta"], modsum.Policy().params["theta"]))
+    np.testing.assert_array_equal(
+        frames[-1].exact["pass_rate"], modsum.exact(run.trainer.policy.params["theta"])["pass_rate"]
+    )
+    np.testing.assert_array_equal(
+        frames[-1].exact["kl_reference"],
+        modsum.exact_kl(run.trainer.policy.params["theta"], modsum.Policy().params["theta"]),
+    )
     np.testing.assert_array_equal(frames[0].exact["kl_reference"][0] > 0, True)
 
 
 def test_exact_numbers_come_as_often_as_asked_and_at_the_end():
-    assert [bool(f.exact) for f in modsum_run(reinforce, exact_every=4).frames(7)] == [True, False, False, False, True, False, True]
+    assert [bool(f.exact) for f in modsum_run(reinforce, exact_every=4).frames(7)] == [
+        True,
+        False,
+        False,
+        False,
+        True,
+        False,
+        True,
+    ]
 
 
 def test_rejected_groups_are_drawn_again_until_the_batch_is_full():
@@ -110,13 +132,19 @@ def test_a_hook_that_is_a_closure_trains_like_the_file_it_copies():
     np.testing.assert_allclose(a, b, atol=1e-12)
 
 
-@pytest.mark.parametrize("settings, sentence", [
-    (dict(groups=0), "groups must be at least 1, not 0"),
-    (dict(K=0), "K must be at least 1, not 0"),
-    (dict(K=1, hooks=dict(advantage=lambda R, aux: (R - R.mean(axis=1, keepdims=True))[..., None])), "K must be at least 2: this baseline"),
-    (dict(hyper=dict(inner_epochs=0)), "inner_epochs must be at least 1, not 0"),
-    (dict(minibatches=65), "minibatches must be from 1 to groups \\* K = 64, not 65"),
-])
+@pytest.mark.parametrize(
+    "settings, sentence",
+    [
+        (dict(groups=0), "groups must be at least 1, not 0"),
+        (dict(K=0), "K must be at least 1, not 0"),
+        (
+            dict(K=1, hooks=dict(advantage=lambda R, aux: (R - R.mean(axis=1, keepdims=True))[..., None])),
+            "K must be at least 2: this baseline",
+        ),
+        (dict(hyper=dict(inner_epochs=0)), "inner_epochs must be at least 1, not 0"),
+        (dict(minibatches=65), "minibatches must be from 1 to groups \\* K = 64, not 65"),
+    ],
+)
 def test_a_run_that_cannot_be_is_refused_in_one_sentence(settings, sentence):
     with pytest.raises(ValueError, match=sentence):
         controller(**settings)
@@ -138,5 +166,9 @@ def test_the_framework_imports_no_policy_no_task_and_no_algorithm():
     for path in Path(framework.__file__).parent.glob("[!_]*.py"):
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.ImportFrom) and node.module.startswith("sim"):
-                assert node.module.startswith("sim.framework") or node.module in ("sim.worlds.scorer", "sim.estimators.advantages", "sim.estimators.precision",
-                   "sim.estimators.kl"), path.name
+                assert node.module.startswith("sim.framework") or node.module in (
+                    "sim.worlds.scorer",
+                    "sim.estimators.advantages",
+                    "sim.estimators.precision",
+                    "sim.estimators.kl",
+                ), path.name

@@ -28,7 +28,9 @@ def test_equal_answers_are_scored_once_whichever_run_they_come_from():
     for _ in range(2):
         env.Verifier(modsum.Task()).verify(*sampled())
     seen = env.scored.cache_info()
-    assert 4 <= seen.misses <= 4 * 8 and seen.hits + seen.misses == 2 * 400     # four prompts; seven residues and no answer
+    assert (
+        4 <= seen.misses <= 4 * 8 and seen.hits + seen.misses == 2 * 400
+    )  # four prompts; seven residues and no answer
 
 
 def test_a_task_may_pay_something_else_than_accuracy():

@@ -13,11 +13,22 @@ def finished(**hyper):
     return controller, events, events[-6].summary["batch"]
 
 
-@pytest.mark.parametrize("rollouts, minibatch, epochs, updates", [
-    (8192, 512, 1, 16),         # DAPO, arXiv:2503.14476, section 4.1: 512 prompts x 16 completions, mini-batch 512, 16 updates; R1-Zero's 8,192 outputs alike
-    (128, 128, 1, 1),
-    (128, 32, 4, 16),
-])
+@pytest.mark.parametrize(
+    "rollouts, minibatch, epochs, updates",
+    [
+        (
+            8192,
+            512,
+            1,
+            16,
+            # DAPO, arXiv:2503.14476, section 4.1: 512 prompts x 16 completions, mini-batch 512, 16 updates; R1-Zero's
+            # 8,192
+            # outputs alike
+        ),
+        (128, 128, 1, 1),
+        (128, 32, 4, 16),
+    ],
+)
 def test_updates_are_minibatches_times_epochs(rollouts, minibatch, epochs, updates):
     assert iteration.updates_per_iteration(rollouts, minibatch, epochs) == updates
 
@@ -35,10 +46,16 @@ def test_two_iterations_are_fourteen_stages_in_order():
 def test_the_edges_carry_what_their_arrays_weigh():
     controller, _, batch = finished(beta=0.1)
     edges = iteration.carried(batch, controller.trainer.policy)
-    word, N, T = 8, 128, 8              # float64 and int64; 16 prompts times 8 completions of at most 8 tokens
+    word, N, T = 8, 128, 8  # float64 and int64; 16 prompts times 8 completions of at most 8 tokens
     assert {edge: iteration.weight(parts) for edge, parts in edges.items()} == dict(
-        prompts=N * 4 * word, trajs=2 * N * T * word + N, tokens=N * T * word, reward=N * word, ref_logp=N * T * word, loss_fn=3 * N * T * word,
-        sync=8708 * word)
+        prompts=N * 4 * word,
+        trajs=2 * N * T * word + N,
+        tokens=N * T * word,
+        reward=N * word,
+        ref_logp=N * T * word,
+        loss_fn=3 * N * T * word,
+        sync=8708 * word,
+    )
 
 
 def test_without_a_reference_nothing_crosses_its_edge():
@@ -49,8 +66,10 @@ def test_without_a_reference_nothing_crosses_its_edge():
 
 def test_a_training_pass_costs_three_sampling_passes():
     _, _, batch = finished()
-    tokens = np.count_nonzero(batch.old_logp)           # tokens in = tokens out: each sampled one left a log-prob
-    assert iteration.token_passes(batch, 4, reference=True) == dict(rollout=tokens, reference=tokens, trainer=12 * tokens)
+    tokens = np.count_nonzero(batch.old_logp)  # tokens in = tokens out: each sampled one left a log-prob
+    assert iteration.token_passes(batch, 4, reference=True) == dict(
+        rollout=tokens, reference=tokens, trainer=12 * tokens
+    )
 
 
 def test_the_version_counts_the_updates():

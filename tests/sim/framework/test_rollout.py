@@ -8,7 +8,9 @@ from sim.worlds import modsum
 
 
 def rollout(prompts=(0, 1, 2, 3), K=4, seed=0, **settings):
-    return RolloutEngine(modsum.Policy()).generate(modsum.Task(), np.array(prompts), K, np.random.default_rng(seed), **settings)[0]
+    return RolloutEngine(modsum.Policy()).generate(
+        modsum.Task(), np.array(prompts), K, np.random.default_rng(seed), **settings
+    )[0]
 
 
 class Forcing:
@@ -42,7 +44,9 @@ def test_a_completion_ends_with_its_first_end_token_and_is_padding_after_it():
 
 
 def test_tokens_of_the_environment_are_valid_but_not_the_policys():
-    batch, environment = RolloutEngine(modsum.Policy()).generate(ForcingTask(), np.arange(4), 50, np.random.default_rng(0))
+    batch, environment = RolloutEngine(modsum.Policy()).generate(
+        ForcingTask(), np.arange(4), 50, np.random.default_rng(0)
+    )
     longer = batch.response_mask[:, 0] * (batch.tokens[:, 0] != modsum.EOS) > 0
     assert isinstance(environment, Forcing) and longer.any()
     assert (batch.tokens[longer, 1] == 1).all() and (batch.valid_mask[longer, 1] == 1).all()
@@ -51,16 +55,20 @@ def test_tokens_of_the_environment_are_valid_but_not_the_policys():
 
 def test_a_low_temperature_takes_the_likeliest_token():
     batch = rollout(K=20, temperature=1e-3)
-    assert (batch.tokens[batch.example == 3] == modsum.EOS).all()       # c = -1.5: ending on a wrong sum has logit +0.75, a digit 0
+    assert (
+        batch.tokens[batch.example == 3] == modsum.EOS
+    ).all()  # c = -1.5: ending on a wrong sum has logit +0.75, a digit 0
     running = (batch.tokens[batch.example == 0] + 1).cumsum(axis=1) % 7
-    assert (running[:, :-1][batch.tokens[batch.example == 0][:, 1:] == modsum.EOS][:1] == modsum.TARGETS[0]).all()     # c = 2: ends on the target
+    assert (
+        running[:, :-1][batch.tokens[batch.example == 0][:, 1:] == modsum.EOS][:1] == modsum.TARGETS[0]
+    ).all()  # c = 2: ends on the target
 
 
 def test_a_nucleus_keeps_the_smallest_set_that_holds_top_p():
     logp = np.log(np.array([[0.5, 0.3, 0.15, 0.05]]))
     np.testing.assert_allclose(np.exp(nucleus(logp, 0.7)), [[0.625, 0.375, 0, 0]], atol=1e-15)
     np.testing.assert_allclose(np.exp(nucleus(logp, 0.5)), [[1, 0, 0, 0]], atol=1e-15)
-    assert set(rollout(prompts=(0,), K=200, top_p=0.01).tokens[:, 0]) == {0}    # four level tokens: ties go to the first
+    assert set(rollout(prompts=(0,), K=200, top_p=0.01).tokens[:, 0]) == {0}  # four level tokens: ties go to the first
 
 
 def test_rows_and_join_undo_each_other():

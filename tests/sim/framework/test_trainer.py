@@ -48,15 +48,15 @@ def test_every_pass_and_every_minibatch_is_an_optimizer_step_and_a_version():
     batch = rollout(policy)
     assert step(trainer, batch, watched, epochs=3, minibatches=4)["version"] == trainer.version == 12
     first, second = list(chain(*rows[:4])), list(chain(*rows[4:8]))
-    assert sorted(first) == sorted(second) == sorted(batch.tokens.tolist())         # each row once a pass
-    assert first != second                                                          # in another order
+    assert sorted(first) == sorted(second) == sorted(batch.tokens.tolist())  # each row once a pass
+    assert first != second  # in another order
 
 
 def test_the_extreme_ratios_are_those_of_all_passes_and_the_entropy_that_of_the_first():
     policy = modsum.Policy()
     batch = rollout(policy)
     _, entropy, _ = policy.token_logp(batch.prompt, batch.tokens, batch.response_mask)
-    signs = iter([1, -1])                       # up, then back: at the third pass the policy is where it was
+    signs = iter([1, -1])  # up, then back: at the third pass the policy is where it was
 
     def there_and_back(logp, mini):
         sign = next(signs, 0)

@@ -17,7 +17,9 @@ def delivered(sync, pushes):
         trainer.version += 1
         behind = sync.push(trainer, rollout)
         assert behind == trainer.version - rollout.version
-        assert rollout.policy.params["theta"].max() == pytest.approx(2 + rollout.version)       # the weights are those of the version
+        assert rollout.policy.params["theta"].max() == pytest.approx(
+            2 + rollout.version
+        )  # the weights are those of the version
         seen.append(rollout.version)
     return seen
 
@@ -39,15 +41,20 @@ def test_weights_arrive_rounded_and_the_trainer_keeps_its_own():
     trainer.policy.params = {"theta": np.full((4, 7, 4), np.pi)}
     rollout = RolloutEngine(trainer.policy)
     WeightSync(form="bf16").push(trainer, rollout)
-    assert (rollout.policy.params["theta"] == 3.140625).all() and (trainer.policy.params["theta"] == np.pi).all()      # torch.bfloat16
+    assert (rollout.policy.params["theta"] == 3.140625).all() and (
+        trainer.policy.params["theta"] == np.pi
+    ).all()  # torch.bfloat16
 
 
-@pytest.mark.parametrize("parameters, width, link, seconds", [(8e9, 2, 50, 0.32), (70e9, 2, 50, 2.8), (671e9, 1, 50, 13.42), (32e9, 2, 400, 0.16)])
+@pytest.mark.parametrize(
+    "parameters, width, link, seconds",
+    [(8e9, 2, 50, 0.32), (70e9, 2, 50, 2.8), (671e9, 1, 50, 13.42), (32e9, 2, 400, 0.16)],
+)
 def test_a_delivery_takes_at_least_bytes_over_bandwidth(parameters, width, link, seconds):
-    assert transfer_seconds(parameters, width, link) == pytest.approx(seconds, abs=1e-9)        # closed form
+    assert transfer_seconds(parameters, width, link) == pytest.approx(seconds, abs=1e-9)  # closed form
 
 
 def test_delivering_every_eighth_time_means_three_and_a_half_updates_of_lag_and_at_most_seven():
     versions = [0, *delivered(WeightSync(every=8), 79)]
-    lags = [trained - sampled for trained, sampled in enumerate(versions)]          # (s - 1) / 2 and s - 1
+    lags = [trained - sampled for trained, sampled in enumerate(versions)]  # (s - 1) / 2 and s - 1
     assert np.mean(lags) == 3.5 and max(lags) == 7

@@ -4,7 +4,8 @@ import pytest
 from sim.framework.rollout import RolloutEngine
 from sim.worlds import modsum
 
-# The dynamic programme at the start, c = (2, 1, 0, -1.5): computed independently, and confirmed below by enumeration and by sampling.
+# The dynamic programme at the start, c = (2, 1, 0, -1.5): computed independently, and confirmed below by enumeration
+# and by sampling.
 PASS_RATE = (0.537301469877, 0.239434837120, 0.080168366432, 0.021043107281)
 LENGTH = (4.470004258743, 4.676372053592, 3.873294591904, 2.660729035028)
 ENTROPY = (5.609986422598, 6.342195469727, 5.369526451712, 3.503610210180)
@@ -24,7 +25,9 @@ def samples():
 
 
 def walk(pi, t=0, running=0, probability=1.0, log_probability=0.0):
-    """Every completion of one prompt's table as (probability, log-prob, running sum, tokens, ended): no dynamic programme."""
+    """Every completion of one prompt's table as (probability, log-prob, running sum, tokens, ended): no dynamic
+    programme.
+    """
     ends = probability * pi[running, 3]
     yield ends, log_probability + np.log(pi[running, 3]), running, t + 1, True
     for digit in (1, 2, 3):
@@ -44,13 +47,15 @@ def test_the_exact_numbers_of_the_start(start):
 
 
 def test_the_dynamic_programme_equals_the_sum_over_every_completion(start, monkeypatch):
-    monkeypatch.setattr(modsum, "T", 6)                         # 3^0 + … + 3^6 completions instead of 800,000
+    monkeypatch.setattr(modsum, "T", 6)  # 3^0 + … + 3^6 completions instead of 800,000
     theta = start + np.random.default_rng(3).normal(size=start.shape)
     exact = modsum.exact(theta)
     for x, target in enumerate(modsum.TARGETS):
         rows = list(walk(np.exp(modsum.log_softmax(theta[x]))))
         assert sum(p for p, *_ in rows) == pytest.approx(1, abs=1e-12)
-        assert sum(p for p, _, s, _, ended in rows if ended and s == target) == pytest.approx(exact["pass_rate"][x], abs=1e-12)
+        assert sum(p for p, _, s, _, ended in rows if ended and s == target) == pytest.approx(
+            exact["pass_rate"][x], abs=1e-12
+        )
         assert -sum(p * lp for p, lp, *_ in rows) == pytest.approx(exact["completion_entropy"][x], abs=1e-12)
         assert sum(p * n for p, _, _, n, _ in rows) == pytest.approx(exact["length"][x], abs=1e-12)
         assert sum(p for p, *_, ended in rows if not ended) == pytest.approx(exact["truncated"][x], abs=1e-12)
@@ -61,9 +66,15 @@ def test_sampled_completions_agree_with_the_exact_numbers(samples, start):
     answers = modsum.Task().answers(samples.tokens, samples.response_mask, samples.finished)
     right = np.array([answer == f"Final: {modsum.TARGETS[x]}" for answer, x in zip(answers, samples.example)])
     for x in range(4):
-        assert right[rows[:, x]].mean() == pytest.approx(exact["pass_rate"][x], abs=4 * 0.5 / 50_000**0.5)      # four standard errors
-        assert samples.response_mask[rows[:, x]].sum(axis=1).mean() == pytest.approx(exact["length"][x], abs=4 * 3.5 / 50_000**0.5)
-        assert (~samples.finished[rows[:, x]]).mean() == pytest.approx(exact["truncated"][x], abs=4 * 0.25 / 50_000**0.5)
+        assert right[rows[:, x]].mean() == pytest.approx(
+            exact["pass_rate"][x], abs=4 * 0.5 / 50_000**0.5
+        )  # four standard errors
+        assert samples.response_mask[rows[:, x]].sum(axis=1).mean() == pytest.approx(
+            exact["length"][x], abs=4 * 3.5 / 50_000**0.5
+        )
+        assert (~samples.finished[rows[:, x]]).mean() == pytest.approx(
+            exact["truncated"][x], abs=4 * 0.25 / 50_000**0.5
+        )
 
 
 def test_the_gradient_of_the_pass_rate_equals_central_differences(start):
@@ -74,7 +85,9 @@ def test_the_gradient_of_the_pass_rate_equals_central_differences(start):
         where = tuple(rng.integers(theta.shape))
         nudge = np.zeros_like(theta)
         nudge[where] = h
-        difference = (modsum.exact(theta + nudge)["pass_rate"] - modsum.exact(theta - nudge)["pass_rate"]).sum() / (2 * h)
+        difference = (modsum.exact(theta + nudge)["pass_rate"] - modsum.exact(theta - nudge)["pass_rate"]).sum() / (
+            2 * h
+        )
         assert grad[where] == pytest.approx(difference, abs=1e-8)
 
 
@@ -82,19 +95,25 @@ def test_three_and_a_hundred_exact_ascent_steps(start):
     theta = start
     for step in range(1, 101):
         theta = theta + 2 * modsum.exact_grad(theta) / 4
-        if step == 3:       # independent implementation of the same ascent
-            np.testing.assert_allclose(modsum.exact(theta)["pass_rate"], (0.6058944957, 0.2865850592, 0.0918874792, 0.0222790949), atol=1e-9)
+        if step == 3:  # independent implementation of the same ascent
+            np.testing.assert_allclose(
+                modsum.exact(theta)["pass_rate"], (0.6058944957, 0.2865850592, 0.0918874792, 0.0222790949), atol=1e-9
+            )
     assert modsum.exact(theta)["pass_rate"].mean() == pytest.approx(0.9371354479, abs=1e-7)
 
 
 def test_the_exact_kl_between_the_two_starts(start):
     hard = modsum.Policy(modsum.HARD).params["theta"]
-    np.testing.assert_allclose(modsum.exact_kl(start, hard), (0, 0.1406327387, 0.2598075352, 0.1787937563), atol=1e-9)     # independent implementation
+    np.testing.assert_allclose(
+        modsum.exact_kl(start, hard), (0, 0.1406327387, 0.2598075352, 0.1787937563), atol=1e-9
+    )  # independent implementation
 
 
 def test_the_exact_kl_is_the_mean_log_ratio_of_sampled_completions(samples, start):
     hard = modsum.Policy(modsum.HARD)
-    log_ratio = (samples.old_logp - hard.token_logp(samples.prompt, samples.tokens, samples.response_mask)[0]).sum(axis=1)
+    log_ratio = (samples.old_logp - hard.token_logp(samples.prompt, samples.tokens, samples.response_mask)[0]).sum(
+        axis=1
+    )
     exact = modsum.exact_kl(start, hard.params["theta"])
     for x in range(4):
         sampled = log_ratio[samples.example == x]
@@ -108,12 +127,17 @@ def test_backward_is_the_gradient_of_the_weighted_log_probs():
     batch, _ = RolloutEngine(policy).generate(modsum.Task(), np.arange(4), 8, rng)
     coefficient = rng.normal(size=batch.tokens.shape) * batch.response_mask
     for temperature in (1.0, 1.5):
+
         def total(theta, temperature=temperature):
             other = policy.copy()
             other.params["theta"] = theta
-            return (coefficient * other.token_logp(batch.prompt, batch.tokens, batch.response_mask, temperature)[0]).sum()
+            return (
+                coefficient * other.token_logp(batch.prompt, batch.tokens, batch.response_mask, temperature)[0]
+            ).sum()
 
-        grad = policy.backward(policy.token_logp(batch.prompt, batch.tokens, batch.response_mask, temperature)[2], coefficient)["theta"]
+        grad = policy.backward(
+            policy.token_logp(batch.prompt, batch.tokens, batch.response_mask, temperature)[2], coefficient
+        )["theta"]
         for _ in range(20):
             where = tuple(rng.integers((4, 7, 4)))
             nudge = np.zeros((4, 7, 4))
@@ -133,7 +157,9 @@ def test_a_critic_that_is_fitted_at_full_rate_knows_the_mean_return_of_each_visi
     critic = modsum.Critic(rate=1.0)
     prompt, tokens, mask = np.zeros((3, 1), int), np.array([[0, 3], [0, 3], [1, 3]]), np.ones((3, 2))
     critic.fit(prompt, tokens, mask, np.array([[1.0, 1.0], [0.0, 0.0], [1.0, 1.0]]))
-    np.testing.assert_allclose(critic.values(prompt, tokens, mask), [[2 / 3, 0.5], [2 / 3, 0.5], [2 / 3, 1.0]], atol=1e-15)
+    np.testing.assert_allclose(
+        critic.values(prompt, tokens, mask), [[2 / 3, 0.5], [2 / 3, 0.5], [2 / 3, 1.0]], atol=1e-15
+    )
 
 
 def test_a_critic_learns_nothing_from_tokens_off_the_mask():
@@ -143,7 +169,7 @@ def test_a_critic_learns_nothing_from_tokens_off_the_mask():
 
 
 def test_the_answer_is_the_residue_and_a_cut_off_completion_has_none():
-    tokens = np.array([[2, 2, 1, 3], [2, 2, 1, 2]])             # 3 + 3 + 2 = 8, which is 1 mod 7
+    tokens = np.array([[2, 2, 1, 3], [2, 2, 1, 2]])  # 3 + 3 + 2 = 8, which is 1 mod 7
     assert modsum.Task().answers(tokens, np.ones((2, 4)), np.array([True, False])) == ["Final: 1", ""]
 
 

@@ -17,7 +17,7 @@ def test_a_long_gradient_is_scaled_to_the_clip_and_a_short_one_left():
 
 
 def test_the_first_step_of_adamw_is_the_learning_rate_whatever_the_scale_of_the_gradient():
-    for scale in (1e-3, 1.0, 1e3):      # closed form: m-hat / sqrt(v-hat) = g / |g| at the first step
+    for scale in (1e-3, 1.0, 1e3):  # closed form: m-hat / sqrt(v-hat) = g / |g| at the first step
         params = {"w": np.zeros(2)}
         AdamW(0.01, clip=None).step(params, {"w": scale * np.array([1.0, -1.0])})
         np.testing.assert_allclose(params["w"], [-0.01, 0.01], rtol=1e-4)
@@ -27,7 +27,7 @@ def test_two_steps_of_adamw_by_hand():
     params, optimizer = {"w": np.array([1.0])}, AdamW(0.1, clip=None, weight_decay=0.5)
     optimizer.step(params, {"w": np.array([2.0])})
     optimizer.step(params, {"w": np.array([-1.0])})
-    first = 1.0 * (1 - 0.05) - 0.1                                                  # sign of the first gradient
+    first = 1.0 * (1 - 0.05) - 0.1  # sign of the first gradient
     mean = (0.9 * 0.1 * 2 + 0.1 * -1) / (1 - 0.9**2)
     square = (0.999 * 0.001 * 4 + 0.001 * 1) / (1 - 0.999**2)
     assert params["w"][0] == pytest.approx(first * (1 - 0.05) - 0.1 * mean / square**0.5, abs=1e-7)
@@ -35,7 +35,11 @@ def test_two_steps_of_adamw_by_hand():
 
 def test_three_steps_of_adamw_as_torch_makes_them():
     params, optimizer = {"w": np.array([1.0])}, AdamW(0.01, clip=None, weight_decay=0.1)
-    for gradient, expected in ((0.5, 0.9890000002), (-0.2, 0.9845549418), (0.1, 0.9797764691)):         # torch.optim.AdamW, float64
+    for gradient, expected in (
+        (0.5, 0.9890000002),
+        (-0.2, 0.9845549418),
+        (0.1, 0.9797764691),
+    ):  # torch.optim.AdamW, float64
         optimizer.step(params, {"w": np.array([gradient])})
         assert params["w"][0] == pytest.approx(expected, abs=1e-9)
 

@@ -1,4 +1,5 @@
 """The toy tasks: what passes, what a tool writes, and the supervised policies that they start from."""
+
 import itertools
 
 import numpy as np
@@ -36,16 +37,35 @@ def looked_up():
 
 def test_a_prompt_of_add_reads_as_its_sum():
     prompt = tasks.Add().prompt_ids(np.array([0, 34, 99]))
-    assert [tinylm.decode(row) for row in prompt.tolist()] == ["0+0=", "3+4=", "9+9="] == [tasks.Add.examples[e]["prompt"] for e in (0, 34, 99)]
+    assert (
+        [tinylm.decode(row) for row in prompt.tolist()]
+        == ["0+0=", "3+4=", "9+9="]
+        == [tasks.Add.examples[e]["prompt"] for e in (0, 34, 99)]
+    )
     assert [tasks.Add.examples[e]["expected_answer"] for e in (0, 34, 99)] == ["0", "7", "18"]
 
 
-@pytest.mark.parametrize("text, reward", [
-    ("Final: 7<eos>", 1), ("hmm Final: 7<eos>", 1), ("hmm hmm hmm hmm hmm Final: 7<eos>", 1),
-    ("Final: 7", 0),                                    # cut off: the same text, but it never ended
-    ("Final: 8<eos>", 0), ("7<eos>", 0), ("Final: hmm 7<eos>", 0), ("Final: 7hmm <eos>", 0), ("Final: 07<eos>", 0), ("Final: 7=<eos>", 0),
-    ("Final: 7<pad><eos>", 0), ("<pad>Final: 7<eos>", 0), ("3+4=Final: 7<eos>", 0), ("Final: 7Final: 7<eos>", 0), ("<eos>", 0), ("<call>Final: 7<eos>", 0),
-])
+@pytest.mark.parametrize(
+    "text, reward",
+    [
+        ("Final: 7<eos>", 1),
+        ("hmm Final: 7<eos>", 1),
+        ("hmm hmm hmm hmm hmm Final: 7<eos>", 1),
+        ("Final: 7", 0),  # cut off: the same text, but it never ended
+        ("Final: 8<eos>", 0),
+        ("7<eos>", 0),
+        ("Final: hmm 7<eos>", 0),
+        ("Final: 7hmm <eos>", 0),
+        ("Final: 07<eos>", 0),
+        ("Final: 7=<eos>", 0),
+        ("Final: 7<pad><eos>", 0),
+        ("<pad>Final: 7<eos>", 0),
+        ("3+4=Final: 7<eos>", 0),
+        ("Final: 7Final: 7<eos>", 0),
+        ("<eos>", 0),
+        ("<call>Final: 7<eos>", 0),
+    ],
+)
 def test_add_pays_for_the_one_line_with_the_right_sum_after_any_thinking(text, reward):
     own = encode(text)
     tokens = np.array([own + [PAD] * (8 - len(own))])
@@ -54,7 +74,10 @@ def test_add_pays_for_the_one_line_with_the_right_sum_after_any_thinking(text, r
     assert score(tasks.Add.examples[34], answer)["reward"] == reward
 
 
-@pytest.mark.parametrize("example, expected", [(34, {(FINAL, 7), (HMM, FINAL, 7), (HMM, HMM, FINAL, 7)}), (78, {(FINAL, 1, 5), (HMM, FINAL, 1, 5)})])
+@pytest.mark.parametrize(
+    "example, expected",
+    [(34, {(FINAL, 7), (HMM, FINAL, 7), (HMM, HMM, FINAL, 7)}), (78, {(FINAL, 1, 5), (HMM, FINAL, 1, 5)})],
+)
 def test_of_all_completions_of_up_to_five_tokens_only_these_pass(example, expected):
     passing = set()
     for length in range(1, 5):
@@ -63,7 +86,11 @@ def test_of_all_completions_of_up_to_five_tokens_only_these_pass(example, expect
         # a text without `Final:` cannot pass and is not scored; 25,000 are
         tokens = tokens[(tokens == FINAL).any(axis=1)]
         answers = tasks.Add().answers(tokens, np.ones(tokens.shape), np.ones(len(tokens), bool))
-        passing |= {tuple(row[:-1]) for row, answer in zip(tokens.tolist(), answers) if score(tasks.Add.examples[example], answer)["reward"]}
+        passing |= {
+            tuple(row[:-1])
+            for row, answer in zip(tokens.tolist(), answers)
+            if score(tasks.Add.examples[example], answer)["reward"]
+        }
     assert passing == expected
 
 
@@ -83,7 +110,9 @@ def test_exact_pass_is_the_sum_of_the_probabilities_of_the_completions_that_pass
         for k in range(8):
             own = [HMM] * k + [FINAL, *digits, EOS]
             if len(own) <= 8:
-                logp, _, _ = add.token_logp(tasks.Add().prompt_ids(np.array([e])), np.array([own]), np.ones((1, len(own))))
+                logp, _, _ = add.token_logp(
+                    tasks.Add().prompt_ids(np.array([e])), np.array([own]), np.ones((1, len(own)))
+                )
                 total[e] += np.exp(logp.sum())
     assert np.allclose(tasks.exact_pass(add), total, rtol=0, atol=1e-12)
 
@@ -94,7 +123,7 @@ def test_sampling_agrees_with_exact_pass(add, sampled):
 
 
 def test_the_shipped_policy_of_add_passes_a_third_of_the_time(add):
-    assert abs(tasks.exact_pass(add).mean() - 0.3285) < 5e-4        # measured twice independently: .328 and .3285
+    assert abs(tasks.exact_pass(add).mean() - 0.3285) < 5e-4  # measured twice independently: .328 and .3285
 
 
 def test_the_shipped_policy_of_add_is_wrong_unformatted_and_endless_as_its_demonstrations(sampled):
@@ -129,7 +158,9 @@ def test_a_demonstration_of_add_is_cut_at_eight_tokens_and_padded_after_its_end(
 
 def test_a_training_set_of_prompts_leaves_the_others_out():
     task = tasks.Add(np.arange(80))
-    drawn = np.concatenate([task.batch_prompts(400, np.random.default_rng(0)), task.refill_prompts(400, np.random.default_rng(1))])
+    drawn = np.concatenate(
+        [task.batch_prompts(400, np.random.default_rng(0)), task.refill_prompts(400, np.random.default_rng(1))]
+    )
     assert set(drawn.tolist()) == set(range(80))
 
 
@@ -157,13 +188,17 @@ def replayed(own, key=3, length=5):
 
 def test_the_tool_answers_the_first_call_with_filler_and_the_entry_that_was_asked_for():
     _, tool, tokens, mask = replayed(encode("<call>7Final: 1<eos>"))
-    assert tokens[0, 2] == RESULT and tokens[0, 6] == tool.table[0, 7] and tool.examples[0]["expected_answer"] == str(tool.table[0, 3])
+    assert (
+        tokens[0, 2] == RESULT
+        and tokens[0, 6] == tool.table[0, 7]
+        and tool.examples[0]["expected_answer"] == str(tool.table[0, 3])
+    )
     assert mask[0].tolist() == [1, 1, 0, 0, 0, 0, 0, 1, 1, 1, 0, 0, 0]
     assert (tokens[0, 3:6] < 10).all()
 
 
 def test_the_tool_answers_once_and_only_a_call_with_a_digit():
-    assert (replayed(encode("<call>7<call>7<call>"))[3] == 0).sum() == 5 + 3        # a reply of five, three slots left empty
+    assert (replayed(encode("<call>7<call>7<call>"))[3] == 0).sum() == 5 + 3  # a reply of five, three slots left empty
     assert replayed(encode("<call>=<result>7Final: "))[3][0, :5].tolist() == [1] * 5
 
 
@@ -176,17 +211,24 @@ def test_a_lookup_is_paid_for_the_entry_of_its_key_only():
         [answer] = task.answers(tokens, mask, np.array([text.endswith("<eos>")]))
         return score(tool.examples[0], answer)["reward"]
 
-    assert reward(f"<call>3Final: {entry}<eos>") == reward(f"Final: {entry}<eos>") == reward(f"<call>3hmm Final: {entry}<eos>") == 1
+    assert (
+        reward(f"<call>3Final: {entry}<eos>")
+        == reward(f"Final: {entry}<eos>")
+        == reward(f"<call>3hmm Final: {entry}<eos>")
+        == 1
+    )
     assert reward(f"hmm <call>3Final: {entry}<eos>") == 1
-    assert reward(f"<call>3Final: {other}<eos>") == reward(f"<call>3Final: {entry}") == reward(f"<call>3{entry}<eos>") == 0
-    assert reward(f"Final: {other}<call>3Final: {entry}<eos>") == 0         # two answers
+    assert (
+        reward(f"<call>3Final: {other}<eos>") == reward(f"<call>3Final: {entry}") == reward(f"<call>3{entry}<eos>") == 0
+    )
+    assert reward(f"Final: {other}<call>3Final: {entry}<eos>") == 0  # two answers
     assert reward(f"<call>=Final: {entry}<eos>") == 0
 
 
 def test_an_answer_in_the_output_of_the_tool_is_not_paid():
     task, tool, tokens, mask = replayed(encode("<call>3<eos>"))
     entry = tool.table[0, 3]
-    tokens[0, 3:6] = FINAL, entry, EOS                  # the reply now reads <result>Final: v<eos>
+    tokens[0, 3:6] = FINAL, entry, EOS  # the reply now reads <result>Final: v<eos>
     [answer] = task.answers(tokens, mask, np.array([True]))
     assert answer == "" and score(tool.examples[0], answer)["reward"] == 0
 
@@ -194,27 +236,34 @@ def test_an_answer_in_the_output_of_the_tool_is_not_paid():
 def test_the_shipped_policy_of_lookup_calls_seven_times_in_ten_and_passes_half_the_time(looked_up):
     for batch in looked_up.values():
         calls = ((batch.valid_mask - batch.response_mask).sum(axis=1) > 0).mean()
-        # measured on another implementation: pass .490-.502, call rate .69-.71 (a perfect imitator passes .4735 and calls .70 of the time)
+        # measured on another implementation: pass .490-.502, call rate .69-.71 (a perfect imitator passes .4735 and
+        # calls .70 of the time)
         assert abs(batch.accuracy.mean() - 0.495) < 0.03 and abs(calls - 0.70) < 0.03
 
 
 def test_the_longer_the_reply_the_smaller_the_share_of_own_tokens(looked_up):
     own = [batch.response_mask.sum() / batch.valid_mask.sum() for batch in looked_up.values()]
-    assert np.allclose(own, [0.76, 0.62, 0.45, 0.29], rtol=0, atol=0.03)        # another implementation at 2, 4, 8, 16 tokens
+    assert np.allclose(own, [0.76, 0.62, 0.45, 0.29], rtol=0, atol=0.03)  # another implementation at 2, 4, 8, 16 tokens
 
 
 def test_a_demonstration_of_lookup_never_trains_on_the_reply():
     key, tokens, mask = tasks.lookup_demonstrations(20_000, np.random.default_rng(0))
     called = tokens[:, 0] == CALL
     assert abs(called.mean() - 0.70) < 4 * np.sqrt(0.7 * 0.3 / 20_000)
-    assert not mask[tokens == RESULT].any() and mask[tokens == FINAL].all() and mask[tokens == EOS].all() and not mask[tokens == PAD].any()
+    assert (
+        not mask[tokens == RESULT].any()
+        and mask[tokens == FINAL].all()
+        and mask[tokens == EOS].all()
+        and not mask[tokens == PAD].any()
+    )
     start, end = np.argmax(tokens == RESULT, axis=1), np.argmax(tokens == FINAL, axis=1)
     length = (end - start)[called]
     assert length.min() == 2 and length.max() == 16 and (start[called] == 2).all()
     assert np.array_equal((1 - mask)[called].sum(axis=1) - (tokens[called] == PAD).sum(axis=1), length)
     rows = np.flatnonzero(called)
     shown, said, asked = tokens[rows, end[rows] - 1], tokens[rows, end[rows] + 1], tokens[rows, 1]
-    # of the 70 that call, 55 ask for their own key or hit it by chance (1.5), and 55 repeat the entry or hit it by chance (1.5)
+    # of the 70 that call, 55 ask for their own key or hit it by chance (1.5), and 55 repeat the entry or hit it by
+    # chance (1.5)
     assert abs((asked == key[rows, 2]).mean() - 56.5 / 70) < 0.015 and abs((shown == said).mean() - 56.5 / 70) < 0.015
 
 
@@ -222,7 +271,9 @@ def test_the_supervised_policy_has_not_learnt_to_write_the_replies_itself(looked
     batch, policy = looked_up[8], tasks.checkpoint("lookup")
     written = batch.valid_mask - batch.response_mask
     logp, _, _ = policy.token_logp(batch.prompt, batch.tokens, written)
-    assert -(logp.sum() / written.sum()) > np.log(20)       # worse than uniform: these tokens were masked, and nothing else taught them
+    assert -(logp.sum() / written.sum()) > np.log(
+        20
+    )  # worse than uniform: these tokens were masked, and nothing else taught them
 
 
 @pytest.mark.parametrize("name", ["add", "lookup"])
@@ -233,7 +284,7 @@ def test_the_shipped_policies_are_what_fitting_the_demonstrations_gives(name, ad
         assert np.abs(tasks.exact_pass(shipped) - tasks.exact_pass(made)).max() < 0.02
     batch = rollouts(shipped, {"add": tasks.Add(), "lookup": tasks.Lookup()}[name], np.arange(300) % 10)
     one, other = (policy.token_logp(batch.prompt, batch.tokens, batch.response_mask)[0] for policy in (shipped, made))
-    assert np.abs(one - other).sum() / batch.response_mask.sum() < 0.01         # nats a token; 32 bits alone give 1e-7
+    assert np.abs(one - other).sum() / batch.response_mask.sum() < 0.01  # nats a token; 32 bits alone give 1e-7
 
 
 def test_a_checkpoint_is_small_and_exact_in_32_bits(add):

@@ -1,4 +1,5 @@
 """The tiny language model: what it sees, that its log-probs are exact, and that its gradients are right."""
+
 import itertools
 
 import numpy as np
@@ -49,7 +50,9 @@ def test_text_and_tokens_are_exact_inverses():
     for tokens in itertools.product(range(V), repeat=2):
         assert tinylm.encode(tinylm.decode(tokens)) == list(tokens)
     assert tinylm.encode("hmm Final: 12<eos>") == [HMM, FINAL, 1, 2, EOS]
-    assert not [(a, b) for a in tinylm.TEXT for b in tinylm.TEXT if a != b and b.startswith(a)]      # so any text is read one way
+    assert not [
+        (a, b) for a in tinylm.TEXT for b in tinylm.TEXT if a != b and b.startswith(a)
+    ]  # so any text is read one way
 
 
 @given(st.lists(st.integers(0, V - 1)))
@@ -59,8 +62,14 @@ def test_retokenizing_never_drifts(tokens):
 
 def test_a_position_sees_the_prompt_and_the_four_tokens_before_it():
     seen = tinylm.contexts(np.array([[1, 2, 3, 4]]), np.array([[5, 6, 7, 8, 9, 0]]))
-    assert seen[0].tolist() == [[1, 2, 3, 4, PAD, PAD, PAD, PAD], [1, 2, 3, 4, PAD, PAD, PAD, 5], [1, 2, 3, 4, PAD, PAD, 5, 6],
-                                [1, 2, 3, 4, PAD, 5, 6, 7], [1, 2, 3, 4, 5, 6, 7, 8], [1, 2, 3, 4, 6, 7, 8, 9]]
+    assert seen[0].tolist() == [
+        [1, 2, 3, 4, PAD, PAD, PAD, PAD],
+        [1, 2, 3, 4, PAD, PAD, PAD, 5],
+        [1, 2, 3, 4, PAD, PAD, 5, 6],
+        [1, 2, 3, 4, PAD, 5, 6, 7],
+        [1, 2, 3, 4, 5, 6, 7, 8],
+        [1, 2, 3, 4, 6, 7, 8, 9],
+    ]
 
 
 def test_nothing_at_or_after_a_position_leaks_into_it():
@@ -72,7 +81,9 @@ def test_nothing_at_or_after_a_position_leaks_into_it():
         later = tokens.copy()
         later[:, t:] = (later[:, t:] + 7) % V
         changed_logp, changed_entropy, _ = policy.token_logp(prompt, later, everywhere)
-        assert np.array_equal(changed_logp[:, :t], logp[:, :t]) and np.array_equal(changed_entropy[:, : t + 1], entropy[:, : t + 1])
+        assert np.array_equal(changed_logp[:, :t], logp[:, :t]) and np.array_equal(
+            changed_entropy[:, : t + 1], entropy[:, : t + 1]
+        )
         assert np.array_equal(decode(later, t), decode(tokens, t))
 
 
@@ -87,7 +98,9 @@ def test_its_log_probs_are_those_of_the_net_written_out_with_one_hot_vectors(tem
     prompt, tokens, mask = rows()
     policy = busy(tinylm.Policy())
     x = np.eye(V)[tinylm.contexts(prompt, tokens)].reshape(*tokens.shape, 8 * V)
-    logits = (np.tanh(x @ policy.params["W1"] + policy.params["b1"]) @ policy.params["W2"] + policy.params["b2"]) / temperature
+    logits = (
+        np.tanh(x @ policy.params["W1"] + policy.params["b1"]) @ policy.params["W2"] + policy.params["b2"]
+    ) / temperature
     log_pi = logits - np.log(np.exp(logits).sum(axis=2, keepdims=True))
     logp, entropy, _ = policy.token_logp(prompt, tokens, mask, temperature)
     assert np.allclose(logp, np.take_along_axis(log_pi, tokens[:, :, None], 2)[:, :, 0] * mask, rtol=0, atol=1e-12)
@@ -109,8 +122,15 @@ def test_the_gradient_agrees_with_central_differences(temperature):
     policy, dlogp = busy(tinylm.Policy()), np.random.default_rng(4).normal(size=mask.shape) * mask
     _, _, cache = policy.token_logp(prompt, tokens, mask, temperature)
     grads = policy.backward(cache, dlogp)
-    assert {name: array.shape for name, array in grads.items()} == {name: array.shape for name, array in policy.params.items()}
-    assert relative_error(lambda: (policy.token_logp(prompt, tokens, mask, temperature)[0] * dlogp).sum(), policy.params, grads) < 1e-5
+    assert {name: array.shape for name, array in grads.items()} == {
+        name: array.shape for name, array in policy.params.items()
+    }
+    assert (
+        relative_error(
+            lambda: (policy.token_logp(prompt, tokens, mask, temperature)[0] * dlogp).sum(), policy.params, grads
+        )
+        < 1e-5
+    )
 
 
 def test_tokens_off_the_mask_have_no_gradient():
@@ -166,4 +186,11 @@ def test_the_gradient_of_the_critic_agrees_with_central_differences():
     critic, seen = busy(tinylm.Critic()), {}
     critic.optimizer = type("Recorder", (), {"step": staticmethod(lambda params, grads: seen.update(grads))})
     critic.fit(prompt, tokens, mask, returns)
-    assert relative_error(lambda: (((critic.values(prompt, tokens, mask) - returns) * mask) ** 2).sum() / mask.sum(), critic.params, seen) < 1e-5
+    assert (
+        relative_error(
+            lambda: (((critic.values(prompt, tokens, mask) - returns) * mask) ** 2).sum() / mask.sum(),
+            critic.params,
+            seen,
+        )
+        < 1e-5
+    )

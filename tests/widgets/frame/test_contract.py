@@ -1,4 +1,5 @@
 """What every widget promises; a new one is tested by existing."""
+
 import ast
 import json
 import random
@@ -43,7 +44,11 @@ def test_what_the_sentence_says_mends_it_does(name):
 def mended(k, sentence):
     """The knobs after a sentence of the form "Label: value, Label: value."."""
     value_of = r"(?:^|[.,] ){}: (.+?)(?=, [A-Z]|\. [A-Z]|\.$)"
-    told = {f.name: said[1] for f in fields(k) if (said := re.search(value_of.format(re.escape(f.metadata["label"])), sentence))}
+    told = {
+        f.name: said[1]
+        for f in fields(k)
+        if (said := re.search(value_of.format(re.escape(f.metadata["label"])), sentence))
+    }
     assert told, f"no knob's label is in: {sentence}"
     return replace(k, **{f.name: host.parsed(f, spelled(f, told[f.name])) for f in fields(k) if f.name in told})
 
@@ -83,7 +88,11 @@ def test_every_knob_changes_something_visible(name):
     for f in fields(w.Knobs):
         moves = [(k, replace(k, **{f.name: v})) for k in w.PRESETS.values() for v in ends(f) if v != getattr(k, f.name)]
         # most knobs show in the first frames already; the others act later in the training
-        assert any(seen(look(name, there)) != seen(look(name, here)) for look in (early_frame, frame_of) for here, there in moves), f"{f.name} changes nothing"
+        assert any(
+            seen(look(name, there)) != seen(look(name, here))
+            for look in (early_frame, frame_of)
+            for here, there in moves
+        ), f"{f.name} changes nothing"
 
 
 @every_widget
@@ -109,7 +118,10 @@ def test_panels_say_what_they_show_in_which_unit(name):
 
 @every_widget
 def test_axes_stay_where_they_are_while_a_run_grows(name):
-    ranges = [[(p["layout"][a].get("range"), p["layout"][a]["type"]) for p in f["panels"] for a in ("xaxis", "yaxis")] for f in every_frame(name)]
+    ranges = [
+        [(p["layout"][a].get("range"), p["layout"][a]["type"]) for p in f["panels"] for a in ("xaxis", "yaxis")]
+        for f in every_frame(name)
+    ]
     assert all(r == ranges[0] for r in ranges)
 
 
@@ -119,7 +131,9 @@ def test_readouts_are_three_to_five_with_a_source_that_is_a_definition(name):
     assert 3 <= len(readouts) <= 5
     for r in readouts:
         path, line = re.fullmatch(r"(sim/.+\.py)#L(\d+)", r["source"]).groups()
-        definitions = (n for n in ast.walk(ast.parse((ROOT / path).read_text())) if isinstance(n, ast.FunctionDef | ast.ClassDef))
+        definitions = (
+            n for n in ast.walk(ast.parse((ROOT / path).read_text())) if isinstance(n, ast.FunctionDef | ast.ClassDef)
+        )
         assert int(line) in {min([n.lineno, *(d.lineno for d in n.decorator_list)]) for n in definitions}
 
 

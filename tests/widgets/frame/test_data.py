@@ -1,4 +1,5 @@
 """The table and the file behind a figure."""
+
 import csv
 import io
 import re
@@ -10,14 +11,20 @@ from widgets.frame import data
 from widgets.frame.host import plain
 from widgets.frame.marks import band, each_run, heat, line, panel
 
-CURVE = panel("Loss", "nats", line(np.arange(100.0), np.arange(100) / 8, "the “mean”, of six"), line([0, 1], [2, 3], "second"))
+CURVE = panel(
+    "Loss", "nats", line(np.arange(100.0), np.arange(100) / 8, "the “mean”, of six"), line([0, 1], [2, 3], "second")
+)
 RUNS = panel("Runs", "", each_run(np.arange(3), [np.array([1, 2, np.nan]), np.array([4, 5, 6])]))
 CELLS = panel("Cells", "", heat([1, 2], ["a", "b"], np.array([[1, 2], [3, 4]]), "kind"))
 
 
 def saved(*panels):
     link = data.file(plain(list(panels)), "loss")
-    return list(csv.reader(io.StringIO(unquote(re.search(r'download="loss.csv" href="data:text/csv;charset=utf-8,([^"]*)"', link)[1]))))
+    return list(
+        csv.reader(
+            io.StringIO(unquote(re.search(r'download="loss.csv" href="data:text/csv;charset=utf-8,([^"]*)"', link)[1]))
+        )
+    )
 
 
 def test_the_file_holds_every_point_of_every_curve():
@@ -27,7 +34,14 @@ def test_the_file_holds_every_point_of_every_curve():
 
 
 def test_gaps_between_runs_are_no_points_and_a_missing_value_is_empty():
-    assert [row[2:] for row in saved(RUNS)[1:]] == [["0.0", "1.0"], ["1.0", "2.0"], ["2.0", ""], ["0.0", "4.0"], ["1.0", "5.0"], ["2.0", "6.0"]]
+    assert [row[2:] for row in saved(RUNS)[1:]] == [
+        ["0.0", "1.0"],
+        ["1.0", "2.0"],
+        ["2.0", ""],
+        ["0.0", "4.0"],
+        ["1.0", "5.0"],
+        ["2.0", "6.0"],
+    ]
 
 
 def test_a_cell_is_named_by_its_column_and_row():

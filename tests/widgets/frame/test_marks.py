@@ -13,4 +13,7 @@ def test_runs_in_one_mark_are_parted_by_gaps(x):
 
 
 def test_a_word_below_a_curve_hangs_from_it():
-    assert [marks.label(0, 1, "word", below=below)["annotations"][0]["yanchor"] for below in (False, True)] == ["bottom", "top"]
+    assert [marks.label(0, 1, "word", below=below)["annotations"][0]["yanchor"] for below in (False, True)] == [
+        "bottom",
+        "top",
+    ]
