@@ -1,5 +1,5 @@
 import re
-from collections import deque
+from functools import partial
 
 import numpy as np
 import pytest
@@ -8,15 +8,14 @@ from sim.algorithms import reinforce
 from sim.experiments import cut_arrows
 from sim.worlds import modsum
 from tests.lessons.prose import Lesson
+from tests.widgets import catalogue
 from widgets import orientation
-from widgets.orientation import Knobs
 
 LESSON = Lesson("00")
 START = modsum.exact(modsum.Policy().params["theta"])["pass_rate"]
 
 
-def settled(**knobs):
-    return deque(orientation.run(Knobs(**knobs)), maxlen=1)[0]
+settled = partial(catalogue.last, orientation)
 
 
 @pytest.mark.parametrize("digits, right", [([1, 2], True), ([3], True), ([3, 3, 3, 1], True), ([2, 2], False)])

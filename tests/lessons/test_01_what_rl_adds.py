@@ -1,9 +1,6 @@
 """The numbers of the lesson on what reinforcement learning adds, recomputed."""
 
 import re
-from functools import cache
-from unittest.mock import patch
-from urllib.parse import parse_qsl
 
 import numpy as np
 import pytest
@@ -11,20 +8,13 @@ import pytest
 from sim.estimators import kl
 from sim.worlds import bandit, tasks, tinylm
 from tests.lessons.prose import Lesson
+from tests.widgets.test_what_rl_adds import result
 from widgets import what_rl_adds as widget
-from widgets.frame import host
 from widgets.what_rl_adds import EXACT, SFT, Knobs
 
 LESSON = Lesson("01")
 SHOWN, REWARD = np.array([0.30, 0.15, 0.15, 0.25, 0.15]), np.array([1.0, 0, 0, 0, 0])
 LAZY = dict(offset=10, baseline="none")
-
-
-@cache
-def result(**knobs):
-    with patch.object(widget, "language_model", lambda k: iter([(0, 0.3, np.nan)])):
-        (only,) = widget.run(Knobs(**knobs))
-    return only
 
 
 def failed(**knobs):
@@ -133,10 +123,3 @@ def test_the_answers():
     LESSON.says("0.996", result(shown=0.9).J[-1].mean())
     LESSON.says("0.991", result(shown=0.01).J[-1].mean())
     assert np.flatnonzero(result(shown=0.01).J.mean(axis=1) > 0.9)[0] == 138 and "at update 138" in LESSON.text
-
-
-def test_every_knob_link_is_a_setting_of_the_widget():
-    links = re.findall(r'\(#what_rl_adds\)\{ data-knobs="([^"]+)" \}', LESSON.text)
-    assert len(links) >= 10
-    for link in links:
-        host.knobs_from(Knobs, dict(parse_qsl(link)))

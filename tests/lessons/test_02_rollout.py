@@ -1,8 +1,6 @@
 """The numbers of the lesson on rollouts, recomputed."""
 
-import re
-from functools import cache
-from urllib.parse import parse_qsl
+from functools import partial
 
 import numpy as np
 import pytest
@@ -14,18 +12,15 @@ from sim.framework.rollout import nucleus
 from sim.worlds import tasks
 from sim.worlds.tinylm import PAD, TEXT, log_softmax
 from tests.lessons.prose import Lesson
+from tests.widgets import catalogue
 from widgets import rollout as widget
-from widgets.frame import host
 from widgets.rollout import EACH, ONCE, ONE, Knobs
 
 LESSON = Lesson("02")
 LOGITS = np.array([[2.0, 1.0, 0.0, -1.0]])
 
 
-@cache
-def last(**knobs):
-    *_, result = widget.run(Knobs(**knobs))
-    return result
+last = partial(catalogue.last, widget)
 
 
 def after(**knobs):
@@ -117,10 +112,3 @@ def test_what_temperature_does_before_training():
     assert min(widget.TEMPERATURES, key=lambda tau: widget.without_signal(tau, 8)) == 0.5
     LESSON.says("0.18", np.mean([frame.live_groups for frame in trained(16, 8, 0, 4, 0.05)[10:]]))
     LESSON.says("9.06", np.mean([frame.live_groups for frame in trained(16, 8, 0, 4)[10:]]))
-
-
-def test_every_knob_link_is_a_setting_of_the_widget():
-    links = re.findall(r'\(#rollout\)\{ data-knobs="([^"]+)" \}', LESSON.text)
-    assert len(links) >= 10
-    for link in links:
-        host.knobs_from(Knobs, dict(parse_qsl(link)))

@@ -1,8 +1,6 @@
 """The numbers of the lesson on reward and reference, recomputed."""
 
 import re
-from functools import cache
-from urllib.parse import parse_qsl
 
 import numpy as np
 import pytest
@@ -14,18 +12,16 @@ from sim.experiments.runs import add_run
 from sim.worlds import tasks, tinylm
 from sim.worlds.scorer import score
 from tests.lessons.prose import Lesson
+from tests.widgets import catalogue
 from widgets import reward_and_reference as widget
-from widgets.frame import host
 from widgets.reward_and_reference import ALIAS, Knobs
 
 LESSON = Lesson("03")
 REF = hacking.reference(0.15)
 
 
-@cache
 def end(**knobs):
-    *_, result = widget.run(Knobs(**knobs))
-    return result.points[-1]
+    return catalogue.last(widget, **knobs).points[-1]
 
 
 def test_the_table_of_five_answers():
@@ -126,13 +122,6 @@ def test_the_alias_and_the_collapsed_log():
     assert abs(end(reference=ALIAS).kl_logged) < 1e-9
     errors = next(widget.run(Knobs(beta=0.001))).errors
     LESSON.says("0.85", -errors[2].mean())
-
-
-def test_every_knob_link_is_a_setting_of_the_widget():
-    links = re.findall(r'\(#reward_and_reference\)\{ data-knobs="([^"]+)" \}', LESSON.text)
-    assert len(links) >= 8
-    for link in links:
-        host.knobs_from(Knobs, dict(parse_qsl(link)))
 
 
 def test_the_answers():

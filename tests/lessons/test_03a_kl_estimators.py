@@ -4,7 +4,6 @@ import re
 from urllib.parse import parse_qsl
 
 import numpy as np
-import pytest
 from scipy.optimize import brentq
 
 from sim.estimators import kl
@@ -139,16 +138,6 @@ def test_the_confident_pair():
     LESSON.says("0.575", kl.divergence(confident, ref))
     variance = kl.k_moments(confident, ref, confident).variance
     LESSON.says("2.83", np.sqrt(variance[2] / variance[0]))
-
-
-LINKS = re.findall(r'\(#kl_estimators\)\{ data-knobs="([^"]+)" \}', LESSON.text)
-
-
-@pytest.mark.parametrize("link", LINKS)
-def test_every_link_turns_knobs_that_exist(link):
-    form = dict(parse_qsl(link, strict_parsing=True))
-    assert set(form) <= set(Knobs.__dataclass_fields__)
-    host.knobs_from(Knobs, form)
 
 
 def test_one_link_before_the_widget_breaks_and_the_others_do_not():

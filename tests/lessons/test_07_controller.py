@@ -1,9 +1,8 @@
 """The numbers of the lesson on the controller, recomputed."""
 
 import re
-from functools import cache
+from functools import partial
 from types import SimpleNamespace
-from urllib.parse import parse_qsl
 
 import numpy as np
 import pytest
@@ -13,10 +12,10 @@ from sim.experiments import faults
 from sim.framework.iteration import updates_per_iteration
 from sim.worlds import tasks, tinylm
 from tests.lessons.prose import Lesson
+from tests.widgets import catalogue
 from tools.pages import maps, recording
 from widgets import controller
 from widgets.controller import Knobs
-from widgets.frame import host
 
 LESSON = Lesson("07")
 ROWS = {
@@ -32,10 +31,7 @@ ROWS = {
 }
 
 
-@cache
-def last(**knobs):
-    *_, result = controller.run(Knobs(**knobs))
-    return result
+last = partial(catalogue.last, controller)
 
 
 def passed(**knobs):
@@ -104,13 +100,6 @@ def test_what_prompts_kept_out_show():
     LESSON.says("0.926", rates[-1][learned].mean())
     LESSON.says("0.321", rates[0][controller.HELD_OUT].mean())
     LESSON.says("0.380", rates[-1][controller.HELD_OUT].mean())
-
-
-def test_every_knob_link_is_a_setting_of_the_widget():
-    links = re.findall(r'\(#controller\)\{ data-knobs="([^"]+)" \}', LESSON.text)
-    assert len(links) >= 6
-    for link in links:
-        host.knobs_from(Knobs, dict(parse_qsl(link)))
 
 
 def test_the_map_shows_the_arrays_themselves():

@@ -1,8 +1,7 @@
 """The numbers of the lesson on agentic training, recomputed."""
 
 import re
-from functools import cache
-from urllib.parse import parse_qsl
+from functools import partial
 
 import numpy as np
 import pytest
@@ -10,17 +9,13 @@ import pytest
 from sim.experiments import tool_masking
 from sim.worlds import tinylm
 from tests.lessons.prose import Lesson
+from tests.widgets import catalogue
 from widgets import agentic
-from widgets.agentic import Knobs
-from widgets.frame import host
 
 LESSON = Lesson("08")
 
 
-@cache
-def last(**knobs):
-    *_, result = agentic.run(Knobs(**knobs))
-    return result
+last = partial(catalogue.last, agentic)
 
 
 def right(**knobs):
@@ -94,10 +89,3 @@ def test_the_near_misses():
     LESSON.says("0.988", right(denominator="all tokens"))
     LESSON.says("0.988", right(masked=False, fill="0"))
     LESSON.says("0.484", last(masked=False, fill="0")[-1].mean_ratio)
-
-
-def test_every_knob_link_is_a_setting_of_the_widget():
-    links = re.findall(r'\(#agentic\)\{ data-knobs="([^"]+)" \}', LESSON.text)
-    assert len(links) >= 6
-    for link in links:
-        host.knobs_from(Knobs, dict(parse_qsl(link)))

@@ -1,8 +1,6 @@
 """The numbers of the lesson on REINFORCE, recomputed."""
 
-import re
-from functools import cache
-from urllib.parse import parse_qsl
+from functools import partial
 
 import numpy as np
 import pytest
@@ -13,18 +11,14 @@ from sim.framework.env import Verifier
 from sim.framework.rollout import RolloutEngine
 from sim.worlds import modsum, tasks
 from tests.lessons.prose import Lesson
+from tests.widgets import catalogue
 from widgets import reinforce
-from widgets.frame import host
-from widgets.reinforce import Knobs
 
 LESSON = Lesson("09")
 J = gradient_noise.expected_reward(LOGITS, REWARD)
 
 
-@cache
-def last(**knobs):
-    *_, result = reinforce.run(Knobs(**knobs))
-    return result
+last = partial(catalogue.last, reinforce)
 
 
 def signed(value, digits):
@@ -136,10 +130,3 @@ def test_what_was_to_be_seen():
     LESSON.says("1.73", last().entropy.mean())
     assert np.ptp(last(offset=-2.0).pass_rate[:, -1]) > 2 * np.ptp(last(offset=-1.0).pass_rate[:, -1])
     LESSON.says("22", 100 * modsum.exact(modsum.Policy().params["theta"])["pass_rate"].mean())
-
-
-def test_every_knob_link_is_a_setting_of_the_widget():
-    links = re.findall(r'\(#reinforce\)\{ data-knobs="([^"]+)" \}', LESSON.text)
-    assert len(links) >= 7
-    for link in links:
-        host.knobs_from(Knobs, dict(parse_qsl(link)))

@@ -1,8 +1,7 @@
 """The numbers of the lesson on PPO, recomputed."""
 
 import re
-from functools import cache
-from urllib.parse import parse_qsl
+from functools import partial
 
 import numpy as np
 import pytest
@@ -12,17 +11,14 @@ from sim.estimators import surrogate
 from sim.experiments.runs import modsum_run
 from sim.worlds import modsum
 from tests.lessons.prose import Lesson
+from tests.widgets import catalogue
 from widgets import ppo
-from widgets.frame import host
 from widgets.ppo import Knobs
 
 LESSON = Lesson("10")
 
 
-@cache
-def last(**knobs):
-    *_, result = ppo.run(Knobs(**knobs))
-    return result
+last = partial(catalogue.last, ppo)
 
 
 def finals(result):
@@ -107,13 +103,6 @@ def test_the_memory_of_four_models():
     trained, frozen = 2 + 4 + 12, 2
     LESSON.says("18", trained)
     LESSON.says("40", 2 * trained + 2 * frozen)
-
-
-def test_every_knob_link_is_a_setting_of_the_widget():
-    links = re.findall(r'\(#ppo\)\{ data-knobs="([^"]+)" \}', LESSON.text)
-    assert len(links) >= 6
-    for link in links:
-        host.knobs_from(Knobs, dict(parse_qsl(link)))
 
 
 def test_the_answers_about_the_break():

@@ -1,9 +1,7 @@
 """The numbers of the lesson on GRPO, recomputed."""
 
-import re
-from functools import cache
+from functools import partial
 from itertools import product
-from urllib.parse import parse_qsl
 
 import numpy as np
 import pytest
@@ -11,19 +9,15 @@ import pytest
 from sim.estimators import group_baselines
 from sim.worlds import modsum
 from tests.lessons.prose import Lesson
+from tests.widgets import catalogue
 from widgets import grpo
-from widgets.frame import host
-from widgets.grpo import Knobs
 
 LESSON = Lesson("11")
 HOPELESS = "almost never right"
 SIZES = (2, 4, 8, 16, 64)
 
 
-@cache
-def last(**knobs):
-    *_, result = grpo.run(Knobs(**knobs))
-    return result
+last = partial(catalogue.last, grpo)
 
 
 def end(**knobs):
@@ -142,10 +136,3 @@ def test_the_pair_that_differs_by_rounding():
         pair.mean() == pair.max() and np.nextafter(pair[0, 0], 1) == pair[0, 1]
     )  # neighbors: no number lies between them
     np.testing.assert_allclose(group_baselines.z_score(np.array([[0.3, 0.4]]), eps=0.0), [[-(0.5**0.5), 0.5**0.5]])
-
-
-def test_every_knob_link_is_a_setting_of_the_widget():
-    links = re.findall(r'\(#grpo\)\{ data-knobs="([^"]+)" \}', LESSON.text)
-    assert len(links) >= 6
-    for link in links:
-        host.knobs_from(Knobs, dict(parse_qsl(link)))

@@ -1,25 +1,20 @@
 """The numbers of the lesson on RLOO, recomputed."""
 
-import re
-from functools import cache
-from urllib.parse import parse_qsl
+from functools import partial
 
 import numpy as np
 
 from sim.estimators import gradient_noise, group_baselines
 from tests.lessons.prose import Lesson
+from tests.widgets import catalogue
 from widgets import rloo
-from widgets.frame import host
 from widgets.rloo import Knobs
 
 LESSON = Lesson("12")
 RATES = np.array([0.1, 0.5, 0.9])
 
 
-@cache
-def last(**knobs):
-    *_, result = rloo.run(Knobs(**knobs))
-    return result
+last = partial(catalogue.last, rloo)
 
 
 def ends(**knobs):
@@ -73,11 +68,5 @@ def test_reuse():
     LESSON.says("1.63", 1.05**10)
 
 
-def test_every_knob_link_is_a_setting_of_the_widget():
-    links = re.findall(r'\(#rloo\)\{ data-knobs="([^"]+)" \}', LESSON.text)
-    assert len(links) >= 6
-    for link in links:
-        host.knobs_from(Knobs, dict(parse_qsl(link)))
-    assert (
-        rloo.broken(Knobs(passes=4, learning_rate=4.0), last(passes=4, learning_rate=4.0)) is None
-    )  # the reader has to go on from there
+def test_the_link_that_reuses_the_batch_does_not_break_it_yet():  # the reader has to go on from there
+    assert rloo.broken(Knobs(passes=4, learning_rate=4.0), last(passes=4, learning_rate=4.0)) is None

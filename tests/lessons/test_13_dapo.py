@@ -1,8 +1,7 @@
 """The numbers of the lesson on DAPO, recomputed."""
 
 import re
-from functools import cache
-from urllib.parse import parse_qsl
+from functools import partial
 
 import numpy as np
 import pytest
@@ -13,17 +12,13 @@ from sim.estimators import clip_entropy, group_baselines
 from sim.experiments.runs import modsum_run
 from sim.worlds import modsum
 from tests.lessons.prose import Lesson
+from tests.widgets import catalogue
 from widgets import dapo
-from widgets.dapo import Knobs
-from widgets.frame import host
 
 LESSON = Lesson("13")
 
 
-@cache
-def last(**knobs):
-    *_, result = dapo.run(Knobs(**knobs))
-    return result
+last = partial(catalogue.last, dapo)
 
 
 def test_the_table_of_live_groups():
@@ -122,10 +117,3 @@ def test_the_answer_about_the_price():
     LESSON.says("0.458", cut[4][0])
     LESSON.says("0.169", cut[4][1])
     LESSON.says("0.162", cut[0][1])
-
-
-def test_every_knob_link_is_a_setting_of_the_widget():
-    links = re.findall(r'\(#dapo\)\{ data-knobs="([^"]+)" \}', LESSON.text)
-    assert len(links) >= 8
-    for link in links:
-        host.knobs_from(Knobs, dict(parse_qsl(link)))

@@ -1,8 +1,7 @@
 """The numbers of the lesson on Dr.GRPO, recomputed."""
 
 import re
-from functools import cache
-from urllib.parse import parse_qsl
+from functools import partial
 
 import numpy as np
 import pytest
@@ -14,17 +13,14 @@ from sim.estimators import group_baselines, length_bias, std_weight
 from sim.experiments.runs import add_run, modsum_run
 from sim.worlds import modsum
 from tests.lessons.prose import Lesson
+from tests.widgets import catalogue
 from widgets import dr_grpo
 from widgets.dr_grpo import Knobs
-from widgets.frame import host
 
 LESSON = Lesson("14")
 
 
-@cache
-def last(**knobs):
-    *_, result = dr_grpo.run(Knobs(**knobs))
-    return result
+last = partial(catalogue.last, dr_grpo)
 
 
 def test_the_four_completions():
@@ -135,10 +131,3 @@ def test_groups_of_two_and_three_have_one_deviation_and_are_live_in_proportion_t
         for p in (0.02, 0.1, 0.5, 0.9):
             assert group_baselines.live_probability(p, K) == pytest.approx(factor * p * (1 - p), abs=1e-12)
             assert std_weight.std_weight(p, K) == pytest.approx(std_weight.std_weight(0.5, K), abs=1e-9)
-
-
-def test_every_knob_link_is_a_setting_of_the_widget():
-    links = re.findall(r'\(#dr_grpo\)\{ data-knobs="([^"]+)" \}', LESSON.text)
-    assert len(links) >= 8
-    for link in links:
-        host.knobs_from(Knobs, dict(parse_qsl(link)))

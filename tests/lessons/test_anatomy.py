@@ -12,6 +12,7 @@ from widgets.frame import host
 
 ROOT = Path(__file__).parents[2]
 FINISHED = [lesson for lesson in lessons.finished() if lesson.number != "00"]
+WITH_WIDGET = [page for page in sorted((ROOT / "lessons").glob("*.md")) if "```widget" in page.read_text("utf-8")]
 every_lesson = pytest.mark.parametrize("lesson", FINISHED, ids=lambda lesson: lesson.stem)
 ORDER = ["```widget", "## In production", "!!! errata", "## The code", "## Check yourself", "## Sources"]
 
@@ -23,8 +24,10 @@ def parts(lesson):
 
 
 def knob_links(text):
-    """The pairs of every link, in the page's order."""
-    return [parse_qsl(query, keep_blank_values=True) for query in re.findall(r'\{[^}\n]*data-knobs="([^"]+)"', text)]
+    """(widget, pairs) of every link that turns knobs, in the page's order."""
+    links = re.findall(r'\]\(#(\w+)\)\{ data-knobs="([^"]+)" \}', text)
+    assert len(links) == text.count("data-knobs"), "a link that turns knobs is [words](#NAME){ data-knobs=… }"
+    return [(name, parse_qsl(query, keep_blank_values=True)) for name, query in links]
 
 
 @every_lesson
@@ -53,12 +56,15 @@ def test_three_questions_one_of_which_a_knob_answers(lesson):
     assert any("data-knobs" in quiz for quiz in quizzes)
 
 
-@every_lesson
-def test_links_in_the_prose_turn_knobs_that_exist_to_values_on_offer(lesson):
-    _, text, _ = parts(lesson)
-    assert len(knob_links(text.split("```widget")[0])) >= 2, "two or three things to try stand before the widget"
-    for asked in knob_links(text):
-        knobs = host.widget(lesson.widget).Knobs
+@pytest.mark.parametrize("page", WITH_WIDGET, ids=lambda page: page.stem)
+def test_links_in_the_prose_turn_knobs_that_exist_to_values_on_offer(page):
+    text = page.read_text(encoding="utf-8")
+    before, widget = re.search(r"(.*?)^```widget\n(\w+)$", text, re.M | re.S).groups()
+    knobs = host.widget(widget).Knobs
+    assert len(knob_links(before)) >= 2, "two or three things to try stand before the widget"
+    assert len(knob_links(text)) >= 4, "fewer than four links of the page turn its knobs"
+    for name, asked in knob_links(text):
+        assert name == widget, f"a link turns the knobs of {name}; the page's widget is {widget}"
         assert len(dict(asked)) == len(asked), f"{asked} names a knob twice"
         assert dict(asked).keys() <= knobs.__dataclass_fields__.keys()
         taken = host.knobs_from(knobs, dict(asked))

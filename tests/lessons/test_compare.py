@@ -1,8 +1,7 @@
 """The numbers of the page that compares any two algorithms, recomputed."""
 
 import re
-from functools import cache
-from urllib.parse import parse_qsl
+from functools import partial
 
 import numpy as np
 import pytest
@@ -11,10 +10,9 @@ from sim.algorithms import grpo
 from sim.experiments.runs import modsum_run
 from sim.worlds import modsum
 from tests.lessons.prose import LESSONS, Lesson
+from tests.widgets import catalogue
 from tools.pages import lineage
 from widgets import compare
-from widgets.compare import Knobs
-from widgets.frame import host
 
 
 class Page(Lesson):
@@ -28,10 +26,7 @@ class Page(Lesson):
 PAGE = Page("compare.md")
 
 
-@cache
-def last(**knobs):
-    *_, result = compare.run(Knobs(**knobs))
-    return result
+last = partial(catalogue.last, compare)
 
 
 def ends(pair):
@@ -77,10 +72,3 @@ def test_sixteen_passes_with_a_clip_and_without_a_ratio():
 def test_every_arrow_of_the_drawing_is_a_patch_on_the_page():
     there = re.findall(r"^```patch\nsim/algorithms/(\w+)\.py -> sim/algorithms/(\w+)\.py$", PAGE.text, re.M)
     assert {(lineage.NODES[old][0], lineage.NODES[new][0]) for old, new in lineage.EDGES} <= set(there)
-
-
-def test_every_knob_link_is_a_setting_of_the_widget():
-    links = re.findall(r'\(#compare\)\{ data-knobs="([^"]+)" \}', PAGE.text)
-    assert len(links) >= 4
-    for link in links:
-        host.knobs_from(Knobs, dict(parse_qsl(link)))
