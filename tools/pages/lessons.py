@@ -1,5 +1,5 @@
 """The catalogue of finished lessons: their order from the navigation in mkdocs.yml, everything else from each lesson's
-own file.
+own file; what a part answers stands in lessons/data/parts.yml.
 """
 
 import html
@@ -11,19 +11,10 @@ from pathlib import Path
 
 import yaml
 
-from tools.pages import frames, thumbnails
+from tools.pages import frames, texts, thumbnails
 
 ROOT = Path(__file__).parents[2]
 WORDS_A_MINUTE = 200
-
-ANSWERS = {  # what a part answers, in one line, under its title
-    "Part I": "What surrounds the loss? Six roles and the loop that joins them, one role at a time.",
-    "Part II": "What changes when only the loss is swapped? One formula, and each algorithm as a short difference "
-    "from the one before it.",
-    "Part III": "Where does the reward come from, and what do the machines do while you wait?",
-    "Part IV": "What does the engineer of such a system own, and which kernels repay the work?",
-    "Part V": "Why has the field this shape, what is missing from it, and where does the time go?",
-}
 
 
 @dataclass(frozen=True)
@@ -116,8 +107,16 @@ def part_block(part, group):
     return (
         f'<div class="parthead" id="{numeral.lower().replace(" ", "-")}"><h2>{html.escape(part)}</h2><span '
         f'class="tot">{lessons} · {minutes} min</span>'
-        f'<p>{html.escape(ANSWERS[numeral])}</p></div><ol class="cards">{"".join(map(card, group))}</ol>'
+        f'<p>{html.escape(answer(numeral))}</p></div><ol class="cards">{"".join(map(card, group))}</ol>'
     )
+
+
+def answer(numeral):
+    """What a part answers, in one line, under its title."""
+    answers = texts.read("parts.yml")
+    if not answers.get(numeral):
+        raise ValueError(f"lessons/data/parts.yml does not say what {numeral} answers")
+    return answers[numeral]
 
 
 def card(page):

@@ -25,13 +25,17 @@ BROAD_BOXES = {
     "DAPO": (820, 112, 116),
     "Dr.GRPO": (820, 208, 116),
 }
-BROAD_WIRES = {  # path, arrow head (x, y, angle), words (x, y, anchor)
-    ("REINFORCE", "PPO"): ("M146 134H268", (276, 134, 0), (211, 124, "middle")),
-    ("PPO", "GRPO"): ("M372 134H500", (508, 134, 0), (436, 124, "middle")),
-    ("REINFORCE", "RLOO"): ("M72 112V36Q72 28 80 28H812", (820, 28, 0), (360, 19, "middle")),
-    ("GRPO", "RLOO"): ("M604 124H640Q648 124 648 116V58Q648 50 656 50H812", (820, 50, 0), (664, 66, "start")),
-    ("GRPO", "DAPO"): ("M604 134H812", (820, 134, 0), (664, 125, "start")),
-    ("GRPO", "Dr.GRPO"): ("M604 144H640Q648 144 648 152V222Q648 230 656 230H812", (820, 230, 0), (664, 221, "start")),
+BROAD_WIRES = {  # path, arrow head (x, y, angle), words (x, y, anchor, and how far below them their count stands)
+    ("REINFORCE", "PPO"): ("M146 134H268", (276, 134, 0), (211, 124, "middle", 26)),
+    ("PPO", "GRPO"): ("M372 134H500", (508, 134, 0), (436, 124, "middle", 26)),
+    ("REINFORCE", "RLOO"): ("M72 112V36Q72 28 80 28H812", (820, 28, 0), (360, 19, "middle", 26)),
+    ("GRPO", "RLOO"): ("M604 124H640Q648 124 648 116V58Q648 50 656 50H812", (820, 50, 0), (664, 66, "start", 17)),
+    ("GRPO", "DAPO"): ("M604 134H812", (820, 134, 0), (664, 125, "start", 26)),
+    ("GRPO", "Dr.GRPO"): (
+        "M604 144H640Q648 144 648 152V222Q648 230 656 230H812",
+        (820, 230, 0),
+        (664, 221, "start", 26),
+    ),
 }
 NARROW_BOXES = {
     "REINFORCE": (6, 4, 138),
@@ -42,11 +46,11 @@ NARROW_BOXES = {
     "Dr.GRPO": (30, 372, 114),
 }
 NARROW_WIRES = {
-    ("REINFORCE", "PPO"): ("M70 48V76", (70, 84, 90), (84, 62, "start")),
-    ("PPO", "GRPO"): ("M70 128V156", (70, 164, 90), (84, 142, "start")),
-    ("GRPO", "RLOO"): ("M16 208V266H22", (30, 266, 0), (154, 262, "start")),
-    ("GRPO", "DAPO"): ("M16 208V330H22", (30, 330, 0), (154, 326, "start")),
-    ("GRPO", "Dr.GRPO"): ("M16 208V394H22", (30, 394, 0), (154, 390, "start")),
+    ("REINFORCE", "PPO"): ("M70 48V76", (70, 84, 90), (84, 62, "start", 17)),
+    ("PPO", "GRPO"): ("M70 128V156", (70, 164, 90), (84, 142, "start", 17)),
+    ("GRPO", "RLOO"): ("M16 208V266H22", (30, 266, 0), (154, 262, "start", 17)),
+    ("GRPO", "DAPO"): ("M16 208V330H22", (30, 330, 0), (154, 326, "start", 17)),
+    ("GRPO", "Dr.GRPO"): ("M16 208V394H22", (30, 394, 0), (154, 390, "start", 17)),
 }
 HEIGHT, SAID = 44, "Which algorithm is a patch on which"
 
@@ -74,14 +78,13 @@ def drawn(boxes, wires, base, pages):
 
 
 def edge(old, new, path, head, words, base, pages):
-    x, y, anchor = words
+    x, y, anchor, below = words
     (hx, hy, angle), count = head, counted(old, new)
     inner = (
         f'<path class="hit" d="{path}"/><path class="wire" d="{path}"/><path class="head" d="M0 0L-10 -4.5V4.5Z" '
         f'transform="translate({hx} {hy}) rotate({angle})"/>'
         f'<text class="s" x="{x}" y="{y}" text-anchor="{anchor}">{EDGES[old, new]}</text>'
-        f'<text class="e" x="{x}" y="{y + (26 if y != 66 and angle == 0 and x != 154 else 17)}" '
-        f'text-anchor="{anchor}">{count}</text>'
+        f'<text class="e" x="{x}" y="{y + below}" text-anchor="{anchor}">{count}</text>'
     )
     return linked("edge", f"From {old} to {new}: {EDGES[old, new]}, {count} lines", NODES[new][1], inner, base, pages)
 

@@ -1,4 +1,5 @@
 """The pipeline map: two inline SVGs, broad and narrow, and a panel of text for each of its six roles and six arrows.
+Their text stands in lessons/data/map.yml.
 
 The panels are the version without scripts. Which one is seen and which arrows are cut are a form's radio buttons and
 check boxes; the style sheet follows them, part by part. site/assets/map.js chooses a panel at a click on the drawing.
@@ -7,7 +8,7 @@ check boxes; the style sheet follows them, part by part. site/assets/map.js choo
 import html
 from dataclasses import dataclass
 
-from tools.pages import lessons, recording
+from tools.pages import lessons, recording, texts
 
 
 @dataclass(frozen=True)
@@ -43,132 +44,8 @@ class Flow:
         return {"carries": self.carries, "cut it": self.cut}
 
 
-ROLES = {
-    "controller": Role(
-        "CONTROLLER",
-        "runs the seven steps, owns versions",
-        1,
-        "Controller",
-        job="Runs the seven steps in their order and knows which version of the weights every role holds.",
-        takes="prompts",
-        gives="a trained policy and the history of the run",
-        time="its own work is small; the waiting between roles is its doing",
-        fails="the rollout’s version falls behind the trainer’s",
-        about="07 19 22a 22c 28a",
-    ),
-    "rollout": Role(
-        "ROLLOUT",
-        "samples · old_logp",
-        2,
-        "Rollout",
-        job="Samples K completions for each of P prompts and writes down the log-probability of every token as it "
-        "is drawn, by the weights that drew it.",
-        takes="P prompts",
-        gives="tokens, old_logp and response_mask, each (N, T) with N = P·K",
-        time="usually the longest part: every new token reads all the weights",
-        fails="a ratio other than 1 before the first update",
-        about="02 20 20a 21 22b",
-    ),
-    "env": Role(
-        "ENV.verify",
-        "reward",
-        3,
-        "Env.verify",
-        job="Turns each completion into a number: decodes it, checks the answer, and runs the tools of an episode "
-        "with several turns.",
-        takes="tokens (N, T)",
-        gives="reward (N,) and the reason for it",
-        time="on processors, not accelerators; the batch waits for its slowest check",
-        fails="reward rises, accuracy on held-out prompts does not",
-        about="03 08 18 18a 18b 18c",
-    ),
-    "reference": Role(
-        "REFERENCE",
-        "frozen · ref_logp",
-        4,
-        "Reference",
-        job="The policy as it was before training, frozen. Says how likely it would have found each sampled "
-        "token. With β = 0 it is not needed.",
-        takes="tokens (N, T)",
-        gives="ref_logp (N, T)",
-        time="one forward pass over tokens that are already there",
-        fails="a logged KL of exactly 0, update after update",
-        about="03 03a",
-    ),
-    "algorithm": Role(
-        "ALGORITHM",
-        "advantage · loss",
-        5,
-        "Algorithm",
-        job="Two pure functions: from rewards to an advantage for each token, and from log-probabilities to a "
-        "loss with its gradient.",
-        takes="reward, masks, old_logp, ref_logp",
-        gives="advantage (N, T); loss and ∂loss/∂logp (N, T)",
-        time="negligible",
-        fails="every advantage 0",
-        about="04 09 10 10a 11 12 13 13a 14 14a 16 17a",
-    ),
-    "trainer": Role(
-        "TRAINER",
-        "forward · backward",
-        6,
-        "Trainer",
-        job="One forward pass, one backward pass, one optimizer step, as often as the algorithm asks. It knows no "
-        "algorithm by name.",
-        takes="the batch and a loss function",
-        gives="new weights, version + 1",
-        time="bound by arithmetic: it sees all tokens of a completion at once",
-        fails="a gradient norm that spikes, an entropy that falls to 0",
-        about="05 22 22d 22e",
-    ),
-}
-
-FLOWS = {
-    "trajs": Flow(
-        "trajs",
-        "Rollout to env.verify: whole trajectories, each with its row and the reason it stopped.",
-        carries="token ids (N, T), response_mask, stop reason",
-        cut="Nothing is scored: completions are served, and nobody learns whether they are right.",
-        about="02 03",
-    ),
-    "tokens": Flow(
-        "tokens",
-        "Rollout to reference: the same token ids, never text that has been encoded again.",
-        carries="token ids (N, T)",
-        cut="The reference has nothing to read, so there is nothing to stay close to.",
-        about="03",
-    ),
-    "reward": Flow(
-        "+reward",
-        "Env.verify to algorithm: one number for each completion, matched by row.",
-        carries="reward (N,)",
-        cut="Loop A, evaluation: pass rates are measured, every advantage is 0, the policy stays.",
-        about="03 18",
-    ),
-    "ref_logp": Flow(
-        "ref_logp",
-        "Reference to algorithm: the log-probability of each sampled token under the frozen policy.",
-        carries="log-probabilities (N, T)",
-        cut="Training without an anchor: the policy goes wherever the reward leads. Several recipes do this on "
-        "purpose.",
-        about="03 03a",
-    ),
-    "loss_fn": Flow(
-        "loss_fn",
-        "Algorithm to trainer: a function rather than data. The trainer calls it with its own log-probabilities.",
-        carries="a function that holds advantages and masks",
-        cut="Loop B, selection: the best of K can be picked by its score, but no weight moves.",
-        about="04 05",
-    ),
-    "sync": Flow(
-        "Weight sync",
-        "Trainer to rollout: a path, not a seventh role. Until fresh weights arrive, completions come from an "
-        "older policy.",
-        carries="state_dict: 8 billion weights at 2 bytes (bf16) are 16 GB",
-        cut="Every batch is sampled by the starting policy, one version further behind at each step.",
-        about="06 22c 22f",
-    ),
-}
+ROLES = texts.filled("map.yml", "roles", Role)
+FLOWS = texts.filled("map.yml", "flows", Flow)
 
 ORDER = (
     "controller",
