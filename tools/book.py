@@ -3,6 +3,7 @@
 import contextlib
 import hashlib
 import os
+import re
 import shutil
 import tempfile
 import time
@@ -26,6 +27,7 @@ SOURCES = [
     "package-lock.json",
 ]
 STAMP = ".built-from"
+A_LESSON = re.compile(r"lessons/(\S+, line \d+: the fence|data/).+")  # as tools/pages/fences.py and texts.py say it
 FAILED = "The pages were not built: the messages above say where. The pages built before are as they were."
 
 
@@ -71,10 +73,25 @@ def build(out, address=None):
 
 
 def step(command, variables):
-    status, lines = environment.run(
-        command, env=variables, shown=lambda line: line.strip() and not line.startswith(("INFO ", "  - "))
-    )
+    """Warnings and what they list are shown as they come. From an error on all is held back until the step has ended:
+    where it is a lesson's, its sentence says everything, and the traceback around it is not shown.
+    """
+    held, listing = [], False
+
+    def shown(line):
+        nonlocal listing
+        if held or line.startswith(("ERROR", "Traceback")):
+            held.append(line.rstrip())
+            return False
+        if line.startswith("  - "):
+            return listing
+        listing = line.startswith("WARNING")
+        return line.strip() and not line.startswith("INFO ")
+
+    status, lines = environment.run(command, env=variables, shown=shown)
     if status:
+        sentences = [found[0] for line in held if (found := A_LESSON.search(line))]
+        say("\n".join(f"  {line}" for line in sentences[:1] or held))
         if any("No space left on device" in line for line in lines):
             raise Stop("No space left on device")
         raise Stop(FAILED)

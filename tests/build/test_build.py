@@ -7,6 +7,7 @@ import hashlib
 import http.client
 import json
 import os
+import re
 import socket
 import struct
 import subprocess
@@ -263,6 +264,44 @@ def test_every_link_of_a_page_leads_somewhere(link, complaint, tmp_path):
     files.write(tmp_path / "ppo" / "index.html", f'<p id="here"><a class="x" href="{link}">')
     files.write(tmp_path / "ppo" / "code" / "kl.html", '<span id="L1">')
     assert list(links.broken(tmp_path)) == ([f"ppo/index.html: {link} {complaint}"] if complaint else [])
+
+
+def step_that_prints(*lines):
+    return [sys.executable, "-c", f"import sys; print({chr(10).join(lines)!r}); sys.exit(1)"]
+
+
+def test_of_a_fence_that_cannot_be_made_only_its_sentence_is_shown(capsys):
+    sentence = "lessons/11-grpo.md, line 7: the fence source: sim/estimators/kl.py defines no k9"
+    mkdocs = step_that_prints(
+        "INFO    -  Building documentation...",
+        f"ERROR   -  Error reading page '11-grpo.md': {sentence}",
+        "Traceback (most recent call last):",
+        '  File "fences.py", line 40, in formatter',
+        f"pymdownx.superfences.SuperFencesException: {sentence}",
+    )
+    with pytest.raises(Stop, match="not built"):
+        book.step(mkdocs, dict(os.environ))
+    assert capsys.readouterr().out.split("\n") == [f"  {sentence}", ""]
+
+
+def test_of_any_other_failure_all_is_shown(capsys):
+    crash = ["Traceback (most recent call last):", 'File "their.py", line 1', "KeyError: 'x'"]
+    with pytest.raises(Stop, match="not built"):
+        book.step(step_that_prints(*crash), dict(os.environ))
+    assert [line.strip() for line in capsys.readouterr().out.splitlines()] == crash
+
+
+def test_a_lesson_outside_the_navigation_stops_the_build_and_is_named(clone, capsys):
+    settings = (clone / "mkdocs.yml").read_text()
+    ours = (build.ROOT / "mkdocs.yml").read_text()
+    (validation,) = re.findall(r"^validation:\n(?:  .*\n)+", ours, flags=re.M)
+    files.write(clone / "mkdocs.yml", settings + validation + "nav: [index.md]\n")
+    book.build(clone / "_site")
+    files.write(clone / "lessons" / "09a-entropy-bonus.md", "unfinished")
+    with pytest.raises(Stop, match="not built"):
+        book.build(clone / "_site")
+    told = capsys.readouterr().out
+    assert 'not included in the "nav" configuration' in told and "- 09a-entropy-bonus.md" in told
 
 
 def test_a_link_that_a_fence_wrote_to_nowhere_stops_the_build(clone, capsys):

@@ -8,6 +8,7 @@ from mkdocs.yml.
 import functools
 import json
 import re
+import traceback
 from collections import Counter
 from dataclasses import fields
 from pathlib import Path
@@ -19,9 +20,11 @@ from pymdownx.superfences import SuperFencesException
 from tools.pages import drawing, frames, lessons, lineage, maps, quoting
 from widgets.frame import data, host
 
+ROOT = Path(__file__).parents[2]
+LESSONS, WIDGETS = ROOT / "lessons", ROOT / "widgets"
 KNOBS_IN_VIEW = 5
 PARTS = Environment(
-    loader=FileSystemLoader(Path(__file__).parents[2] / "site" / "parts"),
+    loader=FileSystemLoader(ROOT / "site" / "parts"),
     autoescape=True,
     undefined=StrictUndefined,
     trim_blocks=True,
@@ -30,16 +33,38 @@ PARTS = Environment(
 
 
 def loud(fence):
-    """SuperFences swallows a formatter's exception and prints the raw block; a broken lesson must break the build."""
+    """SuperFences swallows a formatter's exception and prints the raw block; a broken lesson must break the build, with
+    one sentence that says where and why. tools/book.py picks it out of the traceback.
+    """
 
     @functools.wraps(fence)  # Zensical pickles a formatter by its name
     def formatter(source, language, css_class, options, md, **kwargs):
         try:
             return fence(source.strip())
         except Exception as error:
-            raise SuperFencesException(f"```{language}\n{source}\n```\n{type(error).__name__}: {error}") from error
+            raise SuperFencesException(f"{place(language, source)}: {reason(error)}") from error
 
     return formatter
+
+
+def place(language, source):
+    """Page and line of a fence, found by its text: a formatter is not told where it stands."""
+    block = f"```{language}\n{source.rstrip()}\n```"
+    for path in sorted(LESSONS.glob("*.md")):
+        before, found, _ = path.read_text(encoding="utf-8").partition(block)
+        if found:
+            return f"lessons/{path.name}, line {before.count(chr(10)) + 1}: the fence {language}"
+    return f"the fence {language}, which stands in no lesson as it is"
+
+
+def reason(error):
+    """What an exception says, and the last line of sim/ or widgets/ that it came through."""
+    said = " ".join(str(error).split())
+    files = [(Path(frame.filename), frame.lineno) for frame in traceback.extract_tb(error.__traceback__)]
+    theirs = [(path, line) for path, line in files if path.parent == WIDGETS or path.is_relative_to(ROOT / "sim")]
+    passed = [f"{path.relative_to(ROOT).as_posix()}, line {line}" for path, line in theirs]
+    name = "" if type(error) is ValueError else f"{type(error).__name__}: "
+    return f"{name}{said}{f' ({passed[-1]})' if passed else ''}"
 
 
 @loud
@@ -63,6 +88,8 @@ def lineage_of_algorithms(base):
 @loud
 def source(where):
     """`sim/estimators/kl.py::k3`: a function quoted by name, so that a renamed one fails the build."""
+    if where.count("::") != 1:
+        raise ValueError(f"{where} is not of the form sim/estimators/kl.py::k3")
     path, name = where.split("::")
     code, line = quoting.definition(path, name)
     where, button = quoting.named(path, name)
@@ -85,6 +112,10 @@ def patch(body):
     deviation`.
     """
     first, *rest = body.splitlines()
+    if first.count("->") != 1:
+        raise ValueError(f"{first} is not of the form sim/algorithms/ppo.py -> sim/algorithms/grpo.py")
+    if silent := [row for row in rest if row.strip() and ":" not in row]:
+        raise ValueError(f"{silent[0]} is not of the form function: what changes in it")
     old, new = (side.strip() for side in first.split("->"))
     clauses = dict((part.strip() for part in row.split(":", 1)) for row in rest if row.strip())
     return quoting.difference(old, new, clauses)
@@ -95,6 +126,8 @@ def widget(name):
     """Figure, form, readouts and sentence of the default configuration, computed here by the code that the page
     runs.
     """
+    if not (WIDGETS / f"{name}.py").exists():
+        raise ValueError(f"there is no widgets/{name}.py")
     w, frame = host.widget(name), frames.settled(name)
     knobs, tabs = [knob(name, f) for f in fields(w.Knobs)], {}
     beside = Counter(panel["tab"] for panel in frame["panels"])
