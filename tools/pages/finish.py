@@ -1,5 +1,6 @@
-"""What happens to the built pages after MkDocs: formulas become HTML and MathML, every module gets a page of its own,
-and every page says which scripts it runs."""
+"""What happens to the built pages after the generator, MkDocs or Zensical: lessons get their heads, formulas become
+HTML and MathML, every module gets a page of its own, and every page says which scripts it runs.
+"""
 
 import base64
 import hashlib
@@ -8,7 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tools.pages import quoting
+from tools.pages import heads, quoting
 
 SHOWN = ("sim", "widgets", "tests")
 POLICY = "'inline-scripts'"  # where site/main.html has their sums written
@@ -16,6 +17,7 @@ POLICY = "'inline-scripts'"  # where site/main.html has their sums written
 
 def finish(site):
     """Formulas by one Node call; code/sim/estimators/kl.py.html and its like for every module."""
+    heads.head_all(site)
     subprocess.run(["node", str(quoting.ROOT / "tools" / "pages" / "maths.mjs"), str(site)], check=True)
     for page in site.rglob("*.html"):
         text = page.read_text(encoding="utf-8")

@@ -1,0 +1,58 @@
+"""The head of a lesson: what stands there comes from its front matter and its place in the navigation."""
+
+import html
+import re
+
+import pytest
+
+from tools.pages import heads, lessons
+
+PAGE = (
+    '<head></head><body><article class="md-content__inner">\n<h1 id="clip">The clip</h1>\n<p>a</p>{widget}\n</article>'
+)
+FINISHED = {lesson.stem: lesson for lesson in lessons.finished()}
+
+
+def headed(stem, widget="", **front):
+    return heads.headed(PAGE.format(widget=widget), FINISHED[stem], {"code": "sim/a.py", **front}, [])
+
+
+@pytest.mark.parametrize("stem", FINISHED)
+def test_a_lesson_is_headed_by_its_part_number_question_and_reading_time(stem):
+    lesson, text = FINISHED[stem], html.unescape(headed(stem))
+    kicker, title, question, meta = re.search(
+        r'<p class="kicker">(.*?)</p>(<h1.*?</h1>)<p class="question">(.*?)</p><p class="meta">(.*?)</p>', text, re.S
+    ).groups()
+    assert kicker.startswith(f"<span>{lesson.part or 'Before the parts'}</span><b>{stem.partition('-')[0]}</b>")
+    assert title == '<h1 id="clip">The clip</h1>' and question == lesson.question
+    assert meta.startswith(f"<span>{lesson.minutes} min</span>")
+
+
+def test_what_a_lesson_needs_is_linked_by_the_name_the_navigation_has(tmp_path):
+    stems = list(FINISHED)
+    for stem in stems:
+        (tmp_path / stem).mkdir()
+        (tmp_path / stem / "index.html").write_text(PAGE, encoding="utf-8")
+    heads.head_all(tmp_path)
+    meta = (tmp_path / "10-ppo" / "index.html").read_text(encoding="utf-8")
+    assert '<span>needs <a href="../09-reinforce/">09 REINFORCE</a></span>' in meta
+    assert '<span>code <a href="../code/sim/algorithms/ppo.py.html">sim/algorithms/ppo.py</a></span>' in meta
+
+
+def test_a_lesson_that_needs_one_which_is_not_there_stops_the_build(tmp_path, monkeypatch):
+    front = {"needs": ["99-nothing"], "code": "sim/a.py"}
+    monkeypatch.setattr(lessons, "front_matter", lambda path: (front, ""))
+    monkeypatch.setattr(lessons, "finished", lambda: list(FINISHED.values()))
+    with pytest.raises(ValueError, match=r"lessons/00-orientation\.md needs 99-nothing"):
+        heads.head_all(tmp_path)
+
+
+def test_words_of_the_front_matter_are_text_and_not_tags():
+    said = headed("10-ppo", believe="a < b", see="<b>")
+    assert "<dd>a &lt; b</dd>" in said and "<dd>&lt;b&gt;</dd>" in said
+
+
+def test_only_a_lesson_with_a_widget_can_be_marked_as_done_at_its_foot():
+    assert "Mark as done" not in headed("10-ppo")
+    end = headed("10-ppo", widget="<rl-widget></rl-widget>").partition("</rl-widget>")[2]
+    assert end.index('<lesson-mark name="10-ppo"') < end.index("</article>")

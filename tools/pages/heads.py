@@ -1,0 +1,38 @@
+"""The head of a lesson and the button at its foot, from its front matter and its place in the navigation.
+
+They are put into the built page, so that every generator has the same: what a template could compute differs from one
+to the next.
+"""
+
+import re
+
+from markupsafe import Markup
+
+from tools.pages import lessons
+from tools.pages.fences import part
+
+DONE = (
+    '<button type="button" class="done" aria-pressed="false" hidden>'
+    '<lesson-mark name="{stem}" class="mark"></lesson-mark>Mark as done</button>'
+)
+
+
+def head_all(site):
+    """The pages of the finished lessons below `site`."""
+    finished = {lesson.stem: lesson for lesson in lessons.finished()}
+    for stem, lesson in finished.items():
+        page = site / stem / "index.html"
+        front, _ = lessons.front_matter(f"{stem}.md")
+        if unknown := [need for need in front.get("needs", []) if need not in finished]:
+            raise ValueError(f"lessons/{stem}.md needs {unknown[0]}, and there is no such lesson")
+        needed = [finished[need] for need in front.get("needs", [])]
+        page.write_text(headed(page.read_text(encoding="utf-8"), lesson, front, needed), encoding="utf-8")
+
+
+def headed(page, lesson, front, needed):
+    """A built page with the head around its title, and with the button if it has a widget to play with."""
+    before, title, after = re.split(r"(<h1\b.*?</h1>)", page, maxsplit=1, flags=re.S)
+    head = part("lesson", lesson=lesson, front=front, needed=needed, title=Markup(title))
+    body, end, below = after.partition("</article>")
+    done = DONE.format(stem=lesson.stem) if "<rl-widget" in body else ""
+    return before + head + body + done + end + below
