@@ -10,7 +10,11 @@ import pytest
 ROOT = Path(__file__).parents[1]
 SIM = sorted((ROOT / "sim").rglob("*.py"))
 WIDGETS = sorted((ROOT / "widgets").rglob("*.py"))
-named = dict(ids=lambda file: file.relative_to(ROOT).as_posix())
+named = dict(ids=lambda file: shown(file))
+
+
+def shown(file):
+    return file.relative_to(ROOT).as_posix()
 
 
 def imports(file):
@@ -28,7 +32,8 @@ def imports(file):
 
 @pytest.mark.parametrize("file", SIM, **named)
 def test_sim_knows_numpy_the_standard_library_and_itself(file):
-    assert {name.split(".")[0] for name in imports(file)} - sys.stdlib_module_names <= {"numpy", "sim"}
+    foreign = {name.split(".")[0] for name in imports(file)} - sys.stdlib_module_names - {"numpy", "sim"}
+    assert not foreign, f"{shown(file)} imports {foreign}; sim/ imports numpy, the standard library and itself"
 
 
 # The rooms of sim/, and the rooms that each may import from. Programs to be started (__main__.py, run.py) stand above
@@ -55,7 +60,8 @@ def test_arrows_between_the_rooms_of_sim_point_one_way(file):
 @pytest.mark.parametrize("file", WIDGETS, **named)
 def test_widgets_know_sim_and_their_contract_but_not_one_another(file):
     foreign = {name for name in imports(file) if name.split(".")[0] not in sys.stdlib_module_names | {"numpy", "sim"}}
-    assert foreign <= {"widgets.frame", "widgets.frame.contract", "widgets.frame.marks"}
+    foreign -= {"widgets.frame", "widgets.frame.contract", "widgets.frame.marks"}
+    assert not foreign, f"{shown(file)} imports {foreign}; a widget imports numpy, sim/, contract and marks"
 
 
 @pytest.mark.parametrize("file", [f for f in SIM if f.name != "__init__.py"], **named)
@@ -70,7 +76,7 @@ def test_sim_is_pure(file):
     found = re.search(
         r"np\.random\.(seed|rand|normal|choice)\(|^\s*print\(|\bopen\(|\btime\.(time|perf)", code, flags=re.M
     )
-    assert not found, found[0]
+    assert not found, f"{shown(file)} has {found[0]}: sim/ is pure, and randomness comes in as an argument rng"
 
 
 # In the page whole numbers have 32 bits unless they say otherwise, no operation warns, and a singular matrix raises
@@ -82,7 +88,8 @@ ELSEWHERE = re.compile(
 
 @pytest.mark.parametrize("file", [*SIM, *WIDGETS], **named)
 def test_nothing_rests_on_what_numpy_does_otherwise_in_the_browser(file):
-    assert not ELSEWHERE.findall(file.read_text(encoding="utf-8"))
+    found = ELSEWHERE.search(file.read_text(encoding="utf-8"))
+    assert not found, f'{shown(file)} has {found[0]}, which acts otherwise in the browser (CONTRIBUTING.md, "Style")'
 
 
 def test_the_pages_scripts_hold_no_mathematics():
@@ -90,10 +97,7 @@ def test_the_pages_scripts_hold_no_mathematics():
     assert not [f.name for f in scripts if "Math." in f.read_text(encoding="utf-8")]
 
 
-def test_every_module_of_sim_has_a_test_of_its_name():
-    tested = lambda file: ROOT / "tests" / file.relative_to(ROOT).with_name(f"test_{file.name}")
-    assert [
-        f.relative_to(ROOT).as_posix()
-        for f in SIM
-        if f.name not in ("__init__.py", "__main__.py") and not tested(f).exists()
-    ] == []
+@pytest.mark.parametrize("file", [f for f in SIM if f.name not in ("__init__.py", "__main__.py")], **named)
+def test_every_module_of_sim_has_a_test_of_its_name(file):
+    tested = ROOT / "tests" / file.relative_to(ROOT).with_name(f"test_{file.name}")
+    assert tested.exists(), f"{shown(file)} has no {shown(tested)}"

@@ -1,4 +1,6 @@
-"""What every lesson has, and in which order; a new one is tested by being in the navigation."""
+"""What every lesson has, and in which order; a new one is tested by being in the navigation. The limits are in rules.py
+and, as sentences, in CONTRIBUTING.md.
+"""
 
 import re
 from pathlib import Path
@@ -7,14 +9,19 @@ from urllib.parse import parse_qsl
 import pytest
 import yaml
 
+from tests.lessons import rules
 from tools.pages import lessons
 from widgets.frame import host
 
 ROOT = Path(__file__).parents[2]
 FINISHED = [lesson for lesson in lessons.finished() if lesson.number != "00"]
-WITH_WIDGET = [page for page in sorted((ROOT / "lessons").glob("*.md")) if "```widget" in page.read_text("utf-8")]
 every_lesson = pytest.mark.parametrize("lesson", FINISHED, ids=lambda lesson: lesson.stem)
-ORDER = ["```widget", "## In production", "!!! errata", "## The code", "## Check yourself", "## Sources"]
+
+
+def must(holds, lesson, rule):
+    """Fail with the rule as a sentence."""
+    __tracebackhide__ = True
+    assert holds, f'lessons/{lesson.stem}.md: {rule} (CONTRIBUTING.md, "A lesson")'
 
 
 def parts(lesson):
@@ -24,69 +31,137 @@ def parts(lesson):
 
 
 def knob_links(text):
-    """(widget, pairs) of every link that turns knobs, in the page's order."""
-    links = re.findall(r'\]\(#(\w+)\)\{ data-knobs="([^"]+)" \}', text)
-    assert len(links) == text.count("data-knobs"), "a link that turns knobs is [words](#NAME){ data-knobs=… }"
-    return [(name, parse_qsl(query, keep_blank_values=True)) for name, query in links]
+    """The pairs of every link, in the page's order."""
+    return [parse_qsl(query, keep_blank_values=True) for query in re.findall(r'\{[^}\n]*data-knobs="([^"]+)"', text)]
+
+
+@every_lesson
+def test_nothing_is_left_to_fill_in(lesson):
+    own = [
+        f"lessons/{lesson.stem}.md",
+        f"widgets/{lesson.widget}.py",
+        f"tests/widgets/test_{lesson.widget}.py",
+        f"tests/lessons/test_{lesson.stem.replace('-', '_')}.py",
+    ]
+    for file in own:
+        must((ROOT / file).exists(), lesson, f"there is no {file}")
+        for line, words in enumerate((ROOT / file).read_text(encoding="utf-8").splitlines(), 1):
+            must(rules.UNFINISHED not in words, lesson, f"{file}, line {line} is to be filled in: {words.strip()[:80]}")
 
 
 @every_lesson
 def test_the_head_of_the_page_is_complete(lesson):
     head, _, _ = parts(lesson)
-    assert head["question"].rstrip().endswith("?") and head["believe"] and head["see"]
-    assert (ROOT / head["code"]).exists()
-    assert len(head["breaks"].split()) <= 7
-    assert {stem for stem in head["needs"] or []} <= {other.stem for other in lessons.finished()}
+    there = {other.stem for other in lessons.finished()}
+    for field in rules.FRONT_MATTER.keys() - rules.OPTIONAL - head.keys():
+        must(False, lesson, f"the front matter lacks `{field}`: {rules.FRONT_MATTER[field]}")
+    for field in head.keys() - rules.FRONT_MATTER.keys():
+        must(False, lesson, f"the front matter has no field `{field}`; there are {', '.join(rules.FRONT_MATTER)}")
+    for field in ("question", "believe", "see", "breaks"):
+        must(head[field], lesson, f"`{field}` is empty: {rules.FRONT_MATTER[field]}")
+    must(head["question"].rstrip().endswith("?"), lesson, "`question` ends in a question mark")
+    must((ROOT / head["code"]).is_file(), lesson, f"`code` names a module of sim/, and {head['code']} is none")
+    words = len(head["breaks"].split())
+    must(words <= rules.BREAK_WORDS, lesson, f"`breaks` has at most {rules.BREAK_WORDS} words, not {words}")
+    for stem in head["needs"] or []:
+        must(stem in there, lesson, f"`needs` names lessons of the navigation, and {stem} is none")
+    must(re.fullmatch(rules.LOOPS, head.get("loop", "A: -")), lesson, f"`loop` is {rules.FRONT_MATTER['loop']}")
 
 
 @every_lesson
 def test_the_sections_stand_in_the_house_order(lesson):
     _, text, _ = parts(lesson)
-    places = [text.find(mark) for mark in ORDER]
-    assert -1 not in places, [mark for mark, place in zip(ORDER, places) if place < 0]
-    assert places == sorted(places)
-    assert text.count("```widget") == 1 and text.count("```source") >= 1
+    places = [text.find(mark) for mark in rules.ORDER]
+    missing = [mark for mark, place in zip(rules.ORDER, places) if place < 0]
+    must(not missing, lesson, f"the page lacks {', '.join(missing)}")
+    must(places == sorted(places), lesson, f"the page has its parts in the order {', '.join(rules.ORDER)}")
+    must(text.count("```widget") == 1, lesson, f"the page has one fence `widget`, not {text.count('```widget')}")
+    must("```source" in text, lesson, "the page quotes at least one function by a fence `source`")
 
 
 @every_lesson
 def test_three_questions_one_of_which_a_knob_answers(lesson):
     _, text, _ = parts(lesson)
-    quizzes = re.split(r"^\?\?\? quiz ", text.split("## Check yourself")[1].split("## Sources")[0], flags=re.M)[1:]
-    assert len(quizzes) == 3
-    assert any("data-knobs" in quiz for quiz in quizzes)
+    asked = text.partition("## Check yourself")[2].partition("## Sources")[0]
+    questions = re.split(r"^\?\?\? quiz ", asked, flags=re.M)[1:]
+    found = len(questions)
+    must(found == rules.QUESTIONS, lesson, f"*Check yourself* asks {rules.QUESTIONS} questions, not {found}")
+    must(any("data-knobs" in one for one in questions), lesson, "the answer to one of the questions links to a knob")
 
 
-@pytest.mark.parametrize("page", WITH_WIDGET, ids=lambda page: page.stem)
-def test_links_in_the_prose_turn_knobs_that_exist_to_values_on_offer(page):
-    text = page.read_text(encoding="utf-8")
-    before, widget = re.search(r"(.*?)^```widget\n(\w+)$", text, re.M | re.S).groups()
-    knobs = host.widget(widget).Knobs
-    assert len(knob_links(before)) >= 2, "two or three things to try stand before the widget"
-    assert len(knob_links(text)) >= 4, "fewer than four links of the page turn its knobs"
-    for name, asked in knob_links(text):
-        assert name == widget, f"a link turns the knobs of {name}; the page's widget is {widget}"
-        assert len(dict(asked)) == len(asked), f"{asked} names a knob twice"
-        assert dict(asked).keys() <= knobs.__dataclass_fields__.keys()
+@every_lesson
+def test_links_in_the_prose_turn_knobs_that_exist_to_values_on_offer(lesson):
+    _, text, _ = parts(lesson)
+    before, wanted = len(knob_links(text.split("```widget")[0])), rules.LINKS_BEFORE_THE_WIDGET
+    must(
+        before >= wanted, lesson, f"at least {wanted} knob links, things to try, stand before the widget, not {before}"
+    )
+    knobs = host.widget(lesson.widget).Knobs
+    for asked in knob_links(text):
+        link = "&".join(f"{name}={value}" for name, value in asked)
+        must(len(dict(asked)) == len(asked), lesson, f"the link {link} names a knob twice")
+        for name in dict(asked).keys() - knobs.__dataclass_fields__.keys():
+            must(False, lesson, f"the link {link} turns {name}, which widgets/{lesson.widget}.py does not have")
         taken = host.knobs_from(knobs, dict(asked))
-        assert asked == [(name, host.spelled(getattr(taken, name))) for name, _ in asked], (
-            "spelled as the page's controls spell it"
-        )
+        for name, value in asked:
+            shown = host.spelled(getattr(taken, name))
+            must(value == shown, lesson, f"the link {link} spells {name} as the page's control does: {shown}")
 
 
 @every_lesson
 def test_the_prose_keeps_to_its_length_and_its_tone(lesson):
     _, _, prose = parts(lesson)
-    words = len(prose.split())
-    assert 1200 <= words <= 3300, words
+    words, (least, most) = len(prose.split()), rules.WORDS
+    must(least <= words <= most, lesson, f"{least} to {most} words without code and formulas, not {words}")
     plain = re.sub(r"^(!!!|\?\?\?) |\]\([^)]*\)|\{[^}]*\}|!=", " ", prose.split("## Sources")[0], flags=re.M)
-    assert "!" not in plain, plain[max(plain.find("!") - 60, 0) : plain.find("!") + 10]
-    assert not (doubled := re.search(r"\b([a-z]{2,}) \1\b", plain)), doubled and doubled[0]
-    for word in ("simply", "obviously", "Let's", "just like that", "delve", "leverage"):
-        assert not re.search(rf"\b{word}\b", plain), word
+    mark = plain.find("!")
+    must(mark < 0, lesson, f"no exclamation marks: {plain[max(mark - 60, 0) : mark + 1]!r}")
+    doubled = re.search(r"\b([a-z]{2,}) \1\b", plain)
+    must(not doubled, lesson, f"a word stands twice: {doubled and doubled[0]}")
+    for word in rules.FORBIDDEN:
+        must(not re.search(rf"\b{word}\b", plain), lesson, f"not the word {word!r}")
 
 
 @every_lesson
 def test_sources_say_of_what_kind_they_are(lesson):
     _, text, _ = parts(lesson)
-    kinds = re.findall(r"^- \*(\w+)\*", text.split("## Sources")[1], flags=re.M)
-    assert len(kinds) >= 3 and set(kinds) <= {"production", "replication", "ablation", "theory", "paper", "docs"}
+    sources = text.partition("## Sources")[2]
+    kinds = re.findall(r"^- \*(\w+)\*", sources, flags=re.M)
+    must(
+        '<div class="sources" markdown>' in sources,
+        lesson,
+        'the list of sources stands in <div class="sources" markdown>',
+    )
+    must(len(kinds) >= rules.SOURCES, lesson, f"at least {rules.SOURCES} sources, each with its kind, not {len(kinds)}")
+    for kind in set(kinds) - set(rules.KINDS):
+        must(False, lesson, f"a source is of one of the kinds {', '.join(rules.KINDS)}, not {kind}")
+
+
+def test_every_lesson_stands_in_the_navigation():
+    files = {path.name for path in (ROOT / "lessons").glob("[0-9]*.md")}
+    outside = sorted(files - {f"{lesson.stem}.md" for lesson in lessons.finished()})
+    assert not outside, (
+        f'{outside} not in the navigation: add a line to nav in mkdocs.yml (CONTRIBUTING.md, "A lesson")'
+    )
+
+
+def test_contributing_says_every_limit():
+    section = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").split("\n## A lesson\n")[1].split("\n## ")[0]
+    least, most = rules.WORDS
+    said = [
+        f"{least:,} to {most:,} words",
+        f"at most {number(rules.BREAK_WORDS)} words",
+        f"at least {number(rules.LINKS_BEFORE_THE_WIDGET)} knob links",
+        f"{number(rules.QUESTIONS)} questions",
+        f"at least {number(rules.SOURCES)} sources",
+        *(f"*{kind}*" for kind in rules.KINDS),
+        *(f'"{word}"' for word in rules.FORBIDDEN),
+        *(f"`{field}`" for field in rules.FRONT_MATTER),
+        *(f"`{mark}`" for mark in rules.ORDER if mark[0] == "#"),
+        rules.UNFINISHED,
+    ]
+    assert [sentence for sentence in said if sentence not in section] == []
+
+
+def number(n):
+    return ["no", "one", "two", "three", "four", "five", "six"][n]

@@ -14,34 +14,43 @@ from tests.widgets.catalogue import NAMES, early_frame, ends, every_frame, frame
 from widgets.frame import host
 
 ROOT = Path(__file__).parents[3]
+LOOK = json.loads((ROOT / "site" / "assets" / "look.json").read_text(encoding="utf-8"))
 every_widget = pytest.mark.parametrize("name", NAMES)
+
+
+def must(holds, name, rule):
+    """Fail with the promise as a sentence."""
+    __tracebackhide__ = True
+    assert holds, f'widgets/{name}.py: {rule} (CONTRIBUTING.md, "A widget")'
 
 
 @every_widget
 def test_the_default_holds_and_is_the_first_preset(name):
     w = host.widget(name)
-    assert last_frame(name)["broken"] is None
-    assert next(iter(w.PRESETS.values())) == w.Knobs()
-    assert 2 <= len(w.PRESETS) <= 6
+    must(last_frame(name)["broken"] is None, name, "the default is the textbook case and not broken")
+    must(next(iter(w.PRESETS.values())) == w.Knobs(), name, "the first of PRESETS is the default, Knobs()")
+    must(2 <= len(w.PRESETS) <= 6, name, f"two to six PRESETS, not {len(w.PRESETS)}")
 
 
 @every_widget
 def test_a_preset_breaks_it_and_says_why_and_what_mends_it(name):
     broken = [frame["broken"] for k in host.widget(name).PRESETS.values() if (frame := frame_of(name, k))["broken"]]
-    assert broken, "no preset reaches the break"
-    for sentence in broken:
-        assert sentence["why"].endswith(".") and sentence["mend"].endswith(".")
-        assert "!" not in sentence["why"] + sentence["mend"]
+    must(broken, name, "at least one of PRESETS reaches the break")
+    for words in (words for sentence in broken for words in sentence.values()):
+        must(
+            words.endswith(".") and "!" not in words, name, f"the break is said in sentences without emphasis: {words}"
+        )
 
 
 @every_widget
 def test_what_the_sentence_says_mends_it_does(name):
     for k in host.widget(name).PRESETS.values():
         if found := frame_of(name, k)["broken"]:
-            assert frame_of(name, mended(k, found["mend"]))["broken"] is None, found["mend"]
+            mends = mended(name, k, found["mend"])
+            must(frame_of(name, mends)["broken"] is None, name, f"what `mend` says mends it: {found['mend']}")
 
 
-def mended(k, sentence):
+def mended(name, k, sentence):
     """The knobs after a sentence of the form "Label: value, Label: value."."""
     value_of = r"(?:^|[.,] ){}: (.+?)(?=, [A-Z]|\. [A-Z]|\.$)"
     told = {
@@ -49,7 +58,7 @@ def mended(k, sentence):
         for f in fields(k)
         if (said := re.search(value_of.format(re.escape(f.metadata["label"])), sentence))
     }
-    assert told, f"no knob's label is in: {sentence}"
+    must(told, name, f'`mend` has the form "Label: value, Label: value." with labels of knobs, unlike: {sentence}')
     return replace(k, **{f.name: host.parsed(f, spelled(f, told[f.name])) for f in fields(k) if f.name in told})
 
 
@@ -63,7 +72,8 @@ def spelled(field, text):
 def test_the_number_that_broke_it_is_marked(name):
     for k in host.widget(name).PRESETS.values():
         frame = frame_of(name, k)
-        assert any(r["state"] == "violated" for r in frame["readouts"]) == bool(frame["broken"])
+        marked, broken = any(r["state"] == "violated" for r in frame["readouts"]), bool(frame["broken"])
+        must(marked == broken, name, f'a readout has state="violated" exactly where the widget is broken, unlike {k}')
 
 
 @every_widget
@@ -92,13 +102,14 @@ def test_every_knob_changes_something_visible(name):
             seen(look(name, there)) != seen(look(name, here))
             for look in (early_frame, frame_of)
             for here, there in moves
-        ), f"{f.name} changes nothing"
+        ), f"widgets/{name}.py: the knob {f.name} changes nothing that is seen"
 
 
 @every_widget
 def test_no_knob_hides_a_property_of_the_form(name):
     # a form's controls shadow its own properties of the same name, and the page asks a form for these two
-    assert not {"elements", "reset"} & host.widget(name).Knobs.__dataclass_fields__.keys()
+    taken = {"elements", "reset"} & host.widget(name).Knobs.__dataclass_fields__.keys()
+    must(not taken, name, f"no knob is called {' or '.join(taken)}: forms have properties of that name")
 
 
 def seen(frame):
@@ -109,11 +120,26 @@ def seen(frame):
 def test_panels_say_what_they_show_in_which_unit(name):
     panels = last_frame(name)["panels"]
     tabs = list(dict.fromkeys(p["tab"] for p in panels))
-    assert len(tabs) <= 3 and all(sum(p["tab"] == t for p in panels) <= 2 for t in tabs)
+    few = len(tabs) <= 3 and all(sum(p["tab"] == t for p in panels) <= 2 for t in tabs)
+    must(few, name, "at most three tabs of two panels each")
     for p in panels:
-        assert p["title"] and p["note"] and not p["title"].endswith(".")
+        must(p["title"] and not p["title"].endswith("."), name, f"a panel has a title without a period: {p['title']!r}")
+        must(p["note"], name, f"the panel {p['title']!r} has a note: unit, scale, how many seeds")
         axis = p["layout"]["xaxis"]
-        assert axis["title"]["text"] or not axis["visible"] or all(m["type"] in ("bar", "heatmap") for m in p["data"])
+        named = axis["title"]["text"] or not axis["visible"] or all(m["type"] in ("bar", "heatmap") for m in p["data"])
+        must(named, name, f'the panel {p["title"]!r} names its horizontal axis: panel(…, x="…")')
+
+
+@every_widget
+def test_marks_wear_what_the_look_has(name):
+    for mark in (mark for p in last_frame(name)["panels"] for mark in p["data"]):
+        worn = f"{mark['type']} {mark['meta']['role']}".strip()
+        must(worn in LOOK, name, f"{worn!r} is no role of a mark; site/assets/look.json has {', '.join(roles())}")
+        must(mark["meta"]["series"] in range(1, 9), name, f"a series is 1 to 8, not {mark['meta']['series']}")
+
+
+def roles():
+    return [key for key in LOOK if " " in key and key.split()[0] in ("scatter", "bar", "heatmap")]
 
 
 @every_widget
@@ -122,33 +148,39 @@ def test_axes_stay_where_they_are_while_a_run_grows(name):
         [(p["layout"][a].get("range"), p["layout"][a]["type"]) for p in f["panels"] for a in ("xaxis", "yaxis")]
         for f in every_frame(name)
     ]
-    assert all(r == ranges[0] for r in ranges)
+    must(all(r == ranges[0] for r in ranges), name, "x_range, y_range and log of a panel are the same in every frame")
 
 
 @every_widget
 def test_readouts_are_three_to_five_with_a_source_that_is_a_definition(name):
     readouts = last_frame(name)["readouts"]
-    assert 3 <= len(readouts) <= 5
+    must(3 <= len(readouts) <= 5, name, f"three to five readouts, not {len(readouts)}")
     for r in readouts:
-        path, line = re.fullmatch(r"(sim/.+\.py)#L(\d+)", r["source"]).groups()
+        ours = re.fullmatch(r"(sim/.+\.py)#L(\d+)", r["source"])
+        must(ours, name, f"the readout {r['label']!r} has a function of sim/ as its `source`")
+        path, line = ours.groups()
         definitions = (
             n for n in ast.walk(ast.parse((ROOT / path).read_text())) if isinstance(n, ast.FunctionDef | ast.ClassDef)
         )
-        assert int(line) in {min([n.lineno, *(d.lineno for d in n.decorator_list)]) for n in definitions}
+        begun = {min([n.lineno, *(d.lineno for d in n.decorator_list)]) for n in definitions}
+        must(int(line) in begun, name, f"the `source` of {r['label']!r} is a function that a `def` or `class` made")
 
 
 @every_widget
 def test_a_run_counts_its_steps_and_ends_at_the_last(name):
     progress = [f["progress"] for f in every_frame(name)]
     if progress[0] is None:
-        assert len(progress) == 1, "a closed form yields once"
+        must(len(progress) == 1, name, "`run` yields once, or the widget has a function `progress`")
     else:
-        assert [p[1] for p in progress] == sorted(p[1] for p in progress) and progress[-1][1] == progress[-1][2]
+        done = [p[1] for p in progress]
+        must(done == sorted(done) and done[-1] == progress[-1][2], name, "`progress` counts up and ends at its total")
 
 
 @every_widget
 def test_a_result_is_the_same_when_it_is_computed_again(name):
-    assert json.loads(list(host.stream(name))[-1])["hash"] == every_frame(name)[-1]["hash"] == last_frame(name)["hash"]
+    again = json.loads(list(host.stream(name))[-1])["hash"]
+    same = again == every_frame(name)[-1]["hash"] == last_frame(name)["hash"]
+    must(same, name, "a run with the same knobs gives the same figure: every rng comes from a seed")
 
 
 @every_widget
