@@ -5,6 +5,8 @@
                             --zip also packs them into rl-post-training.zip, to be handed on and read without a network
     python build.py test    run the linter and every test, the browser's included; further words go to pytest
                             (tests/sim -k kl); --browsers all also looks at the book in Firefox and WebKitGTK
+    python build.py new     lesson 09a-entropy-bonus: the files of a lesson, to be filled in, and its line in the
+                            navigation; --sim estimators/entropy_bonus adds a module of sim/ with its test
 
 Needs Python 3.11 or newer and, for the first start, a network; everything it fetches stays inside this directory, apart
 from one cached file in ~/.cache/rl-post-training. SITE_URL names the address the pages of `build` will have.
@@ -123,14 +125,23 @@ def browser_asked_for(arguments):
     return not paths or any(path == browser or browser in path.parents or path in browser.parents for path in paths)
 
 
+def new(*words):
+    from tools import new
+    from tools.runtime.say import Stop
+
+    if words[:1] != ("lesson",) or len(words) not in (2, 4) or (len(words) == 4 and words[2] != "--sim"):
+        raise Stop(new.FORM)
+    new.lesson(words[1], *words[3:])
+
+
 def main(verb="", *words):
     if sys.version_info < NEEDED:
         return (
             f"This needs Python {NEEDED[0]}.{NEEDED[1]} or newer; this is Python "
             f"{sys.version_info[0]}.{sys.version_info[1]} ({sys.executable})."
         )
-    verbs = {"serve": serve, "build": build, "test": test}
-    if verb not in verbs or (words and verb != "test" and [verb, *words] != ["build", "--zip"]):
+    verbs = {"serve": serve, "build": build, "test": test, "new": new}
+    if verb not in verbs or (words and verb not in ("test", "new") and [verb, *words] != ["build", "--zip"]):
         print(__doc__.strip())
         return 0 if verb in ("", "help", "-h", "--help") else 2
     from tools.runtime.say import Stop

@@ -15,6 +15,7 @@ from widgets.frame import host
 
 ROOT = Path(__file__).parents[2]
 FINISHED = [lesson for lesson in lessons.finished() if lesson.number != "00"]
+WITH_WIDGET = [page for page in sorted((ROOT / "lessons").glob("*.md")) if "```widget" in page.read_text("utf-8")]
 every_lesson = pytest.mark.parametrize("lesson", FINISHED, ids=lambda lesson: lesson.stem)
 
 
@@ -31,8 +32,9 @@ def parts(lesson):
 
 
 def knob_links(text):
-    """The pairs of every link, in the page's order."""
-    return [parse_qsl(query, keep_blank_values=True) for query in re.findall(r'\{[^}\n]*data-knobs="([^"]+)"', text)]
+    """(widget, pairs) of every link that turns knobs, in the page's order."""
+    links = re.findall(r'\]\(#(\w+)\)\{ data-knobs="([^"]+)" \}', text)
+    return [(name, parse_qsl(query, keep_blank_values=True)) for name, query in links]
 
 
 @every_lesson
@@ -42,11 +44,17 @@ def test_nothing_is_left_to_fill_in(lesson):
         f"widgets/{lesson.widget}.py",
         f"tests/widgets/test_{lesson.widget}.py",
         f"tests/lessons/test_{lesson.stem.replace('-', '_')}.py",
+        parts(lesson)[0].get("code", ""),
     ]
     for file in own:
-        must((ROOT / file).exists(), lesson, f"there is no {file}")
-        for line, words in enumerate((ROOT / file).read_text(encoding="utf-8").splitlines(), 1):
-            must(rules.UNFINISHED not in words, lesson, f"{file}, line {line} is to be filled in: {words.strip()[:80]}")
+        must((ROOT / file).is_file(), lesson, f"there is no {file}")
+    left = [
+        f"{file}, line {number}: {line.strip()[:60]}"
+        for file in own
+        for number, line in enumerate((ROOT / file).read_text(encoding="utf-8").splitlines(), 1)
+        if rules.UNFINISHED in line
+    ]
+    must(not left, lesson, f"{len(left)} places are to be filled in, the first {left[:1]}")
 
 
 @every_lesson
@@ -89,23 +97,30 @@ def test_three_questions_one_of_which_a_knob_answers(lesson):
     must(any("data-knobs" in one for one in questions), lesson, "the answer to one of the questions links to a knob")
 
 
-@every_lesson
-def test_links_in_the_prose_turn_knobs_that_exist_to_values_on_offer(lesson):
-    _, text, _ = parts(lesson)
-    before, wanted = len(knob_links(text.split("```widget")[0])), rules.LINKS_BEFORE_THE_WIDGET
+@pytest.mark.parametrize("page", WITH_WIDGET, ids=lambda page: page.stem)
+def test_links_in_the_prose_turn_knobs_that_exist_to_values_on_offer(page):
+    text = page.read_text(encoding="utf-8")
+    before, widget = re.search(r"(.*?)^```widget\n(\w+)$", text, re.M | re.S).groups()
+    knobs, links, tries = host.widget(widget).Knobs, knob_links(text), len(knob_links(before))
+    formed = len(links) == text.count("data-knobs")
+    must(formed, page, 'a link that turns knobs has the form [words](#NAME){ data-knobs="a=1&b=on" }')
+    must(len(links) >= rules.LINKS, page, f"at least {rules.LINKS} knob links, not {len(links)}")
+    wanted = rules.LINKS_BEFORE_THE_WIDGET
     must(
-        before >= wanted, lesson, f"at least {wanted} knob links, things to try, stand before the widget, not {before}"
+        tries >= wanted,
+        page,
+        f"at least {wanted} of the knob links, things to try, stand before the widget, not {tries}",
     )
-    knobs = host.widget(lesson.widget).Knobs
-    for asked in knob_links(text):
-        link = "&".join(f"{name}={value}" for name, value in asked)
-        must(len(dict(asked)) == len(asked), lesson, f"the link {link} names a knob twice")
-        for name in dict(asked).keys() - knobs.__dataclass_fields__.keys():
-            must(False, lesson, f"the link {link} turns {name}, which widgets/{lesson.widget}.py does not have")
+    for name, asked in links:
+        link = "&".join(f"{knob}={value}" for knob, value in asked)
+        must(name == widget, page, f"the link {link} turns the knobs of {name}; the page's widget is {widget}")
+        must(len(dict(asked)) == len(asked), page, f"the link {link} names a knob twice")
+        for knob in dict(asked).keys() - knobs.__dataclass_fields__.keys():
+            must(False, page, f"the link {link} turns {knob}, which widgets/{widget}.py does not have")
         taken = host.knobs_from(knobs, dict(asked))
-        for name, value in asked:
-            shown = host.spelled(getattr(taken, name))
-            must(value == shown, lesson, f"the link {link} spells {name} as the page's control does: {shown}")
+        for knob, value in asked:
+            shown = host.spelled(getattr(taken, knob))
+            must(value == shown, page, f"the link {link} spells {knob} as the page's control does: {shown}")
 
 
 @every_lesson

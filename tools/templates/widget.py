@@ -1,0 +1,75 @@
+"""TODO What this widget shows. For now: how often the completions of one prompt are neither all right nor all wrong."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sim.SIM_ROOM import SIM_MODEL
+from widgets.frame.contract import Break, Readout, ladder, slider
+from widgets.frame.marks import dots, line, panel, threshold
+
+TITLE = "Groups with something to compare"  # TODO a statement of fact
+RARE = 0.1  # a smaller share of groups than this is broken
+
+
+@dataclass(frozen=True)
+class Knobs:
+    p: float = slider("Pass rate", 0.5, 0.01, 0.99, 0.01, symbol="p")
+    K: int = ladder("Completions a prompt", 8, [2, 4, 8, 16, 32, 64], symbol="K")
+
+
+PRESETS = {"Half are right": Knobs(), "Hard": Knobs(p=0.01), "Hard, large groups": Knobs(p=0.01, K=64)}
+
+
+@dataclass(frozen=True)
+class Shares:
+    """TODO What a run yields. Here shares of all groups, each from 0 to 1."""
+
+    here: float
+    pairs: float  # with K = 2
+    highest: float  # at the pass rate that is best for groups of K
+    pass_rates: np.ndarray  # (99,)
+    curve: np.ndarray  # (99,) the share at each of them
+
+
+def run(k):
+    """A closed form yields once; a training run yields as it goes, and the widget has a function `progress`."""
+    p = np.linspace(0.01, 0.99, 99)
+    share = SIM_MODEL.informative
+    yield Shares(share(k.p, k.K), share(k.p, 2), share(0.5, k.K), p, share(p, k.K))
+
+
+def figure(k, r):
+    return [
+        panel(
+            "Groups with something to compare",
+            f"share of groups, {k.K} completions a prompt; closed form",
+            line(r.pass_rates, r.curve, "share", 1),
+            dots([k.p], [r.here], "this setting", 1, "here"),
+            threshold(RARE, f"breaks below {RARE:g}", 0.0),
+            x="pass rate of the prompt",
+            x_range=(0, 1),
+            y_range=(0, 1.05),
+            front=True,
+        )
+    ]
+
+
+def readouts(k, r):
+    bad = "violated" if broken(k, r) else ""
+    return [
+        Readout("Groups with something to compare", 100 * r.here, "%", SIM_MODEL.informative, bad),
+        Readout("The same in pairs", 100 * r.pairs, "%", SIM_MODEL.informative),
+        Readout("At the best pass rate", 100 * r.highest, "%", SIM_MODEL.informative),
+    ]
+
+
+def watched(k, r):
+    return Readout(f"share < {RARE:g}", r.here)
+
+
+def broken(k, r):
+    if r.here >= RARE:
+        return None
+    same = "wrong" if k.p < 0.5 else "right"
+    return Break(f"Only {r.here:.1%} of the groups have two outcomes: the others are all {same}.", "Pass rate: 0.5.")
