@@ -18,6 +18,8 @@ PRICES = np.geomspace(20, 0.02, 70)
 BINS = np.linspace(-1.025, 1.025, 42)  # nats; 0 is the middle of a bin
 NAMES = ["Final: 12<br>(right)", "Final: 13", "Final: 11", "12", "hmm …<br>(the hack)"]
 COPY, ALIAS = "frozen copy", "the policy itself"
+OWN = hacking.SHARES[-1]  # of the hack in the demonstrations of the trained model, whatever the knob says
+LOST = 0.5  # a model that keeps less than this share of its true reward is broken
 
 
 @dataclass(frozen=True)
@@ -103,8 +105,8 @@ def price_tab(k, r):
         "exact; ring: the price in force; no price at the right end",
         *curves,
         label(at, 0.8 * top, "solid: true", 1),
-        threshold(floor, "", 0.0),
-        label(at, 0.0, "breaks: true below", 0),
+        line([0, right], [floor, floor], "true, before", 8, "reference"),
+        label(right, floor, "true, before training", 8, "right", below=True),
         line([wall, wall], [0, top], "−ln q", 8, "reference"),
         label(wall + at, 0.02 * top, "−ln q", 8),
         x="KL from the reference, nats",
@@ -129,11 +131,12 @@ def training_tab(k, r):
     update, start, top = [p.update for p in r.points], r.points[0].gold, 1.35 * max(1.5, k.hack)
     yield panel(
         "A tiny model trained at this price",
-        "mean reward; true: exact, 100 sums; paid: 128 completions; 1 run",
+        f"mean reward; true: exact, 100 sums; paid: 128 completions; 1 run; its hack starts at q = {OWN:g}",
         line(update, [p.gold for p in r.points], "true", 1),
         line(update, [p.proxy for p in r.points], "paid", 2),
         line([0, UPDATES], [start, start], "start", 8, "reference"),
-        label(UPDATES, start, "true, at the start", 8, "right", below=True),
+        label(UPDATES, start, "true, at the start", 8, "right"),
+        threshold(LOST * start, "broken if true ends below", 0.0),
         label(2, 0.91 * top, "dashed: paid", 2),
         label(2, 0.8 * top, "solid: true", 1),
         x="update",
@@ -179,16 +182,17 @@ def log_tab(k, r):
 
 
 def readouts(k, r):
-    end, logged = r.points[-1], r.points[-1].kl_logged
-    false_log, worse, lost = verdicts(k, r)
+    end, lost = r.points[-1], damaged(r)
     return [
-        Readout("True reward of the best policy", none_left(r.gold), "", hacking.frontier, "violated" if worse else ""),
+        Readout("True reward of the best policy", none_left(r.gold), "", hacking.frontier),
         Readout("Its paid reward", r.paid, "", hacking.frontier),
         Readout("Its KL from the reference", r.kl, "nats", hacking.distance),
         Readout(
             "True reward of the trained model", none_left(end.gold), "", anchored.train, "violated" if lost else ""
         ),
-        Readout("KL in its log", none_left(logged), "nats", anchored.nats, "violated" if false_log else ""),
+        Readout(
+            "KL in its log", none_left(end.kl_logged), "nats", anchored.nats, "violated" if lost and no_copy(r) else ""
+        ),
     ]
 
 
@@ -198,47 +202,51 @@ def none_left(x):
 
 
 def watched(k, r):
-    return Readout("gold(π*) − gold(π_ref) < 0", r.gold - r.ref @ hacking.GOLD, "", hacking.frontier)
+    return Readout(
+        f"true reward at the end / at the start < {LOST:g}",
+        none_left(r.points[-1].gold / r.points[0].gold),
+        "",
+        anchored.train,
+    )
 
 
-def verdicts(k, r):
-    """Whether the log says 0 while the policy has left, whether the best policy is worse than the reference, whether
-    the trained one lost half of its start.
-    """
-    false_log = any(abs(p.kl_logged) < 1e-9 and p.kl > 0.1 for p in r.points)
-    lost = r.points[-1].update == UPDATES and r.points[-1].gold < r.points[0].gold / 2
-    return false_log, r.gold < r.ref @ hacking.GOLD - 1e-12, lost
+def damaged(r):
+    return r.points[-1].update == UPDATES and r.points[-1].gold < LOST * r.points[0].gold
+
+
+def no_copy(r):
+    """Whether the log says 0 while the policy has left."""
+    return any(abs(p.kl_logged) < 1e-9 and p.kl > 0.1 for p in r.points)
 
 
 def broken(k, r):
-    false_log, worse, lost = verdicts(k, r)
-    end, floor = r.points[-1], r.ref @ hacking.GOLD
-    if false_log:
-        return Break(
+    if not damaged(r):
+        return None
+    end, start, ref = r.points[-1], r.points[0], hacking.reference(OWN)
+    fell = f"true reward of the trained model fell from {start.gold:.3f} to {end.gold:.3f}"
+    best = hacking.optimum(ref, hacking.proxy(pay(k)), price(k)) @ hacking.GOLD
+    if no_copy(r):
+        why = (
             "The penalty compares the policy with itself: the log says 0.000 nats, the model is "
-            f"{max(p.kl for p in r.points):.2f} nats "
-            "from where it started, and nothing held it.",
-            f"Reference: {COPY}.",
+            f"{max(p.kl for p in r.points):.2f} nats from where it started, and {fell}."
         )
-    if worse:
-        return Break(
-            f"At β = {k.beta:g} going to the hack costs {hacking.nats_to_reach(k.mass):.2f} nats and pays for "
-            f"itself: paid {r.paid:.2f}, "
-            f"true {r.gold:.3f}, and before training it was {floor:.3f}.",
-            way_back(k, r),
+    elif best < ref @ hacking.GOLD:
+        why = (
+            f"At β = {k.beta:g} going to the hack costs {hacking.nats_to_reach(OWN):.2f} nats and pays for itself: "
+            f"paid {end.proxy:.2f}, and {fell}."
         )
-    if lost:
-        return Break(
-            f"The best policy at β = {k.beta:g} would be right {100 * r.gold:.0f} % of the time, but training "
-            "found the hack first: it is one answer "
-            f"for all prompts, paid {end.proxy:.2f}, and true reward fell from {r.points[0].gold:.3f} to "
-            f"{end.gold:.3f}.",
-            "Reward: verifier.",
+    else:
+        why = (
+            f"The best policy at β = {k.beta:g} would be right {100 * best:.0f} % of the time, but training found the "
+            f"hack first, one answer for all prompts, paid {end.proxy:.2f}: {fell}."
         )
-    return None
+    return Break(why, way_back(k))
 
 
-def way_back(k, r):
-    cross = hacking.crossover(r.ref, k.hack)
-    dear = next((rung for rung in Knobs.__dataclass_fields__["beta"].metadata["rungs"] if rung > cross), None)
-    return f"Price of a nat: {dear:g}." if dear else "Reward: verifier."
+def way_back(k):
+    """A copy and a price clearly above the crossover; without either on offer, a reward that cannot be hacked."""
+    enough = max(0.35, 1.5 * hacking.crossover(hacking.reference(OWN), pay(k)))
+    rungs = Knobs.__dataclass_fields__["beta"].metadata["rungs"]
+    copy = [f"Reference: {COPY}"] if k.reference == ALIAS else []
+    dear = [f"Price of a nat: {next(rung for rung in rungs if rung >= enough):g}"] if k.beta < enough else []
+    return f"{', '.join(copy + dear) or 'Reward: verifier'}."

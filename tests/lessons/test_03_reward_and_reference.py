@@ -20,10 +20,6 @@ LESSON = Lesson("03")
 REF = hacking.reference(0.15)
 
 
-def end(**knobs):
-    return catalogue.last(widget, **knobs).points[-1]
-
-
 def test_the_table_of_five_answers():
     for words, share, gold, paid in zip(
         ("`Final: 12`", "`Final: 13`", "`Final: 11`", "`12`", "`hmm hmm hmm …`, never ends"),
@@ -84,42 +80,70 @@ def test_the_gaussians_of_the_erratum():
     LESSON.says("0.125", moments.mean[0])
 
 
+SEEDS = range(5)
+
+
+def ends_within(low, high, seeds=SEEDS, **knobs):
+    """These seeds end in the range that the text gives, but for what another processor's rounding makes of it."""
+    ends = [catalogue.last(widget, **knobs, seed=seed).points[-1] for seed in seeds]
+    assert low in LESSON.text and high in LESSON.text
+    assert all(float(low) - 0.02 <= point.gold <= float(high) + 0.02 for point in ends), ends
+    return ends
+
+
 def test_the_trained_models():
-    LESSON.says("0.453", end().gold)
-    LESSON.says("0.417", end(beta=0.5).gold)
-    LESSON.says("0.211", end(beta=0.3).gold)
-    LESSON.says("0.000", end(beta=0.001).gold)
-    LESSON.says("1.89", end(beta=0.001).kl_logged)
-    LESSON.says("0.920", end(beta=0.0, source="verifier").gold)
-    LESSON.says("0.875", end(beta=0.3, source="verifier").gold)
     LESSON.says("0.329", next(widget.run(Knobs())).points[0].gold)
+    ends_within("0.39", "0.47")
+    ends_within("0.40", "0.44", beta=0.5)
+    ends_within("0.00", "0.22", beta=0.3)
+    for seed in SEEDS:
+        assert min(p.gold for p in catalogue.last(widget, beta=0.3, seed=seed).points[:4]) < 0.01
+    for point in ends_within("0.00", "0.00", beta=0.001):
+        assert point.gold < 5e-4 and point.proxy == pytest.approx(1.5, abs=0.01)
+        assert point.kl_logged == pytest.approx(1.9, abs=0.1) and "about 1.9 nats away" in LESSON.text
+
+
+def test_with_a_verifier_every_nat_is_learning_forgone():
+    free, dear, dearest = (
+        ends_within(low, high, seeds=range(3), source="verifier", beta=beta)
+        for low, high, beta in (("0.89", "0.93", 0.0), ("0.85", "0.89", 0.3), ("0.53", "0.59", 1.0))
+    )
+    assert all(a.gold > b.gold > c.gold for a, b, c in zip(free, dear, dearest))
 
 
 def test_the_model_that_falls_for_a_hack_it_should_not_want_and_the_one_that_goes_far_and_is_right():
-    LESSON.says("0.000", end(beta=0.0, hack=0.9).gold)
-    LESSON.says("0.749", end(beta=0.2, hack=0.9).gold)
-    LESSON.says("0.907", end(beta=0.0, hack=0.5).gold)
-    LESSON.says("6.6", end(beta=0.0, hack=0.5).kl)
+    assert all(point.gold < 5e-4 for point in ends_within("0.00", "0.00", beta=0.0, hack=0.9))
+    for seed in SEEDS:
+        assert catalogue.last(widget, beta=0.0, hack=0.9, seed=seed).points[1].gold < 1 / 20
+    ends_within("0.67", "0.76", beta=0.2, hack=0.9)
+    far = [point.kl for point in ends_within("0.88", "0.92", beta=0.0, hack=0.5)]
+    assert min(far) < 2 and sum(kl > 6 for kl in far) == 3
 
 
 def test_how_long_the_far_and_right_model_thinks():
     """anchored.train without a price, up to the batch of its last point."""
     c = 0.5 / anchored.THOUGHTS
-    controller = add_run(
-        dr_grpo, task=tasks.GradedAdd(c), hyper=dict(beta=0.0, inner_epochs=1), exact_every=widget.UPDATES + 1
-    )
-    batch = [event.summary["batch"] for event in controller.iterate(widget.UPDATES + 1) if event.role == "env"][-1]
-    assert batch.reward.mean() == end(beta=0.0, hack=0.5).proxy
-    thoughts = ((batch.tokens == tinylm.HMM) * batch.response_mask).sum(axis=1)
-    LESSON.says("116", (thoughts == 4).sum())
-    assert len(thoughts) == 128 and "116 of 128 completions" in LESSON.text
-    LESSON.says("1.25", batch.reward[(thoughts == 4) & (batch.accuracy == 1)].mean())
+    for seed, thinks in ((0, True), (1, False)):
+        controller = add_run(
+            dr_grpo,
+            seed=seed,
+            task=tasks.GradedAdd(c),
+            hyper=dict(beta=0.0, inner_epochs=1),
+            exact_every=widget.UPDATES + 1,
+        )
+        batch = [event.summary["batch"] for event in controller.iterate(widget.UPDATES + 1) if event.role == "env"][-1]
+        thoughts = ((batch.tokens == tinylm.HMM) * batch.response_mask).sum(axis=1)
+        assert np.mean((thoughts >= 3) & (thoughts <= 5)) > 0.9 if thinks else np.mean(thoughts == 0) > 0.9
+        if thinks:
+            LESSON.says("1.25", batch.reward[(thoughts == 4) & (batch.accuracy == 1)].mean())
     assert 4 + len(["Final: ", "1", "2", "<eos>"]) == tasks.Add.T
 
 
 def test_the_alias_and_the_collapsed_log():
-    LESSON.says("1.89", end(reference=ALIAS).kl)
-    assert abs(end(reference=ALIAS).kl_logged) < 1e-9
+    for seed in range(3):
+        point = catalogue.last(widget, reference=ALIAS, seed=seed).points[-1]
+        assert point.kl == pytest.approx(1.9, abs=0.1) and "ends at about 1.9 nats" in LESSON.text
+        assert abs(point.kl_logged) < 1e-9 and point.gold < 5e-4
     errors = next(widget.run(Knobs(beta=0.001))).errors
     LESSON.says("0.85", -errors[2].mean())
 

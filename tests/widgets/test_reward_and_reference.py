@@ -1,6 +1,7 @@
 """What turning each knob does to the price of a nat, the policy it buys and the model trained at it."""
 
-from dataclasses import replace
+import random
+from dataclasses import asdict, replace
 from functools import partial
 
 import numpy as np
@@ -8,8 +9,9 @@ import pytest
 
 from sim.estimators import hacking
 from tests.widgets import catalogue
+from tests.widgets.frame.test_contract import mended
 from widgets import reward_and_reference as widget
-from widgets.reward_and_reference import ALIAS, Knobs
+from widgets.reward_and_reference import ALIAS, COPY, Knobs
 
 
 def first(**knobs):
@@ -37,40 +39,38 @@ def test_two_presets_are_broken_and_two_hold():
     assert [name for name, found in told.items() if found] == ["Leaky, β of R1", "Reference is no copy"]
 
 
-@pytest.mark.parametrize("beta, breaks", [(0.35, False), (0.3, True), (0.0, True)])
-def test_the_break_lies_at_the_crossover(beta, breaks):
+@pytest.mark.parametrize("beta, worse", [(0.35, False), (0.3, True), (0.0, True)])
+def test_the_best_policy_is_worse_than_the_reference_below_the_crossover(beta, worse):
     assert 0.3 < hacking.crossover(hacking.reference(0.15), 1.5) < 0.35
-    knobs = Knobs(beta=beta)
-    assert (
-        (widget.broken(knobs, first(beta=beta)) is not None)
-        == breaks
-        == (widget.watched(knobs, first(beta=beta)).value < 0)
-    )
+    assert (first(beta=beta).gold < first(beta=beta).ref @ hacking.GOLD) == worse
 
 
 def test_the_break_names_what_the_hack_costs_and_a_price_that_mends_it():
     found = broken(beta=0.001)
-    assert "1.90 nats" in found.why and "before training it was 0.300" in found.why
-    assert found.mend == "Price of a nat: 0.35."  # the crossover is at 0.333
+    assert "1.90 nats" in found.why and "from 0.329 to 0.000" in found.why
+    assert found.mend == "Price of a nat: 0.5."  # one and a half times the crossover, which is at 0.333
     assert broken(beta=0.5) is None
 
 
-def test_where_no_price_is_high_enough_only_the_verifier_mends():
-    knobs = dict(hack=3.0, mass=0.5)
-    assert broken(**knobs).mend == "Reward: verifier." and broken(**knobs, source="verifier") is None
+def test_the_share_of_the_hack_acts_on_the_formula_and_not_on_the_trained_model():
+    rare, usual = last(mass=0.001, beta=0.001), last(beta=0.001)
+    assert rare.points == usual.points and rare.kl > usual.kl + 4
+    assert "1.90 nats" in broken(mass=0.001, beta=0.001).why
+    note = next(p["note"] for p in widget.figure(Knobs(mass=0.001), first(mass=0.001)) if p["tab"] == "Training")
+    assert "its hack starts at q = 0.15" in note
 
 
 def test_the_alias_breaks_with_a_log_of_zero_and_a_copy_mends_it():
-    found = broken(reference=ALIAS, source="verifier", beta=1.0)
+    found = broken(reference=ALIAS)
     assert "the log says 0.000 nats" in found.why and found.mend == "Reference: frozen copy."
-    assert broken(source="verifier", beta=1.0) is None
-    states = [
-        r.state
-        for r in widget.readouts(
-            Knobs(reference=ALIAS, source="verifier"), last(reference=ALIAS, source="verifier", beta=1.0)
-        )
-    ]
-    assert states == ["", "", "", "", "violated"]
+    states = [r.state for r in widget.readouts(Knobs(reference=ALIAS), last(reference=ALIAS))]
+    assert states == ["", "", "", "violated", "violated"]
+    assert broken(reference=ALIAS, beta=0.1).mend == "Reference: frozen copy, Price of a nat: 0.5."
+
+
+def test_without_a_hack_nothing_is_lost_by_a_reference_that_is_no_copy():
+    assert broken(reference=ALIAS, source="verifier") is None
+    assert last(reference=ALIAS, source="verifier").points[-1].gold > 0.85
 
 
 def test_training_can_fall_for_a_hack_that_the_formula_does_not():
@@ -78,6 +78,7 @@ def test_training_can_fall_for_a_hack_that_the_formula_does_not():
     assert first(**knobs).gold == 1 and widget.broken(Knobs(**knobs), first(**knobs)) is None
     assert "training found the hack first" in broken(**knobs).why
     assert broken(**knobs, source="verifier") is None
+    assert widget.watched(Knobs(**knobs), last(**knobs)).value < 0.01  # what is watched is what fired
 
 
 def test_gold_rises_then_falls_with_the_distance_and_paid_only_rises():
@@ -99,18 +100,46 @@ def test_a_lower_price_goes_farther():
     assert far == sorted(far)
 
 
-def test_a_better_paid_hack_breaks_at_a_higher_price():
-    assert widget.broken(Knobs(beta=0.5), first(beta=0.5)) is None and widget.broken(
-        Knobs(beta=0.5, hack=2.0), first(beta=0.5, hack=2.0)
-    )
+def harms(**knobs):
+    """Whether the best policy at this price is right less often than the reference."""
+    return first(**knobs).gold < first(**knobs).ref @ hacking.GOLD
 
 
-def test_a_rarer_hack_is_dearer_and_breaks_at_a_lower_price():
-    assert widget.broken(Knobs(beta=0.3), first(beta=0.3)) and not widget.broken(
-        Knobs(beta=0.3, mass=0.01), first(beta=0.3, mass=0.01)
-    )
+def test_a_better_paid_hack_harms_at_a_higher_price():
+    assert not harms(beta=0.5) and harms(beta=0.5, hack=2.0)
+
+
+def test_a_rarer_hack_is_dearer_and_harms_at_a_lower_price():
+    assert harms(beta=0.3) and not harms(beta=0.3, mass=0.01)
     ends = [first(mass=mass, beta=0.0).kl for mass in (0.5, 0.15, 0.001)]
     np.testing.assert_allclose(ends, -np.log([0.5, 0.15, 0.001]), atol=1e-9)
+
+
+def sampled_settings(n):
+    chance = random.Random("reward and reference")
+    knobs = dict(
+        beta=[0.0, 0.001, 0.1, 0.3, 1.0, 20.0],
+        hack=[0.0, 0.5, 0.9, 1.5, 3.0],
+        mass=[0.001, 0.15, 0.5],
+        source=["reward model"] * 4 + ["verifier"],
+        reference=[COPY, ALIAS],
+        seed=[0, 1, 2],
+    )
+    return [{name: chance.choice(values) for name, values in knobs.items()} for _ in range(n)]
+
+
+def test_broken_is_a_trained_model_that_lost_half_of_what_it_could_and_the_way_back_mends_it():
+    told = []
+    for knobs in sampled_settings(12):
+        ends_right = widget.readouts(Knobs(**knobs), last(**knobs))[3].value
+        starts_right = 0.329  # of 100 sums, exact: test_the_trained_models of the lesson
+        found = broken(**knobs)
+        assert (found is not None) == (ends_right < starts_right / 2), (knobs, ends_right)
+        told.append(found is not None)
+        if found:
+            back = asdict(mended(Knobs(**knobs), found.mend))
+            assert broken(**back) is None, (knobs, found.mend)
+    assert 0.2 < np.mean(told) < 0.8
 
 
 def test_an_alias_charges_nothing():
@@ -128,7 +157,7 @@ def test_the_trained_model_pays_for_distance_with_a_leaky_reward_and_not_with_a_
     assert last(beta=0.0, source="verifier").points[-1].gold > last(beta=0.3, source="verifier").points[-1].gold + 0.02
 
 
-def test_a_partial_run_breaks_only_on_what_is_certain():
+def test_a_partial_run_is_not_judged():
     knobs = Knobs(hack=0.9, beta=0.0)
     told = [widget.broken(knobs, r) is not None for r in widget.run(knobs)]
     assert not any(told[:-1]) and told[-1]
