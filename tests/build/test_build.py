@@ -17,6 +17,7 @@ import urllib.error
 import urllib.request
 import zipfile
 from io import BytesIO
+from pathlib import Path
 
 import pytest
 
@@ -302,6 +303,20 @@ def test_a_lesson_outside_the_navigation_stops_the_build_and_is_named(clone, cap
         book.build(clone / "_site")
     told = capsys.readouterr().out
     assert 'not included in the "nav" configuration' in told and "- 09a-entropy-bonus.md" in told
+
+
+@pytest.mark.parametrize(
+    ("page", "link"), [("index.html", "./code/a.html#L1"), ("10-ppo/index.html", "../code/a.html#L1")]
+)
+def test_a_link_from_the_root_becomes_one_from_its_page(page, link):
+    for name in ("href", "xlink:href"):
+        text = f'<a class="x" {name}="/code/a.html#L1">'
+        assert links.relative(text, Path(page)) == f'<a class="x" {name}="{link}">'
+
+
+@pytest.mark.parametrize("href", ["//example.org/", "https://example.org/", "#L1", "../10-ppo/"])
+def test_any_other_link_stays_as_it_is(href):
+    assert links.relative(f'<a href="{href}">', Path("11-grpo/index.html")) == f'<a href="{href}">'
 
 
 def test_a_link_that_a_fence_wrote_to_nowhere_stops_the_build(clone, capsys):

@@ -11,7 +11,7 @@ from tools.pages import lessons, maps, recording, thumbnails
 from widgets.frame.marks import bars, heat, line, panel
 
 LESSONS = Path(__file__).parents[2] / "lessons"
-MAP = maps.pipeline("../")
+MAP = maps.pipeline()
 DRAWINGS = re.findall(r"<svg.*?</svg>", MAP)
 
 
@@ -87,7 +87,7 @@ def test_eight_billion_weights_in_bf16_are_16_gigabytes():
 
 
 def test_the_map_links_only_to_lessons_that_are_in_the_navigation():
-    linked = set(re.findall(r'<a href="\.\./([^"]+)/">', MAP))
+    linked = set(re.findall(r'<a href="/([^"]+)/">', MAP))
     assert linked <= {page.stem for page in lessons.finished()}
     about = {number for part in (*maps.ROLES.values(), *maps.FLOWS.values()) for number in part.about.split()}
     assert linked == {page.stem for page in lessons.finished() if page.number in about}
@@ -101,7 +101,7 @@ def test_every_lesson_in_the_navigation_is_a_file_and_stands_in_reading_order():
 
 
 def test_every_lesson_of_a_part_has_one_card_in_the_order_of_the_navigation():
-    cards = re.findall(r'<h3><a href="([^"]+)/">', lessons.cards())
+    cards = re.findall(r'<h3><a href="/([^"]+)/">', lessons.cards())
     assert cards == [page.stem for page in lessons.finished() if page.part]
 
 

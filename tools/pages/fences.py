@@ -68,21 +68,21 @@ def reason(error):
 
 
 @loud
-def pipeline(body):
-    """The way to the site's root; `arrays` behind it shows the arrays of the recorded iteration in the panels."""
-    base, *more = body.split()
-    return maps.pipeline(base, rows=more == ["arrays"])
+def pipeline(panels):
+    """`arrays` shows the arrays of the recorded iteration in the panels, `sizes` their sizes alone."""
+    if panels not in ("sizes", "arrays"):
+        raise ValueError(f"{panels} is neither sizes nor arrays")
+    return maps.pipeline(rows=panels == "arrays")
 
 
 @loud
 def cards(_):
-    return lessons.cards(after={"Part II": lineage.figure("./")})
+    return lessons.cards(after={"Part II": lineage.figure()})
 
 
 @loud
-def lineage_of_algorithms(base):
-    """The way to the site's root."""
-    return lineage.figure(base)
+def lineage_of_algorithms(_):
+    return lineage.figure()
 
 
 @loud

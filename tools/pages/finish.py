@@ -9,7 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tools.pages import heads, quoting
+from tools.pages import heads, links, quoting
 
 SHOWN = ("sim", "widgets", "tests")
 POLICY = "'inline-scripts'"  # where site/main.html has their sums written
@@ -20,16 +20,16 @@ def finish(site):
     heads.head_all(site)
     subprocess.run(["node", str(quoting.ROOT / "tools" / "pages" / "maths.mjs"), str(site)], check=True)
     for page in site.rglob("*.html"):
-        text = page.read_text(encoding="utf-8")
-        if "<table>" in text:
-            page.write_text(scrollable(text), encoding="utf-8")
-    for folder in SHOWN:
+        if page.name != "404.html":  # shown anywhere, so its links are absolute
+            text = page.read_text(encoding="utf-8")
+            page.write_text(links.relative(scrollable(text), page.relative_to(site)), encoding="utf-8")
+    allow_inline_scripts(sorted(site.rglob("*.html")))
+    for folder in SHOWN:  # these run no inline script, and one of them quotes the policy
         for file in sorted((quoting.ROOT / folder).rglob("*.py")):
             path = file.relative_to(quoting.ROOT).as_posix()
             page = site / "code" / f"{path}.html"
             page.parent.mkdir(parents=True, exist_ok=True)
             page.write_text(quoting.module_page(path, "RL Post-Training"), encoding="utf-8")
-    allow_inline_scripts(sorted(site.rglob("*.html")))
 
 
 def scrollable(text):

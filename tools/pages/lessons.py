@@ -128,7 +128,7 @@ def card(page):
     )
     return (
         f'<li{" class=ext" * page.extension}><span class="no">{page.number}</span>'
-        f'<div><h3><a href="{page.url}">{html.escape(page.title)}</a></h3><p>{html.escape(page.question)}</p></div>'
+        f'<div><h3><a href="/{page.url}">{html.escape(page.title)}</a></h3><p>{html.escape(page.question)}</p></div>'
         f"{thumbnail(page.widget) if page.widget else '<span></span>'}"
         f'<span class="brkline"><b role="img" aria-label="breaks with:"></b>{html.escape(page.breaks)}</span>'
         f'<span class="meta2">{mark}<span>{page.minutes} min</span>{badge}</span></li>'

@@ -55,29 +55,30 @@ NARROW_WIRES = {
 HEIGHT, SAID = 44, "Which algorithm is a patch on which"
 
 
-def figure(base):
-    """Both drawings; `base` leads from the page they stand on to the site's root."""
+def figure():
+    """Both drawings."""
     pages = {
-        page.number: page.url + ("#the-code" if "\n## The code\n" in lessons.front_matter(f"{page.stem}.md")[1] else "")
+        page.number: f"/{page.url}"
+        + ("#the-code" if "\n## The code\n" in lessons.front_matter(f"{page.stem}.md")[1] else "")
         for page in lessons.finished()
     }
     return (
         f'<div class="wide"><div class="map lineage">'
         '<svg class="broad" viewBox="0 0 940 256" role="group" '
-        f'aria-label="{SAID}">{drawn(BROAD_BOXES, BROAD_WIRES, base, pages)}</svg>'
+        f'aria-label="{SAID}">{drawn(BROAD_BOXES, BROAD_WIRES, pages)}</svg>'
         '<svg class="narrow" viewBox="0 0 350 440" role="group" '
-        f'aria-label="{SAID}">{drawn(NARROW_BOXES, NARROW_WIRES, base, pages)}'
+        f'aria-label="{SAID}">{drawn(NARROW_BOXES, NARROW_WIRES, pages)}'
         f'<text class="s" x="154" y="234">or REINFORCE, {counted("REINFORCE", "RLOO")}</text></svg></div></div>'
     )
 
 
-def drawn(boxes, wires, base, pages):
-    return "".join(edge(*ends, *wire, base, pages) for ends, wire in wires.items()) + "".join(
-        node(name, *box, base, pages) for name, box in boxes.items()
+def drawn(boxes, wires, pages):
+    return "".join(edge(*ends, *wire, pages) for ends, wire in wires.items()) + "".join(
+        node(name, *box, pages) for name, box in boxes.items()
     )
 
 
-def edge(old, new, path, head, words, base, pages):
+def edge(old, new, path, head, words, pages):
     x, y, anchor, below = words
     (hx, hy, angle), count = head, counted(old, new)
     inner = (
@@ -86,10 +87,10 @@ def edge(old, new, path, head, words, base, pages):
         f'<text class="s" x="{x}" y="{y}" text-anchor="{anchor}">{EDGES[old, new]}</text>'
         f'<text class="e" x="{x}" y="{y + below}" text-anchor="{anchor}">{count}</text>'
     )
-    return linked("edge", f"From {old} to {new}: {EDGES[old, new]}, {count} lines", NODES[new][1], inner, base, pages)
+    return linked("edge", f"From {old} to {new}: {EDGES[old, new]}, {count} lines", NODES[new][1], inner, pages)
 
 
-def node(name, x, y, width, base, pages):
+def node(name, x, y, width, pages):
     number = NODES[name][1]
     inner = (
         f'<rect x="{x}" y="{y}" width="{width}" height="{HEIGHT}" rx="5"/><text class="t" x="{x + 12}" '
@@ -97,14 +98,14 @@ def node(name, x, y, width, base, pages):
         f'<text class="n" x="{x + width - 10}" y="{y + 27}" text-anchor="end">{number}</text>'
     )
     return linked(
-        "box", f"{name}, lesson {number}", number, inner, base, {n: page.partition("#")[0] for n, page in pages.items()}
+        "box", f"{name}, lesson {number}", number, inner, {n: page.partition("#")[0] for n, page in pages.items()}
     )
 
 
-def linked(css, said, number, inner, base, pages):
+def linked(css, said, number, inner, pages):
     # xlink:href, because the theme sets .href of all that has a plain href, and an SVG link's cannot be set
     return (
-        f'<a class="{css}" xlink:href="{base}{pages[number]}" aria-label="{said}">{inner}</a>'
+        f'<a class="{css}" xlink:href="{pages[number]}" aria-label="{said}">{inner}</a>'
         if number in pages
         else f'<g class="{css}">{inner}</g>'
     )

@@ -1,4 +1,5 @@
-"""Every link of the built pages leads to a file that is there and to an anchor that is in it.
+"""The links of the built pages: what the fences wrote from the site's root is made relative, and every link leads to a
+file that is there and to an anchor that is in it.
 
 MkDocs looks at the Markdown and does not see what the fences write: widgets, cards, and links from numbers to lines of
 code.
@@ -8,7 +9,18 @@ import re
 from html import unescape
 from urllib.parse import unquote, urldefrag, urlsplit
 
-LINK, ANCHOR = re.compile(r'<[^>]*?\s(?:href|src)="?([^"\s>]*)'), re.compile(r'<[^>]*?\s(?:id|name)="?([^"\s>]+)')
+LINK, ANCHOR = (
+    re.compile(r'<[^>]*?\s(?:(?:xlink:)?href|src)="?([^"\s>]*)'),
+    re.compile(r'<[^>]*?\s(?:id|name)="?([^"\s>]+)'),
+)
+ROOTED = re.compile(r'(<a [^>]*?href=")/(?!/)')
+
+
+def relative(text, page):
+    """The text of a page at `page` below the site, its links from the root as links from there: a fence does not know
+    on which page it stands, and the site not under which address.
+    """
+    return ROOTED.sub(rf"\g<1>{'../' * (len(page.parts) - 1) or './'}", text)
 
 
 def broken(site):

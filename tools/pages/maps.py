@@ -130,10 +130,8 @@ NARROW = Drawing(
 STEPS = ("controller", "rollout", "env", "reference", "algorithm", "trainer", "sync")  # 1 to 7
 
 
-def pipeline(base="./", rows=False):
-    """The map with its panels; `base` leads from the page it stands on to the site's root, `rows` adds the arrays of an
-    iteration that can be read.
-    """
+def pipeline(rows=False):
+    """The map with its panels; `rows` adds the arrays of an iteration that can be read."""
     (spent, carried), parts, setting = (
         (recording.arrays()[:2], recording.arrays()[2], recording.READABLE)
         if rows
@@ -150,7 +148,7 @@ def pipeline(base="./", rows=False):
     return (
         f'<div class="wide"><form class="map pipeline" autocomplete="off">{svg(BROAD, sizes)}{svg(NARROW, {})}'
         '<div class="details" '
-        f'role="status">{"".join(panel(name, base, measured.get(name), parts.get(name, {})) for name in ORDER)}</div>'
+        f'role="status">{"".join(panel(name, measured.get(name), parts.get(name, {})) for name in ORDER)}</div>'
         f'<div class="bar2"><button type="button" class="step">Play one iteration</button>'
         f"<span>Recorded when this page was built: {setting}.</span></div></form></div>"
     )
@@ -223,7 +221,7 @@ def written(css, x, y, text, anchor="start"):
     return f'<text class="{css}" x="{x}" y="{y:g}" text-anchor="{anchor}">{text}</text>'
 
 
-def panel(name, base, measured, arrays):
+def panel(name, measured, arrays):
     part = ROLES.get(name) or FLOWS[name]
     here = {"here": measured} if measured else {}
     rows = "".join(
@@ -231,7 +229,7 @@ def panel(name, base, measured, arrays):
         for key, words in (part.rows() | here | arrays).items()
     )
     chips = "".join(
-        f'<a href="{base}{page.url}">{html.escape(page.name)}</a>'
+        f'<a href="/{page.url}">{html.escape(page.name)}</a>'
         for page in lessons.finished()
         if page.number in part.about.split()
     )

@@ -21,9 +21,9 @@ def colored(code):
 
 
 def link(path, line, text=None, css=""):
-    """A link from a lesson to the page that shows a module, at a line: every lesson lies one folder deep."""
+    """A link to the page that shows a module, at a line; from the site's root, as links.py expects it of fences."""
     css = f' class="{css}"' if css else ""
-    return f'<a{css} href="../code/{path}.html#L{line}">{text or f"{path}:{line}"}</a>'
+    return f'<a{css} href="/code/{path}.html#L{line}">{text or f"{path}:{line}"}</a>'
 
 
 def definition(path, name):
