@@ -80,29 +80,53 @@ def test_groups_and_attempts():
     assert attempts.pass_at_k(16, 1, 8) == 0.5 and "pass@8 = 0.5" in LESSON.text
 
 
+def ends_within(low, high, seeds=6, **knobs):
+    """The ends of some seeds, all inside the range that the text gives, but for what another processor's rounding
+    makes of it.
+    """
+    ends = [after(**knobs, seed=seed) for seed in range(seeds)]
+    assert low in LESSON.text and high in LESSON.text
+    assert float(low) - 0.05 <= min(ends) and max(ends) <= float(high) + 0.05, ends
+    return ends
+
+
 def test_more_prompts_against_more_samples():
     LESSON.says("0.329", tasks.exact_pass(tasks.checkpoint("add")).mean())
-    for groups, K, said in ((16, 8, "0.853"), (2, 64, "0.549")):
-        LESSON.says(said, np.mean([trained(groups, K, seed)[-1].exact["pass_rate"].mean() for seed in range(3)]))
+    assert "end at 0.83 to 0.87, two prompts with 64 at 0.48 to 0.61" in LESSON.text
+    many, few = (
+        [trained(groups, K, seed)[-1].exact["pass_rate"].mean() for seed in range(6)]
+        for groups, K in ((16, 8), (2, 64))
+    )
+    assert max(few) < 0.65 < 0.8 < min(many)
 
 
 def test_three_moments():
-    LESSON.says("0.886", after())
-    LESSON.says("0.886", after(old=ONCE))
-    LESSON.says("0.272", after(old=EACH))
-    LESSON.says("1.30", max(last(old=EACH).moved))
-    LESSON.says("0.010", after(passes=8, old=EACH))
+    stored = ends_within("0.84", "0.89")
+    forgotten = ends_within("0.23", "0.42", old=EACH)
+    assert max(forgotten) < 0.5 < min(stored)
+    assert max(ends_within("0.00", "0.12", seeds=3, old=EACH, passes=8)) < 0.2
+    assert min(max(last(old=EACH, seed=seed).moved) for seed in range(6)) > 1.1
+    np.testing.assert_allclose(last(old=ONCE).pass_rate, last().pass_rate, atol=1e-9)
     np.testing.assert_allclose(last(passes=1, old=EACH).pass_rate, last(passes=1).pass_rate, atol=1e-9)
-    assert after(old=EACH) < last().pass_rate[0][1]
 
 
 def test_two_temperatures():
-    off, clipped = last(passes=1, temperature=1.5, trainer=ONE).first[0]
-    LESSON.says("0.22", off)
-    LESSON.says("21", 100 * clipped)
-    LESSON.says("0.191", after(passes=1, temperature=1.5, trainer=ONE))
-    LESSON.says("0.833", after(passes=1, temperature=1.5))
-    LESSON.says("0.867", after(passes=1, temperature=1.5, trainer=ONE, old=ONCE))
+    knobs = dict(passes=1, temperature=1.5, trainer=ONE)
+    off, clipped = zip(*(last(**knobs, seed=seed).first[0] for seed in range(6)))
+    assert np.mean(off) == pytest.approx(0.2, abs=0.02) and np.mean(clipped) == pytest.approx(1 / 6, abs=0.03)
+    apart = ends_within("0.01", "0.37", **knobs)
+    alike = ends_within("0.83", "0.88", passes=1, temperature=1.5)
+    recomputed = ends_within("0.83", "0.87", **knobs, old=ONCE)
+    assert max(apart) < 0.5 < min(alike + recomputed)
+
+
+def test_a_mismatch_without_damage_and_a_sampler_that_leaves_nothing_to_compare():
+    wide = [last(top_p=0.8, passes=1, seed=seed) for seed in range(5)]
+    LESSON.says("0.08", np.mean([r.first[0][0] for r in wide]))
+    assert min(r.pass_rate[-1][1] for r in wide) > 0.78
+    for seed in range(3):
+        alike = last(top_p=0.1, passes=1, seed=seed)
+        assert alike.pass_rate[-1][1] == alike.pass_rate[0][1] and not any(alike.live)
 
 
 def test_what_temperature_does_before_training():
@@ -110,5 +134,6 @@ def test_what_temperature_does_before_training():
     LESSON.says("22.8", 100 * widget.without_signal(0.05, 8))
     LESSON.says("29.5", 100 * widget.without_signal(2.0, 8))
     assert min(widget.TEMPERATURES, key=lambda tau: widget.without_signal(tau, 8)) == 0.5
-    LESSON.says("0.18", np.mean([frame.live_groups for frame in trained(16, 8, 0, 4, 0.05)[10:]]))
-    LESSON.says("9.06", np.mean([frame.live_groups for frame in trained(16, 8, 0, 4)[10:]]))
+    few, many = ([np.mean(last(**knobs, seed=s).live[10:]) for s in range(6)] for knobs in (dict(temperature=0.05), {}))
+    assert max(few) < 1 and 7.5 < min(many) <= max(many) < 9.5
+    ends_within("0.08", "0.27", temperature=0.05)
