@@ -137,7 +137,7 @@ def test_broken_is_a_trained_model_that_lost_half_of_what_it_could_and_the_way_b
         assert (found is not None) == (ends_right < starts_right / 2), (knobs, ends_right)
         told.append(found is not None)
         if found:
-            back = asdict(mended(Knobs(**knobs), found.mend))
+            back = asdict(mended("reward_and_reference", Knobs(**knobs), found.mend))
             assert broken(**back) is None, (knobs, found.mend)
     assert 0.2 < np.mean(told) < 0.8
 
