@@ -23,6 +23,7 @@ REF, REWARD = (
 )  # the bandit that is trained: only the third token is paid
 UPDATES, RUNS, LEARNING_RATE = 80, 4, 2.0
 MARGIN = 0.1  # nats beyond the optimum that count as broken
+CUT = "; a bar that goes on beyond the axis is cut off"
 STREAM = 4096
 DISTANCES = np.arange(0.1, 3.01, 0.1)
 PROVEN = dict(k1="reward", k2="loss", k3="loss × ratio")  # the placement that gives each the reverse-KL gradient
@@ -158,11 +159,12 @@ def train_tab(k, r):
         front=True,
     )
     low, high = (-4.0, 10.0) if k.pair == "Gaussian" else (-1.0, 1.0)
+    beyond = any((pull < low).any() or (pull > high).any() for pull in r.pulls.values())
     names = ["mean", "log σ"] if k.pair == "Gaussian" else ["token 1", "token 2", "token 3"]
     at = lambda share: low + share * (high - low)
     yield panel(
         "Pull of the penalty on each parameter",
-        f"minus its expected gradient, nats, exact; pair “{k.pair}” at distance {k.mu:g}",
+        f"minus its expected gradient, nats, exact; pair “{k.pair}” at distance {k.mu:g}{CUT * beyond}",
         *(bars(names, r.pulls[name], name=words, series=i) for i, (name, words) in enumerate(series(k).items(), 1)),
         *(label(names[0], at(0.96 - 0.07 * i), words, i) for i, words in enumerate(series(k).values(), 1)),
         x="parameter of the policy",
@@ -283,7 +285,7 @@ def readouts(k, r):
 
 
 def watched(k, r):
-    return Readout(f"KL_end − KL_best > {MARGIN:g}", ended(r)[0] - r.best, "nats")
+    return Readout(f"farther than the best policy: KL_end − KL_best > {MARGIN:g}", ended(r)[0] - r.best, "nats")
 
 
 def broken(k, r):
@@ -294,23 +296,35 @@ def broken(k, r):
         f"KL ended at {end:.2f} nats; the best policy at β = {k.beta:g} has {r.best:.2f}, and without a "
         f"penalty it ends at {free:.2f}."
     )
-    if (k.estimator, k.placement, k.gap) == ("k1", "loss", 0):
-        return Break(
-            f"The expected gradient of k1 as a loss is zero, so the penalty adds noise and pulls nowhere: {told}",
-            "Where it goes: reward.",
-        )
-    if (k.placement == "reward" and k.estimator != "k1") or (k.estimator, k.placement) == ("k2", "loss × ratio"):
-        return Break(
-            f"The penalty, {setting_words(k)}, also pushes down tokens that have already lost probability (tab "
-            f"One token): {told}",
-            f"Where it goes: {PROVEN[k.estimator]}.",
-        )
-    if k.gap > 0 and k.placement != "loss × ratio":
-        return Break(
-            f"The samples come from an older policy, and {setting_words(k)} does not correct for it: {told}",
-            "Age of the samples: 0.",
-        )
-    return Break(
-        f"With {k.samples} sample{'s' * (k.samples > 1)} an update, noise outweighs the pull of the penalty: {told}",
-        "Samples a batch: 64.",
+    return Break(f"{why(k)}: {told}", way_back(k))
+
+
+def misplaced(k):
+    """No pull at all, or one that pushes the fallen: the two where more samples and fresh ones do not help."""
+    pushes_the_fallen = (k.placement == "reward" and k.estimator != "k1") or (
+        (k.estimator, k.placement) == ("k2", "loss × ratio")
     )
+    return (k.estimator, k.placement) == ("k1", "loss") or pushes_the_fallen
+
+
+def why(k):
+    if (k.estimator, k.placement) == ("k1", "loss"):
+        if k.gap == 0:
+            return "The expected gradient of k1 as a loss is zero, so the penalty adds noise and pulls nowhere"
+        return "As a loss k1 gives every token the weight 1, whatever the reference says of it"
+    if misplaced(k):
+        return f"The penalty, {setting_words(k)}, also pushes down tokens that have lost probability (tab One token)"
+    if k.gap > 0 and k.placement != "loss × ratio":
+        return f"The samples come from an older policy, and {setting_words(k)} does not correct for it"
+    return f"With {k.samples} sample{'s' * (k.samples > 1)} an update, noise outweighs the pull of the penalty"
+
+
+def way_back(k):
+    """What is in the way: the place, then the age of the samples, then their number."""
+    home = PROVEN[k.estimator] if misplaced(k) else k.placement
+    told = {
+        f"Where it goes: {home}": misplaced(k),
+        f"{Knobs.__dataclass_fields__['gap'].metadata['label']}: 0": k.gap > 0 and home != "loss × ratio",
+        "Samples a batch: 64": k.samples < 64,
+    }
+    return f"{', '.join(words for words, needed in told.items() if needed)}."

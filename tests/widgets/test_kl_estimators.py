@@ -1,12 +1,14 @@
 """What turning each knob of the KL widget does."""
 
 import json
+import random
 from dataclasses import asdict, fields, replace
 
 import numpy as np
 import pytest
 
 from sim.estimators import kl
+from tests.widgets.frame.test_contract import mended
 from widgets import kl_estimators as widget
 from widgets.frame import host
 from widgets.kl_estimators import Knobs
@@ -71,6 +73,47 @@ def test_the_three_other_wrong_placements_break_and_their_mends_mend(estimator, 
 def test_where_the_price_is_so_low_that_the_optimum_itself_collapses_nothing_is_called_broken():
     assert result(replace(K1_LOSS, beta=0.1)).best > 1.6  # of ln 5 = 1.609
     assert not is_broken(replace(K1_LOSS, beta=0.1))
+
+
+def test_old_samples_bend_what_is_put_into_the_reward_and_fresh_ones_mend_it():
+    for seed in range(5):
+        knobs = Knobs(estimator="k1", placement="reward", gap=0.5, seed=seed)
+        broken = widget.broken(knobs, result(knobs))
+        assert "older policy" in broken.why and broken.mend == "Age of the samples (1: drawn from the reference): 0."
+        assert end(knobs) == pytest.approx(1.5, abs=0.02)  # of 1.06
+
+
+def test_broken_is_a_run_that_ends_farther_than_the_best_policy_and_the_way_back_mends_it():
+    chance = random.Random("kl")
+    knobs = dict(
+        estimator=["k1", "k2", "k3"],
+        placement=list(kl.PLACEMENTS),
+        beta=[0.05, 0.3, 1.0, 2.0],
+        gap=[0.0, 0.0, 0.5, 1.0],
+        samples=[1, 16, 64, 4096],
+        seed=[0, 1, 2],
+    )
+    told = []
+    for _ in range(60):
+        k = Knobs(**{name: chance.choice(values) for name, values in knobs.items()})
+        r = result(k)
+        end_of_run, best = (readout.value for readout in widget.readouts(k, r)[:2])
+        found = widget.broken(k, r)
+        assert (found is not None) == (end_of_run > best + 0.1), k
+        told.append(found is not None)
+        if found:
+            assert not is_broken(mended("kl_estimators", k, found.mend)), (k, found.mend)
+    assert 0.2 < np.mean(told) < 0.8
+
+
+def test_a_run_that_ends_nearer_than_the_best_policy_is_another_optimum_and_not_broken():
+    for knobs in (DEFAULT, Knobs(estimator="k2", gap=0.5), Knobs(gap=0.5)):
+        assert end(knobs) < result(knobs).best - 0.2 and not is_broken(knobs)
+
+
+def test_a_bar_that_leaves_its_panel_is_told():
+    notes = [frame(knobs)["panels"][1]["note"] for knobs in (DEFAULT, Knobs(mu=3.0, gap=1.0))]
+    assert ["cut off" in note for note in notes] == [False, True]
 
 
 def test_the_watched_number_decides():
