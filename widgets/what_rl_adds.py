@@ -13,7 +13,7 @@ from sim.worlds.optimizer import AdamW
 from widgets.frame.contract import Break, Readout, choice, ladder, slider
 from widgets.frame.marks import bars, dots, each_run, label, line, panel, threshold
 
-TITLE = "From demonstrations with 30 % right: twenty runs of a policy over five completions"
+TITLE = "What a policy over five completions becomes, from its demonstrations on"
 COST = "32,000 completions of the five, 7,680 of the language model"
 
 ARMS = ["Final: 12", "Final: 13", "Final: 11", "12", "hmm …"]  # completions of 7 + 5 =
@@ -21,9 +21,11 @@ OTHERS = np.array([0.15, 0.15, 0.25, 0.15]) / 0.70  # assumed: how demonstration
 STEPS, RUNS, EVERY = 200, 20, 5  # a curve has every fifth update
 EARLY = np.arange(0, 61, 2)  # the updates of one run that are shown completion by completion
 UPDATES, GROUPS, K, FRAME = 60, 16, 8, 10  # of the language model; updates between two pictures
-PASSING, TOO_MANY = 0.5, 0.2  # a run below the first has failed; more than the second is broken
+# a run whose right completion ends below the first has failed; a larger share of such runs than the second is broken
+PASSING, TOO_MANY = 0.5, 0.2
 BASELINES = {"none": bandit.no_baseline, "mean": bandit.batch_mean, "leave-one-out": bandit.leave_one_out}
 SFT, RL, EXACT = "SFT", "RL, sampled", "RL, exact gradient"
+SAMPLED = "; the gradient is sampled here"
 
 
 @dataclass(frozen=True)
@@ -51,13 +53,18 @@ PRESETS = {
 class Result:
     start: np.ndarray  # (arms,) before the first update
     policies: np.ndarray  # (steps + 1, runs, arms)
-    J: np.ndarray  # (steps + 1, runs) expected reward, without the constant
+    J: np.ndarray  # (steps + 1, runs) expected reward, without the constant: `right`, unless a bare 12 is paid too
     drawn: np.ndarray  # (arms,) how often the first run's first update drew each
     pushed: np.ndarray  # (arms,) what that update added to the logits, over the learning rate
     expected: np.ndarray  # (arms,) the same in the mean over all batches
     variance: float  # of an update's push at the start, the sum over the logits
     language: list  # (update, exact pass rate of the language model) so far
     sampled: list  # (update, share right among its completions)
+
+    @property
+    def right(self):
+        """Probability of the right completion, (steps + 1, runs)."""
+        return self.policies[:, :, 0]
 
 
 def run(k):
@@ -144,16 +151,18 @@ def progress(k, r):
 
 
 def figure(k, r):
-    return [*runs_tab(k, r), *update_tab(k, r), *language_tab(r)]
+    return [*runs_tab(k, r), *update_tab(k, r), *language_tab(k, r)]
 
 
 def runs_tab(k, r):
     step = np.arange(0, STEPS + 1, EVERY)
     yield panel(
-        "Expected reward",
-        f"J of the policy, without the constant; thick: the mean of {RUNS} runs when they are sampled",
-        line(step, r.J[::EVERY].mean(axis=1), "mean"),
-        each_run(step, r.J[::EVERY].T),
+        "The right completion",
+        f"probability; thick: the mean of {RUNS} runs when they are sampled",
+        line(step, r.right[::EVERY].mean(axis=1), "mean"),
+        each_run(step, r.right[::EVERY].T),
+        *([line(step, r.J[::EVERY].mean(axis=1), "paid", 3)] if k.partial else []),
+        *([label(STEPS, 0.86, "dotted: paid, mean", 3, "right")] if k.partial else []),
         line([0, STEPS], [k.shown] * 2, "demonstrations", 2, "exact"),
         label(
             STEPS, k.shown, f"demonstrations, {k.shown:g}", 2, "right", below=k.shown == 0.3
@@ -210,11 +219,11 @@ def update_tab(k, r):
     )
 
 
-def language_tab(r):
+def language_tab(k, r):
     at, pass_rate = np.array(r.language).T
     yield panel(
         "A language model on sums of two digits",
-        "exact pass rate, all 100 prompts; dots: the share right in a batch of 128",
+        f"exact pass rate, all 100 prompts; dots: the share right in a batch of 128{SAMPLED * (k.method == EXACT)}",
         line(at, pass_rate, "pass rate"),
         dots(*np.array(r.sampled).T, "batch", 1),
         line([0, UPDATES], [pass_rate[0]] * 2, "imitation", 2, "exact"),
@@ -227,12 +236,16 @@ def language_tab(r):
 
 
 def readouts(k, r):
-    J, size = r.J[-1], np.sqrt((r.expected**2).sum())
-    reached = np.flatnonzero(r.J.mean(axis=1) > 0.9)
+    ends, size = r.right[-1], np.sqrt((r.expected**2).sum())
+    reached = np.flatnonzero(r.right.mean(axis=1) > 0.9)
     return [
-        Readout("Expected reward at the end, mean", J.mean(), "", bandit.expected_reward),
+        Readout("Right at the end, mean", ends.mean(), "", bandit.path),
         Readout(
-            "Runs that end below 0.5", 100 * (J < PASSING).mean(), "%", bandit.path, "violated" if broken(k, r) else ""
+            "Runs that end below 0.5",
+            100 * (ends < PASSING).mean(),
+            "%",
+            bandit.path,
+            "violated" if broken(k, r) else "",
         ),
         Readout(
             "Variance of the first update",
@@ -254,46 +267,48 @@ def readouts(k, r):
 
 def watched(k, r):
     return Readout(
-        f"RL: share(J_end < {PASSING}) > {TOO_MANY}",
-        "imitates" if k.method == SFT else (r.J[-1] < PASSING).mean(),
+        f"RL: share of runs that end with right < {PASSING} is > {TOO_MANY}",
+        "imitates" if k.method == SFT else (r.right[-1] < PASSING).mean(),
         "",
         bandit.path,
     )
 
 
 def broken(k, r):
-    failed = r.J[-1] < PASSING
+    failed = r.right[-1] < PASSING
     if k.method == SFT or failed.mean() <= TOO_MANY:
         return None
     return Break(
         cause(k, r, f"{failed.sum()} of {len(failed)} runs end" if k.method == RL else "the run ends")
-        + f" below {PASSING:g}.",
+        + f" with the right completion below {PASSING:g}.",
         way_back(k),
     )
 
 
 def cause(k, r, ends):
-    if r.J.max() < 1e-6:
+    if r.right.max() < 1e-6:
         return (
             "The right completion has probability 0, so it is never drawn and never pushed, RL can only "
             f"amplify what the policy samples: {ends}"
         )
-    if k.method == RL and k.baseline == "none" and k.offset:
+    if uncompared(k):
         return (
-            f"With {k.offset} added to every reward and nothing taken off, every drawn completion was pushed "
-            f"up, and chance chose the winner: {ends}"
+            f"With {k.offset} added to every reward and nothing taken off, what was drawn more often than its share "
+            f"rose, right or not: {ends}"
         )
-    if k.partial and r.policies[-1, :, 3].mean() > PASSING:
-        return (
-            f"A bare 12 is paid {k.partial:g} and was far more probable than the right line, so the policy "
-            f"settled on it: {ends}"
-        )
+    if k.partial and r.policies[-1, :, 3].mean() > r.policies[0, :, 3].mean():
+        return f"A bare 12 is paid {k.partial:g}, and the policy settled on it: {ends}"
     return f"The right completion started at probability {k.shown:g}, too rare for {STEPS} steps of this size: {ends}"
 
 
+def uncompared(k):
+    return k.method == RL and k.baseline == "none" and k.offset > 0
+
+
 def way_back(k):
-    settings = [
-        *(["Baseline: leave-one-out"] if k.method == RL and k.baseline == "none" and k.offset else []),
-        *(["Right among the demonstrations: 0.3"] if k.shown < 0.3 else []),
-    ]
-    return f"{', '.join(settings)}."
+    told = {
+        "Baseline: leave-one-out": uncompared(k),
+        "Right among the demonstrations: 0.3": k.shown < 0.3,
+        "Reward of a bare 12: 0": k.partial > 0,
+    }
+    return f"{', '.join(words for words, needed in told.items() if needed)}."

@@ -18,7 +18,7 @@ LAZY = dict(offset=10, baseline="none")
 
 
 def failed(**knobs):
-    return int((result(**knobs).J[-1] < 0.5).sum())
+    return int((result(**knobs).right[-1] < 0.5).sum())
 
 
 def test_the_optimum_of_imitation():
@@ -65,33 +65,48 @@ def test_the_variance_of_one_draw():
     LESSON.says("81.9", bandit.gradient_variance(SHOWN, REWARD + 10))
 
 
+SEEDS = range(6)
+
+
 def test_what_the_runs_showed():
-    LESSON.says("0.996", result().J[-1].mean())
-    LESSON.says("0.996", result(method=EXACT).J[-1].mean())
     for knobs in ({}, dict(method=EXACT)):
-        assert np.flatnonzero(result(**knobs).J.mean(axis=1) > 0.9)[0] == 14
-    assert failed(**LAZY) == 15 and "15 of the 20 runs end below 0.5" in LESSON.text
-    assert result(method=SFT).J[-1].mean() == pytest.approx(0.3, abs=1e-9)
+        for seed in SEEDS:
+            LESSON.says("0.996", result(**knobs, seed=seed).right[-1].mean())
+            assert np.flatnonzero(result(**knobs, seed=seed).right.mean(axis=1) > 0.9)[0] in (13, 14)
+    assert "by update 14" in LESSON.text and "10 to 18 of the 20 runs" in LESSON.text
+    ends = [failed(**LAZY, seed=seed) for seed in SEEDS]
+    assert min(ends) == 10 and max(ends) == 18
+    assert result(method=SFT).right[-1].mean() == pytest.approx(0.3, abs=1e-9)
 
 
 def test_the_first_update_of_the_first_run():
-    assert result(**LAZY).drawn.tolist() == [3, 0, 0, 4, 1]
-    LESSON.says("0.735", result(**LAZY).policies[1, 0, 3])
-    LESSON.says("0.219", result(**LAZY).policies[1, 0, 0])
-    last = result(**LAZY).policies[-1]
-    assert (last.argmax(axis=1) == 0).sum() == 5 and last.max(axis=1).min() > 0.99
+    first = result(**LAZY)
+    assert first.drawn.tolist() == [3, 0, 0, 4, 1]
+    assert first.pushed[4] < 0 < first.pushed[0] < first.pushed[3]  # `hmm` falls though paid; `12` rises most
+    LESSON.says("0.735", first.policies[1, 0, 3])
+    LESSON.says("0.219", first.policies[1, 0, 0])
+    for seed in SEEDS:
+        policies = result(**LAZY, seed=seed).policies
+        assert policies[-1].max(axis=1).min() > 0.95  # nearly certain of something
+        surest = np.where(policies.max(axis=-1) > 0.95, policies.argmax(axis=-1), -1)  # (steps + 1, runs)
+        assert any(len(set(run[run >= 0])) > 1 for run in surest.T)  # and of another one before, in some run
 
 
 def test_the_language_model():
-    def after(**knobs):
-        *_, (_, pass_rate, _) = widget.language_model(Knobs(**knobs))
+    def after(seed, **knobs):
+        *_, (_, pass_rate, _) = widget.language_model(Knobs(seed=seed, **knobs))
         return pass_rate
 
     LESSON.says("0.329", tasks.exact_pass(tasks.checkpoint("add")).mean())
-    LESSON.says("0.850", after())
-    LESSON.says("0.121", after(**LAZY))
-    LESSON.says("0.331", after(method=SFT))
-    LESSON.says("0.906", after(baseline="none"))
+    for text, low, high, knobs in (
+        ("0.85 to 0.87 over six seeds", 0.85, 0.87, {}),
+        ("to 0.24 at best", 0.0, 0.24, LAZY),
+        ("imitation to 0.29 to 0.36", 0.29, 0.36, dict(method=SFT)),
+        ("it reaches 0.88 to 0.91", 0.88, 0.91, dict(baseline="none")),
+    ):
+        assert text in LESSON.text
+        ends = [after(seed, **knobs) for seed in range(5)]
+        assert low - 0.01 < min(ends) and max(ends) < high + 0.01, ends
 
 
 def test_the_two_divergences():
@@ -119,7 +134,14 @@ def test_the_price_on_the_distance_is_a_reverse_divergence():
 
 
 def test_the_answers():
-    assert failed(offset=5, baseline="none") == 9 and "9 of 20 runs" in LESSON.text
-    LESSON.says("0.996", result(shown=0.9).J[-1].mean())
-    LESSON.says("0.991", result(shown=0.01).J[-1].mean())
-    assert np.flatnonzero(result(shown=0.01).J.mean(axis=1) > 0.9)[0] == 138 and "at update 138" in LESSON.text
+    ends = [failed(offset=5, baseline="none", seed=seed) for seed in SEEDS]
+    assert (min(ends), max(ends)) == (3, 9) and "3 to 9 of 20 runs" in LESSON.text
+    late = []
+    for seed in SEEDS:
+        LESSON.says("0.996", result(shown=0.9, seed=seed).right[-1].mean())
+        LESSON.says("0.99", result(shown=0.01, seed=seed).right[-1].mean())
+        late.append(np.flatnonzero(result(shown=0.01, seed=seed).right.mean(axis=1) > 0.9)[0])
+    assert (min(late), max(late)) == (118, 138) and "between update 118 and 138" in LESSON.text
+    paid = [result(partial=1.0, seed=seed) for seed in SEEDS]
+    assert min(r.J[-1].mean() for r in paid) > 0.99
+    assert all(0.68 <= r.right[-1].mean() <= 0.79 for r in paid) and "0.68 to 0.79" in LESSON.text

@@ -1,10 +1,12 @@
-from dataclasses import replace
+import random
+from dataclasses import asdict, replace
 from functools import cache
 from unittest.mock import patch
 
 import numpy as np
 import pytest
 
+from tests.widgets.frame.test_contract import mended
 from widgets import what_rl_adds as widget
 from widgets.frame import host
 from widgets.what_rl_adds import EXACT, RL, SFT, Knobs
@@ -114,6 +116,45 @@ def test_every_way_back_leads_back(knobs):
         for title, value in (setting.split(": ") for setting in words)
     }
     assert not is_broken(**{**knobs, **mended})
+
+
+def test_right_answers_are_counted_not_pay():
+    for seed in range(5):
+        r = result(partial=1.0, seed=seed)
+        assert r.J[-1].mean() > 0.99 and 0.6 < r.right[-1].mean() < 0.85  # paid, and right
+        shown = {readout.label: readout.value for readout in widget.readouts(Knobs(partial=1.0), spoken(r))}
+        assert shown["Right at the end, mean"] == r.right[-1].mean()
+    assert is_broken(partial=1.0, shown=0.1) and result(partial=1.0, shown=0.1).J[-1].mean() > 0.9
+
+
+def spoken(r):
+    return replace(r, language=[(0, 0.3)], sampled=[(0, np.nan)])
+
+
+def test_broken_is_more_than_four_runs_of_twenty_that_end_wrong_and_the_way_back_mends_it():
+    chance = random.Random("what rl adds")
+    knobs = dict(
+        method=[RL, RL, EXACT],
+        baseline=["none", "mean", "leave-one-out"],
+        offset=[0, 1, 5, 10],
+        learning_rate=[0.03, 0.1, 1.0, 3.0],
+        shown=[0.0, 0.01, 0.1, 0.3, 0.9],
+        samples=[2, 8, 64],
+        partial=[0.0, 0.0, 0.5, 1.0],
+        seed=[0, 1, 2],
+    )
+    told = []
+    for _ in range(50):
+        setting = {name: chance.choice(values) for name, values in knobs.items()}
+        k, r = Knobs(**setting), spoken(result(**setting))
+        failed = widget.readouts(k, r)[1].value  # %
+        found = widget.broken(k, r)
+        assert (found is not None) == (failed > 20), setting
+        told.append(found is not None)
+        if found:
+            back = asdict(mended("what_rl_adds", k, found.mend))
+            assert not is_broken(**back), (setting, found.mend)
+    assert 0.2 < np.mean(told) < 0.8
 
 
 def test_partial_credit_pulls_a_rare_right_line_under():
