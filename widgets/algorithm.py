@@ -3,11 +3,10 @@ file.
 """
 
 from dataclasses import dataclass
-from importlib import import_module
 
 import numpy as np
 
-from sim import algorithms
+from sim.algorithms import FILES
 from sim.estimators import aggregation, group_baselines
 from sim.experiments import one_group
 from sim.experiments.runs import add_run
@@ -18,15 +17,13 @@ from widgets.frame.marks import bars, dots, each_run, label, line, panel, thresh
 
 TITLE = "What six algorithm files make of one group of rewards"
 COST = "23,040 completions a run"
-FILES = {name: import_module(f"sim.algorithms.{file}") for name, file in algorithms.NAMES.items()}
 NAMES = ["REIN-<br>FORCE", "PPO", "GRPO", "RLOO", "DAPO", "Dr.<br>GRPO"]  # on an axis
 DIVIDED = ("GRPO", "DAPO")  # by the standard deviation of the group
 LENGTHS = [3, 8, 4, 5, 3, 8, 6, 4] * 2
 UPDATES, SEEDS, COMPLETIONS, EVERY = 60, 3, 128, 6
 OWN = "the file's own"
-SETTING = dict(
-    inner_epochs=1, beta=0.0
-)  # one pass and no KL penalty, for all alike: what differs is the advantage, the surrogate and the weights
+# one pass and no KL penalty, for all alike: what differs is the advantage, the surrogate and the weights
+SETTING = dict(inner_epochs=1, beta=0.0)
 
 
 @dataclass(frozen=True)
@@ -105,9 +102,9 @@ def hooks(k, name):
     """The functions that a knob replaces in a file."""
     changed = {}
     if name in DIVIDED and k.ddof == 0:
-        changed["advantage"] = lambda R, aux: group_baselines.z_score(R, ddof=0)[..., None]
+        changed["advantage"] = lambda R, hp, batch: group_baselines.z_score(R, ddof=0)
     if k.weights != OWN:
-        changed["weights"] = aggregation.MODES[k.weights]
+        changed["weights"] = lambda mask, hp, batch: aggregation.MODES[k.weights](mask)
     return changed
 
 
@@ -115,8 +112,8 @@ def trained(k, seed):
     """The loop with this file on the hundred sums; the scorer's 1 and 0 become the rewards of the knobs."""
     file = FILES[k.plugin]
 
-    def shape_reward(r, kl, length, trunc, T):
-        return file.shape_reward(k.wrong + (1 - k.wrong) * r + k.offset, kl, length, trunc, T)
+    def shape_reward(reward, hp, batch):
+        return file.shape_reward(k.wrong + (1 - k.wrong) * reward + k.offset, hp, batch)
 
     return add_run(
         file,

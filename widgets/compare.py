@@ -3,11 +3,10 @@ by completions drawn.
 """
 
 from dataclasses import dataclass
-from importlib import import_module
 
 import numpy as np
 
-from sim.algorithms import NAMES, dapo
+from sim.algorithms import FILES, dapo
 from sim.algorithms.recipes import RECIPES, Recipe
 from sim.experiments.runs import modsum_run
 from sim.framework.controller import Controller
@@ -19,7 +18,7 @@ from widgets.frame.marks import each_run, label, line, panel, threshold
 TITLE = "Two algorithms, one task, the same seeds"
 UPDATES, SEEDS, GROUPS, K = 60, 3, 8, 8
 EVERY = 4  # updates between two pictures
-CHOICES = [*NAMES, *RECIPES]
+CHOICES = [*FILES, *RECIPES]
 NATS = 1.0  # an update farther than this from the policy that sampled its batch counts as broken
 
 
@@ -85,7 +84,7 @@ def built(k, name, rate, seed):
 
 def recipe_of(name):
     """A row of sim/algorithms/recipes.py; a file by itself is the recipe that exchanges nothing."""
-    return RECIPES.get(name) or Recipe(import_module(f"sim.algorithms.{NAMES[name]}"))
+    return RECIPES.get(name) or Recipe(FILES[name])
 
 
 def initial(start):
@@ -98,7 +97,7 @@ def collected(seen, start):
         return rows if first is None else np.concatenate([np.full((len(rows), 1), first), rows], axis=1)
 
     return Run(
-        column(lambda f: f.rollouts, 0),
+        column(lambda f: f.completions, 0),
         column(lambda f: f.exact["pass_rate"].mean(), start["pass_rate"].mean()),
         column(lambda f: f.exact["completion_entropy"].mean(), start["completion_entropy"].mean()),
         np.nan_to_num(column(lambda f: f.exact["kl_step"].mean()), nan=np.inf),

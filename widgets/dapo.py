@@ -72,17 +72,17 @@ class Trace:
 
 
 def run(k):
-    with_fixes = [events(controller(k, dapo, k.passes, SEEDS * k.seed + i)) for i in range(SEEDS)]
-    without = [events(controller(k, grpo, k.passes, SEEDS * k.seed + i)) for i in range(SEEDS)]
+    patched = [events(controller(k, dapo, k.passes, SEEDS * k.seed + i)) for i in range(SEEDS)]
+    plain = [events(controller(k, grpo, k.passes, SEEDS * k.seed + i)) for i in range(SEEDS)]
     start = modsum.exact(policy(k.start).params["theta"])
     first = (0, start["pass_rate"], start["truncated"].mean(), 0, 0)
     d, g = [[first] for _ in range(SEEDS)], [[first] for _ in range(SEEDS)]
     every = max(k.updates // PICTURES, 1)
     for n in range(1, k.updates + 1):
         for i in range(SEEDS):
-            d[i].append(next(with_fixes[i]))
+            d[i].append(next(patched[i]))
             while g[i][-1][0] < d[i][-1][0] and len(g[i]) <= GRPO_UPDATES:
-                g[i].append(next(without[i]))
+                g[i].append(next(plain[i]))
         if n == 1 or (n % every == 0 and n < k.updates):
             yield Trace(columns(d), columns(g), None)
     coin = clip_entropy.coin_entropy(
@@ -99,7 +99,7 @@ def events(controller):
             kept = 0 if event.summary["batch"] is None else len(event.summary["batch"].tokens) // K
         if event.stage == 7:
             frame = event.summary["frame"]
-            yield frame.rollouts, frame.exact["pass_rate"], frame.exact["truncated"].mean(), frame.live_groups, kept
+            yield frame.completions, frame.exact["pass_rate"], frame.exact["truncated"].mean(), frame.live_groups, kept
 
 
 def columns(rows_by_seed):
@@ -112,45 +112,24 @@ def columns(rows_by_seed):
 
 
 def controller(k, file, passes, seed):
-    if file is grpo:
-        algorithm = Algorithm(grpo, dict(inner_epochs=passes, beta=0.0))
-        return Controller(algorithm, modsum.Task(), policy(k.start), SGD(LEARNING_RATE), groups=GROUPS, K=K, seed=seed)
-    hooks = {
-        **({} if k.L_cache else dict(shape_reward=grpo.shape_reward)),
-        **(dict(weights=grpo.weights) if k.average == "completions" else {}),
-    }
-    hyper = dict(inner_epochs=passes, eps_high=k.eps_high, L_cache=k.L_cache)
+    start = policy(k.start)
+    algorithm = with_fixes(k, passes) if file is dapo else Algorithm(grpo, dict(inner_epochs=passes, beta=0.0))
+    return Controller(algorithm, modsum.Task(), start, SGD(LEARNING_RATE), groups=GROUPS, K=K, seed=seed)
 
-    def differs_in_reward(accuracy):  # the mistake: a length alone keeps a group
-        batch = built.env.batch
-        reward = built.algorithm.shape_reward(
-            accuracy.ravel(), 0.0, batch.response_mask.sum(axis=1), ~batch.finished, modsum.T
-        )
-        return reward.reshape(accuracy.shape).std(axis=1) > 1e-9
 
-    keep = dict(accuracy=dapo.keep_group, never=grpo.keep_group, reward=differs_in_reward)[k.redraw]
-    built = Controller(
-        Algorithm(dapo, hyper, dict(hooks, keep_group=keep)),
-        modsum.Task(),
-        policy(k.start),
-        SGD(LEARNING_RATE),
-        groups=GROUPS,
-        K=K,
-        seed=seed,
+def with_fixes(k, passes):
+    """DAPO, of whose functions the knobs put some back to GRPO's."""
+    shape_reward = dapo.shape_reward if k.L_cache else grpo.shape_reward
+
+    def differs_in_reward(accuracy, hp, batch):  # the mistake: a length alone keeps a group
+        return shape_reward(batch.reward, hp, batch).reshape(accuracy.shape).std(axis=1) > 1e-9
+
+    hooks = dict(
+        shape_reward=shape_reward,
+        keep_group={"accuracy": dapo.keep_group, "never": grpo.keep_group, "reward": differs_in_reward}[k.redraw],
+        weights=dapo.weights if k.average == "tokens" else grpo.weights,
     )
-    built.env = Remembering(built.env)
-    return built
-
-
-class Remembering:
-    """A verifier that keeps the batch it last saw: keep_group is handed accuracies alone, on purpose."""
-
-    def __init__(self, verifier):
-        self.verifier, self.batch = verifier, None
-
-    def verify(self, batch, environment=None):
-        self.batch = self.verifier.verify(batch, environment)
-        return self.batch
+    return Algorithm(dapo, dict(inner_epochs=passes, eps_high=k.eps_high, L_cache=k.L_cache), hooks)
 
 
 def policy(start):

@@ -67,7 +67,7 @@ def run(k):
 def noise_run(k, seed):
     rng = np.random.default_rng(seed)
     hooks = dict(
-        shape_reward=lambda r, kl, length, trunc, T: k.noise * rng.normal(size=len(r)),
+        shape_reward=lambda reward, hp, batch: k.noise * rng.normal(size=len(reward)),
         advantage=(grpo if k.std else dr_grpo).advantage,
         weights=FILES[k.divisor].weights,
     )

@@ -76,8 +76,8 @@ def advantage_of(k, name=None):
 def run(k):
     chosen, seen = advantage_of(k), []
 
-    def advantage(R, aux):
-        return chosen(R)[..., None]
+    def advantage(R, hp, batch):
+        return chosen(R)
 
     runs = [
         modsum_run(
@@ -104,7 +104,7 @@ def trace(k, seen):
         return np.array([[of(frame) for frame in frames] for frames in zip(*seen)])
 
     return Trace(
-        np.array([frames[0].rollouts for frames in seen]),
+        np.array([frames[0].completions for frames in seen]),
         column(lambda f: f.exact["pass_rate"].mean()),
         column(lambda f: f.live_groups / groups(k)),
     )

@@ -60,7 +60,7 @@ class Trace:
 def run(k):
     low, high, dual = bounds(k)
 
-    def two_sided(logp, old_logp, A):
+    def two_sided(logp, old_logp, A, hp, batch):
         return surrogate.clipped(logp, old_logp, A, low, high, dual)
 
     runs = [

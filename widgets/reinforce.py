@@ -60,29 +60,21 @@ def run(k):
 
 
 def training(k, seed):
-    trained = None  # while it is made it is asked whether a lone completion teaches it anything
+    def shape_reward(reward, hp, batch):
+        return reward + k.offset
 
-    def shape_reward(r, kl, length, trunc, T):
-        return r + k.offset
+    def advantage(R, hp, batch):
+        return R - baseline(R, batch)
 
-    def advantage(R, aux):
-        return (R - baseline(R))[..., None]
-
-    def baseline(R):
+    def baseline(R, batch):
         if k.baseline == "batch mean":
             return R.mean()
-        if (
-            k.baseline == "exact mean" and trained
-        ):  # of each prompt, under the policy that sampled; prompts come in turn
-            return (
-                k.offset
-                + modsum.exact(trained.trainer.policy.params["theta"])["pass_rate"][
-                    np.arange(len(R)) % len(modsum.TARGETS)
-                ][:, None]
-            )
+        if k.baseline == "exact mean":  # of each prompt, under the policy that sampled
+            pass_rate = modsum.exact(controller.trainer.policy.params["theta"])["pass_rate"]
+            return k.offset + pass_rate[batch.example].reshape(R.shape)
         return constant(k)
 
-    trained = modsum_run(
+    controller = modsum_run(
         reinforce,
         seed=seed,
         learning_rate=k.learning_rate,
@@ -90,7 +82,7 @@ def training(k, seed):
         K=k.completions // GROUPS,
         hooks=dict(shape_reward=shape_reward, advantage=advantage),
     )
-    return trained
+    return controller
 
 
 def constant(k):

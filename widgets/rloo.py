@@ -83,8 +83,8 @@ def run(k):
 
 
 def training(k, seed, kind, scale):
-    def advantage(R, aux):
-        return kind(R)[..., None]
+    def advantage(R, hp, batch):
+        return kind(R)
 
     rate = k.learning_rate * scale
     return modsum_run(
@@ -102,8 +102,8 @@ def surrogates(k):
     if k.ratio == "none":
         return {}
     if k.ratio == "per completion":
-        return dict(surrogate=lambda logp, old_logp, A: completion_ratio.clipped(logp, old_logp, A, 0.2))
-    return dict(surrogate=lambda logp, old_logp, A: surrogate.clipped(logp, old_logp, A, 0.2, 0.2))
+        return dict(surrogate=lambda logp, old_logp, A, hp, batch: completion_ratio.clipped(logp, old_logp, A, 0.2))
+    return dict(surrogate=lambda logp, old_logp, A, hp, batch: surrogate.clipped(logp, old_logp, A, 0.2, 0.2))
 
 
 def moved(controller):

@@ -101,8 +101,11 @@ def away(sampled, raw):
 
 def trained(k):
     """What `Result` holds from `updates` on, now and then."""
-    # the log-probs of the moment in place of the recorded ones: the ratio is 1 whatever the policy has become
-    forgotten = dict(surrogate=lambda logp, old_logp, A: grpo.surrogate(logp, logp, A)) if k.old == EACH else {}
+
+    def ratio_of_one(logp, old_logp, A, hp, batch):  # the log-probs of the moment in place of the recorded ones
+        return grpo.surrogate(logp, logp, A, hp, batch)
+
+    forgotten = dict(surrogate=ratio_of_one) if k.old == EACH else {}
     run = add_run(
         grpo,
         seed=k.seed,
@@ -111,7 +114,7 @@ def trained(k):
         hyper=dict(inner_epochs=k.passes, beta=0.0),
         temperature=k.temperature,
         trainer_temperature=None if k.trainer == SAME else 1.0,
-        hooks=dict(weights=lambda mask: mask / mask.sum(), **forgotten),
+        hooks=dict(weights=lambda mask, hp, batch: mask / mask.sum(), **forgotten),
         exact_every=UPDATES,
     )
     run.rollout.generate = partial(run.rollout.generate, top_p=k.top_p)

@@ -104,25 +104,25 @@ def run(k):
 
 
 def hooks(k):
-    def two_sided(logp, old_logp, A):
+    def two_sided(logp, old_logp, A, hp, batch):
         return surrogate.clipped(logp, old_logp, A, k.eps_low, k.eps_high)
 
-    def paid(r, kl, length, trunc, T):
-        return k.scale * r
+    def scaled(reward, hp, batch):
+        return k.scale * reward
 
     return dict(
         surrogate=two_sided,
-        shape_reward=paid,
-        weights=weights(k),
+        shape_reward=scaled,
+        weights=lambda mask, hp, batch: weights(k, mask),
         advantage=(grpo if k.advantage == "z-score" else dr_grpo).advantage,
     )
 
 
-def weights(k):
+def weights(k, mask):
     mean = aggregation.MODES[k.mode]
     if k.divisor == "the batch's count":
-        return mean
-    return lambda mask: microbatch.local_weights(mask, mean, microbatch.slices(mask, k.micro, k.by_length))
+        return mean(mask)
+    return microbatch.local_weights(mask, mean, microbatch.slices(mask, k.micro, k.by_length))
 
 
 def optimizer(k):
@@ -131,23 +131,19 @@ def optimizer(k):
 
 
 def inspected(k, start, batch):
-    right = Algorithm(grpo, dict(beta=0.0), {**hooks(k), "weights": aggregation.MODES[k.mode]})
+    mean = aggregation.MODES[k.mode]
+    right = Algorithm(grpo, dict(beta=0.0), {**hooks(k), "weights": lambda mask, hp, batch: mean(mask)})
     force = Algorithm(grpo, dict(beta=0.0), hooks(k))
     policy = before_the_last_step(
         start, optimizer(k), batch, force.compute_loss, k.passes, k.minibatches, np.random.default_rng(k.seed)
     )
     logp, _, cache = policy.token_logp(batch.prompt, batch.tokens, batch.response_mask)
     mask, truth = batch.response_mask, policy.backward(cache, right.compute_loss(logp, batch).dlogp)
-    share = right.compute_loss(logp, batch).dlogp / np.where(
-        mask > 0, right.weights(mask), 1
-    )  # dL/dlogp before any weight
+    unweighted = right.compute_loss(logp, batch).dlogp / np.where(mask > 0, mean(mask), 1)
 
     def local(count, by_length):
-        return policy.backward(
-            cache,
-            share
-            * microbatch.local_weights(mask, aggregation.MODES[k.mode], microbatch.slices(mask, count, by_length)),
-        )
+        weights = microbatch.local_weights(mask, mean, microbatch.slices(mask, count, by_length))
+        return policy.backward(cache, unweighted * weights)
 
     error = {
         by_length: [microbatch.relative_error(local(count, by_length), truth) for count in COUNTS]

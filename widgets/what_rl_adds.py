@@ -115,9 +115,8 @@ def logs(pi):
 def noise(k, pi, reward):
     if k.baseline == "none":
         return bandit.gradient_variance(pi, reward + k.offset) / k.samples
-    shrunk = (
-        ((k.samples - 1) / k.samples) ** 2 if k.baseline == "mean" else 1.0
-    )  # the batch mean is the leave-one-out step, shortened
+    # the batch mean is the leave-one-out step, shortened
+    shrunk = ((k.samples - 1) / k.samples) ** 2 if k.baseline == "mean" else 1.0
     return shrunk * bandit.leave_one_out_variance(pi, reward, k.samples)
 
 
@@ -138,7 +137,7 @@ def language_model(k):
         return
     baseline = BASELINES[k.baseline]
     hooks = dict(
-        shape_reward=lambda r, kl, length, trunc, T: r + k.offset, advantage=lambda R, aux: (R - baseline(R))[..., None]
+        shape_reward=lambda reward, hp, batch: reward + k.offset, advantage=lambda R, hp, batch: R - baseline(R)
     )
     trained = add_run(reinforce, seed=k.seed, groups=GROUPS, K=K, hooks=hooks, exact_every=UPDATES)
     for frame in trained.frames(UPDATES):

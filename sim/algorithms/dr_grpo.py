@@ -7,39 +7,34 @@ completion.
 
 import numpy as np
 
-from sim.experiments.runs import run
-
 HP = dict(inner_epochs=4, beta=0.0, eps=0.2)
+MIN_K = 2  # completions a prompt, at least
 
 
-def shape_reward(r, kl, length, trunc, T):  # (N,) each; kl = log pi - log pi_ref of the completion
-    return r
+def shape_reward(reward, hp, batch):  # (N,) -> (N,)
+    return reward
 
 
-def keep_group(R):  # R: (P, K), accuracy, never the shaped reward
-    return np.ones(len(R), bool)
+def keep_group(accuracy, hp, batch):  # (P, K), never the shaped reward -> (P,)
+    return np.ones(len(accuracy), bool)
 
 
-def advantage(R, aux):  # R: (P, K) -> (P, K, 1) or (P, K, T)
+def advantage(R, hp, batch):  # (P, K) -> (P, K), or (P, K, T) token by token
     A = R - R.mean(1, keepdims=True)
-    return A[..., None]
+    return A
 
 
-def surrogate(logp, old_logp, A):  # per-token objective and its d/dlogp
-    r = np.exp(logp - old_logp)
-    lo, hi = 1 - HP["eps"], 1 + HP["eps"]
-    obj = np.minimum(r * A, np.clip(r, lo, hi) * A)
-    dobj = r * A * ~(((A > 0) & (r > hi)) | ((A < 0) & (r < lo)))
+def surrogate(logp, old_logp, A, hp, batch):  # (N, T) each -> objective of a token, its d/dlogp
+    ratio = np.exp(logp - old_logp)
+    lo, hi = 1 - hp["eps"], 1 + hp["eps"]
+    obj = np.minimum(ratio * A, np.clip(ratio, lo, hi) * A)
+    dobj = ratio * A * ~(((A > 0) & (ratio > hi)) | ((A < 0) & (ratio < lo)))
     return obj, dobj
 
 
-def weights(mask):  # per-token weights; loss = -(w * obj).sum()
+def weights(mask, hp, batch):  # (N, T) -> (N, T); loss = -(weights * obj).sum()
     return mask / mask.shape[1] / len(mask)
 
 
-def kl_term(logp, ref_logp):  # per-token penalty and its d/dlogp
+def kl_term(logp, ref_logp, hp, batch):  # (N, T) each -> penalty of a token, its d/dlogp
     return 0 * logp, 0 * logp
-
-
-if __name__ == "__main__":
-    run(__file__)

@@ -1,5 +1,5 @@
-"""Named settings of 2024 to 2026 as rows of the six functions: each is a file of sim/algorithms with some functions
-taken from another.
+"""Named settings of 2024 to 2026 as rows of the six functions: each is a file of this folder with some functions taken
+from another.
 
 What such a row cannot hold: the data, the critic, process rewards, corrections for a rollout engine whose probabilities
 differ. The number of passes is the file's where a row does not say.
@@ -22,28 +22,28 @@ class Recipe:
     left_out: str = ""  # parts of the recipe that are no function of the six
 
 
-def over_batch_std(R, aux):  # Lite PPO: the group's mean, the batch's deviation
+def over_batch_std(R, hp, batch):
+    """Lite PPO: the group's mean, the batch's deviation."""
     A = R - R.mean(1, keepdims=True)
-    return (A / (R.std() + 1e-6))[..., None]
+    return A / (R.std() + 1e-6)
 
 
-def k3_with_the_gradient_of_kl(
-    logp, ref_logp
-):  # value k3; slope of k1 squared over 2, whose mean is the gradient of the KL
+def k3_with_the_gradient_of_kl(logp, ref_logp, hp, batch):
+    """The value is k3's; the slope that of k1 squared over 2, whose mean is the gradient of the KL."""
     return kl.k3(logp, ref_logp), kl.k2_slope(logp, ref_logp)
 
 
-def one_ratio_a_completion(
-    logp, old_logp, A
-):  # RLOO in TRL: the product of all ratios, clipped once; each token carries its share
-    r = np.exp((logp - old_logp).sum(1, keepdims=True))
-    obj = np.minimum(r * A, np.clip(r, 0.8, 1.2) * A)
-    dobj = r * A * ~(((A > 0) & (r > 1.2)) | ((A < 0) & (r < 0.8)))
+def one_ratio_a_completion(logp, old_logp, A, hp, batch):
+    """RLOO in TRL: the product of all ratios, clipped once; each token carries its share."""
+    ratio = np.exp((logp - old_logp).sum(1, keepdims=True))
+    obj = np.minimum(ratio * A, np.clip(ratio, 0.8, 1.2) * A)
+    dobj = ratio * A * ~(((A > 0) & (ratio > 1.2)) | ((A < 0) & (ratio < 0.8)))
     return obj / np.maximum((A != 0).sum(1, keepdims=True), 1), dobj
 
 
-def less_kl(r, kl, length, trunc, T):
-    return r - HP["beta"] * kl  # noqa: F821, bound by the adapter
+def less_kl(reward, hp, batch):
+    """RLOO in TRL: the KL is subtracted from the completion's reward."""
+    return reward - hp["beta"] * batch.kl
 
 
 RECIPES = {

@@ -7,37 +7,31 @@ ratio, no clip. A KL penalty belongs in the reward here (shape_reward).
 
 import numpy as np
 
-from sim.experiments.runs import run
-
 HP = dict(inner_epochs=1, beta=0.0)
+MIN_K = 2  # completions a prompt, at least
 
 
-def shape_reward(r, kl, length, trunc, T):  # (N,) each; kl = log pi - log pi_ref of the completion
-    return r
+def shape_reward(reward, hp, batch):  # (N,) -> (N,)
+    return reward
 
 
-def keep_group(R):  # R: (P, K), accuracy, never the shaped reward
-    return np.ones(len(R), bool)
+def keep_group(accuracy, hp, batch):  # (P, K), never the shaped reward -> (P,)
+    return np.ones(len(accuracy), bool)
 
 
-def advantage(R, aux):  # R: (P, K) -> (P, K, 1) or (P, K, T)
-    K = R.shape[1]
-    A = R - (R.sum(1, keepdims=True) - R) / (K - 1)
-    return A[..., None]
+def advantage(R, hp, batch):  # (P, K) -> (P, K), or (P, K, T) token by token
+    A = R - (R.sum(1, keepdims=True) - R) / (R.shape[1] - 1)
+    return A
 
 
-def surrogate(logp, old_logp, A):  # per-token objective and its d/dlogp
+def surrogate(logp, old_logp, A, hp, batch):  # (N, T) each -> objective of a token, its d/dlogp
     obj, dobj = A * logp, A
     return obj, dobj
 
 
-def weights(mask):  # per-token weights; loss = -(w * obj).sum()
+def weights(mask, hp, batch):  # (N, T) -> (N, T); loss = -(weights * obj).sum()
     return mask / len(mask)
 
 
-def kl_term(logp, ref_logp):  # per-token penalty and its d/dlogp
+def kl_term(logp, ref_logp, hp, batch):  # (N, T) each -> penalty of a token, its d/dlogp
     return 0 * logp, 0 * logp
-
-
-if __name__ == "__main__":
-    run(__file__)

@@ -37,7 +37,7 @@ def train(hack_reward, beta, alias, seed, updates):
         seed=seed,
         task=tasks.GradedAdd(hack_reward / THOUGHTS),
         hyper=dict(beta=beta, inner_epochs=1),
-        hooks=dict(shape_reward=lambda r, kl, length, trunc, T: r - beta * kl),
+        hooks=dict(shape_reward=lambda reward, hp, batch: reward - beta * batch.kl),
         exact_every=updates + 1,
     )
     if alias and controller.reference:

@@ -12,16 +12,14 @@ from sim.experiments.runs import modsum_run
 from sim.framework.weight_sync import WeightSync
 
 ARROWS = ("trajs", "tokens", "+reward", "ref_logp", "loss_fn", "weight sync")
-GROUPS, LEARNING_RATE = (
-    8,
-    5.0,
-)  # two groups for each of the four prompts; at 5 the uncut loop arrives within 60 iterations
+GROUPS = 8  # two for each of the four prompts
+LEARNING_RATE = 5.0  # the uncut loop arrives within 60 iterations
 
 
 def frames_without(arrow, *, K, beta, seed, iterations):
     """One Frame an iteration; `arrow` is one of ARROWS, or "none" for the whole loop."""
     anchored = beta > 0 and arrow not in ("tokens", "ref_logp")
-    hooks = {"shape_reward": lambda r, kl, length, trunc, T: r - beta * kl} if anchored else None
+    hooks = {"shape_reward": lambda reward, hp, batch: reward - beta * batch.kl} if anchored else None
     controller = modsum_run(
         reinforce,
         seed=seed,

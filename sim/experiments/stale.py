@@ -29,12 +29,16 @@ def updates(correction, n, *, lag=0, every=1, learning_rate=0.02, form="fp32", s
     """One Drift an update. The rollout has the weights of `lag` updates ago, or, with `every`, those of the last
     delivery.
     """
+
+    def surrogate(logp, old_logp, A, hp, batch):
+        return CORRECTIONS[correction](logp, old_logp, A)
+
     controller = add_run(
         grpo,
         seed=seed,
         learning_rate=learning_rate,
         hyper=dict(inner_epochs=1, beta=0.0),
-        hooks=dict(surrogate=CORRECTIONS[correction]),
+        hooks=dict(surrogate=surrogate),
         sync=WeightSync(every, lag, form),
     )
     controller.rollout.load(cast_params(controller.start.params, form), 0)

@@ -22,8 +22,8 @@ class TokenGradient:
 
 def token_gradient(algorithm, logp, batch):
     """The parts of compute_loss for log-probs (N, T), 0 off response_mask."""
-    weight = algorithm.weights(batch.response_mask)
-    _, slope = algorithm.surrogate(logp, batch.old_logp, batch.advantage)
+    weight = algorithm.weights(batch.response_mask, algorithm.hp, batch)
+    _, slope = algorithm.surrogate(logp, batch.old_logp, batch.advantage, algorithm.hp, batch)
     return TokenGradient(
         batch.advantage,
         np.exp(logp - batch.old_logp) * batch.response_mask,

@@ -64,10 +64,9 @@ def tool_run(length, *, masked=True, diluted=False, recomputed=True, file=grpo, 
     `masked` False: the tool's tokens are in the loss. `diluted`: the mean is over all tokens. `recomputed` False: where
     the engine has no log-prob, for the tool's tokens, the 0 stays in old_logp.
     """
-    valid = None
 
-    def weights(mask):
-        return mask / valid.sum(axis=1, keepdims=True) / len(mask)
+    def over_all_tokens(mask, hp, batch):
+        return mask / batch.valid_mask.sum(axis=1, keepdims=True) / len(mask)
 
     run = lookup_run(
         file,
@@ -76,7 +75,7 @@ def tool_run(length, *, masked=True, diluted=False, recomputed=True, file=grpo, 
         K=8,
         length=length,
         hyper=dict(inner_epochs=1, beta=0.0),
-        hooks=dict(weights=weights) if diluted else None,
+        hooks=dict(weights=over_all_tokens) if diluted else None,
     )
     for event in run.iterate(steps):
         if event.stage == 2:
@@ -100,11 +99,9 @@ def looked_at(batch, own, valid, logp, cache, run, diluted):
     _, _, pi, live, picked, _ = cache
     push = np.zeros(valid.shape)
     push[live] = np.sqrt(squared_push(pi[picked // V], picked % V))
-    from_tool, from_own = (
-        (norm(policy.backward(cache, dlogp * part)) ** 2 for part in (tool, own))
-        if (dlogp * tool).any()
-        else (0.0, 1.0)
-    )
+    from_tool, from_own = 0.0, 1.0
+    if (dlogp * tool).any():
+        from_tool, from_own = (norm(policy.backward(cache, dlogp * part)) ** 2 for part in (tool, own))
     called = tool.any(axis=1)
     row = int(np.argmax(called))
     return Step(

@@ -4,12 +4,11 @@ training curve. 2026.
 
 import argparse
 import sys
-from importlib import import_module
 
 import numpy as np
 
-from sim.algorithms import NAMES
 from sim.experiments.runs import add_run, lookup_run, modsum_run
+from sim.run import ALGORITHMS, NO_RANKING, refuse_the_impossible
 
 TASKS = {"add": add_run, "lookup": lookup_run, "modsum": modsum_run}
 ROWS, BAR = 10, 40  # lines of the curve, characters of a full bar
@@ -34,14 +33,11 @@ def settings():
         prog="python -m sim.framework", description="Train a policy through the six roles, and watch the seven stages."
     )
     parser.add_argument("--task", choices=TASKS, default="add")
-    parser.add_argument("--algorithm", choices=NAMES.values(), default="grpo")
+    parser.add_argument("--algorithm", choices=ALGORITHMS, default="grpo")
     parser.add_argument("--steps", type=int, default=100)
     parser.add_argument("--seed", type=int, default=0)
     chosen = parser.parse_args()
-    if chosen.steps < 1:
-        parser.error(f"--steps must be at least 1, not {chosen.steps}")
-    if chosen.seed < 0:
-        parser.error(f"--seed must be at least 0, not {chosen.seed}")
+    refuse_the_impossible(parser, chosen)
     return chosen
 
 
@@ -49,7 +45,7 @@ def train(task, algorithm, steps, seed):
     """Prints as it goes; the curve is the share of right completions among those sampled, a mean over each tenth of the
     run.
     """
-    controller = TASKS[task](import_module(f"sim.algorithms.{algorithm}"), seed=seed)
+    controller = TASKS[task](ALGORITHMS[algorithm], seed=seed)
     print(f"{algorithm} on {task}: the seven stages of the first iteration")
     accuracy = []
     for event in controller.iterate(steps):
@@ -78,6 +74,7 @@ def train(task, algorithm, steps, seed):
         f"{algorithm} on {task}: {accuracy[0]:.3f} of the first batch right, {np.mean(accuracy[-10:]):.3f} of the "
         f"last {min(10, steps)}"
     )
+    print(NO_RANKING)
 
 
 if __name__ == "__main__":

@@ -25,7 +25,7 @@ class Frame:
     """One iteration. Sampled numbers are always there; an exact one that the task cannot compute is an absent key."""
 
     step: int
-    rollouts: int  # completions so far, the rejected ones included
+    completions: int  # sampled so far, the rejected ones included
     accuracy: float  # mean over what was sampled in this iteration
     reward: float
     length: float  # own tokens a completion
@@ -35,9 +35,7 @@ class Frame:
     clip_fraction: float
     ratio_min: float  # over all passes
     ratio_max: float
-    log_ratio_counts: (
-        np.ndarray
-    )  # (21,) own tokens by log ratio at the last pass; the outer bins hold what lies beyond -2 and 2
+    log_ratio_counts: np.ndarray  # (21,) own tokens by log ratio at the last pass; the outer bins: beyond -2 and 2
     kl_logged: float  # mean k3 against the reference over the sampled tokens, nats a token; nan without a reference
     live_groups: int  # groups in which not all completions are equally right
     lag: int  # optimizer steps the rollout is behind
@@ -54,7 +52,8 @@ class StageEvent:
 
 class Controller:
     """One training run. N = groups * K rows of at most T tokens; the objects it is given have these names, and no class
-    need be inherited.
+    need be inherited. It takes a `seed` and makes its generator itself: a run owns it, and all that is random in the
+    run (prompts, tokens, environments, the order of mini-batches) is drawn from it in one order.
 
     policy: `params`, a dict of arrays; `prefill(prompt (N, P), temperature)` -> decode(tokens (N, T), t) -> log-probs
     (N, V) at position t; `token_logp(prompt, tokens, mask, temperature)` -> logp (N, T), entropy (N, T), cache;
@@ -87,12 +86,10 @@ class Controller:
         refuse_the_impossible(algorithm, task, groups, K, minibatches)
         self.algorithm, self.task, self.groups, self.K, self.critic = algorithm, task, groups, K, critic
         self.minibatches, self.temperature, self.exact_every = minibatches, temperature, exact_every
-        self.trainer_temperature = (
-            trainer_temperature or temperature
-        )  # a different one is a mistake that a lesson makes on purpose
-        self.rng, self.rollouts = np.random.default_rng(seed), 0
+        self.trainer_temperature = trainer_temperature or temperature  # a lesson sets another one, on purpose
+        self.rng, self.completions = np.random.default_rng(seed), 0
         self.trainer, self.rollout, self.env = Trainer(policy, optimizer), RolloutEngine(policy), Verifier(task)
-        self.reference = Reference(policy) if algorithm.HP["beta"] > 0 else None
+        self.reference = Reference(policy) if algorithm.hp["beta"] > 0 else None
         self.start, self.sync = policy.copy(), sync or WeightSync()
 
     def frames(self, n):
@@ -128,7 +125,7 @@ class Controller:
                 metrics = self.trainer.step(
                     batch,
                     self.algorithm.compute_loss,
-                    self.algorithm.HP["inner_epochs"],
+                    self.algorithm.hp["inner_epochs"],
                     self.minibatches,
                     self.rng,
                     self.trainer_temperature,
@@ -146,12 +143,12 @@ class Controller:
         while missing and len(seen) < ROUNDS:
             prompts = (self.task.refill_prompts if seen else self.task.batch_prompts)(missing, self.rng)
             batch = self.env.verify(*self.rollout.generate(self.task, prompts, self.K, self.rng, self.temperature))
-            keep = self.algorithm.keep_group(batch.accuracy.reshape(-1, self.K))
+            keep = self.algorithm.keep_group(batch.accuracy.reshape(-1, self.K), self.algorithm.hp, batch)
             seen.append(batch)
             missing -= int(keep.sum())
             if keep.any():
                 kept.append(batch if keep.all() else batch.rows(np.flatnonzero(np.repeat(keep, self.K))))
-        self.rollouts += sum(len(batch.tokens) for batch in seen)
+        self.completions += sum(len(batch.tokens) for batch in seen)
         return join(kept) if kept else None, join(seen), len(seen)
 
     def exact(self, before):
@@ -165,7 +162,7 @@ class Controller:
         log_ratio = np.clip(metrics.get("log_ratio", np.zeros(0)), LOG_RATIO_EDGES[0], LOG_RATIO_EDGES[-1])
         return Frame(
             step,
-            self.rollouts,
+            self.completions,
             seen.accuracy.mean(),
             seen.reward.mean(),
             seen.response_mask.sum(axis=1).mean(),
@@ -198,11 +195,12 @@ def refuse_the_impossible(algorithm, task, groups, K, minibatches):
         raise ValueError(f"groups must be at least 1, not {groups}: an iteration needs a prompt")
     if K < 1:
         raise ValueError(f"K must be at least 1, not {K}")
-    if K == 1 and not algorithm.learns_from_one():
+    if algorithm.min_K > K:
         raise ValueError(
-            "K must be at least 2: this baseline is made of a prompt's other completions, and one completion has none"
+            f"K must be at least {algorithm.min_K}: this baseline is made of a prompt's other completions, and one "
+            "completion has none"
         )
-    if algorithm.HP["inner_epochs"] < 1:
-        raise ValueError(f"inner_epochs must be at least 1, not {algorithm.HP['inner_epochs']}")
+    if algorithm.hp["inner_epochs"] < 1:
+        raise ValueError(f"inner_epochs must be at least 1, not {algorithm.hp['inner_epochs']}")
     if not 1 <= minibatches <= groups * K:
         raise ValueError(f"minibatches must be from 1 to groups * K = {groups * K}, not {minibatches}")

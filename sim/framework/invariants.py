@@ -78,7 +78,7 @@ def held(controller, batch, event):
                 first_ratio=first_ratio_is_one(batch, logp, version),
             )
         case 6:
-            passes = controller.algorithm.HP["inner_epochs"]
+            passes = controller.algorithm.hp["inner_epochs"]
             return dict(later_ratios=later_ratios_move(event.summary, passes))
         case 7:
             return dict(versions=versions_agree(controller.rollout, controller.trainer))

@@ -7,11 +7,11 @@ A backward pass is counted as two forward passes, Kaplan et al. (2020), arXiv:20
 BACKWARD = 2  # forward passes' worth of arithmetic
 
 
-def updates_per_iteration(rollouts, minibatch, epochs):
+def updates_per_iteration(completions, minibatch, epochs):
     """Optimizer steps: the completions of an iteration in mini-batches, `epochs` times over."""
-    if rollouts % minibatch:
-        raise ValueError(f"minibatch must divide the rollouts: {rollouts} are not a multiple of {minibatch}")
-    return rollouts // minibatch * epochs
+    if completions % minibatch:
+        raise ValueError(f"minibatch must divide the completions: {completions} are not a multiple of {minibatch}")
+    return completions // minibatch * epochs
 
 
 def carried(batch, policy):

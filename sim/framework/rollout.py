@@ -7,6 +7,8 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
+from sim.estimators.advantages import at_the_end, gae
+
 
 @dataclass
 class Batch:
@@ -37,6 +39,31 @@ class Batch:
         if (self.response_mask > self.valid_mask).any():
             raise ValueError("response_mask must lie within valid_mask: it marks padding as sampled by the policy")
 
+    @property
+    def T(self):
+        """Tokens a completion, at most."""
+        return self.tokens.shape[1]
+
+    @property
+    def length(self):
+        """(N,) own tokens."""
+        return self.response_mask.sum(axis=1)
+
+    @property
+    def kl(self):
+        """(N,) log pi - log pi_ref of the completions, nats: their k1; 0 without a reference."""
+        if self.ref_logp is None:
+            return np.zeros(len(self.tokens))
+        return (self.old_logp - self.ref_logp).sum(axis=1)
+
+    def gae(self, R, lam):
+        """Advantages (P, K, T) against the critic's values, 0 without one: R (P, K) is paid at each row's last own
+        token, and nothing is discounted.
+        """
+        value = np.zeros(self.tokens.shape) if self.value is None else self.value
+        advantage, _ = gae(at_the_end(R.ravel(), self.response_mask), value, self.response_mask, 1.0, lam)
+        return advantage.reshape(*R.shape, -1)
+
     def rows(self, index):
         """The batch of these rows, for a mini-batch or the groups that were kept."""
 
@@ -56,11 +83,9 @@ def join(batches):
             return [row for column in columns for row in column]
         return np.concatenate(columns) if isinstance(columns[0], np.ndarray) else columns[0]
 
-    return (
-        batches[0]
-        if len(batches) == 1
-        else Batch(**{f.name: stacked([getattr(b, f.name) for b in batches]) for f in fields(Batch)})
-    )
+    if len(batches) == 1:
+        return batches[0]
+    return Batch(**{f.name: stacked([getattr(b, f.name) for b in batches]) for f in fields(Batch)})
 
 
 class RolloutEngine:
@@ -79,17 +104,10 @@ class RolloutEngine:
         if len(prompts) == 0:
             raise ValueError("prompts must not be empty: there is nothing to complete")
         example = np.repeat(prompts, K)
-        prompt, N, T = (
-            task.prompt_ids(example).astype(np.int64),
-            len(example),
-            task.T,
-        )  # the browser's own integers have 32 bits
-        tokens, old_logp, valid, response = (
-            np.full((N, T), task.pad, np.int64),
-            np.zeros((N, T)),
-            np.zeros((N, T)),
-            np.zeros((N, T)),
-        )
+        prompt = task.prompt_ids(example).astype(np.int64)  # the browser's own integers have 32 bits
+        N, T = len(example), task.T
+        tokens = np.full((N, T), task.pad, np.int64)
+        old_logp, valid, response = np.zeros((N, T)), np.zeros((N, T)), np.zeros((N, T))
         rows, alive, environment = np.arange(N), np.ones(N, bool), task.environment(example, rng)
         decode = self.policy.prefill(prompt, temperature)
         for t in range(T):
@@ -97,9 +115,8 @@ class RolloutEngine:
             if top_p < 1:
                 logp = nucleus(logp, top_p)
             cumulative = np.exp(logp).cumsum(axis=1)
-            drawn = (cumulative >= rng.random((N, 1)) * cumulative[:, -1:]).argmax(
-                axis=1
-            )  # scaled: the last sum may be 1 - 1e-16
+            threshold = rng.random((N, 1)) * cumulative[:, -1:]  # scaled: the last sum may be 1 - 1e-16
+            drawn = (cumulative >= threshold).argmax(axis=1)
             own = alive
             if environment is not None:
                 forced = environment.step(tokens, t)  # (N,) a token of the environment's, or -1
@@ -109,9 +126,8 @@ class RolloutEngine:
             alive = alive & ~((drawn == task.eos) & own)
             if not np.count_nonzero(alive):
                 break
-        return Batch(
-            K, example, prompt, tokens, valid, response, old_logp, ~alive, np.full(N, self.version)
-        ), environment
+        version = np.full(N, self.version)
+        return Batch(K, example, prompt, tokens, valid, response, old_logp, ~alive, version), environment
 
 
 def nucleus(logp, top_p):

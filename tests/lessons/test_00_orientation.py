@@ -47,10 +47,8 @@ def test_the_best_of_64_is_0_935_without_training():
 def test_line_3_is_the_gradient_of_the_pass_rate():
     logits = np.array([0.3, -0.2, 0.1, 0.4])  # one decision, four completions, the last two of them right
     reward, pi = np.array([0.0, 0.0, 1.0, 1.0]), np.exp(logits) / np.exp(logits).sum()
-    slopes = [
-        reinforce.surrogate(np.log(pi[y]), np.log(pi[y]), reinforce.advantage(reward[[y]], None)[0])[1]
-        for y in range(4)
-    ]
+    A = reinforce.advantage(reward, reinforce.HP, None)
+    _, slopes = reinforce.surrogate(np.log(pi), np.log(pi), A, reinforce.HP, None)
     by_identity = sum(pi[y] * slopes[y] * (np.eye(4)[y] - pi) for y in range(4))
     step, J = 1e-6, lambda z: (np.exp(z) / np.exp(z).sum()) @ reward
     by_difference = np.array([(J(logits + step * e) - J(logits - step * e)) / (2 * step) for e in np.eye(4)])

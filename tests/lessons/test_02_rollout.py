@@ -34,7 +34,7 @@ def trained(groups, K, seed, passes=1, temperature=1.0):
         groups=groups,
         K=K,
         hyper=dict(inner_epochs=passes, beta=0.0),
-        hooks=dict(weights=lambda mask: mask / mask.sum()),
+        hooks=dict(weights=lambda mask, hp, batch: mask / mask.sum()),
         temperature=temperature,
         exact_every=60,
     )

@@ -64,17 +64,16 @@ def test_with_fresh_weights_and_with_none():
 
 @pytest.mark.parametrize("every, length", [(128, "0.26"), (1, "0.17")])
 def test_the_run_that_receives_nothing_does_not_come_to_rest(every, length):
-    controller = add_run(
-        grpo, hyper=dict(inner_epochs=1, beta=0.0), sync=WeightSync(every)
-    )  # as sim/experiments/stale.py: ratio and clip
-    pushed, moved = [], []
+    # as sim/experiments/stale.py: ratio and clip
+    controller = add_run(grpo, hyper=dict(inner_epochs=1, beta=0.0), sync=WeightSync(every))
+    algorithm, pushed, moved = controller.algorithm, [], []
     for event in controller.iterate(120):
         if event.stage == 2:
             batch = event.summary["batch"]
         if event.stage == 5:
             before = controller.trainer.policy.copy()
             logp, _, _ = before.token_logp(batch.prompt, batch.tokens, batch.response_mask)
-            _, slope = controller.algorithm.surrogate(logp, batch.old_logp, batch.advantage)
+            _, slope = algorithm.surrogate(logp, batch.old_logp, batch.advantage, algorithm.hp, batch)
             pushed.append((slope[batch.response_mask > 0] != 0).mean())
         if event.stage == 7:
             now = controller.trainer.policy.params

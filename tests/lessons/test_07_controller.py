@@ -42,7 +42,7 @@ def test_a_shift_leaves_mean_variance_and_length_and_turns_every_push_around():
     before, after = np.array([1.0, 0, 1, 0]), np.array([0.0, 1, 0, 1])
     assert "$(1,0,1,0)$" in LESSON.text and "$(0,1,0,1)$" in LESSON.text
     assert (np.roll(before, 1) == after).all() and before.mean() == after.mean() and before.var() == after.var()
-    A = [grpo.advantage(rewards.reshape(2, 2), {})[..., 0] for rewards in (before, after)]
+    A = [grpo.advantage(rewards.reshape(2, 2), grpo.HP, None) for rewards in (before, after)]
     np.testing.assert_allclose(A[1].sum(axis=1), 0, atol=1e-12)
     np.testing.assert_array_equal(A[1], -A[0])
 

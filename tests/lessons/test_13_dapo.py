@@ -2,6 +2,7 @@
 
 import re
 from functools import partial
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -35,12 +36,13 @@ def test_the_table_of_live_groups():
 
 def test_a_token_of_a_short_and_of_a_long_completion():
     mask = (np.arange(12) < np.array([[4], [12]])).astype(float)
-    assert set(grpo.weights(mask)[mask > 0]) == {1 / 8, 1 / 24} and set(algorithm.weights(mask)[mask > 0]) == {1 / 16}
+    assert set(grpo.weights(mask, grpo.HP, None)[mask > 0]) == {1 / 8, 1 / 24}
+    assert set(algorithm.weights(mask, algorithm.HP, None)[mask > 0]) == {1 / 16}
 
 
 def test_the_price_of_the_last_tokens():
-    length = np.array([8, 10, 12])
-    np.testing.assert_allclose(algorithm.shape_reward(np.zeros(3), 0.0, length, length > 99, 12), [0, -0.5, -1])
+    batch = SimpleNamespace(length=np.array([8, 10, 12]), T=12)
+    np.testing.assert_allclose(algorithm.shape_reward(np.zeros(3), algorithm.HP, batch), [0, -0.5, -1])
 
 
 def test_after_thirty_updates():
@@ -62,7 +64,7 @@ def test_with_sixteen_seeds_the_curves_coincide_on_the_axis_of_completions():
         ]
         return np.mean(
             [
-                np.interp([4_000, 8_000], [f.rollouts for f in run], [f.exact["pass_rate"].mean() for f in run])
+                np.interp([4_000, 8_000], [f.completions for f in run], [f.exact["pass_rate"].mean() for f in run])
                 for run in runs
             ],
             axis=0,

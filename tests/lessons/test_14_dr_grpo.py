@@ -24,7 +24,7 @@ last = partial(catalogue.last, dr_grpo)
 
 
 def test_the_four_completions():
-    A = grpo.advantage(np.array([[1.0, 0, 0, 0]]), {})[0, :, 0]
+    A = grpo.advantage(np.array([[1.0, 0, 0, 0]]), grpo.HP, None)[0]
     rows = re.findall(r"^\| (?:right|wrong, \w+) \| ([01]) \| (\S+) \| (\d+) \| (\S+) \|$", LESSON.text, re.M)
     assert len(rows) == 4
     for (_, advantage, tokens, push), value in zip(rows, A):
@@ -105,7 +105,7 @@ def test_the_recipes():
         ]
         (said,) = re.findall(rf"^\| {re.escape(name)} \|.*\| (\S+) \|$", LESSON.text, re.M)
         LESSON.says(said, np.mean([end.exact["pass_rate"].mean() for end in ends]))
-        LESSON.says("5,704" if name == "OLMo 3" else "3,840", np.mean([end.rollouts for end in ends]))
+        LESSON.says("5,704" if name == "OLMo 3" else "3,840", np.mean([end.completions for end in ends]))
 
 
 def test_what_stands_in_italics_is_in_none_of_the_six_files_and_is_quoted():
@@ -115,7 +115,7 @@ def test_what_stands_in_italics_is_in_none_of_the_six_files_and_is_quoted():
         for hook in row.hooks.values()
         if hook.__module__ == "sim.algorithms.recipes"
     }
-    quoted = set(re.findall(r"^sim/recipes\.py::(\w+)$", LESSON.text, re.M)) - {"RECIPES"}
+    quoted = set(re.findall(r"^sim/algorithms/recipes\.py::(\w+)$", LESSON.text, re.M)) - {"RECIPES"}
     in_italics = {
         cell
         for name in RECIPES

@@ -16,8 +16,8 @@ def test_the_counts_are_those_of_the_files():
     assert counts == {
         ("REINFORCE", "PPO"): "−4 +7",
         ("PPO", "GRPO"): "−5 +7",
-        ("REINFORCE", "RLOO"): "−2 +3",
-        ("GRPO", "RLOO"): "−10 +6",
+        ("REINFORCE", "RLOO"): "−2 +2",
+        ("GRPO", "RLOO"): "−10 +5",
         ("GRPO", "DAPO"): "−7 +6",
         ("GRPO", "Dr.GRPO"): "−5 +3",
     }

@@ -32,7 +32,7 @@ def final(kind, K, groups, seeds, **settings):
             seed=s,
             groups=groups,
             K=K,
-            hooks=dict(advantage=lambda R, aux: kind(R)[..., None]),
+            hooks=dict(advantage=lambda R, hp, batch: kind(R)),
             optimizer=settings.get("optimizer", lambda: None)(),
         )
         for s in range(seeds)

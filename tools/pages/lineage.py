@@ -4,10 +4,12 @@ is built.
 Arrows lead to the lesson that shows the patch; a lesson that is not in the navigation is drawn and not linked.
 """
 
-from sim.algorithms import NAMES
+from sim.algorithms import FILES
 from tools.pages import lessons, quoting
 
-NODES = {name: (file, f"{lesson:02}") for lesson, (name, file) in enumerate(NAMES.items(), 9)}
+NODES = {  # name: (module, lesson)
+    name: (file.__name__.rpartition(".")[2], f"{lesson:02}") for lesson, (name, file) in enumerate(FILES.items(), 9)
+}
 EDGES = {  # (from, to): the change in words
     ("REINFORCE", "PPO"): "critic, ratio, clip",
     ("PPO", "GRPO"): "group mean ÷ std",

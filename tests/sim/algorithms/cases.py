@@ -19,5 +19,5 @@ def expected_push(file, p, K):
     total = 0.0
     for group in product([0.0, 1.0], repeat=K):
         R = np.array([group])
-        total += p ** R.sum() * (1 - p) ** (K - R.sum()) * (file.advantage(R, {})[0, :, 0] * (R[0] - p)).mean()
+        total += p ** R.sum() * (1 - p) ** (K - R.sum()) * (file.advantage(R, file.HP, None)[0] * (R[0] - p)).mean()
     return total

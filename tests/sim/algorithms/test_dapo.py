@@ -1,17 +1,18 @@
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 from sim.algorithms import dapo, grpo
 from sim.experiments.runs import modsum_run
-from sim.framework.algorithm import Algorithm
 from sim.worlds import modsum
 from tests.sim.algorithms.cases import MASK, OLD, RATIO, A
 
 
 def shaped(length, T, cache):
     """The price of a completion of this length."""
-    length = np.array(length)
-    return Algorithm(dapo, dict(L_cache=cache)).shape_reward(np.zeros(len(length)), 0.0, length, length >= T, T)
+    batch = SimpleNamespace(length=np.array(length), T=T)
+    return dapo.shape_reward(np.zeros(len(length)), dict(L_cache=cache), batch)
 
 
 def hard_run(seed, file=dapo, hooks=None, steps=60):
@@ -38,23 +39,23 @@ def test_an_overlong_completion_pays_as_in_trl():
 
 def test_groups_are_kept_by_accuracy_so_a_length_penalty_cannot_revive_a_dead_one():
     R = np.array([[1.0, 1, 1, 1], [0, 0, 0, 0], [1, 0, 0, 0]])
-    np.testing.assert_array_equal(dapo.keep_group(R), [False, False, True])
+    np.testing.assert_array_equal(dapo.keep_group(R, dapo.HP, None), [False, False, True])
     price = shaped([3, 9, 10, 11] * 3, 12, 4).reshape(3, 4)
-    assert dapo.keep_group(R + price).all()  # what filtering on the shaped reward would do
+    assert dapo.keep_group(R + price, dapo.HP, None).all()  # what filtering on the shaped reward would do
 
 
 def test_the_upper_bound_is_wider_and_the_lower_one_is_not():
     def slope(ratio, advantage):
-        return dapo.surrogate(np.log(ratio), 0.0, np.float64(advantage))[1]
+        return dapo.surrogate(np.log(ratio), 0.0, np.float64(advantage), dapo.HP, None)[1]
 
     assert slope(1.27, 1.0) > 0 == slope(1.29, 1.0)
     assert slope(0.81, -1.0) < 0 == slope(0.79, -1.0)
-    assert grpo.surrogate(np.log(1.27), 0.0, np.float64(1.0))[1] == 0
+    assert grpo.surrogate(np.log(1.27), 0.0, np.float64(1.0), grpo.HP, None)[1] == 0
 
 
 def test_the_loss_as_trl_computes_it():
-    objective, slope = dapo.surrogate(OLD + np.log(RATIO), OLD, A)
-    w = dapo.weights(MASK)
+    objective, slope = dapo.surrogate(OLD + np.log(RATIO), OLD, A, dapo.HP, None)
+    w = dapo.weights(MASK, dapo.HP, None)
     assert -(w * objective).sum() == pytest.approx(
         0.0605555556, abs=1e-9
     )  # TRL 1.16.0, _compute_loss, loss_type dapo and bnpo
@@ -66,7 +67,9 @@ def test_every_token_counts_the_same_so_a_long_completion_counts_more():
         np.array([[1, 2, 3, 4], [5, 6, 0, 0], [7, 0, 0, 0]]),
         np.array([[1.0, 1, 1, 1], [1, 1, 0, 0], [1, 0, 0, 0]]),
     )
-    assert (dapo.weights(mask) * loss).sum() == pytest.approx(4.0, abs=1e-12)  # verl 0.9.1, agg_loss token-mean
+    assert (dapo.weights(mask, dapo.HP, None) * loss).sum() == pytest.approx(
+        4.0, abs=1e-12
+    )  # verl 0.9.1, agg_loss token-mean
 
 
 def test_with_one_pass_over_a_batch_the_wider_bound_is_dead_code():
@@ -80,7 +83,9 @@ def test_with_one_pass_over_a_batch_the_wider_bound_is_dead_code():
 def test_on_hard_prompts_sixty_steps_suffice_at_five_times_the_completions():
     runs = [hard_run(seed) for seed in range(4)]
     assert min(run[-1].exact["pass_rate"].mean() for run in runs) > 0.99  # .998 on two other implementations
-    assert all(17_000 < run[-1].rollouts < 20_000 for run in runs)  # 17,800-18,800 and 18,200-19,200; GRPO draws 3,840
+    assert all(
+        17_000 < run[-1].completions < 20_000 for run in runs
+    )  # 17,800-18,800 and 18,200-19,200; GRPO draws 3,840
 
 
 def test_once_nearly_every_prompt_is_solved_the_refills_are_pure_cost():
@@ -88,7 +93,7 @@ def test_once_nearly_every_prompt_is_solved_the_refills_are_pure_cost():
         run = hard_run(seed)
         live, drawn = (
             np.convolve(column, np.ones(10) / 10, "valid")
-            for column in ([f.live_groups for f in run], np.diff([0] + [f.rollouts for f in run]))
+            for column in ([f.live_groups for f in run], np.diff([0] + [f.completions for f in run]))
         )
         spent = (
             np.flatnonzero((live < 4) & (drawn > 4 * 64)) + 9
@@ -98,7 +103,7 @@ def test_once_nearly_every_prompt_is_solved_the_refills_are_pure_cost():
 
 def test_what_makes_the_difference_on_hard_prompts_is_the_refilling():
     without = [hard_run(seed, hooks=dict(keep_group=grpo.keep_group))[-1] for seed in range(4)]
-    assert all(frame.rollouts == 3_840 for frame in without)
+    assert all(frame.completions == 3_840 for frame in without)
     assert (
         np.mean([frame.exact["pass_rate"].mean() for frame in without]) < 0.95
     )  # .79 +- .09 with four seeds on another implementation

@@ -9,7 +9,7 @@ from tests.sim.algorithms.cases import GROUPS, MASK, OLD, RATIO, A, expected_pus
 def test_advantages_as_verl_computes_them():
     expected = [[0.75, -0.25, -0.25, -0.25], [0.25, 0.25, -0.75, 0.25], [0, 0, 0, 0], [0.2, -1, -0.5, 1.3]]
     np.testing.assert_allclose(
-        dr_grpo.advantage(GROUPS, {})[..., 0], expected, atol=1e-9
+        dr_grpo.advantage(GROUPS, dr_grpo.HP, None), expected, atol=1e-9
     )  # verl 0.9.1, norm_adv_by_std_in_grpo=False
 
 
@@ -37,8 +37,10 @@ def test_what_the_standard_deviation_adds_is_a_weight_on_the_prompts_that_grows_
 
 def test_the_loss_as_trl_computes_it():
     mask, old = np.pad(MASK, ((0, 0), (0, 4))), np.pad(OLD, ((0, 0), (0, 4)))  # max_completion_length 8
-    objective, slope = dapo.surrogate(old + np.pad(np.log(RATIO), ((0, 0), (0, 4))), old, np.pad(A, ((0, 0), (0, 4))))
-    w = dr_grpo.weights(mask)
+    objective, slope = dapo.surrogate(
+        old + np.pad(np.log(RATIO), ((0, 0), (0, 4))), old, np.pad(A, ((0, 0), (0, 4))), dapo.HP, None
+    )
+    w = dr_grpo.weights(mask, dr_grpo.HP, None)
     assert -(w * objective).sum() == pytest.approx(
         0.0227083333, abs=1e-9
     )  # TRL 1.16.0, _compute_loss, loss_type dr_grpo
@@ -50,16 +52,16 @@ def test_a_token_weighs_the_same_in_a_short_and_in_a_long_completion():
         np.array([[1, 2, 3, 4], [5, 6, 0, 0], [7, 0, 0, 0]]),
         np.array([[1.0, 1, 1, 1], [1, 1, 0, 0], [1, 0, 0, 0]]),
     )
-    assert (dr_grpo.weights(mask) * loss).sum() == pytest.approx(
+    assert (dr_grpo.weights(mask, dr_grpo.HP, None) * loss).sum() == pytest.approx(
         7 / 3, abs=1e-12
     )  # verl 0.9.1, seq-mean-token-sum-norm, 2.3333333
-    assert len(set(dr_grpo.weights(mask)[mask > 0])) == 1
+    assert len(set(dr_grpo.weights(mask, dr_grpo.HP, None)[mask > 0])) == 1
 
 
 def test_jitter_of_a_thousandth_in_the_reward_wrecks_grpo_and_leaves_dr_grpo_alone():
     def noise_only(file, learning_rate):
         rng = np.random.default_rng(0)  # nothing is rewarded but noise
-        hooks = dict(shape_reward=lambda r, kl, length, trunc, T: 1e-3 * rng.normal(size=len(r)))
+        hooks = dict(shape_reward=lambda reward, hp, batch: 1e-3 * rng.normal(size=len(reward)))
         ends = [
             list(
                 modsum_run(

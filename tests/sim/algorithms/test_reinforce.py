@@ -26,12 +26,12 @@ def test_the_mean_of_many_sampled_gradients_is_the_exact_gradient_of_the_pass_ra
 
 def test_a_reward_of_zero_pushes_nothing():
     A, logp = np.zeros((2, 3)), np.full((2, 3), -1.0)
-    assert (reinforce.surrogate(logp, logp, A)[1] == 0).all()
+    assert (reinforce.surrogate(logp, logp, A, reinforce.HP, None)[1] == 0).all()
 
 
 def test_tokens_are_summed_and_completions_averaged():
     mask = np.array([[1.0, 1, 0], [1, 0, 0]])
-    np.testing.assert_array_equal(reinforce.weights(mask), [[0.5, 0.5, 0], [0.5, 0, 0]])
+    np.testing.assert_array_equal(reinforce.weights(mask, reinforce.HP, None), [[0.5, 0.5, 0], [0.5, 0, 0]])
 
 
 def test_a_hundred_steps_from_the_start():

@@ -23,15 +23,17 @@ def test_advantages_as_verl_computes_them():
         [0, 0, 0, 0],
         [0.8 / 3, -4 / 3, -2 / 3, 5.2 / 3],
     ]  # verl 0.9.1, compute_rloo_outcome_advantage: .2666667 -1.3333333 -.6666667 1.7333333
-    np.testing.assert_allclose(rloo.advantage(GROUPS, {})[..., 0], expected, atol=1e-9)
+    np.testing.assert_allclose(rloo.advantage(GROUPS, rloo.HP, None), expected, atol=1e-9)
 
 
 def test_it_is_the_group_mean_baseline_times_k_over_k_minus_1():
-    np.testing.assert_allclose(rloo.advantage(GROUPS, {}), 4 / 3 * dr_grpo.advantage(GROUPS, {}), atol=1e-12)
+    np.testing.assert_allclose(
+        rloo.advantage(GROUPS, rloo.HP, None), 4 / 3 * dr_grpo.advantage(GROUPS, dr_grpo.HP, None), atol=1e-12
+    )
 
 
 def test_with_two_completions_it_is_their_difference():
-    np.testing.assert_allclose(rloo.advantage(np.array([[1.0, 0]]), {})[0, :, 0], [1, -1], atol=1e-15)
+    np.testing.assert_allclose(rloo.advantage(np.array([[1.0, 0]]), rloo.HP, None)[0], [1, -1], atol=1e-15)
 
 
 @pytest.mark.parametrize("p, K", [(0.3, 3), (0.1, 2), (0.5, 8), (0.02, 4)])
@@ -40,7 +42,9 @@ def test_its_expected_push_is_the_true_gradient_for_every_k(p, K):
 
 
 def test_a_constant_added_to_every_reward_changes_nothing():
-    np.testing.assert_allclose(rloo.advantage(GROUPS + 5, {}), rloo.advantage(GROUPS, {}), atol=1e-12)
+    np.testing.assert_allclose(
+        rloo.advantage(GROUPS + 5, rloo.HP, None), rloo.advantage(GROUPS, rloo.HP, None), atol=1e-12
+    )
 
 
 def test_under_adam_the_two_baselines_give_one_trajectory():

@@ -71,7 +71,7 @@ def test_the_means_weigh_one_in_all():
     ],
 )
 def test_every_algorithm_file_is_one_of_the_four(file, mode):
-    np.testing.assert_allclose(file.weights(MASK), MODES[mode](MASK), atol=1e-15)
+    np.testing.assert_allclose(file.weights(MASK, file.HP, None), MODES[mode](MASK), atol=1e-15)
 
 
 def test_the_local_means_of_the_first_and_of_the_other_two_have_the_wrong_sign():

@@ -49,7 +49,7 @@ def test_leave_one_out_is_that_of_verl_and_a_multiple_of_the_distance_from_the_m
     [(grpo, group_baselines.z_score), (dr_grpo, group_baselines.less_mean), (rloo, group_baselines.leave_one_out)],
 )
 def test_the_algorithm_files_compute_the_same(file, advantage):
-    np.testing.assert_allclose(file.advantage(GROUPS, {})[..., 0], advantage(GROUPS), atol=1e-12)
+    np.testing.assert_allclose(file.advantage(GROUPS, file.HP, None), advantage(GROUPS), atol=1e-12)
 
 
 @pytest.mark.parametrize("K, right", [(4, 1), (8, 3), (16, 15)])

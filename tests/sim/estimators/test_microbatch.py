@@ -11,9 +11,8 @@ from tests.sim.estimators.test_aggregation import MASK, losses
 
 
 def first_batch(mode="token-mean", seed=0):
-    controller = add_run(
-        grpo, seed=seed, hyper=dict(inner_epochs=1, beta=0.0), hooks=dict(weights=aggregation.MODES[mode])
-    )
+    hooks = dict(weights=lambda mask, hp, batch: aggregation.MODES[mode](mask))
+    controller = add_run(grpo, seed=seed, hyper=dict(inner_epochs=1, beta=0.0), hooks=hooks)
     for event in controller.iterate(1):
         if event.stage == 3:
             batch = event.summary["batch"]
@@ -70,9 +69,11 @@ def test_a_mean_of_means_does_not_notice_while_slices_hold_equally_many_completi
 
 def test_the_mistake_is_a_fifth_way_to_weigh_the_tokens():
     parts = microbatch.slices(BATCH.response_mask, 4, by_length=True)
-    weighed = Algorithm(
-        grpo, dict(beta=0.0), dict(weights=lambda mask: microbatch.local_weights(mask, aggregation.token_mean, parts))
-    )
+
+    def weights(mask, hp, batch):
+        return microbatch.local_weights(mask, aggregation.token_mean, parts)
+
+    weighed = Algorithm(grpo, dict(beta=0.0), dict(weights=weights))
     grads = microbatch.gradient(POLICY, BATCH, weighed.compute_loss, [np.arange(128)])
     assert microbatch.relative_error(local(4, True), grads) < 1e-12
 

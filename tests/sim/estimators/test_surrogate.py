@@ -43,12 +43,12 @@ MASK = np.array([[1.0, 1, 1, 1], [1, 1, 1, 0], [1, 1, 0, 0]])
 
 def batch(dual_clip):
     objective, slope = surrogate.clipped(np.log(RATIO) - 1, np.full(RATIO.shape, -1.0), ADVANTAGE, 0.2, 0.2, dual_clip)
-    return -objective, -slope * ppo.weights(MASK)
+    return -objective, -slope * ppo.weights(MASK, ppo.HP, None)
 
 
 def test_the_token_mean_loss_of_a_batch_as_verl_computes_it():
-    assert (batch(3)[0] * ppo.weights(MASK)).sum() == pytest.approx(0.4444444444, abs=1e-9)
-    assert (batch(10)[0] * ppo.weights(MASK)).sum() == pytest.approx(0.6666666667, abs=1e-9)
+    assert (batch(3)[0] * ppo.weights(MASK, ppo.HP, None)).sum() == pytest.approx(0.4444444444, abs=1e-9)
+    assert (batch(10)[0] * ppo.weights(MASK, ppo.HP, None)).sum() == pytest.approx(0.6666666667, abs=1e-9)
     assert (batch(3)[0] * MASK).sum() / 3 == pytest.approx(1.3333333333, abs=1e-9)  # seq-mean-token-sum
     assert ((batch(3)[0] * MASK).sum(axis=1) / MASK.sum(axis=1)).mean() == pytest.approx(
         0.8111111068, abs=1e-7
@@ -78,7 +78,7 @@ advantages = st.sampled_from([-2.0, -0.5, 0.0, 0.5, 2.0])
 @given(ratios, advantages)
 def test_the_file_that_trains_has_the_same_formula(ratio, advantage):
     ours = surrogate.clipped(np.log(ratio), 0.0, advantage, ppo.HP["eps"], ppo.HP["eps"])
-    assert ours == pytest.approx(ppo.surrogate(np.log(ratio), 0.0, np.float64(advantage)), abs=1e-12)
+    assert ours == pytest.approx(ppo.surrogate(np.log(ratio), 0.0, np.float64(advantage), ppo.HP, None), abs=1e-12)
 
 
 @given(ratios, advantages, st.floats(0.01, 0.9), st.floats(0.01, 4))

@@ -19,7 +19,7 @@ def advantages(file, rewards, value=0.0, hooks=None):
     return one_group.advantages(Algorithm(file, None, hooks), one_group.batch_of(rewards, [3] * len(rewards), value))
 
 
-def over_K(R, aux):
+def over_K(R, hp, batch):
     return z_score(R, ddof=0)[..., None]
 
 

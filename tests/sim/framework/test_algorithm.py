@@ -1,18 +1,16 @@
 from dataclasses import replace
-from importlib import import_module
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-from sim import algorithms
-from sim.algorithms import ppo, reinforce
+from sim.algorithms import FILES, ppo, reinforce
+from sim.experiments import one_group
 from sim.framework.algorithm import HOOKS, Algorithm
 from sim.framework.env import Verifier
 from sim.framework.rollout import RolloutEngine
 from sim.worlds import modsum
 
-FILES = [import_module(f"sim.algorithms.{p.stem}") for p in sorted(Path(algorithms.__file__).parent.glob("[!_]*.py"))]
+every_file = pytest.mark.parametrize("file", FILES.values(), ids=FILES)
 
 
 def sampled(algorithm, seed=0):
@@ -26,7 +24,7 @@ def sampled(algorithm, seed=0):
     return batch, (batch.old_logp + 0.3 * rng.normal(size=batch.tokens.shape)) * batch.response_mask
 
 
-@pytest.mark.parametrize("file", FILES, ids=lambda f: f.__name__)
+@every_file
 def test_dlogp_is_the_derivative_of_the_loss(file):
     algorithm, h = Algorithm(file, dict(beta=0.1)), 1e-6
     batch, logp = sampled(algorithm)
@@ -38,7 +36,7 @@ def test_dlogp_is_the_derivative_of_the_loss(file):
         assert dlogp[row, t] == pytest.approx((up - down) / (2 * h), abs=1e-8)
 
 
-@pytest.mark.parametrize("file", FILES, ids=lambda f: f.__name__)
+@every_file
 def test_nothing_is_pushed_off_the_mask(file):
     algorithm = Algorithm(file, dict(beta=0.1))
     batch, logp = sampled(algorithm)
@@ -47,26 +45,71 @@ def test_nothing_is_pushed_off_the_mask(file):
     assert (batch.advantage[~off] != 0).any()
 
 
-@pytest.mark.parametrize("file", FILES, ids=lambda f: f.__name__)
+@every_file
 def test_an_algorithm_file_holds_its_settings_and_six_functions_in_one_order(file):
     own = [name for name, thing in vars(file).items() if getattr(thing, "__module__", "") == file.__name__]
     assert own == list(HOOKS)
     assert {"inner_epochs", "beta"} <= set(file.HP)
 
 
+@every_file
+@pytest.mark.filterwarnings("ignore:Degrees of freedom")  # of one completion
+def test_the_advantage_makes_sense_from_the_number_of_completions_on_that_the_file_states(file):
+    def advantage(R):
+        return Algorithm(file).compute_advantages(one_group.batch_of(R, [2] * len(R)))[0][:, 0]
+
+    with np.errstate(all="ignore"):
+        useless = {
+            K: not advantage([1.0] + [0.0] * (K - 1)).any() or np.isnan(advantage([1.0] * K)).any() for K in (1, 2)
+        }
+    assert useless == {1: file.MIN_K == 2, 2: False}
+
+
+@every_file
+def test_a_file_changes_neither_its_settings_nor_the_batch(file):
+    batch, logp = sampled(Algorithm(file))
+    for field in vars(batch).values():
+        if isinstance(field, np.ndarray):
+            field.flags.writeable = False
+    algorithm = Algorithm(file, dict(beta=0.1))
+    algorithm.keep_group(batch.accuracy.reshape(-1, batch.K), algorithm.hp, batch)
+    algorithm.compute_advantages(batch)
+    algorithm.compute_loss(logp, batch)
+    with pytest.raises(TypeError):
+        algorithm.hp["beta"] = 1.0
+
+
 def test_changed_settings_leave_the_file_alone():
     narrow, wide = Algorithm(ppo, dict(eps=0.1)), Algorithm(ppo, dict(eps=0.5))
-    at = (np.log(1.3), 0.0, np.float64(1.0))
-    assert (narrow.surrogate(*at)[1], wide.surrogate(*at)[1]) == (0, pytest.approx(1.3))
-    assert ppo.HP["eps"] == 0.2 and ppo.surrogate(*at)[1] == 0
+    batch = one_group.batch_of([1.0], [1])
+    batch.advantage = batch.response_mask
+    logp = batch.old_logp + np.log(1.3) * batch.response_mask
+    assert [a.compute_loss(logp, batch).dlogp[0, 0] for a in (narrow, wide)] == [0, pytest.approx(-1.3)]
+    assert ppo.HP["eps"] == 0.2 and Algorithm(ppo).compute_loss(logp, batch).dlogp[0, 0] == 0
 
 
-def test_a_replaced_hook_reads_the_runs_settings_and_keeps_its_closure_and_defaults():
-    scale = 3.0
-    algorithm = Algorithm(reinforce, hooks=dict(advantage=lambda R, aux, half=0.5: scale * half * R[..., None]))
-    np.testing.assert_array_equal(algorithm.advantage(np.array([[1.0, 2.0]]), {}), [[[1.5], [3.0]]])
+def test_a_hook_gets_the_settings_of_the_run_and_the_rows_at_hand():
+    seen = {}
+
+    def keep(name, result):
+        def hook(*arguments):
+            seen[name] = arguments[-2:]
+            return result(*arguments)
+
+        return hook
+
+    hooks = {name: keep(name, getattr(reinforce, name)) for name in HOOKS}
+    algorithm = Algorithm(reinforce, dict(beta=0.1), hooks)
+    batch, _ = sampled(Algorithm(reinforce))
+    algorithm.keep_group(batch.accuracy.reshape(-1, batch.K), algorithm.hp, batch)
+    algorithm.compute_advantages(batch)
+    algorithm.compute_loss(batch.old_logp, batch)
+    assert set(seen) == set(HOOKS) and all(hp["beta"] == 0.1 and rows is batch for hp, rows in seen.values())
+
+
+def test_a_function_borrowed_from_another_file_may_bring_a_setting_of_its_own():
     borrowed = Algorithm(reinforce, dict(eps=0.5), dict(surrogate=ppo.surrogate))
-    assert borrowed.surrogate(np.log(1.3), 0.0, np.float64(1.0))[1] == pytest.approx(1.3)
+    assert borrowed.surrogate(np.log(1.3), 0.0, np.float64(1.0), borrowed.hp, None)[1] == pytest.approx(1.3)
 
 
 def test_the_clip_fraction_counts_own_tokens_that_lost_their_gradient():
@@ -86,26 +129,10 @@ def test_with_lambda_one_the_advantage_is_the_reward_less_the_critics_value():
 
 
 def test_the_kl_of_a_completion_reaches_the_reward():
-    algorithm = Algorithm(reinforce, hooks=dict(shape_reward=lambda r, kl, length, trunc, T: r - 0.5 * kl))
+    algorithm = Algorithm(reinforce, hooks=dict(shape_reward=lambda reward, hp, batch: reward - 0.5 * batch.kl))
     batch, _ = sampled(algorithm)
     shaped = batch.reward - 0.5 * ((batch.old_logp - batch.ref_logp) * batch.response_mask).sum(axis=1)
     np.testing.assert_allclose(batch.advantage, shaped[:, None] * batch.response_mask, atol=1e-12)
-
-
-def test_a_baseline_made_of_the_group_cannot_learn_from_one_completion():
-    def leave_one_out(R, aux):
-        return (R - (R.sum(axis=1, keepdims=True) - R) / (R.shape[1] - 1))[..., None]
-
-    def less_group_mean(R, aux):
-        return (R - R.mean(axis=1, keepdims=True))[..., None]
-
-    def less_batch_mean(R, aux):
-        return (R - R.mean())[..., None]
-
-    assert Algorithm(reinforce).learns_from_one() and Algorithm(ppo).learns_from_one()
-    assert Algorithm(reinforce, hooks=dict(advantage=less_batch_mean)).learns_from_one()
-    assert not Algorithm(reinforce, hooks=dict(advantage=leave_one_out)).learns_from_one()
-    assert not Algorithm(reinforce, hooks=dict(advantage=less_group_mean)).learns_from_one()
 
 
 def test_unknown_settings_and_hooks_are_refused_by_name():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sim import framework
-from sim.algorithms import ppo, reinforce
+from sim.algorithms import ppo, reinforce, rloo
 from sim.estimators.surrogate import clipped
 from sim.experiments.runs import modsum_run
 from sim.framework.algorithm import Algorithm
@@ -84,18 +84,18 @@ def test_exact_numbers_come_as_often_as_asked_and_at_the_end():
 
 
 def test_rejected_groups_are_drawn_again_until_the_batch_is_full():
-    run = controller(hooks=dict(keep_group=lambda R: R.std(axis=1) > 0), groups=6, K=4)
+    run = controller(hooks=dict(keep_group=lambda accuracy, hp, batch: accuracy.std(axis=1) > 0), groups=6, K=4)
     events = list(run.iterate(1))
     batch, frame = events[1].summary["batch"], events[-1].summary["frame"]
     assert len(batch.tokens) == 24 and frame.live_groups == 6
     assert (batch.accuracy.reshape(6, 4).std(axis=1) > 0).all() and events[0].summary["rounds"] > 1
-    assert frame.rollouts > 24 and frame.rollouts % 4 == 0
+    assert frame.completions > 24 and frame.completions % 4 == 0
 
 
 def test_when_every_group_is_rejected_a_frame_comes_and_nothing_moves():
-    run = controller(hooks=dict(keep_group=lambda R: np.zeros(len(R), bool)), groups=4, K=2)
+    run = controller(hooks=dict(keep_group=lambda accuracy, hp, batch: np.zeros(len(accuracy), bool)), groups=4, K=2)
     frames = list(run.frames(2))
-    assert [(f.live_groups, f.rollouts) for f in frames] == [(0, ROUNDS * 8), (0, 2 * ROUNDS * 8)]
+    assert [(f.live_groups, f.completions) for f in frames] == [(0, ROUNDS * 8), (0, 2 * ROUNDS * 8)]
     assert run.trainer.version == 0 and frames[-1].exact["kl_step"].max() == 0
 
 
@@ -127,7 +127,7 @@ def test_the_logged_kl_is_k3_over_the_sampled_tokens():
 
 
 def test_a_hook_that_is_a_closure_trains_like_the_file_it_copies():
-    copied = dict(surrogate=lambda logp, old_logp, A: clipped(logp, old_logp, A, 0.2, 0.2))
+    copied = dict(surrogate=lambda logp, old_logp, A, hp, batch: clipped(logp, old_logp, A, 0.2, 0.2))
     a, b = (numbers(modsum_run(ppo, learning_rate=20.0, hooks=hooks).frames(10)) for hooks in (None, copied))
     np.testing.assert_allclose(a, b, atol=1e-12)
 
@@ -137,10 +137,7 @@ def test_a_hook_that_is_a_closure_trains_like_the_file_it_copies():
     [
         (dict(groups=0), "groups must be at least 1, not 0"),
         (dict(K=0), "K must be at least 1, not 0"),
-        (
-            dict(K=1, hooks=dict(advantage=lambda R, aux: (R - R.mean(axis=1, keepdims=True))[..., None])),
-            "K must be at least 2: this baseline",
-        ),
+        (dict(K=1, file=rloo), "K must be at least 2: this baseline"),
         (dict(hyper=dict(inner_epochs=0)), "inner_epochs must be at least 1, not 0"),
         (dict(minibatches=65), "minibatches must be from 1 to groups \\* K = 64, not 65"),
     ],

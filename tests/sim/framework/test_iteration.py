@@ -14,7 +14,7 @@ def finished(**hyper):
 
 
 @pytest.mark.parametrize(
-    "rollouts, minibatch, epochs, updates",
+    "completions, minibatch, epochs, updates",
     [
         (
             8192,
@@ -29,12 +29,12 @@ def finished(**hyper):
         (128, 32, 4, 16),
     ],
 )
-def test_updates_are_minibatches_times_epochs(rollouts, minibatch, epochs, updates):
-    assert iteration.updates_per_iteration(rollouts, minibatch, epochs) == updates
+def test_updates_are_minibatches_times_epochs(completions, minibatch, epochs, updates):
+    assert iteration.updates_per_iteration(completions, minibatch, epochs) == updates
 
 
 def test_a_minibatch_that_leaves_a_rest_is_refused():
-    with pytest.raises(ValueError, match="minibatch must divide the rollouts: 100 are not a multiple of 32"):
+    with pytest.raises(ValueError, match="minibatch must divide the completions: 100 are not a multiple of 32"):
         iteration.updates_per_iteration(100, 32, 1)
 
 
