@@ -275,11 +275,9 @@ def first_group(r):
 
 def said(batch, i):
     """A completion in words; its thinking counted, since eight fillers are wider than the panel."""
-    tokens = (
-        batch.tokens[i][: int(np.argmax(batch.tokens[i] == tinylm.EOS))].tolist()
-        if batch.finished[i]
-        else batch.tokens[i].tolist()
-    )
+    tokens = batch.tokens[i].tolist()
+    if batch.finished[i]:
+        tokens = tokens[: tokens.index(tinylm.EOS)]
     thoughts = next((n for n, token in enumerate(tokens) if token != tinylm.HMM), len(tokens))
     rest = tinylm.decode(tokens[thoughts:]).replace("<", "‹").replace(">", "›")
     return (

@@ -17,10 +17,8 @@ PAIRS = dict(
     drifted=([0.1, 0.1, 0.8], [0.5, 0.3, 0.2]),
     confident=([0.9, 0.09, 0.01], [0.4, 0.35, 0.25]),
 )
-REF, REWARD = (
-    np.array([0.5, 0.3, 0.2]),
-    np.array([0.0, 0.0, 1.0]),
-)  # the bandit that is trained: only the third token is paid
+# the bandit that is trained: only the third token is paid
+REF, REWARD = np.array([0.5, 0.3, 0.2]), np.array([0.0, 0.0, 1.0])
 UPDATES, RUNS, LEARNING_RATE = 80, 4, 2.0
 MARGIN = 0.1  # nats beyond the optimum that count as broken
 CUT = "; a bar that goes on beyond the axis is cut off"

@@ -8,7 +8,7 @@ from math import ceil, inf
 import numpy as np
 
 from sim.cluster import kv_cache
-from sim.cluster.hardware import ACCELS
+from sim.cluster.hardware import ACCELERATORS
 from sim.cluster.models import MODELS, Model
 from widgets.frame.contract import Break, Readout, choice, ladder, slider, toggle
 from widgets.frame.marks import bars, dots, heat, label, line, panel, region, threshold
@@ -17,9 +17,8 @@ TITLE = "Decoding speed and memory of one engine, by batch and context"
 
 BYTES = {"bf16": 2, "fp8": 1}
 WHOLE = "max length"  # no blocks: every sequence reserves the longest it may become
-FILLED = kv_cache.expected_utilization(
-    1200, 0.8, 8192
-)  # assumed: of such a reservation a fifth is used, lengths lognormal
+# assumed: of such a reservation a fifth is used, lengths lognormal
+FILLED = kv_cache.expected_utilization(1200, 0.8, 8192)
 SIGMA = 0.8
 FOLLOWED = 16  # live sequences followed one by one; each stands for an equal part of the batch
 CELLS = (16, 32)
@@ -35,9 +34,9 @@ class Knobs:
     block: str = choice("Memory handed out by", "16", ["1", "16", "64", "256", WHOLE])
     sharing: bool = toggle("Share the prompt within a group", False)
     model: str = choice("Model", "llama3.1-8b", list(MODELS))
-    accelerator: str = choice("Accelerator", "h100", list(ACCELS))
-    tp: int = ladder("GPUs that share the model", 1, [1, 2, 4, 8], symbol="TP")
-    util: float = slider("Part of the memory the engine may fill", 0.9, low=0.3, high=0.95, step=0.05, symbol="u")
+    accelerator: str = choice("Accelerator", "h100", list(ACCELERATORS))
+    tensor_parallel: int = ladder("GPUs that share the model", 1, [1, 2, 4, 8], symbol="TP")
+    hbm_share: float = slider("Part of the memory the engine may fill", 0.9, low=0.3, high=0.95, step=0.05, symbol="u")
     weights: str = choice("Weights in", "bf16", list(BYTES))
     attention: str = choice("KV heads, what if", "as shipped", ["as shipped", "MHA", "GQA 8", "MQA"])
     prompt_share: float = slider("Prompt, part of the context", 0.25, low=0.05, high=0.95, step=0.05)
@@ -48,8 +47,8 @@ LLAMA_2 = Knobs(model="llama2-7b", accelerator="a100_80", context=1024, block=WH
 PRESETS = {
     "8B on H100": Knobs(),
     "Groups of 8": Knobs(context=8192, sharing=True, prompt_share=0.75),
-    "70B on 8 H100": Knobs(model="llama3.1-70b", tp=8, batch=256),
-    "DeepSeek-V3": Knobs(model="deepseek-v3", accelerator="h200", tp=8, weights="fp8", batch=128),
+    "70B on 8 H100": Knobs(model="llama3.1-70b", tensor_parallel=8, batch=256),
+    "DeepSeek-V3": Knobs(model="deepseek-v3", accelerator="h200", tensor_parallel=8, weights="fp8", batch=128),
     "Llama-2, no paging": LLAMA_2,
     "Qwen3-30B-A3B": Knobs(model="qwen3-30b-a3b"),
 }
@@ -64,12 +63,17 @@ class Result:
     fits: int  # sequences
     trace: kv_cache.Trace | None  # None where not even one fits
     reread: float  # tokens read again, part of all
-    tok_s: float
+    tokens_per_second: float
     kv_share: float
 
 
 def engine(k):
-    return dict(tp=k.tp, w_bytes=BYTES[k.weights], kv_bytes=BYTES[k.kv_precision])
+    return dict(tensor_parallel=k.tensor_parallel, weight_bytes=BYTES[k.weights], kv_bytes=BYTES[k.kv_precision])
+
+
+def room(k, model):
+    """Tokens whose keys and values fit beside the weights."""
+    return kv_cache.capacity(model, ACCELERATORS[k.accelerator], hbm_share=k.hbm_share, **engine(k))
 
 
 def with_heads(k, attention):
@@ -80,19 +84,19 @@ def with_heads(k, attention):
 
 
 def run(k):
-    model, acc = with_heads(k, k.attention), ACCELS[k.accelerator]
-    capacity = kv_cache.capacity(model, acc, util=k.util, **engine(k))
+    model, accelerator = with_heads(k, k.attention), ACCELERATORS[k.accelerator]
+    capacity = room(k, model)
     reservation = ceil(k.context / FILLED)
     block = reservation if k.block == WHOLE else int(k.block)
     K, prompt = k.group if k.sharing else 1, round(k.prompt_share * k.context)
     tokens = kv_cache.slots_per_sequence(k.context, 1, prompt // block * block, K)
     slots = reservation if k.block == WHOLE else kv_cache.slots_per_sequence(k.context, block, prompt, K)
-    fits = kv_cache.max_seqs(capacity, slots)
+    fits = kv_cache.max_sequences(capacity, slots)
     if not fits:
         yield Result(model, capacity, tokens, slots, 0, None, 0.0, 0.0, 0.0)
         return
-    decode = kv_cache.decode_roofline(model, acc, min(k.batch, fits), k.context, **engine(k))
-    trace, reread = followed(k, model, acc, capacity, slots, prompt, block, reservation)
+    decode = kv_cache.decode_roofline(model, accelerator, min(k.batch, fits), k.context, **engine(k))
+    trace, reread = followed(k, model, accelerator, capacity, slots, prompt, block, reservation)
     yield Result(
         model,
         capacity,
@@ -101,24 +105,25 @@ def run(k):
         fits,
         trace,
         reread,
-        float(decode.tok_s) * (1 - trace.recompute_share),
+        float(decode.tokens_per_second) * (1 - trace.recompute_share),
         decode.kv_share,
     )
 
 
-def followed(k, model, acc, capacity, slots, prompt, block, reservation):
+def followed(k, model, accelerator, capacity, slots, prompt, block, reservation):
     """A slice of the engine in which a dozen or so sequences live: same pressure, same blocks, same seconds."""
     stands_for = max(1, min(k.batch, capacity / slots) / FOLLOWED, capacity / slots / (4 * FOLLOWED))
     batch = max(1, round(k.batch / stands_for))
     completion = np.random.default_rng(0).lognormal(0, SIGMA, 3 * min(batch, FOLLOWED))
-    live = (
-        (completion**2).mean() / completion.mean() / 2
-    )  # of a live completion on average: long ones live longer, and are half done
+    # of a live completion on average: long ones live longer, and are half done
+    live = (completion**2).mean() / completion.mean() / 2
     lengths = np.minimum(prompt + np.maximum(completion * (k.context - prompt) / live, 1), reservation)
     decode_seconds = lambda n, tokens: (
-        kv_cache.decode_roofline(model, acc, n * stands_for, tokens / n, **engine(k)).seconds
+        kv_cache.decode_roofline(model, accelerator, n * stands_for, tokens / n, **engine(k)).seconds
     )
-    prefill_seconds = kv_cache.decode_roofline(model, acc, stands_for, k.context / 2, **engine(k)).compute_seconds
+    prefill_seconds = kv_cache.decode_roofline(
+        model, accelerator, stands_for, k.context / 2, **engine(k)
+    ).compute_seconds
     trace = kv_cache.serve_trace(
         lengths,
         prompt,
@@ -139,15 +144,15 @@ def figure(k, r):
 
 
 def speed(k, r):
-    acc = ACCELS[k.accelerator]
-    at = lambda context: kv_cache.decode_roofline(r.model, acc, BATCHES, context, **engine(k)).tok_s
+    accelerator = ACCELERATORS[k.accelerator]
+    at = lambda context: kv_cache.decode_roofline(r.model, accelerator, BATCHES, context, **engine(k)).tokens_per_second
     cached, bare = at(k.context), at(0)
     held = max(r.fits, 1) >= BATCHES
     marks = [
         line(BATCHES[held], cached[held], f"{k.context:,} tokens each"),
         line(BATCHES, cached, "if it all fitted", role="exact"),
         line(BATCHES, bare, "no cache to read", 2),
-        dots([k.batch], [max(r.tok_s, 10)], "here", role="here"),
+        dots([k.batch], [max(r.tokens_per_second, 10)], "here", role="here"),
         label(4096, bare[-1], "no cache to read", 2, "right"),
         label(4096, cached[-1], f"{k.context:,} tokens each", 1, "right"),
     ]
@@ -167,10 +172,10 @@ def speed(k, r):
 
 
 def memory(k, r):
-    acc = ACCELS[k.accelerator]
-    a_gpu = r.model.kv_bytes_per_token(BYTES[k.kv_precision]) / r.model.kv_shards(k.tp) / 1e9
-    top, budget = 1.25 * acc.hbm_gb, k.util * acc.hbm_gb
-    weights = r.model.params() * BYTES[k.weights] / k.tp / 1e9
+    accelerator = ACCELERATORS[k.accelerator]
+    a_gpu = r.model.kv_bytes_per_token(BYTES[k.kv_precision]) / r.model.kv_shards(k.tensor_parallel) / 1e9
+    top, budget = 1.25 * accelerator.hbm_gb, k.hbm_share * accelerator.hbm_gb
+    weights = r.model.params() * BYTES[k.weights] / k.tensor_parallel / 1e9
     keys, empty = k.batch * r.tokens * a_gpu, k.batch * (r.slots - r.tokens) * a_gpu
     parts, marks, height = (
         [
@@ -185,13 +190,12 @@ def memory(k, r):
     for name, size, series, role in parts:
         drawn = max(min(size, top - height), 0)  # what a batch asks for may be many times what there is
         words = f"{name} {size:,.1f} GB" if drawn > 0.06 * top else ""
-        marks.append(
-            bars(["asked for", ""], [drawn, 0], name, series, role, text=[words, ""])
-        )  # the empty place is for the words at the line
+        # the empty place is for the words at the line
+        marks.append(bars(["asked for", ""], [drawn, 0], name, series, role, text=[words, ""]))
         height += drawn
     return panel(
         "Memory of one GPU",
-        f"GB of {acc.hbm_gb:.0f}; dashed: what the engine may fill",
+        f"GB of {accelerator.hbm_gb:.0f}; dashed: what the engine may fill",
         *marks,
         threshold(budget, f"over {budget:.0f} GB", top),
         y_range=[0, top],
@@ -259,11 +263,14 @@ def pool_map(r):
 
 
 def unlimited_batch(k, r):
-    acc, kv_bytes = ACCELS[k.accelerator], BYTES[k.kv_precision]
-    intensity = lambda model, context: kv_cache.unlimited_batch_intensity(model, context, k.tp, kv_bytes)
-    ridge, marks = kv_cache.engine_ridge(acc, BYTES[k.weights]), []
+    accelerator, kv_bytes = ACCELERATORS[k.accelerator], BYTES[k.kv_precision]
+    intensity = lambda model, context: kv_cache.unlimited_batch_intensity(model, context, k.tensor_parallel, kv_bytes)
+    ridge, marks = kv_cache.engine_ridge(accelerator, BYTES[k.weights]), []
     others = {"MHA": (with_heads(k, "MHA"), 2), "MQA": (with_heads(k, "MQA"), 3), "MLA": (MODELS["deepseek-v3"], 4)}
-    shown = {r.model.attn.upper(): (r.model, 1), **{name: m for name, m in others.items() if m[0].attn != r.model.attn}}
+    shown = {
+        r.model.attention_kind.upper(): (r.model, 1),
+        **{name: m for name, m in others.items() if m[0].attention_kind != r.model.attention_kind},
+    }
     for name, (model, series) in shown.items():
         curve = intensity(model, CONTEXTS)
         marks += [
@@ -289,7 +296,7 @@ def unlimited_batch(k, r):
 
 def readouts(k, r):
     over = "violated" if breaks(k, r) else ""
-    crossover = kv_cache.crossover_with_attention(r.model, ACCELS[k.accelerator], **engine(k))
+    crossover = kv_cache.crossover_with_attention(r.model, ACCELERATORS[k.accelerator], **engine(k))
     return [
         Readout(
             "Keys and values of one token",
@@ -297,8 +304,8 @@ def readouts(k, r):
             "kB",
             Model.kv_bytes_per_token,
         ),
-        Readout("Sequences that fit", r.fits, "", kv_cache.max_seqs, over),
-        Readout("Tokens a second, all of them together", r.tok_s, "tokens/s", kv_cache.decode_roofline),
+        Readout("Sequences that fit", r.fits, "", kv_cache.max_sequences, over),
+        Readout("Tokens a second, all of them together", r.tokens_per_second, "tokens/s", kv_cache.decode_roofline),
         Readout("Part of each read that is cache", 100 * r.kv_share, "%", kv_cache.decode_roofline),
         Readout("No batch is compute-bound above", crossover, "tokens", kv_cache.crossover_with_attention),
     ]
@@ -315,11 +322,13 @@ def breaks(k, r):
 def broken(k, r):
     if not breaks(k, r):
         return None
-    acc = ACCELS[k.accelerator]
+    accelerator = ACCELERATORS[k.accelerator]
     if r.capacity <= 0:
-        weights, budget = r.model.params() * BYTES[k.weights] / k.tp / 1e9, k.util * acc.hbm_gb
-        room = {tp: kv_cache.capacity(r.model, acc, util=k.util, **engine(replace(k, tp=tp))) for tp in (2, 4, 8)}
-        enough = [tp for tp in room if room[tp] >= k.batch * r.slots] or [tp for tp in room if room[tp] > 0]
+        weights = r.model.params() * BYTES[k.weights] / k.tensor_parallel / 1e9
+        budget = k.hbm_share * accelerator.hbm_gb
+        by_gpus = {gpus: room(replace(k, tensor_parallel=gpus), r.model) for gpus in (2, 4, 8)}
+        enough = [n for n, tokens in by_gpus.items() if tokens >= k.batch * r.slots]
+        enough = enough or [n for n, tokens in by_gpus.items() if tokens > 0]
         return Break(
             f"The weights take {weights:.0f} GB of each GPU and the engine may fill {budget:.0f} GB: there is no "
             "room for a single key.",

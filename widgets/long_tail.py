@@ -7,9 +7,9 @@ from types import SimpleNamespace
 import numpy as np
 
 from sim.cluster import straggler
-from sim.cluster.hardware import ACCELS
+from sim.cluster.hardware import ACCELERATORS
 from sim.cluster.models import MODELS
-from sim.cluster.throughput import iter_time
+from sim.cluster.throughput import iteration_seconds
 from widgets.frame.contract import Break, Readout, choice, ladder, slider
 from widgets.frame.marks import bars, dots, label, line, panel, region, threshold
 
@@ -44,9 +44,8 @@ PRESETS = {
     "12 for 8": Knobs(launched=12),
     "First prompts": Knobs(launched=12, rule="drop prompts"),
     "Partial rollouts": Knobs(launched=12, rule="resume prompts"),
-    "DAPO batch": Knobs(
-        n=8192, cap=20480, cut="scored wrong", median=4000
-    ),  # 512 × 16 completions, arXiv:2503.14476; its median is assumed
+    # 512 × 16 completions, arXiv:2503.14476; its median is assumed
+    "DAPO batch": Knobs(n=8192, cap=20480, cut="scored wrong", median=4000),
 }
 
 
@@ -64,7 +63,7 @@ def run(k):
     yield SimpleNamespace(
         trained=counted(k, trained[k.rule], cutoff),
         accuracy=accuracy,
-        acc_trained=read(k, trained[k.rule], cutoff),
+        accuracy_trained=read(k, trained[k.rule], cutoff),
         acc_uncapped=straggler.trained_accuracy(k.slope, trained[k.rule]),
         length=straggler.trained_length(k.sigma, counted(k, trained[k.rule], cutoff), cap),
         waits=waits,
@@ -117,7 +116,7 @@ def wait(k, rule, launched):
 
 
 def decode(running, kv_tokens):
-    return iter_time(MODELS["qwen2.5-7b"], ACCELS["h100"], running, kv_tokens)
+    return iteration_seconds(MODELS["qwen2.5-7b"], ACCELERATORS["h100"], running, kv_tokens)
 
 
 def figure(k, r):
@@ -136,7 +135,7 @@ def figure(k, r):
             f"long-run mean; all completions together: {FAIR:.2f}",
             *[line(LAUNCHED, r.accuracy[rule], rule, series=s) for s, rule in enumerate(RULES, 1)],
             *[label(8, words - 0.08 * s, rule, series=s) for s, rule in enumerate(RULES, 1)],
-            dots([k.launched], [r.acc_trained], "this setting", role="here"),
+            dots([k.launched], [r.accuracy_trained], "this setting", role="here"),
             threshold(FAIR + TOLERANCE, "breaks above 0.55", 1.0),
             threshold(FAIR - TOLERANCE, "breaks below 0.45", 0.0),
             x="completions launched for each 8 trained on, K′",
@@ -213,7 +212,7 @@ def readouts(k, r):
     return [
         Readout(
             "Accuracy of what is trained on",
-            r.acc_trained,
+            r.accuracy_trained,
             source=straggler.trained_accuracy,
             state="violated" if broken(k, r) else "",
         ),
@@ -231,17 +230,17 @@ SOURCE = dict(zip(RULES, (straggler.wait_in_prompts, straggler.wait_for_prompts,
 
 
 def bias(r):
-    return round(abs(r.acc_trained - FAIR), 8)  # the integrals' last digits are not news
+    return round(abs(r.accuracy_trained - FAIR), 8)  # the integrals' last digits are not news
 
 
 def watched(k, r):
-    return Readout("abs(acc_trained - acc_all) > 0.05", bias(r), source=straggler.trained_accuracy)
+    return Readout("abs(accuracy_trained - accuracy_all) > 0.05", bias(r), source=straggler.trained_accuracy)
 
 
 def broken(k, r):
     share = 100 * straggler.truncated_share(k.sigma, 0.0, k.cap / k.median)
     uncap = f"Cap: {UNCAPPED:,} tokens."
-    if isnan(r.acc_trained):
+    if isnan(r.accuracy_trained):
         return Break(
             "Nothing is left to train on: the cap is below every length, and what it cuts off is masked.", uncap
         )
@@ -256,12 +255,12 @@ def broken(k, r):
         return Break(
             f"Selection bias: the first {race} to finish are the short ones, short ones are "
             f"{'right' if k.slope < 0 else 'wrong'} more often, and "
-            f"the batch reads {r.acc_trained:.2f} where all of them would read {FAIR:.2f}.",
+            f"the batch reads {r.accuracy_trained:.2f} where all of them would read {FAIR:.2f}.",
             "When enough have finished: resume prompts.",
         )
     return Break(
         f"The cap cuts off {share:.0f} % of the completions, they are {k.cut}, and the batch reads "
-        f"{r.acc_trained:.2f} where finished ones would read "
+        f"{r.accuracy_trained:.2f} where finished ones would read "
         f"{FAIR:.2f}.",
         uncap,
     )

@@ -182,9 +182,8 @@ FAR = 4.0
 def one_token(low, high, dual):
     """Loss and slope against the ratio for a wanted and an unwanted token; the dots are the six cases of the text."""
     kinks = [kink for kink in (1 - low, 1 + high, dual) if 0 < kink < FAR]
-    ratio = np.unique(
-        [*np.linspace(0.02, FAR, 200), *(kink + side for kink in kinks for side in (-1e-9, 1e-9))]
-    )  # a jump stays upright
+    beside = [kink + side for kink in kinks for side in (-1e-9, 1e-9)]  # so that a jump stays upright
+    ratio = np.unique([*np.linspace(0.02, FAR, 200), *beside])
     box = [region(max(1 - low, 0), min(1 + high, FAR), "clip range")] if np.isfinite(high) else []
 
     def curve(A, series):

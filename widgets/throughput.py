@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass, replace
 
 from sim.cluster import measured, step, throughput
-from sim.cluster.hardware import ACCELS, ridge
+from sim.cluster.hardware import ACCELERATORS, ridge
 from sim.cluster.models import MODELS
 from widgets.frame.contract import Break, Readout, choice, ladder, slider, toggle
 from widgets.frame.marks import bars, dots, label, line, panel, region, threshold
@@ -57,7 +57,7 @@ class Knobs:
         "Completions a step", measured.COMPLETIONS, [64, 128, 256, 512, 1024, 2048, 4096, 8192], symbol="BK"
     )
     model: str = choice("Model", KEPT.model, list(MODELS))
-    accelerator: str = choice("Accelerator", "h20", list(ACCELS))
+    accelerator: str = choice("Accelerator", "h20", list(ACCELERATORS))
     gpus: int = ladder("GPUs", KEPT.gpus, [8, 16, 32, 64, 128, 256, 512])
     share: float = slider("Of them generating, when pools are split", 0.5, low=0.05, high=0.95, step=0.05)
     mean_tokens: int = ladder("Mean completion", 1000, [250, 500, 1000, 2000, 4000, 8000, 16000], unit="tokens")
@@ -114,7 +114,7 @@ class Result:
 
 
 def run(k):
-    model, acc = MODELS[k.model], ACCELS[k.accelerator]
+    model, accelerator = MODELS[k.model], ACCELERATORS[k.accelerator]
     verify = step.verify_seconds(k.completions, k.workers, k.test_seconds)
     if k.source == "measured":
         before = step.Roles(
@@ -125,7 +125,7 @@ def run(k):
         training = k.gpus if k.topology == "sync" else k.gpus - generating
         before = step.roles_from_config(
             model,
-            acc,
+            accelerator,
             generating,
             training,
             k.completions,
@@ -136,12 +136,14 @@ def run(k):
             reuse=k.reuse,
         )
     roles = step.whatif(before, ROLES[k.role], k.k)
-    live = step.live_sequences(model, acc, k.gpus, k.completions, k.mean_tokens)
-    points = throughput.role_points(model, acc, live, step.mean_context(k.mean_tokens), throughput.MICRO_BATCH)
+    live = step.live_sequences(model, accelerator, k.gpus, k.completions, k.mean_tokens)
+    points = throughput.role_points(model, accelerator, live, step.mean_context(k.mean_tokens), throughput.MICRO_BATCH)
     if k.source == "measured":  # then the seconds say what training attained
-        mfu = throughput.attained_mfu(model, acc, k.gpus, k.completions * (step.PROMPT + k.mean_tokens), roles.train)
-        points = [p._replace(flops_per_second=mfu * acc.flops()) if p.role == "train" else p for p in points]
-    path, remedy = step.where_is_my_time(roles, k.topology, points, acc)
+        mfu = throughput.attained_mfu(
+            model, accelerator, k.gpus, k.completions * (step.PROMPT + k.mean_tokens), roles.train
+        )
+        points = [p._replace(flops_per_second=mfu * accelerator.flops()) if p.role == "train" else p for p in points]
+    path, remedy = step.where_is_my_time(roles, k.topology, points, accelerator)
     yield Result(before, roles, points, path, remedy)
 
 
@@ -194,9 +196,8 @@ def gains(k, r):
         here = topology == k.topology
         curve = [step.speedup(r.before, topology, role, x) for x in ks]
         marks.insert(0 if here else len(marks), line(ks, curve, topology, 1, "" if here else "reference"))
-        floor = max(
-            curve[-1], floor + 0.08 * (top - 1) if floor else 0.0
-        )  # labels of close curves stand one above the other
+        # labels of close curves stand one above the other
+        floor = max(curve[-1], floor + 0.08 * (top - 1) if floor else 0.0)
         marks.append(label(ks[-1], floor, f"{topology} → {ends[topology]:.2f}×", 1 if here else 8, "right"))
     marks.append(dots([k.k], [step.speedup(r.before, k.topology, role, k.k)], "now", role="here"))
     return panel(
@@ -213,18 +214,21 @@ def gains(k, r):
 
 
 def roofline(k, r):
-    acc = ACCELS[k.accelerator]
-    xs = [0.5, ridge(acc), 1e5]
+    accelerator = ACCELERATORS[k.accelerator]
+    xs = [0.5, ridge(accelerator), 1e5]
     at = {p.role: p for p in r.points}
     name = {"decode": "decode", "prefill": "prefill", "log_probs": "log-probs", "train": "train"}
-    marks = [line(xs, [throughput.roof(acc, x) / 1e12 for x in xs], "roof"), region(ridge(acc), 1e5, "compute-bound")]
+    marks = [
+        line(xs, [throughput.roof(accelerator, x) / 1e12 for x in xs], "roof"),
+        region(ridge(accelerator), 1e5, "compute-bound"),
+    ]
     for series, p in enumerate(r.points, 2):
         marks.append(dots([p.flop_per_byte], [p.flops_per_second / 1e12], name[p.role], series))
     marks += [
         label(at["decode"].flop_per_byte, 0.75 * at["decode"].flops_per_second / 1e12, "decode", 2, below=True),
         label(
             at["train"].flop_per_byte,
-            0.34 * throughput.MFU * acc.flops() / 1e12,
+            0.34 * throughput.MFU * accelerator.flops() / 1e12,
             "prefill, log-probs, train",
             0,
             "right",
@@ -232,7 +236,7 @@ def roofline(k, r):
         ),
     ]
     return panel(
-        f"Roles under the roof of one {acc.name}",
+        f"Roles under the roof of one {accelerator.name}",
         "TFLOP/s dense bf16; verify runs on CPUs and sync on the network, outside this picture",
         *marks,
         x="FLOP per byte read",

@@ -272,11 +272,10 @@ def tokens_of(first):
 
 def readouts(k, r):
     loss, now = max(map(abs, r.loss)), r.pass_rate[-1]
+    loss = loss if loss > 1e-12 else 0.0  # 7e-17 is rounding
     return [
         Readout("Pass rate", now, "", tasks.exact_pass, "violated" if below(r) else ""),
-        Readout(
-            "Largest |loss| so far", loss if loss > 1e-12 else 0.0, "", Algorithm.compute_loss
-        ),  # 7e-17 is rounding
+        Readout("Largest |loss| so far", loss, "", Algorithm.compute_loss),
         Readout("Gradient norm", r.grad_norm[-1] if r.grad_norm[-1] > 1e-12 else 0.0, "", Trainer.step),
         Readout("Clipped tokens, mean of the updates", 100 * float(np.mean(r.clipped)), "%", Algorithm.compute_loss),
         Readout(

@@ -81,9 +81,8 @@ def run(k):
             k.learning_rate,
             STEPS,
         )
-        arms = bandit.draw(np.tile(start, (RUNS, 1)), k.samples, np.random.default_rng(k.seed))[
-            0
-        ]  # what the first update drew
+        first = bandit.draw(np.tile(start, (RUNS, 1)), k.samples, np.random.default_rng(k.seed))
+        arms = first[0]  # what the first update drew
         drawn, pushed = np.bincount(arms, minlength=5), bandit.push(start, arms, paid[arms] - baseline(paid[arms]))
         expected, variance = bandit.policy_gradient(start, reward), noise(k, start, reward)
     else:
@@ -163,9 +162,8 @@ def runs_tab(k, r):
         *([line(step, r.J[::EVERY].mean(axis=1), "paid", 3)] if k.partial else []),
         *([label(STEPS, 0.86, "dotted: paid, mean", 3, "right")] if k.partial else []),
         line([0, STEPS], [k.shown] * 2, "demonstrations", 2, "exact"),
-        label(
-            STEPS, k.shown, f"demonstrations, {k.shown:g}", 2, "right", below=k.shown == 0.3
-        ),  # where the threshold has its words above
+        # below where the threshold has its words above
+        label(STEPS, k.shown, f"demonstrations, {k.shown:g}", 2, "right", below=k.shown == 0.3),
         threshold(PASSING, f"an RL run that ends below {PASSING:g} has failed", 0),
         x="update",
         x_range=(0, STEPS),

@@ -15,16 +15,16 @@ class Accelerator:
     key: str
     name: str
     hbm_gb: float
-    hbm_tbs: float  # TB/s
+    hbm_tb_per_second: float
     bf16_tflops: float
     fp8_tflops: float | None
     fp4_tflops: float | None
-    scaleup_gbs_dir: float  # GB/s, one direction, to all peers of the scale-up domain together
-    peer_gbs_dir: float  # GB/s, one direction, to any one peer: less than the line above where there is no switch
+    scaleup_gb_per_second: float  # to all peers of the scale-up domain together
+    peer_gb_per_second: float  # to any one peer: less than the line above where there is no switch
     scaleup_domain: int  # accelerators in it
     scaleup_kind: str
-    host_gbs_dir: float | None
-    nic_gbs_dir: float
+    host_gb_per_second: float | None
+    nic_gb_per_second: float
     year: int
     source: str
     unverified: str = ""  # what of the row could not be traced to the vendor
@@ -41,7 +41,7 @@ class Accelerator:
 
     @property
     def hbm_bytes_per_second(self):
-        return self.hbm_tbs * 1e12
+        return self.hbm_tb_per_second * 1e12
 
     def flops(self, dtype="bf16"):
         """Dense FLOP/s in bf16, fp8 or fp4."""
@@ -58,176 +58,35 @@ def ridge(accelerator, dtype="bf16"):
 
 NVLINK, C2C, MESH, TORUS = "NVLink, switched", "NVLink and NVLink-C2C", "all-to-all links, no switch", "ICI, 3-D torus"
 
-# key        name                 HBM GB   TB/s  bf16    fp8     fp4  all   peer domain kind  host NIC  year  source
+# fmt: off
+# key, name, HBM in GB, in TB/s; TFLOP/s in bf16, fp8, fp4; GB/s to all peers, to one; domain, its kind; GB/s to the
+# host, of the NIC; year
 _ROWS = [
-    Accelerator(
-        "a100_80",
-        "A100 80 GB (SXM)",
-        80,
-        2.039,
-        312,
-        None,
-        None,
-        300,
-        300,
-        8,
-        NVLINK,
-        32,
-        25,
-        2020,
-        "NVIDIA A100 datasheet",
-    ),
-    Accelerator(
-        "h100", "H100 (SXM)", 80, 3.35, 989.4, 1978.9, None, 450, 450, 8, NVLINK, 64, 50, 2022, "NVIDIA H100 datasheet"
-    ),
-    Accelerator(
-        "h200", "H200 (SXM)", 141, 4.8, 989.4, 1978.9, None, 450, 450, 8, NVLINK, 64, 50, 2023, "NVIDIA H200 datasheet"
-    ),
-    Accelerator(
-        "h20",
-        "H20",
-        96,
-        4.0,
-        148,
-        296,
-        None,
-        450,
-        450,
-        8,
-        NVLINK,
-        64,
-        50,
-        2023,
-        "agreeing trade press",
-        "the row: no public data sheet",
-    ),
-    Accelerator(
-        "gh200",
-        "GH200 144 GB",
-        144,
-        4.9,
-        989.4,
-        1978.9,
-        None,
-        450,
-        450,
-        32,
-        C2C,
-        450,
-        50,
-        2023,
-        "NVIDIA GH200 datasheet",
-        "the row: read in secondary sources; the domain is 1 to 32",
-    ),
-    Accelerator(
-        "b200",
-        "B200 (HGX)",
-        180,
-        8.0,
-        2250,
-        4500,
-        9000,
-        900,
-        900,
-        8,
-        NVLINK,
-        64,
-        50,
-        2024,
-        "NVIDIA HGX B200 datasheet",
-        "HBM bandwidth: some sheets print 7.7 TB/s for the HGX board",
-    ),
-    Accelerator(
-        "gb200",
-        "GB200 (NVL72)",
-        186,
-        8.0,
-        2500,
-        5000,
-        10000,
-        900,
-        900,
-        72,
-        NVLINK,
-        225,
-        50,
-        2024,
-        "NVIDIA GB200 datasheet",
-        "host link: 450 to a Grace that serves two GPUs, taken as half each",
-    ),
-    Accelerator(
-        "b300",
-        "B300 (HGX)",
-        270,
-        8.0,
-        2250,
-        4500,
-        13500,
-        900,
-        900,
-        8,
-        NVLINK,
-        128,
-        100,
-        2025,
-        "NVIDIA HGX B300 datasheet",
-        "usable memory, bandwidth and fp4: sheets print 7.7 or 8 TB/s and 13.1 to 14 PFLOP/s",
-    ),
-    Accelerator(
-        "mi300x", "MI300X", 192, 5.3, 1307.4, 2614.9, None, 448, 64, 8, MESH, 64, 50, 2023, "AMD MI300X data sheet"
-    ),
-    Accelerator(
-        "mi355x",
-        "MI355X",
-        288,
-        8.0,
-        2516.6,
-        5033.2,
-        10066,
-        537.6,
-        76.8,
-        8,
-        MESH,
-        64,
-        50,
-        2025,
-        "AMD MI355X data sheet",
-        "the decimals of FLOP/s and links",
-    ),
-    Accelerator(
-        "tpu_v5p",
-        "TPU v5p",
-        95 * GIB,
-        2.765,
-        459,
-        459,
-        None,
-        600,
-        600,
-        8960,
-        TORUS,
-        32,
-        6.25,
-        2023,
-        "Google Cloud documentation",
-        "host link",
-    ),
-    Accelerator(
-        "tpu_7x",
-        "TPU7x (Ironwood)",
-        192 * GIB,
-        7.38,
-        2307,
-        4614,
-        None,
-        600,
-        600,
-        9216,
-        TORUS,
-        None,
-        12.5,
-        2025,
-        "Google Cloud documentation",
-    ),
+    Accelerator("a100_80", "A100 80 GB (SXM)", 80, 2.039, 312, None, None, 300, 300, 8, NVLINK, 32, 25, 2020,
+                "NVIDIA A100 datasheet"),
+    Accelerator("h100", "H100 (SXM)", 80, 3.35, 989.4, 1978.9, None, 450, 450, 8, NVLINK, 64, 50, 2022,
+                "NVIDIA H100 datasheet"),
+    Accelerator("h200", "H200 (SXM)", 141, 4.8, 989.4, 1978.9, None, 450, 450, 8, NVLINK, 64, 50, 2023,
+                "NVIDIA H200 datasheet"),
+    Accelerator("h20", "H20", 96, 4.0, 148, 296, None, 450, 450, 8, NVLINK, 64, 50, 2023,
+                "agreeing trade press", "the row: no public data sheet"),
+    Accelerator("gh200", "GH200 144 GB", 144, 4.9, 989.4, 1978.9, None, 450, 450, 32, C2C, 450, 50, 2023,
+                "NVIDIA GH200 datasheet", "the row: read in secondary sources; the domain is 1 to 32"),
+    Accelerator("b200", "B200 (HGX)", 180, 8.0, 2250, 4500, 9000, 900, 900, 8, NVLINK, 64, 50, 2024,
+                "NVIDIA HGX B200 datasheet", "HBM bandwidth: some sheets print 7.7 TB/s for the HGX board"),
+    Accelerator("gb200", "GB200 (NVL72)", 186, 8.0, 2500, 5000, 10000, 900, 900, 72, NVLINK, 225, 50, 2024,
+                "NVIDIA GB200 datasheet", "host link: 450 to a Grace that serves two GPUs, taken as half each"),
+    Accelerator("b300", "B300 (HGX)", 270, 8.0, 2250, 4500, 13500, 900, 900, 8, NVLINK, 128, 100, 2025,
+                "NVIDIA HGX B300 datasheet",
+                "usable memory, bandwidth and fp4: sheets print 7.7 or 8 TB/s and 13.1 to 14 PFLOP/s"),
+    Accelerator("mi300x", "MI300X", 192, 5.3, 1307.4, 2614.9, None, 448, 64, 8, MESH, 64, 50, 2023,
+                "AMD MI300X data sheet"),
+    Accelerator("mi355x", "MI355X", 288, 8.0, 2516.6, 5033.2, 10066, 537.6, 76.8, 8, MESH, 64, 50, 2025,
+                "AMD MI355X data sheet", "the decimals of FLOP/s and links"),
+    Accelerator("tpu_v5p", "TPU v5p", 95 * GIB, 2.765, 459, 459, None, 600, 600, 8960, TORUS, 32, 6.25, 2023,
+                "Google Cloud documentation", "host link"),
+    Accelerator("tpu_7x", "TPU7x (Ironwood)", 192 * GIB, 7.38, 2307, 4614, None, 600, 600, 9216, TORUS, None, 12.5,
+                2025, "Google Cloud documentation"),
 ]
-ACCELS = {row.key: row for row in _ROWS}
+# fmt: on
+ACCELERATORS = {row.key: row for row in _ROWS}

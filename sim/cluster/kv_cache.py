@@ -18,16 +18,17 @@ from sim.cluster.throughput import bytes_read, peak_flops
 HBM_SHARE = 0.9  # of the memory that the engine may fill with weights and cache
 
 
-def capacity(model, acc, tp=1, util=HBM_SHARE, w_bytes=2, kv_bytes=2):
+def capacity(model, accelerator, tensor_parallel=1, hbm_share=HBM_SHARE, weight_bytes=2, kv_bytes=2):
     """Tokens whose keys and values fit beside the weights; negative if the weights alone do not fit.
 
-    On each of `tp` GPUs: (util x HBM − weights / tp) / (KV bytes a token / KV shards).
+    On each of `tensor_parallel` GPUs: (share x HBM − weights / GPUs) / (KV bytes a token / KV shards).
     """
-    room = util * acc.hbm_bytes - model.params() * w_bytes / tp  # assumed: all else in 1 − util
-    return floor(room * model.kv_shards(tp) / model.kv_bytes_per_token(kv_bytes))
+    weights = model.params() * weight_bytes / tensor_parallel
+    room = hbm_share * accelerator.hbm_bytes - weights  # assumed: all else in 1 − hbm_share
+    return floor(room * model.kv_shards(tensor_parallel) / model.kv_bytes_per_token(kv_bytes))
 
 
-def max_seqs(tokens, slots):
+def max_sequences(tokens, slots):
     """Sequences that fit at once when each takes `slots` of the cache's `tokens`."""
     return max(floor(tokens / slots), 0)
 
@@ -47,91 +48,92 @@ class Decode(NamedTuple):
         return np.maximum(self.memory_seconds, self.compute_seconds)  # loads overlap arithmetic
 
     @property
-    def tok_s(self):
+    def tokens_per_second(self):
         return self.batch / self.seconds
 
     @property
-    def per_seq_tok_s(self):
-        return self.tok_s / self.batch
+    def tokens_per_second_each(self):
+        return self.tokens_per_second / self.batch
 
     @property
     def bound(self):
         return "memory" if self.memory_seconds >= self.compute_seconds else "compute"
 
 
-def decode_roofline(model, acc, batch, context, tp=1, w_bytes=2, kv_bytes=2):
+def decode_roofline(model, accelerator, batch, context, tensor_parallel=1, weight_bytes=2, kv_bytes=2):
     """Reading the weights once and every live token's cache, against 2 FLOP a weight and attention.
 
     Numbers or arrays.
     """
     batch = batch * 1.0  # float64: the products overflow the browser's int32
     tokens = batch * context
-    read = bytes_read(model, batch, tokens, tp, w_bytes, kv_bytes)
-    cache = bytes_read(model, batch, tokens, tp, 0, kv_bytes)  # weights of no bytes
-    flop = batch * (2.0 * model.active_params() + model.attn_flops_per_token(context * 1.0))
+    read = bytes_read(model, batch, tokens, tensor_parallel, weight_bytes, kv_bytes)
+    cache = bytes_read(model, batch, tokens, tensor_parallel, 0, kv_bytes)  # weights of no bytes
+    flop = batch * (2.0 * model.active_params() + model.attention_flops_per_token(context * 1.0))
     return Decode(
-        memory_seconds=read / acc.hbm_bytes_per_second,
-        compute_seconds=flop / (tp * peak_flops(acc, w_bytes)),
+        memory_seconds=read / accelerator.hbm_bytes_per_second,
+        compute_seconds=flop / (tensor_parallel * peak_flops(accelerator, weight_bytes)),
         kv_share=cache / read,
         batch=batch,
     )
 
 
-def unlimited_batch_intensity(model, context, tp=1, kv_bytes=2):
+def unlimited_batch_intensity(model, context, tensor_parallel=1, kv_bytes=2):
     """FLOP per byte read as the batch grows without limit: the weights' reading is shared among ever more tokens, a
     sequence's own cache is not.
 
     (2P + attention FLOPs) / KV bytes, all a token; P the active weights. Above the ridge a large enough batch is bound
     by compute.
     """
-    cache = context * float(model.kv_bytes_per_token(kv_bytes)) * tp / model.kv_shards(tp)
-    return (2.0 * model.active_params() + model.attn_flops_per_token(context)) / cache
+    cache = context * float(model.kv_bytes_per_token(kv_bytes)) * tensor_parallel / model.kv_shards(tensor_parallel)
+    return (2.0 * model.active_params() + model.attention_flops_per_token(context)) / cache
 
 
-def crossover_context(model, acc, tp=1, w_bytes=2, kv_bytes=2):
+def crossover_context(model, accelerator, tensor_parallel=1, weight_bytes=2, kv_bytes=2):
     """S*, the average context beyond which no batch is bound by compute, from the weights' FLOPs alone: 2P / (KV bytes
     a token x ridge).
     """
-    return 2.0 * model.active_params() / flop_to_hide_a_token(model, acc, tp, w_bytes, kv_bytes)
+    hide = flop_to_hide_a_token(model, accelerator, tensor_parallel, weight_bytes, kv_bytes)
+    return 2.0 * model.active_params() / hide
 
 
-def crossover_with_attention(model, acc, tp=1, w_bytes=2, kv_bytes=2):
+def crossover_with_attention(model, accelerator, tensor_parallel=1, weight_bytes=2, kv_bytes=2):
     """S* counting attention's FLOPs too; infinite where they alone keep the chip busy."""
-    hide = flop_to_hide_a_token(model, acc, tp, w_bytes, kv_bytes)
-    spare = hide - model.attn_flops_per_token(1.0)
+    hide = flop_to_hide_a_token(model, accelerator, tensor_parallel, weight_bytes, kv_bytes)
+    spare = hide - model.attention_flops_per_token(1.0)
     return 2.0 * model.active_params() / spare if spare > 0 else inf
 
 
-def flop_to_hide_a_token(model, acc, tp, w_bytes, kv_bytes):
-    """FLOP that `tp` GPUs can do while each reads its part of one cached token."""
-    read = model.kv_bytes_per_token(kv_bytes) * tp / model.kv_shards(tp)
-    return read * engine_ridge(acc, w_bytes)
+def flop_to_hide_a_token(model, accelerator, tensor_parallel, weight_bytes, kv_bytes):
+    """FLOP that `tensor_parallel` GPUs can do while each reads its part of one cached token."""
+    read = model.kv_bytes_per_token(kv_bytes) * tensor_parallel / model.kv_shards(tensor_parallel)
+    return read * engine_ridge(accelerator, weight_bytes)
 
 
-def engine_ridge(acc, w_bytes):
+def engine_ridge(accelerator, weight_bytes):
     """FLOP a byte at which an engine with weights of this width is compute-bound. Assumed: attention runs at the same
     peak as the projections.
     """
-    return peak_flops(acc, w_bytes) / acc.hbm_bytes_per_second
+    return peak_flops(accelerator, weight_bytes) / accelerator.hbm_bytes_per_second
 
 
-def expected_utilization(median, sigma, max_len):
-    """Share of a reservation of `max_len` that is ever filled, lengths lognormal(ln median, sigma) cut at `max_len`:
-    E[min(X, c)] / c.
+def expected_utilization(median, sigma, max_length):
+    """Share of a reservation of `max_length` that is ever filled, E[min(X, c)] / c, lengths lognormal(ln median, sigma)
+    cut there.
     """
-    cut = (log(max_len) - log(median)) / sigma
-    return (median * exp(sigma**2 / 2) * normal_cdf(cut - sigma) + max_len * (1 - normal_cdf(cut))) / max_len
+    cut = (log(max_length) - log(median)) / sigma
+    return (median * exp(sigma**2 / 2) * normal_cdf(cut - sigma) + max_length * (1 - normal_cdf(cut))) / max_length
 
 
 def normal_cdf(x):
     return (1 + erf(x / sqrt(2))) / 2
 
 
-def fragmentation(lengths, max_len, block=None):
-    """Share of the reserved slots that hold a token: whole blocks, or `max_len` for each sequence if there are no
+def fragmentation(lengths, max_length, block=None):
+    """Share of the reserved slots that hold a token: whole blocks, or `max_length` for each sequence if there are no
     blocks.
     """
-    reserved = np.full(len(lengths), float(max_len)) if block is None else np.ceil(lengths / block) * block
+    reserved = np.full(len(lengths), float(max_length)) if block is None else np.ceil(lengths / block) * block
     return float(np.sum(lengths) / np.sum(reserved))
 
 
@@ -169,20 +171,20 @@ class BlockAllocator:
         """Tokens as the sequences see them: a shared one counts for each."""
         return sum(self.lengths.values())
 
-    def needed(self, seq, n):
-        """New blocks for `n` more tokens of `seq`; one of them is a copy if its last block is half full and someone
-        else reads it.
+    def needed(self, sequence, n):
+        """New blocks for `n` more tokens of `sequence`; one of them is a copy if its last block is half full and
+        someone else reads it.
         """
-        table, length = self.tables.get(seq, []), self.lengths.get(seq, 0)
+        table, length = self.tables.get(sequence, []), self.lengths.get(sequence, 0)
         copy = length % self.block > 0 and self.references[table[-1]] > 1
         return -(-(length + n) // self.block) - len(table) + copy, copy
 
-    def append(self, seq, n=1):
-        """Room for `n` more tokens of `seq`, which may be new; False if the blocks do not suffice."""
-        needed, copy = self.needed(seq, n)
+    def append(self, sequence, n=1):
+        """Room for `n` more tokens of `sequence`, which may be new; False if the blocks do not suffice."""
+        needed, copy = self.needed(sequence, n)
         if needed > len(self.free_blocks):
             return False
-        table = self.tables.setdefault(seq, [])
+        table = self.tables.setdefault(sequence, [])
         if copy:
             self._release([table.pop()])  # copy-on-write: the first new block takes its place
         if needed:
@@ -191,7 +193,7 @@ class BlockAllocator:
             for b in new:
                 self.references[b] = 1
             table += new
-        self.lengths[seq] = self.lengths.get(seq, 0) + n
+        self.lengths[sequence] = self.lengths.get(sequence, 0) + n
         return True
 
     def fork(self, parent, child, n):
@@ -202,9 +204,9 @@ class BlockAllocator:
         self.saved += len(table) * self.block
         self.tables[child], self.lengths[child] = table, n
 
-    def free(self, seq):
-        self._release(self.tables.pop(seq))
-        del self.lengths[seq]
+    def free(self, sequence):
+        self._release(self.tables.pop(sequence))
+        del self.lengths[sequence]
 
     def _release(self, blocks):
         for b in blocks:
@@ -325,47 +327,43 @@ def serve_trace(lengths, prompt, K, slots, block, batch, decode_seconds, prefill
     while waiting or running:
         read, evictions = 0, 0
         while waiting and len(running) < batch:
-            seq = waiting[0]
-            sibling = next((s for s in running if requests[s].group == requests[seq].group), None) if sharing else None
-            cached = prompt // block * block if sibling is not None else 0
-            if -(-(requests[seq].have - cached) // block) > len(pool.free_blocks):
+            sequence = waiting[0]
+            siblings = [s for s in running if sharing and requests[s].group == requests[sequence].group]
+            cached = prompt // block * block if siblings else 0
+            if -(-(requests[sequence].have - cached) // block) > len(pool.free_blocks):
                 break
             if cached:
-                pool.fork(sibling, seq, cached)
-            pool.append(seq, requests[seq].have - cached)
+                pool.fork(siblings[0], sequence, cached)
+            pool.append(sequence, requests[sequence].have - cached)
             running.append(waiting.popleft())
-            read += requests[seq].have - cached
-            if seq in evicted:
-                evicted.discard(seq)
-                recomputed += requests[seq].have - cached
+            read += requests[sequence].have - cached
+            if sequence in evicted:
+                evicted.discard(sequence)
+                recomputed += requests[sequence].have - cached
         live, context = len(running), pool.tokens
-        for seq in list(running):
-            if seq not in pool.tables:
+        for sequence in list(running):
+            if sequence not in pool.tables:
                 continue  # evicted a moment ago, to make room for an older one
-            grow = min(stride, requests[seq].length - requests[seq].have)
-            while not pool.append(seq, grow):
+            grow = min(stride, requests[sequence].length - requests[sequence].have)
+            while not pool.append(sequence, grow):
                 newest = running.pop()
                 pool.free(newest)
                 waiting.appendleft(newest)
                 evicted.add(newest)
                 evictions += 1
-                if newest == seq:
+                if newest == sequence:
                     break
             else:
-                requests[seq].have += grow
-        wasted = pool.used - (
-            pool.tokens - pool.saved
-        )  # only full blocks are shared, so the bracket counts each token once
+                requests[sequence].have += grow
+        wasted = pool.used - (pool.tokens - pool.saved)  # only full blocks are shared: the bracket counts a token once
         rows.append((live, context, read, pool.used, wasted, pool.saved, evictions))
         if pool.used - wasted > fullest:
             fullest = pool.used - wasted
-            references, last = (
-                pool.references[:],
-                {table[-1]: pool.lengths[seq] % block for seq, table in pool.tables.items()},
-            )
-        for seq in [s for s in running if requests[s].have == requests[s].length]:
-            pool.free(seq)
-            running.remove(seq)
+            references = pool.references[:]
+            last = {table[-1]: pool.lengths[sequence] % block for sequence, table in pool.tables.items()}
+        for sequence in [s for s in running if requests[s].have == requests[s].length]:
+            pool.free(sequence)
+            running.remove(sequence)
     references = np.array(references, float)
     fill = np.minimum(references, 1)
     for b, tokens in last.items():

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 @dataclass(frozen=True)
 class Moe:
     experts: int
-    topk: int
+    top_k: int
     shared: int  # experts that every token visits
-    inter: int  # hidden width of one expert
+    intermediate: int  # hidden width of one expert
     first_dense: int  # layers at the bottom that have a plain MLP instead
 
 
@@ -35,7 +35,7 @@ class Model:
     heads: int
     kv_heads: int
     head_dim: int
-    inter: int
+    intermediate: int
     vocab: int
     tied: bool = False  # the output head is the embedding table
     qkv_bias: bool = False
@@ -45,7 +45,7 @@ class Model:
     cached_heads: int | None = None  # a what-if: the cache holds this many KV heads, and the weights stay as they are
 
     @property
-    def attn(self):
+    def attention_kind(self):
         heads = self.cached_heads or self.kv_heads
         return "mla" if self.latent else "mha" if heads == self.heads else "mqa" if heads == 1 else "gqa"
 
@@ -62,22 +62,17 @@ class Model:
         multi-token-prediction module.
         """
         d, moe = self.hidden, self.moe
-        dense = (self.layers - self.moe_layers) * 3 * d * self.inter  # SwiGLU: gate, up, down
+        dense = (self.layers - self.moe_layers) * 3 * d * self.intermediate  # SwiGLU: gate, up, down
         routed = self.moe_layers * (d * moe.experts + (moe.experts + moe.shared) * self.expert_params()) if moe else 0
         norms = self.layers * 2 * d + d
-        return (
-            self.embed_params() * (1 if self.tied else 2)
-            + self.layers * self.attention_params()
-            + dense
-            + routed
-            + norms
-        )
+        embeddings = self.embed_params() * (1 if self.tied else 2)
+        return embeddings + self.layers * self.attention_params() + dense + routed + norms
 
     def active_params(self):
         """Weights that one token uses: all of them but the experts it is not routed to. The embedding counts, as in the
         names of published models.
         """
-        unrouted = self.moe_layers * (self.moe.experts - self.moe.topk) * self.expert_params() if self.moe else 0
+        unrouted = self.moe_layers * (self.moe.experts - self.moe.top_k) * self.expert_params() if self.moe else 0
         return self.params() - unrouted
 
     def embed_params(self):
@@ -86,7 +81,7 @@ class Model:
 
     def expert_params(self):
         """One expert of one layer."""
-        return 3 * self.hidden * self.moe.inter
+        return 3 * self.hidden * self.moe.intermediate
 
     def attention_params(self):
         """One layer's attention: projections, their biases and norms."""
@@ -103,20 +98,19 @@ class Model:
         key.
         """
         value_dim = self.mla.v if self.mla else self.head_dim
-        width = (
-            self.mla.kv_lora + self.mla.rope
-            if self.latent
-            else (self.cached_heads or self.kv_heads) * (self.head_dim + value_dim)
-        )
+        if self.latent:
+            width = self.mla.kv_lora + self.mla.rope
+        else:
+            width = (self.cached_heads or self.kv_heads) * (self.head_dim + value_dim)
         return self.layers * width * dtype_bytes
 
-    def kv_shards(self, tp):
+    def kv_shards(self, tensor_parallel):
         """Into how many parts tensor parallelism cuts the cache. It cuts by KV head, so beyond `kv_heads` it only
         copies; MLA's latent belongs to all heads.
         """
-        return 1 if self.latent else min(tp, self.cached_heads or self.kv_heads)
+        return 1 if self.latent else min(tensor_parallel, self.cached_heads or self.kv_heads)
 
-    def attn_flops_per_token(self, context):
+    def attention_flops_per_token(self, context):
         """Decoding one token against `context` cached ones: scores and weighted sum, all layers, without the
         projections.
 
@@ -140,17 +134,8 @@ class Model:
                 raise ValueError(f"{unsupported} = {config[unsupported]!r} is not modeled")
         moe, mla = FAMILIES[family]
         entry = lambda key: _entry(config, key)
-        latent = (
-            Mla(
-                entry("q_lora_rank"),
-                entry("kv_lora_rank"),
-                entry("qk_rope_head_dim"),
-                entry("qk_nope_head_dim"),
-                entry("v_head_dim"),
-            )
-            if mla
-            else None
-        )
+        widths = ("q_lora_rank", "kv_lora_rank", "qk_rope_head_dim", "qk_nope_head_dim", "v_head_dim")
+        latent = Mla(*map(entry, widths)) if mla else None
         heads, hidden = entry("num_attention_heads"), entry("hidden_size")
         head_dim = latent.nope + latent.rope if mla else config.get("head_dim") or hidden // heads
         shared, first_dense = (entry("n_shared_experts"), entry("first_k_dense_replace")) if mla else (0, 0)
@@ -193,46 +178,26 @@ def _entry(config, key):
 
 _LATENT = Mla(q_lora=1536, kv_lora=512, rope=64, nope=128, v=128)
 
-#         key                name                   layers hidden heads kv  hd    inter   vocab
+# fmt: off
+#     key                name            layers hidden heads   KV  dim    MLP   vocab
 _ROWS = [
-    Model("llama2-7b", "Llama-2-7B", 32, 4096, 32, 32, 128, 11008, 32000),
-    Model("llama3.1-8b", "Llama-3.1-8B", 32, 4096, 32, 8, 128, 14336, 128256),
-    Model("llama3.1-70b", "Llama-3.1-70B", 80, 8192, 64, 8, 128, 28672, 128256),
-    Model("llama3.1-405b", "Llama-3.1-405B", 126, 16384, 128, 8, 128, 53248, 128256),
-    Model("qwen2.5-1.5b", "Qwen2.5-1.5B", 28, 1536, 12, 2, 128, 8960, 151936, tied=True, qkv_bias=True),
-    Model("qwen2.5-7b", "Qwen2.5-7B", 28, 3584, 28, 4, 128, 18944, 152064, qkv_bias=True),
-    Model("qwen2.5-32b", "Qwen2.5-32B", 64, 5120, 40, 8, 128, 27648, 152064, qkv_bias=True),
-    Model("qwen3-8b", "Qwen3-8B", 36, 4096, 32, 8, 128, 12288, 151936, qk_norm=True),
-    Model(
-        "qwen3-30b-a3b", "Qwen3-30B-A3B", 48, 2048, 32, 4, 128, 6144, 151936, qk_norm=True, moe=Moe(128, 8, 0, 768, 0)
-    ),
-    Model(
-        "qwen3-235b-a22b",
-        "Qwen3-235B-A22B",
-        94,
-        4096,
-        64,
-        4,
-        128,
-        12288,
-        151936,
-        qk_norm=True,
-        moe=Moe(128, 8, 0, 1536, 0),
-    ),
-    Model("mixtral-8x7b", "Mixtral-8x7B", 32, 4096, 32, 8, 128, 14336, 32000, moe=Moe(8, 2, 0, 14336, 0)),
-    Model(
-        "deepseek-v3",
-        "DeepSeek-V3 / R1",
-        61,
-        7168,
-        128,
-        128,
-        192,
-        18432,
-        129280,
-        moe=Moe(256, 8, 1, 2048, 3),
-        mla=_LATENT,
-    ),
-    Model("kimi-k2", "Kimi K2", 61, 7168, 64, 64, 192, 18432, 163840, moe=Moe(384, 8, 1, 2048, 1), mla=_LATENT),
+    Model("llama2-7b",       "Llama-2-7B",       32,  4096,  32,  32, 128, 11008,  32000),
+    Model("llama3.1-8b",     "Llama-3.1-8B",     32,  4096,  32,   8, 128, 14336, 128256),
+    Model("llama3.1-70b",    "Llama-3.1-70B",    80,  8192,  64,   8, 128, 28672, 128256),
+    Model("llama3.1-405b",   "Llama-3.1-405B",  126, 16384, 128,   8, 128, 53248, 128256),
+    Model("qwen2.5-1.5b",    "Qwen2.5-1.5B",     28,  1536,  12,   2, 128,  8960, 151936, tied=True, qkv_bias=True),
+    Model("qwen2.5-7b",      "Qwen2.5-7B",       28,  3584,  28,   4, 128, 18944, 152064, qkv_bias=True),
+    Model("qwen2.5-32b",     "Qwen2.5-32B",      64,  5120,  40,   8, 128, 27648, 152064, qkv_bias=True),
+    Model("qwen3-8b",        "Qwen3-8B",         36,  4096,  32,   8, 128, 12288, 151936, qk_norm=True),
+    Model("qwen3-30b-a3b",   "Qwen3-30B-A3B",    48,  2048,  32,   4, 128,  6144, 151936, qk_norm=True,
+          moe=Moe(128, 8, 0, 768, 0)),
+    Model("qwen3-235b-a22b", "Qwen3-235B-A22B",  94,  4096,  64,   4, 128, 12288, 151936, qk_norm=True,
+          moe=Moe(128, 8, 0, 1536, 0)),
+    Model("mixtral-8x7b",    "Mixtral-8x7B",     32,  4096,  32,   8, 128, 14336,  32000, moe=Moe(8, 2, 0, 14336, 0)),
+    Model("deepseek-v3",     "DeepSeek-V3 / R1", 61,  7168, 128, 128, 192, 18432, 129280,
+          moe=Moe(256, 8, 1, 2048, 3), mla=_LATENT),
+    Model("kimi-k2",         "Kimi K2",          61,  7168,  64,  64, 192, 18432, 163840,
+          moe=Moe(384, 8, 1, 2048, 1), mla=_LATENT),
 ]
+# fmt: on
 MODELS = {row.key: row for row in _ROWS}

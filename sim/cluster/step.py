@@ -146,28 +146,27 @@ SYNC_BYTES_PER_SECOND = 25e9  # assumed: one weight transfer, casts and barriers
 
 
 def roles_from_config(
-    model, acc, rollout_gpus, train_gpus, completions, mean_tokens, longest, verify, reference=True, reuse=False
+    model, accelerator, rollout_gpus, train_gpus, completions, mean_tokens, longest, verify, reference=True, reuse=False
 ):
     """Roles of a step from shapes alone: each term is its own roofline.
 
     rollout = max(longest · t_iter, completions · mean / λ) with λ the steady tokens a second; log-probs 2P and training
     6P FLOP a token, without attention's own; `verify` is given in seconds, because it runs on CPUs.
     """
-    tp, context = smallest_tp(model, acc), mean_context(mean_tokens)
-    engines, live = max(rollout_gpus // tp, 1), live_sequences(model, acc, rollout_gpus, completions, mean_tokens)
-    stream = (
-        completions
-        * mean_tokens
-        * float(throughput.iter_time(model, acc, live, live * context, tp=tp))
-        / (live * engines)
-    )
-    straggler = longest * float(
-        throughput.iter_time(model, acc, 1, PROMPT + longest / 2, tp=tp)
-    )  # the last completion decodes alone
+    tensor_parallel = smallest_tensor_parallel(model, accelerator)
+
+    def iteration(live, context):
+        return float(
+            throughput.iteration_seconds(model, accelerator, live, live * context, tensor_parallel=tensor_parallel)
+        )
+
+    engines = max(rollout_gpus // tensor_parallel, 1)
+    live = live_sequences(model, accelerator, rollout_gpus, completions, mean_tokens)
+    stream = completions * mean_tokens * iteration(live, mean_context(mean_tokens)) / (live * engines)
+    straggler = longest * iteration(1, PROMPT + longest / 2)  # the last completion decodes alone
     tokens = completions * (PROMPT + mean_tokens)
-    flop_seconds = (
-        model.active_params() * tokens / (train_gpus * acc.flops() * throughput.MFU)
-    )  # one FLOP for each weight and token
+    # one FLOP for each weight and token
+    flop_seconds = model.active_params() * tokens / (train_gpus * accelerator.flops() * throughput.MFU)
     return Roles(
         rollout=max(straggler, stream),
         verify=verify,
@@ -178,21 +177,23 @@ def roles_from_config(
     )
 
 
-def live_sequences(model, acc, gpus, completions, mean_tokens):
+def live_sequences(model, accelerator, gpus, completions, mean_tokens):
     """Sequences that decode together on one engine: its share of the step's completions, or as many as its cache
     holds.
     """
-    tp = smallest_tp(model, acc)
-    return min(completions / max(gpus // tp, 1), kv_cache.capacity(model, acc, tp) / mean_context(mean_tokens))
+    tensor_parallel = smallest_tensor_parallel(model, accelerator)
+    share = completions / max(gpus // tensor_parallel, 1)
+    return min(share, kv_cache.capacity(model, accelerator, tensor_parallel) / mean_context(mean_tokens))
 
 
 def mean_context(mean_tokens):
     return PROMPT + mean_tokens / 2  # assumed: a sequence in flight is half done
 
 
-def smallest_tp(model, acc):
+def smallest_tensor_parallel(model, accelerator):
     """Tensor parallelism that leaves a third of the engine's memory to the cache, a power of two."""
-    return 2 ** max(0, math.ceil(math.log2(2 * model.params() / (kv_cache.HBM_SHARE * acc.hbm_bytes * 2 / 3))))
+    room = kv_cache.HBM_SHARE * accelerator.hbm_bytes * 2 / 3
+    return 2 ** max(0, math.ceil(math.log2(2 * model.params() / room)))
 
 
 OTHER_LIMIT = 0.10  # above this share of the step, measure before you optimize
@@ -212,7 +213,7 @@ LEAVES = {
 }
 
 
-def where_is_my_time(roles, topology, points, acc):
+def where_is_my_time(roles, topology, points, accelerator):
     """The decision tree as code: (the branches taken, the remedy).
 
     Hidden seconds are not on the path, so they are never the answer.
@@ -228,18 +229,18 @@ def where_is_my_time(roles, topology, points, acc):
     elif largest in ("rollout", "train"):
         idle = idle_share(roles, topology) > IDLE_LIMIT
         busy = decode_branch if largest == "rollout" else train_branch
-        path += ("idle pool" if idle else busy(points, acc),)
+        path += ("idle pool" if idle else busy(points, accelerator),)
     return path, LEAVES[path[-1]]
 
 
-def decode_branch(points, acc):
+def decode_branch(points, accelerator):
     (decode,) = (point for point in points if point.role == "decode")
-    return "left of the ridge" if decode.flop_per_byte < ridge(acc) else "right of the ridge"
+    return "left of the ridge" if decode.flop_per_byte < ridge(accelerator) else "right of the ridge"
 
 
-def train_branch(points, acc):
+def train_branch(points, accelerator):
     (train,) = (point for point in points if point.role == "train")
-    slow = train.flops_per_second < throughput.MFU * acc.flops() * 0.999
+    slow = train.flops_per_second < throughput.MFU * accelerator.flops() * 0.999
     return "below assumed MFU" if slow else "at assumed MFU"
 
 

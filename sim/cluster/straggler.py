@@ -18,9 +18,8 @@ import numpy as np
 # assumed: log length is normal, z standard deviations from its median, the same law for every prompt. Caps add a spike,
 # and prompts that differ a second mode.
 Z = np.linspace(-9.0, 12.0, 1401)
-SHORTER = np.array(
-    [erfc(-z / sqrt(2)) / 2 for z in Z]
-)  # Φ(z): chance that another completion is shorter. numpy has no erf
+# Φ(z), the chance that another completion is shorter; numpy has no erf
+SHORTER = np.array([erfc(-z / sqrt(2)) / 2 for z in Z])
 LONGER = np.array([erfc(z / sqrt(2)) / 2 for z in Z])  # 1 − Φ(z), exact where Φ rounds to 1
 DENSITY = np.exp(-(Z**2) / 2) / sqrt(2 * pi)
 STEP = Z[1] - Z[0]
@@ -89,9 +88,8 @@ def race_of_prompts(K, prompts, launched, between=0.0):
     group = group_law(K, between)
     wins = 1 - cumulative(kth_density(prompts, launched - 1, *group.longest))  # given the group's longest
     longest_other = running_integral(wins * group.longest_other)
-    trained = (
-        group.others_shorter * wins + longest_other[:, -1:] - longest_other
-    )  # own completion is the longest, or one of the others is
+    # own completion is the longest, or one of the others is
+    trained = group.others_shorter * wins + longest_other[:, -1:] - longest_other
     return over_prompts(group.density * trained, between) / np.maximum(over_prompts(group.density, between), 1e-300)
 
 
@@ -175,8 +173,8 @@ def over_prompts(by_difficulty, between):
 
 @dataclass(frozen=True)
 class EarlyStop:
-    acc_all: float
-    acc_kept: float
+    accuracy_all: float
+    accuracy_kept: float
     time_ratio: float  # time to K finished over time to all `launched` finished
     length_ratio: float  # mean length of the kept over that of all
     gradient: np.ndarray  # of the kept, (skill, length)
@@ -196,8 +194,8 @@ def early_stop(K, launched, sigma, slope, groups, rng):
     length = np.exp(sigma * z)
     gradient, exact = group_gradient(z[:, :K], right[:, :K], p[:, :K]), policy_gradient(slope)
     return EarlyStop(
-        acc_all=right.mean(),
-        acc_kept=right[:, :K].mean(),
+        accuracy_all=right.mean(),
+        accuracy_kept=right[:, :K].mean(),
         time_ratio=length[:, K - 1].mean() / length[:, -1].mean(),
         length_ratio=length[:, :K].mean() / length.mean(),
         gradient=gradient,
@@ -224,9 +222,8 @@ def group_gradient(z, right, p):
     """
     K = z.shape[1]
     advantage = (right - right.mean(axis=1, keepdims=True)) * K / (K - 1)
-    return np.array(
-        [(advantage * (right - p)).mean(), (advantage * z).mean()]
-    )  # ∂ log π/∂θ = right − p, ∂ log π/∂μ = z
+    # ∂ log π/∂θ = right − p, ∂ log π/∂μ = z
+    return np.array([(advantage * (right - p)).mean(), (advantage * z).mean()])
 
 
 def policy_gradient(slope):

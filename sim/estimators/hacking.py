@@ -51,9 +51,8 @@ def frontier(ref, reward, gold, betas):
 def value(ref, reward, beta):
     """The largest E[reward] − beta KL there is: beta ln Z, with Z the sum of ref e^(reward/beta)."""
     best = reward.max()
-    return best + beta * np.log(
-        (ref * np.exp((reward - best) / beta)).sum()
-    )  # the maximum is taken out: exp(800) is inf
+    # the maximum is taken out: exp(800) is inf
+    return best + beta * np.log((ref * np.exp((reward - best) / beta)).sum())
 
 
 def nats_to_reach(mass):

@@ -164,10 +164,8 @@ def forward_kl_optimum(reward, ref, beta):
     """The policy that maximizes E[reward] − beta KL(ref‖policy): beta · ref / (lam − reward), with lam such that it
     sums to 1.
     """
-    low, high = (
-        reward.max(),
-        reward.max() + beta,
-    )  # at lam = max + beta no term exceeds its ref, so the sum is at most 1
+    # at lam = max + beta no term exceeds its ref, so the sum is at most 1
+    low, high = reward.max(), reward.max() + beta
     for _ in range(60):
         lam = (low + high) / 2
         low, high = (lam, high) if (beta * ref / (lam - reward)).sum() > 1 else (low, lam)

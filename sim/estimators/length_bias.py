@@ -15,11 +15,8 @@ import numpy as np
 from sim.estimators import std_weight
 
 T = 64
-RATES = {
-    "1/|o|": 1.0,
-    "token mean": 2.6,
-    "constant": 16.0,
-}  # assumed: learning rates at which a token's mean weight is about the same
+# assumed: learning rates at which a token's mean weight is about the same
+RATES = {"1/|o|": 1.0, "token mean": 2.6, "constant": 16.0}
 
 
 @dataclass(frozen=True)
@@ -70,9 +67,8 @@ def train(p, h, K, std, divisor, answer_learns, groups, updates, seeds, rng, eve
     """Yields the Lengths so far, after the first update and after each `every`; a row a seed. Batches are sampled, the
     expectations recorded are exact.
     """
-    logit = np.log([p / (1 - p), h / (1 - h), h / (1 - h)]) * np.ones(
-        (seeds, 1)
-    )  # answer, stop when right, stop when wrong
+    # answer, stop when right, stop when wrong
+    logit = np.log([p / (1 - p), h / (1 - h), h / (1 - h)]) * np.ones((seeds, 1))
     seen = [logit]
     for update in range(1, updates + 1):
         p_now, stop_right, stop_wrong = (1 / (1 + np.exp(-logit))).T[:, :, None]  # (seeds, 1) each

@@ -7,12 +7,8 @@ arXiv:2209.05433.
 
 import numpy as np
 
-MANTISSA_BITS = {
-    "fp32": None,
-    "bf16": 7,
-    "e4m3": 3,
-    "e5m2": 2,
-}  # our arithmetic has 64 bits throughout: fp32 means left as it is
+# our arithmetic has 64 bits throughout: fp32 means left as it is
+MANTISSA_BITS = {"fp32": None, "bf16": 7, "e4m3": 3, "e5m2": 2}
 
 
 def cast(x, form):
@@ -21,9 +17,8 @@ def cast(x, form):
     if bits is None:
         return x
     mantissa, exponent = np.frexp(x)
-    return np.ldexp(
-        np.round(mantissa * 2.0 ** (bits + 1)), exponent - bits - 1
-    )  # assumed: no overflow, no subnormals; engines also scale
+    # assumed: no overflow, no subnormals; engines also scale
+    return np.ldexp(np.round(mantissa * 2.0 ** (bits + 1)), exponent - bits - 1)
 
 
 def cast_params(params, form):

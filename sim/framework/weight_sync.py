@@ -19,9 +19,8 @@ class WeightSync:
 
     def push(self, trainer, rollout):
         """How many optimizer steps the rollout is behind afterwards."""
-        self.kept.append(
-            (dict(trainer.policy.params), trainer.version)
-        )  # a shallow copy is enough: optimizers replace arrays
+        # a shallow copy is enough: optimizers replace arrays
+        self.kept.append((dict(trainer.policy.params), trainer.version))
         self.pushes += 1
         if self.pushes % self.every == 0:
             params, version = self.kept[0]

@@ -104,9 +104,8 @@ def leave_one_out_variance(pi, reward, N):
     doi:10.1214/aoms/1177730196, has its variance, 2/(N(N-1)) * (2(N-2) Var E[h | i] + Var h).
     """
     one_hot = np.eye(len(pi))
-    h = (
-        (reward[:, None] - reward)[..., None] * (one_hot[:, None] - one_hot) / 2
-    )  # (arms, arms, logits); pi cancels in g_i - g_j
+    # (arms, arms, logits); pi cancels in g_i - g_j
+    h = (reward[:, None] - reward)[..., None] * (one_hot[:, None] - one_hot) / 2
     pair, mean = pi[:, None] * pi, policy_gradient(pi, reward)
     of_one = ((h * pi[:, None]).sum(axis=1) - mean) ** 2
     of_pair = (h - mean) ** 2

@@ -105,9 +105,8 @@ class Lookup:
         `Final: ` twice.
         """
         place = np.arange(self.T)
-        replied = np.where((response_mask == 0) & (tokens != PAD), place, -1).max(
-            axis=1, keepdims=True
-        )  # where the reply ended; -1: no call
+        # where the reply ended; -1: no call
+        replied = np.where((response_mask == 0) & (tokens != PAD), place, -1).max(axis=1, keepdims=True)
         once = ((tokens == FINAL) & (response_mask > 0)).sum(axis=1) == 1
         after = own_tokens(tokens, response_mask * (place > replied))
         return [answer(row) if counts else "" for row, counts in zip(after, (finished & once).tolist())]

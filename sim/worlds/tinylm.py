@@ -101,9 +101,8 @@ class Policy:
         the temperature.
         """
         context, hidden, pi, live, picked, temperature = cache
-        pushed = np.bincount(picked, dlogp[live], pi.size).reshape(
-            pi.shape
-        )  # (U, V): all tokens of one context added up
+        # (U, V): all tokens of one context added up
+        pushed = np.bincount(picked, dlogp[live], pi.size).reshape(pi.shape)
         dlogits = (pushed - pi * pushed.sum(axis=1, keepdims=True)) / temperature
         return gradient(self.params, context, hidden, dlogits)
 

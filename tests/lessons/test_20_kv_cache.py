@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from sim.cluster import kv_cache
-from sim.cluster.hardware import ACCELS, ridge
+from sim.cluster.hardware import ACCELERATORS, ridge
 from sim.cluster.kv_cache import (
     capacity,
     crossover_context,
     crossover_with_attention,
     decode_roofline,
     expected_utilization,
-    max_seqs,
+    max_sequences,
 )
 from sim.cluster.models import MODELS
 from tests.lessons.prose import Lesson
@@ -21,7 +21,7 @@ from widgets import kv_cache as widget
 from widgets.frame import host
 
 LESSON = Lesson("20")
-LLAMA, H100, H200 = MODELS["llama3.1-8b"], ACCELS["h100"], ACCELS["h200"]
+LLAMA, H100, H200 = MODELS["llama3.1-8b"], ACCELERATORS["h100"], ACCELERATORS["h200"]
 DEEPSEEK, SMALL = MODELS["deepseek-v3"], MODELS["qwen2.5-1.5b"]
 
 
@@ -51,7 +51,7 @@ def test_the_table_of_models(key):
     name = model.name.split(" /")[0]
     size = f"{model.params() / 1e9:.0f}" if model.params() > 1e11 else f"{model.params() / 1e9:.1f}"
     heads = {"mha": f"MHA, {model.heads} heads", "gqa": f"GQA, {model.kv_heads} of {model.heads}", "mla": "MLA"}[
-        model.attn
+        model.attention_kind
     ]
     assert f"| {name} | {size} B | {heads} | {model.kv_bytes_per_token():,} |" in LESSON.text
 
@@ -62,10 +62,10 @@ def test_latent_attention_in_numbers():
     LESSON.says("71", heads / DEEPSEEK.kv_bytes_per_token())
     LESSON.says("84", DEEPSEEK.params() / LLAMA.params())
     assert DEEPSEEK.kv_bytes_per_token() / LLAMA.kv_bytes_per_token() == pytest.approx(0.5, abs=0.05)
-    LESSON.says("241.8", DEEPSEEK.attn_flops_per_token(1) / DEEPSEEK.kv_bytes_per_token())
+    LESSON.says("241.8", DEEPSEEK.attention_flops_per_token(1) / DEEPSEEK.kv_bytes_per_token())
     LESSON.says("206", ridge(H200))
-    LESSON.says("350", crossover_with_attention(DEEPSEEK, H200, tp=8, w_bytes=1))
-    LESSON.says("759", crossover_with_attention(DEEPSEEK, H200, tp=8))
+    LESSON.says("350", crossover_with_attention(DEEPSEEK, H200, tensor_parallel=8, weight_bytes=1))
+    LESSON.says("759", crossover_with_attention(DEEPSEEK, H200, tensor_parallel=8))
     assert crossover_with_attention(DEEPSEEK, H200) == np.inf and "over 8 H200 by TP" in LESSON.text
 
 
@@ -73,14 +73,14 @@ def test_what_is_left_beside_the_weights():
     LESSON.says("16.06", LLAMA.params() * 2 / 1e9)
     LESSON.says("55.94", 0.9 * 80 - LLAMA.params() * 2 / 1e9)
     LESSON.says("426,784", capacity(LLAMA, H100))
-    LESSON.says("104", max_seqs(capacity(LLAMA, H100), 4096))
-    LESSON.says("27", max_seqs(capacity(MODELS["llama2-7b"], ACCELS["a100_80"]), 4096))
+    LESSON.says("104", max_sequences(capacity(LLAMA, H100), 4096))
+    LESSON.says("27", max_sequences(capacity(MODELS["llama2-7b"], ACCELERATORS["a100_80"]), 4096))
     LESSON.says("8", 0.3 * 80 - LLAMA.params() * 2 / 1e9)
 
 
 def test_the_ridge_and_the_plateau_without_a_cache():
     LESSON.says("295", ridge(H100))
-    LESSON.says("61,604", decode_roofline(LLAMA, H100, 1e4, 0).tok_s)
+    LESSON.says("61,604", decode_roofline(LLAMA, H100, 1e4, 0).tokens_per_second)
 
 
 def test_the_crossover_with_and_without_attention():
@@ -92,16 +92,16 @@ def test_the_crossover_with_and_without_attention():
 
 def test_the_largest_batch_that_fits_leaves_the_chip_idle():
     full = decode_roofline(LLAMA, H100, 104, 4096)
-    LESSON.says("4,846", full.tok_s)
-    LESSON.says("8", 100 * full.tok_s / decode_roofline(LLAMA, H100, 1e4, 0).tok_s)
+    LESSON.says("4,846", full.tokens_per_second)
+    LESSON.says("8", 100 * full.tokens_per_second / decode_roofline(LLAMA, H100, 1e4, 0).tokens_per_second)
     LESSON.says("78", 100 * full.kv_share)
     LESSON.says("6,240", H100.hbm_bytes_per_second / (4096 * LLAMA.kv_bytes_per_token()))
-    LESSON.says("206", 1e6 / full.tok_s)  # microseconds to generate a token
+    LESSON.says("206", 1e6 / full.tokens_per_second)  # microseconds to generate a token
 
 
 def test_attention_alone_by_query_heads_for_each_cached_one():
     for key, said in (("llama2-7b", "1"), ("llama3.1-8b", "4"), ("llama3.1-70b", "8"), ("qwen3-235b-a22b", "16")):
-        LESSON.says(said, MODELS[key].attn_flops_per_token(1) / MODELS[key].kv_bytes_per_token())
+        LESSON.says(said, MODELS[key].attention_flops_per_token(1) / MODELS[key].kv_bytes_per_token())
 
 
 def test_reservations_and_blocks():
@@ -136,17 +136,17 @@ def test_sharing_moves_the_edge_and_not_the_curve():
         result(link(w))
         for w in ("the default", "sharing the prompt", "One KV head instead of eight", "eight-bit keys and values")
     )
-    assert shared.fits > default.fits and shared.tok_s == default.tok_s
+    assert shared.fits > default.fits and shared.tokens_per_second == default.tokens_per_second
     for other in (mqa, fp8):
-        assert other.fits > default.fits and other.tok_s > default.tok_s
+        assert other.fits > default.fits and other.tokens_per_second > default.tokens_per_second
 
 
 def test_eviction_on_a_large_model_is_cheap():
     r = result(link("ask for 256 sequences"))
     assert r.fits == 104
     LESSON.says("44", 100 * r.reread)
-    LESSON.says("4,662", r.tok_s)
-    LESSON.says("4", 100 * (1 - r.tok_s / 4846))
+    LESSON.says("4,662", r.tokens_per_second)
+    LESSON.says("4", 100 * (1 - r.tokens_per_second / 4846))
     LESSON.says(
         "17", 1e6 * decode_roofline(LLAMA, H100, 1, 2048).compute_seconds
     )  # half of the context is behind a token, on average
@@ -158,7 +158,7 @@ def test_eviction_on_a_small_model_is_dear():
     full = decode_roofline(SMALL, H100, r.fits, 256)
     assert full.bound == "compute" and widget.broken(k, r)
     LESSON.says("31", 100 * r.reread)
-    LESSON.says("21", 100 * (1 - r.tok_s / full.tok_s))
+    LESSON.says("21", 100 * (1 - r.tokens_per_second / full.tokens_per_second))
 
 
 def test_the_presets_that_break():
@@ -172,7 +172,7 @@ def test_a_short_context_is_bound_by_compute():
     k = link("1,024 sequences of 256 tokens")
     assert widget.broken(k, result(k)) is None
     assert decode_roofline(LLAMA, H100, k.batch, k.context).bound == "compute"
-    LESSON.says("61,094", result(k).tok_s)
+    LESSON.says("61,094", result(k).tokens_per_second)
 
 
 def test_the_context_between_two_chips():

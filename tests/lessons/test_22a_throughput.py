@@ -6,7 +6,7 @@ from urllib.parse import parse_qsl
 import pytest
 
 from sim.cluster import measured, step, throughput
-from sim.cluster.hardware import ACCELS, ridge
+from sim.cluster.hardware import ACCELERATORS, ridge
 from sim.cluster.models import MODELS
 from sim.cluster.step import Roles
 from tests.lessons.prose import Lesson
@@ -14,7 +14,7 @@ from widgets import throughput as widget
 from widgets.frame import host
 
 LESSON = Lesson("22a")
-QWEN, H100, H20 = MODELS["qwen2.5-7b"], ACCELS["h100"], ACCELS["h20"]
+QWEN, H100, H20 = MODELS["qwen2.5-7b"], ACCELERATORS["h100"], ACCELERATORS["h20"]
 ROWS = list(measured.VERL.values())
 
 
@@ -59,13 +59,13 @@ def test_the_published_step_has_a_rest():
 def test_one_sequence_alone_needs_a_minute_for_8192_tokens():
     LESSON.says("15.23", 2 * QWEN.params() / 1e9)
     LESSON.says("6.06", 1e3 * 2 * QWEN.params() / (0.75 * 3.35e12))
-    LESSON.says("7.56", 1e3 * throughput.iter_time(QWEN, H100, 1, 0))
-    LESSON.says("62", 8192 * throughput.iter_time(QWEN, H100, 1, 0))
+    LESSON.says("7.56", 1e3 * throughput.iteration_seconds(QWEN, H100, 1, 0))
+    LESSON.says("62", 8192 * throughput.iteration_seconds(QWEN, H100, 1, 0))
 
 
 @pytest.mark.parametrize("gpus, said", [(2, "40"), (4, "33"), (8, "38")])
 def test_only_splitting_a_replica_shortens_that_minute(gpus, said):
-    LESSON.says(said, 8192 * throughput.iter_time(QWEN, H100, 1, 0, tp=gpus))
+    LESSON.says(said, 8192 * throughput.iteration_seconds(QWEN, H100, 1, 0, tensor_parallel=gpus))
 
 
 @pytest.mark.parametrize("text, share", [("2.50", 0.6), ("3.33", 0.7), ("5", 0.8)])
@@ -119,7 +119,7 @@ def test_splitting_the_gpus_pays_on_one_chip_and_not_on_the_other():
     LESSON.says("299", frame(h20)[1])
     LESSON.says("207", frame(replace(h20, topology="sync"))[1])
     LESSON.says("187", frame(replace(h20, share=0.2))[1])
-    assert round(100 * H20.flops() / H100.flops()) == 15 and H20.hbm_tbs > H100.hbm_tbs
+    assert round(100 * H20.flops() / H100.flops()) == 15 and H20.hbm_tb_per_second > H100.hbm_tb_per_second
 
 
 def test_the_table_of_predictions():

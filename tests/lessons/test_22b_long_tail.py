@@ -9,9 +9,9 @@ from scipy.optimize import brentq
 from scipy.stats import norm
 
 from sim.cluster import straggler
-from sim.cluster.hardware import ACCELS
+from sim.cluster.hardware import ACCELERATORS
 from sim.cluster.models import MODELS
-from sim.cluster.throughput import iter_time
+from sim.cluster.throughput import iteration_seconds
 from tests.lessons.prose import Lesson
 
 LESSON = Lesson("22b")
@@ -79,7 +79,9 @@ def test_what_batch_and_spread_cost():
 
 
 def test_the_tail_in_seconds():
-    decode = lambda running, kv_tokens: iter_time(MODELS["qwen2.5-7b"], ACCELS["h100"], running, kv_tokens)
+    decode = lambda running, kv_tokens: iteration_seconds(
+        MODELS["qwen2.5-7b"], ACCELERATORS["h100"], running, kv_tokens
+    )
     drains = [
         straggler.drain(straggler.sampled_lengths(64, 1200, 0.8, 8192, np.random.default_rng(seed)), 512, decode)
         for seed in range(40)

@@ -64,26 +64,26 @@ def test_eviction_reads_tokens_again_and_costs_speed():
     _, full = result(batch=256)
     assert held.reread == 0 < full.reread
     assert "read a second time" in why(batch=256)
-    peak = float(widget.kv_cache.decode_roofline(full.model, widget.ACCELS["h100"], 104, 4096).tok_s)
-    assert 0.9 * peak < full.tok_s < peak  # memory-bound decode: reading again is cheap
+    peak = float(widget.kv_cache.decode_roofline(full.model, widget.ACCELERATORS["h100"], 104, 4096).tokens_per_second)
+    assert 0.9 * peak < full.tokens_per_second < peak  # memory-bound decode: reading again is cheap
 
 
 def test_eviction_is_dear_where_decode_is_bound_by_compute():
-    _, r = result(model="qwen2.5-1.5b", context=512, batch=4096, util=0.3)
-    peak = float(widget.kv_cache.decode_roofline(r.model, widget.ACCELS["h100"], r.fits, 512).tok_s)
-    assert r.tok_s < 0.85 * peak
+    _, r = result(model="qwen2.5-1.5b", context=512, batch=4096, hbm_share=0.3)
+    peak = float(widget.kv_cache.decode_roofline(r.model, widget.ACCELERATORS["h100"], r.fits, 512).tokens_per_second)
+    assert r.tokens_per_second < 0.85 * peak
 
 
 def test_tokens_a_second_rise_with_the_batch_until_the_pool_is_full():
-    speeds = [result(batch=2**n)[1].tok_s for n in range(7)]
+    speeds = [result(batch=2**n)[1].tokens_per_second for n in range(7)]
     assert speeds == sorted(speeds)
-    assert result(batch=512)[1].tok_s < result(batch=128)[1].tok_s
+    assert result(batch=512)[1].tokens_per_second < result(batch=128)[1].tokens_per_second
 
 
 def test_a_longer_context_is_slower_and_holds_fewer():
     rows = [result(context=2**n, batch=2)[1] for n in range(7, 17)]
     assert [r.fits for r in rows] == sorted((r.fits for r in rows), reverse=True)
-    assert [r.tok_s for r in rows] == sorted((r.tok_s for r in rows), reverse=True)
+    assert [r.tokens_per_second for r in rows] == sorted((r.tokens_per_second for r in rows), reverse=True)
 
 
 def test_beyond_the_crossover_the_compute_plateau_is_gone():
@@ -116,7 +116,7 @@ def test_larger_blocks_waste_more_and_whole_reservations_most():
 def test_a_shared_prompt_makes_room_and_does_not_change_what_is_read():
     (_, alone), (_, shared) = result(sharing=False, block="1"), result(sharing=True, block="1")
     assert shared.slots / alone.slots == pytest.approx((1024 + 8 * 3072) / (8 * 4096), rel=1e-12)
-    assert (shared.fits, shared.tok_s, shared.kv_share) == (133, alone.tok_s, alone.kv_share)
+    assert (shared.fits, shared.tokens_per_second, shared.kv_share) == (133, alone.tokens_per_second, alone.kv_share)
 
 
 def test_a_group_with_a_long_prompt_fits_only_while_it_is_shared():
@@ -148,7 +148,7 @@ def test_weights_that_do_not_fit_are_called_by_their_size():
     assert (
         broken.mend == "GPUs that share the model: 4."
     )  # 2 GPUs leave room for 8 800 tokens, and 64 sequences need 262 624 slots
-    k = replace(k, tp=4)
+    k = replace(k, tensor_parallel=4)
     assert widget.broken(k, next(widget.run(k))) is None
 
 
@@ -183,7 +183,7 @@ def test_the_map_shows_free_reserved_filled_and_shared_slots():
 
 def test_latent_attention_stays_above_the_ridge_of_an_h200_without_tensor_parallelism():
     k, r = result(model="deepseek-v3", accelerator="h200")
-    ridge = widget.kv_cache.engine_ridge(widget.ACCELS["h200"], 2)
+    ridge = widget.kv_cache.engine_ridge(widget.ACCELERATORS["h200"], 2)
     _, latent = curve(widget.unlimited_batch(k, r), "MLA")
     assert (latent > ridge).all()
     _, grouped = curve(widget.unlimited_batch(*result(accelerator="h200")), "GQA")

@@ -22,7 +22,7 @@ def tax(**knobs):
 
 
 def trained_minus_all(**knobs):
-    return result(**knobs).acc_trained - 0.5
+    return result(**knobs).accuracy_trained - 0.5
 
 
 def says(**knobs):

@@ -151,6 +151,7 @@ def panel(
         yaxis=axis("y", y_range),
         barmode="stack" if stacked else "group",
         shapes=[s for m in marks for s in m.get("shapes", [])],
+        # plotly wants log10 here, not in shapes
         annotations=[in_log(a) for m in marks for a in m.get("annotations", [])],
-    )  # plotly wants log10 here, not in shapes
+    )
     return dict(title=title, note=note, tab=tab, front=front, data=[m for m in marks if "type" in m], layout=layout)

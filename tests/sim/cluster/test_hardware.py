@@ -1,8 +1,8 @@
 import pytest
 
-from sim.cluster.hardware import ACCELS, GIB, ridge
+from sim.cluster.hardware import ACCELERATORS, GIB, ridge
 
-A100, H100, H200, B200, MI300X = (ACCELS[key] for key in ("a100_80", "h100", "h200", "b200", "mi300x"))
+A100, H100, H200, B200, MI300X = (ACCELERATORS[key] for key in ("a100_80", "h100", "h200", "b200", "mi300x"))
 
 
 @pytest.mark.parametrize(
@@ -14,21 +14,21 @@ def test_the_ridge_is_the_work_one_byte_of_memory_must_carry(accelerator, flop_p
 
 
 def test_eight_bit_arithmetic_is_twice_as_fast_except_on_a_tpu_v5p():
-    for accelerator in ACCELS.values():
+    for accelerator in ACCELERATORS.values():
         if accelerator.fp8_tflops is not None:
             factor = 1 if accelerator.key == "tpu_v5p" else 2
             assert accelerator.fp8_tflops == pytest.approx(factor * accelerator.bf16_tflops, rel=1e-3)
 
 
 def test_four_bit_arithmetic_is_at_least_twice_as_fast_as_eight():
-    for accelerator in ACCELS.values():
+    for accelerator in ACCELERATORS.values():
         if accelerator.fp4_tflops is not None:
             assert accelerator.fp4_tflops >= 1.999 * accelerator.fp8_tflops
 
 
 def test_h200_is_an_h100_with_more_memory():
     assert H200.bf16_tflops == H100.bf16_tflops and H200.fp8_tflops == H100.fp8_tflops
-    assert H200.hbm_gb > H100.hbm_gb and H200.hbm_tbs > H100.hbm_tbs
+    assert H200.hbm_gb > H100.hbm_gb and H200.hbm_tb_per_second > H100.hbm_tb_per_second
 
 
 def test_the_often_copied_sparse_numbers_are_not_in_the_table():
@@ -38,24 +38,26 @@ def test_the_often_copied_sparse_numbers_are_not_in_the_table():
 
 def test_nvlink_is_counted_in_one_direction():
     # NVIDIA prints 600, 900 and 1800 GB/s, the sum of both directions
-    assert [a.scaleup_gbs_dir for a in (A100, H100, B200)] == [300, 450, 900]
+    assert [a.scaleup_gb_per_second for a in (A100, H100, B200)] == [300, 450, 900]
 
 
 def test_without_a_switch_a_pair_sees_one_link_of_seven():
-    assert MI300X.scaleup_gbs_dir == 7 * MI300X.peer_gbs_dir == 448  # AMD: 7 links of 128 GB/s, both directions
-    assert ACCELS["mi355x"].scaleup_gbs_dir == pytest.approx(7 * ACCELS["mi355x"].peer_gbs_dir)
-    assert H100.peer_gbs_dir == H100.scaleup_gbs_dir
+    assert (
+        MI300X.scaleup_gb_per_second == 7 * MI300X.peer_gb_per_second == 448
+    )  # AMD: 7 links of 128 GB/s, both directions
+    assert ACCELERATORS["mi355x"].scaleup_gb_per_second == pytest.approx(7 * ACCELERATORS["mi355x"].peer_gb_per_second)
+    assert H100.peer_gb_per_second == H100.scaleup_gb_per_second
 
 
 def test_google_counts_memory_in_gib():
     assert GIB == 1.073741824
-    assert ACCELS["tpu_v5p"].hbm_bytes == pytest.approx(95 * 2**30, rel=1e-12)  # Google Cloud: 95 GiB
-    assert ACCELS["tpu_7x"].hbm_bytes == pytest.approx(192 * 2**30, rel=1e-12)
+    assert ACCELERATORS["tpu_v5p"].hbm_bytes == pytest.approx(95 * 2**30, rel=1e-12)  # Google Cloud: 95 GiB
+    assert ACCELERATORS["tpu_7x"].hbm_bytes == pytest.approx(192 * 2**30, rel=1e-12)
     assert H100.hbm_bytes == 80e9
 
 
 def test_a_doubtful_row_says_what_is_doubtful():
-    doubtful = {a.key for a in ACCELS.values() if not a.verified}
+    doubtful = {a.key for a in ACCELERATORS.values() if not a.verified}
     assert doubtful == {"h20", "gh200", "b200", "gb200", "b300", "mi355x", "tpu_v5p"}
     assert H100.verified and not H100.unverified
 
@@ -66,4 +68,4 @@ def test_arithmetic_that_a_chip_lacks_is_refused():
 
 
 def test_every_row_stands_under_its_key():
-    assert all(key == row.key and row.source for key, row in ACCELS.items())
+    assert all(key == row.key and row.source for key, row in ACCELERATORS.items())

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sim.cluster import throughput
-from sim.cluster.hardware import ACCELS
+from sim.cluster.hardware import ACCELERATORS
 from sim.cluster.kv_cache import (
     BlockAllocator,
     RadixCache,
@@ -17,7 +17,7 @@ from sim.cluster.kv_cache import (
     decode_roofline,
     expected_utilization,
     fragmentation,
-    max_seqs,
+    max_sequences,
     serve_trace,
     shared_fraction,
     slots_per_sequence,
@@ -26,35 +26,35 @@ from sim.cluster.kv_cache import (
 from sim.cluster.models import MODELS
 
 LLAMA, LLAMA_70B, DEEPSEEK = MODELS["llama3.1-8b"], MODELS["llama3.1-70b"], MODELS["deepseek-v3"]
-H100, H200 = ACCELS["h100"], ACCELS["h200"]
+H100, H200 = ACCELERATORS["h100"], ACCELERATORS["h200"]
 
 
 # How many tokens fit
 
 
 @pytest.mark.parametrize(
-    "model, acc, tp, tokens, sequences",
+    "model, accelerator, tensor_parallel, tokens, sequences",
     [
         (LLAMA, H100, 1, 426_784, 104),  # (0.9 x 80e9 - 2 x 8 030 261 248) / 131 072 = 426 784.3
         (LLAMA_70B, H100, 8, 1_327_186, 324),  # (0.9 x 640e9 - 2 x 70 553 706 496) / 327 680 = 1 327 186.9
         (
             MODELS["llama2-7b"],
-            ACCELS["a100_80"],
+            ACCELERATORS["a100_80"],
             1,
             111_624,
             27,
         ),  # (0.9 x 80e9 - 2 x 6 738 415 616) / 524 288 = 111 624.1
     ],
 )
-def test_what_the_weights_leave_is_the_room_for_the_cache(model, acc, tp, tokens, sequences):
-    assert capacity(model, acc, tp, 0.9) == tokens
-    assert max_seqs(tokens, 4096) == sequences
+def test_what_the_weights_leave_is_the_room_for_the_cache(model, accelerator, tensor_parallel, tokens, sequences):
+    assert capacity(model, accelerator, tensor_parallel, 0.9) == tokens
+    assert max_sequences(tokens, 4096) == sequences
 
 
 @pytest.mark.parametrize("cached_heads, sequences", [(32, 26), (8, 104), (1, 833)])
 def test_fewer_kv_heads_hold_more_sequences(cached_heads, sequences):
     # 55.94e9 bytes / (4096 x 524 288, 131 072, 16 384)
-    assert max_seqs(capacity(replace(LLAMA, cached_heads=cached_heads), H100), 4096) == sequences
+    assert max_sequences(capacity(replace(LLAMA, cached_heads=cached_heads), H100), 4096) == sequences
 
 
 def test_eight_bit_keys_and_values_double_the_sequences():
@@ -62,7 +62,7 @@ def test_eight_bit_keys_and_values_double_the_sequences():
 
 
 def test_weights_that_do_not_fit_leave_less_than_nothing():
-    assert capacity(LLAMA_70B, H100) < 0 and max_seqs(capacity(LLAMA_70B, H100), 4096) == 0
+    assert capacity(LLAMA_70B, H100) < 0 and max_sequences(capacity(LLAMA_70B, H100), 4096) == 0
 
 
 def test_more_gpus_than_kv_heads_copy_the_cache_instead_of_cutting_it():
@@ -73,34 +73,34 @@ def test_more_gpus_than_kv_heads_copy_the_cache_instead_of_cutting_it():
 
 def test_the_latent_is_copied_to_every_gpu():
     room = 0.9 * 141e9 - DEEPSEEK.params() / 8
-    assert capacity(DEEPSEEK, H200, 8, w_bytes=1) == int(room / 70_272)
+    assert capacity(DEEPSEEK, H200, 8, weight_bytes=1) == int(room / 70_272)
 
 
 # What reading them costs
 
 
-@pytest.mark.parametrize("batch, tok_s", [(1, 205.157), (64, 6449.98), (256, 10115.59)])
-def test_a_batch_reads_the_weights_once_and_every_cache(batch, tok_s):
+@pytest.mark.parametrize("batch, tokens_per_second", [(1, 205.157), (64, 6449.98), (256, 10115.59)])
+def test_a_batch_reads_the_weights_once_and_every_cache(batch, tokens_per_second):
     # 3.35e12 B / (2 x 8 030 261 248 + B x 2048 x 131 072) s
     decode = decode_roofline(LLAMA, H100, batch, 2048)
     assert decode.bound == "memory"
-    assert decode.tok_s == pytest.approx(tok_s, rel=1e-5)
-    assert decode.per_seq_tok_s == pytest.approx(tok_s / batch, rel=1e-5)
+    assert decode.tokens_per_second == pytest.approx(tokens_per_second, rel=1e-5)
+    assert decode.tokens_per_second_each == pytest.approx(tokens_per_second / batch, rel=1e-5)
 
 
 def test_the_roofline_is_the_iteration_model_at_peak_rates():
     for batch in (1, 64, 512, 4096):
-        seconds = throughput.iter_time(
+        seconds = throughput.iteration_seconds(
             LLAMA,
             H100,
             batch,
             batch * 300,
-            eff_bw=1,
-            eff_fl=1,
-            t0=0,
-            attn_flops=batch * LLAMA.attn_flops_per_token(300),
+            bandwidth_efficiency=1,
+            flop_efficiency=1,
+            overhead_seconds=0,
+            attention_flops=batch * LLAMA.attention_flops_per_token(300),
         )
-        assert decode_roofline(LLAMA, H100, batch, 300).tok_s == pytest.approx(batch / seconds, rel=1e-12)
+        assert decode_roofline(LLAMA, H100, batch, 300).tokens_per_second == pytest.approx(batch / seconds, rel=1e-12)
 
 
 def test_without_a_cache_the_batch_turns_compute_bound_at_the_ridge():
@@ -113,7 +113,7 @@ def test_tokens_per_second_never_fall_with_the_batch():
     for context in (128, 4096, 131072):
         decode = decode_roofline(LLAMA, H100, batch, context)
         waits = (decode.memory_seconds > decode.compute_seconds)[1:]
-        gain = np.diff(decode.tok_s) / decode.tok_s[1:]
+        gain = np.diff(decode.tokens_per_second) / decode.tokens_per_second[1:]
         assert (gain[waits] > 0).all() and (gain > -1e-12).all()  # flat where the chip computes without a pause
 
 
@@ -123,7 +123,7 @@ def test_the_cache_is_all_that_is_read_in_the_end():
 
 
 @pytest.mark.parametrize(
-    "model, acc, tp, context",
+    "model, accelerator, tensor_parallel, context",
     [
         (LLAMA, H100, 1, 414.880),
         (LLAMA_70B, H100, 1, 1458.051),
@@ -131,9 +131,9 @@ def test_the_cache_is_all_that_is_read_in_the_end():
         (LLAMA, H200, 1, 594.455),
     ],
 )
-def test_beyond_the_crossover_no_batch_is_bound_by_compute(model, acc, tp, context):
+def test_beyond_the_crossover_no_batch_is_bound_by_compute(model, accelerator, tensor_parallel, context):
     # 2P / (KV bytes a token x FLOP/s / bytes/s): 16 060 522 496 / (131 072 x 295.343)
-    assert crossover_context(model, acc, tp) == pytest.approx(context, abs=5.1e-4)
+    assert crossover_context(model, accelerator, tensor_parallel) == pytest.approx(context, abs=5.1e-4)
 
 
 def test_the_crossover_separates_compute_from_memory_at_any_batch():
@@ -155,7 +155,7 @@ def test_latent_attention_is_above_the_ridge_of_an_h200_at_every_context():
 
 
 def test_tensor_parallelism_copies_the_latent_and_brings_the_crossover_back():
-    assert crossover_with_attention(DEEPSEEK, H200, tp=8) < 1000
+    assert crossover_with_attention(DEEPSEEK, H200, tensor_parallel=8) < 1000
 
 
 def test_grouped_attention_ends_at_the_query_heads_per_kv_head():
@@ -217,8 +217,8 @@ def test_a_request_that_does_not_fit_changes_nothing():
 
 def test_blocks_need_not_lie_side_by_side():
     pool = BlockAllocator(4, 16)
-    for seq in "abcd":
-        pool.append(seq, 16)
+    for sequence in "abcd":
+        pool.append(sequence, 16)
     pool.free("a")
     pool.free("c")
     assert pool.append("e", 32)  # 2 blocks, and no 2 neighbors are free
@@ -259,19 +259,19 @@ def test_a_shared_block_outlives_its_first_owner():
 )
 def test_no_block_is_lost_or_written_by_two(block, actions):
     pool = BlockAllocator(12, block)
-    for action, seq, other, n in actions:
+    for action, sequence, other, n in actions:
         if action == "append":
-            pool.append(seq, n)
-        elif action == "fork" and seq in pool.tables and other not in pool.tables:
-            pool.fork(seq, other, min(n, pool.lengths[seq]))
-        elif action == "free" and seq in pool.tables:
-            pool.free(seq)
+            pool.append(sequence, n)
+        elif action == "fork" and sequence in pool.tables and other not in pool.tables:
+            pool.fork(sequence, other, min(n, pool.lengths[sequence]))
+        elif action == "free" and sequence in pool.tables:
+            pool.free(sequence)
         tables = [b for table in pool.tables.values() for b in table]
         assert (
             sorted({*tables, *pool.free_blocks}) == list(range(12)) and len(pool.free_blocks) + len(set(tables)) == 12
         )
         assert [pool.references[b] for b in range(12)] == [tables.count(b) for b in range(12)]
-        assert all(len(table) == -(-pool.lengths[seq] // block) for seq, table in pool.tables.items())
+        assert all(len(table) == -(-pool.lengths[sequence] // block) for sequence, table in pool.tables.items())
         assert pool.saved == (len(tables) - len(set(tables))) * block
 
 

@@ -23,14 +23,14 @@ COUNTS = {
 }
 
 
-def config(family, layers, hidden, heads, kv_heads, inter, vocab, tied=False, **more):
+def config(family, layers, hidden, heads, kv_heads, intermediate, vocab, tied=False, **more):
     return dict(
         model_type=family,
         num_hidden_layers=layers,
         hidden_size=hidden,
         num_attention_heads=heads,
         num_key_value_heads=kv_heads,
-        intermediate_size=inter,
+        intermediate_size=intermediate,
         vocab_size=vocab,
         tie_word_embeddings=tied,
         **more,
@@ -126,7 +126,7 @@ def test_latent_attention_caches_seventy_one_times_less_than_its_heads_would():
 def test_a_what_if_changes_the_cache_and_leaves_the_weights(cached_heads, kind, kv_bytes):
     # closed form: 2 x 32 layers x KV heads x 128 x 2 bytes
     what_if = replace(MODELS["llama3.1-8b"], cached_heads=cached_heads)
-    assert (what_if.attn, what_if.kv_bytes_per_token()) == (kind, kv_bytes)
+    assert (what_if.attention_kind, what_if.kv_bytes_per_token()) == (kind, kv_bytes)
     assert what_if.params() == MODELS["llama3.1-8b"].params()
     assert what_if.kv_shards(8) == min(8, cached_heads)
 
@@ -148,9 +148,9 @@ def test_eight_bit_keys_and_values_halve_the_cache():
 def test_decode_attention_does_one_flop_a_byte_for_each_query_head_that_shares_it(key, flop_per_byte):
     # closed form: H/H_kv in bf16; absorbed latent attention reads 576 two-byte numbers for 128 heads, 241.8
     context = 1000
-    assert MODELS[key].attn_flops_per_token(context) / (context * MODELS[key].kv_bytes_per_token()) == pytest.approx(
-        flop_per_byte, rel=1e-12
-    )
+    assert MODELS[key].attention_flops_per_token(context) / (
+        context * MODELS[key].kv_bytes_per_token()
+    ) == pytest.approx(flop_per_byte, rel=1e-12)
 
 
 def test_tensor_parallelism_cuts_the_cache_by_kv_head_and_the_latent_not_at_all():
@@ -161,7 +161,7 @@ def test_tensor_parallelism_cuts_the_cache_by_kv_head_and_the_latent_not_at_all(
 
 
 def test_attention_kinds_are_read_off_the_heads():
-    assert [MODELS[k].attn for k in ("llama2-7b", "qwen3-8b", "kimi-k2")] == ["mha", "gqa", "mla"]
+    assert [MODELS[k].attention_kind for k in ("llama2-7b", "qwen3-8b", "kimi-k2")] == ["mha", "gqa", "mla"]
 
 
 def test_a_tied_model_has_its_embedding_once():

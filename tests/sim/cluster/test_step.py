@@ -5,15 +5,15 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from sim.cluster import step, throughput
-from sim.cluster.hardware import ACCELS
+from sim.cluster.hardware import ACCELERATORS
 from sim.cluster.measured import VERL
 from sim.cluster.models import MODELS
 from sim.cluster.step import Roles
 
-H20, QWEN = ACCELS["h20"], MODELS["qwen2.5-7b"]
+H20, QWEN = ACCELERATORS["h20"], MODELS["qwen2.5-7b"]
 some_seconds = st.floats(0, 1e3)
 roles = st.builds(Roles, some_seconds, some_seconds, some_seconds, some_seconds, some_seconds, some_seconds)
-POINTS = throughput.role_points(QWEN, ACCELS["h100"], 64, 2048, 8192)
+POINTS = throughput.role_points(QWEN, ACCELERATORS["h100"], 64, 2048, 8192)
 
 
 def verl(row, reuse):
@@ -21,8 +21,8 @@ def verl(row, reuse):
     return Roles(r.generate, 0.0, r.reference + (0 if reuse else r.old_log_prob), r.update, 0.0)
 
 
-def leaf(roles, topology, points=POINTS, acc=ACCELS["h100"]):
-    return step.where_is_my_time(roles, topology, points, acc)[1]
+def leaf(roles, topology, points=POINTS, accelerator=ACCELERATORS["h100"]):
+    return step.where_is_my_time(roles, topology, points, accelerator)[1]
 
 
 @pytest.mark.parametrize(
@@ -197,12 +197,10 @@ def test_splitting_one_pool_gains_nothing_when_both_jobs_scale():
 
 
 def test_an_engine_gets_the_fewest_gpus_that_hold_its_weights():
-    h100 = ACCELS["h100"]
-    assert [step.smallest_tp(MODELS[key], h100) for key in ("qwen2.5-7b", "llama3.1-70b", "llama3.1-405b")] == [
-        1,
-        4,
-        32,
-    ]  # 15, 141, 812 GB at 48 each
+    h100 = ACCELERATORS["h100"]
+    assert [
+        step.smallest_tensor_parallel(MODELS[key], h100) for key in ("qwen2.5-7b", "llama3.1-70b", "llama3.1-405b")
+    ] == [1, 4, 32]  # 15, 141, 812 GB at 48 each
 
 
 def test_the_tree_names_a_remedy_for_every_way_to_lose_time():
@@ -224,10 +222,10 @@ def test_the_tree_names_a_remedy_for_every_way_to_lose_time():
 @given(roles, st.sampled_from(step.TOPOLOGIES))
 def test_the_tree_always_arrives_at_a_remedy(roles, topology):
     assume(step.step_time(roles, topology) > 0)
-    path, remedy = step.where_is_my_time(roles, topology, POINTS, ACCELS["h100"])
+    path, remedy = step.where_is_my_time(roles, topology, POINTS, ACCELERATORS["h100"])
     assert step.LEAVES[path[-1]] == remedy
 
 
 def test_hidden_seconds_are_never_the_answer():
-    path, _ = step.where_is_my_time(Roles(100, 90, 80, 10, 95), "async", POINTS, ACCELS["h100"])
+    path, _ = step.where_is_my_time(Roles(100, 90, 80, 10, 95), "async", POINTS, ACCELERATORS["h100"])
     assert path[0] == "rollout"

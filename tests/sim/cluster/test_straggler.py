@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from sim.cluster import straggler
-from sim.cluster.hardware import ACCELS
+from sim.cluster.hardware import ACCELERATORS
 from sim.cluster.models import MODELS
-from sim.cluster.throughput import iter_time
+from sim.cluster.throughput import iteration_seconds
 
 integrate, special, stats = (
     pytest.importorskip(f"scipy.{part}", reason="the expected numbers are scipy's, which is not in the page's runtime")
@@ -18,7 +18,7 @@ E_OF_LENGTH = exp(0.8**2 / 2)  # mean of a log-normal with median 1 and σ = 0.8
 
 
 def decode(running, kv_tokens):
-    return iter_time(MODELS["qwen2.5-7b"], ACCELS["h100"], running, kv_tokens)
+    return iteration_seconds(MODELS["qwen2.5-7b"], ACCELERATORS["h100"], running, kv_tokens)
 
 
 def right(z, slope):
@@ -254,17 +254,17 @@ def test_what_is_resumed_ends_at_the_cap():
 def test_drawn_races_agree_with_the_integral(slope, accuracy):
     # 0.610, 0.5015, 0.391 ± 0.005 in one seed each; closed form 0.6095, 0.5, 0.3905
     stop = straggler.early_stop(8, 12, 0.8, slope, 20_000, np.random.default_rng(0))
-    assert stop.acc_kept == pytest.approx(accuracy, abs=0.005)
-    assert stop.acc_kept == pytest.approx(
+    assert stop.accuracy_kept == pytest.approx(accuracy, abs=0.005)
+    assert stop.accuracy_kept == pytest.approx(
         straggler.trained_accuracy(slope, straggler.race_in_prompts(8, 12)), abs=0.004
     )
-    assert stop.acc_all == pytest.approx(0.5, abs=0.004)
+    assert stop.accuracy_all == pytest.approx(0.5, abs=0.004)
     assert stop.time_ratio == pytest.approx(0.325, abs=0.01)  # E[l_(8:12)] / E[max of 12]
 
 
 def test_keeping_all_changes_nothing():
     stop = straggler.early_stop(8, 8, 0.8, -1, 5_000, np.random.default_rng(0))
-    assert (stop.acc_kept, stop.time_ratio, stop.length_ratio) == (stop.acc_all, 1.0, 1.0)
+    assert (stop.accuracy_kept, stop.time_ratio, stop.length_ratio) == (stop.accuracy_all, 1.0, 1.0)
 
 
 # What the gradient sees
