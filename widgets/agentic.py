@@ -69,12 +69,8 @@ def windowed(values):
 
 
 def figure(k, r):
-    x, right, calls, share = (
-        np.arange(1, len(r) + 1),
-        windowed(column(r, "accuracy")),
-        column(r, "call_rate"),
-        column(r, "tool_share"),
-    )
+    x, right = np.arange(1, len(r) + 1), windowed(column(r, "accuracy"))
+    calls, share = column(r, "call_rate"), column(r, "tool_share")
     step = r[-1]
     n = int(step.valid.sum())
     place, own = np.arange(1, n + 1), step.own[:n]

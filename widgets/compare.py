@@ -112,10 +112,8 @@ def progress(k, r):
 def figure(k, r):
     updates = [np.broadcast_to(np.arange(one.pass_rate.shape[1]), one.pass_rate.shape) for one in r]
     thousands = [one.completions / 1000 for one in r]
-    rates, reach = (
-        [one.pass_rate for one in r],
-        20 if k.start == "hard prompts" or dapo in (recipe_of(k.a).file, recipe_of(k.b).file) else 4,
-    )
+    rates = [one.pass_rate for one in r]
+    reach = 20 if k.start == "hard prompts" or dapo in (recipe_of(k.a).file, recipe_of(k.b).file) else 4
     names = f"{k.a}, solid", f"{k.b}, dashed"
 
     def both(x, y, low, high, end, bottom):

@@ -87,17 +87,9 @@ def run(k):
         exact_every=k.iterations + 1,
     )
     start = tasks.exact_pass(c.start)
-    at, trainer, rollout, counted, kl, logged, violated, checked, clipped = (
-        [0],
-        [start],
-        [start],
-        [],
-        [],
-        [],
-        Counter(),
-        set(),
-        0.0,
-    )
+    at, trainer, rollout = [0], [start], [start]
+    counted, kl, logged, clipped = [], [], [], 0.0
+    violated, checked = Counter(), set()
     for event, batch in faults.stages(c, k.iterations, FAULTS[k.fault]):
         done = event.iteration + 1
         last = done == k.iterations
@@ -248,11 +240,8 @@ def first_group(r):
         *([label(ADVANTAGE, ROWS, "advantage", 0, "right")] * (r.stage >= 5)),
     ]
     for i in range(min(r.batch.K, ROWS) if r.stage >= 2 else 0):
-        paid, advantage, y = (
-            r.batch.reward[i],
-            None if r.batch.advantage is None else r.batch.advantage[i, 0],
-            ROWS - 1 - i,
-        )
+        paid, y = r.batch.reward[i], ROWS - 1 - i
+        advantage = None if r.batch.advantage is None else r.batch.advantage[i, 0]
         series = 1 if r.batch.details[i]["reason"] == "ok" else 0
         marks.append(label(0, y, said(r.batch, i), series))
         if r.stage >= 3:

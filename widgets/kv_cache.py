@@ -177,16 +177,13 @@ def memory(k, r):
     top, budget = 1.25 * accelerator.hbm_gb, k.hbm_share * accelerator.hbm_gb
     weights = r.model.params() * BYTES[k.weights] / k.tensor_parallel / 1e9
     keys, empty = k.batch * r.tokens * a_gpu, k.batch * (r.slots - r.tokens) * a_gpu
-    parts, marks, height = (
-        [
-            ("weights", weights, 1, ""),
-            ("cache", keys, 2, ""),
-            ("empty", empty, 2, "waste"),
-            ("free", max(budget - weights - keys - empty, 0), 1, "free"),
-        ],
-        [],
-        0.0,
-    )
+    parts = [
+        ("weights", weights, 1, ""),
+        ("cache", keys, 2, ""),
+        ("empty", empty, 2, "waste"),
+        ("free", max(budget - weights - keys - empty, 0), 1, "free"),
+    ]
+    marks, height = [], 0.0
     for name, size, series, role in parts:
         drawn = max(min(size, top - height), 0)  # what a batch asks for may be many times what there is
         words = f"{name} {size:,.1f} GB" if drawn > 0.06 * top else ""
@@ -238,10 +235,8 @@ def pool_over_time(r):
 
 def pool_map(r):
     rows, columns = CELLS
-    title, note = (
-        "The pool when it held most tokens",
-        "a cell is a run of slots; from pale to dark: free, reserved and empty, filled, filled and shared",
-    )
+    title = "The pool when it held most tokens"
+    note = "a cell is a run of slots; from pale to dark: free, reserved and empty, filled, filled and shared"
     x, y = list(range(columns)), list(range(rows))
     if r.trace is None:
         return panel(

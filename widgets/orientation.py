@@ -121,13 +121,12 @@ def broken(k, r):
     if r.done < ITERATIONS or gained(r) >= LEARNT:
         return None
     sampled = ITERATIONS * cut_arrows.GROUPS * k.K
-    best = (
-        f"; that the best of {k.K} is right {cut_arrows.best_of(r.pass_rate[-1], k.K).mean():.1%} of the time "
-        "was so before the first iteration"
-    )
+    best = ""
+    if k.cut == "loss_fn" and k.K > 1:
+        share = cut_arrows.best_of(r.pass_rate[-1], k.K).mean()
+        best = f"; that the best of {k.K} is right {share:.1%} of the time was so before the first iteration"
     why = (
         f"{sampled:,} completions were sampled, {SAID[k.cut]}: one completion is right "
-        f"{r.pass_rate[-1].mean():.1%} of the time, as at the start"
-        f"{best * (k.cut == 'loss_fn' and k.K > 1)}."
+        f"{r.pass_rate[-1].mean():.1%} of the time, as at the start{best}."
     )
     return Break(why, "Arrow cut: none.")

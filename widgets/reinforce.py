@@ -230,17 +230,13 @@ def baselines_tab(k):
         tab="Baselines",
     )
     own = gradient_noise.two_answer_noise(P, k.constant)
-    set_by_hand = (
-        [line(P, own, "the constant set", 4), label(0.98, 0.095, f"constant {k.constant:g}", 4, "right")]
-        if k.constant
-        else []
-    )
+    set_by_hand = [line(P, own, "the constant set", 4), label(0.98, 0.095, f"constant {k.constant:g}", 4, "right")]
     yield panel(
         "Two answers, right pays 1",
         "variance of one sample's estimate, exact",
         line(P, gradient_noise.two_answer_noise(P, 0.0), "no baseline", 2),
         line(P, gradient_noise.two_answer_noise(P, P), "mean reward p", 1),
-        *set_by_hand,
+        *(set_by_hand if k.constant else []),
         label(0.3, 0.103, "no baseline", 2),
         label(0.79, 0.06, "mean p", 1),
         line([2 / 3] * 2, [0, 0.12], "p = 2/3", 8, "reference"),

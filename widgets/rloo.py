@@ -242,11 +242,9 @@ def broken(k, r):
     if not farthest > NATS:
         return None
     cause = "with no ratio" if k.ratio == "none" else f"with a ratio {k.ratio}" if k.passes > 1 else "of this size"
-    start, mend = (
-        (f"{k.passes} passes over a batch {cause}", "Passes over each batch: 1.")
-        if k.passes > 1
-        else (f"A step {cause}", f"{RATE}: 2.")
-    )
+    start, mend = f"A step {cause}", f"{RATE}: 2."
+    if k.passes > 1:
+        start, mend = f"{k.passes} passes over a batch {cause}", "Passes over each batch: 1."
     return Break(
         f"{start}: one update went {farthest:.1f} nats away from the policy that sampled its batch, and "
         f"{r.entropy:.2f} nats of entropy are left, "

@@ -132,19 +132,12 @@ def trained(k):
         if event.stage == 5:
             old = now if k.old == EACH else batch.old_logp
             ratio, own = np.exp(now - old), batch.response_mask > 0
-            first.append(
-                (
-                    np.round(np.abs(now - old)[own].mean(), 9),
-                    surrogate.removed(ratio, batch.advantage, 0.2, 0.2)[own].mean(),
-                )
-            )
+            removed = surrogate.removed(ratio, batch.advantage, 0.2, 0.2)[own]
+            first.append((np.round(np.abs(now - old)[own].mean(), 9), removed.mean()))
         if event.stage == 6:
             after = event.summary
-            largest = (
-                largest
-                if k.old == EACH
-                else max(largest, np.round(max(np.log(after["ratio_max"]), -np.log(after["ratio_min"])), 9))
-            )
+            if k.old != EACH:
+                largest = max(largest, np.round(max(np.log(after["ratio_max"]), -np.log(after["ratio_min"])), 9))
             moved.append(np.abs(after["log_ratio"]).mean())
             seen.append(0.0 if k.old == EACH else moved[-1])
             clipped.append(after["clip_fraction"])

@@ -241,10 +241,8 @@ def cause(k, r):
             f"{behind}, and each completion is pushed as if the present weights had written it, also where "
             "these gave it up long ago"
         )
-    clipped, effective = (
-        100 * np.mean([d.frame.clip_fraction for d in r.drifts[-20:]]),
-        100 * min(d.effective for d in r.drifts),
-    )
+    clipped = 100 * np.mean([d.frame.clip_fraction for d in r.drifts[-20:]])
+    effective = 100 * min(d.effective for d in r.drifts)
     if k.correction == "ratio and clip" and clipped > 20:
         return f"{behind}, {clipped:.0f} % of the tokens of the last batches have left the clip range and teach nothing"
     return (

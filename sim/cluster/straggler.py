@@ -125,10 +125,8 @@ def wait_in_prompts(prompts, K, launched, sigma, cap=inf, between=0.0):
     prompts of l_(K)].
     """
     kth = kth_density(K, launched)
-    done, density = (
-        over_prompts(by_prompt(cumulative(kth), between), between),
-        over_prompts(by_prompt(kth, between), between) / sqrt(1 - between),
-    )
+    done = over_prompts(by_prompt(cumulative(kth), between), between)
+    density = over_prompts(by_prompt(kth, between), between) / sqrt(1 - between)
     return integral(np.minimum(np.exp(sigma * Z), cap) * prompts * done ** (prompts - 1) * density)
 
 

@@ -76,10 +76,8 @@ def train(p, h, K, std, divisor, answer_learns, groups, updates, seeds, rng, eve
         stop = np.where(right, stop_right, stop_wrong)
         n = np.minimum(1 + np.floor(np.log(rng.random(right.shape)) / np.log1p(-stop)), T)
         A = advantage(right.reshape(seeds, groups, K).astype(float), std).reshape(right.shape)
-        weight = (
-            A
-            / {"1/|o|": n * groups * K, "token mean": n.sum(axis=1, keepdims=True), "constant": T * groups * K}[divisor]
-        )
+        by = {"1/|o|": n * groups * K, "token mean": n.sum(axis=1, keepdims=True), "constant": T * groups * K}
+        weight = A / by[divisor]
         score = np.where(n < T, 1 - n * stop, -(T - 1) * stop)
         pushes = weight * (right - p_now) * answer_learns, weight * score * right, weight * score * ~right
         logit = logit + RATES[divisor] * np.stack([push.sum(axis=1) for push in pushes], axis=1)

@@ -21,9 +21,10 @@ class Verifier:
         own, one a row.
         """
         answers = self.task.answers(batch.tokens, batch.response_mask, batch.finished)
-        examples = (
-            [self.task.examples[i] for i in batch.example.tolist()] if environment is None else environment.examples
-        )
+        if environment is None:
+            examples = [self.task.examples[i] for i in batch.example.tolist()]
+        else:
+            examples = environment.examples
         verdicts = [scored(example["expected_answer"], answer) for example, answer in zip(examples, answers)]
         batch.details = [verdict["details"] for verdict in verdicts]
         batch.accuracy = np.array([verdict["reward"] for verdict in verdicts])

@@ -98,11 +98,9 @@ def _scored(example, completion, spec, spacing):
             break
         if name == "integer":
             parsed = line.core
-    offending = (
-        [{"at": at, "code": f"U+{ord(c):04X}"} for at, c in enumerate(line.trimmed) if not " " <= c <= "~"]
-        if failed == "forbidden_char"
-        else []
-    )
+    offending = []
+    if failed == "forbidden_char":
+        offending = [{"at": at, "code": f"U+{ord(c):04X}"} for at, c in enumerate(line.trimmed) if not " " <= c <= "~"]
     return {
         "reward": 1.0 if failed == "ok" else 0.0,
         "details": {

@@ -80,7 +80,7 @@ def test_a_shifted_row_keeps_an_eighth_of_its_signal_reversed():
     R = (np.random.default_rng(0).random((400_000, 8)) < 0.33).astype(float)
     batch = SimpleNamespace(reward=R.ravel())
     faults.reward_shift(None, batch, stage=3)
-    A = dr_grpo.advantage(batch.reward.reshape(R.shape), None)[..., 0]
+    A = dr_grpo.advantage(batch.reward.reshape(R.shape), dr_grpo.HP, None)
     own, pushed = R[:, :7].ravel(), A[:, :7].ravel()
     assert np.cov(own, pushed)[0, 1] / own.var() == pytest.approx(-1 / 8, abs=0.003)
 
