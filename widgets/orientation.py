@@ -17,6 +17,7 @@ TITLE = "The policy and its batches over sixty iterations"
 COST = f"{cut_arrows.GROUPS} groups of K completions an iteration"
 ITERATIONS, EVERY = 60, 5
 LEARNT = 0.01  # less than this gained in sixty iterations is not learning
+APART, LAST = 0.2, 10  # weights that are right this much more often than the last batches never reached the sampler
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,19 @@ class Run:
     @property
     def done(self):
         return len(self.measured)
+
+    @property
+    def gained(self):
+        return self.pass_rate[-1].mean() - self.pass_rate[0].mean()
+
+    @property
+    def counted(self):
+        """Share right in the last batches, which are those of the sampler's weights."""
+        return self.measured[-LAST:].mean()
+
+    @property
+    def apart(self):
+        return self.pass_rate[-1].mean() - self.counted
 
 
 def run(k):
@@ -91,23 +105,39 @@ def figure(k, r):
     ]
 
 
-def gained(r):
-    return r.pass_rate[-1].mean() - r.pass_rate[0].mean()
-
-
 def readouts(k, r):
-    bad = "violated" if broken(k, r) else ""
     return [
-        Readout("Right, one completion", r.pass_rate[-1].mean(), source=modsum.exact, state=bad),
+        Readout(
+            "Right, one completion",
+            r.pass_rate[-1].mean(),
+            source=modsum.exact,
+            state="violated" if learned_nothing(r) else "",
+        ),
         Readout("Right, best of K", cut_arrows.best_of(r.pass_rate[-1], k.K).mean(), source=cut_arrows.best_of),
-        Readout("Counted in the last batch", r.measured[-1], source=Verifier.verify),
+        Readout(
+            f"Counted in the last {LAST} batches",
+            r.counted,
+            source=Verifier.verify,
+            state="violated" if stayed_old(r) else "",
+        ),
         Readout("KL from the start", r.kl[-1], "nats", modsum.exact_kl),
         Readout("Rollout behind the trainer", r.behind, "steps", WeightSync.push),
     ]
 
 
+def learned_nothing(r):
+    return r.done == ITERATIONS and r.gained < LEARNT
+
+
+def stayed_old(r):
+    """The weights are better and what is sampled is not."""
+    return r.done == ITERATIONS and r.apart > APART  # false where nobody counted
+
+
 def watched(k, r):
-    return Readout(f"pass_rate[{ITERATIONS}] - pass_rate[0] < {LEARNT}", gained(r))
+    if stayed_old(r):
+        return Readout(f"right, one completion − counted in the last {LAST} batches > {APART}", r.apart)
+    return Readout(f"pass_rate[{ITERATIONS}] - pass_rate[0] < {LEARNT}", r.gained)
 
 
 SAID = {
@@ -118,15 +148,28 @@ SAID = {
 
 
 def broken(k, r):
-    if r.done < ITERATIONS or gained(r) >= LEARNT:
+    sampled = f"{ITERATIONS * cut_arrows.GROUPS * k.K:,} completions were sampled"
+    if stayed_old(r):
+        return Break(
+            f"{sampled}, all by the weights of the start: the trainer's are right {r.pass_rate[-1].mean():.1%} of the "
+            f"time, the last {LAST} batches {r.counted:.1%}, as at the start.",
+            "Arrow cut: none.",
+        )
+    if not learned_nothing(r):
         return None
-    sampled = ITERATIONS * cut_arrows.GROUPS * k.K
-    best = ""
-    if k.cut == "loss_fn" and k.K > 1:
-        share = cut_arrows.best_of(r.pass_rate[-1], k.K).mean()
-        best = f"; that the best of {k.K} is right {share:.1%} of the time was so before the first iteration"
-    why = (
-        f"{sampled:,} completions were sampled, {SAID[k.cut]}: one completion is right "
-        f"{r.pass_rate[-1].mean():.1%} of the time, as at the start{best}."
+    now, before = (f"{r.pass_rate[at].mean():.1%} of the time" for at in (-1, 0))
+    if k.cut not in SAID:
+        return Break(
+            f"{sampled} and trained on, but with {k.K} a prompt at a price of {k.beta:g} a nat the noise was larger "
+            f"than what was learned: one completion is right {now}, {before} at the start.",
+            "Completions a prompt: 8.",
+        )
+    best = (
+        f"; that the best of {k.K} is right {cut_arrows.best_of(r.pass_rate[-1], k.K).mean():.1%} of the time "
+        "was so before the first iteration"
     )
-    return Break(why, "Arrow cut: none.")
+    return Break(
+        f"{sampled}, {SAID[k.cut]}: one completion is right {now}, as at the start"
+        f"{best * (k.cut == 'loss_fn' and k.K > 1)}.",
+        "Arrow cut: none.",
+    )

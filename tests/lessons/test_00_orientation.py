@@ -55,19 +55,23 @@ def test_line_3_is_the_gradient_of_the_pass_rate():
     np.testing.assert_allclose(by_identity, by_difference, atol=1e-10)
 
 
+SEEDS = range(5)
+
+
 def test_the_whole_loop_ends_where_the_text_says():
-    whole, free = settled(), settled(beta=0.0)
-    LESSON.says("0.924", whole.pass_rate[-1].mean())
-    LESSON.says("2.07", whole.kl[-1])
-    LESSON.says("0.974", free.pass_rate[-1].mean())
-    LESSON.says("2.81", free.kl[-1])
+    whole, free = ([settled(beta=beta, seed=seed) for seed in SEEDS] for beta in (0.1, 0.0))
+    assert "between 0.91 and 0.93" in LESSON.text and "about 2 nats" in LESSON.text
+    assert all(0.905 < r.pass_rate[-1].mean() < 0.935 and abs(r.kl[-1] - 2) < 0.15 for r in whole)
+    assert "0.96 to 0.98 and moves 2.5 to 2.9 nats" in LESSON.text
+    assert all(0.96 < r.pass_rate[-1].mean() < 0.98 and 2.5 < r.kl[-1] < 2.9 for r in free)
 
 
 def test_without_the_sync_policy_and_batches_part_as_the_text_says():
-    r = settled(cut="weight sync")
-    LESSON.says("0.624", r.pass_rate[-1].mean())
-    LESSON.says("22.8", 100 * r.measured[-10:].mean())
-    assert r.behind == orientation.ITERATIONS == 60
+    assert "between 0.61 and 0.64" in LESSON.text and "20 to 23 %" in LESSON.text
+    for seed in SEEDS:
+        r = settled(cut="weight sync", seed=seed)
+        assert 0.605 < r.pass_rate[-1].mean() < 0.645 and r.behind == orientation.ITERATIONS == 60
+        assert 0.195 < r.measured[-10:].mean() < 0.235 and abs(r.measured[:10].mean() - r.measured[-10:].mean()) < 0.04
 
 
 @pytest.mark.parametrize("cut", ["+reward", "loss_fn"])

@@ -1,3 +1,4 @@
+import random
 from collections import deque
 from dataclasses import replace
 
@@ -6,6 +7,7 @@ import pytest
 
 from sim.experiments import cut_arrows
 from sim.worlds import modsum
+from tests.widgets.frame.test_contract import mended
 from widgets import orientation
 from widgets.orientation import ITERATIONS, PRESETS, Knobs
 
@@ -37,9 +39,43 @@ def test_a_loop_in_which_no_score_or_no_loss_arrives_is_broken(cut, K):
     assert orientation.watched(k, r).value == 0
 
 
-@pytest.mark.parametrize("cut", ["none", "tokens", "ref_logp", "weight sync"])
-def test_a_loop_without_anchor_or_with_stale_batches_still_learns(cut):
+@pytest.mark.parametrize("cut", ["none", "tokens", "ref_logp"])
+def test_a_loop_without_anchor_still_learns(cut):
     assert orientation.broken(*settled(cut=cut)) is None
+
+
+@pytest.mark.parametrize("K", [1, 8])
+def test_a_sampler_that_stays_old_breaks_the_loop_although_the_weights_learn(K):
+    for seed in range(5):
+        k, r = settled(cut="weight sync", K=K, seed=seed)
+        found = orientation.broken(k, r)
+        assert "all by the weights of the start" in found.why and found.mend == "Arrow cut: none."
+        assert r.gained > 0.3 and orientation.watched(k, r).label.startswith("right, one completion − counted")
+
+
+def test_a_high_price_and_one_completion_a_prompt_can_end_below_the_start():
+    told = [orientation.broken(*settled(beta=1.0, K=1, seed=seed)) for seed in (0, 1, 21, 24, 39)]
+    assert [found is not None for found in told] == [False, False, True, True, True]  # far from the edge, all five
+    assert {found.mend for found in told if found} == {"Completions a prompt: 8."}
+
+
+def test_broken_is_a_policy_that_learned_nothing_or_batches_that_do_not_show_it():
+    chance, told = random.Random("orientation"), []
+    for _ in range(24):
+        k, r = settled(
+            cut=chance.choice(["none", "none", *cut_arrows.ARROWS]),
+            K=chance.choice([1, 2, 8]),
+            beta=chance.choice([0.0, 0.1, 0.5, 1.0]),
+            seed=chance.choice([0, 1, 2]),
+        )
+        right, counted = (shown(label, k, r) for label in ("Right, one", "Counted"))
+        damaged = right - START.mean() < 0.01 or right - counted > 0.2
+        assert (orientation.broken(k, r) is not None) == damaged, k
+        told.append(damaged)
+        if damaged:
+            back = mended("orientation", k, orientation.broken(k, r).mend)
+            assert orientation.broken(*settled(**vars(back))) is None, k
+    assert 0.2 < np.mean(told) < 0.8
 
 
 def test_the_highest_price_of_the_kl_slows_the_loop_but_does_not_break_it():
