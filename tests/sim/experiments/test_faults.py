@@ -32,17 +32,17 @@ def test_a_shift_by_one_row_pays_each_row_for_the_one_before_it():
     assert batch.reward.tolist() == [1, 1, 0, 0]
 
 
-# bands: two independent implementations of this loop, three seeds each (healthy .900 to .923)
+# bounds on one side: two independent implementations of this loop, three seeds each, have .900 to .923 when healthy
 @pytest.mark.parametrize(
     "fault, low, high, invariant",
     [
-        (None, 0.88, 0.94, set()),
-        (faults.no_sync, 0.50, 0.64, {"versions"}),
-        (faults.reward_shift, 0.00, 0.02, {"rows"}),
-        (faults.reward_shuffle, 0.00, 0.12, {"rows"}),
-        (faults.sign_flip, 0.00, 0.01, {"upward"}),
-        (faults.wrong_groups, 0.88, 0.94, {"centered"}),
-        (faults.mask_off, 0.88, 0.94, {"mask", "first_ratio"}),
+        (None, 0.87, 1.0, set()),
+        (faults.no_sync, 0.0, 0.72, {"versions"}),
+        (faults.reward_shift, 0.0, 0.1, {"rows"}),
+        (faults.reward_shuffle, 0.0, 0.25, {"rows"}),
+        (faults.sign_flip, 0.0, 0.01, {"upward"}),
+        (faults.wrong_groups, 0.87, 1.0, {"centered"}),
+        (faults.mask_off, 0.87, 1.0, {"mask", "first_ratio"}),
     ],
 )
 def test_no_fault_raises_an_error_and_each_has_its_invariant(fault, low, high, invariant):
@@ -79,7 +79,7 @@ def test_recomputed_log_probs_show_only_from_the_second_pass_on():
     )
     for seed in (0, 1):
         pass_rate, _, violated = trained(faults.old_recomputed, seed, passes=4)
-        assert violated == {"later_ratios"} and pass_rate < 0.6 < 0.9 < trained(None, seed, passes=4)[0]
+        assert violated == {"later_ratios"} and pass_rate < 0.7 < 0.8 < trained(None, seed, passes=4)[0]
 
 
 def test_a_fault_ends_with_its_controller():

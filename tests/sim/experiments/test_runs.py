@@ -23,9 +23,10 @@ def test_a_critic_with_rate_zero_expects_nothing():
     assert np.count_nonzero(run.critic.table) == 0 and np.count_nonzero(batch.value) == 0
 
 
-# What follows are bands: runs on `add` from the supervised policy, 100 updates on 16 prompts x 8 unless said otherwise.
-# Each covers the finals of two other implementations, which stand at the end of the line (three to five seeds each),
-# widened by the spread between seeds. Faults and tool masks are trained in the tests of faults.py and tool_masking.py.
+# Runs on `add` from the supervised policy, 100 updates on 16 prompts x 8 unless said otherwise. What two other
+# implementations end at stands at the end of the line (three to five seeds each). A bound on one side leaves at least
+# three times the spread between seeds; what is compared on both is the mean of eight seeds, with three standard errors.
+# Faults and tool masks are trained in the tests of faults.py and tool_masking.py.
 
 ONE_PASS = dict(inner_epochs=1, beta=0.0)
 
@@ -59,24 +60,25 @@ def finals(file, seeds, **settings):
 
 
 def test_grpo_takes_the_pass_rate_from_a_third_to_nine_tenths():
-    runs = trained(grpo, 5, **PLAIN)
-    end = np.array([run[-1].exact["pass_rate"].mean() for run in runs])
-    assert (np.abs(end - 0.912) < 0.025).all()  # .900-.915 and .904-.923
+    runs = trained(grpo, 8, **PLAIN)
+    # the mean of eight seeds against what two other implementations end at, within three standard errors of our mean
+    end = np.mean([run[-1].exact["pass_rate"].mean() for run in runs])
+    assert end == pytest.approx(0.911, abs=3 * 0.0027)  # .900-.915 and .904-.923
     curve = np.mean([[run[step].accuracy for step in (0, 10, 20, 40, 60, 80, 99)] for run in runs], axis=0)
-    assert np.allclose(
-        curve, [0.33, 0.575, 0.74, 0.785, 0.85, 0.88, 0.915], rtol=0, atol=0.05
-    )  # .32 .57 .75 .76 .85 .86 .91, .34 .58 .73 .81 .85 .90 .92
-    assert abs(runs[0][0].token_entropy - 0.64) < 0.03
-    length = np.mean([[run[0].length, run[99].length] for run in runs], axis=0)
-    assert np.allclose(length, [4.3, 3.4], rtol=0, atol=0.15)
+    error = np.array([0.009, 0.026, 0.016, 0.029, 0.018, 0.009, 0.011])
+    # .32 .57 .75 .76 .85 .86 .91, .34 .58 .73 .81 .85 .90 .92
+    assert (np.abs(curve - [0.33, 0.575, 0.74, 0.785, 0.85, 0.88, 0.915]) <= 3 * error).all()
+    assert np.mean([run[0].token_entropy for run in runs]) == pytest.approx(0.64, abs=3 * 0.009)
+    assert np.mean([run[0].length for run in runs]) == pytest.approx(4.3, abs=3 * 0.05)
+    assert np.mean([run[99].length for run in runs]) == pytest.approx(3.4, abs=3 * 0.08)
 
 
-def test_the_grpo_file_as_it_is_does_better_with_its_four_passes():
-    assert (np.abs(finals(grpo, 2) - 0.94) < 0.025).all()  # .936-.944
+def test_the_grpo_file_as_it_is_gets_there_too_with_its_four_passes():
+    assert finals(grpo, 2).min() > 0.87  # .936-.944; .905-.948 over eight seeds
 
 
 def test_reinforce_without_a_baseline_is_not_worse_while_rewards_are_0_and_1():
-    assert (np.abs(finals(reinforce, 3) - 0.947) < 0.02).all()  # .946-.954 and .937-.953
+    assert finals(reinforce, 3).min() > 0.92  # .946-.954 and .937-.953
 
 
 def test_a_reward_five_higher_ruins_reinforce_and_leaves_a_group_baseline_alone():
@@ -90,29 +92,28 @@ def test_a_reward_five_higher_ruins_reinforce_and_leaves_a_group_baseline_alone(
 
 def test_the_baselines_of_a_group_differ_by_less_than_their_seeds():
     batch_mean = finals(reinforce, 2, hooks=dict(advantage=lambda R, hp, batch: R - R.mean()))
-    for rates in (batch_mean, finals(dr_grpo, 2, hyper=dict(inner_epochs=1)), finals(rloo, 2)):
-        assert abs(rates.mean() - 0.905) < 0.02  # .906 .902 .905 and .916 .912 .899
+    means = [rates.mean() for rates in (batch_mean, finals(dr_grpo, 2, hyper=dict(inner_epochs=1)), finals(rloo, 2))]
+    # three standard errors of a difference of means of two, with .018 between seeds; .906 .902 .905 and .916 .912 .899
+    assert max(means) - min(means) < 3 * 0.018
 
 
 @pytest.mark.parametrize(
     "learning_rate, low, high",
-    [(0.003, 0.75, 0.83), (0.01, 0.85, 0.91), (0.05, 0.78, 0.93), (0.1, 0.0, 0.30), (0.3, 0.0, 0.01)],
+    [(0.003, 0.0, 0.83), (0.01, 0.85, 1.0), (0.05, 0.7, 1.0), (0.1, 0.0, 0.45), (0.3, 0.0, 0.01)],
 )
 def test_the_learning_rate_has_a_best_value_and_a_cliff(learning_rate, low, high):
-    assert (
-        low <= finals(grpo, 2, learning_rate=learning_rate, **PLAIN).mean() <= high
-    )  # .77 .87 .82 .13 .00 and .80 .88 .89 .17 .00
+    # .77 .87 .82 .13 .00 and .80 .88 .89 .17 .00
+    assert low <= finals(grpo, 2, learning_rate=learning_rate, **PLAIN).mean() <= high
 
 
 def test_at_128_completions_a_step_more_prompts_beat_larger_groups():
     rates = [finals(grpo, 2, groups=128 // K, K=K, **PLAIN).mean() for K in (4, 16, 64)]
-    assert rates == sorted(rates, reverse=True)
-    assert np.allclose(rates, [0.925, 0.855, 0.59], rtol=0, atol=0.06)  # .92 .86 .56 and .93 .85 .62
+    assert rates == sorted(rates, reverse=True) and rates[2] < 0.75  # .92 .86 .56 and .93 .85 .62
 
 
 def test_ppo_with_a_critic_of_its_own():
-    assert (np.abs(finals(ppo, 3, hyper=ONE_PASS) - 0.905) < 0.03).all()  # .88-.93 and .90-.92
-    assert (np.abs(finals(ppo, 2) - 0.935) < 0.04).all()  # four passes: .90-.95 and .946-.964
+    assert finals(ppo, 3, hyper=ONE_PASS).min() > 0.82  # .88-.93 and .90-.92
+    assert finals(ppo, 2).min() > 0.85  # four passes: .90-.95 and .946-.964
 
 
 def test_four_passes_with_recomputed_log_probs_undo_the_training():
@@ -127,12 +128,11 @@ def test_four_passes_with_recomputed_log_probs_undo_the_training():
 
 def test_a_trainer_at_another_temperature_than_the_sampler_clips_at_the_first_gradient():
     runs = trained(grpo, 2, temperature=1.5, trainer_temperature=1.0, **PLAIN)
-    assert all(0.14 < run[0].clip_fraction < 0.23 for run in runs)  # .15-.19 and .18-.21
-    assert all(run[-1].exact["pass_rate"].mean() < 0.18 for run in runs)  # .09-.14 and .07-.11
+    assert min(run[0].clip_fraction for run in runs) > 0.1  # .15-.19 and .18-.21
+    assert max(run[-1].exact["pass_rate"].mean() for run in runs) < 0.2  # .09-.14 and .07-.11
     same = trained(grpo, 2, temperature=1.5, **PLAIN)
-    assert all(
-        run[0].clip_fraction == 0 and abs(run[-1].exact["pass_rate"].mean() - 0.93) < 0.02 for run in same
-    )  # .92-.94 and .93
+    assert all(run[0].clip_fraction == 0 for run in same)
+    assert min(run[-1].exact["pass_rate"].mean() for run in same) > 0.88  # .92-.94 and .93
 
 
 def test_a_length_bias_is_farmed_without_an_anchor_and_not_with_one():
@@ -148,26 +148,26 @@ def test_a_length_bias_is_farmed_without_an_anchor_and_not_with_one():
     np.testing.assert_allclose(
         judged(0.0), [0.0, 1.2, 8.0], rtol=0, atol=0.01
     )  # the judge pays 8 x .15, and nothing is answered
-    assert judged(0.2)[0] < 0.16 and abs(judged(0.5)[0] - 0.52) < 0.05  # .08 .52 and .06 .52; the start is .33
+    assert judged(0.2)[0] < 0.2 and judged(0.5)[0] > 0.43  # .08 .52 and .06 .52; the start is .33
 
 
 def test_the_older_the_weights_that_sample_the_lower_the_pass_rate():
     uncorrected = dict(hyper=ONE_PASS, hooks=dict(weights=token_mean, surrogate=without_ratio))
     rates = [finals(grpo, 2, sync=dict(lag=lag), **uncorrected).mean() for lag in (0, 2, 4, 8)]
-    assert rates == sorted(rates, reverse=True)
-    assert np.allclose(rates, [0.92, 0.77, 0.42, 0.18], rtol=0, atol=0.1)  # .93 .79 .40 .22 and .94 .76 .43 .14
-    assert finals(grpo, 1, sync=dict(lag=8), **PLAIN).min() > 0.8  # with the clipped ratio: .83 and .88
+    assert rates == sorted(rates, reverse=True)  # .93 .79 .40 .22 and .94 .76 .43 .14
+    assert rates[0] > 0.85 and rates[3] < 0.33  # the start is .33
+    assert finals(grpo, 1, sync=dict(lag=8), **PLAIN).min() > 0.7  # with the clipped ratio: .83 and .88
 
 
 def test_weights_that_never_arrive_leave_half_of_the_gain_undone():
-    assert (np.abs(finals(grpo, 2, sync=dict(every=10**6), **PLAIN) - 0.57) < 0.08).all()  # .51-.58 and .59-.62
+    assert finals(grpo, 2, sync=dict(every=10**6), **PLAIN).max() < 0.72  # .51-.58 and .59-.62
 
 
 def test_it_learns_the_prompts_it_trains_on_and_nothing_about_the_others():
     order = np.random.default_rng(0).permutation(100)
     [[*_, last]] = trained(grpo, 1, task=tasks.Add(order[:80]), **PLAIN)
     train, held_out = last.exact["pass_rate"][order[:80]].mean(), last.exact["pass_rate"][order[80:]].mean()
-    assert abs(train - 0.935) < 0.02 and 0.2 < held_out < 0.42  # .94 and .22-.36, .93 and .29-.38
+    assert train > 0.88 and held_out < 0.55  # .94 and .22-.36, .93 and .29-.38
 
 
 def test_a_task_without_an_exact_pass_rate_has_frames_without_one():
