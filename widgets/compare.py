@@ -8,9 +8,8 @@ import numpy as np
 
 from sim.algorithms import FILES, dapo
 from sim.algorithms.recipes import RECIPES, Recipe
+from sim.estimators import equal_cost
 from sim.experiments.runs import modsum_run
-from sim.framework.controller import Controller
-from sim.framework.trainer import Trainer
 from sim.worlds import modsum
 from widgets.frame.contract import Break, Readout, choice, ladder, slider
 from widgets.frame.marks import each_run, label, line, panel, threshold
@@ -185,20 +184,14 @@ def readouts(k, r):
         Readout("Pass rate of the first", first, "", modsum.exact),
         Readout("Pass rate of the second", second, "", modsum.exact),
         Readout("Largest gap at any update", gap, "", modsum.exact),
-        Readout("Second ahead, as many completions", ahead(r), "", Controller.collect),
-        Readout("Largest KL of one update", farthest, "nats", Trainer.step, "violated" if farthest > NATS else ""),
+        Readout("Second ahead, as many completions", ahead(r), "", equal_cost.lead),
+        Readout("Largest KL of one update", farthest, "nats", modsum.exact_kl, "violated" if farthest > NATS else ""),
     ]
 
 
 def ahead(r):
-    """The second's pass rate less the first's where both have drawn as many completions as the one that drew fewer,
-    mean of the seeds.
-    """
-    gaps = []
-    for first, second, rate, other in zip(r[0].completions, r[1].completions, r[0].pass_rate, r[1].pass_rate):
-        both = min(first[-1], second[-1])
-        gaps.append(np.interp(both, second, other) - np.interp(both, first, rate))
-    return np.mean(gaps)
+    first, second = r
+    return equal_cost.lead(first.completions, first.pass_rate, second.completions, second.pass_rate)
 
 
 def watched(k, r):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sim.algorithms import dapo, grpo
-from sim.estimators import clip_entropy, group_baselines
+from sim.estimators import clip_entropy, equal_cost, group_baselines
 from sim.framework.algorithm import Algorithm
 from sim.framework.controller import Controller
 from sim.worlds import modsum
@@ -257,7 +257,7 @@ def readouts(k, r):
             "",
             modsum.exact,
         ),
-        Readout("DAPO less GRPO, as many completions", ahead(r), "", Controller.collect),
+        Readout("DAPO less GRPO, as many completions", ahead(r), "", equal_cost.lead),
         Readout(
             f"Completions an update, last {WINDOW}",
             drawn_lately(r),
@@ -265,7 +265,7 @@ def readouts(k, r):
             Controller.collect,
             "violated" if spent(r) else "",
         ),
-        Readout("Dead groups in the batch", 100 * dead_share(r), "%", Controller.collect),
+        Readout("Dead groups in the batch", 100 * dead_share(r), "%", Controller.iterate),
     ]
 
 
@@ -274,14 +274,7 @@ def last_rate(run):
 
 
 def ahead(r):
-    """DAPO's pass rate less GRPO's where both have drawn as many completions as the one that drew fewer, mean of the
-    seeds.
-    """
-    gaps = []
-    for dx, dy, gx, gy in zip(r.dapo.completions, r.dapo.mean_rate, r.grpo.completions, r.grpo.mean_rate):
-        both = min(dx[-1], gx[-1])
-        gaps.append(np.interp(both, dx, dy) - np.interp(both, gx, gy))
-    return np.mean(gaps)
+    return equal_cost.lead(r.grpo.completions, r.grpo.mean_rate, r.dapo.completions, r.dapo.mean_rate)
 
 
 def drawn_lately(r):

@@ -299,7 +299,7 @@ def tree(k, r):
 
 def readouts(k, r):
     tau = step.step_time(r.roles, k.topology)
-    beside = max(r.roles.verify, r.roles.sync)
+    beside = max(step.seconds(r.roles, role, k.topology) for role in ("verify", "sync"))
     return [
         Readout("Step", tau, "s", step.step_time),
         Readout(
@@ -308,7 +308,7 @@ def readouts(k, r):
             "×",
             step.speedup,
         ),
-        Readout("Verify or sync, the longer", beside, "s", step.timeline, "violated" if breaks(k, r) else ""),
+        Readout("Verify or sync, the longer", beside, "s", step.seconds, "violated" if breaks(k, r) else ""),
         Readout("Fix first", r.remedy, "", step.where_is_my_time),
         Readout(
             "Useful completions",

@@ -9,6 +9,7 @@ import numpy as np
 
 from sim.estimators import importance, precision
 from sim.experiments import stale
+from sim.framework.algorithm import Algorithm
 from sim.framework.controller import LOG_RATIO_EDGES
 from sim.framework.rollout import RolloutEngine
 from sim.framework.weight_sync import transfer_seconds
@@ -200,7 +201,7 @@ def readouts(k, r):
             "Clipped tokens, mean of the updates",
             100 * column(r, lambda d: d.frame.clip_fraction).mean(),
             "%",
-            importance.weighted_and_clipped,
+            Algorithm.compute_loss,
         ),
         Readout(
             "One delivery of that model, at least",

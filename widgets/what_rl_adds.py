@@ -256,9 +256,7 @@ def readouts(k, r):
             "",
             bandit.policy_gradient,
         ),
-        Readout(
-            "Mean above 0.9 from update", float(reached[0]) if len(reached) else "never", "", bandit.sampled_gradient
-        ),
+        Readout("Mean above 0.9 from update", float(reached[0]) if len(reached) else "never", "", bandit.path),
     ]
 
 

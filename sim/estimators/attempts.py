@@ -24,13 +24,3 @@ def plug_in_pass_at_k(n, c, k):
 def informative(p, K):
     """Chance that K completions are neither all right nor all wrong: 1 - p^K - (1 - p)^K."""
     return 1 - p**K - (1 - p) ** K
-
-
-def standard_error(p, n):
-    """Of a pass rate counted on n independent completions."""
-    return np.sqrt(p * (1 - p) / n)
-
-
-def perplexity(logp):
-    """exp of minus the mean log-prob of a completion's tokens: the number of equally likely tokens it chose among."""
-    return np.exp(-np.mean(logp))

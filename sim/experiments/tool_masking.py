@@ -109,7 +109,7 @@ def looked_at(batch, own, valid, logp, cache, run, diluted):
         called.mean(),
         from_tool / (from_tool + from_own),
         -logp[tool > 0].mean() if called.any() else np.nan,
-        dilution(own, valid) if diluted else 1.0,
+        dilution(own, valid if diluted else own),
         np.exp(logp - batch.old_logp)[in_loss].mean(),
         batch.tokens[row],
         own[row],

@@ -137,18 +137,6 @@ def exact(theta):
     )
 
 
-def exact_grad(theta):
-    """d pass_rate[prompt] / d theta[prompt], (4, 7, 4): sum over positions of visits * pi * (Q - V)."""
-    pi = np.exp(log_softmax(theta))
-    by_position, value = visits(pi), np.zeros((len(TARGETS), MODULUS))  # V after the last position is 0: cut off
-    grad, Q = np.zeros_like(theta), np.empty_like(theta)
-    for t in reversed(range(T)):
-        Q[:, :, :EOS], Q[:, :, EOS] = value[:, NEXT_SUM], HIT
-        value = (pi * Q).sum(axis=-1)
-        grad += by_position[t, :, :, None] * pi * (Q - value[..., None])
-    return grad
-
-
 def exact_kl(p, q):
     """KL(pi_p || pi_q) of whole completions, nats, (4,): the KL of each row, weighted by how often p visits it."""
     logp, logq = log_softmax(p), log_softmax(q)

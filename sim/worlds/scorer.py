@@ -13,7 +13,7 @@ milliseconds for 10 MB.
 import re
 from dataclasses import dataclass
 
-SPEC_VERSIONS = ("1.0.0", "1.1.0")  # 1.1.0 takes any number of spaces after the colon, all else is equal
+SPEC = "1.0.0"  # the version of these rules, which a run writes beside its rewards
 MAX_CHARS = 10_000  # ten times the longest legal line: time is part of the contract
 MAX_DIGITS = 1_000
 BLANKS = " \t\r\n"  # spelled out: str.strip() alone also removes some twenty Unicode blanks
@@ -24,25 +24,37 @@ PRINTABLE = re.compile("[ -~]*")
 
 
 def score(example, completion):
-    """{"reward": 1.0 or 0.0, "details": why} of one completion, by version 1.0.0 of the rules.
+    """{"reward": 1.0 or 0.0, "details": why} of one completion, and by which version of the rules.
 
     `example` is a dict with "expected_answer", a canonical integer as text; `completion` is the text after any thinking
     was taken out.
     """
-    return _scored(example, completion, "1.0.0", one_space)
-
-
-def score_with_any_spaces(example, completion):
-    """The same by version 1.1.0, which differs in the one check of the spaces after the colon."""
-    return _scored(example, completion, "1.1.0", some_spaces)
-
-
-def get_scorer(version):
-    """The function (example, completion) of one version; a KeyError names the known ones."""
-    scorers = dict(zip(SPEC_VERSIONS, (score, score_with_any_spaces)))
-    if version not in SPEC_VERSIONS:
-        raise KeyError(f"unknown scorer version {version!r}; known: {', '.join(SPEC_VERSIONS)}")
-    return scorers[version]
+    line = _taken_apart(example, completion)
+    checks, failed, parsed = [], "ok", None
+    for name, reason, passes in CHECKS:
+        passed = passes(line)
+        checks.append([name, passed])
+        if not passed:
+            failed = "extra_text" if name == "integer" and INTEGER.match(line.core) else reason
+            break
+        if name == "integer":
+            parsed = line.core
+    offending = []
+    if failed == "forbidden_char":
+        offending = [{"at": at, "code": f"U+{ord(c):04X}"} for at, c in enumerate(line.trimmed) if not " " <= c <= "~"]
+    return {
+        "reward": 1.0 if failed == "ok" else 0.0,
+        "details": {
+            "spec": SPEC,
+            "reason": failed,
+            "parsed": parsed,
+            "expected": line.expected,
+            "n_chars": None if line.text is None else len(line.text),
+            "normalized": ascii(line.trimmed[:80]),  # ascii: a lone surrogate cannot be written to a file
+            "offending": offending[:5],  # places in the trimmed text
+            "checks": checks,
+        },
+    }
 
 
 def outcome(reason, finished):
@@ -64,14 +76,6 @@ class Line:
     core: str  # what stands where the integer should
 
 
-def one_space(line):
-    return line.trimmed == "Final: " + line.core
-
-
-def some_spaces(line):
-    return line.trimmed.startswith("Final: ")
-
-
 CHECKS = (  # (name, reason when it fails, does it pass); each may rely on those above it
     ("example", "bad_example", lambda line: line.expected is not None),
     ("text", "not_text", lambda line: line.text is not None),
@@ -81,39 +85,10 @@ CHECKS = (  # (name, reason when it fails, does it pass); each may rely on those
     ("printable_ascii", "forbidden_char", lambda line: PRINTABLE.fullmatch(line.trimmed) is not None),
     ("prefix", "no_prefix", lambda line: line.trimmed.startswith("Final:")),
     ("integer", "bad_int", lambda line: INTEGER.fullmatch(line.core) is not None),
-    ("spacing", "bad_spacing", None),  # the version's own
+    ("spacing", "bad_spacing", lambda line: line.trimmed == "Final: " + line.core),
     ("canonical", "non_canonical_int", lambda line: CANONICAL.fullmatch(line.core) is not None),
     ("value", "wrong_value", lambda line: line.core == line.expected),
 )
-
-
-def _scored(example, completion, spec, spacing):
-    line = _taken_apart(example, completion)
-    checks, failed, parsed = [], "ok", None
-    for name, reason, passes in CHECKS:
-        passed = (passes or spacing)(line)
-        checks.append([name, passed])
-        if not passed:
-            failed = "extra_text" if name == "integer" and INTEGER.match(line.core) else reason
-            break
-        if name == "integer":
-            parsed = line.core
-    offending = []
-    if failed == "forbidden_char":
-        offending = [{"at": at, "code": f"U+{ord(c):04X}"} for at, c in enumerate(line.trimmed) if not " " <= c <= "~"]
-    return {
-        "reward": 1.0 if failed == "ok" else 0.0,
-        "details": {
-            "spec": spec,
-            "reason": failed,
-            "parsed": parsed,
-            "expected": line.expected,
-            "n_chars": None if line.text is None else len(line.text),
-            "normalized": ascii(line.trimmed[:80]),  # ascii: a lone surrogate cannot be written to a file
-            "offending": offending[:5],  # places in the trimmed text
-            "checks": checks,
-        },
-    }
 
 
 def _taken_apart(example, completion):

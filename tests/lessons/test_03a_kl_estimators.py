@@ -163,6 +163,8 @@ def test_the_two_optima_at_a_fifth():
 
 def test_where_a_capped_k3_lets_go():
     LESSON.says("13.6", np.exp(brentq(lambda x: np.exp(x) - 1 - x - kl.K3_CLAMP, 1, 5)))
+    for factor, pulled in ((13.5, True), (13.7, False)):
+        assert (kl.clamped_k3(-np.log(factor), 0.0)[1] != 0) == pulled
 
 
 def test_the_sign_of_k2s_bias():

@@ -4,6 +4,7 @@ one.
 
 import json
 import re
+import sys
 from collections import deque
 from contextlib import nullcontext
 from dataclasses import asdict, fields, replace
@@ -15,7 +16,8 @@ from unittest.mock import patch
 from tools.pages import frames
 from widgets.frame import host
 
-NAMES = sorted(file.stem for file in (Path(__file__).parents[2] / "widgets").glob("[!_]*.py"))
+ROOT = Path(__file__).parents[2]
+NAMES = sorted(file.stem for file in (ROOT / "widgets").glob("[!_]*.py"))
 
 
 @cache
@@ -24,10 +26,39 @@ def last_frame(name):
     return frames.settled(name)
 
 
-@cache
 def every_frame(name):
     """All frames of the default setting, computed here and now."""
-    return [json.loads(frame) for frame in host.stream(name)]
+    return traced(name)[0]
+
+
+def called(name):
+    """Where each function of sim/ begins that was called for them: {"sim/estimators/kl.py#L41", …}."""
+    return traced(name)[1]
+
+
+@cache
+def traced(name):
+    forget_what_was_computed()
+    seen = set()
+    sys.setprofile(lambda frame, event, _: event == "call" and seen.add(frame.f_code))
+    try:
+        frames = [json.loads(frame) for frame in host.stream(name)]
+    finally:
+        sys.setprofile(None)
+    files = {code: Path(code.co_filename) for code in seen}
+    return frames, {
+        f"{file.relative_to(ROOT).as_posix()}#L{code.co_firstlineno}"
+        for code, file in files.items()
+        if file.is_relative_to(ROOT / "sim")
+    }
+
+
+def forget_what_was_computed():
+    """The caches of sim/ and widgets/, so that what they hold is called for again."""
+    for module in [module for name, module in sys.modules.items() if name.startswith(("sim.", "widgets."))]:
+        for thing in list(vars(module).values()):
+            if hasattr(thing, "cache_clear"):
+                thing.cache_clear()
 
 
 @cache

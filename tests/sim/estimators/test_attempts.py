@@ -49,16 +49,6 @@ def test_groups_with_something_to_compare(p, K, expected):
     assert attempts.informative(p, K) == pytest.approx(expected, abs=1e-10)  # closed form
 
 
-def test_the_error_of_a_counted_pass_rate():
-    assert attempts.standard_error(0.33, 800) == pytest.approx(0.0166245301, abs=1e-9)  # sqrt(.2211/800)
-
-
-def test_perplexity_of_four_tokens():
-    logp = np.log([0.9, 0.5, 0.8, 0.99])
-    assert logp.sum() == pytest.approx(-1.0317015834, abs=1e-10)
-    assert attempts.perplexity(logp) == pytest.approx(1.2942422592, abs=1e-10)  # (.9 * .5 * .8 * .99)^(-1/4)
-
-
 @pytest.mark.parametrize("tau, first", [(1.0, -0.4401896986), (0.5, -0.145077939), (2.0, -0.7873386717)])
 def test_temperature_divides_the_differences_of_the_logits(tau, first):
     logp = log_softmax(LOGITS / tau)[0]

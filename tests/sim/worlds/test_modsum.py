@@ -77,29 +77,19 @@ def test_sampled_completions_agree_with_the_exact_numbers(samples, start):
         )
 
 
-def test_the_gradient_of_the_pass_rate_equals_central_differences(start):
-    rng = np.random.default_rng(1)
-    theta, h = start + rng.normal(size=start.shape), 1e-5
-    grad = modsum.exact_grad(theta)
-    for _ in range(20):
-        where = tuple(rng.integers(theta.shape))
-        nudge = np.zeros_like(theta)
-        nudge[where] = h
-        difference = (modsum.exact(theta + nudge)["pass_rate"] - modsum.exact(theta - nudge)["pass_rate"]).sum() / (
-            2 * h
-        )
-        assert grad[where] == pytest.approx(difference, abs=1e-8)
-
-
-def test_three_and_a_hundred_exact_ascent_steps(start):
-    theta = start
-    for step in range(1, 101):
-        theta = theta + 2 * modsum.exact_grad(theta) / 4
-        if step == 3:  # independent implementation of the same ascent
-            np.testing.assert_allclose(
-                modsum.exact(theta)["pass_rate"], (0.6058944957, 0.2865850592, 0.0918874792, 0.0222790949), atol=1e-9
-            )
-    assert modsum.exact(theta)["pass_rate"].mean() == pytest.approx(0.9371354479, abs=1e-7)
+def test_three_exact_ascent_steps(start):
+    theta, h = start, 1e-5
+    for _ in range(3):
+        grad = np.zeros_like(theta)
+        for where in np.ndindex(theta.shape):  # central differences
+            nudge = np.zeros_like(theta)
+            nudge[where] = h
+            up, down = (modsum.exact(theta + sign * nudge)["pass_rate"].sum() for sign in (1, -1))
+            grad[where] = (up - down) / (2 * h)
+        theta = theta + 2 * grad / 4
+    np.testing.assert_allclose(  # independent implementation of the same ascent
+        modsum.exact(theta)["pass_rate"], (0.6058944957, 0.2865850592, 0.0918874792, 0.0222790949), atol=1e-9
+    )
 
 
 def test_the_exact_kl_between_the_two_starts(start):

@@ -1,7 +1,6 @@
 """The verifier against its golden suites, and against everything that is not a legal line."""
 
 import copy
-import inspect
 import json
 import math
 import pathlib
@@ -55,24 +54,13 @@ def test_golden(name, example, completion, reward, reason):
     assert (scored["reward"], scored["details"]["reason"]) == (reward, reason)
 
 
-def test_the_later_version_differs_in_the_spacing_after_the_colon_and_nowhere_else():
-    differing = [
-        name
-        for name, example, completion, *_ in GOLDEN
-        if scorer.score(example, completion)["reward"] != scorer.score_with_any_spaces(example, completion)["reward"]
-    ]
-    assert differing == ["gw_double_space"]
-    assert scorer.score_with_any_spaces({"expected_answer": "7"}, "Final:7")["details"]["reason"] == "bad_spacing"
-    assert scorer.score_with_any_spaces({"expected_answer": "7"}, "Final:")["details"]["reason"] == "bad_int"
+def test_one_space_follows_the_colon():
+    for text, reason in (("Final:7", "bad_spacing"), ("Final:  7", "bad_spacing"), ("Final:", "bad_int")):
+        assert scorer.score({"expected_answer": "7"}, text)["details"]["reason"] == reason
 
 
-def test_a_version_is_a_function_of_exactly_an_example_and_a_completion():
-    for version in scorer.SPEC_VERSIONS:
-        of_version = scorer.get_scorer(version)
-        assert list(inspect.signature(of_version).parameters) == ["example", "completion"]
-        assert of_version({"expected_answer": "7"}, "Final: 7")["details"]["spec"] == version
-    with pytest.raises(KeyError, match=r"1\.0\.0, 1\.1\.0"):
-        scorer.get_scorer("2.0.0")
+def test_a_score_names_the_version_of_its_rules():
+    assert scorer.score({"expected_answer": "7"}, "Final: 7")["details"]["spec"] == scorer.SPEC == "1.0.0"
 
 
 def test_the_order_of_the_checks_decides_the_reason():

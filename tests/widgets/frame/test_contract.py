@@ -10,7 +10,7 @@ from pathlib import Path
 import plotly.graph_objects as go
 import pytest
 
-from tests.widgets.catalogue import NAMES, early_frame, ends, every_frame, frame_of, last_frame, settings
+from tests.widgets.catalogue import NAMES, called, early_frame, ends, every_frame, frame_of, last_frame, settings
 from widgets.frame import host
 
 ROOT = Path(__file__).parents[3]
@@ -164,6 +164,13 @@ def test_readouts_are_three_to_five_with_a_source_that_is_a_definition(name):
         )
         begun = {min([n.lineno, *(d.lineno for d in n.decorator_list)]) for n in definitions}
         must(int(line) in begun, name, f"the `source` of {r['label']!r} is a function that a `def` or `class` made")
+
+
+@every_widget
+def test_a_readout_s_source_was_called_for_it(name):
+    for r in every_frame(name)[-1]["readouts"]:
+        told = f"the `source` of {r['label']!r}, {r['source']}, was not called while the default frame was made"
+        must(r["source"] in called(name), name, f"{told}: it names the function that computed the value")
 
 
 @every_widget
