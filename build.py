@@ -2,7 +2,8 @@
 
     python build.py serve   build the pages, show them at http://127.0.0.1:8000/, and build again when a source changes
     python build.py build   build the pages into _site/, ready to be put on any static host;
-                            --zip also packs them into rl-post-training.zip, to be handed on and read without a network
+                            --zip also packs them into rl-post-training.zip, to be handed on and read without a network;
+                            --with zensical makes them with Zensical in place of MkDocs
     python build.py test    run the linter and every test, the browser's included; further words go to pytest
                             (tests/sim -k kl); --browsers all also looks at the book in Firefox and WebKitGTK
     python build.py new     lesson 09a-entropy-bonus: the files of a lesson, to be filled in, and its line in the
@@ -21,6 +22,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent
 NEEDED = (3, 11)
+BUILDS = ("", "--zip", "--with zensical", "--with zensical --zip", "--zip --with zensical")
 # of node_modules/: what the browser tests run, and the pages never see
 CHECKERS = ["axe-core/axe.min.js", "html-validate/bin/html-validate.mjs"]
 
@@ -75,8 +77,8 @@ def build(*options):
     from tools import book
     from tools.runtime import offline
 
-    book.build(ROOT / "_site")
-    if options:
+    book.build(ROOT / "_site", generator="zensical" if "--with" in options else "mkdocs")
+    if "--zip" in options:
         offline.archive(ROOT / "_site", ROOT / "rl-post-training.zip")
 
 
@@ -93,7 +95,7 @@ def test(*arguments):
     arguments = arguments[2 * others :]
     if "--browsers" in arguments:
         raise Stop("It is --browsers all, before the words for pytest; without it the tests use Chromium alone.")
-    python = environment.install("requirements.txt", "requirements-test.txt")
+    python = environment.install("requirements.txt", "requirements-test.txt", "requirements-zensical.txt")
     lint = subprocess.run([python, "-m", "ruff", "check", "--quiet", "."], cwd=ROOT).returncode
     if lint:
         say("ruff check has found the above; the tests run all the same")
@@ -141,7 +143,7 @@ def main(verb="", *words):
             f"{sys.version_info[0]}.{sys.version_info[1]} ({sys.executable})."
         )
     verbs = {"serve": serve, "build": build, "test": test, "new": new}
-    if verb not in verbs or (words and verb not in ("test", "new") and [verb, *words] != ["build", "--zip"]):
+    if verb not in verbs or (verb == "serve" and words) or (verb == "build" and " ".join(words) not in BUILDS):
         print(__doc__.strip())
         return 0 if verb in ("", "help", "-h", "--help") else 2
     from tools.runtime.say import Stop

@@ -24,22 +24,37 @@ SOURCES = [
     "mkdocs.yml",
     "build.py",
     "requirements.txt",
+    "requirements-zensical.txt",
     "package-lock.json",
 ]
+GENERATORS = {  # name: what is installed for it, how it is started; both read mkdocs.yml
+    "mkdocs": (["requirements.txt"], ["mkdocs", "build", "--strict"]),  # --quiet would make --strict deaf to warnings
+    "zensical": (
+        ["requirements.txt", "requirements-zensical.txt"],
+        [
+            "zensical",
+            "build",
+            "--strict",
+            "--clean",
+        ],  # what it keeps from the last build it keeps by the Markdown alone
+    ),
+}
 STAMP = ".built-from"
+UNSAID = ("INFO ", "Build started", "Build finished", "No issues found")
 A_LESSON = re.compile(r"lessons/(\S+, line \d+: the fence|data/).+")  # as tools/pages/fences.py and texts.py say it
 FAILED = "The pages were not built: the messages above say where. The pages built before are as they were."
 
 
-def build(out, address=None):
+def build(out, address=None, generator="mkdocs"):
     """The pages at `out`, to be served under `address` (as mkdocs.yml says if None); nothing happens if they are there
     already.
     """
-    made_from = stamp(address)
+    made_from = stamp(address, generator)
+    lists, command = GENERATORS[generator]
     with contextlib.suppress(OSError):
         if (out / STAMP).read_text() == made_from:
             return
-    python, node = environment.install("requirements.txt"), environment.with_node()
+    python, node = environment.install(*lists), environment.with_node()
     started = time.monotonic()
     vendor.fill(node, lambda: environment.install("requirements-fetch.txt"))
     with workplace() as place:
@@ -47,13 +62,12 @@ def build(out, address=None):
         say(f"Building the pages; lessons: {len(list((ROOT / 'lessons').glob('[0-9]*.md')))}")
         variables = {
             **node,
+            "SITE_DIR": str(new),
             "NO_MKDOCS_2_WARNING": "1",
             "PYTHONUTF8": "1",
             **({"SITE_URL": address} if address else {}),
         }
-        step(
-            [python, "-m", "mkdocs", "build", "--strict", "--site-dir", new], variables
-        )  # --quiet would make --strict deaf to warnings
+        step([python, "-m", *command], variables)
         step([python, "-m", "tools.pages.finish", new], variables)
         offline.seal(new)
         if nowhere := list(links.broken(new)):
@@ -86,7 +100,7 @@ def step(command, variables):
         if line.startswith("  - "):
             return listing
         listing = line.startswith("WARNING")
-        return line.strip() and not line.startswith("INFO ")
+        return line.strip() and not line.startswith(UNSAID)
 
     status, lines = environment.run(command, env=variables, shown=shown)
     if status:
@@ -112,9 +126,11 @@ def workplace():
         shutil.rmtree(place, ignore_errors=True)
 
 
-def stamp(address):
-    """One sum over every source file's name and content, the address, and whether a browser can make the snapshot."""
-    total = hashlib.sha256(repr((address or os.environ.get("SITE_URL"), snapshot.possible())).encode())
+def stamp(address, generator):
+    """One sum over every source file's name and content, the address, the generator, and whether a browser can make the
+    snapshot.
+    """
+    total = hashlib.sha256(repr((address or os.environ.get("SITE_URL"), generator, snapshot.possible())).encode())
     for path in sources():
         total.update(f"{path.relative_to(ROOT)}\0".encode() + hashlib.sha256(path.read_bytes()).digest())
     return total.hexdigest()

@@ -191,6 +191,13 @@ def test_no_lock_file_names_a_host_to_download_from():
         assert "//" not in path.read_text(), path.name
 
 
+def test_lists_that_share_an_environment_pin_the_same_versions():
+    pinned = {}
+    for path in build.ROOT.glob("requirements*.txt"):
+        for name, version in re.findall(r"^([\w.-]+)==(\S+)(?: \\$)", path.read_text(), re.M):
+            assert pinned.setdefault(name, version) == version, f"{path.name}: {name}"
+
+
 def test_every_pinned_package_carries_its_sums():
     for path in build.ROOT.glob("requirements*.txt"):
         entries = path.read_text().replace("\\\n", "").splitlines()
@@ -212,7 +219,7 @@ def clone(tmp_path, monkeypatch):
     files.write(
         tmp_path / "mkdocs.yml",
         "site_name: B\nsite_url: !ENV [SITE_URL, 'https://example.org/']\n"
-        "docs_dir: lessons\ntheme: {name: null, custom_dir: site}\n",
+        "docs_dir: lessons\nsite_dir: !ENV [SITE_DIR, _site]\ntheme: {name: null, custom_dir: site}\n",
     )
     files.write(tmp_path / "site" / "main.html", "<link href={{ config.site_url }}>{{ page.content }}")
     files.write(tmp_path / "lessons" / "index.md", "one")
