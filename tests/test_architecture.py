@@ -1,4 +1,4 @@
-"""Arrows point one way, randomness is an argument, and every model names its source."""
+"""Arrows point one way, randomness is an argument, every model names its source, and scripts and styles are plain."""
 
 import ast
 import re
@@ -10,6 +10,9 @@ import pytest
 ROOT = Path(__file__).parents[1]
 SIM = sorted((ROOT / "sim").rglob("*.py"))
 WIDGETS = sorted((ROOT / "widgets").rglob("*.py"))
+SCRIPTS = [*(ROOT / "site").glob("*.js"), *(ROOT / "site" / "assets").glob("*.js")]
+BESIDE = [file for folder in ("tools", "tests", "bench") for file in (ROOT / folder).rglob("*.*js")]
+SHEETS = sorted((ROOT / "site" / "assets").rglob("*.css"))
 named = dict(ids=lambda file: shown(file))
 
 
@@ -93,8 +96,52 @@ def test_nothing_rests_on_what_numpy_does_otherwise_in_the_browser(file):
 
 
 def test_the_pages_scripts_hold_no_mathematics():
-    scripts = [*(ROOT / "site" / "assets").glob("*.js"), *(ROOT / "site").glob("*.js")]
-    assert not [f.name for f in scripts if "Math." in f.read_text(encoding="utf-8")]
+    assert not [f.name for f in SCRIPTS if "Math." in f.read_text(encoding="utf-8")]
+
+
+def too_long(files):
+    """Every line of more than 120 characters, and where it is."""
+    return [
+        f"{file.relative_to(ROOT)}:{number} has {len(line)} characters, and 120 are the most"
+        for file in files
+        for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1)
+        if len(line) > 120
+    ]
+
+
+def test_no_line_of_script_or_style_is_longer_than_120_characters():
+    assert not (long := too_long([*SCRIPTS, *BESIDE, *SHEETS])), "\n".join(long)
+
+
+def test_the_scripts_of_the_page_weigh_at_most_45_kB():
+    weight = sum(file.stat().st_size for file in SCRIPTS)
+    assert weight <= 45_000, f"site/*.js and site/assets/*.js weigh {weight} bytes, and 45,000 are the most"
+
+
+@pytest.mark.parametrize("file", [*SCRIPTS, *BESIDE], **named)
+def test_every_script_says_its_one_job_first(file):
+    assert file.read_text(encoding="utf-8").startswith("// "), (
+        "the first line of a script is a comment that says its job"
+    )
+
+
+def test_every_declaration_has_its_own_line():
+    for file in SHEETS:
+        plain = re.sub(
+            r"/\*.*?\*/", lambda comment: "\n" * comment[0].count("\n"), file.read_text(encoding="utf-8"), flags=re.S
+        )
+        for number, line in enumerate(plain.splitlines(), 1):
+            assert len(re.findall("[;{}]", line)) <= 1, (
+                f"{file.relative_to(ROOT)}:{number} holds more than one declaration or brace: {line.strip()}"
+            )
+
+
+def test_the_style_sheet_names_every_file_of_its_folder_once():
+    folder = ROOT / "site" / "assets" / "style"
+    imported = re.findall(r"@import url\(style/(.+)\);", (folder.parent / "style.css").read_text(encoding="utf-8"))
+    assert sorted(imported) == sorted(file.name for file in folder.iterdir()), (
+        "site/assets/style.css is the order of the cascade: every file, once"
+    )
 
 
 @pytest.mark.parametrize("file", [f for f in SIM if f.name not in ("__init__.py", "__main__.py")], **named)

@@ -1,3 +1,4 @@
+// The least a page can do with Pyodide and numpy: what the book is measured against.
 import { loadPyodide } from "../vendor/pyodide/pyodide.mjs";
 
 const ready = loadPyodide({ packages: ["numpy"] }).then((python) => python.runPython(`

@@ -1,44 +1,81 @@
 // A widget's form: what its controls say, in Python's spelling, and how they look when they have moved.
-const rungs = (input) => input.closest?.("[data-values]")?.dataset.values.split(" ");        // a ladder's slider counts its rungs
+const rungs = (input) => input.closest?.("[data-values]")?.dataset.values.split(" ");    // of a ladder's slider
 const valueOf = (input) => rungs(input)?.[input.value] ?? input.value;
-const number = (text) => (text.trim() ? +text.trim().replace("−", "-").replace(",", ".").replace(/k$/i, "e3").replace(/M$/, "e6") : NaN);
-const ends = (range) => (rungs(range) ? [rungs(range)[0], rungs(range).at(-1)] : [range.min, range.max]);
+const knobOf = (form, name) => form.querySelector(`[data-knob=${name}]`);
 
-export const knobs = (form) => Object.fromEntries([...new FormData(form).keys()].map((name) => [name, valueOf(form.elements.namedItem(name))]));
-export const moved = (form) => Object.entries(knobs(form)).filter(([name, value]) => value !== form.querySelector(`[data-knob=${name}]`).dataset.default);
-export const spoken = (form) => Object.entries(knobs(form)).map(([name, value]) => `${form.querySelector(`[data-knob=${name}] :is(label, legend)`).textContent} ${value}`).join(", ");
+export function knobs(form) {
+  const names = [...new FormData(form).keys()];
+  return Object.fromEntries(names.map((name) => [name, valueOf(form.elements.namedItem(name))]));
+}
+
+export function moved(form) {
+  return Object.entries(knobs(form)).filter(([name, value]) => value !== knobOf(form, name).dataset.default);
+}
+
+export function spoken(form) {
+  const words = (name) => knobOf(form, name).querySelector(":is(label, legend)").textContent;
+  return Object.entries(knobs(form)).map(([name, value]) => `${words(name)} ${value}`).join(", ");
+}
 
 // Sets what is on offer and returns a sentence for what is not.
 export function set(form, wanted) {
-  const refused = wanted.map(([name, value]) => {
-    const control = form.elements.namedItem(name);     // not elements[name]: the address may say __proto__, and a knob may be called length
-    if (!control?.name && !control?.length) return `${name} (no such knob)`;
-    const list = rungs(control), offered = list ?? [...(control.type === "range" ? [] : control.options ?? control)].map((option) => option.value);
-    if (offered.length ? !offered.includes(value) : !(value.trim() && +value >= +control.min && +value <= +control.max))
-      return `${name}=${value} (${offered.length ? `one of ${offered.join(", ")}` : `from ${control.min} to ${control.max}`})`;
-    control.value = list ? list.indexOf(value) : value;
-  });
-  return refused.some(Boolean) ? `Left out of the address: ${refused.filter(Boolean).join("; ")}.` : "";
+  const refused = wanted.map(([name, value]) => put(form, name, value)).filter(Boolean);
+  return refused.length ? `Left out of the address: ${refused.join("; ")}.` : "";
+}
+
+// Sets one knob and returns nothing, or returns why it does not.
+function put(form, name, value) {
+  const control = form.elements.namedItem(name);    // not elements[name]: the address may say __proto__, a knob length
+  if (!control?.name && !control?.length) return `${name} (no such knob)`;
+  const choices = choicesOf(control);
+  const { min, max } = control;
+  if (choices && !choices.includes(value)) return `${name}=${value} (one of ${choices.join(", ")})`;
+  const within = value.trim() && +value >= +min && +value <= +max;
+  if (!choices && !within) return `${name}=${value} (from ${min} to ${max})`;
+  control.value = rungs(control) ? choices.indexOf(value) : value;
+  return "";
+}
+
+// What a control offers one by one: a ladder its rungs, a menu its options, radio buttons themselves; a slider nothing.
+function choicesOf(control) {
+  if (rungs(control)) return rungs(control);
+  if (control.type === "range") return undefined;
+  return [...(control.options ?? control)].map((option) => option.value);
 }
 
 // A value typed beside a slider: the nearest on offer is taken; returns what the line below the slider should say.
 export function type(field) {
-  const range = field.closest(".knob").querySelector("[type=range]"), value = number(field.value), [low, high] = ends(range), list = rungs(range);
+  const range = field.closest(".knob").querySelector("[type=range]");
+  const steps = rungs(range);
+  const [low, high] = steps ? [steps[0], steps.at(-1)] : [range.min, range.max];
+  const value = number(field.value);
   if (Number.isNaN(value)) return `a number from ${low} to ${high}`;
-  range.value = list ? list.indexOf(list.toSorted((a, b) => (a - value) ** 2 - (b - value) ** 2)[0]) : value;
+  range.value = steps ? steps.indexOf(nearest(steps, value)) : value;
   return value < +low || value > +high ? `from ${low} to ${high}` : "";
 }
 
-// Every label after a move; `hints` is what to say below which field.
+const nearest = (steps, value) => steps.toSorted((a, b) => (a - value) ** 2 - (b - value) ** 2)[0];
+
+// What a reader may write: −3, 0,5, 16k and 2M are numbers; nothing is none.
+function number(text) {
+  const digits = text.trim().replace("−", "-").replace(",", ".").replace(/k$/i, "e3").replace(/M$/, "e6");
+  return digits ? +digits : NaN;
+}
+
+// Every label after a move; `hint` is what to say below the field `hinted`.
 export function label(form, hinted, hint = "") {
-  const now = knobs(form);
-  for (const knob of form.querySelectorAll(".knob")) {
-    const value = now[knob.dataset.knob], range = knob.querySelector("[type=range]"), field = knob.querySelector("[type=text]"), words = field === hinted ? hint : "";
+  for (const [name, value] of Object.entries(knobs(form))) {
+    const knob = knobOf(form, name);
+    const range = knob.querySelector("[type=range]");
     knob.classList.toggle("moved", value !== knob.dataset.default);
     if (!range) continue;
+    const field = knob.querySelector("[type=text]");
+    const words = field === hinted ? hint : "";
+    const line = knob.querySelector(".hint");
+    line.textContent = words;
+    line.hidden = !words;
     field.value = value;
-    field.toggleAttribute("aria-invalid", !!words);
-    Object.assign(knob.querySelector(".hint"), { textContent: words, hidden: !words });
+    field.toggleAttribute("aria-invalid", Boolean(words));
     range.style.setProperty("--p", `${(100 * (range.value - range.min)) / (range.max - range.min)}%`);
     range.ariaValueText = `${value} ${field.nextSibling.textContent}`.trim();
   }

@@ -1,4 +1,5 @@
-// A module's page has no switch of its own: it wears the light that the reader chose beside the lessons, or else the system's.
+// A module's page has no switch of its own: it wears the light the reader chose beside the lessons, or the system's.
 const home = new URL(".", document.querySelector(".codehead a").href).pathname;
 const chosen = JSON.parse(localStorage.getItem(`${home}.__palette`))?.color.scheme;
-document.body.dataset.mdColorScheme = chosen ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "slate" : "default");
+const system = matchMedia("(prefers-color-scheme: dark)").matches ? "slate" : "default";
+document.body.dataset.mdColorScheme = chosen ?? system;

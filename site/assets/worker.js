@@ -3,12 +3,13 @@ import { loadPyodide } from "../vendor/pyodide/pyodide.mjs";
 import { restored } from "./snapshot.js";
 
 let latest = 0;
-const host = restored(loadPyodide).then((python) => [python, "snapshot"], plainly).then(([python, how]) => {
+
+async function started() {
+  const [python, how] = await restored(loadPyodide).then((python) => [python, "snapshot"], plainly);
   const widgets = python.pyimport("widgets.frame.host");
   postMessage({ ready: true, how });
   return widgets;
-});
-host.catch((error) => postMessage({ failed: error.message }));
+}
 
 // Without a snapshot, or in an engine that it does not fit: three times as slow, and otherwise the same.
 async function plainly(error) {
@@ -20,19 +21,26 @@ async function plainly(error) {
   return [python, "plain"];
 }
 
+const host = started();
+host.catch((error) => postMessage({ failed: error.message }));
+
 onmessage = async ({ data }) => {
   if (data.table) return postMessage({ table: (await host).table(data.name, data.table) });
   latest = data.run;
   if (data.name) play(data);
 };
 
+const breath = () => new Promise((resume) => setTimeout(resume));          // newer positions get in here
+
 async function play({ run, name, knobs }) {
-  const frames = (await host).stream(name, knobs), breath = () => new Promise((resume) => setTimeout(resume));     // newer positions get in here
+  const frames = (await host).stream(name, knobs);
   try {
-    while (await breath(), run === latest) {
+    await breath();
+    while (run === latest) {
       const { value: frame, done } = frames.next();
       postMessage(done ? { run, done } : { run, frame });
       if (done) return;
+      await breath();
     }
   } catch (error) {
     postMessage({ run, error: error.message });

@@ -42,11 +42,11 @@ def test_every_box_and_arrow_leads_to_its_panel(drawing):
 
 
 def test_the_style_sheet_follows_every_part_of_the_map():
-    style = (LESSONS.parent / "site" / "assets" / "style.css").read_text()
+    style = (LESSONS.parent / "site" / "assets" / "style" / "map.css").read_text(encoding="utf-8")
     for name in maps.ORDER:
         assert (
             f".pipeline:has(#see-{name}:checked) a.{name}" in style
-            and f".pipeline:has(a.{name}:is(:hover,:focus-visible)) #map-{name}" in style
+            and f".pipeline:has(a.{name}:is(:hover, :focus-visible)) #map-{name}" in style
         )
     assert all(f".pipeline:has(#cut-{name}:checked) a.{name}" in style for name in maps.FLOWS)
 

@@ -1,4 +1,4 @@
-"""The content security policy: which inline scripts it allows, and that nothing else changes."""
+"""The style sheets as one; the content security policy: which inline scripts it allows, and nothing else changes."""
 
 import base64
 import hashlib
@@ -28,3 +28,14 @@ def test_data_is_no_script_and_a_page_without_a_policy_stays_as_it_is(tmp_path):
     page.write_text('<script type="application/json">{}</script>')
     finish.allow_inline_scripts([page])
     assert page.read_text() == '<script type="application/json">{}</script>'
+
+
+def test_the_style_sheets_become_one_in_their_order_with_addresses_seen_from_its_place(tmp_path):
+    sheet, part = tmp_path / "assets" / "style.css", tmp_path / "assets" / "style"
+    part.mkdir(parents=True)
+    sheet.write_text("/* all */\n@import url(style/b.css);\n@import url(style/a.css);\n")
+    (part / "a.css").write_text("a {}")
+    (part / "b.css").write_text("b { src: url(../../vendor/b.woff2) }")
+    finish.join_styles(sheet)
+    assert sheet.read_text() == "/* all */\nb { src: url(../vendor/b.woff2) }\na {}\n"
+    assert not part.exists()

@@ -3,9 +3,11 @@ import fs from "node:fs";
 import { loadPyodide } from "../../site/vendor/pyodide/pyodide.mjs";
 
 const [root, packages, ...words] = process.argv.slice(2);
-const runtime = `${root}/site/vendor/pyodide/`, wheel = fs.readdirSync(runtime).find((name) => name.endsWith(".whl"));
+const runtime = `${root}/site/vendor/pyodide/`;
+const wheel = fs.readdirSync(runtime).find((name) => name.endsWith(".whl"));
 const python = await loadPyodide({ indexURL: runtime, stdout: console.log, stderr: console.log });
-python.unpackArchive(new Uint8Array(fs.readFileSync(runtime + wheel)), "whl", { extractDir: "/lib/python3.14/site-packages" });
+const numpy = new Uint8Array(fs.readFileSync(runtime + wheel));
+python.unpackArchive(numpy, "whl", { extractDir: "/lib/python3.14/site-packages" });
 python.mountNodeFS("/book", root);
 python.mountNodeFS("/packages", packages);
 python.globals.set("words", python.toPy(words));

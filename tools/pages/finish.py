@@ -1,10 +1,12 @@
 """What happens to the built pages after the generator, MkDocs or Zensical: lessons get their heads, formulas become
-HTML and MathML, every module gets a page of its own, and every page says which scripts it runs.
+HTML and MathML, every module gets a page of its own, the style sheets become one, and every page says which scripts
+it runs.
 """
 
 import base64
 import hashlib
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -23,6 +25,7 @@ def finish(site):
         if page.name != "404.html":  # shown anywhere, so its links are absolute
             text = page.read_text(encoding="utf-8")
             page.write_text(links.relative(scrollable(text), page.relative_to(site)), encoding="utf-8")
+    join_styles(site / "assets" / "style.css")
     allow_inline_scripts(sorted(site.rglob("*.html")))
     for folder in SHOWN:  # these run no inline script, and one of them quotes the policy
         for file in sorted((quoting.ROOT / folder).rglob("*.py")):
@@ -40,6 +43,18 @@ def scrollable(text):
         text,
         flags=re.S,
     )
+
+
+def join_styles(sheet):
+    """Every `@import url(style/…);` of the sheet gives way to its file, so that a page asks for one; addresses are seen
+    from one folder up.
+    """
+
+    def imported(name):
+        return (sheet.parent / name[1]).read_text(encoding="utf-8").replace("url(../", "url(")
+
+    sheet.write_text(re.sub(r"@import url\((.+)\);", imported, sheet.read_text(encoding="utf-8")), encoding="utf-8")
+    shutil.rmtree(sheet.parent / "style")
 
 
 def allow_inline_scripts(pages):

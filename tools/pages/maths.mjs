@@ -5,15 +5,17 @@ import katex from "katex";
 
 const FORMULA = /<(span|div) class="arithmatex">\\([([])([\s\S]*?)\\[)\]]<\/\1>/g;
 const plain = (text) => text.replace(/&lt;/g, "<").replace(/&gt;/g, ">").replace(/&amp;/g, "&");
-const pages = (dir) => fs.readdirSync(dir, { recursive: true }).filter((f) => f.endsWith(".html")).map((f) => path.join(dir, f));
+const site = process.argv[2];
+const pages = fs.readdirSync(site, { recursive: true }).filter((name) => name.endsWith(".html"));
 
-for (const file of pages(process.argv[2])) {
+for (const file of pages.map((name) => path.join(site, name))) {
   const before = fs.readFileSync(file, "utf8");
   const after = before.replace(FORMULA, (_, tag, kind, tex) => {
     const displayMode = kind === "[";
     try {
       const html = katex.renderToString(plain(tex), { displayMode, throwOnError: true, strict: "error" });
-      return displayMode ? `<div class="math-block" tabindex="0" role="group" aria-label="Formula">${html}</div>` : html;
+      if (!displayMode) return html;
+      return `<div class="math-block" tabindex="0" role="group" aria-label="Formula">${html}</div>`;
     } catch (error) {
       console.error(`${file}: ${error.message}\n  ${tex}`);
       process.exitCode = 1;

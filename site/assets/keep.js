@@ -1,0 +1,91 @@
+// The button on the front page that keeps the whole book.
+import { base, begin, beingWritten, build, isKept, keep, settle, workers } from "./store.js";
+
+const LANES = 4;                                    // files that are fetched at a time
+const MB = (bytes) => (bytes / 1e6).toFixed(1);
+
+// Why nothing can be kept here, or nothing.
+function hindrance() {
+  if (beingWritten) return "Not while the book is being written.";
+  if (workers) return "";
+  if (isSecureContext) return "This browser does not keep pages (a private window, perhaps).";
+  return "Only over https, or from this computer, can a browser keep pages.";
+}
+
+customElements.define("keep-offline", class extends HTMLElement {
+  connectedCallback() {
+    [this.button, this.bar, this.words] = this.children;
+    if (hindrance()) return this.say(hindrance());
+    this.button.hidden = false;
+    this.button.addEventListener("click", () => this.press());
+    if (workers.controller) this.look().catch(() => {});
+  }
+
+  say(words) {
+    this.words.textContent = words;
+  }
+
+  async press() {
+    try {
+      await this.keepAll();
+    } catch {
+      this.say("Nothing can be kept now: there is no network, or the browser gives no storage.");
+    }
+    this.bar.hidden = true;
+    this.button.disabled = false;
+  }
+
+  async keepAll() {
+    const files = await this.listed();
+    if (!files) return;
+    this.bar.hidden = false;
+    this.button.disabled = true;
+    await begin();
+    navigator.storage?.persist?.();                 // asks the browser not to clear it away
+    await this.each(files, keep);
+    this.conclude(this.isFull() && (await settle()), `${this.kept()} Press again to go on.`);
+  }
+
+  // How much of it is here already.
+  async look() {
+    const files = await this.listed();
+    if (!files) return;
+    await this.each(files, isKept);
+    this.conclude(this.isFull(), this.bar.value ? this.kept() : "");
+  }
+
+  // Every file of the book with its sum and size; nothing if this page is older than the book, and is loaded again.
+  async listed() {
+    const answer = await fetch(`${base}offline.json`, { cache: "no-cache" });
+    const { files, build: newest } = await answer.json();
+    this.bar.max = files.reduce((sum, [, , size]) => sum + size, 0);
+    this.bar.value = 0;
+    if (newest === build) return files;
+    location.reload();
+  }
+
+  // The bar grows by each file for which `done` comes true.
+  async each(files, done) {
+    const todo = [...files];
+    const lane = async () => {
+      while (todo.length) {
+        const [path, sum, size] = todo.pop();
+        if (await done(base + path, sum).catch(() => false)) this.bar.value += size;
+      }
+    };
+    await Promise.all(Array.from({ length: LANES }, lane));
+  }
+
+  isFull() {
+    return this.bar.value === this.bar.max;
+  }
+
+  kept() {
+    return `${MB(this.bar.value)} of ${MB(this.bar.max)} MB are kept.`;
+  }
+
+  conclude(whole, otherwise) {
+    this.button.hidden = whole;
+    this.say(whole ? "Complete: every page and every figure works without a network." : otherwise);
+  }
+});

@@ -1,0 +1,41 @@
+// What a widget says of a run beside its curves: the state, the verdict, the numbers. Nothing is decided here.
+
+// The state with its words; a widget that trains also has a button, what the run took, and how far it is.
+export function enter(widget, state, words, { button, cost = "", percent = 0 } = {}) {
+  clearTimeout(widget.slow);
+  widget.figure.dataset.state = state;
+  widget.$(".state").textContent = words;
+  widget.$("progress").value = percent;
+  if (widget.trains && button) {
+    widget.$(".go").textContent = button;
+    widget.$(".run output").value = cost;
+  }
+  if (state === "running") widget.slow = setTimeout(still, 3000, widget);
+}
+
+function still(widget) {
+  widget.$(".state").textContent = "still computing";
+}
+
+// The one polite announcement, made when a run has settled: the first number (heard only), then the verdict.
+export function say(widget, { heard = "", mark = "", sentence }) {
+  const [first, second, third] = widget.$$("[role=status] > *");
+  first.textContent = heard;
+  second.textContent = mark;
+  third.textContent = sentence;
+}
+
+// The readouts of a frame, each beside what it was in the frame before; what is watched; the sum of the result.
+export function fill(widget, { readouts, watched, hash }, before) {
+  widget.$$(".readouts > div").forEach((row, i) => {
+    const { text, state } = readouts[i];
+    const was = before?.readouts[i].text;
+    row.className = state;
+    row.querySelector("b").textContent = text;
+    row.querySelector(".was").textContent = was && was !== text ? `was ${was}` : "";
+  });
+  widget.$(".brk output").value = measured(watched);
+  widget.$(".hash").textContent = `reproducible: ${hash}`;
+}
+
+export const measured = ({ text, unit }) => `${text} ${unit}`.trim();
