@@ -25,6 +25,20 @@ export function say(widget, { heard = "", mark = "", sentence }) {
   third.textContent = sentence;
 }
 
+// What a plot shows, in the words of the run that is drawn: π_old becomes a subscript, as where the page was built.
+export function caption(plot, { title, note }) {
+  const text = document.createElement("span");
+  text.append(...subscripted(note));
+  plot.closest(".panel").querySelector(".cap").replaceChildren(...subscripted(title), " ", text);
+}
+
+function subscripted(text) {
+  return text.split(/(?<=[^ _])_([^ ]+)/).map((part, i) => {
+    if (i % 2 === 0) return part;
+    return Object.assign(document.createElement("sub"), { textContent: part });
+  });
+}
+
 // The readouts of a frame, each beside what it was in the frame before; what is watched; the sum of the result.
 export function fill(widget, { readouts, watched, hash }, before) {
   widget.$$(".readouts > div").forEach((row, i) => {
@@ -34,6 +48,7 @@ export function fill(widget, { readouts, watched, hash }, before) {
     row.querySelector("b").textContent = text;
     row.querySelector(".was").textContent = was && was !== text ? `was ${was}` : "";
   });
+  widget.$(".brk code").textContent = watched.label;
   widget.$(".brk output").value = measured(watched);
   widget.$(".hash").textContent = `reproducible: ${hash}`;
 }

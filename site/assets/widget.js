@@ -1,7 +1,7 @@
 // The page's half of a widget: form in, figure out. All thinking happens in Python; the HTML was written at build.
 import { draw } from "./figure.js";
 import { knobs, label, moved, set, spoken, type } from "./knobs.js";
-import { enter, fill, measured, say } from "./status.js";
+import { caption, enter, fill, measured, say } from "./status.js";
 
 const MB = (bytes) => (bytes / 1e6).toFixed(1);
 
@@ -204,7 +204,7 @@ customElements.define("rl-widget", class extends HTMLElement {
     const heard = this.settled ? `${first.label} ${measured(first)}. ` : "";
     if (broken) {
       enter(this, "broken", "broken", { button, cost });
-      say(this, { heard, mark: "Broken. ", sentence: `${broken.why} ${broken.mend}` });
+      say(this, { heard, mark: "Broken. ", sentence: `${broken.why} It holds with ${broken.mend}` });
     } else {
       enter(this, "live", `live${time}`, { button, cost });
       say(this, { heard, sentence: this.holding });
@@ -217,6 +217,7 @@ customElements.define("rl-widget", class extends HTMLElement {
     const { panels } = this.shown;
     for (const plot of this.$$(".panels:not([hidden]) .plot")) {
       const i = plot.dataset.panel;
+      caption(plot, panels[i]);
       draw(plot, panels[i], this.previous?.panels[i]);
     }
     fill(this, this.shown, this.previous);

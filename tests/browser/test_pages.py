@@ -105,6 +105,38 @@ def test_python_s_break_shows_the_native_numbers(page, book, lesson):
         heard = page.locator(".brk [role=status]")  # the polite region says the result, not the event
         expect(heard).to_contain_text(f"{frames[n]['readouts'][0]['label']} ")
         expect(heard).to_contain_text(re.compile(r"Broken\. .+" if frames[n]["broken"] else r"^(?!.*Broken\.)"))
+        labels_are_those_of(page, frames[n])
+
+
+def labels_are_those_of(page, frame):
+    """What is said of the plots in view, and of what is watched, is said of the run that they show."""
+    for plot in page.locator(".panels:not([hidden]) .plot").all():
+        panel = frame["panels"][int(plot.get_attribute("data-panel"))]
+        said = plot.locator("xpath=..").locator(".cap").inner_text()
+        assert " ".join(said.split()) == f"{panel['title']} {panel['note']}".replace("_", "")
+        expect(plot).to_have_attribute("aria-label", panel["alt"])
+    expect(page.locator(".brk code")).to_have_text(frame["watched"]["label"])
+
+
+@pytest.mark.parametrize(
+    "stem, moved",
+    [
+        ("03a-kl-estimators", "pair=Gaussian&mu=3&estimator=k3&placement=loss"),
+        ("20-kv-cache", "accelerator=h200"),
+        ("22a-throughput", "accelerator=h100&role=train&source=from+shapes"),
+    ],
+)
+def test_captions_follow_the_knobs_and_not_the_setting_that_was_built(page, book, stem, moved):
+    lesson = next(lesson for lesson in WITH_WIDGET if lesson.stem == stem)
+    page.goto(f"{book}{lesson.url}?{moved}")
+    live(page, lesson.widget)
+    page.wait_for_function("document.querySelector('rl-widget').settled")
+    knobs = host.knobs_from(host.widget(lesson.widget).Knobs, dict(parse_qsl(moved)))
+    for view in page.locator("[name=view]").all() or [None]:
+        if view:
+            view.check(force=True)
+        page.wait_for_function("!document.querySelector('.panels:not([hidden]) .still')")
+        labels_are_those_of(page, frame_of(lesson.widget, knobs))
 
 
 @pytest.mark.parametrize("lesson", SOME, ids=lambda lesson: lesson.stem)
