@@ -1,4 +1,4 @@
-"""`python -m sim.run grpo --task add --seed 0`: trains an algorithm file and prints the exact pass rate. 2026."""
+"""`python -m sim.run grpo --task add --seed 0`: trains an algorithm file and prints the exact pass rate."""
 
 import argparse
 

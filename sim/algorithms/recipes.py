@@ -1,5 +1,5 @@
-"""Named settings of 2024 to 2026 as rows of the six functions: each is a file of this folder with some functions taken
-from another.
+"""Named settings as rows of the six functions, such as those of DeepSeek-V3.2, arXiv:2512.02556: each is a file of this
+folder with some functions taken from another, and names its source.
 
 What such a row cannot hold: the data, the critic, process rewards, corrections for a rollout engine whose probabilities
 differ. The number of passes is the file's where a row does not say.

@@ -1,5 +1,5 @@
 """`python -m sim.framework --task add --algorithm grpo --steps 100`: the seven stages of the first iteration, then the
-training curve. 2026.
+training curve.
 """
 
 import argparse

@@ -160,6 +160,13 @@ def test_a_stream_does_not_wait_for_the_tail():
     assert step.step_time(roles, "one-off") == 100 and step.step_time(roles, "async") == 55
 
 
+def test_a_faster_engine_shortens_the_tail_too():
+    roles = Roles(100, 0, 0, 40, 0, tail=20)
+    assert step.step_time(step.whatif(roles, "rollout", 1.6), "async") == pytest.approx((100 - 20) / 1.6)  # 50 s
+    assert step.speedup(roles, "async", "rollout", 1.6) == pytest.approx(1.6)  # with the tail as it was, 80/42.5
+    assert step.whatif(roles, "train", 2).tail == 20
+
+
 def test_a_test_suite_runs_in_rounds_of_its_workers():
     assert step.verify_seconds(64, 8, 30.0) == 240.0
     assert step.verify_seconds(65, 8, 30.0) == 270.0

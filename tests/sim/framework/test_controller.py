@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sim import framework
-from sim.algorithms import ppo, reinforce, rloo
+from sim.algorithms import dapo, ppo, reinforce, rloo
 from sim.estimators.surrogate import clipped
 from sim.experiments.runs import modsum_run
 from sim.framework.algorithm import Algorithm
@@ -90,6 +90,32 @@ def test_rejected_groups_are_drawn_again_until_the_batch_is_full():
     assert len(batch.tokens) == 24 and frame.live_groups == 6
     assert (batch.accuracy.reshape(6, 4).std(axis=1) > 0).all() and events[0].summary["rounds"] > 1
     assert frame.completions > 24 and frame.completions % 4 == 0
+
+
+def test_a_group_is_kept_for_its_accuracy_however_its_rewards_differ():
+    class Paid(modsum.Task):
+        def pay(self, batch):
+            return batch.accuracy + 0.01 * batch.response_mask.sum(axis=1)
+
+    run = controller(dapo, Paid(), groups=6, K=4)
+    batch, seen, rounds = run.collect()
+    by_reward, by_accuracy = ((x.reshape(-1, 4).std(axis=1) > 0).sum() for x in (seen.reward, seen.accuracy))
+    assert rounds > 1 and by_reward > by_accuracy  # groups of equal accuracy differ in what they are paid
+    assert (batch.accuracy.reshape(-1, 4).std(axis=1) > 0).all()
+
+
+def test_the_length_is_that_of_all_that_was_drawn_and_not_of_what_was_kept():
+    drawn = []
+
+    def longest_first(accuracy, hp, batch):
+        lengths = batch.response_mask.sum(axis=1)
+        drawn.extend(lengths)
+        group = lengths.reshape(accuracy.shape).mean(axis=1)
+        return group >= group.max()
+
+    *_, last = controller(hooks=dict(keep_group=longest_first), groups=6, K=4).iterate(1)
+    assert len(drawn) == last.summary["frame"].completions > 24
+    assert last.summary["frame"].length == pytest.approx(np.mean(drawn), abs=1e-12)
 
 
 def test_when_every_group_is_rejected_a_frame_comes_and_nothing_moves():
