@@ -8,6 +8,8 @@
                             (tests/sim -k kl); --browsers all also looks at the book in Firefox and WebKitGTK
     python build.py new     lesson 09a-entropy-bonus: the files of a lesson, to be filled in, and its line in the
                             navigation; --sim estimators/entropy_bonus adds a module of sim/ with its test
+    python build.py mutate  change one thing at a time in the modules that differ from main, or in those named, and say
+                            what their own tests do not notice; --minutes 5 bounds it
 
 Needs Python 3.11 or newer and, for the first start, a network; everything it fetches stays inside this directory, apart
 from one cached file in ~/.cache/rl-post-training. SITE_URL names the address the pages of `build` will have.
@@ -136,13 +138,21 @@ def new(*words):
     new.lesson(words[1], *words[3:])
 
 
+def mutate(*words):
+    from tools.runtime import environment
+
+    python = environment.install("requirements.txt", "requirements-test.txt")
+    variables = {**os.environ, "PYTHONUTF8": "1"}
+    return subprocess.run([python, "-m", "tools.mutate", *words], cwd=ROOT, env=variables).returncode
+
+
 def main(verb="", *words):
     if sys.version_info < NEEDED:
         return (
             f"This needs Python {NEEDED[0]}.{NEEDED[1]} or newer; this is Python "
             f"{sys.version_info[0]}.{sys.version_info[1]} ({sys.executable})."
         )
-    verbs = {"serve": serve, "build": build, "test": test, "new": new}
+    verbs = {"serve": serve, "build": build, "test": test, "new": new, "mutate": mutate}
     if verb not in verbs or (verb == "serve" and words) or (verb == "build" and " ".join(words) not in BUILDS):
         print(__doc__.strip())
         return 0 if verb in ("", "help", "-h", "--help") else 2

@@ -16,9 +16,7 @@ def lesson(stem, model=""):
     number, widget = checked(stem)
     room, module = checked_model(model) if model else ("estimators", "attempts")
     title = widget.replace("_", " ").capitalize()
-    words = dict(
-        LESSON_STEM=stem, LESSON_NUMBER=number, LESSON_TITLE=title, WIDGET_NAME=widget, SIM_ROOM=room, SIM_MODEL=module
-    )
+    words = dict()
     made = {
         f"lessons/{stem}.md": "lesson.md",
         f"widgets/{widget}.py": "widget.py",

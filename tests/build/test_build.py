@@ -448,7 +448,7 @@ def test_what_stops_a_command_is_one_sentence_on_standard_error(error, sentence,
 def test_without_a_verb_the_verbs_are_explained(capsys):
     assert build.main() == 0
     explained = capsys.readouterr().out
-    assert all(f"python build.py {verb}" in explained for verb in ("serve", "build", "test"))
+    assert all(f"python build.py {verb}" in explained for verb in ("serve", "build", "test", "new", "mutate"))
     assert build.main("biuld") == 2
 
 

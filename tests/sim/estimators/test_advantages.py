@@ -22,8 +22,9 @@ def test_advantages_as_verl_computes_them(gamma, lam, expected):
 
 
 def test_tokens_of_the_environment_are_stepped_over():
-    advantage, _ = gae(REWARD[:1], VALUE[:1], np.array([[1.0, 0, 0, 1]]), 1, 0.95)
+    advantage, returns = gae(REWARD[:1], VALUE[:1], np.array([[1.0, 0, 0, 1]]), 1, 0.95)
     np.testing.assert_allclose(advantage, [[0.785, 0, 0, 0.3]], atol=1e-12)  # verl 0.9.1 at the two own positions
+    np.testing.assert_allclose(returns, [[0.985, 0, 0, 1]], atol=1e-12)  # with the values there, 0.2 and 0.7
 
 
 def test_at_lambda_one_the_advantage_is_the_reward_still_to_come_less_the_value():

@@ -8,7 +8,9 @@ from sim.estimators.equal_cost import lead
 
 def test_the_longer_curve_is_read_where_the_shorter_one_ends():
     # 0.1 a hundred completions against 0.2 a thousand: at 400, where the first ends, 0.4 against 0.08
-    assert lead([[0, 400]], [[0.0, 0.4]], [[0, 1000]], [[0.0, 0.2]]) == pytest.approx(0.08 - 0.4, abs=1e-15)
+    short, long = ([[0, 100, 400]], [[0.0, 0.1, 0.4]]), ([[0, 500, 1000]], [[0.0, 0.1, 0.2]])
+    assert lead(*short, *long) == pytest.approx(0.08 - 0.4, abs=1e-15)
+    assert lead(*long, *short) == pytest.approx(0.4 - 0.08, abs=1e-15)
 
 
 def test_a_method_that_only_draws_more_an_update_is_not_ahead():

@@ -1,0 +1,92 @@
+"""The mutants: one thing changed at a time, nothing that only says something, and what no test notices is told."""
+
+import ast
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+import build
+from tools import mutate
+from tools.runtime import files
+
+
+@pytest.mark.parametrize(
+    ("code", "changed"),
+    [
+        ("a < b", {"a <= b"}),
+        ("a == b", {"a != b"}),
+        ("a in b", {"a not in b"}),
+        ("a + b", {"a - b"}),
+        ("a * b", {"a / b"}),
+        ("a // b", {"a / b"}),
+        ("a ** b", {"a * b"}),
+        ("a and b", {"a or b"}),
+        ("-a", {"+a"}),
+        ("not a", {"not not a"}),
+        ("a[1]", {"2", "0"}),
+        ("f(keepdims=True)", {"False"}),
+        ("a.mean()", {"a.sum"}),
+        ("max(a)", {"min"}),
+        ("a if b else c", set()),
+    ],
+)
+def test_each_way_to_change_an_expression(code, changed):
+    assert {new for _, _, new in mutate.mutants(code)} == changed
+
+
+def test_an_axis_becomes_the_other_one():
+    assert [new for _, _, new in mutate.mutants("a.std(axis=1)") if new.startswith("axis")] == ["axis=0"]
+    assert [new for _, _, new in mutate.mutants("a.std(axis=0)") if new.startswith("axis")] == ["axis=1"]
+
+
+def test_what_only_says_something_stays():
+    silent = '''
+"""Docstring 1."""
+
+def f(x: int = None) -> float:
+    """1 + 1."""
+    if x is None:
+        raise ValueError(f"{x + 1} of {2}" + "less")
+    return f"{x * 2}"
+'''
+    assert [(old, new) for _, old, new in mutate.mutants(silent)] == [("x is None", "x is not None")]
+
+
+def test_a_number_means_the_same_change_wherever_it_is_made():
+    source = "def f(a, b):\n    return (a + b) * 2 if a < b else -a\n"
+    assert ast.unparse(ast.parse(source)) not in (made := {ast.unparse(mutate.mutant(source, n)) for n in range(6)})
+    assert len(made) == len(mutate.mutants(source)) == 6  # <, *, +, 2 up and down, the sign
+
+
+def test_what_a_test_does_not_notice_is_printed_with_its_line_and_the_status_is_one(tmp_path):
+    files.write(tmp_path / "sim" / "kl.py", "def k1(a, b):\n    return a - b\n\n\ndef sign(a):\n    return a > 0\n")
+    files.write(
+        tmp_path / "tests" / "sim" / "test_kl.py", "from sim import kl\n\ndef test_k1():\n    assert kl.k1(3, 1) == 2\n"
+    )
+    files.write(tmp_path / "pyproject.toml", '[tool.pytest.ini_options]\npythonpath = ["."]\n')
+    (tmp_path / "tools").mkdir()
+    shutil.copy(build.ROOT / "tools" / "mutate.py", tmp_path / "tools")
+    run = lambda *words: subprocess.run(
+        [sys.executable, "-X", "utf8", "-m", "tools.mutate", *words],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+    )
+    before = (tmp_path / "sim" / "kl.py").read_bytes()
+    done = run("sim/kl.py")
+    assert done.stdout.splitlines() == [
+        "sim/kl.py:6  a > 0  →  a >= 0",
+        "sim/kl.py:6  0  →  1",
+        "sim/kl.py:6  0  →  -1",
+        "sim/kl.py: 3 of 4 survive",
+    ]
+    assert done.returncode == 1 and (tmp_path / "sim" / "kl.py").read_bytes() == before
+    files.write(
+        tmp_path / "tests" / "sim" / "test_kl.py", "from sim import kl\n\ndef test():\n    assert kl.k1(3, 1) == 3\n"
+    )
+    assert "fails as it is" in run("sim/kl.py").stdout
+    assert "has no test of its own" in run("sim/gone.py").stderr
+    assert "git cannot say what has changed" in run("--base", "main").stderr
