@@ -2,23 +2,26 @@
 own.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 
 from sim.algorithms import dapo, grpo
 from sim.estimators import clip_entropy, equal_cost, group_baselines
+from sim.experiments.runs import modsum_optimizer, modsum_rate
 from sim.framework.algorithm import Algorithm
 from sim.framework.controller import Controller
 from sim.worlds import modsum
-from sim.worlds.optimizer import SGD
 from widgets.frame.contract import Break, Readout, choice, ladder, slider
 from widgets.frame.marks import band, dots, each_run, label, line, panel, threshold
 
 TITLE = "DAPO and GRPO from the same start: by updates, and by completions drawn"
-SEEDS, GROUPS, K, LEARNING_RATE = 3, 8, 8, 4.0
+SEEDS, GROUPS, K = 3, 8, 8
 GRPO_UPDATES = 125  # at most; GRPO otherwise trains until it has drawn as many completions as DAPO
-WINDOW = 10  # updates over which the price is averaged
+LENGTHS = [15, 30, 45, 60]  # updates of DAPO
+WINDOW = 10  # updates over which price and gain are taken
+BEHIND = 0.2  # in pass rate, for as many completions
+GAIN = 0.01  # a pass rate gained in a window; less, for more than the price, is paid for nothing
 PRICE = 4 * GROUPS * K  # completions an update; the batch itself is GROUPS * K
 PICTURES = 10
 COIN_UPDATES, COIN_SEEDS = 150, 24
@@ -26,12 +29,16 @@ COIN_UPDATES, COIN_SEEDS = 150, 24
 
 @dataclass(frozen=True)
 class Knobs:
-    updates: int = ladder("Updates of DAPO", 30, [15, 30, 45, 60])
+    updates: int = ladder("Updates of DAPO", 30, LENGTHS)
     redraw: str = choice("Draw again groups all equal in", "accuracy", ["accuracy", "reward", "never"])
     eps_high: float = ladder("Clip above", 0.28, [0.2, 0.28, 0.4, 0.5, 1.0, 5.0], symbol="ε_high")
+    optimizer: str = choice("Optimizer", "SGD", ["SGD", "AdamW"])
+    learning_rate: float = ladder("Learning rate (AdamW: a hundredth)", 4.0, [1.0, 2.0, 4.0, 10.0, 20.0])
     average: str = choice("Average the loss over", "tokens", ["tokens", "completions"])
     L_cache: int = slider("Price on the last tokens", 4, low=0, high=11, step=1, symbol="L_cache", unit="tokens")
     passes: int = ladder("Passes over each batch", 4, [1, 2, 4, 8])
+    grpo_rate: float = ladder("GRPO's rate, times DAPO's", 1.0, [1.0, 2.5])
+    grpo_groups: int = ladder("GRPO's groups a batch", 8, [8, 24])
     start: str = choice("Start", "hard prompts", ["hard prompts", "easier prompts", "too long"])
     seed: int = slider("Seed", 0, low=0, high=99, step=1)
 
@@ -40,7 +47,8 @@ PRESETS = {
     "DAPO": Knobs(),
     "No refill": Knobs(redraw="never"),
     "Twice as long": Knobs(updates=60),
-    "One pass": Knobs(passes=1),
+    "GRPO, larger batch and step": Knobs(grpo_rate=2.5, grpo_groups=24),
+    "AdamW": Knobs(optimizer="AdamW", learning_rate=2.0),
     "Filter on the reward": Knobs(redraw="reward"),
 }
 
@@ -81,12 +89,18 @@ def run(k):
     for n in range(1, k.updates + 1):
         for i in range(SEEDS):
             d[i].append(next(patched[i]))
-            while g[i][-1][0] < d[i][-1][0] and len(g[i]) <= GRPO_UPDATES:
+            while len(g[i]) <= n or (g[i][-1][0] < d[i][-1][0] and len(g[i]) <= GRPO_UPDATES):
                 g[i].append(next(plain[i]))
         if n == 1 or (n % every == 0 and n < k.updates):
             yield Trace(columns(d), columns(g), None)
     coin = clip_entropy.coin_entropy(
-        0.2, k.eps_high, k.passes, 4.0, COIN_UPDATES, COIN_SEEDS, np.random.default_rng(k.seed)
+        0.2,
+        k.eps_high,
+        k.passes,
+        modsum_optimizer(k.optimizer, k.learning_rate),
+        COIN_UPDATES,
+        COIN_SEEDS,
+        np.random.default_rng(k.seed),
     )
     yield Trace(columns(d), columns(g), coin)
 
@@ -112,9 +126,13 @@ def columns(rows_by_seed):
 
 
 def controller(k, file, passes, seed):
-    start = policy(k.start)
-    algorithm = with_fixes(k, passes) if file is dapo else Algorithm(grpo, dict(inner_epochs=passes, beta=0.0))
-    return Controller(algorithm, modsum.Task(), start, SGD(LEARNING_RATE), groups=GROUPS, K=K, seed=seed)
+    if file is dapo:
+        algorithm, groups, rate = with_fixes(k, passes), GROUPS, k.learning_rate
+    else:
+        algorithm, groups = Algorithm(grpo, dict(inner_epochs=passes, beta=0.0)), k.grpo_groups
+        rate = k.grpo_rate * k.learning_rate
+    optimizer = modsum_optimizer(k.optimizer, rate)
+    return Controller(algorithm, modsum.Task(), policy(k.start), optimizer, groups=groups, K=K, seed=seed)
 
 
 def with_fixes(k, passes):
@@ -147,13 +165,14 @@ def progress(k, r):
 
 
 def figure(k, r):
-    reach = k.updates / 3  # thousand completions: what a run to the end draws at most
+    reach = k.updates / 2  # thousand completions: eight rounds of a batch in every update
+    runs = f"{SEEDS} seeds, {k.optimizer} at {modsum_rate(k.optimizer, k.learning_rate):g}"
     p = np.linspace(0.002, 0.998, 200)
     now = np.clip(np.mean([rate[-1] for rate in r.dapo.pass_rate], axis=0), 0.002, 0.998)
     return [
         panel(
             "Right completions by update",
-            f"probability, exact, mean of 4 prompts, {SEEDS} seeds",
+            f"probability, exact, mean of 4 prompts, {runs}",
             *curves([np.arange(len(rate)) for rate in r.dapo.mean_rate], r.dapo.mean_rate, "DAPO", 1),
             *curves(
                 [np.arange(r.updates + 1)] * SEEDS, [rate[: r.updates + 1] for rate in r.grpo.mean_rate], "GRPO", 2
@@ -167,10 +186,10 @@ def figure(k, r):
         ),
         panel(
             "Completions drawn for an update",
-            f"mean of the last {WINDOW} updates, {SEEDS} seeds; the batch holds {GROUPS * K}",
-            *price_curves(r),
-            threshold(PRICE, f"{PRICE} = 4 batches", 560),
-            label(60, 70, "GRPO, dashed", 2, "right"),
+            f"mean of the last {WINDOW} updates, {runs}; DAPO's batch holds {GROUPS * K}",
+            *price_curves(k, r),
+            threshold(PRICE, f"{PRICE} = 4 batches: broken if nothing is gained", 560),
+            label(60, k.grpo_groups * K + 6, "GRPO, dashed", 2, "right"),
             x="update",
             x_range=(0, 60),
             y_range=(0, 560),
@@ -179,7 +198,7 @@ def figure(k, r):
         ),
         panel(
             "Right completions by completions drawn",
-            f"probability, exact, mean of 4 prompts, {SEEDS} seeds",
+            f"probability, exact, mean of 4 prompts, {runs}",
             *curves([c / 1000 for c in r.dapo.completions], r.dapo.mean_rate, "DAPO", 1),
             *curves([c / 1000 for c in r.grpo.completions], r.grpo.mean_rate, "GRPO", 2),
             label(reach, 0.12, "DAPO, solid", 1, "right"),
@@ -203,7 +222,7 @@ def figure(k, r):
         ),
         panel(
             "Entropy when coins are rewarded",
-            f"nats, 20 actions, {COIN_SEEDS} seeds, mean and 10 to 90 %",
+            f"nats, 20 actions, {COIN_SEEDS} seeds, mean and 10 to 90 %, the same optimizer",
             *coin_curves(r),
             label(COIN_UPDATES, 0.1, "lower bound: 0.8", 1, "right"),
             x="update",
@@ -213,7 +232,7 @@ def figure(k, r):
         ),
         panel(
             "Cut off at 12 tokens",
-            f"probability, exact, mean of 4 prompts, {SEEDS} seeds",
+            f"probability, exact, mean of 4 prompts, {runs}",
             *curves([np.arange(len(cut)) for cut in r.dapo.truncated], r.dapo.truncated, "DAPO", 1),
             *curves([np.arange(r.updates + 1)] * SEEDS, [cut[: r.updates + 1] for cut in r.grpo.truncated], "GRPO", 2),
             label(60, 0.45, "DAPO, solid", 1, "right"),
@@ -233,11 +252,11 @@ def curves(x_by_seed, y_by_seed, name, series):
     return [line(grid, mean, name, series), each_run(x_by_seed, y_by_seed, f"{name}, single runs", series)]
 
 
-def price_curves(r):
+def price_curves(k, r):
     drawn = np.array([np.diff(completions) for completions in r.dapo.completions]).mean(axis=0)
     smooth = [drawn[max(n - WINDOW, 0) : n].mean() for n in range(1, len(drawn) + 1)]
     x = np.arange(1, len(drawn) + 1)
-    return [line(x, smooth, "DAPO", 1), line(x, np.full(len(x), float(GROUPS * K)), "GRPO", 2)]
+    return [line(x, smooth, "DAPO", 1), line(x, np.full(len(x), float(k.grpo_groups * K)), "GRPO", 2)]
 
 
 def coin_curves(r):
@@ -249,6 +268,7 @@ def coin_curves(r):
 
 
 def readouts(k, r):
+    found = broken(k, r)
     return [
         Readout("Pass rate of DAPO", last_rate(r.dapo), "", modsum.exact),
         Readout(
@@ -257,15 +277,21 @@ def readouts(k, r):
             "",
             modsum.exact,
         ),
-        Readout("DAPO less GRPO, as many completions", ahead(r), "", equal_cost.lead),
+        Readout(
+            "DAPO less GRPO, as many completions",
+            ahead(r),
+            "",
+            equal_cost.lead,
+            "violated" if found and behind(k, r) else "",
+        ),
         Readout(
             f"Completions an update, last {WINDOW}",
             drawn_lately(r),
             "",
             Controller.collect,
-            "violated" if spent(r) else "",
+            "violated" if found and not behind(k, r) else "",
         ),
-        Readout("Dead groups in the batch", 100 * dead_share(r), "%", Controller.iterate),
+        Readout(f"Gained in the last {WINDOW}", 100 * gain_lately(r), "points", modsum.exact),
     ]
 
 
@@ -277,43 +303,75 @@ def ahead(r):
     return equal_cost.lead(r.grpo.completions, r.grpo.mean_rate, r.dapo.completions, r.dapo.mean_rate)
 
 
-def drawn_lately(r):
-    return np.mean([np.diff(completions)[-WINDOW:] for completions in r.dapo.completions])
+def dead_share(r):
+    """Of the groups that DAPO trained on."""
+    return 1 - np.sum(r.dapo.live) / max(np.sum(r.dapo.kept), 1)
 
 
 def live_lately(r):
     return np.mean([live[-WINDOW:] for live in r.dapo.live])
 
 
-def dead_share(r):
-    return 1 - np.sum(r.dapo.live) / max(np.sum(r.dapo.kept), 1)
+def drawn_lately(r, update=None):
+    """Completions an update over the window that ends at this update, or at the last one."""
+    n = r.updates if update is None else update
+    first = max(n - WINDOW, 0)
+    return np.mean([(drawn[n] - drawn[first]) / (n - first) for drawn in r.dapo.completions])
 
 
-def spent(r):
-    return bool(r.updates >= WINDOW and live_lately(r) < GROUPS / 2 and drawn_lately(r) > PRICE)
+def gain_lately(r, update=None):
+    """Pass rate gained over the same window."""
+    n = r.updates if update is None else update
+    return np.mean([rate[n] - rate[max(n - WINDOW, 0)] for rate in r.dapo.mean_rate])
+
+
+def spent(r, update=None):
+    """Whether the refill went on paying more than four batches an update and got nothing for it."""
+    return bool(drawn_lately(r, update) > PRICE and gain_lately(r, update) < GAIN)
+
+
+def behind(k, r):
+    """Whether DAPO is far behind a GRPO of its own rate and batch; luck with a hard prompt is worth 0.17."""
+    return (k.grpo_rate, k.grpo_groups) == (1, GROUPS) and bool(ahead(r) < -BEHIND)
 
 
 def watched(k, r):
-    now = f"{drawn_lately(r):.0f} and {live_lately(r):.1f}"
+    if behind(k, r):
+        return Readout(f"DAPO less GRPO, as many completions < −{BEHIND}", ahead(r), "pass rate", equal_cost.lead)
     return Readout(
-        f"completions an update > {PRICE} and live groups < {GROUPS // 2}",
-        now,
+        f"completions an update > {PRICE} and gain < {100 * GAIN:g} point",
+        f"{drawn_lately(r):.0f} and {100 * gain_lately(r):.1f}".replace("-", "−"),
         f"over {WINDOW} updates",
         Controller.collect,
     )
 
 
 def broken(k, r):
-    if r.updates < k.updates or not spent(r):
+    if r.updates < k.updates:
         return None
-    return Break(
-        f"The prompts are solved, so drawing again finds nothing: each of the last {WINDOW} updates drew "
-        f"{drawn_lately(r):.0f} completions "
-        f"and trained on {live_lately(r):.1f} of {GROUPS} groups, for {100 * gain_lately(r):+.1f} points of pass "
-        "rate in all.".replace("-", "−"),
-        "Updates of DAPO: 30.",
-    )
+    if behind(k, r):
+        return Break(
+            f"For as many completions GRPO is {-ahead(r):.2f} ahead of the algorithm that patches it: DAPO ends at "
+            f"{last_rate(r.dapo):.3f}, and {100 * dead_share(r):.0f} % of the groups that it trained on were dead.",
+            way_back(k),
+        )
+    if spent(r):
+        paying = [n for n in LENGTHS if n < k.updates and not spent(r, n)]
+        return Break(
+            f"At a pass rate of {last_rate(r.dapo):.3f} drawing again buys nothing: each of the last {WINDOW} updates "
+            f"drew {drawn_lately(r):.0f} completions for {live_lately(r):.1f} live groups of {GROUPS}, and all of them "
+            f"together changed the pass rate by {100 * gain_lately(r):+.1f} points.".replace("-", "−"),
+            f"Updates of DAPO: {paying[-1]}." if paying else "Draw again groups all equal in: never.",
+        )
+    return None
 
 
-def gain_lately(r):
-    return np.mean([rate[-1] - rate[-1 - WINDOW] for rate in r.dapo.mean_rate])
+def way_back(k):
+    """Every setting of DAPO's own that was changed; where none was, it is the luck of a seed."""
+    own = ("updates", "redraw", "eps_high", "learning_rate", "average", "L_cache", "passes")
+    changed = [knob for knob in fields(k) if knob.name in own and getattr(k, knob.name) != knob.default]
+    told = [
+        f"{knob.metadata['label']}: {knob.default if isinstance(knob.default, str) else format(knob.default, 'g')}"
+        for knob in changed
+    ]
+    return f"{', '.join(told or ['Seed: 0'])}."

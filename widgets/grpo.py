@@ -9,7 +9,7 @@ import numpy as np
 
 from sim.algorithms import grpo
 from sim.estimators import group_baselines
-from sim.experiments.runs import modsum_run
+from sim.experiments.runs import modsum_optimizer, modsum_rate, modsum_run
 from sim.framework.controller import Controller
 from sim.worlds import modsum
 from widgets.frame.contract import Break, Readout, choice, ladder, slider
@@ -18,7 +18,8 @@ from widgets.frame.marks import band, dots, each_run, label, line, panel, thresh
 TITLE = "Three runs of GRPO on the same number of completions, and the groups they are made of"
 COMPLETIONS, BATCH, SEEDS = 3840, 64, 3
 COST = f"{SEEDS * COMPLETIONS:,} completions a run"
-GAIN, LIVE = 0.02, 0.05  # less learned than this, with fewer live groups than this, counts as broken
+GAIN = 0.02  # a run that has learned less than this is broken
+RATE = "Learning rate (AdamW: a hundredth)"
 PROMPTS = {"mixed": modsum.DEFAULT, "hard": modsum.HARD, "almost never right": (-3, -3, -3, -3)}
 ADVANTAGES = ("z-score", "less the mean", "less the others' mean")
 
@@ -27,8 +28,9 @@ ADVANTAGES = ("z-score", "less the mean", "less the others' mean")
 class Knobs:
     K: int = ladder("Completions a prompt", 8, [2, 4, 8, 16, 32, 64], symbol="K")
     prompts: str = choice("Prompts", "mixed", list(PROMPTS))
+    optimizer: str = choice("Optimizer", "SGD", ["SGD", "AdamW"])
+    learning_rate: float = ladder(RATE, 2.0, [0.5, 1.0, 2.0, 5.0, 10.0, 20.0])
     advantage: str = choice("Advantage", "z-score", list(ADVANTAGES))
-    learning_rate: float = ladder("Learning rate", 2.0, [0.5, 1.0, 2.0, 5.0, 10.0, 20.0])
     p: float = ladder(
         "Pass rate of the prompt looked at",
         0.1,
@@ -46,6 +48,7 @@ PRESETS = {
     "DeepSeekMath's group": Knobs(K=64),
     "Pairs": Knobs(K=2),
     "Almost never right": Knobs(K=4, prompts="almost never right"),
+    "Almost never right, AdamW": Knobs(K=4, prompts="almost never right", optimizer="AdamW"),
 }
 
 
@@ -83,7 +86,7 @@ def run(k):
         modsum_run(
             grpo,
             seed=SEEDS * k.seed + i,
-            learning_rate=k.learning_rate,
+            optimizer=modsum_optimizer(k.optimizer, k.learning_rate),
             groups=groups(k),
             K=k.K,
             c=PROMPTS[k.prompts],
@@ -125,9 +128,10 @@ def figure(k, r):
 
 def training_tab(k, r):
     line_at = start(k.prompts) + GAIN
+    runs = f"{SEEDS} seeds, {k.optimizer} at {modsum_rate(k.optimizer, k.learning_rate):g}"
     yield panel(
         "Right completions",
-        "probability, exact, mean of 4 prompts, 3 seeds",
+        f"probability, exact, mean of 4 prompts, {runs}",
         line(r.completions, r.pass_rate.mean(axis=0), "mean of the runs"),
         each_run(r.completions, r.pass_rate),
         threshold(line_at, "", 0),
@@ -142,10 +146,8 @@ def training_tab(k, r):
     smooth = np.convolve(100 * r.live.mean(axis=0), np.ones(window) / window, "valid")
     yield panel(
         "Live groups",
-        "% of the groups, mean of 3 seeds, over a few updates",
+        f"% of the groups, over a few updates, mean of {runs}",
         line(r.completions[window - 1 :], smooth, "live groups"),
-        threshold(100 * LIVE, "", 0),
-        label(COMPLETIONS, 100 * LIVE, "breaks below 5 %", 8, "right"),
         x="completions drawn",
         x_range=(0, COMPLETIONS),
         y_range=(0, 102),
@@ -264,27 +266,29 @@ def readouts(k, r):
 
 
 def watched(k, r):
-    return Readout(
-        f"gain < {GAIN} and live groups < {LIVE:.0%}",
-        r.pass_rate[:, -1].mean() - start(k.prompts),
-        "gain",
-        modsum.exact,
-    )
+    return Readout(f"pass rate gained < {GAIN}", gain(k, r), "by the whole run", modsum.exact)
+
+
+def gain(k, r):
+    return r.pass_rate[:, -1].mean() - start(k.prompts)
 
 
 def broken(k, r):
-    gain, live = r.pass_rate[:, -1].mean() - start(k.prompts), r.live.mean()
-    if len(r.completions) < updates(k) or gain >= GAIN or live >= LIVE:
+    if len(r.completions) < updates(k) or gain(k, r) >= GAIN:
         return None
-    settings = [
-        *(["Completions a prompt: 16"] if k.K < 16 else []),
-        *(["Learning rate: 2"] if k.learning_rate < 2 else []),
-        *(["Advantage: z-score"] if k.advantage != "z-score" else []),
-    ]
+    began = start(k.prompts)
     return Break(
-        f"{100 * (1 - live):.1f} % of the groups had {k.K} equal rewards and a gradient of exactly zero, and the "
-        "others moved the policy too little: "
-        f"{COMPLETIONS:,} completions took the pass rate from {start(k.prompts):.4f} to "
-        f"{r.pass_rate[:, -1].mean():.4f}.",
-        f"{', '.join(settings)}.",
+        f"{COMPLETIONS:,} completions in {updates(k)} updates took the pass rate from {began:.4f} to only "
+        f"{began + gain(k, r):.4f}: {100 * (1 - r.live.mean()):.1f} % of the groups had {k.K} equal rewards and a "
+        "gradient of exactly zero, and the others moved the policy too little.",
+        f"{', '.join(way_back(k))}.",
     )
+
+
+def way_back(k):
+    """What is too small or too large for sixteens at 2, which get off the ground; after that a longer step."""
+    return [
+        *(["Completions a prompt: 16"] if k.K != 16 else []),
+        *([f"{RATE}: 2"] if k.learning_rate < 2 else []),
+        *(["Advantage: z-score"] if k.advantage != "z-score" else []),
+    ] or [f"{RATE}: 20"]

@@ -14,26 +14,27 @@ from sim.worlds.tinylm import log_softmax
 ACTIONS, COMPLETIONS, K = 20, 64, 8  # a batch is eight groups of eight draws
 
 
-def coin_entropy(eps_low, eps_high, passes, learning_rate, updates, seeds, rng):
+def coin_entropy(eps_low, eps_high, passes, optimizer, updates, seeds, rng):
     """(seeds, updates + 1) entropy in nats, from uniform; rewards are fair coins, advantages the group's z-scores, loss
     the clipped surrogate.
     """
-    logits = np.zeros((seeds, ACTIONS))
-    seen = [entropy(logits)]
+    params = {"logits": np.zeros((seeds, ACTIONS))}
+    seen = [entropy(params["logits"])]
     for _ in range(updates):
-        start = log_softmax(logits)
+        start = log_softmax(params["logits"])
         drawn = np.exp(start).cumsum(axis=1)[:, None, :] < rng.random((seeds, COMPLETIONS, 1))
         action = np.minimum(drawn.sum(axis=2), ACTIONS - 1)  # (seeds, completions)
         reward = (rng.random((seeds, COMPLETIONS // K, K)) < 0.5).astype(float)
         advantage = (reward - reward.mean(axis=2, keepdims=True)) / (reward.std(axis=2, ddof=1, keepdims=True) + 1e-6)
         old, advantage = np.take_along_axis(start, action, axis=1), advantage.reshape(seeds, COMPLETIONS)
         for _ in range(passes):
-            logp = log_softmax(logits)
+            logp = log_softmax(params["logits"])
             _, slope = surrogate.clipped(np.take_along_axis(logp, action, axis=1), old, advantage, eps_low, eps_high)
             at = (np.arange(seeds)[:, None] * ACTIONS + action).ravel()
-            push = np.bincount(at, slope.ravel(), logits.size).reshape(logits.shape)
-            logits = logits + learning_rate / COMPLETIONS * (push - np.exp(logp) * slope.sum(axis=1, keepdims=True))
-        seen.append(entropy(logits))
+            push = np.bincount(at, slope.ravel(), logp.size).reshape(logp.shape)
+            gradient = (np.exp(logp) * slope.sum(axis=1, keepdims=True) - push) / COMPLETIONS  # of the loss
+            optimizer.step(params, {"logits": gradient})
+        seen.append(entropy(params["logits"]))
     return np.stack(seen, axis=1)
 
 

@@ -2,9 +2,10 @@ import numpy as np
 import pytest
 
 from sim.algorithms import FILES, dr_grpo, grpo, ppo, reinforce, rloo
-from sim.experiments.runs import add_run, lookup_run, modsum_run
+from sim.experiments.runs import add_run, lookup_run, modsum_optimizer, modsum_rate, modsum_run
 from sim.framework.weight_sync import WeightSync
 from sim.worlds import tasks
+from sim.worlds.optimizer import SGD
 from tests import marks
 
 pytestmark = marks.bands
@@ -181,3 +182,14 @@ def test_a_start_that_was_handed_in_stays_as_it_is():
     for _ in add_run(grpo, policy=start, groups=2).frames(2):
         pass
     assert all(np.array_equal(start.params[name], array) for name, array in before.items())
+
+
+def test_one_number_is_a_rate_for_sgd_and_a_hundredth_of_it_one_for_adamw():
+    sgd, adamw = modsum_optimizer("SGD", 2.0), modsum_optimizer("AdamW", 2.0)
+    assert isinstance(sgd, SGD) and (sgd.learning_rate, adamw.learning_rate) == (2.0, 0.02)
+    assert sgd.clip is adamw.clip is None and modsum_rate("AdamW", 20.0) == pytest.approx(0.2)
+    ends = [
+        list(modsum_run(grpo, optimizer=optimizer, hyper=dict(beta=0.0)).frames(60))[-1].exact["pass_rate"].mean()
+        for optimizer in (sgd, adamw)
+    ]
+    assert ends == pytest.approx([0.98, 0.98], abs=0.015)  # as fast as one another, which is why a hundredth
