@@ -47,14 +47,20 @@ def less_kl(reward, hp, batch):
 
 
 RECIPES = {
-    "GRPO, 2024": Recipe(grpo, source="arXiv:2402.03300"),
-    "TRL 1.16.0": Recipe(grpo, dict(weights=dapo.weights), dict(inner_epochs=1, beta=0.0), "GRPOConfig's defaults"),
+    "GRPO, 2024": Recipe(grpo, {}, dict(inner_epochs=1), "arXiv:2402.03300"),  # one update a batch, its section 4.1.2
+    "TRL 1.16.0": Recipe(
+        grpo,
+        dict(weights=dapo.weights),
+        dict(inner_epochs=1, beta=0.0),
+        "GRPOConfig's defaults",
+        "masking of completions whose ratio to the vLLM that drew them is above 3, when vLLM draws them",
+    ),
     "DeepSeek-V3.2": Recipe(
         grpo,
         dict(advantage=dr_grpo.advantage, kl_term=k3_with_the_gradient_of_kl),
         {},
         "arXiv:2512.02556",
-        "masking of off-policy completions",
+        "masking of off-policy completions, and the ratio to the policy that sampled as a factor of the KL term",
     ),
     "OLMo 3": Recipe(
         dapo,

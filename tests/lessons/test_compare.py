@@ -1,16 +1,15 @@
 """The numbers of the page that compares any two algorithms, recomputed."""
 
 import re
-from functools import partial
+from functools import cache
 
 import numpy as np
 import pytest
 
-from sim.algorithms import grpo
-from sim.experiments.runs import modsum_run
+from sim.algorithms import FILES, grpo, ppo, rloo
+from sim.experiments.runs import modsum_optimizer, modsum_run
 from sim.worlds import modsum
 from tests.lessons.prose import LESSONS, Lesson
-from tests.widgets import catalogue
 from tools.pages import lineage
 from widgets import compare
 
@@ -26,26 +25,77 @@ class Page(Lesson):
 PAGE = Page("compare.md")
 
 
-last = partial(catalogue.last, compare)
+@cache
+def run(name, optimizer, rate, passes=None):
+    """Pass rates, drawn and trained on of five runs after sixty updates, without the widget."""
+    recipe = compare.recipe_of(name)
+    hyper = {**recipe.hyper, **({} if passes is None else dict(inner_epochs=passes))}
+    rates, drawn, trained_on = [], [], []
+    for seed in range(5):
+        made = modsum_optimizer(optimizer, rate)
+        training = modsum_run(
+            recipe.file, seed=seed, optimizer=made, hyper=hyper, hooks=recipe.hooks, exact_every=60
+        ).iterate(60)
+        trained_on.append(0)
+        for event in training:
+            if event.stage == 3 and event.summary["batch"] is not None:
+                trained_on[-1] += len(event.summary["batch"].tokens)
+            if event.stage == 7:
+                frame = event.summary["frame"]
+        rates.append(frame.exact["pass_rate"].mean())
+        drawn.append(frame.completions)
+    return np.mean(rates), np.mean(drawn), np.mean(trained_on)
 
 
-def ends(pair):
-    return [one.pass_rate[:, -1].mean() for one in pair]
+OWN = {"REINFORCE": 40, "PPO": 40, "GRPO": 4, "RLOO": 40, "DAPO": 40, "Dr.GRPO": 40}
 
 
-@pytest.mark.parametrize(
-    "knobs, said",
-    [
-        (dict(), ("0.966", "0.405")),
-        (dict(rate_b=12.0), ("0.966", "0.939")),
-        (dict(a="REINFORCE", b="RLOO"), ("0.742", "0.745")),
-        (dict(a="GRPO, 2024", b="TRL 1.16.0"), ("0.966", "0.540")),
-        (dict(a="GRPO, 2024", b="TRL 1.16.0", passes="4"), ("0.966", "0.968")),
-    ],
-)
-def test_where_the_pairs_end(knobs, said):
-    for number, value in zip(said, ends(last(**knobs))):
-        PAGE.says(number, value)
+@pytest.mark.parametrize("name", FILES)
+def test_the_table_of_the_six(name):
+    (row,) = re.findall(rf"^\| {re.escape(name)} \| (.*) \|$", PAGE.text, re.M)
+    one_rate, own, adamw, steps, drawn = row.split(" | ")
+    assert float(one_rate) == pytest.approx(run(name, "SGD", 2.0)[0], abs=0.012)
+    assert own.split(" at ")[1] == str(OWN[name])
+    assert float(own.split(" at ")[0]) == pytest.approx(run(name, "SGD", float(OWN[name]))[0], abs=0.007)
+    assert float(adamw) == pytest.approx(run(name, "AdamW", 8.0)[0], abs=0.007)
+    assert int(steps) == 60 * FILES[name].HP["inner_epochs"]
+    assert float(drawn.replace(",", "")) == pytest.approx(run(name, "AdamW", 8.0)[1], rel=0.02)
+
+
+def test_at_its_own_rate_or_under_adamw_the_ladder_is_nearly_one_algorithm():
+    own, adamw = [run(name, "SGD", float(OWN[name]))[0] for name in FILES], [run(n, "AdamW", 8.0)[0] for n in FILES]
+    assert np.ptp(own) < 0.03 and np.ptp(adamw) < 0.03 and "within 0.03 of every other" in PAGE.text
+    made = modsum_optimizer("AdamW", 8.0)
+    free = list(modsum_run(grpo, optimizer=made, hyper=dict(beta=0.0), exact_every=60).frames(60))[-1]
+    assert free.exact["pass_rate"].mean() > 0.995
+
+
+def test_a_best_rate_on_offer_is_the_best_of_its_neighbors():
+    assert run("GRPO", "SGD", 4.0)[0] > max(run("GRPO", "SGD", 2.0)[0], run("GRPO", "SGD", 8.0)[0])
+    for name in ("PPO", "Dr.GRPO"):
+        assert run(name, "SGD", 40.0)[0] > run(name, "SGD", 24.0)[0]
+
+
+def test_with_as_many_optimizer_steps_the_six_end_alike():
+    ends = [run(name, "AdamW", 4.0, 1)[0] for name in FILES]
+    assert min(ends) == pytest.approx(0.93, abs=0.012) and max(ends) == pytest.approx(0.94, abs=0.012)
+    assert "all six end at 0.93 to 0.94" in PAGE.text
+
+
+def test_dapo_draws_much_and_trains_on_little():
+    _, drawn, trained_on = run("DAPO", "AdamW", 8.0)
+    assert 6 < drawn / 3840 < 7 and trained_on == pytest.approx(1600, rel=0.2)
+    assert "six times what the others do" in PAGE.text and "about 1,600" in PAGE.text
+
+
+def test_other_pairs_of_the_text():
+    assert run("Dr.GRPO", "SGD", 12.0)[0] == pytest.approx(0.94, abs=0.012)
+    assert abs(run("REINFORCE", "SGD", 2.0)[0] - run("RLOO", "SGD", 2.0)[0]) < 0.03
+    for rate, ends in ((2.0, (0.61, 0.54)), (12.0, (0.98, 0.99))):
+        assert [run(name, "SGD", rate)[0] for name in ("GRPO, 2024", "TRL 1.16.0")] == pytest.approx(ends, abs=0.012)
+        assert f"{ends[0]} and {ends[1]}" in PAGE.text
+    assert [run(name, "AdamW", 8.0)[0] for name in ("GRPO, 2024", "TRL 1.16.0")] == pytest.approx([0.99] * 2, abs=0.007)
+    assert run("GRPO", "SGD", 24.0)[0] < 0.5 < 0.985 < run("PPO", "SGD", 24.0)[0]
 
 
 def test_a_step_of_dr_grpo_is_about_a_sixth_as_long_as_one_of_grpo():
@@ -62,11 +112,17 @@ def test_a_step_of_dr_grpo_is_about_a_sixth_as_long_as_one_of_grpo():
 
 
 def test_sixteen_passes_with_a_clip_and_without_a_ratio():
-    with_clip, without = last(a="PPO", b="RLOO", rate_a=8.0, rate_b=8.0, passes="16")
-    PAGE.says("0.075", with_clip.kl_step.max())
-    PAGE.says("6.39", without.kl_step.max())
-    PAGE.says("0.999", without.pass_rate[:, -1].mean())
-    PAGE.says("0.19", without.entropy[:, -1].mean())
+    farthest, ends = {}, {}
+    for file in (ppo, rloo):
+        runs = [
+            list(modsum_run(file, seed=seed, learning_rate=8.0, hyper=dict(inner_epochs=16)).frames(60))
+            for seed in range(5)
+        ]
+        farthest[file] = [max(frame.exact["kl_step"].mean() for frame in frames) for frames in runs]
+        ends[file] = [frames[-1].exact["pass_rate"].mean() for frames in runs]
+    assert max(farthest[ppo]) < 0.1 and "at most 0.1 nats" in PAGE.text
+    assert min(farthest[rloo]) > 2 and max(farthest[rloo]) < 7 and "2.5 to 6.4 with RLOO" in PAGE.text
+    assert min(ends[rloo]) > 0.9985 and "ends at 0.999" in PAGE.text
 
 
 def test_every_arrow_of_the_drawing_is_a_patch_on_the_page():
