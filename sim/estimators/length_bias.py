@@ -15,7 +15,7 @@ import numpy as np
 from sim.estimators import std_weight
 
 T = 64
-# assumed: learning rates at which a token's mean weight is about the same
+# assumed: rates of plain SGD at which a token's mean weight is about the same; AdamW needs no such matching
 RATES = {"1/|o|": 1.0, "token mean": 2.6, "constant": 16.0}
 
 
@@ -63,15 +63,15 @@ def expected_drift(p, h, K, std, divisor, groups=16, longest=T):
     return push * B * np.trapezoid(integrand, u[:, 0])
 
 
-def train(p, h, K, std, divisor, answer_learns, groups, updates, seeds, rng, every):
+def train(p, h, K, std, divisor, answer_learns, groups, updates, seeds, rng, every, optimizer):
     """Yields the Lengths so far, after the first update and after each `every`; a row a seed. Batches are sampled, the
-    expectations recorded are exact.
+    expectations recorded are exact. The optimizer must not cut the norm: a step is made for all seeds at once.
     """
     # answer, stop when right, stop when wrong
-    logit = np.log([p / (1 - p), h / (1 - h), h / (1 - h)]) * np.ones((seeds, 1))
-    seen = [logit]
+    params = {"logit": np.log([p / (1 - p), h / (1 - h), h / (1 - h)]) * np.ones((seeds, 1))}
+    seen = [params["logit"]]
     for update in range(1, updates + 1):
-        p_now, stop_right, stop_wrong = (1 / (1 + np.exp(-logit))).T[:, :, None]  # (seeds, 1) each
+        p_now, stop_right, stop_wrong = (1 / (1 + np.exp(-params["logit"]))).T[:, :, None]  # (seeds, 1) each
         right = rng.random((seeds, groups * K)) < p_now
         stop = np.where(right, stop_right, stop_wrong)
         n = np.minimum(1 + np.floor(np.log(rng.random(right.shape)) / np.log1p(-stop)), T)
@@ -80,8 +80,8 @@ def train(p, h, K, std, divisor, answer_learns, groups, updates, seeds, rng, eve
         weight = A / by[divisor]
         score = np.where(n < T, 1 - n * stop, -(T - 1) * stop)
         pushes = weight * (right - p_now) * answer_learns, weight * score * right, weight * score * ~right
-        logit = logit + RATES[divisor] * np.stack([push.sum(axis=1) for push in pushes], axis=1)
-        seen.append(logit)
+        optimizer.step(params, {"logit": -np.stack([push.sum(axis=1) for push in pushes], axis=1)})
+        seen.append(params["logit"])
         if update == 1 or update % every == 0:
             rate, when_right, when_wrong = np.moveaxis(1 / (1 + np.exp(-np.array(seen))), (0, 1, 2), (2, 1, 0))
             yield Lengths(expected_length(when_right), expected_length(when_wrong), rate)

@@ -1,3 +1,4 @@
+import random
 from functools import partial
 from unittest.mock import patch
 
@@ -38,7 +39,7 @@ def test_an_answer_that_learns_leaves_the_effect():
 def test_the_bias_of_the_token_mean_is_one_of_small_batches():
     apart = [dr_grpo.apart(last(groups=groups)) for groups in (1, 4, 16, 64)]
     assert apart == sorted(apart, reverse=True) and apart[0] > dr_grpo.APART and apart[-1] < 1.1
-    assert dr_grpo.broken(Knobs(groups=1), last(groups=1)).mend == "Prompts a batch: 16."
+    assert dr_grpo.broken(Knobs(groups=1), last(groups=1)).mend == "Divide the tokens by: constant."
 
 
 @pytest.mark.parametrize("K, bent", [(2, False), (3, False), (4, True), (64, True)])
@@ -64,14 +65,51 @@ def test_the_expected_push_is_zero_with_a_constant_and_does_not_know_the_start_r
     )
 
 
-def test_noise_of_a_thousandth_spends_grpos_entropy_and_leaves_dr_grpo_alone():
-    with_it, without = last(divisor="1/|o|", noise=1e-3), last(divisor="constant", std=False, noise=1e-3)
-    assert dr_grpo.entropy_left(with_it) < 0.75 and dr_grpo.entropy_left(without) > 0.99
-    found = dr_grpo.broken(Knobs(divisor="1/|o|", noise=1e-3), with_it)
-    assert (
-        "noise of 0.001" in found.why and found.mend == "Divide by the deviation: off. Divide the tokens by: constant."
-    )
-    assert dr_grpo.broken(Knobs(divisor="constant", std=False, noise=1e-3), without) is None
+WITH_BOTH, WITH_NEITHER = dict(divisor="1/|o|"), dict(divisor="constant", std=False)
+
+
+def test_under_sgd_noise_of_a_thousandth_spends_grpos_entropy_and_leaves_dr_grpo_alone():
+    both, neither = (dr_grpo.entropy_left(last(noise=1e-3, **kind)) for kind in (WITH_BOTH, WITH_NEITHER))
+    assert both < 0.8 and neither > 0.99
+
+
+def test_under_adamw_it_spends_the_entropy_of_either_so_it_is_no_break_of_the_divisor():
+    for kind in (WITH_BOTH, WITH_NEITHER):
+        assert dr_grpo.entropy_left(last(noise=1e-3, optimizer="AdamW", **kind)) < 0.75
+    assert dr_grpo.broken(Knobs(noise=1e-3), last(noise=1e-3)) is None
+
+
+def test_a_break_is_wrong_completions_that_have_grown_three_times_as_long_as_right_ones():
+    """The lengths as the readouts show them, over both optimizers; the constant never breaks, 1/|o| nearly always."""
+    chance, verdicts = random.Random(14), {divisor: [] for divisor in dr_grpo.FILES}
+    for _ in range(24):
+        knobs = {name: chance.choice(values) for name, values in GRID.items()}
+        r = last(**knobs)
+        shown = {row.label: row.value for row in dr_grpo.readouts(Knobs(**knobs), r)}
+        damaged = shown["Tokens of a wrong completion"] > 3 * r.lengths.right[:, -1].mean()
+        assert (dr_grpo.broken(Knobs(**knobs), r) is not None) == damaged
+        verdicts[knobs["divisor"]].append(damaged)
+    assert not any(verdicts["constant"]) and np.mean(verdicts["1/|o|"]) > 0.7
+
+
+GRID = dict(
+    divisor=("1/|o|", "token mean", "constant"),
+    std=(True, False),
+    optimizer=("SGD", "AdamW"),
+    learning_rate=(0.5, 1.0, 3.0),
+    K=(2, 8),
+    groups=(1, 4, 16),
+    p=(0.05, 0.3, 0.95),
+    h=(0.05, 0.1, 0.5),
+    answer_learns=(True, False),
+)
+
+
+def test_the_notes_name_the_optimizer_and_the_rate_that_each_run_was_given():
+    knobs = dict(divisor="constant", optimizer="AdamW", learning_rate=3.0)
+    notes = [p["note"] for p in dr_grpo.figure(Knobs(**knobs), last(**knobs))]
+    assert sum("AdamW at 0.03" in note for note in notes) == 2 == sum("AdamW at 0.06" in note for note in notes)
+    assert "SGD at 16" in panel("Wrong over right", divisor="constant")["note"]
 
 
 def test_the_start_of_the_model_moves_with_its_knobs():
