@@ -42,7 +42,7 @@ PRESETS = {
     "Each its own rate, plain SGD": Knobs(optimizer="SGD", rate_a=4.0, rate_b=40.0),
     "REINFORCE and RLOO": Knobs(a="REINFORCE", b="RLOO"),
     "GRPO and DAPO, hard": Knobs(b="DAPO", start="hard prompts"),
-    "GRPO at PPO's rate": Knobs(b="PPO", optimizer="SGD", rate_a=24.0, rate_b=24.0),
+    "GRPO at PPO's rate": Knobs(b="PPO", optimizer="SGD", rate_a=40.0, rate_b=40.0),
 }
 
 
