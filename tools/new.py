@@ -16,7 +16,7 @@ def lesson(stem, model=""):
     number, widget = checked(stem)
     room, module = checked_model(model) if model else ("estimators", "attempts")
     title = widget.replace("_", " ").capitalize()
-    words = dict()
+    words = dict(LESSON_NUMBER=number, LESSON_TITLE=title, WIDGET_NAME=widget, SIM_ROOM=room, SIM_MODEL=module)
     made = {
         f"lessons/{stem}.md": "lesson.md",
         f"widgets/{widget}.py": "widget.py",
