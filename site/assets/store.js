@@ -45,7 +45,10 @@ export const begin = () => workers.register(`${base}sw.js`);
 export async function settle() {
   await begin();
   const here = location.href.slice(base.length).split(/[?#]/)[0];
-  for (const path of [here, "", "offline.json", "sitemap.xml", "search/search_index.json"]) await keep(base + path);
+  for (const path of [here, "", "offline.json", "sitemap.xml"]) await keep(base + path);
+  const book = await (await caches.match(`${base}offline.json`)).json();
+  const [index] = book.files.find(([path]) => /^search.*\.json$/.test(path));      // each generator has a place for it
+  await keep(base + index);
 
   const files = await filesKept();
   const pages = await pagesKept();

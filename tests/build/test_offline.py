@@ -50,6 +50,11 @@ def test_every_page_names_the_runtime_by_its_content(tmp_path):
     assert f'href="/some-repo/{build}/assets/style.css"' in (tmp_path / "404.html").read_text()
 
 
+def test_the_search_of_either_generator_finds_its_worker():
+    for written in ('"search": "../assets/search.js"', '"search":"../assets/search.js"'):  # MkDocs, Zensical
+        assert offline.NAMED.search(written)[2] == "../"
+
+
 def test_the_name_changes_exactly_when_a_file_of_the_runtime_does(tmp_path):
     one, same, other = (
         pages(tmp_path / name, style)["build"] for name, style in (("1", "body{}"), ("2", "body{}"), ("3", "p{}"))

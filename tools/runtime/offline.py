@@ -21,7 +21,7 @@ UNASKED = (
     "assets/javascripts/lunr/**/*.js",
     "sitemap.xml.gz",
 )  # what no page asks for: source maps, stemmers of other languages
-NAMED = re.compile(r'((?:href|src)="|"search": ")((?:\.\.?/)*|/(?!/)(?:[^"\s>]*/)?)(?=(?:assets|vendor)/)')
+NAMED = re.compile(r'((?:href|src)="|"search": ?")((?:\.\.?/)*|/(?!/)(?:[^"\s>]*/)?)(?=(?:assets|vendor)/)')
 
 README = """RL post-training, from first principles
 
