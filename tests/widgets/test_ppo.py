@@ -1,3 +1,4 @@
+from dataclasses import asdict
 from functools import partial
 from unittest.mock import patch
 
@@ -6,11 +7,20 @@ import pytest
 
 from sim.framework.controller import LOG_RATIO_EDGES
 from tests.widgets import catalogue
+from tests.widgets.frame.test_contract import mended
 from widgets import ppo
 from widgets.frame import host
 from widgets.ppo import Knobs
 
 last = partial(catalogue.last, ppo)
+
+
+def is_broken(**knobs):
+    return ppo.broken(Knobs(**knobs), last(**knobs)) is not None
+
+
+def finals(result):
+    return result.pass_rate[:, -1].mean(axis=1)
 
 
 def farthest(**knobs):
@@ -49,38 +59,71 @@ def test_the_clip_does_not_keep_ratios_in_its_range():
     assert last(passes=16).kl_step.max() < 0.18
 
 
-@pytest.mark.parametrize("passes, breaks", [(2, False), (4, True), (16, True)])
-def test_without_a_clip_the_break_lies_between_two_and_four_passes(passes, breaks):
-    result = last(seeds=2, passes=passes, clip=False)
-    assert (
-        (ppo.broken(Knobs(passes=passes, clip=False), result) is not None)
-        == breaks
-        == (ppo.watched(Knobs(), result).value > ppo.NATS)
-    )
+def test_without_a_clip_the_break_lies_between_two_and_four_passes():
+    assert not is_broken(passes=2, clip=False)
+    assert is_broken(clip=False) and is_broken(passes=16, clip=False)
 
 
-def test_the_break_says_how_far_and_at_what_cost():
-    found = ppo.broken(Knobs(passes=16, clip=False), last(passes=16, clip=False))
-    assert found.why.startswith("16 passes") and "16.3 nats" in found.why and "3 of 6 runs lost a prompt" in found.why
+def test_the_break_says_what_is_lost_and_how_to_keep_it():
+    knobs = dict(passes=16, clip=False)
+    found = ppo.broken(Knobs(**knobs), last(**knobs))
+    assert found.why.startswith("16 passes, and nothing") and "3 of 6 runs end without a prompt" in found.why
     assert found.mend == "Clip: on."
+    assert ppo.watched(Knobs(**knobs), last(**knobs)).value == 3
 
 
 @pytest.mark.parametrize(
-    "broken, mend",
+    "settings, ends",
     [
-        (dict(passes=16, clip=False), dict(clip=True)),
-        (dict(passes=16, eps_high=5.0), dict(eps_high=0.2)),
-        (dict(learning_rate=60.0, seed=7), dict(learning_rate=20.0)),
-        (dict(passes=16, eps_low=1.0, learning_rate=60.0), dict(eps_low=0.2, learning_rate=20.0)),
+        (dict(passes=16, eps_high=5.0), 0.98),  # 2.92 nats in one update
+        (dict(passes=40, eps_low=1.0), 0.98),  # 2.90 nats
+        (dict(passes=16, learning_rate=60.0, critic=False), 0.99),  # 1.12 nats
+        (dict(passes=40, eps_low=0.05, eps_high=0.05), 0.7),  # slow: one run has a prompt that it never solved
     ],
 )
-def test_the_way_back_leads_back(broken, mend):
-    words = ppo.broken(Knobs(**broken), last(seeds=2, **broken)).mend
-    for knob, value in mend.items():
-        title = Knobs.__dataclass_fields__[knob].metadata["label"]
-        assert f"{title}: {'on' if value is True else f'{value:g}'}" in words
-    assert words.count(":") == len(mend)
-    assert ppo.broken(Knobs(**{**broken, **mend}), last(seeds=2, **{**broken, **mend})) is None
+def test_neither_a_far_update_nor_a_slow_run_is_a_break(settings, ends):
+    assert finals(last(**settings)).min() > ends and not is_broken(**settings)
+
+
+SETTINGS = [
+    dict(),
+    dict(clip=False),
+    dict(passes=2, clip=False, learning_rate=60.0),
+    dict(passes=2, clip=False, learning_rate=60.0, seed=1),
+    dict(passes=2, clip=False, learning_rate=40.0, critic=False),
+    dict(passes=16, clip=False),
+    dict(passes=16, clip=False, critic=False, seed=2, dual_clip="1.5", eps_low=1.0),
+    dict(passes=16, clip=False, learning_rate=5.0),
+    dict(passes=4, eps_low=0.05, eps_high=5.0, learning_rate=60.0, critic=False, seed=2),
+    dict(passes=40, eps_low=1.0, eps_high=5.0, learning_rate=60.0, critic=False),
+    dict(passes=40, eps_low=0.05, eps_high=0.05),
+    dict(passes=1, learning_rate=60.0, critic=False),
+    dict(passes=1, learning_rate=1.0),
+    dict(learning_rate=60.0, seed=7),
+]
+
+
+def damaged(r):
+    """A prompt of some run was right half of the time and has all but vanished from what the run gets right."""
+    return any(
+        min(right[np.argmax(right >= 0.5) :]) < 0.1 > right[-1]
+        for run in r.pass_rate
+        for right in run.T
+        if max(right) >= 0.5
+    )
+
+
+def test_broken_is_a_lost_prompt_and_nothing_else_and_the_way_back_keeps_it():
+    told = []
+    for knobs in SETTINGS:
+        found = ppo.broken(Knobs(**knobs), last(**knobs))
+        assert (found is not None) == damaged(last(**knobs)), knobs
+        told.append(found is not None)
+        if found:
+            assert finals(last(**knobs)).min() < 0.78  # a prompt is a quarter of what there is to get right
+            back = asdict(mended("ppo", Knobs(**knobs), found.mend))
+            assert not is_broken(**back), (knobs, found.mend)
+    assert 5 <= sum(told) <= len(told) - 5
 
 
 def test_without_a_clip_the_first_updates_are_faster():
@@ -89,7 +132,7 @@ def test_without_a_clip_the_first_updates_are_faster():
 
 def test_a_wider_range_lets_an_update_go_farther():
     wide = [farthest(eps_high=high) for high in (0.2, 0.28, 5.0)]
-    assert wide == sorted(wide) and farthest(passes=16, eps_high=5.0) > ppo.NATS
+    assert wide == sorted(wide) and farthest(passes=16, eps_high=5.0) > 1
     assert farthest(eps_low=1.0) > farthest()
 
 
@@ -98,8 +141,8 @@ def test_the_learning_rate_moves_the_distance_of_an_update():
     assert far == sorted(far)
 
 
-def test_switching_the_critic_off_changes_the_run_and_on_this_task_does_not_hurt():
-    assert last(seeds=2, critic=False).pass_rate[:, -1].mean() > last(seeds=2).pass_rate[:, -1].mean() > 0.98
+def test_switching_the_critic_off_changes_the_run_and_most_runs_end_higher():
+    assert np.median(finals(last(critic=False))) > np.median(finals(last())) > 0.98
 
 
 def test_the_dual_clip_changes_the_one_cell_without_a_bound():
@@ -132,18 +175,14 @@ def test_the_run_streams_and_counts_its_updates():
     with patch.object(ppo, "SEEDS", 1):
         seen = list(ppo.run(knobs))
     assert [ppo.progress(knobs, r) for r in seen] == [["update", n, 60] for n in (1, *range(4, 61, 4))]
-    is_broken = [ppo.broken(knobs, r) is not None for r in seen]
-    assert is_broken == sorted(is_broken) and not is_broken[0] and is_broken[-1]  # once certain it stays
+    assert [ppo.broken(knobs, r) is not None for r in seen] == 15 * [False] + [True]  # told at the end
 
 
 def test_every_preset_streams_and_one_of_them_is_broken():
-    broken = {name: ppo.broken(k, last(seeds=2, **k.__dict__)) is not None for name, k in ppo.PRESETS.items()}
-    assert [name for name, is_broken in broken.items() if is_broken] == ["16 passes, no clip"]
-    assert next(iter(ppo.PRESETS.values())) == Knobs()
+    broken = [name for name, k in ppo.PRESETS.items() if is_broken(**k.__dict__)]
+    assert broken == ["16 passes, no clip"] and next(iter(ppo.PRESETS.values())) == Knobs()
 
 
-def test_the_first_tab_shows_the_threshold():
+def test_training_comes_first():
     first = next(host.stream("ppo"))
-    assert '"breaks above 1 nat"' in first and first.index('"Training"') < first.index('"Ratios"') < first.index(
-        '"One token"'
-    )
+    assert first.index('"Training"') < first.index('"Ratios"') < first.index('"One token"')
