@@ -39,31 +39,61 @@ def test_three_tokens():
     LESSON.says("61", 100 / (pi**2 / mu).sum())
 
 
+ROUNDING = 0.02  # beyond a range over six seeds: another processor rounds otherwise, and 120 updates amplify it
+
+
+def within(ends, low, high):
+    assert all(float(low) - ROUNDING <= end <= float(high) + ROUNDING for end in ends), (low, high, ends)
+
+
+def ends_between(low, high, *args, seeds=2, **settings):
+    """The text gives this range over six seeds; the first ones lie in it."""
+    assert f"between {low} and {high}" in LESSON.text
+    ends = [final(*args, seed=seed, **settings) for seed in range(seeds)]
+    within(ends, low, high)
+    return ends
+
+
 @pytest.mark.parametrize("lag", LAGS)
 def test_the_table_of_lags(lag):
     row = next(line for line in LESSON.text.splitlines() if line.startswith(f"| {lag} | 0."))
-    said = [float(cell) for cell in row.strip("| ").split(" | ")[1:]]
-    order = ("none", "ratio", "truncated ratio", "ratio and clip")
-    assert said == pytest.approx([final(correction, lag=lag) for correction in order], abs=5.001e-4)
+    none, ratio, clip = (cell.split(" to ") for cell in row.strip("| ").split(" | ")[1:])
+    within([final("none", lag=lag, seed=0)], *none)
+    within([final("ratio", lag=lag, seed=0), final("truncated ratio", lag=lag, seed=1)], *ratio)
+    within([final("ratio and clip", lag=lag, seed=0)], *clip)
+
+
+def test_at_eight_updates_of_lag_no_correction_is_worst_and_the_clip_best():
+    none, ratio, clip = (
+        np.array([final(correction, lag=8, seed=seed) for seed in range(5)])
+        for correction in ("none", "ratio", "ratio and clip")
+    )
+    assert (none < 0.329 + 0.1).all() and (none < ratio).all() and np.mean(clip - ratio) > 0.02
+
+
+def test_at_thirty_two_the_seeds_differ_more_than_the_corrections():
+    ends = {name: [final(name, lag=32, seed=seed) for seed in range(3)] for name in ("ratio", "ratio and clip")}
+    assert "no order can be read off" in LESSON.text
+    signs = {a > b for a, b in zip(*ends.values())}
+    assert signs == {True, False} and np.ptp(ends["ratio"]) > 0.2
 
 
 def test_with_fresh_weights_and_with_none():
-    LESSON.says("0.932", final())
+    fresh = ends_between("0.92", "0.94")
     LESSON.says("0.329", weight_sync.tasks.exact_pass(weight_sync.tasks.checkpoint("add")).mean())
-    LESSON.says("0.614", final(every=128))
-    LESSON.says("54", 100 * np.mean([d.frame.clip_fraction for d in drifts("ratio and clip", every=128)[-20:]]))
-    wandering = [
-        d.frame.exact["pass_rate"].mean()
-        for d in drifts("ratio and clip", every=128)[27:]
-        if "pass_rate" in d.frame.exact
-    ]
-    LESSON.says("0.50", min(wandering))
-    LESSON.says("0.67", max(wandering))
-    LESSON.says("0.919", final(every=8))
+    never = ends_between("0.55", "0.64", every=128)
+    assert all(a < 0.7 * b for a, b in zip(never, fresh))
+    for seed in range(2):
+        run = drifts("ratio and clip", every=128, seed=seed)
+        assert round(100 * np.mean([d.frame.clip_fraction for d in run[-20:]])) in (53, 54)
+        wandering = [d.frame.exact["pass_rate"].mean() for d in run[27:] if "pass_rate" in d.frame.exact]
+        within(wandering, "0.46", "0.71")
+    assert "53 to 54 %" in LESSON.text and "between 0.46 and 0.71" in LESSON.text
+    ends_between("0.91", "0.92", every=8)
 
 
-@pytest.mark.parametrize("every, length", [(128, "0.26"), (1, "0.17")])
-def test_the_run_that_receives_nothing_does_not_come_to_rest(every, length):
+@pytest.mark.parametrize("every, low, high", [(128, "0.23", "0.30"), (1, "0.17", "0.27")])
+def test_the_run_that_receives_nothing_does_not_come_to_rest(every, low, high):
     # as sim/experiments/stale.py: ratio and clip
     controller = add_run(grpo, hyper=dict(inner_epochs=1, beta=0.0), sync=WeightSync(every))
     algorithm, pushed, moved = controller.algorithm, [], []
@@ -78,32 +108,32 @@ def test_the_run_that_receives_nothing_does_not_come_to_rest(every, length):
         if event.stage == 7:
             now = controller.trainer.policy.params
             moved.append(np.sqrt(sum(((now[name] - array) ** 2).sum() for name, array in before.params.items())))
-    assert event.summary["frame"].exact["pass_rate"].mean() == final(every=every)
-    LESSON.says(length, np.mean(moved[-20:]))
+    assert event.summary["frame"].exact["pass_rate"].mean() == final(every=every, seed=0)
+    assert f"{low} to {high}" in LESSON.text
+    within([np.mean(moved[-20:])], low, high)
     if every == 128:
-        LESSON.says("42", 100 * np.mean(pushed[-20:]))
-
-
-def test_three_seeds():
-    for lag, low, high in ((4, "0.37", "0.59"), (8, "0.25", "0.41")):
-        ends = [final("none", lag=lag, **({"seed": seed} if seed else {})) for seed in range(3)]
-        LESSON.says(low, min(ends))
-        LESSON.says(high, max(ends))
+        assert "41 to 43 %" in LESSON.text
+        within([np.mean(pushed[-20:])], "0.41", "0.43")
 
 
 def test_the_effective_sample_size_says_it_first():
-    run = drifts("none", lag=8)
-    for said, update in (("0.92", 3), ("0.84", 4), ("0.61", 5), ("0.26", 6), ("0.20", 7)):
-        LESSON.says(said, run[update - 1].effective)
-    LESSON.says("0.57", run[4].frame.exact["pass_rate"].mean())
-    LESSON.says("0.30", run[8].frame.exact["pass_rate"].mean())
+    for seed in range(5):
+        run = drifts("none", lag=8, seed=seed)
+        for low, high, update in (("0.91", "0.94", 3), ("0.64", "0.86", 4), ("0.23", "0.79", 5)):
+            assert f"{low} to {high}" in LESSON.text
+            within([run[update - 1].effective], low, high)
+        within([run[4].frame.exact["pass_rate"].mean()], "0.46", "0.57")
+        within([run[8].frame.exact["pass_rate"].mean()], "0.20", "0.30")
+    assert "between 0.46 and 0.57" in LESSON.text and "between 0.20 and 0.30" in LESSON.text
 
 
 def test_the_distance_in_nats():
-    LESSON.says("0.052", np.mean([d.distance for d in drifts("ratio and clip", lag=4)]))
-    LESSON.says("0.132", np.mean([d.distance for d in drifts("ratio and clip", lag=8)]))
-    LESSON.says("0.751", final("none", lag=8, learning_rate=0.003))
-    LESSON.says("0.814", final(learning_rate=0.003))
+    for low, high, lag in (("0.05", "0.06", 4), ("0.13", "0.15", 8)):
+        assert f"between {low} and {high}" in LESSON.text
+        moved = [np.mean([d.distance for d in drifts("ratio and clip", lag=lag, seed=seed)]) for seed in range(2)]
+        assert float(low) - 0.005 <= min(moved) and max(moved) <= float(high) + 0.005
+    ends_between("0.73", "0.79", "none", lag=8, learning_rate=0.003)
+    LESSON.says("0.81", final(learning_rate=0.003, seed=0))
 
 
 def test_the_deliveries():
@@ -113,6 +143,11 @@ def test_the_deliveries():
 
 def test_rounded_weights():
     policy, batch = weight_sync.first_completions()
-    for form, moved, end in (("bf16", "0.0017", "0.927"), ("e4m3", "0.023", "0.936"), ("e5m2", "0.043", "0.893")):
+    for form, moved, low, high in (
+        ("bf16", "0.0017", "0.90", "0.95"),
+        ("e4m3", "0.023", "0.89", "0.94"),
+        ("e5m2", "0.043", "0.83", "0.93"),
+    ):
         LESSON.says(moved, weight_sync.precision.mismatch(policy, batch, form)[0])
-        LESSON.says(end, final(form=form))
+        assert f"{low} and {high}" in LESSON.text
+        within([final(form=form, seed=seed) for seed in range(2)], low, high)

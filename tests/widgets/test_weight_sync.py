@@ -1,9 +1,11 @@
+import random
 from functools import cache
 from unittest.mock import patch
 
 import numpy as np
 import pytest
 
+from tests.widgets.frame.test_contract import mended
 from widgets import weight_sync
 from widgets.weight_sync import NEVER, UPDATES, Knobs
 
@@ -36,13 +38,30 @@ def test_fresh_weights_are_the_run_beside_and_learn():
     assert all(d.distance < 1e-12 and d.frame.clip_fraction == 0 for d in last().drifts)
 
 
-@pytest.mark.parametrize("lag, breaks", [(2, False), (4, True), (8, True)])
+@pytest.mark.parametrize("lag, breaks", [(2, False), (4, True)])
 def test_without_a_correction_the_break_lies_between_a_lag_of_two_and_four(lag, breaks):
-    assert (
-        (found(lag=lag, correction="none") is not None)
-        == breaks
-        == (weight_sync.gap(last(lag=lag, correction="none")) > 0.3)
-    )
+    assert [found(lag=lag, correction="none", seed=seed) is not None for seed in range(2)] == [breaks] * 2
+
+
+def test_broken_is_an_end_far_below_the_gray_line_and_the_way_back_mends_it():
+    chance, told = random.Random("weight sync"), []
+    for _ in range(6):
+        knobs = dict(
+            lag=chance.choice([0, 4, 8, 32]),
+            correction=chance.choice(["none", "none", "ratio", "ratio and clip"]),
+            every=chance.choice([1, 1, 8, NEVER]),
+            learning_rate=chance.choice([0.003, 0.02, 0.05]),
+            form=chance.choice(["fp32", "e5m2"]),
+        )
+        k, r = Knobs(**knobs), last(**knobs)
+        ours, fresh = weight_sync.figure(k, r)[0]["data"][:2]
+        assert weight_sync.readouts(k, r)[0].value == ours["y"][-1]
+        told.append(ours["y"][-1] < fresh["y"][-1] - 0.25)
+        assert (found(**knobs) is not None) == told[-1], knobs
+        if told[-1]:
+            back = vars(mended("weight_sync", k, found(**knobs).mend))
+            assert found(**back) is None, (knobs, found(**knobs).mend)
+    assert 0.2 < np.mean(told) < 0.8
 
 
 @pytest.mark.parametrize("correction", ["ratio", "ratio and clip", "truncated ratio"])
@@ -55,19 +74,18 @@ def test_one_update_of_lag_costs_nothing_to_speak_of():
 
 
 def test_delivering_every_eighth_time_is_milder_than_a_lag_of_eight():
-    assert last(every=8).pass_rate[-1] > last(lag=8).pass_rate[-1]
-    assert last(every=8, correction="none").pass_rate[-1] > last(lag=8, correction="none").pass_rate[-1]
+    for seed in range(2):
+        assert last(every=8, seed=seed).pass_rate[-1] > last(lag=8, seed=seed).pass_rate[-1]
+        rare, late = (last(correction="none", seed=seed, **which) for which in (dict(every=8), dict(lag=8)))
+        assert rare.pass_rate[-1] > late.pass_rate[-1]
 
 
 def test_never_delivered_it_learns_for_a_while_and_stops():
-    r = last(every=NEVER)
-    assert found(every=NEVER) is not None and r.pass_rate[-1] > 0.45
-    clipped = [d.frame.clip_fraction for d in r.drifts]
-    assert (
-        clipped[0] == 0
-        and np.mean(clipped[-20:]) > 0.4
-        and "of the tokens of the last batches" in found(every=NEVER).why
-    )
+    for seed in range(2):
+        r = last(every=NEVER, seed=seed)
+        clipped = [d.frame.clip_fraction for d in r.drifts]
+        assert r.pass_rate[-1] > 0.45 and clipped[0] == 0 and np.mean(clipped[-20:]) > 0.4
+        assert "of the tokens of the last batches" in found(every=NEVER, seed=seed).why
 
 
 def test_a_smaller_learning_rate_drifts_less_at_the_same_lag():
