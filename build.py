@@ -5,7 +5,8 @@
                             --zip also packs them into rl-post-training.zip, to be handed on and read without a network;
                             --with zensical makes them with Zensical in place of MkDocs
     python build.py test    run the linter and every test, the browser's included; further words go to pytest
-                            (tests/sim -k kl); --browsers all also looks at the book in Firefox and WebKitGTK
+                            (tests/sim -k kl); --browsers all also looks at the book in Firefox and WebKitGTK,
+                            --native leaves out what needs a browser or Pyodide
     python build.py new     lesson 09a-entropy-bonus: the files of a lesson, to be filled in, and its line in the
                             navigation; --sim estimators/entropy_bonus adds a module of sim/ with its test
     python build.py mutate  change one thing at a time in the modules that differ from main, or in those named, and say
@@ -16,6 +17,7 @@ from one cached file in ~/.cache/rl-post-training. SITE_URL names the address th
 """
 
 import contextlib
+import errno
 import os
 import subprocess
 import sys
@@ -102,8 +104,12 @@ def test(*arguments):
     if lint:
         say("ruff check has found the above; the tests run all the same")
     variables = {**os.environ, "PYTHONUTF8": "1"}
-    pytest = [python, "-m", "pytest", *(arguments or ("-n", str(min(4, os.cpu_count() or 1)), "--dist", "worksteal"))]
-    if not browser_asked_for(arguments):
+    native, left_out = arguments[:1] == ("--native",), ()
+    if native:
+        arguments, left_out = arguments[1:], ("--ignore=tests/browser", "--ignore=tests/pyodide")
+    parallel = ("-n", str(min(4, os.cpu_count() or 1)), "--dist", "worksteal")
+    pytest = [python, "-m", "pytest", *left_out, *(arguments or parallel)]
+    if native or not browser_asked_for(arguments):
         return subprocess.run(pytest, cwd=ROOT, env=variables).returncode or lint
     site = ROOT / "_cache" / "tested-site"
     with Server(site, port=8500, base="/rl-post-training/") as server:  # below a path, as on GitHub Pages
@@ -164,7 +170,7 @@ def main(verb="", *words):
         print("\nStopped. Nothing is half done: the next start goes on from here.")
         return 130
     except (Stop, OSError) as error:
-        if "No space left" in str(error) or "ENOSPC" in str(error):
+        if getattr(error, "errno", None) == errno.ENOSPC or "No space left" in str(error) or "ENOSPC" in str(error):
             return "The disk is full: nothing was left half written; free some space and start again."
         return (
             str(error) if isinstance(error, Stop) else f"{error.strerror or error}: {error.filename or 'no file named'}"
@@ -173,6 +179,8 @@ def main(verb="", *words):
 
 if __name__ == "__main__":
     sys.path[:0] = [str(ROOT)]
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(errors="replace")  # a terminal without a letter shows a question mark, and nothing stops
     os.environ.setdefault(
         "OPENBLAS_NUM_THREADS", "1"
     )  # numpy's small matrices gain nothing from more, and builds and tests run side by side

@@ -115,6 +115,24 @@ def too_long(files):
     ]
 
 
+def opened_as_the_machine_likes(file):
+    """The lines at which a text file is read or written without its encoding, which differs between machines."""
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Call):
+            name = getattr(node.func, "attr", getattr(node.func, "id", ""))
+            binary = any("b" in str(getattr(word, "value", "")) for word in node.args[1:2])
+            text = name in ("read_text", "write_text") or (isinstance(node.func, ast.Name) and name == "open")
+            if text and not binary and not any(word.arg == "encoding" for word in node.keywords):
+                yield f"{shown(file)}:{node.lineno}"
+
+
+def test_every_text_file_is_opened_with_its_encoding():
+    python = [ROOT / "build.py", *SIM, *WIDGETS, *(ROOT / "tools").rglob("*.py"), *(ROOT / "bench").rglob("*.py")]
+    assert not (found := [line for file in python for line in opened_as_the_machine_likes(file)]), (
+        f"{', '.join(found)}: without encoding= a file is read otherwise on Windows"
+    )
+
+
 def test_no_line_of_script_or_style_is_longer_than_120_characters():
     assert not (long := too_long([*SCRIPTS, *BESIDE, *SHEETS])), "\n".join(long)
 

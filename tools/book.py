@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 from tools.pages import links
-from tools.runtime import environment, offline, snapshot, vendor
+from tools.runtime import environment, files, offline, snapshot, vendor
 from tools.runtime.fetch import CACHE, ROOT
 from tools.runtime.say import Stop, say
 
@@ -52,7 +52,7 @@ def build(out, address=None, generator="mkdocs"):
     made_from = stamp(address, generator)
     lists, command = GENERATORS[generator]
     with contextlib.suppress(OSError):
-        if (out / STAMP).read_text() == made_from:
+        if (out / STAMP).read_text(encoding="utf-8") == made_from:
             return
     python, node = environment.install(*lists), environment.with_node()
     started = time.monotonic()
@@ -73,15 +73,11 @@ def build(out, address=None, generator="mkdocs"):
         if nowhere := list(links.broken(new)):
             say("\n".join(f"  {sentence}" for sentence in nowhere))
             raise Stop(FAILED)
-        (new / STAMP).write_text(made_from)
-        if out.exists():
-            out.rename(
-                place / "old"
-            )  # two renames: the old pages are gone for microseconds, and only once the new ones are whole
-        new.rename(out)
+        (new / STAMP).write_text(made_from, encoding="utf-8")
+        files.exchange(new, out, place / "old")
     pages = [path for path in out.rglob("*") if path.is_file()]
     say(
-        f"{out.relative_to(ROOT)}/: {sum(path.suffix == '.html' for path in pages)} pages, "
+        f"{out.relative_to(ROOT).as_posix()}/: {sum(path.suffix == '.html' for path in pages)} pages, "
         f"{sum(path.stat().st_size for path in pages) / 1e6:.1f} MB, built in {time.monotonic() - started:.1f} s"
     )
 
@@ -132,7 +128,7 @@ def stamp(address, generator):
     """
     total = hashlib.sha256(repr((address or os.environ.get("SITE_URL"), generator, snapshot.possible())).encode())
     for path in sources():
-        total.update(f"{path.relative_to(ROOT)}\0".encode() + hashlib.sha256(path.read_bytes()).digest())
+        total.update(f"{path.relative_to(ROOT).as_posix()}\0".encode() + hashlib.sha256(path.read_bytes()).digest())
     return total.hexdigest()
 
 

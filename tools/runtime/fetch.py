@@ -17,9 +17,8 @@ from tools.runtime.say import Progress, Stop, say
 
 ROOT = Path(__file__).parents[2]
 CACHE = ROOT / "_cache"
-SHARED = (
-    Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "rl-post-training"
-)  # serves every clone on this machine
+HOME = os.path.expanduser("~")  # stays "~" for a user who has none
+SHARED = Path(os.environ.get("XDG_CACHE_HOME") or (f"{HOME}/.cache" if HOME != "~" else CACHE), "rl-post-training")
 CDN = "https://cdn.jsdelivr.net/pyodide/v{version}/full/{name}"  # Pyodide's own distribution
 CARRIER = ("open-webui", "0.12.4", "open_webui/frontend/pyodide/{name}")  # a package on PyPI that carries the same file
 
@@ -32,23 +31,20 @@ def npm_packages(wanted, node, *options):
     """
     lock, record = files.sha256(ROOT / "package-lock.json"), ROOT / "node_modules" / ".sums.json"
     try:
-        known = json.loads(record.read_text())
+        known = json.loads(record.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         known = {}
     if known.get("lock") == lock and all(
         known["sums"].get(name) == files.sha256(ROOT / "node_modules" / name) for name in wanted
     ):
         return known["sums"]
-    say("Installing npm packages: " + ", ".join(json.loads((ROOT / "package.json").read_text())["dependencies"]))
-    npm = shutil.which("npm", path=node["PATH"])
-    done = subprocess.run(
-        [npm, "ci", "--ignore-scripts", "--prefer-offline", "--no-audit", "--no-fund", "--loglevel=error", *options],
-        cwd=ROOT,
-        env=node,
-        capture_output=True,
-        text=True,
-        errors="replace",
+    say(
+        "Installing npm packages: "
+        + ", ".join(json.loads((ROOT / "package.json").read_text(encoding="utf-8"))["dependencies"])
     )
+    done = npm_ci(node, *options)
+    if done.returncode and any(code in done.stderr for code in ("EACCES", "EPERM", "EROFS")):
+        done = npm_ci(node, *options, f"--cache={CACHE / 'npm'}")  # its own is in a home that cannot be written to
     if done.returncode:
         reasons = [line.removeprefix("npm error ") for line in done.stderr.splitlines() if line.startswith("npm error")]
         raise Stop(
@@ -66,14 +62,27 @@ def npm_packages(wanted, node, *options):
     return sums
 
 
+def npm_ci(node, *options):
+    words = ["ci", "--ignore-scripts", "--prefer-offline", "--no-audit", "--no-fund", "--loglevel=error", *options]
+    return subprocess.run(
+        [shutil.which("npm", path=node["PATH"]), *words],  # by its whole name, which on Windows is npm.cmd
+        cwd=ROOT,
+        env=node,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        errors="replace",
+    )
+
+
 def numpy_wheel(python):
     """numpy for Pyodide as (path in the cache, its sum); `python()` is the environment's interpreter, needed for the
     last source only.
     """
     pyodide = ROOT / "node_modules" / "pyodide"
-    numpy = json.loads((pyodide / "pyodide-lock.json").read_text())["packages"]["numpy"]
+    numpy = json.loads((pyodide / "pyodide-lock.json").read_text(encoding="utf-8"))["packages"]["numpy"]
     name, sum_ = numpy["file_name"], numpy["sha256"]
-    cdn = CDN.format(version=json.loads((pyodide / "package.json").read_text())["version"], name=name)
+    cdn = CDN.format(version=json.loads((pyodide / "package.json").read_text(encoding="utf-8"))["version"], name=name)
     package, release, member = CARRIER
     sources = [
         (f"{SHARED}", lambda new: shutil.copyfile(SHARED / name, new)),

@@ -5,7 +5,10 @@ import hashlib
 import os
 import shutil
 import tempfile
+import time
 from pathlib import Path
+
+RENAME_SECONDS = 10
 
 
 def sha256(path):
@@ -37,6 +40,29 @@ def write(path, content):
     """`content` at `path`, all of it or nothing."""
     with replacing(path) as new:
         new.write_bytes(content.encode() if isinstance(content, str) else content)
+
+
+def exchange(new, path, old):
+    """The directory `new` takes the place of the one at `path`, if there is one, which becomes `old`: two renames, so
+    that the old files are gone for microseconds only, and stay if the new ones cannot come.
+    """
+    if path.exists():
+        renamed(path, old)
+    try:
+        renamed(new, path)
+    except OSError:
+        if old.exists():
+            renamed(old, path)
+        raise
+
+
+def renamed(path, to):
+    """Windows renames no directory while any program has a file below it open: a server, or a scan of what is new."""
+    for _ in range(RENAME_SECONDS * 10 if os.name == "nt" else 0):
+        with contextlib.suppress(PermissionError):
+            return path.rename(to)
+        time.sleep(0.1)
+    return path.rename(to)
 
 
 def copy(source, path):

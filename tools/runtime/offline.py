@@ -71,7 +71,7 @@ def listed(site):
     """Path, sum and size of every file that a reader may ask for, sorted; what the service worker itself needs is not
     among them.
     """
-    for path in sorted(site.rglob("*")):
+    for path in sorted(site.rglob("*"), key=lambda path: path.parts):  # the same order on Windows
         name = path.relative_to(site).as_posix()
         if path.is_file() and not name.startswith(".") and name not in ("sw.js", "offline.json"):
             yield name, files.sha256(path), path.stat().st_size

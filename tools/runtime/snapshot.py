@@ -90,7 +90,7 @@ def pieces(pyodide, wheel):
             old.unlink()
         files.write(pack, content)
         files.write(record, json.dumps(what, separators=(",", ":")).encode())
-    what, content = json.loads(record.read_text()), pack.read_bytes()
+    what, content = json.loads(record.read_text(encoding="utf-8")), pack.read_bytes()
     what["pack"] = f"snapshot-{hashlib.sha256(content).hexdigest()[:12]}.bin"
     what["total"] = len(content)
     return {"snapshot.json": json.dumps(what, separators=(",", ":")).encode(), what["pack"]: content}
@@ -187,7 +187,7 @@ def packed(record, memory, fresh, wheel):
                 at = len(body)
                 body += content
             library.update(at=at, size=len(content))
-    lock = json.loads((SITE / "vendor" / "pyodide" / "pyodide-lock.json").read_text())
+    lock = json.loads((SITE / "vendor" / "pyodide" / "pyodide-lock.json").read_text(encoding="utf-8"))
     pack = gzip.compress(bytes(body), 6, mtime=0)  # level 9 takes four times as long for one percent
     return pack, {
         **record,

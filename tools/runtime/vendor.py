@@ -108,7 +108,10 @@ def packed(folders, root=ROOT):
     """The folders as one zip archive whose bytes depend on the files' names and contents alone."""
     archive = io.BytesIO()
     with zipfile.ZipFile(archive, "w") as zip_:
-        for path in sorted(path for folder in folders for path in (root / folder).rglob("*") if path.is_file()):
+        for path in sorted(
+            (path for folder in folders for path in (root / folder).rglob("*") if path.is_file()),
+            key=lambda path: path.parts,  # Windows would sort without regard to capitals
+        ):
             name = path.relative_to(root)
             if "__pycache__" in name.parts or any(part.startswith(".") for part in name.parts):
                 continue
