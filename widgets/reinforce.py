@@ -283,8 +283,6 @@ def broken(k, r):
     return Break(
         f"Every reward is off by {left:+g}: the mean gradient is the same, but on the five answers one sample is "
         f"{times:,.0f} times as noisy, and "
-        f"here the runs end {ends}, at {r.entropy.mean():.2f} nats, each sure of what it happened to draw.".replace(
-            "-", "−"
-        ),
+        f"here the runs end {ends}, at {r.entropy.mean():.2f} nats of entropy.".replace("-", "−"),
         "Baseline: batch mean.",
     )
