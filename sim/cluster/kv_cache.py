@@ -52,10 +52,6 @@ class Decode(NamedTuple):
         return self.batch / self.seconds
 
     @property
-    def tokens_per_second_each(self):
-        return self.tokens_per_second / self.batch
-
-    @property
     def bound(self):
         return "memory" if self.memory_seconds >= self.compute_seconds else "compute"
 

@@ -155,9 +155,7 @@ def test_sources_say_of_what_kind_they_are(lesson):
 def test_every_lesson_stands_in_the_navigation():
     files = {path.name for path in (ROOT / "lessons").glob("[0-9]*.md")}
     outside = sorted(files - {f"{lesson.stem}.md" for lesson in lessons.finished()})
-    assert not outside, (
-        f'{outside} not in the navigation: add a line to nav in mkdocs.yml (CONTRIBUTING.md, "A lesson")'
-    )
+    assert not outside, f'nav in mkdocs.yml does not name {", ".join(outside)} (CONTRIBUTING.md, "A lesson")'
 
 
 def test_contributing_says_every_limit():
