@@ -15,7 +15,7 @@ from widgets.frame.marks import bars, label, line, panel, threshold
 TITLE = "Sixty updates on trajectories that a tool helped to write"
 COST = f"{60 * 64:,} completions a run"
 UPDATES, EVERY, WINDOW, FIRST = 60, 6, 5, 10
-SHARE = 0.1  # of the squared gradient norm: more than this from text that the policy did not write is broken
+HALF = 0.5  # about where it starts: fewer right completions than this at the end are broken
 FILES = {"GRPO": grpo, "REINFORCE": reinforce}
 
 
@@ -82,6 +82,7 @@ def figure(k, r):
             f"share of 64 completions, right: mean of {WINDOW} updates",
             line(x, right, "right", 1),
             line(x, calls, "called the tool", 2),
+            threshold(HALF, f"broken if fewer than {HALF:g} are right at the end", 0),
             label(UPDATES, 0.02, "right", 1, "right"),
             label(0, 1.02, "called the tool", 2),
             x="update",
@@ -94,7 +95,6 @@ def figure(k, r):
             "The tool's share of the gradient",
             "of the squared norm, before each update",
             line(x, share, "share", 1),
-            threshold(SHARE, f"breaks above {SHARE:g}", 1.05),
             x="update",
             x_range=(0, UPDATES),
             y_range=(-0.02, 1.05),
@@ -153,35 +153,36 @@ def early_share(r):
     return column(r[:FIRST], "tool_share").mean()
 
 
+def right_now(r):
+    return windowed(column(r, "accuracy"))[-1]
+
+
 def readouts(k, r):
     step = r[-1]
     return [
-        Readout(
-            "First ten gradients, from the tool's text",
-            100 * early_share(r),
-            "%",
-            tool_masking.looked_at,
-            "violated" if broken(k, r) else "",
-        ),
-        Readout("Right, last five updates", windowed(column(r, "accuracy"))[-1], "", tool_masking.tool_run),
+        Readout("First ten gradients, from the tool's text", 100 * early_share(r), "%", tool_masking.looked_at),
+        Readout("Right, last five updates", right_now(r), "", tool_masking.tool_run, "violated" if failed(r) else ""),
         Readout("Called the tool", 100 * step.call_rate, "%", tool_masking.tool_run),
         Readout("Gradient diluted by", r[0].dilution, "", tool_masking.dilution),
         Readout("Mean ratio in the loss", step.mean_ratio, "", tool_masking.looked_at),
     ]
 
 
+def failed(r):
+    """Certain only at the end: a run may come back."""
+    return len(r) == UPDATES and right_now(r) < HALF
+
+
 def watched(k, r):
-    return Readout(f"mean(tool_share[:{FIRST}]) > {SHARE}", early_share(r), "", tool_masking.looked_at)
+    return Readout(f"mean(right[-{WINDOW}:]) < {HALF:g} at the end", right_now(r), "", tool_masking.tool_run)
 
 
 def broken(k, r):
-    if len(r) < FIRST or not early_share(r) > SHARE:
+    if not failed(r):
         return None
-    right = windowed(column(r, "accuracy"))
     return Break(
-        f"{100 * early_share(r):.0f} % of the first ten gradients is about text that the tool wrote, and the "
-        "shared weights follow it: "
-        f"the share of right completions went from {right[0]:.2f} down to {right.min():.2f} and is "
-        f"{right[-1]:.2f} now.",
+        f"{100 * early_share(r):.0f} % of the first ten gradients is about text that the tool wrote: the share of "
+        f"right completions went from {windowed(column(r, 'accuracy'))[0]:.2f} to {right_now(r):.2f}, with the tool "
+        f"called in {100 * r[-1].call_rate:.0f} % of the last ones.",
         "Mask the tool's tokens: on.",
     )

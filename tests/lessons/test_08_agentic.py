@@ -60,32 +60,53 @@ def test_three_ways_to_get_it_wrong():
     assert (response.sum(), valid.sum()) == (40, 120) and "40 of 120" in LESSON.text
 
 
-@pytest.mark.parametrize("length", [2, 8, 12, 16])
+def within(values, low, high, slack=0.03):
+    """In the range that the text gives over six seeds; other processors round otherwise."""
+    assert all(float(low) - slack <= value <= float(high) + slack for value in values), (low, high, values)
+
+
+@pytest.mark.parametrize("length", [2, 4, 8, 12, 16])
 def test_the_table_of_runs_without_the_mask(length):
     ((share, low, high),) = re.findall(rf"^\| {length} \| ([\d.]+) \| ([\d.]+) to ([\d.]+) \|$", LESSON.text, re.M)
-    runs = [dict(masked=False, reply=length, seed=seed) for seed in range(3)]
-    ends = [right(**run) for run in runs]
-    assert abs(float(share) - np.mean([agentic.early_share(last(**run)) for run in runs])) <= 5.001e-4
-    assert abs(float(low) - min(ends)) <= 5.001e-4 and abs(float(high) - max(ends)) <= 5.001e-4
+    runs = [dict(masked=False, reply=length, seed=seed) for seed in range(2)]
+    within([right(**run) for run in runs], low, high)
+    within([agentic.early_share(last(**run)) for run in runs], share, share, slack=0.07)
+
+
+def test_a_longer_reply_does_more_harm():
+    for seed in range(5):
+        short, long = (right(masked=False, reply=length, seed=seed) for length in (2, 16))
+        assert long < 0.5 < 0.95 < short
 
 
 def test_with_the_mask():
-    LESSON.says("0.994", right())
-    LESSON.says("1.00", right(reply=16))
-    LESSON.says("69", 100 * last()[0].call_rate)
-    assert last()[-1].call_rate == 1
+    assert "between 0.98 and 1.00 are right" in LESSON.text and "between 61 and 77 % to 100 %" in LESSON.text
+    for knobs in (dict(seed=0), dict(seed=1), dict(reply=2), dict(reply=16)):
+        within([right(**knobs)], 0.98, 1.00, slack=0.015)
+    for seed in range(2):
+        within([last(seed=seed)[0].call_rate], 0.61, 0.77)
+        assert last(seed=seed)[-1].call_rate > 0.98
+        within([min(step.tool_nll for step in last(seed=seed))], 10, 11, slack=0.3)
+    assert "between 10 and 11" in LESSON.text
 
 
 def test_reinforce_imitates():
-    steps = last(masked=False, algorithm="REINFORCE")
-    LESSON.says("12.5", steps[0].tool_nll)
-    LESSON.says("2.7", min(step.tool_nll for step in steps[:30]))
-    LESSON.says("0.131", right(masked=False, algorithm="REINFORCE"))
-    assert round(100 * steps[-1].call_rate) == 2 and "in 2 % of its completions" in LESSON.text
+    guesses = 0
+    for seed in range(5):
+        knobs = dict(masked=False, algorithm="REINFORCE", seed=seed)
+        steps = last(**knobs)
+        assert round(steps[0].tool_nll) == 12 and "from 12 nats" in LESSON.text
+        within([min(step.tool_nll for step in steps[:30])], 2.4, 2.8, slack=0.2)
+        assert right(**knobs) < 0.2 and steps[-1].call_rate < 0.3
+        guesses += steps[-1].call_rate < 0.05 and 0.05 < right(**knobs) < 0.18
+    assert guesses >= 3 and "between 2.4 and 2.8" in LESSON.text and "In five of six seeds" in LESSON.text
 
 
 def test_the_near_misses():
     LESSON.says("0.443", last(denominator="all tokens")[0].dilution)
-    LESSON.says("0.988", right(denominator="all tokens"))
-    LESSON.says("0.988", right(masked=False, fill="0"))
-    LESSON.says("0.484", last(masked=False, fill="0")[-1].mean_ratio)
+    for seed in range(2):
+        within([right(denominator="all tokens", seed=seed)], 0.96, 1.00)
+        within([right(masked=False, fill="0", seed=seed)], 0.97, 1.00)
+        within([last(masked=False, fill="0", seed=seed)[-1].mean_ratio], 0.46, 0.48)
+    assert right(masked=False, fill="0", algorithm="REINFORCE") < 0.5
+    assert all(words in LESSON.text for words in ("between 0.96 and 1.00", "between 0.97 and 1.00", "0.46 to 0.48"))

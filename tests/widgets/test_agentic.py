@@ -1,7 +1,7 @@
+import random
 from functools import partial
 
 import numpy as np
-import pytest
 
 from tests.widgets import catalogue
 from widgets import agentic
@@ -23,24 +23,43 @@ def test_the_textbook_case_holds_learns_and_calls():
     assert broken() is None and right() > 0.95 and last()[-1].call_rate > 0.95
 
 
-@pytest.mark.parametrize("length", [2, 16])
-def test_without_the_mask_it_is_broken_at_every_length_but_only_long_replies_show_it(length):
-    found = broken(masked=False, reply=length)
-    assert found.mend == "Mask the tool's tokens: on." and broken(reply=length) is None
-    assert (right(masked=False, reply=length) > 0.95) == (length == 2)
+def test_without_the_mask_a_short_reply_does_no_harm_and_a_long_one_breaks_it():
+    for seed in range(2):
+        assert broken(masked=False, reply=2, seed=seed) is None and right(masked=False, reply=2, seed=seed) > 0.95
+        assert broken(masked=False, reply=16, seed=seed).mend == "Mask the tool's tokens: on."
+        assert agentic.early_share(last(masked=False, reply=2, seed=seed)) > 0.35
 
 
-def test_the_break_is_said_only_when_ten_gradients_have_been_seen():
-    knobs = Knobs(masked=False)
-    said = [agentic.broken(knobs, last(masked=False)[:n]) is not None for n in (6, 12, 60)]
-    assert said == [False, True, True]
-    assert agentic.watched(knobs, last(masked=False)).value == agentic.early_share(last(masked=False)) > agentic.SHARE
+def test_broken_is_a_run_that_ends_with_fewer_than_half_right_and_the_mask_mends_it():
+    chance, told = random.Random("agentic"), []
+    for _ in range(6):
+        knobs = dict(
+            masked=chance.choice([True, False, False, False]),
+            reply=chance.choice([2, 8, 16]),
+            algorithm=chance.choice(["GRPO", "REINFORCE"]),
+            denominator=chance.choice(["own tokens", "all tokens"]),
+            fill=chance.choice(["recomputed", "recomputed", "0"]),
+        )
+        counted = [step.accuracy for step in last(**knobs)[-5:]]
+        told.append(sum(counted) / 5 < 0.5)
+        assert (broken(**knobs) is not None) == told[-1], knobs
+        if told[-1]:
+            assert not knobs["masked"] and broken(**{**knobs, "masked": True}) is None, knobs
+    assert 0.2 < np.mean(told) < 0.8
 
 
-def test_the_sentence_has_the_share_and_the_lowest_point():
-    why = broken(masked=False).why
-    assert f"{100 * agentic.early_share(last(masked=False)):.0f} % of the first ten gradients" in why
-    assert f"down to {agentic.windowed(agentic.column(last(masked=False), 'accuracy')).min():.2f}" in why
+def test_the_break_is_said_at_the_end_only():
+    knobs = dict(masked=False, reply=16)
+    said = [agentic.broken(Knobs(**knobs), last(**knobs)[:n]) is not None for n in (6, 30, 60)]
+    assert said == [False, False, True]
+    assert agentic.watched(Knobs(**knobs), last(**knobs)).value == right(**knobs) < 0.5
+
+
+def test_the_sentence_has_the_share_and_where_it_ends():
+    knobs = dict(masked=False, reply=16)
+    why = broken(**knobs).why
+    assert f"{100 * agentic.early_share(last(**knobs)):.0f} % of the first ten gradients" in why
+    assert f"to {right(**knobs):.2f}, with the tool called in" in why
 
 
 def test_the_near_misses_show_only_in_their_own_number():
