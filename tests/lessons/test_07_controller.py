@@ -31,6 +31,7 @@ ROWS = {
 }
 
 
+SLACK = 0.02  # beyond a range over six seeds: another processor rounds otherwise
 last = partial(catalogue.last, controller)
 
 
@@ -47,11 +48,16 @@ def test_a_shift_leaves_mean_variance_and_length_and_turns_every_push_around():
     np.testing.assert_array_equal(A[1], -A[0])
 
 
+def within(values, low, high, slack=SLACK):
+    assert all(float(low) - slack <= value <= float(high) + slack for value in values), (low, high, values)
+
+
 @pytest.mark.parametrize("words", ROWS)
 def test_the_table_of_faults(words):
     fault = words.split(",")[0].replace("`", "").removesuffix(" ")
-    (said,) = re.findall(rf"^\| {re.escape(words)} \| (\d\.\d+) \|", LESSON.text, re.M)
-    LESSON.says(said, passed(fault=fault, **ROWS[words]))
+    (said,) = re.findall(rf"^\| {re.escape(words)} \| (\d\.\d+(?: to \d\.\d+)?) \|", LESSON.text, re.M)
+    low, high = (said.split(" to ") * 2)[:2]
+    within([passed(fault=fault, **ROWS[words], seed=seed) for seed in range(2)], low, high)
 
 
 def test_the_start_and_the_size_of_the_policy():
@@ -86,20 +92,34 @@ def test_a_shifted_row_keeps_an_eighth_of_its_signal_reversed():
 
 
 def test_the_rest_of_what_the_widget_showed():
-    LESSON.says("0.954", passed(passes=4))
-    LESSON.says("0.908", passed(beta=0.1))
-    assert passed(fault="reference is the policy", beta=0.1) == pytest.approx(passed(), abs=1e-12)
-    LESSON.says("0.416", last(fault="reference is the policy", beta=0.1).kl[-1])
-    LESSON.says("7.25", last(fault="padding in the loss").kl[-1])
-    assert last(fault="padding in the loss").batch.response_mask.sum(axis=1).min() == 8
+    # several passes amplify a last bit: 0.945 to 0.961 on three machines for one seed, 0.91 to 0.97 over six
+    assert "about 0.95" in LESSON.text and np.mean([passed(passes=4, seed=seed) for seed in range(4)]) > 0.92
+    for seed in range(2):
+        alias = last(fault="reference is the policy", beta=0.1, seed=seed)
+        assert alias.trainer[-1].mean() == pytest.approx(passed(seed=seed), abs=1e-12)
+        within([alias.kl[-1]], 0.12, 0.42)
+        padded = last(fault="padding in the loss", seed=seed)
+        within([padded.kl[-1]], 7.0, 7.6, slack=0.1)
+        assert padded.batch.response_mask.sum(axis=1).min() == 8
+    assert "between 0.12 and 0.42" in LESSON.text and "between 7.0 and 7.6" in LESSON.text
     assert last(fault="no weight sync").rollout[-1].mean() == pytest.approx(last().trainer[0].mean())
 
 
+def test_without_its_price_the_run_ends_above_the_one_that_pays_it():
+    healthy = [passed(beta=0.1, seed=seed) for seed in range(5)]
+    within(healthy, 0.85, 0.91)
+    free = [passed(seed=seed) for seed in range(5)]  # the aliased run, by the test above
+    assert all(a > b - 0.005 for a, b in zip(free, healthy)) and np.mean(free) > np.mean(healthy) + 0.01
+
+
 def test_what_prompts_kept_out_show():
-    learned, rates = np.setdiff1d(np.arange(100), controller.HELD_OUT), last(held_out=True).trainer
-    LESSON.says("0.926", rates[-1][learned].mean())
+    learned = np.setdiff1d(np.arange(100), controller.HELD_OUT)
+    for seed in range(2):
+        rates = last(held_out=True, seed=seed).trainer
+        within([rates[-1][learned].mean()], 0.89, 0.95)
+        within([rates[-1][controller.HELD_OUT].mean()], 0.33, 0.44, slack=0.04)
     LESSON.says("0.321", rates[0][controller.HELD_OUT].mean())
-    LESSON.says("0.380", rates[-1][controller.HELD_OUT].mean())
+    assert "reach 0.89 to 0.95" in LESSON.text and "between 0.33 and 0.44" in LESSON.text
 
 
 def test_the_map_shows_the_arrays_themselves():

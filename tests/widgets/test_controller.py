@@ -1,3 +1,5 @@
+import json
+import random
 from functools import partial
 
 import numpy as np
@@ -5,6 +7,7 @@ import pytest
 
 from sim.framework import iteration
 from tests.widgets import catalogue
+from tests.widgets.frame.test_contract import mended
 from widgets import controller
 from widgets.controller import FAULTS, Knobs
 from widgets.frame import host
@@ -22,32 +25,76 @@ def words(title, **knobs):
 
 
 def lamps(**knobs):
-    return [r.value for r in controller.readouts(Knobs(**knobs), last(**knobs))]
+    return [r.value for r in controller.readouts(Knobs(**knobs), last(**knobs))][1:]
 
 
 def test_the_textbook_case_learns_and_every_invariant_holds():
-    assert controller.broken(Knobs(), last()) is None and lamps() == ["holds"] * 5
+    assert controller.broken(Knobs(), last()) is None and lamps() == ["holds"] * 4
     assert last().trainer[0].mean() < 0.34 < 0.88 < passed()
 
 
 @pytest.mark.parametrize(
     "fault, settings, violated",
     [
-        ("no weight sync", {}, [4]),
+        ("no weight sync", {}, [3]),
         ("rewards shifted by a row", {}, [0]),
         ("rewards shuffled", {}, [0]),
-        ("sign flipped", {}, [2]),
-        ("wrong groups", {}, [2]),
-        ("padding in the loss", {}, [0, 3]),
-        ("reference is the policy", dict(beta=0.1), [1]),
-        ("old_logp recomputed", dict(passes=4), [3]),
+        ("sign flipped", {}, [1]),
+        ("wrong groups", {}, [1]),
+        ("padding in the loss", {}, [0, 2]),
+        ("reference is the policy", dict(beta=0.1), [0]),
+        ("old_logp recomputed", dict(passes=4), [2]),
     ],
 )
-def test_every_fault_lights_the_lamp_of_its_stage_within_three_iterations(fault, settings, violated):
+def test_every_fault_puts_out_the_lamp_of_its_stage_within_ten_iterations(fault, settings, violated):
     short = dict(fault=fault, iterations=10, **settings)
     assert [i for i, state in enumerate(lamps(**short)) if state == "violated"] == violated
-    found = controller.broken(Knobs(**short), last(**short))
-    assert found.mend == "Wiring fault: none." and controller.watched(Knobs(**short), last(**short)).value > 0
+
+
+@pytest.mark.parametrize(
+    "fault, settings, breaks",
+    [
+        ("no weight sync", {}, True),
+        ("rewards shifted by a row", {}, True),
+        ("rewards shuffled", {}, True),
+        ("sign flipped", {}, True),
+        ("old_logp recomputed", dict(passes=4), True),
+        ("wrong groups", {}, False),
+        ("padding in the loss", {}, False),
+        ("reference is the policy", dict(beta=0.1), False),
+        ("none", dict(passes=4), False),
+    ],
+)
+def test_five_faults_do_damage_and_three_show_in_no_curve(fault, settings, breaks):
+    knobs = dict(fault=fault, seed=1, **settings)
+    found = controller.broken(Knobs(**knobs), last(**knobs))
+    assert (found is not None) == breaks and (passed(**knobs) > 0.85) == (not breaks)
+    assert not breaks or found.mend == "Wiring fault: none."
+    assert ("violated" in lamps(**knobs)) == (fault != "none")
+
+
+def test_broken_is_a_copy_of_the_weights_that_ends_below_half_and_the_way_back_mends_it():
+    chance, told = random.Random("controller"), []
+    for _ in range(6):
+        knobs = dict(
+            fault=chance.choice(list(FAULTS)),
+            passes=chance.choice([1, 4]),
+            beta=chance.choice([0.0, 0.0, 0.5]),
+            iterations=chance.choice([10, 30, 100]),
+            groups=chance.choice([4, 16]),
+            K=chance.choice([2, 8]),
+            held_out=chance.choice([True, False]),
+        )
+        k, r = Knobs(**knobs), last(**knobs)
+        ends = [np.mean(copy[-1]) for copy in (r.trainer, r.rollout)]
+        least = 0.5 if k.iterations >= 30 else 0.3285 / 2  # of 100 sums, the start is right 0.3285 of the time
+        told.append(min(ends) < least)
+        found = controller.broken(k, r)
+        assert (found is not None) == told[-1], (knobs, ends)
+        if found:
+            back = mended("controller", k, found.mend)
+            assert controller.broken(back, last(**vars(back))) is None, (knobs, found.mend)
+    assert 0.2 < np.mean(told) < 0.8
 
 
 @pytest.mark.parametrize("fault, settings", [("reference is the policy", {}), ("old_logp recomputed", {})])
@@ -160,7 +207,7 @@ def test_the_run_counts_its_iterations_and_the_lamps_wait_for_their_stage():
         96,
         100,
     ]
-    assert lamps(iterations=1, stage=4) == ["holds", "holds", "not yet checked", "not yet checked", "not yet checked"]
+    assert lamps(iterations=1, stage=4) == ["holds", "not yet checked", "not yet checked", "not yet checked"]
 
 
 def test_another_seed_is_another_run():
@@ -168,6 +215,6 @@ def test_another_seed_is_another_run():
 
 
 def test_every_fault_of_the_model_is_on_offer_with_a_sentence():
-    assert set(controller.WHY) == set(FAULTS) - {"none"} and len(FAULTS) == 9
+    assert set(controller.WHY) == set(FAULTS) and len(FAULTS) == 9
     frame = next(host.stream("controller", '{"fault": "sign flipped", "iterations": "1"}'))
-    assert "nothing of it shows yet" not in frame  # at stage 2 nothing is certain
+    assert json.loads(frame)["broken"] is None  # at stage 2 nothing is certain
