@@ -143,9 +143,13 @@ def figure(k, r):
     return [*training(k, r), *one_iteration(k, r), first_group(r)]
 
 
+def learned(k):
+    """The prompts that are trained on."""
+    return np.setdiff1d(tasks.PAIRS, HELD_OUT) if k.held_out else tasks.PAIRS
+
+
 def training(k, r):
-    learned = np.setdiff1d(tasks.PAIRS, HELD_OUT) if k.held_out else tasks.PAIRS
-    trainer, rollout = ([rates[learned].mean() for rates in rows] for rows in (r.trainer, r.rollout))
+    trainer, rollout = ([rates[learned(k)].mean() for rates in rows] for rows in (r.trainer, r.rollout))
     apart = trainer[-1] - rollout[-1] > 0.02
     marks = [
         line(r.at, trainer, "trainer's weights", 1),
@@ -307,7 +311,7 @@ def readouts(k, r):
     shown = {"holds"} | ({"violated"} if damaged(k, r) else set())
     states = {words: lamp(names) for words, (names, _) in LAMPS.items()}
     return [
-        Readout("Right, weaker copy", weaker(r), "", tasks.exact_pass, "violated" if damaged(k, r) else ""),
+        Readout("Right, weaker copy", weaker(k, r), "", tasks.exact_pass, "violated" if damaged(k, r) else ""),
         *(
             Readout(words, states[words], "", source, states[words] if states[words] in shown else "")
             for words, (_, source) in LAMPS.items()
@@ -315,9 +319,9 @@ def readouts(k, r):
     ]
 
 
-def weaker(r):
-    """By the trainer's weights or by those that sample, whichever is right less often."""
-    return min(r.trainer[-1].mean(), r.rollout[-1].mean())
+def weaker(k, r):
+    """By the trainer's weights or by those that sample, whichever is right less often on what is trained on."""
+    return min(rates[-1][learned(k)].mean() for rates in (r.trainer, r.rollout))
 
 
 def floor(k, r):
@@ -326,11 +330,11 @@ def floor(k, r):
 
 def damaged(k, r):
     """Certain only at the end, and after a few iterations only where half of the start is lost."""
-    return (r.iteration, r.stage) == (k.iterations, k.stage) and weaker(r) < floor(k, r)
+    return (r.iteration, r.stage) == (k.iterations, k.stage) and weaker(k, r) < floor(k, r)
 
 
 def watched(k, r):
-    return Readout(f"min(trainer, rollout) < {floor(k, r):.3g} at the end", weaker(r), "", tasks.exact_pass)
+    return Readout(f"min(trainer, rollout) < {floor(k, r):.3g} at the end", weaker(k, r), "", tasks.exact_pass)
 
 
 def broken(k, r):
