@@ -19,6 +19,7 @@ from widgets.trainer import Knobs
 LESSON = Lesson("05")
 
 
+SLACK = 0.02  # beyond a range over six seeds: another processor rounds otherwise
 last = partial(catalogue.last, trainer)
 
 
@@ -58,41 +59,67 @@ def test_the_local_means():
     LESSON.says("−0.25", (loss[0].sum() / 2 + loss[1:].sum() / 6) / 2)
 
 
+def within(values, low, high, slack=SLACK):
+    assert all(float(low) - slack <= value <= float(high) + slack for value in values), (low, high, values)
+
+
+def ends_between(low, high, seeds=2, **knobs):
+    """The text gives this range over six seeds; the first ones lie in it."""
+    assert f"between {low} and {high}" in LESSON.text
+    ends = [final(**knobs, seed=seed) for seed in range(seeds)]
+    within(ends, low, high)
+    return ends
+
+
 def test_the_default_run():
     LESSON.says("0.329", last().start)
-    LESSON.says("0.915", final())
-    assert max(map(abs, last().loss)) < 1e-15 and "7 × 10⁻¹⁷" in LESSON.text
-    for cut in ("off", "0.1"):
-        assert final(max_norm=cut) == pytest.approx(0.915, abs=5e-4)
+    ends_between("0.90", "0.92")
+    assert max(max(map(abs, last(seed=seed).loss)) for seed in range(2)) < 1e-15 and "10⁻¹⁶" in LESSON.text
+    assert final(max_norm="off") == pytest.approx(final(), abs=1e-12)
+    ends_between("0.90", "0.92", max_norm="0.1")
 
 
 def test_the_token_mean():
     LESSON.says("0.076", last(mode="token-mean").loss[0])
-    assert max(map(abs, last(mode="token-mean").loss[1:])) < 0.040
-    LESSON.says("0.904", final(mode="token-mean"))
-    assert np.ptp([final(mode=mode) for mode in aggregation.MODES]) < 0.02
+    for seed in range(2):
+        loss = last(mode="token-mean", seed=seed).loss
+        assert 0.04 < loss[0] < 0.09 and max(map(abs, loss[1:])) < 0.05
+    ends_between("0.90", "0.92", mode="token-mean")
+    for mode in aggregation.MODES:
+        ends_between("0.88", "0.92", seeds=1, mode=mode)
 
 
 def test_the_learning_rates():
-    for said, rate in (("0.793", 0.003), ("0.928", 0.03), ("0.875", 0.05), ("0.193", 0.1)):
-        LESSON.says(said, final(learning_rate=rate))
-    assert final(learning_rate=0.3) < 1e-4
-    LESSON.says("0.251", last(learning_rate=0.1).entropy[8])
-    LESSON.says("0.066", np.mean(last(learning_rate=0.1).entropy[40:]))
-    assert (
-        sum(norm < 1e-3 for norm in last(learning_rate=0.1).grad_norm)
-        > 10
-        > sum(norm < 1e-3 for norm in last().grad_norm)
-    )
+    rows = re.findall(r"^\| (0\.\d+) \| (\d\.\d\d)(?: to (\d\.\d\d))? \|$", LESSON.text, re.M)
+    assert [float(rate) for rate, _, _ in rows] == [0.003, 0.02, 0.03, 0.05, 0.1, 0.3]
+    for rate, low, high in rows:
+        within([final(learning_rate=float(rate), seed=seed) for seed in range(2)], low, high or low)
+
+
+def test_past_the_cliff_nothing_leads_back():
+    assert "0.05 to 0.09" in LESSON.text and "0.14 to 0.15" in LESSON.text and "22 to 72" in LESSON.text
+    for seed in range(5):
+        r = last(learning_rate=0.1, seed=seed)
+        assert r.pass_rate[-1] < r.start and 0.04 < np.mean(r.entropy[40:]) < 0.10
+        assert 15 < sum(norm < 1e-3 for norm in r.grad_norm) < 80
+    assert 0.14 < np.mean(last().entropy[40:]) < 0.16 and min(last().grad_norm) > 1e-3
+    ends_between("0.05", "0.19", passes=4, minibatches=8)
 
 
 def test_the_micro_batches():
     local = dict(mode="token-mean", micro=4, divisor="its own count")
-    LESSON.says("30.8", 100 * last(**local).first.now)
-    LESSON.says("0.964", last(**local).first.cosine)
-    LESSON.says("0.917", final(**local))
-    LESSON.says("4.8", 100 * last(**local, by_length=False).first.now)
-    assert final(mode="token-mean", seed=1) > final(**local, seed=1)  # the other way round
+    away = {}
+    for by_length in (True, False):
+        first = [last(**local, by_length=by_length, seed=seed).first for seed in range(2)]
+        away[by_length] = [100 * one.now for one in first]
+        if by_length:
+            within([one.cosine for one in first], 0.96, 0.98, slack=0.005)
+    within(away[True], 20, 31, slack=0.5)
+    within(away[False], 2, 6, slack=0.5)
+    assert all(words in LESSON.text for words in ("20 to 31 %", "0.96 to 0.98", "2 to 6 %"))
+    spoiled = ends_between("0.90", "0.92", **local)
+    right = [final(mode="token-mean", seed=seed) for seed in range(2)]
+    assert {a > b for a, b in zip(spoiled, right)} == {True, False}  # ahead in one, behind in the other
 
 
 def test_the_memory_of_the_logits():
@@ -103,13 +130,13 @@ def test_the_memory_of_the_logits():
 def test_the_answers():
     dr = dict(mode="seq-mean-token-sum-norm", advantage="reward − mean", max_norm="off")
     sgd = dict(optimizer="SGD", learning_rate=0.3)
-    LESSON.says("0.822", final(scale=10.0, **sgd, **dr))
-    LESSON.says("0.627", final(**sgd, **dr))
-    LESSON.says("0.917", final(scale=10.0, **dr))
-    LESSON.says("0.920", final(**dr))
+    LESSON.says("0.82", final(scale=10.0, **sgd, **dr))
+    LESSON.says("0.63", final(**sgd, **dr))
+    ends_between("0.90", "0.92", scale=10.0, **dr)
+    ends_between("0.90", "0.92", **dr)
 
 
-def test_the_links_of_the_prose_start_at_the_default_and_two_of_them_break():
+def test_the_links_of_the_prose_start_at_the_default_and_the_thirty_two_steps_break():
     links = re.findall(r'\(#trainer\)\{ data-knobs="([^"]+)" \}', LESSON.text)
     settings = [host.knobs_from(Knobs, dict(parse_qsl(link))) for link in links]
     assert settings[0] == Knobs()
@@ -117,7 +144,7 @@ def test_the_links_of_the_prose_start_at_the_default_and_two_of_them_break():
         False,
         False,
         False,
-        True,
+        False,
         True,
         False,
     ]
