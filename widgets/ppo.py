@@ -155,7 +155,7 @@ def figure(k, r):
         ),
         panel(
             "Largest ratio in each update",
-            "over all passes, 6 seeds; shaded: the clip range",
+            "over all passes, 6 seeds" + ("; shaded: the clip range" if k.clip else ""),
             *curves(r.ratio_max, np.max),
             *([region(max(1 - low, 0.5), 1 + high, axis="y")] if k.clip else []),
             x="update",

@@ -138,7 +138,8 @@ def training_tab(k, r):
     here = needed(k, k.offset)
     yield panel(
         "Samples until signal equals noise",
-        "number, logarithmic, exact, for the five answers of the text",
+        "number, logarithmic, exact, for the five answers of the text"
+        + ("; the mean of a batch taken as exact" if k.baseline == "batch mean" else ""),
         line(OFFSETS, needed_by_offset(k.baseline, k.constant), f"baseline: {k.baseline}"),
         line(
             OFFSETS[[0, -1]],

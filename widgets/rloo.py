@@ -125,7 +125,7 @@ def progress(k, r):
 
 
 def apart(r):
-    """The largest distance of the two pass rates, over seeds and updates."""
+    """The largest distance of the two shares of right completions, over seeds and updates."""
     return np.abs(r.pass_rate[0] - r.pass_rate[1]).max()
 
 

@@ -145,6 +145,12 @@ def test_switching_the_critic_off_changes_the_run_and_most_runs_end_higher():
     assert np.median(finals(last(critic=False))) > np.median(finals(last())) > 0.98
 
 
+def test_without_a_clip_no_range_is_shaded_and_none_is_spoken_of():
+    for clip in (True, False):
+        shown = panel("Largest ratio in each update", clip=clip)
+        assert ("shaded" in shown["note"]) == any(s["name"] == "region" for s in shown["layout"]["shapes"]) == clip
+
+
 def test_the_dual_clip_changes_the_one_cell_without_a_bound():
     loss = {dual: panel("Loss of one token", dual_clip=dual)["data"][2]["y"] for dual in ("off", "3", "1.5")}
     assert (
