@@ -360,6 +360,12 @@ def test_k1_as_a_loss_ends_where_no_penalty_ends(final_kl):
     assert final_kl["k1_loss"] == pytest.approx(final_kl["none"], abs=0.005)
 
 
+def test_where_every_answer_pays_the_same_the_perfect_critic_leaves_nothing_to_push():
+    paid = np.ones(len(BANDIT_REF))  # whichever few answers were sampled, each advantage is 1 - 1
+    policies = kl.train(paid, BANDIT_REF, 0.0, "k1", "reward", 0.0, 4, 1.0, 20, 3, np.random.default_rng(0))
+    np.testing.assert_allclose(policies, np.broadcast_to(BANDIT_REF, policies.shape), atol=1e-12)
+
+
 def test_training_starts_at_the_reference_and_stays_a_distribution():
     policies = kl.train(REWARD, BANDIT_REF, 2.0, "k3", "loss", 0.5, 1, 2.0, 50, 3, np.random.default_rng(0))
     assert policies.shape == (51, 3, 3)
