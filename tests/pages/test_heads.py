@@ -47,6 +47,13 @@ def test_a_lesson_that_needs_one_which_is_not_there_stops_the_build(tmp_path, mo
         heads.head_all(tmp_path)
 
 
+def test_a_lesson_outside_the_navigation_stops_the_build(tmp_path, monkeypatch):
+    (tmp_path / "99-x.md").touch()
+    monkeypatch.setattr(heads, "LESSONS", tmp_path)
+    with pytest.raises(ValueError, match=r"lessons/99-x\.md stands in no line of nav"):
+        heads.head_all(tmp_path)
+
+
 def test_words_of_the_front_matter_are_text_and_not_tags():
     said = headed("10-ppo", believe="a < b", see="<b>")
     assert "<dd>a &lt; b</dd>" in said and "<dd>&lt;b&gt;</dd>" in said

@@ -4,6 +4,7 @@ in.
 
 import contextlib
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -16,6 +17,7 @@ VENV = ROOT / ".venv"
 SCRIPTS = VENV / ("Scripts" if os.name == "nt" else "bin")
 PYTHON = SCRIPTS / ("python.exe" if os.name == "nt" else "python")
 STAMPS, UNFINISHED = VENV / ".installed", VENV / ".unfinished"
+COLOR = re.compile(r"\x1b\[[0-9;]*m")
 CHROMIUMS = ["chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "google-chrome-stable"]
 
 
@@ -181,6 +183,7 @@ def run(command, env=None, shown=lambda line: True):
         errors="replace",
     ) as process:
         for line in process.stdout:
+            line = COLOR.sub("", line)  # Zensical's, which it writes to files too
             lines.append(line.rstrip())
             if shown(line):
                 say("  " + line.strip())
