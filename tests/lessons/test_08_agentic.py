@@ -73,6 +73,11 @@ def test_the_table_of_runs_without_the_mask(length):
     within([agentic.early_share(last(**run)) for run in runs], share, share, slack=0.07)
 
 
+def test_the_policy_starts_far_from_every_reply():
+    within([last(masked=False, reply=length)[0].tool_nll for length in (2, 16)], 8, 13, slack=0.2)
+    assert "8 to 13 nats a token" in LESSON.text
+
+
 def test_a_longer_reply_does_more_harm():
     for seed in range(5):
         short, long = (right(masked=False, reply=length, seed=seed) for length in (2, 16))
