@@ -5,6 +5,7 @@ own file; what a part answers stands in lessons/data/parts.yml.
 import html
 import re
 from dataclasses import dataclass
+from functools import cache
 from itertools import groupby
 from math import ceil
 from pathlib import Path
@@ -45,11 +46,12 @@ class Nav(yaml.SafeLoader):
 Nav.add_multi_constructor("", lambda loader, tag, node: None)
 
 
+@cache
 def finished():
-    """Every lesson in the navigation, in reading order."""
+    """Every lesson in the navigation, in reading order, read once: a page with a map asks for them a dozen times."""
     nav = yaml.load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"), Nav)["nav"]
     pages = ((part, name, path) for entry in nav for part, name, path in entries(entry))
-    return [lesson(part, name, path) for part, name, path in pages if re.match(r"\d\d", path)]
+    return tuple(lesson(part, name, path) for part, name, path in pages if re.match(r"\d\d", path))
 
 
 def entries(entry, part=""):

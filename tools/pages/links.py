@@ -5,6 +5,7 @@ MkDocs looks at the Markdown and does not see what the fences write: widgets, ca
 code.
 """
 
+import posixpath
 import re
 from html import unescape
 from urllib.parse import unquote, urldefrag, urlsplit
@@ -25,22 +26,22 @@ def relative(text, page):
 
 def broken(site):
     """A sentence for each link that leads nowhere."""
-    site = site.resolve()
-    anchors = {
-        page: {unescape(name) for name in ANCHOR.findall(page.read_text(encoding="utf-8"))}
-        for page in sorted(site.rglob("*.html"))
-    }
-    for page in anchors:
-        if page.name == "404.html":  # shown anywhere, so its links are absolute
+    files = {path.relative_to(site).as_posix() for path in site.rglob("*") if path.is_file()}
+    links, anchors = {}, {}
+    for page in sorted(name for name in files if name.endswith(".html")):
+        text = (site / page).read_text(encoding="utf-8")
+        links[page] = sorted({unescape(link) for link in LINK.findall(text)})
+        anchors[page] = {unescape(name) for name in ANCHOR.findall(text)} | {"__top"}
+    links.pop("404.html", None)  # shown anywhere, so its links are absolute
+    for page, link in ((page, link) for page, found in links.items() for link in found):
+        address, anchor = urldefrag(link)
+        if address and (urlsplit(address).scheme or urlsplit(address).netloc):
             continue
-        for link in sorted({unescape(link) for link in LINK.findall(page.read_text(encoding="utf-8"))}):
-            address, anchor = urldefrag(link)
-            if urlsplit(link).scheme or urlsplit(link).netloc:
-                continue
-            target = (page.parent / unquote(urlsplit(address).path)).resolve() if address else page
-            target = target / "index.html" if target.is_dir() else target
-            where = f"{page.relative_to(site)}: {link}"
-            if not target.exists():
-                yield f"{where} leads to no file"
-            elif anchor and target in anchors and unquote(anchor) not in anchors[target] | {"__top"}:
-                yield f"{where} leads to no such anchor"
+        target = page
+        if address:
+            target = posixpath.normpath(posixpath.join(posixpath.dirname(page), unquote(urlsplit(address).path)))
+            target = target if target in files else posixpath.normpath(f"{target}/index.html")
+        if target not in files:
+            yield f"{page}: {link} leads to no file"
+        elif anchor and target in anchors and unquote(anchor) not in anchors[target]:
+            yield f"{page}: {link} leads to no such anchor"

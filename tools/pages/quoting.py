@@ -3,21 +3,39 @@ module.
 """
 
 import ast
+import contextlib
 import difflib
+import hashlib
 import html
+import os
 import re
 from pathlib import Path
 
+import pygments
 from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 
+from tools.runtime import files
+
 ROOT = Path(__file__).parents[2]
+KEPT = ROOT / "_cache" / "colored"
 PLAIN = HtmlFormatter(nowrap=True)
 
 
 def colored(code):
     return highlight(code, PythonLexer(stripnl=False), PLAIN).rstrip("\n")
+
+
+def colored_once(code):
+    """The same, kept on disk for as long as code and coloring stay as they are: all modules take some seconds."""
+    made_from = (pygments.__version__, Path(__file__).read_text(encoding="utf-8"), code)
+    file = KEPT / f"{hashlib.sha256(repr(made_from).encode()).hexdigest()[:24]}.html"
+    with contextlib.suppress(OSError):
+        os.utime(file)
+        return file.read_text(encoding="utf-8")
+    files.write(file, text := colored(code))
+    return text
 
 
 def link(path, line, text=None, css=""):
@@ -131,7 +149,7 @@ def row(kind, line):
 
 def module_page(path, home_page):
     """A page that shows one module, every line an anchor: what the numbers of the lessons link to."""
-    lines = colored((ROOT / path).read_text(encoding="utf-8")).split("\n")
+    lines = colored_once((ROOT / path).read_text(encoding="utf-8")).split("\n")
     up = "../" * (path.count("/") + 1)
     body = "".join(
         f'<a class="ln" id="L{n}" href="#L{n}" tabindex="-1">{n}</a>{line}\n' for n, line in enumerate(lines, 1)

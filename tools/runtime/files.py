@@ -65,6 +65,14 @@ def renamed(path, to):
     return path.rename(to)
 
 
+def forget(folder, days=14):
+    """Remove the files of a cache that nobody has asked for in so many days: who reads one gives it the time of day."""
+    for path in folder.glob("*"):
+        with contextlib.suppress(OSError):
+            if time.time() - path.stat().st_mtime > days * 86400:
+                path.unlink()
+
+
 def copy(source, path):
     with replacing(path) as new:
         shutil.copyfile(source, new)

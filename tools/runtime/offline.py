@@ -42,7 +42,7 @@ def seal(site):
     for pattern in UNASKED:
         for path in site.rglob(pattern) if pattern.startswith("*") else site.glob(pattern):
             path.unlink()
-    sums = {path: sum_ for path, sum_, _ in listed(site) if path.split("/")[0] in RUNTIME}
+    sums = {path: files.sha256(site / path) for path, _ in listed(site) if path.split("/")[0] in RUNTIME}
     record = json.dumps(sums, indent=0)
     build = f"build-{hashlib.sha256(record.encode()).hexdigest()[:10]}"
     for folder in RUNTIME:
@@ -53,34 +53,34 @@ def seal(site):
         files.write(site / build / "files.json", record)
         for page in site.rglob("*.html"):
             page.write_text(NAMED.sub(rf"\g<1>\g<2>{build}/", page.read_text(encoding="utf-8")), encoding="utf-8")
-    megabytes = sum(size for _, _, size in listed(site)) / 1e6
+    megabytes = sum(size for _, size in listed(site)) / 1e6
     index = site / "index.html"
     index.write_text(
         index.read_text(encoding="utf-8").replace('<span class="megabytes">?</span>', f"{megabytes:.0f}"),
         encoding="utf-8",
     )
     everything = [
-        [path.removesuffix("index.html"), sum_, size]
-        for path, sum_, size in listed(site)
+        [path.removesuffix("index.html"), files.sha256(site / path), size]
+        for path, size in listed(site)
         if path not in ("404.html", f"{build}/files.json")
     ]
     files.write(site / "offline.json", json.dumps({"build": build, "files": everything}, indent=0))
 
 
 def listed(site):
-    """Path, sum and size of every file that a reader may ask for, sorted; what the service worker itself needs is not
+    """Path and size of every file that a reader may ask for, sorted; what the service worker itself needs is not
     among them.
     """
     for path in sorted(site.rglob("*"), key=lambda path: path.parts):  # the same order on Windows
         name = path.relative_to(site).as_posix()
         if path.is_file() and not name.startswith(".") and name not in ("sw.js", "offline.json"):
-            yield name, files.sha256(path), path.stat().st_size
+            yield name, path.stat().st_size
 
 
 def archive(site, path):
     """The built pages and README.txt in one zip archive, below a folder of its name."""
     with files.replacing(path) as new, zipfile.ZipFile(new, "w", zipfile.ZIP_DEFLATED) as packed:
         packed.writestr(f"{path.stem}/README.txt", README)
-        for name in ["sw.js", "offline.json", *(name for name, _, _ in listed(site))]:
+        for name in ["sw.js", "offline.json", *(name for name, _ in listed(site))]:
             packed.write(site / name, f"{path.stem}/{name}")
     say(f"{path.name}: {path.stat().st_size / 1e6:.1f} MB; README.txt inside says how it is started")

@@ -1,0 +1,11 @@
+"""Code on the page is colored once for every state of it."""
+
+from tools.pages import quoting
+
+
+def test_a_module_is_colored_once_and_again_when_it_has_changed(tmp_path, monkeypatch):
+    monkeypatch.setattr(quoting, "KEPT", tmp_path)
+    asked = []
+    monkeypatch.setattr(quoting, "colored", lambda code: asked.append(code) or code.upper())
+    assert [quoting.colored_once(code) for code in ("x = 1", "x = 1", "x = 2")] == ["X = 1", "X = 1", "X = 2"]
+    assert asked == ["x = 1", "x = 2"]
