@@ -71,6 +71,7 @@ def build(out, address=None, generator="mkdocs"):
             "PYTHONUTF8": "1",
             **({"SITE_URL": address} if address else {}),
         }
+        step([python, "-m", "tools.pages.fill"], variables)
         step([python, "-m", *command], variables)
         step([python, "-m", "tools.pages.finish", new], variables)
         offline.seal(new)

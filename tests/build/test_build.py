@@ -236,7 +236,8 @@ def clone(tmp_path, monkeypatch):
     )
     files.write(tmp_path / "site" / "main.html", "<link href={{ config.site_url }}>{{ page.content }}")
     files.write(tmp_path / "lessons" / "index.md", "one")
-    files.write(tmp_path / "tools" / "pages" / "finish.py", "")
+    for step in ("fill", "finish"):
+        files.write(tmp_path / "tools" / "pages" / f"{step}.py", "")
     return tmp_path
 
 
@@ -374,6 +375,7 @@ def test_what_is_generated_or_hidden_is_no_source(clone):
     assert [path.relative_to(clone).as_posix() for path in book.sources()] == [
         "lessons/index.md",
         "site/main.html",
+        "tools/pages/fill.py",
         "tools/pages/finish.py",
         "mkdocs.yml",
     ]

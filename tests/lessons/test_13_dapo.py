@@ -3,7 +3,6 @@
 import re
 from functools import cache
 from types import SimpleNamespace
-from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -14,17 +13,15 @@ from sim.estimators import clip_entropy, group_baselines
 from sim.experiments.runs import modsum_optimizer, modsum_run
 from sim.worlds import modsum
 from tests.lessons.prose import Lesson
+from tools.pages import results
 from widgets import dapo
 
 LESSON = Lesson("13")
 
 
-@cache
 def last(**knobs):
     """The result of a whole run, with few coins: those are asked for below."""
-    with patch.object(dapo, "COIN_SEEDS", 1):
-        *_, result = dapo.run(dapo.Knobs(**knobs))
-    return result
+    return results.last("dapo", dapo.Knobs(**knobs), COIN_SEEDS=1)
 
 
 def test_the_table_of_live_groups():

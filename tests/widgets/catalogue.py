@@ -1,29 +1,20 @@
-"""Every widget of the book, and what it answers to a setting; runs are kept, because many tests look at the same
-one.
-"""
+"""Every widget of the book, and what it answers to a setting."""
 
 import json
 import re
 import sys
 from collections import deque
-from contextlib import nullcontext
 from dataclasses import asdict, fields, replace
 from functools import cache
 from itertools import islice
 from pathlib import Path
-from unittest.mock import patch
 
-from tools.pages import frames
+from tools.pages import frames, results
 from widgets.frame import host
 
 ROOT = Path(__file__).parents[2]
-NAMES = sorted(file.stem for file in (ROOT / "widgets").glob("[!_]*.py"))
-
-
-@cache
-def last_frame(name):
-    """The settled frame of the default setting."""
-    return frames.settled(name)
+NAMES = results.WIDGETS
+last_frame = frame_of = frames.settled  # of the default setting, and of one that is given
 
 
 def every_frame(name):
@@ -62,26 +53,18 @@ def forget_what_was_computed():
 
 
 @cache
-def frame_of(name, knobs):
-    """The settled frame of a setting, from the runs that the build and the other tests of this code have made."""
-    return frames.settled(name, knobs)
-
-
-@cache
 def early_frame(name, knobs):
     """The second frame of a run, or its only one: what a setting looks like, without the whole of its training."""
     form = json.dumps({field: host.spelled(value) for field, value in asdict(knobs).items()})
     return json.loads(deque(islice(host.stream(name, form), 2), maxlen=1)[0])
 
 
-@cache
 def last(widget, seeds=None, **knobs):
-    """The last result of a run; of fewer seeds where only a direction is asked for, of more where the claim is about
-    their mean.
+    """The last result of a run, by whoever made it first; of fewer seeds where only a direction is asked for, of more
+    where the claim is about their mean.
     """
-    with patch.object(widget, "SEEDS", seeds) if seeds else nullcontext():
-        *_, result = widget.run(widget.Knobs(**knobs))
-    return result
+    name = widget.__name__.rpartition(".")[2]
+    return results.last(name, widget.Knobs(**knobs), **({"SEEDS": seeds} if seeds else {}))
 
 
 def panel(widget, title, result=None, **knobs):

@@ -9,16 +9,14 @@ from sim.algorithms import dapo as dapo_file
 from sim.algorithms import grpo
 from sim.experiments.runs import modsum_optimizer, modsum_run
 from sim.worlds import modsum
+from tools.pages import results
 from widgets import dapo
 from widgets.dapo import Knobs
 
 
-@cache
 def last(seeds=2, **knobs):
     """The result of a whole run; fewer seeds and coins where only a direction is asked for."""
-    with patch.object(dapo, "SEEDS", seeds), patch.object(dapo, "COIN_SEEDS", 2):
-        *_, result = dapo.run(Knobs(**knobs))
-    return result
+    return results.last("dapo", Knobs(**knobs), SEEDS=seeds, COIN_SEEDS=2)
 
 
 def rate(**knobs):

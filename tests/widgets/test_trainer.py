@@ -1,24 +1,18 @@
 import random
 import re
-from functools import cache
+from functools import partial
 
 import numpy as np
 import pytest
 
 from sim.estimators import aggregation
+from tests.widgets import catalogue
 from tests.widgets.frame.test_contract import mended
 from widgets import trainer
 from widgets.frame import host
 from widgets.trainer import Knobs
 
-
-@cache
-def seen(**knobs):
-    return list(trainer.run(Knobs(**knobs)))
-
-
-def last(**knobs):
-    return seen(**knobs)[-1]
+last = partial(catalogue.last, trainer)
 
 
 def is_broken(**knobs):
@@ -164,7 +158,7 @@ def test_the_way_back_leads_back(broken, mend):
 
 
 def test_the_run_streams_and_counts_its_updates():
-    assert [trainer.progress(Knobs(), r)[1] for r in seen()] == [1, *range(8, 97, 8), 100]
+    assert [trainer.progress(Knobs(), r)[1] for r in trainer.run(Knobs())] == [1, *range(8, 97, 8), 100]
     assert len(list(host.stream("trainer"))) == 14
 
 

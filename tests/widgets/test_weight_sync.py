@@ -1,23 +1,16 @@
 import random
-from functools import cache
-from unittest.mock import patch
 
 import numpy as np
 import pytest
 
 from tests.widgets.frame.test_contract import mended
+from tools.pages import results
 from widgets import weight_sync
 from widgets.weight_sync import NEVER, UPDATES, Knobs
 
 
-@cache
-def seen(n=UPDATES, **knobs):
-    with patch.object(weight_sync, "UPDATES", n):
-        return list(weight_sync.run(Knobs(**knobs)))
-
-
-def last(**knobs):
-    return seen(**knobs)[-1]
+def last(n=UPDATES, **knobs):
+    return results.last("weight_sync", Knobs(**knobs), UPDATES=n)
 
 
 def found(**knobs):
@@ -137,7 +130,7 @@ def test_the_way_back_leads_back(broken, mend):
 
 def test_the_run_streams_and_is_broken_at_its_end_only():
     k = Knobs(lag=8, correction="none")
-    frames = seen(lag=8, correction="none")
+    frames = list(weight_sync.run(Knobs(lag=8, correction="none")))
     assert [weight_sync.progress(k, r)[1] for r in frames] == [1, *range(10, 121, 10)]
     assert [weight_sync.broken(k, r) is not None for r in frames] == [*[False] * 12, True]
 

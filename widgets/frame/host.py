@@ -19,26 +19,27 @@ def widget(name):
 
 
 def stream(name, form="{}"):
-    """JSON frames {panels, readouts, watched, broken, progress, hash} of one run; `form` holds knobs as the page's
-    strings.
-    """
+    """The frame of every result of one run, in turn; `form` holds knobs as the page's strings."""
     w = widget(name)
     knobs = knobs_from(w.Knobs, json.loads(form))
     for result in w.run(knobs):
-        broken = w.broken(knobs, result)
-        drawn = list(w.figure(knobs, result))
-        panels = [dict(p, alt=described(p)) for p in plain(drawn)]
-        readouts = [row(r) for r in w.readouts(knobs, result)]
-        yield json.dumps(
-            dict(
-                panels=panels,
-                readouts=readouts,
-                watched=row(w.watched(knobs, result)),
-                broken=broken and asdict(broken),
-                progress=w.progress(knobs, result) if hasattr(w, "progress") else None,
-                hash=fingerprint(drawn),
-            )
+        yield frame(w, knobs, result)
+
+
+def frame(w, knobs, result):
+    """What a widget shows of a result, as JSON: {panels, readouts, watched, broken, progress, hash}."""
+    broken = w.broken(knobs, result)
+    drawn = list(w.figure(knobs, result))
+    return json.dumps(
+        dict(
+            panels=[dict(p, alt=described(p)) for p in plain(drawn)],
+            readouts=[row(r) for r in w.readouts(knobs, result)],
+            watched=row(w.watched(knobs, result)),
+            broken=broken and asdict(broken),
+            progress=w.progress(knobs, result) if hasattr(w, "progress") else None,
+            hash=fingerprint(drawn),
         )
+    )
 
 
 def table(name, frame):

@@ -1,0 +1,187 @@
+"""A result is computed once for every state of what it depends on, and never taken from another state."""
+
+import os
+import re
+from types import SimpleNamespace
+
+import pytest
+
+from tools.pages import inputs, results
+from tools.runtime import files
+
+TREE = {
+    "sim/__init__.py": "",
+    "sim/kl.py": "import numpy as np\n",
+    "sim/other.py": "",
+    "sim/worlds/__init__.py": "",
+    "sim/worlds/tasks.py": "from importlib.resources import files\nSTART = files('sim.worlds') / 'data'\n",
+    "sim/worlds/data/start.npz": "1 2 3",
+    "sim/runs.py": "def start():\n    from sim.worlds import tasks\n    return tasks.START\n",
+    "widgets/__init__.py": "",
+    "widgets/closed.py": "from sim import kl\n",
+    "widgets/trained.py": "import sim.runs\n",
+}
+
+
+@pytest.fixture
+def tree(tmp_path, monkeypatch):
+    """A small repository; what is returned writes one of its files and says whose sums have changed by it."""
+    monkeypatch.setattr(inputs, "ROOT", tmp_path)
+    for name, text in TREE.items():
+        files.write(tmp_path / name, text)
+    before = sums()
+
+    def changed_by(name, text="X = 1\n"):
+        files.write(tmp_path / name, text)
+        now = sums()
+        return [name for name in now if now[name] != before[name]]
+
+    return changed_by
+
+
+def sums():
+    inputs.read.cache_clear()
+    inputs.content.cache_clear()
+    return {name: inputs.digest(f"widgets.{name}") for name in ("closed", "trained")}
+
+
+@pytest.mark.parametrize(
+    ("file", "changed"),
+    [
+        ("widgets/closed.py", ["closed"]),
+        ("sim/kl.py", ["closed"]),
+        ("sim/runs.py", ["trained"]),
+        ("sim/worlds/tasks.py", ["trained"]),  # imported by what is imported, inside a function
+        ("sim/worlds/data/start.npz", ["trained"]),  # read by it
+        ("sim/worlds/data/finish.npz", ["trained"]),
+        ("sim/__init__.py", ["closed", "trained"]),
+        ("sim/worlds/__init__.py", ["trained"]),
+        ("sim/other.py", []),
+        ("widgets/new.py", []),
+        ("lessons/00.md", []),
+    ],
+)
+def test_a_widget_s_sum_changes_with_what_it_imports_and_reads_and_with_nothing_else(tree, file, changed):
+    assert tree(file) == changed
+
+
+def test_two_files_that_swap_their_contents_are_another_state(tree):
+    assert tree("sim/runs.py", TREE["sim/worlds/tasks.py"]) == ["trained"]
+
+
+def test_vector_instructions_left_out_are_another_machine(monkeypatch):
+    for name, other in (("FEATURES", {**inputs.FEATURES, "FMA3": not inputs.FEATURES.get("FMA3")}), ("sys", None)):
+        inputs.machine.cache_clear()
+        here = inputs.machine()
+        inputs.machine.cache_clear()
+        monkeypatch.setattr(inputs, name, other or SimpleNamespace(version="another Python"))
+        assert inputs.machine() != here
+        monkeypatch.undo()
+    inputs.machine.cache_clear()
+    monkeypatch.setenv("NPY_DISABLE_CPU_FEATURES", "AVX2")
+    assert inputs.machine() != here
+    monkeypatch.undo()
+    inputs.machine.cache_clear()
+    assert inputs.machine() == here
+
+
+RUN = inputs.closure(*(f"widgets.{name}" for name in results.WIDGETS))
+
+
+@pytest.mark.parametrize("file", RUN, ids=lambda file: file.relative_to(inputs.ROOT).as_posix())
+def test_what_a_run_consists_of_is_imported_by_name_and_reads_its_data_where_the_sum_looks(file):
+    text = file.read_text(encoding="utf-8") if file.suffix == ".py" else ""
+    hidden = r"\b(import_module|__import__|runpy|exec|eval|open|read_text|read_bytes)\b|\bfrom \.|\bfiles\((?!\")"
+    found = re.search(hidden, text)
+    assert not found, f"{file.name}: {found[0]} hides from tools/pages/inputs.py what a run depends on"
+    assert "np.load(" not in text or 'files("' in text
+
+
+def test_every_file_of_data_is_read_by_a_module():
+    modules = [
+        ".".join(file.relative_to(inputs.ROOT).with_suffix("").parts) for file in inputs.ROOT.glob("sim/**/*.py")
+    ]
+    data = {file for file in (inputs.ROOT / "sim").rglob("data/*") if file.is_file()}
+    assert data and data <= set(inputs.closure(*modules))
+
+
+# --- the files
+
+
+@pytest.fixture
+def shelf(tmp_path, monkeypatch):
+    """A widget whose runs are counted, and a place of its own for its results."""
+    ran = []
+
+    def run(knobs):
+        ran.append((knobs, widget.SEEDS))
+        yield "first"
+        yield f"{knobs} of {widget.SEEDS}"
+
+    widget = SimpleNamespace(run=run, SEEDS=6, ran=ran, Knobs=lambda: "default")
+    monkeypatch.setattr(results, "KEPT", tmp_path)
+    monkeypatch.setattr(results, "in_memory", {})
+    monkeypatch.setattr(results.host, "widget", lambda name: widget)
+    monkeypatch.setattr(results, "code", lambda name: "as it is")
+    return widget
+
+
+def fresh(**constants):
+    """The result as another process would get it, whose memory is empty."""
+    results.in_memory.clear()
+    return results.last("counted", **constants)
+
+
+def test_a_setting_is_run_once(shelf):
+    assert [fresh(), fresh(), results.last("counted", "default")] == ["default of 6"] * 3
+    assert len(shelf.ran) == 1
+
+
+def test_fewer_seeds_are_another_setting_and_the_module_s_own_number_is_not(shelf):
+    assert [fresh(SEEDS=2), fresh(), fresh(SEEDS=6)] == ["default of 2", "default of 6", "default of 6"]
+    assert shelf.ran == [("default", 2), ("default", 6)] and shelf.SEEDS == 6
+
+
+def test_another_state_of_the_code_is_run_again(shelf, monkeypatch):
+    fresh()
+    monkeypatch.setattr(results, "code", lambda name: "as it is now")
+    fresh()
+    assert len(shelf.ran) == 2
+
+
+def test_what_is_kept_apart_is_not_taken_for_the_other(shelf):
+    fresh()
+    with results.apart("another start"):
+        assert results.last("counted") and len(shelf.ran) == 2  # not even from memory
+        fresh()
+    fresh()
+    assert len(shelf.ran) == 2
+
+
+@pytest.mark.parametrize("damage", [lambda whole: whole[:-1], lambda whole: b"", lambda whole: whole[:-1] + b"X"])
+def test_a_file_in_part_is_never_read(shelf, tmp_path, damage):
+    fresh()
+    (file,) = tmp_path.iterdir()
+    whole = file.read_bytes()
+    file.write_bytes(damage(whole))
+    assert fresh() == "default of 6" and len(shelf.ran) == 2
+    assert file.read_bytes() == whole and list(tmp_path.iterdir()) == [file]
+
+
+def test_a_run_that_fails_leaves_nothing_and_the_constants_as_they_were(shelf, tmp_path):
+    shelf.run = lambda knobs: (_ for _ in [1 / 0])
+    with pytest.raises(ZeroDivisionError):
+        fresh(SEEDS=2)
+    assert list(tmp_path.iterdir()) == [] and shelf.SEEDS == 6
+
+
+def test_what_nobody_asks_for_is_forgotten_and_what_is_asked_for_stays(shelf, tmp_path):
+    for seeds in (2, 6):
+        fresh(SEEDS=seeds)
+    for file in tmp_path.iterdir():
+        os.utime(file, (0, 0))
+    fresh(SEEDS=2)
+    files.forget(tmp_path)
+    assert len(list(tmp_path.iterdir())) == 1
+    fresh(SEEDS=2)
+    assert len(shelf.ran) == 2

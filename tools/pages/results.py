@@ -1,0 +1,82 @@
+"""What a widget's run ends with at a setting, computed once by whoever asks first (build, tests) and kept on disk.
+
+Nothing is computed again but what depends on a change: not after one of text, and after one of code only the runs that
+import it. The files are pickles, written and read by this module alone, and stand on no page.
+"""
+
+import contextlib
+import hashlib
+import os
+import pickle
+from collections import deque
+from functools import cache
+
+from tools.pages import inputs
+from tools.runtime import files
+from widgets.frame import host
+
+KEPT = inputs.ROOT / "_cache" / "results"
+WIDGETS = sorted(file.stem for file in (inputs.ROOT / "widgets").glob("[!_]*.py"))
+SUM = hashlib.sha256().digest_size
+
+in_memory, variant = {}, ""
+
+
+def last(name, knobs=None, **constants):
+    """The last result of a widget's run, at the default knobs or at those given; `constants` stand in for the module's
+    own, such as SEEDS.
+    """
+    module = host.widget(name)
+    knobs = knobs or module.Knobs()
+    constants = {constant: value for constant, value in constants.items() if value != getattr(module, constant)}
+    file = place(name, knobs, constants)
+    if file not in in_memory:
+        in_memory[file] = kept(file, lambda: ended(module, knobs, constants))
+    return in_memory[file]
+
+
+def ended(module, knobs, constants):
+    own = {constant: getattr(module, constant) for constant in constants}
+    try:
+        vars(module).update(constants)
+        return deque(module.run(knobs), maxlen=1)[0]
+    finally:
+        vars(module).update(own)
+
+
+@contextlib.contextmanager
+def apart(words):
+    """Within it results are kept under these words, apart from all others: for whoever changes what runs compute and no
+    file, as by another start of the policy.
+    """
+    global variant
+    variant, before = words, variant
+    try:
+        yield
+    finally:
+        variant = before
+
+
+def place(name, knobs, constants=()):
+    """The file of a result, named by a sum over all that the result depends on."""
+    said = repr((code(name), knobs, sorted(dict(constants).items()), variant))
+    return KEPT / f"{name}-{hashlib.sha256(said.encode()).hexdigest()[:24]}.pickle"
+
+
+@cache
+def code(name):
+    return inputs.digest(f"widgets.{name}")
+
+
+def kept(file, compute):
+    """What the file holds, or else what `compute` returns, which it holds from then on; a file in part is none."""
+    with contextlib.suppress(OSError):
+        content = file.read_bytes()
+        if hashlib.sha256(content[SUM:]).digest() == content[:SUM]:
+            os.utime(file)
+            return pickle.loads(content[SUM:])
+    result = compute()
+    content = pickle.dumps(result, pickle.HIGHEST_PROTOCOL)
+    with contextlib.suppress(PermissionError):  # Windows: another process is reading the same result there
+        files.write(file, hashlib.sha256(content).digest() + content)
+    return result
