@@ -8,13 +8,14 @@ import pytest
 from tests.widgets.catalogue import NAMES, frame_of, near
 from widgets.frame import host
 
-NATIVE = json.loads((Path(__file__).parents[2] / "_cache" / "readouts.json").read_text(encoding="utf-8"))
+NATIVE = Path(__file__).parents[2] / "_cache" / "readouts"
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_preset_reads_as_it_does_natively(name):
+    native = json.loads((NATIVE / f"{name}.json").read_text(encoding="utf-8"))
     for preset, knobs in host.widget(name).PRESETS.items():
-        frame, (readouts, broken) = frame_of(name, knobs), NATIVE[name][preset]
+        frame, (readouts, broken) = frame_of(name, knobs), native[preset]
         shown = [r["text"] for r in frame["readouts"]]
         assert all(near(a, b) for a, b in zip(shown, readouts, strict=True)), (preset, shown, readouts)
         assert bool(frame["broken"]) == broken

@@ -1,53 +1,104 @@
 """What numpy does in the reader's browser: the tests of the simulations and of the widgets once more, inside the
 runtime that the pages bring along.
+
+What has passed is left out until something that it depends on changes.
 """
 
 import json
+import os
 import subprocess
 import sysconfig
 from pathlib import Path
 
 import pytest
 
+from tests import passed
 from tests.widgets.catalogue import NAMES, frame_of
-from tools.runtime import environment
+from tools.runtime import environment, files
 from widgets.frame import host
 
 ROOT = Path(__file__).parents[2]
-CONTRACT = "tests/widgets/frame/test_contract.py"
+CONTRACT, PRESETS = "tests/widgets/frame/test_contract.py", "tests/pyodide/presets.py"
+ROOMS = sorted(folder.name for folder in (ROOT / "tests" / "sim").iterdir() if any(folder.glob("test_*.py")))
+OWN = sorted(file.stem.removeprefix("test_") for file in (ROOT / "tests" / "widgets").glob("test_*.py"))
+# what every item depends on besides the modules it imports: the runtime, what starts it, pytest
+GIVEN = ["site/vendor/pyodide/pyodide-lock.json", "tests/pyodide/run.mjs", "requirements-test.txt"]
 
 
-def inside(*words):
-    if not (ROOT / "site" / "vendor" / "pyodide").exists():
+class Runtime:
+    """Python as the page has it. It takes some seconds to start, so that one serves all that a process tests."""
+
+    process = None
+
+    def run(self, words):
+        """(exit status of pytest, what it printed)."""
+        if self.process is None:
+            self.process = subprocess.Popen(
+                ["node", Path(__file__).with_name("run.mjs"), ROOT, sysconfig.get_path("purelib")],
+                env=environment.with_node(),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                encoding="utf-8",
+            )
+        print(json.dumps(words), file=self.process.stdin, flush=True)
+        said = []
+        for line in self.process.stdout:
+            if line.startswith("\0"):
+                return int(line[1:]), "".join(said)
+            said.append(line)
+        self.process = None  # it died of it; the next one gets another
+        return None, "".join(said)
+
+    def end(self):
+        if self.process:
+            self.process.stdin.close()
+            self.process.wait()
+
+
+@pytest.fixture(scope="session")
+def runtime():
+    started = Runtime()
+    yield started
+    started.end()
+
+
+def hold(runtime, words, modules=()):
+    """What pytest finds by these words passes inside; `modules` are those that its tests come to by their names."""
+    if not (ROOT / GIVEN[0]).exists():
         pytest.skip("no runtime in site/vendor/ yet: `python build.py build` brings it in")
-    done = subprocess.run(
-        ["node", Path(__file__).with_name("run.mjs"), ROOT, sysconfig.get_path("purelib"), *words],
-        env=environment.with_node(),
-        capture_output=True,
-        text=True,
-    )
-    print(done.stdout[-6000:])
-    assert done.returncode == 0, (done.stdout + done.stderr)[-6000:]
+    paths = [ROOT / word for word in words if word.startswith("tests/")]
+    found = sorted(file for path in paths for file in (path.rglob("*") if path.is_dir() else [path]) if file.is_file())
+    tests = [".".join(file.relative_to(ROOT).with_suffix("").parts) for file in found if file.suffix == ".py"]
+    data = [ROOT / name for name in GIVEN] + [file for file in found if file.suffix not in (".py", ".pyc")]
+    with passed.once(words, ["tests.conftest", *tests, *modules], data):
+        status, said = runtime.run(words)
+        print(said)
+        assert status == 0, f"pytest inside Pyodide ended with {status}; what it printed stands above"
 
 
-def test_the_simulations_hold_in_the_page_s_python_too():
-    inside("tests/sim")
+@pytest.mark.parametrize("room", ROOMS)
+def test_the_simulations_hold_in_the_page_s_python_too(room, runtime):
+    hold(runtime, [f"tests/sim/{room}"])
 
 
-def test_each_widget_s_own_tests_hold_there_too():
-    inside(
-        *sorted({str(file.relative_to(ROOT)) for file in (ROOT / "tests" / "widgets").glob("test_*.py")} - {CONTRACT})
-    )
+@pytest.mark.parametrize("name", OWN)
+def test_a_widget_s_own_tests_hold_there_too(name, runtime):
+    if hasattr(host.widget(name), "progress") and not os.environ.get("THOROUGH"):
+        pytest.skip("it trains, which takes minutes there; the contract and the presets look at it")
+    hold(runtime, [f"tests/widgets/test_{name}.py"])
 
 
-def test_the_contract_holds_there_too_and_every_preset_reads_as_it_does_natively():
+def test_what_every_widget_is_run_by_holds_there_too(runtime):
+    hold(runtime, ["tests/widgets/frame", f"--deselect={CONTRACT}"])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_contract_holds_there_too_and_every_preset_reads_as_it_does_natively(name, runtime):
     native = {
-        name: {
-            preset: [[r["text"] for r in frame["readouts"]], bool(frame["broken"])]
-            for preset, knobs in host.widget(name).PRESETS.items()
-            for frame in [frame_of(name, knobs)]
-        }
-        for name in NAMES
+        preset: [[r["text"] for r in frame["readouts"]], bool(frame["broken"])]
+        for preset, knobs in host.widget(name).PRESETS.items()
+        for frame in [frame_of(name, knobs)]
     }
-    (ROOT / "_cache" / "readouts.json").write_text(json.dumps(native), encoding="utf-8")
-    inside(CONTRACT, "tests/pyodide/presets.py")
+    files.write(ROOT / "_cache" / "readouts" / f"{name}.json", json.dumps(native))
+    hold(runtime, [CONTRACT, PRESETS, "-k", f"[{name}]"], [f"widgets.{name}"])
