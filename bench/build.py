@@ -1,7 +1,7 @@
-"""What building and testing the book costs on this machine: python bench/build.py [--tests] [--browsers]
+"""What building and testing the book costs on this machine: python bench/build.py [--native] [--browsers]
 
 It builds a copy of the tree: afresh (with all downloads there), again with nothing changed, and after a line more in
-the prose and in modules of sim/. --tests adds the tests without a browser, twice, --browsers the whole test command.
+the prose and in modules of sim/. --native and --browsers add the tests, the second time with nothing changed since.
 Processor seconds count every process that was started, and hold on a busy machine where seconds do not.
 """
 
@@ -26,14 +26,13 @@ CHANGED = {
     "sim/framework/weight_sync.py": "\nONE_LINE = 1\n",
     "sim/worlds/modsum.py": "\nONE_LINE = 1\n",
 }
-NATIVE = ("tests/sim", "tests/widgets", "tests/lessons", "tests/pages", "tests/pyodide")
 BECOME_SUBREAPER = 36  # prctl's: processes whose parent has ended become ours, so that their time counts
 
 
 def main():
     asked = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    asked.add_argument("--tests", action="store_true", help="the tests without a browser too, afresh and again")
-    asked.add_argument("--browsers", action="store_true", help="the whole test command with all browsers too")
+    asked.add_argument("--native", action="store_true", help="the tests without a browser too, twice")
+    asked.add_argument("--browsers", action="store_true", help="the whole test command with all browsers too, twice")
     wanted = asked.parse_args()
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(BECOME_SUBREAPER, 1, 0, 0, 0)
@@ -50,11 +49,12 @@ def main():
                 changed.write(line)
             measured(f"a line more in {file}", build, tree)
         test = [sys.executable, "build.py", "test"]
-        if wanted.tests:
-            for words in ("tests without a browser", "the same, nothing changed"):
-                measured(words, [*test, *NATIVE, "-n", str(min(4, os.cpu_count() or 1)), "--dist", "worksteal"], tree)
+        if wanted.native:
+            measured("test --native", [*test, "--native"], tree)
+            measured("the same, nothing changed", [*test, "--native"], tree)
         if wanted.browsers:
-            measured("the whole test command, all browsers", [*test, "--browsers", "all"], tree)
+            measured("test --browsers all", [*test, "--browsers", "all"], tree)
+            measured("the same, nothing changed", [*test, "--browsers", "all"], tree)
 
 
 def copy(tree):
