@@ -2,7 +2,7 @@
 
 import argparse
 
-from sim.algorithms import FILES
+from sim.algorithms.names import FILES
 from sim.experiments.runs import add_run, modsum_run
 
 ALGORITHMS = {file.__name__.rpartition(".")[2]: file for file in FILES.values()}

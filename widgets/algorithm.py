@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sim.algorithms import FILES
+from sim.algorithms.names import FILES
 from sim.estimators import aggregation, group_baselines
 from sim.experiments import one_group
 from sim.experiments.runs import add_run

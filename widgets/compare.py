@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sim.algorithms import FILES, dapo
+from sim.algorithms import dapo
+from sim.algorithms.names import FILES
 from sim.algorithms.recipes import RECIPES, Recipe
 from sim.estimators import equal_cost
 from sim.experiments.runs import modsum_optimizer, modsum_rate, modsum_run

@@ -16,7 +16,3 @@ First stands what the formula is about; then `hp`, the file's HP with what the r
 rows at hand as far as the roles have filled them in (sim/framework/rollout.py). Both are read, never written to.
 R is a shaped reward, A an advantage, `ratio` exp(logp - old_logp).
 """
-
-from sim.algorithms import dapo, dr_grpo, grpo, ppo, reinforce, rloo
-
-FILES = {"REINFORCE": reinforce, "PPO": ppo, "GRPO": grpo, "RLOO": rloo, "DAPO": dapo, "Dr.GRPO": dr_grpo}

@@ -6,7 +6,8 @@ from functools import cache
 import numpy as np
 import pytest
 
-from sim.algorithms import FILES, grpo, ppo, rloo
+from sim.algorithms import grpo, ppo, rloo
+from sim.algorithms.names import FILES
 from sim.experiments.runs import modsum_optimizer, modsum_run
 from sim.worlds import modsum
 from tests.lessons.prose import LESSONS, Lesson

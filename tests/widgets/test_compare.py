@@ -5,7 +5,7 @@ from unittest.mock import patch
 import numpy as np
 import pytest
 
-from sim.algorithms import FILES
+from sim.algorithms.names import FILES
 from sim.experiments.runs import modsum_optimizer, modsum_run
 from sim.worlds import modsum
 from tests.widgets import catalogue

@@ -4,7 +4,7 @@ is built.
 Arrows lead to the lesson that shows the patch; a lesson that is not in the navigation is drawn and not linked.
 """
 
-from sim.algorithms import FILES
+from sim.algorithms.names import FILES
 from tools.pages import lessons, quoting
 
 NODES = {  # name: (module, lesson)

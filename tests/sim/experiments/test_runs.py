@@ -1,7 +1,8 @@
 import numpy as np
 import pytest
 
-from sim.algorithms import FILES, dr_grpo, grpo, ppo, reinforce, rloo
+from sim.algorithms import dr_grpo, grpo, ppo, reinforce, rloo
+from sim.algorithms.names import FILES
 from sim.experiments.runs import add_run, lookup_run, modsum_optimizer, modsum_rate, modsum_run
 from sim.framework.weight_sync import WeightSync
 from sim.worlds import tasks

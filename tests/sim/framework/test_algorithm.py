@@ -3,7 +3,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from sim.algorithms import FILES, ppo, reinforce
+from sim.algorithms import ppo, reinforce
+from sim.algorithms.names import FILES
 from sim.experiments import one_group
 from sim.framework.algorithm import HOOKS, Algorithm
 from sim.framework.env import Verifier
