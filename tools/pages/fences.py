@@ -2,7 +2,7 @@
 cards.
 
 A fence formatter is a plain function (source, language, css_class, options, md, **kwargs) -> HTML, found by its name
-from mkdocs.yml.
+from mkdocs.yml. Its links begin at the site's root, "/code/…": links.py makes them relative to their page.
 """
 
 import functools
