@@ -65,17 +65,18 @@ def test_the_variance_of_one_draw():
     LESSON.says("81.9", bandit.gradient_variance(SHOWN, REWARD + 10))
 
 
-SEEDS = range(6)
+SEEDS = range(100)  # all that the knob offers
 
 
 def test_what_the_runs_showed():
     for knobs in ({}, dict(method=EXACT)):
         for seed in SEEDS:
-            LESSON.says("0.996", result(**knobs, seed=seed).right[-1].mean())
-            assert np.flatnonzero(result(**knobs, seed=seed).right.mean(axis=1) > 0.9)[0] in (13, 14)
-    assert "by update 14" in LESSON.text and "10 to 18 of the 20 runs" in LESSON.text
+            assert 0.995 <= result(**knobs, seed=seed).right[-1].mean() < 0.9965
+            assert np.flatnonzero(result(**knobs, seed=seed).right.mean(axis=1) > 0.9)[0] in (13, 14, 15)
+    assert "0.995 to 0.996 in the mean" in LESSON.text and "by update 15" in LESSON.text
     ends = [failed(**LAZY, seed=seed) for seed in SEEDS]
-    assert min(ends) == 10 and max(ends) == 18
+    assert (min(ends), max(ends)) == (6, 18) and "6 to 18 of the 20 runs" in LESSON.text
+    LESSON.says("12.6", np.mean(ends))
     assert result(method=SFT).right[-1].mean() == pytest.approx(0.3, abs=1e-9)
 
 
@@ -85,9 +86,10 @@ def test_the_first_update_of_the_first_run():
     assert first.pushed[4] < 0 < first.pushed[0] < first.pushed[3]  # `hmm` falls though paid; `12` rises most
     LESSON.says("0.735", first.policies[1, 0, 3])
     LESSON.says("0.219", first.policies[1, 0, 0])
+    ends = np.concatenate([result(**LAZY, seed=seed).policies[-1] for seed in SEEDS])
+    assert np.quantile(ends.max(axis=1), 0.02) > 0.95  # all but certain of something
     for seed in SEEDS:
         policies = result(**LAZY, seed=seed).policies
-        assert policies[-1].max(axis=1).min() > 0.95  # nearly certain of something
         surest = np.where(policies.max(axis=-1) > 0.95, policies.argmax(axis=-1), -1)  # (steps + 1, runs)
         assert any(len(set(run[run >= 0])) > 1 for run in surest.T)  # and of another one before, in some run
 
@@ -135,13 +137,15 @@ def test_the_price_on_the_distance_is_a_reverse_divergence():
 
 def test_the_answers():
     ends = [failed(offset=5, baseline="none", seed=seed) for seed in SEEDS]
-    assert (min(ends), max(ends)) == (3, 9) and "3 to 9 of 20 runs" in LESSON.text
+    assert (min(ends), max(ends)) == (2, 11) and "2 to 11 of 20 runs" in LESSON.text
     late = []
     for seed in SEEDS:
-        LESSON.says("0.996", result(shown=0.9, seed=seed).right[-1].mean())
-        LESSON.says("0.99", result(shown=0.01, seed=seed).right[-1].mean())
+        assert result(shown=0.9, seed=seed).right[-1].mean() == pytest.approx(0.996, abs=0.0007)
+        assert 0.945 <= result(shown=0.01, seed=seed).right[-1].mean() < 0.995
         late.append(np.flatnonzero(result(shown=0.01, seed=seed).right.mean(axis=1) > 0.9)[0])
-    assert (min(late), max(late)) == (118, 138) and "between update 118 and 138" in LESSON.text
+    assert (min(late), max(late)) == (105, 172) and "between update 105 and 172" in LESSON.text
+    assert "0.996 or so" in LESSON.text and "0.95 to 0.99 at the end" in LESSON.text
     paid = [result(partial=1.0, seed=seed) for seed in SEEDS]
     assert min(r.J[-1].mean() for r in paid) > 0.99
-    assert all(0.68 <= r.right[-1].mean() <= 0.79 for r in paid) and "0.68 to 0.79" in LESSON.text
+    right = [r.right[-1].mean() for r in paid]
+    assert np.round([min(right), max(right)], 2).tolist() == [0.55, 0.88] and "0.55 to 0.88" in LESSON.text
