@@ -308,7 +308,7 @@ def cause(k):
     steps = k.passes * k.minibatches
     if k.learning_rate > 0.05 and k.optimizer == "AdamW":
         return (
-            f"AdamW moves every weight by about the learning rate, here {k.learning_rate:g}, at each step, "
+            f"AdamW makes its steps as long as the learning rate says, here up to about {k.learning_rate:g} a weight, "
             "whatever the scale of the gradient"
         )
     if steps > 1:
