@@ -377,8 +377,7 @@ WHY = {
     "that sample are right {rollout:.3f} of "
     "the time, and the clip stops {clipped:.0f} % of the tokens.",
     "rewards shifted by a row": "Every completion was paid for its neighbor's answer: {led}.",
-    "rewards shuffled": "Every completion was paid for another one's answer, whichever was checked at that "
-    "moment: {led}.",
+    "rewards shuffled": "Every completion was paid for the answer of one drawn at random, hardly ever its own: {led}.",
     "sign flipped": "Right completions were pushed down and wrong ones up: {led}.",
     "wrong groups": "Completions were compared with those of other prompts: {led}.",
     "reference is the policy": "The reference moves with the policy, so the logged KL is {logged:.3f} while the "
