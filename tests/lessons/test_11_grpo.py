@@ -62,12 +62,14 @@ def mean_estimate(pi, reward, K):
     return pi[groups].prod(axis=1) @ pushes
 
 
-def test_the_z_score_turns_the_direction_unless_rewards_are_0_and_1():
-    pi = np.array([0.7, 0.2, 0.1])
+def cosine(reward, K=4, pi=(0.7, 0.2, 0.1)):
+    """Of the mean estimate with the z-score and the true gradient."""
+    pi = np.array(pi)
+    estimate, truth = mean_estimate(pi, reward, K), pi * (reward - pi @ reward)
+    return estimate @ truth / np.linalg.norm(estimate) / np.linalg.norm(truth)
 
-    def cosine(reward, K=4):
-        estimate, truth = mean_estimate(pi, reward, K), pi * (reward - pi @ reward)
-        return estimate @ truth / np.linalg.norm(estimate) / np.linalg.norm(truth)
+
+def test_the_z_score_turns_the_direction_unless_rewards_are_0_and_1():
 
     graded = np.array([0, 0.3, 1])
     for said, K in (("0.935", 2), ("0.947", 4), ("0.973", 8)):
@@ -75,6 +77,11 @@ def test_the_z_score_turns_the_direction_unless_rewards_are_0_and_1():
     assert cosine(np.array([0.0, 0, 1])) == pytest.approx(1, abs=1e-9) and cosine(
         np.array([0.0, 1, 1])
     ) == pytest.approx(1, abs=1e-9)
+
+
+def test_a_pair_does_not_bend_the_direction_most_whatever_the_rewards():
+    pair, four = (cosine(np.array([0, 0.55, 1]), K, (0.72, 0.18, 0.1)) for K in (2, 4))
+    assert four < pair - 0.001 and "in the example above most in a pair" in LESSON.text
 
 
 def test_the_table_of_dead_groups():
