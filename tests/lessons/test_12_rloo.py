@@ -36,6 +36,15 @@ def test_the_group_of_four():
         )
 
 
+def test_in_groups_of_two_and_three_the_z_score_is_one_other_factor_away():
+    for K, words, factor in ((2, "1.41", 2), (3, "0.87", 1.5)):
+        live = group_baselines.outcomes(K)[1:-1]
+        ours = group_baselines.leave_one_out(live)
+        LESSON.says(words, ours[0, 0] / group_baselines.z_score(live)[0, 0])
+        assert np.ptp(ours / group_baselines.z_score(live)) < 1e-9 and factor == K / (K - 1)
+    assert "in place of 2 and 1.5" in LESSON.text
+
+
 def test_the_noise_of_a_completion():
     def three(noise):
         return [f"{x:.3g}" if x < 0.995 else f"{x:.2f}" for x in noise]
@@ -71,6 +80,8 @@ def test_under_adam_the_twins_are_one_run_in_every_draw():
 
 def test_the_z_score_points_nearly_the_same_way():
     assert min(last(twin="z-score", seed=seed).cosine for seed in DRAWS) > 0.997 and "at least 0.997" in LESSON.text
+    pairs = [last(K=2, twin="z-score", seed=seed).cosine for seed in DRAWS]
+    assert pairs == pytest.approx([1, 1, 1], abs=1e-9) and "In pairs it is 1" in LESSON.text
 
 
 def test_reuse():
