@@ -127,13 +127,16 @@ def test_under_adamw():
     slow = [dapo.ahead(last(optimizer="AdamW", learning_rate=2.0, seed=seed)) for seed in range(5)]
     ranges("0.08 to 0.23", -np.array(slow), 0.02)
     faster = sorted(-dapo.ahead(last(optimizer="AdamW", seed=seed)) for seed in range(5))
-    assert faster[3] < 0.02 and faster[4] == pytest.approx(0.09, abs=0.02) and "and 0.09 at the fifth" in LESSON.text
+    assert np.abs(faster[:4]).max() < 0.02 and "level within 0.02 at four of the five" in LESSON.text
+    assert faster[4] == pytest.approx(0.09, abs=0.02) and "0.09 ahead at the fifth" in LESSON.text
 
 
 def test_without_the_refill():
     everything, unpriced = dict(keep_group=grpo.keep_group), dict(shape_reward=grpo.shape_reward)
     slow = dict(seeds=range(15), optimizer="AdamW", learning_rate=2.0)
-    ranges("0.55 to 0.63", by_three(ends(runs(algorithm, 30, range(15), hooks=everything))))
+    ranges("0.55 to 0.63", priced := by_three(ends(runs(algorithm, 30, range(15), hooks=everything))))
+    ranges("0.57 to 0.71", free := by_three(ends(runs(algorithm, 30, range(15), hooks={**everything, **unpriced}))))
+    assert (free > priced).all()
     ranges("0.47 to 0.54", by_three(ends(runs(algorithm, 30, hooks=everything, **slow))))
     ranges("0.58 to 0.65", by_three(ends(runs(algorithm, 30, hooks={**everything, **unpriced}, **slow))))
 
