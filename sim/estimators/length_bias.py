@@ -1,8 +1,8 @@
 """A model of two branches, right and wrong, whose lengths nobody rewards: what the divisor of the loss does to them by
 itself.
 
-A rollout is right with probability p, then goes on for N tokens: after each it stops with probability h, of its own on
-either branch, and at T it is stopped. The length changes no reward, so the true gradient of the pass rate by either
+A completion is right with probability p, then goes on for N tokens: after each it stops with probability h, of its own
+on either branch, and at T it is stopped. The length changes no reward, so the true gradient of the pass rate by either
 stop logit is 0. With one stop probability for both branches the two drifts below would cancel: the bias needs a policy
 that can tell its wrong answers from its right ones. The bias: Liu et al. (2025), Understanding R1-Zero-Like Training,
 arXiv:2503.20783; the model: closed form, made for this purpose.
@@ -21,7 +21,7 @@ RATES = {"1/|o|": 1.0, "token mean": 2.6, "constant": 16.0}
 
 @dataclass(frozen=True)
 class Lengths:
-    right: np.ndarray  # (seeds, updates + 1) expected tokens of a right rollout
+    right: np.ndarray  # (seeds, updates + 1) expected tokens of a right completion
     wrong: np.ndarray
     pass_rate: np.ndarray
 
