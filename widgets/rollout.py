@@ -50,6 +50,10 @@ PRESETS = {
     "Old log-probs forgotten": Knobs(old=EACH),
     "Two temperatures": Knobs(temperature=1.5, trainer=ONE, passes=1),
 }
+AMPLIFIES = {  # four passes an update carry it into the first digits; the spread of nine starts 1e-12 apart
+    "τ 1, top-p 1": {"Pass rate after training": 0.02},
+    "Creative, τ 2": {"Pass rate after training": 0.1, "Largest |log ratio| the loss saw": 0.6},
+}
 
 
 @dataclass(frozen=True)

@@ -50,7 +50,8 @@ export function fill(widget, { readouts, watched, hash }, before) {
   });
   widget.$(".brk code").textContent = watched.label;
   widget.$(".brk output").value = measured(watched);
-  widget.$(".hash").textContent = `reproducible: ${hash}`;
+  const preset = widget.$(".presets [aria-pressed=true]");      // what is promised of it was written at build
+  widget.$(".hash").textContent = `${preset?.dataset.promise ?? "fingerprint"}: ${hash}`;
 }
 
 export const measured = ({ text, unit }) => `${text} ${unit}`.trim();

@@ -95,12 +95,15 @@ def test_python_s_break_shows_the_native_numbers(page, book, lesson):
     live(page, lesson.widget)
     assert page.evaluate("document.documentElement.dataset.python") == ("snapshot" if RECORD else "plain")
     assert readouts(page) == [r["text"] for r in last_frame(lesson.widget)["readouts"]]
-    frames = [frame_of(lesson.widget, knobs) for knobs in host.widget(lesson.widget).PRESETS.values()]
+    presets = host.widget(lesson.widget).PRESETS
+    frames = [frame_of(lesson.widget, knobs) for knobs in presets.values()]
     breaking = next(n for n, frame in enumerate(frames) if frame["broken"])
     for n in range(len(frames)) if THOROUGH else [breaking]:
         press(page, f".presets button >> nth={n}")
-        shown, native = readouts(page), [r["text"] for r in frames[n]["readouts"]]
-        assert all(near(a, b) for a, b in zip(shown, native, strict=True)), (n, shown, native)
+        preset, shown, native = list(presets)[n], readouts(page), frames[n]["readouts"]
+        assert near(lesson.widget, preset, shown, native), (preset, shown, native)
+        if not host.amplified(lesson.widget, preset):
+            expect(page.locator(".hash")).to_have_text(f"reproducible: {frames[n]['hash']}")
         expect(page.locator(".rl-widget")).to_have_attribute("data-state", "broken" if frames[n]["broken"] else "live")
         heard = page.locator(".brk [role=status]")  # the polite region says the result, not the event
         expect(heard).to_contain_text(f"{frames[n]['readouts'][0]['label']} ")

@@ -1,7 +1,6 @@
 """Every widget of the book, and what it answers to a setting."""
 
 import json
-import re
 import sys
 from collections import deque
 from dataclasses import asdict, fields, replace
@@ -94,11 +93,20 @@ def settings(name):
     return [replace(knobs, **{f.name: v}) for f in fields(knobs) for v in ends(f) if v != f.default]
 
 
-def near(shown, native):
-    """Whether two machines show the same, character for character; several passes over a neural policy amplify a last
-    bit, and may differ by 0.05.
+def near(name, preset, shown, native):
+    """Whether the texts shown are the readouts of a preset on another machine: character for character, but for those
+    whose last bit the run amplifies, within what the widget's AMPLIFIES says.
     """
-    if shown == native:
-        return True
-    number = lambda text: float(text.replace("−", "-").replace(",", ""))
-    return re.fullmatch(r"[−\d.,e]+", shown) and abs(number(shown) - number(native)) <= 0.05
+    allowed = host.amplified(name, preset)
+    return all(
+        text == r["text"] or abs(number(text) - number(r["text"])) <= allowed.get(r["label"], -1)
+        for text, r in zip(shown, native, strict=True)
+    )
+
+
+def number(text):
+    """The number that a readout shows; nan for a word."""
+    try:
+        return float(text.replace("−", "-").replace(",", ""))
+    except ValueError:
+        return float("nan")

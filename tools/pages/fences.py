@@ -141,7 +141,13 @@ def widget(name):
         dict(r, link=Markup(quoting.link(*r["source"].split("#L"))) if r["source"] else "") for r in frame["readouts"]
     ]
     presets = [
-        dict(label=label, breaks=frames.settled(name, k)["broken"], pressed=k == w.Knobs(), knobs=host.query(k))
+        dict(
+            label=label,
+            breaks=frames.settled(name, k)["broken"],
+            pressed=k == w.Knobs(),
+            knobs=host.query(k),
+            promise=promised(name, label),
+        )
         for label, k in w.PRESETS.items()
     ]
     return part(
@@ -162,6 +168,15 @@ def widget(name):
         code=Markup(quoting.link(f"widgets/{name}.py", 1, "Show the code", "button")),
         table=Markup(data.table(frame["panels"], first=True)),
     )
+
+
+def promised(name, preset):
+    """What the foot says before the figure's fingerprint: tests/machines hold that it is true. Of a setting that is no
+    preset nothing is known, and nothing is said.
+    """
+    moves = host.amplified(name, preset)
+    by = ", ".join(f"{host.spelled(far)} in “{label}”" for label, far in moves.items())
+    return f"this run amplifies the last bit: other machines differ by up to {by}; here" if by else "reproducible"
 
 
 def knob(widget_name, f):

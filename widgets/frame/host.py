@@ -120,6 +120,11 @@ def line_of(function):
     return function and f"{function.__module__.replace('.', '/')}.py#L{function.__code__.co_firstlineno}"
 
 
+def amplified(name, preset):
+    """{label of a readout: how far machines differ} of a preset, empty if they do not."""
+    return getattr(widget(name), "AMPLIFIES", {}).get(preset, {})
+
+
 def plain(x):
     """Arrays as lists. NaN and infinity are not JSON: plotly draws a gap for null."""
     if isinstance(x, float):
@@ -143,17 +148,26 @@ def described(panel):
 
 
 def fingerprint(panels):
-    """Eight hexadecimal digits of what is drawn, rounded to 20 bits (six digits) so that the last bit of `exp` does not
-    show.
+    """Eight hexadecimal digits of what is drawn, to a thousandth of each curve's largest value, about a pixel: the last
+    bits of `exp` and of sums, in which processors differ, do not show.
     """
     digest = hashlib.sha256()
     for mark in (mark for p in panels for mark in p["data"]):
-        for values in (np.asarray(mark[axis]) for axis in "xyz" if axis in mark):
-            digest.update(rounded(values) if values.dtype.kind in "biuf" else repr(values.tolist()).encode())
+        for values in (mark[axis] for axis in "xyz" if axis in mark):
+            try:
+                digest.update(rounded(np.asarray(values, np.float64)))
+            except ValueError:  # words
+                digest.update(repr(plain(values)).encode())
     return digest.hexdigest()[:8]
 
 
 def rounded(values):
-    """The bytes of numbers at a precision of 20 bits; one NaN and one zero, whatever their signs."""
-    fraction, exponent = np.frexp(np.nan_to_num(values.astype(np.float64), nan=1e-300, posinf=1e300, neginf=-1e300))
-    return (np.ldexp(np.rint(fraction * 2.0**20), exponent) + 0.0).tobytes()
+    """The bytes of numbers in steps of a thousandth of the largest, and of the largest itself; one NaN, whatever its
+    sign.
+    """
+    finite = np.isfinite(values)
+    largest = np.abs(values[finite]).max(initial=1e-9)  # a curve that stays below is zero and its rounding errors
+    # 0.377: the edges of the steps lie where round numbers and simple fractions do not, or a last bit would cross them
+    steps = np.floor(1000 * np.where(finite, values, 0) / largest + 0.377)
+    special = np.nan_to_num(values, nan=1e5, posinf=1e6, neginf=-1e6)
+    return np.append(np.where(finite, steps, special), np.floor(1000 * np.log(largest) + 0.377)).tobytes()

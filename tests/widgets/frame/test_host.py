@@ -74,7 +74,20 @@ def test_nan_and_infinity_travel_as_gaps():
     }
 
 
+def drawn(*y):
+    return host.fingerprint([dict(data=[dict(y=list(y))])])
+
+
 def test_the_fingerprint_does_not_see_the_last_bit():
-    panel = lambda y: [dict(data=[dict(y=y)])]
-    assert host.fingerprint(panel([0.1 + 0.2])) == host.fingerprint(panel([0.3]))
-    assert host.fingerprint(panel([0.300001])) != host.fingerprint(panel([0.3]))
+    assert drawn(0.1 + 0.2) == drawn(0.3)
+    assert drawn(0.0, 1.0) == drawn(1e-17, 1.0) == drawn(-1e-17, 1 + 1e-15)
+    for round_number in (1, 0.5, 0.25, 1 / 3, 0.0005, 2**-11, 10, 1000):  # none lies on the edge of a step
+        assert drawn(round_number, 1) == drawn(np.nextafter(round_number, 9e9), 1)
+        assert drawn(round_number) == drawn(np.nextafter(round_number, 9e9))
+
+
+def test_the_fingerprint_sees_what_moves_by_two_thousandths_and_what_is_no_number():
+    assert len({drawn(0.3), drawn(0.3006), drawn(0.3, 0.3), drawn(-0.3), drawn(300), drawn(0)}) == 6
+    assert len({drawn(1, 0.5), drawn(1, 0.502), drawn(1, np.nan), drawn(1, np.inf), drawn(1, -np.inf)}) == 5
+    assert drawn(1, np.nan) == drawn(1, -np.nan) == drawn(1, None)
+    assert drawn("a") != drawn("b")

@@ -1,0 +1,44 @@
+"""Another machine's last bits on this one: every policy starts a little beside its start.
+
+Processors differ in the last bit of `exp` and of a product of matrices, in every operation of a run. One push of 1e-12
+at the start moves a whole run at least as far as all these together, so what stands with it stands elsewhere. Also a
+plugin: `pytest -p tests.machines.last_bit tests/lessons` runs tests under it.
+"""
+
+from contextlib import ExitStack, contextmanager
+from unittest.mock import patch
+
+from sim.worlds import modsum, tasks
+from tools.pages import frames
+
+PUSH = 1 + 1e-12
+
+
+def pushed(policy):
+    policy.params = {name: array * PUSH for name, array in policy.params.items()}
+    return policy
+
+
+@contextmanager
+def moved():
+    """Within it the starts of MODSUM and of the tiny language model are multiplied by PUSH, and what runs end with is
+    kept apart from all other results.
+    """
+    checkpoint, start = tasks.checkpoint, modsum.Policy.__init__
+
+    def other_start(self, *arguments):
+        start(self, *arguments)
+        pushed(self)
+
+    with (
+        patch.object(tasks, "checkpoint", lambda name: pushed(checkpoint(name))),
+        patch.object(modsum.Policy, "__init__", other_start),
+        patch.object(frames, "KEPT", frames.KEPT.with_name("frames-last-bit")),
+    ):
+        yield
+
+
+def pytest_configure(config):
+    stack = ExitStack()
+    stack.enter_context(moved())
+    config.add_cleanup(stack.close)

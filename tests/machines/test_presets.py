@@ -1,0 +1,32 @@
+"""What the foot of a figure promises: a preset reads the same on every machine, or says by how much it does not."""
+
+import pytest
+
+from tests.machines import last_bit
+from tests.widgets.catalogue import NAMES, frame_of, near
+from tools.pages import frames
+from widgets.frame import host
+
+PRESETS = [(name, preset) for name in NAMES for preset in host.widget(name).PRESETS]
+
+
+@pytest.mark.parametrize("name, preset", PRESETS)
+def test_a_preset_is_moved_by_the_last_bit_if_and_only_if_its_widget_says_so(name, preset):
+    knobs = host.widget(name).PRESETS[preset]
+    here = frame_of(name, knobs)
+    with last_bit.moved():
+        there = frames.settled(name, knobs)
+    shown = [r["text"] for r in there["readouts"]]
+    assert near(name, preset, shown, here["readouts"]), (shown, here["readouts"])
+    assert bool(there["broken"]) == bool(here["broken"])
+    same = there["hash"] == here["hash"]
+    assert same or host.amplified(name, preset), "it is drawn otherwise: AMPLIFIES of the widget must say by how much"
+    assert not (same and host.amplified(name, preset)), "the last bit does not move it: it is not for AMPLIFIES"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_amplifies_is_a_preset_and_a_number_of_its_widget(name):
+    w = host.widget(name)
+    for preset, moves in getattr(w, "AMPLIFIES", {}).items():
+        labels = {r["label"] for r in frame_of(name, w.PRESETS[preset])["readouts"]}
+        assert moves and moves.keys() <= labels
