@@ -111,6 +111,18 @@ def test_python_s_break_shows_the_native_numbers(page, book, lesson):
         labels_are_those_of(page, frames[n])
 
 
+def test_the_foot_promises_what_is_known_of_a_setting_and_no_more(page, book):
+    page.goto(book + "02-rollout/")
+    expect(page.locator(".hash")).to_have_text(
+        re.compile("amplifies the last bit: other machines differ by up to 0.02 in")
+    )
+    page.goto(book + "20-kv-cache/")
+    live(page, "kv_cache")
+    expect(page.locator(".hash")).to_have_text(re.compile("^reproducible: [0-9a-f]{8}$"))
+    page.locator(".knob [type=range]").first.press("ArrowRight")
+    expect(page.locator(".hash")).to_have_text(re.compile("^fingerprint: [0-9a-f]{8}$"))
+
+
 def labels_are_those_of(page, frame):
     """What is said of the plots in view, and of what is watched, is said of the run that they show."""
     for plot in page.locator(".panels:not([hidden]) .plot").all():
