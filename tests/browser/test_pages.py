@@ -104,11 +104,11 @@ def test_python_s_break_shows_the_native_numbers(page, book, lesson):
         assert near(lesson.widget, preset, shown, native), (preset, shown, native)
         if not host.amplified(lesson.widget, preset):
             expect(page.locator(".hash")).to_have_text(f"reproducible: {frames[n]['hash']}")
+            labels_are_those_of(page, frames[n])
         expect(page.locator(".rl-widget")).to_have_attribute("data-state", "broken" if frames[n]["broken"] else "live")
         heard = page.locator(".brk [role=status]")  # the polite region says the result, not the event
         expect(heard).to_contain_text(f"{frames[n]['readouts'][0]['label']} ")
         expect(heard).to_contain_text(re.compile(r"Broken\. .+" if frames[n]["broken"] else r"^(?!.*Broken\.)"))
-        labels_are_those_of(page, frames[n])
 
 
 def test_the_foot_promises_what_is_known_of_a_setting_and_no_more(page, book):

@@ -141,7 +141,8 @@ def plain(x):
 def described(panel):
     """A sentence for those who do not see the panel: what is drawn, over what range, up to what value."""
     curves = [m for m in panel["data"] if m["type"] != "heatmap"]
-    values = [v for m in curves for v in m["y"] if isinstance(v, int | float)]
+    # what is left of a zero after rounding, 1e-17, is another on each machine
+    values = [round(v, 12) + 0.0 for m in curves for v in m["y"] if isinstance(v, int | float)]
     named = ", ".join(dict.fromkeys(m["name"] for m in curves if m["name"]))
     ends = f": from {figures(min(values))} to {figures(max(values))}" if values else ""
     return f"{panel['title']}, {panel['note']}{' (' + named + ')' if named else ''}{ends}"

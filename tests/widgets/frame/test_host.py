@@ -78,6 +78,12 @@ def drawn(*y):
     return host.fingerprint([dict(data=[dict(y=list(y))])])
 
 
+def test_a_figure_of_rounding_errors_is_described_as_zero():
+    of = lambda *y: dict(title="Loss", note="nats", data=[dict(type="scatter", name="", y=list(y))])
+    assert host.described(of(-1.3e-16, 9e-17)) == "Loss, nats: from 0 to 0"
+    assert host.described(of(-0.25, 3.1e-7)) == "Loss, nats: from −0.250 to 3.10e−7"
+
+
 def test_the_fingerprint_does_not_see_the_last_bit():
     assert drawn(0.1 + 0.2) == drawn(0.3)
     assert drawn(0.0, 1.0) == drawn(1e-17, 1.0) == drawn(-1e-17, 1 + 1e-15)
