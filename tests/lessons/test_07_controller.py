@@ -92,8 +92,9 @@ def test_a_shifted_row_keeps_an_eighth_of_its_signal_reversed():
 
 
 def test_the_rest_of_what_the_widget_showed():
-    # several passes amplify a last bit: 0.945 to 0.961 on three machines for one seed, 0.91 to 0.97 over six
-    assert "about 0.95" in LESSON.text and np.mean([passed(passes=4, seed=seed) for seed in range(4)]) > 0.92
+    # several passes amplify a last bit: 0.945 to 0.961 on three machines for one seed
+    within([passed(passes=4, seed=seed) for seed in range(4)], 0.91, 0.97)
+    assert "healthy, it ends between 0.91 and 0.97" in LESSON.text
     for seed in range(2):
         alias = last(fault="reference is the policy", beta=0.1, seed=seed)
         assert alias.trainer[-1].mean() == pytest.approx(passed(seed=seed), abs=1e-12)
