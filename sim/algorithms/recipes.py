@@ -53,7 +53,7 @@ RECIPES = {
         dict(weights=dapo.weights),
         dict(inner_epochs=1, beta=0.0),
         "GRPOConfig's defaults",
-        "masking of completions whose ratio to the vLLM that drew them is above 3, when vLLM draws them",
+        "a weight of each completion that vLLM draws: its ratio to that vLLM, or 0 where the ratio is above 3",
     ),
     "DeepSeek-V3.2": Recipe(
         grpo,
