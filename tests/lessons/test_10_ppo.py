@@ -119,12 +119,10 @@ def test_one_pass_at_twice_the_rate_is_ahead_of_four_passes():
         assert fast[0] == pytest.approx(fast[1], abs=0.004)
 
 
-def under_adamw(rate, **hyper):
+def under_adamw(rate, critic_rate=0.5, **hyper):
     """(seeds, updates, prompts): right completions of the lesson's six runs with AdamW in place of SGD."""
-    runs = [
-        modsum_run(algorithm, seed=seed, groups=4, K=4, optimizer=AdamW(rate, clip=None), hyper=hyper)
-        for seed in range(6)
-    ]
+    settings = dict(groups=4, K=4, critic_rate=critic_rate, hyper=hyper)
+    runs = [modsum_run(algorithm, seed=seed, optimizer=AdamW(rate, clip=None), **settings) for seed in range(6)]
     return np.array([[frame.exact["pass_rate"] for frame in run.frames(60)] for run in runs])
 
 
@@ -133,6 +131,13 @@ def test_reuse_under_adamw():
     LESSON.says("0.996", one[:, -1].mean())
     LESSON.says("0.989", four[:, -1].mean())
     assert one[:, 19].mean() < four[:, 19].mean()
+
+
+def test_the_critic_under_adamw_helps_early_and_not_at_the_end():
+    with_it, without = under_adamw(0.05), under_adamw(0.05, critic_rate=0.0)
+    early, end = ([runs[:, update].mean() for runs in (with_it, without)] for update in (19, 59))
+    assert early == pytest.approx([0.91, 0.79], abs=0.012) and "0.91 against 0.79" in LESSON.text
+    assert end == pytest.approx([0.989, 0.995], abs=0.002) and "0.989 against 0.995" in LESSON.text
 
 
 @pytest.mark.parametrize("rate, runs", [(0.05, 0), (0.2, 1)])
