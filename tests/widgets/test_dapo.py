@@ -127,7 +127,7 @@ def test_from_a_start_that_is_cut_off_half_the_time_success_itself_shortens():
     }
     assert last(start="too long").dapo.truncated[0][0] == pytest.approx(
         0.458, abs=5e-4
-    )  # closed form, the dynamic programme
+    )  # closed form, the dynamic program
     assert max(cuts.values()) < 0.25 and max(cuts.values()) - min(cuts.values()) < 0.05
 
 
