@@ -1,6 +1,6 @@
 """Environment: hands the answer of every completion to the scorer; the only source of reward.
 
-A verifiable reward in the sense of Lambert et al. (2024), Tülu 3, arXiv:2411.15124: a programme decides, no model.
+A verifiable reward in the sense of Lambert et al. (2024), Tülu 3, arXiv:2411.15124: a program decides, no model.
 """
 
 from functools import lru_cache

@@ -4,7 +4,7 @@ Tokens 0, 1, 2 append the digits 1, 2, 3; token 3 ends the completion. Right mea
 digit sum that is the prompt's target mod 7. There are four prompts, and infinitely many lengths could be right, so
 diversity means something. The policy is a softmax over a table theta[prompt, running sum mod 7, token]. The same row
 serves every position: tokens share parameters, as they do in a transformer. It samples nothing and learns nothing by
-itself. Closed form: a dynamic programme over position and running sum.
+itself. Closed form: a dynamic program over position and running sum.
 """
 
 import numpy as np

@@ -4,7 +4,7 @@ import pytest
 from sim.framework.rollout import RolloutEngine
 from sim.worlds import modsum
 
-# The dynamic programme at the start, c = (2, 1, 0, -1.5): computed independently, and confirmed below by enumeration
+# The dynamic program at the start, c = (2, 1, 0, -1.5): computed independently, and confirmed below by enumeration
 # and by sampling.
 PASS_RATE = (0.537301469877, 0.239434837120, 0.080168366432, 0.021043107281)
 LENGTH = (4.470004258743, 4.676372053592, 3.873294591904, 2.660729035028)
@@ -26,7 +26,7 @@ def samples():
 
 def walk(pi, t=0, running=0, probability=1.0, log_probability=0.0):
     """Every completion of one prompt's table as (probability, log-prob, running sum, tokens, ended): no dynamic
-    programme.
+    program.
     """
     ends = probability * pi[running, 3]
     yield ends, log_probability + np.log(pi[running, 3]), running, t + 1, True
