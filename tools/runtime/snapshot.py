@@ -9,12 +9,14 @@ It holds no files, and none come after it: sim/ and widgets/ are in it as import
 anew, which takes some seconds.
 """
 
+import contextlib
 import gzip
 import hashlib
 import http.server
 import json
 import os
 import shutil
+import signal
 import subprocess
 import tempfile
 import threading
@@ -151,13 +153,8 @@ def make(wheel):
         threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
         browser = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, environment.CHROMIUMS)))
         try:
-            with subprocess.Popen(
-                [browser, *FLAGS, f"--user-data-dir={profile}", f"http://127.0.0.1:{server.server_port}/"],
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-            ) as process:
+            with started([browser, *FLAGS, f"--user-data-dir={profile}", f"http://127.0.0.1:{server.server_port}/"]):
                 ended.wait(SECONDS)
-                process.terminate()
         except OSError as error:
             posted["end"] = str(error).encode()
         finally:
@@ -167,6 +164,23 @@ def make(wheel):
             f"{browser} could not make it: {posted.get('end', b'it did not answer').decode().partition(chr(10))[0]}"
         )
     return json.loads(posted["record"]), posted["memory"], posted["fresh"]
+
+
+@contextlib.contextmanager
+def started(command):
+    """A program that ends with the block, and with it all that it has started: Debian's chromium is a script, which
+    leaves its browser behind.
+    """
+    quiet = dict(stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    with subprocess.Popen(command, **quiet, start_new_session=True) as process:
+        try:
+            yield
+        finally:
+            with contextlib.suppress(ProcessLookupError):  # it has ended by itself
+                if os.name == "nt":
+                    process.terminate()
+                else:
+                    os.killpg(process.pid, signal.SIGTERM)
 
 
 def packed(record, memory, fresh, wheel):
