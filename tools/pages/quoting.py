@@ -147,6 +147,13 @@ def row(kind, line):
     return f'<span class="l {kind}">{colored(line)}</span>'
 
 
+# what the page of a module may load: its style, and the light of the page
+POLICY = (
+    "default-src 'none'; style-src 'self'; font-src 'self'; img-src 'self'; script-src 'self'; base-uri 'none'; "
+    "form-action 'none'"
+)
+
+
 def module_page(path, home_page):
     """A page that shows one module, every line an anchor: what the numbers of the lessons link to."""
     lines = colored_once((ROOT / path).read_text(encoding="utf-8")).split("\n")
@@ -159,8 +166,7 @@ def module_page(path, home_page):
     return (
         '<!doctype html><html lang="en" class="code"><head><meta charset="utf-8"><meta name="viewport" '
         f'content="width=device-width,initial-scale=1"><title>{path} · {home_page}</title>'
-        """<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'self'; font-src "
-        "'self'; img-src 'self'; script-src 'self'; base-uri 'none'; form-action 'none'">"""
+        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
         f'<link rel="icon" href="{up}assets/favicon.svg"><link rel="stylesheet" href="{up}assets/style.css"></head>'
         '<body class="md-typeset"><header class="codehead"><a '
         f'href="{up}">{home_page}</a><h1>{path}</h1><p>{beside}</p></header><script '
