@@ -1,9 +1,10 @@
 // What a widget says of a run beside its curves: the state, the verdict, the numbers. Nothing is decided here.
 
 // The state with its words; a widget that trains also has a button, what the run took, and how far it is.
-export function enter(widget, state, words, { button, cost = "", percent = 0 } = {}) {
+export function enter(widget, state, words, { button, cost = "", percent = 0, stale = false } = {}) {
   clearTimeout(widget.slow);
   widget.figure.dataset.state = state;
+  widget.figure.toggleAttribute("data-stale", stale);
   widget.$(".state").textContent = words;
   widget.$("progress").value = percent;
   if (widget.trains && button) {

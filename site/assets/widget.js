@@ -11,6 +11,7 @@ customElements.define("rl-widget", class extends HTMLElement {
     this.form = this.$("form");
     this.trains = Boolean(this.$(".go"));
     this.shown = JSON.parse(this.dataset.frame);    // `previous` is the frame of the setting just left
+    this.of = JSON.stringify(knobs(this.form));     // the setting of `shown`; "" while that is a part of a run
     this.holding = this.$("[role=status] > :last-child").textContent;
 
     this.addEventListener("submit", (event) => event.preventDefault());
@@ -126,10 +127,12 @@ customElements.define("rl-widget", class extends HTMLElement {
 
   // ── runs: `settled` is undefined while nothing was asked, false until the answer is whole, and true then ──
   ask() {
-    if (this.settled) this.previous = this.shown;
+    const setting = JSON.stringify(knobs(this.form));
+    if (this.of && this.of !== setting) this.previous = this.shown;
+    this.of = "";
     this.settled = false;
     this.asked = performance.now();
-    python.run(this.name, JSON.stringify(knobs(this.form)));
+    python.run(this.name, setting);
     if (this.state !== "static" && this.state !== "starting") this.running();
     else this.$(".state").textContent = "starting Python, then runs your setting";
   }
@@ -154,6 +157,7 @@ customElements.define("rl-widget", class extends HTMLElement {
     }
     if (done) {
       this.settled = true;
+      this.of = JSON.stringify(knobs(this.form));
       this.rest();
     }
     if (table) this.$(".data").innerHTML = table;
@@ -169,7 +173,7 @@ customElements.define("rl-widget", class extends HTMLElement {
 
   broke(error) {
     this.settled = undefined;
-    enter(this, "error", "Python stopped", { button: "Run" });
+    enter(this, "error", "Python stopped", { button: "Run", stale: true });
     const why = error.trim().split("\n").at(-1);
     const sentence = `Python stopped: ${why}. The figure shows the last good result. Change a knob to start again.`;
     say(this, { sentence });

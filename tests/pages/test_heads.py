@@ -23,7 +23,10 @@ def test_a_lesson_is_headed_by_its_part_number_question_and_reading_time(stem):
     kicker, title, question, meta = re.search(
         r'<p class="kicker">(.*?)</p>(<h1.*?</h1>)<p class="question">(.*?)</p><p class="meta">(.*?)</p>', text, re.S
     ).groups()
-    assert kicker.startswith(f"<span>{lesson.part or 'Before the parts'}</span><b>{stem.partition('-')[0]}</b>")
+    name = lesson.name.partition(" ")[2]
+    assert kicker.startswith(
+        f"<b>{stem.partition('-')[0]} · {name}</b><span>{lesson.part or 'Before the parts'}</span>"
+    )
     assert title == '<h1 id="clip">The clip</h1>' and question == lesson.question
     assert meta.startswith(f"<span>{lesson.minutes} min</span>")
 

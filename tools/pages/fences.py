@@ -138,7 +138,8 @@ def widget(name):
         )
     settings = host.query(w.Knobs()).replace("&", ", ").replace("=", " ").replace("_", " ").replace("+", " ")
     readouts = [
-        dict(r, link=Markup(quoting.link(*r["source"].split("#L"))) if r["source"] else "") for r in frame["readouts"]
+        dict(r, link=Markup(quoting.short_link(*r["source"].split("#L"))) if r["source"] else "")
+        for r in frame["readouts"]
     ]
     presets = [
         dict(

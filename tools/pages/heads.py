@@ -4,6 +4,7 @@ They are put into the built page, so that every generator has the same: what a t
 to the next.
 """
 
+import html
 import re
 
 from markupsafe import Markup
@@ -35,6 +36,10 @@ def head_all(site):
 def headed(page, lesson, front, needed):
     """A built page with the head around its title, and with the button if it has a widget to play with."""
     before, title, after = re.split(r"(<h1\b.*?</h1>)", page, maxsplit=1, flags=re.S)
+    window = html.escape(
+        f"{lesson.name.partition(' ')[2]}: {lesson.title[0].lower()}{lesson.title[1:]} – RL Post-Training"
+    )
+    before = re.sub(r"<title>.*?</title>", f"<title>{window}</title>", before, count=1, flags=re.S)
     head = part("lesson", lesson=lesson, front=front, needed=needed, title=Markup(title))
     body, end, below = after.partition("</article>")
     done = DONE.format(stem=lesson.stem) if "<rl-widget" in body else ""

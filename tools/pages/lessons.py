@@ -35,6 +35,11 @@ class Lesson:
         return self.stem.partition("-")[0]
 
     @property
+    def label(self):
+        """As it stands on cards and heads: 22a · Throughput."""
+        return self.name.replace(" ", " · ", 1)
+
+    @property
     def url(self):
         return f"{self.stem}/"
 
@@ -129,7 +134,7 @@ def card(page):
         else ""
     )
     return (
-        f'<li{" class=ext" * page.extension}><span class="no">{page.number}</span>'
+        f'<li{" class=ext" * page.extension}><span class="no">{html.escape(page.label)}</span>'
         f'<div><h3><a href="/{page.url}">{html.escape(page.title)}</a></h3><p>{html.escape(page.question)}</p></div>'
         f"{thumbnail(page.widget) if page.widget else '<span></span>'}"
         f'<span class="brkline"><b role="img" aria-label="breaks with:"></b>{html.escape(page.breaks)}</span>'

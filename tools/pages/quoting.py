@@ -44,6 +44,11 @@ def link(path, line, text=None, css=""):
     return f'<a{css} href="/code/{path}.html#L{line}">{text or f"{path}:{line}"}</a>'
 
 
+def short_link(path, line):
+    """The same where there is little room: file and line, whole; the path is its title."""
+    return f'<a href="/code/{path}.html#L{line}" title="{path}:{line}">{path.rpartition("/")[2]}:{line}</a>'
+
+
 def definition(path, name):
     """(text, first line) of a function, a class or a class's method (`Trainer.step`) in a file."""
     text = (ROOT / path).read_text(encoding="utf-8")
