@@ -17,7 +17,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 from pymdownx.superfences import SuperFencesException
 
-from tools.pages import drawing, frames, lessons, lineage, maps, quoting
+from tools.pages import drawing, frames, lessons, lineage, maps, quoting, small
 from widgets.frame import data, host
 
 ROOT = Path(__file__).parents[2]
@@ -162,6 +162,18 @@ def widget(name):
         code=Markup(quoting.link(f"widgets/{name}.py", 1, "Show the code", "button")),
         table=Markup(data.table(frame["panels"], first=True)),
     )
+
+
+@loud
+def figure(where):
+    """`ppo.clip`: a small figure of widgets/figures/, in the text; `ppo.clip margin` beside it."""
+    return part("figure", **small.figure(where))
+
+
+@loud
+def opening(name):
+    """The two recorded runs of a widget's OPENING, on the first screen."""
+    return part("opening", **small.opening(name))
 
 
 def knob(widget_name, f):
