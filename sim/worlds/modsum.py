@@ -137,6 +137,18 @@ def exact(theta):
     )
 
 
+def value(theta):
+    """(13, 4, 7): the chance of ending right from each position and running sum; 0 behind the last, which is cut
+    off.
+    """
+    pi = np.exp(log_softmax(theta))
+    V, Q = np.zeros((T + 1, len(TARGETS), MODULUS)), np.empty_like(theta)
+    for t in reversed(range(T)):
+        Q[:, :, :EOS], Q[:, :, EOS] = V[t + 1][:, NEXT_SUM], HIT
+        V[t] = (pi * Q).sum(axis=-1)
+    return V
+
+
 def exact_kl(p, q):
     """KL(pi_p || pi_q) of whole completions, nats, (4,): the KL of each row, weighted by how often p visits it."""
     logp, logq = log_softmax(p), log_softmax(q)

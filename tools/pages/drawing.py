@@ -7,53 +7,50 @@ from itertools import pairwise, repeat
 from math import ceil, floor, isfinite, log10
 from pathlib import Path
 
-HEIGHT, ALONE, BESIDE = (
-    260,
-    480,
-    300,
-)  # pixels on a wide screen, where the plot that replaces it is as high; of a panel by itself, and of one of two
+# pixels on a wide screen, where the plot that replaces it is as high; of a panel by itself, and of one of two
+HEIGHT, ALONE, BESIDE = 260, 480, 300
 LEFT, RIGHT, TOP, BOTTOM = json.loads(
     (Path(__file__).parents[2] / "site/assets/look.json").read_text(encoding="utf-8")
 )["layout"]["margin"].values()
 
 
-def svg(panel, width=BESIDE):
-    """The panel as an inline SVG in the page's colors: axes, curves, bars, cells, the threshold and the words at the
-    curves.
+def svg(panel, width=BESIDE, height=HEIGHT):
+    """The panel as an inline SVG in the page's colors."""
+    axes, content = parts(panel, width, height)
+    return f'<svg class="still" viewBox="0 0 {width} {height}" aria-hidden="true">{axes}{content}</svg>'
+
+
+def parts(panel, width, height):
+    """What a panel's ranges settle, its axes, and what its data do: curves, bars, cells, the threshold, the words at
+    the curves.
     """
     layout, marks = panel["layout"], panel["data"]
     stacked, every = layout["barmode"] == "stack", lambda kind: [m for m in marks if m["type"] == kind]
     values = lambda axis: [v for m in marks for v in (rims(m[axis]) if m["type"] == "heatmap" else m[axis])]
-    x = Scale(layout["xaxis"], values("x"), (LEFT, width - RIGHT))
-    y = Scale(layout["yaxis"], values("y") + heights(every("bar"), stacked), (HEIGHT - BOTTOM, TOP))
-    below = [rect(s, x, y) for s in layout["shapes"] if s["type"] == "rect"]
+    right, bottom = width - RIGHT, height - BOTTOM
+    x = Scale(layout["xaxis"], values("x"), (LEFT, right))
+    y = Scale(layout["yaxis"], values("y") + heights(every("bar"), stacked), (bottom, TOP))
+    axes = (
+        f'<path class="axis" d="M{LEFT} {TOP}V{bottom}H{right}"/>'
+        + "".join(written(x(t), bottom + 16, x.name(t)) for t in x.ticks())
+        + "".join(
+            f'<path class="grid" d="M{LEFT} {y(t)}H{right}"/>{written(LEFT - 6, round(y(t) + 4, 1), y.name(t), "end")}'
+            for t in y.ticks()
+        )
+        + written((LEFT + right) / 2, height - 4, layout["xaxis"]["title"]["text"] or "")
+    )
+    if layout["yaxis"].get("visible") is False:  # a diagram, not a plot
+        axes = ""
     drawn = [
+        *(rect(s, x, y) for s in layout["shapes"] if s["type"] == "rect"),
         *(cells(m, x, y) for m in every("heatmap")),
         columns(every("bar"), x, y, stacked),
         *(curve(m, x, y) for m in every("scatter")),
+        *(rule(s, x, y) for s in layout["shapes"] if s["type"] == "line"),
     ]
-    above = [rule(s, x, y) for s in layout["shapes"] if s["type"] == "line"]
-    frame = (
-        f'<path class="axis" d="M{LEFT} {TOP}V{HEIGHT - BOTTOM}H{width - RIGHT}"/>'
-        + "".join(written(x(t), HEIGHT - BOTTOM + 16, x.name(t)) for t in x.ticks())
-        + "".join(
-            f'<path class="grid" d="M{LEFT} '
-            f'{y(t)}H{width - RIGHT}"/>{written(LEFT - 6, round(y(t) + 4, 1), y.name(t), "end")}'
-            for t in y.ticks()
-        )
-        + written((LEFT + width - RIGHT) / 2, HEIGHT - 4, layout["xaxis"]["title"]["text"] or "")
-    )
-    if layout["yaxis"].get("visible") is False:  # a diagram, not a plot
-        frame = ""
-    room = f'x="{LEFT}" y="{TOP}" width="{width - LEFT - RIGHT}" height="{HEIGHT - TOP - BOTTOM}"'
-    inner = (
-        f'<svg {room} viewBox="{LEFT} {TOP} {width - LEFT - RIGHT} '
-        f'{HEIGHT - TOP - BOTTOM}">{"".join(below)}{"".join(drawn)}{"".join(above)}</svg>'
-    )
-    return (
-        f'<svg class="still" viewBox="0 0 {width} {HEIGHT}" '
-        f'aria-hidden="true">{frame}{inner}{"".join(words(a, x, y) for a in layout["annotations"])}</svg>'
-    )
+    wide, tall = right - LEFT, bottom - TOP
+    room = f'x="{LEFT}" y="{TOP}" width="{wide}" height="{tall}" viewBox="{LEFT} {TOP} {wide} {tall}"'
+    return axes, f"<svg {room}>{''.join(drawn)}</svg>{''.join(words(a, x, y) for a in layout['annotations'])}"
 
 
 class Scale:

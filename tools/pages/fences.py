@@ -17,7 +17,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 from pymdownx.superfences import SuperFencesException
 
-from tools.pages import drawing, frames, lessons, lineage, maps, quoting
+from tools.pages import drawing, frames, lessons, lineage, maps, quoting, small
 from widgets.frame import data, host
 
 ROOT = Path(__file__).parents[2]
@@ -178,6 +178,18 @@ def promised(name, preset):
     moves = host.amplified(name, preset)
     by = ", ".join(f"{host.spelled(far)} in “{label}”" for label, far in moves.items())
     return f"this run amplifies the last bit: other machines differ by up to {by}; here" if by else "reproducible"
+
+
+@loud
+def figure(where):
+    """`ppo.clip`: a small figure of widgets/figures/, in the text; `ppo.clip margin` beside it."""
+    return part("figure", **small.figure(where))
+
+
+@loud
+def opening(name):
+    """The two recorded runs of a widget's OPENING, on the first screen."""
+    return part("opening", **small.opening(name))
 
 
 def knob(widget_name, f):

@@ -1,5 +1,5 @@
-"""The words a widget is written in: knobs, readouts, the break. Those of its figure are in marks.py; what a widget must
-hold is in CONTRIBUTING.md.
+"""The words a widget is written in: knobs, readouts, the break; and those of a small figure, which has one idea and at
+most one handle. The words of what is drawn are in marks.py; what a widget and a figure must hold is in CONTRIBUTING.md.
 """
 
 from collections.abc import Callable
@@ -40,3 +40,39 @@ class Readout:
 class Break:
     why: str  # one sentence: what happened, and because of what
     mend: str  # one way back, "Label: value.", or several such; a test turns the knobs and looks
+
+
+@dataclass(frozen=True)
+class Handle:
+    """What the reader moves: a slider over the positions, or, for at most five short words, buttons side by side."""
+
+    label: str
+    positions: tuple  # at most 24 values, each drawn when the page is built
+    start: int = 0  # the index of the one that stands there untouched: the end of the story
+    words: tuple = ()  # what each position is called; its value where nothing is said
+    symbol: str = ""
+
+    def __len__(self):
+        return len(self.positions)
+
+    def spoken(self, i):
+        return str(self.words[i] if self.words else self.positions[i])
+
+
+@dataclass(frozen=True)
+class Figure:
+    panels: Callable  # one or two panels or grids, of a position of the handle, of nothing where there is none
+    source: Callable  # the sim function that computes them
+    handle: Handle | None = None
+    sentence: Callable | None = None  # at most one sentence from the result, of the same arguments
+
+
+@dataclass(frozen=True)
+class Opening:
+    """Two runs of a widget that differ in one setting, on the first screen of its lesson."""
+
+    plain: object  # knobs of the run without the break
+    other: object  # of the run with it
+    panels: Callable  # (result, result) -> an outcome any reader can read, and the watched quantity
+    source: Callable
+    line: str = "Same code, same seed, one setting differs. Find which."

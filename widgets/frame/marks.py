@@ -10,7 +10,7 @@ import numpy as np
 
 def line(x, y, name="", series=1, role=""):
     """A curve; role "seed" is a further run of the same setting, "exact" an analytic value, "reference" gray, "step" a
-    staircase.
+    staircase, "other" what another position of a handle would show, "dead" a branch without effect.
     """
     return dict(type="scatter", mode="lines", x=x, y=y, name=name, meta=dict(series=series, role=role))
 
@@ -155,3 +155,17 @@ def panel(
         annotations=[in_log(a) for m in marks for a in m.get("annotations", [])],
     )
     return dict(title=title, note=note, tab=tab, front=front, data=[m for m in marks if "type" in m], layout=layout)
+
+
+def cell(token, text="", tone=None):
+    """One token of a grid: its text, the number or word of the chosen quantity, and how far it is toned, from -1 to 1
+    (None is hatched: nothing there).
+    """
+    return dict(token=token, text=text, tone=tone)
+
+
+def grid(rows, title="", note="", diverging=False, mark=None):
+    """A batch as it was written: rows (words at the left, cells, words at the right); `mark` is the (row, column) of
+    the cell that the text is about. Tones go from low to high, or from below to above where they are diverging.
+    """
+    return dict(title=title, note=note, grid=rows, diverging=diverging, mark=mark)

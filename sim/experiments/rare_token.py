@@ -1,0 +1,53 @@
+"""How one rare token takes a prompt: the second batch of one run of PPO, sixteen passes over it with the clip and
+without.
+
+The fifth run of lesson 10 without a clip, seed 4. In that batch a completion that is right after `1 3 1` goes round
+once more: it draws a 3 where the policy stops 97 times in 100. The objective is that of Schulman et al. (2017),
+arXiv:1707.06347.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sim.algorithms import ppo
+from sim.experiments.runs import modsum_run
+from sim.worlds import modsum
+
+PASSES, LEARNING_RATE, SEED = 16, 20.0, 4
+PROMPT, SUM, RARE = 1, 5, 2  # where it happens: the prompt, the running sum at which it should stop, the token of a 3
+
+
+@dataclass(frozen=True)
+class Story:
+    rare: np.ndarray  # (17,) probability of the 3 before the first pass and after each
+    stop: np.ndarray  # (17,) of the stop in the same place
+    pass_rate: np.ndarray  # (17,) of the prompt, exact
+
+
+def batch():
+    """The policy after the first update, and the batch of the second with its advantages, all without a clip."""
+    run = modsum_run(
+        ppo, seed=SEED, learning_rate=LEARNING_RATE, groups=4, K=4, hyper=dict(inner_epochs=PASSES, eps=np.inf)
+    )
+    for event in run.iterate(2):
+        if event.stage == 2:
+            drawn = event.summary["batch"]
+        if event.iteration == 1 and event.stage == 5:
+            return run.trainer.policy.copy(), drawn
+    raise RuntimeError("the second iteration has a fifth stage")
+
+
+def passes(eps):
+    """The Story of that batch at this clip range; infinity is none."""
+    policy, drawn = batch()
+    run = modsum_run(ppo, seed=SEED, learning_rate=LEARNING_RATE, hyper=dict(inner_epochs=1, eps=eps))
+    run.trainer.policy = policy
+    seen = []
+    for i in range(PASSES + 1):
+        theta = policy.params["theta"]
+        pi = np.exp(modsum.log_softmax(theta))[PROMPT, SUM]
+        seen.append((pi[RARE], pi[modsum.EOS], modsum.exact(theta)["pass_rate"][PROMPT]))
+        if i < PASSES:
+            run.trainer.step(drawn, run.algorithm.compute_loss, 1, 1, run.rng, 1.0)
+    return Story(*(np.array(column) for column in zip(*seen)))

@@ -1,0 +1,72 @@
+"""One batch that goes through the book: four completions of one prompt of MODSUM, and what an algorithm makes of them.
+
+The prompt asks for digits that add up to 5 modulo 7. The four were chosen, not drawn, so that two are right, two are
+wrong and their lengths differ; every number about them is computed. Several passes over one recorded batch as in
+Schulman et al. (2017), arXiv:1707.06347.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sim.estimators import surrogate
+from sim.worlds import modsum
+from sim.worlds.optimizer import SGD
+
+PROMPT = 1  # its target is 5
+ROWS = ((1, 2, modsum.EOS), (0, 0, modsum.EOS), (2, 1, 2, 0, 2, modsum.EOS), (2, modsum.EOS))  # token 0 writes a 1
+RIGHT = np.array([1.0, 0.0, 1.0, 0.0])
+LEARNING_RATE = 20.0
+
+
+@dataclass(frozen=True)
+class Pass:
+    ratio: np.ndarray  # (4, T) probability now over probability when drawn, 1 off the mask
+    dead: np.ndarray  # (4, T) whether the clip has taken the token's push away
+    pass_rate: float  # of the prompt, exact
+
+
+def prompts():
+    """(4, 1) as the policy takes them."""
+    return np.full((len(ROWS), 1), PROMPT)
+
+
+def tokens():
+    """(4, T) padded with the end, and the mask of what was written, both as the framework has them."""
+    written, mask = np.full((len(ROWS), modsum.T), modsum.EOS), np.zeros((len(ROWS), modsum.T))
+    for i, row in enumerate(ROWS):
+        written[i, : len(row)], mask[i, : len(row)] = row, 1.0
+    return written, mask
+
+
+def sums():
+    """What the digits of each row add up to, (4,)."""
+    return np.array([sum(token + 1 for token in row if token != modsum.EOS) for row in ROWS])
+
+
+def drawn_logp(policy):
+    """(4, T) log-probability of each token, nats, 0 off the mask."""
+    written, mask = tokens()
+    return policy.token_logp(prompts(), written, mask)[0]
+
+
+def advantage(policy):
+    """(4, T): the reward less what a perfect critic of the start expects before each token; 0 off the mask."""
+    written, mask = tokens()
+    value = modsum.value(policy.params["theta"])[:, PROMPT]  # (T, 7)
+    expected = value[np.arange(modsum.T), modsum.sum_before(written)]
+    return (RIGHT[:, None] - expected) * mask
+
+
+def passes(n, eps=0.2, learning_rate=LEARNING_RATE):
+    """n + 1 Passes: before each step of plain SGD on PPO's loss over this one batch, and after the last."""
+    policy, optimizer = modsum.Policy(), SGD(learning_rate)
+    (written, mask), old, A = tokens(), drawn_logp(policy), advantage(policy)
+    for i in range(n + 1):
+        logp, _, cache = policy.token_logp(prompts(), written, mask)
+        ratio = np.exp(logp - old)
+        rate = float(modsum.exact(policy.params["theta"])["pass_rate"][PROMPT])
+        yield Pass(ratio, surrogate.removed(ratio, A, eps, eps) & (mask > 0), rate)
+        if i < n:
+            _, slope = surrogate.clipped(logp, old, A, eps, eps)
+            optimizer.step(policy.params, policy.backward(cache, -slope * mask / mask.sum()))

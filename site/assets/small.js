@@ -1,0 +1,24 @@
+// Moves a small figure: every position of its handle was drawn at build and lies in the page.
+const recorded = new WeakMap();
+
+function positions(figure) {
+  if (!recorded.has(figure)) recorded.set(figure, JSON.parse(figure.querySelector("script").textContent));
+  return recorded.get(figure);
+}
+
+document.addEventListener("input", ({ target }) => {
+  const figure = target.closest(".rl-figure");
+  if (!figure) return;
+  const [contents, alts, said, word] = positions(figure)[target.value];
+  contents.forEach((content, i) => {
+    const part = figure.querySelector(`[data-part="${i}"]`);
+    part.innerHTML = content;
+    part.closest("svg")?.setAttribute("aria-label", alts[i]);
+  });
+  const sentence = figure.querySelector(".said");
+  if (sentence) sentence.textContent = said;
+  if (target.type !== "range") return;
+  target.ariaValueText = word;
+  target.style.setProperty("--p", `${(100 * target.value) / target.max}%`);
+  figure.querySelector("output").textContent = word;
+});
