@@ -38,8 +38,38 @@ class Readout:
 
 @dataclass(frozen=True)
 class Break:
+    """Damage to an outcome in the readouts; crossing a threshold alone is none."""
+
     why: str  # one sentence: what happened, and because of what
     mend: str  # one way back, "Label: value.", or several such; a test turns the knobs and looks
+    cause: str = (
+        ""  # in at most six words, the same for every setting that breaks for this reason; one by one to be found
+    )
+
+
+@dataclass(frozen=True)
+class Gauge:
+    """The watched quantity on its way to the threshold, as a rail from `low` to `high`."""
+
+    label: str
+    value: float
+    threshold: float
+    unit: str = ""
+    low: float = 0.0
+    high: float = 1.0
+    log: bool = False
+    expression: str = ""  # the predicate as code, for the data table
+
+
+@dataclass(frozen=True)
+class Guess:
+    """A question to be answered before a run; it tests what the reader believes, and never names a break."""
+
+    question: str
+    answers: tuple  # two or three
+    knobs: object  # the setting that answers it
+    right: int  # index of the right answer
+    told: Callable  # f(knobs, result): one sentence, what it is
 
 
 @dataclass(frozen=True)
