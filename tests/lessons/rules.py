@@ -8,9 +8,10 @@ FRONT_MATTER = dict(  # field: what it holds
     believe="what the reader may believe until now, and is shown to be wrong",
     see="what the page shows instead, without giving it away",
     breaks="the break, in at most six words",
+    time="minutes with the instrument, taken by someone who did it",
     extension="true where the page may be skipped; left out otherwise",
 )
-OPTIONAL = {"loop", "extension"}
+OPTIONAL = {"loop", "extension", "time"}
 LOOPS = r"A: .+|B: .+|C: the policy changes"
 BREAK_WORDS = 6
 WORDS = 1200, 3300  # without code, formulas and fences
@@ -20,4 +21,25 @@ SOURCES = 3
 KINDS = ["production", "replication", "ablation", "theory", "paper", "docs"]
 FORBIDDEN = ["simply", "obviously", "Let's", "just like that", "delve", "leverage"]
 ORDER = ["```widget", "## In production", "!!! errata", "## The code", "## Check yourself", "## Sources"]
+
+# ── the second edition: a page with a fence `opening` ──
+MAIN_PATH = 900, 1300  # words before *Going further*, without code and formulas
+BEFORE_A_FIGURE = 250  # words
+FIGURES = 2, 4
+SEE_WORDS, TAKE_WORDS = 25, 30
+TAKE_LINES = 3
+DEPTH = [
+    "```opening",
+    "```figure",
+    "## The instrument",
+    "```widget",
+    "## What it means",
+    "## Take with you",
+    "## Check yourself",
+    "## Going further",
+    "!!! errata",
+    "## The code",
+    "## Sources",
+]
+DEEPER = ["derivation", "figure", "experiment", "production", "evidence", "code"]  # what a fold may be
 UNFINISHED = "TODO"  # what `python build.py new lesson` leaves for its author

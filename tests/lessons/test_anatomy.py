@@ -16,7 +16,10 @@ from widgets.frame import host
 ROOT = Path(__file__).parents[2]
 FINISHED = [lesson for lesson in lessons.finished() if lesson.number != "00"]
 WITH_WIDGET = [page for page in sorted((ROOT / "lessons").glob("*.md")) if "```widget" in page.read_text("utf-8")]
+SECOND = [lesson for lesson in FINISHED if "```opening" in (ROOT / "lessons" / f"{lesson.stem}.md").read_text("utf-8")]
 every_lesson = pytest.mark.parametrize("lesson", FINISHED, ids=lambda lesson: lesson.stem)
+
+second_edition = pytest.mark.parametrize("lesson", SECOND, ids=lambda lesson: lesson.stem)
 
 
 def must(holds, lesson, rule):
@@ -79,10 +82,11 @@ def test_the_head_of_the_page_is_complete(lesson):
 @every_lesson
 def test_the_sections_stand_in_the_house_order(lesson):
     _, text, _ = parts(lesson)
-    places = [text.find(mark) for mark in rules.ORDER]
-    missing = [mark for mark, place in zip(rules.ORDER, places) if place < 0]
+    order = rules.DEPTH if lesson in SECOND else rules.ORDER
+    places = [text.find(mark) for mark in order]
+    missing = [mark for mark, place in zip(order, places) if place < 0]
     must(not missing, lesson, f"the page lacks {', '.join(missing)}")
-    must(places == sorted(places), lesson, f"the page has its parts in the order {', '.join(rules.ORDER)}")
+    must(places == sorted(places), lesson, f"the page has its parts in the order {', '.join(order)}")
     must(text.count("```widget") == 1, lesson, f"the page has one fence `widget`, not {text.count('```widget')}")
     must("```source" in text, lesson, "the page quotes at least one function by a fence `source`")
 
@@ -90,7 +94,7 @@ def test_the_sections_stand_in_the_house_order(lesson):
 @every_lesson
 def test_three_questions_one_of_which_a_knob_answers(lesson):
     _, text, _ = parts(lesson)
-    asked = text.partition("## Check yourself")[2].partition("## Sources")[0]
+    asked = re.split(r"^## ", text.partition("## Check yourself")[2], maxsplit=1, flags=re.M)[0]
     questions = re.split(r"^\?\?\? quiz ", asked, flags=re.M)[1:]
     found = len(questions)
     must(found == rules.QUESTIONS, lesson, f"*Check yourself* asks {rules.QUESTIONS} questions, not {found}")
@@ -106,11 +110,14 @@ def test_links_in_the_prose_turn_knobs_that_exist_to_values_on_offer(page):
     must(formed, page, 'a link that turns knobs has the form [words](#NAME){ data-knobs="a=1&b=on" }')
     must(len(links) >= rules.LINKS, page, f"at least {rules.LINKS} knob links, not {len(links)}")
     wanted = rules.LINKS_BEFORE_THE_WIDGET
-    must(
-        tries >= wanted,
-        page,
-        f"at least {wanted} of the knob links, things to try, stand before the widget, not {tries}",
-    )
+    if "```opening" in text:
+        must(not tries, page, "no knob link stands before the widget: what it sets is to be found there")
+    else:
+        must(
+            tries >= wanted,
+            page,
+            f"at least {wanted} of the knob links, things to try, stand before the widget, not {tries}",
+        )
     for name, asked in links:
         link = "&".join(f"{knob}={value}" for knob, value in asked)
         must(name == widget, page, f"the link {link} turns the knobs of {name}; the page's widget is {widget}")
@@ -121,6 +128,48 @@ def test_links_in_the_prose_turn_knobs_that_exist_to_values_on_offer(page):
         for knob, value in asked:
             shown = host.spelled(getattr(taken, knob))
             must(value == shown, page, f"the link {link} spells {knob} as the page's control does: {shown}")
+
+
+def without_marks(text):
+    """What is read: no code, formulas, fences; of links and blocks only their words."""
+    text = re.sub(r"```.*?```|\$\$.*?\$\$|\$[^$\n]+\$|`[^`\n]+`", " ", text, flags=re.S)
+    return re.sub(r"\]\([^)]*\)|\{[^}]*\}|^[|!?:\s-]*\|[|:\s-]*$|^(!!!|\?\?\?) \w+", " ", text, flags=re.M)
+
+
+@second_edition
+def test_the_main_path_of_the_second_edition_is_short_and_begins_with_a_figure(lesson):
+    head, text, _ = parts(lesson)
+    path = text.partition("## Going further")[0]
+    words, (least, most) = len(without_marks(path).split()), rules.MAIN_PATH
+    must(least <= words <= most, lesson, f"{least} to {most:,} words before *Going further*, not {words}")
+    before = len(without_marks(path.partition("```figure")[0]).split())
+    must(
+        before <= rules.BEFORE_A_FIGURE,
+        lesson,
+        f"at most {rules.BEFORE_A_FIGURE} words stand before a figure: {before}",
+    )
+    figures, (fewest, most) = path.count("```figure"), rules.FIGURES
+    must(fewest <= figures <= most, lesson, f"{fewest} to {most} small figures on the main path, not {figures}")
+    must(len(head["see"].split()) <= rules.SEE_WORDS, lesson, f"`see` has at most {rules.SEE_WORDS} words")
+    must("time" in head, lesson, f"the front matter lacks `time`: {rules.FRONT_MATTER['time']}")
+
+
+@second_edition
+def test_a_page_of_the_second_edition_leaves_three_lines_and_folds_the_rest(lesson):
+    _, text, _ = parts(lesson)
+    taken = re.findall(r"^\d\. (.+)$", text.partition("## Take with you")[2].partition("\n## ")[0], flags=re.M)
+    must(len(taken) == rules.TAKE_LINES, lesson, f"*Take with you* has {rules.TAKE_LINES} lines, not {len(taken)}")
+    for line in taken:
+        words = len(without_marks(line).split())
+        must(
+            words <= rules.TAKE_WORDS, lesson, f"a line of *Take with you* has at most {rules.TAKE_WORDS} words: {line}"
+        )
+    path, _, further = text.partition("## Going further")
+    must("??? pause" in path, lesson, "a `??? pause` asks the reader before the turn of the argument")
+    kinds = re.findall(r"^\?\?\? deeper ?(\w*)", further, flags=re.M)
+    must(kinds, lesson, "what is for specialists is folded by `??? deeper KIND`")
+    for kind in set(kinds) - set(rules.DEEPER):
+        must(False, lesson, f"a fold is of one of the kinds {', '.join(rules.DEEPER)}, not {kind!r}")
 
 
 @every_lesson
@@ -172,6 +221,12 @@ def test_contributing_says_every_limit():
         *(f"`{field}`" for field in rules.FRONT_MATTER),
         *(f"`{mark}`" for mark in rules.ORDER if mark[0] == "#"),
         rules.UNFINISHED,
+        f"{rules.MAIN_PATH[0]} to {rules.MAIN_PATH[1]:,} words",
+        f"at most {rules.BEFORE_A_FIGURE} words",
+        f"{number(rules.FIGURES[0])} to {number(rules.FIGURES[1])} small figures",
+        f"at most {rules.TAKE_WORDS} words",
+        *(f"`{kind}`" for kind in rules.DEEPER),
+        *(f"`{mark}`" for mark in rules.DEPTH if mark[0] == "#"),
     ]
     assert [sentence for sentence in said if sentence not in section] == []
 

@@ -113,11 +113,12 @@ def test_the_front_page_promises_a_break_in_a_few_words():
             )
 
 
-def test_reading_time_is_the_words_of_the_lesson_at_two_hundred_a_minute():
+def test_reading_time_is_the_main_path_at_one_hundred_and_fifty_words_a_minute():
+    """Code and displayed formulas are not counted; what lies beyond the main path has minutes of its own."""
     for page in lessons.finished():
-        text = (LESSONS / f"{page.stem}.md").read_text(encoding="utf-8")
-        below = text[text.index("\n---\n", 4) + 5 :]
-        assert page.minutes == ceil(len(below.split()) / 200), page.stem
+        text = (LESSONS / f"{page.stem}.md").read_text(encoding="utf-8").split("---\n", 2)[2]
+        path, _, further = re.sub(r"```.*?```|\$\$.*?\$\$", "", text, flags=re.S).partition("## Going further")
+        assert (page.minutes, page.deeper) == (ceil(len(path.split()) / 150), ceil(len(further.split()) / 150))
 
 
 def test_a_thumbnail_keeps_the_range_the_panel_fixes():

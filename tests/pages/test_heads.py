@@ -1,5 +1,6 @@
 """The head of a lesson: what stands there comes from its front matter and its place in the navigation."""
 
+import dataclasses
 import html
 import re
 
@@ -28,7 +29,8 @@ def test_a_lesson_is_headed_by_its_part_number_question_and_reading_time(stem):
         f"<b>{stem.partition('-')[0]} · {name}</b><span>{lesson.part or 'Before the parts'}</span>"
     )
     assert title == '<h1 id="clip">The clip</h1>' and question == lesson.question
-    assert meta.startswith(f"<span>{lesson.minutes} min</span>")
+    played = f" · with the instrument {lesson.played}" if lesson.played else ""
+    assert meta.startswith(f"<span>read {lesson.minutes} min{played}</span>")
 
 
 def test_what_a_lesson_needs_is_linked_by_the_name_the_navigation_has(tmp_path):
@@ -66,3 +68,29 @@ def test_only_a_lesson_with_a_widget_can_be_marked_as_done_at_its_foot():
     assert "Mark as done" not in headed("10-ppo")
     end = headed("10-ppo", widget="<rl-widget></rl-widget>").partition("</rl-widget>")[2]
     assert end.index('<lesson-mark name="10-ppo"') < end.index("</article>")
+
+
+DEEP = """<h2 id="take-with-you">Take with you</h2>
+<ol>
+<li>a</li>
+</ol>
+<h2 id="going-further">Going further</h2>
+<details class="deeper derivation">
+<summary>Why the mean stays</summary>
+<p>b</p>
+</details>"""
+
+
+def test_what_lies_beyond_the_main_path_is_a_section_that_says_what_it_costs_and_that_it_may_wait():
+    lesson = dataclasses.replace(FINISHED["10-ppo"], deeper=14)
+    order = [lesson if other.stem == "10-ppo" else other for other in lessons.finished()]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(lessons, "finished", lambda: order)
+        path, _, further = heads.in_depths(DEEP, lesson).partition('<section data-depth="further">')
+    assert '<ol class="take">' in path and further.startswith('<h2 id="going-further">')
+    assert "14 min. Nothing below is needed for lesson 11." in further and further.endswith("</section>")
+    assert "<summary>Why the mean stays<span>derivation</span></summary>" in further
+
+
+def test_a_page_without_a_second_depth_has_no_section():
+    assert "data-depth" not in heads.in_depths(DEEP.partition('<h2 id="going')[0], FINISHED["11-grpo"])

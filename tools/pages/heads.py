@@ -42,5 +42,28 @@ def headed(page, lesson, front, needed):
     before = re.sub(r"<title>.*?</title>", f"<title>{window}</title>", before, count=1, flags=re.S)
     head = part("lesson", lesson=lesson, front=front, needed=needed, title=Markup(title))
     body, end, below = after.partition("</article>")
+    body = in_depths(body, lesson)
     done = DONE.format(stem=lesson.stem) if "<rl-widget" in body else ""
     return before + head + body + done + end + below
+
+
+def in_depths(body, lesson):
+    """What lies beyond the main path is a section of its own, each of its folds says of what kind it is, and the three
+    lines to keep are marked as such.
+    """
+    body = re.sub(r"(<details class=\"deeper (\w+)\">\s*<summary>.*?)(?=</summary>)", r"\1<span>\2</span>", body)
+    body = re.sub(r'(<h2 id="take-with-you">.*?</h2>\s*)<ol>', r'\1<ol class="take">', body, flags=re.S)
+    path, further, rest = (
+        re.split(r'(<h2 id="going-further">.*?</h2>)', body, maxsplit=1, flags=re.S)
+        if (lesson.deeper)
+        else (body, "", "")
+    )
+    if not further:
+        return body
+    order = lessons.finished()
+    following = order[order.index(lesson) + 1 :]
+    spared = f" Nothing below is needed for lesson {following[0].number}." if following else ""
+    return (
+        f'{path}<section data-depth="further">{further}<p class="depth">{lesson.deeper} min.{spared}</p>'
+        f"{rest}</section>"
+    )

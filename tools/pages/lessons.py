@@ -15,7 +15,8 @@ import yaml
 from tools.pages import frames, texts, thumbnails
 
 ROOT = Path(__file__).parents[2]
-WORDS_A_MINUTE = 200
+WORDS_A_MINUTE = 150
+FURTHER = "## Going further"  # parts what everybody reads from the rest, where a lesson has it
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,9 @@ class Lesson:
     question: str
     breaks: str  # the break in at most six words
     extension: bool
-    minutes: int
+    minutes: int  # to read what everybody reads
+    deeper: int  # minutes for the rest, 0 where there is none
+    played: int  # minutes with the instrument, as its author took them; 0 where nobody has
     widget: str  # the module its figure comes from; "" without one
 
     @property
@@ -82,9 +85,15 @@ def lesson(part, name, path):
         front["question"],
         front.get("breaks", ""),
         front.get("extension", False),
-        ceil(len(text.split()) / WORDS_A_MINUTE),
+        *(ceil(len(read(words).split()) / WORDS_A_MINUTE) for words in text.partition(FURTHER)[::2]),
+        front.get("time", 0),
         fence[1] if fence else "",
     )
+
+
+def read(text):
+    """The words that are read: without fences and displayed formulas."""
+    return re.sub(r"```.*?```|\$\$.*?\$\$", "", text, flags=re.S)
 
 
 def front_matter(path):

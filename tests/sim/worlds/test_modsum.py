@@ -61,6 +61,12 @@ def test_the_dynamic_programme_equals_the_sum_over_every_completion(start, monke
         assert sum(p for p, *_, ended in rows if not ended) == pytest.approx(exact["truncated"][x], abs=1e-12)
 
 
+def test_the_value_of_the_first_position_is_the_pass_rate_and_behind_the_last_nothing_is_right(start):
+    value = modsum.value(start)
+    np.testing.assert_allclose(value[0, :, 0], modsum.exact(start)["pass_rate"], atol=1e-12)
+    assert value.shape == (13, 4, 7) and (value[-1] == 0).all()
+
+
 def test_sampled_completions_agree_with_the_exact_numbers(samples, start):
     exact, rows = modsum.exact(start), samples.example[:, None] == np.arange(4)
     answers = modsum.Task().answers(samples.tokens, samples.response_mask, samples.finished)

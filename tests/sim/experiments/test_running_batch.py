@@ -1,0 +1,45 @@
+import numpy as np
+import pytest
+
+from sim.experiments import running_batch as batch
+from sim.worlds import modsum
+
+
+def test_two_are_right_two_are_wrong_and_the_sums_say_which():
+    assert batch.sums().tolist() == [5, 2, 12, 3]
+    assert (batch.sums() % modsum.MODULUS == modsum.TARGETS[batch.PROMPT]).astype(
+        float
+    ).tolist() == batch.RIGHT.tolist()
+
+
+def test_log_probabilities_are_those_of_the_start_in_its_own_rows():
+    """Each by hand: the softmax of the row of theta where the running sum stands before the token."""
+    policy = modsum.Policy()
+    theta, logp = policy.params["theta"], batch.drawn_logp(policy)
+    for i, row in enumerate(batch.ROWS):
+        total = 0
+        for t, token in enumerate(row):
+            logits = theta[batch.PROMPT, total % 7]
+            assert logp[i, t] == pytest.approx(logits[token] - np.log(np.exp(logits).sum()), abs=1e-12)
+            total += token + 1
+        assert (logp[i, len(row) :] == 0).all()
+
+
+def test_the_advantage_is_the_reward_less_the_exact_chance_of_being_right_from_there():
+    policy = modsum.Policy()
+    A = batch.advantage(policy)
+    at_first = 1 - A[0, 0]  # what was to be expected before the first token: the pass rate of the prompt
+    assert at_first == pytest.approx(modsum.exact(policy.params["theta"])["pass_rate"][batch.PROMPT], abs=1e-12)
+    assert A[1, 0] == pytest.approx(-at_first, abs=1e-12)
+    assert (A[:2][batch.tokens()[1][:2] == 0] == 0).all()
+
+
+def test_before_the_first_step_every_ratio_is_one_and_after_four_passes_the_clip_holds_some():
+    first, *_, last = batch.passes(4)
+    np.testing.assert_allclose(first.ratio, 1, atol=1e-12)
+    assert not first.dead.any() and last.dead.any()
+    assert last.pass_rate > first.pass_rate
+
+
+def test_without_a_clip_no_push_ends():
+    assert not any(step.dead.any() for step in batch.passes(4, eps=np.inf))

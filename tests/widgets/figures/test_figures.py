@@ -1,0 +1,65 @@
+"""What every small figure and every opening promises (CONTRIBUTING.md, "A small figure")."""
+
+import importlib
+import inspect
+import pkgutil
+from dataclasses import asdict
+
+import pytest
+
+from tests.widgets.catalogue import NAMES
+from tools.pages import results, small
+from widgets import figures
+from widgets.frame import host
+
+MODULES = {m.name: importlib.import_module(f"widgets.figures.{m.name}") for m in pkgutil.iter_modules(figures.__path__)}
+FIGURES = [(module, name) for module, found in MODULES.items() for name in found.FIGURES]
+OPENINGS = [name for name in NAMES if hasattr(host.widget(name), "OPENING")]
+every_figure = pytest.mark.parametrize("module, name", FIGURES, ids=[".".join(figure) for figure in FIGURES])
+every_opening = pytest.mark.parametrize("name", OPENINGS)
+
+
+@every_figure
+def test_a_figure_is_drawn_in_every_position_and_packs_small(module, name):
+    made = small.figure(f"{module}.{name}")  # raises beyond 24 positions or 12 kB
+    assert 1 <= len(made["panels"]) <= 2 and made["source"]
+
+
+@every_figure
+def test_its_axes_are_the_same_in_every_position(module, name):
+    made = MODULES[module].FIGURES[name]
+    if made.handle is None:
+        return
+    assert 0 <= made.handle.start < len(made.handle) and len(set(made.handle.words)) == len(made.handle.words)
+    drawn = [host.plain(list(made.panels(at))) for at in made.handle.positions]
+    axes = [
+        [(p["title"], p["layout"]["xaxis"], p["layout"]["yaxis"]) if "layout" in p else len(p["grid"]) for p in panels]
+        for panels in drawn
+    ]
+    assert all(each == axes[0] for each in axes)
+    assert len({str(panels) for panels in drawn}) > 1, "the handle changes nothing"
+
+
+@every_figure
+def test_it_says_at_most_one_sentence(module, name):
+    made = MODULES[module].FIGURES[name]
+    positions = [[at] for at in made.handle.positions] if made.handle else [[]]
+    for said in [made.sentence(*at) for at in positions] if made.sentence else []:
+        assert said.endswith(".") and "!" not in said and len(said) <= 150, said
+
+
+@every_figure
+def test_its_numbers_come_from_sim(module, name):
+    source = MODULES[module].FIGURES[name].source
+    assert inspect.getmodule(source).__name__.startswith("sim.")
+
+
+@every_opening
+def test_an_opening_shows_two_settings_that_differ_in_one_knob_and_one_of_which_breaks(name):
+    widget = host.widget(name)
+    made = widget.OPENING
+    plain, other = asdict(made.plain), asdict(made.other)
+    assert len([knob for knob in plain if plain[knob] != other[knob]]) == 1
+    assert widget.broken(made.plain, results.last(name, made.plain)) is None
+    assert widget.broken(made.other, results.last(name, made.other)) is not None
+    assert len(small.opening(name)["panels"]) == 2
