@@ -185,4 +185,5 @@ def broken(k, r):
         f"right completions went from {windowed(column(r, 'accuracy'))[0]:.2f} to {right_now(r):.2f}, with the tool "
         f"called in {100 * r[-1].call_rate:.0f} % of the last ones.",
         "Mask the tool's tokens: on.",
+        "the tool's text is trained on",
     )

@@ -260,7 +260,15 @@ def broken(k, r):
     return Break(
         f"Wrong completions are paid {k.wrong + k.offset:g}, right ones {1 + k.offset:g}, {why(k)}: {ends}.",
         way_back(k),
+        CAUSES.get(k.plugin, "nothing differs within a group"),
     )
+
+
+CAUSES = {
+    "REINFORCE": "nobody compares",
+    "PPO": "the critic learns the level late",
+    "DAPO": "only the length is compared",
+}
 
 
 def why(k):

@@ -239,12 +239,14 @@ def broken(k, r):
             f"{at} left the range of its numbers: a token became so unlikely that the exponential in its loss "
             "overflowed."
         )
+        cause = "the exponential overflows"
     else:
         why = (
             f"{at} ends with a prompt that is right {-r[first].gain.min():.2f} less often than at the start, and at a "
             f"pass rate of {r[first].pass_rate[:, -1].mean():.3f}: a rate that suits one file is too high for another."
         )
-    return Break(why, way_back(k, hurt))
+        cause = "one rate for two files"
+    return Break(why, way_back(k, hurt), cause)
 
 
 def way_back(k, hurt):

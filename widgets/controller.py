@@ -342,7 +342,7 @@ def broken(k, r):
         return None
     first, last = r.trainer[0].mean(), r.trainer[-1].mean()
     led = f"the pass rate went from {first:.3f} to {last:.3f}"
-    return Break(WHY[k.fault].format(led=led, **numbers(k, r)), way_back(k))
+    return Break(WHY[k.fault].format(led=led, **numbers(k, r)), way_back(k), CAUSES[k.fault])
 
 
 def way_back(k):
@@ -387,4 +387,16 @@ WHY = {
     "padding in the loss": "Padding is counted as sampled text: {led}, but the logged length is 8 and the KL "
     "{kl:.3g} nats a token, most of it of tokens "
     "that nobody drew.",
+}
+
+CAUSES = {
+    "none": "too few completions",
+    "no weight sync": "the rollout keeps the old weights",
+    "rewards shifted by a row": "every row paid for its neighbor",
+    "rewards shuffled": "rewards of other rows",
+    "sign flipped": "the push points the wrong way",
+    "wrong groups": "compared with other prompts",
+    "reference is the policy": "the reference moves along",
+    "old_logp recomputed": "a ratio that is always 1",
+    "padding in the loss": "padding counts as text",
 }

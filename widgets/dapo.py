@@ -354,6 +354,7 @@ def broken(k, r):
             f"For as many completions GRPO is {-ahead(r):.2f} ahead of the algorithm that patches it: DAPO ends at "
             f"{last_rate(r.dapo):.3f}, and {100 * dead_share(r):.0f} % of the groups that it trained on were dead.",
             way_back(k),
+            "GRPO is ahead at equal cost",
         )
     if spent(r):
         paying = [n for n in LENGTHS if n < k.updates and not spent(r, n)]
@@ -362,6 +363,7 @@ def broken(k, r):
             f"drew {drawn_lately(r):.0f} completions for {live_lately(r):.1f} live groups of {GROUPS}, and all of them "
             f"together changed the pass rate by {100 * gain_lately(r):+.1f} points.".replace("-", "−"),
             f"Updates of DAPO: {paying[-1]}." if paying else "Draw again groups all equal in: never.",
+            "drawing again buys nothing",
         )
     return None
 

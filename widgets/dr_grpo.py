@@ -241,12 +241,13 @@ def broken(k, r):
         return None
     return Break(
         "No length is rewarded and the true gradient is 0, yet wrong completions have "
-        f"{r.lengths.wrong[:, -1].mean():.1f} tokens and right ones {r.lengths.right[:, -1].mean():.1f}: {cause(k)}.",
+        f"{r.lengths.wrong[:, -1].mean():.1f} tokens and right ones {r.lengths.right[:, -1].mean():.1f}: {reason(k)}.",
         "Divide the tokens by: constant.",
+        "long failures are punished less" if k.divisor == "1/|o|" else "one long completion fills the batch",
     )
 
 
-def cause(k):
+def reason(k):
     if k.divisor == "1/|o|":
         return "divided by its own length, a long failure is punished less"
     return "in so small a batch the sum of the lengths is still large when one of them is"

@@ -282,6 +282,7 @@ def broken(k, r):
         f"{began + gain(k, r):.4f}: {100 * (1 - r.live.mean()):.1f} % of the groups had {k.K} equal rewards and a "
         "gradient of exactly zero, and the others moved the policy too little.",
         f"{', '.join(way_back(k))}.",
+        "almost every group is dead",
     )
 
 

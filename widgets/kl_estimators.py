@@ -294,7 +294,17 @@ def broken(k, r):
         f"KL ended at {end:.2f} nats; the best policy at β = {k.beta:g} has {r.best:.2f}, and without a "
         f"penalty it ends at {free:.2f}."
     )
-    return Break(f"{why(k)}: {told}", way_back(k))
+    return Break(f"{why(k)}: {told}", way_back(k), cause(k))
+
+
+def cause(k):
+    if (k.estimator, k.placement) == ("k1", "loss"):
+        return "every token is pulled alike"
+    if misplaced(k):
+        return "fallen tokens are pushed further down"
+    if k.gap > 0 and k.placement != "loss × ratio":
+        return "samples of an older policy"
+    return "noise outweighs the pull"
 
 
 def misplaced(k):

@@ -328,11 +328,13 @@ def broken(k, r):
             f"The weights take {weights:.0f} GB of each GPU and the engine may fill {budget:.0f} GB: there is no "
             "room for a single key.",
             f"GPUs that share the model: {enough[0]}." if enough else "A smaller model, or weights in fp8.",
+            "the weights fill the memory",
         )
     if not r.fits:
         return Break(
             f"One sequence takes {r.slots:,.0f} slots and the pool has {r.capacity:,}: the engine refuses to start.",
             "A smaller context S, or keys and values in fp8.",
+            "one sequence exceeds the memory",
         )
     asked = (
         f"{k.batch * r.slots:,.0f} slots are asked of a pool of {r.capacity:,}, so about {r.fits:,} of "
@@ -342,10 +344,15 @@ def broken(k, r):
         return Break(
             f"{asked}, though {100 * (1 - r.tokens / r.slots):.0f} % of what is reserved holds nothing.",
             "Memory handed out by: 16.",
+            "reserved memory holds nothing",
         )
     again = (
         f"; {100 * r.reread:.0f} % of all tokens are read a second time, after an eviction"
         if r.trace.evictions.any()
         else ""
     )
-    return Break(f"Nothing crashed, but {asked}{again}.", f"Sequences at once: {2 ** (r.fits.bit_length() - 1):,}.")
+    return Break(
+        f"Nothing crashed, but {asked}{again}.",
+        f"Sequences at once: {2 ** (r.fits.bit_length() - 1):,}.",
+        "more sequences than the memory holds",
+    )

@@ -242,7 +242,9 @@ def broken(k, r):
     uncap = f"Cap: {UNCAPPED:,} tokens."
     if isnan(r.accuracy_trained):
         return Break(
-            "Nothing is left to train on: the cap is below every length, and what it cuts off is masked.", uncap
+            "Nothing is left to train on: the cap is below every length, and what it cuts off is masked.",
+            uncap,
+            "nothing is left to train on",
         )
     if bias(r) <= TOLERANCE:
         return None
@@ -257,10 +259,12 @@ def broken(k, r):
             f"{'right' if k.slope < 0 else 'wrong'} more often, and "
             f"the batch reads {r.accuracy_trained:.2f} where all of them would read {FAIR:.2f}.",
             "When enough have finished: resume prompts.",
+            "the first to finish are short",
         )
     return Break(
         f"The cap cuts off {share:.0f} % of the completions, they are {k.cut}, and the batch reads "
         f"{r.accuracy_trained:.2f} where finished ones would read "
         f"{FAIR:.2f}.",
         uncap,
+        "the cap cuts off the long",
     )

@@ -146,6 +146,12 @@ SAID = {
     "loss_fn": "every one was scored, but the trainer was never handed a loss",
 }
 
+CAUSES = {
+    "trajs": "nothing reaches the verifier",
+    "+reward": "no score reaches the algorithm",
+    "loss_fn": "no loss reaches the trainer",
+}
+
 
 def broken(k, r):
     sampled = f"{ITERATIONS * cut_arrows.GROUPS * k.K:,} completions were sampled"
@@ -154,6 +160,7 @@ def broken(k, r):
             f"{sampled}, all by the weights of the start: the trainer's are right {r.pass_rate[-1].mean():.1%} of the "
             f"time, the last {LAST} batches {r.counted:.1%}, as at the start.",
             "Arrow cut: none.",
+            "the rollout keeps the old weights",
         )
     if not learned_nothing(r):
         return None
@@ -163,6 +170,7 @@ def broken(k, r):
             f"{sampled} and trained on, but with {k.K} a prompt at a price of {k.beta:g} a nat the noise was larger "
             f"than what was learned: one completion is right {now}, {before} at the start.",
             "Completions a prompt: 8.",
+            "more noise than signal",
         )
     best = (
         f"; that the best of {k.K} is right {cut_arrows.best_of(r.pass_rate[-1], k.K).mean():.1%} of the time "
@@ -172,4 +180,5 @@ def broken(k, r):
         f"{sampled}, {SAID[k.cut]}: one completion is right {now}, as at the start"
         f"{best * (k.cut == 'loss_fn' and k.K > 1)}.",
         "Arrow cut: none.",
+        CAUSES[k.cut],
     )

@@ -254,13 +254,22 @@ def broken(k, r):
     if r.updates < UPDATES or not lost(r).any():  # some are found again on the way
         return None
     return Break(
-        f"{cause(k)}: {lost(r).any(axis=1).sum()} of {SEEDS} runs end without a prompt they could solve, at least half "
-        "right once and now less than a tenth.",
+        f"{reason(k)}: {lost(r).any(axis=1).sum()} of {SEEDS} runs end without a prompt they could solve, at least "
+        "half right once and now less than a tenth.",
         way_back(k),
+        cause(k),
     )
 
 
 def cause(k):
+    if k.passes == 1:
+        return "steps that are too long"
+    if not k.clip:
+        return "a rare token eats a prompt"
+    return "a clip too wide to act" if max(k.eps_low, k.eps_high) > NARROW else "many steps that are too long"
+
+
+def reason(k):
     if k.passes > 1 and not k.clip:
         return f"{k.passes} passes, and nothing that takes the gradient from a token that has already moved"
     if k.passes > 1 and max(k.eps_low, k.eps_high) > NARROW:

@@ -279,6 +279,7 @@ def broken(k, r):
             f"{k.completions} completions a batch are too few for learning rate {k.learning_rate:g}: the runs end "
             f"{ends}.",
             "Completions a batch: 64, Learning rate: 2.",
+            "too few completions a batch",
         )
     times = gradient_noise.noise(LOGITS, REWARD + left, 0.0) / gradient_noise.noise(LOGITS, REWARD, 0.0)
     return Break(
@@ -286,4 +287,5 @@ def broken(k, r):
         f"{times:,.0f} times as noisy, and "
         f"here the runs end {ends}, at {r.entropy.mean():.2f} nats of entropy.".replace("-", "−"),
         "Baseline: batch mean.",
+        "every reward off by a constant",
     )

@@ -230,17 +230,20 @@ def broken(k, r):
             "The penalty compares the policy with itself: the log says 0.000 nats, the model is "
             f"{max(p.kl for p in r.points):.2f} nats from where it started, and {fell}."
         )
+        cause = "the reference is no copy"
     elif best < ref @ hacking.GOLD:
         why = (
             f"At β = {k.beta:g} going to the hack costs {hacking.nats_to_reach(OWN):.2f} nats and pays for itself: "
             f"paid {end.proxy:.2f}, and {fell}."
         )
+        cause = "the hack pays for itself"
     else:
         why = (
             f"The best policy at β = {k.beta:g} would be right {100 * best:.0f} % of the time, but training found the "
             f"hack first, one answer for all prompts, paid {end.proxy:.2f}: {fell}."
         )
-    return Break(why, way_back(k))
+        cause = "training meets the hack first"
+    return Break(why, way_back(k), cause)
 
 
 def way_back(k):

@@ -246,13 +246,20 @@ def broken(k, r):
     if r.updates < UPDATES or left(r) >= LEFT:
         return None
     return Break(
-        f"{cause(k)}: {left(r):.2f} different completions of a prompt are left, while "
+        f"{reason(k)}: {left(r):.2f} different completions of a prompt are left, while "
         f"{100 * r.pass_rate[0, :, -1].mean():.0f} % of what is drawn is right.",
         way_back(k),
+        cause(k),
     )
 
 
 def cause(k):
+    if k.passes == 1:
+        return "steps that are too long"
+    return "many passes and no ratio" if k.ratio == "none" else "many passes in spite of ratios"
+
+
+def reason(k):
     if k.passes == 1:
         return f"Steps at learning rate {k.learning_rate:g} (Adam: a fortieth)"
     ratio = "no ratio" if k.ratio == "none" else f"a ratio {k.ratio}"

@@ -321,7 +321,17 @@ def broken(k, r):
     if not damaged(r):
         return None
     ends = f"{100 * r.pass_rate[-1][1]:.0f} % of the completions are right after {r.updates} updates"
-    return Break(f"{said(cause(k, r), k, r)}: {ends}, {100 * r.pass_rate[0][1]:.0f} % before.", way_back(k))
+    return Break(
+        f"{said(cause(k, r), k, r)}: {ends}, {100 * r.pass_rate[0][1]:.0f} % before.", way_back(k), CAUSES[cause(k, r)]
+    )
+
+
+CAUSES = {
+    "copies": "every group is of copies",
+    "another policy": "probabilities of another policy",
+    "pinned": "a ratio that is always 1",
+    "the sampler": "almost every group is alike",
+}
 
 
 def said(found, k, r):

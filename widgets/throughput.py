@@ -344,6 +344,7 @@ def broken(k, r):
             "most): overlap has hidden "
             "everything else, and both pools wait for the network.",
             f"Weight sync: {pools:.0f} s.",
+            "sending outlasts both GPU pools",
         )
     enough = next(
         (
@@ -359,6 +360,7 @@ def broken(k, r):
         "either GPU pool works "
         f"({pools:.0f} s at most): overlap has hidden everything else, and both pools wait for the verifier.",
         f"Verifier workers: {enough}." if enough else "What overlaps: sync.",
+        "verification outlasts both GPU pools",
     )
 
 

@@ -297,14 +297,17 @@ def broken(k, r):
     if not below(r):
         return None
     return Break(
-        f"{cause(k)}: the pass rate ends at {r.pass_rate[-1]:.3f}, below the {r.start:.3f} it started from, "
+        f"{reason(k)}: the pass rate ends at {r.pass_rate[-1]:.3f}, below the {r.start:.3f} it started from, "
         f"at {r.entropy[-1]:.2f} nats of "
         f"entropy a token and a gradient norm of {r.grad_norm[-1]:.2g}.",
         f"{', '.join(way_back(k))}.",
+        "every weight moves too far"
+        if k.learning_rate > 0.05 or k.passes * k.minibatches == 1
+        else "many steps on one batch",
     )
 
 
-def cause(k):
+def reason(k):
     steps = k.passes * k.minibatches
     if k.learning_rate > 0.05 and k.optimizer == "AdamW":
         return (

@@ -229,13 +229,28 @@ def broken(k, r):
     if not lost(r):
         return None
     return Break(
-        f"{cause(k, r)}: it ends at {r.pass_rate[-1]:.3f}, where the same run with fresh weights ends at "
+        f"{reason(k, r)}: it ends at {r.pass_rate[-1]:.3f}, where the same run with fresh weights ends at "
         f"{r.fresh[-1]:.3f}.",
         way_back(k),
+        cause(k, r),
     )
 
 
 def cause(k, r):
+    if k.correction == "none":
+        return "old samples, used as new"
+    return "old samples, mostly clipped" if mostly_clipped(k, r) else "a few old samples weigh all"
+
+
+def mostly_clipped(k, r):
+    return k.correction == "ratio and clip" and clipped_share(r) > 0.2
+
+
+def clipped_share(r):
+    return np.mean([d.frame.clip_fraction for d in r.drifts[-20:]])
+
+
+def reason(k, r):
     lag = max(d.trainer_version - d.rollout_version for d in r.drifts)
     behind = f"Up to {lag} updates behind" if lag else f"Sampled with weights rounded to {k.form}"
     if k.correction == "none":
@@ -243,10 +258,10 @@ def cause(k, r):
             f"{behind}, and each completion is pushed as if the present weights had written it, also where "
             "these gave it up long ago"
         )
-    clipped = 100 * np.mean([d.frame.clip_fraction for d in r.drifts[-20:]])
     effective = 100 * min(d.effective for d in r.drifts)
-    if k.correction == "ratio and clip" and clipped > 20:
-        return f"{behind}, {clipped:.0f} % of the tokens of the last batches have left the clip range and teach nothing"
+    if mostly_clipped(k, r):
+        share = 100 * clipped_share(r)
+        return f"{behind}, {share:.0f} % of the tokens of the last batches have left the clip range and teach nothing"
     return f"{behind}, and under the ratios only {effective:.2g} % of one batch was effective"
 
 

@@ -274,13 +274,26 @@ def broken(k, r):
     if k.method == SFT or failed.mean() <= TOO_MANY:
         return None
     return Break(
-        cause(k, r, f"{failed.sum()} of {len(failed)} runs end" if k.method == RL else "the run ends")
+        reason(k, r, f"{failed.sum()} of {len(failed)} runs end" if k.method == RL else "the run ends")
         + f" with the right completion below {PASSING:g}.",
         way_back(k),
+        cause(k, r),
     )
 
 
-def cause(k, r, ends):
+def cause(k, r):
+    if r.right.max() < 1e-6:
+        return "it is never drawn"
+    if uncompared(k):
+        return "nothing is taken off"
+    return "a wrong answer is paid" if settled_on_the_bare(k, r) else "it is too rare"
+
+
+def settled_on_the_bare(k, r):
+    return k.partial and r.policies[-1, :, 3].mean() > r.policies[0, :, 3].mean()
+
+
+def reason(k, r, ends):
     if r.right.max() < 1e-6:
         return (
             "The right completion has probability 0, so it is never drawn and never pushed, RL can only "
@@ -291,7 +304,7 @@ def cause(k, r, ends):
             f"With {k.offset} added to every reward and nothing taken off, what was drawn more often than its share "
             f"rose, right or not: {ends}"
         )
-    if k.partial and r.policies[-1, :, 3].mean() > r.policies[0, :, 3].mean():
+    if settled_on_the_bare(k, r):
         return f"A bare 12 is paid {k.partial:g}, and the policy settled on it: {ends}"
     return f"The right completion started at probability {k.shown:g}, too rare for {STEPS} steps of this size: {ends}"
 

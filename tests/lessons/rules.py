@@ -7,13 +7,11 @@ FRONT_MATTER = dict(  # field: what it holds
     loop='"A: …", "B: …" or "C: the policy changes"; left out where no loop runs',
     believe="what the reader may believe until now, and is shown to be wrong",
     see="what the page shows instead, without giving it away",
-    breaks="the break, in at most six words",
     time="minutes with the instrument, taken by someone who did it",
     extension="true where the page may be skipped; left out otherwise",
 )
 OPTIONAL = {"loop", "extension", "time"}
 LOOPS = r"A: .+|B: .+|C: the policy changes"
-BREAK_WORDS = 6
 WORDS = 1200, 3300  # without code, formulas and fences
 LINKS, LINKS_BEFORE_THE_WIDGET = 4, 2
 QUESTIONS = 3

@@ -68,12 +68,10 @@ def test_the_head_of_the_page_is_complete(lesson):
         must(False, lesson, f"the front matter lacks `{field}`: {rules.FRONT_MATTER[field]}")
     for field in head.keys() - rules.FRONT_MATTER.keys():
         must(False, lesson, f"the front matter has no field `{field}`; there are {', '.join(rules.FRONT_MATTER)}")
-    for field in ("question", "believe", "see", "breaks"):
+    for field in ("question", "believe", "see"):
         must(head[field], lesson, f"`{field}` is empty: {rules.FRONT_MATTER[field]}")
     must(head["question"].rstrip().endswith("?"), lesson, "`question` ends in a question mark")
     must((ROOT / head["code"]).is_file(), lesson, f"`code` names a module of sim/, and {head['code']} is none")
-    words = len(head["breaks"].split())
-    must(words <= rules.BREAK_WORDS, lesson, f"`breaks` has at most {rules.BREAK_WORDS} words, not {words}")
     for stem in head["needs"] or []:
         must(stem in there, lesson, f"`needs` names lessons of the navigation, and {stem} is none")
     must(re.fullmatch(rules.LOOPS, head.get("loop", "A: -")), lesson, f"`loop` is {rules.FRONT_MATTER['loop']}")
@@ -212,7 +210,6 @@ def test_contributing_says_every_limit():
     least, most = rules.WORDS
     said = [
         f"{least:,} to {most:,} words",
-        f"at most {number(rules.BREAK_WORDS)} words",
         f"at least {number(rules.LINKS_BEFORE_THE_WIDGET)} knob links",
         f"{number(rules.QUESTIONS)} questions",
         f"at least {number(rules.SOURCES)} sources",

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.lessons import rules
 from tools.pages import lessons, maps, recording, thumbnails
 from widgets.frame.marks import bars, heat, line, panel
 
@@ -105,12 +104,12 @@ def test_every_lesson_of_a_part_has_one_card_in_the_order_of_the_navigation():
     assert cards == [page.stem for page in lessons.finished() if page.part]
 
 
-def test_the_front_page_promises_a_break_in_a_few_words():
+def test_a_card_counts_the_breaks_of_its_widget_and_names_none():
+    cards = dict(re.findall(r'<h3><a href="/([^"]+)/">.*?<span class="brkline">(.+?)</span>', lessons.cards()))
     for page in lessons.finished():
         if page.part:
-            assert 1 <= len(page.breaks.split()) <= rules.BREAK_WORDS, (
-                f"lessons/{page.stem}.md: `breaks` has at most {rules.BREAK_WORDS} words"
-            )
+            assert f"breaks in {len(page.causes)} way" in cards[page.stem]
+            assert not any(cause in cards[page.stem] for cause in page.causes)
 
 
 def test_reading_time_is_the_main_path_at_one_hundred_and_fifty_words_a_minute():

@@ -1,6 +1,7 @@
 """What a widget shows at a setting when its run has ended."""
 
 import json
+from functools import cache
 
 from tools.pages import results
 from widgets.frame import host
@@ -11,3 +12,10 @@ def settled(name, knobs=None):
     module = host.widget(name)
     knobs = knobs or module.Knobs()
     return json.loads(host.frame(module, knobs, results.last(name, knobs)))
+
+
+@cache
+def causes(name):
+    """The distinct causes for which the presets of a widget break, in their order."""
+    broken = (settled(name, knobs)["broken"] for knobs in host.widget(name).PRESETS.values())
+    return tuple(dict.fromkeys(found["cause"] for found in broken if found))

@@ -26,7 +26,6 @@ class Lesson:
     part: str  # Part III · Production; "" outside the parts
     title: str
     question: str
-    breaks: str  # the break in at most six words
     extension: bool
     minutes: int  # to read what everybody reads
     deeper: int  # minutes for the rest, 0 where there is none
@@ -45,6 +44,11 @@ class Lesson:
     @property
     def url(self):
         return f"{self.stem}/"
+
+    @property
+    def causes(self):
+        """The breaks that there are to be found, each in a few words; () without a widget."""
+        return frames.causes(self.widget) if self.widget else ()
 
 
 class Nav(yaml.SafeLoader):
@@ -83,7 +87,6 @@ def lesson(part, name, path):
         part,
         title[1].strip(),
         front["question"],
-        front.get("breaks", ""),
         front.get("extension", False),
         *(ceil(len(read(words).split()) / WORDS_A_MINUTE) for words in text.partition(FURTHER)[::2]),
         front.get("time", 0),
@@ -146,9 +149,14 @@ def card(page):
         f'<li{" class=ext" * page.extension}><span class="no">{html.escape(page.label)}</span>'
         f'<div><h3><a href="/{page.url}">{html.escape(page.title)}</a></h3><p>{html.escape(page.question)}</p></div>'
         f"{thumbnail(page.widget) if page.widget else '<span></span>'}"
-        f'<span class="brkline"><b role="img" aria-label="breaks with:"></b>{html.escape(page.breaks)}</span>'
+        f'<span class="brkline"><b aria-hidden="true"></b>{in_ways(page.causes)}</span>'
         f'<span class="meta2">{mark}<span>{page.minutes} min</span>{badge}</span></li>'
     )
+
+
+def in_ways(causes):
+    """How many breaks there are; which they are is for the reader to find."""
+    return f"breaks in {len(causes)} way{'s' * (len(causes) > 1)}" if causes else ""
 
 
 def thumbnail(widget):

@@ -72,4 +72,8 @@ def broken(k, r):
     if r.here >= RARE:
         return None
     same = "wrong" if k.p < 0.5 else "right"
-    return Break(f"Only {r.here:.1%} of the groups have two outcomes: the others are all {same}.", "Pass rate: 0.5.")
+    return Break(
+        f"Only {r.here:.1%} of the groups have two outcomes: the others are all {same}.",
+        "Pass rate: 0.5.",
+        "almost every group is alike",
+    )

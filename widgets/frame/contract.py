@@ -42,9 +42,7 @@ class Break:
 
     why: str  # one sentence: what happened, and because of what
     mend: str  # one way back, "Label: value.", or several such; a test turns the knobs and looks
-    cause: str = (
-        ""  # in at most six words, the same for every setting that breaks for this reason; one by one to be found
-    )
+    cause: str  # at most six words, the same for every setting that breaks for this reason: what there is to find
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ import plotly.graph_objects as go
 import pytest
 
 from tests.widgets.catalogue import NAMES, called, early_frame, ends, every_frame, frame_of, last_frame, settings
+from tools.pages import frames
 from widgets.frame import host
 
 ROOT = Path(__file__).parents[3]
@@ -36,10 +37,17 @@ def test_the_default_holds_and_is_the_first_preset(name):
 def test_a_preset_breaks_it_and_says_why_and_what_mends_it(name):
     broken = [frame["broken"] for k in host.widget(name).PRESETS.values() if (frame := frame_of(name, k))["broken"]]
     must(broken, name, "at least one of PRESETS reaches the break")
-    for words in (words for sentence in broken for words in sentence.values()):
+    for words in (sentence[part] for sentence in broken for part in ("why", "mend")):
         must(
             words.endswith(".") and "!" not in words, name, f"the break is said in sentences without emphasis: {words}"
         )
+
+
+@every_widget
+def test_a_break_names_its_cause_in_a_few_words(name):
+    for cause in frames.causes(name):
+        must(1 <= len(cause.split()) <= 6, name, f"the `cause` of a break has one to six words: {cause!r}")
+        must(not re.search(r"[.!]", cause), name, f"the `cause` of a break is no sentence: {cause!r}")
 
 
 @every_widget
