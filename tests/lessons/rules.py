@@ -4,6 +4,7 @@ FRONT_MATTER = dict(  # field: what it holds
     question="the one question of the page, which ends in a question mark",
     needs="a list of the lessons to be read before, by file name without .md; [] for none",
     code="the module of sim/ that the page is about",
+    also="a list of other words under which the page is looked for, and must be found first",
     loop='"A: …", "B: …" or "C: the policy changes"; left out where no loop runs',
     believe="what the reader may believe until now, and is shown to be wrong",
     see="what the page shows instead, without giving it away",

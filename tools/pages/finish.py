@@ -1,6 +1,6 @@
-"""What happens to the built pages after the generator, MkDocs or Zensical: lessons get their heads, formulas become
-HTML and MathML, every module gets a page of its own, the style sheets become one, and every page says which scripts
-it runs.
+"""What happens to the built pages after the generator, MkDocs or Zensical: lessons get their heads, the search
+index is written, formulas become HTML and MathML, every module gets a page of its own, the style sheets become one, and
+every page says which scripts it runs.
 """
 
 import base64
@@ -11,7 +11,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tools.pages import heads, links, quoting
+from tools.pages import heads, links, quoting, search
 
 SHOWN = ("sim", "widgets", "tests")
 POLICY = "'inline-scripts'"  # where site/main.html has their sums written
@@ -20,6 +20,7 @@ POLICY = "'inline-scripts'"  # where site/main.html has their sums written
 def finish(site):
     """Formulas by one Node call; code/sim/estimators/kl.py.html and its like for every module."""
     heads.head_all(site)
+    search.index(site)
     node = shutil.which("node")  # by its whole name, which Windows needs where it is not an .exe
     subprocess.run([node, str(quoting.ROOT / "tools" / "pages" / "maths.mjs"), str(site)], check=True)
     for page in site.rglob("*.html"):

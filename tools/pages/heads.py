@@ -36,9 +36,7 @@ def head_all(site):
 def headed(page, lesson, front, needed):
     """A built page with the head around its title, and with the button if it has a widget to play with."""
     before, title, after = re.split(r"(<h1\b.*?</h1>)", page, maxsplit=1, flags=re.S)
-    window = html.escape(
-        f"{lesson.name.partition(' ')[2]}: {lesson.title[0].lower()}{lesson.title[1:]} – RL Post-Training"
-    )
+    window = html.escape(f"{lesson.full} – RL Post-Training")
     before = re.sub(r"<title>.*?</title>", f"<title>{window}</title>", before, count=1, flags=re.S)
     head = part("lesson", lesson=lesson, front=front, needed=needed, title=Markup(title))
     body, end, below = after.partition("</article>")

@@ -31,6 +31,7 @@ class Lesson:
     deeper: int  # minutes for the rest, 0 where there is none
     played: int  # minutes with the instrument, as its author took them; 0 where nobody has
     widget: str  # the module its figure comes from; "" without one
+    also: tuple = ()  # other words under which the lesson is looked for
 
     @property
     def number(self):
@@ -40,6 +41,18 @@ class Lesson:
     def label(self):
         """As it stands on cards and heads: 22a · Throughput."""
         return self.name.replace(" ", " · ", 1)
+
+    @property
+    def short(self):
+        """The name without its number: Throughput."""
+        return self.name.partition(" ")[2]
+
+    @property
+    def full(self):
+        """Name and title, the name once: Throughput: a step is a sum until it is a maximum."""
+        if self.title.startswith(self.short):
+            return self.title
+        return f"{self.short}: {self.title[0].lower()}{self.title[1:]}"
 
     @property
     def url(self):
@@ -91,6 +104,7 @@ def lesson(part, name, path):
         *(ceil(len(read(words).split()) / WORDS_A_MINUTE) for words in text.partition(FURTHER)[::2]),
         front.get("time", 0),
         fence[1] if fence else "",
+        tuple(front.get("also", ())),
     )
 
 

@@ -1,0 +1,71 @@
+"""What the search box lists: the book's own worker and index, asked outside the browser."""
+
+import json
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+from tests.browser.conftest import built
+from tools.pages import lessons
+
+# Which lesson answers what a reader types: the lesson that defines it, or whose argument it is.
+EXPECTED = {
+    "PPO": "10-ppo",
+    "GRPO": "11-grpo",
+    "RLOO": "12-rloo",
+    "DAPO": "13-dapo",
+    "Dr. GRPO": "14-dr-grpo",
+    "dr grpo": "14-dr-grpo",
+    "REINFORCE": "09-reinforce",
+    "advantage": "04-algorithm",
+    "KL penalty": "03-reward-and-reference",
+    "reward hacking": "03-reward-and-reference",
+    "reward model": "03-reward-and-reference",
+    "k3": "03a-kl-estimators",
+    "importance sampling": "06-weight-sync",
+    "off policy": "06-weight-sync",
+    "weight sync": "06-weight-sync",
+    "async": "06-weight-sync",
+    "entropy collapse": "12-rloo",
+    "leave one out": "12-rloo",
+    "paged attention": "20-kv-cache",
+    "KV cache": "20-kv-cache",
+    "out of memory": "20-kv-cache",
+    "vllm": "20-kv-cache",
+    "long tail": "22b-long-tail",
+    "stragglers": "22b-long-tail",
+    "throughput": "22a-throughput",
+    "tool mask": "08-agentic",
+    "tokenization": "02-rollout",
+    "rollout": "02-rollout",
+    "trainer": "05-trainer",
+    "gradient accumulation": "05-trainer",
+    "baseline": "09-reinforce",
+    "length bias": "14-dr-grpo",
+    "clip": "10-ppo",
+    "ratio": "10-ppo",
+    "overlong": "13-dapo",
+    "dynamic sampling": "13-dapo",
+    "compare algorithms": "compare",
+}
+
+
+def found(*queries):
+    """For each query the pages in the order in which the box lists them."""
+    asked = Path(__file__).parent / "search.mjs"
+    worker = next(Path(os.environ["BOOK_SITE"]).glob("**/workers/search.*.min.js"))
+    command = [shutil.which("node"), asked, worker, built("search_index.json"), *queries]
+    said = subprocess.run(command, check=True, capture_output=True, encoding="utf-8").stdout
+    return {query: json.loads(line) for query, line in zip(queries, said.splitlines(), strict=True)}
+
+
+def test_what_readers_type_leads_to_the_lesson_that_answers_it():
+    results = found(*EXPECTED)
+    assert {query: pages[:1] for query, pages in results.items()} == {q: [page] for q, page in EXPECTED.items()}
+
+
+def test_a_lesson_is_found_first_by_its_name_and_by_every_word_it_is_also_looked_for():
+    wanted = {word: page.stem for page in lessons.finished() for word in (page.short, *page.also)}
+    results = found(*wanted)
+    assert {word: pages[:1] for word, pages in results.items()} == {word: [stem] for word, stem in wanted.items()}

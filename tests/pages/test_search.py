@@ -1,0 +1,64 @@
+"""The search index: prose under headings and names, and nothing of what stands around it."""
+
+import json
+
+import pytest
+
+from tools.pages import lessons, search
+
+PAGE = """<article class="md-content__inner">
+<p class="kicker"><b>10 · PPO</b></p><h1 id="clip">The clip<a class="headerlink" href="#clip">¶</a></h1>
+<p class="question">How often can a batch be used?</p><p class="meta"><span>8 min</span></p>
+<p>It is used<br>once, with <code>eps</code> &lt; 1 and <span class="arithmatex">\\(x\\)</span>.</p>
+<figure class="rl-widget"><h3>Six runs</h3><form>Passes</form></figure>
+<h2 id="why">Why <em>so</em></h2>
+<div class="highlight"><pre>def clipped</pre></div><table><tr><td>0.3</td></tr></table>
+<details class="quiz"><summary>One pass?</summary><p>Then nothing.</p></details>
+<ol class="cards"><li>a card of the front page</li></ol>
+</article>"""
+
+
+def test_a_piece_is_what_stands_under_one_heading_paragraph_by_paragraph():
+    first, second = search.Article(PAGE).pieces
+    assert (first.anchor, first.title) == ("", "The clip")
+    assert first.blocks == ["How often can a batch be used?", "It is used once, with eps < 1 and ."]
+    assert (second.anchor, second.title) == ("why", "Why so")
+    assert second.text.startswith("<p>One pass?</p><p>Then nothing.</p>")
+
+
+def test_nothing_of_instruments_code_tables_formulas_and_the_line_below_the_title_is_in_it():
+    words = "".join(piece.title + piece.text for piece in search.Article(PAGE).pieces)
+    assert not [word for word in ("Six runs", "Passes", "clipped", "0.3", "(x", "8 min", "10 ·", "¶") if word in words]
+
+
+def test_a_lesson_bears_its_name_and_its_other_words_and_its_sections_bear_their_headings():
+    lesson = next(page for page in lessons.finished() if page.stem == "10-ppo")
+    first, second = search.entries("10-ppo/", search.Article(PAGE).pieces, lesson)
+    assert first["title"] == lesson.full and first["title"].startswith("PPO: ")
+    assert first["also"] == ["PPO", *lesson.also] and second["also"] == []
+    assert (first["location"], second["location"]) == ("10-ppo/", "10-ppo/#why")
+    assert first["boost"] == second["boost"] == 1.0
+
+
+def test_a_page_that_is_no_lesson_weighs_less_and_so_does_what_every_lesson_has():
+    weight = lambda page, title, lesson: [e["boost"] for e in search.entries(page, [search.Piece("", title)], lesson)]
+    lesson = lessons.finished()[0]
+    assert weight("", "RL", None) < weight("00/", "Sources", lesson) < weight("00/", "Four lines", lesson)
+
+
+def test_a_section_without_a_heading_stops_the_build():
+    with pytest.raises(ValueError, match="10-ppo/: a page or a section without a heading"):
+        list(search.entries("10-ppo/", search.Article("<article><p>a</p></article>").pieces, None))
+
+
+def test_both_generators_get_the_same_pieces(tmp_path):
+    (tmp_path / "index.html").write_text(PAGE, encoding="utf-8")
+    (tmp_path / "search").mkdir()
+    (tmp_path / "search" / "search_index.json").write_text("{}")
+    (tmp_path / "search.json").write_text('{"config": {"lang": ["en"]}, "items": []}')
+    search.index(tmp_path)
+    docs = json.loads((tmp_path / "search" / "search_index.json").read_text(encoding="utf-8"))["docs"]
+    theirs = json.loads((tmp_path / "search.json").read_text(encoding="utf-8"))
+    assert theirs["config"] == {"lang": ["en"]}
+    place = lambda entry: (entry["location"], entry["title"], entry["text"])
+    assert [place(entry) for entry in docs] == [place(entry) for entry in theirs["items"]]
