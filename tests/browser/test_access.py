@@ -8,6 +8,7 @@ import pytest
 
 from tests.browser.conftest import THOROUGH, WITH_WIDGET, live, press, watched
 from tests.widgets.catalogue import frame_of, last_frame
+from tools.pages import quoting
 from widgets.frame import host
 
 AXE = Path(__file__).parents[2] / "node_modules" / "axe-core" / "axe.min.js"
@@ -71,9 +72,13 @@ def test_axe_finds_nothing_on_the_index_and_on_a_module_s_page(page, book):
         page.goto(book)
         for where in in_both_lights(page, turn):
             assert violations(page) == [], where
-    page.goto(book + "code/sim/estimators/kl.py.html")
-    assert page.evaluate(SETTLED, "slate"), "a module's page wears the light chosen beside the lessons"
-    assert violations(page) == []
+    for width in (1280, 360):
+        page.set_viewport_size({"width": width, "height": 900})
+        page.goto(book + "code/sim/estimators/kl.py.html#L1")  # a line of no function, then a whole function
+        assert page.evaluate(SETTLED, "slate"), "a module's page wears the light chosen beside the lessons"
+        page.goto(book + f"code/sim/estimators/kl.py.html#L{quoting.definition('sim/estimators/kl.py', 'k3')[1]}")
+        assert violations(page) == []
+        assert page.evaluate("document.documentElement.scrollWidth") == width
 
 
 def test_without_scripts_and_on_paper_every_panel_of_the_map_is_there(browser, page, book):

@@ -15,6 +15,7 @@ from playwright.sync_api import expect
 
 from tests.browser.conftest import RECORD, SOME, THOROUGH, WITH_WIDGET, live, press, readouts, without_python
 from tests.widgets.catalogue import ends, frame_of, last_frame, near
+from tools.pages import quoting
 from widgets.frame import data, host
 
 every_lesson = pytest.mark.parametrize("lesson", WITH_WIDGET, ids=lambda lesson: lesson.stem)
@@ -373,3 +374,26 @@ def test_an_address_with_a_place_ends_at_it_and_nothing_moves_under_the_reader_w
     page.wait_for_selector(".panels:not([hidden]) .plot .main-svg")
     page.wait_for_timeout(300)
     assert page.evaluate(top) == pytest.approx(was, abs=2)
+
+
+def test_a_link_to_a_function_lights_up_the_whole_of_it_and_leads_back(page, book):
+    code, first = quoting.definition("sim/estimators/kl.py", "k3")
+    page.goto(book + f"code/sim/estimators/kl.py.html#L{first}")
+    paper, wash = (
+        page.evaluate(f"getComputedStyle(document.body).getPropertyValue('--{c}')") for c in ("panel", "wash")
+    )
+    lit = page.locator(".def").evaluate_all(
+        "all => all.filter((one) => getComputedStyle(one).backgroundColor !== getComputedStyle(one.parentElement)"
+        ".backgroundColor).map((one) => [...one.querySelectorAll('.ln')].map((number) => Number(number.textContent)))"
+    )
+    assert paper != wash and lit == [list(range(first, first + len(code.splitlines())))]
+    page.get_by_role("link", name="03a · KL estimators").first.click()
+    expect(page.locator("h1")).to_have_text(re.compile("A good KL to log"))
+
+
+def test_the_search_of_a_module_s_page_asks_the_book(page, book):
+    page.goto(book + "code/sim/estimators/kl.py.html")
+    page.get_by_role("searchbox").fill("leave one out")
+    page.keyboard.press("Enter")
+    page.wait_for_url(book + "?q=leave+one+out")
+    expect(page.locator(".md-search__input")).to_have_value("leave one out")

@@ -11,14 +11,13 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tools.pages import heads, links, quoting, search
+from tools.pages import heads, links, quoting, reader, search
 
-SHOWN = ("sim", "widgets", "tests")
 POLICY = "'inline-scripts'"  # where site/main.html has their sums written
 
 
 def finish(site):
-    """Formulas by one Node call; code/sim/estimators/kl.py.html and its like for every module."""
+    """Formulas by one Node call, links, styles and policies, and the pages of the modules."""
     heads.head_all(site)
     search.index(site)
     node = shutil.which("node")  # by its whole name, which Windows needs where it is not an .exe
@@ -29,12 +28,7 @@ def finish(site):
             page.write_text(links.relative(scrollable(text), page.relative_to(site)), encoding="utf-8")
     join_styles(site / "assets" / "style.css")
     allow_inline_scripts(sorted(site.rglob("*.html")))
-    for folder in SHOWN:  # these run no inline script, and one of them quotes the policy
-        for file in sorted((quoting.ROOT / folder).rglob("*.py")):
-            path = file.relative_to(quoting.ROOT).as_posix()
-            page = site / "code" / f"{path}.html"
-            page.parent.mkdir(parents=True, exist_ok=True)
-            page.write_text(quoting.module_page(path, "RL Post-Training"), encoding="utf-8")
+    reader.write(site)  # these run no inline script, and one of them quotes the policy
 
 
 def scrollable(text):

@@ -74,9 +74,22 @@ Nav.add_multi_constructor("", lambda loader, tag, node: None)
 @cache
 def finished():
     """Every lesson in the navigation, in reading order, read once: a page with a map asks for them a dozen times."""
+    return tuple(lesson(part, name, path) for part, name, path in navigation() if re.match(r"\d\d", path))
+
+
+def navigation():
+    """[(part, name, path)] of every page."""
     nav = yaml.load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"), Nav)["nav"]
-    pages = ((part, name, path) for entry in nav for part, name, path in entries(entry))
-    return tuple(lesson(part, name, path) for part, name, path in pages if re.match(r"\d\d", path))
+    return [page for entry in nav for page in entries(entry)]
+
+
+def pages():
+    """[(name as on cards, address from the root)] of every page but the first, in reading order."""
+    return [
+        (re.sub(r"^(\d\S*) ", r"\1 · ", name), f"{Path(path).stem}/")
+        for _, name, path in navigation()
+        if path != "index.md"
+    ]
 
 
 def entries(entry, part=""):

@@ -1,6 +1,4 @@
-"""Code on the page: a definition by its name, the difference between two files, and a page of its own for every
-module.
-"""
+"""Code on the page: a definition by its name, and the difference between two files."""
 
 import ast
 import contextlib
@@ -150,31 +148,3 @@ def start_of(lines, i):
 
 def row(kind, line):
     return f'<span class="l {kind}">{colored(line)}</span>'
-
-
-# what the page of a module may load: its style, and the light of the page
-POLICY = (
-    "default-src 'none'; style-src 'self'; font-src 'self'; img-src 'self'; script-src 'self'; base-uri 'none'; "
-    "form-action 'none'"
-)
-
-
-def module_page(path, home_page):
-    """A page that shows one module, every line an anchor: what the numbers of the lessons link to."""
-    lines = colored_once((ROOT / path).read_text(encoding="utf-8")).split("\n")
-    up = "../" * (path.count("/") + 1)
-    body = "".join(
-        f'<a class="ln" id="L{n}" href="#L{n}" tabindex="-1">{n}</a>{line}\n' for n, line in enumerate(lines, 1)
-    )
-    tested = test_of(path)
-    beside = f'tested by <a href="{up}code/{tested}.html">{tested}</a>' if tested else ""
-    return (
-        '<!doctype html><html lang="en" class="code"><head><meta charset="utf-8"><meta name="viewport" '
-        f'content="width=device-width,initial-scale=1"><title>{path} · {home_page}</title>'
-        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
-        f'<link rel="icon" href="{up}assets/favicon.svg"><link rel="stylesheet" href="{up}assets/style.css"></head>'
-        '<body class="md-typeset"><header class="codehead"><a '
-        f'href="{up}">{home_page}</a><h1>{path}</h1><p>{beside}</p></header><script '
-        f'src="{up}assets/scheme.js"></script>'
-        f'<main class="highlight" aria-label="{path}"><pre tabindex="0"><code>{body}</code></pre></main></body></html>'
-    )
