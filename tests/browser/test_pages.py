@@ -397,3 +397,22 @@ def test_the_search_of_a_module_s_page_asks_the_book(page, book):
     page.keyboard.press("Enter")
     page.wait_for_url(book + "?q=leave+one+out")
     expect(page.locator(".md-search__input")).to_have_value("leave one out")
+
+
+def test_the_two_lists_of_the_compare_page_choose_its_one_patch(page, book):
+    without_python(page)
+    page.goto(book + "compare/")
+    patch = page.locator(".pairs .src:visible header > span:first-child")
+    expect(patch).to_have_text("sim/algorithms/grpo.py → dr_grpo.py")
+    page.get_by_label("Second", exact=True).select_option("RLOO")
+    expect(patch).to_have_text("sim/algorithms/grpo.py → rloo.py")
+    page.get_by_label("First", exact=True).select_option("TRL 1.16.0")
+    expect(page.locator(".pairs p:visible")).to_contain_text("weights from dapo.py")
+
+
+def test_without_scripts_the_compare_page_has_every_patch(browser, book):
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(book + "compare/")
+    assert page.locator(".pairs .src").count() == page.locator(".pairs .src:visible").count() == 15
+    context.close()

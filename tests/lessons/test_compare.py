@@ -2,6 +2,7 @@
 
 import re
 from functools import cache
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from sim.algorithms.names import FILES
 from sim.experiments.runs import modsum_optimizer, modsum_run
 from sim.worlds import modsum
 from tests.lessons.prose import LESSONS, Lesson
-from tools.pages import lineage
+from tools.pages import fences, lineage, pairs
 from widgets import compare
 
 
@@ -126,6 +127,41 @@ def test_sixteen_passes_with_a_clip_and_without_a_ratio():
     assert min(ends[rloo]) > 0.9985 and "ends at 0.999" in PAGE.text
 
 
-def test_every_arrow_of_the_drawing_is_a_patch_on_the_page():
-    there = re.findall(r"^```patch\nsim/algorithms/(\w+)\.py -> sim/algorithms/(\w+)\.py$", PAGE.text, re.M)
+def test_every_two_of_the_six_files_are_a_patch_and_so_every_arrow_of_the_drawing():
+    there = re.findall(r"^sim/algorithms/(\w+)\.py -> sim/algorithms/(\w+)\.py$", PAGE.text, re.M)
+    files = [file.__name__.rpartition(".")[2] for file in FILES.values()]
+    assert there == list(combinations(files, 2))
     assert {(lineage.NODES[old][0], lineage.NODES[new][0]) for old, new in lineage.EDGES} <= set(there)
+
+
+def pairs_with(*runs):
+    """The blocks of the page that stand for two runs: (names that each concerns, text)."""
+    body = re.search(r"^```patches\n(.*?)\n```", PAGE.text, re.M | re.S)[1].partition("\n\n")[2]
+    patches = dict(map(fences.parsed, body.split("\n\n")))
+    blocks = re.split(r"(?=<div(?: class=now)? data-of=)", pairs.figures(patches, runs))[1:]
+    return [re.sub("<[^>]+>", "", block) for block in blocks if block.startswith("<div class=now")]
+
+
+def test_two_files_show_their_own_patch_and_no_other():
+    for runs in (("GRPO", "RLOO"), ("RLOO", "GRPO")):
+        (only,) = pairs_with(*runs)
+        assert only.startswith("sim/algorithms/grpo.py → rloo.py")
+        removed, added = re.search(r"−(\d+) \+(\d+)", only).groups()
+        assert (int(removed), int(added)) == (
+            10,
+            5,
+        )  # HP, two of advantage, four of surrogate, weights, two of kl_term; one each
+    assert pairs_with("GRPO", "GRPO") == []
+
+
+def test_a_recipe_says_what_it_exchanges_in_its_file():
+    trl, old = pairs_with("GRPO, 2024", "TRL 1.16.0")[::-1]
+    assert trl == "TRL 1.16.0 is grpo.py with weights from dapo.py, and with inner_epochs = 1, beta = 0."
+    assert old == "GRPO, 2024 is grpo.py with inner_epochs = 1."
+    lite, patch = pairs_with("Lite PPO", "PPO")
+    assert "advantage as over_batch_std, weights from dapo.py" in lite and "ppo.py → grpo.py" in patch
+
+
+def test_a_pair_without_its_clauses_is_refused():
+    with pytest.raises(ValueError, match=r"no patch sim/algorithms/reinforce\.py -> sim/algorithms/ppo\.py"):
+        pairs.figures({}, ("GRPO", "RLOO"))

@@ -17,7 +17,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 from pymdownx.superfences import SuperFencesException
 
-from tools.pages import drawing, frames, lessons, lineage, maps, quoting, small
+from tools.pages import drawing, frames, lessons, lineage, maps, pairs, quoting, small
 from widgets.frame import data, host
 
 ROOT = Path(__file__).parents[2]
@@ -111,14 +111,30 @@ def patch(body):
     """`old.py -> new.py`, then a clause for every changed function: `advantage: no division by the standard
     deviation`.
     """
+    (old, new), clauses = parsed(body)
+    return quoting.difference(old, new, clauses)
+
+
+def parsed(body):
+    """((old, new), {function: clause})."""
     first, *rest = body.splitlines()
     if first.count("->") != 1:
         raise ValueError(f"{first} is not of the form sim/algorithms/ppo.py -> sim/algorithms/grpo.py")
     if silent := [row for row in rest if row.strip() and ":" not in row]:
         raise ValueError(f"{silent[0]} is not of the form function: what changes in it")
-    old, new = (side.strip() for side in first.split("->"))
     clauses = dict((part.strip() for part in row.split(":", 1)) for row in rest if row.strip())
-    return quoting.difference(old, new, clauses)
+    return tuple(side.strip() for side in first.split("->")), clauses
+
+
+@loud
+def patches(body):
+    """Every two of the six algorithm files, an empty line between two patches; the first line is `GRPO and Dr.GRPO`,
+    the two that run at first.
+    """
+    first, *blocks = body.split("\n\n")
+    if first.count(" and ") != 1:
+        raise ValueError(f"{first} is not of the form GRPO and Dr.GRPO")
+    return pairs.figures(dict(map(parsed, blocks)), first.split(" and "))
 
 
 @loud

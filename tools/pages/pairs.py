@@ -1,0 +1,60 @@
+"""The differences of any two algorithm files, all in the page, of which site/assets/pairs.js leaves the one of the two
+that run; and of each recipe what it exchanges in its file.
+"""
+
+import html
+import inspect
+import json
+from itertools import combinations
+
+from sim.algorithms.names import FILES
+from sim.algorithms.recipes import RECIPES
+from tools.pages import quoting
+
+
+def path(module):
+    return module.__name__.replace(".", "/") + ".py"
+
+
+def figures(patches, shown):
+    """`patches` is {(old, new): {function: clause}} of paths; `shown` are the two names that run at first."""
+    wanted = [tuple(map(path, pair)) for pair in combinations(FILES.values(), 2)]
+    if missing := [pair for pair in wanted if pair not in patches]:
+        raise ValueError(f"no patch {' -> '.join(missing[0])}; every two of the six files have one")
+    if unknown := [pair for pair in patches if pair not in wanted]:
+        raise ValueError(f"{' -> '.join(unknown[0])} is none of the pairs; the older file stands first")
+    blocks = [
+        one([runs_of(old), runs_of(new)], shown, quoting.difference(old, new, patches[old, new])) for old, new in wanted
+    ]
+    notes = [one([[name]], shown, note(name, recipe)) for name, recipe in RECIPES.items()]
+    return f'<div class="pairs">{"".join(notes + blocks)}</div>'
+
+
+def one(of, shown, content):
+    """Shown if each of the lists `of` has a name that runs."""
+    now = all(set(names) & set(shown) for names in of)
+    return f'<div{" class=now" * now} data-of="{html.escape(json.dumps(of))}">{content}</div>'
+
+
+def runs_of(file):
+    """The names of the file and of the recipes that start from it."""
+    own = [name for name, module in FILES.items() if path(module) == file]
+    return own + [name for name, recipe in RECIPES.items() if path(recipe.file) == file]
+
+
+def note(name, recipe):
+    """TRL 1.16.0 is grpo.py with weights from dapo.py, and with inner_epochs = 1, beta = 0."""
+    hooks = [f"{hook} {whence(function)}" for hook, function in recipe.hooks.items()]
+    hyper = [f"{key} = {value:g}" for key, value in recipe.hyper.items()]
+    parts = ", and with ".join(", ".join(words) for words in (hooks, hyper) if words)
+    where = quoting.link(path(recipe.file), 1, path(recipe.file).rpartition("/")[2])
+    return f"<p><b>{html.escape(name)}</b> is {where} with {parts}.</p>"
+
+
+def whence(function):
+    """Where a function in place of the file's stands: that of another file, or one with a name of its own."""
+    module = inspect.getmodule(function)
+    line = inspect.getsourcelines(function)[1]
+    own = module not in FILES.values()
+    name = function.__name__ if own else path(module).rpartition("/")[2]
+    return f"{'as' if own else 'from'} {quoting.link(path(module), line, name)}"
