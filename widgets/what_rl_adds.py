@@ -6,23 +6,22 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sim.algorithms import reinforce
-from sim.experiments.runs import add_run
-from sim.worlds import bandit, tasks
-from sim.worlds.optimizer import AdamW
-from widgets.frame.contract import Break, Readout, choice, ladder, slider
+from sim.experiments import after_imitation
+from sim.experiments.five_answers import ANSWERS, SHOWN
+from sim.worlds import bandit
+from widgets.frame.contract import Break, Guess, Opening, Readout, choice, ladder, slider
 from widgets.frame.marks import bars, dots, each_run, label, line, panel, threshold
 
 TITLE = "What a policy over five completions becomes, from its demonstrations on"
 COST = "32,000 completions of the five, 7,680 of the language model"
 
-ARMS = ["Final: 12", "Final: 13", "Final: 11", "12", "hmm …"]  # completions of 7 + 5 =
-OTHERS = np.array([0.15, 0.15, 0.25, 0.15]) / 0.70  # assumed: how demonstrations that are not right go wrong
+OTHERS = SHOWN[1:] / SHOWN[1:].sum()  # how demonstrations that are not right go wrong
 STEPS, RUNS, EVERY = 200, 20, 5  # a curve has every fifth update
 EARLY = np.arange(0, 61, 2)  # the updates of one run that are shown completion by completion
-UPDATES, GROUPS, K, FRAME = 60, 16, 8, 10  # of the language model; updates between two pictures
+UPDATES, FRAME = 60, 10  # of the language model; updates between two pictures
 # a run whose right completion ends below the first has failed; a larger share of such runs than the second is broken
 PASSING, TOO_MANY = 0.5, 0.2
+GOOD, LEARNED = 0.9, 0.8  # what the default reaches, and more: the mean of its runs, and the language model
 BASELINES = {"none": bandit.no_baseline, "mean": bandit.batch_mean, "leave-one-out": bandit.leave_one_out}
 SFT, RL, EXACT = "SFT", "RL, sampled", "RL, exact gradient"
 SAMPLED = "; the gradient is sampled here"
@@ -33,8 +32,8 @@ class Knobs:
     method: str = choice("Method", RL, [SFT, RL, EXACT])
     baseline: str = choice("Baseline", "leave-one-out", list(BASELINES), symbol="b")
     offset: int = slider("Added to every reward", 0, low=0, high=10, step=1, symbol="c")
-    learning_rate: float = ladder("Learning rate", 1.0, [0.03, 0.1, 0.3, 1.0, 3.0])  # below 4 imitation always descends
     shown: float = ladder("Right among the demonstrations", 0.3, [0.0, 0.01, 0.05, 0.1, 0.3, 0.6, 0.9], symbol="P")
+    learning_rate: float = ladder("Learning rate", 1.0, [0.03, 0.1, 0.3, 1.0, 3.0])  # below 4 imitation always descends
     samples: int = ladder("Completions an update", 8, [2, 4, 8, 16, 32, 64], symbol="N")
     partial: float = slider("Reward of a bare 12", 0.0, low=0.0, high=1.0, step=0.1)
     seed: int = slider("Seed", 0, low=0, high=99, step=1)
@@ -46,6 +45,7 @@ PRESETS = {
     "Exact gradient": Knobs(method=EXACT),
     "Every reward + 10, no baseline": Knobs(offset=10, baseline="none"),
     "Nothing to amplify": Knobs(shown=0.0),
+    "A bare 12 is paid too, few are right": Knobs(shown=0.1, partial=1.0),
 }
 
 
@@ -56,7 +56,6 @@ class Result:
     J: np.ndarray  # (steps + 1, runs) expected reward, without the constant: `right`, unless a bare 12 is paid too
     drawn: np.ndarray  # (arms,) how often the first run's first update drew each
     pushed: np.ndarray  # (arms,) what that update added to the logits, over the learning rate
-    expected: np.ndarray  # (arms,) the same in the mean over all batches
     variance: float  # of an update's push at the start, the sum over the logits
     language: list  # (update, exact pass rate of the language model) so far
     sampled: list  # (update, share right among its completions)
@@ -84,7 +83,7 @@ def run(k):
         first = bandit.draw(np.tile(start, (RUNS, 1)), k.samples, np.random.default_rng(k.seed))
         arms = first[0]  # what the first update drew
         drawn, pushed = np.bincount(arms, minlength=5), bandit.push(start, arms, paid[arms] - baseline(paid[arms]))
-        expected, variance = bandit.policy_gradient(start, reward), noise(k, start, reward)
+        variance = noise(k, start, reward)
     else:
         gradient = (
             (lambda pi: bandit.imitation_gradient(pi, shown))
@@ -92,11 +91,8 @@ def run(k):
             else (lambda pi: bandit.policy_gradient(pi, reward))
         )
         policies = bandit.path(logits[None], gradient, k.learning_rate, STEPS)
-        pushed = expected = gradient(start)
-        variance = 0.0
-    result = Result(
-        start, policies, bandit.expected_reward(policies, reward), drawn, pushed, expected, variance, [], []
-    )
+        pushed, variance = gradient(start), 0.0
+    result = Result(start, policies, bandit.expected_reward(policies, reward), drawn, pushed, variance, [], [])
     for at, pass_rate, sampled in language_model(k):
         result = replace(result, language=[*result.language, (at, pass_rate)], sampled=[*result.sampled, (at, sampled)])
         yield result
@@ -123,25 +119,11 @@ def language_model(k):
     """(update, exact pass rate, share right of what was sampled) now and then, from the supervised policy of the task
     `Add`.
     """
-    yield 0, tasks.exact_pass(tasks.checkpoint("add")).mean(), np.nan
+    yield 0, after_imitation.start(), np.nan
     if k.method == SFT:
-        policy, rng, optimizer = tasks.checkpoint("add"), np.random.default_rng(k.seed), AdamW(0.005, clip=1.0)
-        for update in range(1, UPDATES + 1):
-            prompt, tokens, mask = tasks.add_demonstrations(GROUPS * K, rng)
-            optimizer.step(
-                policy.params, policy.backward(policy.token_logp(prompt, tokens, mask)[2], -mask / mask.sum())
-            )
-            if update % FRAME == 0:
-                yield update, tasks.exact_pass(policy).mean(), np.nan
-        return
-    baseline = BASELINES[k.baseline]
-    hooks = dict(
-        shape_reward=lambda reward, hp, batch: reward + k.offset, advantage=lambda R, hp, batch: R - baseline(R)
-    )
-    trained = add_run(reinforce, seed=k.seed, groups=GROUPS, K=K, hooks=hooks, exact_every=UPDATES)
-    for frame in trained.frames(UPDATES):
-        if (frame.step + 1) % FRAME == 0:
-            yield frame.step + 1, tasks.exact_pass(trained.trainer.policy).mean(), frame.accuracy
+        yield from ((*seen, np.nan) for seen in after_imitation.imitated(UPDATES, FRAME, k.seed))
+    else:
+        yield from after_imitation.rewarded(UPDATES, FRAME, BASELINES[k.baseline], k.offset, k.seed)
 
 
 def progress(k, r):
@@ -176,10 +158,10 @@ def runs_tab(k, r):
     yield panel(
         "One run, completion by completion",
         "probability, stacked, the first 60 updates; SFT starts from equal shares",
-        *(bars(EARLY, share, arm, i) for i, (arm, share) in enumerate(zip(ARMS, shares.T), 1)),
+        *(bars(EARLY, share, arm, i) for i, (arm, share) in enumerate(zip(ANSWERS, shares.T), 1)),
         *(
             label(-2, top - share / 2 - 0.04, arm, i, "right")
-            for i, (arm, top, share) in enumerate(zip(ARMS, tops, shares[0]), 1)
+            for i, (arm, top, share) in enumerate(zip(ANSWERS, tops, shares[0]), 1)
             if share > 0.08
         ),
         x="update",
@@ -195,23 +177,13 @@ def update_tab(k, r):
     after = bandit.softmax(logs(r.start) + k.learning_rate * r.pushed)
     yield panel(
         "The first update of that run",
-        "probability before and after; the number: how often the completion was drawn",
-        bars(ARMS, r.start, "before", 8),
-        bars(ARMS, after, "after", 1, text=[f"{n:.0f}×" if k.method == RL else "" for n in r.drawn]),
-        label(ARMS[4], 0.93, "before", 8, "right"),
-        label(ARMS[4], 0.82, "after", 1, "right"),
+        "probability before and after; how often it was drawn",
+        bars(ANSWERS, r.start, "before", 8),
+        bars(ANSWERS, after, "after", 1, text=[f"{n:.0f}×" if k.method == RL else "" for n in r.drawn]),
+        label(ANSWERS[4], 0.93, "before", 8, "right"),
+        label(ANSWERS[4], 0.82, "after", 1, "right"),
+        x="completion",
         y_range=(0, 1),
-        tab="One update",
-    )
-    reach = 0.4 + (0.6 * k.offset if k.baseline == "none" else 0)
-    yield panel(
-        "Its push on each logit",
-        "what the update drew, and the mean over all it could have drawn",
-        bars(ARMS, r.pushed, "this update", 1),
-        bars(ARMS, r.expected, "expected", 2),
-        label(ARMS[4], 0.86 * reach, "this update", 1, "right"),
-        label(ARMS[4], 0.72 * reach, "expected", 2, "right"),
-        y_range=(-reach, reach),
         tab="One update",
     )
 
@@ -233,17 +205,17 @@ def language_tab(k, r):
 
 
 def readouts(k, r):
-    ends, size = r.right[-1], np.sqrt((r.expected**2).sum())
-    reached = np.flatnonzero(r.right.mean(axis=1) > 0.9)
+    reached = np.flatnonzero(r.right.mean(axis=1) > GOOD)
     return [
-        Readout("Right at the end, mean", ends.mean(), "", bandit.path),
+        Readout("Right at the end, mean", r.right[-1].mean(), "", bandit.path),
         Readout(
-            "Runs that end below 0.5",
-            100 * (ends < PASSING).mean(),
+            f"Runs that end below {PASSING:g}",
+            100 * failed(r).mean(),
             "%",
             bandit.path,
             "violated" if broken(k, r) else "",
         ),
+        Readout(f"Mean above {GOOD:g} from update", float(reached[0]) if len(reached) else "never", "", bandit.path),
         Readout(
             "Variance of the first update",
             r.variance,
@@ -251,62 +223,83 @@ def readouts(k, r):
             bandit.leave_one_out_variance if k.baseline != "none" else bandit.gradient_variance,
         ),
         Readout(
-            "Its signal to noise",
-            size / np.sqrt(r.variance) if r.variance else np.inf if size else np.nan,
-            "",
-            bandit.policy_gradient,
+            "Language model, right",
+            100 * r.language[-1][1],
+            "of 100 sums",
+            after_imitation.imitated if k.method == SFT else after_imitation.rewarded,
         ),
-        Readout("Mean above 0.9 from update", float(reached[0]) if len(reached) else "never", "", bandit.path),
     ]
 
 
+def failed(r):
+    """Which runs end with the right completion below one half, (runs,)."""
+    return r.right[-1] < PASSING
+
+
 def watched(k, r):
+    share = 100 * failed(r).mean()
     return Readout(
-        f"RL: share of runs that end with right < {PASSING} is > {TOO_MANY}",
-        "imitates" if k.method == SFT else (r.right[-1] < PASSING).mean(),
-        "",
-        bandit.path,
+        f"Runs that end below {PASSING:g}", "not asked of SFT" if k.method == SFT else share, "%", bandit.path
     )
 
 
 def broken(k, r):
-    failed = r.right[-1] < PASSING
-    if k.method == SFT or failed.mean() <= TOO_MANY:
+    lost = failed(r)
+    if k.method == SFT or lost.mean() <= TOO_MANY:
         return None
-    return Break(
-        reason(k, r, f"{failed.sum()} of {len(failed)} runs end" if k.method == RL else "the run ends")
-        + f" with the right completion below {PASSING:g}.",
-        way_back(k),
-        cause(k, r),
-    )
+    ends = f"{lost.sum()} of {len(lost)} runs end" if k.method == RL else "the run ends"
+    found = cause(k, r)
+    return Break(f"{why(k, r, found)}: {ends} with the right completion below {PASSING:g}.", way_back(k), found)
+
+
+CHANCE, RARE, PAID = "chance decides what rises", "too rare to grow", "a wrong answer is paid too"
 
 
 def cause(k, r):
     if r.right.max() < 1e-6:
-        return "it is never drawn"
+        return RARE
     if uncompared(k):
-        return "nothing is taken off"
-    return "a wrong answer is paid" if settled_on_the_bare(k, r) else "it is too rare"
+        return CHANCE
+    if k.partial and r.policies[-1, :, 3].mean() > r.policies[0, :, 3].mean():
+        return PAID
+    return RARE
 
 
-def settled_on_the_bare(k, r):
-    return k.partial and r.policies[-1, :, 3].mean() > r.policies[0, :, 3].mean()
+def why(k, r, found):
+    return {
+        CHANCE: f"With {k.offset} added to every reward and no baseline, what is drawn more than its share rises",
+        PAID: f"A bare 12 is paid {k.partial:g}, and the policy settled on it",
+        RARE: f"The right completion starts at {k.shown:g}, too rare for {STEPS} steps of this size"
+        if r.right.max() > 1e-6
+        else "The right completion is never drawn and never pushed",
+    }[found]
 
 
-def reason(k, r, ends):
-    if r.right.max() < 1e-6:
+def worse(k, r):
+    """Damage against the default that is too little, or of another kind, than what the break is about."""
+    if k.method == SFT:
+        return None
+    mean, paid, lost = r.right[-1].mean(), r.J[-1].mean(), failed(r).sum()
+    if k.partial and mean < GOOD:
+        return f"Paid {paid:.2f}, right {mean:.2f}: a bare 12 is paid {k.partial:g}, and some runs settled on it."
+    if lost:
+        return f"{lost} of {len(r.right[-1])} runs end on a wrong completion. The others pass {GOOD:g}."
+    if mean < GOOD:
+        return f"All runs still rise, and end at {mean:.2f}: {STEPS} steps of this size are too few."
+    if r.language[-1][0] == UPDATES and r.language[-1][1] < LEARNED:
+        sums = 100 * r.language[-1][1]
+        return f"The small runs hold. The language model ends at {sums:.0f} of 100 sums instead of about 85."
+    return None
+
+
+def holds(k, r):
+    end = r.right[-1].mean()
+    if k.method == SFT:
         return (
-            "The right completion has probability 0, so it is never drawn and never pushed, RL can only "
-            f"amplify what the policy samples: {ends}"
+            f"Imitation ends at {end:.2f}, its demonstrations are right {k.shown:g} of the time: a ceiling, no damage."
         )
-    if uncompared(k):
-        return (
-            f"With {k.offset} added to every reward and nothing taken off, what was drawn more often than its share "
-            f"rose, right or not: {ends}"
-        )
-    if settled_on_the_bare(k, r):
-        return f"A bare 12 is paid {k.partial:g}, and the policy settled on it: {ends}"
-    return f"The right completion started at probability {k.shown:g}, too rare for {STEPS} steps of this size: {ends}"
+    ends = f"All {len(r.right[-1])} runs end" if k.method == RL else "The exact gradient ends"
+    return f"{ends} near {end:.3f}, past the demonstrations' {k.shown:g}."
 
 
 def uncompared(k):
@@ -320,3 +313,51 @@ def way_back(k):
         "Reward of a bare 12: 0": k.partial > 0,
     }
     return f"{', '.join(words for words, needed in told.items() if needed)}."
+
+
+GUESS = Guess(
+    "One demonstration in a hundred is right. After imitation, 200 updates with the checker: how often is it right?",
+    ("about 0.01", "about 0.5", "above 0.9"),
+    Knobs(shown=0.01),
+    2,
+    lambda k, r: f"The mean of {len(r.right[-1])} runs ends at {r.right[-1].mean():.2f}, from {k.shown:g}.",
+)
+
+
+def opening(plain, other):
+    """The sums that the language model gets right, and how many of the small runs are below one half."""
+    at, step = np.arange(0, UPDATES + 1, FRAME), np.arange(STEPS + 1)
+    right = [[100 * rate for _, rate in r.language] for r in (plain, other)]
+    below = [(r.right < PASSING).sum(axis=1) for r in (plain, other)]
+    yield panel(
+        "Right answers of a language model",
+        "of 100 sums, expected, over 60 updates",
+        line(at, right[0], "one setting", 8, "reference"),
+        line(at, right[1], "the other"),
+        dots([0], right[1][:1], "the same start", 1),
+        label(UPDATES, right[0][-1] + 2, "one setting", 8, "right"),
+        label(UPDATES, right[1][-1] + 2, "the other", 1, "right"),
+        x="update",
+        x_range=(0, UPDATES),
+        y_range=(0, 104),
+    )
+    yield panel(
+        "Runs that are wrong more often than right",
+        f"of {RUNS} runs of a model with five answers",
+        line(step, below[0], "one setting", 8, "reference"),
+        line(step, below[1], "the other"),
+        label(STEPS, 0.3, "one setting", 8, "right"),
+        label(STEPS, below[1][-1] - 2, "the other", 1, "right"),
+        threshold(TOO_MANY * RUNS, "too many", RUNS + 1),
+        x="update",
+        x_range=(0, STEPS),
+        y_range=(0, RUNS + 1),
+    )
+
+
+OPENING = Opening(
+    Knobs(baseline="none"),
+    Knobs(baseline="none", offset=10),
+    lambda *both: list(opening(*both)),
+    after_imitation.rewarded,
+)

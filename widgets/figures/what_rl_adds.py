@@ -1,0 +1,193 @@
+"""The small figures of lesson 01: whose answers are learned, four draws, one number for a chain, eight draws."""
+
+from functools import cache
+
+import numpy as np
+
+from sim.experiments import after_imitation, five_answers
+from sim.experiments.five_answers import ANSWERS, FOUR, REWARD, SHOWN
+from sim.worlds import bandit, tasks, tinylm
+from widgets.frame.contract import Figure, Handle
+from widgets.frame.marks import bars, cell, dots, grid, label, line, panel
+
+FIVE = tuple(name.replace(": ", ":<br>") for name in ANSWERS)  # two lines under a narrow bar
+UPDATES, EVERY, SUM = 60, 10, 75  # SUM is the example of 7 + 5
+
+
+def signed(value, digits=2):
+    return f"{value:+.{digits}f}".replace("-", "−")
+
+
+def before_and_after(title, note, before, after, digits=3, anew=""):
+    """Five bars with their number, and a dot where each began."""
+    return panel(
+        title,
+        note,
+        bars(FIVE, after, "after", 1, text=[f"{p:.{digits}f}" for p in after]),
+        dots(FIVE, before, "before", 8),
+        *([label(FIVE[4], float(before[4]) + 0.03, anew, 8, "center")] if anew else []),
+        y_range=(0, 1),
+    )
+
+
+# ── whose answers ──
+IMITATED, REWARDED = "people's answers", "its own, checked"
+
+
+@cache
+def sums(whose):
+    """Right sums of a hundred, by update."""
+    if whose == IMITATED:
+        seen = after_imitation.imitated(UPDATES, EVERY)
+    else:
+        seen = after_imitation.rewarded(UPDATES, EVERY, bandit.leave_one_out)
+    return np.array([100 * after_imitation.start(), *(100 * rate for _, rate, *_ in seen)])
+
+
+def answers(whose):
+    ended = five_answers.imitated() if whose == IMITATED else five_answers.rewarded()
+    other = REWARDED if whose == IMITATED else IMITATED
+    x = np.arange(0, UPDATES + 1, EVERY)
+    return [
+        before_and_after("Five answers to 7 + 5", "probability at the end; dots: demonstrations", SHOWN, ended, 2),
+        panel(
+            "A language model on a hundred sums",
+            "right of 100, expected",
+            line(x, sums(other), other, 8, "other"),
+            line(x, sums(whose), whose),
+            dots([0], sums(whose)[:1], "start", 1),
+            label(UPDATES, float(sums(whose)[-1]) + 3, whose, 1, "right"),
+            x="update",
+            x_range=(0, UPDATES),
+            y_range=(0, 104),
+        ),
+    ]
+
+
+# ── four draws ──
+COMPARED = REWARD[FOUR] - bandit.leave_one_out(REWARD[FOUR])
+
+
+@cache
+def four(compared):
+    return five_answers.by_draw(SHOWN, FOUR, COMPARED if compared else REWARD[FOUR])
+
+
+def draws(n):
+    return [
+        before_and_after("Weight R", "probability; dots: before", SHOWN, four(False)[1][n]),
+        before_and_after("Weight R less the others' mean", "probability; dots: before", SHOWN, four(True)[1][n]),
+    ]
+
+
+def pushed(n):
+    if n == 0:
+        return "Nothing is pushed yet: the shares of the demonstrations."
+    drawn, paid, less = ANSWERS[FOUR[n - 1]], REWARD[FOUR[n - 1]], COMPARED[n - 1]
+    left = "up at the left" if paid else "no push at the left"
+    right = "up by 1 at the right" if less > 0 else "down by ⅓ at the right"
+    return f"Draw {n}, {drawn}, is paid {paid:.0f}: {left}, {right}."
+
+
+# ── one number for a chain ──
+CHAINS = np.array([[tinylm.FINAL, 1, 2, tinylm.EOS], [tinylm.FINAL, 1, 3, tinylm.EOS]])
+WRITTEN = (("Final:", "1", "2", "end"), ("Final:", "1", "3", "end"))
+PAID = np.array([1.0, 0.0])
+
+
+@cache
+def chain_logp():
+    """Log-probability of each token of both completions, (2, 4), nats."""
+    tokens = np.full((2, tasks.Add.T), tinylm.PAD)
+    tokens[:, :4] = CHAINS
+    mask = (tokens != tinylm.PAD).astype(float)
+    return tasks.checkpoint("add").token_logp(tasks.Add().prompt_ids(np.array([SUM, SUM])), tokens, mask)[0][:, :4]
+
+
+def chain(quantity):
+    logp, less = chain_logp(), PAID - bandit.leave_one_out(PAID)
+    shown = {
+        "probability": lambda i, t: (f"{np.exp(logp[i, t]):.3f}", float(np.exp(logp[i, t]))),
+        "log-probability": lambda i, t: (signed(logp[i, t]), float(np.exp(logp[i, t]))),
+        "R": lambda i, t: (f"{PAID[i]:.0f}", float(PAID[i])) if PAID[i] else ("none", None),
+        "R less the other's": lambda i, t: (signed(less[i], 0), float(less[i])),
+    }[quantity]
+    whole = {
+        "probability": [f"product {p:.3f}" for p in np.exp(logp.sum(axis=1))],
+        "log-probability": [f"sum {signed(s)}" for s in logp.sum(axis=1)],
+    }.get(quantity, [f"reward {paid:.0f}" for paid in PAID])
+    rows = [
+        [word, [cell(token, *shown(i, t)) for t, token in enumerate(WRITTEN[i])], whole[i]]
+        for i, word in enumerate(("right", "wrong"))
+    ]
+    return [grid(rows, diverging=quantity.startswith("R less"))]
+
+
+CELLS = {
+    "probability": "Probability of each token after those before it; their product is that of the completion.",
+    "log-probability": "Its logarithm; the sum is that of the completion.",
+    "R": "Weight of each token's push: the one number that came out, four times over.",
+    "R less the other's": "Where both wrote the same, +1 and −1 cancel: what is left moves the last digit.",
+}
+
+
+# ── eight draws, all paid ──
+OFFSET = 10
+
+
+@cache
+def eight():
+    arms = five_answers.first_batch()
+    return arms, five_answers.by_draw(SHOWN, arms, REWARD[arms] + OFFSET)
+
+
+def all_paid(n):
+    _, (pushes, policies) = eight()
+    return [
+        before_and_after("Probability", "dots: before the update", SHOWN, policies[n]),
+        panel(
+            "Push on each logit",
+            "sum of the draws so far",
+            bars(FIVE, pushes[n], "push", 1, text=[signed(v) for v in pushes[n]]),
+            y_range=(-2.2, 3.2),
+        ),
+    ]
+
+
+def so_far(n):
+    arms, (pushes, policies) = eight()
+    if n == 0:
+        return "Before the update: the shares of the demonstrations."
+    if n == len(arms):
+        right, hmm = policies[n][0], signed(pushes[n][4])
+        return f"After all eight: hmm, paid {OFFSET}, is pushed by {hmm}; Final: 12, paid most, is at {right:.2f}."
+    paid = REWARD[arms[n - 1]] + OFFSET
+    return f"Draw {n}, {ANSWERS[arms[n - 1]]}, is paid {paid:.0f}: it lifts itself and presses all by their shares."
+
+
+FIGURES = {
+    "answers": Figure(
+        answers,
+        five_answers.rewarded,
+        Handle("It learns from", (IMITATED, REWARDED), start=1, words=(IMITATED, REWARDED)),
+        lambda whose: (
+            f"From {sums(whose)[0]:.0f} right sums of 100 to {sums(whose)[-1]:.0f} in {UPDATES} updates, "
+            f"from the same start."
+        ),
+    ),
+    "draws": Figure(
+        draws,
+        five_answers.by_draw,
+        Handle("Draws", tuple(range(5)), start=4, words=("none", "1st", "2nd", "3rd", "all four")),
+        pushed,
+    ),
+    "chain": Figure(
+        chain, tasks.checkpoint, Handle("In each cell", tuple(CELLS), start=3, words=tuple(CELLS)), CELLS.get
+    ),
+    "all_paid": Figure(
+        all_paid,
+        five_answers.by_draw,
+        Handle("Draws", tuple(range(9)), start=8, words=tuple(f"{n} of 8" for n in range(9))),
+        so_far,
+    ),
+}
