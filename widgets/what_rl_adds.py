@@ -298,8 +298,11 @@ def holds(k, r):
         return (
             f"Imitation ends at {end:.2f}, its demonstrations are right {k.shown:g} of the time: a ceiling, no damage."
         )
-    ends = f"All {len(r.right[-1])} runs end" if k.method == RL else "The exact gradient ends"
-    return f"{ends} near {end:.3f}, past the demonstrations' {k.shown:g}."
+    if k.method == EXACT:
+        return f"The exact gradient ends at {end:.3f}, past the demonstrations' {k.shown:g}."
+    return (
+        f"None of the {len(r.right[-1])} runs is lost, and their mean ends at {end:.3f}, past {k.shown:g} of imitation."
+    )
 
 
 def uncompared(k):
@@ -328,7 +331,7 @@ def opening(plain, other):
     """The sums that the language model gets right, and how many of the small runs are below one half."""
     at, step = np.arange(0, UPDATES + 1, FRAME), np.arange(STEPS + 1)
     right = [[100 * rate for _, rate in r.language] for r in (plain, other)]
-    below = [(r.right < PASSING).sum(axis=1) for r in (plain, other)]
+    below = [100 * (r.right < PASSING).mean(axis=1) for r in (plain, other)]
     yield panel(
         "Right answers of a language model",
         "of 100 sums, expected, over 60 updates",
@@ -343,15 +346,15 @@ def opening(plain, other):
     )
     yield panel(
         "Runs that are wrong more often than right",
-        f"of {RUNS} runs of a model with five answers",
+        f"% of {RUNS} runs of a model with five answers",
         line(step, below[0], "one setting", 8, "reference"),
         line(step, below[1], "the other"),
-        label(STEPS, 0.3, "one setting", 8, "right"),
-        label(STEPS, below[1][-1] - 2, "the other", 1, "right"),
-        threshold(TOO_MANY * RUNS, "too many", RUNS + 1),
+        label(STEPS, 2, "one setting", 8, "right"),
+        label(STEPS, below[1][-1] - 12, "the other", 1, "right"),
+        threshold(100 * TOO_MANY, "too many", 104),
         x="update",
         x_range=(0, STEPS),
-        y_range=(0, RUNS + 1),
+        y_range=(0, 104),
     )
 
 

@@ -69,6 +69,7 @@ def test_with_a_baseline_the_constant_has_no_effect(baseline):
 def test_without_one_it_breaks_for_every_seed_and_the_mend_mends(seed):
     found = widget.broken(Knobs(**LAZY, seed=seed), result(**LAZY, seed=seed))
     assert "With 10 added to every reward" in found.why and found.mend == "Baseline: leave-one-out."
+    assert found.cause == widget.CHANCE
     assert not is_broken(offset=10, seed=seed)
 
 
@@ -90,7 +91,8 @@ def test_larger_steps_fail_more_often_still():
 
 def test_what_is_never_sampled_is_never_learned_and_one_in_a_hundred_is():
     assert end(shown=0.0) == 0 and is_broken(shown=0.0) and is_broken(shown=0.0, method=EXACT)
-    assert "never drawn" in widget.broken(Knobs(shown=0.0), result(shown=0.0)).why
+    found = widget.broken(Knobs(shown=0.0), result(shown=0.0))
+    assert "never drawn" in found.why and found.cause == widget.RARE
     assert end(shown=0.01) > 0.98 and not is_broken(shown=0.01)
 
 
@@ -199,11 +201,63 @@ def test_the_run_streams():
     assert all(broken)  # the five completions are done before the first picture
 
 
-def test_two_presets_break():
+def test_three_presets_break_each_for_its_own_cause():
     assert [name for name, k in widget.PRESETS.items() if is_broken(**k.__dict__)] == [
         "Every reward + 10, no baseline",
         "Nothing to amplify",
+        "A bare 12 is paid too, few are right",
     ]
+    found = [widget.broken(k, result(**k.__dict__)) for k in widget.PRESETS.values() if is_broken(**k.__dict__)]
+    assert [one.cause for one in found] == [widget.CHANCE, widget.RARE, widget.PAID]
+
+
+@pytest.mark.parametrize(
+    "knobs, words",
+    [
+        (dict(partial=1.0), "some runs settled on it"),
+        (dict(learning_rate=0.03), "too few"),
+        (dict(learning_rate=0.03, method=EXACT), "too few"),
+        (dict(baseline="none", offset=3), "end on a wrong completion"),
+    ],
+)
+def test_what_is_damaged_but_not_broken_is_worse(knobs, words):
+    assert not is_broken(**knobs) and words in widget.worse(Knobs(**knobs), spoken(result(**knobs)))
+
+
+def test_a_language_model_that_sinks_is_worse_though_the_small_runs_hold():
+    knobs = dict(baseline="none", offset=1)
+    done = replace(result(**knobs), language=[(0, 0.33), (60, language(**knobs)[1])])
+    assert "language model ends at" in widget.worse(Knobs(**knobs), done)
+    assert widget.worse(Knobs(**knobs), spoken(done)) is None  # while it still trains
+
+
+@pytest.mark.parametrize("knobs", [{}, dict(method=EXACT), dict(method=SFT), dict(offset=10), dict(shown=0.01)])
+def test_what_holds_is_neither_worse_nor_broken_and_says_where_it_ends(knobs):
+    k, r = Knobs(**knobs), spoken(result(**knobs))
+    assert widget.broken(k, r) is None and widget.worse(k, r) is None
+    assert f"{r.right[-1].mean():.{2 if k.method == SFT else 3}f}" in widget.holds(k, r)
+
+
+def test_imitation_at_its_ceiling_is_no_damage():
+    for shown in (0.0, 0.1, 0.9):
+        assert widget.worse(Knobs(method=SFT, shown=shown), spoken(result(method=SFT, shown=shown))) is None
+
+
+def test_the_guess_is_answered_by_a_run_and_never_names_a_break():
+    guess = widget.GUESS
+    end = result(shown=0.01).right[-1].mean()
+    assert guess.answers[guess.right] == "above 0.9" and end > 0.9
+    assert f"{end:.2f}" in guess.told(guess.knobs, spoken(result(shown=0.01)))
+    assert not is_broken(**guess.knobs.__dict__)
+
+
+def test_the_opening_differs_in_one_knob_and_shows_both_outcomes():
+    plain, other = widget.OPENING.plain, widget.OPENING.other
+    assert [a for a in plain.__dict__ if getattr(plain, a) != getattr(other, a)] == ["offset"]
+    runs = [replace(result(**k.__dict__), language=[(at, 0.3) for at in range(0, 61, 10)]) for k in (plain, other)]
+    _, wrong = widget.OPENING.panels(*runs)
+    ends = [mark["y"][-1] for mark in wrong["data"]]
+    assert ends[0] == 0 and ends[1] > 100 * widget.TOO_MANY
 
 
 def test_the_first_tab_holds_the_line_below_which_a_run_has_failed():

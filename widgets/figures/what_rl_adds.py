@@ -18,15 +18,21 @@ def signed(value, digits=2):
     return f"{value:+.{digits}f}".replace("-", "−")
 
 
-def before_and_after(title, note, before, after, digits=3, anew=""):
-    """Five bars with their number, and a dot where each began."""
+def ended(title, note, before, after, digits):
+    """Five probabilities, and a dot where each began."""
     return panel(
         title,
         note,
         bars(FIVE, after, "after", 1, text=[f"{p:.{digits}f}" for p in after]),
         dots(FIVE, before, "before", 8),
-        *([label(FIVE[4], float(before[4]) + 0.03, anew, 8, "center")] if anew else []),
         y_range=(0, 1),
+    )
+
+
+def moved(title, note, change, digits, span):
+    """Five signed numbers as bars from zero."""
+    return panel(
+        title, note, bars(FIVE, change, note, 1, text=[signed(v, digits) if v else "0" for v in change]), y_range=span
     )
 
 
@@ -45,11 +51,11 @@ def sums(whose):
 
 
 def answers(whose):
-    ended = five_answers.imitated() if whose == IMITATED else five_answers.rewarded()
+    last = five_answers.imitated() if whose == IMITATED else five_answers.rewarded()
     other = REWARDED if whose == IMITATED else IMITATED
     x = np.arange(0, UPDATES + 1, EVERY)
     return [
-        before_and_after("Five answers to 7 + 5", "probability at the end; dots: demonstrations", SHOWN, ended, 2),
+        ended("Five answers to 7 + 5", "probability at the end; dots: demonstrations", SHOWN, last, 2),
         panel(
             "A language model on a hundred sums",
             "right of 100, expected",
@@ -74,19 +80,25 @@ def four(compared):
 
 
 def draws(n):
+    span = (-0.06, 0.09)
     return [
-        before_and_after("Weight R", "probability; dots: before", SHOWN, four(False)[1][n]),
-        before_and_after("Weight R less the others' mean", "probability; dots: before", SHOWN, four(True)[1][n]),
+        moved(title, "change of probability", four(compared)[1][n] - SHOWN, 3, span)
+        for title, compared in (("Weight R", False), ("Weight R less the others' mean", True))
     ]
 
 
 def pushed(n):
     if n == 0:
-        return "Nothing is pushed yet: the shares of the demonstrations."
-    drawn, paid, less = ANSWERS[FOUR[n - 1]], REWARD[FOUR[n - 1]], COMPARED[n - 1]
-    left = "up at the left" if paid else "no push at the left"
-    right = "up by 1 at the right" if less > 0 else "down by ⅓ at the right"
-    return f"Draw {n}, {drawn}, is paid {paid:.0f}: {left}, {right}."
+        return "Before the first draw: the shares of the demonstrations."
+    if n == len(FOUR):
+        ends = [four(compared)[1][n][0] for compared in (False, True)]
+        return (
+            f"All four: Final: 12 went from {SHOWN[0]:.2f} to {ends[0]:.3f} at the left and {ends[1]:.3f} at the right."
+        )
+    paid, less = REWARD[FOUR[n - 1]], COMPARED[n - 1]
+    left = "a push up at the left" if paid else "no push at the left"
+    right = "a push up at the right" if less > 0 else "one of −1/3 at the right"
+    return f"Draw {n}, {ANSWERS[FOUR[n - 1]]}, is paid {paid:.0f}: {left}, {right}."
 
 
 # ── one number for a chain ──
@@ -108,13 +120,13 @@ def chain(quantity):
     logp, less = chain_logp(), PAID - bandit.leave_one_out(PAID)
     shown = {
         "probability": lambda i, t: (f"{np.exp(logp[i, t]):.3f}", float(np.exp(logp[i, t]))),
-        "log-probability": lambda i, t: (signed(logp[i, t]), float(np.exp(logp[i, t]))),
+        "log-prob": lambda i, t: (signed(logp[i, t]), float(np.exp(logp[i, t]))),
         "R": lambda i, t: (f"{PAID[i]:.0f}", float(PAID[i])) if PAID[i] else ("none", None),
         "R less the other's": lambda i, t: (signed(less[i], 0), float(less[i])),
     }[quantity]
     whole = {
         "probability": [f"product {p:.3f}" for p in np.exp(logp.sum(axis=1))],
-        "log-probability": [f"sum {signed(s)}" for s in logp.sum(axis=1)],
+        "log-prob": [f"sum {signed(s)}" for s in logp.sum(axis=1)],
     }.get(quantity, [f"reward {paid:.0f}" for paid in PAID])
     rows = [
         [word, [cell(token, *shown(i, t)) for t, token in enumerate(WRITTEN[i])], whole[i]]
@@ -125,7 +137,7 @@ def chain(quantity):
 
 CELLS = {
     "probability": "Probability of each token after those before it; their product is that of the completion.",
-    "log-probability": "Its logarithm; the sum is that of the completion.",
+    "log-prob": "Its logarithm; the sum is that of the completion.",
     "R": "Weight of each token's push: the one number that came out, four times over.",
     "R less the other's": "Where both wrote the same, +1 and −1 cancel: what is left moves the last digit.",
 }
@@ -144,13 +156,8 @@ def eight():
 def all_paid(n):
     _, (pushes, policies) = eight()
     return [
-        before_and_after("Probability", "dots: before the update", SHOWN, policies[n]),
-        panel(
-            "Push on each logit",
-            "sum of the draws so far",
-            bars(FIVE, pushes[n], "push", 1, text=[signed(v) for v in pushes[n]]),
-            y_range=(-2.2, 3.2),
-        ),
+        ended("Probability", "after the draws so far; dots: before", SHOWN, policies[n], 3),
+        moved("Push on each logit", "sum of the draws so far", pushes[n], 2, (-2.2, 3.2)),
     ]
 
 
@@ -160,7 +167,7 @@ def so_far(n):
         return "Before the update: the shares of the demonstrations."
     if n == len(arms):
         right, hmm = policies[n][0], signed(pushes[n][4])
-        return f"After all eight: hmm, paid {OFFSET}, is pushed by {hmm}; Final: 12, paid most, is at {right:.2f}."
+        return f"After all eight: hmm, paid {OFFSET}, is pushed by {hmm}; Final: 12, paid most, fell to {right:.2f}."
     paid = REWARD[arms[n - 1]] + OFFSET
     return f"Draw {n}, {ANSWERS[arms[n - 1]]}, is paid {paid:.0f}: it lifts itself and presses all by their shares."
 
