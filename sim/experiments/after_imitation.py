@@ -1,8 +1,8 @@
 """A tiny language model that imitation has brought to a third of a hundred sums, and the two ways to go on: more of the
 same demonstrations, or its own completions and a checker.
 
-Settings of ours. Imitation goes on as the start was made, AdamW at 0.005; REINFORCE (Williams, 1992,
-doi:10.1007/BF00992696) has AdamW at 0.02; both 128 completions an update.
+Settings of ours, no model of anything. Imitation goes on as the start was made, AdamW at 0.005; REINFORCE of Williams
+(1992), doi:10.1007/BF00992696, has AdamW at 0.02; both 128 completions an update.
 """
 
 import numpy as np
