@@ -1,25 +1,27 @@
-// What a page remembers, in this browser only: which lessons were begun or done.
+// What a page remembers, in this browser only: which lessons are done, which breaks were found, and where to go on.
 const KEY = "lessons-v1";
 const lesson = () => location.pathname.split("/").at(-2);
 
-function marks() {
+function kept(key) {
   try {
-    return JSON.parse(localStorage.getItem(KEY)) ?? {};
+    return JSON.parse(localStorage.getItem(key)) ?? {};
   } catch {
     return {};
   }
 }
 
+const done = (name) => kept(KEY)[name] === "full";
+const found = (widget) => Object.keys(kept(`found:${widget}`)).length;
+
 function remember(mark) {
   try {
-    localStorage.setItem(KEY, JSON.stringify({ ...marks(), [lesson()]: mark }));
+    localStorage.setItem(KEY, JSON.stringify({ ...kept(KEY), [lesson()]: mark }));
   } catch { /* nothing can be kept here */ }
-  for (const shown of document.querySelectorAll("lesson-mark")) shown.draw();
+  draw();
 }
 
-document.addEventListener("input", ({ target }) => {
-  if (target.closest("rl-widget form") && !marks()[lesson()]) remember("half");
-});
+const draw = () => document.querySelectorAll("lesson-mark, lesson-count, lesson-next").forEach((shown) => shown.draw());
+document.addEventListener("found", draw);      // a widget has written down one more of its breaks
 
 document.addEventListener("toggle", ({ target }) => {
   if (target.matches("details.quiz[open]")) target.dataset.seen = true;
@@ -27,22 +29,46 @@ document.addEventListener("toggle", ({ target }) => {
   if (target.matches(".quiz") && questions.every((quiz) => quiz.dataset.seen)) remember("full");
 }, { capture: true });
 
-// A ring, a half or a full dot: beside each lesson's name on the index, and in the button at the foot of a lesson.
-customElements.define("lesson-mark", class extends HTMLElement {
-  connectedCallback() {
-    this.draw();
-  }
+function define(name, draw) {
+  customElements.define(name, class extends HTMLElement {
+    draw = draw;
 
-  draw() {
-    const mark = marks()[this.getAttribute("name")] ?? "";
-    const button = this.closest(".done");
-    this.className = `mark ${mark}`;
-    if (!button) {
-      this.ariaLabel = { full: "done", half: "begun" }[mark] ?? "not begun";
-      return;
+    connectedCallback() {
+      this.draw();
     }
-    button.hidden = false;
-    button.ariaPressed = mark === "full";
-    button.onclick = () => remember(mark === "full" ? "half" : "full");
+  });
+}
+
+const progress = (mark) =>
+  done(mark.getAttribute("name")) ? "full" : found(mark.getAttribute("widget")) ? "half" : "";
+
+// A ring, half a dot once a break was found, a dot: in the rail, on the cards, in the button at a lesson's foot.
+define("lesson-mark", function () {
+  const mark = progress(this);
+  const button = this.closest(".done");
+  this.className = `mark ${mark}`;
+  if (!button) {
+    this.role = "img";
+    this.ariaLabel = { full: "done", half: "begun" }[mark] ?? "not begun";
+    return;
   }
+  button.hidden = false;
+  button.ariaPressed = mark === "full";
+  button.onclick = () => remember(mark === "full" ? "" : "full");
+});
+
+// "3 of 9": of the lessons named, those that are done; of the breaks of the widgets named, those that were found.
+define("lesson-count", function () {
+  const of = (kind) => this.getAttribute(kind)?.split(" ") ?? [];
+  const breaks = of("widgets").reduce((sum, widget) => sum + found(widget), 0);
+  this.textContent = `${of("names").filter(done).length + breaks} of ${this.getAttribute("of")}`;
+});
+
+// The link to the last lesson that was begun, or to the one after it if that is done.
+define("lesson-next", function () {
+  const marks = [...document.querySelectorAll(".md-nav lesson-mark")];
+  const last = marks.findLastIndex(progress);
+  const to = marks[last + (last >= 0 && progress(marks[last]) === "full")]?.closest("a");
+  this.hidden = !to;
+  if (to) this.innerHTML = `<a href="${to.href}">Continue with ${to.textContent.trim()}</a>`;
 });

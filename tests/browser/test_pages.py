@@ -209,7 +209,7 @@ def test_the_interpreter_outlives_a_change_of_page_and_the_way_back_brings_the_k
     page.wait_for_function("document.querySelector('rl-widget').settled")
     there = page.url
     following = WITH_WIDGET[[lesson.widget for lesson in WITH_WIDGET].index("kl_estimators") + 1].widget
-    page.click(".md-footer__link--next")
+    page.click(".ways [rel=next]")
     page.wait_for_function("name => document.getElementById(name)", arg=following)
     live(page, following)
     page.go_back()
@@ -325,23 +325,24 @@ def test_every_number_links_to_the_line_that_computes_it(lesson):
         assert f'id="L{line}"' in (site / "code" / path).read_text(encoding="utf-8")
 
 
-def test_the_index_remembers_what_was_begun_and_done_in_this_browser(page, book):
-    mark = page.locator("lesson-mark[name='12-rloo']")
+def test_a_lesson_is_begun_with_its_first_found_break_and_done_with_its_last_answer_or_by_hand(page, book):
+    mark, rail = page.locator(".cards lesson-mark[name='12-rloo']"), page.locator(".md-nav lesson-count").nth(1)
     page.goto(book)
     expect(mark).to_have_attribute("aria-label", "not begun")
-    page.goto(book + "12-rloo/")
-    live(page, "rloo")
-    page.locator(".knob [type=range]").first.press("ArrowRight")
+    expect(page.locator("lesson-next a")).to_have_count(0)
+    page.evaluate("localStorage.setItem('found:rloo', '[\"a cause\"]')")
     page.goto(book)
     expect(mark).to_have_attribute("aria-label", "begun")
     page.goto(book + "12-rloo/")
+    expect(rail).to_have_text("0 of 6")
     for quiz in page.locator("details.quiz summary").all():
         quiz.click()
     by_hand = page.get_by_role("button", name="Mark as done")
     expect(by_hand).to_have_attribute("aria-pressed", "true")
+    expect(rail).to_have_text("1 of 6")
     page.goto(book)
     expect(mark).to_have_attribute("aria-label", "done")
-    expect(page.locator("lesson-mark[name='13-dapo']")).to_have_attribute("aria-label", "not begun")
+    expect(page.locator(".cards lesson-mark[name='13-dapo']")).to_have_attribute("aria-label", "not begun")
     page.goto(book + "12-rloo/")
     expect(by_hand).to_have_attribute("aria-pressed", "true")
     by_hand.click()

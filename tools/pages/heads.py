@@ -15,7 +15,7 @@ from tools.pages.fences import part
 LESSONS = lessons.ROOT / "lessons"
 DONE = (
     '<button type="button" class="done" aria-pressed="false" hidden>'
-    '<lesson-mark name="{stem}" class="mark"></lesson-mark>Mark as done</button>'
+    '<lesson-mark name="{stem}" widget="{widget}" class="mark"></lesson-mark>Mark as done</button>'
 )
 
 
@@ -41,7 +41,7 @@ def headed(page, lesson, front, needed):
     head = part("lesson", lesson=lesson, front=front, needed=needed, title=Markup(title))
     body, end, below = after.partition("</article>")
     body = in_depths(body, lesson)
-    done = DONE.format(stem=lesson.stem) if "<rl-widget" in body else ""
+    done = DONE.format(stem=lesson.stem, widget=lesson.widget) if "<rl-widget" in body else ""
     return before + head + body + done + end + below
 
 

@@ -168,7 +168,8 @@ def answer(numeral):
 def card(page):
     badge = '<span class="badge">extension</span>' if page.extension else ""
     mark = (
-        f'<lesson-mark name="{page.stem}" role="img" aria-label="not begun" class="mark"></lesson-mark>'
+        f'<lesson-mark name="{page.stem}" widget="{page.widget}" role="img" aria-label="not begun" class="mark">'
+        "</lesson-mark>"
         if page.widget
         else ""
     )

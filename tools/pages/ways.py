@@ -1,0 +1,84 @@
+"""The ways through the book, put into its built pages: the rail with the reader's progress, a name in the header, a
+link past the text to the figure, and at the foot of a lesson the one before it and the one after it.
+
+What the reader has done is known in the browser alone; site/assets/page.js draws it.
+"""
+
+import re
+
+from markupsafe import Markup, escape
+
+from tools.pages import lessons
+from tools.pages.fences import part
+
+
+def lay(site):
+    """Every page that the generator made."""
+    order = lessons.finished()
+    rail = marked(order)
+    for file in [site / "404.html", site / "index.html", *site.glob("*/index.html")]:
+        text = file.read_text(encoding="utf-8")
+        for line, with_mark in rail:
+            text = line.sub(lambda found, mark=with_mark: mark(found), text)
+        if (lesson := next((one for one in order if one.stem == file.parent.name), None)) and file.name != "404.html":
+            text = along(text, lesson, order)
+        file.write_text(text, encoding="utf-8")
+
+
+def marked(order):
+    """[(a line of the rail, what it becomes)]: a mark before each lesson, a count after each part, and in the header a
+    name as the cards have it.
+    """
+    line = lambda words: rf'(<span class="md-ellipsis">\s*){re.escape(str(escape(words)))}(\s*</span>)'
+    found = [
+        (re.compile(rf"(?<=>)(\s*){line(one.name)}(?=\s*(?:<span class=\"md-nav__icon|</a>))"), before(mark(one)))
+        for one in order
+    ]
+    found += [
+        (re.compile(line(title) + r'(?=\s*<span class="md-nav__icon)'), after(count(group)))
+        for title, group in lessons.parts()
+    ]
+    return found + [
+        (re.compile(r'(data-md-component="header-topic">\s*)' + line(one.name)), named(one)) for one in order
+    ]
+
+
+def before(mark):
+    return lambda found: f"{mark}{found[0].strip()}"
+
+
+def after(count):
+    return lambda found: f"{found[0]}{count}"
+
+
+def named(lesson):
+    return lambda found: f"{found[1]}{found[2]}{escape(lesson.label)}{found[3]}"
+
+
+def mark(lesson):
+    """A ring, or what the reader has made of it."""
+    return Markup('<lesson-mark name="{}" widget="{}" class="mark"></lesson-mark>').format(lesson.stem, lesson.widget)
+
+
+def count(group):
+    """How many of these lessons are done: 3 of 9."""
+    stems = " ".join(lesson.stem for lesson in group)
+    return Markup('<lesson-count of="{}" names="{}"></lesson-count>').format(len(group), stems)
+
+
+def found(group):
+    """How many of the breaks of these lessons are found: 4 of 41."""
+    widgets = " ".join(lesson.widget for lesson in group if lesson.widget)
+    of = sum(len(lesson.causes) for lesson in group)
+    return Markup('<lesson-count of="{}" widgets="{}"></lesson-count>').format(of, widgets)
+
+
+def along(text, lesson, order):
+    """A lesson with the link past its text and with the cards at its foot."""
+    if lesson.widget:
+        past = f'\\1<a href="#{lesson.widget}" class="md-skip">Skip to the figure</a>'
+        text = re.sub(r'(<div data-md-component="skip">.*?</a>)', past, text, count=1, flags=re.S)
+    at = order.index(lesson)
+    cards = part("ways", previous=order[at - 1] if at else None, following=(order[at + 1 :] or [None])[0])
+    body, end, below = text.partition("</article>")
+    return body + cards + end + below
