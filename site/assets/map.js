@@ -1,9 +1,31 @@
 // The pipeline map: a click on a part keeps its panel, a widget that turns to another stage that of its role; and an
-// iteration is played.
+// iteration is gone through, a step a press or one every few seconds.
+const STEPS = 7, PACE = 4000;
 let last;
 
 function keep(panel) {
-  if (panel) panel.checked = true;
+  if (!panel) return;
+  panel.checked = true;
+  if (panel.dataset.step) panel.form.dataset.step = panel.dataset.step;
+}
+
+function step(map) {
+  map.classList.add("ran");
+  keep(map.querySelector(`[data-step="${(map.dataset.step ?? 0) % STEPS + 1}"]`));
+}
+
+function play(map, button) {
+  const stop = () => {
+    map.playing = clearInterval(map.playing);
+    button.textContent = "Play one iteration";
+  };
+  if (map.playing) return stop();
+  button.textContent = "Stop";
+  step(map);
+  map.playing = setInterval(() => {
+    step(map);
+    if (map.dataset.step === `${STEPS}`) stop();
+  }, PACE);
 }
 
 document.addEventListener("click", (event) => {
@@ -13,12 +35,14 @@ document.addEventListener("click", (event) => {
   keep(document.getElementById(link.href.baseVal.replace("#map", "see")));
 });
 
-document.addEventListener("click", (event) => {
-  const map = event.target.closest(".pipeline .step")?.form;
-  if (!map) return;
-  map.classList.remove("ran");
-  map.getBoundingClientRect();                      // or else it would not begin anew
-  map.classList.add("ran");
+document.addEventListener("click", ({ target }) => {
+  if (target.matches(".pipeline .step")) step(target.form);
+  if (target.matches(".pipeline .play")) play(target.form, target);
+});
+
+document.addEventListener("keydown", ({ key, target }) => {
+  const map = target.closest(".pipeline");
+  if (map && key === "ArrowRight") step(map);
 });
 
 addEventListener("drawn", ({ detail: { stage } }) => {

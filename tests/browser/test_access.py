@@ -8,7 +8,7 @@ import pytest
 
 from tests.browser.conftest import THOROUGH, WITH_WIDGET, live, press, watched
 from tests.widgets.catalogue import frame_of, last_frame
-from tools.pages import quoting
+from tools.pages import maps, quoting
 from widgets.frame import host
 
 AXE = Path(__file__).parents[2] / "node_modules" / "axe-core" / "axe.min.js"
@@ -133,15 +133,38 @@ def test_forced_colors_keep_the_chosen_preset_and_the_marks(page, book):
     assert chosen != other
 
 
-@pytest.mark.parametrize("motion, at_once", [("reduce", True), ("no-preference", False)])
-def test_reduced_motion_goes_straight_to_an_iteration_s_numbers(page, book, motion, at_once):
-    page.emulate_media(reduced_motion=motion)
+def test_each_press_lights_the_next_of_seven_steps_and_keeps_its_panel(page, book):
     page.goto(book)
     page.wait_for_load_state()
+    seen = lambda: [panel.get_attribute("id") for panel in page.locator(".detail").all() if panel.is_visible()]
+    fill = lambda name: page.locator(f"svg.broad a.{name} rect").first.evaluate("e => getComputedStyle(e).fill")
+    size, plain = page.locator(".pipeline svg.broad .m").first, fill("trainer")
+    assert not size.is_visible()
+    button = page.get_by_role("button", name="Next step")
+    for name in maps.STEPS:
+        button.click() if name != "env" else page.keyboard.press("ArrowRight")
+        assert seen() == [f"map-{name}"] and size.is_visible()
+        page.wait_for_function("document.getAnimations().every((one) => one.playState !== 'running')")
+        assert fill(name) != plain and (name == "trainer" or fill("trainer") == plain)
+    button.click()
+    assert seen() == ["map-controller"]
+
+
+def test_an_iteration_that_is_played_goes_on_by_itself_and_can_be_stopped(page, book):
+    page.clock.install()
+    page.goto(book)
+    page.wait_for_load_state()
+    chosen = lambda: page.locator(".pipeline").get_attribute("data-step")
     page.get_by_role("button", name="Play one iteration").click()
-    assert page.locator(".pipeline svg.broad .m").first.is_visible() == at_once
-    page.wait_for_function("document.getAnimations().every((one) => one.playState !== 'running')")
-    assert page.locator(".pipeline svg.broad .m").first.is_visible()
+    assert chosen() == "1"
+    page.clock.run_for(8100)
+    assert chosen() == "3"
+    page.get_by_role("button", name="Stop").click()
+    page.clock.run_for(9000)
+    assert chosen() == "3"
+    page.get_by_role("button", name="Play one iteration").click()
+    page.clock.run_for(30000)
+    assert chosen() == "7" and page.get_by_role("button", name="Play one iteration").is_visible()
 
 
 def test_the_map_shows_the_panel_of_a_part_keeps_it_at_a_click_and_cuts_an_arrow(page, book):

@@ -67,7 +67,7 @@ def test_the_start_and_the_size_of_the_policy():
 
 
 def test_what_the_arrows_carry():
-    _, carried, _ = recording.arrays()
+    _, carried, _ = recording.iteration()
     for said, edge in (("69,664", "sync"), ("16,512", "trajs"), ("1,024", "reward")):
         LESSON.says(said, carried[edge])
     assert carried["reward"] == min(carried.values()) and carried["sync"] == max(carried.values())

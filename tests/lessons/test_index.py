@@ -145,23 +145,36 @@ def test_a_panel_without_curves_or_bars_has_a_thumbnail_without_paths():
 
 
 def test_the_recorded_iteration_carries_what_its_arrays_weigh():
-    _, carried = recording.iteration()
-    rows, T, word = 64, 12, 8  # eight groups of eight completions, MODSUM's longest, float64 and int64
-    assert carried == dict(
+    _, carried, _ = recording.iteration()
+    rows, T, word = 128, 8, 8  # sixteen groups of eight completions, the longest sum, float64 and int64
+    weighed = dict(
         trajs=2 * rows * T * word + rows,
         tokens=rows * T * word,
         reward=rows * word,
         ref_logp=rows * T * word,
-        sync=112 * word,
+        sync=8708 * word,
     )
-    assert all(f"{size:,} bytes" in MAP for size in carried.values())
+    assert weighed == {edge: carried[edge] for edge in weighed} and "8,708 parameters" in recording.SETTING
+    assert all(f"{size:,} bytes" in MAP for size in weighed.values())
+
+
+def test_every_map_of_the_book_shows_the_same_recorded_milliseconds():
+    written = [re.findall(r"<dt>here</dt><dd>(.*?)</dd>", maps.pipeline(rows=rows)) for rows in (False, True)]
+    assert written[0] == written[1] and sum(" ms" in words for words in written[0]) == 6  # five roles and the path back
+
+
+def test_the_map_says_which_of_its_numbers_are_a_toy_s():
+    assert "Recorded when this page was built" in MAP and "16 GB is a real one, of 8 billion weights" in MAP
 
 
 def test_in_the_recorded_iteration_every_role_but_the_controller_is_timed():
-    spent, _ = recording.iteration()
+    spent, _, _ = recording.iteration()
     assert set(spent) == {*maps.ROLES, "sync"} - {"controller"}
     assert min(spent.values()) > 0
 
 
-def test_an_iteration_is_played_in_the_order_of_its_steps():
+def test_an_iteration_is_gone_through_in_the_order_of_its_steps():
+    assert re.findall(r'id="see-(\w+)" data-step="(\d)"', MAP) == [
+        (name, str(n)) for n, name in enumerate(maps.STEPS, 1)
+    ]
     assert [maps.ROLES[name].step for name in maps.STEPS[:-1]] == [1, 2, 3, 4, 5, 6] and maps.STEPS[-1] == "sync"

@@ -131,38 +131,32 @@ STEPS = ("controller", "rollout", "env", "reference", "algorithm", "trainer", "s
 
 
 def pipeline(rows=False):
-    """The map with its panels; `rows` adds the arrays of an iteration that can be read."""
-    (spent, carried), parts, setting = (
-        (recording.arrays()[:2], recording.arrays()[2], recording.READABLE)
-        if rows
-        else (recording.iteration(), {}, recording.SETTING)
-    )
+    """The map with its panels; `rows` adds the arrays of the recorded iteration."""
+    spent, carried, parts = recording.iteration()
+    times = {name: f"{ms:.2f} ms" for name, ms in spent.items()}
     measured = {
-        **{name: f"{ms:.2f} ms" for name, ms in spent.items()},
+        **times,
         **{name: f"{size:,} bytes" for name, size in carried.items()},
-        "sync": f"{carried['sync']:,} bytes, {spent['sync']:.2f} ms",
+        "sync": f"{carried['sync']:,} bytes, {times['sync']}",
     }
-    sizes = {
-        name: f"{size / 1000:.1f} kB" for name, size in carried.items() if name != "sync"
-    }  # the plate of the path back is full
+    beside = times | {name: f"{size / 1000:.1f} kB" for name, size in carried.items()}
+    del beside["sync"]  # the plate of the path back is full
+    panels = "".join(panel(name, measured.get(name), parts[name] if rows else {}) for name in ORDER)
     return (
-        f'<div class="wide"><form class="map pipeline" autocomplete="off">{svg(BROAD, sizes)}{svg(NARROW, {})}'
-        '<div class="details" '
-        f'role="status">{"".join(panel(name, measured.get(name), parts.get(name, {})) for name in ORDER)}</div>'
-        f'<div class="bar2"><button type="button" class="step">Play one iteration</button>'
-        f"<span>Recorded when this page was built: {setting}.</span></div></form></div>"
+        f'<div class="wide"><form class="map pipeline" autocomplete="off">{svg(BROAD, beside)}{svg(NARROW, {})}'
+        f'<div class="details" role="status">{panels}</div>'
+        '<div class="bar2"><button type="button" class="step">Next step</button>'
+        '<button type="button" class="play">Play one iteration</button>'
+        f"<span>Recorded when this page was built: {recording.SETTING}. Its bytes and milliseconds are a toy’s; "
+        "16 GB is a real one, of 8 billion weights.</span></div></form></div>"
     )
 
 
-def step(name):
-    """When a part lights up in an iteration that is played; an arrow that is no step of its own does not."""
-    return f' style="--step:{STEPS.index(name)}"' if name in STEPS else ""
-
-
-def svg(drawing, sizes):
+def svg(drawing, beside):
+    """`beside` is what is written at a part once an iteration runs."""
     width, height = drawing.view
     x, y, w, h = drawing.frame
-    parts = "".join(box(drawing, name) if name in ROLES else arrow(drawing, name, sizes.get(name)) for name in ORDER)
+    parts = "".join((box if name in ROLES else arrow)(drawing, name, beside.get(name)) for name in ORDER)
     return (
         f'<svg class="{drawing.css}" viewBox="0 0 {width} {height}" role="group" aria-label="Pipeline map: six '
         'roles, and what flows between them">'
@@ -170,7 +164,7 @@ def svg(drawing, sizes):
     )
 
 
-def box(drawing, name):
+def box(drawing, name, spent):
     role = ROLES[name]
     if name == "controller":
         x, y, w, h = drawing.tab
@@ -184,6 +178,7 @@ def box(drawing, name):
             written("n", x + w - 12, y + 20, role.step, "end")
             + written("t", x + 14, y + h / 2 + first, role.name)
             + written("s", x + 14, y + h / 2 + second, role.line)
+            + (written("m", x + w - 12, y + h - 8, spent, "end") if spent else "")
         )
     return link(
         "box",
@@ -214,7 +209,7 @@ def link(css, name, said, drawn):
     """`xlink:href`, because the theme's instant navigation writes to `href` wherever it finds one, and an SVG link's is
     read-only.
     """
-    return f'<a class="{css} {name}"{step(name)} xlink:href="#map-{name}" aria-label="{said}">{drawn}</a>'
+    return f'<a class="{css} {name}" xlink:href="#map-{name}" aria-label="{said}">{drawn}</a>'
 
 
 def written(css, x, y, text, anchor="start"):
@@ -239,7 +234,7 @@ def panel(name, measured, arrays):
     at = f' data-step="{STEPS.index(name) + 1}"' if name in STEPS else ""
     return (
         f'<input type="radio" name="map" id="see-{name}"{at} hidden{" checked" * (name == "rollout")}><section '
-        f'class="detail"{step(name)} id="map-{name}">'
+        f'class="detail" id="map-{name}">'
         f"<h3>{html.escape(part.heading)}</h3><div><p>{html.escape(part.job)}</p>"
         f"{f'<p class=chips>{chips}</p>' * bool(chips)}{cutter}</div><dl>{rows}</dl></section>"
     )
