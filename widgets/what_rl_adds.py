@@ -24,15 +24,15 @@ PASSING, TOO_MANY = 0.5, 0.2
 GOOD, LEARNED = 0.9, 0.8  # what the default reaches, and more: the mean of its runs, and the language model
 BASELINES = {"none": bandit.no_baseline, "mean": bandit.batch_mean, "leave-one-out": bandit.leave_one_out}
 SFT, RL, EXACT = "SFT", "RL, sampled", "RL, exact gradient"
-SAMPLED = "; the gradient is sampled here"
+SAMPLED = "; sampled here"
 
 
 @dataclass(frozen=True)
 class Knobs:
     method: str = choice("Method", RL, [SFT, RL, EXACT])
     baseline: str = choice("Baseline", "leave-one-out", list(BASELINES), symbol="b")
-    offset: int = slider("Added to every reward", 0, low=0, high=10, step=1, symbol="c")
-    shown: float = ladder("Right among the demonstrations", 0.3, [0.0, 0.01, 0.05, 0.1, 0.3, 0.6, 0.9], symbol="P")
+    offset: int = slider("Added to rewards", 0, low=0, high=10, step=1, symbol="c")
+    shown: float = ladder("Right demonstrations", 0.3, [0.0, 0.01, 0.05, 0.1, 0.3, 0.6, 0.9], symbol="P")
     learning_rate: float = ladder("Learning rate", 1.0, [0.03, 0.1, 0.3, 1.0, 3.0])  # below 4 imitation always descends
     samples: int = ladder("Completions an update", 8, [2, 4, 8, 16, 32, 64], symbol="N")
     partial: float = slider("Reward of a bare 12", 0.0, low=0.0, high=1.0, step=0.1)
@@ -45,7 +45,7 @@ PRESETS = {
     "Exact gradient": Knobs(method=EXACT),
     "Every reward + 10, no baseline": Knobs(offset=10, baseline="none"),
     "Nothing to amplify": Knobs(shown=0.0),
-    "A bare 12 is paid too, few are right": Knobs(shown=0.1, partial=1.0),
+    "A bare 12 is paid too": Knobs(shown=0.1, partial=1.0),
 }
 
 
@@ -138,7 +138,7 @@ def runs_tab(k, r):
     step = np.arange(0, STEPS + 1, EVERY)
     yield panel(
         "The right completion",
-        f"probability; thick: the mean of {RUNS} runs when they are sampled",
+        f"probability; thick: mean of {RUNS} runs",
         line(step, r.right[::EVERY].mean(axis=1), "mean"),
         each_run(step, r.right[::EVERY].T),
         *([line(step, r.J[::EVERY].mean(axis=1), "paid", 3)] if k.partial else []),
@@ -146,7 +146,7 @@ def runs_tab(k, r):
         line([0, STEPS], [k.shown] * 2, "demonstrations", 2, "exact"),
         # below where the threshold has its words above
         label(STEPS, k.shown, f"demonstrations, {k.shown:g}", 2, "right", below=k.shown == 0.3),
-        threshold(PASSING, f"an RL run that ends below {PASSING:g} has failed", 0),
+        threshold(PASSING, "an RL run that ends here has failed", 0),
         x="update",
         x_range=(0, STEPS),
         y_range=(0, 1.05),
@@ -157,7 +157,7 @@ def runs_tab(k, r):
     tops = shares[0].cumsum()
     yield panel(
         "One run, completion by completion",
-        "probability, stacked, the first 60 updates; SFT starts from equal shares",
+        "probability, stacked; SFT from equal shares",
         *(bars(EARLY, share, arm, i) for i, (arm, share) in enumerate(zip(ANSWERS, shares.T), 1)),
         *(
             label(-2, top - share / 2 - 0.04, arm, i, "right")
@@ -192,7 +192,7 @@ def language_tab(k, r):
     at, pass_rate = np.array(r.language).T
     yield panel(
         "A language model on sums of two digits",
-        f"exact pass rate, all 100 prompts; dots: the share right in a batch of 128{SAMPLED * (k.method == EXACT)}",
+        "share right, exact; dots: in a batch" + SAMPLED * (k.method == EXACT),
         line(at, pass_rate, "pass rate"),
         dots(*np.array(r.sampled).T, "batch", 1),
         line([0, UPDATES], [pass_rate[0]] * 2, "imitation", 2, "exact"),
@@ -312,7 +312,7 @@ def uncompared(k):
 def way_back(k):
     told = {
         "Baseline: leave-one-out": uncompared(k),
-        "Right among the demonstrations: 0.3": k.shown < 0.3,
+        "Right demonstrations: 0.3": k.shown < 0.3,
         "Reward of a bare 12: 0": k.partial > 0,
     }
     return f"{', '.join(words for words, needed in told.items() if needed)}."
@@ -334,7 +334,7 @@ def opening(plain, other):
     below = [100 * (r.right < PASSING).mean(axis=1) for r in (plain, other)]
     yield panel(
         "Right answers of a language model",
-        "of 100 sums, expected, over 60 updates",
+        "of 100 sums, on average, over 60 updates",
         line(at, right[0], "one setting", 8, "reference"),
         line(at, right[1], "the other"),
         dots([0], right[1][:1], "the same start", 1),

@@ -58,7 +58,7 @@ def answers(whose):
         ended("Five answers to 7 + 5", "probability at the end; dots: demonstrations", SHOWN, last, 2),
         panel(
             "A language model on a hundred sums",
-            "right of 100, expected",
+            "right of 100, on average",
             line(x, sums(other), other, 8, "other"),
             line(x, sums(whose), whose),
             dots([0], sums(whose)[:1], "start", 1),
@@ -92,13 +92,11 @@ def pushed(n):
         return "Before the first draw: the shares of the demonstrations."
     if n == len(FOUR):
         ends = [four(compared)[1][n][0] for compared in (False, True)]
-        return (
-            f"All four: Final: 12 went from {SHOWN[0]:.2f} to {ends[0]:.3f} at the left and {ends[1]:.3f} at the right."
-        )
+        return f'After all four, "Final: 12" is at {ends[0]:.3f} at the left and at {ends[1]:.3f} at the right.'
     paid, less = REWARD[FOUR[n - 1]], COMPARED[n - 1]
     left = "a push up at the left" if paid else "no push at the left"
     right = "a push up at the right" if less > 0 else "one of −1/3 at the right"
-    return f"Draw {n}, {ANSWERS[FOUR[n - 1]]}, is paid {paid:.0f}: {left}, {right}."
+    return f'Draw {n}, "{ANSWERS[FOUR[n - 1]]}", is paid {paid:.0f}: {left}, {right}.'
 
 
 # ── one number for a chain ──
@@ -167,9 +165,11 @@ def so_far(n):
         return "Before the update: the shares of the demonstrations."
     if n == len(arms):
         right, hmm = policies[n][0], signed(pushes[n][4])
-        return f"After all eight: hmm, paid {OFFSET}, is pushed by {hmm}; Final: 12, paid most, fell to {right:.2f}."
+        return (
+            f'After all eight: "hmm", paid {OFFSET}, is pushed by {hmm}; "Final: 12", paid most, fell to {right:.2f}.'
+        )
     paid = REWARD[arms[n - 1]] + OFFSET
-    return f"Draw {n}, {ANSWERS[arms[n - 1]]}, is paid {paid:.0f}: it lifts itself and presses all by their shares."
+    return f'Draw {n}, "{ANSWERS[arms[n - 1]]}", is paid {paid:.0f}: it lifts itself and presses all by their shares.'
 
 
 FIGURES = {
