@@ -32,7 +32,10 @@ def ended(title, note, before, after, digits):
 def moved(title, note, change, digits, span):
     """Five signed numbers as bars from zero."""
     return panel(
-        title, note, bars(FIVE, change, note, 1, text=[signed(v, digits) if v else "0" for v in change]), y_range=span
+        title,
+        note,
+        bars(FIVE, change, note, 1, text=[signed(v, digits) if abs(v) > 1e-9 else "0" for v in change]),
+        y_range=span,
     )
 
 
