@@ -33,6 +33,21 @@ def max_sequences(tokens, slots):
     return max(floor(tokens / slots), 0)
 
 
+def max_in_groups(tokens, own, shared, K):
+    """Sequences that fit at once in groups of K: each takes `own` slots, and each begun group `shared` ones more for
+    its prompt.
+    """
+    groups, left = divmod(max(tokens, 0), shared + K * own)
+    return int(groups) * K + min(max(floor((left - shared) / own), 0), K - 1)
+
+
+def token_passes(n, cached):
+    """Tokens that run through the model while n are written: each once if keys and values are kept, else all of them at
+    every step, n (n + 1) / 2.
+    """
+    return n if cached else n * (n + 1) // 2
+
+
 class Decode(NamedTuple):
     """One decode iteration at the peak of the chip: an upper bound on speed, with no launch overhead and no
     communication.
@@ -336,6 +351,8 @@ def serve_trace(lengths, prompt, K, slots, block, batch, decode_seconds, prefill
             if sequence in evicted:
                 evicted.discard(sequence)
                 recomputed += requests[sequence].have - cached
+        if not running:
+            raise ValueError(f"a pool of {slots:,} slots has no room for a prompt of {prompt:,} tokens")
         live, context = len(running), pool.tokens
         for sequence in list(running):
             if sequence not in pool.tables:

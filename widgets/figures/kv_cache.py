@@ -1,0 +1,323 @@
+"""The small figures of lesson 20: what a cache is for, what a token leaves behind, why no batch helps a long context,
+and how blocks hand the room out.
+"""
+
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+
+from sim.cluster import kv_cache
+from sim.cluster.hardware import ACCELERATORS
+from sim.cluster.models import MODELS
+from widgets.frame.contract import Figure, Handle
+from widgets.frame.marks import bars, cell, dots, grid, label, line, panel, region
+
+LLAMA, H100 = MODELS["llama3.1-8b"], ACCELERATORS["h100"]
+CONTEXT = 4096  # tokens of a sequence, where a figure needs one
+
+# ── what a cache is for ──
+WORDS = ("Each", "token", "asks", "all", "the", "earlier")
+
+
+def triangle(cached):
+    """A row a step: which tokens run through the model, and which are there already."""
+    passes = lambda step: 1 if cached else step
+    rows = [
+        [
+            f"step {step}",
+            [
+                cell(word, "reads" if cached and t < step - 1 else "runs", 0.15 if cached and t < step - 1 else 1.0)
+                for t, word in enumerate(WORDS[:step])
+            ],
+            f"{passes(step)}",
+        ]
+        for step in range(1, len(WORDS) + 1)
+    ]
+    return [
+        grid(rows, "Six tokens, written one by one", "at the right: tokens that run through the model in that step")
+    ]
+
+
+def passes(cached):
+    few, many = (kv_cache.token_passes(n, cached) for n in (len(WORDS), CONTEXT))
+    kept = "What ran once is kept and only read" if cached else "Every step starts over"
+    return f"{kept}: {few} passes for {len(WORDS)} tokens, {many:,} for {CONTEXT:,}."
+
+
+# ── what a token leaves behind ──
+HEADS = (32, 16, 8, 4, 2, 1)
+CALLED = {32: "32, one each", 8: "8, as shipped", 1: "1 for all"}
+
+
+def with_heads(heads):
+    return replace(LLAMA, cached_heads=heads)
+
+
+def fitting(heads):
+    return kv_cache.max_sequences(kv_cache.capacity(with_heads(heads), H100), CONTEXT)
+
+
+def token(heads):
+    return [
+        by_heads(
+            heads,
+            "One token, all layers",
+            "kB of keys and values",
+            lambda h: with_heads(h).kv_bytes_per_token() / 1000,
+            "{:,.0f} kB",
+            600,
+        ),
+        by_heads(heads, "Sequences that fit", f"of {CONTEXT:,} tokens, on one H100", fitting, "{:,}", 950),
+    ]
+
+
+def by_heads(heads, title, note, value, spelled, top):
+    values = {h: value(h) for h in HEADS}
+    at = HEADS.index(heads)
+    return panel(
+        title,
+        note,
+        bars(list(range(len(HEADS))), [0 if h == heads else v for h, v in values.items()], "other", 1, "free"),
+        bars([at], [values[heads]], "chosen", 1),
+        label(at, values[heads], spelled.format(values[heads]), 1, "center"),
+        x="KV heads",
+        x_range=(-0.6, len(HEADS) - 0.4),
+        y_range=(0, top),
+        ticks=dict(tickvals=list(range(len(HEADS))), ticktext=[str(h) for h in HEADS]),
+        stacked=True,
+    )
+
+
+def room(heads):
+    kilobytes = with_heads(heads).kv_bytes_per_token() / 1000
+    return (
+        f"A sequence of {CONTEXT:,} tokens takes {kilobytes * CONTEXT / 1e6:.2f} GB; beside the weights "
+        f"{fitting(heads):,} of them fit."
+    )
+
+
+# ── why no batch helps a long context ──
+CONTEXTS = (0, 128, 256, 384, 512, 1024, 2048, 4096, 16384)
+BATCHES = 2.0 ** np.linspace(0, 13, 53)
+
+
+@cache
+def step(context):
+    return kv_cache.decode_roofline(LLAMA, H100, BATCHES, context)
+
+
+def two_times(context):
+    """What reading and what multiplying takes, and how much of the arithmetic is in use."""
+    now = step(context)
+    read, worked = 1000 * now.memory_seconds, 1000 * now.compute_seconds
+    share = lambda at: 100 * at.compute_seconds / at.seconds
+    others = [c for c in CONTEXTS if c != context]
+    return [
+        panel(
+            "Time of one step",
+            "milliseconds, log scales",
+            line(BATCHES, read, "reading", 1),
+            line(BATCHES, worked, "arithmetic", 2),
+            label(1.3, float(read[0]) * 1.3, "reading", 1),
+            label(1.6, 0.02, "arithmetic", 2, below=False),
+            x="sequences at once",
+            x_range=(1, 8192),
+            y_range=(0.01, 10000),
+            log="xy",
+        ),
+        panel(
+            "Arithmetic in use",
+            "% of what the chip can do",
+            *(line(BATCHES, share(step(c)), f"{c:,} tokens", 8, "other") for c in others),
+            line(BATCHES, share(now), f"{context:,} tokens", 1),
+            dots([BATCHES[-1]], [share(now)[-1]], "largest batch", 1),
+            x="sequences at once",
+            x_range=(1, 8192),
+            y_range=(0, 104),
+            log="x",
+        ),
+    ]
+
+
+def busy(context):
+    ends = kv_cache.crossover_with_attention(LLAMA, H100)
+    if context == 0:
+        met = BATCHES[np.argmax(step(0).compute_seconds >= step(0).memory_seconds)]
+        return f"No cache to read: from about {round(met, -1):.0f} sequences on, arithmetic takes longer than reading."
+    limit = kv_cache.unlimited_batch_intensity(LLAMA, context) / kv_cache.engine_ridge(H100, 2)
+    if context < ends:
+        return f"{context:,} tokens each: a large enough batch keeps the arithmetic busy."
+    return f"{context:,} tokens each: reading takes longer at every batch; at most {100 * limit:.0f} % is in use."
+
+
+# ── who gets which slot ──
+MEDIAN, SIGMA, LONGEST, SHOWN = 1200, 0.8, 8192, 12
+BLOCKS = (1, 16, 256, 1024, LONGEST)
+
+
+@cache
+def lengths():
+    drawn = np.random.default_rng(3).lognormal(np.log(MEDIAN), SIGMA, SHOWN)
+    return np.ceil(np.minimum(drawn, LONGEST))
+
+
+def reserved(block):
+    """Twelve completions as they end: slots with a token, and slots that nobody else may use."""
+    slots = np.ceil(lengths() / block) * block
+    names = list(range(1, SHOWN + 1))
+    return [
+        panel(
+            "Twelve completions when they are done",
+            f"slots: with a token; hatched: reserved and empty; limit {LONGEST:,}",
+            bars(names, lengths(), "with a token", 1),
+            bars(names, slots - lengths(), "reserved and empty", 2, "waste"),
+            x="completion",
+            x_range=(0.4, SHOWN + 0.6),
+            y_range=(0, 8600),
+            ticks=dict(tickvals=names, ticktext=[str(n) for n in names]),
+            stacked=True,
+        )
+    ]
+
+
+def live(block):
+    """Sequences that an H100 holds when each is as long as one of these lengths on average, and their filled share."""
+    filled = kv_cache.fragmentation(lengths(), LONGEST, block)
+    return filled, kv_cache.max_sequences(kv_cache.capacity(LLAMA, H100), lengths().mean() / filled)
+
+
+def handed_out(block):
+    filled, fits = live(block)
+    return f"{100 * filled:.1f} % of the reserved slots hold a token; an H100 has room for {fits:,} such completions."
+
+
+# ── one prompt, four completions ──
+BLOCK, PROMPT, GROUP = 4, 10, "ABCD"
+EVENTS = ("A reads the prompt", "B, C, D join", "B writes", "C and D write", "A writes", "all write on", "B is done")
+
+
+@cache
+def pool_after(events):
+    """The allocator after the first so many events: (tables, references, free blocks, lengths)."""
+    pool = kv_cache.BlockAllocator(16, BLOCK)
+    done = [
+        lambda: pool.append("A", PROMPT),
+        lambda: [pool.fork("A", name, PROMPT) for name in "BCD"],
+        lambda: pool.append("B", 1),
+        lambda: [pool.append(name, 1) for name in "CD"],
+        lambda: pool.append("A", 1),
+        lambda: [pool.append(name, 3) for name in GROUP],
+        lambda: pool.free("B"),
+    ]
+    for event in done[: events + 1]:
+        event()
+    return {name: tuple(table) for name, table in pool.tables.items()}, tuple(pool.references), pool.used, pool.tokens
+
+
+def sharing(event):
+    """Each sequence's table: the numbers of its blocks in the order of its tokens."""
+    tables, references, _, _ = pool_after(event)
+    rows = [
+        [
+            f"table of {name}",
+            [
+                cell(f"#{b}", "own" if references[b] == 1 else f"of {references[b]}", references[b] / len(GROUP))
+                for b in tables.get(name, ())
+            ]
+            or [cell("–", "none", None)],
+            "",
+        ]
+        for name in GROUP
+    ]
+    return [grid(rows, "One prompt of ten tokens, four completions", "blocks of four slots; “of 4”: in four tables")]
+
+
+def saved(event):
+    _, _, used, tokens = pool_after(event)
+    return f"{EVENTS[event]}: {tokens} tokens as the sequences see them, {used} slots taken."
+
+
+# ── what moves the line ──
+CHIPS = ("a100_80", "h100", "h200", "b200", "h20")
+LENGTHS = 2.0 ** np.linspace(7, 17, 21)
+
+
+def intensity(key):
+    """FLOP for each byte as the batch grows without limit, and the ridge of a chip."""
+    chip = ACCELERATORS[key]
+    ridge = kv_cache.engine_ridge(chip, 2)
+    shapes = (
+        ("MQA", with_heads(1), 3),
+        ("GQA, 8 heads", LLAMA, 1),
+        ("MHA", with_heads(32), 2),
+        ("MLA", MODELS["deepseek-v3"], 4),
+    )
+    marks = [region(ridge, 1e5, axis="y")]
+    for name, model, series in shapes:
+        curve = kv_cache.unlimited_batch_intensity(model, LENGTHS)
+        marks += [
+            line(LENGTHS, curve, name, series),
+            label(LENGTHS[-1], float(curve[-1]), name, series, "right", below=name == "MHA"),
+        ]
+    marks.append(label(LENGTHS[-1], 3e4, "gray: bound by compute, if the batch is large enough", 0, "right"))
+    return [
+        panel(
+            "Work for each byte, the batch without limit",
+            "FLOP per byte, log scales; Llama-3.1-8B by KV heads, MLA has the shapes of DeepSeek-V3",
+            *marks,
+            x="context, tokens",
+            x_range=(128, 131072),
+            y_range=(0.3, 1e5),
+            log="xy",
+        )
+    ]
+
+
+def ridge_of(key):
+    chip = ACCELERATORS[key]
+    ends = kv_cache.crossover_with_attention(LLAMA, chip)
+    return (
+        f"{chip.name}: {kv_cache.engine_ridge(chip, 2):.0f} FLOP in the time of a byte; Llama-3.1-8B stays above up to "
+        f"{ends:,.0f} tokens."
+    )
+
+
+FIGURES = {
+    "triangle": Figure(
+        triangle,
+        kv_cache.token_passes,
+        Handle("Keys and values", (False, True), start=1, words=("thrown away", "kept")),
+        passes,
+    ),
+    "token": Figure(
+        token,
+        kv_cache.capacity,
+        Handle("KV heads", HEADS, start=2, words=tuple(CALLED.get(h, str(h)) for h in HEADS)),
+        room,
+    ),
+    "step": Figure(
+        two_times,
+        kv_cache.decode_roofline,
+        Handle("Tokens of each sequence", CONTEXTS, start=7, words=tuple(f"{c:,}" for c in CONTEXTS)),
+        busy,
+    ),
+    "reserved": Figure(
+        reserved,
+        kv_cache.fragmentation,
+        Handle("Handed out by", BLOCKS, start=4, words=("1", "16", "256", "1,024", "the limit")),
+        handed_out,
+    ),
+    "sharing": Figure(
+        sharing,
+        kv_cache.BlockAllocator.fork,
+        Handle("After", tuple(range(len(EVENTS))), start=len(EVENTS) - 2, words=EVENTS),
+        saved,
+    ),
+    "intensity": Figure(
+        intensity,
+        kv_cache.unlimited_batch_intensity,
+        Handle("Chip", CHIPS, start=1, words=tuple(ACCELERATORS[key].name.split(" ")[0] for key in CHIPS)),
+        ridge_of,
+    ),
+}
