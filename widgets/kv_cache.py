@@ -435,7 +435,6 @@ def refusal(k, r):
 
 # what an engineer would try, in this order, where not even one sequence fits
 TRIED = [
-    {},
     dict(block="16"),
     dict(hbm_share=0.9),
     dict(kv_precision="fp8"),
@@ -449,14 +448,15 @@ TRIED = [
 
 
 def way_back(k, *done):
-    """The first of these with which a sequence fits, and no more sequences at once than then do."""
-    for change in TRIED:
-        there = replace(k, **change)
-        fits = holds_at_once(there, with_heads(there, there.attention), there.block)[0]
-        if fits:
-            break
+    """As many sequences at once as fit; where none does, first the least of TRIED that makes room for all, or for
+    some.
+    """
+    tried = [(change, fitting(replace(k, **change))) for change in ([{}] if fitting(k) else TRIED)]
+    change, fits = next((found for found in tried if found[1] >= k.batch), None) or next(
+        found for found in tried if found[1]
+    )
     turned = {name: value for name, value in change.items() if value != getattr(k, name)}
-    if fits < there.batch:
+    if fits < k.batch:
         turned["batch"] = 2 ** (fits.bit_length() - 1)
     written = lambda value: f"{value:,}" if isinstance(value, int) else value
     steps = [
@@ -465,9 +465,13 @@ def way_back(k, *done):
     return ", ".join([*done, *steps]) + "."
 
 
+def fitting(k):
+    return holds_at_once(k, with_heads(k, k.attention), k.block)[0]
+
+
 def two_engines(plain, other):
-    """Tokens written over the seconds of the shorter run, and how much of the memory is handed out and in use."""
-    end = min(plain.trace.seconds[-1], other.trace.seconds[-1])
+    """Tokens written while both have requests waiting, and how much of the memory is handed out and in use."""
+    end = min(r.trace.seconds[r.trace.live == r.trace.live.max()][-1] for r in (plain, other))
     left, right, at = [], [threshold(100, "full", 120)], 0.9 * end
     for r, name, series, role in ((plain, "one setting", 8, "reference"), (other, "the other", 1, "")):
         t, seen = r.trace, r.trace.seconds <= end
@@ -488,7 +492,7 @@ def two_engines(plain, other):
     return [
         panel(
             "Tokens written",
-            "thousands, one model on one GPU, the same requests",
+            "thousands, all sequences, one model on one GPU",
             *left,
             x="seconds",
             x_range=[0, end],

@@ -135,9 +135,9 @@ def test_the_room_of_a_group():
 
 def test_what_the_links_set_holds_or_breaks_as_the_text_says():
     broken = lambda words: widget.broken(link(words), result(link(words)))
-    for words in ("4,096", "One cached head", "eight-bit keys and values", "stored once"):
+    for words in ("4,096 tokens", "One cached head", "eight-bit keys and values", "stored once"):
         assert broken(words) is None and widget.worse(link(words), result(link(words))) is None
-    assert link("4,096") == widget.Knobs()
+    assert link("4,096 tokens") == widget.Knobs()
     assert broken("256 sequences") is None and widget.worse(link("256 sequences"), result(link("256 sequences")))
     assert broken("A 1.5B model with short contexts").cause == widget.REREAD
     assert broken("longest it could become").cause == widget.RESERVED
@@ -151,7 +151,7 @@ def test_the_page_tells_every_cause_that_is_to_be_found():
 
 def test_sharing_moves_the_edge_and_not_the_curve():
     default, shared, mqa, fp8 = (
-        result(link(w)) for w in ("4,096", "stored once", "One cached head", "eight-bit keys and values")
+        result(link(w)) for w in ("4,096 tokens", "stored once", "One cached head", "eight-bit keys and values")
     )
     assert shared.fits > default.fits and shared.tokens_per_second == default.tokens_per_second
     for other in (mqa, fp8):

@@ -17,7 +17,7 @@ LLAMA, H100 = MODELS["llama3.1-8b"], ACCELERATORS["h100"]
 CONTEXT = 4096  # tokens of a sequence, where a figure needs one
 
 # ── what a cache is for ──
-WORDS = ("Each", "token", "asks", "all", "the", "earlier")
+WORDS = ("Each", "token", "asks", "all", "before")
 
 
 def triangle(cached):
@@ -35,7 +35,7 @@ def triangle(cached):
         for step in range(1, len(WORDS) + 1)
     ]
     return [
-        grid(rows, "Six tokens, written one by one", "at the right: tokens that run through the model in that step")
+        grid(rows, "Five tokens, written one by one", "at the right: tokens that run through the model in that step")
     ]
 
 
@@ -158,7 +158,7 @@ BLOCKS = (1, 16, 256, 1024, LONGEST)
 
 @cache
 def lengths():
-    drawn = np.random.default_rng(3).lognormal(np.log(MEDIAN), SIGMA, SHOWN)
+    drawn = np.random.default_rng(33).lognormal(np.log(MEDIAN), SIGMA, SHOWN)
     return np.ceil(np.minimum(drawn, LONGEST))
 
 

@@ -17,10 +17,12 @@ from sim.cluster.kv_cache import (
     decode_roofline,
     expected_utilization,
     fragmentation,
+    max_in_groups,
     max_sequences,
     serve_trace,
     shared_fraction,
     slots_per_sequence,
+    token_passes,
     unlimited_batch_intensity,
 )
 from sim.cluster.models import MODELS
@@ -378,3 +380,32 @@ def test_slots_are_used_or_wasted_and_the_map_agrees():
 def test_every_event_is_later_than_the_one_before():
     trace, _ = engine(batch=40)
     assert (np.diff(trace.seconds) > 0).all()
+
+
+# What a cache is for
+
+
+def test_without_a_cache_every_step_starts_over():
+    assert [token_passes(n, cached=False) for n in (1, 2, 3, 4096)] == [1, 3, 6, sum(range(4097))]
+    assert token_passes(4096, cached=True) == 4096
+
+
+# Groups
+
+
+@given(tokens=st.integers(0, 500), own=st.integers(1, 40), shared=st.integers(0, 90), K=st.integers(1, 9))
+def test_what_fits_in_groups_is_what_can_be_counted_out_one_by_one(tokens, own, shared, K):
+    n = 0
+    while -(-(n + 1) // K) * shared + (n + 1) * own <= tokens:  # a begun group needs its whole prompt
+        n += 1
+    assert max_in_groups(tokens, own, shared, K) == n
+
+
+def test_weights_that_leave_no_room_hold_no_group():
+    assert max_in_groups(-1000, 10, 5, 4) == 0
+
+
+def test_a_prompt_larger_than_the_pool_is_an_error_and_not_a_wait_for_ever():
+    seconds = lambda n, tokens: n
+    with pytest.raises(ValueError, match="no room for a prompt of 100 tokens"):
+        serve_trace([120], 100, 1, 64, 16, 4, seconds, 1.0, True, 1)
