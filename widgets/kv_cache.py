@@ -30,7 +30,7 @@ TOP = 200.0  # per cent of a GPU's memory, the end of the axis
 
 @dataclass(frozen=True)
 class Knobs:
-    context: int = ladder("Context, on average", 4096, [2**n for n in range(7, 18)], symbol="S", unit="tokens")
+    context: int = ladder("Context, tokens", 4096, [2**n for n in range(7, 18)], symbol="S")
     batch: int = ladder("Sequences at once", 64, [2**n for n in range(13)], symbol="B")
     kv_precision: str = choice("Keys and values in", "bf16", list(BYTES))
     block: str = choice("Memory handed out by", "16", ["1", "16", "64", "256", WHOLE])
@@ -239,11 +239,13 @@ def speed(k, r):
         ]
     marks += [
         dots([k.batch], [max(r.tokens_per_second, 10)], "here", role="here"),
-        label(4096, bare[-1], "no cache to read", 2, "right"),
-        label(4096, cached[-1], f"{k.context:,} tokens each", 1, "right", below=True),
+        label(32, bare[15], "no cache to read", 2, "right"),
+        label(6, cached[9], f"{k.context:,} tokens each", 1, below=True),
     ]
     if r.fits < 4096:
-        marks.append(threshold(max(r.fits, 1), f"full at {r.fits:,}", 4096, axis="x"))
+        beside = r.fits < 400  # else its words stand left of it
+        marks.append(threshold(max(r.fits, 1), f"full at {r.fits:,}" if beside else "", 4096, axis="x"))
+        marks += [] if beside else [label(r.fits * 0.9, 5e5, f"full at {r.fits:,}", anchor="right")]
     return panel(
         "Tokens a second, all sequences",
         "at peak rates, without overhead; log scales",
@@ -271,14 +273,14 @@ def memory(k, r):
         ("empty", empty, 2, "waste"),
         ("free", free, 1, "free"),
     ]
-    marks, foot, words = [], np.zeros(2), -TOP
+    marks, foot, words = [], np.zeros(2), -20.0
     for name, size, series, role in parts:
         drawn = np.clip(percent * size, 0, TOP - foot)
         marks.append(bars([0, 1], drawn, name, series, role))
         middle, cut = foot[1] + drawn[1] / 2, percent * size[1] > drawn[1] + 1e-9
-        if percent * size[1] > 1:
-            words = max(middle, words + 20)
-            marks.append(label(1.45, words - 8, f"{'↑ ' if cut else ''}{name} {size[1]:,.0f} GB", series))
+        if percent * size[1] > (3 if role else 0.3):
+            words = max(middle - 8, words + 20)
+            marks.append(label(1.45, words, f"{'↑ ' if cut else ''}{name} {size[1]:,.0f} GB", series))
         foot = foot + drawn
     return panel(
         "Memory of one GPU",
@@ -305,8 +307,8 @@ def pool_over_time(r):
             line(part[keep], percent * (t.used - t.wasted)[keep], "with a token in it", 2),
             dots(part[out], np.full(out.sum(), 122.0), "evictions", 3),
             *marks,
-            label(100, 100, "handed out", 1, "right", below=True),
-            label(100, 84, "with a token in it", 2, "right", below=True),
+            label(62, float(np.interp(62, part, percent * t.used)), "handed out", 1),
+            label(30, float(np.interp(30, part, percent * (t.used - t.wasted))), "with a token in it", 2, below=True),
         ]
     return panel(
         "The pool while completions are written",
@@ -322,7 +324,7 @@ def pool_over_time(r):
 def pool_map(r):
     rows, columns = CELLS
     title = "The pool when it held most tokens"
-    note = "pale to dark: free, reserved and empty, filled, shared"
+    note = "pale to dark: free, empty, filled, shared"
     x, y, n = list(range(columns)), list(range(rows)), rows * columns
     cells = np.zeros(n)
     if r.trace is not None:

@@ -27,7 +27,7 @@ def triangle(cached):
         [
             f"step {step}",
             [
-                cell(word, "reads" if cached and t < step - 1 else "runs", 0.15 if cached and t < step - 1 else 1.0)
+                cell(word, "kept" if cached and t < step - 1 else "runs", 0.15 if cached and t < step - 1 else 1.0)
                 for t, word in enumerate(WORDS[:step])
             ],
             f"{passes(step)}",
@@ -118,9 +118,9 @@ def two_times(context):
             "Time of one step",
             "milliseconds, log scales",
             line(BATCHES, read, "reading", 1),
-            line(BATCHES, worked, "arithmetic", 2),
+            line(BATCHES, worked, "work", 2),
             label(1.3, float(read[0]) * 1.3, "reading", 1),
-            label(1.6, 0.02, "arithmetic", 2, below=False),
+            label(30, 0.35, "work", 2, below=True),
             x="sequences at once",
             x_range=(1, 8192),
             y_range=(0.01, 10000),
@@ -144,7 +144,7 @@ def busy(context):
     ends = kv_cache.crossover_with_attention(LLAMA, H100)
     if context == 0:
         met = BATCHES[np.argmax(step(0).compute_seconds >= step(0).memory_seconds)]
-        return f"No cache to read: from about {round(met, -1):.0f} sequences on, arithmetic takes longer than reading."
+        return f"No cache to read: from about {round(met, -1):.0f} sequences on, work takes longer than reading."
     limit = kv_cache.unlimited_batch_intensity(LLAMA, context) / kv_cache.engine_ridge(H100, 2)
     if context < ends:
         return f"{context:,} tokens each: a large enough batch keeps the arithmetic busy."
