@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sim.experiments import after_imitation
+from sim.experiments import after_sft
 from sim.experiments.five_answers import ANSWERS, SHOWN
 from sim.worlds import bandit
 from widgets.frame.contract import Break, Guess, Opening, Readout, choice, ladder, slider
@@ -119,11 +119,11 @@ def language_model(k):
     """(update, exact pass rate, share right of what was sampled) now and then, from the supervised policy of the task
     `Add`.
     """
-    yield 0, after_imitation.start(), np.nan
+    yield 0, after_sft.start(), np.nan
     if k.method == SFT:
-        yield from ((*seen, np.nan) for seen in after_imitation.imitated(UPDATES, FRAME, k.seed))
+        yield from ((*seen, np.nan) for seen in after_sft.imitated(UPDATES, FRAME, k.seed))
     else:
-        yield from after_imitation.rewarded(UPDATES, FRAME, BASELINES[k.baseline], k.offset, k.seed)
+        yield from after_sft.rewarded(UPDATES, FRAME, BASELINES[k.baseline], k.offset, k.seed)
 
 
 def progress(k, r):
@@ -226,7 +226,7 @@ def readouts(k, r):
             "Language model, right",
             100 * r.language[-1][1],
             "of 100 sums",
-            after_imitation.imitated if k.method == SFT else after_imitation.rewarded,
+            after_sft.imitated if k.method == SFT else after_sft.rewarded,
         ),
     ]
 
@@ -359,8 +359,5 @@ def opening(plain, other):
 
 
 OPENING = Opening(
-    Knobs(baseline="none"),
-    Knobs(baseline="none", offset=10),
-    lambda *both: list(opening(*both)),
-    after_imitation.rewarded,
+    Knobs(baseline="none"), Knobs(baseline="none", offset=10), lambda *both: list(opening(*both)), after_sft.rewarded
 )

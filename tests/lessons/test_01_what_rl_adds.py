@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sim.estimators import kl
-from sim.experiments import after_imitation, five_answers
+from sim.experiments import after_sft, five_answers
 from sim.worlds import bandit, tinylm
 from tests.lessons.prose import Lesson
 from tests.widgets.test_what_rl_adds import result
@@ -120,7 +120,7 @@ def test_the_language_model():
         *_, (_, pass_rate, _) = widget.language_model(Knobs(seed=seed, **knobs))
         return pass_rate
 
-    assert after_imitation.start() == pytest.approx(0.33, abs=0.005) and "from 33 right sums of 100" in LESSON.text
+    assert after_sft.start() == pytest.approx(0.33, abs=0.005) and "from 33 right sums of 100" in LESSON.text
     for text, low, high, knobs in (
         ("0.85 to 0.87 over six seeds", 0.85, 0.87, {}),
         ("0.24 at best", 0.0, 0.24, LAZY),

@@ -4,7 +4,7 @@ from functools import cache
 
 import numpy as np
 
-from sim.experiments import after_imitation, five_answers
+from sim.experiments import after_sft, five_answers
 from sim.experiments.five_answers import ANSWERS, FOUR, REWARD, SHOWN
 from sim.worlds import bandit, tasks, tinylm
 from widgets.frame.contract import Figure, Handle
@@ -47,10 +47,10 @@ IMITATED, REWARDED = "people's answers", "its own, checked"
 def sums(whose):
     """Right sums of a hundred, by update."""
     if whose == IMITATED:
-        seen = after_imitation.imitated(UPDATES, EVERY)
+        seen = after_sft.imitated(UPDATES, EVERY)
     else:
-        seen = after_imitation.rewarded(UPDATES, EVERY, bandit.leave_one_out)
-    return np.array([100 * after_imitation.start(), *(100 * rate for _, rate, *_ in seen)])
+        seen = after_sft.rewarded(UPDATES, EVERY, bandit.leave_one_out)
+    return np.array([100 * after_sft.start(), *(100 * rate for _, rate, *_ in seen)])
 
 
 def answers(whose):

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from sim.experiments import after_imitation as after
+from sim.experiments import after_sft as after
 from sim.worlds import bandit, tasks
 
 
