@@ -20,7 +20,7 @@ function remember(mark) {
   draw();
 }
 
-const draw = () => document.querySelectorAll("lesson-mark, lesson-count, lesson-next").forEach((shown) => shown.draw());
+const draw = () => document.querySelectorAll("lesson-mark, lesson-count, lesson-next, lesson-breaks").forEach((shown) => shown.draw());
 document.addEventListener("found", draw);      // a widget has written down one more of its breaks
 
 document.addEventListener("toggle", ({ target }) => {
@@ -62,6 +62,15 @@ define("lesson-count", function () {
   const of = (kind) => this.getAttribute(kind)?.split(" ") ?? [];
   const breaks = of("widgets").reduce((sum, widget) => sum + found(widget), 0);
   this.textContent = `${of("names").filter(done).length + breaks} of ${this.getAttribute("of")}`;
+});
+
+// On a card: the breaks that were found by their names, the others by their number.
+define("lesson-breaks", function () {
+  const names = Object.values(kept(`found:${this.getAttribute("widget")}`));
+  const [ways, ...breaks] = this.children;
+  for (const one of breaks) one.className = names.includes(one.textContent) ? "found" : "";
+  const left = breaks.length - this.querySelectorAll(".found").length;
+  if (left < breaks.length) ways.textContent = left ? `${left} more to find` : "";
 });
 
 // The link to the last lesson that was begun, or to the one after it if that is done.

@@ -15,7 +15,7 @@ from playwright.sync_api import expect
 
 from tests.browser.conftest import RECORD, SOME, THOROUGH, WITH_WIDGET, live, press, readouts, without_python
 from tests.widgets.catalogue import ends, frame_of, last_frame, near
-from tools.pages import quoting
+from tools.pages import lessons, quoting
 from widgets.frame import data, host
 
 every_lesson = pytest.mark.parametrize("lesson", WITH_WIDGET, ids=lambda lesson: lesson.stem)
@@ -417,3 +417,20 @@ def test_without_scripts_the_compare_page_has_every_patch(browser, book):
     page.goto(book + "compare/")
     assert page.locator(".pairs .src").count() == page.locator(".pairs .src:visible").count() == 15
     context.close()
+
+
+def test_a_card_names_a_break_once_it_was_found_and_on_paper(page, book):
+    first, *others = next(lesson for lesson in lessons.finished() if lesson.stem == "02-rollout").causes
+    card = page.locator(".cards lesson-breaks[widget=rollout] span:visible")
+    page.goto(book)
+    expect(card).to_have_text([f"breaks in {1 + len(others)} ways"])
+    page.evaluate("one => localStorage.setItem('found:rollout', JSON.stringify([one]))", first)
+    page.goto(book)
+    expect(card).to_have_text([f"{len(others)} more to find", first])
+    page.evaluate("all => localStorage.setItem('found:rollout', JSON.stringify(all))", [first, *others])
+    page.goto(book)
+    expect(card).to_have_text([first, *others])
+    page.evaluate("localStorage.clear()")
+    page.goto(book)
+    page.emulate_media(media="print")
+    expect(card).to_have_text([first, *others])

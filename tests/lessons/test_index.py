@@ -1,16 +1,16 @@
 """The front page: its map, its cards, and that neither shows a lesson that is not finished."""
 
+import html
 import re
 from math import ceil
 from pathlib import Path
 
 import pytest
 
-from tools.pages import lessons, maps, recording, thumbnails
-from widgets.frame.marks import bars, heat, line, panel
+from tools.pages import lessons, maps, recording
 
 LESSONS = Path(__file__).parents[2] / "lessons"
-MAP = maps.pipeline()
+MAP, CARDS = maps.pipeline(), lessons.cards()
 DRAWINGS = re.findall(r"<svg.*?</svg>", MAP)
 
 
@@ -100,16 +100,23 @@ def test_every_lesson_in_the_navigation_is_a_file_and_stands_in_reading_order():
 
 
 def test_every_lesson_of_a_part_has_one_card_in_the_order_of_the_navigation():
-    cards = re.findall(r'<h3><a href="/([^"]+)/">', lessons.cards())
+    cards = re.findall(r'<h3><a href="/([^"]+)/">', CARDS)
     assert cards == [page.stem for page in lessons.finished() if page.part]
 
 
-def test_a_card_counts_the_breaks_of_its_widget_and_names_none():
-    cards = dict(re.findall(r'<h3><a href="/([^"]+)/">.*?<span class="brkline">(.+?)</span>', lessons.cards()))
+def test_a_card_counts_the_breaks_of_its_widget_and_has_their_names():
+    cards = dict(re.findall(r'<h3><a href="/([^"]+)/">.*?<lesson-breaks widget="\w+">(.+?)</lesson-breaks>', CARDS))
     for page in lessons.finished():
         if page.part:
-            assert f"breaks in {len(page.causes)} way" in cards[page.stem]
-            assert not any(cause in cards[page.stem] for cause in page.causes)
+            count, *names = re.findall("<span>(.*?)</span>", cards[page.stem])
+            assert count.startswith(f"breaks in {len(page.causes)} way")
+            assert tuple(map(html.unescape, names)) == page.causes
+
+
+def test_a_card_of_an_extension_says_that_it_may_be_skipped():
+    skipped = re.findall(r'<li class=ext>.*?<h3><a href="/([^"]+)/">.*?</li>', CARDS)
+    assert skipped == [page.stem for page in lessons.finished() if page.part and page.extension]
+    assert CARDS.count("may be skipped on a first reading") == len(skipped) > 0
 
 
 def test_reading_time_is_the_main_path_at_one_hundred_and_fifty_words_a_minute():
@@ -118,30 +125,6 @@ def test_reading_time_is_the_main_path_at_one_hundred_and_fifty_words_a_minute()
         text = (LESSONS / f"{page.stem}.md").read_text(encoding="utf-8").split("---\n", 2)[2]
         path, _, further = re.sub(r"```.*?```|\$\$.*?\$\$", "", text, flags=re.S).partition("## Going further")
         assert (page.minutes, page.deeper) == (ceil(len(path.split()) / 150), ceil(len(further.split()) / 150))
-
-
-def test_a_thumbnail_keeps_the_range_the_panel_fixes():
-    drawn = thumbnails.svg(panel("p", "u", line([0, 10], [0.0, 0.5]), x_range=[0, 10], y_range=[0, 1]))
-    assert 'd="M0 51.0L240 27.0"' in drawn  # half way between the base line at 51 and the inset at 3
-
-
-def test_a_thumbnail_of_a_logarithmic_axis_spaces_decades_evenly():
-    drawn = thumbnails.svg(panel("p", "u", line([1, 2, 3], [0.01, 0.1, 1.0]), y_range=[0.01, 1], log="y"))
-    assert re.findall(r"[\d.]+ ([\d.]+)", re.search(r' d="M([^"]+)"', drawn)[1]) == ["51.0", "27.0", "3.0"]
-
-
-def test_a_thumbnail_of_bars_stands_on_the_base_line():
-    drawn = thumbnails.svg(panel("p", "u", bars(["a", "b"], [1.0, 2.0]), y_range=[0, 2]))
-    assert re.findall(r"51V([\d.]+)H", drawn) == ["27.0", "3.0"]
-
-
-def test_a_thumbnail_leaves_a_gap_where_there_is_no_value():
-    drawn = thumbnails.svg(panel("p", "u", line([0, 1, 2, 3], [0.0, 1.0, None, 1.0]), x_range=[0, 3], y_range=[0, 1]))
-    assert drawn.count("M") == 2
-
-
-def test_a_panel_without_curves_or_bars_has_a_thumbnail_without_paths():
-    assert "<path" not in thumbnails.svg(panel("p", "u", heat([0, 1], [0, 1], [[1, 2], [3, 4]])))
 
 
 def test_the_recorded_iteration_carries_what_its_arrays_weigh():

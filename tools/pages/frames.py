@@ -15,7 +15,12 @@ def settled(name, knobs=None):
 
 
 @cache
+def breaking(name):
+    """The last frames of those presets of a widget that break."""
+    frames = (settled(name, knobs) for knobs in host.widget(name).PRESETS.values())
+    return tuple(frame for frame in frames if frame["broken"])
+
+
 def causes(name):
     """The distinct causes for which the presets of a widget break, in their order."""
-    broken = (settled(name, knobs)["broken"] for knobs in host.widget(name).PRESETS.values())
-    return tuple(dict.fromkeys(found["cause"] for found in broken if found))
+    return tuple(dict.fromkeys(frame["broken"]["cause"] for frame in breaking(name)))

@@ -166,20 +166,29 @@ def answer(numeral):
 
 
 def card(page):
-    badge = '<span class="badge">extension</span>' if page.extension else ""
     mark = (
         f'<lesson-mark name="{page.stem}" widget="{page.widget}" role="img" aria-label="not begun" class="mark">'
         "</lesson-mark>"
         if page.widget
         else ""
     )
+    more = '<span class="badge">extension</span><span>may be skipped on a first reading</span>' * page.extension
     return (
         f'<li{" class=ext" * page.extension}><span class="no">{html.escape(page.label)}</span>'
-        f'<div><h3><a href="/{page.url}">{html.escape(page.title)}</a></h3><p>{html.escape(page.question)}</p></div>'
-        f"{thumbnail(page.widget) if page.widget else '<span></span>'}"
-        f'<span class="brkline"><b aria-hidden="true"></b>{in_ways(page.causes)}</span>'
-        f'<span class="meta2">{mark}<span>{page.minutes} min</span>{badge}</span></li>'
+        f'<h3><a href="/{page.url}">{html.escape(page.title)}</a></h3><p>{html.escape(page.question)}</p>'
+        f"{thumbnail(page.widget) if page.widget else '<span></span>'}{breaks(page)}"
+        f'<span class="meta2">{mark}<span>{minutes(page)}</span>{more}</span></li>'
     )
+
+
+def minutes(page):
+    return f"{page.minutes} min" + (f" · with the instrument {page.played}" if page.played else "")
+
+
+def breaks(page):
+    """How many breaks there are, and their names, which site/assets/page.js keeps to itself until they are found."""
+    names = "".join(f"<span>{html.escape(cause)}</span>" for cause in page.causes)
+    return f'<lesson-breaks widget="{page.widget}"><span>{in_ways(page.causes)}</span>{names}</lesson-breaks>'
 
 
 def in_ways(causes):
@@ -188,5 +197,7 @@ def in_ways(causes):
 
 
 def thumbnail(widget):
-    """The first panel of a widget's default figure."""
-    return thumbnails.svg(frames.settled(widget)["panels"][0])
+    """The widget at its default and at the first of its presets that breaks."""
+    plain = frames.settled(widget)
+    broken = next(iter(frames.breaking(widget)), plain)
+    return thumbnails.svg(*thumbnails.leading(plain["panels"], broken["panels"]))

@@ -1,92 +1,133 @@
-"""A panel as a card shows it: up to three series as bare paths over one base line, 240 by 52, no axes and no words."""
+"""What a lesson's break looks like, on its card: the panel of a widget that shows it, 240 by 64, at the default in gray
+and at the first preset that breaks in navy, under the dashed threshold; no axes and no words.
+"""
 
 from math import log10
 
-WIDTH, HEIGHT, INSET, MOST_POINTS = 240, 52, 3, 60
-CLASSES = {1: "a", 2: "b", 3: "c"}  # the first three series have a color and a dash of their own; the rest is left out
-QUIET = ("seed", "band", "reference", "histogram")
+WIDTH, HEIGHT, INSET, MOST_POINTS = 240, 64, 4, 80
+FLOOR = HEIGHT - 0.5
 
 
-def svg(panel):
+def leading(plain, broken):
+    """The panels that show the break, at the default and at a setting that breaks: the first with a threshold, or else
+    the first that the widget calls its front.
+    """
+    pairs = list(zip(plain, broken))
+    told = lambda pair: any(map(thresholds, pair))
+    return next(filter(told, pairs), None) or next((pair for pair in pairs if pair[0]["front"]), pairs[0])
+
+
+def thresholds(panel):
+    return [shape for shape in panel["layout"]["shapes"] if shape["name"] == "threshold"]
+
+
+def svg(plain, broken):
+    """A thumbnail of one panel at two settings."""
+    both = [shown(plain), shown(broken)]
+    xs = [x for marks in both for _, places in marks for x, _, _ in places]
+    ys = [y for marks in both for _, places in marks for _, *span in places for y in span]
+    bars = any(kind == "bar" for marks in both for kind, _ in marks)
+    names = list(dict.fromkeys(x for x in xs if isinstance(x, str)))
+    number = lambda x: names.index(x) if isinstance(x, str) else x
+    layouts = plain["layout"], broken["layout"]
+    across = scale([number(x) for x in xs], [each["xaxis"] for each in layouts], 0, WIDTH, room=0.5 * bars)
+    up = scale(ys, [each["yaxis"] for each in layouts], FLOOR, INSET)
+    drawn = "".join(rule(shape, across, up) for shape in thresholds(broken) or thresholds(plain))
+    for lane, (css, marks) in enumerate(zip(("plain", "broken"), both)):
+        for kind, places in marks if both[0] != both[1] or not lane else []:
+            at = [(across(number(x)), up(foot), up(y)) for x, foot, y in places]
+            width = WIDTH / len(at) / 3 if kind == "bar" and at else 0
+            if d := DRAW[kind](at, width, lane):
+                drawn += f'<path class="{css} {kind}" d="{d}"/>'
     return (
         f'<svg class="thumb" viewBox="0 0 {WIDTH} {HEIGHT}" preserveAspectRatio="none" aria-hidden="true">'
-        f'<line x1="0" x2="{WIDTH}" y1="{HEIGHT - 1}" y2="{HEIGHT - 1}"/>{"".join(paths(panel))}</svg>'
+        f'<path class="floor" d="M0 {FLOOR}H{WIDTH}"/>{drawn}</svg>'
     )
 
 
-def paths(panel):
-    """One path a curve or a set of bars. A panel of other marks gives none."""
-    marks = [
-        m
-        for m in panel["data"]
-        if m["meta"]["series"] in CLASSES and m["meta"]["role"] not in QUIET and m["type"] in ("scatter", "bar")
+def shown(panel):
+    """[(kind, [(x, foot, y)])] of what the panel studies, its first series: a curve, bars, the ring of the setting."""
+    marks = [m for m in panel["data"] if m["type"] in ("scatter", "bar") and m["meta"]["role"] in ("", "step", "here")]
+    ones = [(kind_of(mark), mark) for mark in marks if mark["meta"]["series"] == 1]
+    kinds = {kind for kind, _ in ones}
+    return [
+        (kind, placed(mark, panel)) for kind, mark in ones if not (kind == "dots" and kinds & {"curve", "step", "bar"})
     ]
-    named = bool(marks) and isinstance(marks[0]["x"][0], str)
-    names = list(dict.fromkeys(name for m in marks for name in m["x"])) if named else []
-    points = [[(names.index(x) if named else x, y) for x, y in zip(m["x"], m["y"])] for m in marks]
-    stacked = panel["layout"].get("barmode") == "stack"
-    across = scale([x for row in points for x, _ in row], panel["layout"]["xaxis"], 0, WIDTH, room=0.5 if named else 0)
-    floor = [0] if any(m["type"] == "bar" for m in marks) else []
-    up = scale([y for row in points for _, y in row] + floor, panel["layout"]["yaxis"], HEIGHT - 1, INSET)
-    for mark, row in zip(marks, points):
-        place = [(across(x), up(y)) for x, y in thinned(row)]
-        draw = (
-            columns
-            if mark["type"] == "bar"
-            else spots
-            if mark["mode"] == "markers"
-            else steps
-            if mark["meta"]["role"] == "step"
-            else curve
-        )
-        if d := draw(place):
-            yield f'<path class="{CLASSES[mark["meta"]["series"]]}" d="{d}"/>'
-        if stacked:
-            break  # what lies on top of it would need the sums
 
 
-def scale(values, axis, start, end, room=0.0):
-    """A function from data to drawing units: None where the axis has no place for the value."""
-    log = axis.get("type") == "log"
+def kind_of(mark):
+    if mark["type"] == "bar":
+        return "bar"
+    role = mark["meta"]["role"]
+    return role or ("dots" if mark["mode"] == "markers" else "curve")
+
+
+def placed(mark, panel):
+    """(x, foot, y) of each point: the foot of a bar is 0, or what it is stacked on."""
+    points = list(zip(mark["x"], mark["y"]))
+    every = -(-len(points) // MOST_POINTS)
+    if mark["type"] != "bar":
+        return [(x, y, y) for x, y in points[:: every or 1]]
+    feet = dict.fromkeys(mark["x"], 0.0)
+    if panel["layout"].get("barmode") == "stack":
+        for below in panel["data"][: panel["data"].index(mark)]:
+            for x, y in zip(below["x"], below["y"]):
+                feet[x] = feet.get(x, 0) + (y or 0)
+    return [(x, feet[x], None if y is None else feet[x] + y) for x, y in points]
+
+
+def scale(values, axes, start, end, room=0.0):
+    """A function from data to drawing units: None where the axes have no place for the value."""
+    log = axes[0].get("type") == "log"
     known = [log10(v) if log else v for v in values if v is not None and not (log and v <= 0)]
-    low, high = axis.get("range") or (min(known, default=0) - room, max(known, default=1) + room)
+    ends = [axis["range"] for axis in axes if axis.get("range")]
+    ends = ends or [(min(known, default=0) - room, max(known, default=1) + room)]
+    low, high = min(min(pair) for pair in ends), max(max(pair) for pair in ends)
 
     def at(value):
-        if value is None or (log and value <= 0):
+        if value is None:
             return None
+        if log and value <= 0:
+            return start if value == 0 else None  # the foot of a bar
         share = ((log10(value) if log else value) - low) / ((high - low) or 1)
         return start + (end - start) * min(1, max(0, share))
 
     return at
 
 
-def thinned(row):
-    every = -(-len(row) // MOST_POINTS)
-    return row[::every] if every > 1 else row
+def rule(shape, across, up):
+    if shape["y0"] == shape["y1"]:
+        return f'<path class="threshold" d="M0 {up(shape["y0"]):.1f}H{WIDTH}"/>'
+    return f'<path class="threshold" d="M{across(shape["x0"]):.1f} 0V{HEIGHT}"/>'
 
 
-def curve(place):
+def curve(at, width, lane):
     d, gap = "", True
-    for x, y in place:
+    for x, _, y in at:
         if x is not None and y is not None:
             d += f"{'M' if gap else 'L'}{x:.0f} {y:.1f}"
         gap = x is None or y is None
     return d
 
 
-def steps(place):
-    rest = [(x, y) for x, y in place if x is not None and y is not None]
+def steps(at, width, lane):
+    rest = [(x, y) for x, _, y in at if x is not None and y is not None]
     return rest and f"M{rest[0][0]:.0f} {rest[0][1]:.1f}" + "".join(f"H{x:.0f}V{y:.1f}" for x, y in rest[1:])
 
 
-def columns(place):
-    half = min(9.0, WIDTH / (3 * len(place))) if place else 0
+def columns(at, width, lane):
+    """Bars from their feet up, those of the two settings side by side."""
+    left = (lane - 1) * width
     return "".join(
-        f"M{x - half:.1f} {HEIGHT - 1}V{y:.1f}H{x + half:.1f}V{HEIGHT - 1}"
-        for x, y in place
-        if x is not None and y is not None
+        f"M{x + left:.1f} {foot:.1f}V{y:.1f}h{width:.1f}V{foot:.1f}Z"
+        for x, foot, y in at
+        if None not in (x, foot, y) and foot != y
     )
 
 
-def spots(place):
-    return "".join(f"M{x - 1.5:.1f} {y:.1f}H{x + 1.5:.1f}" for x, y in place if x is not None and y is not None)
+def spots(at, width, lane):
+    """Lines without length, whose round ends are dots however the drawing is stretched."""
+    return "".join(f"M{x:.1f} {y:.1f}h0" for x, _, y in at if x is not None and y is not None)
+
+
+DRAW = {"curve": curve, "step": steps, "bar": columns, "dots": spots, "here": spots}
