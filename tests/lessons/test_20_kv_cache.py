@@ -97,6 +97,17 @@ def test_without_the_embedding_table_the_limit_is_a_little_lower():
     LESSON.says("393", 2 * weights / hidden)
 
 
+def test_of_the_batches_that_fit_one_is_compute_bound_up_to_a_shorter_context():
+    fits = lambda context: max_sequences(capacity(LLAMA, H100), context)
+    bound = [S for S in range(128, 421) if decode_roofline(LLAMA, H100, fits(S), S).bound == "compute"]
+    LESSON.says("325", bound[-1])
+    assert bound == list(range(128, 326))
+
+
+def test_deepseek_in_bf16_does_not_fit_where_it_is_drawn_and_in_fp8_does():
+    assert capacity(DEEPSEEK, H200, 8) < 0 < capacity(DEEPSEEK, H200, 8, weight_bytes=1)
+
+
 def test_eight_bits_double_what_fits_and_how_long_a_context_may_be():
     assert max_sequences(capacity(LLAMA, H100, kv_bytes=1), 4096) == 2 * 104
     assert crossover_context(LLAMA, H100, kv_bytes=1) == pytest.approx(2 * crossover_context(LLAMA, H100))
