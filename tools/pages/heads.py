@@ -51,17 +51,13 @@ def in_depths(body, lesson):
     """
     body = re.sub(r"(<details class=\"deeper (\w+)\">\s*<summary>.*?)(?=</summary>)", r"\1<span>\2</span>", body)
     body = re.sub(r'(<h2 id="take-with-you">.*?</h2>\s*)<ol>', r'\1<ol class="take">', body, flags=re.S)
-    path, further, rest = (
-        re.split(r'(<h2 id="going-further">.*?</h2>)', body, maxsplit=1, flags=re.S)
-        if (lesson.deeper)
-        else (body, "", "")
-    )
+    path, *further = re.split(r'(<h2 id="going-further">.*?</h2>)', body, maxsplit=1, flags=re.S)
     if not further:
         return body
     order = lessons.finished()
     following = order[order.index(lesson) + 1 :]
     spared = f" Nothing below is needed for lesson {following[0].number}." if following else ""
     return (
-        f'{path}<section data-depth="further">{further}<p class="depth">{lesson.deeper} min.{spared}</p>'
-        f"{rest}</section>"
+        f'{path}<section data-depth="further">{further[0]}<p class="depth">{lesson.deeper} min.{spared}</p>'
+        f"{further[1]}</section>"
     )
