@@ -95,11 +95,10 @@ def pushed(n):
         return "Before the first draw: the shares of the demonstrations."
     if n == len(FOUR):
         ends = [four(compared)[1][n][0] for compared in (False, True)]
-        return f'After all four, "Final: 12" is at {ends[0]:.3f} at the left and at {ends[1]:.3f} at the right.'
-    paid, less = REWARD[FOUR[n - 1]], COMPARED[n - 1]
-    left = "a push up at the left" if paid else "no push at the left"
-    right = "a push up at the right" if less > 0 else "one of −1/3 at the right"
-    return f'Draw {n}, "{ANSWERS[FOUR[n - 1]]}", is paid {paid:.0f}: {left}, {right}.'
+        return f'After all four, "Final: 12" is at {ends[0]:.3f} with R and at {ends[1]:.3f} compared.'
+    name, paid = ANSWERS[FOUR[n - 1]], REWARD[FOUR[n - 1]]
+    weight = "1" if COMPARED[n - 1] > 0 else "−1/3"
+    return f'Draw {n}, "{name}", is paid {paid:.0f}: its weight is {paid:.0f} with R and {weight} compared.'
 
 
 # ── one number for a chain ──
