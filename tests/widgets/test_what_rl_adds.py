@@ -214,10 +214,10 @@ def test_three_presets_break_each_for_its_own_cause():
 @pytest.mark.parametrize(
     "knobs, words",
     [
-        (dict(partial=1.0), "some runs settled on it"),
+        (dict(partial=1.0), "the policy gives it"),
         (dict(learning_rate=0.03), "too few"),
         (dict(learning_rate=0.03, method=EXACT), "too few"),
-        (dict(baseline="none", offset=3), "end on a wrong completion"),
+        (dict(baseline="none", offset=3), "2 of 20 runs end below 0.5"),
     ],
 )
 def test_what_is_damaged_but_not_broken_is_worse(knobs, words):
@@ -238,9 +238,25 @@ def test_what_holds_is_neither_worse_nor_broken_and_says_where_it_ends(knobs):
     assert f"{r.right[-1].mean():.{2 if k.method == SFT else 3}f}" in widget.holds(k, r)
 
 
+@pytest.mark.parametrize(
+    "knobs, cause",
+    [
+        (dict(baseline="none", offset=1, shown=0.01, learning_rate=0.03), widget.RARE),  # with a baseline it fails too
+        (dict(baseline="none", offset=10, shown=0.01, partial=1.0), widget.PAID),  # the mean step leads to the bare 12
+        (dict(baseline="none", offset=10, partial=0.5), widget.CHANCE),
+        (dict(shown=0.01, learning_rate=0.3), widget.RARE),
+    ],
+)
+def test_of_several_causes_the_one_that_alone_would_do_is_named(knobs, cause):
+    assert widget.broken(Knobs(**knobs), result(**knobs)).cause == cause
+
+
 def test_imitation_at_its_ceiling_is_no_damage():
     for shown in (0.0, 0.1, 0.9):
-        assert widget.worse(Knobs(method=SFT, shown=shown), spoken(result(method=SFT, shown=shown))) is None
+        k, r = Knobs(method=SFT, shown=shown), spoken(result(method=SFT, shown=shown))
+        assert widget.worse(k, r) is None and "a ceiling" in widget.holds(k, r)
+    slow = dict(method=SFT, learning_rate=0.03)
+    assert "on its way" in widget.holds(Knobs(**slow), spoken(result(**slow)))
 
 
 def test_the_guess_is_answered_by_a_run_and_never_names_a_break():
