@@ -292,7 +292,8 @@ def worse(k, r):
             f"Paid {paid:.2f}, right {mean:.2f}: a bare 12 is paid {k.partial:g}, and the policy gives it {bare:.2f}."
         )
     if lost:
-        return f"{lost} of {len(r.right[-1])} runs end below {PASSING:g}. More than {TOO_MANY * RUNS:.0f} would be a break."
+        break_at = f"More than {TOO_MANY * RUNS:.0f} would be a break."
+        return f"{lost} of {len(r.right[-1])} runs end below {PASSING:g}. {break_at}"
     if mean < GOOD:
         few = f": {STEPS} steps of this size are too few" if by_the_mean_step(k, k.partial) < GOOD else ""
         return f"No run ends below {PASSING:g}, but the mean ends at {mean:.2f}{few}."
