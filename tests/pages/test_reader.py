@@ -81,10 +81,17 @@ def test_uses_are_read_off_the_built_pages(tmp_path, monkeypatch):
         (tmp_path / name).mkdir()
         (tmp_path / name / "index.html").write_text('<a href="../code/sim/a.py.html#L4">4</a>', encoding="utf-8")
     page = tmp_path / "10-ppo" / "index.html"
-    page.write_text(page.read_text() + f'<rl-widget name="x" data-frame="{html.escape(frame)}">', encoding="utf-8")
+    page.write_text(page.read_text() + f'<rl-widget name="ppo" data-frame="{html.escape(frame)}">', encoding="utf-8")
     found = reader.uses(tmp_path)
-    assert found == {
-        "sim/a.py": reader.Uses(
-            pages={"10 · PPO": "10-ppo/", "Compare": "compare/"}, lines={4: {("10 · PPO", "10-ppo/"): ["KL"]}}
-        )
-    }
+    pages, lines = {"10 · PPO": "10-ppo/", "Compare": "compare/"}, {4: {("10 · PPO", "10-ppo/"): ["KL"]}}
+    assert found["sim/a.py"] == reader.Uses(pages=pages, lines=lines)
+    assert found["sim/algorithms/ppo.py"] == reader.Uses(runs={"10 · PPO": "10-ppo/"})
+    assert "sim/cluster/step.py" not in found
+
+
+def test_a_module_that_no_page_links_to_leads_to_the_pages_that_run_it():
+    used = reader.Uses(runs={"10 · PPO": "10-ppo/"})
+    assert shown(reader.back(used, "../")) == "← Runs in 10\u00a0·\u00a0PPO"
+    used.pages["11 · GRPO"] = "11-grpo/"
+    assert shown(reader.back(used, "../")) == "← Used by 11\u00a0·\u00a0GRPO"
+    assert reader.back(reader.Uses(), "../") == ""

@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass, field
 from itertools import groupby
 
-from tools.pages import lessons, quoting
+from tools.pages import inputs, lessons, quoting
 
 SITE_NAME = "RL Post-Training"
 SHOWN = ("sim", "widgets", "tests")
@@ -21,7 +21,7 @@ POLICY = (
     "form-action 'self'"
 )
 LINKED = re.compile(r'href="[./]*code/([\w./]+\.py)\.html')
-FRAME = re.compile(r'<rl-widget [^>]*data-frame="([^"]*)"')
+FRAME = re.compile(r'<rl-widget name="(\w+)"[^>]* data-frame="([^"]*)"')
 
 
 @dataclass
@@ -29,6 +29,7 @@ class Uses:
     """Where the built pages link to one module."""
 
     pages: dict[str, str] = field(default_factory=dict)  # label of a page -> its address from the root
+    runs: dict[str, str] = field(default_factory=dict)  # the same of the pages whose widgets import the module
     lines: dict[int, dict[tuple[str, str], list[str]]] = field(default_factory=dict)  # -> (label, address) -> readouts
 
 
@@ -59,7 +60,9 @@ def uses(site):
         text = (site / address / "index.html").read_text(encoding="utf-8")
         for path in LINKED.findall(text):
             found.setdefault(path, Uses()).pages[label] = address
-        for frame in FRAME.findall(text):
+        for widget, frame in FRAME.findall(text):
+            for file in inputs.closure(f"widgets.{widget}"):
+                found.setdefault(file.relative_to(quoting.ROOT).as_posix(), Uses()).runs[label] = address
             for readout in json.loads(html.unescape(frame))["readouts"]:
                 path, _, line = readout["source"].partition("#L")
                 if line:
@@ -82,17 +85,21 @@ def page(path, neighbors, used):
         f'<form role="search" action="{up}"><input type="search" name="q" placeholder="Search" aria-label="Search '
         f'the lessons"><button type="submit" class="unseen">Search</button></form></header>'
         f'<script src="{up}assets/scheme.js"></script>'
-        f'<div class="codepage"><main><div class="codehead">{back(used, up)}<h1>{path}</h1>{about(tree)}'
+        f'<div class="codepage"><main><div class="codehead">{back(used, up)}<h1>{breakable(path)}</h1>{about(tree)}'
         f'{beside(path, up)}</div><div class="highlight"><pre tabindex="0" aria-label="{path}"><code>'
         f"{body(text, tree, used.lines, up)}</code></pre></div></main>{files(path, neighbors)}</div></body></html>"
     )
 
 
 def back(used, up):
-    if not used.pages:
-        return ""
-    links = " · ".join(f'<a href="{up}{address}">{spaced(label)}</a>' for label, address in used.pages.items())
-    return f'<p class="back"><span aria-hidden="true">← </span>Used by {links}</p>'
+    """The ways back: to the pages that link here, or else to those whose widgets import the module."""
+    words, pages = ("Used by", used.pages) if used.pages else ("Runs in", used.runs)
+    links = " · ".join(f'<a href="{up}{address}">{spaced(label)}</a>' for label, address in pages.items())
+    return f'<p class="back"><span aria-hidden="true">← </span>{words} {links}</p>' if pages else ""
+
+
+def breakable(path):
+    return path.replace("/", "/<wbr>")
 
 
 def spaced(label):
@@ -162,4 +169,4 @@ def files(path, neighbors):
         for name in [one.rpartition("/")[2]]
         if name != "__init__.py" or one == path
     )
-    return f'<nav aria-label="Files of {folder}"><h2>{folder}/</h2><ul>{rows}</ul></nav>'
+    return f'<nav aria-label="Files of {folder}"><h2>{breakable(folder)}/</h2><ul>{rows}</ul></nav>'
