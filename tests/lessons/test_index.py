@@ -142,7 +142,7 @@ def test_the_recorded_iteration_carries_what_its_arrays_weigh():
 
 
 def test_every_map_of_the_book_shows_the_same_recorded_milliseconds():
-    written = [re.findall(r"<dt>here</dt><dd>(.*?)</dd>", maps.pipeline(rows=rows)) for rows in (False, True)]
+    written = [re.findall(r"<dt>recorded</dt><dd>(.*?)</dd>", maps.pipeline(rows=rows)) for rows in (False, True)]
     assert written[0] == written[1] and sum(" ms" in words for words in written[0]) == 6  # five roles and the path back
 
 

@@ -218,10 +218,10 @@ def written(css, x, y, text, anchor="start"):
 
 def panel(name, measured, arrays):
     part = ROLES.get(name) or FLOWS[name]
-    here = {"here": measured} if measured else {}
+    recorded = {"recorded": measured} if measured else {}
     rows = "".join(
         f"<dt>{key}</dt><dd{' class=cut' * (key == 'cut it')}>{html.escape(words)}</dd>"
-        for key, words in (part.rows() | here | arrays).items()
+        for key, words in (part.rows() | recorded | arrays).items()
     )
     chips = "".join(
         f'<a href="/{page.url}">{html.escape(page.name)}</a>'
