@@ -33,7 +33,7 @@ class Knobs:
     context: int = ladder("Context, tokens", 4096, [2**n for n in range(7, 18)], symbol="S")
     batch: int = ladder("Sequences at once", 64, [2**n for n in range(13)], symbol="B")
     kv_precision: str = choice("Keys and values in", "bf16", list(BYTES))
-    block: str = choice("Memory handed out by", "16", ["1", "16", "64", "256", WHOLE])
+    block: str = choice("Tokens reserved at a time", "16", ["1", "16", "64", "256", WHOLE])
     sharing: bool = toggle("Share the prompt within a group", False)
     model: str = choice("Model", "llama3.1-8b", list(MODELS))
     accelerator: str = choice("Accelerator", "h100", list(ACCELERATORS))
@@ -229,13 +229,10 @@ def speed(k, r):
         line(BATCHES, cached, "if it all fitted", role="exact"),
         line(BATCHES, bare, "no cache to read", 2),
     ]
-    if lost(k, r) > LOST:
-        missing = [max(r.in_blocks, 10), max(r.tokens_per_second, 10)]
+    if r.fits and lost(k, r) > LOST:
         marks += [
-            line([k.batch, k.batch], missing, "lost", 1),
-            label(
-                k.batch, missing[1], f"−{100 * lost(k, r):.0f} %", 0, "right" if k.batch > 64 else "left", below=True
-            ),
+            line([k.batch, k.batch], [r.in_blocks, r.tokens_per_second], "lost", 1),
+            label(k.batch, 1.6 * r.in_blocks, f"−{100 * lost(k, r):.0f} %", 0, "right" if k.batch > 999 else "center"),
         ]
     marks += [
         dots([k.batch], [max(r.tokens_per_second, 10)], "here", role="here"),
@@ -245,7 +242,7 @@ def speed(k, r):
     if r.fits < 4096:
         beside = r.fits < 400  # else its words stand left of it
         marks.append(threshold(max(r.fits, 1), f"full at {r.fits:,}" if beside else "", 4096, axis="x"))
-        marks += [] if beside else [label(r.fits * 0.9, 5e5, f"full at {r.fits:,}", anchor="right")]
+        marks += [] if beside else [label(r.fits * 0.9, 13, f"full at {r.fits:,}", anchor="right")]
     return panel(
         "Tokens a second, all sequences",
         "at peak rates, without overhead; log scales",
@@ -273,15 +270,16 @@ def memory(k, r):
         ("empty", empty, 2, "waste"),
         ("free", free, 1, "free"),
     ]
-    marks, foot, words = [], np.zeros(2), -20.0
+    marks, foot, named = [], np.zeros(2), []
     for name, size, series, role in parts:
         drawn = np.clip(percent * size, 0, TOP - foot)
         marks.append(bars([0, 1], drawn, name, series, role))
-        middle, cut = foot[1] + drawn[1] / 2, percent * size[1] > drawn[1] + 1e-9
         if percent * size[1] > (3 if role else 0.3):
-            words = max(middle - 8, words + 20)
-            marks.append(label(1.45, words, f"{'↑ ' if cut else ''}{name} {size[1]:,.0f} GB", series))
+            cut = "↑ " if percent * size[1] > drawn[1] + 1e-9 else ""
+            named.append((foot[1] + drawn[1] / 2 - 8, f"{cut}{name} {size[1]:,.0f} GB", series))
         foot = foot + drawn
+    for y, (_, words, series) in zip(apart([y for y, _, _ in named]), named):
+        marks.append(label(1.45, y, words, series))
     return panel(
         "Memory of one GPU",
         f"% of {gpu:.0f} GB; the engine may fill {budget:.0f}",
@@ -294,6 +292,16 @@ def memory(k, r):
         stacked=True,
         ticks=dict(tickvals=[0, 1], ticktext=["in use", "asked for"]),
     )
+
+
+def apart(heights, gap=20.0):
+    """Heights of words from the ground up, moved so that each has room within the axis."""
+    placed, y = [], -gap
+    for height in heights:
+        y = max(height, y + gap)
+        placed.append(y)
+    highest = TOP - gap * np.arange(len(placed), 0, -1)
+    return np.minimum(placed, highest).tolist()
 
 
 def pool_over_time(r):
@@ -393,7 +401,7 @@ def broken(k, r):
         return Break(
             f"{runs(k, r):,} of {k.batch:,} run, {slower}: {100 * (1 - r.tokens / r.slots):.0f} % of what is reserved "
             "holds nothing.",
-            way_back(replace(k, block="16"), "Memory handed out by: 16"),
+            way_back(replace(k, block="16"), "Tokens reserved at a time: 16"),
             RESERVED,
         )
     return Break(

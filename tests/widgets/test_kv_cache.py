@@ -268,6 +268,12 @@ def test_a_bar_that_passes_the_axis_says_so_and_how_large_it_is():
     assert sum(np.array(m["y"]) for m in bars)[1] == pytest.approx(200)
 
 
+def test_words_beside_a_bar_stand_apart_and_inside_the_axis():
+    for heights in ([2.0, 5.0], [0.0, 1.0, 2.0], [4.0, 198.0, 200.0], [190.0]):
+        placed = widget.apart(heights)
+        assert (np.diff(placed) >= 20).all() and placed[0] >= 0 and placed[-1] <= 180
+
+
 def test_the_curve_ends_where_the_pool_is_full():
     panel = widget.speed(*result())
     assert curve(panel, "4,096 tokens each")[0].max() <= 104
