@@ -16,7 +16,7 @@ from sim.worlds import modsum
 from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, choice, ladder, slider, toggle
 from widgets.frame.marks import bars, dots, each_run, label, line, panel, region, threshold
 
-TITLE = "Six runs of PPO: the prompt that fares worst, and how far each update goes"
+TITLE = "Six runs of PPO: what becomes of each prompt, and how far each update goes"
 UPDATES, SEEDS, GROUPS, K = 60, 6, 4, 4
 COST = f"{SEEDS * UPDATES * GROUPS * K:,} completions a run"
 SOLVED, LOST = 0.5, 0.1  # a prompt is lost if at least half of its completions were right once, and now under a tenth
@@ -115,10 +115,10 @@ def figure(k, r):
     low, high, _ = bounds(k)
     return [
         panel(
-            "Each run's worst prompt, right",
-            "probability, exact; thick: lowest of 6",
-            *curves(worst_prompt(r), np.min),
-            threshold(LOST, f"lost below {LOST:g}", 0.0),
+            "Right completions of each prompt",
+            "probability, exact; 4 prompts in each of 6 runs",
+            *every_prompt(r),
+            threshold(LOST, "lost, if it ends here", 0.0),
             x="update",
             x_range=(0, UPDATES),
             y_range=(0, 1.02),
@@ -187,10 +187,12 @@ RATIO = "ratio ρ, now over when sampled"
 RATIO_TICKS = dict(tickvals=np.log([0.2, 0.5, 1, 2, 5]), ticktext=["0.2", "0.5", "1", "2", "5"])
 
 
-def worst_prompt(r):
-    """(seeds, updates) of the prompt that each run does worst at the end."""
-    worst = r.pass_rate[:, -1].argmin(axis=1)
-    return np.take_along_axis(r.pass_rate, worst[:, None, None], axis=2)[:, :, 0]
+def every_prompt(r):
+    """A thin curve a prompt of a run, and a thick one of that which does worst at the end."""
+    x = np.arange(1, r.updates + 1)
+    each = r.pass_rate.transpose(0, 2, 1).reshape(-1, r.updates)
+    worst = each[:, -1].argmin()
+    return [line(x, each[worst], "the worst at the end"), each_run(x, np.delete(each, worst, axis=0), "the others")]
 
 
 def readouts(k, r):

@@ -41,7 +41,9 @@ def test_what_a_lesson_needs_is_linked_by_the_name_the_navigation_has(tmp_path):
     heads.head_all(tmp_path)
     meta = (tmp_path / "10-ppo" / "index.html").read_text(encoding="utf-8")
     assert '<span>needs <a href="/09-reinforce/">09 REINFORCE</a></span>' in meta
-    assert '<span>code <a href="/code/sim/algorithms/ppo.py.html">sim/algorithms/ppo.py</a></span>' in meta
+    assert (
+        '<span>code <a href="/code/sim/algorithms/ppo.py.html" title="sim/algorithms/ppo.py">ppo.py</a></span>' in meta
+    )
 
 
 def test_a_lesson_that_needs_one_which_is_not_there_stops_the_build(tmp_path, monkeypatch):

@@ -13,7 +13,7 @@ from markupsafe import Markup
 from tools.pages import drawing, quoting, results
 from widgets.frame import host
 
-TEXT, MARGIN = 620, 260  # pixels: the column of the text, and the one beside it
+HALF, ALONE, MARGIN = 298, 480, 260  # pixels: one of two panels, one by itself, one beside the text
 HEIGHT, LOW = 200, 170
 WIDE, NARROW = 560, 372  # of an opening's two panels
 BUTTONS = 5  # so many positions with short words stand side by side; more are a slider
@@ -52,7 +52,7 @@ def position(made, i, beside):
     """One position: its panels as they stand in the page, and what of them changes with the handle."""
     arguments = [made.handle.positions[i]] if made.handle else []
     panels = host.plain(list(made.panels(*arguments)))
-    width = MARGIN if beside else TEXT if len(panels) == 1 else TEXT // 2 - 12
+    width = MARGIN if beside else ALONE if len(panels) == 1 else HALF
     drawn = [shown(panel, width, LOW if beside else HEIGHT) for panel in panels]
     said = made.sentence(*arguments) if made.sentence else ""
     word = made.handle.spoken(i) if made.handle else ""
@@ -67,7 +67,13 @@ def shown(panel, width, height):
         return dict(panel, content=Markup(rows(panel)), alt="", grid=True)
     axes, content = drawing.parts(panel, width, height)
     return dict(
-        panel, axes=Markup(axes), content=Markup(content), width=width, height=height, alt=host.described(panel)
+        panel,
+        grid=False,
+        axes=Markup(axes),
+        content=Markup(content),
+        width=width,
+        height=height,
+        alt=host.described(panel),
     )
 
 

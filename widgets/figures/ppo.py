@@ -86,8 +86,11 @@ def side(eps, A, series, title, words):
         line(alive, loss(alive), words, series),
         line(silent, loss(silent), "no push left", 8, "dead"),
         dots([1.0], [-A], "when drawn", series),
-        label(1.2, -1.1 if A > 0 else 2.35, words, series, "left" if A > 0 else "right"),
-        label(silent.mean(), float(loss(silent.mean())), "no push left", 8, "center"),
+        label(*((0.12, 0.22) if A > 0 else (1.75, 2.2)), words, series, "left" if A > 0 else "right"),
+        label(
+            *((FAR, float(loss(FAR)) + 0.08, "no push left", 8, "right") if A > 0 else (0.06, -0.42, "no push left", 8))
+        ),
+        label(FAR, -2.75 if A > 0 else 0.1, "without a clip" if A > 0 else "", 8, "right"),
         x="ratio ρ",
         x_range=(0, FAR),
         y_range=(low, high),
@@ -158,7 +161,7 @@ def ending(told, i, title, note):
         label(11, float(told.rare[11]) + (0.02 if told.rare[11] < 0.5 else -0.12), "3", 1, "center"),
         label(13, float(told.stop[13]) + (0.02 if told.stop[13] < 0.5 else -0.12), "stop", 2, "center"),
         x="pass",
-        x_range=(0, rare_token.PASSES),
+        x_range=(-0.3, rare_token.PASSES + 0.3),
         y_range=(0, 1.04),
     )
 
