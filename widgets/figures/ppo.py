@@ -174,6 +174,26 @@ def told(i):
     )
 
 
+def growth():
+    """How many times as likely the 3 has become; it moves on with the clip too, carried by other tokens."""
+    held, free = (story(eps).rare / story(eps).rare[0] for eps in (0.2, np.inf))
+    x = np.arange(rare_token.PASSES + 1)
+    return [
+        panel(
+            "Ratio of the rare 3",
+            "by pass, logarithmic",
+            line(x, free, "without a clip", 1),
+            line(x, held, "with the clip", 8, "reference"),
+            label(rare_token.PASSES, 45, f"without: ×{free[-1]:.0f}", 1, "right"),
+            label(rare_token.PASSES, 2.6, f"with: ×{held[-1]:.1f}", 8, "right"),
+            x="pass",
+            x_range=(0, rare_token.PASSES),
+            y_range=(0.5, 300),
+            log="y",
+        )
+    ]
+
+
 EPSILONS = tuple(np.round(np.arange(0.05, 1.0001, 0.05), 2).tolist())
 FIGURES = {
     "batch": Figure(
@@ -199,4 +219,5 @@ FIGURES = {
         ),
         told,
     ),
+    "growth": Figure(growth, rare_token.passes),
 }
