@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.browser.conftest import WITH_WIDGET
+from tests.browser.conftest import WITH_WIDGET, without_python
 
 LESSONS = Path(__file__).parents[2] / "lessons"
 SECOND = [lesson for lesson in WITH_WIDGET if "```opening" in (LESSONS / f"{lesson.stem}.md").read_text("utf-8")]
@@ -14,7 +14,7 @@ DRAWN = "figure => [...figure.querySelectorAll('[data-part]')].map((part) => par
 
 @second_edition
 def test_every_handle_moves_its_figure_before_python_and_without_it(page, book, lesson):
-    page.route("**/*.{wasm,zip,bin}", lambda route: route.abort())
+    without_python(page)
     page.goto(book + lesson.url)
     page.evaluate("document.querySelectorAll('details').forEach((fold) => (fold.open = true))")
     for figure in page.locator(".rl-figure").all():
