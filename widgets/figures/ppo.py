@@ -162,7 +162,8 @@ def ending(told, i, title, note):
         label(13, float(told.stop[13]) + (0.02 if told.stop[13] < 0.5 else -0.12), "stop", 2, "center"),
         x="pass",
         x_range=(-0.3, rare_token.PASSES + 0.3),
-        y_range=(0, 1.04),
+        y_range=(-0.03, 1.04),
+        ticks=dict(tickvals=list(range(0, rare_token.PASSES + 1, 4))),
     )
 
 
