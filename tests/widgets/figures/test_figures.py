@@ -3,12 +3,13 @@
 import importlib
 import inspect
 import pkgutil
+import re
 from dataclasses import asdict
 
 import pytest
 
 from tests.widgets.catalogue import NAMES
-from tools.pages import results, small
+from tools.pages import fences, results, small
 from widgets import figures
 from widgets.frame import host
 
@@ -63,3 +64,12 @@ def test_an_opening_shows_two_settings_that_differ_in_one_knob_and_one_of_which_
     assert widget.broken(made.plain, results.last(name, made.plain)) is None
     assert widget.broken(made.other, results.last(name, made.other)) is not None
     assert len(small.opening(name)["panels"]) == 2
+
+
+@every_figure
+def test_a_panel_is_a_drawing_and_a_grid_is_a_table(module, name):
+    """As the page has them: what belongs into an SVG stands in none but an SVG."""
+    page = fences.part("figure", **small.figure(f"{module}.{name}"))
+    for table in re.findall(r"<tbody.*?</tbody>", page, flags=re.S):
+        assert "<tr>" in table and "<svg" not in table
+    assert page.count("<svg class=") + page.count("<tbody") == len(small.figure(f"{module}.{name}")["panels"])
