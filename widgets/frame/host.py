@@ -93,8 +93,8 @@ def row(readout):
         label=readout.label,
         text=figures(readout.value),
         unit=readout.unit,
-        source=line_of(readout.source),
-        state=readout.state,
+        source=line_of(getattr(readout, "source", None)),  # a gauge has none
+        state=getattr(readout, "state", ""),
     )
 
 
