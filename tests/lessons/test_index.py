@@ -4,6 +4,7 @@ import html
 import re
 from math import ceil
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -97,6 +98,23 @@ def test_every_lesson_in_the_navigation_is_a_file_and_stands_in_reading_order():
     assert stems == sorted(stems), "the lessons of nav in mkdocs.yml stand in the order of their numbers"
     missing = [stem for stem in stems if not (LESSONS / f"{stem}.md").exists()]
     assert not missing, f"nav in mkdocs.yml names {missing}, which lessons/ does not have"
+
+
+def test_numbers_that_no_lesson_has_yet_are_said_to_be_in_preparation(monkeypatch):
+    numbered = lambda *numbers: [SimpleNamespace(number=number) for number in numbers]
+    first, second = numbered("01", "02", "02a", "05"), numbered("09", "10")
+    monkeypatch.setattr(lessons, "finished", lambda: [*numbered("00"), *first, *second])
+    assert lessons.gaps(first) == " · 03–04 in preparation"
+    assert lessons.gaps(second) == " · 06–08 in preparation"
+    assert lessons.gaps(numbered("01", "02")) == ""
+
+
+def test_a_part_counts_its_lessons_and_their_minutes():
+    for (_, group), said in zip(lessons.parts(), re.findall(r'<span class="tot">(.*?)</span>', lessons.cards())):
+        stems = " ".join(page.stem for page in group)
+        minutes = sum(page.minutes for page in group)
+        assert said.startswith(f'<lesson-count of="{len(group)}" names="{stems}">{len(group)}</lesson-count> lessons')
+        assert f" · {minutes} min reading" in said
 
 
 def test_every_lesson_of_a_part_has_one_card_in_the_order_of_the_navigation():

@@ -50,6 +50,10 @@ def test_the_header_names_the_lesson_as_its_card_does(laid):
     assert re.search(r'header-topic">\s*<span class="md-ellipsis">\s*10 · PPO\s*</span>', laid["10-ppo"])
 
 
+def test_the_header_of_the_front_page_is_short_enough_for_a_phone(laid):
+    assert 'header-topic"> <span class="md-ellipsis">RL Post-Training</span>' in laid[""]
+
+
 def test_a_lesson_has_a_link_past_its_text_to_its_figure(laid):
     assert '</a><a href="#ppo" class="md-skip">Skip to the figure</a>' in laid["10-ppo"]
     assert "Skip to the figure" not in laid[""]
@@ -71,6 +75,6 @@ def test_the_first_lesson_has_none_before_it_and_the_last_none_after_it():
 
 
 def test_the_breaks_to_be_found_are_the_causes_of_all_widgets():
-    of, widgets = re.search(r'of="(\d+)" widgets="([^"]+)"', ways.found(ORDER)).groups()
+    of, widgets = re.search(r'of="(\d+)" widgets="([^"]+)"', lessons.found(ORDER)).groups()
     assert int(of) == sum(len(one.causes) for one in ORDER) > len(ORDER)
     assert widgets.split() == [one.widget for one in ORDER if one.widget]

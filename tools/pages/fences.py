@@ -17,7 +17,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 from pymdownx.superfences import SuperFencesException
 
-from tools.pages import drawing, frames, lessons, lineage, maps, pairs, quoting, small
+from tools.pages import drawing, frames, hero, lessons, lineage, maps, pairs, quoting, small
 from widgets.frame import data, host
 
 ROOT = Path(__file__).parents[2]
@@ -200,6 +200,12 @@ def promised(name, preset):
 def figure(where):
     """`ppo.clip`: a small figure of widgets/figures/, in the text; `ppo.clip margin` beside it."""
     return part("figure", **small.figure(where))
+
+
+@loud
+def two_lines(_):
+    """The figure of the front page."""
+    return part("hero", **hero.figure())
 
 
 @loud

@@ -149,12 +149,36 @@ def cards(after=None):
 
 def part_block(part, group):
     numeral = part.partition(" ·")[0]
-    lessons, minutes = f"{len(group)} lesson{'s' * (len(group) > 1)}", sum(page.minutes for page in group)
+    minutes, missing = sum(page.minutes for page in group), gaps(group)
     return (
         f'<div class="parthead" id="{numeral.lower().replace(" ", "-")}"><h2>{html.escape(part)}</h2><span '
-        f'class="tot">{lessons} · {minutes} min</span>'
+        f'class="tot">{count(group)} lessons · {minutes} min reading{missing}</span>'
         f'<p>{html.escape(answer(numeral))}</p></div><ol class="cards">{"".join(map(card, group))}</ol>'
     )
+
+
+def count(group):
+    """How many of these lessons are done, which the page knows: 3 of 9."""
+    stems = " ".join(lesson.stem for lesson in group)
+    return f'<lesson-count of="{len(group)}" names="{stems}">{len(group)}</lesson-count>'
+
+
+def found(group):
+    """How many of the breaks of these lessons are found: 4 of 41."""
+    widgets = " ".join(lesson.widget for lesson in group if lesson.widget)
+    of = sum(len(lesson.causes) for lesson in group)
+    return f'<lesson-count of="{of}" widgets="{widgets}">{of}</lesson-count>'
+
+
+def gaps(group):
+    """The numbers that are free before and between these lessons: " · 15–19 and 21 in preparation"."""
+    taken = [int(page.number[:2]) for page in finished()]
+    last = int(group[-1].number[:2])
+    before = max((number for number in taken if number < int(group[0].number[:2])), default=-1)
+    free = [number for number in range(before + 1, last) if number not in taken]
+    runs = [[number for _, number in run] for _, run in groupby(enumerate(free), key=lambda at: at[1] - at[0])]
+    spelled = [f"{run[0]:02}" if len(run) == 1 else f"{run[0]:02}–{run[-1]:02}" for run in runs]
+    return f" · {' and '.join(spelled)} in preparation" if spelled else ""
 
 
 def answer(numeral):

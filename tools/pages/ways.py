@@ -22,6 +22,10 @@ def lay(site):
             text = line.sub(lambda found, mark=with_mark: mark(found), text)
         if (lesson := next((one for one in order if one.stem == file.parent.name), None)) and file.name != "404.html":
             text = along(text, lesson, order)
+        counts = f"{lessons.count(order)} lessons · {lessons.found(order)} breaks found"
+        text = text.replace('<p class="counts"></p>', f'<p class="counts">{counts}</p>')
+        if file == site / "index.html":
+            text = re.sub(r'(header-topic">\s*<span class="md-ellipsis">)[^<]*', r"\1RL Post-Training", text)
         file.write_text(text, encoding="utf-8")
 
 
@@ -35,7 +39,7 @@ def marked(order):
         for one in order
     ]
     found += [
-        (re.compile(line(title) + r'(?=\s*<span class="md-nav__icon)'), after(count(group)))
+        (re.compile(line(title) + r'(?=\s*<span class="md-nav__icon)'), after(lessons.count(group)))
         for title, group in lessons.parts()
     ]
     return found + [
@@ -58,19 +62,6 @@ def named(lesson):
 def mark(lesson):
     """A ring, or what the reader has made of it."""
     return Markup('<lesson-mark name="{}" widget="{}" class="mark"></lesson-mark>').format(lesson.stem, lesson.widget)
-
-
-def count(group):
-    """How many of these lessons are done: 3 of 9."""
-    stems = " ".join(lesson.stem for lesson in group)
-    return Markup('<lesson-count of="{}" names="{}"></lesson-count>').format(len(group), stems)
-
-
-def found(group):
-    """How many of the breaks of these lessons are found: 4 of 41."""
-    widgets = " ".join(lesson.widget for lesson in group if lesson.widget)
-    of = sum(len(lesson.causes) for lesson in group)
-    return Markup('<lesson-count of="{}" widgets="{}"></lesson-count>').format(of, widgets)
 
 
 def along(text, lesson, order):
