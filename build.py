@@ -99,7 +99,7 @@ def test(*arguments):
     arguments = arguments[2 * others :]
     if "--browsers" in arguments:
         raise Stop("It is --browsers all, before the words for pytest; without it the tests use Chromium alone.")
-    python = environment.install("requirements.txt", "requirements-test.txt", "requirements-zensical.txt")
+    python = environment.install(*(f"requirements{name}.txt" for name in ("", "-pictures", "-test", "-zensical")))
     lint = subprocess.run([python, "-m", "ruff", "check", "--quiet", "."], cwd=ROOT).returncode
     if lint:
         say("ruff check has found the above; the tests run all the same")

@@ -24,13 +24,17 @@ SOURCES = [
     "mkdocs.yml",
     "build.py",
     "requirements.txt",
+    "requirements-pictures.txt",
     "requirements-zensical.txt",
     "package-lock.json",
 ]
 GENERATORS = {  # name: what is installed for it, how it is started; both read mkdocs.yml
-    "mkdocs": (["requirements.txt"], ["mkdocs", "build", "--strict"]),  # --quiet would make --strict deaf to warnings
+    "mkdocs": (
+        ["requirements.txt", "requirements-pictures.txt"],
+        ["mkdocs", "build", "--strict"],
+    ),  # --quiet would make --strict deaf to warnings
     "zensical": (
-        ["requirements.txt", "requirements-zensical.txt"],
+        ["requirements.txt", "requirements-pictures.txt", "requirements-zensical.txt"],
         [
             "zensical",
             "build",

@@ -8,14 +8,14 @@ import os
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 
-from tools.pages import inputs, quoting, results
+from tools.pages import inputs, pictures, quoting, results
 from tools.runtime import files
 from tools.runtime.say import say
 from widgets.frame import host
 
 
 def fill():
-    for kept in (results.KEPT, quoting.KEPT, inputs.ROOT / "_cache" / "passed"):
+    for kept in (results.KEPT, quoting.KEPT, pictures.KEPT, inputs.ROOT / "_cache" / "passed"):
         files.forget(kept)
     missing = [
         (name, knobs) for name in results.WIDGETS for knobs in presets(name) if not results.place(name, knobs).exists()

@@ -1,6 +1,7 @@
 """What happens to the built pages after the generator, MkDocs or Zensical: lessons get their heads, the search index is
-written, the ways through the book are laid, formulas become HTML and MathML, every module gets a page of its own, the
-style sheets become one, and every page says which scripts it runs.
+written, the ways through the book are laid, every page says what it is about to those who link to it, formulas become
+HTML and MathML, every module gets a page of its own, the style sheets become one, and every page says which scripts it
+runs.
 """
 
 import base64
@@ -11,7 +12,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tools.pages import heads, links, quoting, reader, search, ways
+from tools.pages import heads, links, quoting, reader, search, sharing, ways
 
 POLICY = "'inline-scripts'"  # where site/main.html has their sums written
 
@@ -21,6 +22,7 @@ def finish(site):
     heads.head_all(site)
     search.index(site)
     ways.lay(site)
+    sharing.share(site)
     node = shutil.which("node")  # by its whole name, which Windows needs where it is not an .exe
     subprocess.run([node, str(quoting.ROOT / "tools" / "pages" / "maths.mjs"), str(site)], check=True)
     for page in site.rglob("*.html"):

@@ -21,6 +21,7 @@ UNASKED = (
     "assets/javascripts/lunr/**/*.js",
     "sitemap.xml.gz",
 )  # what no page asks for: source maps, stemmers of other languages
+UNREAD = (".", "sw.js", "offline.json", "pictures/")  # what the service worker or another site asks for, and no reader
 NAMED = re.compile(r'((?:href|src)="|"search": ?")((?:\.\.?/)*|/(?!/)(?:[^"\s>]*/)?)(?=(?:assets|vendor)/)')
 
 README = """RL post-training, from first principles
@@ -68,12 +69,12 @@ def seal(site):
 
 
 def listed(site):
-    """Path and size of every file that a reader may ask for, sorted; what the service worker itself needs is not
-    among them.
+    """Path and size of every file that a reader may ask for, sorted; what the service worker itself needs and the
+    pictures for other sites are not among them.
     """
     for path in sorted(site.rglob("*"), key=lambda path: path.parts):  # the same order on Windows
         name = path.relative_to(site).as_posix()
-        if path.is_file() and not name.startswith(".") and name not in ("sw.js", "offline.json"):
+        if path.is_file() and not name.startswith(UNREAD):
             yield name, path.stat().st_size
 
 
