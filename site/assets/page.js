@@ -20,7 +20,10 @@ function remember(mark) {
   draw();
 }
 
-const draw = () => document.querySelectorAll("lesson-mark, lesson-count, lesson-next, lesson-breaks").forEach((shown) => shown.draw());
+function draw() {
+  for (const shown of document.querySelectorAll("lesson-mark, lesson-count, lesson-next, lesson-breaks")) shown.draw();
+}
+
 document.addEventListener("found", draw);      // a widget has written down one more of its breaks
 
 document.addEventListener("toggle", ({ target }) => {
