@@ -111,6 +111,28 @@ def test_without_scripts_there_are_text_figure_numbers_and_settings(browser, boo
     context.close()
 
 
+def test_the_front_page_swaps_its_two_runs_without_scripts(browser, book):
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(book)
+    shown = lambda: page.locator(".rl-hero [data-line]:visible").evaluate_all("all => all.map((e) => e.dataset.line)")
+    assert shown() == ["deleted"] * 2  # the curves and the sentence
+    page.get_by_text("kept", exact=True).locator("visible=true").last.click()
+    assert shown() == ["kept"] * 2
+    assert page.locator(".counts").is_hidden()
+    context.close()
+
+
+def test_two_links_lead_past_the_rail_to_the_text_and_to_the_figure(page, book):
+    page.goto(book + "10-ppo/")
+    for name in ("Skip to content", "Skip to the figure"):
+        page.keyboard.press("Tab")
+        assert page.evaluate("document.activeElement.innerText").strip() == name
+    page.keyboard.press("Enter")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.closest('figure.rl-widget')?.id") == "ppo"
+
+
 def test_print_shows_the_figure_its_numbers_its_settings_and_the_answers(page, book):
     page.goto(book + "10-ppo/?passes=16")
     live(page, "ppo")

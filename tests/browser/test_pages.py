@@ -333,6 +333,8 @@ def test_a_lesson_is_begun_with_its_first_found_break_and_done_with_its_last_ans
     page.evaluate("localStorage.setItem('found:rloo', '[\"a cause\"]')")
     page.goto(book)
     expect(mark).to_have_attribute("aria-label", "begun")
+    expect(page.locator("lesson-next a")).to_have_text("Continue with 12 RLOO")
+    expect(page.locator(".counts")).to_have_text(re.compile(r"^0 of \d+ lessons · 1 of \d+ breaks found$"))
     page.goto(book + "12-rloo/")
     expect(rail).to_have_text("0 of 6")
     for quiz in page.locator("details.quiz summary").all():
@@ -342,6 +344,8 @@ def test_a_lesson_is_begun_with_its_first_found_break_and_done_with_its_last_ans
     expect(rail).to_have_text("1 of 6")
     page.goto(book)
     expect(mark).to_have_attribute("aria-label", "done")
+    expect(page.locator("lesson-next a")).to_have_text("Continue with 13 DAPO")
+    expect(page.locator(".counts")).to_have_text(re.compile(r"^1 of \d+ lessons · 1 of"))
     expect(page.locator(".cards lesson-mark[name='13-dapo']")).to_have_attribute("aria-label", "not begun")
     page.goto(book + "12-rloo/")
     expect(by_hand).to_have_attribute("aria-pressed", "true")
