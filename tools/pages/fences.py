@@ -17,7 +17,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 from pymdownx.superfences import SuperFencesException
 
-from tools.pages import drawing, frames, hero, lessons, lineage, maps, pairs, quoting, small
+from tools.pages import drawing, frames, hero, lessons, lineage, maps, pairs, quoting, small, words
 from widgets.frame import data, host
 
 ROOT = Path(__file__).parents[2]
@@ -78,6 +78,16 @@ def pipeline(panels):
 @loud
 def cards(_):
     return lessons.cards(after={"Part II": lineage.figure()})
+
+
+@loud
+def letters(where):
+    return words.table(where)
+
+
+@loud
+def glossary(_):
+    return words.glossary()
 
 
 @loud

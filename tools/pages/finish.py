@@ -1,7 +1,7 @@
 """What happens to the built pages after the generator, MkDocs or Zensical: lessons get their heads, the search index is
-written, the ways through the book are laid, every page says what it is about to those who link to it, formulas become
-HTML and MathML, every module gets a page of its own, the style sheets become one, and every page says which scripts it
-runs.
+written, words open at their first use, the ways through the book are laid, every page says what it is about to those
+who link to it, formulas become HTML and MathML, every module gets a page of its own, the style sheets become one, and
+every page says which scripts it runs.
 """
 
 import base64
@@ -12,7 +12,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tools.pages import heads, links, quoting, reader, search, sharing, ways
+from tools.pages import heads, links, quoting, reader, search, sharing, ways, words
 
 POLICY = "'inline-scripts'"  # where site/main.html has their sums written
 
@@ -21,6 +21,7 @@ def finish(site):
     """Formulas by one Node call, links, styles and policies, and the pages of the modules."""
     heads.head_all(site)
     search.index(site)
+    words.explain_all(site)  # after the index, which holds no buttons and should hold these words
     ways.lay(site)
     sharing.share(site)
     node = shutil.which("node")  # by its whole name, which Windows needs where it is not an .exe

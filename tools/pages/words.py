@@ -1,0 +1,202 @@
+"""The words of the book: at its first use on the page of a lesson a word becomes a button that opens its meaning, and
+one page holds them all with the letters. The data stand in lessons/data/words.yml.
+
+It is done to the built page, so that every generator has the same. What opens is the platform's popover: no script, and
+where there is none, or on paper, the word is plain text.
+"""
+
+import html
+import re
+from dataclasses import dataclass
+from functools import cache
+from itertools import pairwise
+
+from tools.pages import lessons, texts
+
+PIECE = re.compile(  # a piece of markup; what stands between two of them is text
+    r"<(?P<raw>script|style)\b.*?</(?P=raw)>|<!--.*?-->|<(?P<end>/?)(?P<tag>[\w-]+)(?:[^<>\"']|\"[^\"]*\"|'[^']*')*>",
+    re.S,
+)
+ATTRIBUTES = re.compile(r'\b(class|id)="([^"]*)"')
+VOID = {"br", "hr", "img", "input", "link", "meta", "source", "wbr", "col"}
+BLOCKS = {"p", "li", "summary", "details", "div", "section", "ul", "ol", "table", "figure", "h1", "h2", "h3", "dl"}
+AROUND = {"article", "section", "details", "div", "ul", "ol", "li", "p", "em", "strong"}  # of the main text
+ALLOWED = {"md-content__inner", "admonition", "quiz", "pause", "deeper", "take", "wide"}  # classes of its boxes
+SENTENCE = re.compile(r"(?<=[.?!:])[”\"’)]*\s+")
+
+
+@dataclass(frozen=True)
+class Word:
+    key: str  # its anchor on the page of words
+    name: str
+    forms: tuple  # the spellings that count as it
+    says: str
+    lesson: str  # the stem of the lesson that explains it
+    elsewhere: tuple = ()  # lessons where the spelling means something else
+
+    def knows(self, stem):
+        """Whether its spellings mean it on the page of this lesson."""
+        return stem not in self.elsewhere
+
+
+@cache
+def words():
+    """{key: Word}, as the file has them."""
+    return {key: word(key, entry) for key, entry in texts.read("words.yml")["words"].items()}
+
+
+def word(key, entry):
+    where = f"lessons/data/words.yml, {key}"
+    if missing := [field for field in ("name", "forms", "says", "lesson") if field not in entry]:
+        raise ValueError(f"{where}: {missing[0]} is missing")
+    stems = [page.stem for page in lessons.finished()]
+    if unknown := [stem for stem in (entry["lesson"], *entry.get("elsewhere", ())) if stem not in stems]:
+        raise ValueError(f"{where}: there is no lesson {unknown[0]}")
+    fields = dict(entry, forms=tuple(entry["forms"]), elsewhere=tuple(entry.get("elsewhere", ())))
+    return Word(key, **fields)
+
+
+@cache
+def spellings():
+    """(what finds any form, the longest first; {a form in lower case: its key})."""
+    forms = {form: key for key, word in words().items() for form in word.forms}
+    anyhow = "|".join(pattern(form) for form in sorted(forms, key=len, reverse=True))
+    return re.compile(rf"(?<![\w@-])(?:{anyhow})(?![\w@-])"), {form.lower(): key for form, key in forms.items()}
+
+
+def pattern(form):
+    """A form as written, or with a capital where it begins a sentence; any white space is as good as another."""
+    first = f"[{form[0]}{form[0].upper()}]" if form.islower() else re.escape(form[0])
+    return first + re.sub(r"(\\?\s)+", r"\\s+", re.escape(form[1:]))
+
+
+def explain_all(site):
+    """The first use of every word on the pages of the lessons below `site`."""
+    for lesson in lessons.finished():
+        page = site / lesson.stem / "index.html"
+        page.write_text(explained(page.read_text(encoding="utf-8"), lesson.stem), encoding="utf-8")
+
+
+def explained(page, stem):
+    """A built page with its buttons, and at the end of its article what they open."""
+    before, article, after = re.split(r"(<article\b.*?)(?=</article>)", page, maxsplit=1, flags=re.S)
+    uses = first_uses(article, stem)
+    for start, end, key in reversed(uses):
+        button = f'<button type="button" class="word" popovertarget="word-{key}">{article[start:end]}</button>'
+        article = article[:start] + button + article[end:]
+    return before + article + "".join(meaning(words()[key]) for _, _, key in uses) + after
+
+
+def meaning(word):
+    return (
+        f'<div class="meaning" id="word-{word.key}" popover><p><b>{html.escape(word.name)}.</b> '
+        f'{html.escape(word.says)}</p><p><a href="/words/#{word.key}">Words and letters</a></p></div>'
+    )
+
+
+def first_uses(article, stem):
+    """[(start, end, key)] of the words to be opened: at most one a sentence, and where there is a choice the one whose
+    lesson is yet to come; none that a sentence in bold has explained, and none in such a sentence.
+    """
+    order = {page.stem: place for place, page in enumerate(lessons.finished())}
+    found, known = [], set()
+    for sentence in sentences(article):
+        uses = [use for use in sentence if words()[use[2]].knows(stem)]
+        if bold := {key for _, _, key, bold in uses if bold}:
+            known |= bold
+            continue
+        new = [use[:3] for use in uses if use[2] not in known]
+        if new:
+            chosen = max(new, key=lambda use: (order[words()[use[2]].lesson] > order[stem], -use[0]))
+            found.append(chosen)
+            known.add(chosen[2])
+    return found
+
+
+def sentences(article):
+    """For each sentence of the main text, paragraphs and items of lists, the forms in it: [(start, end, key, whether it
+    is bold)]. Places count in `article`.
+    """
+    finder, keys = spellings()
+    for block in blocks(article):
+        text = "".join(shown for shown, *_ in block)
+        starts = [0, *(gap.end() for gap in SENTENCE.finditer(text)), len(text) + 1]
+        uses, offset = [], 0
+        for shown, place, eligible, bold in block:
+            if eligible:
+                uses += [
+                    (offset + hit.start(), place + hit.start(), place + hit.end(), keys[plain(hit[0])], bold)
+                    for hit in finder.finditer(shown)
+                ]
+            offset += len(shown)
+        for begin, end in pairwise(starts):
+            if here := [use[1:] for use in uses if begin <= use[0] < end]:
+                yield here
+
+
+def plain(form):
+    return " ".join(form.lower().split())
+
+
+def blocks(article):
+    """Each paragraph as [(its text, where it stands, whether words in it may open, whether it is bold)]."""
+    open_tags, block, at = [], [], 0
+    for piece in PIECE.finditer(article):
+        if text := article[at : piece.start()]:
+            tags = [tag for tag, _ in open_tags]
+            eligible = all(fine for _, fine in open_tags) and not {"p", "li"}.isdisjoint(tags)
+            hidden = "code" in tags or "span" in tags  # code and formulas are no sentences
+            block.append(("x" * len(text) if hidden else text, at, eligible and not hidden, "strong" in tags))
+        at, tag = piece.end(), piece["tag"]
+        if tag is None or tag in VOID:
+            continue
+        if tag in BLOCKS and block:
+            yield block
+            block = []
+        if piece["end"]:
+            while open_tags and open_tags.pop()[0] != tag:
+                pass
+        else:
+            open_tags.append((tag, tag in AROUND and main(tag, dict(ATTRIBUTES.findall(piece[0])))))
+    if block:
+        yield block
+
+
+def main(tag, attributes):
+    """Whether an element belongs to the main text by its class: paragraphs have none, boxes one of a few."""
+    classes = attributes.get("class", "").split()
+    return not classes or (tag != "p" and not ALLOWED.isdisjoint(classes))
+
+
+@dataclass(frozen=True)
+class Letter:
+    tex: str  # as formulas write it
+    means: str
+    known_by: tuple  # words of which one stands wherever a page says what the letter is
+
+
+@cache
+def letters(where):
+    """{key: Letter} of those that hold `everywhere`, or in the lessons about `machines`."""
+    entries = texts.read("words.yml")["letters"][where]
+    return {key: Letter(one["tex"], one["means"], tuple(one["known_by"])) for key, one in entries.items()}
+
+
+def table(where):
+    """The letters on their page."""
+    rows = "".join(
+        f'<tr><td><span class="arithmatex">\\({html.escape(letter.tex, quote=False)}\\)</span></td>'
+        f"<td>{html.escape(letter.means)}</td></tr>"
+        for letter in letters(where).values()
+    )
+    return f"<table><thead><tr><th>letter</th><th>what it is</th></tr></thead><tbody>{rows}</tbody></table>"
+
+
+def glossary():
+    """All words on their page, in the order of the alphabet, each under a heading that the search finds."""
+    named = {page.stem: page for page in lessons.finished()}
+    return "".join(
+        f'<section class="entry"><h2 id="{word.key}">{html.escape(word.name)}</h2><p>{html.escape(word.says)} '
+        f'<a href="/{word.lesson}/">{html.escape(named[word.lesson].label)}</a></p></section>'
+        for word in sorted(words().values(), key=lambda word: word.name.lower())
+    )
