@@ -29,13 +29,12 @@ function play(map, button) {
 }
 
 document.addEventListener("click", (event) => {
-  const link = event.target.closest(".pipeline svg a");
-  if (!link) return;
-  event.preventDefault();
-  keep(document.getElementById(link.href.baseVal.replace("#map", "see")));
-});
-
-document.addEventListener("click", ({ target }) => {
+  const { target } = event;
+  const link = target.closest(".pipeline svg a");
+  if (link) {
+    event.preventDefault();
+    keep(document.getElementById(link.href.baseVal.replace("#map", "see")));
+  }
   if (target.matches(".pipeline .step")) step(target.form);
   if (target.matches(".pipeline .play")) play(target.form, target);
 });

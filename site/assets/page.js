@@ -67,13 +67,10 @@ define("lesson-count", function () {
   this.textContent = `${of("names").filter(done).length + breaks} of ${this.getAttribute("of")}`;
 });
 
-// On a card: the breaks that were found by their names, the others by their number.
+// On a card: the breaks that were found, by their names.
 define("lesson-breaks", function () {
   const names = Object.values(kept(`found:${this.getAttribute("widget")}`));
-  const [ways, ...breaks] = this.children;
-  for (const one of breaks) one.className = names.includes(one.textContent) ? "found" : "";
-  const left = breaks.length - this.querySelectorAll(".found").length;
-  if (left < breaks.length) ways.textContent = left ? `${left} more to find` : "";
+  for (const one of this.children) one.classList.toggle("found", names.includes(one.textContent));
 });
 
 // The link to the last lesson that was begun, or to the one after it if that is done.
