@@ -31,7 +31,7 @@ def drawn(which):
     updates = len(made["kept"]) - 1
     step, low = list(range(updates + 1)), made["deleted"]
     kept = line(step, made["kept"], "kept", *((1, "") if which == "kept" else (8, "reference")))
-    marks = [kept, label(updates, 0.9, "kept", 1 if which == "kept" else 8, "right")]
+    marks = [kept, label(updates, 0.84, "kept", 1 if which == "kept" else 8, "right")]
     if which == "deleted":
         marks += [line(step, low, "deleted"), dots([1, 2], low[1:3]), label(updates, 0.04, "deleted", 1, "right")]
     return host.plain(

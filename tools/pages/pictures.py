@@ -38,6 +38,9 @@ LOOK = {  # class of a path: (color, width, dashes, opacity)
     "threshold": ("warn", 1.25, (5, 3), 1),
     "exact": ("ink2", 1, (2, 3), 1),
     "reference": ("d8", 1.5, (), 1),
+    "before": ("d8", 1.5, (), 1),
+    "other": ("d8", 1, (2, 3), 0.75),
+    "dead": ("d8", 2, (2, 3), 1),
     "seed": (None, 1.25, (), 0.55),
 }
 DASHES = {2: (6, 3), 3: (2, 3), 4: (9, 3, 2, 3), 6: (6, 3), 7: (2, 3), 8: (9, 3, 2, 3)}
