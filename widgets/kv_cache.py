@@ -10,7 +10,7 @@ import numpy as np
 from sim.cluster import kv_cache
 from sim.cluster.hardware import ACCELERATORS
 from sim.cluster.models import MODELS, Model
-from widgets.frame.contract import Break, Guess, Opening, Readout, choice, ladder, slider, toggle
+from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, choice, ladder, slider, toggle
 from widgets.frame.marks import bars, dots, heat, label, line, panel, threshold
 
 TITLE = "Decoding speed and memory of one engine, by batch and context"
@@ -383,7 +383,14 @@ def readouts(k, r):
 
 
 def watched(k, r):
-    return Readout("speed lost, % of what this memory gives in blocks of 16, > 10", 100 * lost(k, r))
+    return Gauge(
+        "Speed lost, of what this memory gives",
+        100 * lost(k, r),
+        100 * LOST,
+        "%",
+        high=50.0,
+        expression="1 - tokens_per_second / in_blocks_of_16 > 0.1",
+    )
 
 
 RESERVED = "room reserved and never used"
