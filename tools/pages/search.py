@@ -106,16 +106,16 @@ def index(site):
     if old.exists():  # MkDocs
         config = {"lang": ["en"], "separator": SEPARATOR, "pipeline": ["stopWordFilter"], "fields": FIELDS}
         files.write(old, json.dumps({"config": config, "docs": found}, ensure_ascii=False))
-    if new.exists():  # Zensical weighs by its own lights, and knows tags in place of `also`
+    if new.exists():  # Zensical weighs by its own lights, and finds nothing beside title and text
         kept = json.loads(new.read_text(encoding="utf-8"))
         items = [
             dict(
                 location=entry["location"],
                 level=2 if "#" in entry["location"] else 1,
                 title=entry["title"],
-                text=entry["text"],
+                text=entry["text"] + (f"<p>{', '.join(entry['also'])}</p>" if entry["also"] else ""),
                 path=[],
-                tags=entry["also"],
+                tags=[],
             )
             for entry in found
         ]
