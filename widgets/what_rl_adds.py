@@ -9,7 +9,7 @@ import numpy as np
 from sim.experiments import after_sft
 from sim.experiments.five_answers import ANSWERS, SHOWN
 from sim.worlds import bandit
-from widgets.frame.contract import Break, Guess, Opening, Readout, choice, ladder, slider
+from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, choice, ladder, slider
 from widgets.frame.marks import bars, dots, each_run, label, line, panel, threshold
 
 TITLE = "What a policy over five completions becomes, from its demonstrations on"
@@ -237,10 +237,11 @@ def failed(r):
 
 
 def watched(k, r):
-    share = 100 * failed(r).mean()
-    return Readout(
-        f"Runs that end below {PASSING:g}", "not asked of SFT" if k.method == SFT else share, "%", bandit.path
-    )
+    what, limit = f"Runs that end below {PASSING:g}", 100 * TOO_MANY
+    if k.method == SFT:
+        return Readout(what, "not asked of SFT", "", bandit.path)
+    code = f"(right[-1] < {PASSING:g}).mean() > {TOO_MANY:g}"
+    return Gauge(what, 100 * failed(r).mean(), limit, "%", 0, 100, expression=code)
 
 
 def broken(k, r):

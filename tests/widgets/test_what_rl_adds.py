@@ -251,6 +251,12 @@ def test_of_several_causes_the_one_that_alone_would_do_is_named(knobs, cause):
     assert widget.broken(Knobs(**knobs), result(**knobs)).cause == cause
 
 
+def test_the_gauge_passes_its_threshold_exactly_where_the_widget_is_broken():
+    for knobs in ({}, LAZY, dict(partial=1.0), dict(shown=0.0), dict(shown=0.0, method=EXACT)):
+        gauge = widget.watched(Knobs(**knobs), result(**knobs))
+        assert (gauge.value > gauge.threshold) == is_broken(**knobs)
+
+
 def test_imitation_at_its_ceiling_is_no_damage():
     for shown in (0.0, 0.1, 0.9):
         k, r = Knobs(method=SFT, shown=shown), spoken(result(method=SFT, shown=shown))
