@@ -66,11 +66,13 @@ def main():
                 f"median of {wanted.repeat} cold starts\n"
             )
         print(
-            f"{'':21}{'from navigation to, ms':>27}{'':17}{'a knob, median and p95 of 30, ms':>33}"
+            f"{'':21}{'from navigation to, ms':>27}{'':17}{'the page until then':>25}"
+            f"{'a knob, median and p95 of 30, ms':>33}"
             f"{'a default run, ms':>22}"
         )
         print(
             f"{'page':21}{'figure':>9}{'plot':>9}{'Python':>9}{'of bare':>9}{'MB':>8}"
+            f"{'layouts':>9}{'styles':>8}{'ms':>8}"
             f"{'answer':>12}{'':8}{'picture':>8}{'':8}{'first frame':>14}{'end':>8}"
         )
         for name, page in {"(bare)": "bare/", **widgets}.items():
@@ -118,6 +120,8 @@ def opened(launch, server, page):
     with launch() as browser:
         tab = browser.new_page(viewport=dict(width=1280, height=1000), bypass_csp=True)
         tab.add_init_script(WATCH)
+        tab.devtools = tab.context.new_cdp_session(tab)
+        tab.devtools.send("Performance.enable")
         server.sent = 0
         tab.goto(server.address + page, wait_until="commit")
         tab.wait_for_function("window.seen?.live && window.seen.figure", timeout=120_000)
@@ -125,20 +129,29 @@ def opened(launch, server, page):
 
 
 def cold_start(launch, server, page):
+    """What was seen when, the bytes, and the page's own work until then: layouts, style passes, seconds of both."""
     with opened(launch, server, page) as tab:
-        return {**tab.evaluate("window.seen"), "bytes": server.sent}
+        counted = tab.devtools.send("Performance.getMetrics")["metrics"]
+        work = {metric["name"]: metric["value"] for metric in counted}
+        return {
+            **tab.evaluate("window.seen"),
+            "bytes": server.sent,
+            "layouts": work["LayoutCount"],
+            "styles": work["RecalcStyleCount"],
+            "work": 1e3 * (work["LayoutDuration"] + work["RecalcStyleDuration"]),
+        }
 
 
 def heap(launch, server, page):
     with opened(launch, server, page) as tab:
         tab.wait_for_function("seen.plot")
-        devtools, sizes = tab.context.new_cdp_session(tab), []
+        sizes = []
         for _ in range(2):
             for i in range(TURNS):
                 tab.evaluate(f"turn({share(i)})()")
             tab.wait_for_function("document.querySelector('rl-widget').settled")
-            devtools.send("HeapProfiler.collectGarbage")
-            sizes.append(devtools.send("Runtime.getHeapUsage")["usedSize"] / 1e6)
+            tab.devtools.send("HeapProfiler.collectGarbage")
+            sizes.append(tab.devtools.send("Runtime.getHeapUsage")["usedSize"] / 1e6)
     return "".join(f"{size:7.1f}" for size in sizes)
 
 
@@ -175,6 +188,9 @@ def measured(launch, server, page, repeat):
         plot=median("plot"),
         live=median("live"),
         bytes=median("bytes"),
+        layouts=median("layouts"),
+        styles=median("styles"),
+        work=median("work"),
         moves=moves,
         first=first,
     )
@@ -190,7 +206,8 @@ def row(name, m):
     start = "".join(f"{'–':>9}" if m[key] is None else f"{m[key]:9.0f}" for key in ("figure", "plot", "live"))
     knob = "".join(spread([move[key] for move in m["moves"] if key in move]) for key in ("answer", "picture"))
     run = f"{m['first']['picture']:14.0f}{m['first']['run']:8.0f}" if m["first"] and "run" in m["first"] else ""
-    return f"{name:21}{start}{m['share']:9.2f}{m['bytes'] / 1e6:8.2f}{knob}{run}  {failed}"
+    work = f"{m['layouts']:9.0f}{m['styles']:8.0f}{m['work']:8.0f}"
+    return f"{name:21}{start}{m['share']:9.2f}{m['bytes'] / 1e6:8.2f}{work}{knob}{run}  {failed}"
 
 
 def spread(times):

@@ -11,7 +11,7 @@ window.Worker = class extends Plain {
   }
 };
 const note = (name) => { window.seen[name] ??= performance.now(); };
-const settled = ["live", "broken"];
+const settled = ["live", "worse", "broken"];
 (function look() {                                                      // once a painted frame
   const widget = document.querySelector("figure.rl-widget");
   if (widget?.querySelector(".plot svg")) note("figure");
