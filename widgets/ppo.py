@@ -305,7 +305,7 @@ def opened(plain, other):
         panel(
             "Right completions of one prompt",
             f"probability, exact, after each of {UPDATES} updates",
-            line(x, right[0], "one setting", 8),
+            line(x, right[0], "one setting", 8, "reference"),
             line(x, right[1], "the other", 1),
             dots([1, 2], [up, down], "the other", 1),
             label(UPDATES, 0.87, "one setting", 8, "right"),
@@ -317,7 +317,7 @@ def opened(plain, other):
         panel(
             "How far each update moved the policy",
             "nats, logarithmic, farthest of six seeds",
-            line(x[1:], far[0], "one setting", 8),
+            line(x[1:], far[0], "one setting", 8, "reference"),
             line(x[1:], far[1], "the other", 1),
             x="update",
             x_range=(0, UPDATES),
