@@ -32,7 +32,7 @@ class Knobs:
     method: str = choice("Method", RL, [SFT, RL, EXACT])
     baseline: str = choice("Baseline", "leave-one-out", list(BASELINES), symbol="b")
     offset: int = slider("Added to rewards", 0, low=0, high=10, step=1, symbol="c")
-    shown: float = ladder("Right demonstrations", 0.3, [0.0, 0.01, 0.05, 0.1, 0.3, 0.6, 0.9], symbol="P")
+    shown: float = ladder("Teachers right", 0.3, [0.0, 0.01, 0.05, 0.1, 0.3, 0.6, 0.9], symbol="P")
     learning_rate: float = ladder("Learning rate", 1.0, [0.03, 0.1, 0.3, 1.0, 3.0])  # below 4 imitation always descends
     samples: int = ladder("Completions an update", 8, [2, 4, 8, 16, 32, 64], symbol="N")
     partial: float = slider("Reward of a bare 12", 0.0, low=0.0, high=1.0, step=0.1)
@@ -325,7 +325,7 @@ def uncompared(k):
 def way_back(k):
     told = {
         "Baseline: leave-one-out": uncompared(k),
-        "Right demonstrations: 0.3": k.shown < 0.3,
+        "Teachers right: 0.3": k.shown < 0.3,
         "Reward of a bare 12: 0": k.partial > 0,
     }
     return f"{', '.join(words for words, needed in told.items() if needed)}."
