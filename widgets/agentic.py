@@ -22,7 +22,7 @@ FILES = {"GRPO": grpo, "REINFORCE": reinforce}
 @dataclass(frozen=True)
 class Knobs:
     masked: bool = toggle("Mask the tool's tokens", True)
-    reply: int = ladder("Tool output, tokens", 8, [2, 4, 8, 12, 16], symbol="L")
+    reply: int = ladder("Tool output, tokens", 8, [2, 4, 8, 12, 16])
     algorithm: str = choice("Algorithm", "GRPO", list(FILES))
     denominator: str = choice("Mean over", "own tokens", ["own tokens", "all tokens"])
     fill: str = choice("Missing old_logp", "recomputed", ["recomputed", "0"])

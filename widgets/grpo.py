@@ -37,7 +37,7 @@ class Knobs:
         [0.001, 0.005, 0.02, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.98, 0.995, 0.999],
         symbol="p",
     )
-    eps: float = ladder("Added to the standard deviation", 1e-6, [1e-8, 1e-6, 1e-4, 1e-2, 1e-1], symbol="ε_std")
+    eps: float = ladder("Added to the standard deviation", 1e-6, [1e-8, 1e-6, 1e-4, 1e-2, 1e-1], symbol="δ")
     deviation: str = choice("Standard deviation", "sample", ["sample", "population"])
     seed: int = slider("Seed", 0, low=0, high=99, step=1)
 

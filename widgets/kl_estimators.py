@@ -33,7 +33,7 @@ class Knobs:
     placement: str = choice("Where it goes", "loss", list(kl.PLACEMENTS))
     beta: float = slider("KL coefficient", 0.3, low=0.05, high=2.0, step=0.05, symbol="β")
     pair: str = choice("Policy and reference", "drifted", [*PAIRS, "Gaussian"])
-    mu: float = slider("Distance from the reference", 1.0, low=0.1, high=3.0, step=0.1, symbol="μ")
+    mu: float = slider("Distance from the reference", 1.0, low=0.1, high=3.0, step=0.1, symbol="d")
     samples: int = ladder("Samples a batch", 64, [1, 4, 16, 64, 256, 1024, 4096], symbol="n")
     gap: float = slider("Age of the samples (1: drawn from the reference)", 0.0, low=0.0, high=1.0, step=0.1)
     seed: int = slider("Seed", 0, low=0, high=99, step=1)
@@ -206,7 +206,7 @@ def token_tab(k):
         label(-2.9, -1.9, "k1", 1),
         label(2.3, 3.6, "k2", 2, "right"),
         label(-1.9, 4.6, "k3", 3),
-        x="log-ratio r = log π − log π_ref, nats",
+        x="log-ratio ℓ = log π − log π_ref, nats",
         x_range=[-3, 3],
         y_range=[-3, 6],
         tab="One token",
@@ -218,10 +218,10 @@ def token_tab(k):
         "weight on ∇log π; positive lowers the token, negative raises it",
         line(r, weight, name=setting_words(k)),
         label(-2.9, 5.2, setting_words(k), 1),
-        line(r, r, name="r", series=2, role="exact"),
-        label(2.9, 2.9, "r, which descends KL(π‖ref)", 2, "right"),
+        line(r, r, name="ℓ", series=2, role="exact"),
+        label(2.9, 2.9, "ℓ, which descends KL(π‖ref)", 2, "right"),
         line([-3, 3], [0, 0], name="no push", series=8, role="reference"),
-        x="log-ratio r = log π − log π_ref, nats",
+        x="log-ratio ℓ = log π − log π_ref, nats",
         x_range=[-3, 3],
         y_range=[-6, 6],
         tab="One token",
@@ -255,9 +255,9 @@ def log_tab(k, r):
             label(DISTANCES[-5], ratio[i, -5], name, i + 1, "right", below=name == "k1")
             for i, name in enumerate(kl.VALUE)
         ),
-        line([k.mu] * 2, [0.01, 100], name="μ", series=8, role="reference"),
-        label(k.mu, 0.012, f"μ = {k.mu:g}", 8, "left" if k.mu < 2 else "right"),
-        x="distance μ from the reference",
+        line([k.mu] * 2, [0.01, 100], name="d", series=8, role="reference"),
+        label(k.mu, 0.012, f"d = {k.mu:g}", 8, "left" if k.mu < 2 else "right"),
+        x="distance d from the reference",
         x_range=[0, 3],
         y_range=[0.01, 100],
         log="y",

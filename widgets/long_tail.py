@@ -33,7 +33,7 @@ class Knobs:
     launched: int = slider("Launched for each 8 trained on", 8, 8, 24, 1, symbol="K′")
     slope: float = slider("Slope of accuracy over log length", -1.0, -2.0, 2.0, 0.25)
     rule: str = choice("When enough have finished", "drop completions", RULES)
-    between: float = slider("Share of the variance between prompts", 0.0, 0.0, 0.75, 0.05, symbol="ρ")
+    between: float = slider("Share of the variance between prompts", 0.0, 0.0, 0.75, 0.05, symbol="v")
     cap: int = ladder("Cap", UNCAPPED, [2048, 4096, 8192, 16384, 20480, 32768, UNCAPPED], unit="tokens")
     cut: str = choice("Completions cut off by the cap", "masked", ["masked", "scored wrong"])
     median: int = slider("Median length", 1200, 200, 8000, 100, unit="tokens")

@@ -40,18 +40,18 @@ class Knobs:
     k: float = ladder(
         "by a factor of", 2.0, [1.0, 1.05, 1.1, 1.15, 1.2, 1.3, 1.5, 2.0, 3.0, 4.0, 8.0, 16.0, 64.0], symbol="k"
     )
-    workers: int = ladder("Verifier workers", WORKERS, [2**n for n in range(14)], symbol="W")
+    workers: int = ladder("Verifier workers", WORKERS, [2**n for n in range(14)], symbol="w")
     source: str = choice("Role times", "measured", ["measured", "from shapes"])
-    rollout: float = slider("Rollout", KEPT.generate, low=1, high=600, step=0.01, symbol="τ_R", unit="s")
+    rollout: float = slider("Rollout", KEPT.generate, low=1, high=600, step=0.01, symbol="t_R", unit="s")
     old_log_probs: float = slider(
-        "Old log-probs", KEPT.old_log_prob, low=0, high=300, step=0.01, symbol="τ_F", unit="s"
+        "Old log-probs", KEPT.old_log_prob, low=0, high=300, step=0.01, symbol="t_F", unit="s"
     )
     reference: float = slider("Reference log-probs", 0.0, low=0, high=300, step=0.01, unit="s")
-    train: float = slider("Train", KEPT.update, low=1, high=600, step=0.01, symbol="τ_T", unit="s")
-    sync: float = slider("Weight sync", measured.SYNC_7B, low=0, high=300, step=0.01, symbol="τ_S", unit="s")
+    train: float = slider("Train", KEPT.update, low=1, high=600, step=0.01, symbol="t_T", unit="s")
+    sync: float = slider("Weight sync", measured.SYNC_7B, low=0, high=300, step=0.01, symbol="t_S", unit="s")
     other: float = slider("Not attributed", unattributed(KEPT, measured.SYNC_7B), low=0, high=100, step=0.01, unit="s")
     test_seconds: float = ladder(
-        "One test", VERIFY_EACH, [0.001, 0.01, 0.02, 0.1, 1.0, 5.0, 10.0, 30.0, 60.0], symbol="t_v", unit="s"
+        "One test", VERIFY_EACH, [0.001, 0.01, 0.02, 0.1, 1.0, 5.0, 10.0, 30.0, 60.0], symbol="t_test", unit="s"
     )
     completions: int = ladder(
         "Completions a step", measured.COMPLETIONS, [64, 128, 256, 512, 1024, 2048, 4096, 8192], symbol="BK"

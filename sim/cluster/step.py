@@ -83,7 +83,7 @@ def exposed(roles, topology):
 
 
 def elasticity(roles, topology):
-    """{role: (if it gets faster, if it gets slower)}: the two one-sided ∂ln τ/∂ln τ_i.
+    """{role: (if it gets faster, if it gets slower)}: the two one-sided ∂ln t/∂ln t_i.
 
     Per cent of the step for one per cent of the role. They differ only at a tie: slowing
     either lane down costs, speeding up one alone gains nothing.

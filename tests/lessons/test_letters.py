@@ -1,0 +1,88 @@
+"""One letter, one meaning: what formulas, sentences, knobs and axes call by a letter is what lessons/data/words.yml
+says of it.
+"""
+
+import re
+from dataclasses import fields
+
+import pytest
+
+from tests.widgets import catalogue
+from tools.pages import lessons, words
+from widgets.frame import host
+
+LESSONS = {lesson.stem: lesson for lesson in lessons.finished()}
+each_lesson, each_widget = pytest.mark.parametrize("stem", LESSONS), pytest.mark.parametrize("name", catalogue.NAMES)
+FORMULA = re.compile(r"\$\$(.+?)\$\$|\$([^$\n]+?)\$", re.S)
+NAMED = re.compile(r"\\(?:text|mathrm|mathcal|operatorname|mathbb|mathbf|begin|end)\s*(?:\{[^{}]*\}|[A-Za-z])")
+SYMBOL = r"\$(\\?[A-Za-z]+(?:_(?:\\?[A-Za-z]|[0-9]|\{[^{}]*\}|\\\w+\{[^{}]*\}))?)(?:\([^)$]*\))?\$"
+IS = rf"{SYMBOL} (?:is|are|be) ((?:the|a|an|what|token|everything|all|how|called) [^.;:$|]{{0,80}})"
+AND = rf"[,;](?: and| with)? {SYMBOL} ((?:the|its|what|for|token) [^.;:$|]{{0,80}})"
+A = rf"\ban? ((?:[\w-]+ ){{1,2}}){SYMBOL}"
+SMALL = re.compile(r"\b(?:of|in|for|minus|than|and|to|is|at|by) $")  # after these a letter is not being introduced
+WRITTEN = dict(π="pi", θ="theta", μ="mu", ρ="rho", ℓ="ell", ε="varepsilon", β="beta", τ="tau", η="eta", σ="sigma")
+
+
+def text(stem):
+    return re.sub(r"```.*?```", "", lessons.front_matter(f"{stem}.md")[1], flags=re.S)
+
+
+def letter_of(tex):
+    """y of y_t, \\pi of \\pi_\\theta: a count below a letter leaves it what it is; a name below makes it another."""
+    tex = tex.replace(r"\mathrm", r"\text").replace(r"_{\text{ref}}", r"_\text{ref}")
+    return re.sub(r"(?<=[^sk])_(?:\\theta|\\phi|[aity]|\{[^{}\\]*\})$", "", tex)
+
+
+def known(machines):
+    """{letter: words of which one stands wherever it is said what it is}, in lessons about machines or elsewhere."""
+    meant = {}
+    for where in ("everywhere", *["machines"] * machines):
+        for letter in words.letters(where).values():
+            meant |= {letter_of(tex): letter.known_by for tex in letter.tex.split(r",\; ")}
+    return meant
+
+
+def means(letter, said, machines):
+    return letter not in known(machines) or any(word.lower() in said.lower() for word in known(machines)[letter])
+
+
+@each_lesson
+def test_r_is_neither_reward_nor_ratio_nor_log_ratio(stem):
+    """These are R, ρ and ℓ; who meets r has to guess."""
+    formulas = (NAMED.sub("", "".join(found)) for found in FORMULA.findall(text(stem)))
+    assert [formula for formula in formulas if re.search(r"(?<![A-Za-z\\])r(?![A-Za-z])", formula)] == []
+
+
+@each_lesson
+def test_where_a_lesson_says_what_a_letter_is_it_is_what_the_letter_is_everywhere(stem):
+    machines = LESSONS[stem].part.startswith("Part III")
+    said = [(letter_of(tex), phrase) for way in (IS, AND) for tex, phrase in re.findall(way, text(stem))]
+    said += [(letter_of(tex), phrase) for phrase, tex in re.findall(A, text(stem)) if not SMALL.search(phrase)]
+    assert [(letter, phrase) for letter, phrase in said if not means(letter, phrase, machines)] == []
+
+
+@each_widget
+def test_a_knob_bears_the_letter_of_what_it_turns(name):
+    machines = any(page.widget == name and page.part.startswith("Part III") for page in LESSONS.values())
+    for field in fields(host.widget(name).Knobs):
+        symbol = field.metadata["symbol"]
+        greek = WRITTEN.get(symbol.partition("_")[0])
+        assert symbol != "r", name
+        assert means(f"\\{greek}" if greek else symbol, field.metadata["label"], machines), (name, field.name, symbol)
+
+
+@each_widget
+def test_an_axis_bears_the_letter_of_what_it_shows(name):
+    """A letter alone, after a word that says what it is: "ratio ρ"."""
+    for panel in catalogue.last_frame(name)["panels"]:
+        for axis in ("xaxis", "yaxis"):
+            title = panel["layout"].get(axis, {}).get("title", {}).get("text", "")
+            for word, letter in re.findall(r"([\w-]+) ([a-zA-Zτρμℓεβ])(?![\w′’'])", title):
+                assert letter != "r", (name, title)
+                assert letter not in WRITTEN or means(f"\\{WRITTEN[letter]}", word, False), (name, title)
+
+
+def test_a_letter_of_the_table_is_known_by_its_own_words():
+    for where in ("everywhere", "machines"):
+        for letter in words.letters(where).values():
+            assert any(word.lower() in letter.means.lower() for word in letter.known_by), letter
