@@ -376,15 +376,13 @@ def readouts(k, r):
             state((RESERVED, REREAD)),
         ),
         Readout("Part of each read that is cache", 100 * r.kv_share, "%", kv_cache.decode_roofline),
-        Readout(
-            "Context above which no batch is compute-bound", crossover, "tokens", kv_cache.crossover_with_attention
-        ),
+        Readout("No batch is compute-bound above", crossover, "tokens", kv_cache.crossover_with_attention),
     ]
 
 
 def watched(k, r):
     return Gauge(
-        "Speed lost, of what this memory gives",
+        "Speed lost",
         100 * lost(k, r),
         100 * LOST,
         "%",
