@@ -8,6 +8,7 @@ from dataclasses import fields
 import pytest
 
 from tests.widgets import catalogue
+from tests.widgets.figures.test_figures import MODULES, every_figure
 from tools.pages import lessons, words
 from widgets.frame import host
 
@@ -63,23 +64,43 @@ def test_where_a_lesson_says_what_a_letter_is_it_is_what_the_letter_is_everywher
 
 @each_widget
 def test_a_knob_bears_the_letter_of_what_it_turns(name):
-    machines = any(page.widget == name and page.part.startswith("Part III") for page in LESSONS.values())
     for field in fields(host.widget(name).Knobs):
-        symbol = field.metadata["symbol"]
-        greek = WRITTEN.get(symbol.partition("_")[0])
-        assert symbol != "r", name
-        assert means(f"\\{greek}" if greek else symbol, field.metadata["label"], machines), (name, field.name, symbol)
+        assert fits(name, field.metadata["symbol"], field.metadata["label"]), (name, field.name)
 
 
 @each_widget
 def test_an_axis_bears_the_letter_of_what_it_shows(name):
-    """A letter alone, after a word that says what it is: "ratio ρ"."""
-    for panel in catalogue.last_frame(name)["panels"]:
-        for axis in ("xaxis", "yaxis"):
-            title = panel["layout"].get(axis, {}).get("title", {}).get("text", "")
-            for word, letter in re.findall(r"([\w-]+) ([a-zA-Zτρμℓεβ])(?![\w′’'])", title):
-                assert letter != "r", (name, title)
-                assert letter not in WRITTEN or means(f"\\{WRITTEN[letter]}", word, False), (name, title)
+    assert [axis for axis in axes(catalogue.last_frame(name)["panels"]) if not fits(name, *axis)] == []
+
+
+@every_figure
+def test_so_do_the_handle_and_the_axes_of_a_small_figure(module, name):
+    made = MODULES[module].FIGURES[name]
+    at = [made.handle.positions[made.handle.start]] if made.handle else []
+    assert [axis for axis in axes(host.plain(list(made.panels(*at)))) if not fits(module, *axis)] == []
+    assert made.handle is None or fits(module, made.handle.symbol, made.handle.label)
+
+
+def fits(widget, symbol, label):
+    """Whether a letter is known by the label it stands with; r is none of a figure's letters."""
+    machines = any(page.widget == widget and page.part.startswith("Part III") for page in LESSONS.values())
+    greek = WRITTEN.get(symbol.partition("_")[0])
+    return symbol != "r" and means(f"\\{greek}" if greek else symbol, label, machines)
+
+
+def axes(panels):
+    """[(letter, one or two words before it)] of what axes call by a letter: "ratio ρ"."""
+    titles = (
+        panel["layout"].get(axis, {}).get("title", {}).get("text", "")
+        for panel in panels
+        if "layout" in panel  # a grid of tokens has none
+        for axis in ("xaxis", "yaxis")
+    )
+    return [
+        found[::-1]
+        for title in titles
+        for found in re.findall(r"((?:[\w-]+ )?[\w-]+)(?<!log) ([a-zα-ωℓ])(?![\w′’'])", title)
+    ]
 
 
 def test_a_letter_of_the_table_is_known_by_its_own_words():
