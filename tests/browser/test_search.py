@@ -48,6 +48,9 @@ EXPECTED = {
     "overlong": "13-dapo",
     "dynamic sampling": "13-dapo",
     "compare algorithms": "compare",
+    "glossary": "words",
+    "notation": "words",
+    "nat": "words",
 }
 
 

@@ -46,6 +46,12 @@ def test_a_page_that_is_no_lesson_weighs_less_and_so_does_what_every_lesson_has(
     assert weight("", "RL", None) < weight("00/", "Sources", lesson) < weight("00/", "Four lines", lesson)
 
 
+def test_a_word_is_looked_for_by_its_spellings_on_the_page_of_words_only():
+    piece = search.Piece("kl-divergence", "KL divergence")
+    also = lambda page: [entry["also"] for entry in search.entries(page, [search.Piece("", "Words"), piece], None)]
+    assert also("words/") == [[], ["KL divergence", "KL"]] and also("compare/") == [[], []]
+
+
 def test_a_section_without_a_heading_stops_the_build():
     with pytest.raises(ValueError, match="10-ppo/: a page or a section without a heading"):
         list(search.entries("10-ppo/", search.Article("<article><p>a</p></article>").pieces, None))

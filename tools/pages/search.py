@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 
-from tools.pages import lessons
+from tools.pages import lessons, words
 from tools.runtime import files
 
 SILENT = {"figure", "svg", "pre", "table", "form", "button", "script", "style", "template", "nav"}
@@ -133,7 +133,15 @@ def entries(page, pieces, lesson):
         yield dict(
             location=f"{page}#{piece.anchor}" if piece.anchor else page,
             title=html.escape(named, quote=False),
-            also=[lesson.short, *lesson.also] if lesson and first else [],
+            also=other_words(page, piece, lesson if first else None),
             text=piece.text,
             boost=WEIGHT[kind],
         )
+
+
+def other_words(page, piece, lesson):
+    """Under what else a piece is looked for: a lesson by its name and its `also`, a word by its spellings."""
+    if lesson:
+        return [lesson.short, *lesson.also]
+    word = words.words().get(piece.anchor) if page == "words/" else None
+    return list(dict.fromkeys((word.name, *word.forms))) if word else []
