@@ -1,6 +1,6 @@
-// The service worker: what was once here works with the cable pulled. The files that pages run on lie below a folder
-// named by its content, build-1f3a…/: an address there never means another file, and store.js keeps each under its sum,
-// for all builds that have it. All else (pages, code, search) is asked of the network first.
+// The service worker: what was once here works with the cable pulled. What pages run on lies below a folder named by
+// its content, build-1f3a…/, where an address never means another file; store.js keeps each under its sum. All else
+// (pages, code, search) is asked of the network first.
 const SCOPE = registration.scope;
 const lists = {};
 
@@ -46,10 +46,9 @@ async function renew(pages, url, answer) {
 }
 
 const notKept = () => new Response(`<!doctype html>
-<html lang="en" style="color-scheme: light dark">
+<html lang="en" style="color-scheme: light dark; font: 1.1rem/1.6 serif; margin: 2em">
 <meta name="viewport" content="width=device-width">
 <title>Not kept</title>
-<body style="font: 1.1rem/1.6 serif; max-width: 34em; margin: 4em auto; padding: 0 1em">
 <h1>This page is not kept on this device</h1>
-<p>There is no network now, and the page was not opened while there was one. The pages that you did open work:
+<p>There is no network now. The pages that you opened before work:
 <a href="${SCOPE}">go to the index</a>.`, { status: 503, headers: { "Content-Type": "text/html; charset=utf-8" } });

@@ -9,12 +9,13 @@ import numpy as np
 from sim.algorithms import grpo, reinforce
 from sim.experiments import tool_masking
 from sim.worlds import tinylm
-from widgets.frame.contract import Break, Readout, choice, ladder, slider, toggle
+from widgets.frame.contract import Break, Gauge, Readout, choice, ladder, slider, toggle
 from widgets.frame.marks import bars, label, line, panel, threshold
 
 TITLE = "Sixty updates on trajectories that a tool helped to write"
 COST = f"{60 * 64:,} completions a run"
 UPDATES, EVERY, WINDOW, FIRST = 60, 6, 5, 10
+WELL = 0.9  # right, in the end
 HALF = 0.5  # about where it starts: fewer right completions than this at the end are broken
 FILES = {"GRPO": grpo, "REINFORCE": reinforce}
 
@@ -174,7 +175,13 @@ def failed(r):
 
 
 def watched(k, r):
-    return Readout(f"mean(right[-{WINDOW}:]) < {HALF:g} at the end", right_now(r), "", tool_masking.tool_run)
+    return Gauge(
+        f"Right, last {WINDOW} updates",
+        right_now(r),
+        HALF,
+        below=True,
+        expression=f"mean(right[-{WINDOW}:]) < {HALF:g} at the end",
+    )
 
 
 def broken(k, r):
@@ -182,8 +189,25 @@ def broken(k, r):
         return None
     return Break(
         f"{100 * early_share(r):.0f} % of the first ten gradients is about text that the tool wrote: the share of "
-        f"right completions went from {windowed(column(r, 'accuracy'))[0]:.2f} to {right_now(r):.2f}, with the tool "
-        f"called in {100 * r[-1].call_rate:.0f} % of the last ones.",
+        f"right completions went from {windowed(column(r, 'accuracy'))[0]:.2f} to {right_now(r):.2f}.",
         "Mask the tool's tokens: on.",
         "the tool's text is trained on",
+    )
+
+
+def worse(k, r):
+    start, now = windowed(column(r, "accuracy"))[0], right_now(r)
+    if now >= max(start, WELL):
+        return None
+    return (
+        f"Right completions went from {start:.2f} to {now:.2f}: the tool's text costs, but more than half are "
+        "still right."
+    )
+
+
+def holds(k, r):
+    share = 100 * early_share(r)
+    return (
+        f"{share:.0f} % of the first ten gradients is about the tool's text, and {100 * right_now(r):.0f} % "
+        "are right now."
     )

@@ -12,7 +12,7 @@ from sim.experiments import one_group
 from sim.experiments.runs import add_run
 from sim.framework.algorithm import Algorithm
 from sim.worlds import tasks
-from widgets.frame.contract import Break, Readout, choice, ladder, slider
+from widgets.frame.contract import Break, Gauge, Readout, choice, ladder, slider
 from widgets.frame.marks import bars, dots, each_run, label, line, panel, threshold
 
 TITLE = "What six algorithm files make of one group of rewards"
@@ -23,6 +23,7 @@ LENGTHS = [3, 8, 4, 5, 3, 8, 6, 4] * 2
 UPDATES, SEEDS, COMPLETIONS, EVERY = 60, 3, 128, 6
 OWN = "the file's own"
 LEARNED = 0.01  # a gain in the pass rate below this is none
+WELL = 0.25  # a gain below this is clearly less than the 0.52 of the default
 ALONE = ("REINFORCE", "PPO")  # compare no completion with the others of its group
 # one pass and no KL penalty, for all alike: what differs is the advantage, the surrogate and the weights
 SETTING = dict(inner_epochs=1, beta=0.0)
@@ -250,7 +251,15 @@ def damaged(r):
 
 
 def watched(k, r):
-    return Readout(f"pass_rate[{UPDATES}] − pass_rate[0] < {LEARNED:g}", gained(r), "", tasks.exact_pass)
+    return Gauge(
+        "Pass rate gained",
+        gained(r),
+        LEARNED,
+        low=-0.4,
+        high=0.7,
+        below=True,
+        expression=f"pass_rate[{UPDATES}] - pass_rate[0] < {LEARNED:g}",
+    )
 
 
 def broken(k, r):
@@ -258,7 +267,7 @@ def broken(k, r):
         return None
     ends = f"the pass rate went from {r.pass_rate[0, 0]:.3f} to {r.pass_rate[:, -1].mean():.3f}"
     return Break(
-        f"Wrong completions are paid {k.wrong + k.offset:g}, right ones {1 + k.offset:g}, {why(k)}: {ends}.",
+        f"Wrong ones are paid {k.wrong + k.offset:g}, right ones {1 + k.offset:g}, {why(k)}: {ends}.",
         way_back(k),
         CAUSES.get(k.plugin, "nothing differs within a group"),
     )
@@ -273,11 +282,9 @@ CAUSES = {
 
 def why(k):
     if k.plugin == "REINFORCE":
-        return "and none is compared with the others, so what is drawn more often than its share rises, right or not"
+        return "and nobody compares, so what is drawn often rises, right or not"
     if k.plugin == "PPO":
-        return (
-            "and until the critic has learned that level, what is drawn more often than its share rises, right or not"
-        )
+        return "and until the critic knows that level, what is drawn often rises, right or not"
     if k.plugin == "DAPO":
         return "so the length, which this file charges, is all that is left to compare"
     return "so within a group there is nothing to compare"
@@ -286,3 +293,20 @@ def why(k):
 def way_back(k):
     told = {"Algorithm file: RLOO": k.plugin in ALONE, "Reward of a wrong one: 0": k.wrong == 1}
     return f"{', '.join(words for words, needed in told.items() if needed)}."
+
+
+def worse(k, r):
+    if r.updates < UPDATES or gained(r) >= WELL:
+        return None
+    start, now = r.pass_rate[0, 0], r.pass_rate[:, -1].mean()
+    return (
+        f"The pass rate went from {start:.3f} to {now:.3f}: it learns, but far less than with rewards that "
+        "differ clearly."
+    )
+
+
+def holds(k, r):
+    start, now = r.pass_rate[0, 0], r.pass_rate[:, -1].mean()
+    if np.ptp(r.rewards) == 0 and k.plugin not in ALONE:
+        return f"A group paid alike pushes nothing; the runs took the pass rate from {start:.3f} to {now:.3f}."
+    return f"What is right is pushed more than what is wrong: the pass rate went from {start:.3f} to {now:.3f}."

@@ -14,7 +14,7 @@ from sim.experiments.runs import modsum_optimizer, modsum_rate, modsum_run
 from sim.framework.controller import Controller
 from sim.framework.trainer import Trainer
 from sim.worlds import modsum
-from widgets.frame.contract import Break, Readout, choice, ladder, slider
+from widgets.frame.contract import Break, Gauge, Readout, choice, ladder, slider
 from widgets.frame.marks import each_run, label, line, panel
 
 TITLE = "Two algorithms, one task, the same seeds"
@@ -22,6 +22,7 @@ UPDATES, SEEDS, GROUPS, K = 60, 3, 8, 8
 EVERY = 4  # updates between two pictures
 CHOICES = [*FILES, *RECIPES]
 LOST = 0.05  # a prompt that in some run ends this much less often right than it began is lost
+WELL = 0.6  # a run that ends below this learned little
 RATES = [0.5, 1.0, 2.0, 4.0, 8.0, 12.0, 24.0, 40.0]
 
 
@@ -224,7 +225,14 @@ def lost(one):
 
 
 def watched(k, r):
-    return Readout(f"gain of any prompt in any run < −{LOST}", min(one.gain.min() for one in r), "", modsum.exact)
+    return Gauge(
+        "Gain of the prompt that gained least",
+        min(one.gain.min() for one in r),
+        -LOST,
+        low=-1,
+        below=True,
+        expression=f"gain of any prompt in any run < -{LOST}",
+    )
 
 
 def broken(k, r):
@@ -242,8 +250,8 @@ def broken(k, r):
         cause = "the exponential overflows"
     else:
         why = (
-            f"{at} ends with a prompt that is right {-r[first].gain.min():.2f} less often than at the start, and at a "
-            f"pass rate of {r[first].pass_rate[:, -1].mean():.3f}: a rate that suits one file is too high for another."
+            f"{at} ends with a prompt right {-r[first].gain.min():.2f} less often than at the start: a rate that suits "
+            "one file is too high for another."
         )
         cause = "one rate for two files"
     return Break(why, way_back(k, hurt), cause)
@@ -254,3 +262,19 @@ def way_back(k, hurt):
     labels = [Knobs.__dataclass_fields__[name].metadata["label"] for name in ("rate_a", "rate_b")]
     slower = [f"{labels[i]}: 2" for i in hurt if (k.rate_a, k.rate_b)[i] > 2]
     return f"{', '.join(slower + (['Passes over each batch: as in the file'] if k.passes == '16' else []))}."
+
+
+def worse(k, r):
+    ends = [one.pass_rate[:, -1].mean() for one in r]
+    if not finished(r) or min(ends) >= WELL:
+        return None
+    slow, fast = sorted(zip(ends, (k.a, k.b)))
+    return (
+        f"{slow[1]} ends at {slow[0]:.3f} at this rate, {fast[1]} at {fast[0]:.3f}: no prompt is lost, but "
+        "little is learned."
+    )
+
+
+def holds(k, r):
+    first, second = (one.pass_rate[:, -1].mean() for one in r)
+    return f"{k.a} ends at {first:.3f} and {k.b} at {second:.3f}, and neither lost a prompt."

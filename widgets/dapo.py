@@ -12,7 +12,7 @@ from sim.experiments.runs import modsum_optimizer, modsum_rate
 from sim.framework.algorithm import Algorithm
 from sim.framework.controller import Controller
 from sim.worlds import modsum
-from widgets.frame.contract import Break, Readout, choice, ladder, slider
+from widgets.frame.contract import Break, Gauge, Readout, choice, ladder, slider
 from widgets.frame.marks import band, dots, each_run, label, line, panel, threshold
 
 TITLE = "DAPO and GRPO from the same start: by updates, and by completions drawn"
@@ -22,6 +22,7 @@ LENGTHS = [15, 30, 45, 60]  # updates of DAPO
 WINDOW = 10  # updates over which price and gain are taken
 BEHIND = 0.2  # in pass rate, for as many completions
 GAIN = 0.01  # a pass rate gained in a window; less, for more than the price, is paid for nothing
+WELL, SHORT = 0.7, 30  # a run of so many updates that ends below this is clearly behind the default, 0.90
 PRICE = 4 * GROUPS * K  # completions an update; the batch itself is GROUPS * K
 PICTURES = 10
 COIN_UPDATES, COIN_SEEDS = 150, 24
@@ -337,11 +338,19 @@ def behind(k, r):
 
 def watched(k, r):
     if behind(k, r):
-        return Readout(f"DAPO less GRPO, as many completions < −{BEHIND}", ahead(r), "pass rate", equal_cost.lead)
+        return Gauge(
+            "DAPO less GRPO, as many completions",
+            ahead(r),
+            -BEHIND,
+            low=-0.5,
+            high=0.5,
+            below=True,
+            expression=f"lead of DAPO at as many completions < -{BEHIND}",
+        )
     return Readout(
-        f"completions an update > {PRICE} and gain < {100 * GAIN:g} point",
+        f"Drawn an update with a gain (breaks above {PRICE} with less than {100 * GAIN:g} point)",
         f"{drawn_lately(r):.0f} and {100 * gain_lately(r):.1f}".replace("-", "−"),
-        f"over {WINDOW} updates",
+        f"points over {WINDOW} updates",
         Controller.collect,
     )
 
@@ -352,20 +361,23 @@ def broken(k, r):
     if behind(k, r):
         return Break(
             f"For as many completions GRPO is {-ahead(r):.2f} ahead of the algorithm that patches it: DAPO ends at "
-            f"{last_rate(r.dapo):.3f}, and {100 * dead_share(r):.0f} % of the groups that it trained on were dead.",
+            f"{last_rate(r.dapo):.3f}.",
             way_back(k),
             "GRPO is ahead at equal cost",
         )
     if spent(r):
         paying = [n for n in LENGTHS if n < k.updates and not spent(r, n)]
         return Break(
-            f"At a pass rate of {last_rate(r.dapo):.3f} drawing again buys nothing: each of the last {WINDOW} updates "
-            f"drew {drawn_lately(r):.0f} completions for {live_lately(r):.1f} live groups of {GROUPS}, and all of them "
-            f"together changed the pass rate by {100 * gain_lately(r):+.1f} points.".replace("-", "−"),
+            f"Each of the last {WINDOW} updates drew {drawn_lately(r):.0f} completions for {live_lately(r):.1f} live "
+            f"groups of {GROUPS}, and together they moved the pass rate {gained_lately(r)} points.",
             f"Updates of DAPO: {paying[-1]}." if paying else "Draw again groups all equal in: never.",
             "drawing again buys nothing",
         )
     return None
+
+
+def gained_lately(r):
+    return f"{100 * gain_lately(r):+.1f}".replace("-", "−")
 
 
 def way_back(k):
@@ -377,3 +389,20 @@ def way_back(k):
         for knob in changed
     ]
     return f"{', '.join(told or ['Seed: 0'])}."
+
+
+def worse(k, r):
+    if r.updates < k.updates or k.updates < SHORT or last_rate(r.dapo) >= WELL:
+        return None
+    return (
+        f"DAPO ends at {last_rate(r.dapo):.3f} after {k.updates} updates, GRPO after as many at "
+        f"{last_rate(r.grpo):.3f}: "
+        "slow, but it still gains."
+    )
+
+
+def holds(k, r):
+    return (
+        f"DAPO ends at {last_rate(r.dapo):.3f}, and its last {WINDOW} updates moved the pass rate "
+        f"{gained_lately(r)} points."
+    )

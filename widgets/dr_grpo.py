@@ -11,13 +11,14 @@ from sim.algorithms import dapo, dr_grpo, grpo
 from sim.estimators import length_bias, std_weight
 from sim.experiments.runs import modsum_optimizer, modsum_rate, modsum_run
 from sim.worlds import modsum
-from widgets.frame.contract import Break, Readout, choice, ladder, slider, toggle
+from widgets.frame.contract import Break, Gauge, Readout, choice, ladder, slider, toggle
 from widgets.frame.marks import each_run, label, line, panel, threshold
 
 TITLE = "What GRPO's two divisors do where nothing asks for it"
 UPDATES, SEEDS, EVERY = 150, 16, 15  # updates between two pictures
 NOISE_SEEDS, NOISE_GROUPS, NOISE_K = 4, 8, 8
 APART = 3.0  # wrong completions this many times as long as right ones: broken
+DRIFT = 2.0  # fewer times as long is the noise of three runs
 FILES = {"1/|o|": grpo, "token mean": dapo, "constant": dr_grpo}
 NOISE_RATE = {"SGD": 4.0, "AdamW": 2.0}  # times the knob: what GRPO trains at in the tab Only noise
 
@@ -233,15 +234,23 @@ def entropy_left(r):
 
 
 def watched(k, r):
-    return Readout(f"wrong / right length > {APART:g}", apart(r), "", length_bias.train)
+    return Gauge(
+        "Wrong length over right",
+        apart(r),
+        APART,
+        low=0.5,
+        high=100,
+        log=True,
+        expression=f"wrong / right length > {APART:g}",
+    )
 
 
 def broken(k, r):
     if apart(r) <= APART:
         return None
     return Break(
-        "No length is rewarded and the true gradient is 0, yet wrong completions have "
-        f"{r.lengths.wrong[:, -1].mean():.1f} tokens and right ones {r.lengths.right[:, -1].mean():.1f}: {reason(k)}.",
+        f"No length is rewarded, yet wrong completions have {r.lengths.wrong[:, -1].mean():.1f} tokens and right ones "
+        f"{r.lengths.right[:, -1].mean():.1f}: {reason(k)}.",
         "Divide the tokens by: constant.",
         "long failures are punished less" if k.divisor == "1/|o|" else "one long completion fills the batch",
     )
@@ -250,4 +259,20 @@ def broken(k, r):
 def reason(k):
     if k.divisor == "1/|o|":
         return "divided by its own length, a long failure is punished less"
-    return "in so small a batch the sum of the lengths is still large when one of them is"
+    return "in so small a batch one long completion outweighs the rest"
+
+
+def worse(k, r):
+    if apart(r) <= DRIFT:
+        return None
+    return (
+        f"Wrong completions are {apart(r):.1f} times as long as right ones: a drift that nothing asks for, "
+        "but a slow one."
+    )
+
+
+def holds(k, r):
+    wrong, right = r.lengths.wrong[:, -1].mean(), r.lengths.right[:, -1].mean()
+    return (
+        f"Nothing asks for length and nothing grows: wrong completions have {wrong:.1f} tokens, right ones {right:.1f}."
+    )

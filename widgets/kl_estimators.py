@@ -6,7 +6,7 @@ from functools import cache
 import numpy as np
 
 from sim.estimators import kl
-from widgets.frame.contract import Break, Readout, choice, ladder, slider
+from widgets.frame.contract import Break, Gauge, Readout, choice, ladder, slider
 from widgets.frame.marks import band, bars, each_run, label, line, panel, threshold
 
 TITLE = "Three estimators of the KL: as a number to log and as a penalty to train on"
@@ -283,17 +283,22 @@ def readouts(k, r):
 
 
 def watched(k, r):
-    return Readout(f"farther than the best policy: KL_end − KL_best > {MARGIN:g}", ended(r)[0] - r.best, "nats")
+    return Gauge(
+        "KL beyond the best policy's",
+        ended(r)[0] - r.best,
+        MARGIN,
+        "nats",
+        low=-1,
+        high=1,
+        expression=f"KL_end - KL_best > {MARGIN:g}",
+    )
 
 
 def broken(k, r):
     end, free = ended(r)
     if end - r.best <= MARGIN:
         return None
-    told = (
-        f"KL ended at {end:.2f} nats; the best policy at β = {k.beta:g} has {r.best:.2f}, and without a "
-        f"penalty it ends at {free:.2f}."
-    )
+    told = f"KL ends at {end:.2f} nats, the best policy's is {r.best:.2f}, without a penalty {free:.2f}."
     return Break(f"{why(k)}: {told}", way_back(k), cause(k))
 
 
@@ -318,12 +323,12 @@ def misplaced(k):
 def why(k):
     if (k.estimator, k.placement) == ("k1", "loss"):
         if k.gap == 0:
-            return "The expected gradient of k1 as a loss is zero, so the penalty adds noise and pulls nowhere"
-        return "As a loss k1 gives every token the weight 1, whatever the reference says of it"
+            return "As a loss k1 has an expected gradient of zero, so the penalty pulls nowhere"
+        return "As a loss k1 pulls every token alike, whatever the reference says"
     if misplaced(k):
-        return f"The penalty, {setting_words(k)}, also pushes down tokens that have lost probability (tab One token)"
+        return f"The penalty, {setting_words(k)}, also pushes down tokens that have fallen"
     if k.gap > 0 and k.placement != "loss × ratio":
-        return f"The samples come from an older policy, and {setting_words(k)} does not correct for it"
+        return f"The samples are an older policy's, and {setting_words(k)} does not correct for it"
     return f"With {k.samples} sample{'s' * (k.samples > 1)} an update, noise outweighs the pull of the penalty"
 
 
@@ -336,3 +341,11 @@ def way_back(k):
         "Samples a batch: 64": k.samples < 64,
     }
     return f"{', '.join(words for words, needed in told.items() if needed)}."
+
+
+def holds(k, r):
+    end, free = ended(r)
+    return (
+        f"KL ends at {end:.2f} nats; the best policy at this price has {r.best:.2f}, and without a penalty it "
+        f"is {free:.2f}."
+    )

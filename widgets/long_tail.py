@@ -10,7 +10,7 @@ from sim.cluster import straggler
 from sim.cluster.hardware import ACCELERATORS
 from sim.cluster.models import MODELS
 from sim.cluster.throughput import iteration_seconds
-from widgets.frame.contract import Break, Readout, choice, ladder, slider
+from widgets.frame.contract import Break, Gauge, Readout, choice, ladder, slider
 from widgets.frame.marks import bars, dots, label, line, panel, region, threshold
 
 TITLE = "Accuracy and waiting time when a step stops before its last completion"
@@ -234,7 +234,13 @@ def bias(r):
 
 
 def watched(k, r):
-    return Readout("abs(accuracy_trained - accuracy_all) > 0.05", bias(r), source=straggler.trained_accuracy)
+    return Gauge(
+        "Accuracy read, off by",
+        bias(r),
+        TOLERANCE,
+        high=0.25,
+        expression=f"abs(accuracy_trained - accuracy_all) > {TOLERANCE}",
+    )
 
 
 def broken(k, r):
@@ -250,14 +256,13 @@ def broken(k, r):
         return None
     if abs(r.acc_uncapped - FAIR) > TOLERANCE:
         race = (
-            f"{K} of {k.launched} completions of each prompt"
+            f"{K} of {k.launched} completions"
             if k.rule == "drop completions"
             else f"{k.n // K} of {in_flight(k, k.launched)} prompts"
         )
         return Break(
-            f"Selection bias: the first {race} to finish are the short ones, short ones are "
-            f"{'right' if k.slope < 0 else 'wrong'} more often, and "
-            f"the batch reads {r.accuracy_trained:.2f} where all of them would read {FAIR:.2f}.",
+            f"The first {race} to finish are the short ones, short ones are {'right' if k.slope < 0 else 'wrong'} more "
+            f"often: the batch reads {r.accuracy_trained:.2f}, all of them {FAIR:.2f}.",
             "When enough have finished: resume prompts.",
             "the first to finish are short",
         )
@@ -267,4 +272,12 @@ def broken(k, r):
         f"{FAIR:.2f}.",
         uncap,
         "the cap cuts off the long",
+    )
+
+
+def holds(k, r):
+    wait = k.median * r.waits[k.rule]
+    return (
+        f"The batch reads {r.accuracy_trained:.2f}, all completions would read {FAIR:.2f}, and a step lasts "
+        f"{wait:,.0f} tokens."
     )

@@ -247,8 +247,7 @@ def broken(k, r):
     if r.updates < UPDATES or not lost(r).any():  # some are found again on the way
         return None
     return Break(
-        f"{reason(k)}: {lost(r).any(axis=1).sum()} of {SEEDS} runs end without a prompt they could solve, at least "
-        "half right once and now less than a tenth.",
+        f"{reason(k)}: {lost(r).any(axis=1).sum()} of {SEEDS} runs end without a prompt they could solve.",
         way_back(k),
         cause(k),
     )

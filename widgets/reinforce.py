@@ -12,12 +12,13 @@ from sim.estimators import gradient_noise
 from sim.estimators.gradient_noise import LOGITS, REWARD
 from sim.experiments.runs import modsum_run
 from sim.worlds import modsum
-from widgets.frame.contract import Break, Readout, choice, ladder, slider
+from widgets.frame.contract import Break, Gauge, Readout, choice, ladder, slider
 from widgets.frame.marks import band, bars, dots, each_run, label, line, panel, threshold
 
 TITLE = "Four runs of REINFORCE, and the noise of a sample by what is added to the reward"
 UPDATES, SEEDS, GROUPS = 100, 4, 8
 PASSED = 0.6  # a mean pass rate below this after all updates counts as broken
+WELL = 0.85  # the worst run of the default is above it
 EVERY = 10  # updates between two pictures
 OFFSETS = np.linspace(-2, 20, 89)
 J = gradient_noise.expected_reward(LOGITS, REWARD)
@@ -266,7 +267,13 @@ def readouts(k, r):
 
 
 def watched(k, r):
-    return Readout(f"mean(pass_rate) < {PASSED} at the end", r.pass_rate[:, -1].mean(), "", modsum.exact)
+    return Gauge(
+        "Pass rate, mean of the runs",
+        r.pass_rate[:, -1].mean(),
+        PASSED,
+        below=True,
+        expression=f"mean(pass_rate) < {PASSED} at the end",
+    )
 
 
 def broken(k, r):
@@ -283,9 +290,25 @@ def broken(k, r):
         )
     times = gradient_noise.noise(LOGITS, REWARD + left, 0.0) / gradient_noise.noise(LOGITS, REWARD, 0.0)
     return Break(
-        f"Every reward is off by {left:+g}: the mean gradient is the same, but on the five answers one sample is "
-        f"{times:,.0f} times as noisy, and "
-        f"here the runs end {ends}, at {r.entropy.mean():.2f} nats of entropy.".replace("-", "−"),
+        f"Every reward is off by {left:+g}: the mean gradient is the same, but one sample is {times:,.0f} times "
+        "as noisy, "
+        f"and the runs end {ends}.".replace("-", "−"),
         "Baseline: batch mean.",
         "every reward off by a constant",
     )
+
+
+def worse(k, r):
+    final = r.pass_rate[:, -1]
+    if r.updates < UPDATES or final.min() >= WELL:
+        return None
+    return (
+        f"The runs end between {final.min():.3f} and {final.max():.3f}: the noise costs, but their mean is "
+        f"above {PASSED}."
+    )
+
+
+def holds(k, r):
+    final = r.pass_rate[:, -1]
+    ends = f"between {final.min():.3f} and {final.max():.3f}"
+    return f"The runs end {ends}, at {r.entropy.mean():.2f} nats of entropy: close to each other."

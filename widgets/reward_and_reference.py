@@ -8,7 +8,7 @@ import numpy as np
 
 from sim.estimators import hacking
 from sim.experiments import anchored
-from widgets.frame.contract import Break, Readout, choice, ladder, slider
+from widgets.frame.contract import Break, Gauge, Readout, choice, ladder, slider
 from widgets.frame.marks import bars, dots, label, line, panel, threshold
 
 TITLE = "Paid and true reward against the distance from the reference"
@@ -202,11 +202,13 @@ def none_left(x):
 
 
 def watched(k, r):
-    return Readout(
-        f"true reward at the end / at the start < {LOST:g}",
+    return Gauge(
+        "True reward, end over start",
         none_left(r.points[-1].gold / r.points[0].gold),
-        "",
-        anchored.train,
+        LOST,
+        high=3,
+        below=True,
+        expression=f"true reward at the end / at the start < {LOST:g}",
     )
 
 
@@ -223,12 +225,12 @@ def broken(k, r):
     if not damaged(r):
         return None
     end, start, ref = r.points[-1], r.points[0], hacking.reference(OWN)
-    fell = f"true reward of the trained model fell from {start.gold:.3f} to {end.gold:.3f}"
+    fell = f"true reward fell from {start.gold:.3f} to {end.gold:.3f}"
     best = hacking.optimum(ref, hacking.proxy(pay(k)), price(k)) @ hacking.GOLD
     if no_copy(r):
         why = (
             "The penalty compares the policy with itself: the log says 0.000 nats, the model is "
-            f"{max(p.kl for p in r.points):.2f} nats from where it started, and {fell}."
+            f"{max(p.kl for p in r.points):.2f} from its start, and {fell}."
         )
         cause = "the reference is no copy"
     elif best < ref @ hacking.GOLD:
@@ -240,7 +242,7 @@ def broken(k, r):
     else:
         why = (
             f"The best policy at β = {k.beta:g} would be right {100 * best:.0f} % of the time, but training found the "
-            f"hack first, one answer for all prompts, paid {end.proxy:.2f}: {fell}."
+            f"hack first: {fell}."
         )
         cause = "training meets the hack first"
     return Break(why, way_back(k), cause)
@@ -253,3 +255,18 @@ def way_back(k):
     copy = [f"Reference: {COPY}"] if k.reference == ALIAS else []
     dear = [f"Price of a nat: {next(rung for rung in rungs if rung >= enough):g}"] if k.beta < enough else []
     return f"{', '.join(copy + dear) or 'Reward: verifier'}."
+
+
+def worse(k, r):
+    start, end = r.points[0], r.points[-1]
+    if end.gold >= start.gold:
+        return None
+    return (
+        f"True reward went from {start.gold:.3f} to {end.gold:.3f} while {end.proxy:.2f} is paid: below its "
+        "start, not lost."
+    )
+
+
+def holds(k, r):
+    start, end = r.points[0], r.points[-1]
+    return f"True reward went from {start.gold:.3f} to {end.gold:.3f}, {end.kl:.2f} nats from where the model started."

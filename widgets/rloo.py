@@ -12,12 +12,13 @@ from sim.estimators import completion_ratio, gradient_noise, group_baselines, kl
 from sim.experiments.runs import modsum_run
 from sim.worlds import modsum
 from sim.worlds.optimizer import SGD, AdamW
-from widgets.frame.contract import Break, Readout, choice, ladder, slider, toggle
+from widgets.frame.contract import Break, Gauge, Readout, choice, ladder, slider, toggle
 from widgets.frame.marks import bars, each_run, label, line, panel
 
 TITLE = "RLOO and a twin with another group baseline, three runs each"
 UPDATES, SEEDS, GROUPS = 60, 3, 4
 LEFT = 1.2  # fewer different completions of a prompt than this, e^H, at the end count as broken
+FEW = 3.0  # and fewer than this is clearly less than the default, 16
 RATE = "Learning rate (Adam: a fortieth)"
 EVERY = 4  # updates between two pictures
 ADAM = 1 / 40  # Adam's steps have the size of the learning rate itself, whatever the gradient
@@ -239,7 +240,16 @@ def left(r):
 
 
 def watched(k, r):
-    return Readout(f"e^H < {LEFT:g} after {UPDATES} updates", left(r), "", modsum.exact)
+    return Gauge(
+        "Different completions left",
+        left(r),
+        LEFT,
+        low=1,
+        high=100,
+        log=True,
+        below=True,
+        expression=f"e^H < {LEFT:g} after {UPDATES} updates",
+    )
 
 
 def broken(k, r):
@@ -247,7 +257,7 @@ def broken(k, r):
         return None
     return Break(
         f"{reason(k)}: {left(r):.2f} different completions of a prompt are left, while "
-        f"{100 * r.pass_rate[0, :, -1].mean():.0f} % of what is drawn is right.",
+        f"{100 * r.pass_rate[0, :, -1].mean():.0f} % are right.",
         way_back(k),
         cause(k),
     )
@@ -271,3 +281,18 @@ def way_back(k):
         return "Ratio, clipped at 0.2: per token."
     passes = ["Passes over each batch: 1"] if k.passes > 1 else []
     return ", ".join([*passes, f"{RATE}: 2"]) + "."
+
+
+def worse(k, r):
+    right = 100 * r.pass_rate[0, :, -1].mean()
+    if r.updates < UPDATES or left(r) >= FEW:
+        return None
+    return (
+        f"{left(r):.2f} different completions of a prompt are left, {right:.0f} % of them right: nearly all "
+        "variety is spent."
+    )
+
+
+def holds(k, r):
+    right = 100 * r.pass_rate[0, :, -1].mean()
+    return f"{left(r):.1f} different completions of a prompt are left, and {right:.0f} % of what is drawn is right."

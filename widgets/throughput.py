@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from sim.cluster import measured, step, throughput
 from sim.cluster.hardware import ACCELERATORS, ridge
 from sim.cluster.models import MODELS
-from widgets.frame.contract import Break, Readout, choice, ladder, slider, toggle
+from widgets.frame.contract import Break, Gauge, Readout, choice, ladder, slider, toggle
 from widgets.frame.marks import bars, dots, label, line, panel, region, threshold
 
 TITLE = "A step as a sum of its roles, or as the longest of them"
@@ -329,8 +329,15 @@ def breaks(k, r):
 
 
 def watched(k, r):
-    return Readout(
-        "async and max(verify, sync) > max(rollout, log_probs + train)", max(r.roles.verify, r.roles.sync), "s"
+    return Gauge(
+        "Verify or sync, against the GPU pools",
+        max(r.roles.verify, r.roles.sync),
+        gpu_pools(r.roles),
+        "s",
+        low=0.1,
+        high=1000,
+        log=True,
+        expression="async and max(verify, sync) > max(rollout, log_probs + train)",
     )
 
 
@@ -341,8 +348,8 @@ def broken(k, r):
     if r.roles.sync >= r.roles.verify:
         return Break(
             f"Sending the weights takes {r.roles.sync:.0f} s, longer than either GPU pool works ({pools:.0f} s at "
-            "most): overlap has hidden "
-            "everything else, and both pools wait for the network.",
+            "most): "
+            "both pools wait for the network.",
             f"Weight sync: {pools:.0f} s.",
             "sending outlasts both GPU pools",
         )
@@ -357,8 +364,8 @@ def broken(k, r):
     crew = "one worker" if k.workers == 1 else f"{k.workers} workers"
     return Break(
         f"{k.completions:,} tests of {k.test_seconds:g} s on {crew} take {r.roles.verify:.0f} s, longer than "
-        "either GPU pool works "
-        f"({pools:.0f} s at most): overlap has hidden everything else, and both pools wait for the verifier.",
+        "either GPU "
+        f"pool works ({pools:.0f} s at most): both pools wait.",
         f"Verifier workers: {enough}." if enough else "What overlaps: sync.",
         "verification outlasts both GPU pools",
     )
@@ -368,3 +375,18 @@ def above(seconds):
     """The next round number: 1, 2, 2.5, 5 times a power of ten, so that the axis stays while knobs move."""
     unit = 10 ** math.floor(math.log10(seconds))
     return next(unit * m for m in (1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10) if unit * m >= seconds)
+
+
+def worse(k, r):
+    if max(r.roles.verify, r.roles.sync) <= gpu_pools(r.roles):
+        return None
+    longer = "the verifier" if r.roles.verify > r.roles.sync else "the network"
+    return (
+        f"A step takes {step.step_time(r.roles, k.topology):,.0f} s, and {longer} works longer in it than "
+        "either GPU pool."
+    )
+
+
+def holds(k, r):
+    tau = step.step_time(r.roles, k.topology)
+    return f"A step takes {tau:,.0f} s, and neither the verifier nor the network works longer than the GPU pools."

@@ -14,7 +14,7 @@ from sim.framework.controller import LOG_RATIO_EDGES
 from sim.framework.rollout import RolloutEngine
 from sim.framework.weight_sync import transfer_seconds
 from sim.worlds import tasks
-from widgets.frame.contract import Break, Readout, choice, ladder, slider
+from widgets.frame.contract import Break, Gauge, Readout, choice, ladder, slider
 from widgets.frame.marks import band, bars, dots, label, line, panel, region, threshold
 
 TITLE = "One run on fresh completions, and one on those of older weights"
@@ -22,6 +22,7 @@ UPDATES = 120
 COST = f"{UPDATES * 128:,} completions in each of two runs"
 EVERY = 10  # updates between two pictures
 LOST = 0.25  # a pass rate this far below the run with fresh weights counts as broken
+COSTS = 0.05  # farther below than this is clearly worse
 NEVER = 128  # deliveries this rare do not happen within the run
 BILLION = 1e9
 
@@ -222,15 +223,16 @@ def lost(r):
 
 
 def watched(k, r):
-    return Readout(f"fresh_pass_rate - pass_rate > {LOST}", round(gap(r), 9), "", tasks.exact_pass)
+    return Gauge(
+        "Behind the run on fresh weights", round(gap(r), 9), LOST, expression=f"fresh_pass_rate - pass_rate > {LOST}"
+    )
 
 
 def broken(k, r):
     if not lost(r):
         return None
     return Break(
-        f"{reason(k, r)}: it ends at {r.pass_rate[-1]:.3f}, where the same run with fresh weights ends at "
-        f"{r.fresh[-1]:.3f}.",
+        f"{reason(k, r)}: it ends at {r.pass_rate[-1]:.3f}, with fresh weights at {r.fresh[-1]:.3f}.",
         way_back(k),
         cause(k, r),
     )
@@ -254,14 +256,11 @@ def reason(k, r):
     lag = max(d.trainer_version - d.rollout_version for d in r.drifts)
     behind = f"Up to {lag} updates behind" if lag else f"Sampled with weights rounded to {k.form}"
     if k.correction == "none":
-        return (
-            f"{behind}, and each completion is pushed as if the present weights had written it, also where "
-            "these gave it up long ago"
-        )
+        return f"{behind}, and what those weights wrote is pushed as if the present ones had written it"
     effective = 100 * min(d.effective for d in r.drifts)
     if mostly_clipped(k, r):
         share = 100 * clipped_share(r)
-        return f"{behind}, {share:.0f} % of the tokens of the last batches have left the clip range and teach nothing"
+        return f"{behind}, {share:.0f} % of the last batches' tokens have left the clip range and teach nothing"
     return f"{behind}, and under the ratios only {effective:.2g} % of one batch was effective"
 
 
@@ -274,3 +273,16 @@ def way_back(k):
         "Weights of the rollout: fp32": k.form != "fp32" and not few,
     }
     return f"{', '.join(words for words, needed in told.items() if needed)}."
+
+
+def worse(k, r):
+    if len(r.drifts) < UPDATES or gap(r) <= COSTS:
+        return None
+    return (
+        f"It ends at {r.pass_rate[-1]:.3f}, with fresh weights at {r.fresh[-1]:.3f}: the age of the samples "
+        "costs, no more."
+    )
+
+
+def holds(k, r):
+    return f"It ends at {r.pass_rate[-1]:.3f}, the same run with fresh weights at {r.fresh[-1]:.3f}."

@@ -1,7 +1,7 @@
-// How a figure looks: Python sends data and roles, look.json says what each role wears, in the style sheet's variables.
+// How a figure looks: Python sends data and roles, look.json says what each role wears.
 const wardrobe = fetch(new URL("look.json", import.meta.url)).then((answer) => answer.json());
 let look;
-let worn = {};                                      // read from the style sheet once a theme: asking costs a layout
+let worn = {};  // read from the style sheet once a theme: asking costs a layout
 let library;
 
 function plotly() {
@@ -13,7 +13,7 @@ function plotly() {
 
 const sized = new ResizeObserver((entries) => {
   for (const { target } of entries) {
-    if (target.data && target.offsetParent) globalThis.Plotly.Plots.resize(target);
+    if (target.data && target.offsetParent) globalThis.Plotly.Plots.resize(target).then(part);
   }
 });
 
@@ -34,16 +34,37 @@ function clothes(kind, role, series) {
 
 const dressed = (thing, kind, role, series) => ({ ...clothes(kind, role, series), ...thing });
 
-// The first curve of the setting just left, which stays in gray; not every panel has one.
-function ghost(before) {
-  const curve = before?.data.find((trace) => trace.mode === "lines" && trace.meta.role !== "band");
-  return curve ? [{ ...curve, name: "before", meta: { series: 8, role: "reference" } }] : [];
+// What stays in gray of a setting that was left or kept, with its word; not every panel has a curve.
+function ghost(before, name) {
+  if (!before?.ghost) return [];
+  const [which, end] = before.ghost;
+  const text = Array(end).fill("").concat(name);
+  return [{ ...before.data[which], name, text, mode: "lines+text", meta: { series: 8, role: "before" } }];
 }
 
-// Draws a panel; `before` is the same panel of the setting just left.
-export async function draw(plot, panel, before) {
+// Words move up or down, 3 pixels a step, until none lies on another and all are inside their plot.
+const STEPS = [...Array(40).keys()].flatMap((i) => [-3 * i, 3 * i]);
+const box = (element) => element.getBoundingClientRect();
+const apart = (a, b) => a.right <= b.left || a.left >= b.right || a.bottom <= b.top || a.top >= b.bottom;
+
+function part(plot) {
+  const room = box(plot);
+  const taken = [];
+  for (const word of plot.querySelectorAll(".annotation, .textpoint")) {
+    const free = (by) => {
+      word.style.translate = `0 ${by}px`;
+      const here = box(word);
+      return here.top >= room.top && here.bottom <= room.bottom && taken.every((other) => apart(here, other));
+    };
+    if (!STEPS.some(free)) free(0);
+    taken.push(box(word));
+  }
+}
+
+// Draws a panel; `before` is the same panel of the setting that `name` tells of.
+export async function draw(plot, panel, before, name) {
   look ??= await wardrobe;
-  const traces = [...ghost(before), ...panel.data];
+  const traces = [...ghost(before, name), ...panel.data];
   const layout = {
     ...panel.layout,
     template: { layout: clothes("layout") },
@@ -54,11 +75,12 @@ export async function draw(plot, panel, before) {
   const Plotly = await plotly();
   await Plotly.react(plot, data, layout, { displayModeBar: false, responsive: false });
   plot.querySelector(".still")?.remove();
+  part(plot);
   plot.setAttribute("aria-label", panel.alt);
   sized.observe(plot);
 }
 
-// The reader changes between light and dark, or prints.
+// Light and dark, and print.
 const redraw = () => document.querySelector("rl-widget")?.redraw();
 const changed = () => {
   worn = {};

@@ -1,21 +1,20 @@
 // The button on the front page that keeps the whole book.
 import { base, begin, beingWritten, build, isKept, keep, settle, workers } from "./store.js";
 
-const LANES = 4;                                    // files that are fetched at a time
+const LANES = 4;  // files that are fetched at a time
 const MB = (bytes) => (bytes / 1e6).toFixed(1);
 
-// Why nothing can be kept here, or nothing.
+// Why nothing can be kept here, or nothing: one of the sentences that stand in the page.
 function hindrance() {
-  if (beingWritten) return "Not while the book is being written.";
+  if (beingWritten) return "written";
   if (workers) return "";
-  if (isSecureContext) return "This browser does not keep pages (a private window, perhaps).";
-  return "Only over https, or from this computer, can a browser keep pages.";
+  return isSecureContext ? "window" : "http";
 }
 
 customElements.define("keep-offline", class extends HTMLElement {
   connectedCallback() {
     [this.button, this.bar, this.words] = this.children;
-    if (hindrance()) return this.say(hindrance());
+    if (hindrance()) return this.say(this.dataset[hindrance()]);
     this.button.hidden = false;
     this.button.addEventListener("click", () => this.press());
     if (workers.controller) this.look().catch(() => {});
@@ -29,7 +28,7 @@ customElements.define("keep-offline", class extends HTMLElement {
     try {
       await this.keepAll();
     } catch {
-      this.say("Nothing can be kept now: there is no network, or the browser gives no storage.");
+      this.say(this.dataset.not);
     }
     this.bar.hidden = true;
     this.button.disabled = false;
@@ -41,20 +40,19 @@ customElements.define("keep-offline", class extends HTMLElement {
     this.bar.hidden = false;
     this.button.disabled = true;
     await begin();
-    navigator.storage?.persist?.();                 // asks the browser not to clear it away
+    navigator.storage?.persist?.();  // asks the browser not to clear it away
     await this.each(files, keep);
-    this.conclude(this.isFull() && (await settle()), `${this.kept()} Press again to go on.`);
+    this.conclude(this.isFull() && (await settle()), `${this.kept()} ${this.dataset.more}`);
   }
 
-  // How much of it is here already.
-  async look() {
+    async look() {
     const files = await this.listed();
     if (!files) return;
     await this.each(files, isKept);
     this.conclude(this.isFull(), this.bar.value ? this.kept() : "");
   }
 
-  // Every file of the book with its sum and size; nothing if this page is older than the book, and is loaded again.
+  // Every file with its sum and size; nothing if this page is older than the book, and is loaded again.
   async listed() {
     const answer = await fetch(`${base}offline.json`, { cache: "no-cache" });
     const { files, build: newest } = await answer.json();
@@ -86,6 +84,6 @@ customElements.define("keep-offline", class extends HTMLElement {
 
   conclude(whole, otherwise) {
     this.button.hidden = whole;
-    this.say(whole ? "Complete: every page and every figure works without a network." : otherwise);
+    this.say(whole ? this.dataset.whole : otherwise);
   }
 });

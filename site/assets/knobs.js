@@ -1,5 +1,5 @@
-// A widget's form: what its controls say, in Python's spelling, and how they look when they have moved.
-const rungs = (input) => input.closest?.("[data-values]")?.dataset.values.split(" ");    // of a ladder's slider
+// A widget's form: what its controls say, in Python's spelling, and how they look.
+const rungs = (input) => input.closest?.("[data-values]")?.dataset.values.split(" ");  // of a ladder's slider
 const valueOf = (input) => rungs(input)?.[input.value] ?? input.value;
 const knobOf = (form, name) => form.querySelector(`[data-knob=${name}]`);
 
@@ -23,9 +23,9 @@ export function set(form, wanted) {
   return refused.length ? `Left out of the address: ${refused.join("; ")}.` : "";
 }
 
-// Sets one knob and returns nothing, or returns why it does not.
+// Sets one knob, or returns why it does not.
 function put(form, name, value) {
-  const control = form.elements.namedItem(name);    // not elements[name]: the address may say __proto__, a knob length
+  const control = form.elements.namedItem(name);  // not elements[name]: the address may say __proto__, a knob length
   if (!control?.name && !control?.length) return `${name} (no such knob)`;
   const choices = choicesOf(control);
   const { min, max } = control;
@@ -36,14 +36,14 @@ function put(form, name, value) {
   return "";
 }
 
-// What a control offers one by one: a ladder its rungs, a menu its options, radio buttons themselves; a slider nothing.
+// What a control offers one by one: rungs, options, radio buttons; a slider nothing.
 function choicesOf(control) {
   if (rungs(control)) return rungs(control);
   if (control.type === "range") return undefined;
   return [...(control.options ?? control)].map((option) => option.value);
 }
 
-// A value typed beside a slider: the nearest on offer is taken; returns what the line below the slider should say.
+// Takes the nearest of what is on offer to a typed value; returns what the line below the slider should say.
 export function type(field) {
   const range = field.closest(".knob").querySelector("[type=range]");
   const steps = rungs(range);

@@ -1,9 +1,8 @@
-// Working offline: what this page runs on is kept on the quiet, once Python has what it needs; not while the book is
-// being written.
+// Working offline: what this page runs on is kept on the quiet, once Python has what it needs.
 import { base, beingWritten, settle, workers } from "./store.js";
 
-const LATER = 3000;                                 // milliseconds
-const soon = () => setTimeout(() => settle().catch(() => {}), LATER);      // without storage the book reads as well
+const LATER = 3000;  // milliseconds
+const soon = () => setTimeout(() => settle().catch(() => {}), LATER);  // without storage the book reads as well
 
 if (beingWritten) {
   workers?.getRegistration(base).then((found) => found?.unregister());

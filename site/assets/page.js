@@ -2,7 +2,7 @@
 const KEY = "lessons-v1";
 const lesson = () => location.pathname.split("/").at(-2);
 
-function kept(key) {
+export function kept(key) {
   try {
     return JSON.parse(localStorage.getItem(key)) ?? {};
   } catch {
@@ -13,18 +13,14 @@ function kept(key) {
 const done = (name) => kept(KEY)[name] === "full";
 const found = (widget) => Object.keys(kept(`found:${widget}`)).length;
 
-function remember(mark) {
+export function keep(key, value) {
   try {
-    localStorage.setItem(KEY, JSON.stringify({ ...kept(KEY), [lesson()]: mark }));
+    localStorage.setItem(key, JSON.stringify(value));
   } catch { /* nothing can be kept here */ }
-  draw();
-}
-
-function draw() {
   for (const shown of document.querySelectorAll("lesson-mark, lesson-count, lesson-next, lesson-breaks")) shown.draw();
 }
 
-document.addEventListener("found", draw);      // a widget has written down one more of its breaks
+const remember = (mark) => keep(KEY, { ...kept(KEY), [lesson()]: mark });
 
 document.addEventListener("toggle", ({ target }) => {
   if (target.matches("details.quiz[open]")) target.dataset.seen = true;

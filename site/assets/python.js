@@ -1,18 +1,16 @@
-// Python's worker: started once a visit, in the head of a page with a widget, and by the next run after it died or fell
-// silent. One widget listens.
+// Python's worker: started once a visit, and by the next run after it died or fell silent. One widget listens.
 globalThis.python ??= (() => {
-  const SILENCE = 10000;                            // milliseconds after which a run is ended, with its worker
-  const LONG = 1500;                                // milliseconds after which nobody waits for the first answer
+  const SILENCE = 10000;  // milliseconds after which a run is ended, with its worker
+  const LONG = 1500;  // milliseconds after which nobody waits for the first answer
   const { src, dataset } = document.currentScript;
   let worker;
-  let ready;                                        // what the worker said when it was
+  let ready;  // what the worker said when it was
   let hear;
   let alarm;
   let newest = 0;
   let pending = false;
 
-  // Settled once Python has given its first answer, has none to give, or takes long. What keeps the page's one thread
-  // busy waits for it.
+  // Settled once Python has answered, or takes long: what keeps the page's one thread busy waits for it.
   let answer;
   const answered = new Promise((resolve) => {
     answer = resolve;
@@ -57,7 +55,7 @@ globalThis.python ??= (() => {
   if ("start" in dataset) start();
   return {
     answered,
-    // News of the interpreter (bytes loaded, ready, failed), of the newest run (frame, done, error), and of a table.
+    // News of the interpreter, of the newest run (frame, done, error), and of a table.
     listen(listener) {
       hear = listener;
       start();
@@ -69,7 +67,7 @@ globalThis.python ??= (() => {
       pending = true;
       newest += 1;
       worker.postMessage({ run: newest, name, knobs });
-      if (!alarm) watch();                          // a knob that is turned on and on does not put the alarm off
+      if (!alarm) watch();  // a knob that is turned on and on does not put the alarm off
     },
     stop() {
       pending = false;

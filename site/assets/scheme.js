@@ -1,4 +1,4 @@
-// A module's page has no switch of its own: it wears the light the reader chose beside the lessons, or the system's.
+// A module's page has no switch: it wears the light chosen beside the lessons, or the system's.
 const home = new URL(".", document.querySelector(".codebar a").href).pathname;
 const chosen = JSON.parse(localStorage.getItem(`${home}.__palette`))?.color.scheme;
 const system = matchMedia("(prefers-color-scheme: dark)").matches ? "slate" : "default";

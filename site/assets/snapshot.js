@@ -1,23 +1,22 @@
-// Python as the build left it: the memory of an interpreter that has imported numpy and our own modules, written into a
-// new one. Memory is not all there is: numpy's compiled libraries are linked again first, each at the address and the
-// table slot it had. Where one of them differs (another engine, files of another build) this throws, and the caller
-// loads Python plainly.
+// Python as the build left it: the memory of an interpreter that has imported numpy and our modules, written into a new
+// one after numpy's libraries are linked, each at the address and the table slot it had. Where one differs (another
+// engine, another build) this throws, and the caller loads Python plainly.
 const VENDOR = new URL("../vendor/", import.meta.url).href;
 
-// What the maker and the reader must have in common: the environment lies in the memory, and its length moves what
-// follows. PYTHONOPTIMIZE leaves the docstrings out, which nobody reads here: a megabyte.
+// The same for maker and reader: the environment lies in the memory, and its length moves what follows. PYTHONOPTIMIZE
+// leaves out the docstrings, a megabyte.
 export const OPTIONS = {
   indexURL: `${VENDOR}pyodide/`,
   env: { HOME: "/home/pyodide", LANG: "C.UTF-8", PYTHONHASHSEED: "0", PYTHONOPTIMIZE: "2" },
 };
-export const NO_LIBRARY = "data:,";                 // in place of the standard library: what is imported needs no files
+export const NO_LIBRARY = "data:,";  // for the standard library: what is imported needs no files
 
 export async function restored(loadPyodide) {
   const module = import(`${VENDOR}pyodide/pyodide.asm.mjs`);
   const record = await fetch(`${VENDOR}snapshot.json`).then((answer) => answer.json());
   if (!record.pack) throw new Error("this build has no snapshot");
   const packed = unpacked(VENDOR + record.pack, record.total);
-  packed.catch(() => {});                           // awaited below, where a failure counts; it may come before that
+  packed.catch(() => {});  // a failure counts where it is awaited, below
   const python = await loadPyodide({
     ...OPTIONS,
     stdLibURL: NO_LIBRARY,
@@ -25,12 +24,11 @@ export async function restored(loadPyodide) {
     _loadSnapshot: new Uint8Array(record.head),
     createPyodideModule: (settings) => filled(settings, module, record, packed),
   });
-  python.runPython("import random; random.seed()");        // its state is the maker's
+  python.runPython("import random; random.seed()");  // its state is the maker's
   return python;
 }
 
-// A fresh instance with the libraries and the memory of the snapshot in it. What Pyodide restores after this is a head
-// without a memory.
+// A fresh instance with the snapshot's libraries and memory; what Pyodide restores after this is a head without one.
 async function filled(settings, module, record, packed) {
   const instance = module.then(({ default: create }) => create(settings));
   const compiled = packed.then((pack) => Promise.all(record.libraries.map(
@@ -46,7 +44,7 @@ async function filled(settings, module, record, packed) {
   return fresh;
 }
 
-// What a gzip file holds; the page hears of its bytes as they pass, so that a slow network sees how far it is.
+// What a gzip file holds; the page hears of its bytes as they pass.
 async function unpacked(address, total) {
   let loaded = 0;
   const counted = new TransformStream({
@@ -65,7 +63,7 @@ function same(what, now, then) {
   if (now !== then) throw new Error(`${what} is ${now}, not ${then} as in the snapshot`);
 }
 
-// The compiled libraries into a fresh instance, exactly where the maker's instance had them.
+// The libraries into a fresh instance, exactly where the maker's had them.
 export function link(fresh, { heap, table, tableAfter, free, libraries }, compiled) {
   fresh.growMemory(heap);
   same("the memory", fresh.HEAPU8.length, heap);

@@ -19,39 +19,25 @@ function still(widget) {
 }
 
 // The one polite announcement, made when a run has settled: the first number (heard only), then the verdict.
-export function say(widget, { heard = "", mark = "", sentence }) {
-  const [first, second, third] = widget.$$("[role=status] > *");
-  first.textContent = heard;
-  second.textContent = mark;
-  third.textContent = sentence;
-}
-
-// What a plot shows, in the words of the run that is drawn: π_old becomes a subscript, as where the page was built.
-export function caption(plot, { title, note }) {
-  const text = document.createElement("span");
-  text.append(...subscripted(note));
-  plot.closest(".panel").querySelector(".cap").replaceChildren(...subscripted(title), " ", text);
-}
-
-function subscripted(text) {
-  return text.split(/(?<=[^ _])_([^ ]+)/).map((part, i) => {
-    if (i % 2 === 0) return part;
-    return Object.assign(document.createElement("sub"), { textContent: part });
-  });
+export function say(widget, { heard = "", mark = "", sentence, back = "" }) {
+  const said = [heard, mark, sentence];
+  widget.$$("[role=status] > *").forEach((part, i) => part.replaceChildren(said[i]));
+  widget.$(".steps").innerHTML = back;
+  widget.$(".steps").hidden = true;
+  widget.$(".back").hidden = !back;
 }
 
 // The readouts of a frame, each beside what it was in the frame before; what is watched; the sum of the result.
-export function fill(widget, { readouts, watched, hash }, before) {
+export function fill(widget, { readouts, watched, hash }, before, word) {
   widget.$$(".readouts > div").forEach((row, i) => {
     const { text, state } = readouts[i];
     const was = before?.readouts[i].text;
     row.className = state;
     row.querySelector("b").textContent = text;
-    row.querySelector(".was").textContent = was && was !== text ? `was ${was}` : "";
+    row.querySelector(".was").textContent = was && was !== text ? `${word} ${was}` : "";
   });
-  widget.$(".brk code").textContent = watched.label;
-  widget.$(".brk output").value = measured(watched);
-  const preset = widget.$(".presets [aria-pressed=true]");      // what is promised of it was written at build
+  widget.$(".gauge").innerHTML = watched.html;
+  const preset = widget.$("[data-promise][aria-pressed=true]");  // what is promised of it was written at build
   widget.$(".hash").textContent = `${preset?.dataset.promise ?? "fingerprint"}: ${hash}`;
 }
 

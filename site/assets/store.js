@@ -1,8 +1,7 @@
-// What this browser keeps of the book, where sw.js looks for it: files of a build under their sums, for all builds that
-// have them; pages under their addresses.
+// What this browser keeps of the book, for sw.js: files of a build under their sums, pages under their addresses.
 export const [, base, build] = import.meta.url.match(/^(.*\/)(build-\w+)\//) ?? [];
 export const workers = build && navigator.serviceWorker;
-export const beingWritten = Boolean(document.querySelector('script[src="/-/reload.js"]'));     // all pages come fresh
+export const beingWritten = Boolean(document.querySelector('script[src="/-/reload.js"]'));  // all pages come fresh
 
 const list = `${base}${build}/files.json`;
 const isList = ({ url }) => url.endsWith("/files.json");
@@ -16,8 +15,7 @@ async function sumOf(content) {
   return [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
-// Whether an answer is what the list names (a sign-in page of a train's network is not). A page that may change has no
-// sum.
+// Whether an answer is what the list names (a train's sign-in page is not). A page that may change has no sum.
 async function isRight(answer, sum) {
   return answer?.ok && (!sum || sum === (await sumOf(await answer.clone().arrayBuffer())));
 }
@@ -40,14 +38,14 @@ export async function keep(url, sum) {
 
 export const begin = () => workers.register(`${base}sw.js`);
 
-// Keeps this page and all that its build runs on; says whether it could. After a build not seen before, the pages kept
-// from others are renewed, and the files of the last two builds stay.
+// Keeps this page and all that its build runs on; says whether it could. After a new build the pages kept from others
+// are renewed, and the files of the last two builds stay.
 export async function settle() {
   await begin();
   const here = location.href.slice(base.length).split(/[?#]/)[0];
   for (const path of [here, "", "offline.json", "sitemap.xml"]) await keep(base + path);
   const book = await (await caches.match(`${base}offline.json`)).json();
-  const [index] = book.files.find(([path]) => /^search.*\.json$/.test(path));      // each generator has a place for it
+  const [index] = book.files.find(([path]) => /^search.*\.json$/.test(path));  // each generator has a place for it
   await keep(base + index);
 
   const files = await filesKept();
@@ -75,7 +73,6 @@ async function renew(pages, url) {
   if (answer.ok) await pages.put(url, new Response(await answer.blob()));
 }
 
-// Files that neither of the last two builds has.
 async function clear(files) {
   const keys = await files.keys();
   const lists = keys.filter(isList).slice(-2);

@@ -1,5 +1,5 @@
-// Amends to the theme: its notice is heard as well as seen, and a page of another build is not put into this one.
-document.querySelector(".md-dialog")?.setAttribute("role", "status");      // where it says that something was copied
+// Amends to the theme: its notice is heard as well as seen.
+document.querySelector(".md-dialog")?.setAttribute("role", "status");  // where it says that something was copied
 
 // The theme swaps pages inside this one; a page of another build is loaded whole.
 const style = new URL("style.css", import.meta.url).href;

@@ -1,12 +1,12 @@
-// Anything on the page with data-knobs turns knobs: a preset, the way back to a default, a link in the prose.
+// Anything with data-knobs turns knobs: a preset, a way back, a link in the prose.
 document.addEventListener("click", (event) => {
   const turner = event.target.closest?.("[data-knobs]");
   if (!turner) return;
   const widget = turner.closest("rl-widget") ?? document.querySelector("rl-widget");
   event.preventDefault();
   if (turner.tagName === "A") {
-    event.stopPropagation();                        // the theme would swap the page on the first in-page link
-    widget.form.reset();                            // the prose holds from the default, wherever the reader was
+    event.stopPropagation();  // the theme would swap the page on the first in-page link
+    widget.form.reset();  // the prose holds from the default, wherever the reader was
     bringIntoView(widget.figure);
   }
   widget.turn(turner.dataset.knobs);

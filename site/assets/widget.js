@@ -1,27 +1,25 @@
-// The page's half of a widget: form in, figure out. All thinking happens in Python; the HTML was written at build.
+// The page's half of a widget: form in, figure out. All thinking happens in Python.
 import { draw } from "./figure.js";
+import { found } from "./found.js";
 import { knobs, label, moved, set, spoken, type } from "./knobs.js";
-import { caption, enter, fill, measured, say } from "./status.js";
+import { enter, fill, measured, say } from "./status.js";
 
 const MB = (bytes) => (bytes / 1e6).toFixed(1);
 
 customElements.define("rl-widget", class extends HTMLElement {
   connectedCallback() {
     this.figure = this.closest("figure");
+    this.name = this.getAttribute("name");
     this.form = this.$("form");
     this.trains = Boolean(this.$(".go"));
-    this.shown = JSON.parse(this.dataset.frame);    // `previous` is the frame of the setting just left
-    this.of = JSON.stringify(knobs(this.form));     // the setting of `shown`; "" while that is a part of a run
-    this.holding = this.$("[role=status] > :last-child").textContent;
+    this.shown = JSON.parse(this.dataset.frame);  // `previous` is the frame of the setting just left
+    this.of = JSON.stringify(knobs(this.form));  // the setting of `shown`; "" while that is a part of a run
 
-    this.addEventListener("submit", (event) => event.preventDefault());
-    this.addEventListener("input", ({ target }) => this.input(target));
-    this.addEventListener("change", ({ target }) => this.change(target));
-    this.addEventListener("keydown", (event) => this.key(event));
-    this.addEventListener("click", ({ target }) => this.press(target));
+    for (const kind of ["submit", "input", "change", "keydown", "click"]) this.addEventListener(kind, this);
     python.listen((news) => this.hear(news));
 
-    this.view(this.$("[name=view]:checked")?.value ?? "0");        // Firefox remembers which one was
+    found(this);
+    this.view(this.$("[name=view]:checked")?.value ?? "0");  // Firefox remembers which one was
     if (location.search) return this.turn(location.search);
     this.share();
     if (!this.trains) this.ask();
@@ -39,27 +37,30 @@ customElements.define("rl-widget", class extends HTMLElement {
     return [...this.querySelectorAll(selector)];
   }
 
-  get name() {
-    return this.getAttribute("name");
-  }
-
   get state() {
     return this.figure.dataset.state;
   }
 
-  // ── what the reader does ──
-  input(control) {
-    if (!control.name) return;                      // a value that is being typed
+  handleEvent(event) {
+    this[event.type](event);
+  }
+
+  submit(event) {
+    event.preventDefault();
+  }
+
+  input({ target: control }) {
+    if (!control.name) return;  // a value that is being typed
     if (control.form === this.form) this.turned();
     else this.view(control.value);
   }
 
-  change(control) {
+  change({ target: control }) {
     if (control.type === "text") this.turned(control, type(control));
     this.share();
   }
 
-  key(event) {
+  keydown(event) {
     const field = event.target;
     const typing = field.type === "text";
     if (event.key === "Escape") {
@@ -69,32 +70,76 @@ customElements.define("rl-widget", class extends HTMLElement {
     const step = { ArrowUp: "stepUp", ArrowDown: "stepDown" }[event.key];
     if (typing && step) {
       event.preventDefault();
-      field.closest(".knob").querySelector("[type=range]")[step]();
-      this.turned();
-      this.share();
+      this.stepped(field.closest(".knob").querySelector("[type=range]"), step);
     }
   }
 
-  press({ className }) {
-    if (className === "go" && this.state === "running") this.stop();
-    else if (className === "go") this.ask();
-    if (className === "seed") this.reseed();
-    if (className === "reset") this.forget();
-    if (className === "table") this.toggleTable();
+  click({ target: button }) {
+    if (button.type === "button") this[button.className]?.(button);
   }
 
-  reseed() {
-    this.form.elements.seed.stepUp();
+  // the buttons, each by its class
+  go() {
+    if (this.state === "running") this.stop();
+    else this.ask();
+  }
+
+  seed() {
+    this.stepped(this.form.elements.seed, "stepUp");
+  }
+
+  stepped(range, step) {
+    range[step]();
     this.turned();
     this.share();
   }
 
-  forget() {
+  keep() {
+    this.keeps(this.shown);
+  }
+
+  reset() {
     this.previous = undefined;
+    this.keeps();
+  }
+
+  keeps(run) {
+    this.kept = run;
+    this.$(".keep").ariaPressed = Boolean(run);
     this.redraw();
   }
 
-  // ── knobs ──
+  one() {
+    this.$(".presets [hidden]").click();
+  }
+
+  back(button) {
+    button.hidden = true;
+    this.$(".steps").hidden = false;
+    this.$(".steps button").focus();
+  }
+
+  answer({ textContent }) {
+    this.$(".told b").textContent = textContent;
+    this.guessed = true;
+  }
+
+  skip() {
+    this.$(".predict").inert = true;
+  }
+
+  table() {
+    const data = this.$(".data");
+    data.hidden = !data.hidden;
+    this.$("button.table").ariaExpanded = !data.hidden;
+    this.askForTable();
+  }
+
+  csv() {
+    this.saving = true;
+    this.askForTable();
+  }
+
   turn(query) {
     const refused = set(this.form, [...new URLSearchParams(query)]);
     const note = this.$(".note");
@@ -107,7 +152,7 @@ customElements.define("rl-widget", class extends HTMLElement {
   turned(field, hint) {
     label(this.form, field, hint);
     const now = knobs(this.form);
-    for (const preset of this.$$(".presets button")) {
+    for (const preset of this.$$("[data-promise]")) {
       const wanted = [...new URLSearchParams(preset.dataset.knobs)];
       preset.ariaPressed = wanted.every(([name, value]) => now[name] === value);
     }
@@ -115,17 +160,16 @@ customElements.define("rl-widget", class extends HTMLElement {
     this.ask();
   }
 
-  // The address follows when the hand lets go: Safari refuses a page that rewrites it a hundred times in a drag.
+  // Not while the hand drags: Safari refuses a page that rewrites its address a hundred times.
   share() {
-    const here = location.pathname;
-    const query = new URLSearchParams(moved(this.form)).toString();
+    const { origin, pathname, hash } = location;
+    const query = new URLSearchParams(moved(this.form));
     const whole = new URLSearchParams(knobs(this.form));
-    const link = this.$("[data-clipboard-text]");   // the theme copies it
-    link.dataset.clipboardText = `${location.origin}${here}?${whole}#${this.figure.id}`;
-    history.replaceState(history.state, "", here + (query && `?${query}`) + location.hash);
+    this.$("[data-clipboard-text]").dataset.clipboardText = `${origin}${pathname}?${whole}#${this.figure.id}`;
+    history.replaceState(history.state, "", `${pathname}${query.size ? `?${query}` : ""}${hash}`);
   }
 
-  // ── runs: `settled` is undefined while nothing was asked, false until the answer is whole, and true then ──
+  // runs: `settled` is undefined while nothing was asked, false until the answer is whole, and true then
   ask() {
     const setting = JSON.stringify(knobs(this.form));
     if (this.of && this.of !== setting) this.previous = this.shown;
@@ -146,8 +190,8 @@ customElements.define("rl-widget", class extends HTMLElement {
   }
 
   hear({ loaded, total, ready, failed, error, frame, done, table }) {
-    if (failed) this.failed(failed);
-    if (error) this.broke(error);
+    if (failed) this.fail("failed", failed, "not started");
+    if (error) this.fail("stopped", error.trim().split("\n").at(-1), "Python stopped", true);
     if (loaded >= 0) this.loading(loaded, total);
     if (ready) this.ready();
     if (frame) {
@@ -160,23 +204,17 @@ customElements.define("rl-widget", class extends HTMLElement {
       this.of = JSON.stringify(knobs(this.form));
       this.rest();
     }
-    if (table) this.$(".data").innerHTML = table;
+    if (!table) return;
+    this.$(".data").innerHTML = table;
+    if (this.saving) this.$("[download]").click();
+    this.saving = false;
   }
 
-  failed(why) {
+  // `said` names a sentence that the page holds, with a place for the reason.
+  fail(said, why, words, stale) {
     this.settled = undefined;
-    enter(this, "error", "not started", { button: "Run" });
-    const sentence = `Python could not be loaded (${why}). The recorded figure, its numbers and the text are complete`
-      + " without it. Turn a knob to try again.";
-    say(this, { sentence });
-  }
-
-  broke(error) {
-    this.settled = undefined;
-    enter(this, "error", "Python stopped", { button: "Run", stale: true });
-    const why = error.trim().split("\n").at(-1);
-    const sentence = `Python stopped: ${why}. The figure shows the last good result. Change a knob to start again.`;
-    say(this, { sentence });
+    enter(this, "error", words, { button: "Run", stale });
+    say(this, { sentence: this.dataset[said].replace("…", () => why) });
   }
 
   loading(loaded, total) {
@@ -187,7 +225,7 @@ customElements.define("rl-widget", class extends HTMLElement {
   }
 
   ready() {
-    this.asked = performance.now();                 // its start is not the run's time
+    this.asked = performance.now();  // its start is not the run's time
     if (this.settled === false) this.running();
     else this.rest();
   }
@@ -200,31 +238,33 @@ customElements.define("rl-widget", class extends HTMLElement {
   }
 
   rest() {
-    const { broken, progress, readouts: [first] } = this.shown;
+    const { verdict, progress, readouts: [first] } = this.shown;
+    const { state, cause } = verdict;
     const took = performance.now() - this.asked;
     const time = this.settled && !this.trains ? ` · ${took.toFixed(0)} ms` : "";
     const cost = this.settled && progress ? `${progress[2]} ${progress[0]}s · ${(took / 1000).toFixed(1)} s` : "";
     const button = this.settled ? "Run again" : "Run";
     const heard = this.settled ? `${first.label} ${measured(first)}. ` : "";
-    if (broken) {
-      enter(this, "broken", "broken", { button, cost });
-      say(this, { heard, mark: "Broken. ", sentence: `${broken.why} It holds with ${broken.mend}` });
-    } else {
-      enter(this, "live", `live${time}`, { button, cost });
-      say(this, { heard, sentence: this.holding });
-    }
+    const holds = `Holds${this.judged === "broken" ? " again" : ""}. `;
+    const word = { broken: "Broken. ", worse: "Worse, not broken. " }[state];
+    if (word) enter(this, state, state, { button, cost });
+    else enter(this, "live", `live${time}`, { button, cost });
+    say(this, { ...verdict, heard, mark: word ?? holds });
+    found(this, cause);
+    this.judged = state;
+    if (this.guessed) this.$(".predict").dataset.told = "";
     this.askForTable();
   }
 
-  // ── what is shown ──
   redraw() {
     const { panels } = this.shown;
+    const before = this.kept ?? this.previous;
     for (const plot of this.$$(".panels:not([hidden]) .plot")) {
       const i = plot.dataset.panel;
-      caption(plot, panels[i]);
-      draw(plot, panels[i], this.previous?.panels[i]);
+      plot.previousElementSibling.innerHTML = panels[i].caption;
+      draw(plot, panels[i], before?.panels[i], this.kept ? "kept" : "before");
     }
-    fill(this, this.shown, this.previous);
+    fill(this, this.shown, before, this.kept ? "kept" : "was");
     dispatchEvent(new CustomEvent("drawn", { detail: knobs(this.form) }));
   }
 
@@ -233,14 +273,7 @@ customElements.define("rl-widget", class extends HTMLElement {
     this.redraw();
   }
 
-  toggleTable() {
-    const data = this.$(".data");
-    data.hidden = !data.hidden;
-    this.$("button.table").ariaExpanded = !data.hidden;
-    this.askForTable();
-  }
-
   askForTable() {
-    if (!this.$(".data").hidden) python.table(this.name, JSON.stringify(this.shown));
+    if (this.saving || !this.$(".data").hidden) python.table(this.name, JSON.stringify(this.shown));
   }
 });

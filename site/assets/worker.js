@@ -30,7 +30,7 @@ onmessage = async ({ data }) => {
   if (data.name) play(data);
 };
 
-const breath = () => new Promise((resume) => setTimeout(resume));          // newer positions get in here
+const breath = () => new Promise((resume) => setTimeout(resume));  // newer positions get in here
 
 async function play({ run, name, knobs }) {
   const frames = (await host).stream(name, knobs);

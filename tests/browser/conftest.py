@@ -12,6 +12,7 @@ import pytest
 from playwright.sync_api import expect, sync_playwright
 
 from tools.pages import lessons
+from widgets.frame import host
 
 FLAGS = [
     "--no-sandbox",
@@ -22,7 +23,7 @@ FLAGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
-LIVE = "name => ['live', 'broken'].includes(document.getElementById(name).dataset.state)"
+LIVE = "name => ['live', 'worse', 'broken'].includes(document.getElementById(name).dataset.state)"
 PATIENCE = 180_000  # milliseconds: several browsers start Python at once on two cores, which others may use as well
 expect.set_options(timeout=PATIENCE)
 WITH_WIDGET = [lesson for lesson in lessons.finished() if lesson.widget]
@@ -122,6 +123,16 @@ def readouts(page):
 def press(page, selector):
     """Click, and wait until the run that it starts has ended."""
     page.click(selector)
+    settled(page)
+
+
+def preset(page, knobs):
+    """Press the preset of these knobs, found or still hidden, and wait likewise."""
+    page.locator(f".presets [data-knobs='{host.query(knobs)}']").dispatch_event("click")
+    settled(page)
+
+
+def settled(page):
     page.wait_for_function(
         "document.querySelector('.rl-widget').dataset.state !== 'static' && "
         "document.querySelector('rl-widget').settled",

@@ -6,10 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.browser.conftest import THOROUGH, WITH_WIDGET, live, press, watched
-from tests.widgets.catalogue import frame_of, last_frame
+from tests.browser.conftest import THOROUGH, WITH_WIDGET, live, preset, press, watched
+from tests.widgets.catalogue import breaking, last_frame
 from tools.pages import maps, quoting
-from widgets.frame import host
 
 AXE = Path(__file__).parents[2] / "node_modules" / "axe-core" / "axe.min.js"
 LEVELS = ["wcag2a", "wcag2aa", "wcag21aa", "wcag22aa"]
@@ -60,9 +59,7 @@ def test_axe_finds_nothing_at_rest_and_broken(page, book, lesson):
         press(page, ".go")
         for where in in_both_lights(page):
             assert violations(page, ".rl-widget") == [], where
-    w = host.widget(lesson.widget)
-    breaking = next(n for n, k in enumerate(w.PRESETS.values()) if frame_of(lesson.widget, k)["broken"])
-    press(page, f".presets button >> nth={breaking}")
+    preset(page, next(iter(breaking(lesson.widget).values())))
     for where in in_both_lights(page, turn + 1):
         assert violations(page, ".rl-widget") == [], where
 

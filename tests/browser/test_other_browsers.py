@@ -7,9 +7,9 @@ import time
 
 import pytest
 
-from tests.browser.conftest import OF_EACH_KIND, PATIENCE, live, press
+from tests.browser.conftest import OF_EACH_KIND, PATIENCE, live, preset
 from tests.browser.drivers import Firefox, WebKit
-from tests.widgets.catalogue import frame_of, last_frame
+from tests.widgets.catalogue import breaking, frame_of, last_frame
 from widgets.frame import host
 
 DRIVERS = {"FIREFOX": Firefox, "WEBKIT": WebKit}
@@ -44,8 +44,8 @@ def settled(other):
     until(other, "document.querySelector('rl-widget').settled === true")
 
 
-def pressed(other, n):
-    other.run(f"void document.querySelectorAll('.presets button')[{n}].click()")
+def pressed(other, knobs):
+    other.run(f"""void document.querySelector(".presets [data-knobs='{host.query(knobs)}']").click()""")
     settled(other)
 
 
@@ -53,23 +53,22 @@ def pressed(other, n):
 def test_a_page_its_python_a_knob_the_break_and_every_bit_of_its_result(other, page, book, lesson):
     other.open(book + lesson.url)
     until(other, "document.documentElement.dataset.python")
-    until(other, f"['live', 'broken'].includes({STATE})")
+    until(other, f"['live', 'worse', 'broken'].includes({STATE})")
     assert other.run("document.querySelector('h1').textContent").startswith(lesson.title[:20])
     assert other.run(SHOWN) == [r["text"] for r in last_frame(lesson.widget)["readouts"]]
 
-    presets = list(host.widget(lesson.widget).PRESETS.values())
     other.run(TURN)
     settled(other)
     assert other.run("document.querySelector('.knob.moved') !== null") and "?" in other.run("location.href")
 
-    breaking = next(n for n, k in enumerate(presets) if frame_of(lesson.widget, k)["broken"])
-    pressed(other, breaking)
+    broken = next(iter(breaking(lesson.widget).values()))
+    pressed(other, broken)
     assert other.run(STATE) == "broken"
-    assert other.run(SHOWN) == [r["text"] for r in frame_of(lesson.widget, presets[breaking])["readouts"]]
+    assert other.run(SHOWN) == [r["text"] for r in frame_of(lesson.widget, broken)["readouts"]]
     until(other, "document.querySelector('.panels:not([hidden]) .plot .main-svg') !== null")
     assert list(other.faults) == []
 
     page.goto(book + lesson.url)  # Chromium
     live(page, lesson.widget)
-    press(page, f".presets button >> nth={breaking}")
+    preset(page, broken)
     assert other.run(HASH) == page.locator(".hash").text_content()

@@ -4,9 +4,8 @@ first change has something to be compared with.
 
 import pytest
 
-from tests.browser.conftest import SOME, THOROUGH, WITH_WIDGET, live, press
-from tests.widgets.catalogue import frame_of
-from widgets.frame import host
+from tests.browser.conftest import SOME, THOROUGH, WITH_WIDGET, live, preset
+from tests.widgets.catalogue import breaking, frame_of, last_frame
 
 looked_at = pytest.mark.parametrize("lesson", WITH_WIDGET if THOROUGH else SOME, ids=lambda lesson: lesson.stem)
 both_widths = pytest.mark.parametrize("width", [1280, 390])
@@ -21,10 +20,11 @@ def test_the_first_change_stands_beside_the_recorded_run(page, book, lesson):
     page.goto(book + lesson.url)
     live(page, lesson.widget)
     assert not any(page.locator(".readouts .was").all_inner_texts())
-    frames = [frame_of(lesson.widget, knobs) for knobs in host.widget(lesson.widget).PRESETS.values()]
-    breaking = next(n for n, frame in enumerate(frames) if frame["broken"])
-    press(page, f".presets button >> nth={breaking}")
-    was, now = ([r["text"] for r in frames[n]["readouts"]] for n in (0, breaking))
+    broken = next(iter(breaking(lesson.widget).values()))
+    preset(page, broken)
+    was, now = (
+        [r["text"] for r in frame["readouts"]] for frame in (last_frame(lesson.widget), frame_of(lesson.widget, broken))
+    )
     assert page.locator(".readouts .was").all_inner_texts() == [
         f"was {before}" if before != after else "" for before, after in zip(was, now, strict=True)
     ]

@@ -126,12 +126,12 @@ def test_a_run_that_never_ends_is_ended_and_the_next_setting_runs_from_a_new_sta
     with_python(page, f"widgets/{FIRST.widget}.py", RUNAWAY)
     how = started(page, book)
     live(page, FIRST.widget)
-    page.locator(".presets button").last.click()
+    page.locator(".presets [data-knobs]:not([hidden])").last.click()
     turned = page.evaluate("document.querySelector('rl-widget').closest('figure').dataset.settings")
     page.wait_for_function("document.querySelector('.rl-widget').dataset.state === 'error'")
     assert "no answer for 10 s" in page.inner_text("rl-widget [role=status]")
     assert page.evaluate("document.querySelector('.rl-widget').dataset.settings") == turned
-    page.locator(".presets button").first.click()
+    page.locator(".presets [data-knobs]:not([hidden])").first.click()
     live(page, FIRST.widget)
     page.wait_for_function("document.querySelector('rl-widget').settled")
     assert page.evaluate(HOW) == how

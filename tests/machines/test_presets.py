@@ -18,7 +18,7 @@ def test_a_preset_is_moved_by_the_last_bit_if_and_only_if_its_widget_says_so(nam
         there = frames.settled(name, knobs)
     shown = [r["text"] for r in there["readouts"]]
     assert near(name, preset, shown, here["readouts"]), (shown, here["readouts"])
-    assert bool(there["broken"]) == bool(here["broken"])
+    assert there["verdict"]["state"] == here["verdict"]["state"]
     same = there["hash"] == here["hash"]
     assert same or host.amplified(name, preset), "it is drawn otherwise: AMPLIFIES of the widget must say by how much"
     assert not (same and host.amplified(name, preset)), "the last bit does not move it: it is not for AMPLIFIES"

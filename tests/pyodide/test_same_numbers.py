@@ -96,7 +96,7 @@ def test_what_every_widget_is_run_by_holds_there_too(runtime):
 @pytest.mark.parametrize("name", NAMES)
 def test_the_contract_holds_there_too_and_every_preset_reads_as_it_does_natively(name, runtime):
     native = {
-        preset: dict(readouts=frame["readouts"], broken=bool(frame["broken"]), hash=frame["hash"])
+        preset: dict(readouts=frame["readouts"], state=frame["verdict"]["state"], hash=frame["hash"])
         for preset, knobs in host.widget(name).PRESETS.items()
         for frame in [frame_of(name, knobs)]
     }

@@ -87,6 +87,29 @@ def ends(field):
     return [type(field.default)(v) for v in (values[0], values[-1])]
 
 
+def breaking(name):
+    """The presets that break, in their order: {name of the preset: knobs}."""
+    presets = host.widget(name).PRESETS
+    return {preset: knobs for preset, knobs in presets.items() if state(frame_of(name, knobs)) == "broken"}
+
+
+def state(frame):
+    return frame["verdict"]["state"]
+
+
+def mended(name, knobs, mend):
+    """The knobs after a way back, "Label: value, Label: value."."""
+    steps = host.steps(knobs, mend)
+    assert steps, f'widgets/{name}.py: `mend` has the form "Label: value, Label: value." with labels of knobs: {mend}'
+    return after(knobs, steps)
+
+
+def after(knobs, steps):
+    """The knobs after the steps that the page offers."""
+    turned = {step["knob"]: step["value"] for step in steps}
+    return replace(knobs, **{f.name: host.parsed(f, turned[f.name]) for f in fields(knobs) if f.name in turned})
+
+
 def settings(name):
     """Every setting that differs from the default in one knob, taken to an end."""
     knobs = host.widget(name).Knobs()

@@ -59,7 +59,7 @@ def test_the_sentence_has_the_share_and_where_it_ends():
     knobs = dict(masked=False, reply=16)
     why = broken(**knobs).why
     assert f"{100 * agentic.early_share(last(**knobs)):.0f} % of the first ten gradients" in why
-    assert f"to {right(**knobs):.2f}, with the tool called in" in why
+    assert why.endswith(f"to {right(**knobs):.2f}.")
 
 
 def test_the_near_misses_show_only_in_their_own_number():

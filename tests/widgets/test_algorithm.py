@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tests.widgets import catalogue
-from tests.widgets.frame.test_contract import mended
+from tests.widgets.catalogue import mended
 from widgets import algorithm as widget
 from widgets.algorithm import FILES, Knobs
 
@@ -85,7 +85,7 @@ def test_under_a_lenient_judge_only_what_compares_within_the_group_learns():
         alone, group = (last(seeds=1, plugin=plugin, wrong=0.9, seed=seed) for plugin in ("REINFORCE", "GRPO"))
         assert alone.pass_rate[:, -1].mean() < alone.pass_rate[0, 0] < 0.8 < group.pass_rate[:, -1].mean()
         found = widget.broken(Knobs(plugin="REINFORCE", wrong=0.9, seed=seed), alone)
-        assert "none is compared" in found.why and found.mend == "Algorithm file: RLOO."
+        assert "nobody compares" in found.why and found.mend == "Algorithm file: RLOO."
 
 
 def test_broken_is_a_mean_that_ends_no_higher_than_it_began_and_the_way_back_mends_it():

@@ -17,7 +17,7 @@ panel = partial(catalogue.panel, dr_grpo)
 def test_the_token_mean_does_not_trip_the_break_and_one_over_the_length_does():
     assert dr_grpo.broken(Knobs(), last()) is None
     found = dr_grpo.broken(Knobs(divisor="1/|o|"), last(divisor="1/|o|"))
-    assert "true gradient is 0" in found.why and found.mend == "Divide the tokens by: constant."
+    assert "No length is rewarded" in found.why and found.mend == "Divide the tokens by: constant."
 
 
 def test_one_over_the_length_trips_it_before_the_twentieth_update():

@@ -7,7 +7,7 @@ import pytest
 
 from sim.experiments import cut_arrows
 from sim.worlds import modsum
-from tests.widgets.frame.test_contract import mended
+from tests.widgets.catalogue import mended
 from widgets import orientation
 from widgets.orientation import ITERATIONS, PRESETS, Knobs
 

@@ -7,7 +7,7 @@ import pytest
 
 from sim.framework.controller import LOG_RATIO_EDGES
 from tests.widgets import catalogue
-from tests.widgets.frame.test_contract import mended
+from tests.widgets.catalogue import mended
 from widgets import ppo
 from widgets.frame import host
 from widgets.ppo import Knobs

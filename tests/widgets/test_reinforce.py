@@ -6,7 +6,7 @@ import pytest
 
 from sim.estimators.gradient_noise import LOGITS, REWARD, best_baseline
 from tests.widgets import catalogue
-from tests.widgets.frame.test_contract import mended
+from tests.widgets.catalogue import mended
 from widgets import reinforce
 from widgets.reinforce import Knobs
 

@@ -9,7 +9,7 @@ import pytest
 
 from sim.estimators import hacking
 from tests.widgets import catalogue
-from tests.widgets.frame.test_contract import mended
+from tests.widgets.catalogue import mended
 from widgets import reward_and_reference as widget
 from widgets.reward_and_reference import ALIAS, COPY, Knobs
 

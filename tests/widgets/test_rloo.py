@@ -10,7 +10,7 @@ from sim.estimators import group_baselines
 from sim.experiments.runs import modsum_run
 from sim.worlds.optimizer import AdamW
 from tests.widgets import catalogue
-from tests.widgets.frame.test_contract import mended
+from tests.widgets.catalogue import mended
 from widgets import rloo
 from widgets.rloo import Knobs
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.widgets import catalogue
-from tests.widgets.frame.test_contract import mended
+from tests.widgets.catalogue import mended
 from widgets import rollout as widget
 from widgets.frame import host
 from widgets.rollout import EACH, ONCE, ONE, STORED, Knobs
@@ -72,7 +72,7 @@ def test_two_temperatures_break_where_they_are_far_apart():
         found = widget.broken(Knobs(**knobs), last(**knobs))
         assert (found is not None) == breaks and not is_broken(temperature=temperature)
         if found:
-            assert "never those of the policy" in found.why
+            assert "never the policy's" in found.why
             assert found.mend == "Temperature of the trainer: as the sampler."
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from sim.estimators import aggregation
 from tests.widgets import catalogue
-from tests.widgets.frame.test_contract import mended
+from tests.widgets.catalogue import mended
 from widgets import trainer
 from widgets.frame import host
 from widgets.trainer import Knobs

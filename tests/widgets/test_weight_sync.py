@@ -3,7 +3,7 @@ import random
 import numpy as np
 import pytest
 
-from tests.widgets.frame.test_contract import mended
+from tests.widgets.catalogue import mended
 from tools.pages import results
 from widgets import weight_sync
 from widgets.weight_sync import NEVER, UPDATES, Knobs
@@ -78,7 +78,7 @@ def test_never_delivered_it_learns_for_a_while_and_stops():
         r = last(every=NEVER, seed=seed)
         clipped = [d.frame.clip_fraction for d in r.drifts]
         assert r.pass_rate[-1] > 0.45 and clipped[0] == 0 and np.mean(clipped[-20:]) > 0.4
-        assert "of the tokens of the last batches" in found(every=NEVER, seed=seed).why
+        assert "of the last batches' tokens" in found(every=NEVER, seed=seed).why
 
 
 def test_a_smaller_learning_rate_drifts_less_at_the_same_lag():

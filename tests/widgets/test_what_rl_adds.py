@@ -6,7 +6,7 @@ from unittest.mock import patch
 import numpy as np
 import pytest
 
-from tests.widgets.frame.test_contract import mended
+from tests.widgets.catalogue import mended
 from widgets import what_rl_adds as widget
 from widgets.frame import host
 from widgets.what_rl_adds import EXACT, RL, SFT, Knobs

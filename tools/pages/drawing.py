@@ -7,8 +7,9 @@ from itertools import pairwise, repeat
 from math import ceil, floor, isfinite, log10
 from pathlib import Path
 
-# pixels on a wide screen, where the plot that replaces it is as high; of a panel by itself, and of one of two
-HEIGHT, ALONE, BESIDE = 260, 480, 300
+# pixels on a wide screen, where the plot that replaces it is as high; of a panel by itself, of the one of two that
+# shows the break, and of the other
+HEIGHT, ALONE, LEADING, BESIDE = 296, 682, 402, 268
 LEFT, RIGHT, TOP, BOTTOM = json.loads(
     (Path(__file__).parents[2] / "site/assets/look.json").read_text(encoding="utf-8")
 )["layout"]["margin"].values()

@@ -14,15 +14,16 @@ from dataclasses import fields
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup, escape
+from markupsafe import Markup
 from pymdownx.superfences import SuperFencesException
 
-from tools.pages import drawing, frames, hero, lessons, lineage, maps, pairs, quoting, small, words
+from tools.pages import drawing, frames, hero, lessons, lineage, maps, pairs, quoting, results, small, words
 from widgets.frame import data, host
 
 ROOT = Path(__file__).parents[2]
 LESSONS, WIDGETS = ROOT / "lessons", ROOT / "widgets"
 KNOBS_IN_VIEW = 5
+LINE, FIELD = 31, 22  # characters of a label and the options beside it, of a label with a field beside it
 PARTS = Environment(
     loader=FileSystemLoader(ROOT / "site" / "parts"),
     autoescape=True,
@@ -158,9 +159,11 @@ def widget(name):
     knobs, tabs = [knob(name, f) for f in fields(w.Knobs)], {}
     beside = Counter(panel["tab"] for panel in frame["panels"])
     for i, panel in enumerate(frame["panels"]):
-        still = drawing.svg(panel, drawing.BESIDE if beside[panel["tab"]] > 1 else drawing.ALONE)
+        leads = panel["front"] or not any(p["front"] for p in frame["panels"] if p["tab"] == panel["tab"])
+        wide = drawing.ALONE if beside[panel["tab"]] == 1 else drawing.LEADING if leads else drawing.BESIDE
+        still = drawing.svg(panel, wide)
         tabs.setdefault(panel["tab"], []).append(
-            dict(panel, i=i, still=Markup(still), title=subscripted(panel["title"]), note=subscripted(panel["note"]))
+            dict(panel, i=i, still=Markup(still), caption=Markup(panel["caption"]))
         )
     settings = host.query(w.Knobs()).replace("&", ", ").replace("=", " ").replace("_", " ").replace("+", " ")
     readouts = [
@@ -170,7 +173,7 @@ def widget(name):
     presets = [
         dict(
             label=label,
-            breaks=frames.settled(name, k)["broken"],
+            cause=frames.settled(name, k)["verdict"]["cause"],
             pressed=k == w.Knobs(),
             knobs=host.query(k),
             promise=promised(name, label),
@@ -186,7 +189,10 @@ def widget(name):
         defaults=host.query(w.Knobs()),
         frame=frame,
         data=json.dumps(frame),
-        presets=presets,
+        guess=guessed(w, name),
+        presets=sorted(presets, key=lambda preset: bool(preset["cause"])),
+        causes=frames.causes(name),
+        gauge=Markup(frame["watched"]["html"]),
         knobs=knobs[:KNOBS_IN_VIEW],
         more=knobs[KNOBS_IN_VIEW:],
         seeded="seed" in w.Knobs.__dataclass_fields__,
@@ -195,6 +201,15 @@ def widget(name):
         code=Markup(quoting.link(f"widgets/{name}.py", 1, "Show the code", "button")),
         table=Markup(data.table(frame["panels"], first=True)),
     )
+
+
+def guessed(w, name):
+    """The question before the first run with what it turns out to be; nothing where the widget asks none."""
+    if not hasattr(w, "GUESS"):
+        return None
+    g = w.GUESS
+    told = g.told(g.knobs, results.last(name, g.knobs))
+    return dict(question=g.question, answers=g.answers, knobs=host.query(g.knobs), told=told)
 
 
 def promised(name, preset):
@@ -229,12 +244,20 @@ def knob(widget_name, f):
     its exact value.
     """
     m, default = f.metadata, host.spelled(f.default)
-    shown = dict(m, name=f.name, id=f"{widget_name}-{f.name}", default=default, symbol=subscripted(m["symbol"]))
+    words = m["label"] + f", {m['symbol']}" * bool(m["symbol"]) + f", {m['unit']}" * bool(m["unit"])
+    shown = dict(
+        m,
+        long=len(words) > FIELD,
+        name=f.name,
+        id=f"{widget_name}-{f.name}",
+        default=default,
+        symbol=subscripted(m["symbol"]),
+    )
     if m["kind"] in ("choice", "toggle"):
         options = [str(option) for option in m["options"]]
-        return dict(
-            shown, control="select" if len(options) > 4 or sum(map(len, options)) > 22 else "radio", options=options
-        )
+        few = len(options) <= 4 and sum(map(len, options)) <= 30
+        beside = few and len(m["label"]) + sum(len(option) + 3 for option in options) <= LINE
+        return dict(shown, control="radio" if few else "select", options=options, wide=not beside)
     if m["kind"] == "ladder":  # its slider counts the rungs
         rungs = [host.spelled(rung) for rung in m["rungs"]]
         ticks = rungs if len(rungs) <= 7 and sum(map(len, rungs)) < 26 else [rungs[0], rungs[-1]]
@@ -264,11 +287,7 @@ def knob(widget_name, f):
 
 
 def subscripted(text):
-    """Escaped text in which π_old becomes a subscript."""
-    return Markup(" ").join(
-        Markup("{}<sub>{}</sub>").format(*word.split("_", 1)) if word.find("_") > 0 else escape(word)
-        for word in text.split(" ")
-    )
+    return Markup(host.subscripted(text))
 
 
 def part(template, /, **values):

@@ -18,9 +18,9 @@ def settled(name, knobs=None):
 def breaking(name):
     """The last frames of those presets of a widget that break."""
     frames = (settled(name, knobs) for knobs in host.widget(name).PRESETS.values())
-    return tuple(frame for frame in frames if frame["broken"])
+    return tuple(frame for frame in frames if frame["verdict"]["state"] == "broken")
 
 
 def causes(name):
     """The distinct causes for which the presets of a widget break, in their order."""
-    return tuple(dict.fromkeys(frame["broken"]["cause"] for frame in breaking(name)))
+    return tuple(dict.fromkeys(frame["verdict"]["cause"] for frame in breaking(name)))

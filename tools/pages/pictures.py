@@ -73,7 +73,7 @@ def leading(widget):
     if made := getattr(module, "OPENING", None):
         return host.plain(list(made.panels(results.last(widget, made.plain), results.last(widget, made.other))))[0]
     broken = (frames.settled(widget, knobs) for knobs in module.PRESETS.values())
-    return next(frame for frame in broken if frame["broken"])["panels"][0]
+    return next(frame for frame in broken if frame["verdict"]["state"] == "broken")["panels"][0]
 
 
 def painted(label, part, title, panel):

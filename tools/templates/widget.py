@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sim.SIM_ROOM import SIM_MODEL
-from widgets.frame.contract import Break, Readout, ladder, slider
+from widgets.frame.contract import Break, Gauge, Readout, ladder, slider
 from widgets.frame.marks import dots, line, panel, threshold
 
 TITLE = "Groups with something to compare"  # TODO a statement of fact
@@ -65,7 +65,7 @@ def readouts(k, r):
 
 
 def watched(k, r):
-    return Readout(f"share < {RARE:g}", r.here)
+    return Gauge("Groups with something to compare", r.here, RARE, below=True, expression=f"share < {RARE:g}")
 
 
 def broken(k, r):
@@ -77,3 +77,7 @@ def broken(k, r):
         "Pass rate: 0.5.",
         "almost every group is alike",
     )
+
+
+def holds(k, r):
+    return f"{r.here:.1%} of the groups have two outcomes, and in each of them there is something to compare."

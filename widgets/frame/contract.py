@@ -47,7 +47,7 @@ class Break:
 
 @dataclass(frozen=True)
 class Gauge:
-    """The watched quantity on its way to the threshold, as a rail from `low` to `high`."""
+    """The watched quantity on its way to the threshold, as a rail from `low` to `high`: what `watched` may return."""
 
     label: str
     value: float
@@ -56,6 +56,7 @@ class Gauge:
     low: float = 0.0
     high: float = 1.0
     log: bool = False
+    below: bool = False  # it breaks below the threshold, not above
     expression: str = ""  # the predicate as code, for the data table
 
 

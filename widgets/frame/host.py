@@ -3,15 +3,18 @@ it shows.
 """
 
 import hashlib
+import html
 import json
+import re
 from dataclasses import asdict, fields
 from importlib import import_module
-from math import isfinite
+from math import isfinite, log10
 from urllib.parse import urlencode
 
 import numpy as np
 
 from widgets.frame import data
+from widgets.frame.contract import Readout
 
 
 def widget(name):
@@ -27,19 +30,77 @@ def stream(name, form="{}"):
 
 
 def frame(w, knobs, result):
-    """What a widget shows of a result, as JSON: {panels, readouts, watched, broken, progress, hash}."""
-    broken = w.broken(knobs, result)
+    """What a widget shows of a result, as JSON: {panels, readouts, watched, verdict, progress, hash}."""
     drawn = list(w.figure(knobs, result))
     return json.dumps(
         dict(
-            panels=[dict(p, alt=described(p)) for p in plain(drawn)],
+            panels=[dict(p, alt=described(p), caption=captioned(p), ghost=ghost(p)) for p in plain(drawn)],
             readouts=[row(r) for r in w.readouts(knobs, result)],
-            watched=row(w.watched(knobs, result)),
-            broken=broken and asdict(broken),
+            watched=gauged(w.watched(knobs, result)),
+            verdict=verdict(w, knobs, result),
             progress=w.progress(knobs, result) if hasattr(w, "progress") else None,
             hash=fingerprint(drawn),
         )
     )
+
+
+def verdict(w, knobs, result):
+    """{state, sentence, cause, mend}: broken, worse than the default, or neither; `mend` are steps of a way back."""
+    if found := w.broken(knobs, result):
+        mend = steps(knobs, found.mend)
+        return dict(state="broken", sentence=found.why, cause=found.cause, mend=mend, back="".join(map(button, mend)))
+    worse = w.worse(knobs, result) if hasattr(w, "worse") else None
+    holds = w.holds(knobs, result) if hasattr(w, "holds") else "No outcome is damaged at this setting."
+    return dict(state="worse" if worse else "holds", sentence=worse or holds, cause="", mend=[], back="")
+
+
+def steps(knobs, mend):
+    """ "Label: value, Label: value." as what the page offers, [{knob, value, words}], in the order of the sentence."""
+    value_of = r"(?:^|[.,] ){}: (.+?)(?=, [A-Z]|\. [A-Z]|\.$)"
+    told = {f: re.search(value_of.format(re.escape(f.metadata["label"])), mend) for f in fields(knobs)}
+    return [
+        dict(
+            knob=f.name,
+            value=spelled(parsed(f, unwritten(f, said[1]))),
+            words=f"Set {f.metadata['label']} to {said[1]}",
+        )
+        for f, said in sorted(told.items(), key=lambda step: step[1].start() if step[1] else 0)
+        if said
+    ]
+
+
+def button(step):
+    """A step of a way back as the page offers it: anything with data-knobs turns knobs."""
+    turned = html.escape(urlencode({step["knob"]: step["value"]}))
+    return f'<button type="button" data-knobs="{turned}">{html.escape(step["words"])}</button>'
+
+
+def unwritten(knob, text):
+    """A number as a form holds it, without its unit and its commas."""
+    number = re.fullmatch(r"([\d,.]+)( \w+)?", text)
+    return number[1].replace(",", "") if number and isinstance(knob.default, int | float) else text
+
+
+def gauged(watched):
+    """What is watched: {label, text, expression, html}, in words and on its rail; a Readout has words alone."""
+    if isinstance(watched, Readout):
+        text = f"{figures(watched.value)} {watched.unit}".strip()
+        return dict(
+            label=watched.label, text=text, expression=watched.label, html=written(watched.label, watched.label, text)
+        )
+    g = watched
+    on_axis = (lambda v: log10(max(v, 1e-300))) if g.log else float
+    low, high = on_axis(g.low), on_axis(g.high)
+    share = lambda v: 100 * min(1, max(0, (on_axis(v) - low) / (high - low))) if v == v else 0
+    value, limit = figures(g.value), f"{g.threshold:,.3g} {g.unit}".strip().replace("-", "−")
+    text = f"{value}, breaks below {limit}" if g.below else f"{value} of {limit}"
+    rail = f'<div class="rail" style="--share:{share(g.value):.1f}%;--at:{share(g.threshold):.1f}%"></div>'
+    return dict(label=g.label, text=text, expression=g.expression, html=written(g.label, g.expression, text, rail))
+
+
+def written(label, expression, text, rail=""):
+    label, expression, text = map(html.escape, (label, expression, text))
+    return f'<span title="{expression}">{label}</span>{rail}<output>{text}</output>'
 
 
 def table(name, frame):
@@ -93,7 +154,7 @@ def row(readout):
         label=readout.label,
         text=figures(readout.value),
         unit=readout.unit,
-        source=line_of(getattr(readout, "source", None)),  # a gauge has none
+        source=line_of(readout.source),
         state=getattr(readout, "state", ""),
     )
 
@@ -146,6 +207,30 @@ def described(panel):
     named = ", ".join(dict.fromkeys(m["name"] for m in curves if m["name"]))
     ends = f": from {figures(min(values))} to {figures(max(values))}" if values else ""
     return f"{panel['title']}, {panel['note']}{' (' + named + ')' if named else ''}{ends}"
+
+
+def ghost(panel):
+    """The curve that stays in gray when the setting is left, and its last point: [index, index]; None without one."""
+    curves = [(m["meta"]["role"] == "seed", i) for i, m in enumerate(panel["data"]) if m.get("mode") == "lines"]
+    curves = [(later, i) for later, i in curves if panel["data"][i]["meta"]["role"] != "band"]
+    if not curves:
+        return None
+    which = min(curves)[1]
+    there = [i for i, y in enumerate(panel["data"][which]["y"]) if y is not None]
+    return [which, there[-1]] if there else None
+
+
+def captioned(panel):
+    """What stands over a plot, as HTML: its title, then its note."""
+    return f"{subscripted(panel['title'])} <span>{subscripted(panel['note'])}</span>"
+
+
+def subscripted(text):
+    """Escaped text in which π_old becomes a subscript."""
+    return " ".join(
+        "{}<sub>{}</sub>".format(*word.split("_", 1)) if word.find("_") > 0 else word
+        for word in html.escape(text).split(" ")
+    )
 
 
 def fingerprint(panels):

@@ -10,7 +10,19 @@ from pathlib import Path
 import plotly.graph_objects as go
 import pytest
 
-from tests.widgets.catalogue import NAMES, called, early_frame, ends, every_frame, frame_of, last_frame, settings
+from tests.widgets.catalogue import (
+    NAMES,
+    after,
+    breaking,
+    called,
+    early_frame,
+    ends,
+    every_frame,
+    frame_of,
+    last_frame,
+    settings,
+    state,
+)
 from tools.pages import frames
 from widgets.frame import host
 
@@ -28,19 +40,25 @@ def must(holds, name, rule):
 @every_widget
 def test_the_default_holds_and_is_the_first_preset(name):
     w = host.widget(name)
-    must(last_frame(name)["broken"] is None, name, "the default is the textbook case and not broken")
+    must(state(last_frame(name)) == "holds", name, "the default is the textbook case, not broken and not worse")
     must(next(iter(w.PRESETS.values())) == w.Knobs(), name, "the first of PRESETS is the default, Knobs()")
     must(2 <= len(w.PRESETS) <= 6, name, f"two to six PRESETS, not {len(w.PRESETS)}")
 
 
 @every_widget
-def test_a_preset_breaks_it_and_says_why_and_what_mends_it(name):
-    broken = [frame["broken"] for k in host.widget(name).PRESETS.values() if (frame := frame_of(name, k))["broken"]]
-    must(broken, name, "at least one of PRESETS reaches the break")
-    for words in (sentence[part] for sentence in broken for part in ("why", "mend")):
-        must(
-            words.endswith(".") and "!" not in words, name, f"the break is said in sentences without emphasis: {words}"
-        )
+def test_a_preset_breaks_it_and_no_preset_is_called_broken(name):
+    must(breaking(name), name, "at least one of PRESETS reaches the break")
+    for preset in host.widget(name).PRESETS:
+        must("break" not in preset and "broke" not in preset, name, f"a preset says what it sets, not more: {preset!r}")
+
+
+@every_widget
+def test_a_verdict_is_one_or_two_short_sentences_without_emphasis(name):
+    w = host.widget(name)
+    settled = [frame_of(name, k) for k in w.PRESETS.values()]
+    for said in (frame["verdict"]["sentence"] for frame in settled + [early_frame(name, k) for k in settings(name)]):
+        must(len(said) <= 150, name, f"a verdict has at most 150 characters, not {len(said)}: {said}")
+        must(said.endswith(".") and "!" not in said, name, f"a verdict ends in a period and has no emphasis: {said}")
 
 
 @every_widget
@@ -51,36 +69,18 @@ def test_a_break_names_its_cause_in_a_few_words(name):
 
 
 @every_widget
-def test_what_the_sentence_says_mends_it_does(name):
-    for k in host.widget(name).PRESETS.values():
-        if found := frame_of(name, k)["broken"]:
-            mends = mended(name, k, found["mend"])
-            must(frame_of(name, mends)["broken"] is None, name, f"what `mend` says mends it: {found['mend']}")
-
-
-def mended(name, k, sentence):
-    """The knobs after a sentence of the form "Label: value, Label: value."."""
-    value_of = r"(?:^|[.,] ){}: (.+?)(?=, [A-Z]|\. [A-Z]|\.$)"
-    told = {
-        f.name: said[1]
-        for f in fields(k)
-        if (said := re.search(value_of.format(re.escape(f.metadata["label"])), sentence))
-    }
-    must(told, name, f'`mend` has the form "Label: value, Label: value." with labels of knobs, unlike: {sentence}')
-    return replace(k, **{f.name: host.parsed(f, spelled(f, told[f.name])) for f in fields(k) if f.name in told})
-
-
-def spelled(field, text):
-    """A number as a form holds it, without its unit and its commas."""
-    number = re.fullmatch(r"([\d,.]+)( \w+)?", text)
-    return number[1].replace(",", "") if number and isinstance(field.default, int | float) else text
+def test_what_is_offered_as_a_way_back_is_one(name):
+    for k in breaking(name).values():
+        steps = frame_of(name, k)["verdict"]["mend"]
+        must(steps, name, f'`mend` has the form "Label: value, Label: value." with labels of knobs, unlike that of {k}')
+        must(state(frame_of(name, after(k, steps))) != "broken", name, f"what `mend` says mends it: {steps}")
 
 
 @every_widget
 def test_the_number_that_broke_it_is_marked(name):
     for k in host.widget(name).PRESETS.values():
         frame = frame_of(name, k)
-        marked, broken = any(r["state"] == "violated" for r in frame["readouts"]), bool(frame["broken"])
+        marked, broken = any(r["state"] == "violated" for r in frame["readouts"]), state(frame) == "broken"
         must(marked == broken, name, f'a readout has state="violated" exactly where the widget is broken, unlike {k}')
 
 

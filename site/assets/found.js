@@ -1,0 +1,16 @@
+// Which breaks of a widget were found: a list of causes under found:NAME, which the rail and the cards read as well.
+import { keep, kept } from "./page.js";
+
+// Writes down one more, if there is one, and shows all of them: a rhombus filled, a preset, a count.
+export function found(widget, cause) {
+  const key = `found:${widget.name}`;
+  const known = Object.values(kept(key));
+  if (cause && !known.includes(cause)) keep(key, [...known, cause]);
+  const isKnown = ({ dataset }) => kept(key).includes?.(dataset.breaks);
+  for (const preset of widget.$$(".presets [data-breaks]")) preset.hidden = !isKnown(preset);
+  const marks = widget.$$("li[data-breaks]");
+  for (const mark of marks) mark.className = isKnown(mark) ? "on" : "";
+  const got = marks.filter(isKnown).length;
+  widget.$(".count").textContent = `${marks.length} break${marks.length > 1 ? "s" : ""} to find · ${got} found`;
+  widget.$(".one").hidden = got === marks.length;
+}
