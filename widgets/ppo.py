@@ -215,9 +215,9 @@ def lost(r):
 
 def watched(k, r):
     return Gauge(
-        "The worst prompt at the end, right",
-        r.pass_rate[:, -1].min(),
-        LOST,
+        "The worst prompt, wrong at the end",
+        1 - r.pass_rate[:, -1].min(),
+        1 - LOST,
         expression=f"any(max(right) >= {SOLVED} and right[-1] < {LOST})",
     )
 
