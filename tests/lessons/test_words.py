@@ -27,14 +27,14 @@ def later(keys, stem):
 
 @each
 def test_a_word_that_a_later_lesson_explains_opens_at_its_very_first_use(stem):
-    """Or the sentence itself explains it, in bold. What fails has two such words in one sentence: part it."""
+    """Or the sentence itself explains it. What fails has two such words in one sentence: part it."""
     html = article(stem)
     opened = {key: start for start, _, key in words.first_uses(html, stem)}
     first = {}
     for sentence in words.sentences(html):
-        bold = {key for _, _, key, bold in sentence if bold}
+        explained = words.explained_in(sentence, stem)
         for start, _, key, _ in sentence:
-            first.setdefault(key, start if key not in bold else opened.get(key))
+            first.setdefault(key, opened.get(key) if key in explained else start)
     unexplained = {key for key in later(first, stem) if opened.get(key) != first[key]}
     assert unexplained == set()
 

@@ -37,6 +37,12 @@ def test_a_sentence_that_explains_a_word_in_bold_opens_nothing():
     assert opened("<p>The <strong>reward</strong> of a completion. The reward.</p>") == []
 
 
+def test_italics_explain_a_word_in_its_own_lesson_where_it_stands_alone_in_them():
+    assert opened("<p>The <em>context</em>: so much. The context.</p>", "20-kv-cache") == []
+    assert opened("<p>The <em>context</em>: so much.</p>", "08-agentic") == ["context"]
+    assert opened("<p><em>The context grows.</em></p>", "20-kv-cache") == ["context"]
+
+
 def test_a_word_opens_in_paragraphs_and_lists_and_in_what_stands_in_italics():
     assert opened("<ol><li>a reward</li></ol><p>a <em>policy</em></p>") == ["reward", "policy"]
 
@@ -71,8 +77,14 @@ def test_every_button_opens_the_one_element_of_its_name_and_nothing_of_the_page_
     body = "<p>A policy earns. A <em>reward</em>, <code>x</code>.</p>"
     page = words.explained(ARTICLE.format(body), "10-ppo")
     assert re.findall(r'popovertarget="([^"]+)"', page) == re.findall(r' id="([^"]+)" popover>', page)
-    without = re.sub(r'<div class="meaning".*?</div>|</?button[^>]*>', "", page)
+    without = re.sub(r'<div class="meaning".*?</div>|</?button[^>]*>|</?span[^>]*>', "", page)
     assert without == ARTICLE.format(body)
+
+
+def test_no_line_ends_between_a_word_and_its_comma_or_bracket():
+    page = words.explained(ARTICLE.format("<p>It is drawn (a policy), scored.</p><p>One reward only.</p>"), "10-ppo")
+    assert '(a <span class="unbroken"><button' in page and "policy</button>),</span> scored" in page
+    assert 'One <button type="button" class="word" popovertarget="word-reward">reward</button> only' in page
 
 
 def test_a_meaning_leads_to_its_place_on_the_page_of_all_words():

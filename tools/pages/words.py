@@ -82,9 +82,17 @@ def explained(page, stem):
     before, article, after = re.split(r"(<article\b.*?)(?=</article>)", page, maxsplit=1, flags=re.S)
     uses = first_uses(article, stem)
     for start, end, key in reversed(uses):
-        button = f'<button type="button" class="word" popovertarget="word-{key}">{article[start:end]}</button>'
-        article = article[:start] + button + article[end:]
+        opening = re.search(r"[^\s>]*$", article[start - 20 : start])[0]
+        closing = re.match(r"[^\s<]*", article[end:])[0]
+        whole = opening + button(key, article[start:end]) + closing
+        if opening or closing:  # a line may end beside a button, which would leave a comma alone
+            whole = f'<span class="unbroken">{whole}</span>'
+        article = article[: start - len(opening)] + whole + article[end + len(closing) :]
     return before + article + "".join(meaning(words()[key]) for _, _, key in uses) + after
+
+
+def button(key, text):
+    return f'<button type="button" class="word" popovertarget="word-{key}">{text}</button>'
 
 
 def meaning(word):
@@ -96,14 +104,14 @@ def meaning(word):
 
 def first_uses(article, stem):
     """[(start, end, key)] of the words to be opened: at most one a sentence, and where there is a choice the one whose
-    lesson is yet to come; none that a sentence in bold has explained, and none in such a sentence.
+    lesson is yet to come; none that a sentence has explained, and none where a word is bold.
     """
     order = {page.stem: place for place, page in enumerate(lessons.finished())}
     found, known = [], set()
     for sentence in sentences(article):
         uses = [use for use in sentence if words()[use[2]].knows(stem)]
-        if bold := {key for _, _, key, bold in uses if bold}:
-            known |= bold
+        known |= explained_in(uses, stem)
+        if any(how == "bold" for *_, how in uses):
             continue
         new = [use[:3] for use in uses if use[2] not in known]
         if new:
@@ -113,21 +121,25 @@ def first_uses(article, stem):
     return found
 
 
+def explained_in(uses, stem):
+    """The words that a sentence explains: bold, or alone in italics on the page of their own lesson."""
+    return {key for *_, key, how in uses if how == "bold" or (how == "italics" and words()[key].lesson == stem)}
+
+
 def sentences(article):
-    """For each sentence of the main text, paragraphs and items of lists, the forms in it: [(start, end, key, whether it
-    is bold)]. Places count in `article`.
+    """For each sentence of the main text, paragraphs and items of lists, the forms in it: [(start, end, key, how)].
+    Places count in `article`; `how` is "bold", "italics" where the form stands alone in them, or "".
     """
     finder, keys = spellings()
     for block in blocks(article):
         text = "".join(shown for shown, *_ in block)
         starts = [0, *(gap.end() for gap in SENTENCE.finditer(text)), len(text) + 1]
         uses, offset = [], 0
-        for shown, place, eligible, bold in block:
-            if eligible:
-                uses += [
-                    (offset + hit.start(), place + hit.start(), place + hit.end(), keys[plain(hit[0])], bold)
-                    for hit in finder.finditer(shown)
-                ]
+        for shown, place, eligible, how in block:
+            for hit in finder.finditer(shown) if eligible else ():
+                alone = how == "bold" or shown.rstrip(".:,") == hit[0]
+                start, key = place + hit.start(), keys[plain(hit[0])]
+                uses.append((offset + hit.start(), start, start + len(hit[0]), key, how * alone))
             offset += len(shown)
         for begin, end in pairwise(starts):
             if here := [use[1:] for use in uses if begin <= use[0] < end]:
@@ -139,14 +151,15 @@ def plain(form):
 
 
 def blocks(article):
-    """Each paragraph as [(its text, where it stands, whether words in it may open, whether it is bold)]."""
+    """Each paragraph as [(its text, where it stands, whether words in it may open, "bold", "italics" or "")]."""
     open_tags, block, at = [], [], 0
     for piece in PIECE.finditer(article):
         if text := article[at : piece.start()]:
             tags = [tag for tag, _ in open_tags]
             eligible = all(fine for _, fine in open_tags) and not {"p", "li"}.isdisjoint(tags)
             hidden = "code" in tags or "span" in tags  # code and formulas are no sentences
-            block.append(("x" * len(text) if hidden else text, at, eligible and not hidden, "strong" in tags))
+            how = "bold" if "strong" in tags else "italics" if "em" in tags else ""
+            block.append(("x" * len(text) if hidden else text, at, eligible and not hidden, how))
         at, tag = piece.end(), piece["tag"]
         if tag is None or tag in VOID:
             continue
