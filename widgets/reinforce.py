@@ -139,8 +139,7 @@ def training_tab(k, r):
     here = needed(k, k.offset)
     yield panel(
         "Samples until signal equals noise",
-        "number, logarithmic, exact, for the five answers of the text"
-        + ("; the mean of a batch taken as exact" if k.baseline == "batch mean" else ""),
+        "log scale, exact, five answers; a batch mean taken as exact",
         line(OFFSETS, needed_by_offset(k.baseline, k.constant), f"baseline: {k.baseline}"),
         line(
             OFFSETS[[0, -1]],

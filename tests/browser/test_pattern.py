@@ -4,7 +4,7 @@ first change has something to be compared with.
 
 import pytest
 
-from tests.browser.conftest import SOME, THOROUGH, WITH_WIDGET, live, preset
+from tests.browser.conftest import SOME, THOROUGH, WITH_WIDGET, live, preset, settled
 from tests.widgets.catalogue import breaking, frame_of, last_frame
 
 looked_at = pytest.mark.parametrize("lesson", WITH_WIDGET if THOROUGH else SOME, ids=lambda lesson: lesson.stem)
@@ -73,3 +73,34 @@ def test_code_on_paper_is_wrapped_and_not_cut(page, book, lesson):
         "all => all.filter((pre) => pre.scrollWidth > pre.clientWidth + 1).map((pre) => pre.textContent.slice(0, 60))"
     )
     assert not cut, cut
+
+
+MEET = """() => [...document.querySelectorAll('.panels:not([hidden]) .plot')].flatMap((plot) => {
+  const boxes = [...plot.querySelectorAll('.annotation, .textpoint')]
+    .filter((word) => word.textContent.trim()).map((word) => [word.textContent, word.getBoundingClientRect()]);
+  return boxes.flatMap(([one, a], i) => boxes.slice(i + 1).filter(([, b]) =>
+    a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 1 && b.top < a.bottom - 1
+  ).map(([other]) => `${one} on ${other}`));
+})"""
+
+
+@looked_at
+@both_widths
+def test_no_word_of_a_plot_lies_on_another_and_the_widget_keeps_its_height(page, book, lesson, width):
+    page.set_viewport_size(dict(width=width, height=900))
+    page.goto(book + lesson.url)
+    live(page, lesson.widget)
+    page.wait_for_selector("rl-widget .panels:not([hidden]) .plot .main-svg")
+    page.wait_for_timeout(300)
+    tall = "document.querySelector('figure.rl-widget').offsetHeight"
+    before = page.evaluate(tall)
+    assert page.evaluate(MEET) == []
+    preset(page, next(iter(breaking(lesson.widget).values())))
+    page.wait_for_timeout(300)
+    assert page.evaluate(MEET) == []
+    if width == 1280:
+        assert page.evaluate(tall) == pytest.approx(before, abs=2)
+        page.click(".back")
+        page.click(".steps button >> nth=0")
+        settled(page)
+        assert page.evaluate(tall) == pytest.approx(before, abs=2)

@@ -160,6 +160,30 @@ def test_axes_stay_where_they_are_while_a_run_grows(name):
 
 
 @every_widget
+def test_no_knob_moves_the_range_of_a_vertical_axis_but_one_that_is_its_unit(name):
+    heights = lambda frame: {p["title"]: p["layout"]["yaxis"].get("range") for p in frame["panels"]}
+    usual = heights(last_frame(name))
+    for k in settings(name):
+        (turned,) = [f.name for f in fields(k) if getattr(k, f.name) != f.default]
+        here = heights(early_frame(name, k))
+        moved = {title for title in here.keys() & usual.keys() if here[title] != usual[title]}
+        must(not moved or turned in UNIT.get(name, ()), name, f"{turned} does not move the vertical axis of {moved}")
+
+
+# the knobs that are the unit of an axis: a reward, the memory of a GPU, the seconds of a role, the rows of a group
+UNIT = dict(
+    kl_estimators=("pair",),
+    kv_cache=("accelerator",),
+    reward_and_reference=("hack",),
+    rollout=("K",),
+    throughput=(
+        *("completions", "old_log_probs", "other", "reference", "reuse", "rollout", "role", "source", "sync"),
+        *("workers", "train", "test_seconds", "topology", "k"),
+    ),
+)
+
+
+@every_widget
 def test_readouts_are_three_to_five_with_a_source_that_is_a_definition(name):
     readouts = last_frame(name)["readouts"]
     must(3 <= len(readouts) <= 5, name, f"three to five readouts, not {len(readouts)}")
