@@ -418,7 +418,7 @@ def broken(k, r):
 
 
 def worse(k, r):
-    """More is asked for than fits, and little speed is lost: reading known text is arithmetic, which has time."""
+    """More is asked for than fits, and little speed is lost: a known text is read many tokens at once."""
     if not r.fits or k.batch <= r.fits:
         return None
     again = f": for 100 tokens {100 * r.reread:.0f} are read again" if r.reread else ": the others wait in line"

@@ -214,11 +214,13 @@ def lost(r):
 
 
 def watched(k, r):
+    solved = r.pass_rate.max(axis=1) >= SOLVED
     return Gauge(
-        "The worst prompt, wrong at the end",
-        1 - r.pass_rate[:, -1].min(),
-        1 - LOST,
-        expression=f"any(max(right) >= {SOLVED} and right[-1] < {LOST})",
+        "The worst prompt once solved, right",
+        r.pass_rate[:, -1].min(where=solved, initial=1.0),
+        LOST,
+        below=True,
+        expression=f"min(right[-1] of those with max(right) >= {SOLVED}) < {LOST}",
     )
 
 

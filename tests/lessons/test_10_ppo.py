@@ -8,7 +8,7 @@ import pytest
 
 from sim.algorithms import ppo as algorithm
 from sim.estimators import surrogate
-from sim.experiments import running_batch
+from sim.experiments import rare_token, running_batch
 from sim.experiments.runs import modsum_run
 from sim.worlds import modsum
 from sim.worlds.optimizer import AdamW
@@ -80,17 +80,40 @@ def test_without_the_clip():
 
 def test_a_far_update_is_no_damage():
     LESSON.says("2.92", last(passes=16, eps_high=5.0).kl_step.max())
+    LESSON.says("0.994", finals(last(passes=16, eps_high=5.0)).mean())
+    LESSON.says("0.989", finals(last(passes=16)).mean())
     for seed in DRAWS:
-        assert finals(last(seed=seed, passes=16, eps_high=5.0)).mean() > finals(last(seed=seed)).mean()
+        assert finals(last(seed=seed, passes=16, eps_high=5.0)).mean() > finals(last(seed=seed, passes=16)).mean()
 
 
 def test_how_many_runs_lose_a_prompt():
     assert losers(last(passes=16, clip=False)).sum() == 3
-    assert "lose one in three of the six runs" in LESSON.text and "three of the six runs lose a prompt" in LESSON.text
+    assert "lose one in three of the six runs" in LESSON.text
+    assert "three of the six runs end without a prompt" in LESSON.text
     assert f"in {every(losers, passes=16, clip=False).sum()} of 18." in LESSON.text
     assert f"Four passes do so in {every(losers, clip=False).sum()} of 18" in LESSON.text
     assert not every(losers, passes=2, clip=False).any()
     assert not every(losers).any() and not losers(last(passes=16)).any()
+
+
+def test_how_many_lost_prompts_are_found_again():
+    """A prompt of a run counts once: solved, then under a tenth at some update; found again if it passes 0.9 after."""
+    fallen = found = 0
+    for seed in DRAWS:
+        for right in last(seed=seed, passes=16, clip=False).pass_rate.transpose(0, 2, 1).reshape(-1, ppo.UPDATES):
+            solved = np.flatnonzero(right >= ppo.SOLVED)
+            after = right[solved[0] :] if len(solved) else right[:0]
+            low = np.flatnonzero(after < ppo.LOST)
+            fallen += len(low) > 0
+            found += len(low) > 0 and after[low[0] :].max() > 0.9
+    assert f"falls under a tenth {fallen} times, and {found} times it is found again" in LESSON.text
+
+
+def test_with_the_clip_the_rare_token_is_carried_beyond_the_range_and_brought_back():
+    ratio = rare_token.passes(0.2).rare / rare_token.passes(0.2).rare[0]
+    assert ratio[1] == pytest.approx(2, abs=0.1) and ratio[1:].min() < 1.2 < ratio[-1]
+    below = 1 + int(np.flatnonzero(ratio[1:] < 1.2)[0])
+    assert ratio[below + 1 :].max() > ratio[below]
 
 
 def test_the_clip_costs_speed_and_the_critic_saves_nothing():
