@@ -274,7 +274,7 @@ def by_the_mean_step(k, partial):
 
 def why(k, r, found):
     return {
-        CHANCE: f"+{k.offset} for all and no baseline: what is drawn more than its share is lifted, right or wrong",
+        CHANCE: f"With {k.offset} added to every reward, what is drawn more than its share is lifted, right or wrong",
         PAID: f"A bare 12 is paid {k.partial:g}, and the policy settled on it",
         RARE: f"The right completion starts at {k.shown:g}, too rare for {STEPS} steps of this size"
         if r.right.max() > 1e-6
