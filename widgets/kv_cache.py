@@ -49,7 +49,7 @@ PRESETS = {
     "8B on H100": Knobs(),
     "Short contexts": Knobs(context=256, batch=1024),
     "Groups of 8": Knobs(context=8192, sharing=True, prompt_share=0.75),
-    "Llama-2, no paging": Knobs(model="llama2-7b", accelerator="a100_80", context=1024, block=WHOLE),
+    "Room for the longest": Knobs(block=WHOLE),
     "1.5B in 30 % of a GPU": Knobs(model="qwen2.5-1.5b", context=256, batch=4096, hbm_share=0.3),
     "131k tokens in 30 %": Knobs(context=131072, batch=1, hbm_share=0.3),
 }
@@ -240,9 +240,8 @@ def speed(k, r):
         label(6, cached[9], f"{k.context:,} tokens each", 1, below=True),
     ]
     if r.fits < 4096:
-        beside = r.fits < 400  # else its words stand left of it
-        marks.append(threshold(max(r.fits, 1), f"full at {r.fits:,}" if beside else "", 4096, axis="x"))
-        marks += [] if beside else [label(r.fits * 0.9, 13, f"full at {r.fits:,}", anchor="right")]
+        words = f"full at {r.fits:,}"
+        marks.append(threshold(max(r.fits, 1), words, 4096, axis="x", outside=r.fits >= 400))
     return panel(
         "Tokens a second, all sequences",
         "at peak rates, without overhead; log scales",
@@ -376,7 +375,7 @@ def readouts(k, r):
             state((RESERVED, REREAD)),
         ),
         Readout("Part of each read that is cache", 100 * r.kv_share, "%", kv_cache.decode_roofline),
-        Readout("No batch is compute-bound above", crossover, "tokens", kv_cache.crossover_with_attention),
+        Readout("Compute-bound at most up to", crossover, "tokens", kv_cache.crossover_with_attention),
     ]
 
 
@@ -392,7 +391,7 @@ def watched(k, r):
 
 
 RESERVED = "room reserved and never used"
-REREAD = "evicted sequences are read again"
+REREAD = "evicted sequences are computed again"
 REFUSED = "the engine cannot start"
 
 
@@ -410,7 +409,7 @@ def broken(k, r):
             RESERVED,
         )
     return Break(
-        f"{runs(k, r):,} of {k.batch:,} run, {slower}: for 100 tokens {100 * r.reread:.0f} are read again after an "
+        f"{runs(k, r):,} of {k.batch:,} run, {slower}: for 100 tokens {100 * r.reread:.0f} are computed again after an "
         "eviction.",
         way_back(k),
         REREAD,
@@ -421,8 +420,11 @@ def worse(k, r):
     """More is asked for than fits, and little speed is lost: a known text is read many tokens at once."""
     if not r.fits or k.batch <= r.fits:
         return None
-    again = f": for 100 tokens {100 * r.reread:.0f} are read again" if r.reread else ": the others wait in line"
-    return f"{runs(k, r):,} of {k.batch:,} run{again}. All together lose {100 * lost(k, r):.0f} % of the speed."
+    again = f"; for 100 tokens {100 * r.reread:.0f} are computed again after an eviction" if r.reread else ""
+    return (
+        f"{runs(k, r):,} of {k.batch:,} run: the memory holds no more at this context{again}. That costs "
+        f"{100 * lost(k, r):.0f} % of the speed."
+    )
 
 
 def holds(k, r):

@@ -169,14 +169,14 @@ def broken(k, r):
     sampled = f"{ITERATIONS * cut_arrows.GROUPS * k.K:,} completions were sampled"
     if stayed_old(r):
         return Break(
-            f"{sampled}, all by the weights of the start: the trainer's are right {r.pass_rate[-1].mean():.1%} of the "
-            f"time, the last {LAST} batches {r.counted:.1%}.",
+            f"{sampled}, all by the weights of the start: the trainer's are right {100 * r.pass_rate[-1].mean():.0f} % "
+            f"of the time, the last {LAST} batches {100 * r.counted:.0f} %.",
             "Arrow cut: none.",
             "the rollout keeps the old weights",
         )
     if not learned_nothing(r):
         return None
-    now, before = (f"{r.pass_rate[at].mean():.1%} of the time" for at in (-1, 0))
+    now, before = (f"{100 * r.pass_rate[at].mean():.0f} % of the time" for at in (-1, 0))
     if k.cut not in SAID:
         return Break(
             f"With {k.K} a prompt at a price of {k.beta:g} a nat the noise was larger than what was learned: one "
@@ -195,11 +195,14 @@ def worse(k, r):
     if r.done < ITERATIONS or now >= WELL:
         return None
     return (
-        f"One completion is right {now:.1%} of the time, {r.pass_rate[0].mean():.1%} at the start: it learns, "
-        "but slowly."
+        f"One completion is right {100 * now:.0f} % of the time, {100 * r.pass_rate[0].mean():.0f} % at the start: "
+        "it learns, but slowly."
     )
 
 
 def holds(k, r):
     now, before = (r.pass_rate[at].mean() for at in (-1, 0))
-    return f"One completion is right {now:.1%} of the time, {before:.1%} at the start, and the batches count the same."
+    return (
+        f"One completion is right {100 * now:.0f} % of the time, {100 * before:.0f} % at the start, and the batches "
+        "count the same."
+    )

@@ -118,7 +118,7 @@ def figure(k, r):
             "Right completions of each prompt",
             "probability, exact; 4 prompts in each of 6 runs",
             *every_prompt(r),
-            threshold(LOST, "lost, if it ends here", 0.0),
+            threshold(LOST, "lost, if it ends below", 0.0, outside=True),
             x="update",
             x_range=(0, UPDATES),
             y_range=(0, 1.02),
@@ -225,9 +225,11 @@ def watched(k, r):
 
 
 def holds(k, r):
+    far = r.kl_step.max()
+    free = ", which cost these runs nothing" if far > 1 else ""
     return (
-        f"No prompt is lost: the worst run ends at {finals(r).min():.2f}, and the farthest update went "
-        f"{r.kl_step.max():.2g} nats."
+        f"No prompt is lost: the worst run ends at {finals(r).min():.2f}, and the farthest update went {far:.2g} "
+        f"nats{free}."
     )
 
 

@@ -51,7 +51,8 @@ export function type(field) {
   const value = number(field.value);
   if (Number.isNaN(value)) return `a number from ${low} to ${high}`;
   range.value = steps ? steps.indexOf(nearest(steps, value)) : value;
-  return value < +low || value > +high ? `from ${low} to ${high}` : "";
+  if (value < +low || value > +high) return `from ${low} to ${high}`;
+  return steps && +steps[range.value] !== value ? `nearest on offer: ${steps[range.value]}` : "";
 }
 
 const nearest = (steps, value) => steps.toSorted((a, b) => (a - value) ** 2 - (b - value) ** 2)[0];

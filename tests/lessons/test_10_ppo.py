@@ -31,7 +31,10 @@ def test_what_the_text_reads_off_the_batch():
     policy = modsum.Policy()
     A, last_pass = running_batch.advantage(policy), list(running_batch.passes(4))[-1]
     own = running_batch.tokens()[1] > 0
-    assert 1 - A[0, 2] > 0.5 and A[0, 2] < A[0, 0], "after `2 3` success was already likelier than not"
+    LESSON.says("0.41", A[0, 2])
+    LESSON.says("0.59", 1 - A[0, 2])
+    assert A[0, 2] < A[0, 0]
+    assert (last_pass.ratio[own & (A > 0)] < 1).any(), "a wanted token may even have lost"
     assert (last_pass.ratio > 2).sum() >= 3, "some tokens are more than twice as likely"
     assert last_pass.dead.sum() > own.sum() / 2, "most tokens of the batch are silent"
 

@@ -191,7 +191,7 @@ def over_draws(k, n=16):
 def test_eviction_on_a_large_model_is_cheap():
     k = link("256 sequences")
     reread, lost = over_draws(k)
-    assert result(k).fits == 104 and "For ten tokens about four are read again, and 4 % of the speed" in LESSON.text
+    assert result(k).fits == 104 and "For ten tokens about four are computed again, and 4 % of the speed" in LESSON.text
     LESSON.says("0.44", reread.mean())
     LESSON.says("0.13", reread.std())
     LESSON.says("4", 100 * lost.mean())

@@ -93,7 +93,8 @@ def gauged(watched):
     low, high = on_axis(g.low), on_axis(g.high)
     share = lambda v: 100 * min(1, max(0, (on_axis(v) - low) / (high - low))) if v == v else 0
     value, limit = figures(g.value), f"{g.threshold:,.3g} {g.unit}".strip().replace("-", "−")
-    text = f"{value}, breaks below {limit}" if g.below else f"{value} of {limit}"
+    beyond = "breaks below" if g.below else "of" if g.value <= g.threshold else "above"
+    text = f"{value}{', ' * (beyond != 'of') or ' '}{beyond} {limit}"
     rail = f'<div class="rail" style="--share:{share(g.value):.1f}%;--at:{share(g.threshold):.1f}%"></div>'
     return dict(label=g.label, text=text, expression=g.expression, html=written(g.label, g.expression, text, rail))
 

@@ -59,14 +59,17 @@ def band(x, low, high, series=1):
     )
 
 
-def threshold(at, words, edge, axis="y"):
-    """The line beyond which training is broken; the region from it to `edge` is filled."""
+def threshold(at, words, edge, axis="y", outside=False):
+    """The line beyond which training is broken; the region from it to `edge` is filled. The words stand in it, or
+    `outside`, where what ends in the region would run through them.
+    """
+    inward = (edge > at) != outside
     other = {"xref": "paper", "x0": 0, "x1": 1} if axis == "y" else {"yref": "paper", "y0": 0, "y1": 1}
     span, rim = {f"{axis}0": at, f"{axis}1": edge}, {f"{axis}0": at, f"{axis}1": at}
     spot = (
-        dict(y=at, x=1, xref="paper", xanchor="right", yanchor="bottom" if edge > at else "top")
+        dict(y=at, x=1, xref="paper", xanchor="right", yanchor="bottom" if inward else "top")
         if axis == "y"
-        else dict(x=at, y=1, yref="paper", yanchor="top", xanchor="left" if edge > at else "right")
+        else dict(x=at, y=1, yref="paper", yanchor="top", xanchor="left" if inward else "right")
     )
     return dict(
         shapes=[dict(type="rect", name="beyond", **span, **other), dict(type="line", name="threshold", **rim, **other)],
