@@ -1,29 +1,79 @@
-"""Shapes of published models, and what follows from them by arithmetic: parameters, KV-cache bytes, attention FLOPs.
+"""Shapes of published models, and what follows from them by arithmetic: parameters, cache bytes, attention FLOPs.
 
-Shapes from the `config.json` of each model (2023 to 2025); every count is a closed form of the shape, none is typed in.
+Shapes from the `config.json` of each model (2023 to 2026); every count is a closed form of the shape, none is typed in.
+How a config file is read stands in configs.py.
 """
 
 from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
 
 
 @dataclass(frozen=True)
 class Moe:
     experts: int
     top_k: int
-    shared: int  # experts that every token visits
+    shared: int  # width of the MLP that every token visits besides; 0 where there is none
     intermediate: int  # hidden width of one expert
-    first_dense: int  # layers at the bottom that have a plain MLP instead
+    dense: int  # layers that have a plain MLP instead
+    bias: int = 0  # of one expert
+    latent: int | None = None  # what the experts read and write where that is narrower than the hidden state
 
 
 @dataclass(frozen=True)
 class Mla:
     """Multi-head latent attention: K and V are rebuilt from one cached latent. DeepSeek-V2 (2024), arXiv:2405.04434."""
 
-    q_lora: int
+    q_lora: int | None  # None: queries are projected in one step
     kv_lora: int  # width of the latent
     rope: int  # width of the one position-carrying key that all heads share
     nope: int  # width of the rest of a key
     v: int
+
+
+@dataclass(frozen=True)
+class Sliding:
+    """Layers that attend to the last `window` tokens only, and forget what is older."""
+
+    layers: int
+    window: int
+
+
+@dataclass(frozen=True)
+class Linear:
+    """Layers that keep a state of fixed size instead of keys and values: linear attention, state-space models."""
+
+    layers: int
+    params: int  # of the mixer of one layer
+    state_bytes: int  # of a sequence and layer, whatever the precision of keys and values
+
+
+@dataclass(frozen=True)
+class Indexer:
+    """Sparse attention: a cheap score picks the `top_k` cached tokens that are read. DeepSeek-V3.2 (2025),
+    arXiv:2512.02556.
+    """
+
+    layers: int  # that score; the others take over their choice
+    params: int  # of one layer
+    heads: int
+    dim: int
+    top_k: int
+
+    @property
+    def key_bytes(self):
+        return self.dim + 4  # assumed: fp8 with one scale of four bytes, whatever the precision of the latent
+
+
+class Cache(NamedTuple):
+    """What `layers` of a model keep of a sequence."""
+
+    layers: int
+    token_bytes: float = 0
+    window: int | None = None  # tokens kept at most
+    read_limit: int | None = None  # tokens read at most for each new one
+    state_bytes: int = 0  # of a sequence, however long
 
 
 @dataclass(frozen=True)
@@ -42,6 +92,12 @@ class Model:
     qk_norm: bool = False
     moe: Moe | None = None
     mla: Mla | None = None
+    sliding: Sliding | None = None
+    linear: Linear | None = None
+    indexer: Indexer | None = None
+    mlp_layers: int | None = None  # with an MLP or experts, where that is not every layer
+    gated_mlp: bool = True  # SwiGLU: gate, up, down; otherwise up, down
+    further_params: int = 0  # biases, norms, gates and sinks that the fields above do not say
     cached_heads: int | None = None  # a what-if: the cache holds this many KV heads, and the weights stay as they are
 
     @property
@@ -55,60 +111,151 @@ class Model:
 
     @property
     def moe_layers(self):
-        return self.layers - self.moe.first_dense if self.moe else 0
+        return (self.mlp_layers or self.layers) - self.moe.dense if self.moe else 0
+
+    @property
+    def attention_layers(self):
+        return self.layers - (self.linear.layers if self.linear else 0)
 
     def params(self):
         """All weights. A router's load-balancing bias (DeepSeek-V3, Kimi K2) is a buffer and is not counted; nor is the
         multi-token-prediction module.
         """
         d, moe = self.hidden, self.moe
-        dense = (self.layers - self.moe_layers) * 3 * d * self.intermediate  # SwiGLU: gate, up, down
-        routed = self.moe_layers * (d * moe.experts + (moe.experts + moe.shared) * self.expert_params()) if moe else 0
+        mixers = self.attention_layers * self.attention_params()
+        mixers += self.linear.layers * self.linear.params if self.linear else 0
+        mixers += self.indexer.layers * self.indexer.params if self.indexer else 0
+        dense = ((self.mlp_layers or self.layers) - self.moe_layers) * self.mlp_params(d, self.intermediate)
+        around = d * moe.experts + self.mlp_params(d, moe.shared) + 2 * d * (moe.latent or 0) if moe else 0
+        experts = self.moe_layers * (around + moe.experts * self.expert_params()) if moe else 0
         norms = self.layers * 2 * d + d
         embeddings = self.embed_params() * (1 if self.tied else 2)
-        return embeddings + self.layers * self.attention_params() + dense + routed + norms
+        return embeddings + mixers + dense + experts + norms + self.further_params
 
     def active_params(self):
         """Weights that one token uses: all of them but the experts it is not routed to. The embedding counts, as in the
-        names of published models.
+        names of published models and in the 6PN of training.
         """
         unrouted = self.moe_layers * (self.moe.experts - self.moe.top_k) * self.expert_params() if self.moe else 0
         return self.params() - unrouted
+
+    def matmul_params(self):
+        """P′, the weights that one token is multiplied with: an embedding table of its own is looked up, not
+        multiplied. 2P′ FLOP a token.
+        """
+        return self.active_params() - self.lookup_params()
+
+    def read_params(self, tokens):
+        """Parameters that an iteration of so many tokens reads: all of a dense model but the lookup, a row a token; of
+        a mixture of experts those that someone was routed to, E(1 − (1 − k/E)^n) a layer.
+        """
+        read = float(self.params() - self.lookup_params())
+        if not self.moe:
+            return read
+        routed = float(self.moe_layers * self.moe.experts * self.expert_params())
+        # assumed: routing is uniform; skew touches fewer
+        return read - routed * (1 - self.moe.top_k / self.moe.experts) ** tokens
 
     def embed_params(self):
         """The lookup table, vocab x hidden. An untied model has a second matrix of this size as its output head."""
         return self.vocab * self.hidden
 
+    def lookup_params(self):
+        """The table if it is only looked up; a tied one is also the output head, which every token is multiplied
+        with.
+        """
+        return 0 if self.tied else self.embed_params()
+
+    def mlp_params(self, hidden, intermediate):
+        return (3 if self.gated_mlp else 2) * hidden * intermediate
+
     def expert_params(self):
         """One expert of one layer."""
-        return 3 * self.hidden * self.moe.intermediate
+        return self.mlp_params(self.moe.latent or self.hidden, self.moe.intermediate) + self.moe.bias
 
     def attention_params(self):
         """One layer's attention: projections, their biases and norms."""
         d, H, K, hd = self.hidden, self.heads, self.kv_heads, self.head_dim
         if self.mla:
             m = self.mla
-            query = d * m.q_lora + m.q_lora + m.q_lora * H * (m.nope + m.rope)
+            query = d * m.q_lora + m.q_lora if m.q_lora else 0
+            query += (m.q_lora or d) * H * (m.nope + m.rope)
             key_value = d * (m.kv_lora + m.rope) + m.kv_lora + m.kv_lora * H * (m.nope + m.v)
             return query + key_value + H * m.v * d
         return 2 * d * H * hd + 2 * d * K * hd + self.qkv_bias * (H + 2 * K) * hd + self.qk_norm * 2 * hd
 
-    def kv_bytes_per_token(self, dtype_bytes=2):
-        """Cache of one token over all layers: a key and a value per KV head, or with MLA one latent and one position
-        key.
-        """
-        value_dim = self.mla.v if self.mla else self.head_dim
-        if self.latent:
-            width = self.mla.kv_lora + self.mla.rope
-        else:
-            width = (self.cached_heads or self.kv_heads) * (self.head_dim + value_dim)
-        return self.layers * width * dtype_bytes
+    # What a sequence keeps, and what of it is read
 
-    def kv_shards(self, tensor_parallel):
-        """Into how many parts tensor parallelism cuts the cache. It cuts by KV head, so beyond `kv_heads` it only
-        copies; MLA's latent belongs to all heads.
+    def caches(self, kv_bytes=2):
+        """What the layers keep of a sequence, by kind of layer: a key and a value per KV head and token, or with MLA
+        one latent and one position key.
         """
+        sliding = self.sliding or Sliding(0, 0)
+        growing = self.attention_layers - sliding.layers
+        token_bytes, index = self.cached_width() * kv_bytes, self.indexer
+        kinds = [Cache(growing, token_bytes, read_limit=index.top_k if index else None)]
+        if sliding.layers:
+            kinds.append(Cache(sliding.layers, token_bytes, window=sliding.window))
+        if index:
+            kinds.append(Cache(index.layers, index.key_bytes))
+        if self.linear:
+            kinds.append(Cache(self.linear.layers, state_bytes=self.linear.state_bytes))
+        return tuple(kinds)
+
+    def cached_width(self):
+        """Numbers that one attention layer caches for a token."""
+        if self.latent:
+            return self.mla.kv_lora + self.mla.rope
+        value_dim = self.mla.v if self.mla else self.head_dim
+        return (self.cached_heads or self.kv_heads) * (self.head_dim + value_dim)
+
+    def cache_bytes(self, context, kv_bytes=2, tensor_parallel=1, context_parallel=1):
+        """What a sequence of `context` tokens keeps on each GPU of an engine; a number or an array."""
+        held = lambda cache: cache.window
+        return self._bytes(held, context, kv_bytes, tensor_parallel, context_parallel)
+
+    def read_bytes(self, context, kv_bytes=2, tensor_parallel=1, context_parallel=1):
+        """What each GPU reads of it to decode one token."""
+        read = lambda cache: cache.window or cache.read_limit
+        return self._bytes(read, context, kv_bytes, tensor_parallel, context_parallel)
+
+    def _bytes(self, limit, context, kv_bytes, tensor_parallel, context_parallel):
+        shards = self.kv_shards(tensor_parallel, context_parallel)
+        total = 0.0
+        for cache in self.caches(kv_bytes):
+            tokens = np.minimum(context, limit(cache) or np.inf)
+            # a state belongs to a head and is cut with the heads; keys and values are not cut beyond their own
+            total = total + cache.layers * (tokens * cache.token_bytes / shards + cache.state_bytes / tensor_parallel)
+        return total
+
+    def kv_bytes_per_token(self, kv_bytes=2):
+        """What one more token adds to the cache of a long sequence: layers with a window or a state add nothing."""
+        return sum(cache.layers * cache.token_bytes for cache in self.caches(kv_bytes) if not cache.window)
+
+    def kv_shards(self, tensor_parallel, context_parallel=1):
+        """Into how many parts an engine cuts the cache. Tensor parallelism cuts by KV head, so beyond `kv_heads` it
+        only copies, and MLA's latent belongs to all heads; decode context parallelism cuts what would be copies, by
+        tokens.
+        """
+        by_head = self.shards_by_head(tensor_parallel)
+        if context_parallel > tensor_parallel / by_head:
+            raise ValueError(
+                f"decode context parallelism {context_parallel} cuts copies, and tensor parallelism {tensor_parallel} "
+                f"makes {tensor_parallel // by_head} of the cache of {self.name}"
+            )
+        return by_head * context_parallel
+
+    def shards_by_head(self, tensor_parallel):
         return 1 if self.latent else min(tensor_parallel, self.cached_heads or self.kv_heads)
+
+    def tp_sizes(self):
+        """Engines that can be built: powers of two that divide the heads, with whole KV heads on a GPU or whole copies
+        of one, as vLLM (2026) demands.
+        """
+        sizes = [2**n for n in range(11) if self.heads % 2**n == 0]
+        if self.mla:
+            return tuple(sizes)
+        return tuple(tp for tp in sizes if self.kv_heads % tp == 0 or tp % self.kv_heads == 0)
 
     def attention_flops_per_token(self, context):
         """Decoding one token against `context` cached ones: scores and weighted sum, all layers, without the
@@ -119,61 +266,64 @@ class Model:
         """
         value_dim = self.mla.v if self.mla else self.head_dim
         width = 2 * self.mla.kv_lora + self.mla.rope if self.latent else self.head_dim + value_dim
-        return 2 * self.layers * self.heads * width * context
+        return self._attention_flops(width, context)
 
-    @classmethod
-    def from_config(cls, config, key="custom", name="custom"):
-        """A model from its published `config.json`, given as a dict. An unknown family or a missing key is one
-        sentence.
+    def prefill_flops_per_token(self, context):
+        """The same for a token of a prompt, which attends to `context` before it; MLA rebuilds its keys and values
+        there.
         """
-        family = _entry(config, "model_type")
-        if family not in FAMILIES:
-            raise ValueError(f"model_type {family!r} is not one of {', '.join(FAMILIES)}")
-        for unsupported in ("attention_bias", "mlp_bias", "mlp_only_layers"):
-            if config.get(unsupported):
-                raise ValueError(f"{unsupported} = {config[unsupported]!r} is not modeled")
-        moe, mla = FAMILIES[family]
-        entry = lambda key: _entry(config, key)
-        widths = ("q_lora_rank", "kv_lora_rank", "qk_rope_head_dim", "qk_nope_head_dim", "v_head_dim")
-        latent = Mla(*map(entry, widths)) if mla else None
-        heads, hidden = entry("num_attention_heads"), entry("hidden_size")
-        head_dim = latent.nope + latent.rope if mla else config.get("head_dim") or hidden // heads
-        shared, first_dense = (entry("n_shared_experts"), entry("first_k_dense_replace")) if mla else (0, 0)
-        experts = Moe(entry(moe[0]), entry("num_experts_per_tok"), shared, entry(moe[1]), first_dense) if moe else None
-        return cls(
-            key,
-            name,
-            entry("num_hidden_layers"),
-            hidden,
-            heads,
-            entry("num_key_value_heads"),
-            head_dim,
-            entry("intermediate_size"),
-            entry("vocab_size"),
-            entry("tie_word_embeddings"),
-            family == "qwen2",
-            family in ("qwen3", "qwen3_moe"),
-            experts,
-            latent,
-        )
+        return self._attention_flops(self.head_dim + (self.mla.v if self.mla else self.head_dim), context)
+
+    def _attention_flops(self, width, context):
+        flops, index = 0.0, self.indexer
+        for cache in self.caches()[: 2 if self.sliding else 1]:  # the layers that attend
+            tokens = np.minimum(context, cache.window or cache.read_limit or np.inf)
+            flops = flops + 2.0 * cache.layers * self.heads * width * tokens
+        return flops + (2.0 * index.layers * index.heads * index.dim * context if index else 0.0)
 
 
-# model_type -> (the keys of the number and the width of its experts, whether its attention is latent)
-FAMILIES = {
-    "llama": (None, False),
-    "qwen2": (None, False),
-    "qwen3": (None, False),
-    "qwen3_moe": (("num_experts", "moe_intermediate_size"), False),
-    "mixtral": (("num_local_experts", "intermediate_size"), False),
-    "deepseek_v3": (("n_routed_experts", "moe_intermediate_size"), True),
-    "kimi_k2": (("n_routed_experts", "moe_intermediate_size"), True),
-}
+# Mixers with a state of fixed size: parameters and bytes of one layer. The convolution before it keeps kernel − 1
+# inputs in bf16, the state itself is fp32.
 
 
-def _entry(config, key):
-    if key not in config:
-        raise ValueError(f"the config has no {key}")
-    return config[key]
+def gated_delta_net(layers, hidden, key_heads, key_dim, value_heads, value_dim, kernel):
+    """Gated DeltaNet, as in Qwen3-Next. Yang et al. (2024), arXiv:2412.06464."""
+    keys, values = key_heads * key_dim, value_heads * value_dim
+    convolved = 2 * keys + values
+    projections = hidden * (2 * keys + 2 * values + 2 * value_heads) + values * hidden
+    return Linear(
+        layers,
+        projections + convolved * kernel + 2 * value_heads + value_dim,  # decay and step a head, one norm
+        value_heads * key_dim * value_dim * 4 + convolved * (kernel - 1) * 2,
+    )
+
+
+def kimi_delta_attention(layers, hidden, heads, head_dim, kernel):
+    """Kimi Linear (2025), arXiv:2510.26692: decay and gate are projected through a bottleneck of one head's width."""
+    width = heads * head_dim
+    bottlenecks = 2 * (hidden * head_dim + head_dim * width)
+    return Linear(
+        layers,
+        4 * hidden * width + 3 * width * kernel + hidden * heads + bottlenecks + heads + width + head_dim,
+        heads * head_dim**2 * 4 + 3 * width * (kernel - 1) * 2,
+    )
+
+
+def mamba2(layers, hidden, heads, head_dim, groups, state, kernel, bias=True):
+    """Dao and Gu (2024), arXiv:2405.21060."""
+    inner = heads * head_dim
+    convolved = inner + 2 * groups * state
+    return Linear(
+        layers,
+        hidden * (inner + convolved + heads) + convolved * (kernel + bias) + 3 * heads + inner + inner * hidden,
+        heads * head_dim * state * 4 + convolved * (kernel - 1) * 2,
+    )
+
+
+def lightning_attention(layers, hidden, heads, head_dim):
+    """MiniMax-01 (2025), arXiv:2501.08313."""
+    width = heads * head_dim
+    return Linear(layers, hidden * 3 * width + 2 * hidden * width + width, heads * head_dim**2 * 4)
 
 
 _LATENT = Mla(q_lora=1536, kv_lora=512, rope=64, nope=128, v=128)
@@ -195,9 +345,24 @@ _ROWS = [
           moe=Moe(128, 8, 0, 1536, 0)),
     Model("mixtral-8x7b",    "Mixtral-8x7B",     32,  4096,  32,   8, 128, 14336,  32000, moe=Moe(8, 2, 0, 14336, 0)),
     Model("deepseek-v3",     "DeepSeek-V3 / R1", 61,  7168, 128, 128, 192, 18432, 129280,
-          moe=Moe(256, 8, 1, 2048, 3), mla=_LATENT),
+          moe=Moe(256, 8, 2048, 2048, 3), mla=_LATENT),
     Model("kimi-k2",         "Kimi K2",          61,  7168,  64,  64, 192, 18432, 163840,
-          moe=Moe(384, 8, 1, 2048, 1), mla=_LATENT),
+          moe=Moe(384, 8, 2048, 2048, 1), mla=_LATENT),
+    # biases of an expert; besides, of the output projection and the router, and a sink a head
+    Model("gpt-oss-120b",    "gpt-oss-120b",     36,  2880,  64,   8,  64,  2880, 201088, qkv_bias=True,
+          moe=Moe(128, 4, 0, 2880, 0, bias=3 * 2880), sliding=Sliding(18, 128), further_params=36 * (2880 + 128 + 64)),
+    # besides, the gate of a full layer's output (as wide as its queries) and of a shared expert
+    Model("qwen3-next-80b-a3b", "Qwen3-Next-80B-A3B", 48, 2048, 16, 2, 256, 5120, 151936, qk_norm=True,
+          moe=Moe(512, 10, 512, 512, 0), linear=gated_delta_net(36, 2048, 16, 128, 32, 128, 4),
+          further_params=12 * 2048 * 16 * 256 + 48 * 2048),
+    Model("qwen3.5-35b-a3b", "Qwen3.5-35B-A3B",  40,  2048,  16,   2, 256,     0, 248320, qk_norm=True,
+          moe=Moe(256, 8, 512, 512, 0), linear=gated_delta_net(30, 2048, 16, 128, 32, 128, 4),
+          further_params=10 * 2048 * 16 * 256 + 40 * 2048),
+    Model("glm-4.5-air",     "GLM-4.5-Air",      46,  4096,  96,   8, 128, 10944, 151552, qkv_bias=True,
+          moe=Moe(128, 8, 1408, 1408, 1)),
+    # besides, two more norms a layer
+    Model("gemma3-27b",      "Gemma-3-27B",      62,  5376,  32,  16, 128, 21504, 262208, tied=True, qk_norm=True,
+          sliding=Sliding(52, 1024), further_params=62 * 2 * 5376),
 ]
 # fmt: on
 MODELS = {row.key: row for row in _ROWS}
