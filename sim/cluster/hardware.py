@@ -28,6 +28,7 @@ class Accelerator:
     year: int
     source: str
     unverified: str = ""  # what of the row could not be traced to the vendor
+    ring_links: int | None = None  # to peers that a ring can use at once, where a switch or a mesh does not give all
 
     @property
     def verified(self):
@@ -43,6 +44,15 @@ class Accelerator:
     def hbm_bytes_per_second(self):
         return self.hbm_tb_per_second * 1e12
 
+    def ring_bytes_per_second(self, n):
+        """What a ring of n ranks can send in one direction: all links of a switch, n − 1 of a mesh, two of a torus (a
+        ring runs along one axis), or the NIC if the ring leaves the scale-up domain.
+        """
+        if n > self.scaleup_domain:
+            return 1e9 * self.nic_gb_per_second
+        links = max(n - 1, 1) if self.ring_links is None else min(self.ring_links, max(n - 1, 1))
+        return 1e9 * min(self.scaleup_gb_per_second, self.peer_gb_per_second * links)
+
     def flops(self, dtype="bf16"):
         """Dense FLOP/s in bf16, fp8 or fp4."""
         tflops = dict(bf16=self.bf16_tflops, fp8=self.fp8_tflops, fp4=self.fp4_tflops)[dtype]
@@ -54,6 +64,18 @@ class Accelerator:
 def ridge(accelerator, dtype="bf16"):
     """FLOP the chip can do in the time it reads one byte of HBM. Work below this intensity waits for memory."""
     return accelerator.flops(dtype) / accelerator.hbm_bytes_per_second
+
+
+def custom(
+    hbm_gb, hbm_tb_per_second, bf16_tflops, fp8_tflops, scaleup_gb_per_second, scaleup_domain, nic_gb_per_second
+):
+    """A chip that is in no table, by the numbers of its data sheet: dense FLOP/s, links in one direction; 0 TFLOP/s in
+    fp8 where it has no such arithmetic.
+    """
+    links = (scaleup_gb_per_second, scaleup_gb_per_second, scaleup_domain, "yours", None, nic_gb_per_second)
+    memory = (hbm_gb, hbm_tb_per_second)
+    flops = (bf16_tflops, fp8_tflops or None, None)
+    return Accelerator("custom", "your chip", *memory, *flops, *links, 0, "yours", "yours")
 
 
 NVLINK, C2C, MESH, TORUS = "NVLink, switched", "NVLink and NVLink-C2C", "all-to-all links, no switch", "ICI, 3-D torus"
@@ -83,10 +105,10 @@ _ROWS = [
                 "AMD MI300X data sheet"),
     Accelerator("mi355x", "MI355X", 288, 8.0, 2516.6, 5033.2, 10066, 537.6, 76.8, 8, MESH, 64, 50, 2025,
                 "AMD MI355X data sheet", "the decimals of FLOP/s and links"),
-    Accelerator("tpu_v5p", "TPU v5p", 95 * GIB, 2.765, 459, 459, None, 600, 600, 8960, TORUS, 32, 6.25, 2023,
-                "Google Cloud documentation", "host link"),
-    Accelerator("tpu_7x", "TPU7x (Ironwood)", 192 * GIB, 7.38, 2307, 4614, None, 600, 600, 9216, TORUS, None, 12.5,
-                2025, "Google Cloud documentation"),
+    Accelerator("tpu_v5p", "TPU v5p", 95 * GIB, 2.765, 459, 459, None, 600, 100, 8960, TORUS, 32, 6.25, 2023,
+                "Google Cloud documentation", "host link", ring_links=2),
+    Accelerator("tpu_7x", "TPU7x (Ironwood)", 192 * GIB, 7.38, 2307, 4614, None, 600, 100, 9216, TORUS, None, 12.5,
+                2025, "Google Cloud documentation", ring_links=2),  # 1,200 GB/s over 6 links, both directions
 ]
 # fmt: on
 ACCELERATORS = {row.key: row for row in _ROWS}
