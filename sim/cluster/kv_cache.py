@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sim.cluster.throughput import bytes_read, peak_flops
+from sim.cluster.throughput import peak_flops
 
 HBM_SHARE = 0.9  # of the memory that the engine may fill with weights and cache
 
@@ -126,6 +126,24 @@ def engine_ridge(accelerator, weight_bytes):
     peak as the projections.
     """
     return peak_flops(accelerator, weight_bytes) / accelerator.hbm_bytes_per_second
+
+
+def bytes_read(model, tokens, kv_tokens, tensor_parallel=1, weight_bytes=2, kv_bytes=2):
+    """HBM bytes that one GPU reads in an iteration: its shard of the weights once, and its shard of every live
+    sequence's keys and values.
+    """
+    weights = weights_read(model, tokens) * weight_bytes / tensor_parallel
+    return weights + kv_tokens * float(model.kv_bytes_per_token(kv_bytes)) / model.kv_shards(tensor_parallel)
+
+
+def weights_read(model, tokens):
+    """Parameters that so many tokens touch, the lookup table counted: all of a dense model; of a mixture of experts the
+    shared part and E(1 − (1 − k/E)^n) distinct experts a layer.
+    """
+    if not model.moe:
+        return float(model.params())
+    routed = float(model.moe_layers * model.moe.experts * model.expert_params())
+    return model.params() - routed * (1 - model.moe.top_k / model.moe.experts) ** tokens
 
 
 def expected_utilization(median, sigma, max_length):

@@ -1,83 +1,140 @@
 """What one iteration of an inference engine costs, and where the roles of a step stand under the accelerator's roof.
 
 Closed form: the roofline of Williams, Waterman and Patterson (2009), peak times an assumed efficiency. Not a simulation
-of kernels: calibrate `bandwidth_efficiency`, `flop_efficiency` and `overhead_seconds` with one measured iteration of
-your engine before you trust a second digit.
+of kernels: calibrate it with one measured iteration of your engine before you trust a second digit. Left out: that a
+chunk of a prompt reads the part before it again, and what decode context parallelism exchanges.
 """
 
+from itertools import pairwise
+from math import inf
 from typing import NamedTuple
 
 import numpy as np
 
+from sim.cluster import memory
 from sim.cluster.hardware import ridge
 
 # assumed: share of peak FLOP/s in training and in log-prob passes, of padded batches and communication included
 MFU = 0.40
 MICRO_BATCH = 8192  # assumed: tokens that one GPU takes through the model at a time in training and log-prob passes
-FLOP_EFFICIENCY = 0.6  # assumed: share of peak FLOP/s in an engine's iteration
-ALPHA = 3e-6  # assumed: seconds to start one message of a collective inside the scale-up domain
+ALPHA = 3e-6  # assumed: seconds to start one message of a ring inside the scale-up domain
+ALPHA_ACROSS = 10e-6  # assumed: the same over the NIC
+# assumed: seconds of an all-reduce in one shot, without its bytes; for two H100 some 6 µs are reported, for eight more
+# (github.com/NVIDIA/nccl, issue 1259)
+ALPHA_ONE_SHOT = 8e-6
 
 
-def iteration_seconds(
+class Efficiency(NamedTuple):
+    """What an engine reaches of its chip: shares of peak bandwidth and FLOP/s, and seconds an iteration spends on
+    launching and sampling.
+    """
+
+    bandwidth: float = 0.75
+    flops: float = 0.6
+    overhead_seconds: float = 1.5e-3
+
+
+ASSUMED = Efficiency()  # assumed, until one iteration is timed
+PEAK = Efficiency(1.0, 1.0, 0.0)
+
+
+class Iteration(NamedTuple):
+    """Seconds of one iteration by what they go into; numbers or arrays."""
+
+    memory: float | np.ndarray
+    compute: float | np.ndarray
+    exchange: float | np.ndarray
+    overhead: float
+
+    @property
+    def seconds(self):
+        # assumed: reading overlaps arithmetic; launch and sampling and the exchange overlap nothing
+        return np.maximum(self.memory, self.compute) + self.overhead + self.exchange
+
+    @property
+    def bound(self):
+        return "memory" if self.memory >= self.compute else "compute"
+
+
+def iteration(
     model,
     accelerator,
     decode_tokens,
     kv_tokens,
     prefill_tokens=0,
+    prefill_context=0,
     tensor_parallel=1,
+    context_parallel=1,
     weight_bytes=2,
     kv_bytes=2,
-    bandwidth_efficiency=0.75,
-    flop_efficiency=FLOP_EFFICIENCY,
-    overhead_seconds=1.5e-3,
-    attention_flops=0.0,
+    efficiency=ASSUMED,
+    queries=1,
 ):
-    """Seconds of one iteration that decodes `decode_tokens`, one a sequence, over `kv_tokens` cached ones and prefills
-    `prefill_tokens`; numbers or arrays. max(bytes / bandwidth, FLOP / peak) + overhead_seconds.
+    """One iteration that decodes `decode_tokens` sequences over `kv_tokens` cached tokens in all, and prefills
+    `prefill_tokens`, each attending to `prefill_context` before it; -> Iteration.
 
-    Attention's own FLOPs are left out unless given as tokens * model.attention_flops_per_token(context).
-    With grouped heads they are 4 to 16 FLOP a byte of cache: nothing in decode above a ridge of 200,
-    up to a tenth on an H20. They count in a long prefill, and with latent attention (242 FLOP a byte
-    in DeepSeek-V3, 121 in Kimi K2, divided by tensor_parallel) in large batches on one GPU with a low ridge.
+    A cached token counts for each sequence that reads it. `queries` tokens of each sequence go through at once: more
+    than one where drafts are checked.
     """
-    tokens = decode_tokens + prefill_tokens + 0.0  # float64: products of counts overflow the browser's int32
-    read = bytes_read(model, tokens, kv_tokens, tensor_parallel, weight_bytes, kv_bytes)
-    flop = 2.0 * model.active_params() * tokens + attention_flops
-    memory = read / (accelerator.hbm_bytes_per_second * bandwidth_efficiency)  # assumed: bandwidth_efficiency of peak
-    compute = flop / (tensor_parallel * peak_flops(accelerator, weight_bytes) * flop_efficiency)  # assumed, too
-    link = ring_bytes_per_second(accelerator, tensor_parallel)
-    exchange = 2 * model.layers * ring_all_reduce(tensor_parallel, tokens * model.hidden * 2.0, link)
-    # assumed: reading overlaps arithmetic; launch and sampling (overhead_seconds) and the exchange overlap nothing
-    return np.maximum(memory, compute) + overhead_seconds + exchange
+    tokens = decode_tokens * queries + prefill_tokens + 0.0  # float64: products overflow the browser's int32
+    read = bytes_read(
+        model, decode_tokens, kv_tokens, tokens, tensor_parallel, context_parallel, weight_bytes, kv_bytes
+    )
+    attention = attention_flops(model, decode_tokens, kv_tokens) * queries
+    attention = attention + prefill_tokens * model.prefill_flops_per_token(prefill_context + 0.0)
+    # attention runs in bf16 whatever the weights' width, as FlashMLA does
+    compute = 2.0 * model.matmul_params() * tokens / peak_flops(accelerator, weight_bytes)
+    compute = (compute + attention / accelerator.flops()) / (tensor_parallel * efficiency.flops)
+    return Iteration(
+        memory=read / (accelerator.hbm_bytes_per_second * efficiency.bandwidth),
+        compute=compute,
+        exchange=2 * model.layers * all_reduce(tensor_parallel, tokens * model.hidden * 2.0, accelerator),
+        overhead=efficiency.overhead_seconds,
+    )
 
 
-def bytes_read(model, tokens, kv_tokens, tensor_parallel=1, weight_bytes=2, kv_bytes=2):
+def iteration_seconds(*shape, **engine):
+    """The seconds of `iteration`, the longer of reading and arithmetic and what overlaps neither."""
+    return iteration(*shape, **engine).seconds
+
+
+def bytes_read(model, sequences, kv_tokens, tokens, tensor_parallel=1, context_parallel=1, weight_bytes=2, kv_bytes=2):
     """HBM bytes that one GPU reads in an iteration: its shard of the weights once, and its shard of every live
-    sequence's keys and values.
+    sequence's cache.
     """
-    weights = weights_read(model, tokens) * weight_bytes / tensor_parallel
-    return weights + kv_tokens * float(model.kv_bytes_per_token(kv_bytes)) / model.kv_shards(tensor_parallel)
+    context = kv_tokens / np.maximum(sequences, 1e-9)  # of each: what a window cuts off depends on it
+    cache = sequences * model.read_bytes(context, kv_bytes, tensor_parallel, context_parallel)
+    return model.read_params(tokens) * weight_bytes / tensor_parallel + cache
 
 
-def weights_read(model, tokens):
-    """Parameters that so many tokens touch: all of a dense model; of a mixture of experts the shared part and the
-    experts that someone was routed to.
-
-    E(1 − (1 − k/E)^n) distinct experts a layer.
-    """
-    if not model.moe:
-        return float(model.params())
-    moe = model.moe
-    routed = float(model.moe_layers * moe.experts * model.expert_params())
-    # assumed: routing is uniform; skew touches fewer
-    return model.params() - routed * (1 - moe.top_k / moe.experts) ** tokens
+def attention_flops(model, sequences, kv_tokens):
+    """Scores and weighted sums of one decoded token in each of so many sequences."""
+    return sequences * model.attention_flops_per_token(kv_tokens / np.maximum(sequences, 1e-9))
 
 
 def peak_flops(accelerator, weight_bytes=2):
-    """Dense FLOP/s for weights of this width. A chip without fp8 arithmetic can still store fp8 weights: it multiplies
+    """Dense FLOP/s for weights of this width. A chip without such arithmetic can still store the weights: it multiplies
     them in bf16.
     """
-    return accelerator.flops("fp8" if weight_bytes == 1 and accelerator.fp8_tflops else "bf16")
+    narrow = {1: "fp8"}.get(weight_bytes, "fp4" if weight_bytes < 1 else "bf16")
+    has = dict(bf16=True, fp8=accelerator.fp8_tflops, fp4=accelerator.fp4_tflops)[narrow]
+    return accelerator.flops(narrow if has else "bf16")
+
+
+# What the GPUs of an engine tell each other
+
+
+def all_reduce(n, size, accelerator):
+    """Seconds to sum `size` bytes over n ranks, the faster of two ways: a ring, which sends little and often, or one
+    shot, in which every rank sends all it has to all others. Across the scale-up domain there is only the ring.
+    """
+    link = accelerator.ring_bytes_per_second(n)
+    if n > accelerator.scaleup_domain:
+        return ring_all_reduce(n, size, link, ALPHA_ACROSS)
+    if n == 1:
+        return 0.0 * size
+    one_shot = ALPHA_ONE_SHOT + (n - 1) * size / link
+    return np.minimum(ring_all_reduce(n, size, link), one_shot)
 
 
 def ring_all_reduce(n, size, bytes_per_second, alpha=ALPHA):
@@ -87,38 +144,96 @@ def ring_all_reduce(n, size, bytes_per_second, alpha=ALPHA):
     return 2 * (n - 1) * (alpha + size / (n * bytes_per_second))
 
 
-def ring_bytes_per_second(accelerator, n):
-    """What a ring of n ranks can send in one direction: all links to the peers in the ring, or the NIC if the ring
-    leaves the scale-up domain.
+# Where reading ends and arithmetic begins
+
+
+def effective_ridge(accelerator, efficiency=ASSUMED, weight_bytes=2):
+    """FLOP per byte at which an engine of this efficiency turns from waiting for memory to waiting for arithmetic."""
+    reached = peak_flops(accelerator, weight_bytes) * efficiency.flops
+    return reached / (accelerator.hbm_bytes_per_second * efficiency.bandwidth)
+
+
+def crossover(
+    model, accelerator, tensor_parallel=1, context_parallel=1, weight_bytes=2, kv_bytes=2, efficiency=ASSUMED
+):
+    """S*, the context beyond which no batch is compute-bound: there one more sequence adds as many seconds of reading
+    as of arithmetic. Infinite where attention alone keeps the chip busy, 0 where a state is longer to read than the
+    weights are to multiply.
+
+    (2P′ / F_w η_F) / (KV bytes · TP / (shards W η_W) − attention FLOP / (F η_F)), each a token, where no layer has a
+    window.
     """
-    if n > accelerator.scaleup_domain:
-        return 1e9 * accelerator.nic_gb_per_second
-    return 1e9 * min(accelerator.scaleup_gb_per_second, accelerator.peer_gb_per_second * max(n - 1, 1))
+
+    def spare(context):  # seconds of arithmetic less seconds of reading that one more sequence adds, times TP
+        multiply = 2.0 * model.matmul_params() / peak_flops(accelerator, weight_bytes)
+        multiply += model.attention_flops_per_token(context) / accelerator.flops()
+        read = model.read_bytes(context, kv_bytes, tensor_parallel, context_parallel) * tensor_parallel
+        return multiply / efficiency.flops - read / (accelerator.hbm_bytes_per_second * efficiency.bandwidth)
+
+    if spare(0.0) <= 0:
+        return 0.0
+    # between the edges of windows both grow in a straight line
+    edges = sorted({cache.window or cache.read_limit or 0 for cache in model.caches()} | {0})
+    for left, right in pairwise(edges):
+        if spare(right) <= 0:
+            return left + (right - left) * spare(left) / (spare(left) - spare(right))
+    slope = spare(edges[-1] + 1.0) - spare(float(edges[-1]))
+    return edges[-1] - spare(float(edges[-1])) / slope if slope < 0 else inf
+
+
+def reachable_context(model, accelerator, hbm_share=memory.HBM_SHARE, efficiency=ASSUMED, **engine):
+    """The longest context at which the largest batch that fits the pool is compute-bound; 0 if there is none."""
+    sizes = dict(hbm_share=hbm_share, **engine)
+
+    def bound_by_arithmetic(context):
+        sequences = memory.sequences(model, accelerator, context, **sizes)
+        one = iteration(model, accelerator, sequences, sequences * context, efficiency=efficiency, **engine)
+        return sequences >= 1 and one.compute >= one.memory
+
+    low, high = 0.0, float(2**20)
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if bound_by_arithmetic(middle) else (low, middle)
+    return low
+
+
+def calibrated(model, accelerator, sequences, context, seconds, efficiency=ASSUMED, **engine):
+    """The efficiency at which one decode iteration takes the `seconds` that were measured: what takes longer, reading
+    or arithmetic, is scaled. Above 1 the measurement is faster than the chip.
+    """
+    one = iteration(model, accelerator, sequences, sequences * context, efficiency=efficiency, **engine)
+    left = seconds - one.overhead - one.exchange
+    if one.bound == "memory":
+        return efficiency._replace(bandwidth=float(efficiency.bandwidth * one.memory / left) if left > 0 else inf)
+    return efficiency._replace(flops=float(efficiency.flops * one.compute / left) if left > 0 else inf)
+
+
+# The roles of a step
 
 
 class Point(NamedTuple):
     role: str
     flop_per_byte: float
-    flops_per_second: float
+    flops_per_second: float  # of one GPU
 
 
-def role_points(model, accelerator, decode_tokens, context, tokens):
+def role_points(model, accelerator, decode_tokens, context, tokens, tensor_parallel=1, efficiency=ASSUMED):
     """Where decode, prefill, log-prob passes and training stand under the roof of one accelerator: [Point].
 
-    Decode from the bytes and seconds of `iteration_seconds`. A pass over `tokens` does 2P FLOP a token on 2P bytes of
-    bf16 weights, training 6P on 3·2P (forward, and twice in backward), so for a dense model the intensity is the number
-    of tokens.
+    Decode from the bytes, FLOPs and seconds of `iteration`. A pass over `tokens` does 2P′ FLOP a token on 2P′ bytes of
+    bf16 weights, training 6P′ on 3·2P′ (forward, and twice in backward), so for a dense model the intensity is the
+    number of tokens.
     """
-    decode_flop = 2.0 * model.active_params() * decode_tokens
-    decode = Point(
-        "decode",
-        decode_flop / bytes_read(model, decode_tokens, decode_tokens * context),
-        decode_flop / float(iteration_seconds(model, accelerator, decode_tokens, decode_tokens * context)),
-    )
-    intensity = model.active_params() * tokens / weights_read(model, tokens)
+    kv_tokens = decode_tokens * context
+    flop = 2.0 * model.matmul_params() * decode_tokens + attention_flops(model, decode_tokens, kv_tokens)
+    engine = dict(tensor_parallel=tensor_parallel)
+    read = bytes_read(model, decode_tokens, kv_tokens, decode_tokens, **engine)
+    seconds = iteration_seconds(model, accelerator, decode_tokens, kv_tokens, efficiency=efficiency, **engine)
+    decode = Point("decode", float(flop / tensor_parallel / read), float(flop / tensor_parallel / seconds))
+    intensity = model.matmul_params() * tokens / model.read_params(tokens)
     return [
         decode,
-        Point("prefill", intensity, roof(accelerator, intensity) * FLOP_EFFICIENCY),
+        Point("prefill", intensity, roof(accelerator, intensity) * efficiency.flops),
         Point("log_probs", intensity, roof(accelerator, intensity) * MFU),
         Point("train", intensity, roof(accelerator, intensity) * MFU),
     ]

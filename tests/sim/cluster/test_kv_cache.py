@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sim.cluster import throughput
 from sim.cluster.hardware import ACCELERATORS
 from sim.cluster.kv_cache import (
     BlockAllocator,
@@ -87,21 +86,6 @@ def test_a_batch_reads_the_weights_once_and_every_cache(batch, tokens_per_second
     decode = decode_roofline(LLAMA, H100, batch, 2048)
     assert decode.bound == "memory"
     assert decode.tokens_per_second == pytest.approx(tokens_per_second, rel=1e-5)
-
-
-def test_the_roofline_is_the_iteration_model_at_peak_rates():
-    for batch in (1, 64, 512, 4096):
-        seconds = throughput.iteration_seconds(
-            LLAMA,
-            H100,
-            batch,
-            batch * 300,
-            bandwidth_efficiency=1,
-            flop_efficiency=1,
-            overhead_seconds=0,
-            attention_flops=batch * LLAMA.attention_flops_per_token(300),
-        )
-        assert decode_roofline(LLAMA, H100, batch, 300).tokens_per_second == pytest.approx(batch / seconds, rel=1e-12)
 
 
 def test_without_a_cache_the_batch_turns_compute_bound_at_the_ridge():

@@ -1,0 +1,267 @@
+"""What fits into the memory of a GPU: an engine's weights and cache, a trainer's state, activations and logits.
+
+Closed form. The engine's budget by the rules of vLLM (`MemoryProfilingResult`, 2026) and SGLang
+(`mem-fraction-static`); training state after ZeRO (Rajbhandari et al. 2019, arXiv:1910.02054), activations after
+Korthikanti et al. (2022), arXiv:2205.05198. Not modeled: fragmentation beyond RESERVE, and pipeline and expert
+parallelism.
+"""
+
+from dataclasses import dataclass
+from math import floor, isfinite
+from typing import NamedTuple
+
+HBM_SHARE = 0.9  # of the memory that the engine may fill
+RESERVE = 0.08  # assumed: of the memory, for communication buffers and fragmentation while training
+CACHE_SHARE = 1 / 3  # assumed: of an engine's budget, what a useful engine leaves to the cache
+
+
+# The engine
+
+
+def engine_room(model, accelerator, tensor_parallel=1, hbm_share=HBM_SHARE, weight_bytes=2, extra_bytes=0, rule="vllm"):
+    """Bytes for the cache on each GPU of an engine; negative if the weights alone do not fit.
+
+    `extra_bytes` are activations, graphs and whatever else the engine allocates. vLLM takes them off its share u of the
+    memory, u·M − weights/TP − extra; SGLang puts them into the rest, (1 − u)·M.
+    """
+    # Nominal memory: a device has some 6 % more, which about pays for an engine's extra bytes when they are left at 0
+    inside = extra_bytes if rule == "vllm" else 0
+    return hbm_share * accelerator.hbm_bytes - model.params() * weight_bytes / tensor_parallel - inside
+
+
+def capacity(
+    model,
+    accelerator,
+    tensor_parallel=1,
+    hbm_share=HBM_SHARE,
+    weight_bytes=2,
+    kv_bytes=2,
+    context_parallel=1,
+    extra_bytes=0,
+    rule="vllm",
+):
+    """Tokens whose keys and values fit beside the weights; negative if the weights alone do not fit.
+
+    Of a model with windows or states: tokens that long sequences can still add, and `sequences` counts the rest.
+    """
+    room = engine_room(model, accelerator, tensor_parallel, hbm_share, weight_bytes, extra_bytes, rule)
+    return floor(room * model.kv_shards(tensor_parallel, context_parallel) / model.kv_bytes_per_token(kv_bytes))
+
+
+def sequences(
+    model,
+    accelerator,
+    context,
+    tensor_parallel=1,
+    hbm_share=HBM_SHARE,
+    weight_bytes=2,
+    kv_bytes=2,
+    context_parallel=1,
+    extra_bytes=0,
+    rule="vllm",
+):
+    """Sequences of `context` tokens that fit at once, on average; not rounded, 0 where the weights leave no room."""
+    room = engine_room(model, accelerator, tensor_parallel, hbm_share, weight_bytes, extra_bytes, rule)
+    return max(room, 0.0) / float(model.cache_bytes(context, kv_bytes, tensor_parallel, context_parallel))
+
+
+def engine_tp(
+    model, accelerator, gpus, longest, hbm_share=HBM_SHARE, weight_bytes=2, kv_bytes=2, extra_bytes=0, rule="vllm"
+):
+    """How many GPUs share one replica: the fewest that leave a third of the engine's memory to the cache, else the most
+    that there can be if they hold one sequence of `longest` tokens, else None.
+    """
+    sizes = [tp for tp in model.tp_sizes() if tp <= min(gpus, accelerator.scaleup_domain)]
+    budget = dict(hbm_share=hbm_share, weight_bytes=weight_bytes, extra_bytes=extra_bytes, rule=rule)
+    for tp in sizes:
+        if engine_room(model, accelerator, tp, **budget) >= CACHE_SHARE * hbm_share * accelerator.hbm_bytes:
+            return tp
+    most = sizes[-1]
+    return most if sequences(model, accelerator, longest, most, kv_bytes=kv_bytes, **budget) >= 1 else None
+
+
+# The trainer
+
+
+def state_bytes(model, gpus, zero=3, gradient_bytes=2):
+    """Weights, gradients and Adam's state on each of `gpus` data-parallel ranks: 2 + 2 + 12 bytes a parameter, or
+    2 + 4 + 12 with fp32 gradients. ZeRO 1 shards the optimizer, 2 the gradients too, 3 everything.
+    """
+    whole = {0: (2, gradient_bytes, 12), 1: (2, gradient_bytes), 2: (2,), 3: ()}[zero]
+    return model.params() * (sum(whole) + (14 + gradient_bytes - sum(whole)) / gpus)
+
+
+RECOMPUTE = ("none", "selective", "full")
+
+
+def activation_bytes(model, tokens, length, recompute="full", tensor_parallel=1, sequence_parallel=True):
+    """Activations of `tokens` in sequences of `length`, on each rank: s b h (34 + 5 a s/h) a layer, of which selective
+    recomputation drops the scores (as FlashAttention does) and full recomputation keeps 2, and one layer's 34 while it
+    is recomputed. The 34 is counted for a GELU MLP four times as wide and full heads; others differ by some 20 %.
+    """
+    t, unit = tensor_parallel, tokens * model.hidden
+    scores = 5 * model.heads * length / model.hidden
+    if recompute == "full":
+        return (2 * model.layers + 34 / t) * unit
+    if recompute == "selective":
+        scores = 0
+    split = (34 + scores) / t if sequence_parallel else 10 + (24 + scores) / t
+    return model.layers * split * unit
+
+
+def logits_bytes(model, tokens, chunk=None):
+    """Logits in bf16, their fp32 copy and its gradient; of `chunk` tokens at a time where the loss is computed so."""
+    return min(tokens, chunk or tokens) * model.vocab * (2 + 4 + 4)
+
+
+# Does it fit
+
+
+@dataclass(frozen=True)
+class Engine:
+    """One pool of replicas that generate."""
+
+    gpus: int
+    tensor_parallel: int | None = 1  # None: there is no size that works
+    longest: int = 1  # tokens of one sequence, which must fit alone: at least the whole prompt and one
+    context_parallel: int = 1
+    hbm_share: float = HBM_SHARE
+    weight_bytes: float = 2
+    kv_bytes: float = 2
+    extra_bytes: float = 0
+    rule: str = "vllm"
+
+
+@dataclass(frozen=True)
+class Training:
+    """One sharded job that trains."""
+
+    gpus: int
+    zero: int = 3
+    gradient_bytes: int = 2
+    reference: bool = False  # a frozen copy in bf16, sharded
+    tokens: int = 0  # of a micro-batch; 0 asks for the state alone
+    length: int = 0
+    recompute: str = "full"
+    logits_chunk: int | None = None
+
+
+class Misfit(NamedTuple):
+    """One thing that is impossible."""
+
+    what: str  # a clause with its numbers: "Qwen2.5-7B on 8 GPUs an engine: its 28 heads divide among 1, 2 or 4"
+    needs: float  # GB, or GPUs, or a share
+    has: float
+    mend: str  # what would make it fit, where no knob of the page does
+
+
+def training_bytes(model, training):
+    """{component: bytes} on each GPU at the peak of an update."""
+    reference = 2 * model.params() / training.gpus if training.reference else 0
+    return {
+        "state": state_bytes(model, training.gpus, training.zero, training.gradient_bytes),
+        "reference": reference,
+        "activations": activation_bytes(model, training.tokens, training.length, training.recompute)
+        if training.tokens
+        else 0,
+        "logits": logits_bytes(model, training.tokens, training.logits_chunk),
+    }
+
+
+def fits(model, accelerator, engine=None, training=None, shared=False, mfu=None, efficiency=None):
+    """What of this is impossible: [Misfit], empty if all of it fits. Every sizer asks before it computes.
+
+    `shared`: the trainer's state stays on the GPUs while the engine generates on them. `mfu` of a measured update,
+    `efficiency` of a measured iteration.
+    """
+    out = []
+    if engine:
+        out += engine_misfits(model, accelerator, engine)
+    if training:
+        out += training_misfits(model, accelerator, training)
+    if engine and training and shared and not out:
+        out += shared_misfits(model, accelerator, engine, training)
+    for name, share in (("MFU", mfu), *(zip(("bandwidth", "arithmetic"), efficiency[:2]) if efficiency else ())):
+        if share is not None and not share <= 1:
+            reached = f"{100 * share:.0f} %" if isfinite(share) else "more than all"
+            what = f"the inputs contradict: the time that was measured would take {reached} of the chip's {name}"
+            out.append(Misfit(what, share, 1.0, "A longer time, or fewer tokens."))
+    return out
+
+
+def engine_misfits(model, accelerator, engine):
+    tp, sizes = engine.tensor_parallel, model.tp_sizes()
+    memory = engine.hbm_share * accelerator.hbm_bytes
+    weights = model.params() * engine.weight_bytes
+    most = min(engine.gpus, accelerator.scaleup_domain)
+    if tp is None:
+        largest = max(size for size in sizes if size <= most)
+        what = (
+            f"{model.name} in an engine of {largest} {plural(largest)}, the largest there can be: weights of "
+            f"{weights / 1e9:,.0f} GB and one sequence of {engine.longest:,} tokens in {largest * memory / 1e9:,.0f} GB"
+        )
+        return [Misfit(what, weights / 1e9, largest * memory / 1e9, "More GPUs, a larger chip, or narrower weights.")]
+    if tp not in sizes:
+        allowed = [size for size in sizes if size <= 64]
+        among = f"{', '.join(map(str, allowed[:-1]))} or {allowed[-1]}" if len(allowed) > 1 else "1"
+        kv = "" if model.mla else f" and {model.kv_heads} KV heads"
+        what = f"{model.name} on {tp} GPUs an engine: its {model.heads} heads{kv} divide among {among}"
+        return [Misfit(what, tp, max(s for s in sizes if s <= tp), f"An engine of {allowed[-1]} GPUs at most.")]
+    if tp > engine.gpus:
+        return [Misfit(f"an engine of {tp} GPUs in a pool of {engine.gpus}", tp, engine.gpus, "More GPUs.")]
+    if tp > accelerator.scaleup_domain:
+        domain = accelerator.scaleup_domain
+        what = f"an engine of {tp} GPUs in a scale-up domain of {domain}: it would all-reduce over the network"
+        return [Misfit(what, tp, domain, "A smaller engine, or a chip with a larger domain.")]
+    out, budget = [], (engine.hbm_share, engine.weight_bytes, engine.extra_bytes, engine.rule)
+    room = engine_room(model, accelerator, tp, *budget)
+    one = float(model.cache_bytes(engine.longest, engine.kv_bytes, tp, engine.context_parallel))
+    if room <= 0:
+        needs, has = (weights / tp + (engine.extra_bytes if engine.rule == "vllm" else 0)) / 1e9, memory / 1e9
+        what = (
+            f"{model.name} in an engine of {tp}: {needs:,.0f} GB of weights a GPU, and the engine may fill {has:,.0f}"
+        )
+        out.append(Misfit(what, needs, has, "More GPUs an engine, a larger chip, or narrower weights."))
+    elif one > room:
+        what = (
+            f"one sequence of {engine.longest:,} tokens: it takes {one / 1e9:,.1f} GB a GPU, and {room / 1e9:,.1f} are "
+            "left beside the weights"
+        )
+        out.append(Misfit(what, one / 1e9, room / 1e9, "A shorter sequence, or more GPUs an engine."))
+    rest = (1 - engine.hbm_share) * accelerator.hbm_bytes
+    if engine.rule == "sglang" and engine.extra_bytes > rest:
+        what = f"{engine.extra_bytes / 1e9:.1f} GB of activations and graphs in the {rest / 1e9:.1f} GB outside u"
+        out.append(Misfit(what, engine.extra_bytes / 1e9, rest / 1e9, "A smaller u."))
+    return out
+
+
+def training_misfits(model, accelerator, training):
+    parts = training_bytes(model, training)
+    needs, has = sum(parts.values()) / 1e9, (1 - RESERVE) * accelerator.hbm_bytes / 1e9
+    if needs <= has:
+        return []
+    largest = max(parts, key=parts.get)
+    what = (
+        f"training {model.name} on {training.gpus} {plural(training.gpus)}: {needs:,.0f} GB each, most of it "
+        f"{largest}, of {has:,.0f}"
+    )
+    return [Misfit(what, needs, has, "More GPUs, or a smaller model." if largest == "state" else "Shorter sequences.")]
+
+
+def shared_misfits(model, accelerator, engine, training):
+    """Weights, optimizer and reference that stay while the engine fills its share."""
+    parts = training_bytes(model, training)
+    resident = parts["state"] + parts["reference"]
+    needs = (engine.hbm_share * accelerator.hbm_bytes + resident) / 1e9
+    has = (1 - RESERVE) * accelerator.hbm_bytes / 1e9
+    if needs <= has:
+        return []
+    what = (
+        f"engine and trainer on the same GPUs: the engine's {needs - resident / 1e9:,.0f} GB and {resident / 1e9:,.0f} "
+        f"GB of training state, of {has:,.0f}"
+    )
+    return [Misfit(what, needs, has, "A smaller u, or the training state offloaded while the engine runs.")]
+
+
+def plural(n):
+    return "GPU" if n == 1 else "GPUs"

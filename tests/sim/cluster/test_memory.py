@@ -1,0 +1,190 @@
+import pytest
+
+from sim.cluster import memory
+from sim.cluster.hardware import ACCELERATORS
+from sim.cluster.memory import Engine, Training
+from sim.cluster.models import MODELS, Model
+from sim.cluster.throughput import PEAK, calibrated
+
+H100, H200, B200, MI300X = (ACCELERATORS[key] for key in ("h100", "h200", "b200", "mi300x"))
+LLAMA, QWEN, V3 = MODELS["llama3.1-8b"], MODELS["qwen2.5-7b"], MODELS["deepseek-v3"]
+GPT3 = Model("gpt-3", "GPT-3 175B", 96, 12288, 96, 96, 128, 49152, 51200)
+
+
+# The engine
+
+
+def test_the_pool_is_what_the_weights_leave():
+    # ⌊(.9 · 80e9 − 2 · 8 030 261 248) / 131 072⌋, and 8 KV heads on 8 GPUs for the 70B
+    assert memory.capacity(LLAMA, H100) == 426_784
+    assert memory.capacity(MODELS["llama3.1-70b"], H100, 8) == 1_327_186
+    assert memory.sequences(MODELS["llama2-7b"], ACCELERATORS["a100_80"], 4096) == pytest.approx(27.25, abs=0.01)
+
+
+def test_vllm_takes_activations_off_its_share_and_sglang_out_of_the_rest():
+    assert memory.capacity(LLAMA, H100, extra_bytes=2e9) == 411_525
+    assert memory.capacity(LLAMA, H100, extra_bytes=2e9, rule="sglang") == 426_784
+    assert not memory.fits(LLAMA, H100, Engine(1, extra_bytes=7.9e9, rule="sglang"))
+    (misfit,) = memory.fits(LLAMA, H100, Engine(1, extra_bytes=9e9, rule="sglang"))
+    assert (misfit.needs, misfit.has) == (9, pytest.approx(8)) and "9.0 GB of activations" in misfit.what
+
+
+def test_a_pool_of_16_gib_holds_what_vllm_says():
+    # vLLM, pull 44594: Qwen2.5-7B, 16 GiB of KV cache, 299,584 tokens in blocks of 16
+    tokens = 2**34 // QWEN.kv_bytes_per_token()
+    assert tokens // 16 * 16 == 299_584
+
+
+def test_cutting_by_tokens_makes_the_pool_of_a_latent_eight_times_as_large():
+    assert memory.capacity(V3, H200, 8, weight_bytes=1) == 612_216
+    assert memory.capacity(V3, H200, 8, weight_bytes=1, context_parallel=8) == 4_897_734
+
+
+def test_a_window_holds_more_sequences_than_its_growing_layers_say():
+    gemma = MODELS["gemma3-27b"]
+    room = memory.engine_room(gemma, H100, 2)
+    assert memory.sequences(gemma, H100, 8192, 2) == pytest.approx(room / ((8192 * 81_920 + 1024 * 425_984) / 2))
+    assert memory.sequences(V3, H100, 4096) == 0
+
+
+@pytest.mark.parametrize(
+    "key, weight_bytes, sizes",
+    [  # 64 GPUs, longest 8 704 tokens: the fewest of 1, 2, 4, 8 with weights/n below two thirds of .9 · HBM, else 8
+        ("llama3.1-70b", 2, (4, 2, 2, 2)),
+        ("llama3.1-405b", 2, (None, 8, 8, 8)),
+        ("deepseek-v3", 2, (None, None, None, 8)),
+        ("deepseek-v3", 1, (None, 8, 8, 8)),
+        ("kimi-k2", 1, (None, None, 8, 8)),
+    ],
+)
+def test_an_engine_gets_the_fewest_gpus_that_leave_a_third_to_the_cache(key, weight_bytes, sizes):
+    chosen = [memory.engine_tp(MODELS[key], c, 64, 8704, weight_bytes=weight_bytes) for c in (H100, H200, B200, MI300X)]
+    assert tuple(chosen) == sizes
+
+
+def test_an_engine_never_leaves_its_pool_nor_its_domain():
+    assert memory.engine_tp(MODELS["llama3.1-70b"], H100, 1, 8704) is None
+    assert memory.engine_tp(MODELS["llama3.1-405b"], ACCELERATORS["gb200"], 64, 8704) == 8
+    assert memory.engine_tp(V3, H100, 1024, 8704) is None  # 32 would hold it, over the network
+    assert memory.engine_tp(V3, ACCELERATORS["gb200"], 72, 8704) == 16
+
+
+def test_kimi_needs_more_than_nine_tenths_of_eight_h200():
+    # 1 026 408 209 408 / 8 = 128.3 GB of 126.9 at u = .9; at .95 (133.95 − 128.3) GB / 70 272 B
+    kimi = MODELS["kimi-k2"]
+    assert memory.capacity(kimi, H200, 8, weight_bytes=1) < 0
+    assert memory.capacity(kimi, H200, 8, hbm_share=0.95, weight_bytes=1) == 80_387
+
+
+# The trainer
+
+
+def test_zero_shards_the_state_as_its_paper_says():
+    # Rajbhandari et al., figure 1: 7.5B parameters on 64 GPUs, 120, 31.4, 16.6, 1.9 GB
+    model = Model("paper", "7.5B", 1, 1, 1, 1, 1, 0, 0, further_params=7_500_000_000 - 8 - 3)
+    assert model.params() == pytest.approx(7.5e9, rel=1e-8)
+    states = [memory.state_bytes(model, 64, stage) / 1e9 for stage in range(4)]
+    assert states == pytest.approx([120, 31.40625, 16.640625, 1.875], rel=1e-6)
+
+
+def test_fp32_gradients_are_eighteen_bytes():
+    state = lambda stage, bytes_: memory.state_bytes(LLAMA, 8, stage, bytes_) / 1e9
+    assert [state(stage, 2) for stage in (1, 2, 3)] == pytest.approx([44.166, 30.113, 16.061], abs=1e-3)
+    assert [state(stage, 4) for stage in (1, 2, 3)] == pytest.approx([60.227, 32.121, 18.068], abs=1e-3)
+
+
+def test_activations_are_those_of_korthikanti():
+    # GPT-3 175B, s = 2048, b = 1, 8 tensor-parallel ranks; 5 a s/h = 80
+    gigabytes = lambda *arguments: memory.activation_bytes(GPT3, 2048, 2048, *arguments) / 1e9
+    assert gigabytes("none") == pytest.approx(275.415, abs=1e-3)
+    assert gigabytes("none", 8, False) == pytest.approx(55.566, abs=1e-3)
+    assert gigabytes("none", 8) == pytest.approx(34.427, abs=1e-3)
+    assert gigabytes("selective", 8) == pytest.approx(10.2677, abs=1e-4)
+    one_layer = 34 / 8 * 2048 * 12288 / 1e9
+    assert gigabytes("full", 8) - one_layer == pytest.approx(4.8318, abs=1e-4)
+
+
+def test_recomputation_turns_a_square_into_a_line():
+    gigabytes = lambda length: [memory.activation_bytes(LLAMA, length, length, r) / 1e9 for r in memory.RECOMPUTE]
+    assert gigabytes(8192) == pytest.approx([380.1, 36.5, 3.29], rel=2e-3)
+    assert gigabytes(32768) == pytest.approx([5643.6, 146.0, 13.15], rel=1e-3)
+    assert gigabytes(131072) == pytest.approx([88_545, 584.1, 52.6], rel=1e-3)
+
+
+def test_logits_weigh_more_than_full_recomputation_keeps():
+    # 8192 · 128 256 · (2 + 4 + 4) bytes, of which fp32 alone 4.20269 GB
+    assert memory.logits_bytes(LLAMA, 8192) / 1e9 == pytest.approx(10.5067, abs=1e-4)
+    assert memory.logits_bytes(LLAMA, 8192) * 0.4 / 1e9 == pytest.approx(4.20269, abs=1e-5)
+    assert memory.logits_bytes(LLAMA, 8192, 1024) / 1e9 == pytest.approx(1.31, abs=5e-3)
+
+
+def test_eight_h100_train_an_8b():
+    job = Training(8, reference=True, tokens=8192, length=8192, recompute="selective", logits_chunk=1024)
+    parts = memory.training_bytes(LLAMA, job)
+    assert [parts[k] / 1e9 for k in ("state", "reference", "activations", "logits")] == pytest.approx(
+        [16.06, 2.01, 36.51, 1.31], abs=5e-3
+    )
+    assert not memory.fits(LLAMA, H100, training=job)
+
+
+# What is impossible
+
+
+def says(misfits):
+    return [misfit.what for misfit in misfits]
+
+
+def test_heads_that_do_not_divide_do_not_fit():
+    (misfit,) = memory.fits(QWEN, H100, Engine(8, 8))
+    assert misfit.what == "Qwen2.5-7B on 8 GPUs an engine: its 28 heads and 4 KV heads divide among 1, 2 or 4"
+    assert (misfit.needs, misfit.has) == (8, 4) and not memory.fits(QWEN, H100, Engine(8, 4))
+
+
+def test_an_engine_larger_than_its_pool_or_its_domain_does_not_fit():
+    assert says(memory.fits(V3, H100, Engine(4, 32))) == ["an engine of 32 GPUs in a pool of 4"]
+    (misfit,) = memory.fits(V3, H100, Engine(64, 32))
+    assert "scale-up domain of 8" in misfit.what
+
+
+def test_weights_without_an_engine_are_said_in_gigabytes():
+    # 2 · 671 026 404 352 B of 4 · .9 · 80 GB
+    engine = Engine(4, memory.engine_tp(V3, H100, 4, 8704), 8704)
+    (misfit,) = memory.fits(V3, H100, engine)
+    assert (misfit.needs, misfit.has) == (pytest.approx(1342, abs=0.1), pytest.approx(288))
+    assert "1,342 GB" in misfit.what and "288 GB" in misfit.what
+    assert "weights a GPU" in says(memory.fits(MODELS["llama3.1-70b"], H100, Engine(8, 1)))[0]
+
+
+def test_one_sequence_that_is_longer_than_the_pool_does_not_fit():
+    # .3 · 80 − 16.06 GB = 7.94 GB, 60 573 tokens
+    engine = Engine(1, 1, 131_072, hbm_share=0.3)
+    (misfit,) = memory.fits(LLAMA, H100, engine)
+    assert "one sequence of 131,072 tokens" in misfit.what
+    assert not memory.fits(LLAMA, H100, Engine(1, 1, 60_573, hbm_share=0.3))
+    assert memory.fits(LLAMA, H100, Engine(1, 1, 60_574, hbm_share=0.3))
+
+
+@pytest.mark.parametrize(
+    "key, chip, gpus",
+    [("llama3.1-405b", H100, 89), ("deepseek-v3", H100, 146), ("deepseek-v3", H200, 83), ("llama3.1-70b", H100, 16)],
+)
+def test_training_state_needs_so_many_gpus(key, chip, gpus):
+    # 16 P / (.92 HBM), rounded up
+    assert memory.fits(MODELS[key], chip, training=Training(gpus - 1))
+    assert not memory.fits(MODELS[key], chip, training=Training(gpus))
+
+
+def test_a_shared_gpu_holds_the_engines_share_and_the_state():
+    # (.92 · 80 − 18 · 8.03 / 8) / 80 = .694
+    state = Training(8, reference=True)
+    assert not memory.fits(LLAMA, H100, Engine(8, hbm_share=0.69), state, shared=True)
+    (misfit,) = memory.fits(LLAMA, H100, Engine(8, hbm_share=0.70), state, shared=True)
+    assert "on the same GPUs" in misfit.what
+
+
+def test_a_measurement_that_is_faster_than_the_chip_contradicts_it():
+    assert not memory.fits(QWEN, H100, mfu=1.0, efficiency=PEAK)
+    assert "134 % of the chip's MFU" in says(memory.fits(QWEN, H100, mfu=1.34))[0]
+    faster = calibrated(QWEN, H100, 64, 2048, 3e-3)
+    assert "bandwidth" in says(memory.fits(QWEN, H100, efficiency=faster))[0]
+    assert "more than all" in says(memory.fits(QWEN, H100, efficiency=calibrated(QWEN, H100, 64, 2048, 1e-3)))[0]
