@@ -248,7 +248,7 @@ def punished_length_gradient(slope, cutoff):
 class Resumed:
     time: np.ndarray  # (steps,) in medians
     z: np.ndarray  # (steps, prompts, K) of those trained on in each step
-    versions: np.ndarray  # (steps, prompts) weight versions that each group was generated under
+    versions: np.ndarray  # (steps, prompts) weight versions that each group spans: newest − oldest + 1
 
 
 def resumed(K, prompts, launched, sigma, cap, between, steps, rng):
@@ -277,17 +277,30 @@ def resumed(K, prompts, launched, sigma, cap, between, steps, rng):
 # Seconds instead of tokens
 
 
-def drain(lengths, prompt, iteration_seconds):
-    """One engine that starts all sequences at once: -> (finish seconds of each, ascending; share of sequences running
-    before each finish).
+def drain(lengths, prompt, iteration_seconds, slots=inf):
+    """One engine that starts as many sequences as it has slots, in the order given, and the next in each slot that is
+    freed: -> (finish seconds, ascending; share of the sequences running before each finish).
 
-    Between two finishes the number that runs is constant, so each interval is one product: iterations ×
+    Every iteration adds a token to each running sequence, so starts and finishes are known in tokens first. Between two
+    finishes the number that runs is constant, and each interval is one product: iterations ×
     iteration_seconds(running, KV tokens at its middle).
     """
-    lengths = np.sort(np.asarray(lengths, dtype=np.float64))
-    iterations, middle = np.diff(lengths, prepend=0.0), (lengths + np.concatenate([[0.0], lengths[:-1]])) / 2
-    running = np.arange(len(lengths), 0.0, -1.0)
-    return np.cumsum(iterations * iteration_seconds(running, running * (prompt + middle))), running / len(lengths)
+    lengths = np.asarray(lengths, dtype=np.float64)
+    n, slots = len(lengths), int(min(max(slots, 1), len(lengths)))
+    starts, free = np.zeros(n), list(lengths[:slots])
+    heapify(free)
+    for i in range(slots, n):
+        starts[i] = free[0]
+        heapreplace(free, free[0] + lengths[i])
+    order = np.argsort(starts + lengths, kind="stable")
+    ends = (starts + lengths)[order]
+    iterations, middle = np.diff(ends, prepend=0.0), (ends + np.concatenate([[0.0], ends[:-1]])) / 2
+    running = np.minimum(float(slots), np.arange(n, 0.0, -1.0))
+    # what those that run have decoded by the middle: its time less their starts
+    started = np.concatenate([[0.0], np.cumsum(starts)])[np.minimum(np.arange(n) + slots, n)]
+    finished = np.concatenate([[0.0], np.cumsum(starts[order])])[:-1]
+    kv_tokens = running * (prompt + middle) - (started - finished)
+    return np.cumsum(iterations * iteration_seconds(running, kv_tokens)), running / n
 
 
 def tail_of(finish, running, share=0.1):

@@ -2,6 +2,10 @@
 
 The asynchronous setting of AReaL, Fu et al. (2025), arXiv:2505.24298, on sums of two digits, one optimizer step a
 batch.
+
+The words, here and in the lessons on machines: the *lag* of a token is the trainer's version at the update less the
+version that sampled it, that of a completion the lag of its first token, that of a batch their mean. A completion
+*spans* newest − oldest + 1 versions. The *effective share* of a batch is its effective sample size over its size.
 """
 
 from dataclasses import dataclass

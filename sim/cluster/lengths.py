@@ -1,0 +1,107 @@
+"""How long completions are: a law through three quantiles of a log and a limit, and what engines need of it.
+
+Closed form. The logarithm of a length is linear in the normal deviate z between the quantiles and beyond them: a
+lognormal where both segments have one slope, as in Crow and Shimizu (1988), with a heavier or lighter tail otherwise.
+"""
+
+from dataclasses import dataclass
+from math import exp, inf, log
+from statistics import NormalDist
+
+import numpy as np
+
+from sim.cluster import straggler
+
+NORMAL = NormalDist()
+Z90, Z99 = NORMAL.inv_cdf(0.90), NORMAL.inv_cdf(0.99)  # 1.28155, 2.32635
+GOLDEN = (5**0.5 - 1) / 2
+
+
+@dataclass(frozen=True)
+class Law:
+    """Half of the completions are at most p50 tokens long, 90 % p90, 99 % p99; all are cut at `longest`."""
+
+    p50: float
+    p90: float
+    p99: float
+    longest: float = inf
+
+    def __post_init__(self):
+        if not 0 < self.p50 <= self.p90 <= self.p99:
+            raise ValueError(f"quantiles rise: {self.p50:g}, {self.p90:g} and {self.p99:g} tokens do not")
+        if not self.longest >= 1:
+            raise ValueError(f"no completion is at most {self.longest:g} tokens long")
+
+    @property
+    def sigmas(self):
+        """Spread of log length as the 90 % quantile says it, and as the 99 % quantile does: equal for a lognormal."""
+        return log(self.p90 / self.p50) / Z90, log(self.p99 / self.p50) / Z99
+
+    @property
+    def segments(self):
+        """(from z, to z, log length at z = 0, slope), left to right; what the limit cuts off is no part of them."""
+        upper = (log(self.p99) - log(self.p90)) / (Z99 - Z90)
+        lines = [(-inf, Z90, log(self.p50), self.sigmas[0]), (Z90, inf, log(self.p90) - upper * Z90, upper)]
+        return [(left, min(right, self.cut), at, slope) for left, right, at, slope in lines if left < self.cut]
+
+    @property
+    def cut(self):
+        """z from which completions are cut at `longest`."""
+        for left, right, p, slope in ((-inf, Z90, self.p50, self.sigmas[0]), (Z90, inf, self.p90, None)):
+            slope = (log(self.p99) - log(self.p90)) / (Z99 - Z90) if slope is None else slope
+            start = 0.0 if left == -inf else Z90
+            rise = log(self.longest) - log(p) if self.longest < inf else inf
+            z = start + rise / slope if slope > 0 else (-inf if rise < 0 else inf)
+            if z <= right:
+                return z
+        return inf
+
+    def at(self, z):
+        """Length at the normal deviate z, numbers or arrays."""
+        (low, high) = log(self.p50), log(self.p90)
+        upper = (log(self.p99) - high) / (Z99 - Z90)
+        logs = np.where(np.asarray(z) < Z90, low + self.sigmas[0] * np.asarray(z), high + upper * (np.asarray(z) - Z90))
+        return np.minimum(np.exp(logs), self.longest)
+
+    def moment(self, k):
+        """E[length^k]: on a segment with log length a + b z it is exp(k a + k² b²/2) (Φ(z₂ − k b) − Φ(z₁ − k b))."""
+        total = 0.0
+        for left, right, a, b in self.segments:
+            mass = NORMAL.cdf(right - k * b) - NORMAL.cdf(left - k * b)
+            total += exp(k * a + (k * b) ** 2 / 2) * mass
+        cut = 1 - NORMAL.cdf(self.cut)
+        return total + (self.longest**k * cut if cut else 0.0)
+
+    @property
+    def mean(self):
+        return self.moment(1)
+
+    @property
+    def second_moment(self):
+        return self.moment(2)
+
+    @property
+    def truncated(self):
+        """Share of the completions that the limit cuts off."""
+        return 1 - NORMAL.cdf(self.cut)
+
+    def context(self, prompt):
+        """Tokens that a sequence in flight holds, on average: prompt + E[l²] / 2E[l], because long ones live longer and
+        are half done.
+        """
+        return prompt + self.second_moment / (2 * self.mean)
+
+    def expected_max(self, n):
+        """Mean length of the longest of n completions."""
+        return straggler.integral(self.at(straggler.Z) * straggler.kth_density(n, n))
+
+    def quantiles(self, n):
+        """n lengths that stand for the law, in an order without a trend: golden-ratio steps through the quantiles."""
+        shares = (np.arange(n) + 0.5) / n
+        lengths = self.at(np.array([NORMAL.inv_cdf(share) for share in shares]))
+        return lengths[np.argsort(np.arange(n) * GOLDEN % 1.0, kind="stable")]
+
+
+def lognormal(median, sigma, longest=inf):
+    """The law of a median and a spread of log length."""
+    return Law(median, median * exp(sigma * Z90), median * exp(sigma * Z99), longest)
