@@ -6,7 +6,7 @@ what vLLM does (its V1 scheduler, 2025). Not modeled: layers with a sliding wind
 all-reduces of tensor parallelism.
 """
 
-from collections import deque
+from collections import OrderedDict, deque
 from dataclasses import dataclass
 from math import erf, exp, floor, inf, log, sqrt
 from typing import NamedTuple
@@ -181,14 +181,16 @@ def slots_per_sequence(context, block, prompt=0, K=1):
 
 class BlockAllocator:
     """Slots for tokens, in blocks of one size. A sequence has a table of block numbers in the order of its tokens; a
-    block may stand in several tables.
+    block may stand in several tables. The block that was freed first is handed out first, and until then it can be
+    found by the tag of its content.
     """
 
     def __init__(self, n_blocks, block):
         self.n_blocks, self.block = n_blocks, block
-        self.free_blocks = list(range(n_blocks))[::-1]
+        self.free_blocks = OrderedDict.fromkeys(range(n_blocks))
         self.references = [0] * n_blocks
         self.tables, self.lengths = {}, {}
+        self.tags, self.tagged = {}, {}  # block -> tag, tag -> block
         self.saved = 0  # slots that further tables would have taken without sharing
 
     @property
@@ -217,11 +219,7 @@ class BlockAllocator:
         if copy:
             self._release([table.pop()])  # copy-on-write: the first new block takes its place
         if needed:
-            new = self.free_blocks[: -needed - 1 : -1]
-            del self.free_blocks[-needed:]
-            for b in new:
-                self.references[b] = 1
-            table += new
+            table += [self._take() for _ in range(needed)]
         self.lengths[sequence] = self.lengths.get(sequence, 0) + n
         return True
 
@@ -234,8 +232,39 @@ class BlockAllocator:
         self.tables[child], self.lengths[child] = table, n
 
     def free(self, sequence):
-        self._release(self.tables.pop(sequence))
+        self._release(self.tables.pop(sequence)[::-1])  # a prefix is worth more than what follows: it goes last
         del self.lengths[sequence]
+
+    def tag(self, sequence, i, tag):
+        """Say what block i of `sequence` holds; what is already there under this tag stays the one that is found."""
+        if tag not in self.tagged:
+            block = self.tables[sequence][i]
+            self.tags[block], self.tagged[tag] = tag, block
+
+    def find(self, tags):
+        """The blocks that hold the first of these tags, as far as they are all there."""
+        found = []
+        for tag in tags:
+            if tag not in self.tagged:
+                break
+            found.append(self.tagged[tag])
+        return found
+
+    def claim(self, sequence, blocks):
+        """A new sequence begins with these blocks, full ones, which may be free or in other tables."""
+        for b in blocks:
+            if self.references[b]:
+                self.saved += self.block
+            else:
+                del self.free_blocks[b]
+            self.references[b] += 1
+        self.tables[sequence], self.lengths[sequence] = list(blocks), len(blocks) * self.block
+
+    def _take(self):
+        block, _ = self.free_blocks.popitem(last=False)
+        self.references[block] = 1
+        self.tagged.pop(self.tags.pop(block, None), None)
+        return block
 
     def _release(self, blocks):
         for b in blocks:
@@ -243,7 +272,7 @@ class BlockAllocator:
             if self.references[b]:
                 self.saved -= self.block
             else:
-                self.free_blocks.append(b)
+                self.free_blocks[b] = None
 
 
 class RadixCache:

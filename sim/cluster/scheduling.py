@@ -1,0 +1,250 @@
+"""One inference engine, iteration by iteration: who is admitted, what is read, who is evicted.
+
+Iteration-level scheduling is Orca's (Yu et al., OSDI 2022), paging vLLM's (Kwon et al. 2023, arXiv:2309.06180), chunked
+prefill Sarathi-Serve's (Agrawal et al. 2024, arXiv:2403.02310), speculation Leviathan et al. (2023), arXiv:2211.17192.
+Eviction and prefix caching follow vLLM's V1 scheduler (2026). Not modeled: drafts that get better or worse, and
+kernels that differ by batch.
+"""
+
+from collections import deque
+from dataclasses import dataclass
+from math import ceil, inf
+
+import numpy as np
+
+from sim.cluster import throughput
+
+DRAFT_SECONDS = 0.2e-3  # assumed: launching one draft
+
+
+@dataclass(frozen=True)
+class Request:
+    prompt: int
+    output: int
+    group: int  # completions of one prompt
+
+
+@dataclass(frozen=True)
+class Speculation:
+    acceptance: float  # α, chance that a draft is accepted after those before it were
+    drafts: int  # γ, tokens guessed in each pass
+    cost: float  # c, the drafter's weights as a share of the model's
+
+    @property
+    def tokens(self):
+        """Tokens a pass yields on average: (1 − α^(γ+1)) / (1 − α)."""
+        if self.acceptance == 1:
+            return self.drafts + 1.0
+        return (1 - self.acceptance ** (self.drafts + 1)) / (1 - self.acceptance)
+
+
+@dataclass(frozen=True)
+class Policy:
+    batch: int = 256  # sequences at once, at most
+    static: bool = False  # the next batch starts when the last sequence of this one has finished
+    reserve: int | None = None  # tokens set aside for every sequence; None: blocks as they are needed
+    prefix: bool = True  # blocks are found by what they hold
+    chunk: int = 2048  # tokens of a mixed iteration; 0: prompts are read whole, in iterations of their own
+    budget: int = 8192  # tokens of such an iteration
+    watermark: float = 0.0  # share of the blocks that admission leaves free
+    speculation: Speculation | None = None
+
+
+@dataclass(frozen=True)
+class Trace:
+    """What a run leaves behind; an entry of an array is one event, in the order of `seconds`."""
+
+    makespan: float
+    tokens_per_second: float  # generated
+    iterations: int
+    preemptions: int
+    longest_gap: float  # seconds between two tokens of a sequence that was not evicted between them
+    read_again: float  # tokens prefilled after an eviction, as a share of the tokens of all requests
+    seconds: np.ndarray
+    live: np.ndarray  # sequences
+    used: np.ndarray  # slots in blocks that belong to someone
+
+
+def rates(model, accelerator, speculation=None, **engine):
+    """seconds(sequences, KV tokens, prefill tokens, prefill context) of one iteration; with drafts, of one pass."""
+    gamma = speculation.drafts if speculation else 0
+    eff = engine.get("efficiency", throughput.ASSUMED)
+
+    def seconds(n, kv_tokens, prefill_tokens=0, prefill_context=0):
+        shape = (model, accelerator, n, kv_tokens, prefill_tokens, prefill_context)
+        one = throughput.iteration_seconds(*shape, queries=1 + gamma, **engine)
+        if not gamma:
+            return one
+        read = model.read_params(n) * 2 / (accelerator.hbm_bytes_per_second * eff.bandwidth)
+        multiply = 2.0 * model.matmul_params() * n / (accelerator.flops() * eff.flops)
+        return one + gamma * (speculation.cost * np.maximum(read, multiply) + DRAFT_SECONDS) * (n > 0)
+
+    return seconds
+
+
+class Engine:
+    """The state of one engine between two events."""
+
+    def __init__(self, requests, pool, policy):
+        self.requests, self.pool, self.policy = requests, pool, policy
+        self.waiting, self.running = deque(range(len(requests))), []
+        n = len(requests)
+        self.prompt = np.array([r.prompt for r in requests])
+        self.total = self.prompt + np.array([r.output for r in requests])
+        self.known = self.prompt.astype(np.float64)  # tokens whose text is there; an evicted sequence keeps them
+        self.unread = np.zeros(n, np.int64)  # of these, tokens that have to be prefilled before it decodes
+        self.spoke = np.zeros(n)  # when its last token came
+        self.tagged = np.zeros(n, np.int64)  # full blocks that are tagged
+        self.evicted = set()
+        self.preemptions = self.read_again = 0
+        self.evicted_now = False
+
+    def tag(self, s, i):
+        """What block i of a sequence holds: part of the prompt of its group, or of its own text."""
+        whole = (i + 1) * self.pool.block <= self.prompt[s]
+        return ("prompt", self.requests[s].group, i) if whole else ("own", s, i)
+
+    def tag_full_blocks(self, s):
+        if self.policy.prefix:
+            full = int(self.known[s]) // self.pool.block
+            for i in range(self.tagged[s], full):
+                self.pool.tag(s, i, self.tag(s, i))
+            self.tagged[s] = max(self.tagged[s], full)
+
+    def admit(self):
+        """First come, first served, while the known tokens and one more fit; nobody in the iteration after an
+        eviction, or the evicted and the next would take each other's place for ever.
+        """
+        policy, pool = self.policy, self.pool
+        wait, self.evicted_now = self.evicted_now, False
+        if self.running and (wait or policy.static):
+            return
+        while self.waiting and len(self.running) < policy.batch:
+            s = self.waiting[0]
+            have = int(self.known[s])
+            slots = max(policy.reserve or 0, have + 1)
+            # at least one token is read again, or there is nothing to sample from
+            tags = [self.tag(s, i) for i in range((have - 1) // pool.block)] if policy.prefix else []
+            hits = pool.find(tags)
+            needed = ceil(slots / pool.block) - len(hits) + sum(pool.references[b] == 0 for b in hits)
+            spare = int(policy.watermark * pool.n_blocks) if self.running else 0
+            if needed + spare > len(pool.free_blocks):
+                return
+            pool.claim(s, hits)
+            cached = len(hits) * pool.block
+            pool.append(s, slots - cached)
+            self.unread[s], self.tagged[s] = have - cached, len(hits)
+            self.tag_full_blocks(s)  # before they are read: siblings admitted in the same iteration find them
+            if s in self.evicted:
+                self.read_again += have - cached
+            self.running.append(self.waiting.popleft())
+
+    def most_passes(self, sequences, per_pass, at_most):
+        """The largest number of passes, up to `at_most`, whose blocks are free."""
+        if self.policy.reserve:
+            return at_most
+        held = np.array([len(self.pool.tables[s]) for s in sequences])
+        known, total = self.known[sequences], self.total[sequences]
+        # one token more than is known has room, as on admission; the last one of all needs none after it
+        wanted = lambda k: np.minimum(np.floor(known + k * per_pass) + 1, total)
+        blocks = lambda k: np.maximum(np.ceil(wanted(k) / self.pool.block) - held, 0).sum()
+        low, high, free = 0, at_most, len(self.pool.free_blocks)
+        if blocks(high) <= free:
+            return high
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (middle, high) if blocks(middle) <= free else (low, middle)
+        return low
+
+    def grow(self, sequences, tokens):
+        """So many tokens more for each, up to its end."""
+        self.known[sequences] = np.minimum(self.known[sequences] + tokens, self.total[sequences])
+        if self.policy.reserve:
+            return
+        slots = np.minimum(np.floor(self.known[sequences]) + 1, self.total[sequences]).astype(np.int64)
+        held = np.array([len(self.pool.tables[s]) for s in sequences]) * self.pool.block
+        for s, wanted in zip(sequences[slots > held], slots[slots > held]):  # the others have room in their last block
+            self.pool.append(s, int(wanted) - self.pool.lengths[s])
+            self.tag_full_blocks(s)
+
+    def evict_newest(self):
+        newest = self.running.pop()
+        self.pool.free(newest)
+        self.waiting.appendleft(newest)
+        self.evicted.add(newest)
+        self.unread[newest] = 0
+        self.preemptions += 1
+        self.evicted_now = True
+
+    def retire(self):
+        for s in [s for s in self.running if self.unread[s] == 0 and self.known[s] >= self.total[s]]:
+            self.pool.free(s)
+            self.running.remove(s)
+
+
+def run(requests, seconds, pool, policy, stride=inf):
+    """Serve `requests` from first to last: -> Trace.
+
+    `seconds(sequences, KV tokens, prefill tokens, prefill context)` are those of an iteration. Decode moves on by as
+    many iterations at once as nothing happens in, at most `stride`, at the KV tokens of their middle.
+    """
+    engine = Engine(requests, pool, policy)
+    longest, room = max(int(engine.total.max()), policy.reserve or 0), pool.n_blocks * pool.block
+    if longest > room:  # alone in the pool it would evict itself for ever
+        raise ValueError(f"a sequence of {longest:,} tokens can never be served: the pool has {room:,}")
+    per_pass = policy.speculation.tokens if policy.speculation else 1.0
+    queries = 1 + policy.speculation.drafts if policy.speculation else 1
+    clock, iterations, longest_gap, rows = 0.0, 0, 0.0, []
+    while engine.waiting or engine.running:
+        engine.admit()
+        reading = [s for s in engine.running if engine.unread[s]]
+        decoding = np.array([s for s in engine.running if not engine.unread[s]], np.int64)
+        n, passes, prefill, context = len(decoding), 0, 0, 0.0
+        if reading and not policy.chunk:
+            n, budget = 0, policy.budget
+            for s in reading:
+                if prefill and engine.unread[s] > budget - prefill:
+                    break
+                prefill, context = read(engine, s, int(engine.unread[s]), prefill, context)
+        else:
+            if n:
+                left = int(np.ceil((engine.total[decoding] - engine.known[decoding]).min() / per_pass))
+                passes = engine.most_passes(decoding, per_pass, 1 if reading else int(min(left, stride)))
+                if not passes:
+                    engine.evict_newest()
+                    continue
+            for s in reading:
+                room = policy.chunk - n * queries - prefill
+                if room > 0:
+                    prefill, context = read(engine, s, min(int(engine.unread[s]), room), prefill, context)
+        kv_tokens = engine.known[decoding].sum() + n * passes * per_pass / 2 if n else 0.0
+        each = float(seconds(n, kv_tokens, prefill, context / prefill if prefill else 0.0))
+        if n:
+            longest_gap = max(longest_gap, clock + each - engine.spoke[decoding].min())
+            engine.grow(decoding, passes * per_pass)
+        iterations += max(passes, 1)
+        clock += each * max(passes, 1)
+        engine.spoke[decoding[:n]] = clock
+        done = [s for s in reading if not engine.unread[s]]
+        engine.spoke[done] = clock
+        rows.append((clock, len(engine.running), pool.used))
+        engine.retire()
+    at, live, used = np.array(rows, float).T
+    return Trace(
+        clock,
+        sum(r.output for r in requests) / clock,
+        iterations,
+        engine.preemptions,
+        longest_gap,
+        engine.read_again / engine.total.sum(),
+        at,
+        live,
+        used,
+    )
+
+
+def read(engine, s, tokens, prefill, context):
+    """Prefill `tokens` of a sequence: -> (tokens of the iteration so far, sum of what each of them attends to)."""
+    before = int(engine.known[s]) - int(engine.unread[s])
+    engine.unread[s] -= tokens
+    return prefill + tokens, context + tokens * (before + tokens / 2)
