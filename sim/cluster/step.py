@@ -8,10 +8,11 @@ says for its own role times.
 import math
 from dataclasses import dataclass, replace
 
-from sim.cluster import kv_cache, throughput
-from sim.cluster.hardware import ridge
+import numpy as np
 
-TOPOLOGIES = ("sync", "one-off", "async")
+from sim.cluster import fabric, memory, straggler, throughput
+
+OVERLAPS = ("sync", "carry-over", "one-off", "async")
 
 
 @dataclass(frozen=True)
@@ -25,75 +26,82 @@ class Roles:
     sync: float
     other: float = 0.0  # what the timers did not attribute
     tail: float = 0.0  # of the rollout: waiting for the last completions; a continuous stream does not wait
+    switch: float = 0.0  # of GPUs that generate and train in turn: sleeping, waking, moving the optimizer's state
 
 
+ONE_AFTER_THE_OTHER = ((("rollout", "verify", "log_probs", "train"),), ("sync", "switch", "other"))
 # Lanes that run side by side, then what waits for all of them.
 # assumed: in a stream the unattributed seconds are hidden too, so "other" is in no lane of "async"
 LANES = {
-    "sync": ((("rollout", "verify", "log_probs", "train"),), ("sync", "other")),
-    "one-off": ((("rollout", "verify"), ("log_probs", "train")), ("sync", "other")),
+    "sync": ONE_AFTER_THE_OTHER,
+    "carry-over": ONE_AFTER_THE_OTHER,  # unfinished completions go on in the next step
+    "one-off": ((("rollout", "verify"), ("log_probs", "train")), ("sync", "switch", "other")),
+    # new weights arrive in a second buffer while the old ones generate
     "async": ((("rollout",), ("verify",), ("log_probs", "train"), ("sync",)), ()),
+    # generation pauses while they overwrite the old ones
+    "async, in place": ((("rollout", "sync"), ("verify",), ("log_probs", "train")), ()),
 }
+NO_TAIL = ("carry-over", "async", "async, in place")
 
 
-def step_time(roles, topology):
+def step_time(roles, overlap):
     """Seconds between two updates: the longest of the lanes, plus what waits for them all."""
-    lanes, after = LANES[topology]
-    longest = max(lane_seconds(roles, lane, topology) for lane in lanes)
-    return longest + lane_seconds(roles, after, topology)
+    lanes, after = LANES[overlap]
+    longest = max(lane_seconds(roles, lane, overlap) for lane in lanes)
+    return longest + lane_seconds(roles, after, overlap)
 
 
-def lane_seconds(roles, lane, topology):
-    return sum(seconds(roles, role, topology) for role in lane)
+def lane_seconds(roles, lane, overlap):
+    return sum(seconds(roles, role, overlap) for role in lane)
 
 
-def seconds(roles, role, topology):
-    """A role's seconds; a stream generates without waiting for the tail."""
-    return roles.rollout - roles.tail if (role, topology) == ("rollout", "async") else getattr(roles, role)
+def seconds(roles, role, overlap):
+    """A role's seconds; a stream, and a step that carries completions over, generate without waiting for the tail."""
+    return roles.rollout - roles.tail if role == "rollout" and overlap in NO_TAIL else getattr(roles, role)
 
 
-def timeline(roles, topology):
+def timeline(roles, overlap):
     """{role: (start, seconds)} of one step; lanes start together."""
-    lanes, after = LANES[topology]
+    lanes, after = LANES[overlap]
     starts, barrier = {}, 0.0
     for lane in lanes:
-        barrier = max(barrier, place(starts, roles, lane, topology, 0.0))
-    place(starts, roles, after, topology, barrier)
+        barrier = max(barrier, place(starts, roles, lane, overlap, 0.0))
+    place(starts, roles, after, overlap, barrier)
     return starts
 
 
-def place(starts, roles, lane, topology, clock):
+def place(starts, roles, lane, overlap, clock):
     for role in lane:
-        starts[role] = (clock, seconds(roles, role, topology))
+        starts[role] = (clock, seconds(roles, role, overlap))
         clock += starts[role][1]
     return clock
 
 
-def critical_lanes(roles, topology):
+def critical_lanes(roles, overlap):
     """The lanes that take as long as the longest: more than one is a tie."""
-    lanes, _ = LANES[topology]
-    longest = max(lane_seconds(roles, lane, topology) for lane in lanes)
-    return [lane for lane in lanes if math.isclose(lane_seconds(roles, lane, topology), longest, rel_tol=1e-12)]
+    lanes, _ = LANES[overlap]
+    longest = max(lane_seconds(roles, lane, overlap) for lane in lanes)
+    return [lane for lane in lanes if math.isclose(lane_seconds(roles, lane, overlap), longest, rel_tol=1e-12)]
 
 
-def exposed(roles, topology):
+def exposed(roles, overlap):
     """{role: seconds} on the critical path; they add up to the step. Of tied lanes the first counts."""
-    path = (*critical_lanes(roles, topology)[0], *LANES[topology][1])
-    return {role: seconds(roles, role, topology) for role in path}
+    path = (*critical_lanes(roles, overlap)[0], *LANES[overlap][1])
+    return {role: seconds(roles, role, overlap) for role in path}
 
 
-def elasticity(roles, topology):
+def elasticity(roles, overlap):
     """{role: (if it gets faster, if it gets slower)}: the two one-sided ∂ln t/∂ln t_i.
 
     Per cent of the step for one per cent of the role. They differ only at a tie: slowing
     either lane down costs, speeding up one alone gains nothing.
     """
-    step, critical = step_time(roles, topology), critical_lanes(roles, topology)
-    share = lambda role: seconds(roles, role, topology) / step
-    out = {role: (0.0, 0.0) for lane in LANES[topology][0] for role in lane}
+    step, critical = step_time(roles, overlap), critical_lanes(roles, overlap)
+    share = lambda role: seconds(roles, role, overlap) / step
+    out = {role: (0.0, 0.0) for lane in LANES[overlap][0] for role in lane}
     for lane in critical:
         out |= {role: (share(role) if len(critical) == 1 else 0.0, share(role)) for role in lane}
-    return out | {role: (share(role), share(role)) for role in LANES[topology][1]}
+    return out | {role: (share(role), share(role)) for role in LANES[overlap][1]}
 
 
 def whatif(roles, role, k):
@@ -102,10 +110,10 @@ def whatif(roles, role, k):
     return replace(roles, **faster)
 
 
-def speedup(roles, topology, role, k):
+def speedup(roles, overlap, role, k):
     """Old step over new step when one role becomes k times as fast; k may be math.inf, which gives the ceiling."""
-    after = step_time(whatif(roles, role, k), topology)
-    return step_time(roles, topology) / after if after > 0 else math.inf
+    after = step_time(whatif(roles, role, k), overlap)
+    return step_time(roles, overlap) / after if after > 0 else math.inf
 
 
 def amdahl(share, k):
@@ -113,25 +121,25 @@ def amdahl(share, k):
     return 1 / (1 - share + share / k)
 
 
-def gain_ends_at(roles, topology, role):
+def gain_ends_at(roles, overlap, role):
     """The k beyond which making a role faster still buys nothing: infinite in a sum, 1 for a role that was not on the
     critical path.
     """
-    lanes, after = LANES[topology]
+    lanes, after = LANES[overlap]
     if role in after:
         return math.inf
     own = next(lane for lane in lanes if role in lane)
-    rival = max((lane_seconds(roles, lane, topology) for lane in lanes if lane is not own), default=0.0)
-    mine = seconds(roles, role, topology)
-    spare = rival - (lane_seconds(roles, own, topology) - mine)  # how long the role may take without being noticed
+    rival = max((lane_seconds(roles, lane, overlap) for lane in lanes if lane is not own), default=0.0)
+    mine = seconds(roles, role, overlap)
+    spare = rival - (lane_seconds(roles, own, overlap) - mine)  # how long the role may take without being noticed
     return math.inf if spare <= 0 else max(1.0, mine / spare)
 
 
-def verify_seconds(completions, workers, seconds_each):
-    """⌈BK/W⌉ rounds of one test each; take the 95th percentile of a test, not its mean: a round ends with its
-    slowest.
+def verify_seconds(completions, workers, mean_seconds, longest_seconds):
+    """A pool of workers takes the next test as soon as one is free, so it has no rounds: the larger of the longest test
+    and all tests over all workers. The true time is at most their sum (Graham, 1969).
     """
-    return math.ceil(completions / workers) * seconds_each
+    return max(longest_seconds, completions * mean_seconds / workers)
 
 
 def useful_rate(completions, step_seconds, informative, ess):
@@ -142,58 +150,64 @@ def useful_rate(completions, step_seconds, informative, ess):
 
 
 PROMPT = 512  # assumed: prompt tokens of a completion
-SYNC_BYTES_PER_SECOND = 25e9  # assumed: one weight transfer, casts and barriers included
+GROUP = 16  # assumed: completions that share a prompt, which is prefilled once
+PREFILL = 8192  # assumed: tokens of an iteration that reads prompts
 
 
 def roles_from_config(
-    model, accelerator, rollout_gpus, train_gpus, completions, mean_tokens, longest, verify, reference=True, reuse=False
+    model,
+    accelerator,
+    rollout_gpus,
+    train_gpus,
+    tensor_parallel,
+    completions,
+    law,
+    verify,
+    reference=True,
+    reuse=False,
+    efficiency=throughput.ASSUMED,
+    mfu=throughput.MFU,
 ):
-    """Roles of a step from shapes alone: each term is its own roofline.
+    """Roles of a step from shapes alone; `law` is that of the lengths, sim/cluster/lengths.py.
 
-    rollout = max(longest · t_iter, completions · mean / λ) with λ the steady tokens a second; log-probs 2P and training
-    6P FLOP a token, without attention's own; `verify` is given in seconds, because it runs on CPUs.
+    The rollout is one engine's share of the prompts, and its share of the completions drained; the tail is what that
+    takes beyond the steady stream, completions · mean / λ. Log-probs 2P and training 6P FLOP a token, without
+    attention's own; `verify` is given in seconds, because it runs on CPUs.
     """
-    tensor_parallel = smallest_tensor_parallel(model, accelerator)
 
-    def iteration(live, context):
-        return float(
-            throughput.iteration_seconds(model, accelerator, live, live * context, tensor_parallel=tensor_parallel)
-        )
+    def iteration(live, kv_tokens, prefill=0, prefill_context=0):
+        shape = (model, accelerator, live, kv_tokens, prefill, prefill_context)
+        return throughput.iteration_seconds(*shape, tensor_parallel=tensor_parallel, efficiency=efficiency)
 
-    engines = max(rollout_gpus // tensor_parallel, 1)
-    live = live_sequences(model, accelerator, rollout_gpus, completions, mean_tokens)
-    stream = completions * mean_tokens * iteration(live, mean_context(mean_tokens)) / (live * engines)
-    straggler = longest * iteration(1, PROMPT + longest / 2)  # the last completion decodes alone
-    tokens = completions * (PROMPT + mean_tokens)
+    engines = rollout_gpus // tensor_parallel
+    slots = memory.sequences(model, accelerator, law.context(PROMPT), tensor_parallel)
+    live = live_sequences(model, accelerator, rollout_gpus, tensor_parallel, completions, law)
+    stream = completions * law.mean / (engines * live) * float(iteration(live, live * law.context(PROMPT)))
+    prompts = completions / GROUP / engines * PROMPT  # tokens
+    prefills = math.ceil(prompts / PREFILL)
+    lengths = law.quantiles(math.ceil(completions / engines))
+    lengths[np.argmax(lengths)] = law.expected_max(completions)  # the step waits for the longest of all
+    finish, _ = straggler.drain(lengths, PROMPT, iteration, slots)
+    rollout = float(finish[-1] + prefills * iteration(0, 0, prompts / prefills, PROMPT / 2))
+    tokens = completions * (PROMPT + law.mean)
     # one FLOP for each weight and token
-    flop_seconds = model.active_params() * tokens / (train_gpus * accelerator.flops() * throughput.MFU)
+    flop_seconds = model.active_params() * tokens / (train_gpus * accelerator.flops() * mfu)
     return Roles(
-        rollout=max(straggler, stream),
+        rollout=max(rollout, stream),
         verify=verify,
         log_probs=2 * flop_seconds * (reference + (not reuse)),
         train=6 * flop_seconds,
-        sync=2 * model.params() / SYNC_BYTES_PER_SECOND,
-        tail=max(straggler - stream, 0.0),
+        sync=fabric.weight_sync(model),
+        tail=max(rollout - stream, 0.0),
     )
 
 
-def live_sequences(model, accelerator, gpus, completions, mean_tokens):
+def live_sequences(model, accelerator, gpus, tensor_parallel, completions, law):
     """Sequences that decode together on one engine: its share of the step's completions, or as many as its cache
     holds.
     """
-    tensor_parallel = smallest_tensor_parallel(model, accelerator)
-    share = completions / max(gpus // tensor_parallel, 1)
-    return min(share, kv_cache.capacity(model, accelerator, tensor_parallel) / mean_context(mean_tokens))
-
-
-def mean_context(mean_tokens):
-    return PROMPT + mean_tokens / 2  # assumed: a sequence in flight is half done
-
-
-def smallest_tensor_parallel(model, accelerator):
-    """Tensor parallelism that leaves a third of the engine's memory to the cache, a power of two."""
-    room = kv_cache.HBM_SHARE * accelerator.hbm_bytes * 2 / 3
-    return 2 ** max(0, math.ceil(math.log2(2 * model.params() / room)))
+    fit = memory.sequences(model, accelerator, law.context(PROMPT), tensor_parallel)
+    return min(completions / (gpus // tensor_parallel), fit)
 
 
 OTHER_LIMIT = 0.10  # above this share of the step, measure before you optimize
@@ -213,21 +227,21 @@ LEAVES = {
 }
 
 
-def where_is_my_time(roles, topology, points, accelerator):
+def where_is_my_time(roles, overlap, points, accelerator):
     """The decision tree as code: (the branches taken, the remedy).
 
     Hidden seconds are not on the path, so they are never the answer.
     """
-    shown = exposed(roles, topology)
-    if topology != "async" and "rollout" in shown:  # a barrier waits for the tail
+    shown = exposed(roles, overlap)
+    if overlap not in NO_TAIL and "rollout" in shown:  # a barrier waits for the tail
         shown |= {"rollout": roles.rollout - roles.tail, "tail": roles.tail}
     other = shown.pop("other", 0.0)
     largest = max(shown, key=shown.get)
     path = (largest,)
-    if other > OTHER_LIMIT * step_time(roles, topology):
+    if other > OTHER_LIMIT * step_time(roles, overlap):
         path = ("other",)
     elif largest in ("rollout", "train"):
-        idle = idle_share(roles, topology) > IDLE_LIMIT
+        idle = idle_share(roles, overlap) > IDLE_LIMIT
         busy = decode_branch if largest == "rollout" else train_branch
         path += ("idle pool" if idle else busy(points, accelerator),)
     return path, LEAVES[path[-1]]
@@ -235,7 +249,8 @@ def where_is_my_time(roles, topology, points, accelerator):
 
 def decode_branch(points, accelerator):
     (decode,) = (point for point in points if point.role == "decode")
-    return "left of the ridge" if decode.flop_per_byte < ridge(accelerator) else "right of the ridge"
+    left = decode.flop_per_byte < throughput.effective_ridge(accelerator)
+    return "left of the ridge" if left else "right of the ridge"
 
 
 def train_branch(points, accelerator):
@@ -244,11 +259,11 @@ def train_branch(points, accelerator):
     return "below assumed MFU" if slow else "at assumed MFU"
 
 
-def idle_share(roles, topology):
+def idle_share(roles, overlap):
     """Share of an overlapped step in which the less busy of the two GPU pools waits; 0 when both jobs share one
     pool.
     """
-    if topology == "sync":
+    if len(LANES[overlap][0]) == 1:
         return 0.0
-    busy = min(seconds(roles, "rollout", topology), roles.log_probs + roles.train)
-    return 1 - busy / step_time(roles, topology)
+    busy = min(seconds(roles, "rollout", overlap), roles.log_probs + roles.train)
+    return 1 - busy / step_time(roles, overlap)
