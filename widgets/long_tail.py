@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from sim.cluster import straggler
+from sim.cluster import memory, straggler
 from sim.cluster.hardware import ACCELERATORS
 from sim.cluster.models import MODELS
 from sim.cluster.throughput import iteration_seconds
@@ -21,6 +21,7 @@ FAIR, TOLERANCE = 0.5, 0.05  # half of all completions are right, whatever the s
 RULES = ["drop completions", "drop prompts", "resume prompts"]
 LAUNCHED = [8, 9, 10, 12, 16, 20, 24]  # where the curves over K′ are computed
 SEQUENCES = 64  # of the engine that is drawn draining
+PROMPT = 512  # its prompts, tokens
 SHOWN = slice(334, 935, 8)  # of the grid: z from −4 to 5
 UNCAPPED = 131072
 EVERYONE = np.ones_like(straggler.Z)
@@ -59,7 +60,10 @@ def run(k):
     tokens["wait for all"] = straggler.tokens_trained_on(k.sigma, counted(k, EVERYONE, cutoff), cap)
     tokens["resume prompts"] *= K / k.launched  # each step ends that share of the prompts in flight
     lengths = straggler.sampled_lengths(k.n, k.median, k.sigma, k.cap, np.random.default_rng(0))
-    finish, running = straggler.drain(lengths[:SEQUENCES], 512, decode)
+    drained = lengths[:SEQUENCES]
+    context = PROMPT + (drained**2).mean() / (2 * drained.mean())  # of one in flight
+    slots = memory.sequences(MODELS["qwen2.5-7b"], ACCELERATORS["h100"], context)
+    finish, running = straggler.drain(drained, PROMPT, decode, slots)
     yield SimpleNamespace(
         trained=counted(k, trained[k.rule], cutoff),
         accuracy=accuracy,

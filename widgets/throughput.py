@@ -3,9 +3,12 @@
 import math
 from dataclasses import dataclass, replace
 
-from sim.cluster import measured, step, throughput
+from sim.cluster import measured, memory, step, throughput
 from sim.cluster.hardware import ACCELERATORS, ridge
+from sim.cluster.lengths import Law
+from sim.cluster.memory import Engine, Misfit, Training
 from sim.cluster.models import MODELS
+from widgets.frame.back import way_back
 from widgets.frame.contract import Break, Gauge, Readout, choice, ladder, slider, toggle
 from widgets.frame.marks import bars, dots, label, line, panel, region, threshold
 
@@ -29,39 +32,44 @@ def unattributed(row, sync):
     """What is left of a published step when its timers, and our guess for verification and weight sync, are taken
     off.
     """
-    return round(row.step - row.named() - step.verify_seconds(measured.COMPLETIONS, WORKERS, VERIFY_EACH) - sync, 2)
+    verify = step.verify_seconds(measured.COMPLETIONS, WORKERS, VERIFY_EACH, VERIFY_EACH)
+    return round(row.step - row.named() - verify - sync, 2)
+
+
+HOURS = 7200
+LENGTHS = [128, 256, 512, 720, 1024, 1200, 2000, 3000, 4600, 6000, 8192, 12000, 16384, 24000, 32768, 60000, 131072]
+TESTS = [0.001, 0.01, 0.02, 0.1, 1.0, 5.0, 10.0, 30.0, 60.0, 180.0, 600.0, 1800.0]
 
 
 @dataclass(frozen=True)
 class Knobs:
-    topology: str = choice("What overlaps", "sync", list(step.TOPOLOGIES))
+    overlap: str = choice("What overlaps", "sync", list(step.OVERLAPS))
     reuse: bool = toggle("Reuse the rollout's log-probs", False)
     role: str = choice("Make faster", "rollout", list(ROLES))
     k: float = ladder(
         "by a factor of", 2.0, [1.0, 1.05, 1.1, 1.15, 1.2, 1.3, 1.5, 2.0, 3.0, 4.0, 8.0, 16.0, 64.0], symbol="k"
     )
-    workers: int = ladder("Verifier workers", WORKERS, [2**n for n in range(14)], symbol="w")
+    workers: int = ladder("Verifier workers", WORKERS, [2**n for n in range(17)], symbol="w")
     source: str = choice("Role times", "measured", ["measured", "from shapes"])
-    rollout: float = slider("Rollout", KEPT.generate, low=1, high=600, step=0.01, symbol="t_R", unit="s")
+    rollout: float = slider("Rollout", KEPT.generate, low=1, high=HOURS, step=0.01, symbol="t_R", unit="s")
     old_log_probs: float = slider(
-        "Old log-probs", KEPT.old_log_prob, low=0, high=300, step=0.01, symbol="t_F", unit="s"
+        "Old log-probs", KEPT.old_log_prob, low=0, high=HOURS, step=0.01, symbol="t_F", unit="s"
     )
-    reference: float = slider("Reference log-probs", 0.0, low=0, high=300, step=0.01, unit="s")
-    train: float = slider("Train", KEPT.update, low=1, high=600, step=0.01, symbol="t_T", unit="s")
-    sync: float = slider("Weight sync", measured.SYNC_7B, low=0, high=300, step=0.01, symbol="t_S", unit="s")
-    other: float = slider("Not attributed", unattributed(KEPT, measured.SYNC_7B), low=0, high=100, step=0.01, unit="s")
-    test_seconds: float = ladder(
-        "One test", VERIFY_EACH, [0.001, 0.01, 0.02, 0.1, 1.0, 5.0, 10.0, 30.0, 60.0], symbol="t_test", unit="s"
-    )
-    completions: int = ladder(
-        "Completions a step", measured.COMPLETIONS, [64, 128, 256, 512, 1024, 2048, 4096, 8192], symbol="BK"
-    )
+    reference: float = slider("Reference log-probs", 0.0, low=0, high=HOURS, step=0.01, unit="s")
+    train: float = slider("Train", KEPT.update, low=1, high=HOURS, step=0.01, symbol="t_T", unit="s")
+    sync: float = slider("Weight sync", measured.SYNC_7B, low=0, high=HOURS, step=0.01, symbol="t_S", unit="s")
+    other: float = slider("Not attributed", unattributed(KEPT, measured.SYNC_7B), low=0, high=1800, step=0.01, unit="s")
+    test_seconds: float = ladder("One test, on average", VERIFY_EACH, TESTS, symbol="t_test", unit="s")
+    longest_test: float = ladder("Longest test", VERIFY_EACH, [*TESTS, 3600.0], unit="s")
+    completions: int = ladder("Completions a step", measured.COMPLETIONS, [2**n for n in range(3, 17)], symbol="BK")
     model: str = choice("Model", KEPT.model, list(MODELS))
     accelerator: str = choice("Accelerator", "h20", list(ACCELERATORS))
-    gpus: int = ladder("GPUs", KEPT.gpus, [8, 16, 32, 64, 128, 256, 512])
+    gpus: int = ladder("GPUs", KEPT.gpus, [2**n for n in range(14)])
     share: float = slider("Of them generating, when pools are split", 0.5, low=0.05, high=0.95, step=0.05)
-    mean_tokens: int = ladder("Mean completion", 1000, [250, 500, 1000, 2000, 4000, 8000, 16000], unit="tokens")
-    longest: int = ladder("Longest completion", 8192, [1024, 2048, 4096, 8192, 16384, 32768], unit="tokens")
+    p50: int = ladder("Median completion", 720, LENGTHS, unit="tokens")
+    p90: int = ladder("Ninetieth percentile", 2000, LENGTHS, unit="tokens")
+    p99: int = ladder("Ninety-ninth percentile", 4600, LENGTHS, unit="tokens")
+    longest: int = ladder("Longest completion", 8192, LENGTHS, unit="tokens")
     informative: float = slider("In groups with a non-zero advantage", 1.0, low=0.05, high=1, step=0.05)
     ess: float = slider("Effective share of stale samples", 1.0, low=0.05, high=1, step=0.05, symbol="ESS/n")
 
@@ -81,7 +89,7 @@ def published(row, sync):
 
 
 AGENT = Knobs(
-    topology="async",
+    overlap="async",
     k=1.0,
     workers=64,
     rollout=60.0,
@@ -90,6 +98,7 @@ AGENT = Knobs(
     sync=4.0,
     other=0.0,
     test_seconds=60.0,
+    longest_test=60.0,
     completions=64,
     accelerator="h100",
     gpus=8,
@@ -99,62 +108,123 @@ PRESETS = {
     "verl 7B, 32 GPUs": published("7B, 32 GPUs", measured.SYNC_7B),
     "verl 30B-A3B": published("30B-A3B, 128 GPUs", measured.SYNC_30B),
     "Agent, 60 s tests": AGENT,
-    "8 test workers": replace(AGENT, workers=8, test_seconds=30.0),
-    "From shapes, split H100s": Knobs(topology="async", source="from shapes", accelerator="h100"),
+    "8 test workers": replace(AGENT, workers=8, test_seconds=30.0, longest_test=30.0),
+    "From shapes, split H100s": Knobs(overlap="async", source="from shapes", accelerator="h100"),
 }
 
 
 @dataclass(frozen=True)
 class Result:
-    before: step.Roles  # with k = 1
-    roles: step.Roles
-    points: list
-    path: tuple
-    remedy: str
+    misfits: list  # what of the setting is impossible; then there is nothing else
+    before: step.Roles | None = None  # with k = 1
+    roles: step.Roles | None = None
+    limit: float = math.inf  # of k: nothing trains at more than the chip's peak
+    points: tuple = ()
+    path: tuple = ()
+    remedy: str = ""
 
 
 def run(k):
-    model, accelerator = MODELS[k.model], ACCELERATORS[k.accelerator]
-    verify = step.verify_seconds(k.completions, k.workers, k.test_seconds)
+    if found := misfits(k):
+        yield Result(found)
+        return
+    model, accelerator, law = MODELS[k.model], ACCELERATORS[k.accelerator], lengths(k)
+    generating, training = pools(k)
+    tensor_parallel = engine_size(k)
+    verify = step.verify_seconds(k.completions, k.workers, k.test_seconds, max(k.longest_test, k.test_seconds))
     if k.source == "measured":
-        before = step.Roles(
-            k.rollout, verify, k.reference + (0.0 if k.reuse else k.old_log_probs), k.train, k.sync, k.other
-        )
+        log_probs = k.reference + (0.0 if k.reuse else k.old_log_probs)
+        before = step.Roles(k.rollout, verify, log_probs, k.train, k.sync, k.other)
     else:
-        generating = k.gpus if k.topology == "sync" else min(max(round(k.share * k.gpus), 1), k.gpus - 1)
-        training = k.gpus if k.topology == "sync" else k.gpus - generating
-        before = step.roles_from_config(
-            model,
-            accelerator,
-            generating,
-            training,
-            k.completions,
-            k.mean_tokens,
-            max(k.longest, k.mean_tokens),
-            verify,
-            reference=False,
-            reuse=k.reuse,
-        )
-    roles = step.whatif(before, ROLES[k.role], k.k)
-    live = step.live_sequences(model, accelerator, k.gpus, k.completions, k.mean_tokens)
-    points = throughput.role_points(model, accelerator, live, step.mean_context(k.mean_tokens), throughput.MICRO_BATCH)
-    if k.source == "measured":  # then the seconds say what training attained
-        mfu = throughput.attained_mfu(
-            model, accelerator, k.gpus, k.completions * (step.PROMPT + k.mean_tokens), roles.train
-        )
-        points = [p._replace(flops_per_second=mfu * accelerator.flops()) if p.role == "train" else p for p in points]
-    path, remedy = step.where_is_my_time(roles, k.topology, points, accelerator)
-    yield Result(before, roles, points, path, remedy)
+        shape = (model, accelerator, generating, training, tensor_parallel, k.completions, law, verify)
+        before = step.roles_from_config(*shape, reference=False, reuse=k.reuse)
+    limit = 1 / utilization(k) if k.role == "train" else math.inf
+    roles = step.whatif(before, ROLES[k.role], min(k.k, limit))
+    live = step.live_sequences(model, accelerator, generating, tensor_parallel, k.completions, law)
+    context, tokens = law.context(step.PROMPT), throughput.MICRO_BATCH
+    points = throughput.role_points(model, accelerator, live, context, tokens, tensor_parallel)
+    attained = utilization(k) * accelerator.flops()
+    points = [p._replace(flops_per_second=attained) if p.role == "train" else p for p in points]
+    path, remedy = step.where_is_my_time(roles, k.overlap, points, accelerator)
+    yield Result([], before, roles, limit, tuple(points), path, remedy)
+
+
+def lengths(k):
+    return Law(k.p50, k.p90, k.p99, k.longest)
+
+
+def pools(k):
+    """(GPUs that generate, GPUs that train): times that were measured were taken on all of them."""
+    if k.source == "measured" or k.overlap in ("sync", "carry-over"):
+        return k.gpus, k.gpus
+    generating = min(max(round(k.share * k.gpus), 1), k.gpus - 1)
+    return generating, k.gpus - generating
+
+
+def engine_size(k):
+    """GPUs that share one replica."""
+    longest = step.PROMPT + k.longest
+    return memory.engine_tp(MODELS[k.model], ACCELERATORS[k.accelerator], pools(k)[0], longest)
+
+
+def utilization(k):
+    """MFU of the update: of the measured one, at the lengths that are set, or what is assumed."""
+    if k.source != "measured":
+        return throughput.MFU
+    tokens = k.completions * (step.PROMPT + lengths(k).mean)
+    return throughput.attained_mfu(MODELS[k.model], ACCELERATORS[k.accelerator], k.gpus, tokens, k.train)
+
+
+def misfits(k):
+    """What of the setting is impossible. Times that were measured are believed, but not beyond the chip's peak."""
+    model, accelerator = MODELS[k.model], ACCELERATORS[k.accelerator]
+    if not k.p50 <= k.p90 <= k.p99:
+        what = f"quantiles of {k.p50:,}, {k.p90:,} and {k.p99:,} tokens: they rise in every batch"
+        return [Misfit(what, k.p50, k.p90, rising(k))]
+    generating, training = pools(k)
+    if generating < 1:
+        return [Misfit("two pools on one GPU", 2, 1, "A second GPU.")]
+    engine = Engine(generating, engine_size(k), step.PROMPT + k.longest)
+    if k.source == "measured":
+        return memory.fits(model, accelerator, engine, mfu=utilization(k))
+    # assumed: while all GPUs generate and train in turn, the trainer's state is offloaded during the rollout
+    return memory.fits(model, accelerator, engine, Training(training))
+
+
+def rising(k):
+    p90 = max(k.p50, k.p90)
+    names = Knobs.__dataclass_fields__
+    return (
+        f"{names['p90'].metadata['label']}: {p90:,} tokens, "
+        f"{names['p99'].metadata['label']}: {max(p90, k.p99):,} tokens."
+    )
 
 
 def figure(k, r):
+    if r.misfits:
+        titles = {"One step": "Step", "What a faster role is worth": "Step", "Roles under the roof": "Roof"}
+        titles |= {"How much of 1 % off a role reaches the step": "Roof", "Where the wall-clock goes": "What to fix"}
+        return [nothing(title, tab, front=title == "One step") for title, tab in titles.items()]
     return [lanes(k, r), gains(k, r), roofline(k, r), elasticities(k, r), tree(k, r)]
+
+
+def nothing(title, tab, front):
+    words = label(0.5, 0.5, "does not fit", 1, "center")
+    return panel(title, "no seconds to show", words, x_range=[0, 1], y_range=[0, 1], tab=tab, front=front, bare=True)
+
+
+BELIEVED = {  # what a picture of measured times takes for granted
+    "sync": "",
+    "carry-over": "; the tail was not timed, so nothing is carried over",
+    "one-off": "; each pool as fast as all GPUs: an upper bound",
+    "async": "; each pool as fast as all GPUs: an upper bound",
+}
 
 
 def lanes(k, r):
     names = list(LANES)
-    tau, path = step.step_time(r.roles, k.topology), step.exposed(r.roles, k.topology)
-    at = {"other": (0.0, r.roles.other)} | step.timeline(r.roles, k.topology)
+    tau, path = step.step_time(r.roles, k.overlap), step.exposed(r.roles, k.overlap)
+    at = {"other": (0.0, r.roles.other)} | step.timeline(r.roles, k.overlap)
     spans, on = [at[role] for role in LANES.values()], [role in path for role in LANES.values()]
     top = above(1.1 * max(tau, step.step_time(r.before, "sync")))
     shown = lambda keep: dict(
@@ -170,11 +240,12 @@ def lanes(k, r):
         bars(names, [max(tau - start - seconds, 0.0) for start, seconds in spans], "waits", role="free"),
         label(names[0], tau, f"step {tau:.0f} s"),
     ]
-    if k.topology == "async":
+    if k.overlap == "async":
         marks.append(threshold(gpu_pools(r.roles), "breaks above", top))
     return panel(
         "One step, role by role",
-        "seconds; navy: on the critical path, amber: hidden, empty: waiting",
+        "seconds; navy: on the critical path, amber: hidden, empty: waiting"
+        + (BELIEVED[k.overlap] if k.source == "measured" else ""),
         *marks,
         y_range=[0, top],
         tab="Step",
@@ -187,22 +258,24 @@ def lanes(k, r):
 def gains(k, r):
     ks = [64 ** (n / 47) for n in range(48)]
     role = ROLES[k.role]
-    ends = {topology: step.speedup(r.before, topology, role, math.inf) for topology in step.TOPOLOGIES}
+    ends = {overlap: step.speedup(r.before, overlap, role, r.limit) for overlap in step.OVERLAPS}
     top = next(
         t for t in (1.5, 2, 3, 5, 10, 20, 50, 100, 1e3, 1e9) if t >= 1 + 1.1 * (min(max(ends.values()), 1e8) - 1)
     )
     marks, floor = [], 0.0
-    for topology in sorted(step.TOPOLOGIES, key=ends.get):
-        here = topology == k.topology
-        curve = [step.speedup(r.before, topology, role, x) for x in ks]
-        marks.insert(0 if here else len(marks), line(ks, curve, topology, 1, "" if here else "reference"))
+    for overlap in sorted(step.OVERLAPS, key=ends.get):
+        here = overlap == k.overlap
+        curve = [step.speedup(r.before, overlap, role, min(x, r.limit)) for x in ks]
+        marks.insert(0 if here else len(marks), line(ks, curve, overlap, 1, "" if here else "reference"))
         # labels of close curves stand one above the other
         floor = max(curve[-1], floor + 0.08 * (top - 1) if floor else 0.0)
-        marks.append(label(ks[-1], floor, f"{topology} → {ends[topology]:.2f}×", 1 if here else 8, "right"))
-    marks.append(dots([k.k], [step.speedup(r.before, k.topology, role, k.k)], "now", role="here"))
+        marks.append(label(ks[-1], floor, f"{overlap} → {ends[overlap]:.2f}×", 1 if here else 8, "right"))
+    now = step.speedup(r.before, k.overlap, role, min(k.k, r.limit))
+    marks.append(dots([k.k], [now], "now", role="here"))
     return panel(
         f"What a faster {k.role} is worth",
-        "old step over new step; each curve ends at its ceiling",
+        "old step over new step; each curve ends at its ceiling"
+        + (f"; at k = {r.limit:.1f} the chips have no more" if r.limit < math.inf else ""),
         *marks,
         x="k, times as fast",
         log="x",
@@ -215,12 +288,12 @@ def gains(k, r):
 
 def roofline(k, r):
     accelerator = ACCELERATORS[k.accelerator]
-    xs = [0.5, ridge(accelerator), 1e5]
+    xs, reached = [0.5, ridge(accelerator), 1e5], throughput.effective_ridge(accelerator)
     at = {p.role: p for p in r.points}
     name = {"decode": "decode", "prefill": "prefill", "log_probs": "log-probs", "train": "train"}
     marks = [
         line(xs, [throughput.roof(accelerator, x) / 1e12 for x in xs], "roof"),
-        region(ridge(accelerator), 1e5, "compute-bound"),
+        region(reached, 1e5, "compute-bound"),
     ]
     for series, p in enumerate(r.points, 2):
         marks.append(dots([p.flop_per_byte], [p.flops_per_second / 1e12], name[p.role], series))
@@ -237,7 +310,8 @@ def roofline(k, r):
     ]
     return panel(
         f"Roles under the roof of one {accelerator.name}",
-        "TFLOP/s dense bf16; verify runs on CPUs and sync on the network, outside this picture",
+        "TFLOP/s dense bf16; compute-bound from the ridge that is reached"
+        + ("; the update at the lengths set, which verl does not publish" if k.source == "measured" else ""),
         *marks,
         x="FLOP per byte read",
         log="xy",
@@ -248,11 +322,11 @@ def roofline(k, r):
 
 
 def elasticities(k, r):
-    of = lambda topology: [step.elasticity(r.roles, topology).get(role, (0.0,))[0] for role in LANES.values()]
+    of = lambda overlap: [step.elasticity(r.roles, overlap).get(role, (0.0,))[0] for role in LANES.values()]
     return panel(
         "How much of 1 % off a role reaches the step",
         "per cent; navy: as it overlaps now, amber: if everything were added up",
-        bars(list(LANES), of(k.topology), "now", 1),
+        bars(list(LANES), of(k.overlap), "now", 1),
         bars(list(LANES), of("sync"), "summed", 2),
         y_range=[0, 1.05],
         tab="Roof",
@@ -285,7 +359,7 @@ def tree(k, r):
             label(0, y, QUESTIONS[branch], series),
             label(1, y, step.LEAVES[branch[-1]], series, "right"),
         ]
-    share = step.exposed(r.roles, k.topology).get(r.path[0], r.roles.tail) / step.step_time(r.roles, k.topology)
+    share = step.exposed(r.roles, k.overlap).get(r.path[0], r.roles.tail) / step.step_time(r.roles, k.overlap)
     return panel(
         "Where the wall-clock goes",
         f"what takes most of the critical path, here {100 * share:.0f} %, and what to do about it",
@@ -297,25 +371,32 @@ def tree(k, r):
     )
 
 
+READOUTS = {
+    "Step": step.step_time,
+    "Step, times as fast as with k = 1": step.speedup,
+    "Verify or sync, the longer": step.seconds,
+    "Fix first": step.where_is_my_time,
+    "Useful completions": step.useful_rate,
+}
+
+
 def readouts(k, r):
-    tau = step.step_time(r.roles, k.topology)
-    beside = max(step.seconds(r.roles, role, k.topology) for role in ("verify", "sync"))
+    if r.misfits:
+        states = ["violated", "", "", "", ""]
+        return [Readout(name, "–", "", source, state) for (name, source), state in zip(READOUTS.items(), states)]
+    tau = step.step_time(r.roles, k.overlap)
+    beside = max(step.seconds(r.roles, role, k.overlap) for role in ("verify", "sync"))
+    whole = k.informative == k.ess == 1
+    shown = [
+        (tau, "s", ""),
+        (step.speedup(r.before, k.overlap, ROLES[k.role], min(k.k, r.limit)), "×", ""),
+        (beside, "s", "violated" if breaks(k, r) else ""),
+        (r.remedy, "", ""),
+        (step.useful_rate(k.completions, tau, k.informative, k.ess), "a second", "assumed" if whole else ""),
+    ]
     return [
-        Readout("Step", tau, "s", step.step_time),
-        Readout(
-            "Step, times as fast as with k = 1",
-            step.speedup(r.before, k.topology, ROLES[k.role], k.k),
-            "×",
-            step.speedup,
-        ),
-        Readout("Verify or sync, the longer", beside, "s", step.seconds, "violated" if breaks(k, r) else ""),
-        Readout("Fix first", r.remedy, "", step.where_is_my_time),
-        Readout(
-            "Useful completions",
-            step.useful_rate(k.completions, tau, k.informative, k.ess),
-            "a second",
-            step.useful_rate,
-        ),
+        Readout(name, value, unit, source, state)
+        for (name, source), (value, unit, state) in zip(READOUTS.items(), shown)
     ]
 
 
@@ -325,10 +406,16 @@ def gpu_pools(roles):
 
 
 def breaks(k, r):
-    return k.topology == "async" and max(r.roles.verify, r.roles.sync) > gpu_pools(r.roles)
+    if r.misfits:
+        return True
+    return k.overlap == "async" and max(r.roles.verify, r.roles.sync) > gpu_pools(r.roles)
 
 
 def watched(k, r):
+    if r.misfits:
+        first = r.misfits[0]
+        needs = 100 * min(first.needs / first.has, 1e6)
+        return Gauge("Needed, of what there is", needs, 100.0, "%", low=10, high=1e4, log=True, expression="misfits")
     return Gauge(
         "Verify or sync, against the GPU pools",
         max(r.roles.verify, r.roles.sync),
@@ -344,20 +431,28 @@ def watched(k, r):
 def broken(k, r):
     if not breaks(k, r):
         return None
+    if r.misfits:
+        first = r.misfits[0]
+        turn = ("gpus", "share", "longest", "completions", "accelerator", "model")
+        back = first.mend if ":" in first.mend else way_back(k, turn, lambda there: not misfits(there))
+        return Break(f"This job does not fit: {first.what}.", back or first.mend, "the job does not fit")
     pools = gpu_pools(r.roles)
     if r.roles.sync >= r.roles.verify:
         return Break(
             f"Sending the weights takes {r.roles.sync:.0f} s, longer than either GPU pool works ({pools:.0f} s at "
             "most): "
             "both pools wait for the network.",
-            f"Weight sync: {pools:.0f} s.",
+            # from shapes the seconds follow from the model; a knob that is k times as fast may be k times as long
+            f"Weight sync: {math.floor(pools * (k.k if k.role == 'sync' else 1))} s."
+            if k.source == "measured"
+            else "What overlaps: sync.",
             "sending outlasts both GPU pools",
         )
     enough = next(
         (
             w
             for w in Knobs.__dataclass_fields__["workers"].metadata["rungs"]
-            if step.verify_seconds(k.completions, w, k.test_seconds) <= pools
+            if step.verify_seconds(k.completions, w, k.test_seconds, max(k.longest_test, k.test_seconds)) <= pools
         ),
         None,
     )
@@ -382,11 +477,11 @@ def worse(k, r):
         return None
     longer = "the verifier" if r.roles.verify > r.roles.sync else "the network"
     return (
-        f"A step takes {step.step_time(r.roles, k.topology):,.0f} s, and {longer} works longer in it than "
+        f"A step takes {step.step_time(r.roles, k.overlap):,.0f} s, and {longer} works longer in it than "
         "either GPU pool."
     )
 
 
 def holds(k, r):
-    tau = step.step_time(r.roles, k.topology)
+    tau = step.step_time(r.roles, k.overlap)
     return f"A step takes {tau:,.0f} s, and neither the verifier nor the network works longer than the GPU pools."

@@ -5,6 +5,7 @@ from dataclasses import fields, replace
 import pytest
 
 from sim.cluster import step
+from tests.widgets.frame.test_contract import mended
 from widgets import throughput
 from widgets.frame import host
 from widgets.throughput import PRESETS, Knobs
@@ -18,7 +19,7 @@ def result(k):
 
 
 def tau(k):
-    return step.step_time(result(k).roles, k.topology)
+    return step.step_time(result(k).roles, k.overlap)
 
 
 def breaks(k):
@@ -49,22 +50,23 @@ def test_only_the_preset_with_too_few_test_workers_is_broken():
 @pytest.mark.parametrize("name", PRESETS)
 @pytest.mark.parametrize("reuse", [False, True])
 def test_more_overlap_never_lengthens_a_step(name, reuse):
-    times = [tau(replace(PRESETS[name], topology=topology, reuse=reuse)) for topology in step.TOPOLOGIES]
-    assert times[0] >= times[1] >= times[2]
+    times = [tau(replace(PRESETS[name], overlap=overlap, reuse=reuse)) for overlap in step.OVERLAPS]
+    sync, carried, one_off, stream = times
+    assert sync >= one_off >= stream and sync >= carried
 
 
 def test_doubling_the_engine_is_worth_26_per_cent_nothing_or_13_per_cent_by_what_overlaps():
     # 365.28 / (365.28 − 75.36); 70.26 + 133.41 hides the rollout; 150.72 / 133.41
     gain = lambda **moved: step.speedup(
-        result(replace(VERL, **moved)).before, moved.get("topology", "sync"), "rollout", 2.0
+        result(replace(VERL, **moved)).before, moved.get("overlap", "sync"), "rollout", 2.0
     )
     assert gain() == pytest.approx(1.260, abs=5e-4)
-    assert gain(topology="one-off") == gain(topology="async") == 1.0
-    assert gain(topology="async", reuse=True) == pytest.approx(1.130, abs=5e-4)
+    assert gain(overlap="one-off") == gain(overlap="async") == 1.0
+    assert gain(overlap="async", reuse=True) == pytest.approx(1.130, abs=5e-4)
 
 
 def test_the_curve_of_an_overlapped_step_is_flat_beyond_the_second_longest_lane():
-    k = replace(VERL, topology="async", reuse=True)
+    k = replace(VERL, overlap="async", reuse=True)
     curve = panels(k)["What"]["data"][0]
     assert curve["name"] == "async"
     flat = [y for x, y in zip(curve["x"], curve["y"]) if x > 150.72 / 133.41]
@@ -81,8 +83,8 @@ def test_the_curve_of_a_sum_keeps_rising_towards_amdahls_ceiling():
 
 def test_the_axis_of_the_step_stays_while_the_overlap_and_the_factor_move():
     tops = {
-        tuple(panels(replace(VERL, topology=t, k=k))["One"]["layout"]["yaxis"]["range"])
-        for t in step.TOPOLOGIES
+        tuple(panels(replace(VERL, overlap=t, k=k))["One"]["layout"]["yaxis"]["range"])
+        for t in step.OVERLAPS
         for k in (1.0, 2.0, 64.0)
     }
     assert len(tops) == 1
@@ -94,7 +96,7 @@ def test_in_a_sum_the_bars_form_a_staircase_and_all_are_on_the_path():
 
 
 def test_in_a_maximum_one_lane_is_on_the_path_and_the_others_are_hidden():
-    waits, path, hidden, rest = panels(replace(VERL, topology="async", k=1.0))["One"]["data"]
+    waits, path, hidden, rest = panels(replace(VERL, overlap="async", k=1.0))["One"]["data"]
     on = {x for x, y in zip(path["x"], path["y"]) if y}
     assert on == {"logp", "train"} and {x for x, y in zip(hidden["x"], hidden["y"]) if y} == {
         "rollout",
@@ -111,16 +113,16 @@ def test_half_the_workers_of_a_balanced_agent_break_it(workers, broken):
 
 
 def test_a_single_checker_of_twenty_milliseconds_outlasts_the_rollout():
-    k = replace(VERL, topology="async", reuse=True, k=1.0, workers=1)  # 8 192 · 0.02 s = 163.84 s against 150.72 s
+    k = replace(VERL, overlap="async", reuse=True, k=1.0, workers=1)  # 8 192 · 0.02 s = 163.84 s against 150.72 s
     assert "8,192 tests of 0.02 s on one worker take 164 s" in breaks(k).why
     assert breaks(k).mend == "Verifier workers: 2." and not breaks(replace(k, workers=2))
-    assert not breaks(replace(k, topology="sync")) and not breaks(replace(k, reuse=False))
+    assert not breaks(replace(k, overlap="sync")) and not breaks(replace(k, reuse=False))
 
 
 def test_a_slow_weight_sync_breaks_only_what_hid_it():
-    k = replace(VERL, topology="async", sync=250.0)
+    k = replace(VERL, overlap="async", sync=250.0)
     assert "Sending the weights takes 250 s" in breaks(k).why
-    assert not breaks(replace(k, topology="one-off")) and not breaks(replace(k, sync=200.0))
+    assert not breaks(replace(k, overlap="one-off")) and not breaks(replace(k, sync=200.0))
 
 
 def test_the_readout_of_the_offender_is_marked_when_broken():
@@ -133,7 +135,7 @@ def test_the_readout_of_the_offender_is_marked_when_broken():
 def test_the_threshold_stands_where_both_gpu_pools_are_done():
     (rule,) = [
         s
-        for s in panels(replace(VERL, topology="async", reuse=True, k=1.0))["One"]["layout"]["shapes"]
+        for s in panels(replace(VERL, overlap="async", reuse=True, k=1.0))["One"]["layout"]["shapes"]
         if s["name"] == "threshold"
     ]
     assert rule["y0"] == pytest.approx(150.72)
@@ -141,17 +143,17 @@ def test_the_threshold_stands_where_both_gpu_pools_are_done():
 
 def test_splitting_the_gpus_lengthens_every_role_of_a_configuration():
     whole, split = (
-        result(replace(VERL, source="from shapes", topology=topology, accelerator="h100", k=1.0)).roles
-        for topology in ("sync", "async")
+        result(replace(VERL, source="from shapes", overlap=overlap, accelerator="h100", k=1.0)).roles
+        for overlap in ("sync", "async")
     )
     assert split.train == pytest.approx(2 * whole.train) and split.rollout - split.tail > whole.rollout - whole.tail
 
 
 def test_on_a_compute_poor_chip_splitting_the_pool_loses_and_with_a_long_tail_it_gains():
     shapes = replace(VERL, source="from shapes", k=1.0, reuse=True)
-    assert tau(replace(shapes, topology="async")) > tau(shapes)
+    assert tau(replace(shapes, overlap="async")) > tau(shapes)
     tailed = replace(shapes, accelerator="h100", longest=32768)
-    assert tau(replace(tailed, topology="async")) < tau(replace(tailed, topology="one-off")) < tau(tailed)
+    assert tau(replace(tailed, overlap="async")) < tau(replace(tailed, overlap="one-off")) < tau(tailed)
 
 
 def test_decode_stands_left_of_the_ridge_on_an_h100_and_right_of_it_on_an_h20():
@@ -173,11 +175,65 @@ def test_useful_completions_shrink_with_what_carries_no_gradient():
 
 @pytest.mark.parametrize(
     "moved",
-    [dict(topology=t) for t in step.TOPOLOGIES]
-    + [dict(role=r, k=64.0, topology="async") for r in throughput.ROLES]
-    + [dict(source="from shapes", model=m, topology=t) for m in throughput.MODELS for t in ("sync", "async")],
+    [dict(overlap=t) for t in step.OVERLAPS]
+    + [dict(role=r, k=64.0, overlap="async") for r in throughput.ROLES]
+    + [dict(source="from shapes", model=m, overlap=t) for m in throughput.MODELS for t in ("sync", "async")],
 )
-def test_every_frame_is_finite(moved):
+def test_every_frame_is_finite_or_says_what_does_not_fit(moved):
     k = replace(VERL, **moved)
     f = frame(k)
-    assert None not in [y for p in f["panels"] for mark in p["data"] for y in mark["y"]] and math.isfinite(tau(k))
+    assert None not in [y for p in f["panels"] for mark in p["data"] for y in mark["y"]]
+    if result(k).misfits:
+        assert "does not fit" in f["verdict"]["sentence"]
+    else:
+        assert math.isfinite(tau(k))
+
+
+# What is impossible
+
+SHAPES = replace(VERL, source="from shapes", accelerator="h100")
+
+
+@pytest.mark.parametrize(
+    "moved, words",
+    [
+        # 2 · 671 GB of weights in an engine of 4 GPUs that may fill .9 · 80 GB each
+        (dict(model="deepseek-v3", gpus=8, overlap="async"), "weights of 1,342 GB and one sequence"),
+        (dict(model="kimi-k2", gpus=8, accelerator="a100_80"), "in an engine of 8 GPUs, the largest there can be"),
+        (dict(model="llama3.1-405b", gpus=8, accelerator="h200"), "training Llama-3.1-405B on 8 GPUs: 812 GB each"),
+        (dict(gpus=1, overlap="one-off"), "two pools on one GPU"),
+        (dict(p50=3000), "quantiles of 3,000, 2,000 and 4,600 tokens: they rise in every batch"),
+    ],
+)
+def test_what_cannot_run_has_no_seconds_and_one_sentence(moved, words):
+    k = replace(SHAPES, **moved)
+    found = breaks(k)
+    assert words in found.why and "does not fit" in found.why
+    assert {r["text"] for r in frame(k)["readouts"]} == {"–"}
+    assert breaks(mended("throughput", k, found.mend)) is None, found.mend
+
+
+def test_an_update_faster_than_the_chip_contradicts_the_lengths():
+    # 6 · 7.6e9 · 8192 · (512 + mean) FLOP in 133.41 s on 64 · 148 TFLOP/s: above 1 from a mean of 2 867 tokens
+    k = replace(VERL, p50=4600, p90=8192, p99=16384, longest=32768)
+    assert "of the chip's MFU" in breaks(k).why
+    assert breaks(mended("throughput", k, breaks(k).mend)) is None
+
+
+def test_training_becomes_no_faster_than_the_chip():
+    k = replace(VERL, role="train", k=64.0)
+    r = result(k)
+    assert r.limit == pytest.approx(1 / throughput.utilization(k)) and 2 < r.limit < 3
+    assert r.roles.train == pytest.approx(r.before.train / r.limit)
+    (train,) = (p for p in r.points if p.role == "train")
+    assert train.flops_per_second == pytest.approx(0.444 * 148e12, rel=1e-2)  # of the update that was measured
+
+
+def test_the_decode_point_is_that_of_the_pool_that_generates():
+    fifth, half = (result(replace(SHAPES, overlap="async", share=share)).points[0] for share in (0.2, 0.5))
+    assert fifth.flop_per_byte > half.flop_per_byte  # fewer engines, more sequences on each
+
+
+def test_a_test_of_half_an_hour_and_a_step_of_hours_can_be_typed():
+    k = replace(AGENT, rollout=7200.0, test_seconds=180.0, longest_test=1800.0, workers=65536)
+    assert result(k).roles.verify == 1800.0 and not breaks(k)

@@ -1,0 +1,14 @@
+from widgets.frame.back import way_back
+from widgets.throughput import Knobs
+
+
+def test_the_nearest_value_of_the_first_knob_that_helps_is_named():
+    assert way_back(Knobs(), ("gpus", "share"), lambda k: k.gpus >= 200) == "GPUs: 256."
+    assert way_back(Knobs(), ("gpus", "longest"), lambda k: k.longest < 6000) == "Longest completion: 4,600 tokens."
+    assert way_back(Knobs(), ("accelerator",), lambda k: k.accelerator == "b200") == "Accelerator: b200."
+    assert way_back(Knobs(), ("share",), lambda k: k.share < 0.4) == ("Of them generating, when pools are split: 0.35.")
+
+
+def test_a_knob_that_does_not_help_is_not_named():
+    assert way_back(Knobs(), ("gpus", "share"), lambda k: False) is None
+    assert way_back(Knobs(), ("gpus",), lambda k: k.gpus == 64) is None  # never the present value
