@@ -196,10 +196,10 @@ def engine_misfits(model, accelerator, engine):
     most = min(engine.gpus, accelerator.scaleup_domain)
     if tp is None:
         largest = max(size for size in sizes if size <= most)
-        what = (
-            f"{model.name} in an engine of {largest} {plural(largest)}, the largest there can be: weights of "
-            f"{weights / 1e9:,.0f} GB and one sequence of {engine.longest:,} tokens in {largest * memory / 1e9:,.0f} GB"
-        )
+        where = f"the largest engine, {largest} {plural(largest)}, may fill {largest * memory / 1e9:,.0f}"
+        what = f"{model.name} has {weights / 1e9:,.0f} GB of weights, and {where}"
+        if weights < largest * memory:
+            what = f"{what}, too few for a sequence of {engine.longest:,} tokens"
         return [Misfit(what, weights / 1e9, largest * memory / 1e9, "More GPUs, a larger chip, or narrower weights.")]
     if tp not in sizes:
         allowed = [size for size in sizes if size <= 64]

@@ -14,8 +14,7 @@ import pytest
 from sim.cluster import step, throughput
 from sim.cluster.hardware import ACCELERATORS
 from sim.cluster.models import MODELS
-from tests.widgets.catalogue import early_frame
-from tests.widgets.frame.test_contract import mended
+from tests.widgets.catalogue import early_frame, mended
 from widgets import throughput as widget
 
 DRAWN = 300

@@ -5,7 +5,7 @@ from dataclasses import fields, replace
 import pytest
 
 from sim.cluster import step
-from tests.widgets.frame.test_contract import mended
+from tests.widgets.catalogue import mended
 from widgets import throughput
 from widgets.frame import host
 from widgets.throughput import PRESETS, Knobs
@@ -198,8 +198,11 @@ SHAPES = replace(VERL, source="from shapes", accelerator="h100")
     "moved, words",
     [
         # 2 · 671 GB of weights in an engine of 4 GPUs that may fill .9 · 80 GB each
-        (dict(model="deepseek-v3", gpus=8, overlap="async"), "weights of 1,342 GB and one sequence"),
-        (dict(model="kimi-k2", gpus=8, accelerator="a100_80"), "in an engine of 8 GPUs, the largest there can be"),
+        (
+            dict(model="deepseek-v3", gpus=8, overlap="async"),
+            "has 1,342 GB of weights, and the largest engine, 4 GPUs, may fill 288",
+        ),
+        (dict(model="kimi-k2", gpus=8, accelerator="a100_80"), "the largest engine, 8 GPUs, may fill 576"),
         (dict(model="llama3.1-405b", gpus=8, accelerator="h200"), "training Llama-3.1-405B on 8 GPUs: 812 GB each"),
         (dict(gpus=1, overlap="one-off"), "two pools on one GPU"),
         (dict(p50=3000), "quantiles of 3,000, 2,000 and 4,600 tokens: they rise in every batch"),
