@@ -71,6 +71,7 @@ def test_every_setting_is_answered_and_every_number_is_finite_or_there_is_a_brea
 def test_what_does_not_fit_is_said_and_nothing_else_is(answers):
     for _, result, broken, _ in answers:
         assert bool(result.misfits) == bool(broken and "does not fit" in broken.why)
+        assert not broken or len(broken.why) <= 150, broken.why
     assert 20 < sum(bool(result.misfits) for _, result, _, _ in answers) < DRAWN - 20  # both sides are drawn
 
 
