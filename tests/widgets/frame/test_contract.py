@@ -178,7 +178,7 @@ UNIT = dict(
     rollout=("K",),
     throughput=(
         *("completions", "old_log_probs", "other", "reference", "reuse", "rollout", "role", "source", "sync"),
-        *("workers", "train", "test_seconds", "topology", "k"),
+        *("workers", "train", "test_seconds", "longest_test", "overlap", "model", "k"),
     ),
 )
 
