@@ -34,12 +34,11 @@ function clothes(kind, role, series) {
 
 const dressed = (thing, kind, role, series) => ({ ...clothes(kind, role, series), ...thing });
 
-// What stays in gray of a setting that was left or kept, with its word; not every panel has a curve.
+// What stays in gray of a setting that was left or kept, and its word; not every panel has a curve.
 function ghost(before, name) {
-  if (!before?.ghost) return [];
-  const [which, end] = before.ghost;
-  const text = Array(end).fill("").concat(name);
-  return [{ ...before.data[which], name, text, mode: "lines+text", meta: { series: 8, role: "before" } }];
+  if (!before?.ghost) return [[], []];
+  const [which, word] = before.ghost;
+  return [[{ ...before.data[which], name, meta: { series: 8, role: "before" } }], [{ ...word, text: name }]];
 }
 
 // Words move up or down, 3 pixels a step, until none lies on another and all are inside their plot.
@@ -48,15 +47,15 @@ const box = (element) => element.getBoundingClientRect();
 const apart = (a, b) => a.right <= b.left || a.left >= b.right || a.bottom <= b.top || a.top >= b.bottom;
 
 function part(plot) {
-  const room = box(plot);
+  const room = box(plot.querySelector(".nsewdrag"));
   const taken = [];
-  for (const word of plot.querySelectorAll(".annotation, .textpoint")) {
-    const free = (by) => {
+  for (const word of plot.querySelectorAll(".annotation")) {
+    const free = (by, others = taken) => {
       word.style.translate = `0 ${by}px`;
       const here = box(word);
-      return here.top >= room.top && here.bottom <= room.bottom && taken.every((other) => apart(here, other));
+      return here.top >= room.top && here.bottom <= room.bottom && others.every((other) => apart(here, other));
     };
-    if (!STEPS.some(free)) free(0);
+    STEPS.some((by) => free(by)) || STEPS.some((by) => free(by, []));
     taken.push(box(word));
   }
 }
@@ -64,14 +63,16 @@ function part(plot) {
 // Draws a panel; `before` is the same panel of the setting that `name` tells of.
 export async function draw(plot, panel, before, name) {
   look ??= await wardrobe;
-  const traces = [...ghost(before, name), ...panel.data];
+  const [left, said] = ghost(before, name);
+  const late = ({ name }) => name !== "threshold";
+  const words = panel.layout.annotations.toSorted((a, b) => late(a) - late(b)).concat(said);
   const layout = {
     ...panel.layout,
     template: { layout: clothes("layout") },
     shapes: panel.layout.shapes.map((shape) => dressed(shape, "shape", shape.name)),
-    annotations: panel.layout.annotations.map((word) => dressed(word, "word", ...word.name.split("-"))),
+    annotations: words.map((word) => dressed(word, "word", ...word.name.split("-"))),
   };
-  const data = traces.map((trace) => dressed(trace, trace.type, trace.meta.role, trace.meta.series));
+  const data = [...left, ...panel.data].map((trace) => dressed(trace, trace.type, trace.meta.role, trace.meta.series));
   const Plotly = await plotly();
   await Plotly.react(plot, data, layout, { displayModeBar: false, responsive: false });
   plot.querySelector(".still")?.remove();

@@ -76,7 +76,7 @@ def test_code_on_paper_is_wrapped_and_not_cut(page, book, lesson):
 
 
 MEET = """() => [...document.querySelectorAll('.panels:not([hidden]) .plot')].flatMap((plot) => {
-  const boxes = [...plot.querySelectorAll('.annotation, .textpoint')]
+  const boxes = [...plot.querySelectorAll('.annotation')]
     .filter((word) => word.textContent.trim()).map((word) => [word.textContent, word.getBoundingClientRect()]);
   return boxes.flatMap(([one, a], i) => boxes.slice(i + 1).filter(([, b]) =>
     a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 1 && b.top < a.bottom - 1

@@ -8,12 +8,12 @@ import json
 import re
 from dataclasses import asdict, fields
 from importlib import import_module
-from math import isfinite, log10
+from math import inf, isfinite, log10
 from urllib.parse import urlencode
 
 import numpy as np
 
-from widgets.frame import data
+from widgets.frame import data, marks
 from widgets.frame.contract import Readout
 
 
@@ -211,14 +211,26 @@ def described(panel):
 
 
 def ghost(panel):
-    """The curve that stays in gray when the setting is left, and its last point: [index, index]; None without one."""
+    """The curve that stays in gray when the setting is left, and the place of its word, at its last point: [index,
+    annotation]; None without one.
+    """
     curves = [(m["meta"]["role"] == "seed", i) for i, m in enumerate(panel["data"]) if m.get("mode") == "lines"]
     curves = [(later, i) for later, i in curves if panel["data"][i]["meta"]["role"] != "band"]
     if not curves:
         return None
     which = min(curves)[1]
-    there = [i for i, y in enumerate(panel["data"][which]["y"]) if y is not None]
-    return [which, there[-1]] if there else None
+    places = [places_on(panel, axis, panel["data"][which][axis]) for axis in "xy"]
+    seen = [spot for spot in zip(*places) if None not in spot]
+    return [which, *marks.label(*seen[-1], "", series=8, anchor="right")["annotations"]] if seen else None
+
+
+def places_on(panel, name, values):
+    """Values in units of their axis, decades on a logarithmic one; None where its range does not show them."""
+    axis = panel["layout"][f"{name}axis"]
+    if axis["type"] == "log":
+        values = [log10(v) if v is not None and v > 0 else None for v in values]
+    low, high = sorted(axis.get("range", (-inf, inf)))
+    return [v if isinstance(v, str) or (v is not None and low <= v <= high) else None for v in values]
 
 
 def captioned(panel):
