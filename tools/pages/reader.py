@@ -93,9 +93,9 @@ def page(path, neighbors, used):
 
 def back(used, up):
     """The ways back: to the pages that link here, or else to those whose widgets import the module."""
-    words, pages = ("Used by", used.pages) if used.pages else ("Runs in", used.runs)
-    links = " · ".join(f'<a href="{up}{address}">{spaced(label)}</a>' for label, address in pages.items())
-    return f'<p class="back"><span aria-hidden="true">← </span>{words} {links}</p>' if pages else ""
+    pages = used.pages or used.runs
+    links = ", ".join(f'<a href="{up}{address}">{spaced(label)}</a>' for label, address in pages.items())
+    return f'<p class="back"><span aria-hidden="true">← </span>{links}</p>' if pages else ""
 
 
 def breakable(path):
