@@ -62,4 +62,4 @@ def test_the_setting_in_force_is_a_ring_and_cells_of_both_signs_have_two_colours
 
 def test_what_is_written_on_a_bar_stands_inside_it_or_above():
     svg = drawn(bars(["a", "b"], [1.0, 0.01], text=["high", "low"]), y_range=(0, 1))
-    assert 'class="inside"' in svg and re.search(r'class="tick"[^>]*>low<', svg)
+    assert 'class="inside s1"' in svg and re.search(r'class="tick"[^>]*>low<', svg)

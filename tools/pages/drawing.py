@@ -181,7 +181,7 @@ def columns(marks, x, y, stacked):
                         round(left + wide / 2, 1),
                         round(top + (15 if inside else -4), 1),
                         text,
-                        css="inside" if inside and not role else "tick",
+                        css=f"inside s{mark['meta']['series']}" if inside and not role else "tick",
                     )
                 )
     hatch = next(
