@@ -8,6 +8,8 @@ export function found(widget, cause) {
   if (cause && !known.includes(cause)) keep(key, [...known, cause]);
   const isKnown = ({ dataset }) => kept(key).includes?.(dataset.breaks);
   for (const preset of widget.$$(".presets [data-breaks]")) preset.hidden = !isKnown(preset);
+  const on = widget.$("[data-promise][aria-pressed=true]");
+  if (on) on.parentNode.scrollLeft = on.offsetLeft - 99;
   const marks = widget.$$("li[data-breaks]");
   for (const mark of marks) mark.className = isKnown(mark) ? "on" : "";
   const got = marks.filter(isKnown).length;

@@ -155,7 +155,6 @@ customElements.define("rl-widget", class extends HTMLElement {
     for (const preset of this.$$("[data-promise]")) {
       const wanted = [...new URLSearchParams(preset.dataset.knobs)];
       preset.ariaPressed = wanted.every(([name, value]) => now[name] === value);
-      if (preset.ariaPressed === "true") preset.parentNode.scrollLeft = preset.offsetLeft - 99;
     }
     this.figure.dataset.settings = spoken(this.form);
     this.ask();
