@@ -214,7 +214,7 @@ class Model:
         held = lambda cache: cache.window
         return self._bytes(held, context, kv_bytes, tensor_parallel, context_parallel)
 
-    def read_bytes(self, context, kv_bytes=2, tensor_parallel=1, context_parallel=1):
+    def bytes_read(self, context, kv_bytes=2, tensor_parallel=1, context_parallel=1):
         """What each GPU reads of it to decode one token."""
         read = lambda cache: cache.window or cache.read_limit
         return self._bytes(read, context, kv_bytes, tensor_parallel, context_parallel)

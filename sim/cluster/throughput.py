@@ -103,7 +103,7 @@ def bytes_read(model, sequences, kv_tokens, tokens, tensor_parallel=1, context_p
     sequence's cache.
     """
     context = kv_tokens / np.maximum(sequences, 1e-9)  # of each: what a window cuts off depends on it
-    cache = sequences * model.read_bytes(context, kv_bytes, tensor_parallel, context_parallel)
+    cache = sequences * model.bytes_read(context, kv_bytes, tensor_parallel, context_parallel)
     return model.read_params(tokens) * weight_bytes / tensor_parallel + cache
 
 
@@ -167,7 +167,7 @@ def crossover(
     def spare(context):  # seconds of arithmetic less seconds of reading that one more sequence adds, times TP
         multiply = 2.0 * model.matmul_params() / peak_flops(accelerator, weight_bytes)
         multiply += model.attention_flops_per_token(context) / accelerator.flops()
-        read = model.read_bytes(context, kv_bytes, tensor_parallel, context_parallel) * tensor_parallel
+        read = model.bytes_read(context, kv_bytes, tensor_parallel, context_parallel) * tensor_parallel
         return multiply / efficiency.flops - read / (accelerator.hbm_bytes_per_second * efficiency.bandwidth)
 
     if spare(0.0) <= 0:

@@ -177,7 +177,7 @@ def test_nemotron_counts_active_weights_with_and_without_the_lookup():
 def test_sparse_attention_reads_few_latents_and_every_index_key():
     model, _ = model_from_config(OTHERS["DeepSeek-V3.2"][0])
     assert model.cache_bytes(65_536) == 65_536 * (70_272 + 61 * 132)
-    assert model.read_bytes(65_536) == 2048 * 70_272 + 65_536 * 61 * 132
+    assert model.bytes_read(65_536) == 2048 * 70_272 + 65_536 * 61 * 132
     assert model.attention_flops_per_token(4096) - model.attention_flops_per_token(2048) == 2048 * 61 * 64 * 128 * 2
 
 
@@ -259,7 +259,7 @@ def test_whatever_is_pasted_is_a_model_or_one_sentence(whole, data):
         assert len(str(error)) < 600 and "\n" not in str(error)
     else:
         assert 0 < model.matmul_params() <= model.active_params() <= model.params()
-        assert 0 <= model.read_bytes(1000) <= model.cache_bytes(1000)
+        assert 0 <= model.bytes_read(1000) <= model.cache_bytes(1000)
 
 
 def test_every_family_is_read_by_a_test_or_shares_the_code_of_one_that_is():
