@@ -64,8 +64,7 @@ function part(plot) {
 export async function draw(plot, panel, before, name) {
   look ??= await wardrobe;
   const [left, said] = ghost(before, name);
-  const late = ({ name }) => name !== "threshold";
-  const words = panel.layout.annotations.toSorted((a, b) => late(a) - late(b)).concat(said);
+  const words = [...panel.layout.annotations, ...said];
   const layout = {
     ...panel.layout,
     template: { layout: clothes("layout") },

@@ -154,8 +154,10 @@ def panel(
         yaxis=axis("y", y_range),
         barmode="stack" if stacked else "group",
         shapes=[s for m in marks for s in m.get("shapes", [])],
-        # plotly wants log10 here, not in shapes
-        annotations=[in_log(a) for m in marks for a in m.get("annotations", [])],
+        # plotly wants log10 here, not in shapes; the first keep their place where words meet
+        annotations=sorted(
+            (in_log(a) for m in marks for a in m.get("annotations", [])), key=lambda a: a["name"] != "threshold"
+        ),
     )
     return dict(title=title, note=note, tab=tab, front=front, data=[m for m in marks if "type" in m], layout=layout)
 
