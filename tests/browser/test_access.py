@@ -126,6 +126,7 @@ def test_two_links_lead_past_the_rail_to_the_text_and_to_the_figure(page, book):
         page.keyboard.press("Tab")
         assert page.evaluate("document.activeElement.innerText").strip() == name
     page.keyboard.press("Enter")
+    page.wait_for_function("document.querySelector(':target')?.id === 'ppo'")
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.closest('figure.rl-widget')?.id") == "ppo"
 

@@ -252,8 +252,8 @@ def test_views_answer_to_the_arrow_keys(page, book):
     page.locator("[name=view]").first.focus()
     page.keyboard.press("ArrowRight")
     expect(page.locator("[name=view]").nth(1)).to_be_checked()
-    assert [panels.is_visible() for panels in page.locator(".panels").all()][:2] == [False, True]
-    assert page.locator(".panels:not([hidden]) .plot").first.is_visible()
+    assert [panels.is_visible() for panels in page.locator(".rl-widget .panels").all()][:2] == [False, True]
+    assert page.locator(".rl-widget .panels:not([hidden]) .plot").first.is_visible()
 
 
 @pytest.mark.parametrize(
@@ -303,11 +303,11 @@ def test_a_link_to_the_setting_and_the_code_of_a_block_can_be_copied(page, book)
 def test_a_python_exception_is_shown_and_the_page_goes_on(page, book):
     page.goto(book + "03a-kl-estimators/")
     live(page, "kl_estimators")
-    page.evaluate("document.querySelector('rl-widget').setAttribute('name', 'no_such_widget')")
+    page.evaluate("document.querySelector('rl-widget').name = 'no_such_widget'")
     page.locator("rl-widget input[type=range]").first.press("ArrowRight")
     expect(page.locator(".rl-widget")).to_have_attribute("data-state", "error")
     expect(page.locator(".brk [role=status]")).to_contain_text("No module named")
-    page.evaluate("document.querySelector('rl-widget').setAttribute('name', 'kl_estimators')")
+    page.evaluate("document.querySelector('rl-widget').name = 'kl_estimators'")
     page.locator("rl-widget input[type=range]").first.press("ArrowLeft")
     live(page, "kl_estimators")
 
