@@ -5,8 +5,7 @@ works.
 import json
 import math
 import random
-import signal
-from contextlib import contextmanager
+import time
 from dataclasses import fields, replace
 
 import pytest
@@ -18,20 +17,6 @@ from tests.widgets.catalogue import early_frame, mended
 from widgets import throughput as widget
 
 DRAWN = 300
-
-
-@contextmanager
-def at_most(seconds):
-    def late(*_):
-        raise TimeoutError(f"no answer within {seconds} s")
-
-    before = signal.signal(signal.SIGALRM, late)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
 
 
 def any_of(field, chance):
@@ -56,9 +41,10 @@ def drawn():
 def answers():
     out = []
     for k in drawn():
-        with at_most(5):  # two seconds on a machine that does nothing else
-            (result,) = widget.run(k)
-            out.append((k, result, widget.broken(k, result), early_frame("throughput", k)))
+        started = time.process_time()
+        (result,) = widget.run(k)
+        out.append((k, result, widget.broken(k, result), early_frame("throughput", k)))
+        assert time.process_time() - started < 5, f"five processor seconds for {k}"
     return out
 
 
