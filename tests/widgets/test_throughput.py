@@ -5,7 +5,11 @@ from dataclasses import fields, replace
 import pytest
 
 from sim.cluster import step
+from sim.cluster import throughput as model
+from sim.cluster.hardware import ACCELERATORS
+from sim.cluster.models import MODELS
 from tests.widgets.catalogue import mended
+from tests.widgets.grid import answers
 from widgets import throughput
 from widgets.frame import host
 from widgets.throughput import PRESETS, Knobs
@@ -240,3 +244,26 @@ def test_the_decode_point_is_that_of_the_pool_that_generates():
 def test_a_test_of_half_an_hour_and_a_step_of_hours_can_be_typed():
     k = replace(AGENT, rollout=7200.0, test_seconds=180.0, longest_test=1800.0, workers=65536)
     assert result(k).roles.verify == 1800.0 and not breaks(k)
+
+
+@pytest.fixture
+def fit():
+    return [answer for answer in answers("throughput") if not answer.result.misfits]
+
+
+def test_nothing_that_fits_is_faster_than_the_chip(fit):
+    for answer in fit:
+        k, chip = answer.knobs, ACCELERATORS[answer.knobs.accelerator]
+        for point in answer.result.points:
+            assert point.flops_per_second <= chip.flops() * (1 + 1e-9), k
+            if point.role != "train":
+                assert point.flops_per_second <= model.roof(chip, point.flop_per_byte) * (1 + 1e-9), k
+        size = throughput.engine_size(k)
+        assert size in MODELS[k.model].tp_sizes() and size <= min(k.gpus, chip.scaleup_domain)
+        assert throughput.utilization(k) <= 1
+
+
+def test_more_test_workers_never_take_longer(fit):
+    for k, r in ((answer.knobs, answer.result) for answer in fit[:40]):
+        more = result(replace(k, workers=65536)).roles
+        assert more.verify <= r.roles.verify and more.verify >= max(k.longest_test, k.test_seconds) / k.k
