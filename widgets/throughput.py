@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 
 from sim.cluster import measured, memory, step, throughput
 from sim.cluster.hardware import ACCELERATORS, ridge
-from sim.cluster.lengths import Law
 from sim.cluster.memory import Engine, Misfit, Training
 from sim.cluster.models import MODELS
+from widgets.frame import machine
 from widgets.frame.back import way_back
 from widgets.frame.contract import Break, Gauge, Readout, choice, ladder, slider, toggle
 from widgets.frame.marks import bars, dots, label, line, panel, region, threshold
@@ -72,6 +72,14 @@ class Knobs:
     longest: int = ladder("Longest completion", 8192, LENGTHS, unit="tokens")
     informative: float = slider("In groups with a non-zero advantage", 1.0, low=0.05, high=1, step=0.05)
     ess: float = slider("Effective share of stale samples", 1.0, low=0.05, high=1, step=0.05, symbol="ESS/n")
+    bandwidth: float = machine.bandwidth()
+    flops: float = machine.flops()
+    overhead: float = machine.overhead()
+    mfu: float = machine.mfu()
+    config: str = machine.config()
+    chip: str = machine.chip()
+    log: str = machine.log()
+    timed: str = machine.timed()
 
 
 def published(row, sync):
@@ -128,7 +136,7 @@ def run(k):
     if found := misfits(k):
         yield Result(found)
         return
-    model, accelerator, law = MODELS[k.model], ACCELERATORS[k.accelerator], lengths(k)
+    model, accelerator, law = machine.model(k), machine.accelerator(k), machine.law(k)
     generating, training = pools(k)
     tensor_parallel = engine_size(k)
     verify = step.verify_seconds(k.completions, k.workers, k.test_seconds, max(k.longest_test, k.test_seconds))
@@ -137,20 +145,19 @@ def run(k):
         before = step.Roles(k.rollout, verify, log_probs, k.train, k.sync, k.other)
     else:
         shape = (model, accelerator, generating, training, tensor_parallel, k.completions, law, verify)
-        before = step.roles_from_config(*shape, reference=False, reuse=k.reuse)
+        reached = dict(efficiency=machine.efficiency(k), mfu=k.mfu)
+        before = step.roles_from_config(*shape, reference=False, reuse=k.reuse, **reached)
     limit = 1 / utilization(k) if k.role == "train" else math.inf
     roles = step.whatif(before, ROLES[k.role], min(k.k, limit))
     live = step.live_sequences(model, accelerator, generating, tensor_parallel, k.completions, law)
     context, tokens = law.context(step.PROMPT), throughput.MICRO_BATCH
-    points = throughput.role_points(model, accelerator, live, context, tokens, tensor_parallel)
+    points = throughput.role_points(
+        model, accelerator, live, context, tokens, tensor_parallel, machine.efficiency(k), k.mfu
+    )
     attained = utilization(k) * accelerator.flops()
     points = [p._replace(flops_per_second=attained) if p.role == "train" else p for p in points]
     path, remedy = step.where_is_my_time(roles, k.overlap, points, accelerator)
     yield Result([], before, roles, limit, tuple(points), path, remedy)
-
-
-def lengths(k):
-    return Law(k.p50, k.p90, k.p99, k.longest)
 
 
 def pools(k):
@@ -163,32 +170,32 @@ def pools(k):
 
 def engine_size(k):
     """GPUs that share one replica."""
-    longest = step.PROMPT + k.longest
-    return memory.engine_tp(MODELS[k.model], ACCELERATORS[k.accelerator], pools(k)[0], longest)
+    longest = step.PROMPT + machine.law(k).longest
+    return memory.engine_tp(machine.model(k), machine.accelerator(k), pools(k)[0], longest)
 
 
 def utilization(k):
     """MFU of the update: of the measured one, at the lengths that are set, or what is assumed."""
     if k.source != "measured":
-        return throughput.MFU
-    tokens = k.completions * (step.PROMPT + lengths(k).mean)
-    return throughput.attained_mfu(MODELS[k.model], ACCELERATORS[k.accelerator], k.gpus, tokens, k.train)
+        return k.mfu
+    tokens = k.completions * (step.PROMPT + machine.law(k).mean)
+    return throughput.attained_mfu(machine.model(k), machine.accelerator(k), k.gpus, tokens, k.train)
 
 
 def misfits(k):
     """What of the setting is impossible. Times that were measured are believed, but not beyond the chip's peak."""
-    model, accelerator = MODELS[k.model], ACCELERATORS[k.accelerator]
-    if not k.p50 <= k.p90 <= k.p99:
+    model, accelerator = machine.model(k), machine.accelerator(k)
+    if not k.log and not k.p50 <= k.p90 <= k.p99:
         what = f"quantiles of {k.p50:,}, {k.p90:,} and {k.p99:,} tokens: they rise in every batch"
         return [Misfit(what, k.p50, k.p90, rising(k))]
     generating, training = pools(k)
     if generating < 1:
         return [Misfit("two pools on one GPU", 2, 1, "A second GPU.")]
-    engine = Engine(generating, engine_size(k), step.PROMPT + k.longest)
+    engine = Engine(generating, engine_size(k), step.PROMPT + machine.law(k).longest)
     if k.source == "measured":
-        return memory.fits(model, accelerator, engine, mfu=utilization(k))
+        return memory.fits(model, accelerator, engine, mfu=utilization(k), efficiency=machine.efficiency(k))
     # assumed: while all GPUs generate and train in turn, the trainer's state is offloaded during the rollout
-    return memory.fits(model, accelerator, engine, Training(training))
+    return memory.fits(model, accelerator, engine, Training(training), efficiency=machine.efficiency(k))
 
 
 def rising(k):
@@ -287,8 +294,8 @@ def gains(k, r):
 
 
 def roofline(k, r):
-    accelerator = ACCELERATORS[k.accelerator]
-    xs, reached = [0.5, ridge(accelerator), 1e5], throughput.effective_ridge(accelerator)
+    accelerator = machine.accelerator(k)
+    xs, reached = [0.5, ridge(accelerator), 1e5], throughput.effective_ridge(accelerator, machine.efficiency(k))
     at = {p.role: p for p in r.points}
     name = {"decode": "decode", "prefill": "prefill", "log_probs": "log-probs", "train": "train"}
     marks = [
@@ -301,7 +308,7 @@ def roofline(k, r):
         label(at["decode"].flop_per_byte, 0.75 * at["decode"].flops_per_second / 1e12, "decode", 2, below=True),
         label(
             at["train"].flop_per_byte,
-            0.34 * throughput.MFU * accelerator.flops() / 1e12,
+            0.34 * k.mfu * accelerator.flops() / 1e12,
             "prefill, log-probs, train",
             0,
             "right",

@@ -217,7 +217,7 @@ class Point(NamedTuple):
     flops_per_second: float  # of one GPU
 
 
-def role_points(model, accelerator, decode_tokens, context, tokens, tensor_parallel=1, efficiency=ASSUMED):
+def role_points(model, accelerator, decode_tokens, context, tokens, tensor_parallel=1, efficiency=ASSUMED, mfu=MFU):
     """Where decode, prefill, log-prob passes and training stand under the roof of one accelerator: [Point].
 
     Decode from the bytes, FLOPs and seconds of `iteration`. A pass over `tokens` does 2P′ FLOP a token on 2P′ bytes of
@@ -234,8 +234,8 @@ def role_points(model, accelerator, decode_tokens, context, tokens, tensor_paral
     return [
         decode,
         Point("prefill", intensity, roof(accelerator, intensity) * efficiency.flops),
-        Point("log_probs", intensity, roof(accelerator, intensity) * MFU),
-        Point("train", intensity, roof(accelerator, intensity) * MFU),
+        Point("log_probs", intensity, roof(accelerator, intensity) * mfu),
+        Point("train", intensity, roof(accelerator, intensity) * mfu),
     ]
 
 

@@ -14,7 +14,8 @@ export function moved(form) {
 
 export function spoken(form) {
   const words = (name) => knobOf(form, name).querySelector(":is(label, legend)").textContent;
-  return Object.entries(knobs(form)).map(([name, value]) => `${words(name)} ${value}`).join(", ");
+  const said = Object.entries(knobs(form)).filter(([, value]) => value && value.length < 99);
+  return said.map(([name, value]) => `${words(name)} ${value}`).join(", ");
 }
 
 // Sets what is on offer and returns a sentence for what is not.
@@ -27,6 +28,10 @@ export function set(form, wanted) {
 function put(form, name, value) {
   const control = form.elements.namedItem(name);  // not elements[name]: the address may say __proto__, a knob length
   if (!control?.name && !control?.length) return `${name} (no such knob)`;
+  if (control.type === "textarea") {
+    control.value = value;
+    return "";
+  }
   const choices = choicesOf(control);
   const { min, max } = control;
   if (choices && !choices.includes(value)) return `${name}=${value} (one of ${choices.join(", ")})`;
@@ -41,6 +46,17 @@ function choicesOf(control) {
   if (rungs(control)) return rungs(control);
   if (control.type === "range") return undefined;
   return [...(control.options ?? control)].map((option) => option.value);
+}
+
+// What Python found in the texts that a reader brought: {knob: {value, said}}, no value where it refuses one.
+export function brought(form, found) {
+  for (const [name, { value, said }] of Object.entries(found)) {
+    const area = form.elements.namedItem(name);
+    const hint = area.nextElementSibling;
+    if (area.value !== value || !hint.textContent) hint.textContent = said;
+    area.ariaInvalid = String(value === null);
+    area.value = value ?? area.value;
+  }
 }
 
 // Takes the nearest of what is on offer to a typed value; returns what the line below the slider should say.
@@ -69,6 +85,7 @@ export function label(form, hinted, hint = "") {
     const knob = knobOf(form, name);
     const range = knob.querySelector("[type=range]");
     knob.classList.toggle("moved", value !== knob.dataset.default);
+    if (!value) brought(form, { [name]: { value, said: "" } });
     if (!range) continue;
     const field = knob.querySelector("[type=text]");
     const words = field === hinted ? hint : "";

@@ -1,7 +1,7 @@
 // The page's half of a widget: form in, figure out. All thinking happens in Python.
 import { draw } from "./figure.js";
 import { found } from "./found.js";
-import { knobs, label, moved, set, spoken, type } from "./knobs.js";
+import { brought, knobs, label, moved, set, spoken, type } from "./knobs.js";
 import { enter, fill, measured, say } from "./status.js";
 
 const MB = (bytes) => (bytes / 1e6).toFixed(1);
@@ -15,7 +15,7 @@ customElements.define("rl-widget", class extends HTMLElement {
     this.shown = JSON.parse(this.dataset.frame);  // `previous` is the frame of the setting just left
     this.of = JSON.stringify(knobs(this.form));  // the setting of `shown`; "" while that is a part of a run
 
-    for (const kind of ["submit", "input", "change", "keydown", "click"]) this.addEventListener(kind, this);
+    for (const kind of ["submit", "input", "change", "keydown", "click", "dragover", "drop"]) this.addEventListener(kind, this);
     python.listen((news) => this.hear(news));
 
     found(this);
@@ -49,15 +49,29 @@ customElements.define("rl-widget", class extends HTMLElement {
     event.preventDefault();
   }
 
-  input({ target: control }) {
+  input({ target: control, inputType = "" }) {
     if (!control.name) return;  // a value that is being typed
+    if (control.type === "textarea" && !/Paste|Drop/.test(inputType)) return;
     if (control.form === this.form) this.turned();
     else this.view(control.value);
   }
 
   change({ target: control }) {
     if (control.type === "text") this.turned(control, type(control));
-    this.share();
+    if (control.type === "textarea") this.turned();
+    else this.share();
+  }
+
+  dragover(event) {
+    if (event.target.type === "textarea") event.preventDefault();
+  }
+
+  async drop(event) {
+    const { target: area, dataTransfer: { files: [file] } } = event;
+    if (!file || area.type !== "textarea") return;
+    event.preventDefault();
+    area.value = await file.slice(0, 2 * area.maxLength).text();
+    this.turned();
   }
 
   keydown(event) {
@@ -194,8 +208,12 @@ customElements.define("rl-widget", class extends HTMLElement {
     if (error) this.fail("stopped", error.trim().split("\n").at(-1), "Python stopped", true);
     if (loaded >= 0) this.loading(loaded, total);
     if (ready) this.ready();
-    if (frame) {
-      this.shown = JSON.parse(frame);
+    const news = frame && JSON.parse(frame);
+    if (news?.brought) {
+      brought(this.form, news.brought);
+      this.share();
+    } else if (news) {
+      this.shown = news;
       this.running();
       this.redraw();
     }

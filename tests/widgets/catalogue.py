@@ -83,6 +83,8 @@ def ends(field):
         return [True, False]
     if m["kind"] == "choice":
         return list(m["options"])
+    if m["kind"] == "pasted":
+        return [m["read"](m["example"])[0]]
     values = m["rungs"] if m["kind"] == "ladder" else [m["low"], m["high"]]
     return [type(field.default)(v) for v in (values[0], values[-1])]
 

@@ -156,7 +156,8 @@ def widget(name):
     if not (WIDGETS / f"{name}.py").exists():
         raise ValueError(f"there is no widgets/{name}.py")
     w, frame = host.widget(name), frames.settled(name)
-    knobs, tabs = [knob(name, f) for f in fields(w.Knobs)], {}
+    knobs = [knob(name, f) for f in fields(w.Knobs) if not host.is_pasted(f)]
+    own, tabs = [knob(name, f) for f in fields(w.Knobs) if host.is_pasted(f)], {}
     beside = Counter(panel["tab"] for panel in frame["panels"])
     for i, panel in enumerate(frame["panels"]):
         leads = panel["front"] or not any(p["front"] for p in frame["panels"] if p["tab"] == panel["tab"])
@@ -165,7 +166,8 @@ def widget(name):
         tabs.setdefault(panel["tab"], []).append(
             dict(panel, i=i, still=Markup(still), caption=Markup(panel["caption"]))
         )
-    settings = host.query(w.Knobs()).replace("&", ", ").replace("=", " ").replace("_", " ").replace("+", " ")
+    given = {f.name: host.spelled(f.default) for f in fields(w.Knobs) if not host.is_pasted(f)}
+    settings = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in given.items())
     readouts = [
         dict(r, link=Markup(quoting.short_link(*r["source"].split("#L"))) if r["source"] else "")
         for r in frame["readouts"]
@@ -195,6 +197,7 @@ def widget(name):
         gauge=Markup(frame["watched"]["html"]),
         knobs=knobs[:KNOBS_IN_VIEW],
         more=knobs[KNOBS_IN_VIEW:],
+        own=own,
         seeded="seed" in w.Knobs.__dataclass_fields__,
         tabs=tabs,
         readouts=readouts,
@@ -253,6 +256,8 @@ def knob(widget_name, f):
         default=default,
         symbol=subscripted(m["symbol"]),
     )
+    if m["kind"] == "pasted":
+        return dict(shown, control="pasted", most=host.PASTED)
     if m["kind"] in ("choice", "toggle"):
         options = [str(option) for option in m["options"]]
         few = len(options) <= 4 and sum(map(len, options)) <= 30

@@ -27,6 +27,13 @@ def toggle(label, default, symbol=""):
     )
 
 
+def pasted(label, read, example):
+    """What a reader brings, "" for nothing: `read(text)` -> (the same text, as short as it can be; a sentence that says
+    what was understood), or a ValueError of one sentence that says what is wrong and what is valid.
+    """
+    return field(default="", metadata=dict(kind="pasted", label=label, read=read, example=example, symbol="", unit=""))
+
+
 @dataclass(frozen=True)
 class Readout:
     label: str

@@ -16,15 +16,24 @@ import numpy as np
 from widgets.frame import data, marks
 from widgets.frame.contract import Readout
 
+PASTED = 2**16  # characters of a text that a reader may bring
+
 
 def widget(name):
     return import_module(f"widgets.{name}")
 
 
 def stream(name, form="{}"):
-    """The frame of every result of one run, in turn; `form` holds knobs as the page's strings."""
-    w = widget(name)
-    knobs = knobs_from(w.Knobs, json.loads(form))
+    """The frame of every result of one run, in turn; `form` holds knobs as the page's strings. Before them, or in
+    their place, goes what was found in the texts that the reader brought.
+    """
+    w, form = widget(name), json.loads(form)
+    brought = {f.name: understood(f, form[f.name]) for f in fields(w.Knobs) if is_pasted(f) and form.get(f.name)}
+    if brought:
+        yield json.dumps(dict(brought=brought))
+    if any(found["value"] is None for found in brought.values()):
+        return
+    knobs = knobs_from(w.Knobs, form)
     for result in w.run(knobs):
         yield frame(w, knobs, result)
 
@@ -117,8 +126,32 @@ def knobs_from(cls, form):
     return cls(**{f.name: parsed(f, form[f.name]) for f in fields(cls) if f.name in form})
 
 
+def is_pasted(knob):
+    return knob.metadata["kind"] == "pasted"
+
+
+def understood(knob, text):
+    """{value, said} of a text that a reader brought; no value where it is refused, and why."""
+    try:
+        value, said = read(knob, text)
+    except ValueError as refusal:
+        return dict(value=None, said=f"{refusal}")
+    return dict(value=value, said=said)
+
+
+def read(knob, text):
+    if len(text) > PASTED:
+        raise ValueError(f"Over {PASTED:,} characters; this takes {PASTED:,} at most.")
+    return knob.metadata["read"](text) if text.strip() else ("", "")
+
+
 def parsed(knob, text):
     m, offered = knob.metadata, None
+    if m["kind"] == "pasted":
+        try:
+            return read(knob, text)[0]
+        except ValueError as refusal:
+            raise ValueError(f"{knob.name}: {refusal}") from None
     if m["kind"] == "toggle":
         value, offered = {"on": True, "off": False}.get(text, text), [True, False]
     else:
