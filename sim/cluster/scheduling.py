@@ -37,6 +37,26 @@ class Speculation:
             return self.drafts + 1.0
         return (1 - self.acceptance ** (self.drafts + 1)) / (1 - self.acceptance)
 
+    @property
+    def speedup(self):
+        """Times as fast while memory is what takes the time and launching takes none: tokens / (γ c + 1)."""
+        return self.tokens / (self.drafts * self.cost + 1)
+
+
+def best_drafts(acceptance, cost, most=64):
+    """γ of the largest `speedup`, 0 where guessing never pays."""
+    return max(range(most + 1), key=lambda drafts: Speculation(acceptance, drafts, cost).speedup)
+
+
+def pays_until(model, accelerator, speculation, context, most=2**13, **engine):
+    """The largest number of sequences of `context` tokens up to which a pass with drafts yields more tokens a second
+    than an iteration without; 0 if none, inf if all up to `most` gain.
+    """
+    n = np.arange(1, most + 1.0)
+    plain, guessing = (rates(model, accelerator, s, **engine)(n, n * context) for s in (None, speculation))
+    gains = guessing < speculation.tokens * plain
+    return inf if gains.all() else int(np.argmin(gains))
+
 
 @dataclass(frozen=True)
 class Policy:
@@ -52,7 +72,7 @@ class Policy:
 
 @dataclass(frozen=True)
 class Trace:
-    """What a run leaves behind; an entry of an array is one event, in the order of `seconds`."""
+    """What a run leaves behind, or its part so far; an entry of an array is one event, in the order of `seconds`."""
 
     makespan: float
     tokens_per_second: float  # generated
@@ -60,9 +80,12 @@ class Trace:
     preemptions: int
     longest_gap: float  # seconds between two tokens of a sequence that was not evicted between them
     read_again: float  # tokens prefilled after an eviction, as a share of the tokens of all requests
+    finished: int  # requests
     seconds: np.ndarray
     live: np.ndarray  # sequences
     used: np.ndarray  # slots in blocks that belong to someone
+    gaps: np.ndarray  # seconds, the longest silence of a sequence that this event ended
+    evictions: np.ndarray  # since the event before
 
 
 def rates(model, accelerator, speculation=None, **engine):
@@ -82,6 +105,15 @@ def rates(model, accelerator, speculation=None, **engine):
     return seconds
 
 
+def requests_of(law, prompts, samples, prompt, rng):
+    """`samples` requests for each of `prompts` prompts: lengths drawn from the law, prompts evenly from two thirds to
+    four thirds of `prompt` tokens.
+    """
+    sizes = rng.integers(max(2 * prompt // 3, 1), 4 * prompt // 3 + (prompt < 3), prompts)
+    outputs = np.ceil(law.at(rng.standard_normal((prompts, samples)))).astype(np.int64)
+    return [Request(int(size), int(n), group) for group, size in enumerate(sizes) for n in outputs[group]]
+
+
 class Engine:
     """The state of one engine between two events."""
 
@@ -94,9 +126,9 @@ class Engine:
         self.known = self.prompt.astype(np.float64)  # tokens whose text is there; an evicted sequence keeps them
         self.unread = np.zeros(n, np.int64)  # of these, tokens that have to be prefilled before it decodes
         self.spoke = np.zeros(n)  # when its last token came
-        self.tagged = np.zeros(n, np.int64)  # full blocks that are tagged
+        self.held = np.zeros(n, np.int64)  # blocks
         self.evicted = set()
-        self.preemptions = self.read_again = 0
+        self.preemptions = self.read_again = self.finished = 0
         self.evicted_now = False
 
     def tag(self, s, i):
@@ -104,12 +136,10 @@ class Engine:
         whole = (i + 1) * self.pool.block <= self.prompt[s]
         return ("prompt", self.requests[s].group, i) if whole else ("own", s, i)
 
-    def tag_full_blocks(self, s):
+    def tag_full_blocks(self, s, tokens):
         if self.policy.prefix:
-            full = int(self.known[s]) // self.pool.block
-            for i in range(self.tagged[s], full):
+            for i in range(int(tokens) // self.pool.block):
                 self.pool.tag(s, i, self.tag(s, i))
-            self.tagged[s] = max(self.tagged[s], full)
 
     def admit(self):
         """First come, first served, while the known tokens and one more fit; nobody in the iteration after an
@@ -124,8 +154,7 @@ class Engine:
             have = int(self.known[s])
             slots = max(policy.reserve or 0, have + 1)
             # at least one token is read again, or there is nothing to sample from
-            tags = [self.tag(s, i) for i in range((have - 1) // pool.block)] if policy.prefix else []
-            hits = pool.find(tags)
+            hits = pool.find(self.tag(s, i) for i in range((have - 1) // pool.block)) if policy.prefix else []
             needed = ceil(slots / pool.block) - len(hits) + sum(pool.references[b] == 0 for b in hits)
             spare = int(policy.watermark * pool.n_blocks) if self.running else 0
             if needed + spare > len(pool.free_blocks):
@@ -133,8 +162,9 @@ class Engine:
             pool.claim(s, hits)
             cached = len(hits) * pool.block
             pool.append(s, slots - cached)
-            self.unread[s], self.tagged[s] = have - cached, len(hits)
-            self.tag_full_blocks(s)  # before they are read: siblings admitted in the same iteration find them
+            self.unread[s], self.held[s] = have - cached, len(pool.tables[s])
+            # before it is read: siblings admitted in the same iteration find it
+            self.tag_full_blocks(s, self.prompt[s])
             if s in self.evicted:
                 self.read_again += have - cached
             self.running.append(self.waiting.popleft())
@@ -143,32 +173,39 @@ class Engine:
         """The largest number of passes, up to `at_most`, whose blocks are free."""
         if self.policy.reserve:
             return at_most
-        held = np.array([len(self.pool.tables[s]) for s in sequences])
-        known, total = self.known[sequences], self.total[sequences]
-        # one token more than is known has room, as on admission; the last one of all needs none after it
-        wanted = lambda k: np.minimum(np.floor(known + k * per_pass) + 1, total)
-        blocks = lambda k: np.maximum(np.ceil(wanted(k) / self.pool.block) - held, 0).sum()
-        low, high, free = 0, at_most, len(self.pool.free_blocks)
-        if blocks(high) <= free:
-            return high
+        held, known, total = self.held[sequences], self.known[sequences], self.total[sequences]
+        free, block, n = len(self.pool.free_blocks), self.pool.block, len(sequences)
+
+        def enough(passes):  # one token more than is known has room, as on admission; the last of all needs none after
+            wanted = np.minimum(np.floor(known + passes * per_pass) + 1, total)
+            return np.maximum(np.ceil(wanted / block) - held, 0).sum() <= free
+
+        if enough(at_most):
+            return at_most
+        if not enough(1):
+            return 0
+        # every sequence has less than a block that is not full
+        low, high = 1, min(at_most, int((free + n) * block / (n * per_pass)) + 2)
         while high - low > 1:
             middle = (low + high) // 2
-            low, high = (middle, high) if blocks(middle) <= free else (low, middle)
+            low, high = (middle, high) if enough(middle) else (low, middle)
         return low
 
     def grow(self, sequences, tokens):
         """So many tokens more for each, up to its end."""
-        self.known[sequences] = np.minimum(self.known[sequences] + tokens, self.total[sequences])
+        known = self.known[sequences] = np.minimum(self.known[sequences] + tokens, self.total[sequences])
         if self.policy.reserve:
             return
-        slots = np.minimum(np.floor(self.known[sequences]) + 1, self.total[sequences]).astype(np.int64)
-        held = np.array([len(self.pool.tables[s]) for s in sequences]) * self.pool.block
-        for s, wanted in zip(sequences[slots > held], slots[slots > held]):  # the others have room in their last block
-            self.pool.append(s, int(wanted) - self.pool.lengths[s])
-            self.tag_full_blocks(s)
+        slots = np.minimum(np.floor(known) + 1, self.total[sequences]).astype(np.int64)
+        blocks = -(-slots // self.pool.block)
+        short = blocks > self.held[sequences]  # the others have room in their last block
+        for s, wanted in zip(sequences[short].tolist(), slots[short].tolist()):
+            self.pool.append(s, wanted - self.pool.lengths[s])
+        self.held[sequences[short]] = blocks[short]
 
     def evict_newest(self):
         newest = self.running.pop()
+        self.tag_full_blocks(newest, self.known[newest])  # so that it finds what nobody has taken when it comes back
         self.pool.free(newest)
         self.waiting.appendleft(newest)
         self.evicted.add(newest)
@@ -177,13 +214,21 @@ class Engine:
         self.evicted_now = True
 
     def retire(self):
-        for s in [s for s in self.running if self.unread[s] == 0 and self.known[s] >= self.total[s]]:
+        running = np.array(self.running, np.int64)
+        for s in running[(self.unread[running] == 0) & (self.known[running] >= self.total[running])].tolist():
             self.pool.free(s)
             self.running.remove(s)
+            self.finished += 1
 
 
 def run(requests, seconds, pool, policy, stride=inf):
-    """Serve `requests` from first to last: -> Trace.
+    """Serve `requests` from first to last: -> Trace, the last of `stream`."""
+    *_, trace = stream(requests, seconds, pool, policy, stride, every=inf)
+    return trace
+
+
+def stream(requests, seconds, pool, policy, stride=inf, every=40):
+    """Serve `requests` from first to last: the Trace so far after `every` events, and at the end that of all.
 
     `seconds(sequences, KV tokens, prefill tokens, prefill context)` are those of an iteration. Decode moves on by as
     many iterations at once as nothing happens in, at most `stride`, at the KV tokens of their middle.
@@ -194,12 +239,13 @@ def run(requests, seconds, pool, policy, stride=inf):
         raise ValueError(f"a sequence of {longest:,} tokens can never be served: the pool has {room:,}")
     per_pass = policy.speculation.tokens if policy.speculation else 1.0
     queries = 1 + policy.speculation.drafts if policy.speculation else 1
-    clock, iterations, longest_gap, rows = 0.0, 0, 0.0, []
+    clock, iterations, rows = 0.0, 0, []
     while engine.waiting or engine.running:
         engine.admit()
-        reading = [s for s in engine.running if engine.unread[s]]
-        decoding = np.array([s for s in engine.running if not engine.unread[s]], np.int64)
-        n, passes, prefill, context = len(decoding), 0, 0, 0.0
+        running = np.array(engine.running, np.int64)
+        unread = engine.unread[running] > 0
+        reading, decoding = running[unread].tolist(), running[~unread]
+        n, passes, prefill, context, gap = len(decoding), 0, 0, 0.0, 0.0
         if reading and not policy.chunk:
             n, budget = 0, policy.budget
             for s in reading:
@@ -215,31 +261,41 @@ def run(requests, seconds, pool, policy, stride=inf):
                     continue
             for s in reading:
                 room = policy.chunk - n * queries - prefill
-                if room > 0:
-                    prefill, context = read(engine, s, min(int(engine.unread[s]), room), prefill, context)
+                if room <= 0:
+                    break
+                prefill, context = read(engine, s, min(int(engine.unread[s]), room), prefill, context)
         kv_tokens = engine.known[decoding].sum() + n * passes * per_pass / 2 if n else 0.0
         each = float(seconds(n, kv_tokens, prefill, context / prefill if prefill else 0.0))
         if n:
-            longest_gap = max(longest_gap, clock + each - engine.spoke[decoding].min())
+            gap = clock + each - engine.spoke[decoding].min()
             engine.grow(decoding, passes * per_pass)
         iterations += max(passes, 1)
         clock += each * max(passes, 1)
         engine.spoke[decoding[:n]] = clock
         done = [s for s in reading if not engine.unread[s]]
         engine.spoke[done] = clock
-        rows.append((clock, len(engine.running), pool.used))
+        rows.append((clock, len(engine.running), pool.used, gap, engine.preemptions))
         engine.retire()
-    at, live, used = np.array(rows, float).T
+        if len(rows) % every == 0 and (engine.waiting or engine.running):
+            yield trace_of(engine, iterations, rows)
+    yield trace_of(engine, iterations, rows)
+
+
+def trace_of(engine, iterations, rows):
+    at, live, used, gaps, preemptions = np.array(rows, float).T
     return Trace(
-        clock,
-        sum(r.output for r in requests) / clock,
+        float(at[-1]),
+        float((engine.known - engine.prompt).sum() / at[-1]),
         iterations,
         engine.preemptions,
-        longest_gap,
-        engine.read_again / engine.total.sum(),
+        float(gaps.max()),
+        float(engine.read_again / engine.total.sum()),
+        engine.finished,
         at,
         live,
         used,
+        gaps,
+        np.diff(preemptions, prepend=0),
     )
 
 

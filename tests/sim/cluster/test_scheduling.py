@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from sim.cluster import scheduling
 from sim.cluster.hardware import ACCELERATORS
 from sim.cluster.kv_cache import BlockAllocator
+from sim.cluster.lengths import lognormal
 from sim.cluster.models import MODELS
 from sim.cluster.scheduling import Policy, Request, Speculation
 from sim.cluster.throughput import iteration_seconds
@@ -111,6 +112,61 @@ def test_what_vllm_measured_with_a_watermark():
 def test_a_pass_yields_a_geometric_sum_of_tokens(alpha, drafts, tokens):
     # Leviathan et al.: (1 − α^(γ+1)) / (1 − α)
     assert Speculation(alpha, drafts, 0.05).tokens == pytest.approx(tokens, rel=1e-6)
+
+
+@pytest.mark.parametrize("alpha, cost, drafts", [(0.5, 0.05, 3), (0.6, 0.05, 4), (0.7, 0.05, 6), (0.8, 0.05, 8)])
+def test_more_drafts_pay_only_up_to_a_point(alpha, cost, drafts):
+    assert scheduling.best_drafts(alpha, cost) == drafts
+    # Leviathan et al., theorem 3.8: (1 − α^(γ+1)) / ((1 − α)(γ c + 1))
+    by_hand = (1 - alpha ** (drafts + 1)) / ((1 - alpha) * (drafts * cost + 1))
+    assert Speculation(alpha, drafts, cost).speedup == pytest.approx(by_hand, rel=1e-12)
+
+
+def test_drafts_that_cost_more_than_they_are_accepted_never_pay():
+    assert scheduling.best_drafts(0.9, 0.05) == 13 and scheduling.best_drafts(0.8, 0.2) == 4
+    assert scheduling.best_drafts(0.1, 0.2) == 0  # below α = c even one draft is a loss
+
+
+def by_hand(n, context, queries):
+    """An iteration of the 7B on an H100 at the assumed efficiency: the longer of reading and arithmetic, and 1.5 ms."""
+    read = 2 * 7_070_619_136 + n * context * 57_344
+    attention = n * queries * 4 * 28 * 3584 * context
+    flop = 2 * 7_070_619_136 * n * queries + attention
+    return max(read / (0.75 * 3.35e12), flop / (0.6 * 989.4e12)) + 1.5e-3
+
+
+@pytest.mark.parametrize("alpha, context", [(0.5, 1024), (0.7, 1024), (0.5, 4096)])
+def test_checking_drafts_pays_until_the_chip_is_busy_with_it(alpha, context):
+    guess = Speculation(alpha, 3, 0.05)
+    tokens = 1 + alpha + alpha**2 + alpha**3
+    draft = lambda n: (
+        0.2e-3 + 0.05 * max(2 * 7_070_619_136 / (0.75 * 3.35e12), 2 * 7_070_619_136 * n / (0.6 * 989.4e12))
+    )
+    gains = lambda n: by_hand(n, context, 4) + 3 * draft(n) < tokens * by_hand(n, context, 1)
+    until = next((n - 1 for n in range(1, 8193) if not gains(n)), np.inf)
+    assert scheduling.pays_until(QWEN, H100, guess, context) == until
+    assert (until == np.inf) == (context == 4096)  # there reading the caches takes longer than any checking
+
+
+def test_a_stream_grows_into_the_trace_of_the_whole_run():
+    pool = lambda: BlockAllocator(40_000 // 16, 16)
+    policy, seconds = Policy(), scheduling.rates(QWEN, H100)
+    *parts, last = scheduling.stream(BATCH, seconds, pool(), policy, every=40)
+    whole = scheduling.run(BATCH, seconds, pool(), policy)
+    assert last.makespan == whole.makespan and last.finished == len(BATCH) == whole.finished
+    assert [len(part.seconds) for part in parts] == [40 * (n + 1) for n in range(len(parts))]
+    for part in parts:
+        assert np.array_equal(part.live, whole.live[: len(part.live)]) and part.preemptions == part.evictions.sum()
+    assert [part.finished for part in parts] == sorted(part.finished for part in parts)
+    assert whole.tokens_per_second == pytest.approx(sum(r.output for r in BATCH) / whole.makespan, rel=1e-12)
+    assert whole.longest_gap == whole.gaps.max()
+
+
+def test_a_job_is_drawn_from_its_law():
+    job = scheduling.requests_of(lognormal(800, 0.8, 8192), 32, 8, 600, np.random.default_rng(0))
+    assert job == BATCH  # prompts evenly from 400 to 799, outputs lognormal with median 800
+    shortest = scheduling.requests_of(lognormal(1, 0.1, 1), 40, 1, 1, np.random.default_rng(0))
+    assert {(r.prompt, r.output) for r in shortest} == {(1, 1)}
 
 
 def test_with_equal_lengths_a_static_batch_loses_nothing():
