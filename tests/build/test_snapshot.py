@@ -37,8 +37,10 @@ for name in names:
         host.table(name, frame)
     for knob in fields(w.Knobs) if hasattr(w, "Knobs") else []:
         m = knob.metadata
-        for value in m.get("options") or m.get("rungs") or [m["low"], m["high"]]:
-            next(host.stream(name, json.dumps({knob.name: host.spelled(value)})))
+        brought = m["kind"] == "pasted"
+        for value in m.get("options") or m.get("rungs") or ([m["example"]] if brought else [m["low"], m["high"]]):
+            for _ in islice(host.stream(name, json.dumps({knob.name: host.spelled(value)})), 1 + brought):
+                pass
 print(*(set(sys.modules) - known))
 """
 

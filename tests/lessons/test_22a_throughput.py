@@ -11,7 +11,7 @@ from sim.cluster.models import MODELS
 from sim.cluster.step import Roles
 from tests.lessons.prose import Lesson
 from widgets import throughput as widget
-from widgets.frame import host
+from widgets.frame import host, machine
 
 LESSON = Lesson("22a")
 QWEN, LLAMA = MODELS["qwen2.5-7b"], MODELS["llama3.1-8b"]
@@ -130,7 +130,7 @@ def test_splitting_the_gpus_pays_on_one_chip_and_not_on_the_other():
     LESSON.says("63", together.rollout)
     LESSON.says("52", together.tail)
     LESSON.says("720", h100.p50)
-    LESSON.says("987", widget.lengths(h100).mean)
+    LESSON.says("987", machine.law(h100).mean)
     LESSON.says("296", frame(h20)[1])
     LESSON.says("215", frame(replace(h20, overlap="sync"))[1])
     LESSON.says("186", frame(replace(h20, share=0.2))[1])
