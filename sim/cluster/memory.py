@@ -2,8 +2,8 @@
 
 Closed form. The engine's budget by the rules of vLLM (`MemoryProfilingResult`, 2026) and SGLang
 (`mem-fraction-static`); training state after ZeRO (Rajbhandari et al. 2019, arXiv:1910.02054), activations after
-Korthikanti et al. (2022), arXiv:2205.05198. Not modeled: fragmentation beyond RESERVE, and pipeline and expert
-parallelism.
+Korthikanti et al. (2022), arXiv:2205.05198. Not modeled: fragmentation beyond RESERVE, and pipeline, expert and context
+parallelism. When which of this is in the memory stands in envelope.py.
 """
 
 from dataclasses import dataclass
@@ -83,35 +83,86 @@ def engine_tp(
 # The trainer
 
 
-def state_bytes(model, gpus, zero=3, gradient_bytes=2):
-    """Weights, gradients and Adam's state on each of `gpus` data-parallel ranks: 2 + 2 + 12 bytes a parameter, or
-    2 + 4 + 12 with fp32 gradients. ZeRO 1 shards the optimizer, 2 the gradients too, 3 everything.
+class Ledger(NamedTuple):
+    """Bytes that training keeps of each weight."""
+
+    weights: float
+    gradients: float
+    optimizer: float  # Adam's two moments, and an fp32 copy of the weights where those are in bf16
+
+    @property
+    def whole(self):
+        return sum(self)
+
+
+LEDGERS = {
+    "2 + 2 + 12": Ledger(2, 2, 12),  # the ZeRO paper, section 3.1: weights and gradients in half precision
+    "2 + 4 + 12": Ledger(2, 4, 12),  # Megatron's distributed optimizer: gradients summed in fp32
+    "4 + 4 + 8": Ledger(
+        4, 4, 8
+    ),  # FSDP with fp32 shards, verl's default; a layer's bf16 copy while it runs is left out
+    "2 + 2 + 6": Ledger(2, 2, 6),  # moments in 8 bits: Dettmers et al. (2021), arXiv:2110.02861
+}
+ZERO_PAPER = LEDGERS["2 + 2 + 12"]
+
+
+def state_bytes(model, gpus, zero=3, ledger=ZERO_PAPER, tensor_parallel=1):
+    """Weights, gradients and Adam's state on each of `gpus` ranks. ZeRO 1 shards the optimizer among those that hold
+    the same weights, 2 the gradients too, 3 everything; tensor parallelism cuts all of it besides.
     """
-    whole = {0: (2, gradient_bytes, 12), 1: (2, gradient_bytes), 2: (2,), 3: ()}[zero]
-    return model.params() * (sum(whole) + (14 + gradient_bytes - sum(whole)) / gpus)
+    ranks = gpus // tensor_parallel
+    parts = zip(ledger, (zero >= 3, zero >= 2, zero >= 1))
+    return model.params() / tensor_parallel * sum(size / ranks if sharded else size for size, sharded in parts)
+
+
+def adapter_params(model, rank):
+    """Weights of LoRA adapters of this rank, r · (inputs + outputs) a matrix: on the projections of attention and on
+    every plain MLP, as is usual. Hu et al. (2021), arXiv:2106.09685.
+    """
+    # assumed: none on routed experts, on routers and on layers that keep a state instead of a cache
+    d, H, K, width, m = model.hidden, model.heads, model.kv_heads, model.head_dim, model.mla
+    if m:
+        query = [(d, m.q_lora), (m.q_lora, H * (m.nope + m.rope))] if m.q_lora else [(d, H * (m.nope + m.rope))]
+        mixer = [*query, (d, m.kv_lora + m.rope), (m.kv_lora, H * (m.nope + m.v)), (H * m.v, d)]
+    else:
+        mixer = [(d, H * width), (d, K * width), (d, K * width), (H * width, d)]
+    mlp = (3 if model.gated_mlp else 2) * (d + model.intermediate)
+    plain = (model.mlp_layers or model.layers) - model.moe_layers
+    return rank * (model.attention_layers * sum(map(sum, mixer)) + plain * mlp)
 
 
 RECOMPUTE = ("none", "selective", "full")
 
 
+def layer_activations(model, length, recompute="none"):
+    """{part of a layer: what it keeps of a token until the backward pass}, in multiples of the hidden state's width:
+    Korthikanti et al., section 4.1. The scores grow with the length, and are all that selective recomputation drops
+    (as FlashAttention does); full recomputation keeps the layer's input alone, 2 bytes a number.
+    """
+    if recompute == "full":
+        return {"input": 2.0}
+    # assumed: a GELU MLP four times as wide, and as many KV heads as heads; others differ by some 20 %
+    kept = {"norms": 4.0, "attention": 11.0, "MLP": 19.0}
+    return kept | ({"scores": 5.0 * model.heads * length / model.hidden} if recompute == "none" else {})
+
+
 def activation_bytes(model, tokens, length, recompute="full", tensor_parallel=1, sequence_parallel=True):
-    """Activations of `tokens` in sequences of `length`, on each rank: s b h (34 + 5 a s/h) a layer, of which selective
-    recomputation drops the scores (as FlashAttention does) and full recomputation keeps 2, and one layer's 34 while it
-    is recomputed. The 34 is counted for a GELU MLP four times as wide and full heads; others differ by some 20 %.
+    """Activations of `tokens` in sequences of `length`, on each rank: s b h (34 + 5 a s/h) a layer, or 34, or with full
+    recomputation 2, and one layer's 34 while it is recomputed. Tensor parallelism divides them, and without sequence
+    parallelism all but ten of the 34.
     """
     t, unit = tensor_parallel, tokens * model.hidden
-    scores = 5 * model.heads * length / model.hidden
+    kept = sum(layer_activations(model, length, recompute).values())
     if recompute == "full":
-        return (2 * model.layers + 34 / t) * unit
-    if recompute == "selective":
-        scores = 0
-    split = (34 + scores) / t if sequence_parallel else 10 + (24 + scores) / t
-    return model.layers * split * unit
+        return (kept * model.layers + 34 / t) * unit
+    return model.layers * unit * (kept / t if sequence_parallel else 10 + (kept - 10) / t)
 
 
-def logits_bytes(model, tokens, chunk=None):
-    """Logits in bf16, their fp32 copy and its gradient; of `chunk` tokens at a time where the loss is computed so."""
-    return min(tokens, chunk or tokens) * model.vocab * (2 + 4 + 4)
+def logits_bytes(model, tokens, chunk=None, backward=True):
+    """Logits in bf16, their fp32 copy and, in a backward pass, its gradient; of `chunk` tokens at a time where the loss
+    is computed so.
+    """
+    return min(tokens, chunk or tokens) * model.vocab * (2 + 4 + 4 * backward)
 
 
 # Does it fit
@@ -138,12 +189,15 @@ class Training:
 
     gpus: int
     zero: int = 3
-    gradient_bytes: int = 2
+    ledger: Ledger = ZERO_PAPER
+    adapters: int = 0  # rank of the adapters that are trained instead of the weights; 0: the weights are
     reference: bool = False  # a frozen copy in bf16, sharded
+    critic: bool = False  # a second model of this size that is trained, and a frozen reward model
     tokens: int = 0  # of a micro-batch; 0 asks for the state alone
     length: int = 0
     recompute: str = "full"
     logits_chunk: int | None = None
+    tensor_parallel: int = 1
 
 
 class Misfit(NamedTuple):
@@ -153,19 +207,35 @@ class Misfit(NamedTuple):
     needs: float  # GB, or GPUs, or a share
     has: float
     mend: str  # what would make it fit, where no knob of the page does
+    part: str = ""  # what there is too much of: a key of `training_bytes`, "weights", "sequence", "engine", "layout"
 
 
 def training_bytes(model, training):
     """{component: bytes} on each GPU at the peak of an update."""
-    reference = 2 * model.params() / training.gpus if training.reference else 0
+    frozen = 2 * model.params() / training.gpus
+    tokens, t = training.tokens, training.tensor_parallel
     return {
-        "state": state_bytes(model, training.gpus, training.zero, training.gradient_bytes),
-        "reference": reference,
-        "activations": activation_bytes(model, training.tokens, training.length, training.recompute)
-        if training.tokens
-        else 0,
-        "logits": logits_bytes(model, training.tokens, training.logits_chunk),
+        "state": policy_bytes(model, training),
+        "reference": frozen if training.reference else 0,
+        "critic": whole_bytes(model, training) + frozen if training.critic else 0,
+        "activations": activation_bytes(model, tokens, training.length, training.recompute, t) if tokens else 0,
+        "logits": logits_bytes(model, tokens, training.logits_chunk) / t,
     }
+
+
+def policy_bytes(model, training):
+    """Weights, gradients and optimizer of the policy; with adapters the frozen weights, and all three of the
+    adapters.
+    """
+    if not training.adapters:
+        return whole_bytes(model, training)
+    ranks = training.gpus // training.tensor_parallel
+    frozen = 2 * model.params() / training.tensor_parallel / (ranks if training.zero == 3 else 1)
+    return frozen + adapter_params(model, training.adapters) * training.ledger.whole / training.gpus
+
+
+def whole_bytes(model, training):
+    return state_bytes(model, training.gpus, training.zero, training.ledger, training.tensor_parallel)
 
 
 def fits(model, accelerator, engine=None, training=None, shared=False, mfu=None, efficiency=None):
@@ -198,21 +268,25 @@ def engine_misfits(model, accelerator, engine):
         largest = max(size for size in sizes if size <= most)
         where = f"the largest engine, {largest} {plural(largest)}, may fill {largest * memory / 1e9:,.0f}"
         what = f"{model.name} has {weights / 1e9:,.0f} GB of weights, and {where}"
-        if weights < largest * memory:
+        part = "weights" if weights >= largest * memory else "sequence"
+        if part == "sequence":
             what = f"{what}, too few for a sequence of {engine.longest:,} tokens"
-        return [Misfit(what, weights / 1e9, largest * memory / 1e9, "More GPUs, a larger chip, or narrower weights.")]
+        mend = "More GPUs, a larger chip, or narrower weights."
+        return [Misfit(what, weights / 1e9, largest * memory / 1e9, mend, part)]
     if tp not in sizes:
         allowed = [size for size in sizes if size <= 64]
         among = f"{', '.join(map(str, allowed[:-1]))} or {allowed[-1]}" if len(allowed) > 1 else "1"
         kv = "" if model.mla else f" and {model.kv_heads} KV heads"
         what = f"{model.name} on {tp} GPUs an engine: its {model.heads} heads{kv} divide among {among}"
-        return [Misfit(what, tp, max(s for s in sizes if s <= tp), f"An engine of {allowed[-1]} GPUs at most.")]
+        return [
+            Misfit(what, tp, max(s for s in sizes if s <= tp), f"An engine of {allowed[-1]} GPUs at most.", "layout")
+        ]
     if tp > engine.gpus:
-        return [Misfit(f"an engine of {tp} GPUs in a pool of {engine.gpus}", tp, engine.gpus, "More GPUs.")]
+        return [Misfit(f"an engine of {tp} GPUs in a pool of {engine.gpus}", tp, engine.gpus, "More GPUs.", "layout")]
     if tp > accelerator.scaleup_domain:
         domain = accelerator.scaleup_domain
         what = f"an engine of {tp} GPUs in a scale-up domain of {domain}: it would all-reduce over the network"
-        return [Misfit(what, tp, domain, "A smaller engine, or a chip with a larger domain.")]
+        return [Misfit(what, tp, domain, "A smaller engine, or a chip with a larger domain.", "layout")]
     out, budget = [], (engine.hbm_share, engine.weight_bytes, engine.extra_bytes, engine.rule)
     room = engine_room(model, accelerator, tp, *budget)
     one = float(model.cache_bytes(engine.longest, engine.kv_bytes, tp, engine.context_parallel))
@@ -221,21 +295,26 @@ def engine_misfits(model, accelerator, engine):
         what = (
             f"{model.name} in an engine of {tp}: {needs:,.0f} GB of weights a GPU, and the engine may fill {has:,.0f}"
         )
-        out.append(Misfit(what, needs, has, "More GPUs an engine, a larger chip, or narrower weights."))
+        out.append(Misfit(what, needs, has, "More GPUs an engine, a larger chip, or narrower weights.", "weights"))
     elif one > room:
         what = (
             f"one sequence of {engine.longest:,} tokens: it takes {one / 1e9:,.1f} GB a GPU, and {room / 1e9:,.1f} are "
             "left beside the weights"
         )
-        out.append(Misfit(what, one / 1e9, room / 1e9, "A shorter sequence, or more GPUs an engine."))
+        out.append(Misfit(what, one / 1e9, room / 1e9, "A shorter sequence, or more GPUs an engine.", "sequence"))
     rest = (1 - engine.hbm_share) * accelerator.hbm_bytes
     if engine.rule == "sglang" and engine.extra_bytes > rest:
         what = f"{engine.extra_bytes / 1e9:.1f} GB of activations and graphs in the {rest / 1e9:.1f} GB outside u"
-        out.append(Misfit(what, engine.extra_bytes / 1e9, rest / 1e9, "A smaller u."))
+        out.append(Misfit(what, engine.extra_bytes / 1e9, rest / 1e9, "A smaller u.", "engine"))
     return out
 
 
 def training_misfits(model, accelerator, training):
+    t = training.tensor_parallel
+    if t > min(training.gpus, accelerator.scaleup_domain) or t not in model.tp_sizes():
+        most = max(n for n in model.tp_sizes() if n <= min(training.gpus, accelerator.scaleup_domain))
+        what = f"{model.name} split over {t} GPUs for training: {most} {plural(most)} at most"
+        return [Misfit(what, t, most, f"{most} {plural(most)} a sequence.", "layout")]
     parts = training_bytes(model, training)
     needs, has = sum(parts.values()) / 1e9, (1 - RESERVE) * accelerator.hbm_bytes / 1e9
     if needs <= has:
@@ -245,13 +324,14 @@ def training_misfits(model, accelerator, training):
         f"training {model.name} on {training.gpus} {plural(training.gpus)}: {needs:,.0f} GB each, most of it "
         f"{largest}, of {has:,.0f}"
     )
-    return [Misfit(what, needs, has, "More GPUs, or a smaller model." if largest == "state" else "Shorter sequences.")]
+    mend = "Shorter sequences." if largest in ("activations", "logits") else "More GPUs, or a smaller model."
+    return [Misfit(what, needs, has, mend, largest)]
 
 
 def shared_misfits(model, accelerator, engine, training):
     """Weights, optimizer and reference that stay while the engine fills its share."""
     parts = training_bytes(model, training)
-    resident = parts["state"] + parts["reference"]
+    resident = parts["state"] + parts["reference"] + parts["critic"]
     needs = (engine.hbm_share * accelerator.hbm_bytes + resident) / 1e9
     has = (1 - RESERVE) * accelerator.hbm_bytes / 1e9
     if needs <= has:
@@ -260,7 +340,8 @@ def shared_misfits(model, accelerator, engine, training):
         f"engine and trainer on the same GPUs: the engine's {needs - resident / 1e9:,.0f} GB and {resident / 1e9:,.0f} "
         f"GB of training state, of {has:,.0f}"
     )
-    return [Misfit(what, needs, has, "A smaller u, or the training state offloaded while the engine runs.")]
+    mend = "A smaller u, or the training state offloaded while the engine runs."
+    return [Misfit(what, needs, has, mend, "engine")]
 
 
 def plural(n):

@@ -251,3 +251,25 @@ def attained_mfu(model, accelerator, gpus, tokens, seconds):
     Above 1 the inputs contradict.
     """
     return 6.0 * model.active_params() * tokens / (gpus * accelerator.flops() * seconds)
+
+
+# What a step computes
+
+
+def train_flops(model, tokens):
+    """6P FLOP a token, by the convention that counts the table of embeddings and not attention: 2P forward and twice
+    that backward.
+    """
+    return 6.0 * model.active_params() * tokens
+
+
+def prefill_flops(model, length):
+    """(weights, attention): FLOP to take a prompt of `length` tokens through the model, each of which attends to those
+    before it.
+    """
+    return 2.0 * model.matmul_params() * length, length * model.prefill_flops_per_token(length / 2)
+
+
+def update_seconds(model, accelerator, gpus, tokens, mfu=MFU):
+    """Seconds of an update of one epoch over `tokens`."""
+    return train_flops(model, tokens) / (gpus * accelerator.flops() * mfu)

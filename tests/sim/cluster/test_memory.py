@@ -88,9 +88,43 @@ def test_zero_shards_the_state_as_its_paper_says():
 
 
 def test_fp32_gradients_are_eighteen_bytes():
-    state = lambda stage, bytes_: memory.state_bytes(LLAMA, 8, stage, bytes_) / 1e9
-    assert [state(stage, 2) for stage in (1, 2, 3)] == pytest.approx([44.166, 30.113, 16.061], abs=1e-3)
-    assert [state(stage, 4) for stage in (1, 2, 3)] == pytest.approx([60.227, 32.121, 18.068], abs=1e-3)
+    state = lambda stage, ledger: memory.state_bytes(LLAMA, 8, stage, memory.LEDGERS[ledger]) / 1e9
+    assert [state(stage, "2 + 2 + 12") for stage in (1, 2, 3)] == pytest.approx([44.166, 30.113, 16.061], abs=1e-3)
+    assert [state(stage, "2 + 4 + 12") for stage in (1, 2, 3)] == pytest.approx([60.227, 32.121, 18.068], abs=1e-3)
+
+
+def test_every_ledger_adds_up_to_what_it_is_called():
+    for name, ledger in memory.LEDGERS.items():
+        assert (
+            ledger.whole == sum(map(int, name.split(" + "))) == memory.state_bytes(LLAMA, 1, 0, ledger) / LLAMA.params()
+        )
+
+
+def test_tensor_parallelism_cuts_the_state_before_zero_shards_it():
+    # 4 of 8 GPUs hold a quarter each of the same weights: ZeRO 1 keeps (4 + 12/2) P/4, ZeRO 3 16 P/8
+    state = lambda stage: memory.state_bytes(LLAMA, 8, stage, tensor_parallel=4) / LLAMA.params()
+    assert [state(stage) for stage in range(4)] == pytest.approx([4, 2.5, 2.25, 2])
+
+
+def test_adapters_are_as_many_weights_as_libraries_count():
+    # Llama-3.1-8B, rank 16, all linear layers: 41 943 040, as unsloth and peft print it; by hand, a layer has
+    # 16 · (2 · 8192 + 2 · 5120 + 3 · 18432)
+    assert memory.adapter_params(LLAMA, 16) == 41_943_040 == 32 * 16 * (2 * 8192 + 2 * 5120 + 3 * 18432)
+    # DeepSeek-V3: projections of the latent, and the MLPs of the first three layers
+    mixer = 7168 + 1536 + 1536 + 128 * 192 + 7168 + 576 + 512 + 128 * 256 + 128 * 128 + 7168
+    assert memory.adapter_params(V3, 1) == 61 * mixer + 3 * 3 * (7168 + 18432)
+
+
+def test_adapters_leave_the_weights_without_gradients_and_optimizer():
+    parts = memory.training_bytes(LLAMA, Training(8, adapters=16))
+    assert parts["state"] == pytest.approx((2 * LLAMA.params() + 16 * 41_943_040) / 8)
+    parts = memory.training_bytes(LLAMA, Training(8, zero=2, adapters=16))
+    assert parts["state"] == pytest.approx(2 * LLAMA.params() + 2 * 41_943_040)
+
+
+def test_a_critic_is_a_second_training_state_and_a_reward_model():
+    parts = memory.training_bytes(LLAMA, Training(8, critic=True))
+    assert parts["critic"] == pytest.approx(18 * LLAMA.params() / 8) and parts["state"] == 2 * LLAMA.params()
 
 
 def test_activations_are_those_of_korthikanti():
@@ -102,6 +136,13 @@ def test_activations_are_those_of_korthikanti():
     assert gigabytes("selective", 8) == pytest.approx(10.2677, abs=1e-4)
     one_layer = 34 / 8 * 2048 * 12288 / 1e9
     assert gigabytes("full", 8) - one_layer == pytest.approx(4.8318, abs=1e-4)
+
+
+def test_a_layer_keeps_thirty_four_hidden_states_and_its_scores():
+    # Korthikanti et al., section 4.1: attention 11, MLP 19, norms 4, scores 5 a s/h
+    assert memory.layer_activations(GPT3, 2048) == dict(norms=4, attention=11, MLP=19, scores=80)
+    assert sum(memory.layer_activations(GPT3, 2048, "selective").values()) == 34
+    assert memory.layer_activations(GPT3, 2048, "full") == dict(input=2)
 
 
 def test_recomputation_turns_a_square_into_a_line():
@@ -116,6 +157,7 @@ def test_logits_weigh_more_than_full_recomputation_keeps():
     assert memory.logits_bytes(LLAMA, 8192) / 1e9 == pytest.approx(10.5067, abs=1e-4)
     assert memory.logits_bytes(LLAMA, 8192) * 0.4 / 1e9 == pytest.approx(4.20269, abs=1e-5)
     assert memory.logits_bytes(LLAMA, 8192, 1024) / 1e9 == pytest.approx(1.31, abs=5e-3)
+    assert memory.logits_bytes(LLAMA, 8192, backward=False) / 1e9 == pytest.approx(0.6 * 10.5067, abs=1e-4)
 
 
 def test_eight_h100_train_an_8b():
@@ -127,7 +169,26 @@ def test_eight_h100_train_an_8b():
     assert not memory.fits(LLAMA, H100, training=job)
 
 
+def test_two_gpus_a_sequence_halve_activations_and_logits():
+    job = dict(tokens=8192, length=8192, recompute="selective")
+    one, two = (memory.training_bytes(LLAMA, Training(8, tensor_parallel=t, **job)) for t in (1, 2))
+    assert two["activations"] == pytest.approx(one["activations"] / 2) and two["logits"] == one["logits"] / 2
+    assert two["state"] == one["state"]
+
+
 # What is impossible
+
+
+def test_what_there_is_too_much_of_is_named():
+    part = lambda **job: memory.fits(LLAMA, H100, **job)[0].part
+    assert part(training=Training(1)) == "state"
+    assert part(training=Training(8, tokens=16384, length=16384, recompute="selective")) == "activations"
+    assert part(training=Training(8, tokens=65536, length=65536)) == "logits"
+    assert part(training=Training(8, tensor_parallel=16)) == "layout"
+    assert part(engine=Engine(1, hbm_share=0.2)) == "weights"
+    assert part(engine=Engine(1, longest=500_000)) == "sequence"
+    assert part(engine=Engine(1, None, longest=500_000)) == "sequence"
+    assert part(engine=Engine(8), training=Training(8), shared=True) == "engine"
 
 
 def says(misfits):

@@ -215,3 +215,19 @@ def test_no_role_stands_above_the_roof(key):
 def test_a_measured_update_has_the_utilization_of_its_flops():
     # 6 · 7 615 616 512 · 1e6 / (64 · 989.4e12 · 10 s)
     assert throughput.attained_mfu(QWEN, H100, 64, 1e6, 10.0) == pytest.approx(0.0721613, rel=1e-5)
+
+
+def test_a_prompt_costs_its_weights_and_half_of_its_square():
+    # 2P′ · 4096 = 61.5 TFLOP and 4 · 32 layers · 32 heads · 128 · 4096²/2 = 4.4; equal where 4 L H d s/2 = 2P′
+    weights, attention = throughput.prefill_flops(MODELS["llama3.1-8b"], 4096)
+    assert (weights / 1e12, attention / 1e12) == pytest.approx((61.480, 4.398), abs=1e-3)
+    weights, attention = throughput.prefill_flops(MODELS["llama3.1-8b"], 57_258)
+    assert weights == pytest.approx(attention, rel=1e-4)
+
+
+def test_an_update_takes_the_seconds_from_which_its_mfu_is_read_back():
+    model, chip = MODELS["qwen2.5-7b"], ACCELERATORS["h20"]
+    # 6 · 7 615 616 512 · 1e6 FLOP on 8 · 148e12 · .4
+    seconds = throughput.update_seconds(model, chip, 8, 1e6, 0.4)
+    assert seconds == pytest.approx(6 * 7_615_616_512 * 1e6 / (8 * 148e12 * 0.4))
+    assert throughput.attained_mfu(model, chip, 8, 1e6, seconds) == pytest.approx(0.4)

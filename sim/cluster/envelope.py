@@ -1,0 +1,163 @@
+"""What a job keeps on one GPU, moment by moment: a peak belongs to a moment, so parts that never meet need no room
+together.
+
+Closed form, from memory.py. The moments of colocated trainers as in HybridFlow (Sheng et al. 2024, arXiv:2409.19256):
+the engine drops its cache before the trainer wakes, and takes the new weights before it takes its cache. Left out: what
+a moment allocates while it turns into the next, and the buffers that carry weights between two pools.
+"""
+
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from sim.cluster import memory
+from sim.cluster.memory import Engine, Misfit, Training
+
+MOMENTS = ("generate", "score", "update", "sync")
+# who has the GPUs: in turn, with the training state in the host's memory while it is not needed, or always on the GPU;
+# or two pools
+PLACEMENTS = ("in turn, offloaded", "in turn, resident", "two pools")
+MOST = 8192  # GPUs that a search goes up to
+
+
+@dataclass(frozen=True)
+class Job:
+    """A run of reinforcement learning, or with no engine of training on pairs; the GPUs of its parts follow from its
+    own.
+    """
+
+    gpus: int
+    training: Training
+    engine: Engine | None = None
+    placement: str = PLACEMENTS[0]
+    share: float = 0.5  # of two pools, that of the engines
+
+
+def pools(job):
+    """(GPUs that generate, GPUs that train)."""
+    if not job.engine or job.placement != "two pools":
+        return job.gpus if job.engine else 0, job.gpus
+    generating = min(max(round(job.share * job.gpus), 1), job.gpus - 1)
+    return generating, job.gpus - generating
+
+
+def parts(model, accelerator, job):
+    """(Engine or None, Training) of this many GPUs; an engine whose size is 0 gets one by `memory.engine_tp`."""
+    generating, train = pools(job)
+    training = replace(job.training, gpus=train)
+    if not job.engine:
+        return None, training
+    engine = replace(job.engine, gpus=generating)
+    if engine.tensor_parallel == 0:
+        room = (engine.hbm_share, engine.weight_bytes, engine.kv_bytes, engine.extra_bytes, engine.rule)
+        engine = replace(
+            engine, tensor_parallel=memory.engine_tp(model, accelerator, generating, engine.longest, *room)
+        )
+    return engine, training
+
+
+def envelope(model, accelerator, job):
+    """{moment: {component: bytes}} on one GPU: of the engine's pool while it generates, of the trainer's at the other
+    moments. What the engine may fill and does not is cache.
+    """
+    engine, training = parts(model, accelerator, job)
+    whole = memory.training_bytes(model, training)
+    held = {name: whole[name] for name in ("state", "reference", "critic")}
+    stays, apart = job.placement == "in turn, resident", job.placement == "two pools" or not engine
+    # offloaded, the update alone has all of the state; to score and to send it takes the weights
+    waiting = held if stays or apart else {"state": weights_alone(model, training)}
+    layer = (34 if training.tokens else 0) * training.tokens * model.hidden / training.tensor_parallel
+    logits = memory.logits_bytes(model, training.tokens, training.logits_chunk, backward=False)
+    scoring = {"activations": layer, "logits": logits / training.tensor_parallel}
+    moments = {
+        "generate": {},
+        "score": {**waiting, "reference": held["reference"], **scoring},
+        "update": whole,
+        "sync": dict(waiting),
+    }
+    if engine and engine.tensor_parallel:
+        weights = model.params() * engine.weight_bytes / engine.tensor_parallel
+        inside = engine.extra_bytes if engine.rule == "vllm" else 0
+        room = engine.hbm_share * accelerator.hbm_bytes - weights - inside
+        generating = {"weights": weights, "extra": engine.extra_bytes, "cache": max(room, 0)}
+        moments["generate"] = generating | (held if stays else {})
+        if not apart:
+            moments["sync"] |= {"weights": weights}
+    return moments
+
+
+def weights_alone(model, training):
+    """The policy's weights as training holds them."""
+    if training.adapters:
+        return memory.policy_bytes(model, training)
+    alone = replace(training, ledger=memory.Ledger(training.ledger.weights, 0, 0))
+    return memory.whole_bytes(model, alone)
+
+
+def misfits(model, accelerator, job):
+    """What of the job is impossible: [Misfit]."""
+    if job.engine and job.placement == "two pools" and job.gpus < 2:
+        return [Misfit("two pools on one GPU", 2, 1, "A second GPU.", "layout")]
+    engine, training = parts(model, accelerator, job)
+    found = memory.fits(model, accelerator, engine, training, shared=job.placement == "in turn, resident")
+    if found:
+        return found
+    has = (1 - memory.RESERVE) * accelerator.hbm_bytes / 1e9
+    moments = envelope(model, accelerator, job)
+    for moment in ("score", "sync"):
+        needs = total(moments[moment]) / 1e9
+        if needs > has:
+            largest = max(moments[moment], key=moments[moment].get)
+            what = f"the moment of {moment}: {needs:,.0f} GB, most of it {largest}, of {has:,.0f}"
+            return [Misfit(what, needs, has, "More GPUs, or narrower weights.", largest)]
+    return []
+
+
+def total(components):
+    return float(sum(components.values()))
+
+
+class Peak(NamedTuple):
+    moment: str
+    needs: float  # bytes
+    share: float  # of what there is
+
+
+def peak(model, accelerator, job):
+    """The fullest of the moments whose size is not itself a setting: an engine fills its share, whatever that is, and
+    counts where training state stays beside it.
+    """
+    has = (1 - memory.RESERVE) * accelerator.hbm_bytes
+    moments = {name: total(parts_of) for name, parts_of in envelope(model, accelerator, job).items()}
+    if job.placement != "in turn, resident":
+        moments.pop("generate")
+    moment = max(moments, key=moments.get)
+    return Peak(moment, moments[moment], moments[moment] / has)
+
+
+def fewest_gpus(model, accelerator, job):
+    """The fewest GPUs on which nothing is impossible, up to MOST; None if there are none. More GPUs never make a job
+    impossible, so halving the range finds it.
+    """
+    fits = lambda gpus: not misfits(model, accelerator, replace(job, gpus=gpus))
+    if not fits(MOST):
+        return None
+    low, high = 0, MOST  # the first does not fit, the second does
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if fits(middle) else (middle, high)
+    return high
+
+
+def copies(model, training, engine=None):
+    """{copy of the model: bytes, all GPUs together} if each is held once: the policy that is trained, the engine's, the
+    reference, the critic and a reward model of the same size.
+    """
+    size, once = model.params(), replace(training, gpus=1, tensor_parallel=1)
+    held = {"policy": memory.policy_bytes(model, once)}
+    if engine:
+        held["engine"] = size * engine.weight_bytes
+    if training.reference:
+        held["reference"] = 2 * size
+    if training.critic:
+        held |= {"critic": memory.whole_bytes(model, once), "reward model": 2 * size}
+    return held
