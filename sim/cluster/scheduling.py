@@ -82,6 +82,7 @@ class Trace:
     read_again: float  # tokens prefilled after an eviction, as a share of the tokens of all requests
     finished: int  # requests
     seconds: np.ndarray
+    written: np.ndarray  # tokens generated
     live: np.ndarray  # sequences
     used: np.ndarray  # slots in blocks that belong to someone
     gaps: np.ndarray  # seconds, the longest silence of a sequence that this event ended
@@ -253,17 +254,24 @@ def stream(requests, seconds, pool, policy, stride=inf, every=40):
                     break
                 prefill, context = read(engine, s, int(engine.unread[s]), prefill, context)
         else:
+            room = policy.chunk - n * queries if reading else 0
+            # a prompt of many chunks is read at once, as decode moves on, and so is one that finds no room at all
+            alike = max(int(engine.unread[reading[0]]) // room, 1) if room > 0 else inf
+            passes = alike
             if n:
                 left = int(np.ceil((engine.total[decoding] - engine.known[decoding]).min() / per_pass))
-                passes = engine.most_passes(decoding, per_pass, 1 if reading else int(min(left, stride)))
+                passes = engine.most_passes(decoding, per_pass, int(min(left, alike, stride)))
                 if not passes:
                     engine.evict_newest()
                     continue
-            for s in reading:
-                room = policy.chunk - n * queries - prefill
-                if room <= 0:
-                    break
-                prefill, context = read(engine, s, min(int(engine.unread[s]), room), prefill, context)
+            if passes > 1 and room > 0:
+                prefill, context = read(engine, reading[0], passes * room, prefill, context)
+                prefill, context = prefill / passes, context / passes
+            elif room > 0:
+                for s in reading:
+                    if prefill < room:
+                        unread = int(engine.unread[s])
+                        prefill, context = read(engine, s, min(unread, room - prefill), prefill, context)
         kv_tokens = engine.known[decoding].sum() + n * passes * per_pass / 2 if n else 0.0
         each = float(seconds(n, kv_tokens, prefill, context / prefill if prefill else 0.0))
         if n:
@@ -274,7 +282,8 @@ def stream(requests, seconds, pool, policy, stride=inf, every=40):
         engine.spoke[decoding[:n]] = clock
         done = [s for s in reading if not engine.unread[s]]
         engine.spoke[done] = clock
-        rows.append((clock, len(engine.running), pool.used, gap, engine.preemptions))
+        written = (engine.known - engine.prompt).sum()
+        rows.append((clock, written, len(engine.running), pool.used, gap, engine.preemptions))
         engine.retire()
         if len(rows) % every == 0 and (engine.waiting or engine.running):
             yield trace_of(engine, iterations, rows)
@@ -282,21 +291,41 @@ def stream(requests, seconds, pool, policy, stride=inf, every=40):
 
 
 def trace_of(engine, iterations, rows):
-    at, live, used, gaps, preemptions = np.array(rows, float).T
+    at, written, live, used, gaps, preemptions = np.array(rows, float).T
     return Trace(
         float(at[-1]),
-        float((engine.known - engine.prompt).sum() / at[-1]),
+        float(written[-1] / at[-1]),
         iterations,
         engine.preemptions,
         float(gaps.max()),
         float(engine.read_again / engine.total.sum()),
         engine.finished,
         at,
+        written,
         live,
         used,
         gaps,
         np.diff(preemptions, prepend=0),
     )
+
+
+def live_on_average(trace):
+    """Sequences in their places, the mean over the time of a run."""
+    return float(np.sum(trace.live * np.diff(trace.seconds, prepend=0.0)) / trace.seconds[-1])
+
+
+def timetable(lengths, places, static=False):
+    """Who has which place when, one token an iteration and nothing to read: [(place, number of the sequence, first
+    iteration, last)], both counted from 0.
+    """
+    free, out = [0] * places, []
+    for number, length in enumerate(lengths):
+        if static and number % places == 0:
+            free = [max(free)] * places
+        place = free.index(min(free))
+        out.append((place, number, free[place], free[place] + length - 1))
+        free[place] += length
+    return out
 
 
 def read(engine, s, tokens, prefill, context):

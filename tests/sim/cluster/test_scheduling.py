@@ -162,6 +162,47 @@ def test_a_stream_grows_into_the_trace_of_the_whole_run():
     assert whole.longest_gap == whole.gaps.max()
 
 
+def test_a_long_prompt_is_read_chunk_by_chunk_though_in_one_event():
+    # alone: 20 chunks of 500, each token attending to all before it and half of its chunk
+    trace = served([Request(10_000, 8, 0)], Policy(chunk=500))
+    chunks = [iteration_seconds(QWEN, H100, 0, 0, 500, 500 * i + 250) for i in range(20)]
+    decode = 8 * iteration_seconds(QWEN, H100, 1, 10_004)
+    assert trace.makespan == pytest.approx(sum(chunks) + decode, rel=1e-9)
+    assert trace.iterations == 28 and len(trace.seconds) <= 3
+
+
+def test_where_the_decoding_fill_the_chunk_a_prompt_waits():
+    requests = [Request(16, 100, i) for i in range(8)] + [Request(400, 10, 8)]
+    trace = served(requests, Policy(chunk=8, prefix=False))
+    # 8 decode tokens leave no room in a chunk of 8: the ninth is read when they have ended
+    assert trace.longest_gap < 0.02 and trace.live[-1] == 1
+    assert trace.written[-1] == 810 and np.all(np.diff(trace.written) >= 0)
+
+
+def test_places_are_taken_in_turn_and_in_a_static_batch_all_at_once():
+    lengths = [2, 8, 3, 3]
+    # two places: 0 and 1 begin; 2 follows 0, and 3 follows 2
+    assert scheduling.timetable(lengths, 2) == [(0, 0, 0, 1), (1, 1, 0, 7), (0, 2, 2, 4), (0, 3, 5, 7)]
+    # 2 and 3 wait until 1 has ended
+    assert scheduling.timetable(lengths, 2, static=True) == [(0, 0, 0, 1), (1, 1, 0, 7), (0, 2, 8, 10), (1, 3, 8, 10)]
+
+
+@settings(max_examples=30)
+@given(st.lists(st.integers(1, 40), min_size=1, max_size=15), st.integers(1, 6), st.booleans())
+def test_a_timetable_is_what_the_engine_does_when_nothing_has_to_be_read(lengths, places, static):
+    ends = 1 + max(last for *_, last in scheduling.timetable(lengths, places, static))
+    one = lambda n, *read: float(n > 0)  # prompts take no time
+    policy = Policy(batch=places, static=static, prefix=False, chunk=0)
+    pool = BlockAllocator(10_000, 16)
+    assert scheduling.run([Request(1, n, i) for i, n in enumerate(lengths)], one, pool, policy).makespan == ends
+
+
+def test_the_mean_of_those_at_work_is_over_time():
+    trace = served([Request(16, 100, 0), Request(16, 300, 1)], Policy(prefix=False))
+    # two for 100 tokens of each, then one for 200: about (2 · 100 + 200) / 300 in time
+    assert scheduling.live_on_average(trace) == pytest.approx(4 / 3, rel=0.01)
+
+
 def test_a_job_is_drawn_from_its_law():
     job = scheduling.requests_of(lognormal(800, 0.8, 8192), 32, 8, 600, np.random.default_rng(0))
     assert job == BATCH  # prompts evenly from 400 to 799, outputs lognormal with median 800
