@@ -171,7 +171,7 @@ def pools(k):
 def engine_size(k):
     """GPUs that share one replica."""
     longest = step.PROMPT + machine.law(k).longest
-    return memory.engine_tp(machine.model(k), machine.accelerator(k), pools(k)[0], longest)
+    return memory.engine_tp(machine.model(k), machine.accelerator(k), Engine(pools(k)[0], longest=longest))
 
 
 def utilization(k):

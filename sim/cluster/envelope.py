@@ -48,10 +48,7 @@ def parts(model, accelerator, job):
         return None, training
     engine = replace(job.engine, gpus=generating)
     if engine.tensor_parallel == 0:
-        room = (engine.hbm_share, engine.weight_bytes, engine.kv_bytes, engine.extra_bytes, engine.rule)
-        engine = replace(
-            engine, tensor_parallel=memory.engine_tp(model, accelerator, generating, engine.longest, *room)
-        )
+        engine = replace(engine, tensor_parallel=memory.engine_tp(model, accelerator, engine))
     return engine, training
 
 

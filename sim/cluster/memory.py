@@ -6,7 +6,7 @@ Korthikanti et al. (2022), arXiv:2205.05198. Not modeled: fragmentation beyond R
 parallelism. When which of this is in the memory stands in envelope.py.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import floor, isfinite
 from typing import NamedTuple
 
@@ -18,66 +18,83 @@ CACHE_SHARE = 1 / 3  # assumed: of an engine's budget, what a useful engine leav
 # The engine
 
 
-def engine_room(model, accelerator, tensor_parallel=1, hbm_share=HBM_SHARE, weight_bytes=2, extra_bytes=0, rule="vllm"):
+@dataclass(frozen=True)
+class Engine:
+    """One pool of replicas that generate, all alike."""
+
+    gpus: int | None = None  # of the pool; None: those of one replica
+    tensor_parallel: int | None = 1  # None: there is no size that works
+    longest: int = 1  # tokens of one sequence, which must fit alone: at least the whole prompt and one
+    context_parallel: int = 1
+    hbm_share: float = HBM_SHARE
+    weight_bytes: float = 2
+    kv_bytes: float = 2
+    extra_bytes: float = 0
+    rule: str = "vllm"
+
+    @property
+    def split(self):
+        """What of it an iteration depends on, as keywords of `throughput.iteration`."""
+        return dict(
+            tensor_parallel=self.tensor_parallel,
+            context_parallel=self.context_parallel,
+            weight_bytes=self.weight_bytes,
+            kv_bytes=self.kv_bytes,
+        )
+
+
+ONE_GPU = Engine()
+
+
+def engine_room(model, accelerator, engine=ONE_GPU):
     """Bytes for the cache on each GPU of an engine; negative if the weights alone do not fit.
 
-    `extra_bytes` are activations, graphs and whatever else the engine allocates. vLLM takes them off its share u of the
-    memory, u·M − weights/TP − extra; SGLang puts them into the rest, (1 − u)·M.
+    Its `extra_bytes` are activations, graphs and whatever else the engine allocates. vLLM takes them off its share u of
+    the memory, u·M − weights/TP − extra; SGLang puts them into the rest, (1 − u)·M.
     """
     # Nominal memory: a device has some 6 % more, which about pays for an engine's extra bytes when they are left at 0
-    inside = extra_bytes if rule == "vllm" else 0
-    return hbm_share * accelerator.hbm_bytes - model.params() * weight_bytes / tensor_parallel - inside
+    inside = engine.extra_bytes if engine.rule == "vllm" else 0
+    weights = model.params() * engine.weight_bytes / engine.tensor_parallel
+    return engine.hbm_share * accelerator.hbm_bytes - weights - inside
 
 
-def capacity(
-    model,
-    accelerator,
-    tensor_parallel=1,
-    hbm_share=HBM_SHARE,
-    weight_bytes=2,
-    kv_bytes=2,
-    context_parallel=1,
-    extra_bytes=0,
-    rule="vllm",
-):
+def capacity(model, accelerator, engine=ONE_GPU, **parts):
     """Tokens whose keys and values fit beside the weights; negative if the weights alone do not fit.
 
     Of a model with windows or states: tokens that long sequences can still add, and `sequences` counts the rest.
     """
-    room = engine_room(model, accelerator, tensor_parallel, hbm_share, weight_bytes, extra_bytes, rule)
-    return floor(room * model.kv_shards(tensor_parallel, context_parallel) / model.kv_bytes_per_token(kv_bytes))
+    engine = whole(engine, parts)
+    shards = model.kv_shards(engine.tensor_parallel, engine.context_parallel)
+    return floor(engine_room(model, accelerator, engine) * shards / model.kv_bytes_per_token(engine.kv_bytes))
 
 
-def sequences(
-    model,
-    accelerator,
-    context,
-    tensor_parallel=1,
-    hbm_share=HBM_SHARE,
-    weight_bytes=2,
-    kv_bytes=2,
-    context_parallel=1,
-    extra_bytes=0,
-    rule="vllm",
-):
+def sequences(model, accelerator, context, engine=ONE_GPU, **parts):
     """Sequences of `context` tokens that fit at once, on average; not rounded, 0 where the weights leave no room."""
-    room = engine_room(model, accelerator, tensor_parallel, hbm_share, weight_bytes, extra_bytes, rule)
-    return max(room, 0.0) / float(model.cache_bytes(context, kv_bytes, tensor_parallel, context_parallel))
+    engine = whole(engine, parts)
+    return max(engine_room(model, accelerator, engine), 0.0) / cache_bytes(model, context, engine)
 
 
-def engine_tp(
-    model, accelerator, gpus, longest, hbm_share=HBM_SHARE, weight_bytes=2, kv_bytes=2, extra_bytes=0, rule="vllm"
-):
-    """How many GPUs share one replica: the fewest that leave a third of the engine's memory to the cache, else the most
-    that there can be if they hold one sequence of `longest` tokens, else None.
+def whole(engine, parts):
+    """An Engine, of a number of GPUs and other fields where a caller has these instead."""
+    return replace(engine if isinstance(engine, Engine) else Engine(tensor_parallel=engine), **parts)
+
+
+def cache_bytes(model, context, engine=ONE_GPU):
+    """What a sequence of `context` tokens keeps on each GPU of an engine."""
+    return float(model.cache_bytes(context, engine.kv_bytes, engine.tensor_parallel, engine.context_parallel))
+
+
+def engine_tp(model, accelerator, engine):
+    """How many of its pool's GPUs share one replica: the fewest that leave a third of the engine's memory to the cache,
+    else the most that there can be if they hold one sequence of its longest, else None.
     """
-    sizes = [tp for tp in model.tp_sizes() if tp <= min(gpus, accelerator.scaleup_domain)]
-    budget = dict(hbm_share=hbm_share, weight_bytes=weight_bytes, extra_bytes=extra_bytes, rule=rule)
+    sizes = [tp for tp in model.tp_sizes() if tp <= min(engine.gpus, accelerator.scaleup_domain)]
+    of = {tp: replace(engine, tensor_parallel=tp) for tp in sizes}
     for tp in sizes:
-        if engine_room(model, accelerator, tp, **budget) >= CACHE_SHARE * hbm_share * accelerator.hbm_bytes:
+        if engine_room(model, accelerator, of[tp]) >= CACHE_SHARE * engine.hbm_share * accelerator.hbm_bytes:
             return tp
     most = sizes[-1]
-    return most if sequences(model, accelerator, longest, most, kv_bytes=kv_bytes, **budget) >= 1 else None
+    return most if sequences(model, accelerator, engine.longest, of[most]) >= 1 else None
 
 
 # The trainer
@@ -169,21 +186,6 @@ def logits_bytes(model, tokens, chunk=None, backward=True):
 
 
 @dataclass(frozen=True)
-class Engine:
-    """One pool of replicas that generate."""
-
-    gpus: int
-    tensor_parallel: int | None = 1  # None: there is no size that works
-    longest: int = 1  # tokens of one sequence, which must fit alone: at least the whole prompt and one
-    context_parallel: int = 1
-    hbm_share: float = HBM_SHARE
-    weight_bytes: float = 2
-    kv_bytes: float = 2
-    extra_bytes: float = 0
-    rule: str = "vllm"
-
-
-@dataclass(frozen=True)
 class Training:
     """One sharded job that trains."""
 
@@ -261,9 +263,10 @@ def fits(model, accelerator, engine=None, training=None, shared=False, mfu=None,
 
 def engine_misfits(model, accelerator, engine):
     tp, sizes = engine.tensor_parallel, model.tp_sizes()
+    gpus = engine.gpus or tp
     memory = engine.hbm_share * accelerator.hbm_bytes
     weights = model.params() * engine.weight_bytes
-    most = min(engine.gpus, accelerator.scaleup_domain)
+    most = min(gpus, accelerator.scaleup_domain)
     if tp is None:
         largest = max(size for size in sizes if size <= most)
         where = f"the largest engine, {largest} {plural(largest)}, may fill {largest * memory / 1e9:,.0f}"
@@ -281,15 +284,19 @@ def engine_misfits(model, accelerator, engine):
         return [
             Misfit(what, tp, max(s for s in sizes if s <= tp), f"An engine of {allowed[-1]} GPUs at most.", "layout")
         ]
-    if tp > engine.gpus:
-        return [Misfit(f"an engine of {tp} GPUs in a pool of {engine.gpus}", tp, engine.gpus, "More GPUs.", "layout")]
+    if tp > gpus:
+        return [Misfit(f"an engine of {tp} GPUs in a pool of {gpus}", tp, gpus, "More GPUs.", "layout")]
     if tp > accelerator.scaleup_domain:
         domain = accelerator.scaleup_domain
         what = f"an engine of {tp} GPUs in a scale-up domain of {domain}: it would all-reduce over the network"
         return [Misfit(what, tp, domain, "A smaller engine, or a chip with a larger domain.", "layout")]
-    out, budget = [], (engine.hbm_share, engine.weight_bytes, engine.extra_bytes, engine.rule)
-    room = engine_room(model, accelerator, tp, *budget)
-    one = float(model.cache_bytes(engine.longest, engine.kv_bytes, tp, engine.context_parallel))
+    copies = tp // model.shards_by_head(tp)
+    if engine.context_parallel > copies:
+        cut = f"decode context parallelism {engine.context_parallel}"
+        made = "1 copy" if copies == 1 else f"{copies} copies"
+        what = f"{cut}: an engine of {tp} makes {made} of the cache of {model.name}"
+        return [Misfit(what, engine.context_parallel, copies, f"It cuts copies: {copies} at most.", "layout")]
+    out, room, one = [], engine_room(model, accelerator, engine), cache_bytes(model, engine.longest, engine)
     if room <= 0:
         needs, has = (weights / tp + (engine.extra_bytes if engine.rule == "vllm" else 0)) / 1e9, memory / 1e9
         what = (

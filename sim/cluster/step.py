@@ -180,7 +180,7 @@ def roles_from_config(
         return throughput.iteration_seconds(*shape, tensor_parallel=tensor_parallel, efficiency=efficiency)
 
     engines = rollout_gpus // tensor_parallel
-    slots = memory.sequences(model, accelerator, law.context(PROMPT), tensor_parallel)
+    slots = memory.sequences(model, accelerator, law.context(PROMPT), memory.Engine(tensor_parallel=tensor_parallel))
     live = live_sequences(model, accelerator, rollout_gpus, tensor_parallel, completions, law)
     stream = completions * law.mean / (engines * live) * float(iteration(live, live * law.context(PROMPT)))
     prompts = completions / GROUP / engines * PROMPT  # tokens
@@ -206,7 +206,7 @@ def live_sequences(model, accelerator, gpus, tensor_parallel, completions, law):
     """Sequences that decode together on one engine: its share of the step's completions, or as many as its cache
     holds.
     """
-    fit = memory.sequences(model, accelerator, law.context(PROMPT), tensor_parallel)
+    fit = memory.sequences(model, accelerator, law.context(PROMPT), memory.Engine(tensor_parallel=tensor_parallel))
     return min(completions / (gpus // tensor_parallel), fit)
 
 

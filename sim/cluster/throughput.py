@@ -181,13 +181,12 @@ def crossover(
     return edges[-1] - spare(float(edges[-1])) / slope if slope < 0 else inf
 
 
-def reachable_context(model, accelerator, hbm_share=memory.HBM_SHARE, efficiency=ASSUMED, **engine):
+def reachable_context(model, accelerator, engine=memory.ONE_GPU, efficiency=ASSUMED):
     """The longest context at which the largest batch that fits the pool is compute-bound; 0 if there is none."""
-    sizes = dict(hbm_share=hbm_share, **engine)
 
     def bound_by_arithmetic(context):
-        sequences = memory.sequences(model, accelerator, context, **sizes)
-        one = iteration(model, accelerator, sequences, sequences * context, efficiency=efficiency, **engine)
+        sequences = memory.sequences(model, accelerator, context, engine)
+        one = iteration(model, accelerator, sequences, sequences * context, efficiency=efficiency, **engine.split)
         return sequences >= 1 and one.compute >= one.memory
 
     low, high = 0.0, float(2**20)

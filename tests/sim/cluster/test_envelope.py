@@ -67,7 +67,11 @@ def test_thirty_two_billion_on_64_and_64_by_hand():
     # 65.5 GB of weights leave 6.5 of one GPU's 72, of two 39.2 each, which is more than a third
     assert (engine.tensor_parallel, engine.gpus, training.gpus) == (2, 64, 64)
     # a token leaves 2 · 64 layers · 8 heads · 128 · 2 bytes, half of it on each
-    assert 2 * (72e9 - weights) // (2 * 64 * 8 * 128 * 2) == 299_347 == memory.capacity(QWEN, H100, 2)
+    assert (
+        2 * (72e9 - weights) // (2 * 64 * 8 * 128 * 2)
+        == 299_347
+        == memory.capacity(QWEN, H100, Engine(tensor_parallel=2))
+    )
     selective = replace(one, training=replace(one.training, recompute="selective"))
     assert envelope.envelope(QWEN, H100, selective)["update"]["activations"] / 1e9 == pytest.approx(97.0, abs=0.1)
     assert envelope.misfits(QWEN, H100, selective)[0].part == "activations"

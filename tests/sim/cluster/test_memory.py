@@ -17,13 +17,13 @@ GPT3 = Model("gpt-3", "GPT-3 175B", 96, 12288, 96, 96, 128, 49152, 51200)
 def test_the_pool_is_what_the_weights_leave():
     # ⌊(.9 · 80e9 − 2 · 8 030 261 248) / 131 072⌋, and 8 KV heads on 8 GPUs for the 70B
     assert memory.capacity(LLAMA, H100) == 426_784
-    assert memory.capacity(MODELS["llama3.1-70b"], H100, 8) == 1_327_186
+    assert memory.capacity(MODELS["llama3.1-70b"], H100, Engine(tensor_parallel=8)) == 1_327_186
     assert memory.sequences(MODELS["llama2-7b"], ACCELERATORS["a100_80"], 4096) == pytest.approx(27.25, abs=0.01)
 
 
 def test_vllm_takes_activations_off_its_share_and_sglang_out_of_the_rest():
-    assert memory.capacity(LLAMA, H100, extra_bytes=2e9) == 411_525
-    assert memory.capacity(LLAMA, H100, extra_bytes=2e9, rule="sglang") == 426_784
+    assert memory.capacity(LLAMA, H100, Engine(extra_bytes=2e9)) == 411_525
+    assert memory.capacity(LLAMA, H100, Engine(extra_bytes=2e9, rule="sglang")) == 426_784
     assert not memory.fits(LLAMA, H100, Engine(1, extra_bytes=7.9e9, rule="sglang"))
     (misfit,) = memory.fits(LLAMA, H100, Engine(1, extra_bytes=9e9, rule="sglang"))
     assert (misfit.needs, misfit.has) == (9, pytest.approx(8)) and "9.0 GB of activations" in misfit.what
@@ -36,14 +36,16 @@ def test_a_pool_of_16_gib_holds_what_vllm_says():
 
 
 def test_cutting_by_tokens_makes_the_pool_of_a_latent_eight_times_as_large():
-    assert memory.capacity(V3, H200, 8, weight_bytes=1) == 612_216
-    assert memory.capacity(V3, H200, 8, weight_bytes=1, context_parallel=8) == 4_897_734
+    assert memory.capacity(V3, H200, Engine(tensor_parallel=8, weight_bytes=1)) == 612_216
+    assert memory.capacity(V3, H200, Engine(8, 8, weight_bytes=1, context_parallel=8)) == 4_897_734
 
 
 def test_a_window_holds_more_sequences_than_its_growing_layers_say():
     gemma = MODELS["gemma3-27b"]
-    room = memory.engine_room(gemma, H100, 2)
-    assert memory.sequences(gemma, H100, 8192, 2) == pytest.approx(room / ((8192 * 81_920 + 1024 * 425_984) / 2))
+    room = memory.engine_room(gemma, H100, Engine(tensor_parallel=2))
+    assert memory.sequences(gemma, H100, 8192, Engine(tensor_parallel=2)) == pytest.approx(
+        room / ((8192 * 81_920 + 1024 * 425_984) / 2)
+    )
     assert memory.sequences(V3, H100, 4096) == 0
 
 
@@ -58,22 +60,36 @@ def test_a_window_holds_more_sequences_than_its_growing_layers_say():
     ],
 )
 def test_an_engine_gets_the_fewest_gpus_that_leave_a_third_to_the_cache(key, weight_bytes, sizes):
-    chosen = [memory.engine_tp(MODELS[key], c, 64, 8704, weight_bytes=weight_bytes) for c in (H100, H200, B200, MI300X)]
+    engine = Engine(64, longest=8704, weight_bytes=weight_bytes)
+    chosen = [memory.engine_tp(MODELS[key], chip, engine) for chip in (H100, H200, B200, MI300X)]
     assert tuple(chosen) == sizes
 
 
+def test_cutting_by_tokens_needs_copies_to_cut():
+    # 8 GPUs make 2 copies of 4 KV heads, and one of 8: nothing to cut
+    thinking = MODELS["qwen3-30b-a3b"]
+    assert not memory.fits(thinking, H100, Engine(8, 8, context_parallel=2))
+    (misfit,) = memory.fits(thinking, H100, Engine(8, 8, context_parallel=4))
+    assert (misfit.needs, misfit.has) == (4, 2) and "makes 2 copies of the cache" in misfit.what
+    assert "makes 1 copy of" in memory.fits(LLAMA, H100, Engine(8, 8, context_parallel=2))[0].what
+
+
+def test_an_engine_of_no_pool_has_the_gpus_of_one_replica():
+    assert not memory.fits(MODELS["llama3.1-70b"], H100, Engine(tensor_parallel=8))
+
+
 def test_an_engine_never_leaves_its_pool_nor_its_domain():
-    assert memory.engine_tp(MODELS["llama3.1-70b"], H100, 1, 8704) is None
-    assert memory.engine_tp(MODELS["llama3.1-405b"], ACCELERATORS["gb200"], 64, 8704) == 8
-    assert memory.engine_tp(V3, H100, 1024, 8704) is None  # 32 would hold it, over the network
-    assert memory.engine_tp(V3, ACCELERATORS["gb200"], 72, 8704) == 16
+    assert memory.engine_tp(MODELS["llama3.1-70b"], H100, Engine(1, longest=8704)) is None
+    assert memory.engine_tp(MODELS["llama3.1-405b"], ACCELERATORS["gb200"], Engine(64, longest=8704)) == 8
+    assert memory.engine_tp(V3, H100, Engine(1024, longest=8704)) is None  # 32 would hold it, over the network
+    assert memory.engine_tp(V3, ACCELERATORS["gb200"], Engine(72, longest=8704)) == 16
 
 
 def test_kimi_needs_more_than_nine_tenths_of_eight_h200():
     # 1 026 408 209 408 / 8 = 128.3 GB of 126.9 at u = .9; at .95 (133.95 − 128.3) GB / 70 272 B
     kimi = MODELS["kimi-k2"]
-    assert memory.capacity(kimi, H200, 8, weight_bytes=1) < 0
-    assert memory.capacity(kimi, H200, 8, hbm_share=0.95, weight_bytes=1) == 80_387
+    assert memory.capacity(kimi, H200, Engine(8, 8, weight_bytes=1)) < 0
+    assert memory.capacity(kimi, H200, Engine(8, 8, hbm_share=0.95, weight_bytes=1)) == 80_387
 
 
 # The trainer
@@ -209,7 +225,7 @@ def test_an_engine_larger_than_its_pool_or_its_domain_does_not_fit():
 
 def test_weights_without_an_engine_are_said_in_gigabytes():
     # 2 · 671 026 404 352 B of 4 · .9 · 80 GB
-    engine = Engine(4, memory.engine_tp(V3, H100, 4, 8704), 8704)
+    engine = Engine(4, memory.engine_tp(V3, H100, Engine(4, longest=8704)), 8704)
     (misfit,) = memory.fits(V3, H100, engine)
     assert (misfit.needs, misfit.has) == (pytest.approx(1342, abs=0.1), pytest.approx(288))
     assert misfit.what == ("DeepSeek-V3 / R1 has 1,342 GB of weights, and the largest engine, 4 GPUs, may fill 288")
