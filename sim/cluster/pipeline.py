@@ -1,0 +1,181 @@
+"""Generation beside training: how long a step takes, and how old each completion is when it is trained on.
+
+One engine and one trainer, event by event. Admission is that of AReaL's staleness manager (Fu et al., 2025,
+arXiv:2505.24298), weights that arrive in the middle of a completion are PipelineRL's (Piché et al., 2025,
+arXiv:2509.19128). Lag is defined in sim/experiments/stale.py. Not modeled: a trainer whose time depends on the lengths,
+prefill, and evictions.
+"""
+
+from collections import deque
+from dataclasses import dataclass
+from heapq import heappop, heappush
+from math import inf
+
+import numpy as np
+
+from sim.cluster import straggler
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a pipeline leaves behind; an update is a row, in the order in which it was trained on."""
+
+    wall: float  # seconds until the last update is done
+    train: np.ndarray  # (updates, 2) seconds at which an update's training begins and ends
+    length: np.ndarray  # (updates, B) tokens
+    lag: np.ndarray  # (updates, B) trainer's version at the update less the version that began the completion
+    spanned: np.ndarray  # (updates, B) versions that wrote it, newest less oldest plus 1
+    start: np.ndarray  # (updates, B) seconds at which it was begun
+    finish: np.ndarray  # (updates, B) and completed
+    dropped: np.ndarray  # lengths of those that were thrown away as too old
+    left: np.ndarray  # (updates,) completions that lie ready when an update has taken its own
+    waiting: float  # completions begun and not yet taken by the trainer, mean over time
+
+    @property
+    def step_seconds(self):
+        return self.wall / len(self.train)
+
+    @property
+    def settled(self):
+        """The second half of the updates, in which the pipeline is full."""
+        return slice(len(self.train) // 2, None)
+
+
+def one_after_the_other(lengths, prompt, iteration_seconds, train_seconds, sync_seconds, slots=inf):
+    """Generate a batch, train on it, send the weights; lengths (updates, B) -> Run."""
+    finish, clock, train = [], 0.0, []
+    for batch in lengths:
+        done = clock + finish_seconds(batch, prompt, iteration_seconds, slots)
+        finish.append(done)
+        train.append((done.max(), done.max() + train_seconds))
+        clock = train[-1][1] + sync_seconds
+    begun = np.array([0.0, *(end + sync_seconds for _, end in train[:-1])])
+    return batch_by_batch(clock, train, lengths, 0, begun, finish)
+
+
+def one_batch_ahead(lengths, prompt, iteration_seconds, train_seconds, sync_seconds, slots=inf):
+    """Generate a batch while the one before is trained on, then stop both and send the weights; -> Run."""
+    finish, clock, train, begun = [], 0.0, [], []
+    for batch in lengths:
+        begun.append(clock)
+        done = clock + finish_seconds(batch, prompt, iteration_seconds, slots)
+        finish.append(done)
+        clock = max(done.max(), train[-1][1] if train else 0.0) + sync_seconds
+        train.append((clock, clock + train_seconds))
+    return batch_by_batch(train[-1][1] + sync_seconds, train, lengths, 1, np.array(begun), finish)
+
+
+def finish_seconds(lengths, prompt, iteration_seconds, slots):
+    """When each of the completions is done, ascending."""
+    return straggler.drain(lengths, prompt, iteration_seconds, slots)[0]
+
+
+def batch_by_batch(wall, train, lengths, lag, begun, finish):
+    """The Run of batches that are generated whole; `finish` is sorted, so are the lengths."""
+    updates, B = lengths.shape
+    lags = np.minimum(np.arange(updates), lag)[:, np.newaxis].repeat(B, axis=1)
+    finish, train = np.array(finish), np.array(train)
+    waiting = (train[:, :1] - begun[:, np.newaxis]).sum() * B / wall
+    spanned = np.ones((updates, B), dtype=np.int64)
+    started = begun[:, np.newaxis].repeat(B, axis=1)
+    return Run(
+        wall, train, np.sort(lengths, axis=1), lags, spanned, started, finish, np.zeros(0), np.zeros(updates), waiting
+    )
+
+
+def stream(
+    lengths,
+    updates,
+    B,
+    prompt,
+    iteration_seconds,
+    train_seconds,
+    sync_seconds,
+    head=0,
+    slots=inf,
+    hard_cap=inf,
+    in_place=True,
+):
+    """A free slot takes the next prompt, and the trainer the oldest B completions as soon as it is idle; -> Run.
+
+    A prompt starts only while (those begun) // B ≤ version + head, so none is begun for an update more than `head`
+    ahead of the weights. `lengths` are those of the completions in the order in which they begin. Completions that
+    have waited until their lag exceeds `hard_cap` are dropped, and others may begin in their place. `in_place`:
+    generation pauses while the weights arrive; else they arrive in a second buffer, and count from then on.
+    """
+    now, clock = 0.0, 0.0  # seconds; tokens that a sequence alive since the start would have
+    live, begun_at = [], 0.0  # heap of (clock at its end, index); sum over those alive of the clock at their start
+    version, sending, arrives = 0, 0, inf  # of the engine; of what is on its way; when
+    trained, taken, ready_at = 0, None, inf  # updates done; the batch in training; when it is done
+    next_index, submitted, queue = 0, 0, deque()
+    start, born, finish, ended = {}, {}, {}, {}
+    batches, train, left_over, dropped, area = [], [], [], [], 0.0
+
+    while trained < updates:
+        while len(live) < slots and submitted // B <= version + head and not (in_place and arrives < inf):
+            i, next_index, submitted = next_index, next_index + 1, submitted + 1
+            heappush(live, (clock + lengths[i], i))
+            begun_at += clock
+            start[i], born[i] = now, version
+        if taken is None and len(queue) >= B:
+            taken = [queue.popleft() for _ in range(B)]
+            batches.append((taken, trained))
+            train.append((now, now + train_seconds))
+            left_over.append(len(queue))
+            ready_at = now + train_seconds
+        # the next event: a completion ends, an update is done, or weights have arrived
+        until = min(ready_at, arrives)
+        n, seconds = len(live), inf
+        generating = n > 0 and not (in_place and arrives < inf)
+        if generating:
+            tokens = live[0][0] - clock
+            cached = n * (prompt + clock) - begun_at
+            seconds = tokens * iteration_seconds(n, cached + n * tokens / 2)  # at the middle of the interval
+        span = min(seconds, until - now)
+        area += span * (n + len(queue))
+        if now + seconds <= until:
+            now += seconds
+            clock, i = heappop(live)
+            begun_at -= clock - lengths[i]
+            finish[i], ended[i] = now, version
+            queue.append(i)
+        else:
+            if generating:
+                for _ in range(4):  # how many tokens fit into the time that is left depends on the cache they grow
+                    tokens = span / iteration_seconds(n, cached + n * tokens / 2)
+                clock += tokens
+            now = until
+            if ready_at <= now:
+                trained, taken, ready_at = trained + 1, None, inf
+            if arrives <= now:
+                version, arrives = sending, inf
+            if arrives == inf and version < trained:
+                sending, arrives = trained, now + sync_seconds
+        if hard_cap < inf:
+            old = [i for i in queue if trained - born[i] > hard_cap]
+            dropped += [lengths[i] for i in old]
+            queue = deque(i for i in queue if trained - born[i] <= hard_cap)
+            submitted -= len(old)
+
+    of = lambda values: np.array([[values[i] for i in batch] for batch, _ in batches[:updates]])
+    at = np.array([[version] for _, version in batches[:updates]])
+    return Run(
+        now,
+        np.array(train[:updates]),
+        of(lengths),
+        at - of(born),
+        of(ended) - of(born) + 1,
+        of(start),
+        of(finish),
+        np.array(dropped),
+        np.array(left_over[:updates]),
+        area / now,
+    )
+
+
+def bubble(stages, micro_batches, chunks=1):
+    """Share of a pipeline-parallel step in which a stage waits, (p − 1)/v / (m + (p − 1)/v), with v chunks of layers a
+    stage. Narayanan et al. (2021), arXiv:2104.04473.
+    """
+    idle = (stages - 1) / chunks
+    return idle / (micro_batches + idle)
