@@ -1,0 +1,34 @@
+"""How many weights of an engine's bf16 copy change in one optimizer step, and so would have to be sent.
+
+The trainer's weights are fp32, and a step is often smaller than the gap between two bf16 numbers. Sparse deltas are
+sent by slime and verl (`delta_sharded`, 2026). assumed: Adam moves every weight by about its learning rate, weights
+are normal.
+"""
+
+from statistics import NormalDist
+
+import numpy as np
+
+from sim.estimators.precision import MANTISSA_BITS, cast
+
+QUANTILES = 20_000  # of the weights, even: none is 0
+
+
+def changed_share(learning_rate, spread):
+    """Share of bf16 weights that change when each moves by `learning_rate`: mean of min(1, step / gap), for weights
+    with this standard deviation. Whether one crosses the middle between two bf16 numbers is step over gap likely.
+    """
+    normal = NormalDist(0.0, spread)
+    weights = np.array([normal.inv_cdf((i + 0.5) / QUANTILES) for i in range(QUANTILES)])
+    return float(np.minimum(1.0, learning_rate / gap(weights)).mean())
+
+
+def gap(weights):
+    """Distance between neighbors in bf16 around each weight."""
+    return 2.0 ** (np.floor(np.log2(np.abs(weights))) - MANTISSA_BITS["bf16"])
+
+
+def changed(weights, learning_rate, rng):
+    """Which of these weights have another bf16 number after a step of this size, up or down."""
+    step = learning_rate * rng.choice([-1.0, 1.0], weights.shape)
+    return cast(weights + step, "bf16") != cast(weights, "bf16")
