@@ -407,6 +407,23 @@ def readouts(k, r):
     ]
 
 
+def export(k, r):
+    """The setting as quantities of options.TABLE."""
+    if r.misfits:
+        return None
+    generating, tensor_parallel = pools(k)[0], engine_size(k)
+    return dict(
+        tensor_parallel=tensor_parallel,
+        engines=generating // tensor_parallel,
+        context=step.PROMPT + machine.law(k).longest,
+        placement="colocated" if k.overlap in ("sync", "carry-over") else "split",
+        prompt=step.PROMPT,
+        completion=machine.law(k).longest,
+        overlap=k.overlap,
+        reuse_log_probs=k.reuse,
+    )
+
+
 def gpu_pools(roles):
     """Seconds of the slower of the two GPU jobs."""
     return max(step.seconds(roles, "rollout", "async"), roles.log_probs + roles.train)

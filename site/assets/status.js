@@ -27,8 +27,8 @@ export function say(widget, { heard = "", mark = "", sentence, back = "" }) {
   widget.$(".back").hidden = !back;
 }
 
-// The readouts of a frame, each beside what it was in the frame before; what is watched; the sum of the result.
-export function fill(widget, { readouts, watched, hash }, before, word) {
+// The readouts of a frame, each beside what it was before; what is watched; options to copy; the sum of the result.
+export function fill(widget, { readouts, watched, config, hash }, before, word) {
   widget.$$(".readouts > div").forEach((row, i) => {
     const { text, state } = readouts[i];
     const was = before?.readouts[i].text;
@@ -37,6 +37,7 @@ export function fill(widget, { readouts, watched, hash }, before, word) {
     row.querySelector(".was").textContent = was && was !== text ? `${word} ${was}` : "";
   });
   widget.$(".gauge").innerHTML = watched.html;
+  widget.$(".config").innerHTML = config;
   const preset = widget.$("[data-promise][aria-pressed=true]");  // what is promised of it was written at build
   widget.$(".hash").textContent = `${preset?.dataset.promise ?? "fingerprint"}: ${hash}`;
 }

@@ -195,6 +195,8 @@ def widget(name):
         presets=sorted(presets, key=lambda preset: bool(preset["cause"])),
         causes=frames.causes(name),
         gauge=Markup(frame["watched"]["html"]),
+        exports=hasattr(w, "export"),
+        config=Markup(frame["config"]),
         knobs=knobs[:KNOBS_IN_VIEW],
         more=knobs[KNOBS_IN_VIEW:],
         own=own,

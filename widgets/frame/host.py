@@ -13,6 +13,7 @@ from urllib.parse import urlencode
 
 import numpy as np
 
+from sim.cluster import options
 from widgets.frame import data, marks
 from widgets.frame.contract import Readout
 
@@ -39,7 +40,7 @@ def stream(name, form="{}"):
 
 
 def frame(w, knobs, result):
-    """What a widget shows of a result, as JSON: {panels, readouts, watched, verdict, progress, hash}."""
+    """What a widget shows of a result, as JSON: {panels, readouts, watched, verdict, progress, config, hash}."""
     drawn = list(w.figure(knobs, result))
     return json.dumps(
         dict(
@@ -48,9 +49,21 @@ def frame(w, knobs, result):
             watched=gauged(w.watched(knobs, result)),
             verdict=verdict(w, knobs, result),
             progress=w.progress(knobs, result) if hasattr(w, "progress") else None,
+            config=config(w, knobs, result),
             hash=fingerprint(drawn),
         )
     )
+
+
+def config(w, knobs, result):
+    """The setting as options of five engines and trainers, as HTML; "" of a widget that sizes nothing."""
+    if not hasattr(w, "export"):
+        return ""
+    setting = w.export(knobs, result)
+    if setting is None:
+        return "<p>Nothing to copy: this job does not fit.</p>"
+    written = options.texts(setting).items()
+    return "".join(f'<h4>{name}</h4><pre tabindex="0"><code>{html.escape(text)}</code></pre>' for name, text in written)
 
 
 def verdict(w, knobs, result):

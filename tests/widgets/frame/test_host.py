@@ -97,3 +97,22 @@ def test_the_fingerprint_sees_what_moves_by_two_thousandths_and_what_is_no_numbe
     assert len({drawn(1, 0.5), drawn(1, 0.502), drawn(1, np.nan), drawn(1, np.inf), drawn(1, -np.inf)}) == 5
     assert drawn(1, np.nan) == drawn(1, -np.nan) == drawn(1, None)
     assert drawn("a") != drawn("b")
+
+
+class Sizer:
+    """What a page that sizes something has."""
+
+    @staticmethod
+    def export(knobs, result):
+        return result
+
+
+def test_a_setting_is_written_for_every_engine_and_trainer_as_text_that_cannot_be_markup():
+    shown = host.config(Sizer, None, dict(placement="split"))
+    assert shown.count("<pre") == 5
+    assert "--weight-transfer-config &#x27;{&quot;backend&quot;:&quot;nccl&quot;}&#x27;" in shown
+
+
+def test_what_does_not_fit_is_no_setting_and_a_page_that_sizes_nothing_has_none():
+    assert host.config(Sizer, None, None) == "<p>Nothing to copy: this job does not fit.</p>"
+    assert host.config(object, None, dict(samples=8)) == ""
