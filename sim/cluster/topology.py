@@ -1,46 +1,40 @@
-"""Who generates and who trains, and when: one pool of GPUs that does both in turn, or two pools.
+"""Which GPUs generate, which train, and who waits for whom: one training loop on G GPUs in five ways.
 
-Seconds from shapes: engines are drained (sim/cluster/straggler.py) at the iteration times of sim/cluster/throughput.py,
-lanes are those of sim/cluster/step.py. One pool: HybridFlow (Sheng et al., 2024, arXiv:2409.19256); two pools with
-overlap: AReaL (Fu et al., 2025, arXiv:2505.24298), verl's one-step-off and fully asynchronous trainers. Completions are
-drawn, everything else is deterministic. Not modeled: that a batch waits for its verifier, that the last completions of
-a drained engine move to another, and what stale completions cost in learning.
+A model of means and of drawn lengths: iterations cost what `throughput` says, one engine drains as `straggler.drain`
+does, roles overlap as in `step`. The five ways after HybridFlow (Sheng et al., 2024, arXiv:2409.19256) and AReaL (Fu et
+al., 2025, arXiv:2505.24298). Left out: that a sequence which is carried over is prefilled again, pipeline and expert
+parallelism, and every failure.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import ceil
+from typing import NamedTuple
 
 import numpy as np
 
-from sim.cluster import fabric, memory, step, straggler, throughput
+from sim.cluster import fabric, memory, straggler, throughput
 from sim.cluster.hardware import Accelerator
 from sim.cluster.lengths import Law
 from sim.cluster.models import Model
+from sim.cluster.step import PREFILL
 
-# (placement, what overlaps): one pool in turn, one pool that carries unfinished completions over, two pools
-WAYS = (
-    ("one pool", "sync"),
-    ("one pool", "carry-over"),
-    ("two pools", "sync"),
-    ("two pools", "one-off"),
-    ("two pools", "async"),
-)
-HOST_BYTES_PER_SECOND = 50e9  # assumed: of each GPU to the memory of its machine, while it sleeps or wakes
-STATE = memory.LEDGERS["2 + 4 + 12"].whole  # assumed: bytes a weight that are moved out and back
-STEPS = 6  # that are drawn
+WAYS = ("colocated, wait", "colocated, carry over", "split, wait", "split, one step off", "split, async")
+COLOCATED, CARRY, SPLIT, ONE_OFF, ASYNC = WAYS
+OFFLOAD_BYTES_PER_SECOND = 50e9  # assumed: a GPU's link to its host, which moves 18 bytes of state a weight each way
+RESHARD_BYTES_PER_SECOND = 450e9  # assumed: weights from the trainer's layout to the engine's, on the same GPUs
+STATE_BYTES = 18  # of a weight: bf16 weights, fp32 gradients and Adam's state
 
 
 @dataclass(frozen=True)
 class Job:
-    """What is to be generated and trained on, and with what."""
-
     model: Model
     accelerator: Accelerator
-    law: Law  # of the lengths
-    prompts: int = 128  # of a step
-    samples: int = 16  # completions of each
-    prompt: int = 512  # tokens
-    tensor_parallel: int = 1  # GPUs that share one engine
+    gpus: int
+    prompts: int  # of a step, each with
+    samples: int  # completions
+    prompt: int  # tokens
+    law: Law  # of the completions' lengths
+    tensor_parallel: int = 1
     sync_bytes_per_second: float = fabric.SYNC_BYTES_PER_SECOND
     efficiency: throughput.Efficiency = throughput.ASSUMED
     mfu: float = throughput.MFU
@@ -49,265 +43,201 @@ class Job:
     def completions(self):
         return self.prompts * self.samples
 
-    def iteration(self, live, kv_tokens, prefill=0, prefill_context=0):
-        """Seconds of one iteration of one engine."""
-        shape = (self.model, self.accelerator, live, kv_tokens, prefill, prefill_context)
-        return throughput.iteration_seconds(*shape, tensor_parallel=self.tensor_parallel, efficiency=self.efficiency)
+    def engines(self, gpus):
+        return gpus // self.tensor_parallel
 
-    @property
-    def context(self):
-        """Tokens of a sequence in flight, on average."""
-        return self.law.context(self.prompt)
+    def seconds(self, running, kv_tokens, prefill=0, prefill_context=0):
+        """Seconds of one iteration of an engine."""
+        return throughput.iteration_seconds(
+            self.model,
+            self.accelerator,
+            running,
+            kv_tokens,
+            prefill,
+            prefill_context,
+            tensor_parallel=self.tensor_parallel,
+            efficiency=self.efficiency,
+        )
 
     @property
     def slots(self):
-        """Sequences that one engine holds at once."""
-        return memory.sequences(self.model, self.accelerator, self.context, self.tensor_parallel)
+        """Sequences that one engine's cache holds, of average length."""
+        context = self.law.context(self.prompt)
+        return memory.sequences(self.model, self.accelerator, context, self.tensor_parallel)
 
 
-# How long it takes to generate
+# Seconds of a role
 
 
-def drawn_lengths(job, steps=STEPS, seed=0):
-    """Lengths of the completions of each step in whole tokens, (steps, prompts, samples)."""
-    rng = np.random.default_rng(seed)
-    z = np.stack([rng.standard_normal(job.completions) for _ in range(steps)])
-    lengths = np.ceil(job.law.at(z))  # the limit is a whole number already
-    return lengths.reshape(steps, job.prompts, job.samples)
+def prefill_seconds(job, prompts):
+    """Seconds to read `prompts` prompts once, some thousand tokens an iteration."""
+    tokens = prompts * job.prompt
+    iterations = ceil(tokens / PREFILL)
+    return float(iterations * job.seconds(0, 0, tokens / iterations, job.prompt / 2)) if tokens else 0.0
 
 
 def rollout_seconds(job, lengths, gpus):
-    """Seconds until every completion of a batch is done, (groups, K) -> number; (steps, groups, K) -> (steps,).
-
-    Group g goes to engine g mod engines, siblings together. Each engine reads its prompts, once a group, then decodes
-    until it is empty; the step waits for the last engine.
+    """Seconds until the last of `lengths`, shape (prompts, samples), is written by the engines on `gpus`: the prompts
+    are dealt out in turn, siblings together, and an engine whose cache is full starts the next when one has ended.
     """
-    batches = lengths if lengths.ndim == 3 else lengths[np.newaxis]
-    steps, groups, K = batches.shape
-    engines = gpus // job.tensor_parallel
-    rounds = ceil(groups / engines)
-    # a group that is missing in the last round is one of length 0: done at once
-    dealt = np.zeros((steps, rounds * engines, K))
-    dealt[:, :groups] = batches
-    dealt = dealt.reshape(steps, rounds, engines, K).swapaxes(1, 2).reshape(steps, engines, rounds * K)
-    used = dealt[:, : min(engines, groups)]
-    own = rounds - (np.arange(used.shape[1]) >= groups - (rounds - 1) * engines)  # groups of each engine
-    seconds = drained(job, used) + prefill_seconds(job, own)
-    out = seconds.max(axis=1)
-    return out if lengths.ndim == 3 else float(out[0])
+    engines = min(job.engines(gpus), len(lengths))
+    dealt = [lengths[engine::engines] for engine in range(engines)]
+    longest = 0.0
+    for share in {len(part) for part in dealt}:
+        rows = np.array([part.ravel() for part in dealt if len(part) == share])
+        longest = max(longest, prefill_seconds(job, share) + float(drained(job, rows)))
+    return longest
 
 
-def drained(job, lengths):
-    """`straggler.drain` of many engines at once, (steps, engines, sequences) -> seconds, (steps, engines). All start
-    together where there is a slot for each, and then one pass over the sorted lengths does for all of them.
+def drained(job, rows):
+    """Seconds until the slowest of several engines has drained its row of lengths."""
+    if rows.shape[1] > job.slots:
+        return max(straggler.drain(row, job.prompt, job.seconds, job.slots)[0][-1] for row in rows)
+    # all of a row start together, so that of those still running each has written the same
+    rows = np.sort(rows, axis=1).astype(np.float64)
+    iterations = np.diff(rows, prepend=0.0, axis=1)
+    running = np.broadcast_to(np.arange(rows.shape[1], 0.0, -1.0), rows.shape)
+    written = rows - iterations / 2  # by the middle of each interval
+    return (iterations * job.seconds(running, running * (job.prompt + written))).sum(axis=1).max()
+
+
+def stream_seconds(job, lengths, gpus):
+    """Seconds to write the same tokens with engines that never run empty: nobody waits for the last completions."""
+    engines, context = job.engines(gpus), job.law.context(job.prompt)
+    live = min(job.completions / engines, job.slots)
+    tokens_per_second = live * engines / float(job.seconds(live, live * context))
+    return prefill_seconds(job, job.prompts / engines) + lengths.sum() / tokens_per_second
+
+
+def train_seconds(job, lengths, gpus):
+    """Log-probs of the policy and of the reference, then the update: 2 + 2 + 6 FLOP a weight and token."""
+    tokens = lengths.sum() + job.completions * job.prompt
+    return 10 * job.model.active_params() * tokens / (gpus * job.accelerator.flops() * job.mfu)
+
+
+def switch_seconds(job):
+    """Between generating and training on the same GPUs: the trainer's state to the host and back, weights to the
+    engine's layout.
     """
-    n = lengths.shape[-1]
-    if int(max(job.slots, 1)) < n:
-        last = lambda one: straggler.drain(one[one > 0], job.prompt, job.iteration, job.slots)[0][-1]
-        return np.array([[last(engine) for engine in batch] for batch in lengths])
-    ends = np.sort(lengths, axis=-1)
-    before = np.concatenate([np.zeros_like(ends[..., :1]), ends[..., :-1]], axis=-1)
-    running = np.broadcast_to(np.arange(n, 0.0, -1.0), ends.shape)
-    kv_tokens = running * (job.prompt + (ends + before) / 2)
-    return ((ends - before) * job.iteration(running, kv_tokens)).sum(axis=-1)
-
-
-def prefill_seconds(job, groups):
-    """Seconds to read so many prompts, a number or an array, in as few iterations as hold them."""
-    tokens = groups * float(job.prompt)
-    iterations = np.ceil(tokens / step.PREFILL)
-    return iterations * job.iteration(0, 0, tokens / np.maximum(iterations, 1), job.prompt / 2)
+    offload = 2 * STATE_BYTES * job.model.params() / job.gpus / OFFLOAD_BYTES_PER_SECOND
+    return offload + 2 * job.model.params() / RESHARD_BYTES_PER_SECOND
 
 
 def floor_seconds(job):
-    """The longest completion with an engine to itself: no number of GPUs generates a batch in less."""
-    longest = np.array([job.law.expected_max(job.completions)])
-    return float(straggler.drain(longest, job.prompt, job.iteration)[0][-1])
+    """The longest completion alone on an engine that has nothing else to do: no number of GPUs goes below."""
+    return float(straggler.drain([job.law.longest], job.prompt, job.seconds)[0][-1])
 
 
-def live_sequences(job, engines):
-    """Sequences that decode together on one engine of a stream: its share of a batch, or as many as its cache holds."""
-    return min(job.completions / engines, job.slots)
+# Five ways
 
 
-def stream_tokens_per_second(job, engines):
-    """λ: what so many engines generate when every slot that is freed is filled at once."""
-    live = live_sequences(job, engines)
-    return engines * live / float(job.iteration(live, live * job.context))
+class Span(NamedTuple):
+    """What one pool does for a while."""
 
-
-# How long it takes to train, and to change places
-
-
-def train_roles(job, tokens, gpus):
-    """(log-probs, training) in seconds: two forward passes, of the policy and of the reference, and an update."""
-    update = float(throughput.update_seconds(job.model, job.accelerator, gpus, tokens, job.mfu))
-    return 2 * update / 3, update  # 2 · 2P and 6P FLOP a token
-
-
-def switch_seconds(job, gpus):
-    """Seconds a step in which GPUs that do both jobs do neither: the trainer's state goes to the machine's memory and
-    comes back, and the weights go from the trainer's layout to the engine's.
-    """
-    moved = 2 * STATE * job.model.params() / gpus / HOST_BYTES_PER_SECOND
-    return moved + 2 * job.model.params() / (1e9 * job.accelerator.scaleup_gb_per_second)
-
-
-# Both together
-
-
-@dataclass(frozen=True)
-class Result:
-    roles: tuple  # step.Roles that share each step
-    step_seconds: np.ndarray  # (steps,) between two updates
-    tokens_per_second: float  # of prompts and completions, all steps together
-    idle: dict  # {"generate", "train"}: share of the time that a pool neither works nor receives weights
-    lag: float  # versions between a completion's first token and its update, on average
-
-    @property
-    def seconds(self):
-        return float(self.step_seconds.mean())
-
-
-@dataclass(frozen=True)
-class Span:
-    lane: str  # "generate" or "train"
-    role: str
+    pool: str  # "generate" or "train"
     start: float
     seconds: float
-    version: int  # of the weights that write, or that wrote what is trained on (on average)
+    what: str  # "generate", "train", "sync" or "switch"
+    step: int  # whose completions; of a stream the step that takes them
 
 
-def simulate(job, placement, overlap, gpus, generating, lengths):
-    """A few steps of a job, (steps, prompts, samples) of lengths -> Result. `generating` of the GPUs generate and the
-    rest train in two pools; in one pool all do both. GPUs that are too few for one more engine have nothing to do.
-    """
-    rollouts, _ = pools(placement, gpus, generating)
-    streams = overlap in step.NO_TAIL
-    tokens = lengths.sum(axis=(1, 2))
-    seconds = (
-        tokens / stream_tokens_per_second(job, rollouts // job.tensor_parallel)
-        if streams
-        else rollout_seconds(job, lengths, rollouts)
-    )
-    return arranged(job, placement, overlap, gpus, generating, tokens, seconds)
+@dataclass(frozen=True)
+class Run:
+    """Some steps of one way, each pool's work as it falls."""
+
+    way: str
+    tokens: int  # prompts and completions of all steps
+    seconds: float
+    spans: tuple
+    lag: float  # updates between a completion's first token and the update that uses it, mean
+
+    @property
+    def tokens_per_second(self):
+        return self.tokens / self.seconds
+
+    @property
+    def updates(self):
+        """Seconds at which a new policy stands."""
+        return [span.start + span.seconds for span in self.spans if span.what == "train"]
+
+    def idle(self, pool):
+        """Share of the time in which a pool has nothing to do."""
+        return 1 - sum(span.seconds for span in self.spans if span.pool == pool) / self.seconds
 
 
-def arranged(job, placement, overlap, gpus, generating, tokens, rollout):
-    """The same when it is known what each step generates, `tokens`, and in how many seconds, `rollout`."""
-    rollouts, training = pools(placement, gpus, generating)
-    whole = tokens + job.completions * float(job.prompt)
-    sync, switch = fabric.weight_sync(job.model, job.sync_bytes_per_second), 0.0
-    if placement == "one pool":
-        sync, switch = 0.0, switch_seconds(job, gpus)
-    roles = [
-        step.Roles(float(seconds), 0.0, *train_roles(job, n, training), sync, switch=switch)
-        for seconds, n in zip(rollout, whole)
-    ]
-    paired = beside(roles, overlap)
-    seconds = np.array([step.step_time(now, lanes_of(overlap)) for now in paired])
-    lag = mean_lag(job, overlap, rollouts // job.tensor_parallel, roles, seconds)
-    idle = idle_shares(placement, paired, overlap, seconds)
-    return Result(tuple(paired), seconds, float(whole.sum() / seconds.sum()), idle, lag)
+def drawn_lengths(job, steps, seed):
+    """(steps, prompts, samples) whole tokens, of one stream of draws."""
+    rng = np.random.default_rng(seed)
+    z = rng.standard_normal((steps, job.prompts, job.samples))
+    return np.maximum(np.ceil(job.law.at(z)), 1.0)
 
 
-def pools(placement, gpus, generating):
-    """(GPUs that generate, GPUs that train)."""
-    return (gpus, gpus) if placement == "one pool" else (generating, gpus - generating)
-
-
-def beside(roles, overlap):
-    """The roles that share each step. Under "one-off" batch i is generated while batch i - 1 is trained on, in a steady
-    state: a batch is there at the start, and the last stands for it.
-    """
-    if overlap != "one-off":
-        return roles
-    before = [roles[-1], *roles[:-1]]
-    return [replace(now, log_probs=then.log_probs, train=then.train) for now, then in zip(roles, before)]
-
-
-def lanes_of(overlap):
-    return "async, in place" if overlap == "async" else overlap  # generation pauses while weights arrive
-
-
-def gantt(result, overlap, until):
-    """What both pools do in the first `until` seconds, the steps over and over: [Span]."""
-    spans, clock, i = [], 0.0, 0
-    behind = round(result.lag)
-    while clock < until:
-        now = result.roles[i % len(result.roles)]
-        for role, (start, seconds) in step.timeline(now, lanes_of(overlap)).items():
-            trains = role in ("log_probs", "train")
-            together = role == "switch" or (role == "sync" and overlap != "async")
-            for lane in ("generate", "train") if together else ("train" if trains else "generate",):
-                if seconds > 0:
-                    spans.append(Span(lane, role, clock + start, seconds, i - behind * trains))
-        clock, i = clock + step.step_time(now, lanes_of(overlap)), i + 1
-    return spans
-
-
-def sweep(job, gpus, lengths, shares):
-    """{(placement, overlap): {GPUs that generate: tokens a second}} of two pools."""
-    tokens, out = lengths.sum(axis=(1, 2)), {way: {} for way in WAYS if way[0] == "two pools"}
-    for generating in shares:
-        drained = rollout_seconds(job, lengths, generating)
-        stream = tokens / stream_tokens_per_second(job, generating // job.tensor_parallel)
-        for (placement, overlap), found in out.items():
-            seconds = stream if overlap in step.NO_TAIL else drained
-            made = arranged(job, placement, overlap, gpus, generating, tokens, seconds)
-            found[generating] = made.tokens_per_second
-    return out
-
-
-def idle_shares(placement, roles, overlap, seconds):
-    """Share of the time in which a pool waits for the other; one pool never does."""
-    if placement == "one pool":
-        return {"generate": 0.0, "train": 0.0}
-    sync = sum(role.sync for role in roles)
-    generating = sum(step.seconds(role, "rollout", overlap) for role in roles) + sync
-    training = sum(role.log_probs + role.train for role in roles) + sync * (overlap != "async")
-    share = lambda busy: max(0.0, float(1 - busy / seconds.sum()))
-    return {"generate": share(generating), "train": share(training)}
-
-
-def mean_lag(job, overlap, engines, roles, seconds):
-    """Versions by which the weights of a completion's first token are behind the trainer's when it is trained on. In a
-    stream as many as there are batches in flight (Little's law), and as much of one more as the trainer works.
-    """
-    if overlap in ("sync", "one-off"):
-        return float(overlap == "one-off")
-    in_flight = engines * live_sequences(job, engines) / job.completions
-    if overlap == "carry-over":
-        return in_flight
-    return in_flight + float(sum(role.log_probs + role.train for role in roles) / seconds.sum())
-
-
-def best_share(job, gpus):
-    """GPUs that should generate in a stream, not rounded: there both lanes are equally long. w_R / (w_R + w_T) of all,
-    with the GPU-seconds w_R at this very share, because few engines with large batches read the weights less often.
-    """
-    tokens = job.completions * job.law.mean
+def simulate(job, way, generating, lengths):
+    """One way over the steps of `lengths`; `generating` of the GPUs do, where the pools are split. -> Run."""
+    split = way in (SPLIT, ONE_OFF, ASYNC)
+    training = job.gpus - generating if split else job.gpus
+    generating = generating if split else job.gpus
+    roll = stream_seconds if way in (CARRY, ASYNC) else rollout_seconds
+    rollouts = [float(roll(job, step, generating)) for step in lengths]
+    trains = [float(train_seconds(job, step, training)) for step in lengths]
     sync = fabric.weight_sync(job.model, job.sync_bytes_per_second)
-    low, high = 0.0, float(gpus)
-    for _ in range(50):
-        middle = (low + high) / 2
-        generate = tokens / stream_tokens_per_second(job, middle / job.tensor_parallel) + sync
-        train = sum(train_roles(job, tokens + job.completions * job.prompt, gpus - middle))
-        low, high = (middle, high) if generate > train else (low, middle)
-    return low
+    spans, clock = BOTH[way](rollouts, trains, sync if split else switch_seconds(job))
+    tokens = int(lengths.sum()) + lengths.size * job.prompt
+    return Run(way, tokens, clock, tuple(spans), lag(job, way, generating))
 
 
-# What fits
+def lag(job, way, gpus):
+    """In a stream by Little's law: the completions that are being written over those that an update takes."""
+    if way in (COLOCATED, SPLIT):
+        return 0.0
+    if way == ONE_OFF:
+        return 1.0
+    return min(job.completions, job.slots * job.engines(gpus)) / job.completions
 
 
-def misfits(job, placement, gpus, generating):
-    """[memory.Misfit] of an arrangement: engines on their pool, the trainer on its own. In one pool the trainer's state
-    is away while the engines run.
-    """
-    rollouts, training = pools(placement, gpus, generating)
-    if min(rollouts, training) < 1:
-        what = f"two pools on {gpus} {memory.plural(gpus)}, {rollouts} of them generating: none is left to train"
-        return [memory.Misfit(what, rollouts + 1, gpus, "More GPUs.", "layout")]
-    engine = memory.Engine(rollouts, job.tensor_parallel, int(job.prompt + job.law.longest))
-    trainer = memory.Training(training, reference=True)
-    return memory.fits(job.model, job.accelerator, engine, trainer, efficiency=job.efficiency)
+def in_turn(what):
+    """Generate, train, then what prepares the next step."""
+
+    def play(rollouts, trains, between):
+        spans, clock = [], 0.0
+        for step, (rollout, train) in enumerate(zip(rollouts, trains)):
+            spans.append(Span("generate", clock, rollout, "generate", step))
+            spans.append(Span("train", clock + rollout, train, "train", step))
+            clock += rollout + train
+            spans.append(Span("train", clock, between, what, step))
+            clock += between
+        return spans, clock
+
+    return play
+
+
+def one_apart(rollouts, trains, sync):
+    """A batch is trained on while the next one is written; then both stop for the weights."""
+    spans, clock = [], 0.0
+    for step, (rollout, train) in enumerate(zip(rollouts, [trains[-1], *trains])):
+        spans.append(Span("generate", clock, rollout, "generate", step))
+        spans.append(Span("train", clock, train, "train", step - 1))
+        clock += max(rollout, train)
+        spans.append(Span("generate", clock, sync, "sync", step))
+        clock += sync
+    return spans, clock
+
+
+def stream(rollouts, trains, sync):
+    """Completions come without end; engines pause for new weights. Whoever is slower sets the pace."""
+    spans, clock = [], 0.0
+    for step, (rollout, train) in enumerate(zip(rollouts, trains)):
+        spans.append(Span("generate", clock, sync, "sync", step))
+        spans.append(Span("generate", clock + sync, rollout, "generate", step))
+        spans.append(Span("train", clock, train, "train", step - 1))
+        clock += max(rollout + sync, train)
+    return spans, clock
+
+
+BOTH = {
+    COLOCATED: in_turn("switch"),
+    CARRY: in_turn("switch"),
+    SPLIT: in_turn("sync"),
+    ONE_OFF: one_apart,
+    ASYNC: stream,
+}

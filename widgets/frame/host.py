@@ -99,7 +99,7 @@ def button(step):
 
 def unwritten(knob, text):
     """A number as a form holds it, without its unit and its commas."""
-    number = re.fullmatch(r"([\d,.]+)( \w+)?", text)
+    number = re.fullmatch(r"([\d,.]+)( [\w/]+)?", text)
     return number[1].replace(",", "") if number and isinstance(knob.default, int | float) else text
 
 

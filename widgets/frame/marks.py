@@ -134,6 +134,7 @@ def panel(
     front=False,
     stacked=False,
     ticks=None,
+    y_ticks=None,
     bare=False,
 ):
     """One plot: what it shows, then unit, scale and how many seeds; ranges in data units, fixed for the whole run.
@@ -151,7 +152,7 @@ def panel(
     in_log = lambda mark: {**mark, **{a: log10(mark[a]) for a in log if a in mark and mark.get(f"{a}ref") != "paper"}}
     layout = dict(
         xaxis=dict(title=dict(text=x), **axis("x", x_range, ticks)),
-        yaxis=axis("y", y_range),
+        yaxis=axis("y", y_range, y_ticks),
         barmode="stack" if stacked else "group",
         shapes=[s for m in marks for s in m.get("shapes", [])],
         # plotly wants log10 here, not in shapes; the first keep their place where words meet

@@ -1,0 +1,119 @@
+"""The numbers of the lesson, recomputed."""
+
+from dataclasses import replace
+
+import pytest
+
+from sim.cluster import measured, straggler, throughput, topology
+from sim.cluster.topology import ASYNC, CARRY, COLOCATED, ONE_OFF, SPLIT, WAYS
+from tests.lessons.prose import Lesson
+from widgets import topology as widget
+from widgets.figures import topology as figures
+
+LESSON = Lesson("19")
+DEFAULT = widget.Knobs()
+JOB, DRAWN = widget.job(DEFAULT), widget.lengths(DEFAULT)
+
+
+def rate(way, generating=7, job=JOB, drawn=DRAWN):
+    return topology.simulate(job, way, generating, drawn).tokens_per_second
+
+
+def best(way, **change):
+    job, drawn = JOB, DRAWN
+    if change:
+        k = replace(DEFAULT, **change)
+        job, drawn = widget.job(k), widget.lengths(k)
+    return max((rate(way, generating, job, drawn), generating) for generating in range(1, 32))
+
+
+def test_the_smallest_case():
+    LESSON.says("7.6", JOB.model.params() / 1e9)
+    assert (DEFAULT.gpus, DEFAULT.prompts, DEFAULT.samples) == (32, 128, 16)
+    assert (DEFAULT.p50, DEFAULT.longest) == (1200, 8192)
+
+
+def test_the_last_completion_takes_a_minute_on_any_number_of_gpus():
+    one = throughput.iteration_seconds(JOB.model, JOB.accelerator, 1.0, 512.0)
+    assert 0.0065 < one < 0.0075 and "about 7 ms" in LESSON.text
+    LESSON.says("59", topology.floor_seconds(JOB))
+    assert 3.5 < figures.generation(32) - figures.generation(128) < 4.5 and "buys four seconds" in LESSON.text
+
+
+def test_half_of_a_rollout_is_spent_on_the_last_tenth():
+    shares = [
+        straggler.tail_of(*straggler.drain(lengths[e::32].ravel(), JOB.prompt, JOB.seconds, JOB.slots))[0]
+        for lengths in DRAWN
+        for e in range(32)
+    ]
+    assert sum(shares) / len(shares) == pytest.approx(0.5, abs=0.03) and "half of those seconds" in LESSON.text
+
+
+def test_what_the_ways_are_worth():
+    first = rate(COLOCATED)
+    LESSON.says("47,662", first)
+    LESSON.says("2.15", rate(CARRY) / first)
+    LESSON.says("2.73", rate(ASYNC) / first)
+    share = (rate(CARRY) - first) / (rate(ASYNC) - first)
+    assert "two thirds of what the full rebuild gains" in LESSON.text and 0.6 < share < 0.7
+
+
+def test_where_it_breaks():
+    run = topology.simulate(JOB, ASYNC, 28, DRAWN)
+    assert run.tokens_per_second < rate(COLOCATED) > rate(ASYNC, 2)
+    LESSON.says("92", 100 * run.idle("generate"))
+    slow = replace(JOB, sync_bytes_per_second=0.1e9)
+    assert rate(ASYNC, job=slow) < rate(COLOCATED)
+
+
+def test_the_answers():
+    row = measured.VERL
+    LESSON.says("151", row["7B, 64 GPUs"].generate)
+    LESSON.says("178", row["7B, 128 GPUs"].generate)
+    two = replace(JOB, tensor_parallel=2)
+    LESSON.says("61,588", rate(ONE_OFF, 16))
+    LESSON.says("82,200", rate(ONE_OFF, 16, two))
+    LESSON.says("83,147", rate(ASYNC, 16))
+    assert rate(ASYNC, 16, two) == pytest.approx(rate(ASYNC, 16))
+
+
+def test_a_split_that_waits_never_wins():
+    top, at = best(SPLIT)
+    LESSON.says("38,132", top)
+    assert at == 10
+    LESSON.says("0.80", top / rate(COLOCATED))
+    LESSON.says("0.2", topology.switch_seconds(JOB))
+
+
+def test_the_spread():
+    ratio = lambda sigma, way=ASYNC: best(way, sigma=sigma)[0] / rates(sigma)
+    rates = lambda sigma: rate(
+        COLOCATED, 7, widget.job(replace(DEFAULT, sigma=sigma)), widget.lengths(replace(DEFAULT, sigma=sigma))
+    )
+    LESSON.says("1.27", ratio(0.0))
+    LESSON.says("2.88", ratio(0.6))
+    LESSON.says("2.30", ratio(1.2))
+    assert best(ONE_OFF, sigma=0.0)[0] > 0.99 * best(ASYNC, sigma=0.0)[0]
+
+
+def test_the_order_of_the_ways_holds_in_four_draws():
+    """And no way differs by more than the text says."""
+    seen = {way: [] for way in WAYS}
+    for seed in range(4):
+        drawn = topology.drawn_lengths(JOB, 6, seed)
+        for way, cut in zip(WAYS, (7, 7, 10, 19, 7)):
+            seen[way].append(rate(way, cut, JOB, drawn))
+    for rates in seen.values():
+        assert max(rates) / min(rates) - 1 < 0.024  # 1.2 % to either side of the middle
+    for i in range(4):
+        assert seen[SPLIT][i] < seen[COLOCATED][i] < seen[ONE_OFF][i] < seen[CARRY][i] < seen[ASYNC][i]
+
+
+def test_what_was_measured():
+    speedup = {name: row.step / row.async_step for name, row in measured.VERL.items()}
+    LESSON.says("790", measured.VERL["7B, 32 GPUs"].step)
+    LESSON.says("295", measured.VERL["7B, 32 GPUs"].async_step)
+    LESSON.says("2.68", speedup["7B, 32 GPUs"])
+    LESSON.says("1.93", speedup["7B, 64 GPUs"])
+    LESSON.says("2.37", speedup["7B, 128 GPUs"])
+    LESSON.says("1.76", speedup["30B-A3B, 128 GPUs"])

@@ -1,0 +1,137 @@
+"""The small figures of lesson 19: what more GPUs buy, five ways to share them, and where to cut."""
+
+from dataclasses import replace
+from functools import cache
+
+from sim.cluster import topology
+from sim.cluster.topology import ASYNC, COLOCATED, WAYS
+from widgets import topology as widget
+from widgets.frame.contract import Figure, Handle
+from widgets.frame.marks import band, dots, label, line, panel
+
+JOB = widget.job(widget.Knobs())
+GPUS = (8, 16, 32, 64, 128, 256)
+CUT = 7
+CUTS = (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 18, 21, 24, 27, 29, 31)
+END = 280.0  # seconds of the five ways: three steps of the first
+
+
+@cache
+def drawn():
+    return widget.lengths(widget.Knobs())
+
+
+# ── what more GPUs buy ──
+@cache
+def generation(gpus):
+    """Mean seconds of a rollout."""
+    job = replace(JOB, gpus=gpus)
+    return sum(topology.rollout_seconds(job, lengths, gpus) for lengths in drawn()) / len(drawn())
+
+
+def more(gpus):
+    floor, share = topology.floor_seconds(JOB), [generation(8) * 8 / n for n in GPUS]
+    return [
+        panel(
+            "Until the last completion is written",
+            "seconds; mean of six draws",
+            line(GPUS, share, "if work were all", 8, "reference"),
+            line(GPUS, [generation(n) for n in GPUS], "generation", 1),
+            line(GPUS, [floor] * len(GPUS), "the longest alone", 2, "exact"),
+            dots([gpus], [generation(gpus)], "here", role="here"),
+            label(290, floor - 2, "the longest completion, alone", 2, "right", below=True),
+            label(30, 25, "if the work were all", 8),
+            x="GPUs that generate",
+            x_range=(7, 300),
+            y_range=(0, 90),
+            log="x",
+            ticks=dict(tickvals=list(GPUS)),
+        )
+    ]
+
+
+def bought(gpus):
+    if gpus == GPUS[0]:
+        return (
+            f"8 GPUs take {generation(8):.0f} s; the longest completion alone takes {topology.floor_seconds(JOB):.0f}."
+        )
+    return f"{gpus // 8} times the GPUs of the first point: {generation(gpus):.0f} s in place of {generation(8):.0f}."
+
+
+# ── five ways ──
+NAMES = dict(zip(WAYS, ("wait", "carry over", "split", "one step off", "async")))
+
+
+@cache
+def played(way, cut=CUT):
+    return topology.simulate(JOB, way, cut, drawn())
+
+
+def five(way):
+    run = played(way)
+    updates = [at for at in run.updates if at <= END]
+    return [
+        panel(
+            "What 32 GPUs do",
+            "7 generate, 25 train" if way not in WAYS[:2] else "all 32 generate, then all train",
+            *widget.spans(run, END),
+            *(band([at - 0.6, at + 0.6], [0.0, 0.0], [0.1, 0.1], 1) for at in updates),
+            label(0, 1.86, "generate", 0),
+            label(0, 0.86, "train", 0),
+            x="seconds",
+            x_range=(0, END),
+            y_range=(0, 2.15),
+            y_ticks=widget.NO_NUMBERS,
+        )
+    ]
+
+
+def worth(way):
+    run = played(way)
+    here, first = run.tokens_per_second, played(COLOCATED).tokens_per_second
+    step = run.seconds / len(run.updates)
+    return f"{here:,.0f} tokens a second, {here / first:.2f} of the first way; an update every {step:.0f} s."
+
+
+# ── where to cut ──
+@cache
+def sides(cut):
+    """(seconds of generation with its pause, seconds of training) of a mean step."""
+    spans = played(ASYNC, cut).spans
+    seconds = lambda pool: sum(span.seconds for span in spans if span.pool == pool) / len(drawn())
+    return seconds("generate"), seconds("train")
+
+
+def cut(generating):
+    write, train = zip(*map(sides, CUTS))
+    a, b = sides(generating)
+    return [
+        panel(
+            "Two sides of one cut",
+            "seconds a step, log scales; the longer side sets the pace",
+            line(CUTS, write, "generation", 1),
+            line(CUTS, train, "training", 2),
+            dots([generating, generating], [a, b], "here", role="here"),
+            label(1.1, write[0] * 0.72, "generation", 1, below=True),
+            label(1.1, train[0] * 0.9, "training", 2, below=True),
+            x="GPUs that generate, of 32",
+            x_range=(1, 32),
+            y_range=(8, 1000),
+            log="xy",
+            ticks=dict(tickvals=[1, 2, 4, 8, 16, 31]),
+        )
+    ]
+
+
+def waits(generating):
+    write, train = sides(generating)
+    short = 100 * (1 - min(write, train) / max(write, train))
+    who = "trainers" if train < write else "generators"
+    return f"A step takes {max(write, train):.0f} s, and the {who} wait for {short:.0f} % of it."
+
+
+FIGURES = {
+    "more": Figure(more, topology.rollout_seconds, Handle("GPUs that generate", GPUS, 2), bought),
+    "five": Figure(five, topology.simulate, Handle("Who works when", WAYS, 0, tuple(NAMES.values())), worth),
+    "cut": Figure(cut, topology.simulate, Handle("GPUs that generate", CUTS, CUTS.index(15)), waits),
+}

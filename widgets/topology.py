@@ -1,0 +1,400 @@
+"""Which GPUs generate and which train, who waits for whom, and what that is worth in tokens a second."""
+
+from dataclasses import dataclass, replace
+from math import ceil
+
+from sim.cluster import fabric, memory, topology
+from sim.cluster.hardware import ACCELERATORS
+from sim.cluster.lengths import lognormal
+from sim.cluster.memory import Engine, Misfit, Training
+from sim.cluster.models import MODELS
+from sim.cluster.topology import ASYNC, CARRY, COLOCATED, ONE_OFF, SPLIT, WAYS
+from widgets.frame import machine
+from widgets.frame.back import way_back
+from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, choice, ladder, slider
+from widgets.frame.marks import band, dots, label, line, panel, threshold
+
+TITLE = "One training loop on one set of GPUs, and who waits for whom"
+
+STEPS = 6
+SEED = 0
+SWEPT = 12  # splits of the curve
+MANY = 2**13  # completions of a step from which fewer steps are drawn
+SERIES = dict(zip(WAYS, (4, 3, 5, 2, 1)))
+RUNGS = [*range(1, 33), *range(36, 65, 4), *range(80, 257, 16), *range(320, 1025, 64), *range(1280, 8193, 256)]
+SIZES = [2**n for n in range(1, 14)]
+LENGTHS = [2**n for n in range(7, 18)]
+LOWEST, HIGHEST = 0.1, 30.0  # of the speeds that are drawn, over that of the first way
+FAR_BEHIND = 0.8  # of the best split of the same way: slower is worse
+
+
+@dataclass(frozen=True)
+class Knobs:
+    way: str = choice("Who works when", COLOCATED, list(WAYS))
+    generating: int = ladder("GPUs that generate, of a split", 7, RUNGS)
+    sigma: float = slider("Spread of the lengths", 0.8, low=0, high=1.2, step=0.1, symbol="σ")
+    gpus: int = ladder("GPUs", 32, SIZES, symbol="G")
+    tensor_parallel: int = ladder("GPUs that share an engine", 1, [1, 2, 4, 8, 16, 32, 64], symbol="TP")
+    sync: float = ladder(
+        "New weights arrive at", 25.0, [0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 25.0, 50.0, 100.0, 400.0], unit="GB/s"
+    )
+    prompts: int = ladder("Prompts of a step", 128, [2**n for n in range(11)], symbol="B")
+    samples: int = ladder("Completions of each", 16, [1, 2, 4, 8, 16, 32], symbol="K")
+    prompt: int = ladder("Tokens of a prompt", 512, LENGTHS)
+    p50: int = ladder("Median completion", 1200, sorted({*LENGTHS, 1200}), unit="tokens")
+    longest: int = ladder("Longest completion", 8192, LENGTHS, unit="tokens")
+    model: str = choice("Model", "qwen2.5-7b", list(MODELS))
+    accelerator: str = choice("Accelerator", "h100", list(ACCELERATORS))
+    bandwidth: float = machine.bandwidth()
+    flops: float = machine.flops()
+    overhead: float = machine.overhead()
+    mfu: float = machine.mfu()
+    config: str = machine.config()
+    chip: str = machine.chip()
+    log: str = machine.log()
+    timed: str = machine.timed()
+
+
+PRESETS = {
+    "32 H100, one pool": Knobs(),
+    "Split 7 and 25, async": Knobs(way=ASYNC),
+    "28 generate": Knobs(way=ASYNC, generating=28),
+    "2 generate": Knobs(way=ASYNC, generating=2),
+    "Weights by a slow wire": Knobs(way=ASYNC, sync=0.1),
+    "70B on single GPUs": Knobs(model="llama3.1-70b"),
+}
+GUESS = Guess(
+    "Four times the GPUs, 128 in place of 32, all of them generating. How much shorter is generation?",
+    ("a quarter is left", "half is left", "nine tenths are left"),
+    Knobs(gpus=128),
+    2,
+    lambda k, r: (
+        f"It takes {generation(k, 128):.0f} s in place of {generation(k, 32):.0f}: one completion is "
+        f"{k.longest:,} tokens long, and its tokens come one after the other on any number of GPUs."
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Result:
+    misfits: list  # what of the setting is impossible; then there is nothing else
+    runs: dict = None  # way -> Run at the split that is set
+    swept: tuple = ()  # GPUs that generate, of the curves
+    curves: dict = None  # way -> tokens a second at each of them
+
+    @property
+    def colocated(self):
+        return self.runs[COLOCATED]
+
+
+def law(k):
+    return machine.law(k) if k.log else lognormal(k.p50, max(k.sigma, 1e-9), k.longest)
+
+
+def job(k):
+    return topology.Job(
+        machine.model(k),
+        machine.accelerator(k),
+        k.gpus,
+        k.prompts,
+        k.samples,
+        k.prompt,
+        law(k),
+        k.tensor_parallel,
+        1e9 * k.sync,
+        machine.efficiency(k),
+        k.mfu,
+    )
+
+
+def lengths(k):
+    return topology.drawn_lengths(job(k), max(2, STEPS * MANY // max(MANY, k.prompts * k.samples)), SEED)
+
+
+def is_split(k):
+    return k.way in (SPLIT, ONE_OFF, ASYNC)
+
+
+def misfits(k):
+    model, accelerator = machine.model(k), machine.accelerator(k)
+    if is_split(k) and k.generating >= k.gpus:
+        what = f"{k.generating} GPUs generate and {k.gpus} are there: none is left to train"
+        return [Misfit(what, k.generating + 1, k.gpus, "More GPUs.")]
+    generating, training = (k.generating, k.gpus - k.generating) if is_split(k) else (k.gpus, k.gpus)
+    engine = Engine(generating, k.tensor_parallel, k.prompt + law(k).longest)
+    # assumed: while all GPUs generate and train in turn, the trainer's state is on the host during the rollout
+    return memory.fits(model, accelerator, engine, Training(training), efficiency=machine.efficiency(k))
+
+
+def run(k):
+    if found := misfits(k):
+        yield Result(found)
+        return
+    j, drawn = job(k), lengths(k)
+    at = min(k.generating, k.gpus - 1)
+    possible = WAYS if at >= k.tensor_parallel and k.gpus > 1 else (COLOCATED, CARRY)
+    runs = {way: topology.simulate(j, way, at, drawn) for way in possible}
+    swept = splits(k)
+    curves = {
+        way: [topology.simulate(j, way, generating, drawn).tokens_per_second for generating in swept]
+        for way in possible
+        if way not in (COLOCATED, CARRY)
+    }
+    yield Result([], runs, swept, curves)
+
+
+def splits(k):
+    """Some of the rungs at which both pools have GPUs, that of the setting among them."""
+    rungs = [rung for rung in RUNGS if k.tensor_parallel <= rung < k.gpus]
+    n = SWEPT if k.prompts * k.samples <= MANY else SWEPT // 2
+    few = [rungs[round(i * (len(rungs) - 1) / (n - 1))] for i in range(n)] if rungs else []
+    # the best of a stream lies where few GPUs generate: there the rungs are close
+    return tuple(sorted({*few, *(rung for rung in rungs[:9:2]), *([k.generating] if k.generating in rungs else [])}))
+
+
+def generation(k, gpus):
+    """Mean seconds of a rollout on so many GPUs, all of them generating."""
+    j = job(replace(k, gpus=gpus))
+    drawn = lengths(k)
+    return sum(topology.rollout_seconds(j, step, gpus) for step in drawn) / len(drawn)
+
+
+def figure(k, r):
+    if r.misfits:
+        return [nothing("Two pools", "Timeline", True), nothing("Where to cut", "Timeline", False)]
+    return [timeline(k, r.runs[k.way], r), where_to_cut(k, r)]
+
+
+def nothing(title, tab, front):
+    words = label(0.5, 0.5, "does not fit", 1, "center")
+    return panel(title, "no seconds to show", words, x_range=[0, 1], y_range=[0, 1], tab=tab, front=front, bare=True)
+
+
+LANES = {"generate": (1.15, 1.85), "train": (0.15, 0.85)}
+
+
+NO_NUMBERS = dict(tickvals=[1.0, 2.3, 3.3], ticktext=["", "", ""])  # a height that is only a place
+
+
+def window(r):
+    """Seconds of the picture: some three steps of the first way."""
+    return above(3 * r.colocated.seconds / len(r.colocated.updates))
+
+
+def timeline(k, run, r):
+    end = window(r)
+    marks = [*spans(run, end), label(0, 1.86, "generate", 0), label(0, 0.86, "train", 0)]
+    updates = [at for at in again(run.updates, run, end) if at <= end]
+    marks.append(dots(updates, [0.06] * len(updates), "a new policy", 1))
+    who = f"{k.generating} and {k.gpus - k.generating} GPUs" if is_split(k) else f"all {k.gpus} GPUs in turn"
+    return panel(
+        "Two pools" if is_split(k) else "One pool, two jobs",
+        f"{who}; a color is a batch, empty is idle",
+        *marks,
+        x="seconds",
+        x_range=[0, end],
+        y_range=[0, 2.1],
+        y_ticks=NO_NUMBERS,
+        tab="Timeline",
+        front=True,
+    )
+
+
+def spans(run, end, low=0.0):
+    """Each span as a block in its lane; a batch keeps its color from one to the other."""
+    blocks = []
+    for span in run.spans:
+        bottom, top = (edge + low for edge in LANES[span.pool])
+        series = 1 + span.step % 3 if span.what in LANES else 8
+        for left in again([span.start], run, end):
+            right = min(left + span.seconds, end)
+            if right - left > 2e-3 * end:
+                blocks.append(band([left, right], [bottom, bottom], [top, top], series))
+    return blocks
+
+
+def again(starts, run, end):
+    """The draws once more from the beginning, where the picture is longer than they are."""
+    return [at + n * run.seconds for n in range(min(ceil(end / run.seconds), 50)) for at in starts]
+
+
+def where_to_cut(k, r):
+    one = r.colocated.tokens_per_second
+    times = {way: run.tokens_per_second / one for way, run in r.runs.items()}
+    marks, ends = [], (1, max(k.gpus - 1, 2))
+    for way in (COLOCATED, CARRY):
+        marks.append(line(ends, [times[way]] * 2, way, SERIES[way], "" if way == k.way else "reference"))
+    for way, curve in r.curves.items():
+        role = "" if way == k.way else "reference"
+        marks.append(line(r.swept, [rate / one for rate in curve], way, SERIES[way], role))
+    chosen = k.generating if is_split(k) else ends[1]
+    marks += [
+        dots([chosen], [min(max(times[k.way], LOWEST), HIGHEST)], "here", role="here"),
+        *(
+            [label(ends[1], 1.05 * min(times[k.way], HIGHEST), k.way, SERIES[k.way], "right")]
+            if k.way != COLOCATED
+            else []
+        ),
+        threshold(1, "slower than colocated, wait", LOWEST),
+    ]
+    return panel(
+        "Where to cut",
+        f"speed over that of colocated, wait; {len(lengths(k))} steps",
+        *marks,
+        x="GPUs that generate",
+        log="xy",
+        x_range=ends,
+        y_range=[LOWEST, HIGHEST],
+        tab="Timeline",
+        ticks=dict(tickvals=[2**n for n in range(14) if 2**n <= ends[1]]),
+    )
+
+
+def above(value):
+    """The next round number, so that the axis stays while the cut moves."""
+    unit = 10.0 ** (len(f"{value:.0f}") - 1)
+    return next(unit * m for m in (1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10) if unit * m >= value)
+
+
+def rate(r, k):
+    return r.runs[k.way].tokens_per_second
+
+
+def against_colocated(k, r):
+    """Per cent of what the colocated loop would reach with the same GPUs."""
+    return 100 * rate(r, k) / r.colocated.tokens_per_second
+
+
+READOUTS = {
+    "Tokens a second, prompts and completions": ("tokens/s", topology.simulate),
+    "A step takes": ("s", topology.rollout_seconds),
+    "The generating pool is idle": ("%", topology.Run.idle),
+    "The training pool is idle": ("%", topology.Run.idle),
+    "The policy is ahead of a completion's start by": ("updates", topology.lag),
+}
+
+
+def readouts(k, r):
+    if r.misfits:
+        states = ["violated", "", "", "", ""]
+        return [
+            Readout(name, "–", unit, source, state) for (name, (unit, source)), state in zip(READOUTS.items(), states)
+        ]
+    run = r.runs[k.way]
+    values = (rate(r, k), run.seconds / len(run.updates), 100 * run.idle("generate"), 100 * run.idle("train"), run.lag)
+    states = ["violated" if broken(k, r) else "", "", "", "", ""]
+    return [
+        Readout(name, value, unit, source, state)
+        for (name, (unit, source)), value, state in zip(READOUTS.items(), values, states)
+    ]
+
+
+def watched(k, r):
+    if r.misfits:
+        first = r.misfits[0]
+        needs = 100 * min(first.needs / first.has, 1e6)
+        return Gauge("Needed, of what there is", needs, 100.0, "%", low=10, high=1e4, log=True, expression="misfits")
+    return Gauge(
+        "Speed, of that of colocated, wait",
+        against_colocated(k, r),
+        100.0,
+        "%",
+        low=0,
+        high=300,
+        below=True,
+        expression="overlapped and tokens_per_second < colocated.tokens_per_second",
+    )
+
+
+def broken(k, r):
+    if r.misfits:
+        first = r.misfits[0]
+        turn = ("tensor_parallel", "generating", "gpus", "longest", "accelerator", "model")
+        back = way_back(k, turn, lambda there: not misfits(there))
+        return Break(f"This job does not fit: {first.what}.", back or first.mend, "the job does not fit")
+    if k.way not in (ONE_OFF, ASYNC) or against_colocated(k, r) >= 100:
+        return None
+    slower = f"{100 - against_colocated(k, r):.0f} % slower than the colocated loop"
+    at, training = k.generating, k.gpus - k.generating
+    instant = topology.simulate(replace(job(k), sync_bytes_per_second=1e15), k.way, at, lengths(k))
+    if instant.tokens_per_second >= r.colocated.tokens_per_second:
+        seconds = fabric.weight_sync(machine.model(k), 1e9 * k.sync)
+        return Break(
+            f"{slower}: at {k.sync:g} GB/s new weights take {seconds:.0f} s, and generation stands still meanwhile.",
+            way_back(k, ("sync",), lambda there: faster(there, k.generating)) or f"Who works when: {COLOCATED}.",
+            "both pools wait for new weights",
+        )
+    few = "trainers" if instant.idle("generate") > instant.idle("train") else "generators"
+    idle = 100 * instant.idle("generate" if few == "trainers" else "train")
+    pace = f"{training} to train" if few == "trainers" else f"{at} to generate"
+    return Break(
+        f"{slower}: {pace} set the pace, and the other pool is idle for {idle:.0f} % of the time.",
+        recut(k, r),
+        f"too few {few}",
+    )
+
+
+def faster(k, generating):
+    return rate_of(k, k.way, generating) >= rate_of(k, COLOCATED, generating)
+
+
+def rate_of(k, way, generating):
+    return topology.simulate(job(k), way, generating, lengths(k)).tokens_per_second
+
+
+def recut(k, r):
+    """The best of the splits that were tried, where it is worth it."""
+    tried = splits(k)
+    best = max(tried, key=lambda generating: rate_of(k, k.way, generating))
+    if rate_of(k, k.way, best) < r.colocated.tokens_per_second:
+        return f"Who works when: {COLOCATED}."
+    return f"GPUs that generate, of a split: {best:,}."
+
+
+def worse(k, r):
+    slower = 100 - against_colocated(k, r)
+    if slower > 0.5:
+        return (
+            f"{rate(r, k):,.0f} tokens a second, {slower:.0f} % fewer than the colocated loop: each half idles in turn."
+        )
+    best = max(r.curves.get(k.way, [0.0]))
+    if is_split(k) and rate(r, k) < FAR_BEHIND * best:
+        return f"{rate(r, k):,.0f} tokens a second; another cut of the same GPUs reaches {best:,.0f}."
+    return None
+
+
+def holds(k, r):
+    run = r.runs[k.way]
+    idle = "both pools are busy" if is_split(k) else "no GPU is set aside"
+    return (
+        f"{rate(r, k):,.0f} tokens a second, {against_colocated(k, r) / 100:.2f} times the colocated loop; {idle}. "
+        f"A step takes {run.seconds / len(run.updates):.0f} s."
+    )
+
+
+def two_cuts(plain, other):
+    """Both runs in one time, lane below lane, and what each has trained on by then."""
+    end = 300.0
+    lanes, tokens = [], []
+    for row, (name, r) in enumerate([("one setting", plain), ("the other", other)]):
+        run, low = r.runs[ASYNC], 2.3 * (1 - row)
+        lanes += [*spans(run, end, low), label(0, 1.86 + low, f"{name}: generate", 0), label(0, 0.86 + low, "train", 0)]
+        updates = [0.0, *(at for at in again(run.updates, run, end) if at <= end), end]
+        done = [n * run.tokens / len(run.updates) / 1e6 for n in range(len(updates) - 1)]
+        series, role = ((8, "reference"), (1, "step"))[row]
+        tokens += [line(updates, [*done, done[-1]], name, series, role), label(end, done[-1], name, series, "right")]
+    return [
+        panel(
+            "What 32 GPUs do",
+            "a color is a batch, empty is idle",
+            *lanes,
+            x="seconds",
+            x_range=[0, end],
+            y_range=[0, 4.6],
+            y_ticks=NO_NUMBERS,
+        ),
+        panel("Tokens trained on", "millions", *tokens, x="seconds", x_range=[0, end], y_range=[0, 50]),
+    ]
+
+
+OPENING = Opening(Knobs(way=ASYNC), Knobs(way=ASYNC, generating=28), two_cuts, topology.simulate)
