@@ -120,6 +120,7 @@ class Engine:
 
     def __init__(self, requests, pool, policy):
         self.requests, self.pool, self.policy = requests, pool, policy
+        self.per_pass = policy.speculation.tokens if policy.speculation else 1.0
         self.waiting, self.running = deque(range(len(requests))), []
         n = len(requests)
         self.prompt = np.array([r.prompt for r in requests])
@@ -143,13 +144,20 @@ class Engine:
                 self.pool.tag(s, i, self.tag(s, i))
 
     def admit(self):
-        """First come, first served, while the known tokens and one more fit; nobody in the iteration after an
-        eviction, or the evicted and the next would take each other's place for ever.
+        """First come, first served, while the known tokens and one more fit beside what the running ones take for their
+        next; nobody in an iteration with an eviction, or the evicted and the next would take each other's place for
+        ever.
         """
         policy, pool = self.policy, self.pool
         wait, self.evicted_now = self.evicted_now, False
-        if self.running and (wait or policy.static):
+        if self.running and (wait or policy.static or not self.waiting):
             return
+        running = np.array(self.running, np.int64)
+        decoding = running[self.unread[running] == 0]
+        if not policy.reserve and len(decoding):
+            if not self.most_passes(decoding, self.per_pass, 1):
+                return  # somebody is about to be evicted
+            self.take_blocks(decoding, self.known[decoding] + self.per_pass)
         while self.waiting and len(self.running) < policy.batch:
             s = self.waiting[0]
             have = int(self.known[s])
@@ -195,8 +203,11 @@ class Engine:
     def grow(self, sequences, tokens):
         """So many tokens more for each, up to its end."""
         known = self.known[sequences] = np.minimum(self.known[sequences] + tokens, self.total[sequences])
-        if self.policy.reserve:
-            return
+        if not self.policy.reserve:
+            self.take_blocks(sequences, known)
+
+    def take_blocks(self, sequences, known):
+        """Blocks for so many tokens of each and one more, up to its end."""
         slots = np.minimum(np.floor(known) + 1, self.total[sequences]).astype(np.int64)
         blocks = -(-slots // self.pool.block)
         short = blocks > self.held[sequences]  # the others have room in their last block

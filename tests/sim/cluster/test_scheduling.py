@@ -12,6 +12,7 @@ from sim.cluster.lengths import lognormal
 from sim.cluster.models import MODELS
 from sim.cluster.scheduling import Policy, Request, Speculation
 from sim.cluster.throughput import iteration_seconds
+from tests.sim.cluster.plain_engine import serve
 
 QWEN, H100, GB200 = MODELS["qwen2.5-7b"], ACCELERATORS["h100"], ACCELERATORS["gb200"]
 AMPLE = 431_933  # tokens of a pool at u = .5
@@ -63,24 +64,23 @@ def test_each_trick_buys_what_an_independent_program_says(name):
     assert served(BATCH, policy).tokens_per_second == pytest.approx(tokens_per_second, rel=0.02)
 
 
-@pytest.mark.parametrize(
-    "tokens, watermark, tokens_per_second, preemptions, read_again",
-    [
-        (100_000, 0, 3889, 197, 0.21),
-        (40_000, 0, 2754, 606, 0.37),
-        (20_000, 0, 1655, 947, 0.48),
-        (100_000, 0.05, 3918, 41, None),
-        (40_000, 0.05, 2742, 241, None),
-        (20_000, 0.05, 1654, 458, None),
-    ],
-)
-def test_a_small_pool_costs_what_an_independent_program_says(
-    tokens, watermark, tokens_per_second, preemptions, read_again
-):
+@pytest.mark.parametrize("tokens", [100_000, 40_000, 20_000])
+@pytest.mark.parametrize("watermark", [0, 0.05])
+def test_a_small_pool_costs_what_an_independent_program_says(tokens, watermark):
     trace = served(BATCH, Policy(watermark=watermark), tokens)
-    assert trace.tokens_per_second == pytest.approx(tokens_per_second, rel=0.02)
-    assert trace.preemptions == pytest.approx(preemptions, rel=0.1)
-    assert read_again is None or trace.read_again == pytest.approx(read_again, abs=0.015)
+    seconds = lambda *shape: float(iteration_seconds(QWEN, H100, *shape))
+    plain = serve(BATCH, tokens // 16, seconds, 256, chunk=2048, watermark=watermark)
+    # where no event skips an iteration the two are the same; here decode moves on until somebody needs a block
+    assert trace.makespan == pytest.approx(plain.seconds, rel=1e-3)
+    assert trace.preemptions == pytest.approx(plain.evictions, rel=0.04)
+    assert trace.read_again == pytest.approx(plain.read_again / sum(r.prompt + r.output for r in BATCH), abs=2e-3)
+
+
+def test_the_running_ones_take_their_next_block_before_anyone_is_admitted():
+    # 3 blocks of 16: when the second is done the first needs its block, and the third waits until the first is done too
+    requests = [Request(30, 20, 0), Request(14, 1, 1), Request(5, 5, 2)]
+    trace = scheduling.run(requests, lambda *shape: 1.0, BlockAllocator(3, 16), WHOLE_PROMPTS)
+    assert trace.preemptions == 0 and trace.finished == 2
 
 
 def test_a_chunk_shortens_the_longest_silence_and_not_the_run():
