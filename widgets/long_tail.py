@@ -1,16 +1,16 @@
 """What a synchronous step pays for its longest completion, and whom each way of not waiting for it trains on."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isnan, log
 from types import SimpleNamespace
 
 import numpy as np
 
-from sim.cluster import memory, straggler
+from sim.cluster import brought, memory, straggler
 from sim.cluster.hardware import ACCELERATORS
 from sim.cluster.models import MODELS
 from sim.cluster.throughput import iteration_seconds
-from widgets.frame.contract import Break, Gauge, Readout, choice, ladder, slider
+from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, choice, ladder, pasted, slider
 from widgets.frame.marks import bars, dots, label, line, panel, region, threshold
 
 TITLE = "Accuracy and waiting time when a step stops before its last completion"
@@ -18,6 +18,9 @@ COST = "integrals, and 60 drawn steps of partial rollouts"
 
 K = 8  # completions of a prompt that are trained on
 FAIR, TOLERANCE = 0.5, 0.05  # half of all completions are right, whatever the slope
+NOTICED = 0.01  # off by more than this is worse
+STEPS = 60  # that are drawn
+WIDEST = 3.0  # spread of log length that a log may have
 RULES = ["drop completions", "drop prompts", "resume prompts"]
 LAUNCHED = [8, 9, 10, 12, 16, 20, 24]  # where the curves over K′ are computed
 SEQUENCES = 64  # of the engine that is drawn draining
@@ -38,19 +41,62 @@ class Knobs:
     cap: int = ladder("Cap", UNCAPPED, [2048, 4096, 8192, 16384, 20480, 32768, UNCAPPED], unit="tokens")
     cut: str = choice("Completions cut off by the cap", "masked", ["masked", "scored wrong"])
     median: int = slider("Median length", 1200, 200, 8000, 100, unit="tokens")
+    log: str = pasted(
+        "Your lengths: p50, p90, p99, longest, or a column of them",
+        lambda text: from_a_log(text)[1:],
+        brought.LENGTHS_EXAMPLE,
+    )
 
 
 PRESETS = {
     "Short math": Knobs(),
     "12 for 8": Knobs(launched=12),
-    "First prompts": Knobs(launched=12, rule="drop prompts"),
+    "2,048 tokens and no more": Knobs(cap=2048),
+    "Late is wrong": Knobs(cap=2048, cut="scored wrong", slope=0.5),
     "Partial rollouts": Knobs(launched=12, rule="resume prompts"),
     # 512 × 16 completions, arXiv:2503.14476; its median is assumed
     "DAPO batch": Knobs(n=8192, cap=20480, cut="scored wrong", median=4000),
 }
 
 
+GUESS = Guess(
+    "Twelve are started for each eight, whole prompts at a time; prompts that are not complete by then are dropped. "
+    "Half of all completions are right. What does the batch read?",
+    ("0.50", "0.52", "0.61"),
+    Knobs(launched=12, rule="drop prompts"),
+    1,
+    lambda k, r: (
+        f"{r.accuracy_trained:.2f}: a prompt is complete with its longest completion, so that prompts without a long "
+        f"one win. If single completions race, it is {r.accuracy[RULES[0]][LAUNCHED.index(12)]:.2f}."
+    ),
+)
+
+
+def from_a_log(text):
+    """(median, spread) of lengths that a reader brings, the short text, a sentence. The wait is about the tail, so the
+    spread is that of the 99 % quantile.
+    """
+    law, short, _ = brought.lengths(text)
+    body, tail = law.sigmas
+    if tail > WIDEST:
+        raise ValueError(f"A spread of {tail:.1f}: p99 is {law.p99 / law.p50:,.0f} medians. Valid is {WIDEST} at most.")
+    said = (
+        f"Median {law.p50:,.0f} tokens, longest {law.longest:,.0f}. The spread is {body:.2f} by the 90 % quantile and "
+        f"{tail:.2f} by the 99 %, equal for a log-normal; the second is used. The cap stays as it is set."
+    )
+    return (law.p50, max(tail, 0.05)), short, said
+
+
+def effective(k):
+    """The knobs with the reader's own lengths in the place of median and spread."""
+    if not k.log:
+        return k
+    median, sigma = from_a_log(k.log)[0]
+    return replace(k, median=median, sigma=sigma)
+
+
 def run(k):
+    k = effective(k)
     cap = k.cap / k.median
     cutoff = log(cap) / k.sigma
     trained = {rule: chance(k, rule, k.launched) for rule in RULES}
@@ -65,6 +111,7 @@ def run(k):
     slots = memory.sequences(MODELS["qwen2.5-7b"], ACCELERATORS["h100"], context)
     finish, running = straggler.drain(drained, PROMPT, decode, slots)
     yield SimpleNamespace(
+        steps=straggler.raced_steps(K, k.n // K, k.launched, k.sigma, k.slope, STEPS, np.random.default_rng(0)),
         trained=counted(k, trained[k.rule], cutoff),
         accuracy=accuracy,
         accuracy_trained=read(k, trained[k.rule], cutoff),
@@ -124,6 +171,7 @@ def decode(running, kv_tokens):
 
 
 def figure(k, r):
+    k = effective(k)
     tokens = np.minimum(k.median * np.exp(k.sigma * straggler.Z[SHOWN]), k.cap)
     peak = lambda density: density[SHOWN] / density.max()
     longest = tokens[np.argmax(r.longest[SHOWN])]
@@ -136,7 +184,7 @@ def figure(k, r):
     return [
         panel(
             "Accuracy of what is trained on",
-            f"long-run mean; all completions together: {FAIR:.2f}",
+            f"long-run mean; all together: {FAIR:.2f}",
             *[line(LAUNCHED, r.accuracy[rule], rule, series=s) for s, rule in enumerate(RULES, 1)],
             *[label(8, words - 0.08 * s, rule, series=s) for s, rule in enumerate(RULES, 1)],
             dots([k.launched], [r.accuracy_trained], "this setting", role="here"),
@@ -150,7 +198,7 @@ def figure(k, r):
         ),
         panel(
             "Chance of being trained on",
-            "under the rule in force; gray: how many completions there are, scaled to the peak",
+            "under the rule in force; gray: how many",
             line(tokens, r.trained[SHOWN], "chance", series=1),
             line(tokens, peak(straggler.DENSITY), "all completions", series=8),
             x="completion length (tokens)",
@@ -161,7 +209,7 @@ def figure(k, r):
         ),
         panel(
             "Lengths, and when the step ends",
-            "density over log length, each scaled to its own peak",
+            "density over log length, own peaks",
             line(tokens, peak(straggler.DENSITY), "one completion", series=1),
             line(tokens, peak(r.longest), f"longest of {k.n:,}", series=2),
             line([ends, ends], [0, 1], "step ends, mean", series=3),
@@ -176,7 +224,7 @@ def figure(k, r):
         ),
         panel(
             "Slot time of a step",
-            "% spent on tokens of the batch; hatched: idle, or decoded and not trained on; number: tokens a step lasts",
+            "%; hatched: idle or dropped; above: tokens",
             bars(names, [100 * used for used in r.useful.values()], "trained on", series=1),
             bars(names, [100 - 100 * used for used in r.useful.values()], "idle or dropped", series=1, role="waste"),
             *[
@@ -190,7 +238,7 @@ def figure(k, r):
         ),
         panel(
             "One engine draining",
-            f"share of its sequences (at most {SEQUENCES}) still running; Qwen2.5-7B on one H100, prompt 512, one seed",
+            "share still running; 7B, one H100, one seed",
             line([0.0, *(100 * r.finish / makespan)], [1.0, *r.running[1:], 0.0], "running", role="step"),
             region(100 * ninetieth / makespan, 100, "last tenth"),
             label(100, 0.8, f"100 % is {makespan:.0f} s", anchor="right"),
@@ -213,6 +261,7 @@ def figure(k, r):
 
 
 def readouts(k, r):
+    k = effective(k)
     return [
         Readout(
             "Accuracy of what is trained on",
@@ -248,6 +297,7 @@ def watched(k, r):
 
 
 def broken(k, r):
+    k = effective(k)
     share = 100 * straggler.truncated_share(k.sigma, 0.0, k.cap / k.median)
     uncap = f"Cap: {UNCAPPED:,} tokens."
     if isnan(r.accuracy_trained):
@@ -270,18 +320,53 @@ def broken(k, r):
             "When enough have finished: resume prompts.",
             "the first to finish are short",
         )
+    cause = "what is late is scored wrong" if k.cut == "scored wrong" else "the cap cuts off the long"
     return Break(
         f"The cap cuts off {share:.0f} % of the completions, they are {k.cut}, and the batch reads "
         f"{r.accuracy_trained:.2f} where finished ones would read "
         f"{FAIR:.2f}.",
         uncap,
-        "the cap cuts off the long",
+        cause,
     )
 
 
+def worse(k, r):
+    if bias(r) > NOTICED:
+        return f"The batch reads {r.accuracy_trained:.3f} where all completions would read {FAIR:.3f}, step after step."
+    if r.waits[k.rule] > 1.05 * r.waits["wait for all"]:
+        return f"The step is {r.waits[k.rule] / r.waits['wait for all']:.2f} times as long as waiting for everybody."
+    return None
+
+
 def holds(k, r):
+    k = effective(k)
     wait = k.median * r.waits[k.rule]
     return (
         f"The batch reads {r.accuracy_trained:.2f}, all completions would read {FAIR:.2f}, and a step lasts "
         f"{wait:,.0f} tokens."
     )
+
+
+def two_runs(plain, other):
+    """What each of the steps reads, and how long it takes, while no weight changes."""
+    steps = np.arange(1, STEPS + 1)
+    panels = []
+    for i, (title, note, words, top, at) in enumerate(
+        [
+            ("What the batch reads", f"accuracy; {STEPS} steps, no weight changes", "{:.2f}", (0.3, 0.8), (0.4, 0.7)),
+            ("How long a step takes", "in median lengths", "{:.1f}", (0, 40), (30, 35)),
+        ]
+    ):
+        marks = []
+        for j, (r, name, series) in enumerate([(plain, "one setting", 8), (other, "the other", 1)]):
+            values = r.steps[i]
+            marks += [
+                dots(steps, values, name, series),
+                line([0, STEPS + 1], [values.mean()] * 2, "mean", series, "reference" if j == 0 else ""),
+                label(STEPS, at[j], f"{name}: {words.format(values.mean())}", series, "right"),
+            ]
+        panels.append(panel(title, note, *marks, x="step", x_range=[0, STEPS + 1], y_range=top))
+    return panels
+
+
+OPENING = Opening(Knobs(), Knobs(launched=12), two_runs, straggler.raced_steps)

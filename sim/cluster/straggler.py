@@ -214,6 +214,15 @@ def first_completions(z, K):
     return np.sort(z, axis=1)[:, :K]
 
 
+def raced_steps(K, prompts, launched, sigma, slope, steps, rng):
+    """Steps in which every prompt keeps the first K of `launched` completions, and no weight changes: (accuracy of what
+    is kept, medians until the slowest prompt has its K), each (steps,).
+    """
+    z = first_completions(rng.standard_normal((steps * prompts, launched)), K).reshape(steps, prompts, K)
+    right = rng.random(z.shape) < 1 / (1 + np.exp(-slope * z))
+    return right.mean(axis=(1, 2)), np.exp(sigma * z[:, :, -1]).max(axis=1)
+
+
 def group_gradient(z, right, p):
     """Policy gradient with the mean of the group as baseline, (groups, K) -> (skill, length); times K/(K−1), so that it
     is unbiased on a fair sample.

@@ -41,7 +41,31 @@ def test_the_default_waits_for_all_and_is_not_broken():
 def test_twelve_for_eight_breaks():
     assert "0.61" in says(launched=12).why
     assert says(launched=9) is None and says(launched=10) is not None
-    assert [name for name, k in long_tail.PRESETS.items() if says(**asdict(k))] == ["12 for 8"]
+
+
+def test_three_presets_break_each_for_its_own_cause():
+    causes = {name: found.cause for name, k in long_tail.PRESETS.items() if (found := says(**asdict(k)))}
+    assert causes == {
+        "12 for 8": "the first to finish are short",
+        "2,048 tokens and no more": "the cap cuts off the long",
+        "Late is wrong": "what is late is scored wrong",
+    }
+
+
+def test_lengths_of_a_log_set_median_and_spread():
+    """p99 over p50 is exp(2.32635 σ): of a log-normal of median 1,200 and spread 0.8 it is 6.43."""
+    brought = "1200 3345 7716 40000"
+    assert long_tail.from_a_log(brought)[0] == pytest.approx((1200, 0.8), abs=1e-3)
+    mine, same = result(launched=12, log=brought), result(launched=12)
+    assert mine.waits["drop completions"] == pytest.approx(same.waits["drop completions"], rel=1e-3)
+    with pytest.raises(ValueError, match="spread"):
+        long_tail.from_a_log("1 2 1000000 2000000")
+
+
+def test_the_drawn_steps_read_what_the_integral_says():
+    accuracy, wait = result(launched=12).steps
+    assert accuracy.mean() == pytest.approx(0.609, abs=3 * 0.5 / np.sqrt(60 * 512))
+    assert wait.mean() == pytest.approx(straggler.wait_in_prompts(64, 8, 12, 0.8), rel=0.1)
 
 
 def test_the_tax_is_that_of_the_longest_of_n():
