@@ -5,6 +5,7 @@ lognormal where both segments have one slope, as in Crow and Shimizu (1988), wit
 """
 
 from dataclasses import dataclass
+from functools import lru_cache
 from math import exp, inf, log
 from statistics import NormalDist
 
@@ -97,9 +98,14 @@ class Law:
 
     def quantiles(self, n):
         """n lengths that stand for the law, in an order without a trend: golden-ratio steps through the quantiles."""
-        shares = (np.arange(n) + 0.5) / n
-        lengths = self.at(np.array([NORMAL.inv_cdf(share) for share in shares]))
-        return lengths[np.argsort(np.arange(n) * GOLDEN % 1.0, kind="stable")]
+        return self.at(deviates(n))
+
+
+@lru_cache(maxsize=16)  # a plan asks for the same ones dozens of times
+def deviates(n):
+    """n normal deviates in the middles of as many equal shares, in golden-ratio steps."""
+    z = np.array([NORMAL.inv_cdf((i + 0.5) / n) for i in range(n)])
+    return z[np.argsort(np.arange(n) * GOLDEN % 1.0, kind="stable")]
 
 
 def lognormal(median, sigma, longest=inf):

@@ -167,8 +167,12 @@ def roles_from_config(
     reuse=False,
     efficiency=throughput.ASSUMED,
     mfu=throughput.MFU,
+    prompt=PROMPT,
+    group=GROUP,
+    engine=memory.ONE_GPU,
 ):
-    """Roles of a step from shapes alone; `law` is that of the lengths, sim/cluster/lengths.py.
+    """Roles of a step from shapes alone; `law` is that of the lengths, sim/cluster/lengths.py. `engine` says of one
+    replica how wide weights and cache are and how much of the memory it may fill.
 
     The rollout is one engine's share of the prompts, and its share of the completions drained; the tail is what that
     takes beyond the steady stream, completions · mean / λ. Log-probs 2P and training 6P FLOP a token, without
@@ -177,19 +181,20 @@ def roles_from_config(
 
     def iteration(live, kv_tokens, prefill=0, prefill_context=0):
         shape = (model, accelerator, live, kv_tokens, prefill, prefill_context)
-        return throughput.iteration_seconds(*shape, tensor_parallel=tensor_parallel, efficiency=efficiency)
+        return throughput.iteration_seconds(*shape, efficiency=efficiency, **engine.split)
 
+    engine = replace(engine, tensor_parallel=tensor_parallel)
     engines = rollout_gpus // tensor_parallel
-    slots = memory.sequences(model, accelerator, law.context(PROMPT), memory.Engine(tensor_parallel=tensor_parallel))
-    live = live_sequences(model, accelerator, rollout_gpus, tensor_parallel, completions, law)
-    stream = completions * law.mean / (engines * live) * float(iteration(live, live * law.context(PROMPT)))
-    prompts = completions / GROUP / engines * PROMPT  # tokens
+    slots = memory.sequences(model, accelerator, law.context(prompt), engine)
+    live = live_sequences(model, accelerator, rollout_gpus, tensor_parallel, completions, law, prompt, engine)
+    stream = completions * law.mean / (engines * live) * float(iteration(live, live * law.context(prompt)))
+    prompts = completions / group / engines * prompt  # tokens
     prefills = math.ceil(prompts / PREFILL)
     lengths = law.quantiles(math.ceil(completions / engines))
     lengths[np.argmax(lengths)] = law.expected_max(completions)  # the step waits for the longest of all
-    finish, _ = straggler.drain(lengths, PROMPT, iteration, slots)
-    rollout = float(finish[-1] + prefills * iteration(0, 0, prompts / prefills, PROMPT / 2))
-    tokens = completions * (PROMPT + law.mean)
+    finish, _ = straggler.drain(lengths, prompt, iteration, slots)
+    rollout = float(finish[-1] + prefills * iteration(0, 0, prompts / prefills, prompt / 2))
+    tokens = completions * (prompt + law.mean)
     # one FLOP for each weight and token
     flop_seconds = model.active_params() * tokens / (train_gpus * accelerator.flops() * mfu)
     return Roles(
@@ -197,16 +202,17 @@ def roles_from_config(
         verify=verify,
         log_probs=2 * flop_seconds * (reference + (not reuse)),
         train=6 * flop_seconds,
-        sync=fabric.weight_sync(model),
+        sync=fabric.weight_sync(model, weight_bytes=engine.weight_bytes),
         tail=max(rollout - stream, 0.0),
     )
 
 
-def live_sequences(model, accelerator, gpus, tensor_parallel, completions, law):
+def live_sequences(model, accelerator, gpus, tensor_parallel, completions, law, prompt=PROMPT, engine=memory.ONE_GPU):
     """Sequences that decode together on one engine: its share of the step's completions, or as many as its cache
     holds.
     """
-    fit = memory.sequences(model, accelerator, law.context(PROMPT), memory.Engine(tensor_parallel=tensor_parallel))
+    engine = replace(engine, tensor_parallel=tensor_parallel)
+    fit = memory.sequences(model, accelerator, law.context(prompt), engine)
     return min(completions / (gpus // tensor_parallel), fit)
 
 

@@ -1,0 +1,99 @@
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from sim.cluster import command, plan
+from sim.cluster.lengths import Law
+from sim.cluster.models import MODELS
+
+CONFIG = dict(
+    model_type="qwen2",
+    num_hidden_layers=28,
+    hidden_size=3584,
+    num_attention_heads=28,
+    num_key_value_heads=4,
+    intermediate_size=18944,
+    vocab_size=152064,
+)
+
+
+def test_the_module_is_a_command():
+    root = Path(__file__).parents[3]
+    asked = [sys.executable, "-m", "sim.cluster.plan", "--config", "llama3.1-8b", "--gpus", "16", "--json"]
+    done = subprocess.run(asked, cwd=root, capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout)["gpus"] == 16 and not done.stderr
+
+
+def test_a_file_and_a_name_give_the_same(tmp_path, capsys):
+    (tmp_path / "config.json").write_text(json.dumps(CONFIG), encoding="utf-8")
+    told = []
+    for model in (str(tmp_path / "config.json"), "qwen2.5-7b"):
+        assert command.main(["--config", model, "--json"]) == 0
+        told.append(json.loads(capsys.readouterr().out))
+    names = [one.pop("model") for one in told]
+    assert names == ["your model", "Qwen2.5-7B"] and told[0] == told[1]
+
+
+def test_the_numbers_are_those_of_the_plan(capsys):
+    asked = ["--model", "qwen3-8b", "--overlap", "async", "--reference", "--test-seconds", "2", "--limit", "4096"]
+    command.main([*asked, "--json"])
+    told = json.loads(capsys.readouterr().out)
+    made = plan.Scenario(
+        MODELS["qwen3-8b"],
+        command.ACCELERATORS["h100"],
+        Law(720, 2000, 4600, 4096),
+        overlap="async",
+        reference=True,
+        test_seconds=2.0,
+        longest_test=2.0,
+    )
+    found = plan.plan(made)
+    assert told["step_seconds"] == pytest.approx(found.step_range) and told["lag"] == pytest.approx(found.lag)
+    assert [change["change"] for change in told["changes"]] == [change.words for change in plan.best_changes(made)]
+    command.main(asked)
+    shown = capsys.readouterr().out
+    assert all(answer.words in shown and answer.question in shown for answer in plan.answers(found))
+
+
+@pytest.mark.parametrize(
+    "asked, said",
+    [
+        (["--gpus", "0"], "0 is no whole number from 1 to 8,192"),
+        (["--gpus", "many"], "many is no whole number"),
+        (["--price", "nan"], "nan is no number from 0"),
+        (["--lengths", "5 4 3 2"], "Quantiles rise"),
+        (["--config", "no-such-file"], "no-such-file"),
+        (["--chip", "a fast one"], "is not understood"),
+        (["--overlap", "both"], "invalid choice"),
+        (["--timed", "12 ms"], "missing"),
+        (["--update-seconds", "0.5"], "the inputs contradict"),
+        (["--model", "deepseek-v3", "--gpus", "8"], "does not fit"),
+        (["--gpus", "1", "--overlap", "async"], "two pools on one GPU"),
+    ],
+)
+@pytest.mark.parametrize("form", [[], ["--json"]])
+def test_what_is_wrong_is_one_sentence_and_status_2(asked, said, form, capsys):
+    with pytest.raises(SystemExit) as ended:
+        command.main([*asked, *form])
+    out, told = capsys.readouterr()
+    assert ended.value.code == 2 and not out
+    assert said in told and told.count("\n") == 1
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{", '{"model_type": "bert"}', "\x00" * 10])
+def test_a_file_that_is_no_config_is_refused(tmp_path, text, capsys):
+    (tmp_path / "config.json").write_text(text, encoding="utf-8")
+    with pytest.raises(SystemExit) as ended:
+        command.main(["--config", str(tmp_path / "config.json")])
+    told = capsys.readouterr().err
+    assert ended.value.code == 2 and told.count("\n") == 1 and "Traceback" not in told
+
+
+def test_help_names_every_option(capsys):
+    with pytest.raises(SystemExit) as ended:
+        command.main(["--help"])
+    shown = capsys.readouterr().out
+    assert ended.value.code == 0 and all(name in shown for name in ("--config", "--steps", "--json", "qwen2.5-32b"))
