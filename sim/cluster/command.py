@@ -87,7 +87,7 @@ def arguments():
     add("--gpus", type=whole(1, envelope.MOST), default=64)
     add("--prompts", type=whole(1, 2**16), default=512, help="of a step")
     add("--samples", type=whole(1, 2**10), default=16, help="completions of each prompt")
-    add("--prompt", type=whole(0, 2**20), default=512, help="tokens of a prompt")
+    add("--prompt", type=whole(1, 2**20), default=512, help="tokens of a prompt")
     add("--lengths", type=law, default=Law(*LENGTHS), help='"p50 p90 p99 longest" of the completions, in tokens')
     add("--limit", type=whole(1, 10**7), help="tokens at which completions are cut, where that is less")
     add("--overlap", choices=step.OVERLAPS, default="sync", help="the first two in one pool, the others in two")

@@ -10,8 +10,6 @@ from dataclasses import dataclass, replace
 from math import ceil
 from typing import NamedTuple
 
-import numpy as np
-
 from sim.cluster import envelope, memory, step, throughput, topology
 from sim.cluster.hardware import Accelerator
 from sim.cluster.lengths import Law
@@ -22,6 +20,12 @@ from sim.cluster.models import Model
 # those with experts, rounded up to a tenth: `validation.slowest`. The one calibration.
 SLOWER = {"dense": 1.8, "experts": 4.8}
 GAINED = 0.01  # of a step: a change that gains less is none
+WAYS = {  # what lesson 19 calls them
+    "sync": topology.COLOCATED,
+    "carry-over": topology.CARRY,
+    "one-off": topology.ONE_OFF,
+    "async": topology.ASYNC,
+}
 LOGITS_CHUNK = 1024  # assumed: tokens whose logits are there at a time while training
 
 
@@ -97,6 +101,9 @@ class Scenario:
         """memory.Engine of its own pool, with its size."""
         return envelope.parts(self.model, self.accelerator, self.job)[0]
 
+    def engines(self, gpus):
+        return gpus // self.engine.tensor_parallel
+
     @property
     def slots(self):
         """Sequences that the cache of one engine holds at once, on average."""
@@ -144,13 +151,13 @@ def roles(s, slower=(1.0, 1.0)):
         *shape, s.reference, s.reuse, reached, s.mfu / trainers, s.prompt, s.samples, replace(engine, gpus=None)
     )
     if s.placement == "one pool":
-        return replace(found, sync=0.0, switch=trainers * topology.switch_seconds(s, s.gpus))
+        return replace(found, sync=0.0, switch=trainers * topology.switch_seconds(s))
     return replace(found, sync=trainers * found.sync)
 
 
 def step_seconds(s, found):
     """Seconds between two updates; generation pauses while the weights of a stream change."""
-    return step.step_time(found, topology.lanes_of(s.overlap))
+    return step.step_time(found, step.pausing(s.overlap))
 
 
 @dataclass(frozen=True)
@@ -159,10 +166,9 @@ class Plan:
     peak: envelope.Peak  # the fullest moment
     engine: Engine
     live: float  # sequences that decode together on one engine
-    slots: float  # that its cache holds
     fast: step.Roles  # at the efficiencies that are assumed
     slow: step.Roles  # at those of the slowest published run of this kind
-    idle: dict  # {"generate", "train"}: share of the step that a pool waits
+    idle: float  # share of the step in which the less busy of two pools waits
     lag: float  # versions between a completion's first token and its update
 
     @property
@@ -184,20 +190,19 @@ def plan(s):
     """The answers for a scenario in which nothing is impossible, -> Plan; ValueError otherwise."""
     if found := misfits(s):
         raise ValueError(f"This job does not fit: {found[0].what}.")
-    fast, slow = roles(s), roles(s, spread(s))
-    engine = s.engine
-    engines = engine.gpus // engine.tensor_parallel
-    seconds = np.array([step_seconds(s, fast)])
+    engine, fast = s.engine, roles(s)
+    live = step.live_sequences(
+        s.model, s.accelerator, engine.gpus, engine.tensor_parallel, s.completions, s.law, s.prompt, engine
+    )
     return Plan(
         s,
         envelope.peak(s.model, s.accelerator, s.job),
         engine,
-        topology.live_sequences(s, engines),
-        s.slots,
+        live,
         fast,
-        slow,
-        topology.idle_shares(s.placement, (fast,), s.overlap, seconds),
-        topology.mean_lag(s, s.overlap, engines, (fast,), seconds),
+        roles(s, spread(s)),
+        step.idle_share(fast, step.pausing(s.overlap)),
+        topology.lag(s, WAYS[s.overlap], engine.gpus),
     )
 
 
@@ -229,7 +234,7 @@ def answers(found):
         Answer("update", seconds_range(fast.train, slow.train), "22a"),
         Answer("weights to the engines", seconds_range(fast.sync + fast.switch, slow.sync + slow.switch), "06"),
         Answer("a step", seconds_range(*found.step_range), "22a"),
-        Answer("engines, trainer wait", f"{found.idle['generate']:.0%}, {found.idle['train']:.0%}", "19"),
+        Answer("the less busy pool waits", f"{found.idle:.0%}", "19"),
         Answer("versions behind when trained on", f"{found.lag:.1f}", "22c" if streams else "06"),
         Answer("completions that the limit cuts", f"{s.law.truncated:.1%}", "22b"),
         Answer("GPU-hours of all steps", number_range(*found.gpu_hours), "22a"),

@@ -7,6 +7,7 @@ says for its own role times.
 
 import math
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 
@@ -42,6 +43,11 @@ LANES = {
     "async, in place": ((("rollout", "sync"), ("verify",), ("log_probs", "train")), ()),
 }
 NO_TAIL = ("carry-over", "async", "async, in place")
+
+
+def pausing(overlap):
+    """The key of LANES in which generation pauses while the weights of a stream change."""
+    return "async, in place" if overlap == "async" else overlap
 
 
 def step_time(roles, overlap):
@@ -179,21 +185,10 @@ def roles_from_config(
     attention's own; `verify` is given in seconds, because it runs on CPUs.
     """
 
-    def iteration(live, kv_tokens, prefill=0, prefill_context=0):
-        shape = (model, accelerator, live, kv_tokens, prefill, prefill_context)
-        return throughput.iteration_seconds(*shape, efficiency=efficiency, **engine.split)
-
     engine = replace(engine, tensor_parallel=tensor_parallel)
-    engines = rollout_gpus // tensor_parallel
-    slots = memory.sequences(model, accelerator, law.context(prompt), engine)
-    live = live_sequences(model, accelerator, rollout_gpus, tensor_parallel, completions, law, prompt, engine)
-    stream = completions * law.mean / (engines * live) * float(iteration(live, live * law.context(prompt)))
-    prompts = completions / group / engines * prompt  # tokens
-    prefills = math.ceil(prompts / PREFILL)
-    lengths = law.quantiles(math.ceil(completions / engines))
-    lengths[np.argmax(lengths)] = law.expected_max(completions)  # the step waits for the longest of all
-    finish, _ = straggler.drain(lengths, prompt, iteration, slots)
-    rollout = float(finish[-1] + prefills * iteration(0, 0, prompts / prefills, prompt / 2))
+    rollout, stream = generation_seconds(
+        model, accelerator, rollout_gpus, completions, law, efficiency, prompt, group, engine
+    )
     tokens = completions * (prompt + law.mean)
     # one FLOP for each weight and token
     flop_seconds = model.active_params() * tokens / (train_gpus * accelerator.flops() * mfu)
@@ -205,6 +200,26 @@ def roles_from_config(
         sync=fabric.weight_sync(model, weight_bytes=engine.weight_bytes),
         tail=max(rollout - stream, 0.0),
     )
+
+
+@lru_cache(maxsize=512)  # a plan that tries changes asks again for what they leave as it is
+def generation_seconds(model, accelerator, gpus, completions, law, efficiency, prompt, group, engine):
+    """(until the last completion of a step is done, of its share of a steady stream); `engine` is one replica."""
+
+    def iteration(live, kv_tokens, prefill=0, prefill_context=0):
+        shape = (model, accelerator, live, kv_tokens, prefill, prefill_context)
+        return throughput.iteration_seconds(*shape, efficiency=efficiency, **engine.split)
+
+    engines = gpus // engine.tensor_parallel
+    slots = memory.sequences(model, accelerator, law.context(prompt), engine)
+    live = live_sequences(model, accelerator, gpus, engine.tensor_parallel, completions, law, prompt, engine)
+    stream = completions * law.mean / (engines * live) * float(iteration(live, live * law.context(prompt)))
+    prompts = completions / group / engines * prompt  # tokens
+    prefills = math.ceil(prompts / PREFILL)
+    lengths = law.quantiles(math.ceil(completions / engines))
+    lengths[np.argmax(lengths)] = law.expected_max(completions)  # the step waits for the longest of all
+    finish, _ = straggler.drain(lengths, prompt, iteration, slots)
+    return float(finish[-1] + prefills * iteration(0, 0, prompts / prefills, prompt / 2)), stream
 
 
 def live_sequences(model, accelerator, gpus, tensor_parallel, completions, law, prompt=PROMPT, engine=memory.ONE_GPU):

@@ -7,7 +7,7 @@ is assumed, and the mean where none is published follows from the update, which 
 
 from typing import NamedTuple
 
-from sim.cluster import lengths, measured, step, topology
+from sim.cluster import lengths, measured, step
 from sim.cluster.hardware import ACCELERATORS
 
 SIGMA = 0.8  # assumed: spread of log length
@@ -46,7 +46,7 @@ def predicted(row):
         "generate": step.seconds(roles, "rollout", row.overlap),
         "log_probs": roles.log_probs,
         "update": roles.train,
-        "step": step.step_time(roles, topology.lanes_of(row.overlap)),
+        "step": step.step_time(roles, step.pausing(row.overlap)),
     }
 
 

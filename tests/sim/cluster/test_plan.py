@@ -112,9 +112,11 @@ def test_what_does_not_fit_has_no_seconds():
 
 def test_lag_and_waiting_go_with_what_overlaps():
     at = {overlap: plan.plan(replace(EXAMPLE, overlap=overlap)) for overlap in step.OVERLAPS}
-    assert at["sync"].lag == 0 and at["one-off"].lag == 1 and at["async"].lag > at["carry-over"].lag > 0
-    assert at["sync"].idle == {"generate": 0, "train": 0}
-    assert at["async"].idle["generate"] == pytest.approx(1 - 301 / 352.7, abs=0.003)  # 299 + 2.6 s of 352.7
+    lag = {overlap: found.lag for overlap, found in at.items()}
+    # Little's law: 32 engines with 96.7 sequences each are writing, an update takes 8,192
+    assert lag["sync"] == 0 and lag["one-off"] == 1 and lag["async"] == pytest.approx(32 * 96.73 / 8192, rel=1e-3)
+    assert at["sync"].idle == at["carry-over"].idle == 0
+    assert at["async"].idle == pytest.approx(1 - 299 / 352.7, abs=0.005)
 
 
 def test_the_calibration_is_the_worst_published_step_and_nothing_else():
