@@ -9,7 +9,7 @@ from sim.cluster.memory import Engine, Misfit, Training
 from sim.cluster.models import MODELS
 from widgets.frame import machine
 from widgets.frame.back import way_back
-from widgets.frame.contract import Break, Gauge, Readout, choice, ladder, slider, toggle
+from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, choice, ladder, slider, toggle
 from widgets.frame.marks import bars, dots, label, line, panel, region, threshold
 
 TITLE = "A step as a sum of its roles, or as the longest of them"
@@ -61,11 +61,13 @@ class Knobs:
     other: float = slider("Not attributed", unattributed(KEPT, measured.SYNC_7B), low=0, high=1800, step=0.01, unit="s")
     test_seconds: float = ladder("One test, on average", VERIFY_EACH, TESTS, symbol="t_test", unit="s")
     longest_test: float = ladder("Longest test", VERIFY_EACH, [*TESTS, 3600.0], unit="s")
-    completions: int = ladder("Completions a step", measured.COMPLETIONS, [2**n for n in range(3, 17)], symbol="BK")
+    prompts: int = ladder("Prompts a step", 512, [2**n for n in range(11)], symbol="B")
+    samples: int = ladder("Completions of each", 16, [2**n for n in range(7)], symbol="K")
     model: str = choice("Model", KEPT.model, list(MODELS))
     accelerator: str = choice("Accelerator", "h20", list(ACCELERATORS))
     gpus: int = ladder("GPUs", KEPT.gpus, [2**n for n in range(14)])
     share: float = slider("Of them generating, when pools are split", 0.5, low=0.05, high=0.95, step=0.05)
+    prompt: int = ladder("Prompt", step.PROMPT, LENGTHS, unit="tokens")
     p50: int = ladder("Median completion", 720, LENGTHS, unit="tokens")
     p90: int = ladder("Ninetieth percentile", 2000, LENGTHS, unit="tokens")
     p99: int = ladder("Ninety-ninth percentile", 4600, LENGTHS, unit="tokens")
@@ -107,18 +109,30 @@ AGENT = Knobs(
     other=0.0,
     test_seconds=60.0,
     longest_test=60.0,
-    completions=64,
+    prompts=8,
+    samples=8,
     accelerator="h100",
     gpus=8,
 )
 PRESETS = {
     "verl 7B, 64 GPUs": Knobs(),
-    "verl 7B, 32 GPUs": published("7B, 32 GPUs", measured.SYNC_7B),
-    "verl 30B-A3B": published("30B-A3B, 128 GPUs", measured.SYNC_30B),
     "Agent, 60 s tests": AGENT,
-    "8 test workers": replace(AGENT, workers=8, test_seconds=30.0, longest_test=30.0),
     "From shapes, split H100s": Knobs(overlap="async", source="from shapes", accelerator="h100"),
+    "8 test workers": replace(AGENT, workers=8, test_seconds=30.0, longest_test=30.0),
+    "A slow link": Knobs(overlap="async", reuse=True, k=1.0, sync=250.0),
+    "Longer completions": Knobs(p50=4600, p90=8192, p99=16384, longest=32768),
 }
+GUESS = Guess(
+    "Rollout 151 s, train 133 s, side by side on GPUs of their own. The rollout becomes twice as fast. And the step?",
+    ("2 times as fast", "1.5 times", "1.13 times"),
+    Knobs(overlap="async", reuse=True),
+    2,
+    lambda k, r: (
+        f"It is {step.speedup(r.before, k.overlap, ROLES[k.role], k.k):.2f} times as fast: the trainer takes "
+        f"{r.roles.train:.0f} s, and an engine without end would give no more."
+    ),
+)
+SLACK = 1.25  # a step that waits by a quarter for something other than its GPUs is broken
 
 
 @dataclass(frozen=True)
@@ -139,25 +153,29 @@ def run(k):
     model, accelerator, law = machine.model(k), machine.accelerator(k), machine.law(k)
     generating, training = pools(k)
     tensor_parallel = engine_size(k)
-    verify = step.verify_seconds(k.completions, k.workers, k.test_seconds, max(k.longest_test, k.test_seconds))
+    completions, verify = k.prompts * k.samples, tests(k, k.workers)
     if k.source == "measured":
         log_probs = k.reference + (0.0 if k.reuse else k.old_log_probs)
         before = step.Roles(k.rollout, verify, log_probs, k.train, k.sync, k.other)
     else:
-        shape = (model, accelerator, generating, training, tensor_parallel, k.completions, law, verify)
-        reached = dict(efficiency=machine.efficiency(k), mfu=k.mfu)
+        shape = (model, accelerator, generating, training, tensor_parallel, completions, law, verify)
+        reached = dict(efficiency=machine.efficiency(k), mfu=k.mfu, prompt=k.prompt, group=k.samples)
         before = step.roles_from_config(*shape, reference=False, reuse=k.reuse, **reached)
     limit = 1 / utilization(k) if k.role == "train" else math.inf
     roles = step.whatif(before, ROLES[k.role], min(k.k, limit))
-    live = step.live_sequences(model, accelerator, generating, tensor_parallel, k.completions, law)
-    context, tokens = law.context(step.PROMPT), throughput.MICRO_BATCH
+    context, tokens = law.context(k.prompt), throughput.MICRO_BATCH
     points = throughput.role_points(
-        model, accelerator, live, context, tokens, tensor_parallel, machine.efficiency(k), k.mfu
+        model, accelerator, live(k), context, tokens, tensor_parallel, machine.efficiency(k), k.mfu
     )
     attained = utilization(k) * accelerator.flops()
     points = [p._replace(flops_per_second=attained) if p.role == "train" else p for p in points]
-    path, remedy = step.where_is_my_time(roles, k.overlap, points, accelerator)
+    path, remedy = step.where_is_my_time(roles, k.overlap, points, accelerator, machine.efficiency(k), k.mfu)
     yield Result([], before, roles, limit, tuple(points), path, remedy)
+
+
+def tests(k, workers):
+    """Seconds until all completions are tested."""
+    return step.verify_seconds(k.prompts * k.samples, workers, k.test_seconds, max(k.longest_test, k.test_seconds))
 
 
 def pools(k):
@@ -168,9 +186,15 @@ def pools(k):
     return generating, k.gpus - generating
 
 
+def live(k):
+    """Sequences that one engine decodes together."""
+    shape = (machine.model(k), machine.accelerator(k), pools(k)[0], engine_size(k))
+    return step.live_sequences(*shape, k.prompts * k.samples, machine.law(k), k.prompt)
+
+
 def engine_size(k):
     """GPUs that share one replica."""
-    longest = step.PROMPT + machine.law(k).longest
+    longest = k.prompt + machine.law(k).longest
     return memory.engine_tp(machine.model(k), machine.accelerator(k), Engine(pools(k)[0], longest=longest))
 
 
@@ -178,7 +202,7 @@ def utilization(k):
     """MFU of the update: of the measured one, at the lengths that are set, or what is assumed."""
     if k.source != "measured":
         return k.mfu
-    tokens = k.completions * (step.PROMPT + machine.law(k).mean)
+    tokens = k.prompts * k.samples * (k.prompt + machine.law(k).mean)
     return throughput.attained_mfu(machine.model(k), machine.accelerator(k), k.gpus, tokens, k.train)
 
 
@@ -191,7 +215,7 @@ def misfits(k):
     generating, training = pools(k)
     if generating < 1:
         return [Misfit("two pools on one GPU", 2, 1, "A second GPU.")]
-    engine = Engine(generating, engine_size(k), step.PROMPT + machine.law(k).longest)
+    engine = Engine(generating, engine_size(k), k.prompt + machine.law(k).longest)
     if k.source == "measured":
         return memory.fits(model, accelerator, engine, mfu=utilization(k), efficiency=machine.efficiency(k))
     # assumed: while all GPUs generate and train in turn, the trainer's state is offloaded during the rollout
@@ -233,7 +257,7 @@ def lanes(k, r):
     tau, path = step.step_time(r.roles, k.overlap), step.exposed(r.roles, k.overlap)
     at = {"other": (0.0, r.roles.other)} | step.timeline(r.roles, k.overlap)
     spans, on = [at[role] for role in LANES.values()], [role in path for role in LANES.values()]
-    top = above(1.1 * max(tau, step.step_time(r.before, "sync")))
+    top = above(max(1.1 * tau, 1.1 * step.step_time(r.before, "sync"), 1.1 * SLACK * gpu_pools(r.before)))
     shown = lambda keep: dict(
         y=[seconds if kept is keep else 0.0 for kept, (_, seconds) in zip(on, spans)],
         text=[
@@ -248,7 +272,7 @@ def lanes(k, r):
         label(names[0], tau, f"step {tau:.0f} s"),
     ]
     if k.overlap == "async":
-        marks.append(threshold(gpu_pools(r.roles), "breaks above", top))
+        marks.append(threshold(SLACK * gpu_pools(r.roles), "breaks above", top))
     return panel(
         "One step, role by role",
         "seconds; navy: on the critical path, amber: hidden, empty: waiting"
@@ -350,8 +374,8 @@ QUESTIONS = {  # leaf of the tree -> the question that leads to it, in the order
     ("idle pool",): "a GPU pool waits",
     ("rollout", "left of the ridge"): "rollout, left of ridge",
     ("rollout", "right of the ridge"): "rollout, right of ridge",
-    ("train", "below assumed MFU"): "train, MFU below 0.4",
-    ("train", "at assumed MFU"): "train, MFU at 0.4",
+    ("train", "below assumed MFU"): "train, below its MFU",
+    ("train", "at assumed MFU"): "train, at its MFU",
 }
 
 
@@ -399,7 +423,7 @@ def readouts(k, r):
         (step.speedup(r.before, k.overlap, ROLES[k.role], min(k.k, r.limit)), "×", ""),
         (beside, "s", "violated" if breaks(k, r) else ""),
         (r.remedy, "", ""),
-        (step.useful_rate(k.completions, tau, k.informative, k.ess), "a second", "assumed" if whole else ""),
+        (step.useful_rate(k.prompts * k.samples, tau, k.informative, k.ess), "a second", "assumed" if whole else ""),
     ]
     return [
         Readout(name, value, unit, source, state)
@@ -415,9 +439,12 @@ def export(k, r):
     return dict(
         tensor_parallel=tensor_parallel,
         engines=generating // tensor_parallel,
-        context=step.PROMPT + machine.law(k).longest,
+        concurrency=max(round(live(k)), 1),
+        context=k.prompt + machine.law(k).longest,
         placement="colocated" if k.overlap in ("sync", "carry-over") else "split",
-        prompt=step.PROMPT,
+        prompts=k.prompts,
+        samples=k.samples,
+        prompt=k.prompt,
         completion=machine.law(k).longest,
         overlap=k.overlap,
         reuse_log_probs=k.reuse,
@@ -432,7 +459,7 @@ def gpu_pools(roles):
 def breaks(k, r):
     if r.misfits:
         return True
-    return k.overlap == "async" and max(r.roles.verify, r.roles.sync) > gpu_pools(r.roles)
+    return k.overlap == "async" and max(r.roles.verify, r.roles.sync) > SLACK * gpu_pools(r.roles)
 
 
 def watched(k, r):
@@ -443,12 +470,12 @@ def watched(k, r):
     return Gauge(
         "Verify or sync, against the GPU pools",
         max(r.roles.verify, r.roles.sync),
-        gpu_pools(r.roles),
+        SLACK * gpu_pools(r.roles),
         "s",
         low=0.1,
-        high=1000,
+        high=1e4,
         log=True,
-        expression="async and max(verify, sync) > max(rollout, log_probs + train)",
+        expression=f"async and max(verify, sync) > {SLACK} * max(rollout, log_probs + train)",
     )
 
 
@@ -457,9 +484,24 @@ def broken(k, r):
         return None
     if r.misfits:
         first = r.misfits[0]
-        turn = ("gpus", "share", "longest", "completions", "accelerator", "model")
+        contradict = first.what.startswith("the inputs contradict")
+        turn = (
+            "gpus",
+            "share",
+            "longest",
+            "prompt",
+            "samples",
+            "prompts",
+            "accelerator",
+            "model",
+            "bandwidth",
+            "flops",
+        )
+        if contradict:
+            turn = ("longest", "samples", "prompts", "gpus", "accelerator", "model")
         back = first.mend if ":" in first.mend else way_back(k, turn, lambda there: not misfits(there))
-        return Break(f"This job does not fit: {first.what}.", back or first.mend, "the job does not fit")
+        cause = "the inputs contradict" if contradict else "the job does not fit"
+        return Break(f"This job does not fit: {first.what}.", back or first.mend, cause)
     pools = gpu_pools(r.roles)
     if r.roles.sync >= r.roles.verify:
         return Break(
@@ -472,17 +514,10 @@ def broken(k, r):
             else "What overlaps: sync.",
             "sending outlasts both GPU pools",
         )
-    enough = next(
-        (
-            w
-            for w in Knobs.__dataclass_fields__["workers"].metadata["rungs"]
-            if step.verify_seconds(k.completions, w, k.test_seconds, max(k.longest_test, k.test_seconds)) <= pools
-        ),
-        None,
-    )
+    enough = next((w for w in Knobs.__dataclass_fields__["workers"].metadata["rungs"] if tests(k, w) <= pools), None)
     crew = "one worker" if k.workers == 1 else f"{k.workers} workers"
     return Break(
-        f"{k.completions:,} tests of {k.test_seconds:g} s on {crew} take {r.roles.verify:.0f} s, longer than "
+        f"{k.prompts * k.samples:,} tests of {k.test_seconds:g} s on {crew} take {r.roles.verify:.0f} s, longer than "
         "either GPU "
         f"pool works ({pools:.0f} s at most): both pools wait.",
         f"Verifier workers: {enough}." if enough else "What overlaps: sync.",
@@ -509,3 +544,40 @@ def worse(k, r):
 def holds(k, r):
     tau = step.step_time(r.roles, k.overlap)
     return f"A step takes {tau:,.0f} s, and neither the verifier nor the network works longer than the GPU pools."
+
+
+def two_jobs(plain, other):
+    """What a faster engine does to the step of each, and what each of them waits for."""
+    speeds, marks = [1.0, 1.25, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0], []
+    for r, name, series, role in ((plain, "one setting", 8, "reference"), (other, "the other", 1, "")):
+        steps = [step.step_time(step.whatif(r.before, "rollout", x), "async") for x in speeds]
+        marks += [line(speeds, steps, name, series, role), label(8, steps[-1], name, series, "right")]
+    busy = gpu_pools(other.roles)
+    rows = {"GPUs": busy, "one setting": plain.roles.verify, "the other": other.roles.verify}
+    return [
+        panel(
+            "A step as its engine gets faster",
+            "seconds; 64 completions, 8 GPUs, log scale",
+            *marks,
+            x="engine, times as fast",
+            log="xy",
+            x_range=[1, 8],
+            y_range=[10, 300],
+            ticks=dict(tickvals=[1, 2, 4, 8], ticktext=["1", "2", "4", "8"]),
+        ),
+        panel(
+            "What a step waits for",
+            "seconds; navy: something other than the GPUs",
+            bars(["the other", "one setting"], [other.roles.verify, plain.roles.verify], "beside them", 1),
+            bars(["GPUs"], [busy], "GPUs", 8),
+            *[label(name, seconds, f"{seconds:.0f}", anchor="center") for name, seconds in rows.items()],
+            threshold(SLACK * busy, "too long", 200),
+            y_range=[0, 200],
+            stacked=True,
+            ticks=UPRIGHT,
+        ),
+    ]
+
+
+SHORT = replace(AGENT, test_seconds=20.0, longest_test=30.0)
+OPENING = Opening(SHORT, replace(SHORT, workers=8), two_jobs, step.step_time)

@@ -155,8 +155,8 @@ def useful_rate(completions, step_seconds, informative, ess):
     return completions / step_seconds * informative * ess
 
 
-PROMPT = 512  # assumed: prompt tokens of a completion
-GROUP = 16  # assumed: completions that share a prompt, which is prefilled once
+PROMPT = 512  # tokens of a prompt, and completions that share it: it is read once for all of them
+GROUP = 16
 PREFILL = 8192  # assumed: tokens of an iteration that reads prompts
 
 
@@ -248,8 +248,8 @@ LEAVES = {
 }
 
 
-def where_is_my_time(roles, overlap, points, accelerator):
-    """The decision tree as code: (the branches taken, the remedy).
+def where_is_my_time(roles, overlap, points, accelerator, efficiency=throughput.ASSUMED, mfu=throughput.MFU):
+    """The decision tree as code: (the branches taken, the remedy), by the ridge and the MFU that are expected.
 
     Hidden seconds are not on the path, so they are never the answer.
     """
@@ -263,20 +263,20 @@ def where_is_my_time(roles, overlap, points, accelerator):
         path = ("other",)
     elif largest in ("rollout", "train"):
         idle = idle_share(roles, overlap) > IDLE_LIMIT
-        busy = decode_branch if largest == "rollout" else train_branch
-        path += ("idle pool" if idle else busy(points, accelerator),)
+        decode, train = decode_branch(points, accelerator, efficiency), train_branch(points, accelerator, mfu)
+        path += ("idle pool" if idle else decode if largest == "rollout" else train,)
     return path, LEAVES[path[-1]]
 
 
-def decode_branch(points, accelerator):
+def decode_branch(points, accelerator, efficiency):
     (decode,) = (point for point in points if point.role == "decode")
-    left = decode.flop_per_byte < throughput.effective_ridge(accelerator)
+    left = decode.flop_per_byte < throughput.effective_ridge(accelerator, efficiency)
     return "left of the ridge" if left else "right of the ridge"
 
 
-def train_branch(points, accelerator):
+def train_branch(points, accelerator, mfu):
     (train,) = (point for point in points if point.role == "train")
-    slow = train.flops_per_second < throughput.MFU * accelerator.flops() * 0.999
+    slow = train.flops_per_second < mfu * accelerator.flops() * 0.999
     return "below assumed MFU" if slow else "at assumed MFU"
 
 

@@ -179,7 +179,7 @@ UNIT = dict(
     reward_and_reference=("hack",),
     rollout=("K",),
     throughput=(
-        *("completions", "old_log_probs", "other", "reference", "reuse", "rollout", "role", "source", "sync"),
+        *("prompts", "samples", "old_log_probs", "other", "reference", "reuse", "rollout", "role", "source", "sync"),
         *("workers", "train", "test_seconds", "longest_test", "overlap", "k"),
     ),
 )
