@@ -1,6 +1,7 @@
 """Which GPUs generate and which train, who waits for whom, and what that is worth in tokens a second."""
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from math import ceil
 
 from sim.cluster import fabric, memory, topology
@@ -19,7 +20,7 @@ TITLE = "One training loop on one set of GPUs, and who waits for whom"
 STEPS = 6
 SEED = 0
 SWEPT = 12  # splits of the curve
-MANY = 2**13  # completions of a step from which fewer steps are drawn
+MANY = 2**11  # completions of a step from which fewer steps are drawn, and fewer splits
 SERIES = dict(zip(WAYS, (4, 3, 5, 2, 1)))
 RUNGS = [*range(1, 33), *range(36, 65, 4), *range(80, 257, 16), *range(320, 1025, 64), *range(1280, 8193, 256)]
 SIZES = [2**n for n in range(1, 14)]
@@ -108,7 +109,14 @@ def job(k):
 
 
 def lengths(k):
-    return topology.drawn_lengths(job(k), max(2, STEPS * MANY // max(MANY, k.prompts * k.samples)), SEED)
+    return drawn(law(k), k.prompts, k.samples)
+
+
+@lru_cache(maxsize=2)
+def drawn(law, prompts, samples):
+    steps = max(1, STEPS * MANY // max(MANY, prompts * samples))
+    shape = topology.Job(None, None, 0, prompts, samples, 0, law)
+    return topology.drawn_lengths(shape, steps, SEED)
 
 
 def is_split(k):
@@ -123,23 +131,20 @@ def misfits(k):
     generating, training = (k.generating, k.gpus - k.generating) if is_split(k) else (k.gpus, k.gpus)
     engine = Engine(generating, k.tensor_parallel, k.prompt + law(k).longest)
     # assumed: while all GPUs generate and train in turn, the trainer's state is on the host during the rollout
-    return memory.fits(model, accelerator, engine, Training(training), efficiency=machine.efficiency(k))
+    return memory.fits(model, accelerator, engine, Training(training, reference=True), efficiency=machine.efficiency(k))
 
 
 def run(k):
     if found := misfits(k):
         yield Result(found)
         return
-    j, drawn = job(k), lengths(k)
+    j, batches = job(k), lengths(k)
     at = min(k.generating, k.gpus - 1)
     possible = WAYS if at >= k.tensor_parallel and k.gpus > 1 else (COLOCATED, CARRY)
-    runs = {way: topology.simulate(j, way, at, drawn) for way in possible}
+    runs = {way: topology.simulate(j, way, at, batches) for way in possible}
     swept = splits(k)
-    curves = {
-        way: [topology.simulate(j, way, generating, drawn).tokens_per_second for generating in swept]
-        for way in possible
-        if way not in (COLOCATED, CARRY)
-    }
+    cut = [way for way in possible if way not in (COLOCATED, CARRY)]
+    curves = topology.sweep(j, cut, swept, batches) if cut else {}
     yield Result([], runs, swept, curves)
 
 
@@ -149,14 +154,14 @@ def splits(k):
     n = SWEPT if k.prompts * k.samples <= MANY else SWEPT // 2
     few = [rungs[round(i * (len(rungs) - 1) / (n - 1))] for i in range(n)] if rungs else []
     # the best of a stream lies where few GPUs generate: there the rungs are close
-    return tuple(sorted({*few, *(rung for rung in rungs[:9:2]), *([k.generating] if k.generating in rungs else [])}))
+    close = rungs[:9:2] if k.prompts * k.samples <= MANY else []
+    return tuple(sorted({*few, *close, *([k.generating] if k.generating in rungs else [])}))
 
 
 def generation(k, gpus):
     """Mean seconds of a rollout on so many GPUs, all of them generating."""
     j = job(replace(k, gpus=gpus))
-    drawn = lengths(k)
-    return sum(topology.rollout_seconds(j, step, gpus) for step in drawn) / len(drawn)
+    return float(topology.finish_seconds(j, lengths(k), gpus)[:, -1].mean())
 
 
 def figure(k, r):
@@ -321,7 +326,7 @@ def broken(k, r):
         seconds = fabric.weight_sync(machine.model(k), 1e9 * k.sync)
         return Break(
             f"{slower}: at {k.sync:g} GB/s new weights take {seconds:.0f} s, and generation stands still meanwhile.",
-            way_back(k, ("sync",), lambda there: faster(there, k.generating)) or f"Who works when: {COLOCATED}.",
+            way_back(k, ("sync",), lambda there: arrives(there, r)) or f"Who works when: {COLOCATED}.",
             "both pools wait for new weights",
         )
     few = "trainers" if instant.idle("generate") > instant.idle("train") else "generators"
@@ -334,21 +339,18 @@ def broken(k, r):
     )
 
 
-def faster(k, generating):
-    return rate_of(k, k.way, generating) >= rate_of(k, COLOCATED, generating)
-
-
-def rate_of(k, way, generating):
-    return topology.simulate(job(k), way, generating, lengths(k)).tokens_per_second
+def arrives(k, r):
+    """Whether a faster link is enough; what one pool reaches does not hang on it."""
+    run = topology.simulate(job(k), k.way, k.generating, lengths(k), r.runs[k.way].finish)
+    return run.tokens_per_second >= r.colocated.tokens_per_second
 
 
 def recut(k, r):
     """The best of the splits that were tried, where it is worth it."""
-    tried = splits(k)
-    best = max(tried, key=lambda generating: rate_of(k, k.way, generating))
-    if rate_of(k, k.way, best) < r.colocated.tokens_per_second:
+    best = max(zip(r.curves[k.way], r.swept))
+    if best[0] < r.colocated.tokens_per_second:
         return f"Who works when: {COLOCATED}."
-    return f"GPUs that generate, of a split: {best:,}."
+    return f"GPUs that generate, of a split: {best[1]:,}."
 
 
 def worse(k, r):

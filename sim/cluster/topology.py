@@ -21,7 +21,6 @@ from sim.cluster.step import PREFILL
 WAYS = ("colocated, wait", "colocated, carry over", "split, wait", "split, one step off", "split, async")
 COLOCATED, CARRY, SPLIT, ONE_OFF, ASYNC = WAYS
 OFFLOAD_BYTES_PER_SECOND = 50e9  # assumed: a GPU's link to its host, which moves 18 bytes of state a weight each way
-RESHARD_BYTES_PER_SECOND = 450e9  # assumed: weights from the trainer's layout to the engine's, on the same GPUs
 STATE_BYTES = 18  # of a weight: bf16 weights, fp32 gradients and Adam's state
 
 
@@ -80,25 +79,66 @@ def rollout_seconds(job, lengths, gpus):
     """Seconds until the last of `lengths`, shape (prompts, samples), is written by the engines on `gpus`: the prompts
     are dealt out in turn, siblings together, and an engine whose cache is full starts the next when one has ended.
     """
-    engines = min(job.engines(gpus), len(lengths))
-    dealt = [lengths[engine::engines] for engine in range(engines)]
-    longest = 0.0
-    for share in {len(part) for part in dealt}:
-        rows = np.array([part.ravel() for part in dealt if len(part) == share])
-        longest = max(longest, prefill_seconds(job, share) + float(drained(job, rows)))
-    return longest
+    return float(finish_seconds(job, lengths[np.newaxis], gpus)[0, -1])
 
 
-def drained(job, rows):
-    """Seconds until the slowest of several engines has drained its row of lengths."""
-    if rows.shape[1] > job.slots:
-        return max(straggler.drain(row, job.prompt, job.seconds, job.slots)[0][-1] for row in rows)
-    # all of a row start together, so that of those still running each has written the same
-    rows = np.sort(rows, axis=1).astype(np.float64)
-    iterations = np.diff(rows, prepend=0.0, axis=1)
-    running = np.broadcast_to(np.arange(rows.shape[1], 0.0, -1.0), rows.shape)
-    written = rows - iterations / 2  # by the middle of each interval
-    return (iterations * job.seconds(running, running * (job.prompt + written))).sum(axis=1).max()
+def finish_seconds(job, lengths, gpus):
+    """When each completion is written, (steps, prompts, samples) -> (steps, completions), ascending."""
+    rows, prompts = dealt(lengths, job.engines(gpus))
+    prefill = np.array([prefill_seconds(job, n) for n in range(prompts.max() + 1)])[prompts]
+    written, finish = drained(job, rows)
+    finish = np.where(written > 0, finish + prefill[:, np.newaxis], -1.0).reshape(len(lengths), -1)
+    return np.sort(finish, axis=1)[:, -lengths[0].size :]
+
+
+def dealt(lengths, engines):
+    """(lengths of each engine's completions, (steps, engines, n); its number of prompts, (engines,)). Where an engine
+    has a prompt less than others, completions of length 0 come first: done before anything starts.
+    """
+    steps, prompts, samples = lengths.shape
+    engines, rounds = min(engines, prompts), ceil(prompts / engines)
+    rows = np.zeros((steps, rounds * engines, samples))
+    rows[:, :prompts] = lengths
+    rows = rows.reshape(steps, rounds, engines, samples).swapaxes(1, 2)
+    short = np.arange(engines) >= prompts - (rounds - 1) * engines
+    rows[:, short] = np.roll(rows[:, short], 1, axis=2)
+    return rows.reshape(steps, engines, rounds * samples), rounds - short
+
+
+def drained(job, lengths):
+    """`straggler.drain` of many engines at once, (…, n) -> (tokens that an engine has done when each of its completions
+    ends, seconds until then), both (…, n) and ascending.
+    """
+    n = lengths.shape[-1]
+    slots = int(min(max(job.slots, 1), n))
+    none = np.zeros_like(lengths[..., :1])
+    if slots == n:  # all start together
+        ends, waited = np.sort(lengths, axis=-1), 0.0
+    else:
+        starts = started_at(lengths.reshape(-1, n), slots).reshape(lengths.shape)
+        order = np.argsort(starts + lengths, axis=-1, kind="stable")
+        ends = np.take_along_axis(starts + lengths, order, axis=-1)
+        sums = lambda values: np.concatenate([none, np.cumsum(values, axis=-1)], axis=-1)
+        begun = sums(starts)[..., np.minimum(np.arange(n) + slots, n)]
+        waited = begun - sums(np.take_along_axis(starts, order, axis=-1))[..., :-1]
+    before = np.concatenate([none, ends[..., :-1]], axis=-1)
+    running = np.minimum(float(slots), np.arange(n, 0.0, -1.0))
+    # by the middle of an interval each that runs has written its time less its start
+    kv_tokens = running * (job.prompt + (ends + before) / 2) - waited
+    return ends, np.cumsum((ends - before) * job.seconds(running, kv_tokens), axis=-1)
+
+
+def started_at(lengths, slots):
+    """Iteration at which each completion starts when the next in line takes the slot that is freed first,
+    (engines, n) -> (engines, n).
+    """
+    starts, free = np.zeros_like(lengths), lengths[:, :slots].copy()
+    every = np.arange(len(lengths))
+    for i in range(slots, lengths.shape[1]):
+        slot = free.argmin(axis=1)
+        starts[:, i] = free[every, slot]
+        free[every, slot] += lengths[:, i]
+    return starts
 
 
 def stream_seconds(job, lengths, gpus):
@@ -120,12 +160,15 @@ def switch_seconds(job):
     engine's layout.
     """
     offload = 2 * STATE_BYTES * job.model.params() / job.gpus / OFFLOAD_BYTES_PER_SECOND
-    return offload + 2 * job.model.params() / RESHARD_BYTES_PER_SECOND
+    # assumed: weights go from the trainer's layout to the engine's at the speed of the chips' own links
+    return offload + 2 * job.model.params() / (1e9 * job.accelerator.scaleup_gb_per_second)
 
 
 def floor_seconds(job):
-    """The longest completion alone on an engine that has nothing else to do: no number of GPUs goes below."""
-    return float(straggler.drain([job.law.longest], job.prompt, job.seconds)[0][-1])
+    """The longest completion of a batch, on average, alone on an engine that has nothing else to do: no number of GPUs
+    goes below.
+    """
+    return float(straggler.drain([job.law.expected_max(job.completions)], job.prompt, job.seconds)[0][-1])
 
 
 # Five ways
@@ -149,7 +192,8 @@ class Run:
     tokens: int  # prompts and completions of all steps
     seconds: float
     spans: tuple
-    lag: float  # updates between a completion's first token and the update that uses it, mean
+    lag: float  # versions that the trainer is ahead of a completion's first token when it is trained on, mean
+    finish: np.ndarray | None = None  # (steps, completions) seconds, where a step waits for all of them
 
     @property
     def tokens_per_second(self):
@@ -172,27 +216,64 @@ def drawn_lengths(job, steps, seed):
     return np.maximum(np.ceil(job.law.at(z)), 1.0)
 
 
-def simulate(job, way, generating, lengths):
-    """One way over the steps of `lengths`; `generating` of the GPUs do, where the pools are split. -> Run."""
+def simulate(job, way, generating, lengths, finish=None):
+    """One way over the steps of `lengths`; `generating` of the GPUs do, where the pools are split. -> Run. `finish` is
+    what `finish_seconds` has found for these engines, where that is known.
+    """
     split = way in (SPLIT, ONE_OFF, ASYNC)
     training = job.gpus - generating if split else job.gpus
     generating = generating if split else job.gpus
-    roll = stream_seconds if way in (CARRY, ASYNC) else rollout_seconds
-    rollouts = [float(roll(job, step, generating)) for step in lengths]
+    if way in (CARRY, ASYNC):
+        finish, rollouts = None, [float(stream_seconds(job, step, generating)) for step in lengths]
+    else:
+        finish = finish_seconds(job, lengths, generating) if finish is None else finish
+        rollouts = finish[:, -1].tolist()
     trains = [float(train_seconds(job, step, training)) for step in lengths]
     sync = fabric.weight_sync(job.model, job.sync_bytes_per_second)
     spans, clock = BOTH[way](rollouts, trains, sync if split else switch_seconds(job))
     tokens = int(lengths.sum()) + lengths.size * job.prompt
-    return Run(way, tokens, clock, tuple(spans), lag(job, way, generating))
+    return Run(way, tokens, clock, tuple(spans), lag(job, way, generating, sum(trains) / clock), finish)
 
 
-def lag(job, way, gpus):
-    """In a stream by Little's law: the completions that are being written over those that an update takes."""
+def sweep(job, ways, splits, lengths):
+    """{way: tokens a second at each of `splits`, the GPUs that generate}; what two ways have in common is done once."""
+    out = {way: [] for way in ways}
+    for generating in splits:
+        finish = finish_seconds(job, lengths, generating)
+        for way, rates in out.items():
+            rates.append(simulate(job, way, generating, lengths, finish).tokens_per_second)
+    return out
+
+
+def lag(job, way, gpus, trains=0.0):
+    """Versions that the trainer is ahead, mean. In a stream by Little's law as many as batches are being written; in an
+    async split one more for the share `trains` of a step in which the batch before is still trained on.
+    """
     if way in (COLOCATED, SPLIT):
         return 0.0
     if way == ONE_OFF:
         return 1.0
-    return min(job.completions, job.slots * job.engines(gpus)) / job.completions
+    written = min(job.completions, job.slots * job.engines(gpus)) / job.completions
+    return written + trains * (way == ASYNC)
+
+
+def best_split(job):
+    """GPUs that should generate in an async split, not rounded: there both sides take equally long.
+
+    G w_R / (w_R + w_T), with the GPU-seconds w_R at this very split: few engines with large batches need fewer.
+    """
+    tokens, sync = job.completions * job.law.mean, fabric.weight_sync(job.model, job.sync_bytes_per_second)
+    context, one = job.law.context(job.prompt), np.array([[tokens]])
+    low, high = 0.0, float(job.gpus)
+    for _ in range(50):
+        middle = (low + high) / 2
+        engines = middle / job.tensor_parallel
+        live = min(job.completions / engines, job.slots)
+        rollout = prefill_seconds(job, job.prompts / engines)
+        rollout += tokens * float(job.seconds(live, live * context)) / (live * engines)
+        longer = rollout + sync > train_seconds(job, one, job.gpus - middle)
+        low, high = (middle, high) if longer else (low, middle)
+    return low
 
 
 def in_turn(what):
