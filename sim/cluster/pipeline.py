@@ -139,6 +139,7 @@ def stream(
             begun_at -= clock - lengths[i]
             finish[i], ended[i] = now, version
             queue.append(i)
+            looked_at = [i]
         else:
             if generating:
                 for _ in range(4):  # how many tokens fit into the time that is left depends on the cache they grow
@@ -151,11 +152,12 @@ def stream(
                 version, arrives = sending, inf
             if arrives == inf and version < trained:
                 sending, arrives = trained, now + sync_seconds
-        if hard_cap < inf:
-            old = [i for i in queue if trained - born[i] > hard_cap]
-            dropped += [lengths[i] for i in old]
-            queue = deque(i for i in queue if trained - born[i] <= hard_cap)
-            submitted -= len(old)
+            looked_at = list(queue)
+        for i in looked_at:  # an update ages all that wait
+            if trained - born[i] > hard_cap:
+                queue.remove(i)
+                dropped.append(lengths[i])
+                submitted -= 1
 
     of = lambda values: np.array([[values[i] for i in batch] for batch, _ in batches[:updates]])
     at = np.array([[version] for _, version in batches[:updates]])
@@ -171,6 +173,30 @@ def stream(
         np.array(left_over[:updates]),
         area / now,
     )
+
+
+def board(run, lanes, at):
+    """Which version began what each of the first `lanes` slots works on at these seconds, (lanes, len(at)), NaN where a
+    slot is idle; and the version that is in training, (len(at),).
+
+    Completions are dealt to slots in the order in which they begin, each to the one that is free for longest. Those
+    that nobody trained on are left out.
+    """
+    version = np.arange(len(run.lag))[:, np.newaxis]
+    near = (run.finish > at[0]) & (run.start < at[-1])
+    order = np.argsort(run.start[near], kind="stable")
+    columns = (run.start[near][order], run.finish[near][order], (version - run.lag)[near][order])
+    shown, free, slots = np.full((lanes, len(at)), np.nan), [], 0
+    for start, finish, began in zip(*columns):
+        slot = heappop(free)[1] if free and free[0][0] <= start + 1e-9 else slots
+        slots += slot == slots
+        heappush(free, (finish, slot))
+        if slot < lanes:
+            shown[slot, (at >= start) & (at < finish)] = began
+    training = np.full(len(at), np.nan)
+    for v, (begins, ends) in enumerate(run.train):
+        training[(at >= begins) & (at < ends)] = v
+    return shown, training
 
 
 def bubble(stages, micro_batches, chunks=1):

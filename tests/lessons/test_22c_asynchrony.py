@@ -1,0 +1,106 @@
+"""The numbers of the lesson on asynchrony, recomputed."""
+
+from functools import cache
+
+import numpy as np
+import pytest
+
+from sim.cluster import delta, fabric, pipeline
+from sim.cluster.models import MODELS
+from sim.experiments import delayed
+from tests.lessons.prose import Lesson
+from widgets import asynchrony
+from widgets.asynchrony import Knobs
+
+LESSON = Lesson("22c")
+
+
+@cache
+def result(**knobs):
+    (r,) = asynchrony.run(Knobs(**knobs))
+    return r
+
+
+def seconds(**knobs):
+    return result(**knobs).run.step_seconds
+
+
+def lag(**knobs):
+    run = result(**knobs).run
+    return run.lag[run.settled].mean()
+
+
+def test_the_job_of_the_page():
+    sync = result(overlap="sync").run
+    LESSON.says("71", np.mean(sync.finish[:, -1] - sync.start[:, 0]))
+    LESSON.says("103", sync.step_seconds)
+    LESSON.says("74", seconds(overlap="one-off"))
+    LESSON.says("30.4", seconds())
+
+
+def test_the_head_start():
+    for head, step, age in ((1, "39.5", "1.0"), (2, "30.4", "2.0"), (4, "30.4", "4.0"), (16, "30.4", "11.1")):
+        LESSON.says(step, seconds(head=head))
+        LESSON.says(age, lag(head=head))
+    assert result(head=2).run.lag.max() == 5  # "here up to five"
+
+
+def test_a_trainer_that_is_faster_than_the_engine():
+    LESSON.says("22.4", seconds(train=20.0, head=8))
+    LESSON.says("3.0", lag(train=20.0, head=8))
+    assert seconds(train=20.0, head=3) == pytest.approx(seconds(train=20.0, head=8), rel=0.001)
+    assert seconds(train=20.0, head=2) > 1.05 * seconds(train=20.0, head=3)
+
+
+def test_the_two_runs_of_the_opening_and_the_wall():
+    swings = result(delay="16").course
+    assert swings.best[-200:].min() < 0.2 and swings.best[-200:].max() > 0.9
+    LESSON.says("0.356", delayed.curvature())
+    LESSON.says("0.21", 3 * 0.2 * delayed.curvature())
+    assert [delayed.freshness_wall(rate, 0.2, delayed.curvature()) for rate in (1.5, 3, 12)] == [14, 6, 1]
+    LESSON.says("0.107", 1.5 * 0.2 * delayed.curvature())
+    LESSON.says("0.108", delayed.step_limit(14))
+    LESSON.says("0.101", delayed.step_limit(15))
+    LESSON.says("0.717", asynchrony.final(result(delay="7")))
+    LESSON.says("0.718", asynchrony.best(Knobs()))
+    LESSON.says("0.584", asynchrony.final(result(learning_rate=12.0, delay="8")))
+
+
+def test_the_limits_of_the_derivation():
+    assert [delayed.step_limit(n) for n in (0, 1)] == pytest.approx([2, 1])
+    for delay, said in ((2, "0.618"), (4, "0.347"), (8, "0.185"), (16, "0.095")):
+        LESSON.says(said, delayed.step_limit(delay))
+        turn = np.pi / (2 * delay + 1)
+        assert 2 * np.sin(turn / 2) == pytest.approx(delayed.step_limit(delay))
+        z = np.exp(1j * turn)
+        assert abs(z ** (delay + 1) - z**delay + delayed.step_limit(delay)) < 1e-12
+
+
+def test_what_is_dropped():
+    r = result(head=4, hard_cap="4")
+    kept, of_all = asynchrony.kept(r)
+    LESSON.says("728", len(r.run.dropped))
+    LESSON.says("5,522", r.run.dropped.mean())
+    LESSON.says("1,489", kept)
+    LESSON.says("1,991", of_all)
+
+
+def test_half_of_the_batch():
+    LESSON.says("0.35", np.log(2) / 2)  # e^(−2 KL) = 1/2
+    assert delayed.effective_share(np.log(2) ** 0.5) == pytest.approx(0.5)
+
+
+def test_sending_the_weights():
+    for model, said in (("qwen2.5-7b", "0.61"), ("llama3.1-70b", "5.6"), ("deepseek-v3", "53.7")):
+        LESSON.says(said, fabric.weight_sync(MODELS[model]))
+    slow = dict(train=20.0, head=8, sync=30.0)
+    LESSON.says("49.7", seconds(**slow, in_place=True))
+    LESSON.says("20.5", seconds(**slow, in_place=False))
+    for rate, said in ((1e-7, "0.59"), (1e-6, "4.2"), (1e-5, "25")):
+        LESSON.says(said, 100 * delta.changed_share(rate, 0.02))
+
+
+def test_bubbles():
+    LESSON.says("47", 100 * pipeline.bubble(8, 8))
+    LESSON.says("18", 100 * pipeline.bubble(8, 32))
+    LESSON.says("5.2", 100 * pipeline.bubble(8, 32, 4))

@@ -1,0 +1,473 @@
+"""Generation beside training: what it saves, how old the completions become, and how old they may be."""
+
+from dataclasses import dataclass, fields, replace
+from functools import lru_cache
+from math import floor
+
+import numpy as np
+
+from sim.cluster import memory, pipeline, step, throughput
+from sim.cluster.hardware import ACCELERATORS
+from sim.cluster.memory import Engine, Misfit
+from sim.cluster.models import MODELS
+from sim.experiments import delayed
+from widgets.frame import machine
+from widgets.frame.back import way_back
+from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, choice, ladder, slider, toggle
+from widgets.frame.marks import bars, dots, heat, label, line, panel, threshold
+
+TITLE = "How old completions are when they are trained on, and what that does to the training"
+
+UPDATES = 40  # of the pipeline
+LAST = 200  # updates of the policy over which its score is taken
+LOST = 0.06  # of the score, below the best that there is
+NOTED = 0.001  # of the score: so much less is said
+FAIR = 0.85  # of the mean length of all that were finished, which those trained on have at least
+OVERLAPS = [overlap for overlap in step.OVERLAPS if overlap != "carry-over"]
+AS_IT_IS = "the pipeline's"
+LENGTHS = [128, 256, 512, 720, 1000, 1500, 2000, 3000, 4182, 4600, 6000, 8192, 9646, 12000, 16384, 24000, 32768]
+LENGTHS += [60000, 131072]
+SECONDS = [1.0, 2.0, 5.0, 7.0, 10.0, 15.0, 20.0, 25.0, 30.0, 40.0, 50.0, 60.0, 80.0, 100.0, 120.0, 150.0, 200.0, 300.0]
+SECONDS += [600.0, 1200.0, 1800.0, 3600.0, 7200.0]
+ARRIVING = [0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 30.0, 60.0, 120.0]
+RATES = [0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.5, 6.0, 8.0, 10.0, 12.0, 15.0]
+SHOWN, LANES, COLUMNS, GAP = 6, 12, 48, 2  # steps, slots, moments and empty rows in the picture of the pipeline
+OLDEST = 20  # lags beyond share the last bar
+
+
+@dataclass(frozen=True)
+class Knobs:
+    overlap: str = choice("What overlaps", "async", OVERLAPS)
+    head: int = ladder("Head start, batches", 2, [*range(9), 10, 12, 16, 24, 32])
+    train: float = ladder("Training", 30.0, SECONDS, symbol="t_T", unit="s")
+    learning_rate: float = ladder("Learning rate", 3.0, RATES)
+    delay: str = choice("Lag of the policy", AS_IT_IS, [AS_IT_IS, *map(str, range(33))], symbol="Δ")
+    sync: float = ladder("Weights arrive in", 2.0, ARRIVING, symbol="t_S", unit="s")
+    in_place: bool = toggle("Generation pauses for them", True)
+    hard_cap: str = choice("Dropped beyond a lag of", "never", ["never", "1", "2", "3", "4", "6", "8", "16", "32"])
+    correction: str = choice("Correction for old samples", "none", list(delayed.CORRECTIONS))
+    draws: str = choice("Draws of an update", "exact", ["exact", "16", "64", "256"])
+    beta: float = ladder("Price of a nat of KL", 0.2, [0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5], symbol="β")
+    slots: int = ladder("Sequences at once", 256, [32, 64, 128, 256, 512])
+    completions: int = ladder("Completions in a batch", 128, [16, 32, 64, 128], symbol="B")
+    model: str = choice("Model", "qwen2.5-7b", list(MODELS))
+    accelerator: str = choice("Accelerator", "h100", list(ACCELERATORS))
+    p50: int = ladder("Median completion", 1500, LENGTHS, unit="tokens")
+    p90: int = ladder("Ninetieth percentile", 4182, LENGTHS, unit="tokens")
+    p99: int = ladder("Ninety-ninth percentile", 9646, LENGTHS, unit="tokens")
+    longest: int = ladder("Longest completion", 8192, LENGTHS, unit="tokens")
+    seed: int = slider("Seed", 0, low=0, high=99, step=1)
+    bandwidth: float = machine.bandwidth()
+    flops: float = machine.flops()
+    overhead: float = machine.overhead()
+    config: str = machine.config()
+    chip: str = machine.chip()
+    log: str = machine.log()
+    timed: str = machine.timed()
+
+
+PRESETS = {
+    "Two batches ahead": Knobs(),
+    "One after the other": Knobs(overlap="sync"),
+    "Four batches ahead": Knobs(head=4),
+    "Rate 3, lag 16": Knobs(delay="16"),
+    "Rate 12, lag 8": Knobs(learning_rate=12.0, delay="8"),
+    "None older than 4": Knobs(head=4, hard_cap="4"),
+}
+GUESS = Guess(
+    "At a learning rate of 3 the policy comes to rest with a lag of up to 6 updates. Up to which lag at half the rate?",
+    ("6", "8", "14"),
+    Knobs(learning_rate=1.5, delay="14"),
+    2,
+    lambda k, r: (
+        f"Up to {wall(k)}: it settles at {final(r):.3f}, and the best is {best(k):.3f}. What is bounded is rate times "
+        "lag."
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Result:
+    misfits: list  # what of the setting is impossible; then there is nothing else
+    run: pipeline.Run | None = None
+    delay: int = 0  # updates, of the policy
+    course: delayed.Course | None = None
+    fresh: delayed.Course | None = None  # without a lag
+
+
+def run(k):
+    if found := misfits(k):
+        yield Result(found)
+        return
+    ran = generated(only(k, PIPELINE))
+    delay = round(float(ran.lag[ran.settled].mean())) if k.delay == AS_IT_IS else int(k.delay)
+    policy = only(k, POLICY)
+    yield Result([], ran, delay, trained(policy, delay), trained(policy, 0))
+
+
+POLICY = ("learning_rate", "correction", "draws", "beta", "seed")
+PIPELINE = [f.name for f in fields(Knobs) if f.name not in ("delay", *POLICY)] + ["seed"]
+
+
+def only(k, names):
+    """These knobs, and the others as they are by default: what one of the two halves depends on."""
+    return Knobs(**{name: getattr(k, name) for name in names})
+
+
+@lru_cache(maxsize=32)
+def generated(k):
+    """The pipeline of `UPDATES` batches."""
+    batches, seconds = k.completions * UPDATES, iteration_seconds(k)
+    job = (step.PROMPT, seconds, k.train, k.sync)
+    if k.overlap != "async":
+        how = {"sync": pipeline.one_after_the_other, "one-off": pipeline.one_batch_ahead}[k.overlap]
+        return how(lengths(k, batches).reshape(UPDATES, -1), *job, slots(k))
+    cap = float("inf") if k.hard_cap == "never" else int(k.hard_cap)
+    ahead = (k.head + 2) * k.completions + k.slots
+    drawn = lengths(k, batches + ahead * (1 if k.hard_cap == "never" else UPDATES))
+    more = dict(hard_cap=cap, in_place=k.in_place)
+    return pipeline.stream(drawn.tolist(), UPDATES, k.completions, *job, k.head, slots(k), **more)
+
+
+def lengths(k, n):
+    """n completions of the law, in whole tokens."""
+    return np.ceil(machine.law(k).at(np.random.default_rng(k.seed).standard_normal(n)))
+
+
+def iteration_seconds(k):
+    model, accelerator = machine.model(k), machine.accelerator(k)
+    engine = dict(tensor_parallel=engine_size(k), efficiency=machine.efficiency(k))
+    return lambda n, kv_tokens: throughput.iteration_seconds(model, accelerator, n, kv_tokens, **engine)
+
+
+def slots(k):
+    """Sequences that run at once: as many as are allowed, or as the cache holds."""
+    context = machine.law(k).context(step.PROMPT)
+    engine = Engine(tensor_parallel=engine_size(k))
+    return max(min(k.slots, floor(memory.sequences(machine.model(k), machine.accelerator(k), context, engine))), 1)
+
+
+def engine_size(k):
+    """GPUs of the one engine."""
+    accelerator = machine.accelerator(k)
+    longest = step.PROMPT + machine.law(k).longest
+    return memory.engine_tp(machine.model(k), accelerator, Engine(accelerator.scaleup_domain, longest=longest))
+
+
+@lru_cache(maxsize=64)
+def trained(k, delay):
+    draws = 0 if k.draws == "exact" else int(k.draws)
+    return delayed.course(delay, k.learning_rate, k.beta, k.correction, draws, seed=k.seed)
+
+
+def misfits(k):
+    """What of the setting is impossible."""
+    if not k.log and not k.p50 <= k.p90 <= k.p99:
+        what = f"quantiles of {k.p50:,}, {k.p90:,} and {k.p99:,} tokens: they rise in every batch"
+        return [Misfit(what, k.p50, k.p90, rising(k))]
+    accelerator = machine.accelerator(k)
+    engine = Engine(accelerator.scaleup_domain, engine_size(k), step.PROMPT + machine.law(k).longest)
+    return memory.fits(machine.model(k), accelerator, engine, efficiency=machine.efficiency(k))
+
+
+def rising(k):
+    p90 = max(k.p50, k.p90)
+    names = Knobs.__dataclass_fields__
+    return (
+        f"{names['p90'].metadata['label']}: {p90:,} tokens, "
+        f"{names['p99'].metadata['label']}: {max(p90, k.p99):,} tokens."
+    )
+
+
+# What comes of it
+
+
+def best(k):
+    """The highest score that any policy has."""
+    return delayed.optimum(k.beta)[1]
+
+
+def wall(k):
+    """The largest lag at which the policy comes to rest without a correction."""
+    return delayed.freshness_wall(k.learning_rate, k.beta, delayed.curvature(k.beta))
+
+
+def final(r):
+    return float(r.course.score[-LAST:].mean())
+
+
+def missing(k, r):
+    """Score that the lag has cost, or the rate, or the noise."""
+    return best(k) - final(r)
+
+
+def stuck(r):
+    return float(r.course.surest[-LAST:].min()) > 0.99
+
+
+def kept(r):
+    """(mean length of those trained on, of all that were finished)."""
+    trained_on, dropped = r.run.length, r.run.dropped
+    return float(trained_on.mean()), float((trained_on.sum() + dropped.sum()) / (trained_on.size + len(dropped)))
+
+
+def fair(r):
+    """Mean length of those trained on, over that of all."""
+    mean, of_all = kept(r)
+    return mean / of_all
+
+
+def spare(k, r):
+    """Whole batches that lie ready when the trainer has taken one."""
+    return float(r.run.left[r.run.settled].mean()) / k.completions
+
+
+# The picture
+
+
+def figure(k, r):
+    if r.misfits:
+        tabs = {"Score while training": "Score", "Lag when trained on": "Score"}
+        tabs |= {"Who works on what": "Pipeline", "Where it comes to rest": "Pipeline"}
+        return [nothing(title, tab, front=title == "Score while training") for title, tab in tabs.items()]
+    return [score(k, r), ages(k, r), board(k, r), walls(k, r)]
+
+
+def nothing(title, tab, front):
+    words = label(0.5, 0.5, "does not fit", 1, "center")
+    return panel(title, "nothing to show", words, x_range=[0, 1], y_range=[0, 1], tab=tab, front=front, bare=True)
+
+
+def score(k, r):
+    x, every = np.arange(0, delayed.UPDATES + 1, 2), slice(None, None, 2)
+    least = best(k) - LOST
+    return panel(
+        "Score while training",
+        f"reward less price of KL; lag {r.delay}; gray: lag 0",
+        line(x, r.fresh.score[every], "lag 0", 8, "reference"),
+        line(x, r.course.score[every], f"lag {r.delay}", 1),
+        line([0, delayed.UPDATES], [best(k)] * 2, "best there is", 2, "exact"),
+        threshold(least, "breaks below, on average", 0.3),
+        label(delayed.UPDATES, best(k), "best there is", 2, "right"),
+        x="update of the policy",
+        x_range=[0, delayed.UPDATES],
+        y_range=[0.3, 0.95],
+        tab="Score",
+        front=True,
+    )
+
+
+def ages(k, r):
+    lag = np.minimum(r.run.lag[r.run.settled], OLDEST)
+    share = [100 * float((lag == n).mean()) for n in range(OLDEST + 1)]
+    mean = float(r.run.lag[r.run.settled].mean())
+    marks = [bars(list(range(OLDEST + 1)), share, "completions", 1, "histogram")]
+    if k.overlap == "async":
+        marks.append(line([k.head] * 2, [0, 100], "head start", 8, "reference"))
+    return panel(
+        "Lag when trained on",
+        "% of completions; gray: head start",
+        *marks,
+        dots([mean], [2.0], "mean", 2),
+        label(OLDEST, 88, f"mean {mean:.1f}, oldest {r.run.lag.max()}", 1, "right"),
+        x="lag, updates",
+        x_range=[-0.6, OLDEST + 0.6],
+        y_range=[0, 104],
+        tab="Score",
+        ticks=dict(tickvals=[0, 4, 8, 12, 16, 20], ticktext=["0", "4", "8", "12", "16", "20+"]),
+    )
+
+
+def board(k, r):
+    rows, z = picture(r.run)
+    return panel(
+        "Who works on what",
+        f"pale to dark: version; {engine_size(k)} × {machine.accelerator(k).name}",
+        *lanes(z, rows, LANES),
+        tab="Pipeline",
+        **diagram(LANES, COLUMNS),
+    )
+
+
+def picture(run, slots=LANES, columns=COLUMNS, shown=SHOWN):
+    """(rows, versions less that of the first update shown): slots, and above them the trainer."""
+    first = len(run.train) // 2
+    at = (np.arange(columns) + 0.5) * shown / columns
+    begun, training = pipeline.board(run, slots, run.train[first, 0] + at * run.step_seconds)
+    gap = np.full((GAP, columns), np.nan)
+    versions = np.array([*begun, *gap, training])
+    return list(range(len(versions))), np.clip(versions - first, -8, shown)
+
+
+def lanes(z, rows, slots):
+    return [
+        heat(list(range(z.shape[1])), rows, z, low=-8, high=SHOWN),
+        label(-0.5, slots - 0.3, f"{slots} slots: the version that began it"),
+        label(-0.5, slots + GAP + 0.7, f"the trainer, in {SHOWN} steps: its own version"),
+    ]
+
+
+def diagram(slots, columns):
+    """A diagram without axes: time from left to right."""
+    return dict(x_range=[-0.5, columns - 0.5], y_range=[-0.5, slots + 2 * GAP + 1], bare=True)
+
+
+def walls(k, r):
+    lag = np.arange(33)
+    size = k.learning_rate * k.beta * delayed.curvature(k.beta)
+    marks = [line(lag, [delayed.step_limit(n) for n in lag], "limit", 2, "step")]
+    marks += [dots([r.delay], [size], "here", 1, "here"), label(30, 0.06, "comes to rest", 2, "right", below=True)]
+    marks.append(label(30, 0.5, "swings", 2, "right"))
+    return panel(
+        "Where it comes to rest",
+        "step size; ring: here" + ("" if k.correction == "none" else "; line: without correction"),
+        *marks,
+        x="lag Δ, updates",
+        x_range=[0, 32],
+        y_range=[0.01, 10],
+        log="y",
+        tab="Pipeline",
+    )
+
+
+SOURCES = {"sync": pipeline.one_after_the_other, "one-off": pipeline.one_batch_ahead, "async": pipeline.stream}
+
+
+def readouts(k, r):
+    source = SOURCES[k.overlap]
+    of = [
+        ("Step", "s", source),
+        ("Lag: mean, oldest", "updates", source),
+        ("Rests up to a lag of", "updates", delayed.freshness_wall),
+        ("Score, last 200 updates", "", delayed.course),
+        ("Mean length trained on, of all", "%", source),
+    ]
+    if r.misfits:
+        return [Readout(name, "–", "", where, "violated" if name == "Step" else "") for name, _, where in of]
+    run, found = r.run, cause(k, r)
+    values = [
+        run.step_seconds,
+        f"{run.lag[run.settled].mean():.1f}, {run.lag.max()}",
+        wall(k) if k.correction == "none" else "not computed",
+        final(r),
+        100 * fair(r),
+    ]
+    states = ["", "", "", "violated" if found in (SWINGS, STUCK, SLOW) else "", "violated" if found == SHORT else ""]
+    return [Readout(name, v, unit, where, state) for (name, unit, where), v, state in zip(of, values, states)]
+
+
+SWINGS, STUCK, SHORT = "corrections arrive too late", "one answer takes everything", "the long ones are dropped"
+SLOW = "what is drawn is too noisy"
+
+
+def cause(k, r):
+    if missing(k, r) > LOST:
+        return STUCK if stuck(r) else SWINGS if r.delay else SLOW
+    return SHORT if fair(r) < FAIR else None
+
+
+def watched(k, r):
+    if r.misfits:
+        first = r.misfits[0]
+        needs = 100 * min(first.needs / first.has, 1e6)
+        return Gauge("Needed, of what there is", needs, 100.0, "%", low=10, high=1e4, log=True, expression="misfits")
+    if cause(k, r) == SHORT:
+        told = "length.mean() / finished.mean() < 0.85"
+        return Gauge("Length trained on, of all", 100 * fair(r), 100 * FAIR, "%", 50, 100, below=True, expression=told)
+    told = f"best - score[-{LAST}:].mean() > {LOST}"
+    return Gauge("Score below the best", max(round(missing(k, r), 4), 0.0), LOST, high=0.2, expression=told)
+
+
+def broken(k, r):
+    if r.misfits:
+        first = r.misfits[0]
+        turn = ("longest", "accelerator", "model")
+        back = first.mend if ":" in first.mend else way_back(k, turn, lambda there: not misfits(there))
+        return Break(f"It does not fit: {first.what}.", back or first.mend, "the job does not fit")
+    found = cause(k, r)
+    if found is None:
+        return None
+    if found == SHORT:
+        mean, of_all = kept(r)
+        why = (
+            f"{len(r.run.dropped):,} completions came too late and were dropped, the long ones: the mean length "
+            f"trained on is {mean:,.0f}, not {of_all:,.0f}."
+        )
+        return Break(why, f"{Knobs.__dataclass_fields__['hard_cap'].metadata['label']}: never.", SHORT)
+    if found == STUCK:
+        why = f"Each update overshoots before the next is seen: one answer has probability {r.course.surest[-1]:.3f}"
+    elif found == SWINGS:
+        why = f"The policy is corrected for what it was {r.delay} updates ago, and over-steers"
+    else:
+        why = "So few draws carry more noise than the step can bear"
+    return Break(f"{why}. Score {final(r):.3f}, best {best(k):.3f}.", recovered(k, r), found)
+
+
+def recovered(k, r):
+    """The knob that alone brings the score back: the lag, the rate, or the draws."""
+    names = Knobs.__dataclass_fields__
+    largest = max(min(wall(k), r.delay - 1), 0)
+    for name, values in (
+        ("delay", [str(largest), "0"]),
+        ("learning_rate", [rate for rate in reversed(RATES) if rate < k.learning_rate]),
+        ("draws", ["exact"]),
+    ):
+        for value in values:
+            there = replace(k, **{name: value})
+            delay = int(there.delay) if name == "delay" else r.delay
+            course = trained(only(there, POLICY), delay)
+            if value != getattr(k, name) and missing(there, replace(r, course=course)) <= LOST:
+                return f"{names[name].metadata['label']}: {value}."
+    return f"{names['delay'].metadata['label']}: 0, {names['draws'].metadata['label']}: exact."
+
+
+def worse(k, r):
+    if missing(k, r) > NOTED:
+        if k.correction == "none" and r.delay > wall(k):
+            return (
+                f"Beyond a lag of {wall(k)} this rate does not come to rest: the score is {final(r):.3f} on average, "
+                f"{best(k):.3f} at best."
+            )
+        return f"The score is {final(r):.3f} on average over the last {LAST} updates, {best(k):.3f} at best."
+    if k.overlap == "async" and spare(k, r) > 1:
+        return (
+            f"When the trainer has taken a batch, {spare(k, r):.1f} more lie ready and only grow older: a smaller head "
+            "start is as fast."
+        )
+    return None
+
+
+def holds(k, r):
+    mean = float(r.run.lag[r.run.settled].mean())
+    return (
+        f"A step takes {r.run.step_seconds:,.1f} s, the mean lag is {mean:.1f}, and the score comes to rest at "
+        f"{final(r):.3f}."
+    )
+
+
+# ── two runs on the first screen ──
+
+
+def opening(plain, other):
+    x, every = np.arange(0, delayed.UPDATES + 1, 2), slice(None, None, 2)
+    named = ((plain, "one setting", 1), (other, "the other", 2))
+    answer = [line(x, r.course.best[every], name, series) for r, name, series in named]
+    scores = [line(x, r.course.score[every], name, series) for r, name, series in named]
+    return [
+        panel(
+            "Chance of the best answer",
+            "probability, exact; 600 updates",
+            *answer,
+            label(10, 1.02, "one setting", 1),
+            label(590, 1.02, "the other", 2, "right"),
+            x="update",
+            x_range=[0, delayed.UPDATES],
+            y_range=[0, 1.2],
+        ),
+        panel(
+            "Score", "reward less price of KL", *scores, x="update", x_range=[0, delayed.UPDATES], y_range=[0.4, 0.8]
+        ),
+    ]
+
+
+OPENING = Opening(Knobs(delay="4"), Knobs(delay="16"), opening, delayed.course)
