@@ -247,7 +247,7 @@ def score(k, r):
         line(x, r.fresh.score[every], "lag 0", 8, "reference"),
         line(x, r.course.score[every], f"lag {r.delay}", 1),
         line([0, delayed.UPDATES], [best(k)] * 2, "best there is", 2, "exact"),
-        threshold(least, "breaks below, on average", 0.3),
+        threshold(least, "breaks below", 0.3),
         label(delayed.UPDATES, best(k), "best there is", 2, "right"),
         x="update of the policy",
         x_range=[0, delayed.UPDATES],
@@ -282,7 +282,7 @@ def board(k, r):
     rows, z = picture(r.run)
     return panel(
         "Who works on what",
-        f"pale to dark: version; {engine_size(k)} × {machine.accelerator(k).name}",
+        f"gray to blue: older to newer; {engine_size(k)} × {machine.accelerator(k).name}",
         *lanes(z, rows, LANES),
         tab="Pipeline",
         **diagram(LANES, COLUMNS),
@@ -316,7 +316,7 @@ def walls(k, r):
     lag = np.arange(33)
     size = k.learning_rate * k.beta * delayed.curvature(k.beta)
     marks = [line(lag, [delayed.step_limit(n) for n in lag], "limit", 2, "step")]
-    marks += [dots([r.delay], [size], "here", 1, "here"), label(30, 0.06, "comes to rest", 2, "right", below=True)]
+    marks += [dots([r.delay], [size], "here", 1, "here"), label(1, 0.014, "comes to rest", 2)]
     marks.append(label(30, 0.5, "swings", 2, "right"))
     return panel(
         "Where it comes to rest",
@@ -364,6 +364,22 @@ def cause(k, r):
     if missing(k, r) > LOST:
         return STUCK if stuck(r) else SWINGS if r.delay else SLOW
     return SHORT if fair(r) < FAIR else None
+
+
+def export(k, r):
+    """The setting as quantities of options.TABLE."""
+    if r.misfits:
+        return None
+    asked = dict(
+        tensor_parallel=engine_size(k),
+        context=step.PROMPT + machine.law(k).longest,
+        concurrency=slots(k),
+        placement="split",
+        prompt=step.PROMPT,
+        completion=machine.law(k).longest,
+        overlap=k.overlap,
+    )
+    return asked if k.hard_cap == "never" else asked | dict(lag=int(k.hard_cap))
 
 
 def watched(k, r):

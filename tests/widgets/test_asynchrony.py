@@ -158,3 +158,12 @@ def test_what_does_not_fit_has_no_seconds():
     assert "does not fit" in breaks(k).why
     assert {value for value in shown(k).values()} == {"–"}
     assert breaks(mended("asynchrony", k, breaks(k).mend)) is None
+
+
+def test_the_setting_is_handed_over_with_the_lag_that_is_refused():
+    k = PRESETS["None older than 4"]
+    asked = asynchrony.export(k, result(k))
+    assert asked["lag"] == 4 and asked["concurrency"] == 256 and asked["context"] == 512 + 8192
+    assert "lag" not in asynchrony.export(Knobs(), result(Knobs()))
+    impossible = Knobs(model="deepseek-v3")
+    assert asynchrony.export(impossible, result(impossible)) is None

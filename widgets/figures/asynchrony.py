@@ -30,7 +30,7 @@ def lanes(head):
     return [
         panel(
             "Eight slots and the trainer",
-            "pale to dark: older and newer weights",
+            "gray to blue: older to newer weights",
             *asynchrony.lanes(z, rows, LANES),
             **asynchrony.diagram(LANES, COLUMNS),
         ),
