@@ -279,37 +279,19 @@ def ages(k, r):
 
 
 def board(k, r):
-    rows, z = picture(r.run)
+    slots, training = pipeline.board(r.run, LANES, COLUMNS, SHOWN)
+    versions = np.array([*slots, *np.full((GAP, COLUMNS), np.nan), training])
     return panel(
         "Who works on what",
         f"gray to blue: older to newer; {engine_size(k)} × {machine.accelerator(k).name}",
-        *lanes(z, rows, LANES),
+        heat(list(range(COLUMNS)), list(range(len(versions))), np.clip(versions, -8, SHOWN), low=-8, high=SHOWN),
+        label(-0.5, LANES - 0.3, f"{LANES} slots: the version that began it"),
+        label(-0.5, LANES + GAP + 0.7, f"the trainer, in {SHOWN} steps: its own version"),
+        x_range=[-0.5, COLUMNS - 0.5],
+        y_range=[-0.5, LANES + 2 * GAP + 1],
         tab="Pipeline",
-        **diagram(LANES, COLUMNS),
+        bare=True,
     )
-
-
-def picture(run, slots=LANES, columns=COLUMNS, shown=SHOWN):
-    """(rows, versions less that of the first update shown): slots, and above them the trainer."""
-    first = len(run.train) // 2
-    at = (np.arange(columns) + 0.5) * shown / columns
-    begun, training = pipeline.board(run, slots, run.train[first, 0] + at * run.step_seconds)
-    gap = np.full((GAP, columns), np.nan)
-    versions = np.array([*begun, *gap, training])
-    return list(range(len(versions))), np.clip(versions - first, -8, shown)
-
-
-def lanes(z, rows, slots):
-    return [
-        heat(list(range(z.shape[1])), rows, z, low=-8, high=SHOWN),
-        label(-0.5, slots - 0.3, f"{slots} slots: the version that began it"),
-        label(-0.5, slots + GAP + 0.7, f"the trainer, in {SHOWN} steps: its own version"),
-    ]
-
-
-def diagram(slots, columns):
-    """A diagram without axes: time from left to right."""
-    return dict(x_range=[-0.5, columns - 0.5], y_range=[-0.5, slots + 2 * GAP + 1], bare=True)
 
 
 def walls(k, r):

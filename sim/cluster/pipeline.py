@@ -175,27 +175,28 @@ def stream(
     )
 
 
-def board(run, lanes, at):
-    """Which version began what each of the first `lanes` slots works on at these seconds, (lanes, len(at)), NaN where a
-    slot is idle; and the version that is in training, (len(at),).
+def board(run, slots, columns, steps):
+    """Which version began what each of the first `slots` slots works on, (slots, columns), and the one in training,
+    (columns,), over `steps` mean steps of the settled half: counted from the first update shown, NaN where idle.
 
     Completions are dealt to slots in the order in which they begin, each to the one that is free for longest. Those
     that nobody trained on are left out.
     """
+    first = run.settled.start
+    at = run.train[first, 0] + (np.arange(columns) + 0.5) * steps / columns * run.step_seconds
     version = np.arange(len(run.lag))[:, np.newaxis]
     near = (run.finish > at[0]) & (run.start < at[-1])
     order = np.argsort(run.start[near], kind="stable")
-    columns = (run.start[near][order], run.finish[near][order], (version - run.lag)[near][order])
-    shown, free, slots = np.full((lanes, len(at)), np.nan), [], 0
-    for start, finish, began in zip(*columns):
-        slot = heappop(free)[1] if free and free[0][0] <= start + 1e-9 else slots
-        slots += slot == slots
+    jobs = (run.start[near][order], run.finish[near][order], (version - run.lag)[near][order])
+    shown, free = np.full((slots, columns), np.nan), []
+    for start, finish, began in zip(*jobs):
+        slot = heappop(free)[1] if free and free[0][0] <= start + 1e-9 else len(free)
         heappush(free, (finish, slot))
-        if slot < lanes:
-            shown[slot, (at >= start) & (at < finish)] = began
-    training = np.full(len(at), np.nan)
+        if slot < slots:
+            shown[slot, (at >= start) & (at < finish)] = began - first
+    training = np.full(columns, np.nan)
     for v, (begins, ends) in enumerate(run.train):
-        training[(at >= begins) & (at < ends)] = v
+        training[(at >= begins) & (at < ends)] = v - first
     return shown, training
 
 

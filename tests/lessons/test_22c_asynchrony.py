@@ -5,8 +5,9 @@ from functools import cache
 import numpy as np
 import pytest
 
-from sim.cluster import delta, fabric, pipeline
+from sim.cluster import fabric, pipeline
 from sim.cluster.models import MODELS
+from sim.estimators import weight_delta
 from sim.experiments import delayed
 from tests.lessons.prose import Lesson
 from widgets import asynchrony
@@ -97,7 +98,7 @@ def test_sending_the_weights():
     LESSON.says("49.7", seconds(**slow, in_place=True))
     LESSON.says("20.5", seconds(**slow, in_place=False))
     for rate, said in ((1e-7, "0.59"), (1e-6, "4.2"), (1e-5, "25")):
-        LESSON.says(said, 100 * delta.changed_share(rate, 0.02))
+        LESSON.says(said, 100 * weight_delta.changed_share(rate, 0.02))
 
 
 def test_bubbles():

@@ -9,6 +9,7 @@ from sim.cluster.models import MODELS
 from tests.widgets.catalogue import mended
 from widgets import asynchrony
 from widgets.asynchrony import PRESETS, Knobs
+from widgets.figures import asynchrony as figures
 
 
 def result(k):
@@ -145,12 +146,19 @@ def test_dropping_the_old_is_dropping_the_long():
 
 
 def test_the_trainer_s_row_counts_up_and_the_slots_lie_behind_it():
-    rows, versions = asynchrony.picture(result(Knobs(head=4)).run)
+    (drawn,) = panels(Knobs(head=4))["Who works on what"]["data"]
+    versions = np.array(drawn["z"])
     trainer, slots = versions[-1], versions[: asynchrony.LANES]
     assert (np.diff(trainer[~np.isnan(trainer)]) >= 0).all()
     both = ~np.isnan(slots) & ~np.isnan(trainer)
-    assert (slots <= np.broadcast_to(trainer, slots.shape))[both].all()
-    assert len(rows) == len(versions) == asynchrony.LANES + asynchrony.GAP + 1
+    assert (slots <= np.broadcast_to(trainer, slots.shape))[both].all() and both.any()
+    assert np.isnan(versions[asynchrony.LANES : -1]).all()
+
+
+def test_the_small_figure_draws_the_widget_s_default_job():
+    for head in (0, 2, 8):
+        here, there = result(Knobs(head=head)).run, figures.ahead(head)
+        assert here.step_seconds == there.step_seconds and (here.lag == there.lag).all()
 
 
 def test_what_does_not_fit_has_no_seconds():

@@ -7,32 +7,45 @@ from statistics import NormalDist
 
 import numpy as np
 
-from sim.cluster import delta, pipeline
+from sim.cluster import pipeline, throughput
+from sim.cluster.hardware import ACCELERATORS
+from sim.cluster.lengths import Law
+from sim.cluster.models import MODELS
+from sim.estimators import weight_delta
 from sim.experiments import delayed
-from widgets import asynchrony
 from widgets.frame.contract import Figure, Handle
-from widgets.frame.marks import bars, dots, heat, line, panel
+from widgets.frame.marks import bars, dots, heat, label, line, panel
 
 # ── how old ──
 HEADS = (0, 1, 2, 4, 8, 16)
-LANES, COLUMNS = 8, 36  # slots and moments that are drawn
+# the job of the widget's default
+MODEL, CHIP, LAW, PROMPT = MODELS["qwen2.5-7b"], ACCELERATORS["h100"], Law(1500, 4182, 9646, 8192), 512
+B, UPDATES, SLOTS, TRAIN, SYNC = 128, 40, 256, 30.0, 2.0
+SHOWN, LANES, COLUMNS, GAP = 6, 8, 36, 2  # steps, slots, moments and empty rows that are drawn
 
 
 @cache
 def ahead(head):
-    return asynchrony.generated(asynchrony.Knobs(head=head))
+    drawn = np.ceil(LAW.at(np.random.default_rng(0).standard_normal(B * (UPDATES + head + 2) + SLOTS)))
+    seconds = lambda n, kv_tokens: throughput.iteration_seconds(MODEL, CHIP, n, kv_tokens)
+    return pipeline.stream(drawn.tolist(), UPDATES, B, PROMPT, seconds, TRAIN, SYNC, head, SLOTS)
 
 
 def lanes(head):
     ran = ahead(head)
-    rows, z = asynchrony.picture(ran, LANES, COLUMNS)
+    slots, training = pipeline.board(ran, LANES, COLUMNS, SHOWN)
+    versions = np.array([*slots, *np.full((GAP, COLUMNS), np.nan), training])
     lag = ran.lag[ran.settled]
     return [
         panel(
             "Eight slots and the trainer",
             "gray to blue: older to newer weights",
-            *asynchrony.lanes(z, rows, LANES),
-            **asynchrony.diagram(LANES, COLUMNS),
+            heat(list(range(COLUMNS)), list(range(len(versions))), np.clip(versions, -8, SHOWN), low=-8, high=SHOWN),
+            label(-0.5, LANES - 0.3, f"{LANES} slots: the version that began it"),
+            label(-0.5, LANES + GAP + 0.7, f"the trainer, in {SHOWN} steps: its own version"),
+            x_range=(-0.5, COLUMNS - 0.5),
+            y_range=(-0.5, LANES + 2 * GAP + 1),
+            bare=True,
         ),
         panel(
             "Lag when trained on",
@@ -58,7 +71,7 @@ def seconds(head):
 # ── late steering ──
 DELAYS = tuple(range(17))
 STEERED = 200  # updates
-STEP = asynchrony.Knobs().learning_rate * 0.2 * delayed.curvature(0.2)  # of the widget's default
+STEP = 3.0 * 0.2 * delayed.curvature(0.2)  # of the widget's default
 
 
 def late(delay):
@@ -136,7 +149,7 @@ ROWS, ACROSS = 20, 40
 @cache
 def moved(rate):
     rng = np.random.default_rng(0)
-    return delta.changed(rng.normal(0, SPREAD, (ROWS, ACROSS)), rate, rng)
+    return weight_delta.changed(rng.normal(0, SPREAD, (ROWS, ACROSS)), rate, rng)
 
 
 def block(rate):
@@ -155,7 +168,7 @@ def block(rate):
 def lit(rate):
     return (
         f"{int(moved(rate).sum())} of these {ROWS * ACROSS} change; of many such weights "
-        f"{100 * delta.changed_share(rate, SPREAD):.2g} %."
+        f"{100 * weight_delta.changed_share(rate, SPREAD):.2g} %."
     )
 
 
@@ -173,6 +186,6 @@ FIGURES = {
         left,
     ),
     "changed": Figure(
-        block, delta.changed, Handle("Learning rate", RATES, start=1, words=("1e-7", "1e-6", "1e-5")), lit
+        block, weight_delta.changed, Handle("Learning rate", RATES, start=1, words=("1e-7", "1e-6", "1e-5")), lit
     ),
 }

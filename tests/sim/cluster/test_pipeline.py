@@ -159,12 +159,15 @@ def test_every_completion_is_begun_then_finished_then_taken():
 
 
 def test_the_board_shows_who_works_on_what():
-    constant = np.full((3, 2), 100.0)
-    run = pipeline.one_batch_ahead(constant, 0, lambda n, kv: 1.0 + 0 * n, 130.0, 5.0)
-    # generating from 0, 105 and 240 on, for 100 s each; training from 105, 240 and 375 on
-    slots, training = pipeline.board(run, 2, np.array([50.0, 102.0, 150.0, 230.0, 300.0, 400.0]))
-    assert np.nan_to_num(slots, nan=-1).tolist() == [[0, -1, 0, -1, 1, -1]] * 2
-    assert np.nan_to_num(training, nan=-1).tolist() == [-1, -1, 0, 0, 1, 2]
+    constant = np.full((4, 2), 100.0)
+    run = pipeline.one_batch_ahead(constant, 0, lambda n, kv: 1.0 + 0 * n, 100.0, 0.0)
+    # generating for 100 s each from 0, 100, 200 and 300 s on, training for 100 s each from 100 s on; a step is 125 s
+    assert run.wall == 500 and run.settled.start == 2
+    slots, training = pipeline.board(run, 3, 10, 2)  # the middles of 25 s from 300 s on
+    at = 300 + 12.5 + 25 * np.arange(10)
+    assert np.nan_to_num(training, nan=-9).tolist() == [0 if t < 400 else 1 if t < 500 else -9 for t in at]
+    # what is trained on from 400 s on was begun at 300 s with the weights before: version 2, the first that is shown
+    assert np.nan_to_num(slots, nan=-9).tolist() == [[0 if t < 400 else -9 for t in at]] * 2 + [[-9] * 10]
 
 
 def test_bubbles_of_a_pipeline():

@@ -1,8 +1,9 @@
 """How many weights of an engine's bf16 copy change in one optimizer step, and so would have to be sent.
 
-The trainer's weights are fp32, and a step is often smaller than the gap between two bf16 numbers. Sparse deltas are
-sent by slime and verl (`delta_sharded`, 2026). assumed: Adam moves every weight by about its learning rate, weights
-are normal.
+Closed form. The trainer's weights are fp32, and a step is often smaller than the gap between two bf16 numbers. slime
+and verl (`delta_sharded`, 2026) send only what changed.
+
+assumed: Adam moves every weight by about its learning rate, and weights are normal.
 """
 
 from statistics import NormalDist
