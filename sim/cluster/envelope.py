@@ -33,11 +33,11 @@ class Job:
 
 
 def pools(job):
-    """(GPUs that generate, GPUs that train)."""
+    """(GPUs that generate, GPUs that train): at least one each, which `misfits` says where there are not two."""
     if not job.engine or job.placement != "two pools":
         return job.gpus if job.engine else 0, job.gpus
-    generating = min(max(round(job.share * job.gpus), 1), job.gpus - 1)
-    return generating, job.gpus - generating
+    generating = max(min(round(job.share * job.gpus), job.gpus - 1), 1)
+    return generating, max(job.gpus - generating, 1)
 
 
 def parts(model, accelerator, job):
@@ -71,10 +71,10 @@ def envelope(model, accelerator, job):
         "update": whole,
         "sync": dict(waiting),
     }
-    if engine and engine.tensor_parallel:
+    if engine:
+        engine = sized(model, accelerator, engine)
         weights = model.params() * engine.weight_bytes / engine.tensor_parallel
-        inside = engine.extra_bytes if engine.rule == "vllm" else 0
-        room = engine.hbm_share * accelerator.hbm_bytes - weights - inside
+        room = memory.engine_room(model, accelerator, engine)
         generating = {"weights": weights, "extra": engine.extra_bytes, "cache": max(room, 0)}
         moments["generate"] = generating | (held if stays else {})
         if not apart:
@@ -104,7 +104,7 @@ def misfits(model, accelerator, job):
         needs = total(moments[moment]) / 1e9
         if needs > has:
             largest = max(moments[moment], key=moments[moment].get)
-            what = f"the moment of {moment}: {needs:,.0f} GB, most of it {largest}, of {has:,.0f}"
+            what = f"the moment of {moment}: {needs:,.1f} GB, most of it {largest}, of {has:,.1f}"
             return [Misfit(what, needs, has, "More GPUs, or narrower weights.", largest)]
     return []
 
@@ -116,19 +116,36 @@ def total(components):
 class Peak(NamedTuple):
     moment: str
     needs: float  # bytes
-    share: float  # of what there is
+    has: float
+
+    @property
+    def share(self):
+        return self.needs / self.has
 
 
 def peak(model, accelerator, job):
-    """The fullest of the moments whose size is not itself a setting: an engine fills its share, whatever that is, and
-    counts where training state stays beside it.
+    """The trainer's fullest moment, of what a trainer may fill. While it generates an engine fills its share with
+    cache, so that moment counts where training state stays beside it, or where the engine cannot hold its weights and
+    one sequence.
     """
+    engine, _ = parts(model, accelerator, job)
+    moments = envelope(model, accelerator, job)
     has = (1 - memory.RESERVE) * accelerator.hbm_bytes
-    moments = {name: total(parts_of) for name, parts_of in envelope(model, accelerator, job).items()}
-    if job.placement != "in turn, resident":
-        moments.pop("generate")
-    moment = max(moments, key=moments.get)
-    return Peak(moment, moments[moment], moments[moment] / has)
+    peaks = {moment: Peak(moment, total(held), has) for moment, held in moments.items()}
+    if engine and job.placement != "in turn, resident":
+        del peaks["generate"]
+        engine, fills = sized(model, accelerator, engine), engine.hbm_share * accelerator.hbm_bytes
+        besides = fills - memory.engine_room(model, accelerator, engine)
+        needs = besides + memory.cache_bytes(model, engine.longest, engine)
+        if needs > fills:
+            return Peak("generate", needs, fills)
+    return max(peaks.values(), key=lambda peak: peak.share)
+
+
+def sized(model, accelerator, engine):
+    """The engine, and where no size works the largest that there can be, to show what is missing."""
+    size = engine.tensor_parallel or memory.largest_engine(model, accelerator, engine.gpus)
+    return replace(engine, tensor_parallel=size)
 
 
 def fewest_gpus(model, accelerator, job):

@@ -97,6 +97,11 @@ def engine_tp(model, accelerator, engine):
     return most if sequences(model, accelerator, engine.longest, of[most]) >= 1 else None
 
 
+def largest_engine(model, accelerator, gpus):
+    """The most GPUs that one replica of this model can share."""
+    return max(size for size in model.tp_sizes() if size <= min(gpus, accelerator.scaleup_domain))
+
+
 # The trainer
 
 
@@ -127,7 +132,7 @@ def state_bytes(model, gpus, zero=3, ledger=ZERO_PAPER, tensor_parallel=1):
     """Weights, gradients and Adam's state on each of `gpus` ranks. ZeRO 1 shards the optimizer among those that hold
     the same weights, 2 the gradients too, 3 everything; tensor parallelism cuts all of it besides.
     """
-    ranks = gpus // tensor_parallel
+    ranks = max(gpus // tensor_parallel, 1)
     parts = zip(ledger, (zero >= 3, zero >= 2, zero >= 1))
     return model.params() / tensor_parallel * sum(size / ranks if sharded else size for size, sharded in parts)
 
@@ -231,7 +236,7 @@ def policy_bytes(model, training):
     """
     if not training.adapters:
         return whole_bytes(model, training)
-    ranks = training.gpus // training.tensor_parallel
+    ranks = max(training.gpus // training.tensor_parallel, 1)
     frozen = 2 * model.params() / training.tensor_parallel / (ranks if training.zero == 3 else 1)
     return frozen + adapter_params(model, training.adapters) * training.ledger.whole / training.gpus
 
@@ -266,9 +271,8 @@ def engine_misfits(model, accelerator, engine):
     gpus = engine.gpus or tp
     memory = engine.hbm_share * accelerator.hbm_bytes
     weights = model.params() * engine.weight_bytes
-    most = min(gpus, accelerator.scaleup_domain)
     if tp is None:
-        largest = max(size for size in sizes if size <= most)
+        largest = largest_engine(model, accelerator, engine.gpus)
         where = f"the largest engine, {largest} {plural(largest)}, may fill {largest * memory / 1e9:,.0f}"
         what = f"{model.name} has {weights / 1e9:,.0f} GB of weights, and {where}"
         part = "weights" if weights >= largest * memory else "sequence"
@@ -319,7 +323,7 @@ def engine_misfits(model, accelerator, engine):
 def training_misfits(model, accelerator, training):
     t = training.tensor_parallel
     if t > min(training.gpus, accelerator.scaleup_domain) or t not in model.tp_sizes():
-        most = max(n for n in model.tp_sizes() if n <= min(training.gpus, accelerator.scaleup_domain))
+        most = largest_engine(model, accelerator, training.gpus)
         what = f"{model.name} split over {t} GPUs for training: {most} {plural(most)} at most"
         return [Misfit(what, t, most, f"{most} {plural(most)} a sequence.", "layout")]
     parts = training_bytes(model, training)
@@ -328,8 +332,8 @@ def training_misfits(model, accelerator, training):
         return []
     largest = max(parts, key=parts.get)
     what = (
-        f"training {model.name} on {training.gpus} {plural(training.gpus)}: {needs:,.0f} GB each, most of it "
-        f"{largest}, of {has:,.0f}"
+        f"training {model.name} on {training.gpus} {plural(training.gpus)}: {needs:,.1f} GB each, most of it "
+        f"{largest}, of {has:,.1f}"
     )
     mend = "Shorter sequences." if largest in ("activations", "logits") else "More GPUs, or a smaller model."
     return [Misfit(what, needs, has, mend, largest)]

@@ -122,9 +122,22 @@ def test_weights_that_arrive_need_room_beside_those_that_are_sent():
     assert misfit.needs == pytest.approx(2 * 2 * model.params() / 1e9, rel=0.02)
 
 
-def test_the_fullest_moment_is_the_update_while_state_is_offloaded():
+def test_the_fullest_moment_is_the_trainer_s_unless_the_engine_lacks_room():
     peak = envelope.peak(LLAMA, H100, job(8))
     assert peak.moment == "update" and peak.share == pytest.approx(55.89 / 73.6, abs=1e-3)
+    # an engine needs its weights and one sequence: 2 P and 16384 · 131 072 B, of .2 · 80 GB
+    small = replace(job(8), engine=Engine(8, 1, 16384, hbm_share=0.2))
+    peak = envelope.peak(LLAMA, H100, small)
+    assert peak.moment == "generate" and peak.needs == pytest.approx(2 * LLAMA.params() + 16384 * 131_072)
+    assert peak.has == pytest.approx(16e9)
+    # new weights beside the engine's: 671 GB in fp8 over 8, and 2 P / 256
+    peak = envelope.peak(V3, H200, job(256, recompute="full", weight_bytes=1))
+    assert peak.moment == "sync" and peak.needs == pytest.approx(V3.params() * (1 / 8 + 2 / 256))
+
+
+def test_where_no_engine_holds_the_weights_the_largest_shows_what_is_missing():
+    peak = envelope.peak(V3, H100, job(256, recompute="full"))
+    assert peak.moment == "generate" and peak.needs > 2 * V3.params() / 8 > 2 * peak.has
 
 
 @pytest.mark.parametrize(

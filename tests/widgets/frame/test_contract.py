@@ -176,6 +176,7 @@ def test_no_knob_moves_the_range_of_a_vertical_axis_but_one_that_is_its_unit(nam
 UNIT = dict(
     kl_estimators=("pair",),
     kv_cache=("accelerator",),
+    memory=("accelerator", "chip"),
     reward_and_reference=("hack",),
     rollout=("K",),
     throughput=(

@@ -1,0 +1,550 @@
+"""What a job keeps on each GPU while it generates and while it trains, what longer sequences add, and the fewest GPUs
+that hold it.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from sim.cluster import envelope, memory, throughput
+from sim.cluster.envelope import Job, Peak
+from sim.cluster.hardware import ACCELERATORS
+from sim.cluster.memory import LEDGERS, Engine, Misfit, Training
+from sim.cluster.models import MODELS
+from widgets.frame import machine
+from widgets.frame.back import way_back
+from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, choice, ladder, slider
+from widgets.frame.marks import bars, dots, label, line, panel, threshold
+
+TITLE = "Memory of one GPU, by model, length and number of GPUs"
+
+ALGORITHMS = ("GRPO", "PPO", "GRPO with LoRA", "DPO")
+RANK = 32  # assumed: of the adapters
+WEIGHTS = {"bf16": 2, "fp8": 1, "fp4": 0.53}  # bytes a weight; fp4 with the scales of MXFP4, 4.25 bits
+CACHES = {"bf16": 2, "fp8": 1}
+RULES = {"off u (vLLM)": "vllm", "outside u (SGLang)": "sglang"}
+PLACED = {"in turn, state offloaded": 0, "in turn, state stays": 1, "two pools": 2}
+GPUS = sorted({2**n for n in range(14)} | {3 * 2**n for n in range(12)} | {5, 10, 20, 40, 80})
+# completions that make powers of two with a prompt of 512, and powers of two
+LENGTHS = sorted({2**n for n in range(9, 18)} | {2**n - 512 for n in range(11, 18)} | {720, 1200, 2000, 3000, 4600})
+LENGTHS = sorted({*LENGTHS, 6000, 12000, 24000, 60000})
+CURVE = 2.0 ** np.linspace(10, 17, 29)  # tokens of a sequence
+CHIPS = ("a100_80", "h100", "h200", "h20", "b200", "mi300x", "mi355x")
+SPILL = 1.7  # of a GPU's memory, the end of the axis
+TIGHT = 0.95
+
+
+@dataclass(frozen=True)
+class Knobs:
+    model: str = choice("Model", "llama3.1-8b", list(MODELS))
+    accelerator: str = choice("Accelerator", "h100", list(ACCELERATORS))
+    gpus: int = ladder("GPUs", 8, GPUS)
+    longest: int = ladder("Longest completion", 7680, LENGTHS, unit="tokens")
+    recompute: str = choice("Recompute activations", "selective", list(memory.RECOMPUTE))
+    algorithm: str = choice("Algorithm", "GRPO", list(ALGORITHMS))
+    placement: str = choice("Who has the GPUs", "in turn, state offloaded", list(PLACED))
+    share: float = slider("Of them generating, when pools are split", 0.5, low=0.05, high=0.95, step=0.05)
+    prompts: int = ladder("Prompts a step", 512, [2**n for n in range(14)], symbol="B")
+    samples: int = ladder("Completions of one prompt", 16, [1, 2, 4, 8, 12, 16, 24, 32, 64, 128], symbol="K")
+    prompt: int = ladder("Prompt", 512, [128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768, 65536], unit="tokens")
+    p50: int = ladder("Median completion", 720, LENGTHS, unit="tokens")
+    p90: int = ladder("Ninetieth percentile", 2000, LENGTHS, unit="tokens")
+    p99: int = ladder("Ninety-ninth percentile", 4600, LENGTHS, unit="tokens")
+    micro_batch: int = ladder("Tokens of a micro-batch, at least", 1024, [2**n for n in range(10, 18)], unit="tokens")
+    logits_chunk: int = ladder("Logits at a time, 0 for all", 1024, [0, 256, 1024, 4096, 16384], unit="tokens")
+    zero: int = ladder("ZeRO stage", 3, [0, 1, 2, 3])
+    ledger: str = choice("Bytes a weight: itself, gradient, Adam", "2 + 2 + 12", list(LEDGERS))
+    reference: str = choice("Reference", "on the GPUs", ["on the GPUs", "offloaded", "none"])
+    train_tp: int = ladder("GPUs that share a sequence in training", 1, [1, 2, 4, 8])
+    tensor_parallel: int = ladder("GPUs that share an engine, 0: chosen", 0, [0, 1, 2, 4, 8, 16, 32, 64], symbol="TP")
+    weights: str = choice("Engine’s weights in", "bf16", list(WEIGHTS))
+    kv_precision: str = choice("Keys and values in", "bf16", list(CACHES))
+    hbm_share: float = slider("Part of the memory the engine may fill", 0.9, low=0.2, high=0.98, step=0.01, symbol="u")
+    extra: float = slider("Engine’s activations and graphs", 0.0, low=0, high=20, step=0.5, unit="GB")
+    rule: str = choice("which come", "off u (vLLM)", list(RULES))
+    bandwidth: float = machine.bandwidth()
+    flops: float = machine.flops()
+    overhead: float = machine.overhead()
+    mfu: float = machine.mfu()
+    config: str = machine.config()
+    chip: str = machine.chip()
+    log: str = machine.log()
+    timed: str = machine.timed()
+
+
+SPLIT = Knobs(
+    model="qwen2.5-32b",
+    gpus=128,
+    longest=8192,
+    recompute="full",
+    placement="two pools",
+    reference="none",
+    p50=3000,
+    p90=8192,
+    p99=16384,
+)
+PRESETS = {
+    "8B on 8 H100": Knobs(),
+    "32B on 64 + 64": SPLIT,
+    "70B on 16": Knobs(model="llama3.1-70b", gpus=16, recompute="full"),
+    "8B, 16k tokens": Knobs(longest=15872),
+    "8B, 64k, all logits": Knobs(longest=65024, recompute="full", logits_chunk=0),
+    "V3 on 256 H100": Knobs(model="deepseek-v3", gpus=256, recompute="full"),
+}
+GUESS = Guess(
+    "Llama-3.1-8B has 16 GB of weights in bf16. With 8,192 tokens a sequence, how few GPUs of 80 GB can train it?",
+    ("1", "2", "more than 4"),
+    Knobs(),
+    2,
+    lambda k, r: f"It takes {r.fewest}: weights, gradients and optimizer alone are 128 GB, and a sequence adds 37.",
+)
+
+
+@dataclass(frozen=True)
+class Result:
+    misfits: list
+    moments: dict  # {moment: {component: bytes}}
+    peak: Peak
+    fewest: int | None  # GPUs
+    tensor_parallel: int = 0
+    engines: int = 0
+    asked: float = 0.0  # sequences of an engine
+    fit: float = 0.0
+    tokens_per_second: float = 0.0
+    update_seconds: float = 0.0
+
+
+def run(k):
+    if not rises(k):
+        yield Result(misfits(k), {}, Peak("update", 0, 1), None)
+        return
+    model, accelerator, one = machine.model(k), machine.accelerator(k), job(k)
+    found = misfits(k)
+    drawn = envelope.envelope(model, accelerator, one)
+    fullest, fewest = envelope.peak(model, accelerator, one), envelope.fewest_gpus(model, accelerator, one)
+    if found:
+        yield Result(found, drawn, fullest, fewest)
+        return
+    engine, training = envelope.parts(model, accelerator, one)
+    law = machine.law(k)
+    completions = k.prompts * k.samples
+    tokens = completions * (k.prompt + law.mean) * (2 if k.algorithm == "DPO" else 1)
+    seconds = throughput.update_seconds(model, accelerator, training.gpus, tokens, k.mfu)
+    if not engine:
+        yield Result(found, drawn, fullest, fewest, update_seconds=seconds)
+        return
+    context, engines = law.context(k.prompt), engine.gpus // engine.tensor_parallel
+    fit, asked = memory.sequences(model, accelerator, context, engine), completions / engines
+    live = min(asked, fit)
+    iteration = throughput.iteration_seconds(
+        model, accelerator, live, live * context, efficiency=machine.efficiency(k), **engine.split
+    )
+    speed = engines * live / float(iteration)
+    yield Result(found, drawn, fullest, fewest, engine.tensor_parallel, engines, asked, fit, speed, seconds)
+
+
+def rises(k):
+    return bool(k.log) or k.p50 <= k.p90 <= k.p99
+
+
+def length(k):
+    """Tokens of the longest sequence, its prompt included."""
+    return k.prompt + round(machine.law(k).longest)
+
+
+def job(k):
+    longest, pair = length(k), 2 if k.algorithm == "DPO" else 1
+    training = Training(
+        k.gpus,
+        k.zero,
+        LEDGERS[k.ledger],
+        adapters=RANK if k.algorithm == "GRPO with LoRA" else 0,
+        # adapters that are switched off leave the reference
+        reference=k.reference == "on the GPUs" and k.algorithm != "GRPO with LoRA",
+        critic=k.algorithm == "PPO",
+        tokens=max(k.micro_batch, pair * longest),  # a sequence is not cut, and a pair stays together
+        length=longest,
+        recompute=k.recompute,
+        logits_chunk=k.logits_chunk or None,
+        tensor_parallel=k.train_tp,
+    )
+    engine = Engine(
+        k.gpus,
+        k.tensor_parallel,
+        longest,
+        hbm_share=k.hbm_share,
+        weight_bytes=WEIGHTS[k.weights],
+        kv_bytes=CACHES[k.kv_precision],
+        extra_bytes=1e9 * k.extra,
+        rule=RULES[k.rule],
+    )
+    placement = envelope.PLACEMENTS[PLACED[k.placement]]
+    return Job(k.gpus, training, None if k.algorithm == "DPO" else engine, placement, k.share)
+
+
+def misfits(k):
+    """What of the setting is impossible."""
+    if not rises(k):
+        what = f"quantiles of {k.p50:,}, {k.p90:,} and {k.p99:,} tokens: they rise in every batch"
+        p90 = max(k.p50, k.p90)
+        mend = f"Ninetieth percentile: {p90:,} tokens, Ninety-ninth percentile: {max(p90, k.p99):,} tokens."
+        return [Misfit(what, k.p50, k.p90, mend, "input")]
+    model, accelerator = machine.model(k), machine.accelerator(k)
+    measured = memory.fits(model, accelerator, efficiency=machine.efficiency(k))
+    return envelope.misfits(model, accelerator, job(k)) or [m._replace(part="input") for m in measured]
+
+
+# What is drawn
+
+COLORS = dict(weights=6, extra=8, cache=2, state=1, reference=5, critic=7, activations=3, logits=4)
+CALLED = dict(extra="graphs")
+
+
+def figure(k, r):
+    if not r.moments:
+        titles = ("Memory of one GPU", "Longer sequences", "Copies of the model", "Fewest GPUs")
+        return [nothing(title, "One GPU" if n < 2 else "Copies and chips", not n) for n, title in enumerate(titles)]
+    return [one_gpu(k, r), longer(k, r), all_copies(k), by_chip(k, r)]
+
+
+def nothing(title, tab, front):
+    words = label(0.5, 0.5, "does not fit", 1, "center")
+    return panel(title, "no bytes to show", words, x_range=[0, 1], y_range=[0, 1], tab=tab, front=front, bare=True)
+
+
+def one_gpu(k, r):
+    """The engine's moment and the trainer's, each component with its gigabytes."""
+    hbm = machine.accelerator(k).hbm_bytes / 1e9
+    beside = "" if RULES[k.rule] == "vllm" else " without graphs"
+    second = r.peak.moment if r.misfits and r.peak.moment in ("score", "sync") else "update"
+    shown = [("generate", 0.0), (second, 2.3)] if r.moments["generate"] else [(second, 2.3)]
+    marks, words = [], []
+    for moment, x in shown:
+        held = {name: size / 1e9 for name, size in r.moments[moment].items() if size > 0}
+        foot, places = 0.0, []
+        for name, size in held.items():
+            drawn = max(min(size, SPILL * hbm - foot), 0.0)
+            # the bars between the two are empty: they keep the drawn ones narrow
+            marks.append(bars([x, x + 1], [drawn, 0.0], f"{name}, {moment}", COLORS[name]))
+            more = "↑ " if size > drawn + 1e-9 else ""
+            called = CALLED.get(name, name)
+            places.append((foot + drawn / 2, f"{more}{called} {gigabytes(size)}", COLORS[name], size > 0.015 * hbm))
+            foot += drawn
+        named = [place[:3] for place in places if place[3]]
+        heights = apart([y - 0.04 * hbm for y, _, _ in named], 0.2 * hbm, SPILL * hbm)
+        words += [label(x + 0.46, y, text, series) for y, (_, text, series) in zip(heights, named)]
+    return panel(
+        "Memory of one GPU",
+        f"GB; {machine.accelerator(k).name} has {hbm:,.0f}",
+        *marks,
+        *words,
+        threshold((1 - memory.RESERVE) * hbm, "full", SPILL * hbm),
+        x=f"engine{beside}: {k.hbm_share * hbm:,.1f}, trainer: {(1 - memory.RESERVE) * hbm:,.1f} (assumed)",
+        x_range=[-0.5, 4.6],
+        y_range=[0, SPILL * hbm],
+        tab="One GPU",
+        front=True,
+        stacked=True,
+        ticks=dict(tickvals=[0, 2.3], ticktext=["generating" if len(shown) > 1 else "", MOMENT[second]]),
+    )
+
+
+MOMENT = dict(generate="generating", score="scoring", update="training", sync="taking weights")
+
+
+def gigabytes(size):
+    return f"{size:,.0f}" if size >= 10 else f"{size:.1f}"
+
+
+def apart(heights, gap, top):
+    """Heights of words from the ground up, moved so that each has room below the top."""
+    placed, y = [], -gap
+    for height in heights:
+        y = max(height, y + gap)
+        placed.append(y)
+    highest = top - gap * np.arange(len(placed), 0, -1)
+    return np.minimum(placed, highest).tolist()
+
+
+def longer(k, r):
+    """What one sequence adds, by its length, and the room that is left for it."""
+    model, accelerator = machine.model(k), machine.accelerator(k)
+    kept = {
+        mode: [memory.activation_bytes(model, L, L, mode, k.train_tp) / 1e9 for L in CURVE] for mode in memory.RECOMPUTE
+    }
+    logits = [memory.logits_bytes(model, L) / 1e9 / k.train_tp for L in CURVE]
+    update = {name: size / 1e9 for name, size in r.moments["update"].items()}
+    room = (1 - memory.RESERVE) * accelerator.hbm_gb - update["state"] - update["reference"] - update["critic"]
+    names = dict(none="none recomputed", selective="selective", full="full recompute")
+    marks = [line(CURVE, kept[mode], names[mode], 3, "" if mode == k.recompute else "reference") for mode in kept]
+    for mode, n in dict(none=14, selective=28, full=28).items():
+        series = 3 if mode == k.recompute else 8
+        y = kept[mode][n] * (0.3 if mode == "full" else 1)
+        marks.append(label(CURVE[n], y, names[mode], series, "right", below=mode == "full"))
+    marks += [
+        line(CURVE, logits, "all logits at once", 4),
+        label(1100, 1.3 * logits[0], "logits", 4),
+        dots([min(max(length(k), CURVE[0]), CURVE[-1])], [update["activations"]], "here", role="here"),
+    ]
+    if room > 0.2:
+        marks.append(threshold(room, "", 1e5))
+    return panel(
+        "Longer sequences",
+        "GB, log scales; dashed: room for them",
+        *marks,
+        x="tokens of a sequence, S",
+        log="xy",
+        x_range=[1024, 2**17],
+        y_range=[0.1, 1e5],
+        tab="One GPU",
+    )
+
+
+COPIES = ("policy", "engine", "reference", "critic", "reward model")
+
+
+def all_copies(k):
+    """Bytes a weight of every copy of the model, and what it comes to."""
+    model, one = machine.model(k), job(k)
+    held = envelope.copies(model, one.training, one.engine)
+    a_weight = [held.get(copy, 0.0) / model.params() for copy in COPIES]
+    frozen = [a if copy not in ("policy", "critic") else 0.0 for copy, a in zip(COPIES, a_weight)]
+    trained = [a if copy in ("policy", "critic") else 0.0 for copy, a in zip(COPIES, a_weight)]
+    places = list(range(len(COPIES)))
+    marks = [bars(places, trained, "trained", 1), bars(places, frozen, "frozen or generating", 6)]
+    for x, copy in zip(places, COPIES):
+        if copy in held:
+            marks.append(label(x, a_weight[x], f"{held[copy] / 1e9:,.0f} GB", 0, "center"))
+    return panel(
+        "Copies of the model",
+        f"bytes a weight; together {sum(held.values()) / 1e9:,.0f} GB over all GPUs",
+        *marks,
+        x_range=[-0.6, 4.6],
+        y_range=[0, 20],
+        tab="Copies and chips",
+        stacked=True,
+        ticks=dict(tickvals=places, ticktext=["policy", "engine", "refer.", "critic", "reward"], tickangle=0),
+    )
+
+
+def by_chip(k, r):
+    """The fewest GPUs of each chip that hold the job, by search."""
+    model, one = machine.model(k), job(k)
+    found = [envelope.fewest_gpus(model, ACCELERATORS[chip], one) for chip in CHIPS]
+    rows = list(range(len(CHIPS), 0, -1))
+    drawn = panel(
+        "Fewest GPUs",
+        "that hold this job, by chip; log scale",
+        dots([n for n in found if n], [y for y, n in zip(rows, found) if n], "fewest GPUs", 1),
+        *(
+            label(n * 1.25 if n else 9000, y - 0.25, f"{n:,}" if n else "not by more GPUs", 1, "left" if n else "right")
+            for y, n in zip(rows, found)
+        ),
+        x="GPUs",
+        log="x",
+        x_range=[1, 1e4],
+        y_range=[0.4, len(CHIPS) + 0.6],
+        tab="Copies and chips",
+        ticks=dict(tickvals=[1, 10, 100, 1000, 10000], ticktext=["1", "10", "100", "1,000", "10,000"]),
+    )
+    drawn["layout"]["yaxis"] |= dict(
+        tickvals=rows[::-1], ticktext=[ACCELERATORS[chip].name.split(" ")[0] for chip in CHIPS[::-1]]
+    )
+    return drawn
+
+
+# What is said
+
+
+def readouts(k, r):
+    alone = bool(r.misfits) or not r.engines
+    return [
+        Readout(
+            "Fullest moment of a GPU",
+            f"{r.peak.needs / 1e9:,.1f} of {r.peak.has / 1e9:,.1f}" if r.moments else "–",
+            "GB",
+            envelope.peak,
+            "violated" if r.misfits else "",
+        ),
+        Readout("Fewest GPUs that hold it", r.fewest or "not by more GPUs", "", envelope.fewest_gpus),
+        Readout(
+            "Run at once in an engine",
+            "–" if alone else f"{min(r.asked, r.fit):,.0f} of {r.asked:,.0f}, TP {r.tensor_parallel}",
+            "",
+            memory.sequences,
+        ),
+        Readout(
+            "Tokens a second, all engines",
+            "–" if alone else r.tokens_per_second,
+            "",
+            throughput.iteration_seconds,
+            "" if alone else "assumed",
+        ),
+        Readout(
+            "One update on the batch",
+            "–" if r.misfits else r.update_seconds,
+            "s",
+            throughput.update_seconds,
+            "" if r.misfits else "assumed",
+        ),
+    ]
+
+
+def export(k, r):
+    """The setting as quantities of options.TABLE."""
+    if r.misfits or not r.engines:
+        return None
+    return dict(
+        tensor_parallel=r.tensor_parallel,
+        engines=r.engines,
+        memory_fraction=k.hbm_share,
+        context=length(k),
+        concurrency=max(int(min(r.asked, r.fit)), 1),
+        kv_dtype=k.kv_precision,
+        weights_dtype=k.weights,
+        placement="split" if k.placement == "two pools" else "colocated",
+        prompts=k.prompts,
+        samples=k.samples,
+        prompt=k.prompt,
+        completion=round(machine.law(k).longest),
+        micro_batch_tokens=max(k.micro_batch, length(k)),
+    )
+
+
+def watched(k, r):
+    share = r.misfits[0].needs / r.misfits[0].has if r.misfits else r.peak.share
+    return Gauge(
+        "Needed, of what there is",
+        100 * min(max(share, 1e-3), 1e6),
+        100.0,
+        "%",
+        low=10,
+        high=1000,
+        log=True,
+        expression="envelope.misfits(model, accelerator, job)",
+    )
+
+
+STATE = "training state fills the GPU"
+CAUSES = {
+    "state": STATE,
+    "reference": STATE,
+    "critic": STATE,
+    "activations": "activations fill the GPU",
+    "logits": "logits fill the GPU",
+    "weights": "weights too large for an engine",
+    "cache": "weights too large for an engine",
+    "sequence": "one sequence too large",
+    "engine": "engine and trainer collide",
+    "layout": "GPUs that do not divide",
+    "input": "the inputs contradict",
+}
+# what an engineer would turn first, by what there is too much of
+FIRST = {
+    "state": ("gpus", "zero", "ledger", "algorithm"),
+    "activations": ("recompute", "train_tp", "longest", "micro_batch"),
+    "logits": ("logits_chunk", "train_tp", "longest"),
+    "weights": ("tensor_parallel", "weights", "gpus", "accelerator"),
+    "sequence": ("gpus", "tensor_parallel", "kv_precision", "longest", "hbm_share"),
+    "engine": ("placement", "hbm_share"),
+    "layout": ("tensor_parallel", "train_tp", "gpus"),
+}
+TURNED = ("recompute", "logits_chunk", "train_tp", "gpus", "zero", "tensor_parallel", "weights", "hbm_share", "extra")
+TURNED += ("placement", "longest", "prompt", "accelerator", "algorithm", "model")
+# where no single knob helps, several to begin with
+SOBER = (
+    dict(recompute="full", logits_chunk=1024, zero=3),
+    dict(recompute="full", logits_chunk=1024, zero=3, tensor_parallel=0, train_tp=1, extra=0.0),
+    dict(recompute="full", logits_chunk=1024, zero=3, tensor_parallel=0, train_tp=1, extra=0.0, hbm_share=0.9)
+    | dict(placement="in turn, state offloaded", micro_batch=1024, weights="fp8"),
+)
+
+
+def broken(k, r):
+    if not r.misfits:
+        return None
+    first = r.misfits[0]
+    return Break(f"This job does not fit: {first.what}.", back(k, first) or first.mend, CAUSES[first.part])
+
+
+def back(k, first):
+    """Knobs to be turned until nothing is impossible: one where one is enough."""
+    if first.part == "input":
+        return first.mend if ":" in first.mend else None
+    order = (*FIRST.get(first.part, FIRST["state"]), *TURNED)
+    holds = lambda there: not misfits(there)
+    if found := way_back(k, order, holds):
+        return found
+    for sober in SOBER:
+        there = replace(k, **sober)
+        steps = [said(name, value) for name, value in sober.items() if value != getattr(k, name)]
+        if holds(there):
+            return f"{', '.join(steps)}."
+        turned = [name for name in order if name not in sober]
+        if found := way_back(there, turned, holds):
+            return f"{', '.join([*steps, found])}"
+    return None
+
+
+def said(name, value):
+    m = Knobs.__dataclass_fields__[name].metadata
+    written = value if isinstance(value, str) else f"{value:,}" if isinstance(value, int) else f"{value:g}"
+    return f"{m['label']}: {written} {m['unit']}".rstrip()
+
+
+def worse(k, r):
+    if r.peak.share <= TIGHT:
+        return None
+    spare, moment = 100 * (1 - r.peak.share), MOMENT[r.peak.moment]
+    return f"It fits with {spare:.0f} % to spare while {moment}: a batch that is a little longer does not."
+
+
+def holds(k, r):
+    pool = f"{k.gpus} {memory.plural(k.gpus)}"
+    return (
+        f"It fits on {pool}: fullest while {MOMENT[r.peak.moment]}, {100 * r.peak.share:.0f} % of what there is. "
+        f"{r.fewest} would hold it."
+    )
+
+
+# The first screen
+
+
+def two_jobs(plain, other):
+    """The bytes of a GPU while it trains, and how full it is at each moment."""
+    hbm, top = 80.0, 190.0
+    marks, foot = [], np.zeros(2)
+    for name in plain.moments["update"]:
+        sizes = np.array([r.moments["update"][name] for r in (plain, other)]) / 1e9
+        if sizes.max() > 0:
+            marks.append(bars([0, 1], sizes, name, COLORS[name]))
+            if sizes[1] > 8:
+                marks.append(label(1.45, foot[1] + 0.7 * sizes[1] - 6, f"{name} {sizes[1]:.0f} GB", COLORS[name]))
+        foot = foot + sizes
+    moments = [m for m in envelope.MOMENTS if m != "generate"]
+    full = lambda r: [100 * envelope.total(r.moments[m]) / 1e9 / hbm for m in moments]
+    return [
+        panel(
+            "One GPU while it trains",
+            "GB; a model of 8 billion weights on 8 GPUs of 80 GB",
+            *marks,
+            threshold(hbm, "more than there is", top),
+            x_range=[-0.5, 2.6],
+            y_range=[0, top],
+            stacked=True,
+            ticks=dict(tickvals=[0, 1], ticktext=["one setting", "the other"]),
+        ),
+        panel(
+            "Moment by moment",
+            "% of the GPU; gray: one setting, navy: the other",
+            bars(list(range(3)), full(plain), "one setting", 8),
+            bars(list(range(3)), full(other), "the other", 1),
+            threshold(100, "full", 240),
+            x_range=[-0.6, 2.6],
+            y_range=[0, 240],
+            ticks=dict(tickvals=[0, 1, 2], ticktext=[MOMENT[m] for m in moments]),
+        ),
+    ]
+
+
+OPENING = Opening(Knobs(), Knobs(longest=32256), two_jobs, envelope.envelope)
