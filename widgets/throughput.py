@@ -8,7 +8,7 @@ from sim.cluster.hardware import ACCELERATORS, ridge
 from sim.cluster.memory import Engine, Misfit, Training
 from sim.cluster.models import MODELS
 from widgets.frame import machine
-from widgets.frame.back import way_back
+from widgets.frame.back import way_back, ways_back
 from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, choice, ladder, slider, toggle
 from widgets.frame.marks import bars, dots, label, line, panel, region, threshold
 
@@ -439,6 +439,7 @@ def export(k, r):
     return dict(
         tensor_parallel=tensor_parallel,
         engines=generating // tensor_parallel,
+        memory_fraction=memory.HBM_SHARE,
         concurrency=max(round(live(k)), 1),
         context=k.prompt + machine.law(k).longest,
         placement="colocated" if k.overlap in ("sync", "carry-over") else "split",
@@ -449,6 +450,13 @@ def export(k, r):
         overlap=k.overlap,
         reuse_log_probs=k.reuse,
     )
+
+
+SURE = {  # what surely fits, in the order in which it is left out of a way back
+    **dict(mfu=throughput.MFU, bandwidth=0.75, flops=0.6, overhead=1.5, share=0.5),
+    **dict(train=KEPT.update, samples=16, prompts=512, p50=720, p90=2000, p99=4600, longest=8192, prompt=512),
+    **dict(accelerator="h100", gpus=64, model=KEPT.model),
+}
 
 
 def gpu_pools(roles):
@@ -499,7 +507,8 @@ def broken(k, r):
         )
         if contradict:
             turn = ("longest", "samples", "prompts", "gpus", "accelerator", "model")
-        back = first.mend if ":" in first.mend else way_back(k, turn, lambda there: not misfits(there))
+        fits = lambda there: not misfits(there)
+        back = first.mend if ":" in first.mend else way_back(k, turn, fits) or ways_back(k, SURE, fits)
         cause = "the inputs contradict" if contradict else "the job does not fit"
         return Break(f"This job does not fit: {first.what}.", back or first.mend, cause)
     pools = gpu_pools(r.roles)
@@ -570,7 +579,10 @@ def two_jobs(plain, other):
             "seconds; navy: something other than the GPUs",
             bars(["the other", "one setting"], [other.roles.verify, plain.roles.verify], "beside them", 1),
             bars(["GPUs"], [busy], "GPUs", 8),
-            *[label(name, seconds, f"{seconds:.0f}", anchor="center") for name, seconds in rows.items()],
+            *[
+                label(name, seconds, f"{seconds:.0f}", anchor="center", below=name == "GPUs")
+                for name, seconds in rows.items()
+            ],
             threshold(SLACK * busy, "too long", 200),
             y_range=[0, 200],
             stacked=True,

@@ -54,6 +54,7 @@ def test_the_published_step_has_a_rest():
     LESSON.says("313.81", ROWS[0].async_update)
     LESSON.says("269.80", ROWS[0].update)
     LESSON.says("0.12", measured.SYNC_7B)
+    LESSON.says("8.21", row.step - row.named() - 8192 * 0.02 / 64 - 0.12)
     LESSON.says("4.38", measured.SYNC_30B)
 
 

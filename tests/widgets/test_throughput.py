@@ -244,11 +244,17 @@ def test_an_update_faster_than_the_chip_contradicts_the_lengths():
     assert breaks(mended("throughput", k, breaks(k).mend)) is None
 
 
+def test_every_way_back_of_the_grid_is_made_of_knobs():
+    for answer in answers("throughput"):
+        assert not answer.broken or ": " in answer.broken.mend, answer.knobs
+
+
 def test_what_is_copied_is_the_engine_that_is_drawn_and_nothing_where_the_job_does_not_fit():
     k = replace(SHAPES, overlap="async", reuse=True)
     copied = throughput.export(k, result(k))
     # 8,192 completions on 32 engines of one GPU; verl's own names of batch and group
     assert copied["tensor_parallel"] == 1 and copied["engines"] == 32 and copied["placement"] == "split"
+    assert copied["memory_fraction"] == 0.9  # what the sizes assume
     assert copied["concurrency"] == 256 and (copied["prompts"], copied["samples"]) == (512, 16)
     assert "data.train_batch_size=512" in frame(k)["config"]
     assert (

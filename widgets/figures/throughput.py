@@ -168,7 +168,8 @@ def roof(sequences):
         panel(
             "Decoding under the roof of one H100",
             "TFLOP/s reached; log scales; 7B, 2,048 tokens each",
-            region(throughput.effective_ridge(H100), 4096, "arithmetic is short"),
+            region(throughput.effective_ridge(H100), 4096),
+            label(4096, 1.3, "gray: arithmetic is short", 0, "right"),
             line(INTENSITY, reached / 1e12, "roof", 8, "reference"),
             dots([p.flop_per_byte for p in path], [p.flops_per_second / 1e12 for p in path], "1 to 1,024 sequences", 1),
             dots([now.flop_per_byte], [now.flops_per_second / 1e12], "now", 1, "here"),

@@ -11,10 +11,29 @@ def way_back(knobs, names, holds):
     for name in names:
         for value in nearest(metadata[name], getattr(knobs, name)):
             if holds(replace(knobs, **{name: value})):
-                unit = f" {metadata[name]['unit']}" if metadata[name]["unit"] else ""
-                shown = value if isinstance(value, str) else f"{value:,}" if isinstance(value, int) else f"{value:g}"
-                return f"{metadata[name]['label']}: {shown}{unit}."
+                return f"{said(metadata[name], value)}."
     return None
+
+
+def ways_back(knobs, values, holds):
+    """As few of these {knob: value} as make `holds(knobs)` true together, as "Label: value, Label: value."; None if all
+    of them do not. Those that come first are spared first.
+    """
+    metadata = {f.name: f.metadata for f in fields(knobs)}
+    turned = {name: value for name, value in values.items() if value != getattr(knobs, name)}
+    if not turned or not holds(replace(knobs, **turned)):
+        return None
+    for name in list(turned):
+        fewer = {other: value for other, value in turned.items() if other != name}
+        if holds(replace(knobs, **fewer)):
+            turned = fewer
+    return ", ".join(said(metadata[name], value) for name, value in turned.items()) + "."
+
+
+def said(metadata, value):
+    """ "Label: value unit"."""
+    shown = value if isinstance(value, str) else f"{value:,}" if isinstance(value, int) else f"{value:g}"
+    return f"{metadata['label']}: {shown} {metadata['unit']}".strip()
 
 
 def nearest(metadata, present):

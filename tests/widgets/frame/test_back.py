@@ -1,4 +1,4 @@
-from widgets.frame.back import way_back
+from widgets.frame.back import way_back, ways_back
 from widgets.throughput import Knobs
 
 
@@ -12,3 +12,10 @@ def test_the_nearest_value_of_the_first_knob_that_helps_is_named():
 def test_a_knob_that_does_not_help_is_not_named():
     assert way_back(Knobs(), ("gpus", "share"), lambda k: False) is None
     assert way_back(Knobs(), ("gpus",), lambda k: k.gpus == 64) is None  # never the present value
+
+
+def test_several_knobs_that_help_together_are_named_and_no_more_than_that():
+    surely = dict(longest=8192, gpus=256, prompt=128)
+    assert ways_back(Knobs(), surely, lambda k: k.gpus >= 200 and k.prompt < 512) == "GPUs: 256, Prompt: 128 tokens."
+    assert ways_back(Knobs(), surely, lambda k: False) is None
+    assert ways_back(Knobs(), dict(gpus=64), lambda k: True) is None  # the present value is no way back
