@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from math import ceil
 
 from sim.cluster import fabric, memory, topology
 from sim.cluster.hardware import ACCELERATORS
@@ -189,8 +188,8 @@ def window(r):
 def timeline(k, run, r):
     end = window(r)
     marks = [*spans(run, end), label(0, 1.86, "generate", 0), label(0, 0.86, "train", 0)]
-    updates = [at for at in again(run.updates, run, end) if at <= end]
-    marks.append(dots(updates, [0.06] * len(updates), "a new policy", 1))
+    new = updates(run, end)
+    marks.append(dots(new, [0.06] * len(new), "a new policy", 1))
     who = f"{k.generating} and {k.gpus - k.generating} GPUs" if is_split(k) else f"all {k.gpus} GPUs in turn"
     return panel(
         "Two pools" if is_split(k) else "One pool, two jobs",
@@ -208,19 +207,18 @@ def timeline(k, run, r):
 def spans(run, end, low=0.0):
     """Each span as a block in its lane; a batch keeps its color from one to the other."""
     blocks = []
-    for span in run.spans:
+    for span in run.until(end):
         bottom, top = (edge + low for edge in LANES[span.pool])
         series = 1 + span.step % 3 if span.what in LANES else 8
-        for left in again([span.start], run, end):
-            right = min(left + span.seconds, end)
-            if right - left > 2e-3 * end:
-                blocks.append(band([left, right], [bottom, bottom], [top, top], series))
+        if span.seconds > 2e-3 * end:
+            blocks.append(band([span.start, span.start + span.seconds], [bottom] * 2, [top] * 2, series))
     return blocks
 
 
-def again(starts, run, end):
-    """The draws once more from the beginning, where the picture is longer than they are."""
-    return [at + n * run.seconds for n in range(min(ceil(end / run.seconds), 50)) for at in starts]
+def updates(run, end):
+    """Seconds at which a new policy stands."""
+    done = [span.start + span.seconds for span in run.until(end) if span.what == "train"]
+    return [at for at in done if at < end]
 
 
 def where_to_cut(k, r):
@@ -381,10 +379,10 @@ def two_cuts(plain, other):
     for row, (name, r) in enumerate([("one setting", plain), ("the other", other)]):
         run, low = r.runs[ASYNC], 2.3 * (1 - row)
         lanes += [*spans(run, end, low), label(0, 1.86 + low, f"{name}: generate", 0), label(0, 0.86 + low, "train", 0)]
-        updates = [0.0, *(at for at in again(run.updates, run, end) if at <= end), end]
-        done = [n * run.tokens / len(run.updates) / 1e6 for n in range(len(updates) - 1)]
+        new = [0.0, *updates(run, end), end]
+        done = [n * run.tokens / len(run.updates) / 1e6 for n in range(len(new) - 1)]
         series, role = ((8, "reference"), (1, "step"))[row]
-        tokens += [line(updates, [*done, done[-1]], name, series, role), label(end, done[-1], name, series, "right")]
+        tokens += [line(new, [*done, done[-1]], name, series, role), label(end, done[-1], name, series, "right")]
     return [
         panel(
             "What 32 GPUs do",

@@ -2,8 +2,8 @@
 
 One table, a row a quantity, a column a program. A name stands here only if it was read in the source of the release
 that VERSIONS gives: `vllm/engine/arg_utils.py`, SGLang's `srt/arg_groups/fields/`, verl's `trainer/config/`, TRL's
-`trainer/grpo_config.py` and `experimental/async_grpo/`, OpenRLHF's `cli/train_ppo_ray.py`, all of 2026. It is no
-model of anything.
+`trainer/grpo_config.py` and `experimental/async_grpo/`, OpenRLHF's `cli/train_ppo_ray.py`, all of 2026. It is
+no model of anything.
 """
 
 VERSIONS = {"vLLM": "0.33.0", "SGLang": "0.5.23", "verl": "0.9.1", "TRL": "1.16.0", "OpenRLHF": "0.11.2"}

@@ -21,6 +21,7 @@ from sim.cluster.step import PREFILL
 WAYS = ("colocated, wait", "colocated, carry over", "split, wait", "split, one step off", "split, async")
 COLOCATED, CARRY, SPLIT, ONE_OFF, ASYNC = WAYS
 OFFLOAD_BYTES_PER_SECOND = 50e9  # assumed: a GPU's link to its host, which moves 18 bytes of state a weight each way
+AGAIN = 50  # times that draws are repeated at most
 STATE_BYTES = 18  # of a weight: bf16 weights, fp32 gradients and Adam's state
 
 
@@ -203,6 +204,12 @@ class Run:
     def updates(self):
         """Seconds at which a new policy stands."""
         return [span.start + span.seconds for span in self.spans if span.what == "train"]
+
+    def until(self, end):
+        """The spans up to `end` seconds, cut there; the same draws once more where they are shorter than that."""
+        times = min(ceil(end / self.seconds), AGAIN)
+        spans = (span._replace(start=span.start + n * self.seconds) for n in range(times) for span in self.spans)
+        return [span._replace(seconds=min(span.seconds, end - span.start)) for span in spans if span.start < end]
 
     def idle(self, pool):
         """Share of the time in which a pool has nothing to do."""

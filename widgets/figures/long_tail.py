@@ -7,7 +7,9 @@ from functools import cache
 import numpy as np
 
 from sim.cluster import straggler
-from widgets import long_tail as widget
+from sim.cluster.hardware import ACCELERATORS
+from sim.cluster.models import MODELS
+from sim.cluster.throughput import iteration_seconds
 from widgets.frame.contract import Figure, Handle
 from widgets.frame.marks import band, dots, label, line, panel, region
 
@@ -85,8 +87,11 @@ def says(n):
 # ── an engine that empties ──
 @cache
 def drained():
-    lengths = straggler.sampled_lengths(widget.SEQUENCES, MEDIAN, SIGMA, 8192, np.random.default_rng(0))
-    return straggler.drain(lengths, widget.PROMPT, widget.decode)
+    lengths = straggler.sampled_lengths(64, MEDIAN, SIGMA, 8192, np.random.default_rng(0))
+    decode = lambda running, kv_tokens: iteration_seconds(
+        MODELS["qwen2.5-7b"], ACCELERATORS["h100"], running, kv_tokens
+    )
+    return straggler.drain(lengths, 512, decode)
 
 
 def left(share):
@@ -120,18 +125,23 @@ def running(moment):
 
 
 # ── four rules ──
-RULES = ("wait for all", *widget.RULES)
+RULES = ("wait for all", "drop completions", "drop prompts", "resume prompts")
 NAMES = ("wait", "completions", "prompts", "resume")
-PROMPTS = 64
+PROMPTS, LAUNCHED = 64, 12
+SHOWN = slice(334, 935, 8)  # of the grid: z from −4 to 5
 
 
 def chance(rule):
-    k = widget.Knobs(launched=12)
-    return widget.EVERYONE if rule in (RULES[0], RULES[3]) else widget.chance(k, rule, k.launched)
+    """P(trained on | z)."""
+    races = {
+        "drop completions": lambda: straggler.race_in_prompts(8, LAUNCHED),
+        "drop prompts": lambda: straggler.race_of_prompts(8, PROMPTS, PROMPTS * LAUNCHED // 8),
+    }
+    return races[rule]() if rule in races else np.ones_like(straggler.Z)
 
 
 def four(rule):
-    z, shown = straggler.Z[widget.SHOWN], widget.SHOWN
+    z, shown = straggler.Z[SHOWN], SHOWN
     lengths = MEDIAN * np.exp(SIGMA * z)
     right = straggler.p_right(-1.0)[shown]
     return [

@@ -4,12 +4,15 @@ from dataclasses import replace
 from functools import cache
 
 from sim.cluster import topology
+from sim.cluster.hardware import ACCELERATORS
+from sim.cluster.lengths import lognormal
+from sim.cluster.models import MODELS
 from sim.cluster.topology import ASYNC, COLOCATED, WAYS
-from widgets import topology as widget
 from widgets.frame.contract import Figure, Handle
 from widgets.frame.marks import band, dots, label, line, panel
 
-JOB = widget.job(widget.Knobs())
+JOB = topology.Job(MODELS["qwen2.5-7b"], ACCELERATORS["h100"], 32, 128, 16, 512, lognormal(1200, 0.8, 8192))
+LANES = {"generate": (1.15, 1.85), "train": (0.15, 0.85)}
 GPUS = (8, 16, 32, 64, 128, 256)
 CUT = 7
 CUTS = (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 18, 21, 24, 27, 29, 31)
@@ -18,7 +21,7 @@ END = 280.0  # seconds of the five ways: three steps of the first
 
 @cache
 def drawn():
-    return widget.lengths(widget.Knobs())
+    return topology.drawn_lengths(JOB, 6, 0)
 
 
 # ── what more GPUs buy ──
@@ -68,20 +71,26 @@ def played(way, cut=CUT):
 
 
 def five(way):
-    run = played(way)
-    updates = [at for at in run.updates if at <= END]
+    spans = played(way).until(END)
+    ends = [span.start + span.seconds for span in spans if span.what == "train"]
+    blocks = [
+        band([span.start, span.start + span.seconds], [low] * 2, [high] * 2, 1 + span.step % 3)
+        for span in spans
+        for low, high in [LANES[span.pool]]
+        if span.what in LANES
+    ]
     return [
         panel(
             "What 32 GPUs do",
             "7 generate, 25 train" if way not in WAYS[:2] else "all 32 generate, then all train",
-            *widget.spans(run, END),
-            *(band([at - 0.6, at + 0.6], [0.0, 0.0], [0.1, 0.1], 1) for at in updates),
+            *blocks,
+            *(band([at - 0.6, at + 0.6], [0.0, 0.0], [0.1, 0.1], 1) for at in ends if at < END),
             label(0, 1.86, "generate", 0),
             label(0, 0.86, "train", 0),
             x="seconds",
             x_range=(0, END),
             y_range=(0, 2.15),
-            y_ticks=widget.NO_NUMBERS,
+            y_ticks=dict(tickvals=[1.0], ticktext=[""]),
         )
     ]
 
