@@ -2,7 +2,7 @@
 that hold it.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from sim.cluster.hardware import ACCELERATORS
 from sim.cluster.memory import LEDGERS, Engine, Misfit, Training
 from sim.cluster.models import MODELS
 from widgets.frame import machine
-from widgets.frame.back import way_back
+from widgets.frame.back import way_back, ways_back
 from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, choice, ladder, slider
 from widgets.frame.marks import bars, dots, label, line, panel, threshold
 
@@ -50,13 +50,13 @@ class Knobs:
     p50: int = ladder("Median completion", 720, LENGTHS, unit="tokens")
     p90: int = ladder("Ninetieth percentile", 2000, LENGTHS, unit="tokens")
     p99: int = ladder("Ninety-ninth percentile", 4600, LENGTHS, unit="tokens")
-    micro_batch: int = ladder("Tokens of a micro-batch, at least", 1024, [2**n for n in range(10, 18)], unit="tokens")
-    logits_chunk: int = ladder("Logits at a time, 0 for all", 1024, [0, 256, 1024, 4096, 16384], unit="tokens")
+    micro_batch: int = ladder("Smallest micro-batch", 1024, [2**n for n in range(10, 18)], unit="tokens")
+    logits_chunk: int = ladder("Logits at a time (0 is all)", 1024, [0, 256, 1024, 4096, 16384], unit="tokens")
     zero: int = ladder("ZeRO stage", 3, [0, 1, 2, 3])
-    ledger: str = choice("Bytes a weight: itself, gradient, Adam", "2 + 2 + 12", list(LEDGERS))
+    ledger: str = choice("Bytes of weight, gradient, Adam", "2 + 2 + 12", list(LEDGERS))
     reference: str = choice("Reference", "on the GPUs", ["on the GPUs", "offloaded", "none"])
     train_tp: int = ladder("GPUs that share a sequence in training", 1, [1, 2, 4, 8])
-    tensor_parallel: int = ladder("GPUs that share an engine, 0: chosen", 0, [0, 1, 2, 4, 8, 16, 32, 64], symbol="TP")
+    tensor_parallel: int = ladder("GPUs that share an engine (0 chooses)", 0, [0, 1, 2, 4, 8, 16, 32, 64], symbol="TP")
     weights: str = choice("Engine’s weights in", "bf16", list(WEIGHTS))
     kv_precision: str = choice("Keys and values in", "bf16", list(CACHES))
     hbm_share: float = slider("Part of the memory the engine may fill", 0.9, low=0.2, high=0.98, step=0.01, symbol="u")
@@ -451,13 +451,11 @@ FIRST = {
 }
 TURNED = ("recompute", "logits_chunk", "train_tp", "gpus", "zero", "tensor_parallel", "weights", "hbm_share", "extra")
 TURNED += ("placement", "longest", "prompt", "accelerator", "algorithm", "model")
-# where no single knob helps, several to begin with
-SOBER = (
-    dict(recompute="full", logits_chunk=1024, zero=3),
-    dict(recompute="full", logits_chunk=1024, zero=3, tensor_parallel=0, train_tp=1, extra=0.0),
-    dict(recompute="full", logits_chunk=1024, zero=3, tensor_parallel=0, train_tp=1, extra=0.0, hbm_share=0.9)
-    | dict(placement="in turn, state offloaded", micro_batch=1024, weights="fp8"),
-)
+# what surely fits together; as much of it as can be is left as the reader has it, the first first
+SURELY = dict(model="llama3.1-8b", accelerator="h200", longest=7680, prompt=512, micro_batch=1024, gpus=256)
+SURELY |= dict(algorithm="GRPO", ledger="2 + 2 + 12", weights="fp8", kv_precision="fp8", hbm_share=0.9, extra=0.0)
+SURELY |= dict(placement="in turn, state offloaded", train_tp=1, tensor_parallel=0, zero=3, logits_chunk=1024)
+SURELY |= dict(recompute="full")
 
 
 def broken(k, r):
@@ -473,23 +471,7 @@ def back(k, first):
         return first.mend if ":" in first.mend else None
     order = (*FIRST.get(first.part, FIRST["state"]), *TURNED)
     holds = lambda there: not misfits(there)
-    if found := way_back(k, order, holds):
-        return found
-    for sober in SOBER:
-        there = replace(k, **sober)
-        steps = [said(name, value) for name, value in sober.items() if value != getattr(k, name)]
-        if holds(there):
-            return f"{', '.join(steps)}."
-        turned = [name for name in order if name not in sober]
-        if found := way_back(there, turned, holds):
-            return f"{', '.join([*steps, found])}"
-    return None
-
-
-def said(name, value):
-    m = Knobs.__dataclass_fields__[name].metadata
-    written = value if isinstance(value, str) else f"{value:,}" if isinstance(value, int) else f"{value:g}"
-    return f"{m['label']}: {written} {m['unit']}".rstrip()
+    return way_back(k, order, holds) or ways_back(k, SURELY, holds)
 
 
 def worse(k, r):
