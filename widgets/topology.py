@@ -3,6 +3,8 @@
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
+import numpy as np
+
 from sim.cluster import fabric, memory, topology
 from sim.cluster.hardware import ACCELERATORS
 from sim.cluster.lengths import lognormal
@@ -177,7 +179,9 @@ def nothing(title, tab, front):
 LANES = {"generate": (1.15, 1.85), "train": (0.15, 0.85)}
 
 
-NO_NUMBERS = dict(tickvals=[1.0, 2.3, 3.3], ticktext=["", "", ""])  # a height that is only a place
+def places(*heights):
+    """Ticks of an axis whose height is only a place: lines between the lanes."""
+    return dict(tickvals=list(heights), ticktext=[""] * len(heights))
 
 
 def window(r):
@@ -193,25 +197,29 @@ def timeline(k, run, r):
     who = f"{k.generating} and {k.gpus - k.generating} GPUs" if is_split(k) else f"all {k.gpus} GPUs in turn"
     return panel(
         "Two pools" if is_split(k) else "One pool, two jobs",
-        f"{who}; a color is a batch, empty is idle",
+        f"{who}; high: still being written",
         *marks,
         x="seconds",
         x_range=[0, end],
         y_range=[0, 2.1],
-        y_ticks=NO_NUMBERS,
+        y_ticks=places(1.0),
         tab="Timeline",
         front=True,
     )
 
 
 def spans(run, end, low=0.0):
-    """Each span as a block in its lane; a batch keeps its color from one to the other."""
+    """Each span as a block in its lane; a batch keeps its color from one to the other. Where a step waits for all of
+    its completions, the block is as high as the share that is still being written.
+    """
     blocks = []
     for span in run.until(end):
         bottom, top = (edge + low for edge in LANES[span.pool])
         series = 1 + span.step % 3 if span.what in LANES else 8
         if span.seconds > 2e-3 * end:
-            blocks.append(band([span.start, span.start + span.seconds], [bottom] * 2, [top] * 2, series))
+            seconds, share = run.still_written(span)
+            height = bottom + (top - bottom) * share
+            blocks.append(band(span.start + seconds, np.full(len(seconds), bottom), height, series))
     return blocks
 
 
@@ -233,11 +241,7 @@ def where_to_cut(k, r):
     chosen = k.generating if is_split(k) else ends[1]
     marks += [
         dots([chosen], [min(max(times[k.way], LOWEST), HIGHEST)], "here", role="here"),
-        *(
-            [label(ends[1], 1.05 * min(times[k.way], HIGHEST), k.way, SERIES[k.way], "right")]
-            if k.way != COLOCATED
-            else []
-        ),
+        *named(k, r, times[CARRY], one),
         threshold(1, "slower than colocated, wait", LOWEST),
     ]
     return panel(
@@ -251,6 +255,21 @@ def where_to_cut(k, r):
         tab="Timeline",
         ticks=dict(tickvals=[2**n for n in range(14) if 2**n <= ends[1]]),
     )
+
+
+def named(k, r, carried, one):
+    """The name of each curve at its highest point, lower ones below their curves."""
+    out = [label(1, 1.05 * carried, "carry over", SERIES[CARRY] if k.way == CARRY else 8)]
+    for way, curve in r.curves.items():
+        if curve:
+            best, at = max(zip(curve, r.swept))
+            color = SERIES[way] if way == k.way else 8
+            height = min(best / one, HIGHEST)
+            out.append(label(at, height * (0.95 if way == SPLIT else 1.03), NAMES[way], color, "center", way == SPLIT))
+    return out
+
+
+NAMES = {ONE_OFF: "one off", ASYNC: "async", SPLIT: "split, wait"}
 
 
 def above(value):
@@ -270,10 +289,10 @@ def against_colocated(k, r):
 
 READOUTS = {
     "Tokens a second, prompts and completions": ("tokens/s", topology.simulate),
-    "A step takes": ("s", topology.rollout_seconds),
-    "The generating pool is idle": ("%", topology.Run.idle),
-    "The training pool is idle": ("%", topology.Run.idle),
-    "The policy is ahead of a completion's start by": ("updates", topology.lag),
+    "A step takes": ("s", topology.finish_seconds),
+    "Idle: generating pool, training pool": ("", topology.Run.idle),
+    "Versions that the trainer is ahead": ("", topology.lag),
+    "The longest completion alone": ("s", topology.floor_seconds),
 }
 
 
@@ -284,12 +303,35 @@ def readouts(k, r):
             Readout(name, "–", unit, source, state) for (name, (unit, source)), state in zip(READOUTS.items(), states)
         ]
     run = r.runs[k.way]
-    values = (rate(r, k), run.seconds / len(run.updates), 100 * run.idle("generate"), 100 * run.idle("train"), run.lag)
+    idle = [100 * run.idle(pool) for pool in LANES]
+    waits = f"{idle[0]:.0f} %, {idle[1]:.0f} %" if is_split(k) else "one pool"
+    values = (rate(r, k), run.seconds / len(run.updates), waits, run.lag, topology.floor_seconds(job(k)))
     states = ["violated" if broken(k, r) else "", "", "", "", ""]
     return [
         Readout(name, value, unit, source, state)
         for (name, (unit, source)), value, state in zip(READOUTS.items(), values, states)
     ]
+
+
+def export(k, r):
+    """The setting as quantities of options.TABLE."""
+    if r.misfits:
+        return None
+    generating = k.generating if is_split(k) else k.gpus
+    return dict(
+        tensor_parallel=k.tensor_parallel,
+        engines=generating // k.tensor_parallel,
+        context=int(k.prompt + law(k).longest),
+        placement="split" if is_split(k) else "colocated",
+        prompts=k.prompts,
+        samples=k.samples,
+        prompt=k.prompt,
+        completion=int(law(k).longest),
+        overlap=OVERLAPS[k.way],
+    )
+
+
+OVERLAPS = {COLOCATED: "sync", CARRY: "carry-over", SPLIT: "sync", ONE_OFF: "one-off", ASYNC: "async"}
 
 
 def watched(k, r):
@@ -312,9 +354,7 @@ def watched(k, r):
 def broken(k, r):
     if r.misfits:
         first = r.misfits[0]
-        turn = ("tensor_parallel", "generating", "gpus", "longest", "accelerator", "model")
-        back = way_back(k, turn, lambda there: not misfits(there))
-        return Break(f"This job does not fit: {first.what}.", back or first.mend, "the job does not fit")
+        return Break(f"This job does not fit: {first.what}.", made_to_fit(k) or first.mend, "the job does not fit")
     if k.way not in (ONE_OFF, ASYNC) or against_colocated(k, r) >= 100:
         return None
     slower = f"{100 - against_colocated(k, r):.0f} % slower than the colocated loop"
@@ -335,6 +375,35 @@ def broken(k, r):
         recut(k, r),
         f"too few {few}",
     )
+
+
+def made_to_fit(k):
+    """The least that makes room: one knob, or several at once; None where nothing here does."""
+    turn = ("tensor_parallel", "generating", "gpus", "longest", "accelerator", "model")
+    if back := way_back(k, turn, lambda there: not misfits(there)):
+        return back
+    changes = [
+        dict(way=COLOCATED, tensor_parallel=n, gpus=max(k.gpus, m)) for m in (1, 8, 32, 128, 1024) for n in ENGINES
+    ]
+    changes += [{**change, "prompt": 512, "longest": 8192} for change in changes]
+    changes.append(dict(way=COLOCATED, tensor_parallel=1, model="qwen2.5-7b", accelerator="h100", prompt=512, gpus=32))
+    for change in changes:
+        turned = {name: value for name, value in change.items() if value != getattr(k, name)}
+        if turned and not misfits(replace(k, **turned)):
+            return ", ".join(f"{label_of(name)}: {written(name, value)}" for name, value in turned.items()) + "."
+    return None
+
+
+ENGINES = (1, 2, 4, 8)
+
+
+def label_of(name):
+    return Knobs.__dataclass_fields__[name].metadata["label"]
+
+
+def written(name, value):
+    unit = Knobs.__dataclass_fields__[name].metadata["unit"]
+    return f"{value:,} {unit}".strip() if isinstance(value, int) else value
 
 
 def arrives(k, r):
@@ -365,11 +434,12 @@ def worse(k, r):
 
 def holds(k, r):
     run = r.runs[k.way]
-    idle = "both pools are busy" if is_split(k) else "no GPU is set aside"
-    return (
-        f"{rate(r, k):,.0f} tokens a second, {against_colocated(k, r) / 100:.2f} times the colocated loop; {idle}. "
-        f"A step takes {run.seconds / len(run.updates):.0f} s."
-    )
+    step = run.seconds / len(run.updates)
+    if k.way == COLOCATED:
+        rollout, alone = run.finish[:, -1].mean(), topology.floor_seconds(job(k))
+        return f"A step takes {step:,.0f} s, {rollout:,.0f} of them generating; the longest alone takes {alone:,.0f}."
+    times = against_colocated(k, r) / 100
+    return f"{rate(r, k):,.0f} tokens a second, {times:.2f} times the colocated loop. A step takes {step:,.0f} s."
 
 
 def two_cuts(plain, other):
@@ -391,7 +461,7 @@ def two_cuts(plain, other):
             x="seconds",
             x_range=[0, end],
             y_range=[0, 4.6],
-            y_ticks=NO_NUMBERS,
+            y_ticks=places(1.0, 2.3, 3.3),
         ),
         panel("Tokens trained on", "millions", *tokens, x="seconds", x_range=[0, end], y_range=[0, 50]),
     ]

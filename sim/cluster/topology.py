@@ -211,6 +211,17 @@ class Run:
         spans = (span._replace(start=span.start + n * self.seconds) for n in range(times) for span in self.spans)
         return [span._replace(seconds=min(span.seconds, end - span.start)) for span in spans if span.start < end]
 
+    def still_written(self, span):
+        """(seconds from the start of a span, share of its batch that is not done then): 1 throughout but where a step
+        waits for all of its completions.
+        """
+        if span.what != "generate" or self.finish is None:
+            return np.array([0.0, span.seconds]), np.ones(2)
+        finish = np.append(0.0, self.finish[span.step % len(self.finish)])
+        at = np.unique(np.linspace(0, len(finish) - 1, 41).astype(np.int64))  # some forty of the completions
+        seconds = np.append(finish[at][finish[at] < span.seconds], span.seconds)
+        return seconds, np.interp(seconds, finish[at], 1 - at / (len(finish) - 1))
+
     def idle(self, pool):
         """Share of the time in which a pool has nothing to do."""
         return 1 - sum(span.seconds for span in self.spans if span.pool == pool) / self.seconds

@@ -117,3 +117,19 @@ def test_what_was_measured():
     LESSON.says("1.93", speedup["7B, 64 GPUs"])
     LESSON.says("2.37", speedup["7B, 128 GPUs"])
     LESSON.says("1.76", speedup["30B-A3B, 128 GPUs"])
+
+
+def test_larger_engines_lower_the_floor():
+    for gpus, alone, rate in ((1, "59", "47,662"), (2, "39", "61,794"), (4, "28", "72,451")):
+        k = replace(widget.Knobs(), tensor_parallel=gpus)
+        LESSON.says(alone, topology.floor_seconds(widget.job(k)))
+        LESSON.says(rate, topology.simulate(widget.job(k), topology.COLOCATED, 7, widget.lengths(k)).tokens_per_second)
+    LESSON.says("28", widget.job(k).model.heads)
+    assert 8 not in widget.job(k).model.tp_sizes()
+
+
+def test_the_best_cut_and_its_lag():
+    k = widget.Knobs(way=topology.ASYNC)
+    LESSON.says("6.9", topology.best_split(widget.job(k)))
+    run = topology.simulate(widget.job(k), topology.ASYNC, 7, widget.lengths(k))
+    assert run.lag == pytest.approx(2, abs=0.1) and "in async about two with 7 of 32" in LESSON.text

@@ -2,6 +2,10 @@
 
 from itertools import pairwise
 
+import numpy as np
+import pytest
+
+from sim.cluster import options
 from sim.cluster.topology import ASYNC, CARRY, COLOCATED, ONE_OFF, SPLIT
 from tests.widgets.catalogue import last, mended
 from tests.widgets.grid import answers
@@ -71,3 +75,46 @@ def test_no_way_trains_faster_than_all_gpus_could():
             job = topology.job(k)
             most = job.gpus * job.accelerator.flops() * job.mfu / (10 * job.model.active_params())
             assert all(run.tokens_per_second <= most * (1 + 1e-9) for run in r.runs.values()), k
+
+
+def test_a_block_is_as_high_as_the_share_that_is_still_written():
+    r = last(topology)
+    bottom, top = topology.LANES["generate"]
+    block = topology.spans(r.colocated, 90.0)[0]
+    x, y = np.array(block["x"]), np.array(block["y"])
+    half = len(x) // 2
+    at = r.colocated.finish[0][[511, 1023, 1535]]  # a quarter, half and three quarters of 2,048 are done
+    share = (np.interp(at, x[:half], y[:half]) - bottom) / (top - bottom)
+    assert share == pytest.approx([0.75, 0.5, 0.25], abs=0.02)
+    assert (y[half:] == bottom).all() and x[:half].max() == pytest.approx(r.colocated.finish[0, -1])
+
+
+def test_one_pool_has_no_second_one_that_idles():
+    value = {row.label: row.value for row in topology.readouts(Knobs(), last(topology))}
+    assert value["Idle: generating pool, training pool"] == "one pool"
+    k = PRESETS["28 generate"]
+    value = {row.label: row.value for row in topology.readouts(k, last(topology, **vars(k)))}
+    assert value["Idle: generating pool, training pool"] == "92 %, 0 %"
+
+
+@pytest.mark.parametrize(
+    "knobs",
+    [
+        dict(model="deepseek-v3", accelerator="a100_80", gpus=8),
+        dict(way=ASYNC, gpus=16, generating=13, tensor_parallel=64, model="qwen3-30b-a3b"),
+        dict(tensor_parallel=64),
+        dict(way=ASYNC, generating=31),
+    ],
+)
+def test_what_does_not_fit_has_a_way_back(knobs):
+    k, turned = Knobs(**knobs), 0
+    while (found := topology.broken(k, next(topology.run(k)))) and turned < 3:
+        k, turned = mended("topology", k, found.mend), turned + 1
+    assert turned and found is None
+
+
+def test_the_setting_is_handed_over_as_options():
+    k = Knobs(way=ASYNC, tensor_parallel=2, generating=8)
+    given = topology.export(k, last(topology, **vars(k)))
+    assert (given["engines"], given["context"], given["placement"], given["overlap"]) == (4, 8704, "split", "async")
+    assert "--tensor-parallel-size 2" in options.text("vLLM", given)

@@ -73,16 +73,17 @@ def played(way, cut=CUT):
 def five(way):
     spans = played(way).until(END)
     ends = [span.start + span.seconds for span in spans if span.what == "train"]
-    blocks = [
-        band([span.start, span.start + span.seconds], [low] * 2, [high] * 2, 1 + span.step % 3)
-        for span in spans
-        for low, high in [LANES[span.pool]]
-        if span.what in LANES
-    ]
+    blocks = []
+    for span in spans:
+        if span.what in LANES:
+            low, high = LANES[span.pool]
+            seconds, share = played(way).still_written(span)
+            top = low + (high - low) * share
+            blocks.append(band(span.start + seconds, [low] * len(seconds), top, 1 + span.step % 3))
     return [
         panel(
             "What 32 GPUs do",
-            "7 generate, 25 train" if way not in WAYS[:2] else "all 32 generate, then all train",
+            f"{'7 generate, 25 train' if way not in WAYS[:2] else 'all generate, then all train'}; high: still written",
             *blocks,
             *(band([at - 0.6, at + 0.6], [0.0, 0.0], [0.1, 0.1], 1) for at in ends if at < END),
             label(0, 1.86, "generate", 0),
@@ -121,7 +122,7 @@ def cut(generating):
             line(CUTS, write, "generation", 1),
             line(CUTS, train, "training", 2),
             dots([generating, generating], [a, b], "here", role="here"),
-            label(1.1, write[0] * 0.72, "generation", 1, below=True),
+            label(1.1, write[0] * 1.15, "generation", 1),
             label(1.1, train[0] * 0.9, "training", 2, below=True),
             x="GPUs that generate, of 32",
             x_range=(1, 32),
