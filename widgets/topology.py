@@ -242,7 +242,8 @@ def where_to_cut(k, r):
     marks += [
         dots([chosen], [min(max(times[k.way], LOWEST), HIGHEST)], "here", role="here"),
         *named(k, r, times[CARRY], one),
-        threshold(1, "slower than colocated, wait", LOWEST),
+        threshold(1, "", LOWEST),
+        label(ends[1] ** 0.5, 1.15 * LOWEST, "slower than colocated, wait", 0, "center"),
     ]
     return panel(
         "Where to cut",
@@ -259,17 +260,17 @@ def where_to_cut(k, r):
 
 def named(k, r, carried, one):
     """The name of each curve at its highest point, lower ones below their curves."""
-    out = [label(1, 1.05 * carried, "carry over", SERIES[CARRY] if k.way == CARRY else 8)]
+    out = [label(1, 1.05 * min(carried, HIGHEST / 1.1), "carry over", SERIES[CARRY] if k.way == CARRY else 8)]
     for way, curve in r.curves.items():
         if curve:
             best, at = max(zip(curve, r.swept))
             color = SERIES[way] if way == k.way else 8
-            height = min(best / one, HIGHEST)
+            height = min(max(best / one, 1.5 * LOWEST), HIGHEST / 1.1)
             out.append(label(at, height * (0.95 if way == SPLIT else 1.03), NAMES[way], color, "center", way == SPLIT))
     return out
 
 
-NAMES = {ONE_OFF: "one off", ASYNC: "async", SPLIT: "split, wait"}
+NAMES = {ONE_OFF: "one step off", ASYNC: "async", SPLIT: "split, wait"}
 
 
 def above(value):
