@@ -2,14 +2,17 @@
 asked for than it holds, or more is reserved than they use.
 """
 
-from dataclasses import dataclass, replace
-from math import ceil
+from dataclasses import dataclass, field, replace
+from math import ceil, exp
 
 import numpy as np
 
-from sim.cluster import kv_cache
+from sim.cluster import kv_cache, memory, scheduling, throughput
 from sim.cluster.hardware import ACCELERATORS
+from sim.cluster.memory import Engine, Misfit
 from sim.cluster.models import MODELS, Model
+from sim.cluster.throughput import PEAK
+from widgets.frame import machine
 from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, choice, ladder, slider, toggle
 from widgets.frame.marks import bars, dots, heat, label, line, panel, threshold
 
@@ -21,11 +24,16 @@ WHOLE = "max length"  # no blocks: every sequence reserves the longest it may be
 FILLED = kv_cache.expected_utilization(1200, 0.8, 8192)
 SIGMA = 0.8
 FOLLOWED = 16  # live sequences followed one by one; each stands for an equal part of the batch
-DRAWS = 8  # of their lengths, where sequences are evicted; the pictures show the first
+DRAWS = 2  # of their lengths, where sequences are evicted; the pictures show the first
+ROUNDS = 3  # the job has so many times the completions that are asked for at once
+# sequences that end in one step: above, sixteen that are followed do not stand for them, and are evicted too often
+FEW_END = 0.2
 LOST = 0.1  # of the speed that this memory gives in blocks of 16, to as many sequences as fit
 CELLS = (16, 32)
 BATCHES = 2.0 ** np.linspace(0, 12, 37)
 TOP = 200.0  # per cent of a GPU's memory, the end of the axis
+HEADS = ["as shipped", "MHA", "GQA 8", "MQA"]
+RULES = {"vLLM": "vllm", "SGLang": "sglang"}
 
 
 @dataclass(frozen=True)
@@ -37,26 +45,35 @@ class Knobs:
     sharing: bool = toggle("Share the prompt within a group", False)
     model: str = choice("Model", "llama3.1-8b", list(MODELS))
     accelerator: str = choice("Accelerator", "h100", list(ACCELERATORS))
-    tensor_parallel: int = ladder("GPUs that share the model", 1, [1, 2, 4, 8], symbol="TP")
-    hbm_share: float = slider("Part of the memory the engine may fill", 0.9, low=0.3, high=0.95, step=0.05, symbol="u")
+    tensor_parallel: int = ladder("GPUs that share the model", 1, [2**n for n in range(7)], symbol="TP")
+    dcp: int = ladder("Parts that a sequence is cut into", 1, [1, 2, 4, 8, 16], symbol="DCP")
+    hbm_share: float = slider("Part of the memory the engine may fill", 0.9, low=0.3, high=0.98, step=0.01, symbol="u")
+    extra: float = slider("Activations and graphs", 0.0, low=0, high=20, step=0.5, unit="GB")
+    rule: str = choice("Which come off that part, or off the rest", "vLLM", list(RULES))
     weights: str = choice("Weights in", "bf16", list(BYTES))
-    attention: str = choice("KV heads, what if", "as shipped", ["as shipped", "MHA", "GQA 8", "MQA"])
+    attention: str = choice("KV heads, what if", "as shipped", HEADS)
     prompt_share: float = slider("Prompt, part of the context", 0.25, low=0.05, high=0.95, step=0.05)
     group: int = ladder("Completions of one prompt", 8, [1, 2, 4, 8, 16], symbol="K")
+    bandwidth: float = machine.bandwidth()
+    flops: float = machine.flops()
+    overhead: float = machine.overhead()
+    config: str = machine.config()
+    chip: str = machine.chip()
+    timed: str = machine.timed()
 
 
 PRESETS = {
     "8B on H100": Knobs(),
     "Short contexts": Knobs(context=256, batch=1024),
-    "Groups of 8": Knobs(context=8192, sharing=True, prompt_share=0.75),
+    "Groups of 8": Knobs(context=8192, sharing=True, prompt_share=0.75, extra=2.0),
     "Room for the longest": Knobs(block=WHOLE),
-    "1.5B in 30 % of a GPU": Knobs(model="qwen2.5-1.5b", context=256, batch=4096, hbm_share=0.3),
+    "Twice what an H20 holds": Knobs(accelerator="h20", context=2048, batch=512),
     "131k tokens in 30 %": Knobs(context=131072, batch=1, hbm_share=0.3),
 }
 GUESS = Guess(
-    "256 sequences of 1,024 tokens, and the weights are read once for all of them. How much of its arithmetic does "
-    "the chip use?",
-    ("nearly all", "about half", "less than a third"),
+    "256 sequences of 1,024 tokens, and the weights are read once for all of them. How much of the time does the chip "
+    "compute?",
+    ("nearly all", "about two thirds", "about a third"),
     Knobs(context=1024, batch=256),
     2,
     lambda k, r: (
@@ -69,141 +86,202 @@ GUESS = Guess(
 @dataclass(frozen=True)
 class Result:
     model: Model  # with the KV heads of the what-if
-    capacity: int  # tokens
-    tokens: float  # a sequence keeps, a shared prompt divided by those who share it
-    slots: float  # a sequence takes
-    fits: int  # sequences; 0 where the engine refuses to start
-    trace: kv_cache.Trace | None  # None where not even one fits
-    written: np.ndarray  # (events of the trace,) tokens, all sequences together
-    reread: float  # tokens read again, part of all, mean of the draws
-    tokens_per_second: float
-    in_blocks: float  # tokens a second of this memory in blocks of 16, and no more sequences than fit
-    kv_share: float
+    misfits: list  # what of the setting is impossible; then nothing runs
+    tokens: float = 0.0  # slots of a sequence that hold one, a shared prompt divided by those who share it
+    slots: float = 0.0  # that a sequence takes
+    fits: int = 0  # sequences
+    trace: scheduling.Trace | None = None
+    written: np.ndarray = field(default_factory=lambda: np.zeros(0))  # (events,) tokens, all sequences together
+    pool: int = 0  # slots of the engine that is followed
+    cells: tuple | None = None  # (references, fill) of its blocks when they held most
+    reread: float | None = 0.0  # tokens read again, part of all, mean of the draws; None: not followed
+    tokens_per_second: float = 0.0
+    in_blocks: float = 0.0  # tokens a second of this memory in blocks of 16, and no more sequences than fit
 
 
 def engine(k):
-    return dict(tensor_parallel=k.tensor_parallel, weight_bytes=BYTES[k.weights], kv_bytes=BYTES[k.kv_precision])
-
-
-def room(k, model):
-    """Tokens whose keys and values fit beside the weights."""
-    return kv_cache.capacity(model, ACCELERATORS[k.accelerator], hbm_share=k.hbm_share, **engine(k))
-
-
-def with_heads(k, attention):
-    model = MODELS[k.model]
-    return replace(
-        model, cached_heads={"as shipped": None, "MHA": model.heads, "GQA 8": min(8, model.heads), "MQA": 1}[attention]
+    return Engine(
+        tensor_parallel=k.tensor_parallel,
+        context_parallel=k.dcp,
+        hbm_share=k.hbm_share,
+        weight_bytes=BYTES[k.weights],
+        kv_bytes=BYTES[k.kv_precision],
+        extra_bytes=1e9 * k.extra,
+        rule=RULES[k.rule],
     )
 
 
-def divides(k, model):
-    """Query heads are dealt out evenly; an engine refuses a number of GPUs by which they cannot be."""
-    return model.heads % k.tensor_parallel == 0
+def with_heads(k):
+    """The model with as many cached heads as the what-if says, as if its weights stayed what they are."""
+    model = machine.model(k)
+    heads = {"as shipped": None, "MHA": model.heads, "GQA 8": 8, "MQA": 1}[k.attention]
+    return replace(model, cached_heads=heads)
+
+
+def misfits(k, model):
+    shipped = machine.model(k)
+    if k.attention != "as shipped" and (shipped.mla or shipped.heads % model.cached_heads):
+        has = "caches one latent, and no heads" if shipped.mla else f"has {shipped.heads} heads, not a multiple of 8"
+        return [
+            Misfit(f"{k.attention} in {shipped.name}, which {has}", 1, 0.1, "KV heads, what if: as shipped.", "layout")
+        ]
+    alone = replace(engine(k), longest=ceil(slots_alone(k, k.block)))
+    return memory.fits(model, machine.accelerator(k), alone, efficiency=machine.efficiency(k))
 
 
 def prompt_of(k):
     return round(k.prompt_share * k.context)
 
 
+def reservation(k):
+    return ceil(k.context / FILLED)
+
+
+def slots_alone(k, block):
+    """What a sequence takes that shares with nobody."""
+    return reservation(k) if block == WHOLE else kv_cache.slots_per_sequence(k.context, int(block))
+
+
+def shared_slots(k, block):
+    """Slots of a prompt that stand in the tables of a whole group, and how many of it run."""
+    K = min(k.group, k.batch) if k.sharing else 1
+    return (0 if block == WHOLE or K == 1 else prompt_of(k) // int(block) * int(block)), K
+
+
 def holds_at_once(k, model, block):
-    """(sequences that fit, slots that one takes on average) if memory is handed out by `block`."""
-    reservation, K = ceil(k.context / FILLED), min(k.group, k.batch) if k.sharing else 1
-    if block == WHOLE:
-        own, shared = reservation, 0  # a prompt is no block of its own
-    else:
-        shared = prompt_of(k) // int(block) * int(block) if K > 1 else 0
-        own = kv_cache.slots_per_sequence(k.context, int(block), prompt_of(k), K) - shared / K
-    fits = kv_cache.max_in_groups(room(k, model), own, shared, K) if divides(k, model) else 0
-    return fits, own + shared / K
+    """Sequences that fit if memory is handed out by `block`, counted in bytes: a layer with a window keeps no more than
+    that, a state has one size.
+    """
+    shared, K = shared_slots(k, block)
+    one = memory.cache_bytes(model, slots_alone(k, block), engine(k))
+    # assumed: only layers that keep every token share a prompt
+    part = shared * model.kv_bytes_per_token(BYTES[k.kv_precision]) / model.kv_shards(k.tensor_parallel, k.dcp)
+    room = memory.engine_room(model, machine.accelerator(k), engine(k))
+    return kv_cache.max_in_groups(room, one - part, part, K)
 
 
 def run(k):
-    model, accelerator = with_heads(k, k.attention), ACCELERATORS[k.accelerator]
-    capacity = room(k, model)
-    reservation = ceil(k.context / FILLED)
-    block = reservation if k.block == WHOLE else int(k.block)
-    K, prompt = min(k.group, k.batch) if k.sharing else 1, prompt_of(k)
-    tokens = kv_cache.slots_per_sequence(k.context, 1, prompt // block * block, K)
-    fits, slots = holds_at_once(k, model, k.block)
-    in_blocks = speed_of(k, model, accelerator, holds_at_once(k, model, "16")[0])
-    if not fits:
-        yield Result(model, capacity, tokens, slots, 0, None, np.zeros(0), 0.0, 0.0, in_blocks, 0.0)
+    model = with_heads(k)
+    if found := misfits(k, model):
+        yield Result(model, found)
         return
-    decode = kv_cache.decode_roofline(model, accelerator, min(k.batch, fits), k.context, **engine(k))
-    draws = [
-        followed(k, model, accelerator, capacity, slots, prompt, block, reservation, seed)
-        for seed in range(DRAWS if k.batch > fits else 1)
-    ]
+    shared, K = shared_slots(k, k.block)
+    apart_by = shared - shared / K  # slots that sharing saves each
+    fits = max(holds_at_once(k, model, k.block), 1)
+    ending = fits / mean_completion(k)
+    draws = [followed(k, model, fits, seed) for seed in range(DRAWS if fits < k.batch and ending <= FEW_END else 1)]
+    counted = k.batch <= fits or ending <= FEW_END
+    lost = float(np.mean([draw.lost for draw in draws])) if counted else 0.0
     yield Result(
         model,
-        capacity,
-        tokens,
-        slots,
+        [],
+        k.context - apart_by,
+        slots_alone(k, k.block) - apart_by,
         fits,
-        draws[0][0],
-        draws[0][1],
-        float(np.mean([reread for _, _, reread in draws])),
-        float(decode.tokens_per_second) * (1 - float(np.mean([trace.recompute_share for trace, _, _ in draws]))),
-        in_blocks,
-        decode.kv_share,
+        draws[0].trace,
+        draws[0].trace.written * draws[0].stands_for,
+        draws[0].pool,
+        draws[0].cells,
+        float(np.mean([draw.trace.read_again for draw in draws])) if counted else None,
+        speed_of(k, model, fits) * (1 - lost),
+        speed_of(k, model, max(holds_at_once(k, model, "16"), 1)),
     )
 
 
-def speed_of(k, model, accelerator, fits):
-    """Tokens a second while min(B, fits) sequences run and none is read again."""
-    if not fits:
-        return 0.0
-    return float(
-        kv_cache.decode_roofline(model, accelerator, min(k.batch, fits), k.context, **engine(k)).tokens_per_second
-    )
-
-
-def followed(k, model, accelerator, capacity, slots, prompt, block, reservation, seed):
-    """A slice of the engine in which a dozen or so sequences live: same pressure, same blocks, same seconds."""
-    stands_for = max(1, min(k.batch, capacity / slots) / FOLLOWED, capacity / slots / (4 * FOLLOWED))
-    batch = max(1, round(k.batch / stands_for))
-    completion = np.random.default_rng(seed).lognormal(0, SIGMA, 3 * min(batch, FOLLOWED))
-    # of a live completion on average: long ones live longer, and are half done
-    live = (completion**2).mean() / completion.mean() / 2
-    lengths = np.minimum(prompt + np.maximum(completion * (k.context - prompt) / live, 1), reservation)
-    decode_seconds = lambda n, tokens: (
-        kv_cache.decode_roofline(model, accelerator, n * stands_for, tokens / n, **engine(k)).seconds
-    )
-    prefill_seconds = kv_cache.decode_roofline(
-        model, accelerator, stands_for, k.context / 2, **engine(k)
-    ).compute_seconds
-    stride = max(1, k.context // 32 - 1)
-    trace = kv_cache.serve_trace(
-        lengths,
-        prompt,
-        k.group,
-        max(int(capacity / stands_for), (prompt // block + 2) * block),  # a slice holds a whole prompt too
-        max(block, k.context // 128),
+def decode(k, model, batch, context=None, efficiency=None):
+    """An iteration in which each of `batch` sequences gets a token; numbers or arrays."""
+    context = k.context if context is None else context
+    return throughput.iteration(
+        model,
+        machine.accelerator(k),
         batch,
-        decode_seconds,
-        prefill_seconds,
-        k.sharing,
-        stride=stride,
+        batch * float(context),
+        efficiency=efficiency or machine.efficiency(k),
+        **engine(k).split,
     )
-    written = np.cumsum(trace.live) * stride * stands_for
-    return trace, written, trace.recomputed / lengths.sum()
 
 
-def decode(k, r, batch, context):
-    return kv_cache.decode_roofline(r.model, ACCELERATORS[k.accelerator], batch, context, **engine(k))
+def speed_of(k, model, fits):
+    """Tokens a second while min(B, fits) sequences run and none is read again."""
+    batch = min(k.batch, fits)
+    return float(batch / decode(k, model, batch).seconds)
+
+
+def mean_completion(k):
+    """Tokens, of lognormal lengths whose live completions have what the context leaves: long ones live longer, and are
+    half done on average, E[l²] / 2 E[l] = mean · exp(σ²) / 2.
+    """
+    return 2 * (k.context - prompt_of(k)) / exp(SIGMA**2)
+
+
+@dataclass(frozen=True)
+class Followed:
+    """A slice of the engine in which a dozen or so sequences live: same pressure, same blocks, same seconds."""
+
+    trace: scheduling.Trace
+    stands_for: float  # sequences, each of those that are followed
+    lost: float  # part of the time in which tokens are read again
+    pool: int  # slots
+    cells: tuple
+
+
+def followed(k, model, fits, seed):
+    stands_for = max(1, min(k.batch, fits) / FOLLOWED, fits / (4 * FOLLOWED))
+    batch = max(1, min(round(k.batch / stands_for), 3 * FOLLOWED))
+    prompt, longest = prompt_of(k), reservation(k)
+    block = longest if k.block == WHOLE else max(int(k.block), k.context // 32)
+    taken = slots_alone(k, k.block) if k.block == WHOLE else kv_cache.slots_per_sequence(k.context, block)
+    # the slice has coarser blocks than the engine, and room for what they waste
+    blocks = max(int(fits / stands_for * taken / block), -(-(prompt + 1) // block) + 1)
+    completion = np.random.default_rng(seed).lognormal(0, SIGMA, ROUNDS * batch)
+    live = (completion**2).mean() / completion.mean() / 2  # of one that is being written, on average
+    longest = min(longest, blocks * block)
+    lengths = np.minimum(prompt + np.maximum(np.ceil(completion * (k.context - prompt) / live), 1), longest)
+    group = lambda i: i // k.group if k.sharing else i
+    requests = [scheduling.Request(prompt, int(n) - prompt, group(i)) for i, n in enumerate(lengths)]
+    pool, fullest, cells = kv_cache.BlockAllocator(blocks, block), -1, None
+
+    def seconds(n, kv_tokens, prefill=0, prefill_context=0):
+        nonlocal fullest, cells
+        if pool.tokens - pool.saved > fullest:
+            fullest, cells = pool.tokens - pool.saved, pool.map()
+        many = (stands_for * n, stands_for * kv_tokens, stands_for * prefill, prefill_context)
+        return throughput.iteration_seconds(
+            model, machine.accelerator(k), *many, efficiency=machine.efficiency(k), **engine(k).split
+        )
+
+    # prompts in iterations of their own: reading again then costs all its seconds, and hides behind no decoding
+    trace = scheduling.run(requests, seconds, pool, scheduling.Policy(batch=batch, chunk=0))
+    read = stands_for * trace.read_again * lengths.sum()
+    return Followed(trace, stands_for, float(read * reading_seconds(k, model) / trace.makespan), blocks * block, cells)
+
+
+def reading_seconds(k, model):
+    """Arithmetic of one token of a known text, with half of the context behind it."""
+    return float(
+        throughput.iteration(
+            model, machine.accelerator(k), 0, 0, 1, k.context / 2, efficiency=machine.efficiency(k), **engine(k).split
+        ).compute
+    )
 
 
 def used(k, r):
-    """Share of the chip's arithmetic that this batch keeps busy."""
-    at = decode(k, r, min(k.batch, r.fits), k.context)
-    return float(at.compute_seconds / at.seconds)
+    """Share of the time in which the chip computes."""
+    at = decode(k, r.model, runs(k, r))
+    return float(at.compute / at.seconds)
 
 
 def reachable(k, r):
     """The same of a batch without end, if memory had no end either."""
-    intensity = kv_cache.unlimited_batch_intensity(r.model, k.context, k.tensor_parallel, BYTES[k.kv_precision])
-    return min(1.0, intensity / kv_cache.engine_ridge(ACCELERATORS[k.accelerator], BYTES[k.weights]))
+    at = decode(k, r.model, 1e12)
+    return float(at.compute / max(at.compute, at.memory))
+
+
+def cache_share(k, r):
+    """Part of the bytes of an iteration that is cache."""
+    n, e = runs(k, r), engine(k)
+    read = throughput.bytes_read(r.model, n, n * float(k.context), n, **e.split)
+    return 1 - r.model.read_params(n) * e.weight_bytes / e.tensor_parallel / read
 
 
 def runs(k, r):
@@ -212,24 +290,46 @@ def runs(k, r):
 
 def lost(k, r):
     """Part of the speed that this memory would give in blocks of 16, and no more sequences asked for than fit."""
-    if not r.fits:
-        return 1.0
-    return max(0.0, 1 - r.tokens_per_second / r.in_blocks) if r.in_blocks else 0.0
+    return max(0.0, 1 - r.tokens_per_second / r.in_blocks) if r.in_blocks else 1.0
 
 
 def figure(k, r):
-    return [speed(k, r), memory(k, r), pool_over_time(r), pool_map(r)]
+    if not r.misfits:
+        return [speed(k, r), memory_bars(k, r), pool_over_time(r), pool_map(r)]
+    bars_hold = r.misfits[0].part in ("weights", "sequence")
+    nothing = lambda title, tab: panel(
+        title,
+        "nothing runs",
+        label(0.5, 0.5, "does not fit", 1, "center"),
+        x_range=[0, 1],
+        y_range=[0, 1],
+        tab=tab,
+        front=title == SPEED,
+        bare=True,
+    )
+    return [
+        nothing(SPEED, "Speed and memory"),
+        memory_bars(k, r) if bars_hold else nothing(MEMORY, "Speed and memory"),
+        nothing(OVER_TIME, "Inside the pool"),
+        nothing(MAP, "Inside the pool"),
+    ]
+
+
+SPEED, MEMORY = "Tokens a second, all sequences", "Memory of one GPU"
+OVER_TIME, MAP = "The pool while completions are written", "The pool when it held most tokens"
 
 
 def speed(k, r):
-    cached, bare = (decode(k, r, BATCHES, context).tokens_per_second for context in (k.context, 0))
-    held = max(r.fits, 1) >= BATCHES
+    curve = lambda context, efficiency=None: BATCHES / decode(k, r.model, BATCHES, context, efficiency).seconds
+    cached, bare, held = curve(k.context), curve(0), r.fits >= BATCHES
+    beyond = slice(max(int(held.sum()) - 1, 0), None)
     marks = [
         line(BATCHES[held], cached[held], f"{k.context:,} tokens each"),
-        line(BATCHES, cached, "if it all fitted", role="exact"),
+        line(BATCHES[held], curve(k.context, PEAK)[held], "at peak rates", role="exact"),
+        line(BATCHES[beyond], cached[beyond], "if it all fitted", role="reference"),
         line(BATCHES, bare, "no cache to read", 2),
     ]
-    if r.fits and lost(k, r) > LOST:
+    if lost(k, r) > LOST:
         marks += [
             line([k.batch, k.batch], [r.in_blocks, r.tokens_per_second], "lost", 1),
             label(k.batch, 1.6 * r.in_blocks, f"−{100 * lost(k, r):.0f} %", 0, "right" if k.batch > 999 else "center"),
@@ -243,8 +343,8 @@ def speed(k, r):
         words = f"full at {r.fits:,}"
         marks.append(threshold(max(r.fits, 1), words, 4096, axis="x", outside=r.fits >= 400))
     return panel(
-        "Tokens a second, all sequences",
-        "at peak rates, without overhead; log scales",
+        SPEED,
+        "solid: as assumed; dashed: at peak; log",
         *marks,
         x="sequences at once, B",
         log="xy",
@@ -255,16 +355,23 @@ def speed(k, r):
     )
 
 
-def memory(k, r):
+def memory_bars(k, r):
     """What the engine holds beside what was asked of it; a bar that passes the axis says by how much."""
-    gpu = ACCELERATORS[k.accelerator].hbm_gb
+    gpu, e = machine.accelerator(k).hbm_gb, engine(k)
     percent = 100 / gpu
-    a_gpu = r.model.kv_bytes_per_token(BYTES[k.kv_precision]) / r.model.kv_shards(k.tensor_parallel) / 1e9
-    weights, budget = r.model.params() * BYTES[k.weights] / k.tensor_parallel / 1e9, k.hbm_share * gpu
-    keys, empty = (np.array([runs(k, r), k.batch]) * n * a_gpu for n in (r.tokens, r.slots - r.tokens))
-    free = np.array([max(budget - weights - keys[0] - empty[0], 0), 0])
+    # of a sequence, the prompt counted once for all that share it; what windows cut off is not kept
+    one = memory.cache_bytes(r.model, slots_alone(k, k.block), e) / 1e9
+    asked = np.array([runs(k, r), k.batch])
+    shared = (slots_alone(k, k.block) - r.slots) if r.fits else 0.0
+    one -= shared * r.model.kv_bytes_per_token(e.kv_bytes) / r.model.kv_shards(k.tensor_parallel, k.dcp) / 1e9
+    kept = r.tokens / r.slots if r.fits else 1.0
+    weights, budget = r.model.params() * e.weight_bytes / k.tensor_parallel / 1e9, k.hbm_share * gpu
+    extra = k.extra if e.rule == "vllm" else 0.0
+    keys, empty = asked * one * kept, asked * one * (1 - kept)
+    free = np.array([max(budget - weights - extra - keys[0] - empty[0], 0), 0])
     parts = [
         ("weights", np.array([weights, weights]), 1, ""),
+        ("activations", np.array([extra, extra]), 3, ""),
         ("cache", keys, 2, ""),
         ("empty", empty, 2, "waste"),
         ("free", free, 1, "free"),
@@ -280,7 +387,7 @@ def memory(k, r):
     for y, (_, words, series) in zip(apart([y for y, _, _ in named]), named):
         marks.append(label(1.45, y, words, series))
     return panel(
-        "Memory of one GPU",
+        MEMORY,
         f"% of {gpu:.0f} GB; the engine may fill {budget:.0f}",
         *marks,
         threshold(percent * budget, "", TOP),
@@ -304,23 +411,18 @@ def apart(heights, gap=20.0):
 
 
 def pool_over_time(r):
-    marks = [threshold(100, "full", 130)]
-    if r.trace is not None:
-        t = r.trace
-        percent, out, keep = 100 / t.slots, t.evictions > 0, slice(None, None, max(1, len(t.seconds) // 100))
-        part = 100 * t.seconds / t.seconds[-1]
-        marks = [
-            line(part[keep], percent * t.used[keep], "handed out"),
-            line(part[keep], percent * (t.used - t.wasted)[keep], "with a token in it", 2),
-            dots(part[out], np.full(out.sum(), 122.0), "evictions", 3),
-            *marks,
-            label(62, float(np.interp(62, part, percent * t.used)), "handed out", 1),
-            label(30, float(np.interp(30, part, percent * (t.used - t.wasted))), "with a token in it", 2, below=True),
-        ]
+    t = r.trace
+    percent, out, keep = 100 / r.pool, t.evictions > 0, slice(None, None, max(1, len(t.seconds) // 100))
+    part = 100 * t.seconds / t.seconds[-1]
     return panel(
-        "The pool while completions are written",
-        "% of its slots; diamonds: sequences evicted" if r.trace else "no sequence fits",
-        *marks,
+        OVER_TIME,
+        "% of its slots; diamonds: sequences evicted",
+        line(part[keep], percent * t.used[keep], "handed out"),
+        line(part[keep], percent * t.filled[keep], "with a token in it", 2),
+        dots(part[out], np.full(out.sum(), 122.0), "evictions", 3),
+        threshold(100, "full", 130),
+        label(62, float(np.interp(62, part, percent * t.used)), "handed out", 1),
+        label(30, float(np.interp(30, part, percent * t.filled)), "with a token in it", 2, below=True),
         x="% of the run",
         x_range=[0, 100],
         y_range=[0, 130],
@@ -330,56 +432,55 @@ def pool_over_time(r):
 
 def pool_map(r):
     rows, columns = CELLS
-    title = "The pool when it held most tokens"
-    note = "pale to dark: free, empty, filled, shared"
     x, y, n = list(range(columns)), list(range(rows)), rows * columns
-    cells = np.zeros(n)
-    if r.trace is not None:
-        references, fill = r.trace.references, r.trace.fill
-        inside = (np.arange(n) + 0.5) * len(references) / n  # the middle of each cell, in blocks
-        held, part = references[inside.astype(np.int64)], fill[inside.astype(np.int64)]
-        token = inside % 1 < part if len(references) < n else part > 0.5
-        cells = np.where(held == 0, 0, np.where(~token, 1, np.where(held == 1, 2, 3)))
+    references, fill = r.cells
+    inside = (np.arange(n) + 0.5) * len(references) / n  # the middle of each cell, in blocks
+    held, part = references[inside.astype(np.int64)], fill[inside.astype(np.int64)]
+    token = inside % 1 < part if len(references) < n else part > 0.5
+    cells = np.where(held == 0, 0, np.where(~token, 1, np.where(held == 1, 2, 3)))
     return panel(
-        title,
-        note,
+        MAP,
+        "pale to dark: free, empty, filled, shared",
         heat(x, y, cells.reshape(CELLS).astype(float), low=0, high=3),
         x="slots, row by row",
         tab="Inside the pool",
     )
 
 
+READOUTS = {
+    "One more token keeps": Model.kv_bytes_per_token,
+    "Run at once, of those asked for": kv_cache.max_in_groups,
+    "Tokens a second, all of them together": throughput.iteration,
+    "Tokens a second of each": throughput.iteration,
+    "Compute-bound at most up to": throughput.crossover,
+}
+
+
 def readouts(k, r):
-    found = broken(k, r)
-    state = lambda cause: "violated" if found and found.cause in cause else ""
-    crossover = kv_cache.crossover_with_attention(r.model, ACCELERATORS[k.accelerator], **engine(k))
+    if r.misfits:
+        states = ["", "violated", "", "", ""]
+        return [Readout(name, "–", "", source, state) for (name, source), state in zip(READOUTS.items(), states)]
+    found, chip = broken(k, r), machine.accelerator(k)
+    state = lambda *causes: "violated" if found and found.cause in causes else ""
+    limit = throughput.crossover(r.model, chip, efficiency=machine.efficiency(k), **engine(k).split)
+    shown = [
+        (r.model.kv_bytes_per_token(BYTES[k.kv_precision]) / 1000, "kB", ""),
+        (f"{runs(k, r):,} of {k.batch:,}", "", state(RESERVED)),
+        (r.tokens_per_second, "tokens/s", state(RESERVED, REREAD)),
+        (r.tokens_per_second / runs(k, r), "tokens/s", ""),
+        (limit, "tokens", ""),
+    ]
     return [
-        Readout(
-            "Keys and values of one token",
-            r.model.kv_bytes_per_token(BYTES[k.kv_precision]) / 1000,
-            "kB",
-            Model.kv_bytes_per_token,
-        ),
-        Readout(
-            "Run at once, of those asked for",
-            f"{runs(k, r):,} of {k.batch:,}",
-            "",
-            kv_cache.max_in_groups,
-            state((REFUSED, RESERVED)),
-        ),
-        Readout(
-            "Tokens a second, all of them together",
-            r.tokens_per_second,
-            "tokens/s",
-            kv_cache.decode_roofline,
-            state((RESERVED, REREAD)),
-        ),
-        Readout("Part of each read that is cache", 100 * r.kv_share, "%", kv_cache.decode_roofline),
-        Readout("Compute-bound at most up to", crossover, "tokens", kv_cache.crossover_with_attention),
+        Readout(name, value, unit, source, state)
+        for (name, source), (value, unit, state) in zip(READOUTS.items(), shown)
     ]
 
 
 def watched(k, r):
+    if r.misfits:
+        first = r.misfits[0]
+        needs = 100 * min(first.needs / first.has, 1e6) if first.has > 0 else 1e4
+        return Gauge("Needed, of what there is", needs, 100.0, "%", low=10, high=1e4, log=True, expression="misfits")
     return Gauge(
         "Speed lost",
         100 * lost(k, r),
@@ -396,12 +497,12 @@ REFUSED = "the engine cannot start"
 
 
 def broken(k, r):
-    if not r.fits:
-        return Break(refusal(k, r), way_back(k), REFUSED)
+    if r.misfits:
+        return Break(f"This does not fit: {r.misfits[0].what}.", way_back(k) or r.misfits[0].mend, REFUSED)
     if lost(k, r) <= LOST:
         return None
     slower = f"{100 * lost(k, r):.0f} % slower than this memory allows"
-    if speed_of(k, r.model, ACCELERATORS[k.accelerator], r.fits) < (1 - LOST) * r.in_blocks:
+    if speed_of(k, r.model, r.fits) < (1 - LOST) * r.in_blocks:
         return Break(
             f"{runs(k, r):,} of {k.batch:,} run, {slower}: {100 * (1 - r.tokens / r.slots):.0f} % of what is reserved "
             "holds nothing.",
@@ -418,72 +519,99 @@ def broken(k, r):
 
 def worse(k, r):
     """More is asked for than fits, and little speed is lost: a known text is read many tokens at once."""
-    if not r.fits or k.batch <= r.fits:
+    if r.misfits or k.batch <= r.fits:
         return None
+    few = f"{runs(k, r):,} of {k.batch:,} run: the memory holds no more at this context"
+    if r.reread is None:
+        return f"{few}. What evictions cost is not counted where so many sequences end in each step."
     again = f"; for 100 tokens {100 * r.reread:.0f} are computed again after an eviction" if r.reread else ""
-    return (
-        f"{runs(k, r):,} of {k.batch:,} run: the memory holds no more at this context{again}. That costs "
-        f"{100 * lost(k, r):.0f} % of the speed."
-    )
+    return f"{few}{again}. That costs {100 * lost(k, r):.0f} % of the speed."
 
 
 def holds(k, r):
     busy, all_fit = used(k, r), f"All {k.batch:,} fit" if k.batch > 1 else "It fits"
-    if busy > 0.999:
-        return f"{all_fit}, and the chip computes without a pause: it reads while it works."
-    return f"{all_fit}. The chip uses {100 * busy:.0f} % of its arithmetic and waits for memory the rest."
-
-
-def refusal(k, r):
-    if not divides(k, r.model):
-        return (
-            f"{r.model.heads} query heads cannot be dealt out to {k.tensor_parallel} GPUs: the engine refuses to start."
-        )
-    if r.capacity <= 0:
-        weights = r.model.params() * BYTES[k.weights] / k.tensor_parallel / 1e9
-        budget = k.hbm_share * ACCELERATORS[k.accelerator].hbm_gb
-        return (
-            f"The weights take {weights:.0f} GB of each GPU and the engine may fill {budget:.0f} GB: there is no room "
-            "for a single key."
-        )
-    _, whole = holds_at_once(replace(k, batch=1), r.model, k.block)
-    return f"One sequence takes {whole:,.0f} slots and the pool has {r.capacity:,}: the engine refuses to start."
+    return (
+        f"{all_fit}. The chip computes {100 * busy:.0f} % of the time, and {100 * cache_share(k, r):.0f} % of what it "
+        "reads is cache."
+    )
 
 
 # what an engineer would try, in this order, where not even one sequence fits
 TRIED = [
+    dict(attention="as shipped"),
+    dict(dcp=1),
     dict(block="16"),
     dict(hbm_share=0.9),
+    dict(extra=0.0),
     dict(kv_precision="fp8"),
-    *(dict(tensor_parallel=n) for n in (1, 2, 4, 8)),
-    dict(weights="fp8", tensor_parallel=8),
-    dict(weights="fp8", tensor_parallel=8, hbm_share=0.95),
+    *(dict(tensor_parallel=n, dcp=1) for n in (1, 2, 4, 8, 16, 32)),
+    dict(weights="fp8", tensor_parallel=8, dcp=1),
+    dict(weights="fp8", tensor_parallel=8, dcp=1, hbm_share=0.95),
+    dict(weights="fp8", tensor_parallel=8, dcp=1, hbm_share=0.95, extra=0.0),
     dict(context=4096),
-    dict(context=4096, block="16", hbm_share=0.9),
-    dict(model="llama3.1-8b", context=4096, block="16", hbm_share=0.9, tensor_parallel=1),
+    dict(context=4096, block="16", hbm_share=0.9, extra=0.0),
+    dict(context=4096, block="16", hbm_share=0.9, extra=0.0, tensor_parallel=1, dcp=1, attention="as shipped"),
+    dict(
+        model="llama3.1-8b",
+        context=4096,
+        block="16",
+        hbm_share=0.9,
+        extra=0.0,
+        tensor_parallel=1,
+        dcp=1,
+        attention="as shipped",
+    ),
 ]
 
 
 def way_back(k, *done):
     """As many sequences at once as fit; where none does, first the least of TRIED that makes room for all, or for
-    some.
+    some; None if nothing of it does.
     """
-    tried = [(change, fitting(replace(k, **change))) for change in ([{}] if fitting(k) else TRIED)]
+    now = fitting(k)
+    tried = [({}, now)] if now else [(change, fitting(replace(k, **change))) for change in TRIED]
     change, fits = next((found for found in tried if found[1] >= k.batch), None) or next(
-        found for found in tried if found[1]
+        (found for found in tried if found[1]), ({}, 0)
     )
+    if not fits:
+        return None
     turned = {name: value for name, value in change.items() if value != getattr(k, name)}
     if fits < k.batch:
         turned["batch"] = 2 ** (fits.bit_length() - 1)
-    written = lambda value: f"{value:,}" if isinstance(value, int) else value
-    steps = [
-        f"{Knobs.__dataclass_fields__[name].metadata['label']}: {written(value)}" for name, value in turned.items()
-    ]
+    steps = [f"{Knobs.__dataclass_fields__[name].metadata['label']}: {spelled(name, v)}" for name, v in turned.items()]
     return ", ".join([*done, *steps]) + "."
 
 
+def spelled(name, value):
+    unit = Knobs.__dataclass_fields__[name].metadata["unit"]
+    shown = value if isinstance(value, str) else f"{value:,}" if isinstance(value, int) else f"{value:g}"
+    return f"{shown} {unit}" if unit else shown
+
+
 def fitting(k):
-    return holds_at_once(k, with_heads(k, k.attention), k.block)[0]
+    """Sequences that fit at once; 0 where the engine cannot start."""
+    model = with_heads(k)
+    return 0 if misfits(k, model) else holds_at_once(k, model, k.block)
+
+
+def export(k, r):
+    """The setting as quantities of options.SERVING."""
+    if r.misfits:
+        return None
+    setting = dict(
+        tensor_parallel=k.tensor_parallel,
+        memory_fraction=k.hbm_share,
+        context=reservation(k),
+        concurrency=runs(k, r),
+        prefix_cache=k.sharing,
+        kv_dtype=k.kv_precision,
+        weights_dtype=k.weights,
+    )
+    if k.dcp > 1:
+        setting["dcp"] = k.dcp
+    if k.block != WHOLE:
+        setting["block"] = int(k.block)
+    return setting
 
 
 def two_engines(plain, other):
@@ -493,14 +621,21 @@ def two_engines(plain, other):
     for r, name, series, role in ((plain, "one setting", 8, "reference"), (other, "the other", 1, "")):
         t, seen = r.trace, r.trace.seconds <= end
         written = np.append(0, r.written) / 1000
-        seconds, handed_out = np.append(0, t.seconds), 100 * t.used / t.slots
+        seconds, handed_out = np.append(0, t.seconds), 100 * t.used / r.pool
         left += [
             line(seconds[: seen.sum() + 1], written[: seen.sum() + 1], name, series, role),
-            label(at, float(np.interp(at, seconds, written)), name, series, "right", below=r is other),
+            label(
+                at,
+                float(np.interp(at if r is plain else 0.75 * at, seconds, written)),
+                name,
+                series,
+                "right",
+                below=r is other,
+            ),
         ]
         right.append(line(t.seconds[seen], handed_out[seen], name, series, role))
     t, seen = other.trace, other.trace.seconds <= end
-    filled = 100 * (t.used - t.wasted) / t.slots
+    filled = 100 * t.filled / other.pool
     right += [
         line(t.seconds[seen], filled[seen], "of it with a token", 2),
         label(at, float(np.interp(at, t.seconds, filled)), "of it with a token in it", 2, "right"),
@@ -525,4 +660,4 @@ def written_most(r, end):
     return float(np.interp(end, r.trace.seconds, r.written)) / 1000
 
 
-OPENING = Opening(Knobs(), Knobs(block=WHOLE), two_engines, kv_cache.serve_trace)
+OPENING = Opening(Knobs(), Knobs(block=WHOLE), two_engines, scheduling.run)

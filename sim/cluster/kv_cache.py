@@ -1,31 +1,15 @@
-"""The KV cache of an inference engine: how many tokens fit, what reading them costs, and how blocks hand the room out.
+"""The KV cache of an inference engine: who fits into the pool, what is reserved in vain, and how blocks hand the room
+out.
 
-Capacity and roofline are closed forms. Blocks, block tables and copy-on-write are PagedAttention (Kwon et al. 2023,
-arXiv:2309.06180), the prefix tree is RadixAttention (Zheng et al. 2023, arXiv:2312.07104), eviction by recomputation is
-what vLLM does (its V1 scheduler, 2025). Not modeled: layers with a sliding window, whose cache stops growing, and the
-all-reduces of tensor parallelism.
+Closed forms and two data structures. Blocks, block tables and copy-on-write are PagedAttention (Kwon et al. 2023,
+arXiv:2309.06180), the prefix tree is RadixAttention (Zheng et al. 2023, arXiv:2312.07104). How large the pool is stands
+in memory.py, what reading it costs in throughput.py, who is admitted and evicted in scheduling.py.
 """
 
-from collections import OrderedDict, deque
-from dataclasses import dataclass
-from math import erf, exp, floor, inf, log, sqrt
-from typing import NamedTuple
+from collections import OrderedDict
+from math import erf, exp, floor, log, sqrt
 
 import numpy as np
-
-from sim.cluster.throughput import peak_flops
-
-HBM_SHARE = 0.9  # of the memory that the engine may fill with weights and cache
-
-
-def capacity(model, accelerator, tensor_parallel=1, hbm_share=HBM_SHARE, weight_bytes=2, kv_bytes=2):
-    """Tokens whose keys and values fit beside the weights; negative if the weights alone do not fit.
-
-    On each of `tensor_parallel` GPUs: (share x HBM − weights / GPUs) / (KV bytes a token / KV shards).
-    """
-    weights = model.params() * weight_bytes / tensor_parallel
-    room = hbm_share * accelerator.hbm_bytes - weights  # assumed: all else in 1 − hbm_share
-    return floor(room * model.kv_shards(tensor_parallel) / model.kv_bytes_per_token(kv_bytes))
 
 
 def max_sequences(tokens, slots):
@@ -33,11 +17,11 @@ def max_sequences(tokens, slots):
     return max(floor(tokens / slots), 0)
 
 
-def max_in_groups(tokens, own, shared, K):
-    """Sequences that fit at once in groups of K: each takes `own` slots, and each begun group `shared` ones more for
-    its prompt.
+def max_in_groups(room, own, shared, K):
+    """Sequences that fit at once in groups of K: each takes `own` of the room, in slots or in bytes, and each begun
+    group `shared` more for its prompt.
     """
-    groups, left = divmod(max(tokens, 0), shared + K * own)
+    groups, left = divmod(max(room, 0), shared + K * own)
     return int(groups) * K + min(max(floor((left - shared) / own), 0), K - 1)
 
 
@@ -46,104 +30,6 @@ def token_passes(n, cached):
     every step, n (n + 1) / 2.
     """
     return n if cached else n * (n + 1) // 2
-
-
-class Decode(NamedTuple):
-    """One decode iteration at the peak of the chip: an upper bound on speed, with no launch overhead and no
-    communication.
-    """
-
-    memory_seconds: float | np.ndarray
-    compute_seconds: float | np.ndarray
-    kv_share: float | np.ndarray  # of the bytes read
-    batch: float | np.ndarray
-
-    @property
-    def seconds(self):
-        return np.maximum(self.memory_seconds, self.compute_seconds)  # loads overlap arithmetic
-
-    @property
-    def tokens_per_second(self):
-        return self.batch / self.seconds
-
-    @property
-    def bound(self):
-        return "memory" if self.memory_seconds >= self.compute_seconds else "compute"
-
-
-def decode_roofline(model, accelerator, batch, context, tensor_parallel=1, weight_bytes=2, kv_bytes=2):
-    """Reading the weights once and every live token's cache, against 2 FLOP a weight and attention.
-
-    Numbers or arrays.
-    """
-    batch = batch * 1.0  # float64: the products overflow the browser's int32
-    tokens = batch * context
-    read = bytes_read(model, batch, tokens, tensor_parallel, weight_bytes, kv_bytes)
-    cache = bytes_read(model, batch, tokens, tensor_parallel, 0, kv_bytes)  # weights of no bytes
-    flop = batch * (2.0 * model.active_params() + model.attention_flops_per_token(context * 1.0))
-    return Decode(
-        memory_seconds=read / accelerator.hbm_bytes_per_second,
-        compute_seconds=flop / (tensor_parallel * peak_flops(accelerator, weight_bytes)),
-        kv_share=cache / read,
-        batch=batch,
-    )
-
-
-def unlimited_batch_intensity(model, context, tensor_parallel=1, kv_bytes=2):
-    """FLOP per byte read as the batch grows without limit: the weights' reading is shared among ever more tokens, a
-    sequence's own cache is not.
-
-    (2P + attention FLOPs) / KV bytes, all a token; P the active weights. Above the ridge a large enough batch is bound
-    by compute.
-    """
-    cache = context * float(model.kv_bytes_per_token(kv_bytes)) * tensor_parallel / model.kv_shards(tensor_parallel)
-    return (2.0 * model.active_params() + model.attention_flops_per_token(context)) / cache
-
-
-def crossover_context(model, accelerator, tensor_parallel=1, weight_bytes=2, kv_bytes=2):
-    """S*, the average context beyond which no batch is bound by compute, from the weights' FLOPs alone: 2P / (KV bytes
-    a token x ridge).
-    """
-    hide = flop_to_hide_a_token(model, accelerator, tensor_parallel, weight_bytes, kv_bytes)
-    return 2.0 * model.active_params() / hide
-
-
-def crossover_with_attention(model, accelerator, tensor_parallel=1, weight_bytes=2, kv_bytes=2):
-    """S* counting attention's FLOPs too; infinite where they alone keep the chip busy."""
-    hide = flop_to_hide_a_token(model, accelerator, tensor_parallel, weight_bytes, kv_bytes)
-    spare = hide - model.attention_flops_per_token(1.0)
-    return 2.0 * model.active_params() / spare if spare > 0 else inf
-
-
-def flop_to_hide_a_token(model, accelerator, tensor_parallel, weight_bytes, kv_bytes):
-    """FLOP that `tensor_parallel` GPUs can do while each reads its part of one cached token."""
-    read = model.kv_bytes_per_token(kv_bytes) * tensor_parallel / model.kv_shards(tensor_parallel)
-    return read * engine_ridge(accelerator, weight_bytes)
-
-
-def engine_ridge(accelerator, weight_bytes):
-    """FLOP a byte at which an engine with weights of this width is compute-bound. Assumed: attention runs at the same
-    peak as the projections.
-    """
-    return peak_flops(accelerator, weight_bytes) / accelerator.hbm_bytes_per_second
-
-
-def bytes_read(model, tokens, kv_tokens, tensor_parallel=1, weight_bytes=2, kv_bytes=2):
-    """HBM bytes that one GPU reads in an iteration: its shard of the weights once, and its shard of every live
-    sequence's keys and values.
-    """
-    weights = weights_read(model, tokens) * weight_bytes / tensor_parallel
-    return weights + kv_tokens * float(model.kv_bytes_per_token(kv_bytes)) / model.kv_shards(tensor_parallel)
-
-
-def weights_read(model, tokens):
-    """Parameters that so many tokens touch, the lookup table counted: all of a dense model; of a mixture of experts the
-    shared part and E(1 − (1 − k/E)^n) distinct experts a layer.
-    """
-    if not model.moe:
-        return float(model.params())
-    routed = float(model.moe_layers * model.moe.experts * model.expert_params())
-    return model.params() - routed * (1 - model.moe.top_k / model.moe.experts) ** tokens
 
 
 def expected_utilization(median, sigma, max_length):
@@ -201,6 +87,17 @@ class BlockAllocator:
     def tokens(self):
         """Tokens as the sequences see them: a shared one counts for each."""
         return sum(self.lengths.values())
+
+    def map(self):
+        """(references, fill), arrays with a number for each block: how many tables hold it, and the share of its slots
+        that are taken.
+        """
+        references = np.array(self.references, float)
+        fill = np.minimum(references, 1)
+        for sequence, table in self.tables.items():
+            if table and self.lengths[sequence] < len(table) * self.block:
+                fill[table[-1]] = self.lengths[sequence] % self.block / self.block
+        return references, fill
 
     def needed(self, sequence, n):
         """New blocks for `n` more tokens of `sequence`; one of them is a copy if its last block is half full and
@@ -343,103 +240,3 @@ class RadixCache:
             for key, node in siblings.items():
                 yield siblings, key, node
                 stack.append(node["children"])
-
-
-@dataclass
-class Request:
-    group: int  # completions of one prompt
-    prompt: int
-    length: int  # of prompt and completion together
-    have: int  # tokens known so far; an evicted sequence keeps them, but not their keys and values
-
-
-@dataclass(frozen=True)
-class Trace:
-    """What a run of the engine leaves behind; an entry of an array is one event, except in the last two."""
-
-    slots: int  # of the pool
-    seconds: np.ndarray
-    used: np.ndarray  # slots in blocks that belong to someone
-    wasted: np.ndarray  # of these, the ones without a token
-    saved: np.ndarray  # slots that sharing did not have to take
-    live: np.ndarray  # sequences
-    evictions: np.ndarray
-    recomputed: int  # tokens read again after an eviction
-    recompute_share: float  # of the time
-    references: np.ndarray  # (blocks,) tables that hold each block, when the pool held most tokens
-    fill: np.ndarray  # (blocks,) share of its slots with a token, then
-
-
-def serve_trace(lengths, prompt, K, slots, block, batch, decode_seconds, prefill_seconds, sharing, stride):
-    """Generate completions of total `lengths`, K of each prompt, first come first served, at most `batch` at once, in a
-    pool of `slots`; -> Trace.
-
-    A sequence is admitted when what it has so far fits. When a running one needs a block and there is none, the newest
-    is evicted, waits at the head of the queue and is read again from its tokens. `decode_seconds(n, tokens)` are those
-    of iterations (arrays), `prefill_seconds` of one token read. Sequences move on `stride` tokens at a time.
-    """
-    pool = BlockAllocator(slots // block, block)
-    requests = [Request(i // K, prompt, int(min(n, pool.n_blocks * block)), prompt) for i, n in enumerate(lengths)]
-    waiting, running, evicted, rows = deque(range(len(requests))), [], set(), []
-    recomputed, fullest = 0, -1
-    while waiting or running:
-        read, evictions = 0, 0
-        while waiting and len(running) < batch:
-            sequence = waiting[0]
-            siblings = [s for s in running if sharing and requests[s].group == requests[sequence].group]
-            cached = prompt // block * block if siblings else 0
-            if -(-(requests[sequence].have - cached) // block) > len(pool.free_blocks):
-                break
-            if cached:
-                pool.fork(siblings[0], sequence, cached)
-            pool.append(sequence, requests[sequence].have - cached)
-            running.append(waiting.popleft())
-            read += requests[sequence].have - cached
-            if sequence in evicted:
-                evicted.discard(sequence)
-                recomputed += requests[sequence].have - cached
-        if not running:
-            raise ValueError(f"a pool of {slots:,} slots has no room for a prompt of {prompt:,} tokens")
-        live, context = len(running), pool.tokens
-        for sequence in list(running):
-            if sequence not in pool.tables:
-                continue  # evicted a moment ago, to make room for an older one
-            grow = min(stride, requests[sequence].length - requests[sequence].have)
-            while not pool.append(sequence, grow):
-                newest = running.pop()
-                pool.free(newest)
-                waiting.appendleft(newest)
-                evicted.add(newest)
-                evictions += 1
-                if newest == sequence:
-                    break
-            else:
-                requests[sequence].have += grow
-        wasted = pool.used - (pool.tokens - pool.saved)  # only full blocks are shared: the bracket counts a token once
-        rows.append((live, context, read, pool.used, wasted, pool.saved, evictions))
-        if pool.used - wasted > fullest:
-            fullest = pool.used - wasted
-            references = pool.references[:]
-            last = {table[-1]: pool.lengths[sequence] % block for sequence, table in pool.tables.items()}
-        for sequence in [s for s in running if requests[s].have == requests[s].length]:
-            pool.free(sequence)
-            running.remove(sequence)
-    references = np.array(references, float)
-    fill = np.minimum(references, 1)
-    for b, tokens in last.items():
-        fill[b] = tokens / block if tokens else 1
-    live, context, read, used, wasted, saved, evictions = np.array(rows, float).T
-    seconds = np.cumsum(read * prefill_seconds + stride * decode_seconds(live, context))
-    return Trace(
-        pool.n_blocks * block,
-        seconds,
-        used,
-        wasted,
-        saved,
-        live,
-        evictions,
-        recomputed,
-        recomputed * prefill_seconds / seconds[-1],
-        references,
-        fill,
-    )

@@ -85,6 +85,7 @@ class Trace:
     written: np.ndarray  # tokens generated
     live: np.ndarray  # sequences
     used: np.ndarray  # slots in blocks that belong to someone
+    filled: np.ndarray  # of these, the ones with a token; a shared one counts once
     gaps: np.ndarray  # seconds, the longest silence of a sequence that this event ended
     evictions: np.ndarray  # since the event before
 
@@ -294,7 +295,8 @@ def stream(requests, seconds, pool, policy, stride=inf, every=40):
         done = [s for s in reading if not engine.unread[s]]
         engine.spoke[done] = clock
         written = (engine.known - engine.prompt).sum()
-        rows.append((clock, written, len(engine.running), pool.used, gap, engine.preemptions))
+        filled = engine.known[engine.running].sum() - pool.saved
+        rows.append((clock, written, len(engine.running), pool.used, filled, gap, engine.preemptions))
         engine.retire()
         if len(rows) % every == 0 and (engine.waiting or engine.running):
             yield trace_of(engine, iterations, rows)
@@ -302,7 +304,7 @@ def stream(requests, seconds, pool, policy, stride=inf, every=40):
 
 
 def trace_of(engine, iterations, rows):
-    at, written, live, used, gaps, preemptions = np.array(rows, float).T
+    at, written, live, used, filled, gaps, preemptions = np.array(rows, float).T
     return Trace(
         float(at[-1]),
         float(written[-1] / at[-1]),
@@ -315,6 +317,7 @@ def trace_of(engine, iterations, rows):
         written,
         live,
         used,
+        filled,
         gaps,
         np.diff(preemptions, prepend=0),
     )

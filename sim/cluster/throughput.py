@@ -112,6 +112,17 @@ def attention_flops(model, sequences, kv_tokens):
     return sequences * model.attention_flops_per_token(kv_tokens / np.maximum(sequences, 1e-9))
 
 
+def decode_flops(model, sequences, kv_tokens):
+    """2P′ for each of so many sequences, and the attention of their newest tokens."""
+    return 2.0 * model.matmul_params() * sequences + attention_flops(model, sequences, kv_tokens)
+
+
+def decode_intensity(model, sequences, kv_tokens, tensor_parallel=1, **engine):
+    """FLOP for each byte that a GPU reads in an iteration that decodes; numbers or arrays."""
+    read = bytes_read(model, sequences, kv_tokens, sequences, tensor_parallel, **engine)
+    return decode_flops(model, sequences, kv_tokens) / tensor_parallel / read
+
+
 def peak_flops(accelerator, weight_bytes=2):
     """Dense FLOP/s for weights of this width. A chip without such arithmetic can still store the weights: it multiplies
     them in bf16.
@@ -224,11 +235,11 @@ def role_points(model, accelerator, decode_tokens, context, tokens, tensor_paral
     number of tokens.
     """
     kv_tokens = decode_tokens * context
-    flop = 2.0 * model.matmul_params() * decode_tokens + attention_flops(model, decode_tokens, kv_tokens)
+    flop = decode_flops(model, decode_tokens, kv_tokens)
     engine = dict(tensor_parallel=tensor_parallel)
-    read = bytes_read(model, decode_tokens, kv_tokens, decode_tokens, **engine)
     seconds = iteration_seconds(model, accelerator, decode_tokens, kv_tokens, efficiency=efficiency, **engine)
-    decode = Point("decode", float(flop / tensor_parallel / read), float(flop / tensor_parallel / seconds))
+    flop_per_byte = decode_intensity(model, decode_tokens, kv_tokens, **engine)
+    decode = Point("decode", float(flop_per_byte), float(flop / tensor_parallel / seconds))
     intensity = model.matmul_params() * tokens / model.read_params(tokens)
     return [
         decode,

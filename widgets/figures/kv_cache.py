@@ -7,9 +7,10 @@ from functools import cache
 
 import numpy as np
 
-from sim.cluster import kv_cache
+from sim.cluster import kv_cache, memory, throughput
 from sim.cluster.hardware import ACCELERATORS
 from sim.cluster.models import MODELS
+from sim.cluster.throughput import ASSUMED, PEAK
 from widgets.frame.contract import Figure, Handle
 from widgets.frame.marks import bars, cell, dots, grid, label, line, panel, region
 
@@ -55,7 +56,7 @@ def with_heads(heads):
 
 
 def fitting(heads):
-    return kv_cache.max_sequences(kv_cache.capacity(with_heads(heads), H100), CONTEXT)
+    return kv_cache.max_sequences(memory.capacity(with_heads(heads), H100), CONTEXT)
 
 
 def token(heads):
@@ -104,19 +105,19 @@ BATCHES = 2.0 ** np.linspace(0, 13, 53)
 
 @cache
 def step(context):
-    return kv_cache.decode_roofline(LLAMA, H100, BATCHES, context)
+    return throughput.iteration(LLAMA, H100, BATCHES, BATCHES * context, efficiency=PEAK)
 
 
 def two_times(context):
     """What reading and what multiplying takes, and how much of the arithmetic is in use."""
     now = step(context)
-    read, worked = 1000 * now.memory_seconds, 1000 * now.compute_seconds
-    share = lambda at: 100 * at.compute_seconds / at.seconds
+    read, worked = 1000 * now.memory, 1000 * now.compute
+    share = lambda at: 100 * at.compute / at.seconds
     others = [c for c in CONTEXTS if c != context]
     return [
         panel(
             "Time of one step",
-            "milliseconds, log scales",
+            "milliseconds at peak rates, log scales",
             line(BATCHES, read, "reading", 1),
             line(BATCHES, worked, "work", 2),
             label(1.3, float(read[0]) * 1.3, "reading", 1),
@@ -141,11 +142,11 @@ def two_times(context):
 
 
 def busy(context):
-    ends = kv_cache.crossover_with_attention(LLAMA, H100)
+    ends = throughput.crossover(LLAMA, H100, efficiency=PEAK)
     if context == 0:
-        met = BATCHES[np.argmax(step(0).compute_seconds >= step(0).memory_seconds)]
+        met = BATCHES[np.argmax(step(0).compute >= step(0).memory)]
         return f"No cache to read: from about {round(met, -1):.0f} sequences on, work takes longer than reading."
-    limit = kv_cache.unlimited_batch_intensity(LLAMA, context) / kv_cache.engine_ridge(H100, 2)
+    limit = endless(LLAMA, context) / throughput.effective_ridge(H100, PEAK)
     if context < ends:
         return f"{context:,} tokens each: a large enough batch keeps the arithmetic busy."
     return f"{context:,} tokens each: reading takes longer at every batch; at most {100 * limit:.0f} % is in use."
@@ -184,7 +185,7 @@ def reserved(block):
 def live(block):
     """Sequences that an H100 holds when each is as long as one of these lengths on average, and their filled share."""
     filled = kv_cache.fragmentation(lengths(), LONGEST, block)
-    return filled, kv_cache.max_sequences(kv_cache.capacity(LLAMA, H100), lengths().mean() / filled)
+    return filled, kv_cache.max_sequences(memory.capacity(LLAMA, H100), lengths().mean() / filled)
 
 
 def handed_out(block):
@@ -243,10 +244,15 @@ CHIPS = ("a100_80", "h100", "h200", "b200", "h20")
 LENGTHS = 2.0 ** np.linspace(7, 17, 21)
 
 
+def endless(model, context):
+    """FLOP for each byte as the batch grows without end: the weights are read for all, a cache for one."""
+    return throughput.decode_intensity(model, 1e12, 1e12 * context)
+
+
 def intensity(key):
     """FLOP for each byte as the batch grows without limit, and the ridge of a chip."""
     chip = ACCELERATORS[key]
-    ridge = kv_cache.engine_ridge(chip, 2)
+    ridge = throughput.effective_ridge(chip, PEAK)
     shapes = (
         ("MQA", with_heads(1), 3),
         ("GQA, 8 heads", LLAMA, 1),
@@ -255,7 +261,7 @@ def intensity(key):
     )
     marks = [region(ridge, 1e5, axis="y")]
     for name, model, series in shapes:
-        curve = kv_cache.unlimited_batch_intensity(model, LENGTHS)
+        curve = endless(model, LENGTHS)
         marks += [
             line(LENGTHS, curve, name, series),
             label(LENGTHS[-1], float(curve[-1]), name, series, "right", below=name == "MHA"),
@@ -276,10 +282,10 @@ def intensity(key):
 
 def ridge_of(key):
     chip = ACCELERATORS[key]
-    ends = kv_cache.crossover_with_attention(LLAMA, chip)
+    peak, assumed = (throughput.crossover(LLAMA, chip, efficiency=e) for e in (PEAK, ASSUMED))
     return (
-        f"{chip.name}: {kv_cache.engine_ridge(chip, 2):.0f} FLOP in the time of a byte; Llama-3.1-8B stays above up to "
-        f"{ends:,.0f} tokens."
+        f"{chip.name}: {throughput.effective_ridge(chip, PEAK):.0f} FLOP in the time of a byte; Llama-3.1-8B stays "
+        f"above up to {peak:,.0f} tokens, and at the rates that are assumed up to {assumed:,.0f}."
     )
 
 
@@ -292,13 +298,13 @@ FIGURES = {
     ),
     "token": Figure(
         token,
-        kv_cache.capacity,
+        memory.capacity,
         Handle("KV heads", HEADS, start=2, words=tuple(CALLED.get(h, str(h)) for h in HEADS)),
         room,
     ),
     "step": Figure(
         two_times,
-        kv_cache.decode_roofline,
+        throughput.iteration,
         Handle("Tokens of each sequence", CONTEXTS, start=7, words=tuple(f"{c:,}" for c in CONTEXTS)),
         busy,
     ),
@@ -316,7 +322,7 @@ FIGURES = {
     ),
     "intensity": Figure(
         intensity,
-        kv_cache.unlimited_batch_intensity,
+        throughput.decode_intensity,
         Handle("Chip", CHIPS, start=1, words=tuple(ACCELERATORS[key].name.split(" ")[0] for key in CHIPS)),
         ridge_of,
     ),

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 
 from sim.cluster import memory
@@ -19,6 +21,22 @@ def test_the_pool_is_what_the_weights_leave():
     assert memory.capacity(LLAMA, H100) == 426_784
     assert memory.capacity(MODELS["llama3.1-70b"], H100, Engine(tensor_parallel=8)) == 1_327_186
     assert memory.sequences(MODELS["llama2-7b"], ACCELERATORS["a100_80"], 4096) == pytest.approx(27.25, abs=0.01)
+
+
+@pytest.mark.parametrize("cached_heads, sequences", [(32, 26), (8, 104), (1, 833)])
+def test_fewer_kv_heads_hold_more_sequences(cached_heads, sequences):
+    # 55.94e9 bytes / (4096 · 524 288, 131 072, 16 384)
+    assert int(memory.sequences(replace(LLAMA, cached_heads=cached_heads), H100, 4096)) == sequences
+
+
+def test_eight_bit_keys_and_values_double_the_sequences():
+    assert memory.capacity(LLAMA, H100, Engine(kv_bytes=1)) == pytest.approx(2 * memory.capacity(LLAMA, H100), abs=1)
+
+
+def test_more_gpus_than_kv_heads_copy_the_cache_instead_of_cutting_it():
+    model = MODELS["qwen3-30b-a3b"]  # 4 KV heads: on 8 GPUs each still holds a quarter
+    room = 0.9 * 80e9 - 2 * model.params() / 8
+    assert memory.capacity(model, H100, Engine(8, 8)) == int(room / (model.kv_bytes_per_token() / 4))
 
 
 def test_vllm_takes_activations_off_its_share_and_sglang_out_of_the_rest():

@@ -148,6 +148,20 @@ def test_beyond_a_context_no_batch_is_compute_bound(key, chip, tensor_parallel, 
     assert throughput.crossover(model, accelerator, tensor_parallel) == pytest.approx(reached, abs=0.01)
 
 
+@pytest.mark.parametrize("batch, tokens_per_second", [(1, 219.265), (64, 6660.51), (256, 10242.53)])
+def test_a_batch_reads_the_weights_once_and_every_cache(batch, tokens_per_second):
+    # 3.35e12 B/s / (2 · 7 504 924 672 + B · 2048 · 131 072) · B
+    one = throughput.iteration(LLAMA, H100, batch, batch * 2048, efficiency=PEAK)
+    assert one.bound == "memory" and batch / one.seconds == pytest.approx(tokens_per_second, rel=1e-5)
+
+
+def test_attention_alone_does_a_flop_a_byte_for_each_head_that_shares_a_cached_one():
+    # 32 query heads on 8; 2 · 128 · (512 + 64 + 512) / 1152 of a latent
+    endless = lambda model: throughput.decode_intensity(model, 1e12, 1e12 * 1e9)
+    assert endless(LLAMA) == pytest.approx(4, rel=1e-3)
+    assert endless(V3) == pytest.approx(241.8, rel=1e-3)
+
+
 def test_a_latent_that_is_cut_by_tokens_keeps_the_chip_busy_at_any_context():
     h200 = ACCELERATORS["h200"]
     at = lambda cut, width: throughput.crossover(V3, h200, 8, cut, weight_bytes=width, efficiency=PEAK)
