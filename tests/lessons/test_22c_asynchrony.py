@@ -8,7 +8,7 @@ import pytest
 from sim.cluster import fabric, pipeline
 from sim.cluster.models import MODELS
 from sim.estimators import weight_delta
-from sim.experiments import delayed
+from sim.experiments import delayed, lagged_sequences
 from tests.lessons.prose import Lesson
 from widgets import asynchrony
 from widgets.asynchrony import Knobs
@@ -105,3 +105,21 @@ def test_bubbles():
     LESSON.says("47", 100 * pipeline.bubble(8, 8))
     LESSON.says("18", 100 * pipeline.bubble(8, 32))
     LESSON.says("5.2", 100 * pipeline.bubble(8, 32, 4))
+
+
+@pytest.mark.parametrize(
+    "way, said",
+    [
+        ("ratio", "0.93"),
+        ("truncated ratio", "0.90"),
+        ("none", "0.90"),
+        ("truncated ratio of the text", "0.76"),
+        ("ratio and clip", "0.25"),
+    ],
+)
+def test_short_texts_that_are_32_updates_old(way, said):
+    LESSON.says(said, np.mean([lagged_sequences.rewards(way, 32, seed).mean() for seed in range(8)]))
+
+
+def test_short_texts_without_a_lag():
+    LESSON.says("0.96", np.mean([lagged_sequences.rewards("none", 0, seed).mean() for seed in range(3)]))

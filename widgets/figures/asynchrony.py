@@ -116,7 +116,7 @@ def old_samples(spread):
     return [
         panel(
             "64 samples",
-            "dark: weighs four times the mean, or more",
+            "full color: four times the mean, or more",
             heat(square, square, np.minimum(weights(spread), 4), low=0, high=4),
             x_range=(-0.5, SIDE - 0.5),
             y_range=(-0.5, SIDE - 0.5),
@@ -156,7 +156,7 @@ def block(rate):
     return [
         panel(
             f"{ROWS * ACROSS} weights of an engine's copy",
-            "dark: other bits after one step of Adam",
+            "full color: other bits after a step of Adam",
             heat(list(range(ACROSS)), list(range(ROWS)), moved(rate).astype(float), low=0, high=1),
             x_range=(-0.5, ACROSS - 0.5),
             y_range=(-0.5, ROWS - 0.5),
