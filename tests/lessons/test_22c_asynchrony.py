@@ -121,5 +121,11 @@ def test_short_texts_that_are_32_updates_old(way, said):
     LESSON.says(said, np.mean([lagged_sequences.rewards(way, 32, seed).mean() for seed in range(8)]))
 
 
+def test_under_the_clip_every_33rd_update_moves_it_at_first():
+    for seed in range(8):
+        gains = np.diff(lagged_sequences.rewards("ratio and clip", 32, seed, updates=50))
+        assert np.argmax(gains[1:]) + 1 == 33 and gains[33] > 2 * np.sort(gains[1:])[-2]
+
+
 def test_short_texts_without_a_lag():
     LESSON.says("0.96", np.mean([lagged_sequences.rewards("none", 0, seed).mean() for seed in range(3)]))
