@@ -61,7 +61,7 @@ class Knobs:
     kv_precision: str = choice("Keys and values in", "bf16", list(CACHES))
     hbm_share: float = slider("Part of the memory the engine may fill", 0.9, low=0.2, high=0.98, step=0.01, symbol="u")
     extra: float = slider("Engine’s activations and graphs", 0.0, low=0, high=20, step=0.5, unit="GB")
-    rule: str = choice("which come", "off u (vLLM)", list(RULES))
+    rule: str = choice("Graphs are taken", "off u (vLLM)", list(RULES))
     bandwidth: float = machine.bandwidth()
     flops: float = machine.flops()
     overhead: float = machine.overhead()

@@ -62,7 +62,7 @@ def envelope(model, accelerator, job):
     stays, apart = job.placement == "in turn, resident", job.placement == "two pools" or not engine
     # offloaded, the update alone has all of the state; to score and to send it takes the weights
     waiting = held if stays or apart else {"state": weights_alone(model, training)}
-    layer = (34 if training.tokens else 0) * training.tokens * model.hidden / training.tensor_parallel
+    layer = 34 * training.tokens * model.hidden / training.tensor_parallel  # one, which nothing is kept of
     logits = memory.logits_bytes(model, training.tokens, training.logits_chunk, backward=False)
     scoring = {"activations": layer, "logits": logits / training.tensor_parallel}
     moments = {

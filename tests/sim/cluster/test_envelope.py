@@ -86,6 +86,12 @@ def test_what_is_offloaded_is_there_when_it_is_needed_and_no_longer():
     assert moments["update"]["state"] == 8 * shard
 
 
+def test_to_score_takes_one_layer_and_logits_without_gradients():
+    scoring = envelope.envelope(LLAMA, H100, job(8, tensor_parallel=2))["score"]
+    assert scoring["activations"] == 34 * 8192 * 4096 / 2
+    assert scoring["logits"] == (2 + 4) * 1024 * 128_256 / 2
+
+
 def test_what_stays_is_there_at_every_moment():
     moments = envelope.envelope(LLAMA, H100, job(8, placement="in turn, resident"))
     assert all(parts["state"] == 2 * LLAMA.params() and parts["reference"] for parts in moments.values())
@@ -97,6 +103,8 @@ def test_two_pools_keep_engine_and_trainer_apart():
     assert moments["update"]["state"] == 2 * LLAMA.params()  # 16 bytes over eight of the sixteen
     assert envelope.misfits(LLAMA, H100, job(1, placement="two pools"))[0].part == "layout"
     assert envelope.pools(job(3, placement="two pools")) == (2, 1)
+    small = job(2, placement="two pools", recompute="full", adapters=8, reference=False)
+    assert not envelope.misfits(LLAMA, H100, small)
 
 
 def test_pairs_need_no_engine():
@@ -119,6 +127,7 @@ def test_weights_that_arrive_need_room_beside_those_that_are_sent():
     adapters = dict(adapters=16, zero=2, reference=False, recompute="full", length=1024)
     (misfit,) = envelope.misfits(model, H100, replace(job(8, **adapters), engine=Engine(8, 1, 1024, hbm_share=0.95)))
     assert misfit.part in ("state", "weights") and "moment of sync" in misfit.what
+    assert misfit.has == pytest.approx(0.92 * 80)
     assert misfit.needs == pytest.approx(2 * 2 * model.params() / 1e9, rel=0.02)
 
 
@@ -138,6 +147,8 @@ def test_the_fullest_moment_is_the_trainer_s_unless_the_engine_lacks_room():
 def test_where_no_engine_holds_the_weights_the_largest_shows_what_is_missing():
     peak = envelope.peak(V3, H100, job(256, recompute="full"))
     assert peak.moment == "generate" and peak.needs > 2 * V3.params() / 8 > 2 * peak.has
+    generating = envelope.envelope(V3, H100, job(256, recompute="full"))["generate"]
+    assert generating == dict(weights=2 * V3.params() / 8, extra=0, cache=0)
 
 
 @pytest.mark.parametrize(
