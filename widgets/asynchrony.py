@@ -31,7 +31,7 @@ SECONDS = [1.0, 2.0, 5.0, 7.0, 10.0, 15.0, 20.0, 25.0, 30.0, 40.0, 50.0, 60.0, 8
 SECONDS += [600.0, 1200.0, 1800.0, 3600.0, 7200.0]
 ARRIVING = [0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 30.0, 60.0, 120.0]
 RATES = [0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.5, 6.0, 8.0, 10.0, 12.0, 15.0]
-SHOWN, LANES, COLUMNS, GAP = 6, 12, 48, 2  # steps, slots, moments and empty rows in the picture of the pipeline
+SHOWN, LANES, COLUMNS, GAP = 6, 10, 48, 3  # steps, slots, moments and empty rows in the picture of the pipeline
 OLDEST = 20  # lags beyond share the last bar
 
 
