@@ -12,29 +12,30 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sim.cluster.configs import model_from_config
+from sim.cluster.configs import HARMLESS, model_from_config
 from sim.cluster.hardware import custom
 from sim.cluster.lengths import Law
 
-LARGEST = 1e14  # parameters; a hundred times the largest model that is published
+SMALLEST, LARGEST = 1e6, 1e14  # parameters; the second is a hundred times the largest model that is published
 
-NUMBER = r"(\d+(?:\.\d+)?(?:e\d+)?)"
+NUMBER, WHOLE = r"(\d+(?:,\d{3})*(?:\.\d+)?(?:e\d+)?)", r"(\d+(?:,\d{3})*)"
+BETWEEN = r"(?<!\d),|,(?!\d{3}(?!\d))|[;\n]+"  # parts; the comma of 1,979 is none
 CHIP = {  # name: (pattern, least, most, how it is written)
-    "memory": (rf"{NUMBER} ?GB", 1, 4000, "{:g} GB"),
-    "bandwidth": (rf"{NUMBER} ?TB/s", 0.01, 200, "{:g} TB/s"),
-    "bf16": (rf"{NUMBER} ?TFLOPS?(?:/s)?", 1, 1e5, "{:g} TFLOP/s"),
-    "links": (rf"{NUMBER} ?GB/s", 0.1, 1e5, "{:g} GB/s"),
-    "fp8": (rf"fp8 {NUMBER} ?TFLOPS?(?:/s)?", 1, 2e5, "fp8 {:g} TFLOP/s"),
-    "domain": (rf"domain {NUMBER}", 1, 1e5, "domain {:g}"),
-    "nic": (rf"nic {NUMBER} ?GB/s", 0.01, 1e5, "NIC {:g} GB/s"),
+    "memory": (rf"{NUMBER} ?GB", 1, 4000, "{:.12g} GB"),
+    "bandwidth": (rf"{NUMBER} ?TB/s", 0.01, 200, "{:.12g} TB/s"),
+    "bf16": (rf"{NUMBER} ?TFLOPS?(?:/s)?", 1, 1e5, "{:.12g} TFLOP/s"),
+    "links": (rf"{NUMBER} ?GB/s", 0.1, 1e5, "{:.12g} GB/s"),
+    "fp8": (rf"fp8 {NUMBER} ?TFLOPS?(?:/s)?", 1, 2e5, "fp8 {:.12g} TFLOP/s"),
+    "domain": (rf"domain {WHOLE}", 1, 1e5, "domain {:.12g}"),
+    "nic": (rf"nic {NUMBER} ?GB/s", 0.01, 1e5, "NIC {:.12g} GB/s"),
 }
 CHIP_NEEDS, CHIP_ELSE = ("memory", "bandwidth", "bf16", "links"), dict(fp8=0.0, domain=8, nic=50.0)
 CHIP_EXAMPLE = "80 GB, 3.35 TB/s, 989 TFLOP/s, 450 GB/s"
 TIMED = {
-    "sequences": (rf"{NUMBER} ?sequences?", 1, 1e6, "{:g} sequences"),
-    "context": (rf"{NUMBER} ?tokens?", 0, 1e7, "{:g} tokens"),
-    "milliseconds": (rf"{NUMBER} ?ms", 1e-3, 1e6, "{:g} ms"),
-    "gpus": (rf"{NUMBER} ?gpus?", 1, 1024, "{:g} GPUs"),
+    "sequences": (rf"{NUMBER} ?sequences?", 1, 1e6, "{:.12g} sequences"),
+    "context": (rf"{NUMBER} ?tokens?", 0, 1e7, "{:.12g} tokens"),
+    "milliseconds": (rf"{NUMBER} ?ms", 1e-3, 1e6, "{:.12g} ms"),
+    "gpus": (rf"{WHOLE} ?gpus?", 1, 1024, "{:.12g} GPUs"),
 }
 TIMED_NEEDS, TIMED_ELSE = ("sequences", "context", "milliseconds"), dict(gpus=1)
 TIMED_EXAMPLE = "64 sequences, 2048 tokens, 12 ms"
@@ -45,38 +46,51 @@ FEW, MANY, LONGEST = 4, 20, 10**7  # quantiles, or a column of at least so many;
 def model(text):
     """(Model, its config as short as it can be, sentence)."""
     try:
-        config = json.loads(text, parse_constant=lambda word: None)
+        config = json.loads(text, parse_constant=no_number)
     except (ValueError, RecursionError):
         raise ValueError("This is no JSON: paste the whole of a model's config.json, from { to }.") from None
     try:
         found, unread = model_from_config(config, "custom", "your model")
     except (ValueError, OverflowError) as refusal:
         raise ValueError(f"In this config, {refusal}. Valid is a language model's config.json.") from None
-    if not 0 < found.params() < LARGEST:
-        raise ValueError(f"{found.params():.1e} parameters: that is no model. Valid are sizes below {LARGEST:.0e}.")
-    inner = config["text_config"] if isinstance(config.get("text_config"), dict) else {}
-    flat = {k: v for k, v in {**config, **inner}.items() if k != "text_config"}
-    if model_from_config(flat, "custom", "your model")[0] != found:
-        flat = config
+    if not SMALLEST <= found.params() <= LARGEST:
+        raise ValueError(
+            f"{found.params():,.0f} parameters: that is no language model. Valid are a million to 100 trillion."
+        )
     billions = found.params() / 1e9
     size = f"{billions:,.0f}" if billions >= 100 else f"{billions:.3g}"
     said = f"{size} billion parameters in {found.layers} layers, in place of the model above."
     if unread:
         named = ", ".join(key[:40] for key in unread[:6])
         said += f" Not read: {named}{' and others' if len(unread) > 6 else ''}."
-    return found, json.dumps(shortest(flat, found), separators=(",", ":")), said
+    return found, json.dumps(shortest(config, found), separators=(",", ":")), said
+
+
+def no_number(word):
+    raise ValueError(f"{word} is not JSON")
 
 
 def shortest(config, found):
-    """The config without what changes nothing of the model."""
-    for key in sorted(config, key=lambda key: (key != "architectures", key)):
-        less = {k: v for k, v in config.items() if k != key}
+    """The config without what changes nothing of the model: first all that is known to be harmless or is not read, then
+    key by key.
+    """
+
+    def same(other):
         try:
-            same = model_from_config(less, found.key, found.name)[0] == found
+            return model_from_config(other, found.key, found.name)[0] == found
         except ValueError:
-            same = False
-        if same:
-            config = less
+            return False
+
+    inner = config.get("text_config")
+    if isinstance(inner, dict):
+        outer = {k: config[k] for k in ("model_type", "tie_word_embeddings") if k in config}
+        config = next(flat for flat in (outer | inner, {**outer, "text_config": inner}, config) if same(flat))
+    unread = set(model_from_config(config)[1]) | HARMLESS - {"model_type", "text_config"}
+    few = {k: v for k, v in config.items() if k not in unread}
+    config = few if same(few) else config
+    for key in sorted(config):
+        less = {k: v for k, v in config.items() if k != key}
+        config = less if same(less) else config
     return config
 
 
@@ -107,13 +121,13 @@ def timed(text):
 def quantities(text, words, needs, otherwise, example):
     """({name: number}, text) of parts such as "80 GB", in any order, separated by commas or lines."""
     found = {}
-    for part in filter(None, (part.strip() for part in re.split(r"[,;\n]+", text))):
+    for part in filter(None, (part.strip() for part in re.split(BETWEEN, text))):
         read = {name: re.fullmatch(form, part, re.IGNORECASE) for name, (form, *_) in words.items()}
         name = next((name for name, match in read.items() if match), None)
         if name is None or name in found:
             again = "is said twice" if name else "is not understood"
             raise ValueError(f"“{part[:40]}” {again}; valid is for example: {example}.")
-        value, (_, least, most, form) = float(read[name][1]), words[name]
+        value, (_, least, most, form) = number(read[name][1]), words[name]
         if not least <= value <= most:
             raise ValueError(f"“{part[:40]}” is out of range: {form.format(least)} to {form.format(most)}.")
         found[name] = value
@@ -122,8 +136,14 @@ def quantities(text, words, needs, otherwise, example):
     return otherwise | found, ", ".join(form.format(found[name]) for name, (*_, form) in words.items() if name in found)
 
 
+def number(word):
+    return float(word.replace(",", ""))
+
+
 def lengths(text):
     """(Law, text, sentence) of four quantiles, p50, p90, p99 and the longest, or of a column of lengths in tokens."""
+    if "\n" in text:  # one in a line may be written 1,234
+        text = re.sub(r"(?m)^[ \t]*\d{1,3}(?:,\d{3})+[ \t\r]*$", lambda line: line[0].replace(",", ""), text)
     words = [word for word in re.split(r"[\s,;\[\]]+", text) if word]
     if words and len(words) > FEW and not is_number(words[0]):
         words = words[1:]  # the heading of a column

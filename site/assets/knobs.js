@@ -1,6 +1,7 @@
 // A widget's form: what its controls say, in Python's spelling, and how they look.
 const rungs = (input) => input.closest?.("[data-values]")?.dataset.values.split(" ");  // of a ladder's slider
-const valueOf = (input) => rungs(input)?.[input.value] ?? input.value;
+// Of a text that a reader brings the value in force, which Python wrote: it is not what stands in the field meanwhile.
+const valueOf = (input) => input.dataset?.value ?? rungs(input)?.[input.value] ?? input.value;
 const knobOf = (form, name) => form.querySelector(`[data-knob=${name}]`);
 
 export function knobs(form) {
@@ -18,20 +19,14 @@ export function spoken(form) {
   return said.map(([name, value]) => `${words(name)} ${value}`).join(", ");
 }
 
-// Sets what is on offer and returns a sentence for what is not.
-export function set(form, wanted) {
-  const refused = wanted.map(([name, value]) => put(form, name, value)).filter(Boolean);
-  return refused.length ? `Left out of the address: ${refused.join("; ")}.` : "";
-}
+// Sets what is on offer and returns what is not: [words].
+export const set = (form, wanted) => wanted.map(([name, value]) => put(form, name, value)).filter(Boolean);
 
 // Sets one knob, or returns why it does not.
 function put(form, name, value) {
   const control = form.elements.namedItem(name);  // not elements[name]: the address may say __proto__, a knob length
   if (!control?.name && !control?.length) return `${name} (no such knob)`;
-  if (control.type === "textarea") {
-    control.value = value;
-    return "";
-  }
+  if (control.type === "textarea") return fresh(control, value);
   const choices = choicesOf(control);
   const { min, max } = control;
   if (choices && !choices.includes(value)) return `${name}=${value} (one of ${choices.join(", ")})`;
@@ -48,15 +43,34 @@ function choicesOf(control) {
   return [...(control.options ?? control)].map((option) => option.value);
 }
 
-// What Python found in the texts that a reader brought: {knob: {value, said}}, no value where it refuses one.
-export function brought(form, found) {
+// A text that Python has not seen; of a text that it refused only the sentence stays, until the text changes.
+export function fresh(area, text) {
+  area.value = text;
+  area.ariaInvalid = null;
+  area.nextElementSibling.textContent = "";
+  if (!text.trim()) area.dataset.value = area.value = "";
+  return "";
+}
+
+export function pending(form) {
+  const areas = [...form.querySelectorAll("textarea:not([aria-invalid])")].filter((area) => area.value !== valueOf(area));
+  return Object.fromEntries(areas.map(({ name, value }) => [name, value]));
+}
+
+// What Python found in the texts that it was sent, {knob: {value, said}}, no value where it refuses one; those: [words].
+export function brought(form, found, sent) {
+  const refused = [];
   for (const [name, { value, said }] of Object.entries(found)) {
     const area = form.elements.namedItem(name);
     const hint = area.nextElementSibling;
+    if (area.value !== sent[name]) continue;  // another stands there by now, or one that was refused before
     if (area.value !== value || !hint.textContent) hint.textContent = said;
-    area.ariaInvalid = String(value === null);
-    area.value = value ?? area.value;
+    if (value === null) {
+      area.ariaInvalid = "true";
+      refused.push(`${name} (${said.replace(/\.$/, "")})`);
+    } else area.dataset.value = area.value = value;
   }
+  return refused;
 }
 
 // Takes the nearest of what is on offer to a typed value; returns what the line below the slider should say.
@@ -85,7 +99,6 @@ export function label(form, hinted, hint = "") {
     const knob = knobOf(form, name);
     const range = knob.querySelector("[type=range]");
     knob.classList.toggle("moved", value !== knob.dataset.default);
-    if (!value) brought(form, { [name]: { value, said: "" } });
     if (!range) continue;
     const field = knob.querySelector("[type=text]");
     const words = field === hinted ? hint : "";

@@ -1,9 +1,10 @@
 // The page's half of a widget: form in, figure out. All thinking happens in Python.
 import { draw } from "./figure.js";
 import { found } from "./found.js";
-import { brought, knobs, label, moved, set, spoken, type } from "./knobs.js";
+import { brought, fresh, knobs, label, moved, pending, set, spoken, type } from "./knobs.js";
 import { enter, fill, measured, say } from "./status.js";
 
+const EVENTS = ["submit", "input", "change", "keydown", "click", "dragover", "drop"];
 const MB = (bytes) => (bytes / 1e6).toFixed(1);
 
 customElements.define("rl-widget", class extends HTMLElement {
@@ -13,9 +14,9 @@ customElements.define("rl-widget", class extends HTMLElement {
     this.form = this.$("form");
     this.trains = Boolean(this.$(".go"));
     this.shown = JSON.parse(this.dataset.frame);  // `previous` is the frame of the setting just left
-    this.of = JSON.stringify(knobs(this.form));  // the setting of `shown`; "" while that is a part of a run
+    this.of = this.setting;  // the setting of `shown`; "" while that is a part of a run
 
-    for (const kind of ["submit", "input", "change", "keydown", "click", "dragover", "drop"]) this.addEventListener(kind, this);
+    for (const kind of EVENTS) this.addEventListener(kind, this);
     python.listen((news) => this.hear(news));
 
     found(this);
@@ -41,6 +42,10 @@ customElements.define("rl-widget", class extends HTMLElement {
     return this.figure.dataset.state;
   }
 
+  get setting() {
+    return JSON.stringify(knobs(this.form));
+  }
+
   handleEvent(event) {
     this[event.type](event);
   }
@@ -51,27 +56,35 @@ customElements.define("rl-widget", class extends HTMLElement {
 
   input({ target: control, inputType = "" }) {
     if (!control.name) return;  // a value that is being typed
-    if (control.type === "textarea" && !/Paste|Drop/.test(inputType)) return;
-    if (control.form === this.form) this.turned();
-    else this.view(control.value);
+    if (control.form !== this.form) this.view(control.value);
+    else if (control.type !== "textarea") this.turned();
+    else if (/Paste|Drop/.test(inputType)) this.bring(control);
   }
 
   change({ target: control }) {
+    if (control.type === "textarea") return this.bring(control);
     if (control.type === "text") this.turned(control, type(control));
-    if (control.type === "textarea") this.turned();
-    else this.share();
+    this.share();
   }
 
   dragover(event) {
-    if (event.target.type === "textarea") event.preventDefault();
+    if (event.target.closest(".pasted")) event.preventDefault();
   }
 
   async drop(event) {
-    const { target: area, dataTransfer: { files: [file] } } = event;
-    if (!file || area.type !== "textarea") return;
+    const area = event.target.closest(".pasted")?.querySelector("textarea");
+    const [file] = event.dataTransfer.files;
+    if (!area || !file) return;
     event.preventDefault();
-    area.value = await file.slice(0, 2 * area.maxLength).text();
+    this.bring(area, await file.slice(0, 2 * area.maxLength).text());
+  }
+
+  bring(area, text = area.value) {
+    if (text === area.dataset.value && !area.ariaInvalid) return;  // a pasted text has been sent when its field is left
+    fresh(area, text);
+    this.left = undefined;
     this.turned();
+    this.share();
   }
 
   keydown(event) {
@@ -155,15 +168,24 @@ customElements.define("rl-widget", class extends HTMLElement {
   }
 
   turn(query) {
-    const refused = set(this.form, [...new URLSearchParams(query)]);
-    const note = this.$(".note");
-    note.textContent = refused;
-    note.hidden = !refused;
+    this.leave(set(this.form, [...new URLSearchParams(query)]));
     this.turned();
-    this.share();
+    if (!Object.keys(pending(this.form)).length) this.share();  // else when Python has read them
+  }
+
+  leave(refused) {
+    this.left = refused;
+    const note = this.$(".note");
+    note.textContent = `Left out of the address: ${refused.join("; ")}.`;
+    note.hidden = !refused.length;
   }
 
   turned(field, hint) {
+    this.named(field, hint);
+    this.ask();
+  }
+
+  named(field, hint) {
     label(this.form, field, hint);
     const now = knobs(this.form);
     for (const preset of this.$$("[data-promise]")) {
@@ -171,7 +193,6 @@ customElements.define("rl-widget", class extends HTMLElement {
       preset.ariaPressed = wanted.every(([name, value]) => now[name] === value);
     }
     this.figure.dataset.settings = spoken(this.form);
-    this.ask();
   }
 
   // Not while the hand drags: Safari refuses a page that rewrites its address a hundred times.
@@ -185,12 +206,10 @@ customElements.define("rl-widget", class extends HTMLElement {
 
   // runs: `settled` is undefined while nothing was asked, false until the answer is whole, and true then
   ask() {
-    const setting = JSON.stringify(knobs(this.form));
-    if (this.of && this.of !== setting) this.previous = this.shown;
-    this.of = "";
+    this.sent = { ...knobs(this.form), ...pending(this.form) };
     this.settled = false;
     this.asked = performance.now();
-    python.run(this.name, setting);
+    python.run(this.name, JSON.stringify(this.sent));
     if (this.state !== "static" && this.state !== "starting") this.running();
     else this.$(".state").textContent = "starting Python, then runs your setting";
   }
@@ -209,23 +228,32 @@ customElements.define("rl-widget", class extends HTMLElement {
     if (loaded >= 0) this.loading(loaded, total);
     if (ready) this.ready();
     const news = frame && JSON.parse(frame);
-    if (news?.brought) {
-      brought(this.form, news.brought);
-      this.share();
-    } else if (news) {
+    if (news?.brought) this.read(news.brought);
+    else if (news) {
+      if (this.of && this.of !== this.setting) this.previous = this.shown;
+      this.of = "";
       this.shown = news;
       this.running();
       this.redraw();
     }
     if (done) {
       this.settled = true;
-      this.of = JSON.stringify(knobs(this.form));
+      this.of = this.setting;
       this.rest();
     }
     if (!table) return;
     this.$(".data").innerHTML = table;
     if (this.saving) this.$("[download]").click();
     this.saving = false;
+  }
+
+  // What a reader brought is in force, or is refused and leaves everything as it was.
+  read(found) {
+    const refused = brought(this.form, found, this.sent);
+    if (refused.length && this.left) this.leave([...this.left, ...refused]);
+    this.named();
+    this.share();
+    if (refused.length && this.of !== this.setting) this.ask();
   }
 
   // `said` names a sentence that the page holds, with a place for the reason.

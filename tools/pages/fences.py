@@ -259,7 +259,7 @@ def knob(widget_name, f):
         symbol=subscripted(m["symbol"]),
     )
     if m["kind"] == "pasted":
-        return dict(shown, control="pasted", most=host.PASTED)
+        return dict(shown, control="pasted", most=host.PASTED + 1)  # one too many is refused, not cut off
     if m["kind"] in ("choice", "toggle"):
         options = [str(option) for option in m["options"]]
         few = len(options) <= 4 and sum(map(len, options)) <= 30

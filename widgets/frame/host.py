@@ -153,6 +153,8 @@ def understood(knob, text):
 
 
 def read(knob, text):
+    if not isinstance(text, str):
+        raise ValueError("This takes text.")
     if len(text) > PASTED:
         raise ValueError(f"Over {PASTED:,} characters; this takes {PASTED:,} at most.")
     return knob.metadata["read"](text) if text.strip() else ("", "")

@@ -5,7 +5,7 @@ A page that has them names them as here: config, chip, log, timed, bandwidth, fl
 accelerator, p50, p90, p99 and longest.
 """
 
-from functools import cache
+from functools import lru_cache
 
 from sim.cluster import brought, throughput
 from sim.cluster.hardware import ACCELERATORS
@@ -22,8 +22,14 @@ CONFIG_EXAMPLE = (
 )
 
 
+@lru_cache(maxsize=64)
+def understood(read, text):
+    """What `read` of sim/cluster/brought.py makes of a text, the text as short as it can be, and a sentence."""
+    return read(text)
+
+
 def field(label, read, example):
-    return pasted(label, lambda text: read(text)[1:], example)
+    return pasted(label, lambda text: understood(read, text)[1:], example)
 
 
 def config():
@@ -61,21 +67,21 @@ def mfu():
     return slider("MFU of training (assumed)", throughput.MFU, low=0.05, high=1, step=0.01, symbol="MFU")
 
 
-@cache
-def made(read, text):
-    return read(text)[0]
-
-
 def model(k):
-    return made(brought.model, k.config) if k.config else MODELS[k.model]
+    return understood(brought.model, k.config)[0] if k.config else MODELS[k.model]
 
 
 def accelerator(k):
-    return made(brought.chip, k.chip) if k.chip else ACCELERATORS[k.accelerator]
+    return understood(brought.chip, k.chip)[0] if k.chip else ACCELERATORS[k.accelerator]
+
+
+def names(k):
+    """(name of the model, name of the chip), of what is in force."""
+    return model(k).name, accelerator(k).name
 
 
 def law(k):
-    return made(brought.lengths, k.log) if k.log else brought.Law(k.p50, k.p90, k.p99, k.longest)
+    return understood(brought.lengths, k.log)[0] if k.log else brought.Law(k.p50, k.p90, k.p99, k.longest)
 
 
 def efficiency(k):
@@ -85,6 +91,6 @@ def efficiency(k):
     assumed = throughput.Efficiency(k.bandwidth, k.flops, 1e-3 * k.overhead)
     if not k.timed:
         return assumed
-    one = made(brought.timed, k.timed)
+    one = understood(brought.timed, k.timed)[0]
     shape = (model(k), accelerator(k), one.sequences, one.context, one.seconds)
     return throughput.calibrated(*shape, efficiency=assumed, tensor_parallel=one.gpus)
