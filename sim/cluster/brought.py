@@ -2,7 +2,8 @@
 was timed, lengths of completions.
 
 Each function returns what it made, the same text as short as it can be, and one sentence on what was understood; or it
-raises a ValueError of one sentence. A short text reads as what it was made from, and as itself.
+raises a ValueError of one sentence. A short text reads as what it was made from, and as itself. Reading
+is no model of anything.
 """
 
 import json
@@ -17,6 +18,8 @@ from sim.cluster.hardware import custom
 from sim.cluster.lengths import Law
 
 SMALLEST, LARGEST = 1e6, 1e14  # parameters; the second is a hundred times the largest model that is published
+
+BRACKETS = 300  # lists and objects in a config; published ones have a few dozen
 
 NUMBER, WHOLE = r"(\d+(?:,\d{3})*(?:\.\d+)?(?:e\d+)?)", r"(\d+(?:,\d{3})*)"
 BETWEEN = r"(?<!\d),|,(?!\d{3}(?!\d))|[;\n]+"  # parts; the comma of 1,979 is none
@@ -46,9 +49,11 @@ FEW, MANY, LONGEST = 4, 20, 10**7  # quantiles, or a column of at least so many;
 def model(text):
     """(Model, its config as short as it can be, sentence)."""
     try:
+        if len(re.findall(r"[\[{]", text)) > BRACKETS:
+            raise ValueError("deeper than the browser can follow")
         config = json.loads(text, parse_constant=no_number)
-    except (ValueError, RecursionError):
-        raise ValueError("This is no JSON: paste the whole of a model's config.json, from { to }.") from None
+    except ValueError:
+        raise ValueError("This is no config: paste the whole of a model's config.json, from { to }.") from None
     try:
         found, unread = model_from_config(config, "custom", "your model")
     except (ValueError, OverflowError) as refusal:

@@ -1,6 +1,6 @@
 // A widget's form: what its controls say, in Python's spelling, and how they look.
 const rungs = (input) => input.closest?.("[data-values]")?.dataset.values.split(" ");  // of a ladder's slider
-// Of a text that a reader brings the value in force, which Python wrote: it is not what stands in the field meanwhile.
+// A field for a text holds in data-value the one in force, as Python wrote it.
 const valueOf = (input) => input.dataset?.value ?? rungs(input)?.[input.value] ?? input.value;
 const knobOf = (form, name) => form.querySelector(`[data-knob=${name}]`);
 
@@ -43,21 +43,21 @@ function choicesOf(control) {
   return [...(control.options ?? control)].map((option) => option.value);
 }
 
-// A text that Python has not seen; of a text that it refused only the sentence stays, until the text changes.
+// A text that Python has not seen.
 export function fresh(area, text) {
   area.value = text;
   area.ariaInvalid = null;
   area.nextElementSibling.textContent = "";
   if (!text.trim()) area.dataset.value = area.value = "";
-  return "";
 }
 
+// What Python is sent: what stands in the fields, unless it was refused.
 export function pending(form) {
-  const areas = [...form.querySelectorAll("textarea:not([aria-invalid])")].filter((area) => area.value !== valueOf(area));
-  return Object.fromEntries(areas.map(({ name, value }) => [name, value]));
+  const unread = [...form.querySelectorAll("textarea:not([aria-invalid])")];
+  return Object.fromEntries(unread.map(({ name, value }) => [name, value]));
 }
 
-// What Python found in the texts that it was sent, {knob: {value, said}}, no value where it refuses one; those: [words].
+// What Python found in the texts that it was sent, {knob: {value, said}}; returns those that it refuses.
 export function brought(form, found, sent) {
   const refused = [];
   for (const [name, { value, said }] of Object.entries(found)) {
@@ -95,6 +95,7 @@ function number(text) {
 
 // Every label after a move; `hint` is what to say below the field `hinted`.
 export function label(form, hinted, hint = "") {
+  for (const area of form.querySelectorAll("textarea")) if (!area.value.trim()) fresh(area, "");
   for (const [name, value] of Object.entries(knobs(form))) {
     const knob = knobOf(form, name);
     const range = knob.querySelector("[type=range]");

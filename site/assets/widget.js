@@ -170,7 +170,7 @@ customElements.define("rl-widget", class extends HTMLElement {
   turn(query) {
     this.leave(set(this.form, [...new URLSearchParams(query)]));
     this.turned();
-    if (!Object.keys(pending(this.form)).length) this.share();  // else when Python has read them
+    if (JSON.stringify(this.sent) === this.setting) this.share();  // else when Python has read what was brought
   }
 
   leave(refused) {
