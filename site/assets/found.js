@@ -1,4 +1,4 @@
-// Which breaks of a widget were found: a list of causes under found:NAME, which the rail and the cards read as well.
+// Which breaks of a widget were found: a list of causes, which the rail and the cards read too.
 import { keep, kept } from "./page.js";
 
 // Writes down one more, if there is one, and shows all of them: a rhombus filled, a preset, a count.

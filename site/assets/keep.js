@@ -45,7 +45,7 @@ customElements.define("keep-offline", class extends HTMLElement {
     this.conclude(this.isFull() && (await settle()), `${this.kept()} ${this.dataset.more}`);
   }
 
-    async look() {
+  async look() {
     const files = await this.listed();
     if (!files) return;
     await this.each(files, isKept);

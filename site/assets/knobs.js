@@ -1,12 +1,13 @@
 // A widget's form: what its controls say, in Python's spelling, and how they look.
 const rungs = (input) => input.closest?.("[data-values]")?.dataset.values.split(" ");  // of a ladder's slider
 // A field for a text holds in data-value the one in force, as Python wrote it.
-const valueOf = (input) => input.dataset?.value ?? rungs(input)?.[input.value] ?? input.value;
+const valueOf = (input) => input.dataset?.value ?? unread(input);
+export const unread = (input) => (input.ariaInvalid ? valueOf(input) : rungs(input)?.[input.value] ?? input.value);
 const knobOf = (form, name) => form.querySelector(`[data-knob=${name}]`);
 
-export function knobs(form) {
+export function knobs(form, value = valueOf) {
   const names = [...new FormData(form).keys()];
-  return Object.fromEntries(names.map((name) => [name, valueOf(form.elements.namedItem(name))]));
+  return Object.fromEntries(names.map((name) => [name, value(form.elements.namedItem(name))]));
 }
 
 export function moved(form) {
@@ -25,7 +26,8 @@ export const set = (form, wanted) => wanted.map(([name, value]) => put(form, nam
 // Sets one knob, or returns why it does not.
 function put(form, name, value) {
   const control = form.elements.namedItem(name);  // not elements[name]: the address may say __proto__, a knob length
-  if (!control?.name && !control?.length) return `${name} (no such knob)`;
+  const ofJob = form.dataset.job?.split(" ").includes(name);
+  if (!control?.name && !control?.length) return !ofJob && `${name} (no such knob)`;
   if (control.type === "textarea") return fresh(control, value);
   const choices = choicesOf(control);
   const { min, max } = control;
@@ -33,7 +35,6 @@ function put(form, name, value) {
   const within = value.trim() && +value >= +min && +value <= +max;
   if (!choices && !within) return `${name}=${value} (from ${min} to ${max})`;
   control.value = rungs(control) ? choices.indexOf(value) : value;
-  return "";
 }
 
 // What a control offers one by one: rungs, options, radio buttons; a slider nothing.
@@ -49,12 +50,6 @@ export function fresh(area, text) {
   area.ariaInvalid = null;
   area.nextElementSibling.textContent = "";
   if (!text.trim()) area.dataset.value = area.value = "";
-}
-
-// What Python is sent: what stands in the fields, unless it was refused.
-export function pending(form) {
-  const unread = [...form.querySelectorAll("textarea:not([aria-invalid])")];
-  return Object.fromEntries(unread.map(({ name, value }) => [name, value]));
 }
 
 // What Python found in the texts that it was sent, {knob: {value, said}}; returns those that it refuses.

@@ -1,6 +1,6 @@
 // What a page remembers, in this browser only: which lessons are done, which breaks were found, and where to go on.
 const KEY = "lessons-v1";
-const lesson = () => location.pathname.split("/").at(-2);
+export const lesson = () => location.pathname.split("/").at(-2);
 
 export function kept(key) {
   try {

@@ -4,7 +4,7 @@ globalThis.python ??= (() => {
   const LONG = 1500;  // milliseconds after which nobody waits for the first answer
   const { src, dataset } = document.currentScript;
   let worker;
-  let ready;  // what the worker said when it was
+  let ready;  // and how it began
   let hear;
   let alarm;
   let newest = 0;

@@ -1,15 +1,8 @@
 // Moves a small figure: every position of its handle was drawn at build and lies in the page.
-const recorded = new WeakMap();
-
-function positions(figure) {
-  if (!recorded.has(figure)) recorded.set(figure, JSON.parse(figure.querySelector("script").textContent));
-  return recorded.get(figure);
-}
-
 document.addEventListener("input", ({ target }) => {
   const figure = target.closest(".rl-figure");
   if (!figure) return;
-  const [contents, alts, said, word] = positions(figure)[target.value];
+  const [contents, alts, said, word] = JSON.parse(figure.querySelector("script").textContent)[target.value];
   contents.forEach((content, i) => {
     const part = figure.querySelector(`[data-part="${i}"]`);
     part.innerHTML = content;

@@ -11,11 +11,8 @@ export function enter(widget, state, words, { button, cost = "", percent = 0, st
     widget.$(".go").textContent = button;
     widget.$(".run output").value = cost;
   }
-  if (state === "running") widget.slow = setTimeout(still, 3000, widget);
-}
-
-function still(widget) {
-  widget.$(".state").textContent = "still computing";
+  const slow = () => widget.$(".state").replaceChildren("still computing");
+  if (state === "running") widget.slow = setTimeout(slow, 3000);
 }
 
 // The one polite announcement, made when a run has settled: the first number (heard only), then the verdict.

@@ -2,7 +2,7 @@
 document.addEventListener("click", (event) => {
   const turner = event.target.closest?.("[data-knobs]");
   if (!turner) return;
-  const widget = turner.closest("rl-widget") ?? document.querySelector("rl-widget");
+  const widget = document.querySelector("rl-widget");
   event.preventDefault();
   if (turner.tagName === "A") {
     event.stopPropagation();  // the theme would swap the page on the first in-page link

@@ -1,10 +1,12 @@
 // The page's half of a widget: form in, figure out. All thinking happens in Python.
 import { draw } from "./figure.js";
 import { found } from "./found.js";
-import { brought, fresh, knobs, label, moved, pending, set, spoken, type } from "./knobs.js";
+import { brought, fresh, knobs, label, moved, set, spoken, type, unread } from "./knobs.js";
+import { keep, kept, lesson } from "./page.js";
 import { enter, fill, measured, say } from "./status.js";
 
 const EVENTS = ["submit", "input", "change", "keydown", "click", "dragover", "drop"];
+const JOB = "job-v1";
 const MB = (bytes) => (bytes / 1e6).toFixed(1);
 
 customElements.define("rl-widget", class extends HTMLElement {
@@ -19,11 +21,16 @@ customElements.define("rl-widget", class extends HTMLElement {
     for (const kind of EVENTS) this.addEventListener(kind, this);
     python.listen((news) => this.hear(news));
 
+    try {
+      localStorage;
+    } catch {
+      this.$(".job")?.remove();
+    }
     found(this);
-    this.view(this.$("[name=view]:checked")?.value ?? "0");  // Firefox remembers which one was
+    this.view(this.$("[name=view]:checked")?.value ?? "0");
     if (location.search) return this.turn(location.search);
     this.share();
-    if (!this.trains) this.ask();
+    if (!this.trains || this.$(".job")) this.ask(true);
   }
 
   disconnectedCallback() {
@@ -62,29 +69,27 @@ customElements.define("rl-widget", class extends HTMLElement {
   }
 
   change({ target: control }) {
-    if (control.type === "textarea") return this.bring(control);
+    if (control.type === "textarea") this.bring(control);
     if (control.type === "text") this.turned(control, type(control));
     this.share();
   }
 
   dragover(event) {
-    if (event.target.closest(".pasted")) event.preventDefault();
+    if (event.target.type === "textarea") event.preventDefault();
   }
 
   async drop(event) {
-    const area = event.target.closest(".pasted")?.querySelector("textarea");
-    const [file] = event.dataTransfer.files;
-    if (!area || !file) return;
+    const { target: area, dataTransfer: { files: [file] } } = event;
+    if (!file || area.type !== "textarea") return;
     event.preventDefault();
     this.bring(area, await file.slice(0, 2 * area.maxLength).text());
   }
 
   bring(area, text = area.value) {
-    if (text === area.dataset.value && !area.ariaInvalid) return;  // a pasted text has been sent when its field is left
+    if (text === area.dataset.value && !area.ariaInvalid) return;  // sent when it was pasted
     fresh(area, text);
     this.left = undefined;
     this.turned();
-    this.share();
   }
 
   keydown(event) {
@@ -134,6 +139,11 @@ customElements.define("rl-widget", class extends HTMLElement {
     this.kept = run;
     this.$(".keep").ariaPressed = Boolean(run);
     this.redraw();
+  }
+
+  mine({ value }) {
+    keep(JOB, { ...JSON.parse(value), from: lesson() });
+    this.ask();
   }
 
   one() {
@@ -205,13 +215,13 @@ customElements.define("rl-widget", class extends HTMLElement {
   }
 
   // runs: `settled` is undefined while nothing was asked, false until the answer is whole, and true then
-  ask() {
-    this.sent = { ...knobs(this.form), ...pending(this.form) };
+  ask(opened) {
+    this.sent = knobs(this.form, unread);
     this.settled = false;
     this.asked = performance.now();
-    python.run(this.name, JSON.stringify(this.sent));
+    python.run(this.name, JSON.stringify({ ...this.sent, job: kept(JOB), opened }));
     if (this.state !== "static" && this.state !== "starting") this.running();
-    else this.$(".state").textContent = "starting Python, then runs your setting";
+    else this.loading();
   }
 
   stop() {
@@ -228,7 +238,7 @@ customElements.define("rl-widget", class extends HTMLElement {
     if (loaded >= 0) this.loading(loaded, total);
     if (ready) this.ready();
     const news = frame && JSON.parse(frame);
-    if (news?.brought) this.read(news.brought);
+    if (news && !news.panels) this.read(news);
     else if (news) {
       if (this.of && this.of !== this.setting) this.previous = this.shown;
       this.of = "";
@@ -247,10 +257,15 @@ customElements.define("rl-widget", class extends HTMLElement {
     this.saving = false;
   }
 
-  // What a reader brought is in force, or is refused and leaves everything as it was.
-  read(found) {
+  // What goes before a figure: a job turns the knobs; what a reader brought is in force, or leaves all as it was.
+  read({ turn, job, brought: found = {} }) {
+    if (turn) return this.turn(turn);
+    const bar = this.$(".job");
+    if (job && bar) bar.innerHTML = job;
+    const before = this.setting;
     const refused = brought(this.form, found, this.sent);
     if (refused.length && this.left) this.leave([...this.left, ...refused]);
+    if (this.setting === before && !refused.length) return;
     this.named();
     this.share();
     if (refused.length && this.of !== this.setting) this.ask();
@@ -293,8 +308,7 @@ customElements.define("rl-widget", class extends HTMLElement {
     const heard = this.settled ? `${first.label} ${measured(first)}. ` : "";
     const holds = `Holds${this.judged === "broken" ? " again" : ""}. `;
     const word = { broken: "Broken. ", worse: "Worse, not broken. " }[state];
-    if (word) enter(this, state, state, { button, cost });
-    else enter(this, "live", `live${time}`, { button, cost });
+    enter(this, ...(word ? [state, state] : ["live", `live${time}`]), { button, cost });
     say(this, { ...verdict, heard, mark: word ?? holds });
     found(this, cause);
     this.judged = state;

@@ -18,7 +18,7 @@ from markupsafe import Markup
 from pymdownx.superfences import SuperFencesException
 
 from tools.pages import drawing, frames, hero, lessons, lineage, maps, pairs, quoting, results, small, words
-from widgets.frame import data, host
+from widgets.frame import data, host, job, machine
 
 ROOT = Path(__file__).parents[2]
 LESSONS, WIDGETS = ROOT / "lessons", ROOT / "widgets"
@@ -200,6 +200,7 @@ def widget(name):
         knobs=knobs[:KNOBS_IN_VIEW],
         more=knobs[KNOBS_IN_VIEW:],
         own=own,
+        job=" ".join(machine.JOB) if job.shared(w.Knobs) else "",
         seeded="seed" in w.Knobs.__dataclass_fields__,
         tabs=tabs,
         readouts=readouts,

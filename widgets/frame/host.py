@@ -14,7 +14,7 @@ from urllib.parse import urlencode
 import numpy as np
 
 from sim.cluster import options
-from widgets.frame import data, marks
+from widgets.frame import data, job, marks
 from widgets.frame.contract import Readout
 
 PASTED = 2**16  # characters of a text that a reader may bring
@@ -25,16 +25,26 @@ def widget(name):
 
 
 def stream(name, form="{}"):
-    """The frame of every result of one run, in turn; `form` holds knobs as the page's strings. Before them, or in
-    their place, goes what was found in the texts that the reader brought.
+    """The frame of every result of one run, in turn; `form` holds knobs as the page's strings, and under `job` what the
+    browser has kept of one. Before them, or in their place, goes what was found in the texts that the reader brought,
+    and the bar of the job; of a page that was just `opened` with none of its own, the knobs that the job turns.
     """
     w, form = widget(name), json.loads(form)
+    stored, opened = form.get("job"), form.get("opened")
+    if opened and (turned := job.taken(w.Knobs, job.kept(stored))):
+        yield json.dumps(dict(turn=urlencode(turned)))
+        return
     brought = {f.name: understood(f, form[f.name]) for f in fields(w.Knobs) if is_pasted(f) and form.get(f.name)}
-    if brought:
-        yield json.dumps(dict(brought=brought))
     if any(found["value"] is None for found in brought.values()):
+        yield json.dumps(dict(brought=brought))
         return
     knobs = knobs_from(w.Knobs, form)
+    said = dict(brought=brought) if brought else {}
+    said |= dict(job=job.bar(knobs, stored)) if "job" in form and job.shared(w.Knobs) else {}
+    if said:
+        yield json.dumps(said)
+    if opened and hasattr(w, "progress"):  # a run that takes a while begins when it is asked for
+        return
     for result in w.run(knobs):
         yield frame(w, knobs, result)
 

@@ -1,0 +1,134 @@
+"""A reader's job: the knobs that the pages about machines share, kept in the browser and taken from page to page.
+
+The page sends what the browser has kept, which may be anything; what the bar says of it, what a page can take of it and
+what is to be kept next are written here.
+"""
+
+import html
+import json
+import re
+from dataclasses import fields
+from math import isfinite
+from urllib.parse import urlencode
+
+from sim.cluster import brought
+from sim.cluster.hardware import ACCELERATORS
+from sim.cluster.models import MODELS
+from widgets.frame import host, machine
+
+LEAST = 3  # shared knobs from which on a page has the bar
+QUANTILES = ("p50", "p90", "p99", "longest")
+
+
+def shared(knobs):
+    """The names of a page's knobs that belong to a job; none on a page that has too few of them for the bar."""
+    names = [f.name for f in fields(knobs) if f.name in machine.JOB]
+    return names if len(names) >= LEAST else []
+
+
+def kept(stored):
+    """{name: text} of what the browser has kept, without what is no job."""
+    knobs = stored.get("knobs") if isinstance(stored, dict) else None
+    said = knobs.items() if isinstance(knobs, dict) else ()
+    return {name: text for name, text in said if name in machine.JOB and isinstance(text, str) and len(text) <= host.PASTED}
+
+
+def taken(knobs, job):
+    """{name: text} of the job as a page can take it: a number as the nearest on offer, all else if it is on offer."""
+    found = {f.name: nearest(f, job[f.name]) for f in fields(knobs) if f.name in job and f.name in shared(knobs)}
+    return {name: text for name, text in found.items() if text is not None}
+
+
+def nearest(knob, text):
+    """What a knob offers for a text, spelled as in the form; None if nothing."""
+    m = knob.metadata
+    if m["kind"] not in ("slider", "ladder"):
+        try:
+            return host.spelled(host.parsed(knob, text))
+        except ValueError:
+            return None
+    value = number(text)
+    if value is None:
+        return None
+    if m["kind"] == "ladder":
+        return host.spelled(min(m["rungs"], key=lambda rung: (abs(rung - value), rung)))
+    value = min(max(value, m["low"]), m["high"])
+    return host.spelled(type(knob.default)(round((value - m["low"]) / m["step"]) * m["step"] + m["low"]))
+
+
+def number(text):
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if isfinite(value) else None
+
+
+def bar(knobs, stored):
+    """The bar at the head of an instrument, as HTML: the job, whether it is in force, and what can be done with it."""
+    job = kept(stored)
+    own = {name: host.spelled(getattr(knobs, name)) for name in shared(knobs)}
+    after = {name: text for name, text in {**job, **own}.items() if text}
+    keep = button("Keep as my job", after)
+    if not job:
+        return "<span>Set the knobs to your job and keep it: the pages about machines then open with it.</span>" + keep
+    here = taken(knobs, job)
+    absent = {f.name: "" for f in fields(knobs) if host.is_pasted(f) and f.name in own and f.name not in job}
+    in_force = all(own[name] == text for name, text in {**absent, **here}.items())
+    moved = [name for name, text in here.items() if number(job[name]) is not None and text != job[name]]
+    labels = {f.name: f.metadata["label"] for f in fields(knobs)}
+    here_is = ", ".join(f"{labels[name]} {here[name]}" for name in moved)
+    origin = re.fullmatch(r"(\d+[a-z]?)-[\w-]+", str(stored.get("from")))
+    said = [f"{'Your job' if in_force else 'Your job, not in force here'}: {words(job)}"]
+    said += [f"from lesson {origin[1]}"] if origin else []
+    said += [f"nearest on offer here: {here_is}"] if in_force and here_is else []
+    use = f'<button type="button" data-knobs="{html.escape(urlencode({**absent, **here}))}">Use my job</button>'
+    parts = [f"<span>{html.escape(', '.join(said))}</span>", "" if in_force else use]
+    return "".join([*parts, "" if in_force and after == job else keep, button("Forget it", {})])
+
+
+def button(label, job):
+    """What it is to keep stands in it."""
+    value = html.escape(json.dumps(dict(knobs=job)))
+    return f'<button type="button" class="mine" value="{value}">{label}</button>'
+
+
+def words(job):
+    """A job in words, "Qwen2.5-32B · H100 (SXM) · 64 GPUs · 512 × 16 completions", as far as it is known."""
+    count = lambda name: f"{number(job[name]):,.0f}" if number(job.get(name, "")) else ""
+    lengths = law(job) if "log" in job else " / ".join(filter(None, map(count, QUANTILES)))
+    completions = " × ".join(filter(None, map(count, ("prompts", "samples"))))
+    parts = [
+        model(job),
+        chip(job),
+        f"{count('gpus')} GPU{'s' * (job.get('gpus') != '1')}" if count("gpus") else "",
+        f"{completions} completions" if completions else "",
+        f"prompts of {count('prompt')} tokens" if count("prompt") else "",
+        f"lengths {lengths}" if lengths else "",
+    ]
+    return " · ".join(filter(None, parts))
+
+
+def model(job):
+    found = understood(brought.model, job.get("config"))
+    if found:
+        return f"your model of {found.params() / 1e9:,.3g} billion parameters"
+    return MODELS[job["model"]].name if job.get("model") in MODELS else ""
+
+
+def chip(job):
+    if understood(brought.chip, job.get("chip")):
+        return "your chip"
+    return ACCELERATORS[job["accelerator"]].name if job.get("accelerator") in ACCELERATORS else ""
+
+
+def law(job):
+    found = understood(brought.lengths, job["log"])
+    return " / ".join(f"{getattr(found, name):,}" for name in QUANTILES) if found else ""
+
+
+def understood(read, text):
+    try:
+        return machine.understood(read, text)[0] if text else None
+    except ValueError:
+        return None
