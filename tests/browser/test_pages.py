@@ -51,7 +51,7 @@ def plotly_takes_the_place_of_the_still_figure_and_no_more(page, held):
 def the_tab_key_reaches_every_control(page):
     page.locator("details.more").evaluate_all("all => all.forEach((more) => { more.open = true; })")
     wanted = page.evaluate("""() => [...document.querySelectorAll('.rl-widget *')]
-        .filter((e) => e.matches('button, input, select, summary, a, [tabindex="0"]'))
+        .filter((e) => e.matches('button, input, select, textarea, summary, a, [tabindex="0"]'))
         .filter((e) => e.checkVisibility({ visibilityProperty: true }) && e.tabIndex >= 0)
         .filter((e) => !(e.type === 'radio' && !e.checked))
         .map((e, i) => e.dataset.stop = i).length""")

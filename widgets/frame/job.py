@@ -29,8 +29,8 @@ def shared(knobs):
 def kept(stored):
     """{name: text} of what the browser has kept, without what is no job."""
     knobs = stored.get("knobs") if isinstance(stored, dict) else None
-    said = knobs.items() if isinstance(knobs, dict) else ()
-    return {name: text for name, text in said if name in machine.JOB and isinstance(text, str) and len(text) <= host.PASTED}
+    said = [(name, text) for name, text in knobs.items() if isinstance(text, str)] if isinstance(knobs, dict) else []
+    return {name: text for name, text in said if name in machine.JOB and text and len(text) <= host.PASTED}
 
 
 def taken(knobs, job):

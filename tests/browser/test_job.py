@@ -1,0 +1,148 @@
+"""One job in the browser: kept by a button, in force on the next page, forgotten by another."""
+
+import json
+import re
+from urllib.parse import parse_qs, quote, urlsplit
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.conftest import WITH_WIDGET, live
+from tests.sim.cluster.test_brought import QWEN3_14B
+from widgets.frame import host, job, machine
+
+MACHINES = [lesson for lesson in WITH_WIDGET if job.shared(host.widget(lesson.widget).Knobs)]
+every_machine = pytest.mark.parametrize("lesson", MACHINES, ids=lambda lesson: lesson.stem)
+FIRST = next(lesson for lesson in MACHINES if lesson.widget == "throughput")
+KEPT = dict(model="qwen2.5-32b", accelerator="h200", gpus="100", prompts="512", samples="16", p50="1200")
+SETTLED = "document.querySelector('rl-widget').settled"
+BAR = "document.querySelector('.job span')"
+
+
+def opened(page, book, lesson=FIRST, query="", stored=None):
+    if stored:
+        page.add_init_script(f"try {{ localStorage['job-v1'] ??= {json.dumps(stored)}; }} catch {{ }}")
+    page.goto(f"{book}{lesson.url}{query}")
+    live(page, lesson.widget)
+    page.wait_for_function(f"{SETTLED} && {BAR}")
+
+
+def words(page):
+    return page.inner_text(".job span")
+
+
+def knobs(page):
+    return {name: values[0] for name, values in parse_qs(urlsplit(page.url).query).items()}
+
+
+def turn(page, query):
+    page.evaluate("query => document.querySelector('rl-widget').turn(query)", query)
+    page.wait_for_function(SETTLED)
+
+
+def test_a_job_is_kept_comes_back_and_is_forgotten(page, book):
+    opened(page, book)
+    assert page.locator(".job button").all_inner_texts() == ["Keep as my job"]
+    turn(page, "model=qwen2.5-32b&gpus=1024&k=4")
+    page.click("text=Keep as my job")
+    expect(page.locator(".job span")).to_have_text(re.compile("^Your job: Qwen2.5-32B · H20 · 1,024 GPUs.+lesson 22a$"))
+    page.goto(book)
+    opened(page, book)
+    expect(page.locator(".job span")).to_have_text(re.compile("^Your job: Qwen2.5-32B"))
+    page.wait_for_function(SETTLED)
+    assert knobs(page) == dict(model="qwen2.5-32b", gpus="1024")  # k is no part of a job
+    page.click("button.reset")
+    expect(page.locator(".job span")).to_have_text(re.compile("^Your job, not in force here: Qwen2.5-32B"))
+    assert knobs(page) == {}
+    page.click("text=Use my job")
+    expect(page.locator(".job span")).to_have_text(re.compile("^Your job: Qwen2.5-32B"))
+    assert knobs(page) == dict(model="qwen2.5-32b", gpus="1024")
+    page.click("text=Forget it")
+    expect(page.locator(".job span")).to_have_text(re.compile("^Set the knobs to your job"))
+    page.goto(book)
+    opened(page, book)
+    assert knobs(page) == {}
+
+
+@every_machine
+def test_every_page_about_machines_takes_what_it_has(page, book, lesson):
+    w = host.widget(lesson.widget)
+    opened(page, book, lesson, stored=json.dumps({"knobs": KEPT, "from": "22-memory"}))
+    expect(page.locator(".job span")).to_have_text(re.compile("^Your job: Qwen2.5-32B .+ from lesson 22(, nearest|$)"))
+    wanted = job.taken(w.Knobs, KEPT)
+    held = host.knobs_from(w.Knobs, knobs(page))
+    assert {name: host.spelled(getattr(held, name)) for name in wanted} == wanted
+    assert wanted.keys() >= {"model"} & w.Knobs.__dataclass_fields__.keys()
+
+
+@every_machine
+def test_an_address_goes_before_a_job_and_what_only_others_have_is_passed_over(page, book, lesson):
+    w = host.widget(lesson.widget)
+    others = [name for name in machine.JOB if name not in w.Knobs.__dataclass_fields__]
+    query = "&".join(f"{name}=1" for name in others)
+    opened(page, book, lesson, f"?{query}&nothing=1", stored=json.dumps({"knobs": KEPT}))
+    expect(page.locator(".note")).to_have_text("Left out of the address: nothing (no such knob).")
+    assert knobs(page) == {} and "not in force" in words(page)
+
+
+def test_a_config_goes_along(page, book):
+    opened(page, book, query=f"?config={quote(json.dumps(QWEN3_14B))}")
+    page.wait_for_function("document.querySelector('[name=config]').dataset.value")
+    page.click("text=Keep as my job")
+    expect(page.locator(".job span")).to_have_text(re.compile("^Your job: your model of 14.8 billion parameters"))
+    page.goto(book)
+    opened(page, book)
+    page.wait_for_function("document.querySelector('[name=config]').dataset.value")
+    expect(page.locator(".job span")).to_have_text(re.compile("^Your job: your model of 14.8 billion parameters"))
+    assert "config" in knobs(page)
+
+
+@pytest.mark.parametrize(
+    "stored", ["{", "7", "null", '{"knobs": {"model": "<img src=x onerror=alert(1)>"}, "from": 7}']
+)
+def test_what_is_no_job_harms_nothing(page, book, stored):
+    opened(page, book, stored=stored)
+    assert page.locator(".job img").count() == 0 and knobs(page) == {}
+    assert page.get_attribute("figure.rl-widget", "data-state") == "live"
+
+
+def test_where_nothing_can_be_kept_there_is_no_bar(page, book):
+    page.add_init_script(
+        "Object.defineProperty(window, 'localStorage', { get() { throw new DOMException('no', 'SecurityError'); } });"
+    )
+    page.goto(book + "words/")
+    themes = len(page.faults)  # the theme asks without looking
+    page.goto(book + FIRST.url)
+    live(page, FIRST.widget)
+    page.wait_for_function(SETTLED)
+    assert page.locator(".job").count() == 0
+    assert len(page.faults) == 2 * themes
+    page.faults.clear()
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+@every_machine
+def test_the_bar_keeps_its_room(page, book, lesson, width):
+    page.set_viewport_size(dict(width=width, height=900))
+    tall = "document.querySelector('.job').offsetHeight"
+    page.route("**/worker.js", lambda route: route.abort())
+    page.goto(book + lesson.url)
+    before = page.evaluate(tall)
+    page.unroute("**/worker.js")
+    opened(page, book, lesson, stored=json.dumps({"knobs": KEPT, "from": "22-memory"}))
+    turn(page, "gpus=1" if "gpus" in KEPT else "")
+    assert page.evaluate(tall) == pytest.approx(before, abs=1)
+    assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
+    box = page.locator(".job").bounding_box()
+    for part in page.locator(".job > *").all():
+        inner = part.bounding_box()
+        assert inner["x"] >= box["x"] and inner["x"] + inner["width"] <= box["x"] + box["width"]
+        assert inner["y"] >= box["y"] - 1 and inner["y"] + inner["height"] <= box["y"] + box["height"] + 1
+
+
+def test_without_scripts_there_is_no_bar(browser, book):
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(book + FIRST.url)
+    assert not page.locator(".job").is_visible()
+    context.close()
