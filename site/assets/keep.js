@@ -1,7 +1,7 @@
 // The button on the front page that keeps the whole book.
 import { base, begin, beingWritten, build, isKept, keep, settle, workers } from "./store.js";
 
-const LANES = 4;  // files that are fetched at a time
+const LANES = 4;  // fetches at a time
 const MB = (bytes) => (bytes / 1e6).toFixed(1);
 
 // Why nothing can be kept here, or nothing: one of the sentences that stand in the page.

@@ -86,7 +86,7 @@ customElements.define("rl-widget", class extends HTMLElement {
   }
 
   bring(area, text = area.value) {
-    if (text === area.dataset.value && !area.ariaInvalid) return;  // sent when it was pasted
+    if (text === area.dataset.value && !area.ariaInvalid) return;
     fresh(area, text);
     this.left = undefined;
     this.turned();
@@ -180,7 +180,7 @@ customElements.define("rl-widget", class extends HTMLElement {
   turn(query) {
     this.leave(set(this.form, [...new URLSearchParams(query)]));
     this.turned();
-    if (JSON.stringify(this.sent) === this.setting) this.share();  // else when Python has read what was brought
+    if (JSON.stringify(this.sent) === this.setting) this.share();  // else once Python has read it
   }
 
   leave(refused) {
