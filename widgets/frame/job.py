@@ -96,7 +96,8 @@ def button(label, job):
 def words(job):
     """A job in words, "Qwen2.5-32B · H100 (SXM) · 64 GPUs · 512 × 16 completions", as far as it is known."""
     count = lambda name: f"{number(job[name]):,.0f}" if number(job.get(name, "")) else ""
-    lengths = law(job) if "log" in job else " / ".join(filter(None, map(count, QUANTILES)))
+    quantiles = [count(name) for name in QUANTILES]
+    lengths = law(job) if "log" in job else " / ".join(quantiles) if all(quantiles) else ""
     completions = " × ".join(filter(None, map(count, ("prompts", "samples"))))
     parts = [
         model(job),
