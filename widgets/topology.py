@@ -304,7 +304,7 @@ def readouts(k, r):
             Readout(name, "–", unit, source, state) for (name, (unit, source)), state in zip(READOUTS.items(), states)
         ]
     run = r.runs[k.way]
-    idle = [100 * run.idle(pool) for pool in LANES]
+    idle = [max(100 * run.idle(pool), 0.0) for pool in LANES]  # no less by the last bit of a sum
     waits = f"{idle[0]:.0f} %, {idle[1]:.0f} %" if is_split(k) else "one pool"
     values = (rate(r, k), run.seconds / len(run.updates), waits, run.lag, topology.floor_seconds(job(k)))
     states = ["violated" if broken(k, r) else "", "", "", "", ""]
@@ -449,7 +449,7 @@ def two_cuts(plain, other):
     lanes, tokens = [], []
     for row, (name, r) in enumerate([("one setting", plain), ("the other", other)]):
         run, low = r.runs[ASYNC], 2.3 * (1 - row)
-        lanes += [*spans(run, end, low), label(0, 1.86 + low, f"{name}: generate", 0), label(0, 0.86 + low, "train", 0)]
+        lanes += [*spans(run, end, low), label(0, 1.2 + low, f"{name}: generate", 0), label(0, 0.2 + low, "train", 0)]
         new = [0.0, *updates(run, end), end]
         done = [n * run.tokens / len(run.updates) / 1e6 for n in range(len(new) - 1)]
         series, role = ((8, "reference"), (1, "step"))[row]

@@ -95,6 +95,10 @@ def test_one_pool_has_no_second_one_that_idles():
     k = PRESETS["28 generate"]
     value = {row.label: row.value for row in topology.readouts(k, last(topology, **vars(k)))}
     assert value["Idle: generating pool, training pool"] == "92 %, 0 %"
+    for generating in (7, 12, 16):  # those that generate never wait
+        k = Knobs(way=ONE_OFF, generating=generating)
+        value = {row.label: row.value for row in topology.readouts(k, next(topology.run(k)))}
+        assert value["Idle: generating pool, training pool"].startswith("0 %, ")
 
 
 @pytest.mark.parametrize(
