@@ -7,6 +7,7 @@ the same for a terminal.
 """
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from math import ceil
 from typing import NamedTuple
 
@@ -73,7 +74,7 @@ class Scenario:
     def placement(self):
         return "one pool" if self.overlap in ("sync", "carry-over") else "two pools"
 
-    @property
+    @cached_property
     def job(self):
         """The same as `envelope` asks for it."""
         engine = Engine(
@@ -96,10 +97,14 @@ class Scenario:
         placement = "two pools" if self.placement == "two pools" else envelope.PLACEMENTS[0]
         return envelope.Job(self.gpus, training, engine, placement, self.share)
 
+    @cached_property
+    def parts(self):
+        """(memory.Engine, memory.Training), each of its own pool, the engine with its size."""
+        return envelope.parts(self.model, self.accelerator, self.job)
+
     @property
     def engine(self):
-        """memory.Engine of its own pool, with its size."""
-        return envelope.parts(self.model, self.accelerator, self.job)[0]
+        return self.parts[0]
 
     def engines(self, gpus):
         return gpus // self.engine.tensor_parallel
@@ -142,7 +147,7 @@ def spread(s):
 def roles(s, slower=(1.0, 1.0)):
     """Seconds of each role, step.Roles, with engines and trainers so many times slower than their efficiencies say."""
     engines, trainers = slower
-    engine, training = envelope.parts(s.model, s.accelerator, s.job)
+    engine, training = s.parts
     bandwidth, flops, overhead = s.efficiency
     reached = throughput.Efficiency(bandwidth / engines, flops / engines, overhead * engines)
     verify = step.verify_seconds(s.completions, s.workers, s.test_seconds, max(s.longest_test, s.test_seconds))
@@ -202,7 +207,7 @@ def plan(s):
         fast,
         roles(s, spread(s)),
         step.idle_share(fast, step.pausing(s.overlap)),
-        topology.lag(s, WAYS[s.overlap], engine.gpus),
+        topology.lag(s, WAYS[s.overlap], engine.gpus, (fast.log_probs + fast.train) / step_seconds(s, fast)),
     )
 
 
@@ -216,15 +221,16 @@ def answers(found):
     """A Plan as a table: [Answer]."""
     s, fast, slow = found.scenario, found.fast, found.slow
     streams = s.overlap in step.NO_TAIL
-    needs, moment = found.peak.needs / 1e9, found.peak.moment
-    peak = f"{needs:,.1f} of {needs / found.peak.share:,.1f} GB, at the {moment}"
-    generating, training = envelope.pools(s.job)
-    live = f"{found.live:,.0f} of {s.completions / (generating // found.engine.tensor_parallel):,.0f} in its share"
+    needs, (generating, training) = found.peak.needs / 1e9, envelope.pools(s.job)
+    two = s.placement == "two pools"
     rows = [
-        Answer("it fits; fullest moment", peak, "22"),
-        Answer("GPUs that generate, train", f"{generating}, {training}", "19"),
-        Answer("GPUs an engine", f"{found.engine.tensor_parallel}", "20"),
-        Answer("sequences in flight an engine", live, "20"),
+        Answer("fullest GPU", f"{needs:,.1f} of {needs / found.peak.share:,.1f} GB ({found.peak.moment})", "22"),
+        Answer("generate, train", f"{generating} + {training} GPUs" if two else f"{generating} GPUs in turn", "19"),
+        Answer(
+            f"in flight, engine of {found.engine.tensor_parallel}",
+            f"{found.live:,.0f} of {s.completions / s.engines(generating):,.0f}",
+            "20",
+        ),
         Answer("rollout", seconds_range(*(step.seconds(r, "rollout", s.overlap) for r in (fast, slow))), "22b"),
     ]
     if fast.verify:
@@ -234,11 +240,14 @@ def answers(found):
         Answer("update", seconds_range(fast.train, slow.train), "22a"),
         Answer("weights to the engines", seconds_range(fast.sync + fast.switch, slow.sync + slow.switch), "06"),
         Answer("a step", seconds_range(*found.step_range), "22a"),
-        Answer("the less busy pool waits", f"{found.idle:.0%}", "19"),
-        Answer("versions behind when trained on", f"{found.lag:.1f}", "22c" if streams else "06"),
-        Answer("completions that the limit cuts", f"{s.law.truncated:.1%}", "22b"),
-        Answer("GPU-hours of all steps", number_range(*found.gpu_hours), "22a"),
-        Answer("money, at your price", number_range(*found.money), "22a"),
+    ]
+    if two:
+        rows.append(Answer("a pool waits", f"{found.idle:.0%}", "19"))
+    rows += [
+        Answer("versions behind", f"{found.lag:.1f}", "22c" if streams else "06"),
+        Answer("cut by the limit", f"{s.law.truncated:.1%}", "22b"),
+        Answer("GPU-hours", number_range(*found.gpu_hours), "22a"),
+        Answer("money, your price", number_range(*found.money), "22a"),
     ]
     return rows
 

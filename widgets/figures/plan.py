@@ -1,0 +1,124 @@
+"""The small figures of the page that plans a run: an answer, what shortens a step, and how far published runs are."""
+
+from dataclasses import replace
+from functools import cache
+
+from sim.cluster import lengths, plan, step, validation
+from sim.cluster.hardware import ACCELERATORS
+from sim.cluster.models import MODELS
+from widgets.frame.contract import Figure, Handle
+from widgets.frame.marks import bars, dots, label, line, panel
+
+EXAMPLE = plan.Scenario(
+    MODELS["qwen2.5-32b"], ACCELERATORS["h100"], lengths.lognormal(3000, 0.8, 8192), gpus=128, overlap="async"
+)
+GPUS = (32, 64, 128, 256, 512, 1024)
+
+
+@cache
+def planned(gpus):
+    return plan.plan(replace(EXAMPLE, gpus=gpus))
+
+
+# ── an answer ──
+def answer(gpus):
+    found = planned(gpus)
+    rows = [
+        row
+        for row in plan.answers(found)
+        if row.question
+        in ("rollout", "log-probs", "update", "a step", "GPU-hours of all steps", "money, at your price")
+    ]
+    marks = [label(0, 7, "500 steps, 2 an hour and GPU"), label(1, 7, "lesson", 0, "right")]
+    for y, row in zip(range(len(rows), 0, -1), rows):
+        series = 1 if row.question == "a step" else 0
+        marks += [label(0, y, row.question, series), label(0.8, y, row.words, 1, "right")]
+        marks.append(label(1, y, row.lesson, 0, "right"))
+    note = "as assumed everywhere, to the slowest published"
+    return [panel("A run, before it is begun", note, *marks, x_range=[0, 1], y_range=[0.7, 8], bare=True)]
+
+
+def said(gpus):
+    found = planned(gpus)
+    needs, has = found.peak.needs / 1e9, found.peak.needs / found.peak.share / 1e9
+    engine = f"an engine of {found.engine.tensor_parallel} has {found.live:.0f} sequences in flight"
+    return f"It fits: a trainer's GPU holds {needs:.1f} of {has:.1f} GB, and {engine}."
+
+
+# ── what shortens a step ──
+STAGES = {
+    "as it is": EXAMPLE,
+    "engines of 4": replace(EXAMPLE, tensor_parallel=4),
+    "log-probs reused": replace(EXAMPLE, reuse=True),
+    "both": replace(EXAMPLE, tensor_parallel=4, reuse=True),
+    "both, split 60 + 68": replace(EXAMPLE, tensor_parallel=4, reuse=True, share=60 / 128),
+}
+
+
+def lanes(name):
+    s = STAGES[name]
+    found = plan.roles(s)
+    parts = {
+        "rollout": [step.seconds(found, "rollout", s.overlap), 0],
+        "weights": [found.sync, 0],
+        "log-probs": [0, found.log_probs],
+        "update": [0, found.train],
+    }
+    seconds = plan.step_seconds(s, found)
+    return [
+        panel(
+            "Two lanes side by side",
+            "seconds; the longer is the step",
+            *(bars(["engines", "trainer"], high, part, i) for i, (part, high) in enumerate(parts.items(), 1)),
+            line([-0.5, 1.5], [seconds, seconds], "step", 5, "reference"),
+            label(0.5, 1.02 * seconds, f"step {seconds:.0f} s", 0, "center"),
+            y_range=[0, 420],
+            stacked=True,
+            ticks=dict(tickangle=0),
+        )
+    ]
+
+
+def lanes_said(name):
+    found = plan.roles(STAGES[name])
+    generate = step.seconds(found, "rollout", "async") + found.sync
+    train = found.log_probs + found.train
+    if train > generate:
+        return f"The trainer takes {train:.0f} s, and the engines work for {generate:.0f} s of it."
+    return f"The engines take {generate:.0f} s, and the trainer works for {train:.0f} s of it."
+
+
+# ── published runs ──
+def published():
+    steps = [c for c in validation.compared() if c.role == "step"]
+    kinds = {"dense": [c for c in steps if not c.row.model.moe], "experts": [c for c in steps if c.row.model.moe]}
+    ends = [40.0, 1000.0]
+    marks = [
+        line(ends, ends, "as predicted", 1, "reference"),
+        label(ends[1], 0.8 * ends[1], "as predicted", 0, "right"),
+    ]
+    for series, (kind, shown) in enumerate(kinds.items(), 1):
+        slower = plan.SLOWER[kind]
+        marks += [
+            line([ends[0], ends[1] / slower], [slower * ends[0], ends[1]], f"{kind}, {slower} times", series),
+            dots([c.predicted for c in shown], [c.published for c in shown], kind, series),
+            label(0.95 * ends[1] / slower, 0.84 * ends[1], f"{kind} × {slower}", series, "right"),
+        ]
+    return [
+        panel(
+            "Published steps against predicted ones",
+            "seconds, both axes log; a dot a run",
+            *marks,
+            x="predicted, s",
+            log="xy",
+            x_range=[40, 1000],
+            y_range=[40, 1000],
+        )
+    ]
+
+
+FIGURES = {
+    "answer": Figure(answer, plan.plan, Handle("GPUs", GPUS, 2), said),
+    "lanes": Figure(lanes, plan.roles, Handle("changed", tuple(STAGES), 4, tuple(STAGES)), lanes_said),
+    "published": Figure(published, validation.compared),
+}
