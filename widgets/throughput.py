@@ -562,11 +562,11 @@ def two_jobs(plain, other):
         steps = [step.step_time(step.whatif(r.before, "rollout", x), "async") for x in speeds]
         marks += [line(speeds, steps, name, series, role), label(8, steps[-1], name, series, "right")]
     busy = gpu_pools(other.roles)
-    rows = {"GPUs": busy, "one setting": plain.roles.verify, "the other": other.roles.verify}
+    rows = {"the other": other.roles.verify, "one setting": plain.roles.verify}
     return [
         panel(
             "A step as its engine gets faster",
-            "seconds; 64 completions, 8 GPUs, log scale",
+            "seconds; 64 completions, 8 GPUs, log scales",
             *marks,
             x="engine, times as fast",
             log="xy",
@@ -577,12 +577,9 @@ def two_jobs(plain, other):
         panel(
             "What a step waits for",
             "seconds; navy: something other than the GPUs",
-            bars(["the other", "one setting"], [other.roles.verify, plain.roles.verify], "beside them", 1),
-            bars(["GPUs"], [busy], "GPUs", 8),
-            *[
-                label(name, seconds, f"{seconds:.0f}", anchor="center", below=name == "GPUs")
-                for name, seconds in rows.items()
-            ],
+            bars(list(rows), list(rows.values()), "beside them", 1),
+            bars([f"GPUs: {busy:.0f}"], [busy], "GPUs", 8),
+            *[label(name, seconds, f"{seconds:.0f}", anchor="center") for name, seconds in rows.items()],
             threshold(SLACK * busy, "too long", 200),
             y_range=[0, 200],
             stacked=True,
@@ -592,4 +589,5 @@ def two_jobs(plain, other):
 
 
 SHORT = replace(AGENT, test_seconds=20.0, longest_test=30.0)
-OPENING = Opening(SHORT, replace(SHORT, workers=8), two_jobs, step.step_time)
+SAME = "Same job, same GPUs, one setting differs. Find which."
+OPENING = Opening(SHORT, replace(SHORT, workers=8), two_jobs, step.step_time, SAME)
