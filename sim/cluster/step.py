@@ -239,7 +239,7 @@ LEAVES = {
     "tail": "shorten the tail",
     "idle pool": "move GPUs across",
     "sync": "faster weight sync",
-    "verify": "more verifiers",
+    "verify": "more verifier workers",
     "log_probs": "reuse, drop at β = 0",
     "left of the ridge": "KV and precision",
     "right of the ridge": "batch and chunks",

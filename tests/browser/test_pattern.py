@@ -34,7 +34,7 @@ def test_the_first_change_stands_beside_the_recorded_run(page, book, lesson):
 def test_more_knobs_lengthen_the_form_and_move_nothing_in_the_figure(page, book, lesson):
     page.goto(book + lesson.url)
     place = "document.querySelector('.panels:not([hidden]) .plot').getBoundingClientRect().top + scrollY"
-    more = page.locator("details.more > summary")
+    more = page.locator("details.more > summary").first
     if not more.count():
         pytest.skip("all its knobs are in view")
     before = page.evaluate(place)
