@@ -224,7 +224,7 @@ SHAPES = replace(VERL, source="from shapes", accelerator="h100")
             "has 1,342 GB of weights, and the largest engine, 4 GPUs, may fill 288",
         ),
         (dict(model="kimi-k2", gpus=8, accelerator="a100_80"), "the largest engine, 8 GPUs, may fill 576"),
-        (dict(model="llama3.1-405b", gpus=8, accelerator="h200"), "training Llama-3.1-405B on 8 GPUs: 812 GB each"),
+        (dict(model="llama3.1-405b", gpus=8, accelerator="h200"), "training Llama-3.1-405B on 8 GPUs: 811.7 GB each"),
         (dict(gpus=1, overlap="one-off"), "two pools on one GPU"),
         (dict(p50=3000), "quantiles of 3,000, 2,000 and 4,600 tokens: they rise in every batch"),
     ],
