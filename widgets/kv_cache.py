@@ -125,7 +125,7 @@ def misfits(k, model):
         return [
             Misfit(f"{k.attention} in {shipped.name}, which {has}", 1, 0.1, "KV heads, what if: as shipped.", "layout")
         ]
-    alone = replace(engine(k), longest=ceil(slots_alone(k, k.block)))
+    alone = replace(engine(k), longest=reservation(k) if k.block == WHOLE else k.context)
     return memory.fits(model, machine.accelerator(k), alone, efficiency=machine.efficiency(k))
 
 
@@ -167,7 +167,7 @@ def run(k):
         return
     shared, K = shared_slots(k, k.block)
     apart_by = shared - shared / K  # slots that sharing saves each
-    fits = max(holds_at_once(k, model, k.block), 1)
+    fits = max(holds_at_once(k, model, k.block), 1)  # where it fits but for half a block
     ending = fits / mean_completion(k)
     draws = [followed(k, model, fits, seed) for seed in range(DRAWS if fits < k.batch and ending <= FEW_END else 1)]
     counted = k.batch <= fits or ending <= FEW_END
@@ -448,7 +448,7 @@ def pool_map(r):
 
 
 READOUTS = {
-    "One more token keeps": Model.kv_bytes_per_token,
+    "One more token takes": Model.kv_bytes_per_token,
     "Run at once, of those asked for": kv_cache.max_in_groups,
     "Tokens a second, all of them together": throughput.iteration,
     "Tokens a second of each": throughput.iteration,
@@ -591,7 +591,7 @@ def spelled(name, value):
 def fitting(k):
     """Sequences that fit at once; 0 where the engine cannot start."""
     model = with_heads(k)
-    return 0 if misfits(k, model) else holds_at_once(k, model, k.block)
+    return 0 if misfits(k, model) else max(holds_at_once(k, model, k.block), 1)
 
 
 def export(k, r):

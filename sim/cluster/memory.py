@@ -63,20 +63,14 @@ def capacity(model, accelerator, engine=ONE_GPU, **parts):
 
     Of a model with windows or states: tokens that long sequences can still add, and `sequences` counts the rest.
     """
-    engine = whole(engine, parts)
+    engine = replace(engine, **parts)
     shards = model.kv_shards(engine.tensor_parallel, engine.context_parallel)
     return floor(engine_room(model, accelerator, engine) * shards / model.kv_bytes_per_token(engine.kv_bytes))
 
 
-def sequences(model, accelerator, context, engine=ONE_GPU, **parts):
+def sequences(model, accelerator, context, engine=ONE_GPU):
     """Sequences of `context` tokens that fit at once, on average; not rounded, 0 where the weights leave no room."""
-    engine = whole(engine, parts)
     return max(engine_room(model, accelerator, engine), 0.0) / cache_bytes(model, context, engine)
-
-
-def whole(engine, parts):
-    """An Engine, of a number of GPUs and other fields where a caller has these instead."""
-    return replace(engine if isinstance(engine, Engine) else Engine(tensor_parallel=engine), **parts)
 
 
 def cache_bytes(model, context, engine=ONE_GPU):

@@ -63,7 +63,9 @@ class Job:
     def slots(self):
         """Sequences that one engine's cache holds, of average length."""
         context = self.law.context(self.prompt)
-        return memory.sequences(self.model, self.accelerator, context, self.tensor_parallel)
+        return memory.sequences(
+            self.model, self.accelerator, context, memory.Engine(tensor_parallel=self.tensor_parallel)
+        )
 
 
 # Seconds of a role

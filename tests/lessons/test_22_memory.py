@@ -140,7 +140,7 @@ def test_the_moments():
     assert result(resident).misfits[0].part == "engine" and "collides" in LESSON.text
     LESSON.says("0.69", int(100 * (73.6e9 - 18 * LLAMA.params() / 8) / 80e9) / 100)
     assert not result(replace(resident, hbm_share=0.69)).misfits and result(replace(resident, hbm_share=0.7)).misfits
-    assert memory.capacity(LLAMA, H100, hbm_share=0.5) < memory.capacity(LLAMA, H100, hbm_share=0.9) / 2
+    assert memory.capacity(LLAMA, H100, Engine(hbm_share=0.5)) < memory.capacity(LLAMA, H100) / 2
 
 
 @pytest.mark.parametrize("name", LEDGERS)

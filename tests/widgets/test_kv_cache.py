@@ -264,7 +264,7 @@ def test_weights_that_do_not_fit_are_called_by_their_size():
 
 
 def test_a_sequence_larger_than_the_pool_cannot_start():
-    assert "one sequence of 131,080 tokens" in why(context=131072, attention="MHA", batch=1)
+    assert "one sequence of 131,072 tokens" in why(context=131072, attention="MHA", batch=1)
 
 
 def test_the_memory_bars_are_what_is_in_use_and_what_is_asked_for():

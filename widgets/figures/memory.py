@@ -119,7 +119,7 @@ def moments(at):
 
 def fullest(at):
     place, share = PLACES[at]
-    room = memory.capacity(LLAMA, H100, hbm_share=share)
+    room = memory.capacity(LLAMA, H100, Engine(hbm_share=share))
     found = envelope.envelope(LLAMA, H100, one_job(place, share))
     size = envelope.total(found["generate"]) / 1e9
     return f"While it generates {size:.0f} GB are taken, and the cache holds {room:,} tokens."
