@@ -184,7 +184,7 @@ HIDDEN = ("rollout", "tests", "log-probs", "update", "weights to the engines", "
 def table(r):
     marks = []
     for y, answer in zip(range(7, 0, -1), (a for a in plan.answers(r.found) if a.question not in HIDDEN)):
-        marks += [label(0, y, answer.question), label(0.92, y, answer.words, 1, "right")]
+        marks += [label(0, y, answer.question), label(0.85, y, answer.words, 1, "right")]
         marks += [label(1, y, answer.lesson, 0, "right")]
     return panel(
         "The answers",
