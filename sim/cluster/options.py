@@ -82,6 +82,14 @@ SERVING = {
             "OpenRLHF": {True: "--vllm.enable_prefix_caching", False: ""},
         },
     ),
+    "drafts": (
+        "tokens guessed ahead",
+        {
+            "vLLM": '--speculative-config \'{{"method":"ngram","num_speculative_tokens":{}}}\'',
+            "SGLang": "# SGLang: --speculative-num-draft-tokens {}, with the --speculative-algorithm of your drafter",
+            "verl": "# verl hands speculative decoding on to the engine: {} tokens guessed, by engine_kwargs",
+        },
+    ),
     "block": ("slots a block", {"vLLM": "--block-size {}", "SGLang": "--page-size {}"}),
     "kv_dtype": (
         "the precision of the cache",

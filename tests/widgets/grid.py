@@ -9,7 +9,15 @@ from tests.widgets.catalogue import early_frame
 from widgets.frame import host
 
 # how many settings of each are drawn: fewer where one takes long
-MACHINES = {"kv_cache": 100, "asynchrony": 100, "memory": 300, "plan": 120, "throughput": 300, "topology": 200}
+MACHINES = {
+    "kv_cache": 100,
+    "asynchrony": 100,
+    "memory": 300,
+    "plan": 120,
+    "throughput": 300,
+    "topology": 200,
+    "scheduling": 120,
+}
 SECONDS = 5  # processor seconds a setting may take: two on a machine that does nothing else
 RISING = ("p50", "p90", "p99")  # quantiles, which four draws of five put in order
 

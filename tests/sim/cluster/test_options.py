@@ -9,11 +9,11 @@ READ = {
     "vLLM": """
         --tensor-parallel-size --decode-context-parallel-size --gpu-memory-utilization --max-model-len --max-num-seqs
         --max-num-batched-tokens --enable-prefix-caching --no-enable-prefix-caching --kv-cache-dtype --block-size
-        --kv-offloading-size --quantization --enable-sleep-mode --weight-transfer-config""",
+        --kv-offloading-size --quantization --enable-sleep-mode --weight-transfer-config --speculative-config""",
     "SGLang": """
         --model-path --tp-size --dcp-size --mem-fraction-static --context-length --max-running-requests
         --chunked-prefill-size --disable-radix-cache --kv-cache-dtype --page-size --quantization
-        --enable-memory-saver""",
+        --enable-memory-saver --speculative-num-draft-tokens --speculative-algorithm""",
     "verl": """
         actor_rollout_ref.rollout.tensor_model_parallel_size actor_rollout_ref.rollout.gpu_memory_utilization
         actor_rollout_ref.rollout.max_model_len actor_rollout_ref.rollout.max_num_seqs
@@ -43,6 +43,7 @@ ONE = dict(
     concurrency=104,
     chunk=2048,
     prefix_cache=True,
+    drafts=3,
     block=16,
     kv_dtype="fp8",
     weights_dtype="fp8",
@@ -108,7 +109,7 @@ def test_a_value_stands_beside_its_name(program, line):
 def test_what_a_program_cannot_say_is_one_line_each():
     notes = [line for line in written("TRL", ONE).splitlines() if "no option" in line]
     assert "# TRL has no option for sequences at once" in notes
-    assert len(notes) == len(set(notes)) == 11  # of the 22 quantities; three more are notes that name another place
+    assert len(notes) == len(set(notes)) == 12  # of the 23 quantities; three more are notes that name another place
 
 
 def test_an_engine_is_not_asked_for_what_a_trainer_sets():

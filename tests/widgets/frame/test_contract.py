@@ -180,6 +180,7 @@ UNIT = dict(
     memory=("accelerator", "chip"),
     reward_and_reference=("hack",),
     rollout=("K",),
+    scheduling=("prompts", "samples"),
     throughput=(
         *("prompts", "samples", "old_log_probs", "other", "reference", "reuse", "rollout", "role", "source", "sync"),
         *("workers", "train", "test_seconds", "longest_test", "overlap", "k"),

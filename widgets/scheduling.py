@@ -1,0 +1,682 @@
+"""One engine writes a step's completions, and what each trick of its scheduler is worth: the same job again with one
+trick turned the other way.
+"""
+
+import math
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from sim.cluster import memory, scheduling
+from sim.cluster.hardware import ACCELERATORS
+from sim.cluster.kv_cache import BlockAllocator
+from sim.cluster.memory import Engine, Misfit
+from sim.cluster.models import MODELS
+from sim.cluster.scheduling import Policy, Speculation
+from widgets.frame import machine
+from widgets.frame.back import way_back
+from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, choice, ladder, slider, toggle
+from widgets.frame.marks import bars, dots, label, line, panel, threshold
+
+TITLE = "One engine, a step's completions, and each trick turned the other way"
+
+BLOCK = 16  # slots; more where sequences are long, or the blocks of a run are too many to be counted in a page
+BLOCKS = 512  # of the longest sequence, about
+EVERY = 60  # events between two frames of the setting itself
+LOST = 0.25  # of the speed that the same job has with one trick turned the other way
+WORSE = 0.05
+TOP = 4.0  # of the axis of speeds, in those of the setting
+NO_CAP = 4_000_000
+LENGTHS = [128, 230, 256, 512, 641, 720, 800, 1024, 1200, 1479, 2000, 2230, 3000, 4600, 5145, 6000, 8192, 12000]
+LENGTHS += [16384, 24000, 32768, 60000, 131072]
+
+
+@dataclass(frozen=True)
+class Knobs:
+    refill: bool = toggle("Refill a place at once", True)
+    blocks: bool = toggle("Hand memory out in blocks", True)
+    prefix: bool = toggle("Read a prompt once for its group", True)
+    chunk: int = ladder("Chunk, tokens", 2048, [0, 128, 256, 512, 1024, 2048, 4096, 8192])
+    drafts: int = slider("Tokens guessed ahead", 0, 0, 8, 1, symbol="γ")
+    acceptance: float = slider("Chance that a guess is right", 0.7, 0.1, 0.95, 0.05, symbol="α")
+    cost: float = slider("Cost of a guess, in readings of the weights", 0.05, 0.01, 0.3, 0.01, symbol="c")
+    batch: int = ladder("Places", 256, [1, 2, 4, 8, 16, 32, 48, 64, 96, 128, 192, 256, 384, 512], symbol="B")
+    cap: int = ladder(
+        "Pool, at most",
+        NO_CAP,
+        [12_000, 16_000, 20_000, 30_000, 40_000, 60_000, 100_000, 150_000, 200_000, 400_000, 1_000_000, NO_CAP],
+        unit="tokens",
+    )
+    watermark: float = slider("Part of the pool kept free on admission", 0.0, 0.0, 0.15, 0.01)
+    prompts: int = ladder("Prompts", 32, [1, 2, 4, 8, 16, 32])
+    samples: int = ladder("Completions of a prompt", 8, [1, 2, 4, 8, 16], symbol="K")
+    prompt: int = ladder("Prompt, on average", 600, [128, 256, 512, 600, 1024, 2048, 4096, 7000, 16384, 32768])
+    p50: int = ladder("Median completion", 800, LENGTHS, unit="tokens")
+    p90: int = ladder("Ninetieth percentile", 2230, LENGTHS, unit="tokens")
+    p99: int = ladder("Ninety-ninth percentile", 5145, LENGTHS, unit="tokens")
+    longest: int = ladder("Longest completion", 8192, LENGTHS, unit="tokens")
+    model: str = choice("Model", "qwen2.5-7b", list(MODELS))
+    accelerator: str = choice("Accelerator", "h100", list(ACCELERATORS))
+    tensor_parallel: int = ladder("GPUs that share the model", 1, [1, 2, 4, 8, 16], symbol="TP")
+    hbm_share: float = slider("Part of the memory the engine may fill", 0.5, 0.2, 0.98, 0.01, symbol="u")
+    bandwidth: float = machine.bandwidth()
+    flops: float = machine.flops()
+    overhead: float = machine.overhead()
+    config: str = machine.config()
+    chip: str = machine.chip()
+    log: str = machine.log()
+    timed: str = machine.timed()
+
+
+PRESETS = {
+    "Nothing guessed": Knobs(),
+    "Three guessed": Knobs(drafts=3),
+    "48 places, not refilled": Knobs(batch=48, refill=False),
+    "Room for the longest": Knobs(blocks=False),
+    "A pool of 40,000": Knobs(cap=40_000),
+    "Eight guessed, seldom right": Knobs(drafts=8, acceptance=0.4),
+}
+GUESS = Guess(
+    "Eight completions share a prompt of some 600 tokens, which is read eight times. How much faster is the step if it "
+    "is read once?",
+    ("2 times", "1.3 times", "1.05 times"),
+    Knobs(prefix=False),
+    2,
+    lambda k, r: (
+        f"It is {r.speeds['one prompt'] / r.trace.tokens_per_second:.2f} times: prompts are read many tokens at once, "
+        "and most of the time goes to completions, written one token after the other."
+    ),
+)
+
+# what turns a trick the other way: (knob, value, name) of the setting in which it is on, and of that in which it is off
+TRICKS = {
+    "refill": ((False, "not refilled"), (True, "refilled")),
+    "blocks": ((False, "reserved"), (True, "in blocks")),
+    "prefix": ((False, "every prompt"), (True, "one prompt")),
+    "chunk": ((0, "whole prompts"), (2048, "chunks")),
+    "drafts": ((0, "no guess"), (3, "three guessed")),
+}
+AMPLE = "ample pool"
+
+
+@dataclass(frozen=True)
+class Result:
+    misfits: list  # what of the setting is impossible; then there is nothing else
+    pool: int = 0  # tokens
+    trace: scheduling.Trace | None = None  # so far
+    speeds: dict = field(default_factory=dict)  # name of what is turned: tokens a second
+    ample: int = 0  # tokens that would be enough for all
+    back: int = 0  # the number of guesses that pays
+    progress: tuple = (1, 1)  # completions written, of all runs
+    settled: bool = True
+
+
+def run(k):
+    if found := misfits(k):
+        yield Result(found)
+        return
+    requests, others = job(k), dict(turned(k))
+    runs = len(others) + 2
+    for trace in simulate(k, requests):
+        done = (trace.finished, runs * len(requests))
+        yield Result([], room(k), trace, progress=done, settled=False)
+    speeds = {}
+    for name, other in others.items():
+        speeds[name] = last(simulate(other, requests)).tokens_per_second
+        done = ((len(speeds) + 1) * len(requests), runs * len(requests))
+        yield Result([], room(k), trace, dict(speeds), progress=done, settled=False)
+    ample = 0
+    if not k.blocks or trace.preemptions or trace.live.max() < min(k.batch, len(requests)):
+        everything = sum(r.prompt + r.output for r in requests) + len(requests) * block_of(k)
+        there = k if k.blocks else replace(k, blocks=True, refill=True, prefix=True)
+        enough = last(simulate(there, requests, pool=2 * everything))
+        ample = int(enough.used.max())
+        if k.blocks:
+            speeds[AMPLE] = enough.tokens_per_second
+    result = Result([], room(k), trace, speeds, ample, progress=(done[1], done[1]))
+    yield replace(result, back=fewer_guesses(k, requests, result))
+
+
+def last(stream):
+    *_, trace = stream
+    return trace
+
+
+def simulate(k, requests, pool=None):
+    """The engine of a setting writes `requests`: -> traces as they grow."""
+    guess = Speculation(k.acceptance, k.drafts, k.cost) if k.drafts else None
+    policy = Policy(
+        batch=k.batch,
+        static=not k.refill,
+        reserve=None if k.blocks else most(k),
+        prefix=k.prefix,
+        chunk=k.chunk,
+        watermark=k.watermark,
+        speculation=guess,
+    )
+    block = block_of(k)
+    allocator = BlockAllocator((pool or room(k)) // block, block)
+    return scheduling.stream(requests, rates(k, guess), allocator, policy, every=EVERY)
+
+
+def engine(k):
+    return Engine(tensor_parallel=k.tensor_parallel, longest=most(k), hbm_share=k.hbm_share)
+
+
+def rates(k, guess):
+    at = dict(efficiency=machine.efficiency(k), **engine(k).split)
+    return scheduling.rates(machine.model(k), machine.accelerator(k), guess, **at)
+
+
+def job(k):
+    return scheduling.requests_of(machine.law(k), k.prompts, k.samples, k.prompt, np.random.default_rng(0))
+
+
+def most(k):
+    """Tokens of the longest sequence that there may be."""
+    return 4 * k.prompt // 3 + int(machine.law(k).longest)
+
+
+def block_of(k):
+    return max(BLOCK, most(k) // BLOCKS // BLOCK * BLOCK)
+
+
+def room(k):
+    """Tokens of the pool: what the memory leaves beside the weights, up to the cap."""
+    context = machine.law(k).context(k.prompt)
+    held = memory.sequences(machine.model(k), machine.accelerator(k), context, engine(k))
+    return int(min(held * context, k.cap if k.cap < NO_CAP else math.inf))
+
+
+def turned(k):
+    """(name, setting) of every trick turned the other way."""
+    for knob, ((off, without), (on, with_it)) in TRICKS.items():
+        value, name = (off, without) if getattr(k, knob) else (on, with_it)
+        yield name, replace(k, **{knob: value})
+
+
+def fewer_guesses(k, requests, r):
+    """γ that pays, where the present one does not."""
+    if not k.drafts or r.speeds["no guess"] <= r.trace.tokens_per_second:
+        return 0
+    drafts = scheduling.best_drafts(k.acceptance, k.cost, most=k.drafts - 1)
+    if drafts and last(simulate(replace(k, drafts=drafts), requests)).tokens_per_second >= r.speeds["no guess"]:
+        return drafts
+    return 0
+
+
+def misfits(k):
+    """What of the setting is impossible."""
+    if not k.log and not k.p50 <= k.p90 <= k.p99:
+        what = f"quantiles of {k.p50:,}, {k.p90:,} and {k.p99:,} tokens: they rise in every batch"
+        return [Misfit(what, k.p50, k.p90, "Quantiles that rise.")]
+    asked = replace(engine(k), gpus=k.tensor_parallel)
+    found = memory.fits(machine.model(k), machine.accelerator(k), asked, efficiency=machine.efficiency(k))
+    whole = room(k) // block_of(k) * block_of(k) if not found else 0
+    if not found and whole < most(k):
+        what = f"one sequence of {most(k):,} tokens in a pool of {room(k):,}"
+        found = [Misfit(what, most(k), max(whole, 1), "A larger pool, or shorter sequences.")]
+    return found
+
+
+def progress(k, r):
+    return ["completion", *r.progress]
+
+
+def figure(k, r):
+    if r.misfits:
+        titles = {"Places in use": "Places and tricks", "One trick turned the other way": "Places and tricks"}
+        titles |= {"The longest silence": "Silence and room", "The pool": "Silence and room"}
+        titles |= {"What guessing is worth": "Guessing", "How long it pays": "Guessing"}
+        return [nothing(title, tab, front=title.startswith("One")) for title, tab in titles.items()]
+    end = axis_end(k)
+    return [places(k, r, end), tricks(k, r), silences(r, end), pool(r, end), guesses(k, r), pays(k, r)]
+
+
+def nothing(title, tab, front):
+    words = label(0.5, 0.5, "does not fit", 1, "center")
+    return panel(title, "no run to show", words, x_range=[0, 1], y_range=[0, 1], tab=tab, front=front, bare=True)
+
+
+def axis_end(k):
+    """Seconds that a run of this job may take on the axis, whatever the scheduler does: some three times what writing
+    the longest alone and all others together would take.
+    """
+    law, plain = machine.law(k), rates(k, None)
+    n, context = k.prompts * k.samples, law.context(k.prompt)
+    together = max(min(n, 256, room_of_all(k) / context), 1.0)
+    tail = law.expected_max(n) * float(plain(1, k.prompt + law.expected_max(n) / 2))
+    bulk = n * law.mean / together * float(plain(together, together * context))
+    return nice(3.2 * (tail + bulk))
+
+
+def room_of_all(k):
+    return room(replace(k, cap=NO_CAP))
+
+
+def nice(value):
+    """The next round number, so that the axis stays while knobs move."""
+    unit = 10.0 ** math.floor(math.log10(value))
+    return next(unit * m for m in (1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10) if unit * m >= value)
+
+
+def staircase(trace):
+    """(seconds, sequences in their places), every event where there are few, and no event without its neighbor."""
+    every = max(1, len(trace.seconds) // 300)
+    began = np.append(0.0, trace.seconds[:-1])  # what an event counts holds from the end of the one before
+    return np.append(began[::every], trace.seconds[-1]), np.append(trace.live[::every], 0.0 * trace.live[-1:])
+
+
+def places(k, r, end):
+    at, live = staircase(r.trace)
+    n, took = k.prompts * k.samples, r.trace.makespan
+    marks = [line(at, live, "sequences at once", 1, "step")]
+    if took > end:
+        marks.append(label(end, 0.93 * n, f"goes on to {took:,.0f} s →", 1, "right"))
+    elif r.settled or r.trace.finished == n:
+        marks.append(
+            label(max(took, 0.12 * end), 0.02 * n, f" {took:,.0f} s", 1, "left" if took < 0.8 * end else "right")
+        )
+    return panel(
+        "Places in use",
+        f"sequences at once, of {n:,} completions",
+        *marks,
+        x="seconds",
+        x_range=[0, end],
+        y_range=[0, 1.08 * n],
+        tab="Places and tricks",
+    )
+
+
+def names_of(k, r):
+    return [*(name for name, _ in turned(k)), *([AMPLE] if k.blocks else [])]
+
+
+def tricks(k, r):
+    """Speeds with one trick turned, in those of the setting."""
+    names = names_of(k, r)
+    now = r.trace.tokens_per_second
+    times = [r.speeds.get(name, now if r.settled else 0.0) / now if now else 0.0 for name in names]
+    drawn = [min(t, TOP) for t in times]
+    said = [f"{t:.2f}×" if 0 < t < 10 else f"{t:.0f}×" if t else "" for t in times]
+    at = list(range(len(names)))
+    return panel(
+        "One trick turned the other way",
+        "tokens a second, in those of this setting",
+        bars(at, drawn, "turned", 2, text=said),
+        line([-0.5, len(names) - 0.5], [1, 1], "this setting", 1, "reference"),
+        threshold(1 / (1 - LOST), "this setting loses a quarter", TOP),
+        x="the same job again, one thing changed",
+        x_range=[-0.5, len(names) - 0.5],
+        y_range=[0, TOP],
+        tab="Places and tricks",
+        front=True,
+        ticks=dict(tickvals=at, ticktext=[name.replace(" ", "<br>", 1) for name in names], tickangle=0),
+    )
+
+
+def silences(r, end):
+    t = r.trace
+    seen = (t.gaps > 0) & (t.seconds <= end)
+    every = max(1, int(seen.sum()) // 400)
+    loudest = int(np.argmax(t.gaps))
+    keep = np.union1d(np.flatnonzero(seen)[::every], [loudest] if t.gaps[loudest] > 0 else []).astype(np.int64)
+    return panel(
+        "The longest silence",
+        "ms between two tokens of a sequence",
+        dots(t.seconds[keep], np.maximum(1e3 * t.gaps[keep], 1.0), "silence", 1),
+        x="seconds",
+        x_range=[0, end],
+        y_range=[1, 1e6],
+        log="y",
+        tab="Silence and room",
+    )
+
+
+def pool(r, end):
+    t = r.trace
+    every = max(1, len(t.seconds) // 300)
+    out = np.flatnonzero(t.evictions)
+    out = out[:: max(1, len(out) // 150)]
+    return panel(
+        "The pool",
+        f"% of {r.pool:,} tokens; diamonds: evictions",
+        line(t.seconds[::every], 100 * t.used[::every] / r.pool, "handed out", 1),
+        dots(t.seconds[out], np.full(len(out), 112.0), "evictions", 3),
+        threshold(100, "full", 125),
+        x="seconds",
+        x_range=[0, end],
+        y_range=[0, 125],
+        tab="Silence and room",
+    )
+
+
+def worth(k, drafts, n, context):
+    """Tokens a second with so many guesses, over those without, of n sequences."""
+    if not drafts:
+        return np.ones_like(n * 1.0)
+    guess = Speculation(k.acceptance, drafts, k.cost)
+    return guess.tokens * rates(k, None)(n, n * context) / rates(k, guess)(n, n * context)
+
+
+def guesses(k, r):
+    context, gammas = machine.law(k).context(k.prompt), list(range(9))
+    n = np.array([1.0, min(k.batch, k.prompts * k.samples)])
+    alone, all_of_them = np.array([worth(k, drafts, n, context) for drafts in gammas]).T
+    return panel(
+        "What guessing is worth",
+        "tokens a second over those without",
+        line(gammas, alone, "one sequence alone", 1),
+        line(gammas, all_of_them, "all places taken", 2),
+        dots([k.drafts], [all_of_them[k.drafts]], "here", role="here"),
+        label(8, float(alone[8]), "one sequence alone", 1, "right", below=alone[8] < all_of_them[8]),
+        label(8, float(all_of_them[8]), "all places taken", 2, "right", below=alone[8] >= all_of_them[8]),
+        threshold(1, "slower than without", 0),
+        x="tokens guessed ahead, γ",
+        x_range=[0, 8],
+        y_range=[0, 5],
+        tab="Guessing",
+    )
+
+
+CONTEXTS = (1024, 4096, 16384)
+SEQUENCES = 2.0 ** np.linspace(0, 11, 45)
+
+
+def pays(k, r):
+    drafts = k.drafts or 3
+    curves = [worth(k, drafts, SEQUENCES, context) for context in CONTEXTS]
+    marks = [line(SEQUENCES, y, f"{c:,} tokens", s) for s, (c, y) in enumerate(zip(CONTEXTS, curves), 1)]
+    heights = spread([float(y[-1]) for y in curves])
+    marks += [label(2048, y, f"{c:,} tokens", s, "right") for s, (c, y) in enumerate(zip(CONTEXTS, heights), 1)]
+    return panel(
+        "How long it pays",
+        f"the same, by sequences at once; γ = {drafts}",
+        *marks,
+        threshold(1, "slower than without", 0),
+        x="sequences at once",
+        x_range=[1, 2048],
+        y_range=[0, 5],
+        log="x",
+        tab="Guessing",
+    )
+
+
+def spread(heights, gap=0.36):
+    """Heights of words, from the lowest up, each with room."""
+    order, floor, out = np.argsort(heights), -gap, list(heights)
+    for i in order:
+        floor = out[i] = max(heights[i], floor + gap)
+    return out
+
+
+READOUTS = {
+    "Tokens a second": scheduling.stream,
+    "The step takes": scheduling.stream,
+    "At work, on average": scheduling.live_on_average,
+    "Longest silence": scheduling.stream,
+    "Evictions": scheduling.stream,
+}
+
+
+def readouts(k, r):
+    if r.misfits:
+        states = ["violated", "", "", "", ""]
+        return [Readout(name, "–", "", source, state) for (name, source), state in zip(READOUTS.items(), states)]
+    t = r.trace
+    shown = [
+        (t.tokens_per_second, "", "violated" if causes(k, r) else ""),
+        (t.makespan, "s", ""),
+        (scheduling.live_on_average(t), "sequences", ""),
+        (1e3 * t.longest_gap, "ms", ""),
+        (float(t.preemptions), "", ""),
+    ]
+    return [
+        Readout(name, value, unit, source, state)
+        for (name, source), (value, unit, state) in zip(READOUTS.items(), shown)
+    ]
+
+
+def export(k, r):
+    """The setting as quantities of options.TABLE."""
+    if r.misfits:
+        return None
+    setting = dict(
+        tensor_parallel=k.tensor_parallel,
+        memory_fraction=k.hbm_share,
+        context=most(k),
+        concurrency=k.batch,
+        prefix_cache=k.prefix,
+        prompts=k.prompts,
+        samples=k.samples,
+        prompt=4 * k.prompt // 3,
+        completion=int(machine.law(k).longest),
+    )
+    return setting | ({"chunk": k.chunk} if k.chunk else {}) | ({"drafts": k.drafts} if k.drafts else {})
+
+
+def gains(k, r):
+    """{name: times as fast} of what is turned so that the engine has one trick more, or an ample pool; without
+    guessing, where it guesses.
+    """
+    now = r.trace.tokens_per_second
+    helps = [on for knob, (_, (_, on)) in TRICKS.items() if not getattr(k, knob) and knob not in ("drafts", "chunk")]
+    helps += [without for knob, ((_, without), _) in TRICKS.items() if getattr(k, knob) and knob in ("drafts", "chunk")]
+    return {name: r.speeds[name] / now for name in [*helps, AMPLE] if name in r.speeds and now}
+
+
+def causes(k, r):
+    """What of the setting loses a quarter, or guesses in vain, the worst first."""
+    if not r.settled:
+        return []
+    limit = lambda name: 1.0 if name == "no guess" else 1 / (1 - LOST)
+    found = {name: gain / limit(name) for name, gain in gains(k, r).items() if gain > limit(name)}
+    return sorted(found, key=found.get, reverse=True)
+
+
+def watched(k, r):
+    if r.misfits:
+        first = r.misfits[0]
+        needs = 100 * min(first.needs / first.has, 1e6)
+        return Gauge("Needed, of what there is", needs, 100.0, "%", low=10, high=1e4, log=True, expression="misfits")
+    found, best = causes(k, r), max(gains(k, r).values(), default=1.0)
+    guessing = found[:1] == ["no guess"]
+    best = gains(k, r)["no guess"] if guessing else best
+    return Gauge(
+        "Speed, of that without guessing" if guessing else "Speed, of the best with one thing turned",
+        100 / max(best, 1e-9) if guessing else min(100.0, 100 / max(best, 1e-9)),
+        100.0 if guessing else 100 * (1 - LOST),
+        "%",
+        low=25,
+        high=125,
+        below=True,
+        expression="speed < speed_without_guessing" if guessing else "speed < 0.75 * best_with_one_thing_turned",
+    )
+
+
+def broken(k, r):
+    if r.misfits:
+        first = r.misfits[0]
+        return Break(f"This job does not fit: {first.what}.", room_made(k) or first.mend, "the job does not fit")
+    found = causes(k, r)
+    if not found:
+        return None
+    why, cause = said(k, r, found[0])
+    return Break(why, mend(k, r), cause)
+
+
+# what an engineer would try, in this order, where no single knob makes room
+TRIED = [
+    *(dict(tensor_parallel=n, hbm_share=0.9) for n in (1, 2, 4, 8, 16)),
+    *(dict(tensor_parallel=n, hbm_share=0.9, cap=NO_CAP) for n in (1, 2, 4, 8, 16)),
+    *(dict(tensor_parallel=n, hbm_share=0.9, cap=NO_CAP, prompt=600, longest=8192) for n in (1, 2, 4, 8)),
+    dict(tensor_parallel=1, hbm_share=0.9, cap=NO_CAP, prompt=600, longest=8192, model="qwen2.5-7b"),
+]
+
+
+def room_made(k):
+    """A way back from what does not fit: quantiles that rise, one knob, or the first of TRIED; None if none does."""
+    p90 = max(k.p50, k.p90)
+    rising = {} if k.log else dict(p90=p90, p99=max(p90, k.p99))
+    there = replace(k, **rising)
+    fitting = lambda change: not misfits(replace(there, **change))
+    change = {} if fitting({}) else next((change for change in TRIED if fitting(change)), None)
+    if change is None:
+        return None
+    steps = ", ".join(step(name, v) for name, v in (rising | change).items() if v != getattr(k, name))
+    turn = ("cap", "tensor_parallel", "hbm_share", "accelerator", "longest", "prompt", "model")
+    one = way_back(there, turn, lambda other: not misfits(other)) if change and there == k else None
+    return one or f"{steps}."
+
+
+def step(knob, value):
+    """One step of a way back, as the page offers it."""
+    m = Knobs.__dataclass_fields__[knob].metadata
+    number = value if isinstance(value, str) else f"{value:,}" if isinstance(value, int) else f"{value:g}"
+    return f"{m['label']}: {number} {m['unit']}".strip()
+
+
+def said(k, r, name):
+    now, other = (f"{speed:,.0f}" for speed in (r.trace.tokens_per_second, r.speeds[name]))
+    working = scheduling.live_on_average(r.trace)
+    return {
+        "refilled": (
+            f"A place waits for the longest of its batch: {working:,.0f} of {k.batch} are at work, {now} tokens a "
+            f"second. Refilled at once: {other}.",
+            "places wait for the longest",
+        ),
+        "in blocks": (
+            f"Each sequence keeps room for {most(k):,} tokens: {r.trace.live.max():,.0f} run at once, {now} tokens a "
+            f"second. In blocks: {other}.",
+            "room is reserved and stays empty",
+        ),
+        "one prompt": (
+            f"Each of {k.samples} completions reads the same prompt: {now} tokens a second. Read once: {other}.",
+            "siblings read the same prompt again",
+        ),
+        "whole prompts": (
+            f"Chunks of {k.chunk:,} tokens have little room beside the decoding: {now} tokens a second. With whole "
+            f"prompts: {other}.",
+            "chunks leave prompts no room",
+        ),
+        "no guess": (
+            f"A pass guesses {k.drafts} tokens, pays for all and keeps {kept(k):.2f}: {now} tokens a second. Without "
+            f"guessing: {other}.",
+            "guesses are paid for and rejected",
+        ),
+        AMPLE: (
+            f"The pool holds too few: {r.trace.preemptions:,} evictions, {working:,.0f} sequences at work, {now} "
+            f"tokens a second. With room: {other}.",
+            "the pool holds too few",
+        ),
+    }[name]
+
+
+def kept(k):
+    """Guessed tokens that a pass keeps on average."""
+    return Speculation(k.acceptance, k.drafts, k.cost).tokens - 1
+
+
+def mend(k, r):
+    """A way back. Of refilling, blocks and prefixes one hides what another loses: all that are off go on together."""
+    found, steps = causes(k, r), {}
+    off = [knob for knob, (_, (_, on)) in TRICKS.items() if on in r.speeds and knob not in ("chunk", "drafts")]
+    if any(TRICKS[knob][1][1] in found for knob in off):
+        steps |= {knob: "on" for knob in off}
+        if not k.blocks and room(k) < needed(k, r):
+            steps |= dict([larger_pool(k, r)])
+    if "whole prompts" in found:
+        steps["chunk"] = 0
+    if "no guess" in found:
+        steps["drafts"] = r.back
+    if AMPLE in found:
+        steps |= dict([larger_pool(k, r)])
+    return ", ".join(step(knob, value) for knob, value in steps.items()) + "."
+
+
+def needed(k, r):
+    """Tokens of a pool in which everything has room that was there at once in an ample one."""
+    return r.ample / (1 - k.watermark) + 2 * block_of(k)
+
+
+def larger_pool(k, r):
+    """(knob, value) of such a pool; where there is none, of fewer places."""
+    if room_of_all(k) >= needed(k, r):
+        return "cap", next(cap for cap in Knobs.__dataclass_fields__["cap"].metadata["rungs"] if cap >= needed(k, r))
+    for share in (0.6, 0.7, 0.8, 0.9, 0.95):
+        if share > k.hbm_share and room(replace(k, hbm_share=share)) >= needed(k, r):
+            return "hbm_share", share
+    alone = room(k) * (1 - k.watermark) / (most(k) + 2 * block_of(k))
+    return "batch", max((n for n in Knobs.__dataclass_fields__["batch"].metadata["rungs"] if n <= alone), default=1)
+
+
+def worse(k, r):
+    if not r.settled:
+        return None
+    name, gain = max(gains(k, r).items(), key=lambda found: found[1], default=("", 1.0))
+    if gain < 1 / (1 - WORSE):
+        return None
+    return (
+        f"The step takes {r.trace.makespan:,.0f} s, {100 * (1 - 1 / gain):.0f} % of the speed is lost: the same job "
+        f"with {PHRASES[name]} writes {r.speeds[name]:,.0f} tokens a second."
+    )
+
+
+PHRASES = {
+    "refilled": "places refilled at once",
+    "in blocks": "memory in blocks",
+    "one prompt": "each prompt read once",
+    "whole prompts": "prompts read whole",
+    "no guess": "no guessing",
+    AMPLE: "an ample pool",
+}
+
+
+def holds(k, r):
+    now = r.trace.tokens_per_second
+    took = f"The step takes {r.trace.makespan:,.0f} s at {now:,.0f} tokens a second."
+    if not r.settled:
+        return took
+    most_of_all = max(r.speeds, key=lambda name: abs(math.log(r.speeds[name] / now)))
+    return f"{took} Of what can be turned, “{most_of_all}” would change most: {r.speeds[most_of_all]:,.0f}."
+
+
+def two_engines(plain, other):
+    """Tokens written, and the places in use."""
+    end = 1.06 * other.trace.makespan
+    written, live = [], []
+    for r, name, series, role in ((plain, "one setting", 8, "reference"), (other, "the other", 1, "")):
+        t = r.trace
+        at, taken = staircase(t)
+        seconds, tokens = np.append(0, t.seconds), np.append(0, t.written) / 1000
+        written += [
+            line(seconds, tokens, name, series, role),
+            label(0.55 * t.makespan, float(np.interp(0.55 * t.makespan, seconds, tokens)), name, series, "right"),
+        ]
+        live.append(line(at, taken, name, series, "step" if r is other else role))
+    top = float(plain.trace.live.max())
+    live += [
+        label(plain.trace.makespan, 0.35 * top, " one setting", 8),
+        label(other.trace.makespan, 1.02 * top, "the other", 1, "right"),
+    ]
+    return [
+        panel(
+            "Tokens written",
+            "thousands, the same 256 completions",
+            *written,
+            x="seconds",
+            x_range=[0, end],
+            y_range=[0, 1.05 * float(plain.trace.written[-1]) / 1000],
+        ),
+        panel(
+            "Places in use",
+            f"sequences at once, of {top:.0f} places",
+            *live,
+            x="seconds",
+            x_range=[0, end],
+            y_range=[0, 1.2 * top],
+        ),
+    ]
+
+
+OPENING = Opening(Knobs(batch=48), Knobs(batch=48, refill=False), two_engines, scheduling.stream)
