@@ -69,10 +69,8 @@ def test_the_engine_has_the_memory_that_its_share_leaves():
 def test_a_turned_trick_is_the_run_of_that_setting():
     k, r = last()
     others = dict(widget.turned(k))
-    assert (
-        set(r.speeds) == set(others) == {"not refilled", "reserved", "every prompt", "whole prompts", "three guessed"}
-    )
-    assert r.speeds["three guessed"] == speed(drafts=3) and r.speeds["reserved"] == speed(blocks=False)
+    assert set(r.speeds) == set(others) == {"not refilled", "reserved", "every prompt", "whole prompts"}
+    assert r.speeds["reserved"] == speed(blocks=False) and r.speeds["every prompt"] == speed(prefix=False)
     assert last(drafts=3)[1].speeds["no guess"] == speed()
 
 

@@ -33,7 +33,7 @@ def ran(drafts=0, tokens=ROOM, **policy):
 
 
 # ── who has which place ──
-LENGTHS = (3, 9, 2, 4, 2, 3, 8, 2, 3)
+LENGTHS = (4, 9, 3, 5, 3, 3, 7, 3, 4)
 NAMES = "ABCDEFGHI"
 WAYS = ((3, True), (3, False), (9, False))
 
@@ -48,7 +48,7 @@ def places(way):
         idle, length = np.zeros(9), np.zeros(9)
         idle[place], length[place] = first - height[place], last + 1 - first
         marks += [bars(at(), idle, "empty", 1, "waste"), bars(at(), length, NAMES[number], 1 + number % 2)]
-        filled.append(label(place + 1, first + length[place] / 2 - 0.85, f"{NAMES[number]}", 0, "center"))
+        filled.append(label(place + 1, first + length[place] / 2 - 1.35, f"{NAMES[number]}", 0, "center"))
         height[place] = last + 1
     rest = np.where(np.arange(9) < n, end - height, 0.0)
     marks.append(bars(at(), rest, "empty", 1, "waste"))
@@ -60,7 +60,7 @@ def places(way):
             *filled,
             x="place",
             x_range=(0.4, 9.6),
-            y_range=(0, 24),
+            y_range=(0, 22),
             ticks=dict(tickvals=at(), ticktext=[str(i) for i in at()]),
             stacked=True,
         )
