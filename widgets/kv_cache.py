@@ -412,7 +412,8 @@ def apart(heights, gap=20.0):
 
 def pool_over_time(r):
     t = r.trace
-    percent, out, keep = 100 / r.pool, t.evictions > 0, slice(None, None, max(1, len(t.seconds) // 100))
+    percent, out, n = 100 / r.pool, t.evictions > 0, len(t.seconds)
+    keep = np.append(np.arange(0, n - 1, max(1, n // 100)), n - 1)
     part = 100 * t.seconds / t.seconds[-1]
     return panel(
         OVER_TIME,
