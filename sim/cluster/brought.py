@@ -57,7 +57,7 @@ def model(text):
     try:
         found, unread = model_from_config(config, "custom", "your model")
     except (ValueError, OverflowError) as refusal:
-        raise ValueError(f"In this config, {refusal}. Valid is a language model's config.json.") from None
+        raise ValueError(f"Not a model: {refusal}. Valid is a language model's config.json.") from None
     if not SMALLEST <= found.params() <= LARGEST:
         raise ValueError(
             f"{found.params():,.0f} parameters: that is no language model. Valid are a million to 100 trillion."
