@@ -58,12 +58,11 @@ def engine_room(model, accelerator, engine=ONE_GPU):
     return engine.hbm_share * accelerator.hbm_bytes - weights - inside
 
 
-def capacity(model, accelerator, engine=ONE_GPU, **parts):
+def capacity(model, accelerator, engine=ONE_GPU):
     """Tokens whose keys and values fit beside the weights; negative if the weights alone do not fit.
 
     Of a model with windows or states: tokens that long sequences can still add, and `sequences` counts the rest.
     """
-    engine = replace(engine, **parts)
     shards = model.kv_shards(engine.tensor_parallel, engine.context_parallel)
     return floor(engine_room(model, accelerator, engine) * shards / model.kv_bytes_per_token(engine.kv_bytes))
 

@@ -18,7 +18,7 @@ from widgets.frame.marks import bars, dots, label, line, panel
 # The job that the instrument begins with: 32 prompts of some 600 tokens, 8 completions of each
 QWEN, H100 = MODELS["qwen2.5-7b"], ACCELERATORS["h100"]
 LAW = Law(800, 2230, 5145, 8192)
-ROOM = memory.capacity(QWEN, H100, hbm_share=0.5)
+ROOM = memory.capacity(QWEN, H100, memory.Engine(hbm_share=0.5))
 ALPHA, COST = 0.7, 0.05  # assumed: the chance that a guess is right, and what it costs
 BLOCK = 16
 
