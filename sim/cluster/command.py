@@ -12,6 +12,7 @@ from sim.cluster.hardware import ACCELERATORS
 from sim.cluster.lengths import Law
 from sim.cluster.models import MODELS
 
+NOT_READ = "Not read"
 LENGTHS = (720, 2000, 4600, 8192)
 WIDTHS = {"bf16": 2, "fp8": 1}
 
@@ -20,21 +21,24 @@ def config(text):
     """A Model: of a name in our table, of a config.json, or of one from standard input ("-")."""
     if text in MODELS:
         return MODELS[text]
-    return refused(brought.model, argparse.FileType(encoding="utf-8")(text).read())
+    model, _, said = refused(brought.model, argparse.FileType(encoding="utf-8")(text).read())
+    if NOT_READ in said:
+        print(said[said.index(NOT_READ) :], file=sys.stderr)
+    return model
 
 
 def chip(text):
-    return ACCELERATORS[text] if text in ACCELERATORS else refused(brought.chip, text)
+    return ACCELERATORS[text] if text in ACCELERATORS else refused(brought.chip, text)[0]
 
 
 def law(text):
-    return refused(brought.lengths, text)
+    return refused(brought.lengths, text)[0]
 
 
 def refused(read, text):
     """What `read` makes of a text; its refusal in argparse's words."""
     try:
-        return read(text)[0]
+        return read(text)
     except ValueError as refusal:
         raise argparse.ArgumentTypeError(str(refusal)) from None
 

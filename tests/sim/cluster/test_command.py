@@ -37,6 +37,13 @@ def test_a_file_and_a_name_give_the_same(tmp_path, capsys):
     assert names == ["your model", "Qwen2.5-7B"] and told[0] == told[1]
 
 
+def test_keys_that_are_not_read_are_named(tmp_path, capsys):
+    (tmp_path / "config.json").write_text(json.dumps({**CONFIG, "a_new_kind_of_layer": 3}), encoding="utf-8")
+    assert command.main(["--config", str(tmp_path / "config.json"), "--json"]) == 0
+    out, err = capsys.readouterr()
+    assert json.loads(out) and "a_new_kind_of_layer" in err
+
+
 def test_the_numbers_are_those_of_the_plan(capsys):
     asked = ["--model", "qwen3-8b", "--overlap", "async", "--reference", "--test-seconds", "2", "--limit", "4096"]
     command.main([*asked, "--json"])
