@@ -305,7 +305,7 @@ def tricks(k, r):
     return panel(
         "One trick turned the other way",
         "speed, in that of this setting" + ("; no guess: over 1 is broken" if k.drafts else ""),
-        bars(at, drawn, "turned", 2, text=said),
+        bars(at, drawn, "turned", 1, text=said),
         threshold(1 / (1 - LOST), "", TOP),
         label(len(names) - 0.55, 0.98 * TOP, "here this setting loses a quarter", 0, "right", below=True),
         x_range=[-0.5, len(names) - 0.5],
