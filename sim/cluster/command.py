@@ -23,7 +23,7 @@ def config(text):
         return MODELS[text]
     model, _, said = refused(brought.model, argparse.FileType(encoding="utf-8")(text).read())
     if NOT_READ in said:
-        print(said[said.index(NOT_READ) :], file=sys.stderr)
+        sys.stderr.write(f"{said[said.index(NOT_READ) :]}\n")
     return model
 
 

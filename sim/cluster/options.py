@@ -87,7 +87,7 @@ SERVING = {
         {
             "vLLM": '--speculative-config \'{{"method":"ngram","num_speculative_tokens":{}}}\'',
             "SGLang": "# SGLang: --speculative-num-draft-tokens {}, with the --speculative-algorithm of your drafter",
-            "verl": "# verl hands speculative decoding on to the engine: {} tokens guessed, by engine_kwargs",
+            "verl": "# verl: {} tokens guessed, by actor_rollout_ref.model.mtp for an MTP head, else by engine_kwargs",
         },
     ),
     "block": ("slots a block", {"vLLM": "--block-size {}", "SGLang": "--page-size {}"}),
@@ -125,7 +125,10 @@ SERVING = {
                 "colocated": ROLLOUT + ".free_cache_engine=True",
                 "split": ROLLOUT + ".checkpoint_engine.backend=nccl",
             },
-            "TRL": {"colocated": 'vllm_mode="colocate", vllm_enable_sleep_mode=True', "split": 'vllm_mode="server"'},
+            "TRL": {
+                "colocated": 'use_vllm=True, vllm_mode="colocate", vllm_enable_sleep_mode=True',
+                "split": 'use_vllm=True, vllm_mode="server"',
+            },
             "OpenRLHF": {
                 "colocated": "--train.colocate_all --vllm.enable_sleep --ds.enable_sleep",
                 "split": "--vllm.sync_backend nccl",
@@ -133,11 +136,14 @@ SERVING = {
         },
     ),
 }
+CUT_IN_TRL = "# TRL scores a cut completion as it is: your reward function has to call it wrong"
+SERVER_IN_TRL = "# TRL's server has its own options for tensor parallelism, memory and length"
+LEFT_IN_VERL = "# verl: set actor_rollout_ref.rollout.name, and for separate_async rollout.nnodes and n_gpus_per_node"
 TRAINING = {
     "prompts": (
         "prompts a step",
         {
-            "verl": "data.train_batch_size={}",
+            "verl": "data.train_batch_size={} " + ACTOR + ".ppo_mini_batch_size={}",
             "TRL": "generation_batch_size={completions}",
             "OpenRLHF": "--rollout.batch_size {} --train.batch_size {completions}",
         },
@@ -169,7 +175,7 @@ TRAINING = {
                 "sync": "trainer.v1.trainer_mode=sync",
                 "carry-over": "trainer.v1.trainer_mode=colocate_async",
                 "one-off": "# one-off is an entry point of its own: verl.experimental.one_step_off_policy.main_ppo",
-                "async": "trainer.v1.trainer_mode=separate_async",
+                "async": "trainer.v1.trainer_mode=separate_async trainer.v1.separate_async.parameter_sync_step=1",
             },
             "TRL": {
                 "sync": "",
@@ -185,9 +191,9 @@ TRAINING = {
     "lag": (
         "how many versions a completion may be behind",
         {
-            "verl": "trainer.v1.sampler.max_off_policy_threshold={}",
+            "verl": "trainer.v1.sampler.max_off_policy_threshold={spanned}",
             "TRL": "# AsyncGRPOConfig: max_staleness={}",
-            "OpenRLHF": "--train.async_queue_size {}",
+            "OpenRLHF": "# OpenRLHF drops nothing by age; --train.async_queue_size bounds the batches that wait",
         },
     ),
     "reuse_log_probs": (
@@ -196,7 +202,7 @@ TRAINING = {
     ),
     "cut": (
         "what becomes of completions that were cut off",
-        {"TRL": {"masked": "mask_truncated_completions=True", "scored wrong": ""}},
+        {"TRL": {"masked": "mask_truncated_completions=True", "scored wrong": CUT_IN_TRL}},
     ),
 }
 TABLE = SERVING | TRAINING
@@ -219,7 +225,12 @@ def text(program, setting):
     if program in ENGINES and len(asked) < len(setting):
         notes.append("# the rest is the trainer's")
     options = [words for words in said.values() if words and not words.startswith("#")]
+    if program == "verl":
+        notes.append(LEFT_IN_VERL)
     if program == "TRL":
+        if setting.get("placement") == "split":  # these are read in colocate mode alone
+            options = [words for words in options if not words.startswith("vllm_")]
+            notes.append(SERVER_IN_TRL)
         return "\n".join([*notes, "GRPOConfig(", *(f"    {words}," for words in options), ")"])
     return "\n".join([*notes, " \\\n    ".join([START[program], *options])])
 
@@ -232,7 +243,9 @@ def option(program, quantity, setting):
     if form is None:
         return None
     completions = setting.get("prompts", 0) * setting.get("samples", 0)
-    return form.format(f"{value:g}" if isinstance(value, float) else value, completions=completions)
+    spanned = value + 1 if quantity == "lag" else 0  # verl counts the versions from a completion's own to the trainer's
+    shown = f"{value:g}" if isinstance(value, float) else value
+    return form.replace("{}", "{0}").format(shown, completions=completions, spanned=spanned)
 
 
 def described(quantity, setting):

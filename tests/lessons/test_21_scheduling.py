@@ -81,6 +81,23 @@ def test_the_longest_alone_takes_most_of_the_step():
     LESSON.says("59", alone.makespan)
 
 
+def test_how_far_eight_draws_of_the_job_differ():
+    k = DEFAULT
+    shape = (widget.machine.law(k), k.prompts, k.samples, k.prompt)
+    jobs = [scheduling.requests_of(*shape, np.random.default_rng(seed)) for seed in range(8)]
+    runs = lambda **changed: [widget.last(widget.simulate(replace(k, **changed), job)) for job in jobs]
+    plain, small = runs(), runs(cap=40000)
+    steps = [run.makespan for run in plain]
+    LESSON.says("42", min(steps))
+    LESSON.says("70", max(steps))
+    lost = [100 * (1 - b.tokens_per_second / a.tokens_per_second) for a, b in zip(plain, small)]
+    LESSON.says("21", min(lost))
+    LESSON.says("43", max(lost))
+    longest = widget.machine.law(k)
+    reach = 1 - (1 - longest.truncated) ** (k.prompts * k.samples)
+    assert reach == pytest.approx(0.4, abs=0.05) and "four draws of ten reach it" in LESSON.text
+
+
 def test_no_other_trick_shortens_the_step_by_a_third():
     for changed in (dict(hbm_share=0.9), dict(batch=512), dict(prompt=128)):
         assert ran(**changed).makespan > 2 / 3 * ran().makespan
@@ -144,7 +161,7 @@ def test_eight_guesses_at_four_tenths_lose_in_every_draw():
     assert (over_seeds(drafts=8, acceptance=0.4) < over_seeds()).all()
     assert (
         Speculation(0.4, 8, 0.05).tokens - 1 == pytest.approx(2 / 3, abs=0.01)
-        and "two thirds of a token" in LESSON.text
+        and "of which 0.67 are kept" in LESSON.text
     )
 
 

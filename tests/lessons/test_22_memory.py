@@ -100,7 +100,7 @@ def test_an_engine_that_no_node_holds():
     LESSON.says("576", 8 * 0.9 * 80)
     LESSON.says("1,342", 2 * V3.params() / 1e9)
     assert [m.part for m in result(knobs).misfits] == ["weights"]
-    assert not result(link("In fp8 on H200")).misfits
+    assert not result(link("In fp8, on H200")).misfits
 
 
 def test_the_job_that_is_sized():

@@ -152,7 +152,7 @@ def test_caps():
     assert grouped(1200 * exp(0.8 * turn)) == "2,598" and "2,598" in LESSON.text
     LESSON.says("16.7", 100 * norm.sf(turn))
     assert all(straggler.masked_length_gradient(1, cutoff) > 0 for cutoff in np.linspace(-2, 3, 30))
-    LESSON.says("0.5", -straggler.overlong_penalty(14336, 16384, 4096))
+    LESSON.says("0.5", -straggler.overlong_penalty(18432, 20480, 4096))
 
 
 def test_the_trainer():

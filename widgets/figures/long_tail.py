@@ -147,7 +147,7 @@ def four(rule):
     return [
         panel(
             "Who is trained on, who is right",
-            "chances; twelve started for each eight",
+            "chances; 12 for 8; dotted: another rule",
             *(line(lengths, chance(other)[shown], other, 8, "other") for other in RULES[1:3] if other != rule),
             line(lengths, right, "right", 2),
             line(lengths, chance(rule)[shown], "trained on", 1),

@@ -24,10 +24,12 @@ READ = {
         actor_rollout_ref.rollout.checkpoint_engine.backend actor_rollout_ref.rollout.n data.train_batch_size
         data.max_prompt_length data.max_response_length actor_rollout_ref.actor.use_dynamic_bsz
         actor_rollout_ref.actor.ppo_max_token_len_per_gpu trainer.v1.trainer_mode
+        actor_rollout_ref.actor.ppo_mini_batch_size trainer.v1.separate_async.parameter_sync_step
         trainer.v1.sampler.max_off_policy_threshold algorithm.rollout_correction.bypass_mode""",
     "TRL": """
         vllm_tensor_parallel_size vllm_gpu_memory_utilization vllm_max_model_length vllm_mode vllm_enable_sleep_mode
-        generation_batch_size num_generations max_completion_length mask_truncated_completions max_staleness""",
+        use_vllm generation_batch_size
+        num_generations max_completion_length mask_truncated_completions max_staleness""",
     "OpenRLHF": """
         --vllm.tensor_parallel_size --vllm.gpu_memory_utilization --vllm.enable_prefix_caching --vllm.num_engines
         --vllm.sync_backend --vllm.enable_sleep --ds.enable_sleep --data.max_len --rollout.batch_size

@@ -20,7 +20,7 @@ def seven_billion(n, kv, prefill=0, context=0.0):
     """Seconds of one iteration of Qwen2.5-7B on an H100, from its config by hand: weights without the look-up, 4 KV
     heads of 128 in 28 layers, 28 query heads, three quarters of 3.35 TB/s, three fifths of 989.4 TFLOP/s, 1.5 ms.
     """
-    weights, layers = 7_070_619_136, 28
+    weights, layers = 7_070_619_136.0, 28  # float64: whole numbers of numpy have 32 bits in the browser
     read = (2 * weights + kv * layers * 4 * 128 * 2 * 2) / (0.75 * 3.35e12)
     work = 2 * weights * (n + prefill) + 4 * layers * 28 * 128 * (kv + prefill * context)
     return max(read, work / (0.6 * 989.4e12)) + 1.5e-3
