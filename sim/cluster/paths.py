@@ -1,0 +1,316 @@
+"""Bytes and seconds of what one training step moves: weights, experience, texts of the environment, collectives.
+
+Closed form: bytes over the links that they cross, then what of it is hidden behind work. Full sharding after ZeRO
+(Rajbhandari et al., 2019, arXiv:1910.02054), which path crosses which wire after HybridFlow (Sheng et al., 2024,
+arXiv:2409.19256). The four paths are this book's own division. Left out: latencies, congestion, what a
+reference's pass gathers, and casting and loading around a transfer, so every time is the least that it can take.
+"""
+
+from dataclasses import dataclass, replace
+from math import ceil
+from typing import NamedTuple
+
+from sim.cluster import fabric, memory, step, topology
+from sim.cluster.topology import ASYNC, COLOCATED, SPLIT
+
+WAYS = (COLOCATED, SPLIT, ASYNC)
+SCHEDULES = FUNNEL, BROADCAST, DIRECT = ("one sender", "broadcast", "shard to shard")
+ROUTES = STRAIGHT, CONTROLLER = ("from GPU to GPU", "through the controller")
+PAYLOADS = PLAIN, ROUTED, TOP, FULL = ("ids and log-probs", "+ routed experts", "+ 20 best logits", "+ all logits")
+TOP_LOGITS = 20
+TEXT_BYTES = 4  # of a token as text: about four letters of English
+CONTROLLER_BYTES_PER_SECOND = 10e9  # assumed: what one process can take in and pass on
+FRONT_BYTES_PER_SECOND = 10e9  # assumed: the network between engines and sandboxes
+MICRO_BATCH = 32768  # assumed: tokens that one GPU takes through the model at a time
+
+WEIGHTS, EXPERIENCE, ENVIRONMENT, TRAINER, ENGINES = (
+    "weights",
+    "experience",
+    "environment",
+    "inside the trainer",
+    "inside the engines",
+)
+
+
+# Bytes
+
+
+def weights_bytes(model, replicas, weight_bytes=2):
+    """All weights, once for each replica of the engine."""
+    return model.params() * weight_bytes * replicas
+
+
+def token_fields(model, payload=PLAIN):
+    """{field: bytes} of what is sent of one token of a completion. Rollout Routing Replay sends the experts that each
+    layer chose (Ma et al., 2025, arXiv:2510.11370).
+    """
+    out = {"token id": 4, "log-prob when sampled": 4, "mask": 1, "advantage": 4, "reference's log-prob": 4}
+    if payload == ROUTED and model.moe:
+        number = 1 if model.moe.experts <= 256 else 2
+        out["routed experts"] = model.moe_layers * model.moe.top_k * number
+    if payload == TOP:
+        out["20 best logits"] = TOP_LOGITS * (4 + 2)  # an id and a number in bf16 each
+    if payload == FULL:
+        out["all logits"] = 2 * model.vocab
+    return out
+
+
+def token_bytes(model, payload=PLAIN):
+    """Bytes that are sent of one token of a completion."""
+    return sum(token_fields(model, payload).values())
+
+
+def experience_bytes(model, completions, prompt, length, payload=PLAIN):
+    """What goes from the engines to the trainer: the prompts' ids, and the fields of each token."""
+    return completions * (4 * prompt + length * token_bytes(model, payload))
+
+
+def environment_bytes(completions, prompt, length, turns=1, sessions=True):
+    """Texts between the engines and the environment. A session keeps what it was told; without one each turn sends the
+    whole text so far, P + L t/T at turn t of T.
+    """
+    told = prompt + length if sessions else turns * prompt + length * (turns + 1) / 2
+    return TEXT_BYTES * completions * told
+
+
+def environment_messages(completions, turns=1):
+    """A request and an answer in each turn."""
+    return 2 * completions * turns
+
+
+def sharded_bytes(model, gpus, micro_steps, grad_bytes=4):
+    """What each GPU of a fully sharded trainer sends in one update, (2·2P + gP) m (T − 1)/T: in each of m micro-steps
+    it gathers the weights forward and again backward, in bf16, and scatters gradients of g bytes.
+    """
+    return (2 * 2 + grad_bytes) * model.params() * micro_steps * (gpus - 1) / gpus
+
+
+def split_bytes(model, tensor_parallel):
+    """What each GPU of an engine sends for one token: two all-reduces a layer of the hidden state in bf16, each
+    2(n − 1)/n of it.
+    """
+    n = tensor_parallel
+    return 2 * model.layers * 2 * (n - 1) / n * model.hidden * 2
+
+
+# Seconds of a weight sync
+
+
+def sync_bytes_per_second(schedule, nic, replicas, training, tensor_parallel):
+    """At what rate a copy of the weights leaves, bytes a second; `nic` is that of one card.
+
+    One sender serves one replica after the other. A broadcast is passed on while it arrives, so it takes one pass.
+    Shard to shard all cards of the trainer send, and all those of an engine receive.
+    """
+    return {FUNNEL: nic / replicas, BROADCAST: nic, DIRECT: min(training * nic / replicas, tensor_parallel * nic)}[
+        schedule
+    ]
+
+
+def sync_seconds(model, schedule, nic, replicas, training, tensor_parallel, weight_bytes=2):
+    """Seconds to bring the weights to all replicas."""
+    rate = sync_bytes_per_second(schedule, nic, replicas, training, tensor_parallel)
+    return fabric.weight_sync(model, rate, weight_bytes)
+
+
+# One step
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A job, and how its parts are joined."""
+
+    job: topology.Job
+    way: str = SPLIT
+    generating: int = 64  # GPUs, where the pools are split
+    schedule: str = DIRECT
+    weight_bytes: float = 2  # in the engine, and so on the wire
+    payload: str = PLAIN
+    route: str = STRAIGHT
+    turns: int = 1
+    sessions: bool = True
+    micro_batch: int = MICRO_BATCH
+    controller_bytes_per_second: float = CONTROLLER_BYTES_PER_SECOND
+    front_bytes_per_second: float = FRONT_BYTES_PER_SECOND
+
+    @property
+    def rollout_gpus(self):
+        return self.job.gpus if self.way == COLOCATED else self.generating
+
+    @property
+    def train_gpus(self):
+        return self.job.gpus if self.way == COLOCATED else self.job.gpus - self.generating
+
+    @property
+    def replicas(self):
+        return self.job.engines(self.rollout_gpus)
+
+    @property
+    def tokens(self):
+        """Prompts and completions of a step, as the trainer sees them."""
+        return self.job.completions * (self.job.prompt + self.job.law.mean)
+
+    @property
+    def generated(self):
+        """Tokens that pass through the engines: completions, and each prompt once."""
+        return self.job.completions * self.job.law.mean + self.job.prompts * self.job.prompt
+
+    @property
+    def micro_steps(self):
+        return ceil(self.tokens / (self.train_gpus * self.micro_batch))
+
+
+class Path(NamedTuple):
+    """What goes one way in one step."""
+
+    name: str
+    bytes: float
+    seconds: float  # on its links
+    exposed: float  # of them, by how much the step is longer for this path
+    link: str
+
+
+@dataclass(frozen=True)
+class Report:
+    paths: dict  # name -> Path
+    roles: step.Roles  # what they work, without any path
+    seconds: float  # of the step
+    messages: int  # to and from the environment
+
+    @property
+    def updates_a_day(self):
+        return 86400 / self.seconds
+
+    @property
+    def messages_per_second(self):
+        return self.messages / self.seconds
+
+    def share(self, name):
+        """Share of the step that this path alone costs."""
+        return self.paths[name].exposed / self.seconds
+
+    @property
+    def largest(self):
+        """The path that costs most of the step."""
+        return max(self.paths, key=self.share)
+
+
+def report(setting):
+    """Bytes, seconds and exposed seconds of each path, and the step that comes of it; -> Report.
+
+    A step in turn is a sum; a stream is as long as the longest of its lanes (`step.LANES`). A trainer cannot begin
+    before its batch has come, so experience stands in the lane of training. Gathering overlaps the arithmetic of the
+    update, so only what is longer than that counts; all-reduces are inside the iterations of the engines.
+    """
+    working, sizes, links = worked(setting), path_bytes(setting), link_names(setting)
+    took = {
+        WEIGHTS: weights_seconds(setting),
+        EXPERIENCE: experience_seconds(setting),
+        ENVIRONMENT: environment_seconds(setting),
+        TRAINER: trainer_seconds(setting),
+        ENGINES: engines_seconds(setting),
+    }
+    seconds = step_seconds(setting, working, took)
+    exposed = {name: seconds - step_seconds(setting, working, took | {name: 0.0}) for name in took}
+    paths = {name: Path(name, sizes[name], took[name], exposed[name], links[name]) for name in took}
+    messages = environment_messages(setting.job.completions, setting.turns)
+    return Report(paths, working, seconds, messages)
+
+
+def step_seconds(setting, working, took):
+    """Seconds of a step whose roles work as long as `working` and whose paths take {name: seconds}."""
+    colocated = setting.way == COLOCATED
+    roles = replace(
+        working,
+        verify=took[ENVIRONMENT],
+        train=max(working.train, took[TRAINER]) + took[EXPERIENCE],
+        sync=0.0 if colocated else took[WEIGHTS],
+        switch=took[WEIGHTS] if colocated else 0.0,
+    )
+    return float(step.step_time(roles, "async" if setting.way == ASYNC else "sync"))
+
+
+def worked(setting):
+    """Seconds of the roles without any path: the log-prob when sampled is sent, so only the reference's is computed."""
+    job = setting.job
+    return step.roles_from_config(
+        job.model,
+        job.accelerator,
+        setting.rollout_gpus,
+        setting.train_gpus,
+        job.tensor_parallel,
+        job.completions,
+        job.law,
+        0.0,
+        reuse=True,
+        efficiency=job.efficiency,
+        mfu=job.mfu,
+        prompt=job.prompt,
+        group=job.samples,
+        engine=memory.Engine(weight_bytes=setting.weight_bytes),
+    )
+
+
+def path_bytes(setting):
+    """{name: bytes of one step}, all links of a path together."""
+    job, length = setting.job, setting.job.law.mean
+    of = (job.completions, job.prompt, length)
+    inside = sharded_bytes(job.model, setting.train_gpus, setting.micro_steps)
+    return {
+        WEIGHTS: weights_bytes(job.model, setting.replicas, setting.weight_bytes),
+        EXPERIENCE: experience_bytes(job.model, *of, setting.payload),
+        ENVIRONMENT: environment_bytes(*of, setting.turns, setting.sessions),
+        TRAINER: inside * setting.train_gpus,
+        ENGINES: split_bytes(job.model, job.tensor_parallel) * setting.generated * job.tensor_parallel,
+    }
+
+
+def nic(setting):
+    return 1e9 * setting.job.accelerator.nic_gb_per_second
+
+
+def weights_seconds(setting):
+    """Over the cards of both pools, or, in one pool, from the trainer's layout to the engine's."""
+    job = setting.job
+    if setting.way == COLOCATED:
+        return topology.switch_seconds(job)
+    cards = nic(setting), setting.replicas, setting.train_gpus, job.tensor_parallel
+    return sync_seconds(job.model, setting.schedule, *cards, setting.weight_bytes)
+
+
+def experience_seconds(setting):
+    """Over the trainer's cards, or through one process."""
+    straight = setting.route == STRAIGHT
+    rate = setting.train_gpus * nic(setting) if straight else setting.controller_bytes_per_second
+    return path_bytes(setting)[EXPERIENCE] / rate
+
+
+def environment_seconds(setting):
+    return path_bytes(setting)[ENVIRONMENT] / setting.front_bytes_per_second
+
+
+def trainer_seconds(setting):
+    """Each GPU's gathering and scattering, over the slowest link of a ring of all of them."""
+    gpus = setting.train_gpus
+    rate = setting.job.accelerator.ring_bytes_per_second(gpus)
+    return sharded_bytes(setting.job.model, gpus, setting.micro_steps) / rate
+
+
+def engines_seconds(setting):
+    """Each GPU's part of the all-reduces, at the full rate of its links; `throughput.iteration` has them with their
+    start-up times, so they are inside the seconds of the rollout.
+    """
+    job = setting.job
+    sent = split_bytes(job.model, job.tensor_parallel) * setting.generated / setting.replicas
+    return sent / job.accelerator.ring_bytes_per_second(job.tensor_parallel)
+
+
+def link_names(setting):
+    inside = lambda n: "scale-up links" if n <= setting.job.accelerator.scaleup_domain else "network cards"
+    return {
+        WEIGHTS: "host and scale-up links" if setting.way == COLOCATED else "network cards",
+        EXPERIENCE: "network cards" if setting.route == STRAIGHT else "one process",
+        ENVIRONMENT: "front-end network",
+        TRAINER: inside(setting.train_gpus),
+        ENGINES: inside(setting.job.tensor_parallel),
+    }
