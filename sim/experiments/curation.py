@@ -1,0 +1,181 @@
+"""One policy, one pool of prompts, and four ways to decide which of them are rolled out, compared by completions.
+
+The policy is a single number, its ability; a prompt is solved with probability σ(ability − difficulty), a Rasch model
+(assumed: one skill for everything, so whatever is learned on one prompt helps on all). A step adds the rate times the
+mean leave-one-out estimate of d pass rate / d ability, which is p (1 − p) on average. Completions all cost the same
+(assumed), probes are paid for and not trained on (assumed).
+
+Drawing again until groups are live: Yu et al. (2025), arXiv:2503.14476. Choosing by a posterior over pass rates: Qu et
+al. (2025), MoPPS, arXiv:2507.04632.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sim.worlds.prompt_pool import ACCIDENT, pass_rate
+
+BATCH = 512  # completions of a step, in groups of K
+MOST_DRAWS = 10  # of a batch, before a step is taken with what is there
+FORGET, LEAST = 0.97, 0.3  # what a belief keeps a step, for abilities move; and the least that it keeps
+
+
+@dataclass(frozen=True)
+class Pool:
+    """Prompts that can all be checked: difficulty in logits, and whether the answer key is wrong, (prompts,) each."""
+
+    difficulty: np.ndarray
+    wrong_key: np.ndarray
+
+
+def pool(rng, n=4000, mean=6.0, deviation=3.0, wrong=0.0):
+    """Difficulties from a normal distribution; the prompts with a wrong key are drawn after it."""
+    difficulty = mean + deviation * rng.standard_normal(n)
+    return Pool(difficulty, rng.random(n) < wrong)
+
+
+class Learner:
+    """What a policy can do, and how many completions it has written."""
+
+    def __init__(self, pool, rng, rate=0.5):
+        self.pool, self.rng, self.rate = pool, rng, rate
+        self.checked = pool.difficulty[~pool.wrong_key]
+        self.ability, self.completions, self.asked = 0.0, 0, 0
+        self.groups, self.live, self.steps = 0, 0, 0  # of training
+
+    def pass_rates(self, prompts=slice(None)):
+        """Chance that a completion is called right, (prompts,)."""
+        solved = pass_rate(self.ability, self.pool.difficulty[prompts])
+        return np.where(self.pool.wrong_key[prompts], ACCIDENT, solved)
+
+    def solved(self):
+        """Mean chance over the prompts whose key is right."""
+        return float(pass_rate(self.ability, self.checked).mean())
+
+    def roll_out(self, prompts, K):
+        """How many of K completions are right, (prompts,)."""
+        right = self.rng.binomial(K, self.pass_rates(prompts))
+        self.completions += K * len(prompts)
+        self.groups += len(prompts)
+        self.live += int(is_live(right, K).sum())
+        return right
+
+    def probe(self, tries):
+        """How many of so many tries are right, on every prompt of the pool; not trained on."""
+        right = self.rng.binomial(tries, self.pass_rates())
+        self.completions += tries * len(right)
+        self.asked += tries * len(right)
+        return right
+
+    def step(self, right, K):
+        """One optimizer step on the mean of the groups' estimates; a group is given by how many are right."""
+        self.steps += 1
+        if len(right):
+            self.ability += self.rate * float(ability_gradient(right, K).mean())
+
+
+def is_live(right, K):
+    """Which groups have both verdicts."""
+    return (right > 0) & (right < K)
+
+
+def ability_gradient(right, K):
+    """The leave-one-out estimate of d pass rate / d ability of each group: s (1 − s) K / (K − 1) with s the share that
+    is right. Its mean is p (1 − p) for every K.
+    """
+    share = right / K
+    return share * (1 - share) * K / (K - 1)
+
+
+# ── ways to choose: each yields the groups of one step after another, as counts of right completions ──
+
+
+def every_prompt(learner, K, **_):
+    """Prompts at random; dead groups stand in the mean."""
+    n = len(learner.pool.difficulty)
+    while True:
+        yield learner.roll_out(learner.rng.choice(n, BATCH // K), K)
+
+
+def live_groups(learner, K, **_):
+    """Prompts at random, drawn again until a batch of live groups is full; those beyond it are thrown away too."""
+    n, wanted = len(learner.pool.difficulty), BATCH // K
+    while True:
+        kept = np.zeros(0, np.int64)
+        for _ in range(MOST_DRAWS):
+            right = learner.roll_out(learner.rng.integers(n, size=wanted), K)
+            kept = np.append(kept, right[is_live(right, K)])
+            if len(kept) >= wanted:
+                break
+        yield kept[:wanted]
+
+
+BOTH, NOT_ALWAYS, NEVER = "solved sometimes", "not solved always", "never solved"
+KEPT = {  # how many of `tries` were right: which prompts a list keeps
+    BOTH: is_live,
+    NOT_ALWAYS: lambda right, tries: right < tries,
+    NEVER: lambda right, tries: right == 0,
+}
+
+
+def a_list(learner, K, tries, keep, renew):
+    """Prompts of a list: every prompt of the pool is probed, and again after every `renew` completions of training."""
+    while True:
+        kept, until = np.flatnonzero(KEPT[keep](learner.probe(tries), tries)), learner.completions + renew
+        while learner.completions < until:
+            if len(kept) == 0:  # an empty list trains nothing, and the time is paid for
+                learner.completions += BATCH
+                yield np.zeros(0, np.int64)
+            else:
+                yield learner.roll_out(learner.rng.choice(kept, BATCH // K), K)
+
+
+def predicted(learner, K, **_):
+    """The prompts whose pass rate, drawn from a belief that past groups have formed, is nearest to one half."""
+    n, groups = len(learner.pool.difficulty), BATCH // K
+    successes, failures = np.ones(n), np.ones(n)
+    while True:
+        drawn = learner.rng.beta(successes, failures)
+        chosen = np.argpartition(np.abs(drawn - 0.5), groups)[:groups]
+        right = learner.roll_out(chosen, K)
+        successes, failures = np.maximum(FORGET * successes, LEAST), np.maximum(FORGET * failures, LEAST)
+        successes[chosen] += right / 2  # a group counts half: its K completions are of one moment
+        failures[chosen] += (K - right) / 2
+        yield right
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a run was after each step, (steps + 1,) each; a list's probes are a point of their own."""
+
+    completions: np.ndarray
+    solved: np.ndarray  # mean chance over the pool
+    live: np.ndarray  # share of the step's groups with both verdicts; nan where none was drawn
+    ability: float  # at the end
+    asked: int  # completions that were probes
+    steps: int  # of the optimizer
+    rates: np.ndarray  # (prompts,) pass rates at the end
+
+    def at(self, completions):
+        """Solved after so many completions."""
+        return float(np.interp(completions, self.completions, self.solved))
+
+
+def train(pool, way, budget, rng, K=8, rate=0.5, tries=8, keep=BOTH, renew=10**9):
+    """Train on `way` of choosing until `budget` completions are paid for, probes and thrown away groups included."""
+    learner = Learner(pool, rng, rate)
+    curve = [(0, learner.solved(), np.nan)]
+    batches = way(learner, K, tries=tries, keep=keep, renew=renew)
+    while learner.completions < budget:
+        asked, groups, live = learner.asked, learner.groups, learner.live
+        right = next(batches)
+        if learner.asked > asked:  # the curve is flat while probes are paid for
+            paid = learner.asked - asked + curve[-1][0]
+            curve.append((min(paid, budget), curve[-1][1], np.nan))
+            if paid >= budget:
+                break
+        learner.step(right, K)
+        drawn = learner.groups - groups
+        curve.append((learner.completions, learner.solved(), (learner.live - live) / drawn if drawn else np.nan))
+    completions, solved, share = map(np.array, zip(*curve))
+    return Run(completions, solved, share, learner.ability, learner.asked, learner.steps, learner.pass_rates())

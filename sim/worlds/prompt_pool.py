@@ -1,0 +1,66 @@
+"""Forty thousand prompts of four sources, as they were collected.
+
+Every number of SOURCES is assumed: no real data set is described here. The pass rate of a prompt is that of a Rasch
+model, Rasch (1960): the logistic function of ability less difficulty. One ability for everything, where real skills
+are many. A prompt with a wrong answer key is right by accident; one that nothing can check is never right.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+ACCIDENT = 0.002  # assumed: pass rate of a prompt whose answer key is wrong
+
+
+@dataclass(frozen=True)
+class Source:
+    """Prompts of one origin: the share that may be used, that a program can check, whose key is wrong, that stands in
+    the pool already, that stands in an evaluation; and the difficulty in logits.
+    """
+
+    name: str
+    n: int
+    licensed: float
+    verifiable: float
+    wrong_key: float
+    duplicate: float
+    contaminated: float
+    mean: float
+    deviation: float
+
+
+SOURCES = (  # assumed, all of it
+    Source("competition", 6_000, 0.95, 0.90, 0.03, 0.25, 0.08, 3.0, 1.5),
+    Source("textbook", 10_000, 0.60, 0.75, 0.05, 0.15, 0.03, -1.0, 1.5),
+    Source("synthetic", 16_000, 1.0, 0.95, 0.15, 0.40, 0.01, -2.0, 2.0),
+    Source("code", 8_000, 0.85, 0.80, 0.06, 0.20, 0.04, 1.5, 2.0),
+)
+
+
+@dataclass(frozen=True)
+class Pool:
+    """A row a prompt, (n,) each."""
+
+    source: np.ndarray
+    licensed: np.ndarray
+    verifiable: np.ndarray
+    wrong_key: np.ndarray
+    duplicate: np.ndarray
+    contaminated: np.ndarray
+    difficulty: np.ndarray
+
+
+def pass_rate(ability, difficulty):
+    """σ(ability − difficulty), of the shape of the difficulty."""
+    return 1 / (1 + np.exp(difficulty - ability))
+
+
+def collected(rng):
+    """The pool before any stage, source by source."""
+    parts = []
+    for number, source in enumerate(SOURCES):
+        rates = source.licensed, source.verifiable, source.wrong_key, source.duplicate, source.contaminated
+        flags = [rng.random(source.n) < rate for rate in rates]
+        difficulty = source.mean + source.deviation * rng.standard_normal(source.n)
+        parts.append((np.full(source.n, number), *flags, difficulty))
+    return Pool(*map(np.concatenate, zip(*parts)))
