@@ -1,0 +1,116 @@
+"""What a policy gains of what we wanted while it is optimized for a reward that was learned, against its distance from
+the reference.
+
+The optimum under a KL price: Korbak et al. (2022), arXiv:2205.11275. Gold against distance, and both laws: Gao et al.
+(2022), arXiv:2210.10760. For a linear reward and a Gaussian reference the law of best-of-n is closed form:
+`coefficients`. The controller: Ziegler et al. (2019), arXiv:1909.08593, as in verl 0.9.1, core_algos.py.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sim.estimators import hacking, kl
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What has become of a policy on the map of `sim/worlds/preferences.py`."""
+
+    kl: float  # from the reference, nats
+    proxy: float  # mean of the reward that was optimized
+    gold: float  # mean of what people want, nats; 0 is the reference
+    wins: float  # chance that its response is preferred to one of the reference
+    entropy: float  # nats; e^entropy is how many responses it gives
+    length: float  # mean log-length, in standard deviations of the reference
+    off: float  # mass where the reference as good as never was
+    edge: bool  # more than 1 % of the mass at the end of the map: nothing beyond it is to be believed
+
+
+def outcome(world, reward, policy):
+    """All of it, exact sums over the map; the reward is counted from its mean under the reference."""
+    given = policy > 0
+    return Outcome(
+        kl=float(hacking.distance(policy, world.ref)),
+        proxy=float((policy - world.ref) @ reward),
+        gold=float(policy @ world.gold),
+        wins=float(policy @ world.wins),
+        entropy=float(-(policy[given] @ np.log(policy[given]))),
+        length=float(policy @ world.l),
+        off=float(policy @ world.off),
+        edge=bool(policy @ world.at_the_edge > 0.01),
+    )
+
+
+def tilt(ref, reward, beta):
+    """The policy of the largest E[reward] - beta KL, and its KL in nats: ref e^(reward/beta) / Z."""
+    policy = kl.reverse_kl_optimum(reward, ref, beta)
+    return policy, float(hacking.distance(policy, ref))
+
+
+def curve(world, reward, betas):
+    """What each price of a nat leads to, one Outcome a beta."""
+    return [outcome(world, reward, tilt(world.ref, reward, beta)[0]) for beta in betas]
+
+
+def best_of_n(ref, score, N):
+    """The law of the best scored of N draws, exact, and its KL in nats.
+
+    The chance that no draw is above a response is F^N, with F the cumulative reference in the order of the score; of
+    two responses with one score the later counts as the better. KL is at most log N - (N - 1)/N.
+    """
+    order = np.argsort(score, kind="stable")
+    below = np.minimum(np.concatenate([[0], np.cumsum(ref[order])]), 1) ** N
+    policy = np.empty_like(ref)
+    policy[order] = np.diff(below)
+    return policy, float(hacking.distance(policy, ref))
+
+
+def mirror_step(logp, reward, logref, beta, learning_rate):
+    """One exact step of mirror ascent on E[reward] - beta KL, log-probabilities in and out.
+
+    From the reference, t steps are the optimum at the price 1 / (t learning_rate) where beta is 0, and at
+    beta / (1 - (1 - learning_rate beta)^t) otherwise.
+    """
+    moved = logp + learning_rate * (reward - beta * (logp - logref))
+    top = moved.max()
+    return moved - top - np.log(np.exp(moved - top).sum())
+
+
+def controlled(beta, kl_nats, target, gain):
+    """The next price: up by gain times the share that the KL is over its target, a share clipped to +-0.2.
+
+    `gain` is the batch over the horizon in the code of Ziegler et al.
+    """
+    return beta * (1 + gain * np.clip(kl_nats / target - 1, -0.2, 0.2))
+
+
+def coefficients(world, theta):
+    """alpha and b of gold = alpha d - b d^2 for the reward phi @ theta, with d = sqrt(KL): the law of best-of-n.
+
+    The optimum at any price is the reference, shifted along theta by mu, and its KL is |mu|^2 / 2. Closed form.
+    """
+    quality, length = theta / np.sqrt(theta @ theta)
+    return float(np.sqrt(2) * (quality + world.c * length)), float(world.kq * quality**2 + world.kappa * length**2)
+
+
+def shifted(world, theta, beta):
+    """KL and gold of the optimum for phi @ theta at this price, both closed form on a map without an edge."""
+    mu_q, mu_l = theta / beta
+    gold = mu_q - world.kq / 2 * mu_q**2 + world.c * mu_l - world.kappa / 2 * mu_l**2
+    return float(theta @ theta / (2 * beta**2)), float(gold)
+
+
+def price_of(theta, kl_nats):
+    """The beta at which the optimum for phi @ theta lies this far from the reference: |theta| / sqrt(2 KL)."""
+    return float(np.sqrt(theta @ theta / (2 * kl_nats)))
+
+
+def gao_best_of_n(d, alpha, b):
+    """Gold at d = sqrt(KL) by the law of best-of-n; highest, alpha^2 / 4b, at alpha / 2b."""
+    return d * (alpha - b * d)
+
+
+def gao_rl(d, alpha, b):
+    """Gold at d = sqrt(KL) by the law of RL; highest at e^(alpha/b - 1)."""
+    return d * (alpha - b * np.log(d))
