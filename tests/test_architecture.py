@@ -46,8 +46,9 @@ ROOMS = dict(
     cluster=set(),
     estimators={"worlds"},
     algorithms={"estimators"},
+    verifiers={"worlds", "estimators"},
     framework={"worlds", "estimators"},
-    experiments={"worlds", "estimators", "algorithms", "framework"},
+    experiments={"worlds", "estimators", "verifiers", "algorithms", "framework"},
 )
 
 

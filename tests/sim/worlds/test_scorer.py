@@ -6,6 +6,7 @@ import math
 import pathlib
 import re
 import time
+from importlib.resources import files
 
 import numpy as np
 import pytest
@@ -14,7 +15,10 @@ from hypothesis import strategies as st
 
 from sim.worlds import scorer
 
-DATA = pathlib.Path(__file__).parent / "data"
+HERE = pathlib.Path(__file__).parent / "data"
+DATA = dict(
+    correct=files("sim.verifiers") / "data", exploits=files("sim.verifiers") / "data", wrong=HERE
+)  # what the pages run is shipped
 
 
 def long(value):
@@ -26,7 +30,7 @@ def suite(name):
     """[(id, example, completion, expected reward, expected reason)]; the suites were labeled by hand before the scorer
     was written.
     """
-    items = json.loads((DATA / f"golden_{name}.json").read_text())["items"]
+    items = json.loads((DATA[name] / f"golden_{name}.json").read_text(encoding="utf-8"))["items"]
     cases = []
     for item in items:
         example = (
