@@ -9,22 +9,16 @@ arXiv:2404.04656. APO: D'Oosterlinck et al. (2024), arXiv:2408.06266. Names and 
 
 import numpy as np
 
-
-def sigmoid(x):
-    return 0.5 * (1 + np.tanh(x / 2))
-
-
-def softplus(x):
-    """log(1 + e^x), which is −log sigmoid(−x)."""
-    return np.logaddexp(0.0, x)
+from sim.estimators import bradley_terry
+from sim.worlds.preferences import sigmoid
 
 
 # Losses of the margin h: by how many nats more the chosen completion has gained than the rejected one
 
 
 def dpo(h, beta):
-    """−log σ(βh) and its derivative: the push is β times the probability that the policy's own reward is wrong."""
-    return softplus(-beta * h), -beta * sigmoid(-beta * h)
+    """−log σ(βh), which is Bradley and Terry's loss of the reward βh, and its derivative by h."""
+    return bradley_terry.loss(beta * h), beta * bradley_terry.loss_slope(beta * h)
 
 
 def ipo(h, beta):
@@ -50,9 +44,9 @@ def robust(h, beta, flip):
 def bco_pair(gain_w, gain_l, beta):
     """−log σ(β gain_w) − log σ(−β gain_l), and its derivatives: chosen above the reference, rejected below it."""
     return (
-        softplus(-beta * gain_w) + softplus(beta * gain_l),
-        -beta * sigmoid(-beta * gain_w),
-        beta * sigmoid(beta * gain_l),
+        bradley_terry.loss(beta * gain_w) + bradley_terry.loss(-beta * gain_l),
+        beta * bradley_terry.loss_slope(beta * gain_w),
+        -beta * bradley_terry.loss_slope(-beta * gain_l),
     )
 
 
