@@ -1,0 +1,134 @@
+"""The small figures of lesson 26: what wrong labels cost, when a critic pays, and what memory decides."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from sim.synthesis import forces
+from widgets.frame.contract import Figure, Handle
+from widgets.frame.marks import dots, label, line, panel
+
+# ── wrong labels ──
+ERRORS = tuple(round(0.02 * n, 2) for n in range(23))
+
+
+def needed(error):
+    """How many times the samples labels need that are wrong so often."""
+    return 1 / forces.signal("verifier", assumed=replace(forces.ASSUMED, verifier=float(error))) ** 2
+
+
+def labels(error):
+    times = [needed(e) for e in np.linspace(0, 0.45, 91)]
+    return [
+        panel(
+            "Samples to the same target",
+            "times as many as with right labels; log scale",
+            line(np.linspace(0, 45, 91), times, "times the samples", 1),
+            dots([100 * error], [needed(error)], "here", role="here"),
+            *(
+                label(100 * e, needed(e) * 1.3, f"{name} (assumed)", 8, "center")
+                for name, e in (
+                    ("verifier", forces.ASSUMED.verifier + 0.04),
+                    ("reward model", forces.ASSUMED.reward_model),
+                )
+            ),
+            x="wrong labels, %",
+            log="y",
+            x_range=(0, 46),
+            y_range=(0.9, 120),
+        )
+    ]
+
+
+def labels_said(error):
+    signal = forces.signal("verifier", assumed=replace(forces.ASSUMED, verifier=float(error)))
+    return f"{100 * error:g} % wrong leave {signal:.2g} of the signal: {needed(error):.3g} times the samples."
+
+
+# ── what a critic must foresee ──
+SHARES = tuple(round(0.05 * n, 2) for n in range(20))
+EFFORT = lambda baseline, s: forces.effort("verifier", baseline, False, foreseen=s)
+
+
+def foresight(share):
+    at = np.linspace(0, 0.95, 39)
+    critic, siblings = EFFORT("critic", share), EFFORT("group", share)
+    return [
+        panel(
+            "Siblings or a critic",
+            "compute to the target; every prompt has a verifier",
+            line(100 * at, [EFFORT("group", s) for s in at], "siblings", 1),
+            line(100 * at, [EFFORT("critic", s) for s in at], "critic", 2),
+            label(2, EFFORT("group", 0) + 0.06, "fifteen siblings", 1),
+            label(30, EFFORT("critic", 0.3) + 0.1, "critic", 2),
+            dots([100 * share] * 2, [siblings, critic], "here", role="here"),
+            x="foreseen of the variance within a prompt, %",
+            x_range=(0, 100),
+            y_range=(0, 3.6),
+        )
+    ]
+
+
+def foresight_said(share):
+    times = EFFORT("critic", share) / EFFORT("group", share)
+    return f"A critic that foresees {100 * share:.0f} % takes {times:.2f} times the compute of siblings."
+
+
+# ── memory ──
+ROOMS = tuple(range(14, 50, 2))
+FORESEEN = 0.8  # of long chains whose steps show how they will end
+
+
+def best(room):
+    return next(iter(forces.solve(0.5, FORESEEN, room)), None)
+
+
+def rooms(room):
+    found = [best(r) for r in ROOMS]
+    here = best(room)
+    marks = [line(ROOMS, [s.compute if s else None for s in found], "least compute", 1, "step")]
+    if here:
+        marks.append(dots([room], [here.compute], "here", role="here"))
+        marks.append(label(13, 90, forces.name(here), 1))
+    else:
+        marks.append(label(13, 90, "nothing fits", 1))
+    return [
+        panel(
+            "Least compute of what fits",
+            "half of the prompts have a verifier; log scale",
+            *marks,
+            x="bytes a weight that fit",
+            log="y",
+            x_range=(12, 50),
+            y_range=(1, 200),
+        )
+    ]
+
+
+def rooms_said(room):
+    here = best(room)
+    if not here:
+        return f"With {room} bytes a weight nothing fits: what trains takes 18."
+    return f"With {room} bytes a weight: {forces.name(here)}, {here.compute:.3g}."
+
+
+FIGURES = {
+    "labels": Figure(
+        labels,
+        forces.signal,
+        Handle("Wrong labels", ERRORS, start=14, words=tuple(f"{100 * e:g} %" for e in ERRORS)),
+        labels_said,
+    ),
+    "foresight": Figure(
+        foresight,
+        forces.effort,
+        Handle("Foreseen", SHARES, start=18, words=tuple(f"{100 * s:.0f} %" for s in SHARES)),
+        foresight_said,
+    ),
+    "rooms": Figure(
+        rooms,
+        forces.solve,
+        Handle("Bytes a weight", ROOMS, start=ROOMS.index(48), words=tuple(str(r) for r in ROOMS)),
+        rooms_said,
+    ),
+}

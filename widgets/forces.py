@@ -1,0 +1,402 @@
+"""Which recipe takes the least compute to a target, where memory is limited and some prompts cannot be checked."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from sim.synthesis import forces
+from widgets.frame.back import way_back, ways_back
+from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, ladder, slider
+from widgets.frame.marks import bars, dots, heat, label, line, panel, threshold
+
+TITLE = "The recipe that takes the least compute, by what can be checked, foreseen and afforded"
+
+ROOMS = list(range(14, 50, 2))  # bytes a weight
+FORESEEN = np.linspace(0, 0.95, 20)
+CHECKABLE = [round(0.05 * n, 2) for n in range(21)]
+PRICES = np.linspace(0, 20, 21)
+ROWS = 5
+WORSE = 2.0  # times the compute of the default setting
+
+
+@dataclass(frozen=True)
+class Knobs:
+    checkable: float = slider("Prompts that have a verifier", 0.5, low=0.0, high=1.0, step=0.05)
+    foreseen: float = slider(
+        "Foreseen by a critic, of the variance within a prompt", 0.2, low=0.0, high=0.95, step=0.05
+    )
+    room: int = ladder("Memory for a weight", 48, ROOMS, unit="bytes")
+    labels: float = slider("Price of people’s labels", 2.0, low=0.0, high=20.0, step=0.5)
+    pairs: float = slider("Wrong labels in pairs (DPO)", 0.28, low=0.0, high=0.45, step=0.01)
+    samples: int = ladder("Completions of one prompt", 16, [2, 4, 8, 16, 32, 64], symbol="K")
+    verifier: float = slider("Wrong labels of a verifier", 0.02, low=0.0, high=0.45, step=0.01)
+    reward_model: float = slider("Wrong labels of a reward model", 0.28, low=0.0, high=0.45, step=0.01)
+    judge: float = slider("Wrong labels of a judge", 0.30, low=0.0, high=0.45, step=0.01)
+    offline: float = slider("Signal left in pairs of another policy", 0.7, low=0.1, high=1.0, step=0.05)
+    hacked: float = slider("Signal left without an anchor", 0.4, low=0.1, high=1.0, step=0.05)
+    between: float = slider("Known to a critic, of the variance between prompts", 0.8, low=0.0, high=1.0, step=0.05)
+    dropped: float = slider("Price of leaving a prompt out", 120.0, low=0.0, high=200.0, step=10.0)
+
+
+PRESETS = {
+    "Half can be checked": Knobs(),
+    "All can, little memory": Knobs(checkable=1.0, foreseen=0.0, room=24),
+    "None can, ample memory": Knobs(checkable=0.0, foreseen=0.8),
+    "Sixteen bytes": Knobs(room=16),
+    "Poor pairs, 22 bytes": Knobs(room=22, pairs=0.36),
+    "Scorers near chance": Knobs(pairs=0.44, reward_model=0.44, judge=0.44),
+}
+GUESS = Guess(
+    "Every prompt has a verifier, and nothing within a completion can be foreseen. A critic instead of a group costs",
+    ("half the compute", "twice the compute", "ten times"),
+    Knobs(checkable=1.0, foreseen=0.0),
+    1,
+    lambda k, r: f"{r.critic / r.group:.2f} times: a second model reads and trains, and takes off no more variance.",
+)
+
+
+@dataclass(frozen=True)
+class Result:
+    found: list  # of those that fit, the least compute first
+    all: list  # if memory were no matter
+    group: float  # least compute with the group's mean, of what fits in any memory
+    critic: float
+    pays_from: float
+
+    @property
+    def best(self):
+        return self.found[0] if self.found else None
+
+
+def assumed(k):
+    names = ("verifier", "reward_model", "judge", "pairs", "offline", "hacked", "between", "labels", "dropped")
+    return forces.Assumed(**{name: getattr(k, name) for name in names})
+
+
+def solutions(k, room):
+    return forces.solve(k.checkable, k.foreseen, room, k.samples, assumed(k))
+
+
+def run(k):
+    everything = solutions(k, float("inf"))
+    with_baseline = lambda name: min((s.compute for s in everything if baseline(s) == name), default=float("inf"))
+    signal, anchored = ("verifier", False) if k.checkable >= 0.5 else ("reward model", True)
+    yield Result(
+        [s for s in everything if s.memory <= k.room],
+        everything,
+        with_baseline("group"),
+        with_baseline("critic"),
+        forces.crossing(signal, anchored, k.samples, assumed(k)),
+    )
+
+
+def baseline(solution):
+    sources = [s for s in (solution.checked, solution.unchecked) if s and s.signal != "pairs"]
+    return sources[0].baseline if sources else None
+
+
+# What is drawn
+
+
+def figure(k, r):
+    return [ranked(k, r), factors(k, r), by_memory(k, r), by_foresight(k, r), over_both(k), by_price(k)]
+
+
+def called(solution):
+    return forces.name(solution) + (", no anchor" if solution.unanchored else "")
+
+
+def ranked(k, r):
+    """The recipes that take least, and what each needs; those that do not fit are gray."""
+    shown = r.all[:ROWS]
+    if r.best and r.best not in shown:
+        shown = [*shown[:-1], r.best]
+    marks = []
+    for row, one in zip(range(ROWS, 0, -1), shown):
+        fits = one.memory <= k.room
+        marks += [
+            dots([one.compute], [row], called(one), 1 if fits else 8, "here" if one is r.best else ""),
+            label(0.32, row + 0.2, f"{called(one)}: {one.compute:.3g}, {one.memory:.0f} B", 1 if fits else 8),
+        ]
+    return panel(
+        "Compute to the same target",
+        "relative; log scale; gray: does not fit",
+        *marks,
+        x="cost × variance ÷ signal²",
+        log="x",
+        x_range=[0.3, 300],
+        y_range=[0.6, ROWS + 1],
+        tab="Recipes",
+        front=True,
+        y_ticks=dict(tickvals=[], ticktext=[]),
+    )
+
+
+def factors(k, r):
+    """What the recipe in force is made of, each factor as a multiple of a verifier's with a group of sixteen."""
+    marks = []
+    if r.best:
+        reference = parts(forces.Source("verifier", "group", False), replace(Knobs(), foreseen=k.foreseen))
+        for source, series, dx in ((r.best.checked, 2, -0.15), (r.best.unchecked, 1, 0.15)):
+            if source and not (series == 2 and source == r.best.unchecked):
+                multiples = [part / of for part, of in zip(parts(source, k), reference)]
+                marks.append(dots([n + dx for n in range(3)], multiples, source.signal, series))
+                marks += [label(n + dx, m * 1.15, f"{m:.2g}", series, "center") for n, m in enumerate(multiples)]
+                marks.append(label(2.5, 60 if series == 1 else 30, source.signal, series, "right"))
+    else:
+        marks.append(label(1, 1, "nothing fits", 1, "center"))
+    return panel(
+        "What it is made of",
+        "multiples of a verifier’s with a group; log scale",
+        line([-0.5, 2.5], [1, 1], "", 8, "reference"),
+        *marks,
+        x="the factors",
+        log="y",
+        x_range=[-0.5, 2.55],
+        y_range=[0.05, 200],
+        tab="Recipes",
+        ticks=dict(tickvals=[0, 1, 2], ticktext=["cost", "variance", "1 ÷ signal²"], tickangle=0),
+    )
+
+
+def parts(source, k):
+    one = assumed(k)
+    group, samples = ("group", 2) if source.signal == "pairs" else (source.baseline, k.samples)
+    return (
+        forces.cost(source.signal, source.baseline, source.anchored, one),
+        forces.variance(group, samples, k.foreseen, one),
+        1 / forces.signal(source.signal, source.anchored, one) ** 2,
+    )
+
+
+def by_memory(k, r):
+    """The least compute that each memory allows."""
+    best = [next((s for s in r.all if s.memory <= room), None) for room in ROOMS]
+    marks = [line(ROOMS, [s.compute if s else None for s in best], "least compute", 1, "step")]
+    last = None
+    for room, one in zip(ROOMS, best):
+        if one and one is not last:
+            high = one.compute * 1.12
+            anchor = "right" if room > 36 else "left"
+            marks.append(label(room + (0.3 if anchor == "left" else 7), high, called(one), 1, anchor))
+        last = one
+    if r.best:
+        marks.append(dots([k.room], [r.best.compute], "here", role="here"))
+    return panel(
+        "What memory buys",
+        "compute to the target; log scale",
+        threshold(17.9, "", 12, "x"),
+        *marks,
+        x="bytes a weight that fit",
+        log="y",
+        x_range=[12, 50],
+        y_range=[0.3, 300],
+        tab="Memory, foresight",
+    )
+
+
+def by_foresight(k, r):
+    """Least compute with siblings and with a critic, by how much of a completion's outcome is foreseen."""
+    at = {"group": [], "critic": []}
+    for s in FORESEEN:
+        found = solutions(replace(k, foreseen=float(s)), float("inf"))
+        for name, values in at.items():
+            values.append(min((one.compute for one in found if baseline(one) == name), default=None))
+    named = {"group": "siblings", "critic": "critic"}
+    marks = [line(FORESEEN, values, named[name], 2 if name == "critic" else 1) for name, values in at.items()]
+    marks += [label(0.02, at["group"][0] * 1.1, "siblings", 1), label(0.02, at["critic"][0] * 1.1, "critic", 2)]
+    values = [v for v in (r.group, r.critic) if np.isfinite(v)]
+    return panel(
+        "Siblings or a critic",
+        "compute if memory were no matter; log scale",
+        *marks,
+        dots([k.foreseen] * len(values), values, "here", role="here"),
+        x="foreseen of the variance within a prompt",
+        log="y",
+        x_range=[0, 1],
+        y_range=[0.3, 300],
+        tab="Memory, foresight",
+    )
+
+
+def over_both(k):
+    """The least compute over what can be checked and what fits."""
+    rooms = ROOMS[2:]
+    compute, names = forces.compute_map(CHECKABLE[::2], rooms, k.foreseen, k.samples, assumed(k))
+    marks = [heat(CHECKABLE[::2], rooms, np.log10(compute), "log10 of compute", -0.5, 2.2)]
+    last = {}
+    for column in (0, 5, 10):
+        for room, row in zip(rooms, names):
+            if row[column] != last.get(column):
+                at = CHECKABLE[::2][column]
+                marks.append(label(at, room - 0.9, short(row[column]), 0, ("left", "center", "right")[column // 5]))
+            last[column] = row[column]
+    return panel(
+        "Least compute",
+        "log₁₀; names where the winner changes",
+        *marks,
+        dots([k.checkable], [max(k.room, rooms[0])], "here", role="here"),
+        x="prompts that have a verifier",
+        x_range=[-0.05, 1.05],
+        y_range=[17, 49],
+        tab="Both, prices",
+    )
+
+
+def short(words):
+    return words.split(" (")[0].split(",")[0]
+
+
+def by_price(k):
+    """A reward model's compute and a judge's, by the price of labels."""
+    one = assumed(k)
+    scored = lambda name, price: forces.effort(
+        name, "group", True, k.samples, k.foreseen, replace(one, labels=float(price))
+    )
+    model, judge = ([scored(name, price) for price in PRICES] for name in forces.LEARNED)
+    return panel(
+        "People or a judge",
+        "compute of a prompt without verifier; log scale",
+        line(PRICES, model, "reward model", 1),
+        line(PRICES, judge, "judge", 2),
+        label(20, model[-1] * 1.08, "reward model", 1, "right"),
+        label(0.3, judge[0] * 1.08, "judge", 2),
+        dots([k.labels] * 2, [scored(name, k.labels) for name in forces.LEARNED], "here", role="here"),
+        x="price of labels, in passes of the model",
+        log="y",
+        x_range=[0, 20],
+        y_range=[1, 1000],
+        tab="Both, prices",
+    )
+
+
+# What is said
+
+
+def readouts(k, r):
+    best = r.best
+    scored = best and (best.unchecked or best.checked)
+    return [
+        Readout(
+            "Least compute to the target",
+            f"{best.compute:.3g}" if best else "–",
+            "",
+            forces.solve,
+            "violated" if broken(k, r) else "assumed",
+        ),
+        Readout("The recipe", called(best) if best else "nothing fits", "", forces.name),
+        Readout(
+            "Memory that it needs", f"{best.memory:.0f} of {k.room}" if best else "–", "bytes a weight", forces.memory
+        ),
+        Readout(
+            "Signal that is left",
+            f"{forces.signal(scored.signal, scored.anchored, assumed(k)):.2f} ({scored.signal})" if best else "–",
+            "",
+            forces.signal,
+        ),
+        Readout(
+            "A critic pays from",
+            f"{100 * r.pays_from:.0f} % foreseen" if r.pays_from <= 1 else "never",
+            "",
+            forces.crossing,
+        ),
+    ]
+
+
+def sound(k, r):
+    """Share of the prompts that are trained on with a signal that something holds in place, in %."""
+    if not r.best:
+        return 0.0
+    poor = any(s and s.signal in forces.LEARNED and not s.anchored for s in (r.best.checked,))
+    lost = r.best.dropped + (1 - k.checkable) * (r.best.unanchored and not r.best.dropped)
+    return 0.0 if poor else 100 * (1 - lost)
+
+
+def watched(k, r):
+    return Gauge(
+        "Prompts with a sound signal",
+        sound(k, r),
+        99.0,
+        "%",
+        low=0,
+        high=100,
+        below=True,
+        expression="dropped or unanchored",
+    )
+
+
+FITS, IGNORED, LOOSE = "nothing fits", "prompts are left out", "a scorer without its anchor"
+SOURCES = ("reward_model", "judge", "pairs")
+TURNED = ("room", *SOURCES, "dropped", "hacked", "offline", "checkable")
+SURELY = dict(room=48, pairs=0.0, reward_model=0.28, judge=0.3, hacked=0.4, dropped=120.0, offline=0.7, labels=2.0)
+SURELY |= dict(verifier=0.02, checkable=0.5, foreseen=0.2)
+
+
+def broken(k, r):
+    if not r.best:
+        why = f"No recipe fits: training a model whole takes 18 bytes a weight, and there are {k.room}."
+        return Break(why, "Memory for a weight: 18 bytes.", FITS)
+    cheaper = lambda there: sane(there) and solutions(there, there.room)[0].compute <= r.best.compute
+    order = SOURCES + TURNED if r.best.dropped else TURNED
+    back = lambda: way_back(k, order, cheaper) or way_back(k, order, sane) or ways_back(k, SURELY, sane)
+    if r.best.unanchored:
+        why = f"The least compute is now a scorer that nothing holds near its data: {r.best.compute:.3g}."
+        return Break(why, back(), LOOSE)
+    if r.best.dropped:
+        left_out = 100 * r.best.dropped
+        why = f"It is cheapest to leave {left_out:.0f} % of the prompts out: every scorer of them is nearly noise."
+        return Break(why, back(), IGNORED)
+    return None
+
+
+def sane(k):
+    found = solutions(k, k.room)
+    return bool(found) and not found[0].unanchored and not found[0].dropped
+
+
+def worse(k, r):
+    usual = solutions(Knobs(), Knobs().room)[0].compute
+    if r.best.compute <= WORSE * usual:
+        return None
+    return f"It fits, and takes {r.best.compute / usual:.1f} times the compute of the first setting."
+
+
+def holds(k, r):
+    return (
+        f"{called(r.best)} takes the least of what fits: {r.best.compute:.3g}, with {r.best.memory:.0f} bytes a weight."
+    )
+
+
+# The first screen
+
+
+def two_teams(plain, other):
+    """Compute of the best that each can afford, and what is left of the signal of its scorer."""
+    compute = [r.best.compute for r in (plain, other)]
+    left = [forces.signal(r.best.unchecked.signal, r.best.unchecked.anchored) for r in (plain, other)]
+    names = dict(tickvals=[0, 1], ticktext=["one team", "the other"])
+    return [
+        panel(
+            "Compute to the same result",
+            "relative; each takes the cheapest recipe it can",
+            bars([0], compute[:1], "one team", 8),
+            bars([1], compute[1:], "the other", 1),
+            *(label(n, c + 0.5, f"{c:.1f}", 0, "center") for n, c in enumerate(compute)),
+            x_range=[-0.6, 1.6],
+            y_range=[0, 42],
+            ticks=names,
+        ),
+        panel(
+            "What is left of the signal",
+            "1: a scorer that is never wrong; prompts without verifier",
+            bars([0], left[:1], "one team", 8),
+            bars([1], left[1:], "the other", 1),
+            *(label(n, share + 0.01, f"{share:.2f}", 0, "center") for n, share in enumerate(left)),
+            x_range=[-0.6, 1.6],
+            y_range=[0, 1],
+            ticks=names,
+        ),
+    ]
+
+
+OPENING = Opening(Knobs(room=24, pairs=0.36), Knobs(room=22, pairs=0.36), two_teams, forces.solve)
