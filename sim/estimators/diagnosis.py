@@ -1,0 +1,80 @@
+"""Which test of a run fires first: infrastructure, then data, then reward, then the optimizer, because an earlier fault
+imitates the later ones. Closed form: thresholds and comparisons, no model of anything.
+
+A `Test` is data. What the quantities are, and which thresholds they are held against, belongs to who has the run.
+"""
+
+from dataclasses import dataclass
+
+HEALTHY, UNDERTRAINED = "healthy", "undertrained"
+
+
+@dataclass(frozen=True)
+class Condition:
+    quantity: str
+    threshold: float
+    below: bool = False  # true below the threshold, not above
+    instead: "Condition | None" = None  # what is asked where the quantity is not known
+
+    def known(self, found):
+        """The condition that can be asked of these quantities; None if neither can."""
+        if self.quantity in found:
+            return self
+        return self.instead.known(found) if self.instead else None
+
+    def holds(self, found):
+        """Whether it does; False where it is not known."""
+        asked = self.known(found)
+        if asked is None:
+            return False
+        value = found[asked.quantity]
+        return bool(value < asked.threshold if asked.below else value > asked.threshold)
+
+
+@dataclass(frozen=True)
+class Test:
+    """Fires where the quantity is beyond the threshold and every further condition holds."""
+
+    __test__ = False  # no test of pytest's
+
+    name: str
+    quantity: str
+    threshold: float
+    verdict: str
+    below: bool = False
+    also: tuple = ()
+    lesson: str = ""  # the number of the one that explains the fault
+
+    @property
+    def conditions(self):
+        return (Condition(self.quantity, self.threshold, self.below), *self.also)
+
+    def runs(self, found):
+        """Whether everything that it asks for is known."""
+        return all(condition.known(found) for condition in self.conditions)
+
+    def fires(self, found):
+        return self.runs(found) and all(condition.holds(found) for condition in self.conditions)
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    verdict: str  # of the first test that fired; else "healthy" or "undertrained"
+    fired: tuple  # the tests that did, in order, (Test, value) each
+    quiet: tuple
+    not_run: tuple  # tests that ask for something that is not known
+
+    @property
+    def lesson(self):
+        return self.fired[0][0].lesson if self.fired else ""
+
+
+def diagnose(tests, found, learned):
+    """The Diagnosis of a run's quantities {name: value}. Where no test fires it is "healthy" if the condition `learned`
+    holds, else "undertrained".
+    """
+    fired = tuple((test, found[test.quantity]) for test in tests if test.fires(found))
+    quiet = tuple((test, found[test.quantity]) for test in tests if test.runs(found) and not test.fires(found))
+    not_run = tuple(test for test in tests if not test.runs(found))
+    verdict = fired[0][0].verdict if fired else HEALTHY if learned.holds(found) else UNDERTRAINED
+    return Diagnosis(verdict, fired, quiet, not_run)
