@@ -21,6 +21,35 @@ def cast(x, form):
     return np.ldexp(np.round(mantissa * 2.0 ** (bits + 1)), exponent - bits - 1)
 
 
+RANGE = {  # bits after the leading one, smallest normal exponent, largest number: IEEE 754, bfloat16, arXiv:2209.05433
+    "bf16": (7, -126, 3.3895313892515355e38),
+    "fp16": (10, -14, 65504.0),
+    "e4m3": (3, -6, 448.0),
+}
+
+
+def step_at(x, form):
+    """The distance of neighboring numbers of a format around x."""
+    bits, lowest, _ = RANGE[form]
+    _, exponent = np.frexp(x)
+    return np.ldexp(1.0, np.maximum(exponent - 1, lowest) - bits)
+
+
+def rounded(x, form):
+    """The nearest number of a format, its range included: subnormals below the smallest exponent, the largest number
+    above it (saturation, as engines convert to e4m3), ties to even. float64 in and out.
+    """
+    largest = RANGE[form][2]
+    step = step_at(x, form)
+    return np.clip(np.round(x / step) * step, -largest, largest)
+
+
+def scaled_e4m3(x):
+    """e4m3 with one scale for the whole array, so that its largest number becomes 448."""
+    scale = np.abs(x).max() / RANGE["e4m3"][2] or 1.0
+    return rounded(x / scale, "e4m3") * scale
+
+
 def cast_params(params, form):
     return {name: cast(array, form) for name, array in params.items()}
 

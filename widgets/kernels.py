@@ -1,0 +1,384 @@
+"""Which kernel repays its weeks in a given step, and how many sequences still count when sampler and trainer round
+differently.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sim.cluster import kernels
+from sim.cluster.hardware import ACCELERATORS
+from sim.cluster.kernels import Workload
+from sim.cluster.models import MODELS
+from sim.experiments import rounding_net
+from widgets.frame.back import way_back, ways_back
+from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, choice, ladder, slider
+from widgets.frame.marks import band, bars, dots, each_run, label, line, panel, region, threshold
+
+TITLE = "What a kernel saves of a step, and how many sequences still count"
+
+MODEL, CHIP = MODELS["qwen2.5-7b"], ACCELERATORS["h100"]
+LENGTHS = [2**n for n in range(6, 17)]
+CURVE = np.unique(np.round(2.0 ** np.linspace(3, 17, 57)).astype(np.int64))
+WALK = np.unique(np.round(np.linspace(1, 4096, 65)).astype(np.int64))
+HALF = 50.0  # % of the sequences
+FAR = 0.35  # nats of a sequence: half of the samples would not count if they were weighed (s² / 2 with e^(−s²) = 1/2)
+BEST, FAMOUS = "by return, again after each", "prefix attention first"
+ONCE = "once"
+SHORT = ("prefix", "log-prob", "packing", "sync", "paging", "turns")
+
+
+@dataclass(frozen=True)
+class Knobs:
+    mode: str = choice("The sampler computes in", "fp16", list(rounding_net.MODES))
+    completion: int = ladder("Completion", 4096, LENGTHS, unit="tokens")
+    prompt: int = ladder("Prompt", 1024, LENGTHS, unit="tokens")
+    turns: int = ladder("Turns", 1, [1, 2, 5, 10, 20, 50])
+    weeks: int = slider("Weeks of an engineer", 12, low=0, high=24, step=1)
+    layers: int = ladder("Layers", 8, list(rounding_net.DEPTHS))
+    weighing: str = choice("What a ratio weighs", rounding_net.WEIGHINGS[0], list(rounding_net.WEIGHINGS))
+    order: str = choice("Kernels are written", BEST, [BEST, FAMOUS])
+    samples: int = ladder("Completions of one prompt", 16, [1, 2, 4, 8, 16, 32, 64], symbol="K")
+    groups: int = ladder("Prompts at a time on a GPU", 16, [1, 2, 4, 8, 16, 24, 32, 64])
+    cached: str = choice("A shared prompt is cached", "for each completion", ["for each completion", ONCE])
+    spread: float = slider("Lengths, deviation over mean", 1.0, low=0.0, high=2.0, step=0.1)
+    micro_batch: int = ladder("Sequences of a micro-batch", 8, [1, 2, 4, 8, 16, 32])
+    rollout: float = slider("Of the step: rollout", 0.70, low=0.0, high=1.0, step=0.01)
+    logp: float = slider("Of the step: log-probs", 0.08, low=0.0, high=0.5, step=0.01)
+    train: float = slider("Of the step: training", 0.14, low=0.0, high=1.0, step=0.01)
+    sync: float = slider("Of the step: weight sync", 0.05, low=0.0, high=1.0, step=0.01)
+    scale: float = slider("Weeks, times what is assumed", 1.0, low=0.5, high=3.0, step=0.5)
+
+
+AGENTS = Knobs(completion=8192, prompt=8192, turns=20, groups=2, logp=0.06, train=0.10, sync=0.04)
+PRESETS = {
+    "Prompts of 1,024": Knobs(),
+    "Prompts of 256": Knobs(completion=8192, prompt=256, groups=8),
+    "Agents, 20 turns": AGENTS,
+    "A slow weight sync": Knobs(rollout=0.50, sync=0.25),
+    "bf16, 4,096 tokens": Knobs(mode="bf16"),
+    "24 prompts at a time": Knobs(groups=24),
+}
+GUESS = Guess(
+    "Prompts of 256 tokens, 16 completions of 8,192 each. Attention that reads a shared prompt once saves of the step",
+    ("nearly half", "a seventh", "a fortieth"),
+    PRESETS["Prompts of 256"],
+    2,
+    lambda k, r: f"{100 * r.surfaces[0].gain:.1f} %: next to 8,192 tokens of their own, 256 shared ones are little.",
+)
+
+
+@dataclass(frozen=True)
+class Result:
+    gap: np.ndarray  # Δ of sampled tokens
+    share: float  # of the sequences, that counts
+    far: float  # nats of a sequence that no weight makes good
+    surfaces: list
+    names: list  # in the order that they are written
+    steps: list  # what is left of the step after each
+    best: float  # what would be left after these weeks by return
+    needs: float  # bytes
+    room: float
+    running: int
+
+
+def work(k):
+    shares = np.array([k.rollout, k.logp, k.train, k.sync])
+    shares = shares / max(shares.sum(), 1.0)  # the five of a step come to one
+    return Workload(
+        k.prompt, k.completion, k.samples, k.groups, k.turns, k.spread, k.micro_batch, *(float(s) for s in shares)
+    )
+
+
+def run(k):
+    gap = rounding_net.gaps()[k.mode, k.layers]
+    found = kernels.surfaces(MODEL, CHIP, work(k), [k.scale * w for w in kernels.WEEKS])
+    by_return = kernels.best_first(found)
+    first = [kernels.SURFACES[0]] if k.order == FAMOUS else []
+    names = afforded(found, [*first, *(n for n in by_return if n not in first)], k.weeks)
+    steps, _ = kernels.bought(found, names)
+    best, _ = kernels.bought(found, afforded(found, by_return, k.weeks))
+    needs, room, running = kernels.fits(MODEL, CHIP, work(k), k.cached == ONCE)
+    yield Result(
+        gap,
+        float(rounding_net.effective_share(gap, k.completion, k.weighing)),
+        rounding_net.uncorrected(gap, k.completion, k.weighing),
+        found,
+        names,
+        steps,
+        best[-1],
+        needs,
+        room,
+        running,
+    )
+
+
+def afforded(found, names, weeks):
+    """Those that the weeks pay for, in this order."""
+    price = {s.name: s.weeks for s in found}
+    taken = []
+    for name in names:
+        if price[name] <= weeks:
+            taken.append(name)
+            weeks -= price[name]
+    return taken
+
+
+# What is drawn
+
+
+def figure(k, r):
+    return [counting(k, r), walks(k, r), returns(k, r), purchases(k, r), ratios(k, r), memory(k, r)]
+
+
+def counting(k, r):
+    """Sequences that count, by length."""
+    marks = []
+    for mode in rounding_net.MODES:
+        if mode != k.mode:
+            gap = rounding_net.gaps()[mode, k.layers]
+            marks.append(line(CURVE, 100 * rounding_net.effective_share(gap, CURVE, k.weighing), mode, 8, "reference"))
+            if mode != "bf16, fp32 head" and k.weighing == rounding_net.WEIGHINGS[0]:
+                marks.append(label(0.6 * rounding_net.half_life(gap), 62, mode, 8, "right"))
+    marks += [
+        line(CURVE, 100 * rounding_net.effective_share(r.gap, CURVE, k.weighing), k.mode, 1),
+        dots([k.completion], [100 * r.share], "here", role="here"),
+    ]
+    return panel(
+        "Of 100 sequences, so many still count",
+        f"effective sample size; gray: other formats; {k.layers} layers",
+        *marks,
+        threshold(HALF, "fewer than half", 0),
+        x="tokens of a sequence",
+        log="x",
+        x_range=[8, 2**17],
+        y_range=[0, 105],
+        tab="Rounding",
+        front=True,
+    )
+
+
+def walks(k, r):
+    """The log-ratio of a few sequences as they get longer, and where the normal law has them."""
+    sums = rounding_net.drift(r.gap, WALK, 8, np.random.default_rng(0))
+    variance = float(r.gap.var())
+    middle, around = -WALK * variance / 2, np.sqrt(WALK * variance)
+    return panel(
+        "Log-ratio of a sequence, trainer over sampler",
+        "nats; 8 sequences; band: −tσ²/2 ± √t σ",
+        band(WALK, np.clip(middle - around, -30, 10), np.clip(middle + around, -30, 10)),
+        each_run(WALK, np.clip(sums, -30, 10)),
+        line(WALK, np.clip(middle, -30, 10), "−tσ²/2", 2, "exact"),
+        x="tokens, t",
+        x_range=[0, 4096],
+        y_range=[-30, 10],
+        tab="Rounding",
+    )
+
+
+def returns(k, r):
+    """What each kernel saves of the step a week of work."""
+    places = list(range(len(r.surfaces)))
+    gains = [100 * s.by_week for s in r.surfaces]
+    return panel(
+        "Saved of the step, by week of work",
+        "%; weeks are assumed; at the top what is saved in all",
+        bars(places, gains, "% a week", 1),
+        *(label(n, g + 0.1, f"{100 * s.gain:.1f}", 1, "center") for n, (s, g) in enumerate(zip(r.surfaces, gains))),
+        x="kernels",
+        x_range=[-0.6, 5.6],
+        y_range=[0, 16],
+        tab="Return",
+        ticks=dict(tickvals=places, ticktext=list(SHORT), tickangle=0),
+    )
+
+
+def purchases(k, r):
+    """The step as kernels are written one after the other."""
+    price = {s.name: s.weeks for s in r.surfaces}
+    by_return = kernels.best_first(r.surfaces)
+    marks = [stairs(r.surfaces, by_return, price, "by return", "reference")]
+    marks.append(stairs(r.surfaces, r.names, price, "as chosen", "step"))
+    week = 0.0
+    for name, left in zip(r.names, r.steps[1:]):
+        week += price[name]
+        marks.append(label(week + 0.2, 100 * left + 1, SHORT[kernels.SURFACES.index(name)], 1))
+    marks.append(dots([k.weeks], [100 * r.steps[-1]], "here", role="here"))
+    return panel(
+        "What is left of the step",
+        "%; gray: by return, with all the weeks there are",
+        *marks,
+        x="weeks of work",
+        x_range=[0, 26],
+        y_range=[0, 112],
+        tab="Return",
+    )
+
+
+def stairs(found, names, price, called, role):
+    steps, _ = kernels.bought(found, names)
+    weeks = np.cumsum([0.0, *(price[name] for name in names)])
+    return line(np.repeat(weeks, 2)[1:], 100 * np.repeat(steps, 2)[:-1], called, 8 if role == "reference" else 1, role)
+
+
+def ratios(k, r):
+    """Ratios of single tokens."""
+    edges = np.linspace(0.5, 1.5, 41)
+    counts, _ = np.histogram(np.exp(r.gap), edges)
+    return panel(
+        "Ratios of single tokens",
+        f"share of {len(r.gap):,} tokens, 4 random networks; band: a usual clip",
+        region(0.8, 1.2),
+        bars((edges[1:] + edges[:-1]) / 2, counts / len(r.gap), "share of tokens", 1, "histogram"),
+        x="probability in the trainer over that in the sampler",
+        x_range=[0.5, 1.5],
+        y_range=[0, 1],
+        tab="Tokens, memory",
+    )
+
+
+def memory(k, r):
+    """Weights and cache of a GPU, by prompts at a time."""
+    groups = [1, 2, 4, 8, 16, 24, 32, 64]
+    at = lambda once: [
+        kernels.fits(MODEL, CHIP, Workload(k.prompt, k.completion, k.samples, g), once)[0] / 1e9 for g in groups
+    ]
+    top = 320
+    return panel(
+        "Weights and cache of a GPU",
+        f"GB; {MODEL.name} on {CHIP.name}, at the mean context",
+        line(
+            groups,
+            np.minimum(at(False), top),
+            "a prompt for each completion",
+            8 if k.cached == ONCE else 1,
+            "reference" if k.cached == ONCE else "",
+        ),
+        line(
+            groups,
+            np.minimum(at(True), top),
+            "a prompt kept once",
+            1 if k.cached == ONCE else 8,
+            "" if k.cached == ONCE else "reference",
+        ),
+        dots([k.groups], [min(r.needs / 1e9, top)], "here", role="here"),
+        threshold(r.room / 1e9, "no room", top),
+        x="prompts at a time",
+        x_range=[0, 66],
+        y_range=[0, top],
+        tab="Tokens, memory",
+    )
+
+
+# What is said
+
+
+def readouts(k, r):
+    fits, enough = r.needs <= r.room, r.share >= HALF / 100
+    life = rounding_net.half_life(r.gap)
+    return [
+        Readout("Sequences that count", 100 * r.share, "%", rounding_net.effective_share, "" if enough else "violated"),
+        Readout("Half are left after", f"{life:,.0f}", "tokens", rounding_net.half_life),
+        Readout("First to write", (kernels.ranked(r.surfaces) or ["none"])[0], "", kernels.ranked, "assumed"),
+        Readout("Left of the step", 100 * r.steps[-1], "%", kernels.bought),
+        Readout(
+            "Weights and cache",
+            f"{r.needs / 1e9:,.1f} of {r.room / 1e9:,.1f}",
+            "GB",
+            kernels.fits,
+            "" if fits or not enough else "violated",
+        ),
+    ]
+
+
+def watched(k, r):
+    if r.needs > r.room and r.share >= HALF / 100:
+        return Gauge(
+            "Memory of a GPU, of what there is",
+            100 * min(r.needs / r.room, 10),
+            100.0,
+            "%",
+            low=10,
+            high=1000,
+            log=True,
+            expression="needs > room",
+        )
+    return Gauge(
+        "Sequences that count",
+        100 * r.share,
+        HALF,
+        "%",
+        low=0,
+        high=100,
+        below=True,
+        expression="(mean(ratio)² / mean(ratio²)) ** length < 0.5",
+    )
+
+
+ROUNDING, FULL = "sampler and trainer round differently", "the cache does not fit"
+
+
+def broken(k, r):
+    if r.share < HALF / 100:
+        count = max(100 * r.share, 0.0)
+        why = f"After {k.completion:,} tokens {count:.0f} of 100 sequences count: {k.mode} samples from another policy."
+        holds = lambda there: next(run(there)).share >= HALF / 100
+        return Break(why, way_back(k, ("mode", "completion", "layers", "weighing"), holds), ROUNDING)
+    if r.needs > r.room:
+        why = (
+            f"{r.needs / 1e9:,.1f} GB are asked of {r.room / 1e9:.1f}: {r.running:,} of {k.groups * k.samples:,} "
+            "sequences run at once."
+        )
+        holds = lambda there: kernels.fits(MODEL, CHIP, work(there), there.cached == ONCE)[0] <= r.room
+        order = ("cached", "groups", "samples", "completion", "prompt")
+        surely = dict(groups=1, completion=4096, prompt=1024, samples=16)
+        return Break(why, way_back(k, order, holds) or ways_back(k, surely, holds), FULL)
+    return None
+
+
+def worse(k, r):
+    if r.far > FAR:
+        return f"No weight makes good {r.far:.2g} nats a sequence: what is learned from was sampled elsewhere."
+    if r.steps[-1] > 1.05 * r.best:
+        return f"{100 * r.steps[-1]:.0f} % of the step are left, where the best order would leave {100 * r.best:.0f} %."
+    return None
+
+
+def holds(k, r):
+    first = (kernels.ranked(r.surfaces) or ["none"])[0]
+    return f"{100 * r.share:.0f} of 100 sequences count; {first} pays most a week."
+
+
+# The first screen
+
+
+def two_formats(plain, other):
+    """Sequences that count by their length, and the log-ratio of one as it gets longer."""
+    named = ((plain, "one format", 8, "reference"), (other, "the other", 1, ""))
+    rng = np.random.default_rng(0)
+    walk = lambda r: rounding_net.drift(r.gap, WALK, 1, rng)[0]
+    return [
+        panel(
+            "Of 100 sequences, so many still count",
+            "by their length; gray: one run, navy: the other",
+            *(
+                line(WALK, 100 * rounding_net.effective_share(r.gap, WALK), name, series, role)
+                for r, name, series, role in named
+            ),
+            threshold(HALF, "fewer than half", 0),
+            x="tokens of a sequence",
+            x_range=[0, 4096],
+            y_range=[0, 105],
+        ),
+        panel(
+            "How far two programs are apart on it",
+            "log-ratio of one sequence, nats",
+            *(line(WALK, walk(r), name, series, role) for r, name, series, role in named),
+            x="tokens of a sequence",
+            x_range=[0, 4096],
+            y_range=[-3, 2],
+        ),
+    ]
+
+
+OPENING = Opening(Knobs(), Knobs(mode="bf16"), two_formats, rounding_net.logp_gap)
