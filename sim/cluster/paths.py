@@ -2,8 +2,8 @@
 
 Closed form: bytes over the links that they cross, then what of it is hidden behind work. Full sharding after ZeRO
 (Rajbhandari et al., 2019, arXiv:1910.02054), which path crosses which wire after HybridFlow (Sheng et al., 2024,
-arXiv:2409.19256). The four paths are this book's own division. Left out: latencies, congestion, what a
-reference's pass gathers, and casting and loading around a transfer, so every time is the least that it can take.
+arXiv:2409.19256). The four paths are this book's own division. Left out: latencies, congestion, what a reference's
+pass gathers, and casting and loading around a transfer, so every time is the least that it can take.
 """
 
 from dataclasses import dataclass, replace
@@ -16,7 +16,7 @@ from sim.cluster.topology import ASYNC, COLOCATED, SPLIT
 WAYS = (COLOCATED, SPLIT, ASYNC)
 SCHEDULES = FUNNEL, BROADCAST, DIRECT = ("one sender", "broadcast", "shard to shard")
 ROUTES = STRAIGHT, CONTROLLER = ("from GPU to GPU", "through the controller")
-PAYLOADS = PLAIN, ROUTED, TOP, FULL = ("ids and log-probs", "+ routed experts", "+ 20 best logits", "+ all logits")
+PAYLOADS = PLAIN, ROUTED, TOP, FULL = ("ids and log-probs", "and routed experts", "and 20 logits", "and all logits")
 TOP_LOGITS = 20
 TEXT_BYTES = 4  # of a token as text: about four letters of English
 CONTROLLER_BYTES_PER_SECOND = 10e9  # assumed: what one process can take in and pass on
@@ -79,7 +79,7 @@ def environment_messages(completions, turns=1):
 
 
 def sharded_bytes(model, gpus, micro_steps, grad_bytes=4):
-    """What each GPU of a fully sharded trainer sends in one update, (2·2P + gP) m (T − 1)/T: in each of m micro-steps
+    """What each GPU of a fully sharded trainer sends in one update, (2·2P + gP) s (G − 1)/G: in each of s micro-steps
     it gathers the weights forward and again backward, in bf16, and scatters gradients of g bytes.
     """
     return (2 * 2 + grad_bytes) * model.params() * micro_steps * (gpus - 1) / gpus
@@ -175,6 +175,7 @@ class Report:
     paths: dict  # name -> Path
     roles: step.Roles  # what they work, without any path
     seconds: float  # of the step
+    work: float  # of the step if nothing had to travel
     messages: int  # to and from the environment
 
     @property
@@ -184,6 +185,11 @@ class Report:
     @property
     def messages_per_second(self):
         return self.messages / self.seconds
+
+    @property
+    def waiting(self):
+        """Share of the step that goes into what travels."""
+        return 1 - self.work / self.seconds
 
     def share(self, name):
         """Share of the step that this path alone costs."""
@@ -214,7 +220,8 @@ def report(setting):
     exposed = {name: seconds - step_seconds(setting, working, took | {name: 0.0}) for name in took}
     paths = {name: Path(name, sizes[name], took[name], exposed[name], links[name]) for name in took}
     messages = environment_messages(setting.job.completions, setting.turns)
-    return Report(paths, working, seconds, messages)
+    work = step_seconds(setting, working, dict.fromkeys(took, 0.0))
+    return Report(paths, working, seconds, work, messages)
 
 
 def step_seconds(setting, working, took):

@@ -38,6 +38,7 @@ EXPECTED = {
     "continuous batching": "21-scheduling",
     "speculative decoding": "21-scheduling",
     "chunked prefill": "21-scheduling",
+    "infra engineer": "24-infra-engineer",
     "long tail": "22b-long-tail",
     "stragglers": "22b-long-tail",
     "throughput": "22a-throughput",

@@ -15,10 +15,11 @@ from widgets.frame import host
 
 ROOT = Path(__file__).parents[2]
 LESSONS = {lesson.stem: lesson for lesson in lessons.finished()}
-MACHINES = {  # the widgets of Part III, of its pages without a number too
+PARTS = ("Part III", "Part IV")  # about machines
+MACHINES = {  # their widgets, of their pages without a number too
     widget
     for part, _, path in lessons.navigation()
-    if part.startswith("Part III")
+    if part.startswith(PARTS)
     for widget in re.findall(r"^```widget\n(\w+)$", (ROOT / "lessons" / path).read_text(encoding="utf-8"), re.M)
 }
 each_lesson, each_widget = pytest.mark.parametrize("stem", LESSONS), pytest.mark.parametrize("name", catalogue.NAMES)
@@ -64,7 +65,7 @@ def test_r_is_neither_reward_nor_ratio_nor_log_ratio(stem):
 
 @each_lesson
 def test_where_a_lesson_says_what_a_letter_is_it_is_what_the_letter_is_everywhere(stem):
-    machines = LESSONS[stem].part.startswith("Part III")
+    machines = LESSONS[stem].part.startswith(PARTS)
     said = [(letter_of(tex), phrase) for way in (IS, AND) for tex, phrase in re.findall(way, text(stem))]
     said += [(letter_of(tex), phrase) for phrase, tex in re.findall(A, text(stem)) if not SMALL.search(phrase)]
     assert [(letter, phrase) for letter, phrase in said if not means(letter, phrase, machines)] == []

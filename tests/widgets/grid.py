@@ -13,6 +13,7 @@ MACHINES = {
     "kv_cache": 100,
     "asynchrony": 100,
     "memory": 300,
+    "paths": 150,
     "plan": 120,
     "throughput": 300,
     "topology": 200,

@@ -1,0 +1,433 @@
+"""What one training step moves on four paths, over which links, and what of it the step has to wait for."""
+
+from dataclasses import dataclass
+
+from sim.cluster import memory, paths, topology
+from sim.cluster.hardware import ACCELERATORS
+from sim.cluster.memory import Engine, Misfit, Training
+from sim.cluster.models import MODELS
+from sim.cluster.paths import ENGINES, ENVIRONMENT, EXPERIENCE, TRAINER, WEIGHTS
+from sim.cluster.topology import COLOCATED, SPLIT
+from widgets.frame import machine
+from widgets.frame.back import way_back, ways_back
+from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, choice, ladder
+from widgets.frame.marks import bars, dots, label, line, panel, threshold
+
+TITLE = "What a training step moves, and how long the step waits for it"
+
+LIMIT = 0.25  # of the step, which one path may cost
+NOTED = 0.05  # of the step, for all paths together: more is worse
+CHUNK = 1024  # assumed: tokens whose logits are computed at a time in the update
+LENGTHS = [256, 512, 1024, 1200, 1500, 2048, 3000, 4096, 4182, 4600, 8192, 9646, 16384, 32768, 65536, 131072]
+RATES = [0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 25.0, 50.0, 100.0, 400.0]
+BYTES, SECONDS = [1e5, 1e17], [1e-6, 1e6]  # of the axes
+WIDTHS = {"bf16": 2, "eight bits": 1}
+ONCE, AGAIN = "once, it keeps them", "anew at each turn"
+
+
+@dataclass(frozen=True)
+class Knobs:
+    payload: str = choice("A token carries", paths.PLAIN, list(paths.PAYLOADS))
+    route: str = choice("Experience travels", paths.STRAIGHT, list(paths.ROUTES))
+    schedule: str = choice("New weights travel", paths.DIRECT, list(paths.SCHEDULES))
+    micro_batch: int = ladder(
+        "Tokens a GPU trains on at a time", paths.MICRO_BATCH, [2**n for n in range(10, 18)], unit="tokens"
+    )
+    way: str = choice("Who works when", SPLIT, list(paths.WAYS))
+    turns: int = ladder("Turns of a completion", 1, [1, 2, 3, 5, 10, 20, 50, 100, 200])
+    texts: str = choice("Texts go to the environment", ONCE, [ONCE, AGAIN])
+    gpus: int = ladder("GPUs", 128, [2**n for n in range(1, 14)])
+    generating: int = ladder("GPUs that generate, of a split", 64, [2**n for n in range(13)])
+    tensor_parallel: int = ladder("GPUs that share an engine", 4, [1, 2, 4, 8, 16, 32, 64], symbol="TP")
+    weights: str = choice("Weights of the engine", "bf16", list(WIDTHS))
+    prompts: int = ladder("Prompts of a step", 512, [2**n for n in range(11)])
+    samples: int = ladder("Completions of each", 16, [1, 2, 4, 8, 16, 32], symbol="K")
+    prompt: int = ladder("Tokens of a prompt", 1024, [128, *LENGTHS])
+    p50: int = ladder("Median completion", 8192, LENGTHS, unit="tokens")
+    p90: int = ladder("Ninetieth percentile", 8192, LENGTHS, unit="tokens")
+    p99: int = ladder("Ninety-ninth percentile", 8192, LENGTHS, unit="tokens")
+    longest: int = ladder("Longest completion", 8192, LENGTHS, unit="tokens")
+    model: str = choice("Model", "qwen2.5-32b", list(MODELS))
+    accelerator: str = choice("Accelerator", "h100", list(ACCELERATORS))
+    controller: float = ladder("The controller passes on (assumed)", 10.0, RATES, unit="GB/s")
+    front: float = ladder("Network to the environment (assumed)", 10.0, RATES, unit="GB/s")
+    bandwidth: float = machine.bandwidth()
+    flops: float = machine.flops()
+    overhead: float = machine.overhead()
+    mfu: float = machine.mfu()
+    config: str = machine.config()
+    chip: str = machine.chip()
+    log: str = machine.log()
+    timed: str = machine.timed()
+
+
+def of_length(tokens):
+    """The knobs of completions that are all as long."""
+    return dict(p50=tokens, p90=tokens, p99=tokens, longest=tokens)
+
+
+SHORT = dict(model="llama3.1-70b", prompts=32, **of_length(2048))
+PRESETS = {
+    "32B, two pools of 64 H100": Knobs(),
+    "All logits, from GPU to GPU": Knobs(payload=paths.FULL),
+    "All logits, through the controller": Knobs(payload=paths.FULL, route=paths.CONTROLLER),
+    "70B, 512 short answers, one sender": Knobs(schedule=paths.FUNNEL, **SHORT),
+    "30B-A3B, 8,192 tokens at a time": Knobs(model="qwen3-30b-a3b", micro_batch=8192, prompts=128),
+    "50 turns, told anew each time": Knobs(turns=50, texts=AGAIN, prompts=32, prompt=2048, **of_length(65536)),
+}
+GUESS = Guess(
+    "In one step, for each byte of completions that goes to the trainer: how many bytes of weights go the other way?",
+    ("one", "about thirty", "about 900"),
+    Knobs(),
+    2,
+    lambda k, r: (
+        f"{size(r, WEIGHTS)} of weights for {size(r, EXPERIENCE)} of experience: "
+        f"{r.report.paths[WEIGHTS].bytes / r.report.paths[EXPERIENCE].bytes:,.0f} to one."
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Result:
+    misfits: list  # what of the setting is impossible; then there is nothing else
+    report: paths.Report | None = None
+    rates: dict | None = None  # {words: bytes a second} of the links that are drawn
+
+
+def run(k):
+    if found := misfits(k):
+        yield Result(found)
+        return
+    s = setting(k)
+    yield Result([], paths.report(s), link_rates(s))
+
+
+def setting(k):
+    """The step as the model of costs has it."""
+    law = machine.law(k)
+    job = topology.Job(
+        machine.model(k),
+        machine.accelerator(k),
+        k.gpus,
+        k.prompts,
+        k.samples,
+        k.prompt,
+        law,
+        k.tensor_parallel,
+        efficiency=machine.efficiency(k),
+        mfu=k.mfu,
+    )
+    return paths.Setting(
+        job,
+        k.way,
+        k.generating,
+        k.schedule,
+        WIDTHS[k.weights],
+        k.payload,
+        k.route,
+        k.turns,
+        k.texts == ONCE,
+        max(k.micro_batch, longest_sequence(k)),  # a sequence is not cut
+        1e9 * k.controller,
+        1e9 * k.front,
+    )
+
+
+def longest_sequence(k):
+    return k.prompt + round(machine.law(k).longest)
+
+
+def link_rates(s):
+    """Bytes a second of what paths cross: one card, all cards of the trainer, all links of the engines."""
+    card = paths.nic(s)
+    chip = s.job.accelerator
+    return {
+        "one card": card,
+        f"{s.train_gpus:,} cards": s.train_gpus * card,
+        "scale-up links": s.rollout_gpus * 1e9 * chip.scaleup_gb_per_second,
+    }
+
+
+def misfits(k):
+    """What of the setting is impossible."""
+    if not k.log and not k.p50 <= k.p90 <= k.p99:
+        what = f"quantiles of {k.p50:,}, {k.p90:,} and {k.p99:,} tokens: they rise in every batch"
+        return [Misfit(what, max(k.p50, k.p90), min(k.p90, k.p99), rising(k))]
+    split = k.way != COLOCATED
+    if split and k.generating >= k.gpus:
+        what = f"{k.generating:,} GPUs generate and {k.gpus:,} are there: none is left to train"
+        return [Misfit(what, k.generating + 1, k.gpus, "More GPUs.")]
+    generating, training = (k.generating, k.gpus - k.generating) if split else (k.gpus, k.gpus)
+    longest = longest_sequence(k)
+    engine = Engine(generating, k.tensor_parallel, longest, weight_bytes=WIDTHS[k.weights])
+    # assumed: in one pool the trainer's state is on the host during the rollout
+    trainer = Training(training, reference=True, tokens=max(k.micro_batch, longest), length=longest, logits_chunk=CHUNK)
+    efficiency = machine.efficiency(k)
+    return memory.fits(machine.model(k), machine.accelerator(k), engine, trainer, efficiency=efficiency)
+
+
+def rising(k):
+    """The quantiles in an order that they can have."""
+    names, p90 = Knobs.__dataclass_fields__, max(k.p50, k.p90)
+    return (
+        f"{names['p90'].metadata['label']}: {p90:,} tokens, "
+        f"{names['p99'].metadata['label']}: {max(p90, k.p99):,} tokens."
+    )
+
+
+# ── the picture ──
+
+NAMES = {
+    WEIGHTS: "weights",
+    EXPERIENCE: "experience",
+    ENVIRONMENT: "environment",
+    TRAINER: "inside trainer",
+    ENGINES: "inside engines",
+}
+SERIES = {WEIGHTS: 1, EXPERIENCE: 2, ENVIRONMENT: 3, TRAINER: 4, ENGINES: 5}
+SHORT_NAMES = {TRAINER: "trainer", WEIGHTS: "weights", EXPERIENCE: "experi-<br>ence", ENVIRONMENT: "environ-<br>ment"}
+
+
+def figure(k, r):
+    if r.misfits:
+        return [nothing("Bytes and seconds", True), nothing("What the step waits for", False)]
+    return [bytes_and_seconds(r), waits(r)]
+
+
+def nothing(title, front):
+    words = label(0.5, 0.5, "does not fit", 1, "center")
+    return panel(title, "nothing to show", words, x_range=[0, 1], y_range=[0, 1], front=front, bare=True)
+
+
+def bytes_and_seconds(r):
+    marks = []
+    for words, rate in r.rates.items():
+        ends = [BYTES[0], min(BYTES[1], SECONDS[1] * rate)]
+        marks.append(line(ends, [x / rate for x in ends], words, 8, "reference"))
+        at = 3e5 if words == "one card" else 3e8
+        marks.append(label(at, max(at / rate, SECONDS[0]), words, 8, "left"))
+    for name, path in r.report.paths.items():
+        if path.bytes > 0:
+            series = SERIES[name] if path.exposed > 1e-3 * path.seconds else 8
+            anchor = "right" if path.bytes > 1e12 else "center"
+            marks.append(dots([path.bytes], [path.seconds], name, series))
+            marks.append(label(path.bytes, path.seconds, NAMES[name], series, anchor))
+    return panel(
+        "Bytes and seconds",
+        "of a step, log; gray: hidden behind work",
+        *marks,
+        x="bytes",
+        log="xy",
+        x_range=BYTES,
+        y_range=SECONDS,
+        front=True,
+    )
+
+
+def waits(r):
+    share = {name: 100 * r.report.share(name) for name in SHORT_NAMES}
+    names = list(SHORT_NAMES.values())
+    return panel(
+        "What the step waits for",
+        "% of the step; the rest is work",
+        *[bars([SHORT_NAMES[name]], [value], name, SERIES[name]) for name, value in share.items()],
+        *[label(SHORT_NAMES[name], value, per_cent(value), 0, "center") for name, value in share.items()],
+        threshold(100 * LIMIT, "breaks above", 100),
+        y_range=[0, 100],
+        ticks=dict(tickvals=names, tickangle=0),
+    )
+
+
+def per_cent(value):
+    return f"{value:.2g}" if value >= 0.01 else "< 0.01" if value > 0 else "0"
+
+
+READOUTS = {
+    "Updates in 24 hours": ("", paths.report),
+    "Experience, of one token": ("bytes", paths.token_bytes),
+    "Weights take": ("s", paths.weights_seconds),
+    "The costliest path, of the step": ("%", paths.Report.share),
+    "Messages to the environment": ("a second", paths.environment_messages),
+}
+
+
+def readouts(k, r):
+    if r.misfits:
+        values, states = ["–"] * 5, ["violated", "", "", "", ""]
+    else:
+        report = r.report
+        values = (
+            report.updates_a_day,
+            paths.token_bytes(machine.model(k), k.payload),
+            report.paths[WEIGHTS].seconds,
+            100 * report.share(report.largest),
+            report.messages_per_second,
+        )
+        states = ["", "", "", "violated" if broken(k, r) else "", ""]
+    return [
+        Readout(name, value, unit, source, state)
+        for (name, (unit, source)), value, state in zip(READOUTS.items(), values, states)
+    ]
+
+
+def size(r, name):
+    """Bytes of a path as words: "1.05 TB"."""
+    return written(r.report.paths[name].bytes)
+
+
+def written(number):
+    for unit, words in ((1e15, "PB"), (1e12, "TB"), (1e9, "GB"), (1e6, "MB")):
+        if number >= unit:
+            return f"{number / unit:.3g} {words}"
+    return f"{number:,.0f} bytes"
+
+
+# ── what breaks ──
+
+CAUSES = {
+    EXPERIENCE: "experience outgrew its link",
+    WEIGHTS: "the step waits for new weights",
+    TRAINER: "gathering outlasts the arithmetic",
+    ENVIRONMENT: "texts outgrew their network",
+}
+TURNS = {
+    EXPERIENCE: ("route", "payload", "controller"),
+    WEIGHTS: ("schedule", "weights", "way"),
+    TRAINER: ("micro_batch", "gpus", "way", "model"),
+    ENVIRONMENT: ("texts", "front", "turns"),
+}
+
+
+def watched(k, r):
+    if r.misfits:
+        first = r.misfits[0]
+        needs = 100 * min(first.needs / first.has, 1e6)
+        return Gauge("Needed, of what there is", needs, 100.0, "%", low=10, high=1e4, log=True, expression="misfits")
+    share = 100 * r.report.share(r.report.largest)
+    return Gauge(
+        "The costliest path, of the step",
+        share,
+        100 * LIMIT,
+        "%",
+        low=0,
+        high=100,
+        expression="path.exposed / step > 0.25",
+    )
+
+
+def broken(k, r):
+    if r.misfits:
+        first = r.misfits[0]
+        back = first.mend if ":" in first.mend else made_to_fit(k) or first.mend
+        return Break(f"This job does not fit: {first.what}.", back, "the job does not fit")
+    name = r.report.largest
+    if r.report.share(name) <= LIMIT:
+        return None
+    return Break(why(k, r, name), recovered(k, name), CAUSES[name])
+
+
+def why(k, r, name):
+    path, report = r.report.paths[name], r.report
+    cost = f"of {report.seconds:,.0f} s"
+    if name == EXPERIENCE:
+        each = paths.token_bytes(machine.model(k), k.payload)
+        return f"{each:,} bytes a token make {written(path.bytes)}: by {path.link} {path.seconds:,.0f} s {cost}."
+    if name == WEIGHTS:
+        return f"The engines wait {path.exposed:,.0f} s {cost} for {written(path.bytes)} of new weights."
+    if name == TRAINER:
+        return f"The update gathers weights for {path.seconds:,.0f} s and computes for {report.roles.train:,.0f} s."
+    return f"{written(path.bytes)} of text go to the environment and back: {path.exposed:,.0f} s {cost}."
+
+
+def holding(k):
+    """Whether nothing is broken."""
+    return not misfits(k) and all(share <= LIMIT for share in shares(k).values())
+
+
+def shares(k):
+    report = paths.report(setting(k))
+    return {name: report.share(name) for name in report.paths}
+
+
+def recovered(k, name):
+    """The nearest knob that ends this break, or as few of the defaults as do."""
+    back = way_back(k, TURNS[name], holding)
+    return back or ways_back(k, defaults(), holding) or "A faster network."
+
+
+def made_to_fit(k):
+    turn = ("tensor_parallel", "generating", "gpus", "micro_batch", "longest", "accelerator", "model")
+    return way_back(k, turn, lambda there: not misfits(there)) or ways_back(
+        k, defaults(), lambda there: not misfits(there)
+    )
+
+
+def defaults():
+    """What makes up the default setting, but for what a reader has brought."""
+    names = Knobs.__dataclass_fields__
+    return {name: field.default for name, field in names.items() if field.metadata["kind"] != "pasted"}
+
+
+def worse(k, r):
+    if r.report.waiting <= NOTED:
+        return None
+    fewer = 100 * r.report.waiting
+    name = r.report.largest
+    return (
+        f"{fewer:.0f} % of the step is waiting for what travels, most of it {WAITED[name]}: "
+        f"{r.report.updates_a_day:,.1f} updates a day."
+    )
+
+
+WAITED = {
+    WEIGHTS: "new weights",
+    EXPERIENCE: "experience",
+    ENVIRONMENT: "texts",
+    TRAINER: "gathering in the update",
+    ENGINES: "the engines",
+}
+
+
+def holds(k, r):
+    report = r.report
+    return (
+        f"A step takes {report.seconds:,.0f} s, {100 * report.waiting:.1g} % of it waiting for what travels: "
+        f"{report.updates_a_day:,.1f} updates a day."
+    )
+
+
+# ── two settings on the first screen ──
+
+
+def a_day(plain, other):
+    marks, ends = [], []
+    for words, r, series in (("one setting", plain, 1), ("the other", other, 2)):
+        report = r.report
+        n = int(report.updates_a_day)
+        hours = [i * report.seconds / 3600 for i in range(n + 1)]
+        marks.append(line([*hours, 24], [*range(n + 1), n], words, series, "step"))
+        marks.append(label(24, n, words, series, "right"))
+        ends.append(100 * report.waiting)
+    names = ["one setting", "the other"]
+    return [
+        panel("Updates finished", "of one day", *marks, x="hours", x_range=[0, 24], y_range=[0, 60]),
+        panel(
+            "Waiting for what travels",
+            "% of the step",
+            bars(names[:1], ends[:1], names[0], 1),
+            bars(names[1:], ends[1:], names[1], 2),
+            *[label(name, value, f"{value:.2g}", 0, "center") for name, value in zip(names, ends)],
+            threshold(100 * LIMIT, "", 100),
+            label(names[0], 100 * LIMIT, "a quarter of it", 0, "center"),
+            y_range=[0, 100],
+        ),
+    ]
+
+
+OPENING = Opening(
+    Knobs(payload=paths.FULL),
+    Knobs(payload=paths.FULL, route=paths.CONTROLLER),
+    a_day,
+    paths.report,
+    "Same job, same machines, one setting differs. Find which.",
+)
