@@ -1,0 +1,195 @@
+"""Which optimizations to buy with a number of engineer-weeks, when they need and devalue one another.
+
+Closed form over all sets of a menu: a step is the sum of its roles' shares, each divided by what was bought for it
+(Amdahl, 1967), or, with asynchrony on a fixed number of GPUs, the longer of two pools at their best split. Weeks,
+speed-ups and shares are assumptions of a usual size; nothing here is measured. Choosing the set is a knapsack with
+prerequisites (Kellerer, Pferschy and Pisinger, 2004) whose values interact.
+"""
+
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from math import inf
+
+import numpy as np
+
+ROLES = ("rollout", "tail", "train", "reference", "sync", "verify", "other")
+# assumed: of a step of one-turn reasoning; the tail is the rollout's wait for its last completions
+SHARES = (0.43, 0.25, 0.17, 0.05, 0.05, 0.03, 0.02)
+GPUS = 64
+FIX = "mismatch fix"
+ASYNC = "asynchrony"
+EXTRA = 2.0  # assumed: updates to the same quality on samples of another policy, over those on the policy's own
+
+
+@dataclass(frozen=True)
+class Option:
+    name: str
+    weeks: int  # assumed
+    lesson: str
+    effects: dict = field(default_factory=dict)  # role -> (share of it that is touched, speed-up of that), assumed
+    requires: str = ""
+
+    @property
+    def speedup(self):
+        return max((s for _, s in self.effects.values()), default=1.0)
+
+
+MENU = (
+    Option("batch tuning", 1, "21", {"rollout": (1, 1.25)}),
+    Option("shared prefixes", 6, "20", {"rollout": (0.75, 1.45)}),
+    Option(FIX, 2, "06"),
+    Option("rollout in fp8", 4, "25", {"rollout": (1, 1.4), "tail": (1, 1.4)}, FIX),
+    Option("drafted tokens", 5, "21", {"rollout": (1, 1.1), "tail": (1, 2)}),
+    Option("partial rollouts", 5, "22b", {"tail": (1, 4)}, FIX),
+    Option("packing", 2, "22a", {"train": (1, 1.6), "reference": (1, 1.6)}),
+    Option("fused log-probs", 2, "25", {"train": (0.15, 3), "reference": (0.4, 3)}),
+    Option("less recomputation", 1, "22", {"train": (1, 1.15)}),
+    Option("no reference", 1, "13", {"reference": (1, inf)}),
+    Option("fast weight sync", 4, "24", {"sync": (0.9, 10)}),
+    Option("pool of checkers", 2, "08", {"verify": (0.9, 10)}),
+    Option(ASYNC, 8, "22c", {}, FIX),
+)
+NAMES = tuple(option.name for option in MENU)
+WEEKS = np.array([option.weeks for option in MENU])
+
+
+def scaled(menu, by):
+    """The menu with all that a speed-up adds to 1 multiplied; what removes a role removes it still."""
+    grown = lambda effects: {role: (f, 1 + (s - 1) * by) for role, (f, s) in effects.items()}
+    return tuple(replace(option, effects=grown(option.effects)) for option in menu)
+
+
+# The step of a set
+
+
+def step_time(chosen, shares=SHARES, gpus=GPUS, menu=MENU):
+    """Step of a set of names, in units of the step with none of them."""
+    row = np.array([[name in chosen for name in NAMES]])
+    return float(step_times(row, shares, gpus, menu)[0])
+
+
+def step_times(chosen, shares=SHARES, gpus=GPUS, menu=MENU):
+    """The same of many sets, (sets, options) of truth -> (sets,)."""
+    left = dict(zip(ROLES, remaining(chosen, shares, menu).T))
+    in_turn = sum(left.values())
+    generating, training = left["rollout"] + left["verify"], left["train"] + left["reference"]
+    beside = two_pools(generating, training, gpus) + left["other"]
+    return np.where(chosen[:, NAMES.index(ASYNC)], beside, in_turn)
+
+
+def remaining(chosen, shares=SHARES, menu=MENU):
+    """What each role still takes when it runs alone, (sets, options) -> (sets, roles)."""
+    out = np.tile(np.array(shares, float), (len(chosen), 1))
+    for at, option in enumerate(menu):
+        for role, (touched, speedup) in option.effects.items():
+            out[:, ROLES.index(role)] *= np.where(chosen[:, at], 1 - touched + touched / speedup, 1.0)
+    return out
+
+
+def two_pools(generating, training, gpus=GPUS):
+    """Step of two pools side by side at their best split, max(a G / x, b G / (G − x)) over whole x: at least a + b, for
+    the work is the same. Generation has no tail, and weights arrive behind it.
+    """
+    x = np.arange(1, gpus)
+    a, b = np.atleast_1d(generating)[:, np.newaxis], np.atleast_1d(training)[:, np.newaxis]
+    return np.maximum(a * gpus / x, b * gpus / (gpus - x)).min(axis=1)
+
+
+def corrected(chosen):
+    """Whether each that needs the mismatch fix has it."""
+    return all(option.requires in chosen for option in MENU if option.name in chosen and option.requires)
+
+
+def time_to_quality(chosen, shares=SHARES, gpus=GPUS, menu=MENU, extra=EXTRA):
+    """Step × updates to the same quality, in units of the start: samples of another policy that nobody corrects take
+    `extra` times as many updates.
+    """
+    return step_time(chosen, shares, gpus, menu) * (1.0 if corrected(chosen) else extra)
+
+
+# What to buy
+
+
+@lru_cache(maxsize=1)
+def feasible_sets():
+    """All sets whose prerequisites are in them, (4,608, options) of truth."""
+    sets = (np.arange(2 ** len(MENU))[:, np.newaxis] >> np.arange(len(MENU))) % 2 == 1
+    for at, option in enumerate(MENU):
+        if option.requires:
+            sets = sets[~sets[:, at] | sets[:, NAMES.index(option.requires)]]
+    return sets
+
+
+@lru_cache(maxsize=32)
+def priced(shares, gpus, scale):
+    """(weeks, step) of every feasible set."""
+    sets = feasible_sets()
+    return sets @ WEEKS, step_times(sets, shares, gpus, scaled(MENU, scale))
+
+
+def best(budget, shares=SHARES, gpus=GPUS, scale=1.0):
+    """The set with the shortest step that so many weeks buy, of equal ones the cheapest, then the first by the menu."""
+    weeks, times = priced(shares, gpus, scale)
+    rounded = np.where(weeks <= budget, np.round(times, 12), inf)
+    order = np.lexsort((*(~feasible_sets().T[::-1]), weeks, rounded))
+    return tuple(name for name, taken in zip(NAMES, feasible_sets()[order[0]]) if taken)
+
+
+def frontier(most, shares=SHARES, gpus=GPUS, scale=1.0):
+    """Shortest step for 0, 1, … `most` weeks."""
+    weeks, times = priced(shares, gpus, scale)
+    return np.array([times[weeks <= budget].min() for budget in range(most + 1)])
+
+
+RULES = ("return", "gain", "speed-up")
+
+
+def in_order(rule, budget, shares=SHARES, gpus=GPUS, scale=1.0):
+    """Names as a rule buys them, one after the other: the largest saving a week, the largest saving, or the largest
+    speed-up, whatever it saves. An item brings its missing prerequisite, and its weeks.
+    """
+    menu, bought = scaled(MENU, scale), ()
+    cost = lambda names: sum(option.weeks for option in MENU if option.name in names)
+    while True:
+        offers = []
+        for option in menu:
+            if option.name in bought:
+                continue
+            names = tuple(name for name in (option.requires, option.name) if name and name not in bought)
+            if cost(bought + names) <= budget:
+                saved = step_time(bought, shares, gpus, menu) - step_time(bought + names, shares, gpus, menu)
+                worth = {"return": saved / cost(names), "gain": saved, "speed-up": option.speedup}[rule]
+                offers.append((worth, saved, names))
+        if rule != "speed-up":
+            offers = [offer for offer in offers if offer[1] > 1e-12]
+        if not offers:
+            return bought
+        bought += max(offers, key=lambda offer: offer[0])[2]  # of equal ones the first of the menu
+
+
+def course(bought, shares=SHARES, gpus=GPUS, scale=1.0):
+    """(weeks, step) after each purchase, in this order, from the start on."""
+    menu, weeks = scaled(MENU, scale), dict(zip(NAMES, WEEKS.tolist()))
+    spent, times = [0], [step_time((), shares, gpus, menu)]
+    for n, name in enumerate(bought):
+        spent.append(spent[-1] + weeks[name])
+        times.append(step_time(bought[: n + 1], shares, gpus, menu))
+    return np.array(spent), np.array(times)
+
+
+def marginal(chosen, shares=SHARES, gpus=GPUS, menu=MENU):
+    """{name: what it would still save, its prerequisite included}, of those that were not bought."""
+    now = step_time(chosen, shares, gpus, menu)
+    return {
+        option.name: now - step_time({*chosen, option.requires, option.name}, shares, gpus, menu)
+        for option in menu
+        if option.name not in chosen
+    }
+
+
+def idle(chosen, shares=SHARES, gpus=GPUS, menu=MENU):
+    """Names whose removal leaves the step as it is: weeks that bought nothing. What another one needs is not idle."""
+    now = step_time(chosen, shares, gpus, menu)
+    needed = {option.requires for option in MENU if option.name in chosen}
+    without = lambda name: step_time(set(chosen) - {name}, shares, gpus, menu)
+    return tuple(name for name in chosen if name not in needed and without(name) - now < 1e-9)
