@@ -25,8 +25,8 @@ def loss_slope(margin):
 def fit(features, win, lose, lam=0.1):
     """theta of the reward features @ theta, (k,): the least sum of losses plus lam/2 |theta|^2, by Newton's method.
 
-    `features` (responses, k); `win` and `lose` (n,) are rows of it. An identity matrix gives each item a reward of its
-    own; at lam = 0 these add up to 0.
+    `features` (completions, k); `win` and `lose` (n,) are rows of it. An identity matrix gives each item a reward of
+    its own; at lam = 0 these add up to 0.
     """
     difference = features[win] - features[lose]
     theta = np.zeros(features.shape[1])

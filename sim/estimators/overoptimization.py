@@ -20,8 +20,8 @@ class Outcome:
     kl: float  # from the reference, nats
     proxy: float  # mean of the reward that was optimized
     gold: float  # mean of what people want, nats; 0 is the reference
-    wins: float  # chance that its response is preferred to one of the reference
-    entropy: float  # nats; e^entropy is how many responses it gives
+    wins: float  # chance that its completion is preferred to one of the reference
+    entropy: float  # nats; e^entropy is how many completions it gives
     length: float  # mean log-length, in standard deviations of the reference
     off: float  # mass where the reference as good as never was
     edge: bool  # more than 1 % of the mass at the end of the map: nothing beyond it is to be believed
@@ -31,7 +31,7 @@ def outcome(world, reward, policy):
     """All of it, exact sums over the map; the reward is counted from its mean under the reference."""
     given = policy > 0
     return Outcome(
-        kl=float(hacking.distance(policy, world.ref)),
+        kl=max(float(hacking.distance(policy, world.ref)), 0.0),  # rounding takes that of the reference below 0
         proxy=float((policy - world.ref) @ reward),
         gold=float(policy @ world.gold),
         wins=float(policy @ world.wins),
@@ -56,8 +56,8 @@ def curve(world, reward, betas):
 def best_of_n(ref, score, N):
     """The law of the best scored of N draws, exact, and its KL in nats.
 
-    The chance that no draw is above a response is F^N, with F the cumulative reference in the order of the score; of
-    two responses with one score the later counts as the better. KL is at most log N - (N - 1)/N.
+    The chance that no draw is above a completion is F^N, with F the cumulative reference in the order of the score; of
+    two completions with one score the later counts as the better. KL is at most log N - (N - 1)/N.
     """
     order = np.argsort(score, kind="stable")
     below = np.minimum(np.concatenate([[0], np.cumsum(ref[order])]), 1) ** N

@@ -1,6 +1,6 @@
-"""Responses with a quality and a length, what a person would think of each, and the pairs that people have compared.
+"""Completions with a quality and a length, what a person would think of each, and the pairs that people have compared.
 
-A response is a cell of a map: its quality q and its log-length l, both in standard deviations of what the reference
+A completion is a cell of a map: its quality q and its log-length l, both in standard deviations of what the reference
 writes, so a policy is 9,409 probabilities and every mean is an exact sum. assumed: two features, a Gaussian reference,
 and a gold reward that saturates in both; nothing is fitted to a data set. People choose by Bradley and Terry (1952),
 doi:10.1093/biomet/39.3-4.324. Optimizing a learned reward and measuring a gold one: Gao et al. (2022),
@@ -27,7 +27,7 @@ class GridWorld:
 
     @cached_property
     def phi(self):
-        """The two features of each response, (9409, 2): quality and log-length."""
+        """The two features of each completion, (9409, 2): quality and log-length."""
         side = np.linspace(-EDGE, EDGE, SIDE)
         return np.stack([axis.ravel() for axis in np.meshgrid(side, side, indexing="ij")], axis=1)
 
@@ -67,17 +67,17 @@ class GridWorld:
 
     @cached_property
     def off(self):
-        """Which responses the reference, and with it every labeled pair, as good as never shows."""
+        """Which completions the reference, and with it every labeled pair, as good as never shows."""
         return self.q**2 + self.l**2 > SEEN
 
     @cached_property
     def at_the_edge(self):
-        """Which responses lie at the end of the map, where a policy that goes farther would pile up."""
+        """Which completions lie at the end of the map, where a policy that goes farther would pile up."""
         return np.abs(self.phi).max(axis=1) > EDGE - 0.5
 
     @cached_property
     def wins(self):
-        """Chance that each response is preferred to one of the reference, (9409,): the mean of sigma(gold - gold').
+        """Chance that each completion is preferred to one of the reference, (9409,): the mean of sigma(gold - gold').
 
         Computed at 801 values of gold and interpolated between them.
         """
@@ -102,7 +102,7 @@ def sigmoid(x):
 
 
 def sample_prefs(world, n, rng, flip=0.0, bias=0.0, deterministic=False):
-    """n pairs of the reference's responses as people compared them, (win, lose): two (n,) of indices into the map.
+    """n pairs of the reference's completions as people compared them, (win, lose): two (n,) of indices into the map.
 
     `bias` is what labelers pay for length beyond gold, nats a standard deviation; `deterministic` lets the better one
     always win; `flip` turns that share of the answers round.

@@ -8,7 +8,7 @@ WORLD = GridWorld()
 
 
 def over_pairs(value, kappa=1.0):
-    """The mean of value(gold difference) over pairs of the reference's responses, with the sums written out here."""
+    """The mean of value(gold difference) over pairs of the reference's completions, with the sums written out here."""
     x = np.arange(-48, 49) * 0.25
     weight = np.exp(-(x**2) / 2)
     weight /= weight.sum()

@@ -1,0 +1,144 @@
+"""The numbers of the lesson on RLHF, recomputed."""
+
+from functools import cache
+
+import numpy as np
+import pytest
+
+from sim.estimators import bradley_terry, overoptimization
+from sim.worlds import preferences
+from tests.lessons.prose import Lesson
+from widgets import rlhf as widget
+from widgets.figures import rlhf as figures
+from widgets.rlhf import ADAPTIVE, BEST, FREE, UPDATES, Knobs
+
+LESSON = Lesson("15")
+SQUARES = "their squares too"
+
+
+@cache
+def run(**knobs):
+    (result,) = widget.run(Knobs(**knobs))
+    return result
+
+
+@cache
+def here(**knobs):
+    return widget.ended(Knobs(**knobs))[0]
+
+
+def test_the_forty_comparisons():
+    LESSON.says("1.10", np.log(30 / 10))
+    win, lose = np.zeros(40, dtype=np.int64), np.ones(40, dtype=np.int64)
+    a, b = bradley_terry.fit(np.eye(2), win, lose, lam=0.1)
+    assert f"{a - b:.2f} nats" in figures.least(40) and "5.06" in figures.least(40)
+    assert "1.10" in figures.least(30)
+
+
+def test_what_the_reward_model_gets_right():
+    world, _ = widget.worlds(1.0)
+    LESSON.says("70", 100 * preferences.agreement(world))
+    LESSON.says("75.3", 100 * run().held_out)
+    LESSON.says("77.8", 100 * run().ceiling)
+    by_seed, ceiling = figures.held_out()
+    assert by_seed[0, 3] == pytest.approx(100 * run().held_out) and ceiling == pytest.approx(100 * run().ceiling)
+    tenfold = by_seed[:, figures.PAIRS.index(2000)] - by_seed[:, figures.PAIRS.index(200)]
+    assert tenfold.max() < 1  # "less than one point", in each of eight draws
+
+
+def test_half_the_price_is_twice_the_score_and_four_times_the_distance():
+    kl, score = figures.paid()
+    for half, whole in ((0.5, 1.0), (0.4, 0.8), (0.3, 0.6), (0.2, 0.4)):
+        at, of = figures.PRICES.index(half), figures.PRICES.index(whole)
+        assert (score[at] / score[of], kl[at] / kl[of]) == pytest.approx((2, 4), rel=1e-3)
+
+
+def test_the_two_runs_of_the_opening():
+    plain, other = run(how=UPDATES), run(how=UPDATES, beta=0.15)
+    assert (widget.OPENING.plain, widget.OPENING.other) == (Knobs(how=UPDATES), Knobs(how=UPDATES, beta=0.15))
+    LESSON.says("79", 100 * plain.here.wins)
+    wins = [o.wins for o in other.path]
+    assert int(np.argmax(wins)) == 6 and "after six updates" in LESSON.text
+    assert all(np.diff([o.proxy for o in other.path]) > 0)
+    LESSON.says("28", here(beta=0.15).kl)
+    assert here(beta=0.15).wins == pytest.approx(0.25, abs=0.005) and "one comparison in four" in LESSON.text
+    assert here(beta=0.15).off > 0.999
+
+
+def test_the_lower_price_ends_below_the_start_in_every_draw():
+    for seed in range(8):
+        plain, other = here(how=UPDATES, seed=seed), here(how=UPDATES, beta=0.15, seed=seed)
+        assert plain.wins > 0.6 and other.wins < 0.3 and other.proxy > 2 * plain.proxy
+
+
+def test_more_labels_do_not_help_and_squares_help_in_six_of_eight_draws():
+    LESSON.says("0.13", here(beta=0.15, pairs=3000).wins)
+    assert all(here(beta=0.15, pairs=3000, seed=seed).wins < 0.5 for seed in range(8))
+    LESSON.says("0.90", here(beta=0.15, features=SQUARES).wins)
+    wins = [here(beta=0.15, features=SQUARES, seed=seed).wins for seed in range(8)]
+    bad = [w for w in wins if w < 0.5]
+    assert len(bad) == 2 and max(bad) <= 0.065 and min(w for w in wins if w not in bad) > 0.8
+    assert "two of eight draws" in LESSON.text and here(beta=0.15, features=SQUARES, seed=7).wins < 0.06
+
+
+def test_accuracy_falls_and_wins_rise_with_noise_in_every_draw():
+    LESSON.says("73.1", 100 * run(beta=0.15, flip=0.2).held_out)
+    LESSON.says("0.46", here(beta=0.15, flip=0.2).wins)
+    LESSON.says("0.25", here(beta=0.15).wins)
+    for seed in range(8):
+        clean, noisy = (run(beta=0.15, flip=flip, seed=seed) for flip in (0.0, 0.2))
+        assert clean.held_out > noisy.held_out and clean.here.wins < noisy.here.wins
+
+
+def test_best_of_n():
+    LESSON.says("0.82", here(how=BEST, N=256).wins)
+    LESSON.says("0.70", here(how=BEST, N=1_000_000).wins)
+
+
+def test_a_perfect_reward():
+    LESSON.says("0.92", here(perfect=True, beta=0.1).wins)
+    LESSON.says("0.945", here(perfect=True, beta=0.003).wins)
+    LESSON.says("273", np.exp(here().entropy))
+    assert round(np.exp(here(perfect=True, beta=0.003).entropy)) == 2
+    LESSON.says("3.24", here(perfect=True, beta=0.1).gold)
+    LESSON.says("3.60", here(perfect=True, beta=0.001).gold)
+    LESSON.says("48", np.exp(here(perfect=True, beta=0.1).entropy))
+    assert round(np.exp(here(perfect=True, beta=0.001).entropy)) == 1
+
+
+def test_the_controller():
+    assert here(how=ADAPTIVE).kl == pytest.approx(4.4, abs=0.01)
+    LESSON.says("0.01", min(o.wins for o in run(how=ADAPTIVE, gain=4.0).path[-12:]))
+    for seed in range(8):
+        wins = [o.wins for o in run(how=ADAPTIVE, gain=4.0, seed=seed).path[-12:]]
+        assert min(wins) < 0.02 and max(wins) > 0.65
+
+
+def test_the_law():
+    alpha, curvature = run().law
+    LESSON.says("1.97", alpha)
+    LESSON.says("0.472", curvature)
+    LESSON.says("4.38", (alpha / (2 * curvature)) ** 2)
+    LESSON.says("17.5", (alpha / curvature) ** 2)
+
+
+def test_with_a_fifth_of_the_labels_turned_the_peak_moves():
+    peaks = []
+    for seed in range(8):
+        laws = [run(beta=0.15, flip=flip, seed=seed).law for flip in (0.0, 0.2)]
+        peaks.append([(alpha / (2 * curvature)) ** 2 for alpha, curvature in laws])
+    clean, noisy = np.array(peaks).T
+    LESSON.says("1.27", noisy[0])
+    LESSON.says("5.1", 4 * noisy[0])  # gold is back at the start's at twice the root of the peak's KL
+    assert (noisy > clean).sum() == 2 and "two of eight draws the peak moves outward" in LESSON.text
+
+
+def test_stopping_early():
+    early, priced, late = here(how=FREE, updates=5), here(), here(how=FREE, updates=13)
+    assert (early.wins, early.kl) == pytest.approx((priced.wins, priced.kl), abs=1e-9)
+    assert late.wins < 0.5
+
+
+def test_a_factor_of_a_fifth_is_twenty_five_times_the_kl():
+    beta = overoptimization.controlled(1.0, 0.0, 4.4, 4.0)
+    assert beta == pytest.approx(0.2) and 1 / beta**2 == pytest.approx(25)

@@ -1,0 +1,453 @@
+"""A reward model fitted to comparisons, a policy optimized for it, and how often people prefer what it writes to what
+the model before training writes.
+"""
+
+from dataclasses import dataclass, replace
+from functools import cache
+
+import numpy as np
+
+from sim.estimators import bradley_terry, overoptimization
+from sim.estimators.overoptimization import Outcome, outcome
+from sim.worlds import preferences
+from sim.worlds.preferences import GridWorld
+from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, choice, ladder, slider, toggle
+from widgets.frame.marks import dots, heat, label, line, panel, threshold
+
+TITLE = "A policy optimized for a learned reward, and what people prefer"
+OPTIMUM, UPDATES, FREE, BEST, ADAPTIVE = "best at β", "updates at β", "updates at β = 0", "best of N", "adaptive β"
+RATE, ALL = 0.5, 60  # of mirror ascent: its step, and the updates of a run
+HELD_OUT = 20_000  # pairs that the reward model has not seen
+HALF, FEW, LATE = 0.5, 5, 12  # wins, completions, and the last updates of the controller that are looked at
+BEHIND = 0.05  # of wins under the default that are called clearly behind
+FARTHEST, HIGHEST = 6.0, 10.0  # of the axes: root of KL, and reward in nats
+
+
+@dataclass(frozen=True)
+class Knobs:
+    beta: float = ladder(
+        "Price of a nat",
+        0.4,
+        [0.001, 0.003, 0.01, 0.03, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.5, 0.7, 1.0, 2.0, 5.0],
+        symbol="β",
+    )
+    pairs: int = ladder("Pairs compared", 200, [20, 30, 50, 100, 200, 500, 1000, 2000, 3000])
+    flip: float = slider("Labels turned round", 0.0, low=0.0, high=0.4, step=0.05)
+    how: str = choice("Optimizer", OPTIMUM, [OPTIMUM, UPDATES, FREE, BEST, ADAPTIVE])
+    perfect: bool = toggle("Perfect reward", False)
+    N: int = ladder("Best of", 16, [1, 4, 16, 64, 256, 1024, 4096, 16_384, 65_536, 1_000_000])
+    updates: int = ladder("Updates", 60, [1, 2, 3, 4, 5, 6, 8, 10, 13, 20, 30, 60])
+    target: float = ladder("Target KL", 4.4, [0.5, 1.0, 2.0, 4.4, 8.0, 15.0, 30.0], unit="nats")
+    gain: float = ladder("Gain", 0.1, [0.01, 0.03, 0.1, 0.3, 0.9, 2.0, 4.0])
+    kappa: float = slider("Saturation of length", 1.0, low=0.0, high=2.0, step=0.25)
+    features: str = choice("Reward model sees", "q and length", ["q and length", "their squares too"])
+    seed: int = slider("Seed", 0, low=0, high=99, step=1)
+
+
+PRESETS = {
+    "200 pairs, β = 0.4": Knobs(),
+    "Five updates, no price": Knobs(how=FREE, updates=5),
+    "Best of 256": Knobs(how=BEST, N=256),
+    "A lower price": Knobs(beta=0.15),
+    "A perfect reward, almost free": Knobs(perfect=True, beta=0.003),
+    "A controller with gain 4": Knobs(how=ADAPTIVE, gain=4.0),
+}
+
+
+@dataclass(frozen=True)
+class Result:
+    here: Outcome
+    curve: list  # of Outcomes, the optimum at falling prices
+    best: list  # of Outcomes, best of N for every N on offer
+    path: list  # of Outcomes, before the first update and after each; empty without updates
+    held_out: float  # accuracy of the reward on pairs that it has not seen
+    ceiling: float  # accuracy of gold on the same pairs
+    centre: np.ndarray  # (2,) mean of the policy's quality and log-length
+    spread: np.ndarray  # (2, 2) their covariance
+    uphill: np.ndarray  # (2,) where the reward rises from the reference's mean
+    law: tuple  # alpha and b of gold = alpha d - b d^2; empty where the reward is not linear
+
+
+@cache
+def worlds(kappa):
+    """The map, and held-out pairs as people would label them."""
+    world = GridWorld(kappa=kappa)
+    return world, preferences.sample_prefs(world, HELD_OUT, np.random.default_rng(12345))
+
+
+def run(k):
+    world, held_out = worlds(k.kappa)
+    reward, theta = learned(k, world)
+    policy, path = optimized(k, world, reward)
+    centre = policy @ world.phi
+    away = world.phi - centre
+    linear = k.features == "q and length" and not k.perfect
+    yield Result(
+        path[-1] if k.how == ADAPTIVE else outcome(world, reward, policy),
+        curve(world, reward, linear),
+        [outcome(world, reward, overoptimization.best_of_n(world.ref, reward, N)[0]) for N in rungs("N")],
+        path,
+        float(preferences.accuracy(reward, *held_out)),
+        float(preferences.accuracy(world.gold, *held_out)),
+        centre,
+        (policy * away.T) @ away,
+        theta[:2],
+        overoptimization.coefficients(world, theta) if linear else (),
+    )
+
+
+def learned(k, world):
+    """The reward that is optimized, (9409,), and its coefficients."""
+    if k.perfect:
+        return world.gold, np.array([1.0, world.c])
+    features = world.phi if k.features == "q and length" else world.phi5
+    pairs = preferences.sample_prefs(world, k.pairs, np.random.default_rng(k.seed), flip=k.flip)
+    theta = bradley_terry.fit(features, *pairs)
+    return features @ theta, theta
+
+
+def optimized(k, world, reward):
+    """The policy in force, and what it was before and after each update on the way."""
+    if k.how == BEST:
+        return overoptimization.best_of_n(world.ref, reward, k.N)[0], []
+    if k.how == OPTIMUM:
+        return overoptimization.tilt(world.ref, reward, k.beta)[0], []
+    policies = steered(k, world, reward) if k.how == ADAPTIVE else climbed(k, world, reward)
+    return policies[-1], [outcome(world, reward, policy) for policy in policies]
+
+
+def climbed(k, world, reward):
+    """Mirror ascent from the reference, with the price of KL or without."""
+    logp, price = [world.logref], k.beta if k.how == UPDATES else 0.0
+    for _ in range(k.updates):
+        logp.append(overoptimization.mirror_step(logp[-1], reward, world.logref, price, RATE))
+    return np.exp(logp)
+
+
+def steered(k, world, reward):
+    """A controller of the price; assumed: each update ends at the optimum for the price in force."""
+    policies, beta = [world.ref], k.beta
+    for _ in range(ALL):
+        policy, kl = overoptimization.tilt(world.ref, reward, beta)
+        beta = overoptimization.controlled(beta, kl, k.target, k.gain)
+        policies.append(policy)
+    return policies
+
+
+def curve(world, reward, linear):
+    """The optimum at prices that reach the end of the axis, as far as the map goes."""
+    spread = np.sqrt(world.ref @ (reward - world.ref @ reward) ** 2)
+    distance = np.linspace(0.15, FARTHEST, 40)
+    if not linear:  # a reward that bends is farther or nearer than its spread says
+        distance = np.concatenate([distance[::2], np.geomspace(7, 1500, 24)])
+    seen = overoptimization.curve(world, reward, spread / (np.sqrt(2) * distance))
+    return [o for o in seen if not o.edge]
+
+
+def rungs(name):
+    return Knobs.__dataclass_fields__[name].metadata["rungs"]
+
+
+# ── what is shown ──
+def figure(k, r):
+    return [wins_by_distance(k, r), rewards_by_distance(k, r), *updates(k, r), landscape(k, r)]
+
+
+ROOT = "distance from the start, √KL"
+
+
+def wins_by_distance(k, r):
+    d = [np.sqrt(o.kl) for o in r.curve]
+    return panel(
+        "How often people prefer it to its start",
+        "share of comparisons; diamonds: best of N",
+        line([0, *d], [0.5, *[o.wins for o in r.curve]], "best at each price", 1),
+        dots([np.sqrt(o.kl) for o in r.best], [o.wins for o in r.best], "best of N", 3),
+        *here(r, r.here.wins, 1),
+        *farther(r, 0.93),
+        threshold(HALF, "worse than before training", 0.0, outside=True),
+        x=ROOT,
+        x_range=(0, FARTHEST),
+        y_range=(0, 1.02),
+        tab="By distance",
+        front=True,
+    )
+
+
+def rewards_by_distance(k, r):
+    d = [np.sqrt(o.kl) for o in r.curve]
+    marks = [
+        line([0, *d], [0, *[o.proxy for o in r.curve]], "the reward model’s score", 2),
+        line([0, *d], [0, *[o.gold for o in r.curve]], "what people would pay", 1),
+        *here(r, r.here.proxy, 2),
+        *here(r, r.here.gold, 1),
+        label(0.15, 9.1, "the reward model’s score", 2),
+        label(0.15, 8.2, "gold: what people would pay", 1),
+    ]
+    if r.law:
+        x = np.linspace(0, FARTHEST, 49)
+        marks.append(line(x, overoptimization.gao_best_of_n(x, *r.law), "closed form", 1, "exact"))
+    return panel(
+        "Two rewards, from 0 at the start",
+        "nats" + ("; dotted: closed form of gold" if r.law else ""),
+        *marks,
+        x=ROOT,
+        x_range=(0, FARTHEST),
+        y_range=(-4.5, HIGHEST),
+        tab="By distance",
+    )
+
+
+def here(r, value, series):
+    d = np.sqrt(r.here.kl)
+    return [dots([d], [value], "this setting", series, "here")] if d <= FARTHEST else []
+
+
+def farther(r, y):
+    d = np.sqrt(r.here.kl)
+    return [label(FARTHEST, y, f"this setting: {d:.1f}, beyond the axis", 0, "right")] if d > FARTHEST else []
+
+
+def updates(k, r):
+    at = np.arange(len(r.path))
+    none = [] if r.path else [label(ALL / 2, 0.75, f"“{k.how}” makes no updates", 8, "center")]
+    yield panel(
+        "How often people prefer it, by update",
+        "share of comparisons with the start",
+        *([line(at, [o.wins for o in r.path], "wins", 1)] if r.path else none),
+        threshold(HALF, "worse than before training", 0.0, outside=True),
+        x="update",
+        x_range=(0, ALL),
+        y_range=(0, 1.02),
+        tab="By update",
+    )
+    yield panel(
+        "KL from the start, by update",
+        "nats, logarithmic",
+        *([line(at[1:], [max(o.kl, 0.01) for o in r.path[1:]], "KL", 2)] if r.path else []),
+        *([line([0, ALL], [k.target] * 2, "target", 8, "reference")] if k.how == ADAPTIVE else []),
+        *([label(ALL, k.target, "target", 8, "right")] if k.how == ADAPTIVE else []),
+        x="update",
+        x_range=(0, ALL),
+        y_range=(0.01, 1000),
+        log="y",
+        tab="By update",
+    )
+
+
+LOW, HIGH = -4.0, 12.0  # of the map that is drawn
+
+
+def landscape(k, r):
+    world, _ = worlds(k.kappa)
+    side = np.unique(world.l)
+    shown = (side >= LOW) & (side <= HIGH) & (side * 2 % 1 == 0)  # every second cell
+    gold = world.gold.reshape(len(side), -1)[np.ix_(shown, shown)]
+    turn = np.linspace(0, 2 * np.pi, 49)
+    ring = np.sqrt(preferences.SEEN) * np.stack([np.cos(turn), np.sin(turn)])
+    values, vectors = np.linalg.eigh(r.spread)
+    policy = r.centre[:, np.newaxis] + vectors @ (np.sqrt(np.maximum(values, 0))[:, np.newaxis] * ring)
+    tip = 3 * r.uphill / np.sqrt(r.uphill @ r.uphill)
+    return panel(
+        "Where the policy went",
+        "colors: gold, −4 to 4 nats; rings: 99.9 %",
+        heat(side[shown], side[shown], np.clip(gold, -4, 4), "gold, nats", -4, 4),
+        line(ring[1], ring[0], "the start", 8),
+        line(policy[1], policy[0], "the policy", 1),
+        line([0, tip[1]], [0, tip[0]], "the reward’s slope", 2),
+        dots(tip[1:], tip[:1], "the reward’s slope", 2),
+        label(0, -3.9, "start", 8, "center"),
+        label(min(r.centre[1], HIGH - 2), min(r.centre[0], HIGH - 1) - 0.4, "policy", 1, "center"),
+        x="length, standard deviations of the start",
+        x_range=(LOW, HIGH),
+        y_range=(LOW, HIGH),
+        y_ticks=dict(title=dict(text="quality")),
+        tab="Map",
+    )
+
+
+def readouts(k, r):
+    found = broken(k, r)
+    cause = found.cause if found else ""
+    return [
+        Readout(
+            "Wins against the start",
+            lowest(k, r.here, r.path),
+            f"lowest of {LATE} updates" if k.how == ADAPTIVE else "",
+            outcome,
+            "violated" if found and cause != ONE else "",
+        ),
+        Readout("The reward model’s score", r.here.proxy, "nats", outcome),
+        Readout("KL from the start", f"over {r.here.kl:.0f}" if r.here.edge else r.here.kl, "nats", outcome),
+        Readout(
+            "Held-out pairs right, of what is possible",
+            f"{100 * r.held_out:.1f} of {100 * r.ceiling:.1f}",
+            "%",
+            preferences.accuracy,
+        ),
+        Readout(
+            "Different completions", np.exp(r.here.entropy), "e^entropy", outcome, "violated" if cause == ONE else ""
+        ),
+    ]
+
+
+# ── verdicts ──
+FAR, ONE, SWING, ASTRAY = (
+    "farther than the labels reach",
+    "only the best completion is left",
+    "the price swings",
+    "labels that point the wrong way",
+)
+CALM = 0.1
+NEARER = {  # what each optimizer is held back by, the textbook value first
+    OPTIMUM: ("beta", [0.4, 0.7, 1.0, 2.0, 5.0]),
+    UPDATES: ("beta", [0.4, 0.7, 1.0, 2.0]),
+    FREE: ("updates", [5, 3, 1]),
+    BEST: ("N", [16, 4]),
+    ADAPTIVE: ("target", [4.4, 2.0, 1.0, 0.5]),
+}
+
+
+def lowest(k, here, path):
+    """The wins that count: the lowest of the last twelve updates where a controller runs, else those of the policy."""
+    return min(o.wins for o in path[-LATE:]) if k.how == ADAPTIVE else here.wins
+
+
+def few(here):
+    """Hardly a different completion left, and not because the map ends there."""
+    return np.exp(here.entropy) < FEW and not here.edge
+
+
+def watched(k, r):
+    found = broken(k, r)
+    if found.cause == ONE if found else k.perfect:
+        completions, code = float(np.exp(r.here.entropy)), f"exp(entropy) < {FEW}"
+        return Gauge("Different completions", completions, FEW, "", 1, 300, log=True, below=True, expression=code)
+    what = f"Lowest wins, last {LATE} updates" if k.how == ADAPTIVE else "Wins against the start"
+    return Gauge(what, lowest(k, r.here, r.path), HALF, below=True, expression=f"wins < {HALF}")
+
+
+def broken(k, r):
+    low = lowest(k, r.here, r.path)
+    if low >= HALF and not few(r.here):
+        return None
+    settings, found = way_back(k)
+    labels = {name: field.metadata["label"] for name, field in Knobs.__dataclass_fields__.items()}
+    return Break(
+        why(k, r, low, found), f"{', '.join(f'{labels[name]}: {value:g}' for name, value in settings.items())}.", found
+    )
+
+
+def why(k, r, low, cause):
+    if cause == ONE:
+        return (
+            f"The policy is left with {np.exp(r.here.entropy):.1f} different completions: the reward has one best "
+            "completion, and the rest earn less."
+        )
+    if cause == SWING:
+        high = max(o.wins for o in r.path[-LATE:])
+        return f"Price and distance overshoot each other: over {LATE} updates wins go from {low:.2f} to {high:.2f}."
+    if cause == ASTRAY:
+        return f"The learned reward rises away from what people like: wins are {low:.2f}, and no price makes them half."
+    score = f"over {r.here.proxy:.0f}" if r.here.edge else f"{r.here.proxy:.1f}"
+    return (
+        f"The reward model scores it {score}, people prefer its start: wins are {low:.2f}, and "
+        f"{100 * r.here.off:.0f} % of it lies where no pair was."
+    )
+
+
+@cache
+def way_back(k):
+    """The knobs to turn until it holds, {name: value}, and the cause of the break."""
+    here, path = ended(k)
+    last = [o.wins for o in path[-LATE:]]
+    swings = k.how == ADAPTIVE and k.gain > 0.3 and max(last) - min(last) > BEHIND
+    calm = {"gain": CALM} if swings else {}
+    name, values = NEARER[k.how]
+    held = [{**calm, name: value} for value in values if value != getattr(k, name)]
+    for settings in [calm, *held] if swings else held:
+        if keeps(replace(k, **settings)):
+            return settings, SWING if swings else ONE if lowest(k, here, path) >= HALF else FAR
+    relabeled = {"pairs": 200, "flip": 0.0}
+    return next({**relabeled, **s} for s in held if keeps(replace(k, **relabeled, **s))), ASTRAY
+
+
+def keeps(k):
+    here, path = ended(k)
+    return lowest(k, here, path) >= HALF and not few(here)
+
+
+def ended(k):
+    """The policy in force and its path, without the curves around it."""
+    world, _ = worlds(k.kappa)
+    reward, _ = learned(k, world)
+    policy, path = optimized(k, world, reward)
+    return path[-1] if k.how == ADAPTIVE else outcome(world, reward, policy), path
+
+
+def worse(k, r):
+    """Better than the start, and clearly behind the default."""
+    wins, usual = r.here.wins, ended(Knobs())[0].wins
+    if r.here.edge:
+        return "The policy has run off the map, which ends here; a larger map would show other numbers."
+    if wins > usual - BEHIND:
+        return None
+    return f"Preferred to its start in {100 * wins:.0f} of 100 comparisons; at the default it is {100 * usual:.0f}."
+
+
+def holds(k, r):
+    return (
+        f"Preferred to its start in {100 * r.here.wins:.0f} of 100 comparisons; {100 * r.here.off:.0f} % of it lies "
+        "where the start as good as never is."
+    )
+
+
+def told(r):
+    wins = [o.wins for o in r.best]
+    top = int(np.argmax(wins))
+    return f"They rise to {wins[top]:.2f} at N = {rungs('N')[top]}, and are back at {wins[-1]:.2f} at a million."
+
+
+GUESS = Guess(
+    "Keep the best scored of N draws. N goes from 1 to a million: what do the wins against the start do?",
+    ("rise on", "rise and level off", "rise, then fall"),
+    Knobs(how=BEST, N=1_000_000),
+    2,
+    lambda k, r: told(r),
+)
+
+
+# ── the first screen ──
+def opened(plain, other):
+    """Wins and the reward model's score after each update, of both settings."""
+    x = np.arange(ALL + 1)
+    wins = [[o.wins for o in r.path] for r in (plain, other)]
+    score = [[o.proxy for o in r.path] for r in (plain, other)]
+    return [
+        panel(
+            "How often people prefer it to its start",
+            f"share of comparisons, after each of {ALL} updates",
+            line(x, wins[0], "one setting", 8, "reference"),
+            line(x, wins[1], "the other", 1),
+            dots([0], [0.5], "the same start", 1),
+            label(ALL, wins[0][-1] + 0.01, "one setting", 8, "right"),
+            label(ALL, wins[1][-1] + 0.02, "the other", 1, "right"),
+            x="update",
+            x_range=(0, ALL),
+            y_range=(0, 1.02),
+        ),
+        panel(
+            "What the learned reward says of it",
+            "nats; 0 is the start",
+            line(x, score[0], "one setting", 8, "reference"),
+            line(x, score[1], "the other", 1),
+            label(ALL, score[0][-1] + 0.1, "one setting", 8, "right"),
+            label(ALL, score[1][-1] + 0.1, "the other", 1, "right"),
+            x="update",
+            x_range=(0, ALL),
+            y_range=(0, HIGHEST),
+        ),
+    ]
+
+
+OPENING = Opening(Knobs(how=UPDATES), Knobs(how=UPDATES, beta=0.15), opened, outcome)
