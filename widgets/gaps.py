@@ -1,0 +1,285 @@
+"""Which of seventeen concepts to read next: the plan that is worth most to a job within so many minutes."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sim.synthesis import gaps
+from sim.synthesis.gaps import FORCES, GAPS, IDS, JOBS
+from widgets.frame.back import way_back, ways_back
+from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, choice, slider, toggle
+from widgets.frame.marks import bars, dots, heat, label, line, panel, threshold
+
+TITLE = "A reading plan for a job, and what it is worth"
+
+BEST, BY_MINUTE, FAMOUS = "the best plan", "by value a minute", "the famous one first"
+BUDGETS = np.arange(0, 470, 5)
+
+
+@dataclass(frozen=True)
+class Knobs:
+    work: str = choice("Your work", "research", list(JOBS))
+    minutes: int = slider("Minutes you have", 120, low=15, high=465, step=5)
+    order: str = choice("How lessons are chosen", BEST, [BEST, BY_MINUTE, FAMOUS])
+    signal: float = slider("Weight of signal, for you", 1.0, low=0.0, high=2.0, step=0.5)
+    estimator: float = slider("Weight of estimators", 1.0, low=0.0, high=2.0, step=0.5)
+    cost: float = slider("Weight of cost", 1.0, low=0.0, high=2.0, step=0.5)
+    k03a: bool = toggle("You know 03a KL estimators", False)
+    k10a: bool = toggle("You know 10a GAE", False)
+    k13a: bool = toggle("You know 13a Entropy", False)
+    k14a: bool = toggle("You know 14a Reward scaling", False)
+    k15a: bool = toggle("You know 15a Reward models", False)
+    k15b: bool = toggle("You know 15b Judges", False)
+    k17a: bool = toggle("You know 17a Process rewards", False)
+    k18a: bool = toggle("You know 18a Curricula", False)
+    k18b: bool = toggle("You know 18b Red teams", False)
+    k18c: bool = toggle("You know 18c Sandboxes", False)
+    k19a: bool = toggle("You know 19a Off-policy", False)
+    k20a: bool = toggle("You know 20a KV offload", False)
+    k22d: bool = toggle("You know 22d FP8", False)
+    k22e: bool = toggle("You know 22e Experts", False)
+    k22f: bool = toggle("You know 22f Fabrics", False)
+    k28a: bool = toggle("You know 28a Checkpoints", False)
+    k28b: bool = toggle("You know 28b Adapters", False)
+
+
+PRESETS = {
+    "Research, two hours": Knobs(),
+    "Agents, two hours": Knobs(work="agents"),
+    "Infrastructure, three hours": Knobs(work="infrastructure", minutes=180),
+    "Kernels, two hours": Knobs(work="kernels and serving"),
+    "A quarter of an hour": Knobs(minutes=15),
+    "Kernels, the famous one first": Knobs(work="kernels and serving", minutes=30, order=FAMOUS),
+}
+GUESS = Guess(
+    "GAE is what most would name first. From how many minutes on is it in a kernel engineer’s best plan?",
+    ("30", "180", "not at all"),
+    Knobs(work="kernels and serving", minutes=465),
+    2,
+    lambda k, r: f"Not in {k.minutes} minutes: it is worth nothing to that job, and nothing there needs it.",
+)
+
+
+@dataclass(frozen=True)
+class Result:
+    values: np.ndarray  # of the seventeen, for this job
+    known: tuple
+    plan: gaps.Plan
+    best: gaps.Plan
+    frontier: np.ndarray  # the most value, by BUDGETS
+    chosen: np.ndarray  # the value of plans chosen as set, by BUDGETS
+    next: int | None  # further minutes that would add value
+
+
+def run(k):
+    weights = dict(signal=k.signal, estimator=k.estimator, cost=k.cost)
+    values = gaps.value_of(k.work) * [weights[g.force] for g in GAPS]
+    known = tuple(i for i in IDS if getattr(k, f"k{i}"))
+    best = gaps.plan(values, k.minutes, known)
+    most = gaps.frontier(values, BUDGETS, known)
+    by_budget = lambda: np.array([by_order(k.order, values, int(b), known).value for b in BUDGETS[::3]])
+    yield Result(
+        values,
+        known,
+        by_order(k.order, values, k.minutes, known),
+        best,
+        most,
+        most[::3] if k.order == BEST else by_budget(),
+        gaps.next_minutes(values, best, k.minutes, known),
+    )
+
+
+def by_order(order, values, minutes, known=()):
+    if order == BEST:
+        return gaps.plan(values, minutes, known)
+    return gaps.greedy(values, minutes, known, first=(gaps.FAMOUS,) if order == FAMOUS else ())
+
+
+# What is drawn
+
+COLUMNS = {force: [g for g in GAPS if g.force == force] for force in FORCES}
+ROWS = max(len(column) for column in COLUMNS.values())
+
+
+def figure(k, r):
+    return [tiles(r), worth(k, r), spent(r), with_needs(r)]
+
+
+def tiles(r):
+    """The seventeen by force: value for the job, and the place in the plan."""
+    z = np.full((ROWS, len(FORCES)), np.nan)
+    marks = []
+    for x, column in enumerate(COLUMNS.values()):
+        for n, gap in enumerate(column):
+            y = ROWS - 1 - n
+            z[y, x] = r.values[IDS.index(gap.id)]
+            place = "✓" if gap.id in r.known else f"{r.plan.ids.index(gap.id) + 1}." if gap.id in r.plan.ids else ""
+            marks.append(label(x, y - 0.25, f"{place} {gap.id}".strip(), 0, "center"))
+    ticks = dict(tickvals=list(range(len(FORCES))), ticktext=list(FORCES), tickangle=0)
+    return panel(
+        "Seventeen concepts, and the plan",
+        "shade: value for the job, 0 to 6 (judgement); 1. 2. 3.: the order",
+        heat(list(range(len(FORCES))), list(range(ROWS)), z, "value", 0, 6),
+        *marks,
+        x="force",
+        x_range=[-0.5, len(FORCES) - 0.5],
+        y_range=[-0.6, ROWS - 0.4],
+        tab="Plan",
+        ticks=ticks,
+        y_ticks=dict(tickvals=[], ticktext=[]),
+    )
+
+
+def worth(k, r):
+    """The value of plans by the minutes there are."""
+    return panel(
+        "Value of the plan",
+        "sum over its lessons; gray: the best plan",
+        line(BUDGETS, r.frontier, "the best plan", 8, "reference"),
+        line(BUDGETS[::3], r.chosen, "as chosen", 1, "step"),
+        dots([k.minutes], [r.plan.value], "here", role="here"),
+        threshold(0.5, "", 0),
+        x="minutes",
+        x_range=[0, 470],
+        y_range=[0, 60],
+        tab="Plan",
+        front=True,
+    )
+
+
+def spent(r):
+    """Minutes of the plan by what they are worth."""
+    worth = [0, 1, 2, 3]
+    sums = [0, 0, 0, 0]
+    for gap_id in r.plan.ids:
+        gap = GAPS[IDS.index(gap_id)]
+        sums[min(int(np.ceil(r.values[IDS.index(gap_id)])), 3)] += gap.minutes
+    return panel(
+        "Minutes by what they are worth",
+        "value of the lesson to this job",
+        bars(worth, sums, "minutes", 1),
+        *(label(n, s + 4, f"{s}", 1, "center") for n, s in zip(worth, sums)),
+        x="value",
+        x_range=[-0.6, 3.6],
+        y_range=[0, 470],
+        tab="Minutes",
+        ticks=dict(tickvals=worth, ticktext=["0", "1", "2", "3 or more"], tickangle=0),
+    )
+
+
+def with_needs(r):
+    """Value a minute of each lesson, with what has to come before it."""
+    places = list(range(len(GAPS)))
+    bundles = [gaps.needed(g.id, r.known) for g in GAPS]
+    per = [
+        100 * sum(r.values[IDS.index(n)] for n in bundle) / gaps.minutes_of(bundle) if bundle else 0.0
+        for bundle in bundles
+    ]
+    return panel(
+        "Value of a hundred minutes",
+        "of each lesson with what must come first",
+        bars(places, per, "value a hundred minutes", 1),
+        x="lesson",
+        x_range=[-0.7, len(GAPS) - 0.3],
+        y_range=[0, 32],
+        tab="Minutes",
+        ticks=dict(tickvals=places, ticktext=list(IDS), tickangle=-60),
+    )
+
+
+# What is said
+
+
+def readouts(k, r):
+    return [
+        Readout("Value of the plan", r.plan.value, "", gaps.plan, "violated" if broken(k, r) else "assumed"),
+        Readout("The best plan’s", r.best.value, "", gaps.plan),
+        Readout("Minutes used", f"{r.plan.minutes} of {k.minutes}", "", gaps.minutes_of),
+        Readout("Read in this order", ", ".join(r.plan.ids) or "nothing", "", gaps.made),
+        Readout(
+            "Minutes until it is worth more",
+            "nothing left" if r.next is None else f"{r.next} more",
+            "",
+            gaps.next_minutes,
+        ),
+    ]
+
+
+def watched(k, r):
+    return Gauge(
+        "Value of the plan", min(r.plan.value, 60.0), 0.5, "", low=0, high=60, below=True, expression="plan.value"
+    )
+
+
+SHORT, SUNK = "no useful lesson fits", "minutes spent on nothing"
+
+
+def broken(k, r):
+    if r.plan.value > 0 or not (r.values[[IDS.index(i) for i in IDS if i not in r.known]] > 0).any():
+        return None
+    if r.plan.ids:
+        why = (
+            f"{r.plan.minutes} minutes are spent, and nothing in them is of use to this work: {', '.join(r.plan.ids)}."
+        )
+        return Break(why, f"How lessons are chosen: {BEST}.", SUNK) if r.best.value else short(k, why)
+    return short(k, f"No useful lesson fits into {k.minutes} minutes.")
+
+
+def short(k, why):
+    useful = lambda there: next(run(there)).plan.value > 0
+    surely = dict(minutes=465, order=BEST, signal=1.0, estimator=1.0, cost=1.0)
+    return Break(why, way_back(k, ("minutes",), useful) or ways_back(k, surely, useful), SHORT)
+
+
+def worse(k, r):
+    if r.plan.value >= r.best.value - 1e-9:
+        return None
+    return f"This plan is worth {r.plan.value:g}; the best one for the same minutes is worth {r.best.value:g}."
+
+
+def holds(k, r):
+    if not r.plan.ids:
+        return "Nothing that you do not know has a value to you: there is nothing to plan."
+    return f"{len(r.plan.ids)} lessons in {r.plan.minutes} minutes, worth {r.plan.value:g}; no plan is worth more."
+
+
+# The first screen
+
+
+def two_choices(plain, other):
+    """What the minutes bring, by how lessons are chosen, and what they are spent on in half an hour."""
+    named = ((plain, "one plan", 8, "reference"), (other, "the other", 1, "step"))
+    chosen = [line(BUDGETS[::3][:9], r.chosen[:9], name, series, role) for r, name, series, role in named]
+    at = [sum_worth(r, 0) for r in (plain, other)]
+    return [
+        panel(
+            "What the minutes bring",
+            "value to a kernel engineer (judgement); gray: one plan, navy: the other",
+            *chosen,
+            x="minutes",
+            x_range=[0, 120],
+            y_range=[0, 14],
+        ),
+        panel(
+            "Of 30 minutes, of no use",
+            "minutes on lessons of value 0",
+            bars([0], at[:1], "one plan", 8),
+            bars([1], at[1:], "the other", 1),
+            *(label(n, a + 0.5, f"{a}", 0, "center") for n, a in enumerate(at)),
+            x_range=[-0.6, 1.6],
+            y_range=[0, 36],
+            ticks=dict(tickvals=[0, 1], ticktext=["one plan", "the other"]),
+        ),
+    ]
+
+
+def sum_worth(r, value):
+    return sum(g.minutes for g in GAPS if g.id in r.plan.ids and r.values[IDS.index(g.id)] == value)
+
+
+OPENING = Opening(
+    Knobs(work="kernels and serving", minutes=30),
+    Knobs(work="kernels and serving", minutes=30, order=FAMOUS),
+    two_choices,
+    gaps.plan,
+)
