@@ -13,6 +13,11 @@ from sim.estimators import bradley_terry
 from sim.worlds.preferences import sigmoid
 
 
+def implicit_reward(logp, ref_logp, beta):
+    """The reward inside a policy, β log π/π_ref: that under which it would be optimal, less β log Z of the prompt."""
+    return beta * (logp - ref_logp)
+
+
 # Losses of the margin h: by how many nats more the chosen completion has gained than the rejected one
 
 

@@ -108,6 +108,18 @@ def test_the_robust_loss_has_the_mean_of_clean_labels():
     assert 0.9 * right + 0.1 * wrong == pytest.approx(np.log1p(np.exp(-0.5 * h)))
 
 
+def test_the_reward_inside_the_optimum_is_the_reward_less_the_value_of_the_prompt():
+    # four responses paid 0, 1, 2, 3 at a price of .5: their optimum, and beta log Z = 1.718248140
+    ref, best = np.array([0.5, 0.3, 0.15, 0.05]), np.array([0.01608861, 0.0713278, 0.26352257, 0.64906101])
+    inside = preference_losses.implicit_reward(np.log(best), np.log(ref), 0.5)
+    assert inside == pytest.approx(np.arange(4) - 1.718248140, abs=1e-6)
+
+
+def test_the_hinge_pushes_until_the_margin_is_one_over_beta_and_then_no_more():
+    loss, slope = preference_losses.hinge(np.array([1.0, 1.9, 2.0, 3.0]), 0.5)
+    assert loss == pytest.approx([0.5, 0.05, 0.0, 0.0]) and slope.tolist() == [-0.5, -0.5, 0.0, 0.0]
+
+
 def test_dpo_has_no_end_on_a_pair_that_one_side_always_wins_and_ipo_has():
     assert dpo_optimum_pair(0.9, 0.1) == pytest.approx(21.972245773, abs=1e-9)  # log(9)/.1
     assert dpo_optimum_pair(1.0, 0.1) == np.inf

@@ -1,0 +1,394 @@
+"""A policy trained on pairs: what it wins against its reference, what the pairs gain, and how far it goes."""
+
+from dataclasses import dataclass, replace
+from functools import cache, lru_cache
+
+import numpy as np
+
+from sim.estimators import bradley_terry, overoptimization
+from sim.experiments import direct_preference
+from sim.worlds import preferences
+from widgets.frame.back import ways_back
+from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, choice, ladder, slider
+from widgets.frame.marks import dots, heat, label, line, panel, threshold
+
+TITLE = "What a policy trained on pairs wins, and where its probability goes"
+COST = "full batches, Adam"
+
+STEPS = 400  # of the longest run, and of the axis
+BEATEN = 0.5  # wins against the reference below which training has made the policy worse than it was
+BEHIND = 0.05  # wins below the default's that are said to be worse
+ASKED, SURE = "sampled", "the better wins"
+LOSSES = {  # name on the page: name in TRL, and the price of a nat that suits it here
+    "DPO": ("sigmoid", 0.4),
+    "IPO": ("ipo", 0.1),
+    "hinge": ("hinge", 0.4),
+    "robust": ("robust", 0.4),
+    "KTO": ("kto", 0.4),
+    "BCO": ("bco_pair", 0.4),
+    "APO-zero": ("apo_zero", 0.4),
+    "DPO by token": ("sigmoid_norm", 5.0),
+    "SimPO": ("simpo", 10.0),
+    "ORPO": ("orpo", 0.1),
+}
+BETAS = [0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.7, 1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 7.0, 10.0]
+SHOWN = slice(None, None, 2)  # of the frame's curves: every eighth step
+LOWEST, HIGHEST = -10.0, 3.0  # nats on the axis of gains
+FAR = 9.0  # √KL at the end of the axis
+REACH, EVERY = 11.0, 2  # end of the map that is drawn, and which of its cells
+DEEP = 6.0  # nats of gold at either end of its colors
+LENGTHS = 20, 2000  # tokens on the axis
+
+
+@dataclass(frozen=True)
+class Knobs:
+    loss: str = choice("Loss", "DPO", list(LOSSES))
+    beta: float = ladder("Price of a nat", 0.4, BETAS, symbol="β")
+    labels: str = choice("Labels", ASKED, [ASKED, SURE])
+    bias: float = slider("Taste for length", 0.0, low=0.0, high=1.5, step=0.25)
+    n: int = ladder("Pairs", 200, [10, 12, 20, 30, 50, 100, 200, 300, 500, 1000])
+    steps: int = ladder("Steps", 400, [20, 40, 80, 150, 250, 400])
+    flip: float = slider("Labels turned round", 0.0, low=0.0, high=0.4, step=0.05)
+    gamma: float = ladder("Margin of SimPO", 0.5, [0.0, 0.1, 0.25, 0.5, 1.0, 1.6, 2.5, 5.0])
+    seed: int = slider("Seed", 0, low=0, high=99, step=1)
+
+
+PRESETS = {
+    "DPO, β 0.4": Knobs(),
+    "IPO, β 0.1": Knobs(loss="IPO", beta=0.1),
+    "DPO, β 0.1": Knobs(beta=0.1),
+    "Sure labels": Knobs(labels=SURE),
+    "Longer pleases": Knobs(bias=1.0),
+    "SimPO of TRL": Knobs(loss="SimPO", beta=0.1),
+}
+GUESS = Guess(
+    "Raise the price of a nat from 0.4 to 1, and the policy stays nearer to the reference. Where does the loss end?",
+    ("higher", "at the same value", "lower"),
+    Knobs(beta=1.0),
+    1,
+    lambda k, r: (
+        f"At the same value, {r.course.loss[-1]:.3f}. The best fit of the pairs is one; a larger price divides it, and "
+        "that is all."
+    ),
+)
+
+
+@cache
+def world():
+    return preferences.GridWorld()
+
+
+@dataclass(frozen=True)
+class Result:
+    course: direct_preference.Course
+    model: np.ndarray  # weights of the reward model of the same pairs, (2,)
+    there: overoptimization.Outcome  # its optimum at the same price
+    curve: list  # its optima at all prices
+
+
+def run(k):
+    model, curve = rival(k.labels, k.bias, k.n, k.flip, k.seed)
+    reward = world().phi @ model
+    policy, _ = overoptimization.tilt(world().ref, reward, k.beta)
+    yield Result(course(k), model, overoptimization.outcome(world(), reward, policy), curve)
+
+
+@lru_cache(maxsize=64)
+def pairs(labels, bias, n, flip, seed):
+    """What the labelers say of n pairs: (win, lose)."""
+    rng = np.random.default_rng(seed)
+    return preferences.sample_prefs(world(), n, rng, flip=flip, bias=bias, deterministic=labels == SURE)
+
+
+@lru_cache(maxsize=8)
+def rival(*labeling):
+    """Lesson 15 on the same pairs: the weights of its reward model, and where it leads at each price."""
+    model = bradley_terry.fit(world().phi, *pairs(*labeling))
+    length = np.sqrt(model @ model / 2)
+    prices = length / np.linspace(0.2, 7.0, 24)  # KL is the square of this distance
+    return model, overoptimization.curve(world(), world().phi @ model, prices)
+
+
+@lru_cache(maxsize=64)
+def course(k, every=4):
+    name, _ = LOSSES[k.loss]
+    labeled = pairs(k.labels, k.bias, k.n, k.flip, k.seed)
+    more = dict(gamma=k.gamma, label_smoothing=k.flip)
+    return direct_preference.train(world(), *labeled, name, k.beta, k.steps, every, **more)
+
+
+# What comes of it
+
+
+def wins(k):
+    """At the end, with as few looks as that takes."""
+    return float(course(k, k.steps).wins[-1])
+
+
+def holding(k):
+    return wins(k) >= BEATEN
+
+
+def usual(k):
+    """Wins of the default on pairs of the same seed."""
+    return wins(Knobs(seed=k.seed))
+
+
+def best(r):
+    """(wins, step) where they were highest."""
+    at = int(r.course.wins.argmax())
+    return float(r.course.wins[at]), int(r.course.step[at])
+
+
+WEAK, FREE = "the pull home is too weak", "nothing holds it to the reference"
+CERTAIN, BENT = "no label ever disagrees", "labelers pay for length"
+FEW, TURNED = "too few pairs", "too many labels are wrong"
+
+
+def cause(k):
+    """The first of these that alone brings it back."""
+    name, home = LOSSES[k.loss]
+    for found, there in (
+        (CERTAIN, dict(labels=ASKED)),
+        (BENT, dict(bias=0.0)),
+        (FREE, dict(loss="DPO", beta=LOSSES["DPO"][1])) if name in ("simpo", "orpo") else (WEAK, dict(beta=home)),
+        (TURNED, dict(flip=0.0)),
+        (FEW, dict(n=200)),
+    ):
+        moved = replace(k, **there)
+        if moved != k and holding(moved):
+            return found
+    return WEAK
+
+
+def back(k, found):
+    """A dearer nat where labels are sure, since nobody can make people waver; else what is in the way."""
+    if found == CERTAIN and k.loss == "DPO":
+        for beta in (beta for beta in BETAS if beta > max(k.beta, 0.7)):
+            if holding(replace(k, beta=beta)):
+                return f"{Knobs.__dataclass_fields__['beta'].metadata['label']}: {beta:g}."
+    loss = "DPO" if LOSSES[k.loss][0] in ("simpo", "orpo") else k.loss
+    home = dict(loss=loss, beta=LOSSES[loss][1], labels=ASKED, bias=0.0, flip=0.0, n=200, steps=STEPS)
+    usual_ways = dict(loss="DPO", beta=0.4, labels=ASKED, bias=0.0, flip=0.0, n=200, steps=STEPS, seed=0)
+    return ways_back(k, home, holding) or ways_back(k, usual_ways, holding)
+
+
+# The picture
+
+
+def figure(k, r):
+    return [outcome(k, r), gains(r), loss(r), distance(k, r), places(k, r), lengths(r)]
+
+
+def told(x, digits=2):
+    return f"{x:+.{digits}f}".replace("-", "−")
+
+
+def outcome(k, r):
+    x, y = r.course.step[SHOWN], r.course.wins[SHOWN]
+    left = " · off the map" if r.course.edge[-1] > 0.01 else ""
+    return panel(
+        "Wins against the reference",
+        "share of comparisons, exact" + left,
+        line(x, y, "policy", 1),
+        *rival_line(k, r),
+        threshold(BEATEN, "breaks below one half", 0.0),
+        dots([x[-1]], [y[-1]], "end", 1, "here"),
+        x="step",
+        x_range=[0, STEPS + 8],
+        y_range=[0, 1.04],
+        tab="Run",
+        front=True,
+    )
+
+
+def rival_line(k, r):
+    """Where a reward model leads at this price; the prices of the other losses are no prices of a nat."""
+    if k.loss != "DPO":
+        return []
+    return [
+        line([0, STEPS], [r.there.wins] * 2, "reward model, same price", 2, "exact"),
+        label(STEPS, 0.93, "dotted: reward model, same price", 2, "right"),
+    ]
+
+
+def gains(r):
+    c = r.course
+    return panel(
+        "What the pairs have gained",
+        "log-probability since the start, nats, mean",
+        line(c.step[SHOWN], c.chosen[SHOWN], "winners", 1),
+        line(c.step[SHOWN], c.rejected[SHOWN], "losers", 2),
+        line([0, STEPS], [0, 0], "start", 8, "reference"),
+        label(STEPS, 1.75, f"winners {told(c.chosen[-1])}", 1, "right"),
+        label(STEPS, 0.75, f"losers {told(c.rejected[-1])}", 2, "right"),
+        x="step",
+        x_range=[0, STEPS + 8],
+        y_range=[LOWEST, HIGHEST],
+        tab="Run",
+    )
+
+
+def loss(r):
+    share = r.course.loss / r.course.loss[0]
+    return panel(
+        "The loss",
+        "as a share of what it was at the start",
+        line(r.course.step[SHOWN], share[SHOWN], "loss", 1),
+        label(STEPS, 1.07, f"from {r.course.loss[0]:.3f} to {r.course.loss[-1]:.3f}", 1, "right"),
+        x="step",
+        x_range=[0, STEPS + 8],
+        y_range=[0, 1.2],
+        tab="Loss and distance",
+    )
+
+
+def distance(k, r):
+    far = np.sqrt(np.maximum(r.course.kl, 0))
+    return panel(
+        "Wins by distance",
+        "ring: end of the run; dot: same price",
+        line(far[SHOWN], r.course.wins[SHOWN], "policy", 1),
+        line([np.sqrt(o.kl) for o in r.curve], [o.wins for o in r.curve], "reward model, all prices", 2, "exact"),
+        *([dots([np.sqrt(r.there.kl)], [r.there.wins], "reward model, same price", 2)] if k.loss == "DPO" else []),
+        dots([far[-1]], [r.course.wins[-1]], "end", 1, "here"),
+        label(FAR, 0.95, "policy", 1, "right"),
+        label(FAR, 0.87, "dotted: reward model", 2, "right"),
+        x="√KL from the reference, √nats",
+        x_range=[0, FAR],
+        y_range=[0, 1.04],
+        tab="Loss and distance",
+    )
+
+
+@cache
+def ground():
+    """(length, quality, gold) of the cells that are drawn; what is below −6 nats is drawn as that."""
+    side = np.unique(world().q)
+    kept = np.abs(side) <= REACH
+    gold = world().gold.reshape(len(side), len(side))[np.ix_(kept, kept)]
+    at = side[kept][::EVERY]
+    return at, at, np.clip(gold[::EVERY, ::EVERY], -DEEP, DEEP)
+
+
+def places(k, r):
+    turn = np.linspace(0, 2 * np.pi, 61)
+    radius = np.sqrt(preferences.SEEN)
+    theta = r.course.theta
+    goal = r.model / np.sqrt(r.model @ r.model) * np.sqrt(2 * r.there.kl)
+    return panel(
+        "Where the policy writes",
+        "up: quality; blue: wanted; circle: reference",
+        heat(*ground(), "gold", low=-DEEP, high=DEEP),
+        line(theta[SHOWN, 1], theta[SHOWN, 0], "mean of the policy", 1),
+        line(radius * np.cos(turn), radius * np.sin(turn), "reference, 99.9 %", 8, "reference"),
+        *([dots([goal[1]], [goal[0]], "reward model, same price", 2)] if k.loss == "DPO" else []),
+        dots([theta[-1, 1]], [theta[-1, 0]], "end", 1, "here"),
+        x="length, standard deviations",
+        x_range=[-5, REACH],
+        y_range=[-5, REACH],
+        tab="Map",
+    )
+
+
+def lengths(r):
+    tokens = r.course.tokens
+    return panel(
+        "How long it writes",
+        "mean, tokens, logarithmic",
+        line(r.course.step[SHOWN], tokens[SHOWN], "policy", 1),
+        line([0, STEPS], [tokens[0]] * 2, "reference", 8, "reference"),
+        label(STEPS, 1100, f"{tokens[-1]:,.0f} at the end", 1, "right"),
+        x="step",
+        x_range=[0, STEPS + 8],
+        y_range=LENGTHS,
+        log="y",
+        tab="Map",
+    )
+
+
+def readouts(k, r):
+    c, source = r.course, direct_preference.train
+    return [
+        Readout("Wins against the reference", c.wins[-1], "", source, "violated" if c.wins[-1] < BEATEN else ""),
+        Readout(
+            "The reward model’s, same price", r.there.wins if k.loss == "DPO" else "–", "", overoptimization.outcome
+        ),
+        Readout("KL from the reference", c.kl[-1], "nats", source),
+        Readout("Gained by winners", c.chosen[-1], "nats", source),
+        Readout("Written where no pair was", 100 * c.off[-1], "%", source),
+    ]
+
+
+def watched(k, r):
+    return Gauge(
+        "Wins against the reference", float(r.course.wins[-1]), BEATEN, below=True, expression=f"wins[-1] < {BEATEN:g}"
+    )
+
+
+def broken(k, r):
+    end = float(r.course.wins[-1])
+    if end >= BEATEN:
+        return None
+    found = cause(k)
+    high, step = best(r)
+    fell = f"wins {high:.2f} at step {step}, {end:.2f} at the end"
+    why = {
+        CERTAIN: f"No label speaks for the other side, so no margin is enough: {fell}, while the loss fell.",
+        BENT: f"Labelers pay for length, and the loss learns it: {r.course.tokens[-1]:,.0f} tokens on average, {fell}.",
+        FREE: f"{k.loss} knows no reference, so nothing holds it: {r.course.kl[-1]:,.0f} nats away, {fell}.",
+        WEAK: f"At β = {k.beta:g} the pull home is too weak: {fell}, while the loss fell.",
+        TURNED: f"With {100 * k.flip:.0f} % of the labels turned round the direction is lost: {fell}.",
+        FEW: f"{k.n} pairs leave the direction to chance: {fell}.",
+    }
+    return Break(why[found], back(k, found), found)
+
+
+def worse(k, r):
+    end, high = float(r.course.wins[-1]), best(r)
+    if end < BEATEN or end >= usual(k) - BEHIND:
+        return None
+    if high[0] - end > BEHIND:
+        return f"Wins were {high[0]:.2f} at step {high[1]} and end at {end:.2f}, while the loss fell on."
+    return f"It wins {end:.2f} of the comparisons; DPO at β = 0.4 wins {usual(k):.2f} on 200 sampled pairs."
+
+
+def holds(k, r):
+    c = r.course
+    return (
+        f"It wins {c.wins[-1]:.2f} of the comparisons at {c.kl[-1]:.1f} nats; its winners have "
+        f"{'gained' if c.chosen[-1] > 0 else 'lost'} {abs(c.chosen[-1]):.1f} nats, its losers "
+        f"{'gained' if c.rejected[-1] > 0 else 'lost'} {abs(c.rejected[-1]):.1f}."
+    )
+
+
+# Two runs on the first screen
+
+
+def opening(plain, other):
+    named = ((plain, "one setting", 1), (other, "the other", 2))
+    return [
+        panel(
+            "Wins against the model before training",
+            "share of comparisons, exact",
+            *(line(r.course.step[SHOWN], r.course.wins[SHOWN], name, series) for r, name, series in named),
+            label(STEPS, 0.85, "one setting", 1, "right"),
+            label(STEPS, 0.35, "the other", 2, "right"),
+            x="step",
+            x_range=[0, STEPS],
+            y_range=[0, 1.04],
+        ),
+        panel(
+            "The loss",
+            "mean over the 200 pairs, nats",
+            *(line(r.course.step[SHOWN], r.course.loss[SHOWN], name, series) for r, name, series in named),
+            label(STEPS, 0.5, "one setting", 1, "right"),
+            label(STEPS, 0.28, "the other", 2, "right"),
+            x="step",
+            x_range=[0, STEPS],
+            y_range=[0, 0.8],
+        ),
+    ]
+
+
+OPENING = Opening(Knobs(), Knobs(labels=SURE), opening, direct_preference.train)
