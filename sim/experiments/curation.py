@@ -16,6 +16,7 @@ import numpy as np
 from sim.worlds.prompt_pool import ACCIDENT, pass_rate
 
 BATCH = 512  # completions of a step, in groups of K
+CANDIDATES = 1000  # whose pass rate is drawn from the belief in a step
 MOST_DRAWS = 10  # of a batch, before a step is taken with what is there
 FORGET, LEAST = 0.97, 0.3  # what a belief keeps a step, for abilities move; and the least that it keeps
 
@@ -131,12 +132,15 @@ def a_list(learner, K, tries, keep, renew):
 
 
 def predicted(learner, K, **_):
-    """The prompts whose pass rate, drawn from a belief that past groups have formed, is nearest to one half."""
+    """Of some candidates the prompts whose pass rate, drawn from a belief that past groups have formed, is nearest to
+    one half.
+    """
     n, groups = len(learner.pool.difficulty), BATCH // K
     successes, failures = np.ones(n), np.ones(n)
     while True:
-        drawn = learner.rng.beta(successes, failures)
-        chosen = np.argpartition(np.abs(drawn - 0.5), groups)[:groups]
+        candidates = learner.rng.permutation(n)[:CANDIDATES]
+        drawn = learner.rng.beta(successes[candidates], failures[candidates])
+        chosen = candidates[np.argpartition(np.abs(drawn - 0.5), groups)[:groups]]
         right = learner.roll_out(chosen, K)
         successes, failures = np.maximum(FORGET * successes, LEAST), np.maximum(FORGET * failures, LEAST)
         successes[chosen] += right / 2  # a group counts half: its K completions are of one moment
@@ -151,6 +155,7 @@ class Run:
     completions: np.ndarray
     solved: np.ndarray  # mean chance over the pool
     live: np.ndarray  # share of the step's groups with both verdicts; nan where none was drawn
+    live_share: float  # of all groups of the run; 0 where there were none
     ability: float  # at the end
     asked: int  # completions that were probes
     steps: int  # of the optimizer
@@ -164,18 +169,21 @@ class Run:
 def train(pool, way, budget, rng, K=8, rate=0.5, tries=8, keep=BOTH, renew=10**9):
     """Train on `way` of choosing until `budget` completions are paid for, probes and thrown away groups included."""
     learner = Learner(pool, rng, rate)
-    curve = [(0, learner.solved(), np.nan)]
+    curve, beyond, groups, live = [(0, learner.solved(), np.nan)], 0, 0, 0
     batches = way(learner, K, tries=tries, keep=keep, renew=renew)
     while learner.completions < budget:
-        asked, groups, live = learner.asked, learner.groups, learner.live
+        asked = learner.asked
         right = next(batches)
         if learner.asked > asked:  # the curve is flat while probes are paid for
             paid = learner.asked - asked + curve[-1][0]
-            curve.append((min(paid, budget), curve[-1][1], np.nan))
+            beyond = max(paid - budget, 0)
+            curve.append((paid - beyond, curve[-1][1], np.nan))
             if paid >= budget:
                 break
         learner.step(right, K)
         drawn = learner.groups - groups
         curve.append((learner.completions, learner.solved(), (learner.live - live) / drawn if drawn else np.nan))
+        groups, live = learner.groups, learner.live
     completions, solved, share = map(np.array, zip(*curve))
-    return Run(completions, solved, share, learner.ability, learner.asked, learner.steps, learner.pass_rates())
+    rates, asked = learner.pass_rates(), learner.asked - beyond
+    return Run(completions, solved, share, live / max(groups, 1), learner.ability, asked, learner.steps, rates)

@@ -62,6 +62,8 @@ EXPECTED = {
     "ratio": "10-ppo",
     "overlong": "13-dapo",
     "dynamic sampling": "13-dapo",
+    "decontamination": "18a-curation",
+    "prompt selection": "18a-curation",
     "compare algorithms": "compare",
     "glossary": "words",
     "notation": "words",

@@ -126,7 +126,8 @@ def test_what_is_asked_is_paid_for_and_not_trained_on():
     assert run.asked == 32_000 and run.steps == np.ceil((60_000 - 32_000) / 512)
     assert run.at(31_000) == run.solved[0] and ran(predicted, 60_000).asked == 0
     assert ran(a_list, 60_000, tries=16).solved[-1] == run.solved[0]  # all of it was asking
-    assert ran(a_list, 60_000, tries=2, renew=10_000).asked == 8000 * 4  # after every 20 steps, at 0, 18, 36 and 55 k
+    # 8,000 for a list and 20 steps of 512, three times; the fourth list is cut off by the budget
+    assert ran(a_list, 60_000, tries=2, renew=10_000).asked == 3 * 8000 + 60_000 - 3 * (8000 + 20 * 512)
 
 
 def test_every_step_is_paid_for():

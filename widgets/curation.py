@@ -1,0 +1,350 @@
+"""A pool of prompts, too hard for the most part, and four ways to choose which of them are rolled out."""
+
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+import numpy as np
+
+from sim.experiments import curation
+from sim.experiments.curation import BOTH, KEPT, NEVER
+from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, choice, ladder, slider
+from widgets.frame.marks import bars, label, line, panel, threshold
+
+TITLE = "What is solved for so many rollouts, by which prompts they are spent on"
+
+LOST = 10.0  # points of the pool behind prompts at random
+NOTED = 2.0
+FEW = 30.0  # % solved at the end, below which nothing was won
+SMOOTH = 8  # steps, of the share of live groups
+ASKING = 0.4  # of all rollouts
+RANDOM, AGAIN, LIST, PREDICTED = "at random", "again, until live", "from a list", "by prediction"
+WAYS = {
+    RANDOM: curation.every_prompt,
+    AGAIN: curation.live_groups,
+    LIST: curation.a_list,
+    PREDICTED: curation.predicted,
+}
+ONCE = "never"
+
+
+@dataclass(frozen=True)
+class Knobs:
+    way: str = choice("Prompts are chosen", RANDOM, list(WAYS))
+    tries: int = ladder("Tries a prompt, for the list", 8, [2, 4, 8, 16, 32])
+    keep: str = choice("The list keeps what was", BOTH, list(KEPT))
+    renew: str = choice("List made again after", ONCE, [ONCE, "80000", "40000", "20000", "10000"])
+    budget: int = ladder("Rollouts paid for", 160_000, [30_000, 60_000, 90_000, 120_000, 160_000, 200_000])
+    K: int = ladder("Completions of a prompt", 8, [2, 4, 8, 16, 32, 64], symbol="K")
+    mean: float = slider("Difficulty, mean, logits", 6.0, -2.0, 8.0, 1.0)
+    deviation: float = slider("Difficulty, spread, logits", 3.0, 0.5, 4.0, 0.5)
+    wrong: float = slider("Answer keys that are wrong", 0.0, 0.0, 0.4, 0.05)
+    rate: float = ladder("Learning rate", 0.5, [0.1, 0.25, 0.5, 1.0])
+    seed: int = slider("Seed", 0, low=0, high=99, step=1)
+
+
+PRESETS = {
+    "At random": Knobs(),
+    "By prediction": Knobs(way=PREDICTED),
+    "A list, eight tries each": Knobs(way=LIST),
+    "A list, 32 tries each": Knobs(way=LIST, tries=32),
+    "A list of the never solved": Knobs(way=LIST, keep=NEVER),
+    "Until groups are live, 120,000": Knobs(way=AGAIN, budget=120_000),
+}
+GUESS = Guess(
+    "60,000 rollouts on prompts at random end with 14 % of the pool solved. Prompts are chosen before generating, by "
+    "how past groups went: how much is solved?",
+    ("14 %", "20 %", "27 %"),
+    Knobs(way=PREDICTED, budget=60_000),
+    2,
+    lambda k, r: f"{solved(k, r.run):.0f} %: no rollout is saved by throwing it away, but one that is not begun is.",
+)
+
+
+@dataclass(frozen=True)
+class Result:
+    run: curation.Run
+    plain: curation.Run  # the same pool with prompts at random
+
+
+def run(k):
+    yield Result(trained(k), trained(at_random(k)))
+
+
+def at_random(k):
+    """The setting with prompts at random, and what that does not look at as it is by default."""
+    default = Knobs()
+    return replace(k, way=RANDOM, tries=default.tries, keep=default.keep, renew=default.renew)
+
+
+@lru_cache(maxsize=32)
+def trained(k):
+    pool = curation.pool(np.random.default_rng(5), mean=k.mean, deviation=k.deviation, wrong=k.wrong)
+    renew = 10**9 if k.renew == ONCE else int(k.renew)
+    how = dict(K=k.K, rate=k.rate, tries=k.tries, keep=k.keep, renew=renew)
+    return curation.train(pool, WAYS[k.way], k.budget, np.random.default_rng(k.seed), **how)
+
+
+def solved(k, run):
+    """% of the pool at the end of the budget."""
+    return 100 * run.at(k.budget)
+
+
+def ahead(k, r):
+    """Points of the pool ahead of prompts at random."""
+    return solved(k, r.run) - solved(k, r.plain)
+
+
+def live(run):
+    """% of all groups of training that had both verdicts."""
+    return 100 * run.live_share
+
+
+def smooth(run):
+    """(completions, % of live groups), the mean of some steps each."""
+    seen = ~np.isnan(run.live)
+    x, y = run.completions[seen], 100 * run.live[seen]
+    n = max(len(x) // SMOOTH, 1)
+    parts = np.array_split(np.arange(len(x)), n) if len(x) else []
+    return np.array([x[part].mean() for part in parts]), np.array([y[part].mean() for part in parts])
+
+
+# The picture
+
+
+def figure(k, r):
+    return [curves(k, r), verdicts(k, r), steps(k, r), pool(k, r)]
+
+
+def thinned(run):
+    """Which points of a curve are drawn."""
+    every = max(1, len(run.completions) // 150)
+    return np.union1d(np.arange(0, len(run.completions), every), [len(run.completions) - 1])
+
+
+def curves(k, r):
+    least = solved(k, r.plain) - LOST
+    marks = []
+    for run, name, series, role in ((r.plain, "at random", 8, "reference"), (r.run, k.way, 1, "")):
+        at = thinned(run)
+        marks.append(line(run.completions[at] / 1000, 100 * run.solved[at], name, series, role))
+    marks += names(k, r, [run.at(0.62 * k.budget) for run in (r.run, r.plain)], 0.62 * k.budget / 1000)
+    if least > 0:
+        marks.append(threshold(least, "ends here: broken", 0))
+    return panel(
+        "Solved",
+        "% of the pool, on average; gray: at random",
+        *marks,
+        x="rollouts paid for, thousands",
+        x_range=[0, 200],
+        y_range=[0, 104],
+        tab="By rollout",
+        front=True,
+    )
+
+
+def names(k, r, heights, x):
+    """The way of choosing at its curve, above where it is ahead."""
+    if k.way == RANDOM:
+        return [label(x, 100 * heights[0] + 2, "at random", 1, "right")]
+    above = heights[0] >= heights[1]
+    own = label(x, 100 * heights[0] + (2 if above else -2), k.way, 1, "right" if above else "left", below=not above)
+    return [own]
+
+
+def verdicts(k, r):
+    marks = []
+    for run, name, series, role in ((r.plain, "at random", 8, "reference"), (r.run, k.way, 1, "")):
+        x, y = smooth(run)
+        marks.append(line(x / 1000, y, name, series, role))
+    return panel(
+        "Groups with both verdicts",
+        f"% of groups, mean of {SMOOTH} steps",
+        *marks,
+        x="rollouts paid for, thousands",
+        x_range=[0, 200],
+        y_range=[0, 104],
+        tab="By rollout",
+    )
+
+
+def steps(k, r):
+    marks = []
+    for run, name, series, role in ((r.plain, "at random", 8, "reference"), (r.run, k.way, 1, "")):
+        at = thinned(run)
+        of_training = np.cumsum(~np.isnan(run.live))
+        marks.append(line(of_training[at], 100 * run.solved[at], name, series, role))
+    return panel(
+        "Solved, by optimizer step",
+        "% of the pool; gray: at random",
+        *marks,
+        x="optimizer step",
+        x_range=[0, 400],
+        y_range=[0, 104],
+        tab="By step",
+    )
+
+
+def pool(k, r):
+    start = trained_rates(k)
+    edges = np.linspace(0, 1, 11)
+    share = lambda rates: (100 * np.histogram(rates, edges)[0] / len(rates)).tolist()
+    middle = (edges[:-1] + edges[1:]) / 2
+    return panel(
+        "The pool, by pass rate",
+        "% of prompts; gray: before training",
+        bars(middle, share(start), "before", 8, "histogram"),
+        bars(middle, share(r.run.rates), "at the end", 1, "histogram"),
+        x="pass rate",
+        x_range=[0, 1],
+        y_range=[0, 104],
+        tab="By step",
+    )
+
+
+@lru_cache(maxsize=32)
+def trained_rates(k):
+    """Pass rates before the first step."""
+    drawn = curation.pool(np.random.default_rng(5), mean=k.mean, deviation=k.deviation, wrong=k.wrong)
+    return curation.Learner(drawn, np.random.default_rng(0)).pass_rates()
+
+
+def readouts(k, r):
+    return [
+        Readout("Solved at the end", solved(k, r.run), "%", curation.train, "violated" if behind(k, r) else ""),
+        Readout("With prompts at random", solved(k, r.plain), "%", curation.train),
+        Readout("Groups with both verdicts", live(r.run), "%", curation.train),
+        Readout("Rollouts that only asked", float(r.run.asked), "", curation.train),
+        Readout("Optimizer steps", float(r.run.steps), "", curation.train),
+    ]
+
+
+def watched(k, r):
+    return Gauge(
+        "Solved, ahead of prompts at random",
+        ahead(k, r),
+        -LOST,
+        "points",
+        low=-100,
+        high=100,
+        below=True,
+        expression=f"solved - solved_at_random < -{LOST:g}",
+    )
+
+
+STALE, ASKED, DEAD, THROWN, UNSEEN = (
+    "the list has aged",
+    "rollouts went into asking",
+    "what was never solved stays dead",
+    "live groups are thrown away too",
+    "beliefs come too late",
+)
+
+
+def behind(k, r):
+    return ahead(k, r) < -LOST
+
+
+def cause(k, r):
+    if k.way == AGAIN:
+        return THROWN
+    if k.way == PREDICTED:
+        return UNSEEN
+    if r.run.asked > ASKING * k.budget:
+        return ASKED
+    return STALE if k.keep == BOTH else DEAD
+
+
+def why(k, r, found):
+    end, plain = f"{solved(k, r.run):.0f} %", f"{solved(k, r.plain):.0f} %"
+    tail = f"{end} solved, at random {plain}."
+    last = smooth(r.run)[1]
+    return {
+        STALE: f"The list was made for another policy: {last[-1] if len(last) else 0:.0f} % of its groups are live at "
+        f"the end. {tail}",
+        ASKED: f"{r.run.asked:,} of {k.budget:,} rollouts only asked, for a list. {tail}",
+        DEAD: f"Of the groups of what was never solved {live(r.run):.0f} % had both verdicts. {tail}",
+        THROWN: f"A batch is filled and cut, and what is cut off was paid for: {r.run.steps} steps. {tail}",
+        UNSEEN: f"With so few prompts a step most were never seen. {tail}",
+    }[found]
+
+
+BACK = {
+    STALE: [dict(tries=2, renew="20000"), dict(way=PREDICTED)],
+    ASKED: [dict(tries=2), dict(tries=2, renew="20000"), dict(way=PREDICTED)],
+    DEAD: [dict(keep=BOTH), dict(keep=BOTH, tries=2), dict(way=PREDICTED)],
+    THROWN: [dict(way=PREDICTED)],
+    UNSEEN: [],
+}
+
+
+def mend(k, found):
+    for change in [*BACK[found], dict(way=RANDOM)]:
+        there = replace(k, **change)
+        if not behind(there, next(run(there))):
+            break
+    fields = Knobs.__dataclass_fields__
+    changed = [(name, value) for name, value in change.items() if value != getattr(k, name)]
+    return ", ".join(f"{fields[name].metadata['label']}: {value}" for name, value in changed) + "."
+
+
+def broken(k, r):
+    if not behind(k, r):
+        return None
+    found = cause(k, r)
+    return Break(why(k, r, found), mend(k, found), found)
+
+
+def worse(k, r):
+    if ahead(k, r) < -NOTED:
+        return f"{solved(k, r.run):.1f} % solved at the end, with prompts at random {solved(k, r.plain):.1f} %."
+    if solved(k, r.run) < FEW and live(r.run) < 50 and k.budget >= Knobs().budget:
+        return (
+            f"{100 - live(r.run):.0f} % of the groups had one verdict: paid for, and their gradient is zero. "
+            f"{solved(k, r.run):.0f} % of the pool is solved."
+        )
+    return None
+
+
+def holds(k, r):
+    end = f"{solved(k, r.run):.1f} % of the pool is solved at the end"
+    if k.way == RANDOM:
+        return f"{end}, and {live(r.run):.0f} % of the groups had both verdicts."
+    return f"{end}, with prompts at random {solved(k, r.plain):.1f} %."
+
+
+def two_runs(plain, other):
+    """How much of the pool is solved, and how many groups say something."""
+    parts = ((plain.run, "one setting", 8, "reference"), (other.run, "the other", 1, ""))
+    left, right = [], []
+    for run, name, series, role in parts:
+        at = thinned(run)
+        left.append(line(run.completions[at] / 1000, 100 * run.solved[at], name, series, role))
+        x, y = smooth(run)
+        right.append(line(x / 1000, y, name, series, role))
+    end = 200
+    left += [
+        label(end, 100 * plain.run.solved[-1] + 1, "one setting", 8, "right"),
+        label(end, 100 * other.run.solved[-1] - 4, "the other", 1, "right", below=True),
+    ]
+    right += [label(45, 74, "the other", 1), label(118, 52, "one setting", 8)]
+    return [
+        panel(
+            "Prompts that are solved",
+            "% of 4,000, on average",
+            *left,
+            x="answers written, thousands",
+            x_range=[0, end],
+            y_range=[0, 108],
+        ),
+        panel(
+            "Prompts whose eight answers differ",
+            "% of those that were asked in a step",
+            *right,
+            x="answers written, thousands",
+            x_range=[0, end],
+            y_range=[0, 108],
+        ),
+    ]
+
+
+OPENING = Opening(Knobs(budget=200_000), Knobs(budget=200_000, way=LIST), two_runs, curation.train)

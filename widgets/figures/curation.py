@@ -1,0 +1,193 @@
+"""The small figures of lesson 18a: what a prompt is worth, what asking costs, when to choose, and what stages leave."""
+
+from functools import cache
+
+import numpy as np
+
+from sim.estimators import group_baselines
+from sim.experiments import curation, data_stages
+from sim.worlds import prompt_pool
+from widgets.frame.contract import Figure, Handle
+from widgets.frame.marks import bars, dots, label, line, panel
+
+# ── what a prompt is worth ──
+GROUPS = (2, 4, 8, 16, 32, 64)
+P = np.linspace(0, 1, 81)
+RARE = 0.02
+
+
+def over_deviation(rewards):
+    """Advantages over the deviation of the group, all of it."""
+    return group_baselines.z_score(rewards, ddof=0)
+
+
+def worth(K):
+    alive = group_baselines.live_probability(P, K)
+    plain = group_baselines.estimate_moments(P, K, group_baselines.leave_one_out)[0]
+    divided = group_baselines.estimate_moments(P, K, over_deviation)[0]
+    return [
+        panel(
+            "Worth of a prompt, by its pass rate",
+            f"K = {GROUPS[0]} to {GROUPS[-1]}; dot: solved once in fifty",
+            line(P, alive, "live", 2),
+            line(P, divided, "push over deviation", 3),
+            line(P, plain, "push", 1),
+            dots([RARE], [float(group_baselines.live_probability(RARE, K))], "solved once in fifty", 2),
+            label(0.5, float(alive[40]) + 0.01, "chance that the group is live", 2, "center"),
+            label(0.5, float(divided[40]) + 0.01, "push, over the deviation", 3, "center"),
+            label(0.5, 0.26, "push, p (1 − p)", 1, "center"),
+            x="pass rate, p",
+            x_range=(0, 1),
+            y_range=(0, 1.12),
+        )
+    ]
+
+
+def rare(K):
+    live = float(group_baselines.live_probability(RARE, K))
+    each = float(group_baselines.completions_per_live_group(RARE, K))
+    return f"Solved once in fifty: {100 * live:.0f} % of the groups are live, {each:.0f} completions for each of those."
+
+
+# ── what asking costs ──
+TRIES, BUDGET = (2, 4, 8, 16, 32), 60_000
+
+
+def pool():
+    return curation.pool(np.random.default_rng(5))
+
+
+@cache
+def ran(way, budget, tries=8):
+    return curation.train(pool(), way, budget, np.random.default_rng(0), tries=tries)
+
+
+def in_percent(run, by="completions"):
+    """Curve of what is solved, by thousands of completions or by the first optimizer steps."""
+    every = max(1, len(run.solved) // 60)
+    at = np.union1d(np.arange(0, len(run.solved), every), [len(run.solved) - 1])
+    if by == "completions":
+        return run.completions[at] / 1000, 100 * run.solved[at]
+    return np.arange(STEPS + 1), 100 * run.solved[: STEPS + 1]
+
+
+def asked(tries):
+    p = np.linspace(0, 1, 61)
+    plain, listed = ran(curation.every_prompt, BUDGET), ran(curation.a_list, BUDGET, tries)
+    return [
+        panel(
+            "Looks as if never solved",
+            "chance that all tries are wrong",
+            line(p, group_baselines.dead_probability(p, tries)[0], "never solved", 1),
+            x="pass rate, p",
+            x_range=(0, 1),
+            y_range=(0, 1.04),
+        ),
+        panel(
+            "Solved, with the tries paid for",
+            "% of the pool; gray: prompts at random",
+            line(*in_percent(plain), "at random", 8, "reference"),
+            line(*in_percent(listed), "from the list", 1),
+            x="rollouts paid for, thousands",
+            x_range=(0, BUDGET / 1000),
+            y_range=(0, 52),
+        ),
+    ]
+
+
+def price(tries):
+    run = ran(curation.a_list, BUDGET, tries)
+    spent = min(run.asked, BUDGET)
+    plain = ran(curation.every_prompt, BUDGET).at(BUDGET)
+    return (
+        f"{tries} tries: {spent:,} of {BUDGET:,} rollouts only asked; {100 * run.at(BUDGET):.0f} % solved, at random "
+        f"{100 * plain:.0f} %."
+    )
+
+
+# ── when to choose ──
+AFTER, BEFORE = "throw dead groups away", "predict, then roll out"
+WHEN = {AFTER: curation.live_groups, BEFORE: curation.predicted}
+LONG, STEPS = 120_000, 60
+
+
+def when(way):
+    plain, run = ran(curation.every_prompt, LONG), ran(WHEN[way], LONG)
+    panels = []
+    for by, title, x, end in (
+        ("steps", "Counted in optimizer steps", "optimizer step", STEPS),
+        ("completions", "Counted in rollouts", "rollouts paid for, thousands", LONG / 1000),
+    ):
+        panels.append(
+            panel(
+                title,
+                "% of the pool solved; gray: at random",
+                line(*in_percent(plain, by), "at random", 8, "reference"),
+                line(*in_percent(run, by), "chosen", 1),
+                x=x,
+                x_range=(0, end),
+                y_range=(0, 104),
+            )
+        )
+    return panels
+
+
+def both_counts(way):
+    plain, run = ran(curation.every_prompt, LONG), ran(WHEN[way], LONG)
+    return (
+        f"After {STEPS} steps {100 * run.solved[STEPS]:.0f} % against {100 * plain.solved[STEPS]:.0f} % at random; "
+        f"for {LONG:,} rollouts {100 * run.at(LONG):.0f} % against {100 * plain.at(LONG):.0f} %."
+    )
+
+
+# ── the stages ──
+@cache
+def stages():
+    collected = prompt_pool.collected(np.random.default_rng(0))
+    return data_stages.curated(collected, np.random.default_rng(1)).stages
+
+
+def left(i):
+    made = stages()
+    there = [stage.n / 1000 if n <= i else 0 for n, stage in enumerate(made)]
+    return [
+        panel(
+            "Prompts that are left",
+            "thousands, stage by stage",
+            bars(list(range(len(made))), there, "prompts", 1, text=[f"{n:.1f}" if n else "" for n in there]),
+            x_range=(-0.5, len(made) - 0.5),
+            y_range=(0, 46),
+            ticks=dict(tickvals=list(range(len(made))), ticktext=[str(n + 1) for n in range(len(made))]),
+            x="stage",
+        ),
+        panel(
+            "What they are",
+            "% of what is left",
+            bars(
+                ["live groups", "wrong keys", "in an evaluation"],
+                [100 * made[i].live, 100 * made[i].wrong_key, 100 * made[i].contaminated],
+                "share",
+                1,
+                text=[f"{100 * v:.1f}" for v in (made[i].live, made[i].wrong_key, made[i].contaminated)],
+            ),
+            y_range=(0, 104),
+        ),
+    ]
+
+
+def remains(i):
+    stage = stages()[i]
+    return f"{i + 1}, {stage.name}: {stage.n:,} prompts, {100 * stage.wrong_key:.1f} % of the answer keys are wrong."
+
+
+FIGURES = {
+    "worth": Figure(worth, group_baselines.estimate_moments, Handle("Completions", GROUPS, start=2, symbol="K"), rare),
+    "tries": Figure(asked, curation.train, Handle("Tries a prompt", TRIES, start=2), price),
+    "when": Figure(when, curation.train, Handle("The choice", tuple(WHEN), start=0, words=tuple(WHEN)), both_counts),
+    "stages": Figure(
+        left,
+        data_stages.curated,
+        Handle("Stage", tuple(range(len(data_stages.STAGES))), start=4, words=data_stages.STAGES),
+        remains,
+    ),
+}
