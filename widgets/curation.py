@@ -30,7 +30,7 @@ ONCE = "never"
 @dataclass(frozen=True)
 class Knobs:
     way: str = choice("Prompts are chosen", RANDOM, list(WAYS))
-    tries: int = ladder("Tries a prompt, for the list", 8, [2, 4, 8, 16, 32])
+    tries: int = ladder("Tries a prompt", 8, [2, 4, 8, 16, 32])
     keep: str = choice("The list keeps what was", BOTH, list(KEPT))
     renew: str = choice("List made again after", ONCE, [ONCE, "80000", "40000", "20000", "10000"])
     budget: int = ladder("Rollouts paid for", 160_000, [30_000, 60_000, 90_000, 120_000, 160_000, 200_000])
@@ -129,7 +129,7 @@ def curves(k, r):
         marks.append(line(run.completions[at] / 1000, 100 * run.solved[at], name, series, role))
     marks += names(k, r, [run.at(0.62 * k.budget) for run in (r.run, r.plain)], 0.62 * k.budget / 1000)
     if least > 0:
-        marks.append(threshold(least, "ends here: broken", 0))
+        marks.append(threshold(least, "broken below", 0))
     return panel(
         "Solved",
         "% of the pool, on average; gray: at random",
@@ -220,7 +220,7 @@ def readouts(k, r):
 
 def watched(k, r):
     return Gauge(
-        "Solved, ahead of prompts at random",
+        "Solved, ahead of random",
         ahead(k, r),
         -LOST,
         "points",
@@ -326,7 +326,7 @@ def two_runs(plain, other):
         label(end, 100 * plain.run.solved[-1] + 1, "one setting", 8, "right"),
         label(end, 100 * other.run.solved[-1] - 4, "the other", 1, "right", below=True),
     ]
-    right += [label(45, 74, "the other", 1), label(118, 52, "one setting", 8)]
+    right += [label(45, 80, "the other", 1), label(118, 52, "one setting", 8)]
     return [
         panel(
             "Prompts that are solved",

@@ -44,6 +44,8 @@ def test_the_worth_of_a_prompt():
 def test_what_eight_tries_say():
     LESSON.says("43", 100 * difficulty.never_solved(0.1, 8))
     LESSON.says("0.31", difficulty.hidden_rate(8))
+    kept = 2 * np.linspace(0, 1, 101) * (1 - np.linspace(0, 1, 101))  # one right, one wrong
+    assert kept.max() <= 0.5 and "leave out at least half" in LESSON.text
     start = result().run.solved[0]
     LESSON.says("4", 100 * start)
     sixteen = sim.train(sim.pool(np.random.default_rng(5)), sim.a_list, 60_000, np.random.default_rng(0), tries=16)
@@ -98,6 +100,12 @@ def test_throwing_away_afterwards():
     LESSON.says("21", gaps[0])
     LESSON.says("8", gaps[1])
     # that the gap closes when the surplus is trained on: tests/sim/experiments/test_curation.py
+
+
+def test_whoever_knew_the_pass_rates():
+    pool = sim.pool(np.random.default_rng(5))
+    half = sim.train(pool, sim.known, 60_000, np.random.default_rng(0)).at(60_000)
+    assert half > 0.98 and "solved after half of these rollouts" in LESSON.text
 
 
 def test_wrong_keys():

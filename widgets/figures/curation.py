@@ -106,8 +106,11 @@ def price(tries):
 
 
 # ── when to choose ──
-AFTER, BEFORE = "throw dead groups away", "predict, then roll out"
-WHEN = {AFTER: curation.live_groups, BEFORE: curation.predicted}
+WHEN = {
+    "throw dead groups away": curation.live_groups,
+    "predict": curation.predicted,
+    "know the pass rates": curation.known,
+}
 LONG, STEPS = 120_000, 60
 
 

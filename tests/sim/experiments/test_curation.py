@@ -7,7 +7,7 @@ import pytest
 
 from sim.estimators import group_baselines
 from sim.experiments import curation
-from sim.experiments.curation import a_list, every_prompt, live_groups, predicted
+from sim.experiments.curation import a_list, every_prompt, known, live_groups, predicted
 
 SEEDS = range(8)
 
@@ -102,6 +102,20 @@ def test_a_list_leads_at_first_and_is_passed(seed):
 def test_choosing_by_what_was_seen_is_ahead_of_no_filter_throughout(seed):
     for budget in (60_000, 120_000, 200_000):
         assert solved(predicted, budget, seed) > solved(every_prompt, budget, seed) + 0.02
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_whoever_knew_the_pass_rates_would_need_less_than_half(seed):
+    assert solved(known, 60_000, seed) > max(solved(predicted, 160_000, seed), solved(every_prompt, 160_000, seed))
+
+
+def test_the_push_of_known_rates_is_the_largest_that_the_pool_has():
+    difficulty, ability = pool().difficulty, 0.0
+    for _ in range(60_000 // 512):
+        p = 1 / (1 + np.exp(difficulty - ability))
+        ability += 0.5 * np.sort(p * (1 - p))[-64:].mean()
+    expected = (1 / (1 + np.exp(difficulty - ability))).mean()
+    assert np.mean([solved(known, 60_000, seed) for seed in SEEDS]) == pytest.approx(expected, abs=0.005)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
