@@ -1,7 +1,7 @@
 """A pool of prompts, too hard for the most part, and four ways to choose which of them are rolled out."""
 
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import numpy as np
 
@@ -79,9 +79,11 @@ def at_random(k):
 @lru_cache(maxsize=32)
 def trained(k):
     pool = curation.pool(np.random.default_rng(5), mean=k.mean, deviation=k.deviation, wrong=k.wrong)
-    renew = 10**9 if k.renew == ONCE else int(k.renew)
-    how = dict(K=k.K, rate=k.rate, tries=k.tries, keep=k.keep, renew=renew)
-    return curation.train(pool, WAYS[k.way], k.budget, np.random.default_rng(k.seed), **how)
+    way = WAYS[k.way]
+    if k.way == LIST:
+        renew = curation.NEVER_AGAIN if k.renew == ONCE else int(k.renew)
+        way = partial(way, tries=k.tries, keep=k.keep, renew=renew)
+    return curation.train(pool, way, k.budget, np.random.default_rng(k.seed), k.K, k.rate)
 
 
 def solved(k, run):

@@ -91,14 +91,14 @@ def ability_gradient(right, K):
 # ── ways to choose: each yields the groups of one step after another, as counts of right completions ──
 
 
-def every_prompt(learner, K, **_):
+def every_prompt(learner, K):
     """Prompts at random; dead groups stand in the mean."""
     n = len(learner.pool.difficulty)
     while True:
         yield learner.roll_out(learner.rng.choice(n, BATCH // K), K)
 
 
-def live_groups(learner, K, **_):
+def live_groups(learner, K):
     """Prompts at random, drawn again until a batch of live groups is full; those beyond it are thrown away too."""
     n, wanted = len(learner.pool.difficulty), BATCH // K
     while True:
@@ -111,6 +111,7 @@ def live_groups(learner, K, **_):
         yield kept[:wanted]
 
 
+NEVER_AGAIN = 10**9  # completions
 BOTH, NOT_ALWAYS, NEVER = "solved sometimes", "not solved always", "never solved"
 KEPT = {  # how many of `tries` were right: which prompts a list keeps
     BOTH: is_live,
@@ -119,7 +120,7 @@ KEPT = {  # how many of `tries` were right: which prompts a list keeps
 }
 
 
-def a_list(learner, K, tries, keep, renew):
+def a_list(learner, K, tries=8, keep=BOTH, renew=NEVER_AGAIN):
     """Prompts of a list: every prompt of the pool is probed, and again after every `renew` completions of training."""
     while True:
         kept, until = np.flatnonzero(KEPT[keep](learner.probe(tries), tries)), learner.completions + renew
@@ -131,7 +132,7 @@ def a_list(learner, K, tries, keep, renew):
                 yield learner.roll_out(learner.rng.choice(kept, BATCH // K), K)
 
 
-def predicted(learner, K, **_):
+def predicted(learner, K):
     """Of some candidates the prompts whose pass rate, drawn from a belief that past groups have formed, is nearest to
     one half.
     """
@@ -148,7 +149,7 @@ def predicted(learner, K, **_):
         yield right
 
 
-def known(learner, K, **_):
+def known(learner, K):
     """The prompts whose true pass rate is nearest to one half: what no trainer has, and what asking and remembering are
     a substitute for.
     """
@@ -175,11 +176,11 @@ class Run:
         return float(np.interp(completions, self.completions, self.solved))
 
 
-def train(pool, way, budget, rng, K=8, rate=0.5, tries=8, keep=BOTH, renew=10**9):
+def train(pool, way, budget, rng, K=8, rate=0.5):
     """Train on `way` of choosing until `budget` completions are paid for, probes and thrown away groups included."""
     learner = Learner(pool, rng, rate)
     curve, beyond, groups, live = [(0, learner.solved(), np.nan)], 0, 0, 0
-    batches = way(learner, K, tries=tries, keep=keep, renew=renew)
+    batches = way(learner, K)
     while learner.completions < budget:
         asked = learner.asked
         right = next(batches)

@@ -1,6 +1,6 @@
 """The small figures of lesson 18a: what a prompt is worth, what asking costs, when to choose, and what stages leave."""
 
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 
@@ -58,8 +58,13 @@ def pool():
 
 
 @cache
-def ran(way, budget, tries=8):
-    return curation.train(pool(), way, budget, np.random.default_rng(0), tries=tries)
+def ran(way, budget):
+    return curation.train(pool(), way, budget, np.random.default_rng(0))
+
+
+@cache
+def listed(tries):
+    return curation.train(pool(), partial(curation.a_list, tries=tries), BUDGET, np.random.default_rng(0))
 
 
 def in_percent(run, by="completions"):
@@ -73,7 +78,7 @@ def in_percent(run, by="completions"):
 
 def asked(tries):
     p = np.linspace(0, 1, 61)
-    plain, listed = ran(curation.every_prompt, BUDGET), ran(curation.a_list, BUDGET, tries)
+    plain, own = ran(curation.every_prompt, BUDGET), listed(tries)
     return [
         panel(
             "Looks as if never solved",
@@ -87,7 +92,7 @@ def asked(tries):
             "Solved, with the tries paid for",
             "% of the pool; gray: prompts at random",
             line(*in_percent(plain), "at random", 8, "reference"),
-            line(*in_percent(listed), "from the list", 1),
+            line(*in_percent(own), "from the list", 1),
             x="rollouts paid for, thousands",
             x_range=(0, BUDGET / 1000),
             y_range=(0, 52),
@@ -96,8 +101,8 @@ def asked(tries):
 
 
 def price(tries):
-    run = ran(curation.a_list, BUDGET, tries)
-    spent = min(run.asked, BUDGET)
+    run = listed(tries)
+    spent = run.asked
     plain = ran(curation.every_prompt, BUDGET).at(BUDGET)
     return (
         f"{tries} tries: {spent:,} of {BUDGET:,} rollouts only asked; {100 * run.at(BUDGET):.0f} % solved, at random "

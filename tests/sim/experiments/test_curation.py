@@ -1,6 +1,6 @@
 """Four ways to choose prompts, held to the differential equations that the means follow."""
 
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 import pytest
@@ -18,8 +18,8 @@ def pool(wrong=0.0):
 
 
 @cache
-def ran(way, budget, seed=0, wrong=0.0, **how):
-    return curation.train(pool(wrong), way, budget, np.random.default_rng(seed), **how)
+def ran(way, budget, seed=0, wrong=0.0, K=8, **how):
+    return curation.train(pool(wrong), partial(way, **how), budget, np.random.default_rng(seed), K)
 
 
 def solved(way, budget, seed=0, **how):
