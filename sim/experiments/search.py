@@ -43,10 +43,19 @@ def step_scores(tree, how):
     return chain_score(along(tree.prm), how)
 
 
+@dataclass(frozen=True)
+class Picked:
+    """The best scored of N finished chains, for several N: exact means over the problems and what may be drawn."""
+
+    solved: np.ndarray  # (sizes,) share with a right answer
+    sound: np.ndarray  # (sizes,) share that is sound to its end
+    score: np.ndarray  # (sizes,) mean score
+
+
 def best_of_n(tree, score, sizes):
-    """Of the best scored of N finished chains, for each N of `sizes`: (share that is right, its mean score). Exact."""
+    """What the best scored of N finished chains is worth, score (P, 243), for each N of `sizes`."""
     picked = picking.best_of_n(tree.chance, score, sizes)  # (sizes, P, 243)
-    return (picked * tree.correct).sum(axis=2).mean(axis=1), (picked * score).sum(axis=2).mean(axis=1)
+    return Picked(*((picked * of).sum(axis=2).mean(axis=1) for of in (tree.correct, tree.sound[:, -LEAVES:], score)))
 
 
 def greedy(tree):

@@ -21,7 +21,7 @@ def tree(seed=0, **setting):
 
 def reranked(tree, how=None):
     score = tree.orm if how is None else search.step_scores(tree, how)
-    return dict(zip(SIZES, search.best_of_n(tree, score, SIZES)[0]))
+    return dict(zip(SIZES, search.best_of_n(tree, score, SIZES).solved))
 
 
 def by_beam(tree, width=4, how="product", seed=0):
@@ -51,7 +51,7 @@ def test_best_of_n_is_what_sampling_gives():
         chains = rng.choice(243, size=(draws, N), p=t.chance[problem])
         best = np.take_along_axis(chains, t.orm[problem][chains].argmax(axis=1)[:, None], axis=1)
         hits += t.correct[problem][best].sum()
-    (solved,), _ = search.best_of_n(t, t.orm, [N])
+    (solved,) = search.best_of_n(t, t.orm, [N]).solved
     assert solved == pytest.approx(hits / (300 * draws), abs=4 * np.sqrt(0.25 / (300 * draws)))
 
 
@@ -74,6 +74,20 @@ def test_with_many_steps_the_scorer_of_answers_is_ahead():
 
 
 @pytest.mark.parametrize("seed", SEEDS)
+def test_a_scorer_of_answers_takes_what_is_right_by_luck_and_one_of_steps_does_not(seed):
+    t = tree(seed)
+    by_answers, by_steps = (search.best_of_n(t, score, [16]) for score in (t.orm, search.step_scores(t, "product")))
+    assert by_steps.sound[0] > by_answers.sound[0] + 0.05
+    assert by_answers.solved[0] - by_answers.sound[0] > 0.09 > 0.02 > by_steps.solved[0] - by_steps.sound[0]
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_with_noisy_scores_five_looks_are_better_than_one(seed):
+    t = tree(seed, prm_noise=2.0, orm_noise=2.0)
+    assert reranked(t, "mean")[16] > reranked(t, "product")[16] > reranked(t)[16]
+
+
+@pytest.mark.parametrize("seed", SEEDS)
 def test_twice_the_noise_on_steps_puts_the_search_far_behind_reranked_answers(seed):
     t = tree(seed, prm_noise=2.0)
     assert by_beam(t) < reranked(t)[16] - 0.1
@@ -83,8 +97,8 @@ def test_twice_the_noise_on_steps_puts_the_search_far_behind_reranked_answers(se
 def test_blind_spots_turn_the_climb_and_noise_only_flattens_it(seed):
     blind = reranked(tree(seed, blind_spots=0.05))
     assert blind[1] < blind[16] > blind[64] > blind[256] and blind[256] < blind[16] - 0.1
-    noisy = search.best_of_n(tree(seed, orm_noise=2.0), tree(seed, orm_noise=2.0).orm, SIZES)[0]
-    assert (np.diff(noisy) > -0.001).all()
+    noisy = reranked(tree(seed, orm_noise=2.0))
+    assert (np.diff(list(noisy.values())) > -0.001).all()
 
 
 def test_at_one_blind_spot_in_ten_256_chains_are_worth_little_more_than_one():
@@ -97,7 +111,7 @@ def test_at_one_blind_spot_in_ten_256_chains_are_worth_little_more_than_one():
 def test_the_best_use_of_five_step_scores_draws_level_with_one_of_the_answer(seed):
     t = tree(seed)
     ratios = 2 * step_tree.along(t.prm)  # of two normals at ±1 with deviation 1
-    (best,), _ = search.best_of_n(t, soundness(ratios, 0.8), [16])
+    (best,) = search.best_of_n(t, soundness(ratios, 0.8), [16]).solved
     assert best > reranked(t, "product")[16]
     assert best == pytest.approx(reranked(t)[16], abs=0.01)
 
@@ -105,7 +119,7 @@ def test_the_best_use_of_five_step_scores_draws_level_with_one_of_the_answer(see
 @pytest.mark.parametrize("seed", SEEDS)
 def test_the_score_of_what_is_picked_rises_though_fewer_are_right(seed):
     t = tree(seed, blind_spots=0.05)
-    assert (np.diff(search.best_of_n(t, t.orm, SIZES)[1]) > 0).all()
+    assert (np.diff(search.best_of_n(t, t.orm, SIZES).score) > 0).all()
 
 
 @pytest.mark.parametrize("seed", SEEDS)

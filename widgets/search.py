@@ -1,0 +1,363 @@
+"""Best of N by answers and by steps, and a search that looks at steps before the chain is finished."""
+
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+import numpy as np
+
+from sim.estimators.chain_score import WAYS
+from sim.experiments import search
+from sim.worlds import step_tree
+from sim.worlds.step_tree import DEPTH, LEAVES, OFFSETS
+from widgets.frame.back import ways_back
+from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, choice, ladder, slider
+from widgets.frame.marks import bars, dots, heat, label, line, panel, threshold
+
+TITLE = "How many of 300 problems are solved, by what picks among the chains and when"
+
+PROBLEMS = 300
+SIZES = [1, 2, 4, 8, 16, 32, 64, 128, 256]  # chains that are drawn
+LOST = 10.0  # points below its best, or below what reranking by answers solves: more is broken
+TURNED, BEHIND = 1.0, 3.0  # points: so much is said
+NOISE = [0.2, 0.5, 0.75, 1.0, 1.25, 1.5, 1.75, 2.0, 2.5, 3.0]
+COLUMNS = 120  # of the picture of one problem
+KEPT = {"1": "one", "√n": "root", "n/2": "half"}
+
+
+@dataclass(frozen=True)
+class Knobs:
+    blind_spots: float = ladder("Blind spots per 100", 0.0, [0.0, 1.0, 2.0, 3.0, 5.0, 10.0])
+    orm_noise: float = ladder("Noise of answer scores", 1.0, NOISE)
+    prm_noise: float = ladder("Noise of step scores", 1.0, NOISE)
+    budget: int = ladder("Steps to write", 80, [20, 80, 320])
+    how: str = choice("Step scores as one", "product", list(WAYS))
+    recover: float = ladder("Flaws mended per 100", 0.0, [0.0, 5.0, 10.0, 20.0, 30.0])
+    searcher: str = choice("Search", "beam", ["beam", "tree"])
+    kept: str = choice("Kept of n prefixes", "√n", list(KEPT))
+    c: float = ladder("Exploration", 1.0, [0.0, 0.25, 0.5, 1.0, 2.0, 4.0], symbol="c")
+    problem: int = slider("Problem shown", 1, low=1, high=PROBLEMS, step=1)
+    seed: int = slider("Seed", 0, low=0, high=99, step=1)
+
+
+PRESETS = {
+    "Clean scores": Knobs(),
+    "5 blind spots per 100": Knobs(blind_spots=5.0),
+    "Step noise 2": Knobs(prm_noise=2.0),
+    "One prefix kept": Knobs(kept="1"),
+    "Flaws mended, last score": Knobs(recover=20.0, how="last"),
+    "Tree search": Knobs(searcher="tree"),
+}
+GUESS = Guess(
+    "Both scorers twice as exact, noise 0.5, sixteen finished chains: which of the two picks more right answers?",
+    ("by steps, clearly", "within three points", "by answers, clearly"),
+    Knobs(orm_noise=0.5, prm_noise=0.5),
+    2,
+    lambda k, r: (
+        f"By answers {r.reranked(k)[0]:.1f} %, by steps {r.reranked(k)[1]:.1f} %. A chain that is right by luck is "
+        "right for the one and flawed for the other."
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Result:
+    """Shares in percent; reranked are as many chains as the steps to write allow."""
+
+    tree: step_tree.Tree
+    answers: search.Picked  # the best of N by answers, for each N of SIZES
+    steps: search.Picked  # by steps
+    ceiling: np.ndarray  # (sizes,) where one of N is right
+    one: float
+    greedy: float
+    found: search.Found  # by the search
+    searched: float
+
+    @property
+    def by_answers(self):
+        return 100 * self.answers.solved
+
+    @property
+    def by_steps(self):
+        return 100 * self.steps.solved
+
+    def reranked(self, k):
+        """(by answers, by steps) with the steps to write."""
+        return float(self.by_answers[at(k)]), float(self.by_steps[at(k)])
+
+    @property
+    def peak(self):
+        """(N at which most is solved by answers, how much)."""
+        best = int(self.by_answers.argmax())
+        return SIZES[best], float(self.by_answers[best])
+
+    @property
+    def lost(self):
+        """Points between the best N and the largest."""
+        return self.peak[1] - float(self.by_answers[-1])
+
+    def behind(self, k):
+        """Points by which the search solves less than reranking by answers."""
+        return self.reranked(k)[0] - self.searched
+
+
+def chains(k):
+    return k.budget // DEPTH
+
+
+def at(k):
+    return SIZES.index(chains(k))
+
+
+def run(k):
+    tree = problems(k.seed, k.blind_spots, k.orm_noise, k.prm_noise, k.recover)
+    found = searched(tree, k)
+    yield Result(
+        tree,
+        by_answers(k.seed, k.blind_spots, k.orm_noise, k.recover),
+        search.best_of_n(tree, search.step_scores(tree, k.how), SIZES),
+        100 * np.array([search.ceiling(tree, N) for N in SIZES]),
+        100 * search.solved_by_one(tree),
+        100 * search.greedy(tree).solved(tree),
+        found,
+        100 * found.solved(tree),
+    )
+
+
+@lru_cache(maxsize=4)
+def problems(seed, blind_spots, orm_noise, prm_noise, recover):
+    rng = np.random.default_rng(seed)
+    return step_tree.build(rng, PROBLEMS, prm_noise, orm_noise, blind_spots / 100, recover / 100)
+
+
+@lru_cache(maxsize=32)
+def by_answers(seed, blind_spots, orm_noise, recover):
+    tree = problems(seed, blind_spots, orm_noise, 1.0, recover)  # the noise of steps does not matter here
+    return search.best_of_n(tree, tree.orm, SIZES)
+
+
+def searched(tree, k):
+    if k.searcher == "tree":
+        return search.tree_search(tree, k.budget, k.c)
+    return search.beam(tree, *search.widths(k.budget, KEPT[k.kept]), k.how, np.random.default_rng(k.seed))
+
+
+def turned(k, **knobs):
+    """The result at other knobs."""
+    (r,) = run(replace(k, **knobs))
+    return r
+
+
+# The picture
+
+
+def figure(k, r):
+    return [climb(r), equal_steps(k, r), one_problem(k, r), liked(r)]
+
+
+def within(mark, low, high, x, y):
+    """A threshold that is one from `low` to `high` of the horizontal axis only, its words at (x, y)."""
+    (words,) = mark["annotations"]
+    return dict(
+        shapes=[{**shape, "xref": "x", "x0": low, "x1": high} for shape in mark["shapes"]],
+        annotations=[words | dict(x=x, y=y, xref="x", xanchor="right", yanchor="bottom")],
+    )
+
+
+CHAINS = dict(
+    x="chains drawn",
+    x_range=[1, 300],
+    log="x",
+    ticks=dict(tickvals=[1, 4, 16, 64, 256], ticktext=["1", "4", "16", "64", "256"]),
+)
+
+
+def climb(r):
+    return panel(
+        "Solved by the best of N chains",
+        f"% of {PROBLEMS}; dotted: one of the N is right",
+        line(SIZES, r.ceiling, "one of N is right", 3, "exact"),
+        line(SIZES, r.by_steps, "by steps", 2),
+        line(SIZES, r.by_answers, "by answers", 1),
+        within(threshold(r.peak[1] - LOST, "at 256: breaks below", 20.0), 150, 300, 290, 21),
+        label(2, 30, "by answers", 1),
+        label(2, 21, "by steps", 2),
+        y_range=[20, 104],
+        tab="Solved",
+        front=True,
+        **CHAINS,
+    )
+
+
+def equal_steps(k, r):
+    answers, steps = r.reranked(k)
+    shares = [(r.one, 8), (r.greedy, 8), (answers, 1), (steps, 2), (r.searched, 4)]
+    drawn = [bars([i], [share], "", series, text=[f"{share:.0f}"]) for i, (share, series) in enumerate(shares)]
+    return panel(
+        "Solved with equal steps",
+        f"% of {PROBLEMS}; {k.budget} steps are {chains(k)} chains",
+        *drawn,
+        within(threshold(answers - LOST, "the search breaks below", 0.0), 3.5, 4.5, 4.55, 104),
+        x_range=[-0.6, 4.6],
+        y_range=[0, 118],
+        tab="Solved",
+        stacked=True,
+        ticks=dict(tickvals=[0, 1, 2, 3, 4], ticktext=["one", "greedy", "ORM", "PRM", k.searcher], tickangle=0),
+    )
+
+
+def one_problem(k, r):
+    """The tree as wide as its chains are likely: a column is a draw."""
+    row, tree = k.problem - 1, r.tree
+    up_to = np.cumsum(tree.chance[row])
+    leaf = np.minimum(np.searchsorted(up_to, (np.arange(COLUMNS) + 0.5) / COLUMNS), LEAVES - 1)
+    levels = []
+    for level in range(1, DEPTH + 1):
+        node = OFFSETS[level] + leaf * (OFFSETS[level + 1] - OFFSETS[level]) // LEAVES
+        levels.append(np.where(tree.sound[row, node], 1, -1) * np.where(r.found.made[row, node], 1.0, 0.4))
+    right = np.where(tree.correct[row, leaf], 1, -1) * 0.4
+    answer = r.found.chain[row]
+    place = COLUMNS * (up_to[answer] - tree.chance[row, answer] / 2) - 0.5
+    return panel(
+        "One problem, and what the search wrote",
+        f"no. {k.problem}; blue sound, brown flawed; deep: written",
+        heat(list(range(COLUMNS)), [6, 5, 4, 3, 2, 0.5], np.array([*levels, right]), low=-1, high=1),
+        dots([place], [0.5], "answered by the search", 1, "here"),
+        x="chains, % of what the policy writes",
+        x_range=[-0.5, COLUMNS - 0.5],
+        y_range=[-0.2, 6.6],
+        tab="One problem",
+        ticks=dict(tickvals=[-0.5, COLUMNS / 2 - 0.5, COLUMNS - 0.5], ticktext=["0", "50", "100"]),
+        y_ticks=dict(tickvals=[6, 5, 4, 3, 2, 0.5], ticktext=["1", "2", "3", "4", "5", "answer"]),
+    )
+
+
+def liked(r):
+    return panel(
+        "Score of what is picked by answers",
+        f"right and wrong lie 2 apart; mean of {PROBLEMS}",
+        line(SIZES, r.answers.score, "score", 1),
+        y_range=[0, 11],
+        tab="One problem",
+        **CHAINS,
+    )
+
+
+def readouts(k, r):
+    answers, steps = r.reranked(k)
+    where = search.tree_search if k.searcher == "tree" else search.beam
+    blind, astray = r.lost > LOST, r.behind(k) > LOST
+    sound = [100 * picked.sound[at(k)] for picked in (r.answers, r.steps)]
+    return [
+        Readout("Reranked by answers", answers, "%", search.best_of_n),
+        Readout("Reranked by steps", steps, "%", search.best_of_n),
+        Readout("Right and sound: by answers, by steps", f"{sound[0]:.1f}, {sound[1]:.1f}", "%", search.best_of_n),
+        Readout("Search, as many steps", r.searched, "%", where, "violated" if astray else ""),
+        Readout("Best of 256 by answers", float(r.by_answers[-1]), "%", search.best_of_n, "violated" if blind else ""),
+    ]
+
+
+# What comes of it
+
+BLIND, NOISY, SPREAD = (
+    "more draws find the blind spots",
+    "search follows noisy step scores",
+    "the search spends its steps badly",
+)
+
+
+def cause(k, r):
+    if r.lost > LOST:
+        return BLIND
+    if r.behind(k) <= LOST:
+        return None
+    usual = dict(kept="√n", c=1.0)
+    return SPREAD if turned(k, **usual).behind(k) <= LOST else NOISY
+
+
+def watched(k, r):
+    if r.lost > max(r.behind(k), 0) or r.lost > LOST:
+        told = f"max(solved) - solved[256] > {LOST:g}"
+        return Gauge("Lost from the best N to 256", r.lost, LOST, "points", high=50, expression=told)
+    told = f"by_answers - search > {LOST:g}"
+    return Gauge("Search behind reranking", max(r.behind(k), 0.0), LOST, "points", high=50, expression=told)
+
+
+def broken(k, r):
+    found = cause(k, r)
+    if found is None:
+        return None
+    if found == BLIND:
+        N, most = r.peak
+        why = (
+            f"Every draw may be one that the scorer loves and that is wrong: {N} chains solve {most:.0f} %, 256 solve "
+            f"{r.by_answers[-1]:.0f} %."
+        )
+    else:
+        led = "Step scores lead it astray" if found == NOISY else "It spends its steps in the wrong places"
+        why = (
+            f"{led}: the search solves {r.searched:.0f} %, and {chains(k)} finished chains picked by their answers "
+            f"{r.reranked(k)[0]:.0f} %."
+        )
+    return Break(why, mended(k), found)
+
+
+def mended(k):
+    """As few knobs as bring it back, turned to where they stand by default."""
+    names = ("recover", "how", "budget", "orm_noise", "c", "kept", "searcher", "prm_noise", "blind_spots", "seed")
+    usual = {name: getattr(Knobs(), name) for name in names}
+    return ways_back(k, usual, lambda there: holding(there))
+
+
+def holding(k):
+    (r,) = run(k)
+    return r.lost <= LOST and r.behind(k) <= LOST
+
+
+def worse(k, r):
+    if r.lost > TURNED:
+        N, most = r.peak
+        return (
+            f"More chains make it worse beyond {N}, where {most:.1f} % are solved: 256 solve {r.by_answers[-1]:.1f} %."
+        )
+    if r.behind(k) > BEHIND:
+        return (
+            f"The search solves {r.searched:.1f} %, {r.behind(k):.1f} points less than {chains(k)} finished chains "
+            "picked by their answers."
+        )
+    return None
+
+
+def holds(k, r):
+    answers, steps = r.reranked(k)
+    return (
+        f"With {k.budget} steps, {chains(k)} finished chains solve {answers:.1f} % picked by answers and "
+        f"{steps:.1f} % by steps, the search {r.searched:.1f} %."
+    )
+
+
+# ── two runs on the first screen ──
+
+
+def opening(plain, other):
+    named = ((plain, "one setting", 1), (other, "the other", 2))
+    return [
+        panel(
+            "Problems solved by the best of N",
+            f"% of {PROBLEMS}",
+            *[line(SIZES, r.by_answers, name, series) for r, name, series in named],
+            label(280, float(plain.by_answers[-1]) - 16, "one setting", 1, "right"),
+            label(280, float(other.by_answers[-1]) - 15, "the other", 2, "right"),
+            y_range=[20, 104],
+            **CHAINS,
+        ),
+        panel(
+            "Score of the answer that is picked",
+            "by which it is picked; higher is better",
+            *[line(SIZES, r.answers.score, name, series) for r, name, series in named],
+            y_range=[0, 5],
+            **CHAINS,
+        ),
+    ]
+
+
+OPENING = Opening(Knobs(), Knobs(blind_spots=5.0), opening, search.best_of_n)
