@@ -129,7 +129,8 @@ def steered(k, world, reward):
     policies, beta = [world.ref], k.beta
     for _ in range(ALL):
         policy, kl = overoptimization.tilt(world.ref, reward, beta)
-        beta = overoptimization.controlled(beta, kl, k.target, k.gain)
+        # a controller that swings amplifies the last bit: with six digits of the price every machine runs the same run
+        beta = float(f"{overoptimization.controlled(beta, kl, k.target, k.gain):.6g}")
         policies.append(policy)
     return policies
 

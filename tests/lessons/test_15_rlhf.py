@@ -142,3 +142,17 @@ def test_stopping_early():
 def test_a_factor_of_a_fifth_is_twenty_five_times_the_kl():
     beta = overoptimization.controlled(1.0, 0.0, 4.4, 4.0)
     assert beta == pytest.approx(0.2) and 1 / beta**2 == pytest.approx(25)
+
+
+def test_a_controller_with_gain_4_amplifies_what_it_starts_from():
+    world, _ = widget.worlds(1.0)
+    reward, _ = widget.learned(Knobs(), world)
+
+    def prices(beta):
+        for _ in range(60):
+            _, kl = overoptimization.tilt(world.ref, reward, beta)
+            beta = overoptimization.controlled(beta, kl, 4.4, 4.0)
+            yield beta
+
+    apart = np.array([abs(b / a - 1) for a, b in zip(prices(0.4), prices(0.4 * (1 + 1e-12)), strict=True)])
+    assert 1e-12 < apart[0] < 5e-11 and 1e-3 < apart[-1] < 1e-2
