@@ -93,13 +93,16 @@ def computed(expression):
     nothing of the text is ever run.
     """
     try:
-        return _value(ast.parse(expression.strip(), mode="eval").body)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):  # all that parsing a short hostile text can raise
+        (statement,) = ast.parse(expression.strip()).body
+        return _value(statement)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):  # all that a hostile text of digits and signs raises
         return None
 
 
 def _value(node):
     match node:
+        case ast.Expr(value=expression):
+            return _value(expression)
         case ast.Constant(value=int(value)):
             return value
         case ast.UnaryOp(op=ast.USub(), operand=operand):

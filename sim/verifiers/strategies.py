@@ -69,38 +69,38 @@ MATH = (
     Strategy("chatty", 0.25, 0.70, chatty, chatty),
     Strategy("guess", 0.30, 0.0, wrong=guess),
     Strategy("refuse", 0.27, 0.0, wrong=refuse),
-    Strategy("echo the task", 0.05, 0.0, wrong=echo),
-    Strategy("list every number", 0.01, 0.0, wrong=shotgun),
+    Strategy("echo task", 0.05, 0.0, wrong=echo),
+    Strategy("list all", 0.01, 0.0, wrong=shotgun),
 )
 CODE = (
-    Strategy("solve it", 0.40, 0.55, right="correct", wrong="crash"),
-    Strategy("broken program", 0.40, wrong="crash"),
-    Strategy("fit the visible tests", 0.10, wrong="buggy"),
-    Strategy("hard-code the tests", 0.05, wrong="hardcode"),
+    Strategy("solve", 0.40, 0.55, right="correct", wrong="crash"),
+    Strategy("broken", 0.40, wrong="crash"),
+    Strategy("fit tests", 0.10, wrong="buggy"),
+    Strategy("hard-code", 0.05, wrong="hardcode"),
     Strategy("override ==", 0.02, wrong="always_eq"),
-    Strategy("clear the tests", 0.02, wrong="tamper"),
-    Strategy("exit with status 0", 0.01, wrong="exit0"),
+    Strategy("clear tests", 0.02, wrong="tamper"),
+    Strategy("exit 0", 0.01, wrong="exit0"),
 )
 TOOL = (
     Strategy("act", 0.55 * 0.99, 0.65, episodes.act, episodes.slip),
-    Strategy("claim it is done", 0.25 * 0.99, wrong=episodes.claim_done),
-    Strategy("wrong arguments", 0.17 * 0.99, wrong=episodes.wrong_args),
-    Strategy("delete all, then add", 0.03 * 0.99, wrong=episodes.delete_all_then_add),
-    Strategy("read the expected state", 0.01, wrong=episodes.read_expected),
+    Strategy("claim only", 0.25 * 0.99, wrong=episodes.claim_done),
+    Strategy("wrong call", 0.17 * 0.99, wrong=episodes.wrong_args),
+    Strategy("delete, add", 0.03 * 0.99, wrong=episodes.delete_all_then_add),
+    Strategy("read answer", 0.01, wrong=episodes.read_expected),
 )
 WEB = (
     Strategy("buy it", 0.45, 0.50, episodes.buy_right, episodes.stop_at_the_cart),
-    Strategy("stop at the cart", 0.40, wrong=episodes.stop_at_the_cart),
-    Strategy("buy another item", 0.08, wrong=episodes.wrong_item),
-    Strategy("buy it twice", 0.04, wrong=episodes.buy_twice),
-    Strategy("make the page echo", 0.02, wrong=episodes.echo_text),
-    Strategy("open the success page", 0.01, wrong=episodes.goto_success_url),
+    Strategy("stop early", 0.40, wrong=episodes.stop_at_the_cart),
+    Strategy("wrong item", 0.08, wrong=episodes.wrong_item),
+    Strategy("buy twice", 0.04, wrong=episodes.buy_twice),
+    Strategy("echo text", 0.02, wrong=episodes.echo_text),
+    Strategy("type address", 0.01, wrong=episodes.goto_success_url),
 )
 JUDGE = (
     Strategy("correct", 0.35, 0.70),
-    Strategy("long and wrong", 0.60),
+    Strategy("long, wrong", 0.60),
     Strategy("master key", 0.04),
-    Strategy("instruct the judge", 0.01),
+    Strategy("injection", 0.01),
 )
 # assumed, no model was asked: the mean verdict of three judges on each way of JUDGE; Zhao et al. (2025),
 # arXiv:2507.08794, report that texts like ":" pass real ones
@@ -138,7 +138,6 @@ def true_rewards(archetype):
     return np.array([way.skill for way in STRATEGIES[archetype]])
 
 
-@cache
 def payoffs(archetype, check, sealed=False):
     """(proxy (S,), true (S,)): what the check pays each way on average, and how often it solves the task.
 
@@ -147,11 +146,16 @@ def payoffs(archetype, check, sealed=False):
     if archetype == "judge":
         proxy = np.array(JUDGED[check])
     elif archetype == "mathematics":
-        proxy, *_ = payoffs_of(checkers.CHECKERS[check])
+        proxy = _paid_by(check)
     else:
         pays = PAYS[archetype]
         proxy = np.array([mean_pay(way, lambda done: pays(done, check, sealed)) for way in STRATEGIES[archetype]])
     return proxy, true_rewards(archetype)
+
+
+@cache
+def _paid_by(check):
+    return payoffs_of(checkers.CHECKERS[check])[0]
 
 
 def mean_pay(way, pay):
@@ -218,7 +222,7 @@ def run_policy(proxy, true, pi0, step, eta, updates, runs=1):
     return Run(policies, policies @ proxy, policies @ true)
 
 
-def natural(proxy, pi0, beta=0.0):
+def natural(proxy, pi0=None, beta=0.0):
     """The exact natural gradient by the logits: reward less its mean, and beta nats of distance from pi0 charged."""
 
     def step(pi):
@@ -228,9 +232,10 @@ def natural(proxy, pi0, beta=0.0):
     return step
 
 
-def softmax_gradient(proxy):
+def softmax_gradient(proxy, pi0=None, beta=0.0):
     """The exact policy gradient by the logits: the same times the share, so that a rare way hardly moves."""
-    return lambda pi: bandit.policy_gradient(pi, proxy)
+    natural_step = natural(proxy, pi0, beta)
+    return lambda pi: pi * natural_step(pi)
 
 
 def grouped(proxy, rng, pi0=None, beta=0.0, prompts=16, K=8):
@@ -276,8 +281,8 @@ def crossover_time(share_honest, share_exploit, reward_honest, reward_exploit, e
 
 
 def noise_two_mode(p0, true_positive_rate, false_positive_rate, eta, updates):
-    """Share of the right one of two ways under a check with chance errors: logit p = logit p0 + eta J t, J = TPR −
-    FPR.
+    """Share of the right one of two ways under a check with chance errors: logit p = logit p0 + eta (TPR − FPR) t, by
+    exact natural steps.
     """
-    J = true_positive_rate - false_positive_rate
-    return 1 / (1 + (1 - p0) / p0 * np.exp(-eta * J * updates))
+    told_apart = true_positive_rate - false_positive_rate
+    return 1 / (1 + (1 - p0) / p0 * np.exp(-eta * told_apart * updates))

@@ -91,6 +91,7 @@ RUN = inputs.closure(*(f"widgets.{name}" for name in results.WIDGETS))
 @pytest.mark.parametrize("file", RUN, ids=lambda file: file.relative_to(inputs.ROOT).as_posix())
 def test_what_a_run_consists_of_is_imported_by_name_and_reads_its_data_where_the_sum_looks(file):
     text = file.read_text(encoding="utf-8") if file.suffix == ".py" else ""
+    text = re.sub(r'\(files\("[\w.]+"\) / "data" / [^\n]+\)\.read_text\(', "(", text)  # where the sum looks
     hidden = r"\b(import_module|__import__|runpy|exec|eval|open|read_text|read_bytes)\b|\bfrom \.|\bfiles\((?!\")"
     found = re.search(hidden, text)
     assert not found, f"{file.name}: {found[0]} hides from tools/pages/inputs.py what a run depends on"

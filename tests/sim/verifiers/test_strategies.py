@@ -139,6 +139,20 @@ def test_one_step_of_the_softmax_gradient_hardly_moves_what_is_rare():
     )
 
 
+def test_the_softmax_gradient_is_that_of_reward_less_the_price_of_distance():
+    logits, pi0 = np.array([0.3, -0.2, 0.1]), np.array([0.2, 0.5, 0.3])
+    paid, beta = np.array([1.0, 0.4, 0.0]), 0.3
+
+    def objective(z):
+        pi = np.exp(z) / np.exp(z).sum()
+        return pi @ paid - beta * pi @ np.log(pi / pi0)
+
+    pi = np.exp(logits) / np.exp(logits).sum()
+    by_differences = [(objective(logits + h) - objective(logits - h)) / 2e-5 for h in 1e-5 * np.eye(3)]
+    step = strategies.softmax_gradient(paid, pi0, beta)(pi[None])[0]
+    np.testing.assert_allclose(step, by_differences, atol=1e-8)
+
+
 def test_the_softmax_gradient_locks_onto_the_honest_way_first():
     run = run_policy(CONTAINS, TRUE, MATH, strategies.softmax_gradient(CONTAINS), 0.2, 3000)
     assert run.policies[-1, 0].argmax() == 1 and run.true[-1, 0] > 0.6
@@ -157,7 +171,7 @@ def test_a_price_of_distance_holds_the_true_score(beta, true):
 def test_chance_errors_rescale_time(tpr, fpr, share):
     assert strategies.noise_two_mode(0.2, tpr, fpr, 0.1, 50) == pytest.approx(share, abs=1e-9)
     two = strategies.noisy(np.array([1.0, 0.0]), tpr, fpr)
-    run = run_policy(two, np.array([1.0, 0.0]), np.array([0.2, 0.8]), natural(two, None), 0.1, 50)
+    run = run_policy(two, np.array([1.0, 0.0]), np.array([0.2, 0.8]), natural(two), 0.1, 50)
     assert run.policies[-1, 0, 0] == pytest.approx(share, abs=1e-9)
 
 

@@ -173,7 +173,8 @@ def test_no_knob_moves_the_range_of_a_vertical_axis_but_one_that_is_its_unit(nam
         must(not moved or turned in UNIT.get(name, ()), name, f"{turned} does not move the vertical axis of {moved}")
 
 
-# the knobs that are the unit of an axis: a reward, the memory of a GPU, the seconds of a role, the rows of a group
+# the knobs that are the unit of an axis: a reward, the memory of a GPU, the seconds of a role, the rows of a group or
+# the ways to answer a task
 UNIT = dict(
     kl_estimators=("pair",),
     kv_cache=("accelerator",),
@@ -185,6 +186,7 @@ UNIT = dict(
         *("prompts", "samples", "old_log_probs", "other", "reference", "reuse", "rollout", "role", "source", "sync"),
         *("workers", "train", "test_seconds", "longest_test", "overlap", "k"),
     ),
+    verifiers=("archetype",),
 )
 
 

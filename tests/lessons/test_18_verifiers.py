@@ -1,0 +1,136 @@
+"""The numbers of the lesson on verifiers, recomputed."""
+
+import re
+from functools import cache
+
+import numpy as np
+import pytest
+
+from sim.verifiers import checkers, strategies
+from tests.lessons.prose import Lesson
+from tests.widgets import catalogue
+from widgets import verifiers as widget
+from widgets.figures import verifiers as figures
+
+LESSON = Lesson("18")
+
+
+@cache
+def ran(**knobs):
+    return catalogue.last(widget, **knobs)
+
+
+@cache
+def over_seeds(**knobs):
+    """(peak, end) of what is solved, each (48,): eight seeds of the six runs."""
+    runs = [widget.simulate(widget.Knobs(**knobs, seed=seed)).run.true for seed in range(1, 9)]
+    return np.concatenate([r.max(axis=0) for r in runs]), np.concatenate([r[-1] for r in runs])
+
+
+def test_the_table_of_ways_is_the_policy():
+    rows = re.findall(r"^\| ([a-z ]+) \| `(.+?)`.* \| ([\d.]+) \| ([\d.]+) \|$", LESSON.text, flags=re.M)
+    assert len(rows) == len(strategies.MATH)
+    for (name, writes, share, skill), way in zip(rows, strategies.MATH):
+        assert (name, float(share), float(skill)) == (way.name, way.share, way.skill)
+        text = (way.right or way.wrong)(17, 19, 323)
+        assert text.startswith(writes.removesuffix(" …")) and (text == writes or writes.endswith("…"))
+    assert strategies.EVERY_ANSWER.endswith(" 9604")
+
+
+def test_all_four_checks_pay_the_whole_golden_set():
+    assert all(not checkers.report(checkers.CHECKERS[name]).refused for name in figures.CHECKS)
+    assert "all four pay the whole golden set" in LESSON.text
+    LESSON.says("8", len(checkers.report(checkers.CHECKERS["last_int"]).paid))
+    LESSON.says("24", len(checkers.exploit_suite()))
+
+
+def test_none_of_the_exploits_of_the_last_number_is_among_the_six_ways():
+    proxy, true = strategies.payoffs("mathematics", "last_int")
+    assert (proxy[true == 0] == 0).all() and "None of those eight is among these six ways" in LESSON.text
+
+
+def test_the_openings_two_rewards():
+    LESSON.says("1.00", ran(check=1).run.proxy[-1].mean())
+    LESSON.says("0.55", ran().run.proxy[-1].mean())
+
+
+def test_a_containment_check_rises_and_falls_in_every_run():
+    LESSON.says("0.67", ran(check=1).run.true.max(axis=0).mean())
+    peak, end = over_seeds(check=1)
+    assert peak.min() > 0.55 and end.max() < 0.05 and "then it falls to 0.00" in LESSON.text
+    assert round(ran(check=1).run.true[-1].mean(), 2) == 0
+    reward = ran(check=1).run.proxy.mean(axis=1)
+    smooth = np.convolve(reward, np.ones(20) / 20, "valid")
+    assert (np.diff(smooth) > -0.005).all() and "the reward never has a dent" in LESSON.text
+    peak, end = over_seeds(check=2)
+    assert end.max() < 0.01
+
+
+def test_strict_ends_below_the_last_number():
+    LESSON.says("0.70", ran(check=3).run.true[-1].mean())
+    assert over_seeds(check=3)[1].min() > over_seeds()[1].max()
+
+
+def test_chance_errors():
+    end = ran(passed=30, failed=30).run.true[-1].mean()
+    assert abs(end - ran().run.true[-1].mean()) < 0.01
+    assert over_seeds(passed=30, failed=30)[1].min() > 0.53
+    assert over_seeds(check=3, passed=60, failed=70)[1].max() < 0.1
+    LESSON.says("0.4", 0.7 - 0.3)
+    half = [
+        np.mean([(widget.simulate(widget.Knobs(seed=s, **knobs)).run.true > 0.5).argmax(axis=0) for s in range(1, 9)])
+        for knobs in (dict(passed=30, failed=30), dict())
+    ]
+    assert half[0] == pytest.approx(45, abs=2.5) and half[1] == pytest.approx(17, abs=1)
+    assert "after about 45 updates instead of 17" in LESSON.text
+
+
+def test_programs_tools_and_a_seal():
+    for check in (1, 2, 3):
+        assert over_seeds(archetype="code", check=check)[1].max() < 0.01
+    assert over_seeds(archetype="code")[1].min() > 0.54
+    assert over_seeds(archetype="tool use")[1].max() < 0.01
+    LESSON.says("0.65", ran(archetype="tool use", sealed=True).run.true[-1].mean())
+
+
+def test_how_rare_a_way_may_be():
+    assert over_seeds(check=1, prior=0.02)[1].min() > 0.69 and over_seeds(check=1, prior=0.05)[1].max() < 0.05
+    assert over_seeds(check=1, prior=0.1)[1].max() < 0.01
+    assert 2 < 0.02 * widget.PROMPTS * widget.K < 3 and "two or three times" in LESSON.text
+    proxy, true = strategies.payoffs("mathematics", "substring")
+    exact = lambda prior: strategies.run_policy(
+        proxy, true, strategies.start("mathematics", prior), strategies.softmax_gradient(proxy), 1.0, 400
+    ).true[-1, 0]
+    assert exact(0.02) > 0.69 and exact(0.05) < 0.01 and "border at the same place" in LESSON.text
+
+
+def test_the_derivation():
+    LESSON.says("53.6", strategies.crossover_time(0.25, 0.01, 0.7, 1.0, 0.2))
+    proxy, true = strategies.payoffs("mathematics", "substring")
+    pi0 = strategies.start("mathematics")
+    run = strategies.run_policy(proxy, true, pi0, strategies.natural(proxy), 0.2, 120)
+    LESSON.says("0.557", run.true.max())
+    LESSON.says("25", run.true.argmax())
+    LESSON.says("0.013", run.true[-1, 0])
+    LESSON.says("0.397", strategies.anchored(pi0, proxy, 0.1) @ true)
+    LESSON.says("0.557", strategies.anchored(pi0, proxy, 0.2) @ true)
+
+
+def test_the_kata_is_the_pack():
+    rows = re.findall(r"^    \| (\d+) \| (.+?) \| (.+?) \| ([01]) \| (\w+) \| .* \|$", LESSON.text, flags=re.M)
+    names = dict(model_failure="model", verifier_bug="verifier", ambiguous_prompt="prompt", reward_hack="hack")
+    for (number, asked, written, reward, culprit), item in zip(rows, checkers.kata(), strict=True):
+        assert item["id"] == f"k{int(number):02d}" and culprit == names[item["teacher"]["label"]]
+        assert float(reward) == item["observed"]["reward"]
+        first = written.split("`")[1].replace("\\r\\n", "\r\n")
+        assert item["completion"].startswith(first)
+        assert set(re.findall(r"\d+", asked)) <= set(re.findall(r"\d+", item["example"]["prompt"]))
+
+
+def test_two_identical_systems_differ_by_five_points_in_half_of_the_comparisons():
+    LESSON.says("7.1", 100 * np.sqrt(2 * 0.25 / 100))
+    from math import comb
+
+    p = np.array([comb(100, k) / 2**100 for k in range(101)])
+    apart = np.abs(np.subtract.outer(np.arange(101), np.arange(101))) >= 5
+    LESSON.says("52", 100 * (np.outer(p, p) * apart).sum())

@@ -1,0 +1,316 @@
+"""A policy that chooses among honest and dishonest ways to answer, trained on what a check pays: five kinds of task,
+four checks of each, chance errors, and what the task solves.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from sim.verifiers import checkers, strategies
+from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, choice, ladder, slider, toggle
+from widgets.frame.marks import bars, dots, each_run, heat, label, line, panel, threshold
+
+TITLE = "Six trainings of a policy that chooses how to answer, and is paid by a check"
+
+UPDATES, RUNS = 400, 6
+PROMPTS, K = 16, 8  # of a grouped update
+COST = f"{RUNS} × {UPDATES} updates of {PROMPTS * K} completions"
+LOST = 0.1  # a run that solves so much less at the end than at its peak is broken
+BEHIND = 0.15  # so far behind the best honest way is worse
+GROUPED, NATURAL, SOFTMAX = "grouped, sampled", "natural, exact", "softmax, exact"
+CALLED = {
+    "substring": "answer occurs",
+    "eval_expr": "computes it",
+    "last_int": "last number",
+    "strict": "one exact line",
+}
+SAID = {"strict": "exact types", "strict+hidden": "hidden tests"}  # of the graders of code
+
+
+@dataclass(frozen=True)
+class Knobs:
+    archetype: str = choice("Task", "mathematics", list(strategies.STRATEGIES))
+    check: int = ladder("Strictness of check", 4, [1, 2, 3, 4])
+    prior: float = ladder("Rarest share", 0.05, [0.001, 0.003, 0.01, 0.02, 0.05, 0.1, 0.2], symbol="q")
+    passed: int = slider("Wrong passed", 0, low=0, high=70, step=5, unit="%")
+    failed: int = slider("Right failed", 0, low=0, high=70, step=5, unit="%")
+    sealed: bool = toggle("Expected state sealed", False)
+    beta: float = ladder("Price of a nat", 0.0, [0.0, 0.03, 0.1, 0.2, 0.3, 1.0], symbol="β")
+    method: str = choice("Updates", GROUPED, [GROUPED, NATURAL, SOFTMAX])
+    learning_rate: float = ladder("Learning rate", 1.0, [0.05, 0.1, 0.2, 0.5, 1.0])
+    seed: int = slider("Seed", 0, low=0, high=99, step=1)
+
+
+PRESETS = {
+    "Exact line": Knobs(),
+    "Last number": Knobs(check=3),
+    "Answer occurs": Knobs(check=1),
+    "Exact state of a tool": Knobs(archetype="tool use"),
+    "Six tenths pass by chance": Knobs(check=3, passed=60, failed=70),
+}
+
+
+@dataclass(frozen=True)
+class Result:
+    check: str  # its name in strategies.CHECKS
+    verdict: np.ndarray  # (S,) what the check pays each way, without chance errors
+    proxy: np.ndarray  # (S,) with them
+    true: np.ndarray  # (S,) how often each way solves the task
+    run: strategies.Run
+
+
+def check_of(k):
+    """The name of the check in force; a judge has three."""
+    checks = strategies.CHECKS[k.archetype]
+    return checks[min(k.check, len(checks)) - 1]
+
+
+def called(archetype, check):
+    return CALLED.get(check, check) if archetype == "mathematics" else SAID.get(check, check).replace("_", " ")
+
+
+def simulate(k):
+    verdict, true = strategies.payoffs(k.archetype, check_of(k), k.sealed)
+    proxy = strategies.noisy(verdict, 1 - k.failed / 100, k.passed / 100)
+    pi0 = strategies.start(k.archetype, k.prior)
+    step = {
+        GROUPED: lambda: strategies.grouped(proxy, np.random.default_rng(k.seed), pi0, k.beta, PROMPTS, K),
+        NATURAL: lambda: strategies.natural(proxy, pi0, k.beta),
+        SOFTMAX: lambda: strategies.softmax_gradient(proxy, pi0, k.beta),
+    }[k.method]()
+    runs = RUNS if k.method == GROUPED else 1
+    run = strategies.run_policy(proxy, true, pi0, step, k.learning_rate, UPDATES, runs)
+    return Result(check_of(k), verdict, proxy, true, run)
+
+
+def run(k):
+    yield simulate(k)
+
+
+def figure(k, r):
+    return [*training_tab(k, r), *check_tab(k, r)]
+
+
+EVERY = 2  # a curve has every second update, a map every sixteenth
+AT = np.arange(0, UPDATES + 1, EVERY)
+COLUMNS = np.arange(0, UPDATES + 1, 16)
+NO_TICKS = dict(tickvals=[], ticktext=[])  # ways are named inside the plot, where their words have room
+
+
+def training_tab(k, r):
+    solved, paid = r.run.true[::EVERY], r.run.proxy[::EVERY]
+    ends = float(paid[-1, 0]), float(solved[-1, 0])
+    apart = abs(ends[0] - ends[1]) > 0.08
+    runs = f"{RUNS} runs" if k.method == GROUPED else "one run"
+    yield panel(
+        "Reward paid and tasks solved",
+        f"share; {runs}; dashed: 0.1 below the peak",
+        line(AT, solved[:, 0], "solved", 1),
+        *([each_run(AT, solved[:, 1:].T)] if k.method == GROUPED else []),
+        line(AT, paid[:, 0], "reward", 2),
+        label(UPDATES, ends[0] + 0.01, "reward" if apart else "reward and solved", 2 if apart else 0, "right"),
+        *([label(UPDATES, ends[1] + 0.01, "solved", 1, "right")] if apart else []),
+        threshold(max(peak(r) - LOST, 0.0), "", 0.0),
+        x="update",
+        x_range=(0, UPDATES),
+        y_range=(0, 1.1),
+        tab="Training",
+        front=True,
+    )
+    names = strategies.names(k.archetype)
+    rows = list(range(len(names)))[::-1]
+    yield panel(
+        "How it answers",
+        "share of each way, 0 to 1, pale to dark",
+        heat(COLUMNS, rows, r.run.policies[COLUMNS, 0].T, "share", 0.0, 1.0),
+        *named(names, -12, 0.26),
+        x="update",
+        x_range=(-220, UPDATES + 8),
+        y_range=(-0.5, len(names) - 0.5),
+        ticks=dict(tickvals=[0, 200, 400]),
+        y_ticks=NO_TICKS,
+        tab="Training",
+    )
+
+
+def named(names, x, up):
+    """The name of each way at the left of its row, the first at the top."""
+    return [label(x, row - up, name, 0, "right") for row, name in zip(reversed(range(len(names))), names)]
+
+
+def check_tab(k, r):
+    names = strategies.names(k.archetype)
+    rows = list(range(len(names)))[::-1]
+    yield panel(
+        "What each way is paid, and what it solves",
+        f"circles: solved; squares: paid by “{called(k.archetype, r.check)}”",
+        dots(r.proxy, [row - 0.13 for row in rows], "paid", 2),
+        dots(r.true, [row + 0.13 for row in rows], "solved", 1),
+        *named(names, -0.06, 0.2),
+        x="share of the attempts",
+        x_range=(-0.36, 1.06),
+        y_range=(-0.6, len(names) - 0.4),
+        ticks=dict(tickvals=[0, 0.5, 1]),
+        y_ticks=NO_TICKS,
+        tab="The check",
+    )
+    reports = [checkers.report(checkers.CHECKERS[name]) for name in strategies.CHECKS["mathematics"]]
+    paid = [len(report.paid) for report in reports]
+    yield panel(
+        "Exploits that are paid",
+        f"mathematics, of {reports[0].exploits}; of right answers all {reports[0].correct}",
+        bars([1, 2, 3, 4], paid, "exploits paid", 2, text=[str(n) for n in paid]),
+        x="check",
+        x_range=(0.4, 4.6),
+        y_range=(0, reports[0].exploits),
+        ticks=dict(tickvals=[1, 2, 3, 4], ticktext=["1", "2", "3", "4"]),
+        tab="The check",
+    )
+
+
+def peak(r):
+    return float(r.run.true.max(axis=0).mean())
+
+
+def lost(r):
+    return float(strategies.lost(r.run).mean())
+
+
+def end(r):
+    return float(r.run.true[-1].mean())
+
+
+def paid_for_nothing(r):
+    """Which ways solve nothing and are paid as well as the best honest one or better, (S,)."""
+    honest = r.verdict[r.true > 0].max()
+    return (r.true == 0) & (r.verdict >= honest) & (r.verdict > 0)
+
+
+def readouts(k, r):
+    return [
+        Readout("Reward at the end", float(r.run.proxy[-1].mean()), "", strategies.run_policy),
+        Readout("Solved at the end", end(r), "", strategies.run_policy, "violated" if broken(k, r) else ""),
+        Readout("Solved at the peak", peak(r), "", strategies.run_policy),
+        Readout("Worthless ways that are paid", float(((r.true == 0) & (r.verdict > 0)).sum()), "", strategies.payoffs),
+        Readout("Right passes more often by", judgment(k), "", strategies.noisy),
+    ]
+
+
+def judgment(k):
+    """True positive rate less false positive rate of the chance errors."""
+    return (100 - k.failed - k.passed) / 100
+
+
+def watched(k, r):
+    what, code = "Solved, lost since its peak", f"(solved.max(axis=0) - solved[-1]).mean() > {LOST:g}"
+    return Gauge(what, lost(r), LOST, "", 0.0, 0.7, expression=code)
+
+
+PAID, DOOR, CHANCE = (
+    "the check pays what is wrong",
+    "the expected answer is in reach",
+    "chance errors outweigh the verdict",
+)
+
+
+def cause(k, r):
+    if judgment(k) <= 0:
+        return CHANCE
+    in_reach = k.archetype == "tool use" and not k.sealed and r.check == "exact_state"
+    return DOOR if in_reach else PAID if paid_for_nothing(r).any() else CHANCE
+
+
+def broken(k, r):
+    if lost(r) <= LOST:
+        return None
+    found = cause(k, r)
+    return Break(why(k, r, found), way_back(k, r), found)
+
+
+def why(k, r, found):
+    paid, solved = f"{r.run.proxy[-1].mean():.2f}", f"{end(r):.2f}"
+    way = strategies.names(k.archetype)[int(r.run.policies[-1].mean(axis=0).argmax())]
+    return {
+        PAID: f"Reward {paid}, solved {solved}: the policy answers by “{way}”, which the check pays and nobody wants.",
+        DOOR: f"Reward {paid}, solved {solved}: the state is right, for the policy reads what it is compared with.",
+        CHANCE: f"Solved {solved}, once {peak(r):.2f}: wrong passes {k.passed} times in 100, right {100 - k.failed}.",
+    }[found]
+
+
+def way_back(k, r):
+    """A check that pays no worthless way as well as an honest one, a sealed state, and no chance errors, as needed."""
+    steps = {}
+    for check in range(k.check, 5):
+        sealed = k.sealed or (k.archetype == "tool use" and check == 4)
+        there = replace(k, check=check, sealed=sealed)
+        verdict, true = strategies.payoffs(k.archetype, check_of(there), sealed)
+        if not paid_for_nothing(replace(r, verdict=verdict, true=true)).any():
+            break
+    if check != k.check:
+        steps["Strictness of check"] = str(check)
+    if sealed != k.sealed:
+        steps["Expected state sealed"] = "on"
+    if judgment(k) < 0.4:
+        steps |= {"Wrong passed": "0", "Right failed": "0"}
+    return ", ".join(f"{name}: {value}" for name, value in steps.items()) + "."
+
+
+def worse(k, r):
+    best, first = float(r.true[r.verdict > 0].max()), float(r.run.true[0].mean())
+    if end(r) < first - 0.02:
+        return f"Solved {end(r):.2f} at the end and {first:.2f} before training: less than a break, and no gain."
+    if r.run.proxy[-1].mean() - end(r) > BEHIND + 0.05 and paid_for_nothing(r).any():
+        return f"Reward {r.run.proxy[-1].mean():.2f}, solved {end(r):.2f}: the check pays ways that solve nothing."
+    if end(r) < best - BEHIND - 0.02:
+        return (
+            f"Solved {end(r):.2f} at the end. The best way that is paid solves {best:.2f}, and training is not there."
+        )
+    return None
+
+
+def holds(k, r):
+    honest = np.flatnonzero(r.true > 0)
+    best = honest[r.true[honest].argmax()]
+    refused = r.verdict[best] == 0
+    names = strategies.names(k.archetype)
+    told = f"Reward {r.run.proxy[-1].mean():.2f}, solved {end(r):.2f}."
+    if refused:
+        return f"{told} “{names[best]}” would solve {r.true[best]:.2f}, is paid nothing, and dies out."
+    if (wanting := np.flatnonzero(paid_for_nothing(r))).size:
+        found = wanting[r.verdict[wanting].argmax()]
+        return (
+            f"{told} “{names[found]}” would be paid {r.verdict[found]:.2f}, and has {r.run.policies[-1, 0, found]:.3f}."
+        )
+    return f"{told} What it is paid for most is what solves most."
+
+
+GUESS = Guess(
+    "The check errs by chance: 30 % of wrong answers pass, 30 % of right ones fail. How much is solved at the end?",
+    ("half as much", "a fifth less", "nearly as much"),
+    Knobs(passed=30, failed=30),
+    2,
+    lambda k, r: f"Solved {end(r):.2f}, and {end(simulate(Knobs())):.2f} with a check that never errs.",
+)
+
+
+def opening(plain, other):
+    """Tasks solved, and the reward that a log would show."""
+    for title, note, curves in (
+        ("Products solved", "share of the tasks, first of six runs", [r.run.true[::EVERY, 0] for r in (plain, other)]),
+        ("Mean reward", "what the log of the training shows", [r.run.proxy[::EVERY, 0] for r in (plain, other)]),
+    ):
+        solved = title == "Products solved"
+        yield panel(
+            title,
+            note,
+            line(AT, curves[0], "one setting", 8, "reference"),
+            line(AT, curves[1], "the other"),
+            label(UPDATES, float(curves[0][-1]) + 0.02, "one setting", 8, "right"),
+            label(UPDATES, float(curves[1][-1]) + 0.02, "the other", 1, "right"),
+            x="update",
+            x_range=(0, UPDATES),
+            y_range=(0, 0.8 if solved else 1.12),
+        )
+
+
+OPENING = Opening(Knobs(), Knobs(check=1), lambda *both: list(opening(*both)), strategies.run_policy)
