@@ -127,6 +127,18 @@ def test_the_kata_is_the_pack():
         assert set(re.findall(r"\d+", asked)) <= set(re.findall(r"\d+", item["example"]["prompt"]))
 
 
+def test_the_table_of_what_gets_through_is_what_the_checks_pay():
+    count = {"nothing": 0, "four ways": 4, "five ways": 5}
+    for archetype, checks in strategies.CHECKS.items():
+        (row,) = re.findall(rf"^    \| {archetype} \| (.+) \|$", LESSON.text, flags=re.M)
+        for check, told in zip(checks, row.split(" | "), strict=archetype != "judge"):
+            proxy, true = strategies.payoffs(archetype, check)
+            through = (true == 0) & (proxy > 0) & (proxy >= proxy[true > 0].max())
+            named = re.findall(r"\*(.+?)\*", told)
+            found = [name for name, paid in zip(strategies.names(archetype), through) if paid]
+            assert sorted(named) == sorted(found) if named else count[told.split(": ")[1]] == len(found), told
+
+
 def test_two_identical_systems_differ_by_five_points_in_half_of_the_comparisons():
     LESSON.says("7.1", 100 * np.sqrt(2 * 0.25 / 100))
     from math import comb
