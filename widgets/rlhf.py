@@ -58,7 +58,7 @@ PRESETS = {
 class Result:
     here: Outcome
     curve: list  # of Outcomes, the optimum at falling prices
-    best: list  # of Outcomes, best of N for every N on offer
+    best: list  # of Outcomes, best of N for every N on offer; empty under another optimizer
     path: list  # of Outcomes, before the first update and after each; empty without updates
     held_out: float  # accuracy of the reward on pairs that it has not seen
     ceiling: float  # accuracy of gold on the same pairs
@@ -85,7 +85,7 @@ def run(k):
     yield Result(
         path[-1] if k.how == ADAPTIVE else outcome(world, reward, policy),
         curve(world, reward, linear),
-        [outcome(world, reward, overoptimization.best_of_n(world.ref, reward, N)[0]) for N in rungs("N")],
+        family(world, reward) if k.how == BEST else [],
         path,
         float(preferences.accuracy(reward, *held_out)),
         float(preferences.accuracy(world.gold, *held_out)),
@@ -135,6 +135,11 @@ def steered(k, world, reward):
     return policies
 
 
+def family(world, reward):
+    """Best of N for every N on offer."""
+    return [outcome(world, reward, overoptimization.best_of_n(world.ref, reward, N)[0]) for N in rungs("N")]
+
+
 def curve(world, reward, linear):
     """The optimum at prices that reach the end of the axis, as far as the map goes."""
     spread = np.sqrt(world.ref @ (reward - world.ref @ reward) ** 2)
@@ -161,9 +166,9 @@ def wins_by_distance(k, r):
     d = [np.sqrt(o.kl) for o in r.curve]
     return panel(
         "How often people prefer it to its start",
-        "share of comparisons; diamonds: best of N",
+        "share of comparisons" + ("; diamonds: best of N" if r.best else ""),
         line([0, *d], [0.5, *[o.wins for o in r.curve]], "best at each price", 1),
-        dots([np.sqrt(o.kl) for o in r.best], [o.wins for o in r.best], "best of N", 3),
+        *([dots([np.sqrt(o.kl) for o in r.best], [o.wins for o in r.best], "best of N", 3)] if r.best else []),
         *here(r, r.here.wins, 1),
         *farther(r, 0.93),
         threshold(HALF, "worse than before training", 0.0, outside=True),
