@@ -132,6 +132,12 @@ def a_list(learner, K, tries=8, keep=BOTH, renew=NEVER_AGAIN):
                 yield learner.roll_out(learner.rng.choice(kept, BATCH // K), K)
 
 
+def nearest_to_half(rates, n):
+    """Indices of the n rates nearest to one half, the nearest first."""
+    # not argpartition: the order in which it leaves them differs between processors, and draws follow that order
+    return np.argsort(np.abs(rates - 0.5), kind="stable")[:n]
+
+
 def predicted(learner, K):
     """Of some candidates the prompts whose pass rate, drawn from a belief that past groups have formed, is nearest to
     one half.
@@ -141,7 +147,7 @@ def predicted(learner, K):
     while True:
         candidates = learner.rng.permutation(n)[:CANDIDATES]
         drawn = learner.rng.beta(successes[candidates], failures[candidates])
-        chosen = candidates[np.argpartition(np.abs(drawn - 0.5), groups)[:groups]]
+        chosen = candidates[nearest_to_half(drawn, groups)]
         right = learner.roll_out(chosen, K)
         successes, failures = np.maximum(FORGET * successes, LEAST), np.maximum(FORGET * failures, LEAST)
         successes[chosen] += right / 2  # a group counts half: its K completions are of one moment
@@ -155,7 +161,7 @@ def known(learner, K):
     """
     groups = BATCH // K
     while True:
-        yield learner.roll_out(np.argpartition(np.abs(learner.pass_rates() - 0.5), groups)[:groups], K)
+        yield learner.roll_out(nearest_to_half(learner.pass_rates(), groups), K)
 
 
 @dataclass(frozen=True)

@@ -135,6 +135,10 @@ def test_a_list_of_prompts_solved_sometimes_holds_few_wrong_keys(seed):
     assert listed > every + 0.15
 
 
+def test_the_nearest_to_one_half_come_in_order():
+    assert curation.nearest_to_half(np.array([0.9, 0.45, 0.1, 0.5, 0.45, 0.7]), 4).tolist() == [3, 1, 4, 5]
+
+
 def test_what_is_asked_is_paid_for_and_not_trained_on():
     run = ran(a_list, 60_000, tries=8)
     assert run.asked == 32_000 and run.steps == np.ceil((60_000 - 32_000) / 512)
