@@ -17,7 +17,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 from pymdownx.superfences import SuperFencesException
 
-from tools.pages import drawing, frames, hero, lessons, lineage, maps, pairs, quoting, results, small, words
+from tools.pages import drawing, failures, frames, hero, lessons, lineage, maps, pairs, quoting, results, small, words
 from widgets.frame import data, host, job, machine
 
 ROOT = Path(__file__).parents[2]
@@ -231,6 +231,12 @@ def promised(name, preset):
 def figure(where):
     """`ppo.clip`: a small figure of widgets/figures/, in the text; `ppo.clip margin` beside it."""
     return part("figure", **small.figure(where))
+
+
+@loud
+def failure_rows(title):
+    """A group of lessons/data/failures.yml, by its title."""
+    return part("failures", rows=failures.shown(title))
 
 
 @loud
