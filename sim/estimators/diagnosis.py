@@ -5,6 +5,7 @@ A `Test` is data. What the quantities are, and which thresholds they are held ag
 """
 
 from dataclasses import dataclass
+from math import inf
 
 HEALTHY, UNDERTRAINED = "healthy", "undertrained"
 
@@ -30,6 +31,15 @@ class Condition:
         value = found[asked.quantity]
         return bool(value < asked.threshold if asked.below else value > asked.threshold)
 
+    def times(self, found):
+        """How many times its threshold the quantity is, or the threshold the quantity where it must lie below; above 1
+        if and only if the condition holds, inf where it is divided by 0.
+        """
+        asked = self.known(found)
+        value, threshold = found[asked.quantity], asked.threshold
+        over, under = (threshold, value) if asked.below and threshold > 0 else (value, threshold)
+        return over / under if under else inf
+
 
 @dataclass(frozen=True)
 class Test:
@@ -52,6 +62,10 @@ class Test:
     def runs(self, found):
         """Whether everything that it asks for is known."""
         return all(condition.known(found) for condition in self.conditions)
+
+    def times(self, found):
+        """Times its threshold, of the condition that is least beyond it: above 1 if and only if the test fires."""
+        return min(condition.times(found) for condition in self.conditions)
 
     def fires(self, found):
         return self.runs(found) and all(condition.holds(found) for condition in self.conditions)

@@ -108,6 +108,11 @@ def right(strategy, length, pass_scale=1.0):
     return float(SHARES @ (strategy * success(pass_scale)).sum(axis=1) * (length @ LONG_ENOUGH))
 
 
+def ceiling(pass_scale=1.0):
+    """Right answers of the best policy: for each type its best strategy, at a sufficient length."""
+    return float(SHARES @ success(pass_scale).max(axis=1))
+
+
 def entropy(strategy):
     """Of the choice of strategy, mean over prompts, nats; exact."""
     return float(-SHARES @ (strategy * np.log(strategy + TINY)).sum(axis=1))
@@ -229,6 +234,11 @@ def features(trace):
         length_ratio=float(trace["length"][late].mean() / trace["length"][0]),
         entropy=float(trace["entropy"][late].mean()),
     )
+
+
+def tokens_per_right_answer(trace):
+    """Tokens written for each right answer, mean of the last ten steps."""
+    return float((trace["length"][-10:] / np.maximum(trace["right"][-10:], TINY)).mean())
 
 
 # The thresholds of this world, chosen on seeds 0 to 29 of the eight kinds; no other world has the same ones.

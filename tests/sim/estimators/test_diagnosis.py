@@ -60,3 +60,20 @@ def test_what_is_not_known_neither_fires_nor_holds():
     assert diagnose(TESTS, {}, LEARNED).not_run == TESTS
     assert diagnose(TESTS, {}, LEARNED).verdict == "undertrained"
     assert not STALE.fires({}) and not Condition("gap", 0.1, below=True).holds({})
+
+
+@pytest.mark.parametrize(
+    "test, found, times",
+    [
+        (STALE, dict(gap=0.3), 3),
+        (STALE, dict(gap=0.0), 0),
+        (HACKED, dict(held_out_gain=-0.4, gain=0.2), 2),  # 4 and 2: the lesser
+        (HACKED, dict(held_out_gain=0.4, gain=0.2), -4),
+        (NARROW, dict(entropy=0.07, held_out=0.17), 5),
+        (NARROW, dict(entropy=0.0, held_out=0.17), 5),
+        (NARROW, dict(entropy=0.07, gain=0.8), 0.25),
+    ],
+)
+def test_how_far_beyond_its_threshold_a_test_is(test, found, times):
+    assert test.times(found) == pytest.approx(times)
+    assert test.fires(found) == (times > 1)

@@ -47,6 +47,7 @@ def test_what_the_best_policies_reach():
     long = np.array([0, 0, 1.0, 0, 0, 0])
     assert tracelab.right(generic, long) == pytest.approx(0.4 * 0.7 + 0.3 * 0.5 + 0.2 * 0.35 + 0.1 * 0.25)
     assert tracelab.right(specialists, long) == pytest.approx(0.95)
+    assert [tracelab.ceiling(scale) for scale in (1, 0.3, 60)] == pytest.approx([0.95, 0.285, 1])
     assert tracelab.kl(specialists, tracelab.REFERENCE[1]) == pytest.approx(log(25), abs=1e-9)
     assert tracelab.right(specialists, long, pass_scale=60) == pytest.approx(1)
     assert tracelab.success()[:, tracelab.HACK].sum() == 0
@@ -87,6 +88,11 @@ def test_a_step_moves_the_shared_logits_by_the_sum_of_the_types():
     np.testing.assert_allclose(policy.shared - tracelab.START, 0.5 * strategy.sum(axis=0))
     np.testing.assert_allclose(policy.own, 0.5 * strategy)
     np.testing.assert_allclose(policy.length - tracelab.START_LENGTH, 0.5 * length)
+
+
+def test_tokens_a_right_answer_are_a_length_over_a_share():
+    last = dict(length=np.full(20, 600.0), right=np.concatenate([np.zeros(10), np.full(10, 0.5)]))
+    assert tracelab.tokens_per_right_answer(last) == pytest.approx(1200)
 
 
 def test_what_is_drawn_has_its_probabilities():

@@ -1,0 +1,389 @@
+"""One run of eighty steps: what its log shows, what a scorer sees that it was not trained on, and which tests fire."""
+
+from dataclasses import dataclass, fields, replace
+from functools import lru_cache
+
+import numpy as np
+
+from sim.algorithms import published
+from sim.algorithms.published import PUBLISHED
+from sim.estimators import diagnosis
+from sim.experiments import tracelab
+from widgets.frame.back import said
+from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, choice, ladder, slider
+from widgets.frame.marks import bars, dots, heat, label, line, panel, threshold
+
+TITLE = "One run: its log, a scorer that it was not trained on, and seven tests in their order"
+ENDS, GOOD = 0.9, 0.95  # of the right answers that any policy reaches: less is broken, if a cause is seen, or worse
+LONG, LONGER = 3000, 3.0  # tokens a right answer, where the default takes 560, and length over that at the start
+NAMES = {recipe.name: key for key, recipe in PUBLISHED.items()}
+DIVISIONS = {"deviation": "deviation", "nothing": "mean"}
+
+
+@dataclass(frozen=True)
+class Knobs:
+    learning_rate: float = ladder("Learning rate", 4.0, [0.5, 1.0, 1.5, 2.0, 4.0, 8.0, 15.0, 30.0, 60.0])
+    epochs: int = slider("Passes over each batch", 2, low=1, high=4, step=1)
+    entropy_bonus: float = ladder("Entropy bonus", 0.05, [0.0, 0.01, 0.02, 0.05, 0.1, 0.2])
+    hack: float = ladder(
+        *("Pay for the trick", 0.0, [0.0, 0.5, 0.8, 0.9, 0.95, 0.98, 0.999, 1.0, 1.001, 1.01, 1.2, 1.5, 2.0])
+    )
+    lag: int = ladder("Samples older by", 0, [0, 1, 2, 4, 8, 12, 16], symbol="Δ", unit="steps")
+    mismatch: float = ladder("Error of the sampler's logits", 0.0, [0.0, 0.05, 0.1, 0.2, 0.3, 0.5, 1.0])
+    length_reward: float = ladder("Pay for a doubling of length", 0.0, [0.0, 0.001, 0.01, 0.05, 0.1, 0.15, 0.2, 0.3])
+    pass_scale: float = ladder("Success rates, times", 1.0, [0.005, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 60.0])
+    eps_low: float = ladder("Clip below", 0.2, [0.1, 0.2, 0.5, 0.99], symbol="ε_low")
+    eps_high: float = ladder("Clip above", 0.28, [0.1, 0.2, 0.28, 0.5, 1.0, 10.0], symbol="ε_high")
+    beta: float = ladder("Price of a nat of KL", 0.0, [0.0, 0.01, 0.03, 0.1, 0.2, 0.5], symbol="β")
+    division: str = choice("Rewards of a group are divided by", "deviation", list(DIVISIONS))
+    recipe: str = choice("Recipe", "InstructGPT", list(NAMES))
+    against: str = choice("Against", "DAPO", list(NAMES))
+    seed: int = slider("Seed", 0, low=0, high=99, step=1)
+
+
+PRESETS = {
+    "The default": Knobs(),
+    "Trick paid 1.01": Knobs(hack=1.01),
+    "Rate 60, 4 passes, wide clip": Knobs(learning_rate=60.0, epochs=4, entropy_bonus=0.0, eps_low=0.99, eps_high=10.0),
+    "Rate 1.5, 1 pass, no bonus": Knobs(learning_rate=1.5, epochs=1, entropy_bonus=0.0),
+    "0.15 a doubling": Knobs(length_reward=0.15),
+    "Success rates × 0.01": Knobs(pass_scale=0.01),
+}
+GUESS = Guess(
+    "The sampler's logits get a random error of 0.3 each step, so its probabilities are not the trainer's. Right "
+    "answers end at …",
+    ("about 0.95", "about 0.8", "about 0.5"),
+    Knobs(mismatch=0.3),
+    0,
+    lambda k, r: (
+        f"{r.found['held_out']:.3f}, as without the error. The first test fires all the same: a gap of "
+        f"{r.found['gap_first']:.2f} nats before any update."
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Result:
+    trace: dict  # {quantity: (steps,)}
+    found: dict  # what the tests look at
+    seen: diagnosis.Diagnosis  # with the held-out score
+    unseen: diagnosis.Diagnosis  # without it
+
+
+def run(k):
+    trace = traced(setting(k), k.seed)
+    found = tracelab.features(trace)
+    yield Result(trace, found, tracelab.classify(found), tracelab.classify(found, use_held_out=False))
+
+
+@lru_cache(maxsize=32)
+def traced(setting, seed):
+    return tracelab.trace(setting, seed)
+
+
+def setting(k):
+    own = {f.name: getattr(k, f.name) for f in fields(tracelab.Setting) if hasattr(k, f.name)}
+    return tracelab.Setting(**own, advantage=DIVISIONS[k.division])
+
+
+# ── the picture ──
+STEPS = np.arange(1, tracelab.Setting.steps + 1)
+LEAST, MOST = 0.001, 100.0  # times a threshold
+SHORT = ("1 first gap", "2 later gap", "3 equal groups", "4 held-out", "5 early KL", "6 length", "7 entropy")
+
+
+def figure(k, r):
+    return [scores(k, r), tested(r), distances(r), multiples(r), recipes(k), shares(k)]
+
+
+def scores(k, r):
+    proxy, right = r.trace["proxy"], r.trace["right"]
+    apart = abs(proxy[-1] - right[-1]) > 0.15
+    return panel(
+        "Reward in the log, and right answers",
+        "mean of a batch; share of right answers, exact",
+        line(STEPS, proxy, "reward", 8, "reference"),
+        line(STEPS, right, "right answers", 1),
+        threshold(ENDS * best(k), "stuck, if right answers end below", 0.0),
+        label(80, float(proxy[-1]) + 0.04, "reward", 8, "right") if apart else label(80, 1.02, "both", 1, "right"),
+        *([label(80, float(right[-1]) + 0.03, "right answers", 1, "right")] if apart else []),
+        x="step",
+        x_range=(0, 80),
+        y_range=(-0.05, 2.2),
+        tab="Run",
+        front=True,
+    )
+
+
+def tested(r):
+    """A row a test: how many times its threshold; the last tests are the lowest."""
+    rows = len(SHORT) - np.arange(len(SHORT))
+    times = np.clip([test.times(r.found) for test in tracelab.TESTS], LEAST, MOST)
+    fires = np.array([test.fires(r.found) for test in tracelab.TESTS])
+    marks = []
+    for which, words, series in ((~fires, "quiet", 1), (fires, "fires", 2)):
+        stems = np.array([[(LEAST, y), (at, y), (np.nan, np.nan)] for at, y in zip(times[which], rows[which])])
+        marks.append(line(*stems.reshape(-1, 2).T, words, series))
+        marks.append(dots(times[which], rows[which], words, series))
+    return panel(
+        "Seven tests, in their order",
+        "times the threshold; amber: fires",
+        *marks,
+        line([1, 1], [0.5, 7.9], "threshold", 8, "reference"),
+        *(label(LEAST * 1.3, y + 0.06, words) for words, y in zip(SHORT, rows)),
+        x="times its threshold",
+        x_range=(LEAST, MOST),
+        y_range=(0.5, 8.0),
+        log="x",
+        tab="Run",
+        y_ticks=dict(tickvals=[], ticktext=[]),
+    )
+
+
+def distances(r):
+    gap = np.maximum(r.trace["gap"], NATS[0])
+    kl = np.maximum(r.trace["kl"], NATS[0])
+    level = r.trace["gap"].max() > 0
+    return panel(
+        "KL to the start, and the gap",
+        "nats; gap: sampler and trainer",
+        line(STEPS, kl, "KL to the start", 1),
+        line(STEPS, gap, "gap", 2),
+        label(80, 1.25 * float(kl[-1]), "KL to the start", 1, "right"),
+        label(80, 1.25 * float(gap[-1]) if level else 1.1 * NATS[0], "gap" if level else "gap: 0", 2, "right"),
+        x="step",
+        x_range=(0, 80),
+        y_range=NATS,
+        log="y",
+        tab="Gauges",
+    )
+
+
+NATS = (1e-3, 30.0)
+
+
+def multiples(r):
+    start = tracelab.REFERENCE
+    length = r.trace["length"] / (start[1] @ tracelab.LENGTHS)
+    narrow = r.trace["entropy"] / tracelab.entropy(start[0])
+    return panel(
+        "Length, entropy, equal groups",
+        "times their start; equal groups: share",
+        line(STEPS, length, "length", 3),
+        line(STEPS, narrow, "entropy", 1),
+        line(STEPS, r.trace["zero_variance"], "equal groups", 2),
+        *told([("length", length, 3), ("entropy", narrow, 1), ("equal groups", r.trace["zero_variance"], 2)]),
+        x="step",
+        x_range=(0, 80),
+        y_range=(0, 6),
+        tab="Gauges",
+    )
+
+
+def told(curves, room=0.42):
+    """Their names at the right end, the lowest first, none on another."""
+    out, least = [], 0.0
+    for words, curve, series in sorted(curves, key=lambda each: each[1][-1]):
+        at = max(float(curve[-1]) + 0.06, least)
+        out.append(label(80, at, words, series, "right"))
+        least = at + room
+    return out
+
+
+BRIEF = ["IGPT", "R1-0", "R1", "Tülu", "Q2.5", "Q2.5M", "Q3", "Kimi", "DAPO", "OLMo"]
+
+
+def recipes(k):
+    """Share of the comparable factors in which two recipes differ."""
+    numbers = list(range(1, len(PUBLISHED) + 1))
+    here = [list(NAMES).index(name) + 1 for name in (k.against, k.recipe)]
+    changed, both, _ = published.diff(NAMES[k.recipe], NAMES[k.against])
+    return panel(
+        "In how many factors recipes differ",
+        f"dark: in all; ring: {changed} of {both}",
+        heat(numbers, numbers, published.distance_matrix(), "share that differs", 0, 1),
+        dots(here[:1], here[1:], "the two", 2, "here"),
+        x="recipe, numbered from the top",
+        x_range=(0.5, 10.5),
+        y_range=(10.5, 0.5),
+        tab="Recipes",
+        ticks=dict(tickvals=numbers, ticktext=[str(number) for number in numbers]),
+        y_ticks=dict(tickvals=numbers, ticktext=BRIEF),
+    )
+
+
+def shares(k):
+    """Of eleven factors, in how many the recipe differs from each other one, agrees, or one of the two says nothing."""
+    counts = np.array([published.diff(NAMES[k.recipe], key)[:2] for key in PUBLISHED])
+    differ, both = counts.T
+    numbers = list(range(1, len(PUBLISHED) + 1))
+    return panel(
+        f"{k.recipe} against each",
+        "of 11 factors; hatched: one is silent",
+        bars(numbers, differ.tolist(), "differ", 1),
+        bars(numbers, (both - differ).tolist(), "agree", 3, "histogram"),
+        bars(numbers, (len(published.FACTORS) - both).tolist(), "not reported", 8, "waste"),
+        label(0.6, 11.2, "from below: differ, agree"),
+        x="recipe, numbered as there",
+        x_range=(0.4, 10.6),
+        y_range=(0, 12.5),
+        tab="Recipes",
+        stacked=True,
+        ticks=dict(tickvals=numbers, ticktext=[str(number) for number in numbers]),
+    )
+
+
+# ── what comes of it ──
+WORDS = {
+    "healthy": "healthy",
+    "undertrained": "slow",
+    "logprob_mismatch": "first gap",
+    "stale_rollouts": "old samples",
+    "zero_variance": "equal groups",
+    "reward_hacking": "hacked",
+    "kl_explosion": "jumped",
+    "length_inflation": "longer",
+    "entropy_collapse": "narrowed",
+}
+
+
+def readouts(k, r):
+    found = cause(k, r)
+    return [
+        Readout(
+            *("Right answers at the end", r.found["held_out"], "", tracelab.right),
+            state="violated" if found not in (None, PADDED) else "",
+        ),
+        Readout("Reward at the end", float(r.trace["proxy"][-10:].mean()), "", tracelab.scored),
+        Readout("The tests say", WORDS[r.seen.verdict], "", tracelab.classify),
+        Readout("Without held-out score", WORDS[r.unseen.verdict], "", tracelab.classify),
+        Readout(
+            *("A right answer takes", tokens(r), "tokens", tracelab.tokens_per_right_answer),
+            state="violated" if found == PADDED else "",
+        ),
+    ]
+
+
+def tokens(r):
+    return tracelab.tokens_per_right_answer(r.trace)
+
+
+HACKED, JUMPED = "the scorer pays for wrong answers", "the first steps go too far"
+NARROWED, STARVED = "it settles before it has searched", "groups have nothing to compare"
+STALE, PADDED = "the samples are too old", "length is paid for"
+
+
+def best(k):
+    """Right answers of the best policy there is."""
+    return tracelab.ceiling(k.pass_scale)
+
+
+def cause(k, r):
+    """What an outcome is damaged by, the first that applies; None where none is, or where no cause is seen."""
+    at = r.found
+    if at["held_out_gain"] < -0.1 and at["gain"] > 0.1:
+        return HACKED
+    if at["held_out"] < ENDS * best(k):
+        seen = {
+            JUMPED: at["kl_early"] > 0.5,
+            NARROWED: at["entropy"] < 0.35,
+            STARVED: at["zero_variance"] > 0.6,
+            STALE: at["gap_late"] > 0.1,
+        }
+        return next((words for words, applies in seen.items() if applies), None)
+    return PADDED if tokens(r) > LONG and at["length_ratio"] > LONGER else None
+
+
+def broken(k, r):
+    found = cause(k, r)
+    return None if found is None else Break(why(found, k, r), way_back(found, k), found)
+
+
+def why(found, k, r):
+    at = r.found
+    ends = f"right answers end at {at['held_out']:.2f}"
+    return {
+        HACKED: f"The reward rises by {at['gain']:.2f}, and {ends}: the scorer pays for what is never right.",
+        JUMPED: f"{at['kl_early']:.1f} nats from the start after three steps, and {ends}: it could not look around.",
+        NARROWED: f"It has settled, with {at['entropy']:.2f} nats left to choose among strategies: {ends}.",
+        STARVED: f"{100 * at['zero_variance']:.0f} % of the groups get one reward for all, no advantage: {ends}.",
+        STALE: f"Sampler and trainer are {at['gap_late']:.2f} nats apart: {ends}.",
+        PADDED: f"A right answer takes {tokens(r):,.0f} tokens: those that are longer get a higher reward.",
+    }[found]
+
+
+def way_back(found, k):
+    """The defaults of the knobs that the cause has to do with; of all that differ where these are not enough."""
+    names = {
+        HACKED: ("hack",),
+        JUMPED: ("learning_rate", "epochs", "entropy_bonus", "eps_low", "eps_high"),
+        NARROWED: ("entropy_bonus", "learning_rate", "epochs"),
+        STARVED: ("pass_scale",),
+        STALE: ("lag",),
+        PADDED: ("length_reward",),
+    }[found]
+    turned = {name: getattr(Knobs(), name) for name in names}
+    there = replace(k, **turned)
+    if there == k or cause(there, next(run(there))):
+        turned = {f.name: f.default for f in fields(k) if f.name not in ("seed", "recipe", "against")}
+    known = {f.name: f.metadata for f in fields(k)}
+    return ", ".join(said(known[name], value) for name, value in turned.items() if getattr(k, name) != value) + "."
+
+
+def worse(k, r):
+    """Not enough learned in eighty steps, with no cause that the outcomes show."""
+    if r.found["held_out"] >= GOOD * best(k):
+        return None
+    return f"Right answers end at {r.found['held_out']:.2f}, and the best policy has {best(k):.2f}."
+
+
+def holds(k, r):
+    gap = r.found["gap_first"]
+    besides = f", with a gap of {gap:.2f} nats before any update" if gap > 0.02 else ""
+    return f"Right answers go from {r.trace['right'][0]:.2f} to {r.found['held_out']:.2f}{besides}."
+
+
+def watched(k, r):
+    if cause(k, r) == PADDED:
+        told = f"mean(length / right) > {LONG}"
+        return Gauge(
+            *("A right answer takes", tokens(r) / 1000, LONG / 1000, "thousand tokens"),
+            *(0.3, 10.0, True),
+            expression=told,
+        )
+    told = f"right[-10:].mean() < {ENDS} * best"
+    return Gauge("Right answers at the end", r.found["held_out"], ENDS * best(k), below=True, expression=told)
+
+
+# ── the first screen ──
+def opened(plain, other):
+    right = [r.trace["right"] for r in (plain, other)]
+    reward = [r.trace["proxy"] for r in (plain, other)]
+    ends = [float(curve[-10:].mean()) for curve in reward]
+    return [
+        panel(
+            "Right answers",
+            "share, exact, by a scorer that neither run has seen",
+            line(STEPS, right[0], "one setting", 8, "reference"),
+            line(STEPS, right[1], "the other", 1),
+            label(80, 0.8, "one setting", 8, "right"),
+            label(80, 0.03, f"the other: {right[1][9]:.3f} after ten steps", 1, "right"),
+            x="step",
+            x_range=(0, 80),
+            y_range=(0, 1.1),
+        ),
+        panel(
+            "Reward in the log",
+            "mean of a batch",
+            line(STEPS, reward[0], "one setting", 8, "reference"),
+            line(STEPS, reward[1], "the other", 1),
+            label(80, 0.74, f"one setting: {ends[0]:.2f}", 8, "right"),
+            label(80, 1.03, f"the other: {ends[1]:.2f}", 1, "right"),
+            x="step",
+            x_range=(0, 80),
+            y_range=(0, 1.1),
+        ),
+    ]
+
+
+OPENING = Opening(Knobs(), Knobs(hack=1.01), opened, tracelab.run)
