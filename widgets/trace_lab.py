@@ -258,7 +258,8 @@ def readouts(k, r):
         Readout("The tests say", WORDS[r.seen.verdict], "", tracelab.classify),
         Readout("Without held-out score", WORDS[r.unseen.verdict], "", tracelab.classify),
         Readout(
-            *("A right answer takes", tokens(r), "tokens", tracelab.tokens_per_right_answer),
+            *("A right answer takes", tokens(r) if tokens(r) < 1e5 else "> 99k", "tokens"),
+            tracelab.tokens_per_right_answer,
             state="violated" if found == PADDED else "",
         ),
     ]
