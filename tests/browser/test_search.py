@@ -35,7 +35,6 @@ EXPECTED = {
     "async": "22c-asynchrony",
     "staleness": "22c-asynchrony",
     "DeepSeek-R1": "23-recipes",
-    "InstructGPT": "23-recipes",
     "held-out scorer": "23-recipes",
     "colocated": "19-topology",
     "entropy collapse": "12-rloo",
