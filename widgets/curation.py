@@ -129,7 +129,7 @@ def curves(k, r):
     for run, name, series, role in ((r.plain, "at random", 8, "reference"), (r.run, k.way, 1, "")):
         at = thinned(run)
         marks.append(line(run.completions[at] / 1000, 100 * run.solved[at], name, series, role))
-    marks += names(k, r, [run.at(0.62 * k.budget) for run in (r.run, r.plain)], 0.62 * k.budget / 1000)
+    marks.append(name_of(k, r))
     if least > 0:
         marks.append(threshold(least, "broken below", 0))
     return panel(
@@ -144,13 +144,14 @@ def curves(k, r):
     )
 
 
-def names(k, r, heights, x):
-    """The way of choosing at its curve, above where it is ahead."""
-    if k.way == RANDOM:
-        return [label(x, 100 * heights[0] + 2, "at random", 1, "right")]
-    above = heights[0] >= heights[1]
-    own = label(x, 100 * heights[0] + (2 if above else -2), k.way, 1, "right" if above else "left", below=not above)
-    return [own]
+def name_of(k, r):
+    """The way of choosing at its curve: above where it is ahead, or where there is no room below."""
+    x = 0.45 * k.budget
+    if k.way == RANDOM or r.run.at(x) >= r.plain.at(x):
+        return label(x / 1000, 100 * r.run.at(x) + 2, k.way, 1, "right")
+    x = 0.75 * k.budget
+    below = r.run.at(x) > 0.15
+    return label(x / 1000, 100 * r.run.at(x) + (-2 if below else 2), k.way, 1, "left" if below else "right", below)
 
 
 def verdicts(k, r):

@@ -111,11 +111,7 @@ def price(tries):
 
 
 # ── when to choose ──
-WHEN = {
-    "throw dead groups away": curation.live_groups,
-    "predict": curation.predicted,
-    "know the pass rates": curation.known,
-}
+WHEN = {"throw away": curation.live_groups, "predict": curation.predicted, "know": curation.known}
 LONG, STEPS = 120_000, 60
 
 
