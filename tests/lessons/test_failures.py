@@ -17,12 +17,7 @@ each = pytest.mark.parametrize("row", ROWS, ids=lambda row: row.at)
 def test_every_setting_that_breaks_has_a_row_or_a_reason_for_none():
     listed = [row.at for row in ROWS] + failures.without()
     assert len(listed) == len(set(listed))
-    there = {
-        f"{name}: {preset}"
-        for name in NAMES
-        if name in failures.homes()
-        for preset in breaking(name)
-    }
+    there = {f"{name}: {preset}" for name in NAMES if name in failures.homes() for preset in breaking(name)}
     assert sorted(there - set(listed)) == [] and sorted(set(listed) - there) == []
 
 
