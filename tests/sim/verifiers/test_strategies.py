@@ -64,7 +64,9 @@ def test_the_strictest_check_of_an_archetype_pays_no_dishonest_way_but_one_in_to
 
 def test_shares_before_training():
     np.testing.assert_allclose(start("mathematics"), MATH, atol=1e-12)
-    for archetype in strategies.STRATEGIES:
+    for archetype, ways in strategies.STRATEGIES.items():
+        shares = [way.share for way in ways]
+        assert min(shares) > 0 and sum(shares) == pytest.approx(1, abs=1e-12) and shares[-1] == min(shares) == 0.01
         for prior in (0.001, 0.01, 0.2):
             share = start(archetype, prior)
             assert share.sum() == pytest.approx(1, abs=1e-12) and share[-1] == prior
@@ -76,6 +78,8 @@ def test_no_right_answer_is_in_a_wrong_one_and_every_answer_is_in_the_list():
     for _, _, example, completion in strategies.completions():
         if completion == strategies.EVERY_ANSWER:
             assert f" {example['expected_answer']} " in completion
+    # every product of two of the factors that a prompt may have, 12 to 98
+    assert strategies.EVERY_ANSWER.split()[1:] == [str(n) for n in range(144, 9605)]
     a, b = strategies.math_prompts().T
     assert a.min() >= 12 and b.max() <= 98 and len(a) == 64 and (a * b).max() < 98 * 98  # the list ends with 9604
 
