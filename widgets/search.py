@@ -151,7 +151,8 @@ def turned(k, **knobs):
 
 
 def figure(k, r):
-    return [climb(r), equal_steps(k, r), one_problem(k, r), liked(r)]
+    astray = r.behind(k) > LOST >= r.lost
+    return [climb(r, not astray), equal_steps(k, r, astray), one_problem(k, r), liked(r)]
 
 
 def within(mark, low, high, x, y):
@@ -171,7 +172,7 @@ CHAINS = dict(
 )
 
 
-def climb(r):
+def climb(r, front):
     return panel(
         "Solved by the best of N chains",
         f"% of {PROBLEMS}; dotted: one of the N is right",
@@ -183,12 +184,12 @@ def climb(r):
         label(2, 21, "by steps", 2),
         y_range=[20, 104],
         tab="Solved",
-        front=True,
+        front=front,
         **CHAINS,
     )
 
 
-def equal_steps(k, r):
+def equal_steps(k, r, front):
     answers, steps = r.reranked(k)
     shares = [(r.one, 8), (r.greedy, 8), (answers, 1), (steps, 2), (r.searched, 4)]
     drawn = [bars([i], [share], "", series, text=[f"{share:.0f}"]) for i, (share, series) in enumerate(shares)]
@@ -200,6 +201,7 @@ def equal_steps(k, r):
         x_range=[-0.6, 4.6],
         y_range=[0, 118],
         tab="Solved",
+        front=front,
         stacked=True,
         ticks=dict(tickvals=[0, 1, 2, 3, 4], ticktext=["one", "greedy", "ORM", "PRM", k.searcher], tickangle=0),
     )
