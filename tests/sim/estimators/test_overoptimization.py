@@ -162,3 +162,19 @@ def test_noisy_labels_shorten_the_reward_model_in_every_seed():
             win, lose = preferences.sample_prefs(WORLD, 200, np.random.default_rng(seed), flip=flip)
             lengths.append(np.linalg.norm(bradley_terry.fit(WORLD.phi, win, lose)))
         assert lengths[1] < lengths[0]
+
+
+def test_a_constant_in_the_reward_is_no_score():
+    policy, _ = overoptimization.tilt(WORLD.ref, PROXY, 0.4)
+    plain, raised = (overoptimization.outcome(WORLD, PROXY + constant, policy).proxy for constant in (0.0, 5.0))
+    assert plain == pytest.approx(THETA @ THETA / 0.4, abs=1e-4) and raised == pytest.approx(plain, abs=1e-9)
+
+
+def test_the_reference_is_at_no_distance_from_itself_and_scores_nothing():
+    seen = overoptimization.outcome(WORLD, PROXY, WORLD.ref)
+    assert 0 <= seen.kl < 1e-9 and seen.proxy == 0 and seen.wins == pytest.approx(0.5, abs=1e-4)
+
+
+def test_a_step_of_thousands_of_nats_stays_finite():
+    logp = overoptimization.mirror_step(np.log(FOUR), 1000 * PAID, np.log(FOUR), 0.0, 1.0)
+    np.testing.assert_allclose(np.exp(logp), [0, 0, 0, 1], atol=1e-12)
