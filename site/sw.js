@@ -1,6 +1,5 @@
-// The service worker: what was once here works with the cable pulled. What pages run on lies below a folder named by
-// its content, build-1f3a…/, where an address never means another file; store.js keeps each under its sum. All else
-// (pages, code, search) is asked of the network first.
+// The service worker: what was once here works with the cable pulled. Below build-1f3a…/ an address never means another
+// file; store.js keeps each under its sum. All else (pages, code, search) is asked of the network first.
 const SCOPE = registration.scope;
 const lists = {};
 
@@ -18,7 +17,7 @@ async function file(request, build, path) {
   return (sum && (await caches.match(SCOPE + sum))) || fetch(request);
 }
 
-// The list of a build's files; an empty one if it cannot be had now, and then it is asked for again.
+// The list of a build's files; an empty one if it cannot be had now.
 async function sumsOf(build) {
   lists[build] ??= listOf(`${SCOPE}${build}/files.json`);
   try {

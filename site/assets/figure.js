@@ -34,7 +34,7 @@ function clothes(kind, role, series) {
 
 const dressed = (thing, kind, role, series) => ({ ...clothes(kind, role, series), ...thing });
 
-// What stays in gray of a setting that was left or kept, and its word; not every panel has a curve.
+// What stays in gray of a setting that was left or kept, and its word.
 function ghost(before, name) {
   if (!before?.ghost) return [[], []];
   const [which, word] = before.ghost;
@@ -81,7 +81,7 @@ export async function draw(plot, panel, before, name) {
 }
 
 // Light and dark, and print.
-const redraw = () => document.querySelector("rl-widget")?.redraw();
+const redraw = () => document.querySelectorAll("rl-widget, own-code").forEach((one) => one.redraw());
 const changed = () => {
   worn = {};
   redraw();

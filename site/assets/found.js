@@ -1,7 +1,7 @@
-// Which breaks of a widget were found: a list of causes, which the rail and the cards read too.
+// Which breaks of a widget were found: a list of causes.
 import { keep, kept } from "./page.js";
 
-// Writes down one more, if there is one, and shows all of them: a rhombus filled, a preset, a count.
+// Writes down one more, if there is one, and shows all: a rhombus, a preset, a count.
 export function found(widget, cause) {
   const key = `found:${widget.name}`;
   const known = Object.values(kept(key));

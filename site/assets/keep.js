@@ -4,7 +4,7 @@ import { base, begin, beingWritten, build, isKept, keep, settle, workers } from 
 const LANES = 4;  // fetches at a time
 const MB = (bytes) => (bytes / 1e6).toFixed(1);
 
-// Why nothing can be kept here, or nothing: one of the sentences that stand in the page.
+// Why nothing can be kept here: a sentence of the page.
 function hindrance() {
   if (beingWritten) return "written";
   if (workers) return "";
@@ -52,7 +52,7 @@ customElements.define("keep-offline", class extends HTMLElement {
     this.conclude(this.isFull(), this.bar.value ? this.kept() : "");
   }
 
-  // Every file with its sum and size; nothing if this page is older than the book, and is loaded again.
+  // Every file with its sum and size; nothing if this page is an older build's, and is loaded again.
   async listed() {
     const answer = await fetch(`${base}offline.json`, { cache: "no-cache" });
     const { files, build: newest } = await answer.json();

@@ -52,7 +52,7 @@ export function fresh(area, text) {
   if (!text.trim()) area.dataset.value = area.value = "";
 }
 
-// What Python found in the texts that it was sent, {knob: {value, said}}; returns those that it refuses.
+// What Python found in the texts sent, {knob: {value, said}}; returns those that it refuses.
 export function brought(form, found, sent) {
   const refused = [];
   for (const [name, { value, said }] of Object.entries(found)) {
@@ -68,7 +68,7 @@ export function brought(form, found, sent) {
   return refused;
 }
 
-// Takes the nearest of what is on offer to a typed value; returns what the line below the slider should say.
+// Takes the nearest on offer to a typed value; returns what the line below the slider says.
 export function type(field) {
   const range = field.closest(".knob").querySelector("[type=range]");
   const steps = rungs(range);

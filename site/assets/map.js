@@ -1,5 +1,4 @@
-// The pipeline map: a click on a part keeps its panel, a widget that turns to another stage that of its role; and an
-// iteration is gone through, a step a press or one every few seconds.
+// The pipeline map: a part's panel stays by a click or a widget's stage; an iteration goes on by a press or by itself.
 const STEPS = 7, PACE = 4000;
 let last;
 

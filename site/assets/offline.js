@@ -1,4 +1,4 @@
-// Working offline: what this page runs on is kept on the quiet, once Python has what it needs.
+// Working offline: what this page runs on is kept once Python has what it needs.
 import { base, beingWritten, settle, workers } from "./store.js";
 
 const LATER = 3000;  // milliseconds

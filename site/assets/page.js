@@ -1,4 +1,4 @@
-// What a page remembers, in this browser only: which lessons are done, which breaks were found, and where to go on.
+// What a page remembers, in this browser only: lessons done, breaks found, where to go on.
 const KEY = "lessons-v1";
 export const lesson = () => location.pathname.split("/").at(-2);
 
@@ -41,7 +41,7 @@ function define(name, draw) {
 const progress = (mark) =>
   done(mark.getAttribute("name")) ? "full" : found(mark.getAttribute("widget")) ? "half" : "";
 
-// A ring, half a dot once a break was found, a dot: in the rail, on the cards, in the button at a lesson's foot.
+// A ring, half a dot once a break was found, a dot: in the rail, on cards, in a lesson's button.
 define("lesson-mark", function () {
   const mark = progress(this);
   const button = this.closest(".done");
@@ -56,7 +56,7 @@ define("lesson-mark", function () {
   button.onclick = () => remember(mark === "full" ? "" : "full");
 });
 
-// "3 of 9": of the lessons named, those that are done; of the breaks of the widgets named, those that were found.
+// "3 of 9": lessons done, of those named; breaks found, of the widgets named.
 define("lesson-count", function () {
   const of = (kind) => this.getAttribute(kind)?.split(" ") ?? [];
   const breaks = of("widgets").reduce((sum, widget) => sum + found(widget), 0);
@@ -69,7 +69,7 @@ define("lesson-breaks", function () {
   for (const one of this.children) one.classList.toggle("found", names.includes(one.textContent));
 });
 
-// The link to the last lesson that was begun, or to the one after it if that is done.
+// The link to the last lesson begun, or the one after it if that is done.
 define("lesson-next", function () {
   const marks = [...document.querySelectorAll(".md-nav lesson-mark")];
   const last = marks.findLastIndex(progress);

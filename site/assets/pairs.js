@@ -1,4 +1,4 @@
-// Of the differences between any two files, those that are about the two that run, or that were just chosen.
+// Of the differences between any two files, those about the two that run or were just chosen.
 function show({ a, b }) {
   for (const one of document.querySelectorAll("[data-of]")) {
     const runs = (names) => names.includes(a) || names.includes(b);

@@ -1,8 +1,7 @@
-// Python's worker: started once a visit, and by the next run after it died or fell silent. One widget listens.
-globalThis.python ??= (() => {
-  const SILENCE = 10000;  // milliseconds after which a run is ended, with its worker
+// Python's workers: each started once a visit, and by the next run after it died or was silent for `silence` ms. One
+// element listens.
+function interpreter(src, name, silence) {
   const LONG = 1500;  // milliseconds after which nobody waits for the first answer
-  const { src, dataset } = document.currentScript;
   let worker;
   let ready;  // and how it began
   let hear;
@@ -10,7 +9,7 @@ globalThis.python ??= (() => {
   let newest = 0;
   let pending = false;
 
-  // Settled once Python has answered, or takes long: what keeps the page's one thread busy waits for it.
+  // Settled once Python has answered, or takes long: what keeps the page busy waits for it.
   let answer;
   const answered = new Promise((resolve) => {
     answer = resolve;
@@ -19,7 +18,7 @@ globalThis.python ??= (() => {
 
   function start() {
     if (worker) return;
-    worker = new Worker(new URL("worker.js", src), { type: "module" });
+    worker = new Worker(new URL("worker.js", src), { type: "module", name });
     worker.onerror = () => end({ failed: "its files did not arrive" });
     worker.onmessage = ({ data }) => (data.failed ? end(data) : take(data));
   }
@@ -49,10 +48,9 @@ globalThis.python ??= (() => {
   function watch() {
     clearTimeout(alarm);
     alarm = undefined;
-    if (ready && pending) alarm = setTimeout(end, SILENCE, { error: `no answer for ${SILENCE / 1000} s` });
+    if (ready && pending) alarm = setTimeout(end, silence, { error: `no answer for ${silence / 1000} s` });
   }
 
-  if ("start" in dataset) start();
   return {
     answered,
     // News of the interpreter, of the newest run (frame, done, error), and of a table.
@@ -79,5 +77,15 @@ globalThis.python ??= (() => {
       start();
       worker.postMessage({ name, table: frame });
     },
+    renew() {
+      if (worker) end({});
+      start();
+    },
   };
-})();
+}
+
+globalThis.python ??= (({ src, dataset }) => {
+  const page = interpreter(src, "", 10000);
+  if ("start" in dataset) page.renew();
+  return { ...page, own: interpreter(src, "own", 1900) };  // readers' code ends within two seconds
+})(document.currentScript);

@@ -1,4 +1,4 @@
-// Moves a small figure: every position of its handle was drawn at build and lies in the page.
+// Moves a small figure: every position was drawn at build and lies in the page.
 document.addEventListener("input", ({ target }) => {
   const figure = target.closest(".rl-figure");
   if (!figure) return;

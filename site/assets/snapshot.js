@@ -1,10 +1,8 @@
-// Python as the build left it: the memory of an interpreter that has imported numpy and our modules, written into a new
-// one after numpy's libraries are linked, each at the address and the table slot it had. Where one differs (another
-// engine, another build) this throws, and the caller loads Python plainly.
+// Python as the build left it: the memory of an interpreter with numpy and our modules, written into a new one once
+// numpy's libraries are linked where they were. Where one differs (another engine) this throws.
 const VENDOR = new URL("../vendor/", import.meta.url).href;
 
-// The same for maker and reader: the environment lies in the memory, and its length moves what follows. PYTHONOPTIMIZE
-// leaves out the docstrings, a megabyte.
+// The same for maker and reader: it lies in the memory. PYTHONOPTIMIZE leaves out a megabyte of docstrings.
 export const OPTIONS = {
   indexURL: `${VENDOR}pyodide/`,
   env: { HOME: "/home/pyodide", LANG: "C.UTF-8", PYTHONHASHSEED: "0", PYTHONOPTIMIZE: "2" },

@@ -1,6 +1,6 @@
-// What a widget says of a run beside its curves: the state, the verdict, the numbers. Nothing is decided here.
+// What a widget says of a run beside its curves: the state, the verdict, the numbers.
 
-// The state with its words; a widget that trains also has a button, what the run took, and how far it is.
+// The state with its words; a widget that trains also has a button, a cost, and how far it is.
 export function enter(widget, state, words, { button, cost = "", percent = 0, stale = false } = {}) {
   clearTimeout(widget.slow);
   widget.figure.dataset.state = state;
@@ -15,7 +15,7 @@ export function enter(widget, state, words, { button, cost = "", percent = 0, st
   if (state === "running") widget.slow = setTimeout(slow, 3000);
 }
 
-// The one polite announcement, made when a run has settled: the first number (heard only), then the verdict.
+// The one polite announcement, of a settled run: the first number (heard only), then the verdict.
 export function say(widget, { heard = "", mark = "", sentence, back = "" }) {
   const said = [heard, mark, sentence];
   widget.$$("[role=status] > *").forEach((part, i) => part.replaceChildren(said[i]));
@@ -24,7 +24,7 @@ export function say(widget, { heard = "", mark = "", sentence, back = "" }) {
   widget.$(".back").hidden = !back;
 }
 
-// The readouts of a frame, each beside what it was before; what is watched; options to copy; the sum of the result.
+// The readouts of a frame beside those before; what is watched; options to copy; the sum of the result.
 export function fill(widget, { readouts, watched, config, hash }, before, word) {
   widget.$$(".readouts > div").forEach((row, i) => {
     const { text, state } = readouts[i];

@@ -1,4 +1,4 @@
-// What this browser keeps of the book, for sw.js: files of a build under their sums, pages under their addresses.
+// What this browser keeps for sw.js: files of a build under their sums, pages under their addresses.
 export const [, base, build] = import.meta.url.match(/^(.*\/)(build-\w+)\//) ?? [];
 export const workers = build && navigator.serviceWorker;
 export const beingWritten = Boolean(document.querySelector('script[src="/-/reload.js"]'));  // all pages come fresh

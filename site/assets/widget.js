@@ -257,7 +257,7 @@ customElements.define("rl-widget", class extends HTMLElement {
     this.saving = false;
   }
 
-  // What goes before a figure: a job turns the knobs; what a reader brought is in force, or leaves all as it was.
+  // What goes before a figure: a job turns knobs; what a reader brought is in force, or refused.
   read({ turn, job, brought: found = {} }) {
     if (turn) return this.turn(turn);
     const bar = this.$(".job");

@@ -1,4 +1,5 @@
-// Python's half of a widget: one interpreter a visit, one generator a knob position, newest run wins.
+// Python's half of a widget: one interpreter a visit, one generator a knob position, newest run wins. A worker named
+// "own" runs readers' code, with nothing that leads out of it.
 import { loadPyodide } from "../vendor/pyodide/pyodide.mjs";
 import { restored } from "./snapshot.js";
 
@@ -6,12 +7,13 @@ let latest = 0;
 
 async function started() {
   const [python, how] = await restored(loadPyodide).then((python) => [python, "snapshot"], plainly);
-  const widgets = python.pyimport("widgets.frame.host");
+  const module = python.pyimport(`widgets.frame.${self.name || "host"}`);
+  if (self.name) (await import("./bare.js")).strip(python);
   postMessage({ ready: true, how });
-  return widgets;
+  return module;
 }
 
-// Without a snapshot, or in an engine that it does not fit: three times as slow, and otherwise the same.
+// Without a snapshot, or in an engine that it does not fit: three times as slow.
 async function plainly(error) {
   console.info(`Python starts without a snapshot: ${error.message}`);
   postMessage({ loaded: 0 });
@@ -30,7 +32,8 @@ onmessage = async ({ data }) => {
   if (data.name) play(data);
 };
 
-const breath = () => new Promise((resume) => setTimeout(resume));  // newer positions get in here
+const later = setTimeout;
+const breath = () => new Promise((resume) => later(resume));  // newer positions get in here
 
 async function play({ run, name, knobs }) {
   const frames = (await host).stream(name, knobs);

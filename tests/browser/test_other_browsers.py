@@ -2,6 +2,7 @@
 engines.
 """
 
+import json
 import os
 import time
 
@@ -10,7 +11,8 @@ import pytest
 from tests.browser.conftest import OF_EACH_KIND, PATIENCE, live, preset
 from tests.browser.drivers import Firefox, WebKit
 from tests.widgets.catalogue import breaking, frame_of, last_frame
-from widgets.frame import host
+from tests.widgets.own.test_verifier import RIGHT
+from widgets.frame import host, own
 
 DRIVERS = {"FIREFOX": Firefox, "WEBKIT": WebKit}
 SHOWN = "[...document.querySelectorAll('dl.readouts dd b')].map((b) => b.textContent)"
@@ -72,3 +74,18 @@ def test_a_page_its_python_a_knob_the_break_and_every_bit_of_its_result(other, p
     live(page, lesson.widget)
     preset(page, broken)
     assert other.run(HASH) == page.locator(".hash").text_content()
+
+
+def test_a_readers_code_runs_and_is_ended_when_it_does_not_end(other, book):
+    code = "document.querySelector('own-code')"
+    other.open(book + "18-verifiers/")
+    other.run(f"void {code}.scrollIntoView()")
+    until(other, f"{code}.querySelector('.cm-content') !== null")
+    for text, state, said in (
+        (RIGHT, "your code", own.result("verifier", RIGHT)["sentence"]),
+        ("def score(example, completion):\n    while True:\n        pass", "stopped", "Stopped: no answer for 1.9 s."),
+        ("import js", "refused", "Line 1: ImportError: there is no js here."),
+    ):
+        other.run(f"void ({code}.field.value = {json.dumps(text)}, {code}.querySelector('.go').click())")
+        until(other, f"{code}.dataset.state === '{state}'")
+        assert other.run(f"{code}.querySelector('[role=status]').textContent").startswith(said)

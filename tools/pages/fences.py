@@ -11,6 +11,7 @@ import re
 import traceback
 from collections import Counter
 from dataclasses import fields
+from importlib import import_module
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -19,10 +20,12 @@ from pymdownx.superfences import SuperFencesException
 
 from tools.pages import drawing, failures, frames, hero, lessons, lineage, maps, pairs, quoting, results, small, words
 from widgets.frame import data, host, job, machine
+from widgets.frame import own as own_code
 
 ROOT = Path(__file__).parents[2]
 LESSONS, WIDGETS = ROOT / "lessons", ROOT / "widgets"
 KNOBS_IN_VIEW = 5
+STILL = 586, 240  # pixels of a panel below a field for code
 LINE, FIELD = 31, 22  # characters of a label and the options beside it, of a label with a field beside it
 PARTS = Environment(
     loader=FileSystemLoader(ROOT / "site" / "parts"),
@@ -237,6 +240,28 @@ def figure(where):
 def failure_rows(title):
     """A group of lessons/data/failures.yml, by its title."""
     return part("failures", rows=failures.shown(title))
+
+
+@loud
+def own(name):
+    """A function for readers to edit, with what comes of it as it stands there, computed here."""
+    if not (WIDGETS / "own" / f"{name}.py").exists():
+        raise ValueError(f"there is no widgets/own/{name}.py")
+    offer = import_module(f"widgets.own.{name}")
+    edited = offer.EDITED
+    path = f"{edited.__module__.replace('.', '/')}.py"
+    code, line = quoting.definition(path, edited.__name__)
+    shown = own_code.drawn(offer.run(edited))
+    stills = [Markup(drawing.svg(panel, *STILL)) for panel in shown["panels"]]
+    return part(
+        "own",
+        name=name,
+        named=offer.NAMED,
+        code=code,
+        link=Markup(quoting.link(path, line)),
+        shown=shown,
+        stills=stills,
+    ).replace("COLORED", quoting.colored(code))  # here, for its line breaks are part of the page
 
 
 @loud

@@ -44,10 +44,13 @@ FLAGS = [
 IMPORTS = """
 import gc, pkgutil, random, traceback
 import widgets
-from widgets.frame import host
+from widgets.frame import host, own
 for module in pkgutil.iter_modules(widgets.__path__):
     if not module.ispkg:
         host.table(module.name, next(host.stream(module.name)))
+for name, offer in own.OFFERS.items():
+    own.drawn(offer.run(offer.EDITED))
+    next(own.stream(name, "raise ValueError"))
 try:
     [][5]
 except IndexError:

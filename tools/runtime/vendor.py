@@ -2,7 +2,10 @@
 
 import io
 import re
+import shutil
+import subprocess
 import zipfile
+from pathlib import Path
 
 from tools.runtime import fetch, files, snapshot
 from tools.runtime.say import Stop
@@ -54,6 +57,7 @@ COPIES = {  # place in site/vendor/ -> file in node_modules/
     },
     **{f"katex/KaTeX_{face}.woff2": f"katex/dist/fonts/KaTeX_{face}.woff2" for face in FACES},
     "katex/LICENSE.txt": "katex/LICENSE",
+    "editor.LICENSE.txt": "@codemirror/view/LICENSE",
 }
 LINKER = "pyodide/pyodide.asm.mjs"
 PATCH = (
@@ -62,7 +66,18 @@ PATCH = (
     "alignMemory((Module.placed??((name,place)=>place()))(libName,()=>getMemory(metadata.memorySize+memAlign)),memAlign)",
 )
 STYLE = "katex/dist/katex.min.css"
-TAKEN = [*COPIES.values(), STYLE]
+EDITOR = Path(__file__).with_name("editor.mjs")
+BUNDLED = [  # all that goes into site/vendor/editor.js, and the program that joins it
+    *(f"@codemirror/{name}/dist/index.js" for name in ["commands", "language", "state", "streamparser", "view"]),
+    "@codemirror/legacy-modes/mode/python.js",
+    *(f"@lezer/{name}/dist/index.js" for name in ["common", "highlight"]),
+    "@marijn/find-cluster-break/src/index.js",
+    "crelt/index.js",
+    "style-mod/src/style-mod.js",
+    "w3c-keyname/index.js",
+    "esbuild/bin/esbuild",
+]
+TAKEN = [*COPIES.values(), STYLE, *BUNDLED]
 PACKED = ("sim", "widgets")
 
 
@@ -79,6 +94,7 @@ def fill(node, python):
         "python.zip": packed(PACKED),
         "katex/katex.css": woff2_only((ROOT / "node_modules" / STYLE).read_text(encoding="utf-8")).encode(),
         LINKER: linker.replace(*PATCH).encode(),
+        "editor.js": editor(node),
     }
     for place, (source, sum_) in copies.items():
         if files.sha256(VENDOR / place) != sum_:
@@ -89,6 +105,28 @@ def fill(node, python):
     for path in VENDOR.rglob("*"):
         if path.is_file() and path.relative_to(VENDOR).as_posix() not in {*copies, *texts}:
             path.unlink()
+
+
+def editor(node):
+    """The field for Python with the packages that it is made of, as one module."""
+    words = [
+        str(EDITOR),
+        "--bundle",
+        "--minify",
+        "--format=esm",
+        "--target=es2022",
+        "--charset=utf8",
+        "--log-level=error",
+    ]
+    done = subprocess.run(
+        [shutil.which("node", path=node["PATH"]), "node_modules/esbuild/bin/esbuild", *words],
+        cwd=ROOT,
+        env=node,
+        capture_output=True,
+    )
+    if done.returncode:
+        raise Stop(f"The editor's packages could not be joined: {done.stderr.decode(errors='replace').strip()[:300]}")
+    return done.stdout
 
 
 def written(texts):

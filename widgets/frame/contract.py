@@ -112,3 +112,21 @@ class Opening:
     panels: Callable  # (result, result) -> an outcome any reader can read, and the watched quantity
     source: Callable
     line: str = "Same code, same seed, one setting differs. Find which."
+
+
+@dataclass(frozen=True)
+class Table:
+    """What came of a reader's function, a row a case; what is left out of a long one is said in `caption`."""
+
+    caption: str
+    head: tuple  # a word a column
+    rows: tuple  # tuples of words
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What the run of a function that readers edit shows: one sentence, tables, panels."""
+
+    sentence: str
+    tables: tuple = ()
+    panels: tuple = ()

@@ -1,0 +1,238 @@
+"""A function that readers edit: it runs when asked, is ended when it does not end, says what is wrong, and leads
+nowhere.
+"""
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.conftest import PATIENCE, live, press, watched
+from tests.browser.test_offline import desk, kept  # noqa: F401, a fixture
+from tests.widgets.own.test_verifier import RIGHT
+
+PAGE, WIDGET = "18-verifiers/", "verifiers"
+STATE = "document.querySelector('own-code').dataset.state"
+LOOP = "def score(example, completion):\n    while True:\n        pass\n"
+READY = "new Promise((ready) => python.own.listen((news) => news.ready && ready(true)))"
+# past the guard of widgets/frame/own.py, as code that means harm would go
+AROUND = "import collections\nfound = collections.__builtins__['__import__']\n"
+
+LEADS_OUT = [
+    "fetch",
+    "XMLHttpRequest",
+    "WebSocket",
+    "EventSource",
+    "WebTransport",
+    "Worker",
+    "importScripts",
+    "indexedDB",
+    "caches",
+    "navigator",
+    "FontFace",
+    "BroadcastChannel",
+    "eval",
+    "setTimeout",
+]
+
+
+def opened(page, book, width=1280):
+    page.set_viewport_size(dict(width=width, height=900))
+    page.goto(book + PAGE)
+    page.locator("own-code").scroll_into_view_if_needed()
+    expect(page.locator("own-code .cm-content")).to_be_visible()
+
+
+def writes(page, text):
+    page.click("own-code .cm-content")
+    page.keyboard.press("ControlOrMeta+a")
+    page.keyboard.insert_text(text)
+
+
+def runs(page, text=None):
+    """The sentence of a run."""
+    if text is not None:
+        writes(page, text)
+    page.click("own-code .go")
+    page.wait_for_function(f"!['running', 'static', 'edited, not run'].includes({STATE})")
+    return page.inner_text("own-code [role=status]")
+
+
+def interpreters(page):
+    return [worker for worker in page.workers if worker.url.endswith("/assets/worker.js")]
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_a_right_verifier_passes_both_suites_and_is_drawn(page, book, width):
+    opened(page, book, width)
+    said = runs(page)
+    assert page.evaluate(STATE) == "ours" and "2 of 16 correct answers refused" in said
+    said = runs(page, RIGHT)
+    assert page.evaluate(STATE) == "your code"
+    assert said.startswith("0 of 16 correct answers refused, 0 of 24 exploits paid.") and "solved 0.55" in said
+    assert page.locator("own-code tbody tr").count() == 0
+    expect(page.locator("own-code .plot .main-svg").first).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert float(page.evaluate("getComputedStyle(document.querySelector('.cm-content')).fontSize")[:-2]) >= (
+        16 if width == 390 else 14  # below 16 px a phone zooms into a field
+    )
+
+
+def test_a_loop_without_end_is_ended_and_the_page_lives_on(page, book):
+    opened(page, book)
+    live(page, WIDGET)
+    runs(page)
+    page.evaluate(READY)  # the next interpreter
+    writes(page, LOOP)
+    page.evaluate(
+        """() => {
+            const code = document.querySelector("own-code");
+            const begun = performance.now();
+            new MutationObserver(() => {
+                if (code.dataset.state === "stopped") window.took = performance.now() - begun;
+            }).observe(code, { attributeFilter: ["data-state"] });
+            code.querySelector(".go").click();
+        }"""
+    )
+    press(page, "[data-knobs='" + page.locator(".presets [data-knobs]").nth(1).get_attribute("data-knobs") + "']")
+    page.wait_for_function("window.took")
+    assert 1800 < page.evaluate("window.took") < 3000  # 1.9 s, and what a busy machine adds
+    assert page.inner_text("own-code [role=status]").startswith("Stopped: no answer for 1.9 s.")
+    assert "0 of 24 exploits paid" in runs(page, RIGHT)
+
+
+def test_a_run_is_stopped_by_hand(page, book):
+    opened(page, book)
+    writes(page, LOOP)
+    page.click("own-code .go")
+    expect(page.locator("own-code .go")).to_have_text("Stop")
+    page.click("own-code .go")
+    assert page.evaluate(STATE) == "stopped"
+    assert "0 of 24 exploits paid" in runs(page, RIGHT)
+
+
+def test_an_error_says_its_line_and_the_cursor_goes_there(page, book):
+    opened(page, book)
+    assert runs(page, "x = 1\ndef score(example, completion)\n    return 1") == "Line 2: expected ':'."
+    assert page.evaluate(STATE) == "refused"
+    assert page.inner_text("own-code .cm-activeLine") == "def score(example, completion)"
+    runs(page, "def score(example, completion):\n    return example['answer']")
+    assert page.inner_text("own-code .beside").endswith("The first: Line 2: KeyError: 'answer'.")
+
+
+def test_a_run_finds_nothing_of_the_last_one(page, book):
+    opened(page, book)
+    runs(page, "import re\nre.left = 1\n" + RIGHT)
+    assert runs(page, "import re\nre.left\n" + RIGHT).startswith("Line 2: AttributeError")
+
+
+def test_the_keyboard_comes_in_and_out(page, book):
+    opened(page, book)
+    page.focus("own-code .cm-content")
+    before = page.evaluate("document.querySelector('own-code').field.value")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.querySelector('own-code').field.value") == "    " + before
+    page.keyboard.press("Escape")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.matches('.go')")
+    page.focus("own-code .cm-content")
+    page.keyboard.press("ControlOrMeta+Enter")
+    page.wait_for_function(f"{STATE} !== 'running'")
+    assert "IndentationError" not in page.inner_text("own-code [role=status]")
+    assert page.inner_text("own-code [role=status]").startswith("Line 1: unexpected indent")
+
+
+def test_what_was_written_is_kept_and_runs_only_when_asked(page, book):
+    opened(page, book)
+    writes(page, LOOP)
+    page.reload()
+    live(page, WIDGET)
+    page.locator("own-code").scroll_into_view_if_needed()
+    expect(page.locator("own-code .cm-content")).to_contain_text("while True")
+    page.wait_for_timeout(500)
+    assert page.evaluate(STATE) == "edited, not run" and len(interpreters(page)) == 1  # the widget's
+    page.click("own-code .reset")
+    assert "numbers" in page.inner_text("own-code .cm-content")
+    page.reload()
+    assert page.evaluate(STATE) == "static"
+
+
+def test_nothing_leads_out_of_a_readers_code(page, book):
+    opened(page, book)
+    asked = []
+    page.context.on("request", lambda request: asked.append(request.url))
+    for line, said in [
+        ("import js", "there is no js here"),
+        (AROUND + "found('js')", "No module named 'js'"),
+        (AROUND + "found('pyodide.http').http.open_url('/stolen')", "Line 3"),
+        (AROUND + "found('pyodide_js').runPython.constructor('return 1')()", "Line 3: TypeError"),
+        (AROUND + "found('pyodide_js')._api.tests.Function('return 1')()", "Line 3: AttributeError"),
+        (AROUND + "found('urllib.request').request.urlopen('http://127.0.0.1/stolen')", "Line 3"),
+    ]:
+        assert said in runs(page, line), line
+    assert not [url for url in asked if "stolen" in url]
+
+
+def test_a_readers_worker_has_no_name_that_leads_out(page, book):
+    told = f"postMessage({{ left: {LEADS_OUT}.filter((name) => name in self) }});"
+
+    def telling(route):
+        script = route.fetch().text()
+        assert script.count("export function strip(python) {") == 1
+        strip = f"export function strip(python) {{ bare(python); {told} }}\nfunction bare(python) {{"
+        route.fulfill(body=script.replace("export function strip(python) {", strip), content_type="text/javascript")
+
+    page.context.route("**/assets/bare.js", telling)
+    opened(page, book)
+    assert page.evaluate("new Promise((told) => python.own.listen(({ left }) => left && told(left)))") == []
+    assert len(interpreters(page)) == 2
+
+
+def test_paper_shows_the_code_as_it_stands(page, book):
+    opened(page, book)
+    writes(page, RIGHT)
+    page.emulate_media(media="print")
+    assert page.inner_text("own-code pre code").startswith("import re")
+    assert not page.locator("own-code .cm-editor").is_visible()
+
+
+def test_without_scripts_the_code_and_its_result_stand_there(browser, book):
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(book + PAGE)
+    assert page.inner_text("own-code pre").startswith("def score(example, completion):")
+    assert "exploits paid" in page.inner_text("own-code [role=status]")
+    assert page.locator("own-code .still").is_visible() and not page.locator("own-code textarea").is_visible()
+    context.close()
+
+
+def test_without_the_editor_the_plain_field_works(page, book):
+    page.route("**/vendor/editor.js", lambda route: route.abort())
+    page.remove_listener("console", page.hears)
+    page.goto(book + PAGE)
+    page.locator("own-code").scroll_into_view_if_needed()
+    page.fill("own-code textarea", RIGHT)
+    assert "0 of 24 exploits paid" in runs(page)
+    page.faults.clear()  # what the browser says of the editor is of the test's own making
+
+
+def test_it_works_under_the_pages_own_policy(browser, book):
+    context = browser.new_context(service_workers="block")
+    page = watched(context.new_page(), book)
+    page.goto(book + PAGE)
+    page.locator("own-code").scroll_into_view_if_needed()
+    expect(page.locator("own-code .cm-content")).to_be_visible()
+    page.click("own-code .go")
+    expect(page.locator("own-code")).to_have_attribute("data-state", "ours", timeout=PATIENCE)
+    faults = list(page.faults)
+    context.close()
+    assert faults == []
+
+
+def test_it_works_with_the_cable_pulled(desk):  # noqa: F811
+    page = desk.opened(PAGE)
+    kept(page)
+    desk.pull_the_cable()
+    page = desk.context.new_page()
+    page.goto(desk.address + PAGE)
+    page.locator("own-code").scroll_into_view_if_needed()
+    expect(page.locator("own-code .cm-content")).to_be_visible()
+    assert "0 of 24 exploits paid" in runs(page, RIGHT)
