@@ -111,7 +111,7 @@ def payoff(at):
     return [
         panel(
             "Right answers at the end",
-            f"share, exact, mean of {SEEDS} seeds",
+            f"share, mean of {SEEDS} seeds; pay not to scale",
             *marks,
             label(5.2, 0.93, "divided by the deviation", 1, "right"),
             label(1.2, 0.58, "divided by nothing", 2),
