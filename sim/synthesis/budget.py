@@ -90,9 +90,13 @@ def two_pools(generating, training, gpus=GPUS):
     """Step of two pools side by side at their best split, max(a G / x, b G / (G − x)) over whole x: at least a + b, for
     the work is the same. Generation has no tail, and weights arrive behind it.
     """
-    x = np.arange(1, gpus)
     a, b = np.atleast_1d(generating)[:, np.newaxis], np.atleast_1d(training)[:, np.newaxis]
-    return np.maximum(a * gpus / x, b * gpus / (gpus - x)).min(axis=1)
+    return np.maximum(*sides(a, b, np.arange(1, gpus), gpus)).min(axis=1)
+
+
+def sides(generating, training, x, gpus=GPUS):
+    """(generation on x of the GPUs, training on the others), each in units of the first step."""
+    return generating * gpus / x, training * gpus / (gpus - x)
 
 
 def corrected(chosen):

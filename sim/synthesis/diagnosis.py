@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 CAUSES = {  # assumed: how often each is what makes a step slow
     "long tail": 0.25,
-    "decoding waits for memory": 0.20,
+    "memory reads": 0.20,
     "evictions": 0.12,
     "padding": 0.13,
     "weight sync": 0.10,
@@ -45,6 +45,11 @@ def left(cause, tests):
         for n, name in enumerate(names)
         if all(TESTS[test].outcomes[n] == TESTS[test].outcomes[at] for test in tests)
     )
+
+
+def expected_left(test):
+    """How many causes are left after this test alone, over the causes as often as each occurs."""
+    return sum(prior * len(left(cause, (test,))) for cause, prior in CAUSES.items())
 
 
 def session(cause, order=PLAYBOOK):

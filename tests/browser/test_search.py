@@ -49,6 +49,7 @@ EXPECTED = {
     "continuous batching": "21-scheduling",
     "speculative decoding": "21-scheduling",
     "chunked prefill": "21-scheduling",
+    "bottleneck": "28-bottlenecks",
     "infra engineer": "24-infra-engineer",
     "long tail": "22b-long-tail",
     "stragglers": "22b-long-tail",

@@ -153,3 +153,8 @@ def test_half_the_speed_up_is_half_of_what_it_adds_to_one():
 def test_the_course_ends_at_the_set():
     spent, times = budget.course(budget.best(8))
     assert spent.tolist() == [0, 1, 6, 8] and times == pytest.approx([1, 0.914, 0.757727, 0.675227], abs=5e-7)
+
+
+def test_the_sides_of_a_split():
+    """43 of 64 generate: 0.46 · 64/43 and 0.22 · 64/21."""
+    assert budget.sides(0.46, 0.22, 43) == pytest.approx((0.684651, 0.670476), abs=5e-7)

@@ -40,3 +40,9 @@ def test_a_session_ends_when_one_cause_is_left():
     assert [spent for spent, _ in found] == [0, 5, 10]
     assert [len(causes) for _, causes in found] == [8, 3, 1] and found[-1][1] == ("long tail",)
     assert diagnosis.minutes("mismatch") == 5
+
+
+def test_what_one_test_leaves():
+    """The wall clock: three with 57 %, two with 18 %, one with a quarter. Ratios: seven with 93 %."""
+    assert diagnosis.expected_left("wall clock") == pytest.approx(3 * 0.57 + 2 * 0.18 + 0.25)
+    assert diagnosis.expected_left("ratios") == pytest.approx(7 * 0.93 + 0.07)

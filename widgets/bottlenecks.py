@@ -1,0 +1,396 @@
+"""What to optimize with a number of weeks, and how to find out what is slow."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sim.synthesis import budget, diagnosis
+from sim.synthesis.budget import MENU, NAMES, ROLES
+from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, choice, ladder, slider, toggle
+from widgets.frame.marks import bars, dots, heat, label, line, panel, threshold
+
+TITLE = "What weeks of work buy, and how a cause is found"
+
+BEST, OWN = "best set", "your own"
+RULES = {"by return": "return", "by gain": "gain", "by speed-up": "speed-up"}  # the words of a knob: of the model
+BEHIND = 0.10  # of the best set's step
+NOTED = 0.03  # likewise: said, and no more
+WASTED = 4  # weeks without effect
+SLOW = 60  # expected minutes
+MOST = 40  # weeks on the axis
+HIGH = 1.6  # of the axis of steps
+ORDERS = {
+    "playbook": diagnosis.PLAYBOOK,
+    "profiler first": ("profiler", "wall clock", "utilization", "memory", "Nsight", "ratios"),
+    "Nsight first": ("Nsight", "wall clock", "utilization", "profiler", "memory", "ratios"),
+    "backwards": diagnosis.PLAYBOOK[::-1],
+}
+
+
+def share(name, of):
+    return slider(f"{name} (assumed)", of, low=0, high=90, step=1, unit="%")
+
+
+def bought(name):
+    weeks = next(option.weeks for option in MENU if option.name == name)
+    return toggle(f"{name.capitalize()}, {weeks} w", False)
+
+
+@dataclass(frozen=True)
+class Knobs:
+    rule: str = choice("What is bought", BEST, [BEST, *RULES, OWN])
+    weeks: int = slider("Weeks", 8, low=0, high=40, step=1)
+    cause: str = choice("What is slow in truth", "long tail", list(diagnosis.CAUSES))
+    order: str = choice("Order of the tests", "playbook", list(ORDERS))
+    scale: float = slider("Speed-ups scaled by (assumed)", 1.0, low=0.25, high=2, step=0.25)
+    batch_tuning: bool = bought("batch tuning")
+    shared_prefixes: bool = bought("shared prefixes")
+    mismatch_fix: bool = bought("mismatch fix")
+    fp8_rollout: bool = bought("rollout in fp8")
+    drafted_tokens: bool = bought("drafted tokens")
+    partial_rollouts: bool = bought("partial rollouts")
+    packing: bool = bought("packing")
+    fused_logprobs: bool = bought("fused log-probs")
+    less_recomputation: bool = bought("less recomputation")
+    no_reference: bool = bought("no reference")
+    fast_sync: bool = bought("fast weight sync")
+    checkers: bool = bought("pool of checkers")
+    asynchrony: bool = bought("asynchrony")
+    extra: float = slider("Updates where samples are uncorrected (assumed)", 2.0, low=1, high=4, step=0.1)
+    rollout: int = share("Rollout", 43)
+    tail: int = share("Its tail", 25)
+    train: int = share("Training", 17)
+    reference: int = share("Reference", 5)
+    sync: int = share("Weight sync", 5)
+    verify: int = share("Checking", 3)
+    other: int = share("The rest", 2)
+    gpus: int = ladder("GPUs that asynchrony divides", 64, [2**n for n in range(3, 13)], symbol="G")
+
+
+OWN_KNOBS = dict(
+    zip(
+        NAMES,
+        (
+            *("batch_tuning", "shared_prefixes", "mismatch_fix", "fp8_rollout", "drafted_tokens", "partial_rollouts"),
+            *("packing", "fused_logprobs", "less_recomputation", "no_reference", "fast_sync", "checkers", "asynchrony"),
+        ),
+    )
+)
+PRESETS = {
+    "8 weeks, the best set": Knobs(),
+    "8 weeks, by return": Knobs(rule="by return"),
+    "12 weeks, the best set": Knobs(weeks=12),
+    "fp8, batch and packing": Knobs(rule=OWN, fp8_rollout=True, batch_tuning=True, packing=True, weeks=7),
+    "Asynchrony after a fast sync": Knobs(
+        rule=OWN, fast_sync=True, mismatch_fix=True, asynchrony=True, batch_tuning=True, weeks=16
+    ),
+    "Agents, 8 weeks": Knobs(rollout=30, tail=30, train=10, reference=3, sync=4, verify=21, other=2),
+}
+GUESS = Guess(
+    "Eight weeks. You always buy what saves most for a week of work. How far behind the best plan do you end?",
+    ("not at all", "3 %", "13 %"),
+    Knobs(rule="by return"),
+    2,
+    lambda k, r: (
+        f"{100 * r.behind:.0f} %: the step is {r.step:.3f} of what it was, and the best set for {k.weeks} weeks "
+        f"reaches {r.best:.3f}."
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Result:
+    names: tuple  # what is bought, in this order
+    spent: np.ndarray  # weeks, from 0 on
+    times: np.ndarray  # step after each purchase, in units of the start
+    quality: float  # time to quality, in the same units
+    best: float  # the best set's step for as many weeks
+    frontier: np.ndarray  # of 0 to MOST weeks
+    idle: tuple  # names that bought nothing
+    before: np.ndarray  # what each role takes alone
+    after: np.ndarray
+    session: list  # [(minutes, causes left)]
+    expected: float  # minutes
+
+    @property
+    def step(self):
+        return float(self.times[-1])
+
+    @property
+    def behind(self):
+        return self.step / self.best - 1
+
+
+def shares(k):
+    """Of the roles, together 1."""
+    given = np.array([k.rollout, k.tail, k.train, k.reference, k.sync, k.verify, k.other], float)
+    return tuple((given / max(given.sum(), 1.0)).tolist())
+
+
+def chosen(k):
+    """Names in the order in which they are bought."""
+    if k.rule == BEST:
+        return budget.best(k.weeks, shares(k), k.gpus, k.scale)
+    if k.rule == OWN:
+        return tuple(name for name, knob in OWN_KNOBS.items() if getattr(k, knob))
+    return budget.in_order(RULES[k.rule], k.weeks, shares(k), k.gpus, k.scale)
+
+
+def there(k, names):
+    """Weeks that the best set may take: those that are given, or those that were spent, where one chooses oneself."""
+    return sum(option.weeks for option in MENU if option.name in names) if k.rule == OWN else k.weeks
+
+
+def run(k):
+    names, given, menu = chosen(k), shares(k), budget.scaled(MENU, k.scale)
+    spent, times = budget.course(names, given, k.gpus, k.scale)
+    row = np.array([[False] * len(NAMES), [name in names for name in NAMES]])
+    before, after = budget.remaining(row, given, menu)
+    order = ORDERS[k.order]
+    best = budget.best(there(k, names), given, k.gpus, k.scale)
+    yield Result(
+        names,
+        spent,
+        times,
+        budget.time_to_quality(names, given, k.gpus, menu, k.extra),
+        budget.step_time(best, given, k.gpus, menu),
+        budget.frontier(MOST, given, k.gpus, k.scale),
+        budget.idle(names, given, k.gpus, menu),
+        before,
+        after,
+        diagnosis.session(k.cause, order),
+        diagnosis.expected_minutes(order),
+    )
+
+
+# ── the picture ──
+
+
+def figure(k, r):
+    return [by_week(k, r), roles(k, r), causes(k, r), bill(k, r)]
+
+
+def by_week(k, r):
+    end = (int(r.spent[-1]), r.quality)
+    marks = [
+        line(np.arange(MOST + 1), r.frontier, "best set", 8, "reference"),
+        line(r.spent, r.times, "bought", 1, "step"),
+        threshold(1, "slower than at the start", HIGH),
+        dots([end[0]], [min(end[1], HIGH - 0.03)], "here", role="here"),
+        label(MOST, r.frontier[-1], "the best set for so many weeks", 8, "right"),
+    ]
+    return panel(
+        "Time to the same quality",
+        "start = 1; line: step; ring: × updates",
+        *marks,
+        x="weeks spent",
+        x_range=[0, MOST],
+        y_range=[0, HIGH],
+        tab="Budget",
+        front=True,
+    )
+
+
+SHORT = ("roll.", "tail", "train", "ref.", "sync", "check", "rest")
+
+
+def roles(k, r):
+    after = r.after.copy()
+    if budget.ASYNC in r.names:  # both are hidden
+        after[ROLES.index("tail")] = after[ROLES.index("sync")] = 0.0
+    return panel(
+        "What a step goes into",
+        "% of the first step; gray: before",
+        bars(list(SHORT), 100 * r.before, "before", 8, "free"),
+        bars(list(SHORT), 100 * after, "now", 1),
+        y_range=[0, 100],
+        tab="Budget",
+        ticks=dict(tickangle=0),
+    )
+
+
+def causes(k, r):
+    """What is still possible after each test, a row a cause."""
+    names = list(diagnosis.CAUSES)
+    possible = [[1.0 if name in left else 0.0 for _, left in r.session] for name in names]
+    steps = list(range(len(r.session)))
+    made = ORDERS[k.order][: len(steps) - 1]
+    wide = max(len(diagnosis.TESTS), 1)
+    return panel(
+        "Causes that are left",
+        "after " + ", ".join(SHORTER.get(test, test) for test in made),
+        heat(steps, list(range(len(names))), possible, "possible", 0.0, 1.4),
+        *[label(wide + 2.1, n - 0.3, name, 0, "right") for n, name in enumerate(names)],
+        x="tests made",
+        x_range=[-0.5, wide + 2.2],
+        y_range=[-0.6, len(names) - 0.4],
+        tab="Diagnose",
+        ticks=dict(tickvals=steps, ticktext=[str(n) for n in steps], tickangle=0),
+        y_ticks=dict(tickvals=[]),
+    )
+
+
+SHORTER = {"wall clock": "wall", "utilization": "util.", "profiler": "prof.", "memory": "mem.", "ratios": "ρ"}
+
+
+def bill(k, r):
+    spent = [minutes for minutes, _ in r.session]
+    left = [len(causes) for _, causes in r.session]
+    book = diagnosis.session(k.cause)
+    return panel(
+        "Minutes until one is left",
+        "causes left; gray: the playbook",
+        line(*stairs([*book, (180, book[-1][1])]), "playbook", 8, "reference"),
+        line(spent, left, "this order", 1, "step"),
+        dots([spent[-1]], [left[-1]], "here", role="here"),
+        x="minutes",
+        x_range=[0, 180],
+        y_range=[0, 9],
+        tab="Diagnose",
+    )
+
+
+def stairs(session):
+    """(minutes, causes left) with a corner at each test."""
+    minutes = [m for m, _ in session]
+    left = [len(causes) for _, causes in session]
+    return [minutes[0], *(m for m in minutes[1:] for _ in range(2))], [
+        *(n for n in left[:-1] for _ in range(2)),
+        left[-1],
+    ]
+
+
+READOUTS = {
+    "Step, of where it began": ("", budget.course),
+    "Time to the same quality": ("of the start", budget.time_to_quality),
+    "The best set for as many weeks": ("", budget.best),
+    "Weeks without effect": ("", budget.idle),
+    "Expected minutes to the cause": ("min", diagnosis.expected_minutes),
+}
+
+
+def readouts(k, r):
+    found = broken(k, r)
+    cause = found.cause if found else ""
+    values = (r.step, r.quality, r.best, wasted(r), r.expected)
+    states = [
+        "violated" if cause == BEHIND_CAUSE else "",
+        "violated" if cause == UNCORRECTED else "",
+        "",
+        "violated" if cause == IDLE else "",
+        "",
+    ]
+    return [
+        Readout(name, value, unit, source, state)
+        for (name, (unit, source)), value, state in zip(READOUTS.items(), values, states)
+    ]
+
+
+def wasted(r):
+    return sum(option.weeks for option in MENU if option.name in r.idle)
+
+
+# ── what breaks ──
+
+UNCORRECTED = "samples of another policy, uncorrected"
+IDLE = "bought what was hidden already"
+BEHIND_CAUSE = "best one by one, not together"
+
+
+def watched(k, r):
+    return Gauge(
+        "Time to quality, over the best set's",
+        r.quality / r.best,
+        1 + BEHIND,
+        low=0.9,
+        high=2.5,
+        expression="time_to_quality / best > 1.1",
+    )
+
+
+def broken(k, r):
+    names = Knobs.__dataclass_fields__
+    if r.quality > 1 and not budget.corrected(r.names):
+        return Break(
+            f"A step takes {r.step:.2f} of what it did, and the same quality takes {r.quality:.2f}: nobody corrects "
+            "the samples.",
+            f"{names['mismatch_fix'].metadata['label']}: on.",
+            UNCORRECTED,
+        )
+    if wasted(r) >= WASTED:
+        off = [f"{names[OWN_KNOBS[name]].metadata['label']}: off" for name in r.idle]
+        back = ", ".join(off) if k.rule == OWN else f"{names['rule'].metadata['label']}: {BEST}"
+        return Break(
+            f"{wasted(r)} weeks bought nothing ({', '.join(r.idle)}): without them the step is {r.step:.3f} as well.",
+            f"{back}.",
+            IDLE,
+        )
+    if r.behind > BEHIND:
+        return Break(
+            f"The step is {r.step:.3f} of the first. As many weeks buy {r.best:.3f}: this is {100 * r.behind:.0f} % "
+            "behind.",
+            f"{names['rule'].metadata['label']}: {BEST}.",
+            BEHIND_CAUSE,
+        )
+    return None
+
+
+def worse(k, r):
+    if not budget.corrected(r.names) and k.extra > 1:
+        return f"Uncorrected samples: the same quality takes {r.quality:.2f} of the time, the step {r.step:.2f}."
+    if r.idle:
+        return f"{wasted(r)} weeks bought nothing: {', '.join(r.idle)}."
+    if r.behind > NOTED:
+        return f"The step is {r.step:.3f} of the first; the best set for as many weeks reaches {r.best:.3f}."
+    if r.expected > SLOW:
+        return f"This order of tests takes {r.expected:.0f} minutes on average; the playbook takes 9."
+    return None
+
+
+def holds(k, r):
+    what = ", ".join(r.names) or "nothing"
+    said = f"{int(r.spent[-1])} weeks for {what}: {r.step:.3f}."
+    return said if len(said) <= 150 else f"{int(r.spent[-1])} weeks for {len(r.names)} of the menu: {r.step:.3f}."
+
+
+# ── two settings on the first screen ──
+
+
+def opening(plain, other):
+    marks = []
+    for words, r, series in (("one setting", plain, 1), ("the other", other, 2)):
+        spent, times = [*r.spent, 9], [*r.times, r.times[-1]]
+        marks.append(line(spent, times, words, series, "step"))
+    marks += [
+        label(9, plain.step, "one setting", 1, "right", below=True),
+        label(9, other.step, "the other", 2, "right"),
+    ]
+    names, ends = ["one setting", "the other"], [100 * plain.behind, 100 * other.behind]
+    return [
+        panel(
+            "Step time",
+            "of what it was before eight weeks of work",
+            *marks,
+            x="weeks",
+            x_range=[0, 9],
+            y_range=[0.5, 1.05],
+        ),
+        panel(
+            "Behind what was possible",
+            "% of the best step",
+            bars(names[:1], ends[:1], names[0], 1),
+            bars(names[1:], ends[1:], names[1], 2),
+            *[label(name, value, f"{value:.0f}", 0, "center") for name, value in zip(names, ends)],
+            threshold(100 * BEHIND, "", 20),
+            y_range=[0, 20],
+        ),
+    ]
+
+
+OPENING = Opening(
+    Knobs(),
+    Knobs(rule="by return"),
+    opening,
+    budget.course,
+    "Same menu, same eight weeks, one setting differs. Find which.",
+)
