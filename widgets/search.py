@@ -151,8 +151,7 @@ def turned(k, **knobs):
 
 
 def figure(k, r):
-    astray = r.behind(k) > LOST >= r.lost
-    return [climb(r, not astray), equal_steps(k, r, astray), one_problem(k, r), liked(r)]
+    return [climb(r), equal_steps(k, r), one_problem(k, r), liked(r)]
 
 
 def within(mark, low, high, x, y):
@@ -172,7 +171,7 @@ CHAINS = dict(
 )
 
 
-def climb(r, front):
+def climb(r):
     return panel(
         "Solved by the best of N chains",
         f"% of {PROBLEMS}; dotted: one of the N is right",
@@ -180,16 +179,16 @@ def climb(r, front):
         line(SIZES, r.by_steps, "by steps", 2),
         line(SIZES, r.by_answers, "by answers", 1),
         within(threshold(r.peak[1] - LOST, "at 256: breaks below", 20.0), 150, 300, 290, 21),
-        label(2, 30, "by answers", 1),
+        label(2, 33, "by answers", 1),
         label(2, 21, "by steps", 2),
         y_range=[20, 104],
         tab="Solved",
-        front=front,
+        front=True,
         **CHAINS,
     )
 
 
-def equal_steps(k, r, front):
+def equal_steps(k, r):
     answers, steps = r.reranked(k)
     shares = [(r.one, 8), (r.greedy, 8), (answers, 1), (steps, 2), (r.searched, 4)]
     drawn = [bars([i], [share], "", series, text=[f"{share:.0f}"]) for i, (share, series) in enumerate(shares)]
@@ -201,7 +200,6 @@ def equal_steps(k, r, front):
         x_range=[-0.6, 4.6],
         y_range=[0, 118],
         tab="Solved",
-        front=front,
         stacked=True,
         ticks=dict(tickvals=[0, 1, 2, 3, 4], ticktext=["one", "greedy", "ORM", "PRM", k.searcher], tickangle=0),
     )

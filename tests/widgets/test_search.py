@@ -120,9 +120,3 @@ def test_one_problem_is_drawn_as_wide_as_it_is_likely():
 def test_the_small_figures_draw_the_widget_s_problems():
     assert (figures.problems(0).orm == result(Knobs()).tree.orm).all()
     assert figures.reranked(0.0, "product")[4] == pytest.approx(result(Knobs()).reranked(Knobs())[1])
-
-
-def test_the_panel_that_shows_the_break_comes_first_on_a_phone():
-    first = lambda k: [title for title, p in panels(k).items() if p["front"]]
-    assert first(Knobs()) == first(PRESETS["5 blind spots per 100"]) == ["Solved by the best of N chains"]
-    assert first(PRESETS["Step noise 2"]) == first(PRESETS["One prefix kept"]) == ["Solved with equal steps"]
