@@ -1,10 +1,10 @@
 """Completions with a quality and a length, what a person would think of each, and the pairs that people have compared.
 
 A completion is a cell of a map: its quality q and its log-length l, both in standard deviations of what the reference
-writes, so a policy is 9,409 probabilities and every mean is an exact sum. assumed: two features, a Gaussian reference,
-and a gold reward that rises with both and then falls, a parabola in each; nothing is fitted to a data set. People choose by Bradley and Terry (1952),
-doi:10.1093/biomet/39.3-4.324. Optimizing a learned reward and measuring a gold one: Gao et al. (2022),
-arXiv:2210.10760.
+writes, so a policy is 9,409 probabilities and every mean is an exact sum. assumed: two features, a Gaussian
+reference, and a gold reward that rises with both and then falls, a parabola in each; nothing is fitted to a data set.
+People choose by Bradley and Terry (1952), doi:10.1093/biomet/39.3-4.324. Optimizing a learned reward and measuring a
+gold one: Gao et al. (2022), arXiv:2210.10760.
 """
 
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-// A function that readers edit: its field, its runs, what came of them. Code runs when Run is pressed, never before.
+// A function that readers edit: its field and its runs. Code runs when Run is pressed, not before.
 import { draw } from "./figure.js";
 import { keep, kept } from "./page.js";
 
@@ -57,13 +57,14 @@ customElements.define("own-code", class extends HTMLElement {
     python.own.run(this.id, this.field.value);
   }
 
-  // Each run has an interpreter of its own, so that none finds what another has changed.
+  // Each run has an interpreter of its own, so none finds what another has changed.
   renew() {
     if (this.asked) python.own.renew();
   }
 
   hear({ failed, error, frame }) {
-    if (frame) this.show(JSON.parse(frame, plain));
+    const shown = frame && JSON.parse(frame, plain);
+    if (shown) this.show(shown);
     const why = failed ?? error;
     if (why) this.enter("stopped", this.dataset[failed ? "failed" : "error"].replace("…", () => why));
   }

@@ -82,7 +82,7 @@ def test_a_readers_code_runs_and_is_ended_when_it_does_not_end(other, book):
     other.run(f"void {code}.scrollIntoView()")
     until(other, f"{code}.querySelector('.cm-content') !== null")
     for text, state, said in (
-        (RIGHT, "your code", own.result("verifier", RIGHT)["sentence"]),
+        (RIGHT, "your code", json.loads([*own.stream("verifier", RIGHT)][-1])["sentence"]),
         ("def score(example, completion):\n    while True:\n        pass", "stopped", "Stopped: no answer for 1.9 s."),
         ("import js", "refused", "Line 1: ImportError: there is no js here."),
     ):

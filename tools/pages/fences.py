@@ -251,7 +251,7 @@ def own(name):
     edited = offer.EDITED
     path = f"{edited.__module__.replace('.', '/')}.py"
     code, line = quoting.definition(path, edited.__name__)
-    shown = own_code.drawn(offer.run(edited))
+    shown = own_code.ours(offer)
     stills = [Markup(drawing.svg(panel, *STILL)) for panel in shown["panels"]]
     return part(
         "own",

@@ -49,7 +49,7 @@ for module in pkgutil.iter_modules(widgets.__path__):
     if not module.ispkg:
         host.table(module.name, next(host.stream(module.name)))
 for name, offer in own.OFFERS.items():
-    own.drawn(offer.run(offer.EDITED))
+    own.ours(offer)
     next(own.stream(name, "raise ValueError"))
 try:
     [][5]

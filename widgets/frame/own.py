@@ -6,11 +6,12 @@ worker.js). Here code is kept from doing harm by mistake, and its faults are tol
 
 A module of widgets/own/ offers a function for editing (CONTRIBUTING.md, "A function for editing"):
 
-    EDITED          the function that the reader begins with; its text stands in the field, and what the reader makes of
-                    it is compiled among the names of its module
-    RETURNS         optional: f(value) is what a call gives back, or a ValueError that says what it should be
-    run(function)   Shown: the sentence, the tables and the panels of a reader's function, or of EDITED itself
-    NAMED           what the reader writes, for those who do not see the field
+    EDITED            the function that the reader begins with; its text stands in the field, and what the reader
+                      makes of it is compiled among the names of its module
+    RETURNS           optional: f(value) is what a call gives back, or a ValueError that says what it should be
+    called(function)  whatever comes of calling a reader's function, or EDITED itself; all calls are made in here
+    shown(called)     Shown: the sentence, the tables and the panels that are made of it
+    NAMED             what the reader writes, for those who do not see the field
 """
 
 import ast  # some of these for readers alone: a snapshot of Python holds what was imported, and no files
@@ -58,22 +59,30 @@ class Refused(ValueError):
 
 
 def stream(name, source):
-    """What came of the function that a reader has made from the one that widgets/own/`name`.py offers, one frame of
-    JSON as the page takes it: {sentence, tables, panels, beside}, or {refused, line}.
+    """What came of the function that a reader has made from the one that widgets/own/`name`.py offers, as JSON that the
+    page takes: null once the reader's code has ended, for its two seconds are not for what follows, and then {sentence,
+    tables, panels, beside}, or {refused, line}.
     """
     try:
-        yield json.dumps(host.plain(result(name, source)))
+        called, beside = calls(name, source)
+        yield "null"
+        yield json.dumps(host.plain(dict(drawn(OFFERS[name].shown(called)), beside=beside)))
     except Refused as refused:
         yield json.dumps(dict(refused=str(refused), line=refused.line))
 
 
-def result(name, source):
-    offer = OFFERS[name]
-    printed = Printed()
+def calls(name, source):
+    """(what the offer makes of calling a reader's function, what is to be said besides)."""
+    offer, printed = OFFERS[name], Printed()
     with contextlib.redirect_stdout(printed):
         yours = Yours(compiled(source, offer.EDITED), getattr(offer, "RETURNS", None))
-        shown = offer.run(yours)
-    return dict(drawn(shown), beside=beside(yours.faults, printed.getvalue()))
+        called = offer.called(yours)
+    return called, beside(yours.faults, printed.getvalue())
+
+
+def ours(offer):
+    """What the page shows before anybody has edited."""
+    return drawn(offer.shown(offer.called(offer.EDITED)))
 
 
 def beside(faults, printed):

@@ -33,11 +33,16 @@ def RETURNS(value):
     return float(reward)
 
 
-def run(function):
-    """Shown: what it refused and paid, and a policy of six ways of answering that was trained on its pay."""
-    report = checkers.report(function)
+def called(function):
+    """(the report on both suites, what it pays each of six ways of answering, how often they are right)."""
     proxy, true, _ = strategies.payoffs_of(function)
-    trained = training(tuple(proxy), tuple(true))
+    return checkers.report(function), tuple(proxy), tuple(true)
+
+
+def shown(called):
+    """What it refused and paid, and a policy that was trained on its pay."""
+    report, proxy, true = called
+    trained = training(proxy, true)
     refused = table("Correct answers refused", report.refused, report.correct)
     paid = table("Exploits paid", report.paid, report.exploits)
     return Shown(said(report, trained), (refused, paid), (curves(trained),))

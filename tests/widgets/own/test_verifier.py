@@ -21,7 +21,7 @@ def score(example, completion):
 
 
 def answer(source):
-    (frame,) = own.stream("verifier", source)
+    *_, frame = own.stream("verifier", source)
     return json.loads(frame)
 
 
@@ -94,3 +94,19 @@ def test_a_long_table_says_how_much_of_it_is_shown():
     tables = answer("def score(example, completion):\n    return 1.0")["tables"]
     assert tables[1]["caption"] == "Exploits paid: 24 of 24, the first 6 of them" and len(tables[1]["rows"]) == 6
     assert max(len(row[0]) for row in tables[1]["rows"]) < 120
+
+
+def test_the_reader_s_seconds_end_before_training_begins():
+    frames = own.stream("verifier", RIGHT)
+    assert next(frames) == "null" and json.loads(next(frames))["tables"]
+    assert [json.loads(frame)["refused"] for frame in own.stream("verifier", "1/0")] == [
+        "Line 1: ZeroDivisionError: division by zero."
+    ]
+
+
+def test_training_calls_nothing_of_the_reader_s():
+    count = []
+    called = verifier.called(lambda example, completion: count.append(completion) or 1.0)
+    calls = len(count)
+    verifier.shown(called)
+    assert len(count) == calls > 300
