@@ -1,6 +1,5 @@
 import numpy as np
 import pytest
-from scipy.optimize import minimize
 
 from sim.estimators import bradley_terry
 from sim.worlds import preferences
@@ -56,6 +55,7 @@ def test_the_default_reward_model_is_the_one_that_bfgs_finds():
 @pytest.mark.parametrize("n", [20, 200])
 @pytest.mark.parametrize("deterministic", [False, True])
 def test_five_features_are_fitted_as_bfgs_fits_them(n, deterministic):
+    optimize = pytest.importorskip("scipy.optimize", reason="scipy's BFGS is not in the page's runtime")
     world = preferences.GridWorld()
     for seed in range(3):
         win, lose = preferences.sample_prefs(world, n, np.random.default_rng(seed), deterministic=deterministic)
@@ -64,5 +64,5 @@ def test_five_features_are_fitted_as_bfgs_fits_them(n, deterministic):
         def objective(theta, D=D):
             return np.logaddexp(0, -D @ theta).sum() + 0.05 * theta @ theta
 
-        found = minimize(objective, np.zeros(5), method="BFGS", options={"gtol": 1e-8})
+        found = optimize.minimize(objective, np.zeros(5), method="BFGS", options={"gtol": 1e-8})
         np.testing.assert_allclose(bradley_terry.fit(world.phi5, win, lose), found.x, atol=2e-4)
