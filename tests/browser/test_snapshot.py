@@ -178,9 +178,9 @@ def test_the_time_of_the_first_answer_is_without_python_s_start(page, book):
 
 def test_two_thousand_knob_moves_leave_no_garbage(page, book):
     """Neither in the page, nor in Python's memory, nor as Python objects that JavaScript still holds."""
-    worker = (
-        built("assets/worker.js").read_text().replace("  return widgets;", "  self.python = python;\n  return widgets;")
-    )
+    worker, ready = built("assets/worker.js").read_text(), "  return module;"
+    assert ready in worker
+    worker = worker.replace(ready, f"  self.python = python;\n{ready}")
     page.route("**/assets/worker.js", lambda route: route.fulfill(body=worker, content_type="text/javascript"))
     lesson = next(lesson for lesson in WITH_WIDGET if lesson.stem == "20-kv-cache")
     started(page, book, lesson)
