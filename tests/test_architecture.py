@@ -12,6 +12,7 @@ SIM = sorted((ROOT / "sim").rglob("*.py"))
 WIDGETS = sorted((ROOT / "widgets").rglob("*.py"))
 SCRIPTS = [*(ROOT / "site").glob("*.js"), *(ROOT / "site" / "assets").glob("*.js")]
 BESIDE = [file for folder in ("tools", "tests", "bench") for file in (ROOT / folder).rglob("*.*js")]
+SHELL = (ROOT / "site" / "main.html").read_text(encoding="utf-8")
 SHEETS = sorted((ROOT / "site" / "assets").rglob("*.css"))
 named = dict(ids=lambda file: shown(file))
 
@@ -139,10 +140,20 @@ def test_no_line_of_script_or_style_is_longer_than_120_characters():
     assert not (long := too_long([*SCRIPTS, *BESIDE, *SHEETS])), "\n".join(long)
 
 
-def test_the_scripts_of_the_page_weigh_at_most_52_kB():
-    """48 kB before readers could run code of their own, for which own.js is the field and bare.js the walls."""
-    weight = sum(file.stat().st_size for file in SCRIPTS)
-    assert weight <= 52_000, f"site/*.js and site/assets/*.js weigh {weight} bytes, and 52,000 are the most"
+ONLY_ON = {"own.js": "own", "bare.js": "own", "keep.js": "home", "progress.js": "home"}  # kind of page; others: on all
+
+
+@pytest.mark.parametrize("kind", ["lesson", *sorted(set(ONLY_ON.values()))])
+def test_the_scripts_of_a_page_weigh_at_most_52_kB(kind):
+    weight = sum(file.stat().st_size for file in SCRIPTS if ONLY_ON.get(file.name, kind) == kind)
+    assert weight <= 52_000, f"the scripts of a page of kind {kind} weigh {weight} bytes, and 52,000 are the most"
+
+
+def test_a_script_of_one_kind_of_page_stands_in_the_content_of_that_page_alone():
+    """bare.js is asked for by the worker of readers' code."""
+    content, scripts = re.findall(r"{% block (?:content|scripts) %}(.*?){% endblock %}", SHELL, flags=re.S)
+    for name in ONLY_ON:
+        assert (f"assets/{name}" in content or name == "bare.js") and f'"{name.removesuffix(".js")}"' not in scripts
 
 
 RUNS_TEXT = "widgets/frame/own.py"  # readers' code, which in the page has a worker of its own (site/assets/bare.js)

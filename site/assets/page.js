@@ -10,8 +10,13 @@ export function kept(key) {
   }
 }
 
-const done = (name) => kept(KEY)[name] === "full";
 const found = (widget) => Object.keys(kept(`found:${widget}`)).length;
+
+// By hand ("full"), or by its questions and a break.
+function done(name, widget) {
+  const mark = kept(KEY)[name];
+  return mark === "full" || Boolean(mark && found(widget));
+}
 
 export function keep(key, value) {
   try {
@@ -25,7 +30,8 @@ const remember = (mark) => keep(KEY, { ...kept(KEY), [lesson()]: mark });
 document.addEventListener("toggle", ({ target }) => {
   if (target.matches("details.quiz[open]")) target.dataset.seen = true;
   const questions = [...document.querySelectorAll(".quiz")];
-  if (target.matches(".quiz") && questions.every((quiz) => quiz.dataset.seen)) remember("full");
+  const all = target.matches(".quiz") && questions.every((quiz) => quiz.dataset.seen);
+  if (all && !kept(KEY)[lesson()]) remember("answered");
 }, { capture: true });
 
 function define(name, draw) {
@@ -38,10 +44,13 @@ function define(name, draw) {
   });
 }
 
-const progress = (mark) =>
-  done(mark.getAttribute("name")) ? "full" : found(mark.getAttribute("widget")) ? "half" : "";
+function progress(mark) {
+  const [name, widget] = [mark.getAttribute("name"), mark.getAttribute("widget")];
+  if (done(name, widget)) return "full";
+  return kept(KEY)[name] || found(widget) ? "half" : "";
+}
 
-// A ring, half a dot once a break was found, a dot: in the rail, on cards, in a lesson's button.
+// A ring, half a dot once it is begun, a dot: in the rail, on cards, in a lesson's button.
 define("lesson-mark", function () {
   const mark = progress(this);
   const button = this.closest(".done");
@@ -59,8 +68,10 @@ define("lesson-mark", function () {
 // "3 of 9": lessons done, of those named; breaks found, of the widgets named.
 define("lesson-count", function () {
   const of = (kind) => this.getAttribute(kind)?.split(" ") ?? [];
-  const breaks = of("widgets").reduce((sum, widget) => sum + found(widget), 0);
-  this.textContent = `${of("names").filter(done).length + breaks} of ${this.getAttribute("of")}`;
+  const [names, widgets] = [of("names"), of("widgets")];
+  const count = names.length ? names.filter((name, i) => done(name, widgets[i])).length
+    : widgets.reduce((sum, widget) => sum + found(widget), 0);
+  this.textContent = `${count} of ${this.getAttribute("of")}`;
 });
 
 // On a card: the breaks that were found, by their names.

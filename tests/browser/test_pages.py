@@ -324,7 +324,12 @@ def test_every_number_links_to_the_line_that_computes_it(lesson):
         assert f'id="L{line}"' in (site / "code" / path).read_text(encoding="utf-8")
 
 
-def test_a_lesson_is_begun_with_its_first_found_break_and_done_with_its_last_answer_or_by_hand(page, book):
+def answer_all(page):
+    for quiz in page.locator("details.quiz summary").all():
+        quiz.click()
+
+
+def test_a_lesson_is_done_with_a_found_break_and_its_answers_or_by_hand(page, book):
     mark, rail = page.locator(".cards lesson-mark[name='12-rloo']"), page.locator(".md-nav lesson-count").nth(1)
     page.goto(book)
     expect(mark).to_have_attribute("aria-label", "not begun")
@@ -336,8 +341,7 @@ def test_a_lesson_is_begun_with_its_first_found_break_and_done_with_its_last_ans
     expect(page.locator(".counts")).to_have_text(re.compile(r"^0 of \d+ lessons · 1 of \d+ breaks found$"))
     page.goto(book + "12-rloo/")
     expect(rail).to_have_text("0 of 6")
-    for quiz in page.locator("details.quiz summary").all():
-        quiz.click()
+    answer_all(page)
     by_hand = page.get_by_role("button", name="Mark as done")
     expect(by_hand).to_have_attribute("aria-pressed", "true")
     expect(rail).to_have_text("1 of 6")
@@ -352,6 +356,65 @@ def test_a_lesson_is_begun_with_its_first_found_break_and_done_with_its_last_ans
     expect(by_hand).to_have_attribute("aria-pressed", "false")
     page.goto(book)
     expect(mark).to_have_attribute("aria-label", "begun")
+
+
+def test_answers_without_a_break_begin_a_lesson_and_the_break_ends_it(page, book):
+    page.goto(book + "12-rloo/")
+    answer_all(page)
+    by_hand = page.get_by_role("button", name="Mark as done")
+    expect(by_hand).to_have_attribute("aria-pressed", "false")
+    expect(by_hand.locator("lesson-mark")).to_have_class("mark half")
+    page.evaluate("localStorage.setItem('found:rloo', '[\"a cause\"]')")
+    page.goto(book + "12-rloo/")
+    expect(by_hand).to_have_attribute("aria-pressed", "true")
+    by_hand.click()  # what a reader takes back stays taken back
+    expect(by_hand).to_have_attribute("aria-pressed", "false")
+
+
+def test_what_was_done_is_saved_erased_and_loaded_again(page, book, tmp_path):
+    page.goto(book)
+    progress = page.locator("reader-progress")
+    said = progress.locator("output")
+    expect(said).to_have_text("Nothing is kept in this browser yet.")
+    expect(progress.get_by_role("button", name="Erase")).to_be_disabled()
+    page.evaluate(
+        "localStorage.setItem('lessons-v1', JSON.stringify({'12-rloo': 'full', '10-ppo': 'answered'}));"
+        "localStorage.setItem('found:ppo', '[\"one\", \"two\"]'); localStorage.setItem('of another site', '1')"
+    )
+    page.goto(book)
+    kept = "2 lessons answered or marked, 2 breaks."
+    expect(said).to_have_text(f"Kept: {kept}")
+    with page.expect_download() as saved:
+        progress.get_by_role("button", name="Save as a file").click()
+    file = tmp_path / "progress.json"
+    saved.value.save_as(file)
+    assert "of another site" not in file.read_text(encoding="utf-8")
+
+    progress.get_by_role("button", name="Erase").click()
+    expect(said).to_have_text("Erase all of it? Press again.")
+    progress.get_by_role("button", name="Erase all").click()
+    expect(said).to_have_text("Erased.")
+    assert page.evaluate("Object.keys(localStorage).filter((key) => /lessons|found/.test(key))") == []
+    assert page.evaluate("localStorage.getItem('of another site')") == "1"
+    expect(page.locator(".counts")).to_have_text(re.compile(r"^0 of \d+ lessons · 0 of"))
+
+    page.evaluate("localStorage.setItem('found:ppo', '[\"two\", \"three\"]')")
+    progress.locator("input").set_input_files(file)
+    expect(said).to_have_text(
+        "Loaded and added to what was here: 2 lessons answered or marked, 3 breaks."  # nothing that was here is lost
+    )
+    expect(page.locator(".counts")).to_have_text(re.compile(r"^2 of \d+ lessons · 3 of"))
+
+
+@pytest.mark.parametrize("text", ["", "no JSON", "[]", '{"book": "another"}', '{"book": "rl-post-training"}', "null"])
+def test_a_file_that_holds_no_progress_changes_nothing_and_is_told(page, book, tmp_path, text):
+    page.goto(book)
+    (file := tmp_path / "progress.json").write_text(text, encoding="utf-8")
+    page.locator("reader-progress input").set_input_files(file)
+    expect(page.locator("reader-progress output")).to_have_text(
+        "This file holds no progress of this book; choose one that was saved here."
+    )
+    assert page.evaluate("Object.keys(localStorage).filter((key) => /lessons|found/.test(key))") == []
 
 
 @pytest.mark.parametrize(

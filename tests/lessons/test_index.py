@@ -111,9 +111,11 @@ def test_numbers_that_no_lesson_has_yet_are_said_to_be_in_preparation(monkeypatc
 
 def test_a_part_counts_its_lessons_and_their_minutes():
     for (_, group), said in zip(lessons.parts(), re.findall(r'<span class="tot">(.*?)</span>', lessons.cards())):
-        stems = " ".join(page.stem for page in group)
+        stems, widgets = (" ".join(getattr(page, kind) for page in group) for kind in ("stem", "widget"))
         minutes = sum(page.minutes for page in group)
-        assert said.startswith(f'<lesson-count of="{len(group)}" names="{stems}">{len(group)}</lesson-count> lessons')
+        assert said.startswith(
+            f'<lesson-count of="{len(group)}" names="{stems}" widgets="{widgets}">{len(group)}</lesson-count> lessons'
+        )
         assert f" · {minutes} min reading" in said
 
 

@@ -18,7 +18,21 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 from pymdownx.superfences import SuperFencesException
 
-from tools.pages import drawing, failures, frames, hero, lessons, lineage, maps, pairs, quoting, results, small, words
+from tools.pages import (
+    drawing,
+    failures,
+    frames,
+    hero,
+    lessons,
+    lineage,
+    maps,
+    pairs,
+    quoting,
+    results,
+    routes,
+    small,
+    words,
+)
 from widgets.frame import data, host, job, machine
 from widgets.frame import own as own_code
 
@@ -240,6 +254,12 @@ def figure(where):
 def failure_rows(title):
     """A group of lessons/data/failures.yml, by its title."""
     return part("failures", rows=failures.shown(title))
+
+
+@loud
+def ways_through(section):
+    """A section of lessons/data/routes.yml: whole, questions or jobs."""
+    return part("routes", routes=routes.shown(section))
 
 
 @loud

@@ -16,6 +16,7 @@ LESSONS = lessons.ROOT / "lessons"
 DONE = (
     '<button type="button" class="done" aria-pressed="false" hidden>'
     '<lesson-mark name="{stem}" widget="{widget}" class="mark"></lesson-mark>Mark as done</button>'
+    '<p class="done-when">Done when one of its breaks was found and its questions were answered, or by hand.</p>'
 )
 
 

@@ -158,9 +158,9 @@ def part_block(part, group):
 
 
 def count(group):
-    """How many of these lessons are done, which the page knows: 3 of 9."""
-    stems = " ".join(lesson.stem for lesson in group)
-    return f'<lesson-count of="{len(group)}" names="{stems}">{len(group)}</lesson-count>'
+    """How many of these lessons are done, which the page knows: 3 of 9. Each has a widget, whose breaks count."""
+    stems, widgets = (" ".join(getattr(lesson, kind) for lesson in group) for kind in ("stem", "widget"))
+    return f'<lesson-count of="{len(group)}" names="{stems}" widgets="{widgets}">{len(group)}</lesson-count>'
 
 
 def found(group):
