@@ -72,7 +72,7 @@ PRESETS = {
     "All logits, from GPU to GPU": Knobs(payload=paths.FULL),
     "All logits, through the controller": Knobs(payload=paths.FULL, route=paths.CONTROLLER),
     "70B, 512 short answers, one sender": Knobs(schedule=paths.FUNNEL, **SHORT),
-    "30B-A3B, 8,192 tokens at a time": Knobs(model="qwen3-30b-a3b", micro_batch=8192, prompts=128),
+    "30B-A3B, 2,048 tokens at a time": Knobs(model="qwen3-30b-a3b", micro_batch=2048, **of_length(1024)),
     "50 turns, told anew each time": Knobs(turns=50, texts=AGAIN, prompts=32, prompt=2048, **of_length(65536)),
 }
 GUESS = Guess(

@@ -45,11 +45,14 @@ class Accelerator:
         return self.hbm_tb_per_second * 1e12
 
     def ring_bytes_per_second(self, n):
-        """What a ring of n ranks can send in one direction: all links of a switch, n − 1 of a mesh, two of a torus (a
-        ring runs along one axis), or the NIC if the ring leaves the scale-up domain.
+        """What each of n ranks can send in rings, in one direction: all links of a switch, n − 1 of a mesh, two of a
+        torus (a ring runs along one axis). Beyond the scale-up domain one ring is laid over the NIC of each of its
+        chips, and each passes all the chips of the domain before it leaves it (NCCL): together they go as fast as these
+        NICs, and no faster than the links inside.
         """
         if n > self.scaleup_domain:
-            return 1e9 * self.nic_gb_per_second
+            cards = 1e9 * self.nic_gb_per_second * self.scaleup_domain
+            return min(cards, self.ring_bytes_per_second(self.scaleup_domain))
         links = max(n - 1, 1) if self.ring_links is None else min(self.ring_links, max(n - 1, 1))
         return 1e9 * min(self.scaleup_gb_per_second, self.peer_gb_per_second * links)
 

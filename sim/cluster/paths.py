@@ -297,7 +297,7 @@ def environment_seconds(setting):
 
 
 def trainer_seconds(setting):
-    """Each GPU's gathering and scattering, over the slowest link of a ring of all of them."""
+    """Each GPU's gathering and scattering, in rings over all of them."""
     gpus = setting.train_gpus
     rate = setting.job.accelerator.ring_bytes_per_second(gpus)
     return sharded_bytes(setting.job.model, gpus, setting.micro_steps) / rate
@@ -313,7 +313,7 @@ def engines_seconds(setting):
 
 
 def link_names(setting):
-    inside = lambda n: "scale-up links" if n <= setting.job.accelerator.scaleup_domain else "network cards"
+    inside = lambda n: "scale-up links" if n <= setting.job.accelerator.scaleup_domain else "rings over all cards"
     return {
         WEIGHTS: "host and scale-up links" if setting.way == COLOCATED else "network cards",
         EXPERIENCE: "network cards" if setting.route == STRAIGHT else "one process",

@@ -5,6 +5,7 @@ from functools import cache
 import pytest
 
 from sim.cluster import paths
+from sim.cluster.hardware import ACCELERATORS
 from sim.cluster.models import MODELS
 from sim.cluster.paths import ENGINES, ENVIRONMENT, EXPERIENCE, TRAINER, WEIGHTS
 from tests.lessons.prose import Lesson
@@ -12,6 +13,7 @@ from widgets import paths as widget
 from widgets.paths import AGAIN, PRESETS, Knobs, of_length
 
 LESSON = Lesson("24")
+MODEL_CHIP = ACCELERATORS["h100"]
 MODEL, SPARSE = MODELS["qwen2.5-32b"], MODELS["qwen3-30b-a3b"]
 
 
@@ -47,9 +49,10 @@ def test_a_token():
 
 
 def test_gathering():
-    level = 8 / 6 * 0.4 * 989.4e12 / 50e9 * 63 / 64  # where both lines are as high
-    LESSON.says("10,389", level)
-    LESSON.says("186", path(TRAINER).seconds)
+    level = 8 / 6 * 0.4 * 989.4e12 / (8 * 50e9) * 63 / 64  # where both lines are as high
+    LESSON.says("1,299", level)
+    LESSON.says("23", path(TRAINER).seconds)
+    LESSON.says("400", MODEL_CHIP.ring_bytes_per_second(64) / 1e9)
     LESSON.says("586", report().roles.train)
     assert path(TRAINER).exposed == 0
 
@@ -80,9 +83,9 @@ def test_one_sender_of_another_job():
 
 
 def test_gathering_experts():
-    r = report(**vars(PRESETS["30B-A3B, 8,192 tokens at a time"]))
-    LESSON.says("15", r.roles.train)
-    LESSON.says("154", r.paths[TRAINER].seconds)
+    r = report(**vars(PRESETS["30B-A3B, 2,048 tokens at a time"]))
+    LESSON.says("13", r.roles.train)
+    LESSON.says("77", r.paths[TRAINER].seconds)
     LESSON.says("30.5", SPARSE.params() / 1e9)
     LESSON.says("3.4", SPARSE.active_params() / 1e9)
 

@@ -174,7 +174,7 @@ def gather(micro_batch):
             label(1150, computed[0], "arithmetic", 2, below=True),
             x="tokens a GPU trains on at a time",
             x_range=(1000, 140000),
-            y_range=(30, 20000),
+            y_range=(3, 3000),
             log="xy",
             ticks=dict(tickvals=list(MICRO), ticktext=[f"{n // 1024}k" for n in MICRO]),
         )

@@ -73,8 +73,10 @@ def test_every_row_stands_under_its_key():
 
 def test_a_ring_has_the_links_of_a_switch_a_mesh_or_an_axis_of_a_torus():
     gigabytes = lambda key, ranks: [ACCELERATORS[key].ring_bytes_per_second(n) / 1e9 for n in ranks]
-    assert gigabytes("mi300x", (2, 4, 8, 16)) == [64, 192, 448, 50]  # 16 leave the node: the NIC
-    assert gigabytes("h100", (2, 8, 16)) == [450, 450, 50]
+    assert gigabytes("mi300x", (2, 4, 8, 16)) == [64, 192, 448, 400]  # 16 leave the node: its 8 NICs
+    assert gigabytes("h100", (2, 8, 16)) == [450, 450, 400]
+    # the 72 cards of a GB200 domain carry more than a chip can pass on
+    assert gigabytes("gb200", (144,)) == [900]
     # Google: 1,200 GB/s a chip, both directions, over 6 links of a 3-D torus
     assert gigabytes("tpu_v5p", (2, 4, 64)) == gigabytes("tpu_7x", (2, 4, 64)) == [100, 200, 200]
 
@@ -83,6 +85,6 @@ def test_a_chip_of_your_own_is_its_numbers():
     chip = custom(96, 4.0, 148, 296, 450, 8, 50)
     assert (chip.hbm_bytes, chip.flops(), chip.flops("fp8")) == (96e9, 148e12, 296e12)
     assert ridge(chip) == ridge(ACCELERATORS["h20"]) and chip.unverified == "yours"
-    assert chip.ring_bytes_per_second(2) == 450e9 and chip.ring_bytes_per_second(16) == 50e9
+    assert chip.ring_bytes_per_second(2) == 450e9 and chip.ring_bytes_per_second(16) == 400e9
     with pytest.raises(ValueError, match="your chip has no fp8 arithmetic"):
         custom(96, 4.0, 148, 0, 450, 8, 50).flops("fp8")

@@ -145,7 +145,7 @@ def test_no_schedule_is_faster_than_shard_to_shard_nor_slower_than_one_sender():
 def by_hand(setting):
     """Seconds of a split that waits, from the roles without a path and the bytes by hand."""
     roles = paths.worked(setting)
-    gather = 8 * P * setting.micro_steps * 63 / 64 / NIC
+    gather = 8 * P * setting.micro_steps * 63 / 64 / (8 * NIC)
     experience = {PLAIN: 17, FULL: 304_145}[setting.payload] * FAR * FAR + 4 * 1024 * FAR
     rate = 10e9 if setting.route == CONTROLLER else 64 * NIC
     sync = 2 * P / (4 * NIC)
@@ -155,7 +155,7 @@ def by_hand(setting):
 
 @pytest.mark.parametrize(
     "turned",
-    [{}, dict(payload=FULL), dict(payload=FULL, route=CONTROLLER), dict(micro_batch=8192), dict(micro_batch=2048)],
+    [{}, dict(payload=FULL), dict(payload=FULL, route=CONTROLLER), dict(micro_batch=2048), dict(micro_batch=1024)],
 )
 def test_a_step_in_turn_is_a_sum(turned):
     setting = replace(SETTING, **turned)
@@ -178,10 +178,10 @@ def test_two_small_mistakes_meet_in_one_wire():
 
 
 def test_gathering_is_hidden_while_it_is_shorter_than_the_arithmetic():
-    """They take equally long at (8 / 6) · 0.4 · 989.4e12 / 50e9 · 63/64 = 10,389 tokens at a time."""
-    level = 8 / 6 * 0.4 * 989.4e12 / NIC * 63 / 64
-    assert 10_300 < level < 10_400
-    for micro_batch, hidden in ((16384, True), (8192, False)):
+    """They take equally long at (8 / 6) · 0.4 · 989.4e12 / 400e9 · 63/64 = 1,299 tokens at a time."""
+    level = 8 / 6 * 0.4 * 989.4e12 / (8 * NIC) * 63 / 64
+    assert 1_298 < level < 1_299
+    for micro_batch, hidden in ((2048, True), (1024, False)):
         path = paths.report(replace(SETTING, micro_batch=micro_batch)).paths[TRAINER]
         assert (path.exposed == 0) == hidden == (path.seconds < paths.worked(SETTING).train)
 
