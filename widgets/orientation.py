@@ -10,11 +10,11 @@ from sim.experiments import cut_arrows
 from sim.framework.env import Verifier
 from sim.framework.weight_sync import WeightSync
 from sim.worlds import modsum
-from widgets.frame.contract import Break, Gauge, Readout, choice, ladder, slider
+from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, choice, ladder, slider
 from widgets.frame.marks import dots, label, line, panel
 
 TITLE = "The policy and its batches over sixty iterations"
-COST = f"{cut_arrows.GROUPS} groups of K completions an iteration"
+COST = f"{cut_arrows.GROUPS} groups of K completions an iteration, one step of plain SGD each; one seed"
 ITERATIONS, EVERY = 60, 5
 LEARNT = 0.01  # less than this gained in sixty iterations is not learning
 WELL = 0.7  # right below this at the end is clearly less than the default, 0.92
@@ -206,3 +206,51 @@ def holds(k, r):
         f"One completion is right {100 * now:.0f} % of the time, {100 * before:.0f} % at the start, and the batches "
         "count the same."
     )
+
+
+GUESS = Guess(
+    "Nothing is trained: the policy of the start answers each prompt 64 times, and the best is kept. One completion is "
+    "right 0.22 of the time. And the best?",
+    ("about 0.35", "about 0.6", "above 0.9"),
+    Knobs(cut="loss_fn", K=64),
+    2,
+    lambda k, r: (
+        f"It is right {cut_arrows.best_of(r.pass_rate[-1], k.K).mean():.3f} of the time, and one completion "
+        f"{r.pass_rate[-1].mean():.3f}, as before."
+    ),
+)
+
+
+# ── the first screen ──
+def opened(plain, other):
+    """What the log of both runs counts, and what the weights of the second can do meanwhile."""
+    x = np.arange(ITERATIONS + 1)
+    right = other.pass_rate.mean(axis=1)
+    return [
+        panel(
+            "Right answers in the log",
+            f"share counted in each batch of {cut_arrows.GROUPS * Knobs().K}",
+            line(x[1:], plain.measured, "one setting", 8, "reference"),
+            line(x[1:], other.measured, "the other", 3),
+            label(ITERATIONS, 0.99, f"one setting: {plain.counted:.2f} in the last ten", 8, "right"),
+            label(ITERATIONS, 0.36, f"the other: {other.counted:.2f}", 3, "right"),
+            x="iteration",
+            x_range=(0, ITERATIONS),
+            y_range=(0, 1.1),
+        ),
+        panel(
+            "The model of the other run",
+            "probability of a right answer, exact",
+            line(x, right, "its model", 1),
+            line(x[1:], other.measured, "its log", 3),
+            dots([0, ITERATIONS], right[[0, -1]], "its model", 1),
+            label(ITERATIONS, right[-1] + 0.04, f"its model: {right[-1]:.2f}", 1, "right"),
+            label(ITERATIONS, 0.34, "its log", 3, "right"),
+            x="iteration",
+            x_range=(0, ITERATIONS),
+            y_range=(0, 1.1),
+        ),
+    ]
+
+
+OPENING = Opening(Knobs(), Knobs(cut="weight sync"), opened, modsum.exact)

@@ -58,6 +58,18 @@ def advantage(policy):
     return (RIGHT[:, None] - expected) * mask
 
 
+def one_step(weight, learning_rate):
+    """After one step of plain SGD that pushes each token of row i by weight[i], mean over the rows: (4, T) how many
+    times as likely each token has become, and the prompt's pass rate, exact.
+    """
+    policy, (written, mask) = modsum.Policy(), tokens()
+    old, _, cache = policy.token_logp(prompts(), written, mask)
+    push = np.asarray(weight, float)[:, None] * mask / len(mask)
+    SGD(learning_rate).step(policy.params, policy.backward(cache, -push))
+    logp = policy.token_logp(prompts(), written, mask)[0]
+    return np.exp(logp - old) * mask, float(modsum.exact(policy.params["theta"])["pass_rate"][PROMPT])
+
+
 def passes(n, eps=0.2, learning_rate=LEARNING_RATE):
     """n + 1 Passes: before each step of plain SGD on PPO's loss over this one batch, and after the last."""
     policy, optimizer = modsum.Policy(), SGD(learning_rate)

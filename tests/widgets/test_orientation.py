@@ -127,3 +127,17 @@ def test_another_seed_draws_another_batch_from_the_same_start():
     a, b = settled(seed=0)[1], settled(seed=1)[1]
     np.testing.assert_array_equal(a.pass_rate[0], b.pass_rate[0])
     assert (a.measured != b.measured).any()
+
+
+def test_the_guess_is_answered_by_the_run_it_asks_about():
+    k, r = settled(**vars(orientation.GUESS.knobs))
+    assert orientation.GUESS.answers[orientation.GUESS.right] == "above 0.9"
+    assert orientation.GUESS.told(k, r) == "It is right 0.935 of the time, and one completion 0.219, as before."
+
+
+def test_in_the_opening_both_logs_begin_alike_and_only_one_rises_while_both_models_learn():
+    plain, other = (settled(**vars(k))[1] for k in (orientation.OPENING.plain, orientation.OPENING.other))
+    assert abs(plain.measured[0] - other.measured[0]) < 1e-12, "the first batch is the same"
+    assert plain.counted > 0.9 and other.counted < 0.25 < 0.6 < other.pass_rate[-1].mean()
+    left, right = orientation.opened(plain, other)
+    assert left["layout"]["yaxis"]["range"] == right["layout"]["yaxis"]["range"]

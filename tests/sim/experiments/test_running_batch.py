@@ -43,3 +43,22 @@ def test_before_the_first_step_every_ratio_is_one_and_after_four_passes_the_clip
 
 def test_without_a_clip_no_push_ends():
     assert not any(step.dead.any() for step in batch.passes(4, eps=np.inf))
+
+
+def test_one_step_along_the_rewards_makes_what_was_paid_likelier_and_a_step_along_nothing_moves_nothing():
+    ratio, rate = batch.one_step(batch.RIGHT, 5.0)
+    mask = batch.tokens()[1]
+    paid = batch.RIGHT > 0
+    start = modsum.exact(modsum.Policy().params["theta"])["pass_rate"][batch.PROMPT]
+    assert np.prod(ratio[paid], axis=1, where=mask[paid] > 0).min() > 1 and rate > start
+    still, same = batch.one_step(np.zeros(4), 5.0)
+    np.testing.assert_allclose(still, mask, atol=1e-12)
+    assert same == pytest.approx(start, abs=1e-15)
+
+
+def test_one_short_step_gains_what_the_slope_says():
+    """A short step back loses as much as a step forward gains."""
+    theta = modsum.Policy().params["theta"]
+    start, h = modsum.exact(theta)["pass_rate"][batch.PROMPT], 1e-4
+    gains = [(batch.one_step(sign * batch.RIGHT, h)[1] - start) / h for sign in (1, -1)]
+    assert gains[0] == pytest.approx(-gains[1], rel=1e-2) and gains[0] > 0
