@@ -44,10 +44,10 @@ def sums():
     return np.array([sum(token + 1 for token in row if token != modsum.EOS) for row in ROWS])
 
 
-def drawn_logp(policy):
-    """(4, T) log-probability of each token, nats, 0 off the mask."""
+def drawn_logp(policy, temperature=1.0):
+    """(4, T) log-probability of each token at a temperature, nats, 0 off the mask."""
     written, mask = tokens()
-    return policy.token_logp(prompts(), written, mask)[0]
+    return policy.token_logp(prompts(), written, mask, temperature)[0]
 
 
 def advantage(policy):

@@ -25,6 +25,12 @@ def test_log_probabilities_are_those_of_the_start_in_its_own_rows():
         assert (logp[i, len(row) :] == 0).all()
 
 
+def test_another_temperature_divides_the_logits_of_the_same_rows():
+    policy = modsum.Policy()
+    policy.params["theta"] = policy.params["theta"] / 1.5
+    np.testing.assert_allclose(batch.drawn_logp(modsum.Policy(), 1.5), batch.drawn_logp(policy), atol=1e-12)
+
+
 def test_the_advantage_is_the_reward_less_the_exact_chance_of_being_right_from_there():
     policy = modsum.Policy()
     A = batch.advantage(policy)

@@ -1,0 +1,29 @@
+"""One text, several rows of tokens: a vocabulary made by byte-pair merges can spell a word in many ways, and the
+tokenizer that reads the text knows one of them.
+
+The merges are made up (assumed), enough for one word. Byte-pair encoding: Sennrich, Haddow, Birch (2016),
+arXiv:1508.07909.
+"""
+
+from itertools import pairwise
+
+LETTERS = tuple("AGHINV")
+MERGES = (("A", "V"), ("I", "N"), ("IN", "G"), ("AV", "ING"), ("H", "AV"))  # assumed, the earlier the more common
+VOCABULARY = LETTERS + tuple(left + right for left, right in MERGES)
+
+
+def encode(text):
+    """The tokens that a tokenizer makes of a text: of all merges that fit, the earliest first, until none fits."""
+    tokens = list(text)
+    while pairs := [pair for pair in MERGES if pair in pairwise(tokens)]:
+        at = list(pairwise(tokens)).index(pairs[0])
+        tokens[at : at + 2] = ["".join(pairs[0])]
+    return tokens
+
+
+def spellings(text):
+    """Every row of tokens that decodes to the text: any of them may be drawn."""
+    if not text:
+        return [[]]
+    first = [token for token in VOCABULARY if text.startswith(token)]
+    return [[token, *rest] for token in first for rest in spellings(text[len(token) :])]
