@@ -8,11 +8,14 @@ import numpy as np
 import pytest
 
 from sim.estimators import aggregation
+from sim.experiments import first_step, three_completions
+from sim.worlds.optimizer import SGD, AdamW
 from sim.worlds.tinylm import Policy
 from tests.lessons.prose import Lesson
 from tests.sim.estimators.test_aggregation import MASK, losses
 from tests.widgets import catalogue
 from widgets import trainer
+from widgets.figures import trainer as figures
 from widgets.frame import host
 from widgets.trainer import Knobs
 
@@ -31,7 +34,7 @@ def test_one_batch_has_four_losses_and_the_table_shows_them():
     on_policy = losses(moved=0 * MASK)[0]
     for name, weights in aggregation.MODES.items():
         w = weights(MASK)
-        row = next(line for line in LESSON.text.splitlines() if line.startswith(f"| `{name}` |"))
+        row = next(line for line in map(str.strip, LESSON.text.splitlines()) if line.startswith(f"| `{name}` |"))
         share, loss = row.strip("| ").split(" | ")[-2:]
         top, bottom = map(int, share.split("/"))
         assert w[1].sum() / w.sum() == pytest.approx(top / bottom, abs=1e-12)
@@ -90,7 +93,7 @@ def test_the_token_mean():
 
 
 def test_the_learning_rates():
-    rows = re.findall(r"^\| (0\.\d+) \| (\d\.\d\d)(?: to (\d\.\d\d))? \|$", LESSON.text, re.M)
+    rows = re.findall(r"^ *\| (0\.\d+) \| (\d\.\d\d)(?: to (\d\.\d\d))? \|$", LESSON.text, re.M)
     assert [float(rate) for rate, _, _ in rows] == [0.003, 0.02, 0.03, 0.05, 0.1, 0.3]
     for rate, low, high in rows:
         within([final(learning_rate=float(rate), seed=seed) for seed in range(2)], low, high or low)
@@ -103,7 +106,33 @@ def test_past_the_cliff_nothing_leads_back():
         assert r.pass_rate[-1] < r.start and 0.04 < np.mean(r.entropy[40:]) < 0.10
         assert 15 < sum(norm < 1e-3 for norm in r.grad_norm) < 80
     assert 0.14 < np.mean(last().entropy[40:]) < 0.16 and min(last().grad_norm) > 1e-3
-    ends_between("0.05", "0.19", passes=4, minibatches=8)
+
+
+def test_thirty_two_steps_on_a_batch_end_below_the_start():
+    assert "below its start in each of six seeds" in LESSON.text
+    assert all(final(passes=4, minibatches=8, seed=seed) < last().start for seed in range(6))
+
+
+def test_one_step_at_a_tenth_moves_a_token_tenfold_and_loses_what_a_short_one_gains():
+    assert (
+        "change their probability tenfold" in LESSON.text and "fewer completions are right than before" in LESSON.text
+    )
+    for seed in range(5):
+        (short, _), (long, far) = (first_step.stepped(rate, seed) for rate in (0.02, 0.1))
+        assert long < last().start < short and 8 < np.exp(far) < 13
+
+
+def test_five_weights_move_alike_with_adamw_at_any_scale():
+    five = first_step.at_quantiles(first_step.gradient(), figures.PLACES)
+    for scale in figures.SCALES:
+        adamw, sgd = (first_step.change(o, scale * five) for o in (AdamW(0.02, clip=None), SGD(0.3)))
+        assert np.abs(adamw) == pytest.approx(0.02, rel=1e-3) and np.abs(sgd).max() > 30 * np.abs(sgd).min()
+        assert sgd == pytest.approx(-0.3 * scale * five)
+
+
+def test_a_token_of_the_first_completion_has_a_slope_where_the_loss_is_zero():
+    assert three_completions.loss() == pytest.approx(0, abs=1e-12)
+    assert three_completions.loss(ratio=1.1) < 0 < three_completions.loss(ratio=0.9)
 
 
 def test_the_micro_batches():
@@ -140,11 +169,10 @@ def test_the_links_of_the_prose_start_at_the_default_and_the_thirty_two_steps_br
     links = re.findall(r'\(#trainer\)\{ data-knobs="([^"]+)" \}', LESSON.text)
     settings = [host.knobs_from(Knobs, dict(parse_qsl(link))) for link in links]
     assert settings[0] == Knobs()
-    assert [trainer.broken(k, last(**k.__dict__)) is not None for k in settings] == [
-        False,
-        False,
-        False,
-        False,
-        True,
-        False,
-    ]
+    assert [trainer.broken(k, last(**k.__dict__)) is not None for k in settings] == [False, True, True, False, False]
+
+
+def test_the_first_screen_shows_two_losses_that_are_zero():
+    plain, other = (last(**vars(k)) for k in (trainer.OPENING.plain, trainer.OPENING.other))
+    assert max(map(abs, [*plain.loss, *other.loss])) < 1e-12 and len(plain.loss) == len(other.loss) == 100
+    assert plain.pass_rate[-1] > 0.85 and other.pass_rate[-1] < other.start

@@ -164,3 +164,25 @@ def test_the_run_streams_and_counts_its_updates():
 
 def test_another_seed_is_another_run():
     assert last(seed=1).pass_rate != last().pass_rate
+
+
+def test_a_gradient_that_is_off_is_said_where_the_run_holds():
+    k, r = Knobs(**LOCAL), last(**LOCAL)
+    assert "no curve shows it" in trainer.holds(k, r) and "no curve" not in trainer.holds(Knobs(), last())
+    assert trainer.worse(k, r) is None
+
+
+def test_a_rate_of_005_is_worse_and_no_break():
+    k, r = Knobs(learning_rate=0.05), last(learning_rate=0.05)
+    assert trainer.broken(k, r) is None and trainer.worse(k, r) and trainer.worse(Knobs(), last()) is None
+
+
+def test_the_two_presets_that_break_do_so_for_two_causes():
+    causes = {
+        trainer.broken(k, last(**vars(k))).cause for k in trainer.PRESETS.values() if trainer.broken(k, last(**vars(k)))
+    }
+    assert causes == {"every weight moves too far", "many steps on one batch"}
+
+
+def test_the_guess_is_answered_by_the_run():
+    assert trainer.largest_loss(last()) == 0 and trainer.GUESS.told(Knobs(), last()).startswith("It is 0 at all 100")

@@ -1,0 +1,32 @@
+"""Three completions of one prompt, of two, five and one tokens, and the one number that a trainer makes of them.
+
+The first is right; each advantage is the reward less the mean of the other two. The token loss is that of fresh samples
+before any clip, -ratio * advantage, as in Schulman et al. (2017), arXiv:1707.06347.
+"""
+
+import numpy as np
+
+from sim.estimators import aggregation
+
+LENGTHS = (2, 5, 1)
+MASK = np.array([[float(t < n) for t in range(max(LENGTHS))] for n in LENGTHS])  # (3, 5)
+ADVANTAGE = np.array([1.0, -0.5, -0.5])
+
+
+def shares(mode="seq-mean-token-mean", ratio=1.0):
+    """(3, 5) what each token adds to the loss: weight times -ratio A, with the ratio of the very first token given and
+    all others 1.
+    """
+    ratios = MASK.copy()
+    ratios[0, 0] = ratio
+    return aggregation.MODES[mode](MASK) * -ratios * ADVANTAGE[:, None]
+
+
+def loss(mode="seq-mean-token-mean", ratio=1.0):
+    return shares(mode, ratio).sum()
+
+
+def in_two():
+    """Token means of the first completion alone and of the other two, as two micro-batches would make them."""
+    losses = -ADVANTAGE[:, None] * MASK
+    return [losses[rows].sum() / MASK[rows].sum() for rows in (slice(0, 1), slice(1, 3))]
