@@ -12,7 +12,7 @@ from sim.estimators import group_baselines
 from sim.experiments.runs import modsum_optimizer, modsum_rate, modsum_run
 from sim.framework.controller import Controller
 from sim.worlds import modsum
-from widgets.frame.contract import Break, Gauge, Readout, choice, ladder, slider
+from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, choice, ladder, slider
 from widgets.frame.marks import band, dots, each_run, label, line, panel, threshold
 
 TITLE = "Three runs of GRPO on the same number of completions, and the groups they are made of"
@@ -46,10 +46,10 @@ class Knobs:
 
 PRESETS = {
     "TRL's group": Knobs(),
-    "R1's group": Knobs(K=16),
     "DeepSeekMath's group": Knobs(K=64),
     "Pairs": Knobs(K=2),
     "Almost never right": Knobs(K=4, prompts="almost never right"),
+    "Almost never right, one group each": Knobs(K=64, prompts="almost never right"),
     "Almost never right, AdamW": Knobs(K=4, prompts="almost never right", optimizer="AdamW"),
 }
 
@@ -120,8 +120,13 @@ def progress(k, r):
 
 
 @cache
+def prompts_at_start(prompts):
+    """(4,) exact pass rates before the first update."""
+    return modsum.exact(modsum.Policy(PROMPTS[prompts]).params["theta"])["pass_rate"]
+
+
 def start(prompts):
-    return modsum.exact(modsum.Policy(PROMPTS[prompts]).params["theta"])["pass_rate"].mean()
+    return prompts_at_start(prompts).mean()
 
 
 def figure(k, r):
@@ -130,6 +135,7 @@ def figure(k, r):
 
 def training_tab(k, r):
     line_at = start(k.prompts) + GAIN
+    drawn, live = over_a_few(k, r)
     runs = f"{SEEDS} seeds, {k.optimizer} at {modsum_rate(k.optimizer, k.learning_rate):g}"
     yield panel(
         "Right completions",
@@ -144,17 +150,21 @@ def training_tab(k, r):
         tab="Training",
         front=True,
     )
-    window = max(1, len(r.completions) // 12) if len(r.completions) > 12 else 1
-    smooth = np.convolve(100 * r.live.mean(axis=0), np.ones(window) / window, "valid")
     yield panel(
         "Live groups",
         f"% of the groups, over a few updates, mean of {runs}",
-        line(r.completions[window - 1 :], smooth, "live groups"),
+        line(drawn, live, "live groups"),
         x="completions drawn",
         x_range=(0, COMPLETIONS),
         y_range=(0, 102),
         tab="Training",
     )
+
+
+def over_a_few(k, r):
+    """Completions drawn, and % of the groups that are live in the updates up to there, mean of the runs."""
+    window = max(1, len(r.completions) // 12) if len(r.completions) > 12 else 1
+    return r.completions[window - 1 :], np.convolve(100 * r.live.mean(axis=0), np.ones(window) / window, "valid")
 
 
 def logit(p):
@@ -246,21 +256,21 @@ def group_tab(k):
 
 
 def readouts(k, r):
-    at_p = k.p, k.K, advantage_of(k)
+    hardest = prompts_at_start(k.prompts).min(), k.K, advantage_of(k)
     return [
         Readout(
             "Pass rate at the end", r.pass_rate[:, -1].mean(), "", modsum.exact, "violated" if broken(k, r) else ""
         ),
         Readout("Live groups, whole run", 100 * r.live.mean(), "%", Controller.iterate),
         Readout(
-            "At p: estimate over true gradient",
-            group_baselines.share_of_gradient(*at_p),
+            "Estimate over true gradient, hardest prompt",
+            group_baselines.share_of_gradient(*hardest),
             "",
             group_baselines.share_of_gradient,
         ),
         Readout(
-            "At p: signal to noise of a completion",
-            group_baselines.signal_to_noise_per_completion(*at_p),
+            "Signal to noise of a completion, same prompt",
+            group_baselines.signal_to_noise_per_completion(*hardest),
             "",
             group_baselines.signal_to_noise_per_completion,
         ),
@@ -284,11 +294,17 @@ def gain(k, r):
 def broken(k, r):
     if len(r.completions) < updates(k) or gain(k, r) >= GAIN:
         return None
-    began = start(k.prompts)
+    from_to = f"from {start(k.prompts):.4f} to {start(k.prompts) + gain(k, r):.4f}"
+    if k.K >= LARGE:
+        alive = f"{100 * r.live.mean():.0f} % of the groups were live"
+        return Break(
+            f"{updates(k)} updates are too few, though {alive}: the pass rate went {from_to}.",
+            f"{', '.join(way_back(k))}.",
+            "too few updates",
+        )
     return Break(
-        f"{100 * (1 - r.live.mean()):.1f} % of the groups had {k.K} equal rewards and a gradient of zero: the "
-        "pass rate "
-        f"went from {began:.4f} to {began + gain(k, r):.4f} in {updates(k)} updates.",
+        f"{100 * (1 - r.live.mean()):.1f} % of the groups had {k.K} equal rewards and no gradient: the pass rate went "
+        f"{from_to} in {updates(k)} updates.",
         f"{', '.join(way_back(k))}.",
         "almost every group is dead",
     )
@@ -318,3 +334,50 @@ def worse(k, r):
 def holds(k, r):
     live = f"{100 * r.live.mean():.0f} % of the groups are live"
     return f"{live}, and the pass rate went from {start(k.prompts):.3g} to {r.pass_rate[:, -1].mean():.3f}."
+
+
+GUESS = Guess(
+    "Four completions a prompt, rewards less their mean. How long is the mean estimate against the true gradient, at "
+    "pass rates of 0.1 and 0.5?",
+    ("0.9 and 0.5", "0.75 and 0.75", "1 and 1"),
+    Knobs(K=4, advantage="less the mean"),
+    1,
+    lambda k, r: "It is {:.2f} and {:.2f} of it: one factor, at every pass rate.".format(
+        *group_baselines.share_of_gradient(np.array([0.1, 0.5]), k.K, advantage_of(k))
+    ),
+)
+
+
+# ── the first screen ──
+def opened(plain, other):
+    """Both runs by completions drawn: what is learned, and how many groups teach anything."""
+    pairs = OPENING.plain
+    ends = [r.pass_rate[:, -1].mean() for r in (plain, other)]
+    live = [over_a_few(pairs, r) for r in (plain, other)]
+    return [
+        panel(
+            "Right completions",
+            f"probability, exact, mean of 4 prompts and {SEEDS} seeds",
+            line(plain.completions, plain.pass_rate.mean(axis=0), "one setting", 8, "reference"),
+            line(other.completions, other.pass_rate.mean(axis=0), "the other", 1),
+            label(COMPLETIONS, 1.0, f"one setting: {ends[0]:.2f}", 8, "right"),
+            label(COMPLETIONS, ends[1] - 0.25, f"the other: {ends[1]:.2f}", 1, "right", below=True),
+            x="completions drawn",
+            x_range=(0, COMPLETIONS),
+            y_range=(0, 1.1),
+        ),
+        panel(
+            "Groups that teach something",
+            "% of the groups, over a few updates",
+            line(*live[0], "one setting", 8, "reference"),
+            line(*live[1], "the other", 1),
+            label(COMPLETIONS, 32, "the other", 1, "right"),
+            label(COMPLETIONS, 12, "one setting", 8, "right"),
+            x="completions drawn",
+            x_range=(0, COMPLETIONS),
+            y_range=(0, 50),
+        ),
+    ]
+
+
+OPENING = Opening(Knobs(K=2, learning_rate=10.0), Knobs(K=2), opened, modsum.exact)

@@ -8,10 +8,12 @@ import numpy as np
 import pytest
 
 from sim.estimators import group_baselines
+from sim.experiments import running_batch
 from sim.worlds import modsum
 from tests.lessons.prose import Lesson
 from tests.widgets import catalogue
 from widgets import grpo
+from widgets.figures import grpo as figures
 
 LESSON = Lesson("11")
 HOPELESS = "almost never right"
@@ -30,22 +32,30 @@ def live(**knobs):
     return [100 * last(seed=seed, **knobs).live.mean() for seed in range(5)]
 
 
-def ranges(words, values, slack=0.006):
-    """The text says "0.76 to 0.82", or one number for all, and that is where the values lie."""
-    assert words in LESSON.text, words
-    numbers = [float(number) for number in re.findall(r"\d[\d.]*", words)]
-    assert min(values) == pytest.approx(numbers[0], abs=slack) and max(values) == pytest.approx(numbers[-1], abs=slack)
-
-
 def row(words, values):
     assert f"| {words} | {' | '.join(values)} |" in LESSON.text, (words, values)
 
 
-def test_the_group_of_four():
-    rewards = np.array([[1.0, 0, 0, 0]])
-    for reward, less, z in zip(rewards[0], group_baselines.less_mean(rewards)[0], group_baselines.z_score(rewards)[0]):
-        assert f"| {reward:g} | {less:g} | {z:.1f} |".replace("-", "−") in LESSON.text
+def test_the_running_batch():
+    assert "here one half" in LESSON.text and running_batch.RIGHT.mean() == 0.5
+    assert figures.pushes("over deviation") == pytest.approx(np.array([1, -1, 1, -1]) * 0.75**0.5, abs=1e-5)
+    two, three = figures.pushes("over length")[[3, 1]]
+    assert two / three == pytest.approx(1.5) and "1.5 times as much" in figures.SAID["over length"]
+    assert running_batch.RIGHT.std(ddof=1) == pytest.approx(0.58, abs=0.005)
+    assert "0.58" in figures.SAID["over deviation"]
+
+
+def test_the_one_factor():
     LESSON.says("0.875", group_baselines.share_of_gradient(0.3, 8, group_baselines.less_mean))
+
+
+def test_sixty_four_completions_of_a_prompt_that_is_right_one_time_in_fifty():
+    pairs, one = (group_baselines.live_probability(0.02, K) for K in (2, 64))
+    assert round(100 * (1 - pairs)) == 96 and "96 of 100 pairs are dead" in LESSON.text
+    assert 1 < 32 * pairs < 2 and "one or two of the thirty-two pairs" in LESSON.text
+    assert one == pytest.approx(3 / 4, abs=0.03) and "three times in four" in LESSON.text
+    small, large = (group_baselines.signal_to_noise_per_completion(0.02, K, group_baselines.less_mean) for K in (2, 64))
+    assert small == pytest.approx(large, rel=0.05) and "Hardly either" in LESSON.text
 
 
 def test_the_z_score_weighs_prompts_by_their_pass_rate():
@@ -105,52 +115,70 @@ def test_the_table_of_dead_groups():
     LESSON.says("0.176", group_baselines.pass_rate_seen_alive(0.1, 8))
 
 
+MIXED, RARE = "Mixed prompts, two optimizers", "Prompts that are almost never right"
+
+
+def table(fold, first, *cells):
+    """The row that begins so, in the fold: each cell is a range, or one number for all, and holds these values."""
+    text = LESSON.text.partition(f'"{fold}"')[2].partition("???")[0]
+    (found,) = re.findall(rf"^ *\| {re.escape(first)} \| (.*?) \| ?(.*?) ?\|$", text, re.M)
+    for said, (values, slack) in zip(found, cells):
+        numbers = [float(number) for number in re.findall(r"\d[\d.]*", said)]
+        assert min(values) == pytest.approx(numbers[0], abs=slack), (first, values)
+        assert max(values) == pytest.approx(numbers[-1], abs=slack), (first, values)
+
+
 def test_what_was_to_be_seen_on_mixed_prompts():
     start = modsum.exact(modsum.Policy().params["theta"])["pass_rate"]
     LESSON.says("0.54", start[0])
     LESSON.says("0.02", start[3])
-    ranges("pairs end at 0.76 to 0.82", ends(K=2))
-    ranges("sixteens at 0.98", ends(K=16))
-    ranges("28 to 29 %", live(K=2), 0.6)
-    ranges("59 to 61 %", live(K=16), 0.6)
-    ranges("end at 0.98 to 0.99", ends(K=2, learning_rate=10.0))
-    ranges("13 to 14 %", live(K=2, learning_rate=10.0), 0.6)
+    table(MIXED, "pairs, SGD at 2", (ends(K=2), 0.006), (live(K=2), 0.6))
+    table(MIXED, "pairs, SGD at 10", (ends(K=2, learning_rate=10.0), 0.006), (live(K=2, learning_rate=10.0), 0.6))
+    table(MIXED, "sixteens, SGD at 2", (ends(K=16), 0.006), (live(K=16), 0.6))
+    table(MIXED, "pairs, AdamW at 0.02", (ends(K=2, optimizer="AdamW"), 0.006), (live(K=2, optimizer="AdamW"), 0.6))
+    table(MIXED, "sixteens, AdamW at 0.02", (ends(K=16, optimizer="AdamW"), 0.006))
+    assert np.ptp(ends(K=2, optimizer="AdamW") + ends(K=16, optimizer="AdamW")) < 0.02
+    assert "within two hundredths" in LESSON.text
+    for behind, ahead in zip(live(K=2), live(K=2, learning_rate=10.0)):
+        assert behind == pytest.approx(2 * ahead, rel=0.15) and "half as many live groups" in LESSON.text
 
 
-def test_the_same_under_adamw():
-    ranges("pairs end at 0.98", ends(K=2, optimizer="AdamW"))
-    ranges("sixteens at 0.99", ends(K=16, optimizer="AdamW"))
-    ranges("17 to 19 %", live(K=2, optimizer="AdamW"), 0.6)
+def test_twenty_is_the_best_rate_on_offer():
+    rates = grpo.Knobs.__dataclass_fields__["learning_rate"].metadata["rungs"]
+    means = [np.mean(ends(learning_rate=rate)) for rate in rates]
+    assert np.argmax(means) == rates.index(20.0) and "is the best on offer here" in LESSON.text
 
 
 def test_one_group_a_prompt_leaves_fifteen_updates():
-    ranges("end at 0.79 to 0.80", ends(K=64))
-    ranges("under AdamW at 0.78 to 0.80", ends(K=64, optimizer="AdamW"))
-    assert last(K=64).pass_rate.shape[1] == 15 and "leaves fifteen" in LESSON.text
+    table(MIXED, "sixty-fours, SGD at 2", (ends(K=64), 0.006))
+    table(MIXED, "sixty-fours, AdamW at 0.02", (ends(K=64, optimizer="AdamW"), 0.006))
+    assert last(K=64).pass_rate.shape[1] == 15 and "fifteen such batches" in LESSON.text
 
 
 def test_what_was_to_be_seen_on_prompts_that_are_almost_never_right():
-    start = grpo.start(HOPELESS)
-    LESSON.says("0.0018", start)
-    assert 6 < start * grpo.COMPLETIONS < 8 and "seven or so right completions" in LESSON.text
-    ranges("0.003 to 0.007", ends(K=4, prompts=HOPELESS), 0.001)
-    assert all(98 < 100 - share < 99.5 for share in live(K=4, prompts=HOPELESS)) and "about 99 %" in LESSON.text
-    ranges("0.06 to 0.23", ends(K=16, prompts=HOPELESS), 0.02)
-    fast = dict(K=4, prompts=HOPELESS, learning_rate=5.0)
-    ranges("0.09 to 0.35", ends(**fast), 0.02)
-    ranges("3 to 8 %", live(**fast), 0.6)
+    hopeless, fast = dict(prompts=HOPELESS), dict(prompts=HOPELESS, learning_rate=5.0)
+    LESSON.says("0.0018", start := grpo.start(HOPELESS))
+    assert 6 < start * grpo.COMPLETIONS < 8 and "seven or so right ones" in LESSON.text
+    table(RARE, "fours, SGD at 2", (ends(K=4, **hopeless), 0.001), (live(K=4, **hopeless), 0.5))
+    assert all(98 < 100 - share < 99.5 for share in live(K=4, **hopeless)) and "About 99 in 100" in LESSON.text
+    table(RARE, "fours, SGD at 5", (ends(K=4, **fast), 0.02), (live(K=4, **fast), 0.6))
+    table(RARE, "sixteens, SGD at 2", (ends(K=16, **hopeless), 0.02))
     failed = [
         sum((last(seed=seed, **knobs).pass_rate[:, -1] < 0.02).sum() for seed in range(5))
-        for knobs in (dict(K=16, prompts=HOPELESS), fast)
+        for knobs in (dict(K=16, **hopeless), dict(K=4, **fast))
     ]
-    assert failed == [4, 5] and "Of fifteen single runs four fail with sixteens and five with fours" in LESSON.text
+    assert failed == [4, 5] and "four fail with sixteens at 2 and five with fours at 5" in LESSON.text
 
 
 def test_under_adamw_only_too_few_updates_break_it():
-    ranges("0.35 to 0.65", ends(K=4, prompts=HOPELESS, optimizer="AdamW"), 0.03)
-    ranges("0.32 to 0.64", ends(K=16, prompts=HOPELESS, optimizer="AdamW"), 0.03)
+    adamw = dict(prompts=HOPELESS, optimizer="AdamW")
+    table(RARE, "fours, AdamW at 0.02", (ends(K=4, **adamw), 0.03))
+    table(RARE, "sixteens, AdamW at 0.02", (ends(K=16, **adamw), 0.03))
     for optimizer in ("SGD", "AdamW"):
-        assert max(ends(K=64, prompts=HOPELESS, optimizer=optimizer)) < 0.0215 and "at 0.02 or below" in LESSON.text
+        knobs = dict(K=64, prompts=HOPELESS, optimizer=optimizer)
+        assert max(ends(**knobs)) < 0.0215 and "| sixty-fours, either | 0.02 at most |" in LESSON.text
+        assert min(ends(**knobs, learning_rate=20.0)) > 0.1 and "a step ten times as long" in LESSON.text
+        assert min(live(**knobs)) > 5 * max(live(K=4, prompts=HOPELESS)) and "live far more often" in LESSON.text
 
 
 def test_the_memory():

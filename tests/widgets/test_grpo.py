@@ -52,7 +52,27 @@ def test_of_prompts_that_are_almost_never_right_pairs_fours_and_one_group_a_prom
 def test_the_break_names_the_share_of_dead_groups_the_updates_and_the_way_back():
     found = grpo.broken(Knobs(K=4, prompts=HOPELESS), last(K=4, prompts=HOPELESS))
     assert "99.3 % of the groups had 4 equal rewards" in found.why and found.mend == "Completions a prompt: 16."
-    assert "in 15 updates" in grpo.broken(Knobs(K=64, prompts=HOPELESS), last(K=64, prompts=HOPELESS)).why
+    few = grpo.broken(Knobs(K=64, prompts=HOPELESS), last(K=64, prompts=HOPELESS))
+    assert "15 updates are too few" in few.why and few.cause != found.cause and few.mend == found.mend
+
+
+def test_the_last_two_readouts_are_of_the_hardest_prompt_that_the_run_began_with():
+    shares = [grpo.readouts(Knobs(prompts=name), last(prompts=name))[2].value for name in ("mixed", HOPELESS)]
+    z_score = group_baselines.z_score
+    assert shares == [
+        group_baselines.share_of_gradient(grpo.prompts_at_start(name).min(), 8, z_score) for name in ("mixed", HOPELESS)
+    ]
+
+
+def test_of_the_two_runs_of_the_opening_the_one_with_more_live_groups_ends_behind():
+    for seed in range(5):
+        ahead, behind = (last(K=2, learning_rate=rate, seed=seed) for rate in (10.0, 2.0))
+        assert behind.live.mean() > 1.8 * ahead.live.mean()
+        assert behind.pass_rate[:, -1].mean() < ahead.pass_rate[:, -1].mean() - 0.15
+
+
+def test_the_guess_is_told_by_one_factor():
+    assert grpo.GUESS.told(grpo.GUESS.knobs, None).startswith("It is 0.75 and 0.75")
 
 
 def test_a_break_is_a_run_that_learned_next_to_nothing_whatever_its_groups_did():
