@@ -39,7 +39,8 @@ function said(things) {
 // The parts of a file that can be kept; nothing if it is another book's.
 async function read(file) {
   const { book, ...things } = JSON.parse(await file.text());
-  const fits = Object.entries(things).filter(([key, value]) => kind(key) && value instanceof Object && kind(key).is(value));
+  const fits = Object.entries(things)
+    .filter(([key, value]) => kind(key) && value instanceof Object && kind(key).is(value));
   return book === BOOK && fits.length ? Object.fromEntries(fits) : undefined;
 }
 

@@ -161,13 +161,6 @@ def test_reuse_under_adamw():
     assert one[:, 19].mean() < four[:, 19].mean()
 
 
-def test_the_critic_under_adamw_helps_early_and_not_at_the_end():
-    with_it, without = under_adamw(0.05), under_adamw(0.05, critic_rate=0.0)
-    early, end = ([runs[:, update].mean() for runs in (with_it, without)] for update in (19, 59))
-    assert early == pytest.approx([0.91, 0.79], abs=0.012) and "0.91 against 0.79" in LESSON.text
-    assert end == pytest.approx([0.989, 0.995], abs=0.002) and "0.989 against 0.995" in LESSON.text
-
-
 @pytest.mark.parametrize("rate, runs", [(0.05, 0), (0.2, 1)])
 def test_what_is_lost_under_adamw(rate, runs):
     right = under_adamw(rate, inner_epochs=16, eps=1e9)
@@ -200,12 +193,6 @@ def test_how_the_fifth_run_lost_its_prompt():
     LESSON.says("10.4", frames[1].exact["kl_step"][1])
     assert all((batch.accuracy[batch.example == 1] == 0).all() for batch in batches[2:])
     assert frames[-1].exact["truncated"][1] > 0.9
-
-
-def test_the_memory_of_four_models():
-    trained, frozen = 2 + 4 + 12, 2
-    LESSON.says("18", trained)
-    LESSON.says("40", 2 * trained + 2 * frozen)
 
 
 def test_the_answer_about_the_break():

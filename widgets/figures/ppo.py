@@ -1,14 +1,16 @@
-"""The small figures of lesson 10: one batch, the clip, five ways to weigh a token, and one rare token's story."""
+"""The small figures of lesson 10: one batch, the clip, five ways to weigh a token, one rare token's story, and several
+passes with a ratio that is always 1.
+"""
 
 from functools import cache
 
 import numpy as np
 
 from sim.estimators import surrogate, token_weight
-from sim.experiments import rare_token, running_batch
+from sim.experiments import rare_token, reuse, running_batch
 from sim.worlds import modsum
 from widgets.frame.contract import Figure, Handle
-from widgets.frame.marks import cell, dots, grid, label, line, panel, region
+from widgets.frame.marks import cell, dots, each_run, grid, label, line, panel, region
 
 NAMES = ("1", "2", "3", "stop")
 FAR = 3.0
@@ -195,6 +197,45 @@ def growth():
     ]
 
 
+# ── the ratio forgotten ──
+SEEDS = range(5)
+SEES = {
+    reuse.CLIP: "With the clip",
+    reuse.FREE: "Without it",
+    reuse.FORGOTTEN: "With old log-probs computed anew in every pass, every ratio is 1 and no token falls silent:",
+}
+
+
+@cache
+def reused(way):
+    """(updates, pass rates (seeds, updates))."""
+    runs = [reuse.pass_rates(way, seed) for seed in SEEDS]
+    return [step for step, _ in runs[0]], np.array([[rate for _, rate in run] for run in runs])
+
+
+def passes_on_sums(way):
+    steps, rates = reused(way)
+    means = {other: 100 * reused(other)[1].mean(axis=0) for other in SEES if other != way}
+    return [
+        panel(
+            "Right answers of the language model",
+            f"of 100 sums; {len(SEEDS)} seeds, four passes, AdamW at 0.02",
+            *(line(steps, mean, other, 8, "other") for other, mean in means.items()),
+            each_run(steps, 100 * rates),
+            line(steps, 100 * rates.mean(axis=0), way),
+            label(steps[-1], 100 * rates[:, -1].mean() + 2, way, 1, "right"),
+            x="update",
+            x_range=(0, steps[-1]),
+            y_range=(0, 104),
+        )
+    ]
+
+
+def ended(way):
+    low, high = 100 * reused(way)[1][:, -1].min(), 100 * reused(way)[1][:, -1].max()
+    return f"{SEES[way]} the runs end with {low:.0f} to {high:.0f} right."
+
+
 EPSILONS = tuple(np.round(np.arange(0.05, 1.0001, 0.05), 2).tolist())
 FIGURES = {
     "batch": Figure(
@@ -221,4 +262,7 @@ FIGURES = {
         told,
     ),
     "growth": Figure(growth, rare_token.passes),
+    "forgotten": Figure(
+        passes_on_sums, reuse.pass_rates, Handle("The loss has", reuse.WAYS, start=2, words=reuse.WAYS), ended
+    ),
 }
