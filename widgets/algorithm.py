@@ -2,7 +2,7 @@
 file.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -12,10 +12,10 @@ from sim.experiments import one_group
 from sim.experiments.runs import add_run
 from sim.framework.algorithm import Algorithm
 from sim.worlds import tasks
-from widgets.frame.contract import Break, Gauge, Readout, choice, ladder, slider
+from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, choice, ladder, slider
 from widgets.frame.marks import bars, dots, each_run, label, line, panel, threshold
 
-TITLE = "What six algorithm files make of one group of rewards"
+TITLE = "What six algorithm files make of the same rewards"
 COST = "23,040 completions a run, more with DAPO"
 NAMES = ["REIN-<br>FORCE", "PPO", "GRPO", "RLOO", "DAPO", "Dr.<br>GRPO"]  # on an axis
 DIVIDED = ("GRPO", "DAPO")  # by the standard deviation of the group
@@ -24,6 +24,7 @@ UPDATES, SEEDS, COMPLETIONS, EVERY = 60, 3, 128, 6
 OWN = "the file's own"
 LEARNED = 0.01  # a gain in the pass rate below this is none
 WELL = 0.25  # a gain below this is clearly less than the 0.52 of the default
+LEVEL = (-2.5, 1.5)  # of the advantages that are drawn by update
 ALONE = ("REINFORCE", "PPO")  # compare no completion with the others of its group
 # one pass and no KL penalty, for all alike: what differs is the advantage, the surrogate and the weights
 SETTING = dict(inner_epochs=1, beta=0.0)
@@ -45,9 +46,9 @@ class Knobs:
 
 PRESETS = {
     "Two right of eight": Knobs(),
-    "All right": Knobs(right=8),
-    "A judge's noise": Knobs(K=4, right=3, wrong=0.999),
     "REINFORCE, a lenient judge": Knobs(plugin="REINFORCE", wrong=0.9),
+    "All are paid alike": Knobs(wrong=1.0),
+    "A judge's noise": Knobs(K=4, right=3, wrong=0.999),
     "REINFORCE, rewards + 5": Knobs(plugin="REINFORCE", offset=5.0),
     "Rewards −1 and 1": Knobs(wrong=-1.0),
 }
@@ -61,6 +62,7 @@ class Result:
     kept: bool
     curve: tuple  # total push with 0 to K right ones, with the deviation divided out and without, (K + 1,) each
     pass_rate: np.ndarray  # (seeds, measurements so far)
+    wrong: np.ndarray  # (updates so far,) advantage of a wrong completion's token, mean of the runs
 
     @property
     def updates(self):
@@ -87,14 +89,16 @@ def run(k):
         bool(one_group.informative(rewards)),
         curve,
         start(SEEDS),
+        np.zeros(0),
     )
     yield now
     runs = [trained(k, SEEDS * k.seed + i) for i in range(SEEDS)]
-    seen = [now.pass_rate]
-    for frames in zip(*(r.frames(UPDATES) for r in runs)):
-        if (frames[0].step + 1) % EVERY == 0:
+    seen, wrong = [now.pass_rate], []
+    for update, pushed in enumerate(zip(*map(of_wrong_ones, runs)), 1):
+        wrong.append(np.mean(pushed))
+        if update % EVERY == 0:
             seen.append([[tasks.exact_pass(r.trainer.policy).mean()] for r in runs])
-            yield Result(now.rewards, now.advantages, now.push, now.kept, curve, np.concatenate(seen, axis=1))
+            yield replace(now, pass_rate=np.concatenate(seen, axis=1), wrong=np.array(wrong))
 
 
 def paid(k, right):
@@ -129,6 +133,18 @@ def trained(k, seed):
     )
 
 
+def of_wrong_ones(training):
+    """The mean advantage of a wrong completion's tokens, an update."""
+    for event in training.iterate(UPDATES):
+        if event.stage == 3:
+            batch = event.summary["batch"]
+        elif event.stage == 5 and batch is not None:
+            share = batch.response_mask * (batch.accuracy == 0)[:, None]
+            pushed = (batch.advantage * share).sum() / max(share.sum(), 1.0)
+        elif event.stage == 7:
+            yield pushed
+
+
 def start(seeds):
     return np.full((seeds, 1), tasks.exact_pass(tasks.checkpoint("add")).mean())
 
@@ -138,7 +154,7 @@ def progress(k, r):
 
 
 def figure(k, r):
-    return [*group_tab(k, r), *token_tab(k, r), training_tab(k, r)]
+    return [*training_tab(k, r), *group_tab(k, r), *token_tab(k, r)]
 
 
 def group_tab(k, r):
@@ -154,7 +170,6 @@ def group_tab(k, r):
         y_range=(-4.2, 6.6),
         ticks=ticks(k),
         tab="One group",
-        front=True,
     )
     yield panel(
         "The same group, six files",
@@ -202,16 +217,29 @@ def token_tab(k, r):
 def training_tab(k, r):
     update = np.arange(r.pass_rate.shape[1]) * EVERY
     floor = r.pass_rate[0, 0]
-    return panel(
+    yield panel(
         "The loop with this file",
         "pass rate on 100 sums, exact; thick: mean of 3 runs; one pass, no KL penalty",
         line(update, r.pass_rate.mean(axis=0), "mean", 1),
         each_run(update, r.pass_rate),
-        threshold(floor, "broken if the mean ends here or below", 0.0),
+        threshold(floor, "broken if the mean ends here or below", 0.0, outside=True),
         label(2, 0.93, k.plugin, 1),
         x="update",
         x_range=(0, UPDATES),
         y_range=(0, 1.02),
+        tab="Training",
+        front=True,
+    )
+    yield panel(
+        "What its wrong completions get",
+        "advantage of a token of a wrong one, mean of the batch and of 3 runs",
+        line(np.arange(1, len(r.wrong) + 1), np.clip(r.wrong, *LEVEL), "wrong", 2),
+        line([0, UPDATES], [0, 0], "no push", 8, "reference"),
+        label(UPDATES, 0.1, "above: pushed up", 2, "right"),
+        label(UPDATES, -0.1, "below: pushed down", 2, "right", below=True),
+        x="update",
+        x_range=(0, UPDATES),
+        y_range=LEVEL,
         tab="Training",
     )
 
@@ -269,7 +297,7 @@ def broken(k, r):
     return Break(
         f"Wrong ones are paid {k.wrong + k.offset:g}, right ones {1 + k.offset:g}, {why(k)}: {ends}.",
         way_back(k),
-        CAUSES.get(k.plugin, "nothing differs within a group"),
+        CAUSES.get(k.plugin, "nothing to compare"),
     )
 
 
@@ -310,3 +338,49 @@ def holds(k, r):
     if np.ptp(r.rewards) == 0 and k.plugin not in ALONE:
         return f"A group paid alike pushes nothing; the runs took the pass rate from {start:.3f} to {now:.3f}."
     return f"What is right is pushed more than what is wrong: the pass rate went from {start:.3f} to {now:.3f}."
+
+
+FAMILY = "the six files end between 0.83 and 0.91"  # eight seeds of three runs each, tests/lessons/test_04_algorithm.py
+GUESS = Guess(
+    "Right is paid 1, wrong 0, each batch is used once. How far do the six files lie apart after sixty updates?",
+    ("more than 0.3", "about 0.15", "less than 0.08"),
+    Knobs(),
+    2,
+    lambda k, r: f"{k.plugin} ends at {r.pass_rate[:, -1].mean():.2f}; over eight seeds {FAMILY}.",
+)
+
+
+# ── the first screen ──
+def opened(plain, other):
+    """The sums that the language model gets right, and what its wrong completions are credited with."""
+    at, update = np.arange(0, UPDATES + 1, EVERY), np.arange(1, UPDATES + 1)
+    right = [100 * r.pass_rate.mean(axis=0) for r in (plain, other)]
+    return [
+        panel(
+            "Right answers of a language model",
+            "of 100 sums, on average, mean of three runs",
+            line(at, right[0], "one setting", 8, "reference"),
+            line(at, right[1], "the other"),
+            dots([0], right[1][:1], "the same start", 1),
+            label(UPDATES, right[0][-1] + 3, "one setting", 8, "right"),
+            label(UPDATES, right[1][-1] + 3, "the other", 1, "right"),
+            x="update",
+            x_range=(0, UPDATES),
+            y_range=(0, 104),
+        ),
+        panel(
+            "How hard a wrong answer is pushed",
+            "above 0 up, below 0 down",
+            line(update, plain.wrong, "one setting", 8, "reference"),
+            line(update, other.wrong, "the other"),
+            line([0, UPDATES], [0, 0], "no push", 8, "other"),
+            label(UPDATES, -0.55, "one setting", 8, "right"),
+            label(UPDATES, float(other.wrong[-1]) + 0.1, "the other", 1, "right"),
+            x="update",
+            x_range=(0, UPDATES),
+            y_range=(-2.5, 1.5),
+        ),
+    ]
+
+
+OPENING = Opening(Knobs(wrong=0.9), Knobs(plugin="REINFORCE", wrong=0.9), opened, tasks.exact_pass)

@@ -33,13 +33,13 @@ def test_the_default_holds_and_learns():
     assert next(iter(widget.PRESETS.values())) == Knobs()
 
 
-def test_two_presets_are_broken():
+def test_three_presets_are_broken():
     told = [
         name
         for name, k in widget.PRESETS.items()
         if widget.broken(k, last(**{f: v for f, v in k.__dict__.items() if v != getattr(Knobs(), f)}))
     ]
-    assert told == ["REINFORCE, a lenient judge", "REINFORCE, rewards + 5"]
+    assert told == ["REINFORCE, a lenient judge", "All are paid alike", "REINFORCE, rewards + 5"]
 
 
 @pytest.mark.parametrize(
@@ -86,6 +86,14 @@ def test_under_a_lenient_judge_only_what_compares_within_the_group_learns():
         assert alone.pass_rate[:, -1].mean() < alone.pass_rate[0, 0] < 0.8 < group.pass_rate[:, -1].mean()
         found = widget.broken(Knobs(plugin="REINFORCE", wrong=0.9, seed=seed), alone)
         assert "nobody compares" in found.why and found.mend == "Algorithm file: RLOO."
+
+
+def test_what_wrong_completions_are_credited_with_is_followed_through_the_run():
+    assert (last(plugin="REINFORCE", wrong=0.9).wrong == pytest.approx(0.9)) and len(last().wrong) == widget.UPDATES
+    assert max(last(wrong=0.9).wrong) < -0.3
+    critic = last(plugin="PPO", wrong=0.9).wrong
+    assert critic[0] == pytest.approx(0.9) and np.abs(critic[30:]).max() < 0.3
+    assert not last(wrong=1.0).wrong.any()
 
 
 def test_broken_is_a_mean_that_ends_no_higher_than_it_began_and_the_way_back_mends_it():
