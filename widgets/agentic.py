@@ -9,13 +9,14 @@ import numpy as np
 from sim.algorithms import grpo, reinforce
 from sim.experiments import tool_masking
 from sim.worlds import tinylm
-from widgets.frame.contract import Break, Gauge, Readout, choice, ladder, slider, toggle
+from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, choice, ladder, slider, toggle
 from widgets.frame.marks import bars, label, line, panel, threshold
 
 TITLE = "Sixty updates on trajectories that a tool helped to write"
 COST = f"{60 * 64:,} completions a run"
 UPDATES, EVERY, WINDOW, FIRST = 60, 6, 5, 10
 WELL = 0.9  # right, in the end
+CALLS = 0.4  # completions that call in the end: below it the policy has given up the tool; unmasked GRPO stays above
 HALF = 0.5  # about where it starts: fewer right completions than this at the end are broken
 FILES = {"GRPO": grpo, "REINFORCE": reinforce}
 
@@ -24,6 +25,7 @@ FILES = {"GRPO": grpo, "REINFORCE": reinforce}
 class Knobs:
     masked: bool = toggle("Mask the tool's tokens", True)
     reply: int = ladder("Tool output, tokens", 8, [2, 4, 8, 12, 16])
+    shift: int = slider("Mask shifted by", 0, -1, 1, 1, unit="tokens")
     algorithm: str = choice("Algorithm", "GRPO", list(FILES))
     denominator: str = choice("Mean over", "own tokens", ["own tokens", "all tokens"])
     fill: str = choice("Missing old_logp", "recomputed", ["recomputed", "0"])
@@ -35,8 +37,8 @@ PRESETS = {
     "No mask, short output": Knobs(masked=False, reply=2),
     "No mask, long output": Knobs(masked=False, reply=16),
     "No mask, REINFORCE": Knobs(masked=False, algorithm="REINFORCE"),
+    "Mask, one to the right": Knobs(shift=1),
     "Mask, wrong denominator": Knobs(denominator="all tokens"),
-    "No mask, missing is 0": Knobs(masked=False, fill="0"),
 }
 
 
@@ -45,6 +47,7 @@ def run(k):
     for step in tool_masking.tool_run(
         k.reply,
         masked=k.masked,
+        shift=k.shift,
         diluted=k.denominator == "all tokens",
         recomputed=k.fill == "recomputed",
         file=FILES[k.algorithm],
@@ -187,12 +190,21 @@ def watched(k, r):
 def broken(k, r):
     if not failed(r):
         return None
-    return Break(
-        f"{100 * early_share(r):.0f} % of the first ten gradients is about text that the tool wrote: the share of "
-        f"right completions went from {windowed(column(r, 'accuracy'))[0]:.2f} to {right_now(r):.2f}.",
-        "Mask the tool's tokens: on.",
-        "the tool's text is trained on",
-    )
+    led = f"right completions went from {windowed(column(r, 'accuracy'))[0]:.2f} to {right_now(r):.2f}."
+    share = f"{100 * early_share(r):.0f} % of the first ten gradients"
+    calls = column(r[-WINDOW:], "call_rate").mean()
+    if k.masked:
+        where = "right" if k.shift > 0 else "left"
+        return Break(
+            f"The mask stands one token too far {where}, and {share} is about one of the tool's: {led}",
+            "Mask shifted by: 0.",
+            "a mask off by one",
+        )
+    if calls < CALLS:
+        why, cause = f"{100 * calls:.0f} % still call the tool, whose text was trained on: {led}", "it stops calling"
+    else:
+        why, cause = f"{share} is about text that the tool wrote: {led}", "it imitates the tool"
+    return Break(why, "Mask the tool's tokens: on" + (", Mask shifted by: 0." if k.shift else "."), cause)
 
 
 def worse(k, r):
@@ -200,8 +212,8 @@ def worse(k, r):
     if now >= max(start, WELL):
         return None
     return (
-        f"Right completions went from {start:.2f} to {now:.2f}: the tool's text costs, but more than half are "
-        "still right."
+        f"Right completions went from {start:.2f} to {now:.2f}, where a mask in its place leads to nearly all: the "
+        "tool's text costs."
     )
 
 
@@ -211,3 +223,47 @@ def holds(k, r):
         f"{share:.0f} % of the first ten gradients is about the tool's text, and {100 * right_now(r):.0f} % "
         "are right now."
     )
+
+
+GUESS = Guess(
+    "The tool's text counts as the policy's, and a reply has two tokens. What share of the first gradients is theirs?",
+    ("a tenth", "a quarter", "about half"),
+    Knobs(masked=False, reply=2),
+    2,
+    lambda k, r: f"It is {100 * early_share(r):.0f} %, and the run still ends at {right_now(r):.2f}.",
+)
+
+
+# ── the first screen ──
+def opened(plain, other):
+    """What both runs answer, and how often they ask the tool."""
+    x = np.arange(1, UPDATES + 1)
+    right, calls = ([windowed(column(r, name)) for r in (plain, other)] for name in ("accuracy", "call_rate"))
+    return [
+        panel(
+            "Right completions",
+            "share of 64, mean of five updates",
+            line(x, right[0], "one setting", 8, "reference"),
+            line(x, right[1], "the other", 1),
+            label(UPDATES, right[0][-1] + 0.02, f"one setting: {right[0][-1]:.2f}", 8, "right"),
+            label(24, 0.08, f"the other: {right[1][-1]:.2f} in the end", 1, "center"),
+            threshold(HALF, "too few at the end", 0),
+            x="update",
+            x_range=(0, UPDATES),
+            y_range=(0, 1.13),
+        ),
+        panel(
+            "Completions that call the tool",
+            "share of 64, mean of five updates",
+            line(x, calls[0], "one setting", 8, "reference"),
+            line(x, calls[1], "the other", 1),
+            label(UPDATES, 0.55, f"one setting: {calls[0][-1]:.2f}", 8, "right"),
+            label(UPDATES, 0.4, f"the other: {calls[1][-1]:.2f}", 1, "right"),
+            x="update",
+            x_range=(0, UPDATES),
+            y_range=(0, 1.13),
+        ),
+    ]
+
+
+OPENING = Opening(Knobs(reply=16), Knobs(reply=16, masked=False), opened, tool_masking.tool_run)

@@ -13,7 +13,9 @@ import numpy as np
 from sim.algorithms import grpo
 from sim.experiments.runs import lookup_run
 from sim.worlds.optimizer import norm
-from sim.worlds.tinylm import V
+from sim.worlds.tinylm import FINAL, V
+
+KEY = 2  # where the entry that is asked for stands in a prompt
 
 
 def built_mask(segments):
@@ -27,6 +29,16 @@ def built_mask(segments):
 def dilution(response_mask, valid_mask):
     """The factor on the gradient when a mean over the policy's tokens is divided by the number of all tokens."""
     return response_mask.sum() / valid_mask.sum()
+
+
+def shifted(own, valid, shift):
+    """The mask moved to the right by `shift` tokens, (N, T): as if it had been built with an index that is off by so
+    many. A row that would be empty keeps its own: a mean over no token is none.
+    """
+    place = np.arange(own.shape[1]) - shift
+    there = (place >= 0) & (place < own.shape[1])
+    moved = np.where(there, own[:, np.where(there, place, 0)], 0.0) * valid
+    return np.where(moved.any(axis=1, keepdims=True), moved, own)
 
 
 def squared_push(pi, token):
@@ -51,6 +63,8 @@ class Step:
     tool_nll: float  # nats a token, of the tool's tokens under the policy
     dilution: float
     mean_ratio: float  # over the tokens in the loss
+    asked: float  # share of the calls that ask for the prompt's entry
+    answered: float  # share of the calls after whose reply the policy begins its answer
     tokens: np.ndarray  # (T,) of the first completion that called
     own: np.ndarray  # (T,) 1: the policy's
     valid: np.ndarray  # (T,)
@@ -58,11 +72,12 @@ class Step:
     push: np.ndarray  # (T,) length of the push at the logits, for weight 1
 
 
-def tool_run(length, *, masked=True, diluted=False, recomputed=True, file=grpo, seed=0, steps=60):
+def tool_run(length, *, masked=True, shift=0, diluted=False, recomputed=True, file=grpo, seed=0, steps=60):
     """Steps of 8 x 8 completions with tool outputs of `length` tokens.
 
-    `masked` False: the tool's tokens are in the loss. `diluted`: the mean is over all tokens. `recomputed` False: where
-    the engine has no log-prob, for the tool's tokens, the 0 stays in old_logp.
+    `masked` False: the tool's tokens are in the loss. `shift`: the mask stands that many tokens too far right.
+    `diluted`: the mean is over all tokens. `recomputed` False: where the engine has no log-prob, for the tool's tokens,
+    the 0 stays in old_logp.
     """
 
     def over_all_tokens(mask, hp, batch):
@@ -81,11 +96,10 @@ def tool_run(length, *, masked=True, diluted=False, recomputed=True, file=grpo, 
         if event.stage == 2:
             batch = event.summary["batch"]
             own, valid = batch.response_mask, batch.valid_mask
-            if not masked:
-                batch.response_mask = valid
+            batch.response_mask = shifted(own, valid, shift) if masked else valid
         if event.stage == 5:
             logp, _, cache = run.trainer.policy.token_logp(batch.prompt, batch.tokens, valid)
-            if not masked and recomputed:
+            if recomputed:
                 batch.old_logp = np.where(own > 0, batch.old_logp, logp)
             step = looked_at(batch, own, valid, logp, cache, run, diluted)
         if event.stage == 7:
@@ -95,15 +109,13 @@ def tool_run(length, *, masked=True, diluted=False, recomputed=True, file=grpo, 
 def looked_at(batch, own, valid, logp, cache, run, diluted):
     """The Step of a batch just before the optimizer's."""
     tool, in_loss, policy = valid - own, batch.response_mask > 0, run.trainer.policy
-    dlogp = run.algorithm.compute_loss(logp, batch).dlogp
-    _, _, pi, live, picked, _ = cache
-    push = np.zeros(valid.shape)
-    push[live] = np.sqrt(squared_push(pi[picked // V], picked % V))
+    dlogp, push = run.algorithm.compute_loss(logp, batch).dlogp, pushes(cache, valid)
     from_tool, from_own = 0.0, 1.0
     if (dlogp * tool).any():
         from_tool, from_own = (norm(policy.backward(cache, dlogp * part)) ** 2 for part in (tool, own))
     called = tool.any(axis=1)
     row = int(np.argmax(called))
+    calls, (asks, ends) = np.flatnonzero(called), edges(tool[called])
     return Step(
         batch.accuracy.mean(),
         called.mean(),
@@ -111,9 +123,56 @@ def looked_at(batch, own, valid, logp, cache, run, diluted):
         -logp[tool > 0].mean() if called.any() else np.nan,
         dilution(own, valid if diluted else own),
         np.exp(logp - batch.old_logp)[in_loss].mean(),
+        (batch.tokens[calls, asks] == batch.prompt[calls, KEY]).mean() if called.any() else np.nan,
+        (batch.tokens[calls, ends] == FINAL).mean() if called.any() else np.nan,
         batch.tokens[row],
         own[row],
         valid[row],
         logp[row],
         push[row],
     )
+
+
+def edges(tool):
+    """Where the token before the tool's turn stands in each row, and the one after it, (calls,) each."""
+    T = tool.shape[1]
+    return tool.argmax(axis=1) - 1, np.minimum(T - tool[:, ::-1].argmax(axis=1), T - 1)
+
+
+def pushes(cache, valid):
+    """The length of each token's push at the logits, for weight 1, (N, T)."""
+    _, _, pi, live, picked, _ = cache
+    push = np.zeros(valid.shape)
+    push[live] = np.sqrt(squared_push(pi[picked // V], picked % V))
+    return push
+
+
+@dataclass(frozen=True)
+class Read:
+    """One trajectory as a policy reads it, (T,) each."""
+
+    own: np.ndarray
+    logp: np.ndarray
+    push: np.ndarray
+
+
+def reread(steps, *, length=8, seed=0):
+    """steps + 1 Reads of the first trajectory with a call, by the policy of a masked run: before its first update, and
+    after each.
+    """
+    run, text = lookup_run(grpo, seed=seed, groups=8, K=8, length=length, hyper=dict(inner_epochs=1, beta=0.0)), None
+    for event in run.iterate(steps):
+        if text is None and event.stage == 2:
+            batch = event.summary["batch"]
+            row = [int(np.argmax((batch.valid_mask > batch.response_mask).any(axis=1)))]
+            text = [array[row] for array in (batch.prompt, batch.tokens, batch.valid_mask)]
+            own = batch.response_mask[row[0]]
+            yield read(run.trainer.policy, text, own)
+        if event.stage == 7:
+            yield read(run.trainer.policy, text, own)
+
+
+def read(policy, text, own):
+    logp, _, cache = policy.token_logp(*text)
+    n = int(text[2].sum())
+    return Read(own[:n], logp[0, :n], pushes(cache, text[2])[0, :n])

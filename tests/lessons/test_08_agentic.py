@@ -11,6 +11,7 @@ from sim.worlds import tinylm
 from tests.lessons.prose import Lesson
 from tests.widgets import catalogue
 from widgets import agentic
+from widgets.figures import agentic as figures
 
 LESSON = Lesson("08")
 
@@ -40,6 +41,69 @@ def test_the_first_trajectory():
     LESSON.says("0.42", step.push[own].max())
 
 
+def test_what_the_text_and_the_figures_say_of_the_first_trajectory():
+    tokens, own, logp, _ = figures.trajectory()
+    assert tokens[1] == 8 and tokens[9] == 6 == tokens[11] and "entry 8" in LESSON.text
+    assert round(np.exp(-logp[9]), -5) == 400_000 and "four hundred thousand" in figures.SAID["log-prob"]
+    assert np.exp(-logp[own > 0]).max() < 1.5  # the policy expected all that it wrote
+
+
+def test_the_policys_own_tokens_grow_quiet_and_the_tools_stay_loud():
+    first, last_read = figures.readings()[0], figures.readings()[-1]
+    own = first.own > 0
+    assert last_read.push[own].max() < 0.05 < first.push[own].max()
+    assert min(first.push[~own].min(), last_read.push[~own].min()) > 1
+    assert -logp_mean(first, ~own) > np.log(tinylm.V), "farther than a uniform guess"
+
+
+def logp_mean(step, where):
+    return step.logp[where].mean()
+
+
+def test_a_mask_that_is_off_by_one():
+    """In words, over five seeds: no answer, or another entry; fewer right than without any mask."""
+    for seed in range(5):
+        right_on, left_on, none = (
+            last(**knobs, seed=seed) for knobs in (dict(shift=1), dict(shift=-1), dict(masked=False))
+        )
+        assert agentic.right_now(right_on) < agentic.right_now(none)
+        ended = lambda r, name: agentic.column(r[-5:], name).mean()
+        assert ended(right_on, "answered") < 0.25 and ended(right_on, "asked") > 0.9
+        assert 0.25 < ended(left_on, "asked") < 0.7 and ended(left_on, "answered") > 0.9
+        assert ended(left_on, "call_rate") > 0.97
+        assert agentic.early_share(left_on) > 0.5
+
+
+@pytest.mark.parametrize("length", [2, 8, 16])
+def test_the_table_of_shifted_masks(length):
+    ((*said,),) = re.findall(rf"^ *\| {length} \| ([\d.]+) to ([\d.]+) \| ([\d.]+) to ([\d.]+) \|$", LESSON.text, re.M)
+    for shift, low, high in ((1, *said[:2]), (-1, *said[2:])):
+        within([right(reply=length, shift=shift, seed=seed) for seed in range(5)], low, high, slack=0.06)
+
+
+def test_the_share_of_one_token():
+    for shift, low, high in ((1, 0.35, 0.40), (-1, 0.57, 0.61)):
+        within([agentic.early_share(last(shift=shift, seed=seed)) for seed in range(5)], low, high, slack=0.02)
+        assert f"between {low:.2f} and {high:.2f}" in LESSON.text
+
+
+def test_without_the_mask_hardly_an_answer_begins():
+    for seed in range(5):
+        steps = last(masked=False, reply=16, seed=seed)
+        assert agentic.column(steps[-5:], "answered").mean() < 0.65 < agentic.column(steps[:5], "answered").mean()
+
+
+def test_the_two_runs_of_the_head():
+    good, bad = (agentic.right_now(last(reply=16, masked=masked)) for masked in (True, False))
+    assert good > 0.95 and bad < 1 / 3
+    assert all(agentic.column(last(reply=16, masked=masked), "call_rate")[-20:].min() > 0.9 for masked in (True, False))
+
+
+def test_the_guess():
+    shares = [agentic.early_share(last(masked=False, reply=2, seed=seed)) for seed in range(5)]
+    assert 0.4 < min(shares) < max(shares) < 0.55 and agentic.GUESS.right == 2
+
+
 def test_how_loud_a_token_is():
     pi = np.array([[0.97, 0.01, 0.01, 0.01]])
     LESSON.says("0.0588", tool_masking.expected_squared_push(pi)[0])
@@ -67,7 +131,7 @@ def within(values, low, high, slack=0.03):
 
 @pytest.mark.parametrize("length", [2, 4, 8, 12, 16])
 def test_the_table_of_runs_without_the_mask(length):
-    ((share, low, high),) = re.findall(rf"^\| {length} \| ([\d.]+) \| ([\d.]+) to ([\d.]+) \|$", LESSON.text, re.M)
+    ((share, low, high),) = re.findall(rf"^ *\| {length} \| ([\d.]+) \| ([\d.]+) to ([\d.]+) \|$", LESSON.text, re.M)
     runs = [dict(masked=False, reply=length, seed=seed) for seed in range(2)]
     within([right(**run) for run in runs], low, high)
     within([agentic.early_share(last(**run)) for run in runs], share, share, slack=0.07)

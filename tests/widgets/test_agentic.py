@@ -4,6 +4,7 @@ from functools import partial
 import numpy as np
 
 from tests.widgets import catalogue
+from tests.widgets.catalogue import mended
 from widgets import agentic
 from widgets.agentic import Knobs
 
@@ -36,6 +37,7 @@ def test_broken_is_a_run_that_ends_with_fewer_than_half_right_and_the_mask_mends
         knobs = dict(
             masked=chance.choice([True, False, False, False]),
             reply=chance.choice([2, 8, 16]),
+            shift=chance.choice([0, 0, 1]),
             algorithm=chance.choice(["GRPO", "REINFORCE"]),
             denominator=chance.choice(["own tokens", "all tokens"]),
             fill=chance.choice(["recomputed", "recomputed", "0"]),
@@ -44,7 +46,9 @@ def test_broken_is_a_run_that_ends_with_fewer_than_half_right_and_the_mask_mends
         told.append(sum(counted) / 5 < 0.5)
         assert (broken(**knobs) is not None) == told[-1], knobs
         if told[-1]:
-            assert not knobs["masked"] and broken(**{**knobs, "masked": True}) is None, knobs
+            assert not knobs["masked"] or knobs["shift"], knobs
+            back = mended("agentic", Knobs(**knobs), broken(**knobs).mend)
+            assert broken(**vars(back)) is None, knobs
     assert 0.2 < np.mean(told) < 0.8
 
 
@@ -62,9 +66,22 @@ def test_the_sentence_has_the_share_and_where_it_ends():
     assert why.endswith(f"to {right(**knobs):.2f}.")
 
 
+def test_there_are_three_causes_among_the_presets():
+    found = [agentic.broken(k, last(**vars(k))) for k in agentic.PRESETS.values()]
+    assert {one.cause for one in found if one} == {"it imitates the tool", "it stops calling", "a mask off by one"}
+    assert broken(shift=1).mend == "Mask shifted by: 0." and "too far right" in broken(shift=1).why
+
+
+def test_a_mask_one_to_the_left_is_damage():
+    for seed in range(2):
+        k, r = Knobs(shift=-1, seed=seed), last(shift=-1, seed=seed)
+        assert agentic.worse(k, r) and right(shift=-1, seed=seed) < 0.8
+
+
 def test_the_near_misses_show_only_in_their_own_number():
     shown = {
-        name: {r.label: r.value for r in agentic.readouts(k, last(**k.__dict__))} for name, k in agentic.PRESETS.items()
+        name: {r.label: r.value for r in agentic.readouts(k, last(**k.__dict__))}
+        for name, k in [*agentic.PRESETS.items(), ("No mask, missing is 0", Knobs(masked=False, fill="0"))]
     }
     assert shown["Mask, wrong denominator"]["Gradient diluted by"] < 0.5 and shown["Masked"]["Gradient diluted by"] == 1
     assert shown["No mask, missing is 0"]["Mean ratio in the loss"] < 0.6

@@ -110,3 +110,28 @@ def test_what_the_tool_says_is_no_answer():
     tokens = np.array([[14, 3, 15, FINAL, 7, 7, EOS, PAD, PAD, PAD, PAD, PAD]])
     own = np.array([[1, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0.0]])
     assert task.answers(tokens, own, np.array([True])) == [""]
+
+
+def test_a_shifted_mask_counts_a_token_of_the_tool_and_no_row_is_left_empty():
+    own = np.array([[1, 1, 0, 0, 1, 1, 0], [1, 0, 0, 0, 0, 0, 0]], float)  # a call, a reply, an answer; one token
+    valid = np.array([[1, 1, 1, 1, 1, 1, 0], [1, 0, 0, 0, 0, 0, 0]], float)
+    assert tool_masking.shifted(own, valid, 1).tolist() == [[0, 1, 1, 0, 0, 1, 0], own[1].tolist()]
+    assert tool_masking.shifted(own, valid, -1).tolist() == [[1, 0, 0, 1, 1, 0, 0], own[1].tolist()]
+    np.testing.assert_array_equal(tool_masking.shifted(own, valid, 0), own)
+
+
+def test_one_to_the_right_forgets_the_answer_and_one_to_the_left_what_to_ask_for():
+    for seed in range(5):
+        right_on, left_on = run(8, seed, shift=1)[-1], run(8, seed, shift=-1)[-1]
+        assert right_on.answered < 0.3 and left_on.answered > 0.9
+        assert right_on.asked > 0.9 and left_on.asked < 0.75
+        assert right(run(8, seed, shift=1))[2] < right(run(8, seed, masked=False))[2] - 0.2
+
+
+def test_the_same_trajectory_read_again_is_quiet_where_the_policy_wrote_it():
+    first, *_, last = tool_masking.reread(20)
+    step = next(tool_masking.tool_run(8, steps=1))
+    np.testing.assert_allclose(first.logp, step.logp[step.valid > 0], atol=1e-12)
+    np.testing.assert_allclose(first.push, step.push[step.valid > 0], atol=1e-12)
+    own = first.own > 0
+    assert last.push[own].max() < 0.2 < first.push[own].max() and min(last.push[~own]) > 1

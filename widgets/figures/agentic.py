@@ -1,0 +1,224 @@
+"""The small figures of lesson 08: who wrote a trajectory, how loud its tokens are, the tool's share, four masks."""
+
+from functools import cache
+from itertools import pairwise
+
+import numpy as np
+
+from sim.experiments import tool_masking
+from sim.worlds import tinylm
+from widgets.frame.contract import Figure, Handle
+from widgets.frame.marks import bars, cell, dots, grid, label, line, panel
+
+UPDATES, EVERY, LAST, FIRST = 60, 5, 5, 10
+REPLY, REPLIES, SEEDS = 8, (2, 4, 8, 12, 16), 3
+
+
+@cache
+def trajectory():
+    """The first trajectory of the run with replies of eight tokens, before any update."""
+    step = next(tool_masking.tool_run(REPLY, steps=1))
+    return [getattr(step, name)[step.valid > 0] for name in ("tokens", "own", "logp", "push")]
+
+
+def turns(own):
+    """(first, last + 1) of each author's turns."""
+    cuts = [0, *(np.flatnonzero(np.diff(own)) + 1).tolist(), len(own)]
+    return list(pairwise(cuts))
+
+
+def by_turn(cells):
+    """A row a turn: who writes, and the cells."""
+    own = trajectory()[1]
+    rows = [["policy" if own[first] else "tool", cells[first:last], ""] for first, last in turns(own)]
+    return [grid(rows, "One trajectory", "a row a turn")]
+
+
+SHORT = {"<result>": "res.", "Final:": "Fin.", "<call>": "call", "<eos>": "end"}  # a cell of a phone has four letters
+
+
+def named():
+    words = [tinylm.TEXT[token].strip() for token in trajectory()[0]]
+    return [SHORT.get(word, word) for word in words]
+
+
+# ── who wrote it ──
+def authors(quantity):
+    _, own, logp, push = trajectory()
+    spelled = lambda value, digits: f"{round(float(value), digits) + 0:.{digits}f}".replace("-", "−")
+    shown = {
+        "written by": lambda i: ("policy", 0.8) if own[i] else ("tool", None),
+        "log-prob": lambda i: (spelled(logp[i], 1), float(np.exp(logp[i]))),
+        "push": lambda i: (spelled(push[i], 2), float(push[i]) / 2**0.5),
+    }[quantity]
+    return by_turn([cell(word, *shown(i)) for i, word in enumerate(named())])
+
+
+SAID = {
+    "written by": "The policy asks for entry 8 and is told seven digits; the last of them is the entry.",
+    "log-prob": "Log-probability under the policy: 0 is certain, −12.9 is one in four hundred thousand.",
+    "push": "Length of the push on the logits if the token counts with weight 1; none is longer than 1.41.",
+}
+
+
+# ── how loud ──
+@cache
+def readings():
+    return tuple(tool_masking.reread(UPDATES, length=REPLY))
+
+
+def loudness(update):
+    step = readings()[update]
+    place = np.arange(1, len(step.own) + 1)
+    both = lambda y: (bars(place, y * step.own, "policy", 1), bars(place, y * (1 - step.own), "tool", 2))
+    settings = dict(x="position", x_range=(0.3, len(place) + 0.7), stacked=True)
+    words = lambda top: (label(1, top, "policy", 1), label(5.5, top, "tool", 2), label(10, top, "policy", 1))
+    return [
+        panel(
+            "How surprised the policy is",
+            "nats, −log π of each token",
+            *both(-step.logp),
+            *words(18),
+            y_range=(0, 21),
+            **settings,
+        ),
+        panel(
+            "How hard each token pulls",
+            "length of d log π / d logits",
+            *both(step.push),
+            *words(1.45),
+            y_range=(0, 1.7),
+            **settings,
+        ),
+    ]
+
+
+def pulls(update):
+    step = readings()[update]
+    own, tool = step.push[step.own > 0], step.push[step.own == 0]
+    when = "Before the first update" if update == 0 else f"After update {update}"
+    return f"{when}: the policy's tokens pull by {own.max():.2f} at most, the tool's by {tool.min():.2f} at least."
+
+
+# ── the tool's share, and what comes of it ──
+@cache
+def unmasked(length):
+    """By seed: the tool's share of the tokens, of the first ten gradients, and right at the end, (SEEDS,) each."""
+    runs = [list(tool_masking.tool_run(length, masked=False, seed=seed)) for seed in range(SEEDS)]
+    tokens = [
+        1 - next(tool_masking.tool_run(length, diluted=True, seed=seed, steps=1)).dilution for seed in range(SEEDS)
+    ]
+    gradient = [np.mean([step.tool_share for step in run[:FIRST]]) for run in runs]
+    return np.array(tokens), np.array(gradient), np.array([ended(run) for run in runs])
+
+
+def ended(run):
+    return np.mean([step.accuracy for step in run[-LAST:]])
+
+
+def shares(length):
+    tokens, gradient = (np.array([unmasked(reply)[i].mean() for reply in REPLIES]) for i in (0, 1))
+    here, others = REPLIES.index(length), [reply for reply in REPLIES if reply != length]
+    x = dict(x="tokens of the tool's reply", x_range=(0, 18), ticks=dict(tickvals=list(REPLIES)))
+    return [
+        panel(
+            "The tool's share",
+            "of the tokens, of the first ten gradients",
+            line(REPLIES, tokens, "of the tokens", 8),
+            line(REPLIES, gradient, "of the gradient", 2),
+            dots([length] * 2, [tokens[here], gradient[here]], "this reply", 2),
+            label(17.6, 0.9, "of the gradient", 2, "right"),
+            label(17.6, 0.46, "of the tokens", 8, "right"),
+            y_range=(0, 1.05),
+            **x,
+        ),
+        panel(
+            "Right in the end",
+            "without a mask, share of 64, three seeds",
+            dots(
+                np.repeat(others, SEEDS), np.concatenate([unmasked(reply)[2] for reply in others]), "other replies", 8
+            ),
+            dots([length] * SEEDS, unmasked(length)[2], "this reply", 1),
+            y_range=(-0.05, 1.05),
+            **x,
+        ),
+    ]
+
+
+def led(length):
+    tokens, gradient, right = unmasked(length)
+    return (
+        f"A reply of {length}: {100 * tokens.mean():.0f} % of the tokens, {100 * gradient.mean():.0f} % of the "
+        f"gradient; {spread(right)} right in the end."
+    )
+
+
+def spread(right):
+    return f"{right.min():.2f} to {right.max():.2f}"
+
+
+# ── four masks ──
+MASKS = {
+    "in place": {},
+    "none": dict(masked=False),
+    "one to the right": dict(shift=1),
+    "one to the left": dict(shift=-1),
+}
+
+
+def covered(mask):
+    """1 where the token is in the loss, (T,)."""
+    own = trajectory()[1]
+    return (
+        tool_masking.shifted(own[None], np.ones((1, len(own))), mask.get("shift", 0))[0]
+        if mask.get("masked", True)
+        else np.ones(len(own))
+    )
+
+
+@cache
+def ends(name):
+    """{of what: five seeds at the end} with a mask: the entry asked for, an answer begun after the reply, right."""
+    runs = [list(tool_masking.tool_run(REPLY, seed=seed, **MASKS[name])) for seed in range(5)]
+    return {
+        of: np.array([np.mean([getattr(step, of) for step in run[-LAST:]]) for run in runs])
+        for of in ("asked", "answered", "accuracy")
+    }
+
+
+def came_of(name):
+    asked, answered, right = ends(name).values()
+    return (
+        f"In the end, five seeds: the right entry is asked for {spread(asked)}, an answer is begun {spread(answered)}, "
+        f"and it is right {spread(right)}."
+    )
+
+
+def masks(name):
+    own, inside = trajectory()[1], covered(MASKS[name])
+    tone = lambda i: ("counts", 0.8 if own[i] else -0.8) if inside[i] else ("mask", None)
+    cells = [cell(word, *tone(i)) for i, word in enumerate(named())]
+    (drawn,) = by_turn(cells)
+    return [dict(drawn, diverging=True)]
+
+
+FIGURES = {
+    "authors": Figure(
+        authors, tool_masking.tool_run, Handle("In each cell", tuple(SAID), start=0, words=tuple(SAID)), SAID.get
+    ),
+    "loudness": Figure(
+        loudness,
+        tool_masking.reread,
+        Handle(
+            "Update",
+            tuple(range(0, UPDATES + 1, EVERY)),
+            start=UPDATES // EVERY,
+            words=tuple(f"{n} of {UPDATES}" for n in range(0, UPDATES + 1, EVERY)),
+        ),
+        pulls,
+    ),
+    "shares": Figure(
+        shares, tool_masking.tool_run, Handle("Reply", REPLIES, start=4, words=tuple(map(str, REPLIES))), led
+    ),
+    "masks": Figure(masks, tool_masking.shifted, Handle("Mask", tuple(MASKS), start=2, words=tuple(MASKS)), came_of),
+}
