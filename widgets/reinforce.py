@@ -1,5 +1,5 @@
-"""A constant added to every reward: what it does to training, to the noise of one sample, and which baseline takes it
-out again.
+"""What is subtracted from the reward, and what it does to a tiny language model that learns sums, beside the same runs
+with nothing subtracted; to the noise of a sample; and to five answers that can be enumerated.
 """
 
 from dataclasses import dataclass
@@ -10,54 +10,79 @@ import numpy as np
 from sim.algorithms import reinforce
 from sim.estimators import gradient_noise
 from sim.estimators.gradient_noise import LOGITS, REWARD
-from sim.experiments.runs import modsum_run
-from sim.worlds import modsum
-from widgets.frame.contract import Break, Gauge, Readout, choice, ladder, slider
+from sim.experiments.runs import add_run
+from sim.worlds import bandit, tasks
+from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, choice, ladder, slider
 from widgets.frame.marks import band, bars, dots, each_run, label, line, panel, threshold
 
-TITLE = "Four runs of REINFORCE, and the noise of a sample by what is added to the reward"
-UPDATES, SEEDS, GROUPS = 100, 4, 8
-PASSED = 0.6  # a mean pass rate below this after all updates counts as broken
-WELL = 0.85  # the worst run of the default is above it
+TITLE = "A language model learns sums by REINFORCE: what is subtracted from the reward, and what is left wrong"
+UPDATES, SEEDS, BATCH = 150, 3, 128
+COST = f"{SEEDS * UPDATES * BATCH:,} completions a run, and as many for the runs in gray"
 EVERY = 10  # updates between two pictures
-OFFSETS = np.linspace(-2, 20, 89)
+TIMES = 1.5  # as many sums wrong as with nothing subtracted, at the end: broken
+WELL = 4.0  # wrong sums; the default ends below 3
 J = gradient_noise.expected_reward(LOGITS, REWARD)
+SUBTRACTED = {  # maps the rewards of a batch, (prompts, K), to what is taken from each
+    "group mean": bandit.batch_mean,
+    "leave-one-out": bandit.leave_one_out,
+    "batch mean": lambda R: np.full_like(R, R.mean()),
+}
 
 
 @dataclass(frozen=True)
 class Knobs:
-    offset: float = slider("Added to every reward", 0.0, low=-2, high=20, step=0.5)
-    baseline: str = choice("Baseline", "none", ["none", "constant", "batch mean", "exact mean"], symbol="b")
-    constant: float = slider("The constant baseline", 0.0, low=-2, high=20, step=0.1)
-    completions: int = ladder("Completions a batch", 64, [8, 16, 32, 64, 128, 256], symbol="N")
-    learning_rate: float = slider("Learning rate", 2.0, low=1, high=5, step=0.5)
+    baseline: str = choice("Baseline", "none", ["none", "constant", *SUBTRACTED], symbol="b")
+    constant: float = slider("The constant", 0.0, low=-2, high=10, step=0.1)
+    offset: float = slider("Added to every reward", 0.0, low=-2, high=10, step=0.5)
+    learning_rate: float = ladder("Learning rate", 0.02, [0.003, 0.005, 0.01, 0.02, 0.03, 0.05])
+    K: int = ladder("Completions a prompt", 8, [2, 4, 8, 16, 32], symbol="K")
     seed: int = slider("Seed", 0, low=0, high=99, step=1)
 
 
 PRESETS = {
     "REINFORCE": Knobs(),
+    "Two completions a prompt": Knobs(K=2),
+    "Right ½, wrong −½": Knobs(offset=-0.5),
+    "Group mean": Knobs(baseline="group mean"),
     "Rewards near 10": Knobs(offset=10.0),
-    "Rewards near 10, batch mean": Knobs(offset=10.0, baseline="batch mean"),
-    "Rewards −1 and 0": Knobs(offset=-1.0),
 }
 
 
 @dataclass(frozen=True)
 class Trace:
-    pass_rate: np.ndarray  # (seeds, updates so far) exact, mean of the prompts
-    entropy: np.ndarray  # (seeds,) exact, nats a completion, now
+    wrong: np.ndarray  # (2, seeds, pictures so far) of 100 sums, exact; the setting first, then nothing subtracted
+    rates: np.ndarray  # (100,) how often each sum is right now, exact, ascending; first run of the setting
 
     @property
     def updates(self):
-        return self.pass_rate.shape[1]
+        return EVERY * (self.wrong.shape[2] - 1)
 
 
 def run(k):
-    runs, seen = [training(k, SEEDS * k.seed + i) for i in range(SEEDS)], []
-    for frames in zip(*(r.frames(UPDATES) for r in runs)):
-        seen.append([f.exact["pass_rate"].mean() for f in frames])
-        if len(seen) == 1 or len(seen) % EVERY == 0:
-            yield Trace(np.array(seen).T, np.array([f.exact["completion_entropy"].mean() for f in frames]))
+    arms = [k] if plain(k) else [k, Knobs(learning_rate=k.learning_rate, K=k.K, seed=k.seed)]
+    runs = [[training(arm, SEEDS * k.seed + i) for i in range(SEEDS)] for arm in arms]
+    start = tasks.exact_pass(tasks.checkpoint("add"))
+    seen = [np.full((len(arms), SEEDS), 100 * (1 - start.mean()))]
+    for frames in zip(*(trained.frames(UPDATES) for arm in runs for trained in arm)):
+        if (frames[0].step + 1) % EVERY == 0:
+            rates = [[tasks.exact_pass(trained.trainer.policy) for trained in arm] for arm in runs]
+            seen.append(100 * (1 - np.mean(rates, axis=2)))
+            wrong = np.stack(seen, axis=2)
+            yield Trace(np.broadcast_to(wrong, (2, *wrong.shape[1:])), np.sort(rates[0][0]))
+
+
+def plain(k):
+    """Whether nothing is subtracted from rewards of 1 and 0."""
+    return k.baseline not in SUBTRACTED and by_hand(k) == 0
+
+
+def constant(k):
+    return k.constant if k.baseline == "constant" else 0.0
+
+
+def by_hand(k):
+    """What a constant takes in all from rewards of 1 and 0."""
+    return constant(k) - k.offset
 
 
 def training(k, seed):
@@ -65,57 +90,21 @@ def training(k, seed):
         return reward + k.offset
 
     def advantage(R, hp, batch):
-        return R - baseline(R, batch)
+        return R - (SUBTRACTED[k.baseline](R) if k.baseline in SUBTRACTED else constant(k))
 
-    def baseline(R, batch):
-        if k.baseline == "batch mean":
-            return R.mean()
-        if k.baseline == "exact mean":  # of each prompt, under the policy that sampled
-            pass_rate = modsum.exact(controller.trainer.policy.params["theta"])["pass_rate"]
-            return k.offset + pass_rate[batch.example].reshape(R.shape)
-        return constant(k)
-
-    controller = modsum_run(
+    return add_run(
         reinforce,
         seed=seed,
         learning_rate=k.learning_rate,
-        groups=GROUPS,
-        K=k.completions // GROUPS,
+        groups=BATCH // k.K,
+        K=k.K,
         hooks=dict(shape_reward=shape_reward, advantage=advantage),
+        exact_every=UPDATES,
     )
-    return controller
-
-
-def constant(k):
-    return k.constant if k.baseline == "constant" else 0.0
 
 
 def progress(k, r):
     return ["update", r.updates, UPDATES]
-
-
-def follows_the_reward(k):
-    return k.baseline.endswith("mean")
-
-
-def baseline_of_five(k, offset):
-    """The baseline in force, for the five answers; the mean of a batch is near the exact one, which stands for both."""
-    return J + offset if follows_the_reward(k) else constant(k)
-
-
-def needed(k, offset):
-    return gradient_noise.samples_for_signal(LOGITS, REWARD + offset, baseline_of_five(k, offset))
-
-
-@cache
-def needed_by_offset(baseline, constant):
-    k = Knobs(baseline=baseline, constant=constant)
-    return [needed(k, offset) for offset in OFFSETS]
-
-
-@cache
-def noise_by_constant(offset):
-    return [gradient_noise.noise(LOGITS, REWARD + offset, b) for b in CONSTANTS]
 
 
 def figure(k, r):
@@ -123,41 +112,59 @@ def figure(k, r):
 
 
 def training_tab(k, r):
-    x = np.arange(1, r.updates + 1)
+    x, (own, bare) = EVERY * np.arange(r.wrong.shape[2]), r.wrong
+    limit = TIMES * bare[:, -1].mean()
     yield panel(
-        "Right completions",
-        "probability, exact, mean of 4 prompts, 4 seeds",
-        line(x, r.pass_rate.mean(axis=0), "mean of the runs"),
-        each_run(x, r.pass_rate),
-        threshold(PASSED, "broken if it ends here", 0),
+        "Wrong sums",
+        f"of 100, exact, logarithmic; thick: mean of {SEEDS} runs",
+        line(x, bare.mean(axis=0), "nothing subtracted", 8, "reference"),
+        line(x, own.mean(axis=0), "mean of the runs"),
+        each_run(x, own),
+        label(UPDATES, 0.6, "gray: nothing subtracted", 8, "right"),
+        threshold(limit, "", 150),
+        label(3, limit, f"above: over {TIMES:g} times the gray", 0, below=True),
         x="update",
         x_range=(0, UPDATES),
-        y_range=(0, 1.02),
+        y_range=(0.5, 150),
+        log="y",
         tab="Training",
         front=True,
     )
-    here = needed(k, k.offset)
+    tens = r.rates.reshape(10, -1).mean(axis=1)
     yield panel(
-        "Samples until signal equals noise",
-        "log scale, exact, five answers; a batch mean taken as exact",
-        line(OFFSETS, needed_by_offset(k.baseline, k.constant), f"baseline: {k.baseline}"),
-        line(
-            OFFSETS[[0, -1]],
-            [gradient_noise.samples_for_signal(LOGITS, REWARD, J)] * 2,
-            "mean reward as baseline",
-            8,
-            "reference",
-        ),
-        line(OFFSETS[[0, -1]], [k.completions] * 2, "one batch", 2, "exact"),
-        label(20, k.completions, f"one batch: {k.completions}", 2, "right"),
-        dots([k.offset], [here], f"{here:,.0f} samples", 1, "here"),
-        label(20, 2.2, "baseline: mean reward", 8, "right"),
-        x="added to every reward",
-        x_range=(-2, 20),
-        y_range=(1, 1e5),
+        "Noise of one sample, two answers",
+        "variance, logarithmic, exact; dots: where the 100 sums are, ten by ten",
+        line(P, seen(gradient_noise.two_answer_noise(P, 0.0)), "no baseline", 2),
+        line(P, seen(gradient_noise.two_answer_noise(P, P)), "mean p", 3),
+        *([] if k.baseline in SUBTRACTED or plain(k) else [line(P, seen(in_force(k, P)), "the constant set", 4)]),
+        dots(tens, seen(in_force(k, tens)), "ten sums each"),
+        label(0.30, 0.2, "no baseline", 2),
+        label(0.99, 0.16, "mean p", 3, "right"),
+        x="probability p of a right answer",
+        x_range=(0, 1),
+        y_range=(1e-6, 100),
         log="y",
         tab="Training",
     )
+
+
+P = np.linspace(0, 1, 81)
+
+
+def in_force(k, p):
+    """Noise of a sample with two answers, right with probability p, under the baseline set."""
+    return gradient_noise.two_answer_noise(p, p if k.baseline in SUBTRACTED else by_hand(k))
+
+
+def seen(noise):
+    """As a logarithmic axis has it, which has no 0."""
+    return np.maximum(noise, 1e-6)
+
+
+# ── five answers that can be enumerated ──
+def baseline_of_five(k, offset):
+    """The baseline in force, for the five answers; a sampled mean is near the exact one, which stands for it."""
+    return J + offset if k.baseline in SUBTRACTED else constant(k)
 
 
 SQUEEZED = [-20, -5, -1, -0.2, 0, 0.2, 1, 5, 20]
@@ -172,7 +179,7 @@ def five_answers_tab(k):
     pi, along = gradient_noise.softmax(LOGITS), gradient_noise.progress_along_gradient(LOGITS, reward, b)
     mean, spread = pi @ along, np.sqrt(pi @ along**2 - (pi @ along) ** 2)
     squeezed = lambda v: np.arcsinh(10 * v)
-    low, high = squeezed(mean - spread / np.sqrt(k.completions)), squeezed(mean + spread / np.sqrt(k.completions))
+    low, high = squeezed(mean - spread / np.sqrt(BATCH)), squeezed(mean + spread / np.sqrt(BATCH))
     stems = [line([squeezed(v)] * 2, [0, p], f"answer {i + 1}") for i, (v, p) in enumerate(zip(along, pi))]
     yield panel(
         "Progress along the gradient",
@@ -189,7 +196,7 @@ def five_answers_tab(k):
         ticks=SQUEEZED_TICKS,
         tab="Five answers",
     )
-    drawn = gradient_noise.sampled_gradient(LOGITS, reward, b, k.completions, np.random.default_rng(k.seed))
+    drawn = gradient_noise.sampled_gradient(LOGITS, reward, b, BATCH, np.random.default_rng(k.seed))
     names = ["1", "2", "3", "4", "5"]
     yield panel(
         "The gradient, exact and from one batch",
@@ -205,7 +212,22 @@ def five_answers_tab(k):
 
 
 CONSTANTS = np.linspace(-2, 20, 111)
-P = np.linspace(0, 1, 81)
+OFFSETS = np.linspace(-2, 10, 49)
+
+
+@cache
+def noise_by_constant(offset):
+    return [gradient_noise.noise(LOGITS, REWARD + offset, b) for b in CONSTANTS]
+
+
+def needed(k, offset):
+    return gradient_noise.samples_for_signal(LOGITS, REWARD + offset, baseline_of_five(k, offset))
+
+
+@cache
+def needed_by_offset(baseline, constant):
+    k = Knobs(baseline=baseline, constant=constant)
+    return [needed(k, offset) for offset in OFFSETS]
 
 
 def baselines_tab(k):
@@ -230,84 +252,146 @@ def baselines_tab(k):
         log="y",
         tab="Baselines",
     )
-    own = gradient_noise.two_answer_noise(P, k.constant)
-    set_by_hand = [line(P, own, "the constant set", 4), label(0.98, 0.095, f"constant {k.constant:g}", 4, "right")]
+    here = needed(k, k.offset)
     yield panel(
-        "Two answers, right pays 1",
-        "variance of one sample's estimate, exact",
-        line(P, gradient_noise.two_answer_noise(P, 0.0), "no baseline", 2),
-        line(P, gradient_noise.two_answer_noise(P, P), "mean reward p", 1),
-        *(set_by_hand if k.constant else []),
-        label(0.3, 0.103, "no baseline", 2),
-        label(0.79, 0.06, "mean p", 1),
-        line([2 / 3] * 2, [0, 0.12], "p = 2/3", 8, "reference"),
-        label(2 / 3, 0.11, "p = 2/3", 8),
-        x="probability p of the right answer",
-        x_range=(0, 1),
-        y_range=(0, 0.12),
+        "Samples until signal equals noise",
+        "log scale, exact, five answers; a sampled mean taken as exact",
+        line(OFFSETS, needed_by_offset(k.baseline, k.constant), f"baseline: {k.baseline}"),
+        line(
+            OFFSETS[[0, -1]],
+            [gradient_noise.samples_for_signal(LOGITS, REWARD, J)] * 2,
+            "mean reward as baseline",
+            8,
+            "reference",
+        ),
+        line(OFFSETS[[0, -1]], [BATCH] * 2, "one batch", 2, "exact"),
+        label(10, BATCH, f"one batch: {BATCH}", 2, "right"),
+        dots([k.offset], [here], f"{here:,.0f} samples", 1, "here"),
+        label(10, 2.2, "baseline: mean reward", 8, "right"),
+        x="added to every reward",
+        x_range=(-2, 10),
+        y_range=(1, 1e5),
+        log="y",
         tab="Baselines",
     )
 
 
+# ── what is told of a run ──
 def readouts(k, r):
-    final = r.pass_rate[:, -1]
-    five = LOGITS, REWARD + k.offset, baseline_of_five(k, k.offset)
+    own, bare = ends(r)
     return [
-        Readout("Pass rate, mean of the runs", final.mean(), "", modsum.exact, "violated" if broken(k, r) else ""),
-        Readout("Pass rate, worst and best run", f"{final.min():.3f} – {final.max():.3f}", "", modsum.exact),
-        Readout("Completion entropy", r.entropy.mean(), "nats", modsum.exact),
+        Readout("Wrong sums at the end", own, "of 100", tasks.exact_pass, "violated" if broken(k, r) else ""),
+        Readout("With nothing subtracted", bare, "of 100", tasks.exact_pass),
+        Readout("Sums right more than ⅔ of the time", int((r.rates > 2 / 3).sum()), "of 100", tasks.exact_pass),
         Readout(
-            "Five answers: signal to noise of a batch",
-            gradient_noise.signal_to_noise(*five, k.completions),
-            "",
-            gradient_noise.signal_to_noise,
+            "Two answers, right 0.9: noise of a sample", float(in_force(k, 0.9)), "", gradient_noise.two_answer_noise
         ),
     ]
 
 
+def ends(r):
+    """Wrong sums of 100 now, mean of the runs: of the setting, and with nothing subtracted."""
+    return r.wrong[:, :, -1].mean(axis=1)
+
+
 def watched(k, r):
+    own, bare = ends(r)
     return Gauge(
-        "Pass rate, mean of the runs",
-        r.pass_rate[:, -1].mean(),
-        PASSED,
-        below=True,
-        expression=f"mean(pass_rate) < {PASSED} at the end",
+        "Wrong sums, over those with nothing subtracted",
+        own / bare,
+        TIMES,
+        "×",
+        low=0.5,
+        high=50,
+        log=True,
+        expression=f"wrong >= {TIMES} * wrong_with_nothing_subtracted after {UPDATES} updates",
     )
+
+
+HIGH, OFF = "a high baseline on solved prompts", "a constant far from every reward"
 
 
 def broken(k, r):
-    final = r.pass_rate[:, -1]
-    if r.updates < UPDATES or final.mean() >= PASSED:
+    own, bare = ends(r)
+    if r.updates < UPDATES or own < TIMES * bare:
         return None
-    left, ends = k.offset - constant(k), f"between {final.min():.3f} and {final.max():.3f}"
-    if follows_the_reward(k) or abs(left) < 2:
-        return Break(
-            f"{k.completions} completions a batch are too few for learning rate {k.learning_rate:g}: the runs end "
-            f"{ends}.",
-            "Completions a batch: 64, Learning rate: 2.",
-            "too few completions a batch",
+    if cause(k) == OFF:
+        why = f"Every reward is off by {-by_hand(k):+g}, so one sample is all noise: {own:.0f} of 100 sums end wrong."
+    else:
+        why = (
+            f"{own:.1f} of 100 sums end wrong, with nothing subtracted {bare:.1f}: {named(k)} is the noisier choice "
+            "once most are solved."
         )
-    times = gradient_noise.noise(LOGITS, REWARD + left, 0.0) / gradient_noise.noise(LOGITS, REWARD, 0.0)
-    return Break(
-        f"Every reward is off by {left:+g}: the mean gradient is the same, but one sample is {times:,.0f} times "
-        "as noisy, "
-        f"and the runs end {ends}.".replace("-", "−"),
-        "Baseline: batch mean.",
-        "every reward off by a constant",
-    )
+    return Break(why.replace("-", "−"), way_back(k), cause(k))
+
+
+def cause(k):
+    return HIGH if k.baseline in SUBTRACTED or 0 < by_hand(k) <= 1 else OFF
+
+
+def named(k):
+    means = {"group mean": "the group's mean", "leave-one-out": "the others' mean", "batch mean": "the batch's mean"}
+    return means.get(k.baseline, f"a baseline of {by_hand(k):g}")
+
+
+def way_back(k):
+    steps = [*(["Baseline: none"] if k.baseline != "none" else []), *(["Added to every reward: 0"] if k.offset else [])]
+    return f"{', '.join(steps)}."
 
 
 def worse(k, r):
-    final = r.pass_rate[:, -1]
-    if r.updates < UPDATES or final.min() >= WELL:
+    own, bare = ends(r)
+    if r.updates < UPDATES or own < WELL:
         return None
-    return (
-        f"The runs end between {final.min():.3f} and {final.max():.3f}: the noise costs, but their mean is "
-        f"above {PASSED}."
-    )
+    return f"{own:.1f} of 100 sums end wrong, with nothing subtracted {bare:.1f}. The default ends below 3."
 
 
 def holds(k, r):
-    final = r.pass_rate[:, -1]
-    ends = f"between {final.min():.3f} and {final.max():.3f}"
-    return f"The runs end {ends}, at {r.entropy.mean():.2f} nats of entropy: close to each other."
+    own, bare = ends(r)
+    beside = "" if plain(k) else f", with nothing subtracted {bare:.1f}"
+    return f"{own:.1f} of 100 sums end wrong{beside}, from {r.wrong[0, 0, 0]:.0f} at the start."
+
+
+GUESS = Guess(
+    "A right sum is paid ½ and a wrong one costs ½, in place of 1 and 0. With 1 and 0, 2.5 of 100 end wrong. Now?",
+    ("about 1", "about 2.5", "about 3.5"),
+    Knobs(offset=-0.5),
+    2,
+    lambda k, r: f"{ends(r)[0]:.1f} of 100: wrong answers are pushed down too, and that is no help here.",
+)
+
+
+# ── the first screen ──
+def opened(one, other):
+    """Wrong sums of both settings, and how many times as many the second has."""
+    x, (own, bare) = EVERY * np.arange(one.wrong.shape[2]), [r.wrong[0].mean(axis=0) for r in (other, one)]
+    return [
+        panel(
+            "Wrong answers of a language model",
+            f"of 100 sums, logarithmic, mean of {SEEDS} runs",
+            line(x, bare, "one setting", 8, "reference"),
+            line(x, own, "the other"),
+            dots([0], own[:1], "the same start", 1),
+            label(2, own[0] * 1.06, f"both: {own[0]:.0f}", 0),
+            label(UPDATES, bare[-1] / 1.75, f"one setting: {bare[-1]:.1f}", 8, "right"),
+            label(UPDATES, own[-3] * 1.15, f"the other: {own[-1]:.1f}", 1, "right"),
+            x="update",
+            x_range=(0, UPDATES),
+            y_range=(1, 100),
+            log="y",
+            y_ticks=dict(tickvals=[1, 2, 5, 10, 20, 50, 100], ticktext=["1", "2", "5", "10", "20", "50", "100"]),
+        ),
+        panel(
+            "How many times as many are wrong",
+            "the other setting over the one",
+            line(x, own / bare, "the other over the one"),
+            threshold(TIMES, f"{TIMES:g} times", 3),
+            x="update",
+            x_range=(0, UPDATES),
+            y_range=(0, 3),
+        ),
+    ]
+
+
+LINE = "Same code, same seeds, one setting differs. Find which."
+OPENING = Opening(Knobs(), Knobs(baseline="group mean"), opened, tasks.exact_pass, LINE)

@@ -58,16 +58,25 @@ def advantage(policy):
     return (RIGHT[:, None] - expected) * mask
 
 
-def one_step(weight, learning_rate):
-    """After one step of plain SGD that pushes each token of row i by weight[i], mean over the rows: (4, T) how many
-    times as likely each token has become, and the prompt's pass rate, exact.
-    """
+def after_one_step(weights, learning_rate=LEARNING_RATE / 4):
+    """The policy after one step of plain SGD on REINFORCE's loss over this batch; weights (4,), one for each row."""
     policy, (written, mask) = modsum.Policy(), tokens()
-    old, _, cache = policy.token_logp(prompts(), written, mask)
-    push = np.asarray(weight, float)[:, None] * mask / len(mask)
-    SGD(learning_rate).step(policy.params, policy.backward(cache, -push))
+    _, _, cache = policy.token_logp(prompts(), written, mask)
+    slope = -np.asarray(weights, float)[:, None] * mask / len(ROWS)
+    SGD(learning_rate).step(policy.params, policy.backward(cache, slope))
+    return policy
+
+
+def pass_rate(policy):
+    """Of this prompt, exact."""
+    return float(modsum.exact(policy.params["theta"])["pass_rate"][PROMPT])
+
+
+def one_step(weights, learning_rate):
+    """What such a step does: (4, T) how many times as likely each token has become, and the prompt's pass rate."""
+    policy, (written, mask) = after_one_step(weights, learning_rate), tokens()
     logp = policy.token_logp(prompts(), written, mask)[0]
-    return np.exp(logp - old) * mask, float(modsum.exact(policy.params["theta"])["pass_rate"][PROMPT])
+    return np.exp(logp - drawn_logp(modsum.Policy())) * mask, pass_rate(policy)
 
 
 def passes(n, eps=0.2, learning_rate=LEARNING_RATE):
@@ -77,8 +86,7 @@ def passes(n, eps=0.2, learning_rate=LEARNING_RATE):
     for i in range(n + 1):
         logp, _, cache = policy.token_logp(prompts(), written, mask)
         ratio = np.exp(logp - old)
-        rate = float(modsum.exact(policy.params["theta"])["pass_rate"][PROMPT])
-        yield Pass(ratio, surrogate.removed(ratio, A, eps, eps) & (mask > 0), rate)
+        yield Pass(ratio, surrogate.removed(ratio, A, eps, eps) & (mask > 0), pass_rate(policy))
         if i < n:
             _, slope = surrogate.clipped(logp, old, A, eps, eps)
             optimizer.step(policy.params, policy.backward(cache, -slope * mask / mask.sum()))

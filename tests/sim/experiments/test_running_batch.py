@@ -68,3 +68,21 @@ def test_one_short_step_gains_what_the_slope_says():
     start, h = modsum.exact(theta)["pass_rate"][batch.PROMPT], 1e-4
     gains = [(batch.one_step(sign * batch.RIGHT, h)[1] - start) / h for sign in (1, -1)]
     assert gains[0] == pytest.approx(-gains[1], rel=1e-2) and gains[0] > 0
+
+
+def test_one_step_moves_each_logit_by_the_weight_of_the_tokens_drawn_there():
+    """By hand: where a running sum stands, onehot less probabilities of every token drawn there, times weight / 4."""
+    weights, rate = np.array([2.0, -1.0, 0.5, 3.0]), 0.7
+    before, after = modsum.Policy().params["theta"], batch.after_one_step(weights, rate).params["theta"]
+    moved = np.zeros_like(before)
+    for row, weight in zip(batch.ROWS, weights):
+        total = 0
+        for token in row:
+            pi = np.exp(before[batch.PROMPT, total % 7])
+            moved[batch.PROMPT, total % 7] += rate * weight / 4 * (np.eye(4)[token] - pi / pi.sum())
+            total += token + 1
+    np.testing.assert_allclose(after - before, moved, atol=1e-12)
+
+
+def test_without_a_weight_nothing_moves():
+    assert batch.pass_rate(batch.after_one_step(np.zeros(4))) == pytest.approx(batch.pass_rate(modsum.Policy()))
