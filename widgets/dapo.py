@@ -12,16 +12,18 @@ from sim.experiments.runs import modsum_optimizer, modsum_rate
 from sim.framework.algorithm import Algorithm
 from sim.framework.controller import Controller
 from sim.worlds import modsum
-from widgets.frame.contract import Break, Gauge, Readout, choice, ladder, slider
+from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, choice, ladder, slider
 from widgets.frame.marks import band, dots, each_run, label, line, panel, threshold
 
 TITLE = "DAPO and GRPO from the same start: by updates, and by completions drawn"
 SEEDS, GROUPS, K = 3, 8, 8
+COST = f"{SEEDS} seeds of both, by plain SGD unless Optimizer says AdamW"
 GRPO_UPDATES = 125  # at most; GRPO otherwise trains until it has drawn as many completions as DAPO
 LENGTHS = [15, 30, 45, 60]  # updates of DAPO
 WINDOW = 10  # updates over which price and gain are taken
 BEHIND = 0.2  # in pass rate, for as many completions
 GAIN = 0.01  # a pass rate gained in a window; less, for more than the price, is paid for nothing
+KEPT_DEAD = 0.02  # a share of the groups that were kept
 WELL, SHORT = 0.7, 30  # a run of so many updates that ends below this is clearly behind the default, 0.90
 PRICE = 4 * GROUPS * K  # completions an update; the batch itself is GROUPS * K
 PICTURES = 10
@@ -254,10 +256,14 @@ def curves(x_by_seed, y_by_seed, name, series):
 
 
 def price_curves(k, r):
-    drawn = np.array([np.diff(completions) for completions in r.dapo.completions]).mean(axis=0)
-    smooth = [drawn[max(n - WINDOW, 0) : n].mean() for n in range(1, len(drawn) + 1)]
-    x = np.arange(1, len(drawn) + 1)
+    x, smooth = np.arange(1, r.updates + 1), by_window(r)
     return [line(x, smooth, "DAPO", 1), line(x, np.full(len(x), float(k.grpo_groups * K)), "GRPO", 2)]
+
+
+def by_window(r):
+    """Completions that DAPO drew for an update, mean of the seeds and of the last updates, (updates,)."""
+    drawn = np.array([np.diff(completions) for completions in r.dapo.completions]).mean(axis=0)
+    return [drawn[max(n - WINDOW, 0) : n].mean() for n in range(1, len(drawn) + 1)]
 
 
 def coin_curves(r):
@@ -392,7 +398,14 @@ def way_back(k):
 
 
 def worse(k, r):
-    if r.updates < k.updates or k.updates < SHORT or last_rate(r.dapo) >= WELL:
+    if r.updates < k.updates or k.updates < SHORT:
+        return None
+    if k.redraw == "reward" and (dead := dead_share(r)) > KEPT_DEAD:
+        return (
+            f"{100 * dead:.0f} % of the groups kept are all right or all wrong and differ in length alone: DAPO ends "
+            f"at {last_rate(r.dapo):.3f}."
+        )
+    if last_rate(r.dapo) >= WELL:
         return None
     return (
         f"DAPO ends at {last_rate(r.dapo):.3f} after {k.updates} updates, GRPO after as many at "
@@ -406,3 +419,51 @@ def holds(k, r):
         f"DAPO ends at {last_rate(r.dapo):.3f}, and its last {WINDOW} updates moved the pass rate "
         f"{gained_lately(r)} points."
     )
+
+
+GUESS = Guess(
+    "Thirty updates of GRPO draw 1,920 completions. How many do thirty updates of DAPO draw, which draws again until "
+    "eight groups are live?",
+    ("1,920", "about 3,000", "above 5,000"),
+    Knobs(),
+    2,
+    lambda k, r: (
+        f"It drew {np.mean([drawn[-1] for drawn in r.dapo.completions]):,.0f}, in the mean of {SEEDS} seeds, and "
+        f"trained on {k.updates * GROUPS * K:,} of them."
+    ),
+)
+
+
+# ── the first screen ──
+def opened(plain, other):
+    """What both runs reach by update, and what an update of each has to draw."""
+    x = np.arange(plain.updates + 1)
+    right = [np.mean(r.dapo.mean_rate, axis=0) for r in (plain, other)]
+    drawn = [by_window(r) for r in (plain, other)]
+    return [
+        panel(
+            "Right completions",
+            f"probability, exact, mean of 4 prompts and {SEEDS} seeds",
+            line(x, right[0], "one setting", 8, "reference"),
+            line(x, right[1], "the other", 1),
+            label(60, right[0][-1] - 0.16, f"one setting: {right[0][-1]:.2f}", 8, "right"),
+            label(60, 1.0, f"the other: {right[1][-1]:.3f}", 1, "right"),
+            x="update",
+            x_range=(0, 60),
+            y_range=(0, 1.15),
+        ),
+        panel(
+            "Completions drawn for an update",
+            f"mean of the last {WINDOW} updates",
+            line(x[1:], drawn[0], "one setting", 8, "reference"),
+            line(x[1:], drawn[1], "the other", 1),
+            label(60, drawn[0][-1] + 10, f"one setting: {drawn[0][-1]:.0f}", 8, "right"),
+            label(57, drawn[1][-1] + 25, f"the other: {drawn[1][-1]:.0f}", 1, "right"),
+            x="update",
+            x_range=(0, 60),
+            y_range=(0, 560),
+        ),
+    ]
+
+
+OPENING = Opening(Knobs(redraw="never", updates=60), Knobs(updates=60), opened, Controller.collect)

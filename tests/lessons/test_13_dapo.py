@@ -15,6 +15,7 @@ from sim.worlds import modsum
 from tests.lessons.prose import Lesson
 from tools.pages import results
 from widgets import dapo
+from widgets.figures import dapo as figures
 
 LESSON = Lesson("13")
 
@@ -27,7 +28,7 @@ def last(**knobs):
 def test_the_table_of_live_groups():
     rates = modsum.exact(modsum.Policy(modsum.HARD).params["theta"])["pass_rate"]
     live, price = group_baselines.live_probability(rates, 8), group_baselines.completions_per_live_group(rates, 8)
-    rows = re.findall(r"^\| (0\.\d+) \| (0\.\d+) \| ([\d.]+) \|$", LESSON.text, re.M)
+    rows = re.findall(r"^ *\| (0\.\d+) \| (0\.\d+) \| ([\d.]+) \|$", LESSON.text, re.M)
     assert len(rows) == 4
     for row, values in zip(rows, zip(rates, live, price)):
         for said, value in zip(row, values):
@@ -112,7 +113,7 @@ def test_how_far_three_runs_are_apart_at_as_many_completions():
 
 
 def test_where_the_gap_comes_from():
-    table = dict(re.findall(r"^\| ((?:GRPO|DAPO), .*learning rate \d+) \| (0\.\d\d) \|$", LESSON.text, re.M))
+    table = dict(re.findall(r"^ *\| ((?:GRPO|DAPO), .*learning rate \d+) \| (0\.\d\d) \|$", LESSON.text, re.M))
     assert len(table) == 5
     for words, said in table.items():
         if words.startswith("DAPO"):
@@ -209,3 +210,44 @@ def test_the_answer_about_the_price():
 def test_the_updates_draw_about_two_hundred_completions():
     drawn = [dapo.drawn_lately(last(seed=seed)) for seed in range(3)]
     assert min(drawn) > 170 and max(drawn) < 260 and "about 200 completions" in LESSON.text
+
+
+def test_what_the_head_says_of_the_two_runs_of_the_first_screen():
+    plain, other = (last(**vars(k)) for k in (dapo.OPENING.plain, dapo.OPENING.other))
+    assert dapo.last_rate(other.dapo) > 0.99 and dapo.drawn_lately(plain) == 64
+    assert round(dapo.drawn_lately(other) / 64) == 7 and "seven times as many" in LESSON.text
+
+
+def test_the_bounds_of_a_rare_and_of_a_common_token():
+    np.testing.assert_allclose(np.array([figures.RARE, figures.COMMON]) * 1.2, [0.012, 1.08])
+    assert "At 0.012, and at 1.08" in LESSON.text
+    left, right = figures.room(0.2)
+    assert [mark["name"] for mark in left["data"]] == ["pushed up", "no push left", "when drawn"]
+    assert [mark["name"] for mark in right["data"]] == ["pushed up", "when drawn"]  # never let go
+
+
+def test_the_figure_on_three_axes_shows_a_lead_by_updates_and_by_training_and_none_by_completions():
+    for count, ahead in ((figures.UPDATE, True), (figures.TRAINED, True), (figures.DRAWN, False)):
+        ours, theirs = map(float, re.findall(r"(?:DAPO|GRPO) (0\.\d\d)", figures.compared(count)))
+        assert (ours - theirs > 0.25) if ahead else abs(ours - theirs) < 0.08, count
+
+
+def test_the_first_four_positions_are_the_prompts_of_the_page():
+    np.testing.assert_allclose(sorted(figures.RATES[:4]), figures.RATES[:4])
+    assert figures.RATES[:4] == figures.hard()
+
+
+def test_entropy_moves_by_a_covariance_and_a_bonus_by_what_the_text_says():
+    rng = np.random.default_rng(0)
+    theta, advantage, step = rng.normal(size=6), rng.normal(size=6), 1e-5
+    entropy = lambda logits: float(clip_entropy.entropy(logits))
+    pi = np.exp(theta) / np.exp(theta).sum()
+    advantage = advantage - pi @ advantage  # against the mean
+    slope = -pi * (np.log(pi) + entropy(theta))
+    central = [(entropy(theta + step * e) - entropy(theta - step * e)) / (2 * step) for e in np.eye(6)]
+    np.testing.assert_allclose(slope, central, atol=1e-8)
+    moved = entropy(theta + step * pi * advantage) - entropy(theta)
+    cov = pi @ (np.log(pi) * pi * advantage) - (pi @ np.log(pi)) * (pi @ (pi * advantage))
+    assert moved == pytest.approx(-step * cov, rel=1e-3)
+    geometric = np.exp(pi @ np.log(pi))
+    assert ((slope > 0) == (pi < geometric)).all()

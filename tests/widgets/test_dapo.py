@@ -217,3 +217,28 @@ def test_the_run_streams_and_the_coins_come_last():
         seen = list(dapo.run(Knobs(updates=15)))
     assert [dapo.progress(Knobs(updates=15), r) for r in seen] == [["update", n, 15] for n in range(1, 16)]
     assert [r.coin is None for r in seen] == [True] * 14 + [False]
+
+
+def test_a_run_that_keeps_dead_groups_for_their_length_is_called_worse():
+    k, r = Knobs(redraw="reward"), last(seeds=3, redraw="reward")
+    assert dapo.broken(k, r) is None and "differ in length alone" in dapo.worse(k, r)
+    free = last(redraw="reward", L_cache=0)
+    assert dapo.worse(Knobs(redraw="reward", L_cache=0), free) is None or "length" not in dapo.worse(
+        Knobs(redraw="reward", L_cache=0), free
+    )
+    assert dapo.worse(Knobs(), last(seeds=3)) is None
+
+
+def test_in_the_opening_the_run_that_is_ahead_is_the_one_that_pays_for_nothing():
+    plain, other = dapo.OPENING.plain, dapo.OPENING.other
+    ours, theirs = last(seeds=3, **vars(other)), last(seeds=3, **vars(plain))
+    assert dapo.broken(other, ours).cause == "drawing again buys nothing" and dapo.broken(plain, theirs) is None
+    assert dapo.last_rate(ours.dapo) > dapo.last_rate(theirs.dapo)
+    assert dapo.by_window(ours)[-1] > 6 * dapo.by_window(theirs)[-1]
+
+
+def test_the_guess_is_answered_from_the_run():
+    k, r = dapo.GUESS.knobs, last(seeds=3)
+    assert dapo.GUESS.answers[dapo.GUESS.right] == "above 5,000"
+    assert "trained on 1,920 of them" in dapo.GUESS.told(k, r)
+    assert np.mean([drawn[-1] for drawn in r.dapo.completions]) > 5000
