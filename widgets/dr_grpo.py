@@ -11,7 +11,7 @@ from sim.algorithms import dapo, dr_grpo, grpo
 from sim.estimators import length_bias, std_weight
 from sim.experiments.runs import modsum_optimizer, modsum_rate, modsum_run
 from sim.worlds import modsum
-from widgets.frame.contract import Break, Gauge, Readout, choice, ladder, slider, toggle
+from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, choice, ladder, slider, toggle
 from widgets.frame.marks import each_run, label, line, panel, threshold
 
 TITLE = "What GRPO's two divisors do where nothing asks for it"
@@ -42,7 +42,7 @@ PRESETS = {
     "Token mean (DAPO)": Knobs(),
     "GRPO, 2024": Knobs(divisor="1/|o|"),
     "Dr.GRPO": Knobs(divisor="constant", std=False),
-    "GRPO on noise": Knobs(divisor="1/|o|", noise=1e-3),
+    "One prompt a batch": Knobs(groups=1),
     "Dr.GRPO on noise, AdamW": Knobs(divisor="constant", std=False, noise=1e-3, optimizer="AdamW"),
     "K = 2": Knobs(K=2),
 }
@@ -116,7 +116,7 @@ def figure(k, r):
     return [
         panel(
             "Length of right and wrong",
-            f"tokens, expected, logarithmic, 16 seeds, {lengths_at}; dotted: no length is rewarded",
+            f"tokens, expected, logarithmic, 16 seeds, {lengths_at}; dotted: at the start",
             line(x, right.mean(axis=0), "right", 1),
             line(x, wrong.mean(axis=0), "wrong", 2),
             line([0, UPDATES], [true_length] * 2, "truth", 1, "exact"),
@@ -201,7 +201,6 @@ def noise_curves(r, name):
 
 def readouts(k, r):
     drift = length_bias.expected_drift(k.p, k.h, k.K, k.std, k.divisor, k.groups)
-    ratio = float(std_weight.std_weight(0.02, k.K) / std_weight.std_weight(0.5, k.K)) if k.std else 1.0
     return [
         Readout(
             "Wrong length over right, at the end",
@@ -217,9 +216,13 @@ def readouts(k, r):
             length_bias.expected_drift,
         ),
         Readout("Tokens of a wrong completion", r.lengths.wrong[:, -1].mean(), "tokens", length_bias.expected_length),
-        Readout("Weight of a prompt at 0.02, over one at 0.5", ratio, "", std_weight.std_weight),
+        Readout("Weight of a prompt at 0.02, over one at 0.5", prompt_weight(k), "", std_weight.std_weight),
         Readout("Entropy left after noise", 100 * entropy_left(r), "%", modsum.exact),
     ]
+
+
+def prompt_weight(k):
+    return float(std_weight.std_weight(0.02, k.K) / std_weight.std_weight(0.5, k.K)) if k.std else 1.0
 
 
 def apart(r):
@@ -276,3 +279,49 @@ def holds(k, r):
     return (
         f"Nothing asks for length and nothing grows: wrong completions have {wrong:.1f} tokens, right ones {right:.1f}."
     )
+
+
+GUESS = Guess(
+    "Rewards of 0 and 1, eight completions: the deviation makes a prompt that is right 0.02 of the time weigh 1.39 "
+    "times one at 0.5. With 64 completions?",
+    ("1.0", "1.4", "2.96"),
+    Knobs(K=64),
+    2,
+    lambda k, r: f"It is {prompt_weight(k):.2f}: the weight does not fade as completions are added, it grows.",
+)
+
+
+# ── the first screen ──
+def opened(plain, other):
+    """Wrong completions of both settings, and how many times as long as right ones they get."""
+    x = np.arange(UPDATES + 1)
+    wrong = [r.lengths.wrong.mean(axis=0) for r in (plain, other)]
+    ratio = [w / r.lengths.right.mean(axis=0) for w, r in zip(wrong, (plain, other))]
+    return [
+        panel(
+            "Tokens of a wrong answer",
+            f"expected, mean of {SEEDS} seeds; no length is paid",
+            line(x, wrong[0], "one setting", 8, "reference"),
+            line(x, wrong[1], "the other", 1),
+            label(UPDATES, wrong[0][-1] + 2, f"one setting: {wrong[0][-1]:.0f}", 8, "right"),
+            label(UPDATES, wrong[1][-1] + 2, f"the other: {wrong[1][-1]:.0f}", 1, "right"),
+            x="update",
+            x_range=(0, UPDATES),
+            y_range=(0, 66),
+        ),
+        panel(
+            "Wrong over right",
+            "ratio of the lengths, logarithmic",
+            line(x, ratio[0], "one setting", 8, "reference"),
+            line(x, ratio[1], "the other", 1),
+            label(UPDATES, 1.2, "one setting", 8, "right"),
+            label(UPDATES, 14, "the other", 1, "right"),
+            x="update",
+            x_range=(0, UPDATES),
+            y_range=(0.5, 100),
+            log="y",
+        ),
+    ]
+
+
+OPENING = Opening(Knobs(divisor="constant"), Knobs(divisor="1/|o|"), opened, length_bias.train)

@@ -16,6 +16,7 @@ from tests.lessons.prose import Lesson
 from tests.widgets import catalogue
 from widgets import dr_grpo
 from widgets.dr_grpo import Knobs
+from widgets.figures import dr_grpo as figures
 
 LESSON = Lesson("14")
 
@@ -25,11 +26,28 @@ last = partial(catalogue.last, dr_grpo)
 
 def test_the_four_completions():
     A = grpo.advantage(np.array([[1.0, 0, 0, 0]]), grpo.HP, None)[0]
-    rows = re.findall(r"^\| (?:right|wrong, \w+) \| ([01]) \| (\S+) \| (\d+) \| (\S+) \|$", LESSON.text, re.M)
+    rows = re.findall(r"^ *\| (?:right|wrong, \w+) \| ([01]) \| (\S+) \| (\d+) \| (\S+) \|$", LESSON.text, re.M)
     assert len(rows) == 4
     for (_, advantage, tokens, push), value in zip(rows, A):
         assert float(advantage.replace("−", "-")) == pytest.approx(value, abs=1e-5)
         assert float(push.replace("−", "-")) == pytest.approx(value / int(tokens), abs=1e-6)
+
+
+def test_a_token_of_the_rambling_completion_is_discouraged_eight_times_less():
+    own, shared, constant = (figures.token_push(divisor) for divisor in figures.FILES)
+    assert own == pytest.approx([3, -1, -1 / 2, -1 / 8])
+    for each in (shared, constant):
+        assert each == pytest.approx([3, -1, -1, -1])
+
+
+def test_the_figure_of_the_stop_leaves_nothing_under_a_constant():
+    assert "0.156" in figures.stopped("own length") and "taken back by long ones" in figures.stopped("constant")
+
+
+def test_ever_larger_groups_climb_the_arcsine():
+    p, h = np.array([0.02, 0.3, 0.5, 0.9]), 1e-6
+    slope = (np.arcsin(np.sqrt(p + h)) - np.arcsin(np.sqrt(p - h))) / h
+    assert std_weight.limit_weight(p) == pytest.approx(slope, rel=1e-6)
 
 
 def test_the_pushes_on_a_stop():
@@ -38,11 +56,13 @@ def test_the_pushes_on_a_stop():
     LESSON.says("0.0601", length_bias.expected_drift(0.3, 0.1, 8, True, "1/|o|"))
     LESSON.says("0.000271", length_bias.expected_drift(0.3, 0.1, 8, True, "token mean", 16))
     LESSON.says("0.00479", length_bias.expected_drift(0.3, 0.1, 8, True, "token mean", 1))
+    own, shared = (length_bias.expected_drift(0.3, 0.1, 8, True, divisor) for divisor in ("1/|o|", "token mean"))
+    assert own / shared == pytest.approx(200, rel=0.15) and "a two-hundredth of the other" in LESSON.text
     assert length_bias.expected_drift(0.3, 0.1, 8, True, "token mean", 64) * 4 == pytest.approx(0.000271, rel=0.01)
 
 
 def test_the_weights_by_group_size():
-    (row,) = re.findall(r"^\| \$w_K\(0.02\)/w_K\(0.5\)\$ \| (.*) \|$", LESSON.text, re.M)
+    (row,) = re.findall(r"^ *\| \$w_K\(0.02\)/w_K\(0.5\)\$ \| (.*) \|$", LESSON.text, re.M)
     for K, said in zip((2, 3, 4, 8, 16, 64), row.split(" | "), strict=True):
         LESSON.says(said, std_weight.std_weight(0.02, K) / std_weight.std_weight(0.5, K))
 
@@ -63,7 +83,7 @@ def test_the_lengths_at_the_end():
     assert right == pytest.approx(9, abs=0.5) and wrong == pytest.approx(11, abs=0.7)
     right, wrong = lengths(groups=1)
     assert right.min() > 4.9 and right.max() < 8 and wrong.min() > 29 and wrong.max() < 33.5
-    assert (wrong / right).min() > 3.8 and (wrong / right).max() < 6.5 and "four to six times as long" in LESSON.text
+    assert (wrong / right).min() > 3.8 and (wrong / right).max() < 6.5 and "four to six times the length" in LESSON.text
     assert "9.7 to 10.5" in LESSON.text and "5 to 8 and 29 to 33" in LESSON.text
 
 
@@ -92,6 +112,9 @@ def test_the_share_of_ties_in_a_mixed_batch():
     assert size(grpo, ties) / size(grpo, live) == pytest.approx(1, abs=0.01)
     assert size(algorithm, live) / size(algorithm, ties) == pytest.approx(500, rel=0.1)  # 0.5 over 0.001
     assert LESSON.text.count("five-hundredth") == 2
+    for sigma in figures.SIGMAS:  # the figure draws the same
+        (half, tie), (alone, jitter) = (figures.sizes(one, sigma) for one in figures.ADVANTAGES.values())
+        assert tie / half == pytest.approx(1, abs=0.015) and jitter / alone == pytest.approx(1.87 * sigma, rel=0.05)
 
 
 def test_two_prompts_whose_rewards_differ_in_size_alone():
@@ -157,7 +180,7 @@ def test_the_recipes():
         ends = [
             list(modsum_run(row.file, seed=seed, hyper=row.hyper, hooks=row.hooks).frames(60))[-1] for seed in (0, 1)
         ]
-        (said,) = re.findall(rf"^\| {re.escape(name)} \|.*\| (\S+) \|$", LESSON.text, re.M)
+        (said,) = re.findall(rf"^ *\| {re.escape(name)} \|.*\| (\S+) \|$", LESSON.text, re.M)
         LESSON.says(said, np.mean([end.exact["pass_rate"].mean() for end in ends]))
         LESSON.says("5,704" if name == "OLMo 3" else "3,840", np.mean([end.completions for end in ends]))
 
@@ -169,11 +192,11 @@ def test_what_stands_in_italics_is_in_none_of_the_six_files_and_is_quoted():
         for hook in row.hooks.values()
         if hook.__module__ == "sim.algorithms.recipes"
     }
-    quoted = set(re.findall(r"^sim/algorithms/recipes\.py::(\w+)$", LESSON.text, re.M)) - {"RECIPES"}
+    quoted = set(re.findall(r"^ *sim/algorithms/recipes\.py::(\w+)$", LESSON.text, re.M)) - {"RECIPES"}
     in_italics = {
         cell
         for name in RECIPES
-        for cell in re.findall(r"\*([^*|]+)\*", re.search(rf"^\| {re.escape(name)} \|.*$", LESSON.text, re.M)[0])
+        for cell in re.findall(r"\*([^*|]+)\*", re.search(rf"^ *\| {re.escape(name)} \|.*$", LESSON.text, re.M)[0])
     }
     assert own == quoted and len(in_italics) == len(own) == 4
     assert RECIPES["OLMo 3"].file is dapo and RECIPES["OLMo 3"].hooks["shape_reward"] is grpo.shape_reward

@@ -126,3 +126,14 @@ def test_the_run_on_noise_keeps_pace_with_the_lengths(noise):
     pictures = [1, *range(15, 151, 15)]
     assert [dr_grpo.progress(k, r)[1] for r in seen] == pictures
     assert [[len(frames) for frames in r.noise] for r in seen] == [[n] * bool(noise) for n in pictures]
+
+
+def test_a_prompt_weighs_as_much_as_the_guess_is_told():
+    made = dr_grpo.GUESS
+    assert made.answers[made.right] in made.told(made.knobs, None)
+    assert dr_grpo.prompt_weight(Knobs(K=2)) == pytest.approx(1) == dr_grpo.prompt_weight(Knobs(std=False, K=64))
+
+
+def test_the_two_causes_are_among_the_presets():
+    found = [dr_grpo.broken(knobs, catalogue.last(dr_grpo, **vars(knobs))) for knobs in dr_grpo.PRESETS.values()]
+    assert len({each.cause for each in found if each}) == 2
