@@ -6,8 +6,8 @@ from functools import cache
 import numpy as np
 
 from sim.estimators import kl
-from widgets.frame.contract import Break, Gauge, Readout, choice, ladder, slider
-from widgets.frame.marks import band, bars, each_run, label, line, panel, threshold
+from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, choice, ladder, slider
+from widgets.frame.marks import band, bars, dots, each_run, label, line, panel, threshold
 
 TITLE = "Three estimators of the KL: as a number to log and as a penalty to train on"
 COST = "5 runs of 80 updates"
@@ -29,8 +29,8 @@ PROVEN = dict(k1="reward", k2="loss", k3="loss × ratio")  # the placement that 
 
 @dataclass(frozen=True)
 class Knobs:
-    estimator: str = choice("Estimator", "k3", ["k1", "k2", "k3"])
-    placement: str = choice("Where it goes", "loss", list(kl.PLACEMENTS))
+    estimator: str = choice("Estimator", "k1", ["k1", "k2", "k3"])
+    placement: str = choice("Where it goes", "reward", list(kl.PLACEMENTS))
     beta: float = slider("KL coefficient", 0.3, low=0.05, high=2.0, step=0.05, symbol="β")
     pair: str = choice("Policy and reference", "drifted", [*PAIRS, "Gaussian"])
     mu: float = slider("Distance from the reference", 1.0, low=0.1, high=3.0, step=0.1, symbol="d")
@@ -40,11 +40,12 @@ class Knobs:
 
 
 PRESETS = {
-    "GRPO paper": Knobs(),
-    "PPO, RLOO": Knobs(estimator="k1", placement="reward"),
-    "TRL 1.16": Knobs(placement="loss × ratio"),
-    "verl k3+": Knobs(placement="loss+"),
-    "k1 as a loss": Knobs(estimator="k1"),
+    "PPO, RLOO": Knobs(),
+    "TRL 1.16": Knobs(estimator="k3", placement="loss × ratio"),
+    "GRPO paper": Knobs(estimator="k3", placement="loss"),
+    "k1 as a loss": Knobs(placement="loss"),
+    "k3 in the reward": Knobs(estimator="k3"),
+    "Old samples": Knobs(gap=0.5),
 }
 
 
@@ -55,6 +56,8 @@ class Result:
     pulls: dict  # name: minus the gradient, one number a parameter
     cosine: float  # of the penalty's gradient and the reverse KL's
     trained: np.ndarray  # KL to the reference, (updates + 1, runs); the last run is the one without a penalty
+    unpaid: np.ndarray  # probability of the two tokens that are not paid, (updates + 1, runs)
+    best_unpaid: float  # what the optimum of E[R] − β KL(π‖ref) leaves of them
     best: float  # KL of the optimum of E[R] − β KL(π‖ref), and of the forward one
     best_forward: float
     stream: np.ndarray  # running means of k1, k2, k3, (3, places)
@@ -87,12 +90,15 @@ def run(k):
     best, best_forward = (
         kl.divergence(optimum(REWARD, REF, k.beta), REF) for optimum in (kl.reverse_kl_optimum, kl.forward_kl_optimum)
     )
+    unpaid = REWARD.max() > REWARD
     yield Result(
         kl.divergence(policy, ref),
         kl.k_moments(policy, ref, old),
         pulls,
         kl.cosine(chosen, reverse),
         kl.divergence(policies, REF),
+        policies[:, :, unpaid].sum(axis=2),
+        kl.reverse_kl_optimum(REWARD, REF, k.beta)[unpaid].sum(),
         best,
         best_forward,
         running_means(policy, ref, old, np.random.default_rng(k.seed)),
@@ -130,6 +136,11 @@ def ended(r):
     """Mean KL of the penalized runs over the last quarter of training, and of the run without a penalty."""
     last = r.trained[-UPDATES // 4 :]
     return last[:, :RUNS].mean(), last[:, RUNS].mean()
+
+
+def left(r):
+    """Probability of the unpaid tokens over the last quarter, mean of the penalized runs."""
+    return r.unpaid[-UPDATES // 4 :, :RUNS].mean()
 
 
 def figure(k, r):
@@ -268,17 +279,12 @@ def log_tab(k, r):
 def readouts(k, r):
     end, _ = ended(r)
     bias = r.moments.mean[list(kl.VALUE).index(k.estimator)] - r.kl
-    noise = np.interp(k.mu, DISTANCES, r.noise[2] / r.noise[0])
     return [
         Readout("KL at the end of training", end, "nats", kl.train, "violated" if broken(k, r) else ""),
         Readout("KL of the best policy at this β", r.best, "nats", kl.reverse_kl_optimum),
         Readout("Cosine of the pull with −∇KL(π‖ref)", "no pull" if np.isnan(r.cosine) else r.cosine, source=kl.cosine),
         Readout("Bias of the estimator as a log", 0.0 if abs(bias) < 1e-12 else bias, "nats", kl.k_moments),
-        Readout(
-            "Noise of k3, as a multiple of k1's",
-            noise,
-            source=kl.gaussian_moments if k.pair == "Gaussian" else kl.k_moments,
-        ),
+        Readout("Left of the two unpaid tokens", 100 * left(r), "%", kl.train),
     ]
 
 
@@ -298,7 +304,7 @@ def broken(k, r):
     end, free = ended(r)
     if end - r.best <= MARGIN:
         return None
-    told = f"KL ends at {end:.2f} nats, the best policy's is {r.best:.2f}, without a penalty {free:.2f}."
+    told = f"KL ends at {end:.2f} nats, the best at {r.best:.2f}, without a penalty {free:.2f}."
     return Break(f"{why(k)}: {told}", way_back(k), cause(k))
 
 
@@ -343,9 +349,66 @@ def way_back(k):
     return f"{', '.join(words for words, needed in told.items() if needed)}."
 
 
+def worse(k, r):
+    """Nearer than the best policy by as much as would be a break on the other side."""
+    end, _ = ended(r)
+    if end - r.best >= -MARGIN:
+        return None
+    return (
+        f"Another optimum: KL ends at {end:.2f} nats, the best policy's is {r.best:.2f}. Unpaid tokens keep "
+        f"{100 * left(r):.0f} %, not {100 * r.best_unpaid:.0f} %."
+    )
+
+
 def holds(k, r):
     end, free = ended(r)
     return (
         f"KL ends at {end:.2f} nats; the best policy at this price has {r.best:.2f}, and without a penalty it "
         f"is {free:.2f}."
     )
+
+
+GUESS = Guess(
+    "k3 as a loss, β = 0.3. The best policy is 1.06 nats from the reference. How far away does training end?",
+    ("about 0.8", "about 1.06", "about 1.6"),
+    Knobs(estimator="k3", placement="loss"),
+    0,
+    lambda k, r: f"It ends at {ended(r)[0]:.2f} nats: it is held, and at another place than the price says.",
+)
+
+
+# ── the first screen ──
+def opened(plain, other):
+    """What is left of the tokens that are not paid, and the KL to the reference, means of four runs."""
+    update = np.arange(UPDATES + 1)
+    kept = [100 * r.unpaid[:, :RUNS].mean(axis=1) for r in (plain, other)]
+    far = [r.trained[:, :RUNS].mean(axis=1) for r in (plain, other)]
+    return [
+        panel(
+            "Left of the two tokens that are not paid",
+            f"%, logarithmic, mean of {RUNS} runs; the best policy at this price keeps {100 * plain.best_unpaid:.1f}",
+            line(update, kept[0], "one setting", 8, "reference"),
+            line(update, kept[1], "the other"),
+            dots([0], kept[1][:1], "the same start", 1),
+            label(UPDATES, 1.15 * kept[0][-1], "one setting", 8, "right"),
+            label(UPDATES, 1.15 * kept[1][-1], "the other", 1, "right"),
+            x="update",
+            x_range=(0, UPDATES),
+            y_range=(0.2, 100),
+            log="y",
+        ),
+        panel(
+            "KL to the reference",
+            "nats, exact",
+            line(update, far[0], "one setting", 8, "reference"),
+            line(update, far[1], "the other"),
+            label(UPDATES, far[0][-1] + 0.06, "one setting", 8, "right"),
+            label(UPDATES, far[1][-1] + 0.06, "the other", 1, "right"),
+            x="update",
+            x_range=(0, UPDATES),
+            y_range=(0, 1.9),
+        ),
+    ]
+
+
+OPENING = Opening(Knobs(), Knobs(placement="loss"), opened, kl.train)

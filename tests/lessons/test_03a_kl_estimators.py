@@ -1,7 +1,6 @@
 """The numbers of the lesson on KL estimators, recomputed."""
 
 import re
-from urllib.parse import parse_qsl
 
 import numpy as np
 import pytest
@@ -11,7 +10,7 @@ from sim.estimators import kl
 from sim.worlds.optimizer import AdamW
 from tests.lessons.prose import Lesson
 from widgets import kl_estimators as widget
-from widgets.frame import host
+from widgets.figures import kl_estimators as figures
 from widgets.kl_estimators import Knobs
 
 LESSON = Lesson("03a")
@@ -76,6 +75,17 @@ def test_the_weights_of_single_tokens():
         LESSON.says(text, value)
 
 
+WEIGHTS = {
+    r"\ell": lambda r: r,
+    "1": np.ones_like,
+    r"\ell+1": lambda r: r + 1,
+    r"\tfrac12\ell^2": lambda r: r**2 / 2,
+    r"\tfrac12\ell^2+\ell": lambda r: r**2 / 2 + r,
+    r"e^{-\ell}-1+\ell": lambda r: np.exp(-r) - 1 + r,
+    r"1-e^{-\ell}": lambda r: 1 - np.exp(-r),
+}
+
+
 def test_the_nine_averages():
     score = kl.softmax_score(POLICY)
     reverse, forward = kl.reverse_kl_gradient(POLICY, REF, score), kl.forward_kl_gradient(POLICY, REF, score)
@@ -89,6 +99,9 @@ def test_the_nine_averages():
     for estimator in kl.VALUE:
         row = re.search(rf"\| \$k_{estimator[1]}\$ \|(.+)\|", table)[1].split("|")
         for cell, placement in zip(row, ("reward", "loss", "loss × ratio"), strict=True):
+            written, _, cell = cell.partition("$, ")
+            weight = kl.gradient_weight(LOG_PROB, REF_LOG_PROB, LOG_PROB, estimator, placement)
+            np.testing.assert_allclose(weight, WEIGHTS[written.strip(" $")](LOG_PROB - REF_LOG_PROB))
             gradient = kl.penalty_gradient(POLICY, REF, POLICY, score, estimator, placement)
             if cell.strip() == "neither":
                 assert all(np.abs(gradient - other).max() > 0.01 for other in meaning.values())
@@ -104,13 +117,15 @@ def test_where_training_ends():
     LESSON.says("1.06", kl.divergence(kl.reverse_kl_optimum(widget.REWARD, widget.REF, 0.3), widget.REF))
     for value in ends(estimator="k1", placement="loss"):
         LESSON.says("1.57", value)
-    for value in ends():
+    for value in ends(estimator="k1", placement="reward"):
+        LESSON.says("1.06", value)
+    for value in ends(estimator="k3", placement="loss"):
         LESSON.says("0.77", value)
     assert "1.04 to 1.07 nats with the ratio" in LESSON.text
-    assert all(1.04 < value < 1.07 for value in ends(placement="loss × ratio"))
+    assert all(1.04 < value < 1.07 for value in ends(estimator="k3", placement="loss × ratio"))
     for text, knobs in (
-        ("0.7", dict(estimator="k2", gap=0.5)),
-        ("1.06", dict(placement="loss × ratio", gap=0.5)),
+        ("0.7", dict(estimator="k2", placement="loss", gap=0.5)),
+        ("1.06", dict(estimator="k3", placement="loss × ratio", gap=0.5)),
         ("1.5", dict(estimator="k1", placement="reward", gap=0.5)),
     ):
         for value in ends(**knobs):
@@ -181,10 +196,35 @@ def test_the_confident_pair():
     LESSON.says("2.83", np.sqrt(variance[2] / variance[0]))
 
 
-def test_one_link_before_the_widget_breaks_and_the_others_do_not():
-    before = LESSON.text[: LESSON.text.index("```widget")]
-    outcomes = []
-    for link in re.findall(r'data-knobs="([^"]+)"', before):
-        knobs = host.knobs_from(Knobs, dict(parse_qsl(link)))
-        outcomes += [widget.broken(knobs, r) is not None for r in widget.run(knobs)]
-    assert outcomes == [False, False, True]
+def test_what_is_left_of_the_unpaid_tokens():
+    """The opening: an eighth and a two-hundredth; the best policy keeps 12.5 %."""
+    for seed in range(5):
+        for placement, share in (("reward", 1 / 8), ("loss", 1 / 200)):
+            (result,) = widget.run(Knobs(placement=placement, seed=seed))
+            assert widget.left(result) == pytest.approx(share, abs=0.001)
+    LESSON.says("12.5", 100 * result.best_unpaid)
+
+
+def test_pushing_the_fallen_goes_farther_than_no_penalty_does():
+    for estimator in ("k2", "k3"):
+        for seed in range(5):
+            (result,) = widget.run(Knobs(estimator=estimator, seed=seed))
+            end, free = widget.ended(result)
+            assert end > free + 0.02
+
+
+def test_the_first_figure_raises_the_fallen_token_or_pushes_it_down():
+    LESSON.says("0.838", kl.divergence(figures.POLICY, figures.REF))
+    assert pytest.approx(np.log(1 / 5)) == figures.FELL and "Token 1 fell to a fifth" in LESSON.text
+    assert "raised again" in figures.charged(figures.SIDE) and "pushed down again" in figures.charged(figures.FAR)
+
+
+def test_one_estimator_runs_through_the_dots_in_each_place_and_each_time_another():
+    told = [figures.weighed(where)[-3:-1] for where in figures.PLACES]
+    assert sorted(told) == ["k1", "k2", "k3"]
+
+
+def test_the_log_figure_ends_where_the_text_says():
+    last = figures.logged()[:, -1]
+    np.testing.assert_allclose(last[[0, 2]], 0.838, atol=0.06)
+    assert abs(last[1] - 0.959) < 0.02 and np.argmin(kl.k_moments(POLICY, REF, POLICY).variance) == 1

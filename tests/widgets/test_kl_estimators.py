@@ -3,6 +3,7 @@
 import json
 import random
 from dataclasses import asdict, fields, replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -13,8 +14,9 @@ from widgets import kl_estimators as widget
 from widgets.frame import host
 from widgets.kl_estimators import Knobs
 
-DEFAULT = Knobs()
+PAPER = Knobs(estimator="k3", placement="loss")
 K1_LOSS = Knobs(estimator="k1", placement="loss")
+k3_loss = partial(replace, PAPER)
 
 
 def result(knobs):
@@ -40,14 +42,25 @@ def frame(knobs):
 # The break
 
 
-def test_the_default_is_the_k3_loss_of_the_grpo_paper_and_holds():
-    assert (DEFAULT.estimator, DEFAULT.placement) == ("k3", "loss")
-    assert next(iter(widget.PRESETS.values())) == DEFAULT
-    assert not is_broken(DEFAULT)
+def test_the_default_is_k1_in_the_reward_and_ends_at_the_best_policy():
+    default = Knobs()
+    assert (default.estimator, default.placement) == ("k1", "reward")
+    assert next(iter(widget.PRESETS.values())) == default
+    assert not is_broken(default) and widget.worse(default, result(default)) is None
+    assert widget.left(result(default)) == pytest.approx(result(default).best_unpaid, abs=0.002)
 
 
-def test_only_the_preset_that_differentiates_k1_breaks():
-    assert [name for name, knobs in widget.PRESETS.items() if is_broken(knobs)] == ["k1 as a loss"]
+def test_three_presets_break_each_for_a_cause_of_its_own():
+    broken = {name: widget.broken(knobs, result(knobs)) for name, knobs in widget.PRESETS.items()}
+    causes = {name: found.cause for name, found in broken.items() if found}
+    assert list(causes) == ["k1 as a loss", "k3 in the reward", "Old samples"] and len(set(causes.values())) == 3
+
+
+def test_the_k3_loss_and_what_is_stale_and_nearer_are_worse():
+    for knobs in (PAPER, k3_loss(gap=0.5), k3_loss(estimator="k2", gap=0.5)):
+        assert "Another optimum" in widget.worse(knobs, result(knobs)) and not is_broken(knobs)
+    for knobs in (K1_LOSS, k3_loss(placement="loss × ratio")):
+        assert widget.worse(knobs, result(knobs)) is None
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -107,17 +120,17 @@ def test_broken_is_a_run_that_ends_farther_than_the_best_policy_and_the_way_back
 
 
 def test_a_run_that_ends_nearer_than_the_best_policy_is_another_optimum_and_not_broken():
-    for knobs in (DEFAULT, Knobs(estimator="k2", gap=0.5), Knobs(gap=0.5)):
+    for knobs in (PAPER, k3_loss(estimator="k2", gap=0.5), k3_loss(gap=0.5)):
         assert end(knobs) < result(knobs).best - 0.2 and not is_broken(knobs)
 
 
 def test_a_bar_that_leaves_its_panel_is_told():
-    notes = [frame(knobs)["panels"][1]["note"] for knobs in (DEFAULT, Knobs(mu=3.0, gap=1.0))]
+    notes = [frame(knobs)["panels"][1]["note"] for knobs in (PAPER, k3_loss(mu=3.0, gap=1.0))]
     assert ["cut off" in note for note in notes] == [False, True]
 
 
 def test_the_watched_number_decides():
-    for knobs in (DEFAULT, K1_LOSS):
+    for knobs in (PAPER, K1_LOSS):
         assert (widget.watched(knobs, result(knobs)).value > widget.MARGIN) == is_broken(knobs)
 
 
@@ -139,37 +152,37 @@ def test_the_right_configurations_end_at_the_reverse_optimum(estimator, placemen
 
 
 def test_the_k3_loss_ends_at_the_forward_optimum():
-    assert end(DEFAULT) == pytest.approx(result(DEFAULT).best_forward, abs=0.005)
-    assert result(DEFAULT).best_forward < result(DEFAULT).best - 0.25
+    assert end(PAPER) == pytest.approx(result(PAPER).best_forward, abs=0.005)
+    assert result(PAPER).best_forward < result(PAPER).best - 0.25
 
 
 def test_k2_as_a_loss_and_k3_times_the_ratio_are_the_same_run():
-    k2, k3 = result(Knobs(estimator="k2", placement="loss")), result(Knobs(estimator="k3", placement="loss × ratio"))
+    k2, k3 = result(k3_loss(estimator="k2", placement="loss")), result(Knobs(estimator="k3", placement="loss × ratio"))
     np.testing.assert_allclose(k2.trained, k3.trained, atol=1e-9)
 
 
 def test_more_coefficient_means_less_kl_when_the_gradient_is_right():
-    ends = [end(Knobs(placement="loss × ratio", beta=beta)) for beta in (0.2, 0.3, 0.5, 1.0, 2.0)]
+    ends = [end(k3_loss(placement="loss × ratio", beta=beta)) for beta in (0.2, 0.3, 0.5, 1.0, 2.0)]
     assert ends == sorted(ends, reverse=True)
 
 
 @pytest.mark.parametrize("gap", [0.5, 1.0])
 def test_with_old_samples_only_the_ratio_finds_the_optimum(gap):
-    best = result(DEFAULT).best
-    assert end(Knobs(placement="loss × ratio", gap=gap)) == pytest.approx(best, abs=0.04)
-    assert end(Knobs(placement="loss+", gap=gap)) < best - 0.2
+    best = result(PAPER).best
+    assert end(k3_loss(placement="loss × ratio", gap=gap)) == pytest.approx(best, abs=0.04)
+    assert end(k3_loss(placement="loss+", gap=gap)) < best - 0.2
     assert end(Knobs(estimator="k1", placement="reward", gap=gap)) > best + 0.2
 
 
 def test_more_samples_shrink_the_spread_between_runs():
     def spread(n):
-        return result(Knobs(estimator="k2", samples=n)).trained[-20:, : widget.RUNS].std()
+        return result(k3_loss(estimator="k2", samples=n)).trained[-20:, : widget.RUNS].std()
 
     assert spread(4) > 2 * spread(64) > 4 * spread(4096)
 
 
 def test_the_seed_changes_the_runs_and_nothing_exact():
-    a, b = result(DEFAULT), result(replace(DEFAULT, seed=1))
+    a, b = result(PAPER), result(replace(PAPER, seed=1))
     assert not np.allclose(a.trained, b.trained)
     assert a.best == b.best
     np.testing.assert_array_equal(a.pulls["chosen"], b.pulls["chosen"])
@@ -186,26 +199,28 @@ def test_k1_as_a_loss_pulls_on_nothing():
 @pytest.mark.parametrize("pair", ["near", "drifted", "confident", "Gaussian"])
 def test_times_the_ratio_the_cosine_of_k3_is_one_for_every_pair_and_age(pair):
     for gap in (0.0, 0.6):
-        assert result(Knobs(placement="loss × ratio", pair=pair, mu=1.5, gap=gap)).cosine == pytest.approx(1, abs=1e-9)
+        assert result(k3_loss(placement="loss × ratio", pair=pair, mu=1.5, gap=gap)).cosine == pytest.approx(
+            1, abs=1e-9
+        )
 
 
 @pytest.mark.parametrize("pair", ["near", "drifted", "confident", "Gaussian"])
 def test_the_pull_of_the_k3_loss_is_the_forward_one(pair):
-    pulls = result(replace(DEFAULT, pair=pair)).pulls
+    pulls = result(replace(PAPER, pair=pair)).pulls
     np.testing.assert_allclose(pulls["chosen"], pulls["forward"], atol=1e-9)
     assert np.abs(pulls["chosen"] - pulls["reverse"]).max() > 0.05
 
 
 def test_on_gaussians_the_forward_pull_widens_and_the_reverse_does_not():
-    pulls = result(Knobs(pair="Gaussian", mu=1.5)).pulls
+    pulls = result(k3_loss(pair="Gaussian", mu=1.5)).pulls
     np.testing.assert_allclose(pulls["reverse"], [-1.5, 0], atol=1e-9)  # closed form (−μ, 0)
     np.testing.assert_allclose(pulls["forward"], [-1.5, 2.25], atol=1e-9)  # closed form (−μ, μ²)
 
 
 def test_the_default_pair_is_the_worked_example():
-    pulls = result(DEFAULT).pulls
+    pulls = result(PAPER).pulls
     np.testing.assert_allclose(pulls["forward"], [0.4, 0.2, -0.6], atol=1e-12)  # ref − policy
-    assert result(DEFAULT).kl == pytest.approx(
+    assert result(PAPER).kl == pytest.approx(
         0.1 * np.log(0.2) + 0.1 * np.log(1 / 3) + 0.8 * np.log(4), abs=1e-12
     )  # 0.8382
 
@@ -214,7 +229,7 @@ def test_the_default_pair_is_the_worked_example():
 
 
 def test_k3_becomes_noisier_than_k1_between_1_1_and_1_2_for_gaussians():
-    r = result(Knobs(pair="Gaussian"))
+    r = result(k3_loss(pair="Gaussian"))
     ratio = r.noise[2] / r.noise[0]
     crossed = widget.DISTANCES[np.argmax(ratio > 1)]
     assert crossed == pytest.approx(1.2)  # exact: μ = 1.1209
@@ -222,26 +237,26 @@ def test_k3_becomes_noisier_than_k1_between_1_1_and_1_2_for_gaussians():
 
 
 def test_far_from_the_reference_k3_is_the_noisiest_log_of_the_confident_pair():
-    r = result(Knobs(pair="confident"))
+    r = result(k3_loss(pair="confident"))
     at = np.argmin(np.abs(widget.DISTANCES - 1))
     assert r.noise[2, at] / r.noise[0, at] == pytest.approx(np.sqrt(4.2570326 / 0.5303585), rel=1e-6)  # exact sums
 
 
 def test_only_k2_is_biased_with_fresh_samples_and_all_three_with_old_ones():
-    fresh, old = result(DEFAULT), result(replace(DEFAULT, gap=0.5))
+    fresh, old = result(PAPER), result(replace(PAPER, gap=0.5))
     np.testing.assert_allclose(fresh.moments.mean[[0, 2]], fresh.kl, atol=1e-12)
     assert abs(fresh.moments.mean[1] - fresh.kl) > 0.05
     assert np.all(np.abs(old.moments.mean - old.kl) > 0.05)
 
 
 def test_the_sign_of_k2s_bias_depends_on_the_pair():
-    near, gaussian = result(Knobs(pair="near")), result(Knobs(pair="Gaussian"))
+    near, gaussian = result(k3_loss(pair="near")), result(k3_loss(pair="Gaussian"))
     assert near.moments.mean[1] < near.kl
     assert gaussian.moments.mean[1] > gaussian.kl
 
 
 def test_the_running_means_of_k1_and_k3_meet_at_the_kl():
-    r = result(DEFAULT)
+    r = result(PAPER)
     np.testing.assert_allclose(
         r.stream[[0, 2], -1] / r.kl, 1, atol=0.08
     )  # 4 standard errors of k1: 4 · √1.2145 / 64 / 0.838
@@ -253,10 +268,8 @@ def test_the_running_means_of_k1_and_k3_meet_at_the_kl():
 @pytest.mark.parametrize("knob", [f.name for f in fields(Knobs)])
 def test_every_knob_changes_what_is_shown(knob):
     m = Knobs.__dataclass_fields__[knob].metadata
-    other = next(
-        v for v in (m.get("options") or m.get("rungs") or [m["low"], m["high"]]) if v != getattr(DEFAULT, knob)
-    )
-    assert frame(replace(DEFAULT, **{knob: other}))["hash"] != frame(DEFAULT)["hash"]
+    other = next(v for v in (m.get("options") or m.get("rungs") or [m["low"], m["high"]]) if v != getattr(PAPER, knob))
+    assert frame(replace(PAPER, **{knob: other}))["hash"] != frame(PAPER)["hash"]
 
 
 def test_extreme_settings_stay_finite():
@@ -283,4 +296,4 @@ def test_axes_do_not_move_with_the_knobs_of_training():
     def axes(knobs):
         return [(p["layout"]["xaxis"].get("range"), p["layout"]["yaxis"].get("range")) for p in frame(knobs)["panels"]]
 
-    assert axes(DEFAULT) == axes(Knobs("k1", "reward", 2.0, mu=3.0, samples=1, gap=1.0, seed=5))
+    assert axes(PAPER) == axes(Knobs("k1", "reward", 2.0, mu=3.0, samples=1, gap=1.0, seed=5))

@@ -1,0 +1,161 @@
+"""The small figures of lesson 03a: a token that fell, what one token says, how hard it is pushed, and one log."""
+
+from functools import cache
+
+import numpy as np
+
+from sim.estimators import kl
+from widgets.frame.contract import Figure, Handle
+from widgets.frame.marks import bars, dots, label, line, panel, region
+
+REF, POLICY = np.array([0.5, 0.3, 0.2]), np.array([0.1, 0.1, 0.8])  # three tokens, before and after some training
+FELL = float(np.log(POLICY[0] / REF[0]))  # the log-ratio of token 1
+ELL = np.linspace(-2.2, 2.2, 89)
+AXIS = dict(x="log-ratio ℓ of the token", x_range=(-2.2, 2.2))
+
+
+def signed(value, digits=2):
+    return f"{value:.{digits}f}".replace("-", "−").replace(f"−{0:.{digits}f}", f"{0:.{digits}f}")
+
+
+# ── a token that fell ──
+SIDE, FAR = "ℓ, with its sign", "ℓ²/2, a distance"
+CHARGED = {SIDE: kl.k1, FAR: kl.k2}
+
+
+def fallen(how):
+    (other,) = set(CHARGED) - {how}
+    return [
+        panel(
+            "How hard the charge pushes a token",
+            "above 0: pushed down; below 0: raised",
+            region(-2.2, 0.0),
+            line(ELL, CHARGED[other](ELL, 0.0), other, 8, "other"),
+            line([-2.2, 2.2], [0, 0], "no push", 8, "reference"),
+            line(ELL, CHARGED[how](ELL, 0.0), how, 1),
+            dots([FELL], [CHARGED[how](FELL, 0.0)], "token 1", 1),
+            label(FELL + 0.1, float(CHARGED[how](FELL, 0.0)), "token 1", 1, below=how == SIDE),
+            label(-2.1, 0.2 if how == SIDE else -2.3, "has become rarer", 8),
+            label(2.1, -2.3, "has become likelier", 8, "right"),
+            **AXIS,
+            y_range=(-2.5, 2.7),
+        )
+    ]
+
+
+def charged(how):
+    push = float(CHARGED[how](FELL, 0.0))
+    told = "it is raised again" if push < 0 else "it is pushed down again"
+    return f"Token 1 fell from {REF[0]} to {POLICY[0]}: it is charged {signed(push)}, so {told}."
+
+
+# ── what one token says ──
+RATIOS = (0.125, 0.2, 0.25, 1 / 3, 0.5, 2 / 3, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0)
+SPOTS = {"k1": (-2.1, -1.9), "k2": (1.9, 2.2), "k3": (-1.75, 3.6)}
+
+
+def token(ratio):
+    at = float(np.log(ratio))
+    return [
+        panel(
+            "What one token says",
+            "nats",
+            *(line(ELL, value(ELL, 0.0), name, i) for i, (name, value) in enumerate(kl.VALUE.items(), 1)),
+            *(dots([at], [value(at, 0.0)], name, i) for i, (name, value) in enumerate(kl.VALUE.items(), 1)),
+            *(
+                label(x, y, name, i, "right" if name == "k2" else "left")
+                for i, (name, (x, y)) in enumerate(SPOTS.items(), 1)
+            ),
+            **AXIS,
+            y_range=(-2.5, 6.2),
+        )
+    ]
+
+
+def says(ratio):
+    values = ", ".join(f"{name} {signed(float(value(np.log(ratio), 0.0)))}" for name, value in kl.VALUE.items())
+    return f"{ratio:.2g} times as likely as under the reference: {values}."
+
+
+# ── how hard it is pushed ──
+PLACES = {"in the reward": "reward", "as a loss": "loss", "loss × ratio": "loss × ratio"}
+AT = {  # where each curve has its name: x, y, whether below
+    "in the reward": {"k1": (-2.15, -2.2, False), "k2": (-2.15, 2.4, False), "k3": (-1.8, 4.6, False)},
+    "as a loss": {"k1": (-2.15, 1.0, False), "k2": (-2.15, -2.1, False), "k3": (-1.45, -3.4, True)},
+    "loss × ratio": {"k1": (-2.15, -1.1, False), "k2": (-2.15, 0.3, False), "k3": (-2.15, -2.3, True)},
+}
+
+
+def weights(where):
+    drawn = {name: kl.gradient_weight(ELL, 0.0, ELL, name, PLACES[where]) for name in kl.VALUE}
+    asked = ELL[4:-4:10]
+    return [
+        panel(
+            "Weight of a sampled token",
+            "above 0: pushed down; below 0: raised; dots: asked for",
+            line([-2.2, 2.2], [0, 0], "no push", 8, "reference"),
+            *(line(ELL, weight, name, i) for i, (name, weight) in enumerate(drawn.items(), 1)),
+            dots(asked, asked, "asked for", 8),
+            *(label(x, y, name, i, below=below) for i, (name, (x, y, below)) in enumerate(AT[where].items(), 1)),
+            **AXIS,
+            y_range=(-4.6, 6.2),
+        )
+    ]
+
+
+def weighed(where):
+    (right,) = (n for n in kl.VALUE if np.allclose(kl.gradient_weight(ELL, 0.0, ELL, n, PLACES[where]), ELL))
+    return f"{where[0].upper()}{where[1:]}, one of the three is the weight that was asked for: {right}."
+
+
+# ── one log ──
+COUNTS = tuple(4**i for i in range(7))
+
+
+@cache
+def logged():
+    """Running means of k1, k2, k3 over one stream of the policy's tokens, (3, 4096)."""
+    tokens = np.random.default_rng(0).choice(len(POLICY), COUNTS[-1], p=POLICY)
+    values = np.array([value(np.log(POLICY), np.log(REF))[tokens] for value in kl.VALUE.values()])
+    return np.cumsum(values, axis=1) / np.arange(1, COUNTS[-1] + 1)
+
+
+def log(n):
+    names, means = list(kl.VALUE), logged()[:, n - 1]
+    exact = kl.divergence(POLICY, REF)
+    return [
+        panel(
+            "A log of sampled tokens",
+            "mean of each estimator, nats",
+            bars(names, means, "mean", 1, text=[signed(mean) for mean in means]),
+            line(names, [exact] * 3, "exact", 8, "exact"),
+            label("k3", 1.5, f"line: the exact KL, {exact:.3f}", 8, "right"),
+            y_range=(-0.3, 1.7),
+        )
+    ]
+
+
+def averaged(n):
+    spread = np.sqrt(kl.k_moments(POLICY, REF, POLICY).variance / n)
+    told = ", ".join(f"{name} {sd:.2f}" for name, sd in zip(kl.VALUE, spread))
+    return f"Usual error of the mean of {n:,} token{'s' * (n > 1)}, in nats: {told}."
+
+
+FIGURES = {
+    "fallen": Figure(fallen, kl.k2, Handle("It is charged", (SIDE, FAR), start=1, words=(SIDE, FAR)), charged),
+    "token": Figure(
+        token,
+        kl.k3,
+        Handle("As likely as before", RATIOS, start=1, words=tuple(f"× {ratio:.2g}" for ratio in RATIOS)),
+        says,
+    ),
+    "log": Figure(
+        log,
+        kl.k_moments,
+        Handle("Tokens", COUNTS, start=3, words=tuple(f"{n:,}" for n in COUNTS), symbol="n"),
+        averaged,
+    ),
+    "weights": Figure(
+        weights, kl.gradient_weight, Handle("It goes", tuple(PLACES), start=0, words=tuple(PLACES)), weighed
+    ),
+}
