@@ -9,6 +9,7 @@ version that sampled it, that of a completion the lag of its first token, that o
 """
 
 from dataclasses import dataclass
+from types import SimpleNamespace
 
 import numpy as np
 
@@ -59,3 +60,15 @@ def updates(correction, n, *, lag=0, every=1, learning_rate=0.02, form="fp32", s
                 trained_at,
                 sampled_by,
             )
+
+
+def versions(n, *, lag=0, every=1):
+    """(n, 2) of the trainer and of the rollout before each of n updates: the deliveries alone, without the training."""
+    trainer, rollout = SimpleNamespace(version=0, policy=SimpleNamespace(params={})), SimpleNamespace(version=0)
+    rollout.load = lambda params, version: setattr(rollout, "version", version)
+    sync, seen = WeightSync(every, lag), []
+    for _ in range(n):
+        seen.append((trainer.version, rollout.version))
+        trainer.version += 1
+        sync.push(trainer, rollout)
+    return np.array(seen)

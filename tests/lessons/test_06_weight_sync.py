@@ -7,11 +7,12 @@ import pytest
 
 from sim.algorithms import grpo
 from sim.estimators import importance
-from sim.experiments import stale
+from sim.experiments import moved_tokens, stale
 from sim.experiments.runs import add_run
 from sim.framework.weight_sync import WeightSync, transfer_seconds
 from tests.lessons.prose import Lesson
 from widgets import weight_sync
+from widgets.figures import weight_sync as figures
 
 LESSON = Lesson("06")
 LAGS = (1, 2, 4, 8, 16, 32)
@@ -39,6 +40,19 @@ def test_three_tokens():
     LESSON.says("61", 100 / (pi**2 / mu).sum())
 
 
+def test_the_figure_of_three_tokens_shows_what_the_text_says():
+    read = moved_tokens.read(1)
+    assert (read.plain, read.earns) == pytest.approx((0.2, 0.5)) and read.ratio == pytest.approx([0.4, 1, 2.5])
+    LESSON.says("61", 100 * read.effective)
+    assert all(moved_tokens.read(moved).plain == 0.2 for moved in (0, 1, 2)) and "wherever" in LESSON.text
+
+
+def test_two_engines_of_which_one_is_always_late_and_one_is_seldom_served():
+    late, seldom = (figures.behind(stale.versions(64, **how)) for how in (dict(lag=8), dict(every=8)))
+    assert late[-1] == 8 and sorted(set(seldom)) == list(range(8)) and seldom.mean() == 3.5
+    assert "3.5 on average" in LESSON.text and "from 0 to 7" in LESSON.text
+
+
 ROUNDING = 0.02  # beyond a range over six seeds: another processor rounds otherwise, and 120 updates amplify it
 
 
@@ -56,7 +70,7 @@ def ends_between(low, high, *args, seeds=2, **settings):
 
 @pytest.mark.parametrize("lag", LAGS)
 def test_the_table_of_lags(lag):
-    row = next(line for line in LESSON.text.splitlines() if line.startswith(f"| {lag} | 0."))
+    row = next(line for line in map(str.strip, LESSON.text.splitlines()) if line.startswith(f"| {lag} | 0."))
     none, ratio, clip = (cell.split(" to ") for cell in row.strip("| ").split(" | ")[1:])
     within([final("none", lag=lag, seed=0)], *none)
     within([final("ratio", lag=lag, seed=0), final("truncated ratio", lag=lag, seed=1)], *ratio)
@@ -125,6 +139,23 @@ def test_the_effective_sample_size_says_it_first():
         within([run[4].frame.exact["pass_rate"].mean()], "0.46", "0.57")
         within([run[8].frame.exact["pass_rate"].mean()], "0.20", "0.30")
     assert "between 0.46 and 0.57" in LESSON.text and "between 0.20 and 0.30" in LESSON.text
+
+
+def test_the_share_falls_while_the_pass_rate_still_rises():
+    for seed in range(5):
+        run = drifts("none", lag=8, seed=seed)
+        shares = [run[update - 1].effective for update in (2, 3, 4, 5)]
+        first, fifth, ninth = (run[update - 1].frame.exact["pass_rate"].mean() for update in (1, 5, 9))
+        assert shares[0] > 0.999 and shares == sorted(shares, reverse=True) and fifth > first > 0.4 > ninth
+
+
+def test_the_first_screen_shows_two_runs_of_one_lag():
+    assert "gets most of the sums right" in LESSON.text and "about where it began" in LESSON.text
+    for seed in range(5):
+        weighed, plain = (final(correction, lag=8, seed=seed) for correction in ("ratio and clip", "none"))
+        within([weighed], "0.82", "0.89")
+        within([plain], "0.14", "0.41")
+    assert "0.14 to 0.41" in LESSON.text and "between 0.82 and 0.89" in LESSON.text
 
 
 def test_the_distance_in_nats():

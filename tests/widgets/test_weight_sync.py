@@ -137,3 +137,17 @@ def test_the_run_streams_and_is_broken_at_its_end_only():
 
 def test_another_seed_is_another_run():
     assert last(n=20, seed=1).fresh != last(n=20).fresh
+
+
+def test_the_two_presets_that_break_do_so_for_two_causes():
+    causes = {weight_sync.broken(k, last(**vars(k))).cause for k in presets_that_break()}
+    assert causes == {"old samples, used as new", "old samples, mostly clipped"}
+
+
+def presets_that_break():
+    return [k for k in weight_sync.PRESETS.values() if weight_sync.broken(k, last(**vars(k)))]
+
+
+def test_the_guess_is_answered_by_the_run():
+    assert 0.8 < last(lag=8).pass_rate[-1] < 0.9 and weight_sync.GUESS.answers[weight_sync.GUESS.right] == "about 0.85"
+    assert weight_sync.GUESS.told(Knobs(lag=8), last(lag=8)).startswith("It ends at 0.8")

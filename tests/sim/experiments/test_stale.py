@@ -64,3 +64,9 @@ def test_rounded_weights_are_a_lag_of_their_own_kind():
     drift = run("ratio and clip", n=20, form="e5m2")
     assert 0 < run("ratio and clip", n=20, form="bf16")[0].distance < drift[0].distance < 0.2
     assert all(d.trainer_version == d.rollout_version for d in drift)
+
+
+@pytest.mark.parametrize("delivery", [dict(lag=4), dict(every=8), dict(lag=2, every=4)])
+def test_the_versions_without_training_are_those_of_the_run(delivery):
+    run_of_it = [(d.trainer_version, d.rollout_version) for d in run("ratio and clip", n=20, **delivery)]
+    assert stale.versions(20, **delivery).tolist() == [list(pair) for pair in run_of_it]

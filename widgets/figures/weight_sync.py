@@ -1,0 +1,195 @@
+"""The small figures of lesson 06: tokens weighed by their ratio, one delivery, two versions as stairs, and what an old
+batch is worth in the first updates.
+"""
+
+from functools import cache
+
+import numpy as np
+
+from sim.experiments import moved_tokens, stale
+from sim.framework.weight_sync import transfer_seconds
+from widgets.frame.contract import Figure, Handle
+from widgets.frame.marks import band, bars, dots, label, line, panel
+
+# ── three tokens ──
+TOKENS = ("first", "second", "third<br>worth 1")
+MOVED = tuple(np.arange(0, 2.01, 0.25).tolist())
+
+
+def tokens(moved):
+    read = moved_tokens.read(moved)
+    return [
+        panel(
+            "Probability now",
+            "of three tokens; dots: when drawn",
+            bars(TOKENS, read.policy, "now", 1, text=[f"{p:.2f}" for p in read.policy]),
+            dots(TOKENS, moved_tokens.OLD, "when drawn", 8),
+            y_range=(0, 1),
+        ),
+        panel(
+            "Weight of the token",
+            "its ratio, now over when drawn",
+            line([-0.5, 2.5], [1, 1], "unweighed", 8, "reference"),
+            bars(TOKENS, read.ratio, "ratio", 1, text=[f"×{ratio:.2f}" for ratio in read.ratio]),
+            y_range=(0, 4.4),
+        ),
+    ]
+
+
+def tokens_told(moved):
+    read = moved_tokens.read(moved)
+    return (
+        f"The policy now earns {read.earns:.2f}; the plain mean says {read.plain:.2f}, the weighted one "
+        f"{read.weighted:.2f}, and {100 * read.effective:.0f} % of the batch are left."
+    )
+
+
+# ── one delivery ──
+SIZES = (0.5, 1.5, 8.0, 32.0, 70.0, 235.0, 671.0, 1000.0)  # billion parameters
+LINKS = (5.0, 50.0)  # GB/s
+BYTES = 2
+
+
+def delivery(size):
+    sizes = np.geomspace(0.4, 1200, 25)
+    curves = [
+        line(sizes, transfer_seconds(sizes * 1e9, BYTES, link), f"{link:g} GB/s", series)
+        for series, link in enumerate(LINKS, 1)
+    ]
+    here = [
+        dots([size], [transfer_seconds(size * 1e9, BYTES, link)], "this model", series, "here")
+        for series, link in enumerate(LINKS, 1)
+    ]
+    return [
+        panel(
+            "Least time of one delivery",
+            "seconds, 16 bits a weight; both axes logarithmic",
+            *curves,
+            *here,
+            label(0.45, 1.5, "5 GB/s", 1),
+            label(1100, 5, "50 GB/s", 2, "right", below=True),
+            x="billion parameters",
+            x_range=(0.4, 1200),
+            y_range=(3e-3, 1000),
+            log="xy",
+        )
+    ]
+
+
+def delivery_told(size):
+    seconds = [transfer_seconds(size * 1e9, BYTES, link) for link in (50.0, 5.0)]
+    return (
+        f"{size:,g} billion weights are {BYTES * size:,g} GB: at least {seconds[0]:.2g} s over 50 GB/s, "
+        f"{seconds[1]:,.3g} s over 5."
+    )
+
+
+# ── two versions ──
+UPDATES = 32
+EVERY = tuple(range(1, 9))
+
+
+def stairs(n):
+    return [
+        versions("Always so many updates late", stale.versions(UPDATES, lag=n)),
+        versions("Delivered every so many updates", stale.versions(UPDATES, every=n)),
+    ]
+
+
+def versions(title, seen):
+    x, (trainer, rollout) = np.arange(1, UPDATES + 1), seen.T
+    return panel(
+        title,
+        "optimizer steps made; shaded: the lag",
+        band(x, rollout, trainer, 2),
+        line(x, trainer, "trainer", 1, "step"),
+        line(x, rollout, "rollout", 2, "step"),
+        label(1.5, 29, "trainer", 1),
+        label(1.5, 25, "rollout", 2),
+        x="update",
+        x_range=(0, UPDATES + 1),
+        y_range=(0, 34),
+    )
+
+
+def stairs_told(n):
+    late = behind(stale.versions(2 * n, lag=n))[-1]
+    rare = behind(stale.versions(2 * n, every=n))
+    return (
+        f"The lag is {late:g} at the left; at the right it goes up to {rare.max():g} and is {rare.mean():g} on average."
+    )
+
+
+def behind(seen):
+    return seen[:, 0] - seen[:, 1]
+
+
+# ── the first updates ──
+LAGS = (0, 1, 2, 4, 8)
+FIRST, SEEDS = 17, 3
+
+
+@cache
+def early(lag):
+    """A list of Drifts by seed, with old samples used as new."""
+    return [list(stale.updates("none", FIRST, lag=lag, seed=seed)) for seed in range(SEEDS)]
+
+
+def right(run):
+    """Updates at which the pass rate is known, and the pass rate after them."""
+    known = [(at, d.frame.exact["pass_rate"].mean()) for at, d in enumerate(run, 1) if d.frame.exact]
+    return tuple(zip(*known))
+
+
+def first(lag):
+    x, edge = np.arange(1, FIRST + 1), dict(x="update", x_range=(0.5, FIRST + 0.5))
+    share = [[d.effective for d in run] for run in early(lag)]
+    after = [right(run) for run in early(lag)]
+    return [
+        panel(
+            "Right completions",
+            f"probability, exact, after the update; {SEEDS} seeds",
+            line(*right(early(0)[0]), "no lag", 8, "reference"),
+            *(line(*one, "seed", 1, "seed") for one in after[1:]),
+            line(*after[0], "right"),
+            dots(*after[0], "right", 1),
+            label(FIRST, 0.79, "gray: no lag", 8, "right"),
+            **edge,
+            y_range=(0, 0.9),
+        ),
+        panel(
+            "Effective share of the batch",
+            "before the update",
+            *(line(x, one, "seed", 1, "seed") for one in share[1:]),
+            line(x, share[0], "share"),
+            **edge,
+            y_range=(0, 1.05),
+        ),
+    ]
+
+
+def first_told(lag):
+    (_, _, after, *_), run = right(early(lag)[0])[1], early(lag)[0]
+    return f"Lag {lag}: an effective share of {run[4].effective:.2f} in update 5, and {after:.2f} right after update 9."
+
+
+FIGURES = {
+    "tokens": Figure(
+        tokens,
+        moved_tokens.read,
+        Handle("The policy has moved", MOVED, start=4, words=tuple(f"{100 * moved:.0f} %" for moved in MOVED)),
+        tokens_told,
+    ),
+    "delivery": Figure(
+        delivery,
+        transfer_seconds,
+        Handle("Billion parameters", SIZES, start=2, words=tuple(f"{size:,g}" for size in SIZES)),
+        delivery_told,
+    ),
+    "stairs": Figure(
+        stairs, stale.versions, Handle("Updates", EVERY, start=7, words=tuple(map(str, EVERY))), stairs_told
+    ),
+    "first": Figure(
+        first, stale.updates, Handle("Lag, in updates", LAGS, start=4, words=tuple(map(str, LAGS))), first_told
+    ),
+}
