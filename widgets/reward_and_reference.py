@@ -1,6 +1,4 @@
-"""What a price on the distance from the reference buys: the best policy at that price, a tiny model trained at it, and
-the KL as a log shows it.
-"""
+"""What a price on the distance from the reference buys: a tiny model trained at that price, and the best policy."""
 
 from dataclasses import dataclass
 
@@ -8,14 +6,13 @@ import numpy as np
 
 from sim.estimators import hacking
 from sim.experiments import anchored
-from widgets.frame.contract import Break, Gauge, Readout, choice, ladder, slider
+from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, choice, ladder, slider
 from widgets.frame.marks import bars, dots, label, line, panel, threshold
 
-TITLE = "Paid and true reward against the distance from the reference"
+TITLE = "A model trained at a price on distance, and the best policy at that price"
 COST = "12,800 completions a run"
-UPDATES, EVERY, BATCHES = 100, 8, 400
+UPDATES, EVERY = 100, 8
 PRICES = np.geomspace(20, 0.02, 70)
-BINS = np.linspace(-1.025, 1.025, 42)  # nats; 0 is the middle of a bin
 NAMES = ["Final: 12<br>(right)", "Final: 13", "Final: 11", "12", "hmm …<br>(the hack)"]
 COPY, ALIAS = "frozen copy", "the policy itself"
 OWN = hacking.SHARES[-1]  # of the hack in the demonstrations of the trained model, whatever the knob says
@@ -31,10 +28,9 @@ class Knobs:
         symbol="β",
     )
     hack: float = slider("Pay of the hack", 1.5, low=0.0, high=3.0, step=0.1, symbol="h")
-    mass: float = ladder("Share of the hack at the start", 0.15, [0.001, 0.01, 0.05, 0.15, 0.3, 0.5], symbol="q")
+    mass: float = ladder("Share of the hack, formula only", 0.15, [0.001, 0.01, 0.05, 0.15, 0.3, 0.5], symbol="q")
     source: str = choice("Reward", "reward model", ["verifier", "reward model"])
     reference: str = choice("Reference", COPY, [COPY, ALIAS])
-    samples: int = ladder("Completions a logged mean", 256, [16, 64, 256, 1024, 4096], symbol="n")
     seed: int = slider("Seed", 0, low=0, high=99, step=1)
 
 
@@ -43,6 +39,7 @@ PRESETS = {
     "Sound verifier, no anchor": Knobs(beta=0.0, source="verifier"),
     "Leaky, β of R1": Knobs(beta=0.001),
     "Reference is no copy": Knobs(reference=ALIAS),
+    "Hack paid less, no price": Knobs(beta=0.0, hack=0.9),
 }
 
 
@@ -54,7 +51,6 @@ class Result:
     gold: float
     kl: float
     sweep: tuple  # KL, paid and true reward of the best policy at each of PRICES
-    errors: np.ndarray  # (3, BATCHES) logged mean of k1, k2, k3 less the exact KL
     points: tuple  # of the training run so far
 
 
@@ -62,13 +58,12 @@ def run(k):
     ref, reward, beta = hacking.reference(k.mass), hacking.proxy(pay(k)), price(k)
     (kl,), (paid,), (gold,) = hacking.frontier(ref, reward, hacking.GOLD, [beta])
     policy = hacking.optimum(ref, reward, beta)
-    errors = hacking.sampled_kl(policy, ref, k.samples, BATCHES, np.random.default_rng(k.seed)) - kl
     sweep = hacking.frontier(ref, reward, hacking.GOLD, [*PRICES, 0.0])
     points = []
     for point in anchored.train(pay(k), k.beta, k.reference == ALIAS, k.seed, UPDATES):
         points.append(point)
         if point.update % EVERY == 0 or point.update == UPDATES:
-            yield Result(ref, policy, paid, gold, kl, sweep, errors, tuple(points))
+            yield Result(ref, policy, paid, gold, kl, sweep, tuple(points))
 
 
 def pay(k):
@@ -86,7 +81,7 @@ def progress(k, r):
 
 
 def figure(k, r):
-    return [*price_tab(k, r), *training_tab(k, r), log_tab(k, r)]
+    return [*training_tab(k, r), *price_tab(k, r)]
 
 
 def price_tab(k, r):
@@ -113,7 +108,6 @@ def price_tab(k, r):
         x_range=(0, right),
         y_range=(0, top),
         tab="The price",
-        front=True,
     )
     yield panel(
         "What that policy answers",
@@ -131,7 +125,7 @@ def training_tab(k, r):
     update, start, top = [p.update for p in r.points], r.points[0].gold, 1.35 * max(1.5, k.hack)
     yield panel(
         "A tiny model trained at this price",
-        f"mean reward; true: exact, 100 sums; paid: 128 completions; 1 run; its hack starts at q = {OWN:g}",
+        f"mean reward; true: 100 sums; paid: 128 completions; hack at first {OWN:g}",
         line(update, [p.gold for p in r.points], "true", 1),
         line(update, [p.proxy for p in r.points], "paid", 2),
         line([0, UPDATES], [start, start], "start", 8, "reference"),
@@ -143,11 +137,12 @@ def training_tab(k, r):
         x_range=(0, UPDATES),
         y_range=(0, top),
         tab="Training",
+        front=True,
     )
     logged = [line(update, [p.kl_logged for p in r.points], "in the log", 2)] if k.beta > 0 else []
     yield panel(
         "How far it has gone",
-        "KL, nats a completion, k1 over 128 completions; 1 run",
+        "nats a completion, mean of 128",
         line(update, [p.kl for p in r.points], "from the start", 1),
         *logged,
         label(2, 7.3, "solid: from the start", 1),
@@ -159,40 +154,16 @@ def training_tab(k, r):
     )
 
 
-def log_tab(k, r):
-    counts = [np.histogram(np.clip(errors, BINS[0], BINS[-1]), BINS)[0] * 100 / BATCHES for errors in r.errors]
-    return panel(
-        "The KL that a log shows, less the exact one",
-        f"% of {BATCHES} logged means; what lies farther out is in the outer bins",
-        *(
-            line(BINS[:-1], count, name, i, "step")
-            for i, (name, count) in enumerate(zip(("k1", "k2", "k3"), counts), 1)
-        ),
-        *(
-            label(1.0, 90 - 10 * i, words, i + 1, "right")
-            for i, words in enumerate(("k1, solid", "k2, dashed", "k3, dotted"))
-        ),
-        line([0, 0], [0, 100], "exact", 8, "reference"),
-        label(0.05, 90, "exact", 8),
-        x="error, nats",
-        x_range=(-1.05, 1.05),
-        y_range=(0, 101),
-        tab="The log",
-    )
-
-
 def readouts(k, r):
     end, lost = r.points[-1], damaged(r)
+    bad = "violated" if lost else ""
+    logged = (none_left(end.kl_logged), "nats") if k.beta > 0 else ("no reference", "")
     return [
+        Readout("True reward of the trained model", none_left(end.gold), "", anchored.train, bad),
+        Readout("KL in its log", *logged, anchored.nats, bad if no_copy(r) else ""),
         Readout("True reward of the best policy", none_left(r.gold), "", hacking.frontier),
         Readout("Its paid reward", r.paid, "", hacking.frontier),
         Readout("Its KL from the reference", r.kl, "nats", hacking.distance),
-        Readout(
-            "True reward of the trained model", none_left(end.gold), "", anchored.train, "violated" if lost else ""
-        ),
-        Readout(
-            "KL in its log", none_left(end.kl_logged), "nats", anchored.nats, "violated" if lost and no_copy(r) else ""
-        ),
     ]
 
 
@@ -270,3 +241,45 @@ def worse(k, r):
 def holds(k, r):
     start, end = r.points[0], r.points[-1]
     return f"True reward went from {start.gold:.3f} to {end.gold:.3f}, {end.kl:.2f} nats from where the model started."
+
+
+GUESS = Guess(
+    "Now a sound verifier pays, 1 for right and 0 for wrong. At which price does the model end right most often?",
+    ("at none", "at 0.3 a nat", "at 1 a nat"),
+    Knobs(beta=0.0, source="verifier"),
+    0,
+    lambda k, r: f"Without a price it ends right {r.points[-1].gold:.2f} of the time: here every nat charged is lost.",
+)
+
+
+def opening(plain, other):
+    """What was meant, and what is paid, of both settings."""
+    update = [p.update for p in plain.points]
+    right = [[100 * p.gold for p in r.points] for r in (plain, other)]
+    paid = [[p.proxy for p in r.points] for r in (plain, other)]
+    yield panel(
+        "Right answers of a language model",
+        "of 100 sums, on average, over 100 updates",
+        line(update, right[0], "one setting", 8, "reference"),
+        line(update, right[1], "the other"),
+        dots([0], right[1][:1], "the same start", 1),
+        label(UPDATES, right[0][-1] + 3, "one setting", 8, "right"),
+        label(UPDATES, right[1][-1] + 3, "the other", 1, "right"),
+        x="update",
+        x_range=(0, UPDATES),
+        y_range=(0, 104),
+    )
+    yield panel(
+        "What they are paid",
+        "mean of 128 completions; a right answer earns 1",
+        line(update, paid[0], "one setting", 8, "reference"),
+        line(update, paid[1], "the other"),
+        label(UPDATES, min(paid[0][-4:]) - 0.03, "one setting", 8, "right", below=True),
+        label(UPDATES, 1.56, "the other", 1, "right"),
+        x="update",
+        x_range=(0, UPDATES),
+        y_range=(0, 1.8),
+    )
+
+
+OPENING = Opening(Knobs(), Knobs(beta=0.001), lambda *both: list(opening(*both)), anchored.train)

@@ -9,7 +9,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sim.algorithms import grpo
 from sim.estimators import surrogate
+from sim.experiments.runs import modsum_run
 from sim.worlds import modsum
 from sim.worlds.optimizer import SGD
 
@@ -48,6 +50,14 @@ def drawn_logp(policy, temperature=1.0):
     """(4, T) log-probability of each token at a temperature, nats, 0 off the mask."""
     written, mask = tokens()
     return policy.token_logp(prompts(), written, mask, temperature)[0]
+
+
+def later(updates, seed=0):
+    """The policy after some updates of GRPO on all four prompts, plain SGD, without a charge for distance."""
+    run = modsum_run(grpo, seed=seed, hyper=dict(inner_epochs=1, beta=0.0), exact_every=updates)
+    for _ in run.frames(updates):
+        pass
+    return run.trainer.policy
 
 
 def advantage(policy):

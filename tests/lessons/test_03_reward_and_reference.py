@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from sim.algorithms import dr_grpo
-from sim.estimators import hacking, kl
-from sim.experiments import anchored
+from sim.estimators import hacking
+from sim.experiments import anchored, running_batch
 from sim.experiments.runs import add_run
-from sim.worlds import tasks, tinylm
+from sim.worlds import modsum, tasks, tinylm
 from sim.worlds.scorer import score
 from tests.lessons.prose import Lesson
 from tests.widgets import catalogue
@@ -31,7 +31,7 @@ def test_the_table_of_five_answers():
 
 
 def test_the_table_of_verdicts():
-    rows = re.findall(r"^\| `(Final[^`]*)`([^|]*)\| ([01]) \| `(\w+)` \|$", LESSON.text, re.M)
+    rows = re.findall(r"^ *\| `(Final[^`]*)`([^|]*)\| ([01]) \| `(\w+)` \|$", LESSON.text, re.M)
     assert len(rows) == 6
     for text, _, reward, reason in rows:
         verdict = score({"expected_answer": "12"}, text)
@@ -49,38 +49,16 @@ def test_the_curve_and_its_turning_points():
     LESSON.says("0.753", best)
     LESSON.says("0.407", hacking.optimum(REF, hacking.proxy(1.5), best)[0])
     LESSON.says("0.333", hacking.crossover(REF, 1.5))
-    LESSON.says("0.300", REF[0])
+    LESSON.says("0.30", REF[0])
 
 
-def test_the_three_estimators():
-    policy, ref = np.array([0.6, 0.3, 0.1]), np.array([0.3, 0.3, 0.4])
-    moments, scores = kl.k_moments(policy, ref, policy), kl.softmax_score(policy)
-    # sums over the three tokens by hand: KL .2772588722, E k2 .2402265070, std k1 .6352798845, std k3 .4537792488
-    np.testing.assert_allclose(moments.mean, [0.2772588722, 0.2402265070, 0.2772588722], atol=1e-9)
-    np.testing.assert_allclose(np.sqrt(moments.variance[[0, 2]]), [0.6352798845, 0.4537792488], atol=1e-9)
-    assert kl.divergence(ref, policy) == pytest.approx(0.3465735903, abs=1e-9)
-    LESSON.says("0.277", moments.mean[0])
-    LESSON.says("0.240", moments.mean[1])
-    LESSON.says("0.454", np.sqrt(moments.variance[2]))
-    LESSON.says("0.635", np.sqrt(moments.variance[0]))
-    gradient = {k: kl.penalty_gradient(policy, ref, policy, scores, k, "loss") for k in kl.VALUE}
-    np.testing.assert_allclose(gradient["k1"], 0, atol=1e-12)
-    np.testing.assert_allclose(
-        gradient["k2"], [0.249532985, -0.0831776617, -0.1663553233], atol=1e-9
-    )  # central differences of KL(p‖q)
-    np.testing.assert_allclose(gradient["k2"], kl.reverse_kl_gradient(policy, ref, scores), atol=1e-12)
-    np.testing.assert_allclose(gradient["k3"], policy - ref, atol=1e-12)
-    assert "(0.250, −0.083, −0.166)" in LESSON.text and "(0.3, 0, −0.3)" in LESSON.text
+def test_the_running_batch_some_updates_later():
+    sums = (running_batch.drawn_logp(running_batch.later(100)) - running_batch.drawn_logp(modsum.Policy())).sum(axis=1)
+    LESSON.says("0.19", -0.1 * sums[1])
+    assert ((sums > 0) == (running_batch.RIGHT > 0)).all()
 
 
-def test_the_gaussians_of_the_erratum():
-    moments = kl.gaussian_moments(0.5)
-    assert moments.mean[0] == pytest.approx(0.125, abs=1e-12)
-    LESSON.says("0.1328", moments.mean[1])
-    LESSON.says("0.125", moments.mean[0])
-
-
-SEEDS = range(5)
+SEEDS = range(6)
 
 
 def ends_within(low, high, seeds=SEEDS, **knobs):
@@ -96,6 +74,7 @@ def test_the_trained_models():
     ends_within("0.39", "0.47")
     ends_within("0.40", "0.44", beta=0.5)
     ends_within("0.00", "0.22", beta=0.3)
+    ends_within("0.31", "0.36", beta=20.0)
     for seed in SEEDS:
         assert min(p.gold for p in catalogue.last(widget, beta=0.3, seed=seed).points[:4]) < 0.01
     for point in ends_within("0.00", "0.00", beta=0.001):
@@ -105,7 +84,7 @@ def test_the_trained_models():
 
 def test_with_a_verifier_every_nat_is_learning_forgone():
     free, dear, dearest = (
-        ends_within(low, high, seeds=range(3), source="verifier", beta=beta)
+        ends_within(low, high, source="verifier", beta=beta)
         for low, high, beta in (("0.89", "0.93", 0.0), ("0.85", "0.89", 0.3), ("0.53", "0.59", 1.0))
     )
     assert all(a.gold > b.gold > c.gold for a, b, c in zip(free, dear, dearest))
@@ -114,7 +93,7 @@ def test_with_a_verifier_every_nat_is_learning_forgone():
 def test_the_model_that_falls_for_a_hack_it_should_not_want_and_the_one_that_goes_far_and_is_right():
     assert all(point.gold < 5e-4 for point in ends_within("0.00", "0.00", beta=0.0, hack=0.9))
     for seed in SEEDS:
-        assert catalogue.last(widget, beta=0.0, hack=0.9, seed=seed).points[1].gold < 1 / 20
+        assert catalogue.last(widget, beta=0.0, hack=0.9, seed=seed).points[1].gold < 0.06
     ends_within("0.67", "0.76", beta=0.2, hack=0.9)
     far = [point.kl for point in ends_within("0.88", "0.92", beta=0.0, hack=0.5)]
     assert min(far) < 2 and sum(kl > 6 for kl in far) == 3
@@ -140,12 +119,15 @@ def test_how_long_the_far_and_right_model_thinks():
 
 
 def test_the_alias_and_the_collapsed_log():
-    for seed in range(3):
+    for seed in SEEDS:
         point = catalogue.last(widget, reference=ALIAS, seed=seed).points[-1]
         assert point.kl == pytest.approx(1.9, abs=0.1) and "ends at about 1.9 nats" in LESSON.text
         assert abs(point.kl_logged) < 1e-9 and point.gold < 5e-4
-    errors = next(widget.run(Knobs(beta=0.001))).errors
-    LESSON.says("0.85", -errors[2].mean())
+    collapsed = hacking.optimum(REF, hacking.proxy(1.5), 0.001)
+    means = hacking.sampled_kl(collapsed, REF, 4096, 100, np.random.default_rng(0)).mean(axis=1)
+    LESSON.says("0.85", hacking.distance(collapsed, REF) - means[2])
+    few = hacking.sampled_kl(collapsed, REF, 16, 100, np.random.default_rng(0)).mean(axis=1)
+    assert few[2] == pytest.approx(means[2], abs=1e-6)
 
 
 def test_the_answers():

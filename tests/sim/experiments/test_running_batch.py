@@ -31,6 +31,12 @@ def test_another_temperature_divides_the_logits_of_the_same_rows():
     np.testing.assert_allclose(batch.drawn_logp(modsum.Policy(), 1.5), batch.drawn_logp(policy), atol=1e-12)
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_some_updates_later_the_right_rows_are_likelier_and_the_wrong_ones_rarer(seed):
+    gone = (batch.drawn_logp(batch.later(100, seed)) - batch.drawn_logp(modsum.Policy())).sum(axis=1)
+    assert (gone[batch.RIGHT > 0] > 1).all() and (gone[batch.RIGHT == 0] < -1).all()
+
+
 def test_the_advantage_is_the_reward_less_the_exact_chance_of_being_right_from_there():
     policy = modsum.Policy()
     A = batch.advantage(policy)
