@@ -13,7 +13,7 @@ from sim.experiments.runs import add_run
 from sim.framework import invariants, iteration
 from sim.framework.controller import mean_k3
 from sim.worlds import tasks, tinylm
-from widgets.frame.contract import Break, Gauge, Readout, choice, ladder, slider, toggle
+from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, choice, ladder, slider, toggle
 from widgets.frame.marks import bars, dots, label, line, panel, threshold
 
 TITLE = "GRPO on sums of two digits, with at most one wire of the loop misconnected"
@@ -408,16 +408,63 @@ CAUSES = {
 
 
 def worse(k, r):
-    first, last = r.trainer[0][learned(k)].mean(), weaker(k, r)
-    if (r.iteration, r.stage) != (k.iterations, k.stage) or last >= (WELL if k.iterations >= LONG else first):
+    """A copy far behind the default, or a lamp that is out although the pass rate does not show it."""
+    if (r.iteration, r.stage) != (k.iterations, k.stage):
         return None
-    return f"The weaker copy went from {first:.3f} to {last:.3f}: damaged, but not below what counts as broken here."
+    first, last = r.trainer[0][learned(k)].mean(), weaker(k, r)
+    if last < (WELL if k.iterations >= LONG else first):
+        return (
+            f"The weaker copy went from {first:.3f} to {last:.3f}: damaged, but not below what counts as broken here."
+        )
+    if any(r.violated.values()):
+        return f"A lamp is out, and the pass rate does not show it: it went from {first:.3f} to {last:.3f}."
+    return None
 
 
 def holds(k, r):
     first, last = r.trainer[0][learned(k)].mean(), weaker(k, r)
-    if any(r.violated.values()):
-        return (
-            f"An invariant is violated, and the pass rate still went from {first:.3f} to {last:.3f}: no curve shows it."
-        )
     return f"Every invariant holds, and the pass rate went from {first:.3f} to {last:.3f}."
+
+
+GUESS = Guess(
+    "The padding behind the end of a completion is counted as text that was sampled. What becomes of the run?",
+    ("it raises an error", "it ends below 0.5", "it ends near 0.9"),
+    Knobs(fault="padding in the loss"),
+    2,
+    lambda k, r: f"It ends at {weaker(k, r):.2f}, where a healthy run ends near 0.91: the pass rate says nothing.",
+)
+
+
+# ── the first screen ──
+def opened(plain, other):
+    """Right completions by the trainer's weights, and the errors of both runs: none, or they would not be here."""
+    right = [[rates.mean() for rates in r.trainer] for r in (plain, other)]
+    iterations = np.arange(other.iteration + 1)
+    return [
+        panel(
+            "Right completions",
+            "probability, exact, mean of a hundred sums",
+            line(plain.at, right[0], "one setting", 8, "reference"),
+            line(other.at, right[1], "the other", 1),
+            label(100, right[0][-1] + 0.03, f"one setting: {right[0][-1]:.2f}", 8, "right"),
+            label(100, 0.06, f"the other: {right[1][-1]:.3f}", 1, "right"),
+            threshold(HALF, "too few at the end", 0),
+            x="iteration",
+            x_range=(0, 100),
+            y_range=(0, 1.08),
+        ),
+        panel(
+            "Errors raised",
+            "so far, of any kind, wrong shapes included",
+            line(iterations, 0 * iterations, "one setting", 8, "reference"),
+            line(iterations, 0 * iterations, "the other", 1),
+            label(100, 0.6, "one setting: 0", 8, "right"),
+            label(100, 0.15, "the other: 0", 1, "right"),
+            x="iteration",
+            x_range=(0, 100),
+            y_range=(-0.3, 4),
+        ),
+    ]
+
+
+OPENING = Opening(Knobs(), Knobs(fault="rewards shifted by a row"), opened, tasks.exact_pass)

@@ -5,9 +5,15 @@ rests after `stage`: one process sees the whole dataflow, as in the single contr
 arXiv:2409.19256, and so can spoil all of it.
 """
 
+from dataclasses import dataclass
+
 import numpy as np
 
+from sim.algorithms import grpo
+from sim.experiments.runs import add_run
+from sim.framework import invariants
 from sim.framework.algorithm import Algorithm
+from sim.worlds import tasks
 
 
 def no_sync(controller, batch, stage):
@@ -71,3 +77,30 @@ def stages(controller, n, fault=None):
         if fault:
             fault(controller, batch, event.stage)
         yield event, batch
+
+
+@dataclass(frozen=True)
+class Followed:
+    """A run with a fault: what a curve shows of it, and which invariants tell."""
+
+    at: tuple  # iterations, 0 is the start
+    trainer: tuple  # right, exact, by the trainer's weights
+    rollout: tuple  # by the rollout's
+    violated: frozenset  # names of sim/framework/invariants.py, in the first iterations
+
+
+def followed(fault, iterations=100, *, every=10, checked=3, passes=1, beta=0.0, seed=0):
+    """A Followed of GRPO on sums of two digits, from the supervised policy."""
+    run = add_run(grpo, seed=seed, hyper=dict(inner_epochs=passes, beta=beta), exact_every=iterations + 1)
+    at, violated = [0], set()
+    trainer = [tasks.exact_pass(run.start).mean()]
+    rollout = [*trainer]
+    for event, batch in stages(run, iterations, fault):
+        if event.iteration < checked and batch is not None:
+            violated |= {name for name, holds in invariants.held(run, batch, event).items() if not holds}
+        if event.stage == 7 and (event.iteration + 1) % every == 0:
+            at.append(event.iteration + 1)
+            trainer.append(tasks.exact_pass(run.trainer.policy).mean())
+            fresh = invariants.versions_agree(run.rollout, run.trainer)
+            rollout.append(trainer[-1] if fresh else tasks.exact_pass(run.rollout.policy).mean())
+    return Followed(tuple(at), tuple(trainer), tuple(rollout), frozenset(violated))

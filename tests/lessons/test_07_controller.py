@@ -16,6 +16,7 @@ from tests.widgets import catalogue
 from tools.pages import maps, recording
 from widgets import controller
 from widgets.controller import Knobs
+from widgets.figures import controller as figures
 
 LESSON = Lesson("07")
 ROWS = {
@@ -55,7 +56,7 @@ def within(values, low, high, slack=SLACK):
 @pytest.mark.parametrize("words", ROWS)
 def test_the_table_of_faults(words):
     fault = words.split(",")[0].replace("`", "").removesuffix(" ")
-    (said,) = re.findall(rf"^\| {re.escape(words)} \| (\d\.\d+(?: to \d\.\d+)?) \|", LESSON.text, re.M)
+    (said,) = re.findall(rf"^ *\| {re.escape(words)} \| (\d\.\d+(?: to \d\.\d+)?) \|", LESSON.text, re.M)
     low, high = (said.split(" to ") * 2)[:2]
     within([passed(fault=fault, **ROWS[words], seed=seed) for seed in range(2)], low, high)
 
@@ -111,6 +112,45 @@ def test_without_its_price_the_run_ends_above_the_one_that_pays_it():
     within(healthy, 0.85, 0.91)
     free = [passed(seed=seed) for seed in range(5)]  # the aliased run, by the test above
     assert all(a > b - 0.005 for a, b in zip(free, healthy)) and np.mean(free) > np.mean(healthy) + 0.01
+
+
+def test_the_two_loops_of_the_head():
+    for seed in range(5):
+        assert 0.88 < passed(seed=seed) < 0.94 and passed(fault="rewards shifted by a row", seed=seed) < 0.01
+    assert "33 sums of 100" in LESSON.text and round(100 * last().trainer[0].mean()) == 33
+
+
+def test_what_the_figure_of_the_shift_says():
+    for n, right, wrong in ((0, 3, 0), (1, 0, 3), (2, 1, 2)):
+        reward, A = figures.moved(n)
+        np.testing.assert_allclose(A.sum(axis=1), 0, atol=1e-12)
+        assert reward.mean() == figures.PAID.mean()
+        assert f"{right} of 3 right rows are praised, and {wrong} of 5 wrong ones" in figures.praised(n)
+
+
+@pytest.mark.parametrize("name", figures.FAULTS)
+def test_every_fault_of_the_figure_puts_a_lamp_out_and_three_show_in_no_pass_rate(name):
+    spoiled, healthy = figures.followed(name)
+    assert spoiled.violated and not healthy.violated
+    assert spoiled.violated <= {lamp for row in figures.LAMPS.values() for lamp in row}
+    hidden = name in ("wrong groups", "padding in the loss", "reference aliased, β = 0.1")
+    assert (min(spoiled.trainer[-1], spoiled.rollout[-1]) > healthy.trainer[-1] - 0.1) == hidden
+    assert ("the curve does not show it" in figures.told(name)) == hidden
+    assert "Three faults cost nothing" in LESSON.text
+
+
+def test_the_row_that_goes_through_the_figure():
+    batch, now, version = figures.third()
+    assert version == batch.version[0] + 1
+    i, j = figures.shown_rows()[[0, -1]]
+    assert batch.accuracy[i] == 1 and batch.advantage[i, 0] > 0 > batch.advantage[j, 0]
+    assert (now - batch.old_logp)[i].sum() > 0 > (now - batch.old_logp)[j].sum()
+
+
+def test_the_guess():
+    for seed in range(5):
+        assert 0.88 < passed(fault="padding in the loss", seed=seed) < 0.95
+    assert controller.GUESS.answers[controller.GUESS.right] == "it ends near 0.9"
 
 
 def test_what_prompts_kept_out_show():

@@ -70,6 +70,8 @@ def test_five_faults_do_damage_and_three_show_in_no_curve(fault, settings, break
     found = controller.broken(Knobs(**knobs), last(**knobs))
     assert (found is not None) == breaks and (passed(**knobs) > 0.85) == (not breaks)
     assert not breaks or found.mend == "Wiring fault: none."
+    no_curve_shows_it = controller.worse(Knobs(**knobs), last(**knobs)) if not breaks else None
+    assert (no_curve_shows_it is not None) == (not breaks and fault != "none")
     assert ("violated" in lamps(**knobs)) == (fault != "none")
 
 

@@ -85,3 +85,12 @@ def test_recomputed_log_probs_show_only_from_the_second_pass_on():
 def test_a_fault_ends_with_its_controller():
     trained(faults.old_recomputed, iterations=2)
     assert trained(passes=4, iterations=3)[2] == set()
+
+
+def test_a_run_that_is_followed_is_the_run_itself():
+    seen = faults.followed(faults.no_sync, 10, every=5)
+    marks.not_in_a_page()
+    trainer, rollout, violated = trained(faults.no_sync, iterations=10)
+    assert seen.at == (0, 5, 10) and seen.violated == violated
+    assert seen.trainer[-1] == pytest.approx(trainer, abs=1e-12)
+    assert seen.rollout[-1] == pytest.approx(rollout, abs=1e-12) == seen.rollout[0]
