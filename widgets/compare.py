@@ -8,19 +8,20 @@ import numpy as np
 
 from sim.algorithms import dapo
 from sim.algorithms.names import FILES
-from sim.algorithms.recipes import RECIPES, Recipe
+from sim.algorithms.recipes import NAMED, Recipe
 from sim.estimators import equal_cost
 from sim.experiments.runs import modsum_optimizer, modsum_rate, modsum_run
 from sim.framework.controller import Controller
 from sim.framework.trainer import Trainer
 from sim.worlds import modsum
-from widgets.frame.contract import Break, Gauge, Readout, choice, ladder, slider
+from widgets.frame.contract import Break, Gauge, Opening, Readout, choice, ladder, slider
 from widgets.frame.marks import each_run, label, line, panel
 
 TITLE = "Two algorithms, one task, the same seeds"
+COST = "3 seeds of both, by the optimizer and at the rates of the knobs"
 UPDATES, SEEDS, GROUPS, K = 60, 3, 8, 8
 EVERY = 4  # updates between two pictures
-CHOICES = [*FILES, *RECIPES]
+CHOICES = [*FILES, *NAMED]
 LOST = 0.05  # a prompt that in some run ends this much less often right than it began is lost
 WELL = 0.6  # a run that ends below this learned little
 RATES = [0.5, 1.0, 2.0, 4.0, 8.0, 12.0, 24.0, 40.0]
@@ -42,7 +43,7 @@ PRESETS = {
     "GRPO and Dr.GRPO": Knobs(),
     "One rate, plain SGD": Knobs(optimizer="SGD", rate_a=2.0, rate_b=2.0),
     "Each its own rate, plain SGD": Knobs(optimizer="SGD", rate_a=4.0, rate_b=40.0),
-    "REINFORCE and RLOO": Knobs(a="REINFORCE", b="RLOO"),
+    "GRPO at a rate of 24": Knobs(b="PPO", optimizer="SGD", rate_a=24.0, rate_b=24.0),
     "GRPO and DAPO, hard": Knobs(b="DAPO", start="hard prompts"),
     "GRPO at PPO's rate": Knobs(b="PPO", optimizer="SGD", rate_a=40.0, rate_b=40.0),
 }
@@ -107,7 +108,7 @@ def passes(k, name):
 
 def recipe_of(name):
     """A row of sim/algorithms/recipes.py; a file by itself is the recipe that exchanges nothing."""
-    return RECIPES.get(name) or Recipe(FILES[name])
+    return NAMED.get(name) or Recipe(FILES[name])
 
 
 def initial(start):
@@ -278,3 +279,43 @@ def worse(k, r):
 def holds(k, r):
     first, second = (one.pass_rate[:, -1].mean() for one in r)
     return f"{k.a} ends at {first:.3f} and {k.b} at {second:.3f}, and neither lost a prompt."
+
+
+# ── the first screen ──
+def opened(plain, other):
+    """One algorithm in two settings, and how far each of its updates goes."""
+    x = np.arange(UPDATES + 1)
+    right = [first.pass_rate.mean(axis=0) for first, _ in (plain, other)]
+    far = [np.clip(first.kl_step, 1e-5, FARTHEST).mean(axis=0) for first, _ in (plain, other)]
+    return [
+        panel(
+            "Right completions",
+            "probability, exact, mean of 4 prompts and 3 seeds",
+            line(x, right[0], "one setting", 8, "reference"),
+            line(x, right[1], "the other", 1),
+            label(UPDATES, right[0][-1] + 0.02, f"one setting: {right[0][-1]:.2f}", 8, "right"),
+            label(UPDATES, right[1][-1] + 0.04, f"the other: {right[1][-1]:.2f}", 1, "right"),
+            x="update",
+            x_range=(0, UPDATES),
+            y_range=(0, 1.15),
+        ),
+        panel(
+            "Distance of each update",
+            f"nats, logarithmic, mean of 3 seeds; cut at {FARTHEST:g}",
+            line(x[1:], far[0], "one setting", 8, "reference"),
+            line(x[1:], far[1], "the other", 1),
+            x="update",
+            x_range=(0, UPDATES),
+            y_range=(1e-5, 3 * FARTHEST),
+            log="y",
+        ),
+    ]
+
+
+FARTHEST = 100  # nats, beyond which nothing is drawn
+OPENING = Opening(
+    Knobs(b="PPO", optimizer="SGD", rate_a=4.0, rate_b=24.0),
+    Knobs(b="PPO", optimizer="SGD", rate_a=24.0, rate_b=24.0),
+    opened,
+    modsum.exact,
+)

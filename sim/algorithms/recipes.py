@@ -41,6 +41,22 @@ def one_ratio_a_completion(logp, old_logp, A, hp, batch):
     return obj / np.maximum((A != 0).sum(1, keepdims=True), 1), dobj
 
 
+def cut_weight(logp, old_logp, A, hp, batch):
+    """CISPO: the ratio, cut at the cap and held constant, weighs the log-probability: no token falls silent."""
+    weight = np.minimum(np.exp(logp - old_logp), hp["cap"])
+    return weight * A * logp, weight * A
+
+
+def one_mean_ratio(logp, old_logp, A, hp, batch):
+    """GSPO: the geometric mean of a completion's ratios, clipped once for all of its tokens."""
+    mask = batch.response_mask
+    ratio = np.exp(((logp - old_logp) * mask).sum(1, keepdims=True) / mask.sum(1, keepdims=True))
+    lo, hi = 1 - hp["eps"], 1 + hp["eps_high"]
+    obj = np.minimum(ratio * A, np.clip(ratio, lo, hi) * A)
+    dobj = ratio * A * ~(((A > 0) & (ratio > hi)) | ((A < 0) & (ratio < lo)))
+    return obj, dobj
+
+
 def less_kl(reward, hp, batch):
     """RLOO in TRL: the KL is subtracted from the completion's reward."""
     return reward - hp["beta"] * batch.kl
@@ -74,3 +90,17 @@ RECIPES = {
         rloo, dict(shape_reward=less_kl, surrogate=one_ratio_a_completion), dict(beta=0.05), "RLOOConfig's defaults"
     ),
 }
+
+SUCCESSORS = {  # of the clip
+    "CISPO": Recipe(
+        grpo,
+        dict(surrogate=cut_weight, weights=dapo.weights),
+        dict(beta=0.0, cap=5.0),  # TRL's recommendation, after ScaleRL; the paper does not print its own
+        "arXiv:2506.13585",
+        "groups drawn again and a price on length, which its paper takes from DAPO",
+    ),
+    "GSPO": Recipe(
+        grpo, dict(surrogate=one_mean_ratio), dict(beta=0.0, eps=3e-4, eps_high=4e-4), "arXiv:2507.18071, section 5.1"
+    ),
+}
+NAMED = {**RECIPES, **SUCCESSORS}

@@ -28,10 +28,10 @@ PAGE = Page("compare.md")
 
 
 @cache
-def run(name, optimizer, rate, passes=None):
+def run(name, optimizer, rate, passes=None, **changed):
     """Pass rates, drawn and trained on of five runs after sixty updates, without the widget."""
     recipe = compare.recipe_of(name)
-    hyper = {**recipe.hyper, **({} if passes is None else dict(inner_epochs=passes))}
+    hyper = {**recipe.hyper, **({} if passes is None else dict(inner_epochs=passes)), **changed}
     rates, drawn, trained_on = [], [], []
     for seed in range(5):
         made = modsum_optimizer(optimizer, rate)
@@ -54,7 +54,7 @@ OWN = {"REINFORCE": 40, "PPO": 40, "GRPO": 4, "RLOO": 40, "DAPO": 40, "Dr.GRPO":
 
 @pytest.mark.parametrize("name", FILES)
 def test_the_table_of_the_six(name):
-    (row,) = re.findall(rf"^\| {re.escape(name)} \| (.*) \|$", PAGE.text, re.M)
+    (row,) = re.findall(rf"^ *\| {re.escape(name)} \| (.*) \|$", PAGE.text, re.M)
     one_rate, own, adamw, steps, drawn = row.split(" | ")
     assert float(one_rate) == pytest.approx(run(name, "SGD", 2.0)[0], abs=0.012)
     assert own.split(" at ")[1] == str(OWN[name])
@@ -165,3 +165,33 @@ def test_a_recipe_says_what_it_exchanges_in_its_file():
 def test_a_pair_without_its_clauses_is_refused():
     with pytest.raises(ValueError, match=r"no patch sim/algorithms/reinforce\.py -> sim/algorithms/ppo\.py"):
         pairs.figures({}, ("GRPO", "RLOO"))
+
+
+def test_the_successors_of_the_clip():
+    close = lambda value: pytest.approx(value, abs=0.012)
+    assert run("GSPO", "SGD", 2.0)[0] == close(0.61) and run("GSPO", "SGD", 2.0, 1)[0] == close(0.63)
+    assert "ends at 0.61 after four passes and at 0.63" in PAGE.text
+    assert [run(name, "SGD", 2.0)[0] for name in ("CISPO", "GRPO")] == [close(0.97)] * 2
+    assert run("CISPO", "SGD", 8.0, 16)[0] == pytest.approx(0.998, abs=0.002) and "0.998 in steps" in PAGE.text
+    assert min(run(name, "AdamW", 8.0)[0] for name in ("CISPO", "GSPO")) > 0.99
+    assert run("CISPO", "SGD", 2.0, cap=0.2)[0] == close(0.47) and "ends at 0.47 in place of 0.97" in PAGE.text
+
+
+def test_after_one_step_most_completions_are_over_the_bounds_of_gspo_and_cispo_goes_far_in_sixteen():
+    def frames(name, rate, **hyper):
+        row = compare.recipe_of(name)
+        runs = (
+            modsum_run(row.file, seed=s, learning_rate=rate, hyper={**row.hyper, **hyper}, hooks=row.hooks)
+            for s in range(5)
+        )
+        return [list(run.frames(60)) for run in runs]
+
+    silent = np.mean([[frame.clip_fraction for frame in run] for run in frames("GSPO", 2.0)])
+    assert 100 * silent == pytest.approx(71, abs=1.5) and "71 % of the tokens" in PAGE.text
+    far = max(frame.exact["kl_step"].mean() for run in frames("CISPO", 8.0, inner_epochs=16) for frame in run)
+    assert far == pytest.approx(1.9, abs=0.1) and "up to 1.9 nats" in PAGE.text
+
+
+def test_at_the_other_files_rate_the_first_screen_ends_below_one_half():
+    assert run("GRPO", "SGD", 24.0)[0] < 0.5 and run("GRPO", "SGD", 4.0)[0] > 0.97
+    assert vars(compare.OPENING.other)["rate_a"] == 24 and "at PPO's 24" in PAGE.text

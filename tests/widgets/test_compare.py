@@ -143,3 +143,16 @@ def test_the_run_streams():
     with patch.object(compare, "SEEDS", 1):
         seen = [compare.progress(Knobs(), r) for r in compare.run(Knobs())]
     assert seen == [["update", n, 60] for n in (1, *range(4, 61, 4))]
+
+
+def test_in_the_opening_one_setting_learns_and_the_other_ends_near_its_start():
+    plain, other = (last(seeds=3, **vars(k)) for k in (compare.OPENING.plain, compare.OPENING.other))
+    assert compare.broken(compare.OPENING.plain, plain) is None
+    assert compare.broken(compare.OPENING.other, other).cause == "one rate for two files"
+    assert plain[0].pass_rate[:, -1].mean() > 0.95 and other[0].pass_rate[:, -1].mean() < 0.5
+    np.testing.assert_array_equal(plain[1].pass_rate, other[1].pass_rate)
+
+
+def test_the_presets_break_by_two_causes():
+    broken = [compare.broken(k, last(seeds=3, **vars(k))) for k in compare.PRESETS.values()]
+    assert {found.cause for found in broken if found} == {"one rate for two files", "the exponential overflows"}

@@ -8,7 +8,7 @@ import json
 from itertools import combinations
 
 from sim.algorithms.names import FILES
-from sim.algorithms.recipes import RECIPES
+from sim.algorithms.recipes import NAMED
 from tools.pages import quoting
 
 
@@ -26,7 +26,7 @@ def figures(patches, shown):
     blocks = [
         one([runs_of(old), runs_of(new)], shown, quoting.difference(old, new, patches[old, new])) for old, new in wanted
     ]
-    notes = [one([[name]], shown, note(name, recipe)) for name, recipe in RECIPES.items()]
+    notes = [one([[name]], shown, note(name, recipe)) for name, recipe in NAMED.items()]
     return f'<div class="pairs">{"".join(notes + blocks)}</div>'
 
 
@@ -39,7 +39,7 @@ def one(of, shown, content):
 def runs_of(file):
     """The names of the file and of the recipes that start from it."""
     own = [name for name, module in FILES.items() if path(module) == file]
-    return own + [name for name, recipe in RECIPES.items() if path(recipe.file) == file]
+    return own + [name for name, recipe in NAMED.items() if path(recipe.file) == file]
 
 
 def note(name, recipe):
