@@ -23,6 +23,7 @@ START = np.log([0.80, 0.04, 0.04, 0.04, 0.04, 0.04])  # logits of the strategies
 START_LENGTH = np.log([0.05, 0.15, 0.50, 0.20, 0.07, 0.03])
 TINY = 1e-12  # inside logarithms
 QUANTITIES = ("proxy", "right", "entropy", "kl", "length", "zero_variance", "gap", "clip_fraction", "gradient_norm")
+LOGGED = ("right_before", "reward_sd", "reward_max", "reward_min", "group_sd", "k3", "signed", "probability_gap")
 
 
 def success(scale=1.0):
@@ -157,7 +158,9 @@ def run(setting, seed):
         error = rng.normal(0.0, setting.mismatch, (TYPES, STRATEGIES)) if setting.mismatch else 0.0
         types, strategy, length, old_logp = batch(setting, *sampler.probabilities(error), rng)
         rewards = scored(setting, types, strategy, length, rng)
-        gap = np.abs(log_prob(*policy.probabilities(), types, strategy, length) - old_logp).mean()
+        logp = log_prob(*policy.probabilities(), types, strategy, length)
+        gap = np.abs(logp - old_logp).mean()
+        also = (right(*policy.probabilities(), setting.pass_scale), *also_logged(rewards, logp, old_logp))
         A = ADVANTAGES[setting.advantage](rewards)
         policy, clip_fraction, gradient_norm = updated(setting, policy, types, strategy, length, old_logp, A, rng)
         p, q = policy.probabilities()
@@ -165,7 +168,20 @@ def run(setting, seed):
             *(rewards.mean(), right(p, q, setting.pass_scale), entropy(p), kl(p, q), q @ LENGTHS),
             *((rewards.std(axis=1) < 1e-9).mean(), gap, clip_fraction, gradient_norm),
         )
-        yield dict(zip(QUANTITIES, map(float, values)))
+        yield dict(zip((*QUANTITIES, *LOGGED), map(float, (*values, *also))))
+
+
+def also_logged(rewards, logp, old_logp):
+    """Of a step's batch what one framework or another logs instead: the deviation and the range of the rewards, the
+    mean deviation within a group (ddof 1), and of log ρ = trainer − sampler the mean of ρ − 1 − log ρ, of −log ρ, and
+    of the difference of probabilities.
+    """
+    log_ratio = logp - old_logp
+    return (
+        *(rewards.std(), rewards.max(), rewards.min(), rewards.std(axis=1, ddof=1).mean()),
+        *((np.expm1(log_ratio) - log_ratio).mean(), -log_ratio.mean()),
+        np.abs(np.exp(logp) - np.exp(old_logp)).mean(),
+    )
 
 
 def batch(setting, p, q, rng):
@@ -217,7 +233,7 @@ def gradient(setting, p, q, types, strategy, length, weight):
 def trace(setting, seed):
     """{quantity: (steps,)} of a whole run."""
     steps = list(run(setting, seed))
-    return {name: np.array([step[name] for step in steps]) for name in QUANTITIES}
+    return {name: np.array([step[name] for step in steps]) for name in (*QUANTITIES, *LOGGED)}
 
 
 def features(trace):

@@ -1,0 +1,591 @@
+"""Readers of what a training run leaves behind: bytes in, piece by piece, and columns of numbers out.
+
+A parser and no model of anything. TRL's `trainer_state.json` or its `log_history`; CSV from Weights & Biases (a run's
+history, or a chart) and from TensorBoard; verl's and OpenRLHF's console, verl's JSONL and its dumped rollouts. Which of
+these it is, is read off the content. What is left out is counted, and said in `Log.notes`.
+"""
+
+import codecs
+import csv
+import json
+import re
+from array import array
+from collections import Counter
+from dataclasses import dataclass, field
+from math import isfinite
+
+from sim import metric_names
+
+LIMIT = 50_000_000  # bytes of all files together
+VALUES = 8_000_000  # that are kept, 16 bytes each
+OTHERS = 1_000_000  # of columns that no table names
+COLUMNS, LINE = 5_000, 4_000_000  # names, and characters of a line
+
+
+class Unreadable(ValueError):
+    """One sentence that says what was found and what can be read."""
+
+
+READABLE = (
+    "What can be read: TRL's trainer_state.json, a CSV of Weights & Biases or TensorBoard, the console or JSONL of "
+    "verl, the console of OpenRLHF."
+)
+
+
+@dataclass
+class Column:
+    steps: array = field(default_factory=lambda: array("d"))
+    values: array = field(default_factory=lambda: array("d"))
+    left_out: int = 0  # NaN, infinite
+    wanted: bool = False  # by a table or by who asks: kept however many there are
+
+
+@dataclass
+class Log:
+    format: str
+    columns: dict  # {name: Column}
+    lines: int = 0  # rows that held numbers
+    notes: list = field(default_factory=list)
+    counted: bool = True  # whether a step of this log is an update; Weights & Biases counts its own calls
+
+    @property
+    def framework(self):
+        return metric_names.framework(self.columns)
+
+
+class Table:
+    """Columns by name, filled a row at a time; a step that goes back takes what came after it along."""
+
+    def __init__(self, wanted=()):
+        self.columns, self.wanted = {}, set(wanted)
+        self.rows, self.last, self.back, self.kept, self.others = 0, None, [], 0, 0
+        self.notes, self.repeated = Counter(), 0
+
+    def add(self, step, pairs):
+        """A row: its step, and (name, number or NaN) of what it holds."""
+        if self.last is not None and step < self.last:
+            self.back.append((self.last, step))
+            self.cut(step)
+        self.last = step
+        self.rows += 1
+        for name, value in pairs:
+            column = self.columns.get(name)
+            if column is None:
+                if len(self.columns) >= COLUMNS:
+                    raise Unreadable(f"More than {COLUMNS:,} columns, which no log of one run has.")
+                wanted = name in self.wanted or bool(metric_names.known(name))
+                column = self.columns[name] = Column(wanted=wanted)
+            if isfinite(value):
+                self.put(column, step, value)
+            else:
+                column.left_out += 1
+
+    def put(self, column, step, value):
+        if self.kept >= OTHERS and not self.room(column):
+            return
+        steps = column.steps
+        if steps and steps[-1] == step:
+            self.repeated += column.wanted and column.values[-1] != value
+            column.values[-1] = value
+            return
+        steps.append(step)
+        column.values.append(value)
+        self.kept += 1
+
+    def room(self, column):
+        if self.kept >= VALUES:
+            raise Unreadable(f"More than {VALUES:,} numbers: export fewer columns, or one run at a time.")
+        if not column.wanted:
+            self.notes["Numbers of columns that no framework names, left out for their number: {}."] += 1
+        return column.wanted
+
+    def cut(self, step):
+        for column in self.columns.values():
+            while column.steps and column.steps[-1] >= step:
+                column.steps.pop()
+                column.values.pop()
+                self.kept -= 1
+
+    def log(self, format, notes=(), counted=True):
+        if not any(column.steps for column in self.columns.values()):
+            raise Unreadable(f"This looks like {format}, and holds no number. {READABLE}")
+        if len(self.back) > max(20, self.rows // 20):
+            raise Unreadable(
+                f"Steps go back {len(self.back):,} times in {self.rows:,} rows: sort the rows by step, one run a file."
+            )
+        said = [
+            f"Resumed: steps go back from {before:g} to {step:g}; the later rows are kept."
+            for before, step in self.back[:3]
+        ]
+        said += [f"Steps go back {len(self.back) - 3} more times."] if len(self.back) > 3 else []
+        if self.repeated:
+            said.append(f"Steps that repeat: {self.repeated:,} numbers were replaced by later ones.")
+        if left := sum(column.left_out for column in self.columns.values()):
+            said.append(f"Left out, because they are NaN, null or infinite: {left:,} numbers.")
+        said += [words.format(f"{count:,}") for words, count in self.notes.items()]
+        return Log(
+            format,
+            {n: c for n, c in self.columns.items() if c.steps or c.left_out},
+            self.rows,
+            [*notes, *said],
+            counted,
+        )
+
+
+NUMBER = re.compile(  # np.float64(0.5), tensor(0.5, device='cuda:0')
+    r"(?:(?:np|numpy|torch)\.\w+\(|tensor\()?\s*([-+]?(?:\d[\d_]*\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)(?:,[^)]*)?\)?$"
+)
+NOT_A_NUMBER = re.compile(r"(?:np\.\w+\()?[-+]?(?:nan|inf|infinity|null|none)\)?$", re.IGNORECASE)
+
+
+def number(text, comma=False):
+    """The number that a text spells; NaN for one that says it is none, None for a word or nothing."""
+    try:
+        return float(text.replace(",", ".") if comma and text.count(",") == 1 else text)
+    except ValueError:
+        text = text.strip().strip('"')
+        if found := NUMBER.match(text):
+            return float(found[1])
+        return float("nan") if NOT_A_NUMBER.match(text) else None
+
+
+def value(found):
+    """The same of what JSON holds."""
+    if found is None:
+        return float("nan")
+    if isinstance(found, bool):
+        return None
+    if isinstance(found, (int, float)):
+        return float(found)
+    return number(found) if isinstance(found, str) and len(found) < 40 else None
+
+
+def numbers(pairs):
+    return [(name, got) for name, each in pairs if (got := value(each)) is not None]
+
+
+# ── a format each ──
+class Console:
+    """verl's `step:1 - name:value - …` behind whatever Ray puts before it, OpenRLHF's `Global step 1: {…}`; all other
+    lines are passed over.
+    """
+
+    VERL = re.compile(r"\bstep:(\d+) - ")
+    OPENRLHF = re.compile(r"[Gg]lobal[ _]step (\d+)(?:, eval_metrics)?: \{(.*)")
+    ITEM = re.compile(r"'([^']+)': ((?:[\w.]+\()?[-+]?[\w.][^,'}]*)")
+    COLOR = re.compile(r"\x1b\[[0-9;]*m")
+
+    def __init__(self, wanted):
+        self.table, self.format, self.names, self.passed = Table(wanted), "", set(), 0
+        self.notes = []
+
+    def line(self, text, ended=True):
+        if "tep" not in text:
+            self.passed += 1
+            return
+        text = self.COLOR.sub("", text)
+        if found := self.VERL.search(text):
+            self.take("verl's console", int(found[1]), list(self.of_verl(text[found.end() :])), ended)
+        elif found := self.OPENRLHF.search(text):
+            closed = "}" in found[2]
+            self.take("OpenRLHF's console", int(found[1]), list(self.of_openrlhf(found[2])), ended or closed, closed)
+        else:
+            self.passed += 1
+
+    def of_verl(self, text):
+        for part in text.split(" - "):
+            name, _, spelled = part.rpartition(":")
+            if name and (got := number(spelled)) is not None:
+                yield name.strip(), got
+
+    def of_openrlhf(self, text):
+        for name, spelled in self.ITEM.findall(text):
+            if (got := number(spelled)) is not None:
+                yield name, got
+
+    def take(self, format, step, pairs, ended, whole=True):
+        self.format = self.format or format
+        names = {name for name, _ in pairs}
+        if not whole or (not ended and not names >= self.names):
+            self.notes.append(f"The file ends within the row of step {step}, which is left out.")
+            return
+        self.names = self.names & names if self.names else names
+        self.table.add(step, pairs)
+
+    def log(self):
+        if not self.format:
+            raise Unreadable(f"No row of a log was found in {self.passed:,} lines. {READABLE}")
+        return self.table.log(self.format, self.notes)
+
+
+class JsonLines:
+    """verl's `{"step", "data"}` a line, its dumped rollouts, and flat objects that have a step."""
+
+    def __init__(self, wanted):
+        self.table, self.format, self.notes, self.faulty, self.count = Table(wanted), "", [], 0, 0
+        self.groups, self.step = {}, None  # of rollouts: {prompt: [smallest, largest score, how many]}
+
+    def line(self, text, ended=True):
+        if not (text := text.strip()):
+            return
+        self.count += 1
+        try:
+            row = json.loads(text)
+        except ValueError:
+            if ended:
+                self.faulty += 1
+            else:
+                self.notes.append(f"The file ends within line {self.count:,}, which is left out.")
+            return
+        if isinstance(row, dict):
+            self.row(row)
+
+    def row(self, row):
+        if isinstance(row.get("data"), dict) and "step" in row:
+            self.format = self.format or "verl's JSONL"
+            self.table.add(float(row["step"]), numbers(row["data"].items()))
+        elif {"input", "score", "step"} <= row.keys():
+            self.format = self.format or "verl's dumped rollouts"
+            self.rollout(row)
+        elif name := next((each for each in metric_names.STEPS if isinstance(row.get(each), (int, float))), None):
+            self.format = self.format or "JSONL"
+            self.table.add(float(row[name]), numbers((n, v) for n, v in row.items() if n != name))
+        else:
+            self.faulty += 1
+
+    def rollout(self, row):
+        step, score = value(row["step"]), value(row["score"])
+        if step is None or score is None:
+            self.faulty += 1
+            return
+        if step != self.step:
+            self.settle()
+            self.step = step
+        group = self.groups.setdefault(hash(row["input"]) if isinstance(row["input"], str) else 0, [score, score, 0])
+        group[:] = min(group[0], score), max(group[1], score), group[2] + 1
+
+    def settle(self):
+        """The share of a step's groups whose completions all got one score."""
+        if groups := [group for group in self.groups.values() if group[2] > 1]:
+            share = sum(most - least < 1e-9 for least, most, _ in groups) / len(groups)
+            self.table.add(self.step, [("rollouts/zero_variance", share)])
+        self.groups = {}
+
+    def log(self):
+        self.settle()
+        if not self.format:
+            raise Unreadable(f"None of its {self.count:,} lines is a row with a step. {READABLE}")
+        if self.faulty:
+            self.notes.append(f"Lines that are no row of a log, left out: {self.faulty:,}.")
+        return self.table.log(self.format, self.notes)
+
+
+class JsonDocument:
+    """TRL's trainer_state.json, or its log_history alone: one object after another, as they arrive."""
+
+    BEGIN = re.compile(r'"log_history"\s*:\s*\[')
+
+    def __init__(self, wanted):
+        self.table, self.text, self.inside, self.done, self.notes = Table(wanted), "", False, False, []
+        self.decoder, self.other = json.JSONDecoder(), False
+
+    def feed(self, text):
+        if self.done:
+            return
+        self.text += text
+        if not self.inside and not self.begun():
+            if len(self.text) > LINE:
+                raise Unreadable(f"A JSON file without log_history in its first {LINE:,} characters. {READABLE}")
+            return
+        at = 0
+        while found := re.compile(r"[\s,]*").match(self.text, at):
+            at = found.end()
+            if at >= len(self.text):
+                break
+            if self.text[at] != "{":
+                self.done = True
+                break
+            try:
+                row, after = self.decoder.raw_decode(self.text, at)
+            except ValueError:
+                break
+            self.row(row)
+            at = after
+        self.text = self.text[at:]
+        if len(self.text) > LINE:
+            raise Unreadable(f"A row of more than {LINE:,} characters: this is no log_history. {READABLE}")
+
+    def begun(self):
+        found = re.compile(r"\s*\[").match(self.text) or self.BEGIN.search(self.text)
+        if found:
+            self.inside, self.text = True, self.text[found.end() :]
+        return self.inside
+
+    def row(self, row):
+        step = value(row.get("step"))
+        if step is not None:
+            self.table.add(step, numbers((n, v) for n, v in row.items() if n != "step"))
+        else:
+            self.other = True
+
+    def log(self):
+        if not self.inside:
+            raise Unreadable(f"A JSON file without log_history. {READABLE}")
+        if not self.done:
+            self.notes.append(f"The file ends within its log_history; {self.table.rows:,} rows were whole.")
+        if not self.table.rows:
+            raise Unreadable(f"Its log_history has no row with a step. {READABLE}")
+        return self.table.log("TRL's log_history", self.notes)
+
+
+class Separated:
+    """A table whose first line names its columns: TensorBoard's, a chart's of Weights & Biases, or a run's history."""
+
+    CLOCK = ("wall time", "wall_time")
+    RUNS = {"state", "created", "sweep", "notes", "user", "tags"}  # of a table with one row a run
+
+    def __init__(self, header, delimiter, name, wanted, run):
+        self.delimiter, self.name, self.table, self.notes = delimiter, name, Table(wanted), []
+        self.narrow, self.pending, self.waiting = 0, [], 0
+        self.comma = delimiter == ";"
+        self.header = [cell.strip() for cell in self.cells(header)]
+        lower = [cell.lower() for cell in self.header]
+        if len(self.RUNS & set(lower)) >= 2 and "name" in lower:
+            raise Unreadable("This is a table of runs, one row a run: open one run and export its history or a chart.")
+        self.place = next((self.header.index(each) for each in metric_names.STEPS if each in self.header), None)
+        self.place = lower.index("step") if self.place is None and "step" in lower else self.place
+        if self.place is None:
+            raise Unreadable(
+                f"No column of steps among {listed(self.header)}. One is called {', '.join(metric_names.STEPS)}."
+            )
+        self.counted = True
+        if lower[0] in self.CLOCK and "value" in lower:
+            self.format, self.kept = "TensorBoard's CSV", {lower.index("value"): tag(name)}
+        elif charted := [(n, cell) for n, cell in enumerate(self.header) if " - " in cell and n != self.place]:
+            self.format, self.kept = "a chart's CSV of Weights & Biases", self.chart(charted, run)
+            self.counted = "global_step" in self.header[self.place]
+        else:
+            self.format = "a CSV of Weights & Biases" if "_step" in self.header else "a CSV"
+            own = {"_step", "_runtime", "_timestamp", ""}
+            self.kept = {n: c for n, c in enumerate(self.header) if n != self.place and c not in own}
+            self.counted = self.header[self.place] != "_step"
+
+    def chart(self, charted, run):
+        """{place: metric} of one run, without the bands that a chart draws around it."""
+        by_run = {}
+        for n, cell in charted:
+            whose, _, metric = cell.rpartition(" - ")
+            if not metric.endswith(("__MIN", "__MAX")):
+                by_run.setdefault(whose, {})[n] = metric
+        return one_of(by_run, run)
+
+    def cells(self, text):
+        return next(csv.reader([text], delimiter=self.delimiter)) if '"' in text else text.split(self.delimiter)
+
+    def line(self, text, ended=True):
+        if self.pending or text.count('"') % 2:
+            self.pending.append(text)
+            self.waiting += len(text) + 1
+            if self.waiting > LINE:
+                raise Unreadable("A quotation mark is never closed: this is no CSV that can be read.")
+            if text.count('"') % 2 == (len(self.pending) == 1) and ended:
+                return
+            text, self.pending, self.waiting = "\n".join(self.pending), [], 0
+        if not text.strip():
+            return
+        cells = self.cells(text)
+        if len(cells) != len(self.header):
+            if not ended and len(cells) < len(self.header):
+                self.notes.append("The file ends within its last row, which is left out.")
+            else:
+                self.narrow += 1
+            return
+        step = number(cells[self.place], self.comma)
+        if step is None or not isfinite(step):
+            self.narrow += 1
+            return
+        pairs = []
+        for n, name in self.kept.items():
+            cell = cells[n]
+            if cell and (got := number(cell, self.comma)) is not None:
+                pairs.append((name, got))
+        self.table.add(step, pairs)
+
+    def log(self):
+        if self.narrow:
+            self.notes.append(
+                f"Rows without a step, or wider or narrower than the first line, left out: {self.narrow:,}."
+            )
+        if not self.table.rows:
+            raise Unreadable(f"The first line names {listed(self.header)}, and no row below it can be read.")
+        return self.table.log(self.format, self.notes, self.counted)
+
+
+def listed(names, most=6):
+    """Names for a sentence, shortened."""
+    shown = [f"“{name[:40]}”" for name in names[:most]]
+    return ", ".join(shown) + (f" and {len(names) - most} more" if len(names) > most else "")
+
+
+def one_of(by_run, run):
+    if run and run not in by_run:
+        raise Unreadable(f"No run is called “{run}”; there are {listed(list(by_run))}.")
+    if not run and len(by_run) > 1:
+        raise Unreadable(f"The file holds {len(by_run)} runs, {listed(list(by_run))}: name one of them.")
+    return by_run[run or next(iter(by_run))] if by_run else {}
+
+
+def tag(name):
+    """What a file of TensorBoard's holds, from its name run-R-tag-T.csv."""
+    found = re.search(r"(?:^|[-_])tag-(.+?)(?: ?\(\d+\))?(?:\.csv)?$", name)
+    return found[1] if found else re.sub(r"\.csv$", "", name.rpartition("/")[2])
+
+
+# ── which of them it is ──
+class Reader:
+    """One file: its bytes in pieces by `feed`, its Log from `close`. Holds a line and the numbers, never the file."""
+
+    def __init__(self, name="", run="", wanted=()):
+        self.name, self.run, self.wanted = name, run, wanted
+        self.decoder, self.read, self.size, self.rest = None, None, 0, ""
+
+    def feed(self, piece):
+        self.size += len(piece)
+        if self.size > LIMIT:
+            raise Unreadable(f"Larger than {LIMIT // 1_000_000} MB: export fewer columns, or cut the log.")
+        if self.decoder is None:
+            self.decoder = codecs.getincrementaldecoder(encoding(piece))(errors="replace")
+        self.text(self.decoder.decode(piece))
+
+    def text(self, text):
+        """Whole lines of it, and the rest with what follows."""
+        self.rest += text
+        if isinstance(self.read, JsonDocument):
+            self.read.feed(self.rest)
+            self.rest = ""
+            return
+        *lines, self.rest = self.rest.split("\n")
+        for n, line in enumerate(lines):
+            self.line(line.rstrip("\r"))
+            if isinstance(self.read, JsonDocument):
+                self.rest = "\n".join([*lines[n + 1 :], self.rest])
+                self.read.feed(self.rest)
+                self.rest = ""
+                return
+        if self.read is None and len(self.rest) > 200_000 and self.rest.lstrip()[:1] in ("{", "["):
+            self.read = JsonDocument(self.wanted)  # on a single line
+            self.text("")
+        elif len(self.rest) > LINE:
+            raise Unreadable(f"A line of more than {LINE:,} characters. {READABLE}")
+
+    def line(self, line, ended=True):
+        if self.read is None:
+            if not line.strip():
+                return
+            self.read = self.chosen(line)
+            if isinstance(self.read, Separated):
+                return
+            if isinstance(self.read, JsonDocument):
+                self.read.feed(line)
+                return
+        self.read.line(line, ended)
+
+    def chosen(self, line):
+        """The reader for a file with this first line."""
+        begin = line.lstrip()
+        if begin.startswith("{") and complete(begin) and "log_history" not in begin:
+            return JsonLines(self.wanted)
+        if begin.startswith(("{", "[{")) or begin.strip() == "[":
+            return JsonDocument(self.wanted)
+        delimiter = max(",;\t", key=line.count)
+        if heads(line, delimiter):
+            return Separated(line, delimiter, self.name, self.wanted, self.run)
+        if line.count(delimiter) >= 1 and all(number(cell) is not None for cell in line.split(delimiter)):
+            raise Unreadable("The first line holds numbers only: the line that names the columns is missing.")
+        return Console(self.wanted)
+
+    def close(self):
+        if self.decoder is None:
+            raise Unreadable("The file is empty.")
+        self.text(self.decoder.decode(b"", True))
+        if isinstance(self.read, JsonDocument):
+            self.read.feed(self.rest)
+        elif self.rest:
+            self.line(self.rest.rstrip("\r"), ended=False)
+        if self.read is None:
+            raise Unreadable("The file is empty.")
+        return self.read.log()
+
+
+def encoding(piece):
+    if piece[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        return "utf-16"
+    if piece[:2] == b"\x1f\x8b" or piece[:4] == b"PK\x03\x04":
+        raise Unreadable("The file is compressed: unpack it first.")
+    if b"\0" in piece[:1000]:
+        raise Unreadable(f"The file is binary. {READABLE} TensorBoard's event files are exported as CSV by its page.")
+    return "utf-8-sig"
+
+
+def complete(text):
+    try:
+        return isinstance(json.loads(text), dict)
+    except ValueError:
+        return False
+
+
+def heads(line, delimiter):
+    """Whether this is the line that names the columns: a column of steps is among them, or most are words."""
+    cells = [cell.strip().strip('"') for cell in line.split(delimiter)]
+    if len(cells) < 2:
+        return False
+    if any(cell in metric_names.STEPS or cell.lower() == "step" for cell in cells):
+        return True
+    names = [cell for cell in cells if re.fullmatch(r"[\w./@:-]{1,80}", cell) and number(cell) is None]
+    return len(names) == len(cells) and any("/" in name or metric_names.known(name) for name in names)
+
+
+def joined(logs):
+    """One Log of several files of the same run."""
+    if len(logs) == 1:
+        return logs[0]
+    columns = {}
+    for log in logs:
+        for name, column in log.columns.items():
+            if name in columns:
+                raise Unreadable(f"Two of the files have a column “{name}”: give the files of one run at a time.")
+            columns[name] = column
+    notes = list(dict.fromkeys(note for log in logs for note in log.notes))
+    formats = list(dict.fromkeys(log.format for log in logs))
+    return Log(" and ".join(formats), columns, max(log.lines for log in logs), notes, all(log.counted for log in logs))
+
+
+def read(files, run="", wanted=()):
+    """The Log of [(name, pieces of its bytes)]; of verl's rollouts, a file a step, all are one."""
+    logs, rollouts = [], None
+    for name, pieces in files:
+        reader = Reader(name, run, wanted)
+        for piece in pieces:
+            reader.feed(piece)
+        log = reader.close()
+        if log.format == "verl's dumped rollouts":
+            rollouts = merged(rollouts, log)
+        else:
+            logs.append(log)
+    return joined(logs + ([rollouts] if rollouts else []))
+
+
+def merged(earlier, later):
+    """Two logs of the same column at other steps."""
+    if earlier is None:
+        return later
+    table = Table()
+    points = sorted(
+        (step, value, name)
+        for log in (earlier, later)
+        for name, column in log.columns.items()
+        for step, value in zip(column.steps, column.values)
+    )
+    for step, value, name in points:
+        table.add(step, [(name, value)])
+    return table.log(earlier.format)
