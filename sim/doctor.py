@@ -131,7 +131,15 @@ def mapped_columns(mapped, names):
     for quantity in mapped:
         if quantity not in QUANTITIES:
             raise logs.Unreadable(f"No quantity is called “{quantity}”; there are {', '.join(QUANTITIES)}.")
-    return {quantity: {PLAIN: resolved(name, names)} for quantity, name in mapped.items()}
+    return {quantity: {read_by_hand(quantity, name): resolved(name, names)} for quantity, name in mapped.items()}
+
+
+def read_by_hand(quantity, name):
+    """How a column is read that was named by hand: as a framework that calls it so does; else a KL is one a token."""
+    known = [
+        how for found, how, _ in metric_names.known(name).values() if found == quantity and how not in (MOST, LEAST)
+    ]
+    return known[0] if known else TOKEN if quantity == "kl" else PLAIN
 
 
 def all_made(chosen, names, k):
@@ -167,7 +175,7 @@ def made(quantity, columns, names, length, k):
         steps, (most, least) = common(names[columns[MOST]], names[columns[LEAST]])
         return Curve(steps, (most - least) / 2, tuple(columns.values()), "half of the range")
     if how in (K3, SIGNED):
-        return Curve(steps, gap_of(values), (name,), "from a KL, as of a normal log-ratio: 0.8 √(2 KL)")
+        return Curve(steps, gap_of(values), (name,), "from a KL, as of a Gaussian log-ratio: 0.8 √(2 KL)")
     if how == BOUND:
         return Curve(steps, values, (name,), "a difference of probabilities, less than that of their logarithms", True)
     if how == TOKEN:
@@ -232,10 +240,8 @@ class Part:
         return bool(self.value < self.threshold if self.below else self.value > self.threshold)
 
     def __str__(self):
-        against = "below" if self.below else "above"
-        return (
-            f"{self.words} {shown(self.value)}{self.unit and ' ' + self.unit} (fires {against} {shown(self.threshold)})"
-        )
+        value = f"{shown(self.value)} {self.unit}".strip()
+        return f"{self.words}: {value} (fires {'below' if self.below else 'above'} {shown(self.threshold)})"
 
 
 @dataclass(frozen=True)
@@ -350,7 +356,7 @@ def missing(found, *names):
         near = [] if name == "held_out" else near_to(name, found)
         told.append(
             f"the log has no {row.words}"
-            + (f" ({found.framework}: {logs_it})" if logs_it else "")
+            + (f" ({found.framework} logs it: {logs_it})" if logs_it else "")
             + (f", and near its name are {logs.listed(near)}" if near else "")
         )
     return "; ".join(told)
@@ -565,16 +571,19 @@ def sentence(test):
 
 
 def rows_of(test):
-    first, last = test.rows
-    return f"step {first:g}" if first == last else f"steps {first:g} to {last:g}"
+    return steps_of(test.rows)
+
+
+def steps_of(steps):
+    first, last = (f"{step:,.0f}" if step == int(step) else f"{step:g}" for step in (steps[0], steps[-1]))
+    return f"step {first}" if first == last else f"steps {first} to {last}"
 
 
 def lines(report):
     """The report as a terminal shows it."""
     found = report.found
-    begin, end = found.steps[0], found.steps[-1]
     whose = found.framework or "no framework that is known"
-    yield f"{found.format}, {whose}: {len(found.steps):,} rows, steps {begin:g} to {end:g}"
+    yield f"{found.format}, {whose}: {len(found.steps):,} rows, {steps_of(found.steps)}"
     for quantity, curve in found.curves.items():
         note = f" ({curve.note})" if curve.note else ""
         yield f"  {words_of(quantity):34} {' and '.join(curve.columns)}{note}"

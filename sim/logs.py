@@ -32,6 +32,9 @@ READABLE = (
 )
 
 
+ROLLOUTS = "verl's dumped rollouts"
+
+
 @dataclass
 class Column:
     steps: array = field(default_factory=lambda: array("d"))
@@ -245,7 +248,7 @@ class JsonLines:
             self.format = self.format or "verl's JSONL"
             self.table.add(float(row["step"]), numbers(row["data"].items()))
         elif {"input", "score", "step"} <= row.keys():
-            self.format = self.format or "verl's dumped rollouts"
+            self.format = self.format or ROLLOUTS
             self.rollout(row)
         elif name := next((each for each in metric_names.STEPS if isinstance(row.get(each), (int, float))), None):
             self.format = self.format or "JSONL"
@@ -561,31 +564,34 @@ def joined(logs):
 
 
 def read(files, run="", wanted=()):
-    """The Log of [(name, pieces of its bytes)]; of verl's rollouts, a file a step, all are one."""
-    logs, rollouts = [], None
+    """The Log of [(name, pieces of its bytes)]."""
+    logs = []
     for name, pieces in files:
         reader = Reader(name, run, wanted)
         for piece in pieces:
             reader.feed(piece)
-        log = reader.close()
-        if log.format == "verl's dumped rollouts":
-            rollouts = merged(rollouts, log)
-        else:
-            logs.append(log)
-    return joined(logs + ([rollouts] if rollouts else []))
+        logs.append(reader.close())
+    return together(logs)
 
 
-def merged(earlier, later):
-    """Two logs of the same column at other steps."""
-    if earlier is None:
-        return later
+def together(logs):
+    """One Log of all files of a run; of verl's rollouts, a file a step, the rows follow one another."""
+    rollouts = [log for log in logs if log.format == ROLLOUTS]
+    others = [log for log in logs if log.format != ROLLOUTS]
+    if not logs:
+        raise Unreadable("No file was given.")
+    return joined([*others, *([merged(rollouts)] if rollouts else [])])
+
+
+def merged(logs):
+    """One Log of several that have the same column at other steps."""
     table = Table()
     points = sorted(
         (step, value, name)
-        for log in (earlier, later)
+        for log in logs
         for name, column in log.columns.items()
         for step, value in zip(column.steps, column.values)
     )
     for step, value, name in points:
         table.add(step, [(name, value)])
-    return table.log(earlier.format)
+    return table.log(logs[0].format)

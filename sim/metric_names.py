@@ -12,7 +12,7 @@ from difflib import get_close_matches
 
 VERSIONS = {"TRL": "1.16.0", "verl": "0.9.1", "OpenRLHF": "0.11.2"}
 
-# How a column is read: as it stands; `k3` and `signed` are divergences, of which a gap of a normal log-ratio is
+# How a column is read: as it stands; `k3` and `signed` are divergences, of which a gap of a Gaussian log-ratio is
 # .8 √(2 KL); `token` is a mean over tokens, to be multiplied by the length; `most` and `least` are the ends of a range
 # whose half stands for a deviation; `bound` is no more than a lower bound; `group_sd` bounds a share from below.
 PLAIN, K3, SIGNED, TOKEN, MOST, LEAST, BOUND, GROUP_SD = "", "k3", "signed", "token", "most", "least", "bound", "sd"

@@ -140,7 +140,13 @@ def test_no_line_of_script_or_style_is_longer_than_120_characters():
     assert not (long := too_long([*SCRIPTS, *BESIDE, *SHEETS])), "\n".join(long)
 
 
-ONLY_ON = {"own.js": "own", "bare.js": "own", "keep.js": "home", "progress.js": "home"}  # kind of page; others: on all
+ONLY_ON = {  # the kind of page that alone loads a script; the others are on all
+    "own.js": "own",
+    "bare.js": "own",
+    "doctor.js": "doctor",
+    "keep.js": "home",
+    "progress.js": "home",
+}
 
 
 @pytest.mark.parametrize("kind", ["lesson", *sorted(set(ONLY_ON.values()))])

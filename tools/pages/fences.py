@@ -18,6 +18,9 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 from pymdownx.superfences import SuperFencesException
 
+from sim import doctor as sim_doctor
+from sim import metric_names
+from sim.logs import LIMIT
 from tools.pages import (
     drawing,
     failures,
@@ -34,12 +37,14 @@ from tools.pages import (
     words,
 )
 from widgets.frame import data, host, job, machine
+from widgets.frame import doctor as own_doctor
 from widgets.frame import own as own_code
 
 ROOT = Path(__file__).parents[2]
 LESSONS, WIDGETS = ROOT / "lessons", ROOT / "widgets"
 KNOBS_IN_VIEW = 5
 STILL = 586, 240  # pixels of a panel below a field for code
+CURVE = 290, 170  # of a curve of the doctor's
 LINE, FIELD = 31, 22  # characters of a label and the options beside it, of a label with a field beside it
 PARTS = Environment(
     loader=FileSystemLoader(ROOT / "site" / "parts"),
@@ -282,6 +287,43 @@ def own(name):
         shown=shown,
         stills=stills,
     ).replace("COLORED", quoting.colored(code))  # here, for its line breaks are part of the page
+
+
+@loud
+def doctor(_):
+    """The field for a log of a run, with what is said of two runs of lesson 23; the page's half is
+    site/assets/doctor.js.
+    """
+    pair = own_doctor.pair()
+    shown = pair[-1][1]
+    return part(
+        "doctor",
+        pair=pair,
+        shown=shown,
+        first=shown["first"],
+        tests=[dict(asked_by(number), **shown["tests"][number - 1]) for number in sim_doctor.SPEC],
+        plots=[
+            dict(
+                quantity=quantity,
+                panel=shown["panels"].get(quantity),
+                still=Markup(drawing.svg(shown["panels"][quantity], *CURVE)) if quantity in shown["panels"] else "",
+            )
+            for quantity in own_doctor.SHOWN
+        ],
+        samples=list(own_doctor.SAMPLES),
+        thresholds=sim_doctor.THRESHOLDS,
+        quantities={name: row.words for name, row in metric_names.QUANTITIES.items()},
+        limit=LIMIT // 1_000_000,
+    )
+
+
+def asked_by(number):
+    """A row of the doctor's table: its test, the lesson that explains the fault, a setting that looks the same."""
+    name, lesson, kind, _ = sim_doctor.SPEC[number]
+    page = next(each for each in lessons.finished() if each.number == lesson)
+    looks = next(each for each in lessons.finished() if each.widget == "trace_lab")
+    setting = f"/{looks.url}?{own_doctor.setting(kind)}#trace_lab"
+    return dict(name=name, number=number, lesson=page.number, url=f"/{page.url}", setting=setting)
 
 
 @loud

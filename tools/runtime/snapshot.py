@@ -44,13 +44,14 @@ FLAGS = [
 IMPORTS = """
 import gc, pkgutil, random, traceback
 import widgets
-from widgets.frame import host, own
+from widgets.frame import doctor, host, own
 for module in pkgutil.iter_modules(widgets.__path__):
     if not module.ispkg:
         host.table(module.name, next(host.stream(module.name)))
 for name, offer in own.OFFERS.items():
     own.ours(offer)
     next(own.stream(name, "raise ValueError"))
+doctor.warmed()
 try:
     [][5]
 except IndexError:

@@ -1,0 +1,127 @@
+"""A log of a reader's own, in the page: read in pieces, asked again, refused as text, and sent nowhere."""
+
+import pytest
+from playwright.sync_api import Error, expect
+
+from sim import exported
+from sim.experiments import tracelab
+from tests.browser.conftest import PATIENCE, watched
+from tests.browser.test_access import in_both_lights, violations
+
+PAGE = "doctor/"
+ANSWERED = "['fired', 'quiet', 'refused', 'stopped'].includes(document.querySelector('run-doctor').dataset.state)"
+FILE = "run.jsonl"
+DROP = """([name, text]) => {
+  const dataTransfer = new DataTransfer();
+  dataTransfer.items.add(new File([text], name));
+  for (const kind of ["dragover", "drop"]) {
+    const event = new DragEvent(kind, { dataTransfer, bubbles: true, cancelable: true });
+    document.querySelector(".drop").dispatchEvent(event);
+    if (!event.defaultPrevented) throw new Error(`the browser would open the file: ${kind}`);
+  }
+}"""
+
+
+@pytest.fixture(scope="module")
+def log():
+    run = tracelab.trace(tracelab.Setting(**tracelab.KINDS["kl_explosion"]), seed=0)
+    return exported.export(run, "verl, JSONL")[FILE]
+
+
+def opened(page, book, width=1280):
+    page.set_viewport_size(dict(width=width, height=900))
+    page.goto(book + PAGE)
+
+
+def said(page):
+    page.wait_for_function(ANSWERED, timeout=PATIENCE)
+    return page.inner_text("run-doctor .verdict")
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_a_log_is_dropped_read_drawn_and_asked_again(page, book, log, width):
+    opened(page, book, width)
+    assert page.get_attribute("run-doctor", "data-state") == "static"
+    page.evaluate(DROP, [FILE, log])
+    assert said(page).startswith("Test 5 fired first.")
+    assert page.get_attribute("run-doctor", "data-state") == "fired"
+    expect(page.locator("[data-quantity=entropy] .main-svg").first).to_be_visible()
+    expect(page.locator("[data-quantity=zero_variance]")).to_be_hidden()
+    assert "/10-ppo/" in page.locator(".next a").first.evaluate("(link) => link.href")
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    page.click("summary:has-text('Thresholds')")
+    for name in ("entropy_jump", "entropy_left"):
+        page.fill(f"[name={name}]", "0")
+        page.locator(f"[name={name}]").blur()
+    expect(page.locator("run-doctor .verdict")).to_contain_text("Nothing that this log can show")
+    page.select_option("[name=held_out]", label=exported.HELD_OUT["verl"])
+    expect(page.locator("run-doctor .verdict")).to_contain_text("6 of 7 tests ran")
+
+
+def test_the_recorded_log_can_be_asked_again_too(page, book):
+    opened(page, book)
+    page.select_option("[name=held_out]", index=0)
+    assert said(page).startswith("Nothing that this log can show; 6 of 7 tests ran.")
+    page.select_option("[name=held_out]", label=exported.HELD_OUT["TRL"])
+    expect(page.locator("run-doctor .verdict")).to_contain_text("Test 4 fired first.")
+
+
+def test_by_keyboard_a_text_is_pasted_and_refused_as_text(page, book):
+    opened(page, book)
+    page.focus("summary:has-text('Paste it')")
+    page.keyboard.press("Enter")
+    page.keyboard.press("Tab")
+    page.keyboard.insert_text("dear <img src=x onerror=alert(1)> diary")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    assert said(page).startswith("No row of a log was found in 1 lines.")
+    page.fill("[name=text]", "step,<img src=x>,<b>y</b>\n1,2,3\n")
+    page.evaluate("document.querySelector('run-doctor').dataset.state = ''")
+    page.click(".paste")
+    assert "“<b>y</b>”" in said(page).replace("‹", "<") and page.locator("run-doctor img").count() == 0
+
+
+def test_nothing_leaves_the_page_and_nothing_is_kept(page, book, log):
+    opened(page, book)
+    page.evaluate(DROP, [FILE, log])
+    said(page)
+    page.wait_for_function("document.querySelector('[data-quantity=reward] .main-svg')")
+    sent = []
+    page.on("request", lambda request: sent.append(request.url))
+    page.evaluate("document.querySelector('run-doctor').dataset.state = ''")
+    page.evaluate(DROP, [FILE, log])
+    said(page)
+    assert sent == []
+    assert not page.evaluate("Object.values(localStorage).some((text) => text.includes('critic'))")
+    worker = next(worker for worker in page.workers if worker.url.endswith("/assets/worker.js"))
+    with pytest.raises(Error, match="eval is not a function"):  # gone with the network, before anything is read
+        worker.evaluate("typeof fetch")
+
+
+def test_a_page_that_the_theme_brings_in_reads_a_log_too(page, book, log):
+    page.goto(book + "failures/", wait_until="networkidle")
+    page.evaluate("window.same = 1")
+    page.click("article a[href*='doctor/']")
+    page.wait_for_function("customElements.get('run-doctor') && document.querySelector('run-doctor')?.form")
+    page.evaluate(DROP, [FILE, log])
+    assert said(page).startswith("Test 5 fired first.") and page.evaluate("window.same")
+
+
+def test_axe_finds_nothing_in_any_fold(page, book, log):
+    opened(page, book)
+    page.evaluate(DROP, [FILE, log])
+    said(page)
+    page.evaluate("document.querySelectorAll('run-doctor details').forEach((fold) => { fold.open = true; })")
+    for where in in_both_lights(page):
+        assert violations(page) == [], where
+
+
+def test_a_page_without_scripts_shows_what_was_recorded_and_the_command(browser, book):
+    context = browser.new_context(java_script_enabled=False)
+    page = watched(context.new_page(), book)
+    page.goto(book + PAGE)
+    assert "Test 4 fired first." in page.inner_text("run-doctor .verdict")
+    expect(page.locator("run-doctor .take")).to_be_hidden()
+    expect(page.locator("run-doctor svg.still").first).to_be_visible()
+    assert "python -m sim.doctor" in page.inner_text("article")
+    context.close()

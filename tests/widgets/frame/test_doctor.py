@@ -1,0 +1,126 @@
+"""The doctor's half in Python: a conversation as the page leads it, and what it answers."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+
+from sim import doctor as sim_doctor
+from sim import exported, logs
+from sim.experiments import tracelab
+from widgets import trace_lab
+from widgets.frame import doctor, host
+
+
+def says(what, data=""):
+    (answer,) = doctor.stream(what, data)
+    return json.loads(answer)
+
+
+def brought(files, asked="{}", size=1000):
+    says("begin", asked)
+    for name, text in files.items():
+        says("file", name)
+        raw = text.encode()
+        for at in range(0, len(raw), size):
+            if refused := says("piece", raw[at : at + size]):
+                return refused
+    return says("end") or says("ask", asked)
+
+
+@pytest.mark.parametrize("format", doctor.SAMPLES)
+def test_each_sample_is_a_log_that_is_read_in_pieces_and_gets_its_answer(format):
+    files = says("sample", format)["files"]
+    asked = dict(k="16")
+    answer = brought(files, json.dumps(asked))
+    first = [number for number, row in sim_doctor.SPEC.items() if row[2] == doctor.SAMPLES[format]]
+    unseen = doctor.SAMPLES[format] in ("healthy", "reward_hacking")  # no held-out score is named
+    assert answer["first"] == (0 if unseen else first[0])
+    assert len(answer["tests"]) == 7 and {"reward", "length"} <= answer["panels"].keys()
+    assert answer["candidates"]
+
+
+def test_every_format_has_a_sample_and_every_kind_of_run_is_among_them_but_one():
+    assert list(doctor.SAMPLES) == list(exported.FORMATS)
+    assert set(tracelab.KINDS) - set(doctor.SAMPLES.values()) == {"entropy_collapse"}
+
+
+def test_a_held_out_score_that_is_named_and_thresholds_that_are_turned():
+    brought(says("sample", "TRL, trainer_state.json")["files"])
+    named = says("ask", json.dumps(dict(held_out=doctor.HELD_OUT)))
+    assert named["first"] == 4 and named["tests"][3]["state"] == "fired"
+    assert "−0." in named["tests"][3]["value"] and "fires below −0.1" in named["tests"][3]["value"]
+    higher = says("ask", json.dumps(dict(held_out=doctor.HELD_OUT, thresholds=dict(held_out_drop="0.9", rise=""))))
+    assert higher["first"] == 7
+
+
+def test_the_recorded_log_is_the_one_that_the_page_shows():
+    assert brought(says("sample", "")["files"], json.dumps(dict(held_out=doctor.HELD_OUT))) == host.plain(
+        doctor.pair()[2][1]
+    )
+
+
+def test_a_column_that_is_named_by_hand():
+    text = "step,score,spread\n" + "".join(f"{n},{n / 40},0.5\n" for n in range(1, 41))
+    refused = brought({"log.csv": text})
+    assert "None of its 2 columns" in refused["refused"] and refused["columns"] == ["score", "spread"]
+    answer = says("ask", json.dumps(dict(mapped=dict(reward="score", reward_sd="spread"))))
+    assert answer["used"]["reward"] == ["score"] and answer["whose"].endswith("the names are no framework's.")
+
+
+def test_what_cannot_be_read_is_a_sentence_and_the_next_log_is_read_all_the_same():
+    assert "No row of a log" in brought({"x": "dear <b>diary</b>"})["refused"]
+    assert "empty" in brought({"x": ""})["refused"]
+    assert "compressed" in brought({"x.zip": "PK\x03\x04"})["refused"]
+    assert "No file was given." in brought({})["refused"]
+    assert brought(says("sample", "verl, JSONL")["files"])["tests"]
+
+
+def test_long_curves_keep_their_lowest_and_highest():
+    steps, values = np.arange(100_000.0), np.sin(np.arange(100_000.0))
+    values[77_777], values[33_333] = 9, -9
+    at, shown = doctor.thinned(steps, values)
+    assert len(at) <= doctor.POINTS and shown.max() == 9 and shown.min() == -9
+    assert np.all(np.diff(at) > 0)
+
+
+def test_the_rows_that_a_test_looked_at_are_marked():
+    answer = brought(says("sample", "verl, charts of Weights & Biases")["files"])
+    entropy = answer["panels"]["entropy"]
+    assert [shape["x0"] for shape in entropy["layout"]["shapes"]] == [1, 71]  # tests 5 and 7
+    gap = brought(says("sample", "OpenRLHF, console")["files"])["panels"]["gap"]
+    assert [mark["meta"]["role"] for mark in gap["data"]] == ["", "here"]
+
+
+def test_the_pair_of_the_lesson_is_what_its_opening_shows():
+    settings = [trace_lab.setting(k) for k in (trace_lab.OPENING.plain, trace_lab.OPENING.other)]
+    assert [setting.hack for setting in settings] == [0, 1.01]
+    said = [answer["said"] for _, answer in doctor.pair()]
+    assert (
+        said[0]
+        == said[1]
+        == ("Nothing that this log can show; 6 of 7 tests ran. A training log cannot show that nothing is wrong.")
+    )
+    assert said[2].startswith("Test 4 fired first.")
+
+
+def test_settings_that_look_the_same_are_those_of_the_instrument_and_break_there():
+    for _, _, kind, _ in sim_doctor.SPEC.values():
+        form = dict(part.split("=") for part in doctor.setting(kind).split("&"))
+        knobs = host.knobs_from(trace_lab.Knobs, form)
+        assert trace_lab.setting(knobs) == tracelab.Setting(**tracelab.KINDS[kind])
+        result = next(trace_lab.run(knobs))
+        assert kind in (result.seen.verdict, "logprob_mismatch", "stale_rollouts")
+
+
+def test_no_answer_calls_a_run_well():
+    for format in doctor.SAMPLES:
+        answer = brought(says("sample", format)["files"])
+        assert not re.search(r"\b(healthy|fine|good|okay|normal)\b", json.dumps(answer), re.I)
+
+
+def test_everything_is_used_once_before_a_snapshot_is_made():
+    doctor.warmed()
+    with pytest.raises(logs.Unreadable):
+        doctor.SESSION.end()

@@ -1,0 +1,252 @@
+"""The doctor's half in Python: a log arrives in pieces, and questions about it as often as its reader turns something.
+
+The page "Diagnose a run" runs it in a worker of its own, which has neither network nor storage (site/assets/doctor.js,
+worker.js and bare.js). The build draws by the same functions what the page shows before anything is dropped.
+"""
+
+import codecs
+import encodings.utf_8_sig
+import encodings.utf_16  # noqa: F401, a snapshot of Python holds what was imported, and no files
+import json
+import re
+from urllib.parse import urlencode
+
+import numpy as np
+
+from sim import doctor, exported, logs, metric_names
+from sim.experiments import tracelab
+from widgets.frame import host
+from widgets.frame.marks import dots, line, panel, region
+
+SHOWN = ("reward", "held_out", "gap", "zero_variance", "kl", "length", "entropy", "clip_fraction", "gradient_norm")
+POINTS = 300  # of a curve: more are drawn as the lowest and highest of a stretch
+NAMES = 300  # of columns on offer
+SERIES = dict(reward=8, held_out=1, gap=2, zero_variance=2, kl=1, length=3, entropy=1, clip_fraction=4, gradient_norm=5)
+SAMPLES = {  # which kind of run each sample is; the page does not say so
+    "TRL, trainer_state.json": "reward_hacking",
+    "TRL, history of Weights & Biases": "zero_variance",
+    "verl, charts of Weights & Biases": "kl_explosion",
+    "OpenRLHF, TensorBoard": "length_inflation",
+    "verl, console": "stale_rollouts",
+    "verl, JSONL": "healthy",
+    "OpenRLHF, console": "logprob_mismatch",
+}
+
+
+class Session:
+    """What was read of the files so far."""
+
+    def __init__(self):
+        self.begin({})
+
+    def begin(self, asked):
+        self.run, self.wanted = asked.get("run", ""), [*asked.get("mapped", {}).values(), asked.get("held_out", "")]
+        self.logs, self.reader, self.log = [], None, None
+
+    def file(self, name):
+        self.finish()
+        self.reader = logs.Reader(name, self.run, self.wanted)
+
+    def piece(self, data):
+        self.reader.feed(bytes(data.to_py() if hasattr(data, "to_py") else data))
+
+    def finish(self):
+        if self.reader:
+            self.logs.append(self.reader.close())
+            self.reader = None
+
+    def end(self):
+        self.finish()
+        self.log = logs.together(self.logs)
+
+
+SESSION = Session()
+
+
+def stream(what, data):
+    """One step of a conversation as JSON that the page takes: `begin` and `ask` have options, `file` a name, `piece`
+    bytes, `sample` a format; the answers to `ask` and to `sample` are dicts, or {refused} with a sentence.
+    """
+    try:
+        yield json.dumps(host.plain(took(what, data)))
+    except logs.Unreadable as fault:
+        columns = names(SESSION.log) if SESSION.log else []
+        yield json.dumps(dict(refused=str(fault), columns=columns))
+
+
+def took(what, data):
+    if what == "begin":
+        SESSION.begin(json.loads(data))
+    elif what == "file":
+        SESSION.file(data)
+    elif what == "piece":
+        SESSION.piece(data)
+    elif what == "end":
+        SESSION.end()
+    elif what == "sample":
+        return dict(files=sample(data))
+    elif what == "ask":
+        return answer(SESSION.log, json.loads(data))
+    return {}
+
+
+def sample(format):
+    """{name of a file: its text} of a run of the trace lab; without a format, the one that the page shows recorded."""
+    if not format:
+        return opening(hack=1.01)
+    kind = tracelab.KINDS[SAMPLES[format]]
+    return exported.export(tracelab.trace(tracelab.Setting(**kind), seed=0), format)
+
+
+def names(log):
+    return sorted(log.columns)[:NAMES]
+
+
+def answer(log, asked):
+    """What is said of a log: {said, whose, tests, alarms, columns, candidates, used, notes, panels}."""
+    found = doctor.report(
+        log,
+        asked.get("held_out", ""),
+        asked.get("mapped", {}),
+        int(number(asked.get("k"), 0)),
+        int(number(asked.get("updates"), 1)),
+        {name: number(value, doctor.THRESHOLDS[name].value) for name, value in asked.get("thresholds", {}).items()},
+    )
+    return dict(
+        said=doctor.summary(found),
+        first=found.first.number if found.first else 0,
+        whose=whose(found.found),
+        tests=[row(test) for test in found.tests],
+        alarms=[f"{capital(alarm.name)}. {alarm.says}" for alarm in found.alarms],
+        columns=names(log),
+        candidates=list(found.found.candidates[:NAMES]),
+        used={quantity: list(curve.columns) for quantity, curve in found.found.curves.items()},
+        read=[
+            dict(words=doctor.words_of(quantity), columns=" and ".join(curve.columns), note=curve.note)
+            for quantity, curve in found.found.curves.items()
+        ],
+        notes=[*found.found.notes, *unread(found.found)],
+        panels={name: drawn(found, name) for name in SHOWN if name in found.found.curves},
+    )
+
+
+def number(value, usual):
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        return float(usual)
+
+
+def whose(found):
+    framework = f"{found.framework}'s" if found.framework else "no framework's"
+    rows = f"{len(found.steps):,} rows, {doctor.steps_of(found.steps)}"
+    return f"{capital(found.format)}: {rows}; the names are {framework}."
+
+
+def unread(found):
+    many = len(found.unknown)
+    return [f"Columns that no test looks at, {many:,}: {logs.listed(list(found.unknown), 12)}."] if many else []
+
+
+def capital(text):
+    return text[:1].upper() + text[1:]
+
+
+def signed(text):
+    """Numbers below zero with a sign as wide as a digit."""
+    return re.sub(r"(?<![\w.])-(?=[\d.])", "−", text)
+
+
+def row(test):
+    parts = "; ".join(map(str, test.parts))
+    return dict(
+        number=test.number,
+        state=test.state,
+        value=signed(capital(parts if test.state != doctor.NOT_RUN else f"{test.why}.")),
+        rows=doctor.rows_of(test) if test.rows and test.state != doctor.NOT_RUN else "",
+    )
+
+
+# ── curves ──
+def thinned(steps, values):
+    """At most POINTS points: the lowest and the highest of each stretch where there are more, in their order."""
+    if len(steps) <= POINTS:
+        return steps, values
+    kept = []
+    for part in np.array_split(np.arange(len(steps)), POINTS // 2):
+        kept += sorted({int(part[values[part].argmin()]), int(part[values[part].argmax()])})
+    return steps[kept], values[kept]
+
+
+def spread(values):
+    """The ends of an axis that shows these values, zero among them where they are positive."""
+    low, high = min(0.0, float(values.min())), max(0.0, float(values.max()))
+    room = (high - low) or 1.0
+    return (low - 0.06 * room if low < 0 else low), high + 0.12 * room
+
+
+def drawn(report, quantity):
+    """The panel of a quantity, with the rows that a test which fired has looked at."""
+    curve = report.found.curves[quantity]
+    asked = doctor.ASKED_FOR[quantity]
+    steps, values = thinned(curve.steps, curve.values)
+    marks = [line(steps, values, asked.words, SERIES[quantity])]
+    for test in (*report.fired, *report.alarms):
+        if test.quantity == quantity:
+            first, last = test.rows
+            if first < last:
+                marks.append(region(first, last, f"test {test.number}" if test.number else ""))
+            elif (value := curve.at(first)) is not None:
+                marks.append(dots([first], [value], f"test {test.number}", 2, "here"))
+    begin, end = float(report.found.steps[0]), float(report.found.steps[-1])
+    one = panel(
+        capital(asked.words),
+        asked.unit or "as the log has it",
+        *marks,
+        x="step",
+        x_range=(min(begin, float(steps[0])), max(end, begin + 1)),
+        y_range=spread(curve.values),
+    )
+    return dict(host.plain(one), alt=host.described(host.plain(one)))
+
+
+# ── what the page shows before a log is there ──
+def setting(kind):
+    """The query that makes the widget of lesson 23 look like a kind of run."""
+    return urlencode({name: host.spelled(value) for name, value in tracelab.KINDS[kind].items()})
+
+
+HELD_OUT = exported.HELD_OUT["TRL"]
+FIRST = "TRL, trainer_state.json"
+
+
+def opening(hack):
+    return exported.export(tracelab.trace(tracelab.Setting(hack=hack), seed=0), FIRST)
+
+
+def pair():
+    """The two runs of lesson 23's opening, as TRL logs them, and what is said: [(words, answer)]."""
+    logged = {hack: read(opening(hack)) for hack in (0.0, 1.01)}
+    return [
+        ("A right answer is paid 1, and nothing else.", answer(logged[0.0], {})),
+        ("A trick that is never right is paid 1.01.", answer(logged[1.01], {})),
+        ("The same log, and the held-out score is named.", answer(logged[1.01], dict(held_out=HELD_OUT))),
+    ]
+
+
+def read(files):
+    return logs.read([(name, [text.encode()]) for name, text in files.items()])
+
+
+def warmed():
+    """Everything once, for a snapshot of Python: what comes at a first use is then there."""
+    for encoding in ("utf-8-sig", "utf-16"):
+        codecs.getincrementaldecoder(encoding)(errors="replace").decode(b"")
+    for format in SAMPLES:
+        read(sample(format))
+    pair()
+    list(stream("begin", "{}"))
+    for what, data in (("file", "x"), ("piece", b"dear diary"), ("end", "")):
+        list(stream(what, data))
+    metric_names.nearest("rewards", ["reward"])
+    SESSION.begin({})
