@@ -72,12 +72,12 @@ def noise(p):
     return [
         panel(
             "What one sample says",
-            "estimate of the gradient; diamonds: the truth",
+            "estimate of the gradient; dots: the truth",
             bars(TWO, estimates(p, 0.0), "R", 2, text=written[0]),
             bars(TWO, estimates(p, p), "R less p", 1, text=written[1]),
             dots(TWO, [truth, truth], "the truth", 3),
-            label(TWO[0], 0.985, "left bars: R", 2, "center"),
-            label(TWO[1], 0.985, "right bars: R less p", 1, "center"),
+            label(TWO[0], 0.985, "1st bars: R", 2, "center"),
+            label(TWO[1], 0.985, "2nd bars: R less p", 1, "center"),
             y_range=(0, 1.1),
         ),
         panel(
