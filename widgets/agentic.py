@@ -194,17 +194,23 @@ def broken(k, r):
     share = f"{100 * early_share(r):.0f} % of the first ten gradients"
     calls = column(r[-WINDOW:], "call_rate").mean()
     if k.masked:
-        where = "right" if k.shift > 0 else "left"
-        return Break(
-            f"The mask stands one token too far {where}, and {share} is about one of the tool's: {led}",
-            "Mask shifted by: 0.",
-            "a mask off by one",
-        )
+        return Break(f"The mask stands one token too far {beside(k, r)}, and {led}", "Mask shifted by: 0.", OFF_BY_ONE)
     if calls < CALLS:
         why, cause = f"{100 * calls:.0f} % still call the tool, whose text was trained on: {led}", "it stops calling"
     else:
         why, cause = f"{share} is about text that the tool wrote: {led}", "it imitates the tool"
     return Break(why, "Mask the tool's tokens: on" + (", Mask shifted by: 0." if k.shift else "."), cause)
+
+
+OFF_BY_ONE = "a mask off by one"
+
+
+def beside(k, r):
+    """What a shifted mask leaves out, as the last updates show it."""
+    ended = lambda name: f"{100 * np.nanmean(column(r[-WINDOW:], name)):.0f} %"
+    if k.shift > 0:
+        return f"right: an answer is begun after {ended('answered')} of the replies"
+    return f"left: {ended('asked')} of the calls ask for the right entry"
 
 
 def worse(k, r):

@@ -196,7 +196,7 @@ def came_of(name):
 
 def masks(name):
     own, inside = trajectory()[1], covered(MASKS[name])
-    tone = lambda i: ("counts", 0.8 if own[i] else -0.8) if inside[i] else ("mask", None)
+    tone = lambda i: ("in", 0.8 if own[i] else -0.8) if inside[i] else ("mask", None)
     cells = [cell(word, *tone(i)) for i, word in enumerate(named())]
     (drawn,) = by_turn(cells)
     return [dict(drawn, diverging=True)]
