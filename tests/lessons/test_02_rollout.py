@@ -147,7 +147,7 @@ def test_two_temperatures():
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_of_the_praise_a_third_is_lost_and_of_the_blame_a_tenth(seed):
+def test_of_pushing_up_a_third_is_lost_and_of_pushing_down_a_tenth(seed):
     """One large batch: the pushes, ratio times advantage, that the clip takes away before any step."""
     run = run_of(seed, groups=160, temperature=1.5, trainer=1.0)
     for event in run.iterate(1):

@@ -154,7 +154,7 @@ def groups(temperature):
     return [
         panel(
             "Eight answers to each prompt",
-            "dark: right; –: no answer in the form",
+            "filled: right; –: no answer in the form",
             heat(columns, rows, right * 0.55, "right", 0.0, 1.0),
             *words,
             *names,
