@@ -157,10 +157,10 @@ def training_tab(k, r):
 def readouts(k, r):
     end, lost = r.points[-1], damaged(r)
     bad = "violated" if lost else ""
-    logged = (none_left(end.kl_logged), "nats") if k.beta > 0 else ("no reference", "")
+    logged = none_left(end.kl_logged) if k.beta > 0 else "none"
     return [
         Readout("True reward of the trained model", none_left(end.gold), "", anchored.train, bad),
-        Readout("KL in its log", *logged, anchored.nats, bad if no_copy(r) else ""),
+        Readout("KL in its log, nats", logged, "", anchored.nats, bad if no_copy(r) else ""),
         Readout("True reward of the best policy", none_left(r.gold), "", hacking.frontier),
         Readout("Its paid reward", r.paid, "", hacking.frontier),
         Readout("Its KL from the reference", r.kl, "nats", hacking.distance),
