@@ -1,4 +1,4 @@
-"""RLOO beside a twin with another group baseline on the same batches: how far they part, what reuse does to both, and
+"""RLOO beside a twin with another group baseline: how far they part, how many different completions reuse leaves, and
 the advantages of one group.
 """
 
@@ -12,8 +12,8 @@ from sim.estimators import completion_ratio, gradient_noise, group_baselines, kl
 from sim.experiments.runs import modsum_run
 from sim.worlds import modsum
 from sim.worlds.optimizer import SGD, AdamW
-from widgets.frame.contract import Break, Gauge, Readout, choice, ladder, slider, toggle
-from widgets.frame.marks import bars, each_run, label, line, panel
+from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, choice, ladder, slider, toggle
+from widgets.frame.marks import bars, each_run, label, line, panel, threshold
 
 TITLE = "RLOO and a twin with another group baseline, three runs each"
 UPDATES, SEEDS, GROUPS = 60, 3, 4
@@ -37,7 +37,7 @@ class Knobs:
     twin: str = choice("The twin's advantage", "less the mean", list(TWINS))
     optimizer: str = choice("Optimizer", "SGD", ["SGD", "Adam"])
     passes: int = ladder("Passes over each batch", 1, [1, 2, 4, 8, 16])
-    learning_rate: float = ladder(RATE, 2.0, [1.0, 2.0, 4.0, 8.0, 20.0])
+    learning_rate: float = ladder(RATE, 2.0, [1.0, 2.0, 4.0, 8.0, 20.0, 60.0])
     ratio: str = choice("Ratio, clipped at 0.2", "none", ["none", "per token", "per completion"])
     rescaled: bool = toggle("Twin's rate times K/(K − 1)", False)
     group: str = choice("Rewards in the tab Group", "one right", list(GROUP))
@@ -49,6 +49,7 @@ PRESETS = {
     "Pairs": Knobs(K=2),
     "Adam": Knobs(optimizer="Adam"),
     "16 passes": Knobs(passes=16, learning_rate=8.0),
+    "Learning rate 60": Knobs(learning_rate=60.0),
     "TRL's clip, 16 passes": Knobs(passes=16, learning_rate=8.0, ratio="per completion"),
 }
 
@@ -57,12 +58,16 @@ PRESETS = {
 class Trace:
     pass_rate: np.ndarray  # (2, seeds, updates) exact, mean of the prompts; RLOO first
     kl_step: np.ndarray  # (2, seeds, updates) exact, nats a completion, mean of the prompts
-    entropy: float  # exact, nats a completion, mean of the RLOO runs now
+    entropies: np.ndarray  # (seeds, updates) exact, nats a completion, mean of the prompts, of the RLOO runs
     cosine: float  # of the first updates that move anything; they see the same batches
 
     @property
     def updates(self):
         return self.pass_rate.shape[2]
+
+    @property
+    def entropy(self):
+        return self.entropies[:, -1].mean()
 
 
 def run(k):
@@ -115,9 +120,11 @@ def trace(seen, aligned):
     def column(of):
         return np.array([[of(frame) for frame in frames] for frames in zip(*seen)]).reshape(2, SEEDS, -1)
 
-    entropy = np.mean([f.exact["completion_entropy"].mean() for f in seen[-1][:SEEDS]])
     return Trace(
-        column(lambda f: f.exact["pass_rate"].mean()), column(lambda f: f.exact["kl_step"].mean()), entropy, aligned
+        column(lambda f: f.exact["pass_rate"].mean()),
+        column(lambda f: f.exact["kl_step"].mean()),
+        column(lambda f: f.exact["completion_entropy"].mean())[0],
+        aligned,
     )
 
 
@@ -131,20 +138,22 @@ def apart(r):
 
 
 def figure(k, r):
-    return [*training_tab(k, r), *group_tab(k), noise_tab(k)]
+    return [*training_tab(k, r), *group_tab(k), noise_tab(k), distance(r)]
 
 
 def training_tab(k, r):
     x = np.arange(1, r.updates + 1)
     ours, twin = r.pass_rate
     yield panel(
-        "Distance of each update",
-        "KL from the policy that sampled, nats a completion, exact, 3 seeds, RLOO",
-        line(x, np.maximum(r.kl_step[0].max(axis=0), 1e-5), "farthest run"),  # a logarithmic axis has no 0
-        each_run(x, np.maximum(r.kl_step[0], 1e-5)),
+        "Different completions left",
+        "e^H of a prompt, logarithmic, exact; thick: 3 runs of RLOO together",
+        line(x, np.exp(r.entropies.mean(axis=0)), "RLOO"),
+        each_run(x, np.exp(r.entropies)),
+        threshold(LEFT, "", 0.5),
+        label(UPDATES, 0.56, f"fewer than {LEFT:g}", 0, "right"),
         x="update",
         x_range=(0, UPDATES),
-        y_range=(1e-5, 200),
+        y_range=(0.5, 300),
         log="y",
         tab="Training",
         front=True,
@@ -161,6 +170,21 @@ def training_tab(k, r):
         x_range=(0, UPDATES),
         y_range=(0, 1.02),
         tab="Training",
+    )
+
+
+def distance(r):
+    x = np.arange(1, r.updates + 1)
+    return panel(
+        "Distance of each update",
+        "KL from the policy that sampled, nats a completion, exact, 3 seeds, RLOO",
+        line(x, np.maximum(r.kl_step[0].max(axis=0), 1e-5), "farthest run"),  # a logarithmic axis has no 0
+        each_run(x, np.maximum(r.kl_step[0], 1e-5)),
+        x="update",
+        x_range=(0, UPDATES),
+        y_range=(1e-5, 200),
+        log="y",
+        tab="Noise, distance",
     )
 
 
@@ -219,7 +243,7 @@ def noise_tab(k):
         x_range=(0, 1),
         y_range=(0.005, 100),
         log="y",
-        tab="Noise",
+        tab="Noise, distance",
     )
 
 
@@ -296,3 +320,62 @@ def worse(k, r):
 def holds(k, r):
     right = 100 * r.pass_rate[0, :, -1].mean()
     return f"{left(r):.1f} different completions of a prompt are left, and {right:.0f} % of what is drawn is right."
+
+
+GUESS = Guess(
+    "Two completions, each the other's baseline, right 0.1 of the time. With no baseline the noise is 9.00. Now?",
+    ("4.50", "9.00, as before", "9.11"),
+    Knobs(K=2),
+    2,
+    lambda k, r: f"It is {at_a_tenth(k):.2f}: the baseline is a single draw, and adds more noise than it takes away.",
+)
+
+
+def at_a_tenth(k):
+    return float(1 / group_baselines.signal_to_noise_per_completion(0.1, k.K, group_baselines.leave_one_out))
+
+
+# ── the first screen ──
+def opened(one, other):
+    """Right completions of both settings, and how many different ones are left in each."""
+    x = np.arange(1, UPDATES + 1)
+    right, different = (
+        [of(r) for r in (one, other)]
+        for of in (lambda r: r.pass_rate[0].mean(axis=0), lambda r: np.exp(r.entropies.mean(axis=0)))
+    )
+    return [
+        panel(
+            "Different completions of a prompt",
+            f"that are left, logarithmic, {SEEDS} runs together",
+            line(x, different[0], "one setting", 8, "reference"),
+            line(x, different[1], "the other"),
+            threshold(LEFT, "", 0.3),
+            label(UPDATES, 4, f"one setting: {different[0][-1]:.1f}", 8, "right"),
+            label(UPDATES, 0.36, f"the other: {different[1][-1]:.1f}", 1, "right"),
+            x="update",
+            x_range=(0, UPDATES),
+            y_range=(0.3, 200),
+            log="y",
+            y_ticks=dict(tickvals=[1, 2, 5, 10, 20, 50, 100], ticktext=["1", "2", "5", "10", "20", "50", "100"]),
+        ),
+        panel(
+            "Right completions",
+            f"probability, mean of {SEEDS} runs on 4 prompts",
+            line(x, right[0], "one setting", 8, "reference"),
+            line(x, right[1], "the other"),
+            label(UPDATES, 0.3, f"one setting: {right[0][-1]:.2f}", 8, "right"),
+            label(UPDATES, 0.16, f"the other: {right[1][-1]:.2f}", 1, "right"),
+            x="update",
+            x_range=(0, UPDATES),
+            y_range=(0, 1.05),
+        ),
+    ]
+
+
+OPENING = Opening(
+    Knobs(passes=16, learning_rate=8.0, ratio="per token"),
+    Knobs(passes=16, learning_rate=8.0),
+    opened,
+    modsum.exact,
+    "Same code, same seeds. One setting differs between the two, and neither is the default.",
+)

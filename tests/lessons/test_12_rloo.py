@@ -1,15 +1,17 @@
 """The numbers of the lesson on RLOO, recomputed."""
 
+from dataclasses import asdict
 from functools import partial
 
 import numpy as np
 import pytest
 
 from sim.estimators import gradient_noise, group_baselines
+from sim.worlds import modsum
 from tests.lessons.prose import Lesson
 from tests.widgets import catalogue
 from widgets import rloo
-from widgets.rloo import Knobs
+from widgets.figures import rloo as figures
 
 LESSON = Lesson("12")
 RATES = np.array([0.1, 0.5, 0.9])
@@ -115,5 +117,37 @@ def test_under_adam_it_keeps_variety_though_not_the_distance():
     assert all(rloo.left(b) > rloo.left(a) for a, b in zip(free, clipped))
 
 
-def test_the_link_that_reuses_the_batch_does_not_break_it_yet():  # the reader has to go on from there
-    assert rloo.broken(Knobs(passes=4, learning_rate=4.0), last(passes=4, learning_rate=4.0)) is None
+def test_in_five_draws_the_twins_part_under_sgd_and_not_under_adam():
+    free = [rloo.apart(last(seed=seed)) for seed in range(5)]
+    assert min(free) > 0.07 and max(free) < 0.26 and "0.07 to 0.26 apart" in LESSON.text
+    assert all(rloo.apart(last(seed=seed, optimizer="Adam")) < 1e-6 for seed in range(5))
+    assert "less than a millionth" in LESSON.text
+
+
+def test_the_figure_of_the_twins_shows_the_runs_of_the_widget():
+    for optimizer in ("SGD", "Adam"):
+        np.testing.assert_allclose(figures.right(optimizer, "others' mean"), last(optimizer=optimizer).pass_rate[0])
+
+
+@pytest.mark.parametrize("knobs", [dict(passes=16, learning_rate=8.0), dict(learning_rate=60.0)])
+def test_what_leaves_hardly_a_second_completion_and_is_right_all_the_same(knobs):
+    for seed in DRAWS:
+        draw = last(seed=seed, **knobs)
+        assert rloo.left(draw) < 1.2 and draw.pass_rate[0, :, -1].mean() > 0.985
+    assert LESSON.text.count("fewer than 1.2") == 2
+
+
+def test_the_opening_and_its_pair_of_numbers():
+    one, other = (last(**asdict(knobs)) for knobs in (rloo.OPENING.plain, rloo.OPENING.other))
+    assert all(r.pass_rate[0, :, -1].mean() > 0.98 for r in (one, other))
+    assert rloo.left(one) > 1.5 > 1.2 > rloo.left(other)
+
+
+def test_a_pair_is_noisier_than_no_baseline_at_any_p():
+    none = gradient_noise.two_answer_noise(figures.P, 0.0) / (figures.P * (1 - figures.P)) ** 2
+    assert (figures.noise_of(2) > none).all() and not (figures.noise_of(4) > none).all()
+
+
+def test_the_hardest_prompt():
+    LESSON.says("0.021", modsum.exact(modsum.Policy().params["theta"])["pass_rate"].min())
+    assert rloo.UPDATES * 2 == 120

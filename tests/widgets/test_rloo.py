@@ -110,6 +110,19 @@ def test_broken_is_a_policy_with_hardly_a_second_answer_left_and_the_way_back_ke
     assert 4 <= sum(told) <= len(told) - 4
 
 
+def test_a_step_of_one_pass_can_be_too_long_and_its_cause_is_another():
+    long, reused = dict(learning_rate=60.0), dict(passes=16, learning_rate=8.0)
+    found = [rloo.broken(Knobs(**knobs), last(seeds=3, **knobs)) for knobs in (long, reused)]
+    assert [one.cause for one in found] == ["steps that are too long", "many passes and no ratio"]
+    assert not breaks(**asdict(mended("rloo", Knobs(**long), found[0].mend)))
+
+
+def test_the_guess_is_the_noise_of_a_pair():
+    guess = rloo.GUESS
+    assert guess.answers[guess.right] == f"{rloo.at_a_tenth(guess.knobs):.2f}" == "9.11"  # 82/9, both outcomes counted
+    assert not breaks(**asdict(guess.knobs))
+
+
 def test_a_far_update_alone_is_no_break():
     far = dict(passes=16, learning_rate=8.0, optimizer="Adam", ratio="per token")  # 3.99 nats with three seeds
     result = last(seeds=3, **far)
