@@ -7,6 +7,7 @@ worker.js and bare.js). The build draws by the same functions what the page show
 import codecs
 import encodings.utf_8_sig
 import encodings.utf_16  # noqa: F401, a snapshot of Python holds what was imported, and no files
+import html
 import json
 import re
 from urllib.parse import urlencode
@@ -33,6 +34,11 @@ SAMPLES = {  # which kind of run each sample is; the page does not say so
 }
 
 
+def mapped(asked):
+    """{quantity: column} of the columns that the reader has named."""
+    return {name: asked[f"map_{name}"] for name in metric_names.QUANTITIES if asked.get(f"map_{name}")}
+
+
 class Session:
     """What was read of the files so far."""
 
@@ -40,7 +46,7 @@ class Session:
         self.begin({})
 
     def begin(self, asked):
-        self.run, self.wanted = asked.get("run", ""), [*asked.get("mapped", {}).values(), asked.get("held_out", "")]
+        self.run, self.wanted = asked.get("run", ""), [*mapped(asked).values(), asked.get("held_out", "")]
         self.logs, self.reader, self.log = [], None, None
 
     def file(self, name):
@@ -70,8 +76,9 @@ def stream(what, data):
     try:
         yield json.dumps(host.plain(took(what, data)))
     except logs.Unreadable as fault:
-        columns = names(SESSION.log) if SESSION.log else []
-        yield json.dumps(dict(refused=str(fault), columns=columns))
+        yield json.dumps(
+            dict(refused=str(fault), written=offered(SESSION.log, json.loads(data)) if what == "ask" else {})
+        )
 
 
 def took(what, data):
@@ -98,36 +105,70 @@ def sample(format):
     return exported.export(tracelab.trace(tracelab.Setting(**kind), seed=0), format)
 
 
-def names(log):
-    return sorted(log.columns)[:NAMES]
+# ── what is answered ──
+def reported(log, asked):
+    """The Report of a log under what the form holds."""
+    return doctor.report(
+        log,
+        asked.get("held_out", ""),
+        mapped(asked),
+        int(number(asked.get("k"), 0)),
+        int(number(asked.get("updates"), 1)),
+        {name: number(asked.get(name), threshold.value) for name, threshold in doctor.THRESHOLDS.items()},
+    )
 
 
 def answer(log, asked):
-    """What is said of a log: {said, whose, tests, alarms, columns, candidates, used, notes, panels}."""
-    found = doctor.report(
-        log,
-        asked.get("held_out", ""),
-        asked.get("mapped", {}),
-        int(number(asked.get("k"), 0)),
-        int(number(asked.get("updates"), 1)),
-        {name: number(value, doctor.THRESHOLDS[name].value) for name, value in asked.get("thresholds", {}).items()},
-    )
+    """What is said of a log: {said, first, tests, panels, written}; `written` is HTML by the place where it goes."""
+    found = reported(log, asked)
     return dict(
         said=doctor.summary(found),
         first=found.first.number if found.first else 0,
-        whose=whose(found.found),
         tests=[row(test) for test in found.tests],
-        alarms=[f"{capital(alarm.name)}. {alarm.says}" for alarm in found.alarms],
-        columns=names(log),
-        candidates=list(found.found.candidates[:NAMES]),
-        used={quantity: list(curve.columns) for quantity, curve in found.found.curves.items()},
-        read=[
-            dict(words=doctor.words_of(quantity), columns=" and ".join(curve.columns), note=curve.note)
-            for quantity, curve in found.found.curves.items()
-        ],
-        notes=[*found.found.notes, *unread(found.found)],
         panels={name: drawn(found, name) for name in SHOWN if name in found.found.curves},
+        written=offered(log, asked, found.found) | written(found),
     )
+
+
+def written(report):
+    alarms = [f"{capital(alarm.name)}. {alarm.says}" for alarm in report.alarms]
+    read = [
+        (doctor.words_of(quantity), " and ".join(curve.columns), curve.note)
+        for quantity, curve in report.found.curves.items()
+    ]
+    return {
+        ".whose": html.escape(whose(report.found)),
+        ".alarms": tagged("li", alarms),
+        ".notes": tagged("li", [*report.found.notes, *unread(report.found)]),
+        ".read tbody": "".join(f"<tr>{tagged('td', cells)}</tr>" for cells in read),
+    }
+
+
+def tagged(tag, texts):
+    return "".join(f"<{tag}>{html.escape(text)}</{tag}>" for text in texts)
+
+
+def offered(log, asked, found=None):
+    """The options of the fields that name a column: those that could be a held-out score first."""
+    if log is None:
+        return {}
+    columns, used = sorted(log.columns), found.curves if found else {}
+    likely = [name for name in columns if log.framework and metric_names.looks_held_out(name, log.framework)]
+    held_out = list(dict.fromkeys([*likely, *columns]))
+    as_read = lambda name: " and ".join(used[name].columns) if name in used else "not in the log"
+    return {
+        "[name=held_out]": options("none is named", held_out, asked.get("held_out")),
+        **{
+            f"[name=map_{name}]": options(as_read(name), columns, asked.get(f"map_{name}"))
+            for name in metric_names.QUANTITIES
+        },
+    }
+
+
+def options(none, names, chosen):
+    """The options of a select: none of the names, then they."""
+    one = lambda name: f"<option{' selected' * (name == chosen)}>{html.escape(name)}</option>"
+    return f'<option value="">{html.escape(none)}</option>' + "".join(map(one, names[:NAMES]))
 
 
 def number(value, usual):
@@ -158,13 +199,10 @@ def signed(text):
 
 
 def row(test):
-    parts = "; ".join(map(str, test.parts))
-    return dict(
-        number=test.number,
-        state=test.state,
-        value=signed(capital(parts if test.state != doctor.NOT_RUN else f"{test.why}.")),
-        rows=doctor.rows_of(test) if test.rows and test.state != doctor.NOT_RUN else "",
-    )
+    """(state, what was found, the rows that it looked at) of a test."""
+    if test.state == doctor.NOT_RUN:
+        return test.state, signed(capital(f"{test.why}.")), ""
+    return test.state, signed(capital("; ".join(map(str, test.parts)))), doctor.rows_of(test)
 
 
 # ── curves ──
@@ -207,7 +245,7 @@ def drawn(report, quantity):
         x_range=(min(begin, float(steps[0])), max(end, begin + 1)),
         y_range=spread(curve.values),
     )
-    return dict(host.plain(one), alt=host.described(host.plain(one)))
+    return dict(host.plain(one), alt=host.described(host.plain(one)), caption=host.captioned(one))
 
 
 # ── what the page shows before a log is there ──
