@@ -1,5 +1,6 @@
 """The doctor's half in Python: a conversation as the page leads it, and what it answers."""
 
+import html
 import json
 import re
 
@@ -38,7 +39,7 @@ def test_each_sample_is_a_log_that_is_read_in_pieces_and_gets_its_answer(format)
     unseen = doctor.SAMPLES[format] in ("healthy", "reward_hacking")  # no held-out score is named
     assert answer["first"] == (0 if unseen else first[0])
     assert len(answer["tests"]) == 7 and {"reward", "length"} <= answer["panels"].keys()
-    assert answer["candidates"]
+    assert re.search(r"<option>[^<]*held_out", answer["written"]["[name=held_out]"])
 
 
 def test_every_format_has_a_sample_and_every_kind_of_run_is_among_them_but_one():
@@ -49,9 +50,10 @@ def test_every_format_has_a_sample_and_every_kind_of_run_is_among_them_but_one()
 def test_a_held_out_score_that_is_named_and_thresholds_that_are_turned():
     brought(says("sample", "TRL, trainer_state.json")["files"])
     named = says("ask", json.dumps(dict(held_out=doctor.HELD_OUT)))
-    assert named["first"] == 4 and named["tests"][3]["state"] == "fired"
-    assert "−0." in named["tests"][3]["value"] and "fires below −0.1" in named["tests"][3]["value"]
-    higher = says("ask", json.dumps(dict(held_out=doctor.HELD_OUT, thresholds=dict(held_out_drop="0.9", rise=""))))
+    assert named["first"] == 4 and named["tests"][3][0] == "fired"
+    assert "−0." in named["tests"][3][1] and "fires below −0.1" in named["tests"][3][1]
+    assert f"<option selected>{doctor.HELD_OUT}</option>" in named["written"]["[name=held_out]"]
+    higher = says("ask", json.dumps(dict(held_out=doctor.HELD_OUT, held_out_drop="0.9", rise="")))
     assert higher["first"] == 7
 
 
@@ -64,9 +66,18 @@ def test_the_recorded_log_is_the_one_that_the_page_shows():
 def test_a_column_that_is_named_by_hand():
     text = "step,score,spread\n" + "".join(f"{n},{n / 40},0.5\n" for n in range(1, 41))
     refused = brought({"log.csv": text})
-    assert "None of its 2 columns" in refused["refused"] and refused["columns"] == ["score", "spread"]
-    answer = says("ask", json.dumps(dict(mapped=dict(reward="score", reward_sd="spread"))))
-    assert answer["used"]["reward"] == ["score"] and answer["whose"].endswith("the names are no framework's.")
+    offered = '<option value="">not in the log</option><option>score</option><option>spread</option>'
+    assert "None of its 2 columns" in refused["refused"] and refused["written"]["[name=map_reward]"] == offered
+    answer = says("ask", json.dumps(dict(map_reward="score", map_reward_sd="spread")))
+    assert "<td>reward</td><td>score</td>" in answer["written"][".read tbody"]
+    assert html.unescape(answer["written"][".whose"]).endswith("the names are no framework's.")
+
+
+def test_what_a_log_calls_its_columns_stays_text():
+    name = "<img src=x onerror=alert(1)>&\"'"
+    text = json.dumps([{"step": n, "reward": n, "reward_std": 1, name: n} for n in range(1, 41)])
+    written = "".join(brought({name: text}, json.dumps(dict(held_out=name)))["written"].values())
+    assert "<img" not in written and html.escape(name) in written
 
 
 def test_what_cannot_be_read_is_a_sentence_and_the_next_log_is_read_all_the_same():
