@@ -301,7 +301,7 @@ def doctor(_):
         pair=pair,
         shown=shown,
         first=shown["first"],
-        tests=[dict(asked_by(number), **shown["tests"][number - 1]) for number in sim_doctor.SPEC],
+        tests=[dict(asked_by(number), told=told) for number, told in zip(sim_doctor.SPEC, shown["tests"])],
         plots=[
             dict(
                 quantity=quantity,
