@@ -110,7 +110,7 @@ def quantities(log, held_out="", mapped=None, k=0):
     curves = refused(all_made(chosen, names, k), framework)
     steps = np.unique(np.concatenate([curve.steps for curve in curves.values()] or [[]]))
     if len(steps) < ROWS:
-        raise logs.Unreadable(f"The log has {len(steps)} rows of training, and the tests need {ROWS}.")
+        raise logs.Unreadable(f"Rows of training in the log: {len(steps)}. The tests need {ROWS}.")
     if held_out:
         name = resolved(held_out, names)
         curves["held_out"] = Curve(*arrays(names[name]), (name,))
@@ -644,8 +644,10 @@ def command(words, opened):
         files = [(name, opened(name)) for name in chosen.files]
         log = logs.read(files, chosen.run, [*chosen.map.values(), chosen.heldout])
         done = report(log, chosen.heldout, chosen.map, chosen.k, chosen.updates, chosen.threshold)
-    except (logs.Unreadable, OSError) as fault:
+    except logs.Unreadable as fault:
         return [], [str(fault)], 2
+    except OSError as fault:
+        return [], [f"{fault.filename} cannot be read: {fault.strerror}."], 2
     return list(lines(done)), [], 1 if done.fired else 0
 
 

@@ -268,7 +268,7 @@ def near():
     "text, asked, words",
     [
         ("step,a,b\n1,2,3\n", {}, "None of its 2 columns, “a”, “b”, has a name that TRL, verl or OpenRLHF gives"),
-        ("step,reward\n1,2\n", {}, "The log has 1 rows of training, and the tests need 20."),
+        ("step,reward\n1,2\n", {}, "Rows of training in the log: 1. The tests need 20."),
         (near(), dict(held_out="entropi"), "No column is called “entropi”. Near it: “entropys”."),
         (near(), dict(mapped={"speed": "reward"}), "No quantity is called “speed”"),
         ("step,ratio,perf/weight_sync_s\n1,2,3\n", {}, "asynchronous trainer"),
@@ -347,7 +347,11 @@ def test_the_command_in_a_terminal(tmp_path):
     done = run(str(tmp_path / "log.jsonl"))
     assert done.returncode == 1 and "Test 5 fired first." in done.stdout and done.stderr == ""
     missing = run(str(tmp_path / "none"))
-    assert missing.returncode == 2 and "No such file" in missing.stderr and "Traceback" not in missing.stderr
+    assert (
+        missing.returncode == 2
+        and "cannot be read: No such file" in missing.stderr
+        and "Traceback" not in missing.stderr
+    )
     for words, sentence in (
         (["x", "--threshold", "speed=1"], "no threshold is called speed"),
         (["x", "--map", "reward"], "NAME=VALUE is expected, not reward"),
