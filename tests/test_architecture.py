@@ -12,7 +12,6 @@ SIM = sorted((ROOT / "sim").rglob("*.py"))
 WIDGETS = sorted((ROOT / "widgets").rglob("*.py"))
 SCRIPTS = [*(ROOT / "site").glob("*.js"), *(ROOT / "site" / "assets").glob("*.js")]
 BESIDE = [file for folder in ("tools", "tests", "bench") for file in (ROOT / folder).rglob("*.*js")]
-SHELL = (ROOT / "site" / "main.html").read_text(encoding="utf-8")
 SHEETS = sorted((ROOT / "site" / "assets").rglob("*.css"))
 named = dict(ids=lambda file: shown(file))
 
@@ -157,7 +156,8 @@ def test_the_scripts_of_a_page_weigh_at_most_52_kB(kind):
 
 def test_a_script_of_one_kind_of_page_stands_in_the_content_of_that_page_alone():
     """bare.js is asked for by the workers of readers' code and of readers' logs."""
-    content, scripts = re.findall(r"{% block (?:content|scripts) %}(.*?){% endblock %}", SHELL, flags=re.S)
+    shell = (ROOT / "site" / "main.html").read_text(encoding="utf-8")
+    content, scripts = re.findall(r"{% block (?:content|scripts) %}(.*?){% endblock %}", shell, flags=re.S)
     for name in ONLY_ON:
         assert (f"assets/{name}" in content or name == "bare.js") and f'"{name.removesuffix(".js")}"' not in scripts
 

@@ -19,7 +19,7 @@ def test_the_weighted_mean_is_what_the_present_policy_earns_and_the_plain_one_ne
 
 
 def test_the_share_is_that_of_a_batch_with_every_token_as_often_as_it_is_drawn():
-    counts = (1000 * moved_tokens.OLD).astype(np.int64)
+    counts = (1000 * moved_tokens.OLD).astype(np.int32)
     batch = np.repeat(moved_tokens.read(1).ratio, counts)
     assert moved_tokens.read(1).effective == pytest.approx(effective_sample_size(batch) / len(batch))
 
