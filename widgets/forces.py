@@ -262,7 +262,7 @@ def by_price(k):
         label(20, model[-1] * 1.08, "reward model", 1, "right"),
         label(0.3, judge[0] * 1.08, "judge", 2),
         dots([k.labels] * 2, [scored(name, k.labels) for name in forces.LEARNED], "here", role="here"),
-        x="price of labels, in passes of the model",
+        x="price of labels, operations a weight and token",
         log="y",
         x_range=[0, 20],
         y_range=[1, 1000],

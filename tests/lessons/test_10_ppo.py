@@ -91,7 +91,7 @@ def test_a_far_update_is_no_damage():
 
 def test_how_many_runs_lose_a_prompt():
     assert losers(last(passes=16, clip=False)).sum() == 3
-    assert "lose one in three of the six runs" in LESSON.text
+    assert "lose a prompt in three of the six runs" in LESSON.text
     assert "three of the six runs end without a prompt" in LESSON.text
     assert f"in {every(losers, passes=16, clip=False).sum()} of 18." in LESSON.text
     assert f"Four passes do so in {every(losers, clip=False).sum()} of 18" in LESSON.text
