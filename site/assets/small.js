@@ -2,7 +2,7 @@
 document.addEventListener("input", ({ target }) => {
   const figure = target.closest(".rl-figure");
   if (!figure) return;
-  const [contents, alts, said, word] = JSON.parse(figure.querySelector("script").textContent)[target.value];
+  const [contents, alts, said, word] = JSON.parse(figure.querySelector("template").content.textContent)[target.value];
   contents.forEach((content, i) => {
     const part = figure.querySelector(`[data-part="${i}"]`);
     part.innerHTML = content;

@@ -43,7 +43,7 @@ def figure(where):
         panels=positions[start]["panels"],
         said=positions[start]["said"],
         handle=made.handle and handle(made.handle),
-        data=Markup(data.replace("<", "\\u003c")) if made.handle else "",
+        data=Markup(data.replace("&", "\\u0026").replace("<", "\\u003c")) if made.handle else "",
         source=Markup(quoting.link(*host.line_of(made.source).split("#L"))),
     )
 
