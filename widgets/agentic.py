@@ -10,7 +10,7 @@ from sim.algorithms import grpo, reinforce
 from sim.experiments import tool_masking
 from sim.worlds import tinylm
 from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, choice, ladder, slider, toggle
-from widgets.frame.marks import bars, label, line, panel, threshold
+from widgets.frame.marks import bars, both, label, line, panel, threshold
 
 TITLE = "Sixty updates on trajectories that a tool helped to write"
 COST = f"{60 * 64:,} completions a run"
@@ -249,8 +249,7 @@ def opened(plain, other):
         panel(
             "Right completions",
             "share of 64, mean of five updates",
-            line(x, right[0], "one setting", 8, "reference"),
-            line(x, right[1], "the other", 1),
+            *both(x, *right),
             label(UPDATES, right[0][-1] + 0.02, f"one setting: {right[0][-1]:.2f}", 8, "right"),
             label(24, 0.08, f"the other: {right[1][-1]:.2f} in the end", 1, "center"),
             threshold(HALF, "too few at the end", 0),
@@ -261,8 +260,7 @@ def opened(plain, other):
         panel(
             "Completions that call the tool",
             "share of 64, mean of five updates",
-            line(x, calls[0], "one setting", 8, "reference"),
-            line(x, calls[1], "the other", 1),
+            *both(x, *calls),
             label(UPDATES, 0.55, f"one setting: {calls[0][-1]:.2f}", 8, "right"),
             label(UPDATES, 0.4, f"the other: {calls[1][-1]:.2f}", 1, "right"),
             x="update",

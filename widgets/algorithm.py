@@ -13,7 +13,7 @@ from sim.experiments.runs import add_run
 from sim.framework.algorithm import Algorithm
 from sim.worlds import tasks
 from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, choice, ladder, slider
-from widgets.frame.marks import bars, dots, each_run, label, line, panel, threshold
+from widgets.frame.marks import bars, both, dots, each_run, label, line, panel, threshold
 
 TITLE = "What six algorithm files make of the same rewards"
 COST = "23,040 completions a run, more with DAPO"
@@ -359,8 +359,7 @@ def opened(plain, other):
         panel(
             "Right answers of a language model",
             "of 100 sums, on average, mean of three runs",
-            line(at, right[0], "one setting", 8, "reference"),
-            line(at, right[1], "the other"),
+            *both(at, *right),
             dots([0], right[1][:1], "the same start", 1),
             label(UPDATES, right[0][-1] + 3, "one setting", 8, "right"),
             label(UPDATES, right[1][-1] + 3, "the other", 1, "right"),
@@ -371,8 +370,7 @@ def opened(plain, other):
         panel(
             "How hard a wrong answer is pushed",
             "above 0 up, below 0 down",
-            line(update, plain.wrong, "one setting", 8, "reference"),
-            line(update, other.wrong, "the other"),
+            *both(update, plain.wrong, other.wrong),
             line([0, UPDATES], [0, 0], "no push", 8, "other"),
             label(UPDATES, -0.55, "one setting", 8, "right"),
             label(UPDATES, float(other.wrong[-1]) + 0.1, "the other", 1, "right"),

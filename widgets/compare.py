@@ -15,7 +15,7 @@ from sim.framework.controller import Controller
 from sim.framework.trainer import Trainer
 from sim.worlds import modsum
 from widgets.frame.contract import Break, Gauge, Opening, Readout, choice, ladder, slider
-from widgets.frame.marks import each_run, label, line, panel
+from widgets.frame.marks import both, each_run, label, line, panel
 
 TITLE = "Two algorithms, one task, the same seeds"
 COST = "3 seeds of both, by the optimizer and at the rates of the knobs"
@@ -291,8 +291,7 @@ def opened(plain, other):
         panel(
             "Right completions",
             "probability, exact, mean of 4 prompts and 3 seeds",
-            line(x, right[0], "one setting", 8, "reference"),
-            line(x, right[1], "the other", 1),
+            *both(x, *right),
             label(UPDATES, right[0][-1] + 0.02, f"one setting: {right[0][-1]:.2f}", 8, "right"),
             label(UPDATES, right[1][-1] + 0.04, f"the other: {right[1][-1]:.2f}", 1, "right"),
             x="update",
@@ -302,8 +301,7 @@ def opened(plain, other):
         panel(
             "Distance of each update",
             f"nats, logarithmic, mean of 3 seeds; cut at {FARTHEST:g}",
-            line(x[1:], far[0], "one setting", 8, "reference"),
-            line(x[1:], far[1], "the other", 1),
+            *both(x[1:], *far),
             x="update",
             x_range=(0, UPDATES),
             y_range=(1e-5, 3 * FARTHEST),

@@ -14,7 +14,7 @@ from sim.framework import invariants, iteration
 from sim.framework.controller import mean_k3
 from sim.worlds import tasks, tinylm
 from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, choice, ladder, slider, toggle
-from widgets.frame.marks import bars, dots, label, line, panel, threshold
+from widgets.frame.marks import bars, both, dots, label, line, panel, threshold
 
 TITLE = "GRPO on sums of two digits, with at most one wire of the loop misconnected"
 COST = "128 completions an iteration"
@@ -456,8 +456,7 @@ def opened(plain, other):
         panel(
             "Errors raised",
             "so far, of any kind, wrong shapes included",
-            line(iterations, 0 * iterations, "one setting", 8, "reference"),
-            line(iterations, 0 * iterations, "the other", 1),
+            *both(iterations, 0 * iterations, 0 * iterations),
             label(100, 0.6, "one setting: 0", 8, "right"),
             label(100, 0.15, "the other: 0", 1, "right"),
             x="iteration",

@@ -13,7 +13,7 @@ from sim.framework.algorithm import Algorithm
 from sim.framework.controller import Controller
 from sim.worlds import modsum
 from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, choice, ladder, slider
-from widgets.frame.marks import band, dots, each_run, label, line, panel, threshold
+from widgets.frame.marks import band, both, dots, each_run, label, line, panel, threshold
 
 TITLE = "DAPO and GRPO from the same start: by updates, and by completions drawn"
 SEEDS, GROUPS, K = 3, 8, 8
@@ -444,8 +444,7 @@ def opened(plain, other):
         panel(
             "Right completions",
             f"probability, exact, mean of 4 prompts and {SEEDS} seeds",
-            line(x, right[0], "one setting", 8, "reference"),
-            line(x, right[1], "the other", 1),
+            *both(x, *right),
             label(60, right[0][-1] - 0.16, f"one setting: {right[0][-1]:.2f}", 8, "right"),
             label(60, 1.0, f"the other: {right[1][-1]:.3f}", 1, "right"),
             x="update",
@@ -455,8 +454,7 @@ def opened(plain, other):
         panel(
             "Completions drawn for an update",
             f"mean of the last {WINDOW} updates",
-            line(x[1:], drawn[0], "one setting", 8, "reference"),
-            line(x[1:], drawn[1], "the other", 1),
+            *both(x[1:], *drawn),
             label(60, drawn[0][-1] + 10, f"one setting: {drawn[0][-1]:.0f}", 8, "right"),
             label(57, drawn[1][-1] + 25, f"the other: {drawn[1][-1]:.0f}", 1, "right"),
             x="update",

@@ -12,7 +12,7 @@ from sim.estimators import length_bias, std_weight
 from sim.experiments.runs import modsum_optimizer, modsum_rate, modsum_run
 from sim.worlds import modsum
 from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, choice, ladder, slider, toggle
-from widgets.frame.marks import each_run, label, line, panel, threshold
+from widgets.frame.marks import both, each_run, label, line, panel, threshold
 
 TITLE = "What GRPO's two divisors do where nothing asks for it"
 UPDATES, SEEDS, EVERY = 150, 16, 15  # updates between two pictures
@@ -301,8 +301,7 @@ def opened(plain, other):
         panel(
             "Tokens of a wrong answer",
             f"expected, mean of {SEEDS} seeds; no length is paid",
-            line(x, wrong[0], "one setting", 8, "reference"),
-            line(x, wrong[1], "the other", 1),
+            *both(x, *wrong),
             label(UPDATES, wrong[0][-1] + 2, f"one setting: {wrong[0][-1]:.0f}", 8, "right"),
             label(UPDATES, wrong[1][-1] + 2, f"the other: {wrong[1][-1]:.0f}", 1, "right"),
             x="update",
@@ -312,8 +311,7 @@ def opened(plain, other):
         panel(
             "Wrong over right",
             "ratio of the lengths, logarithmic",
-            line(x, ratio[0], "one setting", 8, "reference"),
-            line(x, ratio[1], "the other", 1),
+            *both(x, *ratio),
             label(UPDATES, 1.2, "one setting", 8, "right"),
             label(UPDATES, 14, "the other", 1, "right"),
             x="update",

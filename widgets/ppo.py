@@ -14,7 +14,7 @@ from sim.framework.controller import LOG_RATIO_EDGES
 from sim.framework.trainer import Trainer
 from sim.worlds import modsum
 from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, choice, ladder, slider, toggle
-from widgets.frame.marks import bars, dots, each_run, label, line, panel, region, threshold
+from widgets.frame.marks import bars, both, dots, each_run, label, line, panel, region, threshold
 
 TITLE = "Six runs of PPO: what becomes of each prompt, and how far each update goes"
 UPDATES, SEEDS, GROUPS, K = 60, 6, 4, 4
@@ -308,8 +308,7 @@ def opened(plain, other):
         panel(
             "Right completions of one prompt",
             f"probability, exact, after each of {UPDATES} updates",
-            line(x, right[0], "one setting", 8, "reference"),
-            line(x, right[1], "the other", 1),
+            *both(x, *right),
             dots([1, 2], [up, down], "the other", 1),
             label(UPDATES, 0.87, "one setting", 8, "right"),
             label(3, 0.06, f"the other: {up:.2f} after one update, {down:.3f} after two", 1),
@@ -320,8 +319,7 @@ def opened(plain, other):
         panel(
             "How far each update moved the policy",
             "nats, logarithmic, farthest of six seeds",
-            line(x[1:], far[0], "one setting", 8, "reference"),
-            line(x[1:], far[1], "the other", 1),
+            *both(x[1:], *far),
             x="update",
             x_range=(0, UPDATES),
             y_range=(1e-4, 100),

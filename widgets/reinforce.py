@@ -13,7 +13,7 @@ from sim.estimators.gradient_noise import LOGITS, REWARD
 from sim.experiments.runs import add_run
 from sim.worlds import bandit, tasks
 from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, choice, ladder, slider
-from widgets.frame.marks import band, bars, dots, each_run, label, line, panel, threshold
+from widgets.frame.marks import band, bars, both, dots, each_run, label, line, panel, threshold
 
 TITLE = "A language model learns sums by REINFORCE: what is subtracted from the reward, and what is left wrong"
 UPDATES, SEEDS, BATCH = 150, 3, 128
@@ -369,8 +369,7 @@ def opened(one, other):
         panel(
             "Wrong answers of a language model",
             f"of 100 sums, logarithmic, mean of {SEEDS} runs",
-            line(x, bare, "one setting", 8, "reference"),
-            line(x, own, "the other"),
+            *both(x, bare, own),
             dots([0], own[:1], "the same start", 1),
             label(2, own[0] * 1.06, f"both: {own[0]:.0f}", 0),
             label(UPDATES, bare[-1] / 1.75, f"one setting: {bare[-1]:.1f}", 8, "right"),

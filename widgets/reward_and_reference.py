@@ -7,7 +7,7 @@ import numpy as np
 from sim.estimators import hacking
 from sim.experiments import anchored
 from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, choice, ladder, slider
-from widgets.frame.marks import bars, dots, label, line, panel, threshold
+from widgets.frame.marks import bars, both, dots, label, line, panel, threshold
 
 TITLE = "A model trained at a price on distance, and the best policy at that price"
 COST = "12,800 completions a run"
@@ -260,8 +260,7 @@ def opening(plain, other):
     yield panel(
         "Right answers of a language model",
         "of 100 sums, on average, over 100 updates",
-        line(update, right[0], "one setting", 8, "reference"),
-        line(update, right[1], "the other"),
+        *both(update, *right),
         dots([0], right[1][:1], "the same start", 1),
         label(UPDATES, right[0][-1] + 3, "one setting", 8, "right"),
         label(UPDATES, right[1][-1] + 3, "the other", 1, "right"),
@@ -272,8 +271,7 @@ def opening(plain, other):
     yield panel(
         "What they are paid",
         "mean of 128 completions; a right answer earns 1",
-        line(update, paid[0], "one setting", 8, "reference"),
-        line(update, paid[1], "the other"),
+        *both(update, *paid),
         label(UPDATES, min(paid[0][-4:]) - 0.03, "one setting", 8, "right", below=True),
         label(UPDATES, 1.56, "the other", 1, "right"),
         x="update",

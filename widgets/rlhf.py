@@ -12,7 +12,7 @@ from sim.estimators.overoptimization import Outcome, outcome
 from sim.worlds import preferences
 from sim.worlds.preferences import GridWorld
 from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, choice, ladder, slider, toggle
-from widgets.frame.marks import dots, heat, label, line, panel, threshold
+from widgets.frame.marks import both, dots, heat, label, line, panel, threshold
 
 TITLE = "A policy optimized for a learned reward, and what people prefer"
 OPTIMUM, UPDATES, FREE, BEST, ADAPTIVE = "best at β", "updates at β", "updates at β = 0", "best of N", "adaptive β"
@@ -433,8 +433,7 @@ def opened(plain, other):
         panel(
             "How often people prefer it to its start",
             f"share of comparisons, after each of {ALL} updates",
-            line(x, wins[0], "one setting", 8, "reference"),
-            line(x, wins[1], "the other", 1),
+            *both(x, *wins),
             dots([0], [0.5], "the same start", 1),
             label(ALL, wins[0][-1] + 0.01, "one setting", 8, "right"),
             label(ALL, wins[1][-1] + 0.02, "the other", 1, "right"),
@@ -445,8 +444,7 @@ def opened(plain, other):
         panel(
             "What the learned reward says of it",
             "nats; 0 is the start",
-            line(x, score[0], "one setting", 8, "reference"),
-            line(x, score[1], "the other", 1),
+            *both(x, *score),
             label(ALL, score[0][-1] + 0.1, "one setting", 8, "right"),
             label(ALL, score[1][-1] + 0.1, "the other", 1, "right"),
             x="update",

@@ -13,7 +13,7 @@ from sim.experiments.runs import modsum_run
 from sim.worlds import modsum
 from sim.worlds.optimizer import SGD, AdamW
 from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, choice, ladder, slider, toggle
-from widgets.frame.marks import bars, each_run, label, line, panel, threshold
+from widgets.frame.marks import bars, both, each_run, label, line, panel, threshold
 
 TITLE = "RLOO and a twin with another group baseline, three runs each"
 UPDATES, SEEDS, GROUPS = 60, 3, 4
@@ -347,8 +347,7 @@ def opened(one, other):
         panel(
             "Different completions of a prompt",
             f"that are left, logarithmic, {SEEDS} runs together",
-            line(x, different[0], "one setting", 8, "reference"),
-            line(x, different[1], "the other"),
+            *both(x, *different),
             threshold(LEFT, "", 0.3),
             label(UPDATES, 4, f"one setting: {different[0][-1]:.1f}", 8, "right"),
             label(UPDATES, 0.36, f"the other: {different[1][-1]:.1f}", 1, "right"),
@@ -361,8 +360,7 @@ def opened(one, other):
         panel(
             "Right completions",
             f"probability, mean of {SEEDS} runs on 4 prompts",
-            line(x, right[0], "one setting", 8, "reference"),
-            line(x, right[1], "the other"),
+            *both(x, *right),
             label(UPDATES, 0.3, f"one setting: {right[0][-1]:.2f}", 8, "right"),
             label(UPDATES, 0.16, f"the other: {right[1][-1]:.2f}", 1, "right"),
             x="update",

@@ -17,7 +17,7 @@ from sim.worlds import tasks, tinylm
 from sim.worlds.scorer import outcome
 from sim.worlds.tinylm import PAD, TEXT
 from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, choice, ladder, slider
-from widgets.frame.marks import dots, heat, label, line, panel, threshold
+from widgets.frame.marks import both, dots, heat, label, line, panel, threshold
 
 TITLE = "Sixty batches of rollouts from a tiny language model, and what training on them leads to"
 UPDATES, GROUPS, GROUP, EVERY = 60, 16, 8, 6
@@ -341,8 +341,7 @@ def opening(plain, other):
     yield panel(
         "A token's log-prob, recorded and recomputed",
         "mean difference before the step, nats",
-        line(update, plain.off, "one setting", 8, "reference"),
-        line(update, other.off, "the other"),
+        *both(update, plain.off, other.off),
         label(UPDATES, 0.01, "one setting: 0", 8, "right"),
         label(UPDATES, max(other.off) + 0.02, "the other", 1, "right"),
         x="update",

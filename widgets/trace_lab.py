@@ -11,7 +11,7 @@ from sim.estimators import diagnosis
 from sim.experiments import tracelab
 from widgets.frame.back import said
 from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, choice, ladder, slider
-from widgets.frame.marks import bars, dots, heat, label, line, panel, threshold
+from widgets.frame.marks import bars, both, dots, heat, label, line, panel, threshold
 
 TITLE = "One run: its log, a scorer that it was not trained on, and seven tests in their order"
 ENDS, GOOD = 0.9, 0.95  # of the right answers that any policy reaches: less is broken, if a cause is seen, or worse
@@ -365,8 +365,7 @@ def opened(plain, other):
         panel(
             "Right answers",
             "share, exact, by a scorer that neither run has seen",
-            line(STEPS, right[0], "one setting", 8, "reference"),
-            line(STEPS, right[1], "the other", 1),
+            *both(STEPS, *right),
             label(80, 0.8, "one setting", 8, "right"),
             label(80, 0.03, f"the other: {right[1][9]:.3f} after ten steps", 1, "right"),
             x="step",
@@ -376,8 +375,7 @@ def opened(plain, other):
         panel(
             "Reward in the log",
             "mean of a batch",
-            line(STEPS, reward[0], "one setting", 8, "reference"),
-            line(STEPS, reward[1], "the other", 1),
+            *both(STEPS, *reward),
             label(80, 0.74, f"one setting: {ends[0]:.2f}", 8, "right"),
             label(80, 1.03, f"the other: {ends[1]:.2f}", 1, "right"),
             x="step",

@@ -15,7 +15,7 @@ from sim.framework.trainer import Trainer
 from sim.worlds import tasks, tinylm
 from sim.worlds.optimizer import SGD, AdamW
 from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, choice, ladder, slider, toggle
-from widgets.frame.marks import dots, heat, label, line, panel, threshold
+from widgets.frame.marks import both, dots, heat, label, line, panel, threshold
 
 TITLE = "One hundred batches of sums of two digits, trained on one by one"
 UPDATES, GROUPS, K = 100, 16, 8
@@ -384,8 +384,7 @@ def opened(plain, other):
         panel(
             "Policy loss",
             "at every step of both runs",
-            line(step, np.round(plain.loss, 12), "one setting", 8, "reference"),
-            line(step, np.round(other.loss, 12), "the other", 1),
+            *both(step, np.round(plain.loss, 12), np.round(other.loss, 12)),
             label(UPDATES, 0.005, "both: 0 at every step", 1, "right"),
             **edge,
             y_range=(-0.1, 0.1),

@@ -8,7 +8,7 @@ import numpy as np
 
 from sim.verifiers import checkers, strategies
 from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, choice, ladder, slider, toggle
-from widgets.frame.marks import bars, dots, each_run, heat, label, line, panel, threshold
+from widgets.frame.marks import bars, both, dots, each_run, heat, label, line, panel, threshold
 
 TITLE = "Six trainings of a policy that chooses how to answer, and is paid by a check"
 
@@ -303,8 +303,7 @@ def opening(plain, other):
         yield panel(
             title,
             note,
-            line(AT, curves[0], "one setting", 8, "reference"),
-            line(AT, curves[1], "the other"),
+            *both(AT, *curves),
             label(UPDATES, float(curves[0][-1]) + 0.02, "one setting", 8, "right"),
             label(UPDATES, float(curves[1][-1]) + 0.02, "the other", 1, "right"),
             x="update",

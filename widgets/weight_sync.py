@@ -15,7 +15,7 @@ from sim.framework.rollout import RolloutEngine
 from sim.framework.weight_sync import transfer_seconds
 from sim.worlds import tasks
 from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, choice, ladder, slider
-from widgets.frame.marks import band, bars, dots, label, line, panel, region, threshold
+from widgets.frame.marks import band, bars, both, dots, label, line, panel, region, threshold
 
 TITLE = "One run on fresh completions, and one on those of older weights"
 UPDATES = 120
@@ -321,8 +321,7 @@ def opened(plain, other):
         panel(
             "Effective share of a batch",
             f"how much of it still counts, mean of {TOGETHER} updates",
-            line(at, share[0], "one setting", 8, "reference"),
-            line(at, share[1], "the other", 1),
+            *both(at, *share),
             **edge,
             y_range=(0, 1.05),
         ),

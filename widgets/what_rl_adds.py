@@ -10,7 +10,7 @@ from sim.experiments import after_sft
 from sim.experiments.five_answers import ANSWERS, SHOWN
 from sim.worlds import bandit
 from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, choice, ladder, slider
-from widgets.frame.marks import bars, dots, each_run, label, line, panel, threshold
+from widgets.frame.marks import bars, both, dots, each_run, label, line, panel, threshold
 
 TITLE = "What a policy over five completions becomes, from its demonstrations on"
 COST = "32,000 completions of the five, 7,680 of the language model"
@@ -349,8 +349,7 @@ def opening(plain, other):
     yield panel(
         "Right answers of a language model",
         "of 100 sums, on average, over 60 updates",
-        line(at, right[0], "one setting", 8, "reference"),
-        line(at, right[1], "the other"),
+        *both(at, *right),
         dots([0], right[1][:1], "the same start", 1),
         label(UPDATES, right[0][-1] + 2, "one setting", 8, "right"),
         label(UPDATES, right[1][-1] + 2, "the other", 1, "right"),
@@ -361,8 +360,7 @@ def opening(plain, other):
     yield panel(
         "Runs that are wrong more often than right",
         f"% of {RUNS} runs of a model with five answers",
-        line(step, below[0], "one setting", 8, "reference"),
-        line(step, below[1], "the other"),
+        *both(step, *below),
         label(STEPS, 2, "one setting", 8, "right"),
         label(STEPS, below[1][-1] - 12, "the other", 1, "right"),
         threshold(100 * TOO_MANY, "too many", 104),

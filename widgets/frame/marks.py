@@ -15,6 +15,11 @@ def line(x, y, name="", series=1, role=""):
     return dict(type="scatter", mode="lines", x=x, y=y, name=name, meta=dict(series=series, role=role))
 
 
+def both(x, plain, other):
+    """The curves of an opening's two settings, which are not told apart by name."""
+    return line(x, plain, "one setting", 8, "reference"), line(x, other, "the other")
+
+
 def each_run(x, ys, name="single runs", series=1):
     """Further runs of one setting, thin and as one mark: a gap parts them. x is one for all, or one for each."""
     xs = x if np.ndim(x[0]) else [x] * len(ys)
