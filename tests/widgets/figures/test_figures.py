@@ -55,15 +55,18 @@ def test_its_numbers_come_from_sim(module, name):
     assert inspect.getmodule(source).__name__.startswith("sim.")
 
 
+SLOW = {"grpo"}  # pairs at a short step learn, and end clearly behind: nothing breaks in them, which is the lesson
+
+
 @every_opening
-def test_an_opening_shows_two_settings_that_differ_in_one_knob_and_one_of_which_is_damaged(name):
+def test_an_opening_shows_two_settings_that_differ_in_one_knob_and_one_of_which_breaks(name):
     widget = host.widget(name)
     made = widget.OPENING
     plain, other = asdict(made.plain), asdict(made.other)
     assert len([knob for knob in plain if plain[knob] != other[knob]]) == 1
     assert widget.broken(made.plain, results.last(name, made.plain)) is None
-    judges = [getattr(widget, judge) for judge in ("broken", "worse") if hasattr(widget, judge)]
-    assert any(judge(made.other, results.last(name, made.other)) for judge in judges)
+    judge = widget.worse if name in SLOW else widget.broken
+    assert judge(made.other, results.last(name, made.other)) is not None
     assert len(small.opening(name)["panels"]) == 2
 
 
