@@ -20,6 +20,7 @@ TITLE = "GRPO on sums of two digits, with at most one wire of the loop misconnec
 COST = "128 completions an iteration"
 EVERY, PICTURE = 4, 12  # iterations between two looks at the exact numbers, and between two pictures
 HALF, LONG = 0.5, 30  # a run of this many iterations that ends with fewer than half right is broken
+WHOLE = 100  # iterations after which a run is compared with the default
 WELL = 0.8  # below this it is clearly worse than the default, 0.92
 HELD_OUT = np.random.default_rng(0).permutation(len(tasks.PAIRS))[:20]
 FAULTS = {
@@ -412,10 +413,8 @@ def worse(k, r):
     if (r.iteration, r.stage) != (k.iterations, k.stage):
         return None
     first, last = r.trainer[0][learned(k)].mean(), weaker(k, r)
-    if last < (WELL if k.iterations >= LONG else first):
-        return (
-            f"The weaker copy went from {first:.3f} to {last:.3f}: damaged, but not below what counts as broken here."
-        )
+    if last < (WELL if k.iterations >= WHOLE else first):
+        return f"The weaker copy went from {first:.3f} to {last:.3f}: it learns less than it could, or loses."
     if any(r.violated.values()):
         return f"A lamp is out, and the pass rate does not show it: it went from {first:.3f} to {last:.3f}."
     return None
@@ -423,7 +422,9 @@ def worse(k, r):
 
 def holds(k, r):
     first, last = r.trainer[0][learned(k)].mean(), weaker(k, r)
-    return f"Every invariant holds, and the pass rate went from {first:.3f} to {last:.3f}."
+    looked = all(r.checked.issuperset(names) for names, _ in LAMPS.values())
+    what = "Every invariant holds" if looked else "No invariant is violated so far"
+    return f"{what}, and the pass rate went from {first:.3f} to {last:.3f}."
 
 
 GUESS = Guess(

@@ -136,7 +136,11 @@ def training_tab(k, r):
         "variance, logarithmic, exact; dots: where the 100 sums are, ten by ten",
         line(P, seen(gradient_noise.two_answer_noise(P, 0.0)), "no baseline", 2),
         line(P, seen(gradient_noise.two_answer_noise(P, P)), "mean p", 3),
-        *([] if k.baseline in SUBTRACTED or plain(k) else [line(P, seen(in_force(k, P)), "the constant set", 4)]),
+        *(
+            []
+            if k.baseline in SUBTRACTED or plain(k)
+            else [line(P, seen(in_force(k, P)), "the constant set", 4), label(0.5, 20, "the constant set", 4, "center")]
+        ),
         dots(tens, seen(in_force(k, tens)), "ten sums each"),
         label(0.30, 0.2, "no baseline", 2),
         label(0.99, 0.16, "mean p", 3, "right"),
@@ -203,10 +207,10 @@ def five_answers_tab(k):
         "a number a logit; the batch is drawn with the seed",
         bars(names, gradient_noise.policy_gradient(LOGITS, REWARD), "exact", 1),
         bars(names, drawn, "one batch", 2),
-        label(names[0], 0.42, "exact", 1),
-        label(names[0], 0.36, "one batch", 2),
+        label(names[0], 0.94, "exact", 1),
+        label(names[0], 0.8, "one batch", 2),
         x="answer",
-        y_range=(-0.5, 0.5),
+        y_range=(-1.1, 1.1),
         tab="Five answers",
     )
 
@@ -244,7 +248,7 @@ def baselines_tab(k):
         dots([0.0], [noise(0.0)], "no baseline", 2),
         dots([best], [noise(best)], "best", 3),
         label(0.4, 1.1 * noise(0.0), "none", 2),
-        label(best, 0.02, f"best: {best:.3f}", 3, "left" if k.offset < 2 else "center"),
+        label(best, 0.02, f"best: {best:.3f}".replace("-", "−"), 3, "left" if k.offset < 2 else "center"),
         dots([k.constant], [noise(k.constant)], "the constant set", 1, "here"),
         x="constant baseline b",
         x_range=(-2.5, 20.5),

@@ -110,9 +110,9 @@ def figure(k, r):
             line(r.at, r.pass_rate, "this run"),
             line(r.at, r.fresh, "fresh weights", 8, "reference"),
             threshold(max(r.fresh[-1] - LOST, 0), f"breaks {LOST:g} below fresh", 0, outside=True),
-            label(UPDATES, 0.94, "gray: fresh weights", 0, "right"),
+            label(UPDATES, 1.02, "gray: fresh weights", 0, "right"),
             **edge,
-            y_range=(0, 1.02),
+            y_range=(0, 1.14),
             tab="Training",
             front=True,
         ),
@@ -278,10 +278,8 @@ def way_back(k):
 def worse(k, r):
     if len(r.drifts) < UPDATES or gap(r) <= COSTS:
         return None
-    return (
-        f"It ends at {r.pass_rate[-1]:.3f}, with fresh weights at {r.fresh[-1]:.3f}: the age of the samples "
-        "costs, no more."
-    )
+    cost = "the age of the samples" if k.lag or k.every > 1 else "the rounding"
+    return f"It ends at {r.pass_rate[-1]:.3f}, with fresh weights at {r.fresh[-1]:.3f}: {cost} costs, no more."
 
 
 def holds(k, r):
@@ -322,6 +320,8 @@ def opened(plain, other):
             "Effective share of a batch",
             f"how much of it still counts, mean of {TOGETHER} updates",
             *both(at, *share),
+            label(UPDATES, 0.97, "one setting", 8, "right"),
+            label(UPDATES, 0.12, "the other", 1, "right"),
             **edge,
             y_range=(0, 1.05),
         ),

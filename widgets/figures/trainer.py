@@ -149,7 +149,7 @@ def one_step_told(rate):
     right, far = stepped()[0, RATES.index(rate)]
     return (
         f"At {rate:g} one step takes the pass rate from {start():.2f} to {right:.2f}; a token's probability changes by "
-        f"a factor of {np.exp(far):,.1f}."
+        f"a factor of {np.exp(far):,.{0 if far > 5 else 1}f}."
     )
 
 

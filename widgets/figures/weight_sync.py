@@ -113,7 +113,7 @@ def versions(title, seen):
 
 
 def stairs_told(n):
-    late = behind(stale.versions(2 * n, lag=n))[-1]
+    late = behind(stale.versions(UPDATES, lag=n))[-1]
     rare = behind(stale.versions(2 * n, every=n))
     return (
         f"The lag is {late:g} at the left; at the right it goes up to {rare.max():g} and is {rare.mean():g} on average."
