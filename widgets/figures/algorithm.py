@@ -38,8 +38,8 @@ def files(right):
             *([bars(NAMES, first, "a right one", 1)] if right else []),
             *([bars(NAMES, last, "a wrong one", 2)] if right < K else []),
             line(NAMES, [0] * len(NAMES), "", 8, "reference"),
-            *([label("Dr.<br>GRPO", 3.45, "left: a right one", 1, "right")] if right else []),
-            *([label("Dr.<br>GRPO", 2.75, "right: a wrong one", 2, "right")] if right < K else []),
+            *([label("Dr.<br>GRPO", 3.45, "left: " * (right < K) + "a right one", 1, "right")] if right else []),
+            *([label("Dr.<br>GRPO", 2.75, "right: " * (right > 0) + "a wrong one", 2, "right")] if right < K else []),
             y_range=(-2.7, 4.2),
         )
     ]
@@ -99,8 +99,8 @@ def edited(name):
     changed = differing(FILES[name], FILES[BASE])
     if not changed:
         return "Where all begin: credit is the reward, the push is the credit."
-    lines = "one line" if len(changed) == 1 else f"{len(changed)} lines"
-    return f"{name} differs from REINFORCE in {lines}: {', '.join(changed)}."
+    many = "one function" if len(changed) == 1 else f"{len(changed)} functions"
+    return f"{name} differs from REINFORCE in {many}: {', '.join(changed)}."
 
 
 # ── the total push ──
@@ -169,7 +169,7 @@ def level(wrong):
             "Six files under the same judge",
             "pass rate after 60 updates, mean of three runs",
             bars(NAMES, ends, "after 60 updates", 1, text=[f"{rate:.2f}" for rate in ends]),
-            line(NAMES, [start()] * len(NAMES), "start", 8, "exact"),
+            line(NAMES, [start()] * len(NAMES), "start", 8, "reference"),
             label("Dr.<br>GRPO", 0.93, "line: the start, 0.33", 8, "right"),
             y_range=(0, 1.08),
         )

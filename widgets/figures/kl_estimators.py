@@ -74,15 +74,15 @@ def token(ratio):
 
 def says(ratio):
     values = ", ".join(f"{name} {signed(float(value(np.log(ratio), 0.0)))}" for name, value in kl.VALUE.items())
-    return f"{ratio:.2g} times as likely as under the reference: {values}."
+    return f"{'As' if ratio == 1 else f'{ratio:.3g} times as'} likely as under the reference: {values}."
 
 
 # ── how hard it is pushed ──
 PLACES = {"in the reward": "reward", "as a loss": "loss", "loss × ratio": "loss × ratio"}
 AT = {  # where each curve has its name: x, y, whether below
-    "in the reward": {"k1": (-2.15, -2.2, False), "k2": (-2.15, 2.4, False), "k3": (-1.8, 4.6, False)},
-    "as a loss": {"k1": (-2.15, 1.0, False), "k2": (-2.15, -2.1, False), "k3": (-1.45, -3.4, True)},
-    "loss × ratio": {"k1": (-2.15, -1.1, False), "k2": (-2.15, 0.3, False), "k3": (-2.15, -2.3, True)},
+    "in the reward": {"k1": (-1.3, -1.6, True), "k2": (-2.15, 2.4, False), "k3": (-1.8, 4.6, False)},
+    "as a loss": {"k1": (-2.15, 1.0, False), "k2": (-1.9, -1.4, False), "k3": (-1.45, -3.4, True)},
+    "loss × ratio": {"k1": (-0.75, 0.8, False), "k2": (-2.15, 0.3, False), "k3": (-2.15, -2.3, True)},
 }
 
 
@@ -127,18 +127,18 @@ def log(n):
         panel(
             "A log of sampled tokens",
             "mean of each estimator, nats",
+            line(names, [exact] * 3, "exact", 8, "reference"),
             bars(names, means, "mean", 1, text=[signed(mean) for mean in means]),
-            line(names, [exact] * 3, "exact", 8, "exact"),
-            label("k3", 1.5, f"line: the exact KL, {exact:.3f}", 8, "right"),
-            y_range=(-0.3, 1.7),
+            label("k3", 1.66, f"line: the exact KL, {exact:.3f}", 8, "right"),
+            y_range=(-0.3, 2.0),
         )
     ]
 
 
 def averaged(n):
     spread = np.sqrt(kl.k_moments(POLICY, REF, POLICY).variance / n)
-    told = ", ".join(f"{name} {sd:.2f}" for name, sd in zip(kl.VALUE, spread))
-    return f"Usual error of the mean of {n:,} token{'s' * (n > 1)}, in nats: {told}."
+    told = ", ".join(f"{name} {sd:.2g}" for name, sd in zip(kl.VALUE, spread))
+    return f"Scatter of the mean of {n:,} token{'s' * (n > 1)} (standard error), in nats: {told}."
 
 
 FIGURES = {
@@ -146,7 +146,7 @@ FIGURES = {
     "token": Figure(
         token,
         kl.k3,
-        Handle("As likely as before", RATIOS, start=1, words=tuple(f"× {ratio:.2g}" for ratio in RATIOS)),
+        Handle("As likely as before", RATIOS, start=1, words=tuple(f"× {ratio:.3g}" for ratio in RATIOS)),
         says,
     ),
     "log": Figure(

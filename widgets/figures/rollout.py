@@ -140,7 +140,7 @@ def drawn(temperature):
     )
     answers = tasks.Add().answers(sampled.tokens, sampled.response_mask, sampled.finished)
     right = [said == f"Final: {e // 10 + e % 10}" for said, e in zip(answers, sampled.example)]
-    texts = [said.removeprefix("Final: ")[:2] or "–" for said in answers]
+    texts = [said.removeprefix("Final: ")[:2] if said.startswith("Final: ") else "–" for said in answers]
     return np.array(right).reshape(-1, GROUP), np.array(texts).reshape(-1, GROUP)
 
 
