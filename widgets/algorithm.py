@@ -334,10 +334,10 @@ def worse(k, r):
 
 
 def holds(k, r):
-    start, now = r.pass_rate[0, 0], r.pass_rate[:, -1].mean()
+    went = f"the pass rate went from {r.pass_rate[0, 0]:.3f} to {r.pass_rate[:, -1].mean():.3f}"
     if np.ptp(r.rewards) == 0 and k.plugin not in ALONE:
-        return f"A group paid alike pushes nothing; the runs took the pass rate from {start:.3f} to {now:.3f}."
-    return f"What is right is pushed more than what is wrong: the pass rate went from {start:.3f} to {now:.3f}."
+        return f"The group drawn is paid alike and pushes nothing; in training {went}."
+    return f"What is right is pushed more than what is wrong: {went}."
 
 
 FAMILY = "the six files end between 0.83 and 0.91"  # eight seeds of three runs each, tests/lessons/test_04_algorithm.py

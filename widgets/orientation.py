@@ -138,7 +138,7 @@ def stayed_old(r):
 def watched(k, r):
     if stayed_old(r):
         return Gauge(
-            f"right, one completion − counted in the last {LAST} batches",
+            f"Right, one completion − counted in the last {LAST} batches",
             r.apart,
             APART,
             expression=f"pass_rate[-1] - mean(counted[-{LAST}:]) > {APART}",
@@ -196,7 +196,7 @@ def worse(k, r):
         return None
     return (
         f"One completion is right {100 * now:.0f} % of the time, {100 * r.pass_rate[0].mean():.0f} % at the start: "
-        "it learns, but slowly."
+        "it learns, but far less than it could."
     )
 
 

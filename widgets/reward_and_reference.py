@@ -13,7 +13,7 @@ TITLE = "A model trained at a price on distance, and the best policy at that pri
 COST = "12,800 completions a run"
 UPDATES, EVERY = 100, 8
 PRICES = np.geomspace(20, 0.02, 70)
-NAMES = ["Final: 12<br>(right)", "Final: 13", "Final: 11", "12", "hmm …<br>(the hack)"]
+NAMES = ["Final:<br>12", "Final:<br>13", "Final:<br>11", "12", "hmm …"]  # on an axis
 COPY, ALIAS = "frozen copy", "the policy itself"
 OWN = hacking.SHARES[-1]  # of the hack in the demonstrations of the trained model, whatever the knob says
 LOST = 0.5  # a model that keeps less than this share of its true reward is broken
@@ -111,18 +111,18 @@ def price_tab(k, r):
     )
     yield panel(
         "What that policy answers",
-        "probability, exact; the prompt is 7 + 5 =",
+        "probability, exact; the prompt is 7 + 5 =, the hack hmm …",
         bars(NAMES, r.ref, "reference", 2),
         bars(NAMES, r.policy, "best policy", 1),
-        label(2, 0.91, "at the left: the reference", 2, "center"),
-        label(2, 0.8, "at the right: the best policy", 1, "center"),
-        y_range=(0, 1.02),
+        label(2, 1.18, "at the left: the reference", 2, "center"),
+        label(2, 1.06, "at the right: the best policy", 1, "center"),
+        y_range=(0, 1.3),
         tab="The price",
     )
 
 
 def training_tab(k, r):
-    update, start, top = [p.update for p in r.points], r.points[0].gold, 1.35 * max(1.5, k.hack)
+    update, start, top = [p.update for p in r.points], r.points[0].gold, 1.5 * max(1.5, k.hack)
     yield panel(
         "A tiny model trained at this price",
         f"mean reward; true: 100 sums; paid: 128 completions; hack at first {OWN:g}",
@@ -130,9 +130,9 @@ def training_tab(k, r):
         line(update, [p.proxy for p in r.points], "paid", 2),
         line([0, UPDATES], [start, start], "start", 8, "reference"),
         threshold(LOST * start, "broken if true ends below", 0.0),
-        label(2, 0.91 * top, "dashed: paid", 2),
-        label(2, 0.8 * top, "solid: true", 1),
-        label(2, 0.69 * top, "gray: true, at the start", 8),
+        label(2, 0.92 * top, "dashed: paid", 2),
+        label(2, 0.83 * top, "solid: true", 1),
+        label(2, 0.74 * top, "gray: true, at the start", 8),
         x="update",
         x_range=(0, UPDATES),
         y_range=(0, top),
@@ -168,8 +168,8 @@ def readouts(k, r):
 
 
 def none_left(x):
-    """0 for what is 0 but for the last digits of floating-point arithmetic, or a probability of one in a million."""
-    return 0.0 if abs(x) < 1e-6 else x
+    """0 for a share of less than one in ten thousand, which a figure does not show."""
+    return 0.0 if abs(x) < 1e-4 else x
 
 
 def watched(k, r):

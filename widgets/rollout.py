@@ -259,7 +259,7 @@ def readouts(k, r):
         Readout("Recorded less recomputed, first batch", r.off[0], "nats", tinylm.Policy.token_logp, bad(TWO)),
         Readout("Tokens that get no push for it", 100 * r.removed[0], "%", surrogate.removed, bad(TWO)),
         Readout("Groups all alike, last ten batches", late(r), "%", Verifier.verify, bad(ALIKE)),
-        Readout("KL, what is sampled from the raw policy", r.apart, "nats a token", kl.divergence),
+        Readout("KL of a sampled token from the raw policy", r.apart, "nats", kl.divergence),
     ]
 
 

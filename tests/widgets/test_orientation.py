@@ -50,7 +50,7 @@ def test_a_sampler_that_stays_old_breaks_the_loop_although_the_weights_learn(K):
         k, r = settled(cut="weight sync", K=K, seed=seed)
         found = orientation.broken(k, r)
         assert "all by the weights of the start" in found.why and found.mend == "Arrow cut: none."
-        assert r.gained > 0.3 and orientation.watched(k, r).label.startswith("right, one completion − counted")
+        assert r.gained > 0.3 and orientation.watched(k, r).label.startswith("Right, one completion − counted")
 
 
 def test_a_high_price_and_one_completion_a_prompt_can_end_below_the_start():
