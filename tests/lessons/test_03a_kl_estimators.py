@@ -66,6 +66,9 @@ def test_the_two_gradients_of_the_example():
         "(" + ", ".join(signed(g, 1) for g in kl.penalty_gradient(POLICY, REF, POLICY, score, "k3", "loss")) + ")"
         in LESSON.text
     )
+    k1, k2 = (kl.penalty_gradient(POLICY, REF, POLICY, score, name, "loss") for name in ("k1", "k2"))
+    assert np.allclose(k1, 0, atol=1e-12) and "$k_1$ gives (0, 0, 0)" in LESSON.text
+    assert np.allclose(k2, kl.reverse_kl_gradient(POLICY, REF, score)) and "$k_2$ the one asked for" in LESSON.text
 
 
 def test_the_weights_of_single_tokens():
