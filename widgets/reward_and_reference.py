@@ -122,7 +122,7 @@ def price_tab(k, r):
 
 
 def training_tab(k, r):
-    update, start, top = [p.update for p in r.points], r.points[0].gold, 1.5 * max(1.5, k.hack)
+    update, start, top = [p.update for p in r.points], r.points[0].gold, 1.35 * max(1.5, k.hack)
     yield panel(
         "A tiny model trained at this price",
         f"mean reward; true: 100 sums; paid: 128 completions; hack at first {OWN:g}",
@@ -130,9 +130,9 @@ def training_tab(k, r):
         line(update, [p.proxy for p in r.points], "paid", 2),
         line([0, UPDATES], [start, start], "start", 8, "reference"),
         threshold(LOST * start, "broken if true ends below", 0.0),
-        label(2, 0.92 * top, "dashed: paid", 2),
-        label(2, 0.83 * top, "solid: true", 1),
-        label(2, 0.74 * top, "gray: true, at the start", 8),
+        label(2, 0.935 * top, "dashed: paid", 2),
+        label(2, 0.845 * top, "solid: true", 1),
+        label(2, 0.755 * top, "gray: true, at the start", 8),
         x="update",
         x_range=(0, UPDATES),
         y_range=(0, top),

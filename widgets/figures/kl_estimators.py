@@ -128,9 +128,10 @@ def log(n):
             "A log of sampled tokens",
             "mean of each estimator, nats",
             line(names, [exact] * 3, "exact", 8, "reference"),
-            bars(names, means, "mean", 1, text=[signed(mean) for mean in means]),
+            bars(names, means, "mean", 1),
+            *(label(name, -0.46, signed(mean), 0, "center") for name, mean in zip(names, means)),
             label("k3", 1.66, f"line: the exact KL, {exact:.3f}", 8, "right"),
-            y_range=(-0.3, 2.0),
+            y_range=(-0.5, 2.0),
         )
     ]
 
