@@ -422,14 +422,14 @@ def holds(k, r):
 
 
 GUESS = Guess(
-    "Thirty updates of GRPO draw 1,920 completions. How many do thirty updates of DAPO draw, which draws again until "
-    "eight groups are live?",
-    ("1,920", "about 3,000", "above 5,000"),
-    Knobs(),
+    "GRPO gets a batch three times as large, about as many completions as DAPO draws for an update. How much of DAPO's "
+    "lead after thirty updates is left?",
+    ("none of it", "about half", "nearly all"),
+    Knobs(grpo_groups=24),
     2,
     lambda k, r: (
-        f"It drew {np.mean([drawn[-1] for drawn in r.dapo.completions]):,.0f}, in the mean of {SEEDS} seeds, and "
-        f"trained on {k.updates * GROUPS * K:,} of them."
+        f"DAPO ends at {last_rate(r.dapo):.2f}, GRPO at {np.mean([rate[r.updates] for rate in r.grpo.mean_rate]):.2f}: "
+        "a larger batch makes a step surer, and no longer."
     ),
 )
 
@@ -445,7 +445,7 @@ def opened(plain, other):
             "Right completions",
             f"probability, exact, mean of 4 prompts and {SEEDS} seeds",
             *both(x, *right),
-            label(60, right[0][-1] - 0.16, f"one setting: {right[0][-1]:.2f}", 8, "right"),
+            label(60, right[0][-1] - 0.3, f"one setting: {right[0][-1]:.2f}", 8, "right"),
             label(60, 1.0, f"the other: {right[1][-1]:.3f}", 1, "right"),
             x="update",
             x_range=(0, 60),

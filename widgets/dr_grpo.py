@@ -282,12 +282,14 @@ def holds(k, r):
 
 
 GUESS = Guess(
-    "Rewards of 0 and 1, eight completions: the deviation makes a prompt that is right 0.02 of the time weigh 1.39 "
-    "times one at 0.5. With 64 completions?",
-    ("1.0", "1.4", "2.96"),
-    Knobs(K=64),
+    "Rewards that are nothing but noise of a thousandth, and neither divisor: how much of the entropy is left after "
+    "150 updates of AdamW?",
+    ("all of it", "about 95 %", "below 85 %"),
+    Knobs(divisor="constant", std=False, noise=1e-3, optimizer="AdamW"),
     2,
-    lambda k, r: f"It is {prompt_weight(k):.2f}: the weight does not fade as completions are added, it grows.",
+    lambda k, r: (
+        f"{100 * entropy_left(r):.0f} % is left: AdamW divides by the gradient's own size, as the deviation would have."
+    ),
 )
 
 

@@ -337,13 +337,14 @@ def holds(k, r):
 
 
 GUESS = Guess(
-    "Four completions a prompt, rewards less their mean. How long is the mean estimate against the true gradient, at "
-    "pass rates of 0.1 and 0.5?",
-    ("0.9 and 0.5", "0.75 and 0.75", "1 and 1"),
-    Knobs(K=4, advantage="less the mean"),
-    1,
-    lambda k, r: "It is {:.2f} and {:.2f} of it: one factor, at every pass rate.".format(
-        *group_baselines.share_of_gradient(np.array([0.1, 0.5]), k.K, advantage_of(k))
+    f"Sixty-four completions a prompt in place of eight: more of the groups are live. After the same {COMPLETIONS:,} "
+    "completions, at the same rate, is the run ahead?",
+    ("ahead", "level", "behind"),
+    Knobs(K=64),
+    2,
+    lambda k, r: (
+        f"Behind: it ends at {r.pass_rate[:, -1].mean():.2f}, with {100 * r.live.mean():.0f} % of the groups live. "
+        f"{COMPLETIONS:,} completions make {updates(k)} such updates."
     ),
 )
 

@@ -323,16 +323,13 @@ def holds(k, r):
 
 
 GUESS = Guess(
-    "Two completions, each the other's baseline, right 0.1 of the time. With no baseline the noise is 9.00. Now?",
-    ("4.50", "9.00, as before", "9.11"),
-    Knobs(K=2),
+    "The twin divides by the deviation, which differs from group to group. How nearly do the first updates of the two "
+    "point the same way?",
+    ("a cosine of 0.5", "of 0.9", "above 0.99"),
+    Knobs(twin="z-score"),
     2,
-    lambda k, r: f"It is {at_a_tenth(k):.2f}: the baseline is a single draw, and adds more noise than it takes away.",
+    lambda k, r: f"Their cosine is {r.cosine:.4f}: another length, and nearly the same direction.",
 )
-
-
-def at_a_tenth(k):
-    return float(1 / group_baselines.signal_to_noise_per_completion(0.1, k.K, group_baselines.leave_one_out))
 
 
 # ── the first screen ──

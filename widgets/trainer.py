@@ -352,12 +352,13 @@ def holds(k, r):
 
 
 GUESS = Guess(
-    "The pass rate goes from 0.33 to above 0.9 in a hundred steps. How large is the largest policy loss on the way?",
-    ("about 1", "about 0.1", "0"),
-    Knobs(),
+    "Four micro-batches of a step divide by their own counts of tokens: the gradient is wrong by a fifth or more. "
+    "Where does the run end that should reach 0.9?",
+    ("below 0.5", "about 0.7", "about 0.9"),
+    Knobs(mode="token-mean", **LOCAL),
     2,
     lambda k, r: (
-        f"It is {largest_loss(r):.3g} at all {len(r.loss)} steps, while the pass rate ends at {r.pass_rate[-1]:.2f}."
+        f"At {r.pass_rate[-1]:.2f}, with a gradient that is {100 * error_now(r):.0f} % away from the right one."
     ),
 )
 

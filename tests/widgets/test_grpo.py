@@ -71,8 +71,11 @@ def test_of_the_two_runs_of_the_opening_the_one_with_more_live_groups_ends_behin
         assert behind.pass_rate[:, -1].mean() < ahead.pass_rate[:, -1].mean() - 0.15
 
 
-def test_the_guess_is_told_by_one_factor():
-    assert grpo.GUESS.told(grpo.GUESS.knobs, None).startswith("It is 0.75 and 0.75")
+def test_the_guess_is_answered_by_runs_whose_groups_are_live_and_whose_updates_are_few():
+    made, many = grpo.GUESS, last(**vars(grpo.GUESS.knobs))
+    assert made.answers[made.right] == "behind" and grpo.broken(made.knobs, many) is None
+    assert many.live.mean() > last().live.mean() and many.pass_rate[:, -1].max() < last().pass_rate[:, -1].min() - 0.1
+    assert made.told(made.knobs, many).endswith("3,840 completions make 15 such updates.")
 
 
 def test_a_break_is_a_run_that_learned_next_to_nothing_whatever_its_groups_did():
