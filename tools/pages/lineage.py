@@ -13,7 +13,7 @@ NODES = {  # name: (module, lesson)
 EDGES = {  # (from, to): the change in words
     ("REINFORCE", "PPO"): "critic, ratio, clip",
     ("PPO", "GRPO"): "group mean ÷ std",
-    ("REINFORCE", "RLOO"): "RLOO is also REINFORCE with one line changed",
+    ("REINFORCE", "RLOO"): "RLOO is also REINFORCE with two lines changed",
     ("GRPO", "RLOO"): "leave one out",
     ("GRPO", "DAPO"): "four fixes",
     ("GRPO", "Dr.GRPO"): "no ÷ std, no ÷ |o|",
