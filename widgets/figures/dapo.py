@@ -231,6 +231,6 @@ FIGURES = {
         flips,
         clip_entropy.coin_entropy,
         Handle("Clip above", BOUNDS, start=1, words=tuple(f"{eps:g}" for eps in BOUNDS), symbol="ε"),
-        lambda eps: f"Nothing can be learned, and after 150 updates the entropy is {coins(eps)[-1]:.1f} of 3.0 nats.",
+        lambda eps: f"Nothing can be learned, and after 150 updates the entropy is {coins(eps)[-1]:.2f} of 3.00 nats.",
     ),
 }

@@ -158,7 +158,7 @@ def noise(K):
             line(P, np.maximum(exact, 1e-3), "exact mean", 3),
             line(P, noise_of(K), f"K = {K}", 1),
             label(0.16, 18, f"others' mean, K = {K}", 1),
-            label(0.97, 0.02, "no baseline", 2, "right"),
+            label(0.88, 0.02, "no baseline", 2, "right"),
             label(0.44, 0.012, "exact mean", 3, "right"),
             x="probability p of a right completion",
             x_range=(0, 1),
