@@ -46,8 +46,13 @@ def svg(plain, broken):
 
 
 def shown(panel):
-    """[(kind, [(x, foot, y)])] of what the panel studies, its first series: a curve, bars, the ring of the setting."""
+    """[(kind, [(x, foot, y)])] of what the panel studies: its first series, a curve, bars, the ring of the setting; or
+    all of its bars, where each is a quantity of its own.
+    """
     marks = [m for m in panel["data"] if m["type"] in ("scatter", "bar") and m["meta"]["role"] in ("", "step", "here")]
+    single = [mark for mark in marks if mark["type"] == "bar" and len(mark["x"]) == 1]
+    if len({mark["meta"]["series"] for mark in single}) == len(single) > 1:  # a bar a quantity: all of them are studied
+        return [("bar", [place for mark in single for place in placed(mark, panel)])]
     ones = [(kind_of(mark), mark) for mark in marks if mark["meta"]["series"] == 1]
     kinds = {kind for kind, _ in ones}
     return [
