@@ -48,6 +48,11 @@ def test_stacked_bars_begin_where_those_below_them_end():
     assert re.match(r"M\S+ 33\.8V4\.0h", path["plain bar"])
 
 
+def test_bars_that_are_each_a_quantity_are_all_drawn():
+    sides = [panel("p", "u", bars(["a"], [1.0], "a", 1), bars(["b"], [b], "b", 2), y_range=[0, 2]) for b in (0.0, 2.0)]
+    assert [drawn(*sides)[f"{side} bar"].count("M") for side in ("plain", "broken")] == [1, 2]
+
+
 def test_where_only_the_setting_moves_along_a_curve_its_ring_is_drawn_twice():
     sides = [
         panel("p", "u", line([0, 1], [0, 1]), dots([at], [at], role="here"), x_range=[0, 1], y_range=[0, 1])
