@@ -196,7 +196,8 @@ def broken(k, r):
     if k.masked:
         return Break(f"The mask stands one token too far {beside(k, r)}, and {led}", "Mask shifted by: 0.", OFF_BY_ONE)
     if calls < CALLS:
-        why, cause = f"{100 * calls:.0f} % still call the tool, whose text was trained on: {led}", "it stops calling"
+        still = f"{100 * r[-1].call_rate:.3g} % still call" if r[-1].call_rate else "None calls"
+        why, cause = f"{still} the tool, whose text was trained on: {led}", "it stops calling"
     else:
         why, cause = f"{share} is about text that the tool wrote: {led}", "it imitates the tool"
     return Break(why, "Mask the tool's tokens: on" + (", Mask shifted by: 0." if k.shift else "."), cause)

@@ -375,7 +375,7 @@ def broken(k, r):
         paying = [n for n in LENGTHS if n < k.updates and not spent(r, n)]
         return Break(
             f"Each of the last {WINDOW} updates drew {drawn_lately(r):.0f} completions for {live_lately(r):.1f} live "
-            f"groups of {GROUPS}, and together they moved the pass rate {gained_lately(r)} points.",
+            f"groups of {GROUPS}, and together they moved the pass rate by {gained_lately(r)} points.",
             f"Updates of DAPO: {paying[-1]}." if paying else "Draw again groups all equal in: never.",
             "drawing again buys nothing",
         )
@@ -417,7 +417,7 @@ def worse(k, r):
 def holds(k, r):
     return (
         f"DAPO ends at {last_rate(r.dapo):.3f}, and its last {WINDOW} updates moved the pass rate "
-        f"{gained_lately(r)} points."
+        f"by {gained_lately(r)} points."
     )
 
 

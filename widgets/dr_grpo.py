@@ -19,6 +19,7 @@ UPDATES, SEEDS, EVERY = 150, 16, 15  # updates between two pictures
 NOISE_SEEDS, NOISE_GROUPS, NOISE_K = 4, 8, 8
 APART = 3.0  # wrong completions this many times as long as right ones: broken
 DRIFT = 2.0  # fewer times as long is the noise of three runs
+LEVEL = 1.1  # wrong over right up to which the two are called equally long
 FILES = {"1/|o|": grpo, "token mean": dapo, "constant": dr_grpo}
 NOISE_RATE = {"SGD": 4.0, "AdamW": 2.0}  # times the knob: what GRPO trains at in the tab Only noise
 
@@ -277,7 +278,8 @@ def worse(k, r):
 def holds(k, r):
     wrong, right = r.lengths.wrong[:, -1].mean(), r.lengths.right[:, -1].mean()
     return (
-        f"Nothing asks for length and nothing grows: wrong completions have {wrong:.1f} tokens, right ones {right:.1f}."
+        f"Nothing asks for length, and {'nothing' if apart(r) < LEVEL else 'little'} grows: wrong completions have "
+        f"{wrong:.1f} tokens, right ones {right:.1f}."
     )
 
 

@@ -250,11 +250,9 @@ def finals(r):
 def broken(k, r):
     if r.updates < UPDATES or not lost(r).any():  # some are found again on the way
         return None
-    return Break(
-        f"{reason(k)}: {lost(r).any(axis=1).sum()} of {SEEDS} runs end without a prompt they could solve.",
-        way_back(k),
-        cause(k),
-    )
+    many = lost(r).any(axis=1).sum()
+    end = "ends without a prompt it" if many == 1 else "end without a prompt they"
+    return Break(f"{reason(k)}: {many} of {SEEDS} runs {end} could solve.", way_back(k), cause(k))
 
 
 def cause(k):

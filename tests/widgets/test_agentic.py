@@ -66,6 +66,14 @@ def test_the_sentence_has_the_share_and_where_it_ends():
     assert why.endswith(f"to {right(**knobs):.2f}.")
 
 
+def test_where_the_tool_is_given_up_the_sentence_says_what_the_readout_says():
+    for reply in (8, 16):
+        knobs = dict(masked=False, reply=reply, algorithm="REINFORCE")
+        called = last(**knobs)[-1].call_rate
+        start = f"{100 * called:.3g} % still call the tool" if called else "None calls the tool"
+        assert broken(**knobs).why.startswith(start)
+
+
 def test_there_are_three_causes_among_the_presets():
     found = [agentic.broken(k, last(**vars(k))) for k in agentic.PRESETS.values()]
     assert {one.cause for one in found if one} == {"it imitates the tool", "it stops calling", "a mask off by one"}

@@ -139,6 +139,11 @@ def test_the_weight_of_a_prompt_is_flat_in_pairs_and_without_the_deviation():
     assert dr_grpo.prompt_weight(Knobs(K=2)) == pytest.approx(1) == dr_grpo.prompt_weight(Knobs(std=False, K=64))
 
 
+def test_nothing_grows_is_said_where_the_two_lengths_are_equal():
+    for knobs, word in ((dict(divisor="constant"), "nothing grows"), (dict(learning_rate=3.0), "little grows")):
+        assert word in dr_grpo.holds(Knobs(**knobs), catalogue.last(dr_grpo, **knobs))
+
+
 def test_the_two_causes_are_among_the_presets():
     found = [dr_grpo.broken(knobs, catalogue.last(dr_grpo, **vars(knobs))) for knobs in dr_grpo.PRESETS.values()]
     assert len({each.cause for each in found if each}) == 2

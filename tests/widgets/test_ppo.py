@@ -64,6 +64,11 @@ def test_without_a_clip_the_break_lies_between_two_and_four_passes():
     assert is_broken(clip=False) and is_broken(passes=16, clip=False)
 
 
+def test_one_run_ends_and_several_end():
+    knobs = dict(passes=4, clip=False)
+    assert "1 of 6 runs ends without a prompt it could solve." in ppo.broken(Knobs(**knobs), last(**knobs)).why
+
+
 def test_the_break_says_what_is_lost_and_how_to_keep_it():
     knobs = dict(passes=16, clip=False)
     found = ppo.broken(Knobs(**knobs), last(**knobs))
