@@ -155,7 +155,8 @@ def led(length):
 
 
 def spread(right):
-    return f"{right.min():.2f} to {right.max():.2f}"
+    low, high = (f"{end:.2f}" for end in (right.min(), right.max()))
+    return low if low == high else f"{low} to {high}"
 
 
 # ── four masks ──
