@@ -216,6 +216,8 @@ def reused(way):
 def passes_on_sums(way):
     steps, rates = reused(way)
     means = {other: 100 * reused(other)[1].mean(axis=0) for other in SEES if other != way}
+    late = 100 * rates[:, [step >= 40 for step in steps]]
+    low = late.max() < 40  # the name stands above all five runs, or below them where there is no room
     return [
         panel(
             "Right answers of the language model",
@@ -223,7 +225,8 @@ def passes_on_sums(way):
             *(line(steps, mean, other, 8, "other") for other, mean in means.items()),
             each_run(steps, 100 * rates),
             line(steps, 100 * rates.mean(axis=0), way),
-            label(steps[-1], 100 * rates[:, -1].mean() + 2, way, 1, "right"),
+            *(label(steps[-1], mean[-1], other, 8, "right", below=mean[-1] > 20) for other, mean in means.items()),
+            label(steps[-1], late.max() + 2 if low else late.min() - 2, way, 1, "right", below=not low),
             x="update",
             x_range=(0, steps[-1]),
             y_range=(0, 104),
