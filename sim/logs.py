@@ -12,7 +12,6 @@ import re
 from array import array
 from collections import Counter
 from dataclasses import dataclass, field
-from math import isfinite
 
 from sim import metric_names
 
@@ -20,6 +19,8 @@ LIMIT = 50_000_000  # bytes of all files together
 VALUES = 8_000_000  # that are kept, 16 bytes each
 OTHERS = 1_000_000  # of columns that no table names
 COLUMNS, LINE = 5_000, 4_000_000  # names, and characters of a line
+HUGE, LAST = 1e100, 1e15  # a number beyond these is taken for infinite, a step for none
+csv.field_size_limit(LINE)  # a completion may be longer than the 131,072 characters of Python's own
 
 
 class Unreadable(ValueError):
@@ -40,6 +41,8 @@ class Column:
     steps: array = field(default_factory=lambda: array("d"))
     values: array = field(default_factory=lambda: array("d"))
     left_out: int = 0  # NaN, infinite
+    since: float | None = None  # the step from which on it has such numbers alone
+    trailing: int = 0  # how many of them
     wanted: bool = False  # by a table or by who asks: kept however many there are
 
 
@@ -50,6 +53,7 @@ class Log:
     lines: int = 0  # rows that held numbers
     notes: list = field(default_factory=list)
     counted: bool = True  # whether a step of this log is an update; Weights & Biases counts its own calls
+    run: str = ""  # what the file calls its run
 
     @property
     def framework(self):
@@ -78,10 +82,13 @@ class Table:
                     raise Unreadable(f"More than {COLUMNS:,} columns, which no log of one run has.")
                 wanted = name in self.wanted or bool(metric_names.known(name))
                 column = self.columns[name] = Column(wanted=wanted)
-            if isfinite(value):
+            if abs(value) < HUGE:
+                column.trailing = 0
                 self.put(column, step, value)
             else:
+                column.since = column.since if column.trailing else step
                 column.left_out += 1
+                column.trailing += 1
 
     def put(self, column, step, value):
         if self.kept >= OTHERS and not self.room(column):
@@ -108,11 +115,14 @@ class Table:
                 column.steps.pop()
                 column.values.pop()
                 self.kept -= 1
+            if column.trailing and column.since >= step:
+                column.trailing = 0
 
-    def log(self, format, notes=(), counted=True):
+    def log(self, format, notes=(), counted=True, run=""):
         if not any(column.steps for column in self.columns.values()):
             raise Unreadable(f"This looks like {format}, and holds no number. {READABLE}")
-        if len(self.back) > max(20, self.rows // 20):
+        most = max(len(column.steps) for column in self.columns.values())
+        if len(self.back) > max(20, self.rows // 20) or (len(self.back) > 3 and most < self.rows / 4):
             raise Unreadable(
                 f"Steps go back {len(self.back):,} times in {self.rows:,} rows: sort the rows by step, one run a file."
             )
@@ -122,9 +132,10 @@ class Table:
         ]
         said += [f"Steps go back {len(self.back) - 3} more times."] if len(self.back) > 3 else []
         if self.repeated:
-            said.append(f"Steps that repeat: {self.repeated:,} numbers were replaced by later ones.")
-        if left := sum(column.left_out for column in self.columns.values()):
-            said.append(f"Left out, because they are NaN, null or infinite: {left:,} numbers.")
+            said.append(f"Steps that repeat: {counted_as(self.repeated, 'number')} replaced by a later one.")
+        if gone := {name: column.left_out for name, column in self.columns.items() if column.left_out}:
+            left = counted_as(sum(gone.values()), "number")
+            said.append(f"Left out, because they are NaN, null or infinite: {left}, of {listed(list(gone))}.")
         said += [words.format(f"{count:,}") for words, count in self.notes.items()]
         return Log(
             format,
@@ -132,19 +143,25 @@ class Table:
             self.rows,
             [*notes, *said],
             counted,
+            run,
         )
 
 
 NUMBER = re.compile(  # np.float64(0.5), tensor(0.5, device='cuda:0')
-    r"(?:(?:np|numpy|torch)\.\w+\(|tensor\()?\s*([-+]?(?:\d[\d_]*\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)(?:,[^)]*)?\)?$"
+    r"(?:(?:np|numpy|torch)\.\w+\(|tensor\()\s*([-+]?(?:\d[\d_]*\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)(?:,[^)]*)?\)?$"
 )
 NOT_A_NUMBER = re.compile(r"(?:np\.\w+\()?[-+]?(?:nan|inf|infinity|null|none)\)?$", re.IGNORECASE)
 
 
+THOUSANDS = re.compile(r"[-+]?[1-9]\d{0,2}(?:\.\d{3})+,\d*$")  # 1.234,5 where the comma is decimal
+
+
 def number(text, comma=False):
     """The number that a text spells; NaN for one that says it is none, None for a word or nothing."""
+    if comma and text.count(",") == 1:
+        text = (text.replace(".", "") if THOUSANDS.match(text.strip()) else text).replace(",", ".")
     try:
-        return float(text.replace(",", ".") if comma and text.count(",") == 1 else text)
+        return float(text)
     except ValueError:
         text = text.strip().strip('"')
         if found := NUMBER.match(text):
@@ -167,6 +184,28 @@ def numbers(pairs):
     return [(name, got) for name, each in pairs if (got := value(each)) is not None]
 
 
+def step_of(found):
+    """The step that a row gives; None where it is no number that could be one."""
+    step = value(found)
+    return step if step is not None and abs(step) < LAST else None
+
+
+DECODER = json.JSONDecoder(parse_int=float)  # whatever the number of digits
+
+
+def decoded(text):
+    """What a text holds as JSON; a ValueError where it holds none."""
+    try:
+        return DECODER.decode(text)
+    except RecursionError:
+        raise ValueError("nested too deep") from None
+
+
+def counted_as(count, word):
+    """“1 line”, “2 lines”."""
+    return f"{count:,} {word}{'' if count == 1 else 's'}"
+
+
 # ── a format each ──
 class Console:
     """verl's `step:1 - name:value - …` behind whatever Ray puts before it, OpenRLHF's `Global step 1: {…}`; all other
@@ -177,12 +216,26 @@ class Console:
     OPENRLHF = re.compile(r"[Gg]lobal[ _]step (\d+)(?:, eval_metrics)?: \{(.*)")
     ITEM = re.compile(r"'([^']+)': ((?:[\w.]+\()?[-+]?[\w.][^,'}]*)")
     COLOR = re.compile(r"\x1b\[[0-9;]*m")
+    GOES_ON = re.compile(  # what a window has broken off: the end of a name and its number, and more pairs
+        r"(?:\(\w+ pid=[^)]*\) )?(?:(?:\S* )?- (?!\S*\.py:)[\w@.-]+(?:/[\w@.-]+)+:[-+\d.n]|[\w@/-]*:[-+\d.e]+\s*$)"
+    )
+    TRL = re.compile(r"\{'.*'(?:epoch|reward_std|completions/mean_length)': ")
 
     def __init__(self, wanted):
         self.table, self.format, self.names, self.passed = Table(wanted), "", set(), 0
-        self.notes = []
+        self.notes, self.after, self.split, self.trl = [], None, [], 0  # steps: of the row before, of rows in two lines
 
     def line(self, text, ended=True):
+        *whole, rest = text.split("\r")  # a bar of progress begins its line anew
+        for each in whole:
+            self.each(each, True)
+        self.each(rest, ended)
+
+    def each(self, text, ended):
+        after, self.after = self.after, None
+        if after is not None and not self.VERL.search(text) and self.GOES_ON.match(self.COLOR.sub("", text)):
+            self.split.append(after)
+        self.trl += bool(self.TRL.search(text))
         if "tep" not in text:
             self.passed += 1
             return
@@ -209,15 +262,31 @@ class Console:
     def take(self, format, step, pairs, ended, whole=True):
         self.format = self.format or format
         names = {name for name, _ in pairs}
-        if not whole or (not ended and not names >= self.names):
+        if ended and not whole:
+            self.split.append(step)
+            return
+        if not ended and not (whole and names >= self.names):
             self.notes.append(f"The file ends within the row of step {step}, which is left out.")
             return
         self.names = self.names & names if self.names else names
         self.table.add(step, pairs)
+        self.after = step if format.startswith("verl") else None
 
     def log(self):
+        if len(self.split) > self.table.rows / 2:
+            raise Unreadable(
+                f"The row of step {self.split[0]} goes on in the next line, as in a text that was copied off a window: "
+                "bring the file that the console was written to, where a row is one line."
+            )
+        if self.split:
+            self.notes.append(f"Rows that go on in the next line, whose rest is left out: {len(self.split):,}.")
+        if not self.format and self.trl:
+            raise Unreadable(
+                "This is what TRL prints, which has no steps: bring trainer_state.json, which is in each of its "
+                "checkpoint folders."
+            )
         if not self.format:
-            raise Unreadable(f"No row of a log was found in {self.passed:,} lines. {READABLE}")
+            raise Unreadable(f"No row of a log was found in {counted_as(self.passed, 'line')}. {READABLE}")
         return self.table.log(self.format, self.notes)
 
 
@@ -233,39 +302,40 @@ class JsonLines:
             return
         self.count += 1
         try:
-            row = json.loads(text)
+            row = decoded(text)
         except ValueError:
             if ended:
                 self.faulty += 1
             else:
                 self.notes.append(f"The file ends within line {self.count:,}, which is left out.")
             return
-        if isinstance(row, dict):
-            self.row(row)
+        self.faulty += not (isinstance(row, dict) and self.row(row))
 
     def row(self, row):
-        if isinstance(row.get("data"), dict) and "step" in row:
+        """Whether it is one."""
+        if isinstance(row.get("data"), dict) and (step := step_of(row.get("step"))) is not None:
             self.format = self.format or "verl's JSONL"
-            self.table.add(float(row["step"]), numbers(row["data"].items()))
+            self.table.add(step, numbers(row["data"].items()))
         elif {"input", "score", "step"} <= row.keys():
             self.format = self.format or ROLLOUTS
-            self.rollout(row)
-        elif name := next((each for each in metric_names.STEPS if isinstance(row.get(each), (int, float))), None):
+            return self.rollout(row)
+        elif name := next((each for each in metric_names.STEPS if step_of(row.get(each)) is not None), None):
             self.format = self.format or "JSONL"
-            self.table.add(float(row[name]), numbers((n, v) for n, v in row.items() if n != name))
+            self.table.add(step_of(row[name]), numbers((n, v) for n, v in row.items() if n != name))
         else:
-            self.faulty += 1
+            return False
+        return True
 
     def rollout(self, row):
-        step, score = value(row["step"]), value(row["score"])
+        step, score = step_of(row["step"]), value(row["score"])
         if step is None or score is None:
-            self.faulty += 1
-            return
+            return False
         if step != self.step:
             self.settle()
             self.step = step
         group = self.groups.setdefault(hash(row["input"]) if isinstance(row["input"], str) else 0, [score, score, 0])
         group[:] = min(group[0], score), max(group[1], score), group[2] + 1
+        return True
 
     def settle(self):
         """The share of a step's groups whose completions all got one score."""
@@ -277,7 +347,7 @@ class JsonLines:
     def log(self):
         self.settle()
         if not self.format:
-            raise Unreadable(f"None of its {self.count:,} lines is a row with a step. {READABLE}")
+            raise Unreadable(f"No row with a step was found in {counted_as(self.count, 'line')}. {READABLE}")
         if self.faulty:
             self.notes.append(f"Lines that are no row of a log, left out: {self.faulty:,}.")
         return self.table.log(self.format, self.notes)
@@ -290,7 +360,7 @@ class JsonDocument:
 
     def __init__(self, wanted):
         self.table, self.text, self.inside, self.done, self.notes = Table(wanted), "", False, False, []
-        self.decoder, self.other = json.JSONDecoder(), False
+        self.stepless = 0
 
     def feed(self, text):
         if self.done:
@@ -309,9 +379,11 @@ class JsonDocument:
                 self.done = True
                 break
             try:
-                row, after = self.decoder.raw_decode(self.text, at)
+                row, after = DECODER.raw_decode(self.text, at)
             except ValueError:
                 break
+            except RecursionError:
+                raise Unreadable(f"A row is nested too deep: this is no log_history. {READABLE}") from None
             self.row(row)
             at = after
         self.text = self.text[at:]
@@ -325,17 +397,19 @@ class JsonDocument:
         return self.inside
 
     def row(self, row):
-        step = value(row.get("step"))
-        if step is not None:
+        if (step := step_of(row.get("step"))) is not None:
             self.table.add(step, numbers((n, v) for n, v in row.items() if n != "step"))
         else:
-            self.other = True
+            self.stepless += 1
 
     def log(self):
         if not self.inside:
             raise Unreadable(f"A JSON file without log_history. {READABLE}")
         if not self.done:
-            self.notes.append(f"The file ends within its log_history; {self.table.rows:,} rows were whole.")
+            rows = counted_as(self.table.rows, "row")
+            self.notes.append(f"Its log_history ends too early, or cannot be read further, after {rows}.")
+        if self.stepless:
+            self.notes.append(f"Rows without a step, left out: {self.stepless:,}.")
         if not self.table.rows:
             raise Unreadable(f"Its log_history has no row with a step. {READABLE}")
         return self.table.log("TRL's log_history", self.notes)
@@ -349,8 +423,9 @@ class Separated:
 
     def __init__(self, header, delimiter, name, wanted, run):
         self.delimiter, self.name, self.table, self.notes = delimiter, name, Table(wanted), []
-        self.narrow, self.pending, self.waiting = 0, [], 0
-        self.comma = delimiter == ";"
+        self.narrow, self.pending, self.waiting, self.run, self.words, self.word = 0, [], 0, "", 0, ""
+        self.width = 0  # cells of the first row of another width
+        self.comma = delimiter != ","
         self.header = [cell.strip() for cell in self.cells(header)]
         lower = [cell.lower() for cell in self.header]
         if len(self.RUNS & set(lower)) >= 2 and "name" in lower:
@@ -359,12 +434,17 @@ class Separated:
         self.place = lower.index("step") if self.place is None and "step" in lower else self.place
         if self.place is None:
             raise Unreadable(
-                f"No column of steps among {listed(self.header)}. One is called {', '.join(metric_names.STEPS)}."
+                f"No column of steps among {listed(self.header)}: export it over steps, in a column that is called "
+                f"{', '.join(metric_names.STEPS)}."
             )
+        names = [cell for cell in self.header if cell]
+        if twice := [name for n, name in enumerate(names) if name in names[:n] and metric_names.known(name)]:
+            raise Unreadable(f"Two columns are called “{twice[0][:40]}”: keep the one that counts.")
         self.counted = True
         if lower[0] in self.CLOCK and "value" in lower:
             self.format, self.kept = "TensorBoard's CSV", {lower.index("value"): tag(name)}
-        elif charted := [(n, cell) for n, cell in enumerate(self.header) if " - " in cell and n != self.place]:
+            self.run = run_of(name)
+        elif charted := self.charted():
             self.format, self.kept = "a chart's CSV of Weights & Biases", self.chart(charted, run)
             self.counted = "global_step" in self.header[self.place]
         else:
@@ -373,6 +453,11 @@ class Separated:
             self.kept = {n: c for n, c in enumerate(self.header) if n != self.place and c not in own}
             self.counted = self.header[self.place] != "_step"
 
+    def charted(self):
+        """[(place, cell)] of the columns of a chart, which has no others than one of steps and those of runs."""
+        cells = [(n, cell) for n, cell in enumerate(self.header) if cell and n != self.place]
+        return cells if all(" - " in cell for _, cell in cells) else []
+
     def chart(self, charted, run):
         """{place: metric} of one run, without the bands that a chart draws around it."""
         by_run = {}
@@ -380,10 +465,16 @@ class Separated:
             whose, _, metric = cell.rpartition(" - ")
             if not metric.endswith(("__MIN", "__MAX")):
                 by_run.setdefault(whose, {})[n] = metric
-        return one_of(by_run, run)
+        self.run, kept = one_of(by_run, run)
+        return kept
 
     def cells(self, text):
-        return next(csv.reader([text], delimiter=self.delimiter)) if '"' in text else text.split(self.delimiter)
+        if '"' not in text:
+            return text.split(self.delimiter)
+        try:
+            return next(csv.reader([text], delimiter=self.delimiter))
+        except csv.Error:
+            return []
 
     def line(self, text, ended=True):
         if self.pending or text.count('"') % 2:
@@ -402,9 +493,10 @@ class Separated:
                 self.notes.append("The file ends within its last row, which is left out.")
             else:
                 self.narrow += 1
+                self.width = self.width or len(cells)
             return
         step = number(cells[self.place], self.comma)
-        if step is None or not isfinite(step):
+        if step is None or not abs(step) < LAST:
             self.narrow += 1
             return
         pairs = []
@@ -412,7 +504,19 @@ class Separated:
             cell = cells[n]
             if cell and (got := number(cell, self.comma)) is not None:
                 pairs.append((name, got))
+            elif cell and not cell.isspace() and metric_names.known(name):
+                self.spelled(name, cell)
         self.table.add(step, pairs)
+
+    def spelled(self, name, cell):
+        """What is no number in a column of numbers."""
+        if re.fullmatch(r"[-+]?\d+(?:,\d+)+(?:\.\d*)?", cell):
+            raise Unreadable(
+                f"“{cell[:40]}” in the column “{name[:40]}” has a comma that may be a decimal one or one of thousands: "
+                "write numbers with a point, and without separators."
+            )
+        self.words += 1
+        self.word = self.word or f"“{cell[:40]}” in the column “{name[:40]}”"
 
     def log(self):
         if self.narrow:
@@ -420,8 +524,11 @@ class Separated:
                 f"Rows without a step, or wider or narrower than the first line, left out: {self.narrow:,}."
             )
         if not self.table.rows:
-            raise Unreadable(f"The first line names {listed(self.header)}, and no row below it can be read.")
-        return self.table.log(self.format, self.notes, self.counted)
+            width = f": a row has {self.width} cells, and the first line {len(self.header)}" if self.width else ""
+            raise Unreadable(f"The first line names {listed(self.header)}, and no row below it can be read{width}.")
+        if self.words:
+            self.notes.append(f"No number, left out: {counted_as(self.words, 'cell')}, such as {self.word}.")
+        return self.table.log(self.format, self.notes, self.counted, self.run)
 
 
 def listed(names, most=6):
@@ -434,14 +541,24 @@ def one_of(by_run, run):
     if run and run not in by_run:
         raise Unreadable(f"No run is called “{run}”; there are {listed(list(by_run))}.")
     if not run and len(by_run) > 1:
-        raise Unreadable(f"The file holds {len(by_run)} runs, {listed(list(by_run))}: name one of them.")
-    return by_run[run or next(iter(by_run))] if by_run else {}
+        raise Unreadable(
+            f"The file holds {len(by_run)} runs, {listed(list(by_run))}: name one of them, under “Paste it, name "
+            "a run, or try a sample” or by --run."
+        )
+    run = run or next(iter(by_run), "")
+    return run, by_run.get(run, {})
 
 
 def tag(name):
     """What a file of TensorBoard's holds, from its name run-R-tag-T.csv."""
     found = re.search(r"(?:^|[-_])tag-(.+?)(?: ?\(\d+\))?(?:\.csv)?$", name)
     return found[1] if found else re.sub(r"\.csv$", "", name.rpartition("/")[2])
+
+
+def run_of(name):
+    """The run that such a name gives; "" where it gives none."""
+    found = re.match(r"run-(.+?)-tag-", name.rpartition("/")[2])
+    return found[1] if found else ""
 
 
 # ── which of them it is ──
@@ -498,7 +615,7 @@ class Reader:
         begin = line.lstrip()
         if begin.startswith("{") and complete(begin) and "log_history" not in begin:
             return JsonLines(self.wanted)
-        if begin.startswith(("{", "[{")) or begin.strip() == "[":
+        if begin.strip() == "[" or re.match(r"\[?\{(?!')", begin):
             return JsonDocument(self.wanted)
         delimiter = max(",;\t", key=line.count)
         if heads(line, delimiter):
@@ -523,6 +640,8 @@ class Reader:
 def encoding(piece):
     if piece[:2] in (b"\xff\xfe", b"\xfe\xff"):
         return "utf-16"
+    if len(piece) > 8 and not any(piece[1:64:2]) and all(piece[:64:2]):
+        return "utf-16-le"  # of Windows, without a mark
     if piece[:2] == b"\x1f\x8b" or piece[:4] == b"PK\x03\x04":
         raise Unreadable("The file is compressed: unpack it first.")
     if b"\0" in piece[:1000]:
@@ -532,7 +651,7 @@ def encoding(piece):
 
 def complete(text):
     try:
-        return isinstance(json.loads(text), dict)
+        return isinstance(decoded(text), dict)
     except ValueError:
         return False
 
@@ -544,6 +663,8 @@ def heads(line, delimiter):
         return False
     if any(cell in metric_names.STEPS or cell.lower() == "step" for cell in cells):
         return True
+    if line.startswith('"') and all(" - " in cell for cell in cells[1:]):
+        return True  # a chart over time
     names = [cell for cell in cells if re.fullmatch(r"[\w./@:-]{1,80}", cell) and number(cell) is None]
     return len(names) == len(cells) and any("/" in name or metric_names.known(name) for name in names)
 
@@ -552,15 +673,23 @@ def joined(logs):
     """One Log of several files of the same run."""
     if len(logs) == 1:
         return logs[0]
+    if len(runs := list(dict.fromkeys(log.run for log in logs if log.run))) > 1:
+        raise Unreadable(f"The files are of {len(runs)} runs, {listed(runs)}: bring those of one run at a time.")
     columns = {}
     for log in logs:
         for name, column in log.columns.items():
             if name in columns:
-                raise Unreadable(f"Two of the files have a column “{name}”: give the files of one run at a time.")
+                whole = (
+                    "of a run's checkpoints the last one's file holds all rows"
+                    if log.format.startswith("TRL")
+                    else "bring one run at a time, and the parts of one console in one file"
+                )
+                raise Unreadable(f"Two of the files have a column “{name[:40]}”: {whole}.")
             columns[name] = column
     notes = list(dict.fromkeys(note for log in logs for note in log.notes))
     formats = list(dict.fromkeys(log.format for log in logs))
-    return Log(" and ".join(formats), columns, max(log.lines for log in logs), notes, all(log.counted for log in logs))
+    counted = all(log.counted for log in logs)
+    return Log(" and ".join(formats), columns, max(log.lines for log in logs), notes, counted, "".join(runs))
 
 
 def read(files, run="", wanted=()):

@@ -110,9 +110,17 @@ def test_a_chart_without_its_bands_and_with_a_dash_in_the_run():
     assert list(log.columns) == ["train/reward"] and column(log, "train/reward") == ([1, 2], [0.5, 0.6])
 
 
+def test_a_column_of_a_history_may_have_a_dash():
+    log = read("step,reward,reward - smoothed\n1,0.5,0.4\n2,0.6,0.5\n")
+    assert log.format == "a CSV" and column(log, "reward") == ([1, 2], [0.5, 0.6])
+
+
 def test_semicolons_tabs_decimal_commas_and_the_encoding_of_windows():
     assert column(read("step;reward\n1;0,5\n2;1,25\n"), "reward") == ([1, 2], [0.5, 1.25])
+    assert column(read("step;reward\n1;1.234,5\n2;0.25\n"), "reward") == ([1, 2], [1234.5, 0.25])
     assert column(read("step\treward\n1\t0.5\n"), "reward") == ([1], [0.5])
+    assert column(read("step\treward\n1\t0,5\n"), "reward") == ([1], [0.5])
+    assert column(read("step,reward\r\n1,0.5\r\n".encode("utf-16-le")), "reward") == ([1], [0.5])
     assert column(read("step,reward\r\n1,0.5\r\n".encode("utf-16")), "reward") == ([1], [0.5])
     assert column(read("\ufeffstep,reward\n1,0.5\n"), "reward") == ([1], [0.5])
 
@@ -120,6 +128,9 @@ def test_semicolons_tabs_decimal_commas_and_the_encoding_of_windows():
 def test_a_quoted_cell_with_a_line_in_it():
     log = read('_step,text,train/reward\n0,"two\nlines, and a comma",0.5\n1,one,0.6\n', size=3)
     assert column(log, "train/reward") == ([0, 1], [0.5, 0.6])
+    assert "no row below it can be read" in said('step,"a ""b""\n c",reward\n1,"x\n""y""",2\n')
+    log = read('step,text,reward\n0,"' + "word, " * 30_000 + '",0.5\n')
+    assert column(log, "reward") == ([0], [0.5])
 
 
 def test_the_step_of_the_trainer_goes_before_the_calls_of_weights_and_biases():
@@ -141,7 +152,7 @@ def test_what_is_no_number_is_left_out_and_counted():
         '[{"step":1,"reward":NaN},{"step":2,"reward":null},{"step":3,"reward":0.5},{"step":4,"reward":Infinity}]'
     )
     assert column(log, "reward") == ([3], [0.5])
-    assert log.notes == ["Left out, because they are NaN, null or infinite: 3 numbers."]
+    assert log.notes == ["Left out, because they are NaN, null or infinite: 3 numbers, of “reward”."]
 
 
 def test_a_run_that_was_resumed_keeps_the_later_rows_of_all_columns():
@@ -156,7 +167,7 @@ def test_a_run_that_was_resumed_keeps_the_later_rows_of_all_columns():
 def test_steps_that_repeat():
     log = read("step,reward\n1,0.5\n1,0.6\n2,0.7\n")
     assert column(log, "reward") == ([1, 2], [0.6, 0.7])
-    assert log.notes == ["Steps that repeat: 1 numbers were replaced by later ones."]
+    assert log.notes == ["Steps that repeat: 1 number replaced by a later one."]
 
 
 def test_rows_of_another_width_are_counted():
@@ -171,6 +182,69 @@ def test_lines_that_are_no_row():
     assert log.notes == ["Lines that are no row of a log, left out: 2."]
 
 
+def test_rows_without_a_step_are_counted():
+    log = read('[{"step":1,"reward":1},{"step":null,"reward":2},{"reward":3},{"step":2,"reward":4}]')
+    assert column(log, "reward") == ([1, 2], [1, 4]) and log.notes == ["Rows without a step, left out: 2."]
+
+
+def test_whole_numbers_of_any_length_and_numbers_near_the_largest():
+    for long in (10**400, int("9" * 4000), 10**308):
+        log = read(json.dumps([{"step": n, "reward": n, "num_tokens": long} for n in (1, 2)]))
+        assert column(log, "reward") == ([1, 2], [1, 2]) and log.columns["num_tokens"].left_out == 2
+    assert read('[{"step":1,"reward":1,"num_tokens":' + "9" * 5000 + "}]").columns["num_tokens"].left_out == 1
+
+
+def test_from_where_on_a_column_has_no_number():
+    rows = [
+        {"step": n, "kl": float("nan") if n in (2, 4, 5) else 0.1, "entropy": 1 if n < 5 else None} for n in range(1, 6)
+    ]
+    log = read(json.dumps(rows))
+    assert (log.columns["kl"].since, log.columns["kl"].trailing) == (4, 2)
+    assert (log.columns["entropy"].since, log.columns["entropy"].trailing) == (5, 1)
+    again = read(json.dumps([*rows, {"step": 4, "kl": 0.2}]))
+    assert again.columns["kl"].trailing == 0
+
+
+def test_a_log_history_that_breaks_off_in_its_middle():
+    text = json.dumps([{"step": n, "reward": n} for n in range(1, 5)]).replace('"step": 3', '"step": three')
+    log = read(text)
+    assert column(log, "reward") == ([1, 2], [1, 2])
+    assert log.notes == ["Its log_history ends too early, or cannot be read further, after 2 rows."]
+
+
+def test_words_in_a_column_of_numbers_are_counted():
+    log = read("step,reward,comment\n1,0.5,a\n2,bad,b\n3,worse,c\n")
+    assert column(log, "reward") == ([1], [0.5])
+    assert log.notes == ["No number, left out: 2 cells, such as “bad” in the column “reward”."]
+
+
+ROW = "step:{0} - actor/entropy:1.0 - critic/score/mean:0.{0} - critic/score/max:1.0 - response_length/mean:10{0}"
+
+
+@pytest.mark.parametrize("before", ["", "\x1b[36m(TaskRunner pid=7)\x1b[0m "])
+@pytest.mark.parametrize("width", [50, 61, 80])
+def test_rows_that_were_broken_over_lines_are_no_log(before, width):
+    rows = [ROW.format(n) for n in range(1, 5)]
+    text = "\n".join(before + row[at : at + width] for row in rows for at in range(0, len(row), width))
+    assert "The row of step 1 goes on in the next line" in said(text)
+
+
+def test_one_row_that_goes_on_is_counted_and_other_lines_are_no_part_of_a_row():
+    rows = [ROW.format(n) for n in range(1, 5)]
+    one = "\n".join([*rows[:3], rows[3][:60], rows[3][60:]])
+    assert read(one + "\n").notes == ["Rows that go on in the next line, whose rest is left out: 1."]
+    between = "\n".join(f"{row}\nINFO - verl/trainer/main.py:12 - saving\n10:00 - INFO - done" for row in rows)
+    assert column(read(between), "critic/score/mean") == ([1, 2, 3, 4], [0.1, 0.2, 0.3, 0.4])
+    broken = "".join(f"Global step {n}: {{'reward': 0.5,\n 'kl': 1}}\n" for n in (1, 2))
+    assert "The row of step 1 goes on in the next line" in said(broken)
+
+
+def test_a_bar_of_progress_that_begins_its_line_anew():
+    text = "".join(f"\rTraining Progress: {n}%| |{ROW.format(n)}\rTraining Progress: {n}%| |" for n in range(1, 5))
+    log = read(text + "\n")
+    assert column(log, "response_length/mean") == ([1, 2, 3, 4], [101, 102, 103, 104])
+
+
 # ── sentences ──
 @pytest.mark.parametrize(
     "text, words",
@@ -179,10 +253,11 @@ def test_lines_that_are_no_row():
         ("\n \n", "The file is empty."),
         ("dear diary\nnothing\n", "No row of a log was found in 2 lines."),
         ("1,2,3\n4,5,6\n", "the line that names the columns is missing"),
-        ("a/b,c/d\n1,2\n", "No column of steps among “a/b”, “c/d”."),
+        ("a/b,c/d\n1,2\n", "No column of steps among “a/b”, “c/d”: export it over steps"),
         ("Name,State,Created,train/reward,step\nrun,finished,now,1,2\n", "a table of runs"),
-        ('"Step","a - r","b - r"\n1,2,3\n', "The file holds 2 runs, “a”, “b”: name one of them."),
-        ("step,reward\n", "no row below it can be read"),
+        ('"Step","a - r","b - r"\n1,2,3\n', "The file holds 2 runs, “a”, “b”: name one of them, under “Paste it"),
+        ("step,reward\n", "no row below it can be read."),
+        ("step,reward\n1,2,3\n", "no row below it can be read: a row has 3 cells, and the first line 2."),
         ("step,reward\n1,\n2,\n", "holds no number"),
         ('{"a": 1, "b": [1,\n2]}', "A JSON file without log_history."),
         ('{"log_history": []}', "no row with a step"),
@@ -192,6 +267,19 @@ def test_lines_that_are_no_row():
         ('step,a\n1,"x\n' + "yyyyyyy\n" * 600_000, "A quotation mark is never closed"),
         ("step,a\n" + "".join(f"{n},1\n" for n in range(100, 0, -1)), "Steps go back 99 times in 100 rows"),
         (json.dumps({"step": 1, "data": {str(n): n for n in range(5_001)}}), "More than 5,000 columns"),
+        ("step,a\n" + "".join(f"{n},1\n" for n in range(12, 0, -1)), "Steps go back 11 times in 12 rows"),
+        ('"Relative Time (Process)","a - train/reward"\n1.5,2\n', "No column of steps among “Relative Time (Process)”"),
+        ("step,reward,reward\n1,2,3\n", "Two columns are called “reward”"),
+        ('step,reward\n1,"0,5"\n', "“0,5” in the column “reward” has a comma"),
+        ("{'loss': 0.1, 'reward_std': 0.5, 'epoch': 0.1}\n", "This is what TRL prints, which has no steps"),
+        ("[{'loss': 0.1, 'epoch': 0.1, 'step': 1}]", "bring trainer_state.json"),
+        ('{"log_history": [{"step": NaN, "reward": 1}, {"step": 1e999}]}', "no row with a step"),
+        (
+            '{"step": "one", "data": {"a": 1}}\n{"step": [1], "data": {"a": 1}}\n',
+            "No row with a step was found in 2 lines.",
+        ),
+        ('{"log_history": [{"step": 1, "a": ' + "[" * 100_000, "A row is nested too deep"),
+        ('{"step": 1, "a": ' + "[" * 100_000 + "\n", "A JSON file without log_history."),
     ],
 )
 def test_what_cannot_be_read_is_one_sentence(text, words):
@@ -205,6 +293,15 @@ def test_one_run_of_several_by_its_name():
 
 
 def test_files_of_two_runs_are_refused():
+    chart = lambda run, metric: f'"Step","{run} - {metric}"\n1,0.5\n'
+    with pytest.raises(Unreadable, match="The files are of 2 runs, “a”, “b”"):
+        read({"1.csv": chart("a", "train/reward"), "2.csv": chart("b", "train/entropy")})
+    assert read({"1.csv": chart("a", "train/reward"), "2.csv": chart("a", "train/entropy")}).run == "a"
+    tag = "Wall time,Step,Value\n1,1,0.5\n"
+    with pytest.raises(Unreadable, match="The files are of 2 runs, “x”, “y”"):
+        read({"run-x-tag-train_reward.csv": tag, "run-y-tag-train_entropy.csv": tag})
+    state = json.dumps({"log_history": [{"step": 1, "reward": 1}]})
+    assert "of a run's checkpoints the last one's file holds all rows" in said({"a.json": state, "b.json": state})
     assert "Two of the files have a column “reward”" in said({"a": "step,reward\n1,2\n", "b": "step,reward\n1,3\n"})
 
 
