@@ -72,6 +72,7 @@ class Found:
     candidates: tuple  # columns that could be a held-out score
     unknown: tuple  # columns that no quantity has
     notes: tuple
+    gone: tuple = ()  # (column, the step from which on it has no number), of those that a framework names
 
 
 # ── from columns to quantities ──
@@ -105,12 +106,16 @@ def quantities(log, held_out="", mapped=None, k=0):
     if not chosen:
         raise logs.Unreadable(
             f"None of its {len(names):,} columns, {logs.listed(sorted(names))}, has a name that TRL, verl or OpenRLHF "
-            "gives to what the tests look at. Say which is which, as in --map reward=NAME."
+            "gives to what the tests look at: say which is, under “Which column is which” or by --map reward=NAME."
         )
     curves = refused(all_made(chosen, names, k), framework)
     steps = np.unique(np.concatenate([curve.steps for curve in curves.values()] or [[]]))
     if len(steps) < ROWS:
-        raise logs.Unreadable(f"Rows of training in the log: {len(steps)}. The tests need {ROWS}.")
+        sparse = framework == "TRL" and len(steps) > 1 and apart(steps) > 1
+        more = ": TRL writes a row for each update with logging_steps=1" if sparse else ""
+        raise logs.Unreadable(
+            " ".join([f"Rows of training in the log: {len(steps)}. The tests need {ROWS}{more}.", *log.notes[:2]])
+        )
     if held_out:
         name = resolved(held_out, names)
         curves["held_out"] = Curve(*arrays(names[name]), (name,))
@@ -121,6 +126,11 @@ def quantities(log, held_out="", mapped=None, k=0):
         candidates=tuple(n for n in names if framework and n not in used and metric_names.looks_held_out(n, framework)),
         unknown=tuple(sorted(n for n in names if n not in used)),
         notes=tuple(log.notes) + noted(log, steps),
+        gone=tuple(
+            (name, column.since)
+            for name, column in names.items()
+            if column.trailing > 2 and metric_names.known(name).get(framework)
+        ),
     )
 
 
@@ -259,8 +269,10 @@ class Verdict:
 
 
 def shown(value):
-    """A number in four digits at most."""
-    return f"{value:.3g}" if abs(value) < 1000 else f"{value:,.0f}"
+    """A number in few digits."""
+    if abs(value) == inf:
+        return "∞" if value > 0 else "-∞"
+    return f"{value:,.0f}" if 1000 <= abs(value) < 1e7 else f"{value:.3g}"
 
 
 SPEC = {  # number: name, lesson, kind of run in the trace lab, what may be said
@@ -349,6 +361,9 @@ def missing(found, *names):
                 "trained on what scores it"
             )
             continue
+        if empty := [each for each in found.unknown if read_by(each, found.framework) == name]:
+            told.append(f"“{empty[0]}” holds no number that can be used")
+            continue
         if name == "zero_variance" and (sd := [each for each in found.unknown if read_as(each, GROUP_SD)]):
             told.append(f"“{sd[0]}” bounds the share once the completions a prompt are given (--k)")
             continue
@@ -360,6 +375,12 @@ def missing(found, *names):
             + (f", and near its name are {logs.listed(near)}" if near else "")
         )
     return "; ".join(told)
+
+
+def read_by(name, framework):
+    """The quantity that a framework logs under a name, one that stands alone; "" for none."""
+    quantity, how, _ = metric_names.known(name).get(framework, ("", "", 0))
+    return quantity if how not in (MOST, LEAST, GROUP_SD) else ""
 
 
 def read_as(name, how):
@@ -430,7 +451,8 @@ def ask_jump(run):
     if run.has("entropy") and None not in (ends := (run.row("entropy", 1), run.row("entropy", 3))) and ends[0] > 0:
         parts.append(Part("entropy over row 1", ends[1] / ends[0], run.limits["entropy_jump"], below=True))
     if run.has("kl") and (early := run.row("kl", 3)) is not None and (most := run.found.curves["kl"].values.max()) > 0:
-        parts.append(Part("KL over its maximum", early / float(most), run.limits["kl_jump"]))
+        gained = early - (run.row("kl", 1) or 0.0)  # a KL that was there before the first update was not gone in two
+        parts.append(Part("KL gained, over its maximum", gained / float(most), run.limits["kl_jump"]))
     if not parts:
         return None, "row 3 has neither entropy nor KL"
     return parts, "entropy" if parts[0].below else "kl", (1, 3)
@@ -491,12 +513,21 @@ def tested(run, number):
 
 def alarms(run, updates=1):
     """What looks wrong and is none of the seven."""
-    return [alarm for alarm in (same_reference(run), same_log_probs(run, updates), no_rise(run)) if alarm]
+    asked = (numbers_gone(run), same_reference(run), same_log_probs(run, updates), no_rise(run))
+    return [alarm for alarm in asked if alarm]
 
 
 def alarm(run, name, says, lesson, quantity, first, last, parts=()):
     rows = tuple(float(run.found.steps[n - 1 if n > 0 else n]) for n in (first, last))
     return Verdict(0, name, FIRED, parts, says, lesson, "", quantity, rows)
+
+
+def numbers_gone(run):
+    if gone := run.found.gone:
+        names, since = logs.listed([name for name, _ in gone], 3), min(step for _, step in gone)
+        end = max(since, float(run.found.steps[-1]))
+        says = f"From step {since:,.0f} on: {names}. The run may have diverged there; no test looks at these rows."
+        return Verdict(0, "numbers are NaN, null or infinite to the end", FIRED, (), says, "10", rows=(since, end))
 
 
 def same_reference(run):
@@ -554,6 +585,11 @@ def summary(report):
     ran = sum(test.state != NOT_RUN for test in report.tests)
     of = f"{ran} of {len(report.tests)} tests ran."
     if report.first is None:
+        if report.alarms:
+            names = "; ".join(alarm.name for alarm in report.alarms)
+            return f"No test fired, and something looks wrong: {names}. {of} {UNSAID}"
+        if not ran:
+            return f"No test could run on this log: what each of them needs is said beside it. {UNSAID}"
         return f"Nothing that this log can show; {of} {UNSAID}"
     rest = ", ".join(str(test.number) for test in report.fired[1:])
     later = f" Test {rest} fired as well, which may follow from it." if len(report.fired) == 2 else ""
@@ -622,6 +658,8 @@ def settings(words=None):
     try:
         chosen.map = dict(pair(text) for text in chosen.map)
         chosen.threshold = {name: float(value) for name, value in map(pair, chosen.threshold)}
+        if wrong := [name for name, value in chosen.threshold.items() if value != value]:
+            raise ValueError(f"the threshold {wrong[0]} has to be a number")
         unknown = [name for name in chosen.threshold if name not in THRESHOLDS]
         if unknown:
             raise ValueError(f"no threshold is called {unknown[0]}; there are {', '.join(THRESHOLDS)}")

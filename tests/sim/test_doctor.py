@@ -1,5 +1,6 @@
 """What the seven tests find in logs of known runs, what they say of logs that lack something, and the command."""
 
+import json
 import re
 import subprocess
 import sys
@@ -209,6 +210,48 @@ def test_alarms():
     assert doctor.report(made()).alarms == ()
 
 
+def test_numbers_that_are_gone_are_an_alarm_and_stand_in_the_summary():
+    norm = np.r_[np.ones(30), np.full(10, np.nan)]
+    history = [
+        {"step": n + 1, "reward": n / 40, "reward_std": 0.5, "entropy": 1, "grad_norm": g} for n, g in enumerate(norm)
+    ]
+    seen = doctor.report(read({"trainer_state.json": json.dumps({"log_history": history})}))
+    (alarm,) = seen.alarms
+    assert alarm.rows == (31, 40) and alarm.says.startswith("From step 31 on: “grad_norm”.")
+    assert doctor.summary(seen).startswith(
+        "No test fired, and something looks wrong: numbers are NaN, null or infinite"
+    )
+    history[-1]["grad_norm"] = 1.0
+    assert doctor.report(read({"x": json.dumps(history)})).alarms == ()
+
+
+def test_a_log_on_which_no_test_can_run_is_said_to_be_one():
+    seen = doctor.report(read({"x": json.dumps([{"step": n, "reward": n} for n in range(1, 41)])}))
+    assert doctor.summary(seen).startswith("No test could run on this log")
+
+
+def test_a_column_without_a_number_is_no_missing_one():
+    rows = [{"step": n, "reward": n, "reward_std": 1, "entropy": None} for n in range(1, 41)]
+    assert test_of(doctor.report(read({"x": json.dumps(rows)})), 7).why == "“entropy” holds no number that can be used"
+
+
+def test_a_kl_that_was_there_before_the_first_update_is_no_jump():
+    length = {"completions/mean_length": np.full(40, 100.0)}
+    assert states(doctor.report(made(kl=np.full(40, 0.01), **length)))[5] == QUIET
+    assert states(doctor.report(made(kl=np.r_[0, 0.01, np.full(38, 0.01)], **length)))[5] == FIRED
+
+
+def test_a_reward_that_never_differed_has_risen_by_no_end():
+    seen = doctor.report(
+        made(reward=np.linspace(0, 1, 40), reward_std=np.zeros(40), **{"rewards/x/mean": np.ones(40)}), "rewards/x/mean"
+    )
+    assert "reward, deviations up: ∞" in doctor.sentence(test_of(seen, 4))
+
+
+def test_a_number_takes_few_digits_however_large():
+    assert [doctor.shown(value) for value in (0.12345, 1234.5, 1e300, -np.inf)] == ["0.123", "1,234", "1e+300", "-∞"]
+
+
 def test_a_gap_from_a_divergence_is_that_of_a_normal_log_ratio():
     rng = np.random.default_rng(0)
     log_ratio = rng.normal(-0.005, 0.1, 200_000)  # E[ρ] = 1: mean −σ²/2
@@ -269,6 +312,8 @@ def near():
     [
         ("step,a,b\n1,2,3\n", {}, "None of its 2 columns, “a”, “b”, has a name that TRL, verl or OpenRLHF gives"),
         ("step,reward\n1,2\n", {}, "Rows of training in the log: 1. The tests need 20."),
+        ("step,reward\n10,2\n20,3\n", {}, "The tests need 20: TRL writes a row for each update with logging_steps=1."),
+        ("step,reward\n1,2\nx,3\n", {}, "The tests need 20. Rows without a step"),
         (near(), dict(held_out="entropi"), "No column is called “entropi”. Near it: “entropys”."),
         (near(), dict(mapped={"speed": "reward"}), "No quantity is called “speed”"),
         ("step,ratio,perf/weight_sync_s\n1,2,3\n", {}, "asynchronous trainer"),
@@ -354,6 +399,7 @@ def test_the_command_in_a_terminal(tmp_path):
     )
     for words, sentence in (
         (["x", "--threshold", "speed=1"], "no threshold is called speed"),
+        (["x", "--threshold", "length=nan"], "the threshold length has to be a number"),
         (["x", "--map", "reward"], "NAME=VALUE is expected, not reward"),
         ([], "the following arguments are required: FILE"),
     ):

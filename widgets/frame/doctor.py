@@ -9,6 +9,7 @@ import encodings.utf_8_sig
 import encodings.utf_16  # noqa: F401, a snapshot of Python holds what was imported, and no files
 import html
 import json
+import math
 import re
 from urllib.parse import urlencode
 
@@ -172,8 +173,9 @@ def options(none, names, chosen):
 
 
 def number(value, usual):
+    """What a field holds; the usual where that is no number."""
     try:
-        return float(value)
+        return float(value) if math.isfinite(float(value)) else float(usual)
     except (TypeError, ValueError):
         return float(usual)
 

@@ -57,6 +57,23 @@ def test_a_held_out_score_that_is_named_and_thresholds_that_are_turned():
     assert higher["first"] == 7
 
 
+def test_a_field_that_holds_no_number_leaves_the_usual():
+    brought(says("sample", "TRL, trainer_state.json")["files"])
+    usual = says("ask", "{}")["tests"]
+    for value in ("", "abc", "nan", "inf", "1e999", "-1e999"):
+        assert says("ask", json.dumps(dict(k=value, updates=value, length=value, gap_first=value)))["tests"] == usual
+    assert says("ask", json.dumps(dict(length="-1")))["tests"][5][0] == "fired"
+
+
+def test_numbers_of_any_size_are_drawn():
+    rows = [{"step": n, "reward": (-1) ** n * 1e99, "reward_std": 1e-99, "grad_norm": 1e308} for n in range(1, 41)]
+    answer = brought({"x": json.dumps(rows)})
+    assert (
+        np.isfinite(answer["panels"]["reward"]["layout"]["yaxis"]["range"]).all()
+        and "grad_norm" not in answer["panels"]
+    )
+
+
 def test_the_recorded_log_is_the_one_that_the_page_shows():
     assert brought(says("sample", "")["files"], json.dumps(dict(held_out=doctor.HELD_OUT))) == host.plain(
         doctor.pair()[2][1]
