@@ -34,7 +34,7 @@ THRESHOLDS = {
     "held_out_drop": Threshold("4: held-out score, fallen by more than", 0.1),
     "rise": Threshold("4: while the reward rose by more than, deviations", 0.2),
     "entropy_jump": Threshold("5: entropy in row 3, below, times row 1", 0.4),
-    "kl_jump": Threshold("5: KL in row 3, above, times its maximum", 0.5),
+    "kl_jump": Threshold("5: KL gained by row 3, above, times its maximum", 0.5),
     "length": Threshold("6: length of the last ten rows, above, times row 1", 3.0),
     "entropy_left": Threshold("7: entropy of the last ten rows, below, times row 1", 0.5),
     "held_out_flat": Threshold("7: and the held-out score rose by less than", 0.2),
@@ -524,9 +524,11 @@ def alarm(run, name, says, lesson, quantity, first, last, parts=()):
 
 def numbers_gone(run):
     if gone := run.found.gone:
-        names, since = logs.listed([name for name, _ in gone], 3), min(step for _, step in gone)
+        told = ", ".join(f"“{name[:40]}” from step {since:,.0f} on" for name, since in gone[:3])
+        more = f" and {len(gone) - 3} more columns" if len(gone) > 3 else ""
+        since = min(step for _, step in gone)
         end = max(since, float(run.found.steps[-1]))
-        says = f"From step {since:,.0f} on: {names}. The run may have diverged there; no test looks at these rows."
+        says = f"{told}{more}. The run may have diverged there; no test looks at what is no number."
         return Verdict(0, "numbers are NaN, null or infinite to the end", FIRED, (), says, "10", rows=(since, end))
 
 

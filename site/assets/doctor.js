@@ -1,9 +1,9 @@
-// A log of a run, handed to Python piece by piece, and what Python says of it.
+// A log, handed to Python piece by piece, and what Python says of it.
 import { draw } from "./figure.js";
 
-const SIZE = 1 << 18;  // bytes of a piece
+const SIZE = 1 << 18;  // of a piece
 const mega = (bytes) => (bytes / 1e6).toFixed(1);
-let worker;  // that gives a piece up after a minute
+let worker;  // gives up after a minute
 const python = () => (worker ??= globalThis.interpreter(import.meta.url, "doctor", 60000));
 
 customElements.define("run-doctor", class extends HTMLElement {
@@ -46,7 +46,6 @@ customElements.define("run-doctor", class extends HTMLElement {
     return JSON.stringify({ ...Object.fromEntries(new FormData(this.form)), files: "", text: "" });
   }
 
-  // One step of the conversation.
   say(what, data = "") {
     return new Promise((resolve, reject) => {
       let answer;
@@ -60,7 +59,7 @@ customElements.define("run-doctor", class extends HTMLElement {
     });
   }
 
-  // Without a format: the log that the page shows recorded.
+  // Without a format: the log that is recorded.
   sample(format) {
     return this.safely(async () => {
       this.progress();
@@ -85,18 +84,18 @@ customElements.define("run-doctor", class extends HTMLElement {
       await steps();
     } catch (fault) {
       if (turn !== this.turn) return;
-      this.log = false;  // it went with the worker
+      this.log = false;  // gone with the worker
       this.enter("stopped", fault.message);
     }
   }
 
   async read(files, keep) {
     const here = this.here;
-    const total = files.reduce((sum, { size }) => sum + size, 0);
+    const total = files.reduce((sum, file) => sum + file.size, 0);
     this.files = files;
     this.log = false;
     if (total > this.dataset.limit * 1e6) return this.enter("refused", this.dataset.large.replace("…", mega(total)));
-    // named for another log
+    // of another log
     for (const one of keep ? [] : this.querySelectorAll("[name=held_out], [name^=map_]")) one.value = "";
     this.progress();
     let past = 0;
@@ -110,12 +109,13 @@ customElements.define("run-doctor", class extends HTMLElement {
       if (answer.refused || !here()) break;
       past += file.size;
     }
-    if (!answer.refused && here()) answer = await this.say("end");
+    if (!here()) return;
+    if (!answer.refused) answer = await this.say("end");
     this.log = !answer.refused;
     if (here()) this.show(this.log ? await this.say("ask", this.asked()) : answer);
   }
 
-  // Without numbers until Python has started.
+  // No numbers until Python runs.
   progress(read, total) {
     this.enter("reading", "Reading.");
     if (total) this.$("progress").value = read / total;
@@ -123,10 +123,13 @@ customElements.define("run-doctor", class extends HTMLElement {
     this.$(".reading span").textContent = total ? `${mega(read)} of ${mega(total)} MB` : "Python starts";
   }
 
-  // What is `written` is Python's, with names out of a log escaped.
+  // `written` is Python's, with a log's names escaped.
   show({ refused, first, said, tests, written = {}, panels }) {
     for (const [selector, html] of Object.entries(written)) this.$(selector).innerHTML = html;
-    if (refused) return this.enter("refused", refused);
+    if (refused) {
+      for (const one of this.querySelectorAll("summary")) one.parentNode.open ||= refused.includes(one.innerText);
+      return this.enter("refused", refused);
+    }
     this.enter(first ? "fired" : "quiet", said);
     const rows = this.querySelectorAll(".tables tbody tr");
     tests.forEach((told, i) => {
@@ -142,8 +145,7 @@ customElements.define("run-doctor", class extends HTMLElement {
     if (!this.panels) return;
     for (const place of this.querySelectorAll("[data-quantity]")) {
       const panel = this.panels[place.dataset.quantity];
-      place.hidden = !panel;
-      if (!panel) continue;
+      if ((place.hidden = !panel)) continue;
       place.querySelector(".cap").innerHTML = panel.caption;
       draw(place.querySelector(".plot"), panel);
     }

@@ -53,7 +53,7 @@ def test_a_log_is_dropped_read_drawn_and_asked_again(page, book, log, width):
     for name in ("entropy_jump", "entropy_left"):
         page.fill(f"[name={name}]", "0")
         page.locator(f"[name={name}]").blur()
-    expect(page.locator("run-doctor .verdict")).to_contain_text("Nothing that this log can show")
+    expect(page.locator("run-doctor .verdict")).to_contain_text("No test fired, and something looks wrong")
     page.select_option("[name=held_out]", label=exported.HELD_OUT["verl"])
     expect(page.locator("run-doctor .verdict")).to_contain_text("6 of 7 tests ran")
 
@@ -74,11 +74,49 @@ def test_by_keyboard_a_text_is_pasted_and_refused_as_text(page, book):
     page.keyboard.insert_text("dear <img src=x onerror=alert(1)> diary")
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")
-    assert said(page).startswith("No row of a log was found in 1 lines.")
+    assert said(page).startswith("No row of a log was found in 1 line.")
     page.fill("[name=text]", "step,<img src=x>,<b>y</b>\n1,2,3\n")
     page.evaluate("document.querySelector('run-doctor').dataset.state = ''")
     page.click(".paste")
     assert "“<b>y</b>”" in said(page) and page.locator("run-doctor img").count() == 0
+
+
+def test_a_log_that_is_refused_leaves_no_answer_of_the_one_before_and_opens_the_fold_it_names(page, book, log):
+    opened(page, book)
+    page.evaluate(DROP, [FILE, log])
+    said(page)
+    page.evaluate("document.querySelector('run-doctor').dataset.state = ''")
+    page.evaluate(DROP, ["chart.csv", '"Step","a - train/reward","b - train/reward"\n1,2,3\n'])
+    assert said(page).startswith("The file holds 2 runs, “a”, “b”: name one of them")
+    for place in (".answer", ".next", ".whose"):
+        expect(page.locator(f"run-doctor {place}")).to_be_hidden()
+    page.fill("[name=run]", "b")  # its fold is open
+    page.evaluate("document.querySelector('run-doctor').dataset.state = ''")
+    page.locator("[name=run]").blur()
+    assert said(page).startswith("Rows of training in the log: 1.")
+
+
+def test_what_was_stopped_is_not_asked_again(page, book, log):
+    opened(page, book)
+    page.evaluate("document.querySelectorAll('run-doctor details').forEach((fold) => { fold.open = true; })")
+    page.evaluate(DROP, ["long.csv", "step,reward\n" + "1,0.5\n" * 1_000_000])
+    page.wait_for_function("document.querySelector('progress').value > 0", timeout=PATIENCE)
+    page.click("run-doctor .stop")
+    page.fill("[name=length]", "2")
+    page.locator("[name=length]").blur()
+    page.wait_for_timeout(1000)
+    assert said(page) == "Stopped."
+    page.evaluate("document.querySelector('run-doctor').dataset.state = ''")
+    page.evaluate(DROP, [FILE, log])
+    assert said(page).startswith("Test 5 fired first.")
+
+
+def test_on_paper_there_is_nothing_to_press(page, book):
+    opened(page, book)
+    page.emulate_media(media="print")
+    for place in page.locator("run-doctor form > :is(details, .take, .ask)").all():
+        expect(place).to_be_hidden()
+    expect(page.locator("run-doctor .verdict")).to_be_visible()
 
 
 def test_nothing_leaves_the_page_and_nothing_is_kept(page, book, log):
