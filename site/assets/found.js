@@ -1,4 +1,4 @@
-// Which breaks of a widget were found: a list of causes.
+// Which breaks of a widget were found, a list of causes, and which of its challenges were met, a list of goals.
 import { keep, kept } from "./page.js";
 
 // Writes down one more, if there is one, and shows all: a rhombus, a preset, a count.
@@ -15,4 +15,21 @@ export function found(widget, cause) {
   const got = marks.filter(isKnown).length;
   widget.$(".count").textContent = `${marks.length} break${marks.length > 1 ? "s" : ""} to find · ${got} found`;
   widget.$(".one").hidden = got === marks.length;
+}
+
+// Writes down the goals that a run has `met`, and shows all.
+export function reached(widget, met = []) {
+  const goals = widget.$$("li[data-goal]");
+  if (!goals.length) return;
+  const key = `met:${widget.name}`;
+  const known = Object.values(kept(key));
+  const fresh = goals.map(({ dataset }) => dataset.goal).filter((goal, i) => met[i] && !known.includes(goal));
+  if (fresh.length) keep(key, [...known, ...fresh]);
+  const all = [...known, ...fresh];
+  for (const goal of goals) {
+    goal.className = all.includes(goal.dataset.goal) ? "met" : "";
+    goal.lastChild.textContent = goal.className && " (met)";
+  }
+  const got = goals.filter(({ className }) => className).length;
+  widget.$(".reached").textContent = `${got} of ${goals.length} met`;
 }

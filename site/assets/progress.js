@@ -4,7 +4,7 @@ import { keep, kept } from "./page.js";
 const BOOK = "rl-post-training";
 const KINDS = {  // of what is kept: how it is told from anything else, and what becomes of two of it
   "lessons-v1": { is: (value) => texts(Object.values(value)), both: (here, there) => ({ ...there, ...here }) },
-  "found:\\w+": { is: (value) => Array.isArray(value) && texts(value), both: union },
+  "(found|met):\\w+": { is: (value) => Array.isArray(value) && texts(value), both: union },
   "job-v1": { is: (value) => texts(Object.values(value)), both: (here) => here },
   "own:[\\w-]+": { is: ({ source }) => texts([source]), both: (here) => here },
 };
@@ -31,6 +31,7 @@ function said(things) {
   return [
     ...counted(marks.length, "lesson answered or marked", "lessons answered or marked"),
     ...counted(of("found:").flat().length, "break", "breaks"),
+    ...counted(of("met:").flat().length, "challenge", "challenges"),
     ...counted(of("job-v1").length, "job", "jobs"),
     ...counted(of("own:").length, "changed function", "changed functions"),
   ].join(", ");

@@ -36,7 +36,8 @@ export function fill(widget, { readouts, watched, config, hash }, before, word) 
   widget.$(".gauge").innerHTML = watched.html;
   widget.$(".config").innerHTML = config;
   const preset = widget.$("[data-promise][aria-pressed=true]");  // what is promised of it was written at build
-  widget.$(".hash").textContent = `${preset?.dataset.promise ?? "fingerprint"}: ${hash}`;
+  const promise = widget.code ? "your code" : preset?.dataset.promise ?? "fingerprint";
+  widget.$(".hash").textContent = `${promise}: ${hash}`;
 }
 
 export const measured = ({ text, unit }) => `${text} ${unit}`.trim();

@@ -1,6 +1,6 @@
 // The page's half of a widget: form in, figure out. All thinking happens in Python.
 import { draw } from "./figure.js";
-import { found } from "./found.js";
+import { found, reached } from "./found.js";
 import { brought, fresh, knobs, label, moved, set, spoken, type, unread } from "./knobs.js";
 import { keep, kept, lesson } from "./page.js";
 import { enter, fill, measured, say } from "./status.js";
@@ -27,6 +27,8 @@ customElements.define("rl-widget", class extends HTMLElement {
       this.$(".job")?.remove();
     }
     found(this);
+    reached(this);
+    this.figure.querySelector(".change")?.addEventListener("toggle", () => import("./change.js"), { once: true });
     this.view(this.$("[name=view]:checked")?.value ?? "0");
     if (location.search) return this.turn(location.search);
     this.share();
@@ -133,6 +135,21 @@ customElements.define("rl-widget", class extends HTMLElement {
   reset() {
     this.previous = undefined;
     this.keeps();
+    this.ours();
+  }
+
+  // Back from a reader's code.
+  ours() {
+    this.code?.bring(this.code.ours);
+  }
+
+  // From now on runs are of `code`, a reader's, or of ours where there is none.
+  changed(code) {
+    this.code = code;
+    this.figure.toggleAttribute("data-code", Boolean(code));
+    this.$(".yours").hidden = !code;
+    this.share();
+    this.ask();
   }
 
   keeps(run) {
@@ -178,7 +195,14 @@ customElements.define("rl-widget", class extends HTMLElement {
   }
 
   turn(query) {
-    this.leave(set(this.form, [...new URLSearchParams(query)]));
+    const wanted = new URLSearchParams(query);
+    const fold = this.figure.querySelector(".change");
+    if (fold && wanted.has("change")) {
+      this.carried = wanted.get("change");
+      wanted.delete("change");
+      fold.open = true;
+    }
+    this.leave(set(this.form, [...wanted]));
     this.turned();
     if (JSON.stringify(this.sent) === this.setting) this.share();  // else once Python has read it
   }
@@ -210,6 +234,8 @@ customElements.define("rl-widget", class extends HTMLElement {
     const { origin, pathname, hash } = location;
     const query = new URLSearchParams(moved(this.form));
     const whole = new URLSearchParams(knobs(this.form));
+    const change = this.code ? this.code.carried : this.carried;
+    for (const each of change ? [query, whole] : []) each.set("change", change);
     this.$("[data-clipboard-text]").dataset.clipboardText = `${origin}${pathname}?${whole}#${this.figure.id}`;
     history.replaceState(history.state, "", `${pathname}${query.size ? `?${query}` : ""}${hash}`);
   }
@@ -219,16 +245,21 @@ customElements.define("rl-widget", class extends HTMLElement {
     this.sent = knobs(this.form, unread);
     this.settled = false;
     this.asked = performance.now();
-    python.run(this.name, JSON.stringify({ ...this.sent, job: kept(JOB), opened }));
+    const form = { ...this.sent, job: kept(JOB), opened };
+    if (this.code) python.stop();
+    if (this.code) this.code.launch(this.name, form);
+    else python.run(this.name, JSON.stringify(form));
     if (this.state !== "static" && this.state !== "starting") this.running();
     else this.loading();
   }
 
   stop() {
-    const [step, at, of] = this.shown.progress;
+    const [step, at, of] = this.shown.progress ?? [];
     python.stop();
+    this.code?.stopped();
     this.settled = undefined;
-    enter(this, "stopped", `stopped at ${step} ${at} of ${of}`, { button: "Run", cost: "a partial run is shown" });
+    const words = step ? `stopped at ${step} ${at} of ${of}` : "stopped";
+    enter(this, "stopped", words, { button: "Run", cost: "a partial run is shown" });
     this.askForTable();
   }
 
@@ -299,7 +330,7 @@ customElements.define("rl-widget", class extends HTMLElement {
   }
 
   rest() {
-    const { verdict, progress, readouts: [first] } = this.shown;
+    const { verdict, progress, met, readouts: [first] } = this.shown;
     const { state, cause } = verdict;
     const took = performance.now() - this.asked;
     const time = this.settled && !this.trains ? ` · ${took.toFixed(0)} ms` : "";
@@ -310,7 +341,10 @@ customElements.define("rl-widget", class extends HTMLElement {
     const word = { broken: "Broken. ", worse: "Worse, not broken. " }[state];
     enter(this, ...(word ? [state, state] : ["live", `live${time}`]), { button, cost });
     say(this, { ...verdict, heard, mark: word ?? holds });
-    found(this, cause);
+    if (!this.code) {
+      found(this, cause);
+      if (this.settled) reached(this, met);
+    }
     this.judged = state;
     if (this.guessed) this.$(".predict").dataset.told = "";
     this.askForTable();

@@ -36,7 +36,7 @@ from tools.pages import (
     small,
     words,
 )
-from widgets.frame import data, host, job, machine
+from widgets.frame import changed, data, host, job, machine
 from widgets.frame import doctor as own_doctor
 from widgets.frame import own as own_code
 
@@ -228,6 +228,31 @@ def widget(name):
         readouts=readouts,
         code=Markup(quoting.link(f"widgets/{name}.py", 1, "Show the code", "button")),
         table=Markup(data.table(frame["panels"], first=True)),
+        challenges=host.challenges(w),
+        change=(change := changing(name)),
+    ).replace("COLORED", change["colored"] if change else "")  # here, for its line breaks are part of the page
+
+
+def changing(name):
+    """What stands in the fold below a widget whose function readers change; nothing where none is offered."""
+    change = getattr(host.exercises(name), "CHANGE", None)
+    if not change:
+        return None
+    module = change.functions[0].__module__
+    path, code = f"{module.replace('.', '/')}.py", changed.text_of(change).rstrip()
+    for exercise in change.exercises:
+        if code.count(exercise.answer[0]) != 1:
+            raise ValueError(f"widgets/exercises/{name}.py: the lines that an answer replaces do not stand in {path}")
+    return dict(
+        named=change.named,
+        names=", ".join(function.__name__ for function in change.functions),
+        code=code,
+        colored=quoting.colored(code),
+        link=Markup(quoting.link(path, quoting.definition(path, change.functions[0].__name__)[1])),
+        exercises=[
+            dict(ask=exercise.ask, hints=exercise.hints, solution=exercise.answer[1].strip("\n"))
+            for exercise in change.exercises
+        ],
     )
 
 

@@ -130,3 +130,33 @@ class Shown:
     sentence: str
     tables: tuple = ()
     panels: tuple = ()
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """What a reader is asked to make of a function that is changed; held by the numbers that it must return."""
+
+    ask: str  # one or two sentences
+    calls: tuple  # of tuples of arguments, with which the changed function is called
+    wanted: Callable  # what each call must return, from elsewhere: another function of sim/, a closed form
+    hints: tuple  # two, which open one after the other
+    answer: tuple  # (the lines of ours, the lines in their place), as one solution has them
+    function: Callable | None = None  # which of the functions it is about; the first where nothing is said
+
+
+@dataclass(frozen=True)
+class Change:
+    """The functions of one module of sim/ that readers edit below a widget, and run in it."""
+
+    functions: tuple  # plain functions of one file, two to twenty lines each
+    named: str  # what they compute, in a few words
+    exercises: tuple = ()  # one or two
+
+
+@dataclass(frozen=True)
+class Challenge:
+    """A goal that the outputs of a run are checked for."""
+
+    goal: str  # one sentence, with its numbers
+    met: Callable  # f(knobs, result) -> bool, of a run that has ended
+    way: object  # knobs that meet it; the default does not

@@ -5,6 +5,7 @@ it shows.
 import hashlib
 import html
 import json
+import pkgutil
 import re
 from dataclasses import asdict, fields
 from importlib import import_module
@@ -18,10 +19,16 @@ from widgets.frame import data, job, marks
 from widgets.frame.contract import Readout
 
 PASTED = 2**16  # characters of a text that a reader may bring
+EXERCISES = {m.name for m in pkgutil.iter_modules(import_module("widgets.exercises").__path__)}
 
 
 def widget(name):
     return import_module(f"widgets.{name}")
+
+
+def exercises(name):
+    """What a reader is given to do with a widget: a module with CHANGE, CHALLENGES or both, or None."""
+    return import_module(f"widgets.exercises.{name}") if name in EXERCISES else None
 
 
 def stream(name, form="{}"):
@@ -50,7 +57,7 @@ def stream(name, form="{}"):
 
 
 def frame(w, knobs, result):
-    """What a widget shows of a result, as JSON: {panels, readouts, watched, verdict, progress, config, hash}."""
+    """What a widget shows of a result, as JSON: {panels, readouts, watched, verdict, progress, config, met, hash}."""
     drawn = list(w.figure(knobs, result))
     return json.dumps(
         dict(
@@ -60,9 +67,14 @@ def frame(w, knobs, result):
             verdict=verdict(w, knobs, result),
             progress=w.progress(knobs, result) if hasattr(w, "progress") else None,
             config=config(w, knobs, result),
+            met=[bool(challenge.met(knobs, result)) for challenge in challenges(w)],
             hash=fingerprint(drawn),
         )
     )
+
+
+def challenges(w):
+    return getattr(exercises(w.__name__.rpartition(".")[2]), "CHALLENGES", ())
 
 
 def config(w, knobs, result):

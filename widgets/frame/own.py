@@ -61,8 +61,13 @@ class Refused(ValueError):
 def stream(name, source):
     """What came of the function that a reader has made from the one that widgets/own/`name`.py offers, as JSON that the
     page takes: null once the reader's code has ended, for its two seconds are not for what follows, and then {sentence,
-    tables, panels, beside}, or {refused, line}.
+    tables, panels, beside}, or {refused, line}. Of another name: the run of that widget with what a reader has changed.
     """
+    if name not in OFFERS:
+        from widgets.frame import changed
+
+        yield from changed.stream(name, **json.loads(source))
+        return
     try:
         called, beside = calls(name, source)
         yield "null"
@@ -102,19 +107,29 @@ def compiled(source, edited):
     """The function of the same name in a reader's text, which takes the same arguments as `edited` and sees the names
     of its module; Refused where there is none.
     """
-    name = edited.__name__
+    return all_compiled(source, [edited])[0]
+
+
+def all_compiled(source, edited):
+    """The functions of the same names as those `edited`, of one module, in a reader's text; they see one another."""
     if source.count("\n") >= LINES:
         raise Refused(f"This has more than {LINES} lines.")
-    module = {key: value for key, value in edited.__globals__.items() if not key.startswith("__")}
+    module = {key: value for key, value in edited[0].__globals__.items() if not key.startswith("__")}
     space = {**module, "__builtins__": harmless(), "__name__": "yours"}
-    space.pop(name, None)
+    for function in edited:
+        space.pop(function.__name__, None)
     try:
         exec(compile(source, FILE, "exec", dont_inherit=True), space)
     except SyntaxError as error:
         raise Refused(f"{error.msg}.", error.lineno) from None
     except BaseException as error:  # SystemExit too
         raise blamed(error) from None
-    yours = space.get(name)
+    return [fitting(space.get(function.__name__), function) for function in edited]
+
+
+def fitting(yours, edited):
+    """A reader's function, if it takes what the one that was edited takes."""
+    name = edited.__name__
     if not callable(yours):
         raise Refused(f"There is no function {name} here any more; the page calls it by that name.")
     takes = list(inspect.signature(edited).parameters)
@@ -122,10 +137,15 @@ def compiled(source, edited):
         inspect.signature(yours).bind(*takes)
     except TypeError:
         line = getattr(getattr(yours, "__code__", None), "co_firstlineno", None)
-        raise Refused(f"{name} is called with {len(takes)} arguments, {' and '.join(takes)}.", line) from None
+        raise Refused(f"{name} is called with {len(takes)} arguments, {listed(takes)}.", line) from None
     except ValueError:  # a builtin that does not say what it takes
         pass
     return yours
+
+
+def listed(words):
+    """a, b and c"""
+    return " and ".join([", ".join(words[:-1]), *words[-1:]] if len(words) > 1 else words)
 
 
 class Yours:
@@ -134,9 +154,9 @@ class Yours:
     def __init__(self, function, returns=None):
         self.function, self.returns, self.faults = function, returns, []
 
-    def __call__(self, *arguments):
+    def __call__(self, *arguments, **named):
         try:
-            value = self.function(*arguments)
+            value = self.function(*arguments, **named)
             return self.returns(value) if self.returns else value
         except BaseException as error:
             self.faults.append(refused := blamed(error))

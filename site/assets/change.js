@@ -1,0 +1,125 @@
+// A function of the book that readers change: the widget above runs with it. It runs when Run is pressed, not before.
+import { Editing } from "./editing.js";
+
+const PAUSE = 200;  // milliseconds after a move, while a run is on
+const LONGEST = 4000;  // characters of a change that a link carries
+
+// Lines of two texts, [mark, line]: "+" is new, "−" is gone.
+function differences(before, after) {
+  const [a, b] = [before, after].map((text) => text.trimEnd().split("\n"));
+  const common = [...a, ""].map(() => Array(b.length + 1).fill(0));
+  for (let i = a.length - 1; i >= 0; i -= 1) {
+    for (let j = b.length - 1; j >= 0; j -= 1) {
+      const [down, right] = [common[i + 1][j], common[i][j + 1]];
+      if (a[i] === b[j]) common[i][j] = common[i + 1][j + 1] + 1;
+      else common[i][j] = down > right ? down : right;
+    }
+  }
+  const found = [];
+  for (let [i, j] = [0, 0]; i < a.length || j < b.length;) {
+    if (a[i] === b[j] && i < a.length) found.push([" ", a[i++], j++]);
+    else if (j < b.length && (i === a.length || common[i][j + 1] > common[i + 1][j])) found.push(["+", b[j++]]);
+    else found.push(["−", a[i++]]);
+  }
+  return found.filter(([mark]) => mark !== " ");
+}
+
+customElements.define("change-code", class extends Editing {
+  connectedCallback() {
+    this.widget = this.closest("figure").querySelector("rl-widget");
+    super.connectedCallback();
+    const { carried } = this.widget;
+    if (carried === undefined) return;
+    this.field.value = carried;  // and the reader's own stays kept until it is edited
+    this.differ();
+    this.enter("from the link, not run", this.dataset.carried);
+  }
+
+  // Of the code in force, for a link; "" of what is too long for one.
+  get carried() {
+    return this.source.length > LONGEST ? "" : this.source;
+  }
+
+  edited() {
+    super.edited();
+    this.differ();
+  }
+
+  bring(source) {
+    super.bring(source);
+    if (source !== this.ours) return;
+    if (this.source) this.run();
+    else this.enter("ours");
+  }
+
+  differ() {
+    const lines = differences(this.ours, this.field.value);
+    this.$(".differs").hidden = !lines.length;
+    this.$(".differs pre").replaceChildren(...lines.map(([mark, line]) => {
+      const row = document.createElement(mark === "+" ? "ins" : "del");
+      row.textContent = `${mark} ${line}`;
+      return row;
+    }));
+  }
+
+  run() {
+    const source = this.field.value;
+    this.source = source.trimEnd() === this.ours.trimEnd() ? "" : source;
+    if (this.source) return this.widget.changed(this);
+    this.renew();
+    this.enter("ours", this.dataset.ours);
+    this.widget.changed();
+  }
+
+  halt() {
+    this.widget.stop();
+  }
+
+  stopped() {
+    clearTimeout(this.later);
+    this.renew();
+    this.enter("stopped");
+  }
+
+  // A run of the widget, at the knobs that stand in its form; not at each that a hand drags past.
+  launch(name, form) {
+    clearTimeout(this.later);
+    this.later = setTimeout(() => {
+      this.renew();
+      python.own.listen((news) => this.hear(news));
+      this.enter("running", "", true);
+      python.own.run(name, JSON.stringify({ form, source: this.source }));
+    }, this.asked ? PAUSE : 0);
+  }
+
+  hear(news) {
+    const { frame, done, failed, error } = news;
+    const { exercises, beside, refused, line, panels } = frame ? JSON.parse(frame) : {};
+    if (exercises) this.judge(exercises);
+    else if (beside !== undefined) this.$(".beside").textContent = beside;
+    else if (refused) this.withdraw(() => this.refused({ refused, line }));
+    else if (panels || done) this.widget.hear(news);
+    if (done && this.asked) this.end();
+    if (failed ?? error) this.withdraw(() => this.enter("stopped", this.why(news)));
+  }
+
+  end() {
+    this.renew();
+    this.enter("your code", this.carried ? this.dataset.yours : `${this.dataset.yours} ${this.dataset.long}`);
+  }
+
+  // What failed is not what the figure shows.
+  withdraw(say) {
+    this.renew();
+    say();
+    this.source = "";
+    this.widget.changed();
+  }
+
+  judge(exercises) {
+    this.querySelectorAll(".exercises > li").forEach((one, i) => {
+      one.classList.toggle("met", exercises[i].met);
+      one.querySelector(".said").textContent = exercises[i].said;
+    });
+  }
+});

@@ -1,0 +1,68 @@
+// A field for code that readers edit, with its buttons and its state; what a run of it is, others say.
+import { keep, kept } from "./page.js";
+
+export class Editing extends HTMLElement {
+  connectedCallback() {
+    this.field = this.$("textarea");
+    this.ours = this.field.defaultValue;
+    this.field.oninput = () => this.edited();
+    this.$(".reset").onclick = () => this.bring(this.ours);
+    this.$(".go").onclick = () => (this.asked ? this.halt() : this.run());
+    new IntersectionObserver(([{ isIntersecting }], near) => isIntersecting && this.edit(near)).observe(this);
+    const { source } = kept(`own:${this.id}`);
+    if (source) this.bring(source);
+  }
+
+  disconnectedCallback() {
+    this.renew();
+  }
+
+  $(selector) {
+    return this.querySelector(selector);
+  }
+
+  // The plain field gives way to an editor in view.
+  async edit(near) {
+    near.disconnect();
+    const { instead } = await import("../vendor/editor.js");
+    this.field = instead(this.field, () => this.edited(), () => this.run());
+  }
+
+  bring(source) {
+    this.field.value = source;
+    this.edited();
+  }
+
+  edited() {
+    const source = this.field.value;
+    keep(`own:${this.id}`, { source: source !== this.ours && source });
+    this.$("pre code").textContent = source;  // for paper
+    if (!this.asked) this.enter("edited, not run");
+  }
+
+  enter(state, said = "", asked = false) {
+    this.asked = asked;
+    this.dataset.state = state;
+    this.$(".state").textContent = state;
+    this.$("[role=status]").textContent = said;
+    this.$(".go").textContent = asked ? "Stop" : "Run";
+  }
+
+  halt() {
+    this.enter("stopped", this.renew());
+  }
+
+  // Each run has an interpreter of its own, so none finds what another has changed.
+  renew() {
+    if (this.asked) python.own.renew();
+  }
+
+  why({ failed, error }) {
+    return this.dataset[failed ? "failed" : "error"].replace("…", () => failed ?? error);
+  }
+
+  refused({ refused, line }) {
+    this.enter("refused", refused);
+    this.field.at?.(line);
+  }
+}
