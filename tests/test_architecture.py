@@ -144,7 +144,9 @@ ONLY_ON = {  # kinds of pages; the others are on all
     **dict.fromkeys(("widget.js", "knobs.js", "status.js", "found.js"), ("lesson", "own")),
     "own.js": ("own",),
     "editing.js": ("own",),
+    "embed.js": ("lesson", "own"),
     "change.js": (),  # with editing.js a lesson asks for it when the fold of its function is opened
+    "take.js": (),  # and for this one with another fold
     "bare.js": ("own", "doctor"),
     "doctor.js": ("doctor",),
     "keep.js": ("home",),
@@ -159,11 +161,20 @@ def test_the_scripts_of_a_page_weigh_at_most_52_kB(kind):
 
 
 def test_a_script_of_one_kind_of_page_stands_in_the_content_of_that_page_alone():
-    """The others are asked for: bare.js by the workers of readers' code and logs, change.js by a fold that opens."""
+    """The others are asked for: by workers (bare.js), by folds that open, by the head (embed.js), by others."""
     shell = (ROOT / "site" / "main.html").read_text(encoding="utf-8")
     content, scripts = re.findall(r"{% block (?:content|scripts) %}(.*?){% endblock %}", shell, flags=re.S)
     for name in ONLY_ON:
-        asked = name in ("bare.js", "change.js", "editing.js", "knobs.js", "status.js", "found.js")
+        asked = name in (
+            "bare.js",
+            "change.js",
+            "editing.js",
+            "take.js",
+            "embed.js",
+            "knobs.js",
+            "status.js",
+            "found.js",
+        )
         assert (f"assets/{name}" in content or asked) and f'"{name.removesuffix(".js")}"' not in scripts
 
 

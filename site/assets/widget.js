@@ -7,6 +7,8 @@ import { enter, fill, measured, say } from "./status.js";
 
 const EVENTS = ["submit", "input", "change", "keydown", "click", "dragover", "drop"];
 const JOB = "job-v1";
+const TEACHERS = ["embed", "breaks"];  // what an address asks of the page: embed.js has read it
+const asked = document.documentElement.dataset;
 const MB = (bytes) => (bytes / 1e6).toFixed(1);
 
 customElements.define("rl-widget", class extends HTMLElement {
@@ -29,8 +31,11 @@ customElements.define("rl-widget", class extends HTMLElement {
     found(this);
     reached(this);
     this.figure.querySelector(".change")?.addEventListener("toggle", () => import("./change.js"), { once: true });
+    this.$(".take").addEventListener("toggle", async () => (await import("./take.js")).offer(this), { once: true });
     this.view(this.$("[name=view]:checked")?.value ?? "0");
-    if (location.search) return this.turn(location.search);
+    const wanted = new URLSearchParams(location.search);
+    for (const name of TEACHERS) wanted.delete(name);
+    if (wanted.size) return this.turn(wanted);
     this.share();
     if (!this.trains || this.$(".job")) this.ask(true);
   }
@@ -234,9 +239,14 @@ customElements.define("rl-widget", class extends HTMLElement {
     const { origin, pathname, hash } = location;
     const query = new URLSearchParams(moved(this.form));
     const whole = new URLSearchParams(knobs(this.form));
+    for (const name of TEACHERS.filter((one) => one in asked)) query.set(name, asked[name]);
     const change = this.code ? this.code.carried : this.carried;
     for (const each of change ? [query, whole] : []) each.set("change", change);
-    this.$("[data-clipboard-text]").dataset.clipboardText = `${origin}${pathname}?${whole}#${this.figure.id}`;
+    const page = `${origin}${pathname}`;
+    this.$("[data-clipboard-text]").dataset.clipboardText = `${page}?${whole}#${this.figure.id}`;
+    this.$(".whole").href = `${page}?${whole}`;
+    this.$(".frame").dataset.clipboardText = `<iframe src="${page}?embed=&amp;${`${whole}`.replaceAll("&", "&amp;")}"
+  title="${this.$("h3").textContent}" width="100%" height="${this.offsetHeight}" style="border: 0"></iframe>`;
     history.replaceState(history.state, "", `${pathname}${query.size ? `?${query}` : ""}${hash}`);
   }
 

@@ -1,7 +1,7 @@
 """What happens to the built pages after the generator, MkDocs or Zensical: lessons get their heads, the search index is
 written, words open at their first use, the ways through the book are laid, every page says what it is about to those
-who link to it, formulas become HTML and MathML, every module gets a page of its own, the style sheets become one, and
-every page says which scripts it runs.
+who link to it, runs can be taken away, formulas become HTML and MathML, every module gets a page of its own, the style
+sheets become one, and every page says which scripts it runs.
 """
 
 import base64
@@ -12,7 +12,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tools.pages import heads, links, quoting, reader, search, sharing, ways, words
+from tools.pages import heads, links, quoting, reader, search, sharing, taken, ways, words
 
 POLICY = "'inline-scripts'"  # where site/main.html has their sums written
 
@@ -24,6 +24,7 @@ def finish(site):
     words.explain_all(site)  # after the index, which holds no buttons and should hold these words
     ways.lay(site)
     sharing.share(site)
+    taken.write(site)
     node = shutil.which("node")  # by its whole name, which Windows needs where it is not an .exe
     subprocess.run([node, str(quoting.ROOT / "tools" / "pages" / "maths.mjs"), str(site)], check=True)
     for page in site.rglob("*.html"):
