@@ -141,10 +141,13 @@ def test_no_line_of_script_or_style_is_longer_than_120_characters():
 
 
 ONLY_ON = {  # kinds of pages; the others are on all
-    **dict.fromkeys(("widget.js", "knobs.js", "status.js", "found.js"), ("lesson", "own")),
+    **dict.fromkeys(
+        ("embed.js", "widget.js", "knobs.js", "status.js", "found.js"), ("lesson", "own", "map", "compare")
+    ),
+    "map.js": ("map",),
+    "pairs.js": ("compare",),
     "own.js": ("own",),
     "editing.js": ("own",),
-    "embed.js": ("lesson", "own"),
     "change.js": (),  # with editing.js a lesson asks for it when the fold of its function is opened
     "take.js": (),  # and for this one with another fold
     "bare.js": ("own", "doctor"),

@@ -7,11 +7,11 @@ the run. The page puts a reader's setting, and what a reader has changed, into i
 import base64
 import inspect
 
-from tools.pages import inputs, lessons
+from tools.pages import inputs, results
 from widgets.frame import host
 
 PLACE = "run"
-FILE = '''"""{title}: one run, as lesson {lesson} of "RL Post-Training, From First Principles" draws it.
+FILE = '''"""{title}: one run, as "RL Post-Training, From First Principles" draws it.
 
     python {name}.py        needs Python 3.11 or newer, and numpy
 
@@ -71,21 +71,19 @@ CHANGED = 'CHANGED = ""  # your lines, put below those of {path}\n'
 
 
 def write(site):
-    """A file for every widget that stands in a lesson."""
+    """A file for every widget."""
     (site / PLACE).mkdir(exist_ok=True)
-    for lesson in lessons.finished():
-        if lesson.widget:
-            (site / PLACE / f"{lesson.widget}.py").write_text(text(lesson.widget, lesson.label), encoding="utf-8")
+    for name in results.WIDGETS:
+        (site / PLACE / f"{name}.py").write_text(text(name), encoding="utf-8")
 
 
-def text(name, lesson):
+def text(name):
     """The whole file, at the default knobs."""
     change = getattr(host.exercises(name), "CHANGE", None)
     path = changed_file(change) if change else ""
     files = inputs.closure(f"widgets.{name}")
     return FILE.format(
         title=host.widget(name).TITLE,
-        lesson=lesson,
         name=name,
         changed=CHANGED.format(path=path) if change else "",
         figures=inspect.getsource(host.figures).rstrip() + "\n",
