@@ -45,7 +45,7 @@ async function picture(widget) {
   const words = put(whole, "g", { style });
   let y = MARGIN;
   const say = (text, attributes) => put(words, "text", { x: MARGIN, y: (y += LINE), ...attributes }, text);
-  for (const row of lines(widget.$("h3").textContent, most / 1.3)) say(row, { "font-weight": 600, "font-size": 15 });
+  for (const row of lines(widget.$("h3").textContent, most / 1.2)) say(row, { "font-weight": 600, "font-size": 15 });
   y += MARGIN / 2;
   let x = MARGIN;
   let deepest = 0;
@@ -57,7 +57,8 @@ async function picture(widget) {
       put(words, "text", { x, y: y + LINE * (1.8 + i * 0.75), "font-size": 11 }, row);
     });
     const drawn = await globalThis.Plotly.toImage(plot, { format: "svg", width: wide, height: high });
-    const text = decodeURIComponent(drawn.slice(drawn.indexOf(",") + 1));
+    const whose = /font-family: [^;]*;/g;  // the page's own fonts are not where the picture goes
+    const text = decodeURIComponent(drawn.slice(drawn.indexOf(",") + 1)).replaceAll(whose, "font-family: sans-serif;");
     const panel = new DOMParser().parseFromString(text, "image/svg+xml").documentElement;
     panel.setAttribute("x", x);
     panel.setAttribute("y", y + CAPTION + LINE / 2);
@@ -99,7 +100,7 @@ async function run(widget, { href }) {
 }
 
 export function offer(widget) {
-  const fold = widget.$(".take");
+  const fold = widget.$(".away");
   fold.querySelector(".svg").onclick = async () => {
     save(new Blob([(await picture(widget)).text], { type: "image/svg+xml" }), `${widget.name}.svg`);
   };

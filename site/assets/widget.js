@@ -31,7 +31,7 @@ customElements.define("rl-widget", class extends HTMLElement {
     found(this);
     reached(this);
     this.figure.querySelector(".change")?.addEventListener("toggle", () => import("./change.js"), { once: true });
-    this.$(".take").addEventListener("toggle", async () => (await import("./take.js")).offer(this), { once: true });
+    this.$(".away").addEventListener("toggle", async () => (await import("./take.js")).offer(this), { once: true });
     this.view(this.$("[name=view]:checked")?.value ?? "0");
     const wanted = new URLSearchParams(location.search);
     for (const name of TEACHERS) wanted.delete(name);
