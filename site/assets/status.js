@@ -25,14 +25,15 @@ export function say(widget, { heard = "", mark = "", sentence, back = "" }) {
 }
 
 // The readouts of a frame beside those before; what is watched; options to copy; the sum of the result.
-export function fill(widget, { readouts, watched, config, hash }, before, word) {
+export function fill(widget, { readouts, watched, config, hash, said = "" }, before, word) {
   widget.$$(".readouts > div").forEach((row, i) => {
-    const { text, state } = readouts[i];
+    const { text, state, over } = readouts[i];
     const was = before?.readouts[i].text;
     row.className = state;
     row.querySelector("b").textContent = text;
-    row.querySelector(".was").textContent = was && was !== text ? `${word} ${was}` : "";
+    row.querySelector(".was").textContent = over ?? (was && was !== text ? `${word} ${was}` : "");
   });
+  widget.$(".over")?.replaceChildren(said);
   widget.$(".gauge").innerHTML = watched.html;
   widget.$(".config").innerHTML = config;
   const preset = widget.$("[data-promise][aria-pressed=true]");  // what is promised of it was written at build

@@ -7,6 +7,7 @@ import { enter, fill, measured, say } from "./status.js";
 
 const EVENTS = ["submit", "input", "change", "keydown", "click", "dragover", "drop"];
 const JOB = "job-v1";
+const SEEDS = 4;  // a press adds
 const TEACHERS = ["embed", "breaks"];  // what an address asks of the page: embed.js has read it
 const asked = document.documentElement.dataset;
 const MB = (bytes) => (bytes / 1e6).toFixed(1);
@@ -125,6 +126,11 @@ customElements.define("rl-widget", class extends HTMLElement {
 
   seed() {
     this.stepped(this.form.elements.seed, "stepUp");
+  }
+
+  // The same setting with further seeds, which join those that were computed.
+  seeds() {
+    this.ask(false, { more: SEEDS, kept: this.kept?.sample });
   }
 
   stepped(range, step) {
@@ -251,11 +257,11 @@ customElements.define("rl-widget", class extends HTMLElement {
   }
 
   // runs: `settled` is undefined while nothing was asked, false until the answer is whole, and true then
-  ask(opened) {
+  ask(opened, more) {
     this.sent = knobs(this.form, unread);
     this.settled = false;
     this.asked = performance.now();
-    const form = { ...this.sent, job: kept(JOB), opened };
+    const form = { ...this.sent, job: kept(JOB), opened, ...more };
     if (this.code) python.stop();
     if (this.code) this.code.launch(this.name, form);
     else python.run(this.name, JSON.stringify(form));

@@ -44,7 +44,7 @@ FLAGS = [
 IMPORTS = """
 import gc, pkgutil, random, traceback
 import widgets
-from widgets.frame import changed, doctor, host, own
+from widgets.frame import changed, doctor, host, own, seeds
 for module in pkgutil.iter_modules(widgets.__path__):
     if not module.ispkg:
         host.table(module.name, next(host.stream(module.name)))

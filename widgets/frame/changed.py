@@ -152,6 +152,8 @@ def same(got, wanted):
 
 def written(value):
     """Numbers as a sentence holds them."""
+    if isinstance(value, float | int):
+        return f"{value:.4g}"
     if isinstance(value, tuple):
         return " and ".join(written(part) for part in value if not isinstance(part, dict))
     text = np.array2string(np.asarray(value), precision=3, suppress_small=True, threshold=40, separator=", ")

@@ -52,6 +52,9 @@ def stream(name, form="{}"):
         yield json.dumps(said)
     if opened and hasattr(w, "progress"):  # a run that takes a while begins when it is asked for
         return
+    if form.get("more"):
+        yield from import_module("widgets.frame.seeds").stream(name, knobs, form["more"], form.get("kept"))
+        return
     for result in w.run(knobs):
         yield frame(w, knobs, result)
 
@@ -91,7 +94,7 @@ def config(w, knobs, result):
 def verdict(w, knobs, result):
     """{state, sentence, cause, mend}: broken, worse than the default, or neither; `mend` are steps of a way back."""
     if found := w.broken(knobs, result):
-        mend = steps(knobs, found.mend)
+        mend = steps(knobs, found.mend or "")  # a reader's change may break what no knob mends
         return dict(state="broken", sentence=found.why, cause=found.cause, mend=mend, back="".join(map(button, mend)))
     worse = w.worse(knobs, result) if hasattr(w, "worse") else None
     holds = w.holds(knobs, result) if hasattr(w, "holds") else "No outcome is damaged at this setting."
