@@ -24,6 +24,13 @@ class Request:
     group: int  # completions of one prompt
 
 
+def tokens_a_pass(acceptance, drafts):
+    """Tokens a pass yields on average, the model's own one and the guesses that are kept: (1 − α^(γ+1)) / (1 − α)."""
+    if acceptance == 1:
+        return drafts + 1.0
+    return (1 - acceptance ** (drafts + 1)) / (1 - acceptance)
+
+
 @dataclass(frozen=True)
 class Speculation:
     acceptance: float  # α, chance that a draft is accepted after those before it were
@@ -32,10 +39,8 @@ class Speculation:
 
     @property
     def tokens(self):
-        """Tokens a pass yields on average: (1 − α^(γ+1)) / (1 − α)."""
-        if self.acceptance == 1:
-            return self.drafts + 1.0
-        return (1 - self.acceptance ** (self.drafts + 1)) / (1 - self.acceptance)
+        """Tokens a pass yields on average."""
+        return tokens_a_pass(self.acceptance, self.drafts)
 
     @property
     def speedup(self):
