@@ -48,11 +48,7 @@ CHANGE = Change(
                 "Both are taken with the probabilities of the reference: the mean is ref @ reward.",
                 "The variance is ref @ (reward - ref @ reward) ** 2, and its root divides.",
             ),
-            (
-                LINE,
-                "    reward = reward - ref @ reward\n"
-                "    reward = reward / np.sqrt(ref @ reward**2)\n" + LINE,
-            ),
+            (LINE, "    reward = reward - ref @ reward\n    reward = reward / np.sqrt(ref @ reward**2)\n" + LINE),
         ),
     ),
 )
@@ -64,7 +60,7 @@ def wins(k, r):
 
 CHALLENGES = (
     Challenge(
-        "Win 0.8 with a learned reward that sees q and length, from 200 pairs, at a saturation of 1 and seed 0.",
+        "Win 0.8 with a learned reward that sees q and length, 200 pairs, saturation of length 1 and seed 0.",
         lambda k, r: bool(
             not k.perfect
             and k.features == "q and length"
@@ -76,12 +72,12 @@ CHALLENGES = (
         Knobs(how=BEST, N=256),
     ),
     Challenge(
-        "With a perfect reward and a saturation of 1, win 0.9 and keep 60 different completions.",
+        "With a perfect reward and a saturation of length of 1, win 0.9 and keep 60 different completions.",
         lambda k, r: bool(k.perfect and k.kappa == 1 and wins(k, r) >= 0.9 and np.exp(r.here.entropy) >= 60),
         Knobs(perfect=True, beta=0.15),
     ),
     Challenge(
-        "Turn 0.3 of the labels round and win 0.75 without a perfect reward, at a saturation of 1.",
+        "Turn 0.3 of the labels round and win 0.75 without a perfect reward, at a saturation of length of 1.",
         lambda k, r: bool(round(k.flip, 9) == 0.3 and not k.perfect and k.kappa == 1 and wins(k, r) >= 0.75),
         Knobs(flip=0.3, pairs=3000, beta=0.15),
     ),

@@ -17,7 +17,7 @@ def averaged(log_odds, how):
 
 
 def given_all(log_odds, how):
-    """Bayes' rule over the places of the first flaw: how likely the scores before it are, and the prior of the place."""
+    """Bayes' rule over the places of the first flaw: how likely the scores are, and the prior of the place."""
     if how == "min":
         return log_odds.min(axis=-1)
     n = log_odds.shape[-1]
@@ -41,8 +41,8 @@ CHANGE = Change(
             (LINE, "        return (1 / (1 + np.exp(-log_odds))).mean(axis=-1)"),
         ),
         Exercise(
-            "Let “product” be the chance that the chain is sound given all its scores. `soundness` of the same file has "
-            "it, for 2 s as log-ratio of a score s and 0.77 as chance of a sound step.",
+            "Let “product” be the chance that the chain is sound given all its scores. `soundness` of the same file "
+            "has it, for 2 s as log-ratio of a score s and 0.77 as chance of a sound step.",
             CALLS,
             given_all,
             (
@@ -63,8 +63,8 @@ CHALLENGES = (
         Knobs(budget=20, searcher="tree"),
     ),
     Challenge(
-        "With a noise of step scores of 2 and no flaws mended, let the search solve 78 %.",
-        lambda k, r: bool(k.prm_noise == 2 and k.recover == 0 and r.searched >= 78),
+        "With a noise of step scores of 2, no flaws mended and seed 0, let the search solve 78 %.",
+        lambda k, r: bool(k.prm_noise == 2 and k.recover == 0 and k.seed == 0 and r.searched >= 78),
         Knobs(budget=320, prm_noise=2.0, how="mean"),
     ),
     Challenge(
