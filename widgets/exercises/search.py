@@ -12,8 +12,12 @@ LINE = "        return -np.log1p(np.exp(-log_odds)).sum(axis=-1)"
 SOUND = 0.77  # chance of a sound step
 
 
-def averaged(log_odds, how):
-    return log_odds.min(axis=-1) if how == "min" else (1 + np.tanh(log_odds / 2)).mean(axis=-1) / 2
+def verdicts(log_odds, how):
+    """How often a scorer says yes that says nothing else."""
+    if how == "min":
+        return log_odds.min(axis=-1)
+    chains = log_odds.reshape(-1, log_odds.shape[-1]).tolist()
+    return np.reshape([len([s for s in steps if s >= 0]) for steps in chains], log_odds.shape[:-1])
 
 
 def given_all(log_odds, how):
@@ -31,14 +35,15 @@ CHANGE = Change(
     "the score of a chain",
     (
         Exercise(
-            "Let “product” average the chances to be sound instead of multiplying them. The other ways stay.",
+            "Let “product” count the steps that score 0 or more, as if the scorer said yes or no and nothing else. "
+            "The other ways stay.",
             CALLS,
-            averaged,
+            verdicts,
             (
-                "The log of a product is the sum of the logs. Here no log is needed.",
-                "A score s stands for the chance 1 / (1 + e^−s), and .mean(axis=-1) averages them.",
+                "A score becomes a verdict before it is added up; no logarithm is left.",
+                "log_odds >= 0 holds the verdicts, and a sum along the last axis counts them.",
             ),
-            (LINE, "        return (1 / (1 + np.exp(-log_odds))).mean(axis=-1)"),
+            (LINE, "        return (log_odds >= 0).sum(axis=-1)"),
         ),
         Exercise(
             "Let “product” be the chance that the chain is sound given all its scores. `soundness` of the same file "
