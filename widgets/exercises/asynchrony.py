@@ -20,12 +20,12 @@ VALUE = "    value = reward + -beta * np.log(mu * len(mu))"
 RETURNED = "    return drawn * (value - drawn @ value)"
 
 
-def cut_at_two(pi, mu, drawn, reward, beta):
-    """Each answer's value times its ratio, at most 2, less the mean of that over the draws; answer by answer."""
-    ratio = [min(p / m, 2.0) for p, m in zip(pi, mu)]
-    worth = [w * (r - beta * np.log(m * len(mu))) for w, r, m in zip(ratio, reward, mu)]
-    mean = sum(d * v for d, v in zip(drawn, worth))
-    return np.array([d * (v - w * mean) for d, v, w in zip(drawn, worth, ratio)])
+def in_deviations(pi, mu, drawn, reward, beta):
+    """Each answer's value less the mean, over the deviation of the values among the draws; answer by answer."""
+    value = [r - beta * np.log(m * len(mu)) for r, m in zip(reward, mu)]
+    mean = sum(d * v for d, v in zip(drawn, value))
+    deviation = sum(d * (v - mean) ** 2 for d, v in zip(drawn, value)) ** 0.5
+    return np.array([d * (v - mean) / (deviation + 1e-6) for d, v in zip(drawn, value)])
 
 
 CHANGE = Change(
@@ -33,7 +33,8 @@ CHANGE = Change(
     "the late gradient",
     (
         Exercise(
-            "Take the price of KL out of the reward and make it a term of the loss, of the present policy pi.",
+            "Take the price of KL out of the reward. Make it a term of the loss instead, computed for pi, the present "
+            "policy. A lag of 16 shows what that changes.",
             (TWO, THREE),
             delayed.kl_as_loss,
             (
@@ -43,17 +44,18 @@ CHANGE = Change(
             (f"{VALUE}\n{RETURNED}", "    return drawn * (reward - drawn @ reward) - kl_gradient(pi, beta)"),
         ),
         Exercise(
-            "Weigh each answer by the ratio pi/mu, at most 2: drawn · ratio · (value − mean), with the mean that of "
-            "ratio · value over the draws.",
+            "Divide as GRPO does: value less its mean, over the standard deviation of the values among the draws plus "
+            "1e-6. Does it still come to rest?",
             (TWO, THREE),
-            cut_at_two,
+            in_deviations,
             (
-                "The correction of the widget is weighted; this one cuts its ratio, and keeps the KL in the reward.",
-                "ratio = np.minimum(pi / mu, 2.0), then drawn * ratio * (value - drawn @ (ratio * value)).",
+                "Near the best policy all values are nearly the same: a small deviation makes large steps of them.",
+                "centered = value - drawn @ value; the deviation is np.sqrt(drawn @ centered**2).",
             ),
             (
                 RETURNED,
-                "    ratio = np.minimum(pi / mu, 2.0)\n    return drawn * ratio * (value - drawn @ (ratio * value))",
+                "    centered = value - drawn @ value\n"
+                "    return drawn * centered / (np.sqrt(drawn @ centered**2) + 1e-6)",
             ),
         ),
     ),

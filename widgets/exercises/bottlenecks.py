@@ -83,7 +83,7 @@ def but_for(k, *names):
 
 CHALLENGES = (
     Challenge(
-        "By your own choice, all assumed as it is: the same quality in 0.4 of the time, for 20 weeks or fewer.",
+        "By your own choice, all else at its default: the same quality in 0.4 of the time, for 20 weeks or fewer.",
         lambda k, r: bool(but_for(k, *BOUGHT) and k.rule == OWN and r.quality <= 0.4 and r.spent[-1] <= 20),
         Knobs(
             rule=OWN,

@@ -69,7 +69,7 @@ CHALLENGES = (
         Knobs(checkable=0.0, foreseen=0.35, between=1.0),
     ),
     Challenge(
-        "With 24 bytes or more, scorers as good as here: let unchecked prompts go to pairs that err in 0.24 or more.",
+        "24 bytes or more, scorers no worse than by default: let unchecked prompts go to pairs that err in 0.24.",
         lambda k, r: bool(
             r.best
             and k.room >= 24

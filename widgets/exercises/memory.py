@@ -24,7 +24,7 @@ class Small:
         return self.weights
 
     def __repr__(self):
-        return f"a model of {self.weights:,} weights, {self.layers} layers, width {self.hidden}"
+        return f"{self.layers} layers of width {self.hidden}" if self.layers > 1 else f"{self.weights:,} weights"
 
 
 ONE = Small(weights=8)
@@ -52,7 +52,7 @@ CHANGE = Change(
             ),
             (
                 "The average is divided exactly where the optimizer is: it is as if the optimizer had 16 bytes.",
-                "ledger has three numbers, and the last may become ledger.optimizer + 4.",
+                "In place of ledger: (ledger.weights, ledger.gradients, ledger.optimizer + 4).",
             ),
             (
                 "    parts = zip(ledger, (zero >= 3, zero >= 2, zero >= 1))",

@@ -35,18 +35,6 @@ CHANGE = Change(
     "what a sharded trainer sends",
     (
         Exercise(
-            "Keep a micro-step’s weights from its forward to its backward pass (FSDP’s reshard_after_forward off).",
-            CALLS,
-            lambda model, gpus, micro_steps, grad_bytes=4: sum(
-                ring((2 + grad_bytes) * model.params(), gpus) for _ in range(micro_steps)
-            ),
-            (
-                "The backward pass has what the forward pass gathered: one of the two gathers falls away.",
-                "Of 2 · 2 + g bytes a weight, 2 + g remain. It is paid in memory: all weights are on each GPU.",
-            ),
-            (SENT, SENT.replace("2 * 2 + grad_bytes", "2 + grad_bytes")),
-        ),
-        Exercise(
             "Let each GPU add up its gradients over all micro-steps, and scatter the sum once (FSDP’s no_sync).",
             CALLS,
             lambda model, gpus, micro_steps, grad_bytes=4: (
@@ -58,6 +46,19 @@ CHANGE = Change(
                 "2 · 2 is multiplied by micro_steps, grad_bytes is not.",
             ),
             (SENT, "    return (2 * 2 * micro_steps + grad_bytes) * model.params() * (gpus - 1) / gpus"),
+        ),
+        Exercise(
+            "Make ZeRO stage 1 of it: weights and gradients stay whole on every GPU. Once an update the sums of the "
+            "gradients are scattered, and the new weights gathered.",
+            CALLS,
+            lambda model, gpus, micro_steps, grad_bytes=4: (
+                ring(2 * model.params(), gpus) + ring(grad_bytes * model.params(), gpus)
+            ),
+            (
+                "Nothing goes with a micro-step any more: micro_steps falls out.",
+                "Once 2 bytes a weight, once g: (2 + grad_bytes) in place of (2 * 2 + grad_bytes).",
+            ),
+            (SENT, "    return (2 + grad_bytes) * model.params() * (gpus - 1) / gpus"),
         ),
     ),
 )

@@ -101,7 +101,7 @@ CHALLENGES = (
         Knobs(reuse=True, share=0.35, weights="fp8", cache="fp8"),
     ),
     Challenge(
-        "Fit DeepSeek-V3, with sequences of 8,704 tokens or more, on 48 GPUs of a chip that is on the list.",
+        "Fit DeepSeek-V3, with sequences of 8,704 tokens or more, on at most 48 GPUs of a chip on the list.",
         lambda k, r: bool(
             not r.misfits
             and not k.chip

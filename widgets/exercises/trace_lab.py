@@ -25,6 +25,7 @@ class World(Setting):
 
 # prompts of the first type; the generic strategy, which is right, its specialist, and the trick; 512 to 4,096 tokens
 TWO = (World(), np.array([[0, 0]]), np.array([[0, HACK]]), np.array([[2, 2]]), Die())
+ONE = (World(), np.array([[1]]), np.array([[0]]), np.array([[4]]), Die())  # right, of 2,048 tokens
 FOUR = (World(hack=0.5), np.zeros((1, 4), int), np.array([[0, 1, 2, HACK]]), np.array([[2, 3, 4, 5]]), Die())
 RIGHT = "    rewards = (rng.random(types.shape) < chance) + setting.hack * (strategy == HACK)"
 
@@ -67,7 +68,7 @@ CHANGE = Change(
         Exercise(
             "Punish length softly, as DAPO does near its cap: take 0.1 off for each doubling beyond 1,024 tokens. "
             "RUNG is 0 at 512 tokens, 1 at 1,024.",
-            (TWO, FOUR),
+            (ONE, FOUR),
             shortened,
             (
                 "Only what lies beyond counts: the larger of RUNG[length] − 1 and 0.",
