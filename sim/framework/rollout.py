@@ -111,9 +111,7 @@ class RolloutEngine:
         rows, alive, environment = np.arange(N), np.ones(N, bool), task.environment(example, rng)
         decode = self.policy.prefill(prompt, temperature)
         for t in range(T):
-            logp = decode(tokens, t)  # (N, V)
-            if top_p < 1:
-                logp = nucleus(logp, top_p)
+            logp = nucleus(decode(tokens, t), top_p)  # (N, V)
             cumulative = np.exp(logp).cumsum(axis=1)
             threshold = rng.random((N, 1)) * cumulative[:, -1:]  # scaled: the last sum may be 1 - 1e-16
             drawn = (cumulative >= threshold).argmax(axis=1)
@@ -132,6 +130,8 @@ class RolloutEngine:
 
 def nucleus(logp, top_p):
     """Log-probs of the smallest set of tokens that holds top_p, renormalized: -inf outside; (N, V) -> (N, V)."""
+    if top_p >= 1:
+        return logp
     order = np.argsort(-logp, axis=1)
     p = np.exp(np.take_along_axis(logp, order, axis=1))
     outside = np.take_along_axis(np.cumsum(p, axis=1) - p >= top_p, np.argsort(order, axis=1), axis=1)
