@@ -26,6 +26,11 @@ def proxy(hack_reward):
     return np.append(GOLD[:-1], hack_reward)
 
 
+def charged(reward, kl, beta):
+    """What training raises: the pay of a completion, less beta for each nat of its log-ratio, (N,)."""
+    return reward - beta * kl
+
+
 def optimum(ref, reward, beta):
     """The policy that maximizes E[reward] − beta KL, (5,); for beta = 0 its limit: the reference on the best paid."""
     best = ref * (reward == reward.max())

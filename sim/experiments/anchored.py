@@ -9,6 +9,7 @@ that beta keeps its unit: reward per nat.
 from dataclasses import dataclass
 
 from sim.algorithms import dr_grpo
+from sim.estimators import hacking
 from sim.experiments.runs import add_run
 from sim.worlds import tasks
 
@@ -27,11 +28,6 @@ class Point:
     kl_logged: float  # from whatever the loop holds as its reference; nan without one
 
 
-def charged(reward, kl, beta):
-    """What training raises: the pay of a completion, less beta for each nat of its log-ratio, (N,)."""
-    return reward - beta * kl
-
-
 def train(hack_reward, beta, alias, seed, updates):
     """Points of one run. Each `hmm ` is paid hack_reward / 8, so a completion of nothing else earns hack_reward.
 
@@ -42,7 +38,7 @@ def train(hack_reward, beta, alias, seed, updates):
         seed=seed,
         task=tasks.GradedAdd(hack_reward / THOUGHTS),
         hyper=dict(beta=beta, inner_epochs=1),
-        hooks=dict(shape_reward=lambda reward, hp, batch: charged(reward, batch.kl, beta)),
+        hooks=dict(shape_reward=lambda reward, hp, batch: hacking.charged(reward, batch.kl, beta)),
         exact_every=updates + 1,
     )
     if alias and controller.reference:
