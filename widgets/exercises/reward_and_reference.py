@@ -57,7 +57,7 @@ CHALLENGES = (
     Challenge(
         "Reward model, frozen copy, hack paid 3 at a share of 0.001: a best policy with a true reward of 0.7 or more.",
         lambda k, r: bool(
-            (k.source, k.reference, k.hack, k.mass) == ("reward model", COPY, 3.0, 0.001) and r.gold >= 0.7
+            (k.source, k.reference, k.mass) == ("reward model", COPY, 0.001) and k.hack > 2.95 and r.gold >= 0.7
         ),
         Knobs(hack=3.0, mass=0.001, beta=0.5),
     ),

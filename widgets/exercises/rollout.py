@@ -66,7 +66,7 @@ CHALLENGES = (
         Knobs(top_p=0.5, temperature=2.0),
     ),
     Challenge(
-        "Reach 0.78 with at most 15 % of the groups all alike in the last ten batches.",
+        "Reach a pass rate of 0.78 with at most 15 % of the groups all alike in the last ten batches.",
         lambda k, r: bool(end(r) >= 0.78 and late(r) <= 15),
         Knobs(temperature=2.0),
     ),

@@ -23,6 +23,10 @@ def test_gold_first_rises_and_then_falls_as_the_price_falls(beta, gold, distance
     assert true == pytest.approx(gold, abs=1e-9) and far == pytest.approx(distance, abs=1e-9)
 
 
+def test_each_nat_is_charged_and_a_negative_log_ratio_is_paid():
+    np.testing.assert_allclose(hacking.charged(np.array([1.0, 0, 1.5]), np.array([0.5, -2, 3]), 0.1), [0.95, 0.2, 1.2])
+
+
 def test_the_optimum_at_beta_1():
     policy = hacking.optimum(REF, LEAKY, 1.0)
     np.testing.assert_allclose(

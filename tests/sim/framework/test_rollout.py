@@ -68,6 +68,7 @@ def test_a_nucleus_keeps_the_smallest_set_that_holds_top_p():
     logp = np.log(np.array([[0.5, 0.3, 0.15, 0.05]]))
     np.testing.assert_allclose(np.exp(nucleus(logp, 0.7)), [[0.625, 0.375, 0, 0]], atol=1e-15)
     np.testing.assert_allclose(np.exp(nucleus(logp, 0.5)), [[1, 0, 0, 0]], atol=1e-15)
+    assert nucleus(logp, 1.0) is logp
     assert set(rollout(prompts=(0,), K=200, top_p=0.01).tokens[:, 0]) == {0}  # four level tokens: ties go to the first
 
 
