@@ -62,7 +62,9 @@ class Changed(own.Yours):
         if kind in self.seen:
             return super().__call__(*arguments, **named)
         self.seen.add(kind)
-        theirs = copy.deepcopy((arguments, named))  # the reader's may write into its own, and draw from an rng
+        settings = {id(a): a for a in (*arguments, *named.values()) if isinstance(a, types.MappingProxyType)}
+        # the reader's may write into its own, and draw from an rng; what can only be read is no one's own
+        theirs = copy.deepcopy((arguments, named), settings)
         value = super().__call__(*arguments, **named)
         wanted = shape(self.twin(*theirs[0], **theirs[1]))
         if shape(value) != wanted:
