@@ -90,7 +90,8 @@ def training(k, seed):
         return reward + k.offset
 
     def advantage(R, hp, batch):
-        return R - (SUBTRACTED[k.baseline](R) if k.baseline in SUBTRACTED else constant(k))
+        A = reinforce.advantage(R, hp, batch)
+        return A - (SUBTRACTED[k.baseline](R) if k.baseline in SUBTRACTED else constant(k))
 
     return add_run(
         reinforce,

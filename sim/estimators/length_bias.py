@@ -76,8 +76,7 @@ def train(p, h, K, std, divisor, answer_learns, groups, updates, seeds, rng, eve
         stop = np.where(right, stop_right, stop_wrong)
         n = np.minimum(1 + np.floor(np.log(rng.random(right.shape)) / np.log1p(-stop)), T)
         A = advantage(right.reshape(seeds, groups, K).astype(float), std).reshape(right.shape)
-        by = {"1/|o|": n * groups * K, "token mean": n.sum(axis=1, keepdims=True), "constant": T * groups * K}
-        weight = A / by[divisor]
+        weight = A / divided_by(n, K, divisor)
         score = np.where(n < T, 1 - n * stop, -(T - 1) * stop)
         pushes = weight * (right - p_now) * answer_learns, weight * score * right, weight * score * ~right
         optimizer.step(params, {"logit": -np.stack([push.sum(axis=1) for push in pushes], axis=1)})
@@ -85,6 +84,16 @@ def train(p, h, K, std, divisor, answer_learns, groups, updates, seeds, rng, eve
         if update == 1 or update % every == 0:
             rate, when_right, when_wrong = np.moveaxis(1 / (1 + np.exp(-np.array(seen))), (0, 1, 2), (2, 1, 0))
             yield Lengths(expected_length(when_right), expected_length(when_wrong), rate)
+
+
+def divided_by(n, K, divisor):
+    """What the pushes of a completion's n tokens are divided by, (seeds, completions); K adjacent ones share a prompt."""
+    completions = n.shape[1]
+    if divisor == "1/|o|":
+        return n * completions
+    if divisor == "token mean":
+        return n.sum(axis=1, keepdims=True) * np.ones(n.shape)
+    return T * completions * np.ones(n.shape)
 
 
 def advantage(R, std):

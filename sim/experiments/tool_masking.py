@@ -41,6 +41,11 @@ def shifted(own, valid, shift):
     return np.where(moved.any(axis=1, keepdims=True), moved, own)
 
 
+def in_loss(own, valid, masked, shift):
+    """The mask that the loss gets, (N, T): 1 for the policy's tokens, and where `masked` is False for the tool's too."""
+    return shifted(own, valid, shift) if masked else valid
+
+
 def squared_push(pi, token):
     """|d log pi(token) / d logits|^2 = 1 - 2 pi(token) + sum pi^2, for rows of probabilities (M, V) and tokens (M,): at
     most 2.
@@ -96,7 +101,7 @@ def tool_run(length, *, masked=True, shift=0, diluted=False, recomputed=True, fi
         if event.stage == 2:
             batch = event.summary["batch"]
             own, valid = batch.response_mask, batch.valid_mask
-            batch.response_mask = shifted(own, valid, shift) if masked else valid
+            batch.response_mask = in_loss(own, valid, masked, shift)
         if event.stage == 5:
             logp, _, cache = run.trainer.policy.token_logp(batch.prompt, batch.tokens, valid)
             if recomputed:
