@@ -87,7 +87,7 @@ def train(p, h, K, std, divisor, answer_learns, groups, updates, seeds, rng, eve
 
 
 def divided_by(n, K, divisor):
-    """What the pushes of a completion's n tokens are divided by, (seeds, completions); K adjacent ones share a prompt."""
+    """What the pushes of completions of n tokens are divided by, (seeds, completions); K in a row share a prompt."""
     completions = n.shape[1]
     if divisor == "1/|o|":
         return n * completions

@@ -42,7 +42,7 @@ def shifted(own, valid, shift):
 
 
 def in_loss(own, valid, masked, shift):
-    """The mask that the loss gets, (N, T): 1 for the policy's tokens, and where `masked` is False for the tool's too."""
+    """The mask that the loss gets, (N, T): the policy's tokens, and where `masked` is False the tool's too."""
     return shifted(own, valid, shift) if masked else valid
 
 
