@@ -39,8 +39,8 @@ CHANGE = Change(
             ((GROUPS[:1], {}, FOUR), (GROUPS, {}, TWELVE)),
             by_length,
             (
-                "A long completion has a large squared score, so b* weighs it more. First give the lengths the shape of R.",
-                "With L = batch.length.reshape(R.shape) the baseline is (L * R).sum(1, keepdims=True) over the sum of L.",
+                "A long completion has a large squared score and counts more. First give the lengths the shape of R.",
+                "With L = batch.length.reshape(R.shape) it is (L * R).sum(1, keepdims=True) over the sum of L.",
             ),
             (
                 WEIGHT,
