@@ -6,7 +6,6 @@ function, wherever it has imported ours, for it is our function's code that call
 
 import contextlib
 import copy
-import copyreg
 import inspect
 import json
 import sys
@@ -17,7 +16,6 @@ import numpy as np
 from widgets.frame import host, own
 
 SHOWN = 120  # characters of an array in a sentence
-copyreg.pickle(types.MappingProxyType, lambda held: (types.MappingProxyType, (dict(held),)))  # hp, to deepcopy
 
 
 def stream(name, form, source):

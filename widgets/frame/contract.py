@@ -139,7 +139,7 @@ class Exercise:
     ask: str  # one or two sentences
     calls: tuple  # of tuples of arguments, with which the changed function is called
     wanted: Callable  # what each call must return, from elsewhere: another function of sim/, a closed form
-    hints: tuple  # two, which open one after the other
+    hints: tuple  # two, of which the second shows after the first
     answer: tuple  # (the lines of ours, the lines in their place), as one solution has them
     function: Callable | None = None  # which of the functions it is about; the first where nothing is said
 
