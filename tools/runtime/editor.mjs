@@ -17,7 +17,8 @@ export function instead(area, edited, run) {
   const editor = new EditorView({
     doc: area.value,
     extensions: [
-      lineNumbers(), history(), bracketMatching(), indentOnInput(), indentUnit.of("    "), highlightActiveLine(),
+      lineNumbers(), EditorView.lineWrapping, highlightActiveLine(),
+      history(), bracketMatching(), indentOnInput(), indentUnit.of("    "),
       StreamLanguage.define(python), syntaxHighlighting(classHighlighter),
       keymap.of([{ key: "Mod-Enter", run: () => run() ?? true }, indentWithTab, ...historyKeymap, ...defaultKeymap]),
       EditorView.contentAttributes.of(named),
