@@ -10,7 +10,7 @@ export function kept(key) {
   }
 }
 
-const found = (widget) => Object.keys(kept(`found:${widget}`)).length;
+const found = (widget, kind = "found") => Object.keys(kept(`${kind}:${widget}`)).length;
 
 // By hand ("full"), or by its questions and a break.
 function done(name, widget) {
@@ -65,12 +65,12 @@ define("lesson-mark", function () {
   button.onclick = () => remember(mark === "full" ? "" : "full");
 });
 
-// "3 of 9": lessons done, of those named; breaks found, of the widgets named.
+// "3 of 9": lessons done, of those named; breaks found or challenges met, of the widgets named.
 define("lesson-count", function () {
   const of = (kind) => this.getAttribute(kind)?.split(" ") ?? [];
   const [names, widgets] = [of("names"), of("widgets")];
   const count = names.length ? names.filter((name, i) => done(name, widgets[i])).length
-    : widgets.reduce((sum, widget) => sum + found(widget), 0);
+    : widgets.reduce((sum, widget) => sum + found(widget, this.getAttribute("kept") ?? "found"), 0);
   this.textContent = `${count} of ${this.getAttribute("of")}`;
 });
 

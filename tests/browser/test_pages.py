@@ -339,7 +339,9 @@ def test_a_lesson_is_done_with_a_found_break_and_its_answers_or_by_hand(page, bo
     page.goto(book)
     expect(mark).to_have_attribute("aria-label", "begun")
     expect(page.locator("lesson-next a")).to_have_text("Continue with 12 RLOO")
-    expect(page.locator(".counts")).to_have_text(re.compile(r"^0 of \d+ lessons · 1 of \d+ breaks found$"))
+    expect(page.locator(".counts")).to_have_text(
+        re.compile(r"^0 of \d+ lessons · 1 of \d+ breaks found · 0 of \d+ challenges met$")
+    )
     page.goto(book + "12-rloo/")
     expect(rail).to_have_text("0 of 6")
     answer_all(page)

@@ -5,6 +5,7 @@ import re
 import pytest
 
 from tools.pages import lessons, ways
+from widgets.frame import host
 
 ORDER = lessons.finished()
 LINK = '<a href="../{stem}/" class="md-nav__link"> <span class="md-ellipsis"> {name} </span> </a>'
@@ -78,3 +79,9 @@ def test_the_breaks_to_be_found_are_the_causes_of_all_widgets():
     of, widgets = re.search(r'of="(\d+)" widgets="([^"]+)"', lessons.found(ORDER)).groups()
     assert int(of) == sum(len(one.causes) for one in ORDER) > len(ORDER)
     assert widgets.split() == [one.widget for one in ORDER if one.widget]
+
+
+def test_challenges_are_counted_over_the_lessons():
+    group = [page for page in lessons.finished() if page.widget in ("grpo", "gaps")]
+    of = len(host.exercises("grpo").CHALLENGES) + len(host.exercises("gaps").CHALLENGES)
+    assert lessons.met(group) == f'<lesson-count of="{of}" kept="met" widgets="grpo gaps">{of}</lesson-count>'

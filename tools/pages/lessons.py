@@ -13,6 +13,7 @@ from pathlib import Path
 import yaml
 
 from tools.pages import frames, texts, thumbnails
+from widgets.frame import host
 
 ROOT = Path(__file__).parents[2]
 WORDS_A_MINUTE = 150
@@ -168,6 +169,13 @@ def found(group):
     widgets = " ".join(lesson.widget for lesson in group if lesson.widget)
     of = sum(len(lesson.causes) for lesson in group)
     return f'<lesson-count of="{of}" widgets="{widgets}">{of}</lesson-count>'
+
+
+def met(group):
+    """How many of the challenges of these lessons are met: 2 of 60."""
+    widgets = [lesson.widget for lesson in group if lesson.widget]
+    of = sum(len(host.challenges(host.widget(widget))) for widget in widgets)
+    return f'<lesson-count of="{of}" kept="met" widgets="{" ".join(widgets)}">{of}</lesson-count>'
 
 
 def gaps(group):

@@ -23,6 +23,7 @@ def lay(site):
         if (lesson := next((one for one in order if one.stem == file.parent.name), None)) and file.name != "404.html":
             text = along(text, lesson, order)
         counts = f"{lessons.count(order)} lessons · {lessons.found(order)} breaks found"
+        counts += f" · {lessons.met(order)} challenges met"
         text = text.replace('<p class="counts"></p>', f'<p class="counts">{counts}</p>')
         if file == site / "index.html":
             text = re.sub(r'(header-topic">\s*<span class="md-ellipsis">)[^<]*', r"\1RL Post-Training", text)
