@@ -163,6 +163,11 @@ def test_what_prompts_kept_out_show():
     assert "reach 0.89 to 0.95" in LESSON.text and "between 0.33 and 0.44" in LESSON.text
 
 
+def test_thirty_problems_leave_a_standard_error():
+    # each right always or never, so that more samples of it say nothing new: a coin a problem
+    LESSON.says("0.09,", np.sqrt(0.5 * 0.5 / 30))
+
+
 def test_the_map_shows_the_arrays_themselves():
     drawn = maps.pipeline(rows=True)
     for shape in ("tokens (128, 8)", "reward (128,)", "advantage (128, 8)", "W1 (160, 48)"):
