@@ -1,6 +1,7 @@
 """A setting over further seeds: nothing is computed twice, the seed that is set is shown, two samples are compared."""
 
 import json
+import sys
 
 import numpy as np
 import pytest
@@ -77,6 +78,7 @@ def test_a_band_is_the_range_of_a_curve_with_the_same_places_and_no_other():
     assert seeds.banded(dict(panel, data=[curve([0, 1], [1, 2], "exact")]), runs)["data"][0]["meta"]["role"] == "exact"
 
 
+@pytest.mark.skipif(sys.platform == "emscripten", reason="runs are looked at there by the contract")
 @pytest.mark.parametrize("name", SEEDED)
 def test_every_run_with_a_seed_takes_more_of_them(name):
     frames = asked(name, more=1)
