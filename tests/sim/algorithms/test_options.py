@@ -1,0 +1,240 @@
+import re
+
+import pytest
+
+from sim.algorithms import dapo, grpo, options, ppo, reinforce, rloo
+from sim.algorithms.names import FILES
+from sim.algorithms.recipes import NAMED
+from sim.cluster import options as cluster
+
+# {place in the release: {name: default}} of every name that may be written, as read in the sources of TRL 1.16.0, verl
+# 0.9.1 and OpenRLHF 0.11.2; "absent" is a key that verl's file does not have, which is added to it by a plus.
+READ = {
+    "GRPOConfig": {
+        "trl/trainer/grpo_config.py": dict(
+            num_generations=8,
+            max_completion_length=512,
+            num_iterations=1,
+            beta=0.0,
+            epsilon=0.2,
+            epsilon_high=None,
+            delta=None,
+            importance_sampling_level="token",
+            scale_rewards="group",
+            loss_type="dapo",
+            use_bias_correction_kl=True,
+        ),
+        "transformers/training_args.py": dict(per_device_train_batch_size=8),
+    },
+    "RLOOConfig": {
+        "trl/trainer/rloo_config.py": dict(
+            num_generations=2,
+            max_completion_length=512,
+            num_iterations=1,
+            beta=0.05,
+            epsilon=0.2,
+            epsilon_high=None,
+            normalize_advantages=False,
+        ),
+        "transformers/training_args.py": dict(per_device_train_batch_size=8),
+    },
+    "DPOConfig": {"trl/trainer/dpo_config.py": dict(loss_type=["sigmoid"], beta=0.1, label_smoothing=0.0)},
+    "KTOConfig": {"trl/trainer/kto_config.py": dict(loss_type="kto", beta=0.1)},
+    "CPOConfig": {
+        "trl/experimental/cpo/cpo_config.py": dict(loss_type="sigmoid", beta=0.1, cpo_alpha=1.0, simpo_gamma=0.5)
+    },
+    "ORPOConfig": {"trl/experimental/orpo/orpo_config.py": dict(beta=0.1)},
+    "verl": {
+        "verl/trainer/config/ppo_trainer.yaml": {
+            "algorithm.adv_estimator": "gae",
+            "algorithm.norm_adv_by_std_in_grpo": True,
+            "algorithm.lam": 1.0,
+            "algorithm.use_kl_in_reward": False,
+            "algorithm.kl_ctrl.kl_coef": 0.001,
+            "algorithm.filter_groups.enable": False,
+            "algorithm.filter_groups.metric": "reward",
+        },
+        "verl/trainer/config/actor/actor.yaml": {
+            "actor_rollout_ref.actor.ppo_mini_batch_size": 256,
+            "actor_rollout_ref.actor.ppo_epochs": 1,
+            "actor_rollout_ref.actor.policy_loss.loss_mode": "vanilla",
+            "actor_rollout_ref.actor.clip_ratio_low": 0.2,
+            "actor_rollout_ref.actor.clip_ratio_high": 0.2,
+            "actor_rollout_ref.actor.clip_ratio_c": 3.0,
+            "actor_rollout_ref.actor.loss_agg_mode": "token-mean",
+            "actor_rollout_ref.actor.use_kl_loss": False,
+            "actor_rollout_ref.actor.kl_loss_coef": 0.001,
+            "actor_rollout_ref.actor.kl_loss_type": "low_var_kl",
+        },
+        "verl/trainer/config/rollout/rollout.yaml": {"actor_rollout_ref.rollout.n": 1},
+        "verl/trainer/config/data/legacy_data.yaml": {"data.train_batch_size": 1024, "data.max_response_length": 512},
+        "verl/trainer/config/reward/reward.yaml": {"reward.reward_manager.name": "naive"},
+        "verl/experimental/reward_loop/reward_manager/dapo.py": {
+            "reward.reward_kwargs.overlong_buffer_cfg.enable": "absent",
+            "reward.reward_kwargs.overlong_buffer_cfg.len": "absent",
+            "reward.reward_kwargs.overlong_buffer_cfg.penalty_factor": "absent",
+            "reward.reward_kwargs.overlong_buffer_cfg.log": "absent",
+            "reward.reward_kwargs.max_resp_len": "absent",
+        },
+    },
+    "OpenRLHF": {
+        "openrlhf/cli/train_ppo_ray.py": {
+            "--algo.advantage.estimator": "gae",
+            "--algo.advantage.no_std_norm": False,
+            "--algo.advantage.lambd": 1,
+            "--rollout.n_samples_per_prompt": 1,
+            "--rollout.batch_size": 1024,
+            "--rollout.max_new_tokens": None,
+            "--train.batch_size": 128,
+            "--train.max_epochs": 1,
+            "--actor.policy_loss_type": "ppo",
+            "--actor.eps_clip_low_high": None,  # both 0.2, by --actor.eps_clip
+            "--actor.dual_clip": None,
+            "--actor.loss_agg_mode": "token-mean",
+            "--algo.kl.init_coef": 0.01,
+            "--algo.kl.use_loss": False,
+            "--algo.kl.estimator": "k1",
+            "--algo.kl.unbiased_gradient": False,
+            "--algo.dynamic_filtering_enable": False,
+            "--algo.dynamic_filtering_range": (0, 1),
+            "--reward.overlong_buffer_len": None,
+            "--reward.overlong_penalty_factor": 1,
+        },
+        "openrlhf/cli/train_dpo.py": {"--model.beta": 0.1, "--model.ipo_enable": False},
+    },
+}
+# {column: {quantity: {value: the default that makes an empty option the right one, or what else is meant by it}}}
+SILENT = {
+    "GRPOConfig": {"filter", "overlong", "deviation", "added"},  # it has none of the first two; torch's sample's, 1e-4
+    "RLOOConfig": {"surrogate", "aggregation", "filter", "overlong"},  # the ratio of a whole completion, and its sum
+    "ORPOConfig": {"pairs"},
+    "verl": {"overlong", "centered", "deviation", "added"},
+    "OpenRLHF": {"dual_clip", "filter", "overlong", "pairs", "deviation", "added"},  # off, off, none, DPO
+}
+MORE = dict(samples=8, prompts=4, completion=12)
+SETTINGS = [
+    *(options.setting(file, **MORE) for file in FILES.values()),
+    *(options.setting(r.file, r.hyper, r.hooks, **MORE) for r in NAMED.values()),
+    options.setting(dapo, **MORE, filter="reward"),
+    options.setting(ppo, **MORE) | dict(clip="off", dual_clip=3.0),
+    options.setting(grpo, **MORE) | dict(dual_clip=3.0, added=1e-6, deviation="sample"),
+    options.setting(rloo, **MORE) | dict(surrogate="per completion", clip=(0.2, 0.2)),
+    options.setting(reinforce, estimator="less the batch's mean", **MORE),
+    *(dict(pairs=name, price=0.4) for name in ("sigmoid", "ipo", "hinge", "bco_pair", "apo_zero", "sigmoid_norm")),
+    dict(pairs="robust", price=0.4, flipped=0.1),
+    dict(pairs="kto", price=0.4),
+    dict(pairs="simpo", price=10.0, margin=0.5),
+    dict(pairs="orpo", price=0.1),
+]
+
+
+def written(program, setting):
+    return options.texts(setting)[f"{program} {options.VERSIONS[program]}"]
+
+
+def names(program, text):
+    """{column: names of options} in a text, without values, notes and the command."""
+    text = "\n".join(line for line in text.splitlines() if not line.startswith("#"))
+    if program == "TRL":
+        found = re.match(r"(\w+)\(", text)
+        return {found[1]: set(re.findall(r"\b([a-z_]+)=", text))} if found else {}
+    form = {"verl": r"(?<=[\s+])([a-z][\w.]*)=", "OpenRLHF": r"(?<=\s)(--[a-z][\w.-]*)"}[program]
+    return {program: set(re.findall(form, text))}
+
+
+def recorded(column):
+    return {name for place in READ[column].values() for name in place}
+
+
+def test_no_option_is_written_that_was_not_read_in_the_release_and_each_is_written_somewhere():
+    seen = {column: set() for column in READ}
+    for program in options.PROGRAMS:
+        for setting in SETTINGS:
+            for column, found in names(program, written(program, setting)).items():
+                seen[column] |= found
+    assert seen == {column: recorded(column) for column in READ}
+
+
+def test_the_versions_are_those_of_the_other_table():
+    assert options.VERSIONS is cluster.VERSIONS
+    assert {name: options.VERSIONS[name] for name in options.PROGRAMS} == dict(
+        TRL="1.16.0", verl="0.9.1", OpenRLHF="0.11.2"
+    )
+
+
+def test_a_learning_rate_that_is_told_is_the_program_s_own():
+    assert dict(TRL="1e-06", verl="1e-06", OpenRLHF="1e-06") == options.RATES  # grpo_config, actor.yaml, actor.adam.lr
+    assert dict(TRL="1e-06", OpenRLHF="1e-05") == options.PAIRS_RATES  # dpo_config, train_dpo.py
+
+
+def test_an_option_is_left_out_only_where_there_is_none_or_it_is_off_by_default():
+    silent = {}
+    for quantity, (_, by_program) in options.TABLE.items():
+        for column, form in by_program.items():
+            if isinstance(form, dict) and "" in form.values():
+                silent.setdefault(column, set()).add(quantity)
+    assert silent == SILENT
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_no_option_is_written_twice_and_no_value_is_missing(setting):
+    for program in options.PROGRAMS:
+        text = written(program, setting)
+        for found in names(program, text).values():
+            for name in found:
+                assert len(re.findall(rf"(?<![\w.-]){re.escape(name)}[=\s]", text)) == 1, (name, text)
+        code = "\n".join(line for line in text.splitlines() if not line.startswith("#"))
+        assert "{" not in text and "nan" not in code and "=None" not in code.replace("delta=None", "")
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_what_is_for_trl_is_python(setting):
+    compile(written("TRL", setting), "a reader's script", "exec")
+
+
+@pytest.mark.parametrize(
+    "program, setting, line",
+    [
+        ("TRL", options.setting(grpo), 'loss_type="grpo",'),  # TRL's own is dapo
+        ("TRL", options.setting(grpo), "beta=0.04, use_bias_correction_kl=False,"),
+        ("TRL", options.setting(rloo), "beta=0.0,"),  # TRL's own is 0.05
+        ("TRL", options.setting(dapo, completion=12), "epsilon=0.2, epsilon_high=0.28,"),
+        ("TRL", options.setting(FILES["Dr.GRPO"]), 'scale_rewards="none",'),
+        ("TRL", options.setting(grpo, samples=8, prompts=4), "per_device_train_batch_size=32,"),
+        ("verl", options.setting(grpo), "actor_rollout_ref.actor.clip_ratio_c=1000000.0"),  # verl's own is 3
+        ("verl", options.setting(grpo), "actor_rollout_ref.actor.ppo_epochs=4"),
+        ("verl", options.setting(rloo), "actor_rollout_ref.actor.loss_agg_mode=seq-mean-token-sum"),
+        ("verl", options.setting(NAMED["CISPO"].file, NAMED["CISPO"].hyper, NAMED["CISPO"].hooks), 
+         "actor_rollout_ref.actor.clip_ratio_high=4.0"),
+        ("OpenRLHF", options.setting(grpo), "--algo.kl.use_loss --algo.kl.estimator k3 --algo.kl.init_coef 0.04"),
+        ("OpenRLHF", options.setting(rloo), "--algo.kl.init_coef 0"),  # OpenRLHF's own is 0.01
+        ("OpenRLHF", dict(pairs="ipo", price=0.1), "--model.ipo_enable"),
+    ],
+)  # fmt: skip
+def test_a_value_stands_beside_its_name(program, setting, line):
+    assert line in [row.strip().removesuffix(" \\") for row in written(program, setting).splitlines()]
+
+
+@pytest.mark.parametrize("program", options.PROGRAMS)
+def test_an_algorithm_that_a_program_does_not_have_is_one_line(program):
+    text = written(program, options.setting(reinforce, **MORE))
+    assert text.startswith(f"# {program} has no advantage that is the bare reward") and "\n" not in text
+    assert written("TRL", options.setting(ppo)).startswith("# TRL has no PPO and no critic")
+    assert written("verl", dict(pairs="sigmoid", price=0.1)) == "# verl has no trainer for pairs"
+
+
+def test_every_file_and_every_recipe_has_a_setting_and_what_it_exchanges_is_known():
+    for file in FILES.values():
+        assert options.texts(options.setting(file, **MORE))
+    for recipe in NAMED.values():
+        assert set(recipe.hooks.values()) <= set(options.EXCHANGED)
+
+
+def test_with_one_step_a_batch_nothing_is_missing_where_the_file_has_no_ratio():
+    assert "one step a batch" in written("TRL", options.setting(rloo))
+    assert "has no option for the ratio: none" in written("TRL", options.setting(rloo, dict(inner_epochs=4)))
+
+
+def test_a_quantity_that_the_table_does_not_have_is_refused():
+    with pytest.raises(ValueError, match="learning_rate: the quantities are estimator"):
+        options.texts(dict(learning_rate=1.0))
