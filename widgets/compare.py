@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sim.algorithms import dapo
+from sim.algorithms import dapo, options
 from sim.algorithms.names import FILES
 from sim.algorithms.recipes import NAMED, Recipe
 from sim.estimators import equal_cost
@@ -279,6 +279,16 @@ def worse(k, r):
 def holds(k, r):
     first, second = (one.pass_rate[:, -1].mean() for one in r)
     return f"{k.a} ends at {first:.3f} and {k.b} at {second:.3f}, and neither lost a prompt."
+
+
+def methods(k, r):
+    said = {}
+    for name in (k.a, k.b):
+        recipe = recipe_of(name)
+        hyper = {**recipe.hyper, "inner_epochs": passes(k, name)}
+        more = dict(samples=K, prompts=GROUPS, completion=modsum.T)
+        said[name] = options.setting(recipe.file, hyper, recipe.hooks, **more)
+    return said
 
 
 # ── the first screen ──

@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-from sim.algorithms import dapo, grpo
+from sim.algorithms import dapo, grpo, options
 from sim.estimators import clip_entropy, equal_cost, group_baselines
 from sim.experiments.runs import modsum_optimizer, modsum_rate
 from sim.framework.algorithm import Algorithm
@@ -419,6 +419,17 @@ def holds(k, r):
         f"DAPO ends at {last_rate(r.dapo):.3f}, and its last {WINDOW} updates moved the pass rate "
         f"by {gained_lately(r)} points."
     )
+
+
+def methods(k, r):
+    more = dict(filter=k.redraw, aggregation=k.average, samples=K, completion=modsum.T)
+    hyper = dict(inner_epochs=k.passes, eps_high=k.eps_high, L_cache=k.L_cache)
+    return {
+        "DAPO": options.setting(dapo, hyper, prompts=GROUPS, **more),
+        "GRPO": options.setting(
+            grpo, dict(inner_epochs=k.passes, beta=0.0), prompts=k.grpo_groups, samples=K, completion=modsum.T
+        ),
+    }
 
 
 GUESS = Guess(

@@ -362,6 +362,12 @@ def holds(k, r):
     )
 
 
+def methods(k, r):
+    name, _ = LOSSES[k.loss]
+    more = dict(robust=dict(flipped=k.flip), simpo=dict(margin=k.gamma)).get(name, {})
+    return {k.loss: dict(pairs=name, price=k.beta) | more}
+
+
 # Two runs on the first screen
 
 

@@ -7,7 +7,7 @@ from itertools import islice
 
 import numpy as np
 
-from sim.algorithms import dapo, dr_grpo, grpo
+from sim.algorithms import dapo, dr_grpo, grpo, options
 from sim.estimators import length_bias, std_weight
 from sim.experiments.runs import modsum_optimizer, modsum_rate, modsum_run
 from sim.worlds import modsum
@@ -281,6 +281,13 @@ def holds(k, r):
         f"Nothing asks for length, and {'nothing' if apart(r) < LEVEL else 'little'} grows: wrong completions have "
         f"{wrong:.1f} tokens, right ones {right:.1f}."
     )
+
+
+def methods(k, r):
+    over = {"1/|o|": "completions", "token mean": "tokens", "constant": "a constant"}[k.divisor]
+    estimator = "z-score" if k.std else "less the mean"
+    more = dict(estimator=estimator, aggregation=over, samples=k.K, prompts=k.groups)
+    return {"Dr.GRPO": options.setting(dr_grpo, dict(inner_epochs=1), **more)}
 
 
 GUESS = Guess(

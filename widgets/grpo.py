@@ -7,7 +7,7 @@ from functools import cache, partial
 
 import numpy as np
 
-from sim.algorithms import grpo
+from sim.algorithms import grpo, options
 from sim.estimators import group_baselines
 from sim.experiments.runs import modsum_optimizer, modsum_rate, modsum_run
 from sim.framework.controller import Controller
@@ -334,6 +334,14 @@ def worse(k, r):
 def holds(k, r):
     live = f"{100 * r.live.mean():.0f} % of the groups are live"
     return f"{live}, and the pass rate went from {start(k.prompts):.3g} to {r.pass_rate[:, -1].mean():.3f}."
+
+
+def methods(k, r):
+    estimator = {"less the others' mean": "leave-one-out"}.get(k.advantage, k.advantage)
+    more = dict(estimator=estimator, samples=k.K, prompts=groups(k))
+    if k.advantage == "z-score":
+        more |= dict(deviation=k.deviation, added=k.eps)
+    return {"GRPO": options.setting(grpo, dict(beta=0.0), **more)}
 
 
 GUESS = Guess(

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sim.algorithms import ppo
+from sim.algorithms import options, ppo
 from sim.estimators import surrogate
 from sim.experiments.runs import modsum_run
 from sim.framework.algorithm import Algorithm
@@ -282,6 +282,14 @@ def way_back(k):
     ]
     settings = [*([] if k.clip else ["Clip: on"]), *narrower]
     return f"{', '.join(settings or ['Learning rate: 20'])}."
+
+
+def methods(k, r):
+    clip = (k.eps_low, k.eps_high) if k.clip else "off"
+    dual = "off" if k.dual_clip == "off" else float(k.dual_clip)
+    bare = {} if k.critic else dict(estimator="reward", whitened=None, centered=None, lam=None)
+    more = dict(clip=clip, dual_clip=dual, samples=K, prompts=GROUPS)
+    return {"PPO": options.setting(ppo, dict(inner_epochs=k.passes), **more, **bare)}
 
 
 GUESS = Guess(

@@ -7,7 +7,7 @@ from functools import cache
 
 import numpy as np
 
-from sim.algorithms import reinforce
+from sim.algorithms import options, reinforce
 from sim.estimators import gradient_noise
 from sim.estimators.gradient_noise import LOGITS, REWARD
 from sim.experiments.runs import add_run
@@ -355,6 +355,13 @@ def holds(k, r):
     own, bare = ends(r)
     beside = "" if plain(k) else f", with nothing subtracted {bare:.1f}"
     return f"{own:.1f} of 100 sums end wrong{beside}, from {r.wrong[0, 0, 0]:.0f} at the start."
+
+
+def methods(k, r):
+    """What a constant takes away, or is added to every reward, is a reward function's and no trainer's option."""
+    names = {"group mean": "less the mean", "leave-one-out": "leave-one-out", "batch mean": "less the batch's mean"}
+    estimator = names.get(k.baseline, "reward")
+    return {"REINFORCE": options.setting(reinforce, estimator=estimator, samples=k.K, prompts=BATCH // k.K)}
 
 
 GUESS = Guess(

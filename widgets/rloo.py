@@ -7,7 +7,7 @@ from functools import cache
 
 import numpy as np
 
-from sim.algorithms import rloo
+from sim.algorithms import options, rloo
 from sim.estimators import completion_ratio, gradient_noise, group_baselines, kl, surrogate
 from sim.experiments.runs import modsum_run
 from sim.worlds import modsum
@@ -320,6 +320,11 @@ def worse(k, r):
 def holds(k, r):
     right = 100 * r.pass_rate[0, :, -1].mean()
     return f"{left(r):.1f} different completions of a prompt are left, and {right:.0f} % of what is drawn is right."
+
+
+def methods(k, r):
+    ratio = {} if k.ratio == "none" else dict(surrogate=k.ratio, clip=(0.2, 0.2), dual_clip="off")
+    return {"RLOO": options.setting(rloo, dict(inner_epochs=k.passes), samples=k.K, prompts=GROUPS, **ratio)}
 
 
 GUESS = Guess(

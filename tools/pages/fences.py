@@ -217,7 +217,7 @@ def widget(name):
         presets=sorted(presets, key=lambda preset: bool(preset["cause"])),
         causes=frames.causes(name),
         gauge=Markup(frame["watched"]["html"]),
-        exports=hasattr(w, "export"),
+        exports=hasattr(w, "export") or hasattr(w, "methods"),
         config=Markup(frame["config"]),
         knobs=knobs[:KNOBS_IN_VIEW],
         more=knobs[KNOBS_IN_VIEW:],

@@ -14,6 +14,7 @@ from urllib.parse import urlencode
 
 import numpy as np
 
+from sim.algorithms import options as algorithm_options
 from sim.cluster import options
 from widgets.frame import data, job, marks
 from widgets.frame.contract import Readout
@@ -81,14 +82,26 @@ def challenges(w):
 
 
 def config(w, knobs, result):
-    """The setting as options of five engines and trainers, as HTML; "" of a widget that sizes nothing."""
+    """The setting as options of engines and trainers, as HTML: what a widget sizes, or how its algorithms train; "" of
+    one that does neither.
+    """
+    if hasattr(w, "methods"):
+        methods = w.methods(knobs, result)
+        each = [(f"{name}, " if len(methods) > 1 else "", method) for name, method in methods.items()]
+        return "".join(written_out(algorithm_options.texts(method), before) for before, method in each)
     if not hasattr(w, "export"):
         return ""
     setting = w.export(knobs, result)
     if setting is None:
         return "<p>Nothing to copy: this job does not fit.</p>"
-    written = options.texts(setting).items()
-    return "".join(f'<h4>{name}</h4><pre tabindex="0"><code>{html.escape(text)}</code></pre>' for name, text in written)
+    return written_out(options.texts(setting))
+
+
+def written_out(texts, before=""):
+    return "".join(
+        f'<h4>{before}{name}</h4><pre tabindex="0"><code>{html.escape(text)}</code></pre>'
+        for name, text in texts.items()
+    )
 
 
 def verdict(w, knobs, result):

@@ -1,0 +1,71 @@
+"""What a page about an algorithm says of its setting, to be copied, at every preset and at each value of a knob."""
+
+import html
+from dataclasses import fields, replace
+
+import pytest
+
+from sim.algorithms import options
+from widgets.frame import host
+
+PAGES = ["reinforce", "ppo", "grpo", "rloo", "dapo", "dr_grpo", "dpo", "compare"]
+
+
+def settings(w):
+    """The presets, and every value on offer of a knob with the others at their default."""
+    yield from w.PRESETS.values()
+    for knob in fields(w.Knobs):
+        m = knob.metadata
+        on_offer = (
+            [True, False] if m["kind"] == "toggle" else m.get("rungs") or m.get("options") or [m["low"], m["high"]]
+        )
+        yield from (replace(w.Knobs(), **{knob.name: value}) for value in on_offer)
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_every_setting_can_be_said_in_every_program(name):
+    w = host.widget(name)
+    for k in settings(w):
+        for method in w.methods(k, None).values():
+            assert list(options.texts(method)) == ["TRL 1.16.0", "verl 0.9.1", "OpenRLHF 0.11.2"]
+
+
+def said(name, program, **knobs):
+    w = host.widget(name)
+    return options.text(program, *w.methods(w.Knobs(**knobs), None).values())
+
+
+@pytest.mark.parametrize(
+    "name, program, knobs, line",
+    [
+        ("grpo", "TRL", dict(K=16), "num_generations=16,"),
+        ("grpo", "TRL", dict(advantage="less the mean"), 'scale_rewards="none",'),
+        ("grpo", "TRL", dict(advantage="less the others' mean"), "RLOOConfig("),
+        ("grpo", "verl", dict(deviation="population"), "# verl has no option for the standard deviation: population"),
+        ("ppo", "verl", dict(clip=False), "actor_rollout_ref.actor.clip_ratio_low=1000000.0 \\"),
+        ("ppo", "verl", dict(dual_clip="3"), "actor_rollout_ref.actor.clip_ratio_c=3.0 \\"),
+        ("ppo", "OpenRLHF", dict(eps_high=0.5), "--actor.eps_clip_low_high 0.2 0.5 \\"),
+        ("rloo", "verl", dict(passes=16), "actor_rollout_ref.actor.ppo_epochs=16 \\"),
+        ("dr_grpo", "TRL", dict(divisor="constant", std=False), 'loss_type="dr_grpo",'),
+        ("reinforce", "OpenRLHF", dict(baseline="batch mean"), "--algo.advantage.estimator flash_reinforce \\"),
+        ("dpo", "TRL", dict(loss="APO-zero"), 'loss_type=["apo_zero"],'),
+        ("dpo", "TRL", dict(loss="robust", flip=0.2), "label_smoothing=0.2,"),
+    ],
+)
+def test_a_knob_is_the_option_that_means_it(name, program, knobs, line):
+    assert line in [row.strip() for row in said(name, program, **knobs).splitlines()]
+
+
+def test_dapo_writes_what_each_of_its_fixes_is_called():
+    w = host.widget("dapo")
+    both = w.methods(w.Knobs(redraw="accuracy", eps_high=0.28, L_cache=4), None)
+    text = options.text("verl", both["DAPO"])
+    assert "algorithm.filter_groups.enable=True" in text and "overlong_buffer_cfg.len=4" in text
+    assert list(both) == ["DAPO", "GRPO"] and "filter_groups" not in options.text("verl", both["GRPO"])
+
+
+def test_the_page_shows_both_of_two_algorithms_by_their_names_and_escapes_what_it_shows():
+    w = host.widget("compare")
+    shown = host.config(w, w.Knobs(), None)
+    assert "<h4>GRPO, TRL 1.16.0</h4>" in shown and "<h4>Dr.GRPO, verl 0.9.1</h4>" in shown
+    assert html.escape('loss_type="dr_grpo"') in shown
