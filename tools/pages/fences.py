@@ -33,6 +33,7 @@ from tools.pages import (
     quoting,
     results,
     routes,
+    scripts,
     small,
     words,
 )
@@ -219,6 +220,7 @@ def widget(name):
         gauge=Markup(frame["watched"]["html"]),
         exports=hasattr(w, "export") or hasattr(w, "methods"),
         config=Markup(frame["config"]),
+        scripts=scripts.beside(w),
         knobs=knobs[:KNOBS_IN_VIEW],
         more=knobs[KNOBS_IN_VIEW:],
         own=own,

@@ -12,7 +12,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tools.pages import heads, links, quoting, reader, search, sharing, taken, ways, words
+from tools.pages import heads, links, quoting, reader, scripts, search, sharing, taken, ways, words
 
 POLICY = "'inline-scripts'"  # where site/main.html has their sums written
 
@@ -25,6 +25,7 @@ def finish(site):
     ways.lay(site)
     sharing.share(site)
     taken.write(site)
+    scripts.write(site)
     node = shutil.which("node")  # by its whole name, which Windows needs where it is not an .exe
     subprocess.run([node, str(quoting.ROOT / "tools" / "pages" / "maths.mjs"), str(site)], check=True)
     for page in site.rglob("*.html"):
