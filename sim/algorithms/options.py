@@ -266,7 +266,7 @@ WHENCE = {
     "CPOConfig": "# from trl.experimental.cpo import CPOConfig",
     "ORPOConfig": "# from trl.experimental.orpo import ORPOConfig",
 }
-RATE = "# no learning rate: the book's belong to its tiny policies; {}'s own is {}"
+RATE = "# no learning rate: the book's belong to its tiny policies, as do batch and length; {}'s own is {}"
 RATES = {"TRL": "1e-06", "verl": "1e-06", "OpenRLHF": "1e-06"}
 PAIRS_RATES = {"TRL": "1e-06", "OpenRLHF": "1e-05"}
 PRICED = "# the price of a nat is one of the book's world: a model's is to be found anew"
