@@ -34,17 +34,21 @@ def modsum_run(
     critic_rate=0.5,
     hyper=None,
     hooks=None,
+    task=None,
     optimizer=None,
     sync=None,
     minibatches=1,
+    microbatches=1,
     exact_every=1,
 ):
-    """An algorithm file on MODSUM: plain SGD, every metric exact. `critic_rate` 0 leaves the critic at 0."""
+    """An algorithm file on MODSUM: plain SGD, every metric exact. `critic_rate` 0 leaves the critic at 0, `task` may
+    have fewer prompts.
+    """
     algorithm = Algorithm(file, hyper, hooks)
     critic = modsum.Critic(critic_rate) if "lam" in algorithm.hp else None
     return Controller(
         algorithm,
-        modsum.Task(),
+        task or modsum.Task(),
         modsum.Policy(c),
         optimizer or SGD(learning_rate),
         groups=groups,
@@ -52,6 +56,7 @@ def modsum_run(
         critic=critic,
         seed=seed,
         minibatches=minibatches,
+        microbatches=microbatches,
         sync=sync,
         exact_every=exact_every,
     )
@@ -72,6 +77,7 @@ def add_run(
     optimizer=None,
     sync=None,
     minibatches=1,
+    microbatches=1,
     temperature=1.0,
     trainer_temperature=None,
     exact_every=4,
@@ -94,6 +100,7 @@ def add_run(
         critic=critic,
         seed=seed,
         minibatches=minibatches,
+        microbatches=microbatches,
         temperature=temperature,
         trainer_temperature=trainer_temperature,
         sync=sync,

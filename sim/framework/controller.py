@@ -30,6 +30,7 @@ class Frame:
     reward: float
     length: float  # own tokens a completion
     token_entropy: float  # nats a token, at the first pass
+    logp_gap: float  # mean |log-prob of the trainer - of the sampler|, nats a token, at the first pass
     loss: float  # this and the next two at the last pass
     grad_norm: float
     clip_fraction: float
@@ -78,14 +79,16 @@ class Controller:
         critic=None,
         seed=0,
         minibatches=1,
+        microbatches=1,
         temperature=1.0,
         trainer_temperature=None,
         sync=None,
         exact_every=1,
     ):
-        refuse_the_impossible(algorithm, task, groups, K, minibatches)
+        refuse_the_impossible(algorithm, task, groups, K, minibatches, microbatches)
         self.algorithm, self.task, self.groups, self.K, self.critic = algorithm, task, groups, K, critic
-        self.minibatches, self.temperature, self.exact_every = minibatches, temperature, exact_every
+        self.minibatches, self.microbatches = minibatches, microbatches
+        self.temperature, self.exact_every = temperature, exact_every
         self.trainer_temperature = trainer_temperature or temperature  # a lesson sets another one, on purpose
         self.rng, self.completions = np.random.default_rng(seed), 0
         self.trainer, self.rollout, self.env = Trainer(policy, optimizer), RolloutEngine(policy), Verifier(task)
@@ -96,11 +99,11 @@ class Controller:
         """What a training widget streams: one Frame an iteration."""
         return (event.summary["frame"] for event in self.iterate(n) if event.stage == 7)
 
-    def iterate(self, n):
+    def iterate(self, n, first=0):
         """Seven StageEvents an iteration; the last one's summary holds the Frame. The generator rests between stages: a
-        batch can be changed there.
+        batch can be changed there. `first` iterations are behind a run that goes on from a checkpoint.
         """
-        for i in range(n):
+        for i in range(first, n):
 
             def event(stage, i=i, **summary):
                 return StageEvent(i, stage, ROLES[stage - 1], summary)
@@ -129,6 +132,7 @@ class Controller:
                     self.minibatches,
                     self.rng,
                     self.trainer_temperature,
+                    self.microbatches,
                 )
                 if self.critic and batch.returns is not None:
                     self.critic.fit(batch.prompt, batch.tokens, batch.response_mask, batch.returns)
@@ -167,6 +171,7 @@ class Controller:
             seen.reward.mean(),
             seen.response_mask.sum(axis=1).mean(),
             metrics.get("token_entropy", np.nan),
+            metrics.get("logp_gap", np.nan),
             metrics.get("loss", 0.0),
             metrics.get("grad_norm", 0.0),
             metrics.get("clip_fraction", 0.0),
@@ -187,7 +192,7 @@ def mean_k3(batch):
     return k3(batch.old_logp, batch.ref_logp)[batch.response_mask > 0].mean()
 
 
-def refuse_the_impossible(algorithm, task, groups, K, minibatches):
+def refuse_the_impossible(algorithm, task, groups, K, minibatches, microbatches):
     """One sentence for a run that could not learn or not start."""
     if not task.examples:
         raise ValueError("task.examples must not be empty: there is no prompt to complete")
@@ -204,3 +209,6 @@ def refuse_the_impossible(algorithm, task, groups, K, minibatches):
         raise ValueError(f"inner_epochs must be at least 1, not {algorithm.hp['inner_epochs']}")
     if not 1 <= minibatches <= groups * K:
         raise ValueError(f"minibatches must be from 1 to groups * K = {groups * K}, not {minibatches}")
+    most = groups * K // minibatches
+    if not 1 <= microbatches <= most:
+        raise ValueError(f"microbatches must be from 1 to the {most} completions of a mini-batch, not {microbatches}")

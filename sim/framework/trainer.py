@@ -6,6 +6,8 @@ The loop of passes and mini-batches is that of PPO, Schulman et al. (2017), arXi
 
 import numpy as np
 
+from sim.estimators import microbatch
+
 
 class Trainer:
     """Owns the policy that learns; `version` counts its optimizer steps."""
@@ -13,24 +15,42 @@ class Trainer:
     def __init__(self, policy, optimizer):
         self.policy, self.optimizer, self.version = policy, optimizer, 0
 
-    def step(self, batch, compute_loss, epochs, minibatches, rng, temperature):
-        """Every pass over the batch. Metrics: of the last step; token_entropy of the first; ratio_min, ratio_max over
-        all.
+    def step(self, batch, compute_loss, epochs, minibatches, rng, temperature, microbatches=1):
+        """Every pass over the batch. Metrics: of the last step; token_entropy and logp_gap of the first; ratio_min,
+        ratio_max over all.
         """
-        metrics, first_entropy, low, high = {}, None, np.inf, -np.inf
+        metrics, first, low, high = {}, {}, np.inf, -np.inf
         for _ in range(epochs):
             parts = [None] if minibatches == 1 else np.array_split(rng.permutation(len(batch.tokens)), minibatches)
             for part in parts:
                 mini = batch if part is None else batch.rows(part)
                 own = mini.response_mask > 0
-                logp, entropy, cache = self.policy.token_logp(mini.prompt, mini.tokens, mini.response_mask, temperature)
-                out = compute_loss(logp, mini)
-                grad_norm = self.optimizer.step(self.policy.params, self.policy.backward(cache, out.dlogp))
+                logp, entropy, out, grads = gradient(self.policy, mini, compute_loss, temperature, microbatches)
+                grad_norm = self.optimizer.step(self.policy.params, grads)
                 self.version += 1
                 log_ratio = (logp - mini.old_logp)[own]
                 low, high = min(low, log_ratio.min()), max(high, log_ratio.max())
-                first_entropy = entropy.sum() / own.sum() if first_entropy is None else first_entropy
+                first = first or dict(token_entropy=entropy.sum() / own.sum(), logp_gap=np.abs(log_ratio).mean())
                 metrics = dict(loss=out.loss, grad_norm=grad_norm, clip_fraction=out.clip_fraction, log_ratio=log_ratio)
-        return dict(
-            metrics, token_entropy=first_entropy, ratio_min=np.exp(low), ratio_max=np.exp(high), version=self.version
-        )
+        return dict(metrics, **first, ratio_min=np.exp(low), ratio_max=np.exp(high), version=self.version)
+
+
+def gradient(policy, batch, compute_loss, temperature, microbatches):
+    """(logp (N, T), entropy (N, T), LossOut, {name: gradient}) of one loss over the batch.
+
+    Micro-batches go through the net one after the other, and none keeps what its way back needs: each is evaluated
+    again once the loss of all is known, which is the time that their memory is bought with.
+    """
+
+    def forward(part):
+        return policy.token_logp(part.prompt, part.tokens, part.response_mask, temperature)
+
+    if microbatches == 1:
+        logp, entropy, cache = forward(batch)
+        out = compute_loss(logp, batch)
+        return logp, entropy, out, policy.backward(cache, out.dlogp)
+    parts = np.array_split(np.arange(len(batch.tokens)), min(microbatches, len(batch.tokens)))
+    logp, entropy = map(np.concatenate, zip(*(forward(batch.rows(part))[:2] for part in parts)))
+    out = compute_loss(logp, batch)
+    grads = microbatch.total(policy.backward(forward(batch.rows(part))[2], out.dlogp[part]) for part in parts)
+    return logp, entropy, out, grads

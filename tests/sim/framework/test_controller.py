@@ -166,6 +166,8 @@ def test_a_hook_that_is_a_closure_trains_like_the_file_it_copies():
         (dict(K=1, file=rloo), "K must be at least 2: this baseline"),
         (dict(hyper=dict(inner_epochs=0)), "inner_epochs must be at least 1, not 0"),
         (dict(minibatches=65), "minibatches must be from 1 to groups \\* K = 64, not 65"),
+        (dict(microbatches=0), "microbatches must be from 1 to the 64 completions of a mini-batch, not 0"),
+        (dict(minibatches=4, microbatches=17), "from 1 to the 16 completions of a mini-batch, not 17"),
     ],
 )
 def test_a_run_that_cannot_be_is_refused_in_one_sentence(settings, sentence):
@@ -181,17 +183,27 @@ def test_a_task_without_prompts_is_refused():
         controller(task=Empty())
 
 
+def test_microbatches_change_no_more_than_the_last_bits():
+    a, b = (numbers(controller(microbatches=parts).frames(3)) for parts in (1, 5))
+    np.testing.assert_allclose(a, b, atol=1e-9)
+
+
+def test_a_run_can_be_iterated_in_parts_and_counts_on():
+    run = controller()
+    steps = [event.iteration for first, n in ((0, 2), (2, 4)) for event in run.iterate(n, first) if event.stage == 7]
+    assert steps == [0, 1, 2, 3]
+
+
 def test_one_completion_a_prompt_is_enough_without_a_group_baseline():
     assert len(list(controller(reinforce, K=1).frames(2))) == 2
+
+
+FORMULAS = [f"sim.estimators.{name}" for name in ("advantages.", "precision.", "kl.", "microbatch", "wilson")]
 
 
 def test_the_framework_imports_no_policy_no_task_and_no_algorithm():
     for path in Path(framework.__file__).parent.glob("[!_]*.py"):
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.ImportFrom) and node.module.startswith("sim"):
-                assert node.module.startswith("sim.framework") or node.module in (
-                    "sim.worlds.scorer",
-                    "sim.estimators.advantages",
-                    "sim.estimators.precision",
-                    "sim.estimators.kl",
-                ), path.name
+                for name in (f"{node.module}.{alias.name}" for alias in node.names):
+                    assert name.startswith(("sim.framework.", "sim.worlds.scorer.", *FORMULAS)), path.name

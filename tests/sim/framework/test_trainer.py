@@ -5,7 +5,7 @@ import pytest
 
 from sim.framework.algorithm import LossOut
 from sim.framework.rollout import RolloutEngine
-from sim.framework.trainer import Trainer
+from sim.framework.trainer import Trainer, gradient
 from sim.worlds import modsum
 from sim.worlds.optimizer import SGD
 
@@ -65,3 +65,38 @@ def test_the_extreme_ratios_are_those_of_all_passes_and_the_entropy_that_of_the_
     metrics = step(Trainer(policy, SGD(1e-3)), batch, there_and_back, epochs=3)
     assert metrics["ratio_max"] > 1.001 > np.exp(metrics["log_ratio"]).max()
     assert metrics["token_entropy"] == pytest.approx(entropy.sum() / batch.response_mask.sum(), abs=1e-15)
+
+
+@pytest.mark.parametrize("count", [2, 3, 16])
+def test_microbatches_give_the_gradient_of_the_whole_batch(count):
+    policies = [modsum.Policy() for _ in range(3)]
+    batch = rollout(policies[0])
+
+    def token_mean(logp, mini):  # a divisor that no micro-batch knows by itself
+        weights = mini.response_mask / mini.response_mask.sum()
+        return LossOut(-(weights * logp).sum(), -weights, 0.0)
+
+    seen = [
+        Trainer(policy, SGD(0.5)).step(batch, token_mean, 2, 2, np.random.default_rng(0), 1.0, parts)
+        for policy, parts in zip(policies, (1, count, 99))
+    ]
+    for policy, metrics in zip(policies[1:], seen[1:]):
+        np.testing.assert_allclose(policy.params["theta"], policies[0].params["theta"], atol=1e-14)
+        for name in ("loss", "grad_norm", "token_entropy", "logp_gap", "ratio_max", "version"):
+            assert metrics[name] == pytest.approx(seen[0][name], abs=1e-14)
+
+
+def test_every_microbatch_goes_back_by_itself():
+    policy, rows = modsum.Policy(), []
+    batch = rollout(policy)
+    backward = policy.backward
+    policy.backward = lambda cache, dlogp: rows.append(len(dlogp)) or backward(cache, dlogp)
+    gradient(policy, batch, raise_every_token, 1.0, 5)
+    assert rows == [4, 3, 3, 3, 3]
+
+
+def test_the_gap_is_the_mean_difference_to_the_sampler_before_the_first_step():
+    policy = modsum.Policy()
+    batch = rollout(policy)
+    batch.old_logp = batch.old_logp - 0.3 * batch.response_mask
+    assert step(Trainer(policy, SGD(0.5)), batch, epochs=3)["logp_gap"] == pytest.approx(0.3, abs=1e-14)
