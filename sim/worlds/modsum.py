@@ -79,6 +79,14 @@ class Critic:
         total = np.bincount(cell, error, self.table.size)
         self.table = self.table + self.rate * (total / np.maximum(visits, 1)).reshape(self.table.shape)
 
+    def state_dict(self):
+        """All that it has learned: the table."""
+        return dict(table=self.table)
+
+    def load_state_dict(self, state):
+        """Goes on from a state_dict."""
+        self.table = state["table"]
+
     def cell(self, prompt, tokens):
         return (prompt * T + np.arange(tokens.shape[1])) * MODULUS + sum_before(tokens)
 

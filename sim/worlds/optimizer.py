@@ -19,6 +19,13 @@ class SGD:
             params[name] = params[name] - self.learning_rate * grad
         return norm
 
+    def state_dict(self):
+        """What a step remembers for the next: nothing."""
+        return {}
+
+    def load_state_dict(self, state):
+        """Goes on from a state_dict."""
+
 
 class AdamW:
     def __init__(self, learning_rate, clip=1.0, betas=(0.9, 0.999), eps=1e-8, weight_decay=0.0):
@@ -44,6 +51,14 @@ class AdamW:
             decayed = params[name] * (1 - self.learning_rate * self.weight_decay)
             params[name] = decayed - self.learning_rate * mean / (np.sqrt(square) + self.eps)
         return norm
+
+    def state_dict(self):
+        """What a step remembers for the next: how many there were, and both moments, dicts like params."""
+        return dict(steps=self.steps, first=dict(self.first), second=dict(self.second))
+
+    def load_state_dict(self, state):
+        """Goes on from a state_dict."""
+        self.steps, self.first, self.second = state["steps"], dict(state["first"]), dict(state["second"])
 
 
 def clipped_by_norm(grads, clip):

@@ -134,6 +134,15 @@ class Critic:
         dvalue = np.bincount(where, 2 * error / len(error))[:, None]
         self.optimizer.step(self.params, gradient(self.params, context, hidden, dvalue))
 
+    def state_dict(self):
+        """All that it has learned: its weights, and what its optimizer remembers."""
+        return dict(params=dict(self.params), optimizer=self.optimizer.state_dict())
+
+    def load_state_dict(self, state):
+        """Goes on from a state_dict."""
+        self.params = dict(state["params"])
+        self.optimizer.load_state_dict(state["optimizer"])
+
 
 def initial(rng, outputs, scale):
     """Weights of a net with this many outputs: unit variance before the tanh, outputs near zero, so the first policy is

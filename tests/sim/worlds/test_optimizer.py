@@ -55,3 +55,27 @@ def test_old_arrays_are_never_written_into(optimizer):
 def test_a_learning_rate_of_zero_is_refused():
     with pytest.raises(ValueError, match="learning_rate must be above 0, not 0"):
         SGD(0)
+
+
+@pytest.mark.parametrize("made", [lambda: SGD(0.1), lambda: AdamW(0.1)])
+def test_an_optimizer_that_was_given_the_state_of_another_goes_on_as_it(made):
+    rng = np.random.default_rng(0)
+    grads = [{"w": rng.normal(size=3)} for _ in range(4)]
+    whole, first, second = made(), made(), made()
+    one, other = {"w": np.zeros(3)}, {"w": np.zeros(3)}
+    for grad in grads:
+        whole.step(one, grad)
+    for optimizer, part in ((first, grads[:2]), (second, grads[2:])):
+        if optimizer is second:
+            second.load_state_dict(first.state_dict())
+        for grad in part:
+            optimizer.step(other, grad)
+    assert (one["w"] == other["w"]).all() and second.state_dict().keys() == whole.state_dict().keys()
+
+
+def test_a_state_that_was_taken_stays_as_it_was():
+    optimizer = AdamW(0.1)
+    optimizer.step({"w": np.zeros(1)}, {"w": np.ones(1)})
+    state = optimizer.state_dict()
+    optimizer.step({"w": np.zeros(1)}, {"w": np.ones(1)})
+    assert state["steps"] == 1 and state["first"]["w"] == pytest.approx(0.1)  # (1 - b1) times the gradient

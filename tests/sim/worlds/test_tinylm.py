@@ -194,3 +194,14 @@ def test_the_gradient_of_the_critic_agrees_with_central_differences():
         )
         < 1e-5
     )
+
+
+def test_a_critic_with_the_state_of_another_goes_on_as_it():
+    prompt, tokens, mask = np.zeros((1, 4), int), np.array([[FINAL, 3, EOS]]), np.ones((1, 3))
+    one, other = tinylm.Critic(), tinylm.Critic()
+    one.fit(prompt, tokens, mask, np.full((1, 3), 0.7))
+    other.load_state_dict(one.state_dict())
+    for critic in (one, other):
+        critic.fit(prompt, tokens, mask, np.full((1, 3), 0.2))
+    assert (one.values(prompt, tokens, mask) == other.values(prompt, tokens, mask)).all()
+    assert one.optimizer.steps == other.optimizer.steps == 2
