@@ -13,6 +13,7 @@ from sim.worlds.tinylm import log_softmax
 
 MODULUS, V, EOS, T = 7, 4, 3, 12
 TARGETS = np.array([3, 5, 6, 2])
+PROMPTS = np.arange(len(TARGETS))
 DEFAULT, HARD = (2, 1, 0, -1.5), (2, 0, -1.5, -3)  # how well the start ends on the target, a number a prompt
 NEXT_SUM = (np.arange(MODULUS)[:, None] + np.arange(1, V)) % MODULUS  # (7, 3) where each digit leads
 HIT = (np.arange(MODULUS) == TARGETS[:, None]).astype(float)  # (4, 7) 1 where ending is right
@@ -99,14 +100,17 @@ def sum_before(tokens):
 class Task:
     """The four prompts, as the framework asks a task for them. The answer of a completion is the residue it spelled."""
 
-    T, pad, eos = T, EOS, EOS
+    T, pad, eos, text = T, EOS, EOS, ("1", "2", "3", "<eos>")
     examples = [{"id": str(i), "expected_answer": str(target)} for i, target in enumerate(TARGETS.tolist())]
 
+    def __init__(self, prompts=PROMPTS):
+        self.prompts = prompts  # the ones to train on, each as often as the others
+
     def batch_prompts(self, n, rng):
-        return np.arange(n) % len(TARGETS)
+        return self.prompts[np.arange(n) % len(self.prompts)]
 
     def refill_prompts(self, n, rng):
-        return rng.integers(len(TARGETS), size=n)
+        return self.prompts[rng.integers(len(self.prompts), size=n)]
 
     def prompt_ids(self, example):
         return example[:, None]

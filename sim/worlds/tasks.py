@@ -16,7 +16,7 @@ from sim.worlds import tinylm
 from sim.worlds.optimizer import AdamW
 from sim.worlds.tinylm import ASK, CALL, EOS, EQUALS, FINAL, HMM, PAD, PLUS, RESULT, decode, log_softmax
 
-PAIRS = np.arange(100)  # prompt e is e // 10 + e % 10
+PAIRS, KEYS = np.arange(100), np.arange(10)  # prompt e is e // 10 + e % 10; prompt k is ? k
 
 
 class Add:
@@ -24,7 +24,7 @@ class Add:
     number of `hmm `.
     """
 
-    T, pad, eos = 8, PAD, EOS
+    T, pad, eos, text = 8, PAD, EOS, tinylm.TEXT
     examples = [
         {"id": f"{e // 10}+{e % 10}", "prompt": f"{e // 10}+{e % 10}=", "expected_answer": str(e // 10 + e % 10)}
         for e in range(100)
@@ -79,16 +79,16 @@ class Lookup:
     ten.
     """
 
-    pad, eos = PAD, EOS
+    pad, eos, text = PAD, EOS, tinylm.TEXT
     examples = [{"id": f"?{k}", "prompt": f"?{k}="} for k in range(10)]  # the answers are those of the ToolTable
 
-    def __init__(self, length=8):
+    def __init__(self, length=8, prompts=KEYS):
         if length < 2:
             raise ValueError("length must be at least 2: a reply is <result> and the entry")
-        self.length, self.T = length, 2 + length + 6
+        self.length, self.T, self.prompts = length, 2 + length + 6, prompts
 
     def batch_prompts(self, n, rng):
-        return rng.integers(10, size=n)
+        return self.prompts[rng.integers(len(self.prompts), size=n)]
 
     refill_prompts = batch_prompts
 

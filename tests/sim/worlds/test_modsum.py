@@ -173,3 +173,17 @@ def test_a_copy_shares_nothing():
     policy = modsum.Policy()
     policy.copy().params["theta"][:] = 9
     assert policy.params["theta"].max() == 2
+
+
+def test_a_task_of_fewer_prompts_draws_each_of_them_as_often():
+    task, rng = modsum.Task(np.array([0, 2, 3])), np.random.default_rng(0)
+    assert task.batch_prompts(8, rng).tolist() == [0, 2, 3, 0, 2, 3, 0, 2]
+    assert set(task.refill_prompts(100, rng).tolist()) == {0, 2, 3}
+    assert modsum.Task().batch_prompts(6, rng).tolist() == [0, 1, 2, 3, 0, 1]
+
+
+def test_a_critic_with_the_state_of_another_expects_the_same():
+    one, other = modsum.Critic(), modsum.Critic()
+    one.fit(np.zeros((1, 1), int), np.array([[0, 3, 3]]), np.array([[1.0, 1.0, 0.0]]), np.full((1, 3), 7.0))
+    other.load_state_dict(one.state_dict())
+    assert (other.table == one.table).all() and one.table.any()

@@ -296,3 +296,9 @@ def test_a_checkpoint_is_small_and_exact_in_32_bits(add):
 def test_a_reply_needs_room_for_the_entry():
     with pytest.raises(ValueError, match="at least 2"):
         tasks.Lookup(1)
+
+
+def test_keys_that_are_kept_out_are_not_asked_for_and_all_are_by_default():
+    rng = np.random.default_rng(0)
+    assert set(tasks.Lookup(prompts=np.array([2, 7])).batch_prompts(100, rng).tolist()) == {2, 7}
+    assert set(tasks.Lookup().batch_prompts(1000, rng).tolist()) == set(range(10))
