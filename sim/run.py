@@ -1,57 +1,148 @@
 """`python -m sim.run grpo --task add --seed 0`: trains an algorithm file and prints the exact pass rate."""
 
-import argparse
+import hashlib
+import os
+import sys
+from pathlib import Path
 
-from sim.algorithms.names import FILES
-from sim.experiments.runs import add_run, modsum_run
+import numpy as np
 
-ALGORITHMS = {file.__name__.rpartition(".")[2]: file for file in FILES.values()}
-TASKS = {"modsum": modsum_run, "add": add_run}
-NO_RANKING = "Learning rates are the task's and not tuned for each file: two such runs do not rank two algorithms."
+from sim import companion
+from sim.companion import ALGORITHMS, NO_RANKING, TASKS, Session
+from sim.framework.checkpoint import Refused
+
+EVERY = 10  # updates between two lines
 
 
-def settings():
-    parser = argparse.ArgumentParser(
-        prog="python -m sim.run",
-        description="Train an algorithm file of sim/algorithms.",
-        epilog="\n".join(f"{name:10} {file.__doc__.split('. ')[0]}" for name, file in ALGORITHMS.items()),
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+def options():
+    made = companion.parser(
+        "python -m sim.run",
+        "ALGORITHM",
+        "Train an algorithm file of sim/algorithms, and watch its pass rate.",
+        "\n".join(f"{name:10} {file.__doc__.split('. ')[0]}" for name, file in ALGORITHMS.items()),
     )
-    parser.add_argument("algorithm", choices=ALGORITHMS)
-    parser.add_argument("--task", choices=TASKS, help="one task only; default: all, one after the other")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--steps", type=int, default=60)
-    chosen = parser.parse_args()
-    refuse_the_impossible(parser, chosen)
-    return chosen
+    made.add_argument("algorithm", choices=ALGORITHMS, help="a file of sim/algorithms, see below")
+    made.add_argument("--task", choices=TASKS, help="one task only; else all, one after the other")
+    chosen = made.parse_args()
+    companion.refuse_the_impossible(made, chosen)
+    if not chosen.task and (chosen.log or chosen.checkpoint):
+        made.error("--log and --checkpoint are of one run: say which --task")
+    return made, chosen
 
 
-def refuse_the_impossible(parser, chosen):
-    """One sentence, and status 2."""
-    if chosen.steps < 1:
-        parser.error(f"--steps must be at least 1, not {chosen.steps}")
-    if chosen.seed < 0:
-        parser.error(f"--seed must be at least 0, not {chosen.seed}")
+# ── what both commands keep on disk ──
+def kept(session, log, checkpoint, every):
+    """The session's events, with its log (None: none) and its checkpoint (None: none) on disk beside them.
+
+    The checkpoint knows how long the log was and its check sum: rows that came later are cut off and written again. It
+    is written before the first row, so a run that was killed at any time goes on by the same command. Refused and
+    OSError say what is in the way, before the first event.
+    """
+    log, checkpoint = log and Path(log), checkpoint and Path(checkpoint)
+    resumed = checkpoint is not None and checkpoint.exists()
+    if not resumed and log and log.exists() and log.stat().st_size:
+        raise Refused(f"{log} is there already: name another file, or give the --checkpoint of its run")
+    written = {"bytes": 0, "sum": hashlib.sha256().hexdigest()}
+    if resumed:
+        try:
+            written = session.load(checkpoint.read_bytes(), log is not None)
+        except Refused as fault:
+            raise Refused(f"{checkpoint} cannot be gone on from: {fault}") from None
+    elif checkpoint:
+        write_atomically(checkpoint, session.packed(log and written))
+    return beside(session, log, cut(log, written) if log else b"", checkpoint, every)
 
 
-def train(algorithm, task, steps, seed):
-    """A line every ten steps and one at the end."""
-    controller = TASKS[task](ALGORITHMS[algorithm], seed=seed, exact_every=1)
-    print(f"{algorithm} on {task}; entropy in nats a token, clipped as a share of the tokens of the last pass")
-    print(" step  completions  pass rate  entropy  clipped  gradient")
-    start = now = controller.task.exact(controller.start)["pass_rate"].mean()
-    for frame in controller.frames(steps):
-        now = frame.exact["pass_rate"].mean()
-        if frame.step % 10 == 9 or frame.step == steps - 1:
+def beside(session, log, found, checkpoint, every):
+    """The events, each update's row in the log and every so many updates the checkpoint; `found` is the log so far."""
+    known, written = hashlib.sha256(found), None
+    with open(log or os.devnull, "ab") as file:
+        for event in session.events():
+            if event.stage == 7:
+                lines = session.lines()
+                known.update(lines)
+                file.write(lines)
+                file.flush()
+                if checkpoint and (session.update % every == 0 or session.update == session.updates):
+                    if log:
+                        os.fsync(file.fileno())
+                        written = {"bytes": file.tell(), "sum": known.hexdigest()}
+                    write_atomically(checkpoint, session.packed(written))
+            yield event
+
+
+def cut(log, written):
+    """Shortens the log to what the checkpoint knows of it, and returns that."""
+    if not written["bytes"]:
+        log.touch()
+    found = log.read_bytes()[: written["bytes"]]
+    if hashlib.sha256(found).hexdigest() != written["sum"]:
+        raise Refused(f"{log} is not the log of this checkpoint: its first {written['bytes']} bytes are others")
+    os.truncate(log, len(found))
+    return found
+
+
+def write_atomically(path, data):
+    """Beside it, to the disk, and then in its place: whoever looks finds the old bytes or the new ones."""
+    beside = path.with_name(f"{path.name}.part")
+    with open(beside, "wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(beside, path)
+    if hasattr(os, "O_DIRECTORY"):  # elsewhere a folder cannot be opened
+        folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
+        os.fsync(folder)
+        os.close(folder)
+
+
+def guarded(train, made, chosen, task):
+    """`train(session, events)` of a new or resumed run; what is in its way becomes a sentence and a status."""
+    try:
+        session = Session(chosen, task)
+        with np.errstate(over="ignore", invalid="ignore"):  # a run may diverge, and its numbers say so
+            train(session, kept(session, chosen.log, chosen.checkpoint, chosen.checkpoint_every))
+    except BrokenPipeError:  # whoever read the lines has left
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
+    except OSError as fault:
+        made.error(f"{fault.filename or 'a file'} cannot be written or read: {fault.strerror}")
+    except ValueError as fault:
+        made.error(str(fault))
+    except KeyboardInterrupt:
+        goes_on = f"; the same command goes on from {chosen.checkpoint}" if chosen.checkpoint else ""
+        print(f"\nstopped after update {session.update}{goes_on}", file=sys.stderr)
+        sys.exit(130)
+
+
+# ── this command ──
+def train(session, events):
+    """A line every ten updates and one at the end."""
+    name, task = session.configuration["algorithm"], session.configuration["task"]
+    print(session.settings())
+    print("entropy in nats a token, clipped as a share of the tokens of the last pass")
+    print(" update  completions  pass rate  kept out  entropy  clipped  gradient")
+    start = session.exact(session.controller.start)
+    for event in events:
+        if event.stage == 7 and (session.update % EVERY == 0 or session.update == session.updates):
+            frame, now = event.summary["frame"], session.exact(session.controller.trainer.policy)
+            exact = "" if now is None else f"{now:.3f}"
+            seen = f"{session.evaluations[-1].mean:.3f}" if session.evaluations else ""
             print(
-                f"{frame.step + 1:5}  {frame.completions:11,}  {now:9.3f}  {frame.token_entropy:7.3f}  "
-                f"{frame.clip_fraction:7.1%}  {frame.grad_norm:8.4f}"
+                f"{session.update:7}  {frame.completions:11,}  {exact:>9}  {seen:>8}  "
+                f"{frame.token_entropy:7.3f}  {frame.clip_fraction:7.1%}  {frame.grad_norm:8.4f}"
             )
-    print(f"{algorithm} on {task}: pass rate {start:.3f} at the start, {now:.3f} after {steps} steps\n")
+    for line in session.kept_out_lines(2):
+        print(line)
+    if start is None:
+        print(f"{session.sampled()}\n")
+    else:
+        now = session.exact(session.controller.trainer.policy)
+        print(f"{name} on {task}: pass rate {start:.3f} at the start, {now:.3f} after {session.updates} updates\n")
 
 
 if __name__ == "__main__":
-    chosen = settings()
+    made, chosen = options()
     for task in [chosen.task] if chosen.task else TASKS:
-        train(chosen.algorithm, task, chosen.steps, chosen.seed)
+        guarded(train, made, chosen, task)
     print(NO_RANKING)

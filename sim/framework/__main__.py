@@ -1,16 +1,16 @@
-"""`python -m sim.framework --task add --algorithm grpo --steps 100`: the seven stages of the first iteration, then the
-training curve.
+"""`python -m sim.framework --task add --algorithm grpo`: the seven stages of the first iteration, one completion as the
+roles hand it on, the training curve, and the evaluation on prompts that were kept out.
 """
 
-import argparse
 import sys
 
 import numpy as np
 
-from sim.experiments.runs import add_run, lookup_run, modsum_run
-from sim.run import ALGORITHMS, NO_RANKING, refuse_the_impossible
+from sim import companion
+from sim.companion import ALGORITHMS, NO_RANKING, TASKS
+from sim.framework import record
+from sim.run import guarded
 
-TASKS = {"add": add_run, "lookup": lookup_run, "modsum": modsum_run}
 ROWS, BAR = 10, 40  # lines of the curve, characters of a full bar
 
 
@@ -28,55 +28,57 @@ def shown(value):
     return f"{value:.4g}" if isinstance(value, float) else f"{value}"
 
 
-def settings():
-    parser = argparse.ArgumentParser(
-        prog="python -m sim.framework", description="Train a policy through the six roles, and watch the seven stages."
+def options():
+    made = companion.parser(
+        "python -m sim.framework",
+        "",
+        "Train a policy through the six roles, and watch the seven stages and one completion.",
+        "A run that is killed goes on from its --checkpoint by the same command.",
     )
-    parser.add_argument("--task", choices=TASKS, default="add")
-    parser.add_argument("--algorithm", choices=ALGORITHMS, default="grpo")
-    parser.add_argument("--steps", type=int, default=100)
-    parser.add_argument("--seed", type=int, default=0)
-    chosen = parser.parse_args()
-    refuse_the_impossible(parser, chosen)
-    return chosen
+    made.add_argument("--task", choices=TASKS, default="add", help="default add")
+    made.add_argument("--algorithm", choices=ALGORITHMS, default="grpo", help="default grpo")
+    chosen = made.parse_args()
+    companion.refuse_the_impossible(made, chosen)
+    return made, chosen
 
 
-def train(task, algorithm, steps, seed):
+def train(session, events):
     """Prints as it goes; the curve is the share of right completions among those sampled, a mean over each tenth of the
     run.
     """
-    controller = TASKS[task](ALGORITHMS[algorithm], seed=seed)
-    print(f"{algorithm} on {task}: the seven stages of the first iteration")
-    accuracy = []
-    for event in controller.iterate(steps):
+    print(session.settings())
+    print(f"goes on after update {session.update}" if session.update else "the seven stages of the first iteration")
+    for event in events:
         if event.iteration == 0:
-            print(
-                f"  {event.stage} {event.role:11}",
-                " · ".join(f"{name}: {shown(value)}" for name, value in event.summary.items()),
-            )
-        if event.stage == 7:
-            accuracy.append(event.summary["frame"].accuracy)
-            if sys.stderr.isatty():
-                done = BAR * len(accuracy) // steps
-                print(
-                    f"\r[{'#' * done}{'.' * (BAR - done)}] {len(accuracy)} of {steps}",
-                    end="",
-                    file=sys.stderr,
-                    flush=True,
-                )
+            first_iteration(event, session)
+        if event.stage == 7 and sys.stderr.isatty():
+            progress(session.update, session.updates)
     if sys.stderr.isatty():
         print(file=sys.stderr)
-    print(" step  right")
-    for part in np.array_split(np.arange(steps), min(ROWS, steps)):
-        share = float(np.mean([accuracy[i] for i in part]))
-        print(f"{part[-1] + 1:5}  {share:5.3f}  {'#' * round(BAR * share)}")
-    print(
-        f"{algorithm} on {task}: {accuracy[0]:.3f} of the first batch right, {np.mean(accuracy[-10:]):.3f} of the "
-        f"last {min(10, steps)}"
-    )
+    print(" update  right")
+    for part in np.array_split(np.arange(session.update), min(ROWS, session.update)):
+        share = float(np.mean([session.shares[i] for i in part]))
+        print(f"{part[-1] + 1:7}  {share:5.3f}  {'#' * round(BAR * share)}")
+    for line in session.kept_out_lines(ROWS + 1):
+        print(line)
+    print(session.sampled())
     print(NO_RANKING)
 
 
+def first_iteration(event, session):
+    """A stage, and after the fifth one completion."""
+    told = " · ".join(f"{name}: {shown(value)}" for name, value in event.summary.items())
+    print(f"  {event.stage} {event.role:11} {told}")
+    if event.stage == 5 and "advantage" in event.summary:
+        for line in record.lines(session.batch, record.telling(session.batch), session.controller.task):
+            print(f"      {line}")
+
+
+def progress(done, updates):
+    hashes = BAR * done // updates
+    print(f"\r[{'#' * hashes}{'.' * (BAR - hashes)}] {done} of {updates}", end="", file=sys.stderr, flush=True)
+
+
 if __name__ == "__main__":
-    chosen = settings()
-    train(chosen.task, chosen.algorithm, chosen.steps, chosen.seed)
+    made, chosen = options()
+    guarded(train, made, chosen, chosen.task)
