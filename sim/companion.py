@@ -15,7 +15,7 @@ from sim.algorithms import reinforce
 from sim.algorithms.names import FILES, differing
 from sim.cluster.command import Parser, number, whole
 from sim.experiments.runs import ADAMW_RATE, add_run, modsum_run
-from sim.framework import checkpoint, metrics
+from sim.framework import checkpoint, metrics, record
 from sim.framework.evaluation import INTERVAL, Evaluation, evaluated
 from sim.framework.weight_sync import WeightSync
 from sim.worlds import modsum, tasks
@@ -149,7 +149,7 @@ class Session:
             microbatches=chosen.micro_batches,
             exact_every=self.updates,  # `exact` computes it when somebody looks
         )
-        self.controller = made(file, task, self.trained_on, settings)
+        self.controller = controller(file, task, self.trained_on, settings)
         hp = self.controller.algorithm.hp
         self.configuration = {
             "algorithm": chosen.algorithm,
@@ -189,9 +189,8 @@ class Session:
             yield event
 
     def evaluate(self):
-        controller, K = self.controller, EVALUATED // len(self.kept_out)
-        policy = controller.trainer.policy
-        self.evaluations.append(evaluated(controller.task, policy, self.kept_out, K, self.seed, self.update))
+        K, policy = EVALUATED // len(self.kept_out), self.controller.trainer.policy
+        self.evaluations.append(evaluated(self.controller.task, policy, self.kept_out, K, self.seed, self.update))
 
     def lines(self):
         """The rows of the log that came since this was asked last, as bytes."""
@@ -226,6 +225,11 @@ class Session:
         """Its configuration in a line."""
         return ", ".join(f"{name} {value}" for name, value in self.configuration.items() if name != "start")
 
+    def first_record(self, event):
+        """One completion of the run's first batch, a line a token, once it has its advantages; else nothing."""
+        if event.iteration == 0 and event.stage == 5 and "advantage" in event.summary:
+            yield from record.lines(self.batch, record.telling(self.batch), self.controller.task)
+
     def sampled(self):
         """How it began and ended, by the completions that it was trained on."""
         last = min(10, len(self.shares))
@@ -250,7 +254,7 @@ class Session:
             yield f"{each.update:7}  {each}"
 
 
-def made(file, task, prompts, settings):
+def controller(file, task, prompts, settings):
     """The Controller of a standard run on these prompts."""
     if task == "modsum":
         return modsum_run(file, task=modsum.Task(prompts), **settings)

@@ -12,6 +12,9 @@ from sim.companion import ALGORITHMS, NO_RANKING, TASKS, Session
 from sim.framework.checkpoint import Refused
 
 EVERY = 10  # updates between two lines
+HEAD = """entropy in nats a token, clipped as a share of the tokens of the last pass
+ update  completions  pass rate  kept out  entropy  clipped  gradient
+"""
 
 
 def options():
@@ -50,10 +53,10 @@ def kept(session, log, checkpoint, every):
             raise Refused(f"{checkpoint} cannot be gone on from: {fault}") from None
     elif checkpoint:
         write_atomically(checkpoint, session.packed(log and written))
-    return beside(session, log, cut(log, written) if log else b"", checkpoint, every)
+    return noted(session, log, cut(log, written) if log else b"", checkpoint, every)
 
 
-def beside(session, log, found, checkpoint, every):
+def noted(session, log, found, checkpoint, every):
     """The events, each update's row in the log and every so many updates the checkpoint; `found` is the log so far."""
     known, written = hashlib.sha256(found), None
     with open(log or os.devnull, "ab") as file:
@@ -120,12 +123,13 @@ def train(session, events):
     """A line every ten updates and one at the end."""
     name, task = session.configuration["algorithm"], session.configuration["task"]
     print(session.settings())
-    print("entropy in nats a token, clipped as a share of the tokens of the last pass")
-    print(" update  completions  pass rate  kept out  entropy  clipped  gradient")
-    start = session.exact(session.controller.start)
+    start, head = session.exact(session.controller.start), HEAD
     for event in events:
+        for line in session.first_record(event):
+            print(line)
         if event.stage == 7 and (session.update % EVERY == 0 or session.update == session.updates):
-            frame, now = event.summary["frame"], session.exact(session.controller.trainer.policy)
+            print(head, end="")
+            head, frame, now = "", event.summary["frame"], session.exact(session.controller.trainer.policy)
             exact = "" if now is None else f"{now:.3f}"
             seen = f"{session.evaluations[-1].mean:.3f}" if session.evaluations else ""
             print(

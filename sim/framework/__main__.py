@@ -8,7 +8,6 @@ import numpy as np
 
 from sim import companion
 from sim.companion import ALGORITHMS, NO_RANKING, TASKS
-from sim.framework import record
 from sim.run import guarded
 
 ROWS, BAR = 10, 40  # lines of the curve, characters of a full bar
@@ -69,9 +68,8 @@ def first_iteration(event, session):
     """A stage, and after the fifth one completion."""
     told = " · ".join(f"{name}: {shown(value)}" for name, value in event.summary.items())
     print(f"  {event.stage} {event.role:11} {told}")
-    if event.stage == 5 and "advantage" in event.summary:
-        for line in record.lines(session.batch, record.telling(session.batch), session.controller.task):
-            print(f"      {line}")
+    for line in session.first_record(event):
+        print(f"      {line}")
 
 
 def progress(done, updates):

@@ -62,6 +62,15 @@ def test_the_pass_rate_is_that_of_the_prompts_trained_on_and_the_others_are_eval
         assert float(low) < 0.2394 < float(high)
 
 
+def test_one_completion_of_the_first_batch_is_shown_and_none_where_a_run_goes_on(tmp_path):
+    words = "grpo", "--task", "add", "--checkpoint", tmp_path / "run.ckpt", "--updates"
+    first, second = command(*words, 10).stdout, command(*words, 20).stdout
+    rows = first[first.index("completion ") : first.index("\nreward ")].splitlines()
+    assert rows[1].split() == ["t", "token", "log-prob", "reference", "mask", "advantage"]
+    assert rows[-1].split()[1] == "<eos>" or "cut off at 8 tokens" in rows[0]
+    assert "advantage" not in second and [line.split()[0] for line in second.splitlines()[3:4]] == ["20"]
+
+
 def test_without_a_task_it_trains_on_each_and_says_that_this_ranks_nothing():
     text = command("rloo", "--updates", "1").stdout
     assert "rloo on modsum" in text and "rloo on add" in text and "rloo on lookup" in text

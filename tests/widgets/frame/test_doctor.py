@@ -3,12 +3,13 @@
 import html
 import json
 import re
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+from sim import companion, exported, logs
 from sim import doctor as sim_doctor
-from sim import exported, logs
 from sim.experiments import tracelab
 from widgets import trace_lab
 from widgets.frame import doctor, host
@@ -152,3 +153,17 @@ def test_everything_is_used_once_before_a_snapshot_is_made():
     doctor.warmed()
     with pytest.raises(logs.Unreadable):
         doctor.SESSION.end()
+
+
+def test_the_log_of_a_run_of_the_book_is_read_and_late_weights_are_found_in_it():
+    def first(lag):
+        unset = dict(beta=None, passes=None, optimizer=None, learning_rate=None)
+        standard = dict(algorithm="grpo", updates=30, seed=0, K=8, micro_batches=1, eval_every=10)
+        run = companion.Session(SimpleNamespace(**standard, **unset, lag=lag), "add")
+        for _ in run.events():
+            pass
+        answer = brought({"log.jsonl": run.lines().decode()}, json.dumps(dict(held_out="eval_rewards/score/mean")))
+        assert answer["panels"].keys() == set(doctor.SHOWN)
+        return answer["tests"][1][0]
+
+    assert first(lag=0) == "quiet" and first(lag=16) == "fired"
