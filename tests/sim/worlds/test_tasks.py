@@ -117,6 +117,10 @@ def test_exact_pass_is_the_sum_of_the_probabilities_of_the_completions_that_pass
     assert np.allclose(tasks.exact_pass(add), total, rtol=0, atol=1e-12)
 
 
+def test_exact_pass_of_any_policy_is_the_same_sum(add):
+    assert np.allclose(tasks.exact_pass_of_any(add), tasks.exact_pass(add), rtol=0, atol=1e-12)
+
+
 def test_sampling_agrees_with_exact_pass(add, sampled):
     # 20,000 completions: four standard errors are 0.013
     assert abs(sampled.accuracy.mean() - tasks.exact_pass(add).mean()) < 4 * np.sqrt(0.33 * 0.67 / 20_000)
