@@ -20,6 +20,7 @@ from sim.framework.evaluation import INTERVAL, Evaluation, evaluated
 from sim.framework.weight_sync import WeightSync
 from sim.worlds import modsum, tasks
 from sim.worlds.optimizer import SGD, AdamW
+from sim.worlds.policies import POLICIES, RATES
 
 ALGORITHMS = {file.__name__.rpartition(".")[2]: file for file in FILES.values()}
 EVALUATED = 320  # completions of an evaluation; the interval is then at most 0.11 wide
@@ -41,7 +42,7 @@ TASKS = {
     # two of every first and of every second digit
     "add": Standard(
         *(tasks.PAIRS, tasks.PAIRS[(tasks.PAIRS // 10 + 2 * (tasks.PAIRS % 10)) % 5 == 0]),
-        *("adamw", dict(sgd=0.3, adamw=0.02), 1.0),
+        *("adamw", RATES["tinylm"], 1.0),
     ),
     "lookup": Standard(tasks.KEYS, tasks.KEYS[[4, 9]], "adamw", dict(sgd=0.3, adamw=0.02), 1.0),
     # the policy is a table with rows of its own for each prompt: nothing is learned of this one
@@ -82,6 +83,7 @@ def parser(program, first, description, epilog):
         metavar="L",
         help="updates by which the sampler's weights are late, default 0",
     )
+    run("--policy", choices=POLICIES, default="tinylm", help="what learns to add, default tinylm")
     run("--optimizer", choices=("sgd", "adamw"), help="default: sgd for modsum, adamw for the others")
     run("--learning-rate", type=number(1e-6, 1e3), metavar="R", help="default: the task's, for this optimizer")
     run(
@@ -118,6 +120,8 @@ def parser(program, first, description, epilog):
 def refuse_the_impossible(made, chosen):
     """One sentence and status 2 for options that do not go together."""
     file = ALGORITHMS[chosen.algorithm]
+    if chosen.policy != "tinylm" and chosen.task != "add":
+        made.error(f"--policy {chosen.policy} needs --task add, the one task for which it has a start")
     if chosen.beta and "kl_term" not in differing(file, reinforce):
         having = [name for name, each in ALGORITHMS.items() if "kl_term" in differing(each, reinforce)]
         made.error(f"--beta must be 0 for {chosen.algorithm}: its file has no KL term, that of {', '.join(having)} has")
@@ -138,7 +142,8 @@ class Session:
         self.kept_out = standard.kept_out if self.every else standard.kept_out[:0]
         self.trained_on = np.setdiff1d(standard.prompts, self.kept_out)
         optimizer = chosen.optimizer or standard.optimizer
-        rate = chosen.learning_rate or standard.rates[optimizer]
+        start = POLICIES[chosen.policy]() if task == "add" else {}
+        rate = chosen.learning_rate or (RATES[chosen.policy] if start else standard.rates)[optimizer]
         asked = dict(beta=chosen.beta, inner_epochs=chosen.passes)
         settings = dict(
             seed=chosen.seed,
@@ -149,11 +154,12 @@ class Session:
             microbatches=chosen.micro_batches,
             exact_every=self.updates,  # `exact` computes it when somebody looks
         )
-        self.controller = controller(file, task, self.trained_on, settings)
+        self.controller = controller(file, task, self.trained_on, start.get("policy"), settings)
         hp = self.controller.algorithm.hp
         self.configuration = {
             "algorithm": chosen.algorithm,
             "task": task,
+            "policy": chosen.policy,
             "beta": hp["beta"],
             "K": chosen.K,
             "passes": hp["inner_epochs"],
@@ -254,10 +260,10 @@ class Session:
             yield f"{each.update:7}  {each}"
 
 
-def controller(file, task, prompts, settings):
-    """The Controller of a standard run on these prompts."""
+def controller(file, task, prompts, policy, settings):
+    """The Controller of a standard run on these prompts; `policy` learns to add."""
     if task == "modsum":
         return modsum_run(file, task=modsum.Task(prompts), **settings)
     if task == "lookup":
         return add_run(file, task=tasks.Lookup(prompts=prompts), policy=tasks.checkpoint("lookup"), **settings)
-    return add_run(file, task=tasks.Add(prompts), **settings)
+    return add_run(file, task=tasks.Add(prompts), policy=policy, **settings)

@@ -14,7 +14,9 @@ UNSET = dict(beta=None, passes=None, optimizer=None, learning_rate=None)
 
 
 def session(task="add", **options):
-    standard = dict(algorithm="grpo", updates=6, seed=0, K=8, lag=0, micro_batches=1, eval_every=3, **UNSET)
+    standard = dict(
+        algorithm="grpo", policy="tinylm", updates=6, seed=0, K=8, lag=0, micro_batches=1, eval_every=3, **UNSET
+    )
     return Session(SimpleNamespace(**standard | options), task)
 
 
@@ -92,7 +94,7 @@ def test_a_packed_run_goes_on_to_the_last_bit(task, algorithm):
 def test_every_option_that_changes_the_numbers_is_part_of_the_configuration():
     data = session().packed(None)
     changed = dict(K=4, lag=1, seed=1, micro_batches=2, eval_every=2, beta=0.1, passes=1, algorithm="ppo")
-    changed |= dict(optimizer="sgd", learning_rate=0.01)
+    changed |= dict(policy="transformer", optimizer="sgd", learning_rate=0.01)
     for name, value in changed.items():
         with pytest.raises(Refused, match="it is of a run with"):
             session(**{name: value}).load(data, logged=False)

@@ -71,6 +71,13 @@ def test_one_completion_of_the_first_batch_is_shown_and_none_where_a_run_goes_on
     assert "advantage" not in second and [line.split()[0] for line in second.splitlines()[3:4]] == ["20"]
 
 
+def test_it_trains_the_transformer_in_place_of_the_window():
+    done = command("grpo", "--task", "add", "--policy", "transformer", "--updates", "10", "--eval-every", "0")
+    start, end = rates(done)
+    assert done.returncode == 0 and done.stderr == ""
+    assert abs(start - 0.305) < 1e-3 and end > start + 0.3  # about .75 in five seeds
+
+
 def test_without_a_task_it_trains_on_each_and_says_that_this_ranks_nothing():
     text = command("rloo", "--updates", "1").stdout
     assert "rloo on modsum" in text and "rloo on add" in text and "rloo on lookup" in text
@@ -82,6 +89,12 @@ WRONG = [
     (["sarsa"], "invalid choice: 'sarsa'"),
     ([], "the following arguments are required: algorithm"),
     (["ppo", "--task", "chess"], "invalid choice: 'chess'"),
+    (
+        ["ppo", "--policy", "transformer"],
+        "--policy transformer needs --task add, the one task for which it has a start",
+    ),
+    (["ppo", "--policy", "transformer", "--task", "modsum"], "--policy transformer needs --task add"),
+    (["ppo", "--policy", "mamba"], "invalid choice: 'mamba'"),
     (["ppo", "--updates", "0"], "argument --updates: 0 is no whole number from 1 to 1,000,000"),
     (["ppo", "--updates", "ten"], "argument --updates: ten is no whole number"),
     (["ppo", "--seed", "-1"], "argument --seed: -1 is no whole number from 0"),

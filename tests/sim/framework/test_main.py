@@ -32,6 +32,14 @@ def test_training_ends_above_its_start_and_shows_seven_stages(task):
     assert last > first + 0.2
 
 
+def test_it_trains_the_transformer_in_place_of_the_window():
+    done = framework("--policy", "transformer", "--updates", "20")
+    first, last = map(
+        float, re.search(r"(\d\.\d+) of the first batch right, (\d\.\d+) of the last 10", done.stdout).groups()
+    )
+    assert last > first + 0.2
+
+
 def test_one_completion_is_shown_with_a_line_a_token():
     text = framework("--task", "lookup", "--updates", "1").stdout
     shown = text[text.index("completion ") : text.index("reward 1")]
@@ -53,8 +61,8 @@ def test_every_setting_is_said_before_the_run():
     )
     first, *_ = framework(*words.split(), "--seed", 9, "--updates", 2).stdout.splitlines()
     assert first == (
-        "algorithm grpo, task add, beta 0.5, K 4, passes 2, optimizer sgd, learning rate 0.25, lag 1, micro-batches 3, "
-        "seed 9, an evaluation every 10"
+        "algorithm grpo, task add, policy tinylm, beta 0.5, K 4, passes 2, optimizer sgd, learning rate 0.25, "
+        "lag 1, micro-batches 3, seed 9, an evaluation every 10"
     )
 
 
@@ -74,6 +82,7 @@ def test_a_run_in_two_parts_draws_the_curve_of_the_whole(tmp_path):
         (["--updates", "many"], "argument --updates: many is no whole number"),
         (["--seed", "-1"], "argument --seed: -1 is no whole number from 0"),
         (["--task", "chess"], "invalid choice: 'chess'"),
+        (["--policy", "transformer", "--task", "lookup"], "--policy transformer needs --task add"),
         (["--algorithm", "sarsa"], "invalid choice: 'sarsa'"),
         (["--algorithm", "dapo", "--beta", "1"], "--beta must be 0 for dapo"),
         (["--K", "1"], "K must be at least 2"),
