@@ -200,7 +200,7 @@ def test_the_map_shows_the_panel_of_a_part_keeps_it_at_a_click_and_cuts_an_arrow
     page.hover("h1")
     assert seen() == ["map-rollout"]
     page.click("svg.broad a.reward .e")
-    page.hover("h1")
+    page.hover(".md-header")  # which stays there when the page scrolls to the field below
     assert seen() == ["map-reward"] and dashes() == "none" and page.url == book
     page.get_by_label("Cut this arrow").locator("visible=true").check()
     assert dashes() == "3px, 6px"

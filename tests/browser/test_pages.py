@@ -31,7 +31,7 @@ def test_a_page_is_whole_without_python(page, book, lesson):
     assert page.locator(".panels:not([hidden]) .plot:has(svg.still)").first.bounding_box()["height"] > 80
     assert readouts(page) == [r["text"] for r in last_frame(lesson.widget)["readouts"]]
     assert page.locator("rl-widget form").is_visible()
-    expect(page.locator(".rl-widget .state")).to_have_text(re.compile("not started"))
+    expect(page.locator("rl-widget .state")).to_have_text(re.compile("not started"))
     expect(page.locator(".brk [role=status]")).to_contain_text("complete without it")
     plotly_takes_the_place_of_the_still_figure_and_no_more(page, held)
     the_tab_key_reaches_every_control(page)
@@ -242,7 +242,7 @@ def test_a_run_can_be_stopped_and_started_again(page, book):
     page.goto(book + "10-ppo/?passes=16&clip=off")
     page.wait_for_function("document.querySelector('.state').textContent.startsWith('running · update')")
     page.click(".go")
-    expect(page.locator(".state")).to_have_text(re.compile(r"stopped at update \d+ of 60"))
+    expect(page.locator("rl-widget .state")).to_have_text(re.compile(r"stopped at update \d+ of 60"))
     press(page, ".go")
     expect(page.locator(".rl-widget")).to_have_attribute("data-state", "broken")
     expect(page.locator(".go")).to_have_text("Run again")
