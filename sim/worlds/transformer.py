@@ -167,7 +167,7 @@ def head_backward(params, hidden, dlogits):
 def layout(row, L):
     """Of the last L columns of tokens (N, S): their positions (N, L), and which columns each of them sees, (N, L, S).
 
-    Padding is counted in no position and seen by no token, so a row means the same wherever it stands in its batch.
+    Padding is counted in no position and seen by no token, so a row means the same with padding at either side.
     """
     if row.shape[1] > LONGEST:
         raise ValueError(f"a row must have at most {LONGEST} tokens, not {row.shape[1]}: there is no position for more")
