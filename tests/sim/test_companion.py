@@ -32,7 +32,7 @@ def test_two_sums_of_every_first_and_of_every_second_digit_are_kept_out():
 
 @pytest.mark.parametrize("task", TASKS)
 def test_training_never_draws_what_is_kept_out_and_an_evaluation_draws_nothing_else(task):
-    run, drawn = session(task, updates=20), set()
+    run, drawn = session(task, updates=8, eval_every=8), set()
     for event in run.events():
         if event.stage == 2:
             drawn |= set(event.summary["batch"].example.tolist())
@@ -70,13 +70,12 @@ def test_options_set_what_they_say_and_the_files_own_settings_stand_otherwise():
 
 def test_a_rate_of_its_own_makes_sgd_learn_each_task():
     for task in TASKS:
-        run = session(task, optimizer="sgd", updates=40, eval_every=0)
+        run = session(task, optimizer="sgd", updates=30, eval_every=0)
         trained(run)
         assert np.mean(run.shares[-10:]) > run.shares[0] + 0.2
 
 
-@pytest.mark.parametrize("task", TASKS)
-@pytest.mark.parametrize("algorithm", companion.ALGORITHMS)
+@pytest.mark.parametrize("task, algorithm", [("add", "ppo"), ("lookup", "grpo"), ("modsum", "dapo")])
 def test_a_packed_run_goes_on_to_the_last_bit(task, algorithm):
     whole, left, resumed = (session(task, algorithm=algorithm, lag=1) for _ in range(3))
     trained(whole)

@@ -55,5 +55,8 @@ def test_the_completion_shown_has_tokens_of_the_tool_if_any_and_is_pushed():
     level = batch(advantage=np.zeros((2, 7)))
     assert record.telling(level) == 0
     pushed = level.rows([1, 1])
-    pushed.advantage[1] = 1
+    pushed.advantage[1, 0] = 1
     assert record.telling(pushed) == 1
+    guess_first = level.rows([1, 0])
+    guess_first.advantage[0, 0] = 1
+    assert record.telling(guess_first) == 1  # of the tool, though it is not pushed
