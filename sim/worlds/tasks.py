@@ -1,10 +1,11 @@
-"""Three toy tasks with a verifiable answer for the tiny language model, and the supervised policies that reinforcement
+"""Four toy tasks with a verifiable answer for the tiny language model, and the supervised policies that reinforcement
 learning starts from.
 
 `Add`: a sum of two digits. `GradedAdd`: the same, paid by a judge that likes length. `Lookup`: a secret table behind a
-tool call, after Search-R1, arXiv:2503.09516. The demonstrations are made up (assumed shares stand at their line);
-nothing here is data of a real model. `python -m sim.worlds.tasks` fits the two policies again and writes them to
-sim/worlds/data.
+tool call, after Search-R1, arXiv:2503.09516. `Chain`: the last digit of a sum of four, with prompts that are held out,
+after the scratchpads of Nye et al. (2021), arXiv:2112.00114. The demonstrations are made up (assumed shares stand at
+their line); nothing here is data of a real model. `python -m sim.worlds.tasks` fits the two policies again and writes
+them to sim/worlds/data.
 """
 
 from functools import cache
@@ -17,6 +18,8 @@ from sim.worlds.optimizer import AdamW
 from sim.worlds.tinylm import ASK, CALL, EOS, EQUALS, FINAL, HMM, PAD, PLUS, RESULT, decode, log_softmax
 
 PAIRS, KEYS = np.arange(100), np.arange(10)  # prompt e is e // 10 + e % 10; prompt k is ? k
+FOUR_DIGITS = np.random.default_rng(2026).permutation(10_000)
+HELD, TRAIN = FOUR_DIGITS[:2_000], FOUR_DIGITS[2_000:]  # prompts of `Chain`; nothing is ever trained on those held out
 
 
 class Add:
@@ -113,6 +116,54 @@ class Lookup:
 
     def exact(self, policy):
         return {}  # the table is drawn anew: every number is a sampled one
+
+
+class Chain:
+    """`a b c d`, right: `Final: ` and the last digit of their sum, after anything that does not say `Final: `.
+
+    Written before the answer, running totals need two digits each, where the answer alone needs all four.
+    """
+
+    T, pad, eos = 8, PAD, EOS
+    examples = [{"id": f"{e:04}", "expected_answer": str(sum(map(int, f"{e:04}")) % 10)} for e in range(10_000)]
+
+    def __init__(self, prompts=TRAIN):
+        self.prompts = prompts
+
+    def batch_prompts(self, n, rng):
+        return rng.choice(self.prompts, n)
+
+    refill_prompts = batch_prompts
+
+    def prompt_ids(self, example):
+        return four_digits(example)
+
+    def environment(self, example, rng):
+        return None
+
+    def answers(self, tokens, response_mask, finished):
+        """The text from the first `Final: ` on, all of it where there is none; "" of a completion that never ended."""
+        return [
+            from_final(decode(row).removesuffix("<eos>")) if ended else ""
+            for row, ended in zip(own_tokens(tokens, response_mask), finished.tolist())
+        ]
+
+    def exact(self, policy):
+        return {}  # the completions are too many to be summed over: every number is a sampled one
+
+
+def four_digits(example):
+    """The digits of prompts of `Chain`, (N,) -> (N, 4)."""
+    return example[:, None] // np.array([1000, 100, 10, 1]) % 10
+
+
+def running_totals(example):
+    """The last digits of the sums of the first one, two, three and four digits, (N,) -> (N, 4)."""
+    return four_digits(example).cumsum(axis=1) % 10
+
+
+def from_final(text):
+    return text[max(text.find("Final: "), 0) :]
 
 
 def own_tokens(tokens, response_mask):

@@ -306,3 +306,49 @@ def test_keys_that_are_kept_out_are_not_asked_for_and_all_are_by_default():
     rng = np.random.default_rng(0)
     assert set(tasks.Lookup(prompts=np.array([2, 7])).batch_prompts(100, rng).tolist()) == {2, 7}
     assert set(tasks.Lookup().batch_prompts(1000, rng).tolist()) == set(range(10))
+
+
+CHAIN_ENDS = [  # of prompt 5388, whose running totals are 5 8 6 4
+    ("864Final: 4<eos>", "ok"),
+    ("863Final: 4<eos>", "ok"),  # the thought is not graded
+    ("Final: 4<eos>", "ok"),
+    ("864<eos>", "no_prefix"),
+    ("hmm hmm hmm hmm hmm hmm hmm hmm ", "empty"),  # it never ended
+    ("864Final: 4", "empty"),
+    ("Final: 04<eos>", "non_canonical_int"),
+    ("Final: 4Final: 4<eos>", "extra_text"),
+    ("864Final: 24<eos>", "wrong_value"),
+]
+
+
+@pytest.mark.parametrize("text, reason", CHAIN_ENDS)
+def test_of_a_chain_only_what_follows_its_first_final_is_graded(text, reason):
+    task, ids = tasks.Chain(), encode(text)
+    tokens = np.array([ids + [PAD] * (task.T - len(ids))])
+    (answer,) = task.answers(tokens, (tokens != PAD).astype(float), np.array([ids[-1] == EOS]))
+    assert score(task.examples[5388], answer)["details"]["reason"] == reason
+
+
+def test_two_thousand_of_ten_thousand_chains_are_held_out():
+    """PCG64's permutation of 10,000 with seed 2026."""
+    assert tasks.HELD[:6].tolist() == [7835, 1715, 9033, 5388, 6700, 554]
+    assert tasks.TRAIN[:6].tolist() == [9584, 6447, 5311, 7180, 2633, 6695]
+    assert len(tasks.HELD) == 2000 and tasks.HELD.sum() == 9_949_127
+    assert sorted(np.concatenate([tasks.HELD, tasks.TRAIN]).tolist()) == list(range(10_000))
+    drawn = tasks.Chain().batch_prompts(500, np.random.default_rng(0))
+    assert not set(drawn.tolist()) & set(tasks.HELD.tolist())
+
+
+def test_no_constant_answers_more_than_a_ninth_of_the_chains():
+    answers = np.array([int(example["expected_answer"]) for example in tasks.Chain.examples])
+    assert np.bincount(answers).tolist() == [1000] * 10
+    assert np.bincount(answers[tasks.HELD]).tolist() == [216, 195, 187, 220, 217, 192, 208, 191, 190, 184]
+
+
+def test_running_totals_end_in_the_answer():
+    every = np.arange(10_000)
+    assert tasks.four_digits(np.array([5388])).tolist() == [[5, 3, 8, 8]]
+    assert tasks.running_totals(np.array([5388])).tolist() == [[5, 8, 6, 4]]
+    assert [str(total) for total in tasks.running_totals(every)[:, 3].tolist()] == [
+        example["expected_answer"] for example in tasks.Chain.examples
+    ]
