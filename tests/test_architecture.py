@@ -49,6 +49,7 @@ ROOMS = dict(
     verifiers={"worlds", "estimators"},
     framework={"worlds", "estimators"},
     experiments={"worlds", "estimators", "verifiers", "algorithms", "framework"},
+    pipeline={"worlds", "estimators", "algorithms", "framework"},
     synthesis={"worlds", "estimators", "verifiers", "algorithms", "framework", "experiments", "cluster"},
 )
 
