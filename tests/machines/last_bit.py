@@ -8,6 +8,7 @@ plugin: `pytest -p tests.machines.last_bit tests/lessons` runs tests under it.
 from contextlib import ExitStack, contextmanager
 from unittest.mock import patch
 
+from sim.pipeline import path
 from sim.worlds import modsum, tasks
 from tools.pages import results
 
@@ -24,7 +25,7 @@ def moved():
     """Within it the starts of MODSUM and of the tiny language model are multiplied by PUSH, and what runs end with is
     kept apart from all other results.
     """
-    checkpoint, start = tasks.checkpoint, modsum.Policy.__init__
+    checkpoint, stage, start = tasks.checkpoint, path.checkpoint, modsum.Policy.__init__
 
     def other_start(self, *arguments):
         start(self, *arguments)
@@ -32,6 +33,7 @@ def moved():
 
     with (
         patch.object(tasks, "checkpoint", lambda name: pushed(checkpoint(name))),
+        patch.object(path, "checkpoint", lambda name: pushed(stage(name))),
         patch.object(modsum.Policy, "__init__", other_start),
         results.apart(f"every start times {PUSH}"),
     ):

@@ -1,0 +1,401 @@
+"""The stages of post-training one after the other: what each leaves, and whether the end of the path is any good."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from sim.estimators import compounding
+from sim.pipeline import path, report, stages
+from sim.worlds.tasks import HELD, TRAIN
+from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, choice, ladder, slider
+from widgets.frame.marks import bars, dots, label, line, panel, threshold
+
+TITLE = "A tiny model on its way from raw text to right answers, stage by stage"
+COST = "100 held-out prompts × 64 completions after each stage"
+
+LOW = 0.2  # right at one try, twice what a guess gets: a path that ends below it has bought nothing
+BEHIND = 0.45  # the textbook path ends near .65
+PROMPTS, N = HELD[:100], 64
+PATHS = {
+    "SFT CoT DPO RL": ("sft", "cot", "dpo", "rl"),
+    "SFT CoT RFT RL": ("sft", "cot", "rft", "rl"),
+    "SFT CoT RL": ("sft", "cot", "rl"),
+    "CoT RL": ("cot", "rl"),
+    "CoT SFT RL": ("cot", "sft", "rl"),
+    "SFT RL": ("sft", "rl"),
+    "DPO of borrowed pairs RL": ("borrowed", "rl"),
+    "RL": ("rl",),
+}
+SLIPPED = (0.0, 0.7, 0.2, 0.1)  # every thought slips
+THOUGHTS = {  # demonstrations, updates, what they are
+    "2000 × 400": dict(),
+    "200 × 400": dict(demos=200),
+    "200 × 6400": dict(demos=200, cot_steps=6_400),
+    "2000 × 400, all with a slip": dict(mix=SLIPPED),
+}
+SHOWN = ("Right at one try", "Right at one of 64", "Thinks first", "Slips a step", "Groups without a gradient")
+NAMES = dict(base="base", sft="SFT", cot="CoT", dpo="DPO", borrowed="DPO", rft="RFT", rl="RL")
+
+
+@dataclass(frozen=True)
+class Knobs:
+    order: str = choice("Path", "SFT CoT DPO RL", list(PATHS))
+    rare: float = ladder("Worked answers in the corpus", 0.0, list(path.RARE))
+    thoughts: str = choice("Thoughts shown × updates", "2000 × 400", list(THOUGHTS))
+    rl_steps: int = ladder("RL updates", 100, [25, 50, 100, 200, 300])
+    L_cache: int = ladder("Price on the last tokens", 0, [0, 2, 3, 4, 5])
+    dpo_steps: int = ladder("DPO updates", 100, [25, 100, 400, 800])
+    beta: float = ladder("Price of a nat in DPO", 0.3, [0.1, 0.3, 1.0], symbol="β")
+    prompts: int = ladder("Prompts of RL", len(TRAIN), [8, 32, len(TRAIN)])
+    seed: int = slider("Seed of the stages", 0, low=0, high=99, step=1)
+
+
+PRESETS = {
+    "The textbook": Knobs(),
+    "RL from nothing": Knobs(order="RL"),
+    "RL, one in a hundred": Knobs(order="RL", rare=0.01),
+    "Borrowed pairs": Knobs(order="DPO of borrowed pairs RL"),
+    "200 thoughts, 6,400 updates": Knobs(thoughts="200 × 6400"),
+    "A price on length": Knobs(L_cache=4),
+}
+GUESS = Guess(
+    "One document in a hundred of what the model first read now shows a worked answer, and every stage but RL is left "
+    "out. Where does it end, against all four stages?",
+    ("at 0", "about halfway", "about as high"),
+    Knobs(order="RL", rare=0.01),
+    2,
+    lambda k, r: (
+        f"About as high: {first(r.reports[0]):.3f} right at one try before, {first(r.reports[-1]):.2f} after RL alone. "
+        "It needs some right completions, not a stage."
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Result:
+    names: tuple  # of all stages of the path, the base included
+    reports: tuple  # of those that have ended and were measured
+    stage: stages.Stage | None  # the one that is running, or that ran last
+    done: int  # updates that ran here
+    updates: int  # of those that run here
+    accuracy: tuple  # of the completions of each RL update, and the share of its groups that are live
+    live: tuple
+
+    @property
+    def ended(self):
+        return len(self.reports) == len(self.names)
+
+
+def settings(k):
+    return path.Settings(
+        rare=k.rare,
+        dpo_steps=k.dpo_steps,
+        beta=k.beta,
+        rl_steps=k.rl_steps,
+        rl_prompts=k.prompts,
+        L_cache=k.L_cache or None,
+        **THOUGHTS[k.thoughts],
+    )
+
+
+def shipped(k, stages_so_far):
+    """The shipped policy that these stages of the path lead to, by name, or None; the base is one for all seeds."""
+    if k.seed and len(stages_so_far) > 1:
+        return None
+    return path.known(stages_so_far, settings(k))
+
+
+def updates_of(name, k):
+    its = settings(k)
+    return dict(sft=200, cot=its.cot_steps, dpo=its.dpo_steps, borrowed=its.dpo_steps, rft=100, rl=its.rl_steps)[name]
+
+
+def run(k):
+    """The last stage runs here; those before it come from the shipped policies where these are the same."""
+    names = ("base", *PATHS[k.order])
+    here = [at for at in range(1, len(names)) if at == len(names) - 1 or not shipped(k, names[: at + 1])]
+    updates = sum(updates_of(names[at], k) for at in here)
+    r = Result(names, (), None, 0, updates, (), ())
+    yield r
+    before = None
+    for at, name in enumerate(names):
+        if at in here:
+            done = r.done
+            for stage in started(name, before, k):
+                r = replace(r, stage=stage, done=done + stage.step)
+                if name == "rl":
+                    r = replace(r, accuracy=(*r.accuracy, stage.rows["accuracy"]), live=stage.rows["live"])
+                yield r
+            policy = stage.policy
+        else:
+            policy = path.checkpoint(shipped(k, names[: at + 1]))
+        for seen in report.measuring(policy, before, PROMPTS, N):
+            if seen is None:
+                yield r
+        r, before = replace(r, reports=(*r.reports, seen)), policy
+        yield r
+
+
+def started(name, policy, k):
+    if name == "borrowed":
+        return path.borrowed(policy, k.seed, settings(k))
+    return path.staged(name, policy, k.seed, settings(k))
+
+
+def first(seen):
+    return float(seen.pass1)
+
+
+def progress(k, r):
+    return ["update", r.done, r.updates]
+
+
+def ticks(r):
+    """Stages by their place, so that a path may have one twice."""
+    return dict(tickvals=list(range(5)), ticktext=[NAMES[name] for name in r.names] + [""] * (5 - len(r.names)))
+
+
+# Panels
+
+
+def figure(k, r):
+    return [ladder_of(r), kinds(r), attempts(r), skills(r), on_the_way(k, r), paid(r)]
+
+
+def ladder_of(r):
+    at = list(range(len(r.reports)))
+    one, many = [first(seen) for seen in r.reports], [seen.pass_at[64][0] for seen in r.reports]
+    return panel(
+        "Right answers after each stage",
+        f"share; {len(PROMPTS)} held-out prompts, {N} completions each",
+        line(at, many, "at one of 64 tries", 2),
+        dots(at, many, "at one of 64 tries", 2),
+        line(at, one, "at one try", 1),
+        dots(at, one, "at one try", 1),
+        *([label(at[-1] + 0.1, one[-1], f"{one[-1]:.2f}", 1)] if at else []),
+        label(0, 1.04, "dots above: at one of 64 tries", 2),
+        threshold(LOW, "breaks if it ends below twice a guess", 0.0),
+        x="stage",
+        x_range=[-0.3, 4.6],
+        y_range=[0, 1.16],
+        ticks=ticks(r),
+        tab="Stages",
+        front=True,
+    )
+
+
+def kinds(r):
+    shares = np.array([100 * seen.modes for seen in r.reports]).reshape(-1, len(report.MODES))
+    place = [f"{at} {NAMES[name]}" for at, name in enumerate(r.names)]
+    return panel(
+        "What the completions are",
+        "% of completions",
+        *(
+            bars(place[: len(shares)], shares[:, i], name, series, role)
+            for i, (name, series, role) in enumerate(
+                zip(report.MODES, (1, 1, 2, 2, 8), ("", "waste", "", "waste", "free"))
+            )
+        ),
+        y_range=[0, 100],
+        tab="Stages",
+        stacked=True,
+    )
+
+
+def attempts(r):
+    curves = [[seen.pass_at[n][0] for n in report.KS] for seen in r.reports]
+    return panel(
+        "Right at one of k tries",
+        "share of prompts, mean",
+        *(
+            mark
+            for i, (curve, name) in enumerate(zip(curves, r.names))
+            for mark in (
+                line(list(report.KS), curve, f"{i} {NAMES[name]}", i + 1),
+                label(64, curve[-1] + 0.02, NAMES[name], i + 1, "right"),
+            )
+        ),
+        x="tries k, logarithmic",
+        x_range=[1, 70],
+        y_range=[0, 1.1],
+        log="x",
+        tab="Tries and skill",
+    )
+
+
+def skills(r):
+    at = list(range(len(r.reports)))
+    return panel(
+        "The skill that was read",
+        "probability of the next two running totals",
+        line(at, [seen.skill for seen in r.reports], "skill", 3),
+        dots(at, [seen.skill for seen in r.reports], "skill", 3),
+        x="stage",
+        x_range=[-0.3, 4.6],
+        y_range=[0, 1.04],
+        ticks=ticks(r),
+        tab="Tries and skill",
+    )
+
+
+def on_the_way(k, r):
+    step = list(range(1, len(r.accuracy) + 1))
+    return panel(
+        "RL, update by update",
+        "share; 256 completions of 32 prompts an update",
+        line(step, r.accuracy, "right completions", 1),
+        line(step, r.live[: len(step)], "live groups", 2),
+        label(300, 1.06, "live groups", 2, "right"),
+        label(150, 1.06, "right completions", 1, "right"),
+        x="RL update",
+        x_range=[0, 300],
+        y_range=[0, 1.16],
+        tab="On the way",
+    )
+
+
+def paid(r):
+    """What each stage has moved: nats a completion from the policy before it."""
+    moved = [max(float(seen.kl), 0.0) for seen in r.reports[1:]]
+    place = [f"{at} {NAMES[name]}" for at, name in enumerate(r.names)][1 : len(moved) + 1]
+    return panel(
+        "How far each stage moves it",
+        "KL from the stage before, nats a completion",
+        bars(place, moved, "KL", 4, text=[f"{nats:.1f}" for nats in moved]),
+        y_range=[0, 50],
+        tab="On the way",
+    )
+
+
+# Numbers
+
+
+def readouts(k, r):
+    source, seen = report.report, r.reports[-1] if r.reports else None
+    if seen is None:
+        return [Readout(name, "–", "", path.checkpoint) for name in SHOWN]
+    thinks = float(seen.thinks)
+    slips = float(compounding.slip_rate(seen.accuracy_thinking if thinks > 0.01 else np.nan, 3))
+    return [
+        Readout("Right at one try", first(seen), "", source, "violated" if broken(k, r) else ""),
+        Readout("Right at one of 64", seen.pass_at[64][0], "", source),
+        Readout("Thinks first", 100 * thinks, "%", source),
+        Readout("Slips a step", slips if np.isfinite(slips) else "–", "", compounding.slip_rate),
+        Readout("Groups without a gradient", 100 * (1 - seen.live8), "%", source),
+    ]
+
+
+def watched(k, r):
+    now = first(r.reports[-1]) if r.reports else 0.0
+    return Gauge("Right at one try, at the end", now, LOW, below=True, expression=f"pass_at[1] < {LOW}")
+
+
+# What broke it
+
+NEVER, BORROWED, LONG, TAXED = (
+    "no completion was ever right",
+    "pairs that it would never write",
+    "the same few thoughts too often",
+    "thinking costs more than it pays",
+)
+UNTHOUGHT, SOME, SHORT = "no thought to reinforce", "too few prompts, learned by heart", "too little of it"
+
+
+def cause(k, r):
+    names = PATHS[k.order]
+    if "borrowed" in names and k.rare < 0.01:
+        return BORROWED
+    if not any(r.live):
+        return NEVER
+    if k.L_cache > 2 and r.reports[-1].thinks < 0.5 * r.reports[-2].thinks:
+        return TAXED
+    if "sft" in names and ("cot" not in names or names.index("sft") > names.index("cot")):
+        return UNTHOUGHT
+    if "cot" in names and k.thoughts == "200 × 6400":
+        return LONG
+    return SOME if k.prompts < len(TRAIN) else SHORT
+
+
+def broken(k, r):
+    if not r.ended or first(r.reports[-1]) >= LOW:
+        return None
+    found, end, start = cause(k, r), first(r.reports[-1]), r.reports[-2]
+    rollouts = f"{256 * k.rl_steps:,}"
+    why = {
+        NEVER: f"No completion was ever right, so no group had a gradient: {rollouts} rollouts bought nothing.",
+        BORROWED: f"The loss on the pairs fell, and what they prefer is still never written: {end:.2f} right after RL.",
+        LONG: f"200 thoughts, 6,400 updates: the same score, other answers at no try. RL ends at {end:.2f}.",
+        TAXED: (
+            f"At the price of a thought a guess pays more: {100 * start.thinks:.0f} % thought first, "
+            f"{100 * r.reports[-1].thinks:.0f} % do now, {end:.2f} right."
+        ),
+        UNTHOUGHT: f"Nothing thinks first, so RL can only choose among guesses: {end:.2f} right, a guess gets 0.10.",
+        SOME: f"RL saw {k.prompts} prompts and learned these: {end:.2f} right on those held out.",
+        SHORT: f"It ends at {end:.2f} right, no more than twice a guess: what RL was given does not go that far.",
+    }
+    return Break(why[found], f"{', '.join(back(k, found))}.", found)
+
+
+def back(k, found):
+    """Knobs that lead back, the cause first."""
+    if found in (NEVER, BORROWED) and k.rare < 0.01 and k == replace(Knobs(), order=k.order, rare=k.rare, seed=k.seed):
+        return ["Worked answers in the corpus: 0.01"]
+    usual = {
+        "order": "Path: SFT CoT DPO RL",
+        "rare": "Worked answers in the corpus: 0",
+        "thoughts": "Thoughts shown × updates: 2000 × 400",
+        "rl_steps": "RL updates: 100",
+        "L_cache": "Price on the last tokens: 0",
+        "dpo_steps": "DPO updates: 100",
+        "beta": "Price of a nat in DPO: 0.3",
+        "prompts": f"Prompts of RL: {len(TRAIN):,}",
+    }
+    return [step for name, step in usual.items() if getattr(k, name) != getattr(Knobs(), name)] or ["RL updates: 300"]
+
+
+def worse(k, r):
+    if not r.ended or not LOW <= first(r.reports[-1]) < BEHIND:
+        return None
+    return f"It ends at {first(r.reports[-1]):.2f} right at one try; the textbook path ends near 0.65."
+
+
+def holds(k, r):
+    if not r.ended:
+        return "The stages run."
+    return (
+        f"Right at one try: {first(r.reports[0]):.2f} at the base, {first(r.reports[-1]):.2f} at the end; "
+        f"{100 * r.reports[-1].thinks:.0f} % think first."
+    )
+
+
+# Two runs on the first screen
+
+
+def opened(plain, other):
+    pairs = ((plain, "one setting", 8, "reference"), (other, "the other", 1, ""))
+    after = lambda r: list(range(len(r.reports)))
+    return [
+        panel(
+            "Right at one try",
+            "share after each stage, 100 held-out prompts",
+            *(line(after(r), [first(seen) for seen in r.reports], name, s, role) for r, name, s, role in pairs),
+            label(4, first(plain.reports[-1]) + 0.04, "one setting", 8, "right"),
+            label(4, first(other.reports[-1]) + 0.04, "the other", 1, "right"),
+            x="stages so far",
+            x_range=[0, 4.2],
+            y_range=[0, 1],
+        ),
+        panel(
+            "Completions that think first",
+            "share after each stage",
+            *(line(after(r), [float(seen.thinks) for seen in r.reports], name, s, role) for r, name, s, role in pairs),
+            label(4, 0.86, "one setting", 8, "right"),
+            label(4, float(other.reports[-1].thinks) + 0.04, "the other", 1, "right"),
+            x="stages so far",
+            x_range=[0, 4.2],
+            y_range=[0, 1.1],
+        ),
+    ]
+
+
+OPENING = Opening(Knobs(), Knobs(L_cache=4), opened, report.report)
