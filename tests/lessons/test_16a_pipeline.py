@@ -1,0 +1,153 @@
+"""The numbers of the lesson on the pipeline, recomputed."""
+
+import re
+from urllib.parse import parse_qsl
+
+import numpy as np
+import pytest
+
+from sim.algorithms import dapo
+from sim.estimators.attempts import informative
+from sim.estimators.compounding import chain_accuracy
+from sim.pipeline import corpus, path, report, stages
+from sim.pipeline.stages import last
+from sim.worlds.tasks import HELD, Chain, running_totals
+from tests import passed
+from tests.lessons.prose import Lesson
+from tests.widgets.catalogue import last as last_result
+from widgets import pipeline
+from widgets.figures import pipeline as figures
+from widgets.frame import host
+from widgets.pipeline import Knobs, first
+
+LESSON = Lesson("16a")
+PATHS = {  # rows of the table: words of the page and stages
+    "SFT": "sft",
+    "SFT, CoT": "cot",
+    "SFT, CoT, DPO": "dpo",
+    "SFT, CoT, RFT": "rft",
+    "SFT, CoT, DPO, RL": "dpo rl",
+    "SFT, CoT, RFT, RL": "rft rl",
+    "SFT, CoT, RL": "cot rl",
+    "CoT, RL": "plain rl",
+    "SFT, RL": "sft rl",
+    "RL, one answer in 100 documents": "rare rl",
+}
+
+
+def result(**knobs):
+    return last_result(pipeline, **knobs)
+
+
+def end(**knobs):
+    return first(result(**knobs).reports[-1])
+
+
+def test_every_link_turns_knobs_that_are_there():
+    for query in re.findall(r'\(#pipeline\)\{ data-knobs="([^"]+)" \}', LESSON.text):
+        host.knobs_from(Knobs, dict(parse_qsl(query)))
+
+
+def test_the_smallest_case():
+    assert running_totals(np.array([5388])).tolist() == [[5, 8, 6, 4]] and "running totals first, 8 6 4" in LESSON.text
+    LESSON.says("10,000", len(Chain.examples))
+    LESSON.says("2,000", len(HELD))
+    LESSON.says("0.73", chain_accuracy(0.1, 3))
+    LESSON.says("8,708", sum(array.size for array in path.checkpoint("base-0").params.values()))
+
+
+def test_the_opening_ends_at_two_thirds_and_where_a_guess_does():
+    one, other = result(), result(L_cache=4)
+    assert first(one.reports[-1]) == pytest.approx(2 / 3, abs=0.05)
+    assert first(other.reports[-1]) == pytest.approx(0.1, abs=0.05) and other.reports[-1].thinks < 0.1
+
+
+def test_what_each_stage_moves():
+    base, sft, cot, dpo = map(figures.measured, figures.WRITERS)
+    assert corpus.MIX[0] + corpus.MIX[2] == pytest.approx(0.70)  # right thoughts and right answers alone
+    LESSON.says("0.61", cot.thinks)
+    LESSON.says("0.86", dpo.thinks)
+    LESSON.says("0.36", dpo.accuracy_thinking)
+    assert cot.accuracy_thinking == pytest.approx(dpo.accuracy_thinking, abs=0.02)
+    assert result().reports[-1].accuracy_thinking == pytest.approx(2 / 3, abs=0.05)
+    LESSON.says("0.87", base.skill)
+    LESSON.says("0.04", sft.skill)
+
+
+def test_what_a_stage_can_start_from():
+    rollouts = 100 * stages.GROUPS * stages.K
+    LESSON.says("25,600", rollouts)
+    assert round(0.001 * rollouts) == 26
+    LESSON.says("99.2", 100 * (1 - informative(0.001, 8)))
+    batch, chosen, _ = stages.sample_pairs(path.checkpoint("base-0"), 0)
+    LESSON.says("4,096", len(batch.tokens))
+    assert len(chosen) == 0 and "there are no pairs" in LESSON.text
+    LESSON.says("0.003", report.measure(path.checkpoint("base-0.01")).pass1)
+
+
+def test_borrowed_pairs_gain_two_nats_and_are_not_drawn():
+    lent = last(path.borrowed(path.checkpoint("base-0"), 0, path.Settings()))
+    assert lent.rows["chosen"] > 2 and round(np.exp(lent.rows["chosen"])) == 8 and "eight times likelier" in LESSON.text
+    assert end(order="DPO of borrowed pairs RL") == 0
+
+
+def test_sft_after_the_thoughts_takes_them_away():
+    assert end(order="CoT SFT RL") < 0.2 and result(order="CoT SFT RL").reports[2].thinks < 0.01
+
+
+def test_the_same_few_thoughts():
+    few, many = (result(thoughts=thoughts).reports for thoughts in ("200 × 400", "200 × 6400"))
+    assert [first(seen[2]) for seen in (few, many)] == pytest.approx([0.1, 0.1], abs=0.03)
+    assert many[2].pass_at[64][0] == pytest.approx(0.4, abs=0.06)
+    assert few[2].pass_at[64][0] == pytest.approx(2 / 3, abs=0.06)
+    assert first(many[-1]) < first(few[-1]) - 0.1
+
+
+def test_the_price_of_a_thought():
+    thought, guess = dapo.shape_reward(np.zeros(2), dict(L_cache=4), figures.Lengths)
+    LESSON.says("0.60", 0.10 - thought)
+    assert guess == 0 and dapo.shape_reward(np.zeros(2), dict(L_cache=2), figures.Lengths)[0] == 0
+    assert end(L_cache=2) == pytest.approx(end(), abs=0.1)
+    after = last(stages.rl(path.checkpoint("dpo"), 0)).policy
+    assert report.measure(last(stages.rl(after, 0, L_cache=4)).policy).pass1 > report.measure(after).pass1
+
+
+def test_further_on():
+    assert end(order="CoT RL", prompts=32) < 0.35
+    start = result(dpo_steps=800).reports
+    assert first(start[3]) < first(start[2])
+
+
+def courses(seed):
+    """{name: Report} of the rows, every stage after the base reseeded."""
+    base = path.checkpoint("base-0")
+    made = dict(sft=last(stages.sft(base, seed)).policy, plain=last(stages.cot(base, seed)).policy)
+    made["cot"] = last(stages.cot(made["sft"], seed)).policy
+    pairs = stages.sample_pairs(made["cot"], seed)
+    made["dpo"] = last(stages.dpo(made["cot"], seed, *pairs)).policy
+    made["rft"] = last(stages.rft(made["cot"], seed, pairs[0])).policy
+    made["rare"] = path.checkpoint("base-0.01")
+    for name in ("sft", "plain", "cot", "dpo", "rft", "rare"):
+        made[f"{name} rl"] = last(stages.rl(made[name], seed)).policy
+    return {name: report.measure(made[name]) for name in PATHS.values()}
+
+
+def test_the_table_of_five_seeds():
+    with passed.once("tests/lessons/test_16a_pipeline.py: five seeds", ["sim.pipeline.path"], [LESSON.path]):
+        seeds = [courses(seed) for seed in range(5)]
+        mean = lambda of, name: np.mean([of(seen[name]) for seen in seeds])
+        one, many, thinks = first, lambda seen: seen.pass_at[64][0], lambda seen: seen.thinks
+        for words, name in PATHS.items():
+            row = re.search(rf"^    \| {words} \| (.*) \|$", LESSON.text, flags=re.M)[1].split(" | ")
+            for told, of in zip(row, (one, many, thinks)):
+                assert float(told) == pytest.approx(mean(of, name), abs=0.0051), (words, told)
+        for one_path, other in (("cot rl", "plain rl"), ("dpo rl", "cot rl")):  # "smaller than their noise"
+            gained = np.array([first(seen[one_path]) - first(seen[other]) for seen in seeds])
+            assert abs(gained.mean()) < 2 * gained.std(ddof=1) / len(gained) ** 0.5
+        LESSON.says(TOLD["plain rl"], mean(one, "plain rl"))
+        LESSON.says(TOLD["cot rl"], mean(one, "cot rl"))
+        LESSON.says(TOLD["rare rl"], mean(one, "rare rl"))
+
+
+TOLD = dict(zip(("plain rl", "cot rl"), re.search(r"over five seeds (\S+) against (\S+) right", LESSON.text).groups()))
+TOLD["rare rl"] = re.search(r"RL alone ends at ([\d.]+),", LESSON.text)[1]
