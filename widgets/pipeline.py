@@ -115,6 +115,8 @@ def run(k):
     names = ("base", *PATHS[k.order])
     here = [at for at in range(1, len(names)) if at == len(names) - 1 or not shipped(k, names[: at + 1])]
     updates = sum(updates_of(names[at], k) for at in here)
+    for name in path.SHIPPED:  # before the first frame: the page's snapshot has what that has read, and no files
+        path.checkpoint(name)
     r = Result(names, (), None, 0, updates, (), ())
     yield r
     before = None
