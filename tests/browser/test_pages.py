@@ -183,7 +183,7 @@ def test_every_knob_reaches_the_figure_by_keyboard(page, book, lesson):
             "name => document.querySelector(`[data-knob=${name}]`).classList.contains('moved')", f.name
         )
         page.wait_for_function("([name, value]) => window.drawn?.[name] === value", arg=[f.name, host.spelled(value)])
-        page.click(".reset")
+        page.click("rl-widget .reset")
     page.wait_for_function("document.querySelector('rl-widget').settled")
 
 
@@ -241,11 +241,11 @@ def test_what_is_typed_beside_a_slider_is_taken_clamped_or_refused(page, book):
 def test_a_run_can_be_stopped_and_started_again(page, book):
     page.goto(book + "10-ppo/?passes=16&clip=off")
     page.wait_for_function("document.querySelector('.state').textContent.startsWith('running · update')")
-    page.click(".go")
+    page.click("rl-widget .go")
     expect(page.locator("rl-widget .state")).to_have_text(re.compile(r"stopped at update \d+ of 60"))
-    press(page, ".go")
+    press(page, "rl-widget .go")
     expect(page.locator(".rl-widget")).to_have_attribute("data-state", "broken")
-    expect(page.locator(".go")).to_have_text("Run again")
+    expect(page.locator("rl-widget .go")).to_have_text("Run again")
 
 
 def test_views_answer_to_the_arrow_keys(page, book):
