@@ -14,7 +14,7 @@ LINK, ANCHOR = (
     re.compile(r'<[^>]*?\s(?:(?:xlink:)?href|src)="?([^"\s>]*)'),
     re.compile(r'<[^>]*?\s(?:id|name)="?([^"\s>]+)'),
 )
-ROOTED = re.compile(r'(<a [^>]*?href=")/(?!/)')
+ROOTED = re.compile(r'(<a [^>]*?href="|<iframe [^>]*?src=")/(?!/)')
 
 
 def relative(text, page):
