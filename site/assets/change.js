@@ -27,9 +27,10 @@ function differences(before, after) {
 customElements.define("change-code", class extends Editing {
   connectedCallback() {
     this.widget = this.closest("figure").querySelector("rl-widget");
-    super.connectedCallback();
     const { carried } = this.widget;
+    super.connectedCallback();
     if (carried === undefined) return;
+    this.widget.carried = carried;
     this.field.value = carried;  // and the reader's own stays kept until it is edited
     this.differ();
     this.enter("from the link, not run", this.dataset.carried);
@@ -43,13 +44,15 @@ customElements.define("change-code", class extends Editing {
   edited() {
     super.edited();
     this.differ();
+    this.widget.carried = undefined;  // the address has what runs
   }
 
   bring(source) {
     super.bring(source);
     if (source !== this.ours) return;
-    if (this.source) this.run();
-    else this.enter("ours");
+    if (this.source) return this.run();
+    this.enter("ours");
+    this.widget.share();
   }
 
   differ() {

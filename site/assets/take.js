@@ -99,8 +99,19 @@ async function run(widget, { href }) {
   save(new Blob([text], { type: "text/x-python" }), `${widget.name}.py`);
 }
 
+// The lines that show the widget alone on another page, at its setting and as high as it is here.
+function frame(widget) {
+  const address = widget.$("[data-clipboard-text]").dataset.clipboardText.replace("?", "?embed=&");
+  const escaped = address.slice(0, address.indexOf("#")).replaceAll("&", "&amp;");
+  const title = widget.$("h3").textContent;
+  return `<iframe src="${escaped}" title="${title}"\n  width="100%" height="${widget.offsetHeight}" `
+    + `style="border: 0"></iframe>`;
+}
+
 export function offer(widget) {
   const fold = widget.$(".away");
+  const embed = fold.querySelector(".frame");
+  embed.onclick = () => (embed.dataset.clipboardText = frame(widget));  // before the theme copies it
   fold.querySelector(".svg").onclick = async () => {
     save(new Blob([(await picture(widget)).text], { type: "image/svg+xml" }), `${widget.name}.svg`);
   };

@@ -251,8 +251,6 @@ customElements.define("rl-widget", class extends HTMLElement {
     const page = `${origin}${pathname}`;
     this.$("[data-clipboard-text]").dataset.clipboardText = `${page}?${whole}#${this.figure.id}`;
     this.$(".whole").href = `${page}?${whole}`;
-    this.$(".frame").dataset.clipboardText = `<iframe src="${page}?embed=&amp;${`${whole}`.replaceAll("&", "&amp;")}"
-  title="${this.$("h3").textContent}" width="100%" height="${this.offsetHeight}" style="border: 0"></iframe>`;
     history.replaceState(history.state, "", `${pathname}${query.size ? `?${query}` : ""}${hash}`);
   }
 

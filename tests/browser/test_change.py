@@ -80,6 +80,15 @@ def test_a_link_with_changed_code_shows_the_change_and_runs_nothing_of_it(page, 
     settled(page)
     assert page.evaluate(BY_CODE) and readouts(page)[2] == "0.750"
     assert "change=def" in page.evaluate(ADDRESS)
+    page.click("change-code .reset")
+    settled(page)
+    assert not page.evaluate(BY_CODE) and "change=" not in page.url
+
+
+def test_a_change_that_a_link_brought_leaves_the_address_with_a_reset(page, book):
+    opened(page, book, "?" + urlencode(dict(change=DR_GRPO)))
+    page.click("change-code .reset")
+    assert page.evaluate(STATE) == "ours" and "change=" not in page.url and "change=" not in page.evaluate(ADDRESS)
 
 
 def test_a_loop_without_end_is_stopped_and_the_figure_is_ours_again(page, book):
@@ -144,6 +153,9 @@ def test_what_is_taken_away_holds_the_setting(page, book, tmp_path):
         taken[kind] = tmp_path / f"{WIDGET}.{kind}"
         download.value.save_as(taken[kind])
         assert download.value.suggested_filename == f"{WIDGET}.{kind}"
+    page.click(".away .frame")
+    copied = page.locator(".frame").get_attribute("data-clipboard-text")
+    assert "?embed=&amp;K=64&amp;" in copied and copied.startswith("<iframe src=") and "#" not in copied
     drawn = taken["svg"].read_text(encoding="utf-8")
     assert "K 64" in drawn and "Right completions" in drawn and "K=64" in drawn and drawn.count("<svg") == 3
     assert taken["png"].read_bytes().startswith(b"\x89PNG") and taken["png"].stat().st_size > 20_000
@@ -166,7 +178,6 @@ def test_an_address_may_ask_for_the_widget_alone_without_its_breaks(page, book, 
     press(page, ".presets [data-knobs*='K=64']")
     assert "embed" in page.url and "breaks=hidden" in page.url
     assert "embed" not in page.locator(".whole").get_attribute("href")
-    assert "?embed=&amp;K=64" in page.locator(".frame").get_attribute("data-clipboard-text")
 
 
 def test_axe_finds_nothing_in_the_folds(page, book):
