@@ -7,7 +7,12 @@ from sim.framework.algorithm import HOOKS
 
 def test_every_algorithm_file_has_a_name():
     there = {file.stem for file in Path(algorithms.__file__).parent.glob("[!_]*.py")}
-    assert {file.__name__.rpartition(".")[2] for file in FILES.values()} == there - {"names", "published", "recipes"}
+    assert {file.__name__.rpartition(".")[2] for file in FILES.values()} == there - {
+        "names",
+        "options",
+        "published",
+        "recipes",
+    }
 
 
 def test_the_functions_are_those_that_the_framework_asks_for():
