@@ -6,8 +6,9 @@ const lists = {};
 addEventListener("install", skipWaiting);
 addEventListener("activate", (event) => event.waitUntil(clients.claim()));
 addEventListener("fetch", (event) => {
-  const url = event.request.url.split(/[?#]/)[0];
-  if (event.request.method !== "GET" || !url.startsWith(SCOPE) || url.includes("/-/")) return;
+  const [url] = event.request.url.split(/[?#]/);
+  const isOurs = url.startsWith(SCOPE) && !url.includes("/-/") && !event.request.url.endsWith("#keep");
+  if (event.request.method !== "GET" || !isOurs) return;
   const [, build, path] = url.slice(SCOPE.length).match(/^(build-\w+)\/(.+)/) ?? [];
   event.respondWith(build ? file(event.request, build, path) : page(event, url));
 });

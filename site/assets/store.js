@@ -4,6 +4,7 @@ export const workers = build && navigator.serviceWorker;
 export const beingWritten = Boolean(document.querySelector('script[src="/-/reload.js"]'));  // all pages come fresh
 
 const list = `${base}${build}/files.json`;
+const past = (url) => `${url}#keep`;  // what sw.js leaves alone: Firefox calls it a fault when a page is left meanwhile
 const isList = ({ url }) => url.endsWith("/files.json");
 const ofBuild = (url) => url.startsWith(`${base}build-`);
 const filesKept = () => caches.open(`files ${base}`);
@@ -29,7 +30,7 @@ export async function isKept(url, sum) {
 // Keeps a file unless it is kept; says whether it is now.
 export async function keep(url, sum) {
   if (await isKept(url, sum)) return true;
-  const answer = await fetch(url, { priority: "low", cache: ofBuild(url) ? "default" : "no-cache" });
+  const answer = await fetch(past(url), { priority: "low", cache: ofBuild(url) ? "default" : "no-cache" });
   if (!(await isRight(answer, sum))) return false;
   const [cache, key] = await placeOf(url, sum);
   await cache.put(key, new Response(await answer.blob()));
@@ -69,7 +70,7 @@ function isNeeded(path) {
 }
 
 async function renew(pages, url) {
-  const answer = await fetch(url, { cache: "no-cache" });
+  const answer = await fetch(past(url), { cache: "no-cache" });
   if (answer.ok) await pages.put(url, new Response(await answer.blob()));
 }
 

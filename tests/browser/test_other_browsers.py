@@ -4,14 +4,16 @@ engines.
 
 import json
 import os
+import threading
 import time
 
 import pytest
 
-from tests.browser.conftest import OF_EACH_KIND, PATIENCE, live, preset
+from tests.browser.conftest import OF_EACH_KIND, PATIENCE, RECORD, live, preset
 from tests.browser.drivers import Firefox, WebKit
 from tests.widgets.catalogue import breaking, frame_of, last_frame
 from tests.widgets.own.test_verifier import RIGHT
+from tools.runtime.serve import Handler, Server
 from widgets.frame import host, own
 
 DRIVERS = {"FIREFOX": Firefox, "WEBKIT": WebKit}
@@ -74,6 +76,35 @@ def test_a_page_its_python_a_knob_the_break_and_every_bit_of_its_result(other, p
     live(page, lesson.widget)
     preset(page, broken)
     assert other.run(HASH) == page.locator(".hash").text_content()
+
+
+class Halting(Handler):
+    """Stops in the middle of the snapshot when a page wants it in order to keep it; its worker gets it at once."""
+
+    def copyfile(self, source, outputfile):
+        if "/vendor/snapshot-" in self.path and "/assets/worker.js" not in self.headers["Referer"]:
+            outputfile.write(source.read(1_000_000))
+            self.server.keeping.set()
+            self.server.left.wait(PATIENCE / 1000)
+        super().copyfile(source, outputfile)
+
+
+def test_a_page_can_be_left_while_its_files_are_being_kept(other):
+    if not RECORD:
+        pytest.skip("this build has no snapshot")
+    before = len(other.faults)
+    with Server(os.environ["BOOK_SITE"], port=8700, cache_control="no-store", handler=Halting) as server:
+        server.keeping, server.left = threading.Event(), threading.Event()
+        other.open(server.address + "teach/")  # keeps nothing by itself
+        other.run("void navigator.serviceWorker.register('/sw.js')")
+        until(other, "navigator.serviceWorker.controller !== null")
+        other.open(server.address + OF_EACH_KIND[0].url)
+        until(other, "document.documentElement.dataset.python")
+        assert server.keeping.wait(PATIENCE / 1000)
+        other.open(server.address + OF_EACH_KIND[1].url)
+        server.left.set()
+        until(other, "document.documentElement.dataset.python")
+        assert not [fault for fault in other.faults[before:] if "/vendor/snapshot-" in fault]
 
 
 def test_a_readers_code_runs_and_is_ended_when_it_does_not_end(other, book):
