@@ -8,7 +8,7 @@ export class Editing extends HTMLElement {
     this.field.oninput = () => this.edited();
     this.$(".reset").onclick = () => this.bring(this.ours);
     this.$(".go").onclick = () => (this.asked ? this.halt() : this.run());
-    new IntersectionObserver(([{ isIntersecting }], near) => isIntersecting && this.edit(near)).observe(this);
+    new IntersectionObserver((seen, near) => seen.at(-1).isIntersecting && this.edit(near)).observe(this);
     const { source } = kept(`own:${this.id}`);
     if (source) this.bring(source);
   }

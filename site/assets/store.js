@@ -53,7 +53,8 @@ export async function settle() {
   const pages = await pagesKept();
   const before = await files.match(list);
   const sums = await (before ?? (await fetch(list))).json();
-  const old = (await files.keys()).some(isList) ? await pages.keys() : [];
+  const isAnother = (request) => isList(request) && request.url !== list;  // two of these may run at once
+  const old = (await files.keys()).some(isAnother) ? await pages.keys() : [];
   for (const path of Object.keys(sums).filter(isNeeded)) {
     if (!(await keep(`${base}${build}/${path}`, sums[path]))) return false;
   }
