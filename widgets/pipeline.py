@@ -6,9 +6,10 @@ import numpy as np
 
 from sim.estimators import compounding
 from sim.pipeline import path, report, stages
-from sim.worlds.tasks import HELD, TRAIN
+from sim.worlds import tinylm
+from sim.worlds.tasks import HELD, TRAIN, Chain, running_totals
 from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, choice, ladder, slider
-from widgets.frame.marks import bars, dots, label, line, panel, threshold
+from widgets.frame.marks import bars, dots, heat, label, line, panel, threshold
 
 TITLE = "A tiny model on its way from raw text to right answers, stage by stage"
 COST = "100 held-out prompts × 64 completions after each stage"
@@ -40,6 +41,7 @@ NAMES = dict(base="base", sft="SFT", cot="CoT", dpo="DPO", borrowed="DPO", rft="
 @dataclass(frozen=True)
 class Knobs:
     order: str = choice("Path", "SFT CoT DPO RL", list(PATHS))
+    stages: int = slider("Stages that run", 4, low=1, high=4, step=1)
     rare: float = ladder("Worked answers in the corpus", 0.0, list(path.RARE))
     thoughts: str = choice("Thoughts shown × updates", "2000 × 400", list(THOUGHTS))
     rl_steps: int = ladder("RL updates", 100, [25, 50, 100, 200, 300])
@@ -73,17 +75,23 @@ GUESS = Guess(
 
 @dataclass(frozen=True)
 class Result:
-    names: tuple  # of all stages of the path, the base included
+    names: tuple  # of all stages that are to run, the base included
     reports: tuple  # of those that have ended and were measured
     stage: stages.Stage | None  # the one that is running, or that ran last
     done: int  # updates that ran here
     updates: int  # of those that run here
     accuracy: tuple  # of the completions of each RL update, and the share of its groups that are live
     live: tuple
+    fitted: tuple  # (update, rows) of the stage that is running, or that ran last, unless it is RL
 
     @property
     def ended(self):
         return len(self.reports) == len(self.names)
+
+
+def whole(k):
+    """Whether the path runs to its end."""
+    return k.stages >= len(PATHS[k.order])
 
 
 def settings(k):
@@ -112,21 +120,23 @@ def updates_of(name, k):
 
 def run(k):
     """The last stage runs here; those before it come from the shipped policies where these are the same."""
-    names = ("base", *PATHS[k.order])
+    names = ("base", *PATHS[k.order][: k.stages])
     here = [at for at in range(1, len(names)) if at == len(names) - 1 or not shipped(k, names[: at + 1])]
     updates = sum(updates_of(names[at], k) for at in here)
     for name in path.SHIPPED:  # before the first frame: the page's snapshot has what that has read, and no files
         path.checkpoint(name)
-    r = Result(names, (), None, 0, updates, (), ())
+    r = Result(names, (), None, 0, updates, (), (), ())
     yield r
     before = None
     for at, name in enumerate(names):
         if at in here:
-            done = r.done
+            done, r = r.done, replace(r, fitted=())
             for stage in started(name, before, k):
                 r = replace(r, stage=stage, done=done + stage.step)
                 if name == "rl":
                     r = replace(r, accuracy=(*r.accuracy, stage.rows["accuracy"]), live=stage.rows["live"])
+                else:
+                    r = replace(r, fitted=(*r.fitted, (stage.step, stage.rows)))
                 yield r
             policy = stage.policy
         else:
@@ -161,7 +171,7 @@ def ticks(r):
 
 
 def figure(k, r):
-    return [ladder_of(r), kinds(r), attempts(r), skills(r), on_the_way(k, r), paid(r)]
+    return [ladder_of(r), kinds(r), completions(r), attempts(r), on_the_way(k, r), paid(r)]
 
 
 def ladder_of(r):
@@ -169,13 +179,15 @@ def ladder_of(r):
     one, many = [first(seen) for seen in r.reports], [seen.pass_at[64][0] for seen in r.reports]
     return panel(
         "Right answers after each stage",
-        f"share; {len(PROMPTS)} held-out prompts, {N} completions each",
+        f"share; {len(PROMPTS)} held-out prompts, {N} completions each; next totals: probability of the next two",
         line(at, many, "at one of 64 tries", 2),
         dots(at, many, "at one of 64 tries", 2),
         line(at, one, "at one try", 1),
         dots(at, one, "at one try", 1),
         *([label(at[-1] + 0.1, one[-1], f"{one[-1]:.2f}", 1)] if at else []),
+        line(at, [seen.skill for seen in r.reports], "the skill that was read", 3),
         label(0, 1.04, "dots above: at one of 64 tries", 2),
+        *([label(0.06, r.reports[0].skill - 0.1, "next totals", 3)] if at else []),
         threshold(LOW, "breaks if it ends below twice a guess", 0.0),
         x="stage",
         x_range=[-0.3, 4.6],
@@ -204,6 +216,46 @@ def kinds(r):
     )
 
 
+PIECES = {tinylm.FINAL: "Final", tinylm.HMM: "hmm", tinylm.EOS: "end"}
+VERDICTS = ("right", "wrong", "right", "wrong", "no answer")  # of report.MODES
+PROMPT = tinylm.decode(Chain().prompt_ids(PROMPTS[:1])[0].tolist())
+ASKED = running_totals(PROMPTS[:1])[0, -1]
+ROWS = 3
+
+
+def completions(r):
+    """The first prompt's completions before the last stage that ended and after it, a row each."""
+    height, T = 2 * (ROWS + 1), Chain.T
+    tones, words = np.full((height, T), np.nan), []
+    for place, (at, seen) in enumerate([*enumerate(r.reports)][-2:]):
+        top = place * (ROWS + 1)
+        words.append(label(0.5, height - top, f"{at} {NAMES[r.names[at]]}", 0))
+        for i, (tokens, mode) in enumerate(seen.written[:ROWS], top + 1):
+            tones[height - i - 1, : len(tokens)] = 0.55 if VERDICTS[mode] == "right" else 0.15
+            words += [label(t, height - i, PIECES.get(n, tinylm.TEXT[n]), 0, "center") for t, n in enumerate(tokens, 1)]
+            words.append(label(T + 0.7, height - i, VERDICTS[mode]))
+    for word in words:
+        word["annotations"][0]["yanchor"] = "middle"
+    rows = np.arange(1, height + 1)
+    return panel(
+        f"Completions of {' '.join(PROMPT)}",
+        f"a cell a token; asked is the last digit of the sum, {ASKED}",
+        heat(
+            np.arange(1, T + 1),
+            rows,
+            [[None if np.isnan(tone) else tone for tone in row] for row in tones],
+            "",
+            0.0,
+            1.0,
+        ),
+        *words,
+        x_range=(0.4, T + 2.8),
+        y_range=(0.4, height + 0.6),
+        bare=True,
+        tab="Completions",
+    )
+
+
 def attempts(r):
     curves = [[seen.pass_at[n][0] for n in report.KS] for seen in r.reports]
     return panel(
@@ -221,26 +273,16 @@ def attempts(r):
         x_range=[1, 70],
         y_range=[0, 1.1],
         log="x",
-        tab="Tries and skill",
-    )
-
-
-def skills(r):
-    at = list(range(len(r.reports)))
-    return panel(
-        "The skill that was read",
-        "probability of the next two running totals",
-        line(at, [seen.skill for seen in r.reports], "skill", 3),
-        dots(at, [seen.skill for seen in r.reports], "skill", 3),
-        x="stage",
-        x_range=[-0.3, 4.6],
-        y_range=[0, 1.04],
-        ticks=ticks(r),
-        tab="Tries and skill",
+        tab="Completions",
     )
 
 
 def on_the_way(k, r):
+    """The small figure of the stage that is running, or that ran last."""
+    if r.stage and r.stage.name == "dpo":
+        return preferred(r)
+    if r.stage and r.stage.name != "rl":
+        return imitated(r)
     step = list(range(1, len(r.accuracy) + 1))
     return panel(
         "RL, update by update",
@@ -252,6 +294,37 @@ def on_the_way(k, r):
         x="RL update",
         x_range=[0, 300],
         y_range=[0, 1.16],
+        tab="On the way",
+    )
+
+
+def imitated(r):
+    loss = [rows["loss"] for _, rows in r.fitted]
+    return panel(
+        f"{NAMES[r.stage.name]}, update by update",
+        "loss on what is imitated, nats a token",
+        line([step for step, _ in r.fitted], loss, "loss", 1),
+        x=f"{NAMES[r.stage.name]} update",
+        x_range=[0, r.stage.steps],
+        y_range=[0, 1.1 * max(loss, default=1.0)],
+        tab="On the way",
+    )
+
+
+def preferred(r):
+    step = [step for step, _ in r.fitted]
+    chosen, rejected = ([rows[which] for _, rows in r.fitted] for which in ("chosen", "rejected"))
+    low, high = min([-1.0, *rejected, *chosen]), max([1.0, *chosen, *rejected])
+    return panel(
+        "DPO, update by update",
+        "nats that a completion has gained since the stage began",
+        line(step, chosen, "chosen", 1),
+        line(step, rejected, "rejected", 2),
+        label(r.stage.steps, chosen[-1], "chosen", 1, "right"),
+        label(r.stage.steps, rejected[-1], "rejected", 2, "right"),
+        x="DPO update",
+        x_range=[0, r.stage.steps],
+        y_range=[1.15 * low, 1.15 * high],
         tab="On the way",
     )
 
@@ -288,6 +361,8 @@ def readouts(k, r):
 
 
 def watched(k, r):
+    if not whole(k):
+        return Readout("Right at one try, at the end", "its end is not run", "", report.report)
     now = first(r.reports[-1]) if r.reports else 0.0
     return Gauge("Right at one try, at the end", now, LOW, below=True, expression=f"pass_at[1] < {LOW}")
 
@@ -319,7 +394,7 @@ def cause(k, r):
 
 
 def broken(k, r):
-    if not r.ended or first(r.reports[-1]) >= LOW:
+    if not (r.ended and whole(k)) or first(r.reports[-1]) >= LOW:
         return None
     found, end, start = cause(k, r), first(r.reports[-1]), r.reports[-2]
     rollouts = f"{256 * k.rl_steps:,}"
@@ -340,10 +415,15 @@ def broken(k, r):
 
 def back(k, found):
     """Knobs that lead back, the cause first."""
-    if found in (NEVER, BORROWED) and k.rare < 0.01 and k == replace(Knobs(), order=k.order, rare=k.rare, seed=k.seed):
+    if (
+        found in (NEVER, BORROWED)
+        and k.rare < 0.01
+        and k == replace(Knobs(), order=k.order, stages=k.stages, rare=k.rare, seed=k.seed)
+    ):
         return ["Worked answers in the corpus: 0.01"]
     usual = {
         "order": "Path: SFT CoT DPO RL",
+        "stages": "Stages that run: 4",
         "rare": "Worked answers in the corpus: 0",
         "thoughts": "Thoughts shown × updates: 2000 × 400",
         "rl_steps": "RL updates: 100",
@@ -356,7 +436,7 @@ def back(k, found):
 
 
 def worse(k, r):
-    if not r.ended or not LOW <= first(r.reports[-1]) < BEHIND:
+    if not (r.ended and whole(k)) or not LOW <= first(r.reports[-1]) < BEHIND:
         return None
     return f"It ends at {first(r.reports[-1]):.2f} right at one try; the textbook path ends near 0.65."
 
@@ -364,6 +444,9 @@ def worse(k, r):
 def holds(k, r):
     if not r.ended:
         return "The stages run."
+    if not whole(k):
+        end, coming = r.reports[-1], NAMES[PATHS[k.order][k.stages]]
+        return f"So far {first(end):.2f} right at one try, {100 * end.thinks:.0f} % think first. {coming} comes next."
     return (
         f"Right at one try: {first(r.reports[0]):.2f} at the base, {first(r.reports[-1]):.2f} at the end; "
         f"{100 * r.reports[-1].thinks:.0f} % think first."

@@ -29,7 +29,7 @@ class Report:
     token_entropy: float  # nats a token
     kl: float  # nats a completion from the policy before; nan without one
     live8: float  # share of groups of eight with both outcomes
-    texts: tuple  # (text, mode) of the first completions of the first prompt
+    written: tuple  # (tokens, mode) of the first completions of the first prompt
 
     @property
     def pass1(self):
@@ -78,7 +78,7 @@ def report(policy, previous, batch, n):
         entropy / mask.sum(),
         kl / len(mask),
         float(((eights > 0) & (eights < 8)).mean()),
-        tuple((tinylm.decode(row[row != PAD].tolist()), int(m)) for row, m in zip(batch.tokens[:6], mode)),
+        tuple((tuple(row[row != PAD].tolist()), int(m)) for row, m in zip(batch.tokens[:6], mode)),
     )
 
 

@@ -35,8 +35,9 @@ function clothes(kind, role, series) {
 const dressed = (thing, kind, role, series) => ({ ...clothes(kind, role, series), ...thing });
 
 // What stays in gray of a setting that was left or kept, and its word.
-function ghost(before, name) {
-  if (!before?.ghost) return [[], []];
+function ghost(before, panel, name) {
+  const across = ({ layout }) => layout.xaxis.title.text;
+  if (!before?.ghost || across(before) !== across(panel)) return [[], []];
   const [which, word] = before.ghost;
   return [[{ ...before.data[which], name, meta: { series: 8, role: "before" } }], [{ ...word, text: name }]];
 }
@@ -63,7 +64,7 @@ function part(plot) {
 // Draws a panel; `before` is the same panel of the setting that `name` tells of.
 export async function draw(plot, panel, before, name) {
   look ??= await wardrobe;
-  const [left, said] = ghost(before, name);
+  const [left, said] = ghost(before, panel, name);
   const words = [...panel.layout.annotations, ...said];
   const layout = {
     ...panel.layout,

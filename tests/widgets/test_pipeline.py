@@ -66,6 +66,7 @@ def test_a_price_on_length_costs_nothing_once_thinking_pays():
         Knobs(order="SFT RL"),
         Knobs(order="CoT SFT RL"),
         Knobs(order="RL", rl_steps=25, L_cache=4),
+        Knobs(order="SFT RL", stages=2),
         Knobs(thoughts="200 × 6400", L_cache=5),
         Knobs(order="CoT RL", prompts=8),
         Knobs(order="DPO of borrowed pairs RL", rl_steps=25),
@@ -100,3 +101,38 @@ def test_every_update_of_rl_is_a_frame():
 def test_few_prompts_are_learned_by_heart():
     k = Knobs(order="CoT RL", prompts=8)
     assert pipeline.broken(k, result(k)).cause == pipeline.SOME and len(TRAIN) == 8_000
+
+
+@pytest.mark.parametrize("stages_run", [1, 2, 3])
+def test_a_path_can_be_run_stage_by_stage_and_is_judged_at_its_end_alone(stages_run):
+    k = Knobs(stages=stages_run)
+    part, all_of_it = result(k), result(Knobs())
+    assert part.names == all_of_it.names[: stages_run + 1] and part.ended
+    assert end(k) == pytest.approx(first(all_of_it.reports[stages_run]), abs=0.02)  # stored ones are in 32 bits
+    assert pipeline.broken(k, part) is None is pipeline.worse(k, part)
+    assert pipeline.holds(k, part).endswith(f"{('CoT', 'DPO', 'RL')[stages_run - 1]} comes next.")
+
+
+@pytest.mark.parametrize(
+    ("k", "title", "curves"),
+    [
+        (Knobs(stages=1), "SFT, update by update", 1),
+        (Knobs(stages=3), "DPO, update by update", 2),
+        (Knobs(order="SFT CoT RFT RL", stages=3), "RFT, update by update", 1),
+        (Knobs(), "RL, update by update", 2),
+    ],
+)
+def test_each_stage_has_its_own_figure(k, title, curves):
+    (shown,) = (panel for panel in pipeline.figure(k, result(k)) if "update by update" in panel["title"])
+    drawn = [mark for mark in shown["data"] if mark["mode"] == "lines"]
+    assert shown["title"] == title and len(drawn) == curves and all(len(mark["x"]) > 5 for mark in drawn)
+
+
+def test_completions_are_shown_before_and_after_the_last_stage():
+    after = result(Knobs()).reports
+    shown = pipeline.completions(result(Knobs()))
+    words = [note["text"] for note in shown["layout"]["annotations"]]
+    assert {"3 DPO", "4 RL"} <= set(words) and shown["title"] == "Completions of 7 8 3 5"
+    verdicts = [word for word in words if word in ("right", "wrong", "no answer")]
+    modes = [mode for seen in after[-2:] for _, mode in seen.written[: pipeline.ROWS]]
+    assert verdicts == [pipeline.VERDICTS[mode] for mode in modes]
