@@ -224,32 +224,22 @@ ROWS = 3
 
 
 def completions(r):
-    """The first prompt's completions before the last stage that ended and after it, a row each."""
-    height, T = 2 * (ROWS + 1), Chain.T
-    tones, words = np.full((height, T), np.nan), []
-    for place, (at, seen) in enumerate([*enumerate(r.reports)][-2:]):
-        top = place * (ROWS + 1)
-        words.append(label(0.5, height - top, f"{at} {NAMES[r.names[at]]}", 0))
-        for i, (tokens, mode) in enumerate(seen.written[:ROWS], top + 1):
-            tones[height - i - 1, : len(tokens)] = 0.55 if VERDICTS[mode] == "right" else 0.15
-            words += [label(t, height - i, PIECES.get(n, tinylm.TEXT[n]), 0, "center") for t, n in enumerate(tokens, 1)]
-            words.append(label(T + 0.7, height - i, VERDICTS[mode]))
+    """The first prompt's completions before the last stage that ended and, below them, after it."""
+    height, T = 2 * ROWS + 1, Chain.T
+    tones, words = [[None] * T for _ in range(height)], []
+    for top, (at, seen) in zip((height, ROWS), [*enumerate(r.reports)][-2:]):
+        for y, (tokens, mode) in zip(range(top, 0, -1), seen.written[:ROWS]):
+            tones[y - 1][: len(tokens)] = [0.55 if VERDICTS[mode] == "right" else 0.15] * len(tokens)
+            words += [label(t, y, PIECES.get(n, tinylm.TEXT[n]), 0, "center") for t, n in enumerate(tokens, 1)]
+            words.append(label(T + 0.7, y, f"{NAMES[r.names[at]]}: {VERDICTS[mode]}"))
     for word in words:
         word["annotations"][0]["yanchor"] = "middle"
-    rows = np.arange(1, height + 1)
     return panel(
         f"Completions of {' '.join(PROMPT)}",
-        f"a cell a token; asked is the last digit of the sum, {ASKED}",
-        heat(
-            np.arange(1, T + 1),
-            rows,
-            [[None if np.isnan(tone) else tone for tone in row] for row in tones],
-            "",
-            0.0,
-            1.0,
-        ),
+        f"a row each, a cell a token; asked is the last digit of the sum, {ASKED}",
+        heat(np.arange(1, T + 1), np.arange(1, height + 1), tones, "", 0.0, 1.0),
         *words,
-        x_range=(0.4, T + 2.8),
+        x_range=(0.4, T + 4.2),
         y_range=(0.4, height + 0.6),
         bare=True,
         tab="Completions",

@@ -9,10 +9,12 @@ import pytest
 
 from sim.estimators import aggregation
 from sim.experiments import first_step, three_completions
+from sim.worlds import policies
 from sim.worlds.optimizer import SGD, AdamW
 from sim.worlds.tinylm import Policy
 from tests.lessons.prose import Lesson
 from tests.sim.estimators.test_aggregation import MASK, losses
+from tests.sim.worlds.test_policies import CARRIED, NOT_CARRIED, TRAINED
 from tests.widgets import catalogue
 from widgets import trainer
 from widgets.figures import trainer as figures
@@ -176,3 +178,9 @@ def test_the_first_screen_shows_two_losses_that_are_zero():
     plain, other = (last(**vars(k)) for k in (trainer.OPENING.plain, trainer.OPENING.other))
     assert max(map(abs, [*plain.loss, *other.loss])) < 1e-12 and len(plain.loss) == len(other.loss) == 100
     assert plain.pass_rate[-1] > 0.85 and other.pass_rate[-1] < other.start
+
+
+def test_the_transformer_is_of_that_size_and_carries_over_what_it_learns():
+    LESSON.says("11,040", sum(array.size for array in policies.checkpoint().params.values()))
+    for low, high in (TRAINED, CARRIED, NOT_CARRIED):  # which five seeds are held to
+        assert f"{low:.2f} to {high:.2f}" in LESSON.text

@@ -132,7 +132,9 @@ def test_completions_are_shown_before_and_after_the_last_stage():
     after = result(Knobs()).reports
     shown = pipeline.completions(result(Knobs()))
     words = [note["text"] for note in shown["layout"]["annotations"]]
-    assert {"3 DPO", "4 RL"} <= set(words) and shown["title"] == "Completions of 7 8 3 5"
-    verdicts = [word for word in words if word in ("right", "wrong", "no answer")]
-    modes = [mode for seen in after[-2:] for _, mode in seen.written[: pipeline.ROWS]]
-    assert verdicts == [pipeline.VERDICTS[mode] for mode in modes]
+    assert shown["title"] == "Completions of 7 8 3 5"
+    rows = [(name, mode) for name, seen in zip(("DPO", "RL"), after[-2:]) for _, mode in seen.written[: pipeline.ROWS]]
+    expected = [f"{name}: {pipeline.VERDICTS[mode]}" for name, mode in rows]
+    assert [word for word in words if ":" in word] == expected and len(expected) == 6
+    first_only = pipeline.completions(replace(result(Knobs()), reports=after[:1]))
+    assert sum(note["text"].startswith("base: ") for note in first_only["layout"]["annotations"]) == 3

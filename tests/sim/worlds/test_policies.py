@@ -76,12 +76,20 @@ def before_and_after(name, seed):
     return *((start[part].mean(), end[part].mean()) for part in (order[:80], order[80:])), frames
 
 
+TRAINED, CARRIED, NOT_CARRIED = (0.84, 0.87), (0.63, 0.80), (0.33, 0.41)  # of five seeds; lesson 05 states them
+SLACK = 0.03  # another processor rounds otherwise
+
+
+def within(value, low, high):
+    return low - SLACK < value < high + SLACK
+
+
 @marks.bands
 @pytest.mark.parametrize("seed", range(5))
 def test_grpo_improves_the_transformer_and_what_it_learns_carries_over_to_other_sums(seed):
     (start, end), (start_of_others, end_of_others), frames = before_and_after("transformer", seed)
-    assert end > start + 0.4  # .31 to .84-.87; .88-.92 after 60 updates on all prompts
-    assert end_of_others > start_of_others + 0.2  # .30 to .63-.80
+    assert start == pytest.approx(0.3, abs=0.05) == start_of_others and within(end, *TRAINED)
+    assert within(end_of_others, *CARRIED)
     assert frames[-1].token_entropy < frames[0].token_entropy and frames[-1].length < frames[0].length
 
 
@@ -89,5 +97,5 @@ def test_grpo_improves_the_transformer_and_what_it_learns_carries_over_to_other_
 @pytest.mark.parametrize("seed", range(5))
 def test_what_the_window_learns_stays_with_the_prompts_it_was_trained_on(seed):
     (start, end), (start_of_others, end_of_others), _ = before_and_after("tinylm", seed)
-    assert end > start + 0.4  # .33 to .84-.86, as far as the transformer
-    assert end_of_others < start_of_others + 0.15  # .33 to .33-.41
+    assert start == pytest.approx(0.3, abs=0.05) == start_of_others and within(end, *TRAINED)
+    assert within(end_of_others, *NOT_CARRIED)
