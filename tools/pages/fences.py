@@ -134,7 +134,7 @@ def source(where):
         else '<span class="end"></span>'
     )
     return (
-        f'<figure class="src"><header>{quoting.link(path, line)}<span>what the widget runs</span>{by}{button}</header>'
+        f'<figure class="src"><header>{quoting.link(path, line)}<span>as it runs</span>{by}{button}</header>'
         f'<div class="highlight"><pre id="{where}" tabindex="0" aria-label="{path}, '
         f'{name}"><code>{quoting.colored(code)}</code></pre></div></figure>'
     )
