@@ -426,9 +426,23 @@ def back(k, found):
 
 
 def worse(k, r):
+    if r.ended and not whole(k):
+        return set_back(r)
     if not (r.ended and whole(k)) or not LOW <= first(r.reports[-1]) < BEHIND:
         return None
     return f"It ends at {first(r.reports[-1]):.2f} right at one try; the textbook path ends near 0.65."
+
+
+def set_back(r):
+    """Of a path that is cut: its last stage took right answers away, or there is still none."""
+    before, now = (first(seen) for seen in r.reports[-2:])
+    if now < 0.01:
+        return (
+            f"After {NAMES[r.names[-1]]} still {now:.2f} right at one try: what comes next has nothing to start from."
+        )
+    if now < before - 0.05:
+        return f"{NAMES[r.names[-1]]} took right answers away: {before:.2f} at one try before it, {now:.2f} now."
+    return None
 
 
 def holds(k, r):

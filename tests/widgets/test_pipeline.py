@@ -138,3 +138,14 @@ def test_completions_are_shown_before_and_after_the_last_stage():
     assert [word for word in words if ":" in word] == expected and len(expected) == 6
     first_only = pipeline.completions(replace(result(Knobs()), reports=after[:1]))
     assert sum(note["text"].startswith("base: ") for note in first_only["layout"]["annotations"]) == 3
+
+
+@pytest.mark.parametrize(
+    ("k", "said"),
+    [
+        (Knobs(order="DPO of borrowed pairs RL", stages=1), "After DPO still 0.00 right"),
+        (Knobs(order="CoT SFT RL", stages=2), "SFT took right answers away"),
+    ],
+)
+def test_a_cut_path_that_is_dead_or_set_back_is_not_said_to_hold(k, said):
+    assert pipeline.worse(k, result(k)).startswith(said)
