@@ -38,21 +38,24 @@ class Policy:
 
         One pass over prompt and completion scores all tokens at once: column i of the output predicts column i + 1.
         """
-        row = np.concatenate([prompt, tokens[:, :-1]], axis=1)  # the last token is predicted and never read
-        hidden, _, kept = forward(self.params, row, *nothing(len(row)))
-        hidden = hidden[:, prompt.shape[1] - 1 :]  # (N, T, D): from the prompt's last column on
-        log_pi = log_softmax(head(self.params, hidden) / temperature)  # (N, T, V)
+        width, (row, _, of) = prompt.shape[1], distinct(np.concatenate([prompt, tokens], axis=1))
+        # the last token is predicted and never read
+        hidden, _, kept = forward(self.params, row[:, :-1], *nothing(len(row)))
+        hidden = hidden[:, width - 1 :]  # (U, T, D): from the prompt's last column on
+        log_pi = log_softmax(head(self.params, hidden) / temperature)  # (U, T, V)
         pi = np.exp(log_pi)
-        logp = np.take_along_axis(log_pi, tokens[..., None], axis=2)[..., 0]
-        return logp * mask, -(pi * log_pi).sum(axis=2) * mask, (kept, hidden, pi, tokens, mask, temperature)
+        logp = np.take_along_axis(log_pi, row[:, width:, None], axis=2)[..., 0]
+        entropy = -(pi * log_pi).sum(axis=2)
+        return logp[of] * mask, entropy[of] * mask, (kept, hidden, pi, row[:, width:], of, mask, temperature)
 
     def backward(self, cache, dlogp):
         """Gradient of sum(dlogp * logp), with the keys of params. d logp / d logits = one-hot of the token - pi, over
         the temperature.
         """
-        kept, hidden, pi, tokens, mask, temperature = cache
-        dlogits = (one_hot(tokens, V) - pi) * (dlogp * mask / temperature)[..., None]  # (N, T, V)
-        dhidden, predicted = head_backward(self.params, hidden, dlogits)
+        kept, hidden, pi, tokens, of, mask, temperature = cache
+        pushed = np.zeros(tokens.shape)
+        np.add.at(pushed, of, dlogp * mask / temperature)  # (U, T): what all rows that are alike ask for
+        dhidden, predicted = head_backward(self.params, hidden, (one_hot(tokens, V) - pi) * pushed[..., None])
         # the prompt's columns but the last predict nothing
         silent = np.zeros((len(tokens), kept["new"].shape[1] - tokens.shape[1], D))
         grads = backward(self.params, kept, np.concatenate([silent, dhidden], axis=1))
@@ -66,7 +69,8 @@ class Policy:
 
 class Decoder:
     """The completions of one batch of prompts as they grow. It keeps the keys and values of the columns that were read
-    (the KV cache), so a token costs one column and not all of them once more.
+    (the KV cache), so a token costs one column and not all of them once more; and rows that are alike so far, such as
+    the completions of one prompt before they part, are read and kept once (prefix caching).
 
     Nothing before a column depends on that column, which is why what was kept stays right.
     """
@@ -74,6 +78,7 @@ class Decoder:
     def __init__(self, params, prompt, temperature):
         self.params, self.temperature, self.width = params, temperature, prompt.shape[1]
         self.row, self.past = nothing(len(prompt))
+        self.of = np.arange(len(prompt))  # the place in `past` of each row
         self.logp = self.extended(prompt)
 
     def __call__(self, tokens, t):
@@ -87,9 +92,21 @@ class Decoder:
 
     def extended(self, new):
         """The log-probs after these columns, (N, L) -> (N, V); what was computed of them is kept."""
-        hidden, self.past, _ = forward(self.params, new, self.row, self.past)
         self.row = np.concatenate([self.row, new], axis=1)
-        return log_softmax(head(self.params, hidden[:, -1]) / self.temperature)
+        row, first, of = distinct(self.row)
+        past = [tuple(kept[self.of[first]] for kept in block) for block in self.past]
+        before, new = np.split(row, [-new.shape[1]], axis=1)
+        hidden, self.past, _ = forward(self.params, new, before, past)
+        self.of = of
+        return log_softmax(head(self.params, hidden[:, -1]) / self.temperature)[of]
+
+
+def distinct(row):
+    """The rows (N, S) that differ, each once, (U, S); where each of them is met first, (U,); and which of them each row
+    is, (N,). Completions of one prompt are often alike, and what is computed of one holds for all.
+    """
+    found, first, of = np.unique(row, axis=0, return_index=True, return_inverse=True)
+    return found, first, of.ravel()
 
 
 def nothing(N):

@@ -7,7 +7,7 @@ import pytest
 
 from sim.framework.env import Verifier
 from sim.framework.rollout import RolloutEngine
-from sim.worlds import tasks, tinylm
+from sim.worlds import policies, tasks, tinylm
 from sim.worlds.scorer import outcome, score
 from sim.worlds.tinylm import CALL, EOS, FINAL, HMM, PAD, RESULT, encode
 
@@ -117,8 +117,15 @@ def test_exact_pass_is_the_sum_of_the_probabilities_of_the_completions_that_pass
     assert np.allclose(tasks.exact_pass(add), total, rtol=0, atol=1e-12)
 
 
-def test_exact_pass_of_any_policy_is_the_same_sum(add):
-    assert np.allclose(tasks.exact_pass_of_any(add), tasks.exact_pass(add), rtol=0, atol=1e-12)
+def test_exact_pass_by_decoding_is_the_same_sum(add):
+    assert np.allclose(tasks.exact_pass_by_decoding(add), tasks.exact_pass(add), rtol=0, atol=1e-12)
+
+
+def test_exact_pass_of_a_transformer_is_the_sum_over_its_scored_completions():
+    policy, (example, tokens) = policies.checkpoint(), tasks.passing()
+    logp, _, _ = policy.token_logp(tasks.Add().prompt_ids(example), tokens, tokens != PAD)
+    scored = np.bincount(example, np.exp(logp.sum(axis=1)))
+    assert np.allclose(tasks.exact_pass(policy), scored, rtol=0, atol=1e-12)
 
 
 def test_sampling_agrees_with_exact_pass(add, sampled):

@@ -181,6 +181,32 @@ def test_a_row_does_not_depend_on_the_rows_beside_it():
         np.testing.assert_allclose(alone[0], together[i], rtol=0, atol=1e-12)
 
 
+def test_rows_that_are_alike_are_computed_once_and_each_gets_its_own_answer_and_its_own_push():
+    prompt, tokens, _ = rows()
+    mask, again = rows(n=48, seed=3)[2], np.tile(np.arange(16), 3)  # the same rows, each time with another mask
+    policy, dlogp = waves(), np.cos(np.arange(48 * 8.0)).reshape(48, 8)
+    logp, entropy, cache = policy.token_logp(prompt[again], tokens[again], mask)
+    grads, alone = policy.backward(cache, dlogp), {}
+    for i, row in enumerate(again):
+        one = prompt[row : row + 1], tokens[row : row + 1], mask[i : i + 1]
+        own_logp, own_entropy, own_cache = policy.token_logp(*one)
+        np.testing.assert_allclose(logp[i], own_logp[0], rtol=0, atol=1e-12)
+        np.testing.assert_allclose(entropy[i], own_entropy[0], rtol=0, atol=1e-12)
+        for name, grad in policy.backward(own_cache, dlogp[i : i + 1]).items():
+            alone[name] = alone.get(name, 0) + grad
+    assert all(np.allclose(grads[name], grad, rtol=0, atol=1e-9) for name, grad in alone.items())
+    assert len(cache[0]["new"]) == 16  # what went through the layers
+
+
+def test_completions_of_one_prompt_share_what_is_kept_until_they_part():
+    prompt, tokens = np.tile(PROMPT[:1], (4, 1)), np.array([[HMM, 1, 2], [HMM, 1, 3], [HMM, 1, 3], [FINAL, 1, 3]])
+    decode, kept = waves().prefill(prompt), []
+    for t in range(4):
+        decode(tokens, t)
+        kept.append(len(decode.past[0][0]))
+    assert kept == [1, 2, 2, 3]
+
+
 def test_nothing_at_or_after_a_position_leaks_into_it_and_all_before_it_counts():
     prompt, tokens, _ = rows(seed=1)
     prompt, tokens = prompt % PAD, tokens % PAD  # no padding
