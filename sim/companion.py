@@ -42,7 +42,7 @@ TASKS = {
     # two of every first and of every second digit
     "add": Standard(
         *(tasks.PAIRS, tasks.PAIRS[(tasks.PAIRS // 10 + 2 * (tasks.PAIRS % 10)) % 5 == 0]),
-        *("adamw", RATES["tinylm"], 1.0),
+        *("adamw", RATES["window"], 1.0),
     ),
     "lookup": Standard(tasks.KEYS, tasks.KEYS[[4, 9]], "adamw", dict(sgd=0.3, adamw=0.02), 1.0),
     # the policy is a table with rows of its own for each prompt: nothing is learned of this one
@@ -83,7 +83,7 @@ def parser(program, first, description, epilog):
         metavar="L",
         help="updates by which the sampler's weights are late, default 0",
     )
-    run("--policy", choices=POLICIES, default="tinylm", help="what learns to add, default tinylm")
+    run("--policy", choices=POLICIES, default="window", help="what learns to add, default window")
     run("--optimizer", choices=("sgd", "adamw"), help="default: sgd for modsum, adamw for the others")
     run("--learning-rate", type=number(1e-6, 1e3), metavar="R", help="default: the task's, for this optimizer")
     run(
@@ -120,7 +120,7 @@ def parser(program, first, description, epilog):
 def refuse_the_impossible(made, chosen):
     """One sentence and status 2 for options that do not go together."""
     file = ALGORITHMS[chosen.algorithm]
-    if chosen.policy != "tinylm" and chosen.task != "add":
+    if chosen.policy != "window" and chosen.task != "add":
         made.error(f"--policy {chosen.policy} needs --task add, the one task for which it has a start")
     if chosen.beta and "kl_term" not in differing(file, reinforce):
         having = [name for name, each in ALGORITHMS.items() if "kl_term" in differing(each, reinforce)]
@@ -142,8 +142,8 @@ class Session:
         self.kept_out = standard.kept_out if self.every else standard.kept_out[:0]
         self.trained_on = np.setdiff1d(standard.prompts, self.kept_out)
         optimizer = chosen.optimizer or standard.optimizer
-        start = POLICIES[chosen.policy]() if task == "add" else {}
-        rate = chosen.learning_rate or (RATES[chosen.policy] if start else standard.rates)[optimizer]
+        start = POLICIES[chosen.policy]() if task == "add" else None
+        rate = chosen.learning_rate or (RATES[chosen.policy] if task == "add" else standard.rates)[optimizer]
         asked = dict(beta=chosen.beta, inner_epochs=chosen.passes)
         settings = dict(
             seed=chosen.seed,
@@ -154,7 +154,7 @@ class Session:
             microbatches=chosen.micro_batches,
             exact_every=self.updates,  # `exact` computes it when somebody looks
         )
-        self.controller = controller(file, task, self.trained_on, start.get("policy"), settings)
+        self.controller = controller(file, task, self.trained_on, start, settings)
         hp = self.controller.algorithm.hp
         self.configuration = {
             "algorithm": chosen.algorithm,

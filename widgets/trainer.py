@@ -14,6 +14,7 @@ from sim.framework.algorithm import Algorithm
 from sim.framework.trainer import Trainer
 from sim.worlds import tasks, tinylm
 from sim.worlds.optimizer import SGD, AdamW
+from sim.worlds.policies import POLICIES, shared_rate
 from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, choice, ladder, slider, toggle
 from widgets.frame.marks import both, dots, heat, label, line, panel, threshold
 
@@ -22,7 +23,7 @@ UPDATES, GROUPS, K = 100, 16, 8
 COST = f"{UPDATES * GROUPS * K:,} completions a run"
 WELL = 0.88  # a run that ends below this is worse than the default, which ends between 0.90 and 0.92
 ASTRAY = 0.05  # a relative error of the gradient that is worth a word
-EVERY = 8  # updates between two pictures
+EVERY, SLOW = 8, 2  # updates between two pictures, and of the transformer, which takes longer
 ROWS = 16  # completions drawn: the first two prompts of the batch
 COUNTS = [1, 2, 4, 8, 16]
 
@@ -42,6 +43,7 @@ class Knobs:
     optimizer: str = choice("Optimizer", "AdamW", ["AdamW", "SGD"])
     advantage: str = choice("Advantage", "z-score", ["z-score", "reward − mean"])
     scale: float = ladder("Reward of a right answer", 1.0, [1.0, 10.0])
+    policy: str = choice("Policy (transformer: a tenth of the rate)", "window", list(POLICIES))
     seed: int = slider("Seed", 0, low=0, high=99, step=1)
 
 
@@ -92,15 +94,16 @@ def run(k):
     controller = add_run(
         grpo,
         seed=k.seed,
-        learning_rate=k.learning_rate,
         groups=GROUPS,
         K=K,
         hyper=dict(inner_epochs=k.passes, beta=0.0),
         hooks=hooks(k),
         optimizer=optimizer(k),
+        policy=POLICIES[k.policy](),
         minibatches=k.minibatches,
     )
     start, first, seen = tasks.exact_pass(controller.start).mean(), None, []
+    every = EVERY if k.policy == "window" else SLOW
     for event in controller.iterate(UPDATES):
         if event.stage == 3 and first is None:
             batch = event.summary["batch"]
@@ -108,7 +111,7 @@ def run(k):
             first = inspected(k, controller.start, batch)
         if event.stage == 7:
             seen.append(event.summary["frame"])
-            if len(seen) in (1, UPDATES) or len(seen) % EVERY == 0:
+            if len(seen) in (1, UPDATES) or len(seen) % every == 0:
                 yield trace(first, start, seen)
 
 
@@ -136,7 +139,11 @@ def weights(k, mask):
 
 def optimizer(k):
     cut = None if k.max_norm == "off" else float(k.max_norm)
-    return AdamW(k.learning_rate, clip=cut) if k.optimizer == "AdamW" else SGD(k.learning_rate, clip=cut)
+    return (AdamW if k.optimizer == "AdamW" else SGD)(rate(k), clip=cut)
+
+
+def rate(k):
+    return shared_rate(k.policy, k.learning_rate)
 
 
 def inspected(k, start, batch):
@@ -324,10 +331,10 @@ def broken(k, r):
 def reason(k):
     steps = k.passes * k.minibatches
     if k.learning_rate > 0.05 and k.optimizer == "AdamW":
-        return f"AdamW's steps are as long as the learning rate says, up to about {k.learning_rate:g} a weight"
+        return f"AdamW's steps are as long as the learning rate says, up to about {rate(k):g} a weight"
     if steps > 1:
         return f"{steps} optimizer steps on each batch, all fitted to the same {GROUPS * K} completions"
-    return f"Steps that are too long at learning rate {k.learning_rate:g}"
+    return f"Steps that are too long at learning rate {rate(k):g}"
 
 
 def way_back(k):

@@ -9,6 +9,7 @@ import numpy as np
 from sim.experiments import after_sft
 from sim.experiments.five_answers import ANSWERS, SHOWN
 from sim.worlds import bandit
+from sim.worlds.policies import POLICIES
 from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, choice, ladder, slider
 from widgets.frame.marks import bars, both, dots, each_run, label, line, panel, threshold
 
@@ -35,6 +36,7 @@ class Knobs:
     shown: float = ladder("Teachers right", 0.3, [0.0, 0.01, 0.05, 0.1, 0.3, 0.6, 0.9], symbol="P")
     learning_rate: float = ladder("Learning rate", 1.0, [0.03, 0.1, 0.3, 1.0, 3.0])  # below 4 imitation always descends
     samples: int = ladder("Completions an update", 8, [2, 4, 8, 16, 32, 64], symbol="N")
+    policy: str = choice("Language model", "window", list(POLICIES))
     partial: float = slider("Reward of a bare 12", 0.0, low=0.0, high=1.0, step=0.1)
     seed: int = slider("Seed", 0, low=0, high=99, step=1)
 
@@ -119,11 +121,11 @@ def language_model(k):
     """(update, exact pass rate, share right of what was sampled) now and then, from the supervised policy of the task
     `Add`.
     """
-    yield 0, after_sft.start(), np.nan
+    yield 0, after_sft.start(k.policy), np.nan
     if k.method == SFT:
-        yield from ((*seen, np.nan) for seen in after_sft.imitated(UPDATES, FRAME, k.seed))
+        yield from ((*seen, np.nan) for seen in after_sft.imitated(UPDATES, FRAME, k.seed, k.policy))
     else:
-        yield from after_sft.rewarded(UPDATES, FRAME, BASELINES[k.baseline], k.offset, k.seed)
+        yield from after_sft.rewarded(UPDATES, FRAME, BASELINES[k.baseline], k.offset, k.seed, k.policy)
 
 
 def progress(k, r):
@@ -191,7 +193,7 @@ def update_tab(k, r):
 def language_tab(k, r):
     at, pass_rate = np.array(r.language).T
     yield panel(
-        "A language model on sums of two digits",
+        f"A {'language model' if k.policy == 'window' else k.policy} on sums of two digits",
         "share right, exact; dots: in a batch" + SAMPLED * (k.method == EXACT),
         line(at, pass_rate, "pass rate"),
         dots(*np.array(r.sampled).T, "batch", 1),

@@ -2,7 +2,8 @@
 same demonstrations, or its own completions and a checker.
 
 Settings of ours, no model of anything. Imitation goes on as the start was made, AdamW at 0.005; REINFORCE of Williams
-(1992), doi:10.1007/BF00992696, has AdamW at 0.02; both 128 completions an update.
+(1992), doi:10.1007/BF00992696, has AdamW at 0.02; both 128 completions an update. `policy` is a name in
+sim/worlds/policies.py; the transformer has a tenth of both rates.
 """
 
 import numpy as np
@@ -11,18 +12,20 @@ from sim.algorithms import reinforce
 from sim.experiments.runs import add_run
 from sim.worlds import tasks
 from sim.worlds.optimizer import AdamW
+from sim.worlds.policies import POLICIES, shared_rate
 
 GROUPS, K = 16, 8
 
 
-def start():
+def start(policy="window"):
     """Share of the hundred sums that the start gets right, exact."""
-    return tasks.exact_pass(tasks.checkpoint("add")).mean()
+    return tasks.exact_pass(POLICIES[policy]()).mean()
 
 
-def imitated(updates, every, seed=0):
+def imitated(updates, every, seed=0, policy="window"):
     """(update, exact pass rate) each `every` updates of going on with demonstrations."""
-    policy, rng, optimizer = tasks.checkpoint("add"), np.random.default_rng(seed), AdamW(0.005, clip=1.0)
+    rng, optimizer = np.random.default_rng(seed), AdamW(shared_rate(policy, 0.005), clip=1.0)
+    policy = POLICIES[policy]()
     for update in range(1, updates + 1):
         prompt, tokens, mask = tasks.add_demonstrations(GROUPS * K, rng)
         _, _, cache = policy.token_logp(prompt, tokens, mask)
@@ -31,12 +34,13 @@ def imitated(updates, every, seed=0):
             yield update, tasks.exact_pass(policy).mean()
 
 
-def rewarded(updates, every, baseline, offset=0.0, seed=0):
+def rewarded(updates, every, baseline, offset=0.0, seed=0, policy="window"):
     """(update, exact pass rate, share right in its batch) each `every` updates of REINFORCE. `baseline` maps the
     rewards of a prompt's completions to what is taken from them, `offset` is added to every reward first.
     """
     hooks = dict(shape_reward=lambda reward, hp, batch: reward + offset, advantage=lambda R, hp, batch: R - baseline(R))
-    trained = add_run(reinforce, seed=seed, groups=GROUPS, K=K, hooks=hooks, exact_every=updates)
+    settings = dict(policy=POLICIES[policy](), learning_rate=shared_rate(policy, 0.02), hooks=hooks)
+    trained = add_run(reinforce, seed=seed, groups=GROUPS, K=K, exact_every=updates, **settings)
     for frame in trained.frames(updates):
         if (frame.step + 1) % every == 0:
             yield frame.step + 1, tasks.exact_pass(trained.trainer.policy).mean(), frame.accuracy

@@ -7,7 +7,7 @@ import pytest
 
 from sim.estimators import kl
 from sim.experiments import after_sft, five_answers
-from sim.worlds import bandit, tinylm
+from sim.worlds import bandit, policies, tinylm
 from tests.lessons.prose import Lesson
 from tests.widgets.test_what_rl_adds import result
 from widgets import what_rl_adds as widget
@@ -74,6 +74,8 @@ def test_two_completions_that_agree_push_alike_until_they_part():
     assert logp[0, 2] > logp[1, 2] and np.exp(logp[:, 3]).min() > 0.999  # the end is certain, it has no push to give
     assert np.exp(logp.sum(axis=1)) == pytest.approx([0.234, 0.046], abs=0.0005)
     LESSON.says("8,708", sum(array.size for array in tinylm.Policy().params.values()))
+    LESSON.says("11,040", sum(array.size for array in policies.checkpoint().params.values()))
+    LESSON.says("0.31", after_sft.start("transformer"))
 
 
 def test_the_variance_of_one_draw():
@@ -128,6 +130,8 @@ def test_the_language_model():
         ("it reaches 0.88 to 0.91", 0.88, 0.91, dict(baseline="none")),
         ("100 to about 90", 0.88, 0.91, dict(baseline="none")),
         ("it ends below 25", 0.0, 0.24, LAZY),
+        ("0.84 to 0.88 with a baseline", 0.84, 0.88, dict(policy="transformer")),
+        ("0.22 at best [with the constant alone]", 0.0, 0.22, dict(LAZY, policy="transformer")),
     ):
         assert text in LESSON.text
         ends = [after(seed, **knobs) for seed in range(6)]

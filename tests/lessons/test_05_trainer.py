@@ -171,13 +171,48 @@ def test_the_links_of_the_prose_start_at_the_default_and_the_thirty_two_steps_br
     links = re.findall(r'\(#trainer\)\{ data-knobs="([^"]+)" \}', LESSON.text)
     settings = [host.knobs_from(Knobs, dict(parse_qsl(link))) for link in links]
     assert settings[0] == Knobs()
-    assert [trainer.broken(k, last(**k.__dict__)) is not None for k in settings] == [False, True, True, False, False]
+    window, transformer = [False, True, True, False, False], [False, False, True, False, False]
+    assert [trainer.broken(k, last(**k.__dict__)) is not None for k in settings] == window + transformer
+    assert [k.policy for k in settings] == ["window"] * 5 + ["transformer"] * 5
 
 
 def test_the_first_screen_shows_two_losses_that_are_zero():
     plain, other = (last(**vars(k)) for k in (trainer.OPENING.plain, trainer.OPENING.other))
     assert max(map(abs, [*plain.loss, *other.loss])) < 1e-12 and len(plain.loss) == len(other.loss) == 100
     assert plain.pass_rate[-1] > 0.85 and other.pass_rate[-1] < other.start
+
+
+SETTINGS = {  # of the rows of the table on the transformer
+    "as it stands": {},
+    "learning rate 0.1": dict(learning_rate=0.1),
+    "learning rate 0.2": dict(learning_rate=0.2),
+    "thirty-two steps a batch": dict(passes=4, minibatches=8),
+    "slices divide by their own counts": dict(mode="token-mean", micro=4, divisor="its own count"),
+}
+
+
+@pytest.mark.parametrize("policy, column", [("window", 0), ("transformer", 1)])
+def test_both_policies_end_where_the_table_says(policy, column):
+    rows = re.findall(r"^ *\| \[?([a-z][^|]*?)(?:\]\(.*)? \| ([^|]+) \| ([^|]+) \|$", LESSON.text, re.M)
+    rows = {name: said for name, *said in rows if name in SETTINGS}
+    assert list(rows) == list(SETTINGS)
+    for name, said in rows.items():
+        ends = [final(**SETTINGS[name], policy=policy, seed=seed) for seed in range(2)]
+        start, words = last(policy=policy).start, said[column]
+        if words == "below the start":
+            assert max(ends) < start
+        elif words == "above the start":
+            assert min(ends) > start
+        else:
+            numbers = [float(number) for number in re.findall(r"\d\.\d\d", words)]
+            within(ends, *(numbers if len(numbers) == 2 else (0, *numbers)))
+
+
+def test_the_loss_of_the_transformer_is_zero_too_and_its_wrong_gradient_as_hard_to_see():
+    assert "27 to 43 % off" in LESSON.text
+    assert max(map(abs, last(policy="transformer").loss)) < 1e-12
+    local = SETTINGS["slices divide by their own counts"]
+    within([100 * last(**local, policy="transformer", seed=seed).first.now for seed in range(6)], 27, 43, slack=1)
 
 
 def test_the_transformer_is_of_that_size_and_carries_over_what_it_learns():

@@ -9,7 +9,7 @@ from contextlib import ExitStack, contextmanager
 from unittest.mock import patch
 
 from sim.pipeline import path
-from sim.worlds import modsum, tasks
+from sim.worlds import modsum, policies, tasks
 from tools.pages import results
 
 PUSH = 1 + 1e-12
@@ -22,10 +22,11 @@ def pushed(policy):
 
 @contextmanager
 def moved():
-    """Within it the starts of MODSUM and of the tiny language model are multiplied by PUSH, and what runs end with is
-    kept apart from all other results.
+    """Within it the starts of MODSUM, of the tiny language model and of the transformer are multiplied by PUSH, and
+    what runs end with is kept apart from all other results.
     """
     checkpoint, stage, start = tasks.checkpoint, path.checkpoint, modsum.Policy.__init__
+    transformer = policies.checkpoint
 
     def other_start(self, *arguments):
         start(self, *arguments)
@@ -33,6 +34,7 @@ def moved():
 
     with (
         patch.object(tasks, "checkpoint", lambda name: pushed(checkpoint(name))),
+        patch.object(policies, "checkpoint", lambda: pushed(transformer())),
         patch.object(path, "checkpoint", lambda name: pushed(stage(name))),
         patch.object(modsum.Policy, "__init__", other_start),
         results.apart(f"every start times {PUSH}"),

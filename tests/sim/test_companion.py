@@ -15,7 +15,7 @@ UNSET = dict(beta=None, passes=None, optimizer=None, learning_rate=None)
 
 def session(task="add", **options):
     standard = dict(
-        algorithm="grpo", policy="tinylm", updates=6, seed=0, K=8, lag=0, micro_batches=1, eval_every=3, **UNSET
+        algorithm="grpo", policy="window", updates=6, seed=0, K=8, lag=0, micro_batches=1, eval_every=3, **UNSET
     )
     return Session(SimpleNamespace(**standard | options), task)
 

@@ -188,3 +188,23 @@ def test_the_guess_is_answered_by_the_run():
     made, r = trainer.GUESS, last(**vars(trainer.GUESS.knobs))
     assert made.answers[made.right] == "about 0.9" and r.pass_rate[-1] == pytest.approx(0.9, abs=0.03)
     assert trainer.broken(made.knobs, r) is None and trainer.error_now(r) > 0.2
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_the_transformer_learns_as_well_at_a_tenth_of_the_rate_and_breaks_at_another_one(seed):
+    """The window breaks at 0.1, which is 0.01 here."""
+    there = dict(policy="transformer", seed=seed)
+    assert last(**there).start == pytest.approx(0.305, abs=1e-3)
+    assert last(**there).pass_rate[-1] > 0.88 and not is_broken(**there)
+    assert last(**there, learning_rate=0.1).pass_rate[-1] < 0.75
+    found = trainer.broken(Knobs(**there, learning_rate=0.2), last(**there, learning_rate=0.2))
+    assert "up to about 0.02 a weight" in found.why and found.mend == "Learning rate: 0.02."
+
+
+def test_a_picture_of_the_transformer_comes_every_second_update():
+    frames = []
+    for r in trainer.run(Knobs(policy="transformer")):
+        frames.append(len(r.loss))
+        if len(frames) == 3:
+            break
+    assert frames == [1, 2, 4]

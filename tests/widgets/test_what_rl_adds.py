@@ -285,3 +285,17 @@ def test_the_opening_differs_in_one_knob_and_shows_both_outcomes():
 def test_the_first_tab_holds_the_line_below_which_a_run_has_failed():
     first = next(host.stream("what_rl_adds"))
     assert first.index("has failed") < first.index('"One update"') < first.index('"Language model"')
+
+
+def test_the_language_model_is_the_one_that_is_chosen_and_the_five_completions_do_not_change():
+    window, transformer = Knobs(), Knobs(policy="transformer")
+    assert language()[0] == pytest.approx(0.329, abs=1e-3) and language(policy="transformer")[0] == pytest.approx(
+        0.305, abs=1e-3
+    )
+    assert np.array_equal(result(policy="transformer").policies, result().policies)
+    (titled,) = [
+        panel["title"]
+        for panel in widget.figure(transformer, result(policy="transformer"))
+        if panel["tab"] == "Language model"
+    ]
+    assert titled == "A transformer on sums of two digits" and widget.broken(window, result()) is None

@@ -3,6 +3,7 @@ import pytest
 
 from sim.experiments import after_sft as after
 from sim.worlds import bandit, tasks
+from tests import marks
 
 
 def test_both_start_from_the_same_third_of_the_sums():
@@ -29,3 +30,19 @@ def test_it_tells_every_so_many_updates_and_its_batch_is_a_share_of_128():
     assert [update for update, _, _ in seen] == [2, 4]
     assert all((share * 128) == pytest.approx(round(share * 128)) for _, _, share in seen)
     assert [update for update, _ in after.imitated(4, 2)] == [2, 4]
+
+
+@marks.bands
+@pytest.mark.parametrize("seed", range(5))
+def test_a_transformer_goes_past_its_demonstrations_too_and_not_with_a_constant_alone(seed):
+    ends = {}
+    for name, (baseline, offset) in {
+        "compared": (bandit.leave_one_out, 0),
+        "alone": (bandit.no_baseline, 0),
+        "a constant": (bandit.no_baseline, 10),
+    }.items():
+        ((_, ends[name], _),) = after.rewarded(60, 60, baseline, offset, seed, "transformer")
+    assert after.start("transformer") == pytest.approx(0.305, abs=0.001)
+    ((_, imitated),) = after.imitated(60, 60, seed, "transformer")
+    assert imitated < 0.36
+    assert ends["compared"] > 0.8 and ends["alone"] > 0.8 and ends["a constant"] < 0.3

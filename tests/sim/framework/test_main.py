@@ -61,7 +61,7 @@ def test_every_setting_is_said_before_the_run():
     )
     first, *_ = framework(*words.split(), "--seed", 9, "--updates", 2).stdout.splitlines()
     assert first == (
-        "algorithm grpo, task add, policy tinylm, beta 0.5, K 4, passes 2, optimizer sgd, learning rate 0.25, "
+        "algorithm grpo, task add, policy window, beta 0.5, K 4, passes 2, optimizer sgd, learning rate 0.25, "
         "lag 1, micro-batches 3, seed 9, an evaluation every 10"
     )
 

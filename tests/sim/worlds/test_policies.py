@@ -13,7 +13,7 @@ from sim.experiments.runs import add_run
 from sim.framework.env import Verifier
 from sim.framework.rollout import RolloutEngine
 from sim.worlds import policies, tasks
-from sim.worlds.policies import POLICIES
+from sim.worlds.policies import POLICIES, RATES
 from sim.worlds.scorer import outcome
 from tests import marks
 
@@ -24,12 +24,10 @@ def sampled(policy, n=40):
     return Verifier(tasks.Add()).verify(batch, environment)
 
 
-def test_the_tiny_language_model_starts_as_the_standard_run_does():
-    start, standard = POLICIES["tinylm"](), inspect.signature(add_run).parameters
-    assert start["learning_rate"] == standard["learning_rate"].default
-    assert all(
-        np.array_equal(array, tasks.checkpoint("add").params[name]) for name, array in start["policy"].params.items()
-    )
+def test_the_window_starts_as_the_standard_run_does():
+    start, standard = POLICIES["window"](), inspect.signature(add_run).parameters
+    assert RATES["window"]["adamw"] == standard["learning_rate"].default
+    assert all(np.array_equal(array, tasks.checkpoint("add").params[name]) for name, array in start.params.items())
 
 
 def test_the_shipped_transformer_passes_as_often_as_its_demonstrations():
@@ -69,7 +67,8 @@ def test_the_shipped_transformer_is_what_fitting_the_demonstrations_gives():
 def before_and_after(name, seed):
     """The mean pass rates of 80 prompts and of the other 20, before and after 30 updates on the 80; and the frames."""
     order = np.random.default_rng(seed).permutation(100)
-    run = add_run(grpo, seed=seed, task=tasks.Add(order[:80]), exact_every=30, **POLICIES[name]())
+    settings = dict(policy=POLICIES[name](), learning_rate=RATES[name]["adamw"])
+    run = add_run(grpo, seed=seed, task=tasks.Add(order[:80]), exact_every=30, **settings)
     start = run.task.exact(run.start)["pass_rate"]
     frames = list(run.frames(30))
     end = frames[-1].exact["pass_rate"]
@@ -96,6 +95,6 @@ def test_grpo_improves_the_transformer_and_what_it_learns_carries_over_to_other_
 @marks.bands
 @pytest.mark.parametrize("seed", range(5))
 def test_what_the_window_learns_stays_with_the_prompts_it_was_trained_on(seed):
-    (start, end), (start_of_others, end_of_others), _ = before_and_after("tinylm", seed)
+    (start, end), (start_of_others, end_of_others), _ = before_and_after("window", seed)
     assert start == pytest.approx(0.3, abs=0.05) == start_of_others and within(end, *TRAINED)
     assert within(end_of_others, *NOT_CARRIED)

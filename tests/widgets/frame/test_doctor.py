@@ -159,7 +159,7 @@ def test_the_log_of_a_run_of_the_book_is_read_and_late_weights_are_found_in_it()
     def first(lag):
         unset = dict(beta=None, passes=None, optimizer=None, learning_rate=None)
         standard = dict(algorithm="grpo", updates=30, seed=0, K=8, micro_batches=1, eval_every=10)
-        run = companion.Session(SimpleNamespace(**standard, **unset, policy="tinylm", lag=lag), "add")
+        run = companion.Session(SimpleNamespace(**standard, **unset, policy="window", lag=lag), "add")
         for _ in run.events():
             pass
         answer = brought({"log.jsonl": run.lines().decode()}, json.dumps(dict(held_out="eval_rewards/score/mean")))
