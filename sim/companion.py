@@ -8,12 +8,13 @@ Rates are settings of ours and no model of anything: the tasks' own, and for the
 import argparse
 import json
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
 from sim.algorithms import reinforce
 from sim.algorithms.names import FILES, differing
-from sim.cluster.command import Parser, number, whole
+from sim.arguments import Parser, number, whole
 from sim.experiments.runs import ADAMW_RATE, add_run, modsum_run
 from sim.framework import checkpoint, metrics, record
 from sim.framework.evaluation import INTERVAL, Evaluation, evaluated
@@ -83,7 +84,12 @@ def parser(program, first, description, epilog):
         metavar="L",
         help="updates by which the sampler's weights are late, default 0",
     )
-    run("--policy", choices=POLICIES, default="window", help="what learns to add, default window")
+    run(
+        "--policy",
+        choices=POLICIES,
+        default="window",
+        help="what learns to add, default window; a critic is one anyway",
+    )
     run("--optimizer", choices=("sgd", "adamw"), help="default: sgd for modsum, adamw for the others")
     run("--learning-rate", type=number(1e-6, 1e3), metavar="R", help="default: the task's, for this optimizer")
     run(
@@ -125,7 +131,7 @@ def refuse_the_impossible(made, chosen):
     if chosen.beta and "kl_term" not in differing(file, reinforce):
         having = [name for name, each in ALGORITHMS.items() if "kl_term" in differing(each, reinforce)]
         made.error(f"--beta must be 0 for {chosen.algorithm}: its file has no KL term, that of {', '.join(having)} has")
-    if chosen.log and chosen.log == chosen.checkpoint:
+    if chosen.log and chosen.checkpoint and Path(chosen.log).resolve() == Path(chosen.checkpoint).resolve():
         made.error("--log and --checkpoint must be two files")
 
 

@@ -3,6 +3,7 @@
 import hashlib
 import os
 import sys
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ from sim.companion import ALGORITHMS, NO_RANKING, TASKS, Session
 from sim.framework.checkpoint import Refused
 
 EVERY = 10  # updates between two lines
+ROW = b'{"step": '  # how a row of the log begins
 HEAD = """entropy in nats a token, clipped as a share of the tokens of the last pass
  update  completions  pass rate  kept out  entropy  clipped  gradient
 """
@@ -41,19 +43,26 @@ def kept(session, log, checkpoint, every):
     is written before the first row, so a run that was killed at any time goes on by the same command. Refused and
     OSError say what is in the way, before the first event.
     """
-    log, checkpoint = log and Path(log), checkpoint and Path(checkpoint)
+    log, checkpoint = log and Path(log), checkpoint and Path(checkpoint).resolve()  # the file that a link leads to
     resumed = checkpoint is not None and checkpoint.exists()
     if not resumed and log and log.exists() and log.stat().st_size:
         raise Refused(f"{log} is there already: name another file, or give the --checkpoint of its run")
-    written = {"bytes": 0, "sum": hashlib.sha256().hexdigest()}
-    if resumed:
-        try:
-            written = session.load(checkpoint.read_bytes(), log is not None)
-        except Refused as fault:
-            raise Refused(f"{checkpoint} cannot be gone on from: {fault}") from None
-    elif checkpoint:
-        write_atomically(checkpoint, session.packed(log and written))
+    if not resumed:
+        if log:
+            open(log, "ab").close()  # that it cannot be written is said before the first checkpoint
+        if checkpoint:
+            write_atomically(checkpoint, session.packed(log and known_of(log, b"")))
+        return noted(session, log, b"", checkpoint, every)
+    try:
+        written = session.load(checkpoint.read_bytes(), log is not None)
+    except Refused as fault:
+        raise Refused(f"{checkpoint} cannot be gone on from: {fault}") from None
     return noted(session, log, cut(log, written) if log else b"", checkpoint, every)
+
+
+def known_of(log, found):
+    """What a checkpoint knows of its log, of which this much is on the disk."""
+    return {"name": log.name, "bytes": len(found), "sum": hashlib.sha256(found).hexdigest()}
 
 
 def noted(session, log, found, checkpoint, every):
@@ -69,53 +78,84 @@ def noted(session, log, found, checkpoint, every):
                 if checkpoint and (session.update % every == 0 or session.update == session.updates):
                     if log:
                         os.fsync(file.fileno())
-                        written = {"bytes": file.tell(), "sum": known.hexdigest()}
+                        written = {"name": log.name, "bytes": file.tell(), "sum": known.hexdigest()}
                     write_atomically(checkpoint, session.packed(written))
             yield event
 
 
 def cut(log, written):
-    """Shortens the log to what the checkpoint knows of it, and returns that."""
-    if not written["bytes"]:
-        log.touch()
-    found = log.read_bytes()[: written["bytes"]]
-    if hashlib.sha256(found).hexdigest() != written["sum"]:
-        raise Refused(f"{log} is not the log of this checkpoint: its first {written['bytes']} bytes are others")
-    os.truncate(log, len(found))
+    """Shortens the log to what the checkpoint knows of it, and returns that; rows that came later are cut off, and a
+    file that is not this run's log is left as it is.
+    """
+    other = f"{log} is not the log of this checkpoint"
+    if log.name != written["name"]:
+        raise Refused(f"{other}: that is called {written['name']}")
+    if log.exists() and not log.is_file():
+        raise Refused(f"{log} is no file that a log could go on in")
+    with open(log if log.exists() else os.devnull, "rb") as file:
+        found, later = file.read(written["bytes"]), file.read(len(ROW))
+    if known_of(log, found) != written:
+        raise Refused(f"{other}: its first {written['bytes']} bytes are others")
+    if not ROW.startswith(later) and not later.startswith(ROW):
+        raise Refused(f"{other}: what stands in it after {written['bytes']} bytes is no row of a run")
+    if later:
+        os.truncate(log, len(found))
     return found
 
 
 def write_atomically(path, data):
     """Beside it, to the disk, and then in its place: whoever looks finds the old bytes or the new ones."""
     beside = path.with_name(f"{path.name}.part")
-    with open(beside, "wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(beside, path)
+    try:
+        with open(beside, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(beside, path)
+    except OSError as fault:
+        beside.unlink(missing_ok=True)
+        fault.filename = str(path)  # a full disk names none
+        raise
     if hasattr(os, "O_DIRECTORY"):  # elsewhere a folder cannot be opened
         folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
         os.fsync(folder)
         os.close(folder)
 
 
-def guarded(train, made, chosen, task):
-    """`train(session, events)` of a new or resumed run; what is in its way becomes a sentence and a status."""
+@contextmanager
+def guarded(made, stopped):
+    """What is in the way of a command becomes a sentence and a status; `stopped()` is what a Ctrl-C says."""
     try:
-        session = Session(chosen, task)
         with np.errstate(over="ignore", invalid="ignore"):  # a run may diverge, and its numbers say so
-            train(session, kept(session, chosen.log, chosen.checkpoint, chosen.checkpoint_every))
+            yield
+        sys.stdout.flush()
     except BrokenPipeError:  # whoever read the lines has left
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
     except OSError as fault:
-        made.error(f"{fault.filename or 'a file'} cannot be written or read: {fault.strerror}")
-    except ValueError as fault:
-        made.error(str(fault))
+        if not fault.filename:  # what is still to be written goes nowhere, or leaving would fail on it once more
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        made.error(f"{fault.filename or 'standard output'} cannot be written or read: {fault.strerror}")
     except KeyboardInterrupt:
-        goes_on = f"; the same command goes on from {chosen.checkpoint}" if chosen.checkpoint else ""
-        print(f"\nstopped after update {session.update}{goes_on}", file=sys.stderr)
+        print(f"\n{stopped()}", file=sys.stderr)
         sys.exit(130)
+
+
+def run(train, made, chosen, task):
+    """`train(session, events)` of a new or resumed run."""
+    session = None
+
+    def stopped():
+        goes_on = f"; the same command goes on from {chosen.checkpoint}" if chosen.checkpoint else ""
+        return f"stopped after update {session.update if session else 0}{goes_on}"
+
+    with guarded(made, stopped):
+        try:
+            session = Session(chosen, task)
+            events = kept(session, chosen.log, chosen.checkpoint, chosen.checkpoint_every)
+        except ValueError as fault:
+            made.error(str(fault))
+        train(session, events)
 
 
 # ── this command ──
@@ -148,5 +188,5 @@ def train(session, events):
 if __name__ == "__main__":
     made, chosen = options()
     for task in [chosen.task] if chosen.task else TASKS:
-        guarded(train, made, chosen, task)
+        run(train, made, chosen, task)
     print(NO_RANKING)

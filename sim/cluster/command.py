@@ -7,6 +7,7 @@ import json
 import sys
 from dataclasses import asdict, replace
 
+from sim.arguments import Parser, number, whole
 from sim.cluster import brought, envelope, memory, plan, step
 from sim.cluster.hardware import ACCELERATORS
 from sim.cluster.lengths import Law
@@ -41,35 +42,6 @@ def refused(read, text):
         return read(text)
     except ValueError as refusal:
         raise argparse.ArgumentTypeError(str(refusal)) from None
-
-
-def whole(least, most):
-    def read(text):
-        if not text.isdecimal() or not least <= int(text) <= most:
-            raise argparse.ArgumentTypeError(f"{text} is no whole number from {least:,} to {most:,}")
-        return int(text)
-
-    return read
-
-
-def number(least, most):
-    def read(text):
-        try:
-            value = float(text)
-        except ValueError:
-            value = float("nan")
-        if not least <= value <= most:
-            raise argparse.ArgumentTypeError(f"{text} is no number from {least:g} to {most:g}")
-        return value
-
-    return read
-
-
-class Parser(argparse.ArgumentParser):
-    """Says one sentence of what is wrong, and nothing else."""
-
-    def error(self, message):
-        self.exit(2, f"{self.prog}: {message}\n")
 
 
 def arguments():

@@ -8,7 +8,7 @@ import numpy as np
 
 from sim import companion
 from sim.companion import ALGORITHMS, NO_RANKING, TASKS
-from sim.run import guarded
+from sim.run import run
 
 ROWS, BAR = 10, 40  # lines of the curve, characters of a full bar
 
@@ -79,4 +79,4 @@ def progress(done, updates):
 
 if __name__ == "__main__":
     made, chosen = options()
-    guarded(train, made, chosen, chosen.task)
+    run(train, made, chosen, chosen.task)

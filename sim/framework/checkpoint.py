@@ -13,7 +13,7 @@ from zipfile import BadZipFile
 
 import numpy as np
 
-KIND = b"rl-post-training checkpoint 1 "
+KIND = b"rl-post-training checkpoint 2 "
 
 
 class Refused(ValueError):

@@ -7,7 +7,6 @@ nothing was begun; 3: a stage had nothing to learn from.
 import argparse
 import io
 import json
-import os
 import re
 import sys
 import time
@@ -17,111 +16,82 @@ from pathlib import Path
 
 import numpy as np
 
+from sim.arguments import Parser, number, whole
 from sim.pipeline import path as paths
 from sim.pipeline.report import measure
 from sim.pipeline.stages import NothingToLearn, Stage
-from sim.worlds.tasks import HELD, TRAIN
+from sim.run import guarded, write_atomically
+from sim.worlds.tasks import HELD, TRAIN, Chain
 
 COLUMNS = ("stage", "pass@1", "@16", "thinks", "acc", "skill", "length", "nats", "KL", "sampled", "trained", "s")
 WIDTHS = (8, 16, 7, 8, 7, 7, 8, 6, 7, 9, 11, 6)
+MOST_STEPS, MOST_SEEDS = 100_000, 100  # what is asked for ends some day
 PATIENCE = 20  # updates of RL without a live group before a word is said
 
 
-class Parser(argparse.ArgumentParser):
-    def error(self, message):
-        """One line and status 2; of a flag that there is none of, the nearest one."""
-        unknown = re.search(r"unrecognized arguments: (\S+)", message)
-        near = get_close_matches(unknown[1], self._option_string_actions, 1) if unknown else []
-        refuse(message + (f"; did you mean {near[0]}?" if near else ""))
-
-
-def refuse(sentence, status=2):
-    print(sentence, file=sys.stderr)
-    raise SystemExit(status)
-
-
 def chosen(words=None):
+    """(the parser, what was asked for)."""
     usual = paths.Settings()
-    parser = Parser(prog="python -m sim.pipeline", description="Post-training of a tiny model, stage by stage.")
-    add = parser.add_argument
-    add("--path", default="base,sft,cot,dpo,rl", help="base or init, then any of sft cot dpo rft rl")
-    add("--seed", type=int, default=0)
-    add("--rare", type=float, default=0.0, help="share of worked answers in the corpus")
-    add("--demos", type=int, default=usual.demos, help="demonstrations of cot")
-    add("--cot-steps", type=int, default=usual.cot_steps)
-    add("--beta", type=float, default=usual.beta, help="of dpo")
-    add("--dpo-steps", type=int, default=usual.dpo_steps)
-    add("--nll", type=float, default=usual.nll, help="weight of the chosen's cross-entropy in dpo")
-    add("--rl-steps", type=int, default=usual.rl_steps)
-    add("--rl-prompts", type=int, default=usual.rl_prompts)
-    add("--length-penalty", type=int, default=None, metavar="L", help="tokens before the limit that rl charges for")
-    add("--eval", default="300x64", help="held-out prompts x completions")
+    made = Parser(prog="python -m sim.pipeline", description="Post-training of a tiny model, stage by stage.")
+    add = made.add_argument
+    prompts, steps = whole(1, len(TRAIN)), whole(1, MOST_STEPS)
+    add("--path", type=stages_of, default="base,sft,cot,dpo,rl", help="base or init, then any of sft cot dpo rft rl")
+    add("--seed", type=whole(0, 2**32 - 1), help="default 0")
+    add("--rare", type=number(0, 1), default=0.0, help="share of worked answers in the corpus")
+    add("--demos", type=prompts, default=usual.demos, help="demonstrations of cot")
+    add("--cot-steps", type=steps, default=usual.cot_steps)
+    add("--beta", type=number(0.001, 1000), default=usual.beta, help="of dpo")
+    add("--dpo-steps", type=steps, default=usual.dpo_steps)
+    add("--nll", type=number(0, 1000), default=usual.nll, help="weight of the chosen's cross-entropy in dpo")
+    add("--rl-steps", type=steps, default=usual.rl_steps)
+    add("--rl-prompts", type=prompts, default=usual.rl_prompts)
+    add("--length-penalty", type=whole(1, Chain.T), metavar="L", help="tokens before the limit that rl charges for")
+    add("--eval", type=sizes, default="300x64", help="held-out prompts x completions")
     add("--pretrain", action="store_true", help="train the base, also where a shipped one would do")
-    add("--seeds", default=None, help="0-7: a table of mean, standard deviation and range")
-    add("--save", type=Path, default=None, metavar="DIR", help="keep the policy after each stage")
+    add("--seeds", type=seeds, help="0-7: a table of mean, standard deviation and range")
+    add("--save", type=Path, metavar="DIR", help="keep the policy after each stage")
     add("--json", action="store_true", help="an object a stage, a line each")
     add("--make-checkpoints", action="store_true", help="make the shipped policies again")
-    asked = parser.parse_args(words)
-    asked.path, asked.eval, asked.seeds = stages_of(asked.path), sizes(asked.eval), seeds_of(asked)
-    refuse_the_impossible(asked)
-    return asked
+    asked = made.parse_args(words)
+    if asked.seeds and (asked.json or asked.save or asked.seed is not None):
+        made.error("--seeds makes a table of several seeds: it goes with none of --seed, --json and --save")
+    if asked.rare and asked.path[0] == "init":
+        made.error(f"--rare {asked.rare:g}: init has read no corpus; begin --path with base")
+    return made, asked
 
 
 def stages_of(text):
     """The path as a tuple of stages."""
     path = tuple(text.split(","))
     if path[0] not in paths.STARTS:
-        refuse(f"--path {text}: it begins with base or init, not {path[0] or 'nothing'}; stages may follow")
+        raise argparse.ArgumentTypeError(f"it begins with base or init, not {path[0] or 'nothing'}; stages may follow")
     for name in path[1:]:
         if name not in paths.STAGES:
             near = get_close_matches(name, paths.STAGES, 1)
             guess = f"did you mean {near[0]}? " if near else ""
-            refuse(f'--path {text}: no stage "{name}"; {guess}stages: {" ".join(paths.STAGES)}')
+            raise argparse.ArgumentTypeError(f'no stage "{name}"; {guess}stages: {" ".join(paths.STAGES)}')
     return path
 
 
 def sizes(text):
     """(prompts, completions) of an evaluation."""
-    found = re.fullmatch(r"(\d+)x(\d+)", text)
-    if not found:
-        refuse(f"--eval {text}: prompts x completions, such as 300x64")
-    prompts, n = int(found[1]), int(found[2])
+    found = re.fullmatch(r"(\d{1,4})x(\d{1,3})", text)
+    prompts, n = (int(found[1]), int(found[2])) if found else (0, 0)
     if not 2 <= prompts <= len(HELD) or n % 8 or not 16 <= n <= 256:
-        refuse(f"--eval {text}: 2 to {len(HELD):,} prompts, and completions in eights from 16 to 256")
+        raise argparse.ArgumentTypeError(
+            f"{text[:20]} is no evaluation such as 300x64: 2 to {len(HELD):,} prompts, and completions in eights from "
+            "16 to 256"
+        )
     return prompts, n
 
 
-def seeds_of(asked):
-    if asked.seeds is None:
-        return [asked.seed]
-    found = re.fullmatch(r"(\d+)-(\d+)", asked.seeds)
-    if not found or int(found[1]) >= int(found[2]):
-        refuse(f"--seeds {asked.seeds}: the first and the last, such as 0-7")
-    if asked.json or asked.save:
-        refuse(f"--seeds {asked.seeds}: a table of several seeds goes with neither --json nor --save")
-    return list(range(int(found[1]), int(found[2]) + 1))
-
-
-def refuse_the_impossible(asked):
-    """Whatever cannot be run, before any of it is."""
-    allowed = [
-        ("--seed", asked.seed, 0, None, "at least 0"),
-        ("--rare", asked.rare, 0, 1, "a share from 0 to 1"),
-        ("--demos", asked.demos, 1, len(TRAIN), f"1 to {len(TRAIN):,}, the prompts that may be trained on"),
-        ("--cot-steps", asked.cot_steps, 1, None, "at least 1; or leave cot out of --path"),
-        ("--dpo-steps", asked.dpo_steps, 1, None, "at least 1; or leave dpo out of --path"),
-        ("--nll", asked.nll, 0, None, "at least 0"),
-        ("--rl-steps", asked.rl_steps, 1, None, "at least 1; or leave rl out of --path"),
-        ("--rl-prompts", asked.rl_prompts, 1, len(TRAIN), f"1 to {len(TRAIN):,}, the prompts that may be trained on"),
-        ("--length-penalty", asked.length_penalty, 1, 8, "1 to 8 tokens"),
-    ]
-    for flag, value, low, high, words in allowed:
-        if value is not None and not (low <= value and (high is None or value <= high)):
-            refuse(f"{flag} {value}: {words}")
-    if not 0 < asked.beta < np.inf:
-        refuse(f"--beta {asked.beta}: above 0")
-    if asked.rare and asked.path[0] == "init":
-        refuse(f"--rare {asked.rare}: init has read no corpus; begin --path with base")
+def seeds(text):
+    """The seeds of a table."""
+    found = re.fullmatch(r"(\d{1,9})-(\d{1,9})", text)
+    first, last = (int(found[1]), int(found[2])) if found else (0, 0)
+    if not first < last < first + MOST_SEEDS:
+        raise argparse.ArgumentTypeError(f"{text[:20]} is no range such as 0-7, of 2 to {MOST_SEEDS} seeds")
+    return list(range(first, last + 1))
 
 
 def settings_of(asked):
@@ -150,7 +120,8 @@ def courses(asked, seed):
             ):
                 progress(seed, stage)
         except NothingToLearn as error:
-            refuse(f"{name}: {error}; put sft or cot before it", status=3)
+            print(f"{name}: {error}; put sft or cot before it", file=sys.stderr)
+            raise SystemExit(3) from None
         seconds = time.perf_counter() - began
         yield stage, measure(stage.policy, before and before.policy, HELD[:prompts], n), seconds
         before = stage
@@ -165,7 +136,7 @@ def opened(asked, seed, settings):
 
 
 def progress(seed, stage):
-    if stage.name == "rl" and stage.step == PATIENCE and not any(stage.rows["live"]):
+    if stage.name == "rl" and stage.step == PATIENCE and not any(stage.rows["live"]) and not stage.rows["gradient"]:
         print(f"rl: no group of seed {seed} had both outcomes in {PATIENCE} steps, so nothing moves", file=sys.stderr)
     if sys.stderr.isatty():
         end = "\n" if stage.step == stage.steps else ""
@@ -219,13 +190,9 @@ def as_object(stage, report, seconds):
 
 
 def keep(folder, name, params):
-    """Written beside and then renamed: what is there is whole."""
-    folder.mkdir(parents=True, exist_ok=True)
     held = io.BytesIO()
     np.savez(held, **params)
-    beside = folder / f".{name}.npz"
-    beside.write_bytes(held.getvalue())
-    os.replace(beside, folder / f"{name}.npz")
+    write_atomically(folder / f"{name}.npz", held.getvalue())
 
 
 def make_checkpoints():
@@ -236,9 +203,11 @@ def make_checkpoints():
 
 
 def one_seed(asked):
+    if asked.save:  # a folder that cannot be there is told before any work
+        asked.save.mkdir(parents=True, exist_ok=True)
     if not asked.json:
         print(line(COLUMNS), flush=True)
-    for at, (stage, report, seconds) in enumerate(courses(asked, asked.seed)):
+    for at, (stage, report, seconds) in enumerate(courses(asked, asked.seed or 0)):
         print(
             json.dumps(as_object(stage, report, seconds)) if asked.json else line(row(stage, report, seconds)),
             flush=True,
@@ -249,10 +218,10 @@ def one_seed(asked):
 
 def several_seeds(asked):
     runs = [[report for _, report, _ in courses(asked, seed)] for seed in asked.seeds]
-    print(f"{'stage':8}{'pass@1 mean':13}{'s.d.':7}{'range':14}{'@64':7}{'thinks':8}{'skill':7}".rstrip())
+    most = max(runs[0][0].pass_at)
+    print(f"{'stage':8}{'pass@1 mean':13}{'s.d.':7}{'range':14}{f'@{most}':7}{'thinks':8}{'skill':7}".rstrip())
     for name, reports in zip(asked.path, zip(*runs)):
         rate = np.array([report.pass1 for report in reports])
-        most = max(reports[0].pass_at)
         print(
             f"{name:8}{plain(rate.mean(), 3):13}{plain(rate.std(ddof=1), 3):7}"
             f"{f'{plain(rate.min(), 3)}-{plain(rate.max(), 3)}':14}"
@@ -263,10 +232,11 @@ def several_seeds(asked):
 
 
 if __name__ == "__main__":
-    asked = chosen()
-    if asked.make_checkpoints:
-        make_checkpoints()
-    elif len(asked.seeds) > 1:
-        several_seeds(asked)
-    else:
-        one_seed(asked)
+    made, asked = chosen()
+    with guarded(made, lambda: "stopped"):
+        if asked.make_checkpoints:
+            make_checkpoints()
+        elif asked.seeds:
+            several_seeds(asked)
+        else:
+            one_seed(asked)

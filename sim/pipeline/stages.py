@@ -173,6 +173,7 @@ def rl(policy, seed, steps=100, prompts=TRAIN, L_cache=None):
                 rollouts=frame.completions,
                 accuracy=frame.accuracy,
                 length=frame.length,
+                gradient=frame.grad_norm,
                 live=tuple(live),
             ),
         )
@@ -207,10 +208,10 @@ def batches(example, tokens, n, rng):
     return draw
 
 
-def sampled(policy, prompts, K, rng):
+def sampled(policy, prompts, K, rng, temperature=1.0):
     """K verified completions of each of prompts (P,)."""
     task = Chain()
-    return Verifier(task).verify(*RolloutEngine(policy).generate(task, prompts, K, rng))
+    return Verifier(task).verify(*RolloutEngine(policy).generate(task, prompts, K, rng, temperature))
 
 
 def alike(batch):

@@ -112,6 +112,7 @@ WRONG = [
     (["ppo", "--checkpoint-every", "0"], "argument --checkpoint-every: 0 is no whole number"),
     (["ppo", "--log", "log"], "--log and --checkpoint are of one run: say which --task"),
     (["ppo", "--task", "add", "--log", "run", "--checkpoint", "run"], "--log and --checkpoint must be two files"),
+    (["ppo", "--task", "add", "--log", "run", "--checkpoint", "./run"], "--log and --checkpoint must be two files"),
     (["ppo", "--task", "add", "--log", "nowhere/log"], "cannot be written or read: No such file or directory"),
     (["ppo", "--task", "add", "--checkpoint", "sim"], "sim cannot be written or read:"),
     (["ppo", "--groups", "3"], "unrecognized arguments: --groups 3"),
@@ -191,8 +192,8 @@ runpy.run_module("sim.run", run_name="__main__", alter_sys=True)
 
 @pytest.mark.parametrize("calls", range(9))
 def test_a_kill_between_two_calls_that_write_loses_nothing(calls, whole, tmp_path):
-    """The calls: a checkpoint before the first row (fsync, replace, fsync of the folder), truncate, then for every
-    checkpoint fsync of the log and the same three.
+    """The calls: a checkpoint before the first row (fsync, replace, fsync of the folder), then for every checkpoint
+    fsync of the log and the same three.
     """
     killing = [sys.executable, "-c", KILLED.format(kill=int(KILL)), str(calls), *map(str, options(tmp_path))]
     done = subprocess.run(killing, cwd=ROOT, capture_output=True, timeout=120)
@@ -245,6 +246,42 @@ def test_a_log_that_is_not_the_runs_own_is_not_touched(whole, tmp_path):
     assert "it is of a run with log kept, and this one has log none" in refusal(command(*without))
 
 
+def test_a_checkpoint_before_the_first_row_takes_no_other_file_for_its_log(tmp_path):
+    """A run that was killed before its first evaluation knows no byte of its log, and any file begins with none."""
+    log, mine = tmp_path / "log.jsonl", tmp_path / "mine.txt"
+    killing = [sys.executable, "-c", KILLED.format(kill=int(KILL)), "3", *map(str, options(tmp_path))]
+    subprocess.run(killing, cwd=ROOT, capture_output=True, timeout=120)
+    mine.write_bytes(b"mine\n")
+    others = [mine if word == log else word for word in options(tmp_path)]
+    assert "mine.txt is not the log of this checkpoint: that is called log.jsonl" in refusal(command(*others))
+    log.write_bytes(b"mine\n")
+    assert "what stands in it after 0 bytes is no row of a run" in refusal(command(*options(tmp_path)))
+    assert log.read_bytes() == mine.read_bytes() == b"mine\n"
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names here")
+def test_a_log_that_is_no_file_is_not_gone_on_in(whole, tmp_path):
+    (tmp_path / "run.ckpt").write_bytes(whole[1])
+    os.mkfifo(tmp_path / "log.jsonl")
+    assert "is no file that a log could go on in" in refusal(command(*options(tmp_path)))
+
+
+def test_a_checkpoint_that_is_a_link_stays_one(tmp_path):
+    (tmp_path / "link").symlink_to(tmp_path / "run.ckpt")
+    words = ["grpo", "--task", "add", "--updates", "1", "--eval-every", "0", "--checkpoint", tmp_path / "link"]
+    assert command(*words).returncode == 0
+    assert (tmp_path / "link").is_symlink() and (tmp_path / "run.ckpt").stat().st_size > 1000
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no full disk at hand")
+def test_a_full_disk_is_one_sentence_that_names_the_file():
+    with open("/dev/full", "w") as full:
+        words = [sys.executable, "-m", "sim.run", "grpo", "--task", "add", "--updates", "1", "--eval-every", "0"]
+        done = subprocess.run(words, cwd=ROOT, stdout=full, stderr=subprocess.PIPE, text=True, timeout=120)
+    assert done.returncode == 2
+    assert done.stderr == "python -m sim.run: standard output cannot be written or read: No space left on device\n"
+
+
 def test_a_write_that_fails_leaves_the_old_bytes(tmp_path, monkeypatch):
     path = tmp_path / "run.ckpt"
     run.write_atomically(path, b"old")
@@ -256,8 +293,9 @@ def test_a_write_that_fails_leaves_the_old_bytes(tmp_path, monkeypatch):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "replace", full)
-    with pytest.raises(OSError):
+    with pytest.raises(OSError) as fault:
         run.write_atomically(path, b"new")
+    assert fault.value.filename == str(path) and [file.name for file in tmp_path.iterdir()] == ["run.ckpt"]
     assert path.read_bytes() == b"old" and order == ["fsync", "replace"]  # on the disk before it has the name
 
 

@@ -54,18 +54,40 @@ def test_rl_without_a_live_group_is_no_error_and_says_so_once():
 @pytest.mark.parametrize(
     "words, sentence",
     [
-        ("--path base,sff", '--path base,sff: no stage "sff"; did you mean sft? stages: sft cot dpo rft rl'),
-        ("--path sft,rl", "--path sft,rl: it begins with base or init, not sft; stages may follow"),
-        ("--eval 300", "--eval 300: prompts x completions, such as 300x64"),
-        ("--rare 1.5", "--rare 1.5: a share from 0 to 1"),
-        ("--cot-steps -1", "--cot-steps -1: at least 1; or leave cot out of --path"),
-        ("--rl-prompts 9000", "--rl-prompts 9000: 1 to 8,000, the prompts that may be trained on"),
+        ("--path base,sff", 'argument --path: no stage "sff"; did you mean sft? stages: sft cot dpo rft rl'),
+        ("--path sft,rl", "argument --path: it begins with base or init, not sft; stages may follow"),
+        (
+            "--eval 300",
+            "argument --eval: 300 is no evaluation such as 300x64: 2 to 2,000 prompts, and completions in eights from "
+            "16 to 256",
+        ),
+        ("--rare 1.5", "argument --rare: 1.5 is no number from 0 to 1"),
+        ("--cot-steps -1", "argument --cot-steps: -1 is no whole number from 1 to 100,000"),
+        ("--rl-prompts 9000", "argument --rl-prompts: 9000 is no whole number from 1 to 8,000"),
+        ("--nll inf", "argument --nll: inf is no number from 0 to 1000"),
+        (
+            "--seeds 0-1 --seed 5",
+            "--seeds makes a table of several seeds: it goes with none of --seed, --json and --save",
+        ),
+        (f"--seeds 0-{'9' * 5000}", f"argument --seeds: 0-{'9' * 18} is no range such as 0-7, of 2 to 100 seeds"),
+        ("--save README.md", "README.md cannot be written or read: File exists"),
         ("--sed 3", "unrecognized arguments: --sed 3; did you mean --seed?"),
-        ("--beta nan", "--beta nan: above 0"),
-        ("--seeds 7", "--seeds 7: the first and the last, such as 0-7"),
+        ("--beta nan", "argument --beta: nan is no number from 0.001 to 1000"),
+        ("--seeds 7", "argument --seeds: 7 is no range such as 0-7, of 2 to 100 seeds"),
         ("--path init,rl --rare .1", "--rare 0.1: init has read no corpus; begin --path with base"),
     ],
 )
 def test_a_wrong_word_ends_in_one_line_and_status_2(words, sentence):
     done = command(*words.split())
-    assert (done.returncode, done.stdout, done.stderr) == (2, "", sentence + "\n")
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", f"python -m sim.pipeline: {sentence}\n")
+
+
+def test_a_table_of_seeds_names_the_most_tries_that_it_has():
+    done = command("--path", "init", "--eval", "8x16", "--seeds", "0-1")
+    assert done.returncode == 0 and "@16" in done.stdout and "@64" not in done.stdout
+
+
+def test_a_reader_who_leaves_early_is_no_fault():
+    words = f"{sys.executable} -m sim.pipeline --path base,sft --eval 60x16 | head -n 1"
+    done = subprocess.run(words, shell=True, cwd=ROOT, capture_output=True, text=True, timeout=120)
+    assert done.stdout.startswith("stage") and done.stderr == ""
