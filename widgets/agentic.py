@@ -147,7 +147,7 @@ UNIFORM = float(np.log(tinylm.V))
 
 def said(step, n):
     """The trajectory in words; angle brackets would be markup in a figure."""
-    tokens = [tinylm.TEXT[t].strip().strip("<>") for t in step.tokens[:n]]
+    tokens = [tinylm.word(t) for t in step.tokens[:n]]
     text = " ".join(tokens)
     return text if len(text) < 46 else f"{' '.join(tokens[:6])} … {' '.join(tokens[-4:])}"
 

@@ -15,7 +15,7 @@ from sim.framework.env import Verifier
 from sim.framework.rollout import RolloutEngine, nucleus
 from sim.worlds import tasks, tinylm
 from sim.worlds.scorer import outcome
-from sim.worlds.tinylm import PAD, TEXT
+from sim.worlds.tinylm import PAD, word
 from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, choice, ladder, slider
 from widgets.frame.marks import both, dots, heat, label, line, panel, threshold
 
@@ -168,7 +168,6 @@ def training_tab(r):
     )
 
 
-SHORT = {"Final: ": "Final", "hmm ": "hmm", "<eos>": "end", "<call>": "call", "<result>": "result", "<err>": "err"}
 WORDS = dict(ok="right", wrong_answer="wrong", bad_format="no format", truncated="cut off")
 
 
@@ -177,14 +176,14 @@ def rollouts_tab(k, r):
     T, row = tasks.Add.T, np.arange(k.shown, 0, -1)
     surprise = [[None if token == PAD else -p for token, p in zip(tokens, logp)] for tokens, logp, _ in r.rows]
     cells = [
-        label(t + 1, y, SHORT.get(TEXT[token], TEXT[token]), 0, "center")
+        label(t + 1, y, word(token), 0, "center")
         for y, (tokens, _, _) in zip(row, r.rows)
         for t, token in enumerate(tokens)
         if token != PAD
     ]
     verdicts = [label(T + 0.7, y, WORDS[said]) for y, (_, _, said) in zip(row, r.rows)]
-    for word in [*cells, *verdicts]:
-        word["annotations"][0]["yanchor"] = "middle"
+    for written in [*cells, *verdicts]:
+        written["annotations"][0]["yanchor"] = "middle"
     return panel(
         "Completions of the prompt",
         "a cell a token; color: minus its log-prob, 0 to 10 nats; at the right, what the scorer says",

@@ -24,6 +24,17 @@ def decode(tokens):
     return "".join(TEXT[t] for t in tokens)
 
 
+def word(token):
+    """A token as a figure names it: `Final: ` is Final, `<eos>` is end."""
+    return "end" if token == EOS else TEXT[token].strip(" :<>")
+
+
+def brief(token):
+    """The same in at most four letters, as a cell of a phone has them: Fin., res., call."""
+    name = word(token)
+    return name if len(name) <= 4 else f"{name[:3]}."
+
+
 def encode(text):
     """The token ids of a text, the inverse of decode: no token's text begins another's, so there is one way to read
     it.

@@ -34,12 +34,8 @@ def by_turn(cells):
     return [grid(rows, "One trajectory", "a row a turn")]
 
 
-SHORT = {"<result>": "res.", "Final:": "Fin.", "<call>": "call", "<eos>": "end"}  # a cell of a phone has four letters
-
-
 def named():
-    words = [tinylm.TEXT[token].strip() for token in trajectory()[0]]
-    return [SHORT.get(word, word) for word in words]
+    return [tinylm.brief(token) for token in trajectory()[0]]
 
 
 # ── who wrote it ──

@@ -12,7 +12,6 @@ from sim.worlds import tinylm
 from widgets.frame.contract import Figure, Handle
 from widgets.frame.marks import cell, grid, label, line, panel
 
-SHORT = {"Final: ": "Fin.", "hmm ": "hmm", "<eos>": "end"}  # a cell of a phone has four letters
 ROWS, WARM_UP = 4, 2
 AFTER = {
     1: "Stage 1, the controller: the prompt, once for each of its completions.",
@@ -61,7 +60,7 @@ def row(n, i, batch, now, version):
         return [cell(tinylm.TEXT[token], "", 0.0) for token in batch.prompt[i]], ""
     cells = []
     for t in range(int(batch.response_mask[i].sum())):
-        token = SHORT.get(tinylm.TEXT[batch.tokens[i, t]], tinylm.TEXT[batch.tokens[i, t]])
+        token = tinylm.brief(batch.tokens[i, t])
         logp = batch.ref_logp[i, t] if n == 4 else batch.old_logp[i, t]
         if n <= 4:
             cells.append(cell(token, f"{round(logp, 2) + 0:.2f}".replace("-", "−"), float(np.exp(logp))))

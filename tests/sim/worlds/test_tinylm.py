@@ -205,3 +205,9 @@ def test_a_critic_with_the_state_of_another_goes_on_as_it():
         critic.fit(prompt, tokens, mask, np.full((1, 3), 0.2))
     assert (one.values(prompt, tokens, mask) == other.values(prompt, tokens, mask)).all()
     assert one.optimizer.steps == other.optimizer.steps == 2
+
+
+def test_every_token_has_a_name_of_its_own_in_figures_in_a_cell_of_a_phone_too():
+    named, brief = ([name(token) for token in range(tinylm.V)] for name in (tinylm.word, tinylm.brief))
+    assert named == [*"0123456789", "+", "=", "Final", "hmm", "call", "result", "?", "err", "end", "pad"]
+    assert len(set(brief)) == tinylm.V and max(map(len, brief)) == 4
