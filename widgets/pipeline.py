@@ -34,15 +34,21 @@ THOUGHTS = {  # demonstrations, updates, what they are
     "200 × 6400": dict(demos=200, cot_steps=6_400),
     "2000 × 400, all with a slip": dict(mix=SLIPPED),
 }
-SHOWN = ("Right at one try", "Right at one of 64", "Thinks first", "Slips a step", "Groups without a gradient")
+SHOWN = (
+    "Right at one try",
+    "Right at one of 64",
+    "Thinks, then answers",
+    "Slips a step",
+    "Groups all right or all wrong",
+)
 NAMES = dict(base="base", sft="SFT", cot="CoT", dpo="DPO", borrowed="DPO", rft="RFT", rl="RL")
 
 
 @dataclass(frozen=True)
 class Knobs:
     order: str = choice("Path", "SFT CoT DPO RL", list(PATHS))
-    stages: int = slider("Stages that run", 4, low=1, high=4, step=1)
-    rare: float = ladder("Worked answers in the corpus", 0.0, list(path.RARE))
+    stages: int = choice("Stages that run", 4, [1, 2, 3, 4])
+    rare: float = ladder("Documents with worked answers", 0.0, list(path.RARE))
     thoughts: str = choice("Thoughts shown × updates", "2000 × 400", list(THOUGHTS))
     rl_steps: int = ladder("RL updates", 100, [25, 50, 100, 200, 300])
     L_cache: int = ladder("Price on the last tokens", 0, [0, 2, 3, 4, 5])
@@ -55,7 +61,7 @@ class Knobs:
 PRESETS = {
     "The textbook": Knobs(),
     "RL from nothing": Knobs(order="RL"),
-    "RL, one in a hundred": Knobs(order="RL", rare=0.01),
+    "Answers after thoughts": Knobs(order="CoT SFT RL"),
     "Borrowed pairs": Knobs(order="DPO of borrowed pairs RL"),
     "200 thoughts, 6,400 updates": Knobs(thoughts="200 × 6400"),
     "A price on length": Knobs(L_cache=4),
@@ -68,7 +74,7 @@ GUESS = Guess(
     2,
     lambda k, r: (
         f"About as high: {first(r.reports[0]):.3f} right at one try before, {first(r.reports[-1]):.2f} after RL alone. "
-        "It needs some right completions, not a stage."
+        "It needs some right completions, wherever they come from."
     ),
 )
 
@@ -171,24 +177,24 @@ def ticks(r):
 
 
 def figure(k, r):
-    return [ladder_of(r), kinds(r), completions(r), attempts(r), on_the_way(k, r), paid(r)]
+    return [ladder_of(k, r), kinds(r), completions(r), attempts(r), on_the_way(k, r), paid(r)]
 
 
-def ladder_of(r):
+def ladder_of(k, r):
     at = list(range(len(r.reports)))
     one, many = [first(seen) for seen in r.reports], [seen.pass_at[64][0] for seen in r.reports]
     return panel(
         "Right answers after each stage",
         f"share; {len(PROMPTS)} held-out prompts, {N} completions each; next totals: probability of the next two",
-        line(at, many, "at one of 64 tries", 2),
-        dots(at, many, "at one of 64 tries", 2),
         line(at, one, "at one try", 1),
         dots(at, one, "at one try", 1),
+        line(at, many, "at one of 64 tries", 2),
+        dots(at, many, "at one of 64 tries", 2),
         *([label(at[-1] + 0.1, one[-1], f"{one[-1]:.2f}", 1)] if at else []),
         line(at, [seen.skill for seen in r.reports], "the skill that was read", 3),
-        label(0, 1.04, "dots above: at one of 64 tries", 2),
+        label(0, 1.04, "squares: at one of 64 tries", 2),
         *([label(0.06, r.reports[0].skill - 0.1, "next totals", 3)] if at else []),
-        threshold(LOW, "breaks if it ends below twice a guess", 0.0),
+        *([threshold(LOW, "breaks if it ends below twice a guess", 0.0)] if whole(k) else []),
         x="stage",
         x_range=[-0.3, 4.6],
         y_range=[0, 1.16],
@@ -203,7 +209,7 @@ def kinds(r):
     place = [f"{at} {NAMES[name]}" for at, name in enumerate(r.names)]
     return panel(
         "What the completions are",
-        "% of completions",
+        "%; blue a thought, amber direct, hatched wrong, blank none",
         *(
             bars(place[: len(shares)], shares[:, i], name, series, role)
             for i, (name, series, role) in enumerate(
@@ -216,7 +222,6 @@ def kinds(r):
     )
 
 
-PIECES = {tinylm.FINAL: "Final", tinylm.HMM: "hmm", tinylm.EOS: "end"}
 VERDICTS = ("right", "wrong", "right", "wrong", "no answer")  # of report.MODES
 PROMPT = tinylm.decode(Chain().prompt_ids(PROMPTS[:1])[0].tolist())
 ASKED = running_totals(PROMPTS[:1])[0, -1]
@@ -230,7 +235,7 @@ def completions(r):
     for top, (at, seen) in zip((height, ROWS), [*enumerate(r.reports)][-2:]):
         for y, (tokens, mode) in zip(range(top, 0, -1), seen.written[:ROWS]):
             tones[y - 1][: len(tokens)] = [0.55 if VERDICTS[mode] == "right" else 0.15] * len(tokens)
-            words += [label(t, y, PIECES.get(n, tinylm.TEXT[n]), 0, "center") for t, n in enumerate(tokens, 1)]
+            words += [label(t, y, tinylm.word(n), 0, "center") for t, n in enumerate(tokens, 1)]
             words.append(label(T + 0.7, y, f"{NAMES[r.names[at]]}: {VERDICTS[mode]}"))
     for word in words:
         word["annotations"][0]["yanchor"] = "middle"
@@ -256,7 +261,7 @@ def attempts(r):
             for i, (curve, name) in enumerate(zip(curves, r.names))
             for mark in (
                 line(list(report.KS), curve, f"{i} {NAMES[name]}", i + 1),
-                label(64, curve[-1] + 0.02, NAMES[name], i + 1, "right"),
+                label(1.05, curve[0] - 0.04, NAMES[name], i + 1),  # at 64 tries most of them end alike
             )
         ),
         x="tries k, logarithmic",
@@ -340,13 +345,14 @@ def readouts(k, r):
     if seen is None:
         return [Readout(name, "–", "", path.checkpoint) for name in SHOWN]
     thinks = float(seen.thinks)
-    slips = float(compounding.slip_rate(seen.accuracy_thinking if thinks > 0.01 else np.nan, 3))
+    tells = thinks > 0.01 and seen.accuracy_thinking > 0.15  # at a guess's score any rate of slips ends alike
+    slips = float(compounding.slip_rate(seen.accuracy_thinking if tells else np.nan, 3))
     return [
         Readout("Right at one try", first(seen), "", source, "violated" if broken(k, r) else ""),
         Readout("Right at one of 64", seen.pass_at[64][0], "", source),
-        Readout("Thinks first", 100 * thinks, "%", source),
+        Readout("Thinks, then answers", 100 * thinks, "%", source),
         Readout("Slips a step", slips if np.isfinite(slips) else "–", "", compounding.slip_rate),
-        Readout("Groups without a gradient", 100 * (1 - seen.live8), "%", source),
+        Readout("Groups all right or all wrong", 100 * (1 - seen.live8), "%", source),
     ]
 
 
@@ -366,15 +372,16 @@ NEVER, BORROWED, LONG, TAXED = (
     "thinking costs more than it pays",
 )
 UNTHOUGHT, SOME, SHORT = "no thought to reinforce", "too few prompts, learned by heart", "too little of it"
+SILENT = "only the price taught anything"
 
 
 def cause(k, r):
-    names = PATHS[k.order]
-    if "borrowed" in names and k.rare < 0.01:
-        return BORROWED
+    names, before, after = PATHS[k.order], *r.reports[-2:]
+    if k.L_cache and after.answers < 0.5:
+        return SILENT  # also where nothing is right: completions that differ in length alone have a gradient
     if not any(r.live):
-        return NEVER
-    if k.L_cache > 2 and r.reports[-1].thinks < 0.5 * r.reports[-2].thinks:
+        return BORROWED if "borrowed" in names else NEVER
+    if k.L_cache > 2 and before.thinks > 0.1 and after.thinks < 0.5 * before.thinks:
         return TAXED
     if "sft" in names and ("cot" not in names or names.index("sft") > names.index("cot")):
         return UNTHOUGHT
@@ -387,11 +394,15 @@ def broken(k, r):
     if not (r.ended and whole(k)) or first(r.reports[-1]) >= LOW:
         return None
     found, end, start = cause(k, r), first(r.reports[-1]), r.reports[-2]
-    rollouts = f"{256 * k.rl_steps:,}"
+    drawn = f"{256 * k.rl_steps:,}"
     why = {
-        NEVER: f"No completion was ever right, so no group had a gradient: {rollouts} rollouts bought nothing.",
+        NEVER: f"No completion was ever right, so no group had a gradient: {drawn} completions bought nothing.",
         BORROWED: f"The loss on the pairs fell, and what they prefer is still never written: {end:.2f} right after RL.",
-        LONG: f"200 thoughts, 6,400 updates: the same score, other answers at no try. RL ends at {end:.2f}.",
+        LONG: f"200 thoughts, 6,400 updates: few prompts are right at any try, and RL has only those: {end:.2f} right.",
+        SILENT: (
+            f"The price on length taught more than the checker: {100 * r.reports[-1].answers:.0f} % of the completions "
+            f"still answer, {end:.2f} are right."
+        ),
         TAXED: (
             f"At the price of a thought a guess pays more: {100 * start.thinks:.0f} % thought first, "
             f"{100 * r.reports[-1].thinks:.0f} % do now, {end:.2f} right."
@@ -410,11 +421,11 @@ def back(k, found):
         and k.rare < 0.01
         and k == replace(Knobs(), order=k.order, stages=k.stages, rare=k.rare, seed=k.seed)
     ):
-        return ["Worked answers in the corpus: 0.01"]
+        return ["Documents with worked answers: 0.01"]
     usual = {
         "order": "Path: SFT CoT DPO RL",
         "stages": "Stages that run: 4",
-        "rare": "Worked answers in the corpus: 0",
+        "rare": "Documents with worked answers: 0",
         "thoughts": "Thoughts shown × updates: 2000 × 400",
         "rl_steps": "RL updates: 100",
         "L_cache": "Price on the last tokens: 0",
@@ -445,6 +456,11 @@ def set_back(r):
     return None
 
 
+def told(share):
+    """Two decimals, of what is rare three."""
+    return f"{share:.3f}" if 0 < share < 0.01 else f"{share:.2f}"
+
+
 def holds(k, r):
     if not r.ended:
         return "The stages run."
@@ -452,7 +468,7 @@ def holds(k, r):
         end, coming = r.reports[-1], NAMES[PATHS[k.order][k.stages]]
         return f"So far {first(end):.2f} right at one try, {100 * end.thinks:.0f} % think first. {coming} comes next."
     return (
-        f"Right at one try: {first(r.reports[0]):.2f} at the base, {first(r.reports[-1]):.2f} at the end; "
+        f"Right at one try: {told(first(r.reports[0]))} at the base, {first(r.reports[-1]):.2f} at the end; "
         f"{100 * r.reports[-1].thinks:.0f} % think first."
     )
 

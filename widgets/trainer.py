@@ -42,8 +42,8 @@ class Knobs:
     max_norm: str = choice("Gradient norm cut at", "1", ["off", "0.1", "1"])
     optimizer: str = choice("Optimizer", "AdamW", ["AdamW", "SGD"])
     advantage: str = choice("Advantage", "z-score", ["z-score", "reward − mean"])
-    scale: float = ladder("Reward of a right answer", 1.0, [1.0, 10.0])
-    policy: str = choice("Policy (transformer: a tenth of the rate)", "window", list(POLICIES))
+    scale: float = ladder("Reward when right", 1.0, [1.0, 10.0])
+    policy: str = choice("Policy (transformer: rate ÷ 10)", "window", list(POLICIES))
     seed: int = slider("Seed", 0, low=0, high=99, step=1)
 
 
@@ -91,6 +91,8 @@ class Trace:
 
 
 def run(k):
+    for start in POLICIES.values():  # before the first frame: the page's snapshot has what that has read, and no files
+        start()
     controller = add_run(
         grpo,
         seed=k.seed,

@@ -69,6 +69,8 @@ class Result:
 
 
 def run(k):
+    for start in POLICIES.values():  # before the first frame: the page's snapshot has what that has read, and no files
+        start()
     shown, reward = demonstrations(k), np.array([1.0, 0, 0, k.partial, 0])
     logits = np.zeros(5) if k.method == SFT else logs(shown)
     start, baseline = bandit.softmax(logits), BASELINES[k.baseline]

@@ -11,7 +11,6 @@ from importlib.resources import files
 import numpy as np
 
 from sim.pipeline import corpus, stages
-from sim.pipeline.report import measure
 from sim.pipeline.stages import last
 from sim.worlds import tinylm
 from sim.worlds.tasks import TRAIN
@@ -73,15 +72,6 @@ def borrowed(policy, seed, settings):
     """DPO on the pairs of another policy, the shipped one that was shown thoughts."""
     pairs = stages.sample_pairs(checkpoint("cot"), seed)
     return stages.dpo(policy, seed, *pairs, settings.beta, settings.dpo_steps, settings.nll)
-
-
-def run(path, seed=0, settings=Settings(), start=None):
-    """(Stage, Report) of each stage of a path; `start` stands in for its first stage where that is at hand."""
-    stage = start or last(beginning(path[0], seed, settings.rare))
-    yield stage, measure(stage.policy)
-    for name in path[1:]:
-        before, stage = stage, last(staged(name, stage.policy, seed, settings))
-        yield stage, measure(stage.policy, before.policy)
 
 
 def known(path, settings):

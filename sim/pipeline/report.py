@@ -63,6 +63,11 @@ def measuring(policy, previous=None, prompts=HELD[:300], n=64, seed=1):
     yield report(policy, previous, join(batches), n)
 
 
+def right_when_drawn_at(temperature, policy, prompts=HELD[:300], n=16, seed=1):
+    """Share of n completions to each of prompts (P,) that are right; near 0 the likeliest token is always drawn."""
+    return sampled(policy, prompts, n, np.random.default_rng(seed), temperature).accuracy.mean()
+
+
 def report(policy, previous, batch, n):
     """Of completions that were sampled already, n a prompt."""
     right, mask = batch.accuracy > 0, batch.response_mask

@@ -209,10 +209,10 @@ def test_both_policies_end_where_the_table_says(policy, column):
 
 
 def test_the_loss_of_the_transformer_is_zero_too_and_its_wrong_gradient_as_hard_to_see():
-    assert "27 to 43 % off" in LESSON.text
+    assert "22 to 43 % off" in LESSON.text
     assert max(map(abs, last(policy="transformer").loss)) < 1e-12
     local = SETTINGS["slices divide by their own counts"]
-    within([100 * last(**local, policy="transformer", seed=seed).first.now for seed in range(6)], 27, 43, slack=1)
+    within([100 * last(**local, policy="transformer", seed=seed).first.now for seed in range(6)], 22, 43, slack=1)
 
 
 def test_the_transformer_is_of_that_size_and_carries_over_what_it_learns():

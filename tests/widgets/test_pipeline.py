@@ -19,11 +19,12 @@ def end(k):
     return first(result(k).reports[-1])
 
 
-def test_the_presets_break_by_four_causes():
+def test_the_presets_break_by_five_causes():
     found = {name: broken.cause for name, k in PRESETS.items() if (broken := pipeline.broken(k, result(k)))}
     assert found == {
         "RL from nothing": pipeline.NEVER,
         "Borrowed pairs": pipeline.BORROWED,
+        "Answers after thoughts": pipeline.UNTHOUGHT,
         "200 thoughts, 6,400 updates": pipeline.LONG,
         "A price on length": pipeline.TAXED,
     }
@@ -149,3 +150,31 @@ def test_completions_are_shown_before_and_after_the_last_stage():
 )
 def test_a_cut_path_that_is_dead_or_set_back_is_not_said_to_hold(k, said):
     assert pipeline.worse(k, result(k)).startswith(said)
+
+
+@pytest.mark.parametrize(
+    "k, cause",
+    [
+        (Knobs(order="RL", L_cache=5), pipeline.SILENT),  # lengths differ, so there is a gradient without an answer
+        (Knobs(order="RL", rare=0.01, L_cache=4), pipeline.SILENT),
+        (Knobs(order="SFT RL", rare=0.03, L_cache=5), pipeline.UNTHOUGHT),  # nothing thought before the price either
+        (Knobs(order="DPO of borrowed pairs RL", rare=0.003, rl_steps=25), pipeline.SHORT),
+        (Knobs(order="DPO of borrowed pairs RL", seed=3), pipeline.BORROWED),
+    ],
+)
+def test_a_break_is_told_by_what_happened_and_not_by_the_knobs_alone(k, cause):
+    found = pipeline.broken(k, result(k))
+    assert found.cause == cause
+    if cause == pipeline.SILENT:
+        assert result(k).reports[-1].answers < 0.5 and "still answer" in found.why
+
+
+def test_a_slip_rate_is_told_only_where_a_score_tells_it():
+    slips = lambda k: {r.label: r.value for r in pipeline.readouts(k, result(k))}["Slips a step"]
+    assert 0.05 < slips(Knobs()) < 0.2 and slips(Knobs(order="RL")) == "–"
+    assert slips(Knobs(thoughts="200 × 6400")) == "–"  # as often right as a guess
+
+
+def test_what_is_rare_is_told_with_three_decimals():
+    k = Knobs(order="RL", rare=0.01)
+    assert "0.005 at the base" in pipeline.holds(k, result(k))

@@ -11,7 +11,7 @@ from sim.estimators import attempts, compounding
 from sim.pipeline import path, report, stages
 from sim.worlds import tinylm
 from sim.worlds.tasks import HELD
-from sim.worlds.tinylm import EOS, PAD
+from sim.worlds.tinylm import PAD
 from widgets.frame.contract import Figure, Handle
 from widgets.frame.marks import cell, dots, grid, label, line, panel, threshold
 
@@ -64,16 +64,12 @@ def measured(name):
     return report.measure(path.checkpoint(name), None, HELD[:100], 64)
 
 
-def words_of(token):
-    return {EOS: "end", tinylm.FINAL: "Fin.", tinylm.HMM: "hmm"}.get(token, tinylm.TEXT[token].strip())
-
-
 def written(name):
     batch = completions(name)
     rows = [
         [
             "right" if right else "wrong",
-            [cell(words_of(token), "", 0.35 if right else 0.0) for token in row if token != PAD],
+            [cell(tinylm.brief(token), "", 0.35 if right else 0.0) for token in row if token != PAD],
             report.MODES[mode].partition(",")[0],
         ]
         for row, right, mode in zip(batch.tokens.tolist(), batch.accuracy > 0, report.modes(batch))
@@ -89,7 +85,7 @@ def said(name):
 # ── groups without a gradient ──
 RATES = (0.0001, 0.0003, 0.001, 0.003, 0.005, 0.01, 0.03, 0.1, 0.24, 0.5)
 K, ROLLOUTS = 8, 25_600
-CURVE = np.geomspace(1e-6, 0.9, 60)
+CURVE = np.append(np.geomspace(1e-6, 0.5, 48), np.linspace(0.55, 1, 12))
 
 
 def silent(p):
@@ -98,7 +94,7 @@ def silent(p):
             "Chance of nothing to learn from",
             "closed form, by the start's pass rate, logarithmic",
             line(CURVE, 1 - attempts.informative(CURVE, K), "a group of 8 has no gradient", 1),
-            line(CURVE, (1 - CURVE) ** ROLLOUTS, "no hit in 25,600 rollouts", 2),
+            line(CURVE, (1 - CURVE) ** ROLLOUTS, "no hit in 25,600 completions", 2),
             dots([p], [1 - attempts.informative(p, K)], "a group", 1, "here"),
             dots([p], [(1 - p) ** ROLLOUTS], "the whole run", 2, "here"),
             label(0.0022, 1.03, "a group of 8", 1),
@@ -113,7 +109,9 @@ def silent(p):
 
 def hits(p):
     dead = 1 - attempts.informative(p, K)
-    return f"At p = {p:g}: {100 * dead:.1f} % of the groups are dead, {ROLLOUTS * p:,.0f} rollouts of {ROLLOUTS:,} hit."
+    return (
+        f"At p = {p:g}: {100 * dead:.1f} % of the groups are dead, {ROLLOUTS * p:,.0f} completions of {ROLLOUTS:,} hit."
+    )
 
 
 # ── what a thought is paid ──

@@ -5,13 +5,9 @@ import pytest
 
 from sim.pipeline import path
 from sim.pipeline.report import measure
-from sim.pipeline.stages import Stage
+from sim.pipeline.stages import last
 from sim.worlds.tasks import HELD
 from tests import marks, passed
-
-
-def start(name):
-    return Stage(name, path.checkpoint("base-0"), 0, 0, {})
 
 
 @pytest.mark.parametrize("name", path.SHIPPED)
@@ -32,12 +28,13 @@ def test_a_checkpoint_is_a_copy():
 
 
 @marks.bands
-def test_a_path_names_its_stages_and_each_begins_where_the_one_before_ended():
-    few = path.Settings(cot_steps=150, dpo_steps=10, rl_steps=3)
-    seen = list(path.run(("base", "cot", "dpo", "rft", "rl"), 0, few, start("base")))
-    assert [stage.name for stage, _ in seen] == ["base", "cot", "dpo", "rft", "rl"]
-    assert [stage.step for stage, _ in seen] == [0, 150, 10, 100, 3]
-    assert np.isnan(seen[0][1].kl) and all(0 < report.kl < 60 for _, report in seen[1:])
+def test_each_stage_of_a_path_says_its_name_and_ends_at_its_last_step():
+    few, policy = path.Settings(cot_steps=150, dpo_steps=10, rl_steps=3), path.checkpoint("base-0")
+    for name, steps in dict(cot=150, dpo=10, rft=100, rl=3).items():
+        stage, before = last(path.staged(name, policy, 0, few)), policy
+        policy = stage.policy
+        assert (stage.name, stage.step) == (name, steps)
+        assert 0 < measure(policy, before, HELD[:20], 16).kl < 60
 
 
 def test_weights_that_were_drawn_are_a_beginning():

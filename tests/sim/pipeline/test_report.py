@@ -90,3 +90,11 @@ def test_measuring_goes_in_portions_and_ends_in_the_report(cot):
     *portions, end = report.measuring(cot, None, HELD[:60], 16)
     assert portions == [None] * 3
     assert end.pass1 == report.measure(cot, None, HELD[:60], 16).pass1
+
+
+def test_a_colder_draw_is_right_more_often_where_the_likeliest_token_is(cot):
+    warm, cold = (report.right_when_drawn_at(t, cot, HELD[:100]) for t in (1.0, 0.05))
+    assert warm == pytest.approx(report.measure(cot, None, HELD[:100], 64).pass1, abs=0.05)
+    colder = cot.copy()  # the same, by the weights: logits times twenty
+    colder.params |= {name: 20 * cot.params[name] for name in ("W2", "b2")}
+    assert cold == report.right_when_drawn_at(1.0, colder, HELD[:100]) > warm + 0.2
