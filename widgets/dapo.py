@@ -38,7 +38,7 @@ class Knobs:
     optimizer: str = choice("Optimizer", "SGD", ["SGD", "AdamW"])
     learning_rate: float = ladder("Learning rate (AdamW: a hundredth)", 4.0, [1.0, 2.0, 4.0, 10.0, 20.0])
     average: str = choice("Average the loss over", "tokens", ["tokens", "completions"])
-    L_cache: int = slider("Price on the last tokens", 4, low=0, high=11, step=1, symbol="L_cache", unit="tokens")
+    L_cache: int = slider("Price on last tokens", 4, low=0, high=11, step=1, symbol="L_cache", unit="tokens")
     passes: int = ladder("Passes over each batch", 4, [1, 2, 4, 8])
     grpo_rate: float = ladder("GRPO's rate, times DAPO's", 1.0, [1.0, 2.5])
     grpo_groups: int = ladder("GRPO's groups a batch", 8, [8, 24])

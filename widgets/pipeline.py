@@ -47,11 +47,11 @@ NAMES = dict(base="base", sft="SFT", cot="CoT", dpo="DPO", borrowed="DPO", rft="
 @dataclass(frozen=True)
 class Knobs:
     order: str = choice("Path", "SFT CoT DPO RL", list(PATHS))
-    stages: int = choice("Stages that run", 4, [1, 2, 3, 4])
-    rare: float = ladder("Documents with worked answers", 0.0, list(path.RARE))
+    stages: int = choice("Stages run", 4, [1, 2, 3, 4])
+    rare: float = ladder("Worked answers, share", 0.0, list(path.RARE))
     thoughts: str = choice("Thoughts shown × updates", "2000 × 400", list(THOUGHTS))
     rl_steps: int = ladder("RL updates", 100, [25, 50, 100, 200, 300])
-    L_cache: int = ladder("Price on the last tokens", 0, [0, 2, 3, 4, 5])
+    L_cache: int = ladder("Price on last tokens", 0, [0, 2, 3, 4, 5])
     dpo_steps: int = ladder("DPO updates", 100, [25, 100, 400, 800])
     beta: float = ladder("Price of a nat in DPO", 0.3, [0.1, 0.3, 1.0], symbol="β")
     prompts: int = ladder("Prompts of RL", len(TRAIN), [8, 32, len(TRAIN)])
@@ -193,8 +193,8 @@ def ladder_of(k, r):
         *([label(at[-1] + 0.1, one[-1], f"{one[-1]:.2f}", 1)] if at else []),
         line(at, [seen.skill for seen in r.reports], "the skill that was read", 3),
         label(0, 1.04, "squares: at one of 64 tries", 2),
-        *([label(0.06, r.reports[0].skill - 0.1, "next totals", 3)] if at else []),
-        *([threshold(LOW, "breaks if it ends below twice a guess", 0.0)] if whole(k) else []),
+        *([label(0.06, r.reports[0].skill + 0.06, "next totals", 3)] if at else []),
+        *([threshold(LOW, "breaks below twice a guess", 0.0)] if whole(k) else []),
         x="stage",
         x_range=[-0.3, 4.6],
         y_range=[0, 1.16],
@@ -421,14 +421,14 @@ def back(k, found):
         and k.rare < 0.01
         and k == replace(Knobs(), order=k.order, stages=k.stages, rare=k.rare, seed=k.seed)
     ):
-        return ["Documents with worked answers: 0.01"]
+        return ["Worked answers, share: 0.01"]
     usual = {
         "order": "Path: SFT CoT DPO RL",
-        "stages": "Stages that run: 4",
-        "rare": "Documents with worked answers: 0",
+        "stages": "Stages run: 4",
+        "rare": "Worked answers, share: 0",
         "thoughts": "Thoughts shown × updates: 2000 × 400",
         "rl_steps": "RL updates: 100",
-        "L_cache": "Price on the last tokens: 0",
+        "L_cache": "Price on last tokens: 0",
         "dpo_steps": "DPO updates: 100",
         "beta": "Price of a nat in DPO: 0.3",
         "prompts": f"Prompts of RL: {len(TRAIN):,}",
