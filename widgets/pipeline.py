@@ -68,7 +68,7 @@ PRESETS = {
 }
 GUESS = Guess(
     "One document in a hundred of what the model first read now shows a worked answer, and every stage but RL is left "
-    "out. Where does it end, against all four stages?",
+    "out. Where does it end, against all four stages without those documents?",
     ("at 0", "about halfway", "about as high"),
     Knobs(order="RL", rare=0.01),
     2,
@@ -209,7 +209,7 @@ def kinds(r):
     place = [f"{at} {NAMES[name]}" for at, name in enumerate(r.names)]
     return panel(
         "What the completions are",
-        "%; blue a thought, amber direct, hatched wrong, blank none",
+        "%; blue: thought; amber: direct; hatched: wrong; blank: none",
         *(
             bars(place[: len(shares)], shares[:, i], name, series, role)
             for i, (name, series, role) in enumerate(
