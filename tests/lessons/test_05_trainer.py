@@ -197,7 +197,8 @@ def test_both_policies_end_where_the_table_says(policy, column):
     rows = {name: said for name, *said in rows if name in SETTINGS}
     assert list(rows) == list(SETTINGS)
     for name, said in rows.items():
-        ends = [final(**SETTINGS[name], policy=policy, seed=seed) for seed in range(2)]
+        seeds = 1 if "passes" in SETTINGS[name] else 2  # half a minute each
+        ends = [final(**SETTINGS[name], policy=policy, seed=seed) for seed in range(seeds)]
         start, words = last(policy=policy).start, said[column]
         if words == "below the start":
             assert max(ends) < start
@@ -211,8 +212,9 @@ def test_both_policies_end_where_the_table_says(policy, column):
 def test_the_loss_of_the_transformer_is_zero_too_and_its_wrong_gradient_as_hard_to_see():
     assert "22 to 43 % off" in LESSON.text
     assert max(map(abs, last(policy="transformer").loss)) < 1e-12
-    local = SETTINGS["slices divide by their own counts"]
-    within([100 * last(**local, policy="transformer", seed=seed).first.now for seed in range(6)], 22, 43, slack=1)
+    local = dict(SETTINGS["slices divide by their own counts"], policy="transformer")
+    begun = [next(trainer.run(Knobs(**local, seed=seed))) for seed in range(9)]  # it is of the first batch
+    within([100 * r.first.now for r in begun], 22, 43, slack=1)
 
 
 def test_the_transformer_is_of_that_size_and_carries_over_what_it_learns():
