@@ -107,8 +107,7 @@ def test(*arguments):
     native, left_out = arguments[:1] == ("--native",), ()
     if native:
         arguments, left_out = arguments[1:], ("--ignore=tests/browser", "--ignore=tests/pyodide")
-    # more than there are processors: a test of a page waits for half of its time
-    parallel = ("-n", str(min(4, 2 * (os.cpu_count() or 1))), "--dist", "worksteal")
+    parallel = ("-n", str(min(4, os.cpu_count() or 1)), "--dist", "worksteal")
     pytest = [python, "-m", "pytest", *left_out, *(arguments or parallel)]
     if native or not browser_asked_for(arguments):
         return subprocess.run(pytest, cwd=ROOT, env=variables).returncode or lint
