@@ -1,6 +1,8 @@
-// Python's workers: each started once a visit, and by the next run after it died or was silent for `silence` ms. One
+// Python's workers: each started once a visit, and by the next run after it died or was silent for too long. One
 // element listens.
-function interpreter(src, name, silence) {
+function interpreter(src, name = "") {
+  const OURS = 10000;  // milliseconds that our own code may be silent
+  const silence = name ? 1900 : OURS;  // readers' code ends within two seconds
   const LONG = 1500;  // milliseconds after which nobody waits for the first answer
   let worker;
   let ready;  // and how it began
@@ -29,7 +31,7 @@ function interpreter(src, name, silence) {
       document.documentElement.dataset.python = news.how;
     }
     if ((news.done || news.error) && news.run === newest) pending = false;
-    watch();
+    watch(news.frame === "null" ? OURS : silence);  // "null": the reader's code has ended
     if (ready && !pending) answer();
     if (!news.run || news.run === newest) hear?.(news);
   }
@@ -45,10 +47,10 @@ function interpreter(src, name, silence) {
     hear?.(news);
   }
 
-  function watch() {
+  function watch(longest = silence) {
     clearTimeout(alarm);
     alarm = undefined;
-    if (ready && pending) alarm = setTimeout(end, silence, { error: `no answer for ${silence / 1000} s` });
+    if (ready && pending) alarm = setTimeout(end, longest, { error: `no answer for ${longest / 1000} s` });
   }
 
   return {
@@ -85,7 +87,7 @@ function interpreter(src, name, silence) {
 }
 
 globalThis.python ??= (({ src, dataset }) => {
-  const page = interpreter(src, "", 10000);
+  const page = interpreter(src);
   if ("start" in dataset) page.renew();
-  return { ...page, own: interpreter(src, "own", 1900) };  // readers' code ends within two seconds
+  return { ...page, own: interpreter(src, "own") };
 })(document.currentScript);

@@ -19,6 +19,9 @@ from widgets.frame import host, own
 DRIVERS = {"FIREFOX": Firefox, "WEBKIT": WebKit}
 SHOWN = "[...document.querySelectorAll('dl.readouts dd b')].map((b) => b.textContent)"
 STATE = "document.querySelector('.rl-widget').dataset.state"
+STATES = (
+    "[...document.querySelectorAll('[data-state]')].map((one) => `${one.className || one.id} ${one.dataset.state}`)"
+)
 TURN = """void [...document.querySelectorAll('.knob [type=range]')].slice(0, 1)
     .forEach((knob) => {
         knob.value = knob.max;
@@ -41,7 +44,7 @@ def other(request, tmp_path_factory):
 def until(other, condition, seconds=PATIENCE / 1000):
     deadline = time.monotonic() + seconds
     while not other.run(condition):
-        assert time.monotonic() < deadline, f"not in {seconds} s: {condition}; the widget is {other.run(STATE)}"
+        assert time.monotonic() < deadline, f"not in {seconds} s: {condition}; {other.run(STATES)}"
         time.sleep(0.1)
 
 
@@ -119,5 +122,6 @@ def test_a_readers_code_runs_and_is_ended_when_it_does_not_end(other, book):
         ("import js", "refused", "Line 1: ImportError: there is no js here."),
     ):
         other.run(f"void ({code}.field.value = {json.dumps(text)}, {code}.querySelector('.go').click())")
-        until(other, f"{code}.dataset.state === '{state}'")
-        assert other.run(f"{code}.querySelector('[role=status]').textContent").startswith(said)
+        until(other, f"{code}.dataset.state !== 'running'")
+        told = other.run(f"{code}.querySelector('[role=status]').textContent")
+        assert (other.run(f"{code}.dataset.state"), told[: len(said)]) == (state, said)

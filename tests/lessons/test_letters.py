@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from tests.widgets import catalogue
-from tests.widgets.figures.test_figures import MODULES, every_figure
-from tools.pages import lessons, words
+from tests.widgets.figures.test_figures import every_figure
+from tools.pages import lessons, results, words
 from widgets.frame import host
 
 ROOT = Path(__file__).parents[2]
@@ -84,9 +84,9 @@ def test_an_axis_bears_the_letter_of_what_it_shows(name):
 
 @every_figure
 def test_so_do_the_handle_and_the_axes_of_a_small_figure(module, name):
-    made = MODULES[module].FIGURES[name]
-    at = [made.handle.positions[made.handle.start]] if made.handle else []
-    assert [axis for axis in axes(host.plain(list(made.panels(*at)))) if not fits(module, *axis)] == []
+    made = results.figures(module)[name]
+    panels = results.positions(module, name)[made.handle.start if made.handle else 0][0]
+    assert [axis for axis in axes(panels) if not fits(module, *axis)] == []
     assert made.handle is None or fits(module, made.handle.symbol, made.handle.label)
 
 

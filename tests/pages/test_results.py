@@ -85,7 +85,9 @@ def test_vector_instructions_left_out_are_another_machine(monkeypatch):
     assert inputs.machine() == here
 
 
-RUN = inputs.closure(*(f"widgets.{name}" for name in results.WIDGETS))
+RUN = inputs.closure(
+    *(f"widgets.{name}" for name in results.WIDGETS), *(f"widgets.figures.{module}" for module in results.DRAWN)
+)
 
 
 @pytest.mark.parametrize("file", RUN, ids=lambda file: file.relative_to(inputs.ROOT).as_posix())

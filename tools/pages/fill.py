@@ -1,4 +1,5 @@
-"""Run every widget at every preset before the pages are made, on all cores: what is kept already is not run again.
+"""Run every widget at every preset and draw every small figure before the pages are made, on all cores: what is kept
+already is not run again.
 
 What fails here is left to the page that asks for it, whose error names the lesson.
 """
@@ -17,14 +18,14 @@ from widgets.frame import host
 def fill():
     for kept in (results.KEPT, quoting.KEPT, pictures.KEPT, inputs.ROOT / "_cache" / "passed"):
         files.forget(kept)
-    missing = [
-        (name, knobs) for name in results.WIDGETS for knobs in presets(name) if not results.place(name, knobs).exists()
-    ]
+    runs = [(results.last, name, knobs) for name in results.WIDGETS for knobs in presets(name)]
+    missing = [job for job in runs if not results.place(*job[1:]).exists()]
+    missing += [(drawn, module) for module in results.DRAWN if not all(file.exists() for file in places(module))]
     if missing:
         cores = min(os.cpu_count() or 1, len(missing))
-        say(f"Running the widgets at {len(missing)} settings, {cores} at a time")
+        say(f"Running the widgets and drawing their small figures, {len(missing)} things, {cores} at a time")
         with ProcessPoolExecutor(cores, mp_context=get_context("spawn")) as pool:
-            list(pool.map(attempt, *zip(*missing)))
+            list(pool.map(attempt, missing))
 
 
 def presets(name):
@@ -33,9 +34,22 @@ def presets(name):
     return []
 
 
-def attempt(name, knobs):
+def places(module):
     with contextlib.suppress(Exception):
-        results.last(name, knobs)
+        return [results.place_of_figure(module, name) for name in results.figures(module)]
+    return []
+
+
+def drawn(module):
+    """All figures of a module in one process, for they share what they compute."""
+    for name in results.figures(module):
+        results.positions(module, name)
+
+
+def attempt(job):
+    work, *of = job
+    with contextlib.suppress(Exception):
+        work(*of)
 
 
 if __name__ == "__main__":

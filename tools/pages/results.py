@@ -1,4 +1,5 @@
-"""What a widget's run ends with at a setting, computed once by whoever asks first (build, tests) and kept on disk.
+"""What a widget's run ends with at a setting, and what its small figures show, computed once by whoever asks first
+(build, tests) and kept on disk.
 
 Nothing is computed again but what depends on a change: not after one of text, and after one of code only the runs that
 import it. The files are pickles, written and read by this module alone, and stand on no page.
@@ -10,6 +11,7 @@ import os
 import pickle
 from collections import deque
 from functools import cache
+from importlib import import_module
 
 from tools.pages import inputs
 from tools.runtime import files
@@ -17,6 +19,7 @@ from widgets.frame import host
 
 KEPT = inputs.ROOT / "_cache" / "results"
 WIDGETS = sorted(file.stem for file in (inputs.ROOT / "widgets").glob("[!_]*.py"))
+DRAWN = sorted(file.stem for file in (inputs.ROOT / "widgets" / "figures").glob("[!_]*.py"))
 SUM = hashlib.sha256().digest_size
 
 in_memory, variant = {}, ""
@@ -59,13 +62,42 @@ def apart(words):
 
 def place(name, knobs, constants=()):
     """The file of a result, named by a sum over all that the result depends on."""
-    said = repr((code(name), knobs, sorted(dict(constants).items()), variant))
-    return KEPT / f"{name}-{hashlib.sha256(said.encode()).hexdigest()[:24]}.pickle"
+    return file_of(name, code(name), knobs, sorted(dict(constants).items()), variant)
+
+
+def figures(module):
+    """{name: Figure} of a module of widgets/figures/."""
+    return import_module(f"widgets.figures.{module}").FIGURES
+
+
+def positions(module, name):
+    """[(panels, sentence, word)] of a small figure in every position of its handle, as plain values."""
+    file = place_of_figure(module, name)
+    if file not in in_memory:
+        in_memory[file] = kept(file, lambda: drawn(figures(module)[name]))
+    return in_memory[file]
+
+
+def drawn(figure):
+    if figure.handle is None:
+        return [(host.plain(list(figure.panels())), figure.sentence() if figure.sentence else "", "")]
+    return [
+        (host.plain(list(figure.panels(at))), figure.sentence(at) if figure.sentence else "", figure.handle.spoken(i))
+        for i, at in enumerate(figure.handle.positions)
+    ]
+
+
+def place_of_figure(module, name):
+    return file_of(f"{module}.{name}", code(f"figures.{module}"), variant)
+
+
+def file_of(name, *depends):
+    return KEPT / f"{name}-{hashlib.sha256(repr(depends).encode()).hexdigest()[:24]}.pickle"
 
 
 @cache
 def code(name):
-    return inputs.digest(f"widgets.{name}")
+    return inputs.digest(f"widgets.{name}", "widgets.frame.host")
 
 
 def kept(file, compute):

@@ -6,7 +6,6 @@ import gzip
 import html
 import json
 from collections.abc import Sequence
-from importlib import import_module
 
 from markupsafe import Markup
 
@@ -26,11 +25,11 @@ def figure(where):
     module, _, name = place.partition(".")
     if more not in ([], ["margin"]):
         raise ValueError(f"{where} is not of the form ppo.clip or ppo.clip margin")
-    figures = import_module(f"widgets.figures.{module}").FIGURES
+    figures = results.figures(module)
     if name not in figures:
         raise ValueError(f"widgets/figures/{module}.py has {', '.join(figures)}, and no {name or place}")
     made, beside = figures[name], bool(more)
-    positions = [position(made, i, beside) for i in range(len(made.handle) if made.handle else 1)]
+    positions = [position(*each, beside) for each in results.positions(module, name)]
     start = made.handle.start if made.handle else 0
     data = json.dumps([[p["content"], p["alts"], p["said"], p["word"]] for p in positions], ensure_ascii=False)
     if len(positions) > MOST:
@@ -48,14 +47,10 @@ def figure(where):
     )
 
 
-def position(made, i, beside):
+def position(panels, said, word, beside):
     """One position: its panels as they stand in the page, and what of them changes with the handle."""
-    arguments = [made.handle.positions[i]] if made.handle else []
-    panels = host.plain(list(made.panels(*arguments)))
     width = MARGIN if beside else ALONE if len(panels) == 1 else HALF
     drawn = [shown(panel, width, LOW if beside else HEIGHT) for panel in panels]
-    said = made.sentence(*arguments) if made.sentence else ""
-    word = made.handle.spoken(i) if made.handle else ""
     return dict(
         panels=drawn, said=said, word=word, content=[d["content"] for d in drawn], alts=[d["alt"] for d in drawn]
     )

@@ -29,7 +29,7 @@ def credit(right):
     return {name: one_group.advantages(Algorithm(file), batch) for name, file in FILES.items()}
 
 
-def files(right):
+def six(right):
     first, last = ([A[i] for A in credit(right).values()] for i in (0, -1))
     return [
         panel(
@@ -190,7 +190,7 @@ def judged(wrong):
 
 FIGURES = {
     "files": Figure(
-        files,
+        six,
         one_group.advantages,
         Handle("Right ones", tuple(range(K + 1)), start=1, words=tuple(f"{n} of {K}" for n in range(K + 1))),
         credited,

@@ -1,8 +1,6 @@
 """What every small figure and every opening promises (CONTRIBUTING.md, "A small figure")."""
 
-import importlib
 import inspect
-import pkgutil
 import re
 from dataclasses import asdict
 
@@ -10,11 +8,9 @@ import pytest
 
 from tests.widgets.catalogue import NAMES
 from tools.pages import fences, results, small
-from widgets import figures
 from widgets.frame import host
 
-MODULES = {m.name: importlib.import_module(f"widgets.figures.{m.name}") for m in pkgutil.iter_modules(figures.__path__)}
-FIGURES = [(module, name) for module, found in MODULES.items() for name in found.FIGURES]
+FIGURES = [(module, name) for module in results.DRAWN for name in results.figures(module)]
 OPENINGS = [name for name in NAMES if hasattr(host.widget(name), "OPENING")]
 every_figure = pytest.mark.parametrize("module, name", FIGURES, ids=[".".join(figure) for figure in FIGURES])
 every_opening = pytest.mark.parametrize("name", OPENINGS)
@@ -28,11 +24,11 @@ def test_a_figure_is_drawn_in_every_position_and_packs_small(module, name):
 
 @every_figure
 def test_its_axes_are_the_same_in_every_position(module, name):
-    made = MODULES[module].FIGURES[name]
+    made = results.figures(module)[name]
     if made.handle is None:
         return
     assert 0 <= made.handle.start < len(made.handle) and len(set(made.handle.words)) == len(made.handle.words)
-    drawn = [host.plain(list(made.panels(at))) for at in made.handle.positions]
+    drawn = [panels for panels, _, _ in results.positions(module, name)]
     axes = [
         [(p["title"], p["layout"]["xaxis"], p["layout"]["yaxis"]) if "layout" in p else len(p["grid"]) for p in panels]
         for panels in drawn
@@ -43,15 +39,13 @@ def test_its_axes_are_the_same_in_every_position(module, name):
 
 @every_figure
 def test_it_says_at_most_one_sentence(module, name):
-    made = MODULES[module].FIGURES[name]
-    positions = [[at] for at in made.handle.positions] if made.handle else [[]]
-    for said in [made.sentence(*at) for at in positions] if made.sentence else []:
+    for said in [said for _, said, _ in results.positions(module, name) if said]:
         assert said.endswith(".") and "!" not in said and len(said) <= 150, said
 
 
 @every_figure
 def test_its_numbers_come_from_sim(module, name):
-    source = MODULES[module].FIGURES[name].source
+    source = results.figures(module)[name].source
     assert inspect.getmodule(source).__name__.startswith("sim.")
 
 
