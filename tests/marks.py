@@ -1,5 +1,8 @@
-"""Why a test is left out inside Pyodide, where tests/pyodide runs the others a second time."""
+"""What is left out where tests run a second time: inside Pyodide by tests/pyodide, with other last bits by
+tests/machines.
+"""
 
+import os
 import sys
 
 import pytest
@@ -14,3 +17,10 @@ def not_in_a_page():
     """Called by what trains for a whole module's tests, so that the others run."""
     if PYODIDE:
         pytest.skip(TRAINS)
+
+
+def some(seeds):
+    """The seeds that a claim over many is held to: all of them, and two with other last bits, where what these do to a
+    run shows in any.
+    """
+    return seeds[:2] if "OTHER_LAST_BITS" in os.environ else seeds
