@@ -2,13 +2,10 @@
 nowhere.
 """
 
-import os
-from pathlib import Path
-
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import PATIENCE, live, press, watched
+from tests.browser.conftest import PATIENCE, built, live, press, watched
 from tests.browser.test_offline import desk, kept  # noqa: F401, a fixture
 from tests.widgets.own.test_verifier import RIGHT
 
@@ -105,7 +102,7 @@ def test_a_loop_without_end_is_ended_and_the_page_lives_on(page, book):
 
 def test_what_our_code_takes_after_the_readers_has_ended_is_not_counted(page, book):
     """The training on its pay takes longer than 1.9 s in some engines and on some phones."""
-    worker = (Path(os.environ["BOOK_SITE"]) / "assets" / "worker.js").read_text(encoding="utf-8")
+    worker = built("assets/worker.js").read_text(encoding="utf-8")
     step = "const { value: frame, done } = frames.next();"
     assert step in worker
     slow = f"{step} if (!done && frame !== 'null') for (const end = Date.now() + 3000; Date.now() < end;);"
