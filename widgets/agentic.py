@@ -42,6 +42,12 @@ PRESETS = {
 }
 
 
+def idle(k):
+    if not k.masked:
+        return dict(shift="there is no mask")
+    return {} if k.shift else dict(fill="the mask leaves those out")
+
+
 def run(k):
     steps = []
     for step in tool_masking.tool_run(

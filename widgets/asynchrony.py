@@ -95,6 +95,10 @@ class Result:
     fresh: delayed.Course | None = None  # without a lag
 
 
+def idle(k):
+    return dict.fromkeys(("head", "in_place", "hard_cap"), "nothing overlaps") if k.overlap == "sync" else {}
+
+
 def run(k):
     if found := misfits(k):
         yield Result(found)

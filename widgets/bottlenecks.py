@@ -141,6 +141,12 @@ def there(k, names):
     return sum(option.weeks for option in MENU if option.name in names) if k.rule == OWN else k.weeks
 
 
+def idle(k):
+    if k.rule == OWN:
+        return dict(weeks="you choose what is bought")
+    return dict.fromkeys(OWN_KNOBS.values(), "the rule chooses")
+
+
 def run(k):
     names, given, menu = chosen(k), shares(k), budget.scaled(MENU, k.scale)
     spent, times = budget.course(names, given, k.gpus, k.scale)

@@ -66,6 +66,10 @@ class Result:
     plain: curation.Run  # the same pool with prompts at random
 
 
+def idle(k):
+    return {} if k.way == LIST else dict.fromkeys(("tries", "keep", "renew"), "there is no list")
+
+
 def run(k):
     yield Result(trained(k), trained(at_random(k)))
 

@@ -160,6 +160,10 @@ def holds_at_once(k, model, block):
     return kv_cache.max_in_groups(room, one - part, part, K)
 
 
+def idle(k):
+    return {} if k.sharing else dict(group="no prompt is shared")
+
+
 def run(k):
     model = with_heads(k)
     if found := misfits(k, model):

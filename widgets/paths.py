@@ -94,6 +94,11 @@ class Result:
     rates: dict | None = None  # {words: bytes a second} of the links that are drawn
 
 
+def idle(k):
+    once = dict(texts="there is one turn") if k.turns == 1 else {}
+    return once | (dict(controller="nothing goes through it") if k.route == paths.STRAIGHT else {})
+
+
 def run(k):
     if found := misfits(k):
         yield Result(found)

@@ -100,6 +100,17 @@ def whole(k):
     return k.stages >= len(PATHS[k.order])
 
 
+def idle(k):
+    whole_path, run = PATHS[k.order], PATHS[k.order][: k.stages]
+    of = dict(thoughts=("cot",), **dict.fromkeys(("dpo_steps", "beta"), ("dpo", "borrowed")))
+    of |= dict.fromkeys(("rl_steps", "L_cache", "prompts"), ("rl",))
+    return {
+        knob: f"{NAMES[stages[0]]} {'is not run yet' if {*stages} & {*whole_path} else 'is not on this path'}"
+        for knob, stages in of.items()
+        if not {*stages} & {*run}
+    }
+
+
 def settings(k):
     return path.Settings(
         rare=k.rare,

@@ -95,6 +95,10 @@ class Result:
     fewest: int | None = None  # GPUs that hold a job which does not fit
 
 
+def idle(k):
+    return {} if k.test_seconds else dict(workers="nothing is tested")
+
+
 def run(k):
     if not k.log and not k.p50 <= k.p90 <= k.p99:
         what = f"quantiles of {k.p50:,}, {k.p90:,} and {k.p99:,} tokens: they rise in every batch"

@@ -60,6 +60,11 @@ class Trace:
         return self.kl_step.shape[1]
 
 
+def idle(k):
+    off = {} if k.clip else dict.fromkeys(("eps_low", "eps_high"), "the clip is off")
+    return off | (dict(dual_clip="one pass: every ratio is 1") if k.passes == 1 else {})
+
+
 def run(k):
     low, high, dual = bounds(k)
 

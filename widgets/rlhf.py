@@ -75,6 +75,13 @@ def worlds(kappa):
     return world, preferences.sample_prefs(world, HELD_OUT, np.random.default_rng(12345))
 
 
+def idle(k):
+    of = dict(N=[BEST], updates=[UPDATES, FREE], target=[ADAPTIVE], gain=[ADAPTIVE])
+    of |= dict(beta=[OPTIMUM, UPDATES, ADAPTIVE])
+    perfect = dict.fromkeys(("pairs", "flip", "features", "seed"), "nothing is learned") if k.perfect else {}
+    return perfect | {knob: "another optimizer’s" for knob, hows in of.items() if k.how not in hows}
+
+
 def run(k):
     world, held_out = worlds(k.kappa)
     reward, theta = learned(k, world)
@@ -371,11 +378,12 @@ def way_back(k):
     calm = {"gain": CALM} if swings else {}
     name, values = NEARER[k.how]
     held = [{**calm, name: value} for value in values if value != getattr(k, name)]
-    for settings in [calm, *held] if swings else held:
+    priced = [{"beta": Knobs.beta, **s} for s in held] if k.how == ADAPTIVE else []  # a controller begins at a price
+    for settings in [*[calm] * swings, *held, *priced]:
         if keeps(replace(k, **settings)):
             return settings, SWING if swings else ONE if lowest(k, here, path) >= HALF else FAR
     relabeled = {"pairs": 200, "flip": 0.0}
-    return next({**relabeled, **s} for s in held if keeps(replace(k, **relabeled, **s))), ASTRAY
+    return next({**relabeled, **s} for s in [*held, *priced] if keeps(replace(k, **relabeled, **s))), ASTRAY
 
 
 def keeps(k):

@@ -117,6 +117,12 @@ def run(k):
                 yield trace(first, start, seen)
 
 
+def idle(k):
+    one = dict(divisor="there is one micro-batch") if k.micro == 1 else {}
+    first = dict.fromkeys(("eps_low", "eps_high"), "one step: every ratio is 1")
+    return one | (first if k.passes == k.minibatches == 1 else {})
+
+
 def hooks(k):
     def two_sided(logp, old_logp, A, hp, batch):
         return surrogate.clipped(logp, old_logp, A, k.eps_low, k.eps_high)

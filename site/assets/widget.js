@@ -365,7 +365,11 @@ customElements.define("rl-widget", class extends HTMLElement {
   }
 
   redraw() {
-    const { panels } = this.shown;
+    const { panels, idle } = this.shown;
+    for (const knob of this.$$("[data-knob]")) {
+      knob.classList.toggle("idle", knob.dataset.knob in idle);
+      knob.dataset.idle = idle[knob.dataset.knob] ?? "";
+    }
     const before = this.kept ?? this.previous;
     for (const plot of this.$$(".panels:not([hidden]) .plot")) {
       const i = plot.dataset.panel;

@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from tests.browser.conftest import OF_EACH_KIND, PATIENCE, RECORD, live, preset
+from tests.browser.conftest import OF_EACH_KIND, PATIENCE, RECORD, THOROUGH, live, preset
 from tests.browser.drivers import Firefox, WebKit
 from tests.widgets.catalogue import breaking, frame_of, last_frame
 from tests.widgets.own.test_verifier import RIGHT
@@ -59,6 +59,8 @@ def pressed(other, knobs):
 
 @pytest.mark.parametrize("lesson", OF_EACH_KIND, ids=lambda lesson: lesson.stem)
 def test_a_page_its_python_a_knob_the_break_and_every_bit_of_its_result(other, page, book, lesson):
+    if isinstance(other, WebKit) and "reinforce" not in lesson.stem and not THOROUGH:
+        pytest.skip("no snapshot fits WebKit, and without one Python takes half a minute to start")
     other.open(book + lesson.url)
     until(other, PYTHON)
     until(other, f"['live', 'worse', 'broken'].includes({STATE})")

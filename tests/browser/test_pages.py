@@ -13,7 +13,19 @@ from urllib.parse import parse_qsl, unquote
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import RECORD, SOME, THOROUGH, WITH_WIDGET, live, preset, press, readouts, without_python
+from tests.browser.conftest import (
+    OF_EACH_KIND,
+    RECORD,
+    SOME,
+    THOROUGH,
+    WITH_WIDGET,
+    live,
+    preset,
+    press,
+    readouts,
+    without_python,
+)
+from tests.browser.test_access import in_both_lights, violations
 from tests.widgets.catalogue import breaking, ends, frame_of, last_frame, near, state
 from tools.pages import lessons, quoting
 from widgets.frame import data, host
@@ -90,12 +102,25 @@ def test_the_index_does_not_scroll_sideways(page, book):
 
 
 @every_lesson
-def test_python_s_break_shows_the_native_numbers(page, book, lesson):
+def test_python_s_break_shows_the_native_numbers_and_axe_finds_nothing_before_and_at_it(page, book, lesson):
     """All the presets are computed by the same Python, in tests/pyodide."""
+    turn = WITH_WIDGET.index(lesson)
     page.goto(book + lesson.url)
     live(page, lesson.widget)
     assert page.evaluate("document.documentElement.dataset.python") == ("snapshot" if RECORD else "plain")
     assert readouts(page) == [r["text"] for r in last_frame(lesson.widget)["readouts"]]
+    page.locator("details:is(.more, .quiz, .goals, .away)").evaluate_all(
+        "all => all.forEach((folded) => { folded.open = true; })"
+    )
+    for where in in_both_lights(page, turn):
+        # a page's own content has the style of all; the widget has each light at rest too
+        whole = THOROUGH or lesson in OF_EACH_KIND or where[0] == ("default", "slate")[turn // 2 % 2]
+        assert violations(page, "html" if whole else ".rl-widget") == [], where
+    if THOROUGH and page.locator("rl-widget .go").count():
+        press(page, "rl-widget .go")
+        for where in in_both_lights(page):
+            assert violations(page, ".rl-widget") == [], where
+    page.set_viewport_size({"width": 1280, "height": 900})
     presets = host.widget(lesson.widget).PRESETS
     for name in presets if THOROUGH else list(breaking(lesson.widget))[:1]:
         preset(page, presets[name])
@@ -109,6 +134,9 @@ def test_python_s_break_shows_the_native_numbers(page, book, lesson):
         heard = page.locator(".brk [role=status]")  # the polite region says the result, not the event
         expect(heard).to_contain_text(f"{frame['readouts'][0]['label']} ")
         expect(heard).to_contain_text(dict(holds="Holds", worse="Worse, not broken.", broken="Broken.")[judged])
+    preset(page, next(iter(breaking(lesson.widget).values())))
+    for where in in_both_lights(page, turn + 1):
+        assert violations(page, ".rl-widget") == [], where
 
 
 def test_the_foot_promises_what_is_known_of_a_setting_and_no_more(page, book):

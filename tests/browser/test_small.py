@@ -1,21 +1,20 @@
-"""Small figures and openings in the page: they move at first paint, without Python, and are whole without scripts."""
-
-from pathlib import Path
+"""Small figures and openings in the page: they stand on the first screen and move at first paint, without Python."""
 
 import pytest
 
 from tests.browser.conftest import WITH_WIDGET, without_python
 
-LESSONS = Path(__file__).parents[2] / "lessons"
-SECOND = [lesson for lesson in WITH_WIDGET if "```opening" in (LESSONS / f"{lesson.stem}.md").read_text("utf-8")]
-second_edition = pytest.mark.parametrize("lesson", SECOND, ids=lambda lesson: lesson.stem)
 DRAWN = "figure => [...figure.querySelectorAll('[data-part]')].map((part) => part.innerHTML).join()"
 
 
-@second_edition
-def test_every_handle_moves_its_figure_before_python_and_without_it(page, book, lesson):
+@pytest.mark.parametrize("lesson", WITH_WIDGET, ids=lambda lesson: lesson.stem)
+def test_the_opening_stands_on_the_first_screen_and_every_handle_moves_its_figure_without_python(page, book, lesson):
     without_python(page)
+    page.set_viewport_size(dict(width=1280, height=1000))
     page.goto(book + lesson.url)
+    box = page.locator(".rl-opening .panels").bounding_box()
+    assert box["y"] + box["height"] <= 1000
+    assert not page.locator(".rl-opening :is(input, button, select)").count()
     page.evaluate("document.querySelectorAll('details').forEach((fold) => (fold.open = true))")
     for figure in page.locator(".rl-figure").all():
         ranges, groups = figure.locator("input[type=range]"), figure.locator("fieldset")
@@ -28,22 +27,3 @@ def test_every_handle_moves_its_figure_before_python_and_without_it(page, book, 
         else:
             continue
         assert figure.evaluate(DRAWN) != before, figure.get_attribute("id")
-
-
-@second_edition
-def test_the_opening_stands_on_the_first_screen_and_has_nothing_to_turn(page, book, lesson):
-    page.set_viewport_size(dict(width=1280, height=1000))
-    page.goto(book + lesson.url)
-    box = page.locator(".rl-opening .panels").bounding_box()
-    assert box["y"] + box["height"] <= 1000
-    assert not page.locator(".rl-opening :is(input, button, select)").count()
-
-
-@second_edition
-def test_figures_are_whole_without_scripts(browser, book, lesson):
-    context = browser.new_context(java_script_enabled=False)
-    page = context.new_page()
-    page.goto(book + lesson.url)
-    for figure in page.locator(".rl-figure, .rl-opening").all():
-        assert figure.locator("[data-part] *, svg path").count() > 3
-    context.close()

@@ -40,10 +40,10 @@ from tools.pages import (
 from widgets.frame import changed, data, host, job, machine
 from widgets.frame import doctor as own_doctor
 from widgets.frame import own as own_code
+from widgets.frame.contract import KNOBS_IN_VIEW
 
 ROOT = Path(__file__).parents[2]
 LESSONS, WIDGETS = ROOT / "lessons", ROOT / "widgets"
-KNOBS_IN_VIEW = 5
 STILL = 586, 240  # pixels of a panel below a field for code
 CURVE = 290, 170  # of a curve of the doctor's
 LINE, FIELD = 31, 22  # characters of a label and the options beside it, of a label with a field beside it
@@ -179,7 +179,7 @@ def widget(name):
     if not (WIDGETS / f"{name}.py").exists():
         raise ValueError(f"there is no widgets/{name}.py")
     w, frame = host.widget(name), frames.settled(name)
-    knobs = [knob(name, f) for f in fields(w.Knobs) if not host.is_pasted(f)]
+    knobs = [dict(knob(name, f), idle=frame["idle"].get(f.name)) for f in fields(w.Knobs) if not host.is_pasted(f)]
     own, tabs = [knob(name, f) for f in fields(w.Knobs) if host.is_pasted(f)], {}
     beside = Counter(panel["tab"] for panel in frame["panels"])
     for i, panel in enumerate(frame["panels"]):

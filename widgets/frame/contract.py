@@ -5,6 +5,8 @@ most one handle. The words of what is drawn are in marks.py; what a widget and a
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+KNOBS_IN_VIEW = 5  # the others wait in a fold
+
 
 def slider(label, default, low, high, step, symbol="", unit=""):
     return field(

@@ -9,6 +9,7 @@ import pkgutil
 import re
 from dataclasses import asdict, fields
 from importlib import import_module
+from itertools import pairwise
 from math import inf, isfinite, log10
 from urllib.parse import urlencode
 
@@ -17,7 +18,7 @@ import numpy as np
 from sim.algorithms import options as algorithm_options
 from sim.cluster import options
 from widgets.frame import data, job, marks
-from widgets.frame.contract import Readout
+from widgets.frame.contract import KNOBS_IN_VIEW, Readout
 
 PASTED = 2**16  # characters of a text that a reader may bring
 EXERCISES = {m.name for m in pkgutil.iter_modules(import_module("widgets.exercises").__path__)}
@@ -61,7 +62,9 @@ def stream(name, form="{}"):
 
 
 def frame(w, knobs, result):
-    """What a widget shows of a result, as JSON: {panels, readouts, watched, verdict, progress, config, met, hash}."""
+    """What a widget shows of a result, as JSON: {panels, readouts, watched, verdict, idle, progress, config, met,
+    hash}.
+    """
     drawn = list(w.figure(knobs, result))
     return json.dumps(
         dict(
@@ -69,12 +72,20 @@ def frame(w, knobs, result):
             readouts=[row(r) for r in w.readouts(knobs, result)],
             watched=gauged(w.watched(knobs, result)),
             verdict=verdict(w, knobs, result),
+            idle=idle(knobs, w.idle(knobs)) if hasattr(w, "idle") else {},
             progress=w.progress(knobs, result) if hasattr(w, "progress") else None,
             config=config(w, knobs, result),
             met=[bool(challenge.met(knobs, result)) for challenge in challenges(w)],
             hash=fingerprint(drawn),
         )
     )
+
+
+def idle(knobs, why):
+    """{knob: why it changes nothing}, in their order; "" where the next one in view says the same."""
+    names = [f.name for f in fields(knobs) if not is_pasted(f)]
+    following = {name: after for name, after in pairwise(names) if after != names[KNOBS_IN_VIEW : KNOBS_IN_VIEW + 1]}
+    return {name: "" if why.get(following.get(name)) == why[name] else why[name] for name in names if name in why}
 
 
 def challenges(w):

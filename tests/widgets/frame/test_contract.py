@@ -114,6 +114,19 @@ def test_every_knob_changes_something_visible(name):
 
 
 @every_widget
+def test_a_knob_that_is_said_to_change_nothing_changes_nothing(name):
+    w = host.widget(name)
+    if not hasattr(w, "idle"):
+        return
+    for k in w.PRESETS.values():
+        shown = seen(frame_of(name, k))
+        for knob, why in w.idle(k).items():
+            must(1 <= len(why) <= 28, name, f"why a knob changes nothing is said in 28 characters: {why!r}")
+            other = next(v for v in ends(w.Knobs.__dataclass_fields__[knob]) if v != getattr(k, knob))
+            must(seen(frame_of(name, replace(k, **{knob: other}))) == shown, name, f"{knob} does change something: {k}")
+
+
+@every_widget
 def test_no_knob_hides_a_property_of_the_form(name):
     # a form's controls shadow its own properties of the same name, and the page asks a form for the first two; with a
     # setting it sends the others
