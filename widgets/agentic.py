@@ -214,10 +214,14 @@ OFF_BY_ONE = "a mask off by one"
 
 def beside(k, r):
     """What a shifted mask leaves out, as the last updates show it."""
-    ended = lambda name: f"{100 * np.nanmean(column(r[-WINDOW:], name)):.0f} %"
+    side, name = ("right", "answered") if k.shift > 0 else ("left", "asked")
+    ended = column(r[-WINDOW:], name)
+    if np.isnan(ended).all():
+        return f"{side}: no call is left"
+    share = f"{100 * np.nanmean(ended):.0f} %"
     if k.shift > 0:
-        return f"right: an answer is begun after {ended('answered')} of the replies"
-    return f"left: {ended('asked')} of the calls ask for the right entry"
+        return f"right: an answer is begun after {share} of the replies"
+    return f"left: {share} of the calls ask for the right entry"
 
 
 def worse(k, r):

@@ -312,9 +312,9 @@ def why(k):
     if k.plugin == "REINFORCE":
         return "and nobody compares, so what is drawn often rises, right or not"
     if k.plugin == "PPO":
-        return "and until the critic knows that level, what is drawn often rises, right or not"
+        return "and before the critic knows, what is drawn can rise, right or not"
     if k.plugin == "DAPO":
-        return "so the length, which this file charges, is all that is left to compare"
+        return "so only the length, which this file charges, is compared"
     return "so within a group there is nothing to compare"
 
 

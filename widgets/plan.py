@@ -1,7 +1,7 @@
 """What a run takes before it is begun: whether it fits, seconds of a step as a range, GPU-hours, and what would pay."""
 
 import math
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from sim.cluster.hardware import ACCELERATORS
 from sim.cluster.memory import Misfit
 from sim.cluster.models import MODELS
 from widgets.frame import machine
-from widgets.frame.back import way_back
+from widgets.frame.back import way_back, ways_back
 from widgets.frame.contract import Break, Gauge, Guess, Readout, choice, ladder, slider, toggle
 from widgets.frame.marks import band, bars, dots, label, line, panel, threshold
 
@@ -336,28 +336,19 @@ CAUSES = {
 
 TURNED = ("recompute", "training_parallel", "gpus", "longest", "util", "tensor_parallel", "update_seconds")
 TURNED += ("accelerator", "model", "prompt")
-EASY = dict(recompute="full", util=memory.HBM_SHARE, tensor_parallel=AUTO, update_seconds=0.0)
+# what surely fits together; as much of it as can be is left as the reader has it, the first first
+SURELY = dict(model="llama3.1-8b", accelerator="h200", longest=8192, prompt=512, gpus=256, overlap="sync", share=0.5)
+SURELY |= dict(reference=False, weights="fp8", cache="fp8", training_parallel=1, tensor_parallel=AUTO)
+SURELY |= dict(util=memory.HBM_SHARE, recompute="full", update_seconds=0.0)
 
 
 def broken(k, r):
     if not r.misfits:
         return None
     first = r.misfits[0]
-    back = first.mend if ": " in first.mend else mended(k)
-    return Break(f"This job does not fit: {first.what}.", back or first.mend, CAUSES.get(first.part, "no such job"))
-
-
-def mended(k):
-    """One knob that makes it fit, or that and what stands in the way of it; None if there is none."""
     fits = lambda there: not misfits(there)
-    if alone := way_back(k, TURNED, fits):
-        return alone
-    easy = replace(k, **EASY)
-    labels = {f.name: f.metadata["label"] for f in fields(k)}
-    spelled = lambda value: value if isinstance(value, str) else f"{value:g}"
-    cleared = [f"{labels[name]}: {spelled(value)}" for name, value in EASY.items() if getattr(k, name) != value]
-    last = "" if fits(easy) else way_back(easy, TURNED[1:], fits)
-    return None if last is None or not cleared else ", ".join([*cleared, last] if last else cleared).rstrip(".") + "."
+    back = first.mend if ": " in first.mend else way_back(k, TURNED, fits) or ways_back(k, SURELY, fits)
+    return Break(f"This job does not fit: {first.what}.", back or first.mend, CAUSES.get(first.part, "no such job"))
 
 
 def worse(k, r):

@@ -270,7 +270,7 @@ def engine_misfits(model, accelerator, engine):
         what = f"{model.name} has {weights / 1e9:,.0f} GB of weights, and {where}"
         part = "weights" if weights >= largest * memory else "sequence"
         if part == "sequence":
-            what = f"{what}, too few for a sequence of {engine.longest:,} tokens"
+            what = f"{what}, too few for {engine.longest:,} tokens"
         mend = "More GPUs, a larger chip, or narrower weights."
         return [Misfit(what, weights / 1e9, largest * memory / 1e9, mend, part)]
     if tp not in sizes:

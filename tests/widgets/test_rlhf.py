@@ -96,6 +96,8 @@ def test_a_calm_controller_ends_at_its_target():
         dict(how=FREE, updates=60),
         dict(how=ADAPTIVE, target=30.0, gain=0.1),
         dict(how=ADAPTIVE, target=30.0, gain=4.0),
+        dict(how=ADAPTIVE, beta=0.001, gain=4.0),  # a start too cheap to come back from in sixty updates
+        dict(how=ADAPTIVE, perfect=True, beta=0.003),
         dict(how=ADAPTIVE, perfect=True, target=30.0, gain=4.0),
         dict(perfect=True, beta=0.001),
         dict(how=BEST, N=1_000_000, seed=4),

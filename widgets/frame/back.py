@@ -32,6 +32,8 @@ def ways_back(knobs, values, holds):
 
 def said(metadata, value):
     """ "Label: value unit"."""
+    if metadata["kind"] == "toggle":
+        value = "on" if value else "off"
     shown = value if isinstance(value, str) else f"{value:,}" if isinstance(value, int) else f"{value:g}"
     return f"{metadata['label']}: {shown} {metadata['unit']}".strip()
 

@@ -1,3 +1,4 @@
+from widgets import plan
 from widgets.frame.back import way_back, ways_back
 from widgets.throughput import Knobs
 
@@ -19,3 +20,9 @@ def test_several_knobs_that_help_together_are_named_and_no_more_than_that():
     assert ways_back(Knobs(), surely, lambda k: k.gpus >= 200 and k.prompt < 512) == "GPUs: 256, Prompt: 128 tokens."
     assert ways_back(Knobs(), surely, lambda k: False) is None
     assert ways_back(Knobs(), dict(gpus=64), lambda k: True) is None  # the present value is no way back
+
+
+def test_a_toggle_is_told_as_the_page_has_it():
+    assert ways_back(plan.Knobs(reference=True), dict(reference=False), lambda k: not k.reference) == (
+        "Reference model: off."
+    )

@@ -22,6 +22,7 @@ def test_what_does_not_fit_is_said_in_a_sentence_and_nothing_else_is(name):
         said = bool(answer.broken and "does not fit" in answer.broken.why)
         assert said == bool(answer.result.misfits), answer.knobs
         assert not answer.broken or len(answer.broken.why) <= 150, answer.broken.why
+        assert not said or ": " in answer.broken.mend, (answer.knobs, answer.broken)
     impossible, drawn = sum(bool(answer.result.misfits) for answer in answers(name)), MACHINES[name]
     assert drawn / 15 < impossible < drawn - drawn / 15  # both sides are drawn
 
