@@ -205,7 +205,7 @@ def ladder_of(k, r):
         line(at, [seen.skill for seen in r.reports], "the skill that was read", 3),
         label(0, 1.04, "squares: at one of 64 tries", 2),
         *([label(0.06, r.reports[0].skill + 0.06, "next totals", 3)] if at else []),
-        *([threshold(LOW, "breaks below twice a guess", 0.0, outside=True)] if whole(k) else []),
+        *([threshold(LOW, "twice a guess", 0.0, outside=True)] if whole(k) else []),
         x="stage",
         x_range=[-0.3, 4.6],
         y_range=[0, 1.16],
