@@ -54,8 +54,12 @@ def forget_what_was_computed():
 @cache
 def early_frame(name, knobs):
     """The second frame of a run, or its only one: what a setting looks like, without the whole of its training."""
-    form = json.dumps({field: host.spelled(value) for field, value in asdict(knobs).items()})
-    return json.loads(deque(islice(host.stream(name, form), 2), maxlen=1)[0])
+    return json.loads(deque(islice(host.stream(name, form(knobs)), 2), maxlen=1)[0])
+
+
+def form(knobs):
+    """What the page sends of a setting."""
+    return json.dumps({field: host.spelled(value) for field, value in asdict(knobs).items()})
 
 
 def last(widget, seeds=None, **knobs):
@@ -78,6 +82,11 @@ def panel(widget, title, result=None, **knobs):
 
 def ends(field):
     """The extreme values of a knob: both ends of a range, every option of a choice."""
+    return [values(field)[0], values(field)[-1]] if field.metadata["kind"] in ("ladder", "slider") else values(field)
+
+
+def values(field):
+    """All that a knob can be set to, of a text its example."""
     m = field.metadata
     if m["kind"] == "toggle":
         return [True, False]
@@ -85,8 +94,11 @@ def ends(field):
         return list(m["options"])
     if m["kind"] == "pasted":
         return [m["read"](m["example"])[0]]
-    values = m["rungs"] if m["kind"] == "ladder" else [m["low"], m["high"]]
-    return [type(field.default)(v) for v in (values[0], values[-1])]
+    steps = 0 if m["kind"] == "ladder" else round((m["high"] - m["low"]) / m["step"])
+    rungs = (
+        m["rungs"] if m["kind"] == "ladder" else [m["low"] + step * m["step"] for step in range(steps)] + [m["high"]]
+    )
+    return [type(field.default)(rung) for rung in rungs]
 
 
 def breaking(name):

@@ -4,6 +4,7 @@ import ast
 import json
 import random
 import re
+from collections import deque
 from dataclasses import fields, replace
 from pathlib import Path
 
@@ -18,11 +19,14 @@ from tests.widgets.catalogue import (
     early_frame,
     ends,
     every_frame,
+    form,
     frame_of,
     last_frame,
     settings,
     state,
+    values,
 )
+from tests.widgets.grid import MACHINES
 from tools.pages import frames
 from widgets.frame import host
 
@@ -98,6 +102,18 @@ def test_knobs_taken_to_their_ends_together_give_a_frame_too(name):
     w, chance = host.widget(name), random.Random(name)
     for _ in range(12):
         assert early_frame(name, w.Knobs(**{f.name: chance.choice(ends(f)) for f in fields(w.Knobs)}))["panels"]
+
+
+@every_widget
+def test_settings_drawn_at_random_are_answered_in_a_sentence_and_a_break_has_a_way_back(name):
+    w, chance = host.widget(name), random.Random(name)
+    if hasattr(w, "progress") or name in MACHINES:
+        return  # a training takes seconds; tests/widgets/frame/test_grid.py draws the jobs of machines
+    for _ in range(25):
+        k = w.Knobs(**{f.name: chance.choice(values(f)) for f in fields(w.Knobs) if chance.random() < 0.6})
+        said = json.loads(deque(host.stream(name, form(k)), maxlen=1)[0])["verdict"]
+        must(len(said["sentence"]) <= 150, name, f"a verdict has at most 150 characters: {said['sentence']}")
+        must(said["state"] != "broken" or said["mend"], name, f"there is a way back from {k}")
 
 
 @every_widget
