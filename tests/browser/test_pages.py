@@ -215,6 +215,24 @@ def test_every_knob_reaches_the_figure_by_keyboard(page, book, lesson):
     page.wait_for_function("document.querySelector('rl-widget').settled")
 
 
+def test_a_knob_that_changes_nothing_is_muted_and_says_why_until_it_does(page, book):
+    page.goto(book + "15-rlhf/")
+    idle = lambda: page.locator(".knob.idle").evaluate_all("all => all.map((one) => one.dataset.knob)")
+    why = lambda: page.locator(".knob").evaluate_all(
+        """all => all.map((one) => getComputedStyle(one, '::after').content).filter((said) => said !== 'none')"""
+    )
+    said = ['"another optimizer’s"']  # once below those that it holds of
+    assert (idle(), why()) == (["N", "updates", "target", "gain"], said)  # as built
+    live(page, "rlhf")
+    assert (idle(), why()) == (["N", "updates", "target", "gain"], said)
+    page.goto(book + "15-rlhf/?how=best+of+N&perfect=on")
+    live(page, "rlhf")
+    page.wait_for_function("document.querySelector('rl-widget').settled")
+    assert idle() == ["beta", "pairs", "flip", "updates", "target", "gain", "features", "seed"]
+    page.click("rl-widget .reset")
+    page.wait_for_function("document.querySelectorAll('.knob.idle').length === 4")
+
+
 def test_a_permalink_brings_the_setting_back_and_says_what_it_left_out(page, book):
     page.goto(book + "10-ppo/?passes=16&clip=off&eps_high=99&nothing=1")
     live(page, "ppo")
