@@ -88,7 +88,7 @@ def drawn(figure):
 
 
 def place_of_figure(module, name):
-    return file_of(f"{module}.{name}", code(f"figures.{module}"), variant)
+    return file_of(f"{module}.{name}", code(f"figures.{module}", "frame.host"), variant)
 
 
 def file_of(name, *depends):
@@ -96,8 +96,8 @@ def file_of(name, *depends):
 
 
 @cache
-def code(name):
-    return inputs.digest(f"widgets.{name}", "widgets.frame.host")
+def code(*names):
+    return inputs.digest(*(f"widgets.{name}" for name in names))
 
 
 def kept(file, compute):

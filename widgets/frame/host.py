@@ -84,8 +84,9 @@ def frame(w, knobs, result):
 def idle(knobs, why):
     """{knob: why it changes nothing}, in their order; "" where the next one in view says the same."""
     names = [f.name for f in fields(knobs) if not is_pasted(f)]
-    following = {name: after for name, after in pairwise(names) if after != names[KNOBS_IN_VIEW : KNOBS_IN_VIEW + 1]}
-    return {name: "" if why.get(following.get(name)) == why[name] else why[name] for name in names if name in why}
+    beside = [*pairwise(names[:KNOBS_IN_VIEW]), *pairwise(names[KNOBS_IN_VIEW:])]
+    told = {name for name, after in beside if name in why and why[name] == why.get(after)}
+    return {name: "" if name in told else why[name] for name in names if name in why}
 
 
 def challenges(w):

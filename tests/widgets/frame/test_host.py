@@ -116,3 +116,23 @@ def test_a_setting_is_written_for_every_engine_and_trainer_as_text_that_cannot_b
 def test_what_does_not_fit_is_no_setting_and_a_page_that_sizes_nothing_has_none():
     assert host.config(Sizer, None, None) == "<p>Nothing to copy: this job does not fit.</p>"
     assert host.config(object, None, dict(samples=8)) == ""
+
+
+@dataclass(frozen=True)
+class Seven:
+    a: int = slider("A", 0, low=0, high=1, step=1)
+    b: int = slider("B", 0, low=0, high=1, step=1)
+    c: int = slider("C", 0, low=0, high=1, step=1)
+    d: int = slider("D", 0, low=0, high=1, step=1)
+    e: int = slider("E", 0, low=0, high=1, step=1)
+    f: int = slider("F", 0, low=0, high=1, step=1)
+    g: int = slider("G", 0, low=0, high=1, step=1)
+
+
+def test_why_knobs_change_nothing_is_said_once_below_each_row_of_them_and_once_more_in_the_fold():
+    assert host.idle(Seven(), {}) == {}
+    same = dict.fromkeys("dabefg", "nothing overlaps")
+    assert host.idle(Seven(), same) == dict(
+        a="", b="nothing overlaps", d="", e="nothing overlaps", f="", g="nothing overlaps"
+    )
+    assert host.idle(Seven(), dict(a="one", b="two")) == dict(a="one", b="two")
