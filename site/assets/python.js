@@ -31,7 +31,7 @@ function interpreter(src, name = "") {
       document.documentElement.dataset.python = news.how;
     }
     if ((news.done || news.error) && news.run === newest) pending = false;
-    watch(news.frame === "null" ? OURS : silence);  // "null": the reader's code has ended
+    watch(news.frame === "false" ? OURS : silence);  // "false": the reader's code has ended
     if (ready && !pending) answer();
     if (!news.run || news.run === newest) hear?.(news);
   }

@@ -105,7 +105,7 @@ def test_what_our_code_takes_after_the_readers_has_ended_is_not_counted(page, bo
     worker = built("assets/worker.js").read_text(encoding="utf-8")
     step = "const { value: frame, done } = frames.next();"
     assert step in worker
-    slow = f"{step} if (!done && frame !== 'null') for (const end = Date.now() + 3000; Date.now() < end;);"
+    slow = f"{step} if (!done && frame !== 'false') for (const end = Date.now() + 3000; Date.now() < end;);"
     page.route("**/assets/worker.js", lambda route: route.fulfill(body=worker.replace(step, slow), content_type=SCRIPT))
     opened(page, book)
     assert "0 of 24 exploits paid" in runs(page, RIGHT)

@@ -60,7 +60,7 @@ class Refused(ValueError):
 
 def stream(name, source):
     """What came of the function that a reader has made from the one that widgets/own/`name`.py offers, as JSON that the
-    page takes: null once the reader's code has ended, for its two seconds are not for what follows, and then {sentence,
+    page takes: false once the reader's code has ended, for its two seconds are not for what follows, and then {sentence,
     tables, panels, beside}, or {refused, line}. Of another name: the run of that widget with what a reader has changed.
     """
     if name not in OFFERS:
@@ -70,7 +70,7 @@ def stream(name, source):
         return
     try:
         called, beside = calls(name, source)
-        yield "null"
+        yield "false"
         yield json.dumps(host.plain(dict(drawn(OFFERS[name].shown(called)), beside=beside)))
     except Refused as refused:
         yield json.dumps(dict(refused=str(refused), line=refused.line))

@@ -98,7 +98,7 @@ def test_a_long_table_says_how_much_of_it_is_shown():
 
 def test_the_reader_s_seconds_end_before_training_begins():
     frames = own.stream("verifier", RIGHT)
-    assert next(frames) == "null" and json.loads(next(frames))["tables"]
+    assert next(frames) == "false" and json.loads(next(frames))["tables"]
     assert [json.loads(frame)["refused"] for frame in own.stream("verifier", "1/0")] == [
         "Line 1: ZeroDivisionError: division by zero."
     ]
