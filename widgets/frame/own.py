@@ -60,8 +60,9 @@ class Refused(ValueError):
 
 def stream(name, source):
     """What came of the function that a reader has made from the one that widgets/own/`name`.py offers, as JSON that the
-    page takes: false once the reader's code has ended, for its two seconds are not for what follows, and then {sentence,
-    tables, panels, beside}, or {refused, line}. Of another name: the run of that widget with what a reader has changed.
+    page takes: false once the reader's code has ended, for its two seconds are not for what follows, and then
+    {sentence, tables, panels, beside}, or {refused, line}. Of another name: the run of that widget with what a reader
+    has changed.
     """
     if name not in OFFERS:
         from widgets.frame import changed
