@@ -1,7 +1,7 @@
 """The words in which numbers reach the page."""
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, make_dataclass
 
 import numpy as np
 import pytest
@@ -118,15 +118,7 @@ def test_what_does_not_fit_is_no_setting_and_a_page_that_sizes_nothing_has_none(
     assert host.config(object, None, dict(samples=8)) == ""
 
 
-@dataclass(frozen=True)
-class Seven:
-    a: int = slider("A", 0, low=0, high=1, step=1)
-    b: int = slider("B", 0, low=0, high=1, step=1)
-    c: int = slider("C", 0, low=0, high=1, step=1)
-    d: int = slider("D", 0, low=0, high=1, step=1)
-    e: int = slider("E", 0, low=0, high=1, step=1)
-    f: int = slider("F", 0, low=0, high=1, step=1)
-    g: int = slider("G", 0, low=0, high=1, step=1)
+Seven = make_dataclass("Seven", [(name, int, slider(name, 0, low=0, high=1, step=1)) for name in "abcdefg"])
 
 
 def test_why_knobs_change_nothing_is_said_once_below_each_row_of_them_and_once_more_in_the_fold():
