@@ -34,7 +34,7 @@ CHECKERS = ["axe-core/axe.min.js", "html-validate/bin/html-validate.mjs"]
 def serve():
     from tools import book
     from tools.runtime import environment
-    from tools.runtime.say import say
+    from tools.runtime.messages import say
     from tools.runtime.serve import Server
 
     environment.install("requirements.txt")
@@ -92,7 +92,7 @@ def test(*arguments):
     """
     from tools import book
     from tools.runtime import environment, fetch, vendor
-    from tools.runtime.say import Stop, say
+    from tools.runtime.messages import Stop, say
     from tools.runtime.serve import Server
 
     others = arguments[:2] == ("--browsers", "all")
@@ -137,7 +137,7 @@ def browser_asked_for(arguments):
 
 def new(*words):
     from tools import new
-    from tools.runtime.say import Stop
+    from tools.runtime.messages import Stop
 
     if words[:1] != ("lesson",) or len(words) not in (2, 4) or (len(words) == 4 and words[2] != "--sim"):
         raise Stop(new.FORM)
@@ -162,7 +162,7 @@ def main(verb="", *words):
     if verb not in verbs or (verb == "serve" and words) or (verb == "build" and " ".join(words) not in BUILDS):
         print(__doc__.strip())
         return 0 if verb in ("", "help", "-h", "--help") else 2
-    from tools.runtime.say import Stop
+    from tools.runtime.messages import Stop
 
     try:
         return verbs[verb](*words)

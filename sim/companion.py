@@ -15,7 +15,7 @@ import numpy as np
 from sim.algorithms import reinforce
 from sim.algorithms.names import FILES, differing
 from sim.arguments import Parser, number, whole
-from sim.experiments.runs import ADAMW_RATE, add_run, modsum_run
+from sim.experiments.standard_runs import ADAMW_RATE, add_run, modsum_run
 from sim.framework import checkpoint, metrics, record
 from sim.framework.evaluation import INTERVAL, Evaluation, evaluated
 from sim.framework.weight_sync import WeightSync

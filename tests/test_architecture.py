@@ -66,7 +66,7 @@ def test_arrows_between_the_rooms_of_sim_point_one_way(file):
 @pytest.mark.parametrize("file", WIDGETS, **named)
 def test_widgets_know_sim_and_their_contract_but_not_one_another(file):
     foreign = {name for name in imports(file) if name.split(".")[0] not in sys.stdlib_module_names | {"numpy", "sim"}}
-    foreign -= {"widgets.frame", "widgets.frame.back", "widgets.frame.contract", "widgets.frame.marks"}
+    foreign -= {"widgets.frame", "widgets.frame.recovery", "widgets.frame.contract", "widgets.frame.marks"}
     foreign -= {f"widgets.{file.stem}"} if file.parent.name == "exercises" else set()
     assert not foreign, f"{shown(file)} imports {foreign}; a widget imports numpy, sim/, back, contract and marks"
 
@@ -182,7 +182,9 @@ def test_a_script_of_one_kind_of_page_stands_in_the_content_of_that_page_alone()
         assert (f"assets/{name}" in content or asked) and f'"{name.removesuffix(".js")}"' not in scripts
 
 
-RUNS_TEXT = "widgets/frame/own.py"  # readers' code, which in the page has a worker of its own (site/assets/bare.js)
+RUNS_TEXT = (
+    "widgets/frame/reader_code.py"  # readers' code, which in the page has a worker of its own (site/assets/bare.js)
+)
 
 
 @pytest.mark.parametrize("file", [f for f in (*SIM, *WIDGETS) if shown(f) != RUNS_TEXT], **named)

@@ -12,7 +12,7 @@ from pathlib import Path
 from tools.pages import links
 from tools.runtime import environment, files, offline, snapshot, vendor
 from tools.runtime.fetch import CACHE, ROOT
-from tools.runtime.say import Stop, say
+from tools.runtime.messages import Stop, say
 
 SOURCES = [
     "lessons",
@@ -75,9 +75,9 @@ def build(out, address=None, generator="mkdocs"):
             "PYTHONUTF8": "1",
             **({"SITE_URL": address} if address else {}),
         }
-        step([python, "-m", "tools.pages.fill"], variables)
+        step([python, "-m", "tools.pages.precompute"], variables)
         step([python, "-m", *command], variables)
-        step([python, "-m", "tools.pages.finish", new], variables)
+        step([python, "-m", "tools.pages.postprocess", new], variables)
         offline.seal(new)
         if nowhere := list(links.broken(new)):
             say("\n".join(f"  {sentence}" for sentence in nowhere))

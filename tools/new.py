@@ -5,7 +5,7 @@ import re
 
 from tools.runtime import files
 from tools.runtime.fetch import ROOT
-from tools.runtime.say import Stop, say
+from tools.runtime.messages import Stop, say
 
 TEMPLATES = ROOT / "tools" / "templates"
 FORM = "It is: python build.py new lesson NN-name, for instance 09a-entropy-bonus, and at will --sim ROOM/MODULE."

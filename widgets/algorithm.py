@@ -9,7 +9,7 @@ import numpy as np
 from sim.algorithms.names import FILES
 from sim.estimators import aggregation, group_baselines
 from sim.experiments import one_group
-from sim.experiments.runs import add_run
+from sim.experiments.standard_runs import add_run
 from sim.framework.algorithm import Algorithm
 from sim.worlds import tasks
 from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, choice, ladder, slider

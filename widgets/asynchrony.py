@@ -10,11 +10,11 @@ from sim.cluster import memory, pipeline, step, throughput
 from sim.cluster.hardware import ACCELERATORS
 from sim.cluster.memory import Engine, Misfit
 from sim.cluster.models import MODELS
-from sim.experiments import delayed
-from widgets.frame import machine
-from widgets.frame.back import way_back
+from sim.experiments import delayed_gradient
+from widgets.frame import machine_knobs
 from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, choice, ladder, slider, toggle
 from widgets.frame.marks import bars, dots, heat, label, line, panel, threshold
+from widgets.frame.recovery import way_back
 
 TITLE = "How old completions are when they are trained on, and what that does to the training"
 
@@ -45,7 +45,7 @@ class Knobs:
     sync: float = ladder("Weights arrive in", 2.0, ARRIVING, symbol="t_S", unit="s")
     in_place: bool = toggle("Generation pauses for them", True)
     hard_cap: str = choice("Dropped beyond a lag of", "never", ["never", "1", "2", "3", "4", "6", "8", "16", "32"])
-    correction: str = choice("Correction for old samples", "none", list(delayed.CORRECTIONS))
+    correction: str = choice("Correction for old samples", "none", list(delayed_gradient.CORRECTIONS))
     draws: str = choice("Draws of an update", "exact", ["exact", "16", "64", "256"])
     beta: float = ladder("Price of a nat of KL", 0.2, [0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5], symbol="β")
     slots: int = ladder("Sequences at once", 256, [32, 64, 128, 256, 512])
@@ -57,13 +57,13 @@ class Knobs:
     p99: int = ladder("Ninety-ninth percentile", 9646, LENGTHS, unit="tokens")
     longest: int = ladder("Longest completion", 8192, LENGTHS, unit="tokens")
     seed: int = slider("Seed", 0, low=0, high=99, step=1)
-    bandwidth: float = machine.bandwidth()
-    flops: float = machine.flops()
-    overhead: float = machine.overhead()
-    config: str = machine.config()
-    chip: str = machine.chip()
-    log: str = machine.log()
-    timed: str = machine.timed()
+    bandwidth: float = machine_knobs.bandwidth()
+    flops: float = machine_knobs.flops()
+    overhead: float = machine_knobs.overhead()
+    config: str = machine_knobs.config()
+    chip: str = machine_knobs.chip()
+    log: str = machine_knobs.log()
+    timed: str = machine_knobs.timed()
 
 
 PRESETS = {
@@ -91,8 +91,8 @@ class Result:
     misfits: list  # what of the setting is impossible; then there is nothing else
     run: pipeline.Run | None = None
     delay: int = 0  # updates, of the policy
-    course: delayed.Course | None = None
-    fresh: delayed.Course | None = None  # without a lag
+    course: delayed_gradient.Course | None = None
+    fresh: delayed_gradient.Course | None = None  # without a lag
 
 
 def idle(k):
@@ -135,33 +135,35 @@ def generated(k):
 
 def lengths(k, n):
     """n completions of the law, in whole tokens."""
-    return np.ceil(machine.law(k).at(np.random.default_rng(k.seed).standard_normal(n)))
+    return np.ceil(machine_knobs.law(k).at(np.random.default_rng(k.seed).standard_normal(n)))
 
 
 def iteration_seconds(k):
-    model, accelerator = machine.model(k), machine.accelerator(k)
-    engine = dict(tensor_parallel=engine_size(k), efficiency=machine.efficiency(k))
+    model, accelerator = machine_knobs.model(k), machine_knobs.accelerator(k)
+    engine = dict(tensor_parallel=engine_size(k), efficiency=machine_knobs.efficiency(k))
     return lambda n, kv_tokens: throughput.iteration_seconds(model, accelerator, n, kv_tokens, **engine)
 
 
 def slots(k):
     """Sequences that run at once: as many as are allowed, or as the cache holds."""
-    context = machine.law(k).context(step.PROMPT)
+    context = machine_knobs.law(k).context(step.PROMPT)
     engine = Engine(tensor_parallel=engine_size(k))
-    return max(min(k.slots, floor(memory.sequences(machine.model(k), machine.accelerator(k), context, engine))), 1)
+    return max(
+        min(k.slots, floor(memory.sequences(machine_knobs.model(k), machine_knobs.accelerator(k), context, engine))), 1
+    )
 
 
 def engine_size(k):
     """GPUs of the one engine."""
-    accelerator = machine.accelerator(k)
-    longest = step.PROMPT + machine.law(k).longest
-    return memory.engine_tp(machine.model(k), accelerator, Engine(accelerator.scaleup_domain, longest=longest))
+    accelerator = machine_knobs.accelerator(k)
+    longest = step.PROMPT + machine_knobs.law(k).longest
+    return memory.engine_tp(machine_knobs.model(k), accelerator, Engine(accelerator.scaleup_domain, longest=longest))
 
 
 @lru_cache(maxsize=64)
 def trained(k, delay):
     draws = 0 if k.draws == "exact" else int(k.draws)
-    return delayed.course(delay, k.learning_rate, k.beta, k.correction, draws, seed=k.seed)
+    return delayed_gradient.course(delay, k.learning_rate, k.beta, k.correction, draws, seed=k.seed)
 
 
 def misfits(k):
@@ -169,9 +171,9 @@ def misfits(k):
     if not k.log and not k.p50 <= k.p90 <= k.p99:
         what = f"quantiles of {k.p50:,}, {k.p90:,} and {k.p99:,} tokens: they rise in every batch"
         return [Misfit(what, k.p50, k.p90, rising(k))]
-    accelerator = machine.accelerator(k)
-    engine = Engine(accelerator.scaleup_domain, engine_size(k), step.PROMPT + machine.law(k).longest)
-    return memory.fits(machine.model(k), accelerator, engine, efficiency=machine.efficiency(k))
+    accelerator = machine_knobs.accelerator(k)
+    engine = Engine(accelerator.scaleup_domain, engine_size(k), step.PROMPT + machine_knobs.law(k).longest)
+    return memory.fits(machine_knobs.model(k), accelerator, engine, efficiency=machine_knobs.efficiency(k))
 
 
 def rising(k):
@@ -188,12 +190,12 @@ def rising(k):
 
 def best(k):
     """The highest score that any policy has."""
-    return delayed.optimum(k.beta)[1]
+    return delayed_gradient.optimum(k.beta)[1]
 
 
 def wall(k):
     """The largest lag at which the policy comes to rest without a correction."""
-    return delayed.freshness_wall(k.learning_rate, k.beta, delayed.curvature(k.beta))
+    return delayed_gradient.freshness_wall(k.learning_rate, k.beta, delayed_gradient.curvature(k.beta))
 
 
 def final(r):
@@ -243,18 +245,18 @@ def nothing(title, tab, front):
 
 
 def score(k, r):
-    x, every = np.arange(0, delayed.UPDATES + 1, 2), slice(None, None, 2)
+    x, every = np.arange(0, delayed_gradient.UPDATES + 1, 2), slice(None, None, 2)
     least = best(k) - LOST
     return panel(
         "Score while training",
         f"reward less price of KL; lag {r.delay}; gray: lag 0",
         line(x, r.fresh.score[every], "lag 0", 8, "reference"),
         line(x, r.course.score[every], f"lag {r.delay}", 1),
-        line([0, delayed.UPDATES], [best(k)] * 2, "best there is", 2, "exact"),
+        line([0, delayed_gradient.UPDATES], [best(k)] * 2, "best there is", 2, "exact"),
         threshold(least, "breaks below", 0.3),
-        label(delayed.UPDATES, best(k), "best there is", 2, "right"),
+        label(delayed_gradient.UPDATES, best(k), "best there is", 2, "right"),
         x="update of the policy",
-        x_range=[0, delayed.UPDATES],
+        x_range=[0, delayed_gradient.UPDATES],
         y_range=[0.3, 0.95],
         tab="Score",
         front=True,
@@ -287,7 +289,7 @@ def board(k, r):
     versions = np.array([*slots, *np.full((GAP, COLUMNS), np.nan), training])
     return panel(
         "Who works on what",
-        f"gray to blue: older to newer; {engine_size(k)} × {machine.accelerator(k).name}",
+        f"gray to blue: older to newer; {engine_size(k)} × {machine_knobs.accelerator(k).name}",
         heat(list(range(COLUMNS)), list(range(len(versions))), np.clip(versions, -8, SHOWN), low=-8, high=SHOWN),
         label(-0.5, LANES - 0.3, f"{LANES} slots: the version that began it"),
         label(-0.5, LANES + GAP + 0.7, f"the trainer, in {SHOWN} steps: its own version"),
@@ -300,8 +302,8 @@ def board(k, r):
 
 def walls(k, r):
     lag = np.arange(33)
-    size = k.learning_rate * k.beta * delayed.curvature(k.beta)
-    marks = [line(lag, [delayed.step_limit(n) for n in lag], "limit", 2, "step")]
+    size = k.learning_rate * k.beta * delayed_gradient.curvature(k.beta)
+    marks = [line(lag, [delayed_gradient.step_limit(n) for n in lag], "limit", 2, "step")]
     marks += [dots([r.delay], [size], "here", 1, "here"), label(1, 0.014, "comes to rest", 2)]
     marks.append(label(30, 0.5, "swings", 2, "right"))
     return panel(
@@ -324,8 +326,8 @@ def readouts(k, r):
     of = [
         ("Step", "s", source),
         ("Lag: mean, oldest", "updates", source),
-        ("Rests up to a lag of", "updates", delayed.freshness_wall),
-        ("Score, last 200 updates", "", delayed.course),
+        ("Rests up to a lag of", "updates", delayed_gradient.freshness_wall),
+        ("Score, last 200 updates", "", delayed_gradient.course),
         ("Mean length trained on, of all", "%", source),
     ]
     if r.misfits:
@@ -358,11 +360,11 @@ def export(k, r):
         return None
     asked = dict(
         tensor_parallel=engine_size(k),
-        context=step.PROMPT + machine.law(k).longest,
+        context=step.PROMPT + machine_knobs.law(k).longest,
         concurrency=slots(k),
         placement="split",
         prompt=step.PROMPT,
-        completion=machine.law(k).longest,
+        completion=machine_knobs.law(k).longest,
         overlap=k.overlap,
     )
     return asked if k.hard_cap == "never" else asked | dict(lag=int(k.hard_cap))
@@ -451,7 +453,7 @@ def holds(k, r):
 
 
 def opening(plain, other):
-    x, every = np.arange(0, delayed.UPDATES + 1, 2), slice(None, None, 2)
+    x, every = np.arange(0, delayed_gradient.UPDATES + 1, 2), slice(None, None, 2)
     named = ((plain, "one setting", 1), (other, "the other", 2))
     answer = [line(x, r.course.best[every], name, series) for r, name, series in named]
     scores = [line(x, r.course.score[every], name, series) for r, name, series in named]
@@ -463,13 +465,18 @@ def opening(plain, other):
             label(10, 1.02, "one setting", 1),
             label(590, 1.02, "the other", 2, "right"),
             x="update",
-            x_range=[0, delayed.UPDATES],
+            x_range=[0, delayed_gradient.UPDATES],
             y_range=[0, 1.2],
         ),
         panel(
-            "Score", "reward less price of KL", *scores, x="update", x_range=[0, delayed.UPDATES], y_range=[0.4, 0.8]
+            "Score",
+            "reward less price of KL",
+            *scores,
+            x="update",
+            x_range=[0, delayed_gradient.UPDATES],
+            y_range=[0.4, 0.8],
         ),
     ]
 
 
-OPENING = Opening(Knobs(delay="4"), Knobs(delay="16"), opening, delayed.course)
+OPENING = Opening(Knobs(delay="4"), Knobs(delay="16"), opening, delayed_gradient.course)

@@ -10,7 +10,7 @@ from sim.algorithms import dapo, options
 from sim.algorithms.names import FILES
 from sim.algorithms.recipes import NAMED, Recipe
 from sim.estimators import equal_cost
-from sim.experiments.runs import modsum_optimizer, modsum_rate, modsum_run
+from sim.experiments.standard_runs import modsum_optimizer, modsum_rate, modsum_run
 from sim.framework.controller import Controller
 from sim.framework.trainer import Trainer
 from sim.worlds import modsum

@@ -9,7 +9,7 @@ import numpy as np
 
 from sim.algorithms import grpo
 from sim.experiments import faults
-from sim.experiments.runs import add_run
+from sim.experiments.standard_runs import add_run
 from sim.framework import invariants, iteration
 from sim.framework.controller import mean_k3
 from sim.worlds import tasks, tinylm

@@ -8,7 +8,7 @@ import numpy as np
 
 from sim.algorithms import dapo, grpo, options
 from sim.estimators import clip_entropy, equal_cost, group_baselines
-from sim.experiments.runs import modsum_optimizer, modsum_rate
+from sim.experiments.standard_runs import modsum_optimizer, modsum_rate
 from sim.framework.algorithm import Algorithm
 from sim.framework.controller import Controller
 from sim.worlds import modsum

@@ -8,9 +8,9 @@ import numpy as np
 from sim.estimators import bradley_terry, overoptimization
 from sim.experiments import direct_preference
 from sim.worlds import preferences
-from widgets.frame.back import ways_back
 from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, choice, ladder, slider
 from widgets.frame.marks import dots, heat, label, line, panel, threshold
+from widgets.frame.recovery import ways_back
 
 TITLE = "What a policy trained on pairs wins, and where its probability goes"
 COST = "full batches, Adam"

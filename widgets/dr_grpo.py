@@ -9,7 +9,7 @@ import numpy as np
 
 from sim.algorithms import dapo, dr_grpo, grpo, options
 from sim.estimators import length_bias, std_weight
-from sim.experiments.runs import modsum_optimizer, modsum_rate, modsum_run
+from sim.experiments.standard_runs import modsum_optimizer, modsum_rate, modsum_run
 from sim.worlds import modsum
 from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, choice, ladder, slider, toggle
 from widgets.frame.marks import both, each_run, label, line, panel, threshold

@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sim.synthesis import forces
-from widgets.frame.back import way_back, ways_back
 from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, ladder, slider
 from widgets.frame.marks import bars, dots, heat, label, line, panel, threshold
+from widgets.frame.recovery import way_back, ways_back
 
 TITLE = "The recipe that takes the least compute, by what can be checked, foreseen and afforded"
 

@@ -6,9 +6,9 @@ import numpy as np
 
 from sim.synthesis import gaps
 from sim.synthesis.gaps import FORCES, GAPS, IDS, JOBS
-from widgets.frame.back import way_back, ways_back
 from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, choice, slider, toggle
 from widgets.frame.marks import bars, dots, heat, label, line, panel, threshold
+from widgets.frame.recovery import way_back, ways_back
 
 TITLE = "A reading plan for a job, and what it is worth"
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from sim.algorithms import grpo, options
 from sim.estimators import group_baselines
-from sim.experiments.runs import modsum_optimizer, modsum_rate, modsum_run
+from sim.experiments.standard_runs import modsum_optimizer, modsum_rate, modsum_run
 from sim.framework.controller import Controller
 from sim.worlds import modsum
 from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, choice, ladder, slider

@@ -11,9 +11,9 @@ from sim.cluster.hardware import ACCELERATORS
 from sim.cluster.kernels import Workload
 from sim.cluster.models import MODELS
 from sim.experiments import rounding_net
-from widgets.frame.back import way_back, ways_back
 from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, choice, ladder, slider
 from widgets.frame.marks import band, bars, dots, each_run, label, line, panel, region, threshold
+from widgets.frame.recovery import way_back, ways_back
 
 TITLE = "What a kernel saves of a step, and how many sequences still count"
 

@@ -12,7 +12,7 @@ from sim.cluster.hardware import ACCELERATORS
 from sim.cluster.memory import Engine, Misfit
 from sim.cluster.models import MODELS, Model
 from sim.cluster.throughput import PEAK
-from widgets.frame import machine
+from widgets.frame import machine_knobs
 from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, choice, ladder, slider, toggle
 from widgets.frame.marks import bars, dots, heat, label, line, panel, threshold
 
@@ -54,12 +54,12 @@ class Knobs:
     attention: str = choice("KV heads, what if", "as shipped", HEADS)
     prompt_share: float = slider("Prompt, part of the context", 0.25, low=0.05, high=0.95, step=0.05)
     group: int = ladder("Completions of one prompt", 8, [1, 2, 4, 8, 16], symbol="K")
-    bandwidth: float = machine.bandwidth()
-    flops: float = machine.flops()
-    overhead: float = machine.overhead()
-    config: str = machine.config()
-    chip: str = machine.chip()
-    timed: str = machine.timed()
+    bandwidth: float = machine_knobs.bandwidth()
+    flops: float = machine_knobs.flops()
+    overhead: float = machine_knobs.overhead()
+    config: str = machine_knobs.config()
+    chip: str = machine_knobs.chip()
+    timed: str = machine_knobs.timed()
 
 
 PRESETS = {
@@ -113,20 +113,20 @@ def engine(k):
 
 def with_heads(k):
     """The model with as many cached heads as the what-if says, as if its weights stayed what they are."""
-    model = machine.model(k)
+    model = machine_knobs.model(k)
     heads = {"as shipped": None, "MHA": model.heads, "GQA 8": 8, "MQA": 1}[k.attention]
     return replace(model, cached_heads=heads)
 
 
 def misfits(k, model):
-    shipped = machine.model(k)
+    shipped = machine_knobs.model(k)
     if k.attention != "as shipped" and (shipped.mla or shipped.heads % model.cached_heads):
         has = "caches one latent, and no heads" if shipped.mla else f"has {shipped.heads} heads, not a multiple of 8"
         return [
             Misfit(f"{k.attention} in {shipped.name}, which {has}", 1, 0.1, "KV heads, what if: as shipped.", "layout")
         ]
     alone = replace(engine(k), longest=reservation(k) if k.block == WHOLE else k.context)
-    return memory.fits(model, machine.accelerator(k), alone, efficiency=machine.efficiency(k))
+    return memory.fits(model, machine_knobs.accelerator(k), alone, efficiency=machine_knobs.efficiency(k))
 
 
 def prompt_of(k):
@@ -156,7 +156,7 @@ def holds_at_once(k, model, block):
     one = memory.cache_bytes(model, slots_alone(k, block), engine(k))
     # assumed: only layers that keep every token share a prompt
     part = shared * model.kv_bytes_per_token(BYTES[k.kv_precision]) / model.kv_shards(k.tensor_parallel, k.dcp)
-    room = memory.engine_room(model, machine.accelerator(k), engine(k))
+    room = memory.engine_room(model, machine_knobs.accelerator(k), engine(k))
     return kv_cache.max_in_groups(room, one - part, part, K)
 
 
@@ -197,10 +197,10 @@ def decode(k, model, batch, context=None, efficiency=None):
     context = k.context if context is None else context
     return throughput.iteration(
         model,
-        machine.accelerator(k),
+        machine_knobs.accelerator(k),
         batch,
         batch * float(context),
-        efficiency=efficiency or machine.efficiency(k),
+        efficiency=efficiency or machine_knobs.efficiency(k),
         **engine(k).split,
     )
 
@@ -251,7 +251,7 @@ def followed(k, model, fits, seed):
             fullest, cells = pool.tokens - pool.saved, pool.map()
         many = (stands_for * n, stands_for * kv_tokens, stands_for * prefill, prefill_context)
         return throughput.iteration_seconds(
-            model, machine.accelerator(k), *many, efficiency=machine.efficiency(k), **engine(k).split
+            model, machine_knobs.accelerator(k), *many, efficiency=machine_knobs.efficiency(k), **engine(k).split
         )
 
     # prompts in iterations of their own: reading again then costs all its seconds, and hides behind no decoding
@@ -264,7 +264,14 @@ def reading_seconds(k, model):
     """Arithmetic of one token of a known text, with half of the context behind it."""
     return float(
         throughput.iteration(
-            model, machine.accelerator(k), 0, 0, 1, k.context / 2, efficiency=machine.efficiency(k), **engine(k).split
+            model,
+            machine_knobs.accelerator(k),
+            0,
+            0,
+            1,
+            k.context / 2,
+            efficiency=machine_knobs.efficiency(k),
+            **engine(k).split,
         ).compute
     )
 
@@ -361,7 +368,7 @@ def speed(k, r):
 
 def memory_bars(k, r):
     """What the engine holds beside what was asked of it; a bar that passes the axis says by how much."""
-    gpu, e = machine.accelerator(k).hbm_gb, engine(k)
+    gpu, e = machine_knobs.accelerator(k).hbm_gb, engine(k)
     percent = 100 / gpu
     # of a sequence, the prompt counted once for all that share it; what windows cut off is not kept
     one = memory.cache_bytes(r.model, slots_alone(k, k.block), e) / 1e9
@@ -465,9 +472,9 @@ def readouts(k, r):
     if r.misfits:
         states = ["", "violated", "", "", ""]
         return [Readout(name, "–", "", source, state) for (name, source), state in zip(READOUTS.items(), states)]
-    found, chip = broken(k, r), machine.accelerator(k)
+    found, chip = broken(k, r), machine_knobs.accelerator(k)
     state = lambda *causes: "violated" if found and found.cause in causes else ""
-    limit = throughput.crossover(r.model, chip, efficiency=machine.efficiency(k), **engine(k).split)
+    limit = throughput.crossover(r.model, chip, efficiency=machine_knobs.efficiency(k), **engine(k).split)
     shown = [
         (r.model.kv_bytes_per_token(BYTES[k.kv_precision]) / 1000, "kB", ""),
         (f"{runs(k, r):,} of {k.batch:,}", "", state(RESERVED)),

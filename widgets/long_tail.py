@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from sim.cluster import brought, memory, straggler
+from sim.cluster import memory, straggler, user_inputs
 from sim.cluster.hardware import ACCELERATORS
 from sim.cluster.models import MODELS
 from sim.cluster.throughput import iteration_seconds
@@ -44,7 +44,7 @@ class Knobs:
     log: str = pasted(
         "Your lengths: p50, p90, p99, longest, or a column of them",
         lambda text: from_a_log(text)[1:],
-        brought.LENGTHS_EXAMPLE,
+        user_inputs.LENGTHS_EXAMPLE,
     )
 
 
@@ -76,7 +76,7 @@ def from_a_log(text):
     """(median, spread) of lengths that a reader brings, the short text, a sentence. The wait is about the tail, so the
     spread is that of the 99 % quantile.
     """
-    law, short, _ = brought.lengths(text)
+    law, short, _ = user_inputs.lengths(text)
     body, tail = law.sigmas
     if tail > WIDEST:
         raise ValueError(f"A spread of {tail:.1f}: p99 is {law.p99 / law.p50:,.0f} medians. Valid is {WIDEST} at most.")

@@ -11,10 +11,10 @@ from sim.cluster.envelope import Job, Peak
 from sim.cluster.hardware import ACCELERATORS
 from sim.cluster.memory import LEDGERS, Engine, Misfit, Training
 from sim.cluster.models import MODELS
-from widgets.frame import machine
-from widgets.frame.back import way_back, ways_back
+from widgets.frame import machine_knobs
 from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, choice, ladder, slider
 from widgets.frame.marks import bars, dots, label, line, panel, threshold
+from widgets.frame.recovery import way_back, ways_back
 
 TITLE = "Memory of one GPU, by model, length and number of GPUs"
 
@@ -62,14 +62,14 @@ class Knobs:
     hbm_share: float = slider("Part of the memory the engine may fill", 0.9, low=0.2, high=0.98, step=0.01, symbol="u")
     extra: float = slider("Engine’s activations and graphs", 0.0, low=0, high=20, step=0.5, unit="GB")
     rule: str = choice("Graphs are taken", "off u (vLLM)", list(RULES))
-    bandwidth: float = machine.bandwidth()
-    flops: float = machine.flops()
-    overhead: float = machine.overhead()
-    mfu: float = machine.mfu()
-    config: str = machine.config()
-    chip: str = machine.chip()
-    log: str = machine.log()
-    timed: str = machine.timed()
+    bandwidth: float = machine_knobs.bandwidth()
+    flops: float = machine_knobs.flops()
+    overhead: float = machine_knobs.overhead()
+    mfu: float = machine_knobs.mfu()
+    config: str = machine_knobs.config()
+    chip: str = machine_knobs.chip()
+    log: str = machine_knobs.log()
+    timed: str = machine_knobs.timed()
 
 
 SPLIT = Knobs(
@@ -118,7 +118,7 @@ def run(k):
     if not rises(k):
         yield Result(misfits(k), {}, Peak("update", 0, 1), None)
         return
-    model, accelerator, one = machine.model(k), machine.accelerator(k), job(k)
+    model, accelerator, one = machine_knobs.model(k), machine_knobs.accelerator(k), job(k)
     found = misfits(k)
     drawn = envelope.envelope(model, accelerator, one)
     fullest, fewest = envelope.peak(model, accelerator, one), envelope.fewest_gpus(model, accelerator, one)
@@ -126,7 +126,7 @@ def run(k):
         yield Result(found, drawn, fullest, fewest)
         return
     engine, training = envelope.parts(model, accelerator, one)
-    law = machine.law(k)
+    law = machine_knobs.law(k)
     completions = k.prompts * k.samples
     tokens = completions * (k.prompt + law.mean) * (2 if k.algorithm == "DPO" else 1)
     seconds = throughput.update_seconds(model, accelerator, training.gpus, tokens, k.mfu)
@@ -137,7 +137,7 @@ def run(k):
     fit, asked = memory.sequences(model, accelerator, context, engine), completions / engines
     live = min(asked, fit)
     iteration = throughput.iteration_seconds(
-        model, accelerator, live, live * context, efficiency=machine.efficiency(k), **engine.split
+        model, accelerator, live, live * context, efficiency=machine_knobs.efficiency(k), **engine.split
     )
     speed = engines * live / float(iteration)
     yield Result(found, drawn, fullest, fewest, engine.tensor_parallel, engines, asked, fit, speed, seconds)
@@ -149,7 +149,7 @@ def rises(k):
 
 def length(k):
     """Tokens of the longest sequence, its prompt included."""
-    return k.prompt + round(machine.law(k).longest)
+    return k.prompt + round(machine_knobs.law(k).longest)
 
 
 def job(k):
@@ -189,8 +189,8 @@ def misfits(k):
         p90 = max(k.p50, k.p90)
         mend = f"Ninetieth percentile: {p90:,} tokens, Ninety-ninth percentile: {max(p90, k.p99):,} tokens."
         return [Misfit(what, k.p50, k.p90, mend, "input")]
-    model, accelerator = machine.model(k), machine.accelerator(k)
-    measured = memory.fits(model, accelerator, efficiency=machine.efficiency(k))
+    model, accelerator = machine_knobs.model(k), machine_knobs.accelerator(k)
+    measured = memory.fits(model, accelerator, efficiency=machine_knobs.efficiency(k))
     return envelope.misfits(model, accelerator, job(k)) or [m._replace(part="input") for m in measured]
 
 
@@ -214,7 +214,7 @@ def nothing(title, tab, front):
 
 def one_gpu(k, r):
     """The engine's moment and the trainer's, each component with its gigabytes."""
-    hbm = machine.accelerator(k).hbm_bytes / 1e9
+    hbm = machine_knobs.accelerator(k).hbm_bytes / 1e9
     beside = "" if RULES[k.rule] == "vllm" else " without graphs"
     second = r.peak.moment if r.misfits and r.peak.moment in ("score", "sync") else "update"
     shown = [("generate", 0.0), (second, 2.3)] if r.moments["generate"] else [(second, 2.3)]
@@ -235,7 +235,7 @@ def one_gpu(k, r):
         words += [label(x + 0.46, y, text, series) for y, (_, text, series) in zip(heights, named)]
     return panel(
         "Memory of one GPU",
-        f"GB; {machine.accelerator(k).name} has {hbm:,.0f}",
+        f"GB; {machine_knobs.accelerator(k).name} has {hbm:,.0f}",
         *marks,
         *words,
         threshold((1 - memory.RESERVE) * hbm, "full", SPILL * hbm),
@@ -268,7 +268,7 @@ def apart(heights, gap, top):
 
 def longer(k, r):
     """What one sequence adds, by its length, and the room that is left for it."""
-    model, accelerator = machine.model(k), machine.accelerator(k)
+    model, accelerator = machine_knobs.model(k), machine_knobs.accelerator(k)
     kept = {
         mode: [memory.activation_bytes(model, L, L, mode, k.train_tp) / 1e9 for L in CURVE] for mode in memory.RECOMPUTE
     }
@@ -305,7 +305,7 @@ COPIES = ("policy", "engine", "reference", "critic", "reward model")
 
 def all_copies(k):
     """Bytes a weight of every copy of the model, and what it comes to."""
-    model, one = machine.model(k), job(k)
+    model, one = machine_knobs.model(k), job(k)
     held = envelope.copies(model, one.training, one.engine)
     a_weight = [held.get(copy, 0.0) / model.params() for copy in COPIES]
     frozen = [a if copy not in ("policy", "critic") else 0.0 for copy, a in zip(COPIES, a_weight)]
@@ -329,7 +329,7 @@ def all_copies(k):
 
 def by_chip(k, r):
     """The fewest GPUs of each chip that hold the job, by search."""
-    model, one = machine.model(k), job(k)
+    model, one = machine_knobs.model(k), job(k)
     found = [envelope.fewest_gpus(model, ACCELERATORS[chip], one) for chip in CHIPS]
     rows = list(range(len(CHIPS), 0, -1))
     drawn = panel(
@@ -406,7 +406,7 @@ def export(k, r):
         prompts=k.prompts,
         samples=k.samples,
         prompt=k.prompt,
-        completion=round(machine.law(k).longest),
+        completion=round(machine_knobs.law(k).longest),
         micro_batch_tokens=max(k.micro_batch, length(k)),
     )
 

@@ -8,10 +8,10 @@ from sim.cluster.memory import Engine, Misfit, Training
 from sim.cluster.models import MODELS
 from sim.cluster.paths import ENGINES, ENVIRONMENT, EXPERIENCE, TRAINER, WEIGHTS
 from sim.cluster.topology import COLOCATED, SPLIT
-from widgets.frame import machine
-from widgets.frame.back import way_back, ways_back
+from widgets.frame import machine_knobs
 from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, choice, ladder
 from widgets.frame.marks import bars, dots, label, line, panel, threshold
+from widgets.frame.recovery import way_back, ways_back
 
 TITLE = "What a training step moves, and how long the step waits for it"
 
@@ -51,14 +51,14 @@ class Knobs:
     accelerator: str = choice("Accelerator", "h100", list(ACCELERATORS))
     controller: float = ladder("The controller passes on (assumed)", 10.0, RATES, unit="GB/s")
     front: float = ladder("Network to the environment (assumed)", 10.0, RATES, unit="GB/s")
-    bandwidth: float = machine.bandwidth()
-    flops: float = machine.flops()
-    overhead: float = machine.overhead()
-    mfu: float = machine.mfu()
-    config: str = machine.config()
-    chip: str = machine.chip()
-    log: str = machine.log()
-    timed: str = machine.timed()
+    bandwidth: float = machine_knobs.bandwidth()
+    flops: float = machine_knobs.flops()
+    overhead: float = machine_knobs.overhead()
+    mfu: float = machine_knobs.mfu()
+    config: str = machine_knobs.config()
+    chip: str = machine_knobs.chip()
+    log: str = machine_knobs.log()
+    timed: str = machine_knobs.timed()
 
 
 def of_length(tokens):
@@ -109,17 +109,17 @@ def run(k):
 
 def setting(k):
     """The step as the model of costs has it."""
-    law = machine.law(k)
+    law = machine_knobs.law(k)
     job = topology.Job(
-        machine.model(k),
-        machine.accelerator(k),
+        machine_knobs.model(k),
+        machine_knobs.accelerator(k),
         k.gpus,
         k.prompts,
         k.samples,
         k.prompt,
         law,
         k.tensor_parallel,
-        efficiency=machine.efficiency(k),
+        efficiency=machine_knobs.efficiency(k),
         mfu=k.mfu,
     )
     return paths.Setting(
@@ -139,7 +139,7 @@ def setting(k):
 
 
 def longest_sequence(k):
-    return k.prompt + round(machine.law(k).longest)
+    return k.prompt + round(machine_knobs.law(k).longest)
 
 
 def link_rates(s):
@@ -167,8 +167,8 @@ def misfits(k):
     engine = Engine(generating, k.tensor_parallel, longest, weight_bytes=WIDTHS[k.weights])
     # assumed: in one pool the trainer's state is on the host during the rollout
     trainer = Training(training, reference=True, tokens=max(k.micro_batch, longest), length=longest, logits_chunk=CHUNK)
-    efficiency = machine.efficiency(k)
-    return memory.fits(machine.model(k), machine.accelerator(k), engine, trainer, efficiency=efficiency)
+    efficiency = machine_knobs.efficiency(k)
+    return memory.fits(machine_knobs.model(k), machine_knobs.accelerator(k), engine, trainer, efficiency=efficiency)
 
 
 def rising(k):
@@ -263,7 +263,7 @@ def readouts(k, r):
         report = r.report
         values = (
             report.updates_a_day,
-            paths.token_bytes(machine.model(k), k.payload),
+            paths.token_bytes(machine_knobs.model(k), k.payload),
             report.paths[WEIGHTS].seconds,
             100 * report.share(report.largest),
             report.messages_per_second,
@@ -335,7 +335,7 @@ def why(k, r, name):
     path, report = r.report.paths[name], r.report
     cost = f"of {report.seconds:,.0f} s"
     if name == EXPERIENCE:
-        each = paths.token_bytes(machine.model(k), k.payload)
+        each = paths.token_bytes(machine_knobs.model(k), k.payload)
         return f"{each:,} bytes a token make {written(path.bytes)}: by {path.link} {path.seconds:,.0f} s {cost}."
     if name == WEIGHTS:
         return f"The engines wait {path.exposed:,.0f} s {cost} for {written(path.bytes)} of new weights."

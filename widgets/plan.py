@@ -9,10 +9,10 @@ from sim.cluster import envelope, memory, plan, step
 from sim.cluster.hardware import ACCELERATORS
 from sim.cluster.memory import Misfit
 from sim.cluster.models import MODELS
-from widgets.frame import machine
-from widgets.frame.back import way_back, ways_back
+from widgets.frame import machine_knobs
 from widgets.frame.contract import Break, Gauge, Guess, Readout, choice, ladder, slider, toggle
 from widgets.frame.marks import band, bars, dots, label, line, panel, threshold
+from widgets.frame.recovery import way_back, ways_back
 
 TITLE = "A run on paper: what fits, what a step takes, and what would shorten it"
 
@@ -54,14 +54,14 @@ class Knobs:
     update_seconds: float = ladder("An update that you timed (0: none)", 0.0, UPDATES, unit="s")
     steps: int = ladder("Steps", 500, [10, 50, 100, 200, 500, 1000, 2000, 5000, 10000])
     price: float = slider("Price of a GPU for an hour (yours)", 2.0, low=0, high=20, step=0.1)
-    bandwidth: float = machine.bandwidth()
-    flops: float = machine.flops()
-    overhead: float = machine.overhead()
-    mfu: float = machine.mfu()
-    config: str = machine.config()
-    chip: str = machine.chip()
-    log: str = machine.log()
-    timed: str = machine.timed()
+    bandwidth: float = machine_knobs.bandwidth()
+    flops: float = machine_knobs.flops()
+    overhead: float = machine_knobs.overhead()
+    mfu: float = machine_knobs.mfu()
+    config: str = machine_knobs.config()
+    chip: str = machine_knobs.chip()
+    log: str = machine_knobs.log()
+    timed: str = machine_knobs.timed()
 
 
 SMALL = Knobs(model="qwen2.5-7b", gpus=8, overlap="sync", prompts=128, samples=8, p50=720, p90=2000, p99=4600)
@@ -115,9 +115,9 @@ def run(k):
 def scenario(k):
     """The job as the model of costs has it."""
     made = plan.Scenario(
-        machine.model(k),
-        machine.accelerator(k),
-        machine.law(k),
+        machine_knobs.model(k),
+        machine_knobs.accelerator(k),
+        machine_knobs.law(k),
         gpus=k.gpus,
         prompts=k.prompts,
         samples=k.samples,
@@ -137,7 +137,7 @@ def scenario(k):
         workers=k.workers,
         steps=k.steps,
         price=k.price,
-        efficiency=machine.efficiency(k),
+        efficiency=machine_knobs.efficiency(k),
         mfu=k.mfu,
         engine_timed=bool(k.timed),
     )

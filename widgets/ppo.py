@@ -8,7 +8,7 @@ import numpy as np
 
 from sim.algorithms import options, ppo
 from sim.estimators import surrogate
-from sim.experiments.runs import modsum_run
+from sim.experiments.standard_runs import modsum_run
 from sim.framework.algorithm import Algorithm
 from sim.framework.controller import LOG_RATIO_EDGES
 from sim.framework.trainer import Trainer

@@ -10,7 +10,7 @@ import numpy as np
 from sim.algorithms import options, reinforce
 from sim.estimators import gradient_noise
 from sim.estimators.gradient_noise import LOGITS, REWARD
-from sim.experiments.runs import add_run
+from sim.experiments.standard_runs import add_run
 from sim.worlds import bandit, tasks
 from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, choice, ladder, slider
 from widgets.frame.marks import band, bars, both, dots, each_run, label, line, panel, threshold

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sim.estimators import hacking
-from sim.experiments import anchored
+from sim.experiments import kl_anchor
 from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, choice, ladder, slider
 from widgets.frame.marks import bars, both, dots, label, line, panel, threshold
 
@@ -60,7 +60,7 @@ def run(k):
     policy = hacking.optimum(ref, reward, beta)
     sweep = hacking.frontier(ref, reward, hacking.GOLD, [*PRICES, 0.0])
     points = []
-    for point in anchored.train(pay(k), k.beta, k.reference == ALIAS, k.seed, UPDATES):
+    for point in kl_anchor.train(pay(k), k.beta, k.reference == ALIAS, k.seed, UPDATES):
         points.append(point)
         if point.update % EVERY == 0 or point.update == UPDATES:
             yield Result(ref, policy, paid, gold, kl, sweep, tuple(points))
@@ -159,8 +159,8 @@ def readouts(k, r):
     bad = "violated" if lost else ""
     logged = none_left(end.kl_logged) if k.beta > 0 else "none"
     return [
-        Readout("True reward of the trained model", none_left(end.gold), "", anchored.train, bad),
-        Readout("KL in its log, nats", logged, "", anchored.nats, bad if no_copy(r) else ""),
+        Readout("True reward of the trained model", none_left(end.gold), "", kl_anchor.train, bad),
+        Readout("KL in its log, nats", logged, "", kl_anchor.nats, bad if no_copy(r) else ""),
         Readout("True reward of the best policy", none_left(r.gold), "", hacking.frontier),
         Readout("Its paid reward", r.paid, "", hacking.frontier),
         Readout("Its KL from the reference", r.kl, "nats", hacking.distance),
@@ -280,4 +280,4 @@ def opening(plain, other):
     )
 
 
-OPENING = Opening(Knobs(), Knobs(beta=0.001), lambda *both: list(opening(*both)), anchored.train)
+OPENING = Opening(Knobs(), Knobs(beta=0.001), lambda *both: list(opening(*both)), kl_anchor.train)

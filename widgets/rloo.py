@@ -9,7 +9,7 @@ import numpy as np
 
 from sim.algorithms import options, rloo
 from sim.estimators import completion_ratio, gradient_noise, group_baselines, kl, surrogate
-from sim.experiments.runs import modsum_run
+from sim.experiments.standard_runs import modsum_run
 from sim.worlds import modsum
 from sim.worlds.optimizer import SGD, AdamW
 from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, choice, ladder, slider, toggle

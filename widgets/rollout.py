@@ -9,8 +9,8 @@ import numpy as np
 
 from sim.algorithms import grpo
 from sim.estimators import attempts, kl, surrogate
-from sim.experiments import alike
-from sim.experiments.runs import add_run
+from sim.experiments import uniform_groups
+from sim.experiments.standard_runs import add_run
 from sim.framework.env import Verifier
 from sim.framework.rollout import RolloutEngine, nucleus
 from sim.worlds import tasks, tinylm
@@ -67,7 +67,7 @@ class Result:
 
 def run(k):
     rows, right, apart = one_prompt(k)
-    p = alike.pass_rates(k.temperature)[10 * k.a + k.b]
+    p = uniform_groups.pass_rates(k.temperature)[10 * k.a + k.b]
     for training in trained(k):
         yield Result(rows, right, p, apart, *training)
 
@@ -213,8 +213,8 @@ def groups_tab(k, r):
         y_range=(0, 1.05),
         tab="Groups",
     )
-    pass_rate = [alike.pass_rates(tau).mean() for tau in TEMPERATURES]
-    silent = [alike.share(tau, GROUP) for tau in TEMPERATURES]
+    pass_rate = [uniform_groups.pass_rates(tau).mean() for tau in TEMPERATURES]
+    silent = [uniform_groups.share(tau, GROUP) for tau in TEMPERATURES]
     here = np.interp(k.temperature, TEMPERATURES, silent)
     yield panel(
         "What the temperature does",

@@ -13,10 +13,10 @@ from sim.cluster.kv_cache import BlockAllocator
 from sim.cluster.memory import Engine, Misfit
 from sim.cluster.models import MODELS
 from sim.cluster.scheduling import Policy, Speculation
-from widgets.frame import machine
-from widgets.frame.back import way_back
+from widgets.frame import machine_knobs
 from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, choice, ladder, slider, toggle
 from widgets.frame.marks import bars, dots, label, line, panel, threshold
+from widgets.frame.recovery import way_back
 
 TITLE = "One engine, a step's completions, and each trick turned the other way"
 
@@ -59,13 +59,13 @@ class Knobs:
     accelerator: str = choice("Accelerator", "h100", list(ACCELERATORS))
     tensor_parallel: int = ladder("GPUs that share the model", 1, [1, 2, 4, 8, 16], symbol="TP")
     hbm_share: float = slider("Part of the memory the engine may fill", 0.5, 0.2, 0.98, 0.01, symbol="u")
-    bandwidth: float = machine.bandwidth()
-    flops: float = machine.flops()
-    overhead: float = machine.overhead()
-    config: str = machine.config()
-    chip: str = machine.chip()
-    log: str = machine.log()
-    timed: str = machine.timed()
+    bandwidth: float = machine_knobs.bandwidth()
+    flops: float = machine_knobs.flops()
+    overhead: float = machine_knobs.overhead()
+    config: str = machine_knobs.config()
+    chip: str = machine_knobs.chip()
+    log: str = machine_knobs.log()
+    timed: str = machine_knobs.timed()
 
 
 PRESETS = {
@@ -165,17 +165,17 @@ def engine(k):
 
 
 def rates(k, guess):
-    at = dict(efficiency=machine.efficiency(k), **engine(k).split)
-    return scheduling.rates(machine.model(k), machine.accelerator(k), guess, **at)
+    at = dict(efficiency=machine_knobs.efficiency(k), **engine(k).split)
+    return scheduling.rates(machine_knobs.model(k), machine_knobs.accelerator(k), guess, **at)
 
 
 def job(k):
-    return scheduling.requests_of(machine.law(k), k.prompts, k.samples, k.prompt, np.random.default_rng(0))
+    return scheduling.requests_of(machine_knobs.law(k), k.prompts, k.samples, k.prompt, np.random.default_rng(0))
 
 
 def most(k):
     """Tokens of the longest sequence that there may be."""
-    return 4 * k.prompt // 3 + int(machine.law(k).longest)
+    return 4 * k.prompt // 3 + int(machine_knobs.law(k).longest)
 
 
 def block_of(k):
@@ -184,8 +184,8 @@ def block_of(k):
 
 def room(k):
     """Tokens of the pool: what the memory leaves beside the weights, up to the cap."""
-    context = machine.law(k).context(k.prompt)
-    held = memory.sequences(machine.model(k), machine.accelerator(k), context, engine(k))
+    context = machine_knobs.law(k).context(k.prompt)
+    held = memory.sequences(machine_knobs.model(k), machine_knobs.accelerator(k), context, engine(k))
     return int(min(held * context, k.cap if k.cap < NO_CAP else math.inf))
 
 
@@ -213,7 +213,9 @@ def misfits(k):
         what = f"quantiles of {k.p50:,}, {k.p90:,} and {k.p99:,} tokens: they rise in every batch"
         return [Misfit(what, k.p50, k.p90, "Quantiles that rise.")]
     asked = replace(engine(k), gpus=k.tensor_parallel)
-    found = memory.fits(machine.model(k), machine.accelerator(k), asked, efficiency=machine.efficiency(k))
+    found = memory.fits(
+        machine_knobs.model(k), machine_knobs.accelerator(k), asked, efficiency=machine_knobs.efficiency(k)
+    )
     whole = room(k) // block_of(k) * block_of(k) if not found else 0
     if not found and whole < most(k):
         what = f"one sequence of {most(k):,} tokens in a pool of {room(k):,}"
@@ -244,7 +246,7 @@ def axis_end(k):
     """Seconds that a run of this job may take on the axis, whatever the scheduler does: some three times what writing
     the longest alone and all others together would take.
     """
-    law, plain = machine.law(k), rates(k, None)
+    law, plain = machine_knobs.law(k), rates(k, None)
     n, context = k.prompts * k.samples, law.context(k.prompt)
     together = max(min(n, 256, room_of_all(k) / context), 1.0)
     tail = law.expected_max(n) * float(plain(1, k.prompt + law.expected_max(n) / 2))
@@ -361,7 +363,7 @@ def worth(k, drafts, n, context):
 
 
 def guesses(k, r):
-    context, gammas = machine.law(k).context(k.prompt), list(range(9))
+    context, gammas = machine_knobs.law(k).context(k.prompt), list(range(9))
     n = np.array([1.0, min(k.batch, k.prompts * k.samples)])
     alone, all_of_them = np.array([worth(k, drafts, n, context) for drafts in gammas]).T
     return panel(
@@ -447,7 +449,7 @@ def export(k, r):
         prompts=k.prompts,
         samples=k.samples,
         prompt=4 * k.prompt // 3,
-        completion=int(machine.law(k).longest),
+        completion=int(machine_knobs.law(k).longest),
     )
     return setting | ({"chunk": k.chunk} if k.chunk else {}) | ({"drafts": k.drafts} if k.drafts else {})
 

@@ -9,9 +9,9 @@ from sim.estimators.chain_score import WAYS
 from sim.experiments import search
 from sim.worlds import step_tree
 from sim.worlds.step_tree import DEPTH, LEAVES, OFFSETS
-from widgets.frame.back import ways_back
 from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, choice, ladder, slider
 from widgets.frame.marks import bars, dots, heat, label, line, panel, threshold
+from widgets.frame.recovery import ways_back
 
 TITLE = "How many of 300 problems are solved, by what picks among the chains and when"
 

@@ -7,10 +7,10 @@ from sim.cluster import measured, memory, step, throughput
 from sim.cluster.hardware import ACCELERATORS, ridge
 from sim.cluster.memory import Engine, Misfit, Training
 from sim.cluster.models import MODELS
-from widgets.frame import machine
-from widgets.frame.back import way_back, ways_back
+from widgets.frame import machine_knobs
 from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, choice, ladder, slider, toggle
 from widgets.frame.marks import bars, dots, label, line, panel, region, threshold
+from widgets.frame.recovery import way_back, ways_back
 
 TITLE = "A step as a sum of its roles, or as the longest of them"
 
@@ -74,14 +74,14 @@ class Knobs:
     longest: int = ladder("Longest completion", 8192, LENGTHS, unit="tokens")
     informative: float = slider("In groups with a non-zero advantage", 1.0, low=0.05, high=1, step=0.05)
     ess: float = slider("Effective share of stale samples", 1.0, low=0.05, high=1, step=0.05, symbol="ESS/n")
-    bandwidth: float = machine.bandwidth()
-    flops: float = machine.flops()
-    overhead: float = machine.overhead()
-    mfu: float = machine.mfu()
-    config: str = machine.config()
-    chip: str = machine.chip()
-    log: str = machine.log()
-    timed: str = machine.timed()
+    bandwidth: float = machine_knobs.bandwidth()
+    flops: float = machine_knobs.flops()
+    overhead: float = machine_knobs.overhead()
+    mfu: float = machine_knobs.mfu()
+    config: str = machine_knobs.config()
+    chip: str = machine_knobs.chip()
+    log: str = machine_knobs.log()
+    timed: str = machine_knobs.timed()
 
 
 def published(row, sync):
@@ -150,7 +150,7 @@ def run(k):
     if found := misfits(k):
         yield Result(found)
         return
-    model, accelerator, law = machine.model(k), machine.accelerator(k), machine.law(k)
+    model, accelerator, law = machine_knobs.model(k), machine_knobs.accelerator(k), machine_knobs.law(k)
     generating, training = pools(k)
     tensor_parallel = engine_size(k)
     completions, verify = k.prompts * k.samples, tests(k, k.workers)
@@ -159,17 +159,17 @@ def run(k):
         before = step.Roles(k.rollout, verify, log_probs, k.train, k.sync, k.other)
     else:
         shape = (model, accelerator, generating, training, tensor_parallel, completions, law, verify)
-        reached = dict(efficiency=machine.efficiency(k), mfu=k.mfu, prompt=k.prompt, group=k.samples)
+        reached = dict(efficiency=machine_knobs.efficiency(k), mfu=k.mfu, prompt=k.prompt, group=k.samples)
         before = step.roles_from_config(*shape, reference=False, reuse=k.reuse, **reached)
     limit = 1 / utilization(k) if k.role == "train" else math.inf
     roles = step.whatif(before, ROLES[k.role], min(k.k, limit))
     context, tokens = law.context(k.prompt), throughput.MICRO_BATCH
     points = throughput.role_points(
-        model, accelerator, live(k), context, tokens, tensor_parallel, machine.efficiency(k), k.mfu
+        model, accelerator, live(k), context, tokens, tensor_parallel, machine_knobs.efficiency(k), k.mfu
     )
     attained = utilization(k) * accelerator.flops()
     points = [p._replace(flops_per_second=attained) if p.role == "train" else p for p in points]
-    path, remedy = step.where_is_my_time(roles, k.overlap, points, accelerator, machine.efficiency(k), k.mfu)
+    path, remedy = step.where_is_my_time(roles, k.overlap, points, accelerator, machine_knobs.efficiency(k), k.mfu)
     yield Result([], before, roles, limit, tuple(points), path, remedy)
 
 
@@ -188,38 +188,38 @@ def pools(k):
 
 def live(k):
     """Sequences that one engine decodes together."""
-    shape = (machine.model(k), machine.accelerator(k), pools(k)[0], engine_size(k))
-    return step.live_sequences(*shape, k.prompts * k.samples, machine.law(k), k.prompt)
+    shape = (machine_knobs.model(k), machine_knobs.accelerator(k), pools(k)[0], engine_size(k))
+    return step.live_sequences(*shape, k.prompts * k.samples, machine_knobs.law(k), k.prompt)
 
 
 def engine_size(k):
     """GPUs that share one replica."""
-    longest = k.prompt + machine.law(k).longest
-    return memory.engine_tp(machine.model(k), machine.accelerator(k), Engine(pools(k)[0], longest=longest))
+    longest = k.prompt + machine_knobs.law(k).longest
+    return memory.engine_tp(machine_knobs.model(k), machine_knobs.accelerator(k), Engine(pools(k)[0], longest=longest))
 
 
 def utilization(k):
     """MFU of the update: of the measured one, at the lengths that are set, or what is assumed."""
     if k.source != "measured":
         return k.mfu
-    tokens = k.prompts * k.samples * (k.prompt + machine.law(k).mean)
-    return throughput.attained_mfu(machine.model(k), machine.accelerator(k), k.gpus, tokens, k.train)
+    tokens = k.prompts * k.samples * (k.prompt + machine_knobs.law(k).mean)
+    return throughput.attained_mfu(machine_knobs.model(k), machine_knobs.accelerator(k), k.gpus, tokens, k.train)
 
 
 def misfits(k):
     """What of the setting is impossible. Times that were measured are believed, but not beyond the chip's peak."""
-    model, accelerator = machine.model(k), machine.accelerator(k)
+    model, accelerator = machine_knobs.model(k), machine_knobs.accelerator(k)
     if not k.log and not k.p50 <= k.p90 <= k.p99:
         what = f"quantiles of {k.p50:,}, {k.p90:,} and {k.p99:,} tokens: they rise in every batch"
         return [Misfit(what, k.p50, k.p90, rising(k))]
     generating, training = pools(k)
     if generating < 1:
         return [Misfit("two pools on one GPU", 2, 1, "A second GPU.")]
-    engine = Engine(generating, engine_size(k), k.prompt + machine.law(k).longest)
+    engine = Engine(generating, engine_size(k), k.prompt + machine_knobs.law(k).longest)
     if k.source == "measured":
-        return memory.fits(model, accelerator, engine, mfu=utilization(k), efficiency=machine.efficiency(k))
+        return memory.fits(model, accelerator, engine, mfu=utilization(k), efficiency=machine_knobs.efficiency(k))
     # assumed: while all GPUs generate and train in turn, the trainer's state is offloaded during the rollout
-    return memory.fits(model, accelerator, engine, Training(training), efficiency=machine.efficiency(k))
+    return memory.fits(model, accelerator, engine, Training(training), efficiency=machine_knobs.efficiency(k))
 
 
 def rising(k):
@@ -318,8 +318,8 @@ def gains(k, r):
 
 
 def roofline(k, r):
-    accelerator = machine.accelerator(k)
-    xs, reached = [0.5, ridge(accelerator), 1e5], throughput.effective_ridge(accelerator, machine.efficiency(k))
+    accelerator = machine_knobs.accelerator(k)
+    xs, reached = [0.5, ridge(accelerator), 1e5], throughput.effective_ridge(accelerator, machine_knobs.efficiency(k))
     at = {p.role: p for p in r.points}
     name = {"decode": "decode", "prefill": "prefill", "log_probs": "log-probs", "train": "train"}
     marks = [
@@ -441,12 +441,12 @@ def export(k, r):
         engines=generating // tensor_parallel,
         memory_fraction=memory.HBM_SHARE,
         concurrency=max(round(live(k)), 1),
-        context=k.prompt + machine.law(k).longest,
+        context=k.prompt + machine_knobs.law(k).longest,
         placement="colocated" if k.overlap in ("sync", "carry-over") else "split",
         prompts=k.prompts,
         samples=k.samples,
         prompt=k.prompt,
-        completion=machine.law(k).longest,
+        completion=machine_knobs.law(k).longest,
         overlap=k.overlap,
         reuse_log_probs=k.reuse,
     )

@@ -11,10 +11,10 @@ from sim.cluster.lengths import lognormal
 from sim.cluster.memory import Engine, Misfit, Training
 from sim.cluster.models import MODELS
 from sim.cluster.topology import ASYNC, CARRY, COLOCATED, ONE_OFF, SPLIT, WAYS
-from widgets.frame import machine
-from widgets.frame.back import way_back
+from widgets.frame import machine_knobs
 from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, choice, ladder, slider
 from widgets.frame.marks import band, dots, label, line, panel, threshold
+from widgets.frame.recovery import way_back
 
 TITLE = "One training loop on one set of GPUs, and who waits for whom"
 
@@ -47,14 +47,14 @@ class Knobs:
     longest: int = ladder("Longest completion", 8192, LENGTHS, unit="tokens")
     model: str = choice("Model", "qwen2.5-7b", list(MODELS))
     accelerator: str = choice("Accelerator", "h100", list(ACCELERATORS))
-    bandwidth: float = machine.bandwidth()
-    flops: float = machine.flops()
-    overhead: float = machine.overhead()
-    mfu: float = machine.mfu()
-    config: str = machine.config()
-    chip: str = machine.chip()
-    log: str = machine.log()
-    timed: str = machine.timed()
+    bandwidth: float = machine_knobs.bandwidth()
+    flops: float = machine_knobs.flops()
+    overhead: float = machine_knobs.overhead()
+    mfu: float = machine_knobs.mfu()
+    config: str = machine_knobs.config()
+    chip: str = machine_knobs.chip()
+    log: str = machine_knobs.log()
+    timed: str = machine_knobs.timed()
 
 
 PRESETS = {
@@ -90,13 +90,13 @@ class Result:
 
 
 def law(k):
-    return machine.law(k) if k.log else lognormal(k.p50, max(k.sigma, 1e-9), k.longest)
+    return machine_knobs.law(k) if k.log else lognormal(k.p50, max(k.sigma, 1e-9), k.longest)
 
 
 def job(k):
     return topology.Job(
-        machine.model(k),
-        machine.accelerator(k),
+        machine_knobs.model(k),
+        machine_knobs.accelerator(k),
         k.gpus,
         k.prompts,
         k.samples,
@@ -104,7 +104,7 @@ def job(k):
         law(k),
         k.tensor_parallel,
         1e9 * k.sync,
-        machine.efficiency(k),
+        machine_knobs.efficiency(k),
         k.mfu,
     )
 
@@ -125,14 +125,16 @@ def is_split(k):
 
 
 def misfits(k):
-    model, accelerator = machine.model(k), machine.accelerator(k)
+    model, accelerator = machine_knobs.model(k), machine_knobs.accelerator(k)
     if is_split(k) and k.generating >= k.gpus:
         what = f"{k.generating} GPUs generate and {k.gpus} are there: none is left to train"
         return [Misfit(what, k.generating + 1, k.gpus, "More GPUs.")]
     generating, training = (k.generating, k.gpus - k.generating) if is_split(k) else (k.gpus, k.gpus)
     engine = Engine(generating, k.tensor_parallel, k.prompt + law(k).longest)
     # assumed: while all GPUs generate and train in turn, the trainer's state is on the host during the rollout
-    return memory.fits(model, accelerator, engine, Training(training, reference=True), efficiency=machine.efficiency(k))
+    return memory.fits(
+        model, accelerator, engine, Training(training, reference=True), efficiency=machine_knobs.efficiency(k)
+    )
 
 
 def run(k):
@@ -362,7 +364,7 @@ def broken(k, r):
     at, training = k.generating, k.gpus - k.generating
     instant = topology.simulate(replace(job(k), sync_bytes_per_second=1e15), k.way, at, lengths(k))
     if instant.tokens_per_second >= r.colocated.tokens_per_second:
-        seconds = fabric.weight_sync(machine.model(k), 1e9 * k.sync)
+        seconds = fabric.weight_sync(machine_knobs.model(k), 1e9 * k.sync)
         return Break(
             f"{slower}: at {k.sync:g} GB/s new weights take {seconds:.0f} s, and generation stands still meanwhile.",
             way_back(k, ("sync",), lambda there: arrives(there, r)) or f"Who works when: {COLOCATED}.",

@@ -9,9 +9,9 @@ from sim.algorithms import published
 from sim.algorithms.published import PUBLISHED
 from sim.estimators import diagnosis
 from sim.experiments import tracelab
-from widgets.frame.back import said
 from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, choice, ladder, slider
 from widgets.frame.marks import bars, both, dots, heat, label, line, panel, threshold
+from widgets.frame.recovery import said
 
 TITLE = "One run: its log, a scorer that it was not trained on, and seven tests in their order"
 ENDS, GOOD = 0.9, 0.95  # of the right answers that any policy reaches: less is broken, if a cause is seen, or worse

@@ -8,7 +8,7 @@ import numpy as np
 
 from sim.algorithms import dr_grpo, grpo
 from sim.estimators import aggregation, microbatch, surrogate
-from sim.experiments.runs import add_run
+from sim.experiments.standard_runs import add_run
 from sim.experiments.token_gradient import TokenGradient, before_the_last_step, token_gradient
 from sim.framework.algorithm import Algorithm
 from sim.framework.trainer import Trainer

@@ -8,7 +8,7 @@ from itertools import tee
 import numpy as np
 
 from sim.estimators import importance, precision
-from sim.experiments import stale
+from sim.experiments import stale_policy
 from sim.framework.algorithm import Algorithm
 from sim.framework.controller import LOG_RATIO_EDGES
 from sim.framework.rollout import RolloutEngine
@@ -67,8 +67,8 @@ def run(k):
         form: precision.mismatch(*first_completions(), form)[0] for form in precision.MANTISSA_BITS if form != "fp32"
     }
     ours, fresh, at, drifts = [], [], [], []
-    late = stale.updates(k.correction, UPDATES, lag=k.lag, every=k.every, form=k.form, **settings)
-    late, beside = tee(late) if synchronous(k) else (late, stale.updates("ratio and clip", UPDATES, **settings))
+    late = stale_policy.updates(k.correction, UPDATES, lag=k.lag, every=k.every, form=k.form, **settings)
+    late, beside = tee(late) if synchronous(k) else (late, stale_policy.updates("ratio and clip", UPDATES, **settings))
     for drift, other in zip(late, beside):
         drifts.append(drift)
         if drift.frame.exact:
@@ -196,7 +196,7 @@ def readouts(k, r):
     distance, share = r.drifts[-1].distance, 100 * r.drifts[-1].effective
     return [
         Readout("Pass rate", r.pass_rate[-1], "", tasks.exact_pass, "violated" if lost(r) else ""),
-        Readout("Mean |log ratio|, last batch", distance if distance > 1e-12 else 0.0, "nats", stale.updates),
+        Readout("Mean |log ratio|, last batch", distance if distance > 1e-12 else 0.0, "nats", stale_policy.updates),
         Readout("Effective sample size, last batch", round(share, 9), "% of tokens", importance.effective_sample_size),
         Readout(
             "Clipped tokens, mean of the updates",
@@ -332,6 +332,6 @@ OPENING = Opening(
     Knobs(lag=8),
     Knobs(lag=8, correction="none"),
     opened,
-    stale.updates,
+    stale_policy.updates,
     "Same code, same seed. One setting differs between the two, and neither is the default.",
 )

@@ -8,7 +8,7 @@ import sys
 from dataclasses import asdict, replace
 
 from sim.arguments import Parser, number, whole
-from sim.cluster import brought, envelope, memory, plan, step
+from sim.cluster import envelope, memory, plan, step, user_inputs
 from sim.cluster.hardware import ACCELERATORS
 from sim.cluster.lengths import Law
 from sim.cluster.models import MODELS
@@ -22,18 +22,18 @@ def config(text):
     """A Model: of a name in our table, of a config.json, or of one from standard input ("-")."""
     if text in MODELS:
         return MODELS[text]
-    model, _, said = refused(brought.model, argparse.FileType(encoding="utf-8")(text).read())
+    model, _, said = refused(user_inputs.model, argparse.FileType(encoding="utf-8")(text).read())
     if NOT_READ in said:
         sys.stderr.write(f"{said[said.index(NOT_READ) :]}\n")
     return model
 
 
 def chip(text):
-    return ACCELERATORS[text] if text in ACCELERATORS else refused(brought.chip, text)[0]
+    return ACCELERATORS[text] if text in ACCELERATORS else refused(user_inputs.chip, text)[0]
 
 
 def law(text):
-    return refused(brought.lengths, text)[0]
+    return refused(user_inputs.lengths, text)[0]
 
 
 def refused(read, text):
@@ -59,7 +59,7 @@ def arguments():
         default="qwen2.5-7b",
         help="a model's config.json, - for standard input, or a name",
     )
-    add("--chip", type=chip, default="h100", help=f'a name, or numbers: "{brought.CHIP_EXAMPLE}"')
+    add("--chip", type=chip, default="h100", help=f'a name, or numbers: "{user_inputs.CHIP_EXAMPLE}"')
     add("--gpus", type=whole(1, envelope.MOST), default=64)
     add("--prompts", type=whole(1, 2**16), default=512, help="of a step")
     add("--samples", type=whole(1, 2**10), default=16, help="completions of each prompt")
@@ -78,7 +78,7 @@ def arguments():
     add("--reuse", action="store_true", help="train on the engine's log-probs")
     add("--test-seconds", type=number(0, 3600), default=0.0, help="of one completion's test")
     add("--workers", type=whole(1, 2**16), default=64, help="that test")
-    add("--timed", help=f'one decode iteration that you timed: "{brought.TIMED_EXAMPLE}"')
+    add("--timed", help=f'one decode iteration that you timed: "{user_inputs.TIMED_EXAMPLE}"')
     add("--update-seconds", type=number(0.001, 1e6), help="one update of this job that you timed")
     add("--steps", type=whole(1, 10**6), default=500)
     add("--price", type=number(0, 1e4), default=2.0, help="of a GPU for an hour")
@@ -114,7 +114,7 @@ def scenario(parser, chosen):
         price=chosen.price,
     )
     try:
-        timed = brought.timed(chosen.timed)[0] if chosen.timed else None
+        timed = user_inputs.timed(chosen.timed)[0] if chosen.timed else None
         made = plan.measured(made, timed, chosen.update_seconds)
     except ValueError as refusal:
         parser.error(str(refusal))

@@ -2,8 +2,8 @@
 
 One engine and one trainer, event by event. Admission is that of AReaL's staleness manager (Fu et al., 2025,
 arXiv:2505.24298), weights that arrive in the middle of a completion are PipelineRL's (Piché et al., 2025,
-arXiv:2509.19128). Lag is defined in sim/experiments/stale.py. Not modeled: a trainer whose time depends on the lengths,
-prefill, and evictions.
+arXiv:2509.19128). Lag is defined in sim/experiments/stale_policy.py. Not modeled: a trainer whose time depends on
+the lengths, prefill, and evictions.
 """
 
 from collections import deque

@@ -9,7 +9,7 @@ sim/worlds/policies.py; the transformer has a tenth of both rates.
 import numpy as np
 
 from sim.algorithms import reinforce
-from sim.experiments.runs import add_run
+from sim.experiments.standard_runs import add_run
 from sim.worlds import tasks
 from sim.worlds.optimizer import AdamW
 from sim.worlds.policies import POLICIES, shared_rate

@@ -8,7 +8,7 @@ closed form.
 import numpy as np
 
 from sim.algorithms import reinforce
-from sim.experiments.runs import modsum_run
+from sim.experiments.standard_runs import modsum_run
 from sim.framework.weight_sync import WeightSync
 
 ARROWS = ("trajs", "tokens", "+reward", "ref_logp", "loss_fn", "weight sync")

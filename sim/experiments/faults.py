@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sim.algorithms import grpo
-from sim.experiments.runs import add_run
+from sim.experiments.standard_runs import add_run
 from sim.framework import invariants
 from sim.framework.algorithm import Algorithm
 from sim.worlds import tasks

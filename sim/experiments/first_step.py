@@ -11,7 +11,7 @@ import numpy as np
 
 from sim.algorithms import grpo
 from sim.estimators import aggregation, microbatch
-from sim.experiments.runs import add_run
+from sim.experiments.standard_runs import add_run
 from sim.framework.algorithm import Algorithm
 from sim.worlds import tasks
 from sim.worlds.optimizer import AdamW

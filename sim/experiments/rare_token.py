@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sim.algorithms import ppo
-from sim.experiments.runs import modsum_run
+from sim.experiments.standard_runs import modsum_run
 from sim.worlds import modsum
 
 PASSES, LEARNING_RATE, SEED = 16, 20.0, 4

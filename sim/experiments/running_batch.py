@@ -11,7 +11,7 @@ import numpy as np
 
 from sim.algorithms import grpo
 from sim.estimators import surrogate
-from sim.experiments.runs import modsum_run
+from sim.experiments.standard_runs import modsum_run
 from sim.worlds import modsum
 from sim.worlds.optimizer import SGD
 

@@ -3,7 +3,7 @@ while it learns sums.
 
 E[(R - b)^2 |s|^2] with the score s = grad log pi of a whole completion, Williams (1992), doi:10.1007/BF00992696: the
 part of the noise that a baseline b moves, since the other part is the squared gradient. The model and its task are
-those of sim/worlds/tasks.py, trained by the plain runs of sim/experiments/runs.py.
+those of sim/worlds/tasks.py, trained by the plain runs of sim/experiments/standard_runs.py.
 """
 
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sim.algorithms import reinforce
-from sim.experiments.runs import add_run
+from sim.experiments.standard_runs import add_run
 from sim.framework.env import Verifier
 from sim.framework.rollout import RolloutEngine
 from sim.worlds import tasks

@@ -10,7 +10,7 @@ from math import isqrt
 
 import numpy as np
 
-from sim.estimators import picking
+from sim.estimators import completion_selection
 from sim.estimators.chain_score import chain_score
 from sim.experiments.cut_arrows import best_of
 from sim.worlds.step_tree import BRANCHES, DEPTH, LEAVES, NODES, OFFSETS, along
@@ -54,7 +54,7 @@ class Picked:
 
 def best_of_n(tree, score, sizes):
     """What the best scored of N finished chains is worth, score (P, 243), for each N of `sizes`."""
-    picked = picking.best_of_n(tree.chance, score, sizes)  # (sizes, P, 243)
+    picked = completion_selection.best_of_n(tree.chance, score, sizes)  # (sizes, P, 243)
     return Picked(*((picked * of).sum(axis=2).mean(axis=1) for of in (tree.correct, tree.sound[:, -LEAVES:], score)))
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sim.algorithms import grpo
-from sim.experiments.runs import lookup_run
+from sim.experiments.standard_runs import lookup_run
 from sim.worlds.optimizer import norm
 from sim.worlds.tinylm import FINAL, V
 

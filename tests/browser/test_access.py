@@ -8,7 +8,7 @@ import pytest
 
 from tests.browser.conftest import THOROUGH, WITH_WIDGET, live, watched
 from tests.widgets.catalogue import last_frame
-from tools.pages import maps, quoting
+from tools.pages import pipeline_map, quoting
 
 AXE = Path(__file__).parents[2] / "node_modules" / "axe-core" / "axe.min.js"
 LEVELS = ["wcag2a", "wcag2aa", "wcag21aa", "wcag22aa"]
@@ -146,7 +146,7 @@ def test_each_press_lights_the_next_of_seven_steps_and_keeps_its_panel(page, boo
     size, plain = page.locator(".pipeline svg.broad .m").first, fill("trainer")
     assert not size.is_visible()
     button = page.get_by_role("button", name="Next step")
-    for name in maps.STEPS:
+    for name in pipeline_map.STEPS:
         button.click() if name != "env" else page.keyboard.press("ArrowRight")
         assert seen() == [f"map-{name}"] and size.is_visible()
         page.wait_for_function("document.getAnimations().every((one) => one.playState !== 'running')")

@@ -11,11 +11,11 @@ from playwright.sync_api import expect
 
 from tests.browser.conftest import live, preset, press, readouts, settled
 from tests.browser.test_access import in_both_lights, violations
-from widgets.frame import changed, host
+from widgets.frame import host, reader_patch
 from widgets.grpo import Knobs
 
 PAGE, WIDGET = "11-grpo/", "grpo"
-OURS = changed.text_of(host.exercises(WIDGET).CHANGE)
+OURS = reader_patch.text_of(host.exercises(WIDGET).CHANGE)
 DR_GRPO, RLOO = (OURS.replace(*exercise.answer) for exercise in host.exercises(WIDGET).CHANGE.exercises)
 LOOP = "def z_score(rewards, eps=1e-6, ddof=1):\n    while True:\n        pass\n"
 STATE = "document.querySelector('change-code').dataset.state"

@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import Error, expect
 
-from sim import exported
+from sim import framework_logs
 from sim.experiments import tracelab
 from tests.browser.conftest import PATIENCE, watched
 from tests.browser.test_access import in_both_lights, violations
@@ -25,7 +25,7 @@ DROP = """([name, text]) => {
 @pytest.fixture(scope="module")
 def log():
     run = tracelab.trace(tracelab.Setting(**tracelab.KINDS["kl_explosion"]), seed=0)
-    return exported.export(run, "verl, JSONL")[FILE]
+    return framework_logs.export(run, "verl, JSONL")[FILE]
 
 
 def opened(page, book, width=1280):
@@ -54,7 +54,7 @@ def test_a_log_is_dropped_read_drawn_and_asked_again(page, book, log, width):
         page.fill(f"[name={name}]", "0")
         page.locator(f"[name={name}]").blur()
     expect(page.locator("run-doctor .verdict")).to_contain_text("No test fired, and something looks wrong")
-    page.select_option("[name=held_out]", label=exported.HELD_OUT["verl"])
+    page.select_option("[name=held_out]", label=framework_logs.HELD_OUT["verl"])
     expect(page.locator("run-doctor .verdict")).to_contain_text("6 of 7 tests ran")
 
 
@@ -62,7 +62,7 @@ def test_the_recorded_log_can_be_asked_again_too(page, book):
     opened(page, book)
     page.select_option("[name=held_out]", index=0)
     assert said(page).startswith("Nothing that this log can show; 6 of 7 tests ran.")
-    page.select_option("[name=held_out]", label=exported.HELD_OUT["TRL"])
+    page.select_option("[name=held_out]", label=framework_logs.HELD_OUT["TRL"])
     expect(page.locator("run-doctor .verdict")).to_contain_text("Test 4 fired first.")
 
 

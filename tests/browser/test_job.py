@@ -6,10 +6,10 @@ from urllib.parse import parse_qs, quote, urlsplit
 
 import pytest
 from playwright.sync_api import expect
+from tests.sim.cluster.test_brought import QWEN3_14B
 
 from tests.browser.conftest import WITH_WIDGET, live
-from tests.sim.cluster.test_brought import QWEN3_14B
-from widgets.frame import host, job, machine
+from widgets.frame import host, job, machine_knobs
 
 MACHINES = [lesson for lesson in WITH_WIDGET if job.shared(host.widget(lesson.widget).Knobs)]
 every_machine = pytest.mark.parametrize("lesson", MACHINES, ids=lambda lesson: lesson.stem)
@@ -76,7 +76,7 @@ def test_every_page_about_machines_takes_what_it_has(page, book, lesson):
 @every_machine
 def test_an_address_goes_before_a_job_and_what_only_others_have_is_passed_over(page, book, lesson):
     w = host.widget(lesson.widget)
-    others = [name for name in machine.JOB if name not in w.Knobs.__dataclass_fields__]
+    others = [name for name in machine_knobs.JOB if name not in w.Knobs.__dataclass_fields__]
     query = "&".join(f"{name}=1" for name in others)
     opened(page, book, lesson, f"?{query}&nothing=1", stored=json.dumps({"knobs": KEPT}))
     expect(page.locator(".note")).to_have_text("Left out of the address: nothing (no such knob).")

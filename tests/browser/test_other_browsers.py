@@ -14,7 +14,7 @@ from tests.browser.drivers import Firefox, WebKit
 from tests.widgets.catalogue import breaking, frame_of, last_frame
 from tests.widgets.own.test_verifier import RIGHT
 from tools.runtime.serve import Handler, Server
-from widgets.frame import host, own
+from widgets.frame import host, reader_code
 
 DRIVERS = {"FIREFOX": Firefox, "WEBKIT": WebKit}
 SHOWN = "[...document.querySelectorAll('dl.readouts dd b')].map((b) => b.textContent)"
@@ -119,7 +119,7 @@ def test_a_readers_code_runs_and_is_ended_when_it_does_not_end(other, book):
     other.run(f"void {code}.scrollIntoView()")
     until(other, f"{code}.querySelector('.cm-content') !== null")
     for text, state, said in (
-        (RIGHT, "your code", json.loads([*own.stream("verifier", RIGHT)][-1])["sentence"]),
+        (RIGHT, "your code", json.loads([*reader_code.stream("verifier", RIGHT)][-1])["sentence"]),
         ("def score(example, completion):\n    while True:\n        pass", "stopped", "Stopped: no answer for 1.9 s."),
         ("import js", "refused", "Line 1: ImportError: there is no js here."),
     ):

@@ -14,7 +14,7 @@ STATE = "document.querySelector('own-code').dataset.state"
 SCRIPT = "text/javascript"
 LOOP = "def score(example, completion):\n    while True:\n        pass\n"
 READY = "new Promise((ready) => python.own.listen((news) => news.ready && ready(true)))"
-# past the guard of widgets/frame/own.py, as code that means harm would go
+# past the guard of widgets/frame/reader_code.py, as code that means harm would go
 AROUND = "import collections\nfound = collections.__builtins__['__import__']\n"
 
 LEADS_OUT = [

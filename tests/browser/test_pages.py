@@ -28,7 +28,7 @@ from tests.browser.conftest import (
 from tests.browser.test_access import in_both_lights, violations
 from tests.widgets.catalogue import breaking, ends, frame_of, last_frame, near, state
 from tools.pages import lessons, quoting
-from widgets.frame import data, host
+from widgets.frame import data_table, host
 
 every_lesson = pytest.mark.parametrize("lesson", WITH_WIDGET, ids=lambda lesson: lesson.stem)
 
@@ -321,7 +321,7 @@ def test_the_data_behind_the_figure_can_be_read_and_saved(page, book, stem, name
         page.click(".data a[download]")
     assert download.value.suggested_filename == f"{name}.csv"
     panels = frame_of(name, list(host.widget(name).PRESETS.values())[2])["panels"]
-    native = unquote(data.file(panels, name).partition("utf-8,")[2].partition('"')[0])
+    native = unquote(data_table.file(panels, name).partition("utf-8,")[2].partition('"')[0])
     shown, native = (list(csv.reader(io.StringIO(text))) for text in (download.value.path().read_text(), native))
     assert len(shown) == len(native) > 20 and shown[0] == ["panel", "curve", "x", "value"]
     assert all(

@@ -25,7 +25,7 @@ import build
 from tools import book
 from tools.pages import links
 from tools.runtime import environment, fetch, files, vendor
-from tools.runtime.say import Stop
+from tools.runtime.messages import Stop
 from tools.runtime.serve import Server
 
 WHEEL, CONTENT = "numpy-0.0-wasm32.whl", b"the bytes that were published"
@@ -375,8 +375,8 @@ def test_what_is_generated_or_hidden_is_no_source(clone):
     assert [path.relative_to(clone).as_posix() for path in book.sources()] == [
         "lessons/index.md",
         "site/main.html",
-        "tools/pages/fill.py",
-        "tools/pages/finish.py",
+        "tools/pages/precompute.py",
+        "tools/pages/postprocess.py",
         "mkdocs.yml",
     ]
 

@@ -10,7 +10,7 @@ from sim.experiments import cut_arrows, running_batch
 from sim.worlds import modsum
 from tests.lessons.prose import Lesson
 from tests.widgets import catalogue
-from tools.pages import maps
+from tools.pages import pipeline_map
 from widgets import orientation
 from widgets.figures import orientation as figures
 
@@ -128,7 +128,7 @@ def test_four_lines_and_six_roles():
 
 def maps_order():
     """The six boxes of the map, in the order of their steps, the controller, which calls them, last."""
-    roles = sorted(maps.ROLES.values(), key=lambda role: role.step % 7 or 7)
+    roles = sorted(pipeline_map.ROLES.values(), key=lambda role: role.step % 7 or 7)
     return [role.heading.lower() for role in roles[1:] + roles[:1]]
 
 

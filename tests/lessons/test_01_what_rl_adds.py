@@ -8,7 +8,7 @@ import pytest
 from sim.estimators import kl
 from sim.experiments import after_sft, five_answers
 from sim.worlds import bandit, policies, tinylm
-from tests import marks
+from tests import skips
 from tests.lessons.prose import Lesson
 from tests.widgets.test_what_rl_adds import result
 from widgets import what_rl_adds as widget
@@ -135,7 +135,7 @@ def test_the_language_model():
         ("0.22 at best [with the constant alone]", 0.0, 0.22, dict(LAZY, policy="transformer")),
     ):
         assert text in LESSON.text
-        ends = [after(seed, **knobs) for seed in marks.some(range(6))]
+        ends = [after(seed, **knobs) for seed in skips.some(range(6))]
         assert low - 0.01 < min(ends) and max(ends) < high + 0.01, ends
 
 

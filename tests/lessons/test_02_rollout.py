@@ -7,8 +7,8 @@ import pytest
 
 from sim.algorithms import grpo
 from sim.estimators import attempts, kl, surrogate
-from sim.experiments import alike, running_batch
-from sim.experiments.runs import add_run
+from sim.experiments import running_batch, uniform_groups
+from sim.experiments.standard_runs import add_run
 from sim.framework.rollout import nucleus
 from sim.worlds import modsum, tasks
 from sim.worlds.tinylm import PAD, TEXT, log_softmax
@@ -193,10 +193,10 @@ def test_a_gap_without_damage_and_a_sampler_that_leaves_nothing_to_compare():
 
 
 def test_one_answer_eight_times():
-    LESSON.says("0.704", alike.pass_rates(0.05).mean())
-    LESSON.says("22.8", 100 * alike.share(0.05, 8))
-    LESSON.says("29.5", 100 * alike.share(2.0, 8))
-    assert min(widget.TEMPERATURES, key=lambda tau: alike.share(tau, 8)) == 0.5
+    LESSON.says("0.704", uniform_groups.pass_rates(0.05).mean())
+    LESSON.says("22.8", 100 * uniform_groups.share(0.05, 8))
+    LESSON.says("29.5", 100 * uniform_groups.share(2.0, 8))
+    assert min(widget.TEMPERATURES, key=lambda tau: uniform_groups.share(tau, 8)) == 0.5
     live = over_seeds(lambda r: r.live, temperature=0.05)
     assert {first for first, *_ in live} == {12, 13} and max(second for _, second, *_ in live) <= 1
     within("0.25", "0.54", over_seeds(end, temperature=0.05))

@@ -7,8 +7,8 @@ import pytest
 
 from sim.algorithms import dr_grpo
 from sim.estimators import hacking
-from sim.experiments import anchored, running_batch
-from sim.experiments.runs import add_run
+from sim.experiments import kl_anchor, running_batch
+from sim.experiments.standard_runs import add_run
 from sim.worlds import modsum, tasks, tinylm
 from sim.worlds.scorer import score
 from tests.lessons.prose import Lesson
@@ -101,7 +101,7 @@ def test_the_model_that_falls_for_a_hack_it_should_not_want_and_the_one_that_goe
 
 def test_how_long_the_far_and_right_model_thinks():
     """anchored.train without a price, up to the batch of its last point."""
-    c = 0.5 / anchored.THOUGHTS
+    c = 0.5 / kl_anchor.THOUGHTS
     for seed, thinks in ((0, True), (1, False)):
         controller = add_run(
             dr_grpo,

@@ -12,7 +12,7 @@ from sim.experiments import first_step, three_completions
 from sim.worlds import policies
 from sim.worlds.optimizer import SGD, AdamW
 from sim.worlds.tinylm import Policy
-from tests import marks
+from tests import skips
 from tests.lessons.prose import Lesson
 from tests.sim.estimators.test_aggregation import MASK, losses
 from tests.sim.worlds.test_policies import CARRIED, NOT_CARRIED, TRAINED
@@ -104,7 +104,7 @@ def test_the_learning_rates():
 
 def test_past_the_cliff_nothing_leads_back():
     assert "0.05 to 0.09" in LESSON.text and "0.14 to 0.15" in LESSON.text and "22 to 72" in LESSON.text
-    for seed in marks.some(range(5)):
+    for seed in skips.some(range(5)):
         r = last(learning_rate=0.1, seed=seed)
         assert r.pass_rate[-1] < r.start and 0.04 < np.mean(r.entropy[40:]) < 0.10
         assert 15 < sum(norm < 1e-3 for norm in r.grad_norm) < 80
@@ -113,14 +113,14 @@ def test_past_the_cliff_nothing_leads_back():
 
 def test_thirty_two_steps_on_a_batch_end_below_the_start():
     assert "below its start in each of six seeds" in LESSON.text
-    assert all(final(passes=4, minibatches=8, seed=seed) < last().start for seed in marks.some(range(6)))
+    assert all(final(passes=4, minibatches=8, seed=seed) < last().start for seed in skips.some(range(6)))
 
 
 def test_one_step_at_a_tenth_moves_a_token_tenfold_and_loses_what_a_short_one_gains():
     assert (
         "change their probability tenfold" in LESSON.text and "fewer completions are right than before" in LESSON.text
     )
-    for seed in marks.some(range(5)):
+    for seed in skips.some(range(5)):
         (short, _), (long, far) = (first_step.stepped(rate, seed) for rate in (0.02, 0.1))
         assert long < last().start < short and 8 < np.exp(far) < 13
 
@@ -214,7 +214,7 @@ def test_the_loss_of_the_transformer_is_zero_too_and_its_wrong_gradient_as_hard_
     assert "22 to 43 % off" in LESSON.text
     assert max(map(abs, last(policy="transformer").loss)) < 1e-12
     local = dict(SETTINGS["slices divide by their own counts"], policy="transformer")
-    begun = [next(trainer.run(Knobs(**local, seed=seed))) for seed in marks.some(range(9))]  # it is of the first batch
+    begun = [next(trainer.run(Knobs(**local, seed=seed))) for seed in skips.some(range(9))]  # it is of the first batch
     within([100 * r.first.now for r in begun], 22, 43, slack=1)
 
 

@@ -7,8 +7,8 @@ import pytest
 
 from sim.algorithms import grpo
 from sim.estimators import importance
-from sim.experiments import moved_tokens, stale
-from sim.experiments.runs import add_run
+from sim.experiments import off_policy_tokens, stale_policy
+from sim.experiments.standard_runs import add_run
 from sim.framework.weight_sync import WeightSync, transfer_seconds
 from tests.lessons.prose import Lesson
 from widgets import weight_sync
@@ -20,7 +20,7 @@ LAGS = (1, 2, 4, 8, 16, 32)
 
 @cache
 def drifts(correction, **settings):
-    return list(stale.updates(correction, 120, **settings))
+    return list(stale_policy.updates(correction, 120, **settings))
 
 
 def final(correction="ratio and clip", **settings):
@@ -41,14 +41,14 @@ def test_three_tokens():
 
 
 def test_the_figure_of_three_tokens_shows_what_the_text_says():
-    read = moved_tokens.read(1)
+    read = off_policy_tokens.read(1)
     assert (read.plain, read.earns) == pytest.approx((0.2, 0.5)) and read.ratio == pytest.approx([0.4, 1, 2.5])
     LESSON.says("61", 100 * read.effective)
-    assert all(moved_tokens.read(moved).plain == 0.2 for moved in (0, 1, 2)) and "wherever" in LESSON.text
+    assert all(off_policy_tokens.read(moved).plain == 0.2 for moved in (0, 1, 2)) and "wherever" in LESSON.text
 
 
 def test_two_engines_of_which_one_is_always_late_and_one_is_seldom_served():
-    late, seldom = (figures.behind(stale.versions(64, **how)) for how in (dict(lag=8), dict(every=8)))
+    late, seldom = (figures.behind(stale_policy.versions(64, **how)) for how in (dict(lag=8), dict(every=8)))
     assert late[-1] == 8 and sorted(set(seldom)) == list(range(8)) and seldom.mean() == 3.5
     assert "3.5 on average" in LESSON.text and "from 0 to 7" in LESSON.text
 
@@ -108,7 +108,7 @@ def test_with_fresh_weights_and_with_none():
 
 @pytest.mark.parametrize("every, low, high", [(128, "0.23", "0.30"), (1, "0.17", "0.27")])
 def test_the_run_that_receives_nothing_does_not_come_to_rest(every, low, high):
-    # as sim/experiments/stale.py: ratio and clip
+    # as sim/experiments/stale_policy.py: ratio and clip
     controller = add_run(grpo, hyper=dict(inner_epochs=1, beta=0.0), sync=WeightSync(every))
     algorithm, pushed, moved = controller.algorithm, [], []
     for event in controller.iterate(120):

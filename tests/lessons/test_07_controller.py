@@ -13,7 +13,7 @@ from sim.framework.iteration import updates_per_iteration
 from sim.worlds import tasks, tinylm
 from tests.lessons.prose import Lesson
 from tests.widgets import catalogue
-from tools.pages import maps, recording
+from tools.pages import pipeline_map, recording
 from widgets import controller
 from widgets.controller import Knobs
 from widgets.figures import controller as figures
@@ -169,7 +169,10 @@ def test_thirty_problems_leave_a_standard_error():
 
 
 def test_the_map_shows_the_arrays_themselves():
-    drawn = maps.pipeline(rows=True)
+    drawn = pipeline_map.pipeline(rows=True)
     for shape in ("tokens (128, 8)", "reward (128,)", "advantage (128, 8)", "W1 (160, 48)"):
         assert shape in drawn
-    assert drawn.count("<dt>first row</dt>") == len(maps.ORDER) and "<dt>first row</dt>" not in maps.pipeline()
+    assert (
+        drawn.count("<dt>first row</dt>") == len(pipeline_map.ORDER)
+        and "<dt>first row</dt>" not in pipeline_map.pipeline()
+    )

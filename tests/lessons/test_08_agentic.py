@@ -8,7 +8,7 @@ import pytest
 
 from sim.experiments import tool_masking
 from sim.worlds import tinylm
-from tests import marks
+from tests import skips
 from tests.lessons.prose import Lesson
 from tests.widgets import catalogue
 from widgets import agentic
@@ -63,7 +63,7 @@ def logp_mean(step, where):
 
 def test_a_mask_that_is_off_by_one():
     """In words, over five seeds: no answer, or another entry; fewer right than without any mask."""
-    for seed in marks.some(range(5)):
+    for seed in skips.some(range(5)):
         right_on, left_on, none = (
             last(**knobs, seed=seed) for knobs in (dict(shift=1), dict(shift=-1), dict(masked=False))
         )
@@ -79,19 +79,19 @@ def test_a_mask_that_is_off_by_one():
 def test_the_table_of_shifted_masks(length):
     ((*said,),) = re.findall(rf"^ *\| {length} \| ([\d.]+) to ([\d.]+) \| ([\d.]+) to ([\d.]+) \|$", LESSON.text, re.M)
     for shift, low, high in ((1, *said[:2]), (-1, *said[2:])):
-        within([right(reply=length, shift=shift, seed=seed) for seed in marks.some(range(5))], low, high, slack=0.06)
+        within([right(reply=length, shift=shift, seed=seed) for seed in skips.some(range(5))], low, high, slack=0.06)
 
 
 def test_the_share_of_one_token():
     for shift, low, high in ((1, 0.35, 0.40), (-1, 0.57, 0.61)):
         within(
-            [agentic.early_share(last(shift=shift, seed=seed)) for seed in marks.some(range(5))], low, high, slack=0.02
+            [agentic.early_share(last(shift=shift, seed=seed)) for seed in skips.some(range(5))], low, high, slack=0.02
         )
         assert f"between {low:.2f} and {high:.2f}" in LESSON.text
 
 
 def test_without_the_mask_hardly_an_answer_begins():
-    for seed in marks.some(range(5)):
+    for seed in skips.some(range(5)):
         steps = last(masked=False, reply=16, seed=seed)
         assert agentic.column(steps[-5:], "answered").mean() < 0.65 < agentic.column(steps[:5], "answered").mean()
 
@@ -103,7 +103,7 @@ def test_the_two_runs_of_the_head():
 
 
 def test_the_guess():
-    shares = [agentic.early_share(last(masked=False, reply=2, seed=seed)) for seed in marks.some(range(5))]
+    shares = [agentic.early_share(last(masked=False, reply=2, seed=seed)) for seed in skips.some(range(5))]
     assert 0.4 < min(shares) < max(shares) < 0.55 and agentic.GUESS.right == 2
 
 
@@ -146,7 +146,7 @@ def test_the_policy_starts_far_from_every_reply():
 
 
 def test_a_longer_reply_does_more_harm():
-    for seed in marks.some(range(5)):
+    for seed in skips.some(range(5)):
         short, long = (right(masked=False, reply=length, seed=seed) for length in (2, 16))
         assert long < 0.5 < 0.95 < short
 

@@ -9,7 +9,7 @@ from sim.algorithms import reinforce as algorithm
 from sim.estimators import gradient_noise, group_baselines
 from sim.estimators.gradient_noise import LOGITS, REWARD
 from sim.experiments import running_batch, sampled_noise
-from sim.experiments.runs import add_run, modsum_run
+from sim.experiments.standard_runs import add_run, modsum_run
 from sim.framework.env import Verifier
 from sim.framework.rollout import RolloutEngine
 from sim.worlds import modsum, tasks

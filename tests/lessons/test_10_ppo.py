@@ -9,7 +9,7 @@ import pytest
 from sim.algorithms import ppo as algorithm
 from sim.estimators import surrogate
 from sim.experiments import rare_token, running_batch
-from sim.experiments.runs import modsum_run
+from sim.experiments.standard_runs import modsum_run
 from sim.worlds import modsum
 from sim.worlds.optimizer import AdamW
 from tests.lessons.prose import Lesson

@@ -10,7 +10,7 @@ import pytest
 from sim.algorithms import dapo as algorithm
 from sim.algorithms import grpo
 from sim.estimators import clip_entropy, group_baselines
-from sim.experiments.runs import modsum_optimizer, modsum_run
+from sim.experiments.standard_runs import modsum_optimizer, modsum_run
 from sim.worlds import modsum
 from tests.lessons.prose import Lesson
 from tools.pages import results

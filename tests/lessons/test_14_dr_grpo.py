@@ -10,7 +10,7 @@ from sim.algorithms import dapo, grpo
 from sim.algorithms import dr_grpo as algorithm
 from sim.algorithms.recipes import RECIPES
 from sim.estimators import group_baselines, length_bias, std_weight
-from sim.experiments.runs import add_run, modsum_optimizer, modsum_run
+from sim.experiments.standard_runs import add_run, modsum_optimizer, modsum_run
 from sim.worlds import modsum
 from tests.lessons.prose import Lesson
 from tests.widgets import catalogue

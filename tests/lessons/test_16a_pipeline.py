@@ -12,7 +12,7 @@ from sim.estimators.compounding import chain_accuracy
 from sim.pipeline import corpus, path, report, stages
 from sim.pipeline.stages import last
 from sim.worlds.tasks import HELD, Chain, running_totals
-from tests import marks, passed
+from tests import passed, skips
 from tests.lessons.prose import Lesson
 from tests.widgets.catalogue import last as last_result
 from widgets import pipeline
@@ -88,7 +88,7 @@ def test_what_a_stage_can_start_from():
 
 def test_borrowed_pairs_gain_one_to_two_nats_and_are_not_drawn():
     assert "one to two nats" in LESSON.text and "three to eight times likelier" in LESSON.text
-    for seed in marks.some(range(5)):
+    for seed in skips.some(range(5)):
         gained = last(path.borrowed(path.checkpoint("base-0"), seed, path.Settings())).rows["chosen"]
         assert 1 < gained < 2.3 and 3 <= round(np.exp(gained)) <= 9
     assert end(order="DPO of borrowed pairs RL") == 0
@@ -118,7 +118,7 @@ def test_the_price_of_a_thought():
 def test_further_on():
     assert end(order="CoT RL", prompts=32) < 0.35
     base = path.checkpoint("base-0")
-    for seed in marks.some(range(5)):
+    for seed in skips.some(range(5)):
         cot = last(stages.cot(path.checkpoint("sft"), seed)).policy
         pairs = stages.sample_pairs(cot, seed)
         few, many = (last(stages.dpo(cot, seed, *pairs, steps=steps)).policy for steps in (100, 800))
@@ -130,7 +130,7 @@ def test_further_on():
 
 
 def test_more_rl_under_the_price_does_not_bring_the_thought_back():
-    for seed in marks.some(range(5)):
+    for seed in skips.some(range(5)):
         priced = last(stages.rl(path.checkpoint("dpo"), seed, 300, L_cache=4)).policy
         assert report.measure(priced, None, HELD[:100]).thinks < 0.45  # 0.86 before
 

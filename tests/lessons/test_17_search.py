@@ -5,7 +5,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from sim.estimators import picking
+from sim.estimators import completion_selection
 from sim.estimators.chain_score import all_sound, soundness
 from sim.experiments import search
 from sim.worlds import step_tree
@@ -43,7 +43,7 @@ def test_the_smallest_case_and_why_chains_fail():
 
 def test_the_best_of_three_answers():
     assert (figures.CHANCE.tolist(), figures.SCORE.tolist()) == ([0.5, 0.3, 0.2], [1, 3, 2])
-    LESSON.says("0.94", picking.best_of_n(figures.CHANCE, figures.SCORE, 8)[1])
+    LESSON.says("0.94", completion_selection.best_of_n(figures.CHANCE, figures.SCORE, 8)[1])
 
 
 def test_equal_steps_over_eight_draws():
@@ -142,6 +142,6 @@ def test_the_price_in_kl_and_votes():
     price = lambda N: np.log(N) - (N - 1) / N  # closed form
     LESSON.says("1.8", price(16))
     LESSON.says("4.5", price(256))
-    LESSON.says("0.53", picking.plurality([0.45, 0.3, 0.25], 5)[0])
-    LESSON.says("0.67", picking.plurality([0.45, 0.3, 0.25], 15)[0])
-    LESSON.says("0.32", picking.plurality([0.4, 0.6], 5)[0])
+    LESSON.says("0.53", completion_selection.plurality([0.45, 0.3, 0.25], 5)[0])
+    LESSON.says("0.67", completion_selection.plurality([0.45, 0.3, 0.25], 15)[0])
+    LESSON.says("0.32", completion_selection.plurality([0.4, 0.6], 5)[0])

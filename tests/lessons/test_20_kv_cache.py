@@ -15,7 +15,7 @@ from sim.cluster.throughput import ASSUMED, PEAK, crossover, iteration
 from tests.lessons.prose import Lesson
 from tests.sim.cluster.plain_engine import serve
 from widgets import kv_cache as widget
-from widgets.frame import host, machine
+from widgets.frame import host, machine_knobs
 
 LESSON = Lesson("20")
 LLAMA, H100, H200 = MODELS["llama3.1-8b"], ACCELERATORS["h100"], ACCELERATORS["h200"]
@@ -202,11 +202,13 @@ def job(k, rounds=3):
 
 
 def blocks(k):
-    return memory.capacity(machine.model(k), machine.accelerator(k), widget.engine(k)) // 16
+    return memory.capacity(machine_knobs.model(k), machine_knobs.accelerator(k), widget.engine(k)) // 16
 
 
 def shape(k):
-    return lambda *tokens: float(throughput.iteration_seconds(machine.model(k), machine.accelerator(k), *tokens))
+    return lambda *tokens: float(
+        throughput.iteration_seconds(machine_knobs.model(k), machine_knobs.accelerator(k), *tokens)
+    )
 
 
 def every_sequence(k):
@@ -221,7 +223,9 @@ def at_once(k, rounds=3, prefix=True):
     requests, tokens = job(k, rounds)
     pool = kv_cache.BlockAllocator(blocks(k), 16)
     trace = scheduling.run(requests, shape(k), pool, scheduling.Policy(batch=k.batch, chunk=0, prefix=prefix))
-    return trace.read_again, trace.read_again * tokens * widget.reading_seconds(k, machine.model(k)) / trace.makespan
+    return trace.read_again, trace.read_again * tokens * widget.reading_seconds(
+        k, machine_knobs.model(k)
+    ) / trace.makespan
 
 
 def test_eviction_on_a_large_model_is_cheap():
@@ -241,10 +245,10 @@ def test_eviction_is_dear_where_work_takes_the_time():
     again, share = every_sequence(k)
     LESSON.says("0.4", again)
     LESSON.says("27", 100 * share)
-    assert iteration(LLAMA, machine.accelerator(k), 261, 261 * 2048).bound == "compute"
+    assert iteration(LLAMA, machine_knobs.accelerator(k), 261, 261 * 2048).bound == "compute"
     assert share < widget.lost(k, result(k)) < 7 / 6 * share
     assert "more than a quarter of its speed" in LESSON.text
-    assert H100.flops() / machine.accelerator(k).flops() == pytest.approx(7, abs=0.5)
+    assert H100.flops() / machine_knobs.accelerator(k).flops() == pytest.approx(7, abs=0.5)
 
 
 def test_where_many_end_in_each_step_little_is_read_again():

@@ -12,7 +12,7 @@ from sim.cluster.models import MODELS, Model
 from sim.estimators import precision
 from tests.lessons.prose import Lesson
 from widgets import memory as widget
-from widgets.frame import host, machine
+from widgets.frame import host, machine_knobs
 
 LESSON = Lesson("22")
 LLAMA, QWEN, LARGE, V3 = (MODELS[key] for key in ("llama3.1-8b", "qwen2.5-32b", "llama3.1-70b", "deepseek-v3"))
@@ -126,7 +126,7 @@ def test_one_job_by_hand():
     LESSON.says("39.2", 72 - P / 1e9)
     LESSON.says("262,144", QWEN.kv_bytes_per_token())
     LESSON.says("299,347", 2 * (72e9 - P) // 262_144)
-    law = machine.law(widget.SPLIT)
+    law = machine_knobs.law(widget.SPLIT)
     LESSON.says("3,073", law.context(512))
     LESSON.says("97", 299_347 // law.context(512))
     # 6 · 32.76e9 · 8192 · (512 + mean) on 64 · 989.4e12 · .4

@@ -11,7 +11,7 @@ from sim.cluster.models import MODELS
 from sim.cluster.step import Roles
 from tests.lessons.prose import Lesson
 from widgets import throughput as widget
-from widgets.frame import host, machine
+from widgets.frame import host, machine_knobs
 
 LESSON = Lesson("22a")
 QWEN, LLAMA = MODELS["qwen2.5-7b"], MODELS["llama3.1-8b"]
@@ -128,9 +128,9 @@ def test_one_checker_is_the_step_and_two_hide():
 
 def test_the_mean_at_which_the_published_update_would_be_faster_than_the_chip():
     knobs = link("some 5,200 tokens")
-    assert round(machine.law(knobs).mean, -2) == 5200
+    assert round(machine_knobs.law(knobs).mean, -2) == 5200
     # 6 FLOP for each weight and token, 64 H20 of 148 TFLOP/s
-    assert 6 * 7_615_616_512 * 8192 * (512 + machine.law(knobs).mean) / (64 * 148e12 * 133.41) > 1
+    assert 6 * 7_615_616_512 * 8192 * (512 + machine_knobs.law(knobs).mean) / (64 * 148e12 * 133.41) > 1
 
 
 def test_splitting_the_gpus_pays_on_one_chip_and_not_on_the_other():
@@ -142,7 +142,7 @@ def test_splitting_the_gpus_pays_on_one_chip_and_not_on_the_other():
     LESSON.says("63", together.rollout)
     LESSON.says("52", together.tail)
     LESSON.says("720", h100.p50)
-    LESSON.says("987", machine.law(h100).mean)
+    LESSON.says("987", machine_knobs.law(h100).mean)
     LESSON.says("296", frame(h20)[1])
     LESSON.says("215", frame(replace(h20, overlap="sync"))[1])
     LESSON.says("186", frame(replace(h20, share=0.2))[1])

@@ -8,7 +8,7 @@ import pytest
 from sim.cluster import fabric, pipeline
 from sim.cluster.models import MODELS
 from sim.estimators import weight_delta
-from sim.experiments import delayed, lagged_sequences
+from sim.experiments import delayed_gradient, lagged_sequences
 from tests.lessons.prose import Lesson
 from widgets import asynchrony
 from widgets.asynchrony import Knobs
@@ -56,25 +56,29 @@ def test_a_trainer_that_is_faster_than_the_engine():
 def test_the_two_runs_of_the_opening_and_the_wall():
     swings = result(delay="16").course
     assert swings.best[-200:].min() < 0.2 and swings.best[-200:].max() > 0.9
-    LESSON.says("0.356", delayed.curvature())
-    LESSON.says("0.21", 3 * 0.2 * delayed.curvature())
-    assert [delayed.freshness_wall(rate, 0.2, delayed.curvature()) for rate in (1.5, 3, 12)] == [14, 6, 1]
-    LESSON.says("0.107", 1.5 * 0.2 * delayed.curvature())
-    LESSON.says("0.108", delayed.step_limit(14))
-    LESSON.says("0.101", delayed.step_limit(15))
+    LESSON.says("0.356", delayed_gradient.curvature())
+    LESSON.says("0.21", 3 * 0.2 * delayed_gradient.curvature())
+    assert [delayed_gradient.freshness_wall(rate, 0.2, delayed_gradient.curvature()) for rate in (1.5, 3, 12)] == [
+        14,
+        6,
+        1,
+    ]
+    LESSON.says("0.107", 1.5 * 0.2 * delayed_gradient.curvature())
+    LESSON.says("0.108", delayed_gradient.step_limit(14))
+    LESSON.says("0.101", delayed_gradient.step_limit(15))
     LESSON.says("0.717", asynchrony.final(result(delay="7")))
     LESSON.says("0.718", asynchrony.best(Knobs()))
     LESSON.says("0.584", asynchrony.final(result(learning_rate=12.0, delay="8")))
 
 
 def test_the_limits_of_the_derivation():
-    assert [delayed.step_limit(n) for n in (0, 1)] == pytest.approx([2, 1])
+    assert [delayed_gradient.step_limit(n) for n in (0, 1)] == pytest.approx([2, 1])
     for delay, said in ((2, "0.618"), (4, "0.347"), (8, "0.185"), (16, "0.095")):
-        LESSON.says(said, delayed.step_limit(delay))
+        LESSON.says(said, delayed_gradient.step_limit(delay))
         turn = np.pi / (2 * delay + 1)
-        assert 2 * np.sin(turn / 2) == pytest.approx(delayed.step_limit(delay))
+        assert 2 * np.sin(turn / 2) == pytest.approx(delayed_gradient.step_limit(delay))
         z = np.exp(1j * turn)
-        assert abs(z ** (delay + 1) - z**delay + delayed.step_limit(delay)) < 1e-12
+        assert abs(z ** (delay + 1) - z**delay + delayed_gradient.step_limit(delay)) < 1e-12
 
 
 def test_what_is_dropped():
@@ -88,7 +92,7 @@ def test_what_is_dropped():
 
 def test_half_of_the_batch():
     LESSON.says("0.35", np.log(2) / 2)  # e^(−2 KL) = 1/2
-    assert delayed.effective_share(np.log(2) ** 0.5) == pytest.approx(0.5)
+    assert delayed_gradient.effective_share(np.log(2) ** 0.5) == pytest.approx(0.5)
 
 
 def test_sending_the_weights():

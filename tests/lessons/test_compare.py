@@ -9,10 +9,10 @@ import pytest
 
 from sim.algorithms import grpo, ppo, rloo
 from sim.algorithms.names import FILES
-from sim.experiments.runs import modsum_optimizer, modsum_run
+from sim.experiments.standard_runs import modsum_optimizer, modsum_run
 from sim.worlds import modsum
 from tests.lessons.prose import LESSONS, Lesson
-from tools.pages import fences, lineage, pairs
+from tools.pages import algorithm_pairs, fences, lineage
 from widgets import compare
 
 
@@ -138,7 +138,7 @@ def pairs_with(*runs):
     """The blocks of the page that stand for two runs: (names that each concerns, text)."""
     body = re.search(r"^```patches\n(.*?)\n```", PAGE.text, re.M | re.S)[1].partition("\n\n")[2]
     patches = dict(map(fences.parsed, body.split("\n\n")))
-    blocks = re.split(r"(?=<div(?: class=now)? data-of=)", pairs.figures(patches, runs))[1:]
+    blocks = re.split(r"(?=<div(?: class=now)? data-of=)", algorithm_pairs.figures(patches, runs))[1:]
     return [re.sub("<[^>]+>", "", block) for block in blocks if block.startswith("<div class=now")]
 
 
@@ -164,7 +164,7 @@ def test_a_recipe_says_what_it_exchanges_in_its_file():
 
 def test_a_pair_without_its_clauses_is_refused():
     with pytest.raises(ValueError, match=r"no patch sim/algorithms/reinforce\.py -> sim/algorithms/ppo\.py"):
-        pairs.figures({}, ("GRPO", "RLOO"))
+        algorithm_pairs.figures({}, ("GRPO", "RLOO"))
 
 
 def test_the_successors_of_the_clip():

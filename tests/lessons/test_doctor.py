@@ -5,10 +5,10 @@ from functools import cache
 
 import pytest
 
-from sim import doctor, exported, logs, metric_names
+from sim import doctor, framework_logs, logs, metric_names
 from sim.doctor import THRESHOLDS
 from sim.experiments import tracelab
-from tests import marks
+from tests import skips
 from tests.lessons.test_plan import Page
 
 PAGE = Page("doctor.md")
@@ -47,17 +47,17 @@ def trace(kind, seed, **changed):
 
 
 def called(kind, framework, format, options, named, seed):
-    files = exported.export(trace(kind, seed), format, options)
-    files |= exported.rollouts(trace(kind, seed)) if options and framework == "verl" else {}
+    files = framework_logs.export(trace(kind, seed), format, options)
+    files |= framework_logs.rollouts(trace(kind, seed)) if options and framework == "verl" else {}
     log = logs.read([(name, [text.encode()]) for name, text in files.items()])
-    return doctor.report(log, exported.HELD_OUT[framework] if named else "", k=16).kind
+    return doctor.report(log, framework_logs.HELD_OUT[framework] if named else "", k=16).kind
 
 
 FORMATS = {"TRL": "TRL, trainer_state.json", "verl": "verl, JSONL", "OpenRLHF": "OpenRLHF, console"}
 TABLE = re.findall(r"^\| (TRL|verl|OpenRLHF), (.+?) \| (\d+) \| (\d+) \|$", PAGE.text, re.M)
 
 
-@marks.bands
+@skips.bands
 @pytest.mark.parametrize("framework, words, with_score, without", TABLE)
 def test_the_table_on_one_seed_of_thirty(framework, words, with_score, without):
     options = not words.startswith("defaults")
@@ -74,9 +74,9 @@ def test_the_table_has_all_six_rows_and_differs_by_the_hacked_runs():
     assert all(int(with_score) - int(without) == 30 for *_, with_score, without in TABLE)
 
 
-@marks.bands
+@skips.bands
 def test_a_lag_of_one_step_fires_the_second_test_and_costs_nothing():
     run = trace("stale_rollouts", 0, lag=1)
-    log = logs.read([(n, [t.encode()]) for n, t in exported.export(run, FORMATS["TRL"]).items()])
-    assert doctor.report(log, exported.HELD_OUT["TRL"]).first.number == 2
+    log = logs.read([(n, [t.encode()]) for n, t in framework_logs.export(run, FORMATS["TRL"]).items()])
+    assert doctor.report(log, framework_logs.HELD_OUT["TRL"]).first.number == 2
     assert abs(run["right"][-10:].mean() - trace("healthy", 0)["right"][-10:].mean()) < 0.005

@@ -8,10 +8,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from tools.pages import lessons, maps, recording
+from tools.pages import lessons, pipeline_map, recording
 
 LESSONS = Path(__file__).parents[2] / "lessons"
-MAP, CARDS = maps.pipeline(), lessons.cards()
+MAP, CARDS = pipeline_map.pipeline(), lessons.cards()
 DRAWINGS = re.findall(r"<svg.*?</svg>", MAP)
 
 
@@ -43,12 +43,12 @@ def test_every_box_and_arrow_leads_to_its_panel(drawing):
 
 def test_the_style_sheet_follows_every_part_of_the_map():
     style = (LESSONS.parent / "site" / "assets" / "style" / "map.css").read_text(encoding="utf-8")
-    for name in maps.ORDER:
+    for name in pipeline_map.ORDER:
         assert (
             f".pipeline:has(#see-{name}:checked) a.{name}" in style
             and f".pipeline:has(a.{name}:is(:hover, :focus-visible)) #map-{name}" in style
         )
-    assert all(f".pipeline:has(#cut-{name}:checked) a.{name}" in style for name in maps.FLOWS)
+    assert all(f".pipeline:has(#cut-{name}:checked) a.{name}" in style for name in pipeline_map.FLOWS)
 
 
 def test_a_wire_begins_and_ends_at_the_boxes_it_joins():
@@ -60,7 +60,7 @@ def test_a_wire_begins_and_ends_at_the_boxes_it_joins():
         loss_fn=("algorithm", "trainer"),
         sync=("trainer", "rollout"),
     )
-    for drawing in (maps.BROAD, maps.NARROW):
+    for drawing in (pipeline_map.BROAD, pipeline_map.NARROW):
         for name, (path, head, _) in drawing.arrows.items():
             start = tuple(map(int, re.match(r"M(\d+) (\d+)", path).groups()))
             assert touches(drawing, ends[name][0], start) and touches(drawing, ends[name][1], head[:2]), (
@@ -80,7 +80,8 @@ def touches(drawing, box, point):
 
 def test_eight_billion_weights_in_bf16_are_16_gigabytes():
     billions, width, gigabytes = map(
-        int, re.search(r"(\d+) billion weights at (\d+) bytes .*? (\d+) GB", maps.FLOWS["sync"].carries).groups()
+        int,
+        re.search(r"(\d+) billion weights at (\d+) bytes .*? (\d+) GB", pipeline_map.FLOWS["sync"].carries).groups(),
     )
     assert width == 16 // 8 and gigabytes == billions * width  # bf16 has 16 bits
     assert all(f"{gigabytes} GB" in drawing for drawing in DRAWINGS)
@@ -89,7 +90,9 @@ def test_eight_billion_weights_in_bf16_are_16_gigabytes():
 def test_the_map_links_only_to_lessons_that_are_in_the_navigation():
     linked = set(re.findall(r'<a href="/([^"]+)/">', MAP))
     assert linked <= {page.stem for page in lessons.finished()}
-    about = {number for part in (*maps.ROLES.values(), *maps.FLOWS.values()) for number in part.about.split()}
+    about = {
+        number for part in (*pipeline_map.ROLES.values(), *pipeline_map.FLOWS.values()) for number in part.about.split()
+    }
     assert linked == {page.stem for page in lessons.finished() if page.number in about}
 
 
@@ -162,7 +165,9 @@ def test_the_recorded_iteration_carries_what_its_arrays_weigh():
 
 
 def test_every_map_of_the_book_shows_the_same_recorded_milliseconds():
-    written = [re.findall(r"<dt>recorded</dt><dd>(.*?)</dd>", maps.pipeline(rows=rows)) for rows in (False, True)]
+    written = [
+        re.findall(r"<dt>recorded</dt><dd>(.*?)</dd>", pipeline_map.pipeline(rows=rows)) for rows in (False, True)
+    ]
     assert written[0] == written[1] and sum(" ms" in words for words in written[0]) == 6  # five roles and the path back
 
 
@@ -172,12 +177,19 @@ def test_the_map_says_which_of_its_numbers_are_a_toy_s():
 
 def test_in_the_recorded_iteration_every_role_but_the_controller_is_timed():
     spent, _, _ = recording.iteration()
-    assert set(spent) == {*maps.ROLES, "sync"} - {"controller"}
+    assert set(spent) == {*pipeline_map.ROLES, "sync"} - {"controller"}
     assert min(spent.values()) > 0
 
 
 def test_an_iteration_is_gone_through_in_the_order_of_its_steps():
     assert re.findall(r'id="see-(\w+)" data-step="(\d)"', MAP) == [
-        (name, str(n)) for n, name in enumerate(maps.STEPS, 1)
+        (name, str(n)) for n, name in enumerate(pipeline_map.STEPS, 1)
     ]
-    assert [maps.ROLES[name].step for name in maps.STEPS[:-1]] == [1, 2, 3, 4, 5, 6] and maps.STEPS[-1] == "sync"
+    assert [pipeline_map.ROLES[name].step for name in pipeline_map.STEPS[:-1]] == [
+        1,
+        2,
+        3,
+        4,
+        5,
+        6,
+    ] and pipeline_map.STEPS[-1] == "sync"

@@ -2,14 +2,14 @@
 
 import pytest
 
-from tools.pages import lessons, routes, texts
+from tools.pages import lesson_data, lessons, routes
 
 SECTIONS = ("whole", "questions", "jobs")
 ORDER = [lesson.stem for lesson in lessons.finished()]
 
 
 def test_the_file_has_these_sections_alone():
-    assert tuple(texts.read(routes.DATA)) == SECTIONS
+    assert tuple(lesson_data.read(routes.DATA)) == SECTIONS
 
 
 @pytest.mark.parametrize("section", SECTIONS)
@@ -40,6 +40,6 @@ def test_every_job_of_the_reading_plan_has_its_way_which_opens_the_plan_for_it()
 
 
 def test_a_way_to_a_lesson_that_does_not_exist_stops_the_build(monkeypatch):
-    monkeypatch.setattr(texts, "read", lambda name: {"jobs": [dict(asks="All of it", lessons=["99-all"])]})
+    monkeypatch.setattr(lesson_data, "read", lambda name: {"jobs": [dict(asks="All of it", lessons=["99-all"])]})
     with pytest.raises(ValueError, match=r"lessons/data/routes.yml, All of it: there is no lesson 99-all"):
         routes.routes("jobs")

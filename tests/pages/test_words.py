@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from tools.pages import texts, words
+from tools.pages import lesson_data, words
 
 ARTICLE = '<main><article class="md-content__inner md-typeset">{}</article></main>'
 
@@ -125,5 +125,5 @@ def test_an_entry_that_is_not_complete_is_one_sentence(entry, sentence):
 def test_every_letter_stands_in_its_table():
     for where in ("everywhere", "machines"):
         table = words.table(where)
-        assert table.count("<tr>") == 1 + len(texts.read("words.yml")["letters"][where])
+        assert table.count("<tr>") == 1 + len(lesson_data.read("words.yml")["letters"][where])
     assert r"\(\rho\)" in words.table("everywhere")

@@ -9,10 +9,10 @@ from functools import cache
 import numpy as np
 import pytest
 
-from sim import doctor, exported, logs
+from sim import doctor, framework_logs, logs
 from sim.doctor import FIRED, NOT_RUN, QUIET
 from sim.experiments import tracelab
-from tests import marks
+from tests import skips
 
 K = 16
 
@@ -28,8 +28,8 @@ def read(files):
 
 @cache
 def log(kind, format, options=True, seed=0):
-    files = exported.export(trace(kind, seed), format, options)
-    rollouts = exported.rollouts(trace(kind, seed)) if options and format.startswith("verl") else {}
+    files = framework_logs.export(trace(kind, seed), format, options)
+    rollouts = framework_logs.rollouts(trace(kind, seed)) if options and format.startswith("verl") else {}
     return read(files | rollouts)
 
 
@@ -75,7 +75,7 @@ LEAST = {
 ACCEPTED = 4  # of 240
 
 
-@marks.bands
+@skips.bands
 @pytest.mark.parametrize("format, options", LEAST)
 @pytest.mark.parametrize("named", [True, False])
 def test_how_many_of_the_runs_are_called_what_they_are(format, options, named):
@@ -88,7 +88,7 @@ def test_how_many_of_the_runs_are_called_what_they_are(format, options, named):
     assert sum(right) >= of_240 * len(right) / 240 - 1  # two seeds: one run may differ
 
 
-@marks.bands
+@skips.bands
 def test_a_hacked_run_is_not_found_without_a_held_out_score():
     for format in ("TRL, trainer_state.json", "verl, JSONL", "OpenRLHF, console"):
         for seed in SEEDS:
@@ -97,14 +97,14 @@ def test_a_hacked_run_is_not_found_without_a_held_out_score():
             assert report("reward_hacking", format, True, seed).kind == "reward_hacking"
 
 
-@pytest.mark.parametrize("format", exported.FORMATS)
+@pytest.mark.parametrize("format", framework_logs.FORMATS)
 def test_every_format_of_a_run_gets_the_same_answer(format):
     seen = report("kl_explosion", format)
     assert seen.kind == "kl_explosion" and test_of(seen, 5).state == FIRED
     assert test_of(seen, 5).parts[0].value == pytest.approx(8.64e-05, rel=0.01)
 
 
-@marks.bands
+@skips.bands
 @pytest.mark.parametrize(
     "changed",
     [
@@ -115,8 +115,8 @@ def test_every_format_of_a_run_gets_the_same_answer(format):
 )
 def test_other_runs_that_learn_get_no_name(changed):
     run = tracelab.trace(tracelab.Setting(**changed), seed=5)
-    one = read(exported.export(run, "TRL, trainer_state.json"))
-    assert doctor.report(one, exported.HELD_OUT["TRL"]).fired == ()
+    one = read(framework_logs.export(run, "TRL, trainer_state.json"))
+    assert doctor.report(one, framework_logs.HELD_OUT["TRL"]).fired == ()
     assert doctor.report(one).fired == ()
 
 
@@ -335,7 +335,7 @@ def test_a_column_with_holes_is_used_where_it_has_values():
 # ── what is said ──
 def everything_said():
     for kind in tracelab.KINDS:
-        for format in exported.FORMATS:
+        for format in framework_logs.FORMATS:
             for options in (True, False):
                 yield from doctor.lines(report(kind, format, options))
     yield from doctor.lines(doctor.report(made()))
@@ -366,28 +366,28 @@ def told(*words, files=None):
 
 
 def test_the_command_reads_several_files_and_ends_in_a_status():
-    files = exported.export(trace("kl_explosion"), "OpenRLHF, TensorBoard")
+    files = framework_logs.export(trace("kl_explosion"), "OpenRLHF, TensorBoard")
     lines, faults, status = told(*files, "--k", "16", "--heldout", "eval/eval_held_out_pass1", files=files)
     assert status == 1 and faults == [] and any("5 distance after two updates: fired" in line for line in lines)
-    files = exported.export(trace("healthy"), "TRL, trainer_state.json")
+    files = framework_logs.export(trace("healthy"), "TRL, trainer_state.json")
     assert told(*files, files=files)[2] == 0
     lines, faults, status = told("x", files={"x": "dear diary"})
     assert (lines, status) == ([], 2) and "No row of a log was found" in faults[0]
 
 
 def test_thresholds_and_names_are_given_in_words():
-    files = exported.export(trace("kl_explosion"), "TRL, trainer_state.json")
+    files = framework_logs.export(trace("kl_explosion"), "TRL, trainer_state.json")
     lines, _, status = told(*files, "--threshold", "entropy_jump=0", "--threshold", "entropy_left=0", files=files)
     assert status == 0 and any("fires below 0" in line for line in lines)
 
 
-@marks.processes
+@skips.processes
 def test_the_command_in_a_terminal(tmp_path):
     run = lambda *words: subprocess.run(
         [sys.executable, "-m", "sim.doctor", *words], capture_output=True, text=True, timeout=120, encoding="utf-8"
     )
     (tmp_path / "log.jsonl").write_text(
-        exported.export(trace("kl_explosion"), "verl, JSONL")["run.jsonl"], encoding="utf-8"
+        framework_logs.export(trace("kl_explosion"), "verl, JSONL")["run.jsonl"], encoding="utf-8"
     )
     done = run(str(tmp_path / "log.jsonl"))
     assert done.returncode == 1 and "Test 5 fired first." in done.stdout and done.stderr == ""

@@ -7,11 +7,11 @@ from functools import cache
 import numpy as np
 import pytest
 
-from sim import exported, logs, metric_names
+from sim import framework_logs, logs, metric_names
 from sim.experiments import tracelab
 from sim.logs import Unreadable
 
-every_format = pytest.mark.parametrize("format", exported.FORMATS)
+every_format = pytest.mark.parametrize("format", framework_logs.FORMATS)
 
 
 def read(text, name="log", size=1 << 16, **options):
@@ -41,10 +41,10 @@ def trace():
 # ── the formats ──
 @every_format
 def test_what_was_written_is_read(format):
-    log = read(exported.export(trace(), format))
+    log = read(framework_logs.export(trace(), format))
     framework = format.split(",")[0]
     assert log.framework == framework and log.notes == []
-    for name, values in exported.trained(trace(), framework, True).items():
+    for name, values in framework_logs.trained(trace(), framework, True).items():
         steps, got = next(
             column(log, each) for each in log.columns if metric_names.key(each) in metric_names.keys(name)
         )
@@ -55,7 +55,7 @@ def test_what_was_written_is_read(format):
 
 @every_format
 def test_pieces_may_be_cut_anywhere(format):
-    files = exported.export(tracelab.trace(tracelab.Setting(steps=3), seed=0), format)
+    files = framework_logs.export(tracelab.trace(tracelab.Setting(steps=3), seed=0), format)
     whole = {name: column(read(files), name) for name in read(files).columns}
     for size in (1, 7, 64):
         log = read(files, size=size)
@@ -64,7 +64,7 @@ def test_pieces_may_be_cut_anywhere(format):
 
 @every_format
 def test_a_file_that_ends_anywhere_gives_the_rows_before_it_or_a_sentence(format):
-    name, text = next(iter(exported.export(tracelab.trace(tracelab.Setting(steps=4), seed=0), format).items()))
+    name, text = next(iter(framework_logs.export(tracelab.trace(tracelab.Setting(steps=4), seed=0), format).items()))
     raw = text.encode()
     whole = read({name: raw})
     for end in range(1, len(raw), 37):

@@ -15,9 +15,9 @@ import pytest
 
 from sim import run
 from sim.companion import ALGORITHMS
-from tests import marks
+from tests import skips
 
-pytestmark = marks.processes
+pytestmark = skips.processes
 ROOT = Path(__file__).parents[2]
 KILL = getattr(signal, "SIGKILL", signal.SIGTERM)  # elsewhere this one cannot be caught either
 

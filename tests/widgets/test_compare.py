@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sim.algorithms.names import FILES
-from sim.experiments.runs import modsum_optimizer, modsum_run
+from sim.experiments.standard_runs import modsum_optimizer, modsum_run
 from sim.worlds import modsum
 from tests.widgets import catalogue
 from widgets import compare

@@ -7,7 +7,7 @@ import pytest
 
 from sim.algorithms import dapo as dapo_file
 from sim.algorithms import grpo
-from sim.experiments.runs import modsum_optimizer, modsum_run
+from sim.experiments.standard_runs import modsum_optimizer, modsum_run
 from sim.worlds import modsum
 from tools.pages import results
 from widgets import dapo

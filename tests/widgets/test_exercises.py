@@ -8,7 +8,7 @@ from types import FunctionType
 import pytest
 
 from tools.pages import results
-from widgets.frame import changed, host
+from widgets.frame import host, reader_patch
 from widgets.frame.contract import Challenge, Change
 
 NAMES = sorted(host.EXERCISES)
@@ -18,7 +18,7 @@ CHALLENGES = [(name, i) for name in NAMES for i in range(len(getattr(host.exerci
 
 
 def frames(name, source):
-    return map(json.loads, changed.stream(name, {}, source))
+    return map(json.loads, reader_patch.stream(name, {}, source))
 
 
 @cache
@@ -49,12 +49,12 @@ def test_what_is_changed_are_short_plain_functions_of_one_file(name):
         assert 2 <= len(inspect.getsource(function).splitlines()) <= 24  # its docstring counted
     for exercise in change.exercises:
         assert len(exercise.hints) == 2 and len(exercise.ask) <= 220
-        assert changed.text_of(change).count(exercise.answer[0]) == 1
+        assert reader_patch.text_of(change).count(exercise.answer[0]) == 1
 
 
 @pytest.mark.parametrize("name", WITH_CHANGE)
 def test_our_function_meets_no_exercise_and_draws_what_the_page_draws(name):
-    told, *theirs = frames(name, changed.text_of(host.exercises(name).CHANGE))
+    told, *theirs = frames(name, reader_patch.text_of(host.exercises(name).CHANGE))
     assert [exercise["met"] for exercise in told["exercises"]] == [False] * len(told["exercises"])
     for mine, yours in zip(ours(name), theirs[:2]):
         assert mine == yours
@@ -63,7 +63,7 @@ def test_our_function_meets_no_exercise_and_draws_what_the_page_draws(name):
 @pytest.mark.parametrize("name, i", EXERCISES)
 def test_an_answer_meets_its_exercise_and_moves_the_figure(name, i):
     change = host.exercises(name).CHANGE
-    source = changed.text_of(change).replace(*change.exercises[i].answer)
+    source = reader_patch.text_of(change).replace(*change.exercises[i].answer)
     plain, stream = ours(name), frames(name, source)
     told = next(stream)
     assert "exercises" in told and told["exercises"][i]["met"], told

@@ -9,7 +9,7 @@ from sim.cluster import memory, scheduling, throughput
 from tests.sim.cluster.plain_engine import serve
 from tests.widgets.catalogue import mended
 from widgets import kv_cache as widget
-from widgets.frame import host, machine
+from widgets.frame import host, machine_knobs
 from widgets.kv_cache import PRESETS, Knobs
 
 
@@ -140,7 +140,7 @@ def test_the_guess_tests_the_belief_and_its_answer_is_right():
 
 
 def alone(k, r, n):
-    return float(n / throughput.iteration_seconds(r.model, machine.accelerator(k), n, n * k.context))
+    return float(n / throughput.iteration_seconds(r.model, machine_knobs.accelerator(k), n, n * k.context))
 
 
 def test_eviction_reads_tokens_again_and_costs_little_where_decoding_waits_for_memory():
@@ -153,7 +153,7 @@ def test_eviction_reads_tokens_again_and_costs_little_where_decoding_waits_for_m
 
 def test_eviction_is_dear_where_decode_is_bound_by_compute():
     k, r = result(accelerator="h20", context=2048, batch=512)
-    assert throughput.iteration(r.model, machine.accelerator(k), r.fits, r.fits * 2048).bound == "compute"
+    assert throughput.iteration(r.model, machine_knobs.accelerator(k), r.fits, r.fits * 2048).bound == "compute"
     assert r.tokens_per_second < 0.85 * alone(k, r, r.fits)
 
 
@@ -166,8 +166,8 @@ def whole_engine(k, r, seed):
     live = (drawn**2).mean() / drawn.mean() / 2
     lengths = np.minimum(np.ceil(drawn * (k.context - prompt) / live), longest - prompt).astype(int)
     requests = [scheduling.Request(prompt, max(int(n), 1), i) for i, n in enumerate(lengths)]
-    blocks = memory.capacity(r.model, machine.accelerator(k), widget.engine(k)) // 16
-    shape = lambda *tokens: float(throughput.iteration_seconds(r.model, machine.accelerator(k), *tokens))
+    blocks = memory.capacity(r.model, machine_knobs.accelerator(k), widget.engine(k)) // 16
+    shape = lambda *tokens: float(throughput.iteration_seconds(r.model, machine_knobs.accelerator(k), *tokens))
     plain = serve(requests, blocks, shape, k.batch)
     return plain.read_again / sum(q.prompt + q.output for q in requests), plain.read_again_seconds / plain.seconds
 

@@ -7,7 +7,7 @@ import pytest
 
 from sim.algorithms import rloo as algorithm
 from sim.estimators import group_baselines
-from sim.experiments.runs import modsum_run
+from sim.experiments.standard_runs import modsum_run
 from sim.worlds.optimizer import AdamW
 from tests.widgets import catalogue
 from tests.widgets.catalogue import mended

@@ -5,7 +5,7 @@ from functools import cache, partial
 import numpy as np
 import pytest
 
-from sim.experiments import alike
+from sim.experiments import uniform_groups
 from tests.widgets import catalogue
 from tests.widgets.catalogue import mended
 from widgets import rollout as widget
@@ -82,10 +82,10 @@ def test_eight_copies_of_one_answer_teach_nothing():
 
 
 def test_the_pass_rate_falls_with_the_temperature():
-    rates = [alike.pass_rates(tau).mean() for tau in widget.TEMPERATURES]
+    rates = [uniform_groups.pass_rates(tau).mean() for tau in widget.TEMPERATURES]
     assert rates == sorted(rates, reverse=True)
     for tau, rate in ((0.25, 0.58), (1.0, 0.33), (2.0, 0.14), (3.0, 0.07)):
-        assert alike.pass_rates(tau).mean() == pytest.approx(rate, abs=0.01)
+        assert uniform_groups.pass_rates(tau).mean() == pytest.approx(rate, abs=0.01)
 
 
 def test_a_hotter_sampler_surprises_itself_and_is_shorter():

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 from markupsafe import Markup, escape
 
-from tools.pages import frames, lessons, results, texts
+from tools.pages import frames, lesson_data, lessons, results
 from widgets.frame import host
 
 DATA = "failures.yml"
@@ -24,12 +24,12 @@ class Row:
 @cache
 def groups():
     """{title: [Row]} in the order of the file."""
-    return {group["title"]: [Row(**row) for row in group["rows"]] for group in texts.read(DATA)["groups"]}
+    return {group["title"]: [Row(**row) for row in group["rows"]] for group in lesson_data.read(DATA)["groups"]}
 
 
 def without():
     """The presets that break and that no log of a run shows."""
-    return texts.read(DATA)["without"]
+    return lesson_data.read(DATA)["without"]
 
 
 def setting(row):

@@ -22,24 +22,24 @@ from sim import doctor as sim_doctor
 from sim import metric_names
 from sim.logs import LIMIT
 from tools.pages import (
+    algorithm_pairs,
     drawing,
     failures,
     frames,
     hero,
     lessons,
     lineage,
-    maps,
-    pairs,
+    pipeline_map,
     quoting,
     results,
     routes,
     scripts,
-    small,
+    small_figures,
     words,
 )
-from widgets.frame import changed, data, host, job, machine
+from widgets.frame import data_table, host, job, machine_knobs, reader_patch
 from widgets.frame import doctor as own_doctor
-from widgets.frame import own as own_code
+from widgets.frame import reader_code as own_code
 from widgets.frame.contract import KNOBS_IN_VIEW
 
 ROOT = Path(__file__).parents[2]
@@ -96,7 +96,7 @@ def pipeline(panels):
     """`arrays` shows the arrays of the recorded iteration in the panels, `sizes` their sizes alone."""
     if panels not in ("sizes", "arrays"):
         raise ValueError(f"{panels} is neither sizes nor arrays")
-    return maps.pipeline(rows=panels == "arrays")
+    return pipeline_map.pipeline(rows=panels == "arrays")
 
 
 @loud
@@ -168,7 +168,7 @@ def patches(body):
     first, *blocks = body.split("\n\n")
     if first.count(" and ") != 1:
         raise ValueError(f"{first} is not of the form GRPO and Dr.GRPO")
-    return pairs.figures(dict(map(parsed, blocks)), first.split(" and "))
+    return algorithm_pairs.figures(dict(map(parsed, blocks)), first.split(" and "))
 
 
 @loud
@@ -224,12 +224,12 @@ def widget(name):
         knobs=knobs[:KNOBS_IN_VIEW],
         more=knobs[KNOBS_IN_VIEW:],
         own=own,
-        job=" ".join(machine.JOB) if job.shared(w.Knobs) else "",
+        job=" ".join(machine_knobs.JOB) if job.shared(w.Knobs) else "",
         seeded="seed" in w.Knobs.__dataclass_fields__,
         tabs=tabs,
         readouts=readouts,
         code=Markup(quoting.link(f"widgets/{name}.py", 1, "Show the code", "button")),
-        table=Markup(data.table(frame["panels"], first=True)),
+        table=Markup(data_table.table(frame["panels"], first=True)),
         challenges=host.challenges(w),
         change=(change := changing(name)),
     ).replace("COLORED", change["colored"] if change else "")  # here, for its line breaks are part of the page
@@ -241,7 +241,7 @@ def changing(name):
     if not change:
         return None
     module = change.functions[0].__module__
-    path, code = f"{module.replace('.', '/')}.py", changed.text_of(change).rstrip()
+    path, code = f"{module.replace('.', '/')}.py", reader_patch.text_of(change).rstrip()
     for exercise in change.exercises:
         if code.count(exercise.answer[0]) != 1:
             raise ValueError(f"widgets/exercises/{name}.py: the lines that an answer replaces do not stand in {path}")
@@ -279,7 +279,7 @@ def promised(name, preset):
 @loud
 def figure(where):
     """`ppo.clip`: a small figure of widgets/figures/, in the text; `ppo.clip margin` beside it."""
-    return part("figure", **small.figure(where))
+    return part("figure", **small_figures.figure(where))
 
 
 @loud
@@ -362,7 +362,7 @@ def two_lines(_):
 @loud
 def opening(name):
     """The two recorded runs of a widget's OPENING, on the first screen."""
-    return part("opening", **small.opening(name))
+    return part("opening", **small_figures.opening(name))
 
 
 def knob(widget_name, f):

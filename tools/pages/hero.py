@@ -5,7 +5,7 @@ said; the lesson on PPO lets it be found.
 import numpy as np
 
 from sim.worlds import modsum
-from tools.pages import results, small
+from tools.pages import results, small_figures
 from widgets.frame import host
 from widgets.frame.marks import dots, label, line, panel
 
@@ -66,7 +66,9 @@ def figure():
     return dict(
         lines=[
             dict(
-                name=name, said=said(name), sizes={css: small.shown(drawn(name), *size) for css, size in SIZES.items()}
+                name=name,
+                said=said(name),
+                sizes={css: small_figures.shown(drawn(name), *size) for css, size in SIZES.items()},
             )
             for name in PRESETS
         ],

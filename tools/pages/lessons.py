@@ -12,7 +12,7 @@ from pathlib import Path
 
 import yaml
 
-from tools.pages import frames, texts, thumbnails
+from tools.pages import frames, lesson_data, thumbnails
 from widgets.frame import host
 
 ROOT = Path(__file__).parents[2]
@@ -191,7 +191,7 @@ def gaps(group):
 
 def answer(numeral):
     """What a part answers, in one line, under its title."""
-    answers = texts.read("parts.yml")
+    answers = lesson_data.read("parts.yml")
     if not answers.get(numeral):
         raise ValueError(f"lessons/data/parts.yml does not say what {numeral} answers")
     return answers[numeral]

@@ -12,7 +12,7 @@ from time import perf_counter
 import numpy as np
 
 from sim.algorithms import grpo
-from sim.experiments.runs import add_run
+from sim.experiments.standard_runs import add_run
 from sim.framework.iteration import carried, weight
 from sim.worlds import tinylm
 

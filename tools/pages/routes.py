@@ -5,7 +5,7 @@ what a way needs before it comes from the lessons' own `needs`.
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
-from tools.pages import lessons, texts
+from tools.pages import lesson_data, lessons
 from widgets.frame import host
 
 DATA, PLAN = "routes.yml", "27-gaps"  # the lesson whose widget plans on from here, for a job
@@ -22,7 +22,7 @@ class Route:
 def routes(section):
     """The Routes of one section; each names lessons that are in the navigation, in its order."""
     order = [lesson.stem for lesson in lessons.finished()]
-    found = [Route(**entry) for entry in texts.read(DATA)[section]]
+    found = [Route(**entry) for entry in lesson_data.read(DATA)[section]]
     for route in found:
         if strange := [stem for stem in route.lessons if stem not in order]:
             raise ValueError(f"lessons/data/{DATA}, {route.asks}: there is no lesson {strange[0]}")

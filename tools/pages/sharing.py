@@ -5,7 +5,7 @@ import re
 
 from markupsafe import Markup
 
-from tools.pages import lessons, pictures
+from tools.pages import lessons, link_previews
 from tools.runtime import files
 
 CANONICAL = re.compile(r'<link rel="canonical" href="([^"]+)"')
@@ -18,9 +18,9 @@ def share(site):
     """
     order = {lesson.stem: lesson for lesson in lessons.finished()}
     home = CANONICAL.search((site / "index.html").read_text(encoding="utf-8"))[1]
-    files.write(site / "pictures" / "index.png", pictures.of_the_book())
+    files.write(site / "pictures" / "index.png", link_previews.of_the_book())
     for stem, lesson in order.items():
-        files.write(site / "pictures" / f"{stem}.png", pictures.of(lesson))
+        files.write(site / "pictures" / f"{stem}.png", link_previews.of(lesson))
     for file in [site / "index.html", *site.glob("*/index.html")]:
         stem = file.parent.name if file.parent.name in order else "index"
         told = telling(file.read_text(encoding="utf-8"), f"{home}pictures/{stem}.png")
@@ -41,7 +41,7 @@ def telling(text, picture):
         url=CANONICAL.search(text)[1],
         image=picture,
     )
-    tags |= {"image:width": pictures.WIDTH, "image:height": pictures.HEIGHT}
+    tags |= {"image:width": link_previews.WIDTH, "image:height": link_previews.HEIGHT}
     lines = [f'<meta name="description" content="{said}">']
     lines += [f'<meta property="og:{name}" content="{content}">' for name, content in tags.items()]
     lines += ['<meta name="twitter:card" content="summary_large_image">']

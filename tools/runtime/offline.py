@@ -13,7 +13,7 @@ import shutil
 import zipfile
 
 from tools.runtime import files
-from tools.runtime.say import say
+from tools.runtime.messages import say
 
 RUNTIME = ("assets", "vendor")
 UNASKED = (

@@ -6,7 +6,7 @@ import threading
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from tools.runtime.say import Stop
+from tools.runtime.messages import Stop
 
 RELOAD = b"""let seen;
 new EventSource("/-/builds").onmessage = ({ data }) => { if (seen && seen !== data) location.reload(); seen = data; };

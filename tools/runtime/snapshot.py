@@ -24,7 +24,7 @@ import zipfile
 from pathlib import Path
 
 from tools.runtime import environment, fetch, files
-from tools.runtime.say import say
+from tools.runtime.messages import say
 
 ROOT = fetch.ROOT
 SITE, MAKER = ROOT / "site", ROOT / "tools" / "runtime" / "snapshot.mjs"
@@ -44,13 +44,13 @@ FLAGS = [
 IMPORTS = """
 import gc, pkgutil, random, traceback
 import widgets
-from widgets.frame import changed, doctor, host, own, seeds
+from widgets.frame import doctor, host, reader_code, reader_patch, seeds
 for module in pkgutil.iter_modules(widgets.__path__):
     if not module.ispkg:
         host.table(module.name, next(host.stream(module.name)))
-for name, offer in own.OFFERS.items():
-    own.ours(offer)
-    next(own.stream(name, "raise ValueError"))
+for name, offer in reader_code.OFFERS.items():
+    reader_code.ours(offer)
+    next(reader_code.stream(name, "raise ValueError"))
 doctor.warmed()
 try:
     [][5]

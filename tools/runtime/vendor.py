@@ -8,7 +8,7 @@ import zipfile
 from pathlib import Path
 
 from tools.runtime import fetch, files, snapshot
-from tools.runtime.say import Stop
+from tools.runtime.messages import Stop
 
 ROOT = fetch.ROOT
 VENDOR = ROOT / "site" / "vendor"

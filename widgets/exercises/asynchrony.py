@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from sim.experiments import delayed
+from sim.experiments import delayed_gradient
 from widgets.asynchrony import Knobs, best, fair, final
 from widgets.frame.contract import Challenge, Change, Exercise
 
@@ -29,14 +29,14 @@ def in_deviations(pi, mu, drawn, reward, beta):
 
 
 CHANGE = Change(
-    (delayed.reward_with_kl, delayed.kl_gradient),
+    (delayed_gradient.reward_with_kl, delayed_gradient.kl_gradient),
     "the late gradient",
     (
         Exercise(
             "Take the price of KL out of the reward. Make it a term of the loss instead, computed for pi, the present "
             "policy. A lag of 16 shows what that changes.",
             (TWO, THREE),
-            delayed.kl_as_loss,
+            delayed_gradient.kl_as_loss,
             (
                 "What is late is whatever is computed from mu. kl_gradient computes the price from pi.",
                 "value is the reward alone, and kl_gradient(pi, beta) is subtracted from what is returned.",

@@ -6,7 +6,7 @@ from sim.cluster import memory
 from sim.cluster.hardware import ACCELERATORS
 from sim.cluster.memory import LEDGERS
 from sim.cluster.models import MODELS
-from widgets.frame import machine
+from widgets.frame import machine_knobs
 from widgets.frame.contract import Challenge, Change, Exercise
 from widgets.memory import Knobs, length
 
@@ -79,8 +79,8 @@ def trained(k, r, model, gpus):
     """Whether this model is trained whole by GRPO on so many H100, and fits."""
     return (
         not r.misfits
-        and machine.model(k) == MODELS[model]
-        and machine.accelerator(k) == ACCELERATORS["h100"]
+        and machine_knobs.model(k) == MODELS[model]
+        and machine_knobs.accelerator(k) == ACCELERATORS["h100"]
         and k.gpus == gpus
         and k.algorithm == "GRPO"
     )

@@ -12,7 +12,7 @@ from sim.cluster.hardware import ACCELERATORS
 from sim.cluster.lengths import Law
 from sim.cluster.models import MODELS
 from sim.estimators import weight_delta
-from sim.experiments import delayed
+from sim.experiments import delayed_gradient
 from widgets.frame.contract import Figure, Handle
 from widgets.frame.marks import bars, dots, heat, label, line, panel
 
@@ -71,7 +71,7 @@ def seconds(head):
 # ── late steering ──
 DELAYS = tuple(range(17))
 STEERED = 200  # updates
-STEP = 3.0 * 0.2 * delayed.curvature(0.2)  # of the widget's default
+STEP = 3.0 * 0.2 * delayed_gradient.curvature(0.2)  # of the widget's default
 
 
 def late(delay):
@@ -80,8 +80,8 @@ def late(delay):
         panel(
             "A distance, steered towards 0",
             f"each step: −{STEP:.2f} of an older distance; gray: no lag",
-            line(x, delayed.steering(0, STEP, STEERED), "no lag", 8, "other"),
-            line(x, np.clip(delayed.steering(delay, STEP, STEERED), -9, 9), f"lag {delay}", 1),
+            line(x, delayed_gradient.steering(0, STEP, STEERED), "no lag", 8, "other"),
+            line(x, np.clip(delayed_gradient.steering(delay, STEP, STEERED), -9, 9), f"lag {delay}", 1),
             x="update",
             x_range=(0, STEERED),
             y_range=(-2.5, 2.5),
@@ -90,7 +90,7 @@ def late(delay):
 
 
 def rests(delay):
-    limit = delayed.step_limit(delay)
+    limit = delayed_gradient.step_limit(delay)
     return (
         f"Lag {delay}: steps below {limit:.3f} come to rest, and this one of {STEP:.3f} "
         f"{'does' if limit > STEP else 'never does'}."
@@ -126,8 +126,8 @@ def old_samples(spread):
         panel(
             "How many are left",
             "effective share of many such samples",
-            line(np.array(SPREADS), [delayed.effective_share(s) for s in SPREADS], "share", 1),
-            dots([spread], [delayed.effective_share(spread)], "here", 1),
+            line(np.array(SPREADS), [delayed_gradient.effective_share(s) for s in SPREADS], "share", 1),
+            dots([spread], [delayed_gradient.effective_share(spread)], "here", 1),
             x="spread of log-ratios, nats",
             x_range=(-0.05, 2.05),
             y_range=(0, 1.04),
@@ -136,7 +136,7 @@ def old_samples(spread):
 
 
 def left(spread):
-    share = delayed.effective_share(spread)
+    share = delayed_gradient.effective_share(spread)
     return f"Spread {spread:.1f} nats, a KL of {spread**2 / 2:.2f}: {100 * share:.0f} % of the batch is left."
 
 
@@ -177,11 +177,14 @@ FIGURES = {
         lanes, pipeline.stream, Handle("Batches ahead, at most", HEADS, start=3, words=tuple(map(str, HEADS))), seconds
     ),
     "late": Figure(
-        late, delayed.steering, Handle("Lag", DELAYS, start=7, words=tuple(map(str, DELAYS)), symbol="Δ"), rests
+        late,
+        delayed_gradient.steering,
+        Handle("Lag", DELAYS, start=7, words=tuple(map(str, DELAYS)), symbol="Δ"),
+        rests,
     ),
     "weights": Figure(
         old_samples,
-        delayed.effective_share,
+        delayed_gradient.effective_share,
         Handle("Spread of the log-ratios", SPREADS, start=5, words=tuple(f"{s:.1f}" for s in SPREADS)),
         left,
     ),

@@ -6,7 +6,7 @@ import numpy as np
 
 from sim.algorithms import grpo
 from sim.experiments import faults
-from sim.experiments.runs import add_run
+from sim.experiments.standard_runs import add_run
 from sim.framework import iteration
 from sim.worlds import tinylm
 from widgets.frame.contract import Figure, Handle

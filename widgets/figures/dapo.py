@@ -9,7 +9,7 @@ import numpy as np
 
 from sim.algorithms import dapo, grpo
 from sim.estimators import clip_entropy, group_baselines, surrogate
-from sim.experiments.runs import modsum_run
+from sim.experiments.standard_runs import modsum_run
 from sim.worlds import modsum
 from sim.worlds.optimizer import SGD
 from widgets.frame.contract import Figure, Handle

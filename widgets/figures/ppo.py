@@ -7,7 +7,7 @@ from functools import cache
 import numpy as np
 
 from sim.estimators import surrogate, token_weight
-from sim.experiments import rare_token, reuse, running_batch
+from sim.experiments import batch_reuse, rare_token, running_batch
 from sim.worlds import modsum
 from widgets.frame.contract import Figure, Handle
 from widgets.frame.marks import cell, dots, each_run, grid, label, line, panel, region
@@ -200,16 +200,17 @@ def growth():
 # ── the ratio forgotten ──
 SEEDS = range(5)
 SEES = {
-    reuse.CLIP: "With the clip",
-    reuse.FREE: "Without it",
-    reuse.FORGOTTEN: "With old log-probs computed anew in every pass, every ratio is 1 and no token falls silent:",
+    batch_reuse.CLIP: "With the clip",
+    batch_reuse.FREE: "Without it",
+    batch_reuse.FORGOTTEN: "With old log-probs computed anew in every pass, every ratio is 1 and no token falls "
+    "silent:",
 }
 
 
 @cache
 def reused(way):
     """(updates, pass rates (seeds, updates))."""
-    runs = [reuse.pass_rates(way, seed) for seed in SEEDS]
+    runs = [batch_reuse.pass_rates(way, seed) for seed in SEEDS]
     return [step for step, _ in runs[0]], np.array([[rate for _, rate in run] for run in runs])
 
 
@@ -266,6 +267,9 @@ FIGURES = {
     ),
     "growth": Figure(growth, rare_token.passes),
     "forgotten": Figure(
-        passes_on_sums, reuse.pass_rates, Handle("The loss has", reuse.WAYS, start=2, words=reuse.WAYS), ended
+        passes_on_sums,
+        batch_reuse.pass_rates,
+        Handle("The loss has", batch_reuse.WAYS, start=2, words=batch_reuse.WAYS),
+        ended,
     ),
 }

@@ -8,7 +8,7 @@ import numpy as np
 
 from sim.algorithms import rloo
 from sim.estimators import gradient_noise, group_baselines
-from sim.experiments.runs import modsum_run
+from sim.experiments.standard_runs import modsum_run
 from sim.worlds import modsum
 from sim.worlds.optimizer import SGD, AdamW
 from widgets.frame.contract import Figure, Handle

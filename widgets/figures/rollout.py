@@ -6,7 +6,7 @@ from functools import cache
 
 import numpy as np
 
-from sim.experiments import alike, running_batch
+from sim.experiments import running_batch, uniform_groups
 from sim.framework.rollout import RolloutEngine
 from sim.worlds import modsum, spelling, tasks, tinylm
 from widgets.frame.contract import Figure, Handle
@@ -165,8 +165,8 @@ def groups(temperature):
         panel(
             "Groups all right or all wrong",
             "share before training, exact, 100 prompts",
-            line(TEMPERATURES, [alike.share(at, GROUP) for at in TEMPERATURES], "all alike"),
-            dots([temperature], [alike.share(temperature, GROUP)], "here"),
+            line(TEMPERATURES, [uniform_groups.share(at, GROUP) for at in TEMPERATURES], "all alike"),
+            dots([temperature], [uniform_groups.share(temperature, GROUP)], "here"),
             x="temperature τ",
             x_range=(0.04, 3.4),
             y_range=(0, 0.65),
@@ -181,7 +181,7 @@ def counted(temperature):
     dead = int((right.all(axis=1) | ~right.any(axis=1)).sum())
     return (
         f"Of these six groups {dead or 'none'} {'is' if dead == 1 else 'are'} all right or all wrong; "
-        f"of all groups, a share of {alike.share(temperature, GROUP):.2f}."
+        f"of all groups, a share of {uniform_groups.share(temperature, GROUP):.2f}."
     )
 
 
@@ -207,5 +207,5 @@ FIGURES = {
     ),
     "spelled": Figure(spelled, spelling.encode),
     "temperature": Figure(four, tinylm.log_softmax, ladder(0.5), often),
-    "groups": Figure(groups, alike.share, ladder(0.05), counted),
+    "groups": Figure(groups, uniform_groups.share, ladder(0.05), counted),
 }

@@ -6,7 +6,7 @@ from functools import cache
 
 import numpy as np
 
-from sim.estimators import picking
+from sim.estimators import completion_selection
 from sim.estimators.chain_score import WAYS, all_sound
 from sim.experiments import search
 from sim.worlds import step_tree
@@ -98,7 +98,7 @@ DRAWS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32)
 
 
 def best(N):
-    picked = 100 * picking.best_of_n(CHANCE, SCORE, N)
+    picked = 100 * completion_selection.best_of_n(CHANCE, SCORE, N)
     return [
         panel(
             "Which answer is picked",
@@ -109,7 +109,7 @@ def best(N):
         panel(
             "How often it is B",
             "%",
-            line(list(DRAWS), [100 * picking.best_of_n(CHANCE, SCORE, n)[1] for n in DRAWS], "B", 1),
+            line(list(DRAWS), [100 * completion_selection.best_of_n(CHANCE, SCORE, n)[1] for n in DRAWS], "B", 1),
             dots([N], [picked[1]], "here", 1),
             x="chains drawn",
             x_range=[0, 33],
@@ -119,7 +119,8 @@ def best(N):
 
 
 def is_b(N):
-    return f"Of {N} draw{'s' * (N > 1)} the best scored is B with chance {picking.best_of_n(CHANCE, SCORE, N)[1]:.2f}."
+    chance = completion_selection.best_of_n(CHANCE, SCORE, N)[1]
+    return f"Of {N} draw{'s' * (N > 1)} the best scored is B with chance {chance:.2f}."
 
 
 # ── equal steps ──
@@ -209,7 +210,9 @@ FIGURES = {
     "chain": Figure(
         chain, all_sound, Handle("Steps of a chain", LENGTHS, start=5, words=tuple(map(str, LENGTHS))), survives
     ),
-    "best": Figure(best, picking.best_of_n, Handle("Chains drawn", DRAWS, start=5, words=tuple(map(str, DRAWS))), is_b),
+    "best": Figure(
+        best, completion_selection.best_of_n, Handle("Chains drawn", DRAWS, start=5, words=tuple(map(str, DRAWS))), is_b
+    ),
     "spent": Figure(
         equal, search.beam, Handle("Steps written", BUDGETS, start=2, words=tuple(map(str, BUDGETS))), solved
     ),

@@ -6,7 +6,7 @@ from functools import cache
 
 import numpy as np
 
-from sim.experiments import moved_tokens, stale
+from sim.experiments import off_policy_tokens, stale_policy
 from sim.framework.weight_sync import transfer_seconds
 from widgets.frame.contract import Figure, Handle
 from widgets.frame.marks import band, bars, dots, label, line, panel
@@ -17,13 +17,13 @@ MOVED = tuple(np.arange(0, 2.01, 0.25).tolist())
 
 
 def tokens(moved):
-    read = moved_tokens.read(moved)
+    read = off_policy_tokens.read(moved)
     return [
         panel(
             "Probability now",
             "of three tokens; dots: when drawn",
             bars(TOKENS, read.policy, "now", 1, text=[f"{p:.2f}" for p in read.policy]),
-            dots(TOKENS, moved_tokens.OLD, "when drawn", 8),
+            dots(TOKENS, off_policy_tokens.OLD, "when drawn", 8),
             y_range=(0, 1),
         ),
         panel(
@@ -37,7 +37,7 @@ def tokens(moved):
 
 
 def tokens_told(moved):
-    read = moved_tokens.read(moved)
+    read = off_policy_tokens.read(moved)
     return (
         f"The policy now earns {read.earns:.2f}; the plain mean says {read.plain:.2f}, the weighted one "
         f"{read.weighted:.2f}, and {100 * read.effective:.0f} % of the batch are left."
@@ -91,8 +91,8 @@ EVERY = tuple(range(1, 9))
 
 def stairs(n):
     return [
-        versions("Always so many updates late", stale.versions(UPDATES, lag=n)),
-        versions("Delivered every so many updates", stale.versions(UPDATES, every=n)),
+        versions("Always so many updates late", stale_policy.versions(UPDATES, lag=n)),
+        versions("Delivered every so many updates", stale_policy.versions(UPDATES, every=n)),
     ]
 
 
@@ -113,8 +113,8 @@ def versions(title, seen):
 
 
 def stairs_told(n):
-    late = behind(stale.versions(UPDATES, lag=n))[-1]
-    rare = behind(stale.versions(2 * n, every=n))
+    late = behind(stale_policy.versions(UPDATES, lag=n))[-1]
+    rare = behind(stale_policy.versions(2 * n, every=n))
     return (
         f"The lag is {late:g} at the left; at the right it goes up to {rare.max():g} and is {rare.mean():g} on average."
     )
@@ -132,7 +132,7 @@ FIRST, SEEDS = 17, 3
 @cache
 def early(lag):
     """A list of Drifts by seed, with old samples used as new."""
-    return [list(stale.updates("none", FIRST, lag=lag, seed=seed)) for seed in range(SEEDS)]
+    return [list(stale_policy.updates("none", FIRST, lag=lag, seed=seed)) for seed in range(SEEDS)]
 
 
 def right(run):
@@ -176,7 +176,7 @@ def first_told(lag):
 FIGURES = {
     "tokens": Figure(
         tokens,
-        moved_tokens.read,
+        off_policy_tokens.read,
         Handle("The policy has moved", MOVED, start=4, words=tuple(f"{100 * moved:.0f} %" for moved in MOVED)),
         tokens_told,
     ),
@@ -187,9 +187,9 @@ FIGURES = {
         delivery_told,
     ),
     "stairs": Figure(
-        stairs, stale.versions, Handle("Updates", EVERY, start=7, words=tuple(map(str, EVERY))), stairs_told
+        stairs, stale_policy.versions, Handle("Updates", EVERY, start=7, words=tuple(map(str, EVERY))), stairs_told
     ),
     "first": Figure(
-        first, stale.updates, Handle("Lag, in updates", LAGS, start=4, words=tuple(map(str, LAGS))), first_told
+        first, stale_policy.updates, Handle("Lag, in updates", LAGS, start=4, words=tuple(map(str, LAGS))), first_told
     ),
 }

@@ -15,7 +15,7 @@ from urllib.parse import urlencode
 
 import numpy as np
 
-from sim import doctor, exported, logs, metric_names
+from sim import doctor, framework_logs, logs, metric_names
 from sim.experiments import tracelab
 from widgets.frame import host
 from widgets.frame.marks import dots, line, panel, region
@@ -103,7 +103,7 @@ def sample(format):
     if not format:
         return opening(hack=1.01)
     kind = tracelab.KINDS[SAMPLES[format]]
-    return exported.export(tracelab.trace(tracelab.Setting(**kind), seed=0), format)
+    return framework_logs.export(tracelab.trace(tracelab.Setting(**kind), seed=0), format)
 
 
 # ── what is answered ──
@@ -256,12 +256,12 @@ def setting(kind):
     return urlencode({name: host.spelled(value) for name, value in tracelab.KINDS[kind].items()})
 
 
-HELD_OUT = exported.HELD_OUT["TRL"]
+HELD_OUT = framework_logs.HELD_OUT["TRL"]
 FIRST = "TRL, trainer_state.json"
 
 
 def opening(hack):
-    return exported.export(tracelab.trace(tracelab.Setting(hack=hack), seed=0), FIRST)
+    return framework_logs.export(tracelab.trace(tracelab.Setting(hack=hack), seed=0), FIRST)
 
 
 def pair():

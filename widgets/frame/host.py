@@ -17,7 +17,7 @@ import numpy as np
 
 from sim.algorithms import options as algorithm_options
 from sim.cluster import options
-from widgets.frame import data, job, marks
+from widgets.frame import data_table, job, marks
 from widgets.frame.contract import KNOBS_IN_VIEW, Readout
 
 PASTED = 2**16  # characters of a text that a reader may bring
@@ -179,7 +179,7 @@ def written(label, expression, text, rail=""):
 def table(name, frame):
     """The data of a frame as an HTML table, with a link to save all of it."""
     panels = json.loads(frame)["panels"]
-    return data.table(panels, more=data.file(panels, name))
+    return data_table.table(panels, more=data_table.file(panels, name))
 
 
 def knobs_from(cls, form):

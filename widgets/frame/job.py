@@ -11,10 +11,10 @@ from dataclasses import fields
 from math import isfinite
 from urllib.parse import urlencode
 
-from sim.cluster import brought
+from sim.cluster import user_inputs
 from sim.cluster.hardware import ACCELERATORS
 from sim.cluster.models import MODELS
-from widgets.frame import host, machine
+from widgets.frame import host, machine_knobs
 
 LEAST = 3  # shared knobs from which on a page has the bar
 QUANTILES = ("p50", "p90", "p99", "longest")
@@ -22,7 +22,7 @@ QUANTILES = ("p50", "p90", "p99", "longest")
 
 def shared(knobs):
     """The names of a page's knobs that belong to a job; none on a page that has too few of them for the bar."""
-    names = [f.name for f in fields(knobs) if f.name in machine.JOB]
+    names = [f.name for f in fields(knobs) if f.name in machine_knobs.JOB]
     return names if len(names) >= LEAST else []
 
 
@@ -30,7 +30,7 @@ def kept(stored):
     """{name: text} of what the browser has kept, without what is no job."""
     knobs = stored.get("knobs") if isinstance(stored, dict) else None
     said = [(name, text) for name, text in knobs.items() if isinstance(text, str)] if isinstance(knobs, dict) else []
-    return {name: text for name, text in said if name in machine.JOB and text and len(text) <= host.PASTED}
+    return {name: text for name, text in said if name in machine_knobs.JOB and text and len(text) <= host.PASTED}
 
 
 def taken(knobs, job):
@@ -111,25 +111,25 @@ def words(job):
 
 
 def model(job):
-    found = understood(brought.model, job.get("config"))
+    found = understood(user_inputs.model, job.get("config"))
     if found:
         return f"your model of {found.params() / 1e9:,.3g} billion parameters"
     return MODELS[job["model"]].name if job.get("model") in MODELS else ""
 
 
 def chip(job):
-    if understood(brought.chip, job.get("chip")):
+    if understood(user_inputs.chip, job.get("chip")):
         return "your chip"
     return ACCELERATORS[job["accelerator"]].name if job.get("accelerator") in ACCELERATORS else ""
 
 
 def law(job):
-    found = understood(brought.lengths, job["log"])
+    found = understood(user_inputs.lengths, job["log"])
     return " / ".join(f"{getattr(found, name):,}" for name in QUANTILES) if found else ""
 
 
 def understood(read, text):
     try:
-        return machine.understood(read, text)[0] if text else None
+        return machine_knobs.understood(read, text)[0] if text else None
     except ValueError:
         return None

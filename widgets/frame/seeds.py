@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from sim.estimators import two_samples
+from sim.estimators import welch_interval
 from widgets.frame import host, marks
 
 FEWEST = 3  # seeds in each of two samples that are compared
@@ -74,7 +74,7 @@ def against(readouts, kept, rows):
     for row, before, now in zip(readouts, kept or [], rows):
         if len(before) < FEWEST or len(now) < FEWEST or not compared(before, now):
             continue
-        low, high = two_samples.interval(before, now)
+        low, high = welch_interval.interval(before, now)
         words = "differs from the kept run" if low > 0 or high < 0 else "may be that of the kept run"
         yield (
             f"{row['label']} {words}: by {signed(np.mean(now) - np.mean(before))} in the mean, "

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sim.algorithms import dapo, grpo
-from sim.experiments.runs import modsum_run
+from sim.experiments.standard_runs import modsum_run
 from sim.worlds import modsum
 from tests.sim.algorithms.cases import MASK, OLD, RATIO, A
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from sim.algorithms import dapo, dr_grpo, grpo
-from sim.experiments.runs import modsum_run
+from sim.experiments.standard_runs import modsum_run
 from tests.sim.algorithms.cases import GROUPS, MASK, OLD, RATIO, A, expected_push
 
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from sim.algorithms import ppo, reinforce
-from sim.experiments.runs import modsum_run
+from sim.experiments.standard_runs import modsum_run
 
 
 def pass_rates(steps=20, **settings):

@@ -5,7 +5,7 @@ import pytest
 
 from sim.algorithms import dapo, grpo, recipes
 from sim.algorithms.recipes import RECIPES
-from sim.experiments.runs import modsum_run
+from sim.experiments.standard_runs import modsum_run
 from sim.framework.algorithm import Algorithm
 
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from sim.algorithms import reinforce
-from sim.experiments.runs import modsum_run
+from sim.experiments.standard_runs import modsum_run
 from sim.framework.algorithm import Algorithm
 from sim.framework.env import Verifier
 from sim.framework.rollout import RolloutEngine

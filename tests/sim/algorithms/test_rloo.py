@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from sim.algorithms import dr_grpo, rloo
-from sim.experiments.runs import modsum_run
+from sim.experiments.standard_runs import modsum_run
 from sim.worlds.optimizer import SGD, AdamW
 from tests.sim.algorithms.cases import GROUPS, expected_push
 

@@ -4,10 +4,10 @@ from itertools import pairwise
 import pytest
 
 from sim.cluster import lengths, plan, step, validation
-from sim.cluster.brought import Timed
 from sim.cluster.hardware import ACCELERATORS
 from sim.cluster.models import MODELS
 from sim.cluster.plan import Scenario
+from sim.cluster.user_inputs import Timed
 
 # The example of the page: Qwen2.5-32B on 64 + 64 H100, 512 x 16 completions, median 3,000, spread 0.8, cut at 8,192
 EXAMPLE = Scenario(

@@ -5,7 +5,7 @@ import pytest
 
 from sim.algorithms import grpo
 from sim.estimators import aggregation, microbatch
-from sim.experiments.runs import add_run
+from sim.experiments.standard_runs import add_run
 from sim.framework.algorithm import Algorithm
 from tests.sim.estimators.test_aggregation import MASK, losses
 

@@ -3,7 +3,7 @@ import pytest
 
 from sim.algorithms import reinforce
 from sim.experiments import cut_arrows
-from sim.experiments.runs import modsum_run
+from sim.experiments.standard_runs import modsum_run
 from sim.worlds import modsum
 
 START = modsum.exact(modsum.Policy().params["theta"])["pass_rate"]

@@ -6,16 +6,16 @@ import pytest
 
 from sim.algorithms import grpo
 from sim.experiments import faults
-from sim.experiments.runs import add_run
+from sim.experiments.standard_runs import add_run
 from sim.framework import invariants
 from sim.worlds import tasks
-from tests import marks
+from tests import skips
 
 
 @cache
 def trained(fault=None, seed=0, passes=1, beta=0.0, iterations=100):
     """Pass rate of the trainer's weights, of the rollout's, and the names of the invariants that were violated."""
-    marks.not_in_a_page()
+    skips.not_in_a_page()
     controller, violated = add_run(grpo, seed=seed, hyper=dict(inner_epochs=passes, beta=beta), exact_every=1000), set()
     for event, batch in faults.stages(controller, iterations, fault):
         violated |= {name for name, holds in invariants.held(controller, batch, event).items() if not holds}
@@ -89,7 +89,7 @@ def test_a_fault_ends_with_its_controller():
 
 def test_a_run_that_is_followed_is_the_run_itself():
     seen = faults.followed(faults.no_sync, 10, every=5)
-    marks.not_in_a_page()
+    skips.not_in_a_page()
     trainer, rollout, violated = trained(faults.no_sync, iterations=10)
     assert seen.at == (0, 5, 10) and seen.violated == violated
     assert seen.trainer[-1] == pytest.approx(trainer, abs=1e-12)

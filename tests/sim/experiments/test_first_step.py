@@ -3,7 +3,7 @@ import pytest
 
 from sim.estimators import aggregation, microbatch
 from sim.experiments import first_step
-from sim.experiments.runs import add_run
+from sim.experiments.standard_runs import add_run
 from sim.worlds import tasks
 from sim.worlds.optimizer import SGD, AdamW
 

@@ -7,12 +7,12 @@ from sim.algorithms import grpo, reinforce
 from sim.experiments import tool_masking
 from sim.worlds import tasks
 from sim.worlds.tinylm import EOS, FINAL, PAD
-from tests import marks
+from tests import skips
 
 
 @cache
 def run(length=8, seed=0, steps=60, **settings):
-    marks.not_in_a_page()
+    skips.not_in_a_page()
     return list(tool_masking.tool_run(length, seed=seed, steps=steps, **settings))
 
 

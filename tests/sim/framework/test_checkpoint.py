@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sim.algorithms import dapo, grpo, ppo, reinforce
-from sim.experiments.runs import add_run, lookup_run, modsum_run
+from sim.experiments.standard_runs import add_run, lookup_run, modsum_run
 from sim.framework import checkpoint
 from sim.framework.weight_sync import WeightSync
 from sim.worlds.optimizer import SGD, AdamW

@@ -8,7 +8,7 @@ import pytest
 from sim import framework
 from sim.algorithms import dapo, ppo, reinforce, rloo
 from sim.estimators.surrogate import clipped
-from sim.experiments.runs import modsum_run
+from sim.experiments.standard_runs import modsum_run
 from sim.framework.algorithm import Algorithm
 from sim.framework.controller import ROLES, ROUNDS, Controller
 from sim.worlds import modsum

@@ -5,7 +5,7 @@ import pytest
 
 from sim.algorithms import grpo
 from sim.experiments import faults
-from sim.experiments.runs import add_run
+from sim.experiments.standard_runs import add_run
 from sim.framework import invariants
 from sim.framework.rollout import Batch
 

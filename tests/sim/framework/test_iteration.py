@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from sim.algorithms import grpo
-from sim.experiments.runs import add_run
+from sim.experiments.standard_runs import add_run
 from sim.framework import iteration
 from sim.framework.controller import ROLES
 

@@ -6,7 +6,7 @@ import pytest
 
 from sim import metric_names
 from sim.algorithms import dapo, grpo
-from sim.experiments.runs import add_run
+from sim.experiments.standard_runs import add_run
 from sim.framework import metrics
 from sim.framework.evaluation import Evaluation
 from sim.framework.weight_sync import WeightSync

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from tests import marks
+from tests import skips
 
 ROOT = Path(__file__).parents[3]
-pytestmark = marks.processes
+pytestmark = skips.processes
 
 
 def command(*words):

@@ -7,7 +7,7 @@ from sim.pipeline import path
 from sim.pipeline.report import measure
 from sim.pipeline.stages import last
 from sim.worlds.tasks import HELD
-from tests import marks, passed
+from tests import passed, skips
 
 
 @pytest.mark.parametrize("name", path.SHIPPED)
@@ -27,7 +27,7 @@ def test_a_checkpoint_is_a_copy():
     assert not np.array_equal(one.params["b1"], path.checkpoint("sft").params["b1"])
 
 
-@marks.bands
+@skips.bands
 def test_each_stage_of_a_path_says_its_name_and_ends_at_its_last_step():
     few, policy = path.Settings(cot_steps=150, dpo_steps=10, rl_steps=3), path.checkpoint("base-0")
     for name, steps in dict(cot=150, dpo=10, rft=100, rl=3).items():
@@ -53,14 +53,14 @@ def test_borrowed_pairs_train_where_there_are_none_of_its_own():
     assert end.name == "dpo" and end.rows["pairs"] > 300
 
 
-@marks.bands
+@skips.bands
 def test_sft_and_the_thoughts_are_made_again():
     same("sft")
     same("cot")
     same("dpo")
 
 
-@marks.bands
+@skips.bands
 def test_the_base_is_made_again():
     words = "tests/sim/pipeline/test_path.py: the base is made again"
     with passed.once(words, ["sim.pipeline.path"]):

@@ -10,7 +10,7 @@ from sim.pipeline import path, stages
 from sim.pipeline.report import measure
 from sim.pipeline.stages import last
 from sim.worlds.tasks import TRAIN
-from tests import marks, passed
+from tests import passed, skips
 
 SEEDS = range(4)
 MODULES = ["sim.pipeline.path"]
@@ -119,7 +119,7 @@ def test_turning_one_stage_does_not_reshuffle_another(shipped):
     assert all(np.array_equal(one[key], two[key]) for key in one)
 
 
-@marks.bands
+@skips.bands
 def test_dpo_pushes_down_more_than_up_and_falls_below_its_start_when_it_goes_on(shipped, pairs):
     end = last(stages.dpo(shipped["cot"], 0, *pairs))
     assert end.rows["pairs"] > 300 and 0 < end.rows["chosen"] < -end.rows["rejected"] / 3
@@ -127,7 +127,7 @@ def test_dpo_pushes_down_more_than_up_and_falls_below_its_start_when_it_goes_on(
     assert pass1(last(stages.dpo(shipped["cot"], 0, *pairs, steps=800)).policy) < start < end
 
 
-@marks.bands
+@skips.bands
 def test_pairs_of_another_policy_are_a_margin_and_no_policy(shipped, pairs):
     """The loss falls and the chosen gain nats, and still they are never sampled."""
     first, *_, end = stages.dpo(shipped["base-0"], 0, *pairs)
@@ -135,7 +135,7 @@ def test_pairs_of_another_policy_are_a_margin_and_no_policy(shipped, pairs):
     assert pass1(end.policy) == 0
 
 
-@marks.bands
+@skips.bands
 def test_a_length_penalty_unlearns_a_thought_that_does_not_pay_yet_and_no_other(shipped):
     """At .37 a thought pays less than a guess under L_cache 4, at .66 more; and 2 does not reach six of eight."""
     dpo, taxed = measure(shipped["dpo"]), measure(last(stages.rl(shipped["dpo"], 0, L_cache=4)).policy)
@@ -145,14 +145,14 @@ def test_a_length_penalty_unlearns_a_thought_that_does_not_pay_yet_and_no_other(
     assert pass1(last(stages.rl(shipped["dpo"], 0, L_cache=2)).policy) > 0.56
 
 
-@marks.bands
+@skips.bands
 def test_one_worked_answer_in_a_hundred_documents_is_enough_for_rl(shipped):
     """Over eight seeds .67 to .75."""
     assert pass1(shipped["base-0.01"]) < 0.02
     assert 0.56 < pass1(last(stages.rl(shipped["base-0.01"], 0)).policy) < 0.78
 
 
-@marks.bands
+@skips.bands
 def test_too_much_sft_shows_in_pass_at_64_and_after_rl_and_not_in_pass_at_1(shipped):
     usual = last(stages.cot(shipped["sft"], 0, demos=200)).policy
     few, many = measure(usual), measure(shipped["overcooked"])
@@ -162,7 +162,7 @@ def test_too_much_sft_shows_in_pass_at_64_and_after_rl_and_not_in_pass_at_1(ship
     assert after[1] < after[0] - 0.1
 
 
-@marks.bands
+@skips.bands
 def test_rl_on_few_prompts_learns_these_prompts(shipped):
     """Over eight seeds own .959, held out .220."""
     end = last(stages.rl(shipped["cot"], 0, prompts=TRAIN[:32])).policy
@@ -198,7 +198,7 @@ MEANS = {  # pass@1 and its standard deviation over eight seeds of another progr
 }
 
 
-@marks.bands
+@skips.bands
 def test_what_each_stage_buys_over_seeds():
     with passed.once("tests/sim/pipeline/test_stages.py: what each stage buys", MODULES):
         seeds = list(courses())

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 from sim.algorithms import grpo
-from sim.experiments.runs import add_run
+from sim.experiments.standard_runs import add_run
 from sim.framework.env import Verifier
 from sim.framework.rollout import RolloutEngine
 from sim.worlds import policies, tasks
 from sim.worlds.policies import POLICIES, RATES
 from sim.worlds.scorer import outcome
-from tests import marks
+from tests import skips
 
 
 def sampled(policy, n=40):
@@ -53,7 +53,7 @@ def test_the_checkpoint_is_small_and_exact_in_32_bits():
     assert policies.checkpoint().params["token"] is not policy.params["token"]
 
 
-@marks.bands
+@skips.bands
 def test_the_shipped_transformer_is_what_fitting_the_demonstrations_gives():
     shipped, made = policies.checkpoint(), policies.fitted()
     one, other = (tasks.Add().exact(policy)["pass_rate"] for policy in (shipped, made))
@@ -83,7 +83,7 @@ def within(value, low, high):
     return low - SLACK < value < high + SLACK
 
 
-@marks.bands
+@skips.bands
 @pytest.mark.parametrize("seed", range(5))
 def test_grpo_improves_the_transformer_and_what_it_learns_carries_over_to_other_sums(seed):
     (start, end), (start_of_others, end_of_others), frames = before_and_after("transformer", seed)
@@ -92,7 +92,7 @@ def test_grpo_improves_the_transformer_and_what_it_learns_carries_over_to_other_
     assert frames[-1].token_entropy < frames[0].token_entropy and frames[-1].length < frames[0].length
 
 
-@marks.bands
+@skips.bands
 @pytest.mark.parametrize("seed", range(5))
 def test_what_the_window_learns_stays_with_the_prompts_it_was_trained_on(seed):
     (start, end), (start_of_others, end_of_others), _ = before_and_after("window", seed)

@@ -7,7 +7,7 @@ from dataclasses import asdict
 import pytest
 
 from tests.widgets.catalogue import NAMES
-from tools.pages import fences, results, small
+from tools.pages import fences, results, small_figures
 from widgets.frame import host
 
 FIGURES = [(module, name) for module in results.DRAWN for name in results.figures(module)]
@@ -18,7 +18,7 @@ every_opening = pytest.mark.parametrize("name", OPENINGS)
 
 @every_figure
 def test_a_figure_is_drawn_in_every_position_and_packs_small(module, name):
-    made = small.figure(f"{module}.{name}")  # raises beyond 24 positions or 12 kB
+    made = small_figures.figure(f"{module}.{name}")  # raises beyond 24 positions or 12 kB
     assert 1 <= len(made["panels"]) <= 2 and made["source"]
 
 
@@ -61,13 +61,13 @@ def test_an_opening_shows_two_settings_that_differ_in_one_knob_and_one_of_which_
     assert widget.broken(made.plain, results.last(name, made.plain)) is None
     judge = widget.worse if name in SLOW else widget.broken
     assert judge(made.other, results.last(name, made.other)) is not None
-    assert len(small.opening(name)["panels"]) == 2
+    assert len(small_figures.opening(name)["panels"]) == 2
 
 
 @every_figure
 def test_a_panel_is_a_drawing_and_a_grid_is_a_table(module, name):
     """As the page has them: what belongs into an SVG stands in none but an SVG."""
-    page = fences.part("figure", **small.figure(f"{module}.{name}"))
+    page = fences.part("figure", **small_figures.figure(f"{module}.{name}"))
     for table in re.findall(r"<tbody.*?</tbody>", page, flags=re.S):
         assert "<tr>" in table and "<svg" not in table
-    assert page.count("<svg class=") + page.count("<tbody") == len(small.figure(f"{module}.{name}")["panels"])
+    assert page.count("<svg class=") + page.count("<tbody") == len(small_figures.figure(f"{module}.{name}")["panels"])

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from sim import companion, exported, logs
+from sim import companion, framework_logs, logs
 from sim import doctor as sim_doctor
 from sim.experiments import tracelab
 from widgets import trace_lab
@@ -44,7 +44,7 @@ def test_each_sample_is_a_log_that_is_read_in_pieces_and_gets_its_answer(format)
 
 
 def test_every_format_has_a_sample_and_every_kind_of_run_is_among_them_but_one():
-    assert list(doctor.SAMPLES) == list(exported.FORMATS)
+    assert list(doctor.SAMPLES) == list(framework_logs.FORMATS)
     assert set(tracelab.KINDS) - set(doctor.SAMPLES.values()) == {"entropy_collapse"}
 
 

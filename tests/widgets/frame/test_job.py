@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from urllib.parse import parse_qsl
 
 import pytest
+from tests.sim.cluster.test_brought import QWEN3_14B
 
 from sim.cluster.hardware import ACCELERATORS
 from sim.cluster.models import MODELS
-from tests.sim.cluster.test_brought import QWEN3_14B
-from widgets.frame import host, job, machine
+from widgets.frame import host, job, machine_knobs
 from widgets.frame.contract import choice, ladder, slider
 
 CHIP = "80 GB, 3.35 TB/s, 989 TFLOP/s, 450 GB/s"
@@ -25,8 +25,8 @@ class Knobs:
     prompts: int = ladder("Prompts", 64, [64, 512])
     samples: int = ladder("Samples", 8, [8, 16])
     prompt: int = slider("Prompt", 512, low=128, high=4096, step=128)
-    config: str = machine.config()
-    chip: str = machine.chip()
+    config: str = machine_knobs.config()
+    chip: str = machine_knobs.chip()
     sigma: float = slider("Spread", 0.8, low=0, high=1, step=0.1)  # no part of a job
 
 
@@ -139,7 +139,7 @@ def test_what_is_no_job_is_none(stored):
 
 def test_what_the_browser_keeps_is_data():
     wild = '"><img src=x onerror=alert(1)>'
-    stored = {"knobs": {name: wild for name in machine.JOB}, "from": wild}
+    stored = {"knobs": {name: wild for name in machine_knobs.JOB}, "from": wild}
     bar = job.bar(Knobs(), stored)
     assert "<img" not in bar and bar.count("<") == 2 * (1 + bar.count("<button"))
     assert job.taken(Knobs, job.kept(stored)) == {}
@@ -161,7 +161,7 @@ def test_a_page_without_the_bar_says_nothing():
     assert all("panels" in json.loads(frame) for frame in frames[:1])
 
 
-@pytest.mark.parametrize("name", machine.JOB)
+@pytest.mark.parametrize("name", machine_knobs.JOB)
 def test_every_part_of_a_job_is_a_word_or_a_number_of_the_pages(name):
     row = dict(model=MODELS["llama3.1-8b"].key, accelerator=ACCELERATORS["h200"].key, config=json.dumps(QWEN3_14B))
     row |= dict(chip=CHIP, log="720 2000 4600 8192", timed="64 sequences, 2048 tokens, 12 ms")

@@ -6,7 +6,7 @@ import sys
 import numpy as np
 import pytest
 
-from sim.estimators import two_samples
+from sim.estimators import welch_interval
 from tests.widgets import catalogue
 from widgets.frame import host, seeds
 
@@ -58,7 +58,7 @@ def test_a_kept_sample_differs_where_welchs_interval_leaves_out_zero():
     rows = [dict(label="Reward"), dict(label="Word"), dict(label="Length")]
     before, now = [[1.0, 1.1, 0.9], ["a"] * 3, [1.0, 2.0, 3.0]], [[2.0, 2.1, 1.9], ["a"] * 3, [1.5, 2.5, 2.4]]
     reward, length = seeds.against(rows, before, now)
-    low, high = two_samples.interval(before[0], now[0])
+    low, high = welch_interval.interval(before[0], now[0])
     assert reward.startswith("Reward differs from the kept run: by +1 in the mean, 95 % interval ")
     assert f"+{host.figures(low)} to +{host.figures(high)}." in reward
     assert length.startswith("Length may be that of the kept run")

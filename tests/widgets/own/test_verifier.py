@@ -8,7 +8,7 @@ import pytest
 
 from sim.verifiers import checkers
 from sim.worlds import scorer
-from widgets.frame import own
+from widgets.frame import reader_code
 from widgets.own import verifier
 
 RIGHT = """import re
@@ -21,7 +21,7 @@ def score(example, completion):
 
 
 def answer(source):
-    *_, frame = own.stream("verifier", source)
+    *_, frame = reader_code.stream("verifier", source)
     return json.loads(frame)
 
 
@@ -56,7 +56,7 @@ def test_a_right_verifier_passes_both_suites_and_ends_at_the_skill_of_the_way_in
 
 
 def test_it_judges_as_the_strict_scorer_does():
-    yours = own.compiled(RIGHT, verifier.score)
+    yours = reader_code.compiled(RIGHT, verifier.score)
     for case in (*checkers.golden_set(), *checkers.exploit_suite()):
         assert yours(case.example, case.completion) == scorer.score(case.example, case.completion)["reward"], case.id
 
@@ -97,9 +97,9 @@ def test_a_long_table_says_how_much_of_it_is_shown():
 
 
 def test_the_reader_s_seconds_end_before_training_begins():
-    frames = own.stream("verifier", RIGHT)
+    frames = reader_code.stream("verifier", RIGHT)
     assert next(frames) == "false" and json.loads(next(frames))["tables"]
-    assert [json.loads(frame)["refused"] for frame in own.stream("verifier", "1/0")] == [
+    assert [json.loads(frame)["refused"] for frame in reader_code.stream("verifier", "1/0")] == [
         "Line 1: ZeroDivisionError: division by zero."
     ]
 

@@ -1,0 +1,50 @@
+"""The text that belongs to no lesson: every entry complete, and a sentence where one is not."""
+
+from dataclasses import dataclass
+
+import pytest
+
+from tools.pages import lesson_data, lessons
+from tools.runtime import files
+
+
+@dataclass(frozen=True)
+class Box:
+    step: int
+    about: str
+
+
+@pytest.fixture
+def written(tmp_path, monkeypatch):
+    monkeypatch.setattr(lesson_data, "FOLDER", tmp_path)
+    return lambda entry: files.write(tmp_path / "map.yml", f"boxes:\n  trainer: {entry}\n")
+
+
+def test_an_entry_becomes_its_dataclass(written):
+    written('{step: 6, about: "05 22"}')
+    assert lesson_data.filled("map.yml", "boxes", Box) == {"trainer": Box(6, "05 22")}
+
+
+@pytest.mark.parametrize(
+    ("entry", "sentence"),
+    [
+        ('{about: "05"}', "lessons/data/map.yml, boxes, trainer: step is missing"),
+        ("{step: 6, about: }", "about is missing"),
+        ('{step: 6, about: "05", hint: x}', "nothing is called hint; there are step, about"),
+        ("{step: 6, about: 05}", "about is read as the int 5; put it in quotes"),
+    ],
+)
+def test_what_is_missing_unknown_or_no_text_is_one_sentence(written, entry, sentence):
+    written(entry)
+    with pytest.raises(ValueError, match=sentence):
+        lesson_data.filled("map.yml", "boxes", Box)
+
+
+def test_every_part_of_the_navigation_has_its_answer():
+    for part, _ in lessons.parts():
+        assert lessons.answer(part.partition(" ·")[0]).endswith((".", "?"))
+
+
+def test_a_part_without_an_answer_is_one_sentence():
+    with pytest.raises(ValueError, match=r"parts.yml does not say what Part IX answers"):
+        lessons.answer("Part IX")

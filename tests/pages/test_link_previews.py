@@ -1,0 +1,81 @@
+"""The pictures beside links to the lessons: their size, what they show, and what the heads of the pages say of them."""
+
+import io
+import re
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from tools.pages import drawing, lessons, link_previews, sharing
+from widgets.frame.marks import line, panel, threshold
+
+FINISHED = {lesson.stem: lesson for lesson in lessons.finished()}
+HEAD = (
+    "<head><title>PPO: a – RL Post-Training</title>"
+    '<meta name="description" content="The book.">'
+    '<link rel="canonical" href="https://example.org/book/{page}"></head>{body}'
+)
+LESSON = '<p class="kicker"></p><h1>a</h1><p class="question">Is <em>a</em> &lt; "b"?</p>'
+
+
+def opened(content):
+    return Image.open(io.BytesIO(content)).convert("RGB")
+
+
+@pytest.mark.parametrize("stem", FINISHED)
+def test_a_picture_is_1200_by_630_and_light(stem):
+    content = link_previews.of(FINISHED[stem])
+    assert opened(content).size == (1200, 630)
+    assert len(content) <= 40_000
+
+
+def test_a_threshold_is_painted_in_the_color_of_the_break_where_the_svg_has_it():
+    shown = panel("p", "u", line([0, 10], [1.0, 1.0]), threshold(0.5, "breaks", 0), x_range=(0, 10), y_range=(0, 2))
+    image = opened(link_previews.painted("10 · PPO", "Part II", "Title", shown))
+    found = [y for y in range(200, 600) if image.getpixel((630, y)) == (0x0E, 0x23, 0x92)]
+    broken = {y for x in range(200, 1000) for y in range(200, 600) if image.getpixel((x, y)) == (0xA8, 0x20, 0x3A)}
+    assert found and broken
+    assert min(broken) > max(found)  # half is below one
+
+
+def test_the_runs_of_a_path_are_its_points():
+    assert link_previews.points("M1 2L3 4H5V6M7 8") == [[(1, 2), (3, 4), (5, 4), (5, 6)], [(7, 8)]]
+
+
+def test_a_dashed_line_keeps_the_share_of_its_dashes():
+    pieces = link_previews.dashed([(0, 0), (30, 0), (30, 30)], [6, 3])
+    long = sum(abs(x1 - x0) + abs(y1 - y0) for piece in pieces for (x0, y0), (x1, y1) in pairwise(piece))
+    assert long == pytest.approx(60 * 6 / 9, abs=3)
+
+
+def test_every_element_that_the_lessons_draw_is_one_that_a_picture_paints():
+    tags = set()
+    for lesson in FINISHED.values():
+        tags |= set(re.findall(r"<(\w+)", "".join(drawing.parts(link_previews.leading(lesson.widget), 540, 170))))
+    assert tags <= {"path", "rect", "circle", "text", "tspan", "svg", "pattern"}
+
+
+def test_the_head_says_the_question_and_the_address_of_the_picture():
+    told = sharing.telling(HEAD.format(page="10-ppo/", body=LESSON), "https://example.org/book/pictures/10-ppo.png")
+    said = dict(re.findall(r'<meta (?:name|property)="([^"]+)" content="([^"]*)">', told))
+    assert said["description"] == said["og:description"] == "Is a &lt; &quot;b&quot;?"
+    assert said["og:title"] == "PPO: a" and said["og:type"] == "article"
+    assert said["og:url"] == "https://example.org/book/10-ppo/"
+    assert said["og:image"] == "https://example.org/book/pictures/10-ppo.png"
+    assert said["twitter:card"] == "summary_large_image"
+    assert told.count('name="description"') == 1
+
+
+def test_every_page_has_a_picture_that_is_there_and_its_address_is_whole(tmp_path):
+    for page in ["", "compare/", *(f"{stem}/" for stem in FINISHED)]:
+        (tmp_path / page).mkdir(exist_ok=True)
+        body = LESSON if page[:1].isdigit() else "<h1>a</h1>"
+        (tmp_path / page / "index.html").write_text(HEAD.format(page=page, body=body), encoding="utf-8")
+    sharing.share(tmp_path)
+    for file in tmp_path.rglob("index.html"):
+        shown = re.search(r'og:image" content="https://example\.org/book/([^"]+)"', file.read_text(encoding="utf-8"))[1]
+        assert (tmp_path / shown).is_file(), file
+        stem = Path(shown).stem
+        assert stem == (file.parent.name if file.parent.name in FINISHED else "index")

@@ -1,0 +1,51 @@
+"""A run that is taken away: one file, which prints what the page shows in an interpreter that knows nothing of us."""
+
+import subprocess
+import sys
+
+import pytest
+
+from tests import passed
+from tools.pages import frames, results, standalone_run
+from widgets.frame import host
+
+
+def printed(place, text):
+    file = place / "run.py"
+    file.write_text(text, encoding="utf-8")
+    ran = subprocess.run(
+        [sys.executable, "-I", str(file)], cwd=place, capture_output=True, encoding="utf-8", timeout=300
+    )
+    return ran.stdout.splitlines(), ran.stderr
+
+
+def shown(frame):
+    return [f"{row['label']}: {row['text']} {row['unit']}".rstrip() for row in frame["readouts"]]
+
+
+@pytest.mark.parametrize("name", results.WIDGETS)
+def test_it_prints_the_readouts_of_the_page(name, tmp_path):
+    with passed.once(f"taken away, {name}", [f"widgets.{name}", "tools.pages.standalone_run"]):
+        said, wrong = printed(tmp_path, standalone_run.text(name))
+        assert not wrong and said[:-1] == shown(frames.settled(name))
+
+
+def test_it_runs_the_setting_and_the_change_of_its_reader(tmp_path):
+    text = standalone_run.text("grpo").replace("SETTING = {}", 'SETTING = {"K": "64"}')
+    knobs = host.widget("grpo").Knobs(K=64)
+    assert printed(tmp_path, text)[0][:-1] == shown(frames.settled("grpo", knobs))
+    mean = 'CHANGED = "def z_score(rewards, eps=1e-6, ddof=1):\\n    return less_mean(rewards)\\n"'
+    said, wrong = printed(tmp_path, standalone_run.text("grpo").replace('CHANGED = ""', mean))
+    assert not wrong and "Estimate over true gradient, hardest prompt: 0.875" in said  # (K - 1) / K, closed form
+
+
+def test_a_break_is_said(tmp_path):
+    broken = host.widget("grpo").PRESETS["Almost never right"]
+    text = standalone_run.text("grpo").replace("SETTING = {}", 'SETTING = {"K": "4", "prompts": "almost never right"}')
+    said, _ = printed(tmp_path, text)
+    assert said[-1] == "Broken. " + host.widget("grpo").broken(broken, results.last("grpo", broken)).why
+
+
+def test_a_knob_that_does_not_exist_is_one_sentence(tmp_path):
+    said, wrong = printed(tmp_path, standalone_run.text("grpo").replace("SETTING = {}", 'SETTING = {"k": "4"}'))
+    assert not said and wrong.strip() == "SETTING has k, and this run has no such knob."
