@@ -19,8 +19,9 @@ def lesson(stem, model=""):
     words = dict(LESSON_NUMBER=number, LESSON_TITLE=title, WIDGET_NAME=widget, SIM_ROOM=room, SIM_MODEL=module)
     made = {
         f"lessons/{stem}.md": "lesson.md",
-        f"widgets/{widget}.py": "widget.py",
-        f"tests/widgets/test_{widget}.py": "test_widget.py",
+        f"widgets/{widget}/__init__.py": "init.py",
+        f"widgets/{widget}/widget.py": "widget.py",
+        f"tests/widgets/{widget}/test_widget.py": "test_widget.py",
         f"tests/lessons/test_{stem.replace('-', '_')}.py": "test_lesson.py",
     }
     if model:

@@ -12,7 +12,7 @@ from playwright.sync_api import expect
 from tests.browser.conftest import live, preset, press, readouts, settled
 from tests.browser.test_access import in_both_lights, violations
 from widgets.frame import host, reader_patch
-from widgets.grpo import Knobs
+from widgets.grpo.widget import Knobs
 
 PAGE, WIDGET = "11-grpo/", "grpo"
 OURS = reader_patch.text_of(host.exercises(WIDGET).CHANGE)

@@ -12,7 +12,7 @@ import pytest
 from tests.browser.conftest import OF_EACH_KIND, PATIENCE, RECORD, THOROUGH, live, preset
 from tests.browser.drivers import Firefox, WebKit
 from tests.widgets.catalogue import breaking, frame_of, last_frame
-from tests.widgets.own.test_verifier import RIGHT
+from tests.widgets.verifiers.test_editable import RIGHT
 from tools.runtime.serve import Handler, Server
 from widgets.frame import host, reader_code
 

@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 
 from tests.browser.conftest import PATIENCE, built, live, press, watched
 from tests.browser.test_offline import desk, kept  # noqa: F401, a fixture
-from tests.widgets.own.test_verifier import RIGHT
+from tests.widgets.verifiers.test_editable import RIGHT
 
 PAGE, WIDGET = "18-verifiers/", "verifiers"
 STATE = "document.querySelector('own-code').dataset.state"

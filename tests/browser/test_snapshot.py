@@ -123,7 +123,7 @@ def with_python(page, path, more):
 
 
 def test_a_run_that_never_ends_is_ended_and_the_next_setting_runs_from_a_new_start(page, book):
-    with_python(page, f"widgets/{FIRST.widget}.py", RUNAWAY)
+    with_python(page, f"widgets/{FIRST.widget}/widget.py", RUNAWAY)
     how = started(page, book)
     live(page, FIRST.widget)
     page.locator(".presets [data-knobs]:not([hidden])").last.click()

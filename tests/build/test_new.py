@@ -42,8 +42,9 @@ def test_a_lesson_is_four_files_and_a_line_after_the_one_before_it(clone, capsys
     new.lesson("09a-entropy-bonus")
     made = {
         "lessons/09a-entropy-bonus.md",
-        "widgets/entropy_bonus.py",
-        "tests/widgets/test_entropy_bonus.py",
+        "widgets/entropy_bonus/__init__.py",
+        "widgets/entropy_bonus/widget.py",
+        "tests/widgets/entropy_bonus/test_widget.py",
         "tests/lessons/test_09a_entropy_bonus.py",
     }
     assert all_files(clone).keys() - before == made
@@ -57,7 +58,7 @@ def test_a_lesson_is_four_files_and_a_line_after_the_one_before_it(clone, capsys
 
 def test_a_model_of_its_own_is_two_more(clone):
     new.lesson("09a-entropy-bonus", "estimators/entropy_bonus")
-    assert "from sim.estimators import entropy_bonus" in (clone / "widgets" / "entropy_bonus.py").read_text()
+    assert "from sim.estimators import entropy_bonus" in (clone / "widgets" / "entropy_bonus" / "widget.py").read_text()
     assert "sim/estimators/entropy_bonus.py" in all_files(clone)
     assert "tests/sim/estimators/test_entropy_bonus.py" in all_files(clone)
 
@@ -95,7 +96,7 @@ def test_where_a_number_fits_into_two_parts_the_line_is_told_and_not_written(clo
         (("lesson", "10-entropy"), "The number 10 is taken by lessons/10-ppo.md"),
         (("lesson", "09a-lambda"), "lambda cannot be the name of a module"),
         (("lesson", "09a-frame"), "frame cannot be the name of a module"),
-        (("lesson", "09a-taken"), "widgets/taken.py exists already; nothing was written"),
+        (("lesson", "09a-taken"), "widgets/taken/widget.py exists already; nothing was written"),
         (("lesson", "09a-a", "--sim", "kl"), "sim/ has the rooms estimators, worlds, and kl is none of them"),
         (("lesson", "09a-a", "--sim", "estimators/"), "Nothing cannot be the name of a module in sim/estimators/"),
         (("lesson", "09a-a", "--sim", "estimators/../x"), "cannot be the name of a module in sim/estimators/"),
@@ -105,7 +106,7 @@ def test_where_a_number_fits_into_two_parts_the_line_is_told_and_not_written(clo
     ],
 )
 def test_what_cannot_be_made_is_one_sentence_and_no_file(clone, words, sentence):
-    files.write(clone / "widgets" / "taken.py", "theirs")
+    files.write(clone / "widgets" / "taken" / "widget.py", "theirs")
     before = all_files(clone)
     said = build.main("new", *words)
     assert sentence in said and "\n" not in said
@@ -138,7 +139,7 @@ def test_a_new_lesson_keeps_every_rule_but_those_about_its_text(tmp_path):
     assert run("build.py", "new", "lesson", "09a-entropy-bonus", "--sim", "estimators/entropy_bonus").returncode == 0
     own = [
         "tests/lessons/test_09a_entropy_bonus.py",
-        "tests/widgets/test_entropy_bonus.py",
+        "tests/widgets/entropy_bonus/test_widget.py",
         "tests/sim/estimators/test_entropy_bonus.py",
     ]
     rules = ["tests/lessons/test_anatomy.py", "tests/widgets/frame/test_contract.py", "tests/test_architecture.py"]

@@ -24,7 +24,7 @@ import builtins, io, json, os, pathlib, sys
 from dataclasses import fields
 from itertools import islice
 from urllib.parse import parse_qsl
-names, known = sorted(path.stem for path in pathlib.Path("widgets").glob("[!_]*.py")), set(sys.modules)
+names, known = pages.having("widget"), set(sys.modules)
 def refused(path, *how, **more):
     raise FileNotFoundError(path)
 builtins.open = io.open = refused
@@ -145,7 +145,7 @@ def test_no_widget_imports_or_opens_anything_that_the_snapshot_has_not():
 
 
 def test_what_runs_imports_at_its_head_and_not_while_it_runs():
-    for file in inputs_of_runs.closure(*(f"widgets.{name}" for name in results.WIDGETS)):
+    for file in inputs_of_runs.closure(*(f"widgets.{name}.widget" for name in results.WIDGETS)):
         tree = ast.parse(file.read_text(encoding="utf-8")) if file.suffix == ".py" else ast.Module([])
         inside = [node for f in ast.walk(tree) if isinstance(f, ast.FunctionDef) for node in ast.walk(f)]
         assert not [node.lineno for node in inside if isinstance(node, ast.Import | ast.ImportFrom)], file

@@ -11,8 +11,8 @@ from sim.worlds import modsum
 from tests.lessons.prose import Lesson
 from tests.widgets import catalogue
 from tools.pages import pipeline_map
-from widgets import orientation
-from widgets.figures import orientation as figures
+from widgets.orientation import figures
+from widgets.orientation import widget as orientation
 
 LESSON = Lesson("00")
 START = modsum.exact(modsum.Policy().params["theta"])["pass_rate"]

@@ -10,10 +10,9 @@ from sim.experiments import after_sft, five_answers
 from sim.worlds import bandit, policies, tinylm
 from tests import skips
 from tests.lessons.prose import Lesson
-from tests.widgets.test_what_rl_adds import result
-from widgets import what_rl_adds as widget
-from widgets.figures import what_rl_adds as figures
-from widgets.what_rl_adds import EXACT, SFT, Knobs
+from tests.widgets.what_rl_adds.test_widget import result
+from widgets.what_rl_adds import figures, widget
+from widgets.what_rl_adds.widget import EXACT, SFT, Knobs
 
 LESSON = Lesson("01")
 SHOWN, REWARD = np.array([0.30, 0.15, 0.15, 0.25, 0.15]), np.array([1.0, 0, 0, 0, 0])

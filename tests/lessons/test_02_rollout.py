@@ -14,8 +14,8 @@ from sim.worlds import modsum, tasks
 from sim.worlds.tinylm import PAD, TEXT, log_softmax
 from tests.lessons.prose import Lesson
 from tests.widgets import catalogue
-from widgets import rollout as widget
-from widgets.rollout import ONCE, ONE, Knobs
+from widgets.rollout import widget
+from widgets.rollout.widget import ONCE, ONE, Knobs
 
 LESSON = Lesson("02")
 LOGITS = np.array([[2.0, 1.0, 0.0, -1.0]])

@@ -13,8 +13,8 @@ from sim.worlds import modsum, tasks, tinylm
 from sim.worlds.scorer import score
 from tests.lessons.prose import Lesson
 from tests.widgets import catalogue
-from widgets import reward_and_reference as widget
-from widgets.reward_and_reference import ALIAS, Knobs
+from widgets.reward_and_reference import widget
+from widgets.reward_and_reference.widget import ALIAS, Knobs
 
 LESSON = Lesson("03")
 REF = hacking.reference(0.15)

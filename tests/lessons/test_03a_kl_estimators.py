@@ -9,9 +9,8 @@ from scipy.optimize import brentq
 from sim.estimators import kl
 from sim.worlds.optimizer import AdamW
 from tests.lessons.prose import Lesson
-from widgets import kl_estimators as widget
-from widgets.figures import kl_estimators as figures
-from widgets.kl_estimators import Knobs
+from widgets.kl_estimators import figures, widget
+from widgets.kl_estimators.widget import Knobs
 
 LESSON = Lesson("03a")
 REF, POLICY = np.array([0.5, 0.3, 0.2]), np.array([0.1, 0.1, 0.8])

@@ -7,9 +7,8 @@ import numpy as np
 from sim.algorithms.names import FILES, FUNCTIONS, differing
 from tests.lessons.prose import Lesson
 from tests.widgets import catalogue
-from widgets import algorithm as widget
-from widgets.algorithm import Knobs
-from widgets.figures import algorithm as figures
+from widgets.algorithm import figures, widget
+from widgets.algorithm.widget import Knobs
 
 LESSON = Lesson("04")
 FLAT = np.sqrt(1 / 8 * 7 / 8)

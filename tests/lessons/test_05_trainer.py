@@ -17,10 +17,10 @@ from tests.lessons.prose import Lesson
 from tests.sim.estimators.test_aggregation import MASK, losses
 from tests.sim.worlds.test_policies import CARRIED, NOT_CARRIED, TRAINED
 from tests.widgets import catalogue
-from widgets import trainer
-from widgets.figures import trainer as figures
 from widgets.frame import host
-from widgets.trainer import Knobs
+from widgets.trainer import figures
+from widgets.trainer import widget as trainer
+from widgets.trainer.widget import Knobs
 
 LESSON = Lesson("05")
 

@@ -11,8 +11,8 @@ from sim.experiments import off_policy_tokens, stale_policy
 from sim.experiments.standard_runs import add_run
 from sim.framework.weight_sync import WeightSync, transfer_seconds
 from tests.lessons.prose import Lesson
-from widgets import weight_sync
-from widgets.figures import weight_sync as figures
+from widgets.weight_sync import figures
+from widgets.weight_sync import widget as weight_sync
 
 LESSON = Lesson("06")
 LAGS = (1, 2, 4, 8, 16, 32)

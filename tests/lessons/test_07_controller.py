@@ -14,9 +14,9 @@ from sim.worlds import tasks, tinylm
 from tests.lessons.prose import Lesson
 from tests.widgets import catalogue
 from tools.pages import pipeline_map, recording
-from widgets import controller
-from widgets.controller import Knobs
-from widgets.figures import controller as figures
+from widgets.controller import figures
+from widgets.controller import widget as controller
+from widgets.controller.widget import Knobs
 
 LESSON = Lesson("07")
 ROWS = {

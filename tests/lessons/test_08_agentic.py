@@ -11,8 +11,8 @@ from sim.worlds import tinylm
 from tests import skips
 from tests.lessons.prose import Lesson
 from tests.widgets import catalogue
-from widgets import agentic
-from widgets.figures import agentic as figures
+from widgets.agentic import figures
+from widgets.agentic import widget as agentic
 
 LESSON = Lesson("08")
 

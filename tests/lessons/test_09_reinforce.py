@@ -16,8 +16,8 @@ from sim.worlds import modsum, tasks
 from sim.worlds.optimizer import AdamW
 from tests.lessons.prose import Lesson
 from tests.widgets import catalogue
-from widgets import reinforce
-from widgets.figures import reinforce as figures
+from widgets.reinforce import figures
+from widgets.reinforce import widget as reinforce
 
 LESSON = Lesson("09")
 J = gradient_noise.expected_reward(LOGITS, REWARD)

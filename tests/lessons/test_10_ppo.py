@@ -14,7 +14,7 @@ from sim.worlds import modsum
 from sim.worlds.optimizer import AdamW
 from tests.lessons.prose import Lesson
 from tests.widgets import catalogue
-from widgets import ppo
+from widgets.ppo import widget as ppo
 
 LESSON = Lesson("10")
 DRAWS = range(3)  # values of the knob Seed, six runs each

@@ -12,8 +12,8 @@ from sim.experiments import running_batch
 from sim.worlds import modsum
 from tests.lessons.prose import Lesson
 from tests.widgets import catalogue
-from widgets import grpo
-from widgets.figures import grpo as figures
+from widgets.grpo import figures
+from widgets.grpo import widget as grpo
 
 LESSON = Lesson("11")
 HOPELESS = "almost never right"

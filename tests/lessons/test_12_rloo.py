@@ -10,8 +10,8 @@ from sim.estimators import gradient_noise, group_baselines
 from sim.worlds import modsum
 from tests.lessons.prose import Lesson
 from tests.widgets import catalogue
-from widgets import rloo
-from widgets.figures import rloo as figures
+from widgets.rloo import figures
+from widgets.rloo import widget as rloo
 
 LESSON = Lesson("12")
 RATES = np.array([0.1, 0.5, 0.9])

@@ -14,8 +14,8 @@ from sim.experiments.standard_runs import modsum_optimizer, modsum_run
 from sim.worlds import modsum
 from tests.lessons.prose import Lesson
 from tools.pages import results
-from widgets import dapo
-from widgets.figures import dapo as figures
+from widgets.dapo import figures
+from widgets.dapo import widget as dapo
 
 LESSON = Lesson("13")
 

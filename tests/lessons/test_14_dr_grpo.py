@@ -14,9 +14,9 @@ from sim.experiments.standard_runs import add_run, modsum_optimizer, modsum_run
 from sim.worlds import modsum
 from tests.lessons.prose import Lesson
 from tests.widgets import catalogue
-from widgets import dr_grpo
-from widgets.dr_grpo import Knobs
-from widgets.figures import dr_grpo as figures
+from widgets.dr_grpo import figures
+from widgets.dr_grpo import widget as dr_grpo
+from widgets.dr_grpo.widget import Knobs
 
 LESSON = Lesson("14")
 

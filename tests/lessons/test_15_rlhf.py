@@ -8,9 +8,8 @@ import pytest
 from sim.estimators import bradley_terry, overoptimization
 from sim.worlds import preferences
 from tests.lessons.prose import Lesson
-from widgets import rlhf as widget
-from widgets.figures import rlhf as figures
-from widgets.rlhf import ADAPTIVE, BEST, FREE, UPDATES, Knobs
+from widgets.rlhf import figures, widget
+from widgets.rlhf.widget import ADAPTIVE, BEST, FREE, UPDATES, Knobs
 
 LESSON = Lesson("15")
 SQUARES = "their squares too"

@@ -11,8 +11,8 @@ from sim.estimators import bradley_terry
 from sim.experiments import direct_preference
 from tests.lessons.prose import Lesson
 from tests.sim.estimators.test_preference_losses import losses
-from widgets import dpo
-from widgets.dpo import SURE, Knobs
+from widgets.dpo import widget as dpo
+from widgets.dpo.widget import SURE, Knobs
 from widgets.frame import host
 
 LESSON = Lesson("16")

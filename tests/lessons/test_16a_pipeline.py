@@ -15,10 +15,10 @@ from sim.worlds.tasks import HELD, Chain, running_totals
 from tests import passed, skips
 from tests.lessons.prose import Lesson
 from tests.widgets.catalogue import last as last_result
-from widgets import pipeline
-from widgets.figures import pipeline as figures
 from widgets.frame import host
-from widgets.pipeline import Knobs, first
+from widgets.pipeline import figures
+from widgets.pipeline import widget as pipeline
+from widgets.pipeline.widget import Knobs, first
 
 LESSON = Lesson("16a")
 COLD = 0.05  # the temperature of the table's second column

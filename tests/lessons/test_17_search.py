@@ -10,9 +10,8 @@ from sim.estimators.chain_score import all_sound, soundness
 from sim.experiments import search
 from sim.worlds import step_tree
 from tests.lessons.prose import Lesson
-from widgets import search as widget
-from widgets.figures import search as figures
-from widgets.search import Knobs
+from widgets.search import figures, widget
+from widgets.search.widget import Knobs
 
 LESSON = Lesson("17")
 

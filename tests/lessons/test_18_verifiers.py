@@ -9,8 +9,7 @@ import pytest
 from sim.verifiers import checkers, strategies
 from tests.lessons.prose import Lesson
 from tests.widgets import catalogue
-from widgets import verifiers as widget
-from widgets.figures import verifiers as figures
+from widgets.verifiers import figures, widget
 
 LESSON = Lesson("18")
 

@@ -10,8 +10,8 @@ from sim.experiments import curation as sim
 from sim.experiments import data_stages
 from sim.worlds import prompt_pool
 from tests.lessons.prose import Lesson
-from widgets import curation
-from widgets.curation import AGAIN, LIST, PREDICTED, Knobs
+from widgets.curation import widget as curation
+from widgets.curation.widget import AGAIN, LIST, PREDICTED, Knobs
 
 LESSON = Lesson("18a")
 SEEDS = range(8)

@@ -7,8 +7,7 @@ import pytest
 from sim.cluster import measured, straggler, throughput, topology
 from sim.cluster.topology import ASYNC, CARRY, COLOCATED, ONE_OFF, SPLIT, WAYS
 from tests.lessons.prose import Lesson
-from widgets import topology as widget
-from widgets.figures import topology as figures
+from widgets.topology import figures, widget
 
 LESSON = Lesson("19")
 DEFAULT = widget.Knobs()

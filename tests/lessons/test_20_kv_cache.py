@@ -14,8 +14,8 @@ from sim.cluster.models import MODELS
 from sim.cluster.throughput import ASSUMED, PEAK, crossover, iteration
 from tests.lessons.prose import Lesson
 from tests.sim.cluster.plain_engine import serve
-from widgets import kv_cache as widget
 from widgets.frame import host, machine_knobs
+from widgets.kv_cache import widget
 
 LESSON = Lesson("20")
 LLAMA, H100, H200 = MODELS["llama3.1-8b"], ACCELERATORS["h100"], ACCELERATORS["h200"]

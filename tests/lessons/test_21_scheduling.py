@@ -13,8 +13,7 @@ from sim.cluster.models import MODELS
 from sim.cluster.scheduling import Policy, Request, Speculation
 from sim.cluster.throughput import PEAK, effective_ridge, iteration
 from tests.lessons.prose import Lesson
-from widgets import scheduling as widget
-from widgets.figures import scheduling as figures
+from widgets.scheduling import figures, widget
 
 LESSON = Lesson("21")
 QWEN, H100, GB200 = MODELS["qwen2.5-7b"], ACCELERATORS["h100"], ACCELERATORS["gb200"]

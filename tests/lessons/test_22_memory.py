@@ -11,8 +11,8 @@ from sim.cluster.memory import LEDGERS, Engine, Training
 from sim.cluster.models import MODELS, Model
 from sim.estimators import precision
 from tests.lessons.prose import Lesson
-from widgets import memory as widget
 from widgets.frame import host, machine_knobs
+from widgets.memory import widget
 
 LESSON = Lesson("22")
 LLAMA, QWEN, LARGE, V3 = (MODELS[key] for key in ("llama3.1-8b", "qwen2.5-32b", "llama3.1-70b", "deepseek-v3"))

@@ -10,8 +10,8 @@ from sim.cluster.hardware import ACCELERATORS
 from sim.cluster.models import MODELS
 from sim.cluster.step import Roles
 from tests.lessons.prose import Lesson
-from widgets import throughput as widget
 from widgets.frame import host, machine_knobs
+from widgets.throughput import widget
 
 LESSON = Lesson("22a")
 QWEN, LLAMA = MODELS["qwen2.5-7b"], MODELS["llama3.1-8b"]

@@ -10,8 +10,8 @@ from sim.cluster.models import MODELS
 from sim.estimators import weight_delta
 from sim.experiments import delayed_gradient, lagged_sequences
 from tests.lessons.prose import Lesson
-from widgets import asynchrony
-from widgets.asynchrony import Knobs
+from widgets.asynchrony import widget as asynchrony
+from widgets.asynchrony.widget import Knobs
 
 LESSON = Lesson("22c")
 

@@ -9,8 +9,8 @@ from sim.cluster.hardware import ACCELERATORS
 from sim.cluster.models import MODELS
 from sim.cluster.paths import ENGINES, ENVIRONMENT, EXPERIENCE, TRAINER, WEIGHTS
 from tests.lessons.prose import Lesson
-from widgets import paths as widget
-from widgets.paths import AGAIN, PRESETS, Knobs, of_length
+from widgets.paths import widget
+from widgets.paths.widget import AGAIN, PRESETS, Knobs, of_length
 
 LESSON = Lesson("24")
 MODEL_CHIP = ACCELERATORS["h100"]

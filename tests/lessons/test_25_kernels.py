@@ -9,8 +9,8 @@ from sim.cluster.kernels import Workload
 from sim.estimators import precision
 from sim.experiments import rounding_net
 from tests.lessons.prose import Lesson
-from widgets import kernels as widget
 from widgets.frame import host
+from widgets.kernels import widget
 
 LESSON = Lesson("25")
 

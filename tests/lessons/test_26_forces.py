@@ -7,7 +7,7 @@ import pytest
 from sim.cluster.memory import LEDGERS
 from sim.synthesis import forces
 from tests.lessons.prose import Lesson
-from widgets import forces as widget
+from widgets.forces import widget
 from widgets.frame import host
 
 LESSON = Lesson("26")

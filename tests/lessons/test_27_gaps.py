@@ -6,8 +6,8 @@ import pytest
 from sim.cluster.hardware import ACCELERATORS
 from sim.synthesis import gaps
 from tests.lessons.prose import Lesson
-from widgets import gaps as widget
 from widgets.frame import host
+from widgets.gaps import widget
 
 LESSON = Lesson("27")
 

@@ -9,8 +9,8 @@ from sim.cluster import step
 from sim.synthesis import budget, diagnosis
 from sim.synthesis.budget import ASYNC, FIX
 from tests.lessons.prose import Lesson
-from widgets import bottlenecks as widget
-from widgets.bottlenecks import PRESETS, Knobs
+from widgets.bottlenecks import widget
+from widgets.bottlenecks.widget import PRESETS, Knobs
 
 LESSON = Lesson("28")
 

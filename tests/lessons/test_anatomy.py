@@ -44,8 +44,8 @@ def knob_links(text):
 def test_nothing_is_left_to_fill_in(lesson):
     own = [
         f"lessons/{lesson.stem}.md",
-        f"widgets/{lesson.widget}.py",
-        f"tests/widgets/test_{lesson.widget}.py",
+        f"widgets/{lesson.widget}/widget.py",
+        f"tests/widgets/{lesson.widget}/test_widget.py",
         f"tests/lessons/test_{lesson.stem.replace('-', '_')}.py",
         parts(lesson)[0].get("code", ""),
     ]
@@ -121,7 +121,7 @@ def test_links_in_the_prose_turn_knobs_that_exist_to_values_on_offer(page):
         must(name == widget, page, f"the link {link} turns the knobs of {name}; the page's widget is {widget}")
         must(len(dict(asked)) == len(asked), page, f"the link {link} names a knob twice")
         for knob in dict(asked).keys() - knobs.__dataclass_fields__.keys():
-            must(False, page, f"the link {link} turns {knob}, which widgets/{widget}.py does not have")
+            must(False, page, f"the link {link} turns {knob}, which widgets/{widget}/widget.py does not have")
         taken = host.knobs_from(knobs, dict(asked))
         for knob, value in asked:
             shown = host.spelled(getattr(taken, knob))

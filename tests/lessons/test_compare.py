@@ -13,7 +13,7 @@ from sim.experiments.standard_runs import modsum_optimizer, modsum_run
 from sim.worlds import modsum
 from tests.lessons.prose import LESSONS, Lesson
 from tools.pages import algorithm_pairs, fences, lineage
-from widgets import compare
+from widgets.compare import widget as compare
 
 
 class Page(Lesson):

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.widgets import catalogue
-from tests.widgets.figures.test_figures import every_figure
+from tests.widgets.frame.test_figures import every_figure
 from tools.pages import lessons, results, words
 from widgets.frame import host
 

@@ -7,7 +7,7 @@ import pytest
 
 from sim.cluster import command, measured, plan, step, validation
 from tests.lessons.prose import LESSONS, Lesson
-from widgets.figures.plan import EXAMPLE, STAGES
+from widgets.plan.figures import EXAMPLE, STAGES
 
 
 class Page(Lesson):

@@ -5,7 +5,7 @@ from pymdownx.superfences import SuperFencesException
 
 from tools.pages import fences
 from tools.runtime import files
-from widgets import reinforce
+from widgets.reinforce import widget as reinforce
 
 
 def failing(fence, language, source):
@@ -30,14 +30,14 @@ def test_a_function_that_is_gone_is_named_with_page_and_line(lesson):
 def test_a_longer_fence_that_begins_alike_is_not_taken_for_it(lesson):
     lesson("```widget\nppo_again\n```\n\n```widget\nppo_a\n```\n")
     said = failing(fences.widget, "widget", "ppo_a")
-    assert said == "lessons/11-grpo.md, line 5: the fence widget: there is no widgets/ppo_a.py"
+    assert said == "lessons/11-grpo.md, line 5: the fence widget: there is no widgets/ppo_a/widget.py"
 
 
 def test_a_widget_that_fails_says_at_which_line_of_its_own(monkeypatch):
     monkeypatch.setattr(fences.frames, "settled", lambda name: list(reinforce.run(None)))  # it asks None for its knobs
     said = failing(fences.widget, "widget", "reinforce")
     assert said.startswith("lessons/09-reinforce.md, line ") and "AttributeError" in said
-    assert "(widgets/reinforce.py, line " in said and "\n" not in said
+    assert "(widgets/reinforce/widget.py, line " in said and "\n" not in said
 
 
 @pytest.mark.parametrize(

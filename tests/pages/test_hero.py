@@ -3,7 +3,7 @@
 import re
 
 from tools.pages import fences, hero
-from widgets import ppo
+from widgets.ppo import widget as ppo
 
 
 def test_the_two_runs_differ_in_the_clip_alone_and_begin_alike():

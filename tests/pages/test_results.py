@@ -8,6 +8,7 @@ import pytest
 
 from tools.pages import inputs, results
 from tools.runtime import files
+from widgets.frame import pages
 
 TREE = {
     "sim/__init__.py": "",
@@ -85,9 +86,7 @@ def test_vector_instructions_left_out_are_another_machine(monkeypatch):
     assert inputs.machine() == here
 
 
-RUN = inputs.closure(
-    *(f"widgets.{name}" for name in results.WIDGETS), *(f"widgets.figures.{module}" for module in results.DRAWN)
-)
+RUN = inputs.closure(*(f"widgets.{page}.{kind}" for kind in ("widget", "figures") for page in pages.having(kind)))
 
 
 @pytest.mark.parametrize("file", RUN, ids=lambda file: file.relative_to(inputs.ROOT).as_posix())

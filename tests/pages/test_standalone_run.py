@@ -25,7 +25,7 @@ def shown(frame):
 
 @pytest.mark.parametrize("name", results.WIDGETS)
 def test_it_prints_the_readouts_of_the_page(name, tmp_path):
-    with passed.once(f"taken away, {name}", [f"widgets.{name}", "tools.pages.standalone_run"]):
+    with passed.once(f"taken away, {name}", [f"widgets.{name}.widget", "tools.pages.standalone_run"]):
         said, wrong = printed(tmp_path, standalone_run.text(name))
         assert not wrong and said[:-1] == shown(frames.settled(name))
 

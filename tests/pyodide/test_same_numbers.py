@@ -22,7 +22,7 @@ GRID = "tests/widgets/frame/test_grid.py"  # hundreds of settings a page: native
 CONTRACT, PRESETS = "tests/widgets/frame/test_contract.py", "tests/pyodide/presets.py"
 THERE = "ends or again or on_offer"  # of the contract: all else in it follows from what the presets read
 ROOMS = sorted(folder.name for folder in (ROOT / "tests" / "sim").iterdir() if any(folder.glob("test_*.py")))
-OWN = sorted(file.stem.removeprefix("test_") for file in (ROOT / "tests" / "widgets").glob("test_*.py"))
+OWN = sorted(file.parent.name for file in (ROOT / "tests" / "widgets").glob("*/test_widget.py"))
 # what every item depends on besides the modules it imports: the runtime, what starts it, pytest
 GIVEN = ["site/vendor/pyodide/pyodide-lock.json", "tests/pyodide/run.mjs", "requirements-test.txt"]
 
@@ -88,7 +88,7 @@ def test_the_simulations_hold_in_the_page_s_python_too(room, runtime):
 def test_a_widget_s_own_tests_hold_there_too(name, runtime):
     if not os.environ.get("THOROUGH"):
         pytest.skip("seconds for each widget, minutes where it trains; the contract and the presets look at it")
-    hold(runtime, [f"tests/widgets/test_{name}.py"])
+    hold(runtime, [f"tests/widgets/{name}"])
 
 
 def test_what_every_widget_is_run_by_holds_there_too(runtime):
@@ -105,4 +105,4 @@ def test_every_knob_can_be_taken_to_its_ends_there_too_and_every_preset_reads_as
     files.write(ROOT / "_cache" / "readouts" / f"{name}.json", json.dumps(native))
     every = os.environ.get("THOROUGH")
     which = f"[{name}]" if every else f"[{name}] and (natively or {THERE})"
-    hold(runtime, [CONTRACT, PRESETS, "-k", which], [f"widgets.{name}"])
+    hold(runtime, [CONTRACT, PRESETS, "-k", which], [f"widgets.{name}.widget"])

@@ -66,7 +66,7 @@ def last(widget, seeds=None, **knobs):
     """The last result of a run, by whoever made it first; of fewer seeds where only a direction is asked for, of more
     where the claim is about their mean.
     """
-    name = widget.__name__.rpartition(".")[2]
+    name = host.page_of(widget)
     return results.last(name, widget.Knobs(**knobs), **({"SEEDS": seeds} if seeds else {}))
 
 
@@ -114,7 +114,9 @@ def state(frame):
 def mended(name, knobs, mend):
     """The knobs after a way back, "Label: value, Label: value."."""
     steps = host.steps(knobs, mend)
-    assert steps, f'widgets/{name}.py: `mend` has the form "Label: value, Label: value." with labels of knobs: {mend}'
+    assert steps, (
+        f'widgets/{name}/widget.py: `mend` has the form "Label: value, Label: value." with labels of knobs: {mend}'
+    )
     return after(knobs, steps)
 
 

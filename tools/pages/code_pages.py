@@ -61,7 +61,7 @@ def uses(site):
         for path in LINKED.findall(text):
             found.setdefault(path, Uses()).pages[label] = address
         for widget, frame in FRAME.findall(text):
-            for file in inputs.closure(f"widgets.{widget}"):
+            for file in inputs.closure(f"widgets.{widget}.widget"):
                 found.setdefault(file.relative_to(quoting.ROOT).as_posix(), Uses()).runs[label] = address
             for readout in json.loads(html.unescape(frame))["readouts"]:
                 path, _, line = readout["source"].partition("#L")

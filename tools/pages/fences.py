@@ -11,7 +11,6 @@ import re
 import traceback
 from collections import Counter
 from dataclasses import fields
-from importlib import import_module
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -85,7 +84,7 @@ def reason(error):
     """What an exception says, and the last line of sim/ or widgets/ that it came through."""
     said = " ".join(str(error).split())
     files = [(Path(frame.filename), frame.lineno) for frame in traceback.extract_tb(error.__traceback__)]
-    theirs = [(path, line) for path, line in files if path.parent == WIDGETS or path.is_relative_to(ROOT / "sim")]
+    theirs = [(path, line) for path, line in files if path.is_relative_to(WIDGETS) or path.is_relative_to(ROOT / "sim")]
     passed = [f"{path.relative_to(ROOT).as_posix()}, line {line}" for path, line in theirs]
     name = "" if type(error) is ValueError else f"{type(error).__name__}: "
     return f"{name}{said}{f' ({passed[-1]})' if passed else ''}"
@@ -176,8 +175,8 @@ def widget(name):
     """Figure, form, readouts and sentence of the default configuration, computed here by the code that the page
     runs.
     """
-    if not (WIDGETS / f"{name}.py").exists():
-        raise ValueError(f"there is no widgets/{name}.py")
+    if name not in results.WIDGETS:
+        raise ValueError(f"there is no widgets/{name}/widget.py")
     w, frame = host.widget(name), frames.settled(name)
     knobs = [dict(knob(name, f), idle=frame["idle"].get(f.name)) for f in fields(w.Knobs) if not host.is_pasted(f)]
     own, tabs = [knob(name, f) for f in fields(w.Knobs) if host.is_pasted(f)], {}
@@ -228,7 +227,7 @@ def widget(name):
         seeded="seed" in w.Knobs.__dataclass_fields__,
         tabs=tabs,
         readouts=readouts,
-        code=Markup(quoting.link(f"widgets/{name}.py", 1, "Show the code", "button")),
+        code=Markup(quoting.link(f"widgets/{name}/widget.py", 1, "Show the code", "button")),
         table=Markup(data_table.table(frame["panels"], first=True)),
         challenges=host.challenges(w),
         change=(change := changing(name)),
@@ -244,7 +243,7 @@ def changing(name):
     path, code = f"{module.replace('.', '/')}.py", reader_patch.text_of(change).rstrip()
     for exercise in change.exercises:
         if code.count(exercise.answer[0]) != 1:
-            raise ValueError(f"widgets/exercises/{name}.py: the lines that an answer replaces do not stand in {path}")
+            raise ValueError(f"widgets/{name}/exercises.py: the lines that an answer replaces do not stand in {path}")
     return dict(
         named=change.named,
         names=", ".join(function.__name__ for function in change.functions),
@@ -278,7 +277,7 @@ def promised(name, preset):
 
 @loud
 def figure(where):
-    """`ppo.clip`: a small figure of widgets/figures/, in the text; `ppo.clip margin` beside it."""
+    """`ppo.clip`: a small figure of widgets/ppo/figures.py, in the text; `ppo.clip margin` beside it."""
     return part("figure", **small_figures.figure(where))
 
 
@@ -297,9 +296,9 @@ def ways_through(section):
 @loud
 def own(name):
     """A function for readers to edit, with what comes of it as it stands there, computed here."""
-    if not (WIDGETS / "own" / f"{name}.py").exists():
-        raise ValueError(f"there is no widgets/own/{name}.py")
-    offer = import_module(f"widgets.own.{name}")
+    if name not in own_code.OFFERS:
+        raise ValueError(f"no editable.py in widgets/ has the ID {name}")
+    offer = own_code.OFFERS[name]
     edited = offer.EDITED
     path = f"{edited.__module__.replace('.', '/')}.py"
     code, line = quoting.definition(path, edited.__name__)

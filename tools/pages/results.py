@@ -11,15 +11,13 @@ import os
 import pickle
 from collections import deque
 from functools import cache
-from importlib import import_module
 
 from tools.pages import inputs
 from tools.runtime import files
-from widgets.frame import host
+from widgets.frame import host, pages
 
 KEPT = inputs.ROOT / "_cache" / "results"
-WIDGETS = sorted(file.stem for file in (inputs.ROOT / "widgets").glob("[!_]*.py"))
-DRAWN = sorted(file.stem for file in (inputs.ROOT / "widgets" / "figures").glob("[!_]*.py"))
+WIDGETS, DRAWN = pages.having("widget"), pages.having("figures")
 SUM = hashlib.sha256().digest_size
 
 in_memory, variant = {}, ""
@@ -62,12 +60,12 @@ def apart(words):
 
 def place(name, knobs, constants=()):
     """The file of a result, named by a sum over all that the result depends on."""
-    return file_of(name, code(name), knobs, sorted(dict(constants).items()), variant)
+    return file_of(name, code(f"{name}.widget"), knobs, sorted(dict(constants).items()), variant)
 
 
 def figures(module):
-    """{name: Figure} of a module of widgets/figures/."""
-    return import_module(f"widgets.figures.{module}").FIGURES
+    """{name: Figure} of a page's module figures.py."""
+    return pages.module(module, "figures").FIGURES
 
 
 def positions(module, name):
@@ -89,7 +87,7 @@ def drawn(figure):
 
 def place_of_figure(module, name):
     spelled = inputs.content(inputs.file_of(host.__name__))  # by host.plain, which draws on nothing of ours
-    return file_of(f"{module}.{name}", code(f"figures.{module}"), spelled, variant)
+    return file_of(f"{module}.{name}", code(f"{module}.figures"), spelled, variant)
 
 
 def file_of(name, *depends):

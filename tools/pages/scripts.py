@@ -9,7 +9,7 @@ from textwrap import indent
 from sim.algorithms import options
 from sim.worlds import scorer, tasks
 from tools.pages.quoting import ROOT
-from widgets import grpo
+from widgets.grpo import widget as grpo
 
 SCRIPTS = {"TRL": "run/trl-add.py", "verl": "run/verl-add.py"}
 

@@ -27,7 +27,7 @@ def figure(where):
         raise ValueError(f"{where} is not of the form ppo.clip or ppo.clip margin")
     figures = results.figures(module)
     if name not in figures:
-        raise ValueError(f"widgets/figures/{module}.py has {', '.join(figures)}, and no {name or place}")
+        raise ValueError(f"widgets/{module}/figures.py has {', '.join(figures)}, and no {name or place}")
     made, beside = figures[name], bool(more)
     positions = [position(*each, beside) for each in results.positions(module, name)]
     start = made.handle.start if made.handle else 0
@@ -115,10 +115,10 @@ def opening(name):
     """The values for site/parts/opening.html: the two recorded runs of a widget's OPENING."""
     made = getattr(host.widget(name), "OPENING", None)
     if made is None:
-        raise ValueError(f"widgets/{name}.py has no OPENING")
+        raise ValueError(f"widgets/{name}/widget.py has no OPENING")
     panels: Sequence = host.plain(list(made.panels(results.last(name, made.plain), results.last(name, made.other))))
     if len(panels) != 2:
-        raise ValueError(f"the opening of widgets/{name}.py has two panels, not {len(panels)}")
+        raise ValueError(f"the opening of widgets/{name}/widget.py has two panels, not {len(panels)}")
     return dict(
         name=name,
         panels=[shown(panel, width, HEIGHT) for panel, width in zip(panels, (WIDE, NARROW))],

@@ -41,7 +41,7 @@ def read(knob, text):
 
 
 def main():
-    widget = importlib.import_module("widgets.{name}")
+    widget = importlib.import_module("widgets.{name}.widget")
     wrong = set(SETTING) - {{knob.name for knob in fields(widget.Knobs)}}
     if wrong:
         raise SystemExit(f"SETTING has {{', '.join(sorted(wrong))}}, and this run has no such knob.")
@@ -81,7 +81,7 @@ def text(name):
     """The whole file, at the default knobs."""
     change = getattr(host.exercises(name), "CHANGE", None)
     path = changed_file(change) if change else ""
-    files = inputs.closure(f"widgets.{name}")
+    files = inputs.closure(f"widgets.{name}.widget")
     return FILE.format(
         title=host.widget(name).TITLE,
         name=name,

@@ -42,12 +42,10 @@ FLAGS = [
 # Every widget gives its first frame and its table, so that all is there that comes at a first use: modules, and the
 # policies that are read from files.
 IMPORTS = """
-import gc, pkgutil, random, traceback
-import widgets
-from widgets.frame import doctor, host, reader_code, reader_patch, seeds
-for module in pkgutil.iter_modules(widgets.__path__):
-    if not module.ispkg:
-        host.table(module.name, next(host.stream(module.name)))
+import gc, random, traceback
+from widgets.frame import doctor, host, pages, reader_code, reader_patch, seeds
+for page in pages.having("widget"):
+    host.table(page, next(host.stream(page)))
 for name, offer in reader_code.OFFERS.items():
     reader_code.ours(offer)
     next(reader_code.stream(name, "raise ValueError"))

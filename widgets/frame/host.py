@@ -5,7 +5,6 @@ it shows.
 import hashlib
 import html
 import json
-import pkgutil
 import re
 from dataclasses import asdict, fields
 from importlib import import_module
@@ -17,20 +16,24 @@ import numpy as np
 
 from sim.algorithms import options as algorithm_options
 from sim.cluster import options
-from widgets.frame import data_table, job, marks
+from widgets.frame import data_table, job, marks, pages
 from widgets.frame.contract import KNOBS_IN_VIEW, Readout
 
 PASTED = 2**16  # characters of a text that a reader may bring
-EXERCISES = {m.name for m in pkgutil.iter_modules(import_module("widgets.exercises").__path__)}
 
 
 def widget(name):
-    return import_module(f"widgets.{name}")
+    return import_module(f"widgets.{name}.widget")
+
+
+def page_of(w):
+    """The name of a widget's page: widgets.ppo.widget -> ppo."""
+    return w.__name__.split(".")[1]
 
 
 def exercises(name):
     """What a reader is given to do with a widget: a module with CHANGE, CHALLENGES or both, or None."""
-    return import_module(f"widgets.exercises.{name}") if name in EXERCISES else None
+    return pages.module(name, "exercises")
 
 
 def stream(name, form="{}"):
@@ -90,7 +93,7 @@ def idle(knobs, why):
 
 
 def challenges(w):
-    return getattr(exercises(w.__name__.rpartition(".")[2]), "CHALLENGES", ())
+    return getattr(exercises(page_of(w)), "CHALLENGES", ())
 
 
 def config(w, knobs, result):

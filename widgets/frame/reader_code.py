@@ -4,8 +4,9 @@ This is no prison. What keeps a reader's code from the network, from storage and
 runs in: it has an interpreter of its own, loses those first and ends after two seconds (site/assets/own.js and
 worker.js). Here code is kept from doing harm by mistake, and its faults are told in the reader's own lines.
 
-A module of widgets/own/ offers a function for editing (CONTRIBUTING.md, "A function for editing"):
+A page's module editable.py offers a function for editing (CONTRIBUTING.md, "A function for editing"):
 
+    ID                the name of the field on its page, and of what is kept of the reader's text
     EDITED            the function that the reader begins with; its text stands in the field, and what the reader
                       makes of it is compiled among the names of its module
     RETURNS           optional: f(value) is what a call gives back, or a ValueError that says what it should be
@@ -26,26 +27,22 @@ import itertools
 import json
 import math
 import operator
-import pkgutil
 import random
 import re
 import string
 import unicodedata
 from dataclasses import asdict
-from importlib import import_module
 
 import numpy
 
-from widgets.frame import host
+from widgets.frame import host, pages
 
 FILE = "<yours>"  # where a traceback says that a reader's line stands
 PRINTED, PRINTED_LINES = 1000, 12  # characters and lines of what a reader's code prints
 LINES = 500  # of a reader's code
 OFFERED = (ast, collections, copy, functools, itertools, json, math, numpy, operator, random, re, string, unicodedata)
 # all of them at once: a reader's two seconds are not for importing
-OFFERS = {
-    m.name: import_module(f"widgets.own.{m.name}") for m in pkgutil.iter_modules(import_module("widgets.own").__path__)
-}
+OFFERS = {offer.ID: offer for page in pages.having("editable") for offer in [pages.module(page, "editable")]}
 HIDDEN = ("js", "pyodide", "pyodide_js", "_pyodide", "_pyodide_core")  # the browser's side
 WITHHELD = ("open", "input", "breakpoint", "exit", "quit", "help")  # what waits for someone or needs files
 
@@ -59,7 +56,7 @@ class Refused(ValueError):
 
 
 def stream(name, source):
-    """What came of the function that a reader has made from the one that widgets/own/`name`.py offers, as JSON that the
+    """What came of the function that a reader has made from the one that the offer `name` holds, as JSON that the
     page takes: false once the reader's code has ended, for its two seconds are not for what follows, and then
     {sentence, tables, panels, beside}, or {refused, line}. Of another name: the run of that widget with what a reader
     has changed.

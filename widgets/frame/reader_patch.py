@@ -1,6 +1,6 @@
 """A widget run with functions of sim/ that a reader has changed: the same widget, the same knobs, other lines.
 
-A module widgets/exercises/NAME.py says which (`CHANGE`, a Change of contract.py). Every caller gets the reader's
+A module widgets/NAME/exercises.py says which (`CHANGE`, a Change of contract.py). Every caller gets the reader's
 function, wherever it has imported ours, for it is our function's code that calls it.
 """
 

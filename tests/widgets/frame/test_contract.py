@@ -38,7 +38,7 @@ every_widget = pytest.mark.parametrize("name", NAMES)
 def must(holds, name, rule):
     """Fail with the promise as a sentence."""
     __tracebackhide__ = True
-    assert holds, f'widgets/{name}.py: {rule} (CONTRIBUTING.md, "A widget")'
+    assert holds, f'widgets/{name}/widget.py: {rule} (CONTRIBUTING.md, "A widget")'
 
 
 @every_widget
@@ -126,7 +126,7 @@ def test_every_knob_changes_something_visible(name):
             seen(look(name, there)) != seen(look(name, here))
             for look in (early_frame, frame_of)
             for here, there in moves
-        ), f"widgets/{name}.py: the knob {f.name} changes nothing that is seen"
+        ), f"widgets/{name}/widget.py: the knob {f.name} changes nothing that is seen"
 
 
 @every_widget

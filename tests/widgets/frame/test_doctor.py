@@ -11,8 +11,8 @@ import pytest
 from sim import companion, framework_logs, logs
 from sim import doctor as sim_doctor
 from sim.experiments import tracelab
-from widgets import trace_lab
 from widgets.frame import doctor, host
+from widgets.trace_lab import widget as trace_lab
 
 
 def says(what, data=""):

@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from urllib.parse import parse_qsl
 
 import pytest
-from tests.sim.cluster.test_brought import QWEN3_14B
 
 from sim.cluster.hardware import ACCELERATORS
 from sim.cluster.models import MODELS
+from tests.sim.cluster.test_user_inputs import QWEN3_14B
 from widgets.frame import host, job, machine_knobs
 from widgets.frame.contract import choice, ladder, slider
 

@@ -4,11 +4,11 @@ import json
 from dataclasses import dataclass, make_dataclass
 
 import pytest
-from tests.sim.cluster.test_brought import HOSTILE, QWEN3_14B
 
 from sim.cluster import throughput
 from sim.cluster.hardware import ACCELERATORS
 from sim.cluster.models import MODELS
+from tests.sim.cluster.test_user_inputs import HOSTILE, QWEN3_14B
 from widgets.frame import host, machine_knobs
 from widgets.frame.contract import choice, ladder
 

@@ -40,7 +40,7 @@ def test_ours_comes_back_after_a_fault():
 
 
 def test_what_was_kept_of_earlier_calls_is_forgotten_where_it_may_depend_on_the_change():
-    from widgets import grpo
+    from widgets.grpo import widget as grpo
 
     before = grpo.shares(4, 1e-6, "sample")[0]
     with reader_patch.in_force(as_changed("return less_mean(rewards)")):

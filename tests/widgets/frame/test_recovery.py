@@ -1,6 +1,6 @@
-from widgets import plan
 from widgets.frame.recovery import way_back, ways_back
-from widgets.throughput import Knobs
+from widgets.plan import widget as plan
+from widgets.throughput.widget import Knobs
 
 
 def test_the_nearest_value_of_the_first_knob_that_helps_is_named():

@@ -1,0 +1,123 @@
+import random
+from functools import partial
+
+import numpy as np
+
+from tests.widgets import catalogue
+from tests.widgets.catalogue import mended
+from widgets.agentic import widget as agentic
+from widgets.agentic.widget import Knobs
+
+last = partial(catalogue.last, agentic)
+panel = partial(catalogue.panel, agentic)
+
+
+def right(**knobs):
+    return agentic.windowed(agentic.column(last(**knobs), "accuracy"))[-1]
+
+
+def broken(**knobs):
+    return agentic.broken(Knobs(**knobs), last(**knobs))
+
+
+def test_the_textbook_case_holds_learns_and_calls():
+    assert broken() is None and right() > 0.95 and last()[-1].call_rate > 0.95
+
+
+def test_without_the_mask_a_short_reply_does_no_harm_and_a_long_one_breaks_it():
+    for seed in range(2):
+        assert broken(masked=False, reply=2, seed=seed) is None and right(masked=False, reply=2, seed=seed) > 0.95
+        assert broken(masked=False, reply=16, seed=seed).mend == "Mask the tool's tokens: on."
+        assert agentic.early_share(last(masked=False, reply=2, seed=seed)) > 0.35
+
+
+def test_broken_is_a_run_that_ends_with_fewer_than_half_right_and_the_mask_mends_it():
+    chance, told = random.Random("agentic"), []
+    for _ in range(6):
+        knobs = dict(
+            masked=chance.choice([True, False, False, False]),
+            reply=chance.choice([2, 8, 16]),
+            shift=chance.choice([0, 0, 1]),
+            algorithm=chance.choice(["GRPO", "REINFORCE"]),
+            denominator=chance.choice(["own tokens", "all tokens"]),
+            fill=chance.choice(["recomputed", "recomputed", "0"]),
+        )
+        counted = [step.accuracy for step in last(**knobs)[-5:]]
+        told.append(sum(counted) / 5 < 0.5)
+        assert (broken(**knobs) is not None) == told[-1], knobs
+        if told[-1]:
+            assert not knobs["masked"] or knobs["shift"], knobs
+            back = mended("agentic", Knobs(**knobs), broken(**knobs).mend)
+            assert broken(**vars(back)) is None, knobs
+    assert 0.2 < np.mean(told) < 0.8
+
+
+def test_the_break_is_said_at_the_end_only():
+    knobs = dict(masked=False, reply=16)
+    said = [agentic.broken(Knobs(**knobs), last(**knobs)[:n]) is not None for n in (6, 30, 60)]
+    assert said == [False, False, True]
+    assert agentic.watched(Knobs(**knobs), last(**knobs)).value == right(**knobs) < 0.5
+
+
+def test_the_sentence_has_the_share_and_where_it_ends():
+    knobs = dict(masked=False, reply=16)
+    why = broken(**knobs).why
+    assert f"{100 * agentic.early_share(last(**knobs)):.0f} % of the first ten gradients" in why
+    assert why.endswith(f"to {right(**knobs):.2f}.")
+
+
+def test_where_the_tool_is_given_up_the_sentence_says_what_the_readout_says():
+    for reply in (8, 16):
+        knobs = dict(masked=False, reply=reply, algorithm="REINFORCE")
+        called = last(**knobs)[-1].call_rate
+        start = f"{100 * called:.3g} % still call the tool" if called else "None calls the tool"
+        assert broken(**knobs).why.startswith(start)
+
+
+def test_there_are_three_causes_among_the_presets():
+    found = [agentic.broken(k, last(**vars(k))) for k in agentic.PRESETS.values()]
+    assert {one.cause for one in found if one} == {"it imitates the tool", "it stops calling", "a mask off by one"}
+    assert broken(shift=1).mend == "Mask shifted by: 0." and "too far right" in broken(shift=1).why
+
+
+def test_a_mask_one_to_the_left_is_damage():
+    for seed in range(2):
+        k, r = Knobs(shift=-1, seed=seed), last(shift=-1, seed=seed)
+        assert agentic.worse(k, r) and right(shift=-1, seed=seed) < 0.8
+
+
+def test_the_near_misses_show_only_in_their_own_number():
+    shown = {
+        name: {r.label: r.value for r in agentic.readouts(k, last(**k.__dict__))}
+        for name, k in [*agentic.PRESETS.items(), ("No mask, missing is 0", Knobs(masked=False, fill="0"))]
+    }
+    assert shown["Mask, wrong denominator"]["Gradient diluted by"] < 0.5 and shown["Masked"]["Gradient diluted by"] == 1
+    assert shown["No mask, missing is 0"]["Mean ratio in the loss"] < 0.6
+    assert broken(denominator="all tokens") is None and broken(masked=False, fill="0") is None
+
+
+def test_without_a_baseline_the_calls_stop_and_the_tools_text_becomes_likely():
+    nll = agentic.column(last(masked=False, algorithm="REINFORCE"), "tool_nll")
+    assert last(masked=False, algorithm="REINFORCE")[-1].call_rate < 0.1 and np.nanmin(nll) < agentic.UNIFORM < nll[0]
+    assert agentic.column(last(), "tool_nll").min() > agentic.UNIFORM
+
+
+def test_every_token_of_the_trajectory_has_one_author_and_the_tools_are_the_tall_ones():
+    own, tool = (np.array(mark["y"]) for mark in panel("How surprised the policy is")["data"])
+    assert (own * tool == 0).all() and (tool > 0).sum() == 8
+    own, tool = (np.array(mark["y"]) for mark in panel("How hard each token would pull")["data"])
+    assert (
+        (tool > 0).sum() == 8
+        and max(own.max(), tool.max()) <= 2**0.5
+        and np.median(tool[tool > 0]) > 1 > np.median(own[tool == 0])
+    )
+
+
+def test_a_longer_reply_is_a_longer_trajectory():
+    lengths = [len(panel("How surprised the policy is", reply=n)["data"][0]["x"]) for n in (2, 8, 16)]
+    assert lengths == sorted(lengths) and lengths[2] - lengths[0] >= 13
+
+
+def test_the_run_streams_and_another_seed_is_another_run():
+    assert [agentic.progress(Knobs(), r)[1] for r in map(list, agentic.run(Knobs(reply=2)))][-1] == 60
+    assert (agentic.column(last(seed=3), "accuracy") != agentic.column(last(), "accuracy")).any()

@@ -1,0 +1,177 @@
+"""The pipeline and the policy that learns from it, as the page shows them."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from sim.cluster.models import MODELS
+from tests.widgets.catalogue import mended
+from widgets.asynchrony import figures
+from widgets.asynchrony import widget as asynchrony
+from widgets.asynchrony.widget import PRESETS, Knobs
+
+
+def result(k):
+    (r,) = asynchrony.run(k)
+    return r
+
+
+def breaks(k):
+    return asynchrony.broken(k, result(k))
+
+
+def panels(k):
+    return {p["title"]: p for p in asynchrony.figure(k, result(k))}
+
+
+def shown(k):
+    return {r.label: r.value for r in asynchrony.readouts(k, result(k))}
+
+
+# The pipeline
+
+
+def test_the_step_of_each_arrangement():
+    # seconds from an independent script: tests/sim/cluster/test_pipeline.py
+    seconds = [shown(Knobs(overlap=overlap))["Step"] for overlap in ("sync", "one-off", "async")]
+    assert seconds == pytest.approx([102.9, 73.7, 30.4], rel=0.01)
+
+
+def test_only_the_stream_has_completions_of_several_ages():
+    ages = {overlap: shown(Knobs(overlap=overlap))["Lag: mean, oldest"] for overlap in asynchrony.OVERLAPS}
+    assert ages == {"sync": "0.0, 0", "one-off": "1.0, 1", "async": "2.0, 5"}
+
+
+def test_the_bars_are_all_completions_of_the_settled_half():
+    (bars, head, _) = panels(Knobs(head=4))["Lag when trained on"]["data"]
+    assert sum(bars["y"]) == pytest.approx(100) and head["x"] == [4, 4]
+    mean = sum(lag * share for lag, share in zip(bars["x"], bars["y"])) / 100
+    assert mean == pytest.approx(4.0, abs=0.05)
+
+
+def test_the_policy_takes_its_lag_from_the_pipeline_or_as_it_is_set():
+    assert [result(Knobs(head=head)).delay for head in (0, 2, 4)] == [0, 2, 4]
+    assert result(Knobs(head=4, delay="9")).delay == 9
+
+
+def test_a_longer_queue_is_said_to_be_only_age():
+    assert "only grow older" in asynchrony.worse(Knobs(head=4), result(Knobs(head=4)))
+    assert asynchrony.worse(Knobs(), result(Knobs())) is None
+    slow_engine = Knobs(head=8, train=20.0)  # its slots are full: no queue
+    assert asynchrony.worse(slow_engine, result(slow_engine)) is None
+
+
+def test_no_more_sequences_run_than_the_cache_holds():
+    k = Knobs(model="qwen2.5-32b", slots=512)
+    # beside 65.5 GB of weights on 2 H100, 0.9 · 80 − 32.8 = 39.2 GB each, a token takes 131 kB of it
+    assert asynchrony.engine_size(k) == 2
+    context = 512 + np.square(drawn := asynchrony.lengths(k, 200_000)).mean() / 2 / drawn.mean()
+    room = (0.9 * 80e9 - MODELS["qwen2.5-32b"].params()) / 131_072
+    assert asynchrony.slots(k) == pytest.approx(room / context, rel=0.02)
+    assert asynchrony.slots(Knobs(slots=64)) == 64
+
+
+def test_weights_that_arrive_slowly_cost_a_step_in_place_and_age_in_a_second_buffer():
+    slow = Knobs(train=20.0, head=8, sync=30.0)
+    buffered = replace(slow, in_place=False)
+    assert shown(slow)["Step"] == pytest.approx(49.7, rel=0.01)
+    assert shown(buffered)["Step"] < 23
+
+
+def test_knobs_of_the_policy_leave_the_pipeline_alone():
+    assert result(Knobs()).run is result(Knobs(learning_rate=1.5, beta=0.4, delay="3")).run
+
+
+# The policy
+
+
+def test_the_wall_is_where_the_step_meets_the_limit():
+    # 0.2 · 0.35585 · rate against 2 cos(Δπ / (2Δ + 1)): .1845 at 8, .1652 at 9, .2411 at 6, .2091 at 7, .1083 at 14
+    assert [asynchrony.wall(Knobs(learning_rate=rate)) for rate in (1.5, 2.5, 3.0, 4.5)] == [14, 8, 6, 4]
+
+
+@pytest.mark.parametrize("delay, state", [("4", ""), ("6", ""), ("7", "worse"), ("8", "worse"), ("16", "broken")])
+def test_beyond_the_wall_it_is_worse_and_far_beyond_broken(delay, state):
+    k = Knobs(delay=delay)
+    found = "broken" if breaks(k) else "worse" if asynchrony.worse(k, result(k)) else ""
+    assert found == state
+
+
+def test_the_breaks_and_their_causes():
+    found = {name: broken.cause for name, k in PRESETS.items() if (broken := breaks(k))}
+    assert found == {
+        "Rate 3, lag 16": asynchrony.SWINGS,
+        "Rate 12, lag 8": asynchrony.STUCK,
+        "None older than 4": asynchrony.SHORT,
+    }
+
+
+def test_stuck_is_one_answer_at_the_full_price():
+    k = PRESETS["Rate 12, lag 8"]
+    assert asynchrony.final(result(k)) == pytest.approx(1 - 0.2 * np.log(8), abs=1e-3)
+
+
+@pytest.mark.parametrize("name", ["Rate 3, lag 16", "Rate 12, lag 8", "None older than 4"])
+def test_the_way_back_is_one(name):
+    k = PRESETS[name]
+    assert breaks(mended("asynchrony", k, breaks(k).mend)) is None
+
+
+def test_a_pipeline_can_break_the_policy_by_itself():
+    k = Knobs(head=32, train=150.0, learning_rate=4.5)
+    assert result(k).delay > asynchrony.wall(k)
+    assert breaks(k).cause in (asynchrony.SWINGS, asynchrony.STUCK)
+    assert breaks(mended("asynchrony", k, breaks(k).mend)) is None
+
+
+def test_data_that_is_corrected_has_no_wall():
+    k = Knobs(delay="16", correction="KL as a loss, and ratio")
+    assert breaks(k) is None and asynchrony.worse(k, result(k)) is None
+    assert shown(k)["Rests up to a lag of"] == "not computed"
+
+
+def test_dropping_the_old_is_dropping_the_long():
+    k = PRESETS["None older than 4"]
+    r = result(k)
+    assert r.run.lag.max() == 4
+    # from the independent script: 728 dropped of mean length 5,522, trained on 1,489
+    assert len(r.run.dropped) == pytest.approx(728, rel=0.01)
+    assert r.run.dropped.mean() == pytest.approx(5522, rel=0.01)
+    assert asynchrony.kept(r)[0] == pytest.approx(1489, rel=0.01)
+    assert breaks(replace(k, hard_cap="16")) is None
+
+
+# The picture
+
+
+def test_the_trainer_s_row_counts_up_and_the_slots_lie_behind_it():
+    (drawn,) = panels(Knobs(head=4))["Who works on what"]["data"]
+    versions = np.array(drawn["z"])
+    trainer, slots = versions[-1], versions[: asynchrony.LANES]
+    assert (np.diff(trainer[~np.isnan(trainer)]) >= 0).all()
+    both = ~np.isnan(slots) & ~np.isnan(trainer)
+    assert (slots <= np.broadcast_to(trainer, slots.shape))[both].all() and both.any()
+    assert np.isnan(versions[asynchrony.LANES : -1]).all()
+
+
+def test_the_small_figure_draws_the_widget_s_default_job():
+    for head in (0, 2, 8):
+        here, there = result(Knobs(head=head)).run, figures.ahead(head)
+        assert here.step_seconds == there.step_seconds and (here.lag == there.lag).all()
+
+
+def test_what_does_not_fit_has_no_seconds():
+    k = Knobs(model="deepseek-v3")  # 1,342 GB of weights, 8 · 72 that an engine may fill
+    assert "does not fit" in breaks(k).why
+    assert {value for value in shown(k).values()} == {"–"}
+    assert breaks(mended("asynchrony", k, breaks(k).mend)) is None
+
+
+def test_the_setting_is_handed_over_with_the_lag_that_is_refused():
+    k = PRESETS["None older than 4"]
+    asked = asynchrony.export(k, result(k))
+    assert asked["lag"] == 4 and asked["concurrency"] == 256 and asked["context"] == 512 + 8192
+    assert "lag" not in asynchrony.export(Knobs(), result(Knobs()))
+    impossible = Knobs(model="deepseek-v3")
+    assert asynchrony.export(impossible, result(impossible)) is None

@@ -1,0 +1,126 @@
+"""Ten losses on the same pairs, as the page shows them."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from sim.estimators.preference_losses import NAMES
+from tests.widgets.catalogue import mended
+from widgets.dpo import widget as dpo
+from widgets.dpo.widget import PRESETS, SURE, Knobs
+
+
+def result(k):
+    (r,) = dpo.run(k)
+    return r
+
+
+def breaks(k):
+    return dpo.broken(k, result(k))
+
+
+def end(k):
+    return float(result(k).course.wins[-1])
+
+
+def test_every_loss_on_offer_trains_and_is_another():
+    # at a price of 5 none of them leaves the map
+    ends = [end(Knobs(loss=loss, beta=5.0)) for loss in dpo.LOSSES if loss != "robust"]
+    assert len({round(wins, 4) for wins in ends}) == len(ends)
+
+
+def test_robust_without_flips_is_dpo_and_with_them_is_not():
+    assert end(Knobs(loss="robust")) == pytest.approx(end(Knobs()), abs=1e-9)
+    assert end(Knobs(loss="robust", flip=0.2)) != pytest.approx(end(Knobs(flip=0.2)), abs=0.01)
+
+
+def test_the_reward_model_of_the_page_is_that_of_lesson_15():
+    # 200 pairs of seed 0 with a ridge of .1: scipy's BFGS has (0.91769388, 0.65780316)
+    assert result(Knobs()).model == pytest.approx([0.91769388, 0.65780316], abs=1e-6)
+
+
+def test_dpo_ends_at_the_optimum_of_the_reward_model_at_every_price_it_reaches():
+    for seed in range(6):
+        r = result(Knobs(seed=seed))
+        assert r.course.wins[-1] == pytest.approx(r.there.wins, abs=0.003)
+        assert r.course.kl[-1] == pytest.approx(r.there.kl, rel=0.02)
+
+
+def test_a_dearer_nat_changes_the_distance_and_not_the_loss():
+    near, far = result(Knobs(beta=1.0)).course, result(Knobs()).course
+    assert near.loss[-1] == pytest.approx(far.loss[-1], abs=1e-4)
+    assert near.kl[-1] == pytest.approx(far.kl[-1] * 0.4**2, rel=0.01)
+    assert dpo.GUESS.answers[dpo.GUESS.right] == "at the same value"
+
+
+def test_the_breaks_and_their_causes():
+    found = {name: broken.cause for name, k in PRESETS.items() if (broken := breaks(k))}
+    assert found == {
+        "DPO, β 0.1": dpo.WEAK,
+        "Sure labels": dpo.CERTAIN,
+        "Longer pleases": dpo.BENT,
+        "SimPO of TRL": dpo.FREE,
+    }
+
+
+@pytest.mark.parametrize(
+    "k",
+    [
+        *PRESETS.values(),
+        Knobs(beta=0.1, labels=SURE),
+        Knobs(beta=0.1, bias=1.0),
+        Knobs(beta=0.05, bias=1.5, flip=0.4, n=10),
+        Knobs(loss="DPO by token"),
+        Knobs(loss="SimPO", beta=0.1, labels=SURE, bias=1.5),
+        Knobs(n=10, seed=5),
+        Knobs(n=10, seed=1, loss="hinge", beta=0.05),
+    ],
+)
+def test_what_is_offered_as_a_way_back_is_one(k):
+    found = breaks(k)
+    assert found is None or breaks(mended("dpo", k, found.mend)) is None
+
+
+def test_chance_can_be_the_cause():
+    assert breaks(Knobs(n=10, seed=5)).cause == dpo.FEW
+    assert breaks(Knobs(flip=0.3, n=50, seed=16)).cause == dpo.TURNED
+
+
+def test_worse_is_five_hundredths_below_the_usual_or_below_its_own_best():
+    peak, behind = Knobs(beta=0.2), Knobs(loss="IPO")
+    assert "0.75 at step 40" in dpo.worse(peak, result(peak))
+    assert "DPO at β = 0.4 wins 0.79" in dpo.worse(behind, result(behind))
+    assert dpo.worse(Knobs(), result(Knobs())) is None
+    assert dpo.worse(Knobs(beta=0.1), result(Knobs(beta=0.1))) is None  # broken is said already
+
+
+def test_the_losses_of_trl_are_called_by_their_names():
+    assert {name for name, _ in dpo.LOSSES.values()} == {*NAMES, "kto"}
+
+
+def test_the_map_is_drawn_as_people_see_it():
+    x, y, gold = dpo.ground()
+    # gold is concave with its peak at quality 5 and length 1; its mean there is 1 · 5 − .1 · 25 + 1 − .5 less −.6
+    at = np.unravel_index(gold.argmax(), gold.shape)
+    assert abs(y[at[0]] - 5) < 0.75 and abs(x[at[1]] - 1) < 0.75
+    assert gold.max() == pytest.approx(3.6, abs=0.1)
+    (ground, path, _, goal, ring) = {p["title"]: p for p in dpo.figure(Knobs(), result(Knobs()))}[
+        "Where the policy writes"
+    ]["data"]
+    assert (np.array(ground["z"]).min(), np.array(ground["z"]).max()) == (-6, gold.max())
+    assert (path["x"][-1], path["y"][-1]) == pytest.approx((ring["x"][0], ring["y"][0]))
+    assert (goal["x"][0], goal["y"][0]) == pytest.approx((ring["x"][0], ring["y"][0]), abs=0.03)
+
+
+def test_only_dpo_is_compared_with_the_reward_model_at_its_price():
+    named = lambda k: [m["name"] for p in dpo.figure(k, result(k)) for m in p["data"]]
+    assert "reward model, same price" in named(Knobs())
+    assert "reward model, same price" not in named(Knobs(loss="IPO"))
+    values = {r.label: r.value for r in dpo.readouts(Knobs(loss="IPO"), result(Knobs(loss="IPO")))}
+    assert values["The reward model’s, same price"] == "–"
+
+
+def test_a_run_that_left_the_map_says_so():
+    notes = lambda k: dpo.figure(k, result(k))[0]["note"]
+    assert "off the map" in notes(PRESETS["SimPO of TRL"]) and "off the map" not in notes(replace(Knobs(), beta=0.4))

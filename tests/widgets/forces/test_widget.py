@@ -1,0 +1,72 @@
+from dataclasses import replace
+
+import pytest
+
+from sim.synthesis import forces
+from tests.widgets.catalogue import mended
+from widgets.forces import widget
+from widgets.forces.widget import PRESETS, Knobs
+
+
+def result(**knobs):
+    k = replace(Knobs(), **knobs)
+    (r,) = widget.run(k)
+    return k, r
+
+
+def test_three_things_break_it():
+    causes = {name: widget.broken(k, next(widget.run(k))) for name, k in PRESETS.items()}
+    assert {name: found.cause for name, found in causes.items() if found} == {
+        "Sixteen bytes": "nothing fits",
+        "Poor pairs, 22 bytes": "a scorer without its anchor",
+        "Scorers near chance": "prompts are left out",
+    }
+
+
+@pytest.mark.parametrize(
+    "knobs", [dict(room=16), dict(room=22, pairs=0.36), dict(pairs=0.44, reward_model=0.44, judge=0.44)]
+)
+def test_the_way_back_leads_back(knobs):
+    k, r = result(**knobs)
+    there = mended("forces", k, widget.broken(k, r).mend)
+    assert widget.broken(there, next(widget.run(there))) is None
+
+
+def test_the_way_back_from_a_loose_scorer_costs_no_more():
+    k, r = result(room=22, pairs=0.36)
+    assert widget.broken(k, r).mend == "Memory for a weight: 24 bytes."
+
+
+def test_an_unanchored_scorer_breaks_where_it_scores_the_checkable_prompts_too():
+    # nothing checkable: the scorer has them all
+    k, r = result(checkable=0.0, room=22, pairs=0.4)
+    assert r.best.unanchored and widget.sound(k, r) == 0
+    assert widget.broken(k, r).cause == "a scorer without its anchor"
+
+
+def test_the_prompts_that_are_left_out_are_counted():
+    k, r = result(checkable=0.7, pairs=0.45, reward_model=0.45, judge=0.45)
+    assert r.best.dropped == pytest.approx(0.3) and widget.sound(k, r) == pytest.approx(70)
+
+
+def test_more_compute_than_twice_the_first_setting_is_worse():
+    k, r = result(room=22)
+    # (10 · 1/3 / .308² + 8 · 8/45 / .9216) / 2 = 18.34 of 7.20
+    assert r.best.compute == pytest.approx(18.3406, abs=1e-4) and "2.5 times" in widget.worse(k, r)
+
+
+def test_the_factors_multiply_to_the_compute():
+    k, r = result(checkable=1.0)
+    cost, spread, over = widget.parts(r.best.checked, k)
+    assert cost * spread * over == pytest.approx(r.best.compute)
+
+
+def test_labels_are_never_drawn_for_what_does_not_fit():
+    k, r = result(room=14)
+    assert r.best is None and [row.value for row in widget.readouts(k, r)][:4] == ["–", "nothing fits", "–", "–"]
+
+
+def test_a_critic_pays_where_the_panel_crosses():
+    _, r = result(checkable=1.0, foreseen=0.0)
+    assert r.critic / r.group == pytest.approx(16 * (0.2 / 12 + 1 / 6) / (8 * 8 / 45))
+    assert r.pays_from == pytest.approx(forces.crossing("verifier", False))

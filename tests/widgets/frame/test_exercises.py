@@ -1,0 +1,78 @@
+"""What readers are given to do with a widget: a function to change, with exercises, and goals to reach."""
+
+import inspect
+import json
+from functools import cache
+from types import FunctionType
+
+import pytest
+
+from tools.pages import results
+from widgets.frame import host, pages, reader_patch
+from widgets.frame.contract import Challenge, Change
+
+NAMES = pages.having("exercises")
+WITH_CHANGE = [name for name in NAMES if hasattr(host.exercises(name), "CHANGE")]
+EXERCISES = [(name, i) for name in WITH_CHANGE for i in range(len(host.exercises(name).CHANGE.exercises))]
+CHALLENGES = [(name, i) for name in NAMES for i in range(len(getattr(host.exercises(name), "CHALLENGES", ())))]
+
+
+def frames(name, source):
+    return map(json.loads, reader_patch.stream(name, {}, source))
+
+
+@cache
+def ours(name):
+    """The frames of our code, all of them: while a change is in force, whoever runs the widget runs the change."""
+    return [json.loads(frame) for frame in host.stream(name)]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_module_of_exercises_offers_a_change_goals_or_both(name):
+    module = host.exercises(name)
+    assert set(vars(module)) & {"CHANGE", "CHALLENGES"}
+    assert isinstance(getattr(module, "CHANGE", None), Change | None)
+    goals = getattr(module, "CHALLENGES", ())
+    assert len(goals) <= 3 and all(isinstance(goal, Challenge) for goal in goals)
+    for said in [goal.goal for goal in goals]:
+        assert any(map(str.isdigit, said)) and said.endswith(".") and len(said) <= 130, said
+
+
+@pytest.mark.parametrize("name", WITH_CHANGE)
+def test_what_is_changed_are_short_plain_functions_of_one_file(name):
+    change = host.exercises(name).CHANGE
+    assert len({function.__module__ for function in change.functions}) == 1
+    assert 1 <= len(change.exercises) <= 2
+    for function in change.functions:
+        assert isinstance(function, FunctionType) and function.__module__.startswith("sim."), function
+        assert function.__qualname__ == function.__name__ and not function.__code__.co_freevars
+        assert 2 <= len(inspect.getsource(function).splitlines()) <= 24  # its docstring counted
+    for exercise in change.exercises:
+        assert len(exercise.hints) == 2 and len(exercise.ask) <= 220
+        assert reader_patch.text_of(change).count(exercise.answer[0]) == 1
+
+
+@pytest.mark.parametrize("name", WITH_CHANGE)
+def test_our_function_meets_no_exercise_and_draws_what_the_page_draws(name):
+    told, *theirs = frames(name, reader_patch.text_of(host.exercises(name).CHANGE))
+    assert [exercise["met"] for exercise in told["exercises"]] == [False] * len(told["exercises"])
+    for mine, yours in zip(ours(name), theirs[:2]):
+        assert mine == yours
+
+
+@pytest.mark.parametrize("name, i", EXERCISES)
+def test_an_answer_meets_its_exercise_and_moves_the_figure(name, i):
+    change = host.exercises(name).CHANGE
+    source = reader_patch.text_of(change).replace(*change.exercises[i].answer)
+    plain, stream = ours(name), frames(name, source)
+    told = next(stream)
+    assert "exercises" in told and told["exercises"][i]["met"], told
+    moved = ("panels" in yours and yours != mine for mine, yours in zip(plain, stream))
+    assert any(moved), "the widget does not draw on what is changed"
+
+
+@pytest.mark.parametrize("name, i", CHALLENGES)
+def test_a_challenge_can_be_met_and_is_not_met_at_the_default(name, i):
+    challenge, knobs = host.exercises(name).CHALLENGES[i], host.widget(name).Knobs()
+    assert challenge.met(challenge.way, results.last(name, challenge.way)), challenge.goal
+    assert not challenge.met(knobs, results.last(name, knobs)), challenge.goal

@@ -1,0 +1,51 @@
+from dataclasses import replace
+
+import pytest
+
+from tests.widgets.catalogue import mended
+from widgets.gaps import widget
+from widgets.gaps.widget import BY_MINUTE, FAMOUS, PRESETS, Knobs
+
+
+def result(**knobs):
+    k = replace(Knobs(), **knobs)
+    (r,) = widget.run(k)
+    return k, r
+
+
+def test_two_things_break_it():
+    causes = {name: widget.broken(k, next(widget.run(k))) for name, k in PRESETS.items()}
+    assert {name: found.cause for name, found in causes.items() if found} == {
+        "A quarter of an hour": "no useful lesson fits",
+        "Kernels, the famous one first": "minutes spent on nothing",
+    }
+
+
+@pytest.mark.parametrize(
+    "knobs",
+    [
+        dict(minutes=15),
+        dict(work="kernels and serving", minutes=30, order=FAMOUS),
+        dict(minutes=20, k03a=True, signal=0.0),
+    ],
+)
+def test_the_way_back_leads_back(knobs):
+    k, r = result(**knobs)
+    if widget.broken(k, r):
+        there = mended("gaps", k, widget.broken(k, r).mend)
+        assert widget.broken(there, next(widget.run(there))) is None
+
+
+def test_nothing_of_value_is_no_break_and_is_said():
+    k, r = result(signal=0.0, estimator=0.0, cost=0.0)
+    assert widget.broken(k, r) is None and "nothing to plan" in widget.holds(k, r)
+
+
+def test_by_the_minute_can_be_worse():
+    k, r = result(minutes=90, order=BY_MINUTE)
+    assert (r.plan.value, r.best.value) == (9, 10) and "worth 10" in widget.worse(k, r)
+
+
+def test_what_is_known_is_in_no_plan():
+    _, r = result(k03a=True, minutes=465)
+    assert "03a" not in r.plan.ids and len(r.plan.ids) == 13  # 18c, 20a and 22f are worth 0 and nothing needs them

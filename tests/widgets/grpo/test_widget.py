@@ -1,0 +1,207 @@
+import random
+from functools import partial
+
+import numpy as np
+import pytest
+
+from sim.estimators import group_baselines
+from sim.worlds import modsum
+from tests.widgets import catalogue
+from widgets.grpo import widget as grpo
+from widgets.grpo.widget import Knobs
+
+HOPELESS = "almost never right"
+
+
+last = partial(catalogue.last, grpo)
+
+
+def panel(title, **knobs):
+    """A panel of the default run, drawn as under these knobs."""
+    return catalogue.panel(grpo, title, last(), **knobs)
+
+
+def at_update_50(K):
+    return last(K=K).pass_rate[:, 49].mean()
+
+
+def test_the_textbook_case_learns():
+    assert grpo.broken(Knobs(), last()) is None and last().pass_rate[:, -1].min() > 0.95
+
+
+@pytest.mark.parametrize("K, measured", [(2, 0.708), (4, 0.944), (8, 0.972), (16, 0.976)])
+def test_under_sgd_and_at_64_completions_a_batch_larger_groups_learn_faster(K, measured):
+    assert at_update_50(K) == pytest.approx(
+        measured, abs=0.03
+    )  # seeds 0 to 2, measured on another implementation of the same loop
+
+
+def test_beyond_sixteen_the_same_number_of_completions_buys_too_few_updates():
+    finals = [last(K=K).pass_rate[:, -1].mean() for K in (16, 32, 64)]
+    assert finals == sorted(finals, reverse=True) and [grpo.updates(Knobs(K=K)) for K in (16, 32, 64)] == [60, 30, 15]
+    assert all(last(K=K).completions[-1] == 3840 for K in (2, 16, 32, 64))
+
+
+@pytest.mark.parametrize("K, breaks", [(2, True), (4, True), (16, False), (64, True)])
+def test_of_prompts_that_are_almost_never_right_pairs_fours_and_one_group_a_prompt_learn_nothing(K, breaks):
+    for seed in range(3):
+        knobs = dict(K=K, prompts=HOPELESS, seed=seed)
+        assert (grpo.broken(Knobs(**knobs), last(**knobs)) is not None) == breaks
+
+
+def test_the_break_names_the_share_of_dead_groups_the_updates_and_the_way_back():
+    found = grpo.broken(Knobs(K=4, prompts=HOPELESS), last(K=4, prompts=HOPELESS))
+    assert "99.3 % of the groups had 4 equal rewards" in found.why and found.mend == "Completions a prompt: 16."
+    few = grpo.broken(Knobs(K=64, prompts=HOPELESS), last(K=64, prompts=HOPELESS))
+    assert "15 updates are too few" in few.why and few.cause != found.cause and few.mend == found.mend
+
+
+def test_the_last_two_readouts_are_of_the_hardest_prompt_that_the_run_began_with():
+    shares = [grpo.readouts(Knobs(prompts=name), last(prompts=name))[2].value for name in ("mixed", HOPELESS)]
+    z_score = group_baselines.z_score
+    assert shares == [
+        group_baselines.share_of_gradient(grpo.prompts_at_start(name).min(), 8, z_score) for name in ("mixed", HOPELESS)
+    ]
+
+
+def test_of_the_two_runs_of_the_opening_the_one_with_more_live_groups_ends_behind():
+    for seed in range(5):
+        ahead, behind = (last(K=2, learning_rate=rate, seed=seed) for rate in (10.0, 2.0))
+        assert behind.live.mean() > 1.8 * ahead.live.mean()
+        assert behind.pass_rate[:, -1].mean() < ahead.pass_rate[:, -1].mean() - 0.15
+
+
+def test_the_guess_is_answered_by_runs_whose_groups_are_live_and_whose_updates_are_few():
+    made, many = grpo.GUESS, last(**vars(grpo.GUESS.knobs))
+    assert made.answers[made.right] == "behind" and grpo.broken(made.knobs, many) is None
+    assert many.live.mean() > last().live.mean() and many.pass_rate[:, -1].max() < last().pass_rate[:, -1].min() - 0.1
+    assert made.told(made.knobs, many).endswith("3,840 completions make 15 such updates.")
+
+
+def test_a_break_is_a_run_that_learned_next_to_nothing_whatever_its_groups_did():
+    """Against the start of the task, and with settings of both optimizers."""
+    chance, verdicts = random.Random(11), []
+    for _ in range(12):
+        knobs = {name: chance.choice(values) for name, values in GRID.items()}
+        began = modsum.exact(modsum.Policy((-3, -3, -3, -3)).params["theta"])["pass_rate"].mean()
+        damaged = last(prompts=HOPELESS, **knobs).pass_rate[:, -1].mean() < began + 0.02
+        assert (grpo.broken(Knobs(prompts=HOPELESS, **knobs), last(prompts=HOPELESS, **knobs)) is not None) == damaged
+        verdicts.append(damaged)
+    assert 2 < sum(verdicts) < 10
+
+
+GRID = dict(
+    K=(2, 4, 16, 64),
+    optimizer=("SGD", "AdamW"),
+    learning_rate=(0.5, 2.0, 20.0),
+    advantage=("z-score", "less the mean"),
+    eps=(1e-6, 0.1),
+)
+
+
+@pytest.mark.parametrize("prompts", ["mixed", HOPELESS])
+def test_under_adamw_fours_do_as_well_as_sixteens_from_the_same_completions(prompts):
+    for seed in range(5):
+        fours, sixteens = (
+            last(K=K, prompts=prompts, optimizer="AdamW", seed=seed).pass_rate[:, -1].mean() for K in (4, 16)
+        )
+        assert fours > (0.97 if prompts == "mixed" else 0.2) and sixteens - fours < 0.35
+        if prompts == "mixed":
+            assert abs(sixteens - fours) < 0.01
+
+
+def test_the_notes_name_the_optimizer_and_the_rate_that_it_was_given():
+    notes = [
+        p["note"] for p in grpo.figure(Knobs(optimizer="AdamW"), last(optimizer="AdamW")) if p["tab"] == "Training"
+    ]
+    assert all("AdamW at 0.02" in note for note in notes) and "SGD at 2" in panel("Live groups")["note"]
+
+
+def test_the_break_is_called_at_the_end_only():
+    knobs = Knobs(K=4, prompts=HOPELESS)
+    seen = list(grpo.run(knobs))
+    assert [grpo.broken(knobs, r) is not None for r in seen] == [False] * (len(seen) - 1) + [True]
+    assert grpo.progress(knobs, seen[-1]) == ["update", 60, 60]
+
+
+def test_every_kind_of_advantage_learns_the_mixed_prompts():
+    finals = {name: last(advantage=name).pass_rate[:, -1].mean() for name in grpo.ADVANTAGES}
+    assert min(finals.values()) > 0.6
+    assert (
+        finals["z-score"] > finals["less the others' mean"] > finals["less the mean"]
+    )  # the size of the step, not of the insight
+
+
+def test_the_curve_of_the_mean_is_flat_and_rises_with_k():
+    heights = [np.array(panel("Mean estimate over the true gradient", K=K)["data"][1]["y"]) for K in (2, 4, 8, 64)]
+    assert all(np.ptp(h) < 1e-9 for h in heights)
+    np.testing.assert_allclose([h[0] for h in heights], [0.5, 0.75, 0.875, 63 / 64], atol=1e-9)
+    np.testing.assert_allclose(panel("Mean estimate over the true gradient")["data"][2]["y"], 1, atol=1e-9)
+
+
+def test_the_curve_of_the_z_score_is_lowest_in_the_middle():
+    curve = np.array(panel("Mean estimate over the true gradient", K=16)["data"][0]["y"])
+    assert curve.argmin() == len(curve) // 2
+
+
+def test_a_large_eps_and_the_population_deviation_move_the_z_score_only():
+    plain, eps, population = (
+        [m["y"] for m in panel("Mean estimate over the true gradient", **change)["data"][:3]]
+        for change in ({}, dict(eps=0.1), dict(deviation="population"))
+    )
+    assert (eps[0] < plain[0]).all() and (population[0] > plain[0]).all()
+    np.testing.assert_array_equal(eps[1:], plain[1:])
+
+
+def test_dead_groups_get_rarer_with_k():
+    dead = [sum(group_baselines.dead_probability(0.02, K)) for K in (2, 4, 8, 16, 32, 64)]
+    assert dead == sorted(dead, reverse=True)
+    wrong = {K: np.array(panel("What a group turns out to be", K=K)["data"][2]["y"]) for K in (2, 64)}
+    assert (wrong[64] < wrong[2]).all()
+
+
+def test_on_a_hard_prompt_a_completion_says_as_much_in_a_group_of_any_size():
+    signal = {
+        K: group_baselines.signal_to_noise_per_completion(np.array([0.02, 0.5]), K, group_baselines.less_mean)
+        for K in (2, 16, 64)
+    }
+    assert signal[64][0] < 1.05 * signal[2][0] and signal[64][1] > 50 * signal[2][1]
+
+
+def test_a_faster_learning_rate_does_for_a_small_group_what_a_larger_group_does():
+    fast = last(
+        K=4, prompts=HOPELESS, learning_rate=5.0
+    )  # 5 * 1.5 = 2 * 3.75: the (K - 1) / sqrt(K) of one right completion
+    assert (
+        grpo.broken(Knobs(K=4, prompts=HOPELESS, learning_rate=5.0), fast) is None
+        and fast.live.mean() < last(K=16, prompts=HOPELESS).live.mean() / 2
+    )
+    matched = last(K=2, learning_rate=10.0).pass_rate[:, 49].mean()
+    assert (
+        abs(matched - last(K=16).pass_rate[:, 49].mean())
+        < 0.01
+        < last(K=16).pass_rate[:, 49].mean() - last(K=2).pass_rate[:, 49].mean()
+    )
+
+
+@pytest.mark.parametrize(
+    "change", [dict(learning_rate=0.5), dict(advantage="less the mean"), dict(K=2, learning_rate=1.0)]
+)
+def test_the_way_back_names_every_knob_that_is_too_small(change):
+    knobs = {**dict(K=16, prompts=HOPELESS), **change}
+    words = grpo.broken(Knobs(**knobs), last(**knobs)).mend
+    assert (f"{grpo.RATE}: 2" in words) == (Knobs(**knobs).learning_rate < 2)
+    assert ("Advantage: z-score" in words) == ("advantage" in change) and ("Completions a prompt: 16" in words) == (
+        knobs["K"] < 16
+    )
+    back = dict(K=16, prompts=HOPELESS)
+    assert grpo.broken(Knobs(**back), last(**back)) is None
+
+
+def test_the_pass_rate_looked_at_moves_the_ring():
+    ring = [panel("Signal to noise of one completion", p=p)["data"][2] for p in (0.02, 0.5)]
+    assert ring[0]["x"] < ring[1]["x"] and ring[0]["y"] < ring[1]["y"]
+
+
+def test_another_seed_draws_other_runs():
+    assert (last(seed=1).pass_rate != last().pass_rate).any()

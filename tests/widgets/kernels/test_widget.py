@@ -1,0 +1,60 @@
+from dataclasses import replace
+
+import pytest
+
+from sim.experiments.rounding_net import WEIGHINGS
+from tests.widgets.catalogue import mended
+from widgets.kernels import widget
+from widgets.kernels.widget import PRESETS, Knobs
+
+
+def result(**knobs):
+    k = replace(Knobs(), **knobs)
+    (r,) = widget.run(k)
+    return k, r
+
+
+def test_two_things_break_it():
+    causes = {name: widget.broken(k, next(widget.run(k))) for name, k in PRESETS.items()}
+    assert {name: found.cause for name, found in causes.items() if found} == {
+        "bf16, 4,096 tokens": "sampler and trainer round differently",
+        "24 prompts at a time": "the cache does not fit",
+    }
+
+
+@pytest.mark.parametrize(
+    "knobs", [dict(mode="bf16"), dict(mode="fp8", completion=64), dict(groups=24), dict(groups=64)]
+)
+def test_the_way_back_leads_back(knobs):
+    k, r = result(**knobs)
+    there = mended("kernels", k, widget.broken(k, r).mend)
+    assert widget.broken(there, next(widget.run(there))) is None
+
+
+def test_a_token_s_weight_is_a_bias_and_no_repair():
+    k, r = result(mode="bf16", weighing=WEIGHINGS[1])
+    # 4,096 tokens of half a squared spread of .023
+    assert widget.broken(k, r) is None and r.far == pytest.approx(4096 * 0.023**2 / 2, rel=0.03)
+    assert "No weight makes good" in widget.worse(k, r)
+
+
+def test_the_famous_kernel_first_is_worse_with_short_prompts():
+    k, r = result(order=widget.FAMOUS, prompt=256, completion=8192, groups=8)
+    assert r.names[0] == "prefix attention" and r.steps[-1] > 1.05 * r.best and widget.worse(k, r)
+
+
+def test_shares_of_a_step_never_come_to_more_than_one():
+    k, _ = result(rollout=1.0, train=1.0, sync=1.0)
+    assert sum(widget.work(k).shares) == pytest.approx(1)
+
+
+@pytest.mark.parametrize("weeks", [0, 1, 5, 24])
+def test_no_more_weeks_are_spent_than_there_are(weeks):
+    _, r = result(weeks=weeks)
+    price = {s.name: s.weeks for s in r.surfaces}
+    assert sum(price[name] for name in r.names) <= weeks
+
+
+def test_where_both_break_one_number_is_marked():
+    k, r = result(mode="fp8", groups=64)
+    assert [row.state for row in widget.readouts(k, r)].count("violated") == 1

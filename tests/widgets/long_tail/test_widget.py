@@ -1,0 +1,195 @@
+"""What turning each knob of the long-tail widget must do."""
+
+from dataclasses import asdict, replace
+
+import numpy as np
+import pytest
+
+from sim.cluster import straggler
+from widgets.frame import host
+from widgets.long_tail import widget as long_tail
+from widgets.long_tail.widget import LAUNCHED, RULES, UNCAPPED, K, Knobs
+
+
+def result(**knobs):
+    (r,) = long_tail.run(Knobs(**knobs))
+    return r
+
+
+def tax(**knobs):
+    r = result(**knobs)
+    return r.waits["wait for all"] / r.mean
+
+
+def trained_minus_all(**knobs):
+    return result(**knobs).accuracy_trained - 0.5
+
+
+def says(**knobs):
+    k = Knobs(**knobs)
+    (r,) = long_tail.run(k)
+    return long_tail.broken(k, r)
+
+
+def test_the_default_waits_for_all_and_is_not_broken():
+    assert Knobs().launched == K
+    assert says() is None
+    assert trained_minus_all() == pytest.approx(0.0, abs=1e-8)
+    assert next(iter(long_tail.PRESETS.values())) == Knobs()
+
+
+def test_twelve_for_eight_breaks():
+    assert "0.61" in says(launched=12).why
+    assert says(launched=9) is None and says(launched=10) is not None
+
+
+def test_three_presets_break_each_for_its_own_cause():
+    causes = {name: found.cause for name, k in long_tail.PRESETS.items() if (found := says(**asdict(k)))}
+    assert causes == {
+        "12 for 8": "the first to finish are short",
+        "2,048 tokens and no more": "the cap cuts off the long",
+        "Late is wrong": "what is late is scored wrong",
+    }
+
+
+def test_lengths_of_a_log_set_median_and_spread():
+    """p99 over p50 is exp(2.32635 σ): of a log-normal of median 1,200 and spread 0.8 it is 6.43."""
+    brought = "1200 3345 7716 40000"
+    assert long_tail.from_a_log(brought)[0] == pytest.approx((1200, 0.8), abs=1e-3)
+    mine, same = result(launched=12, log=brought), result(launched=12)
+    assert mine.waits["drop completions"] == pytest.approx(same.waits["drop completions"], rel=1e-3)
+    with pytest.raises(ValueError, match="spread"):
+        long_tail.from_a_log("1 2 1000000 2000000")
+
+
+def test_the_drawn_steps_read_what_the_integral_says():
+    accuracy, wait = result(launched=12).steps
+    assert accuracy.mean() == pytest.approx(0.609, abs=3 * 0.5 / np.sqrt(60 * 512))
+    assert wait.mean() == pytest.approx(straggler.wait_in_prompts(64, 8, 12, 0.8), rel=0.1)
+
+
+def test_the_tax_is_that_of_the_longest_of_n():
+    for sigma in (0.4, 0.8, 1.0):
+        assert tax(sigma=sigma) == pytest.approx(
+            straggler.straggler_tax(512, sigma), rel=0.001
+        )  # the cap of 109 medians takes off the rest
+
+
+def test_the_tax_rises_with_n_and_with_sigma():
+    assert np.all(np.diff([tax(n=n) for n in (8, 64, 256, 512, 1024, 2048, 8192)]) > 0)
+    assert np.all(np.diff([tax(sigma=sigma) for sigma in (0.05, 0.2, 0.4, 0.6, 0.8, 1.0)]) > 0)
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_launching_more_shortens_the_step(rule):
+    waits = [result(launched=launched, rule=rule).waits[rule] for launched in (8, 10, 12, 16, 24)]
+    assert np.all(np.diff(waits) < 0)
+
+
+@pytest.mark.parametrize("rule", ["drop completions", "drop prompts"])
+@pytest.mark.parametrize("slope", [-2.0, -1.0, 1.0])
+def test_launching_more_biases_more(rule, slope):
+    bias = [np.abs(trained_minus_all(launched=launched, rule=rule, slope=slope)) for launched in LAUNCHED]
+    assert np.all(np.diff(bias) > 0)
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_without_a_slope_no_rule_biases(rule):
+    assert abs(trained_minus_all(slope=0.0, launched=24, rule=rule, between=0.5)) < 1e-8
+
+
+def test_the_bias_has_the_sign_against_the_slope():
+    assert trained_minus_all(launched=12, slope=1.0) == pytest.approx(
+        -trained_minus_all(launched=12, slope=-1.0), abs=1e-8
+    )
+    assert trained_minus_all(launched=12, slope=1.0) < -0.1
+    assert "wrong more often" in says(launched=12, slope=1.0).why
+
+
+def test_the_spread_moves_the_time_and_not_the_bias():
+    assert trained_minus_all(launched=12, sigma=0.2) == pytest.approx(
+        trained_minus_all(launched=12, sigma=1.2), abs=2e-4
+    )
+    assert result(launched=12, sigma=0.2).waits[RULES[0]] < result(launched=12, sigma=1.2).waits[RULES[0]]
+
+
+def test_dropping_prompts_biases_less_until_prompts_differ():
+    bias = {
+        between: [trained_minus_all(launched=12, rule=rule, between=between) for rule in RULES[:2]]
+        for between in (0.0, 0.4, 0.6, 0.75)
+    }
+    assert bias[0.0][1] < 0.2 * bias[0.0][0]
+    assert bias[0.4][1] < bias[0.4][0] and bias[0.6][1] > bias[0.6][0]
+    assert bias[0.75][1] > bias[0.75][0]
+    assert (
+        says(launched=12, rule="drop prompts") is None
+        and "64 of 96 prompts" in says(launched=12, rule="drop prompts", between=0.5).why
+    )
+
+
+def test_resuming_is_fast_and_unbiased():
+    assert says(launched=24, rule="resume prompts", between=0.75, slope=-2.0) is None
+    assert result(launched=12).waits["resume prompts"] < 0.4 * result().waits["wait for all"]
+
+
+def test_a_masking_cap_is_a_race_and_a_punishing_one_is_not():
+    masked, punished = says(cap=2048), says(cap=2048, cut="scored wrong")
+    assert "25 %" in masked.why and "masked" in masked.why
+    assert "scored wrong" in punished.why
+    assert trained_minus_all(cap=2048) > 0 > trained_minus_all(cap=2048, cut="scored wrong")
+    assert says(cap=8192) is None and says(cap=8192, cut="scored wrong") is None
+
+
+def test_a_cap_below_every_length_leaves_nothing():
+    assert "Nothing is left" in says(sigma=0.05, cap=2048, median=4000).why
+
+
+def test_a_cap_bounds_the_step():
+    r = result(cap=4096)
+    assert r.waits["wait for all"] * 1200 == pytest.approx(4096, rel=0.001)
+
+
+def test_the_way_back_that_is_named_is_one():
+    broken = dict(launched=16, slope=1.0, between=0.3)
+    assert "resume prompts" in says(**broken).mend and says(**broken, rule="resume prompts") is None
+    assert f"{UNCAPPED:,}" in says(cap=2048).mend and says(cap=UNCAPPED) is None
+
+
+def test_the_share_of_useful_slot_time_is_one_over_the_tax():
+    assert result().useful["wait for all"] == pytest.approx(1 / tax(), rel=1e-4)
+    for name, share in result(launched=12).useful.items():
+        assert 0 < share < 1, name
+
+
+ENDS = [
+    {},
+    dict(launched=12, between=0.5),
+    dict(sigma=1.5, n=8192),
+    dict(sigma=0.05, n=8),
+    dict(cap=2048, median=8000),
+    dict(launched=9, n=8),
+]
+
+
+@pytest.mark.parametrize("knobs", ENDS)
+def test_every_axis_holds_its_curves(knobs):
+    k = replace(Knobs(), **knobs)
+    (r,) = long_tail.run(k)
+    panels = host.plain(long_tail.figure(k, r))
+    assert len(panels) == 6
+    for panel in panels[:5]:  # the last one, of ranks, is cut off at four times the mean
+        low, high = panel["layout"]["yaxis"]["range"]
+        for trace in panel["data"]:
+            values = [y for y in trace["y"] if y is not None]
+            assert len(values) <= 300
+            assert not values or low <= min(values) <= max(values) <= high, panel["title"]
+
+
+def test_axis_ranges_do_not_move_with_the_knobs():
+    ranges = []
+    for k in long_tail.PRESETS.values():
+        (r,) = long_tail.run(k)
+        ranges.append(
+            [(p["layout"]["xaxis"].get("range"), p["layout"]["yaxis"]["range"]) for p in long_tail.figure(k, r)]
+        )
+    assert all(these == ranges[0] for these in ranges)

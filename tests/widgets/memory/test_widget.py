@@ -1,0 +1,215 @@
+import json
+from dataclasses import fields, replace
+
+import numpy as np
+import pytest
+
+from sim.cluster import options
+from tests.widgets.catalogue import mended
+from widgets.frame import host
+from widgets.memory import widget
+from widgets.memory.widget import PRESETS, Knobs
+
+
+def result(**knobs):
+    k = replace(Knobs(), **knobs)
+    (r,) = widget.run(k)
+    return k, r
+
+
+def shown(form):
+    (frame,) = host.stream("memory", json.dumps(form))
+    return {row["label"]: row["text"] for row in json.loads(frame)["readouts"]}
+
+
+def test_eight_h100_hold_the_textbook_case():
+    k, r = result()
+    parts = {name: size / 1e9 for name, size in r.moments["update"].items() if size}
+    # 16 P / 8, 2 P / 8, 34 · 32 · 8192 · 4096, 1024 · 128 256 · 10
+    P = 8_030_261_248
+    assert parts == pytest.approx(
+        dict(state=2 * P / 1e9, reference=P / 4e9, activations=34 * 32 * 8192 * 4096 / 1e9, logits=1.3133), rel=1e-4
+    )
+    assert widget.broken(k, r) is None and r.fewest == 5
+
+
+def test_the_knobs_in_view_are_those_that_a_job_is_sized_with():
+    assert [f.name for f in fields(Knobs)][:5] == ["model", "accelerator", "gpus", "longest", "recompute"]
+
+
+def test_a_newcomer_sizes_the_32_billion_by_its_form():
+    form = dict(model="qwen2.5-32b", gpus="128", longest="8192", placement="two pools", reference="none")
+    told = shown(form | dict(recompute="selective"))
+    assert told["Fullest moment of a GPU"] == "106.7 of 73.6"  # 8.2 + 97.0 + 1.6
+    told = shown(form | dict(recompute="full", p50="3000", p90="8192", p99="16384"))
+    # test_envelope.py has this by hand: 8.19 + 7.22 + 1.56 GB, engines of two, 8 192 / 32 completions each
+    assert told["Fullest moment of a GPU"] == "17.0 of 73.6"
+    assert told["Run at once in an engine"] == "97 of 256, TP 2"
+
+
+def test_a_newcomer_sizes_a_config_that_no_preset_has():
+    config = dict(model_type="qwen3", num_hidden_layers=40, hidden_size=5120, num_attention_heads=40)
+    config |= dict(num_key_value_heads=8, head_dim=128, intermediate_size=17408, vocab_size=151936)
+    k = host.knobs_from(Knobs, dict(config=json.dumps(config), gpus="32", recompute="full"))
+    (r,) = widget.run(k)
+    # by hand: queries and output, keys and values, two head norms; the MLP; two norms
+    layer = 2 * 5120 * 5120 + 2 * 5120 * 1024 + 2 * 128 + 3 * 5120 * 17408 + 2 * 5120
+    P = 40 * layer + 2 * 151936 * 5120 + 5120
+    assert 14.7e9 < P < 14.8e9
+    update = r.moments["update"]
+    assert update["state"] == pytest.approx(16 * P / 32) and update["reference"] == pytest.approx(2 * P / 32)
+    assert update["activations"] == pytest.approx((2 * 40 + 34) * 8192 * 5120)
+    assert update["logits"] == pytest.approx(1024 * 151936 * 10)
+    # 29.5 GB of weights leave 42.5 of 72 on one GPU
+    assert r.tensor_parallel == 1 and not r.misfits
+
+
+def test_a_chip_of_the_reader_s_own_has_its_memory():
+    k = host.knobs_from(Knobs, dict(chip="40 GB, 1.5 TB/s, 300 TFLOP/s, 300 GB/s"))
+    (r,) = widget.run(k)
+    assert r.peak.has == pytest.approx(0.92 * 40e9) and r.misfits
+
+
+def test_presets_break_for_four_causes():
+    causes = {name: widget.broken(k, next(widget.run(k))) for name, k in PRESETS.items()}
+    assert {name: found.cause for name, found in causes.items() if found} == {
+        "70B on 16": "training state fills the GPU",
+        "8B, 16k tokens": "activations fill the GPU",
+        "8B, 64k, all logits": "logits fill the GPU",
+        "V3 on 256 H100": "weights too large for an engine",
+    }
+
+
+@pytest.mark.parametrize("name", [name for name in PRESETS if name not in ("8B on 8 H100", "32B on 64 + 64")])
+def test_what_breaks_shows_no_seconds_and_a_way_back(name):
+    k = PRESETS[name]
+    (r,) = widget.run(k)
+    values = [row.value for row in widget.readouts(k, r)]
+    assert values[2:] == ["–"] * 3 and widget.readouts(k, r)[0].state == "violated"
+    there = mended("memory", k, widget.broken(k, r).mend)
+    assert widget.broken(there, next(widget.run(there))) is None
+
+
+def test_the_way_back_turns_what_there_is_too_much_of():
+    mend = lambda **knobs: widget.broken(*result(**knobs)).mend
+    assert mend(longest=15872) == "Recompute activations: full."
+    assert mend(model="llama3.1-70b", gpus=16, recompute="full") == "GPUs: 24."
+    assert mend(placement="in turn, state stays") == "Who has the GPUs: in turn, state offloaded."
+    assert mend(p50=4600) == "Ninetieth percentile: 4,600 tokens, Ninety-ninth percentile: 4,600 tokens."
+
+
+def test_where_one_knob_is_not_enough_the_way_back_has_several():
+    k, r = result(model="llama3.1-405b", gpus=64, recompute="none", logits_chunk=0, longest=32256)
+    there = mended("memory", k, widget.broken(k, r).mend)
+    assert widget.broken(there, next(widget.run(there))) is None
+    assert sum(getattr(k, f.name) != getattr(there, f.name) for f in fields(k)) > 1
+
+
+def test_a_nearly_full_gpu_is_worse_and_not_broken():
+    # 18 P / 10 + 34 · 32 · 12 512 · 4096 + 1.3 = 71.5 of 73.6 GB
+    k, r = result(gpus=10, longest=12000)
+    assert 0.95 < r.peak.share < 1 and "to spare" in widget.worse(k, r) and widget.broken(k, r) is None
+
+
+def test_two_pools_give_the_trainer_only_its_own_gpus():
+    _, shared = result(gpus=16)
+    _, apart = result(gpus=16, placement="two pools")
+    assert apart.moments["update"]["state"] == pytest.approx(2 * shared.moments["update"]["state"])
+    assert apart.update_seconds == pytest.approx(2 * shared.update_seconds)
+
+
+def test_adapters_need_no_reference_and_pairs_no_engine():
+    assert result(algorithm="GRPO with LoRA")[1].moments["update"]["reference"] == 0
+    k, r = result(algorithm="DPO", recompute="full")
+    assert r.moments["generate"] == {} and [row.value for row in widget.readouts(k, r)][2:4] == ["–", "–"]
+    # a pair of 8 192 each, whatever the micro-batch
+    assert r.moments["update"]["activations"] == (2 * 32 + 34) * 16384 * 4096
+
+
+def test_a_sequence_is_not_cut_by_a_small_micro_batch():
+    small, large = (result(micro_batch=n, recompute="full")[1].moments["update"]["activations"] for n in (1024, 16384))
+    assert large == 2 * small == (2 * 32 + 34) * 16384 * 4096
+
+
+def test_memory_moves_as_the_knobs_say():
+    held = lambda **knobs: sum(result(**knobs)[1].moments["update"].values())
+    falls = lambda *values: list(values) == sorted(values, reverse=True) and values[0] > values[-1]
+    assert falls(*(held(zero=stage) for stage in range(4)))
+    assert falls(*(held(recompute=mode) for mode in ("none", "selective", "full")))
+    assert falls(*(held(gpus=n) for n in (4, 8, 16, 64)))
+    assert falls(*(held(longest=n) for n in (32256, 15872, 7680, 1536)))
+    assert falls(*(held(logits_chunk=n) for n in (0, 4096, 1024, 256)))
+    assert falls(*(held(train_tp=n) for n in (1, 2, 4, 8)))
+    assert falls(held(), held(reference="offloaded")) and held(reference="offloaded") == held(reference="none")
+
+
+def test_more_cache_or_shorter_lengths_hold_more_sequences():
+    fit = lambda **knobs: result(**knobs)[1].fit
+    assert fit(hbm_share=0.5) < fit() < fit(kv_precision="fp8") and fit(extra=4) < fit()
+    assert fit(p90=8192, p99=16384) < fit() and fit(weights="fp8") > fit()
+    # vLLM takes the engine's extra bytes off u, SGLang does not
+    assert fit(extra=4, rule="outside u (SGLang)") == fit()
+
+
+def test_a_slower_engine_is_slower_and_the_update_knows_its_mfu():
+    speed = lambda **knobs: result(**knobs)[1].tokens_per_second
+    assert speed(bandwidth=0.5) < speed() and speed(overhead=10.0) < speed()
+    assert result(mfu=0.2)[1].update_seconds == pytest.approx(2 * result(mfu=0.4)[1].update_seconds)
+
+
+def test_a_timed_iteration_that_is_faster_than_the_chip_contradicts_the_inputs():
+    k = host.knobs_from(Knobs, dict(timed="64 sequences, 2048 tokens, 2 ms"))
+    (r,) = widget.run(k)
+    assert widget.broken(k, r).cause == "the inputs contradict"
+
+
+def test_the_bars_are_what_the_moments_hold():
+    k, r = result()
+    panel = widget.one_gpu(k, r)
+    drawn = {mark["name"]: mark["y"][0] for mark in panel["data"]}
+    assert drawn["weights, generate"] == pytest.approx(16.06, abs=0.01)
+    assert drawn["cache, generate"] == pytest.approx(72 - 16.06, abs=0.01)
+    assert sum(y for name, y in drawn.items() if name.endswith("update")) == pytest.approx(55.89, abs=0.01)
+
+
+def test_a_bar_that_passes_the_axis_says_so():
+    words = lambda **knobs: [a["text"] for a in widget.one_gpu(*result(**knobs))["layout"]["annotations"]]
+    assert "activations 37" in words() and "↑ activations 380" in words(recompute="none")
+
+
+def test_words_beside_a_bar_stand_apart_and_inside_the_axis():
+    for heights in ([2.0, 5.0], [0.0, 1.0, 2.0], [4.0, 158.0, 160.0], [150.0]):
+        placed = widget.apart(heights, 16.0, 160.0)
+        assert (np.diff(placed) >= 15.999).all() and placed[0] >= 0 and placed[-1] <= 144
+
+
+def test_the_ring_stands_on_the_curve_of_the_mode_in_force():
+    k, r = result()
+    panel = widget.longer(k, r)
+    curve = next(m for m in panel["data"] if m["name"] == "selective")
+    ring = next(m for m in panel["data"] if m["name"] == "here")
+    assert np.interp(ring["x"][0], curve["x"], curve["y"]) == pytest.approx(ring["y"][0], rel=1e-6)
+    # slope 2 without recomputation at long lengths, 1 with
+    slope = lambda name: np.polyfit(
+        *np.log([next(m for m in panel["data"] if m["name"] == name)[a][-8:] for a in "xy"]), 1
+    )
+    assert slope("none recomputed")[0] == pytest.approx(2, abs=0.02) and slope("selective")[0] == pytest.approx(1)
+
+
+def test_the_chips_are_searched_for_the_fewest():
+    k, _ = result()
+    dots = widget.by_chip(k, None)["data"][0]
+    assert dots["x"][widget.CHIPS.index("h100")] == 5 and dots["x"][widget.CHIPS.index("mi355x")] == 1
+
+
+def test_the_guess_is_answered_by_its_setting():
+    r = next(widget.run(widget.GUESS.knobs))
+    assert widget.GUESS.answers[widget.GUESS.right] == "more than 4" and r.fewest == 5
+    assert widget.GUESS.told(widget.GUESS.knobs, r).startswith("It takes 5:")
+
+
+def test_what_fits_is_handed_over_as_options():
+    found = widget.export(widget.SPLIT, next(widget.run(widget.SPLIT)))
+    assert (found["tensor_parallel"], found["engines"], found["concurrency"], found["context"]) == (2, 32, 97, 8704)
+    assert found["placement"] == "split" and options.texts(found)
+    assert widget.export(*result(longest=15872)) is None and widget.export(*result(algorithm="DPO", gpus=16)) is None

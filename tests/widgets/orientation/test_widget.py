@@ -1,0 +1,143 @@
+import random
+from collections import deque
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from sim.experiments import cut_arrows
+from sim.worlds import modsum
+from tests.widgets.catalogue import mended
+from widgets.orientation import widget as orientation
+from widgets.orientation.widget import ITERATIONS, PRESETS, Knobs
+
+START = modsum.exact(modsum.Policy().params["theta"])["pass_rate"]
+
+
+def settled(**knobs):
+    k = replace(Knobs(), **knobs)
+    return k, deque(orientation.run(k), maxlen=1)[0]
+
+
+def shown(label, k, r):
+    (value,) = (readout.value for readout in orientation.readouts(k, r) if readout.label.startswith(label))
+    return value
+
+
+def test_the_default_is_the_whole_loop_and_it_learns():
+    k, r = settled()
+    assert k.cut == "none" and k == next(iter(PRESETS.values()))
+    assert orientation.broken(k, r) is None
+    assert r.pass_rate[-1].mean() > 3 * START.mean()
+
+
+@pytest.mark.parametrize("cut", ["trajs", "+reward", "loss_fn"])
+@pytest.mark.parametrize("K", [1, 8])
+def test_a_loop_in_which_no_score_or_no_loss_arrives_is_broken(cut, K):
+    k, r = settled(cut=cut, K=K)
+    assert "as at the start" in orientation.broken(k, r).why
+    assert orientation.watched(k, r).value == 0
+
+
+@pytest.mark.parametrize("cut", ["none", "tokens", "ref_logp"])
+def test_a_loop_without_anchor_still_learns(cut):
+    assert orientation.broken(*settled(cut=cut)) is None
+
+
+@pytest.mark.parametrize("K", [1, 8])
+def test_a_sampler_that_stays_old_breaks_the_loop_although_the_weights_learn(K):
+    for seed in range(5):
+        k, r = settled(cut="weight sync", K=K, seed=seed)
+        found = orientation.broken(k, r)
+        assert "all by the weights of the start" in found.why and found.mend == "Arrow cut: none."
+        assert r.gained > 0.3 and orientation.watched(k, r).label.startswith("Right, one completion − counted")
+
+
+def test_a_high_price_and_one_completion_a_prompt_can_end_below_the_start():
+    told = [orientation.broken(*settled(beta=1.0, K=1, seed=seed)) for seed in (0, 1, 21, 24, 39)]
+    assert [found is not None for found in told] == [False, False, True, True, True]  # far from the edge, all five
+    assert {found.mend for found in told if found} == {"Completions a prompt: 8."}
+
+
+def test_broken_is_a_policy_that_learned_nothing_or_batches_that_do_not_show_it():
+    chance, told = random.Random("orientation"), []
+    for _ in range(24):
+        k, r = settled(
+            cut=chance.choice(["none", "none", *cut_arrows.ARROWS]),
+            K=chance.choice([1, 2, 8]),
+            beta=chance.choice([0.0, 0.1, 0.5, 1.0]),
+            seed=chance.choice([0, 1, 2]),
+        )
+        right, counted = (shown(label, k, r) for label in ("Right, one", "Counted"))
+        damaged = right - START.mean() < 0.01 or right - counted > 0.2
+        assert (orientation.broken(k, r) is not None) == damaged, k
+        told.append(damaged)
+        if damaged:
+            back = mended("orientation", k, orientation.broken(k, r).mend)
+            assert orientation.broken(*settled(**vars(back))) is None, k
+    assert 0.2 < np.mean(told) < 0.8
+
+
+def test_the_highest_price_of_the_kl_slows_the_loop_but_does_not_break_it():
+    k, r = settled(beta=1.0)
+    assert orientation.broken(k, r) is None
+    assert r.pass_rate[-1].mean() < settled()[1].pass_rate[-1].mean()
+
+
+def test_a_higher_price_ends_lower_and_nearer_to_the_start():
+    ends = [settled(beta=beta)[1] for beta in (0.0, 0.2, 0.5, 1.0)]
+    passes, kl = [r.pass_rate[-1].mean() for r in ends], [r.kl[-1] for r in ends]
+    assert passes == sorted(passes, reverse=True) and kl == sorted(kl, reverse=True)
+
+
+def test_the_best_of_many_looks_like_progress_although_the_policy_is_the_first_one():
+    k, r = settled(**vars(PRESETS["Best of 64"]))
+    assert shown("Right, one completion", k, r) == pytest.approx(START.mean(), abs=1e-15)
+    assert shown("Right, best of K", k, r) == pytest.approx(np.mean(1 - (1 - START) ** 64), abs=1e-12)  # closed form
+    assert orientation.broken(k, r)
+
+
+def test_without_the_sync_the_batch_and_the_policy_tell_different_stories():
+    for seed in range(4):
+        k, r = settled(cut="weight sync", seed=seed)
+        assert shown("Rollout behind", k, r) == ITERATIONS
+        assert r.measured[-10:].mean() < 0.3 < 0.5 < shown("Right, one completion", k, r)
+
+
+def test_the_loop_without_the_sync_is_slower_for_every_seed():
+    for seed in range(4):
+        assert (
+            settled(cut="weight sync", seed=seed)[1].pass_rate[-1].mean() < settled(seed=seed)[1].pass_rate[-1].mean()
+        )
+
+
+def test_more_completions_raise_the_best_of_them_and_not_the_start():
+    best = [cut_arrows.best_of(settled(cut="loss_fn", K=K)[1].pass_rate[0], K).mean() for K in (1, 2, 4, 8, 16, 32, 64)]
+    assert best == sorted(best) and best[0] == pytest.approx(START.mean(), rel=1e-14)
+
+
+def test_nothing_is_called_broken_before_the_last_iteration():
+    k = replace(Knobs(), cut="+reward")
+    *partial, last = orientation.run(k)
+    assert not any(orientation.broken(k, r) for r in partial)
+    assert orientation.broken(k, last)
+
+
+def test_another_seed_draws_another_batch_from_the_same_start():
+    a, b = settled(seed=0)[1], settled(seed=1)[1]
+    np.testing.assert_array_equal(a.pass_rate[0], b.pass_rate[0])
+    assert (a.measured != b.measured).any()
+
+
+def test_the_guess_is_answered_by_the_run_it_asks_about():
+    k, r = settled(**vars(orientation.GUESS.knobs))
+    assert orientation.GUESS.answers[orientation.GUESS.right] == "above 0.9"
+    assert orientation.GUESS.told(k, r) == "It is right 0.935 of the time, and one completion 0.219, as before."
+
+
+def test_in_the_opening_both_logs_begin_alike_and_only_one_rises_while_both_models_learn():
+    plain, other = (settled(**vars(k))[1] for k in (orientation.OPENING.plain, orientation.OPENING.other))
+    assert abs(plain.measured[0] - other.measured[0]) < 1e-12, "the first batch is the same"
+    assert plain.counted > 0.9 and other.counted < 0.25 < 0.6 < other.pass_rate[-1].mean()
+    left, right = orientation.opened(plain, other)
+    assert left["layout"]["yaxis"]["range"] == right["layout"]["yaxis"]["range"]

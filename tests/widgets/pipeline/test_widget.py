@@ -1,0 +1,180 @@
+"""The stages as the page shows them: what breaks a path and why, what leads back, and what streams."""
+
+from dataclasses import replace
+
+import pytest
+
+from sim.pipeline import stages
+from sim.worlds.tasks import TRAIN
+from tests.widgets.catalogue import last, mended
+from widgets.pipeline import widget as pipeline
+from widgets.pipeline.widget import PATHS, PRESETS, Knobs, first
+
+
+def result(k):
+    return last(pipeline, **k.__dict__)
+
+
+def end(k):
+    return first(result(k).reports[-1])
+
+
+def test_the_presets_break_by_five_causes():
+    found = {name: broken.cause for name, k in PRESETS.items() if (broken := pipeline.broken(k, result(k)))}
+    assert found == {
+        "RL from nothing": pipeline.NEVER,
+        "Borrowed pairs": pipeline.BORROWED,
+        "Answers after thoughts": pipeline.UNTHOUGHT,
+        "200 thoughts, 6,400 updates": pipeline.LONG,
+        "A price on length": pipeline.TAXED,
+    }
+
+
+def test_right_answers_rise_along_the_textbook_path():
+    rates = [first(seen) for seen in result(Knobs()).reports]
+    assert rates == sorted(rates) and rates[0] == 0 and rates[-1] > 0.5
+
+
+def test_the_separate_sft_buys_nothing():
+    """Over eight seeds +.005 ± .016; here within what two evaluations of 100 prompts differ by."""
+    assert end(Knobs(order="CoT RL")) == pytest.approx(end(Knobs(order="SFT CoT RL")), abs=0.1)
+    skills = [seen.skill for seen in result(Knobs()).reports]
+    assert skills[1] < 0.1 < 0.8 < skills[0]
+
+
+def test_rl_alone_ends_about_as_high_where_one_document_in_a_hundred_answers():
+    alone = end(Knobs(order="RL", rare=0.01))
+    assert alone == pytest.approx(end(Knobs()), abs=0.15)
+    assert pipeline.GUESS.answers[pipeline.GUESS.right] == "about as high"
+    assert pipeline.GUESS.knobs == Knobs(order="RL", rare=0.01)
+
+
+def test_more_of_the_same_thoughts_leaves_the_score_and_takes_the_tries():
+    few, many = result(Knobs(thoughts="200 × 400")).reports, result(Knobs(thoughts="200 × 6400")).reports
+    assert first(many[2]) == pytest.approx(first(few[2]), abs=0.05)
+    assert many[2].pass_at[64][0] < few[2].pass_at[64][0] - 0.1
+    assert first(many[-1]) < first(few[-1]) - 0.1
+
+
+def test_a_price_on_length_costs_nothing_once_thinking_pays():
+    assert pipeline.broken(Knobs(L_cache=2), result(Knobs(L_cache=2))) is None
+    assert result(Knobs(L_cache=4)).reports[-1].thinks < 0.3
+
+
+@pytest.mark.parametrize(
+    "k",
+    [
+        Knobs(order="SFT RL"),
+        Knobs(order="CoT SFT RL"),
+        Knobs(order="RL", rl_steps=25, L_cache=4),
+        Knobs(order="SFT RL", stages=2),
+        Knobs(thoughts="200 × 6400", L_cache=5),
+        Knobs(order="CoT RL", prompts=8),
+        Knobs(order="DPO of borrowed pairs RL", rl_steps=25),
+    ],
+)
+def test_what_is_offered_as_a_way_back_is_one(k):
+    found = pipeline.broken(k, result(k))
+    assert found is not None
+    back = mended("pipeline", k, found.mend)
+    assert back != k and pipeline.broken(back, result(back)) is None
+
+
+def test_each_path_runs_in_its_order_and_what_is_not_shipped_runs_here():
+    for name, order in PATHS.items():
+        k = Knobs(order=name, rl_steps=25)
+        frames = pipeline.run(k)
+        begun = next(frames)
+        assert begun.names == ("base", *order) and begun.done == 0 and not begun.ended
+    assert next(pipeline.run(Knobs())).updates == 100
+    assert next(pipeline.run(replace(Knobs(), seed=1))).updates == 200 + 400 + 100 + 100
+    assert next(pipeline.run(Knobs(order="CoT RL"))).updates == 500
+
+
+def test_every_update_of_rl_is_a_frame():
+    k = Knobs(rl_steps=25)
+    seen = list(pipeline.run(k))
+    assert [len(r.accuracy) for r in seen if r.stage and not r.ended][:3] == [1, 2, 3]
+    assert len(seen[-1].accuracy) == 25 == seen[-1].done == seen[-1].updates
+    assert seen[-1].ended and isinstance(seen[-1].stage, stages.Stage)
+
+
+def test_few_prompts_are_learned_by_heart():
+    k = Knobs(order="CoT RL", prompts=8)
+    assert pipeline.broken(k, result(k)).cause == pipeline.SOME and len(TRAIN) == 8_000
+
+
+@pytest.mark.parametrize("stages_run", [1, 2, 3])
+def test_a_path_can_be_run_stage_by_stage_and_is_judged_at_its_end_alone(stages_run):
+    k = Knobs(stages=stages_run)
+    part, all_of_it = result(k), result(Knobs())
+    assert part.names == all_of_it.names[: stages_run + 1] and part.ended
+    assert end(k) == pytest.approx(first(all_of_it.reports[stages_run]), abs=0.02)  # stored ones are in 32 bits
+    assert pipeline.broken(k, part) is None is pipeline.worse(k, part)
+    assert pipeline.holds(k, part).endswith(f"{('CoT', 'DPO', 'RL')[stages_run - 1]} comes next.")
+
+
+@pytest.mark.parametrize(
+    ("k", "title", "curves"),
+    [
+        (Knobs(stages=1), "SFT, update by update", 1),
+        (Knobs(stages=3), "DPO, update by update", 2),
+        (Knobs(order="SFT CoT RFT RL", stages=3), "RFT, update by update", 1),
+        (Knobs(), "RL, update by update", 2),
+    ],
+)
+def test_each_stage_has_its_own_figure(k, title, curves):
+    (shown,) = (panel for panel in pipeline.figure(k, result(k)) if "update by update" in panel["title"])
+    drawn = [mark for mark in shown["data"] if mark["mode"] == "lines"]
+    assert shown["title"] == title and len(drawn) == curves and all(len(mark["x"]) > 5 for mark in drawn)
+
+
+def test_completions_are_shown_before_and_after_the_last_stage():
+    after = result(Knobs()).reports
+    shown = pipeline.completions(result(Knobs()))
+    words = [note["text"] for note in shown["layout"]["annotations"]]
+    assert shown["title"] == "Completions of 7 8 3 5"
+    rows = [(name, mode) for name, seen in zip(("DPO", "RL"), after[-2:]) for _, mode in seen.written[: pipeline.ROWS]]
+    expected = [f"{name}: {pipeline.VERDICTS[mode]}" for name, mode in rows]
+    assert [word for word in words if ":" in word] == expected and len(expected) == 6
+    first_only = pipeline.completions(replace(result(Knobs()), reports=after[:1]))
+    assert sum(note["text"].startswith("base: ") for note in first_only["layout"]["annotations"]) == 3
+
+
+@pytest.mark.parametrize(
+    ("k", "said"),
+    [
+        (Knobs(order="DPO of borrowed pairs RL", stages=1), "After DPO still 0.00 right"),
+        (Knobs(order="CoT SFT RL", stages=2), "SFT took right answers away"),
+    ],
+)
+def test_a_cut_path_that_is_dead_or_set_back_is_not_said_to_hold(k, said):
+    assert pipeline.worse(k, result(k)).startswith(said)
+
+
+@pytest.mark.parametrize(
+    "k, cause",
+    [
+        (Knobs(order="RL", L_cache=5), pipeline.SILENT),  # lengths differ, so there is a gradient without an answer
+        (Knobs(order="RL", rare=0.01, L_cache=4), pipeline.SILENT),
+        (Knobs(order="SFT RL", rare=0.03, L_cache=5), pipeline.UNTHOUGHT),  # nothing thought before the price either
+        (Knobs(order="DPO of borrowed pairs RL", rare=0.003, rl_steps=25), pipeline.SHORT),
+        (Knobs(order="DPO of borrowed pairs RL", seed=3), pipeline.BORROWED),
+    ],
+)
+def test_a_break_is_told_by_what_happened_and_not_by_the_knobs_alone(k, cause):
+    found = pipeline.broken(k, result(k))
+    assert found.cause == cause
+    if cause == pipeline.SILENT:
+        assert result(k).reports[-1].answers < 0.5 and "still answer" in found.why
+
+
+def test_a_slip_rate_is_told_only_where_a_score_tells_it():
+    slips = lambda k: {r.label: r.value for r in pipeline.readouts(k, result(k))}["Slips a step"]
+    assert 0.05 < slips(Knobs()) < 0.2 and slips(Knobs(order="RL")) == "–"
+    assert slips(Knobs(thoughts="200 × 6400")) == "–"  # as often right as a guess
+
+
+def test_what_is_rare_is_told_with_three_decimals():
+    k = Knobs(order="RL", rare=0.01)
+    assert "0.005 at the base" in pipeline.holds(k, result(k))

@@ -1,0 +1,168 @@
+from dataclasses import asdict
+from functools import partial
+from unittest.mock import patch
+
+import numpy as np
+import pytest
+
+from sim.algorithms import rloo as algorithm
+from sim.estimators import group_baselines
+from sim.experiments.standard_runs import modsum_run
+from sim.worlds.optimizer import AdamW
+from tests.widgets import catalogue
+from tests.widgets.catalogue import mended
+from widgets.rloo import widget as rloo
+from widgets.rloo.widget import Knobs
+
+last = partial(catalogue.last, rloo, seeds=1)
+
+
+def breaks(**knobs):
+    return rloo.broken(Knobs(**knobs), last(**knobs)) is not None
+
+
+def panel(title, **knobs):
+    """A panel of the default run, drawn as under these knobs."""
+    return catalogue.panel(rloo, title, last(seeds=rloo.SEEDS), **knobs)
+
+
+def final(kind, K, groups, seeds, **settings):
+    """Mean pass rate after 60 updates of RLOO with this advantage."""
+    runs = [
+        modsum_run(
+            algorithm,
+            seed=s,
+            groups=groups,
+            K=K,
+            hooks=dict(advantage=lambda R, hp, batch: kind(R)),
+            optimizer=settings.get("optimizer", lambda: None)(),
+        )
+        for s in range(seeds)
+    ]
+    return np.array([[f.exact["pass_rate"].mean() for f in run.frames(60)] for run in runs])
+
+
+def test_the_textbook_case_holds():
+    assert not breaks() and last().kl_step.max() < 0.1
+
+
+@pytest.mark.parametrize("K, groups", [(8, 8), (2, 32)])
+def test_under_adam_rloo_and_the_mean_are_one_algorithm(K, groups):
+    runs = [
+        final(kind, K, groups, 2, optimizer=lambda: AdamW(0.05, clip=None))
+        for kind in (group_baselines.leave_one_out, group_baselines.less_mean)
+    ]
+    assert np.abs(runs[0] - runs[1]).max() < 1e-6  # Adam's eps is all that can tell the two scales apart
+
+
+@pytest.mark.parametrize("kind, measured", [(group_baselines.leave_one_out, 0.703), (group_baselines.less_mean, 0.525)])
+def test_under_sgd_pairs_learn_at_half_the_speed_without_the_factor(kind, measured):
+    assert final(kind, 2, 32, 3)[:, -1].mean() == pytest.approx(
+        measured, abs=0.03
+    )  # another implementation of the same loop, seeds 0 to 3
+
+
+@pytest.mark.parametrize("K", [2, 4, 16])
+def test_with_its_rate_rescaled_the_twin_is_the_same_run(K):
+    assert rloo.apart(last(K=K, rescaled=True)) < 1e-9 < 0.01 < rloo.apart(last(K=K))
+
+
+def test_the_twins_point_the_same_way_and_the_z_score_does_not_quite():
+    assert last().cosine == pytest.approx(1, abs=1e-12) and last(seeds=3).cosine == pytest.approx(1, abs=1e-12)
+    assert last(seeds=3, twin="z-score").cosine < 1 - 1e-4
+    assert last(K=2, twin="z-score").cosine == pytest.approx(1, abs=1e-6)  # in a pair the deviation is always the same
+
+
+def test_more_passes_and_larger_steps_go_farther_without_a_ratio():
+    by_passes = [last(passes=n, learning_rate=8.0).kl_step[0].max() for n in (1, 4, 16)]
+    by_rate = [last(passes=16, learning_rate=rate).kl_step[0].max() for rate in (1.0, 4.0, 8.0)]
+    assert by_passes == sorted(by_passes) and by_rate == sorted(by_rate)
+
+
+SETTINGS = [
+    dict(learning_rate=20.0),
+    dict(passes=4, learning_rate=4.0),
+    dict(passes=4, learning_rate=8.0),
+    dict(passes=4, learning_rate=20.0),
+    dict(passes=16, learning_rate=2.0),
+    dict(passes=16, learning_rate=4.0),
+    dict(passes=16, learning_rate=8.0),
+    dict(passes=16, learning_rate=20.0),
+    dict(passes=16, learning_rate=8.0, K=16),
+    dict(passes=16, learning_rate=8.0, ratio="per completion"),
+    dict(passes=16, learning_rate=8.0, optimizer="Adam"),
+    dict(passes=16, learning_rate=8.0, optimizer="Adam", ratio="per token"),
+    dict(passes=16, learning_rate=20.0, optimizer="Adam", ratio="per token"),
+]
+
+
+def test_broken_is_a_policy_with_hardly_a_second_answer_left_and_the_way_back_keeps_one():
+    told = []
+    for knobs in SETTINGS:
+        (answers,) = (r.value for r in rloo.readouts(Knobs(**knobs), last(**knobs)) if "left" in r.label)
+        assert answers == pytest.approx(np.exp(last(**knobs).entropy))
+        found = rloo.broken(Knobs(**knobs), last(**knobs))
+        assert (found is not None) == (answers < 1.2), (knobs, answers)
+        told.append(found is not None)
+        if found:
+            back = asdict(mended("rloo", Knobs(**knobs), found.mend))
+            assert not breaks(**back), (knobs, found.mend)
+    assert 4 <= sum(told) <= len(told) - 4
+
+
+def test_a_step_of_one_pass_can_be_too_long_and_its_cause_is_another():
+    long, reused = dict(learning_rate=60.0), dict(passes=16, learning_rate=8.0)
+    found = [rloo.broken(Knobs(**knobs), last(seeds=3, **knobs)) for knobs in (long, reused)]
+    assert [one.cause for one in found] == ["steps that are too long", "many passes and no ratio"]
+    assert not breaks(**asdict(mended("rloo", Knobs(**long), found[0].mend)))
+
+
+def test_the_guess_is_the_direction_of_the_z_score():
+    guess = rloo.GUESS
+    assert guess.answers[guess.right] == "above 0.99" and last(**asdict(guess.knobs)).cosine > 0.99
+    assert not breaks(**asdict(guess.knobs))
+
+
+def test_a_far_update_alone_is_no_break():
+    far = dict(passes=16, learning_rate=8.0, optimizer="Adam", ratio="per token")  # 3.99 nats with three seeds
+    result = last(seeds=3, **far)
+    assert result.kl_step.max() > 3 and result.pass_rate.min(axis=1)[:, -1].min() > 0.99
+    assert rloo.broken(Knobs(**far), result) is None
+
+
+@pytest.mark.parametrize("ratio", ["per token", "per completion"])
+def test_a_clipped_ratio_brings_reuse_back(ratio):
+    assert last(passes=16, learning_rate=8.0, ratio=ratio).kl_step.max() < 0.5
+    np.testing.assert_allclose(last(ratio=ratio).pass_rate, last().pass_rate, atol=1e-9)  # at one pass it is not there
+
+
+def test_the_reward_looks_fine_while_the_entropy_is_gone():
+    result = last(passes=16, learning_rate=4.0)
+    assert result.pass_rate[0, :, -1].min() > 0.99 and result.entropy < 0.15
+    assert "different completions of a prompt are left" in rloo.broken(Knobs(passes=16, learning_rate=4.0), result).why
+
+
+def test_a_group_of_equal_rewards_has_no_advantage_in_any_of_the_three():
+    assert all(np.abs(m["y"]).max() == 0 for m in panel("Advantages of one group", group="all equal")["data"])
+    ours, mean, z = (np.array(m["y"]) for m in panel("Advantages of one group")["data"])
+    np.testing.assert_allclose(ours, 4 / 3 * mean, atol=1e-12)
+    np.testing.assert_allclose(mean, z * 0.5, atol=1e-5)  # the standard deviation of 1, 0, 0, 0
+
+
+def test_larger_groups_are_less_noisy_and_never_beat_the_exact_mean():
+    noise = {K: rloo.noise_of(K) for K in (2, 4, 16)}
+    assert (noise[2] > noise[4]).all() and (noise[4] > noise[16]).all()
+    exact = np.array(panel("Noise of a completion")["data"][2]["y"])
+    assert (noise[16] > exact).all()
+
+
+def test_the_run_streams_and_is_judged_at_its_end():
+    knobs = Knobs(passes=16, learning_rate=8.0)
+    with patch.object(rloo, "SEEDS", 1):
+        seen = list(rloo.run(knobs))
+    assert [rloo.progress(knobs, r) for r in seen] == [["update", n, 60] for n in (1, *range(4, 61, 4))]
+    assert [rloo.broken(knobs, r) is not None for r in seen] == 15 * [False] + [True]
+
+
+def test_another_seed_draws_other_runs():
+    assert (last(seed=3).pass_rate != last().pass_rate).any()

@@ -1,0 +1,180 @@
+import random
+from dataclasses import asdict
+from functools import cache, partial
+
+import numpy as np
+import pytest
+
+from sim.experiments import uniform_groups
+from tests.widgets import catalogue
+from tests.widgets.catalogue import mended
+from widgets.frame import host
+from widgets.rollout import widget
+from widgets.rollout.widget import ALIKE, ONCE, ONE, STORED, TWO, Knobs
+
+last = partial(catalogue.last, widget)
+
+
+@cache
+def one_prompt(**knobs):
+    return widget.one_prompt(Knobs(**knobs))
+
+
+def after(**knobs):
+    return last(**knobs).pass_rate[-1][1]
+
+
+def is_broken(**knobs):
+    return widget.broken(Knobs(**knobs), last(**knobs)) is not None
+
+
+def test_the_default_learns_and_record_and_trainer_agree():
+    assert not is_broken() and after() > 0.8
+    assert set(last().off) == {0.0} and set(last().removed) == {0.0}
+
+
+def test_recomputing_before_the_step_is_as_good_as_the_record():
+    np.testing.assert_allclose(last(old=ONCE).pass_rate, last().pass_rate, atol=1e-9)
+    assert widget.GUESS.right == 2 and f"{after():.2f}" in widget.GUESS.answers[2]
+
+
+@pytest.mark.parametrize(
+    "temperature, first, clipped",
+    [(1.5, (0.15, 0.25), (0.13, 0.22)), (2.0, (0.4, 0.52), (0.17, 0.29)), (0.7, (0.09, 0.12), (0.0, 0.02))],
+)
+def test_two_temperatures_are_off_before_any_step(temperature, first, clipped):
+    knobs = dict(temperature=temperature, trainer=ONE)
+    off, share = last(**knobs).off[0], last(**knobs).removed[0]
+    assert first[0] < off < first[1] and clipped[0] <= share < clipped[1]  # bands of five seeds
+    assert after(**knobs) < after(temperature=temperature) - 0.1
+
+
+def test_two_temperatures_break_where_they_are_far_apart():
+    for temperature, breaks in ((0.7, False), (1.5, True), (2.0, True)):
+        knobs = dict(temperature=temperature, trainer=ONE)
+        found = widget.broken(Knobs(**knobs), last(**knobs))
+        assert (found is not None) == breaks and not is_broken(temperature=temperature)
+        if found:
+            assert found.cause == TWO and found.mend == "Temperature of the trainer: as the sampler."
+
+
+def test_recomputing_hides_two_temperatures_from_the_ratio():
+    knobs = dict(temperature=1.5, trainer=ONE, old=ONCE)
+    assert last(**knobs).off[0] == 0 == last(**knobs).removed[0] and not is_broken(**knobs) and after(**knobs) > 0.8
+
+
+def test_a_nucleus_is_off_before_any_step_too_and_a_wide_one_does_no_harm():
+    told = [widget.worse(Knobs(top_p=p), last(top_p=p)) is not None for p in (0.5, 0.8, 0.95)]
+    assert told == [True, False, False] and not any(is_broken(top_p=p) for p in (0.5, 0.8, 0.95))
+    both = dict(top_p=0.5, temperature=1.5, trainer=ONE)
+    if found := widget.broken(Knobs(**both), last(**both)):
+        assert found.mend == "Temperature of the trainer: as the sampler, Top-p of the sampler: 1."
+    assert (np.array(last(top_p=0.8).off) > 0).all()
+
+
+def test_eight_copies_of_one_answer_teach_nothing():
+    knobs = dict(top_p=0.1)
+    assert not any(last(**knobs).live) and after(**knobs) == last(**knobs).pass_rate[0][1]
+    found = widget.broken(Knobs(**knobs), last(**knobs))
+    assert found.why.startswith("Not one group") and found.mend == "Top-p of the sampler: 1." and found.cause == ALIKE
+    dead = {r.label: (r.value, r.state) for r in widget.readouts(Knobs(**knobs), last(**knobs))}
+    assert dead["Groups all alike, last ten batches"] == (100, "violated")
+
+
+def test_the_pass_rate_falls_with_the_temperature():
+    rates = [uniform_groups.pass_rates(tau).mean() for tau in widget.TEMPERATURES]
+    assert rates == sorted(rates, reverse=True)
+    for tau, rate in ((0.25, 0.58), (1.0, 0.33), (2.0, 0.14), (3.0, 0.07)):
+        assert uniform_groups.pass_rates(tau).mean() == pytest.approx(rate, abs=0.01)
+
+
+def test_a_hotter_sampler_surprises_itself_and_is_shorter():
+    def surprise(tau):
+        rows = one_prompt(temperature=tau, shown=16)[0]
+        return np.mean([-logp.sum() / (tokens != widget.PAD).sum() for tokens, logp, _ in rows])
+
+    assert surprise(0.25) < surprise(1.0) < surprise(3.0)
+    length = [
+        np.mean([(tokens != widget.PAD).sum() for tokens, _, _ in one_prompt(temperature=tau, shown=16)[0]])
+        for tau in (0.25, 3.0)
+    ]
+    assert length[1] < length[0]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_training_nearly_greedily_leaves_few_groups_to_learn_from(seed):
+    greedy = last(temperature=0.05, seed=seed)
+    assert np.mean(greedy.live[-10:]) < 2 < 7 < np.mean(last(seed=seed).live[-10:])
+    assert greedy.pass_rate[-1][1] < 0.6 < after(seed=seed)
+    found = widget.broken(Knobs(temperature=0.05), last(temperature=0.05))
+    assert "all right or all wrong" in found.why and found.mend == "Temperature of the sampler: 1."
+    assert found.cause == ALIKE
+
+
+def test_what_is_sampled_is_the_raw_policy_only_at_one_and_one():
+    assert one_prompt()[2] == 0
+    assert (
+        one_prompt(temperature=2.0)[2] > one_prompt(temperature=1.5)[2] > 0.02
+        and one_prompt(top_p=0.5)[2] > one_prompt(top_p=0.9)[2] > 0
+    )
+
+
+def test_the_rows_are_the_first_of_the_64_and_say_how_they_ended():
+    few, many = one_prompt(shown=4)[0], one_prompt(shown=16)[0]
+    assert len(few) == 4 and len(many) == 16
+    assert all((a[0] == b[0]).all() for a, b in zip(few, many))
+    assert {said for _, _, said in many} <= set(widget.WORDS) and len({said for _, _, said in many}) > 2
+    assert all((logp[tokens == widget.PAD] == 0).all() for tokens, logp, _ in many)
+
+
+def test_another_prompt_and_another_seed_give_other_rows():
+    for knobs in (dict(a=1), dict(b=1), dict(seed=1)):
+        assert any((x[0] != y[0]).any() for x, y in zip(one_prompt(**knobs)[0], one_prompt()[0]))
+
+
+def test_the_run_streams_and_a_break_is_told_at_its_end():
+    for knobs in (Knobs(), Knobs(temperature=1.5, trainer=ONE)):
+        seen = list(widget.run(knobs))
+        assert [widget.progress(knobs, r) for r in seen] == [["update", n, 60] for n in (1, *range(6, 61, 6))]
+        assert not any(widget.broken(knobs, r) for r in seen[:-1])
+    assert widget.broken(knobs, seen[-1])
+
+
+def test_two_presets_break():
+    assert [name for name, k in widget.PRESETS.items() if is_broken(**k.__dict__)] == [
+        "Nearly greedy",
+        "Two temperatures",
+    ]
+
+
+def sampled_settings(n):
+    """Settings with every knob that acts on the training at an end or in the middle, and a few by hand."""
+    chance = random.Random("rollout")
+    knobs = dict(
+        temperature=[0.05, 0.5, 1.0, 1.5, 3.0],
+        old=[STORED, ONCE],
+        trainer=[widget.SAME, ONE],
+        top_p=[0.1, 0.5, 0.8, 1.0, 1.0],
+        seed=[0, 1, 2],
+    )
+    by_hand = [dict(temperature=0.05), dict(top_p=0.8), dict(top_p=0.5), dict(temperature=2.0)]
+    return by_hand + [{name: chance.choice(values) for name, values in knobs.items()} for _ in range(n)]
+
+
+def test_broken_is_a_run_that_ends_with_fewer_than_half_right_and_the_way_back_mends_it():
+    told = []
+    for knobs in sampled_settings(16):
+        k = Knobs(**knobs)
+        ends_right = widget.readouts(k, last(**knobs))[0].value  # damage, as the first readout shows it
+        found = widget.broken(k, last(**knobs))
+        assert (found is not None) == (ends_right < 0.5), (knobs, ends_right)
+        told.append(found is not None)
+        if found:
+            back = asdict(mended("rollout", k, found.mend))
+            assert not is_broken(**back), (knobs, found.mend)
+    assert 0.2 < np.mean(told) < 0.8
+
+
+def test_the_first_tab_shows_the_break():
+    first = next(host.stream("rollout"))
+    assert first.index('"threshold"') < first.index('"Rollouts"') < first.index('"Groups"')

@@ -1,0 +1,124 @@
+"""What each knob must do, and that what is drawn is what happens."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from sim.cluster import options
+from sim.cluster.topology import ASYNC, CARRY, COLOCATED, ONE_OFF, SPLIT
+from tests.widgets.catalogue import last, mended
+from tests.widgets.grid import answers
+from widgets.topology import widget as topology
+from widgets.topology.widget import PRESETS, Knobs
+
+
+def run(way, **knobs):
+    return last(topology, way=way, **knobs).runs[way]
+
+
+def test_a_gpu_never_does_two_things_at_once():
+    for preset, k in PRESETS.items():
+        r = last(topology, **vars(k))
+        for way, played in {} if r.misfits else r.runs.items():
+            pools = ["generate", "train"] if way in (SPLIT, ONE_OFF, ASYNC) else [None]
+            for pool in pools:  # in one pool generating and training are the same GPUs
+                spans = sorted(span[1:3] for span in played.spans if pool in (None, span.pool))
+                assert all(a + d <= b + 1e-9 for (a, d), (b, _) in pairwise(spans)), (preset, way, pool)
+
+
+def test_a_batch_is_trained_on_after_it_was_written_and_before_the_next_but_one():
+    for way in (COLOCATED, SPLIT, ONE_OFF):
+        spans = run(way, generating=16).spans
+        written = {span.step: span.start + span.seconds for span in spans if span.what == "generate"}
+        for span in spans:
+            if span.what == "train" and span.step in written:
+                assert span.start >= written[span.step] - 1e-9
+
+
+def test_the_splits_of_the_curve_have_one_top():
+    r = last(topology, way=ASYNC)
+    curve = r.curves[ASYNC]
+    top = curve.index(max(curve))
+    assert curve[: top + 1] == sorted(curve[: top + 1]) and curve[top:] == sorted(curve[top:], reverse=True)
+
+
+def test_a_split_that_waits_is_never_faster_than_one_pool():
+    r = last(topology)
+    assert max(r.curves[SPLIT]) < r.colocated.tokens_per_second < r.runs[CARRY].tokens_per_second
+
+
+def test_each_break_is_reached_and_mended():
+    for preset, cause in {
+        "28 generate": "too few trainers",
+        "2 generate": "too few generators",
+        "Weights by a slow wire": "both pools wait for new weights",
+        "70B on single GPUs": "the job does not fit",
+    }.items():
+        k = PRESETS[preset]
+        found = topology.broken(k, last(topology, **vars(k)))
+        assert found.cause == cause
+        there = mended("topology", k, found.mend)
+        assert topology.broken(there, last(topology, **vars(there))) is None
+
+
+def test_a_split_needs_gpus_on_both_sides():
+    k = Knobs(way=ASYNC, gpus=8, generating=8)
+    found = topology.broken(k, last(topology, **vars(k)))
+    assert "none is left to train" in found.why and topology.misfits(mended("topology", k, found.mend)) == []
+
+
+def test_no_way_trains_faster_than_all_gpus_could():
+    for answer in answers("topology"):
+        k, r = answer.knobs, answer.result
+        if not r.misfits:
+            job = topology.job(k)
+            most = job.gpus * job.accelerator.flops() * job.mfu / (10 * job.model.active_params())
+            assert all(run.tokens_per_second <= most * (1 + 1e-9) for run in r.runs.values()), k
+
+
+def test_a_block_is_as_high_as_the_share_that_is_still_written():
+    r = last(topology)
+    bottom, top = topology.LANES["generate"]
+    block = topology.spans(r.colocated, 90.0)[0]
+    x, y = np.array(block["x"]), np.array(block["y"])
+    half = len(x) // 2
+    at = r.colocated.finish[0][[511, 1023, 1535]]  # a quarter, half and three quarters of 2,048 are done
+    share = (np.interp(at, x[:half], y[:half]) - bottom) / (top - bottom)
+    assert share == pytest.approx([0.75, 0.5, 0.25], abs=0.02)
+    assert (y[half:] == bottom).all() and x[:half].max() == pytest.approx(r.colocated.finish[0, -1])
+
+
+def test_one_pool_has_no_second_one_that_idles():
+    value = {row.label: row.value for row in topology.readouts(Knobs(), last(topology))}
+    assert value["Idle: generating pool, training pool"] == "one pool"
+    k = PRESETS["28 generate"]
+    value = {row.label: row.value for row in topology.readouts(k, last(topology, **vars(k)))}
+    assert value["Idle: generating pool, training pool"] == "92 %, 0 %"
+    for generating in (7, 12, 16):  # those that generate never wait
+        k = Knobs(way=ONE_OFF, generating=generating)
+        value = {row.label: row.value for row in topology.readouts(k, next(topology.run(k)))}
+        assert value["Idle: generating pool, training pool"].startswith("0 %, ")
+
+
+@pytest.mark.parametrize(
+    "knobs",
+    [
+        dict(model="deepseek-v3", accelerator="a100_80", gpus=8),
+        dict(way=ASYNC, gpus=16, generating=13, tensor_parallel=64, model="qwen3-30b-a3b"),
+        dict(tensor_parallel=64),
+        dict(way=ASYNC, generating=31),
+    ],
+)
+def test_what_does_not_fit_has_a_way_back(knobs):
+    k, turned = Knobs(**knobs), 0
+    while (found := topology.broken(k, next(topology.run(k)))) and turned < 3:
+        k, turned = mended("topology", k, found.mend), turned + 1
+    assert turned and found is None
+
+
+def test_the_setting_is_handed_over_as_options():
+    k = Knobs(way=ASYNC, tensor_parallel=2, generating=8)
+    given = topology.export(k, last(topology, **vars(k)))
+    assert (given["engines"], given["context"], given["placement"], given["overlap"]) == (4, 8704, "split", "async")
+    assert "--tensor-parallel-size 2" in options.text("vLLM", given)

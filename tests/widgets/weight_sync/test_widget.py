@@ -1,0 +1,153 @@
+import random
+
+import numpy as np
+import pytest
+
+from tests.widgets.catalogue import mended
+from tools.pages import results
+from widgets.weight_sync import widget as weight_sync
+from widgets.weight_sync.widget import NEVER, UPDATES, Knobs
+
+
+def last(n=UPDATES, **knobs):
+    return results.last("weight_sync", Knobs(**knobs), UPDATES=n)
+
+
+def found(**knobs):
+    return weight_sync.broken(Knobs(**knobs), last(**knobs))
+
+
+def panel(title, **knobs):
+    (one,) = [p for p in weight_sync.figure(Knobs(**knobs), last(n=20)) if p["title"] == title]
+    return one
+
+
+def readout(number, **knobs):
+    return weight_sync.readouts(Knobs(**knobs), last(n=20)).pop(number).value
+
+
+def test_fresh_weights_are_the_run_beside_and_learn():
+    assert last().pass_rate == last().fresh == last(lag=8).fresh and last().fresh[-1] > 0.9 and found() is None
+    assert all(d.distance < 1e-12 and d.frame.clip_fraction == 0 for d in last().drifts)
+
+
+@pytest.mark.parametrize("lag, breaks", [(2, False), (4, True)])
+def test_without_a_correction_the_break_lies_between_a_lag_of_two_and_four(lag, breaks):
+    assert [found(lag=lag, correction="none", seed=seed) is not None for seed in range(2)] == [breaks] * 2
+
+
+def test_broken_is_an_end_far_below_the_gray_line_and_the_way_back_mends_it():
+    chance, told = random.Random("weight sync"), []
+    for _ in range(6):
+        knobs = dict(
+            lag=chance.choice([0, 4, 8, 32]),
+            correction=chance.choice(["none", "none", "ratio", "ratio and clip"]),
+            every=chance.choice([1, 1, 8, NEVER]),
+            learning_rate=chance.choice([0.003, 0.02, 0.05]),
+            form=chance.choice(["fp32", "e5m2"]),
+        )
+        k, r = Knobs(**knobs), last(**knobs)
+        ours, fresh = weight_sync.figure(k, r)[0]["data"][:2]
+        assert weight_sync.readouts(k, r)[0].value == ours["y"][-1]
+        told.append(ours["y"][-1] < fresh["y"][-1] - 0.25)
+        assert (found(**knobs) is not None) == told[-1], knobs
+        if told[-1]:
+            back = vars(mended("weight_sync", k, found(**knobs).mend))
+            assert found(**back) is None, (knobs, found(**knobs).mend)
+    assert 0.2 < np.mean(told) < 0.8
+
+
+@pytest.mark.parametrize("correction", ["ratio", "ratio and clip", "truncated ratio"])
+def test_any_ratio_mends_a_lag_of_four(correction):
+    assert found(lag=4, correction=correction) is None and last(lag=4, correction=correction).pass_rate[-1] > 0.8
+
+
+def test_one_update_of_lag_costs_nothing_to_speak_of():
+    assert abs(weight_sync.gap(last(lag=1))) < 0.03
+
+
+def test_delivering_every_eighth_time_is_milder_than_a_lag_of_eight():
+    for seed in range(2):
+        assert last(every=8, seed=seed).pass_rate[-1] > last(lag=8, seed=seed).pass_rate[-1]
+        rare, late = (last(correction="none", seed=seed, **which) for which in (dict(every=8), dict(lag=8)))
+        assert rare.pass_rate[-1] > late.pass_rate[-1]
+
+
+def test_never_delivered_it_learns_for_a_while_and_stops():
+    for seed in range(2):
+        r = last(every=NEVER, seed=seed)
+        clipped = [d.frame.clip_fraction for d in r.drifts]
+        assert r.pass_rate[-1] > 0.45 and clipped[0] == 0 and np.mean(clipped[-20:]) > 0.4
+        assert "of the last batches' tokens" in found(every=NEVER, seed=seed).why
+
+
+def test_a_smaller_learning_rate_drifts_less_at_the_same_lag():
+    assert (
+        np.mean([d.distance for d in last(lag=8, learning_rate=0.003).drifts])
+        < np.mean([d.distance for d in last(lag=8).drifts]) / 2
+    )
+
+
+def test_fewer_bits_drift_farther_at_no_lag():
+    distance = [
+        np.mean([d.distance for d in last(n=20, form=form).drifts]) for form in ("fp32", "bf16", "e4m3", "e5m2")
+    ]
+    assert distance == sorted(distance) and distance[0] < 1e-12
+    bars = panel("Log-probs under rounded weights")["data"][0]
+    assert bars["x"] == ["bf16", "e4m3", "e5m2"] and bars["y"] == sorted(bars["y"])
+
+
+def test_the_delivery_is_bytes_over_bandwidth():
+    assert (
+        readout(4) == pytest.approx(0.32)
+        and readout(4, size=671.0, width=1) == pytest.approx(13.42)
+        and readout(4, link=5.0) == pytest.approx(3.2)
+    )
+    assert panel("Least time of one delivery", size=70.0)["data"][1]["y"] == [pytest.approx(2.8)]
+
+
+def test_the_versions_are_a_lag_apart():
+    versions = panel("Versions", lag=4)["data"]
+    assert [m["name"] for m in versions] == ["", "trainer", "rollout"] and last(n=20, lag=4).drifts[
+        -1
+    ].rollout_version == 15
+
+
+@pytest.mark.parametrize(
+    "broken, mend",
+    [
+        (dict(lag=8, correction="none"), dict(correction="ratio and clip")),
+        (dict(every=NEVER), dict(every=1)),
+        (dict(lag=4, learning_rate=0.05), dict(lag=0)),
+    ],
+)
+def test_the_way_back_leads_back(broken, mend):
+    words = found(**broken).mend
+    for knob, value in mend.items():
+        assert f"{Knobs.__dataclass_fields__[knob].metadata['label']}: {value}" in words
+    assert words.count(":") == len(mend) and found(**{**broken, **mend}) is None
+
+
+def test_the_run_streams_and_is_broken_at_its_end_only():
+    k = Knobs(lag=8, correction="none")
+    frames = list(weight_sync.run(Knobs(lag=8, correction="none")))
+    assert [weight_sync.progress(k, r)[1] for r in frames] == [1, *range(10, 121, 10)]
+    assert [weight_sync.broken(k, r) is not None for r in frames] == [*[False] * 12, True]
+
+
+def test_another_seed_is_another_run():
+    assert last(n=20, seed=1).fresh != last(n=20).fresh
+
+
+def test_the_two_presets_that_break_do_so_for_two_causes():
+    causes = {weight_sync.broken(k, last(**vars(k))).cause for k in presets_that_break()}
+    assert causes == {"old samples, used as new", "old samples, mostly clipped"}
+
+
+def presets_that_break():
+    return [k for k in weight_sync.PRESETS.values() if weight_sync.broken(k, last(**vars(k)))]
+
+
+def test_the_guess_is_answered_by_the_run():
+    assert 0.8 < last(lag=8).pass_rate[-1] < 0.9 and weight_sync.GUESS.answers[weight_sync.GUESS.right] == "about 0.85"
+    assert weight_sync.GUESS.told(Knobs(lag=8), last(lag=8)).startswith("It ends at 0.8")

@@ -1,0 +1,301 @@
+import random
+from dataclasses import asdict, replace
+from functools import cache
+from unittest.mock import patch
+
+import numpy as np
+import pytest
+
+from tests.widgets.catalogue import mended
+from widgets.frame import host
+from widgets.what_rl_adds import widget
+from widgets.what_rl_adds.widget import EXACT, RL, SFT, Knobs
+
+LAZY = dict(offset=10, baseline="none")
+
+
+@cache
+def result(**knobs):
+    """The five completions alone: the language model is left out."""
+    with patch.object(widget, "language_model", lambda k: iter([(0, 0.3, np.nan)])):
+        (only,) = widget.run(Knobs(**knobs))
+    return only
+
+
+@cache
+def language(**knobs):
+    """The pass rates of the language model, at the first and the last picture."""
+    seen = [pass_rate for _, pass_rate, _ in widget.language_model(Knobs(**knobs))]
+    return seen[0], seen[-1]
+
+
+def end(**knobs):
+    return result(**knobs).J[-1].mean()
+
+
+def is_broken(**knobs):
+    return widget.broken(Knobs(**knobs), result(**knobs)) is not None
+
+
+def test_the_default_is_sampled_rl_from_the_demonstrations_and_every_run_passes():
+    assert Knobs().method == RL and Knobs().baseline == "leave-one-out" and Knobs().shown == 0.3
+    assert not is_broken() and (result().J[0] == pytest.approx(0.3)) and result().J[-1].min() > 0.98
+
+
+@pytest.mark.parametrize("shown", [0.1, 0.3, 0.6, 0.9])
+@pytest.mark.parametrize("learning_rate", [1.0, 3.0])
+def test_imitation_ends_at_its_demonstrations_and_rl_does_not(shown, learning_rate):
+    assert end(method=SFT, shown=shown, learning_rate=learning_rate) == pytest.approx(shown, abs=1e-4)
+    assert end(shown=shown, learning_rate=learning_rate) > 0.99
+
+
+def test_imitation_is_never_called_broken():
+    assert not is_broken(method=SFT) and not is_broken(method=SFT, shown=0.0)
+
+
+def test_the_exact_gradient_is_what_the_samples_scatter_about():
+    assert end(method=EXACT) == pytest.approx(end(), abs=0.002)
+    rough = np.abs(result().J - result(method=EXACT).J).max()
+    fine = np.abs(result(samples=64).J - result(samples=64, method=EXACT).J).max()
+    assert fine < rough / 2
+
+
+@pytest.mark.parametrize("baseline", ["mean", "leave-one-out"])
+def test_with_a_baseline_the_constant_has_no_effect(baseline):
+    np.testing.assert_allclose(result(baseline=baseline, offset=10).J, result(baseline=baseline).J, atol=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_without_one_it_breaks_for_every_seed_and_the_mend_mends(seed):
+    found = widget.broken(Knobs(**LAZY, seed=seed), result(**LAZY, seed=seed))
+    assert "With 10 added to every reward" in found.why and found.mend == "Baseline: leave-one-out."
+    assert found.cause == widget.CHANCE
+    assert not is_broken(offset=10, seed=seed)
+
+
+def test_the_larger_the_constant_the_more_runs_fail():
+    failed = [
+        np.mean([(result(baseline="none", offset=c, seed=seed).J[-1] < 0.5).mean() for seed in range(5)])
+        for c in (0, 1, 3, 5, 10)
+    ]
+    assert failed == sorted(failed) and failed[:2] == [0, 0]
+    assert failed[2] == pytest.approx(0.09, abs=0.09) and failed[4] == pytest.approx(
+        0.62, abs=0.15
+    )  # 0.09 and 0.62 of 200 runs; 3 standard errors of 100
+
+
+def test_larger_steps_fail_more_often_still():
+    mean = [np.mean([end(**LAZY, learning_rate=rate, seed=seed) for seed in range(5)]) for rate in (1.0, 3.0)]
+    assert mean[1] < mean[0] < 0.5
+
+
+def test_what_is_never_sampled_is_never_learned_and_one_in_a_hundred_is():
+    assert end(shown=0.0) == 0 and is_broken(shown=0.0) and is_broken(shown=0.0, method=EXACT)
+    found = widget.broken(Knobs(shown=0.0), result(shown=0.0))
+    assert "never drawn" in found.why and found.cause == widget.RARE
+    assert end(shown=0.01) > 0.98 and not is_broken(shown=0.01)
+
+
+@pytest.mark.parametrize(
+    "knobs",
+    [
+        dict(shown=0.0),
+        dict(shown=0.0, **LAZY),
+        dict(shown=0.01, learning_rate=0.3),
+        dict(shown=0.01, partial=0.4),
+        dict(shown=0.0, partial=0.4),
+        dict(shown=0.1, learning_rate=0.03, method=EXACT),
+        dict(shown=0.9, learning_rate=3.0, **LAZY),
+    ],
+)
+def test_every_way_back_leads_back(knobs):
+    if not is_broken(**knobs):
+        pytest.fail("not broken")
+    words = widget.broken(Knobs(**knobs), result(**knobs)).mend.rstrip(".").split(", ")
+    titles = {f.metadata["label"]: name for name, f in Knobs.__dataclass_fields__.items()}
+    mended = {
+        titles[title]: value if titles[title] == "baseline" else float(value)
+        for title, value in (setting.split(": ") for setting in words)
+    }
+    assert not is_broken(**{**knobs, **mended})
+
+
+def test_right_answers_are_counted_not_pay():
+    for seed in range(5):
+        r = result(partial=1.0, seed=seed)
+        assert r.J[-1].mean() > 0.99 and 0.6 < r.right[-1].mean() < 0.85  # paid, and right
+        shown = {readout.label: readout.value for readout in widget.readouts(Knobs(partial=1.0), spoken(r))}
+        assert shown["Right at the end, mean"] == r.right[-1].mean()
+    assert is_broken(partial=1.0, shown=0.1) and result(partial=1.0, shown=0.1).J[-1].mean() > 0.9
+
+
+def spoken(r):
+    return replace(r, language=[(0, 0.3)], sampled=[(0, np.nan)])
+
+
+def test_broken_is_more_than_four_runs_of_twenty_that_end_wrong_and_the_way_back_mends_it():
+    chance = random.Random("what rl adds")
+    knobs = dict(
+        method=[RL, RL, EXACT],
+        baseline=["none", "mean", "leave-one-out"],
+        offset=[0, 1, 5, 10],
+        learning_rate=[0.03, 0.1, 1.0, 3.0],
+        shown=[0.0, 0.01, 0.1, 0.3, 0.9],
+        samples=[2, 8, 64],
+        partial=[0.0, 0.0, 0.5, 1.0],
+        seed=[0, 1, 2],
+    )
+    told = []
+    for _ in range(50):
+        setting = {name: chance.choice(values) for name, values in knobs.items()}
+        k, r = Knobs(**setting), spoken(result(**setting))
+        failed = widget.readouts(k, r)[1].value  # %
+        found = widget.broken(k, r)
+        assert (found is not None) == (failed > 20), setting
+        told.append(found is not None)
+        if found:
+            back = asdict(mended("what_rl_adds", k, found.mend))
+            assert not is_broken(**back), (setting, found.mend)
+    assert 0.2 < np.mean(told) < 0.8
+
+
+def test_partial_credit_pulls_a_rare_right_line_under():
+    assert result(shown=0.01, partial=0.4).policies[-1, :, 3].mean() > 0.9
+    assert result(partial=0.4).policies[-1, :, 0].mean() > 0.9
+
+
+def test_more_completions_make_a_quieter_update_and_the_constant_a_louder_one():
+    variance = [result(samples=N).variance for N in (2, 4, 8, 16, 32, 64)]
+    assert variance == sorted(variance, reverse=True)
+    assert result(**LAZY).variance == pytest.approx(81.8502 / 8)  # closed form of one sample, eight of them
+    assert result(baseline="none").variance == pytest.approx(0.1302 / 8)
+    assert result(baseline="mean").variance == pytest.approx((7 / 8) ** 2 * result().variance)
+
+
+def test_the_first_update_shown_is_the_first_one_taken():
+    for knobs in (dict(), LAZY, dict(method=SFT), dict(method=EXACT), dict(seed=3, learning_rate=0.3)):
+        r, k = result(**knobs), Knobs(**knobs)
+        shown = widget.figure(k, replace(r, language=[(0, 0.3)], sampled=[(0, np.nan)]))[2]["data"][1]["y"]
+        np.testing.assert_allclose(shown, r.policies[1, 0], atol=1e-12)
+        assert r.drawn.sum() == (0 if k.method in (SFT, EXACT) else k.samples)
+
+
+def test_another_seed_draws_other_runs():
+    assert (result(seed=1).J[-1] != result().J[-1]).all()
+
+
+def test_the_language_model_shows_the_same_contrast():
+    start, after = language()
+    assert start == pytest.approx(0.3285, abs=1e-3) and after > 0.8
+    assert language(method=SFT)[1] == pytest.approx(
+        0.33, abs=0.04
+    )  # as good as its teachers, whose rate is .301, give or take smoothing
+    assert language(**LAZY)[1] < start
+    assert language(offset=10)[1] == pytest.approx(after, abs=1e-6)
+
+
+def test_the_run_streams():
+    seen = list(widget.run(Knobs()))
+    assert [widget.progress(Knobs(), r) for r in seen] == [["update", n, 60] for n in range(0, 61, 10)]
+    broken = [widget.broken(Knobs(**LAZY), replace(result(**LAZY), language=r.language)) is not None for r in seen]
+    assert all(broken)  # the five completions are done before the first picture
+
+
+def test_three_presets_break_each_for_its_own_cause():
+    assert [name for name, k in widget.PRESETS.items() if is_broken(**k.__dict__)] == [
+        "Every reward + 10, no baseline",
+        "Nothing to amplify",
+        "A bare 12 is paid too",
+    ]
+    found = [widget.broken(k, result(**k.__dict__)) for k in widget.PRESETS.values() if is_broken(**k.__dict__)]
+    assert [one.cause for one in found] == [widget.CHANCE, widget.RARE, widget.PAID]
+
+
+@pytest.mark.parametrize(
+    "knobs, words",
+    [
+        (dict(partial=1.0), "the policy gives it"),
+        (dict(learning_rate=0.03), "too few"),
+        (dict(learning_rate=0.03, method=EXACT), "too few"),
+        (dict(baseline="none", offset=3), "2 of 20 runs end below 0.5"),
+    ],
+)
+def test_what_is_damaged_but_not_broken_is_worse(knobs, words):
+    assert not is_broken(**knobs) and words in widget.worse(Knobs(**knobs), spoken(result(**knobs)))
+
+
+def test_a_language_model_that_sinks_is_worse_though_the_small_runs_hold():
+    knobs = dict(baseline="none", offset=1)
+    done = replace(result(**knobs), language=[(0, 0.33), (60, language(**knobs)[1])])
+    assert "language model ends at" in widget.worse(Knobs(**knobs), done)
+    assert widget.worse(Knobs(**knobs), spoken(done)) is None  # while it still trains
+
+
+@pytest.mark.parametrize("knobs", [{}, dict(method=EXACT), dict(method=SFT), dict(offset=10), dict(shown=0.01)])
+def test_what_holds_is_neither_worse_nor_broken_and_says_where_it_ends(knobs):
+    k, r = Knobs(**knobs), spoken(result(**knobs))
+    assert widget.broken(k, r) is None and widget.worse(k, r) is None
+    assert f"{r.right[-1].mean():.{2 if k.method == SFT else 3}f}" in widget.holds(k, r)
+
+
+@pytest.mark.parametrize(
+    "knobs, cause",
+    [
+        (dict(baseline="none", offset=1, shown=0.01, learning_rate=0.03), widget.RARE),  # with a baseline it fails too
+        (dict(baseline="none", offset=10, shown=0.01, partial=1.0), widget.PAID),  # the mean step leads to the bare 12
+        (dict(baseline="none", offset=10, partial=0.5), widget.CHANCE),
+        (dict(shown=0.01, learning_rate=0.3), widget.RARE),
+    ],
+)
+def test_of_several_causes_the_one_that_alone_would_do_is_named(knobs, cause):
+    assert widget.broken(Knobs(**knobs), result(**knobs)).cause == cause
+
+
+def test_the_gauge_passes_its_threshold_exactly_where_the_widget_is_broken():
+    for knobs in ({}, LAZY, dict(partial=1.0), dict(shown=0.0), dict(shown=0.0, method=EXACT)):
+        gauge = widget.watched(Knobs(**knobs), result(**knobs))
+        assert (gauge.value > gauge.threshold) == is_broken(**knobs)
+
+
+def test_imitation_at_its_ceiling_is_no_damage():
+    for shown in (0.0, 0.1, 0.9):
+        k, r = Knobs(method=SFT, shown=shown), spoken(result(method=SFT, shown=shown))
+        assert widget.worse(k, r) is None and "a ceiling" in widget.holds(k, r)
+    slow = dict(method=SFT, learning_rate=0.03)
+    assert "on its way" in widget.holds(Knobs(**slow), spoken(result(**slow)))
+
+
+def test_the_guess_is_answered_by_a_run_and_never_names_a_break():
+    guess = widget.GUESS
+    end = result(shown=0.01).right[-1].mean()
+    assert guess.answers[guess.right] == "above 0.9" and end > 0.9
+    assert f"{end:.2f}" in guess.told(guess.knobs, spoken(result(shown=0.01)))
+    assert not is_broken(**guess.knobs.__dict__)
+
+
+def test_the_opening_differs_in_one_knob_and_shows_both_outcomes():
+    plain, other = widget.OPENING.plain, widget.OPENING.other
+    assert [a for a in plain.__dict__ if getattr(plain, a) != getattr(other, a)] == ["offset"]
+    runs = [replace(result(**k.__dict__), language=[(at, 0.3) for at in range(0, 61, 10)]) for k in (plain, other)]
+    _, wrong = widget.OPENING.panels(*runs)
+    ends = [mark["y"][-1] for mark in wrong["data"]]
+    assert ends[0] == 0 and ends[1] > 100 * widget.TOO_MANY
+
+
+def test_the_first_tab_holds_the_line_below_which_a_run_has_failed():
+    first = next(host.stream("what_rl_adds"))
+    assert first.index("has failed") < first.index('"One update"') < first.index('"Language model"')
+
+
+def test_the_language_model_is_the_one_that_is_chosen_and_the_five_completions_do_not_change():
+    window, transformer = Knobs(), Knobs(policy="transformer")
+    assert language()[0] == pytest.approx(0.329, abs=1e-3) and language(policy="transformer")[0] == pytest.approx(
+        0.305, abs=1e-3
+    )
+    assert np.array_equal(result(policy="transformer").policies, result().policies)
+    (titled,) = [
+        panel["title"]
+        for panel in widget.figure(transformer, result(policy="transformer"))
+        if panel["tab"] == "Language model"
+    ]
+    assert titled == "A transformer on sums of two digits" and widget.broken(window, result()) is None

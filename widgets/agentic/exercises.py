@@ -1,0 +1,73 @@
+"""The mask of the loss to be changed, and runs to be found that do without a right one."""
+
+import numpy as np
+
+from sim.experiments import tool_masking
+from widgets.agentic.widget import UPDATES, Knobs, right_now
+from widgets.frame.contract import Challenge, Change, Exercise
+
+OWN = np.array([[1.0, 1, 0, 0, 1, 1, 0], [1, 1, 1, 0, 0, 0, 0]])
+VALID = np.array([[1.0, 1, 1, 1, 1, 1, 0], [1, 1, 1, 0, 0, 0, 0]])
+MASK = "    return shifted(own, valid, shift) if masked else valid"
+
+
+def after_the_last_reply(own, valid, masked, shift):
+    """What the policy wrote after the tool's last token; all of a completion that never called."""
+    rows = zip(own, valid - own)
+    return np.array([mine * (np.arange(len(mine)) >= len(np.trim_zeros(tool, "b"))) for mine, tool in rows])
+
+
+def with_the_last_of_the_reply(own, valid, masked, shift):
+    """The policy's tokens, and the tool's token before each turn that follows a reply."""
+    mask = own.copy()
+    for i, t in np.argwhere(valid - own > 0):
+        mask[i, t] = t + 1 < own.shape[1] and own[i, t + 1]
+    return mask
+
+
+CHANGE = Change(
+    (tool_masking.in_loss,),
+    "the mask of the loss",
+    (
+        Exercise(
+            "Train on the last turn alone: what the policy wrote after the tool's last token. Without a call a "
+            "completion keeps all of its tokens.",
+            ((OWN[:1], VALID[:1], True, 0), (OWN, VALID, True, 0)),
+            after_the_last_reply,
+            (
+                "The tool's tokens are valid - own. A token of the last turn has none of them after it.",
+                "Reversed, summed and reversed again, (valid - own)[:, ::-1].cumsum(axis=1)[:, ::-1] counts those.",
+            ),
+            (MASK, "    return own * ((valid - own)[:, ::-1].cumsum(axis=1)[:, ::-1] == 0)"),
+        ),
+        Exercise(
+            "Let the tool's turn end one token early: its last token, before the policy writes on, counts as the "
+            "policy's.",
+            ((OWN[:1], VALID[:1], True, 0), (OWN, VALID, True, 0)),
+            with_the_last_of_the_reply,
+            (
+                "Such a token stands directly before one of the policy's: the mask moved one place to the left has it.",
+                "np.append(own[:, 1:], 0 * own[:, :1], axis=1) is that mask; np.maximum joins it to own.",
+            ),
+            (MASK, "    return np.maximum(own, np.append(own[:, 1:], 0 * own[:, :1], axis=1))"),
+        ),
+    ),
+)
+
+
+def right(r):
+    return right_now(r) if len(r) == UPDATES else 0.0
+
+
+CHALLENGES = (
+    Challenge(
+        "Without the mask and with a tool output of 16 tokens, end with 0.9 right or more.",
+        lambda k, r: bool(not k.masked and k.reply == 16 and right(r) >= 0.9),
+        Knobs(masked=False, reply=16, fill="0"),
+    ),
+    Challenge(
+        "By REINFORCE without the mask, end with 0.8 right or more.",
+        lambda k, r: bool(not k.masked and k.algorithm == "REINFORCE" and right(r) >= 0.8),
+        Knobs(masked=False, reply=2, algorithm="REINFORCE"),
+    ),
+)

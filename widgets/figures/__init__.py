@@ -1,1 +1,0 @@
-"""Small figures, a module a lesson: one idea and at most one handle each, drawn at build in every position."""

@@ -1,0 +1,28 @@
+"""The pages that have a widget: a folder each, widgets/NAME/. Utility code, found once when it is imported.
+
+widget.py     the instrument of the page (CONTRIBUTING.md, "A widget")
+figures.py    its small figures
+exercises.py  what a reader is given to do with it
+editable.py   a function that readers write
+"""
+
+import pkgutil
+from importlib import import_module
+
+# {page: names of its modules}; a snapshot of Python holds no files to look at later
+MODULES = {
+    page.name: {module.name for module in pkgutil.iter_modules([f"{folder}/{page.name}"])}
+    for folder in import_module("widgets").__path__
+    for page in pkgutil.iter_modules([folder])
+    if page.ispkg and page.name != "frame"
+}
+
+
+def having(kind):
+    """The names of the pages that have a module `kind`: "widget", "figures", "exercises", "editable"."""
+    return sorted(page for page, modules in MODULES.items() if kind in modules)
+
+
+def module(page, kind):
+    """The module widgets/PAGE/KIND.py, or None where there is none."""
+    return import_module(f"widgets.{page}.{kind}") if kind in MODULES.get(page, ()) else None

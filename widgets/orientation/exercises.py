@@ -1,0 +1,44 @@
+"""What a completion is pushed by to be changed, and a price to be found that buys the most."""
+
+import numpy as np
+
+from sim.algorithms import reinforce
+from widgets.frame.contract import Challenge, Change, Exercise
+from widgets.orientation.widget import Knobs
+
+GROUPS = np.array([[1.0, 0, 0, 0], [0.5, 1, -0.5, 0]])
+
+CHANGE = Change(
+    (reinforce.advantage,),
+    "what each completion is pushed by",
+    (
+        Exercise(
+            "Compare: push each completion by its reward less the mean reward of its group, a row of R.",
+            ((GROUPS, {}, {}), (GROUPS[:, :3], {}, {})),
+            lambda R, hp, batch: np.array([[r - sum(row) / len(row) for r in row] for row in R]),
+            (
+                "Below the mean a completion is now pushed down.",
+                "R.mean(axis=1, keepdims=True) is the mean of each row.",
+            ),
+            ("    A = R\n", "    A = R - R.mean(axis=1, keepdims=True)\n"),
+        ),
+        Exercise(
+            "Imitate the best: push by 1 what has the largest reward of its group, and the others by 0.",
+            ((GROUPS, {}, {}), (np.array([[1.0, 1, 0], [0, 0, 0]]), {}, {})),
+            lambda R, hp, batch: np.array([[1.0 if r == max(row) else 0.0 for r in row] for row in R]),
+            (
+                "Loop B keeps the best of a group; here the policy learns from it. How much was paid counts no more.",
+                "1.0 * (R == R.max(axis=1, keepdims=True))",
+            ),
+            ("    A = R\n", "    A = 1.0 * (R == R.max(axis=1, keepdims=True))\n"),
+        ),
+    ),
+)
+
+CHALLENGES = (
+    Challenge(
+        "Let one completion be right 0.77 of the time or more, at most 1.25 nats from the start.",
+        lambda k, r: bool(r.pass_rate[-1].mean() >= 0.77 and r.kl[-1] <= 1.25),
+        Knobs(beta=0.2, K=64),
+    ),
+)

@@ -1,1 +1,0 @@
-"""Functions that readers edit, a module each: where they begin, and what is shown of what came of it."""

@@ -1,0 +1,49 @@
+"""What a delivery takes to be changed, and runs on old completions that learn all the same."""
+
+import numpy as np
+
+from sim.framework import weight_sync
+from widgets.frame.contract import Challenge, Change, Exercise
+from widgets.weight_sync.widget import NEVER, Knobs
+
+ONE = (8e9, 2, 50.0)  # 8 billion parameters in bf16 over 50 GB/s: 0.32 s
+SIZES = (np.array([5e8, 7e10, 1e12]), 1, 400.0)
+PLAIN = "    return parameters * bytes_per_parameter / (gigabytes_per_second * 1e9)"
+
+CHANGE = Change(
+    (weight_sync.transfer_seconds,),
+    "how long a delivery takes",
+    (
+        Exercise(
+            "Send only what has changed: 2 % of the weights, each with an index of 4 bytes beside its own bytes.",
+            (ONE, SIZES),
+            lambda n, width, link: (0.02 * n * width + 0.02 * n * 4) / link / 1e9,
+            ("Fewer weights travel, and each of them is wider.", "0.02 * parameters, times bytes_per_parameter + 4."),
+            (PLAIN, "    return 0.02 * parameters * (bytes_per_parameter + 4) / (gigabytes_per_second * 1e9)"),
+        ),
+        Exercise(
+            "Send it on from engine to engine: the same bytes cross the link 4 times, one after the other, and each "
+            "crossing waits 0.1 s before it starts.",
+            (ONE, SIZES),
+            lambda n, width, link: sum(0.1 + n * width / link / 1e9 for _ in range(4)),
+            (
+                "One crossing is the time of now and a tenth of a second, and there are four.",
+                "4 * (0.1 + …), with what was returned until now in place of the dots.",
+            ),
+            (PLAIN, "    return 4 * (0.1 + parameters * bytes_per_parameter / (gigabytes_per_second * 1e9))"),
+        ),
+    ),
+)
+
+CHALLENGES = (
+    Challenge(
+        "With a lag of 16 updates or more, end at a pass rate of 0.81 or more.",
+        lambda k, r: bool(k.lag >= 16 and r.pass_rate[-1] >= 0.81),
+        Knobs(lag=16, learning_rate=0.01),
+    ),
+    Challenge(
+        f"Deliver every {NEVER} updates, which is never within the run, and end at a pass rate of 0.85 or more.",
+        lambda k, r: bool(k.every == NEVER and r.pass_rate[-1] >= 0.85),
+        Knobs(every=NEVER, correction="ratio"),
+    ),
+)
