@@ -111,13 +111,10 @@ def state(frame):
     return frame["verdict"]["state"]
 
 
-def mended(name, knobs, mend):
-    """The knobs after a way back, "Label: value, Label: value."."""
-    steps = host.steps(knobs, mend)
-    assert steps, (
-        f'widgets/{name}/widget.py: `mend` has the form "Label: value, Label: value." with labels of knobs: {mend}'
-    )
-    return after(knobs, steps)
+def fixed(name, knobs, fix):
+    """The knobs after a way back, {knob: value}."""
+    assert fix, f"widgets/{name}/widget.py: the break of {knobs} has a `fix`, {{knob: value}}"
+    return after(knobs, host.steps(knobs, fix))
 
 
 def after(knobs, steps):

@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 from markupsafe import Markup, escape
 
 from tools.pages import frames, lesson_data, lessons, results
-from widgets.frame import host
+from widgets.frame import host, recovery
 
 DATA = "failures.yml"
 
@@ -71,7 +71,7 @@ def described(row):
         seen=row.seen,
         check=marked(row.check),
         why=frames.settled(name, knobs)["verdict"]["sentence"],
-        mend=broken.mend,
+        fix=recovery.in_words(knobs, broken.fix) if broken.fix else None,
         page=page,
         lesson=f"/{address}",
         link=f"/{address}?{changed(knobs)}#{name}",

@@ -74,7 +74,7 @@ def broken(k, r):
     same = "wrong" if k.p < 0.5 else "right"
     return Break(
         f"Only {r.here:.1%} of the groups have two outcomes: the others are all {same}.",
-        "Pass rate: 0.5.",
+        dict(p=0.5),
         "almost every group is alike",
     )
 

@@ -9,6 +9,7 @@ import numpy as np
 from sim.algorithms import grpo, reinforce
 from sim.experiments import tool_masking
 from sim.worlds import tinylm
+from widgets.frame import recovery
 from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, choice, ladder, slider, toggle
 from widgets.frame.marks import bars, both, label, line, panel, threshold
 
@@ -200,13 +201,13 @@ def broken(k, r):
     share = f"{100 * early_share(r):.0f} % of the first ten gradients"
     calls = column(r[-WINDOW:], "call_rate").mean()
     if k.masked:
-        return Break(f"The mask stands one token too far {beside(k, r)}, and {led}", "Mask shifted by: 0.", OFF_BY_ONE)
+        return Break(f"The mask stands one token too far {beside(k, r)}, and {led}", dict(shift=0), OFF_BY_ONE)
     if calls < CALLS:
         still = f"{100 * r[-1].call_rate:.3g} % still call" if r[-1].call_rate else "None calls"
         why, cause = f"{still} the tool, whose text was trained on: {led}", "it stops calling"
     else:
         why, cause = f"{share} is about text that the tool wrote: {led}", "it imitates the tool"
-    return Break(why, "Mask the tool's tokens: on" + (", Mask shifted by: 0." if k.shift else "."), cause)
+    return Break(why, recovery.different(k, dict(masked=True, shift=0)), cause)
 
 
 OFF_BY_ONE = "a mask off by one"

@@ -296,7 +296,7 @@ def broken(k, r):
     ends = f"the pass rate went from {r.pass_rate[0, 0]:.3f} to {r.pass_rate[:, -1].mean():.3f}"
     return Break(
         f"Wrong ones are paid {k.wrong + k.offset:g}, right ones {1 + k.offset:g}, {why(k)}: {ends}.",
-        way_back(k),
+        fix(k),
         CAUSES.get(k.plugin, "nothing to compare"),
     )
 
@@ -318,9 +318,9 @@ def why(k):
     return "so within a group there is nothing to compare"
 
 
-def way_back(k):
-    told = {"Algorithm file: RLOO": k.plugin in ALONE, "Reward of a wrong one: 0": k.wrong == 1}
-    return f"{', '.join(words for words, needed in told.items() if needed)}."
+def fix(k):
+    values = dict(plugin="RLOO") if k.plugin in ALONE else {}
+    return values | (dict(wrong=0.0) if k.wrong == 1 else {})
 
 
 def worse(k, r):

@@ -8,13 +8,12 @@ import numpy as np
 
 from sim.cluster import memory, pipeline, step, throughput
 from sim.cluster.hardware import ACCELERATORS
-from sim.cluster.memory import Engine, Misfit
+from sim.cluster.memory import Engine
 from sim.cluster.models import MODELS
 from sim.experiments import delayed_gradient
-from widgets.frame import machine_knobs
+from widgets.frame import machine_knobs, recovery
 from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, choice, ladder, slider, toggle
 from widgets.frame.marks import bars, dots, heat, label, line, panel, threshold
-from widgets.frame.recovery import way_back
 
 TITLE = "How old completions are when they are trained on, and what that does to the training"
 
@@ -168,21 +167,11 @@ def trained(k, delay):
 
 def misfits(k):
     """What of the setting is impossible."""
-    if not k.log and not k.p50 <= k.p90 <= k.p99:
-        what = f"quantiles of {k.p50:,}, {k.p90:,} and {k.p99:,} tokens: they rise in every batch"
-        return [Misfit(what, k.p50, k.p90, rising(k))]
+    if out_of_order := machine_knobs.out_of_order(k):
+        return out_of_order
     accelerator = machine_knobs.accelerator(k)
     engine = Engine(accelerator.scaleup_domain, engine_size(k), step.PROMPT + machine_knobs.law(k).longest)
     return memory.fits(machine_knobs.model(k), accelerator, engine, efficiency=machine_knobs.efficiency(k))
-
-
-def rising(k):
-    p90 = max(k.p50, k.p90)
-    names = Knobs.__dataclass_fields__
-    return (
-        f"{names['p90'].metadata['label']}: {p90:,} tokens, "
-        f"{names['p99'].metadata['label']}: {max(p90, k.p99):,} tokens."
-    )
 
 
 # What comes of it
@@ -384,10 +373,7 @@ def watched(k, r):
 
 def broken(k, r):
     if r.misfits:
-        first = r.misfits[0]
-        turn = ("longest", "accelerator", "model")
-        back = first.mend if ":" in first.mend else way_back(k, turn, lambda there: not misfits(there))
-        return Break(f"It does not fit: {first.what}.", back or first.mend, "the job does not fit")
+        return Break(f"It does not fit: {r.misfits[0].what}.", made_to_fit(k), "the job does not fit")
     found = cause(k, r)
     if found is None:
         return None
@@ -397,7 +383,7 @@ def broken(k, r):
             f"{len(r.run.dropped):,} completions came too late and were dropped, the long ones: the mean length "
             f"trained on is {mean:,.0f}, not {of_all:,.0f}."
         )
-        return Break(why, f"{Knobs.__dataclass_fields__['hard_cap'].metadata['label']}: never.", SHORT)
+        return Break(why, dict(hard_cap="never"), SHORT)
     if found == STUCK:
         why = f"Each update overshoots before the next is seen: one answer has probability {r.course.surest[-1]:.3f}"
     elif found == SWINGS:
@@ -407,9 +393,14 @@ def broken(k, r):
     return Break(f"{why}. Score {final(r):.3f}, best {best(k):.3f}.", recovered(k, r), found)
 
 
+def made_to_fit(k):
+    if machine_knobs.out_of_order(k):
+        return machine_knobs.in_order(k)
+    return recovery.one_knob(k, ("longest", "accelerator", "model"), lambda there: not misfits(there))
+
+
 def recovered(k, r):
     """The knob that alone brings the score back: the lag, the rate, or the draws."""
-    names = Knobs.__dataclass_fields__
     largest = max(min(wall(k), r.delay - 1), 0)
     for name, values in (
         ("delay", [str(largest), "0"]),
@@ -421,8 +412,8 @@ def recovered(k, r):
             delay = int(there.delay) if name == "delay" else r.delay
             course = trained(only(there, POLICY), delay)
             if value != getattr(k, name) and missing(there, replace(r, course=course)) <= LOST:
-                return f"{names[name].metadata['label']}: {value}."
-    return f"{names['delay'].metadata['label']}: 0, {names['draws'].metadata['label']}: exact."
+                return {name: value}
+    return dict(delay="0", draws="exact")
 
 
 def worse(k, r):

@@ -255,14 +255,14 @@ def broken(k, r):
             "one file is too high for another."
         )
         cause = "one rate for two files"
-    return Break(why, way_back(k, hurt), cause)
+    return Break(why, fix(k, hurt), cause)
 
 
-def way_back(k, hurt):
+def fix(k, hurt):
     """Two at each rate, with the passes of the file."""
-    labels = [Knobs.__dataclass_fields__[name].metadata["label"] for name in ("rate_a", "rate_b")]
-    slower = [f"{labels[i]}: 2" for i in hurt if (k.rate_a, k.rate_b)[i] > 2]
-    return f"{', '.join(slower + (['Passes over each batch: as in the file'] if k.passes == '16' else []))}."
+    rates = [("rate_a", "rate_b")[i] for i in hurt]
+    slower = {rate: 2.0 for rate in rates if getattr(k, rate) > 2}
+    return slower | (dict(passes="as in the file") if k.passes == "16" else {})
 
 
 def worse(k, r):

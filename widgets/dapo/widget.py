@@ -12,6 +12,7 @@ from sim.experiments.standard_runs import modsum_optimizer, modsum_rate
 from sim.framework.algorithm import Algorithm
 from sim.framework.controller import Controller
 from sim.worlds import modsum
+from widgets.frame import recovery
 from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, choice, ladder, slider
 from widgets.frame.marks import band, both, dots, each_run, label, line, panel, threshold
 
@@ -368,7 +369,7 @@ def broken(k, r):
         return Break(
             f"For as many completions GRPO is {-ahead(r):.2f} ahead of the algorithm that patches it: DAPO ends at "
             f"{last_rate(r.dapo):.3f}.",
-            way_back(k),
+            fix(k),
             "GRPO is ahead at equal cost",
         )
     if spent(r):
@@ -376,7 +377,7 @@ def broken(k, r):
         return Break(
             f"Each of the last {WINDOW} updates drew {drawn_lately(r):.0f} completions for {live_lately(r):.1f} live "
             f"groups of {GROUPS}, and together they moved the pass rate by {gained_lately(r)} points.",
-            f"Updates of DAPO: {paying[-1]}." if paying else "Draw again groups all equal in: never.",
+            dict(updates=paying[-1]) if paying else dict(redraw="never"),
             "drawing again buys nothing",
         )
     return None
@@ -386,15 +387,10 @@ def gained_lately(r):
     return f"{100 * gain_lately(r):+.1f}".replace("-", "−")
 
 
-def way_back(k):
+def fix(k):
     """Every setting of DAPO's own that was changed; where none was, it is the luck of a seed."""
     own = ("updates", "redraw", "eps_high", "learning_rate", "average", "L_cache", "passes")
-    changed = [knob for knob in fields(k) if knob.name in own and getattr(k, knob.name) != knob.default]
-    told = [
-        f"{knob.metadata['label']}: {knob.default if isinstance(knob.default, str) else format(knob.default, 'g')}"
-        for knob in changed
-    ]
-    return f"{', '.join(told or ['Seed: 0'])}."
+    return recovery.different(k, {f.name: f.default for f in fields(k) if f.name in own}) or dict(seed=0)
 
 
 def worse(k, r):

@@ -255,7 +255,7 @@ def broken(k, r):
     return Break(
         f"No length is rewarded, yet wrong completions have {r.lengths.wrong[:, -1].mean():.1f} tokens and right ones "
         f"{r.lengths.right[:, -1].mean():.1f}: {reason(k)}.",
-        "Divide the tokens by: constant.",
+        dict(divisor="constant"),
         "long failures are punished less" if k.divisor == "1/|o|" else "one long completion fills the batch",
     )
 

@@ -2,7 +2,7 @@
 most one handle. The words of what is drawn are in marks.py; what a widget and a figure must hold is in CONTRIBUTING.md.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 KNOBS_IN_VIEW = 5  # the others wait in a fold
@@ -50,7 +50,7 @@ class Break:
     """Damage to an outcome in the readouts; crossing a threshold alone is none."""
 
     why: str  # one sentence: what happened, and because of what
-    mend: str  # one way back, "Label: value.", or several such; a test turns the knobs and looks
+    fix: Mapping[str, object] | None  # {knob: value}, one way back; None where no knob of the page leads back
     cause: str  # at most six words, the same for every setting that breaks for this reason: what there is to find
 
 

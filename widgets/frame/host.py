@@ -5,7 +5,6 @@ it shows.
 import hashlib
 import html
 import json
-import re
 from dataclasses import asdict, fields
 from importlib import import_module
 from itertools import pairwise
@@ -16,7 +15,7 @@ import numpy as np
 
 from sim.algorithms import options as algorithm_options
 from sim.cluster import options
-from widgets.frame import data_table, job, marks, pages
+from widgets.frame import data_table, job, marks, pages, recovery
 from widgets.frame.contract import KNOBS_IN_VIEW, Readout
 
 PASTED = 2**16  # characters of a text that a reader may bring
@@ -120,27 +119,27 @@ def written_out(texts, before=""):
 
 
 def verdict(w, knobs, result):
-    """{state, sentence, cause, mend}: broken, worse than the default, or neither; `mend` are steps of a way back."""
+    """{state, sentence, cause, fix, back}: broken, worse than the default, or neither; `fix` are the steps of a way
+    back, and `back` their buttons.
+    """
     if found := w.broken(knobs, result):
-        mend = steps(knobs, found.mend or "")  # a reader's change may break what no knob mends
-        return dict(state="broken", sentence=found.why, cause=found.cause, mend=mend, back="".join(map(button, mend)))
+        fix = steps(knobs, found.fix or {})
+        return dict(state="broken", sentence=found.why, cause=found.cause, fix=fix, back="".join(map(button, fix)))
     worse = w.worse(knobs, result) if hasattr(w, "worse") else None
     holds = w.holds(knobs, result) if hasattr(w, "holds") else "No outcome is damaged at this setting."
-    return dict(state="worse" if worse else "holds", sentence=worse or holds, cause="", mend=[], back="")
+    return dict(state="worse" if worse else "holds", sentence=worse or holds, cause="", fix=[], back="")
 
 
-def steps(knobs, mend):
-    """ "Label: value, Label: value." as what the page offers, [{knob, value, words}], in the order of the sentence."""
-    value_of = r"(?:^|[.,] ){}: (.+?)(?=, [A-Z]|\. [A-Z]|\.$)"
-    told = {f: re.search(value_of.format(re.escape(f.metadata["label"])), mend) for f in fields(knobs)}
+def steps(knobs, fix):
+    """A way back as what the page offers, [{knob, value, words}]."""
+    known = {f.name: f.metadata for f in fields(knobs)}
     return [
         dict(
-            knob=f.name,
-            value=spelled(parsed(f, unwritten(f, said[1]))),
-            words=f"Set {f.metadata['label']} to {said[1]}",
+            knob=name,
+            value=spelled(value),
+            words=f"Set {known[name]['label']} to {recovery.spoken(known[name], value)}",
         )
-        for f, said in sorted(told.items(), key=lambda step: step[1].start() if step[1] else 0)
-        if said
+        for name, value in fix.items()
     ]
 
 
@@ -148,12 +147,6 @@ def button(step):
     """A step of a way back as the page offers it: anything with data-knobs turns knobs."""
     turned = html.escape(urlencode({step["knob"]: step["value"]}))
     return f'<button type="button" data-knobs="{turned}">{html.escape(step["words"])}</button>'
-
-
-def unwritten(knob, text):
-    """A number as a form holds it, without its unit and its commas."""
-    number = re.fullmatch(r"([\d,.]+)( [\w/]+)?", text)
-    return number[1].replace(",", "") if number and isinstance(knob.default, int | float) else text
 
 
 def gauged(watched):

@@ -9,6 +9,7 @@ from functools import lru_cache
 
 from sim.cluster import throughput, user_inputs
 from sim.cluster.hardware import ACCELERATORS
+from sim.cluster.memory import Misfit
 from sim.cluster.models import MODELS
 from widgets.frame.contract import pasted, slider
 
@@ -84,6 +85,20 @@ def names(k):
 
 def law(k):
     return understood(user_inputs.lengths, k.log)[0] if k.log else user_inputs.Law(k.p50, k.p90, k.p99, k.longest)
+
+
+def out_of_order(k):
+    """[Misfit] of quantiles that no batch has."""
+    if k.log or k.p50 <= k.p90 <= k.p99:
+        return []
+    what = f"quantiles of {k.p50:,}, {k.p90:,} and {k.p99:,} tokens: they rise in every batch"
+    return [Misfit(what, max(k.p50, k.p90), min(k.p90, k.p99), "Quantiles that rise.", "input")]
+
+
+def in_order(k):
+    """{knob: value} of quantiles that rise, the median kept."""
+    p90 = max(k.p50, k.p90)
+    return dict(p90=p90, p99=max(p90, k.p99))
 
 
 def efficiency(k):

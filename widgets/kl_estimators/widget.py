@@ -311,7 +311,7 @@ def broken(k, r):
     if end - r.best <= MARGIN:
         return None
     told = f"KL ends at {end:.2f} nats, the best at {r.best:.2f}, without a penalty {free:.2f}."
-    return Break(f"{why(k)}: {told}", way_back(k), cause(k))
+    return Break(f"{why(k)}: {told}", fix(k), cause(k))
 
 
 def cause(k):
@@ -344,15 +344,15 @@ def why(k):
     return f"With {k.samples} sample{'s' * (k.samples > 1)} an update, noise outweighs the pull of the penalty"
 
 
-def way_back(k):
+def fix(k):
     """What is in the way: the place, then the age of the samples, then their number."""
     home = PROVEN[k.estimator] if misplaced(k) else k.placement
-    told = {
-        f"Where it goes: {home}": misplaced(k),
-        f"{Knobs.__dataclass_fields__['gap'].metadata['label']}: 0": k.gap > 0 and home != "loss × ratio",
-        "Samples a batch: 64": k.samples < 64,
-    }
-    return f"{', '.join(words for words, needed in told.items() if needed)}."
+    values = dict(placement=home) if misplaced(k) else {}
+    if k.gap > 0 and home != "loss × ratio":
+        values |= dict(gap=0.0)
+    if k.samples < 64:
+        values |= dict(samples=64)
+    return values
 
 
 def worse(k, r):

@@ -12,7 +12,7 @@ from sim.cluster.hardware import ACCELERATORS
 from sim.cluster.memory import Engine, Misfit
 from sim.cluster.models import MODELS, Model
 from sim.cluster.throughput import PEAK
-from widgets.frame import machine_knobs
+from widgets.frame import machine_knobs, recovery
 from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, choice, ladder, slider, toggle
 from widgets.frame.marks import bars, dots, heat, label, line, panel, threshold
 
@@ -118,13 +118,17 @@ def with_heads(k):
     return replace(model, cached_heads=heads)
 
 
-def misfits(k, model):
+def no_such_heads(k, model):
+    """Whether the model cannot have the heads that are supposed."""
     shipped = machine_knobs.model(k)
-    if k.attention != "as shipped" and (shipped.mla or shipped.heads % model.cached_heads):
+    return k.attention != "as shipped" and bool(shipped.mla or shipped.heads % model.cached_heads)
+
+
+def misfits(k, model):
+    if no_such_heads(k, model):
+        shipped = machine_knobs.model(k)
         has = "caches one latent, and no heads" if shipped.mla else f"has {shipped.heads} heads, not a multiple of 8"
-        return [
-            Misfit(f"{k.attention} in {shipped.name}, which {has}", 1, 0.1, "KV heads, what if: as shipped.", "layout")
-        ]
+        return [Misfit(f"{k.attention} in {shipped.name}, which {has}", 1, 0.1, "The heads as shipped.", "layout")]
     alone = replace(engine(k), longest=reservation(k) if k.block == WHOLE else k.context)
     return memory.fits(model, machine_knobs.accelerator(k), alone, efficiency=machine_knobs.efficiency(k))
 
@@ -510,7 +514,8 @@ REFUSED = "the engine cannot start"
 
 def broken(k, r):
     if r.misfits:
-        return Break(f"This does not fit: {r.misfits[0].what}.", way_back(k) or r.misfits[0].mend, REFUSED)
+        back = fix(k) or (dict(attention="as shipped") if no_such_heads(k, r.model) else None)
+        return Break(f"This does not fit: {r.misfits[0].what}.", back, REFUSED)
     if lost(k, r) <= LOST:
         return None
     slower = f"{100 * lost(k, r):.0f} % slower than this memory allows"
@@ -518,13 +523,13 @@ def broken(k, r):
         return Break(
             f"{runs(k, r):,} of {k.batch:,} run, {slower}: {100 * (1 - r.tokens / r.slots):.0f} % of what is reserved "
             "holds nothing.",
-            way_back(replace(k, block="16"), "Tokens reserved at a time: 16"),
+            dict(block="16") | fix(replace(k, block="16")),
             RESERVED,
         )
     return Break(
         f"{runs(k, r):,} of {k.batch:,} run, {slower}: for 100 tokens {100 * r.reread:.0f} are computed again after an "
         "eviction.",
-        way_back(k),
+        fix(k),
         REREAD,
     )
 
@@ -576,9 +581,9 @@ TRIED = [
 ]
 
 
-def way_back(k, *done):
+def fix(k):
     """As many sequences at once as fit; where none does, first the least of TRIED that makes room for all, or for
-    some; None if nothing of it does.
+    some; {} if nothing of it does.
     """
     now = fitting(k)
     tried = [({}, now)] if now else [(change, fitting(replace(k, **change))) for change in TRIED]
@@ -586,18 +591,9 @@ def way_back(k, *done):
         (found for found in tried if found[1]), ({}, 0)
     )
     if not fits:
-        return None
-    turned = {name: value for name, value in change.items() if value != getattr(k, name)}
-    if fits < k.batch:
-        turned["batch"] = 2 ** (fits.bit_length() - 1)
-    steps = [f"{Knobs.__dataclass_fields__[name].metadata['label']}: {spelled(name, v)}" for name, v in turned.items()]
-    return ", ".join([*done, *steps]) + "."
-
-
-def spelled(name, value):
-    unit = Knobs.__dataclass_fields__[name].metadata["unit"]
-    shown = value if isinstance(value, str) else f"{value:,}" if isinstance(value, int) else f"{value:g}"
-    return f"{shown} {unit}" if unit else shown
+        return {}
+    fewer = dict(batch=2 ** (fits.bit_length() - 1)) if fits < k.batch else {}
+    return recovery.different(k, change) | fewer
 
 
 def fitting(k):

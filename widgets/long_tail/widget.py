@@ -299,7 +299,7 @@ def watched(k, r):
 def broken(k, r):
     k = effective(k)
     share = 100 * straggler.truncated_share(k.sigma, 0.0, k.cap / k.median)
-    uncap = f"Cap: {UNCAPPED:,} tokens."
+    uncap = dict(cap=UNCAPPED)
     if isnan(r.accuracy_trained):
         return Break(
             "Nothing is left to train on: the cap is below every length, and what it cuts off is masked.",
@@ -317,7 +317,7 @@ def broken(k, r):
         return Break(
             f"The first {race} to finish are the short ones, short ones are {'right' if k.slope < 0 else 'wrong'} more "
             f"often: the batch reads {r.accuracy_trained:.2f}, all of them {FAIR:.2f}.",
-            "When enough have finished: resume prompts.",
+            dict(rule="resume prompts"),
             "the first to finish are short",
         )
     cause = "what is late is scored wrong" if k.cut == "scored wrong" else "the cap cuts off the long"

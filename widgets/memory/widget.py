@@ -9,12 +9,11 @@ import numpy as np
 from sim.cluster import envelope, memory, throughput
 from sim.cluster.envelope import Job, Peak
 from sim.cluster.hardware import ACCELERATORS
-from sim.cluster.memory import LEDGERS, Engine, Misfit, Training
+from sim.cluster.memory import LEDGERS, Engine, Training
 from sim.cluster.models import MODELS
-from widgets.frame import machine_knobs
+from widgets.frame import machine_knobs, recovery
 from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, choice, ladder, slider
 from widgets.frame.marks import bars, dots, label, line, panel, threshold
-from widgets.frame.recovery import way_back, ways_back
 
 TITLE = "Memory of one GPU, by model, length and number of GPUs"
 
@@ -115,7 +114,7 @@ class Result:
 
 
 def run(k):
-    if not rises(k):
+    if machine_knobs.out_of_order(k):
         yield Result(misfits(k), {}, Peak("update", 0, 1), None)
         return
     model, accelerator, one = machine_knobs.model(k), machine_knobs.accelerator(k), job(k)
@@ -141,10 +140,6 @@ def run(k):
     )
     speed = engines * live / float(iteration)
     yield Result(found, drawn, fullest, fewest, engine.tensor_parallel, engines, asked, fit, speed, seconds)
-
-
-def rises(k):
-    return bool(k.log) or k.p50 <= k.p90 <= k.p99
 
 
 def length(k):
@@ -184,11 +179,8 @@ def job(k):
 
 def misfits(k):
     """What of the setting is impossible."""
-    if not rises(k):
-        what = f"quantiles of {k.p50:,}, {k.p90:,} and {k.p99:,} tokens: they rise in every batch"
-        p90 = max(k.p50, k.p90)
-        mend = f"Ninetieth percentile: {p90:,} tokens, Ninety-ninth percentile: {max(p90, k.p99):,} tokens."
-        return [Misfit(what, k.p50, k.p90, mend, "input")]
+    if out_of_order := machine_knobs.out_of_order(k):
+        return out_of_order
     model, accelerator = machine_knobs.model(k), machine_knobs.accelerator(k)
     measured = memory.fits(model, accelerator, efficiency=machine_knobs.efficiency(k))
     return envelope.misfits(model, accelerator, job(k)) or [m._replace(part="input") for m in measured]
@@ -462,16 +454,18 @@ def broken(k, r):
     if not r.misfits:
         return None
     first = r.misfits[0]
-    return Break(f"This job does not fit: {first.what}.", back(k, first) or first.mend, CAUSES[first.part])
+    return Break(f"This job does not fit: {first.what}.", fix(k, first), CAUSES[first.part])
 
 
-def back(k, first):
+def fix(k, first):
     """Knobs to be turned until nothing is impossible: one where one is enough."""
+    if machine_knobs.out_of_order(k):
+        return machine_knobs.in_order(k)
     if first.part == "input":
-        return first.mend if ":" in first.mend else None
+        return None
     order = (*FIRST.get(first.part, FIRST["state"]), *TURNED)
     holds = lambda there: not misfits(there)
-    return way_back(k, order, holds) or ways_back(k, SURELY, holds)
+    return recovery.one_knob(k, order, holds) or recovery.fewest(k, SURELY, holds)
 
 
 def worse(k, r):

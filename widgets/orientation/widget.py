@@ -171,7 +171,7 @@ def broken(k, r):
         return Break(
             f"{sampled}, all by the weights of the start: the trainer's are right {100 * r.pass_rate[-1].mean():.0f} % "
             f"of the time, the last {LAST} batches {100 * r.counted:.0f} %.",
-            "Arrow cut: none.",
+            dict(cut="none"),
             "the rollout keeps the old weights",
         )
     if not learned_nothing(r):
@@ -182,11 +182,11 @@ def broken(k, r):
             f"With {k.K} a prompt at a price of {k.beta:g} a nat the noise was larger than what was learned: one "
             "is right "
             f"{now}, {before} at the start.",
-            "Completions a prompt: 8.",
+            dict(K=8),
             "more noise than signal",
         )
     return Break(
-        f"{sampled}, {SAID[k.cut]}: one completion is right {now}, as at the start.", "Arrow cut: none.", CAUSES[k.cut]
+        f"{sampled}, {SAID[k.cut]}: one completion is right {now}, as at the start.", dict(cut="none"), CAUSES[k.cut]
     )
 
 

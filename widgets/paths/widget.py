@@ -8,10 +8,9 @@ from sim.cluster.memory import Engine, Misfit, Training
 from sim.cluster.models import MODELS
 from sim.cluster.paths import ENGINES, ENVIRONMENT, EXPERIENCE, TRAINER, WEIGHTS
 from sim.cluster.topology import COLOCATED, SPLIT
-from widgets.frame import machine_knobs
+from widgets.frame import machine_knobs, recovery
 from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, choice, ladder
 from widgets.frame.marks import bars, dots, label, line, panel, threshold
-from widgets.frame.recovery import way_back, ways_back
 
 TITLE = "What a training step moves, and how long the step waits for it"
 
@@ -155,9 +154,8 @@ def link_rates(s):
 
 def misfits(k):
     """What of the setting is impossible."""
-    if not k.log and not k.p50 <= k.p90 <= k.p99:
-        what = f"quantiles of {k.p50:,}, {k.p90:,} and {k.p99:,} tokens: they rise in every batch"
-        return [Misfit(what, max(k.p50, k.p90), min(k.p90, k.p99), rising(k))]
+    if out_of_order := machine_knobs.out_of_order(k):
+        return out_of_order
     split = k.way != COLOCATED
     if split and k.generating >= k.gpus:
         what = f"{k.generating:,} GPUs generate and {k.gpus:,} are there: none is left to train"
@@ -169,15 +167,6 @@ def misfits(k):
     trainer = Training(training, reference=True, tokens=max(k.micro_batch, longest), length=longest, logits_chunk=CHUNK)
     efficiency = machine_knobs.efficiency(k)
     return memory.fits(machine_knobs.model(k), machine_knobs.accelerator(k), engine, trainer, efficiency=efficiency)
-
-
-def rising(k):
-    """The quantiles in an order that they can have."""
-    names, p90 = Knobs.__dataclass_fields__, max(k.p50, k.p90)
-    return (
-        f"{names['p90'].metadata['label']}: {p90:,} tokens, "
-        f"{names['p99'].metadata['label']}: {max(p90, k.p99):,} tokens."
-    )
 
 
 # ── the picture ──
@@ -322,9 +311,7 @@ def watched(k, r):
 
 def broken(k, r):
     if r.misfits:
-        first = r.misfits[0]
-        back = first.mend if ":" in first.mend else made_to_fit(k) or first.mend
-        return Break(f"This job does not fit: {first.what}.", back, "the job does not fit")
+        return Break(f"This job does not fit: {r.misfits[0].what}.", made_to_fit(k), "the job does not fit")
     name = r.report.largest
     if r.report.share(name) <= LIMIT:
         return None
@@ -356,15 +343,15 @@ def shares(k):
 
 def recovered(k, name):
     """The nearest knob that ends this break, or as few of the defaults as do."""
-    back = way_back(k, TURNS[name], holding)
-    return back or ways_back(k, defaults(), holding) or "A faster network."
+    return recovery.one_knob(k, TURNS[name], holding) or recovery.fewest(k, defaults(), holding)
 
 
 def made_to_fit(k):
+    if machine_knobs.out_of_order(k):
+        return machine_knobs.in_order(k)
     turn = ("tensor_parallel", "generating", "gpus", "micro_batch", "longest", "accelerator", "model")
-    return way_back(k, turn, lambda there: not misfits(there)) or ways_back(
-        k, defaults(), lambda there: not misfits(there)
-    )
+    fits = lambda there: not misfits(there)
+    return recovery.one_knob(k, turn, fits) or recovery.fewest(k, defaults(), fits)
 
 
 def defaults():

@@ -7,12 +7,10 @@ import numpy as np
 
 from sim.cluster import envelope, memory, plan, step
 from sim.cluster.hardware import ACCELERATORS
-from sim.cluster.memory import Misfit
 from sim.cluster.models import MODELS
-from widgets.frame import machine_knobs
+from widgets.frame import machine_knobs, recovery
 from widgets.frame.contract import Break, Gauge, Guess, Readout, choice, ladder, slider, toggle
 from widgets.frame.marks import band, bars, dots, label, line, panel, threshold
-from widgets.frame.recovery import way_back, ways_back
 
 TITLE = "A run on paper: what fits, what a step takes, and what would shorten it"
 
@@ -100,9 +98,8 @@ def idle(k):
 
 
 def run(k):
-    if not k.log and not k.p50 <= k.p90 <= k.p99:
-        what = f"quantiles of {k.p50:,}, {k.p90:,} and {k.p99:,} tokens: they rise in every batch"
-        yield Result([Misfit(what, max(k.p50, k.p90), min(k.p90, k.p99), rising(k))])
+    if out_of_order := machine_knobs.out_of_order(k):
+        yield Result(out_of_order)
         return
     s = scenario(k)
     if found := plan.misfits(s):
@@ -156,15 +153,7 @@ def sizes(s):
 
 
 def misfits(k):
-    if not k.log and not k.p50 <= k.p90 <= k.p99:
-        return [rising(k)]
-    return plan.misfits(scenario(k))
-
-
-def rising(k):
-    p90, names = max(k.p50, k.p90), Knobs.__dataclass_fields__
-    said = {"p90": p90, "p99": max(p90, k.p99)}
-    return ", ".join(f"{names[name].metadata['label']}: {tokens:,} tokens" for name, tokens in said.items()) + "."
+    return machine_knobs.out_of_order(k) or plan.misfits(scenario(k))
 
 
 def figure(k, r):
@@ -346,9 +335,14 @@ def broken(k, r):
     if not r.misfits:
         return None
     first = r.misfits[0]
+    return Break(f"This job does not fit: {first.what}.", fix(k), CAUSES.get(first.part, "no such job"))
+
+
+def fix(k):
+    if machine_knobs.out_of_order(k):
+        return machine_knobs.in_order(k)
     fits = lambda there: not misfits(there)
-    back = first.mend if ": " in first.mend else way_back(k, TURNED, fits) or ways_back(k, SURELY, fits)
-    return Break(f"This job does not fit: {first.what}.", back or first.mend, CAUSES.get(first.part, "no such job"))
+    return recovery.one_knob(k, TURNED, fits) or recovery.fewest(k, SURELY, fits)
 
 
 def worse(k, r):

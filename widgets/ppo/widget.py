@@ -257,7 +257,7 @@ def broken(k, r):
         return None
     many = lost(r).any(axis=1).sum()
     end = "ends without a prompt it" if many == 1 else "end without a prompt they"
-    return Break(f"{reason(k)}: {many} of {SEEDS} runs {end} could solve.", way_back(k), cause(k))
+    return Break(f"{reason(k)}: {many} of {SEEDS} runs {end} could solve.", fix(k), cause(k))
 
 
 def cause(k):
@@ -279,14 +279,12 @@ def reason(k):
     return f"Steps at learning rate {k.learning_rate:g}"
 
 
-def way_back(k):
+def fix(k):
     if k.passes == 1:
-        return "Learning rate: 20."
-    narrower = [
-        f"{words}: 0.2" for words, eps in (("Clip below", k.eps_low), ("Clip above", k.eps_high)) if eps > NARROW
-    ]
-    settings = [*([] if k.clip else ["Clip: on"]), *narrower]
-    return f"{', '.join(settings or ['Learning rate: 20'])}."
+        return dict(learning_rate=20.0)
+    values = {} if k.clip else dict(clip=True)
+    values |= {name: 0.2 for name in ("eps_low", "eps_high") if getattr(k, name) > NARROW}
+    return values or dict(learning_rate=20.0)
 
 
 def methods(k, r):

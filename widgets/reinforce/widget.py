@@ -12,6 +12,7 @@ from sim.estimators import gradient_noise
 from sim.estimators.gradient_noise import LOGITS, REWARD
 from sim.experiments.standard_runs import add_run
 from sim.worlds import bandit, tasks
+from widgets.frame import recovery
 from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, choice, ladder, slider
 from widgets.frame.marks import band, bars, both, dots, each_run, label, line, panel, threshold
 
@@ -327,7 +328,7 @@ def broken(k, r):
             f"{own:.1f} of 100 sums end wrong, with nothing subtracted {bare:.1f}: {named(k)} is the noisier choice "
             "once most are solved."
         )
-    return Break(why.replace("-", "−"), way_back(k), cause(k))
+    return Break(why.replace("-", "−"), fix(k), cause(k))
 
 
 def cause(k):
@@ -339,9 +340,8 @@ def named(k):
     return means.get(k.baseline, f"a baseline of {by_hand(k):g}")
 
 
-def way_back(k):
-    steps = [*(["Baseline: none"] if k.baseline != "none" else []), *(["Added to every reward: 0"] if k.offset else [])]
-    return f"{', '.join(steps)}."
+def fix(k):
+    return recovery.different(k, dict(baseline="none", offset=0.0))
 
 
 def worse(k, r):

@@ -216,16 +216,17 @@ def broken(k, r):
             f"hack first: {fell}."
         )
         cause = "training meets the hack first"
-    return Break(why, way_back(k), cause)
+    return Break(why, fix(k), cause)
 
 
-def way_back(k):
+def fix(k):
     """A copy and a price clearly above the crossover; without either on offer, a reward that cannot be hacked."""
     enough = max(0.35, 1.5 * hacking.crossover(hacking.reference(OWN), pay(k)))
     rungs = Knobs.__dataclass_fields__["beta"].metadata["rungs"]
-    copy = [f"Reference: {COPY}"] if k.reference == ALIAS else []
-    dear = [f"Price of a nat: {next(rung for rung in rungs if rung >= enough):g}"] if k.beta < enough else []
-    return f"{', '.join(copy + dear) or 'Reward: verifier'}."
+    values = dict(reference=COPY) if k.reference == ALIAS else {}
+    if k.beta < enough:
+        values |= dict(beta=next(rung for rung in rungs if rung >= enough))
+    return values or dict(source="verifier")
 
 
 def worse(k, r):

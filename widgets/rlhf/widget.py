@@ -344,11 +344,8 @@ def broken(k, r):
     low = lowest(k, r.here, r.path)
     if low >= HALF and not few(r.here):
         return None
-    settings, found = way_back(k)
-    labels = {name: field.metadata["label"] for name, field in Knobs.__dataclass_fields__.items()}
-    return Break(
-        why(k, r, low, found), f"{', '.join(f'{labels[name]}: {value:g}' for name, value in settings.items())}.", found
-    )
+    fix, found = fix_and_cause(k)
+    return Break(why(k, r, low, found), fix, found)
 
 
 def why(k, r, low, cause):
@@ -370,7 +367,7 @@ def why(k, r, low, cause):
 
 
 @cache
-def way_back(k):
+def fix_and_cause(k):
     """The knobs to turn until it holds, {name: value}, and the cause of the break."""
     here, path = ended(k)
     last = [o.wins for o in path[-LATE:]]

@@ -19,7 +19,6 @@ TITLE = "RLOO and a twin with another group baseline, three runs each"
 UPDATES, SEEDS, GROUPS = 60, 3, 4
 LEFT = 1.2  # fewer different completions of a prompt than this, e^H, at the end count as broken
 FEW = 3.0  # and fewer than this is clearly less than the default, 16
-RATE = "Learning rate (Adam: a fortieth)"
 EVERY = 4  # updates between two pictures
 ADAM = 1 / 40  # Adam's steps have the size of the learning rate itself, whatever the gradient
 TWINS = {"less the mean": group_baselines.less_mean, "z-score": group_baselines.z_score}
@@ -37,7 +36,7 @@ class Knobs:
     twin: str = choice("The twin's advantage", "less the mean", list(TWINS))
     optimizer: str = choice("Optimizer", "SGD", ["SGD", "Adam"])
     passes: int = ladder("Passes over each batch", 1, [1, 2, 4, 8, 16])
-    learning_rate: float = ladder(RATE, 2.0, [1.0, 2.0, 4.0, 8.0, 20.0, 60.0])
+    learning_rate: float = ladder("Learning rate (Adam: a fortieth)", 2.0, [1.0, 2.0, 4.0, 8.0, 20.0, 60.0])
     ratio: str = choice("Ratio, clipped at 0.2", "none", ["none", "per token", "per completion"])
     rescaled: bool = toggle("Twin's rate times K/(K − 1)", False)
     group: str = choice("Rewards in the tab Group", "one right", list(GROUP))
@@ -282,7 +281,7 @@ def broken(k, r):
     return Break(
         f"{reason(k)}: {left(r):.2f} different completions of a prompt are left, while "
         f"{100 * r.pass_rate[0, :, -1].mean():.0f} % are right.",
-        way_back(k),
+        fix(k),
         cause(k),
     )
 
@@ -300,11 +299,10 @@ def reason(k):
     return f"{k.passes} passes over each batch with {ratio} at learning rate {k.learning_rate:g}"
 
 
-def way_back(k):
+def fix(k):
     if k.passes > 1 and k.ratio == "none" and k.learning_rate <= 8:
-        return "Ratio, clipped at 0.2: per token."
-    passes = ["Passes over each batch: 1"] if k.passes > 1 else []
-    return ", ".join([*passes, f"{RATE}: 2"]) + "."
+        return dict(ratio="per token")
+    return (dict(passes=1) if k.passes > 1 else {}) | dict(learning_rate=2.0)
 
 
 def worse(k, r):

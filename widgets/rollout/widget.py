@@ -282,17 +282,16 @@ def broken(k, r):
         why = f"Not one group of {GROUP} held a right and a wrong completion, so there was nothing to compare"
     else:
         why = f"In the end {late(r):.0f} % of the groups are all right or all wrong, with nothing to compare"
-    return Break(f"{why}: {now:.0f} % are right, {before:.0f} % before.", way_back(k), found)
+    return Break(f"{why}: {now:.0f} % are right, {before:.0f} % before.", fix(k), found)
 
 
-def way_back(k):
-    told = {
-        "Temperature of the trainer: as the sampler": k.trainer == ONE and k.temperature != 1,
-        "Temperature of the sampler: 1": k.temperature < 0.7,
-        "Top-p of the sampler: 1": k.top_p < 1,
-    }
-    settings = [words for words, off in told.items() if off] or ["Temperature of the sampler: 1"]
-    return f"{', '.join(settings)}."
+def fix(k):
+    values = dict(trainer=SAME) if k.trainer == ONE and k.temperature != 1 else {}
+    if k.temperature < 0.7:
+        values |= dict(temperature=1.0)
+    if k.top_p < 1:
+        values |= dict(top_p=1.0)
+    return values or dict(temperature=1.0)
 
 
 def worse(k, r):

@@ -7,10 +7,9 @@ from sim.cluster import measured, memory, step, throughput
 from sim.cluster.hardware import ACCELERATORS, ridge
 from sim.cluster.memory import Engine, Misfit, Training
 from sim.cluster.models import MODELS
-from widgets.frame import machine_knobs
+from widgets.frame import machine_knobs, recovery
 from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, choice, ladder, slider, toggle
 from widgets.frame.marks import bars, dots, label, line, panel, region, threshold
-from widgets.frame.recovery import way_back, ways_back
 
 TITLE = "A step as a sum of its roles, or as the longest of them"
 
@@ -209,9 +208,8 @@ def utilization(k):
 def misfits(k):
     """What of the setting is impossible. Times that were measured are believed, but not beyond the chip's peak."""
     model, accelerator = machine_knobs.model(k), machine_knobs.accelerator(k)
-    if not k.log and not k.p50 <= k.p90 <= k.p99:
-        what = f"quantiles of {k.p50:,}, {k.p90:,} and {k.p99:,} tokens: they rise in every batch"
-        return [Misfit(what, k.p50, k.p90, rising(k))]
+    if out_of_order := machine_knobs.out_of_order(k):
+        return out_of_order
     generating, training = pools(k)
     if generating < 1:
         return [Misfit("two pools on one GPU", 2, 1, "A second GPU.")]
@@ -220,15 +218,6 @@ def misfits(k):
         return memory.fits(model, accelerator, engine, mfu=utilization(k), efficiency=machine_knobs.efficiency(k))
     # assumed: while all GPUs generate and train in turn, the trainer's state is offloaded during the rollout
     return memory.fits(model, accelerator, engine, Training(training), efficiency=machine_knobs.efficiency(k))
-
-
-def rising(k):
-    p90 = max(k.p50, k.p90)
-    names = Knobs.__dataclass_fields__
-    return (
-        f"{names['p90'].metadata['label']}: {p90:,} tokens, "
-        f"{names['p99'].metadata['label']}: {max(p90, k.p99):,} tokens."
-    )
 
 
 def figure(k, r):
@@ -487,30 +476,27 @@ def watched(k, r):
     )
 
 
+def room_made(k, contradict):
+    """A way back from what does not fit; None where nothing here is one."""
+    if machine_knobs.out_of_order(k):
+        return machine_knobs.in_order(k)
+    if contradict:
+        turn = ("longest", "samples", "prompts", "gpus", "accelerator", "model")
+    else:
+        turn = ("gpus", "share", "longest", "prompt", "samples", "prompts", "accelerator", "model")
+        turn += ("bandwidth", "flops")
+    fits = lambda there: not misfits(there)
+    return recovery.one_knob(k, turn, fits) or recovery.fewest(k, SURE, fits)
+
+
 def broken(k, r):
     if not breaks(k, r):
         return None
     if r.misfits:
         first = r.misfits[0]
         contradict = first.what.startswith("the inputs contradict")
-        turn = (
-            "gpus",
-            "share",
-            "longest",
-            "prompt",
-            "samples",
-            "prompts",
-            "accelerator",
-            "model",
-            "bandwidth",
-            "flops",
-        )
-        if contradict:
-            turn = ("longest", "samples", "prompts", "gpus", "accelerator", "model")
-        fits = lambda there: not misfits(there)
-        back = first.mend if ":" in first.mend else way_back(k, turn, fits) or ways_back(k, SURE, fits)
         cause = "the inputs contradict" if contradict else "the job does not fit"
-        return Break(f"This job does not fit: {first.what}.", back or first.mend, cause)
+        return Break(f"This job does not fit: {first.what}.", room_made(k, contradict), cause)
     pools = gpu_pools(r.roles)
     if r.roles.sync >= r.roles.verify:
         return Break(
@@ -518,9 +504,9 @@ def broken(k, r):
             "most): "
             "both pools wait for the network.",
             # from shapes the seconds follow from the model; a knob that is k times as fast may be k times as long
-            f"Weight sync: {math.floor(pools * (k.k if k.role == 'sync' else 1))} s."
+            dict(sync=float(math.floor(pools * (k.k if k.role == "sync" else 1))))
             if k.source == "measured"
-            else "What overlaps: sync.",
+            else dict(overlap="sync"),
             "sending outlasts both GPU pools",
         )
     enough = next((w for w in Knobs.__dataclass_fields__["workers"].metadata["rungs"] if tests(k, w) <= pools), None)
@@ -529,7 +515,7 @@ def broken(k, r):
         f"{k.prompts * k.samples:,} tests of {k.test_seconds:g} s on {crew} take {r.roles.verify:.0f} s, longer than "
         "either GPU "
         f"pool works ({pools:.0f} s at most): both pools wait.",
-        f"Verifier workers: {enough}." if enough else "What overlaps: sync.",
+        dict(workers=enough) if enough else dict(overlap="sync"),
         "verification outlasts both GPU pools",
     )
 

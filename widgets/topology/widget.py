@@ -11,10 +11,9 @@ from sim.cluster.lengths import lognormal
 from sim.cluster.memory import Engine, Misfit, Training
 from sim.cluster.models import MODELS
 from sim.cluster.topology import ASYNC, CARRY, COLOCATED, ONE_OFF, SPLIT, WAYS
-from widgets.frame import machine_knobs
+from widgets.frame import machine_knobs, recovery
 from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, choice, ladder, slider
 from widgets.frame.marks import band, dots, label, line, panel, threshold
-from widgets.frame.recovery import way_back
 
 TITLE = "One training loop on one set of GPUs, and who waits for whom"
 
@@ -357,7 +356,7 @@ def watched(k, r):
 def broken(k, r):
     if r.misfits:
         first = r.misfits[0]
-        return Break(f"This job does not fit: {first.what}.", made_to_fit(k) or first.mend, "the job does not fit")
+        return Break(f"This job does not fit: {first.what}.", made_to_fit(k), "the job does not fit")
     if k.way not in (ONE_OFF, ASYNC) or against_colocated(k, r) >= 100:
         return None
     slower = f"{100 - against_colocated(k, r):.0f} % slower than the colocated loop"
@@ -367,7 +366,7 @@ def broken(k, r):
         seconds = fabric.weight_sync(machine_knobs.model(k), 1e9 * k.sync)
         return Break(
             f"{slower}: at {k.sync:g} GB/s new weights take {seconds:.0f} s, and generation stands still meanwhile.",
-            way_back(k, ("sync",), lambda there: arrives(there, r)) or f"Who works when: {COLOCATED}.",
+            recovery.one_knob(k, ("sync",), lambda there: arrives(there, r)) or dict(way=COLOCATED),
             "both pools wait for new weights",
         )
     few = "trainers" if instant.idle("generate") > instant.idle("train") else "generators"
@@ -383,30 +382,16 @@ def broken(k, r):
 def made_to_fit(k):
     """The least that makes room: one knob, or several at once; None where nothing here does."""
     turn = ("tensor_parallel", "generating", "gpus", "longest", "accelerator", "model")
-    if back := way_back(k, turn, lambda there: not misfits(there)):
-        return back
     changes = [
         dict(way=COLOCATED, tensor_parallel=n, gpus=max(k.gpus, m)) for m in (1, 8, 32, 128, 1024) for n in ENGINES
     ]
     changes += [{**change, "prompt": 512, "longest": 8192} for change in changes]
     changes.append(dict(way=COLOCATED, tensor_parallel=1, model="qwen2.5-7b", accelerator="h100", prompt=512, gpus=32))
-    for change in changes:
-        turned = {name: value for name, value in change.items() if value != getattr(k, name)}
-        if turned and not misfits(replace(k, **turned)):
-            return ", ".join(f"{label_of(name)}: {written(name, value)}" for name, value in turned.items()) + "."
-    return None
+    fits = lambda there: not misfits(there)
+    return recovery.one_knob(k, turn, fits) or recovery.first_of(k, changes, fits)
 
 
 ENGINES = (1, 2, 4, 8)
-
-
-def label_of(name):
-    return Knobs.__dataclass_fields__[name].metadata["label"]
-
-
-def written(name, value):
-    unit = Knobs.__dataclass_fields__[name].metadata["unit"]
-    return f"{value:,} {unit}".strip() if isinstance(value, int) else value
 
 
 def arrives(k, r):
@@ -419,8 +404,8 @@ def recut(k, r):
     """The best of the splits that were tried, where it is worth it."""
     best = max(zip(r.curves[k.way], r.swept))
     if best[0] < r.colocated.tokens_per_second:
-        return f"Who works when: {COLOCATED}."
-    return f"GPUs that generate, of a split: {best[1]:,}."
+        return dict(way=COLOCATED)
+    return dict(generating=best[1])
 
 
 def worse(k, r):

@@ -329,7 +329,7 @@ def broken(k, r):
         return None
     return Break(
         f"{reason(k)}: the pass rate ends at {r.pass_rate[-1]:.3f}, below the {r.start:.3f} of its start.",
-        f"{', '.join(way_back(k))}.",
+        fix(k),
         "every weight moves too far"
         if k.learning_rate > 0.05 or k.passes * k.minibatches == 1
         else "many steps on one batch",
@@ -345,12 +345,11 @@ def reason(k):
     return f"Steps that are too long at learning rate {rate(k):g}"
 
 
-def way_back(k):
-    many = k.passes * k.minibatches > 4
-    return [
-        *(["Learning rate: 0.02"] if k.learning_rate > 0.03 else []),
-        *(["Passes over each batch: 1", "Mini-batches a pass: 1"] if many else []),
-    ] or ["Learning rate: 0.01"]
+def fix(k):
+    values = dict(learning_rate=0.02) if k.learning_rate > 0.03 else {}
+    if k.passes * k.minibatches > 4:
+        values |= dict(passes=1, minibatches=1)
+    return values or dict(learning_rate=0.01)
 
 
 def worse(k, r):

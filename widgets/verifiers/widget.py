@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sim.verifiers import checkers, strategies
+from widgets.frame import recovery
 from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, choice, ladder, slider, toggle
 from widgets.frame.marks import bars, both, dots, each_run, heat, label, line, panel, threshold
 
@@ -224,7 +225,7 @@ def broken(k, r):
     if lost(r) <= LOST:
         return None
     found = cause(k, r)
-    return Break(why(k, r, found), way_back(k, r), found)
+    return Break(why(k, r, found), fix(k, r), found)
 
 
 def why(k, r, found):
@@ -237,22 +238,16 @@ def why(k, r, found):
     }[found]
 
 
-def way_back(k, r):
+def fix(k, r):
     """A check that pays no worthless way as well as an honest one, a sealed state, and no chance errors, as needed."""
-    steps = {}
     for check in range(k.check, 5):
         sealed = k.sealed or (k.archetype == "tool use" and check == 4)
         there = replace(k, check=check, sealed=sealed)
         verdict, true = strategies.payoffs(k.archetype, check_of(there), sealed)
         if not paid_for_nothing(replace(r, verdict=verdict, true=true)).any():
             break
-    if check != k.check:
-        steps["Strictness of check"] = str(check)
-    if sealed != k.sealed:
-        steps["Expected state sealed"] = "on"
-    if judgment(k) < 0.4:
-        steps |= {"Wrong passed": "0", "Right failed": "0"}
-    return ", ".join(f"{name}: {value}" for name, value in steps.items()) + "."
+    values = recovery.different(k, dict(check=check, sealed=sealed))
+    return values | (dict(passed=0, failed=0) if judgment(k) < 0.4 else {})
 
 
 def worse(k, r):

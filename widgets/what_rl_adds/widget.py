@@ -254,7 +254,7 @@ def broken(k, r):
         return None
     ends = f"{lost.sum()} of {len(lost)} runs end" if k.method == RL else "the run ends"
     found = cause(k, r)
-    return Break(f"{why(k, r, found)}: {ends} with the right completion below {PASSING:g}.", way_back(k), found)
+    return Break(f"{why(k, r, found)}: {ends} with the right completion below {PASSING:g}.", fix(k), found)
 
 
 CHANCE, RARE, PAID = "chance decides what rises", "too rare to grow", "a wrong answer is paid too"
@@ -326,14 +326,12 @@ def uncompared(k):
     return k.method == RL and k.baseline == "none" and k.offset > 0
 
 
-def way_back(k):
+def fix(k):
     comparing_is_enough = uncompared(k) and not k.partial and by_the_mean_step(k, 0.0) >= GOOD
-    told = {
-        "Baseline: leave-one-out": uncompared(k),
-        "Teachers right: 0.3": k.shown < 0.3 and not comparing_is_enough,
-        "Reward of a bare 12: 0": k.partial > 0,
-    }
-    return f"{', '.join(words for words, needed in told.items() if needed)}."
+    values = dict(baseline="leave-one-out") if uncompared(k) else {}
+    if k.shown < 0.3 and not comparing_is_enough:
+        values |= dict(shown=0.3)
+    return values | (dict(partial=0.0) if k.partial > 0 else {})
 
 
 GUESS = Guess(

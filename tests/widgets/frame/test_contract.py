@@ -75,9 +75,9 @@ def test_a_break_names_its_cause_in_a_few_words(name):
 @every_widget
 def test_what_is_offered_as_a_way_back_is_one(name):
     for k in breaking(name).values():
-        steps = frame_of(name, k)["verdict"]["mend"]
-        must(steps, name, f'`mend` has the form "Label: value, Label: value." with labels of knobs, unlike that of {k}')
-        must(state(frame_of(name, after(k, steps))) != "broken", name, f"what `mend` says mends it: {steps}")
+        steps = frame_of(name, k)["verdict"]["fix"]
+        must(steps, name, f"the break of {k} has a `fix`, {{knob: value}}")
+        must(state(frame_of(name, after(k, steps))) != "broken", name, f"a `fix` leads back: {steps}")
 
 
 @every_widget
@@ -113,7 +113,7 @@ def test_settings_drawn_at_random_are_answered_in_a_sentence_and_a_break_has_a_w
         k = w.Knobs(**{f.name: chance.choice(values(f)) for f in fields(w.Knobs) if chance.random() < 0.6})
         said = json.loads(deque(host.stream(name, form(k)), maxlen=1)[0])["verdict"]
         must(len(said["sentence"]) <= 150, name, f"a verdict has at most 150 characters: {said['sentence']}")
-        must(said["state"] != "broken" or said["mend"], name, f"there is a way back from {k}")
+        must(said["state"] != "broken" or said["fix"], name, f"there is a way back from {k}")
 
 
 @every_widget

@@ -151,8 +151,8 @@ def test_a_cap_bounds_the_step():
 
 def test_the_way_back_that_is_named_is_one():
     broken = dict(launched=16, slope=1.0, between=0.3)
-    assert "resume prompts" in says(**broken).mend and says(**broken, rule="resume prompts") is None
-    assert f"{UNCAPPED:,}" in says(cap=2048).mend and says(cap=UNCAPPED) is None
+    assert says(**broken).fix == dict(rule="resume prompts") and says(**broken, rule="resume prompts") is None
+    assert says(cap=2048).fix == dict(cap=UNCAPPED) and says(cap=UNCAPPED) is None
 
 
 def test_the_share_of_useful_slot_time_is_one_over_the_tax():

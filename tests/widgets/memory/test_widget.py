@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from sim.cluster import options
-from tests.widgets.catalogue import mended
+from tests.widgets.catalogue import fixed
 from widgets.frame import host
 from widgets.memory import widget
 from widgets.memory.widget import PRESETS, Knobs
@@ -86,21 +86,21 @@ def test_what_breaks_shows_no_seconds_and_a_way_back(name):
     (r,) = widget.run(k)
     values = [row.value for row in widget.readouts(k, r)]
     assert values[2:] == ["–"] * 3 and widget.readouts(k, r)[0].state == "violated"
-    there = mended("memory", k, widget.broken(k, r).mend)
+    there = fixed("memory", k, widget.broken(k, r).fix)
     assert widget.broken(there, next(widget.run(there))) is None
 
 
 def test_the_way_back_turns_what_there_is_too_much_of():
-    mend = lambda **knobs: widget.broken(*result(**knobs)).mend
-    assert mend(longest=15872) == "Recompute activations: full."
-    assert mend(model="llama3.1-70b", gpus=16, recompute="full") == "GPUs: 24."
-    assert mend(placement="in turn, state stays") == "Who has the GPUs: in turn, state offloaded."
-    assert mend(p50=4600) == "Ninetieth percentile: 4,600 tokens, Ninety-ninth percentile: 4,600 tokens."
+    fix = lambda **knobs: widget.broken(*result(**knobs)).fix
+    assert fix(longest=15872) == dict(recompute="full")
+    assert fix(model="llama3.1-70b", gpus=16, recompute="full") == dict(gpus=24)
+    assert fix(placement="in turn, state stays") == dict(placement="in turn, state offloaded")
+    assert fix(p50=4600) == dict(p90=4600, p99=4600)
 
 
 def test_where_one_knob_is_not_enough_the_way_back_has_several():
     k, r = result(model="llama3.1-405b", gpus=64, recompute="none", logits_chunk=0, longest=32256)
-    there = mended("memory", k, widget.broken(k, r).mend)
+    there = fixed("memory", k, widget.broken(k, r).fix)
     assert widget.broken(there, next(widget.run(there))) is None
     assert sum(getattr(k, f.name) != getattr(there, f.name) for f in fields(k)) > 1
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sim.worlds.step_tree import OFFSETS
-from tests.widgets.catalogue import mended
+from tests.widgets.catalogue import fixed
 from widgets.search import figures
 from widgets.search import widget as search
 from widgets.search.widget import PRESETS, Knobs
@@ -74,7 +74,7 @@ def test_taking_the_least_score_where_flaws_are_mended_is_worse():
     ],
 )
 def test_a_way_back_is_one(k):
-    assert breaks(mended("search", k, breaks(k).mend)) is None
+    assert breaks(fixed("search", k, breaks(k).fix)) is None
 
 
 def test_a_search_that_no_other_spending_of_its_steps_would_save_follows_noise():
