@@ -63,14 +63,41 @@ def test_arrows_between_the_rooms_of_sim_point_one_way(file):
     )
 
 
-@pytest.mark.parametrize("file", WIDGETS, **named)
+# What a widget may import of widgets/frame
+FOR_WIDGETS = {f"widgets.frame.{name}" for name in ("contract", "marks", "recovery", "machine_knobs", "values")}
+# All of it, each of which imports those before it alone
+FRAME = ["contract", "marks", "values", "recovery", "machine_knobs", "data_table", "pages", "panels", "job", "seeds"]
+FRAME += ["host", "doctor", "reader_code", "reader_patch", "reader_worker"]
+
+
+def frame_modules(file):
+    """The modules of widgets/frame that a file imports."""
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.module == "widgets.frame":
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("widgets.frame."):
+            yield node.module.removeprefix("widgets.frame.")
+
+
+@pytest.mark.parametrize("file", [file for file in WIDGETS if file.parent.name != "frame"], **named)
 def test_widgets_know_sim_and_their_contract_but_not_one_another(file):
     foreign = {name for name in imports(file) if name.split(".")[0] not in sys.stdlib_module_names | {"numpy", "sim"}}
-    foreign -= {"widgets.frame", "widgets.frame.recovery", "widgets.frame.contract", "widgets.frame.marks"}
+    foreign = {name for name in foreign if not name.startswith("widgets.frame")}
+    foreign |= {f"widgets.frame.{name}" for name in frame_modules(file)} - FOR_WIDGETS
     foreign -= (
         {f"widgets.{file.parent.name}", f"widgets.{file.parent.name}.widget"} if file.stem == "exercises" else set()
     )
-    assert not foreign, f"{shown(file)} imports {foreign}; a widget imports numpy, sim/, recovery, contract and marks"
+    assert not foreign, f"{shown(file)} imports {foreign}; a widget imports numpy, sim/ and {sorted(FOR_WIDGETS)}"
+
+
+def test_the_modules_of_the_frame_import_in_one_order_and_no_widget():
+    files = {file.stem: file for file in WIDGETS if file.parent.name == "frame" and file.stem != "__init__"}
+    assert sorted(files) == sorted(FRAME)
+    for name, file in files.items():
+        later = set(frame_modules(file)) - set(FRAME[: FRAME.index(name)])
+        assert not later, f"{shown(file)} imports {later}; it imports what stands before it in FRAME"
+        pages = {other for other in imports(file) if other.startswith("widgets.") and "frame" not in other}
+        assert not pages, f"{shown(file)} imports {pages}; a page is found by its name (widgets/frame/pages.py)"
 
 
 # arXiv:2402.03300, Amdahl (1967)

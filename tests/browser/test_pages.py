@@ -29,6 +29,7 @@ from tests.browser.test_access import in_both_lights, violations
 from tests.widgets.catalogue import breaking, ends, frame_of, last_frame, near, state
 from tools.pages import lessons, quoting
 from widgets.frame import data_table, host
+from widgets.frame.values import knobs_from, query, spelled
 
 every_lesson = pytest.mark.parametrize("lesson", WITH_WIDGET, ids=lambda lesson: lesson.stem)
 
@@ -85,7 +86,7 @@ def a_link_in_the_prose_sets_what_it_says_and_all_else_to_its_default(page, defa
         "import(document.querySelector('script[src$=\"assets/widget.js\"]').src.replace('widget', 'knobs'))"
         ".then(({ knobs }) => knobs(document.querySelector('rl-widget form')))"
     )
-    assert now == dict(parse_qsl(host.query(default), keep_blank_values=True)) | asked
+    assert now == dict(parse_qsl(query(default), keep_blank_values=True)) | asked
 
 
 def nothing_scrolls_sideways(page):
@@ -175,7 +176,7 @@ def test_captions_follow_the_knobs_and_not_the_setting_that_was_built(page, book
     page.goto(f"{book}{lesson.url}?{moved}")
     live(page, lesson.widget)
     page.wait_for_function("document.querySelector('rl-widget').settled")
-    knobs = host.knobs_from(host.widget(lesson.widget).Knobs, dict(parse_qsl(moved)))
+    knobs = knobs_from(host.widget(lesson.widget).Knobs, dict(parse_qsl(moved)))
     for view in page.locator("[name=view]").all() or [None]:
         if view:
             view.check(force=True)
@@ -204,13 +205,13 @@ def test_every_knob_reaches_the_figure_by_keyboard(page, book, lesson):
                 const moved = control.length && !control.options ? control[0] : control;
                 for (const type of ['input', 'change']) moved.dispatchEvent(new Event(type, { bubbles: true }));
             }""",
-                [f.name, host.spelled(value)],
+                [f.name, spelled(value)],
             )
         expect(page).to_have_url(re.compile(f"[?&]{f.name}="))
         assert page.evaluate(
             "name => document.querySelector(`[data-knob=${name}]`).classList.contains('moved')", f.name
         )
-        page.wait_for_function("([name, value]) => window.drawn?.[name] === value", arg=[f.name, host.spelled(value)])
+        page.wait_for_function("([name, value]) => window.drawn?.[name] === value", arg=[f.name, spelled(value)])
         page.click("rl-widget .reset")
     page.wait_for_function("document.querySelector('rl-widget').settled")
 

@@ -32,14 +32,14 @@ for name in names:
     w = host.widget(name)
     for i, preset in enumerate(getattr(w, "PRESETS", {}).values()):
         whole = os.environ.get("THOROUGH") or i < 1
-        for frame in islice(host.stream(name, json.dumps(dict(parse_qsl(host.query(preset))))), None if whole else 3):
+        for frame in islice(host.stream(name, json.dumps(dict(parse_qsl(query(preset))))), None if whole else 3):
             pass
         host.table(name, frame)
     for knob in fields(w.Knobs) if hasattr(w, "Knobs") else []:
         m = knob.metadata
         brought = m["kind"] == "pasted"
         for value in m.get("options") or m.get("rungs") or ([m["example"]] if brought else [m["low"], m["high"]]):
-            for _ in islice(host.stream(name, json.dumps({knob.name: host.spelled(value)})), 1 + brought):
+            for _ in islice(host.stream(name, json.dumps({knob.name: spelled(value)})), 1 + brought):
                 pass
 print(*(set(sys.modules) - known))
 """

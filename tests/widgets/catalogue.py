@@ -10,6 +10,7 @@ from pathlib import Path
 
 from tools.pages import frames, results
 from widgets.frame import host
+from widgets.frame.values import parsed, spelled
 
 ROOT = Path(__file__).parents[2]
 NAMES = results.WIDGETS
@@ -59,7 +60,7 @@ def early_frame(name, knobs):
 
 def form(knobs):
     """What the page sends of a setting."""
-    return json.dumps({field: host.spelled(value) for field, value in asdict(knobs).items()})
+    return json.dumps({field: spelled(value) for field, value in asdict(knobs).items()})
 
 
 def last(widget, seeds=None, **knobs):
@@ -120,7 +121,7 @@ def fixed(name, knobs, fix):
 def after(knobs, steps):
     """The knobs after the steps that the page offers."""
     turned = {step["knob"]: step["value"] for step in steps}
-    return replace(knobs, **{f.name: host.parsed(f, turned[f.name]) for f in fields(knobs) if f.name in turned})
+    return replace(knobs, **{f.name: parsed(f, turned[f.name]) for f in fields(knobs) if f.name in turned})
 
 
 def settings(name):

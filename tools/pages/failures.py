@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 from markupsafe import Markup, escape
 
 from tools.pages import frames, lesson_data, lessons, results
-from widgets.frame import host, recovery
+from widgets.frame import host, recovery, values
 
 DATA = "failures.yml"
 
@@ -51,7 +51,7 @@ def homes():
 def changed(knobs):
     """The query of those knobs that differ from their defaults."""
     usual = asdict(type(knobs)())
-    return urlencode({name: host.spelled(value) for name, value in asdict(knobs).items() if value != usual[name]})
+    return urlencode({name: values.spelled(value) for name, value in asdict(knobs).items() if value != usual[name]})
 
 
 def shown(title):

@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from markupsafe import Markup
 
 from tools.pages import drawing, quoting, results
-from widgets.frame import host
+from widgets.frame import host, values
+from widgets.frame.panels import described
 
 HALF, ALONE, MARGIN = 298, 480, 260  # pixels: one of two panels, one by itself, one beside the text
 HEIGHT, LOW = 200, 170
@@ -62,13 +63,7 @@ def shown(panel, width, height):
         return dict(panel, content=Markup(rows(panel)), alt="", grid=True)
     axes, content = drawing.parts(panel, width, height)
     return dict(
-        panel,
-        grid=False,
-        axes=Markup(axes),
-        content=Markup(content),
-        width=width,
-        height=height,
-        alt=host.described(panel),
+        panel, grid=False, axes=Markup(axes), content=Markup(content), width=width, height=height, alt=described(panel)
     )
 
 
@@ -116,7 +111,7 @@ def opening(name):
     made = getattr(host.widget(name), "OPENING", None)
     if made is None:
         raise ValueError(f"widgets/{name}/widget.py has no OPENING")
-    panels: Sequence = host.plain(list(made.panels(results.last(name, made.plain), results.last(name, made.other))))
+    panels: Sequence = values.plain(list(made.panels(results.last(name, made.plain), results.last(name, made.other))))
     if len(panels) != 2:
         raise ValueError(f"the opening of widgets/{name}/widget.py has two panels, not {len(panels)}")
     return dict(

@@ -43,12 +43,12 @@ FLAGS = [
 # policies that are read from files.
 IMPORTS = """
 import gc, random, traceback
-from widgets.frame import doctor, host, pages, reader_code, reader_patch, seeds
+from widgets.frame import doctor, host, pages, reader_code, reader_patch, reader_worker
 for page in pages.having("widget"):
     host.table(page, next(host.stream(page)))
-for name, offer in reader_code.OFFERS.items():
+for name, offer in reader_worker.OFFERS.items():
     reader_code.ours(offer)
-    next(reader_code.stream(name, "raise ValueError"))
+    next(reader_worker.stream(name, "raise ValueError"))
 doctor.warmed()
 try:
     [][5]

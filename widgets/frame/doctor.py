@@ -17,8 +17,9 @@ import numpy as np
 
 from sim import doctor, framework_logs, logs, metric_names
 from sim.experiments import tracelab
-from widgets.frame import host
 from widgets.frame.marks import dots, line, panel, region
+from widgets.frame.panels import captioned, described
+from widgets.frame.values import plain, spelled
 
 SHOWN = ("reward", "held_out", "gap", "zero_variance", "kl", "length", "entropy", "clip_fraction", "gradient_norm")
 POINTS = 300  # of a curve: more are drawn as the lowest and highest of a stretch
@@ -75,7 +76,7 @@ def stream(what, data):
     bytes, `sample` a format; the answers to `ask` and to `sample` are dicts, or {refused} with a sentence.
     """
     try:
-        yield json.dumps(host.plain(took(what, data)))
+        yield json.dumps(plain(took(what, data)))
     except logs.Unreadable as fault:
         yield json.dumps(
             dict(refused=str(fault), written=offered(SESSION.log, json.loads(data)) if what == "ask" else {})
@@ -247,13 +248,13 @@ def drawn(report, quantity):
         x_range=(min(begin, float(steps[0])), max(end, begin + 1)),
         y_range=spread(curve.values),
     )
-    return dict(host.plain(one), alt=host.described(host.plain(one)), caption=host.captioned(one))
+    return dict(plain(one), alt=described(plain(one)), caption=captioned(one))
 
 
 # ── what the page shows before a log is there ──
 def setting(kind):
     """The query that makes the widget of lesson 23 look like a kind of run."""
-    return urlencode({name: host.spelled(value) for name, value in tracelab.KINDS[kind].items()})
+    return urlencode({name: spelled(value) for name, value in tracelab.KINDS[kind].items()})
 
 
 HELD_OUT = framework_logs.HELD_OUT["TRL"]

@@ -2,23 +2,20 @@
 it shows.
 """
 
-import hashlib
 import html
 import json
-from dataclasses import asdict, fields
+from dataclasses import fields
 from importlib import import_module
 from itertools import pairwise
-from math import inf, isfinite, log10
+from math import log10
 from urllib.parse import urlencode
-
-import numpy as np
 
 from sim.algorithms import options as algorithm_options
 from sim.cluster import options
-from widgets.frame import data_table, job, marks, pages, recovery
+from widgets.frame import data_table, job, pages, recovery, seeds
 from widgets.frame.contract import KNOBS_IN_VIEW, Readout
-
-PASTED = 2**16  # characters of a text that a reader may bring
+from widgets.frame.panels import captioned, described, fingerprint, ghost
+from widgets.frame.values import figures, is_pasted, knobs_from, plain, spelled, understood
 
 
 def widget(name):
@@ -57,7 +54,7 @@ def stream(name, form="{}"):
     if opened and hasattr(w, "progress"):  # a run that takes a while begins when it is asked for
         return
     if form.get("more"):
-        yield from import_module("widgets.frame.seeds").stream(name, knobs, form["more"], form.get("kept"))
+        yield from seeds.stream(w, knobs, form["more"], form.get("kept"), frame)
         return
     for result in w.run(knobs):
         yield frame(w, knobs, result)
@@ -178,72 +175,6 @@ def table(name, frame):
     return data_table.table(panels, more=data_table.file(panels, name))
 
 
-def knobs_from(cls, form):
-    """A form's strings as the types the defaults have; a value that is not on offer is a ValueError that says what
-    is.
-    """
-    return cls(**{f.name: parsed(f, form[f.name]) for f in fields(cls) if f.name in form})
-
-
-def is_pasted(knob):
-    return knob.metadata["kind"] == "pasted"
-
-
-def understood(knob, text):
-    """{value, said} of a text that a reader brought; no value where it is refused, and why."""
-    try:
-        value, said = read(knob, text)
-    except ValueError as refusal:
-        return dict(value=None, said=f"{refusal}")
-    return dict(value=value, said=said)
-
-
-def read(knob, text):
-    if not isinstance(text, str):
-        raise ValueError("This takes text.")
-    if len(text) > PASTED:
-        raise ValueError(f"Over {PASTED:,} characters; this takes {PASTED:,} at most.")
-    return knob.metadata["read"](text) if text.strip() else ("", "")
-
-
-def parsed(knob, text):
-    m, offered = knob.metadata, None
-    if m["kind"] == "pasted":
-        try:
-            return read(knob, text)[0]
-        except ValueError as refusal:
-            raise ValueError(f"{knob.name}: {refusal}") from None
-    if m["kind"] == "toggle":
-        value, offered = {"on": True, "off": False}.get(text, text), [True, False]
-    else:
-        try:
-            value = type(knob.default)(float(text)) if isinstance(knob.default, int) else type(knob.default)(text)
-        except (TypeError, ValueError, OverflowError):
-            raise ValueError(f"{knob.name} must be a number, not {text!r}") from None
-        offered = m.get("rungs") or m.get("options")
-    if offered and value not in offered:
-        raise ValueError(f"{knob.name} must be one of {', '.join(map(spelled, offered))}, not {text!r}")
-    if m["kind"] == "slider" and not m["low"] <= value <= m["high"]:
-        raise ValueError(f"{knob.name} must be from {spelled(m['low'])} to {spelled(m['high'])}, not {text!r}")
-    return value
-
-
-def query(knobs):
-    """Knobs as the query of a permalink: offset=10&baseline=none."""
-    return urlencode({name: spelled(value) for name, value in asdict(knobs).items()})
-
-
-def spelled(value):
-    """A knob's value as the form holds it."""
-    return (
-        {True: "on", False: "off"}[value]
-        if isinstance(value, bool)
-        else f"{value:.12g}"
-        if isinstance(value, float)
-        else str(value)
-    )
-
-
 def row(readout):
     return dict(
         label=readout.label,
@@ -254,23 +185,6 @@ def row(readout):
     )
 
 
-def figures(value):
-    """Three significant digits, thousands grouped: 0.0312, 1,240, 3.1e-7; a word stays a word."""
-    if isinstance(value, str):
-        return value
-    value = float(value)
-    if not isfinite(value):
-        return "–" if value != value else "∞" if value > 0 else "−∞"
-    if abs(value) >= 999.5:
-        return (
-            f"{value:,.0f}".replace("-", "−")
-            if abs(value) < 1e7
-            else f"{value:.3g}".replace("e+0", "e").replace("e+", "e").replace("-", "−")
-        )
-    text = f"{value:#.3g}" if value != int(value) else str(int(value))
-    return text.rstrip(".").replace("e-0", "e−").replace("-", "−")
-
-
 def line_of(function):
     """Where a sim function stands: sim/estimators/kl.py#L41."""
     return function and f"{function.__module__.replace('.', '/')}.py#L{function.__code__.co_firstlineno}"
@@ -279,88 +193,3 @@ def line_of(function):
 def amplified(name, preset):
     """{label of a readout: how far machines differ} of a preset, empty if they do not."""
     return getattr(widget(name), "AMPLIFIES", {}).get(preset, {})
-
-
-def plain(x):
-    """Arrays as lists. NaN and infinity are not JSON: plotly draws a gap for null."""
-    if isinstance(x, float):
-        return x if isfinite(x) else None
-    if isinstance(x, dict):
-        return {k: plain(v) for k, v in x.items()}
-    if isinstance(x, list | tuple):
-        return [plain(v) for v in x]
-    if isinstance(x, np.ndarray | np.generic):
-        return x.tolist() if x.dtype.kind != "f" or np.isfinite(x).all() else plain(x.tolist())
-    return x
-
-
-def described(panel):
-    """A sentence for those who do not see the panel: what is drawn, over what range, up to what value."""
-    curves = [m for m in panel["data"] if m["type"] != "heatmap"]
-    # what is left of a zero after rounding, 1e-17, is another on each machine
-    values = [round(v, 12) + 0.0 for m in curves for v in m["y"] if isinstance(v, int | float)]
-    named = ", ".join(dict.fromkeys(m["name"] for m in curves if m["name"]))
-    ends = f": from {figures(min(values))} to {figures(max(values))}" if values else ""
-    return f"{panel['title']}, {panel['note']}{' (' + named + ')' if named else ''}{ends}"
-
-
-def ghost(panel):
-    """The curve that stays in gray when the setting is left, and the place of its word, at its last point: [index,
-    annotation]; None without one.
-    """
-    curves = [(m["meta"]["role"] == "seed", i) for i, m in enumerate(panel["data"]) if m.get("mode") == "lines"]
-    curves = [(later, i) for later, i in curves if panel["data"][i]["meta"]["role"] != "band"]
-    if not curves:
-        return None
-    which = min(curves)[1]
-    places = [places_on(panel, axis, panel["data"][which][axis]) for axis in "xy"]
-    seen = [spot for spot in zip(*places) if None not in spot]
-    return [which, *marks.label(*seen[-1], "", series=8, anchor="right")["annotations"]] if seen else None
-
-
-def places_on(panel, name, values):
-    """Values in units of their axis, decades on a logarithmic one; None where its range does not show them."""
-    axis = panel["layout"][f"{name}axis"]
-    if axis["type"] == "log":
-        values = [log10(v) if v is not None and v > 0 else None for v in values]
-    low, high = sorted(axis.get("range", (-inf, inf)))
-    return [v if isinstance(v, str) or (v is not None and low <= v <= high) else None for v in values]
-
-
-def captioned(panel):
-    """What stands over a plot, as HTML: its title, then its note."""
-    return f"{subscripted(panel['title'])} <span>{subscripted(panel['note'])}</span>"
-
-
-def subscripted(text):
-    """Escaped text in which π_old becomes a subscript."""
-    return " ".join(
-        "{}<sub>{}</sub>".format(*word.split("_", 1)) if word.find("_") > 0 else word
-        for word in html.escape(text).split(" ")
-    )
-
-
-def fingerprint(panels):
-    """Eight hexadecimal digits of what is drawn, to a thousandth of each curve's largest value, about a pixel: the last
-    bits of `exp` and of sums, in which processors differ, do not show.
-    """
-    digest = hashlib.sha256()
-    for mark in (mark for p in panels for mark in p["data"]):
-        for values in (mark[axis] for axis in "xyz" if axis in mark):
-            try:
-                digest.update(rounded(np.asarray(values, np.float64)))
-            except ValueError:  # words
-                digest.update(repr(plain(values)).encode())
-    return digest.hexdigest()[:8]
-
-
-def rounded(values):
-    """The bytes of numbers in steps of a thousandth of the largest, and of the largest itself; one NaN, whatever its
-    sign.
-    """
-    finite = np.isfinite(values)
-    largest = np.abs(values[finite]).max(initial=1e-9)  # a curve that stays below is zero and its rounding errors
-    # 0.377: the edges of the steps lie where round numbers and simple fractions do not, or a last bit would cross them
-    steps = np.floor(1000 * np.where(finite, values, 0) / largest + 0.377)
-    special = np.nan_to_num(values, nan=1e5, posinf=1e6, neginf=-1e6)
-    return np.append(np.where(finite, steps, special), np.floor(1000 * np.log(largest) + 0.377)).tobytes()

@@ -14,7 +14,8 @@ from urllib.parse import urlencode
 from sim.cluster import user_inputs
 from sim.cluster.hardware import ACCELERATORS
 from sim.cluster.models import MODELS
-from widgets.frame import host, machine_knobs
+from widgets.frame import machine_knobs
+from widgets.frame.values import PASTED, is_pasted, parsed, spelled
 
 LEAST = 3  # shared knobs from which on a page has the bar
 QUANTILES = ("p50", "p90", "p99", "longest")
@@ -30,7 +31,7 @@ def kept(stored):
     """{name: text} of what the browser has kept, without what is no job."""
     knobs = stored.get("knobs") if isinstance(stored, dict) else None
     said = [(name, text) for name, text in knobs.items() if isinstance(text, str)] if isinstance(knobs, dict) else []
-    return {name: text for name, text in said if name in machine_knobs.JOB and text and len(text) <= host.PASTED}
+    return {name: text for name, text in said if name in machine_knobs.JOB and text and len(text) <= PASTED}
 
 
 def taken(knobs, job):
@@ -44,16 +45,16 @@ def nearest(knob, text):
     m = knob.metadata
     if m["kind"] not in ("slider", "ladder"):
         try:
-            return host.spelled(host.parsed(knob, text))
+            return spelled(parsed(knob, text))
         except ValueError:
             return None
     value = number(text)
     if value is None:
         return None
     if m["kind"] == "ladder":
-        return host.spelled(min(m["rungs"], key=lambda rung: (abs(rung - value), rung)))
+        return spelled(min(m["rungs"], key=lambda rung: (abs(rung - value), rung)))
     value = min(max(value, m["low"]), m["high"])
-    return host.spelled(type(knob.default)(round((value - m["low"]) / m["step"]) * m["step"] + m["low"]))
+    return spelled(type(knob.default)(round((value - m["low"]) / m["step"]) * m["step"] + m["low"]))
 
 
 def number(text):
@@ -67,13 +68,13 @@ def number(text):
 def bar(knobs, stored):
     """The bar at the head of an instrument, as HTML: the job, whether it is in force, and what can be done with it."""
     job = kept(stored)
-    own = {name: host.spelled(getattr(knobs, name)) for name in shared(knobs)}
+    own = {name: spelled(getattr(knobs, name)) for name in shared(knobs)}
     after = {name: text for name, text in {**job, **own}.items() if text}
     keep = button("Keep as my job", after)
     if not job:
         return "<span>Set the knobs to your job and keep it: the pages about machines then open with it.</span>" + keep
     here = taken(knobs, job)
-    absent = {f.name: "" for f in fields(knobs) if host.is_pasted(f) and f.name in own and f.name not in job}
+    absent = {f.name: "" for f in fields(knobs) if is_pasted(f) and f.name in own and f.name not in job}
     in_force = all(own[name] == text for name, text in {**absent, **here}.items())
     moved = [name for name, text in here.items() if number(job[name]) is not None and text != job[name]]
     labels = {f.name: f.metadata["label"] for f in fields(knobs)}

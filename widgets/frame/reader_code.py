@@ -35,14 +35,13 @@ from dataclasses import asdict
 
 import numpy
 
-from widgets.frame import host, pages
+from widgets.frame.panels import described
+from widgets.frame.values import plain
 
 FILE = "<yours>"  # where a traceback says that a reader's line stands
 PRINTED, PRINTED_LINES = 1000, 12  # characters and lines of what a reader's code prints
 LINES = 500  # of a reader's code
 OFFERED = (ast, collections, copy, functools, itertools, json, math, numpy, operator, random, re, string, unicodedata)
-# all of them at once: a reader's two seconds are not for importing
-OFFERS = {offer.ID: offer for page in pages.having("editable") for offer in [pages.module(page, "editable")]}
 HIDDEN = ("js", "pyodide", "pyodide_js", "_pyodide", "_pyodide_core")  # the browser's side
 WITHHELD = ("open", "input", "breakpoint", "exit", "quit", "help")  # what waits for someone or needs files
 
@@ -55,28 +54,22 @@ class Refused(ValueError):
         self.line = line
 
 
-def stream(name, source):
-    """What came of the function that a reader has made from the one that the offer `name` holds, as JSON that the
-    page takes: false once the reader's code has ended, for its two seconds are not for what follows, and then
-    {sentence, tables, panels, beside}, or {refused, line}. Of another name: the run of that widget with what a reader
-    has changed.
+def stream(offer, source):
+    """What came of the function that a reader has made from the one that an offer holds, as JSON that the page takes:
+    false once the reader's code has ended, for its two seconds are not for what follows, and then {sentence, tables,
+    panels, beside}, or {refused, line}.
     """
-    if name not in OFFERS:
-        from widgets.frame import reader_patch
-
-        yield from reader_patch.stream(name, **json.loads(source))
-        return
     try:
-        called, beside = calls(name, source)
+        called, beside = calls(offer, source)
         yield "false"
-        yield json.dumps(host.plain(dict(drawn(OFFERS[name].shown(called)), beside=beside)))
+        yield json.dumps(plain(dict(drawn(offer.shown(called)), beside=beside)))
     except Refused as refused:
         yield json.dumps(dict(refused=str(refused), line=refused.line))
 
 
-def calls(name, source):
+def calls(offer, source):
     """(what the offer makes of calling a reader's function, what is to be said besides)."""
-    offer, printed = OFFERS[name], Printed()
+    printed = Printed()
     with contextlib.redirect_stdout(printed):
         yours = Yours(compiled(source, offer.EDITED), getattr(offer, "RETURNS", None))
         called = offer.called(yours)
@@ -98,7 +91,7 @@ def beside(faults, printed):
 
 def drawn(shown):
     """A Shown as the page takes it."""
-    return dict(asdict(shown), panels=[dict(panel, alt=host.described(panel)) for panel in host.plain(shown.panels)])
+    return dict(asdict(shown), panels=[dict(panel, alt=described(panel)) for panel in plain(shown.panels)])
 
 
 def compiled(source, edited):

@@ -9,23 +9,26 @@ from dataclasses import replace
 import numpy as np
 
 from sim.estimators import welch_interval
-from widgets.frame import host, marks
+from widgets.frame import marks
+from widgets.frame.panels import captioned
+from widgets.frame.values import figures, plain
 
 FEWEST = 3  # seeds in each of two samples that are compared
-computed = {}  # {(widget, knobs without the seed): {seed: what of it is kept}}
+computed = {}  # {(name of the widget's module, knobs without the seed): {seed: what of it is kept}}
 
 
-def stream(name, knobs, more, kept=None):
-    """The frame of `knobs` with what `more` seeds add, after each of them; "null" while one is being computed."""
-    w = host.widget(name)
-    sample = computed.setdefault((name, replace(knobs, seed=0)), {})
+def stream(w, knobs, more, kept, frame_of):
+    """The frame of `knobs` with what `more` seeds add, after each of them; "null" while one is being computed.
+    `frame_of(widget, knobs, result)` is the frame of one run, as JSON.
+    """
+    sample = computed.setdefault((w.__name__, replace(knobs, seed=0)), {})
     wanted = [seed for seed in order(w.Knobs, knobs.seed) if seed not in sample]
     for seed in wanted[: more + (knobs.seed not in sample)]:
         one = replace(knobs, seed=seed)
         for partial in w.run(one):
             result = partial
             yield "null"
-        sample[seed] = taken(w, one, result)
+        sample[seed] = taken(w, one, result, frame_of)
         if knobs.seed in sample:
             yield json.dumps(frame(sample, knobs.seed, kept))
 
@@ -36,10 +39,10 @@ def order(knobs, first):
     return [*range(first, m["high"] + 1), *range(m["low"], first)]
 
 
-def taken(w, knobs, result):
+def taken(w, knobs, result, frame_of):
     """What is kept of a run: its frame as JSON, and the values of its readouts."""
     return dict(
-        frame=json.loads(host.frame(w, knobs, result)),
+        frame=json.loads(frame_of(w, knobs, result)),
         values=[row.value if isinstance(row.value, str) else float(row.value) for row in w.readouts(knobs, result)],
     )
 
@@ -65,7 +68,7 @@ def over(values):
     """The range of a readout over the seeds, in words."""
     if any(isinstance(value, str) for value in values):
         return f"{values.count(values[0])} of {len(values)}" if len(values) > 1 else ""
-    low, high = host.figures(min(values)), host.figures(max(values))
+    low, high = figures(min(values)), figures(max(values))
     return f"{low} to {high}" if low != high else f"{low} in each"
 
 
@@ -90,7 +93,7 @@ def compared(before, now):
 
 
 def signed(value):
-    return f"+{host.figures(value)}" if value > 0 else host.figures(value)
+    return f"+{figures(value)}" if value > 0 else figures(value)
 
 
 def banded(panel, panels):
@@ -106,11 +109,9 @@ def banded(panel, panels):
     if not (y != y[0]).any():  # a closed form has no seeds
         return panel
     series = panel["data"][which]["meta"]["series"]
-    band = host.plain(marks.band(np.asarray(x), y.min(axis=0), y.max(axis=0), series))
+    band = plain(marks.band(np.asarray(x), y.min(axis=0), y.max(axis=0), series))
     note = f"{panel['note']}; band: {len(curves)} choices of Seed"
-    return dict(
-        panel, data=[band, *panel["data"]], note=note, caption=host.captioned(dict(panel, note=note)), ghost=None
-    )
+    return dict(panel, data=[band, *panel["data"]], note=note, caption=captioned(dict(panel, note=note)), ghost=None)
 
 
 def is_curve(mark):

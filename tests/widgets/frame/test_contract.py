@@ -29,6 +29,7 @@ from tests.widgets.catalogue import (
 from tests.widgets.grid import MACHINES
 from tools.pages import frames
 from widgets.frame import host
+from widgets.frame.values import is_pasted
 
 ROOT = Path(__file__).parents[3]
 LOOK = json.loads((ROOT / "site" / "assets" / "look.json").read_text(encoding="utf-8"))
@@ -261,7 +262,7 @@ def test_a_result_is_the_same_when_it_is_computed_again(name):
 @every_widget
 def test_a_value_that_is_not_on_offer_is_refused_in_one_sentence(name):
     for f in fields(host.widget(name).Knobs):
-        if host.is_pasted(f):  # the page keeps its last result and says why
+        if is_pasted(f):  # the page keeps its last result and says why
             (answer,) = host.stream(name, json.dumps({f.name: "<b>no</b>"}))
             assert json.loads(answer)["brought"][f.name]["value"] is None
         else:

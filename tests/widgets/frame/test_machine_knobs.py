@@ -9,7 +9,7 @@ from sim.cluster import throughput
 from sim.cluster.hardware import ACCELERATORS
 from sim.cluster.models import MODELS
 from tests.sim.cluster.test_user_inputs import HOSTILE, QWEN3_14B
-from widgets.frame import host, machine_knobs
+from widgets.frame import host, machine_knobs, values
 from widgets.frame.contract import choice, ladder
 
 
@@ -32,7 +32,7 @@ class Knobs:
 
 
 def brought(**texts):
-    return host.knobs_from(Knobs, texts)
+    return values.knobs_from(Knobs, texts)
 
 
 def test_nothing_brought_is_the_row_of_the_table_and_what_is_assumed():
@@ -48,11 +48,11 @@ def test_what_is_brought_takes_the_place_of_the_row():
     assert machine_knobs.model(k).layers == 40 and machine_knobs.accelerator(k).hbm_gb == 40
     assert machine_knobs.names(k) == ("your model", "your chip")
     assert vars(machine_knobs.law(k)) == dict(p50=6000, p90=24000, p99=60000, longest=131072)
-    assert host.knobs_from(Knobs, dict(host_form(k))) == k
+    assert values.knobs_from(Knobs, dict(host_form(k))) == k
 
 
 def host_form(k):
-    return {name: host.spelled(value) for name, value in vars(k).items()}
+    return {name: values.spelled(value) for name, value in vars(k).items()}
 
 
 def test_a_timed_iteration_gives_the_efficiency_at_which_it_would_take_so_long():
@@ -73,7 +73,7 @@ def test_a_refused_text_reaches_no_run(what):
     assert refused["value"] is None and refused["said"].endswith(".")
 
 
-@pytest.mark.parametrize("text", [7, True, ["a"], {"a": 1}, "x" * (host.PASTED + 1)])
+@pytest.mark.parametrize("text", [7, True, ["a"], {"a": 1}, "x" * (values.PASTED + 1)])
 def test_what_is_no_text_or_too_much_of_it_is_refused(text):
     (answer,) = host.stream("throughput", json.dumps(dict(chip=text)))
     assert json.loads(answer)["brought"]["chip"]["value"] is None

@@ -11,6 +11,7 @@ import pytest
 from sim.estimators import kl
 from tests.widgets.catalogue import fixed
 from widgets.frame import host
+from widgets.frame.values import spelled
 from widgets.kl_estimators import widget
 from widgets.kl_estimators.widget import Knobs
 
@@ -33,9 +34,7 @@ def is_broken(knobs):
 
 
 def frame(knobs):
-    (only,) = host.stream(
-        "kl_estimators", json.dumps({name: host.spelled(value) for name, value in asdict(knobs).items()})
-    )
+    (only,) = host.stream("kl_estimators", json.dumps({name: spelled(value) for name, value in asdict(knobs).items()}))
     return json.loads(only)
 
 

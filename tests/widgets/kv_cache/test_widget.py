@@ -9,6 +9,7 @@ from sim.cluster import memory, scheduling, throughput
 from tests.sim.cluster.plain_engine import serve
 from tests.widgets.catalogue import fixed
 from widgets.frame import host, machine_knobs
+from widgets.frame.values import figures, spelled
 from widgets.kv_cache import widget
 from widgets.kv_cache.widget import PRESETS, Knobs
 
@@ -323,7 +324,7 @@ def test_every_end_of_every_knob_gives_a_figure():
             continue
         for value in m.get("rungs") or m.get("options") or [m["low"], m["high"]]:
             (frame,) = host.stream(
-                "kv_cache", json.dumps({field.name: host.spelled(value) if field.name != "sharing" else value})
+                "kv_cache", json.dumps({field.name: spelled(value) if field.name != "sharing" else value})
             )
             assert len(json.loads(frame)["panels"]) == 4
 
@@ -333,7 +334,7 @@ def test_numbers_are_finite_or_said_to_be_infinite():
         (r,) = widget.run(k)
         assert all(isfinite(row.value) for row in widget.readouts(k, r) if not isinstance(row.value, str))
     assert (
-        host.figures(
+        figures(
             widget.readouts(*result(model="deepseek-v3", accelerator="h200", weights="fp8", tensor_parallel=8, dcp=8))[
                 4
             ].value

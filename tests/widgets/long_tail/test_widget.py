@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sim.cluster import straggler
-from widgets.frame import host
+from widgets.frame.values import plain
 from widgets.long_tail import widget as long_tail
 from widgets.long_tail.widget import LAUNCHED, RULES, UNCAPPED, K, Knobs
 
@@ -175,7 +175,7 @@ ENDS = [
 def test_every_axis_holds_its_curves(knobs):
     k = replace(Knobs(), **knobs)
     (r,) = long_tail.run(k)
-    panels = host.plain(long_tail.figure(k, r))
+    panels = plain(long_tail.figure(k, r))
     assert len(panels) == 6
     for panel in panels[:5]:  # the last one, of ranks, is cut off at four times the mean
         low, high = panel["layout"]["yaxis"]["range"]

@@ -7,6 +7,7 @@ import pytest
 from sim.cluster import options
 from tests.widgets.catalogue import fixed
 from widgets.frame import host
+from widgets.frame.values import knobs_from
 from widgets.memory import widget
 from widgets.memory.widget import PRESETS, Knobs
 
@@ -50,7 +51,7 @@ def test_a_newcomer_sizes_the_32_billion_by_its_form():
 def test_a_newcomer_sizes_a_config_that_no_preset_has():
     config = dict(model_type="qwen3", num_hidden_layers=40, hidden_size=5120, num_attention_heads=40)
     config |= dict(num_key_value_heads=8, head_dim=128, intermediate_size=17408, vocab_size=151936)
-    k = host.knobs_from(Knobs, dict(config=json.dumps(config), gpus="32", recompute="full"))
+    k = knobs_from(Knobs, dict(config=json.dumps(config), gpus="32", recompute="full"))
     (r,) = widget.run(k)
     # by hand: queries and output, keys and values, two head norms; the MLP; two norms
     layer = 2 * 5120 * 5120 + 2 * 5120 * 1024 + 2 * 128 + 3 * 5120 * 17408 + 2 * 5120
@@ -65,7 +66,7 @@ def test_a_newcomer_sizes_a_config_that_no_preset_has():
 
 
 def test_a_chip_of_the_reader_s_own_has_its_memory():
-    k = host.knobs_from(Knobs, dict(chip="40 GB, 1.5 TB/s, 300 TFLOP/s, 300 GB/s"))
+    k = knobs_from(Knobs, dict(chip="40 GB, 1.5 TB/s, 300 TFLOP/s, 300 GB/s"))
     (r,) = widget.run(k)
     assert r.peak.has == pytest.approx(0.92 * 40e9) and r.misfits
 
@@ -158,7 +159,7 @@ def test_a_slower_engine_is_slower_and_the_update_knows_its_mfu():
 
 
 def test_a_timed_iteration_that_is_faster_than_the_chip_contradicts_the_inputs():
-    k = host.knobs_from(Knobs, dict(timed="64 sequences, 2048 tokens, 2 ms"))
+    k = knobs_from(Knobs, dict(timed="64 sequences, 2048 tokens, 2 ms"))
     (r,) = widget.run(k)
     assert widget.broken(k, r).cause == "the inputs contradict"
 

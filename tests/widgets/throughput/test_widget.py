@@ -11,6 +11,7 @@ from sim.cluster.models import MODELS
 from tests.widgets.catalogue import fixed
 from tests.widgets.grid import answers
 from widgets.frame import host
+from widgets.frame.values import spelled
 from widgets.throughput import widget as throughput
 from widgets.throughput.widget import PRESETS, Knobs
 
@@ -31,7 +32,7 @@ def breaks(k):
 
 
 def frame(k):
-    form = {f.name: host.spelled(getattr(k, f.name)) for f in fields(Knobs)}
+    form = {f.name: spelled(getattr(k, f.name)) for f in fields(Knobs)}
     (text,) = host.stream("throughput", json.dumps(form))
     return json.loads(text)
 

@@ -1,0 +1,105 @@
+"""Values as a form holds them, as a sentence has them, and as JSON."""
+
+from dataclasses import asdict, fields
+from math import isfinite
+from urllib.parse import urlencode
+
+import numpy as np
+
+PASTED = 2**16  # characters of a text that a reader may bring
+
+
+def knobs_from(cls, form):
+    """A form's strings as the types the defaults have; a value that is not on offer is a ValueError that says what
+    is.
+    """
+    return cls(**{f.name: parsed(f, form[f.name]) for f in fields(cls) if f.name in form})
+
+
+def is_pasted(knob):
+    return knob.metadata["kind"] == "pasted"
+
+
+def understood(knob, text):
+    """{value, said} of a text that a reader brought; no value where it is refused, and why."""
+    try:
+        value, said = read(knob, text)
+    except ValueError as refusal:
+        return dict(value=None, said=f"{refusal}")
+    return dict(value=value, said=said)
+
+
+def read(knob, text):
+    if not isinstance(text, str):
+        raise ValueError("This takes text.")
+    if len(text) > PASTED:
+        raise ValueError(f"Over {PASTED:,} characters; this takes {PASTED:,} at most.")
+    return knob.metadata["read"](text) if text.strip() else ("", "")
+
+
+def parsed(knob, text):
+    m, offered = knob.metadata, None
+    if m["kind"] == "pasted":
+        try:
+            return read(knob, text)[0]
+        except ValueError as refusal:
+            raise ValueError(f"{knob.name}: {refusal}") from None
+    if m["kind"] == "toggle":
+        value, offered = {"on": True, "off": False}.get(text, text), [True, False]
+    else:
+        try:
+            value = type(knob.default)(float(text)) if isinstance(knob.default, int) else type(knob.default)(text)
+        except (TypeError, ValueError, OverflowError):
+            raise ValueError(f"{knob.name} must be a number, not {text!r}") from None
+        offered = m.get("rungs") or m.get("options")
+    if offered and value not in offered:
+        raise ValueError(f"{knob.name} must be one of {', '.join(map(spelled, offered))}, not {text!r}")
+    if m["kind"] == "slider" and not m["low"] <= value <= m["high"]:
+        raise ValueError(f"{knob.name} must be from {spelled(m['low'])} to {spelled(m['high'])}, not {text!r}")
+    return value
+
+
+def query(knobs):
+    """Knobs as the query of a permalink: offset=10&baseline=none."""
+    return urlencode({name: spelled(value) for name, value in asdict(knobs).items()})
+
+
+def spelled(value):
+    """A knob's value as the form holds it."""
+    return (
+        {True: "on", False: "off"}[value]
+        if isinstance(value, bool)
+        else f"{value:.12g}"
+        if isinstance(value, float)
+        else str(value)
+    )
+
+
+def figures(value):
+    """Three significant digits, thousands grouped: 0.0312, 1,240, 3.1e-7; a word stays a word."""
+    if isinstance(value, str):
+        return value
+    value = float(value)
+    if not isfinite(value):
+        return "–" if value != value else "∞" if value > 0 else "−∞"
+    if abs(value) >= 999.5:
+        return (
+            f"{value:,.0f}".replace("-", "−")
+            if abs(value) < 1e7
+            else f"{value:.3g}".replace("e+0", "e").replace("e+", "e").replace("-", "−")
+        )
+    text = f"{value:#.3g}" if value != int(value) else str(int(value))
+    return text.rstrip(".").replace("e-0", "e−").replace("-", "−")
+
+
+def plain(x):
+    """Arrays as lists. NaN and infinity are not JSON: plotly draws a gap for null."""
+    if isinstance(x, float):
+        return x if isfinite(x) else None
+    if isinstance(x, dict):
+        return {k: plain(v) for k, v in x.items()}
+    if isinstance(x, list | tuple):
+        return [plain(v) for v in x]
+    if isinstance(x, np.ndarray | np.generic):
+        return x.tolist() if x.dtype.kind != "f" or np.isfinite(x).all() else plain(x.tolist())
+    return x
