@@ -64,10 +64,24 @@ def test_arrows_between_the_rooms_of_sim_point_one_way(file):
 
 
 # What a widget may import of widgets/frame
-FOR_WIDGETS = {f"widgets.frame.{name}" for name in ("contract", "marks", "recovery", "machine_knobs", "values")}
+FOR_WIDGETS = {
+    f"widgets.frame.{name}"
+    for name in ("knobs", "marks", "readouts", "small_figures", "exercises", "recovery", "machine_knobs", "values")
+}
 # All of it, each of which imports those before it alone
-FRAME = ["contract", "marks", "values", "recovery", "machine_knobs", "data_table", "pages", "panels", "job", "seeds"]
-FRAME += ["host", "doctor", "reader_code", "reader_patch", "reader_worker"]
+FRAME = ["knobs", "marks", "readouts", "small_figures", "exercises", "contract", "values", "recovery", "machine_knobs"]
+FRAME += [
+    "data_table",
+    "pages",
+    "panels",
+    "job",
+    "seeds",
+    "host",
+    "doctor",
+    "reader_code",
+    "reader_patch",
+    "reader_worker",
+]
 
 
 def frame_modules(file):

@@ -6,6 +6,7 @@ from tests.machines import last_bit
 from tests.widgets.catalogue import NAMES, frame_of, near
 from tools.pages import frames
 from widgets.frame import host
+from widgets.frame.contract import extras
 
 PRESETS = [(name, preset) for name in NAMES for preset in host.widget(name).PRESETS]
 
@@ -27,6 +28,6 @@ def test_a_preset_is_moved_by_the_last_bit_if_and_only_if_its_widget_says_so(nam
 @pytest.mark.parametrize("name", NAMES)
 def test_what_amplifies_is_a_preset_and_a_number_of_its_widget(name):
     w = host.widget(name)
-    for preset, moves in getattr(w, "AMPLIFIES", {}).items():
+    for preset, moves in extras(w).AMPLIFIES.items():
         labels = {r["label"] for r in frame_of(name, w.PRESETS[preset])["readouts"]}
         assert moves and moves.keys() <= labels

@@ -39,7 +39,8 @@ from tools.pages import (
 from widgets.frame import data_table, host, job, machine_knobs, panels, reader_patch, reader_worker
 from widgets.frame import doctor as own_doctor
 from widgets.frame import reader_code as own_code
-from widgets.frame.contract import KNOBS_IN_VIEW
+from widgets.frame.contract import extras
+from widgets.frame.knobs import KNOBS_IN_VIEW
 from widgets.frame.values import PASTED, is_pasted, query, spelled
 
 ROOT = Path(__file__).parents[2]
@@ -209,7 +210,7 @@ def widget(name):
         "widget",
         name=name,
         title=w.TITLE,
-        cost=getattr(w, "COST", ""),
+        cost=extras(w).COST,
         settings=settings,
         defaults=query(w.Knobs()),
         frame=frame,
@@ -218,7 +219,7 @@ def widget(name):
         presets=sorted(presets, key=lambda preset: bool(preset["cause"])),
         causes=frames.causes(name),
         gauge=Markup(frame["watched"]["html"]),
-        exports=hasattr(w, "export") or hasattr(w, "methods"),
+        exports=bool(extras(w).export or extras(w).methods),
         config=Markup(frame["config"]),
         scripts=scripts.beside(w),
         knobs=knobs[:KNOBS_IN_VIEW],
@@ -260,7 +261,7 @@ def changing(name):
 
 def guessed(w, name):
     """The question before the first run with what it turns out to be; nothing where the widget asks none."""
-    if not hasattr(w, "GUESS"):
+    if not extras(w).GUESS:
         return None
     g = w.GUESS
     told = g.told(g.knobs, results.last(name, g.knobs))

@@ -11,6 +11,7 @@ from markupsafe import Markup
 
 from tools.pages import drawing, quoting, results
 from widgets.frame import host, values
+from widgets.frame.contract import extras
 from widgets.frame.panels import described
 
 HALF, ALONE, MARGIN = 298, 480, 260  # pixels: one of two panels, one by itself, one beside the text
@@ -108,7 +109,7 @@ def handle(made):
 
 def opening(name):
     """The values for site/parts/opening.html: the two recorded runs of a widget's OPENING."""
-    made = getattr(host.widget(name), "OPENING", None)
+    made = extras(host.widget(name)).OPENING
     if made is None:
         raise ValueError(f"widgets/{name}/widget.py has no OPENING")
     panels: Sequence = values.plain(list(made.panels(results.last(name, made.plain), results.last(name, made.other))))

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from sim.SIM_ROOM import SIM_MODEL
-from widgets.frame.contract import Break, Gauge, Readout, ladder, slider
+from widgets.frame.knobs import ladder, slider
+from widgets.frame.readouts import Break, Gauge, Readout
 from widgets.frame.marks import dots, line, panel, threshold
 
 TITLE = "Groups with something to compare"  # TODO a statement of fact

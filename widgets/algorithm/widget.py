@@ -12,8 +12,11 @@ from sim.experiments import one_group
 from sim.experiments.standard_runs import add_run
 from sim.framework.algorithm import Algorithm
 from sim.worlds import tasks
-from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, choice, ladder, slider
+from widgets.frame.exercises import Guess
+from widgets.frame.knobs import choice, ladder, slider
 from widgets.frame.marks import bars, both, dots, each_run, label, line, panel, threshold
+from widgets.frame.readouts import Break, Gauge, Readout
+from widgets.frame.small_figures import Opening
 
 TITLE = "What six algorithm files make of the same rewards"
 COST = "23,040 completions a run, more with DAPO"

@@ -13,8 +13,8 @@ from sim.cluster.lengths import Law
 from sim.cluster.models import MODELS
 from sim.estimators import weight_delta
 from sim.experiments import delayed_gradient
-from widgets.frame.contract import Figure, Handle
 from widgets.frame.marks import bars, dots, heat, label, line, panel
+from widgets.frame.small_figures import Figure, Handle
 
 # ── how old ──
 HEADS = (0, 1, 2, 4, 8, 16)

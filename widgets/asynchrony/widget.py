@@ -12,8 +12,11 @@ from sim.cluster.memory import Engine
 from sim.cluster.models import MODELS
 from sim.experiments import delayed_gradient
 from widgets.frame import machine_knobs, recovery
-from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, choice, ladder, slider, toggle
+from widgets.frame.exercises import Guess
+from widgets.frame.knobs import choice, ladder, slider, toggle
 from widgets.frame.marks import bars, dots, heat, label, line, panel, threshold
+from widgets.frame.readouts import Break, Gauge, Readout
+from widgets.frame.small_figures import Opening
 
 TITLE = "How old completions are when they are trained on, and what that does to the training"
 

@@ -6,8 +6,11 @@ import numpy as np
 
 from sim.synthesis import budget, diagnosis
 from sim.synthesis.budget import MENU, NAMES, ROLES
-from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, choice, ladder, slider, toggle
+from widgets.frame.exercises import Guess
+from widgets.frame.knobs import choice, ladder, slider, toggle
 from widgets.frame.marks import bars, dots, heat, label, line, panel, threshold
+from widgets.frame.readouts import Break, Gauge, Readout
+from widgets.frame.small_figures import Opening
 
 TITLE = "What weeks of work buy, and how a cause is found"
 

@@ -14,8 +14,10 @@ from sim.experiments.standard_runs import modsum_optimizer, modsum_rate, modsum_
 from sim.framework.controller import Controller
 from sim.framework.trainer import Trainer
 from sim.worlds import modsum
-from widgets.frame.contract import Break, Gauge, Opening, Readout, choice, ladder, slider
+from widgets.frame.knobs import choice, ladder, slider
 from widgets.frame.marks import both, each_run, label, line, panel
+from widgets.frame.readouts import Break, Gauge, Readout
+from widgets.frame.small_figures import Opening
 
 TITLE = "Two algorithms, one task, the same seeds"
 COST = "3 seeds of both, by the optimizer and at the rates of the knobs"

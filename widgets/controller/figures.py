@@ -9,8 +9,8 @@ from sim.experiments import faults
 from sim.experiments.standard_runs import add_run
 from sim.framework import iteration
 from sim.worlds import tinylm
-from widgets.frame.contract import Figure, Handle
 from widgets.frame.marks import cell, grid, label, line, panel
+from widgets.frame.small_figures import Figure, Handle
 
 ROWS, WARM_UP = 4, 2
 AFTER = {

@@ -8,8 +8,11 @@ import numpy as np
 from sim.experiments import curation
 from sim.experiments.curation import BOTH, KEPT, NEVER
 from widgets.frame import recovery
-from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, choice, ladder, slider
+from widgets.frame.exercises import Guess
+from widgets.frame.knobs import choice, ladder, slider
 from widgets.frame.marks import bars, label, line, panel, threshold
+from widgets.frame.readouts import Break, Gauge, Readout
+from widgets.frame.small_figures import Opening
 
 TITLE = "What is solved for so many rollouts, by which prompts they are spent on"
 

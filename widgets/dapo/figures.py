@@ -12,8 +12,8 @@ from sim.estimators import clip_entropy, group_baselines, surrogate
 from sim.experiments.standard_runs import modsum_run
 from sim.worlds import modsum
 from sim.worlds.optimizer import SGD
-from widgets.frame.contract import Figure, Handle
 from widgets.frame.marks import dots, label, line, panel
+from widgets.frame.small_figures import Figure, Handle
 
 K = 8
 

@@ -9,8 +9,8 @@ import numpy as np
 from sim.estimators import bradley_terry, kl, preference_losses
 from sim.experiments import direct_preference
 from sim.worlds import preferences
-from widgets.frame.contract import Figure, Handle
 from widgets.frame.marks import bars, dots, label, line, panel
+from widgets.frame.small_figures import Figure, Handle
 
 
 def signed(value, digits=2):

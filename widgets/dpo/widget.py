@@ -9,8 +9,11 @@ from sim.estimators import bradley_terry, overoptimization
 from sim.experiments import direct_preference
 from sim.worlds import preferences
 from widgets.frame import recovery
-from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, choice, ladder, slider
+from widgets.frame.exercises import Guess
+from widgets.frame.knobs import choice, ladder, slider
 from widgets.frame.marks import dots, heat, label, line, panel, threshold
+from widgets.frame.readouts import Break, Gauge, Readout
+from widgets.frame.small_figures import Opening
 
 TITLE = "What a policy trained on pairs wins, and where its probability goes"
 COST = "full batches, Adam"

@@ -11,8 +11,11 @@ from sim.algorithms import dapo, dr_grpo, grpo, options
 from sim.estimators import length_bias, std_weight
 from sim.experiments.standard_runs import modsum_optimizer, modsum_rate, modsum_run
 from sim.worlds import modsum
-from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, choice, ladder, slider, toggle
+from widgets.frame.exercises import Guess
+from widgets.frame.knobs import choice, ladder, slider, toggle
 from widgets.frame.marks import both, each_run, label, line, panel, threshold
+from widgets.frame.readouts import Break, Gauge, Readout
+from widgets.frame.small_figures import Opening
 
 TITLE = "What GRPO's two divisors do where nothing asks for it"
 UPDATES, SEEDS, EVERY = 150, 16, 15  # updates between two pictures

@@ -6,8 +6,11 @@ import numpy as np
 
 from sim.synthesis import forces
 from widgets.frame import recovery
-from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, ladder, slider
+from widgets.frame.exercises import Guess
+from widgets.frame.knobs import ladder, slider
 from widgets.frame.marks import bars, dots, heat, label, line, panel, threshold
+from widgets.frame.readouts import Break, Gauge, Readout
+from widgets.frame.small_figures import Opening
 
 TITLE = "The recipe that takes the least compute, by what can be checked, foreseen and afforded"
 

@@ -4,75 +4,81 @@ it shows.
 
 import html
 import json
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields
 from importlib import import_module
 from itertools import pairwise
 from math import log10
+from types import ModuleType
+from typing import Any, cast
 from urllib.parse import urlencode
 
 from sim.algorithms import options as algorithm_options
 from sim.cluster import options
 from widgets.frame import data_table, job, pages, recovery, seeds
-from widgets.frame.contract import KNOBS_IN_VIEW, Readout
+from widgets.frame.contract import Widget, extras
+from widgets.frame.exercises import Challenge
+from widgets.frame.knobs import KNOBS_IN_VIEW
 from widgets.frame.panels import captioned, described, fingerprint, ghost
+from widgets.frame.readouts import Gauge, Readout
 from widgets.frame.values import figures, is_pasted, knobs_from, plain, spelled, understood
 
 
-def widget(name):
-    return import_module(f"widgets.{name}.widget")
+def widget(name: str) -> Widget:
+    return cast(Widget, import_module(f"widgets.{name}.widget"))
 
 
-def page_of(w):
+def page_of(w: Widget) -> str:
     """The name of a widget's page: widgets.ppo.widget -> ppo."""
     return w.__name__.split(".")[1]
 
 
-def exercises(name):
+def exercises(name: str) -> ModuleType | None:
     """What a reader is given to do with a widget: a module with CHANGE, CHALLENGES or both, or None."""
     return pages.module(name, "exercises")
 
 
-def stream(name, form="{}"):
+def stream(name: str, form: str = "{}") -> Iterator[str]:
     """The frame of every result of one run, in turn; `form` holds knobs as the page's strings, and under `job` what the
     browser has kept of one. Before them, or in their place, goes what was found in the texts that the reader brought,
     and the bar of the job; of a page that was just `opened` with none of its own, the knobs that the job turns.
     """
-    w, form = widget(name), json.loads(form)
-    stored, opened = form.get("job"), form.get("opened")
+    w, asked = widget(name), json.loads(form)
+    stored, opened = asked.get("job"), asked.get("opened")
     if opened and (turned := job.taken(w.Knobs, job.kept(stored))):
         yield json.dumps(dict(turn=urlencode(turned)))
         return
-    brought = {f.name: understood(f, form[f.name]) for f in fields(w.Knobs) if is_pasted(f) and form.get(f.name)}
+    brought = {f.name: understood(f, asked[f.name]) for f in fields(w.Knobs) if is_pasted(f) and asked.get(f.name)}
     if any(found["value"] is None for found in brought.values()):
         yield json.dumps(dict(brought=brought))
         return
-    knobs = knobs_from(w.Knobs, form)
-    said = dict(brought=brought) if brought else {}
-    said |= dict(job=job.bar(knobs, stored)) if "job" in form and job.shared(w.Knobs) else {}
+    knobs = knobs_from(w.Knobs, asked)
+    said: dict[str, Any] = dict(brought=brought) if brought else {}
+    said |= dict(job=job.bar(knobs, stored)) if "job" in asked and job.shared(w.Knobs) else {}
     if said:
         yield json.dumps(said)
-    if opened and hasattr(w, "progress"):  # a run that takes a while begins when it is asked for
+    if opened and extras(w).progress:  # a run that takes a while begins when it is asked for
         return
-    if form.get("more"):
-        yield from seeds.stream(w, knobs, form["more"], form.get("kept"), frame)
+    if asked.get("more"):
+        yield from seeds.stream(w, knobs, asked["more"], asked.get("kept"), frame)
         return
     for result in w.run(knobs):
         yield frame(w, knobs, result)
 
 
-def frame(w, knobs, result):
+def frame(w: Widget, knobs: Any, result: Any) -> str:
     """What a widget shows of a result, as JSON: {panels, readouts, watched, verdict, idle, progress, config, met,
     hash}.
     """
-    drawn = list(w.figure(knobs, result))
+    drawn, more = list(w.figure(knobs, result)), extras(w)
     return json.dumps(
         dict(
             panels=[dict(p, alt=described(p), caption=captioned(p), ghost=ghost(p)) for p in plain(drawn)],
             readouts=[row(r) for r in w.readouts(knobs, result)],
             watched=gauged(w.watched(knobs, result)),
             verdict=verdict(w, knobs, result),
-            idle=idle(knobs, w.idle(knobs)) if hasattr(w, "idle") else {},
-            progress=w.progress(knobs, result) if hasattr(w, "progress") else None,
+            idle=idle(knobs, more.idle(knobs)),
+            progress=more.progress(knobs, result) if more.progress else None,
             config=config(w, knobs, result),
             met=[bool(challenge.met(knobs, result)) for challenge in challenges(w)],
             hash=fingerprint(drawn),
@@ -80,7 +86,7 @@ def frame(w, knobs, result):
     )
 
 
-def idle(knobs, why):
+def idle(knobs: Any, why: Mapping[str, str]) -> dict[str, str]:
     """{knob: why it changes nothing}, in their order; "" where the next one in view says the same."""
     names = [f.name for f in fields(knobs) if not is_pasted(f)]
     beside = [*pairwise(names[:KNOBS_IN_VIEW]), *pairwise(names[KNOBS_IN_VIEW:])]
@@ -88,46 +94,47 @@ def idle(knobs, why):
     return {name: "" if name in told else why[name] for name in names if name in why}
 
 
-def challenges(w):
+def challenges(w: Widget) -> tuple[Challenge, ...]:
     return getattr(exercises(page_of(w)), "CHALLENGES", ())
 
 
-def config(w, knobs, result):
+def config(w: Widget, knobs: Any, result: Any) -> str:
     """The setting as options of engines and trainers, as HTML: what a widget sizes, or how its algorithms train; "" of
     one that does neither.
     """
-    if hasattr(w, "methods"):
-        methods = w.methods(knobs, result)
+    more = extras(w)
+    if more.methods:
+        methods = more.methods(knobs, result)
         each = [(f"{name}, " if len(methods) > 1 else "", method) for name, method in methods.items()]
         return "".join(written_out(algorithm_options.texts(method), before) for before, method in each)
-    if not hasattr(w, "export"):
+    if not more.export:
         return ""
-    setting = w.export(knobs, result)
+    setting = more.export(knobs, result)
     if setting is None:
         return "<p>Nothing to copy: this job does not fit.</p>"
     return written_out(options.texts(setting))
 
 
-def written_out(texts, before=""):
+def written_out(texts: Mapping[str, str], before: str = "") -> str:
     return "".join(
         f'<h4>{before}{name}</h4><pre tabindex="0"><code>{html.escape(text)}</code></pre>'
         for name, text in texts.items()
     )
 
 
-def verdict(w, knobs, result):
+def verdict(w: Widget, knobs: Any, result: Any) -> dict[str, Any]:
     """{state, sentence, cause, fix, back}: broken, worse than the default, or neither; `fix` are the steps of a way
     back, and `back` their buttons.
     """
     if found := w.broken(knobs, result):
         fix = steps(knobs, found.fix or {})
         return dict(state="broken", sentence=found.why, cause=found.cause, fix=fix, back="".join(map(button, fix)))
-    worse = w.worse(knobs, result) if hasattr(w, "worse") else None
-    holds = w.holds(knobs, result) if hasattr(w, "holds") else "No outcome is damaged at this setting."
-    return dict(state="worse" if worse else "holds", sentence=worse or holds, cause="", fix=[], back="")
+    worse = extras(w).worse(knobs, result)
+    sentence = worse or w.holds(knobs, result)
+    return dict(state="worse" if worse else "holds", sentence=sentence, cause="", fix=[], back="")
 
 
-def steps(knobs, fix):
+def steps(knobs: Any, fix: Mapping[str, Any]) -> list[dict[str, str]]:
     """A way back as what the page offers, [{knob, value, words}]."""
     known = {f.name: f.metadata for f in fields(knobs)}
     return [
@@ -140,13 +147,13 @@ def steps(knobs, fix):
     ]
 
 
-def button(step):
+def button(step: Mapping[str, str]) -> str:
     """A step of a way back as the page offers it: anything with data-knobs turns knobs."""
     turned = html.escape(urlencode({step["knob"]: step["value"]}))
     return f'<button type="button" data-knobs="{turned}">{html.escape(step["words"])}</button>'
 
 
-def gauged(watched):
+def gauged(watched: Gauge | Readout) -> dict[str, str]:
     """What is watched: {label, text, expression, html}, in words and on its rail; a Readout has words alone."""
     if isinstance(watched, Readout):
         text = f"{figures(watched.value)} {watched.unit}".strip()
@@ -164,32 +171,32 @@ def gauged(watched):
     return dict(label=g.label, text=text, expression=g.expression, html=written(g.label, g.expression, text, rail))
 
 
-def written(label, expression, text, rail=""):
+def written(label: str, expression: str, text: str, rail: str = "") -> str:
     label, expression, text = map(html.escape, (label, expression, text))
     return f'<span title="{expression}">{label}</span>{rail}<output>{text}</output>'
 
 
-def table(name, frame):
+def table(name: str, frame: str) -> str:
     """The data of a frame as an HTML table, with a link to save all of it."""
     panels = json.loads(frame)["panels"]
     return data_table.table(panels, more=data_table.file(panels, name))
 
 
-def row(readout):
+def row(readout: Readout) -> dict[str, Any]:
     return dict(
         label=readout.label,
         text=figures(readout.value),
         unit=readout.unit,
         source=line_of(readout.source),
-        state=getattr(readout, "state", ""),
+        state=readout.state,
     )
 
 
-def line_of(function):
+def line_of(function: Callable[..., Any] | None) -> str | None:
     """Where a sim function stands: sim/estimators/kl.py#L41."""
     return function and f"{function.__module__.replace('.', '/')}.py#L{function.__code__.co_firstlineno}"
 
 
-def amplified(name, preset):
+def amplified(name: str, preset: str) -> Mapping[str, float]:
     """{label of a readout: how far machines differ} of a preset, empty if they do not."""
-    return getattr(widget(name), "AMPLIFIES", {}).get(preset, {})
+    return extras(widget(name)).AMPLIFIES.get(preset, {})

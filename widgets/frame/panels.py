@@ -5,6 +5,7 @@ stays in gray, its fingerprint.
 import hashlib
 import html
 from math import inf, log10
+from typing import Any
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from widgets.frame import marks
 from widgets.frame.values import figures, plain
 
 
-def described(panel):
+def described(panel: marks.Panel) -> str:
     """A sentence for those who do not see the panel: what is drawn, over what range, up to what value."""
     curves = [m for m in panel["data"] if m["type"] != "heatmap"]
     # what is left of a zero after rounding, 1e-17, is another on each machine
@@ -22,7 +23,7 @@ def described(panel):
     return f"{panel['title']}, {panel['note']}{' (' + named + ')' if named else ''}{ends}"
 
 
-def ghost(panel):
+def ghost(panel: marks.Panel) -> list[Any] | None:
     """The curve that stays in gray when the setting is left, and the place of its word, at its last point: [index,
     annotation]; None without one.
     """
@@ -33,10 +34,13 @@ def ghost(panel):
     which = min(curves)[1]
     places = [places_on(panel, axis, panel["data"][which][axis]) for axis in "xy"]
     seen = [spot for spot in zip(*places) if None not in spot]
-    return [which, *marks.label(*seen[-1], "", series=8, anchor="right")["annotations"]] if seen else None
+    if not seen:
+        return None
+    x, y = seen[-1]
+    return [which, *marks.label(x, y, "", series=8, anchor="right")["annotations"]]
 
 
-def places_on(panel, name, values):
+def places_on(panel: marks.Panel, name: str, values: list[Any]) -> list[Any]:
     """Values in units of their axis, decades on a logarithmic one; None where its range does not show them."""
     axis = panel["layout"][f"{name}axis"]
     if axis["type"] == "log":
@@ -45,12 +49,12 @@ def places_on(panel, name, values):
     return [v if isinstance(v, str) or (v is not None and low <= v <= high) else None for v in values]
 
 
-def captioned(panel):
+def captioned(panel: marks.Panel) -> str:
     """What stands over a plot, as HTML: its title, then its note."""
     return f"{subscripted(panel['title'])} <span>{subscripted(panel['note'])}</span>"
 
 
-def subscripted(text):
+def subscripted(text: str) -> str:
     """Escaped text in which π_old becomes a subscript."""
     return " ".join(
         "{}<sub>{}</sub>".format(*word.split("_", 1)) if word.find("_") > 0 else word
@@ -58,7 +62,7 @@ def subscripted(text):
     )
 
 
-def fingerprint(panels):
+def fingerprint(panels: list[marks.Panel]) -> str:
     """Eight hexadecimal digits of what is drawn, to a thousandth of each curve's largest value, about a pixel: the last
     bits of `exp` and of sums, in which processors differ, do not show.
     """
@@ -72,7 +76,7 @@ def fingerprint(panels):
     return digest.hexdigest()[:8]
 
 
-def rounded(values):
+def rounded(values: np.ndarray) -> bytes:
     """The bytes of numbers in steps of a thousandth of the largest, and of the largest itself; one NaN, whatever its
     sign.
     """

@@ -3,14 +3,15 @@ that a reader has changed (reader_patch.py).
 """
 
 import json
+from collections.abc import Iterator
 
 from widgets.frame import pages, reader_code, reader_patch
 
 # all of them at once: a reader's two seconds are not for importing
-OFFERS = {offer.ID: offer for page in pages.having("editable") for offer in [pages.module(page, "editable")]}
+OFFERS = {offer.ID: offer for offer in pages.modules("editable")}
 
 
-def stream(name, source):
+def stream(name: str, source: str) -> Iterator[str]:
     """The frames of the offer `name` with a reader's text; of another name, those of that widget, where `source` is
     {form, source} as JSON.
     """

@@ -3,15 +3,19 @@
 The searches try settings of the page until `holds(knobs)` is true; they return None where nothing that they try is.
 """
 
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields, replace
+from typing import Any
+
+Fix = dict[str, Any]
 
 
-def different(knobs, values):
+def different(knobs: Any, values: Mapping[str, Any]) -> Fix:
     """Those of these {knob: value} that are not set already."""
     return {name: value for name, value in values.items() if value != getattr(knobs, name)}
 
 
-def one_knob(knobs, names, holds):
+def one_knob(knobs: Any, names: Iterable[str], holds: Callable[[Any], bool]) -> Fix | None:
     """The first of these knobs that alone is enough, at the value nearest to the present one."""
     metadata = {f.name: f.metadata for f in fields(knobs)}
     for name in names:
@@ -21,7 +25,7 @@ def one_knob(knobs, names, holds):
     return None
 
 
-def first_of(knobs, changes, holds):
+def first_of(knobs: Any, changes: Iterable[Mapping[str, Any]], holds: Callable[[Any], bool]) -> Fix | None:
     """The first of several {knob: value} that turns something and is enough."""
     for change in changes:
         turned = different(knobs, change)
@@ -30,7 +34,7 @@ def first_of(knobs, changes, holds):
     return None
 
 
-def fewest(knobs, values, holds):
+def fewest(knobs: Any, values: Mapping[str, Any], holds: Callable[[Any], bool]) -> Fix | None:
     """As few of these {knob: value} as are enough together. Those that come first are spared first."""
     turned = different(knobs, values)
     if not turned or not holds(replace(knobs, **turned)):
@@ -42,7 +46,7 @@ def fewest(knobs, values, holds):
     return turned
 
 
-def nearest(metadata, present):
+def nearest(metadata: Mapping[str, Any], present: Any) -> list[Any]:
     """All other values of a knob, the nearest first."""
     if metadata["kind"] == "slider":
         low, high, step = metadata["low"], metadata["high"], metadata["step"]
@@ -53,13 +57,13 @@ def nearest(metadata, present):
     return [values[i] for i in sorted(range(len(values)), key=lambda i: abs(i - at)) if i != at]
 
 
-def in_words(knobs, fix):
+def in_words(knobs: Any, fix: Mapping[str, Any]) -> str:
     """ "Clip: on, Longest completion: 4,600 tokens." """
     metadata = {f.name: f.metadata for f in fields(knobs)}
     return ", ".join(f"{metadata[name]['label']}: {spoken(metadata[name], value)}" for name, value in fix.items()) + "."
 
 
-def spoken(metadata, value):
+def spoken(metadata: Mapping[str, Any], value: Any) -> str:
     """A knob's value as a sentence has it, with its unit."""
     if metadata["kind"] == "toggle":
         value = "on" if value else "off"

@@ -4,20 +4,25 @@ What was computed stays in memory, so that asking for more goes on where it had 
 """
 
 import json
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from sim.estimators import welch_interval
 from widgets.frame import marks
+from widgets.frame.contract import Widget
 from widgets.frame.panels import captioned
 from widgets.frame.values import figures, plain
 
+FrameOf = Callable[[Widget, Any, Any], str]  # f(widget, knobs, result)
 FEWEST = 3  # seeds in each of two samples that are compared
-computed = {}  # {(name of the widget's module, knobs without the seed): {seed: what of it is kept}}
+# {(name of the widget's module, knobs without the seed): {seed: what of it is kept}}
+computed: dict[tuple[str, Any], dict[int, dict[str, Any]]] = {}
 
 
-def stream(w, knobs, more, kept, frame_of):
+def stream(w: Widget, knobs: Any, more: int, kept: list[Any] | None, frame_of: FrameOf) -> Iterator[str]:
     """The frame of `knobs` with what `more` seeds add, after each of them; "null" while one is being computed.
     `frame_of(widget, knobs, result)` is the frame of one run, as JSON.
     """
@@ -33,13 +38,13 @@ def stream(w, knobs, more, kept, frame_of):
             yield json.dumps(frame(sample, knobs.seed, kept))
 
 
-def order(knobs, first):
+def order(knobs: Any, first: int) -> list[int]:
     """All seeds on offer, from the one that is set."""
     m = knobs.__dataclass_fields__["seed"].metadata
     return [*range(first, m["high"] + 1), *range(m["low"], first)]
 
 
-def taken(w, knobs, result, frame_of):
+def taken(w: Widget, knobs: Any, result: Any, frame_of: FrameOf) -> dict[str, Any]:
     """What is kept of a run: its frame as JSON, and the values of its readouts."""
     return dict(
         frame=json.loads(frame_of(w, knobs, result)),
@@ -47,7 +52,7 @@ def taken(w, knobs, result, frame_of):
     )
 
 
-def frame(sample, first, kept):
+def frame(sample: dict[int, dict[str, Any]], first: int, kept: list[Any] | None) -> dict[str, Any]:
     """The frame of the seed that is set, with the band of all and what they say of the readouts."""
     shown, runs = sample[first]["frame"], list(sample.values())
     rows = [[run["values"][i] for run in runs] for i in range(len(shown["readouts"]))]
@@ -64,7 +69,7 @@ def frame(sample, first, kept):
     )
 
 
-def over(values):
+def over(values: list[Any]) -> str:
     """The range of a readout over the seeds, in words."""
     if any(isinstance(value, str) for value in values):
         return f"{values.count(values[0])} of {len(values)}" if len(values) > 1 else ""
@@ -72,7 +77,7 @@ def over(values):
     return f"{low} to {high}" if low != high else f"{low} in each"
 
 
-def against(readouts, kept, rows):
+def against(readouts: Sequence[dict[str, Any]], kept: list[Any] | None, rows: list[list[Any]]) -> Iterator[str]:
     """A sentence for every readout: whether the kept sample and this one differ in their mean."""
     for row, before, now in zip(readouts, kept or [], rows):
         if len(before) < FEWEST or len(now) < FEWEST or not compared(before, now):
@@ -85,18 +90,18 @@ def against(readouts, kept, rows):
         )
 
 
-def compared(before, now):
+def compared(before: Sequence[Any], now: Sequence[Any]) -> bool:
     """Whether these are numbers of which at least one sample has more spread than rounding makes."""
     if any(isinstance(value, str | None) or not np.isfinite(value) for value in (*before, *now)):
         return False
     return any(np.ptp(values) > 1e-9 * np.abs(values).max() for values in (before, now))
 
 
-def signed(value):
+def signed(value: float) -> str:
     return f"+{figures(value)}" if value > 0 else figures(value)
 
 
-def banded(panel, panels):
+def banded(panel: marks.Panel, panels: list[marks.Panel]) -> marks.Panel:
     """The panel with the range of its first curve over all runs, where they have the same places on the axis."""
     which = next((i for i, mark in enumerate(panel["data"]) if is_curve(mark)), None)
     if which is None or len(panels) < 2:
@@ -114,5 +119,5 @@ def banded(panel, panels):
     return dict(panel, data=[band, *panel["data"]], note=note, caption=captioned(dict(panel, note=note)), ghost=None)
 
 
-def is_curve(mark):
+def is_curve(mark: marks.Mark) -> bool:
     return mark["type"] == "scatter" and mark.get("mode") == "lines" and mark["meta"]["role"] in ("", "step")

@@ -1,7 +1,9 @@
 """Values as a form holds them, as a sentence has them, and as JSON."""
 
-from dataclasses import asdict, fields
+from collections.abc import Mapping
+from dataclasses import Field, asdict, fields
 from math import isfinite
+from typing import Any, cast
 from urllib.parse import urlencode
 
 import numpy as np
@@ -9,18 +11,18 @@ import numpy as np
 PASTED = 2**16  # characters of a text that a reader may bring
 
 
-def knobs_from(cls, form):
+def knobs_from(cls: type[Any], form: Mapping[str, Any]) -> Any:
     """A form's strings as the types the defaults have; a value that is not on offer is a ValueError that says what
     is.
     """
     return cls(**{f.name: parsed(f, form[f.name]) for f in fields(cls) if f.name in form})
 
 
-def is_pasted(knob):
+def is_pasted(knob: Field[Any]) -> bool:
     return knob.metadata["kind"] == "pasted"
 
 
-def understood(knob, text):
+def understood(knob: Field[Any], text: object) -> dict[str, str | None]:
     """{value, said} of a text that a reader brought; no value where it is refused, and why."""
     try:
         value, said = read(knob, text)
@@ -29,7 +31,7 @@ def understood(knob, text):
     return dict(value=value, said=said)
 
 
-def read(knob, text):
+def read(knob: Field[Any], text: object) -> tuple[str, str]:
     if not isinstance(text, str):
         raise ValueError("This takes text.")
     if len(text) > PASTED:
@@ -37,8 +39,8 @@ def read(knob, text):
     return knob.metadata["read"](text) if text.strip() else ("", "")
 
 
-def parsed(knob, text):
-    m, offered = knob.metadata, None
+def parsed(knob: Field[Any], text: Any) -> Any:
+    m, kind, offered = knob.metadata, cast(type[Any], type(knob.default)), None
     if m["kind"] == "pasted":
         try:
             return read(knob, text)[0]
@@ -48,7 +50,7 @@ def parsed(knob, text):
         value, offered = {"on": True, "off": False}.get(text, text), [True, False]
     else:
         try:
-            value = type(knob.default)(float(text)) if isinstance(knob.default, int) else type(knob.default)(text)
+            value = kind(float(text)) if issubclass(kind, int) else kind(text)
         except (TypeError, ValueError, OverflowError):
             raise ValueError(f"{knob.name} must be a number, not {text!r}") from None
         offered = m.get("rungs") or m.get("options")
@@ -59,12 +61,12 @@ def parsed(knob, text):
     return value
 
 
-def query(knobs):
+def query(knobs: Any) -> str:
     """Knobs as the query of a permalink: offset=10&baseline=none."""
     return urlencode({name: spelled(value) for name, value in asdict(knobs).items()})
 
 
-def spelled(value):
+def spelled(value: object) -> str:
     """A knob's value as the form holds it."""
     return (
         {True: "on", False: "off"}[value]
@@ -75,7 +77,7 @@ def spelled(value):
     )
 
 
-def figures(value):
+def figures(value: float | str) -> str:
     """Three significant digits, thousands grouped: 0.0312, 1,240, 3.1e-7; a word stays a word."""
     if isinstance(value, str):
         return value
@@ -92,7 +94,7 @@ def figures(value):
     return text.rstrip(".").replace("e-0", "e−").replace("-", "−")
 
 
-def plain(x):
+def plain(x: Any) -> Any:
     """Arrays as lists. NaN and infinity are not JSON: plotly draws a gap for null."""
     if isinstance(x, float):
         return x if isfinite(x) else None

@@ -7,8 +7,11 @@ import numpy as np
 from sim.synthesis import gaps
 from sim.synthesis.gaps import FORCES, GAPS, IDS, JOBS
 from widgets.frame import recovery
-from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, choice, slider, toggle
+from widgets.frame.exercises import Guess
+from widgets.frame.knobs import choice, slider, toggle
 from widgets.frame.marks import bars, dots, heat, label, line, panel, threshold
+from widgets.frame.readouts import Break, Gauge, Readout
+from widgets.frame.small_figures import Opening
 
 TITLE = "A reading plan for a job, and what it is worth"
 

@@ -6,8 +6,8 @@ import numpy as np
 
 from sim.estimators import group_baselines
 from sim.experiments import running_batch
-from widgets.frame.contract import Figure, Handle
 from widgets.frame.marks import bars, cell, dots, grid, label, line, panel
+from widgets.frame.small_figures import Figure, Handle
 
 NAMES = ("1", "2", "3", "stop")
 

@@ -12,8 +12,11 @@ from sim.cluster.kernels import Workload
 from sim.cluster.models import MODELS
 from sim.experiments import rounding_net
 from widgets.frame import recovery
-from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, choice, ladder, slider
+from widgets.frame.exercises import Guess
+from widgets.frame.knobs import choice, ladder, slider
 from widgets.frame.marks import band, bars, dots, each_run, label, line, panel, region, threshold
+from widgets.frame.readouts import Break, Gauge, Readout
+from widgets.frame.small_figures import Opening
 
 TITLE = "What a kernel saves of a step, and how many sequences still count"
 

@@ -5,8 +5,8 @@ from functools import cache
 import numpy as np
 
 from sim.estimators import kl
-from widgets.frame.contract import Figure, Handle
 from widgets.frame.marks import bars, dots, label, line, panel, region
+from widgets.frame.small_figures import Figure, Handle
 
 REF, POLICY = np.array([0.5, 0.3, 0.2]), np.array([0.1, 0.1, 0.8])  # three tokens, before and after some training
 FELL = float(np.log(POLICY[0] / REF[0]))  # the log-ratio of token 1

@@ -6,8 +6,11 @@ from functools import cache
 import numpy as np
 
 from sim.estimators import kl
-from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, choice, ladder, slider
+from widgets.frame.exercises import Guess
+from widgets.frame.knobs import choice, ladder, slider
 from widgets.frame.marks import band, bars, both, dots, each_run, label, line, panel, threshold
+from widgets.frame.readouts import Break, Gauge, Readout
+from widgets.frame.small_figures import Opening
 
 TITLE = "Three estimators of the KL: as a number to log and as a penalty to train on"
 COST = "5 runs of 80 updates"

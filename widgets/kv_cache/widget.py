@@ -13,8 +13,11 @@ from sim.cluster.memory import Engine, Misfit
 from sim.cluster.models import MODELS, Model
 from sim.cluster.throughput import PEAK
 from widgets.frame import machine_knobs, recovery
-from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, choice, ladder, slider, toggle
+from widgets.frame.exercises import Guess
+from widgets.frame.knobs import choice, ladder, slider, toggle
 from widgets.frame.marks import bars, dots, heat, label, line, panel, threshold
+from widgets.frame.readouts import Break, Gauge, Readout
+from widgets.frame.small_figures import Opening
 
 TITLE = "Decoding speed and memory of one engine, by batch and context"
 

@@ -10,8 +10,11 @@ from sim.cluster import memory, straggler, user_inputs
 from sim.cluster.hardware import ACCELERATORS
 from sim.cluster.models import MODELS
 from sim.cluster.throughput import iteration_seconds
-from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, choice, ladder, pasted, slider
+from widgets.frame.exercises import Guess
+from widgets.frame.knobs import choice, ladder, pasted, slider
 from widgets.frame.marks import bars, dots, label, line, panel, region, threshold
+from widgets.frame.readouts import Break, Gauge, Readout
+from widgets.frame.small_figures import Opening
 
 TITLE = "Accuracy and waiting time when a step stops before its last completion"
 COST = "integrals, and 60 drawn steps of partial rollouts"

@@ -12,8 +12,11 @@ from sim.cluster.hardware import ACCELERATORS
 from sim.cluster.memory import LEDGERS, Engine, Training
 from sim.cluster.models import MODELS
 from widgets.frame import machine_knobs, recovery
-from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, choice, ladder, slider
+from widgets.frame.exercises import Guess
+from widgets.frame.knobs import choice, ladder, slider
 from widgets.frame.marks import bars, dots, label, line, panel, threshold
+from widgets.frame.readouts import Break, Gauge, Readout
+from widgets.frame.small_figures import Opening
 
 TITLE = "Memory of one GPU, by model, length and number of GPUs"
 

@@ -10,8 +10,11 @@ from sim.experiments import cut_arrows
 from sim.framework.env import Verifier
 from sim.framework.weight_sync import WeightSync
 from sim.worlds import modsum
-from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, choice, ladder, slider
+from widgets.frame.exercises import Guess
+from widgets.frame.knobs import choice, ladder, slider
 from widgets.frame.marks import dots, label, line, panel
+from widgets.frame.readouts import Break, Gauge, Readout
+from widgets.frame.small_figures import Opening
 
 TITLE = "The policy and its batches over sixty iterations"
 COST = f"{cut_arrows.GROUPS} groups of K completions an iteration, one step of plain SGD each; one seed"

@@ -9,8 +9,11 @@ from sim.cluster.models import MODELS
 from sim.cluster.paths import ENGINES, ENVIRONMENT, EXPERIENCE, TRAINER, WEIGHTS
 from sim.cluster.topology import COLOCATED, SPLIT
 from widgets.frame import machine_knobs, recovery
-from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, choice, ladder
+from widgets.frame.exercises import Guess
+from widgets.frame.knobs import choice, ladder
 from widgets.frame.marks import bars, dots, label, line, panel, threshold
+from widgets.frame.readouts import Break, Gauge, Readout
+from widgets.frame.small_figures import Opening
 
 TITLE = "What a training step moves, and how long the step waits for it"
 

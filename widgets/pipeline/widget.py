@@ -9,8 +9,11 @@ from sim.pipeline import path, report, stages
 from sim.worlds import tinylm
 from sim.worlds.tasks import HELD, TRAIN, Chain, running_totals
 from widgets.frame import recovery
-from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, choice, ladder, slider
+from widgets.frame.exercises import Guess
+from widgets.frame.knobs import choice, ladder, slider
 from widgets.frame.marks import bars, dots, heat, label, line, panel, threshold
+from widgets.frame.readouts import Break, Gauge, Readout
+from widgets.frame.small_figures import Opening
 
 TITLE = "A tiny model on its way from raw text to right answers, stage by stage"
 COST = "100 held-out prompts × 64 completions after each stage"

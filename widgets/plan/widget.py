@@ -9,8 +9,10 @@ from sim.cluster import envelope, memory, plan, step
 from sim.cluster.hardware import ACCELERATORS
 from sim.cluster.models import MODELS
 from widgets.frame import machine_knobs, recovery
-from widgets.frame.contract import Break, Gauge, Guess, Readout, choice, ladder, slider, toggle
+from widgets.frame.exercises import Guess
+from widgets.frame.knobs import choice, ladder, slider, toggle
 from widgets.frame.marks import band, bars, dots, label, line, panel, threshold
+from widgets.frame.readouts import Break, Gauge, Readout
 
 TITLE = "A run on paper: what fits, what a step takes, and what would shorten it"
 

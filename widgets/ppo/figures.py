@@ -9,8 +9,8 @@ import numpy as np
 from sim.estimators import surrogate, token_weight
 from sim.experiments import batch_reuse, rare_token, running_batch
 from sim.worlds import modsum
-from widgets.frame.contract import Figure, Handle
 from widgets.frame.marks import cell, dots, each_run, grid, label, line, panel, region
+from widgets.frame.small_figures import Figure, Handle
 
 NAMES = ("1", "2", "3", "stop")
 FAR = 3.0

@@ -13,8 +13,11 @@ from sim.framework.algorithm import Algorithm
 from sim.framework.controller import LOG_RATIO_EDGES
 from sim.framework.trainer import Trainer
 from sim.worlds import modsum
-from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, choice, ladder, slider, toggle
+from widgets.frame.exercises import Guess
+from widgets.frame.knobs import choice, ladder, slider, toggle
 from widgets.frame.marks import bars, both, dots, each_run, label, line, panel, region, threshold
+from widgets.frame.readouts import Break, Gauge, Readout
+from widgets.frame.small_figures import Opening
 
 TITLE = "Six runs of PPO: what becomes of each prompt, and how far each update goes"
 UPDATES, SEEDS, GROUPS, K = 60, 6, 4, 4

@@ -9,8 +9,8 @@ import numpy as np
 from sim.estimators import gradient_noise, group_baselines
 from sim.experiments import running_batch, sampled_noise
 from sim.worlds import modsum
-from widgets.frame.contract import Figure, Handle
 from widgets.frame.marks import bars, cell, dots, grid, label, line, panel
+from widgets.frame.small_figures import Figure, Handle
 
 NAMES = ("1", "2", "3", "stop")
 

@@ -13,8 +13,11 @@ from sim.estimators.gradient_noise import LOGITS, REWARD
 from sim.experiments.standard_runs import add_run
 from sim.worlds import bandit, tasks
 from widgets.frame import recovery
-from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, choice, ladder, slider
+from widgets.frame.exercises import Guess
+from widgets.frame.knobs import choice, ladder, slider
 from widgets.frame.marks import band, bars, both, dots, each_run, label, line, panel, threshold
+from widgets.frame.readouts import Break, Gauge, Readout
+from widgets.frame.small_figures import Opening
 
 TITLE = "A language model learns sums by REINFORCE: what is subtracted from the reward, and what is left wrong"
 UPDATES, SEEDS, BATCH = 150, 3, 128

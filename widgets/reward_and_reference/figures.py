@@ -9,8 +9,8 @@ import numpy as np
 from sim.estimators import hacking
 from sim.experiments import running_batch
 from sim.worlds import modsum
-from widgets.frame.contract import Figure, Handle
 from widgets.frame.marks import bars, cell, dots, grid, label, line, panel
+from widgets.frame.small_figures import Figure, Handle
 
 NAMES = ("1", "2", "3", "stop")
 UPDATES, CHARGE = 100, 0.1  # a nat

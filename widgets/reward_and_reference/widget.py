@@ -6,8 +6,11 @@ import numpy as np
 
 from sim.estimators import hacking
 from sim.experiments import kl_anchor
-from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, choice, ladder, slider
+from widgets.frame.exercises import Guess
+from widgets.frame.knobs import choice, ladder, slider
 from widgets.frame.marks import bars, both, dots, label, line, panel, threshold
+from widgets.frame.readouts import Break, Gauge, Readout
+from widgets.frame.small_figures import Opening
 
 TITLE = "A model trained at a price on distance, and the best policy at that price"
 COST = "12,800 completions a run"

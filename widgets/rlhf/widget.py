@@ -11,8 +11,11 @@ from sim.estimators import bradley_terry, overoptimization
 from sim.estimators.overoptimization import Outcome, outcome
 from sim.worlds import preferences
 from sim.worlds.preferences import GridWorld
-from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, choice, ladder, slider, toggle
+from widgets.frame.exercises import Guess
+from widgets.frame.knobs import choice, ladder, slider, toggle
 from widgets.frame.marks import both, dots, heat, label, line, panel, threshold
+from widgets.frame.readouts import Break, Gauge, Readout
+from widgets.frame.small_figures import Opening
 
 TITLE = "A policy optimized for a learned reward, and what people prefer"
 OPTIMUM, UPDATES, FREE, BEST, ADAPTIVE = "best at β", "updates at β", "updates at β = 0", "best of N", "adaptive β"

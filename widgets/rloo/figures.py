@@ -11,8 +11,8 @@ from sim.estimators import gradient_noise, group_baselines
 from sim.experiments.standard_runs import modsum_run
 from sim.worlds import modsum
 from sim.worlds.optimizer import SGD, AdamW
-from widgets.frame.contract import Figure, Handle
 from widgets.frame.marks import bars, dots, label, line, panel
+from widgets.frame.small_figures import Figure, Handle
 
 
 def signed(value, digits=2):

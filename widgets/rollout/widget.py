@@ -16,8 +16,11 @@ from sim.framework.rollout import RolloutEngine, nucleus
 from sim.worlds import tasks, tinylm
 from sim.worlds.scorer import outcome
 from sim.worlds.tinylm import PAD, word
-from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, choice, ladder, slider
+from widgets.frame.exercises import Guess
+from widgets.frame.knobs import choice, ladder, slider
 from widgets.frame.marks import both, dots, heat, label, line, panel, threshold
+from widgets.frame.readouts import Break, Gauge, Readout
+from widgets.frame.small_figures import Opening
 
 TITLE = "Sixty batches of rollouts from a tiny language model, and what training on them leads to"
 UPDATES, GROUPS, GROUP, EVERY = 60, 16, 8, 6

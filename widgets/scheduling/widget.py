@@ -14,8 +14,11 @@ from sim.cluster.memory import Engine, Misfit
 from sim.cluster.models import MODELS
 from sim.cluster.scheduling import Policy, Speculation
 from widgets.frame import machine_knobs, recovery
-from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, choice, ladder, slider, toggle
+from widgets.frame.exercises import Guess
+from widgets.frame.knobs import choice, ladder, slider, toggle
 from widgets.frame.marks import bars, dots, label, line, panel, threshold
+from widgets.frame.readouts import Break, Gauge, Readout
+from widgets.frame.small_figures import Opening
 
 TITLE = "One engine, a step's completions, and each trick turned the other way"
 

@@ -10,8 +10,11 @@ from sim.experiments import search
 from sim.worlds import step_tree
 from sim.worlds.step_tree import DEPTH, LEAVES, OFFSETS
 from widgets.frame import recovery
-from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, choice, ladder, slider
+from widgets.frame.exercises import Guess
+from widgets.frame.knobs import choice, ladder, slider
 from widgets.frame.marks import bars, dots, heat, label, line, panel, threshold
+from widgets.frame.readouts import Break, Gauge, Readout
+from widgets.frame.small_figures import Opening
 
 TITLE = "How many of 300 problems are solved, by what picks among the chains and when"
 

@@ -5,7 +5,7 @@ from functools import cache
 import numpy as np
 
 from sim.verifiers import checkers, strategies
-from widgets.frame.contract import Shown, Table
+from widgets.frame.exercises import Shown, Table
 from widgets.frame.marks import each_run, label, line, panel
 
 ID, NAMED = "verifier", "A verifier"

@@ -7,8 +7,8 @@ from functools import cache
 import numpy as np
 
 from sim.verifiers import checkers, strategies
-from widgets.frame.contract import Figure, Handle
 from widgets.frame.marks import bars, cell, dots, grid, label, line, panel
+from widgets.frame.small_figures import Figure, Handle
 
 # ── where four checks draw the border ──
 EXPECTED = {"expected_answer": "323"}

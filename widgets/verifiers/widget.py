@@ -8,8 +8,11 @@ import numpy as np
 
 from sim.verifiers import checkers, strategies
 from widgets.frame import recovery
-from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, choice, ladder, slider, toggle
+from widgets.frame.exercises import Guess
+from widgets.frame.knobs import choice, ladder, slider, toggle
 from widgets.frame.marks import bars, both, dots, each_run, heat, label, line, panel, threshold
+from widgets.frame.readouts import Break, Gauge, Readout
+from widgets.frame.small_figures import Opening
 
 TITLE = "Six trainings of a policy that chooses how to answer, and is paid by a check"
 

@@ -15,8 +15,11 @@ from sim.framework.rollout import RolloutEngine
 from sim.framework.weight_sync import transfer_seconds
 from sim.worlds import tasks
 from widgets.frame import recovery
-from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, choice, ladder, slider
+from widgets.frame.exercises import Guess
+from widgets.frame.knobs import choice, ladder, slider
 from widgets.frame.marks import band, bars, both, dots, label, line, panel, region, threshold
+from widgets.frame.readouts import Break, Gauge, Readout
+from widgets.frame.small_figures import Opening
 
 TITLE = "One run on fresh completions, and one on those of older weights"
 UPDATES = 120

@@ -7,8 +7,8 @@ import numpy as np
 from sim.experiments import after_sft, five_answers
 from sim.experiments.five_answers import ANSWERS, FOUR, REWARD, SHOWN
 from sim.worlds import bandit, tasks, tinylm
-from widgets.frame.contract import Figure, Handle
 from widgets.frame.marks import bars, cell, dots, grid, label, line, panel
+from widgets.frame.small_figures import Figure, Handle
 
 FIVE = tuple(name.replace(": ", ":<br>") for name in ANSWERS)  # two lines under a narrow bar
 UPDATES, EVERY, SUM = 60, 10, 75  # SUM is the example of 7 + 5

@@ -10,8 +10,11 @@ from sim.experiments import after_sft
 from sim.experiments.five_answers import ANSWERS, SHOWN
 from sim.worlds import bandit
 from sim.worlds.policies import POLICIES
-from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, choice, ladder, slider
+from widgets.frame.exercises import Guess
+from widgets.frame.knobs import choice, ladder, slider
 from widgets.frame.marks import bars, both, dots, each_run, label, line, panel, threshold
+from widgets.frame.readouts import Break, Gauge, Readout
+from widgets.frame.small_figures import Opening
 
 TITLE = "What a policy over five completions becomes, from its demonstrations on"
 COST = "32,000 completions of the five, 7,680 of the language model"

@@ -29,6 +29,7 @@ from tests.widgets.catalogue import (
 from tests.widgets.grid import MACHINES
 from tools.pages import frames
 from widgets.frame import host
+from widgets.frame.contract import Widget, extras
 from widgets.frame.values import is_pasted
 
 ROOT = Path(__file__).parents[3]
@@ -40,6 +41,11 @@ def must(holds, name, rule):
     """Fail with the promise as a sentence."""
     __tracebackhide__ = True
     assert holds, f'widgets/{name}/widget.py: {rule} (CONTRIBUTING.md, "A widget")'
+
+
+@every_widget
+def test_a_widget_offers_what_the_contract_names(name):
+    must(isinstance(host.widget(name), Widget), name, "it offers all that `Widget` of widgets/frame/contract.py names")
 
 
 @every_widget
@@ -108,7 +114,7 @@ def test_knobs_taken_to_their_ends_together_give_a_frame_too(name):
 @every_widget
 def test_settings_drawn_at_random_are_answered_in_a_sentence_and_a_break_has_a_way_back(name):
     w, chance = host.widget(name), random.Random(name)
-    if hasattr(w, "progress") or name in MACHINES:
+    if extras(w).progress or name in MACHINES:
         return  # a training takes seconds; tests/widgets/frame/test_grid.py draws the jobs of machines
     for _ in range(25):
         k = w.Knobs(**{f.name: chance.choice(values(f)) for f in fields(w.Knobs) if chance.random() < 0.6})
@@ -133,11 +139,9 @@ def test_every_knob_changes_something_visible(name):
 @every_widget
 def test_a_knob_that_is_said_to_change_nothing_changes_nothing(name):
     w = host.widget(name)
-    if not hasattr(w, "idle"):
-        return
     for k in w.PRESETS.values():
         shown = seen(frame_of(name, k))
-        for knob, why in w.idle(k).items():
+        for knob, why in extras(w).idle(k).items():
             must(1 <= len(why) <= 28, name, f"why a knob changes nothing is said in 28 characters: {why!r}")
             other = next(v for v in ends(w.Knobs.__dataclass_fields__[knob]) if v != getattr(k, knob))
             must(seen(frame_of(name, replace(k, **{knob: other}))) == shown, name, f"{knob} does change something: {k}")

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from widgets.frame import host, panels, values
-from widgets.frame.contract import choice, ladder, slider, toggle
+from widgets.frame.knobs import choice, ladder, slider, toggle
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from sim.cluster.hardware import ACCELERATORS
 from sim.cluster.models import MODELS
 from tests.sim.cluster.test_user_inputs import QWEN3_14B
 from widgets.frame import host, job, machine_knobs, values
-from widgets.frame.contract import choice, ladder, slider
+from widgets.frame.knobs import choice, ladder, slider
 
 CHIP = "80 GB, 3.35 TB/s, 989 TFLOP/s, 450 GB/s"
 

@@ -10,7 +10,7 @@ from sim.cluster.hardware import ACCELERATORS
 from sim.cluster.models import MODELS
 from tests.sim.cluster.test_user_inputs import HOSTILE, QWEN3_14B
 from widgets.frame import host, machine_knobs, values
-from widgets.frame.contract import choice, ladder
+from widgets.frame.knobs import choice, ladder
 
 
 @dataclass(frozen=True)

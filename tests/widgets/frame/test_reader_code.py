@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from widgets.frame import marks, reader_code, values
-from widgets.frame.contract import Shown, Table
+from widgets.frame.exercises import Shown, Table
 
 SCALE = 3.0
 
