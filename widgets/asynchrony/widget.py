@@ -11,7 +11,7 @@ from sim.cluster.hardware import ACCELERATORS
 from sim.cluster.memory import Engine
 from sim.cluster.models import MODELS
 from sim.experiments import delayed_gradient
-from widgets.frame import machine_knobs, recovery
+from widgets.frame import impossible_job, machine_knobs, recovery
 from widgets.frame.exercises import Guess
 from widgets.frame.knobs import choice, ladder, slider, toggle
 from widgets.frame.marks import bars, dots, heat, label, line, panel, threshold
@@ -38,7 +38,7 @@ OLDEST = 20  # lags beyond share the last bar
 
 
 @dataclass(frozen=True)
-class Knobs:
+class Own:
     overlap: str = choice("What overlaps", "async", OVERLAPS)
     head: int = ladder("Head start, batches", 2, [*range(9), 10, 12, 16, 24, 32])
     train: float = ladder("Training", 30.0, SECONDS, symbol="t_T", unit="s")
@@ -59,13 +59,11 @@ class Knobs:
     p99: int = ladder("Ninety-ninth percentile", 9646, LENGTHS, unit="tokens")
     longest: int = ladder("Longest completion", 8192, LENGTHS, unit="tokens")
     seed: int = slider("Seed", 0, low=0, high=99, step=1)
-    bandwidth: float = machine_knobs.bandwidth()
-    flops: float = machine_knobs.flops()
-    overhead: float = machine_knobs.overhead()
-    config: str = machine_knobs.config()
-    chip: str = machine_knobs.chip()
-    log: str = machine_knobs.log()
-    timed: str = machine_knobs.timed()
+
+
+@dataclass(frozen=True)
+class Knobs(machine_knobs.Brought, machine_knobs.Assumed, Own):
+    pass
 
 
 PRESETS = {
@@ -170,7 +168,7 @@ def trained(k, delay):
 
 def misfits(k):
     """What of the setting is impossible."""
-    if out_of_order := machine_knobs.out_of_order(k):
+    if out_of_order := impossible_job.out_of_order(k):
         return out_of_order
     accelerator = machine_knobs.accelerator(k)
     engine = Engine(accelerator.scaleup_domain, engine_size(k), step.PROMPT + machine_knobs.law(k).longest)
@@ -227,13 +225,11 @@ def figure(k, r):
     if r.misfits:
         tabs = {"Score while training": "Score", "Lag when trained on": "Score"}
         tabs |= {"Who works on what": "Pipeline", "Where it comes to rest": "Pipeline"}
-        return [nothing(title, tab, front=title == "Score while training") for title, tab in tabs.items()]
+        return [
+            impossible_job.nothing(title, "nothing to show", tab, front=title == "Score while training")
+            for title, tab in tabs.items()
+        ]
     return [score(k, r), ages(k, r), board(k, r), walls(k, r)]
-
-
-def nothing(title, tab, front):
-    words = label(0.5, 0.5, "does not fit", 1, "center")
-    return panel(title, "nothing to show", words, x_range=[0, 1], y_range=[0, 1], tab=tab, front=front, bare=True)
 
 
 def score(k, r):
@@ -323,7 +319,7 @@ def readouts(k, r):
         ("Mean length trained on, of all", "%", source),
     ]
     if r.misfits:
-        return [Readout(name, "–", "", where, "violated" if name == "Step" else "") for name, _, where in of]
+        return impossible_job.dashes({name: where for name, _, where in of}, "Step")
     run, found = r.run, cause(k, r)
     values = [
         run.step_seconds,
@@ -364,9 +360,7 @@ def export(k, r):
 
 def watched(k, r):
     if r.misfits:
-        first = r.misfits[0]
-        needs = 100 * min(first.needs / first.has, 1e6)
-        return Gauge("Needed, of what there is", needs, 100.0, "%", low=10, high=1e4, log=True, expression="misfits")
+        return impossible_job.needed(r.misfits)
     if cause(k, r) == SHORT:
         told = "length.mean() / finished.mean() < 0.85"
         return Gauge("Length trained on, of all", 100 * fair(r), 100 * FAIR, "%", 50, 100, below=True, expression=told)
@@ -397,8 +391,8 @@ def broken(k, r):
 
 
 def made_to_fit(k):
-    if machine_knobs.out_of_order(k):
-        return machine_knobs.in_order(k)
+    if impossible_job.out_of_order(k):
+        return impossible_job.in_order(k)
     return recovery.one_knob(k, ("longest", "accelerator", "model"), lambda there: not misfits(there))
 
 

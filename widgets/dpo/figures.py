@@ -11,11 +11,7 @@ from sim.experiments import direct_preference
 from sim.worlds import preferences
 from widgets.frame.marks import bars, dots, label, line, panel
 from widgets.frame.small_figures import Figure, Handle
-
-
-def signed(value, digits=2):
-    return f"{value:+.{digits}f}".replace("-", "−")
-
+from widgets.frame.values import signed
 
 # ── four completions whose rewards are known ──
 REF, REWARD = np.array([0.5, 0.3, 0.15, 0.05]), np.arange(4.0)

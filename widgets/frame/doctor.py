@@ -202,7 +202,7 @@ def capital(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def signed(text: str) -> str:
+def with_minus_signs(text: str) -> str:
     """Numbers below zero with a sign as wide as a digit."""
     return re.sub(r"(?<![\w.])-(?=[\d.])", "−", text)
 
@@ -210,8 +210,8 @@ def signed(text: str) -> str:
 def row(test: Any) -> tuple[str, str, Any]:
     """(state, what was found, the rows that it looked at) of a test."""
     if test.state == doctor.NOT_RUN:
-        return test.state, signed(capital(f"{test.why}.")), ""
-    return test.state, signed(capital("; ".join(map(str, test.parts)))), doctor.rows_of(test)
+        return test.state, with_minus_signs(capital(f"{test.why}.")), ""
+    return test.state, with_minus_signs(capital("; ".join(map(str, test.parts)))), doctor.rows_of(test)
 
 
 # ── curves ──

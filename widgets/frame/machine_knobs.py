@@ -1,17 +1,19 @@
 """The knobs that the pages about machines share, so that a job is the same on all of them: what a reader brings, and
 what is assumed.
 
-A page that has them names them as here: config, chip, log, timed, bandwidth, flops, overhead, mfu, beside model,
-accelerator, p50, p90, p99 and longest.
+A page that has them names them as here, beside model, accelerator, p50, p90, p99 and longest. Its own knobs come first
+if their class stands last, for fields are taken from the last base to the first:
+
+    class Knobs(machine_knobs.Brought, machine_knobs.Assumed, Own): ...
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 from sim.cluster import throughput, user_inputs
 from sim.cluster.hardware import ACCELERATORS
-from sim.cluster.memory import Misfit
 from sim.cluster.models import MODELS
 from widgets.frame.knobs import pasted, slider
 
@@ -43,33 +45,48 @@ def chip() -> Any:
     return field("Your chip: memory, its speed, dense bf16, links one way", user_inputs.chip, user_inputs.CHIP_EXAMPLE)
 
 
-def log() -> Any:
-    return field(
-        "Your lengths: p50, p90, p99, longest, or a column of them", user_inputs.lengths, user_inputs.LENGTHS_EXAMPLE
-    )
-
-
 def timed() -> Any:
     return field("One decode iteration that you timed", user_inputs.timed, user_inputs.TIMED_EXAMPLE)
 
 
-def bandwidth() -> Any:
-    return slider(
+@dataclass(frozen=True)
+class Assumed:
+    """What an engine reaches of its chip."""
+
+    bandwidth: float = slider(
         "Bandwidth reached (assumed)", throughput.ASSUMED.bandwidth, low=0.05, high=1, step=0.01, symbol="η_W"
+    )
+    flops: float = slider(
+        "Arithmetic reached (assumed)", throughput.ASSUMED.flops, low=0.05, high=1, step=0.01, symbol="η_F"
+    )
+    overhead: float = slider(
+        "Launching an iteration (assumed)",
+        1e3 * throughput.ASSUMED.overhead_seconds,
+        low=0,
+        high=20,
+        step=0.1,
+        symbol="t_0",
+        unit="ms",
     )
 
 
-def flops() -> Any:
-    return slider("Arithmetic reached (assumed)", throughput.ASSUMED.flops, low=0.05, high=1, step=0.01, symbol="η_F")
+@dataclass(frozen=True)
+class AssumedOfTraining(Assumed):
+    """And what its trainer reaches."""
+
+    mfu: float = slider("MFU of training (assumed)", throughput.MFU, low=0.05, high=1, step=0.01, symbol="MFU")
 
 
-def overhead() -> Any:
-    milliseconds = 1e3 * throughput.ASSUMED.overhead_seconds
-    return slider("Launching an iteration (assumed)", milliseconds, low=0, high=20, step=0.1, symbol="t_0", unit="ms")
+@dataclass(frozen=True)
+class Brought:
+    """What a reader brings to a page that has lengths."""
 
-
-def mfu() -> Any:
-    return slider("MFU of training (assumed)", throughput.MFU, low=0.05, high=1, step=0.01, symbol="MFU")
+    config: str = config()
+    chip: str = chip()
+    log: str = field(
+        "Your lengths: p50, p90, p99, longest, or a column of them", user_inputs.lengths, user_inputs.LENGTHS_EXAMPLE
+    )
+    timed: str = timed()
 
 
 def model(k: Any) -> Any:
@@ -87,20 +104,6 @@ def names(k: Any) -> tuple[str, str]:
 
 def law(k: Any) -> user_inputs.Law:
     return understood(user_inputs.lengths, k.log)[0] if k.log else user_inputs.Law(k.p50, k.p90, k.p99, k.longest)
-
-
-def out_of_order(k: Any) -> list[Misfit]:
-    """[Misfit] of quantiles that no batch has."""
-    if k.log or k.p50 <= k.p90 <= k.p99:
-        return []
-    what = f"quantiles of {k.p50:,}, {k.p90:,} and {k.p99:,} tokens: they rise in every batch"
-    return [Misfit(what, max(k.p50, k.p90), min(k.p90, k.p99), "Quantiles that rise.", "input")]
-
-
-def in_order(k: Any) -> dict[str, int]:
-    """{knob: value} of quantiles that rise, the median kept."""
-    p90 = max(k.p50, k.p90)
-    return dict(p90=p90, p99=max(p90, k.p99))
 
 
 def efficiency(k: Any) -> throughput.Efficiency:

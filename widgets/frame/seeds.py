@@ -85,8 +85,8 @@ def against(readouts: Sequence[dict[str, Any]], kept: list[Any] | None, rows: li
         low, high = welch_interval.interval(before, now)
         words = "differs from the kept run" if low > 0 or high < 0 else "may be that of the kept run"
         yield (
-            f"{row['label']} {words}: by {signed(np.mean(now) - np.mean(before))} in the mean, "
-            f"95 % interval {signed(low)} to {signed(high)}."
+            f"{row['label']} {words}: by {with_sign(np.mean(now) - np.mean(before))} in the mean, "
+            f"95 % interval {with_sign(low)} to {with_sign(high)}."
         )
 
 
@@ -97,7 +97,7 @@ def compared(before: Sequence[Any], now: Sequence[Any]) -> bool:
     return any(np.ptp(values) > 1e-9 * np.abs(values).max() for values in (before, now))
 
 
-def signed(value: float) -> str:
+def with_sign(value: float) -> str:
     return f"+{figures(value)}" if value > 0 else figures(value)
 
 

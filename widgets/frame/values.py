@@ -94,6 +94,16 @@ def figures(value: float | str) -> str:
     return text.rstrip(".").replace("e-0", "e−").replace("-", "−")
 
 
+def decimal(value: float, digits: int = 2) -> str:
+    """0.25, −0.25; what rounds to zero has no sign."""
+    return f"{round(float(value), digits) + 0.0:.{digits}f}".replace("-", "−")
+
+
+def signed(value: float, digits: int = 2) -> str:
+    """+0.25, −0.25; what rounds to zero is +0.00."""
+    return f"{round(float(value), digits) + 0.0:+.{digits}f}".replace("-", "−")
+
+
 def plain(x: Any) -> Any:
     """Arrays as lists. NaN and infinity are not JSON: plotly draws a gap for null."""
     if isinstance(x, float):

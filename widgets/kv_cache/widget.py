@@ -12,7 +12,7 @@ from sim.cluster.hardware import ACCELERATORS
 from sim.cluster.memory import Engine, Misfit
 from sim.cluster.models import MODELS, Model
 from sim.cluster.throughput import PEAK
-from widgets.frame import machine_knobs, recovery
+from widgets.frame import impossible_job, machine_knobs, recovery
 from widgets.frame.exercises import Guess
 from widgets.frame.knobs import choice, ladder, slider, toggle
 from widgets.frame.marks import bars, dots, heat, label, line, panel, threshold
@@ -40,7 +40,7 @@ RULES = {"vLLM": "vllm", "SGLang": "sglang"}
 
 
 @dataclass(frozen=True)
-class Knobs:
+class Own:
     context: int = ladder("Context, tokens", 4096, [2**n for n in range(7, 18)], symbol="S")
     batch: int = ladder("Sequences at once", 64, [2**n for n in range(13)], symbol="B")
     kv_precision: str = choice("Keys and values in", "bf16", list(BYTES))
@@ -57,9 +57,10 @@ class Knobs:
     attention: str = choice("KV heads, what if", "as shipped", HEADS)
     prompt_share: float = slider("Prompt, part of the context", 0.25, low=0.05, high=0.95, step=0.05)
     group: int = ladder("Completions of one prompt", 8, [1, 2, 4, 8, 16], symbol="K")
-    bandwidth: float = machine_knobs.bandwidth()
-    flops: float = machine_knobs.flops()
-    overhead: float = machine_knobs.overhead()
+
+
+@dataclass(frozen=True)
+class Knobs(machine_knobs.Assumed, Own):
     config: str = machine_knobs.config()
     chip: str = machine_knobs.chip()
     timed: str = machine_knobs.timed()
@@ -315,16 +316,7 @@ def figure(k, r):
     if not r.misfits:
         return [speed(k, r), memory_bars(k, r), pool_over_time(r), pool_map(r)]
     bars_hold = r.misfits[0].part in ("weights", "sequence")
-    nothing = lambda title, tab: panel(
-        title,
-        "nothing runs",
-        label(0.5, 0.5, "does not fit", 1, "center"),
-        x_range=[0, 1],
-        y_range=[0, 1],
-        tab=tab,
-        front=title == SPEED,
-        bare=True,
-    )
+    nothing = lambda title, tab: impossible_job.nothing(title, "nothing runs", tab, title == SPEED)
     return [
         nothing(SPEED, "Speed and memory"),
         memory_bars(k, r) if bars_hold else nothing(MEMORY, "Speed and memory"),
@@ -477,8 +469,7 @@ READOUTS = {
 
 def readouts(k, r):
     if r.misfits:
-        states = ["", "violated", "", "", ""]
-        return [Readout(name, "–", "", source, state) for (name, source), state in zip(READOUTS.items(), states)]
+        return impossible_job.dashes(READOUTS, "Run at once, of those asked for")
     found, chip = broken(k, r), machine_knobs.accelerator(k)
     state = lambda *causes: "violated" if found and found.cause in causes else ""
     limit = throughput.crossover(r.model, chip, efficiency=machine_knobs.efficiency(k), **engine(k).split)
@@ -497,9 +488,7 @@ def readouts(k, r):
 
 def watched(k, r):
     if r.misfits:
-        first = r.misfits[0]
-        needs = 100 * min(first.needs / first.has, 1e6) if first.has > 0 else 1e4
-        return Gauge("Needed, of what there is", needs, 100.0, "%", low=10, high=1e4, log=True, expression="misfits")
+        return impossible_job.needed(r.misfits)
     return Gauge(
         "Speed lost",
         100 * lost(k, r),

@@ -11,6 +11,7 @@ from sim.experiments import batch_reuse, rare_token, running_batch
 from sim.worlds import modsum
 from widgets.frame.marks import cell, dots, each_run, grid, label, line, panel, region
 from widgets.frame.small_figures import Figure, Handle
+from widgets.frame.values import signed
 
 NAMES = ("1", "2", "3", "stop")
 FAR = 3.0
@@ -28,10 +29,6 @@ def passes(n):
 
 
 # ── the batch ──
-def signed(value, digits=2):
-    return f"{value:+.{digits}f}".replace("-", "−")
-
-
 def written(quantity):
     """The grid's cells hold the chosen quantity of every token."""
     last = passes(4)[-1]

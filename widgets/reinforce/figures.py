@@ -11,12 +11,9 @@ from sim.experiments import running_batch, sampled_noise
 from sim.worlds import modsum
 from widgets.frame.marks import bars, cell, dots, grid, label, line, panel
 from widgets.frame.small_figures import Figure, Handle
+from widgets.frame.values import signed
 
 NAMES = ("1", "2", "3", "stop")
-
-
-def signed(value, digits=2):
-    return f"{value:+.{digits}f}".replace("-", "−")
 
 
 # ── the batch ──

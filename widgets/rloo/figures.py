@@ -13,11 +13,7 @@ from sim.worlds import modsum
 from sim.worlds.optimizer import SGD, AdamW
 from widgets.frame.marks import bars, dots, label, line, panel
 from widgets.frame.small_figures import Figure, Handle
-
-
-def signed(value, digits=2):
-    return f"{value:+.{digits}f}".replace("-", "−")
-
+from widgets.frame.values import signed
 
 # ── one group ──
 SIZES = (2, 3, 4, 6, 8, 12, 16)

@@ -13,7 +13,7 @@ from sim.cluster.kv_cache import BlockAllocator
 from sim.cluster.memory import Engine, Misfit
 from sim.cluster.models import MODELS
 from sim.cluster.scheduling import Policy, Speculation
-from widgets.frame import machine_knobs, recovery
+from widgets.frame import impossible_job, machine_knobs, recovery
 from widgets.frame.exercises import Guess
 from widgets.frame.knobs import choice, ladder, slider, toggle
 from widgets.frame.marks import bars, dots, label, line, panel, threshold
@@ -34,7 +34,7 @@ LENGTHS += [16384, 24000, 32768, 60000, 131072]
 
 
 @dataclass(frozen=True)
-class Knobs:
+class Own:
     refill: bool = toggle("Refill a place at once", True)
     blocks: bool = toggle("Hand memory out in blocks", True)
     prefix: bool = toggle("Read a prompt once for its group", True)
@@ -61,13 +61,11 @@ class Knobs:
     accelerator: str = choice("Accelerator", "h100", list(ACCELERATORS))
     tensor_parallel: int = ladder("GPUs that share the model", 1, [1, 2, 4, 8, 16], symbol="TP")
     hbm_share: float = slider("Part of the memory the engine may fill", 0.5, 0.2, 0.98, 0.01, symbol="u")
-    bandwidth: float = machine_knobs.bandwidth()
-    flops: float = machine_knobs.flops()
-    overhead: float = machine_knobs.overhead()
-    config: str = machine_knobs.config()
-    chip: str = machine_knobs.chip()
-    log: str = machine_knobs.log()
-    timed: str = machine_knobs.timed()
+
+
+@dataclass(frozen=True)
+class Knobs(machine_knobs.Brought, machine_knobs.Assumed, Own):
+    pass
 
 
 PRESETS = {
@@ -211,7 +209,7 @@ def fewer_guesses(k, requests, r):
 
 def misfits(k):
     """What of the setting is impossible."""
-    if out_of_order := machine_knobs.out_of_order(k):
+    if out_of_order := impossible_job.out_of_order(k):
         return out_of_order
     asked = replace(engine(k), gpus=k.tensor_parallel)
     found = memory.fits(
@@ -233,14 +231,12 @@ def figure(k, r):
         titles = {"Places in use": "Places and tricks", "One trick turned the other way": "Places and tricks"}
         titles |= {"The longest silence": "Silence and room", "The pool": "Silence and room"}
         titles |= {"What guessing is worth": "Guessing", "How long it pays": "Guessing"}
-        return [nothing(title, tab, front=title.startswith("One")) for title, tab in titles.items()]
+        return [
+            impossible_job.nothing(title, "no run to show", tab, front=title.startswith("One"))
+            for title, tab in titles.items()
+        ]
     end = axis_end(k)
     return [places(k, r, end), tricks(k, r), silences(r, end), pool(r, end), guesses(k, r), pays(k, r)]
-
-
-def nothing(title, tab, front):
-    words = label(0.5, 0.5, "does not fit", 1, "center")
-    return panel(title, "no run to show", words, x_range=[0, 1], y_range=[0, 1], tab=tab, front=front, bare=True)
 
 
 def axis_end(k):
@@ -421,8 +417,7 @@ READOUTS = {
 
 def readouts(k, r):
     if r.misfits:
-        states = ["violated", "", "", "", ""]
-        return [Readout(name, "–", "", source, state) for (name, source), state in zip(READOUTS.items(), states)]
+        return impossible_job.dashes(READOUTS, "Tokens a second")
     t = r.trace
     shown = [
         (t.tokens_per_second, "", "violated" if causes(k, r) else ""),
@@ -476,9 +471,7 @@ def causes(k, r):
 
 def watched(k, r):
     if r.misfits:
-        first = r.misfits[0]
-        needs = 100 * min(first.needs / first.has, 1e6)
-        return Gauge("Needed, of what there is", needs, 100.0, "%", low=10, high=1e4, log=True, expression="misfits")
+        return impossible_job.needed(r.misfits)
     found, best = causes(k, r), max(gains(k, r).values(), default=1.0)
     guessing = found[:1] == ["no guess"]
     best = gains(k, r)["no guess"] if guessing else best
@@ -516,7 +509,7 @@ TRIED = [
 
 def room_made(k):
     """A way back from what does not fit: quantiles that rise, one knob, or the first of TRIED; None if none does."""
-    rising = recovery.different(k, {} if k.log else machine_knobs.in_order(k))
+    rising = recovery.different(k, {} if k.log else impossible_job.in_order(k))
     there, fits = replace(k, **rising), lambda other: not misfits(other)
     if fits(there):
         return rising

@@ -7,7 +7,7 @@ from sim.cluster import measured, memory, step, throughput
 from sim.cluster.hardware import ACCELERATORS, ridge
 from sim.cluster.memory import Engine, Misfit, Training
 from sim.cluster.models import MODELS
-from widgets.frame import machine_knobs, recovery
+from widgets.frame import impossible_job, machine_knobs, recovery
 from widgets.frame.exercises import Guess
 from widgets.frame.knobs import choice, ladder, slider, toggle
 from widgets.frame.marks import bars, dots, label, line, panel, region, threshold
@@ -44,7 +44,7 @@ TESTS = [0.001, 0.01, 0.02, 0.1, 1.0, 5.0, 10.0, 30.0, 60.0, 180.0, 600.0, 1800.
 
 
 @dataclass(frozen=True)
-class Knobs:
+class Own:
     overlap: str = choice("What overlaps", "sync", list(step.OVERLAPS))
     reuse: bool = toggle("Reuse the rollout's log-probs", False)
     role: str = choice("Make faster", "rollout", list(ROLES))
@@ -76,14 +76,11 @@ class Knobs:
     longest: int = ladder("Longest completion", 8192, LENGTHS, unit="tokens")
     informative: float = slider("In groups with a non-zero advantage", 1.0, low=0.05, high=1, step=0.05)
     ess: float = slider("Effective share of stale samples", 1.0, low=0.05, high=1, step=0.05, symbol="ESS/n")
-    bandwidth: float = machine_knobs.bandwidth()
-    flops: float = machine_knobs.flops()
-    overhead: float = machine_knobs.overhead()
-    mfu: float = machine_knobs.mfu()
-    config: str = machine_knobs.config()
-    chip: str = machine_knobs.chip()
-    log: str = machine_knobs.log()
-    timed: str = machine_knobs.timed()
+
+
+@dataclass(frozen=True)
+class Knobs(machine_knobs.Brought, machine_knobs.AssumedOfTraining, Own):
+    pass
 
 
 def published(row, sync):
@@ -211,7 +208,7 @@ def utilization(k):
 def misfits(k):
     """What of the setting is impossible. Times that were measured are believed, but not beyond the chip's peak."""
     model, accelerator = machine_knobs.model(k), machine_knobs.accelerator(k)
-    if out_of_order := machine_knobs.out_of_order(k):
+    if out_of_order := impossible_job.out_of_order(k):
         return out_of_order
     generating, training = pools(k)
     if generating < 1:
@@ -227,13 +224,11 @@ def figure(k, r):
     if r.misfits:
         titles = {"One step": "Step", "What a faster role is worth": "Step", "Roles under the roof": "Roof"}
         titles |= {"How much of 1 % off a role reaches the step": "Roof", "Where the wall-clock goes": "What to fix"}
-        return [nothing(title, tab, front=title == "One step") for title, tab in titles.items()]
+        return [
+            impossible_job.nothing(title, "no seconds to show", tab, front=title == "One step")
+            for title, tab in titles.items()
+        ]
     return [lanes(k, r), gains(k, r), roofline(k, r), elasticities(k, r), tree(k, r)]
-
-
-def nothing(title, tab, front):
-    words = label(0.5, 0.5, "does not fit", 1, "center")
-    return panel(title, "no seconds to show", words, x_range=[0, 1], y_range=[0, 1], tab=tab, front=front, bare=True)
 
 
 BELIEVED = {  # what a picture of measured times takes for granted
@@ -405,8 +400,7 @@ READOUTS = {
 
 def readouts(k, r):
     if r.misfits:
-        states = ["violated", "", "", "", ""]
-        return [Readout(name, "–", "", source, state) for (name, source), state in zip(READOUTS.items(), states)]
+        return impossible_job.dashes(READOUTS, "Step")
     tau = step.step_time(r.roles, k.overlap)
     beside = max(step.seconds(r.roles, role, k.overlap) for role in ("verify", "sync"))
     whole = k.informative == k.ess == 1
@@ -464,9 +458,7 @@ def breaks(k, r):
 
 def watched(k, r):
     if r.misfits:
-        first = r.misfits[0]
-        needs = 100 * min(first.needs / first.has, 1e6)
-        return Gauge("Needed, of what there is", needs, 100.0, "%", low=10, high=1e4, log=True, expression="misfits")
+        return impossible_job.needed(r.misfits)
     return Gauge(
         "Verify or sync, against the GPU pools",
         max(r.roles.verify, r.roles.sync),
@@ -481,8 +473,8 @@ def watched(k, r):
 
 def room_made(k, contradict):
     """A way back from what does not fit; None where nothing here is one."""
-    if machine_knobs.out_of_order(k):
-        return machine_knobs.in_order(k)
+    if impossible_job.out_of_order(k):
+        return impossible_job.in_order(k)
     if contradict:
         turn = ("longest", "samples", "prompts", "gpus", "accelerator", "model")
     else:

@@ -11,7 +11,7 @@ from sim.cluster.lengths import lognormal
 from sim.cluster.memory import Engine, Misfit, Training
 from sim.cluster.models import MODELS
 from sim.cluster.topology import ASYNC, CARRY, COLOCATED, ONE_OFF, SPLIT, WAYS
-from widgets.frame import machine_knobs, recovery
+from widgets.frame import impossible_job, machine_knobs, recovery
 from widgets.frame.exercises import Guess
 from widgets.frame.knobs import choice, ladder, slider
 from widgets.frame.marks import band, dots, label, line, panel, threshold
@@ -33,7 +33,7 @@ FAR_BEHIND = 0.8  # of the best split of the same way: slower is worse
 
 
 @dataclass(frozen=True)
-class Knobs:
+class Own:
     way: str = choice("Who works when", COLOCATED, list(WAYS))
     generating: int = ladder("GPUs that generate, of a split", 7, RUNGS)
     sigma: float = slider("Spread of the lengths", 0.8, low=0, high=1.2, step=0.1, symbol="σ")
@@ -49,14 +49,11 @@ class Knobs:
     longest: int = ladder("Longest completion", 8192, LENGTHS, unit="tokens")
     model: str = choice("Model", "qwen2.5-7b", list(MODELS))
     accelerator: str = choice("Accelerator", "h100", list(ACCELERATORS))
-    bandwidth: float = machine_knobs.bandwidth()
-    flops: float = machine_knobs.flops()
-    overhead: float = machine_knobs.overhead()
-    mfu: float = machine_knobs.mfu()
-    config: str = machine_knobs.config()
-    chip: str = machine_knobs.chip()
-    log: str = machine_knobs.log()
-    timed: str = machine_knobs.timed()
+
+
+@dataclass(frozen=True)
+class Knobs(machine_knobs.Brought, machine_knobs.AssumedOfTraining, Own):
+    pass
 
 
 PRESETS = {
@@ -171,13 +168,11 @@ def generation(k, gpus):
 
 def figure(k, r):
     if r.misfits:
-        return [nothing("Two pools", "Timeline", True), nothing("Where to cut", "Timeline", False)]
+        return [
+            impossible_job.nothing("Two pools", "no seconds to show", "Timeline", True),
+            impossible_job.nothing("Where to cut", "no seconds to show", "Timeline", False),
+        ]
     return [timeline(k, r.runs[k.way], r), where_to_cut(k, r)]
-
-
-def nothing(title, tab, front):
-    words = label(0.5, 0.5, "does not fit", 1, "center")
-    return panel(title, "no seconds to show", words, x_range=[0, 1], y_range=[0, 1], tab=tab, front=front, bare=True)
 
 
 LANES = {"generate": (1.15, 1.85), "train": (0.15, 0.85)}
@@ -303,10 +298,8 @@ READOUTS = {
 
 def readouts(k, r):
     if r.misfits:
-        states = ["violated", "", "", "", ""]
-        return [
-            Readout(name, "–", unit, source, state) for (name, (unit, source)), state in zip(READOUTS.items(), states)
-        ]
+        units, sources = ({name: both[i] for name, both in READOUTS.items()} for i in (0, 1))
+        return impossible_job.dashes(sources, "Tokens a second, prompts and completions", units)
     run = r.runs[k.way]
     idle = [max(100 * run.idle(pool), 0.0) for pool in LANES]  # no less by the last bit of a sum
     waits = f"{idle[0]:.0f} %, {idle[1]:.0f} %" if is_split(k) else "one pool"
@@ -341,9 +334,7 @@ OVERLAPS = {COLOCATED: "sync", CARRY: "carry-over", SPLIT: "sync", ONE_OFF: "one
 
 def watched(k, r):
     if r.misfits:
-        first = r.misfits[0]
-        needs = 100 * min(first.needs / first.has, 1e6)
-        return Gauge("Needed, of what there is", needs, 100.0, "%", low=10, high=1e4, log=True, expression="misfits")
+        return impossible_job.needed(r.misfits)
     return Gauge(
         "Speed, of that of colocated, wait",
         against_colocated(k, r),

@@ -9,13 +9,10 @@ from sim.experiments.five_answers import ANSWERS, FOUR, REWARD, SHOWN
 from sim.worlds import bandit, tasks, tinylm
 from widgets.frame.marks import bars, cell, dots, grid, label, line, panel
 from widgets.frame.small_figures import Figure, Handle
+from widgets.frame.values import signed
 
 FIVE = tuple(name.replace(": ", ":<br>") for name in ANSWERS)  # two lines under a narrow bar
 UPDATES, EVERY, SUM = 60, 10, 75  # SUM is the example of 7 + 5
-
-
-def signed(value, digits=2):
-    return f"{value:+.{digits}f}".replace("-", "−")
 
 
 def ended(title, note, before, after, digits):

@@ -14,25 +14,29 @@ from widgets.frame.knobs import choice, ladder
 
 
 @dataclass(frozen=True)
-class Knobs:
+class Own:
     model: str = choice("Model", "qwen2.5-7b", list(MODELS))
     accelerator: str = choice("Accelerator", "h100", list(ACCELERATORS))
     p50: int = ladder("Median", 720, [128, 720])
     p90: int = ladder("90 %", 2000, [2000, 4000])
     p99: int = ladder("99 %", 4600, [4600, 8192])
     longest: int = ladder("Longest", 8192, [8192, 131072])
-    bandwidth: float = machine_knobs.bandwidth()
-    flops: float = machine_knobs.flops()
-    overhead: float = machine_knobs.overhead()
-    mfu: float = machine_knobs.mfu()
-    config: str = machine_knobs.config()
-    chip: str = machine_knobs.chip()
-    log: str = machine_knobs.log()
-    timed: str = machine_knobs.timed()
+
+
+@dataclass(frozen=True)
+class Knobs(machine_knobs.Brought, machine_knobs.AssumedOfTraining, Own):
+    pass
 
 
 def brought(**texts):
     return values.knobs_from(Knobs, texts)
+
+
+def test_a_page_s_own_knobs_come_before_those_that_pages_share():
+    assert list(vars(Knobs())) == [
+        *("model", "accelerator", "p50", "p90", "p99", "longest"),
+        *("bandwidth", "flops", "overhead", "mfu", "config", "chip", "log", "timed"),
+    ]
 
 
 def test_nothing_brought_is_the_row_of_the_table_and_what_is_assumed():
