@@ -14,7 +14,7 @@ from sim.experiments import delayed_gradient
 from widgets.frame import impossible_job, machine_knobs, recovery
 from widgets.frame.exercises import Guess
 from widgets.frame.knobs import choice, ladder, slider, toggle
-from widgets.frame.marks import bars, dots, heat, label, line, panel, threshold
+from widgets.frame.marks import bars, by_update, dots, heat, label, line, panel, threshold
 from widgets.frame.readouts import Break, Gauge, Readout
 from widgets.frame.small_figures import Opening
 
@@ -446,24 +446,16 @@ def opening(plain, other):
     answer = [line(x, r.course.best[every], name, series) for r, name, series in named]
     scores = [line(x, r.course.score[every], name, series) for r, name, series in named]
     return [
-        panel(
+        by_update(
             "Chance of the best answer",
             "probability, exact; 600 updates",
             *answer,
             label(10, 1.02, "one setting", 1),
             label(590, 1.02, "the other", 2, "right"),
-            x="update",
-            x_range=[0, delayed_gradient.UPDATES],
+            updates=delayed_gradient.UPDATES,
             y_range=[0, 1.2],
         ),
-        panel(
-            "Score",
-            "reward less price of KL",
-            *scores,
-            x="update",
-            x_range=[0, delayed_gradient.UPDATES],
-            y_range=[0.4, 0.8],
-        ),
+        by_update("Score", "reward less price of KL", *scores, updates=delayed_gradient.UPDATES, y_range=[0.4, 0.8]),
     ]
 
 

@@ -15,7 +15,7 @@ from sim.worlds import modsum
 from widgets.frame import recovery
 from widgets.frame.exercises import Guess
 from widgets.frame.knobs import choice, ladder, slider
-from widgets.frame.marks import band, both, dots, each_run, label, line, panel, threshold
+from widgets.frame.marks import band, both, by_update, dots, each_run, label, line, panel, threshold
 from widgets.frame.readouts import Break, Gauge, Readout
 from widgets.frame.small_figures import Opening
 
@@ -177,7 +177,7 @@ def figure(k, r):
     p = np.linspace(0.002, 0.998, 200)
     now = np.clip(np.mean([rate[-1] for rate in r.dapo.pass_rate], axis=0), 0.002, 0.998)
     return [
-        panel(
+        by_update(
             "Right completions by update",
             f"probability, exact, mean of 4 prompts, {runs}",
             *curves([np.arange(len(rate)) for rate in r.dapo.mean_rate], r.dapo.mean_rate, "DAPO", 1),
@@ -186,19 +186,16 @@ def figure(k, r):
             ),
             label(60, 0.12, "DAPO, solid", 1, "right"),
             label(60, 0.02, "GRPO, dashed", 2, "right"),
-            x="update",
-            x_range=(0, 60),
-            y_range=(0, 1.02),
+            updates=60,
             tab="By update",
         ),
-        panel(
+        by_update(
             "Completions drawn for an update",
             f"mean of the last {WINDOW} updates, {runs}; DAPO's batch holds {GROUPS * K}",
             *price_curves(k, r),
             threshold(PRICE, f"{PRICE} = 4 batches: broken if nothing is gained", 560),
             label(60, k.grpo_groups * K + 6, "GRPO, dashed", 2, "right"),
-            x="update",
-            x_range=(0, 60),
+            updates=60,
             y_range=(0, 560),
             tab="By update",
             front=True,
@@ -227,25 +224,23 @@ def figure(k, r):
             ticks=dict(tickvals=[0, 0.25, 0.5, 0.75, 1]),
             tab="By completions",
         ),
-        panel(
+        by_update(
             "Entropy when coins are rewarded",
             f"nats, 20 actions, {COIN_SEEDS} seeds, mean and 10 to 90 %, the same optimizer",
             *coin_curves(r),
             label(COIN_UPDATES, 0.1, "lower bound: 0.8", 1, "right"),
-            x="update",
-            x_range=(0, COIN_UPDATES),
+            updates=COIN_UPDATES,
             y_range=(0, 3.2),
             tab="Clip and length",
         ),
-        panel(
+        by_update(
             "Cut off at 12 tokens",
             f"probability, exact, mean of 4 prompts, {runs}",
             *curves([np.arange(len(cut)) for cut in r.dapo.truncated], r.dapo.truncated, "DAPO", 1),
             *curves([np.arange(r.updates + 1)] * SEEDS, [cut[: r.updates + 1] for cut in r.grpo.truncated], "GRPO", 2),
             label(60, 0.45, "DAPO, solid", 1, "right"),
             label(60, 0.41, "GRPO, dashed", 2, "right"),
-            x="update",
-            x_range=(0, 60),
+            updates=60,
             y_range=(0, 0.5),
             tab="Clip and length",
         ),
@@ -451,24 +446,22 @@ def opened(plain, other):
     right = [np.mean(r.dapo.mean_rate, axis=0) for r in (plain, other)]
     drawn = [by_window(r) for r in (plain, other)]
     return [
-        panel(
+        by_update(
             "Right completions",
             f"probability, exact, mean of 4 prompts and {SEEDS} seeds",
             *both(x, *right),
             label(60, right[0][-1] - 0.3, f"one setting: {right[0][-1]:.2f}", 8, "right"),
             label(60, 1.0, f"the other: {right[1][-1]:.3f}", 1, "right"),
-            x="update",
-            x_range=(0, 60),
+            updates=60,
             y_range=(0, 1.15),
         ),
-        panel(
+        by_update(
             "Completions drawn for an update",
             f"mean of the last {WINDOW} updates",
             *both(x[1:], *drawn),
             label(60, drawn[0][-1] + 10, f"one setting: {drawn[0][-1]:.0f}", 8, "right"),
             label(57, drawn[1][-1] + 25, f"the other: {drawn[1][-1]:.0f}", 1, "right"),
-            x="update",
-            x_range=(0, 60),
+            updates=60,
             y_range=(0, 560),
         ),
     ]

@@ -174,6 +174,20 @@ def panel(
     return dict(title=title, note=note, tab=tab, front=front, data=[m for m in marks if "type" in m], layout=layout)
 
 
+def by_update(
+    title: str,
+    note: str,
+    *marks: Mark,
+    updates: float,
+    y_range: Sequence[float] = (0, 1.02),
+    log: str = "",
+    tab: str = "",
+    front: bool = False,
+) -> Panel:
+    """A panel over the updates of a run; unless it says otherwise, of a probability."""
+    return panel(title, note, *marks, x="update", x_range=(0, updates), y_range=y_range, log=log, tab=tab, front=front)
+
+
 def cell(token: str, text: str = "", tone: float | None = None) -> dict[str, Any]:
     """One token of a grid: its text, the number or word of the chosen quantity, and how far it is toned, from -1 to 1
     (None is hatched: nothing there).

@@ -15,7 +15,7 @@ from sim.worlds import bandit, tasks
 from widgets.frame import recovery
 from widgets.frame.exercises import Guess
 from widgets.frame.knobs import choice, ladder, slider
-from widgets.frame.marks import band, bars, both, dots, each_run, label, line, panel, threshold
+from widgets.frame.marks import band, bars, both, by_update, dots, each_run, label, line, panel, threshold
 from widgets.frame.readouts import Break, Gauge, Readout
 from widgets.frame.small_figures import Opening
 
@@ -119,7 +119,7 @@ def figure(k, r):
 def training_tab(k, r):
     x, (own, bare) = EVERY * np.arange(r.wrong.shape[2]), r.wrong
     limit = TIMES * bare[:, -1].mean()
-    yield panel(
+    yield by_update(
         "Wrong sums",
         f"of 100, exact, logarithmic; thick: mean of {SEEDS} runs",
         line(x, bare.mean(axis=0), "nothing subtracted", 8, "reference"),
@@ -128,8 +128,7 @@ def training_tab(k, r):
         label(UPDATES, 0.6, "gray: nothing subtracted", 8, "right"),
         threshold(limit, "", 150),
         label(3, limit, f"above: over {TIMES:g} times the gray", 0, below=True),
-        x="update",
-        x_range=(0, UPDATES),
+        updates=UPDATES,
         y_range=(0.5, 150),
         log="y",
         tab="Training",
@@ -395,13 +394,12 @@ def opened(one, other):
             log="y",
             y_ticks=dict(tickvals=[1, 2, 5, 10, 20, 50, 100], ticktext=["1", "2", "5", "10", "20", "50", "100"]),
         ),
-        panel(
+        by_update(
             "How many times as many are wrong",
             "the other setting over the one",
             line(x, own / bare, "the other over the one"),
             threshold(TIMES, f"{TIMES:g} times", 3),
-            x="update",
-            x_range=(0, UPDATES),
+            updates=UPDATES,
             y_range=(0, 3),
         ),
     ]

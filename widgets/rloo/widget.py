@@ -14,7 +14,7 @@ from sim.worlds import modsum
 from sim.worlds.optimizer import SGD, AdamW
 from widgets.frame.exercises import Guess
 from widgets.frame.knobs import choice, ladder, slider, toggle
-from widgets.frame.marks import bars, both, each_run, label, line, panel, threshold
+from widgets.frame.marks import bars, both, by_update, each_run, label, line, panel, threshold
 from widgets.frame.readouts import Break, Gauge, Readout
 from widgets.frame.small_figures import Opening
 
@@ -146,21 +146,20 @@ def figure(k, r):
 def training_tab(k, r):
     x = np.arange(1, r.updates + 1)
     ours, twin = r.pass_rate
-    yield panel(
+    yield by_update(
         "Different completions left",
         "e^H of a prompt, logarithmic, exact; thick: 3 runs of RLOO together",
         line(x, np.exp(r.entropies.mean(axis=0)), "RLOO"),
         each_run(x, np.exp(r.entropies)),
         threshold(LEFT, "", 0.5),
         label(UPDATES, 0.56, f"fewer than {LEFT:g}", 0, "right"),
-        x="update",
-        x_range=(0, UPDATES),
+        updates=UPDATES,
         y_range=(0.5, 300),
         log="y",
         tab="Training",
         front=True,
     )
-    yield panel(
+    yield by_update(
         "Right completions",
         "probability, exact, mean of 4 prompts, 3 seeds",
         line(x, ours.mean(axis=0), "RLOO"),
@@ -168,22 +167,19 @@ def training_tab(k, r):
         line(x, twin.mean(axis=0), f"twin: {k.twin}", 2),
         label(UPDATES, 0.1, "solid: RLOO", 1, "right"),
         label(UPDATES, 0.02, f"dashed: {k.twin}", 2, "right"),
-        x="update",
-        x_range=(0, UPDATES),
-        y_range=(0, 1.02),
+        updates=UPDATES,
         tab="Training",
     )
 
 
 def distance(r):
     x = np.arange(1, r.updates + 1)
-    return panel(
+    return by_update(
         "Distance of each update",
         "KL from the policy that sampled, nats a completion, exact, 3 seeds, RLOO",
         line(x, np.maximum(r.kl_step[0].max(axis=0), 1e-5), "farthest run"),  # a logarithmic axis has no 0
         each_run(x, np.maximum(r.kl_step[0], 1e-5)),
-        x="update",
-        x_range=(0, UPDATES),
+        updates=UPDATES,
         y_range=(1e-5, 200),
         log="y",
         tab="Noise, distance",
@@ -360,14 +356,13 @@ def opened(one, other):
             log="y",
             y_ticks=dict(tickvals=[1, 2, 5, 10, 20, 50, 100], ticktext=["1", "2", "5", "10", "20", "50", "100"]),
         ),
-        panel(
+        by_update(
             "Right completions",
             f"probability, mean of {SEEDS} runs on 4 prompts",
             *both(x, *right),
             label(UPDATES, 0.3, f"one setting: {right[0][-1]:.2f}", 8, "right"),
             label(UPDATES, 0.16, f"the other: {right[1][-1]:.2f}", 1, "right"),
-            x="update",
-            x_range=(0, UPDATES),
+            updates=UPDATES,
             y_range=(0, 1.05),
         ),
     ]

@@ -10,7 +10,7 @@ from sim.verifiers import checkers, strategies
 from widgets.frame import recovery
 from widgets.frame.exercises import Guess
 from widgets.frame.knobs import choice, ladder, slider, toggle
-from widgets.frame.marks import bars, both, dots, each_run, heat, label, line, panel, threshold
+from widgets.frame.marks import bars, both, by_update, dots, each_run, heat, label, line, panel, threshold
 from widgets.frame.readouts import Break, Gauge, Readout
 from widgets.frame.small_figures import Opening
 
@@ -106,7 +106,7 @@ def training_tab(k, r):
     ends = float(paid[-1, 0]), float(solved[-1, 0])
     apart = abs(ends[0] - ends[1]) > 0.08
     runs = f"{RUNS} runs" if k.method == GROUPED else "one run"
-    yield panel(
+    yield by_update(
         "Reward paid and tasks solved",
         f"share; {runs}; dashed: 0.1 below the peak",
         line(AT, solved[:, 0], "solved", 1),
@@ -115,8 +115,7 @@ def training_tab(k, r):
         label(UPDATES, ends[0] + 0.01, "reward" if apart else "reward and solved", 2 if apart else 0, "right"),
         *([label(UPDATES, ends[1] + 0.01, "solved", 1, "right")] if apart else []),
         threshold(max(peak(r) - LOST, 0.0), "", 0.0),
-        x="update",
-        x_range=(0, UPDATES),
+        updates=UPDATES,
         y_range=(0, 1.1),
         tab="Training",
         front=True,
@@ -298,14 +297,13 @@ def opening(plain, other):
         ("Mean reward", "what the log of the training shows", [r.run.proxy[::EVERY, 0] for r in (plain, other)]),
     ):
         solved = title == "Products solved"
-        yield panel(
+        yield by_update(
             title,
             note,
             *both(AT, *curves),
             label(UPDATES, float(curves[0][-1]) + 0.02, "one setting", 8, "right"),
             label(UPDATES, float(curves[1][-1]) + 0.02, "the other", 1, "right"),
-            x="update",
-            x_range=(0, UPDATES),
+            updates=UPDATES,
             y_range=(0, 0.8 if solved else 1.12),
         )
 
