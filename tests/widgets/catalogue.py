@@ -8,11 +8,21 @@ from functools import cache
 from itertools import islice
 from pathlib import Path
 
+import pytest
+
 from tools.pages import frames, results
 from widgets.frame import host
 
 ROOT = Path(__file__).parents[2]
 NAMES = results.WIDGETS
+
+
+def where_changed(name):
+    """The mark of an expensive test of a widget: at night, and on a push that changes what the widget depends on."""
+    return pytest.mark.when_changed(f"widgets.{name}")
+
+
+each_where_changed = pytest.mark.parametrize("name", [pytest.param(n, marks=where_changed(n), id=n) for n in NAMES])
 last_frame = frame_of = frames.settled  # of the default setting, and of one that is given
 
 
