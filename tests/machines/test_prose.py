@@ -32,14 +32,12 @@ def elsewhere():
     return {**os.environ, **kernel, "NPY_DISABLE_CPU_FEATURES": " ".join(vector), "OTHER_LAST_BITS": "1"}
 
 
-def each_depends(stems):
-    for stem in stems:
-        depends = f"tests.lessons.test_{stem.replace('-', '_')}"
-        mark = pytest.mark.when_changed(depends, files=[f"lessons/{stem}.md"], family="prose on another machine")
-        yield pytest.param(stem, marks=mark, id=stem)
+def where_changed(stem):
+    module = f"tests.lessons.test_{stem.replace('-', '_')}"
+    return pytest.mark.when_changed(module, files=[f"lessons/{stem}.md"], family="prose on another machine")
 
 
-@pytest.mark.parametrize("stem", each_depends(TRAIN))
+@pytest.mark.parametrize("stem", [pytest.param(stem, marks=where_changed(stem)) for stem in TRAIN])
 def test_every_number_that_the_prose_states_holds_on_another_machine(stem):
     words = ["-p", last_bit.__name__, "-p", "no:cacheprovider", "--tb=short"]
     command = [sys.executable, "-m", "pytest", *words, f"tests/lessons/test_{stem.replace('-', '_')}.py"]

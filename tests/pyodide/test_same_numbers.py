@@ -76,16 +76,13 @@ def hold(runtime, words):
     assert status in (0, NO_TESTS), f"pytest inside Pyodide ended with {status}; what it printed stands above"
 
 
-def each_depends(files):
-    """One file of tests a parameter, with what it depends on."""
-    for file in files:
-        module = file.removesuffix(".py").replace("/", ".")
-        beside = [path for path in (ROOT / file).parent.rglob("*") if path.is_file() and "py" not in path.suffix]
-        yield pytest.param(file, marks=pytest.mark.when_changed(module, files=beside), id=file)
+def where_changed(file):
+    module = file.removesuffix(".py").replace("/", ".")
+    beside = [path for path in (ROOT / file).parent.rglob("*") if path.is_file() and "py" not in path.suffix]
+    return pytest.mark.when_changed(module, files=beside, family="simulations in Pyodide")
 
 
-@pytest.mark.when_changed(family="simulations in Pyodide")
-@pytest.mark.parametrize("file", each_depends(SIM))
+@pytest.mark.parametrize("file", [pytest.param(file, marks=where_changed(file)) for file in SIM])
 def test_the_simulations_hold_in_the_page_s_python_too(file, runtime):
     hold(runtime, [file])
 

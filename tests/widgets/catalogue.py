@@ -23,7 +23,19 @@ def where_changed(name):
 
 
 each_where_changed = pytest.mark.parametrize("name", [pytest.param(n, marks=where_changed(n), id=n) for n in NAMES])
-last_frame = frame_of = frames.settled  # of the default setting, and of one that is given
+
+
+def frame_of(name, knobs=None):
+    """The last frame of a run, of the default setting or of one that is given; it is shared, so nobody changes it."""
+    return settled(name, knobs or host.widget(name).Knobs(), results.variant)
+
+
+@cache
+def settled(name, knobs, variant):
+    return frames.settled(name, knobs)
+
+
+last_frame = frame_of
 
 
 def every_frame(name):
