@@ -174,6 +174,7 @@ def kata():
     return tuple(_pack("kata_1")["items"])
 
 
+@cache
 def _pack(name):
     return json.loads((files("sim.verifiers") / "data" / f"{name}.json").read_text(encoding="utf-8"))
 
