@@ -43,9 +43,9 @@ def test_sim_knows_numpy_the_standard_library_and_itself(file):
 # all of them, and what their command lines share is a module that knows no room.
 ROOMS = dict(
     worlds=set(),
-    cluster={"arguments"},
+    cluster={"arguments", "programs"},
     estimators={"worlds"},
-    algorithms={"estimators", "cluster"},  # the versions of the trainers that both say options of
+    algorithms={"estimators", "programs"},
     verifiers={"worlds", "estimators"},
     framework={"worlds", "estimators"},
     experiments={"worlds", "estimators", "verifiers", "algorithms", "framework"},
