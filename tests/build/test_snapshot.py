@@ -12,12 +12,12 @@ import sys
 import zipfile
 
 import pytest
-from tools.runtime.say import Stop
 
 from tests.widgets.catalogue import each_where_changed
 from tools.pages import inputs as inputs_of_runs
 from tools.pages import results
 from tools.runtime import environment, fetch, snapshot, vendor
+from tools.runtime.messages import Stop
 
 PAGE = snapshot.PAGE
 RUN = """
@@ -117,12 +117,12 @@ def test_the_record_names_the_pack_by_its_contents(inputs, monkeypatch):
 def test_failed_maker_is_reported_by_the_last_line_of_its_error(inputs, monkeypatch, tmp_path):
     """Node itself, with a maker that fails as Pyodide does when Python raises."""
     traceback = (
-        "Traceback (most recent call last):\\n  File x\\nRuntimeError: widgets/ppo.py raised in Pyodide: KeyError: 3"
+        "Traceback (most recent call last):\\n  File x\\nRuntimeError: widgets/x.py raised in Pyodide: KeyError: 3"
     )
     maker = tmp_path / "maker.mjs"
     maker.write_text(f'console.error("{traceback}"); process.exitCode = 1;')
     monkeypatch.setattr(snapshot, "MAKER", maker)
-    with pytest.raises(Stop, match=r"was not made: widgets/ppo.py raised in Pyodide: KeyError: 3$"):
+    with pytest.raises(Stop, match=r"was not made: widgets/x.py raised in Pyodide: KeyError: 3$"):
         snapshot.pieces(*inputs, environment.with_node())
 
 
@@ -137,7 +137,7 @@ def test_maker_that_hangs_is_stopped(inputs, monkeypatch, tmp_path):
 
 def test_error_of_a_widget_names_its_file_the_error_and_the_line():
     """The function that every widget is called through, without the widgets."""
-    head = snapshot.IMPORTS[snapshot.IMPORTS.index("def first") : snapshot.IMPORTS.index("for module in")]
+    head = snapshot.IMPORTS[snapshot.IMPORTS.index("def first") : snapshot.IMPORTS.index("for page in")]
     with pytest.raises(RuntimeError, match=r"^widgets/x\.py raised in Pyodide: KeyError: 'a' \(<string>, line \d+\)$"):
         exec(f"import traceback\n{head}first('widgets/x.py', lambda: {{}}['a'])", {})
 
