@@ -34,6 +34,7 @@ WITH_WIDGET = [lesson for lesson in lessons.finished() if lesson.widget]
 OF_EACH_KIND = [
     lesson for lesson in WITH_WIDGET if lesson.stem in ("03a-kl-estimators", "09-reinforce", "20-kv-cache")
 ]  # closed form, training, simulation
+NIGHTLY = bool(os.environ.get("NIGHTLY"))
 FAILED = pytest.StashKey()
 AS_ON_A_FIRST_VISIT = """() => {
   const light = document.querySelector("[data-md-component=palette] label:not([hidden])");
