@@ -129,7 +129,7 @@ def test_a_browser_that_cannot_make_it_is_named_and_the_pages_are_built(inputs, 
     assert str(inputs[1]) in capsys.readouterr().out
 
 
-@each_where_changed
+@each_where_changed()
 def test_no_widget_imports_or_opens_anything_that_the_snapshot_has_not(name):
     """What is imported or read while a widget runs would not be found: a snapshot has no files, and numpy puts off some
     of its imports.

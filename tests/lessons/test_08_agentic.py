@@ -61,6 +61,7 @@ def logp_mean(step, where):
     return step.logp[where].mean()
 
 
+@LESSON.when_changed
 def test_a_mask_that_is_off_by_one():
     """In words, over five seeds: no answer, or another entry; fewer right than without any mask."""
     for seed in marks.some(range(5)):
@@ -75,6 +76,7 @@ def test_a_mask_that_is_off_by_one():
         assert agentic.early_share(left_on) > 0.5
 
 
+@LESSON.when_changed
 @pytest.mark.parametrize("length", [2, 8, 16])
 def test_the_table_of_shifted_masks(length):
     ((*said,),) = re.findall(rf"^ *\| {length} \| ([\d.]+) to ([\d.]+) \| ([\d.]+) to ([\d.]+) \|$", LESSON.text, re.M)
@@ -90,6 +92,7 @@ def test_the_share_of_one_token():
         assert f"between {low:.2f} and {high:.2f}" in LESSON.text
 
 
+@LESSON.when_changed
 def test_without_the_mask_hardly_an_answer_begins():
     for seed in marks.some(range(5)):
         steps = last(masked=False, reply=16, seed=seed)
@@ -102,6 +105,7 @@ def test_the_two_runs_of_the_head():
     assert all(agentic.column(last(reply=16, masked=masked), "call_rate")[-20:].min() > 0.9 for masked in (True, False))
 
 
+@LESSON.when_changed
 def test_the_guess():
     shares = [agentic.early_share(last(masked=False, reply=2, seed=seed)) for seed in marks.some(range(5))]
     assert 0.4 < min(shares) < max(shares) < 0.55 and agentic.GUESS.right == 2
@@ -132,6 +136,7 @@ def within(values, low, high, slack=0.03):
     assert all(float(low) - slack <= value <= float(high) + slack for value in values), (low, high, values)
 
 
+@LESSON.when_changed
 @pytest.mark.parametrize("length", [2, 4, 8, 12, 16])
 def test_the_table_of_runs_without_the_mask(length):
     ((share, low, high),) = re.findall(rf"^ *\| {length} \| ([\d.]+) \| ([\d.]+) to ([\d.]+) \|$", LESSON.text, re.M)
@@ -163,6 +168,7 @@ def test_with_the_mask():
     assert "down to between 10 and 11, and up again to between 14 and 16" in LESSON.text
 
 
+@LESSON.when_changed
 def test_reinforce_imitates():
     guesses = 0
     for seed in range(5):
@@ -177,6 +183,7 @@ def test_reinforce_imitates():
     )
 
 
+@LESSON.when_changed
 def test_the_near_misses():
     LESSON.says("0.443", last(denominator="all tokens")[0].dilution)
     for seed in range(2):

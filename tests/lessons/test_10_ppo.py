@@ -63,6 +63,7 @@ def losers(result):
     return ppo.lost(result).any(axis=1)
 
 
+@LESSON.when_changed
 def test_with_the_clip():
     LESSON.says("0.124", last().kl_step.max())
     LESSON.says("2.06", last().ratio_max.max())
@@ -71,6 +72,7 @@ def test_with_the_clip():
     assert (every(lambda r: r.ratio_max.max(axis=1)) > 1.2).all()
 
 
+@LESSON.when_changed
 def test_without_the_clip():
     LESSON.says("0.380", last(passes=2, clip=False).kl_step.max())
     LESSON.says("6.16", last(clip=False).kl_step.max())
@@ -81,6 +83,7 @@ def test_without_the_clip():
         assert far == sorted(far) and far[1] > 2 * far[0] > 4 * last(seed=seed).kl_step.max()
 
 
+@LESSON.when_changed
 def test_a_far_update_is_no_damage():
     LESSON.says("2.92", last(passes=16, eps_high=5.0).kl_step.max())
     LESSON.says("0.994", finals(last(passes=16, eps_high=5.0)).mean())
@@ -119,6 +122,7 @@ def test_with_the_clip_the_rare_token_is_carried_beyond_the_range_and_brought_ba
     assert ratio[below + 1 :].max() > ratio[below]
 
 
+@LESSON.when_changed
 def test_the_clip_costs_speed_and_the_critic_saves_nothing():
     LESSON.says("0.758", last(clip=False).pass_rate[:, 9].mean())
     LESSON.says("0.607", last().pass_rate[:, 9].mean())
@@ -128,6 +132,7 @@ def test_the_clip_costs_speed_and_the_critic_saves_nothing():
     assert (every(finals) < 0.991).all() and (every(finals) > 0.96).all()
 
 
+@LESSON.when_changed
 @pytest.mark.parametrize("passes, rate", [(4, 20), (1, 20), (1, 40), (4, 60), (1, 60)])
 def test_what_reuse_buys(passes, rate):
     knobs = dict(passes=passes, learning_rate=float(rate))
@@ -154,6 +159,7 @@ def under_adamw(rate, critic_rate=0.5, **hyper):
     return np.array([[frame.exact["pass_rate"] for frame in run.frames(60)] for run in runs])
 
 
+@LESSON.when_changed
 def test_reuse_under_adamw():
     one, four = under_adamw(0.2, inner_epochs=1), under_adamw(0.05, inner_epochs=4)
     LESSON.says("0.996", one[:, -1].mean())
@@ -161,6 +167,7 @@ def test_reuse_under_adamw():
     assert one[:, 19].mean() < four[:, 19].mean()
 
 
+@LESSON.when_changed
 @pytest.mark.parametrize("rate, runs", [(0.05, 0), (0.2, 1)])
 def test_what_is_lost_under_adamw(rate, runs):
     right = under_adamw(rate, inner_epochs=16, eps=1e9)

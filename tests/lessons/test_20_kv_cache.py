@@ -224,6 +224,7 @@ def at_once(k, rounds=3, prefix=True):
     return trace.read_again, trace.read_again * tokens * widget.reading_seconds(k, machine.model(k)) / trace.makespan
 
 
+@LESSON.when_changed
 def test_eviction_on_a_large_model_is_cheap():
     k = link("256 sequences")
     again, share = every_sequence(k)
@@ -236,6 +237,7 @@ def test_eviction_on_a_large_model_is_cheap():
     LESSON.says("0.6", at_once(k, prefix=False)[0])
 
 
+@LESSON.when_changed
 def test_eviction_is_dear_where_work_takes_the_time():
     k = link("An H20")
     again, share = every_sequence(k)
@@ -247,6 +249,7 @@ def test_eviction_is_dear_where_work_takes_the_time():
     assert H100.flops() / machine.accelerator(k).flops() == pytest.approx(7, abs=0.5)
 
 
+@LESSON.when_changed
 def test_where_many_end_in_each_step_little_is_read_again():
     k = widget.Knobs(model="qwen2.5-1.5b", context=256, batch=4096, hbm_share=0.3)
     assert iteration(SMALL, H100, 2768, 2768 * 256).bound == "compute"

@@ -2,6 +2,7 @@ import random
 from functools import partial
 
 import numpy as np
+import pytest
 
 from tests.widgets import catalogue
 from tests.widgets.catalogue import mended
@@ -31,6 +32,7 @@ def test_without_the_mask_a_short_reply_does_no_harm_and_a_long_one_breaks_it():
         assert agentic.early_share(last(masked=False, reply=2, seed=seed)) > 0.35
 
 
+@pytest.mark.when_changed()
 def test_broken_is_a_run_that_ends_with_fewer_than_half_right_and_the_mask_mends_it():
     chance, told = random.Random("agentic"), []
     for _ in range(6):

@@ -75,6 +75,7 @@ def test_five_faults_do_damage_and_three_show_in_no_curve(fault, settings, break
     assert ("violated" in lamps(**knobs)) == (fault != "none")
 
 
+@pytest.mark.when_changed()
 def test_broken_is_a_copy_of_the_weights_that_ends_below_half_and_the_way_back_mends_it():
     chance, told = random.Random("controller"), []
     for _ in range(6):

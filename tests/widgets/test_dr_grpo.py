@@ -73,6 +73,7 @@ def test_under_sgd_noise_of_a_thousandth_spends_grpos_entropy_and_leaves_dr_grpo
     assert both < 0.8 and neither > 0.99
 
 
+@pytest.mark.when_changed()
 def test_under_adamw_it_spends_the_entropy_of_either_so_it_is_no_break_of_the_divisor():
     for kind in (WITH_BOTH, WITH_NEITHER):
         assert dr_grpo.entropy_left(last(noise=1e-3, optimizer="AdamW", **kind)) < 0.75

@@ -78,6 +78,7 @@ def test_the_guess_is_answered_by_runs_whose_groups_are_live_and_whose_updates_a
     assert made.told(made.knobs, many).endswith("3,840 completions make 15 such updates.")
 
 
+@pytest.mark.when_changed()
 def test_a_break_is_a_run_that_learned_next_to_nothing_whatever_its_groups_did():
     """Against the start of the task, and with settings of both optimizers."""
     chance, verdicts = random.Random(11), []
@@ -99,6 +100,7 @@ GRID = dict(
 )
 
 
+@pytest.mark.when_changed()
 @pytest.mark.parametrize("prompts", ["mixed", HOPELESS])
 def test_under_adamw_fours_do_as_well_as_sixteens_from_the_same_completions(prompts):
     for seed in range(5):

@@ -35,6 +35,7 @@ def test_right_answers_rise_along_the_textbook_path():
     assert rates == sorted(rates) and rates[0] == 0 and rates[-1] > 0.5
 
 
+@pytest.mark.when_changed()
 def test_the_separate_sft_buys_nothing():
     """Over eight seeds +.005 ± .016; here within what two evaluations of 100 prompts differ by."""
     assert end(Knobs(order="CoT RL")) == pytest.approx(end(Knobs(order="SFT CoT RL")), abs=0.1)
@@ -61,6 +62,7 @@ def test_a_price_on_length_costs_nothing_once_thinking_pays():
     assert result(Knobs(L_cache=4)).reports[-1].thinks < 0.3
 
 
+@pytest.mark.when_changed()
 @pytest.mark.parametrize(
     "k",
     [
@@ -91,6 +93,7 @@ def test_each_path_runs_in_its_order_and_what_is_not_shipped_runs_here():
     assert next(pipeline.run(Knobs(order="CoT RL"))).updates == 500
 
 
+@pytest.mark.when_changed()
 def test_every_update_of_rl_is_a_frame():
     k = Knobs(rl_steps=25)
     seen = list(pipeline.run(k))
@@ -141,6 +144,7 @@ def test_completions_are_shown_before_and_after_the_last_stage():
     assert sum(note["text"].startswith("base: ") for note in first_only["layout"]["annotations"]) == 3
 
 
+@pytest.mark.when_changed()
 @pytest.mark.parametrize(
     ("k", "said"),
     [
@@ -152,6 +156,7 @@ def test_a_cut_path_that_is_dead_or_set_back_is_not_said_to_hold(k, said):
     assert pipeline.worse(k, result(k)).startswith(said)
 
 
+@pytest.mark.when_changed()
 @pytest.mark.parametrize(
     "k, cause",
     [

@@ -61,6 +61,7 @@ def test_a_cause_is_told_by_what_is_taken_in_all_and_its_way_back_leads_to_the_p
     assert reinforce.plain(mended("reinforce", k, reinforce.way_back(k)))
 
 
+@pytest.mark.when_changed()
 def test_only_the_difference_of_constant_and_what_is_added_counts():
     np.testing.assert_allclose(
         one(offset=2.0, baseline="constant", constant=2.5).wrong[0], one(baseline="constant", constant=0.5).wrong[0]
@@ -68,6 +69,7 @@ def test_only_the_difference_of_constant_and_what_is_added_counts():
     assert reinforce.plain(Knobs(offset=10.0, baseline="constant", constant=10.0))
 
 
+@pytest.mark.when_changed()
 def test_a_mean_makes_constants_harmless():
     np.testing.assert_allclose(
         one(offset=10.0, baseline="group mean").wrong, one(baseline="group mean").wrong, atol=1e-6
@@ -80,6 +82,7 @@ def test_small_steps_are_worse_and_not_this_break():
     assert "The default ends below 3" in reinforce.worse(Knobs(**slow), one(**slow))
 
 
+@pytest.mark.when_changed()
 def test_the_plain_runs_have_all_knobs_but_the_baseline_and_what_is_added():
     np.testing.assert_array_equal(one(K=2, baseline="group mean").wrong[1], one(K=2).wrong[0])
 

@@ -130,6 +130,7 @@ def sampled_settings(n):
     return [{name: chance.choice(values) for name, values in knobs.items()} for _ in range(n)]
 
 
+@pytest.mark.when_changed()
 def test_broken_is_a_trained_model_that_lost_half_of_what_it_could_and_the_way_back_mends_it():
     told = []
     for knobs in sampled_settings(12):

@@ -161,6 +161,7 @@ def sampled_settings(n):
     return by_hand + [{name: chance.choice(values) for name, values in knobs.items()} for _ in range(n)]
 
 
+@pytest.mark.when_changed()
 def test_broken_is_a_run_that_ends_with_fewer_than_half_right_and_the_way_back_mends_it():
     told = []
     for knobs in sampled_settings(16):

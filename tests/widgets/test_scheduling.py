@@ -40,6 +40,7 @@ def test_presets_break_for_four_causes():
 
 
 # tokens a second of an independent program for the same 256 completions
+@pytest.mark.when_changed()
 @pytest.mark.parametrize(
     "knobs, tokens_per_second",
     [
@@ -97,6 +98,7 @@ def test_losses_between_a_twentieth_and_a_quarter_are_worse_and_not_broken():
     assert widget.worse(*last()) is None and widget.worse(*last(prefix=False)) is None
 
 
+@pytest.mark.when_changed()
 def test_with_a_place_for_each_or_equal_lengths_refilling_gains_nothing():
     assert speed(refill=False) == speed()
     assert broken(refill=False, batch=48).cause == "places wait for the longest"
@@ -104,12 +106,14 @@ def test_with_a_place_for_each_or_equal_lengths_refilling_gains_nothing():
     assert speed(refill=False, **equal) == pytest.approx(speed(**equal), rel=0.01)
 
 
+@pytest.mark.when_changed()
 def test_long_prompts_are_what_prefix_caching_is_for():
     agent = dict(prompt=7000, p50=230, p90=641, p99=1479)
     assert broken(prefix=False, **agent).cause == "siblings read the same prompt again"
     assert speed(**agent) > 2 * speed(prefix=False, **agent)
 
 
+@pytest.mark.when_changed()
 def test_a_smaller_pool_is_never_faster():
     speeds = [speed(cap=cap) for cap in (12_000, 20_000, 40_000, 60_000, 100_000, 150_000, NO_CAP)]
     assert speeds == sorted(speeds)
@@ -170,6 +174,7 @@ def test_guessing_alone_is_worth_what_a_pass_yields_over_what_it_costs():
     assert widget.worth(k, 3, np.array([1.0]), 1024)[0] == pytest.approx(by_hand, rel=1e-6)
 
 
+@pytest.mark.when_changed()
 def test_what_the_reader_brings_is_what_runs():
     k = Knobs(log="800 2230 5145 8192", chip="80 GB, 3.35 TB/s, 989.4 TFLOP/s, 450 GB/s")
     *_, r = widget.run(k)

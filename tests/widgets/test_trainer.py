@@ -42,6 +42,7 @@ def test_in_one_pass_and_one_mini_batch_nothing_is_clipped_whatever_the_range():
     assert max(narrow.clipped) == 0 and narrow.pass_rate == last().pass_rate
 
 
+@pytest.mark.when_changed()
 def test_with_more_steps_on_a_batch_the_clip_acts():
     assert max(last(passes=4).clipped) > 0.02 and max(last(minibatches=4).clipped) > 0.02
     assert np.mean(last(passes=4, eps_high=0.5).clipped) < np.mean(last(passes=4).clipped)
@@ -75,12 +76,14 @@ def test_the_z_score_takes_the_scale_of_the_reward_out_again():
     assert last(scale=10.0).grad_norm[0] == pytest.approx(last().grad_norm[0], rel=1e-4)
 
 
+@pytest.mark.when_changed()
 def test_own_counts_of_sorted_slices_spoil_the_gradient_and_break_nothing():
     for seed in range(5):
         knobs = {**LOCAL, "seed": seed}
         assert last(**knobs).first.now > 0.15 and last(**knobs).pass_rate[-1] > 0.87 and not is_broken(**knobs)
 
 
+@pytest.mark.when_changed()
 def test_broken_is_an_end_below_the_start_and_the_way_back_mends_it():
     chance, told = random.Random("trainer"), []
     for _ in range(7):

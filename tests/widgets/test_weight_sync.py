@@ -31,11 +31,13 @@ def test_fresh_weights_are_the_run_beside_and_learn():
     assert all(d.distance < 1e-12 and d.frame.clip_fraction == 0 for d in last().drifts)
 
 
+@pytest.mark.when_changed()
 @pytest.mark.parametrize("lag, breaks", [(2, False), (4, True)])
 def test_without_a_correction_the_break_lies_between_a_lag_of_two_and_four(lag, breaks):
     assert [found(lag=lag, correction="none", seed=seed) is not None for seed in range(2)] == [breaks] * 2
 
 
+@pytest.mark.when_changed()
 def test_broken_is_an_end_far_below_the_gray_line_and_the_way_back_mends_it():
     chance, told = random.Random("weight sync"), []
     for _ in range(6):
@@ -66,6 +68,7 @@ def test_one_update_of_lag_costs_nothing_to_speak_of():
     assert abs(weight_sync.gap(last(lag=1))) < 0.03
 
 
+@pytest.mark.when_changed()
 def test_delivering_every_eighth_time_is_milder_than_a_lag_of_eight():
     for seed in range(2):
         assert last(every=8, seed=seed).pass_rate[-1] > last(lag=8, seed=seed).pass_rate[-1]

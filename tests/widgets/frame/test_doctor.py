@@ -143,12 +143,14 @@ def test_settings_that_look_the_same_are_those_of_the_instrument_and_break_there
         assert kind in (result.seen.verdict, "logprob_mismatch", "stale_rollouts")
 
 
+@pytest.mark.when_changed()
 def test_no_answer_calls_a_run_well():
     for format in doctor.SAMPLES:
         answer = brought(says("sample", format)["files"])
         assert not re.search(r"\b(healthy|fine|good|okay|normal)\b", json.dumps(answer), re.I)
 
 
+@pytest.mark.when_changed()
 def test_everything_is_used_once_before_a_snapshot_is_made():
     doctor.warmed()
     with pytest.raises(logs.Unreadable):
