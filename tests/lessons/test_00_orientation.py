@@ -64,6 +64,7 @@ def test_the_whole_loop_ends_where_the_text_says():
     assert settled(beta=1.0).kl[-1] < 0.4, "it hardly leaves the start"
 
 
+@LESSON.when_changed
 def test_without_the_sync_policy_and_batches_part_as_the_text_says():
     assert "between 0.61 and 0.64" in LESSON.text and "20 to 23 %" in LESSON.text
     for seed in SEEDS:

@@ -102,6 +102,7 @@ def test_the_model_that_falls_for_a_hack_it_should_not_want_and_the_one_that_goe
     assert min(far) < 2 and sum(kl > 6 for kl in far) == 3
 
 
+@LESSON.when_changed
 def test_how_long_the_far_and_right_model_thinks():
     """anchored.train without a price, up to the batch of its last point."""
     c = 0.5 / anchored.THOUGHTS

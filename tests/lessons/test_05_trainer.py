@@ -86,6 +86,7 @@ def test_the_default_run():
     ends_between("0.90", "0.92", max_norm="0.1")
 
 
+@LESSON.when_changed
 def test_the_token_mean():
     LESSON.says("0.076", last(mode="token-mean").loss[0])
     for seed in range(2):

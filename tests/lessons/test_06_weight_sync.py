@@ -110,6 +110,7 @@ def test_with_fresh_weights_and_with_none():
     ends_between("0.91", "0.92", every=8)
 
 
+@LESSON.when_changed
 @pytest.mark.parametrize("every, low, high", [(128, "0.23", "0.30"), (1, "0.17", "0.27")])
 def test_the_run_that_receives_nothing_does_not_come_to_rest(every, low, high):
     # as sim/experiments/stale.py: ratio and clip
@@ -134,6 +135,7 @@ def test_the_run_that_receives_nothing_does_not_come_to_rest(every, low, high):
         within([np.mean(pushed[-20:])], "0.41", "0.43")
 
 
+@LESSON.when_changed
 def test_the_effective_sample_size_says_it_first():
     for seed in range(5):
         run = drifts("none", lag=8, seed=seed)
@@ -153,6 +155,7 @@ def test_the_share_falls_while_the_pass_rate_still_rises():
         assert shares[0] > 0.999 and shares == sorted(shares, reverse=True) and fifth > first > 0.4 > ninth
 
 
+@LESSON.when_changed
 def test_the_first_screen_shows_two_runs_of_one_lag():
     assert "gets most of the sums right" in LESSON.text and "about where it began" in LESSON.text
     for seed in range(5):

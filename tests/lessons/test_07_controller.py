@@ -159,6 +159,7 @@ def test_the_guess():
     assert controller.GUESS.answers[controller.GUESS.right] == "it ends near 0.9"
 
 
+@LESSON.when_changed
 def test_what_prompts_kept_out_show():
     learned = np.setdiff1d(np.arange(100), controller.HELD_OUT)
     for seed in range(2):

@@ -84,6 +84,7 @@ def test_the_table_of_shifted_masks(length):
         within([right(reply=length, shift=shift, seed=seed) for seed in marks.some(range(5))], low, high, slack=0.06)
 
 
+@LESSON.when_changed
 def test_the_share_of_one_token():
     for shift, low, high in ((1, 0.35, 0.40), (-1, 0.57, 0.61)):
         within(
@@ -150,12 +151,14 @@ def test_the_policy_starts_far_from_every_reply():
     assert "8 to 13 nats a token" in LESSON.text
 
 
+@LESSON.when_changed
 def test_a_longer_reply_does_more_harm():
     for seed in marks.some(range(5)):
         short, long = (right(masked=False, reply=length, seed=seed) for length in (2, 16))
         assert long < 0.5 < 0.95 < short
 
 
+@LESSON.when_changed
 def test_with_the_mask():
     assert "between 0.98 and 1.00 are right" in LESSON.text and "between 61 and 77 % to 100 %" in LESSON.text
     for knobs in (dict(seed=0), dict(seed=1), dict(reply=2), dict(reply=16)):

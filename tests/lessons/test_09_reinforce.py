@@ -233,6 +233,7 @@ def test_the_four_prompts_under_sgd():
     LESSON.says("1.73", entropy())
 
 
+@LESSON.when_changed
 @pytest.mark.parametrize("offset, low, high", [(0, "0.880", "0.898"), (10, "0.250", "0.283")])
 def test_under_adamw_a_constant_leaves_noise_and_no_certainty(offset, low, high):
     runs = [

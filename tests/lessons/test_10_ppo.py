@@ -50,6 +50,7 @@ def test_the_six_cells():
     assert surrogate.loss_and_slope(4.0, -1.0, 0.2, 0.2, dual_clip=3.0) == pytest.approx((3, 0))
 
 
+@LESSON.when_changed
 def test_in_one_pass_the_two_runs_are_the_same_run():
     np.testing.assert_array_equal(last(passes=1).pass_rate, last(passes=1, clip=False).pass_rate)
 
@@ -92,6 +93,7 @@ def test_a_far_update_is_no_damage():
         assert finals(last(seed=seed, passes=16, eps_high=5.0)).mean() > finals(last(seed=seed, passes=16)).mean()
 
 
+@LESSON.when_changed
 def test_how_many_runs_lose_a_prompt():
     assert losers(last(passes=16, clip=False)).sum() == 3
     assert "lose a prompt in three of the six runs" in LESSON.text
@@ -143,6 +145,7 @@ def test_what_reuse_buys(passes, rate):
         LESSON.says(said, value)
 
 
+@LESSON.when_changed
 def test_one_pass_at_twice_the_rate_is_ahead_of_four_passes():
     for seed in DRAWS:
         one, four = last(seed=seed, passes=1, learning_rate=40.0), last(seed=seed)

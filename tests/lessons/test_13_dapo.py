@@ -105,6 +105,7 @@ def test_after_thirty_updates():
     assert 8 * 8 * 30 == 1920 and 2.5 < 5464 / 1920 < 3.2 and "about three times the trainer's work" in LESSON.text
 
 
+@LESSON.when_changed
 def test_how_far_three_runs_are_apart_at_as_many_completions():
     gaps = []
     for ours, theirs in zip(of(algorithm, 40), of(grpo, 126)):
@@ -223,6 +224,7 @@ def test_the_updates_draw_about_two_hundred_completions():
     assert min(drawn) > 170 and max(drawn) < 260 and "about 200 completions" in LESSON.text
 
 
+@LESSON.when_changed
 def test_what_the_head_says_of_the_two_runs_of_the_first_screen():
     plain, other = (last(**vars(k)) for k in (dapo.OPENING.plain, dapo.OPENING.other))
     assert dapo.last_rate(other.dapo) > 0.99 and dapo.drawn_lately(plain) == 64

@@ -127,6 +127,7 @@ def test_what_the_last_score_throws_away():
     LESSON.says("85.9", figures.reranked(0.0, "product")[4])
 
 
+@LESSON.when_changed
 def test_tree_search():
     over = lambda steps: (
         100

@@ -166,6 +166,7 @@ def test_the_room_of_a_group():
     LESSON.says("0.125", kv_cache.shared_fraction(4096 / 4608, 64))
 
 
+@LESSON.when_changed
 def test_what_the_links_set_holds_or_breaks_as_the_text_says():
     broken = lambda words: widget.broken(link(words), result(link(words)))
     for words in ("4,096 tokens", "One cached head", "eight-bit keys and values", "stored once"):

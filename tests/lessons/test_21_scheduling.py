@@ -164,6 +164,7 @@ def test_a_small_pool_costs_places():
     LESSON.says("14", scheduling.live_on_average(small))
 
 
+@LESSON.when_changed
 def test_eight_guesses_at_four_tenths_lose_in_every_draw():
     assert (over_seeds(drafts=8, acceptance=0.4) < over_seeds()).all()
     assert (

@@ -92,6 +92,7 @@ def test_where_the_trick_begins_to_win():
     assert np.mean([ends(seed, hack=0.95, advantage="mean") for seed in range(8)]) < 0.25
 
 
+@LESSON.when_changed
 def test_no_threshold_carries_over():
     learns, hacked, jumps = (
         np.array([traced(seed, **tracelab.KINDS[kind])["kl"] for seed in range(30)])

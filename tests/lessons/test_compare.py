@@ -65,6 +65,7 @@ def test_the_table_of_the_six(name):
     assert float(drawn.replace(",", "")) == pytest.approx(run(name, "AdamW", 8.0)[1], rel=0.02)
 
 
+@pytest.mark.when_changed()
 def test_at_its_own_rate_or_under_adamw_the_ladder_is_nearly_one_algorithm():
     own, adamw = [run(name, "SGD", float(OWN[name]))[0] for name in FILES], [run(n, "AdamW", 8.0)[0] for n in FILES]
     assert np.ptp(own) < 0.03 and np.ptp(adamw) < 0.03 and "within 0.03 of every other" in PAGE.text

@@ -56,6 +56,7 @@ def test_where_nothing_can_be_compared_nothing_is_pushed(knobs):
     assert np.abs(own(**knobs)).max() < 1e-9
 
 
+@pytest.mark.when_changed()
 @pytest.mark.parametrize("plugin", ["GRPO", "RLOO", "Dr.GRPO"])
 def test_a_judge_who_pays_all_the_same_teaches_a_group_file_nothing(plugin):
     for seed in range(2):
@@ -90,6 +91,7 @@ def test_under_a_lenient_judge_only_what_compares_within_the_group_learns():
         assert "nobody compares" in found.why and found.mend == "Algorithm file: RLOO."
 
 
+@pytest.mark.when_changed()
 def test_what_wrong_completions_are_credited_with_is_followed_through_the_run():
     assert (last(plugin="REINFORCE", wrong=0.9).wrong == pytest.approx(0.9)) and len(last().wrong) == widget.UPDATES
     assert max(last(wrong=0.9).wrong) < -0.3
@@ -121,6 +123,7 @@ def test_broken_is_a_mean_that_ends_no_higher_than_it_began_and_the_way_back_men
     assert 0.2 < np.mean(told) < 0.8
 
 
+@pytest.mark.when_changed()
 def test_a_constant_breaks_reinforce_in_training_and_nothing_that_compares_within_the_group():
     found = widget.broken(Knobs(plugin="REINFORCE", offset=5.0), last(plugin="REINFORCE", offset=5.0))
     assert found.mend == "Algorithm file: RLOO." and "from 0.329 to" in found.why

@@ -58,6 +58,7 @@ def test_the_steps_of_the_optimizer_are_the_updates_times_the_passes():
     assert last(passes="16")[0].steps == 960
 
 
+@pytest.mark.when_changed()
 def test_a_recipe_is_its_file_with_functions_exchanged():
     paper, file = last(a="GRPO, 2024", b="GRPO", passes="1")
     np.testing.assert_array_equal(paper.pass_rate, file.pass_rate)  # one pass, and nothing exchanged
@@ -132,6 +133,7 @@ def test_a_file_at_another_files_rate_loses_what_it_had_and_the_sentence_names_i
     assert found.why.startswith("GRPO with SGD at 24") and found.mend.startswith("Learning rate of the first")
 
 
+@pytest.mark.when_changed()
 def test_a_run_that_leaves_the_range_of_its_numbers_is_broken_and_says_so():
     k = Knobs(optimizer="SGD", rate_a=40.0)
     found = compare.broken(k, last(seeds=3, **vars(k)))

@@ -79,6 +79,7 @@ def test_under_adamw_the_longer_step_is_divided_away_and_grpo_is_ahead_for_as_ma
     assert all(dapo.ahead(last(seeds=3, optimizer="AdamW", learning_rate=2.0, seed=seed)) < 0 for seed in range(5))
 
 
+@pytest.mark.when_changed()
 def test_both_algorithms_are_compared_at_as_many_completions():
     r = last()
     for ours, theirs in zip(r.dapo.completions, r.grpo.completions):
@@ -93,6 +94,7 @@ def test_dynamic_sampling_trains_on_live_groups_alone_and_pays_in_completions():
     assert with_it.dapo.completions[0][-1] > 2 * without.dapo.completions[0][-1] == 2 * 30 * 64
 
 
+@pytest.mark.when_changed()
 def test_without_dynamic_sampling_dapo_is_no_faster_by_updates_than_grpo():
     everything = dict(hooks=dict(keep_group=grpo.keep_group))
     assert ends(dapo_file, **everything).mean() < plain(grpo).mean() + 0.03
@@ -112,6 +114,7 @@ def test_a_filter_on_the_shaped_reward_lets_groups_without_a_signal_through():
     assert dapo.dead_share(last(redraw="reward", L_cache=0)) == 0  # without a price on length the two filters are one
 
 
+@pytest.mark.when_changed()
 def test_in_one_pass_the_upper_bound_does_nothing():
     np.testing.assert_array_equal(last(passes=1).dapo.pass_rate, last(passes=1, eps_high=5.0).dapo.pass_rate)
     np.testing.assert_array_equal(last(passes=1).coin, last(passes=1, eps_high=5.0).coin)
@@ -147,18 +150,21 @@ def test_the_refill_turns_into_pure_cost_once_the_prompts_are_solved(updates, br
     assert (dapo.broken(k, r) is not None) == breaks == dapo.spent(r)
 
 
+@pytest.mark.when_changed()
 def test_the_break_names_its_price_and_the_way_back():
     found = dapo.broken(Knobs(updates=60), last(updates=60))
     assert "live groups of 8" in found.why and found.mend.startswith("Updates of DAPO: ")
     assert abs(dapo.gain_lately(last(updates=60))) < 0.01
 
 
+@pytest.mark.when_changed()
 def test_the_way_back_is_the_longest_run_that_was_still_paying():
     k = Knobs(updates=45, start="easier prompts", learning_rate=10.0)
     found = dapo.broken(k, r := last(**vars(k)))
     assert found.mend == "Updates of DAPO: 15." and dapo.spent(r, 30) and not dapo.spent(r, 15)
 
 
+@pytest.mark.when_changed()
 def test_far_behind_at_as_many_completions_is_a_break_of_its_own_and_the_line_that_is_watched_says_so():
     k = Knobs(redraw="reward", L_cache=11, learning_rate=10.0, passes=8)
     r = last(**vars(k))
@@ -218,6 +224,7 @@ def test_the_price_of_a_live_group_is_lowest_at_one_half():
     assert curve["x"][np.argmin(curve["y"])] == pytest.approx(0.5, abs=0.01)
 
 
+@pytest.mark.when_changed()
 def test_the_notes_name_the_optimizer_and_the_rate_that_it_was_given():
     notes = [p["note"] for p in dapo.figure(Knobs(optimizer="AdamW"), last(optimizer="AdamW"))]
     assert any("AdamW at 0.04" in note for note in notes) and not any("SGD" in note for note in notes)
@@ -250,6 +257,7 @@ def test_in_the_opening_the_run_that_is_ahead_is_the_one_that_pays_for_nothing()
     assert dapo.by_window(ours)[-1] > 6 * dapo.by_window(theirs)[-1]
 
 
+@pytest.mark.when_changed()
 def test_the_guess_is_answered_from_the_run():
     k, r, usual = dapo.GUESS.knobs, last(seeds=3, grpo_groups=24), last(seeds=3)
     lead = lambda r: dapo.last_rate(r.dapo) - np.mean([rate[r.updates] for rate in r.grpo.mean_rate])

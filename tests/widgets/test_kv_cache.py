@@ -280,6 +280,7 @@ def test_the_memory_bars_are_what_is_in_use_and_what_is_asked_for():
     assert sum(over.values())[0] <= 90
 
 
+@pytest.mark.when_changed()
 def test_a_bar_that_passes_the_axis_says_so_and_how_large_it_is():
     words = lambda **knobs: [a["text"] for a in widget.memory_bars(*result(**knobs))["layout"]["annotations"]]
     assert "cache 137 GB" in words(batch=256)

@@ -105,6 +105,7 @@ def test_without_the_sync_the_batch_and_the_policy_tell_different_stories():
         assert r.measured[-10:].mean() < 0.3 < 0.5 < shown("Right, one completion", k, r)
 
 
+@pytest.mark.when_changed()
 def test_the_loop_without_the_sync_is_slower_for_every_seed():
     for seed in range(4):
         assert (

@@ -50,6 +50,7 @@ def test_rl_alone_ends_about_as_high_where_one_document_in_a_hundred_answers():
     assert pipeline.GUESS.knobs == Knobs(order="RL", rare=0.01)
 
 
+@pytest.mark.when_changed()
 def test_more_of_the_same_thoughts_leaves_the_score_and_takes_the_tries():
     few, many = result(Knobs(thoughts="200 × 400")).reports, result(Knobs(thoughts="200 × 6400")).reports
     assert first(many[2]) == pytest.approx(first(few[2]), abs=0.05)
@@ -57,6 +58,7 @@ def test_more_of_the_same_thoughts_leaves_the_score_and_takes_the_tries():
     assert first(many[-1]) < first(few[-1]) - 0.1
 
 
+@pytest.mark.when_changed()
 def test_a_price_on_length_costs_nothing_once_thinking_pays():
     assert pipeline.broken(Knobs(L_cache=2), result(Knobs(L_cache=2))) is None
     assert result(Knobs(L_cache=4)).reports[-1].thinks < 0.3
@@ -102,11 +104,13 @@ def test_every_update_of_rl_is_a_frame():
     assert seen[-1].ended and isinstance(seen[-1].stage, stages.Stage)
 
 
+@pytest.mark.when_changed()
 def test_few_prompts_are_learned_by_heart():
     k = Knobs(order="CoT RL", prompts=8)
     assert pipeline.broken(k, result(k)).cause == pipeline.SOME and len(TRAIN) == 8_000
 
 
+@pytest.mark.when_changed()
 @pytest.mark.parametrize("stages_run", [1, 2, 3])
 def test_a_path_can_be_run_stage_by_stage_and_is_judged_at_its_end_alone(stages_run):
     k = Knobs(stages=stages_run)
@@ -117,6 +121,7 @@ def test_a_path_can_be_run_stage_by_stage_and_is_judged_at_its_end_alone(stages_
     assert pipeline.holds(k, part).endswith(f"{('CoT', 'DPO', 'RL')[stages_run - 1]} comes next.")
 
 
+@pytest.mark.when_changed()
 @pytest.mark.parametrize(
     ("k", "title", "curves"),
     [

@@ -60,6 +60,7 @@ def test_the_clip_does_not_keep_ratios_in_its_range():
     assert last(passes=16).kl_step.max() < 0.18
 
 
+@pytest.mark.when_changed()
 def test_without_a_clip_the_break_lies_between_two_and_four_passes():
     assert not is_broken(passes=2, clip=False)
     assert is_broken(clip=False) and is_broken(passes=16, clip=False)
@@ -151,6 +152,7 @@ def test_the_learning_rate_moves_the_distance_of_an_update():
     assert far == sorted(far)
 
 
+@pytest.mark.when_changed()
 def test_switching_the_critic_off_changes_the_run_and_most_runs_end_higher():
     assert np.median(finals(last(critic=False))) > np.median(finals(last())) > 0.98
 

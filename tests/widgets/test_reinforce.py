@@ -76,6 +76,7 @@ def test_a_mean_makes_constants_harmless():
     )
 
 
+@pytest.mark.when_changed()
 def test_small_steps_are_worse_and_not_this_break():
     slow = dict(learning_rate=0.005, baseline="group mean")
     assert reinforce.broken(Knobs(**slow), one(**slow)) is None
@@ -125,6 +126,7 @@ def test_the_guess_is_answered_by_a_run_that_holds():
     assert reinforce.broken(guess.knobs, last(**asdict(guess.knobs))) is None
 
 
+@pytest.mark.when_changed()
 def test_the_run_streams_and_is_judged_at_its_end():
     knobs = Knobs(offset=10.0)
     result = one(offset=10.0)

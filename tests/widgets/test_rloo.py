@@ -125,6 +125,7 @@ def test_the_guess_is_the_direction_of_the_z_score():
     assert not breaks(**asdict(guess.knobs))
 
 
+@pytest.mark.when_changed()
 def test_a_far_update_alone_is_no_break():
     far = dict(passes=16, learning_rate=8.0, optimizer="Adam", ratio="per token")  # 3.99 nats with three seeds
     result = last(seeds=3, **far)

@@ -75,6 +75,7 @@ def test_a_turned_trick_is_the_run_of_that_setting():
     assert last(drafts=3)[1].speeds["no guess"] == speed()
 
 
+@pytest.mark.when_changed()
 def test_the_ample_pool_is_asked_for_only_where_someone_had_no_room():
     assert widget.AMPLE not in last()[1].speeds
     r = last(cap=40_000)[1]
@@ -83,6 +84,7 @@ def test_the_ample_pool_is_asked_for_only_where_someone_had_no_room():
     assert speed(cap=150_000) == speed()
 
 
+@pytest.mark.when_changed()
 def test_guessing_breaks_it_as_soon_as_it_is_slower_than_none():
     assert speed(drafts=8, acceptance=0.4) < speed() and broken(drafts=8, acceptance=0.4)
     assert speed(drafts=2, acceptance=0.4) > speed() and not broken(drafts=2, acceptance=0.4)
@@ -91,6 +93,7 @@ def test_guessing_breaks_it_as_soon_as_it_is_slower_than_none():
     assert broken(drafts=8, acceptance=0.1, cost=0.2).mend == "Tokens guessed ahead: 0."
 
 
+@pytest.mark.when_changed()
 def test_losses_between_a_twentieth_and_a_quarter_are_worse_and_not_broken():
     for knobs in (dict(cap=100_000), dict(chunk=128)):
         k, r = last(**knobs)

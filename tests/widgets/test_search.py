@@ -79,6 +79,7 @@ def test_a_way_back_is_one(k):
     assert breaks(mended("search", k, breaks(k).mend)) is None
 
 
+@pytest.mark.when_changed()
 def test_a_search_that_no_other_spending_of_its_steps_would_save_follows_noise():
     assert breaks(Knobs(prm_noise=2.5, kept="1")).cause == search.NOISY
     assert breaks(Knobs(searcher="tree", c=4.0)).cause == search.SPREAD

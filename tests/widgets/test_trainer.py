@@ -28,6 +28,7 @@ def test_the_loss_is_zero_at_every_step_while_the_pass_rate_rises():
     assert min(last().grad_norm) > 0.05  # the gradient is not zero
 
 
+@pytest.mark.when_changed()
 def test_only_the_mean_of_means_makes_it_zero():
     for mode in set(aggregation.MODES) - {"seq-mean-token-mean"}:
         assert 0.01 < max(map(abs, last(mode=mode).loss)) < 0.5
@@ -60,10 +61,12 @@ def test_past_the_break_neither_gradient_nor_entropy_is_left():
     assert np.mean(last(learning_rate=0.1).entropy[late]) < np.mean(last().entropy[late]) / 2
 
 
+@pytest.mark.when_changed()
 def test_cutting_the_gradient_norm_changes_little():
     assert np.ptp([last(max_norm=cut).pass_rate[-1] for cut in ("off", "0.1", "1")]) < 0.03
 
 
+@pytest.mark.when_changed()
 def test_a_reward_ten_times_as_large_is_ten_steps_for_sgd_and_nothing_for_adamw():
     dr = dict(mode="seq-mean-token-sum-norm", advantage="reward − mean", max_norm="off")
     adamw, sgd = ([last(scale=scale, optimizer=name, **dr) for scale in (1.0, 10.0)] for name in ("AdamW", "SGD"))
@@ -106,6 +109,7 @@ def test_broken_is_an_end_below_the_start_and_the_way_back_mends_it():
     assert 0.2 < np.mean(told) < 0.8
 
 
+@pytest.mark.when_changed()
 def test_unsorted_slices_a_mean_of_means_or_the_count_of_the_batch_do_not():
     assert last(**LOCAL, by_length=False).first.now < 0.05
     assert last(micro=4, divisor="its own count").first.now < 1e-12
@@ -125,6 +129,7 @@ def test_the_ring_is_on_the_curve():
     assert first.now == pytest.approx(first.error[True][trainer.COUNTS.index(4)], abs=1e-12)
 
 
+@pytest.mark.when_changed()
 def test_a_cell_says_what_the_token_is_asked_to_do():
     (cells,) = [p for p in trainer.figure(Knobs(), last()) if p["title"].startswith("Push")]
     assert cells["data"][0]["z"].shape == (16, 8)
@@ -160,6 +165,7 @@ def test_the_way_back_leads_back(broken, mend):
     assert words.count(":") == len(mend) and not is_broken(**{**broken, **mend})
 
 
+@pytest.mark.when_changed()
 def test_the_run_streams_and_counts_its_updates():
     assert [trainer.progress(Knobs(), r)[1] for r in trainer.run(Knobs())] == [1, *range(8, 97, 8), 100]
     assert len(list(host.stream("trainer"))) == 14
@@ -193,6 +199,7 @@ def test_the_guess_is_answered_by_the_run():
     assert trainer.broken(made.knobs, r) is None and trainer.error_now(r) > 0.2
 
 
+@pytest.mark.when_changed()
 @pytest.mark.parametrize("seed", range(2))
 def test_the_transformer_learns_as_well_at_a_tenth_of_the_rate_and_breaks_at_another_one(seed):
     """The window breaks at 0.1, which is 0.01 here."""

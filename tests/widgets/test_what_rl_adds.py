@@ -185,6 +185,7 @@ def test_another_seed_draws_other_runs():
     assert (result(seed=1).J[-1] != result().J[-1]).all()
 
 
+@pytest.mark.when_changed()
 def test_the_language_model_shows_the_same_contrast():
     start, after = language()
     assert start == pytest.approx(0.3285, abs=1e-3) and after > 0.8

@@ -134,6 +134,7 @@ def test_the_pair_of_the_lesson_is_what_its_opening_shows():
     assert said[2].startswith("Test 4 fired first.")
 
 
+@pytest.mark.when_changed()
 def test_settings_that_look_the_same_are_those_of_the_instrument_and_break_there():
     for _, _, kind, _ in sim_doctor.SPEC.values():
         form = dict(part.split("=") for part in doctor.setting(kind).split("&"))
