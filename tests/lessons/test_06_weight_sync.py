@@ -147,6 +147,7 @@ def test_the_effective_sample_size_says_it_first():
     assert "between 0.46 and 0.57" in LESSON.text and "between 0.20 and 0.30" in LESSON.text
 
 
+@LESSON.when_changed
 def test_the_share_falls_while_the_pass_rate_still_rises():
     for seed in range(5):
         run = drifts("none", lag=8, seed=seed)

@@ -104,6 +104,7 @@ def test_how_many_runs_lose_a_prompt():
     assert not every(losers).any() and not losers(last(passes=16)).any()
 
 
+@LESSON.when_changed
 def test_how_many_lost_prompts_are_found_again():
     """A prompt of a run counts once: solved, then under a tenth at some update; found again if it passes 0.9 after."""
     fallen = found = 0

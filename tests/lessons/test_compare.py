@@ -88,6 +88,7 @@ def test_with_as_many_optimizer_steps_the_six_end_alike():
     assert "all six end at 0.93 to 0.94" in PAGE.text
 
 
+@pytest.mark.when_changed()
 def test_dapo_draws_much_and_trains_on_little():
     _, drawn, trained_on = run("DAPO", "AdamW", 8.0)
     assert 6 < drawn / 3840 < 7 and trained_on == pytest.approx(1100, rel=0.1)
