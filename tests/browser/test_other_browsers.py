@@ -67,7 +67,7 @@ def where_changed(lesson):
     return pytest.param(lesson, id=lesson.stem, marks=pytest.mark.when_changed(*modules, files=files))
 
 
-@pytest.mark.parametrize("lesson", map(where_changed, OF_EACH_KIND))
+@pytest.mark.parametrize("lesson", [where_changed(lesson) for lesson in OF_EACH_KIND])
 def test_a_page_its_python_a_knob_the_break_and_every_bit_of_its_result(other, page, book, lesson):
     if isinstance(other, WebKit) and "reinforce" not in lesson.stem and not NIGHTLY:
         pytest.skip("no snapshot fits WebKit, and without one Python takes half a minute to start: at night")

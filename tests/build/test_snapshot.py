@@ -142,7 +142,7 @@ def test_error_of_a_widget_names_its_file_the_error_and_the_line():
         exec(f"import traceback\n{head}first('widgets/x.py', lambda: {{}}['a'])", {})
 
 
-@each_where_changed
+@each_where_changed()
 def test_no_widget_imports_or_opens_anything_that_the_snapshot_has_not(name):
     """What is imported or read while a widget runs would not be found: a snapshot has no files, and numpy puts off some
     of its imports.
