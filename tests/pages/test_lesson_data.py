@@ -56,13 +56,13 @@ def test_a_page_has_its_data_in_a_file_beside_it(beside):
 
 def test_a_section_that_no_page_has_is_one_sentence(beside):
     beside("word: {}\n")
-    with pytest.raises(ValueError, match="lessons/09-a.yml: no section is called word; there are failures, without"):
+    with pytest.raises(ValueError, match=r"lessons/09-a.yml: no section is called word; there are failures, without"):
         lesson_data.of_pages("words")
 
 
 def test_a_file_of_data_without_its_page_is_one_sentence(beside, tmp_path):
     files.write(tmp_path / "09-b.yml", "words: {}\n")
-    with pytest.raises(ValueError, match="lessons/09-b.yml belongs to no page: there is no lessons/09-b.md"):
+    with pytest.raises(ValueError, match=r"lessons/09-b.yml belongs to no page: there is no lessons/09-b.md"):
         lesson_data.of_pages("words")
 
 

@@ -50,6 +50,8 @@ def groups():
 def every_row():
     """All rows in reading order."""
     files = lesson_data.of_pages("failures")
+    if strange := files.keys() - widgets().keys():
+        raise ValueError(f"lessons/{min(strange)}.yml, failures: the page has no widget that could break")
     return [
         lesson_data.made(Row, dict(entry, stem=stem, widget=widget), f"lessons/{stem}.yml, failures")
         for stem, widget in widgets().items()

@@ -1,4 +1,4 @@
-"""Data of the pages: a page's own stands beside it (lessons/10-ppo.yml), what belongs to no page in lessons/data/*.yml."""
+"""Data of the pages: a page's own stands beside it (lessons/10-ppo.yml), all other in lessons/data/*.yml."""
 
 from dataclasses import MISSING, fields
 from pathlib import Path
