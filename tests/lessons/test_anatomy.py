@@ -1,5 +1,5 @@
-"""What every page has, by its kind, and in which order; a new page is tested by being in the navigation. The limits are in
-rules.py and, as sentences, in CONTRIBUTING.md.
+"""What every page has, by its kind, and in which order; a new page is tested by being in the navigation. The limits are
+in rules.py and, as sentences, in CONTRIBUTING.md.
 """
 
 import re
