@@ -155,6 +155,7 @@ MADE = {  # words of the command: rules about its text, which what is written ca
 }
 
 
+@pytest.mark.slow
 def test_a_new_page_of_every_kind_keeps_every_rule_but_those_about_its_text(tmp_path):
     """In a copy of the repository: what is left to do is the words."""
     for name in ("sim", "widgets", "lessons", "tests", "tools", "site/assets", "site/parts"):
