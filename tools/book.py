@@ -48,7 +48,7 @@ UNSAID = re.compile(
     r"INFO |Build (started|finished)|(No|\d+) issues? found|\s*(\d+ )?[│─]"
 )  # Zensical draws its warnings
 A_LESSON = re.compile(
-    r"lessons/(\S+, line \d+: the fence|[^\s{]+\.md (needs|stands)|data/).+"
+    r"lessons/(\S+, line \d+: the fence|[^\s{]+\.md (needs|stands)|[^\s{]+\.yml\b).+"
 )  # as tools/pages/ says it
 FAILED = "The pages were not built: the messages above say where. The pages built before are as they were."
 
