@@ -24,7 +24,7 @@ import pytest
 import build
 from tools import book
 from tools.pages import links
-from tools.runtime import environment, fetch, files, vendor
+from tools.runtime import environment, fetch, files, snapshot, vendor
 from tools.runtime.messages import Stop
 from tools.runtime.serve import Server
 
@@ -228,7 +228,7 @@ def clone(tmp_path, monkeypatch):
     monkeypatch.setattr(book, "CACHE", tmp_path / "_cache")
     monkeypatch.setattr(book.environment, "install", lambda *lists: sys.executable)
     monkeypatch.setattr(book.environment, "with_node", lambda: dict(os.environ))
-    monkeypatch.setattr(book.vendor, "fill", lambda *words: None)
+    monkeypatch.setattr(book.vendor, "fill", lambda *words: True)
     files.write(
         tmp_path / "mkdocs.yml",
         "site_name: B\nsite_url: !ENV [SITE_URL, 'https://example.org/']\n"
@@ -249,6 +249,40 @@ def test_pages_that_have_not_changed_are_not_built_again(clone, monkeypatch, cap
     files.write(clone / "lessons" / "index.md", "two")
     book.build(clone / "_site")
     assert "two" in (clone / "_site" / "index.html").read_text()
+
+
+def test_pages_without_a_snapshot_are_built_again_by_the_next_build(clone, monkeypatch):
+    strict = []
+    monkeypatch.setattr(book.vendor, "fill", lambda node, python, is_strict: strict.append(is_strict))
+    monkeypatch.delenv("CI", raising=False)
+    book.build(clone / "_site")
+    book.build(clone / "_site", strict=True)
+    monkeypatch.setenv("CI", "true")
+    book.build(clone / "_site")
+    assert strict == [False, True, True]
+
+
+def test_snapshot_that_cannot_be_made_stops_a_strict_build_only(tmp_path, monkeypatch, capsys):
+    def refused(*words):
+        raise Stop("The snapshot of Python was not made: widgets/ppo/widget.py raised in Pyodide: KeyError: 3")
+
+    pyodide = tmp_path / "node_modules" / "pyodide"
+    files.write(pyodide / "pyodide.asm.mjs", vendor.PATCH[0])
+    files.write(tmp_path / "node_modules" / vendor.STYLE, "")
+    files.write(tmp_path / "numpy.whl", "wheel")
+    monkeypatch.setattr(vendor, "ROOT", tmp_path)
+    monkeypatch.setattr(vendor, "VENDOR", tmp_path / "vendor")
+    monkeypatch.setattr(vendor, "COPIES", {vendor.LINKER: vendor.COPIES[vendor.LINKER]})
+    monkeypatch.setattr(vendor, "editor", lambda node: b"")
+    monkeypatch.setattr(vendor, "packed", lambda folders: b"")
+    monkeypatch.setattr(fetch, "npm_packages", lambda *words: {})
+    monkeypatch.setattr(fetch, "numpy_wheel", lambda python: (tmp_path / "numpy.whl", fetch.sum_of(b"wheel")))
+    monkeypatch.setattr(snapshot, "pieces", refused)
+    assert vendor.fill({}, None) is False
+    assert (tmp_path / "vendor" / "snapshot.json").read_text() == "{}"
+    assert "widgets/ppo/widget.py raised in Pyodide: KeyError: 3\nThe pages will start" in capsys.readouterr().out
+    with pytest.raises(Stop, match="snapshot of Python was not made"):
+        vendor.fill({}, None, strict=True)
 
 
 def test_another_address_is_another_build(clone):
@@ -488,10 +522,57 @@ def test_without_a_verb_the_verbs_are_explained(capsys):
         (["-k", "kl"], True),
         (["tests/build"], False),
         (["tests/build/test_build.py::test_x", "-q"], False),
+        (build.parts_of_the_night()["native"], False),
+        (build.parts_of_the_night()["pyodide"], False),
+        (build.parts_of_the_night()["browser-1"], True),
     ],
 )
 def test_a_browser_is_only_looked_for_when_its_tests_may_run(words, needed):
     assert build.browser_asked_for(words) == needed
+
+
+@pytest.mark.parametrize(
+    ("words", "nightly", "others", "rest"),
+    [
+        ("", False, False, ""),
+        ("tests/sim -k kl", False, False, "tests/sim -k kl"),
+        ("--browsers all --nightly", True, True, ""),
+        ("--nightly others -x", True, True, "-x"),
+        ("--nightly pyodide", True, False, ""),
+        ("--nightly tests/lessons", True, False, "tests/lessons"),
+    ],
+)
+def test_the_options_of_test_stand_before_the_words_for_pytest(words, nightly, others, rest):
+    told = build.test_options(words.split())
+    assert (told[0], told[1], " ".join(told[3])) == (nightly, others, rest)
+
+
+@pytest.mark.parametrize("words", ["--browsers", "--browsers firefox", "tests/sim --nightly", "-x --browsers all"])
+def test_an_option_of_test_in_another_place_is_one_sentence(words):
+    with pytest.raises(Stop, match="stand before the words for pytest"):
+        build.test_options(words.split())
+
+
+def test_the_parts_of_the_night_are_all_tests_and_each_is_a_job_of_the_workflow():
+    every = {path.relative_to(build.ROOT).as_posix() for path in (build.ROOT / "tests").rglob("test_*.py")}
+    parts = {}
+    for name, words in build.parts_of_the_night().items():
+        paths = [word for word in words if not word.startswith("--")] or ["tests"]
+        ignored = [word.partition("=")[2] for word in words if word.startswith("--ignore=")]
+        below = lambda file, folders: any(file == folder or file.startswith(f"{folder}/") for folder in folders)
+        parts[name] = {file for file in every if below(file, paths) and not below(file, ignored)}
+    assert set.union(*parts.values()) == every
+    assert sum(map(len, parts.values())) == len(every), "a file is in two parts"
+    night = (build.ROOT / ".github" / "workflows" / "nightly.yml").read_text(encoding="utf-8")
+    assert set(re.search(r"part: \[(.*)\]", night)[1].split(", ")) == parts.keys()
+
+
+@pytest.mark.parametrize("workflow", ["pages", "nightly"])
+def test_every_action_of_a_workflow_is_pinned_by_its_commit(workflow):
+    text = (build.ROOT / ".github" / "workflows" / f"{workflow}.yml").read_text(encoding="utf-8")
+    used = re.findall(r"uses: (\S+)(.*)", text)
+    assert used and [action for action, version in used if not re.search(r"@[0-9a-f]{40}$", action)] == []
+    assert [action for action, version in used if not re.fullmatch(r" +# v\d+\.\d+\.\d+", version)] == []
 
 
 # --- serving

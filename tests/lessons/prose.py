@@ -3,6 +3,8 @@
 import re
 from pathlib import Path
 
+import pytest
+
 LESSONS = Path(__file__).parents[2] / "lessons"
 
 
@@ -12,6 +14,8 @@ class Lesson:
     def __init__(self, number):
         (self.path,) = LESSONS.glob(f"{number}-*.md")
         self.text = self.path.read_text(encoding="utf-8")
+        # the mark of an expensive test: at night, and on a push that changes the lesson or what its test imports
+        self.when_changed = pytest.mark.when_changed(files=[self.path])
 
     def says(self, number, value):
         """The text states `number` as written, and `value` rounds to it: half a unit of the last digit shown is

@@ -12,7 +12,7 @@ from sim.estimators.compounding import chain_accuracy
 from sim.pipeline import corpus, path, report, stages
 from sim.pipeline.stages import last
 from sim.worlds.tasks import HELD, Chain, running_totals
-from tests import passed, skips
+from tests import skips
 from tests.lessons.prose import Lesson
 from tests.widgets.catalogue import last as last_result
 from widgets.frame.values import knobs_from
@@ -86,6 +86,7 @@ def test_what_a_stage_can_start_from():
     LESSON.says("0.003", report.measure(path.checkpoint("base-0.01")).pass1)
 
 
+@LESSON.when_changed
 def test_borrowed_pairs_gain_one_to_two_nats_and_are_not_drawn():
     assert "one to two nats" in LESSON.text and "three to eight times likelier" in LESSON.text
     for seed in skips.some(range(5)):
@@ -98,6 +99,7 @@ def test_sft_after_the_thoughts_takes_them_away():
     assert end(order="CoT SFT RL") < 0.2 and result(order="CoT SFT RL").reports[2].thinks < 0.01
 
 
+@LESSON.when_changed
 def test_the_same_few_thoughts():
     few, many = (result(thoughts=thoughts).reports for thoughts in ("200 × 400", "200 × 6400"))
     assert [first(seen[2]) for seen in (few, many)] == pytest.approx([0.1, 0.1], abs=0.03)
@@ -106,6 +108,7 @@ def test_the_same_few_thoughts():
     assert first(many[-1]) < first(few[-1]) - 0.1
 
 
+@LESSON.when_changed
 def test_the_price_of_a_thought():
     thought, guess = dapo.shape_reward(np.zeros(2), dict(L_cache=4), figures.Lengths)
     LESSON.says("0.60", 0.10 - thought)
@@ -115,6 +118,7 @@ def test_the_price_of_a_thought():
     assert report.measure(last(stages.rl(after, 0, L_cache=4)).policy).pass1 > report.measure(after).pass1
 
 
+@LESSON.when_changed
 def test_further_on():
     assert end(order="CoT RL", prompts=32) < 0.35
     base = path.checkpoint("base-0")
@@ -129,6 +133,7 @@ def test_further_on():
     )
 
 
+@LESSON.when_changed
 def test_more_rl_under_the_price_does_not_bring_the_thought_back():
     for seed in skips.some(range(5)):
         priced = last(stages.rl(path.checkpoint("dpo"), seed, 300, L_cache=4)).policy
@@ -149,26 +154,22 @@ def courses(seed):
     return {name: (report.measure(made[name]), report.right_when_drawn_at(COLD, made[name])) for name in PATHS.values()}
 
 
+@LESSON.when_changed
 def test_the_table_of_five_seeds():
-    with passed.once("tests/lessons/test_16a_pipeline.py: five seeds", ["sim.pipeline.path"], [LESSON.path]):
-        seeds = [courses(seed) for seed in range(5)]
-        mean = lambda of, name: np.mean([of(seen[name]) for seen in seeds])
-        one, many, thinks = (
-            lambda seen: first(seen[0]),
-            lambda seen: seen[0].pass_at[64][0],
-            lambda seen: seen[0].thinks,
-        )
-        cold = lambda seen: seen[1]
-        for words, name in PATHS.items():
-            row = re.search(rf"^    \| {words} \| (.*) \|$", LESSON.text, flags=re.M)[1].split(" | ")
-            for told, of in zip(row, (one, cold, many, thinks)):
-                assert float(told) == pytest.approx(mean(of, name), abs=0.0051), (words, told)
-        for one_path, other in (("cot rl", "plain rl"), ("dpo rl", "cot rl")):  # "smaller than their noise"
-            gained = np.array([one(seen[one_path]) - one(seen[other]) for seen in seeds])
-            assert abs(gained.mean()) < 2 * gained.std(ddof=1) / len(gained) ** 0.5
-        LESSON.says(TOLD["plain rl"], mean(one, "plain rl"))
-        LESSON.says(TOLD["cot rl"], mean(one, "cot rl"))
-        LESSON.says(TOLD["rare rl"], mean(one, "rare rl"))
+    seeds = [courses(seed) for seed in range(5)]
+    mean = lambda of, name: np.mean([of(seen[name]) for seen in seeds])
+    one, many, thinks = (lambda seen: first(seen[0]), lambda seen: seen[0].pass_at[64][0], lambda seen: seen[0].thinks)
+    cold = lambda seen: seen[1]
+    for words, name in PATHS.items():
+        row = re.search(rf"^    \| {words} \| (.*) \|$", LESSON.text, flags=re.M)[1].split(" | ")
+        for told, of in zip(row, (one, cold, many, thinks)):
+            assert float(told) == pytest.approx(mean(of, name), abs=0.0051), (words, told)
+    for one_path, other in (("cot rl", "plain rl"), ("dpo rl", "cot rl")):  # "smaller than their noise"
+        gained = np.array([one(seen[one_path]) - one(seen[other]) for seen in seeds])
+        assert abs(gained.mean()) < 2 * gained.std(ddof=1) / len(gained) ** 0.5
+    LESSON.says(TOLD["plain rl"], mean(one, "plain rl"))
+    LESSON.says(TOLD["cot rl"], mean(one, "cot rl"))
+    LESSON.says(TOLD["rare rl"], mean(one, "rare rl"))
 
 
 TOLD = dict(zip(("plain rl", "cot rl"), re.search(r"over five seeds (\S+) against (\S+) right", LESSON.text).groups()))

@@ -8,13 +8,38 @@ from functools import cache
 from itertools import islice
 from pathlib import Path
 
+import pytest
+
 from tools.pages import frames, results
 from widgets.frame import host
 from widgets.frame.values import parsed, spelled
 
 ROOT = Path(__file__).parents[2]
 NAMES = results.WIDGETS
-last_frame = frame_of = frames.settled  # of the default setting, and of one that is given
+
+
+def where_changed(name, **options):
+    """The mark of an expensive test of a widget: at night, and on a push that changes what the widget depends on."""
+    return pytest.mark.when_changed(f"widgets.{name}.widget", **options)
+
+
+def each_where_changed(**options):
+    """For a test of every widget; the tests of a module on one widget follow each other and share what they compute."""
+    each = [pytest.param(name, marks=where_changed(name, **options), id=name) for name in NAMES]
+    return pytest.mark.parametrize("name", each, scope="module")
+
+
+def frame_of(name, knobs=None):
+    """The last frame of a run, of the default setting or of one that is given; it is shared, so nobody changes it."""
+    return settled(name, knobs or host.widget(name).Knobs(), results.variant)
+
+
+@cache
+def settled(name, knobs, variant):
+    return frames.settled(name, knobs)
+
+
+last_frame = frame_of
 
 
 def every_frame(name):

@@ -63,6 +63,7 @@ def test_with_the_mask_the_length_of_the_reply_makes_no_difference(length):
     assert all(step.tool_share == 0 for step in run(length))
 
 
+@pytest.mark.when_changed()
 @pytest.mark.parametrize("length, seed", [(8, 0), (8, 1), (12, 0), (16, 0), (16, 1)])
 def test_without_the_mask_long_replies_do_damage(length, seed):
     start, lowest, _ = right(run(length, seed, masked=False))
@@ -75,6 +76,7 @@ def test_without_the_mask_a_short_reply_goes_unnoticed():
     )
 
 
+@pytest.mark.when_changed()
 def test_longer_replies_take_more_of_the_gradient_and_leave_fewer_own_tokens():
     share = [np.mean([step.tool_share for step in run(length, masked=False)[:10]]) for length in (2, 4, 8, 12)]
     assert share == sorted(share) and share[2] > 0.5  # 0.68 to 0.74 at L = 8
@@ -92,6 +94,7 @@ def test_without_a_baseline_the_policy_imitates_the_tool_and_stops_calling_it():
     assert steps[0].tool_nll > 8 and min(step.tool_nll for step in steps) < 3.0  # below ln 20, a uniform guess
 
 
+@pytest.mark.when_changed()
 def test_the_wrong_denominator_and_the_missing_log_probs_do_no_visible_harm():
     assert right(run(diluted=True))[2] > 0.95
     hidden = run(masked=False, recomputed=False)
@@ -120,6 +123,7 @@ def test_a_shifted_mask_counts_a_token_of_the_tool_and_no_row_is_left_empty():
     np.testing.assert_array_equal(tool_masking.shifted(own, valid, 0), own)
 
 
+@pytest.mark.when_changed()
 def test_one_to_the_right_forgets_the_answer_and_one_to_the_left_what_to_ask_for():
     for seed in range(5):
         right_on, left_on = run(8, seed, shift=1)[-1], run(8, seed, shift=-1)[-1]

@@ -245,6 +245,7 @@ def test_an_update_faster_than_the_chip_contradicts_the_lengths():
     assert breaks(fixed("throughput", k, breaks(k).fix)) is None
 
 
+@pytest.mark.when_changed()
 def test_every_way_back_of_the_grid_is_made_of_knobs():
     for answer in answers("throughput"):
         assert not answer.broken or answer.broken.fix, answer.knobs
