@@ -15,7 +15,6 @@ from playwright.sync_api import expect
 
 from tests.browser.conftest import (
     OF_EACH_KIND,
-    RECORD,
     SOME,
     THOROUGH,
     WITH_WIDGET,
@@ -107,7 +106,7 @@ def test_python_s_break_shows_the_native_numbers_and_axe_finds_nothing_before_an
     turn = WITH_WIDGET.index(lesson)
     page.goto(book + lesson.url)
     live(page, lesson.widget)
-    assert page.evaluate("document.documentElement.dataset.python") == ("snapshot" if RECORD else "plain")
+    assert page.evaluate("document.documentElement.dataset.python") == "snapshot"
     assert readouts(page) == [r["text"] for r in last_frame(lesson.widget)["readouts"]]
     page.locator("details:is(.more, .quiz, .goals, .away)").evaluate_all(
         "all => all.forEach((folded) => { folded.open = true; })"
