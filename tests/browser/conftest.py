@@ -68,9 +68,8 @@ def built(name):
     return next(Path(os.environ["BOOK_SITE"]).glob(f"**/{name}"))
 
 
-RECORD = (
-    json.loads(built("vendor/snapshot.json").read_text()) if "BOOK_SITE" in os.environ else {}
-)  # of the snapshot; empty if there is none
+# of the snapshot, without which `python build.py test` builds nothing to be tested
+RECORD = json.loads(built("vendor/snapshot.json").read_text()) if "BOOK_SITE" in os.environ else {}
 
 
 def pytest_collection_modifyitems(items):

@@ -8,7 +8,6 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.conftest import (
-    RECORD,
     WITH_WIDGET,
     all_at_night,
     live,
@@ -51,7 +50,7 @@ def test_a_first_load_starts_from_the_snapshot_keeps_to_the_policy_and_shifts_ne
     live(page, lesson.widget)
     page.evaluate("document.fonts.ready.then(() => new Promise((resume) => setTimeout(resume, 300)))")
     assert page.evaluate("window.shift") < 0.1
-    assert page.evaluate("document.documentElement.dataset.python") == ("snapshot" if RECORD else "plain")
+    assert page.evaluate("document.documentElement.dataset.python") == "snapshot"
     page.locator(".presets [data-knobs]:not([hidden])").last.click()
     until(page, DRAWN)
 

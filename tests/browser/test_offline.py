@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import PATIENCE, RECORD, lesson_with, live, press
+from tests.browser.conftest import PATIENCE, lesson_with, live, press
 from tools.pages import lessons
 from tools.runtime import offline
 from tools.runtime.serve import Handler, Server
@@ -96,9 +96,8 @@ def test_a_lesson_that_was_opened_works_with_the_cable_pulled_and_others_say_tha
     page = desk.opened(FIRST.url)
     live(page, FIRST.widget)
     kept(page)
-    assert not RECORD or not [
-        path for path in desk.server.asked if path.endswith((".zip", ".whl"))
-    ]  # they are for a start without the snapshot
+    # these are for a start without the snapshot
+    assert not [path for path in desk.server.asked if path.endswith((".zip", ".whl"))]
     desk.pull_the_cable()
     page.reload()
     live(page, FIRST.widget)

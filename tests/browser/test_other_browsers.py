@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.browser.conftest import NIGHTLY, OF_EACH_KIND, PATIENCE, RECORD, live, preset
+from tests.browser.conftest import NIGHTLY, OF_EACH_KIND, PATIENCE, live, preset
 from tests.browser.drivers import Firefox, WebKit
 from tests.widgets.catalogue import breaking, frame_of, last_frame
 from tests.widgets.verifiers.test_editable import RIGHT
@@ -114,8 +114,6 @@ class Halting(Handler):
 
 
 def test_a_page_can_be_left_while_its_files_are_being_kept(other):
-    if not RECORD:
-        pytest.skip("this build has no snapshot")
     before = len(other.faults)
     with Server(os.environ["BOOK_SITE"], port=8700, cache_control="no-store", handler=Halting) as server:
         server.keeping, server.left = threading.Event(), threading.Event()

@@ -25,7 +25,6 @@ from tests.browser.conftest import (
 
 FIRST = WITH_WIDGET[0]
 HOW = "document.documentElement.dataset.python"
-needs_snapshot = pytest.mark.skipif(not RECORD, reason="this build has no snapshot")
 
 
 def started(page, book, lesson=FIRST):
@@ -49,7 +48,6 @@ def moved_library(record):
     return record
 
 
-@needs_snapshot
 @pytest.mark.parametrize(
     "change",
     [
@@ -67,14 +65,12 @@ def test_where_the_snapshot_does_not_fit_python_starts_plainly_and_the_reader_se
 
 
 @pytest.mark.nightly
-@needs_snapshot
 def test_a_pack_that_does_not_arrive_or_is_damaged_costs_time_and_nothing_else(page, book):
     page.route("**/vendor/snapshot-*.bin", lambda route: route.fulfill(body=b"\x1f\x8b not a gzip member"))
     assert started(page, book) == "plain"
     live(page, FIRST.widget)
 
 
-@needs_snapshot
 @all_at_night()
 def test_both_ways_of_starting_give_the_same_numbers(browser, page, book, lesson):
     started(page, book, lesson)
@@ -90,7 +86,6 @@ def test_both_ways_of_starting_give_the_same_numbers(browser, page, book, lesson
     plain.context.close()
 
 
-@needs_snapshot
 def test_a_slow_network_sees_how_many_bytes_are_there_of_how_many(page, book):
     page.add_init_script("""addEventListener('DOMContentLoaded', () => {
       const note = () => (window.said ??= []).push(document.querySelector('.state').textContent);

@@ -13,7 +13,6 @@ from playwright.sync_api import expect
 
 from tests.browser.accessibility import LOOKS, assert_accessible
 from tests.browser.conftest import (
-    RECORD,
     WITH_WIDGET,
     labels_are_those_of,
     live,
@@ -126,7 +125,7 @@ def test_the_tab_key_reaches_every_control_of_the_widget(at):
 
 
 def test_python_shows_the_native_numbers_at_the_default(at, lesson):
-    assert at.evaluate("document.documentElement.dataset.python") == ("snapshot" if RECORD else "plain")
+    assert at.evaluate("document.documentElement.dataset.python") == "snapshot"
     frame = last_frame(lesson.widget)
     assert readouts(at) == [r["text"] for r in frame["readouts"]]
     assert not any(at.locator(".readouts .was").all_inner_texts())
