@@ -88,7 +88,8 @@ def build(*options):
     from tools import book
     from tools.runtime import offline
 
-    book.build(ROOT / "_site", generator="zensical" if "--with" in options else "mkdocs")
+    generator = "zensical" if "--with" in options else "mkdocs"
+    book.build(ROOT / "_site", generator=generator, strict="--zip" in options)
     if "--zip" in options:
         offline.archive(ROOT / "_site", ROOT / "rl-post-training.zip")
 
@@ -135,7 +136,7 @@ def test(*arguments):
             **(environment.other_browsers() if others else {}),
         )
         fetch.npm_packages([*vendor.TAKEN, *CHECKERS], environment.with_node())
-        book.build(site, server.address)
+        book.build(site, server.address, strict=True)
         return subprocess.run(pytest, cwd=ROOT, env=variables).returncode or lint
 
 

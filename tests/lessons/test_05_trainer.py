@@ -77,6 +77,7 @@ def ends_between(low, high, seeds=2, **knobs):
     return ends
 
 
+@LESSON.when_changed
 def test_the_default_run():
     LESSON.says("0.329", last().start)
     ends_between("0.90", "0.92")
@@ -85,6 +86,7 @@ def test_the_default_run():
     ends_between("0.90", "0.92", max_norm="0.1")
 
 
+@LESSON.when_changed
 def test_the_token_mean():
     LESSON.says("0.076", last(mode="token-mean").loss[0])
     for seed in range(2):
@@ -95,6 +97,7 @@ def test_the_token_mean():
         ends_between("0.88", "0.92", seeds=1, mode=mode)
 
 
+@LESSON.when_changed
 def test_the_learning_rates():
     rows = re.findall(r"^ *\| (0\.\d+) \| (\d\.\d\d)(?: to (\d\.\d\d))? \|$", LESSON.text, re.M)
     assert [float(rate) for rate, _, _ in rows] == [0.003, 0.02, 0.03, 0.05, 0.1, 0.3]
@@ -102,6 +105,7 @@ def test_the_learning_rates():
         within([final(learning_rate=float(rate), seed=seed) for seed in range(2)], low, high or low)
 
 
+@LESSON.when_changed
 def test_past_the_cliff_nothing_leads_back():
     assert "0.05 to 0.09" in LESSON.text and "0.14 to 0.15" in LESSON.text and "22 to 72" in LESSON.text
     for seed in skips.some(range(5)):
@@ -111,6 +115,7 @@ def test_past_the_cliff_nothing_leads_back():
     assert 0.14 < np.mean(last().entropy[40:]) < 0.16 and min(last().grad_norm) > 1e-3
 
 
+@LESSON.when_changed
 def test_thirty_two_steps_on_a_batch_end_below_the_start():
     assert "below its start in each of six seeds" in LESSON.text
     assert all(final(passes=4, minibatches=8, seed=seed) < last().start for seed in skips.some(range(6)))
@@ -138,6 +143,7 @@ def test_a_token_of_the_first_completion_has_a_slope_where_the_loss_is_zero():
     assert three_completions.loss(ratio=1.1) < 0 < three_completions.loss(ratio=0.9)
 
 
+@LESSON.when_changed
 def test_the_micro_batches():
     local = dict(mode="token-mean", micro=4, divisor="its own count")
     away = {}
@@ -159,6 +165,7 @@ def test_the_memory_of_the_logits():
     LESSON.says("16", 4096 * 4 / 1000)
 
 
+@LESSON.when_changed
 def test_the_answers():
     dr = dict(mode="seq-mean-token-sum-norm", advantage="reward − mean", max_norm="off")
     sgd = dict(optimizer="SGD", learning_rate=0.3)
@@ -168,6 +175,7 @@ def test_the_answers():
     ends_between("0.90", "0.92", **dr)
 
 
+@LESSON.when_changed
 def test_the_links_of_the_prose_start_at_the_default_and_the_thirty_two_steps_break():
     links = re.findall(r'\(#trainer\)\{ data-knobs="([^"]+)" \}', LESSON.text)
     settings = [host.knobs_from(Knobs, dict(parse_qsl(link))) for link in links]
@@ -192,6 +200,7 @@ SETTINGS = {  # of the rows of the table on the transformer
 }
 
 
+@LESSON.when_changed
 @pytest.mark.parametrize("policy, column", [("window", 0), ("transformer", 1)])
 def test_both_policies_end_where_the_table_says(policy, column):
     rows = re.findall(r"^ *\| \[?([a-z][^|]*?)(?:\]\(.*)? \| ([^|]+) \| ([^|]+) \|$", LESSON.text, re.M)
@@ -210,6 +219,7 @@ def test_both_policies_end_where_the_table_says(policy, column):
             within(ends, *(numbers if len(numbers) == 2 else (0, *numbers)))
 
 
+@LESSON.when_changed
 def test_the_loss_of_the_transformer_is_zero_too_and_its_wrong_gradient_as_hard_to_see():
     assert "22 to 43 % off" in LESSON.text
     assert max(map(abs, last(policy="transformer").loss)) < 1e-12

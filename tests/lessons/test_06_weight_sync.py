@@ -68,6 +68,7 @@ def ends_between(low, high, *args, seeds=2, **settings):
     return ends
 
 
+@LESSON.when_changed
 @pytest.mark.parametrize("lag", LAGS)
 def test_the_table_of_lags(lag):
     row = next(line for line in map(str.strip, LESSON.text.splitlines()) if line.startswith(f"| {lag} | 0."))
@@ -77,6 +78,7 @@ def test_the_table_of_lags(lag):
     within([final("ratio and clip", lag=lag, seed=0)], *clip)
 
 
+@LESSON.when_changed
 def test_at_eight_updates_of_lag_no_correction_is_worst_and_the_clip_best():
     none, ratio, clip = (
         np.array([final(correction, lag=8, seed=seed) for seed in range(5)])
@@ -85,6 +87,7 @@ def test_at_eight_updates_of_lag_no_correction_is_worst_and_the_clip_best():
     assert (none < 0.329 + 0.1).all() and (none < ratio).all() and np.mean(clip - ratio) > 0.02
 
 
+@LESSON.when_changed
 def test_at_thirty_two_the_seeds_differ_more_than_the_corrections():
     ends = {name: [final(name, lag=32, seed=seed) for seed in range(3)] for name in ("ratio", "ratio and clip")}
     assert "no order can be read off" in LESSON.text
@@ -92,6 +95,7 @@ def test_at_thirty_two_the_seeds_differ_more_than_the_corrections():
     assert signs == {True, False} and np.ptp(ends["ratio"]) > 0.2
 
 
+@LESSON.when_changed
 def test_with_fresh_weights_and_with_none():
     fresh = ends_between("0.92", "0.94")
     LESSON.says("0.329", weight_sync.tasks.exact_pass(weight_sync.tasks.checkpoint("add")).mean())
@@ -106,6 +110,7 @@ def test_with_fresh_weights_and_with_none():
     ends_between("0.91", "0.92", every=8)
 
 
+@LESSON.when_changed
 @pytest.mark.parametrize("every, low, high", [(128, "0.23", "0.30"), (1, "0.17", "0.27")])
 def test_the_run_that_receives_nothing_does_not_come_to_rest(every, low, high):
     # as sim/experiments/stale_policy.py: ratio and clip
@@ -130,6 +135,7 @@ def test_the_run_that_receives_nothing_does_not_come_to_rest(every, low, high):
         within([np.mean(pushed[-20:])], "0.41", "0.43")
 
 
+@LESSON.when_changed
 def test_the_effective_sample_size_says_it_first():
     for seed in range(5):
         run = drifts("none", lag=8, seed=seed)
@@ -141,6 +147,7 @@ def test_the_effective_sample_size_says_it_first():
     assert "between 0.46 and 0.57" in LESSON.text and "between 0.20 and 0.30" in LESSON.text
 
 
+@LESSON.when_changed
 def test_the_share_falls_while_the_pass_rate_still_rises():
     for seed in range(5):
         run = drifts("none", lag=8, seed=seed)
@@ -149,6 +156,7 @@ def test_the_share_falls_while_the_pass_rate_still_rises():
         assert shares[0] > 0.999 and shares == sorted(shares, reverse=True) and fifth > first > 0.4 > ninth
 
 
+@LESSON.when_changed
 def test_the_first_screen_shows_two_runs_of_one_lag():
     assert "gets most of the sums right" in LESSON.text and "about where it began" in LESSON.text
     for seed in range(5):
@@ -158,6 +166,7 @@ def test_the_first_screen_shows_two_runs_of_one_lag():
     assert "0.14 to 0.41" in LESSON.text and "between 0.82 and 0.89" in LESSON.text
 
 
+@LESSON.when_changed
 def test_the_distance_in_nats():
     for low, high, lag in (("0.05", "0.06", 4), ("0.13", "0.15", 8)):
         assert f"between {low} and {high}" in LESSON.text
@@ -172,6 +181,7 @@ def test_the_deliveries():
         LESSON.says(said, transfer_seconds(*delivery))
 
 
+@LESSON.when_changed
 def test_rounded_weights():
     policy, batch = weight_sync.first_completions()
     for form, moved, low, high in (

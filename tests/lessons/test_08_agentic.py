@@ -61,6 +61,7 @@ def logp_mean(step, where):
     return step.logp[where].mean()
 
 
+@LESSON.when_changed
 def test_a_mask_that_is_off_by_one():
     """In words, over five seeds: no answer, or another entry; fewer right than without any mask."""
     for seed in skips.some(range(5)):
@@ -75,6 +76,7 @@ def test_a_mask_that_is_off_by_one():
         assert agentic.early_share(left_on) > 0.5
 
 
+@LESSON.when_changed
 @pytest.mark.parametrize("length", [2, 8, 16])
 def test_the_table_of_shifted_masks(length):
     ((*said,),) = re.findall(rf"^ *\| {length} \| ([\d.]+) to ([\d.]+) \| ([\d.]+) to ([\d.]+) \|$", LESSON.text, re.M)
@@ -82,6 +84,7 @@ def test_the_table_of_shifted_masks(length):
         within([right(reply=length, shift=shift, seed=seed) for seed in skips.some(range(5))], low, high, slack=0.06)
 
 
+@LESSON.when_changed
 def test_the_share_of_one_token():
     for shift, low, high in ((1, 0.35, 0.40), (-1, 0.57, 0.61)):
         within(
@@ -90,6 +93,7 @@ def test_the_share_of_one_token():
         assert f"between {low:.2f} and {high:.2f}" in LESSON.text
 
 
+@LESSON.when_changed
 def test_without_the_mask_hardly_an_answer_begins():
     for seed in skips.some(range(5)):
         steps = last(masked=False, reply=16, seed=seed)
@@ -102,6 +106,7 @@ def test_the_two_runs_of_the_head():
     assert all(agentic.column(last(reply=16, masked=masked), "call_rate")[-20:].min() > 0.9 for masked in (True, False))
 
 
+@LESSON.when_changed
 def test_the_guess():
     shares = [agentic.early_share(last(masked=False, reply=2, seed=seed)) for seed in skips.some(range(5))]
     assert 0.4 < min(shares) < max(shares) < 0.55 and agentic.GUESS.right == 2
@@ -132,6 +137,7 @@ def within(values, low, high, slack=0.03):
     assert all(float(low) - slack <= value <= float(high) + slack for value in values), (low, high, values)
 
 
+@LESSON.when_changed
 @pytest.mark.parametrize("length", [2, 4, 8, 12, 16])
 def test_the_table_of_runs_without_the_mask(length):
     ((share, low, high),) = re.findall(rf"^ *\| {length} \| ([\d.]+) \| ([\d.]+) to ([\d.]+) \|$", LESSON.text, re.M)
@@ -145,12 +151,14 @@ def test_the_policy_starts_far_from_every_reply():
     assert "8 to 13 nats a token" in LESSON.text
 
 
+@LESSON.when_changed
 def test_a_longer_reply_does_more_harm():
     for seed in skips.some(range(5)):
         short, long = (right(masked=False, reply=length, seed=seed) for length in (2, 16))
         assert long < 0.5 < 0.95 < short
 
 
+@LESSON.when_changed
 def test_with_the_mask():
     assert "between 0.98 and 1.00 are right" in LESSON.text and "between 61 and 77 % to 100 %" in LESSON.text
     for knobs in (dict(seed=0), dict(seed=1), dict(reply=2), dict(reply=16)):
@@ -163,6 +171,7 @@ def test_with_the_mask():
     assert "down to between 10 and 11, and up again to between 14 and 16" in LESSON.text
 
 
+@LESSON.when_changed
 def test_reinforce_imitates():
     guesses = 0
     for seed in range(5):
@@ -177,6 +186,7 @@ def test_reinforce_imitates():
     )
 
 
+@LESSON.when_changed
 def test_the_near_misses():
     LESSON.says("0.443", last(denominator="all tokens")[0].dilution)
     for seed in range(2):

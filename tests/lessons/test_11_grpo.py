@@ -128,6 +128,7 @@ def table(fold, first, *cells):
         assert max(values) == pytest.approx(numbers[-1], abs=slack), (first, values)
 
 
+@LESSON.when_changed
 def test_what_was_to_be_seen_on_mixed_prompts():
     start = modsum.exact(modsum.Policy().params["theta"])["pass_rate"]
     LESSON.says("0.54", start[0])
@@ -143,18 +144,21 @@ def test_what_was_to_be_seen_on_mixed_prompts():
         assert behind == pytest.approx(2 * ahead, rel=0.15) and "half as many live groups" in LESSON.text
 
 
+@LESSON.when_changed
 def test_twenty_is_the_best_rate_on_offer():
     rates = grpo.Knobs.__dataclass_fields__["learning_rate"].metadata["rungs"]
     means = [np.mean(ends(learning_rate=rate)) for rate in rates]
     assert np.argmax(means) == rates.index(20.0) and "is the best on offer here" in LESSON.text
 
 
+@LESSON.when_changed
 def test_one_group_a_prompt_leaves_fifteen_updates():
     table(MIXED, "sixty-fours, SGD at 2", (ends(K=64), 0.006))
     table(MIXED, "sixty-fours, AdamW at 0.02", (ends(K=64, optimizer="AdamW"), 0.006))
     assert last(K=64).pass_rate.shape[1] == 15 and "fifteen such batches" in LESSON.text
 
 
+@LESSON.when_changed
 def test_what_was_to_be_seen_on_prompts_that_are_almost_never_right():
     hopeless, fast = dict(prompts=HOPELESS), dict(prompts=HOPELESS, learning_rate=5.0)
     LESSON.says("0.0018", start := grpo.start(HOPELESS))
@@ -170,6 +174,7 @@ def test_what_was_to_be_seen_on_prompts_that_are_almost_never_right():
     assert failed == [4, 5] and "four fail with sixteens at 2 and five with fours at 5" in LESSON.text
 
 
+@LESSON.when_changed
 def test_under_adamw_only_too_few_updates_break_it():
     adamw = dict(prompts=HOPELESS, optimizer="AdamW")
     table(RARE, "fours, AdamW at 0.02", (ends(K=4, **adamw), 0.03))

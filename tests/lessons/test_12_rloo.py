@@ -70,22 +70,26 @@ def test_the_twins():
     assert rloo.apart(last(rescaled=True)) < 1e-12 and "the distance is 0" in LESSON.text
 
 
+@LESSON.when_changed
 @pytest.mark.parametrize("K, low, high", [(4, 0.03, 0.19), (2, 0.22, 0.33)])
 def test_with_sgd_rloo_is_ahead_in_every_draw(K, low, high):
     ahead = [ours - twin for ours, twin in (ends(K=K, seed=seed) for seed in DRAWS)]
     assert low < min(ahead) and max(ahead) < high and f"by {low} to {high} in" in LESSON.text
 
 
+@LESSON.when_changed
 def test_under_adam_the_twins_are_one_run_in_every_draw():
     assert all(rloo.apart(last(optimizer="Adam", seed=seed)) < 1e-6 for seed in DRAWS)
 
 
+@LESSON.when_changed
 def test_the_z_score_points_nearly_the_same_way():
     assert min(last(twin="z-score", seed=seed).cosine for seed in DRAWS) > 0.997 and "at least 0.997" in LESSON.text
     pairs = [last(K=2, twin="z-score", seed=seed).cosine for seed in DRAWS]
     assert pairs == pytest.approx([1, 1, 1], abs=1e-9) and "In pairs it is 1" in LESSON.text
 
 
+@LESSON.when_changed
 def test_reuse():
     draws = [last(passes=16, learning_rate=8.0, seed=seed) for seed in DRAWS]
     for words, draw in zip(("20.8", "11", "13"), draws):
@@ -97,6 +101,7 @@ def test_reuse():
     LESSON.says("1.63", 1.05**10)
 
 
+@LESSON.when_changed
 @pytest.mark.parametrize("ratio", ["per token", "per completion"])
 def test_a_clipped_ratio_keeps_the_distance_and_the_variety(ratio):
     draws = [last(passes=16, learning_rate=8.0, ratio=ratio, seed=seed) for seed in DRAWS]
@@ -104,6 +109,7 @@ def test_a_clipped_ratio_keeps_the_distance_and_the_variety(ratio):
     assert all(1.45 < rloo.left(draw) < 2.35 for draw in draws) and "1.5 to 2.3 completions" in LESSON.text
 
 
+@LESSON.when_changed
 def test_under_adam_it_keeps_variety_though_not_the_distance():
     free, clipped = (
         [last(passes=16, learning_rate=8.0, optimizer="Adam", ratio=ratio, seed=seed) for seed in DRAWS]
@@ -117,6 +123,7 @@ def test_under_adam_it_keeps_variety_though_not_the_distance():
     assert all(rloo.left(b) > rloo.left(a) for a, b in zip(free, clipped))
 
 
+@LESSON.when_changed
 def test_in_five_draws_the_twins_part_under_sgd_and_not_under_adam():
     free = [rloo.apart(last(seed=seed)) for seed in range(5)]
     assert min(free) > 0.07 and max(free) < 0.26 and "0.07 to 0.26 apart" in LESSON.text
@@ -129,6 +136,7 @@ def test_the_figure_of_the_twins_shows_the_runs_of_the_widget():
         np.testing.assert_allclose(figures.right(optimizer, "others' mean"), last(optimizer=optimizer).pass_rate[0])
 
 
+@LESSON.when_changed
 @pytest.mark.parametrize("knobs", [dict(passes=16, learning_rate=8.0), dict(learning_rate=60.0)])
 def test_what_leaves_hardly_a_second_completion_and_is_right_all_the_same(knobs):
     for seed in DRAWS:

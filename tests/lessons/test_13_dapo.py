@@ -93,6 +93,7 @@ def close(number, value, slack=0.012):
     assert value == pytest.approx(float(number.replace(",", "")), abs=slack)
 
 
+@LESSON.when_changed
 def test_after_thirty_updates():
     dapo_runs, grpo_runs = of(algorithm, 40), of(grpo, 126)
     ranges("0.90 to 0.98", by_three(ends(dapo_runs, 29)))
@@ -104,6 +105,7 @@ def test_after_thirty_updates():
     assert 8 * 8 * 30 == 1920 and 2.5 < 5464 / 1920 < 3.2 and "about three times the trainer's work" in LESSON.text
 
 
+@LESSON.when_changed
 def test_how_far_three_runs_are_apart_at_as_many_completions():
     gaps = []
     for ours, theirs in zip(of(algorithm, 40), of(grpo, 126)):
@@ -112,6 +114,7 @@ def test_how_far_three_runs_are_apart_at_as_many_completions():
     ranges("between −0.08 and 0.08", by_three(np.array(gaps)), 0.02)
 
 
+@LESSON.when_changed
 def test_where_the_gap_comes_from():
     table = dict(re.findall(r"^ *\| ((?:GRPO|DAPO), .*learning rate \d+) \| (0\.\d\d) \|$", LESSON.text, re.M))
     assert len(table) == 5
@@ -124,6 +127,7 @@ def test_where_the_gap_comes_from():
         assert rate == pytest.approx(float(said), abs=0.012), words
 
 
+@LESSON.when_changed
 def test_under_adamw():
     slow = [dapo.ahead(last(optimizer="AdamW", learning_rate=2.0, seed=seed)) for seed in range(5)]
     ranges("0.08 to 0.23", -np.array(slow), 0.02)
@@ -132,6 +136,7 @@ def test_under_adamw():
     assert faster[4] == pytest.approx(0.09, abs=0.02) and "0.09 ahead at the fifth" in LESSON.text
 
 
+@LESSON.when_changed
 def test_without_the_refill():
     everything, unpriced = dict(keep_group=grpo.keep_group), dict(shape_reward=grpo.shape_reward)
     slow = dict(seeds=range(15), optimizer="AdamW", learning_rate=2.0)
@@ -142,6 +147,7 @@ def test_without_the_refill():
     ranges("0.58 to 0.65", by_three(ends(runs(algorithm, 30, hooks={**everything, **unpriced}, **slow))))
 
 
+@LESSON.when_changed
 def test_a_filter_on_the_reward():
     found = [last(redraw="reward", seed=seed) for seed in range(5)]
     ranges("7 to 10 %", [100 * dapo.dead_share(r) for r in found], 0.7)
@@ -150,6 +156,7 @@ def test_a_filter_on_the_reward():
     assert (rates < by_three(ends(of(algorithm, 40), 29))).all()
 
 
+@LESSON.when_changed
 def test_the_other_fixes_one_at_a_time():
     close("0.91", ends(runs(algorithm, 30, hooks=dict(shape_reward=grpo.shape_reward))).mean())
     assert ends(runs(algorithm, 30, hooks=dict(weights=grpo.weights))).mean() == pytest.approx(0.96, abs=0.015)
@@ -162,6 +169,7 @@ def test_the_other_fixes_one_at_a_time():
     assert "at AdamW 0.02 the two clips end alike, at 0.75" in LESSON.text
 
 
+@LESSON.when_changed
 def test_the_wider_clip_ends_with_less_entropy_on_this_task():
     entropy = {}
     for high in (0.28, 0.2):
@@ -181,6 +189,7 @@ def coin(eps_high, optimizer, seed):
     return entropy[0], entropy[-1]
 
 
+@LESSON.when_changed
 def test_the_entropy_under_coin_flips():
     ended = {high: [coin(high, "SGD", seed)[1] for seed in range(6)] for high in (0.2, 0.28, 0.5, 5.0)}
     for high, words in ((0.2, "1.40 to 1.65"), (0.28, "1.72 to 1.94"), (0.5, "1.83 to 2.02"), (5.0, "1.60 to 1.73")):
@@ -190,6 +199,7 @@ def test_the_entropy_under_coin_flips():
     assert [coin(high, "AdamW", 0)[1] for high in (0.2, 5.0)] == pytest.approx([2.5, 2.5], abs=0.05)
 
 
+@LESSON.when_changed
 def test_twice_as_long():
     found = [last(updates=60, seed=seed) for seed in range(3)]
     assert min(dapo.last_rate(r.dapo) for r in found) > 0.9975 and "0.998 or above" in LESSON.text
@@ -197,6 +207,7 @@ def test_twice_as_long():
     ranges("0.1 to 0.2 points", [100 * dapo.gain_lately(r) for r in found], 0.06)
 
 
+@LESSON.when_changed
 def test_the_answer_about_the_price():
     cut = {
         cache: np.mean([cut[[0, 10]] for cut in last(start="too long", L_cache=cache).dapo.truncated], axis=0)
@@ -207,11 +218,13 @@ def test_the_answer_about_the_price():
     close("0.16", cut[0][1])
 
 
+@LESSON.when_changed
 def test_the_updates_draw_about_two_hundred_completions():
     drawn = [dapo.drawn_lately(last(seed=seed)) for seed in range(3)]
     assert min(drawn) > 170 and max(drawn) < 260 and "about 200 completions" in LESSON.text
 
 
+@LESSON.when_changed
 def test_what_the_head_says_of_the_two_runs_of_the_first_screen():
     plain, other = (last(**vars(k)) for k in (dapo.OPENING.plain, dapo.OPENING.other))
     assert dapo.last_rate(other.dapo) > 0.99 and dapo.drawn_lately(plain) == 64
@@ -226,6 +239,7 @@ def test_the_bounds_of_a_rare_and_of_a_common_token():
     assert [mark["name"] for mark in right["data"]] == ["pushed up", "when drawn"]  # never let go
 
 
+@LESSON.when_changed
 def test_the_figure_on_three_axes_shows_a_lead_by_updates_and_by_training_and_none_by_completions():
     for count, ahead in ((figures.UPDATE, True), (figures.TRAINED, True), (figures.DRAWN, False)):
         ours, theirs = map(float, re.findall(r"(?:DAPO|GRPO) (0\.\d\d)", figures.compared(count)))

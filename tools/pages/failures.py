@@ -62,7 +62,9 @@ def every_row():
 @cache
 def widgets():
     """{stem of a page: its widget} in reading order, of the pages that have one."""
-    texts = {path[:-3]: (lessons.ROOT / "lessons" / path).read_text("utf-8") for _, _, path in lessons.navigation()}
+    texts = {
+        path[:-3]: (lessons.ROOT / "lessons" / path).read_text(encoding="utf-8") for _, _, path in lessons.navigation()
+    }
     return {stem: found[1] for stem, text in texts.items() if (found := WIDGET.search(text))}
 
 

@@ -1,4 +1,4 @@
-"""What a reader brings, in the page: pasted or dropped, told what was understood, refused without harm."""
+"""Texts that a reader brings: pasted, typed or dropped, answered by what was understood, refused without harm."""
 
 import json
 import re
@@ -7,13 +7,12 @@ from urllib.parse import parse_qs, quote, urlsplit
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import live
+from tests.browser.conftest import live, readouts, settled, until, visit
 from tests.sim.cluster.test_user_inputs import AROUND, HOSTILE, QWEN3_14B
 
 PAGE, WIDGET = "22a-throughput/", "throughput"
 CONFIG = json.dumps({**QWEN3_14B, **AROUND}, indent=2)
 CHIP = "80 GB, 3.35 TB/s, 989 TFLOP/s, 450 GB/s"
-SETTLED = "document.querySelector('rl-widget').settled"
 DROP = """([name, text]) => {
   const dataTransfer = new DataTransfer();
   dataTransfer.items.add(new File([text], "config.json"));
@@ -26,18 +25,24 @@ DROP = """([name, text]) => {
 }"""
 
 
+@pytest.fixture
+def page(live_page):
+    """A test here needs no page of its own."""
+    return live_page
+
+
 def opened(page, book, query="", width=1280):
     page.set_viewport_size(dict(width=width, height=900))
-    page.goto(book + PAGE + query)
+    visit(page, book, PAGE + query)
     live(page, WIDGET)
-    page.wait_for_function(SETTLED)
+    settled(page)
     page.click(".own > summary")
 
 
 def brings(page, name, text):
     page.fill(f"[name={name}]", text)
     page.locator(f"[name={name}]").blur()
-    page.wait_for_function(SETTLED)
+    settled(page)
 
 
 def hint(page, name):
@@ -48,11 +53,7 @@ def in_force(page):
     return {name: values[0] for name, values in parse_qs(urlsplit(page.url).query).items()}
 
 
-def readouts(page):
-    return page.locator(".readouts dd b").all_inner_texts()
-
-
-def test_a_config_is_told_shortened_shared_and_comes_back(page, book):
+def test_a_config_is_understood_shortened_shared_by_the_address_and_comes_back(page, book):
     opened(page, book, "?source=from+shapes&accelerator=h100")
     before = readouts(page)
     brings(page, "config", CONFIG)
@@ -63,13 +64,13 @@ def test_a_config_is_told_shortened_shared_and_comes_back(page, book):
     assert shown != before
     assert json.loads(in_force(page)["config"]).keys() <= QWEN3_14B.keys() and len(page.url) < 900
     assert "config=%7B" in page.get_attribute("[data-clipboard-text]", "data-clipboard-text")
-    page.reload()
+    visit(page, book, page.url.removeprefix(book))
     live(page, WIDGET)
-    page.wait_for_function(f"{SETTLED} && document.querySelector('[name=config]').dataset.value")
-    page.wait_for_function(SETTLED)
+    until(page, "document.querySelector('[name=config]').dataset.value")
+    settled(page)
     assert readouts(page) == shown and page.locator(".note").is_hidden()
     page.click("button.reset")
-    page.wait_for_function(SETTLED)
+    settled(page)
     assert page.input_value("[name=config]") == "" and hint(page, "config").inner_text() == ""
     assert in_force(page) == {} and "moved" not in page.get_attribute("[data-knob=config]", "class")
 
@@ -87,7 +88,7 @@ def test_a_refused_text_says_why_and_leaves_everything_as_it_was(page, book):
     page.locator("[name=overlap][value=async]").check(force=True) if page.locator(
         "input[name=overlap]"
     ).count() else page.select_option("[name=overlap]", "async")
-    page.wait_for_function(SETTLED)  # other knobs go on with the last good one
+    settled(page)  # other knobs go on with the last good one
     assert in_force(page) == dict(chip=CHIP, overlap="async") and readouts(page) != good
     expect(hint(page, "chip")).to_have_text(re.compile("“a fast one”"))
     brings(page, "chip", "80 GB, 1 TB/s, 500 TFLOP/s, 450 GB/s")
@@ -99,7 +100,7 @@ def test_a_refused_text_says_why_and_leaves_everything_as_it_was(page, book):
 
 def test_hostile_texts_are_data(page, book):
     opened(page, book)
-    page.evaluate("() => { window.alert = () => { window.ran = true; }; }")
+    page.evaluate("() => { window.ran = false; window.alert = () => { window.ran = true; }; }")
     for text in [*HOSTILE.values(), '<img src=x onerror="alert(1)">', "x" * 100_000]:
         for name in ("config", "chip", "log", "timed"):
             page.evaluate(
@@ -107,8 +108,8 @@ def test_hostile_texts_are_data(page, book):
                 [name, text],
             )
             page.dispatch_event(f"[name={name}]", "change")
-        page.wait_for_function(SETTLED)
-        page.wait_for_function("[...document.querySelectorAll('.pasted textarea')].every((a) => a.ariaInvalid)")
+        settled(page)
+        until(page, "[...document.querySelectorAll('.pasted textarea')].every((a) => a.ariaInvalid)")
     assert page.locator(".rl-widget img, .hint *").count() == 0 and not page.evaluate("window.ran")
     assert page.get_attribute("figure.rl-widget", "data-state") in ("live", "broken", "worse")
     brings(page, "config", CONFIG)
@@ -130,11 +131,11 @@ def test_an_address_with_a_text_that_is_refused_goes_on_without_it(page, book):
     expect(page.locator(".note")).to_have_text(
         re.compile(r"^Left out of the address: nothing \(no such knob\); config \(This is no config")
     )
-    page.wait_for_function(SETTLED)
+    settled(page)
     assert in_force(page) == dict(gpus="128", chip=CHIP)
     assert page.locator(".note *").count() == 0
     page.click(".presets [data-knobs] >> nth=0")
-    page.wait_for_function(SETTLED)
+    settled(page)
     assert page.locator(".note").is_hidden() and in_force(page) == {}
 
 

@@ -1,18 +1,22 @@
-"""A word opens by key and by finger, beside itself or at the foot of a phone's window, and is plain text on paper."""
+"""A word of the book opens its definition by key and by finger, beside itself or at the foot of a phone's window, and
+is plain text on paper.
+"""
 
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.test_access import violations
+from tests.browser.accessibility import violations
+from tests.browser.conftest import visit
 
 PAGE = "10-ppo/"
 WIDTHS = {"wide": 1280, "phone": 390}
 
 
 @pytest.mark.parametrize("width", WIDTHS.values(), ids=WIDTHS)
-def test_a_word_opens_by_key_leads_on_by_tab_and_closes_by_escape(page, book, width):
+def test_a_word_opens_by_key_leads_on_by_tab_and_closes_by_escape(live_page, book, width):
+    page = live_page
+    visit(page, book, PAGE)
     page.set_viewport_size({"width": width, "height": 844})
-    page.goto(book + PAGE)
     word, meaning = page.locator(".word").nth(1), page.locator(".meaning:popover-open")
     word.focus()
     word.press("Enter")
@@ -31,8 +35,8 @@ def test_a_word_opens_by_key_leads_on_by_tab_and_closes_by_escape(page, book, wi
     expect(word).to_be_focused()
 
 
-def test_a_word_opens_without_scripts_and_leads_to_its_place(browser, book):
-    page = browser.new_context(java_script_enabled=False).new_page()
+def test_a_word_opens_without_scripts_and_leads_to_its_place(page_without_scripts, book):
+    page = page_without_scripts
     page.goto(book + PAGE)
     word = page.locator(".word").first
     word.click()
@@ -42,8 +46,9 @@ def test_a_word_opens_without_scripts_and_leads_to_its_place(browser, book):
     assert page.url.endswith(f"/words/#{key}")
 
 
-def test_a_word_on_paper_is_text(page, book):
-    page.goto(book + PAGE)
+def test_a_word_on_paper_is_text(live_page, book):
+    page = live_page
+    visit(page, book, PAGE)
     page.emulate_media(media="print")
     assert page.locator(".word").first.evaluate("word => getComputedStyle(word).textDecorationLine") == "none"
     expect(page.locator(".meaning").first).to_be_hidden()

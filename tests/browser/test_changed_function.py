@@ -9,8 +9,8 @@ from urllib.parse import urlencode
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import live, preset, press, readouts, settled
-from tests.browser.test_access import in_both_lights, violations
+from tests.browser.accessibility import LOOKS, assert_accessible
+from tests.browser.conftest import live, preset, press, readouts, settled, until, visit
 from widgets.frame import host, reader_patch
 from widgets.grpo.widget import Knobs
 
@@ -25,10 +25,15 @@ ADDRESS = "document.querySelector('[data-clipboard-text]').dataset.clipboardText
 
 
 def opened(page, book, query=""):
-    page.goto(book + PAGE + query)
-    live(page, WIDGET)
+    visit(page, book, PAGE + query)
     if not query:
+        live(page, WIDGET)
         page.click(".change > summary")
+    is_open(page)
+
+
+def is_open(page):
+    live(page, WIDGET)
     page.locator("change-code").scroll_into_view_if_needed()
     expect(page.locator("change-code .cm-content")).to_be_visible()
 
@@ -39,7 +44,7 @@ def runs(page, text):
     page.keyboard.press("ControlOrMeta+a")
     page.keyboard.insert_text(text)
     page.click("change-code .go")
-    page.wait_for_function(OVER)
+    until(page, OVER)
     settled(page)
     return page.inner_text("change-code .verdict")
 
@@ -48,7 +53,8 @@ def met(page):
     return page.locator(".exercises > li").evaluate_all("all => all.map((one) => one.classList.contains('met'))")
 
 
-def test_grpo_becomes_dr_grpo_and_rloo_and_ours_comes_back(page, book):
+def test_grpo_becomes_dr_grpo_and_rloo_and_ours_comes_back(live_page, book):
+    page = live_page
     opened(page, book)
     press(page, "rl-widget .go")
     ours = readouts(page)
@@ -60,7 +66,7 @@ def test_grpo_becomes_dr_grpo_and_rloo_and_ours_comes_back(page, book):
     runs(page, RLOO)
     assert readouts(page)[2] == "1.00" and met(page) == [False, True]  # unbiased
     press(page, ".presets [data-knobs*='K=64']")
-    page.wait_for_function(OVER)
+    until(page, OVER)
     assert page.evaluate(BY_CODE) and readouts(page)[2] == "1.00"
     page.click("change-code .reset")
     press(page, ".rl-widget .reset")
@@ -68,15 +74,17 @@ def test_grpo_becomes_dr_grpo_and_rloo_and_ours_comes_back(page, book):
 
 
 def test_a_link_with_changed_code_shows_the_change_and_runs_nothing_of_it(page, book):
+    """In a page of its own: Python of a reader's code may have been started by another test on a shared one."""
     workers = []
     page.on("worker", lambda worker: worker.url.endswith("assets/worker.js") and workers.append(worker))
-    opened(page, book, "?" + urlencode(dict(change=DR_GRPO, K=4)))
+    page.goto(book + PAGE + "?" + urlencode(dict(change=DR_GRPO, K=4)))
+    is_open(page)
     assert page.evaluate(STATE) == "from the link, not run" and not page.evaluate(BY_CODE)
     assert "Nothing of it has run" in page.inner_text("change-code .verdict")
     assert page.inner_text(".differs ins").strip() == "+     return less_mean(rewards)"
     assert len(workers) == 1 and "change=" in page.url  # the page's own Python, no reader's
     page.click("change-code .go")
-    page.wait_for_function(OVER)
+    until(page, OVER)
     settled(page)
     assert page.evaluate(BY_CODE) and readouts(page)[2] == "0.750"
     assert "change=def" in page.evaluate(ADDRESS)
@@ -85,17 +93,18 @@ def test_a_link_with_changed_code_shows_the_change_and_runs_nothing_of_it(page, 
     assert not page.evaluate(BY_CODE) and "change=" not in page.url
 
 
-def test_a_change_that_a_link_brought_leaves_the_address_with_a_reset(page, book):
+def test_a_change_that_a_link_brought_leaves_the_address_with_a_reset(live_page, book):
+    page = live_page
     opened(page, book, "?" + urlencode(dict(change=DR_GRPO)))
     page.click("change-code .reset")
     assert page.evaluate(STATE) == "ours" and "change=" not in page.url and "change=" not in page.evaluate(ADDRESS)
 
 
-def test_a_loop_without_end_is_stopped_and_the_figure_is_ours_again(page, book):
+def test_a_loop_without_end_is_stopped_and_the_figure_is_ours_again(live_page, book):
+    page = live_page
     opened(page, book)
     runs(page, DR_GRPO)
     page.evaluate("new Promise((ready) => python.own.listen((news) => news.ready && ready(true)))")
-    page.evaluate("addEventListener('click', () => { begun = performance.now(); }, { capture: true })")
     said = runs(page, LOOP)
     assert said.startswith("Stopped: no answer for 1.9 s. Is there a loop that never ends?")
     assert not page.evaluate(BY_CODE) and page.evaluate("python.own !== undefined")
@@ -105,15 +114,17 @@ def test_a_loop_without_end_is_stopped_and_the_figure_is_ours_again(page, book):
     assert page.evaluate(STATE) == "refused" and not page.evaluate(BY_CODE)
 
 
-def test_changed_code_meets_no_goal_and_finds_no_break(page, book):
+def test_changed_code_meets_no_goal_and_finds_no_break(live_page, book):
+    page = live_page
     opened(page, book)
     runs(page, DR_GRPO.replace("return less_mean(rewards)", "return 0 * rewards"))
     assert page.evaluate("document.querySelector('.rl-widget').dataset.state") == "broken"
     assert page.evaluate("Object.keys(localStorage).filter((key) => /^(found|met):/.test(key)).length") == 0
 
 
-def test_a_goal_that_was_met_stays_met(page, book):
-    page.goto(book + PAGE)
+def test_a_goal_that_was_met_stays_met(live_page, book):
+    page = live_page
+    visit(page, book, PAGE)
     live(page, WIDGET)
     page.click(".goals > summary")
     assert page.inner_text(".reached") == "0 of 2 met"
@@ -122,13 +133,14 @@ def test_a_goal_that_was_met_stays_met(page, book):
     settled(page)
     assert page.inner_text(".reached") == "1 of 2 met"
     assert page.locator("li[data-goal].met").count() == 1
-    page.goto(book + PAGE)
+    visit(page, book, PAGE)
     live(page, WIDGET)
     assert page.inner_text(".reached") == "1 of 2 met"
 
 
-def test_more_seeds_add_a_band_and_tell_two_settings_apart(page, book):
-    page.goto(book + PAGE)
+def test_more_seeds_add_a_band_and_tell_two_settings_apart(live_page, book):
+    page = live_page
+    visit(page, book, PAGE)
     live(page, WIDGET)
     press(page, ".seeds")
     assert page.inner_text("p.over") == "5 choices of Seed: none broken."
@@ -142,8 +154,10 @@ def test_more_seeds_add_a_band_and_tell_two_settings_apart(page, book):
     assert "Pass rate at the end differs from the kept run: by −0.1" in page.inner_text("p.over")
 
 
-def test_what_is_taken_away_holds_the_setting(page, book, tmp_path):
-    page.goto(book + PAGE + "?K=64")
+def test_what_is_taken_away_holds_the_setting(live_page, book, tmp_path):
+    page = live_page
+    visit(page, book, PAGE + "?K=64")
+    until(page, "document.querySelector('rl-widget')")
     settled(page)
     page.click(".away > summary")
     taken = {}
@@ -163,37 +177,35 @@ def test_what_is_taken_away_holds_the_setting(page, book, tmp_path):
     assert [row.rpartition(": ")[2].split(" ")[0] for row in ran.stdout.splitlines()[:4]] == readouts(page)
 
 
-@pytest.mark.parametrize("width", [900, 390])
-def test_an_address_may_ask_for_the_widget_alone_without_its_breaks(page, book, width):
-    page.set_viewport_size(dict(width=width, height=700))
+def test_an_address_may_ask_for_the_widget_alone_without_its_breaks(page, book):
     page.goto(book + PAGE + "?embed&breaks=hidden")
     live(page, WIDGET)
-    assert (
-        not page.locator(".md-header, h1, .rl-opening, .md-footer, .finds, .away, .change")
-        .locator("visible=true")
-        .count()
-    )
-    assert page.locator(".rl-widget").bounding_box()["y"] < 5 and page.locator(".whole").is_visible()
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    for width in (900, 390):
+        page.set_viewport_size(dict(width=width, height=700))
+        assert (
+            not page.locator(".md-header, h1, .rl-opening, .md-footer, .finds, .away, .change")
+            .locator("visible=true")
+            .count()
+        )
+        assert page.locator(".rl-widget").bounding_box()["y"] < 5 and page.locator(".whole").is_visible()
+        until(page, "document.documentElement.scrollWidth <= innerWidth")
     press(page, ".presets [data-knobs*='K=64']")
     assert "embed" in page.url and "breaks=hidden" in page.url
     assert "embed" not in page.locator(".whole").get_attribute("href")
 
 
-def test_axe_finds_nothing_in_the_folds(page, book):
+@pytest.mark.parametrize("looks", [LOOKS[:2], pytest.param(LOOKS[2:], marks=pytest.mark.nightly)])
+def test_axe_finds_no_fault_in_the_folds(live_page, book, looks):
+    page = live_page
     opened(page, book)
     page.locator(".rl-widget details").evaluate_all("all => all.forEach((fold) => { fold.open = true; })")
     runs(page, DR_GRPO)
-    for turn in (0, 1):
-        for where in in_both_lights(page, turn):
-            assert violations(page, ".rl-widget") == [], where
+    assert_accessible(page, looks, ".rl-widget")
 
 
-def test_the_function_is_read_without_scripts(browser, book):
-    context = browser.new_context(java_script_enabled=False)
-    page = context.new_page()
+def test_the_function_is_read_without_scripts(page_without_scripts, book):
+    page = page_without_scripts
     page.goto(book + PAGE)
     page.click(".change > summary")
     assert page.locator("change-code .highlight").is_visible() and not page.locator("change-code .go").is_visible()
     assert "return less_mean(rewards)" in page.inner_text("change-code .highlight")
-    context.close()

@@ -5,8 +5,8 @@ from playwright.sync_api import Error, expect
 
 from sim import framework_logs
 from sim.experiments import tracelab
-from tests.browser.conftest import PATIENCE, watched
-from tests.browser.test_access import in_both_lights, violations
+from tests.browser.accessibility import LOOKS, assert_accessible
+from tests.browser.conftest import until, visit
 
 PAGE = "doctor/"
 ANSWERED = "['fired', 'quiet', 'refused', 'stopped'].includes(document.querySelector('run-doctor').dataset.state)"
@@ -28,19 +28,23 @@ def log():
     return framework_logs.export(run, "verl, JSONL")[FILE]
 
 
-def opened(page, book, width=1280):
-    page.set_viewport_size(dict(width=width, height=900))
-    page.goto(book + PAGE)
+@pytest.fixture
+def reader(live_page, book):
+    """The page that reads logs, brought in by the theme."""
+    visit(live_page, book, PAGE)
+    until(live_page, "document.querySelector('run-doctor')?.form")
+    return live_page
 
 
 def said(page):
-    page.wait_for_function(ANSWERED, timeout=PATIENCE)
+    until(page, ANSWERED)
     return page.inner_text("run-doctor .verdict")
 
 
 @pytest.mark.parametrize("width", [1280, 390])
-def test_a_log_is_dropped_read_drawn_and_asked_again(page, book, log, width):
-    opened(page, book, width)
+def test_a_log_is_dropped_read_drawn_and_asked_again(reader, log, width):
+    page = reader
+    page.set_viewport_size(dict(width=width, height=900))
     assert page.get_attribute("run-doctor", "data-state") == "static"
     page.evaluate(DROP, [FILE, log])
     assert said(page).startswith("Test 5 fired first.")
@@ -58,16 +62,16 @@ def test_a_log_is_dropped_read_drawn_and_asked_again(page, book, log, width):
     expect(page.locator("run-doctor .verdict")).to_contain_text("6 of 7 tests ran")
 
 
-def test_the_recorded_log_can_be_asked_again_too(page, book):
-    opened(page, book)
+def test_the_recorded_log_can_be_asked_again_too(reader):
+    page = reader
     page.select_option("[name=held_out]", index=0)
     assert said(page).startswith("Nothing that this log can show; 6 of 7 tests ran.")
     page.select_option("[name=held_out]", label=framework_logs.HELD_OUT["TRL"])
     expect(page.locator("run-doctor .verdict")).to_contain_text("Test 4 fired first.")
 
 
-def test_by_keyboard_a_text_is_pasted_and_refused_as_text(page, book):
-    opened(page, book)
+def test_by_keyboard_a_text_is_pasted_and_refused_as_text(reader):
+    page = reader
     page.focus("summary:has-text('Paste it')")
     page.keyboard.press("Enter")
     page.keyboard.press("Tab")
@@ -81,8 +85,8 @@ def test_by_keyboard_a_text_is_pasted_and_refused_as_text(page, book):
     assert "“<b>y</b>”" in said(page) and page.locator("run-doctor img").count() == 0
 
 
-def test_a_log_that_is_refused_leaves_no_answer_of_the_one_before_and_opens_the_fold_it_names(page, book, log):
-    opened(page, book)
+def test_a_log_that_is_refused_leaves_no_answer_of_the_one_before_and_opens_the_fold_it_names(reader, log):
+    page = reader
     page.evaluate(DROP, [FILE, log])
     said(page)
     page.evaluate("document.querySelector('run-doctor').dataset.state = ''")
@@ -96,11 +100,11 @@ def test_a_log_that_is_refused_leaves_no_answer_of_the_one_before_and_opens_the_
     assert said(page).startswith("Rows of training in the log: 1.")
 
 
-def test_what_was_stopped_is_not_asked_again(page, book, log):
-    opened(page, book)
+def test_what_was_stopped_is_not_asked_again(reader, log):
+    page = reader
     page.evaluate("document.querySelectorAll('run-doctor details').forEach((fold) => { fold.open = true; })")
     page.evaluate(DROP, ["long.csv", "step,reward\n" + "1,0.5\n" * 1_000_000])
-    page.wait_for_function("document.querySelector('progress').value > 0", timeout=PATIENCE)
+    until(page, "document.querySelector('progress').value > 0")
     page.click("run-doctor .stop")
     page.fill("[name=length]", "2")
     page.locator("[name=length]").blur()
@@ -111,8 +115,8 @@ def test_what_was_stopped_is_not_asked_again(page, book, log):
     assert said(page).startswith("Test 5 fired first.")
 
 
-def test_on_paper_there_is_nothing_to_press(page, book):
-    opened(page, book)
+def test_on_paper_there_is_nothing_to_press(reader):
+    page = reader
     page.emulate_media(media="print")
     for place in page.locator("run-doctor form > :is(details, .take, .ask)").all():
         expect(place).to_be_hidden()
@@ -120,10 +124,10 @@ def test_on_paper_there_is_nothing_to_press(page, book):
 
 
 def test_nothing_leaves_the_page_and_nothing_is_kept(page, book, log):
-    opened(page, book)
+    page.goto(book + PAGE)
     page.evaluate(DROP, [FILE, log])
     said(page)
-    page.wait_for_function("document.querySelector('[data-quantity=reward] .main-svg')")
+    until(page, "document.querySelector('[data-quantity=reward] .main-svg')")
     sent = []
     page.on("request", lambda request: sent.append(request.url))
     page.evaluate("document.querySelector('run-doctor').dataset.state = ''")
@@ -136,30 +140,19 @@ def test_nothing_leaves_the_page_and_nothing_is_kept(page, book, log):
         worker.evaluate("typeof fetch")
 
 
-def test_a_page_that_the_theme_brings_in_reads_a_log_too(page, book, log):
-    page.goto(book + "failures/", wait_until="networkidle")
-    page.evaluate("window.same = 1")
-    page.click("article a[href*='doctor/']")
-    page.wait_for_function("customElements.get('run-doctor') && document.querySelector('run-doctor')?.form")
-    page.evaluate(DROP, [FILE, log])
-    assert said(page).startswith("Test 5 fired first.") and page.evaluate("window.same")
-
-
-def test_axe_finds_nothing_in_any_fold(page, book, log):
-    opened(page, book)
+@pytest.mark.parametrize("looks", [LOOKS[:2], pytest.param(LOOKS[2:], marks=pytest.mark.nightly)])
+def test_axe_finds_no_fault_in_any_fold(reader, log, looks):
+    page = reader
     page.evaluate(DROP, [FILE, log])
     said(page)
     page.evaluate("document.querySelectorAll('run-doctor details').forEach((fold) => { fold.open = true; })")
-    for where in in_both_lights(page):
-        assert violations(page) == [], where
+    assert_accessible(page, looks)
 
 
-def test_a_page_without_scripts_shows_what_was_recorded_and_the_command(browser, book):
-    context = browser.new_context(java_script_enabled=False)
-    page = watched(context.new_page(), book)
+def test_a_page_without_scripts_shows_what_was_recorded_and_the_command(page_without_scripts, book):
+    page = page_without_scripts
     page.goto(book + PAGE)
     assert "Test 4 fired first." in page.inner_text("run-doctor .verdict")
     expect(page.locator("run-doctor .take")).to_be_hidden()
     expect(page.locator("run-doctor svg.still").first).to_be_visible()
     assert "python -m sim.doctor" in page.inner_text("article")
-    context.close()
