@@ -123,9 +123,10 @@ def test_expensive_tests_of_a_module_depend_on_it():
     for file in [*(ROOT / "tests" / "sim").rglob("test_*.py"), *(ROOT / "tests" / "widgets").glob("test_*.py")]:
         own, text = file.relative_to(ROOT / "tests").with_suffix(""), file.read_text(encoding="utf-8")
         folder, name = ".".join(own.parts[:-1]), own.name.removeprefix("test_")
-        tested = [
-            module for module in (f"{folder}.{name}", f"{folder}.__{name}__") if skip_unchanged.inputs.file_of(module)
-        ]
+        found = {
+            module: skip_unchanged.inputs.file_of(module) for module in (f"{folder}.{name}", f"{folder}.__{name}__")
+        }
+        tested = [module for module, there in found.items() if there and there.name != "__init__.py"]
         if not tested or ".when_changed" not in text:
             continue
         closure = skip_unchanged.inputs.closure(".".join(file.relative_to(ROOT).with_suffix("").parts))

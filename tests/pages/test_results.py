@@ -40,6 +40,7 @@ def tree(tmp_path, monkeypatch):
 
 
 def sums():
+    inputs.file_of.cache_clear()
     inputs.read.cache_clear()
     inputs.content.cache_clear()
     return {name: inputs.digest(f"widgets.{name}") for name in ("closed", "trained")}
