@@ -114,8 +114,8 @@ def test_numbers_that_no_lesson_has_yet_are_said_to_be_in_preparation(monkeypatc
     assert lessons.gaps(numbered("01", "02")) == ""
 
 
-def test_a_part_counts_its_lessons_and_their_minutes():
-    for (_, group), said in zip(lessons.parts(), re.findall(r'<span class="tot">(.*?)</span>', lessons.cards())):
+def test_a_part_counts_its_lessons_and_their_minutes(cards):
+    for (_, group), said in zip(lessons.parts(), re.findall(r'<span class="tot">(.*?)</span>', cards)):
         stems, widgets = (" ".join(getattr(page, kind) for page in group) for kind in ("stem", "widget"))
         minutes = sum(page.minutes for page in group)
         assert said.startswith(
