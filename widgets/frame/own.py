@@ -1,8 +1,8 @@
 """A function that a reader has edited: compiled from its text, called, and refused in one sentence with its line.
 
-This is no prison. What keeps a reader's code from the network, from storage and from the page is the worker that it
-runs in: it has an interpreter of its own, loses those first and ends after two seconds (site/assets/own.js and
-worker.js). Here code is kept from doing harm by mistake, and its faults are told in the reader's own lines.
+Nothing is forbidden here: a reader's code may import and call whatever there is. What keeps it from the network, from
+storage and from the page is the worker that it runs in (site/assets/sandbox.js): that may send no request, has no
+storage and an interpreter of its own, and ends after two seconds. Here faults are told in the reader's own lines.
 
 A module of widgets/own/ offers a function for editing (CONTRIBUTING.md, "A function for editing"):
 
@@ -15,7 +15,6 @@ A module of widgets/own/ offers a function for editing (CONTRIBUTING.md, "A func
 """
 
 import ast  # some of these for readers alone: a snapshot of Python holds what was imported, and no files
-import builtins
 import collections
 import contextlib
 import copy
@@ -46,8 +45,6 @@ OFFERED = (ast, collections, copy, functools, itertools, json, math, numpy, oper
 OFFERS = {
     m.name: import_module(f"widgets.own.{m.name}") for m in pkgutil.iter_modules(import_module("widgets.own").__path__)
 }
-HIDDEN = ("js", "pyodide", "pyodide_js", "_pyodide", "_pyodide_core")  # the browser's side
-WITHHELD = ("open", "input", "breakpoint", "exit", "quit", "help")  # what waits for someone or needs files
 
 
 class Refused(ValueError):
@@ -116,7 +113,7 @@ def all_compiled(source, edited):
     if source.count("\n") >= LINES:
         raise Refused(f"This has more than {LINES} lines.")
     module = {key: value for key, value in edited[0].__globals__.items() if not key.startswith("__")}
-    space = {**module, "__builtins__": harmless(), "__name__": "yours"}
+    space = {**module, "__name__": "yours"}
     for function in edited:
         space.pop(function.__name__, None)
     try:
@@ -175,18 +172,6 @@ def blamed(error):
     if line is None and isinstance(error, ValueError):
         return Refused(f"{said}.")
     return Refused(f"{type(error).__name__}{': ' * bool(said)}{said}.", line)
-
-
-def harmless():
-    """Python's own names for a reader's code, which imports what is offered and nothing else."""
-    names = {key: value for key, value in vars(builtins).items() if key not in WITHHELD}
-    return {**names, "__import__": imported}
-
-
-def imported(name, globals=None, locals=None, fromlist=(), level=0):
-    if name.partition(".")[0] in HIDDEN:
-        raise ImportError(f"there is no {name} here")
-    return builtins.__import__(name, globals, locals, fromlist, level)
 
 
 class Printed(io.StringIO):
