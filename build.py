@@ -4,16 +4,19 @@
     python build.py build   build the pages into _site/, ready to be put on any static host;
                             --zip also packs them into rl-post-training.zip, to be handed on and read without a network;
                             --with zensical makes them with Zensical in place of MkDocs
-    python build.py test    run the linter and every test, the browser's included; further words go to pytest
+    python build.py test    run the linter and the tests, the browser's included; further words go to pytest
                             (tests/sim -k kl); --browsers all also looks at the book in Firefox and WebKitGTK,
-                            --native leaves out what needs a browser or Pyodide
+                            --native leaves out what needs a browser or Pyodide;
+                            --nightly also runs what is left to the night, all of it or one part: native, pyodide,
+                            browser-1, browser-2, others (Firefox and WebKitGTK), zensical
     python build.py new     lesson 09a-entropy-bonus: the files of a lesson, to be filled in, and its line in the
                             navigation; --sim estimators/entropy_bonus adds a module of sim/ with its test
     python build.py mutate  change one thing at a time in the modules that differ from main, or in those named, and say
                             what their own tests do not notice; --minutes 5 bounds it
 
 Needs Python 3.11 or newer and, for the first start, a network; everything it fetches stays inside this directory, apart
-from one cached file in ~/.cache/rl-post-training. SITE_URL names the address the pages of `build` will have.
+from one cached file in ~/.cache/rl-post-training. SITE_URL names the address the pages of `build` will have; BASE the
+commit from which `test` counts what has changed (tests/skip_unchanged.py).
 """
 
 import contextlib
@@ -27,6 +30,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent
 NEEDED = (3, 11)
 BUILDS = ("", "--zip", "--with zensical", "--with zensical --zip", "--zip --with zensical")
+OTHERS = "tests/browser/test_other_browsers.py"
+ZENSICAL = "tests/build/test_zensical.py"
+NATIVE = ["--ignore=tests/browser", "--ignore=tests/pyodide"]
 # of node_modules/: what the browser tests run, and the pages never see
 CHECKERS = ["axe-core/axe.min.js", "html-validate/bin/html-validate.mjs"]
 
@@ -86,30 +92,38 @@ def build(*options):
         offline.archive(ROOT / "_site", ROOT / "rl-post-training.zip")
 
 
+def parts_of_the_night():
+    """{name: words for pytest}: the jobs of the nightly workflow, which together run every test."""
+    browser = [path.relative_to(ROOT).as_posix() for path in sorted((ROOT / "tests" / "browser").glob("test_*.py"))]
+    browser.remove(OTHERS)
+    return {
+        "native": [*NATIVE, f"--ignore={ZENSICAL}"],
+        "pyodide": ["tests/pyodide"],
+        "browser-1": browser[::2],
+        "browser-2": browser[1::2],
+        "others": [OTHERS],
+        "zensical": [ZENSICAL],
+    }
+
+
 def test(*arguments):
     """The browser tests find the pages at $BOOK_URL, their files in $BOOK_SITE, and the browsers in $CHROMIUM, $FIREFOX
     and $WEBKIT (on $SCREEN).
     """
     from tools import book
     from tools.runtime import environment, fetch, vendor
-    from tools.runtime.messages import Stop, say
+    from tools.runtime.messages import say
     from tools.runtime.serve import Server
 
-    others = arguments[:2] == ("--browsers", "all")
-    arguments = arguments[2 * others :]
-    if "--browsers" in arguments:
-        raise Stop("It is --browsers all, before the words for pytest; without it the tests use Chromium alone.")
+    nightly, others, selected, words = test_options(arguments)
     python = environment.install(*(f"requirements{name}.txt" for name in ("", "-pictures", "-test", "-zensical")))
     lint = subprocess.run([python, "-m", "ruff", "check", "--quiet", "."], cwd=ROOT).returncode
     if lint:
         say("ruff check has found the above; the tests run all the same")
-    variables = {**os.environ, "PYTHONUTF8": "1"}
-    native, left_out = arguments[:1] == ("--native",), ()
-    if native:
-        arguments, left_out = arguments[1:], ("--ignore=tests/browser", "--ignore=tests/pyodide")
+    variables = {**os.environ, "PYTHONUTF8": "1", **({"NIGHTLY": "1"} if nightly else {})}
     parallel = ("-n", str(min(4, os.cpu_count() or 1)), "--dist", "worksteal")
-    pytest = [python, "-m", "pytest", *left_out, *(arguments or parallel)]
-    if native or not browser_asked_for(arguments):
+    pytest = [python, "-m", "pytest", *selected, *(words or parallel)]
+    if not browser_asked_for([*selected, *words]):
         return subprocess.run(pytest, cwd=ROOT, env=variables).returncode or lint
     site = ROOT / "_cache" / "tested-site"
     with Server(site, port=8500, base="/rl-post-training/") as server:  # below a path, as on GitHub Pages
@@ -124,14 +138,35 @@ def test(*arguments):
         return subprocess.run(pytest, cwd=ROOT, env=variables).returncode or lint
 
 
+def test_options(arguments):
+    """(at night, other browsers too, the words for pytest that our options stand for, those that were given)."""
+    from tools.runtime.messages import Stop
+
+    parts, words, options = parts_of_the_night(), list(arguments), {}
+    values = {"--nightly": parts, "--browsers": ["all"], "--native": []}
+    while words and words[0] in values:
+        option = words.pop(0)
+        options[option] = words.pop(0) if words and words[0] in values[option] else ""
+    if options.get("--browsers") == "" or values.keys() & set(words):
+        raise Stop(
+            "The options stand before the words for pytest: --nightly, perhaps with a part "
+            f"({', '.join(parts)}), --browsers all, --native."
+        )
+    part = options.get("--nightly")
+    selected = parts[part] if part else NATIVE if "--native" in options else []
+    return "--nightly" in options, "--browsers" in options or part == "others", selected, words
+
+
 def browser_asked_for(arguments):
-    """Not if every path given to pytest leaves tests/browser out."""
+    """Not if tests/browser is ignored, or every path given to pytest leaves it out."""
     paths = [
         (ROOT / word.partition("::")[0]).resolve()
         for word in arguments
         if not word.startswith("-") and (ROOT / word.partition("::")[0]).exists()
     ]
     browser = ROOT / "tests" / "browser"
+    if "--ignore=tests/browser" in arguments:
+        return False
     return not paths or any(path == browser or browser in path.parents or path in browser.parents for path in paths)
 
 

@@ -1,20 +1,46 @@
-"""For all tests: a slow machine is no failure of hypothesis, what takes longest starts first, and numpy's matrices have
-one thread, as in a build, whose results the tests find.
+"""For all tests: which of them run (tests/skip_unchanged.py), how long one may take (tests/processor_time.py), and
+what takes longest starts first. A slow machine is no failure of hypothesis, and numpy's matrices have one thread, as in
+a build, whose results the tests find.
 """
 
 import os
 
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before numpy is imported
+
+import pytest
 from hypothesis import settings
 
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before numpy is imported
+from tests import processor_time, skip_unchanged
+
 settings.register_profile("book", deadline=None)
 settings.load_profile("book")
 
 
-def pytest_collection_modifyitems(items):
-    """The longest first, in two places: a worker begins with one of up to four equal shares of the list, and each that
-    takes one of these starts a Python of the page's.
+@pytest.hookimpl(trylast=True)  # after -k and -m, so that a family is what is left of it
+def pytest_collection_modifyitems(config, items):
+    """Without what is left to the night. The longest first, in two places: a worker begins with one of up to four equal
+    shares of the list, and each that takes one of these starts a Python of the page's.
     """
+    if not skip_unchanged.nightly():
+        night = {item for item in items if item.get_closest_marker("nightly")}
+        config.hook.pytest_deselected(items=[item for item in items if item in night])
+        items[:] = [item for item in items if item not in night]
+    skip_unchanged.select(items)
     longest, others = ([item for item in items if ("pyodide" in item.path.parts) is long] for long in (True, False))
     middle = len(others) // 2
     items[:] = longest[::2] + others[:middle] + longest[1::2] + others[middle:]
+
+
+@pytest.hookimpl(trylast=True)  # after the skips that need no sum
+def pytest_runtest_setup(item):
+    skip_unchanged.skip_if_passed(item)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item):
+    before = processor_time.charged()
+    result = yield
+    skip_unchanged.passed(item)
+    if processor_time.enforced(item) and (too_long := processor_time.complaint(processor_time.charged() - before)):
+        pytest.fail(too_long, pytrace=False)
+    return result

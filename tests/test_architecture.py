@@ -3,6 +3,7 @@
 import ast
 import re
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -13,16 +14,35 @@ WIDGETS = sorted((ROOT / "widgets").rglob("*.py"))
 SCRIPTS = [*(ROOT / "site").glob("*.js"), *(ROOT / "site" / "assets").glob("*.js")]
 BESIDE = [file for folder in ("tools", "tests", "bench") for file in (ROOT / folder).rglob("*.*js")]
 SHEETS = sorted((ROOT / "site" / "assets").rglob("*.css"))
-named = dict(ids=lambda file: shown(file))
 
 
 def shown(file):
     return file.relative_to(ROOT).as_posix()
 
 
+@cache
+def text(file):
+    return file.read_text(encoding="utf-8")
+
+
+@cache
+def nodes(file):
+    """What a module imports and calls, of its tree."""
+    return [
+        node for node in ast.walk(ast.parse(text(file))) if isinstance(node, ast.Import | ast.ImportFrom | ast.Call)
+    ]
+
+
+def none(offenders):
+    """Fail with all that break a rule, one a line."""
+    __tracebackhide__ = True
+    found = list(offenders)
+    assert not found, "\n".join(found)
+
+
 def imports(file):
     """The modules a file imports; `from sim import kl` counts as sim.kl."""
-    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+    for node in nodes(file):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -33,10 +53,12 @@ def imports(file):
             )
 
 
-@pytest.mark.parametrize("file", SIM, **named)
-def test_sim_knows_numpy_the_standard_library_and_itself(file):
-    foreign = {name.split(".")[0] for name in imports(file)} - sys.stdlib_module_names - {"numpy", "sim"}
-    assert not foreign, f"{shown(file)} imports {foreign}; sim/ imports numpy, the standard library and itself"
+def test_sim_knows_numpy_the_standard_library_and_itself():
+    none(
+        f"{shown(file)} imports {foreign}; sim/ imports numpy, the standard library and itself"
+        for file in SIM
+        if (foreign := {name.split(".")[0] for name in imports(file)} - sys.stdlib_module_names - {"numpy", "sim"})
+    )
 
 
 # The rooms of sim/, and the rooms that each may import from. Programs to be started (__main__.py, run.py) stand above
@@ -54,23 +76,34 @@ ROOMS = dict(
 )
 
 
-@pytest.mark.parametrize("file", [f for f in SIM if f.parent.name != "sim" and f.name != "__main__.py"], **named)
-def test_arrows_between_the_rooms_of_sim_point_one_way(file):
-    room = file.relative_to(ROOT / "sim").parts[0]
-    others = {name.split(".")[1] for name in imports(file) if name.startswith("sim.")} - {room}
-    assert others <= ROOMS[room], (
-        f"sim/{room} may import from {sorted(ROOMS[room]) or 'no other room'}, not from {sorted(others - ROOMS[room])}"
+def test_arrows_between_the_rooms_of_sim_point_one_way():
+    def others(file):
+        room = file.relative_to(ROOT / "sim").parts[0]
+        return room, sorted({name.split(".")[1] for name in imports(file) if name.startswith("sim.")} - {room})
+
+    none(
+        f"{shown(file)}: sim/{room} may import from {sorted(ROOMS[room]) or 'no other room'}, not all of {found}"
+        for file in SIM
+        if file.parent.name != "sim" and file.name != "__main__.py"
+        for room, found in [others(file)]
+        if not ROOMS[room].issuperset(found)
     )
 
 
-@pytest.mark.parametrize("file", WIDGETS, **named)
-def test_widgets_know_sim_and_their_contract_but_not_one_another(file):
-    foreign = {name for name in imports(file) if name.split(".")[0] not in sys.stdlib_module_names | {"numpy", "sim"}}
-    foreign -= {"widgets.frame", "widgets.frame.recovery", "widgets.frame.contract", "widgets.frame.marks"}
-    foreign -= (
-        {f"widgets.{file.parent.name}", f"widgets.{file.parent.name}.widget"} if file.stem == "exercises" else set()
+@pytest.mark.slow
+def test_widgets_know_sim_and_their_contract_but_not_one_another():
+    def foreign(file):
+        found = {name for name in imports(file) if name.split(".")[0] not in sys.stdlib_module_names | {"numpy", "sim"}}
+        found -= {"widgets.frame", "widgets.frame.recovery", "widgets.frame.contract", "widgets.frame.marks"}
+        return found - (
+            {f"widgets.{file.parent.name}", f"widgets.{file.parent.name}.widget"} if file.stem == "exercises" else set()
+        )
+
+    none(
+        f"{shown(file)} imports {found}; a widget imports numpy, sim/, recovery, contract and marks"
+        for file in WIDGETS
+        if (found := foreign(file))
     )
-    assert not foreign, f"{shown(file)} imports {foreign}; a widget imports numpy, sim/, recovery, contract and marks"
 
 
 # arXiv:2402.03300, Amdahl (1967)
@@ -78,20 +111,26 @@ PAPER = r"arXiv:\d{4}\.\d{4,5}\b|\bdoi\.org/10\.|[A-Z]\w+( et al\.| and [A-Z]\w+
 ORIGIN = re.compile(PAPER + r"|\b[Cc]losed form\b|\bno model of anything\b")
 
 
-@pytest.mark.parametrize("file", [f for f in SIM if f.name not in ("__init__.py", "__main__.py", "run.py")], **named)
-def test_every_model_says_what_it_is_and_where_it_comes_from(file):
-    text = ast.get_docstring(ast.parse(file.read_text(encoding="utf-8"))) or ""
+def test_every_model_says_what_it_is_and_where_it_comes_from():
     said = "its paper (arXiv:0000.00000, a DOI, Name (year)), closed form, or no model of anything"
-    assert ORIGIN.search(text), f"the docstring of {shown(file)} does not say where it comes from: {said}"
-
-
-@pytest.mark.parametrize("file", [f for f in SIM if f.name not in ("__main__.py", "run.py", "tasks.py")], **named)
-def test_sim_is_pure(file):
-    code = file.read_text(encoding="utf-8").split("if __name__")[0]
-    found = re.search(
-        r"np\.random\.(seed|rand|normal|choice)\(|^\s*print\(|\bopen\(|\btime\.(time|perf)", code, flags=re.M
+    none(
+        f"the docstring of {shown(file)} does not say where it comes from: {said}"
+        for file in SIM
+        if file.name not in ("__init__.py", "__main__.py", "run.py")
+        and not ORIGIN.search(ast.get_docstring(ast.parse(text(file))) or "")
     )
-    assert not found, f"{shown(file)} has {found[0]}: sim/ is pure, and randomness comes in as an argument rng"
+
+
+IMPURE = re.compile(r"np\.random\.(seed|rand|normal|choice)\(|^\s*print\(|\bopen\(|\btime\.(time|perf)", flags=re.M)
+
+
+def test_sim_is_pure():
+    none(
+        f"{shown(file)} has {found[0]}: sim/ is pure, and randomness comes in as an argument rng"
+        for file in SIM
+        if file.name not in ("__main__.py", "run.py", "tasks.py")
+        and (found := IMPURE.search(text(file).split("if __name__")[0]))
+    )
 
 
 # In the page whole numbers have 32 bits unless they say otherwise, no operation warns, and a singular matrix raises
@@ -101,14 +140,16 @@ ELSEWHERE = re.compile(
 )
 
 
-@pytest.mark.parametrize("file", [*SIM, *WIDGETS], **named)
-def test_nothing_rests_on_what_numpy_does_otherwise_in_the_browser(file):
-    found = ELSEWHERE.search(file.read_text(encoding="utf-8"))
-    assert not found, f'{shown(file)} has {found[0]}, which acts otherwise in the browser (CONTRIBUTING.md, "Style")'
+def test_nothing_rests_on_what_numpy_does_otherwise_in_the_browser():
+    none(
+        f'{shown(file)} has {found[0]}, which acts otherwise in the browser (CONTRIBUTING.md, "Style")'
+        for file in [*SIM, *WIDGETS]
+        if (found := ELSEWHERE.search(text(file)))
+    )
 
 
 def test_the_pages_scripts_hold_no_mathematics():
-    assert not [f.name for f in SCRIPTS if "Math." in f.read_text(encoding="utf-8")]
+    none(f"{shown(file)} has Math." for file in SCRIPTS if "Math." in text(file))
 
 
 def too_long(files):
@@ -116,19 +157,19 @@ def too_long(files):
     return [
         f"{file.relative_to(ROOT)}:{number} has {len(line)} characters, and 120 are the most"
         for file in files
-        for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1)
+        for number, line in enumerate(text(file).splitlines(), 1)
         if len(line) > 120
     ]
 
 
 def opened_as_the_machine_likes(file):
     """The lines at which a text file is read or written without its encoding, which differs between machines."""
-    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+    for node in nodes(file):
         if isinstance(node, ast.Call):
             name = getattr(node.func, "attr", getattr(node.func, "id", ""))
             binary = any("b" in str(getattr(word, "value", "")) for word in node.args[1:2])
-            text = name in ("read_text", "write_text") or (isinstance(node.func, ast.Name) and name == "open")
-            if text and not binary and not any(word.arg == "encoding" for word in node.keywords):
+            opened = name in ("read_text", "write_text") or (isinstance(node.func, ast.Name) and name == "open")
+            if opened and not binary and not any(word.arg == "encoding" for word in node.keywords):
                 yield f"{shown(file)}:{node.lineno}"
 
 
@@ -160,10 +201,13 @@ ONLY_ON = {  # kinds of pages; the others are on all
 }
 
 
-@pytest.mark.parametrize("kind", sorted(set(sum(ONLY_ON.values(), ()))))
-def test_the_scripts_of_a_page_weigh_at_most_52_kB(kind):
-    weight = sum(file.stat().st_size for file in SCRIPTS if kind in ONLY_ON.get(file.name, (kind,)))
-    assert weight <= 52_000, f"the scripts of a page of kind {kind} weigh {weight} bytes, and 52,000 are the most"
+def test_the_scripts_of_a_page_weigh_at_most_52_kB():
+    weigh = lambda kind: sum(file.stat().st_size for file in SCRIPTS if kind in ONLY_ON.get(file.name, (kind,)))
+    none(
+        f"the scripts of a page of kind {kind} weigh {weight} bytes, and 52,000 are the most"
+        for kind in sorted(set(sum(ONLY_ON.values(), ())))
+        if (weight := weigh(kind)) > 52_000
+    )
 
 
 def test_a_script_of_one_kind_of_page_stands_in_the_content_of_that_page_alone():
@@ -189,20 +233,23 @@ RUNS_TEXT = (
 )
 
 
-@pytest.mark.parametrize("file", [f for f in (*SIM, *WIDGETS) if shown(f) != RUNS_TEXT], **named)
-def test_one_module_alone_makes_code_of_a_text(file):
-    called = {
-        node.func.id
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
-    }
-    assert not (found := called & {"exec", "eval", "compile", "__import__"}), f"{shown(file)} calls {found}"
+def test_one_module_alone_makes_code_of_a_text():
+    none(
+        f"{shown(file)}:{node.lineno} calls {node.func.id}"
+        for file in (*SIM, *WIDGETS)
+        if shown(file) != RUNS_TEXT
+        for node in nodes(file)
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and node.func.id in {"exec", "eval", "compile", "__import__"}
+    )
 
 
-@pytest.mark.parametrize("file", [*SCRIPTS, *BESIDE], **named)
-def test_every_script_says_its_one_job_first(file):
-    assert file.read_text(encoding="utf-8").startswith("// "), (
-        "the first line of a script is a comment that says its job"
+def test_every_script_says_its_one_job_first():
+    none(
+        f"the first line of {shown(file)} is no comment that says its job"
+        for file in [*SCRIPTS, *BESIDE]
+        if not text(file).startswith("// ")
     )
 
 
@@ -225,7 +272,11 @@ def test_the_style_sheet_names_every_file_of_its_folder_once():
     )
 
 
-@pytest.mark.parametrize("file", [f for f in SIM if f.name not in ("__init__.py", "__main__.py")], **named)
-def test_every_module_of_sim_has_a_test_of_its_name(file):
-    tested = ROOT / "tests" / file.relative_to(ROOT).with_name(f"test_{file.name}")
-    assert tested.exists(), f"{shown(file)} has no {shown(tested)}"
+def test_every_module_of_sim_has_a_test_of_its_name():
+    none(
+        f"{shown(file)} has no {shown(tested)}"
+        for file in SIM
+        if file.name not in ("__init__.py", "__main__.py")
+        for tested in [ROOT / "tests" / file.relative_to(ROOT).with_name(f"test_{file.name}")]
+        if not tested.exists()
+    )

@@ -6,9 +6,9 @@ from urllib.parse import parse_qs, quote, urlsplit
 
 import pytest
 from playwright.sync_api import expect
-from tests.sim.cluster.test_brought import AROUND, HOSTILE, QWEN3_14B
 
 from tests.browser.conftest import live
+from tests.sim.cluster.test_user_inputs import AROUND, HOSTILE, QWEN3_14B
 
 PAGE, WIDGET = "22a-throughput/", "throughput"
 CONFIG = json.dumps({**QWEN3_14B, **AROUND}, indent=2)

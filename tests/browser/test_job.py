@@ -6,9 +6,9 @@ from urllib.parse import parse_qs, quote, urlsplit
 
 import pytest
 from playwright.sync_api import expect
-from tests.sim.cluster.test_brought import QWEN3_14B
 
 from tests.browser.conftest import WITH_WIDGET, live
+from tests.sim.cluster.test_user_inputs import QWEN3_14B
 from widgets.frame import host, job, machine_knobs
 
 MACHINES = [lesson for lesson in WITH_WIDGET if job.shared(host.widget(lesson.widget).Knobs)]

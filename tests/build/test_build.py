@@ -488,10 +488,57 @@ def test_without_a_verb_the_verbs_are_explained(capsys):
         (["-k", "kl"], True),
         (["tests/build"], False),
         (["tests/build/test_build.py::test_x", "-q"], False),
+        (build.parts_of_the_night()["native"], False),
+        (build.parts_of_the_night()["pyodide"], False),
+        (build.parts_of_the_night()["browser-1"], True),
     ],
 )
 def test_a_browser_is_only_looked_for_when_its_tests_may_run(words, needed):
     assert build.browser_asked_for(words) == needed
+
+
+@pytest.mark.parametrize(
+    ("words", "nightly", "others", "rest"),
+    [
+        ("", False, False, ""),
+        ("tests/sim -k kl", False, False, "tests/sim -k kl"),
+        ("--browsers all --nightly", True, True, ""),
+        ("--nightly others -x", True, True, "-x"),
+        ("--nightly pyodide", True, False, ""),
+        ("--nightly tests/lessons", True, False, "tests/lessons"),
+    ],
+)
+def test_the_options_of_test_stand_before_the_words_for_pytest(words, nightly, others, rest):
+    told = build.test_options(words.split())
+    assert (told[0], told[1], " ".join(told[3])) == (nightly, others, rest)
+
+
+@pytest.mark.parametrize("words", ["--browsers", "--browsers firefox", "tests/sim --nightly", "-x --browsers all"])
+def test_an_option_of_test_in_another_place_is_one_sentence(words):
+    with pytest.raises(Stop, match="stand before the words for pytest"):
+        build.test_options(words.split())
+
+
+def test_the_parts_of_the_night_are_all_tests_and_each_is_a_job_of_the_workflow():
+    every = {path.relative_to(build.ROOT).as_posix() for path in (build.ROOT / "tests").rglob("test_*.py")}
+    parts = {}
+    for name, words in build.parts_of_the_night().items():
+        paths = [word for word in words if not word.startswith("--")] or ["tests"]
+        ignored = [word.partition("=")[2] for word in words if word.startswith("--ignore=")]
+        below = lambda file, folders: any(file == folder or file.startswith(f"{folder}/") for folder in folders)
+        parts[name] = {file for file in every if below(file, paths) and not below(file, ignored)}
+    assert set.union(*parts.values()) == every
+    assert sum(map(len, parts.values())) == len(every), "a file is in two parts"
+    night = (build.ROOT / ".github" / "workflows" / "nightly.yml").read_text(encoding="utf-8")
+    assert set(re.search(r"part: \[(.*)\]", night)[1].split(", ")) == parts.keys()
+
+
+@pytest.mark.parametrize("workflow", ["pages", "nightly"])
+def test_every_action_of_a_workflow_is_pinned_by_its_commit(workflow):
+    text = (build.ROOT / ".github" / "workflows" / f"{workflow}.yml").read_text(encoding="utf-8")
+    used = re.findall(r"uses: (\S+)(.*)", text)
+    assert used and [action for action, version in used if not re.search(r"@[0-9a-f]{40}$", action)] == []
+    assert [action for action, version in used if not re.fullmatch(r" +# v\d+\.\d+\.\d+", version)] == []
 
 
 # --- serving

@@ -14,33 +14,33 @@ import zipfile
 
 import pytest
 
+from tests.widgets.catalogue import each_where_changed
 from tools.pages import inputs as inputs_of_runs
 from tools.pages import results
 from tools.runtime import environment, fetch, snapshot, vendor
 
 PAGE = snapshot.PAGE
-RUN_ALL = """
-import builtins, io, json, os, pathlib, sys
+RUN = """
+import builtins, io, json, os, sys
 from dataclasses import fields
 from itertools import islice
 from urllib.parse import parse_qsl
-names, known = pages.having("widget"), set(sys.modules)
+name, known = sys.argv[1], set(sys.modules)
 def refused(path, *how, **more):
     raise FileNotFoundError(path)
 builtins.open = io.open = refused
-for name in names:
-    w = host.widget(name)
-    for i, preset in enumerate(getattr(w, "PRESETS", {}).values()):
-        whole = os.environ.get("THOROUGH") or i < 1
-        for frame in islice(host.stream(name, json.dumps(dict(parse_qsl(host.query(preset))))), None if whole else 3):
+w = host.widget(name)
+for i, preset in enumerate(w.PRESETS.values()):
+    whole = os.environ.get("NIGHTLY") or i < 1
+    for frame in islice(host.stream(name, json.dumps(dict(parse_qsl(host.query(preset))))), None if whole else 3):
+        pass
+    host.table(name, frame)
+for knob in fields(w.Knobs):
+    m = knob.metadata
+    brought = m["kind"] == "pasted"
+    for value in m.get("options") or m.get("rungs") or ([m["example"]] if brought else [m["low"], m["high"]]):
+        for _ in islice(host.stream(name, json.dumps({knob.name: host.spelled(value)})), 1 + brought):
             pass
-        host.table(name, frame)
-    for knob in fields(w.Knobs) if hasattr(w, "Knobs") else []:
-        m = knob.metadata
-        brought = m["kind"] == "pasted"
-        for value in m.get("options") or m.get("rungs") or ([m["example"]] if brought else [m["low"], m["high"]]):
-            for _ in islice(host.stream(name, json.dumps({knob.name: host.spelled(value)})), 1 + brought):
-                pass
 print(*(set(sys.modules) - known))
 """
 
@@ -129,13 +129,13 @@ def test_a_browser_that_cannot_make_it_is_named_and_the_pages_are_built(inputs, 
     assert str(inputs[1]) in capsys.readouterr().out
 
 
-def test_no_widget_imports_or_opens_anything_that_the_snapshot_has_not():
+@each_where_changed
+def test_no_widget_imports_or_opens_anything_that_the_snapshot_has_not(name):
     """What is imported or read while a widget runs would not be found: a snapshot has no files, and numpy puts off some
     of its imports.
     """
-    script = snapshot.IMPORTS + RUN_ALL
     done = subprocess.run(
-        [sys.executable, "-c", script],
+        [sys.executable, "-c", snapshot.IMPORTS + RUN, name],
         cwd=snapshot.ROOT,
         capture_output=True,
         text=True,

@@ -7,6 +7,8 @@ import re
 from html.parser import HTMLParser
 from pathlib import Path
 
+import pytest
+
 from tools import book
 from tools.pages import lessons
 from tools.runtime.fetch import CACHE
@@ -58,6 +60,10 @@ def article(page):
     return Article(re.sub(r"\d+\.\d+ ms|\(\d+ MB\)", "…", found[0] if found else text))
 
 
+@pytest.mark.when_changed(
+    files=["mkdocs.yml", "requirements.txt", "requirements-zensical.txt", "site/main.html", "tools/book.py"],
+    imports=False,
+)
 def test_every_page_has_the_same_text_widgets_and_links():  # one test, so that two workers never build at once
     mkdocs, zensical = sites()
     pages, others = (

@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 LESSONS = Path(__file__).parents[2] / "lessons"
 TWENTY = range(200, 220)  # the seeds of "mean ± standard deviation" and of "n of twenty" in a lesson
@@ -15,6 +16,8 @@ class Lesson:
     def __init__(self, number):
         (self.path,) = LESSONS.glob(f"{number}-*.md")
         self.text = self.path.read_text(encoding="utf-8")
+        # the mark of an expensive test: at night, and on a push that changes the lesson or what its test imports
+        self.when_changed = pytest.mark.when_changed(files=[self.path])
 
     def says(self, number, value):
         """The text states `number` as written, and `value` rounds to it: half a unit of the last digit shown is

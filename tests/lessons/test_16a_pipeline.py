@@ -12,7 +12,7 @@ from sim.estimators.compounding import chain_accuracy
 from sim.pipeline import corpus, path, report, stages
 from sim.pipeline.stages import last
 from sim.worlds.tasks import HELD, Chain, running_totals
-from tests import passed, skips
+from tests import skips
 from tests.lessons.prose import Lesson
 from tests.widgets.catalogue import last as last_result
 from widgets.frame import host
@@ -149,26 +149,22 @@ def courses(seed):
     return {name: (report.measure(made[name]), report.right_when_drawn_at(COLD, made[name])) for name in PATHS.values()}
 
 
+@LESSON.when_changed
 def test_the_table_of_five_seeds():
-    with passed.once("tests/lessons/test_16a_pipeline.py: five seeds", ["sim.pipeline.path"], [LESSON.path]):
-        seeds = [courses(seed) for seed in range(5)]
-        mean = lambda of, name: np.mean([of(seen[name]) for seen in seeds])
-        one, many, thinks = (
-            lambda seen: first(seen[0]),
-            lambda seen: seen[0].pass_at[64][0],
-            lambda seen: seen[0].thinks,
-        )
-        cold = lambda seen: seen[1]
-        for words, name in PATHS.items():
-            row = re.search(rf"^    \| {words} \| (.*) \|$", LESSON.text, flags=re.M)[1].split(" | ")
-            for told, of in zip(row, (one, cold, many, thinks)):
-                assert float(told) == pytest.approx(mean(of, name), abs=0.0051), (words, told)
-        for one_path, other in (("cot rl", "plain rl"), ("dpo rl", "cot rl")):  # "smaller than their noise"
-            gained = np.array([one(seen[one_path]) - one(seen[other]) for seen in seeds])
-            assert abs(gained.mean()) < 2 * gained.std(ddof=1) / len(gained) ** 0.5
-        LESSON.says(TOLD["plain rl"], mean(one, "plain rl"))
-        LESSON.says(TOLD["cot rl"], mean(one, "cot rl"))
-        LESSON.says(TOLD["rare rl"], mean(one, "rare rl"))
+    seeds = [courses(seed) for seed in range(5)]
+    mean = lambda of, name: np.mean([of(seen[name]) for seen in seeds])
+    one, many, thinks = (lambda seen: first(seen[0]), lambda seen: seen[0].pass_at[64][0], lambda seen: seen[0].thinks)
+    cold = lambda seen: seen[1]
+    for words, name in PATHS.items():
+        row = re.search(rf"^    \| {words} \| (.*) \|$", LESSON.text, flags=re.M)[1].split(" | ")
+        for told, of in zip(row, (one, cold, many, thinks)):
+            assert float(told) == pytest.approx(mean(of, name), abs=0.0051), (words, told)
+    for one_path, other in (("cot rl", "plain rl"), ("dpo rl", "cot rl")):  # "smaller than their noise"
+        gained = np.array([one(seen[one_path]) - one(seen[other]) for seen in seeds])
+        assert abs(gained.mean()) < 2 * gained.std(ddof=1) / len(gained) ** 0.5
+    LESSON.says(TOLD["plain rl"], mean(one, "plain rl"))
+    LESSON.says(TOLD["cot rl"], mean(one, "cot rl"))
+    LESSON.says(TOLD["rare rl"], mean(one, "rare rl"))
 
 
 TOLD = dict(zip(("plain rl", "cot rl"), re.search(r"over five seeds (\S+) against (\S+) right", LESSON.text).groups()))

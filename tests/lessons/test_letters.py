@@ -4,12 +4,13 @@ says of it.
 
 import re
 from dataclasses import fields
+from functools import cache
 from pathlib import Path
 
 import pytest
 
 from tests.widgets import catalogue
-from tests.widgets.frame.test_figures import every_figure
+from tests.widgets.frame.test_figures import FIGURES
 from tools.pages import lessons, results, words
 from widgets.frame import host
 
@@ -22,7 +23,6 @@ MACHINES = {  # their widgets, of their pages without a number too
     if part.startswith(PARTS)
     for widget in re.findall(r"^```widget\n(\w+)$", (ROOT / "lessons" / path).read_text(encoding="utf-8"), re.M)
 }
-each_lesson, each_widget = pytest.mark.parametrize("stem", LESSONS), pytest.mark.parametrize("name", catalogue.NAMES)
 FORMULA = re.compile(r"\$\$(.+?)\$\$|\$([^$\n]+?)\$", re.S)
 NAMED = re.compile(r"\\(?:text|mathrm|mathcal|operatorname|mathbb|mathbf|begin|end)\s*(?:\{[^{}]*\}|[A-Za-z])")
 SYMBOL = r"\$(\\?[A-Za-z]+(?:_(?:\\?[A-Za-z]|[0-9]|\{[^{}]*\}|\\\w+\{[^{}]*\}))?)(?:\([^)$]*\))?\$"
@@ -33,6 +33,7 @@ SMALL = re.compile(r"\b(?:of|in|for|minus|than|and|to|is|at|by) $")  # after the
 WRITTEN = dict(π="pi", θ="theta", μ="mu", ρ="rho", ℓ="ell", ε="varepsilon", β="beta", τ="tau", η="eta", σ="sigma")
 
 
+@cache
 def text(stem):
     return re.sub(r"```.*?```", "", lessons.front_matter(f"{stem}.md")[1], flags=re.S)
 
@@ -43,6 +44,7 @@ def letter_of(tex):
     return re.sub(r"(?<=[^sk])_(?:\\theta|\\phi|[aity]|\{[^{}\\]*\})$", "", tex)
 
 
+@cache
 def known(machines):
     """{letter: words of which one stands wherever it is said what it is}, in lessons about machines or elsewhere."""
     meant = {}
@@ -56,38 +58,44 @@ def means(letter, said, machines):
     return letter not in known(machines) or any(word.lower() in said.lower() for word in known(machines)[letter])
 
 
-@each_lesson
-def test_r_is_neither_reward_nor_ratio_nor_log_ratio(stem):
+def test_r_is_neither_reward_nor_ratio_nor_log_ratio():
     """These are R, ρ and ℓ; who meets r has to guess."""
-    formulas = (NAMED.sub("", "".join(found)) for found in FORMULA.findall(text(stem)))
-    assert [formula for formula in formulas if re.search(r"(?<![A-Za-z\\])r(?![A-Za-z])", formula)] == []
+    alone = re.compile(r"(?<![A-Za-z\\])r(?![A-Za-z])")
+    formulas = [(stem, NAMED.sub("", "".join(found))) for stem in LESSONS for found in FORMULA.findall(text(stem))]
+    assert [(stem, formula) for stem, formula in formulas if alone.search(formula)] == []
 
 
-@each_lesson
-def test_where_a_lesson_says_what_a_letter_is_it_is_what_the_letter_is_everywhere(stem):
-    machines = LESSONS[stem].part.startswith(PARTS)
-    said = [(letter_of(tex), phrase) for way in (IS, AND) for tex, phrase in re.findall(way, text(stem))]
-    said += [(letter_of(tex), phrase) for phrase, tex in re.findall(A, text(stem)) if not SMALL.search(phrase)]
-    assert [(letter, phrase) for letter, phrase in said if not means(letter, phrase, machines)] == []
+def test_where_a_lesson_says_what_a_letter_is_it_is_what_the_letter_is_everywhere():
+    wrong = []
+    for stem, lesson in LESSONS.items():
+        said = [(letter_of(tex), phrase) for way in (IS, AND) for tex, phrase in re.findall(way, text(stem))]
+        said += [(letter_of(tex), phrase) for phrase, tex in re.findall(A, text(stem)) if not SMALL.search(phrase)]
+        machines = lesson.part.startswith(PARTS)
+        wrong += [(stem, letter, phrase) for letter, phrase in said if not means(letter, phrase, machines)]
+    assert wrong == []
 
 
-@each_widget
-def test_a_knob_bears_the_letter_of_what_it_turns(name):
-    for field in fields(host.widget(name).Knobs):
-        assert fits(name, field.metadata["symbol"], field.metadata["label"]), (name, field.name)
+def test_a_knob_bears_the_letter_of_what_it_turns():
+    knobs = [(name, field) for name in catalogue.NAMES for field in fields(host.widget(name).Knobs)]
+    assert [
+        (name, field.name) for name, field in knobs if not fits(name, field.metadata["symbol"], field.metadata["label"])
+    ] == []
 
 
-@each_widget
-def test_an_axis_bears_the_letter_of_what_it_shows(name):
-    assert [axis for axis in axes(catalogue.last_frame(name)["panels"]) if not fits(name, *axis)] == []
+@pytest.mark.slow
+def test_an_axis_bears_the_letter_of_what_it_shows():
+    shown = [(name, axis) for name in catalogue.NAMES for axis in axes(catalogue.last_frame(name)["panels"])]
+    assert [(name, axis) for name, axis in shown if not fits(name, *axis)] == []
 
 
-@every_figure
-def test_so_do_the_handle_and_the_axes_of_a_small_figure(module, name):
-    made = results.figures(module)[name]
-    panels = results.positions(module, name)[made.handle.start if made.handle else 0][0]
-    assert [axis for axis in axes(panels) if not fits(module, *axis)] == []
-    assert made.handle is None or fits(module, made.handle.symbol, made.handle.label)
+def test_so_do_the_handle_and_the_axes_of_a_small_figure():
+    wrong = []
+    for module, name in FIGURES:
+        handle = results.figures(module)[name].handle
+        panels = results.positions(module, name)[handle.start if handle else 0][0]
+        letters = [*axes(panels), *([(handle.symbol, handle.label)] if handle else [])]
+        wrong += [(f"{module}.{name}", letter) for letter in letters if not fits(module, *letter)]
+    assert wrong == []
 
 
 def fits(widget, symbol, label):

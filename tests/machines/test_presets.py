@@ -3,11 +3,13 @@
 import pytest
 
 from tests.machines import last_bit
-from tests.widgets.catalogue import NAMES, frame_of, near
+from tests.widgets.catalogue import NAMES, frame_of, near, where_changed
 from tools.pages import frames
 from widgets.frame import host
 
-PRESETS = [(name, preset) for name in NAMES for preset in host.widget(name).PRESETS]
+PRESETS = [
+    pytest.param(name, preset, marks=where_changed(name)) for name in NAMES for preset in host.widget(name).PRESETS
+]
 
 
 @pytest.mark.parametrize("name, preset", PRESETS)
@@ -24,9 +26,12 @@ def test_a_preset_is_moved_by_the_last_bit_if_and_only_if_its_widget_says_so(nam
     assert not (same and host.amplified(name, preset)), "the last bit does not move it: it is not for AMPLIFIES"
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_what_amplifies_is_a_preset_and_a_number_of_its_widget(name):
-    w = host.widget(name)
-    for preset, moves in getattr(w, "AMPLIFIES", {}).items():
-        labels = {r["label"] for r in frame_of(name, w.PRESETS[preset])["readouts"]}
-        assert moves and moves.keys() <= labels
+def test_what_amplifies_is_a_preset_and_a_number_of_its_widget():
+    unknown = [
+        f"widgets/{name}.py: AMPLIFIES of {preset!r} names {sorted(moves) or 'nothing'}, the readouts {sorted(labels)}"
+        for name in NAMES
+        for preset, moves in getattr(host.widget(name), "AMPLIFIES", {}).items()
+        for labels in [{r["label"] for r in frame_of(name, host.widget(name).PRESETS[preset])["readouts"]}]
+        if not moves or not moves.keys() <= labels
+    ]
+    assert not unknown, "\n".join(unknown)

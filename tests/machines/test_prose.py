@@ -1,7 +1,5 @@
 """The numbers of the prose on another machine: the tests of every lesson that trains once more, from a start moved by
 its last bits and without the vector instructions that numpy and its BLAS choose by the processor.
-
-What has passed is left out until something that it depends on changes.
 """
 
 import os
@@ -14,7 +12,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests import passed
 from tests.machines import last_bit
 from widgets.frame import host
 
@@ -35,15 +32,17 @@ def elsewhere():
     return {**os.environ, **kernel, "NPY_DISABLE_CPU_FEATURES": " ".join(vector), "OTHER_LAST_BITS": "1"}
 
 
-@pytest.mark.parametrize("stem", TRAIN)
+def where_changed(stem):
+    module = f"tests.lessons.test_{stem.replace('-', '_')}"
+    return pytest.mark.when_changed(module, files=[f"lessons/{stem}.md"], family="prose on another machine")
+
+
+@pytest.mark.parametrize("stem", [pytest.param(stem, marks=where_changed(stem)) for stem in TRAIN])
 def test_every_number_that_the_prose_states_holds_on_another_machine(stem):
-    test = f"test_{stem.replace('-', '_')}"
-    words = ["-p", last_bit.__name__, "-p", "no:cacheprovider", "--tb=short", f"tests/lessons/{test}.py"]
-    modules = ["tests.conftest", last_bit.__name__, f"tests.lessons.{test}"]
-    with passed.once(words, modules, [ROOT / "lessons" / f"{stem}.md"]):
-        command = [sys.executable, "-m", "pytest", *words]
-        done = subprocess.run(command, cwd=ROOT, env=elsewhere(), capture_output=True, text=True)
-        assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-2000:]
+    words = ["-p", last_bit.__name__, "-p", "no:cacheprovider", "--tb=short"]
+    command = [sys.executable, "-m", "pytest", *words, f"tests/lessons/test_{stem.replace('-', '_')}.py"]
+    done = subprocess.run(command, cwd=ROOT, env=elsewhere(), capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-2000:]
 
 
 def test_the_process_elsewhere_has_none_of_the_vector_instructions_that_numpy_chooses():

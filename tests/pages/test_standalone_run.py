@@ -3,9 +3,7 @@
 import subprocess
 import sys
 
-import pytest
-
-from tests import passed
+from tests.widgets.catalogue import each_where_changed
 from tools.pages import frames, results, standalone_run
 from widgets.frame import host
 
@@ -23,11 +21,10 @@ def shown(frame):
     return [f"{row['label']}: {row['text']} {row['unit']}".rstrip() for row in frame["readouts"]]
 
 
-@pytest.mark.parametrize("name", results.WIDGETS)
+@each_where_changed
 def test_it_prints_the_readouts_of_the_page(name, tmp_path):
-    with passed.once(f"taken away, {name}", [f"widgets.{name}.widget", "tools.pages.standalone_run"]):
-        said, wrong = printed(tmp_path, standalone_run.text(name))
-        assert not wrong and said[:-1] == shown(frames.settled(name))
+    said, wrong = printed(tmp_path, standalone_run.text(name))
+    assert not wrong and said[:-1] == shown(frames.settled(name))
 
 
 def test_it_runs_the_setting_and_the_change_of_its_reader(tmp_path):

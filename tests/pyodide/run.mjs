@@ -16,6 +16,7 @@ const run = python.runPython(`
 import os, sys
 os.chdir("/book")
 os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
+os.environ["NIGHTLY"] = ${JSON.stringify(process.env.NIGHTLY ?? "")}
 sys.path.append("/packages")                      # after Pyodide's own, whose numpy comes first
 sys.modules["scipy"] = None                       # what is there was compiled for another machine
 sys.dont_write_bytecode = True

@@ -75,6 +75,7 @@ LEAST = {
 ACCEPTED = 4  # of 240
 
 
+@pytest.mark.when_changed()
 @skips.bands
 @pytest.mark.parametrize("format, options", LEAST)
 @pytest.mark.parametrize("named", [True, False])
@@ -341,6 +342,7 @@ def everything_said():
     yield from doctor.lines(doctor.report(made()))
 
 
+@pytest.mark.when_changed()
 def test_no_run_is_ever_called_well():
     text = "\n".join(everything_said())
     assert not re.search(r"\b(healthy|healthily|fine|good|well trained|normal run|ok|okay|looks right)\b", text, re.I)
@@ -381,6 +383,7 @@ def test_thresholds_and_names_are_given_in_words():
     assert status == 0 and any("fires below 0" in line for line in lines)
 
 
+@pytest.mark.slow
 @skips.processes
 def test_the_command_in_a_terminal(tmp_path):
     run = lambda *words: subprocess.run(

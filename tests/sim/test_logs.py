@@ -318,6 +318,7 @@ def long(rows):
         yield "".join(f"{1000 * thousand + n},0.25,{n},1\n" for n in range(1000)).encode()
 
 
+@pytest.mark.when_changed()
 def test_a_million_rows_are_read_and_columns_that_nobody_asks_for_are_not_kept_for_ever():
     log = logs.read([("log.csv", long(1_000_000))])
     assert len(log.columns["reward"].values) == log.lines == 1_000_000

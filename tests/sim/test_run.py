@@ -71,6 +71,7 @@ def test_one_completion_of_the_first_batch_is_shown_and_none_where_a_run_goes_on
     assert "advantage" not in second and [line.split()[0] for line in second.splitlines()[3:4]] == ["20"]
 
 
+@pytest.mark.when_changed()
 def test_it_trains_the_transformer_in_place_of_the_window():
     done = command("grpo", "--task", "add", "--policy", "transformer", "--updates", "10", "--eval-every", "0")
     start, end = rates(done)
@@ -156,6 +157,7 @@ def whole(tmp_path_factory):
     return kept(folder)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rows", [(1, 9), (3, 4, 20), (14, 29)])
 def test_a_run_that_is_killed_and_started_again_ends_as_if_nothing_had_been(rows, whole, tmp_path):
     """Killed as soon as so many rows are in the log, wherever the run then is."""
@@ -313,6 +315,7 @@ def test_the_doctor_finds_every_curve_in_the_log_and_nothing_wrong_in_a_healthy_
     assert all(f"{n} " in done.stdout for n in range(1, 8)) and "2 gap later on: quiet" in done.stdout
 
 
+@pytest.mark.when_changed()
 def test_the_doctor_sees_late_weights_and_numbers_that_are_gone(tmp_path):
     late, diverged = tmp_path / "late.jsonl", tmp_path / "diverged.jsonl"
     command("grpo", "--task", "add", "--updates", "40", "--lag", "16", "--log", late)

@@ -8,12 +8,34 @@ from functools import cache
 from itertools import islice
 from pathlib import Path
 
+import pytest
+
 from tools.pages import frames, results
 from widgets.frame import host
 
 ROOT = Path(__file__).parents[2]
 NAMES = results.WIDGETS
-last_frame = frame_of = frames.settled  # of the default setting, and of one that is given
+
+
+def where_changed(name):
+    """The mark of an expensive test of a widget: at night, and on a push that changes what the widget depends on."""
+    return pytest.mark.when_changed(f"widgets.{name}.widget")
+
+
+each_where_changed = pytest.mark.parametrize("name", [pytest.param(n, marks=where_changed(n), id=n) for n in NAMES])
+
+
+def frame_of(name, knobs=None):
+    """The last frame of a run, of the default setting or of one that is given; it is shared, so nobody changes it."""
+    return settled(name, knobs or host.widget(name).Knobs(), results.variant)
+
+
+@cache
+def settled(name, knobs, variant):
+    return frames.settled(name, knobs)
+
+
+last_frame = frame_of
 
 
 def every_frame(name):

@@ -9,6 +9,7 @@ import contextlib
 import hashlib
 import os
 import pickle
+import time
 from collections import deque
 from functools import cache
 
@@ -21,6 +22,7 @@ WIDGETS, DRAWN = pages.having("widget"), pages.having("figures")
 SUM = hashlib.sha256().digest_size
 
 in_memory, variant = {}, ""
+seconds = 0.0  # processor seconds spent on what was not kept yet, by this process
 
 
 def last(name, knobs=None, **constants):
@@ -106,7 +108,10 @@ def kept(file, compute):
         if hashlib.sha256(content[SUM:]).digest() == content[:SUM]:
             os.utime(file)
             return pickle.loads(content[SUM:])
+    global seconds
+    started = time.process_time()
     result = compute()
+    seconds += time.process_time() - started
     content = pickle.dumps(result, pickle.HIGHEST_PROTOCOL)
     with contextlib.suppress(PermissionError):  # Windows: another process is reading the same result there
         files.write(file, hashlib.sha256(content).digest() + content)

@@ -58,6 +58,7 @@ def test_a_token_weighs_the_same_in_a_short_and_in_a_long_completion():
     assert len(set(dr_grpo.weights(mask, dr_grpo.HP, None)[mask > 0])) == 1
 
 
+@pytest.mark.when_changed()
 def test_jitter_of_a_thousandth_in_the_reward_wrecks_grpo_and_leaves_dr_grpo_alone():
     def noise_only(file, learning_rate):
         rng = np.random.default_rng(0)  # nothing is rewarded but noise

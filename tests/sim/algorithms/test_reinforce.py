@@ -9,6 +9,7 @@ from sim.framework.rollout import RolloutEngine
 from sim.worlds import modsum
 
 
+@pytest.mark.when_changed()
 def test_the_mean_of_many_sampled_gradients_is_the_exact_gradient_of_the_pass_rate():
     policy, algorithm, N = modsum.Policy(), Algorithm(reinforce), 100_000
     batch = Verifier(modsum.Task()).verify(

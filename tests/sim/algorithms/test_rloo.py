@@ -66,6 +66,7 @@ def test_under_sgd_they_differ_by_a_learning_rate_and_by_nothing_else():
     np.testing.assert_allclose(pass_rates(lambda: SGD(4.0), dr_grpo.advantage, **settings), own, rtol=0, atol=1e-9)
 
 
+@pytest.mark.when_changed()
 def test_sixteen_passes_over_a_batch_without_a_ratio_move_the_policy_by_nats():
     settings = dict(groups=4, K=4, hyper=dict(inner_epochs=16))
     kl = {

@@ -75,6 +75,7 @@ def test_another_program_finds_the_same_seconds_and_lags(train, head):
     assert run.lag.mean() == pytest.approx(lags.mean(), abs=0.05)
 
 
+@pytest.mark.when_changed()
 def test_so_it_does_where_old_ones_are_dropped():
     run, (seconds, lags, dropped) = stream(30, 4, updates=16, hard_cap=4), counted(30, 4, 16, hard_cap=4)
     assert run.step_seconds == pytest.approx(seconds, rel=0.01)

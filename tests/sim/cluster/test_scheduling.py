@@ -64,6 +64,7 @@ def test_each_trick_buys_what_an_independent_program_says(name):
     assert served(BATCH, policy).tokens_per_second == pytest.approx(tokens_per_second, rel=0.02)
 
 
+@pytest.mark.when_changed()
 @pytest.mark.parametrize("tokens", [100_000, 40_000, 20_000])
 @pytest.mark.parametrize("watermark", [0, 0.05])
 def test_a_small_pool_costs_what_an_independent_program_says(tokens, watermark):
@@ -92,6 +93,7 @@ def test_a_chunk_shortens_the_longest_silence_and_not_the_run():
     assert gap(WHOLE_PROMPTS) == pytest.approx(3.6, rel=0.02)
 
 
+@pytest.mark.when_changed()
 def test_what_vllm_measured_with_a_watermark():
     # vLLM pull 44594: 450 requests of some 1000 + 5000 tokens, 128 at once, a pool of 299,584, no prefix cache.
     # Preemptions 1065, 400, 187, 168, 168; tokens a second 11582, 12134, 12167, 11835, 11635

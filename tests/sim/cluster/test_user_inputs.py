@@ -121,6 +121,7 @@ def test_what_is_no_model_is_refused_in_one_sentence_that_says_what_is_valid(wha
     assert "Valid" in said or "paste" in said
 
 
+@pytest.mark.when_changed()
 @given(
     st.dictionaries(
         st.sampled_from(sorted([*QWEN3_14B, *HARMLESS, "layer_types", "sliding_window", "num_experts"])),

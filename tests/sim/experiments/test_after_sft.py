@@ -32,6 +32,7 @@ def test_it_tells_every_so_many_updates_and_its_batch_is_a_share_of_128():
     assert [update for update, _ in after.imitated(4, 2)] == [2, 4]
 
 
+@pytest.mark.when_changed()
 @skips.bands
 @pytest.mark.parametrize("seed", range(5))
 def test_a_transformer_goes_past_its_demonstrations_too_and_not_with_a_constant_alone(seed):

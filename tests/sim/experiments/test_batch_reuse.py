@@ -20,10 +20,12 @@ def ends():
     return {way: np.array([pass_rates(way, seed)[-1][1] for seed in SEEDS]) for way in WAYS}
 
 
+@pytest.mark.when_changed()
 def test_with_four_passes_they_end_in_one_order_in_every_seed(ends):
     assert (ends[CLIP] > ends[FREE]).all() and (ends[FREE] > ends[FORGOTTEN]).all()
 
 
+@pytest.mark.when_changed()
 def test_a_forgotten_ratio_loses_what_the_model_could_do(ends):
     start = pass_rates(CLIP, 0, updates=1)[0][1]
     assert (ends[FORGOTTEN] < start).all() and (ends[CLIP] > 2 * start).all()

@@ -73,6 +73,7 @@ def test_a_reference_that_is_the_policy_makes_beta_mean_nothing():
     assert alias[2] == {"reference"} and trained(beta=0.1)[0] < alias[0] - 0.002
 
 
+@pytest.mark.when_changed()
 def test_recomputed_log_probs_show_only_from_the_second_pass_on():
     assert trained(faults.old_recomputed)[2] == set() and trained(faults.old_recomputed)[0] == pytest.approx(
         trained()[0], abs=1e-12

@@ -45,6 +45,7 @@ def test_uncorrected_lag_costs_most_of_what_was_learned():
     assert finals == sorted(finals, reverse=True) and finals[0] > 0.9 and 0.3 < finals[2] < 0.65 and finals[3] < 0.45
 
 
+@pytest.mark.when_changed()
 def test_ratio_and_clip_give_it_back():
     finals = [
         final("ratio and clip", lag=lag) for lag in (0, 2, 4, 8)

@@ -61,6 +61,7 @@ def finals(file, seeds, **settings):
     return np.array([run[-1].exact["pass_rate"].mean() for run in trained(file, seeds, **settings)])
 
 
+@pytest.mark.slow
 def test_grpo_takes_the_pass_rate_from_a_third_to_nine_tenths():
     runs = trained(grpo, 8, **PLAIN)
     # the mean of eight seeds against what two other implementations end at, within three standard errors of our mean
@@ -75,6 +76,7 @@ def test_grpo_takes_the_pass_rate_from_a_third_to_nine_tenths():
     assert np.mean([run[99].length for run in runs]) == pytest.approx(3.4, abs=3 * 0.08)
 
 
+@pytest.mark.when_changed()
 def test_the_grpo_file_as_it_is_gets_there_too_with_its_four_passes():
     assert finals(grpo, 2).min() > 0.87  # .936-.944; .905-.948 over eight seeds
 
@@ -83,6 +85,7 @@ def test_reinforce_without_a_baseline_is_not_worse_while_rewards_are_0_and_1():
     assert finals(reinforce, 3).min() > 0.92  # .946-.954 and .937-.953
 
 
+@pytest.mark.when_changed()
 def test_a_reward_five_higher_ruins_reinforce_and_leaves_a_group_baseline_alone():
     shifted = dict(hooks=dict(shape_reward=paid_five_more))
     assert finals(reinforce, 3, **shifted).mean() < 0.3285  # below the start: .13-.42 a seed, their mean .24
@@ -92,6 +95,7 @@ def test_a_reward_five_higher_ruins_reinforce_and_leaves_a_group_baseline_alone(
     np.testing.assert_allclose(finals(rloo, 1, **shifted), finals(rloo, 1), rtol=0, atol=1e-6)
 
 
+@pytest.mark.when_changed()
 def test_the_baselines_of_a_group_differ_by_less_than_their_seeds():
     batch_mean = finals(reinforce, 2, hooks=dict(advantage=lambda R, hp, batch: R - R.mean()))
     means = [rates.mean() for rates in (batch_mean, finals(dr_grpo, 2, hyper=dict(inner_epochs=1)), finals(rloo, 2))]
@@ -108,16 +112,19 @@ def test_the_learning_rate_has_a_best_value_and_a_cliff(learning_rate, low, high
     assert low <= finals(grpo, 2, learning_rate=learning_rate, **PLAIN).mean() <= high
 
 
+@pytest.mark.when_changed()
 def test_at_128_completions_a_step_more_prompts_beat_larger_groups():
     rates = [finals(grpo, 2, groups=128 // K, K=K, **PLAIN).mean() for K in (4, 16, 64)]
     assert rates == sorted(rates, reverse=True) and rates[2] < 0.75  # .92 .86 .56 and .93 .85 .62
 
 
+@pytest.mark.when_changed()
 def test_ppo_with_a_critic_of_its_own():
     assert finals(ppo, 3, hyper=ONE_PASS).min() > 0.82  # .88-.93 and .90-.92
     assert finals(ppo, 2).min() > 0.85  # four passes: .90-.95 and .946-.964
 
 
+@pytest.mark.when_changed()
 def test_four_passes_with_recomputed_log_probs_undo_the_training():
     # 60 updates: .81-.91 stored and .05-.40 recomputed; there is no ratio then, and nothing to clip
     four = dict(inner_epochs=4, beta=0.0)
@@ -128,6 +135,7 @@ def test_four_passes_with_recomputed_log_probs_undo_the_training():
     assert max(frame.clip_fraction for run in recomputed for frame in run) == 0 < stored[0][-1].clip_fraction
 
 
+@pytest.mark.when_changed()
 def test_a_trainer_at_another_temperature_than_the_sampler_clips_at_the_first_gradient():
     runs = trained(grpo, 2, temperature=1.5, trainer_temperature=1.0, **PLAIN)
     assert min(run[0].clip_fraction for run in runs) > 0.1  # .15-.19 and .18-.21
@@ -137,6 +145,7 @@ def test_a_trainer_at_another_temperature_than_the_sampler_clips_at_the_first_gr
     assert min(run[-1].exact["pass_rate"].mean() for run in same) > 0.88  # .92-.94 and .93
 
 
+@pytest.mark.when_changed()
 def test_a_length_bias_is_farmed_without_an_anchor_and_not_with_one():
     def judged(beta):
         hooks = dict(weights=token_mean, shape_reward=lambda reward, hp, batch: reward - beta * batch.kl)
@@ -153,6 +162,7 @@ def test_a_length_bias_is_farmed_without_an_anchor_and_not_with_one():
     assert judged(0.2)[0] < 0.2 and judged(0.5)[0] > 0.43  # .08 .52 and .06 .52; the start is .33
 
 
+@pytest.mark.when_changed()
 def test_the_older_the_weights_that_sample_the_lower_the_pass_rate():
     uncorrected = dict(hyper=ONE_PASS, hooks=dict(weights=token_mean, surrogate=without_ratio))
     rates = [finals(grpo, 2, sync=dict(lag=lag), **uncorrected).mean() for lag in (0, 2, 4, 8)]

@@ -75,6 +75,7 @@ def test_without_the_mask_a_short_reply_goes_unnoticed():
     )
 
 
+@pytest.mark.when_changed()
 def test_longer_replies_take_more_of_the_gradient_and_leave_fewer_own_tokens():
     share = [np.mean([step.tool_share for step in run(length, masked=False)[:10]]) for length in (2, 4, 8, 12)]
     assert share == sorted(share) and share[2] > 0.5  # 0.68 to 0.74 at L = 8
@@ -120,6 +121,7 @@ def test_a_shifted_mask_counts_a_token_of_the_tool_and_no_row_is_left_empty():
     np.testing.assert_array_equal(tool_masking.shifted(own, valid, 0), own)
 
 
+@pytest.mark.when_changed()
 def test_one_to_the_right_forgets_the_answer_and_one_to_the_left_what_to_ask_for():
     for seed in range(5):
         right_on, left_on = run(8, seed, shift=1)[-1], run(8, seed, shift=-1)[-1]

@@ -142,6 +142,7 @@ def test_each_kind_of_run_is_told_with_a_held_out_score_and_without(kind):
             assert tracelab.classify(features(kind, seed), use_held_out).verdict == kind
 
 
+@pytest.mark.when_changed()
 def test_a_hacked_run_is_told_only_by_the_held_out_score():
     found = [features("reward_hacking", seed) for seed in range(30)]
     assert {tracelab.classify(each).verdict for each in found} == {"reward_hacking"}
@@ -159,11 +160,13 @@ def test_the_best_policy_is_the_one_farthest_from_its_start():
     assert max(traced(seed, hack=1.5)["kl"][-1] for seed in range(8)) < 3.5
 
 
+@pytest.mark.when_changed()
 def test_dividing_by_the_deviation_makes_a_cliff_where_a_wrong_answer_pays_as_much_as_a_right_one():
     assert ends(8, hack=0.999).min() > 0.6
     assert ends(8, hack=1.0).max() < 0.01 and ends(8, hack=1.001).max() < 0.01
 
 
+@pytest.mark.when_changed()
 def test_without_the_division_the_crossing_is_gradual_and_near_the_best_honest_rate():
     means = [ends(8, hack=payoff, advantage="mean").mean() for payoff in (0.8, 0.9, 0.95, 0.98)]
     assert means == sorted(means, reverse=True)
@@ -180,6 +183,7 @@ def test_an_entropy_bonus_lets_a_slow_run_find_the_specialists():
     assert ends(8, **slow, entropy_bonus=0.0).max() < 0.65 and ends(8, **slow, entropy_bonus=0.1).min() > 0.9
 
 
+@pytest.mark.when_changed()
 def test_older_samples_end_lower():
     means = [ends(8, lag=lag).mean() for lag in (0, 4, 8, 16)]
     assert means == sorted(means, reverse=True) and means[0] > 0.94 and means[3] < 0.72

@@ -32,6 +32,7 @@ def test_training_ends_above_its_start_and_shows_seven_stages(task):
     assert last > first + 0.2
 
 
+@pytest.mark.when_changed()
 def test_it_trains_the_transformer_in_place_of_the_window():
     done = framework("--policy", "transformer", "--updates", "20")
     first, last = map(

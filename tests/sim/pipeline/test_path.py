@@ -7,7 +7,7 @@ from sim.pipeline import path
 from sim.pipeline.report import measure
 from sim.pipeline.stages import last
 from sim.worlds.tasks import HELD
-from tests import passed, skips
+from tests import skips
 
 
 @pytest.mark.parametrize("name", path.SHIPPED)
@@ -53,6 +53,7 @@ def test_borrowed_pairs_train_where_there_are_none_of_its_own():
     assert end.name == "dpo" and end.rows["pairs"] > 300
 
 
+@pytest.mark.when_changed()
 @skips.bands
 def test_sft_and_the_thoughts_are_made_again():
     same("sft")
@@ -61,7 +62,6 @@ def test_sft_and_the_thoughts_are_made_again():
 
 
 @skips.bands
+@pytest.mark.when_changed()
 def test_the_base_is_made_again():
-    words = "tests/sim/pipeline/test_path.py: the base is made again"
-    with passed.once(words, ["sim.pipeline.path"]):
-        same("base-0")
+    same("base-0")

@@ -10,10 +10,9 @@ from sim.pipeline import path, stages
 from sim.pipeline.report import measure
 from sim.pipeline.stages import last
 from sim.worlds.tasks import TRAIN
-from tests import passed, skips
+from tests import skips
 
 SEEDS = range(4)
-MODULES = ["sim.pipeline.path"]
 OVERLONG = {2: 0.0, 3: -1 / 3, 4: -0.5, 5: -0.6}  # (8 − L − 6) / L, at most 0
 BREAK_EVEN = {2: 0.10, 3: 0.4333, 4: 0.60, 5: 0.70}
 
@@ -119,6 +118,7 @@ def test_turning_one_stage_does_not_reshuffle_another(shipped):
     assert all(np.array_equal(one[key], two[key]) for key in one)
 
 
+@pytest.mark.when_changed()
 @skips.bands
 def test_dpo_pushes_down_more_than_up_and_falls_below_its_start_when_it_goes_on(shipped, pairs):
     end = last(stages.dpo(shipped["cot"], 0, *pairs))
@@ -135,6 +135,7 @@ def test_pairs_of_another_policy_are_a_margin_and_no_policy(shipped, pairs):
     assert pass1(end.policy) == 0
 
 
+@pytest.mark.when_changed()
 @skips.bands
 def test_a_length_penalty_unlearns_a_thought_that_does_not_pay_yet_and_no_other(shipped):
     """At .37 a thought pays less than a guess under L_cache 4, at .66 more; and 2 does not reach six of eight."""
@@ -145,6 +146,7 @@ def test_a_length_penalty_unlearns_a_thought_that_does_not_pay_yet_and_no_other(
     assert pass1(last(stages.rl(shipped["dpo"], 0, L_cache=2)).policy) > 0.56
 
 
+@pytest.mark.when_changed()
 @skips.bands
 def test_one_worked_answer_in_a_hundred_documents_is_enough_for_rl(shipped):
     """Over eight seeds .67 to .75."""
@@ -152,6 +154,7 @@ def test_one_worked_answer_in_a_hundred_documents_is_enough_for_rl(shipped):
     assert 0.56 < pass1(last(stages.rl(shipped["base-0.01"], 0)).policy) < 0.78
 
 
+@pytest.mark.when_changed()
 @skips.bands
 def test_too_much_sft_shows_in_pass_at_64_and_after_rl_and_not_in_pass_at_1(shipped):
     usual = last(stages.cot(shipped["sft"], 0, demos=200)).policy
@@ -199,20 +202,20 @@ MEANS = {  # pass@1 and its standard deviation over eight seeds of another progr
 
 
 @skips.bands
+@pytest.mark.when_changed()
 def test_what_each_stage_buys_over_seeds():
-    with passed.once("tests/sim/pipeline/test_stages.py: what each stage buys", MODULES):
-        seeds = list(courses())
-        for name, (mean, deviation) in MEANS.items():
-            error = deviation * (1 / 8 + 1 / len(seeds)) ** 0.5  # of the difference of two means
-            assert np.mean([seen[name].pass1 for seen in seeds]) == pytest.approx(mean, abs=3 * error), name
-        for seen in seeds:
-            rate = {name: report.pass1 for name, report in seen.items()}
-            assert rate["base"] < rate["sft"] < rate["cot"] < rate["dpo"] < rate["rft"] < rate["dpo rl"]
-            # SFT alone is not worth a stage: it unlearns what was read, and without it RL ends as high
-            assert seen["sft"].skill < 0.1 < 0.8 < seen["base"].skill
-            assert rate["plain rl"] == pytest.approx(rate["cot rl"], abs=0.1)
-            assert rate["dpo rl"] == pytest.approx(rate["cot rl"], abs=0.08)
-            # without a thought RL sharpens: more at one try, less at 64
-            assert rate["sft"] < rate["sft rl"] < 0.25
-            assert seen["sft rl"].pass_at[64][0] < seen["sft"].pass_at[64][0] - 0.05
-            assert seen["cot rl"].pass_at[64][0] > seen["cot"].pass_at[64][0] - 0.02
+    seeds = list(courses())
+    for name, (mean, deviation) in MEANS.items():
+        error = deviation * (1 / 8 + 1 / len(seeds)) ** 0.5  # of the difference of two means
+        assert np.mean([seen[name].pass1 for seen in seeds]) == pytest.approx(mean, abs=3 * error), name
+    for seen in seeds:
+        rate = {name: report.pass1 for name, report in seen.items()}
+        assert rate["base"] < rate["sft"] < rate["cot"] < rate["dpo"] < rate["rft"] < rate["dpo rl"]
+        # SFT alone is not worth a stage: it unlearns what was read, and without it RL ends as high
+        assert seen["sft"].skill < 0.1 < 0.8 < seen["base"].skill
+        assert rate["plain rl"] == pytest.approx(rate["cot rl"], abs=0.1)
+        assert rate["dpo rl"] == pytest.approx(rate["cot rl"], abs=0.08)
+        # without a thought RL sharpens: more at one try, less at 64
+        assert rate["sft"] < rate["sft rl"] < 0.25
+        assert seen["sft rl"].pass_at[64][0] < seen["sft"].pass_at[64][0] - 0.05
+        assert seen["cot rl"].pass_at[64][0] > seen["cot"].pass_at[64][0] - 0.02

@@ -53,6 +53,7 @@ def test_the_checkpoint_is_small_and_exact_in_32_bits():
     assert policies.checkpoint().params["token"] is not policy.params["token"]
 
 
+@pytest.mark.when_changed()
 @skips.bands
 def test_the_shipped_transformer_is_what_fitting_the_demonstrations_gives():
     shipped, made = policies.checkpoint(), policies.fitted()
@@ -83,6 +84,7 @@ def within(value, low, high):
     return low - SLACK < value < high + SLACK
 
 
+@pytest.mark.when_changed()
 @skips.bands
 @pytest.mark.parametrize("seed", range(5))
 def test_grpo_improves_the_transformer_and_what_it_learns_carries_over_to_other_sums(seed):

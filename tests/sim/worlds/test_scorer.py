@@ -260,6 +260,7 @@ EXAMPLES = (
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=250, deadline=None)
 @given(EXAMPLES, ANYTHING | NEARLY)
 def test_it_is_total_deterministic_pure_and_explains_itself(example, completion):
@@ -275,6 +276,7 @@ def test_it_is_total_deterministic_pure_and_explains_itself(example, completion)
     )
 
 
+@pytest.mark.slow
 @settings(max_examples=400, deadline=None)
 @given(st.integers(-99, 99), st.one_of(NEARLY, st.integers(-99, 99).map(lambda n: f"Final: {n}"), st.text(max_size=12)))
 def test_it_pays_exactly_for_the_one_spelling_of_the_right_integer(answer, completion):

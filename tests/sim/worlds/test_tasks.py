@@ -146,6 +146,7 @@ def test_the_shipped_policy_of_add_is_wrong_unformatted_and_endless_as_its_demon
     assert abs(sampled.response_mask.sum(axis=1).mean() - 4.2) < 0.15
 
 
+@pytest.mark.when_changed()
 def test_three_in_ten_demonstrations_of_add_are_right():
     rng = np.random.default_rng(0)
     prompt, tokens, mask = tasks.add_demonstrations(200_000, rng)
@@ -287,6 +288,7 @@ def test_the_supervised_policy_has_not_learnt_to_write_the_replies_itself(looked
     )  # worse than uniform: these tokens were masked, and nothing else taught them
 
 
+@pytest.mark.when_changed()
 @pytest.mark.parametrize("name", ["add", "lookup"])
 def test_the_shipped_policies_are_what_fitting_the_demonstrations_gives(name, add, looked_up):
     shipped, made = tasks.checkpoint(name), tasks.supervised(tasks.DEMONSTRATIONS[name])

@@ -1,0 +1,229 @@
+"""Which expensive tests a push runs: those whose files have changed, and of each family no more than a few."""
+
+import subprocess
+from types import SimpleNamespace
+
+import pytest
+
+from tests import skip_unchanged
+
+ROOT = skip_unchanged.ROOT
+
+
+class Item:
+    """A test of tests/sim/estimators/test_kl.py, as pytest has it."""
+
+    def __init__(self, *modules, name="test", marked=True, **options):
+        self.marks = [pytest.mark.when_changed(*modules, **options).mark] if marked else []
+        self.nodeid, self.path = name, ROOT / "tests" / "sim" / "estimators" / "test_kl.py"
+
+    def iter_markers(self, name):
+        return [mark for mark in self.marks if mark.name == name]
+
+    def add_marker(self, mark):
+        self.marks.append(mark.mark)
+
+    @property
+    def skipped(self):
+        return next((mark.kwargs["reason"] for mark in self.iter_markers("skip")), None)
+
+
+@pytest.fixture
+def changed(monkeypatch):
+    """A function that says which files have changed, and selects among items."""
+    monkeypatch.delenv("NIGHTLY", raising=False)
+
+    def select(files, *items):
+        found = ({ROOT / file for file in files}, "0123456789ab") if files is not None else (set(), None)
+        monkeypatch.setattr(skip_unchanged, "changes", lambda: found)
+        skip_unchanged.select(items)
+        return [not item.skipped for item in items]
+
+    return select
+
+
+@pytest.mark.parametrize(
+    ("file", "runs"),
+    [
+        ("sim/estimators/kl.py", True),  # its own file imports it
+        ("tests/sim/estimators/test_kl.py", True),
+        ("sim/worlds/modsum.py", True),  # the widget that is named imports it
+        ("lessons/10-ppo.md", True),
+        ("lessons/11-grpo.md", False),
+        ("sim/cluster/fabric.py", False),
+        ("README.md", False),
+    ],
+)
+def test_a_test_runs_where_something_that_it_depends_on_has_changed(changed, file, runs):
+    assert changed([file], Item("widgets.ppo.widget", files=["lessons/10-ppo.md"]), Item(marked=False)) == [runs, True]
+
+
+def test_at_night_all_run(changed, monkeypatch):
+    monkeypatch.setenv("NIGHTLY", "1")
+    assert changed([], Item()) == [True]
+
+
+def test_a_skip_names_the_commit_and_the_night(changed):
+    item = Item()
+    changed([], item)
+    assert "has changed since 0123456789ab" in item.skipped and "every night" in item.skipped
+    item = Item()
+    changed(None, item)
+    assert "git does not say" in item.skipped and "every night" in item.skipped
+
+
+TRAINING = [
+    "widgets.ppo.widget",
+    "widgets.grpo.widget",
+    "widgets.rloo.widget",
+    "widgets.dapo.widget",
+    "widgets.dr_grpo.widget",
+    "widgets.reinforce.widget",
+]
+
+
+def test_of_one_family_a_few_run_when_a_change_reaches_many(changed):
+    items = [Item(name) for name in TRAINING]
+    others = [Item(name, family="another") for name in TRAINING[:2]]
+    ran = changed(["sim/worlds/modsum.py"], *items, *others)
+    assert sum(ran[:6]) == skip_unchanged.MOST and ran[6:] == [True, True]
+    assert "the change reaches 6 of tests/sim/estimators" in next(item.skipped for item in items if item.skipped)
+    again = [Item(name) for name in reversed(TRAINING)]
+    assert changed(["sim/worlds/modsum.py"], *again)[::-1] == ran[:6]
+
+
+def test_what_has_changed_itself_runs_before_what_imports_it(changed):
+    items = [Item(name) for name in TRAINING]
+    for i, name in enumerate(TRAINING):
+        ran = changed(["sim/worlds/modsum.py", f"{name.replace('.', '/')}.py"], *(Item(name) for name in TRAINING))
+        assert ran[i] and sum(ran) == skip_unchanged.MOST
+    assert not any(changed(["sim/cluster/fabric.py"], *items))
+
+
+def test_what_not_all_of_a_family_share_counts_before_what_all_do(changed):
+    for file, name in (
+        ("completion_ratio", "widgets.rloo.widget"),
+        ("equal_cost", "widgets.dapo.widget"),
+        ("length_bias", "widgets.dr_grpo.widget"),
+    ):
+        ran = changed(["sim/worlds/modsum.py", f"sim/estimators/{file}.py"], *(Item(name) for name in TRAINING))
+        assert ran[TRAINING.index(name)] and sum(ran) == skip_unchanged.MOST
+
+
+def test_a_test_may_depend_on_named_files_alone(changed):
+    only = dict(files=["mkdocs.yml"], imports=False)
+    assert changed(["sim/estimators/kl.py"], Item(**only)) == [False]
+    assert changed(["mkdocs.yml"], Item(**only)) == [True]
+    assert changed(["tests/sim/estimators/test_kl.py"], Item(**only)) == [True]
+
+
+def test_tests_with_the_same_dependencies_run_together(changed):
+    items = [Item(name, name=str(i)) for name in TRAINING for i in range(3)]
+    ran = changed(["sim/worlds/modsum.py"], *items)
+    assert sum(ran) == 3 * skip_unchanged.MOST
+    assert all(len(set(ran[i : i + 3])) == 1 for i in range(0, len(ran), 3))
+
+
+# --- git
+
+
+@pytest.fixture
+def repository(tmp_path, monkeypatch):
+    """A repository of three commits, whose second is that of origin/main; `git` runs in it."""
+    for name in ("BASE", "GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"):
+        monkeypatch.delenv(name, raising=False)
+
+    def git(*words):
+        identity = ["-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false"]
+        done = subprocess.run(["git", *identity, *words], cwd=tmp_path, capture_output=True, text=True, check=True)
+        return done.stdout.strip()
+
+    git("init", "-q", "-b", "main")
+    for i in range(3):
+        (tmp_path / f"{i}.py").write_text(str(i), encoding="utf-8")
+        git("add", ".")
+        git("commit", "-q", "-m", str(i))
+        if i == 1:
+            git("update-ref", "refs/remotes/origin/main", "HEAD")
+    return SimpleNamespace(git=git, path=tmp_path)
+
+
+def differ(root):
+    skip_unchanged.changes.cache_clear()
+    files, since = skip_unchanged.changes(root)
+    skip_unchanged.changes.cache_clear()
+    return {file.name for file in files}, since
+
+
+def test_changes_are_counted_from_where_the_branch_left_main(repository):
+    assert differ(repository.path) == ({"2.py"}, repository.git("rev-parse", "HEAD~1")[:12])
+
+
+def test_on_main_itself_they_are_those_of_the_last_commit(repository):
+    repository.git("update-ref", "refs/remotes/origin/main", "HEAD")
+    assert differ(repository.path)[0] == {"2.py"}
+    repository.git("update-ref", "-d", "refs/remotes/origin/main")
+    assert differ(repository.path)[0] == {"2.py"}
+
+
+def test_a_base_that_is_named_is_the_base(repository, monkeypatch):
+    monkeypatch.setenv("BASE", "HEAD~2")
+    assert differ(repository.path)[0] == {"1.py", "2.py"}
+    monkeypatch.setenv("BASE", "0" * 40)  # what a workflow is told at the first push of a branch
+    assert differ(repository.path) == (set(), None)
+
+
+def test_what_is_not_committed_counts_and_what_is_ignored_does_not(repository):
+    (repository.path / ".gitignore").write_text("_cache\n", encoding="utf-8")
+    (repository.path / "_cache").write_text("", encoding="utf-8")
+    (repository.path / "0.py").write_text("changed", encoding="utf-8")
+    (repository.path / "new.py").write_text("", encoding="utf-8")
+    (repository.path / "1.py").unlink()
+    assert differ(repository.path)[0] == {".gitignore", "0.py", "1.py", "2.py", "new.py"}
+
+
+def test_one_commit_without_another_or_no_repository_is_no_change(repository, tmp_path):
+    repository.git("update-ref", "-d", "refs/remotes/origin/main")
+    repository.git("checkout", "-q", "--orphan", "alone")
+    repository.git("commit", "-q", "-m", "alone")
+    assert differ(repository.path) == (set(), None)
+    assert differ(tmp_path / "2.py") == (set(), None)
+
+
+# --- what has passed
+
+
+@pytest.fixture
+def data(tmp_path, monkeypatch):
+    monkeypatch.setattr(skip_unchanged, "PASSED", tmp_path / "passed")
+    file = tmp_path / "golden.json"
+    file.write_text("1", encoding="utf-8")
+    return file
+
+
+def ran(*modules, **options):
+    """Whether a test that passes was run."""
+    item = Item(*modules, **options)
+    try:
+        skip_unchanged.skip_if_passed(item)
+    except pytest.skip.Exception:
+        return False
+    skip_unchanged.passed(item)
+    return True
+
+
+def test_what_has_passed_is_skipped_until_something_changes(data):
+    assert [ran(files=[data]), ran(files=[data])] == [True, False]
+    assert ran(files=[data], name="another test") and ran("sim.worlds.bandit", files=[data])
+    data.write_text("2", encoding="utf-8")
+    assert [ran(files=[data]), ran(files=[data])] == [True, False]
+
+
+def test_what_is_not_marked_always_runs(data):
+    assert [ran(marked=False), ran(marked=False)] == [True, True]
+
+
+def test_a_policy_that_starts_elsewhere_is_another_state(data, monkeypatch):
+    assert ran()
+    monkeypatch.setattr(skip_unchanged.results, "variant", "another start")
+    assert ran()
