@@ -1,4 +1,4 @@
-"""What happens before the reader arrives.
+"""Project commands: serve, build, test, new, mutate.
 
     python build.py serve   build the pages, show them at http://127.0.0.1:8000/, and build again when a source changes
     python build.py build   build the pages into _site/, ready to be put on any static host;
@@ -9,10 +9,11 @@
                             --native leaves out what needs a browser or Pyodide;
                             --nightly also runs what is left to the night, all of it or one part: native, pyodide,
                             browser-1, browser-2, others (Firefox and WebKitGTK), zensical
-    python build.py new     lesson 09a-entropy-bonus: the files of a lesson, to be filled in, and its line in the
-                            navigation; --sim estimators/entropy_bonus adds a module of sim/ with its test
-    python build.py mutate  change one thing at a time in the modules that differ from main, or in those named, and say
-                            what their own tests do not notice; --minutes 5 bounds it
+    python build.py new     lesson 09a-entropy-bonus: write the files of a lesson, to be filled in, and its line in the
+                            navigation; --sim estimators/entropy_bonus adds a module of sim/ with its test;
+                            exercise, essay and reference are the other kinds of pages
+    python build.py mutate  change one thing at a time in the modules that differ from main, or in those named, and
+                            print each change that their tests do not notice; --minutes 5 limits it
 
 Needs Python 3.11 or newer and, for the first start, a network; everything it fetches stays inside this directory, apart
 from one cached file in ~/.cache/rl-post-training. SITE_URL names the address the pages of `build` will have; BASE the
@@ -87,7 +88,8 @@ def build(*options):
     from tools import book
     from tools.runtime import offline
 
-    book.build(ROOT / "_site", generator="zensical" if "--with" in options else "mkdocs")
+    generator = "zensical" if "--with" in options else "mkdocs"
+    book.build(ROOT / "_site", generator=generator, strict="--zip" in options)
     if "--zip" in options:
         offline.archive(ROOT / "_site", ROOT / "rl-post-training.zip")
 
@@ -134,7 +136,7 @@ def test(*arguments):
             **(environment.other_browsers() if others else {}),
         )
         fetch.npm_packages([*vendor.TAKEN, *CHECKERS], environment.with_node())
-        book.build(site, server.address)
+        book.build(site, server.address, strict=True)
         return subprocess.run(pytest, cwd=ROOT, env=variables).returncode or lint
 
 
@@ -174,9 +176,10 @@ def new(*words):
     from tools import new
     from tools.runtime.messages import Stop
 
-    if words[:1] != ("lesson",) or len(words) not in (2, 4) or (len(words) == 4 and words[2] != "--sim"):
+    with_model = words[:1] == ("lesson",) and len(words) == 4 and words[2] == "--sim"
+    if words[:1] not in [(kind,) for kind in new.KINDS] or not (len(words) == 2 or with_model):
         raise Stop(new.FORM)
-    new.lesson(words[1], *words[3:])
+    new.page(*words[:2], *words[3:])
 
 
 def mutate(*words):

@@ -53,7 +53,7 @@ def main():
 
     site, chromium = ROOT / "_cache" / "tested-site", environment.chromium()
     with gzipped_server(site) as server, sync_playwright() as playwright:
-        book.build(site, server.address)
+        book.build(site, server.address, strict=True)
         widgets = {
             name: page for name, page in widgets_of(site).items() if not wanted.only or name in wanted.only.split(",")
         }

@@ -1,8 +1,17 @@
-"""What the command lines of sim/ share: numbers within bounds, one sentence of what is wrong; no model of anything."""
+"""What the commands of sim/ share: numbers within bounds, one sentence in place of a traceback; no model of anything.
+
+A command is a module with `main(words=None, program="python -m …")`: it reads the words (None: those of the process),
+names itself by `program` in what it says, and returns the status or exits with it.
+"""
 
 import argparse
+import os
 import re
+import sys
+from contextlib import contextmanager
 from difflib import get_close_matches
+
+import numpy as np
 
 LONGEST = 18  # digits that are read: more are no number anyone means, and Python refuses those of thousands
 
@@ -44,3 +53,22 @@ class Parser(argparse.ArgumentParser):
         unknown = re.search(r"unrecognized arguments: (--\S+)", message)
         near = get_close_matches(unknown[1], self._option_string_actions, 1) if unknown else []
         self.exit(2, f"{self.prog}: {message}{f'; did you mean {near[0]}?' if near else ''}\n")
+
+
+@contextmanager
+def guarded(parser, stopped=lambda: "stopped"):
+    """What is in the way of a command becomes a sentence and a status; `stopped()` is what a Ctrl-C says."""
+    try:
+        with np.errstate(over="ignore", invalid="ignore"):  # a run may diverge, and its numbers say so
+            yield
+        sys.stdout.flush()
+    except BrokenPipeError:  # whoever read the lines has left
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
+    except OSError as fault:
+        if not fault.filename:  # what is still to be written goes nowhere, or leaving would fail on it once more
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        parser.error(f"{fault.filename or 'standard output'} cannot be written or read: {fault.strerror}")
+    except KeyboardInterrupt:
+        sys.stderr.write(f"\n{stopped()}\n")
+        sys.exit(130)

@@ -5,7 +5,6 @@ chosen on the trace lab, seeds 0 to 29 of eight kinds of run. None transfers to 
 of a gap and of a share are relative to the run's own beginning, and all can be set.
 """
 
-import argparse
 import sys
 from dataclasses import dataclass
 from math import inf, sqrt
@@ -13,6 +12,7 @@ from math import inf, sqrt
 import numpy as np
 
 from sim import logs, metric_names
+from sim.arguments import Parser, guarded, whole
 from sim.metric_names import BOUND, GROUP_SD, HELD_OUT, K3, LEAST, MOST, PLAIN, QUANTITIES, SIGNED, TOKEN
 
 ROWS = 20  # a log with fewer says nothing
@@ -641,27 +641,33 @@ def words_of(quantity):
 
 
 # ── the command ──
-def settings(words=None):
-    parser = argparse.ArgumentParser(
-        prog="python -m sim.doctor",
+PROGRAM = "python -m sim.doctor"
+
+
+def arguments(program):
+    parser = Parser(
+        prog=program,
         description="Ask seven questions of the log of a run. Status 0: nothing found; 1: a test fired; 2: unreadable.",
         epilog="Thresholds: " + ", ".join(f"{name}={t.value:g}" for name, t in THRESHOLDS.items()),
     )
     parser.add_argument("files", nargs="+", metavar="FILE", help=f"- for standard input. {logs.READABLE}")
     parser.add_argument("--run", default="", metavar="NAME", help="which run, where a file holds several")
     parser.add_argument("--heldout", default="", metavar="NAME", help="the column of a scorer that was not trained on")
-    parser.add_argument("--k", type=int, default=0, help="completions a prompt")
-    parser.add_argument("--updates", type=int, default=1, metavar="U", help="updates on each batch")
+    parser.add_argument("--k", type=whole(0, 10**6), default=0, help="completions a prompt")
+    parser.add_argument("--updates", type=whole(1, 10**6), default=1, metavar="U", help="updates on each batch")
     parser.add_argument(
         "--map", action="append", default=[], metavar="Q=NAME", help=f"Q is one of {', '.join(QUANTITIES)}"
     )
     parser.add_argument("--threshold", action="append", default=[], metavar="NAME=VALUE", help="another threshold")
+    return parser
+
+
+def settings(words=None, program=PROGRAM):
+    parser = arguments(program)
     chosen = parser.parse_args(words)
     try:
         chosen.map = dict(pair(text) for text in chosen.map)
-        chosen.threshold = {name: float(value) for name, value in map(pair, chosen.threshold)}
-        if wrong := [name for name, value in chosen.threshold.items() if value != value]:
-            raise ValueError(f"the threshold {wrong[0]} has to be a number")
+        chosen.threshold = {name: limit(name, value) for name, value in map(pair, chosen.threshold)}
         unknown = [name for name in chosen.threshold if name not in THRESHOLDS]
         if unknown:
             raise ValueError(f"no threshold is called {unknown[0]}; there are {', '.join(THRESHOLDS)}")
@@ -677,9 +683,18 @@ def pair(text):
     return name, value
 
 
-def command(words, opened):
+def limit(name, value):
+    try:
+        if (number := float(value)) == number:
+            return number
+    except ValueError:
+        pass
+    raise ValueError(f"the threshold {name} has to be a number, not {value}")
+
+
+def command(words, opened, program=PROGRAM):
     """(lines to print, lines for those who wait, status); `opened` yields the pieces of a file."""
-    chosen = settings(words)
+    chosen = settings(words, program)
     try:
         files = [(name, opened(name)) for name in chosen.files]
         log = logs.read(files, chosen.run, [*chosen.map.values(), chosen.heldout])
@@ -691,14 +706,18 @@ def command(words, opened):
     return list(lines(done)), [], 1 if done.fired else 0
 
 
-if __name__ == "__main__":
-
+def main(words=None, program=PROGRAM):
     def opened(name):
         with sys.stdin.buffer if name == "-" else open(name, "rb") as file:
             while piece := file.read(1 << 16):
                 yield piece
 
-    told, faults, status = command(sys.argv[1:], opened)
-    print("\n".join(told), end="\n" if told else "")
-    print("\n".join(faults), end="\n" if faults else "", file=sys.stderr)
-    sys.exit(status)
+    with guarded(arguments(program)):
+        told, faults, status = command(words, opened, program)
+        print("\n".join(told), end="\n" if told else "")
+        print("\n".join(faults), end="\n" if faults else "", file=sys.stderr)
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())

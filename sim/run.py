@@ -2,13 +2,10 @@
 
 import hashlib
 import os
-import sys
-from contextlib import contextmanager
 from pathlib import Path
 
-import numpy as np
-
 from sim import companion
+from sim.arguments import guarded
 from sim.companion import ALGORITHMS, NO_RANKING, TASKS, Session
 from sim.framework.checkpoint import Refused
 
@@ -19,16 +16,16 @@ HEAD = """entropy in nats a token, clipped as a share of the tokens of the last 
 """
 
 
-def options():
+def options(words, program):
     made = companion.parser(
-        "python -m sim.run",
+        program,
         "ALGORITHM",
         "Train an algorithm file of sim/algorithms, and watch its pass rate.",
         "\n".join(f"{name:10} {file.__doc__.split('. ')[0]}" for name, file in ALGORITHMS.items()),
     )
     made.add_argument("algorithm", choices=ALGORITHMS, help="a file of sim/algorithms, see below")
     made.add_argument("--task", choices=TASKS, help="one task only; else all, one after the other")
-    chosen = made.parse_args()
+    chosen = made.parse_args(words)
     companion.refuse_the_impossible(made, chosen)
     if not chosen.task and (chosen.log or chosen.checkpoint):
         made.error("--log and --checkpoint are of one run: say which --task")
@@ -122,25 +119,6 @@ def write_atomically(path, data):
         os.close(folder)
 
 
-@contextmanager
-def guarded(made, stopped):
-    """What is in the way of a command becomes a sentence and a status; `stopped()` is what a Ctrl-C says."""
-    try:
-        with np.errstate(over="ignore", invalid="ignore"):  # a run may diverge, and its numbers say so
-            yield
-        sys.stdout.flush()
-    except BrokenPipeError:  # whoever read the lines has left
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(1)
-    except OSError as fault:
-        if not fault.filename:  # what is still to be written goes nowhere, or leaving would fail on it once more
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        made.error(f"{fault.filename or 'standard output'} cannot be written or read: {fault.strerror}")
-    except KeyboardInterrupt:
-        print(f"\n{stopped()}", file=sys.stderr)
-        sys.exit(130)
-
-
 def run(train, made, chosen, task):
     """`train(session, events)` of a new or resumed run."""
     session = None
@@ -185,8 +163,13 @@ def train(session, events):
         print(f"{name} on {task}: pass rate {start:.3f} at the start, {now:.3f} after {session.updates} updates\n")
 
 
-if __name__ == "__main__":
-    made, chosen = options()
+def main(words=None, program="python -m sim.run"):
+    made, chosen = options(words, program)
     for task in [chosen.task] if chosen.task else TASKS:
         run(train, made, chosen, task)
-    print(NO_RANKING)
+    with guarded(made):
+        print(NO_RANKING)
+
+
+if __name__ == "__main__":
+    main()

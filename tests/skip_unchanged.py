@@ -7,7 +7,7 @@
 A change is what differs from the base commit: $BASE if it is set, else the merge base with origin/main, and on that
 itself the commit before; what is not committed counts too. Where git cannot say, nothing has changed. A change to
 something that very many import would bring them all: of one family (`family="…"`, by default the folder of the test)
-at most MOST sets of dependencies are run on a push. The night, NIGHTLY=1, runs them all.
+at most MOST sets of dependencies, or `most=…`, are run on a push. The night, NIGHTLY=1, runs them all.
 
 What has passed is also stamped with a sum over all that it depends on, and skipped while that stays the same, at night
 too: only a machine that keeps `_cache/passed` sees this.
@@ -16,6 +16,7 @@ too: only a machine that keeps `_cache/passed` sees this.
 import hashlib
 import os
 import subprocess
+import sys
 from collections import defaultdict
 from functools import cache
 
@@ -47,13 +48,18 @@ def dependencies(item):
 
 
 def family(item):
-    named = [mark.kwargs["family"] for mark in item.iter_markers("when_changed") if "family" in mark.kwargs]
-    return named[0] if named else item.path.parent.relative_to(ROOT).as_posix()
+    """(name of the family, how many of it a push runs)."""
+    said = {}
+    for mark in item.iter_markers("when_changed"):
+        said = mark.kwargs | said  # the closest mark comes first
+    return said.get("family", item.path.parent.relative_to(ROOT).as_posix()), said.get("most", MOST)
 
 
 def select(items):
-    """Mark those of the tests with `when_changed` that this push leaves to the night, with the reason."""
-    if nightly():
+    """Mark those of the tests with `when_changed` that this push leaves to the night, with the reason. Inside Pyodide
+    all run: what runs there was selected outside.
+    """
+    if nightly() or sys.platform == "emscripten":
         return
     families = defaultdict(lambda: defaultdict(list))
     for item in items:
@@ -62,31 +68,33 @@ def select(items):
     if not families:
         return
     changed, since = changes()
-    for name, units in families.items():
+    for (name, most), units in families.items():
         touched = {depends for depends in units if changed & needed(*depends)} if changed else set()
-        kept = chosen(touched, changed, set.intersection(*(needed(*depends) for depends in units)) if touched else ())
+        common = set.intersection(*(needed(*depends) for depends in units)) if touched else set()
+        kept = chosen(touched, changed, common, most)
         for depends, tests in units.items():
             if depends not in touched:
                 reason = f"nothing that it depends on has changed since {since}" if since else NO_BASE
             elif depends not in kept:
-                reason = f"the change reaches {len(touched)} of {name}, and a push runs {MOST} of them"
+                reason = f"the change reaches {len(touched)} of {name}, and a push runs {most} of them"
             else:
                 continue
             for test in tests:
                 test.add_marker(pytest.mark.skip(reason=f"{reason}; every night runs it (NIGHTLY=1)"))
 
 
-def chosen(touched, changed, common):
-    """At most MOST of these dependencies. First come those with a change in a module or file that they name, then those
-    with one in what not all of the family share, then the others; of too many of a kind some that lie evenly apart.
+def chosen(touched, changed, common, most):
+    """At most so many of these dependencies. First come those with a change in a module or file that they name, then
+    those with one in what not all of the family share, then the others; of too many of a kind some that lie evenly
+    apart.
     """
     kinds = ([], [], [])
     for depends in sorted(touched):
-        theirs = changed & needed(*depends) - set(common)
+        theirs = changed & needed(*depends) - common
         kinds[0 if theirs & directly(*depends) else 1 if theirs else 2].append(depends)
     kept = []
     for kind in kinds:
-        room = MOST - len(kept)
+        room = most - len(kept)
         kept += [kind[i * len(kind) // room] for i in range(room)] if len(kind) > room else kind
     return set(kept)
 

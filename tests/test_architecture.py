@@ -62,12 +62,12 @@ def test_sim_knows_numpy_the_standard_library_and_itself():
 
 
 # The rooms of sim/, and the rooms that each may import from. Programs to be started (__main__.py, run.py) stand above
-# all of them, and what their command lines share is a module that knows no room.
+# all of them; what commands share (arguments) and what tables of options share (programs) knows no room.
 ROOMS = dict(
     worlds=set(),
-    cluster={"arguments"},
+    cluster={"arguments", "programs"},
     estimators={"worlds"},
-    algorithms={"estimators", "cluster"},  # the versions of the trainers that both say options of
+    algorithms={"estimators", "programs"},
     verifiers={"worlds", "estimators"},
     framework={"worlds", "estimators"},
     experiments={"worlds", "estimators", "verifiers", "algorithms", "framework"},
@@ -128,8 +128,8 @@ def test_sim_is_pure():
     none(
         f"{shown(file)} has {found[0]}: sim/ is pure, and randomness comes in as an argument rng"
         for file in SIM
-        if file.name not in ("__main__.py", "run.py", "tasks.py")
-        and (found := IMPURE.search(text(file).split("if __name__")[0]))
+        if file.name not in ("__main__.py", "arguments.py", "run.py", "tasks.py")
+        and (found := IMPURE.search(re.split(r"^(?:def main\(|if __name__)", text(file), maxsplit=1, flags=re.M)[0]))
     )
 
 

@@ -1,4 +1,4 @@
-"""The files of a new lesson, from tools/templates/: all of them or none."""
+"""The files of a new page, from tools/templates/: all of them or none."""
 
 import keyword
 import re
@@ -8,29 +8,55 @@ from tools.runtime.fetch import ROOT
 from tools.runtime.messages import Stop, say
 
 TEMPLATES = ROOT / "tools" / "templates"
-FORM = "It is: python build.py new lesson NN-name, for instance 09a-entropy-bonus, and at will --sim ROOM/MODULE."
+FORM = (
+    "It is: python build.py new KIND NAME, where KIND is lesson, exercise, essay or reference; for instance "
+    "new lesson 09a-entropy-bonus, and at will --sim ROOM/MODULE; a reference has no number: new reference units."
+)
+EMPTY = ""  # in place of a template
+PAGE, TESTS = "lessons/{stem}.md", "tests/widgets/{name}"
+KINDS = dict(  # kind: {file: template}
+    lesson={
+        PAGE: "lesson.md",
+        "lessons/{stem}.yml": "lesson.yml",
+        "widgets/{name}/__init__.py": EMPTY,
+        "widgets/{name}/widget.py": "widget.py",
+        "widgets/{name}/figures.py": "figures.py",
+        "widgets/{name}/exercises.py": "exercises.py",
+        f"{TESTS}/test_widget.py": "test_widget.py",
+        "tests/lessons/test_{stem_}.py": "test_lesson.py",
+    },
+    exercise={
+        PAGE: "exercise.md",
+        "widgets/{name}/__init__.py": EMPTY,
+        "widgets/{name}/editable.py": "editable.py",
+        f"{TESTS}/test_editable.py": "test_editable.py",
+    },
+    essay={PAGE: "essay.md"},
+    reference={PAGE: "reference.md"},
+)
+MODEL = {"sim/{room}/{module}.py": "model.py", "tests/sim/{room}/test_{module}.py": "test_model.py"}
 
 
-def lesson(stem, model=""):
-    """Lesson, widget and their tests, and with `model` (estimators/entropy_bonus) a module of sim/ and its test."""
-    number, widget = checked(stem)
+def page(kind, stem, model=""):
+    """The files of a page; for a lesson with `model` (estimators/entropy_bonus) also a module of sim/ and its test."""
+    number, name = ("", checked_name(stem)) if kind == "reference" else checked(stem)
     room, module = checked_model(model) if model else ("estimators", "attempts")
-    title = widget.replace("_", " ").capitalize()
-    words = dict(LESSON_NUMBER=number, LESSON_TITLE=title, WIDGET_NAME=widget, SIM_ROOM=room, SIM_MODEL=module)
-    made = {
-        f"lessons/{stem}.md": "lesson.md",
-        f"widgets/{widget}/__init__.py": "init.py",
-        f"widgets/{widget}/widget.py": "widget.py",
-        f"tests/widgets/{widget}/test_widget.py": "test_widget.py",
-        f"tests/lessons/test_{stem.replace('-', '_')}.py": "test_lesson.py",
-    }
-    if model:
-        made |= {f"sim/{room}/{module}.py": "model.py", f"tests/sim/{room}/test_{module}.py": "test_model.py"}
+    title = name.replace("_", " ").capitalize()
+    words = dict(
+        LESSON_NUMBER=number,
+        LESSON_TITLE=title,
+        LESSON_KEY=name.replace("_", "-"),
+        WIDGET_NAME=name,
+        SIM_ROOM=room,
+        SIM_MODEL=module,
+    )
+    places = dict(stem=stem, stem_=stem.replace("-", "_"), name=name, room=room, module=module)
+    made = {path.format(**places): template for path, template in (KINDS[kind] | (MODEL if model else {})).items()}
     if there := [path for path in made if (ROOT / path).exists()]:
         raise Stop(f"{there[0]} exists already; nothing was written.")
     navigation = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
-    entry = f"{number} {title}: {stem}.md"
-    extended = with_entry(navigation, stem, entry)
+    entry = f"{number} {title}: {stem}.md".lstrip()
+    extended = with_entry(navigation, stem, entry) if number else f"{navigation.rstrip()}\n  - {entry}\n"
     write({path: filled(template, words) for path, template in made.items()})
     for path in made:
         say(f"  {path}")
@@ -38,25 +64,44 @@ def lesson(stem, model=""):
         files.write(ROOT / "mkdocs.yml", extended)
         say(f"  mkdocs.yml, nav: - {entry}")
     else:
-        say(f"The number fits into two parts; add this line to nav in mkdocs.yml where it belongs:\n    - {entry}")
-    rules = "tests/lessons/test_anatomy.py tests/widgets/frame/test_contract.py"
+        say(
+            "The lessons before and after this number are of two parts; add this line to nav in mkdocs.yml where it "
+            f"belongs:\n    - {entry}"
+        )
     say(
-        "What is to be filled in is marked TODO, and CONTRIBUTING.md has the rules. What is left to do says\n"
-        f'  python build.py test {rules} -k "{number} or {widget}"'
+        "What is to be filled in is marked TODO; CONTRIBUTING.md has the rules. This names what is left to do:\n"
+        f"  {command(kind, stem, name, model)}\n"
+        "and this shows the page at http://127.0.0.1:8000/, and again after every change:\n"
+        "  python build.py serve"
     )
 
 
+def command(kind, stem, name, model):
+    """The tests that look at a page of this kind."""
+    if kind in ("essay", "reference"):
+        return f'python build.py test tests/lessons -k "{stem} or words or navigation"'
+    paths = f"tests/test_architecture.py tests/lessons tests/pages tests/widgets/frame tests/widgets/{name}"
+    sim = f" tests/sim/{model.partition('/')[0]}" if model else ""
+    return f'python build.py test {paths}{sim} -k "{stem} or {name} or failures or words or navigation"'
+
+
 def checked(stem):
-    """(number, name of the widget), if there can be a lesson of this name."""
-    if not (parts := re.fullmatch(r"(\d\d[a-z]?)-([a-z][a-z0-9]*(?:-[a-z0-9]+)*)", stem)):
+    """(number, name of its folder in widgets/), if there can be a page of this name."""
+    if not (parts := re.fullmatch(r"(\d\d[a-z]?)-(.+)", stem)):
         raise Stop(f"{stem} is no name of a lesson: two digits, perhaps a letter, and words in small letters. {FORM}")
     number, name = parts.groups()
     if taken := list((ROOT / "lessons").glob(f"{number}-*.md")):
         raise Stop(f"The number {number} is taken by lessons/{taken[0].name}; nothing was written.")
-    widget = name.replace("-", "_")
-    if keyword.iskeyword(widget) or widget == "frame":
-        raise Stop(f"{widget} cannot be the name of a module in widgets/; nothing was written.")
-    return number, widget
+    return number, checked_name(name)
+
+
+def checked_name(name):
+    if not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", name):
+        raise Stop(f"{name} is no name of a page: words in small letters with hyphens between them. {FORM}")
+    module = name.replace("-", "_")
+    if keyword.iskeyword(module) or module == "frame":
+        raise Stop(f"{module} cannot be the name of a folder in widgets/; nothing was written.")
+    return module
 
 
 def checked_model(model):
@@ -71,8 +116,8 @@ def checked_model(model):
 
 
 def with_entry(navigation, stem, entry):
-    """mkdocs.yml with one line more in nav; "" where the lessons before and after it are of two parts, and neither has
-    its number.
+    """mkdocs.yml with one more line in nav, after the lesson before it; after the last lesson in the part of that one.
+    "" where the lessons before and after it are of two parts and neither has its number.
     """
     lines = navigation.splitlines(keepends=True)
     places, part = [], 0  # (stem, line, part)
@@ -82,8 +127,7 @@ def with_entry(navigation, stem, entry):
             places.append((page[1], i, part))
     before = max((place for place in places if place[0] < stem), default=None)
     after = min((place for place in places if place[0] > stem), default=None)
-    belongs = before and (before[0][:2] == stem[:2] or (after and before[2] == after[2]))
-    if not belongs:
+    if not before or (after and before[0][:2] != stem[:2] and before[2] != after[2]):
         return ""
     indent = re.match(r"\s*", lines[before[1]])[0]
     lines.insert(before[1] + 1, f"{indent}- {entry}\n")
@@ -91,10 +135,11 @@ def with_entry(navigation, stem, entry):
 
 
 def filled(template, words):
-    text = (TEMPLATES / template).read_text(encoding="utf-8")
+    text = (TEMPLATES / template).read_text(encoding="utf-8") if template else ""
     for name, word in words.items():
         text = text.replace(name, word)
-    return text
+    in_order = lambda imports: "".join(sorted(imports[0].splitlines(keepends=True)))  # which a page's name decides
+    return re.sub(r"(^from widgets\..+\n)+", in_order, text, flags=re.M)
 
 
 def write(texts):

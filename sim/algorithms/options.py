@@ -8,10 +8,9 @@ is no model of anything.
 """
 
 from sim.algorithms import dapo, dr_grpo, grpo, ppo, recipes, reinforce, rloo
-from sim.cluster.options import START, TRAINING, VERSIONS
+from sim.programs import ACTOR, BATCH, START, VERSIONS
 
 PROGRAMS = ("TRL", "verl", "OpenRLHF")
-ACTOR = "actor_rollout_ref.actor"
 BUFFER = "+reward.reward_kwargs.overlong_buffer_cfg"  # hydra adds what its file does not name by a plus
 CUT = "cut and held constant"
 WIDE = "1000000.0"  # a bound that no ratio reaches
@@ -85,8 +84,8 @@ TABLE = {
         },
     ),
     "samples": (
-        TRAINING["samples"][0],
-        {"GRPOConfig": "num_generations={}", "RLOOConfig": "num_generations={}"} | TRAINING["samples"][1],
+        BATCH["samples"][0],
+        {"GRPOConfig": "num_generations={}", "RLOOConfig": "num_generations={}"} | BATCH["samples"][1],
     ),
     "prompts": (
         "prompts a batch, all in one step",
@@ -94,7 +93,7 @@ TABLE = {
             "GRPOConfig": "per_device_train_batch_size={completions}",
             "RLOOConfig": "per_device_train_batch_size={completions}",
         }
-        | TRAINING["prompts"][1],
+        | BATCH["prompts"][1],
     ),
     "passes": (
         "passes over a batch",
@@ -231,9 +230,8 @@ TABLE = {
         },
     ),
     "completion": (
-        TRAINING["completion"][0],
-        {"GRPOConfig": "max_completion_length={}", "RLOOConfig": "max_completion_length={}"}
-        | TRAINING["completion"][1],
+        BATCH["completion"][0],
+        {"GRPOConfig": "max_completion_length={}", "RLOOConfig": "max_completion_length={}"} | BATCH["completion"][1],
     ),
     "pairs": (
         "the loss of a pair",

@@ -26,7 +26,6 @@ FACTORS = (
     "topology",
 )
 NOT_REPORTED = "nr"
-EVIDENCE = ("paper", "code", "derived", NOT_REPORTED)
 
 
 @dataclass(frozen=True)
@@ -204,8 +203,3 @@ def kimi_length_reward(length, shortest, longest, verified):
     """
     reward = 0.5 - (length - shortest) / (longest - shortest)
     return reward if verified else min(0.0, reward)
-
-
-def tulu_reward(verified, ended, kl_nats, beta=0.05):
-    """Tülu 3, arXiv:2411.15124: 10 if verified, −10 without an end of text, less β × KL."""
-    return (10.0 if verified else 0.0) * ended - 10.0 * (not ended) - beta * kl_nats

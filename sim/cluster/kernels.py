@@ -71,11 +71,6 @@ def amdahl(share, speedup):
     return 1 / (1 - share + share / speedup)
 
 
-def prefix_speedup(prompt, completion, samples):
-    """Bytes of keys and values that decoding reads, over those it reads when a group reads its prompt once."""
-    return samples * (prompt + completion / 2) / (prompt + samples * completion / 2)
-
-
 def padding(spread, batch):
     """Longest over mean of `batch` log-normal lengths: what a padded micro-batch costs (1 where it is packed)."""
     if spread == 0 or batch == 1:

@@ -6,18 +6,10 @@ that VERSIONS gives: `vllm/engine/arg_utils.py`, SGLang's `srt/arg_groups/fields
 no model of anything.
 """
 
-VERSIONS = {"vLLM": "0.33.0", "SGLang": "0.5.23", "verl": "0.9.1", "TRL": "1.16.0", "OpenRLHF": "0.11.2"}
-ENGINES = ("vLLM", "SGLang")  # the others train, and are asked for the rows under TRAINING too
-START = {
-    "vLLM": "vllm serve MODEL",
-    "SGLang": "python -m sglang.launch_server --model-path MODEL",
-    "verl": "python -m verl.trainer.main_ppo",
-    "OpenRLHF": "python -m openrlhf.cli.train_ppo_ray",
-}
+from sim.programs import ACTOR, BATCH, ROLLOUT, START, VERSIONS
 
-ROLLOUT = "actor_rollout_ref.rollout"
+ENGINES = ("vLLM", "SGLang")  # the others train, and are asked for the rows under TRAINING too
 VLLM = f"+{ROLLOUT}.engine_kwargs.vllm"  # handed on to vLLM; hydra adds what its file does not name by a plus
-ACTOR = "actor_rollout_ref.actor"
 
 # {quantity: (what it is, {program: option})}. In an option, {} is the value, and {completions} prompts times samples.
 # An option by value is {value: option}: "" where nothing is to be set, "# …" what to know where it is no option. A
@@ -140,27 +132,10 @@ CUT_IN_TRL = "# TRL scores a cut completion as it is: your reward function has t
 SERVER_IN_TRL = "# TRL's server has its own options for tensor parallelism, memory and length"
 LEFT_IN_VERL = "# verl: set actor_rollout_ref.rollout.name, and for separate_async rollout.nnodes and n_gpus_per_node"
 TRAINING = {
-    "prompts": (
-        "prompts a step",
-        {
-            "verl": "data.train_batch_size={} " + ACTOR + ".ppo_mini_batch_size={}",
-            "TRL": "generation_batch_size={completions}",
-            "OpenRLHF": "--rollout.batch_size {} --train.batch_size {completions}",
-        },
-    ),
-    "samples": (
-        "completions of a prompt",
-        {"verl": ROLLOUT + ".n={}", "TRL": "num_generations={}", "OpenRLHF": "--rollout.n_samples_per_prompt {}"},
-    ),
+    "prompts": BATCH["prompts"],
+    "samples": BATCH["samples"],
     "prompt": ("the longest prompt", {"verl": "data.max_prompt_length={}"}),
-    "completion": (
-        "the longest completion",
-        {
-            "verl": "data.max_response_length={}",
-            "TRL": "max_completion_length={}",
-            "OpenRLHF": "--rollout.max_new_tokens {}",
-        },
-    ),
+    "completion": BATCH["completion"],
     "micro_batch_tokens": (
         "tokens a GPU trains on at a time",
         {

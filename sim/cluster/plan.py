@@ -1,350 +1,177 @@
-"""A run before it is begun: whether it fits, what a step and all steps take, and which changes would pay most.
-
-Closed form: every number is asked of the module that owns it, memory, throughput, step, lengths, envelope or topology.
-What no module knows is how far a real system stays behind, so seconds are a range: from the efficiencies that are
-assumed down to those that published runs came to, sim/cluster/validation.py. `python -m sim.cluster.plan --help` is
-the same for a terminal.
+"""`python -m sim.cluster.plan --config config.json --gpus 64`: what a run takes, as a table or as JSON. The arguments
+and their words; no model of anything, which stands in planner.py.
 """
 
-from dataclasses import dataclass, replace
-from functools import cached_property
-from math import ceil
-from typing import NamedTuple
+import argparse
+import json
+import sys
+from dataclasses import asdict, replace
 
-from sim.cluster import envelope, memory, step, throughput, topology
-from sim.cluster.hardware import Accelerator
+from sim.arguments import Parser, guarded, number, whole
+from sim.cluster import envelope, memory, planner, step, user_inputs
+from sim.cluster.hardware import ACCELERATORS
 from sim.cluster.lengths import Law
-from sim.cluster.memory import Engine, Training
-from sim.cluster.models import Model
+from sim.cluster.models import MODELS
 
-# How many times as long as predicted at the assumed efficiencies a published step took at most, of dense models and of
-# those with experts, rounded up to a tenth: `validation.slowest`. The one calibration.
-SLOWER = {"dense": 1.8, "experts": 4.8}
-GAINED = 0.01  # of a step: a change that gains less is none
-WAYS = {  # what lesson 19 calls them
-    "sync": topology.COLOCATED,
-    "carry-over": topology.CARRY,
-    "one-off": topology.ONE_OFF,
-    "async": topology.ASYNC,
-}
-LOGITS_CHUNK = 1024  # assumed: tokens whose logits are there at a time while training
+NOT_READ = "Not read"
+LENGTHS = (720, 2000, 4600, 8192)
+WIDTHS = {"bf16": 2, "fp8": 1}
 
 
-@dataclass(frozen=True)
-class Scenario:
-    """What is to be run, on what, and how."""
-
-    model: Model
-    accelerator: Accelerator
-    law: Law  # of the lengths, with a limit
-    gpus: int = 64
-    prompts: int = 512  # of a step
-    samples: int = 16  # completions of each
-    prompt: int = 512  # tokens
-    overlap: str = "sync"  # of step.OVERLAPS: one pool for the first two, two pools for the others
-    share: float = 0.5  # of two pools, that of the engines
-    tensor_parallel: int = 0  # GPUs of an engine; 0: the fewest that hold it well
-    weight_bytes: float = 2
-    kv_bytes: float = 2
-    hbm_share: float = memory.HBM_SHARE
-    recompute: str = "full"
-    training_parallel: int = 1  # GPUs that share a sequence while training
-    reference: bool = False
-    reuse: bool = False  # the engine's log-probs stand for the old ones
-    test_seconds: float = 0.0  # of one completion's test, on average
-    longest_test: float = 0.0
-    workers: int = 64
-    steps: int = 500
-    price: float = 2.0  # of a GPU for an hour, in any currency: the reader's assumption
-    efficiency: throughput.Efficiency = throughput.ASSUMED
-    mfu: float = throughput.MFU
-    engine_timed: bool = False  # `efficiency` comes from an iteration that was timed
-    update_timed: bool = False  # `mfu` comes from an update that was timed
-
-    @property
-    def completions(self):
-        return self.prompts * self.samples
-
-    @property
-    def longest(self):
-        """Tokens of the longest sequence, its prompt included."""
-        return ceil(self.prompt + self.law.longest)
-
-    @property
-    def placement(self):
-        return "one pool" if self.overlap in ("sync", "carry-over") else "two pools"
-
-    @cached_property
-    def job(self):
-        """The same as `envelope` asks for it."""
-        engine = Engine(
-            self.gpus,
-            self.tensor_parallel,
-            self.longest,
-            hbm_share=self.hbm_share,
-            weight_bytes=self.weight_bytes,
-            kv_bytes=self.kv_bytes,
-        )
-        training = Training(
-            self.gpus,
-            reference=self.reference,
-            tokens=self.longest,  # assumed: a micro-batch is one sequence of the longest
-            length=self.longest,
-            recompute=self.recompute,
-            logits_chunk=LOGITS_CHUNK,
-            tensor_parallel=self.training_parallel,
-        )
-        placement = "two pools" if self.placement == "two pools" else envelope.PLACEMENTS[0]
-        return envelope.Job(self.gpus, training, engine, placement, self.share)
-
-    @cached_property
-    def parts(self):
-        """(memory.Engine, memory.Training), each of its own pool, the engine with its size."""
-        return envelope.parts(self.model, self.accelerator, self.job)
-
-    @property
-    def engine(self):
-        return self.parts[0]
-
-    def engines(self, gpus):
-        return gpus // self.engine.tensor_parallel
-
-    @property
-    def slots(self):
-        """Sequences that the cache of one engine holds at once, on average."""
-        return memory.sequences(self.model, self.accelerator, self.law.context(self.prompt), self.engine)
+def config(text):
+    """A Model: of a name in our table, of a config.json, or of one from standard input ("-")."""
+    if text in MODELS:
+        return MODELS[text]
+    model, _, said = refused(user_inputs.model, argparse.FileType(encoding="utf-8")(text).read())
+    if NOT_READ in said:
+        sys.stderr.write(f"{said[said.index(NOT_READ) :]}\n")
+    return model
 
 
-def measured(s, timed=None, update_seconds=None):
-    """The scenario with the efficiencies that one timed iteration (brought.Timed) and one timed update show."""
-    if timed:
-        shape = (s.model, s.accelerator, timed.sequences, timed.context, timed.seconds)
-        split = dict(tensor_parallel=timed.gpus, weight_bytes=s.weight_bytes, kv_bytes=s.kv_bytes)
-        reached = throughput.calibrated(*shape, efficiency=s.efficiency, **split)
-        s = replace(s, efficiency=reached, engine_timed=True)
-    if update_seconds:
-        tokens = s.completions * (s.prompt + s.law.mean)
-        gpus = envelope.pools(s.job)[1]
-        reached = throughput.attained_mfu(s.model, s.accelerator, gpus, tokens, update_seconds)
-        s = replace(s, mfu=reached, update_timed=True)
-    return s
+def chip(text):
+    return ACCELERATORS[text] if text in ACCELERATORS else refused(user_inputs.chip, text)[0]
 
 
-def misfits(s):
-    """What of it is impossible: [memory.Misfit]."""
-    contradictions = memory.fits(s.model, s.accelerator, mfu=s.mfu, efficiency=s.efficiency)
-    return contradictions or envelope.misfits(s.model, s.accelerator, s.job)
+def law(text):
+    return refused(user_inputs.lengths, text)[0]
 
 
-def spread(s):
-    """By how much (what engines do, what trainers do) may take longer than the efficiencies say: 1 for what the reader
-    has timed.
-    """
-    slower = SLOWER["experts" if s.model.moe else "dense"]
-    return 1.0 if s.engine_timed else slower, 1.0 if s.update_timed else slower
+def refused(read, text):
+    """What `read` makes of a text; its refusal in argparse's words."""
+    try:
+        return read(text)
+    except ValueError as refusal:
+        raise argparse.ArgumentTypeError(str(refusal)) from None
 
 
-def roles(s, slower=(1.0, 1.0)):
-    """Seconds of each role, step.Roles, with engines and trainers so many times slower than their efficiencies say."""
-    engines, trainers = slower
-    engine, training = s.parts
-    bandwidth, flops, overhead = s.efficiency
-    reached = throughput.Efficiency(bandwidth / engines, flops / engines, overhead * engines)
-    verify = step.verify_seconds(s.completions, s.workers, s.test_seconds, max(s.longest_test, s.test_seconds))
-    shape = (s.model, s.accelerator, engine.gpus, training.gpus, engine.tensor_parallel, s.completions, s.law, verify)
-    found = step.roles_from_config(
-        *shape, s.reference, s.reuse, reached, s.mfu / trainers, s.prompt, s.samples, replace(engine, gpus=None)
+def arguments(program):
+    parser = Parser(
+        prog=program,
+        description="What a run of reinforcement learning takes: memory, seconds of a step, GPU-hours, and which "
+        "changes would pay. Seconds are a range, from the assumed efficiencies to those of the slowest published run.",
+        epilog=f"models: {', '.join(MODELS)}. chips: {', '.join(ACCELERATORS)}.",
     )
-    if s.placement == "one pool":
-        return replace(found, sync=0.0, switch=trainers * topology.switch_seconds(s))
-    return replace(found, sync=trainers * found.sync)
-
-
-def step_seconds(s, found):
-    """Seconds between two updates; generation pauses while the weights of a stream change."""
-    return step.step_time(found, step.pausing(s.overlap))
-
-
-@dataclass(frozen=True)
-class Plan:
-    scenario: Scenario
-    peak: envelope.Peak  # the fullest moment
-    engine: Engine
-    live: float  # sequences that decode together on one engine
-    fast: step.Roles  # at the efficiencies that are assumed
-    slow: step.Roles  # at those of the slowest published run of this kind
-    idle: float  # share of the step in which the less busy of two pools waits
-    lag: float  # versions between a completion's first token and its update
-
-    @property
-    def step_range(self):
-        return step_seconds(self.scenario, self.fast), step_seconds(self.scenario, self.slow)
-
-    @property
-    def gpu_hours(self):
-        """Of all steps, (least, most)."""
-        s = self.scenario
-        return tuple(seconds * s.gpus * s.steps / 3600 for seconds in self.step_range)
-
-    @property
-    def money(self):
-        return tuple(hours * self.scenario.price for hours in self.gpu_hours)
-
-
-def plan(s):
-    """The answers for a scenario in which nothing is impossible, -> Plan; ValueError otherwise."""
-    if found := misfits(s):
-        raise ValueError(f"This job does not fit: {found[0].what}.")
-    engine, fast = s.engine, roles(s)
-    live = step.live_sequences(
-        s.model, s.accelerator, engine.gpus, engine.tensor_parallel, s.completions, s.law, s.prompt, engine
+    add = parser.add_argument
+    add(
+        "--config",
+        "--model",
+        type=config,
+        default="qwen2.5-7b",
+        help="a model's config.json, - for standard input, or a name",
     )
-    return Plan(
-        s,
-        envelope.peak(s.model, s.accelerator, s.job),
-        engine,
-        live,
-        fast,
-        roles(s, spread(s)),
-        step.idle_share(fast, step.pausing(s.overlap)),
-        topology.lag(s, WAYS[s.overlap], engine.gpus, (fast.log_probs + fast.train) / step_seconds(s, fast)),
+    add("--chip", type=chip, default="h100", help=f'a name, or numbers: "{user_inputs.CHIP_EXAMPLE}"')
+    add("--gpus", type=whole(1, envelope.MOST), default=64)
+    add("--prompts", type=whole(1, 2**16), default=512, help="of a step")
+    add("--samples", type=whole(1, 2**10), default=16, help="completions of each prompt")
+    add("--prompt", type=whole(1, 2**20), default=512, help="tokens of a prompt")
+    add("--lengths", type=law, default=Law(*LENGTHS), help='"p50 p90 p99 longest" of the completions, in tokens')
+    add("--limit", type=whole(1, 10**7), help="tokens at which completions are cut, where that is less")
+    add("--overlap", choices=step.OVERLAPS, default="sync", help="the first two in one pool, the others in two")
+    add("--share", type=number(0.01, 0.99), default=0.5, help="of two pools, the share that generates")
+    add("--tp", type=whole(1, 1024), default=0, help="GPUs of an engine; default: the fewest that hold it well")
+    add("--weights", choices=WIDTHS, default="bf16", help="in the engine")
+    add("--cache", choices=WIDTHS, default="bf16")
+    add("--utilization", type=number(0.02, 0.98), default=memory.HBM_SHARE, help="of the memory, the engine's share")
+    add("--recompute", choices=memory.RECOMPUTE, default="full", help="activations")
+    add("--train-tp", type=whole(1, 1024), default=1, help="GPUs that share a sequence while training")
+    add("--reference", action="store_true", help="with a reference model")
+    add("--reuse", action="store_true", help="train on the engine's log-probs")
+    add("--test-seconds", type=number(0, 3600), default=0.0, help="of one completion's test")
+    add("--workers", type=whole(1, 2**16), default=64, help="that test")
+    add("--timed", help=f'one decode iteration that you timed: "{user_inputs.TIMED_EXAMPLE}"')
+    add("--update-seconds", type=number(0.001, 1e6), help="one update of this job that you timed")
+    add("--steps", type=whole(1, 10**6), default=500)
+    add("--price", type=number(0, 1e4), default=2.0, help="of a GPU for an hour")
+    add("--json", action="store_true", help="numbers instead of a table")
+    return parser
+
+
+def scenario(parser, chosen):
+    """planner.Scenario; one sentence and status 2 where there is none."""
+    lengths = chosen.lengths
+    made = planner.Scenario(
+        model=chosen.config,
+        accelerator=chosen.chip,
+        law=replace(lengths, longest=min(chosen.limit or lengths.longest, lengths.longest)),
+        gpus=chosen.gpus,
+        prompts=chosen.prompts,
+        samples=chosen.samples,
+        prompt=chosen.prompt,
+        overlap=chosen.overlap,
+        share=chosen.share,
+        tensor_parallel=chosen.tp,
+        weight_bytes=WIDTHS[chosen.weights],
+        kv_bytes=WIDTHS[chosen.cache],
+        hbm_share=chosen.utilization,
+        recompute=chosen.recompute,
+        training_parallel=chosen.train_tp,
+        reference=chosen.reference,
+        reuse=chosen.reuse,
+        test_seconds=chosen.test_seconds,
+        longest_test=chosen.test_seconds,
+        workers=chosen.workers,
+        steps=chosen.steps,
+        price=chosen.price,
     )
+    try:
+        timed = user_inputs.timed(chosen.timed)[0] if chosen.timed else None
+        made = planner.measured(made, timed, chosen.update_seconds)
+    except ValueError as refusal:
+        parser.error(str(refusal))
+    if found := planner.misfits(made):
+        parser.error(f"this job does not fit: {found[0].what}")
+    return made
 
 
-class Answer(NamedTuple):
-    question: str
-    words: str
-    lesson: str  # the number of the lesson that computes it
+def table(found, path):
+    """What is printed."""
+    s = found.scenario
+    head = f"{s.model.name} on {s.gpus} {s.accelerator.name}, {s.prompts} x {s.samples} completions, {s.overlap}"
+    rows = [(answer.question, answer.words, f"lesson {answer.lesson}") for answer in planner.answers(found)]
+    before = found.step_range[0]
+    for change in path:
+        gain = f"a step of {change.seconds:,.0f} s, {before / change.seconds:.2f} x; costs: {change.costs}"
+        rows.append((f"then {change.words}", gain, f"lesson {change.lesson}"))
+        before = change.seconds
+    widths = [max(len(row[column]) for row in rows) for column in (0, 1)]
+    lines = [f"  {a:{widths[0]}}  {b:{widths[1]}}  {c}" for a, b, c in rows]
+    foot = "Assumed: bandwidth {:.0%}, arithmetic {:.0%}, MFU {:.0%} of peak; the slow end is {} and {} times slower."
+    return "\n".join([head, *lines, foot.format(*s.efficiency[:2], s.mfu, *planner.spread(s))])
 
 
-def answers(found):
-    """A Plan as a table: [Answer]."""
-    s, fast, slow = found.scenario, found.fast, found.slow
-    streams = s.overlap in step.NO_TAIL
-    needs, (generating, training) = found.peak.needs / 1e9, envelope.pools(s.job)
-    two = s.placement == "two pools"
-    rows = [
-        Answer("fullest GPU", f"{needs:,.1f} of {needs / found.peak.share:,.1f} GB ({found.peak.moment})", "22"),
-        Answer("generate, train", f"{generating} + {training} GPUs" if two else f"{generating} GPUs in turn", "19"),
-        Answer(
-            f"in flight, engine of {found.engine.tensor_parallel}",
-            f"{found.live:,.0f} of {s.completions / s.engines(generating):,.0f}",
-            "20",
-        ),
-        Answer("rollout", seconds_range(*(step.seconds(r, "rollout", s.overlap) for r in (fast, slow))), "22b"),
-    ]
-    if fast.verify:
-        rows.append(Answer("tests", seconds_range(fast.verify, slow.verify), "22a"))
-    rows += [
-        Answer("log-probs", seconds_range(fast.log_probs, slow.log_probs), "22a"),
-        Answer("update", seconds_range(fast.train, slow.train), "22a"),
-        Answer("weights to the engines", seconds_range(fast.sync + fast.switch, slow.sync + slow.switch), "06"),
-        Answer("a step", seconds_range(*found.step_range), "22a"),
-    ]
-    if two:
-        rows.append(Answer("a pool waits", f"{found.idle:.0%}", "19"))
-    rows += [
-        Answer("versions behind", f"{found.lag:.1f}", "22c" if streams else "06"),
-        Answer("cut by the limit", f"{s.law.truncated:.1%}", "22b"),
-        Answer("GPU-hours", number_range(*found.gpu_hours), "22a"),
-        Answer("money, your price", number_range(*found.money), "22a"),
-    ]
-    return rows
-
-
-def seconds_range(low, high):
-    return f"{number_range(low, high)} s"
-
-
-def number_range(low, high):
-    """Two numbers of three digits, or one where they are the same."""
-    low, high = f"{low:,.3g}" if low < 100 else f"{low:,.0f}", f"{high:,.3g}" if high < 100 else f"{high:,.0f}"
-    return low if low == high else f"{low} to {high}"
-
-
-# What would pay
-
-
-class Change(NamedTuple):
-    words: str
-    costs: str  # what is given for it
-    lesson: str  # the number of the lesson that computes it
-    scenario: Scenario
-    seconds: float  # of a step with it, at the efficiencies that are assumed
-
-    @property
-    def same_job(self):
-        """On the same GPUs and with the same completions: neither bought nor another task."""
-        return self.costs not in (MORE, CUT)
-
-
-MORE, CUT, FREE = "twice the GPUs", "long completions are cut", "nothing"
-
-
-def changes(s):
-    """Every change of one thing, whether it pays or not, impossible ones left out, what pays most first: [Change]."""
-    tried = [
-        Change(words, costs, lesson, there, step_seconds(there, roles(there)))
-        for words, costs, lesson, there in neighbors(s)
-        if not misfits(there)
-    ]
-    return sorted(tried, key=lambda change: (change.seconds, change.costs != FREE))
-
-
-def neighbors(s):
-    """(words, what it costs, lesson, scenario) of every knob one rung further."""
-    yield f"{2 * s.gpus} GPUs", MORE, "19", replace(s, gpus=2 * s.gpus)
-    prices = {
-        "sync": "every pool waits for the other",
-        "carry-over": "completions of several versions",
-        "one-off": "completions one version old",
-        "async": "completions some versions old",
+def numbers(found, path):
+    """The same for a program."""
+    s = found.scenario
+    return {
+        "model": s.model.name,
+        "accelerator": s.accelerator.name,
+        "gpus": s.gpus,
+        "completions": s.completions,
+        "peak_bytes": found.peak.needs,
+        "peak_moment": found.peak.moment,
+        "gpus_per_engine": found.engine.tensor_parallel,
+        "sequences_in_flight_per_engine": float(found.live),
+        "role_seconds": {"fast": asdict(found.fast), "slow": asdict(found.slow)},
+        "step_seconds": found.step_range,
+        "idle": found.idle,
+        "lag": found.lag,
+        "truncated": s.law.truncated,
+        "gpu_hours": found.gpu_hours,
+        "money": found.money,
+        "changes": [{"change": c.words, "costs": c.costs, "step_seconds": c.seconds, "lesson": c.lesson} for c in path],
     }
-    for overlap in step.OVERLAPS:
-        if overlap != s.overlap:
-            yield f"overlap: {overlap}", prices[overlap], "19", replace(s, overlap=overlap)
-    if s.placement == "two pools":
-        for moved in (s.gpus // 32, s.gpus // 16, s.gpus // 8):
-            for way in (-moved, moved):
-                generating = envelope.pools(s.job)[0] + way
-                if moved and 0 < generating < s.gpus:
-                    words = f"split {generating} + {s.gpus - generating}"
-                    yield words, FREE, "19", replace(s, share=generating / s.gpus)
-    if not s.reuse:
-        yield "reuse the engine's log-probs", "its rounding is in every ratio", "22a", replace(s, reuse=True)
-    if s.reference:
-        yield "no reference", "no KL penalty", "03", replace(s, reference=False)
-    if s.weight_bytes > 1:
-        yield "fp8 weights in the engine", "another policy samples", "20", replace(s, weight_bytes=1)
-    if s.kv_bytes > 1:
-        yield "fp8 cache", "another policy samples", "20", replace(s, kv_bytes=1)
-    present = s.engine.tensor_parallel
-    for size in (present // 2, 2 * present):
-        if size in s.model.tp_sizes():
-            yield f"engines of {size} {memory.plural(size)}", FREE, "20", replace(s, tensor_parallel=size)
-    if s.law.longest >= 2:
-        half = s.law.longest // 2
-        cut = replace(s, law=replace(s.law, longest=half))
-        yield f"at most {half:,} tokens", CUT, "22b", cut
-    if s.test_seconds:
-        yield f"{2 * s.workers} test workers", "twice the workers", "22a", replace(s, workers=2 * s.workers)
 
 
-def best_changes(s, n=3):
-    """At most n changes of the same job, each the one that pays most after those before it: [Change]. What pays nothing
-    alone may pay behind another.
-    """
-    path, seconds = [], step_seconds(s, roles(s))
-    while len(path) < n:
-        best = next((change for change in changes(s) if change.same_job), None)
-        if best is None or best.seconds > (1 - GAINED) * seconds:
-            break
-        path.append(best)
-        s, seconds = best.scenario, best.seconds
-    return path
+def main(words=None, program="python -m sim.cluster.plan"):
+    """Prints a plan; status 0, or 2 after one sentence on standard error."""
+    parser = arguments(program)
+    with guarded(parser):
+        chosen = parser.parse_args(words)
+        made = scenario(parser, chosen)
+        found, path = planner.plan(made), planner.best_changes(made)
+        sys.stdout.write((json.dumps(numbers(found, path), indent=2) if chosen.json else table(found, path)) + "\n")
+    return 0
 
 
 if __name__ == "__main__":
-    from sim.cluster import command
-
-    raise SystemExit(command.main())
+    sys.exit(main())

@@ -42,11 +42,6 @@ def best_baseline(logits, reward):
     return bandit.best_baseline(softmax(logits), reward)
 
 
-def signal_to_noise(logits, reward, baseline, samples):
-    """|grad J| over the standard deviation of the mean of this many samples."""
-    return np.linalg.norm(policy_gradient(logits, reward)) / np.sqrt(noise(logits, reward, baseline) / samples)
-
-
 def samples_for_signal(logits, reward, baseline):
     """How many samples it takes until signal and noise are equal."""
     mean = policy_gradient(logits, reward)

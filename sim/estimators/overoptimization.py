@@ -101,16 +101,6 @@ def shifted(world, theta, beta):
     return float(theta @ theta / (2 * beta**2)), float(gold)
 
 
-def price_of(theta, kl_nats):
-    """The beta at which the optimum for phi @ theta lies this far from the reference: |theta| / sqrt(2 KL)."""
-    return float(np.sqrt(theta @ theta / (2 * kl_nats)))
-
-
 def gao_best_of_n(d, alpha, b):
     """Gold at d = sqrt(KL) by the law of best-of-n; highest, alpha^2 / 4b, at alpha / 2b."""
     return d * (alpha - b * d)
-
-
-def gao_rl(d, alpha, b):
-    """Gold at d = sqrt(KL) by the law of RL; highest at e^(alpha/b - 1)."""
-    return d * (alpha - b * np.log(d))

@@ -132,11 +132,3 @@ def dpo_optimum_pair(P, beta):
 def ipo_optimum_pair(P, tau):
     """The same of IPO: (2P − 1)/2τ, never more than 1/2τ."""
     return (2 * np.asarray(P, float) - 1) / (2 * tau)
-
-
-def displacement(theta, phi):
-    """log π/π_ref of a completion with features `phi` where the features are standard normal under the reference and
-    the policy is the reference tilted by θ·φ: a linear gain less |θ|²/2, which every completion pays.
-    """
-    theta = np.asarray(theta, float)
-    return np.asarray(phi, float) @ theta - theta @ theta / 2

@@ -24,9 +24,3 @@ def shares(mode="seq-mean-token-mean", ratio=1.0):
 
 def loss(mode="seq-mean-token-mean", ratio=1.0):
     return shares(mode, ratio).sum()
-
-
-def in_two():
-    """Token means of the first completion alone and of the other two, as two micro-batches would make them."""
-    losses = -ADVANTAGE[:, None] * MASK
-    return [losses[rows].sum() / MASK[rows].sum() for rows in (slice(0, 1), slice(1, 3))]

@@ -27,16 +27,16 @@ def shown(value):
     return f"{value:.4g}" if isinstance(value, float) else f"{value}"
 
 
-def options():
+def options(words, program):
     made = companion.parser(
-        "python -m sim.framework",
+        program,
         "",
         "Train a policy through the six roles, and watch the seven stages and one completion.",
         "A run that is killed goes on from its --checkpoint by the same command.",
     )
     made.add_argument("--task", choices=TASKS, default="add", help="default add")
     made.add_argument("--algorithm", choices=ALGORITHMS, default="grpo", help="default grpo")
-    chosen = made.parse_args()
+    chosen = made.parse_args(words)
     companion.refuse_the_impossible(made, chosen)
     return made, chosen
 
@@ -77,6 +77,10 @@ def progress(done, updates):
     print(f"\r[{'#' * hashes}{'.' * (BAR - hashes)}] {done} of {updates}", end="", file=sys.stderr, flush=True)
 
 
-if __name__ == "__main__":
-    made, chosen = options()
+def main(words=None, program="python -m sim.framework"):
+    made, chosen = options(words, program)
     run(train, made, chosen, chosen.task)
+
+
+if __name__ == "__main__":
+    main()

@@ -16,11 +16,11 @@ from pathlib import Path
 
 import numpy as np
 
-from sim.arguments import Parser, number, whole
+from sim.arguments import Parser, guarded, number, whole
 from sim.pipeline import path as paths
 from sim.pipeline.report import measure
 from sim.pipeline.stages import NothingToLearn, Stage
-from sim.run import guarded, write_atomically
+from sim.run import write_atomically
 from sim.worlds.tasks import HELD, TRAIN, Chain
 
 COLUMNS = ("stage", "pass@1", "@16", "thinks", "acc", "skill", "length", "nats", "KL", "sampled", "trained", "s")
@@ -29,10 +29,10 @@ MOST_STEPS, MOST_SEEDS = 100_000, 100  # what is asked for ends some day
 PATIENCE = 20  # updates of RL without a live group before a word is said
 
 
-def chosen(words=None):
+def chosen(words, program):
     """(the parser, what was asked for)."""
     usual = paths.Settings()
-    made = Parser(prog="python -m sim.pipeline", description="Post-training of a tiny model, stage by stage.")
+    made = Parser(prog=program, description="Post-training of a tiny model, stage by stage.")
     add = made.add_argument
     prompts, steps = whole(1, len(TRAIN)), whole(1, MOST_STEPS)
     add("--path", type=stages_of, default="base,sft,cot,dpo,rl", help="base or init, then any of sft cot dpo rft rl")
@@ -231,12 +231,16 @@ def several_seeds(asked):
         )
 
 
-if __name__ == "__main__":
-    made, asked = chosen()
-    with guarded(made, lambda: "stopped"):
+def main(words=None, program="python -m sim.pipeline"):
+    made, asked = chosen(words, program)
+    with guarded(made):
         if asked.make_checkpoints:
             make_checkpoints()
         elif asked.seeds:
             several_seeds(asked)
         else:
             one_seed(asked)
+
+
+if __name__ == "__main__":
+    main()

@@ -5,7 +5,6 @@ the priors. Priors, minutes and outcomes are assumed, and outcomes have no noise
 this table two tests tell all causes apart. A question of optimal search, as in Garey and Graham (1974).
 """
 
-from itertools import permutations
 from typing import NamedTuple
 
 CAUSES = {  # assumed: how often each is what makes a step slow
@@ -70,8 +69,3 @@ def minutes(cause, order=PLAYBOOK):
 def expected_minutes(order=PLAYBOOK):
     """Over the causes, as often as each occurs."""
     return sum(prior * minutes(cause, order) for cause, prior in CAUSES.items())
-
-
-def all_orders():
-    """{order: its expected minutes}, of the 720."""
-    return {order: expected_minutes(order) for order in permutations(TESTS)}

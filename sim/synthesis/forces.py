@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 from sim.cluster.memory import LEDGERS
 
-SIGNALS = ("verifier", "reward model", "judge", "pairs")  # where a reward comes from; `pairs` is DPO's
 BASELINES = ("group", "critic", "batch")
 LEARNED = ("reward model", "judge")  # scorers that can be over-optimized
 # bytes a weight: what trains, and a copy in bf16 that only reads or generates

@@ -2,9 +2,8 @@
 tell them apart: right answers that must be paid, exploits that must not.
 
 Every checker is `score(example, completion)` as the strict one is. Closed form: each is one rule, which its docstring
-says; data/rubric_variants.json has the flaw of each, and what would mend the whole class of it. A symbolic check that
-solves the exercise, lenient extraction and a bonus for format: sources of lesson 18, and DeepSeek-R1, arXiv:2501.12948,
-for the strict form.
+says. A symbolic check that solves the exercise, lenient extraction and a bonus for format: sources of lesson 18, and
+DeepSeek-R1, arXiv:2501.12948, for the strict form.
 """
 
 import ast
@@ -23,7 +22,6 @@ DIGITS = "0123456789"
 EXPRESSION = re.compile(r"Final: ([0-9+\-*() ]+)")
 FLOAT = re.compile(r"Final: ([-+0-9.eE]+)")
 ANY_INTEGER = re.compile(r"\s*Final:\s*([+-]?\d+)\s*")  # \d and \s as the regex engine means them
-ONE_LINE = re.compile(r"Final: *-?([0-9]+(?:\*[0-9]+)*)")  # the minus stands outside what is captured
 
 
 # ── eight flawed verifiers, (example, completion) -> {"reward", "details"} ──
@@ -129,15 +127,6 @@ CHECKERS = {
 }
 
 
-def version_0_9_0(example, completion):
-    """The scorer that the ten completions of kata() were paid by: strips spaces only, takes any line, loses the minus,
-    and multiplies the factors it finds.
-    """
-    lines = (ONE_LINE.fullmatch(line.strip(" ")) for line in completion.split("\n"))
-    values = [math.prod(int(factor) for factor in found[1].split("*")) for found in lines if found]
-    return verdict(int(example["expected_answer"]) in values, f"lines read: {len(values)}")
-
-
 # ── the suites ──
 @dataclass(frozen=True)
 class Case:
@@ -163,17 +152,12 @@ def exploit_suite():
 
 
 @cache
-def variants():
-    """What is wrong with each flawed checker, {name: {"definition", "flaw", "class_fix"}}."""
-    return {row["id"]: row for row in _pack("rubric_variants")["variants"]}
-
-
-@cache
 def kata():
-    """Ten completions that version_0_9_0 has scored, each with a teacher's label, reason and fix: dicts of the pack."""
+    """Ten completions that an earlier scorer paid, each with a teacher's label, reason and fix: dicts of the pack."""
     return tuple(_pack("kata_1")["items"])
 
 
+@cache
 def _pack(name):
     return json.loads((files("sim.verifiers") / "data" / f"{name}.json").read_text(encoding="utf-8"))
 

@@ -265,11 +265,6 @@ def lost(run):
 
 
 # ── closed forms ──
-def replicated(pi0, proxy, eta, updates):
-    """Shares after so many exact natural steps, (S,): pi0 e^(eta r t), normalized."""
-    return bandit.softmax(np.log(pi0) + eta * updates * proxy)
-
-
 def anchored(pi0, proxy, beta):
     """Where the exact natural steps end at a price of beta a nat, (S,): pi0 e^(r / beta), normalized."""
     return bandit.softmax(np.log(pi0) + proxy / beta)

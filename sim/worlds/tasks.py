@@ -8,6 +8,7 @@ their line); nothing here is data of a real model. `python -m sim.worlds.tasks` 
 them to sim/worlds/data.
 """
 
+from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
 
@@ -118,6 +119,17 @@ class Lookup:
         return {}  # the table is drawn anew: every number is a sampled one
 
 
+class FourDigitSums(Sequence):
+    """The 10,000 examples of `Chain`, each made when it is asked for: all of them would be 40,000 objects in memory."""
+
+    def __len__(self):
+        return 10_000
+
+    def __getitem__(self, e):
+        digits = f"{range(10_000)[e]:04}"
+        return {"id": digits, "expected_answer": str(sum(map(int, digits)) % 10)}
+
+
 class Chain:
     """`a b c d`, right: `Final: ` and the last digit of their sum, after anything that does not say `Final: `.
 
@@ -125,7 +137,7 @@ class Chain:
     """
 
     T, pad, eos = 8, PAD, EOS
-    examples = [{"id": f"{e:04}", "expected_answer": str(sum(map(int, f"{e:04}")) % 10)} for e in range(10_000)]
+    examples = FourDigitSums()
 
     def __init__(self, prompts=TRAIN):
         self.prompts = prompts

@@ -12,10 +12,10 @@ export function kept(key) {
 
 const found = (widget, kind = "found") => Object.keys(kept(`${kind}:${widget}`)).length;
 
-// By hand ("full"), or by its questions and a break.
+// By hand ("full"), or by its questions and, where the page has a widget, a break.
 function done(name, widget) {
   const mark = kept(KEY)[name];
-  return mark === "full" || Boolean(mark && found(widget));
+  return mark === "full" || Boolean(mark && (!widget || found(widget)));
 }
 
 export function keep(key, value) {

@@ -12,15 +12,13 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import PATIENCE, RECORD, WITH_WIDGET, live, press
+from tests.browser.conftest import PATIENCE, lesson_with, live, press
 from tools.pages import lessons
 from tools.runtime import offline
 from tools.runtime.serve import Handler, Server
 
 SITE = Path(os.environ.get("BOOK_SITE", "."))
-FIRST, SECOND = (
-    next(lesson for lesson in WITH_WIDGET if lesson.widget == name) for name in ("kl_estimators", "kv_cache")
-)
+FIRST, SECOND = lesson_with("kl_estimators"), lesson_with("kv_cache")
 KEPT = (
     "async () => !!(await "
     "caches.match(document.querySelector('script[src$=\"/assets/offline.js\"]').src.replace('assets/offline.js', "
@@ -94,30 +92,24 @@ def kept(page):
     raise AssertionError("not kept")
 
 
-def test_a_lesson_that_was_opened_works_with_the_cable_pulled(desk):
+def test_a_lesson_that_was_opened_works_with_the_cable_pulled_and_others_say_that_they_are_not_kept(desk):
     page = desk.opened(FIRST.url)
     live(page, FIRST.widget)
     kept(page)
-    assert not RECORD or not [
-        path for path in desk.server.asked if path.endswith((".zip", ".whl"))
-    ]  # they are for a start without the snapshot
+    # these are for a start without the snapshot
+    assert not [path for path in desk.server.asked if path.endswith((".zip", ".whl"))]
     desk.pull_the_cable()
     page.reload()
     live(page, FIRST.widget)
     press(page, ".presets [data-knobs]:not([hidden]) >> nth=1")
     assert not page.failed
-
-
-def test_a_page_that_was_not_opened_says_that_it_is_not_kept(desk):
-    page = desk.opened(FIRST.url)
-    kept(page)
-    desk.pull_the_cable()
     assert page.goto(desk.address + SECOND.url).status == 503
     expect(page.locator("h1")).to_have_text("This page is not kept on this device")
     page.click("text=go to the index")
     expect(page.locator("h1")).to_contain_text("from first principles")
 
 
+@pytest.mark.nightly
 def test_the_whole_book_can_be_kept(desk):
     page = desk.opened("")
     expect(page.get_by_role("button", name=re.compile(r"Keep everything offline \(\d\d MB\)"))).to_be_visible()
@@ -137,6 +129,7 @@ def test_the_whole_book_can_be_kept(desk):
     assert not page.failed
 
 
+@pytest.mark.nightly
 def test_keeping_goes_on_where_it_was_interrupted(desk):
     page = desk.opened("")
     desk.server.lost.add("/some-repo/10-ppo/")

@@ -6,16 +6,19 @@ import json
 import os
 import threading
 import time
+from pathlib import Path
 
 import pytest
 
-from tests.browser.conftest import OF_EACH_KIND, PATIENCE, RECORD, THOROUGH, live, preset
+from tests.browser.conftest import NIGHTLY, OF_EACH_KIND, PATIENCE, live, preset
 from tests.browser.drivers import Firefox, WebKit
 from tests.widgets.catalogue import breaking, frame_of, last_frame
 from tests.widgets.verifiers.test_editable import RIGHT
 from tools.runtime.serve import Handler, Server
 from widgets.frame import host, reader_code
 
+ROOT = Path(__file__).parents[2]
+SOURCES = sorted(path for path in (ROOT / "site").rglob("*") if "vendor" not in path.parts)
 DRIVERS = {"FIREFOX": Firefox, "WEBKIT": WebKit}
 SHOWN = "[...document.querySelectorAll('dl.readouts dd b')].map((b) => b.textContent)"
 STATE = "document.querySelector('.rl-widget').dataset.state"
@@ -57,10 +60,29 @@ def pressed(other, knobs):
     settled(other)
 
 
-@pytest.mark.parametrize("lesson", OF_EACH_KIND, ids=lambda lesson: lesson.stem)
+def where_changed(lesson):
+    """Depends on the lesson, the site and the widget."""
+    files = [ROOT / "lessons" / f"{lesson.stem}.md", *(path for path in SOURCES if path.is_file())]
+    modules = [host.widget(lesson.widget).__name__, "widgets.frame.host"]
+    return pytest.param(lesson, id=lesson.stem, marks=pytest.mark.when_changed(*modules, files=files))
+
+
+@pytest.mark.parametrize("lesson", [where_changed(lesson) for lesson in OF_EACH_KIND])
 def test_a_page_its_python_a_knob_the_break_and_every_bit_of_its_result(other, page, book, lesson):
-    if isinstance(other, WebKit) and "reinforce" not in lesson.stem and not THOROUGH:
-        pytest.skip("no snapshot fits WebKit, and without one Python takes half a minute to start")
+    if isinstance(other, WebKit) and "reinforce" not in lesson.stem and not NIGHTLY:
+        pytest.skip("no snapshot fits WebKit, and without one Python takes half a minute to start: at night")
+    shows_the_native_numbers(other, book, lesson)
+    page.goto(book + lesson.url)  # Chromium
+    live(page, lesson.widget)
+    preset(page, first_break(lesson))
+    assert other.run(HASH) == page.locator(".hash").text_content()
+
+
+def first_break(lesson):
+    return next(iter(breaking(lesson.widget).values()))
+
+
+def shows_the_native_numbers(other, book, lesson):
     other.open(book + lesson.url)
     until(other, PYTHON)
     until(other, f"['live', 'worse', 'broken'].includes({STATE})")
@@ -71,17 +93,12 @@ def test_a_page_its_python_a_knob_the_break_and_every_bit_of_its_result(other, p
     settled(other)
     assert other.run("document.querySelector('.knob.moved') !== null") and "?" in other.run("location.href")
 
-    broken = next(iter(breaking(lesson.widget).values()))
+    broken = first_break(lesson)
     pressed(other, broken)
     assert other.run(STATE) == "broken"
     assert other.run(SHOWN) == [r["text"] for r in frame_of(lesson.widget, broken)["readouts"]]
     until(other, "document.querySelector('.panels:not([hidden]) .plot .main-svg') !== null")
     assert list(other.faults) == []
-
-    page.goto(book + lesson.url)  # Chromium
-    live(page, lesson.widget)
-    preset(page, broken)
-    assert other.run(HASH) == page.locator(".hash").text_content()
 
 
 class Halting(Handler):
@@ -96,8 +113,6 @@ class Halting(Handler):
 
 
 def test_a_page_can_be_left_while_its_files_are_being_kept(other):
-    if not RECORD:
-        pytest.skip("this build has no snapshot")
     before = len(other.faults)
     with Server(os.environ["BOOK_SITE"], port=8700, cache_control="no-store", handler=Halting) as server:
         server.keeping, server.left = threading.Event(), threading.Event()

@@ -10,17 +10,27 @@ import zipfile
 
 import pytest
 
-from tests.browser.conftest import PATIENCE, RECORD, SOME, WITH_WIDGET, built, live, readouts
+from tests.browser.conftest import (
+    PATIENCE,
+    RECORD,
+    WITH_WIDGET,
+    all_at_night,
+    built,
+    lesson_with,
+    live,
+    readouts,
+    settled,
+    until,
+)
 
 FIRST = WITH_WIDGET[0]
 HOW = "document.documentElement.dataset.python"
-needs_snapshot = pytest.mark.skipif(not RECORD, reason="this build has no snapshot")
 
 
 def started(page, book, lesson=FIRST):
-    """How Python came up on the lesson's page; that every page starts from the snapshot is seen in test_pages.py."""
+    """How Python came up on the lesson's page; that pages start from the snapshot is seen in test_first_load.py."""
     page.goto(f"{book}{lesson.stem}/", timeout=PATIENCE)
-    page.wait_for_function(HOW, timeout=PATIENCE)
+    until(page, HOW)
     return page.evaluate(HOW)
 
 
@@ -38,16 +48,14 @@ def moved_library(record):
     return record
 
 
-@needs_snapshot
 @pytest.mark.parametrize(
     "change",
-    [altered(table=1), altered(tableAfter=1), moved_library, altered(head=[0] * 148), lambda record: {}],
-    ids=[
-        "another engine's table",
-        "a table that ends elsewhere",
-        "a library elsewhere",
-        "the head of another Pyodide",
-        "none",
+    [
+        pytest.param(altered(table=1), id="another engine's table"),
+        pytest.param(altered(tableAfter=1), id="a table that ends elsewhere", marks=pytest.mark.nightly),
+        pytest.param(moved_library, id="a library elsewhere", marks=pytest.mark.nightly),
+        pytest.param(altered(head=[0] * 148), id="the head of another Pyodide", marks=pytest.mark.nightly),
+        pytest.param(lambda record: {}, id="none", marks=pytest.mark.nightly),
     ],
 )
 def test_where_the_snapshot_does_not_fit_python_starts_plainly_and_the_reader_sees_no_difference(page, book, change):
@@ -56,15 +64,14 @@ def test_where_the_snapshot_does_not_fit_python_starts_plainly_and_the_reader_se
     live(page, FIRST.widget)
 
 
-@needs_snapshot
+@pytest.mark.nightly
 def test_a_pack_that_does_not_arrive_or_is_damaged_costs_time_and_nothing_else(page, book):
     page.route("**/vendor/snapshot-*.bin", lambda route: route.fulfill(body=b"\x1f\x8b not a gzip member"))
     assert started(page, book) == "plain"
     live(page, FIRST.widget)
 
 
-@needs_snapshot
-@pytest.mark.parametrize("lesson", SOME, ids=lambda lesson: lesson.stem)
+@all_at_night()
 def test_both_ways_of_starting_give_the_same_numbers(browser, page, book, lesson):
     started(page, book, lesson)
     plain = browser.new_page(bypass_csp=True, service_workers="block")
@@ -73,13 +80,12 @@ def test_both_ways_of_starting_give_the_same_numbers(browser, page, book, lesson
     for tab in (page, plain):
         if tab.locator("rl-widget .go").count():
             tab.click("rl-widget .go")
-        tab.wait_for_function("document.querySelector('rl-widget').settled", timeout=PATIENCE)
+        until(tab, "document.querySelector('rl-widget').settled")
     assert readouts(page) == readouts(plain)
     assert page.inner_text(".hash") == plain.inner_text(".hash")
     plain.context.close()
 
 
-@needs_snapshot
 def test_a_slow_network_sees_how_many_bytes_are_there_of_how_many(page, book):
     page.add_init_script("""addEventListener('DOMContentLoaded', () => {
       const note = () => (window.said ??= []).push(document.querySelector('.state').textContent);
@@ -89,9 +95,9 @@ def test_a_slow_network_sees_how_many_bytes_are_there_of_how_many(page, book):
     page.route("**/vendor/snapshot-*.bin", lambda route: held.append(route))
     with page.expect_request("**/vendor/snapshot-*.bin"):
         page.goto(f"{book}10-ppo/")
-    page.wait_for_function("!!customElements.get('rl-widget')")
+    until(page, "customElements.get('rl-widget')")
     held[0].continue_()
-    page.wait_for_function(HOW, timeout=PATIENCE)
+    until(page, HOW)
     words = [said for said in page.evaluate("window.said ?? []") if said and said.startswith("starting Python · ")]
     total = f"{RECORD['total'] / 1e6:.1f} MB"
     assert words and all(said.endswith(f" of {total}") for said in words)
@@ -128,12 +134,12 @@ def test_a_run_that_never_ends_is_ended_and_the_next_setting_runs_from_a_new_sta
     live(page, FIRST.widget)
     page.locator(".presets [data-knobs]:not([hidden])").last.click()
     turned = page.evaluate("document.querySelector('rl-widget').closest('figure').dataset.settings")
-    page.wait_for_function("document.querySelector('.rl-widget').dataset.state === 'error'")
+    until(page, "document.querySelector('.rl-widget').dataset.state === 'error'")
     assert "no answer for 10 s" in page.inner_text("rl-widget [role=status]")
     assert page.evaluate("document.querySelector('.rl-widget').dataset.settings") == turned
     page.locator(".presets [data-knobs]:not([hidden])").first.click()
     live(page, FIRST.widget)
-    page.wait_for_function("document.querySelector('rl-widget').settled")
+    settled(page)
     assert page.evaluate(HOW) == how
 
 
@@ -147,7 +153,7 @@ def test_of_positions_that_come_faster_than_answers_the_newest_alone_is_computed
             window.held ? window.held.push(() => super.postMessage(...words)) : super.postMessage(...words);
         }
     }""")
-    lesson = next(lesson for lesson in WITH_WIDGET if lesson.stem == "20-kv-cache")
+    lesson = lesson_with("kv_cache")
     started(page, book, lesson)
     live(page, lesson.widget)
     before = page.evaluate("answers")
@@ -161,7 +167,7 @@ def test_of_positions_that_come_faster_than_answers_the_newest_alone_is_computed
         window.held.splice(0).forEach((send) => send());
         window.held = undefined;
     }""")
-    page.wait_for_function("document.querySelector('rl-widget').settled")
+    settled(page)
     assert (
         1 <= page.evaluate("answers") - before <= 3
     )  # it breathes between two messages too, and may take the last it has heard for the newest
@@ -176,13 +182,14 @@ def test_the_time_of_the_first_answer_is_without_python_s_start(page, book):
     assert re.fullmatch(r"live · \d+ ms", said) and int(said.split()[2]) < 1000 * late
 
 
+@pytest.mark.nightly
 def test_two_thousand_knob_moves_leave_no_garbage(page, book):
     """Neither in the page, nor in Python's memory, nor as Python objects that JavaScript still holds."""
     worker, ready = built("assets/worker.js").read_text(), "  return module;"
     assert ready in worker
     worker = worker.replace(ready, f"  self.python = python;\n{ready}")
     page.route("**/assets/worker.js", lambda route: route.fulfill(body=worker, content_type="text/javascript"))
-    lesson = next(lesson for lesson in WITH_WIDGET if lesson.stem == "20-kv-cache")
+    lesson = lesson_with("kv_cache")
     started(page, book, lesson)
     live(page, lesson.widget)
     devtools = page.context.new_cdp_session(page)
@@ -201,7 +208,7 @@ def test_two_thousand_knob_moves_leave_no_garbage(page, book):
         }""",
             times,
         )
-        page.wait_for_function("document.querySelector('rl-widget').settled")
+        settled(page)
 
     def used():
         devtools.send("HeapProfiler.collectGarbage")

@@ -24,7 +24,7 @@ import pytest
 import build
 from tools import book
 from tools.pages import links
-from tools.runtime import environment, fetch, files, vendor
+from tools.runtime import environment, fetch, files, snapshot, vendor
 from tools.runtime.messages import Stop
 from tools.runtime.serve import Server
 
@@ -228,7 +228,7 @@ def clone(tmp_path, monkeypatch):
     monkeypatch.setattr(book, "CACHE", tmp_path / "_cache")
     monkeypatch.setattr(book.environment, "install", lambda *lists: sys.executable)
     monkeypatch.setattr(book.environment, "with_node", lambda: dict(os.environ))
-    monkeypatch.setattr(book.vendor, "fill", lambda *words: None)
+    monkeypatch.setattr(book.vendor, "fill", lambda *words: True)
     files.write(
         tmp_path / "mkdocs.yml",
         "site_name: B\nsite_url: !ENV [SITE_URL, 'https://example.org/']\n"
@@ -249,6 +249,40 @@ def test_pages_that_have_not_changed_are_not_built_again(clone, monkeypatch, cap
     files.write(clone / "lessons" / "index.md", "two")
     book.build(clone / "_site")
     assert "two" in (clone / "_site" / "index.html").read_text()
+
+
+def test_pages_without_a_snapshot_are_built_again_by_the_next_build(clone, monkeypatch):
+    strict = []
+    monkeypatch.setattr(book.vendor, "fill", lambda node, python, is_strict: strict.append(is_strict))
+    monkeypatch.delenv("CI", raising=False)
+    book.build(clone / "_site")
+    book.build(clone / "_site", strict=True)
+    monkeypatch.setenv("CI", "true")
+    book.build(clone / "_site")
+    assert strict == [False, True, True]
+
+
+def test_snapshot_that_cannot_be_made_stops_a_strict_build_only(tmp_path, monkeypatch, capsys):
+    def refused(*words):
+        raise Stop("The snapshot of Python was not made: widgets/ppo/widget.py raised in Pyodide: KeyError: 3")
+
+    pyodide = tmp_path / "node_modules" / "pyodide"
+    files.write(pyodide / "pyodide.asm.mjs", vendor.PATCH[0])
+    files.write(tmp_path / "node_modules" / vendor.STYLE, "")
+    files.write(tmp_path / "numpy.whl", "wheel")
+    monkeypatch.setattr(vendor, "ROOT", tmp_path)
+    monkeypatch.setattr(vendor, "VENDOR", tmp_path / "vendor")
+    monkeypatch.setattr(vendor, "COPIES", {vendor.LINKER: vendor.COPIES[vendor.LINKER]})
+    monkeypatch.setattr(vendor, "editor", lambda node: b"")
+    monkeypatch.setattr(vendor, "packed", lambda folders: b"")
+    monkeypatch.setattr(fetch, "npm_packages", lambda *words: {})
+    monkeypatch.setattr(fetch, "numpy_wheel", lambda python: (tmp_path / "numpy.whl", fetch.sum_of(b"wheel")))
+    monkeypatch.setattr(snapshot, "pieces", refused)
+    assert vendor.fill({}, None) is False
+    assert (tmp_path / "vendor" / "snapshot.json").read_text() == "{}"
+    assert "widgets/ppo/widget.py raised in Pyodide: KeyError: 3\nThe pages will start" in capsys.readouterr().out
+    with pytest.raises(Stop, match="snapshot of Python was not made"):
+        vendor.fill({}, None, strict=True)
 
 
 def test_another_address_is_another_build(clone):

@@ -1,6 +1,7 @@
-"""`python build.py new lesson`: all of a lesson's files or none, and what they lack is said."""
+"""`python build.py new`: all of a page's files or none, and what they lack is said."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -37,13 +38,16 @@ def all_files(folder):
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-def test_a_lesson_is_four_files_and_a_line_after_the_one_before_it(clone, capsys):
+def test_a_lesson_is_eight_files_and_a_line_after_the_one_before_it(clone, capsys):
     before = all_files(clone).keys()
-    new.lesson("09a-entropy-bonus")
+    new.page("lesson", "09a-entropy-bonus")
     made = {
         "lessons/09a-entropy-bonus.md",
+        "lessons/09a-entropy-bonus.yml",
         "widgets/entropy_bonus/__init__.py",
         "widgets/entropy_bonus/widget.py",
+        "widgets/entropy_bonus/figures.py",
+        "widgets/entropy_bonus/exercises.py",
         "tests/widgets/entropy_bonus/test_widget.py",
         "tests/lessons/test_09a_entropy_bonus.py",
     }
@@ -57,7 +61,7 @@ def test_a_lesson_is_four_files_and_a_line_after_the_one_before_it(clone, capsys
 
 
 def test_a_model_of_its_own_is_two_more(clone):
-    new.lesson("09a-entropy-bonus", "estimators/entropy_bonus")
+    new.page("lesson", "09a-entropy-bonus", "estimators/entropy_bonus")
     assert "from sim.estimators import entropy_bonus" in (clone / "widgets" / "entropy_bonus" / "widget.py").read_text()
     assert "sim/estimators/entropy_bonus.py" in all_files(clone)
     assert "tests/sim/estimators/test_entropy_bonus.py" in all_files(clone)
@@ -70,19 +74,27 @@ def test_a_model_of_its_own_is_two_more(clone):
         ("10a-a", "    - 10a A: 10a-a.md", "    - 10 PPO: 10-ppo.md"),  # the last of its part, but a letter of 10
         ("00a-a", "  - 00a A: 00a-a.md", "  - 00 Orientation: 00-orientation.md"),
         ("20a-a", "    - 20a A: 20a-a.md", "    - 20 KV cache: 20-kv-cache.md"),
+        ("21-a", "    - 21 A: 21-a.md", "    - 20 KV cache: 20-kv-cache.md"),  # after the last lesson
     ],
 )
 def test_a_lesson_stands_behind_the_one_before_it_in_the_same_part(clone, stem, line, after):
-    new.lesson(stem)
+    new.page("lesson", stem)
     lines = (clone / "mkdocs.yml").read_text().splitlines()
     assert lines[lines.index(after) + 1] == line
 
 
-@pytest.mark.parametrize("stem", ["11-a", "21-a", "01-a"])
-def test_where_a_number_fits_into_two_parts_the_line_is_told_and_not_written(clone, stem, capsys):
-    new.lesson(stem)
+@pytest.mark.parametrize("stem", ["11-a", "01-a"])
+def test_between_two_parts_the_line_is_printed_and_not_written(clone, stem, capsys):
+    new.page("lesson", stem)
     assert (clone / "mkdocs.yml").read_text() == NAV
-    assert f"- {stem[:2]} A: {stem}.md" in capsys.readouterr().out
+    told = capsys.readouterr().out
+    assert f"- {stem[:2]} A: {stem}.md" in told and "are of two parts" in told
+
+
+def test_a_reference_has_no_number_and_stands_at_the_end(clone):
+    new.page("reference", "units-and-sizes")
+    assert (clone / "mkdocs.yml").read_text() == f"{NAV}  - Units and sizes: units-and-sizes.md\n"
+    assert "title: Units and sizes" in (clone / "lessons" / "units-and-sizes.md").read_text()
 
 
 @pytest.mark.parametrize(
@@ -90,19 +102,22 @@ def test_where_a_number_fits_into_two_parts_the_line_is_told_and_not_written(clo
     [
         (("lesson", "9-entropy"), "9-entropy is no name of a lesson"),
         (("lesson", "09A-entropy"), "09A-entropy is no name of a lesson"),
-        (("lesson", "09a-Entropy"), "09a-Entropy is no name of a lesson"),
-        (("lesson", "09a-entropy_bonus"), "is no name of a lesson"),
+        (("lesson", "09a-Entropy"), "Entropy is no name of a page"),
+        (("lesson", "09a-entropy_bonus"), "entropy_bonus is no name of a page"),
         (("lesson", "../09a-entropy"), "is no name of a lesson"),
         (("lesson", "10-entropy"), "The number 10 is taken by lessons/10-ppo.md"),
-        (("lesson", "09a-lambda"), "lambda cannot be the name of a module"),
-        (("lesson", "09a-frame"), "frame cannot be the name of a module"),
+        (("lesson", "09a-lambda"), "lambda cannot be the name of a folder in widgets/"),
+        (("lesson", "09a-frame"), "frame cannot be the name of a folder in widgets/"),
+        (("reference", "09-units"), "09-units is no name of a page"),
+        (("essay", "units"), "units is no name of a lesson"),
         (("lesson", "09a-taken"), "widgets/taken/widget.py exists already; nothing was written"),
         (("lesson", "09a-a", "--sim", "kl"), "sim/ has the rooms estimators, worlds, and kl is none of them"),
         (("lesson", "09a-a", "--sim", "estimators/"), "Nothing cannot be the name of a module in sim/estimators/"),
         (("lesson", "09a-a", "--sim", "estimators/../x"), "cannot be the name of a module in sim/estimators/"),
-        (("lesson", "09a-a", "--model", "estimators/a"), "It is: python build.py new lesson NN-name"),
-        (("widget", "a"), "It is: python build.py new lesson NN-name"),
-        ((), "It is: python build.py new lesson NN-name"),
+        (("lesson", "09a-a", "--model", "estimators/a"), "It is: python build.py new KIND NAME"),
+        (("widget", "a"), "It is: python build.py new KIND NAME"),
+        (("essay", "09a-a", "--sim", "estimators/a"), "It is: python build.py new KIND NAME"),
+        ((), "It is: python build.py new KIND NAME"),
     ],
 )
 def test_what_cannot_be_made_is_one_sentence_and_no_file(clone, words, sentence):
@@ -123,11 +138,25 @@ def test_a_write_that_fails_leaves_none_of_the_files(clone, monkeypatch):
 
     monkeypatch.setattr(new.files, "write", full)
     with pytest.raises(OSError, match="No space left"):
-        new.lesson("09a-entropy-bonus")
+        new.page("lesson", "09a-entropy-bonus")
     assert all_files(clone) == before
 
 
-def test_a_new_lesson_keeps_every_rule_but_those_about_its_text(tmp_path):
+TEXT = {"test_nothing_is_left_to_fill_in", "test_the_prose_keeps_to_its_length_and_its_tone"}
+MADE = {  # words of the command: rules about its text, which what is written cannot keep
+    ("lesson", "09a-entropy-bonus", "--sim", "estimators/entropy_bonus"): {
+        *TEXT,
+        "test_the_main_path_is_short_and_has_its_first_figure_early",
+    },
+    ("lesson", "29-last-page"): {*TEXT, "test_the_main_path_is_short_and_has_its_first_figure_early"},
+    ("exercise", "29a-own-code"): TEXT,
+    ("essay", "29b-open-question"): TEXT,
+    ("reference", "units-and-sizes"): {"test_nothing_is_left_to_fill_in"},
+}
+
+
+@pytest.mark.slow
+def test_a_new_page_of_every_kind_keeps_every_rule_but_those_about_its_text(tmp_path):
     """In a copy of the repository: what is left to do is the words."""
     for name in ("sim", "widgets", "lessons", "tests", "tools", "site/assets", "site/parts"):
         shutil.copytree(build.ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
@@ -136,16 +165,25 @@ def test_a_new_lesson_keeps_every_rule_but_those_about_its_text(tmp_path):
     run = lambda *words: subprocess.run(
         [sys.executable, *words], cwd=tmp_path, capture_output=True, text=True, env={**os.environ, "PYTHONUTF8": "1"}
     )
-    assert run("build.py", "new", "lesson", "09a-entropy-bonus", "--sim", "estimators/entropy_bonus").returncode == 0
+    for words in MADE:
+        made = run("build.py", "new", *words)
+        assert made.returncode == 0 and "python build.py test tests/" in made.stdout, made.stdout + made.stderr
     own = [
-        "tests/lessons/test_09a_entropy_bonus.py",
-        "tests/widgets/entropy_bonus/test_widget.py",
         "tests/sim/estimators/test_entropy_bonus.py",
+        *(f"tests/widgets/{name}" for name in ("entropy_bonus", "last_page", "own_code")),
     ]
-    rules = ["tests/lessons/test_anatomy.py", "tests/widgets/frame/test_contract.py", "tests/test_architecture.py"]
-    only = ["-k", "09a or entropy_bonus or navigation", "-p", "no:cacheprovider", "-rf"]
+    rules = ["tests/test_architecture.py"]
+    rules += [f"tests/lessons/test_{name}.py" for name in ("anatomy", "failures", "letters", "words")]
+    rules += [f"tests/lessons/test_{name}.py" for name in ("09a_entropy_bonus", "29_last_page")]
+    rules += [f"tests/widgets/frame/test_{name}.py" for name in ("contract", "exercises", "figures")]
+    stems = [words[1] for words in MADE]
+    modules = [re.sub(r"^\d\d[a-z]?-", "", stem).replace("-", "_") for stem in stems]
+    only = ["-k", " or ".join(["every_page_with_a_number", *stems, *modules]), "-p", "no:cacheprovider", "-rf"]
     tested = run("-m", "pytest", *own, *rules, *only).stdout
-    failed = {line.split("::")[1].split("[")[0] for line in tested.splitlines() if line.startswith("FAILED ")}
-    assert failed == {"test_nothing_is_left_to_fill_in", "test_the_prose_keeps_to_its_length_and_its_tone"}, tested
-    assert "places are to be filled in" in tested and '(CONTRIBUTING.md, "A lesson")' in tested
+    failed = {words: set() for words in MADE}
+    for line in tested.splitlines():
+        if found := re.match(r"FAILED \S+::(\w+)(?:\[(.*)\])?", line):
+            failed[next((words for words in MADE if words[1] == found[2]), line)].add(found[1])
+    assert failed == MADE, tested
+    assert "places are to be filled in" in tested and '(CONTRIBUTING.md, "A page")' in tested
     assert run("-m", "ruff", "check", "--no-cache", ".").returncode == 0

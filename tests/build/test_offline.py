@@ -83,7 +83,9 @@ def test_the_button_says_how_many_megabytes_it_keeps(tmp_path):
 
 def test_the_archive_starts_by_the_line_its_readme_gives(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(build, "ROOT", tmp_path)
-    monkeypatch.setattr("tools.book.build", lambda out, generator: pages(out))
+    monkeypatch.setattr(
+        "tools.book.build", lambda out, generator, strict: pages(out) if strict else pytest.fail("no strict build")
+    )
     assert not build.main("build", "--zip")
     with zipfile.ZipFile(tmp_path / "rl-post-training.zip") as archive:
         archive.extractall(tmp_path / "stick")

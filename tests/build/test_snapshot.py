@@ -1,5 +1,5 @@
-"""The snapshot's two files: what they are made from, what they hold, and what is there without a browser. No test here
-starts one.
+"""The snapshot's two files: what they are made from, what they hold, and what is said when they cannot be made. That
+browsers start from them is tested in tests/browser/test_snapshot.py.
 """
 
 import ast
@@ -9,7 +9,6 @@ import os
 import random
 import subprocess
 import sys
-import time
 import zipfile
 
 import pytest
@@ -18,6 +17,7 @@ from tests.widgets.catalogue import each_where_changed
 from tools.pages import inputs as inputs_of_runs
 from tools.pages import results
 from tools.runtime import environment, fetch, snapshot, vendor
+from tools.runtime.messages import Stop
 
 PAGE = snapshot.PAGE
 RUN = """
@@ -95,41 +95,54 @@ def made(*arguments):
 
 def test_one_snapshot_serves_until_something_it_is_made_from_changes(inputs, monkeypatch):
     calls = []
-    monkeypatch.setattr(snapshot, "possible", lambda: True)
     monkeypatch.setattr(snapshot, "make", lambda *arguments: calls.append(1) or made())
-    first = snapshot.pieces(*inputs)
-    assert snapshot.pieces(*inputs) == first and len(calls) == 1
+    first = snapshot.pieces(*inputs, os.environ)
+    assert snapshot.pieces(*inputs, os.environ) == first and len(calls) == 1
     (inputs[0] / "pyodide.asm.wasm").write_text("another build")
-    snapshot.pieces(*inputs)
+    snapshot.pieces(*inputs, os.environ)
     assert len(calls) == 2
     (snapshot.SITE / "vendor" / "python.zip").write_text("our modules, one of them changed")
-    snapshot.pieces(*inputs)
+    snapshot.pieces(*inputs, os.environ)
     assert len(calls) == 3
 
 
 def test_the_record_names_the_pack_by_its_contents(inputs, monkeypatch):
-    monkeypatch.setattr(snapshot, "possible", lambda: True)
     monkeypatch.setattr(snapshot, "make", made)
-    pieces = snapshot.pieces(*inputs)
+    pieces = snapshot.pieces(*inputs, os.environ)
     record = json.loads(pieces.pop("snapshot.json"))
     assert list(pieces) == [record["pack"]]
     assert fetch.sum_of(pieces[record["pack"]])[:12] in record["pack"]
 
 
-def test_without_a_browser_the_pages_are_built_and_the_reason_is_said(inputs, monkeypatch, capsys):
-    monkeypatch.delenv("CHROMIUM", raising=False)
-    monkeypatch.setattr(environment, "CHROMIUMS", ["no-such-browser"])
-    assert snapshot.pieces(*inputs) == {"snapshot.json": b"{}"}
-    assert "there is none on this machine" in capsys.readouterr().out
+def test_failed_maker_is_reported_by_the_last_line_of_its_error(inputs, monkeypatch, tmp_path):
+    """Node itself, with a maker that fails as Pyodide does when Python raises."""
+    traceback = (
+        "Traceback (most recent call last):\\n  File x\\nRuntimeError: widgets/x.py raised in Pyodide: KeyError: 3"
+    )
+    maker = tmp_path / "maker.mjs"
+    maker.write_text(f'console.error("{traceback}"); process.exitCode = 1;')
+    monkeypatch.setattr(snapshot, "MAKER", maker)
+    with pytest.raises(Stop, match=r"was not made: widgets/x.py raised in Pyodide: KeyError: 3$"):
+        snapshot.pieces(*inputs, environment.with_node())
 
 
-def test_a_browser_that_cannot_make_it_is_named_and_the_pages_are_built(inputs, monkeypatch, capsys):
-    monkeypatch.setenv("CHROMIUM", str(inputs[1]))  # a file that is no program
-    assert snapshot.pieces(*inputs) == {"snapshot.json": b"{}"}
-    assert str(inputs[1]) in capsys.readouterr().out
+def test_maker_that_hangs_is_stopped(inputs, monkeypatch, tmp_path):
+    maker = tmp_path / "maker.mjs"
+    maker.write_text("setInterval(() => {}, 1000);")
+    monkeypatch.setattr(snapshot, "MAKER", maker)
+    monkeypatch.setattr(snapshot, "SECONDS", 0.5)
+    with pytest.raises(Stop, match=r"more than 0\.5 s"):
+        snapshot.pieces(*inputs, environment.with_node())
 
 
-@each_where_changed
+def test_error_of_a_widget_names_its_file_the_error_and_the_line():
+    """The function that every widget is called through, without the widgets."""
+    head = snapshot.IMPORTS[snapshot.IMPORTS.index("def first") : snapshot.IMPORTS.index("for page in")]
+    with pytest.raises(RuntimeError, match=r"^widgets/x\.py raised in Pyodide: KeyError: 'a' \(<string>, line \d+\)$"):
+        exec(f"import traceback\n{head}first('widgets/x.py', lambda: {{}}['a'])", {})
+
+
+@each_where_changed()
 def test_no_widget_imports_or_opens_anything_that_the_snapshot_has_not(name):
     """What is imported or read while a widget runs would not be found: a snapshot has no files, and numpy puts off some
     of its imports.
@@ -149,24 +162,6 @@ def test_what_runs_imports_at_its_head_and_not_while_it_runs():
         tree = ast.parse(file.read_text(encoding="utf-8")) if file.suffix == ".py" else ast.Module([])
         inside = [node for f in ast.walk(tree) if isinstance(f, ast.FunctionDef) for node in ast.walk(f)]
         assert not [node.lineno for node in inside if isinstance(node, ast.Import | ast.ImportFrom)], file
-
-
-@pytest.mark.skipif(os.name == "nt", reason="there is no script between a browser and its name")
-def test_a_browser_behind_a_script_ends_with_it(tmp_path):
-    said = tmp_path / "pid"
-    with snapshot.started(["sh", "-c", f"sleep 600 & echo $! > {said}.new; mv {said}.new {said}; wait"]):
-        until(said.exists)
-        pid = said.read_text(encoding="utf-8").strip()
-    state = lambda: subprocess.run(["ps", "-o", "stat=", "-p", pid], capture_output=True, text=True).stdout.strip()
-    until(lambda: state() == "" or state().startswith("Z"))
-
-
-def until(holds):
-    for _ in range(200):
-        if holds():
-            return
-        time.sleep(0.05)
-    raise AssertionError("not within ten seconds")
 
 
 def test_the_line_that_places_libraries_is_in_this_pyodide():

@@ -1,6 +1,10 @@
-"""The limits of a lesson, as CONTRIBUTING.md says them under "A lesson"; test_anatomy.py holds both to them."""
+"""What a page must have, by its kind, as data: test_anatomy.py holds the pages to it, and CONTRIBUTING.md says it."""
+
+from dataclasses import dataclass
 
 FRONT_MATTER = dict(  # field: what it holds
+    kind="lesson (which may be left out), exercise, essay or reference",
+    title="the name of a page without a number",
     question="the one question of the page, which ends in a question mark",
     needs="a list of the lessons to be read before, by file name without .md; [] for none",
     code="the module of sim/ that the page is about",
@@ -10,35 +14,70 @@ FRONT_MATTER = dict(  # field: what it holds
     see="what the page shows instead, without giving it away",
     time="minutes with the instrument, taken by someone who did it",
     extension="true where the page may be skipped; left out otherwise",
+    home="true on the front page",
+    hide="parts of the theme that the page does not show",
 )
-OPTIONAL = {"loop", "extension", "time"}
 LOOPS = r"A: .+|B: .+|C: the policy changes"
-WORDS = 1200, 3300  # without code, formulas and fences
-LINKS, LINKS_BEFORE_THE_WIDGET = 4, 2
-QUESTIONS = 3
-SOURCES = 3
-KINDS = ["production", "replication", "ablation", "theory", "paper", "docs"]
-FORBIDDEN = ["simply", "obviously", "Let's", "just like that", "delve", "leverage"]
-ORDER = ["```widget", "## In production", "!!! errata", "## The code", "## Check yourself", "## Sources"]
 
-# ── the second edition: a page with a fence `opening` ──
-MAIN_PATH = 900, 1300  # words before *Going further*, without code and formulas
+
+@dataclass(frozen=True)
+class Kind:
+    fields: tuple  # of the front matter
+    optional: tuple
+    order: tuple  # what the page has, in this order
+    words: tuple  # least and most, without code, formulas and fences
+    also: tuple = ()  # what it has besides, anywhere
+    main_path: tuple = ()  # words before *Going further*, where the page has two depths
+    figures: tuple = ()  # small figures on the main path, those in the margin not counted
+    questions: int = 0
+    sources: int = 0
+
+
+KINDS = dict(
+    lesson=Kind(
+        fields=("question", "needs", "code", "also", "believe", "see", "time"),
+        optional=("kind", "loop", "extension"),
+        order=(
+            "```opening",
+            "```figure",
+            "## The instrument",
+            "```widget",
+            "## What it means",
+            "## Take with you",
+            "## Check yourself",
+            "## Going further",
+            "!!! errata",
+            "## The code",
+            "## Sources",
+        ),
+        words=(1200, 3300),
+        also=("??? pause", "??? deeper", "```source"),
+        main_path=(900, 1300),
+        figures=(2, 4),
+        questions=3,
+        sources=3,
+    ),
+    exercise=Kind(
+        fields=("kind", "question", "needs", "code", "also"),
+        optional=("time", "extension"),
+        order=("## The task", "```own", "## What to look for", "## Sources"),
+        words=(150, 1500),
+        sources=1,
+    ),
+    essay=Kind(
+        fields=("kind", "question", "needs", "also"),
+        optional=("code", "believe", "see", "extension"),
+        order=("## Take with you", "## Sources"),
+        words=(600, 3300),
+        sources=3,
+    ),
+    reference=Kind(fields=("kind", "title"), optional=("home", "hide"), order=("\n# ",), words=(0, 3300)),
+)
 BEFORE_A_FIGURE = 250  # words
-FIGURES = 2, 4
 SEE_WORDS, TAKE_WORDS = 25, 30
 TAKE_LINES = 3
-DEPTH = [
-    "```opening",
-    "```figure",
-    "## The instrument",
-    "```widget",
-    "## What it means",
-    "## Take with you",
-    "## Check yourself",
-    "## Going further",
-    "!!! errata",
-    "## The code",
-    "## Sources",
-]
+LINKS = 4  # that turn knobs, all of them after the widget
 DEEPER = ["derivation", "figure", "experiment", "production", "evidence", "code"]  # what a fold may be
-UNFINISHED = "TODO"  # what `python build.py new lesson` leaves for its author
+SOURCES = ["production", "replication", "ablation", "theory", "paper", "docs"]  # what a source may be
+FORBIDDEN = ["simply", "obviously", "Let's", "just like that", "delve", "leverage"]
+UNFINISHED = "TODO"  # what `python build.py new` leaves for its author

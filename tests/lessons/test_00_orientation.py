@@ -52,6 +52,7 @@ def test_the_best_of_64_is_0_935_without_training():
 SEEDS = range(5)
 
 
+@LESSON.when_changed
 def test_the_whole_loop_ends_where_the_text_says():
     whole, free = ([settled(beta=beta, seed=seed) for seed in SEEDS] for beta in (0.1, 0.0))
     assert "0.91 to 0.93, depending on the seed" in LESSON.text and "about 2 nats" in LESSON.text
@@ -63,6 +64,7 @@ def test_the_whole_loop_ends_where_the_text_says():
     assert settled(beta=1.0).kl[-1] < 0.4, "it hardly leaves the start"
 
 
+@LESSON.when_changed
 def test_without_the_sync_policy_and_batches_part_as_the_text_says():
     assert "between 0.61 and 0.64" in LESSON.text and "20 to 23 %" in LESSON.text
     for seed in SEEDS:

@@ -90,6 +90,7 @@ def test_the_variance_of_one_draw():
 SEEDS = range(100)  # all that the knob offers
 
 
+@LESSON.when_changed
 def test_what_the_runs_showed():
     for knobs in ({}, dict(method=EXACT)):
         for seed in SEEDS:
@@ -117,6 +118,7 @@ def test_the_first_update_of_the_first_run():
         assert any(len(set(run[run >= 0])) > 1 for run in surest.T)  # and of another one before, in some run
 
 
+@LESSON.when_changed
 def test_the_language_model():
     def after(seed, **knobs):
         *_, (_, pass_rate, _) = widget.language_model(Knobs(seed=seed, **knobs))
@@ -162,6 +164,7 @@ def test_the_price_on_the_distance_is_a_reverse_divergence():
     assert objective(best) - objective(pi) == pytest.approx(beta * kl.divergence(pi, best), abs=1e-12)
 
 
+@LESSON.when_changed
 def test_the_answers():
     ends = [failed(offset=5, baseline="none", seed=seed) for seed in SEEDS]
     assert (min(ends), max(ends)) == (2, 11) and "2 to 11 of 20 runs" in LESSON.text

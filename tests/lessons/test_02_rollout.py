@@ -125,6 +125,7 @@ def test_groups_and_attempts():
     assert attempts.pass_at_k(16, 1, 8) == 0.5 and "pass@8 = 0.5" in LESSON.text
 
 
+@LESSON.when_changed
 def test_more_prompts_against_more_samples():
     LESSON.says("0.329", tasks.exact_pass(tasks.checkpoint("add")).mean())
     many = spread("0.86 ± 0.01", [right(trained(seed)) for seed in SOME])
@@ -132,6 +133,7 @@ def test_more_prompts_against_more_samples():
     assert max(few) < 0.75 < 0.8 < min(many)
 
 
+@LESSON.when_changed
 def test_two_temperatures():
     knobs = dict(temperature=1.5, trainer=ONE)
     alike_ends = spread("0.85 ± 0.02", over_seeds(end, temperature=1.5))
@@ -162,6 +164,7 @@ def test_of_pushing_up_a_third_is_lost_and_of_pushing_down_a_tenth(seed):
     assert lost(praised) == pytest.approx(1 / 3, abs=0.04) and lost(blamed) == pytest.approx(0.1, abs=0.03)
 
 
+@LESSON.when_changed
 def test_without_the_rule_the_gap_does_no_harm():
     free = [right(trained(seed, eps=1e9, temperature=1.5, trainer=1.0)) for seed in SOME]
     assert min(spread("0.88 ± 0.01", free)) > 0.8
@@ -180,6 +183,7 @@ def mean_ratio(seed):
     return np.abs(logp - batch.old_logp)[own].mean(), np.exp(logp - batch.old_logp)[own].mean()
 
 
+@LESSON.when_changed
 def test_a_gap_without_damage_and_a_sampler_that_leaves_nothing_to_compare():
     spread("0.083 ± 0.005", over_seeds(lambda r: r.off[0], top_p=0.8))
     assert max(over_seeds(lambda r: r.removed[0], top_p=0.8)) < 0.01
@@ -191,6 +195,7 @@ def test_a_gap_without_damage_and_a_sampler_that_leaves_nothing_to_compare():
         assert end(same) == same.pass_rate[0][1] and not any(same.live)
 
 
+@LESSON.when_changed
 def test_one_answer_eight_times():
     LESSON.says("0.704", uniform_groups.pass_rates(0.05).mean())
     LESSON.says("22.8", 100 * uniform_groups.share(0.05, 8))

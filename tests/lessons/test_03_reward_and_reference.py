@@ -69,6 +69,7 @@ def ends_within(low, high, seeds=SEEDS, **knobs):
     return ends
 
 
+@LESSON.when_changed
 def test_the_trained_models():
     LESSON.says("0.329", next(widget.run(Knobs())).points[0].gold)
     ends_within("0.39", "0.47")
@@ -82,6 +83,7 @@ def test_the_trained_models():
         assert point.kl_logged == pytest.approx(1.9, abs=0.1) and "about 1.9 nats away" in LESSON.text
 
 
+@LESSON.when_changed
 def test_with_a_verifier_every_nat_is_learning_forgone():
     free, dear, dearest = (
         ends_within(low, high, source="verifier", beta=beta)
@@ -90,6 +92,7 @@ def test_with_a_verifier_every_nat_is_learning_forgone():
     assert all(a.gold > b.gold > c.gold for a, b, c in zip(free, dear, dearest))
 
 
+@LESSON.when_changed
 def test_the_model_that_falls_for_a_hack_it_should_not_want_and_the_one_that_goes_far_and_is_right():
     assert all(point.gold < 5e-4 for point in ends_within("0.00", "0.00", beta=0.0, hack=0.9))
     for seed in SEEDS:
@@ -99,6 +102,7 @@ def test_the_model_that_falls_for_a_hack_it_should_not_want_and_the_one_that_goe
     assert min(far) < 2 and sum(kl > 6 for kl in far) == 3
 
 
+@LESSON.when_changed
 def test_how_long_the_far_and_right_model_thinks():
     """anchored.train without a price, up to the batch of its last point."""
     c = 0.5 / kl_anchor.THOUGHTS
@@ -118,6 +122,7 @@ def test_how_long_the_far_and_right_model_thinks():
     assert 4 + len(["Final: ", "1", "2", "<eos>"]) == tasks.Add.T
 
 
+@LESSON.when_changed
 def test_the_alias_and_the_collapsed_log():
     for seed in SEEDS:
         point = catalogue.last(widget, reference=ALIAS, seed=seed).points[-1]

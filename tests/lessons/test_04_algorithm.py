@@ -104,6 +104,7 @@ def spread(words, **knobs):
     return ends
 
 
+@LESSON.when_changed
 def test_the_family():
     ahead = ends_within("between 0.88 and 0.91", 0.88, 0.91, plugin="REINFORCE")
     behind = ends_within("0.84 to 0.88", 0.84, 0.88)
@@ -113,12 +114,14 @@ def test_the_family():
     assert widget.FAMILY.endswith("between 0.83 and 0.91") and widget.GUESS.right == 2
 
 
+@LESSON.when_changed
 def test_the_constant():
     LESSON.says("0.329", first().pass_rate[0, 0])
     assert max(spread("0.13 ± 0.06", plugin="REINFORCE", offset=5.0)) < 0.329
     spread("0.64 ± 0.08", plugin="PPO", offset=5.0)
 
 
+@LESSON.when_changed
 def test_the_lenient_judge():
     assert max(spread("0.06 ± 0.04", plugin="REINFORCE", wrong=0.9)) < 0.25 and "falls below 25" in LESSON.text
     assert trained(plugin="GRPO", wrong=0.9) > 0.82 and "one climbs above 80" in LESSON.text
@@ -129,11 +132,13 @@ def test_the_lenient_judge():
         assert max(trained(plugin=plugin, wrong=wrong, seed=seed) for seed in range(2)) < 0.2
 
 
+@LESSON.when_changed
 def test_the_critic_begins_at_zero_and_stays_off_by_more_than_a_thousandth():
     A = catalogue.last(widget, plugin="PPO", wrong=0.999).wrong
     assert A[0] == 0.999 and A[1] > 0.3 and np.abs(A[20:]).mean() > 0.005
 
 
+@LESSON.when_changed
 def test_a_judge_who_pays_all_alike():
     spread("0.02 ± 0.01", plugin="DAPO", wrong=1.0)
     for plugin in ("GRPO", "RLOO", "Dr.GRPO"):
@@ -144,6 +149,7 @@ def test_a_judge_s_thousandth_trains():
     ends_within("between 0.84 and 0.88", 0.84, 0.88, seeds=2, wrong=0.999, K=4, right=3)
 
 
+@LESSON.when_changed
 def test_the_bars_after_the_instrument_are_the_widget_s_runs():
     for wrong, name in ((0.9, "REINFORCE"), (1.0, "GRPO")):
         assert abs(figures.ended(name, wrong) - trained(plugin=name, wrong=wrong)) < 0.02

@@ -84,6 +84,7 @@ def spread(words, **knobs):
     return ends
 
 
+@LESSON.when_changed
 def test_the_default_run():
     LESSON.says("0.329", last().start)
     spread("0.91 ± 0.01")
@@ -92,6 +93,7 @@ def test_the_default_run():
     ends_between("0.90", "0.92", max_norm="0.1")
 
 
+@LESSON.when_changed
 def test_the_token_mean():
     LESSON.says("0.076", last(mode="token-mean").loss[0])
     for seed in TWENTY[:2]:
@@ -103,6 +105,7 @@ def test_the_token_mean():
     assert "between 0.87 and 0.94, over twenty seeds" in LESSON.text
 
 
+@LESSON.when_changed
 def test_the_learning_rates():
     rows = re.findall(r"^ *\| (0\.\d+) \| (\d\.\d\d(?: ± \d\.\d\d)?) \|$", LESSON.text, re.M)
     assert [float(rate) for rate, _ in rows] == [0.003, 0.02, 0.03, 0.05, 0.1, 0.3]
@@ -111,6 +114,7 @@ def test_the_learning_rates():
         agrees(said if "±" in said else f"{said} ± 0.00", ends)
 
 
+@LESSON.when_changed
 def test_past_the_cliff_nothing_leads_back():
     found = [last(learning_rate=0.1, seed=seed) for seed in TWENTY[: len(skips.some(range(5)))]]
     LESSON.spread("0.08 ± 0.02", [np.mean(r.entropy[40:]) for r in found])
@@ -120,6 +124,7 @@ def test_past_the_cliff_nothing_leads_back():
     assert min(last().grad_norm) > 1e-3
 
 
+@LESSON.when_changed
 def test_thirty_two_steps_on_a_batch_end_below_the_start():
     assert "below its start in each of six seeds" in LESSON.text
     assert all(final(passes=4, minibatches=8, seed=seed) < last().start for seed in skips.some(range(6)))
@@ -147,6 +152,7 @@ def test_a_token_of_the_first_completion_has_a_slope_where_the_loss_is_zero():
     assert three_completions.loss(ratio=1.1) < 0 < three_completions.loss(ratio=0.9)
 
 
+@LESSON.when_changed
 def test_the_micro_batches():
     local = dict(mode="token-mean", micro=4, divisor="its own count")
     away = {}
@@ -170,6 +176,7 @@ def test_the_memory_of_the_logits():
     LESSON.says("16", 4096 * 4 / 1000)
 
 
+@LESSON.when_changed
 def test_the_answers():
     dr = dict(mode="seq-mean-token-sum-norm", advantage="reward − mean", max_norm="off")
     sgd = dict(optimizer="SGD", learning_rate=0.3)
@@ -179,6 +186,7 @@ def test_the_answers():
     ends_between("0.90", "0.92", **dr)
 
 
+@LESSON.when_changed
 def test_the_links_of_the_prose_start_at_the_default_and_the_thirty_two_steps_break():
     links = re.findall(r'\(#trainer\)\{ data-knobs="([^"]+)" \}', LESSON.text)
     settings = [host.knobs_from(Knobs, dict(parse_qsl(link))) for link in links]
@@ -203,6 +211,7 @@ SETTINGS = {  # of the rows of the table on the transformer
 }
 
 
+@LESSON.when_changed
 @pytest.mark.parametrize("policy, column", [("window", 0), ("transformer", 1)])
 def test_both_policies_end_where_the_table_says(policy, column):
     rows = re.findall(r"^ *\| \[?([a-z][^|]*?)(?:\]\(.*)? \| ([^|]+) \| ([^|]+) \|$", LESSON.text, re.M)
@@ -221,6 +230,7 @@ def test_both_policies_end_where_the_table_says(policy, column):
             within(ends, *(numbers if len(numbers) == 2 else (0, *numbers)))
 
 
+@LESSON.when_changed
 def test_the_loss_of_the_transformer_is_zero_too_and_its_wrong_gradient_as_hard_to_see():
     assert "22 to 43 % off" in LESSON.text
     assert max(map(abs, last(policy="transformer").loss)) < 1e-12

@@ -78,7 +78,7 @@ def row(lag):
     return dict(zip(CORRECTIONS, found.strip("| ").split(" | ")[1:], strict=True))
 
 
-@pytest.mark.slow
+@LESSON.when_changed
 @pytest.mark.parametrize("lag", LAGS)
 def test_the_table_of_lags(lag):
     for correction, words in row(lag).items():
@@ -102,14 +102,14 @@ def test_the_table_of_lags_over_twenty_seeds(lag):
     assert "18, 19 and 17 of the twenty seeds" in LESSON.text and "13 of twenty seeds at lag 4, 8 and 32" in LESSON.text
 
 
-@pytest.mark.slow
+@LESSON.when_changed
 def test_at_eight_updates_of_lag_no_correction_is_worst_and_a_cut_ratio_is_behind_the_whole_one():
     ends = {name: np.array([final(name, lag=8, seed=seed) for seed in TWENTY[:4]]) for name in CORRECTIONS}
     assert all((ends["none"] < ends[name]).all() for name in CORRECTIONS[1:])
     assert ends["truncated ratio"].mean() < ends["ratio"].mean()
 
 
-@pytest.mark.slow
+@LESSON.when_changed
 def test_with_fresh_weights_and_with_none():
     fresh = spread("0.93 ± 0.01")
     LESSON.says("0.329", weight_sync.tasks.exact_pass(weight_sync.tasks.checkpoint("add")).mean())
@@ -134,7 +134,7 @@ def test_delivering_every_eighth_time_costs_a_hundredth():
     LESSON.spread("0.93 ± 0.01", fresh)
 
 
-@pytest.mark.slow
+@LESSON.when_changed
 @pytest.mark.parametrize("every, moves", [(128, "0.24 ± 0.03"), (1, "0.25 ± 0.06")])
 def test_the_run_that_receives_nothing_does_not_come_to_rest(every, moves):
     # as sim/experiments/stale_policy.py: ratio and clip
@@ -157,7 +157,7 @@ def test_the_run_that_receives_nothing_does_not_come_to_rest(every, moves):
         LESSON.spread("42 ± 3", [100 * np.mean(pushed[-20:])])
 
 
-@pytest.mark.slow
+@LESSON.when_changed
 def test_a_small_effective_share_is_a_distance_and_no_danger():
     """The control: runs that weigh their samples, and learn, have shares that fall as early as those that collapse."""
     for seed in TWENTY[:4]:
@@ -187,13 +187,14 @@ def test_a_small_effective_share_over_twenty_seeds():
     assert sum(map(bool, clipped)) > 14 and "in 18 of the twenty seeds" in LESSON.text
 
 
+@LESSON.when_changed
 def test_the_first_screen_shows_two_runs_of_one_lag():
     assert "gets most of the sums right" in LESSON.text and "about where it began" in LESSON.text
     weighed, plain = spread("0.85 ± 0.03", lag=8), spread("0.26 ± 0.08", "none", lag=8)
     assert min(weighed) > 0.7 > 0.5 > max(plain)
 
 
-@pytest.mark.slow
+@LESSON.when_changed
 def test_the_distance_in_nats():
     for said, lag in ((0.06, 4), (0.14, 8)):
         moved = [np.mean([d.distance for d in drifts("ratio and clip", lag=lag, seed=seed)]) for seed in TWENTY[:2]]
@@ -207,7 +208,7 @@ def test_the_deliveries():
         LESSON.says(said, transfer_seconds(*delivery))
 
 
-@pytest.mark.slow
+@LESSON.when_changed
 def test_rounded_weights():
     policy, batch = weight_sync.first_completions()
     for form, moved, ends in (

@@ -53,6 +53,7 @@ def within(values, low, high, slack=SLACK):
     assert all(float(low) - slack <= value <= float(high) + slack for value in values), (low, high, values)
 
 
+@LESSON.when_changed
 @pytest.mark.parametrize("words", ROWS)
 def test_the_table_of_faults(words):
     fault = words.split(",")[0].replace("`", "").removesuffix(" ")
@@ -94,6 +95,7 @@ def test_a_shifted_row_keeps_an_eighth_of_its_signal_reversed():
     assert np.cov(own, pushed)[0, 1] / own.var() == pytest.approx(-1 / 8, abs=0.003)
 
 
+@LESSON.when_changed
 def test_the_rest_of_what_the_widget_showed():
     LESSON.spread("0.94 ± 0.02", [passed(passes=4, seed=seed) for seed in TWENTY[:2]])
     for seed in range(2):
@@ -107,6 +109,7 @@ def test_the_rest_of_what_the_widget_showed():
     assert last(fault="no weight sync").rollout[-1].mean() == pytest.approx(last().trainer[0].mean())
 
 
+@LESSON.when_changed
 def test_without_its_price_the_run_ends_above_the_one_that_pays_it():
     healthy = [passed(beta=0.1, seed=seed) for seed in range(5)]
     LESSON.spread("0.88 ± 0.02", healthy)
@@ -114,6 +117,7 @@ def test_without_its_price_the_run_ends_above_the_one_that_pays_it():
     assert all(a > b - 0.005 for a, b in zip(free, healthy)) and np.mean(free) > np.mean(healthy) + 0.01
 
 
+@LESSON.when_changed
 def test_the_two_loops_of_the_head():
     for seed in range(5):
         assert 0.88 < passed(seed=seed) < 0.94 and passed(fault="rewards shifted by a row", seed=seed) < 0.01
@@ -128,6 +132,7 @@ def test_what_the_figure_of_the_shift_says():
         assert f"{right} of 3 right rows are praised, and {wrong} of 5 wrong ones" in figures.praised(n)
 
 
+@LESSON.when_changed
 @pytest.mark.parametrize("name", figures.FAULTS)
 def test_every_fault_of_the_figure_puts_a_lamp_out_and_three_show_in_no_pass_rate(name):
     spoiled, healthy = figures.followed(name)
@@ -147,12 +152,14 @@ def test_the_row_that_goes_through_the_figure():
     assert (now - batch.old_logp)[i].sum() > 0 > (now - batch.old_logp)[j].sum()
 
 
+@LESSON.when_changed
 def test_the_guess():
     for seed in range(5):
         assert 0.88 < passed(fault="padding in the loss", seed=seed) < 0.95
     assert controller.GUESS.answers[controller.GUESS.right] == "it ends near 0.9"
 
 
+@LESSON.when_changed
 def test_what_prompts_kept_out_show():
     learned = np.setdiff1d(np.arange(100), controller.HELD_OUT)
     for seed in TWENTY[:2]:

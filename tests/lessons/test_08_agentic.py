@@ -68,6 +68,7 @@ def logp_mean(step, where):
     return step.logp[where].mean()
 
 
+@LESSON.when_changed
 def test_a_mask_that_is_off_by_one():
     """In words, over five seeds: no answer, or another entry; fewer right than without any mask."""
     for seed in skips.some(range(5)):
@@ -82,6 +83,7 @@ def test_a_mask_that_is_off_by_one():
         assert agentic.early_share(left_on) > 0.5
 
 
+@LESSON.when_changed
 @pytest.mark.parametrize("length", [2, 8, 16])
 def test_the_table_of_shifted_masks(length):
     said = row_of("One token off", length)
@@ -89,11 +91,13 @@ def test_the_table_of_shifted_masks(length):
         agrees(words, [right(reply=length, shift=shift, seed=seed) for seed in TWENTY[:3]])
 
 
+@LESSON.when_changed
 def test_the_share_of_one_token():
     for shift, words in ((1, "0.37 ± 0.03"), (-1, "0.59 ± 0.04")):
         LESSON.spread(words, [agentic.early_share(last(shift=shift, seed=seed)) for seed in TWENTY[:3]])
 
 
+@LESSON.when_changed
 def test_without_the_mask_hardly_an_answer_begins():
     for seed in skips.some(range(5)):
         steps = last(masked=False, reply=16, seed=seed)
@@ -106,6 +110,7 @@ def test_the_two_runs_of_the_head():
     assert all(agentic.column(last(reply=16, masked=masked), "call_rate")[-20:].min() > 0.9 for masked in (True, False))
 
 
+@LESSON.when_changed
 def test_the_guess():
     shares = [agentic.early_share(last(masked=False, reply=2, seed=seed)) for seed in skips.some(range(5))]
     assert 0.4 < min(shares) < max(shares) < 0.55 and agentic.GUESS.right == 2
@@ -136,6 +141,7 @@ def within(values, low, high, slack=0.03):
     assert all(float(low) - slack <= value <= float(high) + slack for value in values), (low, high, values)
 
 
+@LESSON.when_changed
 @pytest.mark.parametrize("length", [2, 4, 8, 12, 16])
 def test_the_table_of_runs_without_the_mask(length):
     share, words = row_of("Without the mask", length)
@@ -149,12 +155,14 @@ def test_the_policy_starts_far_from_every_reply():
     assert "8 to 13 nats a token" in LESSON.text
 
 
+@LESSON.when_changed
 def test_a_longer_reply_does_more_harm():
     for seed in skips.some(range(5)):
         short, long = (right(masked=False, reply=length, seed=seed) for length in (2, 16))
         assert long < 0.5 < 0.95 < short
 
 
+@LESSON.when_changed
 def test_with_the_mask():
     assert "between 61 and 77 % to 100 %" in LESSON.text
     for knobs in (dict(seed=0), dict(seed=1), dict(reply=2), dict(reply=16)):
@@ -167,6 +175,7 @@ def test_with_the_mask():
     assert "down to between 10 and 11, and up again to between 14 and 16" in LESSON.text
 
 
+@LESSON.when_changed
 def test_reinforce_imitates():
     guesses, seeds = 0, TWENTY[:6]
     for seed in seeds:
@@ -179,6 +188,7 @@ def test_reinforce_imitates():
     assert guesses > len(seeds) / 3 and LESSON.text.count("In 14 of twenty seeds") == 2
 
 
+@LESSON.when_changed
 def test_the_near_misses():
     LESSON.says("0.443", last(denominator="all tokens")[0].dilution)
     for seed in range(2):

@@ -88,6 +88,7 @@ def test_the_two_values_of_a_sample():
         )
 
 
+@LESSON.when_changed
 @pytest.mark.parametrize(
     "words, policy, task, prompt",
     [
@@ -128,6 +129,7 @@ def ends(seeds=range(2), **knobs):
     return np.concatenate([last(seed=seed, **knobs).wrong[:, :, -1] for seed in seeds], axis=1)
 
 
+@LESSON.when_changed
 def test_the_mean_on_solved_prompts():
     own, bare = ends(baseline="group mean")
     assert "4.4 to 6.1 of a hundred in six runs, 2.3 to 2.8 without" in LESSON.text
@@ -137,6 +139,7 @@ def test_the_mean_on_solved_prompts():
         assert (own > 1.5 * bare).all()
 
 
+@LESSON.when_changed
 def test_the_size_of_the_damage():
     own, bare = ends(baseline="group mean", learning_rate=0.003)
     assert (own / bare > 1.05).all() and (own / bare < 1.2).all() and "it is a tenth" in LESSON.text
@@ -149,6 +152,7 @@ def test_the_size_of_the_damage():
     assert "at 12 to 20 of a hundred with it and at 12 to 16 without" in LESSON.text
 
 
+@LESSON.when_changed
 def test_the_constants():
     own, _ = ends(offset=10.0)
     assert (own > 90).all() and "more than 90 of 100 sums end wrong" in LESSON.text
@@ -161,6 +165,7 @@ def test_the_constants():
     assert own.mean() < 1.15 * bare.mean()
 
 
+@LESSON.when_changed
 def test_the_noise_on_the_language_model():
     start, *_, end = figures.learning()
     assert start.mean / start.none < 2 and end.mean > 15 * end.none
@@ -173,6 +178,7 @@ def test_the_noise_on_the_language_model():
     assert square[reward == 0].mean() > 100 and square[reward == 1].mean() < 1
 
 
+@LESSON.when_changed
 def test_one_less_the_pass_rate_is_not_better_than_nothing_on_the_language_model():
     others = lambda R: R - group_baselines.leave_one_out(R)
     for seed in range(5):
@@ -198,6 +204,7 @@ def right(seeds, **setting):
 GROUP, BATCH = (lambda R: R.mean(axis=1, keepdims=True)), (lambda R: R.mean())
 
 
+@LESSON.when_changed
 def test_the_four_prompts_under_adamw():
     adamw = lambda baseline: np.array(
         [four_prompts(seed, AdamW(0.02, clip=None), baseline=baseline)["pass_rate"].mean() for seed in range(5)]
@@ -210,6 +217,7 @@ def test_the_four_prompts_under_adamw():
     LESSON.says("0.869", adamw(BATCH).max())
 
 
+@LESSON.when_changed
 def test_the_four_prompts_under_sgd():
     for low, high, setting in (
         ("0.926", "0.946", {}),
@@ -225,6 +233,7 @@ def test_the_four_prompts_under_sgd():
     LESSON.says("1.73", entropy())
 
 
+@LESSON.when_changed
 @pytest.mark.parametrize("offset, low, high", [(0, "0.880", "0.898"), (10, "0.250", "0.283")])
 def test_under_adamw_a_constant_leaves_noise_and_no_certainty(offset, low, high):
     runs = [

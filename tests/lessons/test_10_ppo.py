@@ -50,6 +50,7 @@ def test_the_six_cells():
     assert surrogate.loss_and_slope(4.0, -1.0, 0.2, 0.2, dual_clip=3.0) == pytest.approx((3, 0))
 
 
+@LESSON.when_changed
 def test_in_one_pass_the_two_runs_are_the_same_run():
     np.testing.assert_array_equal(last(passes=1).pass_rate, last(passes=1, clip=False).pass_rate)
 
@@ -63,6 +64,7 @@ def losers(result):
     return ppo.lost(result).any(axis=1)
 
 
+@LESSON.when_changed
 def test_with_the_clip():
     LESSON.says("0.124", last().kl_step.max())
     LESSON.says("2.06", last().ratio_max.max())
@@ -71,6 +73,7 @@ def test_with_the_clip():
     assert (every(lambda r: r.ratio_max.max(axis=1)) > 1.2).all()
 
 
+@LESSON.when_changed
 def test_without_the_clip():
     LESSON.says("0.380", last(passes=2, clip=False).kl_step.max())
     LESSON.says("6.16", last(clip=False).kl_step.max())
@@ -81,6 +84,7 @@ def test_without_the_clip():
         assert far == sorted(far) and far[1] > 2 * far[0] > 4 * last(seed=seed).kl_step.max()
 
 
+@LESSON.when_changed
 def test_a_far_update_is_no_damage():
     LESSON.says("2.92", last(passes=16, eps_high=5.0).kl_step.max())
     LESSON.says("0.994", finals(last(passes=16, eps_high=5.0)).mean())
@@ -89,6 +93,7 @@ def test_a_far_update_is_no_damage():
         assert finals(last(seed=seed, passes=16, eps_high=5.0)).mean() > finals(last(seed=seed, passes=16)).mean()
 
 
+@LESSON.when_changed
 def test_how_many_runs_lose_a_prompt():
     assert losers(last(passes=16, clip=False)).sum() == 3
     assert "lose a prompt in three of the six runs" in LESSON.text
@@ -99,6 +104,7 @@ def test_how_many_runs_lose_a_prompt():
     assert not every(losers).any() and not losers(last(passes=16)).any()
 
 
+@LESSON.when_changed
 def test_how_many_lost_prompts_are_found_again():
     """A prompt of a run counts once: solved, then under a tenth at some update; found again if it passes 0.9 after."""
     fallen = found = 0
@@ -119,6 +125,7 @@ def test_with_the_clip_the_rare_token_is_carried_beyond_the_range_and_brought_ba
     assert ratio[below + 1 :].max() > ratio[below]
 
 
+@LESSON.when_changed
 def test_the_clip_costs_speed_and_the_critic_saves_nothing():
     LESSON.says("0.758", last(clip=False).pass_rate[:, 9].mean())
     LESSON.says("0.607", last().pass_rate[:, 9].mean())
@@ -128,6 +135,7 @@ def test_the_clip_costs_speed_and_the_critic_saves_nothing():
     assert (every(finals) < 0.991).all() and (every(finals) > 0.96).all()
 
 
+@LESSON.when_changed
 @pytest.mark.parametrize("passes, rate", [(4, 20), (1, 20), (1, 40), (4, 60), (1, 60)])
 def test_what_reuse_buys(passes, rate):
     knobs = dict(passes=passes, learning_rate=float(rate))
@@ -138,6 +146,7 @@ def test_what_reuse_buys(passes, rate):
         LESSON.says(said, value)
 
 
+@LESSON.when_changed
 def test_one_pass_at_twice_the_rate_is_ahead_of_four_passes():
     for seed in DRAWS:
         one, four = last(seed=seed, passes=1, learning_rate=40.0), last(seed=seed)
@@ -154,6 +163,7 @@ def under_adamw(rate, critic_rate=0.5, **hyper):
     return np.array([[frame.exact["pass_rate"] for frame in run.frames(60)] for run in runs])
 
 
+@LESSON.when_changed
 def test_reuse_under_adamw():
     one, four = under_adamw(0.2, inner_epochs=1), under_adamw(0.05, inner_epochs=4)
     LESSON.says("0.996", one[:, -1].mean())
@@ -161,6 +171,7 @@ def test_reuse_under_adamw():
     assert one[:, 19].mean() < four[:, 19].mean()
 
 
+@LESSON.when_changed
 @pytest.mark.parametrize("rate, runs", [(0.05, 0), (0.2, 1)])
 def test_what_is_lost_under_adamw(rate, runs):
     right = under_adamw(rate, inner_epochs=16, eps=1e9)

@@ -130,6 +130,7 @@ def table(fold, first, **knobs):
         agrees(alive.removesuffix(" %"), live(**knobs))
 
 
+@LESSON.when_changed
 def test_what_was_to_be_seen_on_mixed_prompts():
     start = modsum.exact(modsum.Policy().params["theta"])["pass_rate"]
     LESSON.says("0.54", start[0])
@@ -145,19 +146,21 @@ def test_what_was_to_be_seen_on_mixed_prompts():
         assert behind == pytest.approx(2 * ahead, rel=0.15) and "half as many live groups" in LESSON.text
 
 
+@LESSON.when_changed
 def test_twenty_is_the_best_rate_on_offer():
     rates = grpo.Knobs.__dataclass_fields__["learning_rate"].metadata["rungs"]
     means = [np.mean(ends(learning_rate=rate)) for rate in rates]
     assert np.argmax(means) == rates.index(20.0) and "is the best on offer here" in LESSON.text
 
 
+@LESSON.when_changed
 def test_one_group_a_prompt_leaves_fifteen_updates():
     table(MIXED, "sixty-fours, SGD at 2", K=64)
     table(MIXED, "sixty-fours, AdamW at 0.02", K=64, optimizer="AdamW")
     assert last(K=64).pass_rate.shape[1] == 15 and "fifteen such batches" in LESSON.text
 
 
-@pytest.mark.slow
+@LESSON.when_changed
 def test_what_was_to_be_seen_on_prompts_that_are_almost_never_right():
     LESSON.says("0.0018", start := grpo.start(HOPELESS))
     assert 6 < start * grpo.COMPLETIONS < 8 and "seven or so right ones" in LESSON.text
@@ -175,7 +178,7 @@ def test_how_many_of_sixty_runs_on_hopeless_prompts_fail():
         assert sum((run < 0.02).sum() for run in runs) == pytest.approx(said, abs=10)  # three deviations of a count
 
 
-@pytest.mark.slow
+@LESSON.when_changed
 def test_under_adamw_only_too_few_updates_break_it():
     adamw = dict(prompts=HOPELESS, optimizer="AdamW")
     table(RARE, "fours, AdamW at 0.02", K=4, **adamw)

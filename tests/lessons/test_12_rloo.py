@@ -69,24 +69,26 @@ def test_the_twins():
     assert rloo.apart(last(rescaled=True)) < 1e-12 and "the distance is 0" in LESSON.text
 
 
-@pytest.mark.slow
+@LESSON.when_changed
 @pytest.mark.parametrize("K", [4, 2])
 def test_with_sgd_rloo_is_ahead_in_every_draw(K):
     assert all(ours > twin for ours, twin in (ends(K=K, seed=seed) for seed in TWENTY[:6]))
     assert "RLOO is ahead in each of the twenty" in LESSON.text
 
 
+@LESSON.when_changed
 def test_under_adam_the_twins_are_one_run_in_every_draw():
     assert all(rloo.apart(last(optimizer="Adam", seed=seed)) < 1e-6 for seed in DRAWS)
 
 
+@LESSON.when_changed
 def test_the_z_score_points_nearly_the_same_way():
     assert min(last(twin="z-score", seed=seed).cosine for seed in DRAWS) > 0.997 and "at least 0.997" in LESSON.text
     pairs = [last(K=2, twin="z-score", seed=seed).cosine for seed in DRAWS]
     assert pairs == pytest.approx([1] * len(DRAWS), abs=1e-9) and "In pairs it is 1" in LESSON.text
 
 
-@pytest.mark.slow
+@LESSON.when_changed
 def test_reuse():
     draws = [last(passes=16, learning_rate=8.0, seed=seed) for seed in DRAWS]
     LESSON.spread("19 ± 7", [draw.kl_step[0].max() for draw in draws])
@@ -94,7 +96,7 @@ def test_reuse():
     LESSON.says("1.63", 1.05**10)
 
 
-@pytest.mark.slow
+@LESSON.when_changed
 @pytest.mark.parametrize(
     "ratio, distance, left", [("per token", "0.21 ± 0.04", "1.8 ± 0.2"), ("per completion", "0.15 ± 0.03", "1.7 ± 0.3")]
 )
@@ -104,6 +106,7 @@ def test_a_clipped_ratio_keeps_the_distance_and_the_variety(ratio, distance, lef
     LESSON.spread(left, [rloo.left(draw) for draw in draws])
 
 
+@LESSON.when_changed
 def test_under_adam_it_keeps_variety_though_not_the_distance():
     free, clipped = (
         [last(passes=16, learning_rate=8.0, optimizer="Adam", ratio=ratio, seed=seed) for seed in DRAWS]
@@ -125,7 +128,7 @@ def test_the_figure_of_the_twins_shows_the_runs_of_the_widget():
         np.testing.assert_allclose(figures.right(optimizer, "others' mean"), last(optimizer=optimizer).pass_rate[0])
 
 
-@pytest.mark.slow
+@LESSON.when_changed
 @pytest.mark.parametrize(
     "knobs, left", [(dict(passes=16, learning_rate=8.0), "1.08 ± 0.05"), (dict(learning_rate=60.0), "1.17 ± 0.05")]
 )

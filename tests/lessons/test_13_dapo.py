@@ -94,6 +94,7 @@ def close(number, value, slack=0.012):
     assert value == pytest.approx(float(number.replace(",", "")), abs=slack)
 
 
+@LESSON.when_changed
 def test_after_thirty_updates():
     dapo_runs, grpo_runs = of(algorithm, 30), of(grpo, 30)
     LESSON.spread("0.92 ± 0.04", by_three(ends(dapo_runs)))
@@ -104,13 +105,13 @@ def test_after_thirty_updates():
     assert 8 * 8 * 30 == 1920 and 2.5 < drawn / 1920 < 3.6 and "about three times the trainer's work" in LESSON.text
 
 
-@pytest.mark.slow
+@LESSON.when_changed
 def test_how_far_three_runs_are_apart_at_as_many_completions():
     agrees("0.00 ± 0.09", [dapo.ahead(last(seed=seed)) for seed in SOME])
     assert "the difference between the two is 0.00 ± 0.09" in LESSON.text
 
 
-@pytest.mark.slow
+@LESSON.when_changed
 def test_where_the_gap_comes_from():
     table = dict(
         re.findall(r"^ *\| ((?:GRPO|DAPO), .*learning rate \d+) \| (0\.\d\d ± 0\.\d\d) \|$", LESSON.text, re.M)
@@ -125,7 +126,7 @@ def test_where_the_gap_comes_from():
         agrees(said, by_three(rates))
 
 
-@pytest.mark.slow
+@LESSON.when_changed
 def test_under_adamw_grpo_is_ahead_for_as_many_completions():
     LESSON.spread("0.20 ± 0.06", [-dapo.ahead(last(optimizer="AdamW", learning_rate=2.0, seed=seed)) for seed in SOME])
     faster = [-dapo.ahead(last(optimizer="AdamW", seed=seed)) for seed in SOME]
@@ -133,7 +134,7 @@ def test_under_adamw_grpo_is_ahead_for_as_many_completions():
     assert min(faster) > 0 and "in all twenty seeds" in LESSON.text
 
 
-@pytest.mark.slow
+@LESSON.when_changed
 def test_without_the_refill():
     everything, unpriced = dict(keep_group=grpo.keep_group), dict(shape_reward=grpo.shape_reward)
     slow = dict(optimizer="AdamW", learning_rate=2.0)
@@ -144,14 +145,14 @@ def test_without_the_refill():
     assert (free > priced).all() and "in all twenty: 0.50" in LESSON.text
 
 
-@pytest.mark.slow
+@LESSON.when_changed
 def test_a_filter_on_the_reward():
     found = [last(redraw="reward", seed=seed) for seed in SOME]
     LESSON.spread("9 ± 1", [100 * dapo.dead_share(r) for r in found])
     LESSON.spread("0.85 ± 0.06", [dapo.last_rate(r.dapo) for r in found])
 
 
-@pytest.mark.slow
+@LESSON.when_changed
 def test_the_other_fixes_one_at_a_time():
     LESSON.spread("0.94 ± 0.05", by_three(ends(runs(algorithm, 30, hooks=dict(shape_reward=grpo.shape_reward)))))
     LESSON.spread("0.97 ± 0.03", by_three(ends(runs(algorithm, 30, hooks=dict(weights=grpo.weights)))))
@@ -175,7 +176,7 @@ def test_one_fix_at_a_time_over_twenty_seeds():
     assert (reward < base).sum() > 14 and "in 18 of twenty seeds" in LESSON.text
 
 
-@pytest.mark.slow
+@LESSON.when_changed
 def test_the_wider_clip_ends_with_less_entropy_on_this_task():
     entropy = {}
     for high in (0.28, 0.2):
@@ -194,6 +195,7 @@ def coin(eps_high, optimizer, seed):
     return entropy[0], entropy[-1]
 
 
+@LESSON.when_changed
 def test_the_entropy_under_coin_flips():
     ended = {high: [coin(high, "SGD", seed)[1] for seed in range(6)] for high in (0.2, 0.28, 0.5, 5.0)}
     for high, words in ((0.2, "1.40 to 1.65"), (0.28, "1.72 to 1.94"), (0.5, "1.83 to 2.02"), (5.0, "1.60 to 1.73")):
@@ -203,6 +205,7 @@ def test_the_entropy_under_coin_flips():
     assert [coin(high, "AdamW", 0)[1] for high in (0.2, 5.0)] == pytest.approx([2.5, 2.5], abs=0.05)
 
 
+@LESSON.when_changed
 def test_twice_as_long():
     found = [last(updates=60, seed=seed) for seed in range(3)]
     assert min(dapo.last_rate(r.dapo) for r in found) > 0.9975 and "0.998 or above" in LESSON.text
@@ -210,6 +213,7 @@ def test_twice_as_long():
     ranges("0.1 to 0.2 points", [100 * dapo.gain_lately(r) for r in found], 0.06)
 
 
+@LESSON.when_changed
 def test_the_answer_about_the_price():
     cut = {
         cache: np.mean([cut[[0, 10]] for cut in last(start="too long", L_cache=cache).dapo.truncated], axis=0)
@@ -220,11 +224,13 @@ def test_the_answer_about_the_price():
     close("0.16", cut[0][1])
 
 
+@LESSON.when_changed
 def test_the_updates_draw_about_two_hundred_completions():
     drawn = [dapo.drawn_lately(last(seed=seed)) for seed in range(3)]
     assert min(drawn) > 170 and max(drawn) < 260 and "about 200 completions" in LESSON.text
 
 
+@LESSON.when_changed
 def test_what_the_head_says_of_the_two_runs_of_the_first_screen():
     plain, other = (last(**vars(k)) for k in (dapo.OPENING.plain, dapo.OPENING.other))
     assert dapo.last_rate(other.dapo) > 0.99 and dapo.drawn_lately(plain) == 64
@@ -239,6 +245,7 @@ def test_the_bounds_of_a_rare_and_of_a_common_token():
     assert [mark["name"] for mark in right["data"]] == ["pushed up", "when drawn"]  # never let go
 
 
+@LESSON.when_changed
 def test_the_figure_on_three_axes_shows_a_lead_by_updates_and_by_training_and_none_by_completions():
     for count, ahead in ((figures.UPDATE, True), (figures.TRAINED, True), (figures.DRAWN, False)):
         ours, theirs = map(float, re.findall(r"(?:DAPO|GRPO) (0\.\d\d)", figures.compared(count)))

@@ -124,6 +124,7 @@ def test_two_prompts_whose_rewards_differ_in_size_alone():
         LESSON.says(said, push / reward)
 
 
+@LESSON.when_changed
 def test_the_run_on_noise():
     def left(optimizer, **kind):
         return [100 * dr_grpo.entropy_left(last(noise=1e-3, optimizer=optimizer, seed=s, **kind)) for s in TWENTY[:3]]
@@ -160,6 +161,7 @@ def test_on_sums_wrong_completions_shrink_under_every_divisor():
     assert "from 4.3 to 4.8 tokens to 3.3 to 3.8" in LESSON.text
 
 
+@LESSON.when_changed
 def test_under_adamw_all_rows_end_alike():
     for row in RECIPES.values():
         made = [modsum_optimizer("AdamW", 8.0) for _ in range(2)]
@@ -171,6 +173,7 @@ def test_under_adamw_all_rows_end_alike():
     assert "end between 0.97 and 1.00" in LESSON.text
 
 
+@LESSON.when_changed
 def test_the_recipes():
     for name, row in RECIPES.items():
         ends = [

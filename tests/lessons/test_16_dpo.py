@@ -141,6 +141,7 @@ def test_the_table_of_losses(named, loss, beta, gamma):
     assert row.replace("-", "−") in LESSON.text.replace("-", "−")
 
 
+@LESSON.when_changed
 def test_the_best_price_of_each():
     best = lambda loss: max(
         np.median([dpo.wins(Knobs(loss=loss, beta=beta, seed=seed)) for seed in range(8)])

@@ -86,6 +86,7 @@ def test_what_a_stage_can_start_from():
     LESSON.says("0.003", report.measure(path.checkpoint("base-0.01")).pass1)
 
 
+@LESSON.when_changed
 def test_borrowed_pairs_gain_one_to_two_nats_and_are_not_drawn():
     assert "one to two nats" in LESSON.text and "three to eight times likelier" in LESSON.text
     for seed in skips.some(range(5)):
@@ -98,6 +99,7 @@ def test_sft_after_the_thoughts_takes_them_away():
     assert end(order="CoT SFT RL") < 0.2 and result(order="CoT SFT RL").reports[2].thinks < 0.01
 
 
+@LESSON.when_changed
 def test_the_same_few_thoughts():
     few, many = (result(thoughts=thoughts).reports for thoughts in ("200 × 400", "200 × 6400"))
     assert [first(seen[2]) for seen in (few, many)] == pytest.approx([0.1, 0.1], abs=0.03)
@@ -106,6 +108,7 @@ def test_the_same_few_thoughts():
     assert first(many[-1]) < first(few[-1]) - 0.1
 
 
+@LESSON.when_changed
 def test_the_price_of_a_thought():
     thought, guess = dapo.shape_reward(np.zeros(2), dict(L_cache=4), figures.Lengths)
     LESSON.says("0.60", 0.10 - thought)
@@ -115,6 +118,7 @@ def test_the_price_of_a_thought():
     assert report.measure(last(stages.rl(after, 0, L_cache=4)).policy).pass1 > report.measure(after).pass1
 
 
+@LESSON.when_changed
 def test_further_on():
     assert end(order="CoT RL", prompts=32) < 0.35
     base = path.checkpoint("base-0")
@@ -129,6 +133,7 @@ def test_further_on():
     )
 
 
+@LESSON.when_changed
 def test_more_rl_under_the_price_does_not_bring_the_thought_back():
     for seed in skips.some(range(5)):
         priced = last(stages.rl(path.checkpoint("dpo"), seed, 300, L_cache=4)).policy

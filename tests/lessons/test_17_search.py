@@ -45,6 +45,7 @@ def test_the_best_of_three_answers():
     LESSON.says("0.94", completion_selection.best_of_n(figures.CHANCE, figures.SCORE, 8)[1])
 
 
+@LESSON.when_changed
 def test_equal_steps_over_eight_draws():
     answers, _, beam = figures.spent()
     LESSON.says("73.4", beam[0])
@@ -84,6 +85,7 @@ def test_what_is_right_by_luck():
     LESSON.says("8", 100 * search.lucky_share(r.tree))
 
 
+@LESSON.when_changed
 def test_noise_before_the_end():
     LESSON.says("70", result(prm_noise=2.0).searched)
     LESSON.says("75", result(kept="1").searched)
@@ -124,6 +126,7 @@ def test_what_the_last_score_throws_away():
     LESSON.says("85.9", figures.reranked(0.0, "product")[4])
 
 
+@LESSON.when_changed
 def test_tree_search():
     over = lambda steps: (
         100

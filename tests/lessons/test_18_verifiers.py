@@ -53,6 +53,7 @@ def test_the_openings_two_rewards():
     LESSON.says("0.55", ran().run.proxy[-1].mean())
 
 
+@LESSON.when_changed
 def test_a_containment_check_rises_and_falls_in_every_run():
     LESSON.says("0.67", ran(check=1).run.true.max(axis=0).mean())
     peak, end = over_seeds(check=1)
@@ -65,11 +66,13 @@ def test_a_containment_check_rises_and_falls_in_every_run():
     assert end.max() < 0.01
 
 
+@LESSON.when_changed
 def test_strict_ends_below_the_last_number():
     LESSON.says("0.70", ran(check=3).run.true[-1].mean())
     assert over_seeds(check=3)[1].min() > over_seeds()[1].max()
 
 
+@LESSON.when_changed
 def test_chance_errors():
     end = ran(passed=30, failed=30).run.true[-1].mean()
     assert abs(end - ran().run.true[-1].mean()) < 0.01
@@ -84,6 +87,7 @@ def test_chance_errors():
     assert "after about 45 updates instead of 17" in LESSON.text
 
 
+@LESSON.when_changed
 def test_programs_tools_and_a_seal():
     for check in (1, 2, 3):
         assert over_seeds(archetype="code", check=check)[1].max() < 0.01
@@ -92,6 +96,7 @@ def test_programs_tools_and_a_seal():
     LESSON.says("0.65", ran(archetype="tool use", sealed=True).run.true[-1].mean())
 
 
+@LESSON.when_changed
 def test_how_rare_a_way_may_be():
     assert over_seeds(check=1, prior=0.02)[1].min() > 0.69 and over_seeds(check=1, prior=0.05)[1].max() < 0.05
     assert over_seeds(check=1, prior=0.1)[1].max() < 0.01

@@ -76,6 +76,7 @@ def test_a_list_ages():
         assert solved(way=LIST, seed=seed) < solved(seed=seed) - 20
 
 
+@LESSON.when_changed
 def test_a_list_that_is_renewed_is_ahead_of_prediction_in_every_draw():
     LESSON.says("99", solved(**RENEWED))
     LESSON.says("97", solved(way=PREDICTED))

@@ -166,6 +166,7 @@ def test_the_room_of_a_group():
     LESSON.says("0.125", kv_cache.shared_fraction(4096 / 4608, 64))
 
 
+@LESSON.when_changed
 def test_what_the_links_set_holds_or_breaks_as_the_text_says():
     broken = lambda words: widget.broken(link(words), result(link(words)))
     for words in ("4,096 tokens", "One cached head", "eight-bit keys and values", "stored once"):
@@ -228,6 +229,7 @@ def at_once(k, rounds=3, prefix=True):
     ) / trace.makespan
 
 
+@LESSON.when_changed
 def test_eviction_on_a_large_model_is_cheap():
     k = link("256 sequences")
     again, share = every_sequence(k)
@@ -240,6 +242,7 @@ def test_eviction_on_a_large_model_is_cheap():
     LESSON.says("0.6", at_once(k, prefix=False)[0])
 
 
+@LESSON.when_changed
 def test_eviction_is_dear_where_work_takes_the_time():
     k = link("An H20")
     again, share = every_sequence(k)
@@ -251,6 +254,7 @@ def test_eviction_is_dear_where_work_takes_the_time():
     assert H100.flops() / machine_knobs.accelerator(k).flops() == pytest.approx(7, abs=0.5)
 
 
+@LESSON.when_changed
 def test_where_many_end_in_each_step_little_is_read_again():
     k = widget.Knobs(model="qwen2.5-1.5b", context=256, batch=4096, hbm_share=0.3)
     assert iteration(SMALL, H100, 2768, 2768 * 256).bound == "compute"

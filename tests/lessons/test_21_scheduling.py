@@ -48,6 +48,7 @@ def test_the_smallest_case():
     assert sum(figures.LENGTHS) / (9 * 9) == pytest.approx(0.5, abs=0.01) and "for half of the time" in LESSON.text
 
 
+@LESSON.when_changed
 def test_the_small_figures_run_the_job_of_the_instrument():
     same = (
         (dict(), dict()),
@@ -80,6 +81,7 @@ def test_the_longest_alone_takes_most_of_the_step():
     LESSON.says("59", alone.makespan)
 
 
+@LESSON.when_changed
 def test_how_far_eight_draws_of_the_job_differ():
     k = DEFAULT
     shape = (widget.machine.law(k), k.prompts, k.samples, k.prompt)
@@ -103,6 +105,7 @@ def test_no_other_trick_shortens_the_step_by_a_third():
     assert ran(drafts=3).makespan < 2 / 3 * ran().makespan
 
 
+@LESSON.when_changed
 def test_guessing_nearly_doubles_the_speed_in_every_draw():
     gains = over_seeds(drafts=3) / over_seeds()
     assert gains.min() > 1.85 and gains.max() < 2
@@ -111,6 +114,7 @@ def test_guessing_nearly_doubles_the_speed_in_every_draw():
     assert best == 3 and "3 for 0.7" in LESSON.text
 
 
+@LESSON.when_changed
 def test_prompts_read_once_buy_a_twentieth_and_more_where_they_are_long():
     gains = over_seeds() / over_seeds(prefix=False)
     assert gains.min() > 1.04 and gains.max() < 1.06 and "buys five per cent" in LESSON.text
@@ -118,6 +122,7 @@ def test_prompts_read_once_buy_a_twentieth_and_more_where_they_are_long():
     assert agents.min() > 1.8 and agents.max() < 2.4 and "a factor of two" in LESSON.text
 
 
+@LESSON.when_changed
 def test_chunks_change_the_silence_and_not_the_speed():
     for number, chunk in (("343", 0), ("51", 2048), ("14", 512)):
         LESSON.says(number, 1e3 * ran(chunk=chunk).longest_gap)
@@ -126,6 +131,7 @@ def test_chunks_change_the_silence_and_not_the_speed():
     assert (over_seeds(chunk=128) < over_seeds(chunk=512)).all()
 
 
+@LESSON.when_changed
 def test_places_that_wait_and_room_that_is_reserved():
     assert (over_seeds(batch=48, refill=False) < 0.5 * over_seeds(batch=48)).all() and "more than half" in LESSON.text
     assert speed(refill=False) == speed()
@@ -137,6 +143,7 @@ def test_places_that_wait_and_room_that_is_reserved():
     assert gains[1] < gains[0]
 
 
+@LESSON.when_changed
 def test_a_small_pool_costs_places():
     trace = ran(cap=40_000)
     LESSON.says("590", trace.preemptions)
@@ -156,6 +163,7 @@ def test_a_small_pool_costs_places():
     LESSON.says("14", scheduling.live_on_average(small))
 
 
+@LESSON.when_changed
 def test_eight_guesses_at_four_tenths_lose_in_every_draw():
     assert (over_seeds(drafts=8, acceptance=0.4) < over_seeds()).all()
     assert (
@@ -203,6 +211,7 @@ def predicted(watermark):
     return scheduling.run(requests, scheduling.rates(QWEN, GB200), BlockAllocator(299_584 // 16, 16), policy)
 
 
+@LESSON.when_changed
 def test_the_prediction_beside_the_measurement():
     measured = [11582, 12134, 12167, 11835, 11635]
     evictions, speeds = zip(

@@ -119,6 +119,7 @@ def test_twelve_for_eight():
     LESSON.says("46", 100 * dropped / (kept + dropped))
 
 
+@LESSON.when_changed
 def test_what_the_gradient_sees():
     LESSON.says("0.207", stop(-1).exact[0])
     LESSON.says("−0.207", stop(-1).exact[1])

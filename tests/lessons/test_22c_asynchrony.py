@@ -39,6 +39,7 @@ def test_the_job_of_the_page():
     LESSON.says("30.4", seconds())
 
 
+@LESSON.when_changed
 def test_the_head_start():
     for head, step, age in ((1, "39.5", "1.0"), (2, "30.4", "2.0"), (4, "30.4", "4.0"), (16, "30.4", "11.1")):
         LESSON.says(step, seconds(head=head))
@@ -124,6 +125,7 @@ def test_bubbles():
     LESSON.says("5.2", 100 * pipeline.bubble(8, 32, 4))
 
 
+@LESSON.when_changed
 @pytest.mark.parametrize(
     "way, said",
     [

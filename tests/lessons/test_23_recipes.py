@@ -47,6 +47,7 @@ def test_the_world_of_the_page():
     assert (Setting().prompts, Setting().K, Setting().steps) == (32, 16, 80)
 
 
+@LESSON.when_changed
 def test_eight_kinds_with_thirty_seeds_are_told_apart():
     told = sum(
         tracelab.classify(tracelab.features(traced(seed, **changed))).verdict == kind
@@ -56,6 +57,7 @@ def test_eight_kinds_with_thirty_seeds_are_told_apart():
     LESSON.says("240", told)
 
 
+@LESSON.when_changed
 def test_the_run_of_the_opening():
     LESSON.says("0.95", ends())
     assert ends(hack=1.01) < 0.0005
@@ -73,12 +75,14 @@ def test_a_run_that_solves_every_prompt_has_equal_groups_too():
     assert solved["right"][-1] > 0.999 and solved["zero_variance"][-10:].mean() > 0.95
 
 
+@LESSON.when_changed
 def test_a_fault_that_is_misread():
     LESSON.says("14", without_held_out(30, hack=1.5)["kl_explosion"])
     assert without_held_out(30, hack=1.5, learning_rate=2.0) == {"healthy": 30}
     assert max(ends(seed, hack=1.5, learning_rate=2.0) for seed in range(30)) < 0.005
 
 
+@LESSON.when_changed
 def test_where_the_trick_begins_to_win():
     by = {pay: np.mean([ends(seed, hack=pay) for seed in range(8)]) for pay in (0.999, 1.0)}
     assert by[0.999] > 0.7 and by[1.0] < 0.005
@@ -88,6 +92,7 @@ def test_where_the_trick_begins_to_win():
     assert np.mean([ends(seed, hack=0.95, advantage="mean") for seed in range(8)]) < 0.25
 
 
+@LESSON.when_changed
 def test_no_threshold_carries_over():
     learns, hacked, jumps = (
         np.array([traced(seed, **tracelab.KINDS[kind])["kl"] for seed in range(30)])

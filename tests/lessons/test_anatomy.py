@@ -1,8 +1,9 @@
-"""What every lesson has, and in which order; a new one is tested by being in the navigation. The limits are in rules.py
-and, as sentences, in CONTRIBUTING.md.
+"""What every page has, by its kind, and in which order; a new page is tested by being in the navigation. The limits are
+in rules.py and, as sentences, in CONTRIBUTING.md.
 """
 
 import re
+from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import parse_qsl
 
@@ -14,24 +15,60 @@ from tools.pages import lessons
 from widgets.frame import host
 
 ROOT = Path(__file__).parents[2]
-FINISHED = lessons.finished()
-WITH_WIDGET = [page for page in sorted((ROOT / "lessons").glob("*.md")) if "```widget" in page.read_text("utf-8")]
-SECOND = [lesson for lesson in FINISHED if "```opening" in (ROOT / "lessons" / f"{lesson.stem}.md").read_text("utf-8")]
-every_lesson = pytest.mark.parametrize("lesson", FINISHED, ids=lambda lesson: lesson.stem)
-
-second_edition = pytest.mark.parametrize("lesson", SECOND, ids=lambda lesson: lesson.stem)
 
 
-def must(holds, lesson, rule):
+@dataclass(frozen=True)
+class Page:
+    stem: str
+    head: dict  # the front matter
+    text: str
+
+    @property
+    def kind(self):
+        return self.head.get("kind", "lesson")
+
+    @property
+    def rules(self):
+        return rules.KINDS.get(self.kind, rules.KINDS["lesson"])
+
+    @property
+    def prose(self):
+        """The text without code and formulas."""
+        return re.sub(r"```.*?```|\$\$.*?\$\$|\$[^$\n]+\$|`[^`\n]+`", " ", self.text, flags=re.S)
+
+    @property
+    def widget(self):
+        """The name of its widget; "" without one."""
+        found = re.search(r"^```widget\n(\w+)$", self.text, re.M)
+        return found[1] if found else ""
+
+    @property
+    def name(self):
+        """The name of its folder in widgets/, where it has one of its own: 22a-throughput -> throughput."""
+        return self.widget or self.stem.partition("-")[2].replace("-", "_")
+
+
+def page(path):
+    _, head, text = path.read_text(encoding="utf-8").split("---\n", 2)
+    return Page(path.stem, yaml.safe_load(head), text)
+
+
+PAGES = [page(path) for path in sorted((ROOT / "lessons").glob("*.md"))]
+NUMBERED = [page for page in PAGES if page.stem[0].isdigit()]
+
+
+def each(pages):
+    return pytest.mark.parametrize("page", pages, ids=lambda page: page.stem)
+
+
+every_page = each(PAGES)
+every_page_of_two_depths = each([page for page in PAGES if page.rules.main_path])
+
+
+def must(holds, page, rule):
     """Fail with the rule as a sentence."""
     __tracebackhide__ = True
-    assert holds, f'lessons/{lesson.stem}.md: {rule} (CONTRIBUTING.md, "A lesson")'
-
-
-def parts(lesson):
-    """(front matter, text, text without code and formulas)."""
-    _, head, text = (ROOT / "lessons" / f"{lesson.stem}.md").read_text(encoding="utf-8").split("---\n", 2)
-    return yaml.safe_load(head), text, re.sub(r"```.*?```|\$\$.*?\$\$|\$[^$\n]+\$|`[^`\n]+`", " ", text, flags=re.S)
+    assert holds, f'lessons/{page.stem}.md: {rule} (CONTRIBUTING.md, "A page")'
 
 
 def knob_links(text):
@@ -40,82 +77,82 @@ def knob_links(text):
     return [(name, parse_qsl(query, keep_blank_values=True)) for name, query in links]
 
 
-@every_lesson
-def test_nothing_is_left_to_fill_in(lesson):
-    own = [
-        f"lessons/{lesson.stem}.md",
-        f"widgets/{lesson.widget}/widget.py",
-        f"tests/widgets/{lesson.widget}/test_widget.py",
-        f"tests/lessons/test_{lesson.stem.replace('-', '_')}.py",
-        parts(lesson)[0].get("code", ""),
-    ]
+@every_page
+def test_a_page_is_of_a_kind_and_all_but_references_have_a_number(page):
+    must(page.kind in rules.KINDS, page, f"`kind` is one of {', '.join(rules.KINDS)}, not {page.kind}")
+    numbered = page in NUMBERED
+    must(numbered == (page.kind != "reference"), page, "a page has a number unless it is of the kind reference")
+
+
+@every_page
+def test_nothing_is_left_to_fill_in(page):
+    own = [f"lessons/{page.stem}.md", page.head.get("code", "")]
+    if page.kind == "lesson":
+        own += [f"lessons/{page.stem}.yml"]
+        own += [f"widgets/{page.widget}/{module}.py" for module in ("widget", "figures", "exercises")]
+        own += [f"tests/widgets/{page.widget}/test_widget.py", f"tests/lessons/test_{page.stem.replace('-', '_')}.py"]
+    if page.kind == "exercise":
+        own += [f"widgets/{page.name}/editable.py"]
+    own = [file for file in own if file]
     for file in own:
-        must((ROOT / file).is_file(), lesson, f"there is no {file}")
+        must((ROOT / file).is_file(), page, f"there is no {file}")
     left = [
         f"{file}, line {number}: {line.strip()[:60]}"
         for file in own
         for number, line in enumerate((ROOT / file).read_text(encoding="utf-8").splitlines(), 1)
         if rules.UNFINISHED in line
     ]
-    must(not left, lesson, f"{len(left)} places are to be filled in, the first {left[:1]}")
+    must(not left, page, f"{len(left)} places are to be filled in, first {'; '.join(left[:3])}")
 
 
-@every_lesson
-def test_the_head_of_the_page_is_complete(lesson):
-    head, _, _ = parts(lesson)
-    there = {other.stem for other in lessons.finished()}
-    for field in rules.FRONT_MATTER.keys() - rules.OPTIONAL - head.keys():
-        must(False, lesson, f"the front matter lacks `{field}`: {rules.FRONT_MATTER[field]}")
-    for field in head.keys() - rules.FRONT_MATTER.keys():
-        must(False, lesson, f"the front matter has no field `{field}`; there are {', '.join(rules.FRONT_MATTER)}")
+@every_page
+def test_the_front_matter_has_the_fields_of_its_kind(page):
+    head, there = page.head, {other.stem for other in lessons.finished()}
+    for field in page.rules.fields:
+        must(head.get(field) is not None, page, f"the front matter lacks `{field}`: {rules.FRONT_MATTER[field]}")
+    known = page.rules.fields + page.rules.optional
+    for field in head.keys() - set(known):
+        must(False, page, f"the front matter of this kind has no `{field}`; it has {', '.join(known)}")
     for field in ("question", "believe", "see"):
-        must(head[field], lesson, f"`{field}` is empty: {rules.FRONT_MATTER[field]}")
-    must(head["question"].rstrip().endswith("?"), lesson, "`question` ends in a question mark")
-    must((ROOT / head["code"]).is_file(), lesson, f"`code` names a module of sim/, and {head['code']} is none")
-    for stem in head["needs"] or []:
-        must(stem in there, lesson, f"`needs` names lessons of the navigation, and {stem} is none")
-    must(re.fullmatch(rules.LOOPS, head.get("loop", "A: -")), lesson, f"`loop` is {rules.FRONT_MATTER['loop']}")
+        must(head.get(field, "-"), page, f"`{field}` is empty: {rules.FRONT_MATTER[field]}")
+    must(head.get("question", "?").rstrip().endswith("?"), page, "`question` ends in a question mark")
+    if "code" in head:
+        must((ROOT / head["code"]).is_file(), page, f"`code` names a module of sim/, and {head['code']} is none")
+    for stem in head.get("needs", []):
+        must(stem in there, page, f"`needs` names lessons of the navigation, and {stem} is none")
+    must(re.fullmatch(rules.LOOPS, head.get("loop", "A: -")), page, f"`loop` is {rules.FRONT_MATTER['loop']}")
+    must(len(head.get("see", "").split()) <= rules.SEE_WORDS, page, f"`see` has at most {rules.SEE_WORDS} words")
 
 
-@every_lesson
-def test_the_sections_stand_in_the_house_order(lesson):
-    _, text, _ = parts(lesson)
-    order = rules.DEPTH if lesson in SECOND else rules.ORDER
+@every_page
+def test_the_sections_stand_in_the_order_of_the_kind(page):
+    text, order = f"\n{page.text}", page.rules.order
     places = [text.find(mark) for mark in order]
     missing = [mark for mark, place in zip(order, places) if place < 0]
-    must(not missing, lesson, f"the page lacks {', '.join(missing)}")
-    must(places == sorted(places), lesson, f"the page has its parts in the order {', '.join(order)}")
-    must(text.count("```widget") == 1, lesson, f"the page has one fence `widget`, not {text.count('```widget')}")
-    must("```source" in text, lesson, "the page quotes at least one function by a fence `source`")
+    missing += [mark for mark in page.rules.also if mark not in text]
+    must(not missing, page, f"the page lacks {', '.join(missing)}")
+    must(places == sorted(places), page, f"the page has its parts in the order {', '.join(order)}")
+    must(text.count("```widget") <= 1, page, f"a page has one fence `widget`, not {text.count('```widget')}")
 
 
-@every_lesson
-def test_three_questions_one_of_which_a_knob_answers(lesson):
-    _, text, _ = parts(lesson)
-    asked = re.split(r"^## ", text.partition("## Check yourself")[2], maxsplit=1, flags=re.M)[0]
+@each([page for page in PAGES if page.rules.questions])
+def test_three_questions_one_of_which_a_knob_answers(page):
+    asked = re.split(r"^## ", page.text.partition("## Check yourself")[2], maxsplit=1, flags=re.M)[0]
     questions = re.split(r"^\?\?\? quiz ", asked, flags=re.M)[1:]
-    found = len(questions)
-    must(found == rules.QUESTIONS, lesson, f"*Check yourself* asks {rules.QUESTIONS} questions, not {found}")
-    must(any("data-knobs" in one for one in questions), lesson, "the answer to one of the questions links to a knob")
+    wanted, found = page.rules.questions, len(questions)
+    must(found == wanted, page, f"*Check yourself* asks {wanted} questions, not {found}")
+    must(any("data-knobs" in one for one in questions), page, "the answer to one of the questions links to a knob")
 
 
-@pytest.mark.parametrize("page", WITH_WIDGET, ids=lambda page: page.stem)
+@each([page for page in PAGES if page.widget])
 def test_links_in_the_prose_turn_knobs_that_exist_to_values_on_offer(page):
-    text = page.read_text(encoding="utf-8")
-    before, widget = re.search(r"(.*?)^```widget\n(\w+)$", text, re.M | re.S).groups()
-    knobs, links, tries = host.widget(widget).Knobs, knob_links(text), len(knob_links(before))
-    formed = len(links) == text.count("data-knobs")
+    before, widget = page.text.partition("```widget")[0], page.widget
+    knobs, links = host.widget(widget).Knobs, knob_links(page.text)
+    formed = len(links) == page.text.count("data-knobs")
     must(formed, page, 'a link that turns knobs has the form [words](#NAME){ data-knobs="a=1&b=on" }')
     must(len(links) >= rules.LINKS, page, f"at least {rules.LINKS} knob links, not {len(links)}")
-    wanted = rules.LINKS_BEFORE_THE_WIDGET
-    if "```opening" in text:
-        must(not tries, page, "no knob link stands before the widget: what it sets is to be found there")
-    else:
-        must(
-            tries >= wanted,
-            page,
-            f"at least {wanted} of the knob links, things to try, stand before the widget, not {tries}",
-        )
+    shown_first = "```opening" in page.text and knob_links(before)
+    must(not shown_first, page, "no knob link stands before the widget: what it sets is to be found there")
     for name, asked in links:
         link = "&".join(f"{knob}={value}" for knob, value in asked)
         must(name == widget, page, f"the link {link} turns the knobs of {name}; the page's widget is {widget}")
@@ -134,97 +171,85 @@ def without_marks(text):
     return re.sub(r"\]\([^)]*\)|\{[^}]*\}|^[|!?:\s-]*\|[|:\s-]*$|^(!!!|\?\?\?) \w+", " ", text, flags=re.M)
 
 
-@second_edition
-def test_the_main_path_of_the_second_edition_is_short_and_begins_with_a_figure(lesson):
-    head, text, _ = parts(lesson)
-    path = text.partition("## Going further")[0]
-    words, (least, most) = len(without_marks(path).split()), rules.MAIN_PATH
-    must(least <= words <= most, lesson, f"{least} to {most:,} words before *Going further*, not {words}")
-    before = len(without_marks(path.partition("```figure")[0]).split())
-    must(
-        before <= rules.BEFORE_A_FIGURE,
-        lesson,
-        f"at most {rules.BEFORE_A_FIGURE} words stand before a figure: {before}",
-    )
+@every_page_of_two_depths
+def test_the_main_path_is_short_and_has_its_first_figure_early(page):
+    path = page.text.partition("## Going further")[0]
+    words, (least, most) = len(without_marks(path).split()), page.rules.main_path
+    must(least <= words <= most, page, f"{least} to {most:,} words before *Going further*, not {words}")
+    before, most = len(without_marks(path.partition("```figure")[0]).split()), rules.BEFORE_A_FIGURE
+    must(before <= most, page, f"at most {most} words stand before a figure: {before}")
     # those in the margin have no handle and are not counted
-    figures, (fewest, most) = len(re.findall(r"^```figure\n\S+$", path, flags=re.M)), rules.FIGURES
-    must(fewest <= figures <= most, lesson, f"{fewest} to {most} small figures on the main path, not {figures}")
-    must(len(head["see"].split()) <= rules.SEE_WORDS, lesson, f"`see` has at most {rules.SEE_WORDS} words")
-    must("time" in head, lesson, f"the front matter lacks `time`: {rules.FRONT_MATTER['time']}")
+    figures, (fewest, most) = len(re.findall(r"^```figure\n\S+$", path, flags=re.M)), page.rules.figures
+    must(fewest <= figures <= most, page, f"{fewest} to {most} small figures on the main path, not {figures}")
 
 
-@second_edition
-def test_a_page_of_the_second_edition_leaves_three_lines_and_folds_the_rest(lesson):
-    _, text, _ = parts(lesson)
-    taken = re.findall(r"^\d\. (.+)$", text.partition("## Take with you")[2].partition("\n## ")[0], flags=re.M)
-    must(len(taken) == rules.TAKE_LINES, lesson, f"*Take with you* has {rules.TAKE_LINES} lines, not {len(taken)}")
+@each([page for page in PAGES if "## Take with you" in page.rules.order])
+def test_a_page_leaves_three_short_lines(page):
+    taken = re.findall(r"^\d\. (.+)$", page.text.partition("## Take with you")[2].partition("\n## ")[0], flags=re.M)
+    must(len(taken) == rules.TAKE_LINES, page, f"*Take with you* has {rules.TAKE_LINES} lines, not {len(taken)}")
     for line in taken:
-        words = len(without_marks(line).split())
-        must(
-            words <= rules.TAKE_WORDS, lesson, f"a line of *Take with you* has at most {rules.TAKE_WORDS} words: {line}"
-        )
-    path, _, further = text.partition("## Going further")
-    must("??? pause" in path, lesson, "a `??? pause` asks the reader before the turn of the argument")
-    kinds = re.findall(r"^\?\?\? deeper ?(\w*)", further, flags=re.M)
-    must(kinds, lesson, "what is for specialists is folded by `??? deeper KIND`")
-    for kind in set(kinds) - set(rules.DEEPER):
-        must(False, lesson, f"a fold is of one of the kinds {', '.join(rules.DEEPER)}, not {kind!r}")
+        words, most = len(without_marks(line).split()), rules.TAKE_WORDS
+        must(words <= most, page, f"a line of *Take with you* has at most {most} words: {line}")
 
 
-@every_lesson
-def test_the_prose_keeps_to_its_length_and_its_tone(lesson):
-    _, _, prose = parts(lesson)
-    words, (least, most) = len(prose.split()), rules.WORDS
-    must(least <= words <= most, lesson, f"{least} to {most} words without code and formulas, not {words}")
-    plain = re.sub(r"^(!!!|\?\?\?) |\]\([^)]*\)|\{[^}]*\}|!=", " ", prose.split("## Sources")[0], flags=re.M)
+@every_page
+def test_a_fold_says_of_which_kind_it_is(page):
+    for kind in set(re.findall(r"^\?\?\? deeper ?(\w*)", page.text, flags=re.M)) - set(rules.DEEPER):
+        must(False, page, f"a fold is of one of the kinds {', '.join(rules.DEEPER)}, not {kind!r}")
+
+
+@every_page
+def test_the_prose_keeps_to_its_length_and_its_tone(page):
+    words, (least, most) = len(page.prose.split()), page.rules.words
+    must(least <= words <= most, page, f"{least} to {most:,} words without code and formulas, not {words}")
+    plain = re.sub(r"^(!!!|\?\?\?) |\]\([^)]*\)|\{[^}]*\}|!=", " ", page.prose.split("## Sources")[0], flags=re.M)
     mark = plain.find("!")
-    must(mark < 0, lesson, f"no exclamation marks: {plain[max(mark - 60, 0) : mark + 1]!r}")
+    must(mark < 0, page, f"no exclamation marks: {plain[max(mark - 60, 0) : mark + 1]!r}")
     doubled = re.search(r"\b([a-z]{2,}) \1\b", plain)
-    must(not doubled, lesson, f"a word stands twice: {doubled and doubled[0]}")
+    must(not doubled, page, f"a word stands twice: {doubled and doubled[0]}")
     for word in rules.FORBIDDEN:
-        must(not re.search(rf"\b{word}\b", plain), lesson, f"not the word {word!r}")
+        must(not re.search(rf"\b{word}\b", plain), page, f"not the word {word!r}")
 
 
-@every_lesson
-def test_sources_say_of_what_kind_they_are(lesson):
-    _, text, _ = parts(lesson)
-    sources = text.partition("## Sources")[2]
+@each([page for page in PAGES if page.rules.sources])
+def test_sources_say_of_what_kind_they_are(page):
+    sources, least = page.text.partition("## Sources")[2], page.rules.sources
     kinds = re.findall(r"^- \*(\w+)\*", sources, flags=re.M)
-    must(
-        '<div class="sources" markdown>' in sources,
-        lesson,
-        'the list of sources stands in <div class="sources" markdown>',
-    )
-    must(len(kinds) >= rules.SOURCES, lesson, f"at least {rules.SOURCES} sources, each with its kind, not {len(kinds)}")
-    for kind in set(kinds) - set(rules.KINDS):
-        must(False, lesson, f"a source is of one of the kinds {', '.join(rules.KINDS)}, not {kind}")
+    boxed = '<div class="sources" markdown>' in sources
+    must(boxed, page, 'the list of sources stands in <div class="sources" markdown>')
+    must(len(kinds) >= least, page, f"at least {least} sources, each with its kind, not {len(kinds)}")
+    for kind in set(kinds) - set(rules.SOURCES):
+        must(False, page, f"a source is of one of the kinds {', '.join(rules.SOURCES)}, not {kind}")
 
 
-def test_every_lesson_stands_in_the_navigation():
-    files = {path.name for path in (ROOT / "lessons").glob("[0-9]*.md")}
-    outside = sorted(files - {f"{lesson.stem}.md" for lesson in lessons.finished()})
-    assert not outside, f'nav in mkdocs.yml does not name {", ".join(outside)} (CONTRIBUTING.md, "A lesson")'
+def test_every_page_with_a_number_stands_in_the_navigation():
+    outside = sorted({page.stem for page in NUMBERED} - {lesson.stem for lesson in lessons.finished()})
+    assert not outside, f'nav in mkdocs.yml does not name {", ".join(outside)} (CONTRIBUTING.md, "A page")'
 
 
 def test_contributing_says_every_limit():
-    section = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").split("\n## A lesson\n")[1].split("\n## ")[0]
-    least, most = rules.WORDS
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    section = text.split("\n## A page\n")[1].split("\n## ")[0]
     said = [
-        f"{least:,} to {most:,} words",
-        f"at least {number(rules.LINKS_BEFORE_THE_WIDGET)} knob links",
-        f"{number(rules.QUESTIONS)} questions",
-        f"at least {number(rules.SOURCES)} sources",
-        *(f"*{kind}*" for kind in rules.KINDS),
+        *(f"{kind.words[0]:,} to {kind.words[1]:,} words" for kind in rules.KINDS.values() if kind.words[0]),
+        *(f"`{kind}`" for kind in rules.KINDS),
+        *(f"*{kind}*" for kind in rules.SOURCES),
         *(f'"{word}"' for word in rules.FORBIDDEN),
         *(f"`{field}`" for field in rules.FRONT_MATTER),
-        *(f"`{mark}`" for mark in rules.ORDER if mark[0] == "#"),
-        rules.UNFINISHED,
-        f"{rules.MAIN_PATH[0]} to {rules.MAIN_PATH[1]:,} words",
-        f"at most {rules.BEFORE_A_FIGURE} words",
-        f"{number(rules.FIGURES[0])} to {number(rules.FIGURES[1])} small figures",
-        f"at most {rules.TAKE_WORDS} words",
         *(f"`{kind}`" for kind in rules.DEEPER),
-        *(f"`{mark}`" for mark in rules.DEPTH if mark[0] == "#"),
+        *(f"`{mark}`" for kind in rules.KINDS.values() for mark in kind.order if mark.startswith("#")),
+        rules.UNFINISHED,
+        f"at least {number(rules.LINKS)} knob links",
+        f"at most {rules.BEFORE_A_FIGURE} words",
+        f"at most {rules.TAKE_WORDS} words",
+        f"at most {rules.SEE_WORDS} words",
+    ]
+    lesson = rules.KINDS["lesson"]
+    said += [
+        f"{lesson.main_path[0]} to {lesson.main_path[1]:,} words",
+        f"{number(lesson.figures[0])} to {number(lesson.figures[1])} small figures",
+        f"{number(lesson.questions)} questions",
+        f"at least {number(lesson.sources)} sources",
     ]
     assert [sentence for sentence in said if sentence not in section] == []
 

@@ -52,6 +52,7 @@ def run(name, optimizer, rate, passes=None, **changed):
 OWN = {"REINFORCE": 40, "PPO": 40, "GRPO": 4, "RLOO": 40, "DAPO": 40, "Dr.GRPO": 40}
 
 
+@pytest.mark.when_changed()
 @pytest.mark.parametrize("name", FILES)
 def test_the_table_of_the_six(name):
     (row,) = re.findall(rf"^ *\| {re.escape(name)} \| (.*) \|$", PAGE.text, re.M)
@@ -64,6 +65,7 @@ def test_the_table_of_the_six(name):
     assert float(drawn.replace(",", "")) == pytest.approx(run(name, "AdamW", 8.0)[1], rel=0.02)
 
 
+@pytest.mark.when_changed()
 def test_at_its_own_rate_or_under_adamw_the_ladder_is_nearly_one_algorithm():
     own, adamw = [run(name, "SGD", float(OWN[name]))[0] for name in FILES], [run(n, "AdamW", 8.0)[0] for n in FILES]
     assert np.ptp(own) < 0.03 and np.ptp(adamw) < 0.03 and "within 0.03 of every other" in PAGE.text
@@ -72,24 +74,28 @@ def test_at_its_own_rate_or_under_adamw_the_ladder_is_nearly_one_algorithm():
     assert free.exact["pass_rate"].mean() > 0.995
 
 
+@pytest.mark.when_changed()
 def test_a_best_rate_on_offer_is_the_best_of_its_neighbors():
     assert run("GRPO", "SGD", 4.0)[0] > max(run("GRPO", "SGD", 2.0)[0], run("GRPO", "SGD", 8.0)[0])
     for name in ("PPO", "Dr.GRPO"):
         assert run(name, "SGD", 40.0)[0] > run(name, "SGD", 24.0)[0]
 
 
+@pytest.mark.when_changed()
 def test_with_as_many_optimizer_steps_the_six_end_alike():
     ends = [run(name, "AdamW", 4.0, 1)[0] for name in FILES]
     assert min(ends) == pytest.approx(0.93, abs=0.012) and max(ends) == pytest.approx(0.94, abs=0.012)
     assert "all six end at 0.93 to 0.94" in PAGE.text
 
 
+@pytest.mark.when_changed()
 def test_dapo_draws_much_and_trains_on_little():
     _, drawn, trained_on = run("DAPO", "AdamW", 8.0)
     assert 6 < drawn / 3840 < 7 and trained_on == pytest.approx(1100, rel=0.1)
     assert "six times what the others do" in PAGE.text and "about 1,100" in PAGE.text
 
 
+@pytest.mark.when_changed()
 def test_other_pairs_of_the_text():
     assert run("Dr.GRPO", "SGD", 12.0)[0] == pytest.approx(0.94, abs=0.012)
     assert abs(run("REINFORCE", "SGD", 2.0)[0] - run("RLOO", "SGD", 2.0)[0]) < 0.03
@@ -113,6 +119,7 @@ def test_a_step_of_dr_grpo_is_about_a_sixth_as_long_as_one_of_grpo():
     assert modsum.T == 12
 
 
+@pytest.mark.when_changed()
 def test_sixteen_passes_with_a_clip_and_without_a_ratio():
     farthest, ends = {}, {}
     for file in (ppo, rloo):
@@ -167,6 +174,7 @@ def test_a_pair_without_its_clauses_is_refused():
         algorithm_pairs.figures({}, ("GRPO", "RLOO"))
 
 
+@pytest.mark.when_changed()
 def test_the_successors_of_the_clip():
     close = lambda value: pytest.approx(value, abs=0.012)
     assert run("GSPO", "SGD", 2.0)[0] == close(0.61) and run("GSPO", "SGD", 2.0, 1)[0] == close(0.63)
@@ -177,6 +185,7 @@ def test_the_successors_of_the_clip():
     assert run("CISPO", "SGD", 2.0, cap=0.2)[0] == close(0.47) and "ends at 0.47 in place of 0.97" in PAGE.text
 
 
+@pytest.mark.when_changed()
 def test_after_one_step_most_completions_are_over_the_bounds_of_gspo_and_cispo_goes_far_in_sixteen():
     def frames(name, rate, **hyper):
         row = compare.recipe_of(name)

@@ -57,6 +57,7 @@ FORMATS = {"TRL": "TRL, trainer_state.json", "verl": "verl, JSONL", "OpenRLHF": 
 TABLE = re.findall(r"^\| (TRL|verl|OpenRLHF), (.+?) \| (\d+) \| (\d+) \|$", PAGE.text, re.M)
 
 
+@pytest.mark.when_changed()
 @skips.bands
 @pytest.mark.parametrize("framework, words, with_score, without", TABLE)
 def test_the_table_on_one_seed_of_thirty(framework, words, with_score, without):

@@ -1,4 +1,4 @@
-"""One letter, one meaning: what formulas, sentences, knobs and axes call by a letter is what lessons/data/words.yml
+"""One letter, one meaning: what formulas, sentences, knobs and axes call by a letter is what lessons/data/letters.yml
 says of it.
 """
 

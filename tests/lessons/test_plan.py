@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from sim.cluster import command, measured, plan, step, validation
+from sim.cluster import measured, plan, planner, step, validation
 from tests.lessons.prose import LESSONS, Lesson
 from widgets.plan.figures import EXAMPLE, STAGES
 
@@ -33,17 +33,17 @@ def test_the_table_is_what_the_code_computes_row_by_row():
 
 
 def test_the_example():
-    found = plan.plan(EXAMPLE)
+    found = planner.plan(EXAMPLE)
     PAGE.says("353", found.step_range[0])
     PAGE.says("635", found.step_range[1])
     PAGE.says("6,270", found.gpu_hours[0])
     PAGE.says("11,287", found.gpu_hours[1])
-    PAGE.says("1.8", plan.SLOWER["dense"])
-    PAGE.says("4.8", plan.SLOWER["experts"])
+    PAGE.says("1.8", planner.SLOWER["dense"])
+    PAGE.says("4.8", planner.SLOWER["experts"])
 
 
 def test_the_path():
-    seconds = {name: plan.step_seconds(s, plan.roles(s)) for name, s in STAGES.items()}
+    seconds = {name: planner.step_seconds(s, planner.roles(s)) for name, s in STAGES.items()}
     assert seconds["engines of 4"] == pytest.approx(seconds["as it is"])
     PAGE.says("301", seconds["log-probs reused"])
     PAGE.says("265", seconds["both"])
@@ -53,7 +53,7 @@ def test_the_path():
 
 def test_twice_the_gpus_halve_a_stream_and_not_a_step_that_waits():
     def ratio(overlap):
-        one, two = (plan.plan(replace(EXAMPLE, overlap=overlap, gpus=gpus)).step_range[0] for gpus in (128, 256))
+        one, two = (planner.plan(replace(EXAMPLE, overlap=overlap, gpus=gpus)).step_range[0] for gpus in (128, 256))
         return one / two
 
     assert ratio("async") == pytest.approx(2, abs=0.01) and ratio("sync") < 1.8
@@ -72,12 +72,12 @@ def test_roles_miss_by_more_than_steps():
 def test_the_two_rows_below_1_are_refused_by_the_plan():
     for c in validation.compared():
         if c.role == "step":
-            across = c.row.tensor_parallel > command.ACCELERATORS[c.row.accelerator].scaleup_domain
+            across = c.row.tensor_parallel > plan.ACCELERATORS[c.row.accelerator].scaleup_domain
             assert (c.ratio < 1) == across
 
 
 def test_the_terminal_prints_what_the_page_shows(capsys):
     (asked, shown) = re.search(r"^\$ python -m sim\.cluster\.plan (.+?)\n(.*?)^```", PAGE.text, re.M | re.S).groups()
-    command.main([word.strip('"') for word in re.findall(r'"[^"]*"|\S+', asked)])
+    plan.main([word.strip('"') for word in re.findall(r'"[^"]*"|\S+', asked)])
     assert capsys.readouterr().out == shown
     assert all(overlap in step.LANES for overlap in step.OVERLAPS)

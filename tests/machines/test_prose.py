@@ -34,7 +34,7 @@ def elsewhere():
 
 def where_changed(stem):
     module = f"tests.lessons.test_{stem.replace('-', '_')}"
-    return pytest.mark.when_changed(module, files=[f"lessons/{stem}.md"], family="prose on another machine")
+    return pytest.mark.when_changed(module, files=[f"lessons/{stem}.md"], family="prose on another machine", most=2)
 
 
 @pytest.mark.parametrize("stem", [pytest.param(stem, marks=where_changed(stem)) for stem in TRAIN])

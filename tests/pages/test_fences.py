@@ -3,8 +3,10 @@
 import pytest
 from pymdownx.superfences import SuperFencesException
 
-from tools.pages import fences
+import widgets
+from tools.pages import fences, lessons, results
 from tools.runtime import files
+from widgets.frame import pages
 from widgets.reinforce import widget as reinforce
 
 
@@ -51,3 +53,97 @@ def test_a_widget_that_fails_says_at_which_line_of_its_own(monkeypatch):
 )
 def test_a_fence_of_another_form_is_told_its_form(language, source, sentence):
     assert sentence in failing(getattr(fences, language), language, source)
+
+
+@pytest.fixture
+def page(tmp_path, monkeypatch):
+    """page(name, figures=…) makes lesson 29 with a widget of its own, in which some text stands for some other."""
+    monkeypatch.setattr(fences, "ROOT", tmp_path)
+    monkeypatch.setattr(fences, "WIDGETS", tmp_path / "widgets")
+    monkeypatch.setattr(fences, "LESSONS", tmp_path / "lessons")
+    monkeypatch.setattr(widgets, "__path__", [*widgets.__path__, str(tmp_path / "widgets")])
+
+    def make(name, old="", new="", file="widget"):
+        for module, template in dict(widget=WIDGET, figures=FIGURES).items():
+            text = template.replace(old, new, 1) if file == module else template
+            files.write(tmp_path / "widgets" / name / f"{module}.py", text)
+        files.write(tmp_path / "widgets" / name / "__init__.py", "")
+        monkeypatch.setitem(pages.MODULES, name, {"widget", "figures"})
+        monkeypatch.setattr(results, "WIDGETS", [*results.WIDGETS, name])
+        monkeypatch.setattr(results, "DRAWN", [*results.DRAWN, name])
+        return lesson_29(name)
+
+    def lesson_29(name):
+        page = lessons.Lesson("29-late", "29 Late", "Part I", "Late", "Late?", False, 1, 1, 1, name)
+        monkeypatch.setattr(lessons, "parts", lambda: [("Part I", [page])])
+        files.write(tmp_path / "lessons" / "29-late.md", f"# Late\n\n```widget\n{name}\n```\n")
+        files.write(tmp_path / "lessons" / "index.md", "# Home\n\n```cards\n\n```\n")
+        return name
+
+    make.without_a_folder = lesson_29
+    return make
+
+
+WIDGET = """from dataclasses import dataclass
+
+from widgets.frame.contract import slider
+
+@dataclass(frozen=True)
+class Knobs:
+    p: float = slider("Pass rate", 0.5, 0.0, 1.0, 0.1)
+
+PRESETS = {"Default": Knobs()}
+
+def run(k):
+    yield 1 / k.p
+"""
+FIGURES = "FIGURES = dict(curve=None)\n"
+
+
+def test_a_widget_without_a_folder_is_blamed_on_its_own_lesson_by_the_cards_too(page):
+    page.without_a_folder("late_folder")
+    for said in (failing(fences.widget, "widget", "late_folder"), failing(fences.cards, "cards", "")):
+        assert said == "lessons/29-late.md, line 3: the fence widget: there is no widgets/late_folder/widget.py"
+
+
+@pytest.mark.parametrize(
+    "name, old, new, sentence",
+    [
+        ("late_import", "from dataclasses", "import sim.nothing\nfrom dataclasses", "ModuleNotFoundError: No module"),
+        ("late_word", "import slider", "import sliders", "ImportError: cannot import name 'sliders'"),
+        ("late_name", "class Knobs:", "class Knobs(Nothing):", "NameError: name 'Nothing' is not defined"),
+        ("late_colon", "def run(k):", "def run(k)", "SyntaxError: expected ':'"),
+        ("late_run", "1 / k.p", "1 / k.q", "AttributeError: 'Knobs' object has no attribute 'q'"),
+        ("late_zero", "1 / k.p", "1 / 0", "ZeroDivisionError: division by zero"),
+    ],
+)
+def test_a_widget_that_fails_is_named_with_its_lesson_file_and_line(page, name, old, new, sentence):
+    page(name, old, new)
+    (line,) = [n for n, text in enumerate(WIDGET.replace(old, new, 1).splitlines(), 1) if new.splitlines()[0] in text]
+    for said in (failing(fences.widget, "widget", name), failing(fences.cards, "cards", "")):
+        assert said.startswith(f"lessons/29-late.md, line 3: the fence widget: {sentence}"), said
+        assert said.endswith(f"(widgets/{name}/widget.py, line {line})") and "\n" not in said, said
+
+
+def test_a_figure_that_is_not_there_is_named_with_those_that_are(page):
+    name = page("late_figure")
+    said = failing(fences.figure, "figure", f"{name}.curv")
+    assert said.endswith(f"widgets/{name}/figures.py has curve, and no curv"), said
+
+
+def test_a_page_without_small_figures_says_which_file_is_missing(page):
+    assert failing(fences.figure, "figure", "late_none.curve").endswith("there is no widgets/late_none/figures.py")
+
+
+def test_a_figure_that_fails_to_import_says_at_which_line(page):
+    name = page("late_curve", "FIGURES", "import nothing\nFIGURES", "figures")
+    said = failing(fences.figure, "figure", f"{name}.curve")
+    assert said.endswith(f"No module named 'nothing' (widgets/{name}/figures.py, line 1)"), said
+
+
+def test_an_opening_of_a_widget_that_has_none_says_so(page):
+    name = page("late_opening")
+    said = failing(fences.opening, "opening", name)
+    assert said.endswith(
+        f"the fence opening, which stands in no lesson as it is: widgets/{name}/widget.py has no OPENING"
+    )

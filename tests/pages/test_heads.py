@@ -66,10 +66,17 @@ def test_words_of_the_front_matter_are_text_and_not_tags():
     assert "<dd>a &lt; b</dd>" in said and "<dd>&lt;b&gt;</dd>" in said
 
 
-def test_only_a_lesson_with_a_widget_can_be_marked_as_done_at_its_foot():
-    assert "Mark as done" not in headed("10-ppo")
-    end = headed("10-ppo", widget="<rl-widget></rl-widget>").partition("</rl-widget>")[2]
-    assert end.index('<lesson-mark name="10-ppo"') < end.index("</article>")
+@pytest.mark.parametrize(
+    "body, said",
+    [
+        ('<rl-widget></rl-widget><details class="quiz">', "when one of its breaks was found and its questions were"),
+        ('<details class="quiz">', "Done when its questions were answered, or by hand."),
+        ("", "Done by hand."),
+    ],
+)
+def test_at_its_foot_a_page_is_marked_as_done_and_says_when_it_is(body, said):
+    end = headed("10-ppo", widget=body).partition("<p>a</p>")[2]
+    assert end.index('<lesson-mark name="10-ppo"') < end.index("</article>") and said in end
 
 
 DEEP = """<h2 id="take-with-you">Take with you</h2>

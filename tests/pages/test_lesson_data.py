@@ -1,4 +1,4 @@
-"""The text that belongs to no lesson: every entry complete, and a sentence where one is not."""
+"""The data of the pages: every entry complete, and a sentence where one is not."""
 
 from dataclasses import dataclass
 
@@ -38,6 +38,32 @@ def test_what_is_missing_unknown_or_no_text_is_one_sentence(written, entry, sent
     written(entry)
     with pytest.raises(ValueError, match=sentence):
         lesson_data.filled("map.yml", "boxes", Box)
+
+
+@pytest.fixture
+def beside(tmp_path, monkeypatch):
+    """A file of data beside a page of its name."""
+    monkeypatch.setattr(lesson_data, "LESSONS", tmp_path)
+    files.write(tmp_path / "09-a.md", "text")
+    return lambda text: files.write(tmp_path / "09-a.yml", text)
+
+
+def test_a_page_has_its_data_in_a_file_beside_it(beside):
+    beside("words: {ratio: {name: Ratio}}\n")
+    assert lesson_data.of_pages("words") == {"09-a": {"ratio": {"name": "Ratio"}}}
+    assert lesson_data.of_pages("failures") == {}
+
+
+def test_a_section_that_no_page_has_is_one_sentence(beside):
+    beside("word: {}\n")
+    with pytest.raises(ValueError, match=r"lessons/09-a.yml: no section is called word; there are failures, without"):
+        lesson_data.of_pages("words")
+
+
+def test_a_file_of_data_without_its_page_is_one_sentence(beside, tmp_path):
+    files.write(tmp_path / "09-b.yml", "words: {}\n")
+    with pytest.raises(ValueError, match=r"lessons/09-b.yml belongs to no page: there is no lessons/09-b.md"):
+        lesson_data.of_pages("words")
 
 
 def test_every_part_of_the_navigation_has_its_answer():

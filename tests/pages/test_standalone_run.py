@@ -21,7 +21,7 @@ def shown(frame):
     return [f"{row['label']}: {row['text']} {row['unit']}".rstrip() for row in frame["readouts"]]
 
 
-@each_where_changed
+@each_where_changed()
 def test_it_prints_the_readouts_of_the_page(name, tmp_path):
     said, wrong = printed(tmp_path, standalone_run.text(name))
     assert not wrong and said[:-1] == shown(frames.settled(name))

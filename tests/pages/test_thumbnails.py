@@ -78,7 +78,7 @@ def test_the_panel_with_the_threshold_leads():
 
 def test_every_card_s_thumbnail_shows_two_settings():
     for lesson in lessons.finished():
-        if lesson.part:
+        if lesson.part and lesson.widget:
             plain, broken = frames.settled(lesson.widget), frames.breaking(lesson.widget)[0]
             paths = drawn(*thumbnails.leading(plain["panels"], broken["panels"]))
             assert {css.split()[0] for css in paths} >= {"plain", "broken"}, lesson.stem

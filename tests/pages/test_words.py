@@ -113,17 +113,18 @@ def test_a_meaning_is_one_or_two_sentences_without_a_formula():
 @pytest.mark.parametrize(
     ("entry", "sentence"),
     [
-        ({"name": "A", "forms": [], "says": "B."}, "words.yml, a: lesson is missing"),
-        ({"name": "A", "forms": [], "says": "B.", "lesson": "99-none"}, "words.yml, a: there is no lesson 99-none"),
+        ({"name": "A", "forms": []}, r"lessons/10-ppo.yml, words, a: says is missing"),
+        ({"name": "A", "forms": [], "says": "B.", "of": "C"}, "a: nothing is called of; there are name, forms"),
+        ({"name": "A", "forms": [], "says": "B.", "elsewhere": ["99-none"]}, "a: there is no lesson 99-none"),
     ],
 )
 def test_an_entry_that_is_not_complete_is_one_sentence(entry, sentence):
     with pytest.raises(ValueError, match=sentence):
-        words.word("a", entry)
+        words.word("a", entry, "10-ppo")
 
 
 def test_every_letter_stands_in_its_table():
     for where in ("everywhere", "machines"):
         table = words.table(where)
-        assert table.count("<tr>") == 1 + len(lesson_data.read("words.yml")["letters"][where])
+        assert table.count("<tr>") == 1 + len(lesson_data.read("letters.yml")[where])
     assert r"\(\rho\)" in words.table("everywhere")

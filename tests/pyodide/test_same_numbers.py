@@ -98,8 +98,7 @@ def test_what_every_widget_is_run_by_holds_there_too(runtime):
     hold(runtime, ["tests/widgets/frame", f"--deselect={CONTRACT}", f"--deselect={GRID}"])
 
 
-@pytest.mark.when_changed(family="widgets in Pyodide")
-@each_where_changed
+@each_where_changed(family="widgets in Pyodide")
 def test_every_knob_can_be_taken_to_its_ends_there_too_and_every_preset_reads_as_it_does_natively(name, runtime):
     native = {
         preset: dict(readouts=frame["readouts"], state=frame["verdict"]["state"], hash=frame["hash"])

@@ -328,6 +328,7 @@ def test_a_million_rows_are_read_and_columns_that_nobody_asks_for_are_not_kept_f
     assert [note for note in log.notes if "left out for their number" in note]
 
 
+@pytest.mark.when_changed()
 def test_memory_is_that_of_the_numbers(monkeypatch):
     monkeypatch.setattr(logs, "OTHERS", 1000)
     tracemalloc.start()

@@ -62,6 +62,7 @@ def test_the_pass_rate_is_that_of_the_prompts_trained_on_and_the_others_are_eval
         assert float(low) < 0.2394 < float(high)
 
 
+@pytest.mark.when_changed()
 def test_one_completion_of_the_first_batch_is_shown_and_none_where_a_run_goes_on(tmp_path):
     words = "grpo", "--task", "add", "--checkpoint", tmp_path / "run.ckpt", "--updates"
     first, second = command(*words, 10).stdout, command(*words, 20).stdout
@@ -192,6 +193,7 @@ runpy.run_module("sim.run", run_name="__main__", alter_sys=True)
 """
 
 
+@pytest.mark.when_changed()
 @pytest.mark.parametrize("calls", range(9))
 def test_a_kill_between_two_calls_that_write_loses_nothing(calls, whole, tmp_path):
     """The calls: a checkpoint before the first row (fsync, replace, fsync of the folder), then for every checkpoint
@@ -220,6 +222,7 @@ def refusal(done):
     return done.stderr
 
 
+@pytest.mark.when_changed()
 def test_a_checkpoint_that_is_no_help_is_one_sentence_and_stays_as_it_is(whole, tmp_path):
     log, data = whole
     (tmp_path / "log.jsonl").write_bytes(log)
@@ -238,6 +241,7 @@ def test_a_checkpoint_that_is_no_help_is_one_sentence_and_stays_as_it_is(whole, 
     assert "it is of update 30, and --updates 20 ends before it" in tried(data, updates=20)
 
 
+@pytest.mark.when_changed()
 def test_a_log_that_is_not_the_runs_own_is_not_touched(whole, tmp_path):
     (tmp_path / "log.jsonl").write_bytes(b"mine\n")
     assert "is there already: name another file" in refusal(command(*options(tmp_path)))
@@ -248,6 +252,7 @@ def test_a_log_that_is_not_the_runs_own_is_not_touched(whole, tmp_path):
     assert "it is of a run with log kept, and this one has log none" in refusal(command(*without))
 
 
+@pytest.mark.when_changed()
 def test_a_checkpoint_before_the_first_row_takes_no_other_file_for_its_log(tmp_path):
     """A run that was killed before its first evaluation knows no byte of its log, and any file begins with none."""
     log, mine = tmp_path / "log.jsonl", tmp_path / "mine.txt"
@@ -306,6 +311,7 @@ def doctor(*words):
     return command(*words, module="sim.doctor")
 
 
+@pytest.mark.when_changed()
 def test_the_doctor_finds_every_curve_in_the_log_and_nothing_wrong_in_a_healthy_run(tmp_path):
     log = tmp_path / "log.jsonl"
     command("grpo", "--task", "add", "--updates", "40", "--log", log)

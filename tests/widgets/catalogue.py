@@ -17,12 +17,15 @@ ROOT = Path(__file__).parents[2]
 NAMES = results.WIDGETS
 
 
-def where_changed(name):
+def where_changed(name, **options):
     """The mark of an expensive test of a widget: at night, and on a push that changes what the widget depends on."""
-    return pytest.mark.when_changed(f"widgets.{name}.widget")
+    return pytest.mark.when_changed(f"widgets.{name}.widget", **options)
 
 
-each_where_changed = pytest.mark.parametrize("name", [pytest.param(n, marks=where_changed(n), id=n) for n in NAMES])
+def each_where_changed(**options):
+    """For a test of every widget; the tests of a module on one widget follow each other and share what they compute."""
+    each = [pytest.param(name, marks=where_changed(name, **options), id=name) for name in NAMES]
+    return pytest.mark.parametrize("name", each, scope="module")
 
 
 def frame_of(name, knobs=None):

@@ -5,10 +5,11 @@ import time
 from dataclasses import dataclass, fields
 from functools import cache
 
+from tests import skip_unchanged
 from tests.widgets.catalogue import early_frame
 from widgets.frame import host
 
-# how many settings of each are drawn: fewer where one takes long
+# how many settings of each are drawn at night: fewer where one takes long; a quarter of them on a push
 MACHINES = {
     "kv_cache": 100,
     "asynchrony": 100,
@@ -34,12 +35,16 @@ class Answer:
 @cache
 def answers(name):
     w, out = host.widget(name), []
-    for k in drawn(name, MACHINES[name]):
+    for k in drawn(name, how_many(name)):
         started = time.process_time()
         *_, result = w.run(k)
         out.append(Answer(k, result, w.broken(k, result), early_frame(name, k)))
         assert time.process_time() - started < SECONDS, f"{SECONDS} processor seconds for {k}"
     return out
+
+
+def how_many(name):
+    return MACHINES[name] if skip_unchanged.nightly() else max(30, MACHINES[name] // 4)
 
 
 def drawn(name, n):

@@ -65,7 +65,7 @@ def loud(fence):
         try:
             return fence(source.strip())
         except Exception as error:
-            raise SuperFencesException(f"{place(language, source)}: {reason(error)}") from error
+            raise SuperFencesException(f"{blamed(language, source, error)}: {reason(error)}") from error
 
     return formatter
 
@@ -80,14 +80,45 @@ def place(language, source):
     return f"the fence {language}, which stands in no lesson as it is"
 
 
-def reason(error):
-    """What an exception says, and the last line of sim/ or widgets/ that it came through."""
-    said = " ".join(str(error).split())
+def blamed(language, source, error):
+    """The place of the fence, or that of the page's fence `widget` where another page shows a widget that fails: the
+    cards of the front page show all of them.
+    """
+    name = failing_widget(error)
+    shows_it = name and source.strip().partition(".")[0].split(" ")[0] == name
+    if not name or shows_it or not (page := place("widget", name)).startswith("lessons/"):
+        return place(language, source)
+    return page
+
+
+def failing_widget(error):
+    """The NAME of widgets/NAME/ that an exception came through, or that is not there; "" of any other."""
+    missing = (getattr(error, "name", None) or "").split(".")
+    if isinstance(error, ModuleNotFoundError) and missing[0] == "widgets" and len(missing) > 1:
+        return missing[1]
+    names = [path.relative_to(WIDGETS).parts[0] for path, _ in ours(error) if path.is_relative_to(WIDGETS)]
+    return next((name for name in reversed(names) if name != "frame"), "")
+
+
+def ours(error):
+    """[(file, line)] of sim/ and widgets/ that an exception came through, the last one last."""
     files = [(Path(frame.filename), frame.lineno) for frame in traceback.extract_tb(error.__traceback__)]
-    theirs = [(path, line) for path, line in files if path.is_relative_to(WIDGETS) or path.is_relative_to(ROOT / "sim")]
-    passed = [f"{path.relative_to(ROOT).as_posix()}, line {line}" for path, line in theirs]
+    if isinstance(error, SyntaxError) and error.filename:  # of a file that was to be imported
+        files.append((Path(error.filename), error.lineno))
+    return [(path, line) for path, line in files if path.is_relative_to(WIDGETS) or path.is_relative_to(ROOT / "sim")]
+
+
+def reason(error):
+    """What an exception says, and the last line of widgets/NAME/ and of sim/ or widgets/ that it came through."""
+    missing = (getattr(error, "name", None) or "").split(".")
+    if isinstance(error, ModuleNotFoundError) and missing[0] == "widgets" and len(missing) > 1:
+        return f"there is no {'/'.join(missing[:2])}/{missing[2] if missing[2:] else 'widget'}.py"
+    said = " ".join((error.msg if isinstance(error, SyntaxError) else str(error)).split())
+    passed = [(path.relative_to(ROOT).as_posix(), line) for path, line in ours(error)]
+    of_page = [at for at in passed if at[0].startswith("widgets/") and not at[0].startswith("widgets/frame/")]
+    lines = ", in ".join(f"{path}, line {line}" for path, line in dict.fromkeys([*of_page[-1:], *passed[-1:]]))
     name = "" if type(error) is ValueError else f"{type(error).__name__}: "
-    return f"{name}{said}{f' ({passed[-1]})' if passed else ''}"
+    return f"{name}{said}{f' ({lines})' if lines else ''}"
 
 
 @loud

@@ -16,8 +16,12 @@ LESSONS = lessons.ROOT / "lessons"
 DONE = (
     '<button type="button" class="done" aria-pressed="false" hidden>'
     '<lesson-mark name="{stem}" widget="{widget}" class="mark"></lesson-mark>Mark as done</button>'
-    '<p class="done-when">Done when one of its breaks was found and its questions were answered, or by hand.</p>'
+    '<p class="done-when">Done {when}by hand.</p>'
 )
+WHEN = {  # (has a widget, asks questions)
+    (True, True): "when one of its breaks was found and its questions were answered, or ",
+    (False, True): "when its questions were answered, or ",
+}
 
 
 def head_all(site):
@@ -35,14 +39,15 @@ def head_all(site):
 
 
 def headed(page, lesson, front, needed):
-    """A built page with the head around its title, and with the button if it has a widget to play with."""
+    """A built page with the head around its title, and at its foot the button that marks it as done."""
     before, title, after = re.split(r"(<h1\b.*?</h1>)", page, maxsplit=1, flags=re.S)
     window = html.escape(f"{lesson.full} – RL Post-Training")
     before = re.sub(r"<title>.*?</title>", f"<title>{window}</title>", before, count=1, flags=re.S)
     head = part("lesson", lesson=lesson, front=front, needed=needed, title=Markup(title))
     body, end, below = after.partition("</article>")
     body = in_depths(body, lesson)
-    done = DONE.format(stem=lesson.stem, widget=lesson.widget) if "<rl-widget" in body else ""
+    when = WHEN.get(("<rl-widget" in body, 'class="quiz"' in body), "")
+    done = DONE.format(stem=lesson.stem, widget=lesson.widget, when=when)
     return before + head + body + done + end + below
 
 

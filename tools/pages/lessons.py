@@ -159,7 +159,7 @@ def part_block(part, group):
 
 
 def count(group):
-    """How many of these lessons are done, which the page knows: 3 of 9. Each has a widget, whose breaks count."""
+    """How many of these lessons are done, which the page knows: 3 of 9. Of one with a widget a break must be found."""
     stems, widgets = (" ".join(getattr(lesson, kind) for lesson in group) for kind in ("stem", "widget"))
     return f'<lesson-count of="{len(group)}" names="{stems}" widgets="{widgets}">{len(group)}</lesson-count>'
 
@@ -201,8 +201,6 @@ def card(page):
     mark = (
         f'<lesson-mark name="{page.stem}" widget="{page.widget}" role="img" aria-label="not begun" class="mark">'
         "</lesson-mark>"
-        if page.widget
-        else ""
     )
     more = '<span class="badge">extension</span><span>may be skipped on a first reading</span>' * page.extension
     return (

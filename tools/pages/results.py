@@ -67,6 +67,8 @@ def place(name, knobs, constants=()):
 
 def figures(module):
     """{name: Figure} of a page's module figures.py."""
+    if module not in DRAWN:
+        raise ValueError(f"there is no widgets/{module}/figures.py")
     return pages.module(module, "figures").FIGURES
 
 

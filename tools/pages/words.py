@@ -1,5 +1,6 @@
 """The words of the book: at its first use on the page of a lesson a word becomes a button that opens its meaning, and
-one page holds them all with the letters. The data stand in lessons/data/words.yml.
+one page holds them all with the letters. A word stands in the file of the lesson that explains it (lessons/10-ppo.yml),
+the letters in lessons/data/letters.yml.
 
 It is done to the built page, so that every generator has the same. What opens is the platform's popover: no script, and
 where there is none, or on paper, the word is plain text.
@@ -41,19 +42,30 @@ class Word:
 
 @cache
 def words():
-    """{key: Word}, as the file has them."""
-    return {key: word(key, entry) for key, entry in lesson_data.read("words.yml")["words"].items()}
-
-
-def word(key, entry):
-    where = f"lessons/data/words.yml, {key}"
-    if missing := [field for field in ("name", "forms", "says", "lesson") if field not in entry]:
-        raise ValueError(f"{where}: {missing[0]} is missing")
+    """{key: Word} in reading order."""
+    files, found = lesson_data.of_pages("words"), {}
     stems = [page.stem for page in lessons.finished()]
-    if unknown := [stem for stem in (entry["lesson"], *entry.get("elsewhere", ())) if stem not in stems]:
-        raise ValueError(f"{where}: there is no lesson {unknown[0]}")
-    fields = dict(entry, forms=tuple(entry["forms"]), elsewhere=tuple(entry.get("elsewhere", ())))
-    return Word(key, **fields)
+    if strange := [stem for stem in files if stem not in stems]:
+        raise ValueError(f"lessons/{strange[0]}.yml, words: a word is explained by a lesson, and this page is none")
+    for stem in stems:
+        for key, entry in files.get(stem, {}).items():
+            if key in found:
+                raise ValueError(f"lessons/{stem}.yml, words: lessons/{found[key].lesson}.yml has {key} too")
+            found[key] = word(key, entry, stem)
+    return found
+
+
+def word(key, entry, stem):
+    """A word as the file of the lesson `stem` has it."""
+    where = f"lessons/{stem}.yml, words, {key}"
+    if missing := [field for field in ("name", "forms", "says") if field not in entry]:
+        raise ValueError(f"{where}: {missing[0]} is missing")
+    if unknown := [field for field in entry if field not in ("name", "forms", "says", "elsewhere")]:
+        raise ValueError(f"{where}: nothing is called {unknown[0]}; there are name, forms, says, elsewhere")
+    stems, elsewhere = [page.stem for page in lessons.finished()], tuple(entry.get("elsewhere", ()))
+    if strange := [other for other in elsewhere if other not in stems]:
+        raise ValueError(f"{where}: there is no lesson {strange[0]}")
+    return Word(key, entry["name"], tuple(entry["forms"]), entry["says"], stem, elsewhere)
 
 
 @cache
@@ -191,7 +203,7 @@ class Letter:
 @cache
 def letters(where):
     """{key: Letter} of those that hold `everywhere`, or in the lessons about `machines`."""
-    entries = lesson_data.read("words.yml")["letters"][where]
+    entries = lesson_data.read("letters.yml")[where]
     return {key: Letter(one["tex"], one["means"], tuple(one["known_by"])) for key, one in entries.items()}
 
 

@@ -1,14 +1,24 @@
-// Makes the snapshot that site/assets/snapshot.js puts back: runs at build, in a worker of a headless Chromium, and
-// posts to tools/runtime/snapshot.py.
-import create from "/vendor/pyodide/pyodide.asm.mjs";
-import { loadPyodide } from "/vendor/pyodide/pyodide.mjs";
-import { link, NO_LIBRARY, OPTIONS } from "/assets/snapshot.js";
+// Makes the snapshot that site/assets/snapshot.js puts back: node snapshot.mjs NUMPY_WHEEL FOLDER, with the Python that
+// is to be run on standard input. tools/runtime/snapshot.py takes record.json, memory and fresh from the folder.
+import fs from "node:fs";
+import { fileURLToPath } from "node:url";
+import { link, OPTIONS } from "../../site/assets/snapshot.js";
+import create from "../../site/vendor/pyodide/pyodide.asm.mjs";
+import { loadPyodide } from "../../site/vendor/pyodide/pyodide.mjs";
 
-const post = (name, body) => fetch(`/made/${name}`, { method: "POST", body });
-make().then(() => post("end", ""), (error) => post("end", String(error.stack)));
+const [wheel, folder] = process.argv.slice(2);
+const VENDOR = fileURLToPath(new URL("../../site/vendor/", import.meta.url));
+const HERE = { ...OPTIONS, indexURL: `${VENDOR}pyodide/` };
+const NO_LIBRARY = fileURLToPath(import.meta.url);  // any file in place of the standard library, which is not read
+process.argv.splice(1, Infinity, "./this.program");  // as in a browser: it lies in the memory, and is no path
+
+make().catch((error) => {
+  console.error(error.message);
+  process.exitCode = 1;
+});
 
 async function make() {
-  const python = await loadPyodide({ ...OPTIONS, _makeSnapshot: true });
+  const python = await loadPyodide({ ...HERE, _makeSnapshot: true });
   const module = python._module;
   const record = { table: module.wasmTable.length, libraries: [] };
   module.placed = (path, allocate) => {
@@ -18,9 +28,9 @@ async function make() {
   };
   // Not by loadPackage: that leaves JavaScript objects in Python's hands, which a snapshot cannot hold.
   const { sitePackages } = python._api;
-  python.unpackArchive(await (await fetch("/numpy.whl")).arrayBuffer(), "wheel", { extractDir: sitePackages });
-  python.unpackArchive(await (await fetch("/vendor/python.zip")).arrayBuffer(), "zip");
-  python.runPython(await (await fetch("/imports.py")).text());
+  python.unpackArchive(new Uint8Array(fs.readFileSync(wheel)), "wheel", { extractDir: sitePackages });
+  python.unpackArchive(new Uint8Array(fs.readFileSync(`${VENDOR}python.zip`)), "zip");
+  python.runPython(fs.readFileSync(0, "utf8"));
   clear(module);
   for (const library of record.libraries) {
     library.global = module.LDSO.loadedLibsByName[library.path].global;
@@ -29,12 +39,12 @@ async function make() {
   record.heap = module.HEAPU8.length;
   record.tableAfter = module.wasmTable.length;
   record.free = [...module.freeTableIndexes];
-  await post("record", JSON.stringify(record));
-  await post("memory", python.makeMemorySnapshot());
+  fs.writeFileSync(`${folder}/record.json`, JSON.stringify(record));
+  fs.writeFileSync(`${folder}/memory`, python.makeMemorySnapshot());
 
   const files = record.libraries.map(({ path }) => python.FS.readFile(path));
   const compiled = await Promise.all(files.map((file) => WebAssembly.compile(file)));
-  await post("fresh", await freshMemory(record, compiled));
+  fs.writeFileSync(`${folder}/fresh`, await freshMemory(record, compiled));
 }
 
 function handlesOf(path, module) {
@@ -46,7 +56,7 @@ function handlesOf(path, module) {
 // Its environment is another one, so that nothing counts as common that only a like environment made so.
 function freshMemory(record, compiled) {
   return new Promise((taken, failed) => loadPyodide({
-    ...OPTIONS,
+    ...HERE,
     env: { ...OPTIONS.env, LANG: "x".repeat(1000) },
     stdLibURL: NO_LIBRARY,
     _loadSnapshot: new Uint8Array(16),

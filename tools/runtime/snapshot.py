@@ -1,70 +1,62 @@
-"""A memory snapshot of Python with numpy and our modules imported, so that pages need not start from nothing: made in a
-headless Chromium.
+"""A memory snapshot of Python with numpy and our modules imported, so that pages need not start from nothing: made by
+Node, whose WebAssembly begins as a browser's does.
 
 WebAssembly memory is mostly zeros and things the reader's own instance has anyway; the rest is one gzip file, which
 holds numpy's compiled libraries too. snapshot.json says what goes where; where it is empty the pages load Python the
 plain way.
 
 It holds no files, and none come after it: sim/ and widgets/ are in it as imported modules, and a change there makes it
-anew, which takes some seconds.
+anew, which takes some seconds. Nor does it hold what their runs have left in caches, which was more than all the rest.
 """
 
-import contextlib
 import gzip
 import hashlib
-import http.server
 import json
-import os
 import shutil
-import signal
 import subprocess
 import tempfile
-import threading
 import zipfile
 from pathlib import Path
 
-from tools.runtime import environment, fetch, files
-from tools.runtime.messages import say
+from tools.runtime import fetch, files
+from tools.runtime.messages import Stop, say
 
 ROOT = fetch.ROOT
 SITE, MAKER = ROOT / "site", ROOT / "tools" / "runtime" / "snapshot.mjs"
 PAGE = 4096  # bytes compared and stored together
-SECONDS = 120  # making one takes about ten
-FLAGS = [
-    "--headless=new",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
+SECONDS = 300  # making one takes about ten, and several times that on a busy machine
 # Every widget gives its first frame and its table, so that all is there that comes at a first use: modules, and the
-# policies that are read from files.
+# policies that are read from files. What was computed for that is forgotten again.
 IMPORTS = """
-import gc, random, traceback
+import gc, random, sys, traceback
 from widgets.frame import doctor, host, pages, reader_code, reader_patch, seeds
+
+def first(file, use):
+    try:
+        use()
+    except Exception as error:
+        at = traceback.extract_tb(error.__traceback__)[-1]
+        said = f"{type(error).__name__}: {error} ({at.filename}, line {at.lineno})"
+        raise RuntimeError(f"{file} raised in Pyodide: {said}") from None
+
 for page in pages.having("widget"):
-    host.table(page, next(host.stream(page)))
+    first(f"widgets/{page}/widget.py", lambda: host.table(page, next(host.stream(page))))
 for name, offer in reader_code.OFFERS.items():
-    reader_code.ours(offer)
-    next(reader_code.stream(name, "raise ValueError"))
-doctor.warmed()
+    first(offer.__name__, lambda: (reader_code.ours(offer), next(reader_code.stream(name, "raise ValueError"))))
+first("widgets/frame/doctor.py", doctor.warmed)
 try:
     [][5]
 except IndexError:
     traceback.format_exc()                  # what errors are written with
+reader_patch.forget([module for name, module in sys.modules.items() if name.startswith(("sim.", "widgets."))])
 gc.collect()
 """
 
 
-def possible():
-    """Whether there is a browser to try with; whether it starts is seen then."""
-    return bool(os.environ.get("CHROMIUM") or any(map(shutil.which, environment.CHROMIUMS)))
-
-
-def pieces(pyodide, wheel):
-    """The files for site/vendor/ by name, from the cache if nothing they are made of has changed."""
+def pieces(pyodide, wheel, node):
+    """The files for site/vendor/ by name, from the cache if nothing they are made of has changed; `node` is an
+    environment whose PATH has Node. Stop where the snapshot cannot be made.
+    """
     key = made_from(
         [
             *sorted(pyodide.glob("pyodide*")),
@@ -78,18 +70,7 @@ def pieces(pyodide, wheel):
     )
     record, pack = fetch.CACHE / f"snapshot-{key}.json", fetch.CACHE / f"snapshot-{key}.bin"
     if not (record.exists() and pack.exists()):
-        made = possible() and make(wheel)
-        if not made:
-            say(
-                "The pages will start Python the plain way, which takes about three times as long"
-                + (
-                    ""
-                    if possible()
-                    else ": the snapshot for the quick way is made in a Chromium, and there is none on this machine"
-                )
-            )
-            return {"snapshot.json": b"{}"}
-        content, what = packed(*made, wheel)
+        content, what = packed(*make(wheel, node), wheel)
         for old in fetch.CACHE.glob("snapshot-*"):
             old.unlink()
         files.write(pack, content)
@@ -107,82 +88,21 @@ def made_from(paths):
     return total.hexdigest()[:16]
 
 
-def make(wheel):
-    """(record, memory, fresh memory) as the maker posts them, or None and a sentence."""
-    posted, ended = {}, threading.Event()
-    pages = {
-        "/": ("text/html", b'<script type="module">new Worker("/maker.mjs", { type: "module" })</script>'),
-        "/maker.mjs": ("text/javascript", MAKER.read_bytes()),
-        "/imports.py": ("text/x-python", IMPORTS.encode()),
-        "/numpy.whl": ("application/zip", wheel.read_bytes()),
-    }
-
-    class Handler(http.server.SimpleHTTPRequestHandler):
-        extensions_map = {
-            ".js": "text/javascript",
-            ".mjs": "text/javascript",
-            ".wasm": "application/wasm",
-            "": "application/octet-stream",
-        }
-
-        def __init__(self, *request):
-            super().__init__(*request, directory=str(SITE))
-
-        def do_GET(self):
-            if self.path not in pages:
-                return super().do_GET()
-            kind, content = pages[self.path]
-            self.send_response(200)
-            self.send_header("Content-Type", kind)
-            self.end_headers()
-            self.wfile.write(content)
-
-        def do_POST(self):
-            posted[self.path.removeprefix("/made/")] = self.rfile.read(int(self.headers["Content-Length"]))
-            self.send_response(204)
-            self.end_headers()
-            if self.path == "/made/end":
-                ended.set()
-
-        def log_message(self, *words):
-            pass
-
+def make(wheel, node):
+    """(record, memory, fresh memory) as the maker writes them; Stop, with the last line of its error, if it fails."""
     say("Making the snapshot of Python with numpy")
-    with (
-        tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile,
-        http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server,
-    ):
-        threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
-        browser = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, environment.CHROMIUMS)))
+    with tempfile.TemporaryDirectory() as folder:
+        words = [shutil.which("node", path=node["PATH"]), str(MAKER), str(wheel), folder]
         try:
-            with started([browser, *FLAGS, f"--user-data-dir={profile}", f"http://127.0.0.1:{server.server_port}/"]):
-                ended.wait(SECONDS)
-        except OSError as error:
-            posted["end"] = str(error).encode()
-        finally:
-            server.shutdown()
-    if posted.get("end", b"it did not answer"):
-        return say(
-            f"{browser} could not make it: {posted.get('end', b'it did not answer').decode().partition(chr(10))[0]}"
-        )
-    return json.loads(posted["record"]), posted["memory"], posted["fresh"]
-
-
-@contextlib.contextmanager
-def started(command):
-    """A program that ends with the block, and with it all that it has started: Debian's chromium is a script, which
-    leaves its browser behind.
-    """
-    quiet = dict(stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    with subprocess.Popen(command, **quiet, start_new_session=True) as process:
-        try:
-            yield
-        finally:
-            with contextlib.suppress(ProcessLookupError):  # it has ended by itself
-                if os.name == "nt":
-                    process.terminate()
-                else:
-                    os.killpg(process.pid, signal.SIGTERM)
+            done = subprocess.run(words, input=IMPORTS.encode(), env=node, capture_output=True, timeout=SECONDS)
+        except subprocess.TimeoutExpired:
+            raise Stop(f"The snapshot of Python was not made: it took more than {SECONDS} s.") from None
+        if done.returncode:
+            lines = done.stderr.decode(errors="replace").strip().splitlines()
+            reason = lines[-1].removeprefix("RuntimeError: ") if lines else f"Node ended with {done.returncode}"
+            raise Stop(f"The snapshot of Python was not made: {reason}")
+        record, memory, fresh = (Path(folder, name).read_bytes() for name in ("record.json", "memory", "fresh"))
+    return json.loads(record), memory, fresh
 
 
 def packed(record, memory, fresh, wheel):

@@ -8,7 +8,7 @@ import zipfile
 from pathlib import Path
 
 from tools.runtime import fetch, files, snapshot
-from tools.runtime.messages import Stop
+from tools.runtime.messages import Stop, say
 
 ROOT = fetch.ROOT
 VENDOR = ROOT / "site" / "vendor"
@@ -81,8 +81,10 @@ TAKEN = [*COPIES.values(), STYLE, *BUNDLED]
 PACKED = ("sim", "widgets")
 
 
-def fill(node, python):
-    """Every file of site/vendor/ as it must be, and no other; `node` is an environment whose PATH has npm."""
+def fill(node, python, strict=False):
+    """Every file of site/vendor/ as it must be, and no other; `node` is an environment whose PATH has npm. Whether the
+    snapshot is among them: one that cannot be made is said, and with `strict` it is a Stop.
+    """
     sums = fetch.npm_packages(TAKEN, node, "--omit=dev")
     wheel, wheel_sum = fetch.numpy_wheel(python)
     linker = (ROOT / "node_modules" / COPIES[LINKER]).read_text(encoding="utf-8")
@@ -100,11 +102,19 @@ def fill(node, python):
         if files.sha256(VENDOR / place) != sum_:
             files.copy(source, VENDOR / place)
     written(texts)
-    texts |= snapshot.pieces(VENDOR / "pyodide", wheel)
+    try:
+        pieces = snapshot.pieces(VENDOR / "pyodide", wheel, node)
+    except Stop as fault:
+        if strict:
+            raise
+        say(f"{fault}\nThe pages will start Python without it, which takes about four times as long.")
+        pieces = {"snapshot.json": b"{}"}
+    texts |= pieces
     written(texts)
     for path in VENDOR.rglob("*"):
         if path.is_file() and path.relative_to(VENDOR).as_posix() not in {*copies, *texts}:
             path.unlink()
+    return len(pieces) > 1
 
 
 def editor(node):

@@ -5,17 +5,18 @@ from dataclasses import dataclass
 import numpy as np
 
 from sim.SIM_ROOM import SIM_MODEL
-from widgets.frame.contract import Break, Gauge, Readout, ladder, slider
-from widgets.frame.marks import dots, line, panel, threshold
+from widgets.frame.contract import Break, Gauge, Opening, Readout, ladder, slider
+from widgets.frame.marks import bars, both, dots, line, panel, threshold
 
 TITLE = "Groups with something to compare"  # TODO a statement of fact
+SIZES = [2, 4, 8, 16, 32, 64]
 RARE = 0.1  # a smaller share of groups than this is broken
 
 
 @dataclass(frozen=True)
 class Knobs:
     p: float = slider("Pass rate", 0.5, 0.01, 0.99, 0.01, symbol="p")
-    K: int = ladder("Completions a prompt", 8, [2, 4, 8, 16, 32, 64], symbol="K")
+    K: int = ladder("Completions a prompt", 8, SIZES, symbol="K")
 
 
 PRESETS = {"Half are right": Knobs(), "Hard": Knobs(p=0.01), "Hard, large groups": Knobs(p=0.01, K=64)}
@@ -30,13 +31,14 @@ class Shares:
     highest: float  # at the pass rate that is best for groups of K
     pass_rates: np.ndarray  # (99,)
     curve: np.ndarray  # (99,) the share at each of them
+    by_size: np.ndarray  # (6,) the share at this pass rate in groups of each of SIZES
 
 
 def run(k):
     """A closed form yields once; a training run yields as it goes, and the widget has a function `progress`."""
     p = np.linspace(0.01, 0.99, 99)
     share = SIM_MODEL.informative
-    yield Shares(share(k.p, k.K), share(k.p, 2), share(0.5, k.K), p, share(p, k.K))
+    yield Shares(share(k.p, k.K), share(k.p, 2), share(0.5, k.K), p, share(p, k.K), share(k.p, np.array(SIZES)))
 
 
 def figure(k, r):
@@ -81,3 +83,28 @@ def broken(k, r):
 
 def holds(k, r):
     return f"{r.here:.1%} of the groups have two outcomes, and in each of them there is something to compare."
+
+
+def opened(plain, other):
+    """An outcome that any reader can read, and the watched quantity, of two settings."""
+    return [
+        panel(
+            "Prompts that teach something",
+            "of 100 prompts, by completions a prompt; closed form",
+            *both(SIZES, 100 * plain.by_size, 100 * other.by_size),
+            x="completions a prompt",
+            x_range=(2, 64),
+            y_range=(0, 105),
+            log="x",
+        ),
+        panel(
+            "Groups with something to compare",
+            "share of groups of eight",
+            bars(["one setting", "the other"], [plain.here, other.here], "share", 1),
+            threshold(RARE, f"breaks below {RARE:g}", 0.0),
+            y_range=(0, 1.05),
+        ),
+    ]
+
+
+OPENING = Opening(Knobs(), Knobs(p=0.01), opened, SIM_MODEL.informative)

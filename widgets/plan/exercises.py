@@ -4,7 +4,7 @@ from dataclasses import replace
 from math import exp, log
 from types import SimpleNamespace
 
-from sim.cluster import plan
+from sim.cluster import planner
 from sim.cluster.models import MODELS
 from sim.cluster.step import Roles
 from widgets.frame.contract import Challenge, Change, Exercise
@@ -42,7 +42,7 @@ def interrupted(s, r):
 
 
 CHANGE = Change(
-    (plan.step_seconds, plan.spread),
+    (planner.step_seconds, planner.spread),
     "seconds of a step, and how far they reach",
     (
         Exercise(
@@ -55,14 +55,14 @@ CHANGE = Change(
                 "return step.step_time(…) / 0.9",
             ),
             (STEP, STEP + " / 0.9"),
-            plan.step_seconds,
+            planner.step_seconds,
         ),
         Exercise(
             "Let the slow end of the range lie half way to the slowest published run on a log scale, and what was "
             "timed stay as it is.",
             ((timed(False),), (timed(True),), (timed(True, engine=True),), (timed(False, update=True),)),
             lambda s: tuple(
-                1.0 if known else exp(log(plan.SLOWER["experts" if s.model.moe else "dense"]) / 2)
+                1.0 if known else exp(log(planner.SLOWER["experts" if s.model.moe else "dense"]) / 2)
                 for known in (s.engine_timed, s.update_timed)
             ),
             (
@@ -70,7 +70,7 @@ CHANGE = Change(
                 "Both of the last line’s slower become slower ** 0.5.",
             ),
             (SPREAD, "    slower = slower**0.5\n" + SPREAD),
-            plan.spread,
+            planner.spread,
         ),
     ),
 )

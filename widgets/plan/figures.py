@@ -3,13 +3,13 @@
 from dataclasses import replace
 from functools import cache
 
-from sim.cluster import lengths, plan, step, validation
+from sim.cluster import lengths, planner, step, validation
 from sim.cluster.hardware import ACCELERATORS
 from sim.cluster.models import MODELS
 from widgets.frame.contract import Figure, Handle
 from widgets.frame.marks import bars, dots, label, line, panel
 
-EXAMPLE = plan.Scenario(
+EXAMPLE = planner.Scenario(
     MODELS["qwen2.5-32b"], ACCELERATORS["h100"], lengths.lognormal(3000, 0.8, 8192), gpus=128, overlap="async"
 )
 GPUS = (32, 64, 128, 256, 512, 1024)
@@ -17,7 +17,7 @@ GPUS = (32, 64, 128, 256, 512, 1024)
 
 @cache
 def planned(gpus):
-    return plan.plan(replace(EXAMPLE, gpus=gpus))
+    return planner.plan(replace(EXAMPLE, gpus=gpus))
 
 
 # ── an answer ──
@@ -25,7 +25,7 @@ def answer(gpus):
     found = planned(gpus)
     rows = [
         row
-        for row in plan.answers(found)
+        for row in planner.answers(found)
         if row.question in ("rollout", "log-probs", "update", "a step", "GPU-hours", "money, your price")
     ]
     marks = [label(0, 7, "500 steps; a GPU costs 2 an hour"), label(1, 7, "lesson", 0, "right")]
@@ -56,14 +56,14 @@ STAGES = {
 
 def lanes(name):
     s = STAGES[name]
-    found = plan.roles(s)
+    found = planner.roles(s)
     parts = {
         "rollout": [step.seconds(found, "rollout", s.overlap), 0],
         "weights": [found.sync, 0],
         "log-probs": [0, found.log_probs],
         "update": [0, found.train],
     }
-    seconds = plan.step_seconds(s, found)
+    seconds = planner.step_seconds(s, found)
     return [
         panel(
             "Two lanes side by side",
@@ -79,7 +79,7 @@ def lanes(name):
 
 
 def lanes_said(name):
-    found = plan.roles(STAGES[name])
+    found = planner.roles(STAGES[name])
     generate = step.seconds(found, "rollout", "async") + found.sync
     train = found.log_probs + found.train
     if train > generate:
@@ -97,7 +97,7 @@ def published():
         label(ends[1], 0.8 * ends[1], "as predicted", 0, "right"),
     ]
     for series, (kind, shown) in enumerate(kinds.items(), 1):
-        slower = plan.SLOWER[kind]
+        slower = planner.SLOWER[kind]
         marks += [
             line([ends[0], ends[1] / slower], [slower * ends[0], ends[1]], f"{kind}, {slower} times", series),
             dots([c.predicted for c in shown], [c.published for c in shown], kind, series),
@@ -117,7 +117,7 @@ def published():
 
 
 FIGURES = {
-    "answer": Figure(answer, plan.plan, Handle("GPUs", GPUS, 2), said),
-    "lanes": Figure(lanes, plan.roles, Handle("changed", tuple(STAGES), 4, tuple(STAGES)), lanes_said),
+    "answer": Figure(answer, planner.plan, Handle("GPUs", GPUS, 2), said),
+    "lanes": Figure(lanes, planner.roles, Handle("changed", tuple(STAGES), 4, tuple(STAGES)), lanes_said),
     "published": Figure(published, validation.compared),
 }

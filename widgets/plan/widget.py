@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sim.cluster import envelope, memory, plan, step
+from sim.cluster import envelope, memory, planner, step
 from sim.cluster.hardware import ACCELERATORS
 from sim.cluster.memory import Misfit
 from sim.cluster.models import MODELS
@@ -87,8 +87,8 @@ GUESS = Guess(
 @dataclass(frozen=True)
 class Result:
     misfits: list  # what of the setting is impossible; then there is nothing but what would hold it
-    scenario: plan.Scenario | None = None
-    found: plan.Plan | None = None
+    scenario: planner.Scenario | None = None
+    found: planner.Plan | None = None
     path: tuple = ()  # changes one after the other
     alone: tuple = ()  # changes of one thing
     sizes: tuple = ()  # (GPUs, fast step, slow step)
@@ -105,16 +105,16 @@ def run(k):
         yield Result([Misfit(what, max(k.p50, k.p90), min(k.p90, k.p99), rising(k))])
         return
     s = scenario(k)
-    if found := plan.misfits(s):
+    if found := planner.misfits(s):
         yield Result(found, s, fewest=envelope.fewest_gpus(s.model, s.accelerator, s.job))
         return
-    path = plan.best_changes(s)
-    yield Result([], s, plan.plan(s), tuple(path), tuple(plan.changes(s)), tuple(sizes(s)))
+    path = planner.best_changes(s)
+    yield Result([], s, planner.plan(s), tuple(path), tuple(planner.changes(s)), tuple(sizes(s)))
 
 
 def scenario(k):
     """The job as the model of costs has it."""
-    made = plan.Scenario(
+    made = planner.Scenario(
         machine_knobs.model(k),
         machine_knobs.accelerator(k),
         machine_knobs.law(k),
@@ -141,24 +141,27 @@ def scenario(k):
         mfu=k.mfu,
         engine_timed=bool(k.timed),
     )
-    return plan.measured(made, update_seconds=k.update_seconds)
+    return planner.measured(made, update_seconds=k.update_seconds)
 
 
 def sizes(s):
     """(GPUs, fast step, slow step) of an eighth to eight times as many, where that fits."""
     for gpus in sorted({round(s.gpus * 2.0**n) for n in range(-3, 4)} - {0}):
         there = replace(s, gpus=gpus)
-        if not plan.misfits(there):
+        if not planner.misfits(there):
             yield (
                 gpus,
-                *(plan.step_seconds(there, plan.roles(there, slower)) for slower in ((1.0, 1.0), plan.spread(s))),
+                *(
+                    planner.step_seconds(there, planner.roles(there, slower))
+                    for slower in ((1.0, 1.0), planner.spread(s))
+                ),
             )
 
 
 def misfits(k):
     if not k.log and not k.p50 <= k.p90 <= k.p99:
         return [rising(k)]
-    return plan.misfits(scenario(k))
+    return planner.misfits(scenario(k))
 
 
 def rising(k):
@@ -187,7 +190,7 @@ HIDDEN = ("rollout", "tests", "log-probs", "update", "weights to the engines", "
 
 def table(r):
     marks = []
-    for y, answer in zip(range(7, 0, -1), (a for a in plan.answers(r.found) if a.question not in HIDDEN)):
+    for y, answer in zip(range(7, 0, -1), (a for a in planner.answers(r.found) if a.question not in HIDDEN)):
         marks += [label(0, y, answer.question), label(0.85, y, answer.words, 1, "right")]
         marks += [label(1, y, answer.lesson, 0, "right")]
     return panel(
@@ -220,7 +223,7 @@ def roles(r):
         marks += [line([0, 1], [y - 0.1, y - 0.1], "", 1, "reference"), line(at, [y - 0.1, y - 0.1], name, series)]
         marks += [dots(at, [y - 0.1, y - 0.1], name, series)]
         marks += [label(0, y, name, 1 if series == 1 else 0)]
-        marks += [label(1, y, plan.seconds_range(*ends), 1 if series == 1 else 0, "right")]
+        marks += [label(1, y, planner.seconds_range(*ends), 1 if series == 1 else 0, "right")]
     return panel(
         "Seconds of a step",
         "assumed to slowest; lines 0.01 s to 10⁵ s, log",
@@ -297,11 +300,11 @@ def moments(r):
 
 
 READOUTS = {
-    "A step": plan.step_seconds,
-    "The run": plan.plan,
+    "A step": planner.step_seconds,
+    "The run": planner.plan,
     "Fullest moment": envelope.peak,
     "In flight": step.live_sequences,
-    "Pays most": plan.best_changes,
+    "Pays most": planner.best_changes,
 }
 
 
@@ -310,8 +313,8 @@ def readouts(k, r):
         states = ["", "", "violated", "", ""]
         return [Readout(name, "–", "", source, state) for (name, source), state in zip(READOUTS.items(), states)]
     shown = [
-        (plan.number_range(*r.found.step_range), "s"),
-        (plan.number_range(*r.found.gpu_hours), "GPU-hours"),
+        (planner.number_range(*r.found.step_range), "s"),
+        (planner.number_range(*r.found.gpu_hours), "GPU-hours"),
         (100 * r.found.peak.share, "%"),
         (r.found.live, "an engine"),
         (r.path[0].words if r.path else "nothing", ""),
@@ -360,8 +363,10 @@ def worse(k, r):
 
 def holds(k, r):
     low, high = r.found.step_range
-    hours = plan.number_range(low * k.steps / 3600, high * k.steps / 3600)
-    return f"It fits. {k.steps:,} steps take {hours} hours and cost {plan.number_range(*r.found.money)} at your price."
+    hours = planner.number_range(low * k.steps / 3600, high * k.steps / 3600)
+    return (
+        f"It fits. {k.steps:,} steps take {hours} hours and cost {planner.number_range(*r.found.money)} at your price."
+    )
 
 
 def export(k, r):

@@ -80,6 +80,7 @@ def test_with_one_pass_over_a_batch_the_wider_bound_is_dead_code():
     np.testing.assert_allclose(wide, narrow, rtol=0, atol=1e-12)
 
 
+@pytest.mark.when_changed()
 def test_on_hard_prompts_sixty_steps_suffice_at_five_times_the_completions():
     runs = [hard_run(seed) for seed in range(4)]
     assert min(run[-1].exact["pass_rate"].mean() for run in runs) > 0.99  # .998 on two other implementations
@@ -88,6 +89,7 @@ def test_on_hard_prompts_sixty_steps_suffice_at_five_times_the_completions():
     )  # 17,800-18,800 and 18,200-19,200; GRPO draws 3,840
 
 
+@pytest.mark.when_changed()
 def test_once_nearly_every_prompt_is_solved_the_refills_are_pure_cost():
     for seed in range(4):
         run = hard_run(seed)

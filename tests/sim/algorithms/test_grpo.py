@@ -89,6 +89,7 @@ def test_a_kl_penalty_is_asked_for_by_the_file_itself():
     assert Algorithm(grpo).hp["beta"] == 0.04  # DeepSeekMath, section 4.2
 
 
+@pytest.mark.when_changed()
 def test_at_a_fixed_number_of_completions_larger_groups_learn_faster_on_modsum():
     # 64 completions a step, one mean of three seeds at step 50 each: .708 .944 .972 .976 and .708 .939 .966 .975, two
     # implementations

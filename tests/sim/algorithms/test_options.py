@@ -5,7 +5,6 @@ import pytest
 from sim.algorithms import dapo, grpo, options, ppo, reinforce, rloo
 from sim.algorithms.names import FILES
 from sim.algorithms.recipes import NAMED
-from sim.cluster import options as cluster
 
 # {place in the release: {name: default}} of every name that may be written, as read in the sources of TRL 1.16.0, verl
 # 0.9.1 and OpenRLHF 0.11.2; "absent" is a key that verl's file does not have, which is added to it by a plus.
@@ -153,13 +152,6 @@ def test_no_option_is_written_that_was_not_read_in_the_release_and_each_is_writt
             for column, found in names(program, written(program, setting)).items():
                 seen[column] |= found
     assert seen == {column: recorded(column) for column in READ}
-
-
-def test_the_versions_are_those_of_the_other_table():
-    assert options.VERSIONS is cluster.VERSIONS
-    assert {name: options.VERSIONS[name] for name in options.PROGRAMS} == dict(
-        TRL="1.16.0", verl="0.9.1", OpenRLHF="0.11.2"
-    )
 
 
 def test_a_learning_rate_that_is_told_is_the_program_s_own():

@@ -56,6 +56,7 @@ def test_under_adam_the_two_baselines_give_one_trajectory():
     assert own[:, -1].mean() == pytest.approx(0.961, abs=0.02)
 
 
+@pytest.mark.when_changed()
 def test_under_sgd_they_differ_by_a_learning_rate_and_by_nothing_else():
     settings = dict(groups=32, K=2)
     own, mean = (

@@ -14,15 +14,6 @@ def named(found):
     return {s.name: s for s in found}
 
 
-@pytest.mark.parametrize(
-    "prompt, completion, samples, expected",
-    # 16 · 3072 / 33 792; 16 · 10 240 / 40 960; 16 · 4352 / 65 792; one completion shares with nobody
-    [(1024, 4096, 16, 16 / 11), (8192, 4096, 16, 4), (256, 8192, 16, 272 / 257), (1024, 4096, 1, 1)],
-)
-def test_a_prompt_that_is_read_once(prompt, completion, samples, expected):
-    assert kernels.prefix_speedup(prompt, completion, samples) == pytest.approx(expected)
-
-
 def test_amdahl():
     assert kernels.amdahl(0.5, 2) == pytest.approx(4 / 3) and kernels.amdahl(0.3, float("inf")) == pytest.approx(
         1 / 0.7

@@ -87,11 +87,6 @@ def test_the_setting_above_asks_for_every_quantity_of_the_table():
     assert set(ONE) == set(options.TABLE)
 
 
-def test_the_versions_are_those_that_were_read():
-    read = {"vLLM": "0.33.0", "SGLang": "0.5.23", "verl": "0.9.1", "TRL": "1.16.0", "OpenRLHF": "0.11.2"}
-    assert read == options.VERSIONS
-
-
 @pytest.mark.parametrize(
     "program, line",
     [

@@ -68,6 +68,7 @@ def counted(train, head, updates, hard_cap=np.inf):
             training = (ended if updated else now) + train
 
 
+@pytest.mark.when_changed()
 @pytest.mark.parametrize("train, head", [(30, 1), (30, 4), (20, 2)])
 def test_another_program_finds_the_same_seconds_and_lags(train, head):
     run, (seconds, lags, _) = stream(train, head, updates=16), counted(train, head, 16)
@@ -105,6 +106,7 @@ def test_one_batch_ahead_is_a_maximum_of_two_lanes():
     assert run.train[:, 0].tolist() == [105.0, 240.0, 375.0]
 
 
+@pytest.mark.when_changed()
 def test_a_head_start_beyond_two_buys_age_and_no_speed():
     runs = {head: stream(30, head) for head in (1, 2, 4, 8)}
     assert runs[1].step_seconds > 1.2 * runs[2].step_seconds

@@ -1,134 +1,107 @@
-from dataclasses import replace
-from itertools import pairwise
+import json
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
-from sim.cluster import lengths, plan, step, validation
-from sim.cluster.hardware import ACCELERATORS
+from sim.cluster import plan, planner
+from sim.cluster.lengths import Law
 from sim.cluster.models import MODELS
-from sim.cluster.plan import Scenario
-from sim.cluster.user_inputs import Timed
 
-# The example of the page: Qwen2.5-32B on 64 + 64 H100, 512 x 16 completions, median 3,000, spread 0.8, cut at 8,192
-EXAMPLE = Scenario(
-    MODELS["qwen2.5-32b"], ACCELERATORS["h100"], lengths.lognormal(3000, 0.8, 8192), gpus=128, overlap="async"
+CONFIG = dict(
+    model_type="qwen2",
+    num_hidden_layers=28,
+    hidden_size=3584,
+    num_attention_heads=28,
+    num_key_value_heads=4,
+    intermediate_size=18944,
+    vocab_size=152064,
 )
-SMALL = Scenario(MODELS["qwen2.5-7b"], ACCELERATORS["h100"], lengths.lognormal(720, 0.8, 8192), gpus=64)
 
 
-def test_the_example_fits_with_state_activations_and_logits_of_one_sequence():
-    state = 16 * 32763876352 / 64
-    activations = 8704 * 5120 * (2 * 64 + 34)
-    logits = 1024 * 152064 * 10
-    assert MODELS["qwen2.5-32b"].params() == 32763876352  # Qwen2.5's config.json, by hand
-    assert plan.plan(EXAMPLE).peak.needs == pytest.approx(state + activations + logits, rel=1e-9)
-    assert plan.plan(EXAMPLE).peak.moment == "update"
+@pytest.mark.skipif(sys.platform == "emscripten", reason="a page starts no processes")
+def test_the_module_is_a_command():
+    root = Path(__file__).parents[3]
+    asked = [sys.executable, "-m", "sim.cluster.plan", "--config", "llama3.1-8b", "--gpus", "16", "--json"]
+    done = subprocess.run(asked, cwd=root, capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout)["gpus"] == 16 and not done.stderr
 
 
-def test_the_example_step_is_what_the_trainer_takes():
-    # values of a script that shares no code: rollout 299 s in a stream, log-probs 88, update 265, weights 2.6
-    found = plan.plan(EXAMPLE)
-    assert step.seconds(found.fast, "rollout", "async") == pytest.approx(299, rel=0.005)
-    assert (found.fast.log_probs, found.fast.train) == pytest.approx((88.2, 264.5), rel=0.002)
-    assert found.fast.sync == pytest.approx(2 * 32763876352 / 25e9)
-    assert found.step_range[0] == pytest.approx(found.fast.log_probs + found.fast.train)
-    assert found.gpu_hours[0] == pytest.approx(128 * 500 * found.step_range[0] / 3600)
-    assert found.money == pytest.approx(tuple(2 * hours for hours in found.gpu_hours))
-    assert found.gpu_hours == pytest.approx((6270, 11300), rel=0.005)
+def test_a_file_and_a_name_give_the_same(tmp_path, capsys):
+    (tmp_path / "config.json").write_text(json.dumps(CONFIG), encoding="utf-8")
+    told = []
+    for model in (str(tmp_path / "config.json"), "qwen2.5-7b"):
+        assert plan.main(["--config", model, "--json"]) == 0
+        told.append(json.loads(capsys.readouterr().out))
+    names = [one.pop("model") for one in told]
+    assert names == ["your model", "Qwen2.5-7B"] and told[0] == told[1]
 
 
-def test_the_slow_end_is_the_calibration_times_the_fast_one_where_nothing_is_exchanged():
-    one_gpu = replace(SMALL, tensor_parallel=1, overlap="async")
-    fast, slow = plan.plan(one_gpu).step_range
-    assert slow == pytest.approx(1.8 * fast)
-    experts = replace(one_gpu, model=MODELS["qwen3-30b-a3b"], tensor_parallel=2)
-    fast, slow = plan.plan(experts).step_range
-    assert slow == pytest.approx(4.8 * fast, rel=0.05)  # what engines exchange is no slower
+def test_keys_that_are_not_read_are_named(tmp_path, capsys):
+    (tmp_path / "config.json").write_text(json.dumps({**CONFIG, "a_new_kind_of_layer": 3}), encoding="utf-8")
+    assert plan.main(["--config", str(tmp_path / "config.json"), "--json"]) == 0
+    out, err = capsys.readouterr()
+    assert json.loads(out) and "a_new_kind_of_layer" in err
 
 
-def test_what_was_timed_has_no_range_and_is_met():
-    # 12 ms for 64 sequences of 2,048 tokens: bytes read over 3.35 TB/s x (12 - 1.5) ms, as on page 22a
-    timed = plan.measured(SMALL, Timed(64, 2048, 0.012, 1), update_seconds=50.0)
-    assert timed.efficiency.bandwidth == pytest.approx(0.615705, rel=1e-5)
-    found = plan.plan(timed)
-    assert found.step_range[0] == pytest.approx(found.step_range[1], rel=1e-3)
-    assert found.fast.train == pytest.approx(50.0)
-    with pytest.raises(ValueError, match="MFU"):
-        plan.plan(plan.measured(SMALL, update_seconds=1.0))
+def test_the_numbers_are_those_of_the_plan(capsys):
+    asked = ["--model", "qwen3-8b", "--overlap", "async", "--reference", "--test-seconds", "2", "--limit", "4096"]
+    plan.main([*asked, "--json"])
+    told = json.loads(capsys.readouterr().out)
+    made = planner.Scenario(
+        MODELS["qwen3-8b"],
+        plan.ACCELERATORS["h100"],
+        Law(720, 2000, 4600, 4096),
+        overlap="async",
+        reference=True,
+        test_seconds=2.0,
+        longest_test=2.0,
+    )
+    found = planner.plan(made)
+    assert told["step_seconds"] == pytest.approx(found.step_range) and told["lag"] == pytest.approx(found.lag)
+    assert [change["change"] for change in told["changes"]] == [change.words for change in planner.best_changes(made)]
+    plan.main(asked)
+    shown = capsys.readouterr().out
+    assert all(answer.words in shown and answer.question in shown for answer in planner.answers(found))
 
 
 @pytest.mark.parametrize(
-    "overlap, tensor_parallel, reuse, seconds",
-    # the same script: all 128 GPUs in one pool, TP 4
-    [("sync", 4, False, 333), ("carry-over", 4, False, 293), ("carry-over", 4, True, 249)],
+    "asked, said",
+    [
+        (["--gpus", "0"], "0 is no whole number from 1 to 8,192"),
+        (["--gpus", "many"], "many is no whole number"),
+        (["--price", "nan"], "nan is no number from 0"),
+        (["--lengths", "5 4 3 2"], "Quantiles rise"),
+        (["--config", "no-such-file"], "no-such-file"),
+        (["--chip", "a fast one"], "is not understood"),
+        (["--overlap", "both"], "invalid choice"),
+        (["--timed", "12 ms"], "missing"),
+        (["--update-seconds", "0.5"], "the inputs contradict"),
+        (["--model", "deepseek-v3", "--gpus", "8"], "does not fit"),
+        (["--gpus", "1", "--overlap", "async"], "two pools on one GPU"),
+    ],
 )
-def test_one_pool_of_all_gpus(overlap, tensor_parallel, reuse, seconds):
-    shared = replace(EXAMPLE, overlap=overlap, tensor_parallel=tensor_parallel, reuse=reuse)
-    assert plan.plan(shared).step_range[0] == pytest.approx(seconds, abs=0.6)
+@pytest.mark.parametrize("form", [[], ["--json"]])
+def test_what_is_wrong_is_one_sentence_and_status_2(asked, said, form, capsys):
+    with pytest.raises(SystemExit) as ended:
+        plan.main([*asked, *form])
+    out, told = capsys.readouterr()
+    assert ended.value.code == 2 and not out
+    assert said in told and told.count("\n") == 1
 
 
-def test_an_engine_of_four_gains_nothing_alone_and_much_behind_reused_log_probs():
-    found = {change.words: change for change in plan.changes(EXAMPLE)}
-    now = plan.plan(EXAMPLE).step_range[0]
-    assert found["engines of 4 GPUs"].seconds == pytest.approx(now)
-    assert found["reuse the engine's log-probs"].seconds == pytest.approx(302, abs=1.5)
-    path = plan.best_changes(EXAMPLE)
-    assert [change.words for change in path][:2] == ["reuse the engine's log-probs", "engines of 4 GPUs"]
-    assert path[1].seconds == pytest.approx(265, abs=0.6)
-    assert now > path[0].seconds > path[1].seconds > path[2].seconds
-    behind = {change.words: change.seconds for change in plan.changes(path[1].scenario)}
-    assert behind["split 60 + 68"] == pytest.approx(249, abs=0.6)
+@pytest.mark.parametrize("text", ["", "[]", "{", '{"model_type": "bert"}', "\x00" * 10])
+def test_a_file_that_is_no_config_is_refused(tmp_path, text, capsys):
+    (tmp_path / "config.json").write_text(text, encoding="utf-8")
+    with pytest.raises(SystemExit) as ended:
+        plan.main(["--config", str(tmp_path / "config.json")])
+    told = capsys.readouterr().err
+    assert ended.value.code == 2 and told.count("\n") == 1 and "Traceback" not in told
 
 
-def test_a_path_buys_no_gpus_and_cuts_no_completions():
-    for scenario in (EXAMPLE, SMALL, replace(SMALL, overlap="one-off", reference=True)):
-        for change in plan.best_changes(scenario):
-            there = change.scenario
-            assert there.gpus == scenario.gpus and there.law == scenario.law
-            assert plan.plan(there).step_range[0] == pytest.approx(change.seconds)
-
-
-def test_every_change_is_what_a_plan_of_it_says_and_none_is_impossible():
-    for change in plan.changes(replace(SMALL, reference=True, test_seconds=1.0)):
-        assert plan.misfits(change.scenario) == []
-        assert plan.plan(change.scenario).step_range[0] == pytest.approx(change.seconds)
-
-
-def test_more_gpus_never_make_a_step_longer_and_doubling_costs_as_much_at_least():
-    for overlap in step.OVERLAPS:
-        there = [plan.plan(replace(SMALL, overlap=overlap, gpus=gpus)) for gpus in (16, 32, 64, 128)]
-        seconds = [found.step_range[0] for found in there]
-        assert seconds == sorted(seconds, reverse=True)
-        hours = [found.gpu_hours[0] for found in there]
-        assert all(after > 0.999 * before for before, after in pairwise(hours))
-
-
-def test_what_does_not_fit_has_no_seconds():
-    huge = replace(SMALL, model=MODELS["deepseek-v3"], gpus=8)
-    assert plan.misfits(huge)
-    with pytest.raises(ValueError, match="does not fit"):
-        plan.plan(huge)
-
-
-def test_lag_and_waiting_go_with_what_overlaps():
-    at = {overlap: plan.plan(replace(EXAMPLE, overlap=overlap)) for overlap in step.OVERLAPS}
-    lag = {overlap: found.lag for overlap, found in at.items()}
-    # Little's law: 32 engines with 96.7 sequences each are writing, an update takes 8,192 and is never idle
-    assert lag["sync"] == 0 and lag["one-off"] == 1 and lag["async"] == pytest.approx(1 + 32 * 96.73 / 8192, rel=1e-3)
-    assert at["sync"].idle == at["carry-over"].idle == 0
-    assert at["async"].idle == pytest.approx(1 - 299 / 352.7, abs=0.005)
-
-
-def test_the_calibration_is_the_worst_published_step_and_nothing_else():
-    for kind, experts in (("dense", False), ("experts", True)):
-        assert 0 <= plan.SLOWER[kind] - validation.slowest(experts) < 0.1
-
-
-def test_a_table_names_a_lesson_for_each_answer():
-    rows = plan.answers(plan.plan(replace(EXAMPLE, test_seconds=1.0)))
-    assert {row.lesson for row in rows} <= {"06", "19", "20", "22", "22a", "22b", "22c"}
-    words = {row.question: row.words for row in rows}
-    assert words["a step"] == "353 to 635 s"
-    assert words["fullest GPU"] == "17.0 of 73.6 GB (update)"
-    assert words["tests"] == "128 s"
-    assert words["in flight, engine of 2"] == "97 of 256"
+def test_help_names_every_option(capsys):
+    with pytest.raises(SystemExit) as ended:
+        plan.main(["--help"])
+    shown = capsys.readouterr().out
+    assert ended.value.code == 0 and all(name in shown for name in ("--config", "--steps", "--json", "qwen2.5-32b"))

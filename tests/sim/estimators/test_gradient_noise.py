@@ -50,7 +50,6 @@ def test_the_best_baseline_is_not_the_mean_and_nothing_is_quieter():
 def test_samples_until_the_signal_equals_the_noise(offset, bare):
     assert gradient_noise.samples_for_signal(LOGITS, REWARD + offset, 0.0) == pytest.approx(bare, abs=1e-3)
     assert gradient_noise.samples_for_signal(LOGITS, REWARD + offset, J + offset) == pytest.approx(6.1540466, abs=1e-6)
-    assert gradient_noise.signal_to_noise(LOGITS, REWARD + offset, 0.0, bare) == pytest.approx(1, abs=1e-4)
 
 
 def test_an_answer_moves_along_the_gradient_by_its_length_on_average():

@@ -42,6 +42,7 @@ def test_dpo_ends_where_the_tilt_by_that_reward_model_lies():
     assert (course.kl[-1], course.gold[-1]) == pytest.approx((4.00, 2.06), abs=0.01)
 
 
+@pytest.mark.when_changed()
 def test_the_final_loss_does_not_depend_on_beta():
     # the best fit of the pairs is one, whatever it is divided by
     ends = [trained("sigmoid", beta, steps=4000).loss[-1] for beta in (0.1, 0.2, 0.4, 1.0)]

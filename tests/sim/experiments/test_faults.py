@@ -33,6 +33,7 @@ def test_a_shift_by_one_row_pays_each_row_for_the_one_before_it():
 
 
 # bounds on one side: two independent implementations of this loop, three seeds each, have .900 to .923 when healthy
+@pytest.mark.when_changed()
 @pytest.mark.parametrize(
     "fault, low, high, invariant",
     [
@@ -65,6 +66,7 @@ def test_without_the_sync_the_lag_is_the_number_of_updates():
     assert [event.summary["frame"].lag for event in events if event.stage == 7] == [1, 2, 3, 4, 5, 6, 7]
 
 
+@pytest.mark.when_changed()
 def test_a_reference_that_is_the_policy_makes_beta_mean_nothing():
     alias, without = trained(faults.ref_alias, beta=0.1), trained(beta=0.0)
     assert alias[0] == pytest.approx(

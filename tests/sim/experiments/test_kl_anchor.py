@@ -17,6 +17,7 @@ def end(hack_reward, beta, alias=False, seed=0):
     return last
 
 
+@pytest.mark.when_changed()
 @pytest.mark.parametrize(
     "hack_reward, beta, low, high",
     [
@@ -42,6 +43,7 @@ def test_without_a_price_there_is_no_reference_and_nothing_to_log():
     assert end(1.2, 0.0).kl_logged != end(1.2, 0.0).kl_logged  # nan
 
 
+@pytest.mark.when_changed()
 def test_a_frozen_copy_logs_the_distance_and_an_alias_logs_none():
     frozen, alias = end(1.5, 1.0), end(1.5, 1.0, alias=True)
     assert frozen.kl_logged == pytest.approx(frozen.kl, abs=1e-12) and frozen.kl > 0.05

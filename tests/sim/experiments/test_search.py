@@ -44,6 +44,7 @@ def test_best_of_n_by_answers_and_by_steps():
     assert [hackable[N] for N in (4, 16, 64, 256)] == pytest.approx([0.646, 0.721, 0.659, 0.572], abs=3e-3)
 
 
+@pytest.mark.when_changed()
 def test_best_of_n_is_what_sampling_gives():
     t, rng, N, draws = tree(), np.random.default_rng(1), 8, 200
     hits = 0

@@ -38,6 +38,7 @@ def test_a_rare_delivery_lets_the_lag_saw():
     assert behind == [*range(8), *range(8), *range(4)]
 
 
+@pytest.mark.when_changed()
 def test_uncorrected_lag_costs_most_of_what_was_learned():
     finals = [
         final("none", lag=lag) for lag in (0, 2, 4, 8)

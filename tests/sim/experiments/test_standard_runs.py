@@ -81,6 +81,7 @@ def test_the_grpo_file_as_it_is_gets_there_too_with_its_four_passes():
     assert finals(grpo, 2).min() > 0.87  # .936-.944; .905-.948 over eight seeds
 
 
+@pytest.mark.when_changed()
 def test_reinforce_without_a_baseline_is_not_worse_while_rewards_are_0_and_1():
     assert finals(reinforce, 3).min() > 0.92  # .946-.954 and .937-.953
 
@@ -103,6 +104,7 @@ def test_the_baselines_of_a_group_differ_by_less_than_their_seeds():
     assert max(means) - min(means) < 3 * 0.018
 
 
+@pytest.mark.when_changed()
 @pytest.mark.parametrize(
     "learning_rate, low, high",
     [(0.003, 0.0, 0.83), (0.01, 0.85, 1.0), (0.05, 0.7, 1.0), (0.1, 0.0, 0.45), (0.3, 0.0, 0.01)],

@@ -27,7 +27,3 @@ def test_the_slope_along_one_token_is_its_weight_times_its_advantage():
     for mode, weights in aggregation.MODES.items():
         rise = (three.loss(mode, 1.5) - three.loss(mode, 0.5)) / (1.5 - 0.5)
         assert rise == pytest.approx(-weights(three.MASK)[0, 0] * three.ADVANTAGE[0], abs=1e-12)
-
-
-def test_each_slice_alone_has_another_sign():
-    assert three.in_two() == pytest.approx([-1, 0.5], abs=1e-12)

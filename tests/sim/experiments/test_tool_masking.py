@@ -63,6 +63,7 @@ def test_with_the_mask_the_length_of_the_reply_makes_no_difference(length):
     assert all(step.tool_share == 0 for step in run(length))
 
 
+@pytest.mark.when_changed()
 @pytest.mark.parametrize("length, seed", [(8, 0), (8, 1), (12, 0), (16, 0), (16, 1)])
 def test_without_the_mask_long_replies_do_damage(length, seed):
     start, lowest, _ = right(run(length, seed, masked=False))
@@ -93,6 +94,7 @@ def test_without_a_baseline_the_policy_imitates_the_tool_and_stops_calling_it():
     assert steps[0].tool_nll > 8 and min(step.tool_nll for step in steps) < 3.0  # below ln 20, a uniform guess
 
 
+@pytest.mark.when_changed()
 def test_the_wrong_denominator_and_the_missing_log_probs_do_no_visible_harm():
     assert right(run(diluted=True))[2] > 0.95
     hidden = run(masked=False, recomputed=False)

@@ -135,6 +135,7 @@ def test_the_clip_silences_more_where_it_is_narrow():
     assert traced(0, epochs=1, minibatches=1)["clip_fraction"].max() == 0  # every ratio is 1
 
 
+@pytest.mark.when_changed()
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "reward_hacking"])
 def test_each_kind_of_run_is_told_with_a_held_out_score_and_without(kind):
     for seed in range(8):
@@ -178,6 +179,7 @@ def test_the_division_makes_a_thousandth_a_doubling_worth_the_longest_answers():
     assert of("deviation") > 4000 and of("mean") < 1000
 
 
+@pytest.mark.when_changed()
 def test_an_entropy_bonus_lets_a_slow_run_find_the_specialists():
     slow = dict(learning_rate=1.5, epochs=1)
     assert ends(8, **slow, entropy_bonus=0.0).max() < 0.65 and ends(8, **slow, entropy_bonus=0.1).min() > 0.9

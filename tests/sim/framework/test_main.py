@@ -21,6 +21,7 @@ def framework(*words):
     )
 
 
+@pytest.mark.when_changed()
 @pytest.mark.parametrize("task", ["add", "lookup", "modsum"])
 def test_training_ends_above_its_start_and_shows_seven_stages(task):
     done = framework("--task", task, "--algorithm", "grpo", "--updates", "60")
@@ -67,6 +68,7 @@ def test_every_setting_is_said_before_the_run():
     )
 
 
+@pytest.mark.when_changed()
 def test_a_run_in_two_parts_draws_the_curve_of_the_whole(tmp_path):
     whole = framework("--updates", 20).stdout
     kept = ["--checkpoint", tmp_path / "run.ckpt"]

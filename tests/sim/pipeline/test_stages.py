@@ -165,6 +165,7 @@ def test_too_much_sft_shows_in_pass_at_64_and_after_rl_and_not_in_pass_at_1(ship
     assert after[1] < after[0] - 0.1
 
 
+@pytest.mark.when_changed()
 @skips.bands
 def test_rl_on_few_prompts_learns_these_prompts(shipped):
     """Over eight seeds own .959, held out .220."""

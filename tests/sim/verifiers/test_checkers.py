@@ -1,5 +1,8 @@
 """Nine verifiers against two suites that were labeled by hand before any of them was written."""
 
+import math
+import re
+
 import pytest
 
 from sim.verifiers import checkers
@@ -10,7 +13,6 @@ FLAWED = [name for name in CHECKERS if name != "strict"]
 
 def test_the_suites_have_16_right_answers_and_24_exploits():
     assert (len(golden_set()), len(exploit_suite())) == (16, 24)
-    assert set(checkers.variants()) == set(FLAWED)
 
 
 @pytest.mark.parametrize("name", FLAWED)
@@ -44,13 +46,23 @@ def test_how_many_exploits_each_pays():
         assert len(checkers.report(CHECKERS[name]).paid) == named[name] + (2 if name == "verbosity" else 0)
 
 
+def version_0_9_0(example, completion):
+    """The scorer that the ten completions of kata() were paid by: strips spaces only, takes any line, loses the minus,
+    and multiplies the factors it finds.
+    """
+    # the minus stands outside what is captured
+    lines = (re.fullmatch(r"Final: *-?([0-9]+(?:\*[0-9]+)*)", line.strip(" ")) for line in completion.split("\n"))
+    values = [math.prod(int(factor) for factor in found[1].split("*")) for found in lines if found]
+    return float(int(example["expected_answer"]) in values)
+
+
 def test_the_kata_was_paid_as_its_pack_says():
     labels = [item["teacher"]["label"] for item in checkers.kata()]
     assert [labels.count(x) for x in ("model_failure", "verifier_bug", "ambiguous_prompt", "reward_hack")] == [
         *(4, 2, 2, 2)
     ]
     for item in checkers.kata():
-        paid = checkers.version_0_9_0(item["example"], item["completion"])["reward"]
+        paid = version_0_9_0(item["example"], item["completion"])
         strict = CHECKERS["strict"](item["example"], item["completion"])
         assert paid == item["observed"]["reward"], item["id"]
         assert strict["reward"] == item["teacher"]["reference_reward"], item["id"]

@@ -101,6 +101,12 @@ def test_a_callable_that_raises_is_paid_nothing():
 
 
 # ── closed forms ──
+def replicated(pi0, proxy, eta, updates):
+    """Shares after so many exact natural steps, (S,): pi0 e^(eta r t), normalized."""
+    grown = pi0 * np.exp(eta * updates * proxy)
+    return grown / grown.sum()
+
+
 @pytest.mark.parametrize(
     "t, proxy, true",
     [
@@ -112,7 +118,7 @@ def test_a_callable_that_raises_is_paid_nothing():
     ],
 )
 def test_the_curve_of_a_containment_check(t, proxy, true):
-    policy = strategies.replicated(MATH, CONTAINS, 0.2, t)
+    policy = replicated(MATH, CONTAINS, 0.2, t)
     assert (policy @ CONTAINS, policy @ TRUE) == pytest.approx((proxy, true), abs=1e-6)
     run = run_policy(CONTAINS, TRUE, MATH, natural(CONTAINS, MATH), 0.2, 100)
     assert (run.proxy[t, 0], run.true[t, 0]) == pytest.approx((proxy, true), abs=1e-6)
@@ -131,7 +137,7 @@ def test_the_true_score_rises_and_falls(proxy, peak, at, end):
 def test_when_an_exploit_overtakes():
     # ln 25 / (0.2 * 0.3)
     assert strategies.crossover_time(0.25, 0.01, 0.7, 1, 0.2) == pytest.approx(math.log(25) / 0.06, abs=1e-9)
-    policy = strategies.replicated(MATH, CONTAINS, 0.2, 53.6479304145)
+    policy = replicated(MATH, CONTAINS, 0.2, 53.6479304145)
     assert policy[1] == pytest.approx(policy[5], rel=1e-9)
 
 

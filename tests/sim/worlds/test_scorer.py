@@ -309,6 +309,7 @@ def seconds(example, completion):
     return time.process_time() - start
 
 
+@pytest.mark.when_changed()
 @pytest.mark.parametrize(
     "text",
     [

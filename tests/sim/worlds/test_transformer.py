@@ -238,6 +238,7 @@ def test_tokens_off_the_mask_are_read_but_have_no_log_prob_and_no_gradient():
     assert abs(policy.token_logp(PROMPT, told, MASK)[0][1, 4:] - logp[1, 4:]).min() > 1e-3
 
 
+@pytest.mark.when_changed()
 def test_the_log_probs_of_all_completions_of_three_tokens_sum_to_one():
     every = np.array(list(itertools.product(range(V), repeat=3)))
     prompt = np.tile([3, PLUS, 4, EQUALS], (len(every), 1))

@@ -2,6 +2,7 @@ import random
 from functools import partial
 
 import numpy as np
+import pytest
 
 from tests.widgets import catalogue
 from tests.widgets.catalogue import mended
@@ -24,6 +25,7 @@ def test_the_textbook_case_holds_learns_and_calls():
     assert broken() is None and right() > 0.95 and last()[-1].call_rate > 0.95
 
 
+@pytest.mark.when_changed()
 def test_without_the_mask_a_short_reply_does_no_harm_and_a_long_one_breaks_it():
     for seed in range(2):
         assert broken(masked=False, reply=2, seed=seed) is None and right(masked=False, reply=2, seed=seed) > 0.95
@@ -31,6 +33,7 @@ def test_without_the_mask_a_short_reply_does_no_harm_and_a_long_one_breaks_it():
         assert agentic.early_share(last(masked=False, reply=2, seed=seed)) > 0.35
 
 
+@pytest.mark.when_changed()
 def test_broken_is_a_run_that_ends_with_fewer_than_half_right_and_the_mask_mends_it():
     chance, told = random.Random("agentic"), []
     for _ in range(6):
@@ -80,6 +83,7 @@ def test_there_are_three_causes_among_the_presets():
     assert broken(shift=1).mend == "Mask shifted by: 0." and "too far right" in broken(shift=1).why
 
 
+@pytest.mark.when_changed()
 def test_a_mask_one_to_the_left_is_damage():
     for seed in range(2):
         k, r = Knobs(shift=-1, seed=seed), last(shift=-1, seed=seed)

@@ -56,6 +56,7 @@ def test_where_nothing_can_be_compared_nothing_is_pushed(knobs):
     assert np.abs(own(**knobs)).max() < 1e-9
 
 
+@pytest.mark.when_changed()
 @pytest.mark.parametrize("plugin", ["GRPO", "RLOO", "Dr.GRPO"])
 def test_a_judge_who_pays_all_the_same_teaches_a_group_file_nothing(plugin):
     for seed in range(2):
@@ -65,6 +66,7 @@ def test_a_judge_who_pays_all_the_same_teaches_a_group_file_nothing(plugin):
         assert "nothing to compare" in found.why and found.mend == "Reward of a wrong one: 0."
 
 
+@pytest.mark.when_changed()
 def test_one_drawn_group_without_a_difference_is_no_break_of_the_training():
     for knobs in (dict(right=8), dict(right=0)):
         assert widget.broken(Knobs(**knobs), last(**knobs)) is None
@@ -80,6 +82,7 @@ def test_a_loud_group_is_shown_and_is_no_break():
     assert widget.broken(Knobs(**loud), last(**loud)) is None and last(**loud).pass_rate[:, -1].min() > 0.8
 
 
+@pytest.mark.when_changed()
 def test_under_a_lenient_judge_only_what_compares_within_the_group_learns():
     for seed in range(5):
         alone, group = (last(seeds=1, plugin=plugin, wrong=0.9, seed=seed) for plugin in ("REINFORCE", "GRPO"))
@@ -88,6 +91,7 @@ def test_under_a_lenient_judge_only_what_compares_within_the_group_learns():
         assert "nobody compares" in found.why and found.mend == "Algorithm file: RLOO."
 
 
+@pytest.mark.when_changed()
 def test_what_wrong_completions_are_credited_with_is_followed_through_the_run():
     assert (last(plugin="REINFORCE", wrong=0.9).wrong == pytest.approx(0.9)) and len(last().wrong) == widget.UPDATES
     assert max(last(wrong=0.9).wrong) < -0.3
@@ -96,6 +100,7 @@ def test_what_wrong_completions_are_credited_with_is_followed_through_the_run():
     assert not last(wrong=1.0).wrong.any()
 
 
+@pytest.mark.when_changed()
 def test_broken_is_a_mean_that_ends_no_higher_than_it_began_and_the_way_back_mends_it():
     chance, told = random.Random("algorithm"), []
     for _ in range(10):
@@ -118,6 +123,7 @@ def test_broken_is_a_mean_that_ends_no_higher_than_it_began_and_the_way_back_men
     assert 0.2 < np.mean(told) < 0.8
 
 
+@pytest.mark.when_changed()
 def test_a_constant_breaks_reinforce_in_training_and_nothing_that_compares_within_the_group():
     found = widget.broken(Knobs(plugin="REINFORCE", offset=5.0), last(plugin="REINFORCE", offset=5.0))
     assert found.mend == "Algorithm file: RLOO." and "from 0.329 to" in found.why
@@ -158,6 +164,7 @@ def test_token_weights_can_be_exchanged():
     assert first(weights="token-mean").push[0] == pytest.approx(first(weights="token-mean").push[1])
 
 
+@pytest.mark.when_changed()
 def test_all_six_files_learn_from_rewards_of_minus_one_and_one():
     assert all(
         last(plugin=plugin, wrong=-1.0).pass_rate[:, -1].mean() > 0.7 for plugin in ("REINFORCE", "GRPO", "DAPO")

@@ -155,6 +155,7 @@ def test_the_trainer_s_row_counts_up_and_the_slots_lie_behind_it():
     assert np.isnan(versions[asynchrony.LANES : -1]).all()
 
 
+@pytest.mark.when_changed()
 def test_the_small_figure_draws_the_widget_s_default_job():
     for head in (0, 2, 8):
         here, there = result(Knobs(head=head)).run, figures.ahead(head)

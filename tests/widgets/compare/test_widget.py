@@ -34,6 +34,7 @@ def test_under_adamw_every_file_and_every_recipe_ends_in_the_same_place(name):
     assert run.pass_rate[0, -1] > 0.95
 
 
+@pytest.mark.when_changed()
 def test_under_sgd_one_rate_is_six_step_lengths_and_each_its_own_is_one_result():
     def end(name, rate):
         return last(a=name, b=name, optimizer="SGD", rate_a=rate, rate_b=rate)[0].pass_rate[0, -1]
@@ -50,12 +51,14 @@ def test_only_what_is_made_of_dapo_draws_more_than_its_batch_and_trains_on_a_par
     assert dapo.completions[0, -1] > 60 * 64 >= dapo.trained_on[0, -1]
 
 
+@pytest.mark.when_changed()
 def test_the_steps_of_the_optimizer_are_the_updates_times_the_passes():
     assert [run.steps for run in last(a="REINFORCE", b="GRPO")] == [60, 240]
     assert [run.steps for run in last(a="TRL 1.16.0", b="GRPO, 2024")] == [60, 60]
     assert last(passes="16")[0].steps == 960
 
 
+@pytest.mark.when_changed()
 def test_a_recipe_is_its_file_with_functions_exchanged():
     paper, file = last(a="GRPO, 2024", b="GRPO", passes="1")
     np.testing.assert_array_equal(paper.pass_rate, file.pass_rate)  # one pass, and nothing exchanged
@@ -71,6 +74,7 @@ def test_a_larger_rate_on_one_side_leaves_the_other_alone():
     assert fast[1].pass_rate[0, -1] > slow[1].pass_rate[0, -1] + 0.2
 
 
+@pytest.mark.when_changed()
 def test_passes_act_on_both_sides_and_hard_prompts_start_lower():
     assert last(passes="1", rate_a=2.0)[0].pass_rate[0, -1] < last(rate_a=2.0)[0].pass_rate[0, -1]
     assert last(start="hard prompts")[0].pass_rate[0, 0] < last()[0].pass_rate[0, 0]
@@ -84,6 +88,7 @@ def test_sixteen_passes_without_a_ratio_go_far_and_lose_nothing_here_which_is_no
     assert compare.broken(Knobs(**knobs), (clipped, free)) is None
 
 
+@pytest.mark.when_changed()
 def test_a_break_is_a_prompt_that_a_run_has_lost():
     chance, verdicts = random.Random(4), []
     for _ in range(8):
@@ -128,6 +133,7 @@ def test_a_file_at_another_files_rate_loses_what_it_had_and_the_sentence_names_i
     assert found.why.startswith("GRPO with SGD at 24") and found.mend.startswith("Learning rate of the first")
 
 
+@pytest.mark.when_changed()
 def test_a_run_that_leaves_the_range_of_its_numbers_is_broken_and_says_so():
     k = Knobs(optimizer="SGD", rate_a=40.0)
     found = compare.broken(k, last(seeds=3, **vars(k)))

@@ -51,6 +51,7 @@ def test_every_fault_puts_out_the_lamp_of_its_stage_within_ten_iterations(fault,
     assert [i for i, state in enumerate(lamps(**short)) if state == "violated"] == violated
 
 
+@pytest.mark.when_changed()
 @pytest.mark.parametrize(
     "fault, settings, breaks",
     [
@@ -75,6 +76,7 @@ def test_five_faults_do_damage_and_three_show_in_no_curve(fault, settings, break
     assert ("violated" in lamps(**knobs)) == (fault != "none")
 
 
+@pytest.mark.when_changed()
 def test_broken_is_a_copy_of_the_weights_that_ends_below_half_and_the_way_back_mends_it():
     chance, told = random.Random("controller"), []
     for _ in range(6):
@@ -106,6 +108,7 @@ def test_two_faults_do_nothing_until_what_they_spoil_is_used(fault, settings):
     np.testing.assert_allclose(last(fault=fault).trainer[-1], last().trainer[-1], atol=1e-12)
 
 
+@pytest.mark.when_changed()
 def test_what_the_curves_say_is_not_what_the_lamps_say():
     assert passed(fault="wrong groups") > 0.88 and passed(fault="padding in the loss") > 0.88
     assert passed(fault="rewards shifted by a row") < 0.02 and passed(fault="sign flipped") < 0.01

@@ -49,11 +49,13 @@ def by_three(rates):
     return rates.reshape(5, 3).mean(axis=1)
 
 
+@pytest.mark.when_changed()
 def test_on_the_axis_of_updates_dapo_is_far_ahead_and_on_the_axis_of_completions_it_is_not():
     assert (by_three(plain(dapo_file)) > by_three(plain(grpo)) + 0.15).all()
     assert abs(dapo.ahead(last(seeds=8))) < 0.1
 
 
+@pytest.mark.when_changed()
 def test_a_larger_batch_alone_does_nothing_for_grpo_and_the_larger_step_that_it_affords_closes_most_of_the_gap():
     # 16 seeds in a reader's own script: 0.626, 0.628, 0.759, 0.903, and 0.960 for DAPO
     batch, step, both = (
@@ -63,6 +65,7 @@ def test_a_larger_batch_alone_does_nothing_for_grpo_and_the_larger_step_that_it_
     assert abs(batch) < 0.06 and step > 0.06 and both > 0.2
 
 
+@pytest.mark.when_changed()
 def test_the_knobs_of_grpo_set_its_batch_and_its_rate_and_leave_dapo_alone():
     one, both = last(), last(grpo_groups=24, grpo_rate=2.5)
     np.testing.assert_array_equal(one.dapo.pass_rate, both.dapo.pass_rate)
@@ -71,10 +74,12 @@ def test_the_knobs_of_grpo_set_its_batch_and_its_rate_and_leave_dapo_alone():
     np.testing.assert_allclose([mean[30] for mean in both.grpo.mean_rate], alone)
 
 
+@pytest.mark.when_changed()
 def test_under_adamw_the_longer_step_is_divided_away_and_grpo_is_ahead_for_as_many_completions():
     assert all(dapo.ahead(last(seeds=3, optimizer="AdamW", learning_rate=2.0, seed=seed)) < 0 for seed in range(5))
 
 
+@pytest.mark.when_changed()
 def test_both_algorithms_are_compared_at_as_many_completions():
     r = last()
     for ours, theirs in zip(r.dapo.completions, r.grpo.completions):
@@ -89,11 +94,13 @@ def test_dynamic_sampling_trains_on_live_groups_alone_and_pays_in_completions():
     assert with_it.dapo.completions[0][-1] > 2 * without.dapo.completions[0][-1] == 2 * 30 * 64
 
 
+@pytest.mark.when_changed()
 def test_without_dynamic_sampling_dapo_is_no_faster_by_updates_than_grpo():
     everything = dict(hooks=dict(keep_group=grpo.keep_group))
     assert ends(dapo_file, **everything).mean() < plain(grpo).mean() + 0.03
 
 
+@pytest.mark.when_changed()
 def test_what_holds_dapo_back_without_a_refill_is_the_price_on_groups_that_are_all_wrong():
     adamw, free = dict(optimizer="AdamW", learning_rate=2.0), dict(shape_reward=grpo.shape_reward)
     priced = ends(dapo_file, **adamw, hooks=dict(keep_group=grpo.keep_group))
@@ -101,25 +108,30 @@ def test_what_holds_dapo_back_without_a_refill_is_the_price_on_groups_that_are_a
     assert (by_three(unpriced) > by_three(priced) + 0.05).all()
 
 
+@pytest.mark.when_changed()
 def test_a_filter_on_the_shaped_reward_lets_groups_without_a_signal_through():
     assert dapo.dead_share(last(redraw="reward")) > 0.02
     assert dapo.dead_share(last(redraw="reward", L_cache=0)) == 0  # without a price on length the two filters are one
 
 
+@pytest.mark.when_changed()
 def test_in_one_pass_the_upper_bound_does_nothing():
     np.testing.assert_array_equal(last(passes=1).dapo.pass_rate, last(passes=1, eps_high=5.0).dapo.pass_rate)
     np.testing.assert_array_equal(last(passes=1).coin, last(passes=1, eps_high=5.0).coin)
 
 
+@pytest.mark.when_changed()
 def test_in_four_passes_a_wider_bound_lets_the_rare_answers_grow_faster():
     assert (by_three(plain(dapo_file)) > by_three(ends(dapo_file, hyper=dict(eps_high=0.2)))).all()
 
 
+@pytest.mark.when_changed()
 def test_the_average_and_the_price_change_the_run_a_little():
     assert 0 < abs(rate(average="completions") - rate()) < 0.15
     assert 0 < abs(rate(L_cache=0) - rate()) < 0.15
 
 
+@pytest.mark.when_changed()
 def test_from_a_start_that_is_cut_off_half_the_time_success_itself_shortens():
     cuts = {
         cache: np.mean([cut[10] for cut in last(start="too long", L_cache=cache).dapo.truncated])
@@ -131,24 +143,28 @@ def test_from_a_start_that_is_cut_off_half_the_time_success_itself_shortens():
     assert max(cuts.values()) < 0.25 and max(cuts.values()) - min(cuts.values()) < 0.05
 
 
+@pytest.mark.when_changed()
 @pytest.mark.parametrize("updates, breaks", [(15, False), (30, False), (60, True)])
 def test_the_refill_turns_into_pure_cost_once_the_prompts_are_solved(updates, breaks):
     k, r = Knobs(updates=updates), last(updates=updates)
     assert (dapo.broken(k, r) is not None) == breaks == dapo.spent(r)
 
 
+@pytest.mark.when_changed()
 def test_the_break_names_its_price_and_the_way_back():
     found = dapo.broken(Knobs(updates=60), last(updates=60))
     assert "live groups of 8" in found.why and found.mend.startswith("Updates of DAPO: ")
     assert abs(dapo.gain_lately(last(updates=60))) < 0.01
 
 
+@pytest.mark.when_changed()
 def test_the_way_back_is_the_longest_run_that_was_still_paying():
     k = Knobs(updates=45, start="easier prompts", learning_rate=10.0)
     found = dapo.broken(k, r := last(**vars(k)))
     assert found.mend == "Updates of DAPO: 15." and dapo.spent(r, 30) and not dapo.spent(r, 15)
 
 
+@pytest.mark.when_changed()
 def test_far_behind_at_as_many_completions_is_a_break_of_its_own_and_the_line_that_is_watched_says_so():
     k = Knobs(redraw="reward", L_cache=11, learning_rate=10.0, passes=8)
     r = last(**vars(k))
@@ -157,6 +173,7 @@ def test_far_behind_at_as_many_completions_is_a_break_of_its_own_and_the_line_th
     assert "gain" in dapo.watched(Knobs(), last()).label
 
 
+@pytest.mark.when_changed()
 def test_a_break_is_a_damage_that_the_readouts_show():
     """Either the last updates were paid for and brought nothing, or GRPO made clearly more of as many completions."""
 
@@ -207,6 +224,7 @@ def test_the_price_of_a_live_group_is_lowest_at_one_half():
     assert curve["x"][np.argmin(curve["y"])] == pytest.approx(0.5, abs=0.01)
 
 
+@pytest.mark.when_changed()
 def test_the_notes_name_the_optimizer_and_the_rate_that_it_was_given():
     notes = [p["note"] for p in dapo.figure(Knobs(optimizer="AdamW"), last(optimizer="AdamW"))]
     assert any("AdamW at 0.04" in note for note in notes) and not any("SGD" in note for note in notes)
@@ -219,6 +237,7 @@ def test_the_run_streams_and_the_coins_come_last():
     assert [r.coin is None for r in seen] == [True] * 14 + [False]
 
 
+@pytest.mark.when_changed()
 def test_a_run_that_keeps_dead_groups_for_their_length_is_called_worse():
     k, r = Knobs(redraw="reward"), last(seeds=3, redraw="reward")
     assert dapo.broken(k, r) is None and "differ in length alone" in dapo.worse(k, r)
@@ -229,6 +248,7 @@ def test_a_run_that_keeps_dead_groups_for_their_length_is_called_worse():
     assert dapo.worse(Knobs(), last(seeds=3)) is None
 
 
+@pytest.mark.when_changed()
 def test_in_the_opening_the_run_that_is_ahead_is_the_one_that_pays_for_nothing():
     plain, other = dapo.OPENING.plain, dapo.OPENING.other
     ours, theirs = last(seeds=3, **vars(other)), last(seeds=3, **vars(plain))
@@ -237,6 +257,7 @@ def test_in_the_opening_the_run_that_is_ahead_is_the_one_that_pays_for_nothing()
     assert dapo.by_window(ours)[-1] > 6 * dapo.by_window(theirs)[-1]
 
 
+@pytest.mark.when_changed()
 def test_the_guess_is_answered_from_the_run():
     k, r, usual = dapo.GUESS.knobs, last(seeds=3, grpo_groups=24), last(seeds=3)
     lead = lambda r: dapo.last_rate(r.dapo) - np.mean([rate[r.updates] for rate in r.grpo.mean_rate])

@@ -24,6 +24,7 @@ def end(k):
     return float(result(k).course.wins[-1])
 
 
+@pytest.mark.when_changed()
 def test_every_loss_on_offer_trains_and_is_another():
     # at a price of 5 none of them leaves the map
     ends = [end(Knobs(loss=loss, beta=5.0)) for loss in dpo.LOSSES if loss != "robust"]

@@ -68,11 +68,13 @@ def test_the_expected_push_is_zero_with_a_constant_and_does_not_know_the_start_r
 WITH_BOTH, WITH_NEITHER = dict(divisor="1/|o|"), dict(divisor="constant", std=False)
 
 
+@pytest.mark.when_changed()
 def test_under_sgd_noise_of_a_thousandth_spends_grpos_entropy_and_leaves_dr_grpo_alone():
     both, neither = (dr_grpo.entropy_left(last(noise=1e-3, **kind)) for kind in (WITH_BOTH, WITH_NEITHER))
     assert both < 0.8 and neither > 0.99
 
 
+@pytest.mark.when_changed()
 def test_under_adamw_it_spends_the_entropy_of_either_so_it_is_no_break_of_the_divisor():
     for kind in (WITH_BOTH, WITH_NEITHER):
         assert dr_grpo.entropy_left(last(noise=1e-3, optimizer="AdamW", **kind)) < 0.75

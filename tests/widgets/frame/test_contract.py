@@ -16,6 +16,7 @@ from tests.widgets.catalogue import (
     after,
     breaking,
     called,
+    each_where_changed,
     early_frame,
     ends,
     every_frame,
@@ -32,7 +33,9 @@ from widgets.frame import host
 
 ROOT = Path(__file__).parents[3]
 LOOK = json.loads((ROOT / "site" / "assets" / "look.json").read_text(encoding="utf-8"))
-every_widget = pytest.mark.parametrize("name", NAMES)
+every_widget = pytest.mark.parametrize("name", NAMES, scope="module")
+# what takes all settings of a widget, or its run once more: of at most twelve widgets on a push
+every_changed_widget = each_where_changed(most=12)
 
 
 def must(holds, name, rule):
@@ -56,7 +59,7 @@ def test_a_preset_breaks_it_and_no_preset_is_called_broken(name):
         must("break" not in preset and "broke" not in preset, name, f"a preset says what it sets, not more: {preset!r}")
 
 
-@every_widget
+@every_changed_widget
 def test_a_verdict_is_one_or_two_short_sentences_without_emphasis(name):
     w = host.widget(name)
     settled = [frame_of(name, k) for k in w.PRESETS.values()]
@@ -72,7 +75,7 @@ def test_a_break_names_its_cause_in_a_few_words(name):
         must(not re.search(r"[.!]", cause), name, f"the `cause` of a break is no sentence: {cause!r}")
 
 
-@every_widget
+@every_changed_widget
 def test_what_is_offered_as_a_way_back_is_one(name):
     for k in breaking(name).values():
         steps = frame_of(name, k)["verdict"]["mend"]
@@ -88,7 +91,7 @@ def test_the_number_that_broke_it_is_marked(name):
         must(marked == broken, name, f'a readout has state="violated" exactly where the widget is broken, unlike {k}')
 
 
-@every_widget
+@every_changed_widget
 def test_every_knob_at_its_ends_gives_a_frame_that_plotly_accepts(name):
     whole = [frame_of(name, k) for k in host.widget(name).PRESETS.values()]
     for frame in [*whole, *(early_frame(name, k) for k in settings(name))]:
@@ -97,14 +100,14 @@ def test_every_knob_at_its_ends_gives_a_frame_that_plotly_accepts(name):
             go.Figure(dict(data=panel["data"], layout=panel["layout"]))
 
 
-@every_widget
+@every_changed_widget
 def test_knobs_taken_to_their_ends_together_give_a_frame_too(name):
     w, chance = host.widget(name), random.Random(name)
     for _ in range(12):
         assert early_frame(name, w.Knobs(**{f.name: chance.choice(ends(f)) for f in fields(w.Knobs)}))["panels"]
 
 
-@every_widget
+@every_changed_widget
 def test_settings_drawn_at_random_are_answered_in_a_sentence_and_a_break_has_a_way_back(name):
     w, chance = host.widget(name), random.Random(name)
     if hasattr(w, "progress") or name in MACHINES:
@@ -116,7 +119,7 @@ def test_settings_drawn_at_random_are_answered_in_a_sentence_and_a_break_has_a_w
         must(said["state"] != "broken" or said["mend"], name, f"there is a way back from {k}")
 
 
-@every_widget
+@every_changed_widget
 def test_every_knob_changes_something_visible(name):
     w = host.widget(name)
     for f in fields(w.Knobs):
@@ -129,7 +132,7 @@ def test_every_knob_changes_something_visible(name):
         ), f"widgets/{name}/widget.py: the knob {f.name} changes nothing that is seen"
 
 
-@every_widget
+@every_changed_widget
 def test_a_knob_that_is_said_to_change_nothing_changes_nothing(name):
     w = host.widget(name)
     if not hasattr(w, "idle"):
@@ -180,7 +183,7 @@ def roles():
     return [key for key in LOOK if " " in key and key.split()[0] in ("scatter", "bar", "heatmap")]
 
 
-@every_widget
+@every_changed_widget
 def test_axes_stay_where_they_are_while_a_run_grows(name):
     ranges = [
         [(p["layout"][a].get("range"), p["layout"][a]["type"]) for p in f["panels"] for a in ("xaxis", "yaxis")]
@@ -189,7 +192,7 @@ def test_axes_stay_where_they_are_while_a_run_grows(name):
     must(all(r == ranges[0] for r in ranges), name, "x_range, y_range and log of a panel are the same in every frame")
 
 
-@every_widget
+@every_changed_widget
 def test_no_knob_moves_the_range_of_a_vertical_axis_but_one_that_is_its_unit(name):
     heights = lambda frame: {  # a sentence in the place of a plot, where nothing fits, has no axis
         p["title"]: y.get("range") for p in frame["panels"] if (y := p["layout"]["yaxis"]).get("visible") is not False
@@ -234,14 +237,14 @@ def test_readouts_are_three_to_five_with_a_source_that_is_a_definition(name):
         must(int(line) in begun, name, f"the `source` of {r['label']!r} is a function that a `def` or `class` made")
 
 
-@every_widget
+@every_changed_widget
 def test_a_readout_s_source_was_called_for_it(name):
     for r in every_frame(name)[-1]["readouts"]:
         told = f"the `source` of {r['label']!r}, {r['source']}, was not called while the default frame was made"
         must(r["source"] in called(name), name, f"{told}: it names the function that computed the value")
 
 
-@every_widget
+@every_changed_widget
 def test_a_run_counts_its_steps_and_ends_at_the_last(name):
     progress = [f["progress"] for f in every_frame(name)]
     if progress[0] is None:
@@ -251,10 +254,9 @@ def test_a_run_counts_its_steps_and_ends_at_the_last(name):
         must(done == sorted(done) and done[-1] == progress[-1][2], name, "`progress` counts up and ends at its total")
 
 
-@every_widget
+@every_changed_widget
 def test_a_result_is_the_same_when_it_is_computed_again(name):
-    again = json.loads(list(host.stream(name))[-1])["hash"]
-    same = again == every_frame(name)[-1]["hash"] == last_frame(name)["hash"]
+    same = every_frame(name)[-1]["hash"] == last_frame(name)["hash"]  # computed here; by whoever asked first
     must(same, name, "a run with the same knobs gives the same figure: every rng comes from a seed")
 
 

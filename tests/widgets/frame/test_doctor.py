@@ -134,6 +134,7 @@ def test_the_pair_of_the_lesson_is_what_its_opening_shows():
     assert said[2].startswith("Test 4 fired first.")
 
 
+@pytest.mark.when_changed()
 def test_settings_that_look_the_same_are_those_of_the_instrument_and_break_there():
     for _, _, kind, _ in sim_doctor.SPEC.values():
         form = dict(part.split("=") for part in doctor.setting(kind).split("&"))
@@ -143,12 +144,14 @@ def test_settings_that_look_the_same_are_those_of_the_instrument_and_break_there
         assert kind in (result.seen.verdict, "logprob_mismatch", "stale_rollouts")
 
 
+@pytest.mark.when_changed()
 def test_no_answer_calls_a_run_well():
     for format in doctor.SAMPLES:
         answer = brought(says("sample", format)["files"])
         assert not re.search(r"\b(healthy|fine|good|okay|normal)\b", json.dumps(answer), re.I)
 
 
+@pytest.mark.when_changed()
 def test_everything_is_used_once_before_a_snapshot_is_made():
     doctor.warmed()
     with pytest.raises(logs.Unreadable):

@@ -17,6 +17,14 @@ EXERCISES = [(name, i) for name in WITH_CHANGE for i in range(len(host.exercises
 CHALLENGES = [(name, i) for name in NAMES for i in range(len(getattr(host.exercises(name), "CHALLENGES", ())))]
 
 
+def each_where_changed(values):
+    """A parameter each, name of a widget first, whose exercises it depends on too."""
+    for value in values:
+        name = value[0] if isinstance(value, tuple) else value
+        mark = pytest.mark.when_changed(f"widgets.{name}.exercises", family="exercises", most=12)
+        yield pytest.param(*(value if isinstance(value, tuple) else [value]), marks=mark)
+
+
 def frames(name, source):
     return map(json.loads, reader_patch.stream(name, {}, source))
 
@@ -52,7 +60,7 @@ def test_what_is_changed_are_short_plain_functions_of_one_file(name):
         assert reader_patch.text_of(change).count(exercise.answer[0]) == 1
 
 
-@pytest.mark.parametrize("name", WITH_CHANGE)
+@pytest.mark.parametrize("name", list(each_where_changed(WITH_CHANGE)))
 def test_our_function_meets_no_exercise_and_draws_what_the_page_draws(name):
     told, *theirs = frames(name, reader_patch.text_of(host.exercises(name).CHANGE))
     assert [exercise["met"] for exercise in told["exercises"]] == [False] * len(told["exercises"])
@@ -60,7 +68,7 @@ def test_our_function_meets_no_exercise_and_draws_what_the_page_draws(name):
         assert mine == yours
 
 
-@pytest.mark.parametrize("name, i", EXERCISES)
+@pytest.mark.parametrize("name, i", list(each_where_changed(EXERCISES)))
 def test_an_answer_meets_its_exercise_and_moves_the_figure(name, i):
     change = host.exercises(name).CHANGE
     source = reader_patch.text_of(change).replace(*change.exercises[i].answer)
@@ -71,7 +79,7 @@ def test_an_answer_meets_its_exercise_and_moves_the_figure(name, i):
     assert any(moved), "the widget does not draw on what is changed"
 
 
-@pytest.mark.parametrize("name, i", CHALLENGES)
+@pytest.mark.parametrize("name, i", list(each_where_changed(CHALLENGES)))
 def test_a_challenge_can_be_met_and_is_not_met_at_the_default(name, i):
     challenge, knobs = host.exercises(name).CHALLENGES[i], host.widget(name).Knobs()
     assert challenge.met(challenge.way, results.last(name, challenge.way)), challenge.goal

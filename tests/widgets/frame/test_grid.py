@@ -4,11 +4,13 @@ import json
 
 import pytest
 
-from tests.widgets.catalogue import mended
-from tests.widgets.grid import MACHINES, answers
+from tests.widgets.catalogue import mended, where_changed
+from tests.widgets.grid import MACHINES, answers, how_many
 from widgets.frame import host
 
-pytestmark = pytest.mark.parametrize("name", MACHINES)
+pytestmark = pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=where_changed(name, family="grid"), id=name) for name in MACHINES], scope="module"
+)
 
 
 def test_every_setting_is_answered_and_the_first_number_is_finite_or_there_is_a_break(name):
@@ -23,7 +25,7 @@ def test_what_does_not_fit_is_said_in_a_sentence_and_nothing_else_is(name):
         assert said == bool(answer.result.misfits), answer.knobs
         assert not answer.broken or len(answer.broken.why) <= 150, answer.broken.why
         assert not said or ": " in answer.broken.mend, (answer.knobs, answer.broken)
-    impossible, drawn = sum(bool(answer.result.misfits) for answer in answers(name)), MACHINES[name]
+    impossible, drawn = sum(bool(answer.result.misfits) for answer in answers(name)), how_many(name)
     assert drawn / 15 < impossible < drawn - drawn / 15  # both sides are drawn
 
 

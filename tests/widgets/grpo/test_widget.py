@@ -42,6 +42,7 @@ def test_beyond_sixteen_the_same_number_of_completions_buys_too_few_updates():
     assert all(last(K=K).completions[-1] == 3840 for K in (2, 16, 32, 64))
 
 
+@pytest.mark.when_changed()
 @pytest.mark.parametrize("K, breaks", [(2, True), (4, True), (16, False), (64, True)])
 def test_of_prompts_that_are_almost_never_right_pairs_fours_and_one_group_a_prompt_learn_nothing(K, breaks):
     for seed in range(3):
@@ -64,6 +65,7 @@ def test_the_last_two_readouts_are_of_the_hardest_prompt_that_the_run_began_with
     ]
 
 
+@pytest.mark.when_changed()
 def test_of_the_two_runs_of_the_opening_the_one_with_more_live_groups_ends_behind():
     for seed in range(5):
         ahead, behind = (last(K=2, learning_rate=rate, seed=seed) for rate in (10.0, 2.0))
@@ -78,6 +80,7 @@ def test_the_guess_is_answered_by_runs_whose_groups_are_live_and_whose_updates_a
     assert made.told(made.knobs, many).endswith("3,840 completions make 15 such updates.")
 
 
+@pytest.mark.when_changed()
 def test_a_break_is_a_run_that_learned_next_to_nothing_whatever_its_groups_did():
     """Against the start of the task, and with settings of both optimizers."""
     chance, verdicts = random.Random(11), []
@@ -99,6 +102,7 @@ GRID = dict(
 )
 
 
+@pytest.mark.when_changed()
 @pytest.mark.parametrize("prompts", ["mixed", HOPELESS])
 def test_under_adamw_fours_do_as_well_as_sixteens_from_the_same_completions(prompts):
     for seed in range(5):
@@ -124,6 +128,7 @@ def test_the_break_is_called_at_the_end_only():
     assert grpo.progress(knobs, seen[-1]) == ["update", 60, 60]
 
 
+@pytest.mark.when_changed()
 def test_every_kind_of_advantage_learns_the_mixed_prompts():
     finals = {name: last(advantage=name).pass_rate[:, -1].mean() for name in grpo.ADVANTAGES}
     assert min(finals.values()) > 0.6

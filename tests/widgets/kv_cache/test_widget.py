@@ -40,6 +40,7 @@ def test_the_first_five_knobs_are_the_ones_the_text_turns():
     assert list(Knobs.__dataclass_fields__)[:5] == ["context", "batch", "kv_precision", "block", "sharing"]
 
 
+@pytest.mark.when_changed()
 def test_more_than_fits_is_worse_and_breaks_only_where_a_tenth_of_the_speed_is_lost():
     for context in (4096, 16384):
         for batch in (2**n for n in range(13)):
@@ -172,6 +173,7 @@ def whole_engine(k, r, seed):
     return plain.read_again / sum(q.prompt + q.output for q in requests), plain.read_again_seconds / plain.seconds
 
 
+@pytest.mark.when_changed()
 @pytest.mark.parametrize("knobs", [dict(batch=128), dict(accelerator="h20", batch=256)])
 def test_sixteen_that_are_followed_stand_for_all(knobs):
     k, r = result(context=1024, hbm_share=0.3, **knobs)
@@ -278,6 +280,7 @@ def test_the_memory_bars_are_what_is_in_use_and_what_is_asked_for():
     assert sum(over.values())[0] <= 90
 
 
+@pytest.mark.when_changed()
 def test_a_bar_that_passes_the_axis_says_so_and_how_large_it_is():
     words = lambda **knobs: [a["text"] for a in widget.memory_bars(*result(**knobs))["layout"]["annotations"]]
     assert "cache 137 GB" in words(batch=256)
@@ -316,6 +319,7 @@ def test_latent_attention_stays_above_the_ridge_of_an_h200_without_tensor_parall
     assert widget.reachable(*result(accelerator="h200", context=1024)) < 1.0
 
 
+@pytest.mark.when_changed()
 def test_every_end_of_every_knob_gives_a_figure():
     for field in Knobs.__dataclass_fields__.values():
         m = field.metadata

@@ -59,6 +59,7 @@ def test_a_high_price_and_one_completion_a_prompt_can_end_below_the_start():
     assert {found.mend for found in told if found} == {"Completions a prompt: 8."}
 
 
+@pytest.mark.when_changed()
 def test_broken_is_a_policy_that_learned_nothing_or_batches_that_do_not_show_it():
     chance, told = random.Random("orientation"), []
     for _ in range(24):
@@ -104,6 +105,7 @@ def test_without_the_sync_the_batch_and_the_policy_tell_different_stories():
         assert r.measured[-10:].mean() < 0.3 < 0.5 < shown("Right, one completion", k, r)
 
 
+@pytest.mark.when_changed()
 def test_the_loop_without_the_sync_is_slower_for_every_seed():
     for seed in range(4):
         assert (

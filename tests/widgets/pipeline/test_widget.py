@@ -35,6 +35,7 @@ def test_right_answers_rise_along_the_textbook_path():
     assert rates == sorted(rates) and rates[0] == 0 and rates[-1] > 0.5
 
 
+@pytest.mark.when_changed()
 def test_the_separate_sft_buys_nothing():
     """Over eight seeds +.005 ± .016; here within what two evaluations of 100 prompts differ by."""
     assert end(Knobs(order="CoT RL")) == pytest.approx(end(Knobs(order="SFT CoT RL")), abs=0.1)
@@ -49,6 +50,7 @@ def test_rl_alone_ends_about_as_high_where_one_document_in_a_hundred_answers():
     assert pipeline.GUESS.knobs == Knobs(order="RL", rare=0.01)
 
 
+@pytest.mark.when_changed()
 def test_more_of_the_same_thoughts_leaves_the_score_and_takes_the_tries():
     few, many = result(Knobs(thoughts="200 × 400")).reports, result(Knobs(thoughts="200 × 6400")).reports
     assert first(many[2]) == pytest.approx(first(few[2]), abs=0.05)
@@ -56,11 +58,13 @@ def test_more_of_the_same_thoughts_leaves_the_score_and_takes_the_tries():
     assert first(many[-1]) < first(few[-1]) - 0.1
 
 
+@pytest.mark.when_changed()
 def test_a_price_on_length_costs_nothing_once_thinking_pays():
     assert pipeline.broken(Knobs(L_cache=2), result(Knobs(L_cache=2))) is None
     assert result(Knobs(L_cache=4)).reports[-1].thinks < 0.3
 
 
+@pytest.mark.when_changed()
 @pytest.mark.parametrize(
     "k",
     [
@@ -91,6 +95,7 @@ def test_each_path_runs_in_its_order_and_what_is_not_shipped_runs_here():
     assert next(pipeline.run(Knobs(order="CoT RL"))).updates == 500
 
 
+@pytest.mark.when_changed()
 def test_every_update_of_rl_is_a_frame():
     k = Knobs(rl_steps=25)
     seen = list(pipeline.run(k))
@@ -99,11 +104,13 @@ def test_every_update_of_rl_is_a_frame():
     assert seen[-1].ended and isinstance(seen[-1].stage, stages.Stage)
 
 
+@pytest.mark.when_changed()
 def test_few_prompts_are_learned_by_heart():
     k = Knobs(order="CoT RL", prompts=8)
     assert pipeline.broken(k, result(k)).cause == pipeline.SOME and len(TRAIN) == 8_000
 
 
+@pytest.mark.when_changed()
 @pytest.mark.parametrize("stages_run", [1, 2, 3])
 def test_a_path_can_be_run_stage_by_stage_and_is_judged_at_its_end_alone(stages_run):
     k = Knobs(stages=stages_run)
@@ -114,6 +121,7 @@ def test_a_path_can_be_run_stage_by_stage_and_is_judged_at_its_end_alone(stages_
     assert pipeline.holds(k, part).endswith(f"{('CoT', 'DPO', 'RL')[stages_run - 1]} comes next.")
 
 
+@pytest.mark.when_changed()
 @pytest.mark.parametrize(
     ("k", "title", "curves"),
     [
@@ -141,6 +149,7 @@ def test_completions_are_shown_before_and_after_the_last_stage():
     assert sum(note["text"].startswith("base: ") for note in first_only["layout"]["annotations"]) == 3
 
 
+@pytest.mark.when_changed()
 @pytest.mark.parametrize(
     ("k", "said"),
     [
@@ -152,6 +161,7 @@ def test_a_cut_path_that_is_dead_or_set_back_is_not_said_to_hold(k, said):
     assert pipeline.worse(k, result(k)).startswith(said)
 
 
+@pytest.mark.when_changed()
 @pytest.mark.parametrize(
     "k, cause",
     [

@@ -117,6 +117,7 @@ def test_what_is_copied_are_quantities_that_the_options_have():
             assert f"--tensor-parallel-size {r.found.engine.tensor_parallel}" in next(iter(texts.values()))
 
 
+@pytest.mark.when_changed()
 def test_no_answer_of_the_grid_has_more_bytes_than_there_are():
     for answer in answers("plan"):
         if not answer.broken:

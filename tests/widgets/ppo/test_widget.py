@@ -43,6 +43,7 @@ def test_in_one_pass_the_clip_changes_nothing():
     assert (on.ratio_max == 1).all() and (on.clip_fraction == 0).all()
 
 
+@pytest.mark.when_changed()
 def test_more_passes_go_farther_in_one_update_without_a_clip_than_with_it():
     without = [farthest(passes=n, clip=False) for n in (1, 2, 4)]
     assert without == sorted(without)
@@ -59,6 +60,7 @@ def test_the_clip_does_not_keep_ratios_in_its_range():
     assert last(passes=16).kl_step.max() < 0.18
 
 
+@pytest.mark.when_changed()
 def test_without_a_clip_the_break_lies_between_two_and_four_passes():
     assert not is_broken(passes=2, clip=False)
     assert is_broken(clip=False) and is_broken(passes=16, clip=False)
@@ -78,6 +80,7 @@ def test_the_break_says_what_is_lost_and_how_to_keep_it():
     assert gauge.value < gauge.threshold == 0.1 < ppo.watched(Knobs(), last()).value
 
 
+@pytest.mark.when_changed()
 @pytest.mark.parametrize(
     "settings, ends",
     [
@@ -119,6 +122,7 @@ def damaged(r):
     )
 
 
+@pytest.mark.when_changed()
 def test_broken_is_a_lost_prompt_and_nothing_else_and_the_way_back_keeps_it():
     told = []
     for knobs in SETTINGS:
@@ -136,6 +140,7 @@ def test_without_a_clip_the_first_updates_are_faster():
     assert last(seeds=2, clip=False).pass_rate[:, 9].mean() > last(seeds=2).pass_rate[:, 9].mean() + 0.1
 
 
+@pytest.mark.when_changed()
 def test_a_wider_range_lets_an_update_go_farther():
     wide = [farthest(eps_high=high) for high in (0.2, 0.28, 5.0)]
     assert wide == sorted(wide) and farthest(passes=16, eps_high=5.0) > 1
@@ -147,6 +152,7 @@ def test_the_learning_rate_moves_the_distance_of_an_update():
     assert far == sorted(far)
 
 
+@pytest.mark.when_changed()
 def test_switching_the_critic_off_changes_the_run_and_most_runs_end_higher():
     assert np.median(finals(last(critic=False))) > np.median(finals(last())) > 0.98
 

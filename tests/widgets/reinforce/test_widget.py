@@ -61,6 +61,7 @@ def test_a_cause_is_told_by_what_is_taken_in_all_and_its_way_back_leads_to_the_p
     assert reinforce.plain(mended("reinforce", k, reinforce.way_back(k)))
 
 
+@pytest.mark.when_changed()
 def test_only_the_difference_of_constant_and_what_is_added_counts():
     np.testing.assert_allclose(
         one(offset=2.0, baseline="constant", constant=2.5).wrong[0], one(baseline="constant", constant=0.5).wrong[0]
@@ -68,18 +69,21 @@ def test_only_the_difference_of_constant_and_what_is_added_counts():
     assert reinforce.plain(Knobs(offset=10.0, baseline="constant", constant=10.0))
 
 
+@pytest.mark.when_changed()
 def test_a_mean_makes_constants_harmless():
     np.testing.assert_allclose(
         one(offset=10.0, baseline="group mean").wrong, one(baseline="group mean").wrong, atol=1e-6
     )
 
 
+@pytest.mark.when_changed()
 def test_small_steps_are_worse_and_not_this_break():
     slow = dict(learning_rate=0.005, baseline="group mean")
     assert reinforce.broken(Knobs(**slow), one(**slow)) is None
     assert "The default ends below 3" in reinforce.worse(Knobs(**slow), one(**slow))
 
 
+@pytest.mark.when_changed()
 def test_the_plain_runs_have_all_knobs_but_the_baseline_and_what_is_added():
     np.testing.assert_array_equal(one(K=2, baseline="group mean").wrong[1], one(K=2).wrong[0])
 
@@ -122,6 +126,7 @@ def test_the_guess_is_answered_by_a_run_that_holds():
     assert reinforce.broken(guess.knobs, last(**asdict(guess.knobs))) is None
 
 
+@pytest.mark.when_changed()
 def test_the_run_streams_and_is_judged_at_its_end():
     knobs = Knobs(offset=10.0)
     result = one(offset=10.0)

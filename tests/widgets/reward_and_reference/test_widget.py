@@ -130,6 +130,7 @@ def sampled_settings(n):
     return [{name: chance.choice(values) for name, values in knobs.items()} for _ in range(n)]
 
 
+@pytest.mark.when_changed()
 def test_broken_is_a_trained_model_that_lost_half_of_what_it_could_and_the_way_back_mends_it():
     told = []
     for knobs in sampled_settings(12):
@@ -153,6 +154,7 @@ def test_a_log_without_a_reference_says_so():
     assert logged(beta=0.0).value == "none" and logged().value == 0
 
 
+@pytest.mark.when_changed()
 @pytest.mark.parametrize("seed", range(5))
 def test_with_a_verifier_no_price_is_the_best_price(seed):
     free, dear = (last(source="verifier", beta=beta, seed=seed).points[-1].gold for beta in (0.0, 1.0))

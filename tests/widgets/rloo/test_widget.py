@@ -73,6 +73,7 @@ def test_the_twins_point_the_same_way_and_the_z_score_does_not_quite():
     assert last(K=2, twin="z-score").cosine == pytest.approx(1, abs=1e-6)  # in a pair the deviation is always the same
 
 
+@pytest.mark.when_changed()
 def test_more_passes_and_larger_steps_go_farther_without_a_ratio():
     by_passes = [last(passes=n, learning_rate=8.0).kl_step[0].max() for n in (1, 4, 16)]
     by_rate = [last(passes=16, learning_rate=rate).kl_step[0].max() for rate in (1.0, 4.0, 8.0)]
@@ -96,6 +97,7 @@ SETTINGS = [
 ]
 
 
+@pytest.mark.when_changed()
 def test_broken_is_a_policy_with_hardly_a_second_answer_left_and_the_way_back_keeps_one():
     told = []
     for knobs in SETTINGS:
@@ -123,6 +125,7 @@ def test_the_guess_is_the_direction_of_the_z_score():
     assert not breaks(**asdict(guess.knobs))
 
 
+@pytest.mark.when_changed()
 def test_a_far_update_alone_is_no_break():
     far = dict(passes=16, learning_rate=8.0, optimizer="Adam", ratio="per token")  # 3.99 nats with three seeds
     result = last(seeds=3, **far)

@@ -63,6 +63,7 @@ def test_recomputing_hides_two_temperatures_from_the_ratio():
     assert last(**knobs).off[0] == 0 == last(**knobs).removed[0] and not is_broken(**knobs) and after(**knobs) > 0.8
 
 
+@pytest.mark.when_changed()
 def test_a_nucleus_is_off_before_any_step_too_and_a_wide_one_does_no_harm():
     told = [widget.worse(Knobs(top_p=p), last(top_p=p)) is not None for p in (0.5, 0.8, 0.95)]
     assert told == [True, False, False] and not any(is_broken(top_p=p) for p in (0.5, 0.8, 0.95))
@@ -132,6 +133,7 @@ def test_another_prompt_and_another_seed_give_other_rows():
         assert any((x[0] != y[0]).any() for x, y in zip(one_prompt(**knobs)[0], one_prompt()[0]))
 
 
+@pytest.mark.when_changed()
 def test_the_run_streams_and_a_break_is_told_at_its_end():
     for knobs in (Knobs(), Knobs(temperature=1.5, trainer=ONE)):
         seen = list(widget.run(knobs))
@@ -161,6 +163,7 @@ def sampled_settings(n):
     return by_hand + [{name: chance.choice(values) for name, values in knobs.items()} for _ in range(n)]
 
 
+@pytest.mark.when_changed()
 def test_broken_is_a_run_that_ends_with_fewer_than_half_right_and_the_way_back_mends_it():
     told = []
     for knobs in sampled_settings(16):

@@ -40,6 +40,7 @@ def test_presets_break_for_four_causes():
 
 
 # tokens a second of an independent program for the same 256 completions
+@pytest.mark.when_changed()
 @pytest.mark.parametrize(
     "knobs, tokens_per_second",
     [
@@ -74,6 +75,7 @@ def test_a_turned_trick_is_the_run_of_that_setting():
     assert last(drafts=3)[1].speeds["no guess"] == speed()
 
 
+@pytest.mark.when_changed()
 def test_the_ample_pool_is_asked_for_only_where_someone_had_no_room():
     assert widget.AMPLE not in last()[1].speeds
     r = last(cap=40_000)[1]
@@ -82,6 +84,7 @@ def test_the_ample_pool_is_asked_for_only_where_someone_had_no_room():
     assert speed(cap=150_000) == speed()
 
 
+@pytest.mark.when_changed()
 def test_guessing_breaks_it_as_soon_as_it_is_slower_than_none():
     assert speed(drafts=8, acceptance=0.4) < speed() and broken(drafts=8, acceptance=0.4)
     assert speed(drafts=2, acceptance=0.4) > speed() and not broken(drafts=2, acceptance=0.4)
@@ -90,6 +93,7 @@ def test_guessing_breaks_it_as_soon_as_it_is_slower_than_none():
     assert broken(drafts=8, acceptance=0.1, cost=0.2).mend == "Tokens guessed ahead: 0."
 
 
+@pytest.mark.when_changed()
 def test_losses_between_a_twentieth_and_a_quarter_are_worse_and_not_broken():
     for knobs in (dict(cap=100_000), dict(chunk=128)):
         k, r = last(**knobs)
@@ -97,6 +101,7 @@ def test_losses_between_a_twentieth_and_a_quarter_are_worse_and_not_broken():
     assert widget.worse(*last()) is None and widget.worse(*last(prefix=False)) is None
 
 
+@pytest.mark.when_changed()
 def test_with_a_place_for_each_or_equal_lengths_refilling_gains_nothing():
     assert speed(refill=False) == speed()
     assert broken(refill=False, batch=48).cause == "places wait for the longest"
@@ -104,12 +109,14 @@ def test_with_a_place_for_each_or_equal_lengths_refilling_gains_nothing():
     assert speed(refill=False, **equal) == pytest.approx(speed(**equal), rel=0.01)
 
 
+@pytest.mark.when_changed()
 def test_long_prompts_are_what_prefix_caching_is_for():
     agent = dict(prompt=7000, p50=230, p90=641, p99=1479)
     assert broken(prefix=False, **agent).cause == "siblings read the same prompt again"
     assert speed(**agent) > 2 * speed(prefix=False, **agent)
 
 
+@pytest.mark.when_changed()
 def test_a_smaller_pool_is_never_faster():
     speeds = [speed(cap=cap) for cap in (12_000, 20_000, 40_000, 60_000, 100_000, 150_000, NO_CAP)]
     assert speeds == sorted(speeds)
@@ -170,6 +177,7 @@ def test_guessing_alone_is_worth_what_a_pass_yields_over_what_it_costs():
     assert widget.worth(k, 3, np.array([1.0]), 1024)[0] == pytest.approx(by_hand, rel=1e-6)
 
 
+@pytest.mark.when_changed()
 def test_what_the_reader_brings_is_what_runs():
     k = Knobs(log="800 2230 5145 8192", chip="80 GB, 3.35 TB/s, 989.4 TFLOP/s, 450 GB/s")
     *_, r = widget.run(k)

@@ -37,6 +37,7 @@ def test_the_default_is_what_was_enumerated():
     assert values["Best of 256 by answers"] == pytest.approx(97.6, abs=0.3)
 
 
+@pytest.mark.when_changed()
 def test_the_breaks_and_their_causes():
     found = {name: broken.cause for name, k in PRESETS.items() if (broken := breaks(k))}
     assert found == {
@@ -63,6 +64,7 @@ def test_taking_the_least_score_where_flaws_are_mended_is_worse():
     assert search.worse(replace(k, how="last"), result(replace(k, how="last"))) is None
 
 
+@pytest.mark.when_changed()
 @pytest.mark.parametrize(
     "k",
     [
@@ -77,6 +79,7 @@ def test_a_way_back_is_one(k):
     assert breaks(mended("search", k, breaks(k).mend)) is None
 
 
+@pytest.mark.when_changed()
 def test_a_search_that_no_other_spending_of_its_steps_would_save_follows_noise():
     assert breaks(Knobs(prm_noise=2.5, kept="1")).cause == search.NOISY
     assert breaks(Knobs(searcher="tree", c=4.0)).cause == search.SPREAD

@@ -244,6 +244,7 @@ def test_an_update_faster_than_the_chip_contradicts_the_lengths():
     assert breaks(mended("throughput", k, breaks(k).mend)) is None
 
 
+@pytest.mark.when_changed()
 def test_every_way_back_of_the_grid_is_made_of_knobs():
     for answer in answers("throughput"):
         assert not answer.broken or ": " in answer.broken.mend, answer.knobs

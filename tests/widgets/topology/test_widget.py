@@ -68,6 +68,7 @@ def test_a_split_needs_gpus_on_both_sides():
     assert "none is left to train" in found.why and topology.misfits(mended("topology", k, found.mend)) == []
 
 
+@pytest.mark.when_changed()
 def test_no_way_trains_faster_than_all_gpus_could():
     for answer in answers("topology"):
         k, r = answer.knobs, answer.result

@@ -28,6 +28,7 @@ def test_the_loss_is_zero_at_every_step_while_the_pass_rate_rises():
     assert min(last().grad_norm) > 0.05  # the gradient is not zero
 
 
+@pytest.mark.when_changed()
 def test_only_the_mean_of_means_makes_it_zero():
     for mode in set(aggregation.MODES) - {"seq-mean-token-mean"}:
         assert 0.01 < max(map(abs, last(mode=mode).loss)) < 0.5
@@ -42,6 +43,7 @@ def test_in_one_pass_and_one_mini_batch_nothing_is_clipped_whatever_the_range():
     assert max(narrow.clipped) == 0 and narrow.pass_rate == last().pass_rate
 
 
+@pytest.mark.when_changed()
 def test_with_more_steps_on_a_batch_the_clip_acts():
     assert max(last(passes=4).clipped) > 0.02 and max(last(minibatches=4).clipped) > 0.02
     assert np.mean(last(passes=4, eps_high=0.5).clipped) < np.mean(last(passes=4).clipped)
@@ -59,10 +61,12 @@ def test_past_the_break_neither_gradient_nor_entropy_is_left():
     assert np.mean(last(learning_rate=0.1).entropy[late]) < np.mean(last().entropy[late]) / 2
 
 
+@pytest.mark.when_changed()
 def test_cutting_the_gradient_norm_changes_little():
     assert np.ptp([last(max_norm=cut).pass_rate[-1] for cut in ("off", "0.1", "1")]) < 0.03
 
 
+@pytest.mark.when_changed()
 def test_a_reward_ten_times_as_large_is_ten_steps_for_sgd_and_nothing_for_adamw():
     dr = dict(mode="seq-mean-token-sum-norm", advantage="reward − mean", max_norm="off")
     adamw, sgd = ([last(scale=scale, optimizer=name, **dr) for scale in (1.0, 10.0)] for name in ("AdamW", "SGD"))
@@ -75,12 +79,14 @@ def test_the_z_score_takes_the_scale_of_the_reward_out_again():
     assert last(scale=10.0).grad_norm[0] == pytest.approx(last().grad_norm[0], rel=1e-4)
 
 
+@pytest.mark.when_changed()
 def test_own_counts_of_sorted_slices_spoil_the_gradient_and_break_nothing():
     for seed in range(5):
         knobs = {**LOCAL, "seed": seed}
         assert last(**knobs).first.now > 0.15 and last(**knobs).pass_rate[-1] > 0.87 and not is_broken(**knobs)
 
 
+@pytest.mark.when_changed()
 def test_broken_is_an_end_below_the_start_and_the_way_back_mends_it():
     chance, told = random.Random("trainer"), []
     for _ in range(7):
@@ -103,6 +109,7 @@ def test_broken_is_an_end_below_the_start_and_the_way_back_mends_it():
     assert 0.2 < np.mean(told) < 0.8
 
 
+@pytest.mark.when_changed()
 def test_unsorted_slices_a_mean_of_means_or_the_count_of_the_batch_do_not():
     assert last(**LOCAL, by_length=False).first.now < 0.05
     assert last(micro=4, divisor="its own count").first.now < 1e-12
@@ -122,6 +129,7 @@ def test_the_ring_is_on_the_curve():
     assert first.now == pytest.approx(first.error[True][trainer.COUNTS.index(4)], abs=1e-12)
 
 
+@pytest.mark.when_changed()
 def test_a_cell_says_what_the_token_is_asked_to_do():
     (cells,) = [p for p in trainer.figure(Knobs(), last()) if p["title"].startswith("Push")]
     assert cells["data"][0]["z"].shape == (16, 8)
@@ -157,6 +165,7 @@ def test_the_way_back_leads_back(broken, mend):
     assert words.count(":") == len(mend) and not is_broken(**{**broken, **mend})
 
 
+@pytest.mark.when_changed()
 def test_the_run_streams_and_counts_its_updates():
     assert [trainer.progress(Knobs(), r)[1] for r in trainer.run(Knobs())] == [1, *range(8, 97, 8), 100]
     assert len(list(host.stream("trainer"))) == 14
@@ -190,6 +199,7 @@ def test_the_guess_is_answered_by_the_run():
     assert trainer.broken(made.knobs, r) is None and trainer.error_now(r) > 0.2
 
 
+@pytest.mark.when_changed()
 @pytest.mark.parametrize("seed", range(2))
 def test_the_transformer_learns_as_well_at_a_tenth_of_the_rate_and_breaks_at_another_one(seed):
     """The window breaks at 0.1, which is 0.01 here."""

@@ -31,11 +31,13 @@ def test_fresh_weights_are_the_run_beside_and_learn():
     assert all(d.distance < 1e-12 and d.frame.clip_fraction == 0 for d in last().drifts)
 
 
+@pytest.mark.when_changed()
 @pytest.mark.parametrize("lag, breaks", [(2, False), (4, True)])
 def test_without_a_correction_the_break_lies_between_a_lag_of_two_and_four(lag, breaks):
     assert [found(lag=lag, correction="none", seed=seed) is not None for seed in range(2)] == [breaks] * 2
 
 
+@pytest.mark.when_changed()
 def test_broken_is_an_end_far_below_the_gray_line_and_the_way_back_mends_it():
     chance, told = random.Random("weight sync"), []
     for _ in range(6):
@@ -57,6 +59,7 @@ def test_broken_is_an_end_far_below_the_gray_line_and_the_way_back_mends_it():
     assert 0.2 < np.mean(told) < 0.8
 
 
+@pytest.mark.when_changed()
 @pytest.mark.parametrize("correction", ["ratio", "ratio and clip", "truncated ratio"])
 def test_any_ratio_mends_a_lag_of_four(correction):
     assert found(lag=4, correction=correction) is None and last(lag=4, correction=correction).pass_rate[-1] > 0.8
@@ -66,6 +69,7 @@ def test_one_update_of_lag_costs_nothing_to_speak_of():
     assert abs(weight_sync.gap(last(lag=1))) < 0.03
 
 
+@pytest.mark.when_changed()
 def test_delivering_every_eighth_time_is_milder_than_a_lag_of_eight():
     for seed in range(2):
         assert last(every=8, seed=seed).pass_rate[-1] > last(lag=8, seed=seed).pass_rate[-1]
@@ -73,6 +77,7 @@ def test_delivering_every_eighth_time_is_milder_than_a_lag_of_eight():
         assert rare.pass_rate[-1] > late.pass_rate[-1]
 
 
+@pytest.mark.when_changed()
 def test_never_delivered_it_learns_for_a_while_and_stops():
     for seed in range(2):
         r = last(every=NEVER, seed=seed)
@@ -81,6 +86,7 @@ def test_never_delivered_it_learns_for_a_while_and_stops():
         assert "of the last batches' tokens" in found(every=NEVER, seed=seed).why
 
 
+@pytest.mark.when_changed()
 def test_a_smaller_learning_rate_drifts_less_at_the_same_lag():
     assert (
         np.mean([d.distance for d in last(lag=8, learning_rate=0.003).drifts])
@@ -113,6 +119,7 @@ def test_the_versions_are_a_lag_apart():
     ].rollout_version == 15
 
 
+@pytest.mark.when_changed()
 @pytest.mark.parametrize(
     "broken, mend",
     [
@@ -128,6 +135,7 @@ def test_the_way_back_leads_back(broken, mend):
     assert words.count(":") == len(mend) and found(**{**broken, **mend}) is None
 
 
+@pytest.mark.when_changed()
 def test_the_run_streams_and_is_broken_at_its_end_only():
     k = Knobs(lag=8, correction="none")
     frames = list(weight_sync.run(Knobs(lag=8, correction="none")))

@@ -133,6 +133,7 @@ def spoken(r):
     return replace(r, language=[(0, 0.3)], sampled=[(0, np.nan)])
 
 
+@pytest.mark.when_changed()
 def test_broken_is_more_than_four_runs_of_twenty_that_end_wrong_and_the_way_back_mends_it():
     chance = random.Random("what rl adds")
     knobs = dict(
@@ -184,6 +185,7 @@ def test_another_seed_draws_other_runs():
     assert (result(seed=1).J[-1] != result().J[-1]).all()
 
 
+@pytest.mark.when_changed()
 def test_the_language_model_shows_the_same_contrast():
     start, after = language()
     assert start == pytest.approx(0.3285, abs=1e-3) and after > 0.8
@@ -287,6 +289,7 @@ def test_the_first_tab_holds_the_line_below_which_a_run_has_failed():
     assert first.index("has failed") < first.index('"One update"') < first.index('"Language model"')
 
 
+@pytest.mark.when_changed()
 def test_the_language_model_is_the_one_that_is_chosen_and_the_five_completions_do_not_change():
     window, transformer = Knobs(), Knobs(policy="transformer")
     assert language()[0] == pytest.approx(0.329, abs=1e-3) and language(policy="transformer")[0] == pytest.approx(

@@ -1,0 +1,102 @@
+"""The front page: its map of the pipeline, the two runs at its head, and that everybody can use them."""
+
+import pytest
+
+from tests.browser.accessibility import LOOKS, assert_accessible
+from tests.browser.conftest import until
+from tools.pages import pipeline_map
+
+
+def shown_panels(page):
+    return [panel.get_attribute("id") for panel in page.locator(".detail").all() if panel.is_visible()]
+
+
+def test_nothing_on_the_front_page_scrolls_sideways(page_without_python, book):
+    page = page_without_python
+    page.goto(book)
+    for width in (360, 390, 900, 1280, 1600):
+        page.set_viewport_size({"width": width, "height": 800})
+        until(page, "document.documentElement.scrollWidth - innerWidth <= 1")
+
+
+@pytest.mark.parametrize("looks", [LOOKS[:2], pytest.param(LOOKS[2:], marks=pytest.mark.nightly)])
+def test_axe_finds_no_fault_on_the_front_page(page_without_python, book, looks):
+    page_without_python.goto(book)
+    assert_accessible(page_without_python, looks)
+
+
+def test_without_scripts_every_panel_of_the_map_is_there_and_the_two_runs_can_be_swapped(page_without_scripts, book):
+    page = page_without_scripts
+    page.goto(book)
+    page.locator("svg.broad a.trainer").focus()
+    page.hover("svg.broad a.env rect")
+    assert [panel.is_visible() for panel in page.locator(".detail").all()] == 12 * [True]
+    shown = lambda: page.locator(".rl-hero [data-line]:visible").evaluate_all("all => all.map((e) => e.dataset.line)")
+    assert shown() == ["deleted"] * 2  # the curves and the sentence
+    page.get_by_text("kept", exact=True).locator("visible=true").last.click()
+    assert shown() == ["kept"] * 2
+    assert page.locator(".counts").is_hidden()
+
+
+def test_on_paper_every_panel_of_the_map_is_there(page_without_python, book):
+    page = page_without_python
+    page.goto(book)
+    page.locator("svg.broad a.trainer").focus()
+    page.emulate_media(media="print")
+    assert [panel.is_visible() for panel in page.locator(".detail").all()] == 12 * [True]
+    assert not page.locator(".cutter").first.is_visible()
+
+
+def test_each_press_lights_the_next_of_seven_steps_and_keeps_its_panel(page_without_python, book):
+    page = page_without_python
+    page.goto(book)
+    fill = lambda name: page.locator(f"svg.broad a.{name} rect").first.evaluate("e => getComputedStyle(e).fill")
+    size, plain = page.locator(".pipeline svg.broad .m").first, fill("trainer")
+    assert not size.is_visible()
+    button = page.get_by_role("button", name="Next step")
+    for name in pipeline_map.STEPS:
+        button.click() if name != "env" else page.keyboard.press("ArrowRight")
+        assert shown_panels(page) == [f"map-{name}"] and size.is_visible()
+        until(page, "document.getAnimations().every((one) => one.playState !== 'running')")
+        assert fill(name) != plain and (name == "trainer" or fill("trainer") == plain)
+    button.click()
+    assert shown_panels(page) == ["map-controller"]
+
+
+def test_an_iteration_that_is_played_goes_on_by_itself_and_can_be_stopped(page, book):
+    page.clock.install()
+    page.goto(book)
+    page.wait_for_load_state()
+    chosen = lambda: page.locator(".pipeline").get_attribute("data-step")
+    page.get_by_role("button", name="Play one iteration").click()
+    assert chosen() == "1"
+    page.clock.run_for(8100)
+    assert chosen() == "3"
+    page.get_by_role("button", name="Stop").click()
+    page.clock.run_for(9000)
+    assert chosen() == "3"
+    page.get_by_role("button", name="Play one iteration").click()
+    page.clock.run_for(30000)
+    assert chosen() == "7" and page.get_by_role("button", name="Play one iteration").is_visible()
+
+
+def test_the_map_shows_the_panel_of_a_part_keeps_it_at_a_click_and_cuts_an_arrow(page_without_python, book):
+    page = page_without_python
+    page.goto(book)
+    dashes = lambda: page.locator("svg.broad a.reward .wire").evaluate("wire => getComputedStyle(wire).strokeDasharray")
+    assert shown_panels(page) == ["map-rollout"]
+    page.hover("svg.broad a.trainer rect")
+    assert shown_panels(page) == ["map-trainer"]
+    page.hover("h1")
+    assert shown_panels(page) == ["map-rollout"]
+    page.click("svg.broad a.reward .e")
+    page.hover(".md-header")  # which stays there when the page scrolls to the field below
+    assert shown_panels(page) == ["map-reward"] and dashes() == "none" and page.url == book
+    page.get_by_label("Cut this arrow").locator("visible=true").check()
+    assert dashes() == "3px, 6px"
+    page.locator("svg.broad a.controller").focus()
+    page.keyboard.press("Tab")
+    assert shown_panels(page) == ["map-rollout"]
+    page.keyboard.press("Enter")
+    page.hover("h1")
+    assert shown_panels(page) == ["map-rollout"] and dashes() == "3px, 6px"

@@ -1,0 +1,331 @@
+"""The widget of a lesson under a reader's hands: knobs, views, runs, the table of its data, the links it makes, and the
+address that keeps its setting.
+"""
+
+import csv
+import io
+import re
+from dataclasses import fields
+from pathlib import Path
+from urllib.parse import parse_qsl, unquote
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.conftest import (
+    WITH_WIDGET,
+    all_at_night,
+    labels_are_those_of,
+    lesson_with,
+    live,
+    one_of_each_kind_on_a_push,
+    preset,
+    press,
+    settled,
+    until,
+    visit,
+)
+from tests.widgets.catalogue import breaking, ends, frame_of
+from widgets.frame import data_table, host
+
+HEIGHT = "document.querySelector('figure.rl-widget').offsetHeight"
+
+
+def opened(page, book, path):
+    visit(page, book, path)
+    until(page, "document.querySelector('rl-widget')")
+    live(page, page.locator(".rl-widget").get_attribute("id"))
+    return page
+
+
+# ── knobs ──
+
+
+@one_of_each_kind_on_a_push()
+def test_every_knob_reaches_the_figure_by_keyboard(live_page, book, lesson):
+    page, w = opened(live_page, book, lesson.url), host.widget(lesson.widget)
+    page.evaluate("document.querySelectorAll('details.more').forEach((more) => { more.open = true; })")
+    page.evaluate("addEventListener('drawn', ({ detail }) => { window.drawn = detail; })")
+    for f in fields(w.Knobs):
+        control = page.locator(f"[name={f.name}]").first
+        control.focus()
+        value = next(v for v in ends(f) if v != f.default)
+        if f.metadata["kind"] in ("slider", "ladder"):
+            page.keyboard.press("End" if value == ends(f)[-1] else "Home")
+        else:
+            page.evaluate(
+                """([name, value]) => {
+                const control = document.querySelector('rl-widget').form.elements.namedItem(name);
+                control.value = value;
+                const moved = control.length && !control.options ? control[0] : control;
+                for (const type of ['input', 'change']) moved.dispatchEvent(new Event(type, { bubbles: true }));
+            }""",
+                [f.name, host.spelled(value)],
+            )
+        expect(page).to_have_url(re.compile(f"[?&]{f.name}="))
+        expect(page.locator(f"[data-knob={f.name}]")).to_have_class(re.compile(r"\bmoved\b"))
+        page.evaluate("wanted => { window.wanted = wanted; }", [f.name, host.spelled(value)])
+        until(page, "window.drawn?.[wanted[0]] === wanted[1]")
+        page.evaluate("document.querySelector('rl-widget').form.reset()")  # and no run of the default for each
+    press(page, "rl-widget .reset")
+
+
+def test_what_is_typed_beside_a_slider_is_taken_clamped_or_refused(live_page, book):
+    page = opened(live_page, book, "10-ppo/")
+    field = page.locator("[data-knob=eps_low] [type=text]")
+    for typed, value, hint in (
+        ("0,3", "0.3", ""),
+        ("7", None, "from"),
+        ("abc", None, "a number from"),
+        ("2e-1", "0.2", ""),
+    ):
+        field.fill(typed)
+        field.press("Enter")
+        if value:
+            expect(field).to_have_value(value)
+        expect(page.locator("[data-knob=eps_low] .hint")).to_contain_text(hint)
+    field.fill("0.9")
+    field.press("Escape")
+    expect(field).to_have_value("0.2")
+
+
+def test_a_knob_that_changes_nothing_is_muted_and_says_why_until_it_does(live_page, book):
+    idle = lambda: page.locator(".knob.idle").evaluate_all("all => all.map((one) => one.dataset.knob)")
+    why = lambda: page.locator(".knob").evaluate_all(
+        """all => all.map((one) => getComputedStyle(one, '::after').content).filter((said) => said !== 'none')"""
+    )
+    page = opened(live_page, book, "15-rlhf/")
+    assert idle() == ["N", "updates", "target", "gain"]
+    assert why() == ['"another optimizer’s"']  # once below those that it holds of
+    opened(page, book, "15-rlhf/?how=best+of+N&perfect=on")
+    settled(page)
+    assert idle() == ["beta", "pairs", "flip", "updates", "target", "gain", "features", "seed"]
+    page.click("rl-widget .reset")
+    until(page, "document.querySelectorAll('.knob.idle').length === 4")
+
+
+@one_of_each_kind_on_a_push()
+def test_more_knobs_lengthen_the_form_and_move_nothing_in_the_figure(live_page, book, lesson):
+    page = opened(live_page, book, lesson.url)
+    place = "document.querySelector('.panels:not([hidden]) .plot').getBoundingClientRect().top + scrollY"
+    more = page.locator("details.more > summary").first
+    if not more.count():
+        pytest.skip("all its knobs are in view")
+    before = page.evaluate(place)
+    more.click()
+    assert page.evaluate(place) == pytest.approx(before, abs=1)
+
+
+@all_at_night("03a-kl-estimators", "20-kv-cache")
+def test_a_step_of_the_way_back_keeps_the_height(live_page, book, lesson):
+    page = opened(live_page, book, lesson.url)
+    until(page, "document.querySelector('.panels:not([hidden]) .plot .main-svg')")
+    page.wait_for_timeout(300)
+    before = page.evaluate(HEIGHT)
+    preset(page, next(iter(breaking(lesson.widget).values())))
+    page.click(".back")
+    page.click(".steps button >> nth=0")
+    settled(page)
+    assert page.evaluate(HEIGHT) == pytest.approx(before, abs=2)
+
+
+# ── figures, numbers, runs ──
+
+
+@pytest.mark.parametrize(
+    "stem, moved",
+    [
+        ("03a-kl-estimators", "pair=Gaussian&mu=3&estimator=k3&placement=loss"),
+        ("20-kv-cache", "accelerator=h200"),
+        ("22a-throughput", "accelerator=h100&role=train&source=from+shapes"),
+    ],
+)
+def test_captions_follow_the_knobs_and_not_the_setting_that_was_built(live_page, book, stem, moved):
+    lesson = next(lesson for lesson in WITH_WIDGET if lesson.stem == stem)
+    page = opened(live_page, book, f"{lesson.url}?{moved}")
+    settled(page)
+    knobs = host.knobs_from(host.widget(lesson.widget).Knobs, dict(parse_qsl(moved)))
+    for view in page.locator("[name=view]").all() or [None]:
+        if view:
+            view.check(force=True)
+        until(page, "!document.querySelector('rl-widget .panels:not([hidden]) .still')")
+        labels_are_those_of(page, frame_of(lesson.widget, knobs))
+
+
+def test_views_answer_to_the_arrow_keys(live_page, book):
+    page = opened(live_page, book, "10-ppo/")
+    page.locator("[name=view]").first.focus()
+    page.keyboard.press("ArrowRight")
+    expect(page.locator("[name=view]").nth(1)).to_be_checked()
+    assert [panels.is_visible() for panels in page.locator(".rl-widget .panels").all()][:2] == [False, True]
+    assert page.locator(".rl-widget .panels:not([hidden]) .plot").first.is_visible()
+
+
+@one_of_each_kind_on_a_push()
+def test_sources_under_the_numbers_are_not_cut_off(live_page, book, lesson):
+    page = opened(live_page, book, lesson.url)
+    for width in (1280, 390):
+        page.set_viewport_size(dict(width=width, height=900))
+        cut = page.locator(".readouts dd a").evaluate_all(
+            "all => all.filter((a) => a.scrollWidth > a.clientWidth).map((a) => a.textContent)"
+        )
+        assert not cut, f"cut off at {width} pixels: {cut}"
+
+
+def test_a_run_can_be_stopped_and_started_again(live_page, book):
+    page = live_page
+    visit(page, book, "10-ppo/?passes=16&clip=off")
+    until(page, "document.querySelector('.rl-widget .state')?.textContent.startsWith('running · update')")
+    page.click("rl-widget .go")
+    expect(page.locator("rl-widget .state")).to_have_text(re.compile(r"stopped at update \d+ of 60"))
+    press(page, "rl-widget .go")
+    expect(page.locator(".rl-widget")).to_have_attribute("data-state", "broken")
+    expect(page.locator("rl-widget .go")).to_have_text("Run again")
+
+
+def test_the_foot_promises_what_is_known_of_a_setting_and_no_more(live_page, book):
+    page = opened(live_page, book, "05-trainer/?passes=4&minibatches=8")
+    foot = page.locator(".hash")
+    expect(foot).to_have_text(re.compile("amplifies the last bit: other machines differ by up to 0.3 in"))
+    opened(page, book, "20-kv-cache/")
+    expect(foot).to_have_text(re.compile("^reproducible: [0-9a-f]{8}$"))
+    page.locator(".knob [type=range]").first.press("ArrowRight")
+    expect(foot).to_have_text(re.compile("^fingerprint: [0-9a-f]{8}$"))
+
+
+def test_a_python_exception_is_shown_and_the_page_goes_on(live_page, book):
+    page = opened(live_page, book, "03a-kl-estimators/")
+    page.evaluate("document.querySelector('rl-widget').name = 'no_such_widget'")
+    page.locator("rl-widget input[type=range]").first.press("ArrowRight")
+    expect(page.locator(".rl-widget")).to_have_attribute("data-state", "error")
+    expect(page.locator(".brk [role=status]")).to_contain_text("No module named")
+    page.evaluate("document.querySelector('rl-widget').name = 'kl_estimators'")
+    page.locator("rl-widget input[type=range]").first.press("ArrowLeft")
+    live(page, "kl_estimators")
+
+
+# ── what is taken along ──
+
+
+@pytest.mark.parametrize("name", ["kv_cache", "kl_estimators"], ids=["cells", "single runs"])
+def test_the_data_behind_the_figure_can_be_read_and_saved(live_page, book, name):
+    page = opened(live_page, book, lesson_with(name).url)
+    page.click("button.table")
+    page.wait_for_selector(".data a[download]")
+    page.evaluate("window.before = document.querySelector('.data tbody').innerText")
+    assert page.locator(".data tbody tr").count() > 5
+    press(page, ".presets [data-knobs]:not([hidden]) >> nth=2")
+    until(page, "document.querySelector('.data tbody').innerText !== before")  # it follows the figure
+    with page.expect_download() as download:
+        page.click(".data a[download]")
+    assert download.value.suggested_filename == f"{name}.csv"
+    panels = frame_of(name, list(host.widget(name).PRESETS.values())[2])["panels"]
+    native = unquote(data_table.file(panels, name).partition("utf-8,")[2].partition('"')[0])
+    shown, native = (list(csv.reader(io.StringIO(text))) for text in (download.value.path().read_text(), native))
+    assert len(shown) == len(native) > 20 and shown[0] == ["panel", "curve", "x", "value"]
+    assert all(
+        a[:2] == b[:2] and (a[3] == b[3] or float(a[3]) == pytest.approx(float(b[3]), rel=1e-6))
+        for a, b in zip(shown, native)
+    )
+
+
+def test_a_link_to_the_setting_and_the_code_of_a_block_can_be_copied(live_page, book):
+    page = live_page
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    opened(page, book, "12-rloo/?seed=3")
+    page.click("text=Copy link")
+    page.wait_for_selector(".md-dialog--active")
+    copied = page.evaluate("navigator.clipboard.readText()")
+    assert re.fullmatch(re.escape(book) + r"12-rloo/\?.*seed=3.*#rloo", copied)
+    page.click(".src.diff .copy")
+    copied = page.evaluate(
+        """async () => {
+            for (;;) {
+                const text = await navigator.clipboard.readText();
+                if (!text.startsWith("http")) return text;
+                await new Promise((resume) => setTimeout(resume, 25));
+            }
+        }"""
+    )
+    whole = (Path(__file__).parents[2] / "sim/algorithms/rloo.py").read_text().splitlines()
+    assert copied and {*copied.splitlines()} <= {*whole}  # nothing that was taken out, no heading
+
+
+# ── the address ──
+
+
+def test_the_way_back_in_the_browser_brings_the_knobs_and_python_lives_on(live_page, book):
+    page = opened(live_page, book, "03a-kl-estimators/")
+    workers = []
+    hear = lambda worker: workers.append(worker.url)
+    page.on("worker", hear)
+    page.locator("rl-widget input[type=range]").first.focus()
+    page.keyboard.press("End")
+    settled(page)
+    there = page.url
+    following = WITH_WIDGET[WITH_WIDGET.index(lesson_with("kl_estimators")) + 1].widget
+    page.click(".ways [rel=next]")
+    live(page, following)
+    page.go_back()
+    live(page, "kl_estimators")
+    page.remove_listener("worker", hear)
+    assert page.url == there and not workers
+
+
+def test_an_address_brings_the_setting_back_and_says_what_it_left_out(page, book):
+    page.goto(book + "10-ppo/?passes=16&clip=off&eps_high=99&nothing=1")
+    live(page, "ppo")
+    settled(page)
+    assert page.locator(".rl-widget").get_attribute("data-state") == "broken"
+    expect(page.locator(".note")).to_have_text(re.compile(r"eps_high=99 \(one of .+\); nothing \(no such knob\)"))
+    assert "eps_high" not in page.url and "passes=16" in page.url
+    prints_the_figure_its_numbers_its_settings_and_the_answers(page)
+    page.reload()
+    exact = page.locator("[aria-label='Passes over a batch, exact value'], [data-knob=passes] [type=text]")
+    expect(exact).to_have_value("16")
+
+
+def prints_the_figure_its_numbers_its_settings_and_the_answers(page):
+    page.emulate_media(media="print")
+    assert not page.locator(".rl-widget form").is_visible() and not page.locator(".md-header").is_visible()
+    assert page.locator("dl.readouts").is_visible() and page.locator(".plot").first.is_visible()
+    settings = page.evaluate("getComputedStyle(document.querySelector('.rl-widget'), '::after').content")
+    assert "Settings shown" in settings and "16" in settings
+    assert page.locator("details.quiz p").last.is_visible()
+    page.emulate_media(media="screen")
+
+
+# ── paper, forced colors, the keyboard ──
+
+
+@one_of_each_kind_on_a_push()
+def test_code_on_paper_is_wrapped_and_not_cut(live_page, book, lesson):
+    page = opened(live_page, book, lesson.url)
+    page.emulate_media(media="print")
+    page.set_viewport_size(dict(width=680, height=900))
+    cut = page.locator(".md-typeset pre").evaluate_all(
+        "all => all.filter((pre) => pre.scrollWidth > pre.clientWidth + 1).map((pre) => pre.textContent.slice(0, 60))"
+    )
+    assert not cut, cut
+
+
+def test_forced_colors_keep_the_chosen_preset_and_the_marks(live_page, book):
+    page = opened(live_page, book, "10-ppo/")
+    page.emulate_media(forced_colors="active")
+    chosen, other = (
+        page.locator(f".presets [aria-pressed={state}]").first.evaluate("e => getComputedStyle(e).backgroundColor")
+        for state in ("true", "false")
+    )
+    assert chosen != other
+
+
+def test_two_links_lead_past_the_rail_to_the_text_and_to_the_figure(page_without_python, book):
+    page = page_without_python
+    page.goto(book + "10-ppo/")
+    for name in ("Skip to content", "Skip to the figure"):
+        page.keyboard.press("Tab")
+        assert page.evaluate("document.activeElement.innerText").strip() == name
+    page.keyboard.press("Enter")
+    until(page, "document.querySelector(':target')?.id === 'ppo'")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.closest('figure.rl-widget')?.id") == "ppo"
