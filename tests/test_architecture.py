@@ -90,20 +90,49 @@ def test_arrows_between_the_rooms_of_sim_point_one_way():
     )
 
 
+# What a widget may import of widgets/frame
+FOR_WIDGETS = ["knobs", "marks", "readouts", "small_figures", "exercises", "recovery", "values"]
+FOR_WIDGETS += ["machine_knobs", "impossible_job"]
+# All of it, each of which imports those before it alone
+FRAME = ["knobs", "marks", "readouts", "small_figures", "exercises", "contract", "values", "recovery"]
+FRAME += ["machine_knobs", "impossible_job", "data_table", "pages", "panels", "job", "seeds", "host", "doctor"]
+FRAME += ["reader_code", "reader_patch", "reader_worker"]
+
+
+def frame_modules(file):
+    """The modules of widgets/frame that a file imports."""
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.module == "widgets.frame":
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("widgets.frame."):
+            yield node.module.removeprefix("widgets.frame.")
+
+
 @pytest.mark.slow
 def test_widgets_know_sim_and_their_contract_but_not_one_another():
     def foreign(file):
         found = {name for name in imports(file) if name.split(".")[0] not in sys.stdlib_module_names | {"numpy", "sim"}}
-        found -= {"widgets.frame", "widgets.frame.recovery", "widgets.frame.contract", "widgets.frame.marks"}
+        found = {name for name in found if not name.startswith("widgets.frame")}
+        found |= {f"widgets.frame.{name}" for name in set(frame_modules(file)) - set(FOR_WIDGETS)}
         return found - (
             {f"widgets.{file.parent.name}", f"widgets.{file.parent.name}.widget"} if file.stem == "exercises" else set()
         )
 
     none(
-        f"{shown(file)} imports {found}; a widget imports numpy, sim/, recovery, contract and marks"
+        f"{shown(file)} imports {found}; a widget imports numpy, sim/ and {FOR_WIDGETS} of widgets/frame"
         for file in WIDGETS
-        if (found := foreign(file))
+        if file.parent.name != "frame" and (found := foreign(file))
     )
+
+
+def test_the_modules_of_the_frame_import_in_one_order_and_no_widget():
+    files = {file.stem: file for file in WIDGETS if file.parent.name == "frame" and file.stem != "__init__"}
+    assert sorted(files) == sorted(FRAME)
+    for name, file in files.items():
+        later = set(frame_modules(file)) - set(FRAME[: FRAME.index(name)])
+        assert not later, f"{shown(file)} imports {later}; it imports what stands before it in FRAME"
+        pages = {other for other in imports(file) if other.startswith("widgets.") and "frame" not in other}
+        assert not pages, f"{shown(file)} imports {pages}; a page is found by its name (widgets/frame/pages.py)"
 
 
 # arXiv:2402.03300, Amdahl (1967)

@@ -89,5 +89,5 @@ function interpreter(src, name = "") {
 globalThis.python ??= (({ src, dataset }) => {
   const page = interpreter(src);
   if ("start" in dataset) page.renew();
-  return { ...page, own: interpreter(src, "reader_code") };
+  return { ...page, own: interpreter(src, "reader_worker") };
 })(document.currentScript);

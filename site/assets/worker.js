@@ -1,5 +1,5 @@
 // Python's half of a widget: one interpreter a visit, one generator a knob position, newest run wins. A worker named
-// "reader_code" runs readers' code, with nothing that leads out of it.
+// "reader_worker" runs readers' code, with nothing that leads out of it.
 import { loadPyodide } from "../vendor/pyodide/pyodide.mjs";
 import { restored } from "./snapshot.js";
 

@@ -16,7 +16,7 @@ import pytest
 from playwright.sync_api import Error, expect, sync_playwright
 
 from tools.pages import lessons
-from widgets.frame import host
+from widgets.frame import values
 
 FLAGS = [
     "--no-sandbox",
@@ -329,7 +329,7 @@ def press(page, selector):
 
 def preset(page, knobs):
     """Press the preset of these knobs, found or still hidden, and wait likewise."""
-    page.locator(f".presets [data-knobs='{host.query(knobs)}']").dispatch_event("click")
+    page.locator(f".presets [data-knobs='{values.query(knobs)}']").dispatch_event("click")
     settled(page)
 
 

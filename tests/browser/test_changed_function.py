@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 
 from tests.browser.accessibility import LOOKS, assert_accessible
 from tests.browser.conftest import live, preset, press, readouts, settled, until, visit
-from widgets.frame import host, reader_patch
+from widgets.frame import host, reader_patch, values
 from widgets.grpo.widget import Knobs
 
 PAGE, WIDGET = "11-grpo/", "grpo"
@@ -129,7 +129,7 @@ def test_a_goal_that_was_met_stays_met(live_page, book):
     page.click(".goals > summary")
     assert page.inner_text(".reached") == "0 of 2 met"
     way = host.exercises(WIDGET).CHALLENGES[0].way
-    page.evaluate("query => document.querySelector('rl-widget').turn(query)", host.query(way))
+    page.evaluate("query => document.querySelector('rl-widget').turn(query)", values.query(way))
     settled(page)
     assert page.inner_text(".reached") == "1 of 2 met"
     assert page.locator("li[data-goal].met").count() == 1

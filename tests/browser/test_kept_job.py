@@ -10,6 +10,7 @@ from playwright.sync_api import expect
 from tests.browser.conftest import WITH_WIDGET, lesson_with, live, settled, until, visit
 from tests.sim.cluster.test_user_inputs import QWEN3_14B
 from widgets.frame import host, job, machine_knobs
+from widgets.frame.values import knobs_from, spelled
 
 MACHINES = [lesson for lesson in WITH_WIDGET if job.shared(host.widget(lesson.widget).Knobs)]
 every_machine = pytest.mark.parametrize("lesson", MACHINES, ids=lambda lesson: lesson.stem)
@@ -88,8 +89,8 @@ def test_every_page_about_machines_takes_of_a_job_what_it_has_and_its_bar_keeps_
     opened(page, book, lesson, stored=json.dumps({"knobs": KEPT, "from": "22-memory"}))
     expect(page.locator(".job span")).to_have_text(re.compile("^Your job: Qwen2.5-32B .+ from lesson 22(, nearest|$)"))
     wanted = job.taken(w.Knobs, KEPT)
-    held = host.knobs_from(w.Knobs, knobs(page))
-    assert {name: host.spelled(getattr(held, name)) for name in wanted} == wanted
+    held = knobs_from(w.Knobs, knobs(page))
+    assert {name: spelled(getattr(held, name)) for name in wanted} == wanted
     assert wanted.keys() >= {"model"} & w.Knobs.__dataclass_fields__.keys()
     page.evaluate("document.querySelector('rl-widget button.reset').click()")
     expect(page.locator(".job span")).to_have_text(re.compile("not in force"))

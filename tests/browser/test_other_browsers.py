@@ -15,7 +15,8 @@ from tests.browser.drivers import Firefox, WebKit
 from tests.widgets.catalogue import breaking, frame_of, last_frame
 from tests.widgets.verifiers.test_editable import RIGHT
 from tools.runtime.serve import Handler, Server
-from widgets.frame import host, reader_code
+from widgets.frame import host, reader_worker
+from widgets.frame.values import query
 
 ROOT = Path(__file__).parents[2]
 SOURCES = sorted(path for path in (ROOT / "site").rglob("*") if "vendor" not in path.parts)
@@ -56,7 +57,7 @@ def settled(other):
 
 
 def pressed(other, knobs):
-    other.run(f"""void document.querySelector(".presets [data-knobs='{host.query(knobs)}']").click()""")
+    other.run(f"""void document.querySelector(".presets [data-knobs='{query(knobs)}']").click()""")
     settled(other)
 
 
@@ -134,7 +135,7 @@ def test_a_readers_code_runs_and_is_ended_when_it_does_not_end(other, book):
     other.run(f"void {code}.scrollIntoView()")
     until(other, f"{code}.querySelector('.cm-content') !== null")
     for text, state, said in (
-        (RIGHT, "your code", json.loads([*reader_code.stream("verifier", RIGHT)][-1])["sentence"]),
+        (RIGHT, "your code", json.loads([*reader_worker.stream("verifier", RIGHT)][-1])["sentence"]),
         ("def score(example, completion):\n    while True:\n        pass", "stopped", "Stopped: no answer for 1.9 s."),
         ("import js", "refused", "Line 1: ImportError: there is no js here."),
     ):

@@ -25,6 +25,7 @@ from tests.browser.conftest import (
 )
 from tests.widgets.catalogue import breaking, frame_of, last_frame, near, state
 from widgets.frame import host
+from widgets.frame.values import query
 
 # parametrized by module, so that pytest runs all tests of one lesson before those of the next
 pytestmark = pytest.mark.parametrize("lesson", WITH_WIDGET, ids=lambda lesson: lesson.stem, scope="module")
@@ -213,7 +214,7 @@ def test_a_link_in_the_text_sets_what_it_says_and_all_else_to_its_default(at, le
         "import(document.querySelector('script[src$=\"assets/widget.js\"]').src.replace('widget', 'knobs'))"
         ".then(({ knobs }) => knobs(document.querySelector('rl-widget form')))"
     )
-    default = host.query(host.widget(lesson.widget).Knobs())
+    default = query(host.widget(lesson.widget).Knobs())
     assert now == dict(parse_qsl(default, keep_blank_values=True)) | asked
 
 

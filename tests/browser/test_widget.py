@@ -27,6 +27,7 @@ from tests.browser.conftest import (
 )
 from tests.widgets.catalogue import breaking, ends, frame_of
 from widgets.frame import data_table, host
+from widgets.frame.values import knobs_from, spelled
 
 HEIGHT = "document.querySelector('figure.rl-widget').offsetHeight"
 
@@ -60,11 +61,11 @@ def test_every_knob_reaches_the_figure_by_keyboard(live_page, book, lesson):
                 const moved = control.length && !control.options ? control[0] : control;
                 for (const type of ['input', 'change']) moved.dispatchEvent(new Event(type, { bubbles: true }));
             }""",
-                [f.name, host.spelled(value)],
+                [f.name, spelled(value)],
             )
         expect(page).to_have_url(re.compile(f"[?&]{f.name}="))
         expect(page.locator(f"[data-knob={f.name}]")).to_have_class(re.compile(r"\bmoved\b"))
-        page.evaluate("wanted => { window.wanted = wanted; }", [f.name, host.spelled(value)])
+        page.evaluate("wanted => { window.wanted = wanted; }", [f.name, spelled(value)])
         until(page, "window.drawn?.[wanted[0]] === wanted[1]")
         page.evaluate("document.querySelector('rl-widget').form.reset()")  # and no run of the default for each
     press(page, "rl-widget .reset")
@@ -144,7 +145,7 @@ def test_captions_follow_the_knobs_and_not_the_setting_that_was_built(live_page,
     lesson = next(lesson for lesson in WITH_WIDGET if lesson.stem == stem)
     page = opened(live_page, book, f"{lesson.url}?{moved}")
     settled(page)
-    knobs = host.knobs_from(host.widget(lesson.widget).Knobs, dict(parse_qsl(moved)))
+    knobs = knobs_from(host.widget(lesson.widget).Knobs, dict(parse_qsl(moved)))
     for view in page.locator("[name=view]").all() or [None]:
         if view:
             view.check(force=True)

@@ -25,6 +25,7 @@ import builtins, io, json, os, sys
 from dataclasses import fields
 from itertools import islice
 from urllib.parse import parse_qsl
+from widgets.frame.values import query, spelled
 name, known = sys.argv[1], set(sys.modules)
 def refused(path, *how, **more):
     raise FileNotFoundError(path)
@@ -32,14 +33,14 @@ builtins.open = io.open = refused
 w = host.widget(name)
 for i, preset in enumerate(w.PRESETS.values()):
     whole = os.environ.get("NIGHTLY") or i < 1
-    for frame in islice(host.stream(name, json.dumps(dict(parse_qsl(host.query(preset))))), None if whole else 3):
+    for frame in islice(host.stream(name, json.dumps(dict(parse_qsl(query(preset))))), None if whole else 3):
         pass
     host.table(name, frame)
 for knob in fields(w.Knobs):
     m = knob.metadata
     brought = m["kind"] == "pasted"
     for value in m.get("options") or m.get("rungs") or ([m["example"]] if brought else [m["low"], m["high"]]):
-        for _ in islice(host.stream(name, json.dumps({knob.name: host.spelled(value)})), 1 + brought):
+        for _ in islice(host.stream(name, json.dumps({knob.name: spelled(value)})), 1 + brought):
             pass
 print(*(set(sys.modules) - known))
 """

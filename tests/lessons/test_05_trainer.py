@@ -17,7 +17,7 @@ from tests.lessons.prose import TWENTY, Lesson, agrees
 from tests.sim.estimators.test_aggregation import MASK, losses
 from tests.sim.worlds.test_policies import CARRIED, NOT_CARRIED, TRAINED
 from tests.widgets import catalogue
-from widgets.frame import host
+from widgets.frame.values import knobs_from
 from widgets.trainer import figures
 from widgets.trainer import widget as trainer
 from widgets.trainer.widget import Knobs
@@ -189,7 +189,7 @@ def test_the_answers():
 @LESSON.when_changed
 def test_the_links_of_the_prose_start_at_the_default_and_the_thirty_two_steps_break():
     links = re.findall(r'\(#trainer\)\{ data-knobs="([^"]+)" \}', LESSON.text)
-    settings = [host.knobs_from(Knobs, dict(parse_qsl(link))) for link in links]
+    settings = [knobs_from(Knobs, dict(parse_qsl(link))) for link in links]
     assert settings[0] == Knobs()
     window, transformer = [False, True, True, False, False], [False, False, True, False, False]
     assert [trainer.broken(k, last(**k.__dict__)) is not None for k in settings] == window + transformer

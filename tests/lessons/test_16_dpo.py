@@ -13,7 +13,7 @@ from tests.lessons.prose import Lesson
 from tests.sim.estimators.test_preference_losses import losses
 from widgets.dpo import widget as dpo
 from widgets.dpo.widget import SURE, Knobs
-from widgets.frame import host
+from widgets.frame import values
 
 LESSON = Lesson("16")
 
@@ -30,7 +30,7 @@ def course(**knobs):
 
 def test_every_link_turns_knobs_that_are_there():
     for query in re.findall(r'\(#dpo\)\{ data-knobs="([^"]+)" \}', LESSON.text):
-        host.knobs_from(Knobs, dict(parse_qsl(query)))
+        values.knobs_from(Knobs, dict(parse_qsl(query)))
 
 
 def test_the_opening_loses_three_of_four():

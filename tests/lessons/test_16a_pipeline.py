@@ -15,7 +15,7 @@ from sim.worlds.tasks import HELD, Chain, running_totals
 from tests import skips
 from tests.lessons.prose import Lesson
 from tests.widgets.catalogue import last as last_result
-from widgets.frame import host
+from widgets.frame.values import knobs_from
 from widgets.pipeline import figures
 from widgets.pipeline import widget as pipeline
 from widgets.pipeline.widget import Knobs, first
@@ -46,7 +46,7 @@ def end(**knobs):
 
 def test_every_link_turns_knobs_that_are_there():
     for query in re.findall(r'\(#pipeline\)\{ data-knobs="([^"]+)" \}', LESSON.text):
-        host.knobs_from(Knobs, dict(parse_qsl(query)))
+        knobs_from(Knobs, dict(parse_qsl(query)))
 
 
 def test_the_smallest_case():

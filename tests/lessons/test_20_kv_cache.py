@@ -14,7 +14,8 @@ from sim.cluster.models import MODELS
 from sim.cluster.throughput import ASSUMED, PEAK, crossover, iteration
 from tests.lessons.prose import Lesson
 from tests.sim.cluster.plain_engine import serve
-from widgets.frame import host, machine_knobs
+from widgets.frame import machine_knobs
+from widgets.frame.values import knobs_from
 from widgets.kv_cache import widget
 
 LESSON = Lesson("20")
@@ -24,7 +25,7 @@ DEEPSEEK, SMALL = MODELS["deepseek-v3"], MODELS["qwen2.5-1.5b"]
 
 def link(words):
     (query,) = re.findall(rf"\[{re.escape(words)}\]\(#kv_cache\)\{{ data-knobs=\"([^\"]+)\" \}}", LESSON.text)
-    return host.knobs_from(widget.Knobs, dict(parse_qsl(query)))
+    return knobs_from(widget.Knobs, dict(parse_qsl(query)))
 
 
 def result(knobs):

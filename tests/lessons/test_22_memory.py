@@ -11,7 +11,8 @@ from sim.cluster.memory import LEDGERS, Engine, Training
 from sim.cluster.models import MODELS, Model
 from sim.estimators import precision
 from tests.lessons.prose import Lesson
-from widgets.frame import host, machine_knobs
+from widgets.frame import machine_knobs
+from widgets.frame.values import knobs_from
 from widgets.memory import widget
 
 LESSON = Lesson("22")
@@ -21,7 +22,7 @@ H100 = ACCELERATORS["h100"]
 
 def link(words):
     (query,) = re.findall(rf"\[{re.escape(words)}\]\(#memory\)\{{ data-knobs=\"([^\"]+)\" \}}", LESSON.text)
-    return host.knobs_from(widget.Knobs, dict(parse_qsl(query)))
+    return knobs_from(widget.Knobs, dict(parse_qsl(query)))
 
 
 def result(knobs):

@@ -11,6 +11,7 @@ from sim.cluster.models import MODELS
 from sim.cluster.step import Roles
 from tests.lessons.prose import Lesson
 from widgets.frame import host, machine_knobs
+from widgets.frame.values import knobs_from
 from widgets.throughput import widget
 
 LESSON = Lesson("22a")
@@ -22,7 +23,7 @@ ROWS = list(measured.VERL.values())
 def link(words):
     (query,) = re.findall(rf"\[{re.escape(words)}\]\(#throughput\)\{{ data-knobs=\"([^\"]+)\" \}}", LESSON.text)
     return widget.Knobs(
-        **{name: getattr(host.knobs_from(widget.Knobs, {name: value}), name) for name, value in parse_qsl(query)}
+        **{name: getattr(knobs_from(widget.Knobs, {name: value}), name) for name, value in parse_qsl(query)}
     )
 
 

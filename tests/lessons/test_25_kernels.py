@@ -9,7 +9,7 @@ from sim.cluster.kernels import Workload
 from sim.estimators import precision
 from sim.experiments import rounding_net
 from tests.lessons.prose import Lesson
-from widgets.frame import host
+from widgets.frame import values
 from widgets.kernels import widget
 
 LESSON = Lesson("25")
@@ -17,7 +17,7 @@ LESSON = Lesson("25")
 
 def link(words):
     (query,) = re.findall(rf"\[{re.escape(words)}\]\(#kernels\)\{{ data-knobs=\"([^\"]+)\" \}}", LESSON.text)
-    knobs = host.knobs_from(widget.Knobs, dict(parse_qsl(query)))
+    knobs = values.knobs_from(widget.Knobs, dict(parse_qsl(query)))
     return next(widget.run(knobs))
 
 

@@ -8,7 +8,7 @@ from sim.cluster.memory import LEDGERS
 from sim.synthesis import forces
 from tests.lessons.prose import Lesson
 from widgets.forces import widget
-from widgets.frame import host
+from widgets.frame import values
 
 LESSON = Lesson("26")
 
@@ -20,7 +20,7 @@ def result(knobs):
 
 def link(words):
     (query,) = re.findall(rf"\[{re.escape(words)}\]\(#forces\)\{{ data-knobs=\"([^\"]+)\" \}}", LESSON.text)
-    return result(host.knobs_from(widget.Knobs, dict(parse_qsl(query))))
+    return result(values.knobs_from(widget.Knobs, dict(parse_qsl(query))))
 
 
 def test_wrong_labels():

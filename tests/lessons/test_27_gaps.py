@@ -6,7 +6,7 @@ import pytest
 from sim.cluster.hardware import ACCELERATORS
 from sim.synthesis import gaps
 from tests.lessons.prose import Lesson
-from widgets.frame import host
+from widgets.frame.values import knobs_from
 from widgets.gaps import widget
 
 LESSON = Lesson("27")
@@ -14,7 +14,7 @@ LESSON = Lesson("27")
 
 def link(words):
     (query,) = re.findall(rf"\[{re.escape(words)}\]\(#gaps\)\{{ data-knobs=\"([^\"]+)\" \}}", LESSON.text)
-    k = host.knobs_from(widget.Knobs, dict(parse_qsl(query)))
+    k = knobs_from(widget.Knobs, dict(parse_qsl(query)))
     return k, next(widget.run(k))
 
 

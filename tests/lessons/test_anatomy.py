@@ -12,7 +12,7 @@ import yaml
 
 from tests.lessons import rules
 from tools.pages import lessons
-from widgets.frame import host
+from widgets.frame import host, values
 
 ROOT = Path(__file__).parents[2]
 
@@ -159,9 +159,9 @@ def test_links_in_the_prose_turn_knobs_that_exist_to_values_on_offer(page):
         must(len(dict(asked)) == len(asked), page, f"the link {link} names a knob twice")
         for knob in dict(asked).keys() - knobs.__dataclass_fields__.keys():
             must(False, page, f"the link {link} turns {knob}, which widgets/{widget}/widget.py does not have")
-        taken = host.knobs_from(knobs, dict(asked))
+        taken = values.knobs_from(knobs, dict(asked))
         for knob, value in asked:
-            shown = host.spelled(getattr(taken, knob))
+            shown = values.spelled(getattr(taken, knob))
             must(value == shown, page, f"the link {link} spells {knob} as the page's control does: {shown}")
 
 

@@ -8,6 +8,7 @@ import pytest
 from tests.widgets.catalogue import NAMES, breaking
 from tools.pages import failures, lessons
 from widgets.frame import host
+from widgets.frame.values import knobs_from
 
 ROWS = [row for rows in failures.groups().values() for row in rows]
 TEXT = (lessons.ROOT / "lessons" / "failures.md").read_text(encoding="utf-8")
@@ -28,7 +29,7 @@ def test_a_link_of_a_row_opens_the_widget_in_the_setting_that_breaks():
     def leads(row):
         link = urlparse(failures.described(row)["link"])
         name = link.fragment
-        knobs = host.knobs_from(host.widget(name).Knobs, dict(parse_qsl(link.query)))
+        knobs = knobs_from(host.widget(name).Knobs, dict(parse_qsl(link.query)))
         opens = (name, knobs) == failures.setting(row) and knobs != host.widget(name).Knobs()
         return opens and link.path.strip("/") in addresses
 

@@ -6,6 +6,7 @@ from tests.machines import last_bit
 from tests.widgets.catalogue import NAMES, frame_of, near, where_changed
 from tools.pages import frames
 from widgets.frame import host
+from widgets.frame.contract import extras
 
 PRESETS = [
     pytest.param(name, preset, marks=where_changed(name)) for name in NAMES for preset in host.widget(name).PRESETS
@@ -30,7 +31,7 @@ def test_what_amplifies_is_a_preset_and_a_number_of_its_widget():
     unknown = [
         f"widgets/{name}.py: AMPLIFIES of {preset!r} names {sorted(moves) or 'nothing'}, the readouts {sorted(labels)}"
         for name in NAMES
-        for preset, moves in getattr(host.widget(name), "AMPLIFIES", {}).items()
+        for preset, moves in extras(host.widget(name)).AMPLIFIES.items()
         for labels in [{r["label"] for r in frame_of(name, host.widget(name).PRESETS[preset])["readouts"]}]
         if not moves or not moves.keys() <= labels
     ]

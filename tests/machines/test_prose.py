@@ -14,6 +14,7 @@ import pytest
 
 from tests.machines import last_bit
 from widgets.frame import host
+from widgets.frame.contract import extras
 
 ROOT = Path(__file__).parents[2]
 WIDGET = {
@@ -21,7 +22,7 @@ WIDGET = {
     for page in sorted((ROOT / "lessons").glob("*.md"))
     if (found := re.search(r"^```widget\n(\w+)", page.read_text(encoding="utf-8"), re.M))
 }
-TRAIN = [stem for stem, name in WIDGET.items() if hasattr(host.widget(name), "progress")]  # a closed form is stable
+TRAIN = [stem for stem, name in WIDGET.items() if extras(host.widget(name)).progress]  # a closed form is stable
 PLAINEST = {"x86_64": "Nehalem", "AMD64": "Nehalem", "aarch64": "ARMV8"}  # OpenBLAS's oldest kernel for a processor
 
 

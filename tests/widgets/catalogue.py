@@ -12,6 +12,7 @@ import pytest
 
 from tools.pages import frames, results
 from widgets.frame import host
+from widgets.frame.values import parsed, spelled
 
 ROOT = Path(__file__).parents[2]
 NAMES = results.WIDGETS
@@ -84,7 +85,7 @@ def early_frame(name, knobs):
 
 def form(knobs):
     """What the page sends of a setting."""
-    return json.dumps({field: host.spelled(value) for field, value in asdict(knobs).items()})
+    return json.dumps({field: spelled(value) for field, value in asdict(knobs).items()})
 
 
 def last(widget, seeds=None, **knobs):
@@ -136,19 +137,16 @@ def state(frame):
     return frame["verdict"]["state"]
 
 
-def mended(name, knobs, mend):
-    """The knobs after a way back, "Label: value, Label: value."."""
-    steps = host.steps(knobs, mend)
-    assert steps, (
-        f'widgets/{name}/widget.py: `mend` has the form "Label: value, Label: value." with labels of knobs: {mend}'
-    )
-    return after(knobs, steps)
+def fixed(name, knobs, fix):
+    """The knobs after a way back, {knob: value}."""
+    assert fix, f"widgets/{name}/widget.py: the break of {knobs} has a `fix`, {{knob: value}}"
+    return after(knobs, host.steps(knobs, fix))
 
 
 def after(knobs, steps):
     """The knobs after the steps that the page offers."""
     turned = {step["knob"]: step["value"] for step in steps}
-    return replace(knobs, **{f.name: host.parsed(f, turned[f.name]) for f in fields(knobs) if f.name in turned})
+    return replace(knobs, **{f.name: parsed(f, turned[f.name]) for f in fields(knobs) if f.name in turned})
 
 
 def settings(name):

@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 from markupsafe import Markup, escape
 
 from tools.pages import frames, lesson_data, lessons, results
-from widgets.frame import host
+from widgets.frame import host, recovery, values
 
 GROUP = re.compile(r"^```failures\n(.+)\n```$", re.M)
 WIDGET = re.compile(r"^```widget\n(\w+)$", re.M)
@@ -104,7 +104,7 @@ def homes():
 def changed(knobs):
     """The query of those knobs that differ from their defaults."""
     usual = asdict(type(knobs)())
-    return urlencode({name: host.spelled(value) for name, value in asdict(knobs).items() if value != usual[name]})
+    return urlencode({name: values.spelled(value) for name, value in asdict(knobs).items() if value != usual[name]})
 
 
 def shown(title):
@@ -124,7 +124,7 @@ def described(row):
         seen=row.seen,
         check=marked(row.check),
         why=frames.settled(name, knobs)["verdict"]["sentence"],
-        mend=broken.mend,
+        fix=recovery.in_words(knobs, broken.fix) if broken.fix else None,
         page=page,
         lesson=f"/{address}",
         link=f"/{address}?{changed(knobs)}#{name}",

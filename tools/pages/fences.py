@@ -36,10 +36,12 @@ from tools.pages import (
     small_figures,
     words,
 )
-from widgets.frame import data_table, host, job, machine_knobs, reader_patch
+from widgets.frame import data_table, host, job, machine_knobs, panels, reader_patch, reader_worker
 from widgets.frame import doctor as own_doctor
 from widgets.frame import reader_code as own_code
-from widgets.frame.contract import KNOBS_IN_VIEW
+from widgets.frame.contract import extras
+from widgets.frame.knobs import KNOBS_IN_VIEW
+from widgets.frame.values import PASTED, is_pasted, query, spelled
 
 ROOT = Path(__file__).parents[2]
 LESSONS, WIDGETS = ROOT / "lessons", ROOT / "widgets"
@@ -209,8 +211,8 @@ def widget(name):
     if name not in results.WIDGETS:
         raise ValueError(f"there is no widgets/{name}/widget.py")
     w, frame = host.widget(name), frames.settled(name)
-    knobs = [dict(knob(name, f), idle=frame["idle"].get(f.name)) for f in fields(w.Knobs) if not host.is_pasted(f)]
-    own, tabs = [knob(name, f) for f in fields(w.Knobs) if host.is_pasted(f)], {}
+    knobs = [dict(knob(name, f), idle=frame["idle"].get(f.name)) for f in fields(w.Knobs) if not is_pasted(f)]
+    own, tabs = [knob(name, f) for f in fields(w.Knobs) if is_pasted(f)], {}
     beside = Counter(panel["tab"] for panel in frame["panels"])
     for i, panel in enumerate(frame["panels"]):
         leads = panel["front"] or not any(p["front"] for p in frame["panels"] if p["tab"] == panel["tab"])
@@ -219,7 +221,7 @@ def widget(name):
         tabs.setdefault(panel["tab"], []).append(
             dict(panel, i=i, still=Markup(still), caption=Markup(panel["caption"]))
         )
-    given = {f.name: host.spelled(f.default) for f in fields(w.Knobs) if not host.is_pasted(f)}
+    given = {f.name: spelled(f.default) for f in fields(w.Knobs) if not is_pasted(f)}
     settings = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in given.items())
     readouts = [
         dict(r, link=Markup(quoting.short_link(*r["source"].split("#L"))) if r["source"] else "")
@@ -230,7 +232,7 @@ def widget(name):
             label=label,
             cause=frames.settled(name, k)["verdict"]["cause"],
             pressed=k == w.Knobs(),
-            knobs=host.query(k),
+            knobs=query(k),
             promise=promised(name, label),
         )
         for label, k in w.PRESETS.items()
@@ -239,16 +241,16 @@ def widget(name):
         "widget",
         name=name,
         title=w.TITLE,
-        cost=getattr(w, "COST", ""),
+        cost=extras(w).COST,
         settings=settings,
-        defaults=host.query(w.Knobs()),
+        defaults=query(w.Knobs()),
         frame=frame,
         data=json.dumps(frame),
         guess=guessed(w, name),
         presets=sorted(presets, key=lambda preset: bool(preset["cause"])),
         causes=frames.causes(name),
         gauge=Markup(frame["watched"]["html"]),
-        exports=hasattr(w, "export") or hasattr(w, "methods"),
+        exports=bool(extras(w).export or extras(w).methods),
         config=Markup(frame["config"]),
         scripts=scripts.beside(w),
         knobs=knobs[:KNOBS_IN_VIEW],
@@ -290,11 +292,11 @@ def changing(name):
 
 def guessed(w, name):
     """The question before the first run with what it turns out to be; nothing where the widget asks none."""
-    if not hasattr(w, "GUESS"):
+    if not extras(w).GUESS:
         return None
     g = w.GUESS
     told = g.told(g.knobs, results.last(name, g.knobs))
-    return dict(question=g.question, answers=g.answers, knobs=host.query(g.knobs), told=told)
+    return dict(question=g.question, answers=g.answers, knobs=query(g.knobs), told=told)
 
 
 def promised(name, preset):
@@ -302,7 +304,7 @@ def promised(name, preset):
     preset nothing is known, and nothing is said.
     """
     moves = host.amplified(name, preset)
-    by = ", ".join(f"{host.spelled(far)} in “{label}”" for label, far in moves.items())
+    by = ", ".join(f"{spelled(far)} in “{label}”" for label, far in moves.items())
     return f"this run amplifies the last bit: other machines differ by up to {by}; here" if by else "reproducible"
 
 
@@ -327,9 +329,9 @@ def ways_through(section):
 @loud
 def own(name):
     """A function for readers to edit, with what comes of it as it stands there, computed here."""
-    if name not in own_code.OFFERS:
+    if name not in reader_worker.OFFERS:
         raise ValueError(f"no editable.py in widgets/ has the ID {name}")
-    offer = own_code.OFFERS[name]
+    offer = reader_worker.OFFERS[name]
     edited = offer.EDITED
     path = f"{edited.__module__.replace('.', '/')}.py"
     code, line = quoting.definition(path, edited.__name__)
@@ -399,7 +401,7 @@ def knob(widget_name, f):
     """What one control shows: a select where the options are many, radio buttons where they are few, else a slider with
     its exact value.
     """
-    m, default = f.metadata, host.spelled(f.default)
+    m, default = f.metadata, spelled(f.default)
     words = m["label"] + f", {m['symbol']}" * bool(m["symbol"]) + f", {m['unit']}" * bool(m["unit"])
     shown = dict(
         m,
@@ -410,14 +412,14 @@ def knob(widget_name, f):
         symbol=subscripted(m["symbol"]),
     )
     if m["kind"] == "pasted":
-        return dict(shown, control="pasted", most=host.PASTED + 1)  # one too many is refused, not cut off
+        return dict(shown, control="pasted", most=PASTED + 1)  # one too many is refused, not cut off
     if m["kind"] in ("choice", "toggle"):
         options = [str(option) for option in m["options"]]
         few = len(options) <= 4 and sum(map(len, options)) <= 30
         beside = few and len(m["label"]) + sum(len(option) + 3 for option in options) <= LINE
         return dict(shown, control="radio" if few else "select", options=options, wide=not beside)
     if m["kind"] == "ladder":  # its slider counts the rungs
-        rungs = [host.spelled(rung) for rung in m["rungs"]]
+        rungs = [spelled(rung) for rung in m["rungs"]]
         ticks = rungs if len(rungs) <= 7 and sum(map(len, rungs)) < 26 else [rungs[0], rungs[-1]]
         return dict(
             shown,
@@ -430,7 +432,7 @@ def knob(widget_name, f):
             at=rungs.index(default),
             share=rungs.index(default) / (len(rungs) - 1),
         )
-    low, high, step = (host.spelled(m[key]) for key in ("low", "high", "step"))
+    low, high, step = (spelled(m[key]) for key in ("low", "high", "step"))
     return dict(
         shown,
         control="slider",
@@ -445,7 +447,7 @@ def knob(widget_name, f):
 
 
 def subscripted(text):
-    return Markup(host.subscripted(text))
+    return Markup(panels.subscripted(text))
 
 
 def part(template, /, **values):

@@ -6,7 +6,7 @@ import numpy as np
 
 from sim.worlds import modsum
 from tools.pages import results, small_figures
-from widgets.frame import host
+from widgets.frame import host, values
 from widgets.frame.marks import dots, label, line, panel
 
 WIDGET, PRESETS = "ppo", {"kept": "16 passes", "deleted": "16 passes, no clip"}
@@ -34,7 +34,7 @@ def drawn(which):
     marks = [kept, label(updates, 0.84, "kept", 1 if which == "kept" else 8, "right")]
     if which == "deleted":
         marks += [line(step, low, "deleted"), dots([1, 2], low[1:3]), label(updates, 0.04, "deleted", 1, "right")]
-    return host.plain(
+    return values.plain(
         panel(
             "A policy learns one prompt",
             f"probability of a right completion, after each of {updates} updates, recorded",

@@ -18,6 +18,8 @@ from PIL import Image, ImageColor, ImageDraw, ImageFont
 from tools.pages import drawing, frames, hero, results
 from tools.runtime import files
 from widgets.frame import host
+from widgets.frame.contract import extras
+from widgets.frame.values import plain
 
 ROOT = Path(__file__).parents[2]
 KEPT = ROOT / "_cache" / "pictures"
@@ -70,8 +72,8 @@ def kept(label, part, title, panel):
 def leading(widget):
     """The first panel of the opening, or else of the first preset that breaks."""
     module = host.widget(widget)
-    if made := getattr(module, "OPENING", None):
-        return host.plain(list(made.panels(results.last(widget, made.plain), results.last(widget, made.other))))[0]
+    if made := extras(module).OPENING:
+        return plain(list(made.panels(results.last(widget, made.plain), results.last(widget, made.other))))[0]
     broken = (frames.settled(widget, knobs) for knobs in module.PRESETS.values())
     return next(frame for frame in broken if frame["verdict"]["state"] == "broken")["panels"][0]
 

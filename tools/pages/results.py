@@ -15,7 +15,7 @@ from functools import cache
 
 from tools.pages import inputs
 from tools.runtime import files
-from widgets.frame import host, pages
+from widgets.frame import host, pages, values
 
 KEPT = inputs.ROOT / "_cache" / "results"
 WIDGETS, DRAWN = pages.having("widget"), pages.having("figures")
@@ -82,15 +82,15 @@ def positions(module, name):
 
 def drawn(figure):
     if figure.handle is None:
-        return [(host.plain(list(figure.panels())), figure.sentence() if figure.sentence else "", "")]
+        return [(values.plain(list(figure.panels())), figure.sentence() if figure.sentence else "", "")]
     return [
-        (host.plain(list(figure.panels(at))), figure.sentence(at) if figure.sentence else "", figure.handle.spoken(i))
+        (values.plain(list(figure.panels(at))), figure.sentence(at) if figure.sentence else "", figure.handle.spoken(i))
         for i, at in enumerate(figure.handle.positions)
     ]
 
 
 def place_of_figure(module, name):
-    spelled = inputs.content(inputs.file_of(host.__name__))  # by host.plain, which draws on nothing of ours
+    spelled = inputs.content(inputs.file_of(values.__name__))  # by values.plain, which draws on nothing of ours
     return file_of(f"{module}.{name}", code(f"{module}.figures"), spelled, variant)
 
 

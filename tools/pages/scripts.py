@@ -9,6 +9,7 @@ from textwrap import indent
 from sim.algorithms import options
 from sim.worlds import scorer, tasks
 from tools.pages.quoting import ROOT
+from widgets.frame.contract import extras
 from widgets.grpo import widget as grpo
 
 SCRIPTS = {"TRL": "run/trl-add.py", "verl": "run/verl-add.py"}
@@ -16,8 +17,9 @@ SCRIPTS = {"TRL": "run/trl-add.py", "verl": "run/verl-add.py"}
 
 def beside(w):
     """{program: file} of the scripts that stand under a widget's setting: none where it trains on pairs, or nothing."""
-    methods = w.methods(w.Knobs(), None).values() if hasattr(w, "methods") else ()
-    return SCRIPTS if any("estimator" in method for method in methods) else {}
+    methods = extras(w).methods
+    trained = methods(w.Knobs(), None).values() if methods else ()
+    return SCRIPTS if any("estimator" in method for method in trained) else {}
 
 
 def write(site):

@@ -10,7 +10,9 @@ from collections.abc import Sequence
 from markupsafe import Markup
 
 from tools.pages import drawing, quoting, results
-from widgets.frame import host
+from widgets.frame import host, values
+from widgets.frame.contract import extras
+from widgets.frame.panels import described
 
 HALF, ALONE, MARGIN = 298, 480, 260  # pixels: one of two panels, one by itself, one beside the text
 HEIGHT, LOW = 200, 170
@@ -62,13 +64,7 @@ def shown(panel, width, height):
         return dict(panel, content=Markup(rows(panel)), alt="", grid=True)
     axes, content = drawing.parts(panel, width, height)
     return dict(
-        panel,
-        grid=False,
-        axes=Markup(axes),
-        content=Markup(content),
-        width=width,
-        height=height,
-        alt=host.described(panel),
+        panel, grid=False, axes=Markup(axes), content=Markup(content), width=width, height=height, alt=described(panel)
     )
 
 
@@ -113,10 +109,10 @@ def handle(made):
 
 def opening(name):
     """The values for site/parts/opening.html: the two recorded runs of a widget's OPENING."""
-    made = getattr(host.widget(name), "OPENING", None)
+    made = extras(host.widget(name)).OPENING
     if made is None:
         raise ValueError(f"widgets/{name}/widget.py has no OPENING")
-    panels: Sequence = host.plain(list(made.panels(results.last(name, made.plain), results.last(name, made.other))))
+    panels: Sequence = values.plain(list(made.panels(results.last(name, made.plain), results.last(name, made.other))))
     if len(panels) != 2:
         raise ValueError(f"the opening of widgets/{name}/widget.py has two panels, not {len(panels)}")
     return dict(

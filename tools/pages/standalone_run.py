@@ -9,6 +9,7 @@ import inspect
 
 from tools.pages import inputs, results
 from widgets.frame import host
+from widgets.frame import values as frame_values
 
 PLACE = "run"
 FILE = '''"""{title}: one run, as "RL Post-Training, From First Principles" draws it.
@@ -86,7 +87,7 @@ def text(name):
         title=host.widget(name).TITLE,
         name=name,
         changed=CHANGED.format(path=path) if change else "",
-        figures=inspect.getsource(host.figures).rstrip() + "\n",
+        figures=inspect.getsource(frame_values.figures).rstrip() + "\n",
         contents="".join(map(embedded, files)) + (f'FILES["{path}"] += CHANGED\n\n' if change else ""),
     )
 

@@ -29,7 +29,7 @@ SECONDS = 300  # making one takes about ten, and several times that on a busy ma
 # policies that are read from files. What was computed for that is forgotten again.
 IMPORTS = """
 import gc, random, sys, traceback
-from widgets.frame import doctor, host, pages, reader_code, reader_patch, seeds
+from widgets.frame import doctor, host, pages, reader_code, reader_patch, reader_worker
 
 def first(file, use):
     try:
@@ -41,8 +41,8 @@ def first(file, use):
 
 for page in pages.having("widget"):
     first(f"widgets/{page}/widget.py", lambda: host.table(page, next(host.stream(page))))
-for name, offer in reader_code.OFFERS.items():
-    first(offer.__name__, lambda: (reader_code.ours(offer), next(reader_code.stream(name, "raise ValueError"))))
+for name, offer in reader_worker.OFFERS.items():
+    first(offer.__name__, lambda: (reader_code.ours(offer), next(reader_worker.stream(name, "raise ValueError"))))
 first("widgets/frame/doctor.py", doctor.warmed)
 try:
     [][5]

@@ -3,7 +3,7 @@
 import numpy as np
 
 from sim.estimators import attempts
-from widgets.frame.contract import Shown, Table
+from widgets.frame.exercises import Shown, Table
 from widgets.frame.marks import label, line, panel
 
 ID = "WIDGET_NAME"  # the fence `own` of the page names it

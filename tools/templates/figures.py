@@ -3,7 +3,7 @@
 import numpy as np
 
 from sim.SIM_ROOM import SIM_MODEL
-from widgets.frame.contract import Figure, Handle
+from widgets.frame.small_figures import Figure, Handle
 from widgets.frame.marks import bars, line, panel
 
 PASS_RATES = (0.01, 0.1, 0.5, 0.9)

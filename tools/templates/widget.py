@@ -5,8 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from sim.SIM_ROOM import SIM_MODEL
-from widgets.frame.contract import Break, Gauge, Opening, Readout, ladder, slider
+from widgets.frame.knobs import ladder, slider
 from widgets.frame.marks import bars, both, dots, line, panel, threshold
+from widgets.frame.readouts import Break, Gauge, Readout
+from widgets.frame.small_figures import Opening
 
 TITLE = "Groups with something to compare"  # TODO a statement of fact
 SIZES = [2, 4, 8, 16, 32, 64]
@@ -76,7 +78,7 @@ def broken(k, r):
     same = "wrong" if k.p < 0.5 else "right"
     return Break(
         f"Only {r.here:.1%} of the groups have two outcomes: the others are all {same}.",
-        "Pass rate: 0.5.",
+        dict(p=0.5),
         "almost every group is alike",
     )
 

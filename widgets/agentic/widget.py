@@ -9,8 +9,12 @@ import numpy as np
 from sim.algorithms import grpo, reinforce
 from sim.experiments import tool_masking
 from sim.worlds import tinylm
-from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, choice, ladder, slider, toggle
-from widgets.frame.marks import bars, both, label, line, panel, threshold
+from widgets.frame import recovery
+from widgets.frame.exercises import Guess
+from widgets.frame.knobs import choice, ladder, slider, toggle
+from widgets.frame.marks import bars, both, by_update, label, line, panel, threshold
+from widgets.frame.readouts import Break, Gauge, Readout
+from widgets.frame.small_figures import Opening
 
 TITLE = "Sixty updates on trajectories that a tool helped to write"
 COST = f"{60 * 64:,} completions a run"
@@ -87,7 +91,7 @@ def figure(k, r):
     nll, push = -step.logp[:n], step.push[:n]
     words = "position; " + said(step, n)
     return [
-        panel(
+        by_update(
             "Right completions and tool calls",
             f"share of 64 completions, right: mean of {WINDOW} updates",
             line(x, right, "right", 1),
@@ -95,18 +99,16 @@ def figure(k, r):
             threshold(HALF, f"broken if fewer than {HALF:g} are right at the end", 0),
             label(UPDATES, 0.02, "right", 1, "right"),
             label(0, 1.05, "called the tool", 2),
-            x="update",
-            x_range=(0, UPDATES),
+            updates=UPDATES,
             y_range=(0, 1.2),
             tab="Training",
             front=True,
         ),
-        panel(
+        by_update(
             "The tool's share of the gradient",
             "of the squared norm, before each update",
             line(x, share, "share", 1),
-            x="update",
-            x_range=(0, UPDATES),
+            updates=UPDATES,
             y_range=(-0.02, 1.05),
             tab="Training",
         ),
@@ -134,14 +136,13 @@ def figure(k, r):
             stacked=True,
             tab="One trajectory",
         ),
-        panel(
+        by_update(
             "Can the policy write the tool's part",
             "nats a token of the tool's text under the policy; falling is learning to imitate it; cut at 20",
             line(x, column(r, "tool_nll"), "tool's text", 1),
             line([0, UPDATES], [UNIFORM] * 2, "uniform", 1, "reference"),
             label(UPDATES, UNIFORM, "a uniform guess, ln 20", 0, "right", below=True),
-            x="update",
-            x_range=(0, UPDATES),
+            updates=UPDATES,
             y_range=(0, 20),
             tab="Imitation",
         ),
@@ -200,13 +201,13 @@ def broken(k, r):
     share = f"{100 * early_share(r):.0f} % of the first ten gradients"
     calls = column(r[-WINDOW:], "call_rate").mean()
     if k.masked:
-        return Break(f"The mask stands one token too far {beside(k, r)}, and {led}", "Mask shifted by: 0.", OFF_BY_ONE)
+        return Break(f"The mask stands one token too far {beside(k, r)}, and {led}", dict(shift=0), OFF_BY_ONE)
     if calls < CALLS:
         still = f"{100 * r[-1].call_rate:.3g} % still call" if r[-1].call_rate else "None calls"
         why, cause = f"{still} the tool, whose text was trained on: {led}", "it stops calling"
     else:
         why, cause = f"{share} is about text that the tool wrote: {led}", "it imitates the tool"
-    return Break(why, "Mask the tool's tokens: on" + (", Mask shifted by: 0." if k.shift else "."), cause)
+    return Break(why, recovery.different(k, dict(masked=True, shift=0)), cause)
 
 
 OFF_BY_ONE = "a mask off by one"
@@ -257,25 +258,23 @@ def opened(plain, other):
     x = np.arange(1, UPDATES + 1)
     right, calls = ([windowed(column(r, name)) for r in (plain, other)] for name in ("accuracy", "call_rate"))
     return [
-        panel(
+        by_update(
             "Right completions",
             "share of 64, mean of five updates",
             *both(x, *right),
             label(UPDATES, right[0][-1] + 0.02, f"one setting: {right[0][-1]:.2f}", 8, "right"),
             label(24, 0.08, f"the other: {right[1][-1]:.2f} in the end", 1, "center"),
             threshold(HALF, "too few at the end", 0),
-            x="update",
-            x_range=(0, UPDATES),
+            updates=UPDATES,
             y_range=(0, 1.13),
         ),
-        panel(
+        by_update(
             "Completions that call the tool",
             "share of 64, mean of five updates",
             *both(x, *calls),
             label(UPDATES, 0.55, f"one setting: {calls[0][-1]:.2f}", 8, "right"),
             label(UPDATES, 0.4, f"the other: {calls[1][-1]:.2f}", 1, "right"),
-            x="update",
-            x_range=(0, UPDATES),
+            updates=UPDATES,
             y_range=(0, 1.13),
         ),
     ]

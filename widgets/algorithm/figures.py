@@ -10,15 +10,12 @@ from sim.experiments import one_group
 from sim.experiments.standard_runs import add_run
 from sim.framework.algorithm import Algorithm
 from sim.worlds import tasks
-from widgets.frame.contract import Figure, Handle
 from widgets.frame.marks import bars, dots, label, line, panel, region
+from widgets.frame.small_figures import Figure, Handle
+from widgets.frame.values import decimal
 
 NAMES = ("REIN-<br>FORCE", "PPO", "GRPO", "RLOO", "DAPO", "Dr.<br>GRPO")  # two lines under a narrow bar
 K, VALUE = 8, 0.33  # completions of the group; what PPO's critic says of each token
-
-
-def signed(value):
-    return f"{value:.2f}".replace("-", "−").replace("−0.00", "0.00")
 
 
 # ── six files ──
@@ -50,7 +47,9 @@ def credited(right):
     if dead:
         return f"All eight are {'right' if right else 'wrong'}: {dead} of the six files push nothing."
     A = credit(right)
-    told = "; ".join(f"{name} {signed(A[name][0])} and {signed(A[name][-1])}" for name in ("REINFORCE", "RLOO", "GRPO"))
+    told = "; ".join(
+        f"{name} {decimal(A[name][0])} and {decimal(A[name][-1])}" for name in ("REINFORCE", "RLOO", "GRPO")
+    )
     return f"{right} of 8 right. A right one and a wrong one get: {told}."
 
 

@@ -12,8 +12,11 @@ from sim.experiments import one_group
 from sim.experiments.standard_runs import add_run
 from sim.framework.algorithm import Algorithm
 from sim.worlds import tasks
-from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, choice, ladder, slider
-from widgets.frame.marks import bars, both, dots, each_run, label, line, panel, threshold
+from widgets.frame.exercises import Guess
+from widgets.frame.knobs import choice, ladder, slider
+from widgets.frame.marks import bars, both, by_update, dots, each_run, label, line, panel, threshold
+from widgets.frame.readouts import Break, Gauge, Readout
+from widgets.frame.small_figures import Opening
 
 TITLE = "What six algorithm files make of the same rewards"
 COST = "23,040 completions a run, more with DAPO"
@@ -217,28 +220,25 @@ def token_tab(k, r):
 def training_tab(k, r):
     update = np.arange(r.pass_rate.shape[1]) * EVERY
     floor = r.pass_rate[0, 0]
-    yield panel(
+    yield by_update(
         "The loop with this file",
         "pass rate on 100 sums, exact; thick: mean of 3 runs; one pass, no KL penalty",
         line(update, r.pass_rate.mean(axis=0), "mean", 1),
         each_run(update, r.pass_rate),
         threshold(floor, "broken if the mean ends here or below", 0.0, outside=True),
         label(2, 0.93, k.plugin, 1),
-        x="update",
-        x_range=(0, UPDATES),
-        y_range=(0, 1.02),
+        updates=UPDATES,
         tab="Training",
         front=True,
     )
-    yield panel(
+    yield by_update(
         "What its wrong completions get",
         "advantage of a token of a wrong one, mean of the batch and of 3 runs",
         line(np.arange(1, len(r.wrong) + 1), np.clip(r.wrong, *LEVEL), "wrong", 2),
         line([0, UPDATES], [0, 0], "no push", 8, "reference"),
         label(UPDATES, 0.1, "above: pushed up", 2, "right"),
         label(UPDATES, -0.1, "below: pushed down", 2, "right", below=True),
-        x="update",
-        x_range=(0, UPDATES),
+        updates=UPDATES,
         y_range=LEVEL,
         tab="Training",
     )
@@ -296,7 +296,7 @@ def broken(k, r):
     ends = f"the pass rate went from {r.pass_rate[0, 0]:.3f} to {r.pass_rate[:, -1].mean():.3f}"
     return Break(
         f"Wrong ones are paid {k.wrong + k.offset:g}, right ones {1 + k.offset:g}, {why(k)}: {ends}.",
-        way_back(k),
+        fix(k),
         CAUSES.get(k.plugin, "nothing to compare"),
     )
 
@@ -318,9 +318,9 @@ def why(k):
     return "so within a group there is nothing to compare"
 
 
-def way_back(k):
-    told = {"Algorithm file: RLOO": k.plugin in ALONE, "Reward of a wrong one: 0": k.wrong == 1}
-    return f"{', '.join(words for words, needed in told.items() if needed)}."
+def fix(k):
+    values = dict(plugin="RLOO") if k.plugin in ALONE else {}
+    return values | (dict(wrong=0.0) if k.wrong == 1 else {})
 
 
 def worse(k, r):
@@ -356,26 +356,24 @@ def opened(plain, other):
     at, update = np.arange(0, UPDATES + 1, EVERY), np.arange(1, UPDATES + 1)
     right = [100 * r.pass_rate.mean(axis=0) for r in (plain, other)]
     return [
-        panel(
+        by_update(
             "Right answers of a language model",
             "of 100 sums, on average, mean of three runs",
             *both(at, *right),
             dots([0], right[1][:1], "the same start", 1),
             label(UPDATES, right[0][-1] + 3, "one setting", 8, "right"),
             label(UPDATES, right[1][-1] + 3, "the other", 1, "right"),
-            x="update",
-            x_range=(0, UPDATES),
+            updates=UPDATES,
             y_range=(0, 104),
         ),
-        panel(
+        by_update(
             "How hard a wrong answer is pushed",
             "above 0 up, below 0 down",
             *both(update, plain.wrong, other.wrong),
             line([0, UPDATES], [0, 0], "no push", 8, "other"),
             label(UPDATES, -0.55, "one setting", 8, "right"),
             label(UPDATES, float(other.wrong[-1]) + 0.1, "the other", 1, "right"),
-            x="update",
-            x_range=(0, UPDATES),
+            updates=UPDATES,
             y_range=(-2.5, 1.5),
         ),
     ]

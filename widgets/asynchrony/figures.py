@@ -13,8 +13,8 @@ from sim.cluster.lengths import Law
 from sim.cluster.models import MODELS
 from sim.estimators import weight_delta
 from sim.experiments import delayed_gradient
-from widgets.frame.contract import Figure, Handle
-from widgets.frame.marks import bars, dots, heat, label, line, panel
+from widgets.frame.marks import bars, by_update, dots, heat, label, line, panel
+from widgets.frame.small_figures import Figure, Handle
 
 # ── how old ──
 HEADS = (0, 1, 2, 4, 8, 16)
@@ -77,13 +77,12 @@ STEP = 3.0 * 0.2 * delayed_gradient.curvature(0.2)  # of the widget's default
 def late(delay):
     x = np.arange(STEERED + 1)
     return [
-        panel(
+        by_update(
             "A distance, steered towards 0",
             f"each step: −{STEP:.2f} of an older distance; gray: no lag",
             line(x, delayed_gradient.steering(0, STEP, STEERED), "no lag", 8, "other"),
             line(x, np.clip(delayed_gradient.steering(delay, STEP, STEERED), -9, 9), f"lag {delay}", 1),
-            x="update",
-            x_range=(0, STEERED),
+            updates=STEERED,
             y_range=(-2.5, 2.5),
         )
     ]

@@ -8,13 +8,15 @@ import numpy as np
 
 from sim.cluster import memory, pipeline, step, throughput
 from sim.cluster.hardware import ACCELERATORS
-from sim.cluster.memory import Engine, Misfit
+from sim.cluster.memory import Engine
 from sim.cluster.models import MODELS
 from sim.experiments import delayed_gradient
-from widgets.frame import machine_knobs
-from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, choice, ladder, slider, toggle
-from widgets.frame.marks import bars, dots, heat, label, line, panel, threshold
-from widgets.frame.recovery import way_back
+from widgets.frame import impossible_job, machine_knobs, recovery
+from widgets.frame.exercises import Guess
+from widgets.frame.knobs import choice, ladder, slider, toggle
+from widgets.frame.marks import bars, by_update, dots, heat, label, line, panel, threshold
+from widgets.frame.readouts import Break, Gauge, Readout
+from widgets.frame.small_figures import Opening
 
 TITLE = "How old completions are when they are trained on, and what that does to the training"
 
@@ -36,7 +38,7 @@ OLDEST = 20  # lags beyond share the last bar
 
 
 @dataclass(frozen=True)
-class Knobs:
+class Own:
     overlap: str = choice("What overlaps", "async", OVERLAPS)
     head: int = ladder("Head start, batches", 2, [*range(9), 10, 12, 16, 24, 32])
     train: float = ladder("Training", 30.0, SECONDS, symbol="t_T", unit="s")
@@ -57,13 +59,11 @@ class Knobs:
     p99: int = ladder("Ninety-ninth percentile", 9646, LENGTHS, unit="tokens")
     longest: int = ladder("Longest completion", 8192, LENGTHS, unit="tokens")
     seed: int = slider("Seed", 0, low=0, high=99, step=1)
-    bandwidth: float = machine_knobs.bandwidth()
-    flops: float = machine_knobs.flops()
-    overhead: float = machine_knobs.overhead()
-    config: str = machine_knobs.config()
-    chip: str = machine_knobs.chip()
-    log: str = machine_knobs.log()
-    timed: str = machine_knobs.timed()
+
+
+@dataclass(frozen=True)
+class Knobs(machine_knobs.Brought, machine_knobs.Assumed, Own):
+    pass
 
 
 PRESETS = {
@@ -168,21 +168,11 @@ def trained(k, delay):
 
 def misfits(k):
     """What of the setting is impossible."""
-    if not k.log and not k.p50 <= k.p90 <= k.p99:
-        what = f"quantiles of {k.p50:,}, {k.p90:,} and {k.p99:,} tokens: they rise in every batch"
-        return [Misfit(what, k.p50, k.p90, rising(k))]
+    if out_of_order := impossible_job.out_of_order(k):
+        return out_of_order
     accelerator = machine_knobs.accelerator(k)
     engine = Engine(accelerator.scaleup_domain, engine_size(k), step.PROMPT + machine_knobs.law(k).longest)
     return memory.fits(machine_knobs.model(k), accelerator, engine, efficiency=machine_knobs.efficiency(k))
-
-
-def rising(k):
-    p90 = max(k.p50, k.p90)
-    names = Knobs.__dataclass_fields__
-    return (
-        f"{names['p90'].metadata['label']}: {p90:,} tokens, "
-        f"{names['p99'].metadata['label']}: {max(p90, k.p99):,} tokens."
-    )
 
 
 # What comes of it
@@ -235,13 +225,11 @@ def figure(k, r):
     if r.misfits:
         tabs = {"Score while training": "Score", "Lag when trained on": "Score"}
         tabs |= {"Who works on what": "Pipeline", "Where it comes to rest": "Pipeline"}
-        return [nothing(title, tab, front=title == "Score while training") for title, tab in tabs.items()]
+        return [
+            impossible_job.nothing(title, "nothing to show", tab, front=title == "Score while training")
+            for title, tab in tabs.items()
+        ]
     return [score(k, r), ages(k, r), board(k, r), walls(k, r)]
-
-
-def nothing(title, tab, front):
-    words = label(0.5, 0.5, "does not fit", 1, "center")
-    return panel(title, "nothing to show", words, x_range=[0, 1], y_range=[0, 1], tab=tab, front=front, bare=True)
 
 
 def score(k, r):
@@ -331,7 +319,7 @@ def readouts(k, r):
         ("Mean length trained on, of all", "%", source),
     ]
     if r.misfits:
-        return [Readout(name, "–", "", where, "violated" if name == "Step" else "") for name, _, where in of]
+        return impossible_job.dashes({name: where for name, _, where in of}, "Step")
     run, found = r.run, cause(k, r)
     values = [
         run.step_seconds,
@@ -372,9 +360,7 @@ def export(k, r):
 
 def watched(k, r):
     if r.misfits:
-        first = r.misfits[0]
-        needs = 100 * min(first.needs / first.has, 1e6)
-        return Gauge("Needed, of what there is", needs, 100.0, "%", low=10, high=1e4, log=True, expression="misfits")
+        return impossible_job.needed(r.misfits)
     if cause(k, r) == SHORT:
         told = "length.mean() / finished.mean() < 0.85"
         return Gauge("Length trained on, of all", 100 * fair(r), 100 * FAIR, "%", 50, 100, below=True, expression=told)
@@ -384,10 +370,7 @@ def watched(k, r):
 
 def broken(k, r):
     if r.misfits:
-        first = r.misfits[0]
-        turn = ("longest", "accelerator", "model")
-        back = first.mend if ":" in first.mend else way_back(k, turn, lambda there: not misfits(there))
-        return Break(f"It does not fit: {first.what}.", back or first.mend, "the job does not fit")
+        return Break(f"It does not fit: {r.misfits[0].what}.", made_to_fit(k), "the job does not fit")
     found = cause(k, r)
     if found is None:
         return None
@@ -397,7 +380,7 @@ def broken(k, r):
             f"{len(r.run.dropped):,} completions came too late and were dropped, the long ones: the mean length "
             f"trained on is {mean:,.0f}, not {of_all:,.0f}."
         )
-        return Break(why, f"{Knobs.__dataclass_fields__['hard_cap'].metadata['label']}: never.", SHORT)
+        return Break(why, dict(hard_cap="never"), SHORT)
     if found == STUCK:
         why = f"Each update overshoots before the next is seen: one answer has probability {r.course.surest[-1]:.3f}"
     elif found == SWINGS:
@@ -407,9 +390,14 @@ def broken(k, r):
     return Break(f"{why}. Score {final(r):.3f}, best {best(k):.3f}.", recovered(k, r), found)
 
 
+def made_to_fit(k):
+    if impossible_job.out_of_order(k):
+        return impossible_job.in_order(k)
+    return recovery.one_knob(k, ("longest", "accelerator", "model"), lambda there: not misfits(there))
+
+
 def recovered(k, r):
     """The knob that alone brings the score back: the lag, the rate, or the draws."""
-    names = Knobs.__dataclass_fields__
     largest = max(min(wall(k), r.delay - 1), 0)
     for name, values in (
         ("delay", [str(largest), "0"]),
@@ -421,8 +409,8 @@ def recovered(k, r):
             delay = int(there.delay) if name == "delay" else r.delay
             course = trained(only(there, POLICY), delay)
             if value != getattr(k, name) and missing(there, replace(r, course=course)) <= LOST:
-                return f"{names[name].metadata['label']}: {value}."
-    return f"{names['delay'].metadata['label']}: 0, {names['draws'].metadata['label']}: exact."
+                return {name: value}
+    return dict(delay="0", draws="exact")
 
 
 def worse(k, r):
@@ -458,24 +446,16 @@ def opening(plain, other):
     answer = [line(x, r.course.best[every], name, series) for r, name, series in named]
     scores = [line(x, r.course.score[every], name, series) for r, name, series in named]
     return [
-        panel(
+        by_update(
             "Chance of the best answer",
             "probability, exact; 600 updates",
             *answer,
             label(10, 1.02, "one setting", 1),
             label(590, 1.02, "the other", 2, "right"),
-            x="update",
-            x_range=[0, delayed_gradient.UPDATES],
+            updates=delayed_gradient.UPDATES,
             y_range=[0, 1.2],
         ),
-        panel(
-            "Score",
-            "reward less price of KL",
-            *scores,
-            x="update",
-            x_range=[0, delayed_gradient.UPDATES],
-            y_range=[0.4, 0.8],
-        ),
+        by_update("Score", "reward less price of KL", *scores, updates=delayed_gradient.UPDATES, y_range=[0.4, 0.8]),
     ]
 
 

@@ -6,8 +6,11 @@ import numpy as np
 
 from sim.synthesis import budget, diagnosis
 from sim.synthesis.budget import MENU, NAMES, ROLES
-from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, choice, ladder, slider, toggle
+from widgets.frame.exercises import Guess
+from widgets.frame.knobs import choice, ladder, slider, toggle
 from widgets.frame.marks import bars, dots, heat, label, line, panel, threshold
+from widgets.frame.readouts import Break, Gauge, Readout
+from widgets.frame.small_figures import Opening
 
 TITLE = "What weeks of work buy, and how a cause is found"
 
@@ -315,27 +318,25 @@ def watched(k, r):
 
 
 def broken(k, r):
-    names = Knobs.__dataclass_fields__
     if r.quality > 1 and not budget.corrected(r.names):
         return Break(
             f"A step takes {r.step:.2f} of what it did, and the same quality takes {r.quality:.2f}: nobody corrects "
             "the samples.",
-            f"{names['mismatch_fix'].metadata['label']}: on.",
+            dict(mismatch_fix=True),
             UNCORRECTED,
         )
     if wasted(r) >= WASTED:
-        off = [f"{names[OWN_KNOBS[name]].metadata['label']}: off" for name in r.idle]
-        back = ", ".join(off) if k.rule == OWN else f"{names['rule'].metadata['label']}: {BEST}"
+        back = {OWN_KNOBS[name]: False for name in r.idle} if k.rule == OWN else dict(rule=BEST)
         return Break(
             f"{wasted(r)} weeks bought nothing ({', '.join(r.idle)}): without them the step is {r.step:.3f} as well.",
-            f"{back}.",
+            back,
             IDLE,
         )
     if r.behind > BEHIND:
         return Break(
             f"The step is {r.step:.3f} of the first. As many weeks buy {r.best:.3f}: this is {100 * r.behind:.0f} % "
             "behind.",
-            f"{names['rule'].metadata['label']}: {BEST}.",
+            dict(rule=BEST),
             BEHIND_CAUSE,
         )
     return None

@@ -14,8 +14,10 @@ from sim.experiments.standard_runs import modsum_optimizer, modsum_rate, modsum_
 from sim.framework.controller import Controller
 from sim.framework.trainer import Trainer
 from sim.worlds import modsum
-from widgets.frame.contract import Break, Gauge, Opening, Readout, choice, ladder, slider
-from widgets.frame.marks import both, each_run, label, line, panel
+from widgets.frame.knobs import choice, ladder, slider
+from widgets.frame.marks import both, by_update, each_run, label, line, panel
+from widgets.frame.readouts import Break, Gauge, Readout
+from widgets.frame.small_figures import Opening
 
 TITLE = "Two algorithms, one task, the same seeds"
 COST = "3 seeds of both, by the optimizer and at the rates of the knobs"
@@ -151,22 +153,19 @@ def figure(k, r):
 
     steps = [np.maximum(one.kl_step, 1e-5) for one in r]  # a logarithmic axis has no 0
     return [
-        panel(
+        by_update(
             "Right completions by update",
             f"probability, exact, mean of 4 prompts, {runs}",
             *both(updates, rates, 0.02, 0.1, UPDATES),
-            x="update",
-            x_range=(0, UPDATES),
-            y_range=(0, 1.02),
+            updates=UPDATES,
             tab="Training",
             front=True,
         ),
-        panel(
+        by_update(
             "Distance of each update",
             "KL from the policy that sampled, nats a completion, exact, 3 seeds",
             *both([x[:, 1:] for x in updates], steps, 1.6e-7, 1e-6, UPDATES),
-            x="update",
-            x_range=(0, UPDATES),
+            updates=UPDATES,
             y_range=(1e-7, 100),
             log="y",
             tab="Training",
@@ -180,12 +179,11 @@ def figure(k, r):
             y_range=(0, 1.02),
             tab="By completions",
         ),
-        panel(
+        by_update(
             "Entropy",
             "nats a completion, exact, mean of 4 prompts, 3 seeds",
             *both(updates, [one.entropy for one in r], 6.0, 6.5, UPDATES),
-            x="update",
-            x_range=(0, UPDATES),
+            updates=UPDATES,
             y_range=(0, 7),
             tab="By completions",
         ),
@@ -255,14 +253,14 @@ def broken(k, r):
             "one file is too high for another."
         )
         cause = "one rate for two files"
-    return Break(why, way_back(k, hurt), cause)
+    return Break(why, fix(k, hurt), cause)
 
 
-def way_back(k, hurt):
+def fix(k, hurt):
     """Two at each rate, with the passes of the file."""
-    labels = [Knobs.__dataclass_fields__[name].metadata["label"] for name in ("rate_a", "rate_b")]
-    slower = [f"{labels[i]}: 2" for i in hurt if (k.rate_a, k.rate_b)[i] > 2]
-    return f"{', '.join(slower + (['Passes over each batch: as in the file'] if k.passes == '16' else []))}."
+    rates = [("rate_a", "rate_b")[i] for i in hurt]
+    slower = {rate: 2.0 for rate in rates if getattr(k, rate) > 2}
+    return slower | (dict(passes="as in the file") if k.passes == "16" else {})
 
 
 def worse(k, r):
@@ -298,22 +296,20 @@ def opened(plain, other):
     right = [first.pass_rate.mean(axis=0) for first, _ in (plain, other)]
     far = [np.clip(first.kl_step, 1e-5, FARTHEST).mean(axis=0) for first, _ in (plain, other)]
     return [
-        panel(
+        by_update(
             "Right completions",
             "probability, exact, mean of 4 prompts and 3 seeds",
             *both(x, *right),
             label(UPDATES, right[0][-1] + 0.02, f"one setting: {right[0][-1]:.2f}", 8, "right"),
             label(UPDATES, right[1][-1] + 0.04, f"the other: {right[1][-1]:.2f}", 1, "right"),
-            x="update",
-            x_range=(0, UPDATES),
+            updates=UPDATES,
             y_range=(0, 1.15),
         ),
-        panel(
+        by_update(
             "Distance of each update",
             f"nats, logarithmic, mean of 3 seeds; cut at {FARTHEST:g}",
             *both(x[1:], *far),
-            x="update",
-            x_range=(0, UPDATES),
+            updates=UPDATES,
             y_range=(1e-5, 3 * FARTHEST),
             log="y",
         ),

@@ -9,8 +9,9 @@ from sim.experiments import faults
 from sim.experiments.standard_runs import add_run
 from sim.framework import iteration
 from sim.worlds import tinylm
-from widgets.frame.contract import Figure, Handle
 from widgets.frame.marks import cell, grid, label, line, panel
+from widgets.frame.small_figures import Figure, Handle
+from widgets.frame.values import signed
 
 ROWS, WARM_UP = 4, 2
 AFTER = {
@@ -22,10 +23,6 @@ AFTER = {
     6: "Stage 6, the trainer: new weights. In the cells: by how much each log-probability has changed.",
     7: "Stage 7, weight sync: rollout has the new weights. The next batch will be drawn by them.",
 }
-
-
-def signed(value, digits=2):
-    return f"{round(float(value), digits) + 0:+.{digits}f}".replace("-", "−")
 
 
 # ── one iteration ──

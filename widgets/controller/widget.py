@@ -13,8 +13,12 @@ from sim.experiments.standard_runs import add_run
 from sim.framework import invariants, iteration
 from sim.framework.controller import mean_k3
 from sim.worlds import tasks, tinylm
-from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, choice, ladder, slider, toggle
+from widgets.frame import recovery
+from widgets.frame.exercises import Guess
+from widgets.frame.knobs import choice, ladder, slider, toggle
 from widgets.frame.marks import bars, both, dots, label, line, panel, threshold
+from widgets.frame.readouts import Break, Gauge, Readout
+from widgets.frame.small_figures import Opening
 
 TITLE = "GRPO on sums of two digits, with at most one wire of the loop misconnected"
 COST = "128 completions an iteration"
@@ -350,20 +354,15 @@ def broken(k, r):
         return None
     first, last = r.trainer[0].mean(), r.trainer[-1].mean()
     led = f"the pass rate went from {first:.3f} to {last:.3f}"
-    return Break(WHY[k.fault].format(led=led, **numbers(k, r)), way_back(k), CAUSES[k.fault])
+    return Break(WHY[k.fault].format(led=led, **numbers(k, r)), fix(k), CAUSES[k.fault])
 
 
-def way_back(k):
+def fix(k):
     plain = k.fault == "none"
-    few = plain or k.groups * k.K < 64
-    told = {
-        "Wiring fault: none": not plain,
-        "Passes over each batch: 1": plain and k.passes > 1,
-        "Price of a nat of KL: 0": plain and k.beta > 0,
-        "Prompts an iteration: 16": few and k.groups < 16,
-        "Completions a prompt: 8": few and k.K < 8,
-    }
-    return f"{', '.join(words for words, needed in told.items() if needed)}."
+    values = dict(passes=1, beta=0.0) if plain else dict(fault="none")
+    if plain or k.groups * k.K < 64:
+        values |= dict(groups=max(k.groups, 16), K=max(k.K, 8))
+    return recovery.different(k, values)
 
 
 def numbers(k, r):

@@ -7,8 +7,12 @@ import numpy as np
 
 from sim.experiments import curation
 from sim.experiments.curation import BOTH, KEPT, NEVER
-from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, choice, ladder, slider
+from widgets.frame import recovery
+from widgets.frame.exercises import Guess
+from widgets.frame.knobs import choice, ladder, slider
 from widgets.frame.marks import bars, label, line, panel, threshold
+from widgets.frame.readouts import Break, Gauge, Readout
+from widgets.frame.small_figures import Opening
 
 TITLE = "What is solved for so many rollouts, by which prompts they are spent on"
 
@@ -284,21 +288,16 @@ BACK = {
 }
 
 
-def mend(k, found):
-    for change in [*BACK[found], dict(way=RANDOM)]:
-        there = replace(k, **change)
-        if not behind(there, next(run(there))):
-            break
-    fields = Knobs.__dataclass_fields__
-    changed = [(name, value) for name, value in change.items() if value != getattr(k, name)]
-    return ", ".join(f"{fields[name].metadata['label']}: {value}" for name, value in changed) + "."
+def fix(k, found):
+    holding = lambda there: not behind(there, next(run(there)))
+    return recovery.first_of(k, BACK[found], holding) or recovery.different(k, dict(way=RANDOM))
 
 
 def broken(k, r):
     if not behind(k, r):
         return None
     found = cause(k, r)
-    return Break(why(k, r, found), mend(k, found), found)
+    return Break(why(k, r, found), fix(k, found), found)
 
 
 def worse(k, r):

@@ -12,8 +12,8 @@ from sim.estimators import clip_entropy, group_baselines, surrogate
 from sim.experiments.standard_runs import modsum_run
 from sim.worlds import modsum
 from sim.worlds.optimizer import SGD
-from widgets.frame.contract import Figure, Handle
-from widgets.frame.marks import dots, label, line, panel
+from widgets.frame.marks import by_update, dots, label, line, panel
+from widgets.frame.small_figures import Figure, Handle
 
 K = 8
 
@@ -190,14 +190,13 @@ def coins(eps_high):
 def flips(eps_high):
     x = np.arange(151)
     return [
-        panel(
+        by_update(
             "Entropy when coins are rewarded",
             "nats, 20 actions, mean of 24 runs, SGD at 4",
             *(line(x[::5], coins(other)[::5], f"{other:g}", 8, "other") for other in BOUNDS if other != eps_high),
             line(x[::2], coins(eps_high)[::2], f"{eps_high:g}", 1),
             label(150, coins(eps_high)[-1] - 0.6, f"upper bound {1 + eps_high:g}", 1, "right"),
-            x="update",
-            x_range=(0, 150),
+            updates=150,
             y_range=(0, 3.2),
         )
     ]

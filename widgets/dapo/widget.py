@@ -12,8 +12,12 @@ from sim.experiments.standard_runs import modsum_optimizer, modsum_rate
 from sim.framework.algorithm import Algorithm
 from sim.framework.controller import Controller
 from sim.worlds import modsum
-from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, choice, ladder, slider
-from widgets.frame.marks import band, both, dots, each_run, label, line, panel, threshold
+from widgets.frame import recovery
+from widgets.frame.exercises import Guess
+from widgets.frame.knobs import choice, ladder, slider
+from widgets.frame.marks import band, both, by_update, dots, each_run, label, line, panel, threshold
+from widgets.frame.readouts import Break, Gauge, Readout
+from widgets.frame.small_figures import Opening
 
 TITLE = "DAPO and GRPO from the same start: by updates, and by completions drawn"
 SEEDS, GROUPS, K = 3, 8, 8
@@ -173,7 +177,7 @@ def figure(k, r):
     p = np.linspace(0.002, 0.998, 200)
     now = np.clip(np.mean([rate[-1] for rate in r.dapo.pass_rate], axis=0), 0.002, 0.998)
     return [
-        panel(
+        by_update(
             "Right completions by update",
             f"probability, exact, mean of 4 prompts, {runs}",
             *curves([np.arange(len(rate)) for rate in r.dapo.mean_rate], r.dapo.mean_rate, "DAPO", 1),
@@ -182,19 +186,16 @@ def figure(k, r):
             ),
             label(60, 0.12, "DAPO, solid", 1, "right"),
             label(60, 0.02, "GRPO, dashed", 2, "right"),
-            x="update",
-            x_range=(0, 60),
-            y_range=(0, 1.02),
+            updates=60,
             tab="By update",
         ),
-        panel(
+        by_update(
             "Completions drawn for an update",
             f"mean of the last {WINDOW} updates, {runs}; DAPO's batch holds {GROUPS * K}",
             *price_curves(k, r),
             threshold(PRICE, f"{PRICE} = 4 batches: broken if nothing is gained", 560),
             label(60, k.grpo_groups * K + 6, "GRPO, dashed", 2, "right"),
-            x="update",
-            x_range=(0, 60),
+            updates=60,
             y_range=(0, 560),
             tab="By update",
             front=True,
@@ -223,25 +224,23 @@ def figure(k, r):
             ticks=dict(tickvals=[0, 0.25, 0.5, 0.75, 1]),
             tab="By completions",
         ),
-        panel(
+        by_update(
             "Entropy when coins are rewarded",
             f"nats, 20 actions, {COIN_SEEDS} seeds, mean and 10 to 90 %, the same optimizer",
             *coin_curves(r),
             label(COIN_UPDATES, 0.1, "lower bound: 0.8", 1, "right"),
-            x="update",
-            x_range=(0, COIN_UPDATES),
+            updates=COIN_UPDATES,
             y_range=(0, 3.2),
             tab="Clip and length",
         ),
-        panel(
+        by_update(
             "Cut off at 12 tokens",
             f"probability, exact, mean of 4 prompts, {runs}",
             *curves([np.arange(len(cut)) for cut in r.dapo.truncated], r.dapo.truncated, "DAPO", 1),
             *curves([np.arange(r.updates + 1)] * SEEDS, [cut[: r.updates + 1] for cut in r.grpo.truncated], "GRPO", 2),
             label(60, 0.45, "DAPO, solid", 1, "right"),
             label(60, 0.41, "GRPO, dashed", 2, "right"),
-            x="update",
-            x_range=(0, 60),
+            updates=60,
             y_range=(0, 0.5),
             tab="Clip and length",
         ),
@@ -368,7 +367,7 @@ def broken(k, r):
         return Break(
             f"For as many completions GRPO is {-ahead(r):.2f} ahead of the algorithm that patches it: DAPO ends at "
             f"{last_rate(r.dapo):.3f}.",
-            way_back(k),
+            fix(k),
             "GRPO is ahead at equal cost",
         )
     if spent(r):
@@ -376,7 +375,7 @@ def broken(k, r):
         return Break(
             f"Each of the last {WINDOW} updates drew {drawn_lately(r):.0f} completions for {live_lately(r):.1f} live "
             f"groups of {GROUPS}, and together they moved the pass rate by {gained_lately(r)} points.",
-            f"Updates of DAPO: {paying[-1]}." if paying else "Draw again groups all equal in: never.",
+            dict(updates=paying[-1]) if paying else dict(redraw="never"),
             "drawing again buys nothing",
         )
     return None
@@ -386,15 +385,10 @@ def gained_lately(r):
     return f"{100 * gain_lately(r):+.1f}".replace("-", "−")
 
 
-def way_back(k):
+def fix(k):
     """Every setting of DAPO's own that was changed; where none was, it is the luck of a seed."""
     own = ("updates", "redraw", "eps_high", "learning_rate", "average", "L_cache", "passes")
-    changed = [knob for knob in fields(k) if knob.name in own and getattr(k, knob.name) != knob.default]
-    told = [
-        f"{knob.metadata['label']}: {knob.default if isinstance(knob.default, str) else format(knob.default, 'g')}"
-        for knob in changed
-    ]
-    return f"{', '.join(told or ['Seed: 0'])}."
+    return recovery.different(k, {f.name: f.default for f in fields(k) if f.name in own}) or dict(seed=0)
 
 
 def worse(k, r):
@@ -452,24 +446,22 @@ def opened(plain, other):
     right = [np.mean(r.dapo.mean_rate, axis=0) for r in (plain, other)]
     drawn = [by_window(r) for r in (plain, other)]
     return [
-        panel(
+        by_update(
             "Right completions",
             f"probability, exact, mean of 4 prompts and {SEEDS} seeds",
             *both(x, *right),
             label(60, right[0][-1] - 0.3, f"one setting: {right[0][-1]:.2f}", 8, "right"),
             label(60, 1.0, f"the other: {right[1][-1]:.3f}", 1, "right"),
-            x="update",
-            x_range=(0, 60),
+            updates=60,
             y_range=(0, 1.15),
         ),
-        panel(
+        by_update(
             "Completions drawn for an update",
             f"mean of the last {WINDOW} updates",
             *both(x[1:], *drawn),
             label(60, drawn[0][-1] + 10, f"one setting: {drawn[0][-1]:.0f}", 8, "right"),
             label(57, drawn[1][-1] + 25, f"the other: {drawn[1][-1]:.0f}", 1, "right"),
-            x="update",
-            x_range=(0, 60),
+            updates=60,
             y_range=(0, 560),
         ),
     ]

@@ -9,13 +9,9 @@ import numpy as np
 from sim.estimators import bradley_terry, kl, preference_losses
 from sim.experiments import direct_preference
 from sim.worlds import preferences
-from widgets.frame.contract import Figure, Handle
 from widgets.frame.marks import bars, dots, label, line, panel
-
-
-def signed(value, digits=2):
-    return f"{value:+.{digits}f}".replace("-", "−")
-
+from widgets.frame.small_figures import Figure, Handle
+from widgets.frame.values import signed
 
 # ── four completions whose rewards are known ──
 REF, REWARD = np.array([0.5, 0.3, 0.15, 0.05]), np.arange(4.0)

@@ -8,9 +8,12 @@ import numpy as np
 from sim.estimators import bradley_terry, overoptimization
 from sim.experiments import direct_preference
 from sim.worlds import preferences
-from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, choice, ladder, slider
+from widgets.frame import recovery
+from widgets.frame.exercises import Guess
+from widgets.frame.knobs import choice, ladder, slider
 from widgets.frame.marks import dots, heat, label, line, panel, threshold
-from widgets.frame.recovery import ways_back
+from widgets.frame.readouts import Break, Gauge, Readout
+from widgets.frame.small_figures import Opening
 
 TITLE = "What a policy trained on pairs wins, and where its probability goes"
 COST = "full batches, Adam"
@@ -165,16 +168,15 @@ def cause(k):
     return WEAK
 
 
-def back(k, found):
+def fix(k, found):
     """A dearer nat where labels are sure, since nobody can make people waver; else what is in the way."""
-    if found == CERTAIN and k.loss == "DPO":
-        for beta in (beta for beta in BETAS if beta > max(k.beta, 0.7)):
-            if holding(replace(k, beta=beta)):
-                return f"{Knobs.__dataclass_fields__['beta'].metadata['label']}: {beta:g}."
+    dearer = [dict(beta=beta) for beta in BETAS if beta > max(k.beta, 0.7)]
+    if found == CERTAIN and k.loss == "DPO" and (back := recovery.first_of(k, dearer, holding)):
+        return back
     loss = "DPO" if LOSSES[k.loss][0] in ("simpo", "orpo") else k.loss
     home = dict(loss=loss, beta=LOSSES[loss][1], labels=ASKED, bias=0.0, flip=0.0, n=200, steps=STEPS)
     usual_ways = dict(loss="DPO", beta=0.4, labels=ASKED, bias=0.0, flip=0.0, n=200, steps=STEPS, seed=0)
-    return ways_back(k, home, holding) or ways_back(k, usual_ways, holding)
+    return recovery.fewest(k, home, holding) or recovery.fewest(k, usual_ways, holding)
 
 
 # The picture
@@ -345,7 +347,7 @@ def broken(k, r):
         TURNED: f"With {100 * k.flip:.0f} % of the labels turned round the direction is lost: {fell}.",
         FEW: f"{k.n} pairs leave the direction to chance: {fell}.",
     }
-    return Break(why[found], back(k, found), found)
+    return Break(why[found], fix(k, found), found)
 
 
 def worse(k, r):

@@ -6,12 +6,12 @@ import numpy as np
 
 from sim.algorithms import dapo, dr_grpo, grpo
 from sim.estimators import group_baselines, length_bias, std_weight
-from widgets.frame.contract import Figure, Handle
 from widgets.frame.marks import bars, dots, label, line, panel
+from widgets.frame.small_figures import Figure, Handle
 
 
-def signed(value, digits):
-    return f"{value:+.{digits}g}".replace("-", "−")
+def push(value):
+    return f"{value:+.3g}".replace("-", "−")
 
 
 # ── the weight of a prompt ──
@@ -85,8 +85,8 @@ def completions(title, note, each, span):
     return panel(
         title,
         note,
-        bars(x[:1], each[:1], "right", 1, text=[signed(each[0], 3)]),
-        bars(x[1:], each[1:], "wrong", 2, text=[signed(value, 3) for value in each[1:]]),
+        bars(x[:1], each[:1], "right", 1, text=[push(each[0])]),
+        bars(x[1:], each[1:], "wrong", 2, text=[push(value) for value in each[1:]]),
         x="tokens of the completion",
         x_range=(-0.6, 3.6),
         y_range=span,

@@ -11,8 +11,11 @@ from sim.algorithms import dapo, dr_grpo, grpo, options
 from sim.estimators import length_bias, std_weight
 from sim.experiments.standard_runs import modsum_optimizer, modsum_rate, modsum_run
 from sim.worlds import modsum
-from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, choice, ladder, slider, toggle
-from widgets.frame.marks import both, each_run, label, line, panel, threshold
+from widgets.frame.exercises import Guess
+from widgets.frame.knobs import choice, ladder, slider, toggle
+from widgets.frame.marks import both, by_update, each_run, label, line, panel, threshold
+from widgets.frame.readouts import Break, Gauge, Readout
+from widgets.frame.small_figures import Opening
 
 TITLE = "What GRPO's two divisors do where nothing asks for it"
 UPDATES, SEEDS, EVERY = 150, 16, 15  # updates between two pictures
@@ -115,7 +118,7 @@ def figure(k, r):
         f"{k.optimizer} at {modsum_rate(k.optimizer, rate):g}" for rate in (length_rate(k), noise_rate(k))
     )
     return [
-        panel(
+        by_update(
             "Length of right and wrong",
             f"tokens, expected, logarithmic, 16 seeds, {lengths_at}; dotted: at the start",
             line(x, right.mean(axis=0), "right", 1),
@@ -125,19 +128,17 @@ def figure(k, r):
             each_run(x[::2], wrong[:6, ::2], series=2),
             label(UPDATES, 70, "wrong, dashed", 2, "right"),
             label(UPDATES, 0.42, "right, solid", 1, "right"),
-            x="update",
-            x_range=(0, UPDATES),
+            updates=UPDATES,
             y_range=(0.4, 100),
             log="y",
             tab="Length",
         ),
-        panel(
+        by_update(
             "Wrong over right",
             f"ratio of the mean lengths, logarithmic, 16 seeds, {lengths_at}",
             line(x, wrong.mean(axis=0) / right.mean(axis=0), "ratio", 1),
             threshold(APART, f"breaks above {APART:g}", 100),
-            x="update",
-            x_range=(0, UPDATES),
+            updates=UPDATES,
             y_range=(0.5, 100),
             log="y",
             tab="Length",
@@ -165,25 +166,23 @@ def figure(k, r):
             y_range=(0, 0.55),
             tab="Difficulty",
         ),
-        panel(
+        by_update(
             "Right completions",
             f"probability, exact, 4 seeds, {noise_at}; drawn once σ is above 0",
             *noise_curves(r, "pass_rate"),
             line([0, UPDATES], [J] * 2, "start", 1, "exact"),
             label(UPDATES, J, "start", 0, "right"),
-            x="update",
-            x_range=(0, UPDATES),
+            updates=UPDATES,
             y_range=(0, 0.5),
             tab="Only noise",
         ),
-        panel(
+        by_update(
             "Entropy",
             f"nats a completion, exact, 4 seeds, {noise_at}",
             *noise_curves(r, "completion_entropy"),
             label(UPDATES, H, "start", 0, "right"),
             line([0, UPDATES], [H] * 2, "start", 1, "exact"),
-            x="update",
-            x_range=(0, UPDATES),
+            updates=UPDATES,
             y_range=(0, 6.5),
             tab="Only noise",
         ),
@@ -255,7 +254,7 @@ def broken(k, r):
     return Break(
         f"No length is rewarded, yet wrong completions have {r.lengths.wrong[:, -1].mean():.1f} tokens and right ones "
         f"{r.lengths.right[:, -1].mean():.1f}: {reason(k)}.",
-        "Divide the tokens by: constant.",
+        dict(divisor="constant"),
         "long failures are punished less" if k.divisor == "1/|o|" else "one long completion fills the batch",
     )
 
@@ -309,24 +308,22 @@ def opened(plain, other):
     wrong = [r.lengths.wrong.mean(axis=0) for r in (plain, other)]
     ratio = [w / r.lengths.right.mean(axis=0) for w, r in zip(wrong, (plain, other))]
     return [
-        panel(
+        by_update(
             "Tokens of a wrong answer",
             f"expected, mean of {SEEDS} seeds; no length is paid",
             *both(x, *wrong),
             label(UPDATES, wrong[0][-1] + 2, f"one setting: {wrong[0][-1]:.0f}", 8, "right"),
             label(UPDATES, wrong[1][-1] + 2, f"the other: {wrong[1][-1]:.0f}", 1, "right"),
-            x="update",
-            x_range=(0, UPDATES),
+            updates=UPDATES,
             y_range=(0, 66),
         ),
-        panel(
+        by_update(
             "Wrong over right",
             "ratio of the lengths, logarithmic",
             *both(x, *ratio),
             label(UPDATES, 1.2, "one setting", 8, "right"),
             label(UPDATES, 14, "the other", 1, "right"),
-            x="update",
-            x_range=(0, UPDATES),
+            updates=UPDATES,
             y_range=(0.5, 100),
             log="y",
         ),

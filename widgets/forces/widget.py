@@ -5,9 +5,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sim.synthesis import forces
-from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, ladder, slider
+from widgets.frame import recovery
+from widgets.frame.exercises import Guess
+from widgets.frame.knobs import ladder, slider
 from widgets.frame.marks import bars, dots, heat, label, line, panel, threshold
-from widgets.frame.recovery import way_back, ways_back
+from widgets.frame.readouts import Break, Gauge, Readout
+from widgets.frame.small_figures import Opening
 
 TITLE = "The recipe that takes the least compute, by what can be checked, foreseen and afforded"
 
@@ -335,18 +338,19 @@ SURELY |= dict(verifier=0.02, checkable=0.5, foreseen=0.2)
 def broken(k, r):
     if not r.best:
         why = f"No recipe fits: training a model whole takes 18 bytes a weight, and there are {k.room}."
-        return Break(why, "Memory for a weight: 18 bytes.", FITS)
+        return Break(why, dict(room=18), FITS)
     cheaper = lambda there: sane(there) and solutions(there, there.room)[0].compute <= r.best.compute
     order = SOURCES + TURNED if r.best.dropped else TURNED
-    back = lambda: way_back(k, order, cheaper) or way_back(k, order, sane) or ways_back(k, SURELY, sane)
     if r.best.unanchored:
-        why = f"The least compute is now a scorer that nothing holds near its data: {r.best.compute:.3g}."
-        return Break(why, back(), LOOSE)
-    if r.best.dropped:
+        cause, why = LOOSE, f"The least compute is now a scorer that nothing holds near its data: {r.best.compute:.3g}."
+    elif r.best.dropped:
         left_out = 100 * r.best.dropped
+        cause = IGNORED
         why = f"It is cheapest to leave {left_out:.0f} % of the prompts out: every scorer of them is nearly noise."
-        return Break(why, back(), IGNORED)
-    return None
+    else:
+        return None
+    one = recovery.one_knob(k, order, cheaper) or recovery.one_knob(k, order, sane)
+    return Break(why, one or recovery.fewest(k, SURELY, sane), cause)
 
 
 def sane(k):

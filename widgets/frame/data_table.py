@@ -3,13 +3,15 @@
 import csv
 import html
 import io
+from collections.abc import Sequence
+from typing import Any
 from urllib.parse import quote
 
 HEAD = ("panel", "curve", "x", "value")
 ROWS = 30  # of a curve in the table; the file holds all
 
 
-def table(panels, first=False, more=""):
+def table(panels: Sequence[dict[str, Any]], first: bool = False, more: str = "") -> str:
     """An HTML table of every curve, or of the first of every panel, at every n-th point where they are many; `more`
     stands at the end of its caption.
     """
@@ -27,7 +29,7 @@ def table(panels, first=False, more=""):
     )
 
 
-def file(panels, name):
+def file(panels: Sequence[dict[str, Any]], name: str) -> str:
     """A link to save every point of every curve as a CSV file."""
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerows(
@@ -36,7 +38,7 @@ def file(panels, name):
     return f'<a download="{name}.csv" href="data:text/csv;charset=utf-8,{quote(text.getvalue())}">All points (CSV)</a>'
 
 
-def rows(panel, curve):
+def rows(panel: dict[str, Any], curve: dict[str, Any]) -> list[tuple[Any, ...]]:
     """(panel, curve, x, value) of every point, None where there is no value; gaps are no points, and a cell's place is
     its column and row.
     """
@@ -47,9 +49,9 @@ def rows(panel, curve):
     return [(panel["title"], curve["name"], x, value) for x, value in points]
 
 
-def thinned(rows):
+def thinned(rows: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
     return rows[:: -(-len(rows) // ROWS) or 1]
 
 
-def cell(value):
+def cell(value: Any) -> str:
     return "–" if value is None else value if isinstance(value, str) else f"{value:.6g}"

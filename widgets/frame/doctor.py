@@ -11,16 +11,21 @@ import html
 import json
 import math
 import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, cast
 from urllib.parse import urlencode
 
 import numpy as np
 
 from sim import doctor, framework_logs, logs, metric_names
 from sim.experiments import tracelab
-from widgets.frame import host
-from widgets.frame.marks import dots, line, panel, region
+from widgets.frame.marks import Panel, dots, line, panel, region
+from widgets.frame.panels import captioned, described
+from widgets.frame.values import plain, spelled
 
+Asked = Mapping[str, Any]  # what the form of the page holds
 SHOWN = ("reward", "held_out", "gap", "zero_variance", "kl", "length", "entropy", "clip_fraction", "gradient_norm")
+KINDS = cast(Mapping[str, Mapping[str, Any]], tracelab.KINDS)
 POINTS = 300  # of a curve: more are drawn as the lowest and highest of a stretch
 NAMES = 300  # of columns on offer
 SERIES = dict(reward=8, held_out=1, gap=2, zero_variance=2, kl=1, length=3, entropy=1, clip_fraction=4, gradient_norm=5)
@@ -35,7 +40,7 @@ SAMPLES = {  # which kind of run each sample is; the page does not say so
 }
 
 
-def mapped(asked):
+def mapped(asked: Asked) -> dict[str, str]:
     """{quantity: column} of the columns that the reader has named."""
     return {name: asked[f"map_{name}"] for name in metric_names.QUANTITIES if asked.get(f"map_{name}")}
 
@@ -43,26 +48,28 @@ def mapped(asked):
 class Session:
     """What was read of the files so far."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.begin({})
 
-    def begin(self, asked):
+    def begin(self, asked: Asked) -> None:
         self.run, self.wanted = asked.get("run", ""), [*mapped(asked).values(), asked.get("held_out", "")]
-        self.logs, self.reader, self.log = [], None, None
+        self.logs: list[Any] = []
+        self.reader: Any = None
+        self.log: Any = None
 
-    def file(self, name):
+    def file(self, name: str) -> None:
         self.finish()
         self.reader = logs.Reader(name, self.run, self.wanted)
 
-    def piece(self, data):
+    def piece(self, data: Any) -> None:
         self.reader.feed(bytes(data.to_py() if hasattr(data, "to_py") else data))
 
-    def finish(self):
+    def finish(self) -> None:
         if self.reader:
             self.logs.append(self.reader.close())
             self.reader = None
 
-    def end(self):
+    def end(self) -> None:
         self.finish()
         self.log = logs.together(self.logs)
 
@@ -70,19 +77,19 @@ class Session:
 SESSION = Session()
 
 
-def stream(what, data):
+def stream(what: str, data: Any) -> Iterator[str]:
     """One step of a conversation as JSON that the page takes: `begin` and `ask` have options, `file` a name, `piece`
     bytes, `sample` a format; the answers to `ask` and to `sample` are dicts, or {refused} with a sentence.
     """
     try:
-        yield json.dumps(host.plain(took(what, data)))
+        yield json.dumps(plain(took(what, data)))
     except logs.Unreadable as fault:
         yield json.dumps(
             dict(refused=str(fault), written=offered(SESSION.log, json.loads(data)) if what == "ask" else {})
         )
 
 
-def took(what, data):
+def took(what: str, data: Any) -> dict[str, Any]:
     if what == "begin":
         SESSION.begin(json.loads(data))
     elif what == "file":
@@ -98,16 +105,16 @@ def took(what, data):
     return {}
 
 
-def sample(format):
+def sample(format: str) -> dict[str, str]:
     """{name of a file: its text} of a run of the trace lab; without a format, the one that the page shows recorded."""
     if not format:
         return opening(hack=1.01)
-    kind = tracelab.KINDS[SAMPLES[format]]
+    kind = KINDS[SAMPLES[format]]
     return framework_logs.export(tracelab.trace(tracelab.Setting(**kind), seed=0), format)
 
 
 # ── what is answered ──
-def reported(log, asked):
+def reported(log: Any, asked: Asked) -> Any:
     """The Report of a log under what the form holds."""
     return doctor.report(
         log,
@@ -119,7 +126,7 @@ def reported(log, asked):
     )
 
 
-def answer(log, asked):
+def answer(log: Any, asked: Asked) -> dict[str, Any]:
     """What is said of a log: {said, first, tests, panels, written}; `written` is HTML by the place where it goes."""
     found = reported(log, asked)
     return dict(
@@ -131,7 +138,7 @@ def answer(log, asked):
     )
 
 
-def written(report):
+def written(report: Any) -> dict[str, str]:
     alarms = [f"{capital(alarm.name)}. {alarm.says}" for alarm in report.alarms]
     read = [
         (doctor.words_of(quantity), " and ".join(curve.columns), curve.note)
@@ -145,11 +152,11 @@ def written(report):
     }
 
 
-def tagged(tag, texts):
+def tagged(tag: str, texts: Iterable[str]) -> str:
     return "".join(f"<{tag}>{html.escape(text)}</{tag}>" for text in texts)
 
 
-def offered(log, asked, found=None):
+def offered(log: Any, asked: Asked, found: Any = None) -> dict[str, str]:
     """The options of the fields that name a column: those that could be a held-out score first."""
     if log is None:
         return {}
@@ -166,13 +173,13 @@ def offered(log, asked, found=None):
     }
 
 
-def options(none, names, chosen):
+def options(none: str, names: Sequence[str], chosen: str | None) -> str:
     """The options of a select: none of the names, then they."""
     one = lambda name: f"<option{' selected' * (name == chosen)}>{html.escape(name)}</option>"
     return f'<option value="">{html.escape(none)}</option>' + "".join(map(one, names[:NAMES]))
 
 
-def number(value, usual):
+def number(value: Any, usual: float) -> float:
     """What a field holds; the usual where that is no number."""
     try:
         return float(value) if math.isfinite(float(value)) else float(usual)
@@ -180,35 +187,35 @@ def number(value, usual):
         return float(usual)
 
 
-def whose(found):
+def whose(found: Any) -> str:
     framework = f"{found.framework}'s" if found.framework else "no framework's"
     rows = f"{len(found.steps):,} rows, {doctor.steps_of(found.steps)}"
     return f"{capital(found.format)}: {rows}; the names are {framework}."
 
 
-def unread(found):
+def unread(found: Any) -> list[str]:
     many = len(found.unknown)
     return [f"Columns that no test looks at, {many:,}: {logs.listed(list(found.unknown), 12)}."] if many else []
 
 
-def capital(text):
+def capital(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def signed(text):
+def with_minus_signs(text: str) -> str:
     """Numbers below zero with a sign as wide as a digit."""
     return re.sub(r"(?<![\w.])-(?=[\d.])", "−", text)
 
 
-def row(test):
+def row(test: Any) -> tuple[str, str, Any]:
     """(state, what was found, the rows that it looked at) of a test."""
     if test.state == doctor.NOT_RUN:
-        return test.state, signed(capital(f"{test.why}.")), ""
-    return test.state, signed(capital("; ".join(map(str, test.parts)))), doctor.rows_of(test)
+        return test.state, with_minus_signs(capital(f"{test.why}.")), ""
+    return test.state, with_minus_signs(capital("; ".join(map(str, test.parts)))), doctor.rows_of(test)
 
 
 # ── curves ──
-def thinned(steps, values):
+def thinned(steps: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """At most POINTS points: the lowest and the highest of each stretch where there are more, in their order."""
     if len(steps) <= POINTS:
         return steps, values
@@ -218,14 +225,14 @@ def thinned(steps, values):
     return steps[kept], values[kept]
 
 
-def spread(values):
+def spread(values: np.ndarray) -> tuple[float, float]:
     """The ends of an axis that shows these values, zero among them where they are positive."""
     low, high = min(0.0, float(values.min())), max(0.0, float(values.max()))
     room = (high - low) or 1.0
     return (low - 0.06 * room if low < 0 else low), high + 0.12 * room
 
 
-def drawn(report, quantity):
+def drawn(report: Any, quantity: str) -> Panel:
     """The panel of a quantity, with the rows that a test which fired has looked at."""
     curve = report.found.curves[quantity]
     asked = doctor.ASKED_FOR[quantity]
@@ -247,24 +254,24 @@ def drawn(report, quantity):
         x_range=(min(begin, float(steps[0])), max(end, begin + 1)),
         y_range=spread(curve.values),
     )
-    return dict(host.plain(one), alt=host.described(host.plain(one)), caption=host.captioned(one))
+    return dict(plain(one), alt=described(plain(one)), caption=captioned(one))
 
 
 # ── what the page shows before a log is there ──
-def setting(kind):
+def setting(kind: str) -> str:
     """The query that makes the widget of lesson 23 look like a kind of run."""
-    return urlencode({name: host.spelled(value) for name, value in tracelab.KINDS[kind].items()})
+    return urlencode({name: spelled(value) for name, value in KINDS[kind].items()})
 
 
 HELD_OUT = framework_logs.HELD_OUT["TRL"]
 FIRST = "TRL, trainer_state.json"
 
 
-def opening(hack):
+def opening(hack: float) -> dict[str, str]:
     return framework_logs.export(tracelab.trace(tracelab.Setting(hack=hack), seed=0), FIRST)
 
 
-def pair():
+def pair() -> list[tuple[str, dict[str, Any]]]:
     """The two runs of lesson 23's opening, as TRL logs them, and what is said: [(words, answer)]."""
     logged = {hack: read(opening(hack)) for hack in (0.0, 1.01)}
     return [
@@ -274,11 +281,11 @@ def pair():
     ]
 
 
-def read(files):
+def read(files: Mapping[str, str]) -> Any:
     return logs.read([(name, [text.encode()]) for name, text in files.items()])
 
 
-def warmed():
+def warmed() -> None:
     """Everything once, for a snapshot of Python: what comes at a first use is then there."""
     for encoding in ("utf-8-sig", "utf-16"):
         codecs.getincrementaldecoder(encoding)(errors="replace").decode(b"")

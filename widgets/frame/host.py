@@ -2,81 +2,83 @@
 it shows.
 """
 
-import hashlib
 import html
 import json
-import re
-from dataclasses import asdict, fields
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import fields
 from importlib import import_module
 from itertools import pairwise
-from math import inf, isfinite, log10
+from math import log10
+from types import ModuleType
+from typing import Any, cast
 from urllib.parse import urlencode
-
-import numpy as np
 
 from sim.algorithms import options as algorithm_options
 from sim.cluster import options
-from widgets.frame import data_table, job, marks, pages
-from widgets.frame.contract import KNOBS_IN_VIEW, Readout
+from widgets.frame import data_table, job, pages, recovery, seeds
+from widgets.frame.contract import Widget, extras
+from widgets.frame.exercises import Challenge
+from widgets.frame.knobs import KNOBS_IN_VIEW
+from widgets.frame.panels import captioned, described, fingerprint, ghost
+from widgets.frame.readouts import Gauge, Readout
+from widgets.frame.values import figures, is_pasted, knobs_from, plain, spelled, understood
 
-PASTED = 2**16  # characters of a text that a reader may bring
+
+def widget(name: str) -> Widget:
+    return cast(Widget, import_module(f"widgets.{name}.widget"))
 
 
-def widget(name):
-    return import_module(f"widgets.{name}.widget")
-
-
-def page_of(w):
+def page_of(w: Widget) -> str:
     """The name of a widget's page: widgets.ppo.widget -> ppo."""
     return w.__name__.split(".")[1]
 
 
-def exercises(name):
+def exercises(name: str) -> ModuleType | None:
     """What a reader is given to do with a widget: a module with CHANGE, CHALLENGES or both, or None."""
     return pages.module(name, "exercises")
 
 
-def stream(name, form="{}"):
+def stream(name: str, form: str = "{}") -> Iterator[str]:
     """The frame of every result of one run, in turn; `form` holds knobs as the page's strings, and under `job` what the
     browser has kept of one. Before them, or in their place, goes what was found in the texts that the reader brought,
     and the bar of the job; of a page that was just `opened` with none of its own, the knobs that the job turns.
     """
-    w, form = widget(name), json.loads(form)
-    stored, opened = form.get("job"), form.get("opened")
+    w, asked = widget(name), json.loads(form)
+    stored, opened = asked.get("job"), asked.get("opened")
     if opened and (turned := job.taken(w.Knobs, job.kept(stored))):
         yield json.dumps(dict(turn=urlencode(turned)))
         return
-    brought = {f.name: understood(f, form[f.name]) for f in fields(w.Knobs) if is_pasted(f) and form.get(f.name)}
+    brought = {f.name: understood(f, asked[f.name]) for f in fields(w.Knobs) if is_pasted(f) and asked.get(f.name)}
     if any(found["value"] is None for found in brought.values()):
         yield json.dumps(dict(brought=brought))
         return
-    knobs = knobs_from(w.Knobs, form)
-    said = dict(brought=brought) if brought else {}
-    said |= dict(job=job.bar(knobs, stored)) if "job" in form and job.shared(w.Knobs) else {}
+    knobs = knobs_from(w.Knobs, asked)
+    said: dict[str, Any] = dict(brought=brought) if brought else {}
+    said |= dict(job=job.bar(knobs, stored)) if "job" in asked and job.shared(w.Knobs) else {}
     if said:
         yield json.dumps(said)
-    if opened and hasattr(w, "progress"):  # a run that takes a while begins when it is asked for
+    if opened and extras(w).progress:  # a run that takes a while begins when it is asked for
         return
-    if form.get("more"):
-        yield from import_module("widgets.frame.seeds").stream(name, knobs, form["more"], form.get("kept"))
+    if asked.get("more"):
+        yield from seeds.stream(w, knobs, asked["more"], asked.get("kept"), frame)
         return
     for result in w.run(knobs):
         yield frame(w, knobs, result)
 
 
-def frame(w, knobs, result):
+def frame(w: Widget, knobs: Any, result: Any) -> str:
     """What a widget shows of a result, as JSON: {panels, readouts, watched, verdict, idle, progress, config, met,
     hash}.
     """
-    drawn = list(w.figure(knobs, result))
+    drawn, more = list(w.figure(knobs, result)), extras(w)
     return json.dumps(
         dict(
             panels=[dict(p, alt=described(p), caption=captioned(p), ghost=ghost(p)) for p in plain(drawn)],
             readouts=[row(r) for r in w.readouts(knobs, result)],
             watched=gauged(w.watched(knobs, result)),
             verdict=verdict(w, knobs, result),
-            idle=idle(knobs, w.idle(knobs)) if hasattr(w, "idle") else {},
-            progress=w.progress(knobs, result) if hasattr(w, "progress") else None,
+            idle=idle(knobs, more.idle(knobs)),
+            progress=more.progress(knobs, result) if more.progress else None,
             config=config(w, knobs, result),
             met=[bool(challenge.met(knobs, result)) for challenge in challenges(w)],
             hash=fingerprint(drawn),
@@ -84,7 +86,7 @@ def frame(w, knobs, result):
     )
 
 
-def idle(knobs, why):
+def idle(knobs: Any, why: Mapping[str, str]) -> dict[str, str]:
     """{knob: why it changes nothing}, in their order; "" where the next one in view says the same."""
     names = [f.name for f in fields(knobs) if not is_pasted(f)]
     beside = [*pairwise(names[:KNOBS_IN_VIEW]), *pairwise(names[KNOBS_IN_VIEW:])]
@@ -92,71 +94,66 @@ def idle(knobs, why):
     return {name: "" if name in told else why[name] for name in names if name in why}
 
 
-def challenges(w):
+def challenges(w: Widget) -> tuple[Challenge, ...]:
     return getattr(exercises(page_of(w)), "CHALLENGES", ())
 
 
-def config(w, knobs, result):
+def config(w: Widget, knobs: Any, result: Any) -> str:
     """The setting as options of engines and trainers, as HTML: what a widget sizes, or how its algorithms train; "" of
     one that does neither.
     """
-    if hasattr(w, "methods"):
-        methods = w.methods(knobs, result)
+    more = extras(w)
+    if more.methods:
+        methods = more.methods(knobs, result)
         each = [(f"{name}, " if len(methods) > 1 else "", method) for name, method in methods.items()]
         return "".join(written_out(algorithm_options.texts(method), before) for before, method in each)
-    if not hasattr(w, "export"):
+    if not more.export:
         return ""
-    setting = w.export(knobs, result)
+    setting = more.export(knobs, result)
     if setting is None:
         return "<p>Nothing to copy: this job does not fit.</p>"
     return written_out(options.texts(setting))
 
 
-def written_out(texts, before=""):
+def written_out(texts: Mapping[str, str], before: str = "") -> str:
     return "".join(
         f'<h4>{before}{name}</h4><pre tabindex="0"><code>{html.escape(text)}</code></pre>'
         for name, text in texts.items()
     )
 
 
-def verdict(w, knobs, result):
-    """{state, sentence, cause, mend}: broken, worse than the default, or neither; `mend` are steps of a way back."""
+def verdict(w: Widget, knobs: Any, result: Any) -> dict[str, Any]:
+    """{state, sentence, cause, fix, back}: broken, worse than the default, or neither; `fix` are the steps of a way
+    back, and `back` their buttons.
+    """
     if found := w.broken(knobs, result):
-        mend = steps(knobs, found.mend or "")  # a reader's change may break what no knob mends
-        return dict(state="broken", sentence=found.why, cause=found.cause, mend=mend, back="".join(map(button, mend)))
-    worse = w.worse(knobs, result) if hasattr(w, "worse") else None
-    holds = w.holds(knobs, result) if hasattr(w, "holds") else "No outcome is damaged at this setting."
-    return dict(state="worse" if worse else "holds", sentence=worse or holds, cause="", mend=[], back="")
+        fix = steps(knobs, found.fix or {})
+        return dict(state="broken", sentence=found.why, cause=found.cause, fix=fix, back="".join(map(button, fix)))
+    worse = extras(w).worse(knobs, result)
+    sentence = worse or w.holds(knobs, result)
+    return dict(state="worse" if worse else "holds", sentence=sentence, cause="", fix=[], back="")
 
 
-def steps(knobs, mend):
-    """ "Label: value, Label: value." as what the page offers, [{knob, value, words}], in the order of the sentence."""
-    value_of = r"(?:^|[.,] ){}: (.+?)(?=, [A-Z]|\. [A-Z]|\.$)"
-    told = {f: re.search(value_of.format(re.escape(f.metadata["label"])), mend) for f in fields(knobs)}
+def steps(knobs: Any, fix: Mapping[str, Any]) -> list[dict[str, str]]:
+    """A way back as what the page offers, [{knob, value, words}]."""
+    known = {f.name: f.metadata for f in fields(knobs)}
     return [
         dict(
-            knob=f.name,
-            value=spelled(parsed(f, unwritten(f, said[1]))),
-            words=f"Set {f.metadata['label']} to {said[1]}",
+            knob=name,
+            value=spelled(value),
+            words=f"Set {known[name]['label']} to {recovery.spoken(known[name], value)}",
         )
-        for f, said in sorted(told.items(), key=lambda step: step[1].start() if step[1] else 0)
-        if said
+        for name, value in fix.items()
     ]
 
 
-def button(step):
+def button(step: Mapping[str, str]) -> str:
     """A step of a way back as the page offers it: anything with data-knobs turns knobs."""
     turned = html.escape(urlencode({step["knob"]: step["value"]}))
     return f'<button type="button" data-knobs="{turned}">{html.escape(step["words"])}</button>'
 
 
-def unwritten(knob, text):
-    """A number as a form holds it, without its unit and its commas."""
-    number = re.fullmatch(r"([\d,.]+)( [\w/]+)?", text)
-    return number[1].replace(",", "") if number and isinstance(knob.default, int | float) else text
-
-
-def gauged(watched):
+def gauged(watched: Gauge | Readout) -> dict[str, str]:
     """What is watched: {label, text, expression, html}, in words and on its rail; a Readout has words alone."""
     if isinstance(watched, Readout):
         text = f"{figures(watched.value)} {watched.unit}".strip()
@@ -174,200 +171,32 @@ def gauged(watched):
     return dict(label=g.label, text=text, expression=g.expression, html=written(g.label, g.expression, text, rail))
 
 
-def written(label, expression, text, rail=""):
+def written(label: str, expression: str, text: str, rail: str = "") -> str:
     label, expression, text = map(html.escape, (label, expression, text))
     return f'<span title="{expression}">{label}</span>{rail}<output>{text}</output>'
 
 
-def table(name, frame):
+def table(name: str, frame: str) -> str:
     """The data of a frame as an HTML table, with a link to save all of it."""
     panels = json.loads(frame)["panels"]
     return data_table.table(panels, more=data_table.file(panels, name))
 
 
-def knobs_from(cls, form):
-    """A form's strings as the types the defaults have; a value that is not on offer is a ValueError that says what
-    is.
-    """
-    return cls(**{f.name: parsed(f, form[f.name]) for f in fields(cls) if f.name in form})
-
-
-def is_pasted(knob):
-    return knob.metadata["kind"] == "pasted"
-
-
-def understood(knob, text):
-    """{value, said} of a text that a reader brought; no value where it is refused, and why."""
-    try:
-        value, said = read(knob, text)
-    except ValueError as refusal:
-        return dict(value=None, said=f"{refusal}")
-    return dict(value=value, said=said)
-
-
-def read(knob, text):
-    if not isinstance(text, str):
-        raise ValueError("This takes text.")
-    if len(text) > PASTED:
-        raise ValueError(f"Over {PASTED:,} characters; this takes {PASTED:,} at most.")
-    return knob.metadata["read"](text) if text.strip() else ("", "")
-
-
-def parsed(knob, text):
-    m, offered = knob.metadata, None
-    if m["kind"] == "pasted":
-        try:
-            return read(knob, text)[0]
-        except ValueError as refusal:
-            raise ValueError(f"{knob.name}: {refusal}") from None
-    if m["kind"] == "toggle":
-        value, offered = {"on": True, "off": False}.get(text, text), [True, False]
-    else:
-        try:
-            value = type(knob.default)(float(text)) if isinstance(knob.default, int) else type(knob.default)(text)
-        except (TypeError, ValueError, OverflowError):
-            raise ValueError(f"{knob.name} must be a number, not {text!r}") from None
-        offered = m.get("rungs") or m.get("options")
-    if offered and value not in offered:
-        raise ValueError(f"{knob.name} must be one of {', '.join(map(spelled, offered))}, not {text!r}")
-    if m["kind"] == "slider" and not m["low"] <= value <= m["high"]:
-        raise ValueError(f"{knob.name} must be from {spelled(m['low'])} to {spelled(m['high'])}, not {text!r}")
-    return value
-
-
-def query(knobs):
-    """Knobs as the query of a permalink: offset=10&baseline=none."""
-    return urlencode({name: spelled(value) for name, value in asdict(knobs).items()})
-
-
-def spelled(value):
-    """A knob's value as the form holds it."""
-    return (
-        {True: "on", False: "off"}[value]
-        if isinstance(value, bool)
-        else f"{value:.12g}"
-        if isinstance(value, float)
-        else str(value)
-    )
-
-
-def row(readout):
+def row(readout: Readout) -> dict[str, Any]:
     return dict(
         label=readout.label,
         text=figures(readout.value),
         unit=readout.unit,
         source=line_of(readout.source),
-        state=getattr(readout, "state", ""),
+        state=readout.state,
     )
 
 
-def figures(value):
-    """Three significant digits, thousands grouped: 0.0312, 1,240, 3.1e-7; a word stays a word."""
-    if isinstance(value, str):
-        return value
-    value = float(value)
-    if not isfinite(value):
-        return "–" if value != value else "∞" if value > 0 else "−∞"
-    if abs(value) >= 999.5:
-        return (
-            f"{value:,.0f}".replace("-", "−")
-            if abs(value) < 1e7
-            else f"{value:.3g}".replace("e+0", "e").replace("e+", "e").replace("-", "−")
-        )
-    text = f"{value:#.3g}" if value != int(value) else str(int(value))
-    return text.rstrip(".").replace("e-0", "e−").replace("-", "−")
-
-
-def line_of(function):
+def line_of(function: Callable[..., Any] | None) -> str | None:
     """Where a sim function stands: sim/estimators/kl.py#L41."""
     return function and f"{function.__module__.replace('.', '/')}.py#L{function.__code__.co_firstlineno}"
 
 
-def amplified(name, preset):
+def amplified(name: str, preset: str) -> Mapping[str, float]:
     """{label of a readout: how far machines differ} of a preset, empty if they do not."""
-    return getattr(widget(name), "AMPLIFIES", {}).get(preset, {})
-
-
-def plain(x):
-    """Arrays as lists. NaN and infinity are not JSON: plotly draws a gap for null."""
-    if isinstance(x, float):
-        return x if isfinite(x) else None
-    if isinstance(x, dict):
-        return {k: plain(v) for k, v in x.items()}
-    if isinstance(x, list | tuple):
-        return [plain(v) for v in x]
-    if isinstance(x, np.ndarray | np.generic):
-        return x.tolist() if x.dtype.kind != "f" or np.isfinite(x).all() else plain(x.tolist())
-    return x
-
-
-def described(panel):
-    """A sentence for those who do not see the panel: what is drawn, over what range, up to what value."""
-    curves = [m for m in panel["data"] if m["type"] != "heatmap"]
-    # what is left of a zero after rounding, 1e-17, is another on each machine
-    values = [round(v, 12) + 0.0 for m in curves for v in m["y"] if isinstance(v, int | float)]
-    named = ", ".join(dict.fromkeys(m["name"] for m in curves if m["name"]))
-    ends = f": from {figures(min(values))} to {figures(max(values))}" if values else ""
-    return f"{panel['title']}, {panel['note']}{' (' + named + ')' if named else ''}{ends}"
-
-
-def ghost(panel):
-    """The curve that stays in gray when the setting is left, and the place of its word, at its last point: [index,
-    annotation]; None without one.
-    """
-    curves = [(m["meta"]["role"] == "seed", i) for i, m in enumerate(panel["data"]) if m.get("mode") == "lines"]
-    curves = [(later, i) for later, i in curves if panel["data"][i]["meta"]["role"] != "band"]
-    if not curves:
-        return None
-    which = min(curves)[1]
-    places = [places_on(panel, axis, panel["data"][which][axis]) for axis in "xy"]
-    seen = [spot for spot in zip(*places) if None not in spot]
-    return [which, *marks.label(*seen[-1], "", series=8, anchor="right")["annotations"]] if seen else None
-
-
-def places_on(panel, name, values):
-    """Values in units of their axis, decades on a logarithmic one; None where its range does not show them."""
-    axis = panel["layout"][f"{name}axis"]
-    if axis["type"] == "log":
-        values = [log10(v) if v is not None and v > 0 else None for v in values]
-    low, high = sorted(axis.get("range", (-inf, inf)))
-    return [v if isinstance(v, str) or (v is not None and low <= v <= high) else None for v in values]
-
-
-def captioned(panel):
-    """What stands over a plot, as HTML: its title, then its note."""
-    return f"{subscripted(panel['title'])} <span>{subscripted(panel['note'])}</span>"
-
-
-def subscripted(text):
-    """Escaped text in which π_old becomes a subscript."""
-    return " ".join(
-        "{}<sub>{}</sub>".format(*word.split("_", 1)) if word.find("_") > 0 else word
-        for word in html.escape(text).split(" ")
-    )
-
-
-def fingerprint(panels):
-    """Eight hexadecimal digits of what is drawn, to a thousandth of each curve's largest value, about a pixel: the last
-    bits of `exp` and of sums, in which processors differ, do not show.
-    """
-    digest = hashlib.sha256()
-    for mark in (mark for p in panels for mark in p["data"]):
-        for values in (mark[axis] for axis in "xyz" if axis in mark):
-            try:
-                digest.update(rounded(np.asarray(values, np.float64)))
-            except ValueError:  # words
-                digest.update(repr(plain(values)).encode())
-    return digest.hexdigest()[:8]
-
-
-def rounded(values):
-    """The bytes of numbers in steps of a thousandth of the largest, and of the largest itself; one NaN, whatever its
-    sign.
-    """
-    finite = np.isfinite(values)
-    largest = np.abs(values[finite]).max(initial=1e-9)  # a curve that stays below is zero and its rounding errors
-    # 0.377: the edges of the steps lie where round numbers and simple fractions do not, or a last bit would cross them
-    steps = np.floor(1000 * np.where(finite, values, 0) / largest + 0.377)
-    special = np.nan_to_num(values, nan=1e5, posinf=1e6, neginf=-1e6)
-    return np.append(np.where(finite, steps, special), np.floor(1000 * np.log(largest) + 0.377)).tobytes()
+    return extras(widget(name)).AMPLIFIES.get(preset, {})

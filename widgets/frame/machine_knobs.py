@@ -1,16 +1,21 @@
 """The knobs that the pages about machines share, so that a job is the same on all of them: what a reader brings, and
 what is assumed.
 
-A page that has them names them as here: config, chip, log, timed, bandwidth, flops, overhead, mfu, beside model,
-accelerator, p50, p90, p99 and longest.
+A page that has them names them as here, beside model, accelerator, p50, p90, p99 and longest. Its own knobs come first
+if their class stands last, for fields are taken from the last base to the first:
+
+    class Knobs(machine_knobs.Brought, machine_knobs.Assumed, Own): ...
 """
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 from sim.cluster import throughput, user_inputs
 from sim.cluster.hardware import ACCELERATORS
 from sim.cluster.models import MODELS
-from widgets.frame.contract import pasted, slider
+from widgets.frame.knobs import pasted, slider
 
 # What a job is, by the names of its knobs: the part of a setting that goes with the reader from page to page
 JOB = ["model", "accelerator", "gpus", "prompts", "samples", "prompt", "p50", "p90", "p99", "longest"]
@@ -23,70 +28,85 @@ CONFIG_EXAMPLE = (
 
 
 @lru_cache(maxsize=64)
-def understood(read, text):
+def understood(read: Callable[[str], tuple[Any, str, str]], text: str) -> tuple[Any, str, str]:
     """What `read` of sim/cluster/user_inputs.py makes of a text, the text as short as it can be, and a sentence."""
     return read(text)
 
 
-def field(label, read, example):
+def field(label: str, read: Callable[[str], tuple[Any, str, str]], example: str) -> Any:
     return pasted(label, lambda text: understood(read, text)[1:], example)
 
 
-def config():
+def config() -> Any:
     return field("Your model: paste or drop its config.json", user_inputs.model, CONFIG_EXAMPLE)
 
 
-def chip():
+def chip() -> Any:
     return field("Your chip: memory, its speed, dense bf16, links one way", user_inputs.chip, user_inputs.CHIP_EXAMPLE)
 
 
-def log():
-    return field(
-        "Your lengths: p50, p90, p99, longest, or a column of them", user_inputs.lengths, user_inputs.LENGTHS_EXAMPLE
-    )
-
-
-def timed():
+def timed() -> Any:
     return field("One decode iteration that you timed", user_inputs.timed, user_inputs.TIMED_EXAMPLE)
 
 
-def bandwidth():
-    return slider(
+@dataclass(frozen=True)
+class Assumed:
+    """What an engine reaches of its chip."""
+
+    bandwidth: float = slider(
         "Bandwidth reached (assumed)", throughput.ASSUMED.bandwidth, low=0.05, high=1, step=0.01, symbol="η_W"
+    )
+    flops: float = slider(
+        "Arithmetic reached (assumed)", throughput.ASSUMED.flops, low=0.05, high=1, step=0.01, symbol="η_F"
+    )
+    overhead: float = slider(
+        "Launching an iteration (assumed)",
+        1e3 * throughput.ASSUMED.overhead_seconds,
+        low=0,
+        high=20,
+        step=0.1,
+        symbol="t_0",
+        unit="ms",
     )
 
 
-def flops():
-    return slider("Arithmetic reached (assumed)", throughput.ASSUMED.flops, low=0.05, high=1, step=0.01, symbol="η_F")
+@dataclass(frozen=True)
+class AssumedOfTraining(Assumed):
+    """And what its trainer reaches."""
+
+    mfu: float = slider("MFU of training (assumed)", throughput.MFU, low=0.05, high=1, step=0.01, symbol="MFU")
 
 
-def overhead():
-    milliseconds = 1e3 * throughput.ASSUMED.overhead_seconds
-    return slider("Launching an iteration (assumed)", milliseconds, low=0, high=20, step=0.1, symbol="t_0", unit="ms")
+@dataclass(frozen=True)
+class Brought:
+    """What a reader brings to a page that has lengths."""
+
+    config: str = config()
+    chip: str = chip()
+    log: str = field(
+        "Your lengths: p50, p90, p99, longest, or a column of them", user_inputs.lengths, user_inputs.LENGTHS_EXAMPLE
+    )
+    timed: str = timed()
 
 
-def mfu():
-    return slider("MFU of training (assumed)", throughput.MFU, low=0.05, high=1, step=0.01, symbol="MFU")
-
-
-def model(k):
+def model(k: Any) -> Any:
     return understood(user_inputs.model, k.config)[0] if k.config else MODELS[k.model]
 
 
-def accelerator(k):
+def accelerator(k: Any) -> Any:
     return understood(user_inputs.chip, k.chip)[0] if k.chip else ACCELERATORS[k.accelerator]
 
 
-def names(k):
+def names(k: Any) -> tuple[str, str]:
     """(name of the model, name of the chip), of what is in force."""
     return model(k).name, accelerator(k).name
 
 
-def law(k):
+def law(k: Any) -> user_inputs.Law:
     return understood(user_inputs.lengths, k.log)[0] if k.log else user_inputs.Law(k.p50, k.p90, k.p99, k.longest)
 
 
-def efficiency(k):
+def efficiency(k: Any) -> throughput.Efficiency:
     """What the engine reaches of its chip: as assumed, or as the iteration shows that was timed. Above 1 it is faster
     than the chip, which `memory.fits` says.
     """

@@ -3,36 +3,42 @@
 A mark is data and a role; colors, fonts and margins belong to the page (site/assets/look.json).
 """
 
+from collections.abc import Sequence
 from math import ceil, floor, log10
+from typing import Any
 
 import numpy as np
 
+Mark = dict[str, Any]  # as plotly has it, with its role under `meta`
+Panel = dict[str, Any]  # title, note, tab, front, data, layout; of a grid of tokens title, note, grid, diverging, mark
+Values = Sequence[Any] | np.ndarray
 
-def line(x, y, name="", series=1, role=""):
+
+def line(x: Values, y: Values, name: str = "", series: int = 1, role: str = "") -> Mark:
     """A curve; role "seed" is a further run of the same setting, "exact" an analytic value, "reference" gray, "step" a
     staircase, "other" what another position of a handle would show, "dead" a branch without effect.
     """
     return dict(type="scatter", mode="lines", x=x, y=y, name=name, meta=dict(series=series, role=role))
 
 
-def both(x, plain, other):
+def both(x: Values, plain: Values, other: Values) -> tuple[Mark, Mark]:
     """The curves of an opening's two settings, which are not told apart by name."""
     return line(x, plain, "one setting", 8, "reference"), line(x, other, "the other")
 
 
-def each_run(x, ys, name="single runs", series=1):
+def each_run(x: Values, ys: Values, name: str = "single runs", series: int = 1) -> Mark:
     """Further runs of one setting, thin and as one mark: a gap parts them. x is one for all, or one for each."""
     xs = x if np.ndim(x[0]) else [x] * len(ys)
-    parted = [np.concatenate([np.append(curve, np.nan) for curve in curves]) for curves in (xs, ys)]
-    return line(*parted, name, series, "seed")
+    parted = lambda curves: np.concatenate([np.append(curve, np.nan) for curve in curves])
+    return line(parted(xs), parted(ys), name, series, "seed")
 
 
-def dots(x, y, name="", series=1, role=""):
+def dots(x: Values, y: Values, name: str = "", series: int = 1, role: str = "") -> Mark:
     """Markers; role "here" is the ring of the setting in force."""
     return dict(type="scatter", mode="markers", x=x, y=y, name=name, meta=dict(series=series, role=role))
 
 
-def bars(x, y, name="", series=1, role="", text=None):
+def bars(x: Values, y: Values, name: str = "", series: int = 1, role: str = "", text: Values | None = None) -> Mark:
     """Bars from 0; role "free" is unused room, "waste" is hatched, "histogram" is translucent; several stack when the
     panel says so.
     """
@@ -46,12 +52,12 @@ def bars(x, y, name="", series=1, role="", text=None):
     )
 
 
-def heat(x, y, z, name="", low=None, high=None):
-    role = "diverging" if low is not None and low == -high else ""
+def heat(x: Values, y: Values, z: Values, name: str = "", low: float | None = None, high: float | None = None) -> Mark:
+    role = "diverging" if low is not None and high is not None and low == -high else ""
     return dict(type="heatmap", x=x, y=y, z=z, name=name, zmin=low, zmax=high, meta=dict(series=1, role=role))
 
 
-def band(x, low, high, series=1):
+def band(x: np.ndarray, low: np.ndarray, high: np.ndarray, series: int = 1) -> Mark:
     """What lies between two curves, for instance the 10 to 90 % range over seeds."""
     return dict(
         type="scatter",
@@ -64,7 +70,7 @@ def band(x, low, high, series=1):
     )
 
 
-def threshold(at, words, edge, axis="y", outside=False):
+def threshold(at: float, words: str, edge: float, axis: str = "y", outside: bool = False) -> Mark:
     """The line beyond which training is broken; the region from it to `edge` is filled. The words stand in it, or
     `outside`, where what ends in the region would run through them.
     """
@@ -82,7 +88,7 @@ def threshold(at, words, edge, axis="y", outside=False):
     )
 
 
-def region(low, high, words="", axis="x"):
+def region(low: float, high: float, words: str = "", axis: str = "x") -> Mark:
     """A range that explains something, such as the clip interval."""
     span = (
         dict(x0=low, x1=high, yref="paper", y0=0, y1=1)
@@ -100,7 +106,7 @@ def region(low, high, words="", axis="x"):
     )
 
 
-def label(x, y, words, series=0, anchor="left", below=False):
+def label(x: Any, y: Any, words: str, series: int = 0, anchor: str = "left", below: bool = False) -> Mark:
     """A word on a curve, or below it, in the color of its series (0 is ink)."""
     return dict(
         annotations=[
@@ -117,7 +123,7 @@ def label(x, y, words, series=0, anchor="left", below=False):
     )
 
 
-def decades(low, high):
+def decades(low: float, high: float) -> dict[str, Any]:
     """Ticks of a logarithmic axis at powers of ten, every second or third one where there are many."""
     powers = range(ceil(log10(low) - 1e-9), floor(log10(high) + 1e-9) + 1)
     powers = powers[:: -(-len(powers) // 7)]
@@ -128,20 +134,20 @@ def decades(low, high):
 
 
 def panel(
-    title,
-    note,
-    *marks,
-    x="",
-    x_range=None,
-    y_range=None,
-    log="",
-    tab="",
-    front=False,
-    stacked=False,
-    ticks=None,
-    y_ticks=None,
-    bare=False,
-):
+    title: str,
+    note: str,
+    *marks: Mark,
+    x: str = "",
+    x_range: Sequence[float] | None = None,
+    y_range: Sequence[float] | None = None,
+    log: str = "",
+    tab: str = "",
+    front: bool = False,
+    stacked: bool = False,
+    ticks: dict[str, Any] | None = None,
+    y_ticks: dict[str, Any] | None = None,
+    bare: bool = False,
+) -> Panel:
     """One plot: what it shows, then unit, scale and how many seeds; ranges in data units, fixed for the whole run.
 
     `log` names the logarithmic axes ("x", "y", "xy"); `front` puts the panel that shows the break first on a phone;
@@ -168,14 +174,30 @@ def panel(
     return dict(title=title, note=note, tab=tab, front=front, data=[m for m in marks if "type" in m], layout=layout)
 
 
-def cell(token, text="", tone=None):
+def by_update(
+    title: str,
+    note: str,
+    *marks: Mark,
+    updates: float,
+    y_range: Sequence[float] = (0, 1.02),
+    log: str = "",
+    tab: str = "",
+    front: bool = False,
+) -> Panel:
+    """A panel over the updates of a run; unless it says otherwise, of a probability."""
+    return panel(title, note, *marks, x="update", x_range=(0, updates), y_range=y_range, log=log, tab=tab, front=front)
+
+
+def cell(token: str, text: str = "", tone: float | None = None) -> dict[str, Any]:
     """One token of a grid: its text, the number or word of the chosen quantity, and how far it is toned, from -1 to 1
     (None is hatched: nothing there).
     """
     return dict(token=token, text=text, tone=tone)
 
 
-def grid(rows, title="", note="", diverging=False, mark=None):
+def grid(
+    rows: Sequence[Any], title: str = "", note: str = "", diverging: bool = False, mark: tuple[int, int] | None = None
+) -> Panel:
     """A batch as it was written: rows (words at the left, cells, words at the right); `mark` is the (row, column) of
     the cell that the text is about. Tones go from low to high, or from below to above where they are diverging.
     """

@@ -8,6 +8,7 @@ editable.py   a function that readers write
 
 import pkgutil
 from importlib import import_module
+from types import ModuleType
 
 # {page: names of its modules}; a snapshot of Python holds no files to look at later
 MODULES = {
@@ -18,11 +19,16 @@ MODULES = {
 }
 
 
-def having(kind):
+def having(kind: str) -> list[str]:
     """The names of the pages that have a module `kind`: "widget", "figures", "exercises", "editable"."""
     return sorted(page for page, modules in MODULES.items() if kind in modules)
 
 
-def module(page, kind):
+def module(page: str, kind: str) -> ModuleType | None:
     """The module widgets/PAGE/KIND.py, or None where there is none."""
     return import_module(f"widgets.{page}.{kind}") if kind in MODULES.get(page, ()) else None
+
+
+def modules(kind: str) -> list[ModuleType]:
+    """All modules of a kind, imported."""
+    return [import_module(f"widgets.{page}.{kind}") for page in having(kind)]

@@ -31,18 +31,22 @@ import random
 import re
 import string
 import unicodedata
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
+from types import ModuleType
+from typing import Any
 
 import numpy
 
-from widgets.frame import host, pages
+from widgets.frame.exercises import Shown
+from widgets.frame.panels import described
+from widgets.frame.values import plain
 
+Function = Callable[..., Any]
 FILE = "<yours>"  # where a traceback says that a reader's line stands
 PRINTED, PRINTED_LINES = 1000, 12  # characters and lines of what a reader's code prints
 LINES = 500  # of a reader's code
 OFFERED = (ast, collections, copy, functools, itertools, json, math, numpy, operator, random, re, string, unicodedata)
-# all of them at once: a reader's two seconds are not for importing
-OFFERS = {offer.ID: offer for page in pages.having("editable") for offer in [pages.module(page, "editable")]}
 HIDDEN = ("js", "pyodide", "pyodide_js", "_pyodide", "_pyodide_core")  # the browser's side
 WITHHELD = ("open", "input", "breakpoint", "exit", "quit", "help")  # what waits for someone or needs files
 
@@ -50,45 +54,39 @@ WITHHELD = ("open", "input", "breakpoint", "exit", "quit", "help")  # what waits
 class Refused(ValueError):
     """A reader's code that does not work: one sentence, and the line that it is about, if it is about one."""
 
-    def __init__(self, sentence, line=None):
+    def __init__(self, sentence: str, line: int | None = None) -> None:
         super().__init__(f"Line {line}: {sentence}" if line else sentence)
         self.line = line
 
 
-def stream(name, source):
-    """What came of the function that a reader has made from the one that the offer `name` holds, as JSON that the
-    page takes: false once the reader's code has ended, for its two seconds are not for what follows, and then
-    {sentence, tables, panels, beside}, or {refused, line}. Of another name: the run of that widget with what a reader
-    has changed.
+def stream(offer: ModuleType, source: str) -> Iterator[str]:
+    """What came of the function that a reader has made from the one that an offer holds, as JSON that the page takes:
+    false once the reader's code has ended, for its two seconds are not for what follows, and then {sentence, tables,
+    panels, beside}, or {refused, line}.
     """
-    if name not in OFFERS:
-        from widgets.frame import reader_patch
-
-        yield from reader_patch.stream(name, **json.loads(source))
-        return
     try:
-        called, beside = calls(name, source)
+        called, beside = calls(offer, source)
         yield "false"
-        yield json.dumps(host.plain(dict(drawn(OFFERS[name].shown(called)), beside=beside)))
+        yield json.dumps(plain(dict(drawn(offer.shown(called)), beside=beside)))
     except Refused as refused:
         yield json.dumps(dict(refused=str(refused), line=refused.line))
 
 
-def calls(name, source):
+def calls(offer: ModuleType, source: str) -> tuple[Any, str]:
     """(what the offer makes of calling a reader's function, what is to be said besides)."""
-    offer, printed = OFFERS[name], Printed()
+    printed = Printed()
     with contextlib.redirect_stdout(printed):
         yours = Yours(compiled(source, offer.EDITED), getattr(offer, "RETURNS", None))
         called = offer.called(yours)
     return called, beside(yours.faults, printed.getvalue())
 
 
-def ours(offer):
+def ours(offer: ModuleType) -> dict[str, Any]:
     """What the page shows before anybody has edited."""
     return drawn(offer.shown(offer.called(offer.EDITED)))
 
 
-def beside(faults, printed):
+def beside(faults: Sequence[Refused], printed: str) -> str:
     """What is to be said besides: the first fault among the calls, and what was printed."""
     said = [f"{len(faults)} of the calls failed. The first: {faults[0]}"] if faults else []
     lines = printed.splitlines()
@@ -96,19 +94,19 @@ def beside(faults, printed):
     return "\n".join([*said, "Printed:", *lines[:PRINTED_LINES], *more] if printed else said)
 
 
-def drawn(shown):
+def drawn(shown: Shown) -> dict[str, Any]:
     """A Shown as the page takes it."""
-    return dict(asdict(shown), panels=[dict(panel, alt=host.described(panel)) for panel in host.plain(shown.panels)])
+    return dict(asdict(shown), panels=[dict(panel, alt=described(panel)) for panel in plain(shown.panels)])
 
 
-def compiled(source, edited):
+def compiled(source: str, edited: Function) -> Function:
     """The function of the same name in a reader's text, which takes the same arguments as `edited` and sees the names
     of its module; Refused where there is none.
     """
     return all_compiled(source, [edited])[0]
 
 
-def all_compiled(source, edited):
+def all_compiled(source: str, edited: Sequence[Function]) -> list[Function]:
     """The functions of the same names as those `edited`, of one module, in a reader's text; they see one another."""
     if source.count("\n") >= LINES:
         raise Refused(f"This has more than {LINES} lines.")
@@ -125,7 +123,7 @@ def all_compiled(source, edited):
     return [fitting(space.get(function.__name__), function) for function in edited]
 
 
-def fitting(yours, edited):
+def fitting(yours: Any, edited: Function) -> Function:
     """A reader's function, if it takes what the one that was edited takes."""
     name = edited.__name__
     if not callable(yours):
@@ -141,7 +139,7 @@ def fitting(yours, edited):
     return yours
 
 
-def listed(words):
+def listed(words: list[str]) -> str:
     """a, b and c"""
     return " and ".join([", ".join(words[:-1]), *words[-1:]] if len(words) > 1 else words)
 
@@ -149,10 +147,11 @@ def listed(words):
 class Yours:
     """A reader's function with its faults told in the reader's lines: calling it raises nothing but Refused."""
 
-    def __init__(self, function, returns=None):
-        self.function, self.returns, self.faults = function, returns, []
+    def __init__(self, function: Function, returns: Function | None = None) -> None:
+        self.function, self.returns = function, returns
+        self.faults: list[Refused] = []
 
-    def __call__(self, *arguments, **named):
+    def __call__(self, *arguments: Any, **named: Any) -> Any:
         try:
             value = self.function(*arguments, **named)
             return self.returns(value) if self.returns else value
@@ -161,7 +160,7 @@ class Yours:
             raise refused from None
 
 
-def blamed(error):
+def blamed(error: BaseException) -> Refused:
     """Refused of what a reader's code has raised, with the innermost line of the reader's."""
     line, trace = None, error.__traceback__
     while trace:
@@ -174,13 +173,13 @@ def blamed(error):
     return Refused(f"{type(error).__name__}{': ' * bool(said)}{said}.", line)
 
 
-def harmless():
+def harmless() -> dict[str, Any]:
     """Python's own names for a reader's code, which imports what is offered and nothing else."""
     names = {key: value for key, value in vars(builtins).items() if key not in WITHHELD}
     return {**names, "__import__": imported}
 
 
-def imported(name, globals=None, locals=None, fromlist=(), level=0):
+def imported(name: str, globals: Any = None, locals: Any = None, fromlist: Sequence[str] = (), level: int = 0) -> Any:
     if name.partition(".")[0] in HIDDEN:
         raise ImportError(f"there is no {name} here")
     return builtins.__import__(name, globals, locals, fromlist, level)
@@ -189,5 +188,5 @@ def imported(name, globals=None, locals=None, fromlist=(), level=0):
 class Printed(io.StringIO):
     """What was printed, up to a length: a loop that prints would else fill the memory."""
 
-    def write(self, text):
+    def write(self, text: str) -> int:
         return super().write(text[: max(PRINTED - self.tell(), 0)])

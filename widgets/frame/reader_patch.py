@@ -10,19 +10,23 @@ import inspect
 import json
 import sys
 import types
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, cast
 
 import numpy as np
 
 from widgets.frame import host, reader_code
+from widgets.frame.exercises import Change, Exercise
 
+Function = Any  # a plain function, whose code is replaced
 SHOWN = 120  # characters of an array in a sentence
 
 
-def stream(name, form, source):
+def stream(name: str, form: dict[str, Any], source: str) -> Iterator[str]:
     """{exercises}, then the frames of the widget's run, then {beside}; or {refused, line} as soon as something fails.
     `form` is what host.stream takes, `source` the reader's text.
     """
-    change, printed = host.exercises(name).CHANGE, reader_code.Printed()
+    change, printed = cast(Any, host.exercises(name)).CHANGE, reader_code.Printed()
     try:
         with contextlib.redirect_stdout(printed):
             yours = changed(change, source)
@@ -40,7 +44,7 @@ def stream(name, form, source):
         yield json.dumps(dict(refused=f"The run could not go on with what it returned: {kind}: {said}.", line=None))
 
 
-def changed(change, source):
+def changed(change: Change, source: str) -> "dict[Function, Changed]":
     """{our function: the reader's in its place}, for every function of a Change."""
     mine = reader_code.all_compiled(source, change.functions)
     return {ours: Changed(yours, ours) for ours, yours in zip(change.functions, mine)}
@@ -49,13 +53,13 @@ def changed(change, source):
 class Changed(reader_code.Yours):
     """A reader's function in place of ours: what it returns has the kind and the shape of what ours would."""
 
-    def __init__(self, function, ours):
+    def __init__(self, function: Function, ours: Any) -> None:
         super().__init__(function)
         self.twin = types.FunctionType(ours.__code__, ours.__globals__, ours.__name__, ours.__defaults__)
         self.twin.__kwdefaults__ = ours.__kwdefaults__
-        self.seen = set()
+        self.seen: set[tuple[str, ...]] = set()
 
-    def __call__(self, *arguments, **named):
+    def __call__(self, *arguments: Any, **named: Any) -> Any:
         kind = tuple(map(shape, (*arguments, *named.values())))
         if kind in self.seen:
             return super().__call__(*arguments, **named)
@@ -70,7 +74,7 @@ class Changed(reader_code.Yours):
         return value
 
 
-def shape(value):
+def shape(value: object) -> str:
     """What is told of a value before its numbers."""
     if isinstance(value, tuple):
         return f"({', '.join(map(shape, value))})"
@@ -82,7 +86,7 @@ def shape(value):
 
 
 @contextlib.contextmanager
-def in_force(yours):
+def in_force(yours: Mapping[Function, Function]) -> Iterator[None]:
     """Within it whoever calls one of our functions calls the reader's."""
     kept = {ours: ours.__code__ for ours in yours}
     modules = dependents({ours.__module__ for ours in yours})
@@ -99,20 +103,20 @@ def in_force(yours):
         forget(modules)
 
 
-def through(ours):
+def through(ours: Function) -> str:
     return f"_yours_{ours.__name__}"
 
 
-def calling(ours):
+def calling(ours: Function) -> types.CodeType:
     """Code that hands all it is called with to the reader's function; its first line stays ours, for the links."""
 
-    def handed(*arguments, **named):
-        return YOURS(*arguments, **named)  # noqa: F821, a name that is put in below
+    def handed(*arguments: Any, **named: Any) -> Any:
+        return YOURS(*arguments, **named)  # type: ignore[name-defined]  # noqa: F821, a name that is put in below
 
     return handed.__code__.replace(co_names=(through(ours),), co_firstlineno=ours.__code__.co_firstlineno)
 
 
-def dependents(names):
+def dependents(names: Iterable[str]) -> list[types.ModuleType]:
     """The modules of sim/ and widgets/ that have imported one of those named, or something that has."""
     ours = {name: module for name, module in sys.modules.items() if name.startswith(("sim.", "widgets."))}
     uses = {name: {origin(value) for value in vars(module).values()} for name, module in ours.items()}
@@ -123,11 +127,11 @@ def dependents(names):
     return [ours[name] for name in found if name in ours]
 
 
-def origin(value):
+def origin(value: object) -> str | None:
     return value.__name__ if isinstance(value, types.ModuleType) else getattr(value, "__module__", None)
 
 
-def forget(modules):
+def forget(modules: Iterable[types.ModuleType]) -> None:
     """Empties what they keep of earlier calls, but for what was read from files."""
     for module in modules:
         for value in list(vars(module).values()):
@@ -135,7 +139,7 @@ def forget(modules):
                 value.cache_clear()
 
 
-def held(exercise, yours):
+def held(exercise: Exercise, yours: Function) -> dict[str, Any]:
     """{met, said}: whether a function returns what an exercise wants, and the first call where it does not."""
     for arguments in exercise.calls:
         got, wanted = yours(*copy.deepcopy(arguments)), exercise.wanted(*copy.deepcopy(arguments))
@@ -146,13 +150,13 @@ def held(exercise, yours):
     return dict(met=True, said="Done: every number is as it must be.")
 
 
-def same(got, wanted):
+def same(got: Any, wanted: Any) -> bool:
     if isinstance(wanted, tuple):
         return isinstance(got, tuple) and len(got) == len(wanted) and all(map(same, got, wanted))
     return np.shape(got) == np.shape(wanted) and np.allclose(got, wanted, rtol=1e-6, atol=1e-9, equal_nan=True)
 
 
-def written(value):
+def written(value: Any) -> str:
     """Numbers as a sentence holds them."""
     if isinstance(value, float | int):
         return f"{value:.4g}"
@@ -163,6 +167,6 @@ def written(value):
     return text if len(text) <= SHOWN else f"{text[:SHOWN]} …"
 
 
-def text_of(change):
+def text_of(change: Change) -> str:
     """What a reader begins with: the functions as they stand in their file."""
     return "\n\n\n".join(inspect.getsource(function).rstrip() for function in change.functions) + "\n"

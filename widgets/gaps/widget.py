@@ -6,9 +6,12 @@ import numpy as np
 
 from sim.synthesis import gaps
 from sim.synthesis.gaps import FORCES, GAPS, IDS, JOBS
-from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, choice, slider, toggle
+from widgets.frame import recovery
+from widgets.frame.exercises import Guess
+from widgets.frame.knobs import choice, slider, toggle
 from widgets.frame.marks import bars, dots, heat, label, line, panel, threshold
-from widgets.frame.recovery import way_back, ways_back
+from widgets.frame.readouts import Break, Gauge, Readout
+from widgets.frame.small_figures import Opening
 
 TITLE = "A reading plan for a job, and what it is worth"
 
@@ -221,14 +224,14 @@ def broken(k, r):
         why = (
             f"{r.plan.minutes} minutes are spent, and nothing in them is of use to this work: {', '.join(r.plan.ids)}."
         )
-        return Break(why, f"How lessons are chosen: {BEST}.", SUNK) if r.best.value else short(k, why)
+        return Break(why, dict(order=BEST), SUNK) if r.best.value else short(k, why)
     return short(k, f"No useful lesson fits into {k.minutes} minutes.")
 
 
 def short(k, why):
     useful = lambda there: next(run(there)).plan.value > 0
     surely = dict(minutes=465, order=BEST, signal=1.0, estimator=1.0, cost=1.0)
-    return Break(why, way_back(k, ("minutes",), useful) or ways_back(k, surely, useful), SHORT)
+    return Break(why, recovery.one_knob(k, ("minutes",), useful) or recovery.fewest(k, surely, useful), SHORT)
 
 
 def worse(k, r):

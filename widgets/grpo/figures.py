@@ -6,14 +6,11 @@ import numpy as np
 
 from sim.estimators import group_baselines
 from sim.experiments import running_batch
-from widgets.frame.contract import Figure, Handle
 from widgets.frame.marks import bars, cell, dots, grid, label, line, panel
+from widgets.frame.small_figures import Figure, Handle
+from widgets.frame.values import signed
 
 NAMES = ("1", "2", "3", "stop")
-
-
-def signed(value, digits=2):
-    return f"{value:+.{digits}f}".replace("-", "−")
 
 
 # ── the batch ──

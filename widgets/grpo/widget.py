@@ -12,8 +12,12 @@ from sim.estimators import group_baselines
 from sim.experiments.standard_runs import modsum_optimizer, modsum_rate, modsum_run
 from sim.framework.controller import Controller
 from sim.worlds import modsum
-from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, choice, ladder, slider
+from widgets.frame import recovery
+from widgets.frame.exercises import Guess
+from widgets.frame.knobs import choice, ladder, slider
 from widgets.frame.marks import band, dots, each_run, label, line, panel, threshold
+from widgets.frame.readouts import Break, Gauge, Readout
+from widgets.frame.small_figures import Opening
 
 TITLE = "Three runs of GRPO on the same number of completions, and the groups they are made of"
 COMPLETIONS, BATCH, SEEDS = 3840, 64, 3
@@ -21,7 +25,6 @@ COST = f"{SEEDS * COMPLETIONS:,} completions a run"
 GAIN = 0.02  # a run that has learned less than this is broken
 WELL = 0.9  # a run on mixed prompts that ends below this is clearly worse than the default
 LARGE = 32  # completions a prompt, from which on the updates are few
-RATE = "Learning rate (AdamW: a hundredth)"
 PROMPTS = {"mixed": modsum.DEFAULT, "hard": modsum.HARD, "almost never right": (-3, -3, -3, -3)}
 ADVANTAGES = ("z-score", "less the mean", "less the others' mean")
 
@@ -31,7 +34,7 @@ class Knobs:
     K: int = ladder("Completions a prompt", 8, [2, 4, 8, 16, 32, 64], symbol="K")
     prompts: str = choice("Prompts", "mixed", list(PROMPTS))
     optimizer: str = choice("Optimizer", "SGD", ["SGD", "AdamW"])
-    learning_rate: float = ladder(RATE, 2.0, [0.5, 1.0, 2.0, 5.0, 10.0, 20.0])
+    learning_rate: float = ladder("Learning rate (AdamW: a hundredth)", 2.0, [0.5, 1.0, 2.0, 5.0, 10.0, 20.0])
     advantage: str = choice("Advantage", "z-score", list(ADVANTAGES))
     p: float = ladder(
         "Pass rate of the prompt looked at",
@@ -299,24 +302,21 @@ def broken(k, r):
         alive = f"{100 * r.live.mean():.0f} % of the groups were live"
         return Break(
             f"{updates(k)} updates are too few, though {alive}: the pass rate went {from_to}.",
-            f"{', '.join(way_back(k))}.",
+            fix(k),
             "too few updates",
         )
     return Break(
         f"{100 * (1 - r.live.mean()):.1f} % of the groups had {k.K} equal rewards and no gradient: the pass rate went "
         f"{from_to} in {updates(k)} updates.",
-        f"{', '.join(way_back(k))}.",
+        fix(k),
         "almost every group is dead",
     )
 
 
-def way_back(k):
+def fix(k):
     """What is too small or too large for sixteens at 2, which get off the ground; after that a longer step."""
-    return [
-        *(["Completions a prompt: 16"] if k.K != 16 else []),
-        *([f"{RATE}: 2"] if k.learning_rate < 2 else []),
-        *(["Advantage: z-score"] if k.advantage != "z-score" else []),
-    ] or [f"{RATE}: 20"]
+    values = dict(K=16, learning_rate=max(k.learning_rate, 2.0), advantage="z-score")
+    return recovery.different(k, values) or dict(learning_rate=20.0)
 
 
 def worse(k, r):

@@ -11,9 +11,12 @@ from sim.cluster.hardware import ACCELERATORS
 from sim.cluster.kernels import Workload
 from sim.cluster.models import MODELS
 from sim.experiments import rounding_net
-from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, choice, ladder, slider
+from widgets.frame import recovery
+from widgets.frame.exercises import Guess
+from widgets.frame.knobs import choice, ladder, slider
 from widgets.frame.marks import band, bars, dots, each_run, label, line, panel, region, threshold
-from widgets.frame.recovery import way_back, ways_back
+from widgets.frame.readouts import Break, Gauge, Readout
+from widgets.frame.small_figures import Opening
 
 TITLE = "What a kernel saves of a step, and how many sequences still count"
 
@@ -323,7 +326,7 @@ def broken(k, r):
         count = max(100 * r.share, 0.0)
         why = f"After {k.completion:,} tokens {count:.0f} of 100 sequences count: {k.mode} samples from another policy."
         holds = lambda there: next(run(there)).share >= HALF / 100
-        return Break(why, way_back(k, ("mode", "completion", "layers", "weighing"), holds), ROUNDING)
+        return Break(why, recovery.one_knob(k, ("mode", "completion", "layers", "weighing"), holds), ROUNDING)
     if r.needs > r.room:
         why = (
             f"{r.needs / 1e9:,.1f} GB are asked of {r.room / 1e9:.1f}: {r.running:,} of {k.groups * k.samples:,} "
@@ -332,7 +335,7 @@ def broken(k, r):
         holds = lambda there: kernels.fits(MODEL, CHIP, work(there), there.cached == ONCE)[0] <= r.room
         order = ("cached", "groups", "samples", "completion", "prompt")
         surely = dict(groups=1, completion=4096, prompt=1024, samples=16)
-        return Break(why, way_back(k, order, holds) or ways_back(k, surely, holds), FULL)
+        return Break(why, recovery.one_knob(k, order, holds) or recovery.fewest(k, surely, holds), FULL)
     return None
 
 

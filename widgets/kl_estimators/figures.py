@@ -5,17 +5,14 @@ from functools import cache
 import numpy as np
 
 from sim.estimators import kl
-from widgets.frame.contract import Figure, Handle
 from widgets.frame.marks import bars, dots, label, line, panel, region
+from widgets.frame.small_figures import Figure, Handle
+from widgets.frame.values import decimal
 
 REF, POLICY = np.array([0.5, 0.3, 0.2]), np.array([0.1, 0.1, 0.8])  # three tokens, before and after some training
 FELL = float(np.log(POLICY[0] / REF[0]))  # the log-ratio of token 1
 ELL = np.linspace(-2.2, 2.2, 89)
 AXIS = dict(x="log-ratio ℓ of the token", x_range=(-2.2, 2.2))
-
-
-def signed(value, digits=2):
-    return f"{value:.{digits}f}".replace("-", "−").replace(f"−{0:.{digits}f}", f"{0:.{digits}f}")
 
 
 # ── a token that fell ──
@@ -46,7 +43,7 @@ def fallen(how):
 def charged(how):
     push = float(CHARGED[how](FELL, 0.0))
     told = "it is raised again" if push < 0 else "it is pushed down again"
-    return f"Token 1 fell from {REF[0]} to {POLICY[0]}: it is charged {signed(push)}, so {told}."
+    return f"Token 1 fell from {REF[0]} to {POLICY[0]}: it is charged {decimal(push)}, so {told}."
 
 
 # ── what one token says ──
@@ -73,7 +70,7 @@ def token(ratio):
 
 
 def says(ratio):
-    values = ", ".join(f"{name} {signed(float(value(np.log(ratio), 0.0)))}" for name, value in kl.VALUE.items())
+    values = ", ".join(f"{name} {decimal(float(value(np.log(ratio), 0.0)))}" for name, value in kl.VALUE.items())
     return f"{'As' if ratio == 1 else f'{ratio:.3g} times as'} likely as under the reference: {values}."
 
 
@@ -129,7 +126,7 @@ def log(n):
             "mean of each estimator, nats",
             line(names, [exact] * 3, "exact", 8, "reference"),
             bars(names, means, "mean", 1),
-            *(label(name, -0.46, signed(mean), 0, "center") for name, mean in zip(names, means)),
+            *(label(name, -0.46, decimal(mean), 0, "center") for name, mean in zip(names, means)),
             label("k3", 1.66, f"line: the exact KL, {exact:.3f}", 8, "right"),
             y_range=(-0.5, 2.0),
         )

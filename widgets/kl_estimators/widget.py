@@ -6,8 +6,11 @@ from functools import cache
 import numpy as np
 
 from sim.estimators import kl
-from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, choice, ladder, slider
-from widgets.frame.marks import band, bars, both, dots, each_run, label, line, panel, threshold
+from widgets.frame.exercises import Guess
+from widgets.frame.knobs import choice, ladder, slider
+from widgets.frame.marks import band, bars, both, by_update, dots, each_run, label, line, panel, threshold
+from widgets.frame.readouts import Break, Gauge, Readout
+from widgets.frame.small_figures import Opening
 
 TITLE = "Three estimators of the KL: as a number to log and as a penalty to train on"
 COST = "5 runs of 80 updates"
@@ -150,7 +153,7 @@ def figure(k, r):
 def train_tab(k, r):
     update = np.arange(0, UPDATES + 1, 2)
     first, *others = r.trained[::2, :RUNS].T
-    yield panel(
+    yield by_update(
         "KL to the reference while training",
         f"nats, exact; {RUNS} runs on 3 tokens, the third is paid 1; {k.samples:,} samples an update",
         line(update, first, "run 1"),
@@ -161,8 +164,7 @@ def train_tab(k, r):
         line([0, UPDATES], [r.best_forward] * 2, name="best, forward KL", series=3, role="exact"),
         *optimum_labels(r),
         threshold(r.best + MARGIN, f"breaks above {r.best + MARGIN:.2f} nats", edge=1.8),
-        x="update",
-        x_range=[0, UPDATES],
+        updates=UPDATES,
         y_range=[0, 1.8],
         tab="Train",
         front=True,
@@ -311,7 +313,7 @@ def broken(k, r):
     if end - r.best <= MARGIN:
         return None
     told = f"KL ends at {end:.2f} nats, the best at {r.best:.2f}, without a penalty {free:.2f}."
-    return Break(f"{why(k)}: {told}", way_back(k), cause(k))
+    return Break(f"{why(k)}: {told}", fix(k), cause(k))
 
 
 def cause(k):
@@ -344,15 +346,15 @@ def why(k):
     return f"With {k.samples} sample{'s' * (k.samples > 1)} an update, noise outweighs the pull of the penalty"
 
 
-def way_back(k):
+def fix(k):
     """What is in the way: the place, then the age of the samples, then their number."""
     home = PROVEN[k.estimator] if misplaced(k) else k.placement
-    told = {
-        f"Where it goes: {home}": misplaced(k),
-        f"{Knobs.__dataclass_fields__['gap'].metadata['label']}: 0": k.gap > 0 and home != "loss × ratio",
-        "Samples a batch: 64": k.samples < 64,
-    }
-    return f"{', '.join(words for words, needed in told.items() if needed)}."
+    values = dict(placement=home) if misplaced(k) else {}
+    if k.gap > 0 and home != "loss × ratio":
+        values |= dict(gap=0.0)
+    if k.samples < 64:
+        values |= dict(samples=64)
+    return values
 
 
 def worse(k, r):
@@ -390,26 +392,24 @@ def opened(plain, other):
     kept = [100 * r.unpaid[:, :RUNS].mean(axis=1) for r in (plain, other)]
     far = [r.trained[:, :RUNS].mean(axis=1) for r in (plain, other)]
     return [
-        panel(
+        by_update(
             "Left of the two tokens that are not paid",
             f"%, logarithmic, mean of {RUNS} runs; the best policy at this price keeps {100 * plain.best_unpaid:.1f}",
             *both(update, *kept),
             dots([0], kept[1][:1], "the same start", 1),
             label(UPDATES, 1.15 * kept[0][-1], "one setting", 8, "right"),
             label(UPDATES, 1.15 * kept[1][-1], "the other", 1, "right"),
-            x="update",
-            x_range=(0, UPDATES),
+            updates=UPDATES,
             y_range=(0.2, 100),
             log="y",
         ),
-        panel(
+        by_update(
             "KL to the reference",
             "nats, exact",
             *both(update, *far),
             label(UPDATES, far[0][-1] + 0.06, "one setting", 8, "right"),
             label(UPDATES, far[1][-1] + 0.06, "the other", 1, "right"),
-            x="update",
-            x_range=(0, UPDATES),
+            updates=UPDATES,
             y_range=(0, 1.9),
         ),
     ]

@@ -11,8 +11,8 @@ from sim.cluster import kv_cache, memory, throughput
 from sim.cluster.hardware import ACCELERATORS
 from sim.cluster.models import MODELS
 from sim.cluster.throughput import ASSUMED, PEAK
-from widgets.frame.contract import Figure, Handle
 from widgets.frame.marks import bars, cell, dots, grid, label, line, panel, region
+from widgets.frame.small_figures import Figure, Handle
 
 LLAMA, H100 = MODELS["llama3.1-8b"], ACCELERATORS["h100"]
 CONTEXT = 4096  # tokens of a sequence, where a figure needs one

@@ -12,9 +12,12 @@ from sim.cluster.hardware import ACCELERATORS
 from sim.cluster.memory import Engine, Misfit
 from sim.cluster.models import MODELS, Model
 from sim.cluster.throughput import PEAK
-from widgets.frame import machine_knobs
-from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, choice, ladder, slider, toggle
+from widgets.frame import impossible_job, machine_knobs, recovery
+from widgets.frame.exercises import Guess
+from widgets.frame.knobs import choice, ladder, slider, toggle
 from widgets.frame.marks import bars, dots, heat, label, line, panel, threshold
+from widgets.frame.readouts import Break, Gauge, Readout
+from widgets.frame.small_figures import Opening
 
 TITLE = "Decoding speed and memory of one engine, by batch and context"
 
@@ -37,7 +40,7 @@ RULES = {"vLLM": "vllm", "SGLang": "sglang"}
 
 
 @dataclass(frozen=True)
-class Knobs:
+class Own:
     context: int = ladder("Context, tokens", 4096, [2**n for n in range(7, 18)], symbol="S")
     batch: int = ladder("Sequences at once", 64, [2**n for n in range(13)], symbol="B")
     kv_precision: str = choice("Keys and values in", "bf16", list(BYTES))
@@ -54,9 +57,10 @@ class Knobs:
     attention: str = choice("KV heads, what if", "as shipped", HEADS)
     prompt_share: float = slider("Prompt, part of the context", 0.25, low=0.05, high=0.95, step=0.05)
     group: int = ladder("Completions of one prompt", 8, [1, 2, 4, 8, 16], symbol="K")
-    bandwidth: float = machine_knobs.bandwidth()
-    flops: float = machine_knobs.flops()
-    overhead: float = machine_knobs.overhead()
+
+
+@dataclass(frozen=True)
+class Knobs(machine_knobs.Assumed, Own):
     config: str = machine_knobs.config()
     chip: str = machine_knobs.chip()
     timed: str = machine_knobs.timed()
@@ -118,13 +122,17 @@ def with_heads(k):
     return replace(model, cached_heads=heads)
 
 
-def misfits(k, model):
+def no_such_heads(k, model):
+    """Whether the model cannot have the heads that are supposed."""
     shipped = machine_knobs.model(k)
-    if k.attention != "as shipped" and (shipped.mla or shipped.heads % model.cached_heads):
+    return k.attention != "as shipped" and bool(shipped.mla or shipped.heads % model.cached_heads)
+
+
+def misfits(k, model):
+    if no_such_heads(k, model):
+        shipped = machine_knobs.model(k)
         has = "caches one latent, and no heads" if shipped.mla else f"has {shipped.heads} heads, not a multiple of 8"
-        return [
-            Misfit(f"{k.attention} in {shipped.name}, which {has}", 1, 0.1, "KV heads, what if: as shipped.", "layout")
-        ]
+        return [Misfit(f"{k.attention} in {shipped.name}, which {has}", 1, 0.1, "The heads as shipped.", "layout")]
     alone = replace(engine(k), longest=reservation(k) if k.block == WHOLE else k.context)
     return memory.fits(model, machine_knobs.accelerator(k), alone, efficiency=machine_knobs.efficiency(k))
 
@@ -308,16 +316,7 @@ def figure(k, r):
     if not r.misfits:
         return [speed(k, r), memory_bars(k, r), pool_over_time(r), pool_map(r)]
     bars_hold = r.misfits[0].part in ("weights", "sequence")
-    nothing = lambda title, tab: panel(
-        title,
-        "nothing runs",
-        label(0.5, 0.5, "does not fit", 1, "center"),
-        x_range=[0, 1],
-        y_range=[0, 1],
-        tab=tab,
-        front=title == SPEED,
-        bare=True,
-    )
+    nothing = lambda title, tab: impossible_job.nothing(title, "nothing runs", tab, title == SPEED)
     return [
         nothing(SPEED, "Speed and memory"),
         memory_bars(k, r) if bars_hold else nothing(MEMORY, "Speed and memory"),
@@ -470,8 +469,7 @@ READOUTS = {
 
 def readouts(k, r):
     if r.misfits:
-        states = ["", "violated", "", "", ""]
-        return [Readout(name, "–", "", source, state) for (name, source), state in zip(READOUTS.items(), states)]
+        return impossible_job.dashes(READOUTS, "Run at once, of those asked for")
     found, chip = broken(k, r), machine_knobs.accelerator(k)
     state = lambda *causes: "violated" if found and found.cause in causes else ""
     limit = throughput.crossover(r.model, chip, efficiency=machine_knobs.efficiency(k), **engine(k).split)
@@ -490,9 +488,7 @@ def readouts(k, r):
 
 def watched(k, r):
     if r.misfits:
-        first = r.misfits[0]
-        needs = 100 * min(first.needs / first.has, 1e6) if first.has > 0 else 1e4
-        return Gauge("Needed, of what there is", needs, 100.0, "%", low=10, high=1e4, log=True, expression="misfits")
+        return impossible_job.needed(r.misfits)
     return Gauge(
         "Speed lost",
         100 * lost(k, r),
@@ -510,7 +506,8 @@ REFUSED = "the engine cannot start"
 
 def broken(k, r):
     if r.misfits:
-        return Break(f"This does not fit: {r.misfits[0].what}.", way_back(k) or r.misfits[0].mend, REFUSED)
+        back = fix(k) or (dict(attention="as shipped") if no_such_heads(k, r.model) else None)
+        return Break(f"This does not fit: {r.misfits[0].what}.", back, REFUSED)
     if lost(k, r) <= LOST:
         return None
     slower = f"{100 * lost(k, r):.0f} % slower than this memory allows"
@@ -518,13 +515,13 @@ def broken(k, r):
         return Break(
             f"{runs(k, r):,} of {k.batch:,} run, {slower}: {100 * (1 - r.tokens / r.slots):.0f} % of what is reserved "
             "holds nothing.",
-            way_back(replace(k, block="16"), "Tokens reserved at a time: 16"),
+            dict(block="16") | fix(replace(k, block="16")),
             RESERVED,
         )
     return Break(
         f"{runs(k, r):,} of {k.batch:,} run, {slower}: for 100 tokens {100 * r.reread:.0f} are computed again after an "
         "eviction.",
-        way_back(k),
+        fix(k),
         REREAD,
     )
 
@@ -576,9 +573,9 @@ TRIED = [
 ]
 
 
-def way_back(k, *done):
+def fix(k):
     """As many sequences at once as fit; where none does, first the least of TRIED that makes room for all, or for
-    some; None if nothing of it does.
+    some; {} if nothing of it does.
     """
     now = fitting(k)
     tried = [({}, now)] if now else [(change, fitting(replace(k, **change))) for change in TRIED]
@@ -586,18 +583,9 @@ def way_back(k, *done):
         (found for found in tried if found[1]), ({}, 0)
     )
     if not fits:
-        return None
-    turned = {name: value for name, value in change.items() if value != getattr(k, name)}
-    if fits < k.batch:
-        turned["batch"] = 2 ** (fits.bit_length() - 1)
-    steps = [f"{Knobs.__dataclass_fields__[name].metadata['label']}: {spelled(name, v)}" for name, v in turned.items()]
-    return ", ".join([*done, *steps]) + "."
-
-
-def spelled(name, value):
-    unit = Knobs.__dataclass_fields__[name].metadata["unit"]
-    shown = value if isinstance(value, str) else f"{value:,}" if isinstance(value, int) else f"{value:g}"
-    return f"{shown} {unit}" if unit else shown
+        return {}
+    fewer = dict(batch=2 ** (fits.bit_length() - 1)) if fits < k.batch else {}
+    return recovery.different(k, change) | fewer
 
 
 def fitting(k):

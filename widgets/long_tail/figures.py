@@ -10,8 +10,8 @@ from sim.cluster import straggler
 from sim.cluster.hardware import ACCELERATORS
 from sim.cluster.models import MODELS
 from sim.cluster.throughput import iteration_seconds
-from widgets.frame.contract import Figure, Handle
 from widgets.frame.marks import band, dots, label, line, panel, region
+from widgets.frame.small_figures import Figure, Handle
 
 SIGMA, MEDIAN, SEED = 0.8, 1200, 3
 EIGHT = straggler.sampled_lengths(8, MEDIAN, SIGMA, 10**6, np.random.default_rng(SEED))

@@ -10,8 +10,11 @@ from sim.cluster import memory, straggler, user_inputs
 from sim.cluster.hardware import ACCELERATORS
 from sim.cluster.models import MODELS
 from sim.cluster.throughput import iteration_seconds
-from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, choice, ladder, pasted, slider
+from widgets.frame.exercises import Guess
+from widgets.frame.knobs import choice, ladder, pasted, slider
 from widgets.frame.marks import bars, dots, label, line, panel, region, threshold
+from widgets.frame.readouts import Break, Gauge, Readout
+from widgets.frame.small_figures import Opening
 
 TITLE = "Accuracy and waiting time when a step stops before its last completion"
 COST = "integrals, and 60 drawn steps of partial rollouts"
@@ -299,7 +302,7 @@ def watched(k, r):
 def broken(k, r):
     k = effective(k)
     share = 100 * straggler.truncated_share(k.sigma, 0.0, k.cap / k.median)
-    uncap = f"Cap: {UNCAPPED:,} tokens."
+    uncap = dict(cap=UNCAPPED)
     if isnan(r.accuracy_trained):
         return Break(
             "Nothing is left to train on: the cap is below every length, and what it cuts off is masked.",
@@ -317,7 +320,7 @@ def broken(k, r):
         return Break(
             f"The first {race} to finish are the short ones, short ones are {'right' if k.slope < 0 else 'wrong'} more "
             f"often: the batch reads {r.accuracy_trained:.2f}, all of them {FAIR:.2f}.",
-            "When enough have finished: resume prompts.",
+            dict(rule="resume prompts"),
             "the first to finish are short",
         )
     cause = "what is late is scored wrong" if k.cut == "scored wrong" else "the cap cuts off the long"

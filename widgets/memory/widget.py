@@ -9,12 +9,14 @@ import numpy as np
 from sim.cluster import envelope, memory, throughput
 from sim.cluster.envelope import Job, Peak
 from sim.cluster.hardware import ACCELERATORS
-from sim.cluster.memory import LEDGERS, Engine, Misfit, Training
+from sim.cluster.memory import LEDGERS, Engine, Training
 from sim.cluster.models import MODELS
-from widgets.frame import machine_knobs
-from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, choice, ladder, slider
+from widgets.frame import impossible_job, machine_knobs, recovery
+from widgets.frame.exercises import Guess
+from widgets.frame.knobs import choice, ladder, slider
 from widgets.frame.marks import bars, dots, label, line, panel, threshold
-from widgets.frame.recovery import way_back, ways_back
+from widgets.frame.readouts import Break, Gauge, Readout
+from widgets.frame.small_figures import Opening
 
 TITLE = "Memory of one GPU, by model, length and number of GPUs"
 
@@ -35,7 +37,7 @@ TIGHT = 0.95
 
 
 @dataclass(frozen=True)
-class Knobs:
+class Own:
     model: str = choice("Model", "llama3.1-8b", list(MODELS))
     accelerator: str = choice("Accelerator", "h100", list(ACCELERATORS))
     gpus: int = ladder("GPUs", 8, GPUS)
@@ -62,14 +64,11 @@ class Knobs:
     hbm_share: float = slider("Part of the memory the engine may fill", 0.9, low=0.2, high=0.98, step=0.01, symbol="u")
     extra: float = slider("Engine’s activations and graphs", 0.0, low=0, high=20, step=0.5, unit="GB")
     rule: str = choice("Graphs are taken", "off u (vLLM)", list(RULES))
-    bandwidth: float = machine_knobs.bandwidth()
-    flops: float = machine_knobs.flops()
-    overhead: float = machine_knobs.overhead()
-    mfu: float = machine_knobs.mfu()
-    config: str = machine_knobs.config()
-    chip: str = machine_knobs.chip()
-    log: str = machine_knobs.log()
-    timed: str = machine_knobs.timed()
+
+
+@dataclass(frozen=True)
+class Knobs(machine_knobs.Brought, machine_knobs.AssumedOfTraining, Own):
+    pass
 
 
 SPLIT = Knobs(
@@ -115,7 +114,7 @@ class Result:
 
 
 def run(k):
-    if not rises(k):
+    if impossible_job.out_of_order(k):
         yield Result(misfits(k), {}, Peak("update", 0, 1), None)
         return
     model, accelerator, one = machine_knobs.model(k), machine_knobs.accelerator(k), job(k)
@@ -141,10 +140,6 @@ def run(k):
     )
     speed = engines * live / float(iteration)
     yield Result(found, drawn, fullest, fewest, engine.tensor_parallel, engines, asked, fit, speed, seconds)
-
-
-def rises(k):
-    return bool(k.log) or k.p50 <= k.p90 <= k.p99
 
 
 def length(k):
@@ -184,11 +179,8 @@ def job(k):
 
 def misfits(k):
     """What of the setting is impossible."""
-    if not rises(k):
-        what = f"quantiles of {k.p50:,}, {k.p90:,} and {k.p99:,} tokens: they rise in every batch"
-        p90 = max(k.p50, k.p90)
-        mend = f"Ninetieth percentile: {p90:,} tokens, Ninety-ninth percentile: {max(p90, k.p99):,} tokens."
-        return [Misfit(what, k.p50, k.p90, mend, "input")]
+    if out_of_order := impossible_job.out_of_order(k):
+        return out_of_order
     model, accelerator = machine_knobs.model(k), machine_knobs.accelerator(k)
     measured = memory.fits(model, accelerator, efficiency=machine_knobs.efficiency(k))
     return envelope.misfits(model, accelerator, job(k)) or [m._replace(part="input") for m in measured]
@@ -203,13 +195,11 @@ CALLED = dict(extra="graphs")
 def figure(k, r):
     if not r.moments:
         titles = ("Memory of one GPU", "Longer sequences", "Copies of the model", "Fewest GPUs")
-        return [nothing(title, "One GPU" if n < 2 else "Copies and chips", not n) for n, title in enumerate(titles)]
+        return [
+            impossible_job.nothing(title, "no bytes to show", "One GPU" if n < 2 else "Copies and chips", not n)
+            for n, title in enumerate(titles)
+        ]
     return [one_gpu(k, r), longer(k, r), all_copies(k), by_chip(k, r)]
-
-
-def nothing(title, tab, front):
-    words = label(0.5, 0.5, "does not fit", 1, "center")
-    return panel(title, "no bytes to show", words, x_range=[0, 1], y_range=[0, 1], tab=tab, front=front, bare=True)
 
 
 def one_gpu(k, r):
@@ -462,16 +452,18 @@ def broken(k, r):
     if not r.misfits:
         return None
     first = r.misfits[0]
-    return Break(f"This job does not fit: {first.what}.", back(k, first) or first.mend, CAUSES[first.part])
+    return Break(f"This job does not fit: {first.what}.", fix(k, first), CAUSES[first.part])
 
 
-def back(k, first):
+def fix(k, first):
     """Knobs to be turned until nothing is impossible: one where one is enough."""
+    if impossible_job.out_of_order(k):
+        return impossible_job.in_order(k)
     if first.part == "input":
-        return first.mend if ":" in first.mend else None
+        return None
     order = (*FIRST.get(first.part, FIRST["state"]), *TURNED)
     holds = lambda there: not misfits(there)
-    return way_back(k, order, holds) or ways_back(k, SURELY, holds)
+    return recovery.one_knob(k, order, holds) or recovery.fewest(k, SURELY, holds)
 
 
 def worse(k, r):

@@ -9,8 +9,8 @@ import numpy as np
 from sim.estimators import equal_models
 from sim.experiments import cut_arrows, running_batch
 from sim.worlds import modsum
-from widgets.frame.contract import Figure, Handle
 from widgets.frame.marks import cell, dots, grid, label, line, panel, region
+from widgets.frame.small_figures import Figure, Handle
 
 NAMES = ("1", "2", "3", "stop")
 RATE = cut_arrows.LEARNING_RATE  # of the one step, as in the instrument

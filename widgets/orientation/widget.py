@@ -10,8 +10,11 @@ from sim.experiments import cut_arrows
 from sim.framework.env import Verifier
 from sim.framework.weight_sync import WeightSync
 from sim.worlds import modsum
-from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, choice, ladder, slider
+from widgets.frame.exercises import Guess
+from widgets.frame.knobs import choice, ladder, slider
 from widgets.frame.marks import dots, label, line, panel
+from widgets.frame.readouts import Break, Gauge, Readout
+from widgets.frame.small_figures import Opening
 
 TITLE = "The policy and its batches over sixty iterations"
 COST = f"{cut_arrows.GROUPS} groups of K completions an iteration, one step of plain SGD each; one seed"
@@ -171,7 +174,7 @@ def broken(k, r):
         return Break(
             f"{sampled}, all by the weights of the start: the trainer's are right {100 * r.pass_rate[-1].mean():.0f} % "
             f"of the time, the last {LAST} batches {100 * r.counted:.0f} %.",
-            "Arrow cut: none.",
+            dict(cut="none"),
             "the rollout keeps the old weights",
         )
     if not learned_nothing(r):
@@ -182,11 +185,11 @@ def broken(k, r):
             f"With {k.K} a prompt at a price of {k.beta:g} a nat the noise was larger than what was learned: one "
             "is right "
             f"{now}, {before} at the start.",
-            "Completions a prompt: 8.",
+            dict(K=8),
             "more noise than signal",
         )
     return Break(
-        f"{sampled}, {SAID[k.cut]}: one completion is right {now}, as at the start.", "Arrow cut: none.", CAUSES[k.cut]
+        f"{sampled}, {SAID[k.cut]}: one completion is right {now}, as at the start.", dict(cut="none"), CAUSES[k.cut]
     )
 
 

@@ -23,8 +23,8 @@ from sim.cluster.paths import (
     TRAINER,
     WEIGHTS,
 )
-from widgets.frame.contract import Figure, Handle
 from widgets.frame.marks import bars, dots, label, line, panel
+from widgets.frame.small_figures import Figure, Handle
 
 MODEL, LENGTH = MODELS["qwen2.5-32b"], 8192  # the job of the widget's default
 JOB = topology.Job(MODEL, ACCELERATORS["h100"], 128, 512, 16, 1024, Law(LENGTH, LENGTH, LENGTH, LENGTH), 4)

@@ -8,10 +8,12 @@ from sim.cluster.memory import Engine, Misfit, Training
 from sim.cluster.models import MODELS
 from sim.cluster.paths import ENGINES, ENVIRONMENT, EXPERIENCE, TRAINER, WEIGHTS
 from sim.cluster.topology import COLOCATED, SPLIT
-from widgets.frame import machine_knobs
-from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, choice, ladder
+from widgets.frame import impossible_job, machine_knobs, recovery
+from widgets.frame.exercises import Guess
+from widgets.frame.knobs import choice, ladder
 from widgets.frame.marks import bars, dots, label, line, panel, threshold
-from widgets.frame.recovery import way_back, ways_back
+from widgets.frame.readouts import Break, Gauge, Readout
+from widgets.frame.small_figures import Opening
 
 TITLE = "What a training step moves, and how long the step waits for it"
 
@@ -26,7 +28,7 @@ ONCE, AGAIN = "once, it keeps them", "anew at each turn"
 
 
 @dataclass(frozen=True)
-class Knobs:
+class Own:
     payload: str = choice("A token carries", paths.PLAIN, list(paths.PAYLOADS))
     route: str = choice("Experience travels", paths.STRAIGHT, list(paths.ROUTES))
     schedule: str = choice("New weights travel", paths.DIRECT, list(paths.SCHEDULES))
@@ -51,14 +53,11 @@ class Knobs:
     accelerator: str = choice("Accelerator", "h100", list(ACCELERATORS))
     controller: float = ladder("The controller passes on (assumed)", 10.0, RATES, unit="GB/s")
     front: float = ladder("Network to the environment (assumed)", 10.0, RATES, unit="GB/s")
-    bandwidth: float = machine_knobs.bandwidth()
-    flops: float = machine_knobs.flops()
-    overhead: float = machine_knobs.overhead()
-    mfu: float = machine_knobs.mfu()
-    config: str = machine_knobs.config()
-    chip: str = machine_knobs.chip()
-    log: str = machine_knobs.log()
-    timed: str = machine_knobs.timed()
+
+
+@dataclass(frozen=True)
+class Knobs(machine_knobs.Brought, machine_knobs.AssumedOfTraining, Own):
+    pass
 
 
 def of_length(tokens):
@@ -155,9 +154,8 @@ def link_rates(s):
 
 def misfits(k):
     """What of the setting is impossible."""
-    if not k.log and not k.p50 <= k.p90 <= k.p99:
-        what = f"quantiles of {k.p50:,}, {k.p90:,} and {k.p99:,} tokens: they rise in every batch"
-        return [Misfit(what, max(k.p50, k.p90), min(k.p90, k.p99), rising(k))]
+    if out_of_order := impossible_job.out_of_order(k):
+        return out_of_order
     split = k.way != COLOCATED
     if split and k.generating >= k.gpus:
         what = f"{k.generating:,} GPUs generate and {k.gpus:,} are there: none is left to train"
@@ -169,15 +167,6 @@ def misfits(k):
     trainer = Training(training, reference=True, tokens=max(k.micro_batch, longest), length=longest, logits_chunk=CHUNK)
     efficiency = machine_knobs.efficiency(k)
     return memory.fits(machine_knobs.model(k), machine_knobs.accelerator(k), engine, trainer, efficiency=efficiency)
-
-
-def rising(k):
-    """The quantiles in an order that they can have."""
-    names, p90 = Knobs.__dataclass_fields__, max(k.p50, k.p90)
-    return (
-        f"{names['p90'].metadata['label']}: {p90:,} tokens, "
-        f"{names['p99'].metadata['label']}: {max(p90, k.p99):,} tokens."
-    )
 
 
 # ── the picture ──
@@ -195,13 +184,11 @@ SHORT_NAMES = {TRAINER: "trainer", WEIGHTS: "weights", EXPERIENCE: "experi-<br>e
 
 def figure(k, r):
     if r.misfits:
-        return [nothing("Bytes and seconds", True), nothing("What the step waits for", False)]
+        return [
+            impossible_job.nothing("Bytes and seconds", "nothing to show", front=True),
+            impossible_job.nothing("What the step waits for", "nothing to show"),
+        ]
     return [bytes_and_seconds(r), waits(r)]
-
-
-def nothing(title, front):
-    words = label(0.5, 0.5, "does not fit", 1, "center")
-    return panel(title, "nothing to show", words, x_range=[0, 1], y_range=[0, 1], front=front, bare=True)
 
 
 def bytes_and_seconds(r):
@@ -258,17 +245,17 @@ READOUTS = {
 
 def readouts(k, r):
     if r.misfits:
-        values, states = ["–"] * 5, ["violated", "", "", "", ""]
-    else:
-        report = r.report
-        values = (
-            report.updates_a_day,
-            paths.token_bytes(machine_knobs.model(k), k.payload),
-            report.paths[WEIGHTS].seconds,
-            100 * report.share(report.largest),
-            report.messages_per_second,
-        )
-        states = ["", "", "", "violated" if broken(k, r) else "", ""]
+        units, sources = ({name: both[i] for name, both in READOUTS.items()} for i in (0, 1))
+        return impossible_job.dashes(sources, "Updates in 24 hours", units)
+    report = r.report
+    values = (
+        report.updates_a_day,
+        paths.token_bytes(machine_knobs.model(k), k.payload),
+        report.paths[WEIGHTS].seconds,
+        100 * report.share(report.largest),
+        report.messages_per_second,
+    )
+    states = ["", "", "", "violated" if broken(k, r) else "", ""]
     return [
         Readout(name, value, unit, source, state)
         for (name, (unit, source)), value, state in zip(READOUTS.items(), values, states)
@@ -305,9 +292,7 @@ TURNS = {
 
 def watched(k, r):
     if r.misfits:
-        first = r.misfits[0]
-        needs = 100 * min(first.needs / first.has, 1e6)
-        return Gauge("Needed, of what there is", needs, 100.0, "%", low=10, high=1e4, log=True, expression="misfits")
+        return impossible_job.needed(r.misfits)
     share = 100 * r.report.share(r.report.largest)
     return Gauge(
         "The costliest path, of the step",
@@ -322,9 +307,7 @@ def watched(k, r):
 
 def broken(k, r):
     if r.misfits:
-        first = r.misfits[0]
-        back = first.mend if ":" in first.mend else made_to_fit(k) or first.mend
-        return Break(f"This job does not fit: {first.what}.", back, "the job does not fit")
+        return Break(f"This job does not fit: {r.misfits[0].what}.", made_to_fit(k), "the job does not fit")
     name = r.report.largest
     if r.report.share(name) <= LIMIT:
         return None
@@ -356,15 +339,15 @@ def shares(k):
 
 def recovered(k, name):
     """The nearest knob that ends this break, or as few of the defaults as do."""
-    back = way_back(k, TURNS[name], holding)
-    return back or ways_back(k, defaults(), holding) or "A faster network."
+    return recovery.one_knob(k, TURNS[name], holding) or recovery.fewest(k, defaults(), holding)
 
 
 def made_to_fit(k):
+    if impossible_job.out_of_order(k):
+        return impossible_job.in_order(k)
     turn = ("tensor_parallel", "generating", "gpus", "micro_batch", "longest", "accelerator", "model")
-    return way_back(k, turn, lambda there: not misfits(there)) or ways_back(
-        k, defaults(), lambda there: not misfits(there)
-    )
+    fits = lambda there: not misfits(there)
+    return recovery.one_knob(k, turn, fits) or recovery.fewest(k, defaults(), fits)
 
 
 def defaults():

@@ -1,6 +1,6 @@
 """The stages of post-training one after the other: what each leaves, and whether the end of the path is any good."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
@@ -8,8 +8,12 @@ from sim.estimators import compounding
 from sim.pipeline import path, report, stages
 from sim.worlds import tinylm
 from sim.worlds.tasks import HELD, TRAIN, Chain, running_totals
-from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, choice, ladder, slider
+from widgets.frame import recovery
+from widgets.frame.exercises import Guess
+from widgets.frame.knobs import choice, ladder, slider
 from widgets.frame.marks import bars, dots, heat, label, line, panel, threshold
+from widgets.frame.readouts import Break, Gauge, Readout
+from widgets.frame.small_figures import Opening
 
 TITLE = "A tiny model on its way from raw text to right answers, stage by stage"
 COST = "100 held-out prompts × 64 completions after each stage"
@@ -422,29 +426,19 @@ def broken(k, r):
         SOME: f"RL saw {k.prompts} prompts and learned these: {end:.2f} right on those held out.",
         SHORT: f"It ends at {end:.2f} right, no more than twice a guess: what RL was given does not go that far.",
     }
-    return Break(why[found], f"{', '.join(back(k, found))}.", found)
+    return Break(why[found], fix(k, found), found)
 
 
-def back(k, found):
+def fix(k, found):
     """Knobs that lead back, the cause first."""
     if (
         found in (NEVER, BORROWED)
         and k.rare < 0.01
         and k == replace(Knobs(), order=k.order, stages=k.stages, rare=k.rare, seed=k.seed)
     ):
-        return ["Worked answers, share: 0.01"]
-    usual = {
-        "order": "Path: SFT CoT DPO RL",
-        "stages": "Stages run: 4",
-        "rare": "Worked answers, share: 0",
-        "thoughts": "Thoughts shown × updates: 2000 × 400",
-        "rl_steps": "RL updates: 100",
-        "L_cache": "Price on last tokens: 0",
-        "dpo_steps": "DPO updates: 100",
-        "beta": "Price of a nat in DPO: 0.3",
-        "prompts": f"Prompts of RL: {len(TRAIN):,}",
-    }
-    return [step for name, step in usual.items() if getattr(k, name) != getattr(Knobs(), name)] or ["RL updates: 300"]
+        return dict(rare=0.01)
+    usual = {f.name: f.default for f in fields(k) if f.name != "seed"}
+    return recovery.different(k, usual) or dict(rl_steps=300)
 
 
 def worse(k, r):

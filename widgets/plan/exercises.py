@@ -7,7 +7,7 @@ from types import SimpleNamespace
 from sim.cluster import planner
 from sim.cluster.models import MODELS
 from sim.cluster.step import Roles
-from widgets.frame.contract import Challenge, Change, Exercise
+from widgets.frame.exercises import Challenge, Change, Exercise
 from widgets.plan.widget import Knobs
 
 

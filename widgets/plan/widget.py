@@ -7,12 +7,12 @@ import numpy as np
 
 from sim.cluster import envelope, memory, planner, step
 from sim.cluster.hardware import ACCELERATORS
-from sim.cluster.memory import Misfit
 from sim.cluster.models import MODELS
-from widgets.frame import machine_knobs
-from widgets.frame.contract import Break, Gauge, Guess, Readout, choice, ladder, slider, toggle
+from widgets.frame import impossible_job, machine_knobs, recovery
+from widgets.frame.exercises import Guess
+from widgets.frame.knobs import choice, ladder, slider, toggle
 from widgets.frame.marks import band, bars, dots, label, line, panel, threshold
-from widgets.frame.recovery import way_back, ways_back
+from widgets.frame.readouts import Break, Gauge, Readout
 
 TITLE = "A run on paper: what fits, what a step takes, and what would shorten it"
 
@@ -26,7 +26,7 @@ UPDATES = [0.0, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 300.0, 400.0, 600
 
 
 @dataclass(frozen=True)
-class Knobs:
+class Own:
     model: str = choice("Model", "qwen2.5-32b", list(MODELS))
     accelerator: str = choice("Accelerator", "h100", list(ACCELERATORS))
     gpus: int = ladder("GPUs", 128, GPUS)
@@ -54,14 +54,11 @@ class Knobs:
     update_seconds: float = ladder("An update that you timed (0: none)", 0.0, UPDATES, unit="s")
     steps: int = ladder("Steps", 500, [10, 50, 100, 200, 500, 1000, 2000, 5000, 10000])
     price: float = slider("Price of a GPU for an hour (yours)", 2.0, low=0, high=20, step=0.1)
-    bandwidth: float = machine_knobs.bandwidth()
-    flops: float = machine_knobs.flops()
-    overhead: float = machine_knobs.overhead()
-    mfu: float = machine_knobs.mfu()
-    config: str = machine_knobs.config()
-    chip: str = machine_knobs.chip()
-    log: str = machine_knobs.log()
-    timed: str = machine_knobs.timed()
+
+
+@dataclass(frozen=True)
+class Knobs(machine_knobs.Brought, machine_knobs.AssumedOfTraining, Own):
+    pass
 
 
 SMALL = Knobs(model="qwen2.5-7b", gpus=8, overlap="sync", prompts=128, samples=8, p50=720, p90=2000, p99=4600)
@@ -100,9 +97,8 @@ def idle(k):
 
 
 def run(k):
-    if not k.log and not k.p50 <= k.p90 <= k.p99:
-        what = f"quantiles of {k.p50:,}, {k.p90:,} and {k.p99:,} tokens: they rise in every batch"
-        yield Result([Misfit(what, max(k.p50, k.p90), min(k.p90, k.p99), rising(k))])
+    if out_of_order := impossible_job.out_of_order(k):
+        yield Result(out_of_order)
         return
     s = scenario(k)
     if found := planner.misfits(s):
@@ -159,15 +155,7 @@ def sizes(s):
 
 
 def misfits(k):
-    if not k.log and not k.p50 <= k.p90 <= k.p99:
-        return [rising(k)]
-    return planner.misfits(scenario(k))
-
-
-def rising(k):
-    p90, names = max(k.p50, k.p90), Knobs.__dataclass_fields__
-    said = {"p90": p90, "p99": max(p90, k.p99)}
-    return ", ".join(f"{names[name].metadata['label']}: {tokens:,} tokens" for name, tokens in said.items()) + "."
+    return impossible_job.out_of_order(k) or planner.misfits(scenario(k))
 
 
 def figure(k, r):
@@ -180,9 +168,8 @@ def figure(k, r):
 
 def nothing(title, tab, r):
     said = f"{r.fewest:,} GPUs would hold it" if r.fewest else "no number of GPUs holds it as it is"
-    marks = [label(0.5, 0.55, "does not fit", 1, "center"), label(0.5, 0.4, said if r.scenario else "", 0, "center")]
     front = title == "The answers"
-    return panel(title, "no seconds to show", *marks, x_range=[0, 1], y_range=[0, 1], tab=tab, front=front, bare=True)
+    return impossible_job.nothing(title, "no seconds to show", tab, front, said if r.scenario else "")
 
 
 HIDDEN = ("rollout", "tests", "log-probs", "update", "weights to the engines", "a step", "GPU-hours")  # stand elsewhere
@@ -310,8 +297,7 @@ READOUTS = {
 
 def readouts(k, r):
     if r.misfits:
-        states = ["", "", "violated", "", ""]
-        return [Readout(name, "–", "", source, state) for (name, source), state in zip(READOUTS.items(), states)]
+        return impossible_job.dashes(READOUTS, "Fullest moment")
     shown = [
         (planner.number_range(*r.found.step_range), "s"),
         (planner.number_range(*r.found.gpu_hours), "GPU-hours"),
@@ -349,9 +335,14 @@ def broken(k, r):
     if not r.misfits:
         return None
     first = r.misfits[0]
+    return Break(f"This job does not fit: {first.what}.", fix(k), CAUSES.get(first.part, "no such job"))
+
+
+def fix(k):
+    if impossible_job.out_of_order(k):
+        return impossible_job.in_order(k)
     fits = lambda there: not misfits(there)
-    back = first.mend if ": " in first.mend else way_back(k, TURNED, fits) or ways_back(k, SURELY, fits)
-    return Break(f"This job does not fit: {first.what}.", back or first.mend, CAUSES.get(first.part, "no such job"))
+    return recovery.one_knob(k, TURNED, fits) or recovery.fewest(k, SURELY, fits)
 
 
 def worse(k, r):

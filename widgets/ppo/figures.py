@@ -9,8 +9,9 @@ import numpy as np
 from sim.estimators import surrogate, token_weight
 from sim.experiments import batch_reuse, rare_token, running_batch
 from sim.worlds import modsum
-from widgets.frame.contract import Figure, Handle
-from widgets.frame.marks import cell, dots, each_run, grid, label, line, panel, region
+from widgets.frame.marks import by_update, cell, dots, each_run, grid, label, line, panel, region
+from widgets.frame.small_figures import Figure, Handle
+from widgets.frame.values import signed
 
 NAMES = ("1", "2", "3", "stop")
 FAR = 3.0
@@ -28,10 +29,6 @@ def passes(n):
 
 
 # ── the batch ──
-def signed(value, digits=2):
-    return f"{value:+.{digits}f}".replace("-", "−")
-
-
 def written(quantity):
     """The grid's cells hold the chosen quantity of every token."""
     last = passes(4)[-1]
@@ -220,7 +217,7 @@ def passes_on_sums(way):
     late = 100 * rates[:, [step >= 40 for step in steps]]
     low = late.max() < 40  # the name stands above all five runs, or below them where there is no room
     return [
-        panel(
+        by_update(
             "Right answers of the language model",
             f"of 100 sums; {len(SEEDS)} seeds, four passes, AdamW at 0.02",
             *(line(steps, mean, other, 8, "other") for other, mean in means.items()),
@@ -228,8 +225,7 @@ def passes_on_sums(way):
             line(steps, 100 * rates.mean(axis=0), way),
             *(label(steps[-1], mean[-1], other, 8, "right", below=mean[-1] > 20) for other, mean in means.items()),
             label(steps[-1], late.max() + 2 if low else late.min() - 2, way, 1, "right", below=not low),
-            x="update",
-            x_range=(0, steps[-1]),
+            updates=steps[-1],
             y_range=(0, 104),
         )
     ]

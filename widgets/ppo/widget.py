@@ -13,8 +13,11 @@ from sim.framework.algorithm import Algorithm
 from sim.framework.controller import LOG_RATIO_EDGES
 from sim.framework.trainer import Trainer
 from sim.worlds import modsum
-from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, choice, ladder, slider, toggle
-from widgets.frame.marks import bars, both, dots, each_run, label, line, panel, region, threshold
+from widgets.frame.exercises import Guess
+from widgets.frame.knobs import choice, ladder, slider, toggle
+from widgets.frame.marks import bars, both, by_update, dots, each_run, label, line, panel, region, threshold
+from widgets.frame.readouts import Break, Gauge, Readout
+from widgets.frame.small_figures import Opening
 
 TITLE = "Six runs of PPO: what becomes of each prompt, and how far each update goes"
 UPDATES, SEEDS, GROUPS, K = 60, 6, 4, 4
@@ -119,23 +122,20 @@ def progress(k, r):
 def figure(k, r):
     low, high, _ = bounds(k)
     return [
-        panel(
+        by_update(
             "Right completions of each prompt",
             "probability, exact; 4 prompts in each of 6 runs",
             *every_prompt(r),
             threshold(LOST, "lost, if it ends below", 0.0, outside=True),
-            x="update",
-            x_range=(0, UPDATES),
-            y_range=(0, 1.02),
+            updates=UPDATES,
             tab="Training",
             front=True,
         ),
-        panel(
+        by_update(
             "How far each update went",
             "KL, nats, exact; thick: farthest of 6",
             *curves(np.maximum(r.kl_step, 1e-5), np.max),  # a logarithmic axis has no 0
-            x="update",
-            x_range=(0, UPDATES),
+            updates=UPDATES,
             y_range=(1e-4, 100),
             log="y",
             tab="Training",
@@ -158,25 +158,22 @@ def figure(k, r):
             ticks=RATIO_TICKS,
             tab="Ratios",
         ),
-        panel(
+        by_update(
             "Largest ratio in each update",
             "over all passes" + ("; shaded: clip range" if k.clip else ", 6 seeds"),
             *curves(r.ratio_max, np.max),
             *([region(max(1 - low, 0.5), 1 + high, axis="y")] if k.clip else []),
-            x="update",
-            x_range=(0, UPDATES),
+            updates=UPDATES,
             y_range=(0.5, 1e4),
             log="y",
             tab="Ratios",
         ),
-        panel(
+        by_update(
             "Right completions",
             "probability, exact, mean of 4 prompts",
             *curves(r.pass_rate.mean(axis=2), np.mean),
             label(UPDATES, 0.02, "thick: mean of 6 runs", 1, "right"),
-            x="update",
-            x_range=(0, UPDATES),
-            y_range=(0, 1.02),
+            updates=UPDATES,
             tab="All prompts",
         ),
     ]
@@ -257,7 +254,7 @@ def broken(k, r):
         return None
     many = lost(r).any(axis=1).sum()
     end = "ends without a prompt it" if many == 1 else "end without a prompt they"
-    return Break(f"{reason(k)}: {many} of {SEEDS} runs {end} could solve.", way_back(k), cause(k))
+    return Break(f"{reason(k)}: {many} of {SEEDS} runs {end} could solve.", fix(k), cause(k))
 
 
 def cause(k):
@@ -279,14 +276,12 @@ def reason(k):
     return f"Steps at learning rate {k.learning_rate:g}"
 
 
-def way_back(k):
+def fix(k):
     if k.passes == 1:
-        return "Learning rate: 20."
-    narrower = [
-        f"{words}: 0.2" for words, eps in (("Clip below", k.eps_low), ("Clip above", k.eps_high)) if eps > NARROW
-    ]
-    settings = [*([] if k.clip else ["Clip: on"]), *narrower]
-    return f"{', '.join(settings or ['Learning rate: 20'])}."
+        return dict(learning_rate=20.0)
+    values = {} if k.clip else dict(clip=True)
+    values |= {name: 0.2 for name in ("eps_low", "eps_high") if getattr(k, name) > NARROW}
+    return values or dict(learning_rate=20.0)
 
 
 def methods(k, r):
@@ -316,23 +311,21 @@ def opened(plain, other):
     up, down = right[1][1], right[1][2]
     far = [np.maximum(r.kl_step.max(axis=0), 1e-4) for r in (plain, other)]
     return [
-        panel(
+        by_update(
             "Right completions of one prompt",
             f"probability, exact, after each of {UPDATES} updates",
             *both(x, *right),
             dots([1, 2], [up, down], "the other", 1),
             label(UPDATES, 0.87, "one setting", 8, "right"),
             label(3, 0.06, f"the other: {up:.2f} after one update, {down:.3f} after two", 1),
-            x="update",
-            x_range=(0, UPDATES),
+            updates=UPDATES,
             y_range=(0, 1.05),
         ),
-        panel(
+        by_update(
             "How far each update moved the policy",
             "nats, logarithmic, farthest of six seeds",
             *both(x[1:], *far),
-            x="update",
-            x_range=(0, UPDATES),
+            updates=UPDATES,
             y_range=(1e-4, 100),
             log="y",
         ),

@@ -9,14 +9,11 @@ import numpy as np
 from sim.estimators import gradient_noise, group_baselines
 from sim.experiments import running_batch, sampled_noise
 from sim.worlds import modsum
-from widgets.frame.contract import Figure, Handle
-from widgets.frame.marks import bars, cell, dots, grid, label, line, panel
+from widgets.frame.marks import bars, by_update, cell, dots, grid, label, line, panel
+from widgets.frame.small_figures import Figure, Handle
+from widgets.frame.values import signed
 
 NAMES = ("1", "2", "3", "stop")
-
-
-def signed(value, digits=2):
-    return f"{value:+.{digits}f}".replace("-", "−")
 
 
 # ── the batch ──
@@ -194,15 +191,14 @@ def learning():
 def measured():
     x = [seen.update for seen in learning()]
     return [
-        panel(
+        by_update(
             "Noise on the language model",
             "of a sample, measured, logarithmic",
             line(x, [seen.mean for seen in learning()], "R less p", 1),
             line(x, [seen.none for seen in learning()], "R", 2),
             label(UPDATES, learning()[-1].mean * 2.6, "R less p", 1, "right"),
             label(UPDATES, learning()[-1].none * 2.2, "R", 2, "right"),
-            x="update",
-            x_range=(0, UPDATES),
+            updates=UPDATES,
             y_range=(0.01, 100),
             log="y",
         )

@@ -12,8 +12,12 @@ from sim.estimators import gradient_noise
 from sim.estimators.gradient_noise import LOGITS, REWARD
 from sim.experiments.standard_runs import add_run
 from sim.worlds import bandit, tasks
-from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, choice, ladder, slider
-from widgets.frame.marks import band, bars, both, dots, each_run, label, line, panel, threshold
+from widgets.frame import recovery
+from widgets.frame.exercises import Guess
+from widgets.frame.knobs import choice, ladder, slider
+from widgets.frame.marks import band, bars, both, by_update, dots, each_run, label, line, panel, threshold
+from widgets.frame.readouts import Break, Gauge, Readout
+from widgets.frame.small_figures import Opening
 
 TITLE = "A language model learns sums by REINFORCE: what is subtracted from the reward, and what is left wrong"
 UPDATES, SEEDS, BATCH = 150, 3, 128
@@ -115,7 +119,7 @@ def figure(k, r):
 def training_tab(k, r):
     x, (own, bare) = EVERY * np.arange(r.wrong.shape[2]), r.wrong
     limit = TIMES * bare[:, -1].mean()
-    yield panel(
+    yield by_update(
         "Wrong sums",
         f"of 100, exact, logarithmic; thick: mean of {SEEDS} runs",
         line(x, bare.mean(axis=0), "nothing subtracted", 8, "reference"),
@@ -124,8 +128,7 @@ def training_tab(k, r):
         label(UPDATES, 0.6, "gray: nothing subtracted", 8, "right"),
         threshold(limit, "", 150),
         label(3, limit, f"above: over {TIMES:g} times the gray", 0, below=True),
-        x="update",
-        x_range=(0, UPDATES),
+        updates=UPDATES,
         y_range=(0.5, 150),
         log="y",
         tab="Training",
@@ -327,7 +330,7 @@ def broken(k, r):
             f"{own:.1f} of 100 sums end wrong, with nothing subtracted {bare:.1f}: {named(k)} is the noisier choice "
             "once most are solved."
         )
-    return Break(why.replace("-", "−"), way_back(k), cause(k))
+    return Break(why.replace("-", "−"), fix(k), cause(k))
 
 
 def cause(k):
@@ -339,9 +342,8 @@ def named(k):
     return means.get(k.baseline, f"a baseline of {by_hand(k):g}")
 
 
-def way_back(k):
-    steps = [*(["Baseline: none"] if k.baseline != "none" else []), *(["Added to every reward: 0"] if k.offset else [])]
-    return f"{', '.join(steps)}."
+def fix(k):
+    return recovery.different(k, dict(baseline="none", offset=0.0))
 
 
 def worse(k, r):
@@ -392,13 +394,12 @@ def opened(one, other):
             log="y",
             y_ticks=dict(tickvals=[1, 2, 5, 10, 20, 50, 100], ticktext=["1", "2", "5", "10", "20", "50", "100"]),
         ),
-        panel(
+        by_update(
             "How many times as many are wrong",
             "the other setting over the one",
             line(x, own / bare, "the other over the one"),
             threshold(TIMES, f"{TIMES:g} times", 3),
-            x="update",
-            x_range=(0, UPDATES),
+            updates=UPDATES,
             y_range=(0, 3),
         ),
     ]

@@ -9,16 +9,13 @@ import numpy as np
 from sim.estimators import hacking
 from sim.experiments import running_batch
 from sim.worlds import modsum
-from widgets.frame.contract import Figure, Handle
 from widgets.frame.marks import bars, cell, dots, grid, label, line, panel
+from widgets.frame.small_figures import Figure, Handle
+from widgets.frame.values import signed
 
 NAMES = ("1", "2", "3", "stop")
 UPDATES, CHARGE = 100, 0.1  # a nat
 HACK, SHARE = 1.5, 0.15
-
-
-def signed(value, digits=2):
-    return f"{value:+.{digits}f}".replace("-", "−")
 
 
 # ── the batch ──

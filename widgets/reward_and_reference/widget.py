@@ -6,8 +6,11 @@ import numpy as np
 
 from sim.estimators import hacking
 from sim.experiments import kl_anchor
-from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, choice, ladder, slider
-from widgets.frame.marks import bars, both, dots, label, line, panel, threshold
+from widgets.frame.exercises import Guess
+from widgets.frame.knobs import choice, ladder, slider
+from widgets.frame.marks import bars, both, by_update, dots, label, line, panel, threshold
+from widgets.frame.readouts import Break, Gauge, Readout
+from widgets.frame.small_figures import Opening
 
 TITLE = "A model trained at a price on distance, and the best policy at that price"
 COST = "12,800 completions a run"
@@ -123,7 +126,7 @@ def price_tab(k, r):
 
 def training_tab(k, r):
     update, start, top = [p.update for p in r.points], r.points[0].gold, 1.35 * max(1.5, k.hack)
-    yield panel(
+    yield by_update(
         "A tiny model trained at this price",
         f"mean reward; true: 100 sums; paid: 128 completions; hack at first {OWN:g}",
         line(update, [p.gold for p in r.points], "true", 1),
@@ -133,22 +136,20 @@ def training_tab(k, r):
         label(2, 0.935 * top, "dashed: paid", 2),
         label(2, 0.845 * top, "solid: true", 1),
         label(2, 0.755 * top, "gray: true, at the start", 8),
-        x="update",
-        x_range=(0, UPDATES),
+        updates=UPDATES,
         y_range=(0, top),
         tab="Training",
         front=True,
     )
     logged = [line(update, [p.kl_logged for p in r.points], "in the log", 2)] if k.beta > 0 else []
-    yield panel(
+    yield by_update(
         "How far it has gone",
         "nats a completion, mean of 128",
         line(update, [p.kl for p in r.points], "from the start", 1),
         *logged,
         label(2, 7.3, "solid: from the start", 1),
         label(2, 6.4, "dashed: in the log" if logged else "no reference, no log", 2),
-        x="update",
-        x_range=(0, UPDATES),
+        updates=UPDATES,
         y_range=(-0.3, 8.2),
         tab="Training",
     )
@@ -216,16 +217,17 @@ def broken(k, r):
             f"hack first: {fell}."
         )
         cause = "training meets the hack first"
-    return Break(why, way_back(k), cause)
+    return Break(why, fix(k), cause)
 
 
-def way_back(k):
+def fix(k):
     """A copy and a price clearly above the crossover; without either on offer, a reward that cannot be hacked."""
     enough = max(0.35, 1.5 * hacking.crossover(hacking.reference(OWN), pay(k)))
     rungs = Knobs.__dataclass_fields__["beta"].metadata["rungs"]
-    copy = [f"Reference: {COPY}"] if k.reference == ALIAS else []
-    dear = [f"Price of a nat: {next(rung for rung in rungs if rung >= enough):g}"] if k.beta < enough else []
-    return f"{', '.join(copy + dear) or 'Reward: verifier'}."
+    values = dict(reference=COPY) if k.reference == ALIAS else {}
+    if k.beta < enough:
+        values |= dict(beta=next(rung for rung in rungs if rung >= enough))
+    return values or dict(source="verifier")
 
 
 def worse(k, r):
@@ -257,25 +259,23 @@ def opening(plain, other):
     update = [p.update for p in plain.points]
     right = [[100 * p.gold for p in r.points] for r in (plain, other)]
     paid = [[p.proxy for p in r.points] for r in (plain, other)]
-    yield panel(
+    yield by_update(
         "Right answers of a language model",
         "of 100 sums, on average, over 100 updates",
         *both(update, *right),
         dots([0], right[1][:1], "the same start", 1),
         label(UPDATES, right[0][-1] + 3, "one setting", 8, "right"),
         label(UPDATES, right[1][-1] + 3, "the other", 1, "right"),
-        x="update",
-        x_range=(0, UPDATES),
+        updates=UPDATES,
         y_range=(0, 104),
     )
-    yield panel(
+    yield by_update(
         "What they are paid",
         "mean of 128 completions; a right answer earns 1",
         *both(update, *paid),
         label(UPDATES, min(paid[0][-4:]) - 0.03, "one setting", 8, "right", below=True),
         label(UPDATES, 1.56, "the other", 1, "right"),
-        x="update",
-        x_range=(0, UPDATES),
+        updates=UPDATES,
         y_range=(0, 1.8),
     )
 

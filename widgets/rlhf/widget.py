@@ -11,8 +11,11 @@ from sim.estimators import bradley_terry, overoptimization
 from sim.estimators.overoptimization import Outcome, outcome
 from sim.worlds import preferences
 from sim.worlds.preferences import GridWorld
-from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, choice, ladder, slider, toggle
-from widgets.frame.marks import both, dots, heat, label, line, panel, threshold
+from widgets.frame.exercises import Guess
+from widgets.frame.knobs import choice, ladder, slider, toggle
+from widgets.frame.marks import both, by_update, dots, heat, label, line, panel, threshold
+from widgets.frame.readouts import Break, Gauge, Readout
+from widgets.frame.small_figures import Opening
 
 TITLE = "A policy optimized for a learned reward, and what people prefer"
 OPTIMUM, UPDATES, FREE, BEST, ADAPTIVE = "best at β", "updates at β", "updates at β = 0", "best of N", "adaptive β"
@@ -224,24 +227,21 @@ def farther(r, y):
 def updates(k, r):
     at = np.arange(len(r.path))
     none = [] if r.path else [label(ALL / 2, 0.75, f"“{k.how}” makes no updates", 8, "center")]
-    yield panel(
+    yield by_update(
         "How often people prefer it, by update",
         "share of comparisons with the start",
         *([line(at, [o.wins for o in r.path], "wins", 1)] if r.path else none),
         threshold(HALF, "worse than before training", 0.0, outside=True),
-        x="update",
-        x_range=(0, ALL),
-        y_range=(0, 1.02),
+        updates=ALL,
         tab="By update",
     )
-    yield panel(
+    yield by_update(
         "KL from the start, by update",
         "nats, logarithmic",
         *([line(at[1:], [max(o.kl, 0.01) for o in r.path[1:]], "KL", 2)] if r.path else []),
         *([line([0, ALL], [k.target] * 2, "target", 8, "reference")] if k.how == ADAPTIVE else []),
         *([label(ALL, k.target, "target", 8, "right")] if k.how == ADAPTIVE else []),
-        x="update",
-        x_range=(0, ALL),
+        updates=ALL,
         y_range=(0.01, 1000),
         log="y",
         tab="By update",
@@ -344,11 +344,8 @@ def broken(k, r):
     low = lowest(k, r.here, r.path)
     if low >= HALF and not few(r.here):
         return None
-    settings, found = way_back(k)
-    labels = {name: field.metadata["label"] for name, field in Knobs.__dataclass_fields__.items()}
-    return Break(
-        why(k, r, low, found), f"{', '.join(f'{labels[name]}: {value:g}' for name, value in settings.items())}.", found
-    )
+    fix, found = fix_and_cause(k)
+    return Break(why(k, r, low, found), fix, found)
 
 
 def why(k, r, low, cause):
@@ -370,7 +367,7 @@ def why(k, r, low, cause):
 
 
 @cache
-def way_back(k):
+def fix_and_cause(k):
     """The knobs to turn until it holds, {name: value}, and the cause of the break."""
     here, path = ended(k)
     last = [o.wins for o in path[-LATE:]]
@@ -438,25 +435,22 @@ def opened(plain, other):
     wins = [[o.wins for o in r.path] for r in (plain, other)]
     score = [[o.proxy for o in r.path] for r in (plain, other)]
     return [
-        panel(
+        by_update(
             "How often people prefer it to its start",
             f"share of comparisons, after each of {ALL} updates",
             *both(x, *wins),
             dots([0], [0.5], "the same start", 1),
             label(ALL, wins[0][-1] + 0.01, "one setting", 8, "right"),
             label(ALL, wins[1][-1] + 0.02, "the other", 1, "right"),
-            x="update",
-            x_range=(0, ALL),
-            y_range=(0, 1.02),
+            updates=ALL,
         ),
-        panel(
+        by_update(
             "What the learned reward says of it",
             "nats; 0 is the start",
             *both(x, *score),
             label(ALL, score[0][-1] + 0.1, "one setting", 8, "right"),
             label(ALL, score[1][-1] + 0.1, "the other", 1, "right"),
-            x="update",
-            x_range=(0, ALL),
+            updates=ALL,
             y_range=(0, HIGHEST),
         ),
     ]

@@ -11,13 +11,9 @@ from sim.estimators import gradient_noise, group_baselines
 from sim.experiments.standard_runs import modsum_run
 from sim.worlds import modsum
 from sim.worlds.optimizer import SGD, AdamW
-from widgets.frame.contract import Figure, Handle
-from widgets.frame.marks import bars, dots, label, line, panel
-
-
-def signed(value, digits=2):
-    return f"{value:+.{digits}f}".replace("-", "−")
-
+from widgets.frame.marks import bars, by_update, dots, label, line, panel
+from widgets.frame.small_figures import Figure, Handle
+from widgets.frame.values import signed
 
 # ── one group ──
 SIZES = (2, 3, 4, 6, 8, 12, 16)
@@ -84,23 +80,20 @@ def twins(optimizer):
     x = np.arange(1, UPDATES + 1)
     ours, mean = (right(optimizer, baseline) for baseline in ("others' mean", "group's mean"))
     return [
-        panel(
+        by_update(
             "Right completions",
             "probability, exact, mean of 3 runs",
             line(x, ours.mean(axis=0), "others' mean", 1),
             line(x, mean.mean(axis=0), "group's mean", 2),
             label(UPDATES, 0.12, "solid: others' mean", 1, "right"),
             label(UPDATES, 0.02, "dashed: group's mean", 2, "right"),
-            x="update",
-            x_range=(0, UPDATES),
-            y_range=(0, 1.02),
+            updates=UPDATES,
         ),
-        panel(
+        by_update(
             "How far they are apart",
             "right completions, farthest of 3 runs",
             line(x, np.abs(ours - mean).max(axis=0), "apart", 3),
-            x="update",
-            x_range=(0, UPDATES),
+            updates=UPDATES,
             y_range=(-0.005, 0.2),
         ),
     ]

@@ -12,14 +12,16 @@ from sim.estimators import completion_ratio, gradient_noise, group_baselines, kl
 from sim.experiments.standard_runs import modsum_run
 from sim.worlds import modsum
 from sim.worlds.optimizer import SGD, AdamW
-from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, choice, ladder, slider, toggle
-from widgets.frame.marks import bars, both, each_run, label, line, panel, threshold
+from widgets.frame.exercises import Guess
+from widgets.frame.knobs import choice, ladder, slider, toggle
+from widgets.frame.marks import bars, both, by_update, each_run, label, line, panel, threshold
+from widgets.frame.readouts import Break, Gauge, Readout
+from widgets.frame.small_figures import Opening
 
 TITLE = "RLOO and a twin with another group baseline, three runs each"
 UPDATES, SEEDS, GROUPS = 60, 3, 4
 LEFT = 1.2  # fewer different completions of a prompt than this, e^H, at the end count as broken
 FEW = 3.0  # and fewer than this is clearly less than the default, 16
-RATE = "Learning rate (Adam: a fortieth)"
 EVERY = 4  # updates between two pictures
 ADAM = 1 / 40  # Adam's steps have the size of the learning rate itself, whatever the gradient
 TWINS = {"less the mean": group_baselines.less_mean, "z-score": group_baselines.z_score}
@@ -37,7 +39,7 @@ class Knobs:
     twin: str = choice("The twin's advantage", "less the mean", list(TWINS))
     optimizer: str = choice("Optimizer", "SGD", ["SGD", "Adam"])
     passes: int = ladder("Passes over each batch", 1, [1, 2, 4, 8, 16])
-    learning_rate: float = ladder(RATE, 2.0, [1.0, 2.0, 4.0, 8.0, 20.0, 60.0])
+    learning_rate: float = ladder("Learning rate (Adam: a fortieth)", 2.0, [1.0, 2.0, 4.0, 8.0, 20.0, 60.0])
     ratio: str = choice("Ratio, clipped at 0.2", "none", ["none", "per token", "per completion"])
     rescaled: bool = toggle("Twin's rate times K/(K − 1)", False)
     group: str = choice("Rewards in the tab Group", "one right", list(GROUP))
@@ -144,21 +146,20 @@ def figure(k, r):
 def training_tab(k, r):
     x = np.arange(1, r.updates + 1)
     ours, twin = r.pass_rate
-    yield panel(
+    yield by_update(
         "Different completions left",
         "e^H of a prompt, logarithmic, exact; thick: 3 runs of RLOO together",
         line(x, np.exp(r.entropies.mean(axis=0)), "RLOO"),
         each_run(x, np.exp(r.entropies)),
         threshold(LEFT, "", 0.5),
         label(UPDATES, 0.56, f"fewer than {LEFT:g}", 0, "right"),
-        x="update",
-        x_range=(0, UPDATES),
+        updates=UPDATES,
         y_range=(0.5, 300),
         log="y",
         tab="Training",
         front=True,
     )
-    yield panel(
+    yield by_update(
         "Right completions",
         "probability, exact, mean of 4 prompts, 3 seeds",
         line(x, ours.mean(axis=0), "RLOO"),
@@ -166,22 +167,19 @@ def training_tab(k, r):
         line(x, twin.mean(axis=0), f"twin: {k.twin}", 2),
         label(UPDATES, 0.1, "solid: RLOO", 1, "right"),
         label(UPDATES, 0.02, f"dashed: {k.twin}", 2, "right"),
-        x="update",
-        x_range=(0, UPDATES),
-        y_range=(0, 1.02),
+        updates=UPDATES,
         tab="Training",
     )
 
 
 def distance(r):
     x = np.arange(1, r.updates + 1)
-    return panel(
+    return by_update(
         "Distance of each update",
         "KL from the policy that sampled, nats a completion, exact, 3 seeds, RLOO",
         line(x, np.maximum(r.kl_step[0].max(axis=0), 1e-5), "farthest run"),  # a logarithmic axis has no 0
         each_run(x, np.maximum(r.kl_step[0], 1e-5)),
-        x="update",
-        x_range=(0, UPDATES),
+        updates=UPDATES,
         y_range=(1e-5, 200),
         log="y",
         tab="Noise, distance",
@@ -282,7 +280,7 @@ def broken(k, r):
     return Break(
         f"{reason(k)}: {left(r):.2f} different completions of a prompt are left, while "
         f"{100 * r.pass_rate[0, :, -1].mean():.0f} % are right.",
-        way_back(k),
+        fix(k),
         cause(k),
     )
 
@@ -300,11 +298,10 @@ def reason(k):
     return f"{k.passes} passes over each batch with {ratio} at learning rate {k.learning_rate:g}"
 
 
-def way_back(k):
+def fix(k):
     if k.passes > 1 and k.ratio == "none" and k.learning_rate <= 8:
-        return "Ratio, clipped at 0.2: per token."
-    passes = ["Passes over each batch: 1"] if k.passes > 1 else []
-    return ", ".join([*passes, f"{RATE}: 2"]) + "."
+        return dict(ratio="per token")
+    return (dict(passes=1) if k.passes > 1 else {}) | dict(learning_rate=2.0)
 
 
 def worse(k, r):
@@ -359,14 +356,13 @@ def opened(one, other):
             log="y",
             y_ticks=dict(tickvals=[1, 2, 5, 10, 20, 50, 100], ticktext=["1", "2", "5", "10", "20", "50", "100"]),
         ),
-        panel(
+        by_update(
             "Right completions",
             f"probability, mean of {SEEDS} runs on 4 prompts",
             *both(x, *right),
             label(UPDATES, 0.3, f"one setting: {right[0][-1]:.2f}", 8, "right"),
             label(UPDATES, 0.16, f"the other: {right[1][-1]:.2f}", 1, "right"),
-            x="update",
-            x_range=(0, UPDATES),
+            updates=UPDATES,
             y_range=(0, 1.05),
         ),
     ]

@@ -9,17 +9,14 @@ import numpy as np
 from sim.experiments import running_batch, uniform_groups
 from sim.framework.rollout import RolloutEngine
 from sim.worlds import modsum, spelling, tasks, tinylm
-from widgets.frame.contract import Figure, Handle
 from widgets.frame.marks import bars, cell, dots, grid, heat, label, line, panel
+from widgets.frame.small_figures import Figure, Handle
+from widgets.frame.values import signed
 
 GROUP = 8
 TEMPERATURES = (0.05, 0.1, 0.15, 0.25, 0.4, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0)
 NAMES = ("1", "2", "3", "stop")
 OTHER = 1.5  # the temperature at which the batch is read once more
-
-
-def signed(value, digits=2):
-    return f"{value:+.{digits}f}".replace("-", "−")
 
 
 # ── the batch ──

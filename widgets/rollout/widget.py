@@ -16,8 +16,11 @@ from sim.framework.rollout import RolloutEngine, nucleus
 from sim.worlds import tasks, tinylm
 from sim.worlds.scorer import outcome
 from sim.worlds.tinylm import PAD, word
-from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, choice, ladder, slider
-from widgets.frame.marks import both, dots, heat, label, line, panel, threshold
+from widgets.frame.exercises import Guess
+from widgets.frame.knobs import choice, ladder, slider
+from widgets.frame.marks import both, by_update, dots, heat, label, line, panel, threshold
+from widgets.frame.readouts import Break, Gauge, Readout
+from widgets.frame.small_figures import Opening
 
 TITLE = "Sixty batches of rollouts from a tiny language model, and what training on them leads to"
 UPDATES, GROUPS, GROUP, EVERY = 60, 16, 8, 6
@@ -142,27 +145,24 @@ def figure(k, r):
 def training_tab(r):
     at, pass_rate = np.array(r.pass_rate).T
     update = np.arange(1, r.updates + 1)
-    yield panel(
+    yield by_update(
         "Right completions",
         "exact pass rate at temperature 1, all 100 prompts",
         line(at, pass_rate, "pass rate"),
         line([0, UPDATES], [pass_rate[0]] * 2, "at the start", 8, "reference"),
         label(UPDATES, pass_rate[0], "at the start", 8, "right"),
         threshold(HALF, f"broken if it ends below {HALF:g}", 0.0),
-        x="update",
-        x_range=(0, UPDATES),
-        y_range=(0, 1.02),
+        updates=UPDATES,
         tab="Training",
         front=True,
     )
-    yield panel(
+    yield by_update(
         "Recorded less recomputed",
         "|log-prob difference| of a token, nats",
         line(update, r.off, "difference"),
         line([0, UPDATES], [FAR, FAR], "small", 8, "reference"),
         label(UPDATES, FAR, f"{FAR:g}: no longer small", 8, "right"),
-        x="update",
-        x_range=(0, UPDATES),
+        updates=UPDATES,
         y_range=(-0.03, 1.0),
         tab="Training",
     )
@@ -282,17 +282,16 @@ def broken(k, r):
         why = f"Not one group of {GROUP} held a right and a wrong completion, so there was nothing to compare"
     else:
         why = f"In the end {late(r):.0f} % of the groups are all right or all wrong, with nothing to compare"
-    return Break(f"{why}: {now:.0f} % are right, {before:.0f} % before.", way_back(k), found)
+    return Break(f"{why}: {now:.0f} % are right, {before:.0f} % before.", fix(k), found)
 
 
-def way_back(k):
-    told = {
-        "Temperature of the trainer: as the sampler": k.trainer == ONE and k.temperature != 1,
-        "Temperature of the sampler: 1": k.temperature < 0.7,
-        "Top-p of the sampler: 1": k.top_p < 1,
-    }
-    settings = [words for words, off in told.items() if off] or ["Temperature of the sampler: 1"]
-    return f"{', '.join(settings)}."
+def fix(k):
+    values = dict(trainer=SAME) if k.trainer == ONE and k.temperature != 1 else {}
+    if k.temperature < 0.7:
+        values |= dict(temperature=1.0)
+    if k.top_p < 1:
+        values |= dict(top_p=1.0)
+    return values or dict(temperature=1.0)
 
 
 def worse(k, r):
@@ -325,7 +324,7 @@ def opening(plain, other):
     """Right sums, and how far recorded and recomputed log-probs lie apart, of both settings."""
     right = [np.array(r.pass_rate).T * [[1], [100]] for r in (plain, other)]
     update = np.arange(1, UPDATES + 1)
-    yield panel(
+    yield by_update(
         "Right answers of a language model",
         "of 100 sums, on average, over 60 updates",
         line(*right[0], "one setting", 8, "reference"),
@@ -333,18 +332,16 @@ def opening(plain, other):
         dots([0], right[1][1][:1], "the same start", 1),
         label(UPDATES, right[0][1][-1] + 2, "one setting", 8, "right"),
         label(UPDATES, right[1][1][-4:].max() + 3, "the other", 1, "right"),
-        x="update",
-        x_range=(0, UPDATES),
+        updates=UPDATES,
         y_range=(0, 104),
     )
-    yield panel(
+    yield by_update(
         "A token's log-prob, recorded and recomputed",
         "mean difference before the step, nats",
         *both(update, plain.off, other.off),
         label(UPDATES, 0.01, "one setting: 0", 8, "right"),
         label(UPDATES, max(other.off) + 0.02, "the other", 1, "right"),
-        x="update",
-        x_range=(0, UPDATES),
+        updates=UPDATES,
         y_range=(-0.02, 0.6),
     )
 

@@ -13,10 +13,12 @@ from sim.cluster.kv_cache import BlockAllocator
 from sim.cluster.memory import Engine, Misfit
 from sim.cluster.models import MODELS
 from sim.cluster.scheduling import Policy, Speculation
-from widgets.frame import machine_knobs
-from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, choice, ladder, slider, toggle
+from widgets.frame import impossible_job, machine_knobs, recovery
+from widgets.frame.exercises import Guess
+from widgets.frame.knobs import choice, ladder, slider, toggle
 from widgets.frame.marks import bars, dots, label, line, panel, threshold
-from widgets.frame.recovery import way_back
+from widgets.frame.readouts import Break, Gauge, Readout
+from widgets.frame.small_figures import Opening
 
 TITLE = "One engine, a step's completions, and each trick turned the other way"
 
@@ -32,7 +34,7 @@ LENGTHS += [16384, 24000, 32768, 60000, 131072]
 
 
 @dataclass(frozen=True)
-class Knobs:
+class Own:
     refill: bool = toggle("Refill a place at once", True)
     blocks: bool = toggle("Hand memory out in blocks", True)
     prefix: bool = toggle("Read a prompt once for its group", True)
@@ -59,13 +61,11 @@ class Knobs:
     accelerator: str = choice("Accelerator", "h100", list(ACCELERATORS))
     tensor_parallel: int = ladder("GPUs that share the model", 1, [1, 2, 4, 8, 16], symbol="TP")
     hbm_share: float = slider("Part of the memory the engine may fill", 0.5, 0.2, 0.98, 0.01, symbol="u")
-    bandwidth: float = machine_knobs.bandwidth()
-    flops: float = machine_knobs.flops()
-    overhead: float = machine_knobs.overhead()
-    config: str = machine_knobs.config()
-    chip: str = machine_knobs.chip()
-    log: str = machine_knobs.log()
-    timed: str = machine_knobs.timed()
+
+
+@dataclass(frozen=True)
+class Knobs(machine_knobs.Brought, machine_knobs.Assumed, Own):
+    pass
 
 
 PRESETS = {
@@ -209,9 +209,8 @@ def fewer_guesses(k, requests, r):
 
 def misfits(k):
     """What of the setting is impossible."""
-    if not k.log and not k.p50 <= k.p90 <= k.p99:
-        what = f"quantiles of {k.p50:,}, {k.p90:,} and {k.p99:,} tokens: they rise in every batch"
-        return [Misfit(what, k.p50, k.p90, "Quantiles that rise.")]
+    if out_of_order := impossible_job.out_of_order(k):
+        return out_of_order
     asked = replace(engine(k), gpus=k.tensor_parallel)
     found = memory.fits(
         machine_knobs.model(k), machine_knobs.accelerator(k), asked, efficiency=machine_knobs.efficiency(k)
@@ -232,14 +231,12 @@ def figure(k, r):
         titles = {"Places in use": "Places and tricks", "One trick turned the other way": "Places and tricks"}
         titles |= {"The longest silence": "Silence and room", "The pool": "Silence and room"}
         titles |= {"What guessing is worth": "Guessing", "How long it pays": "Guessing"}
-        return [nothing(title, tab, front=title.startswith("One")) for title, tab in titles.items()]
+        return [
+            impossible_job.nothing(title, "no run to show", tab, front=title.startswith("One"))
+            for title, tab in titles.items()
+        ]
     end = axis_end(k)
     return [places(k, r, end), tricks(k, r), silences(r, end), pool(r, end), guesses(k, r), pays(k, r)]
-
-
-def nothing(title, tab, front):
-    words = label(0.5, 0.5, "does not fit", 1, "center")
-    return panel(title, "no run to show", words, x_range=[0, 1], y_range=[0, 1], tab=tab, front=front, bare=True)
 
 
 def axis_end(k):
@@ -420,8 +417,7 @@ READOUTS = {
 
 def readouts(k, r):
     if r.misfits:
-        states = ["violated", "", "", "", ""]
-        return [Readout(name, "–", "", source, state) for (name, source), state in zip(READOUTS.items(), states)]
+        return impossible_job.dashes(READOUTS, "Tokens a second")
     t = r.trace
     shown = [
         (t.tokens_per_second, "", "violated" if causes(k, r) else ""),
@@ -475,9 +471,7 @@ def causes(k, r):
 
 def watched(k, r):
     if r.misfits:
-        first = r.misfits[0]
-        needs = 100 * min(first.needs / first.has, 1e6)
-        return Gauge("Needed, of what there is", needs, 100.0, "%", low=10, high=1e4, log=True, expression="misfits")
+        return impossible_job.needed(r.misfits)
     found, best = causes(k, r), max(gains(k, r).values(), default=1.0)
     guessing = found[:1] == ["no guess"]
     best = gains(k, r)["no guess"] if guessing else best
@@ -496,12 +490,12 @@ def watched(k, r):
 def broken(k, r):
     if r.misfits:
         first = r.misfits[0]
-        return Break(f"This job does not fit: {first.what}.", room_made(k) or first.mend, "the job does not fit")
+        return Break(f"This job does not fit: {first.what}.", room_made(k), "the job does not fit")
     found = causes(k, r)
     if not found:
         return None
     why, cause = said(k, r, found[0])
-    return Break(why, mend(k, r), cause)
+    return Break(why, fix(k, r), cause)
 
 
 # what an engineer would try, in this order, where no single knob makes room
@@ -515,24 +509,14 @@ TRIED = [
 
 def room_made(k):
     """A way back from what does not fit: quantiles that rise, one knob, or the first of TRIED; None if none does."""
-    p90 = max(k.p50, k.p90)
-    rising = {} if k.log else dict(p90=p90, p99=max(p90, k.p99))
-    there = replace(k, **rising)
-    fitting = lambda change: not misfits(replace(there, **change))
-    change = {} if fitting({}) else next((change for change in TRIED if fitting(change)), None)
-    if change is None:
-        return None
-    steps = ", ".join(step(name, v) for name, v in (rising | change).items() if v != getattr(k, name))
+    rising = recovery.different(k, {} if k.log else impossible_job.in_order(k))
+    there, fits = replace(k, **rising), lambda other: not misfits(other)
+    if fits(there):
+        return rising
+    several = recovery.first_of(there, TRIED, fits)
     turn = ("cap", "tensor_parallel", "hbm_share", "accelerator", "longest", "prompt", "model")
-    one = way_back(there, turn, lambda other: not misfits(other)) if change and there == k else None
-    return one or f"{steps}."
-
-
-def step(knob, value):
-    """One step of a way back, as the page offers it."""
-    m = Knobs.__dataclass_fields__[knob].metadata
-    number = value if isinstance(value, str) else f"{value:,}" if isinstance(value, int) else f"{value:g}"
-    return f"{m['label']}: {number} {m['unit']}".strip()
+    one = recovery.one_knob(there, turn, fits) if several and not rising else None
+    return one or (rising | several if several else None)
 
 
 def said(k, r, name):
@@ -576,21 +560,21 @@ def kept(k):
     return Speculation(k.acceptance, k.drafts, k.cost).tokens - 1
 
 
-def mend(k, r):
+def fix(k, r):
     """A way back. Of refilling, blocks and prefixes one hides what another loses: all that are off go on together."""
-    found, steps = causes(k, r), {}
+    found, values = causes(k, r), {}
     off = [knob for knob, (_, (_, on)) in TRICKS.items() if on in r.speeds and knob not in ("chunk", "drafts")]
     if any(TRICKS[knob][1][1] in found for knob in off):
-        steps |= {knob: "on" for knob in off}
+        values |= {knob: True for knob in off}
         if not k.blocks and room(k) < needed(k, r):
-            steps |= dict([larger_pool(k, r)])
+            values |= larger_pool(k, r)
     if "whole prompts" in found:
-        steps["chunk"] = 0
+        values["chunk"] = 0
     if "no guess" in found:
-        steps["drafts"] = r.back
+        values["drafts"] = r.back
     if AMPLE in found:
-        steps |= dict([larger_pool(k, r)])
-    return ", ".join(step(knob, value) for knob, value in steps.items()) + "."
+        values |= larger_pool(k, r)
+    return values
 
 
 def needed(k, r):
@@ -599,14 +583,16 @@ def needed(k, r):
 
 
 def larger_pool(k, r):
-    """(knob, value) of such a pool; where there is none, of fewer places."""
+    """{knob: value} of such a pool; where there is none, of fewer places."""
     if room_of_all(k) >= needed(k, r):
-        return "cap", next(cap for cap in Knobs.__dataclass_fields__["cap"].metadata["rungs"] if cap >= needed(k, r))
+        caps = Knobs.__dataclass_fields__["cap"].metadata["rungs"]
+        return dict(cap=next(cap for cap in caps if cap >= needed(k, r)))
     for share in (0.6, 0.7, 0.8, 0.9, 0.95):
         if share > k.hbm_share and room(replace(k, hbm_share=share)) >= needed(k, r):
-            return "hbm_share", share
+            return dict(hbm_share=share)
     alone = room(k) * (1 - k.watermark) / (most(k) + 2 * block_of(k))
-    return "batch", max((n for n in Knobs.__dataclass_fields__["batch"].metadata["rungs"] if n <= alone), default=1)
+    batches = Knobs.__dataclass_fields__["batch"].metadata["rungs"]
+    return dict(batch=max((n for n in batches if n <= alone), default=1))
 
 
 def worse(k, r):

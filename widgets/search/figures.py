@@ -11,8 +11,8 @@ from sim.estimators.chain_score import WAYS, all_sound
 from sim.experiments import search
 from sim.worlds import step_tree
 from sim.worlds.step_tree import DEPTH, LEAVES, OFFSETS
-from widgets.frame.contract import Figure, Handle
 from widgets.frame.marks import bars, dots, heat, label, line, panel
+from widgets.frame.small_figures import Figure, Handle
 
 SEEDS = 8
 

@@ -9,9 +9,12 @@ from sim.estimators.chain_score import WAYS
 from sim.experiments import search
 from sim.worlds import step_tree
 from sim.worlds.step_tree import DEPTH, LEAVES, OFFSETS
-from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, choice, ladder, slider
+from widgets.frame import recovery
+from widgets.frame.exercises import Guess
+from widgets.frame.knobs import choice, ladder, slider
 from widgets.frame.marks import bars, dots, heat, label, line, panel, threshold
-from widgets.frame.recovery import ways_back
+from widgets.frame.readouts import Break, Gauge, Readout
+from widgets.frame.small_figures import Opening
 
 TITLE = "How many of 300 problems are solved, by what picks among the chains and when"
 
@@ -298,14 +301,14 @@ def broken(k, r):
             f"{led}: the search solves {r.searched:.0f} %, and {chains(k)} finished chains picked by their answers "
             f"{r.reranked(k)[0]:.0f} %."
         )
-    return Break(why, mended(k), found)
+    return Break(why, fix(k), found)
 
 
-def mended(k):
+def fix(k):
     """As few knobs as bring it back, turned to where they stand by default."""
     names = ("recover", "how", "budget", "orm_noise", "c", "kept", "searcher", "prm_noise", "blind_spots", "seed")
     usual = {name: getattr(Knobs(), name) for name in names}
-    return ways_back(k, usual, lambda there: holding(there))
+    return recovery.fewest(k, usual, holding)
 
 
 def holding(k):

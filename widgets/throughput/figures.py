@@ -8,8 +8,8 @@ from sim.cluster import measured, step, throughput
 from sim.cluster.hardware import ACCELERATORS
 from sim.cluster.models import MODELS
 from sim.cluster.step import Roles
-from widgets.frame.contract import Figure, Handle
 from widgets.frame.marks import bars, dots, label, line, panel, region
+from widgets.frame.small_figures import Figure, Handle
 
 UPRIGHT = dict(tickangle=0)
 ROW, SIDE = "sync", "async"  # in a row, side by side

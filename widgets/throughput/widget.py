@@ -7,10 +7,12 @@ from sim.cluster import measured, memory, step, throughput
 from sim.cluster.hardware import ACCELERATORS, ridge
 from sim.cluster.memory import Engine, Misfit, Training
 from sim.cluster.models import MODELS
-from widgets.frame import machine_knobs
-from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, choice, ladder, slider, toggle
+from widgets.frame import impossible_job, machine_knobs, recovery
+from widgets.frame.exercises import Guess
+from widgets.frame.knobs import choice, ladder, slider, toggle
 from widgets.frame.marks import bars, dots, label, line, panel, region, threshold
-from widgets.frame.recovery import way_back, ways_back
+from widgets.frame.readouts import Break, Gauge, Readout
+from widgets.frame.small_figures import Opening
 
 TITLE = "A step as a sum of its roles, or as the longest of them"
 
@@ -42,7 +44,7 @@ TESTS = [0.001, 0.01, 0.02, 0.1, 1.0, 5.0, 10.0, 30.0, 60.0, 180.0, 600.0, 1800.
 
 
 @dataclass(frozen=True)
-class Knobs:
+class Own:
     overlap: str = choice("What overlaps", "sync", list(step.OVERLAPS))
     reuse: bool = toggle("Reuse the rollout's log-probs", False)
     role: str = choice("Make faster", "rollout", list(ROLES))
@@ -74,14 +76,11 @@ class Knobs:
     longest: int = ladder("Longest completion", 8192, LENGTHS, unit="tokens")
     informative: float = slider("In groups with a non-zero advantage", 1.0, low=0.05, high=1, step=0.05)
     ess: float = slider("Effective share of stale samples", 1.0, low=0.05, high=1, step=0.05, symbol="ESS/n")
-    bandwidth: float = machine_knobs.bandwidth()
-    flops: float = machine_knobs.flops()
-    overhead: float = machine_knobs.overhead()
-    mfu: float = machine_knobs.mfu()
-    config: str = machine_knobs.config()
-    chip: str = machine_knobs.chip()
-    log: str = machine_knobs.log()
-    timed: str = machine_knobs.timed()
+
+
+@dataclass(frozen=True)
+class Knobs(machine_knobs.Brought, machine_knobs.AssumedOfTraining, Own):
+    pass
 
 
 def published(row, sync):
@@ -209,9 +208,8 @@ def utilization(k):
 def misfits(k):
     """What of the setting is impossible. Times that were measured are believed, but not beyond the chip's peak."""
     model, accelerator = machine_knobs.model(k), machine_knobs.accelerator(k)
-    if not k.log and not k.p50 <= k.p90 <= k.p99:
-        what = f"quantiles of {k.p50:,}, {k.p90:,} and {k.p99:,} tokens: they rise in every batch"
-        return [Misfit(what, k.p50, k.p90, rising(k))]
+    if out_of_order := impossible_job.out_of_order(k):
+        return out_of_order
     generating, training = pools(k)
     if generating < 1:
         return [Misfit("two pools on one GPU", 2, 1, "A second GPU.")]
@@ -222,26 +220,15 @@ def misfits(k):
     return memory.fits(model, accelerator, engine, Training(training), efficiency=machine_knobs.efficiency(k))
 
 
-def rising(k):
-    p90 = max(k.p50, k.p90)
-    names = Knobs.__dataclass_fields__
-    return (
-        f"{names['p90'].metadata['label']}: {p90:,} tokens, "
-        f"{names['p99'].metadata['label']}: {max(p90, k.p99):,} tokens."
-    )
-
-
 def figure(k, r):
     if r.misfits:
         titles = {"One step": "Step", "What a faster role is worth": "Step", "Roles under the roof": "Roof"}
         titles |= {"How much of 1 % off a role reaches the step": "Roof", "Where the wall-clock goes": "What to fix"}
-        return [nothing(title, tab, front=title == "One step") for title, tab in titles.items()]
+        return [
+            impossible_job.nothing(title, "no seconds to show", tab, front=title == "One step")
+            for title, tab in titles.items()
+        ]
     return [lanes(k, r), gains(k, r), roofline(k, r), elasticities(k, r), tree(k, r)]
-
-
-def nothing(title, tab, front):
-    words = label(0.5, 0.5, "does not fit", 1, "center")
-    return panel(title, "no seconds to show", words, x_range=[0, 1], y_range=[0, 1], tab=tab, front=front, bare=True)
 
 
 BELIEVED = {  # what a picture of measured times takes for granted
@@ -413,8 +400,7 @@ READOUTS = {
 
 def readouts(k, r):
     if r.misfits:
-        states = ["violated", "", "", "", ""]
-        return [Readout(name, "–", "", source, state) for (name, source), state in zip(READOUTS.items(), states)]
+        return impossible_job.dashes(READOUTS, "Step")
     tau = step.step_time(r.roles, k.overlap)
     beside = max(step.seconds(r.roles, role, k.overlap) for role in ("verify", "sync"))
     whole = k.informative == k.ess == 1
@@ -472,9 +458,7 @@ def breaks(k, r):
 
 def watched(k, r):
     if r.misfits:
-        first = r.misfits[0]
-        needs = 100 * min(first.needs / first.has, 1e6)
-        return Gauge("Needed, of what there is", needs, 100.0, "%", low=10, high=1e4, log=True, expression="misfits")
+        return impossible_job.needed(r.misfits)
     return Gauge(
         "Verify or sync, against the GPU pools",
         max(r.roles.verify, r.roles.sync),
@@ -487,30 +471,27 @@ def watched(k, r):
     )
 
 
+def room_made(k, contradict):
+    """A way back from what does not fit; None where nothing here is one."""
+    if impossible_job.out_of_order(k):
+        return impossible_job.in_order(k)
+    if contradict:
+        turn = ("longest", "samples", "prompts", "gpus", "accelerator", "model")
+    else:
+        turn = ("gpus", "share", "longest", "prompt", "samples", "prompts", "accelerator", "model")
+        turn += ("bandwidth", "flops")
+    fits = lambda there: not misfits(there)
+    return recovery.one_knob(k, turn, fits) or recovery.fewest(k, SURE, fits)
+
+
 def broken(k, r):
     if not breaks(k, r):
         return None
     if r.misfits:
         first = r.misfits[0]
         contradict = first.what.startswith("the inputs contradict")
-        turn = (
-            "gpus",
-            "share",
-            "longest",
-            "prompt",
-            "samples",
-            "prompts",
-            "accelerator",
-            "model",
-            "bandwidth",
-            "flops",
-        )
-        if contradict:
-            turn = ("longest", "samples", "prompts", "gpus", "accelerator", "model")
-        fits = lambda there: not misfits(there)
-        back = first.mend if ":" in first.mend else way_back(k, turn, fits) or ways_back(k, SURE, fits)
         cause = "the inputs contradict" if contradict else "the job does not fit"
-        return Break(f"This job does not fit: {first.what}.", back or first.mend, cause)
+        return Break(f"This job does not fit: {first.what}.", room_made(k, contradict), cause)
     pools = gpu_pools(r.roles)
     if r.roles.sync >= r.roles.verify:
         return Break(
@@ -518,9 +499,9 @@ def broken(k, r):
             "most): "
             "both pools wait for the network.",
             # from shapes the seconds follow from the model; a knob that is k times as fast may be k times as long
-            f"Weight sync: {math.floor(pools * (k.k if k.role == 'sync' else 1))} s."
+            dict(sync=float(math.floor(pools * (k.k if k.role == "sync" else 1))))
             if k.source == "measured"
-            else "What overlaps: sync.",
+            else dict(overlap="sync"),
             "sending outlasts both GPU pools",
         )
     enough = next((w for w in Knobs.__dataclass_fields__["workers"].metadata["rungs"] if tests(k, w) <= pools), None)
@@ -529,7 +510,7 @@ def broken(k, r):
         f"{k.prompts * k.samples:,} tests of {k.test_seconds:g} s on {crew} take {r.roles.verify:.0f} s, longer than "
         "either GPU "
         f"pool works ({pools:.0f} s at most): both pools wait.",
-        f"Verifier workers: {enough}." if enough else "What overlaps: sync.",
+        dict(workers=enough) if enough else dict(overlap="sync"),
         "verification outlasts both GPU pools",
     )
 

@@ -11,10 +11,12 @@ from sim.cluster.lengths import lognormal
 from sim.cluster.memory import Engine, Misfit, Training
 from sim.cluster.models import MODELS
 from sim.cluster.topology import ASYNC, CARRY, COLOCATED, ONE_OFF, SPLIT, WAYS
-from widgets.frame import machine_knobs
-from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, choice, ladder, slider
+from widgets.frame import impossible_job, machine_knobs, recovery
+from widgets.frame.exercises import Guess
+from widgets.frame.knobs import choice, ladder, slider
 from widgets.frame.marks import band, dots, label, line, panel, threshold
-from widgets.frame.recovery import way_back
+from widgets.frame.readouts import Break, Gauge, Readout
+from widgets.frame.small_figures import Opening
 
 TITLE = "One training loop on one set of GPUs, and who waits for whom"
 
@@ -31,7 +33,7 @@ FAR_BEHIND = 0.8  # of the best split of the same way: slower is worse
 
 
 @dataclass(frozen=True)
-class Knobs:
+class Own:
     way: str = choice("Who works when", COLOCATED, list(WAYS))
     generating: int = ladder("GPUs that generate, of a split", 7, RUNGS)
     sigma: float = slider("Spread of the lengths", 0.8, low=0, high=1.2, step=0.1, symbol="σ")
@@ -47,14 +49,11 @@ class Knobs:
     longest: int = ladder("Longest completion", 8192, LENGTHS, unit="tokens")
     model: str = choice("Model", "qwen2.5-7b", list(MODELS))
     accelerator: str = choice("Accelerator", "h100", list(ACCELERATORS))
-    bandwidth: float = machine_knobs.bandwidth()
-    flops: float = machine_knobs.flops()
-    overhead: float = machine_knobs.overhead()
-    mfu: float = machine_knobs.mfu()
-    config: str = machine_knobs.config()
-    chip: str = machine_knobs.chip()
-    log: str = machine_knobs.log()
-    timed: str = machine_knobs.timed()
+
+
+@dataclass(frozen=True)
+class Knobs(machine_knobs.Brought, machine_knobs.AssumedOfTraining, Own):
+    pass
 
 
 PRESETS = {
@@ -169,13 +168,11 @@ def generation(k, gpus):
 
 def figure(k, r):
     if r.misfits:
-        return [nothing("Two pools", "Timeline", True), nothing("Where to cut", "Timeline", False)]
+        return [
+            impossible_job.nothing("Two pools", "no seconds to show", "Timeline", True),
+            impossible_job.nothing("Where to cut", "no seconds to show", "Timeline", False),
+        ]
     return [timeline(k, r.runs[k.way], r), where_to_cut(k, r)]
-
-
-def nothing(title, tab, front):
-    words = label(0.5, 0.5, "does not fit", 1, "center")
-    return panel(title, "no seconds to show", words, x_range=[0, 1], y_range=[0, 1], tab=tab, front=front, bare=True)
 
 
 LANES = {"generate": (1.15, 1.85), "train": (0.15, 0.85)}
@@ -301,10 +298,8 @@ READOUTS = {
 
 def readouts(k, r):
     if r.misfits:
-        states = ["violated", "", "", "", ""]
-        return [
-            Readout(name, "–", unit, source, state) for (name, (unit, source)), state in zip(READOUTS.items(), states)
-        ]
+        units, sources = ({name: both[i] for name, both in READOUTS.items()} for i in (0, 1))
+        return impossible_job.dashes(sources, "Tokens a second, prompts and completions", units)
     run = r.runs[k.way]
     idle = [max(100 * run.idle(pool), 0.0) for pool in LANES]  # no less by the last bit of a sum
     waits = f"{idle[0]:.0f} %, {idle[1]:.0f} %" if is_split(k) else "one pool"
@@ -339,9 +334,7 @@ OVERLAPS = {COLOCATED: "sync", CARRY: "carry-over", SPLIT: "sync", ONE_OFF: "one
 
 def watched(k, r):
     if r.misfits:
-        first = r.misfits[0]
-        needs = 100 * min(first.needs / first.has, 1e6)
-        return Gauge("Needed, of what there is", needs, 100.0, "%", low=10, high=1e4, log=True, expression="misfits")
+        return impossible_job.needed(r.misfits)
     return Gauge(
         "Speed, of that of colocated, wait",
         against_colocated(k, r),
@@ -357,7 +350,7 @@ def watched(k, r):
 def broken(k, r):
     if r.misfits:
         first = r.misfits[0]
-        return Break(f"This job does not fit: {first.what}.", made_to_fit(k) or first.mend, "the job does not fit")
+        return Break(f"This job does not fit: {first.what}.", made_to_fit(k), "the job does not fit")
     if k.way not in (ONE_OFF, ASYNC) or against_colocated(k, r) >= 100:
         return None
     slower = f"{100 - against_colocated(k, r):.0f} % slower than the colocated loop"
@@ -367,7 +360,7 @@ def broken(k, r):
         seconds = fabric.weight_sync(machine_knobs.model(k), 1e9 * k.sync)
         return Break(
             f"{slower}: at {k.sync:g} GB/s new weights take {seconds:.0f} s, and generation stands still meanwhile.",
-            way_back(k, ("sync",), lambda there: arrives(there, r)) or f"Who works when: {COLOCATED}.",
+            recovery.one_knob(k, ("sync",), lambda there: arrives(there, r)) or dict(way=COLOCATED),
             "both pools wait for new weights",
         )
     few = "trainers" if instant.idle("generate") > instant.idle("train") else "generators"
@@ -383,30 +376,16 @@ def broken(k, r):
 def made_to_fit(k):
     """The least that makes room: one knob, or several at once; None where nothing here does."""
     turn = ("tensor_parallel", "generating", "gpus", "longest", "accelerator", "model")
-    if back := way_back(k, turn, lambda there: not misfits(there)):
-        return back
     changes = [
         dict(way=COLOCATED, tensor_parallel=n, gpus=max(k.gpus, m)) for m in (1, 8, 32, 128, 1024) for n in ENGINES
     ]
     changes += [{**change, "prompt": 512, "longest": 8192} for change in changes]
     changes.append(dict(way=COLOCATED, tensor_parallel=1, model="qwen2.5-7b", accelerator="h100", prompt=512, gpus=32))
-    for change in changes:
-        turned = {name: value for name, value in change.items() if value != getattr(k, name)}
-        if turned and not misfits(replace(k, **turned)):
-            return ", ".join(f"{label_of(name)}: {written(name, value)}" for name, value in turned.items()) + "."
-    return None
+    fits = lambda there: not misfits(there)
+    return recovery.one_knob(k, turn, fits) or recovery.first_of(k, changes, fits)
 
 
 ENGINES = (1, 2, 4, 8)
-
-
-def label_of(name):
-    return Knobs.__dataclass_fields__[name].metadata["label"]
-
-
-def written(name, value):
-    unit = Knobs.__dataclass_fields__[name].metadata["unit"]
-    return f"{value:,} {unit}".strip() if isinstance(value, int) else value
 
 
 def arrives(k, r):
@@ -419,8 +398,8 @@ def recut(k, r):
     """The best of the splits that were tried, where it is worth it."""
     best = max(zip(r.curves[k.way], r.swept))
     if best[0] < r.colocated.tokens_per_second:
-        return f"Who works when: {COLOCATED}."
-    return f"GPUs that generate, of a split: {best[1]:,}."
+        return dict(way=COLOCATED)
+    return dict(generating=best[1])
 
 
 def worse(k, r):

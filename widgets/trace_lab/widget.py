@@ -1,6 +1,6 @@
 """One run of eighty steps: what its log shows, what a scorer sees that it was not trained on, and which tests fire."""
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from functools import lru_cache
 
 import numpy as np
@@ -9,9 +9,12 @@ from sim.algorithms import published
 from sim.algorithms.published import PUBLISHED
 from sim.estimators import diagnosis
 from sim.experiments import tracelab
-from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, choice, ladder, slider
+from widgets.frame import recovery
+from widgets.frame.exercises import Guess
+from widgets.frame.knobs import choice, ladder, slider
 from widgets.frame.marks import bars, both, dots, heat, label, line, panel, threshold
-from widgets.frame.recovery import said
+from widgets.frame.readouts import Break, Gauge, Readout
+from widgets.frame.small_figures import Opening
 
 TITLE = "One run: its log, a scorer that it was not trained on, and seven tests in their order"
 ENDS, GOOD = 0.9, 0.95  # of the right answers that any policy reaches: less is broken, if a cause is seen, or worse
@@ -297,7 +300,7 @@ def cause(k, r):
 
 def broken(k, r):
     found = cause(k, r)
-    return None if found is None else Break(why(found, k, r), way_back(found, k), found)
+    return None if found is None else Break(why(found, k, r), fix(found, k), found)
 
 
 def why(found, k, r):
@@ -313,7 +316,7 @@ def why(found, k, r):
     }[found]
 
 
-def way_back(found, k):
+def fix(found, k):
     """The defaults of the knobs that the cause has to do with; of all that differ where these are not enough."""
     names = {
         HACKED: ("hack",),
@@ -323,12 +326,10 @@ def way_back(found, k):
         STALE: ("lag",),
         PADDED: ("length_reward",),
     }[found]
-    turned = {name: getattr(Knobs(), name) for name in names}
-    there = replace(k, **turned)
-    if there == k or cause(there, next(run(there))):
-        turned = {f.name: f.default for f in fields(k) if f.name not in ("seed", "recipe", "against")}
-    known = {f.name: f.metadata for f in fields(k)}
-    return ", ".join(said(known[name], value) for name, value in turned.items() if getattr(k, name) != value) + "."
+    few = {name: getattr(Knobs(), name) for name in names}
+    every = {f.name: f.default for f in fields(k) if f.name not in ("seed", "recipe", "against")}
+    holding = lambda there: not cause(there, next(run(there)))
+    return recovery.first_of(k, [few], holding) or recovery.different(k, every)
 
 
 def worse(k, r):

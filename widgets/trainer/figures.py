@@ -10,15 +10,16 @@ import numpy as np
 from sim.estimators import aggregation, microbatch
 from sim.experiments import first_step, three_completions
 from sim.worlds.optimizer import SGD, AdamW
-from widgets.frame.contract import Figure, Handle
 from widgets.frame.marks import bars, cell, dots, grid, label, line, panel
+from widgets.frame.small_figures import Figure, Handle
+from widgets.frame.values import signed
 
 THREE = ("first<br>right", "second<br>wrong", "third<br>wrong")
 
 
-def signed(value, digits):
-    """With a sign, and none before what rounds to zero."""
-    return "0" if abs(value) < 0.5 * 10**-digits else f"{value:+.{digits}f}".replace("-", "−")
+def moved_by(value, digits):
+    """With a sign, and "0" for what rounds to zero."""
+    return "0" if abs(value) < 0.5 * 10**-digits else signed(value, digits)
 
 
 # ── why the loss is zero ──
@@ -34,7 +35,7 @@ def zero(ratio):
         panel(
             "Share of each completion in the loss",
             "every completion a third",
-            bars(THREE, parts, "share", 1, text=[signed(part, 2) for part in parts]),
+            bars(THREE, parts, "share", 1, text=[moved_by(part, 2) for part in parts]),
             y_range=(-0.62, 0.4),
         ),
         panel(
@@ -55,7 +56,7 @@ def zero(ratio):
 def zero_told(ratio):
     if ratio == 1.0:
         return "When drawn, the three shares cancel: the loss is 0, and it has a slope all the same."
-    now = signed(three_completions.loss(ratio=ratio), 3)
+    now = moved_by(three_completions.loss(ratio=ratio), 3)
     return f"At {ratio:.1f} times its probability the loss is {now}: it falls as the token grows."
 
 
@@ -83,7 +84,7 @@ def single(title, note, optimizer, scale, top):
     return panel(
         title,
         note,
-        bars(FIVE, moved, "change", 1, text=[signed(v, 3 if abs(v) >= 5e-4 else 5) for v in moved]),
+        bars(FIVE, moved, "change", 1, text=[moved_by(v, 3 if abs(v) >= 5e-4 else 5) for v in moved]),
         y_range=(-top, top),
     )
 

@@ -15,8 +15,11 @@ from sim.framework.trainer import Trainer
 from sim.worlds import tasks, tinylm
 from sim.worlds.optimizer import SGD, AdamW
 from sim.worlds.policies import POLICIES, shared_rate
-from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, choice, ladder, slider, toggle
+from widgets.frame.exercises import Guess
+from widgets.frame.knobs import choice, ladder, slider, toggle
 from widgets.frame.marks import both, dots, heat, label, line, panel, threshold
+from widgets.frame.readouts import Break, Gauge, Readout
+from widgets.frame.small_figures import Opening
 
 TITLE = "One hundred batches of sums of two digits, trained on one by one"
 UPDATES, GROUPS, K = 100, 16, 8
@@ -329,7 +332,7 @@ def broken(k, r):
         return None
     return Break(
         f"{reason(k)}: the pass rate ends at {r.pass_rate[-1]:.3f}, below the {r.start:.3f} of its start.",
-        f"{', '.join(way_back(k))}.",
+        fix(k),
         "every weight moves too far"
         if k.learning_rate > 0.05 or k.passes * k.minibatches == 1
         else "many steps on one batch",
@@ -345,12 +348,11 @@ def reason(k):
     return f"Steps that are too long at learning rate {rate(k):g}"
 
 
-def way_back(k):
-    many = k.passes * k.minibatches > 4
-    return [
-        *(["Learning rate: 0.02"] if k.learning_rate > 0.03 else []),
-        *(["Passes over each batch: 1", "Mini-batches a pass: 1"] if many else []),
-    ] or ["Learning rate: 0.01"]
+def fix(k):
+    values = dict(learning_rate=0.02) if k.learning_rate > 0.03 else {}
+    if k.passes * k.minibatches > 4:
+        values |= dict(passes=1, minibatches=1)
+    return values or dict(learning_rate=0.01)
 
 
 def worse(k, r):

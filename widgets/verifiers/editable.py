@@ -5,8 +5,8 @@ from functools import cache
 import numpy as np
 
 from sim.verifiers import checkers, strategies
-from widgets.frame.contract import Shown, Table
-from widgets.frame.marks import each_run, label, line, panel
+from widgets.frame.exercises import Shown, Table
+from widgets.frame.marks import by_update, each_run, label, line
 
 ID, NAMED = "verifier", "A verifier"
 PRIOR, LEARNING_RATE, UPDATES, RUNS = 0.05, 1.0, 400, 6  # the lesson's instrument at its defaults
@@ -83,7 +83,7 @@ def curves(trained):
     at = np.arange(0, UPDATES + 1, EVERY)
     proxy, true = trained.proxy[::EVERY], trained.true[::EVERY]
     apart = abs(proxy[-1, 0] - true[-1, 0]) > 0.08
-    return panel(
+    return by_update(
         "Reward paid and tasks solved",
         f"share; thick: the first of {RUNS} runs",
         line(at, true[:, 0], "solved", 1),
@@ -91,7 +91,6 @@ def curves(trained):
         line(at, proxy[:, 0], "reward", 2),
         label(UPDATES, float(proxy[-1, 0]) + 0.01, "reward" if apart else "reward and solved", 2 * apart, "right"),
         *([label(UPDATES, float(true[-1, 0]) + 0.01, "solved", 1, "right")] if apart else []),
-        x="update",
-        x_range=(0, UPDATES),
+        updates=UPDATES,
         y_range=(0, 1.1),
     )

@@ -7,8 +7,8 @@ from functools import cache
 import numpy as np
 
 from sim.verifiers import checkers, strategies
-from widgets.frame.contract import Figure, Handle
-from widgets.frame.marks import bars, cell, dots, grid, label, line, panel
+from widgets.frame.marks import bars, by_update, cell, dots, grid, label, line, panel
+from widgets.frame.small_figures import Figure, Handle
 
 # ── where four checks draw the border ──
 EXPECTED = {"expected_answer": "323"}
@@ -106,14 +106,13 @@ def chance(percent):
     curve = lambda error: strategies.noise_two_mode(P0, 1 - error / 100, error / 100, STEP, t)
     here = curve(percent)
     return [
-        panel(
+        by_update(
             "Share of the right way",
             "of two ways, exact natural steps",
             *(line(t, curve(other), f"{other} %", 8, "other") for other in ERRORS if other != percent),
             line(t, here, f"{percent} %", 1),
             label(LAST, 0.9 if here[-1] < 0.3 else 0.06, f"{percent} % of the verdicts wrong", 1, "right"),
-            x="update",
-            x_range=(0, LAST),
+            updates=LAST,
             y_range=(0, 1.05),
         )
     ]
@@ -148,12 +147,11 @@ def prior(share):
     ends = {sampled: [float(found(q, sampled).true[-1].mean()) for q in PRIORS] for sampled in (True, False)}
     solved = found(share, True).true[at]
     return [
-        panel(
+        by_update(
             "Products solved",
             "share; six sampled trainings",
             *(line(at, curve, "solved", 1, "seed" if i else "") for i, curve in enumerate(solved.T)),
-            x="update",
-            x_range=(0, UPDATES),
+            updates=UPDATES,
             y_range=(0, 0.8),
         ),
         panel(

@@ -7,8 +7,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sim.verifiers import checkers, strategies
-from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, choice, ladder, slider, toggle
-from widgets.frame.marks import bars, both, dots, each_run, heat, label, line, panel, threshold
+from widgets.frame import recovery
+from widgets.frame.exercises import Guess
+from widgets.frame.knobs import choice, ladder, slider, toggle
+from widgets.frame.marks import bars, both, by_update, dots, each_run, heat, label, line, panel, threshold
+from widgets.frame.readouts import Break, Gauge, Readout
+from widgets.frame.small_figures import Opening
 
 TITLE = "Six trainings of a policy that chooses how to answer, and is paid by a check"
 
@@ -102,7 +106,7 @@ def training_tab(k, r):
     ends = float(paid[-1, 0]), float(solved[-1, 0])
     apart = abs(ends[0] - ends[1]) > 0.08
     runs = f"{RUNS} runs" if k.method == GROUPED else "one run"
-    yield panel(
+    yield by_update(
         "Reward paid and tasks solved",
         f"share; {runs}; dashed: 0.1 below the peak",
         line(AT, solved[:, 0], "solved", 1),
@@ -111,8 +115,7 @@ def training_tab(k, r):
         label(UPDATES, ends[0] + 0.01, "reward" if apart else "reward and solved", 2 if apart else 0, "right"),
         *([label(UPDATES, ends[1] + 0.01, "solved", 1, "right")] if apart else []),
         threshold(max(peak(r) - LOST, 0.0), "", 0.0),
-        x="update",
-        x_range=(0, UPDATES),
+        updates=UPDATES,
         y_range=(0, 1.1),
         tab="Training",
         front=True,
@@ -224,7 +227,7 @@ def broken(k, r):
     if lost(r) <= LOST:
         return None
     found = cause(k, r)
-    return Break(why(k, r, found), way_back(k, r), found)
+    return Break(why(k, r, found), fix(k, r), found)
 
 
 def why(k, r, found):
@@ -237,22 +240,16 @@ def why(k, r, found):
     }[found]
 
 
-def way_back(k, r):
+def fix(k, r):
     """A check that pays no worthless way as well as an honest one, a sealed state, and no chance errors, as needed."""
-    steps = {}
     for check in range(k.check, 5):
         sealed = k.sealed or (k.archetype == "tool use" and check == 4)
         there = replace(k, check=check, sealed=sealed)
         verdict, true = strategies.payoffs(k.archetype, check_of(there), sealed)
         if not paid_for_nothing(replace(r, verdict=verdict, true=true)).any():
             break
-    if check != k.check:
-        steps["Strictness of check"] = str(check)
-    if sealed != k.sealed:
-        steps["Expected state sealed"] = "on"
-    if judgment(k) < 0.4:
-        steps |= {"Wrong passed": "0", "Right failed": "0"}
-    return ", ".join(f"{name}: {value}" for name, value in steps.items()) + "."
+    values = recovery.different(k, dict(check=check, sealed=sealed))
+    return values | (dict(passed=0, failed=0) if judgment(k) < 0.4 else {})
 
 
 def worse(k, r):
@@ -300,14 +297,13 @@ def opening(plain, other):
         ("Mean reward", "what the log of the training shows", [r.run.proxy[::EVERY, 0] for r in (plain, other)]),
     ):
         solved = title == "Products solved"
-        yield panel(
+        yield by_update(
             title,
             note,
             *both(AT, *curves),
             label(UPDATES, float(curves[0][-1]) + 0.02, "one setting", 8, "right"),
             label(UPDATES, float(curves[1][-1]) + 0.02, "the other", 1, "right"),
-            x="update",
-            x_range=(0, UPDATES),
+            updates=UPDATES,
             y_range=(0, 0.8 if solved else 1.12),
         )
 

@@ -8,8 +8,8 @@ import numpy as np
 
 from sim.experiments import off_policy_tokens, stale_policy
 from sim.framework.weight_sync import transfer_seconds
-from widgets.frame.contract import Figure, Handle
-from widgets.frame.marks import band, bars, dots, label, line, panel
+from widgets.frame.marks import band, bars, by_update, dots, label, line, panel
+from widgets.frame.small_figures import Figure, Handle
 
 # ── three tokens ──
 TOKENS = ("first", "second", "third<br>worth 1")
@@ -98,7 +98,7 @@ def stairs(n):
 
 def versions(title, seen):
     x, (trainer, rollout) = np.arange(1, UPDATES + 1), seen.T
-    return panel(
+    return by_update(
         title,
         "optimizer steps made; shaded: the lag",
         band(x, rollout, trainer, 2),
@@ -106,8 +106,7 @@ def versions(title, seen):
         line(x, rollout, "rollout", 2, "step"),
         label(1.5, 29, "trainer", 1),
         label(1.5, 25, "rollout", 2),
-        x="update",
-        x_range=(0, UPDATES + 1),
+        updates=UPDATES + 1,
         y_range=(0, 34),
     )
 

@@ -14,8 +14,12 @@ from sim.framework.controller import LOG_RATIO_EDGES
 from sim.framework.rollout import RolloutEngine
 from sim.framework.weight_sync import transfer_seconds
 from sim.worlds import tasks
-from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, choice, ladder, slider
+from widgets.frame import recovery
+from widgets.frame.exercises import Guess
+from widgets.frame.knobs import choice, ladder, slider
 from widgets.frame.marks import band, bars, both, dots, label, line, panel, region, threshold
+from widgets.frame.readouts import Break, Gauge, Readout
+from widgets.frame.small_figures import Opening
 
 TITLE = "One run on fresh completions, and one on those of older weights"
 UPDATES = 120
@@ -233,7 +237,7 @@ def broken(k, r):
         return None
     return Break(
         f"{reason(k, r)}: it ends at {r.pass_rate[-1]:.3f}, with fresh weights at {r.fresh[-1]:.3f}.",
-        way_back(k),
+        fix(k),
         cause(k, r),
     )
 
@@ -264,15 +268,14 @@ def reason(k, r):
     return f"{behind}, and under the ratios only {effective:.2g} % of one batch was effective"
 
 
-def way_back(k):
+def fix(k):
     few = k.lag <= 8 and k.every <= 8 and k.lag + k.every <= 9 and k.learning_rate <= 0.02
-    told = {
-        "Lag, in updates: 0": k.lag and not (few and k.correction == "none"),
-        "Deliver every n updates: 1": k.every > 1 and not (few and k.correction == "none"),
-        "Correction: ratio and clip": k.correction == "none",
-        "Weights of the rollout: fp32": k.form != "fp32" and not few,
-    }
-    return f"{', '.join(words for words, needed in told.items() if needed)}."
+    values = dict(correction="ratio and clip") if k.correction == "none" else {}
+    if not (few and k.correction == "none"):
+        values = dict(lag=0, every=1) | values
+    if not few:
+        values |= dict(form="fp32")
+    return recovery.different(k, values)
 
 
 def worse(k, r):

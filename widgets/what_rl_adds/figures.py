@@ -7,15 +7,12 @@ import numpy as np
 from sim.experiments import after_sft, five_answers
 from sim.experiments.five_answers import ANSWERS, FOUR, REWARD, SHOWN
 from sim.worlds import bandit, tasks, tinylm
-from widgets.frame.contract import Figure, Handle
-from widgets.frame.marks import bars, cell, dots, grid, label, line, panel
+from widgets.frame.marks import bars, by_update, cell, dots, grid, label, line, panel
+from widgets.frame.small_figures import Figure, Handle
+from widgets.frame.values import signed
 
 FIVE = tuple(name.replace(": ", ":<br>") for name in ANSWERS)  # two lines under a narrow bar
 UPDATES, EVERY, SUM = 60, 10, 75  # SUM is the example of 7 + 5
-
-
-def signed(value, digits=2):
-    return f"{value:+.{digits}f}".replace("-", "−")
 
 
 def ended(title, note, before, after, digits):
@@ -59,15 +56,14 @@ def answers(whose):
     x = np.arange(0, UPDATES + 1, EVERY)
     return [
         ended("Five answers to 7 + 5", "probability at the end; dots: demonstrations", SHOWN, last, 2),
-        panel(
+        by_update(
             "A language model on a hundred sums",
             "right of 100, on average",
             line(x, sums(other), other, 8, "other"),
             line(x, sums(whose), whose),
             dots([0], sums(whose)[:1], "start", 1),
             label(UPDATES, float(sums(whose)[-1]) + 3, whose, 1, "right"),
-            x="update",
-            x_range=(0, UPDATES),
+            updates=UPDATES,
             y_range=(0, 104),
         ),
     ]

@@ -10,8 +10,11 @@ from sim.experiments import after_sft
 from sim.experiments.five_answers import ANSWERS, SHOWN
 from sim.worlds import bandit
 from sim.worlds.policies import POLICIES
-from widgets.frame.contract import Break, Gauge, Guess, Opening, Readout, choice, ladder, slider
-from widgets.frame.marks import bars, both, dots, each_run, label, line, panel, threshold
+from widgets.frame.exercises import Guess
+from widgets.frame.knobs import choice, ladder, slider
+from widgets.frame.marks import bars, both, by_update, dots, each_run, label, line, panel, threshold
+from widgets.frame.readouts import Break, Gauge, Readout
+from widgets.frame.small_figures import Opening
 
 TITLE = "What a policy over five completions becomes, from its demonstrations on"
 COST = "32,000 completions of the five, 7,680 of the language model"
@@ -140,7 +143,7 @@ def figure(k, r):
 
 def runs_tab(k, r):
     step = np.arange(0, STEPS + 1, EVERY)
-    yield panel(
+    yield by_update(
         "The right completion",
         f"probability; thick: mean of {RUNS} runs",
         line(step, r.right[::EVERY].mean(axis=1), "mean"),
@@ -151,8 +154,7 @@ def runs_tab(k, r):
         # below where the threshold has its words above
         label(STEPS, k.shown, f"demonstrations, {k.shown:g}", 0, "right", below=k.shown == 0.3),
         threshold(PASSING, "an RL run that ends here has failed", 0),
-        x="update",
-        x_range=(0, STEPS),
+        updates=STEPS,
         y_range=(0, 1.05),
         tab="Runs",
         front=True,
@@ -194,16 +196,14 @@ def update_tab(k, r):
 
 def language_tab(k, r):
     at, pass_rate = np.array(r.language).T
-    yield panel(
+    yield by_update(
         f"A {'language model' if k.policy == 'window' else k.policy} on sums of two digits",
         "share right, exact; dots: in a batch" + SAMPLED * (k.method == EXACT),
         line(at, pass_rate, "pass rate"),
         dots(*np.array(r.sampled).T, "batch", 1),
         line([0, UPDATES], [pass_rate[0]] * 2, "imitation", 2, "exact"),
         label(UPDATES, pass_rate[0], "as imitation left it", 2, "right"),
-        x="update",
-        x_range=(0, UPDATES),
-        y_range=(0, 1.02),
+        updates=UPDATES,
         tab="Language model",
     )
 
@@ -254,7 +254,7 @@ def broken(k, r):
         return None
     ends = f"{lost.sum()} of {len(lost)} runs end" if k.method == RL else "the run ends"
     found = cause(k, r)
-    return Break(f"{why(k, r, found)}: {ends} with the right completion below {PASSING:g}.", way_back(k), found)
+    return Break(f"{why(k, r, found)}: {ends} with the right completion below {PASSING:g}.", fix(k), found)
 
 
 CHANCE, RARE, PAID = "chance decides what rises", "too rare to grow", "a wrong answer is paid too"
@@ -326,14 +326,12 @@ def uncompared(k):
     return k.method == RL and k.baseline == "none" and k.offset > 0
 
 
-def way_back(k):
+def fix(k):
     comparing_is_enough = uncompared(k) and not k.partial and by_the_mean_step(k, 0.0) >= GOOD
-    told = {
-        "Baseline: leave-one-out": uncompared(k),
-        "Teachers right: 0.3": k.shown < 0.3 and not comparing_is_enough,
-        "Reward of a bare 12: 0": k.partial > 0,
-    }
-    return f"{', '.join(words for words, needed in told.items() if needed)}."
+    values = dict(baseline="leave-one-out") if uncompared(k) else {}
+    if k.shown < 0.3 and not comparing_is_enough:
+        values |= dict(shown=0.3)
+    return values | (dict(partial=0.0) if k.partial > 0 else {})
 
 
 GUESS = Guess(
@@ -350,26 +348,24 @@ def opening(plain, other):
     at, step = np.arange(0, UPDATES + 1, FRAME), np.arange(STEPS + 1)
     right = [[100 * rate for _, rate in r.language] for r in (plain, other)]
     below = [100 * (r.right < PASSING).mean(axis=1) for r in (plain, other)]
-    yield panel(
+    yield by_update(
         "Right answers of a language model",
         "of 100 sums, on average, over 60 updates",
         *both(at, *right),
         dots([0], right[1][:1], "the same start", 1),
         label(UPDATES, right[0][-1] + 2, "one setting", 8, "right"),
         label(UPDATES, right[1][-1] + 2, "the other", 1, "right"),
-        x="update",
-        x_range=(0, UPDATES),
+        updates=UPDATES,
         y_range=(0, 104),
     )
-    yield panel(
+    yield by_update(
         "Runs that are wrong more often than right",
         f"% of {RUNS} runs of a model with five answers",
         *both(step, *below),
         label(STEPS, 2, "one setting", 8, "right"),
         label(STEPS, below[1][-1] - 12, "the other", 1, "right"),
         threshold(100 * TOO_MANY, "too many", 104),
-        x="update",
-        x_range=(0, STEPS),
+        updates=STEPS,
         y_range=(0, 104),
     )
 

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from tests.widgets import catalogue
-from tests.widgets.catalogue import mended
+from tests.widgets.catalogue import fixed
 from widgets.agentic import widget as agentic
 from widgets.agentic.widget import Knobs
 
@@ -29,7 +29,7 @@ def test_the_textbook_case_holds_learns_and_calls():
 def test_without_the_mask_a_short_reply_does_no_harm_and_a_long_one_breaks_it():
     for seed in range(2):
         assert broken(masked=False, reply=2, seed=seed) is None and right(masked=False, reply=2, seed=seed) > 0.95
-        assert broken(masked=False, reply=16, seed=seed).mend == "Mask the tool's tokens: on."
+        assert broken(masked=False, reply=16, seed=seed).fix == dict(masked=True)
         assert agentic.early_share(last(masked=False, reply=2, seed=seed)) > 0.35
 
 
@@ -50,7 +50,7 @@ def test_broken_is_a_run_that_ends_with_fewer_than_half_right_and_the_mask_mends
         assert (broken(**knobs) is not None) == told[-1], knobs
         if told[-1]:
             assert not knobs["masked"] or knobs["shift"], knobs
-            back = mended("agentic", Knobs(**knobs), broken(**knobs).mend)
+            back = fixed("agentic", Knobs(**knobs), broken(**knobs).fix)
             assert broken(**vars(back)) is None, knobs
     assert 0.2 < np.mean(told) < 0.8
 
@@ -80,7 +80,7 @@ def test_where_the_tool_is_given_up_the_sentence_says_what_the_readout_says():
 def test_there_are_three_causes_among_the_presets():
     found = [agentic.broken(k, last(**vars(k))) for k in agentic.PRESETS.values()]
     assert {one.cause for one in found if one} == {"it imitates the tool", "it stops calling", "a mask off by one"}
-    assert broken(shift=1).mend == "Mask shifted by: 0." and "too far right" in broken(shift=1).why
+    assert broken(shift=1).fix == dict(shift=0) and "too far right" in broken(shift=1).why
 
 
 @pytest.mark.when_changed()

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tests.widgets import catalogue
-from tests.widgets.catalogue import mended
+from tests.widgets.catalogue import fixed
 from widgets.algorithm import widget
 from widgets.algorithm.widget import FILES, Knobs
 
@@ -63,7 +63,7 @@ def test_a_judge_who_pays_all_the_same_teaches_a_group_file_nothing(plugin):
         knobs = dict(plugin=plugin, wrong=1.0, seed=seed)
         assert widget.gained(last(**knobs)) == 0
         found = widget.broken(Knobs(**knobs), last(**knobs))
-        assert "nothing to compare" in found.why and found.mend == "Reward of a wrong one: 0."
+        assert "nothing to compare" in found.why and found.fix == dict(wrong=0)
 
 
 @pytest.mark.when_changed()
@@ -88,7 +88,7 @@ def test_under_a_lenient_judge_only_what_compares_within_the_group_learns():
         alone, group = (last(seeds=1, plugin=plugin, wrong=0.9, seed=seed) for plugin in ("REINFORCE", "GRPO"))
         assert alone.pass_rate[:, -1].mean() < alone.pass_rate[0, 0] < 0.8 < group.pass_rate[:, -1].mean()
         found = widget.broken(Knobs(plugin="REINFORCE", wrong=0.9, seed=seed), alone)
-        assert "nobody compares" in found.why and found.mend == "Algorithm file: RLOO."
+        assert "nobody compares" in found.why and found.fix == dict(plugin="RLOO")
 
 
 @pytest.mark.when_changed()
@@ -118,15 +118,15 @@ def test_broken_is_a_mean_that_ends_no_higher_than_it_began_and_the_way_back_men
         assert (found is not None) == (ends_right < starts_right + 0.01), (knobs, ends_right)
         told.append(found is not None)
         if found:
-            back = mended("algorithm", k, found.mend)
-            assert widget.broken(back, last(seeds=1, **vars(back))) is None, (knobs, found.mend)
+            back = fixed("algorithm", k, found.fix)
+            assert widget.broken(back, last(seeds=1, **vars(back))) is None, (knobs, found.fix)
     assert 0.2 < np.mean(told) < 0.8
 
 
 @pytest.mark.when_changed()
 def test_a_constant_breaks_reinforce_in_training_and_nothing_that_compares_within_the_group():
     found = widget.broken(Knobs(plugin="REINFORCE", offset=5.0), last(plugin="REINFORCE", offset=5.0))
-    assert found.mend == "Algorithm file: RLOO." and "from 0.329 to" in found.why
+    assert found.fix == dict(plugin="RLOO") and "from 0.329 to" in found.why
     assert widget.broken(Knobs(plugin="RLOO", offset=5.0), last(plugin="RLOO", offset=5.0)) is None
     assert last(plugin="REINFORCE").pass_rate[:, -1].mean() > 0.85
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sim.cluster.models import MODELS
-from tests.widgets.catalogue import mended
+from tests.widgets.catalogue import fixed
 from widgets.asynchrony import figures
 from widgets.asynchrony import widget as asynchrony
 from widgets.asynchrony.widget import PRESETS, Knobs
@@ -115,14 +115,14 @@ def test_stuck_is_one_answer_at_the_full_price():
 @pytest.mark.parametrize("name", ["Rate 3, lag 16", "Rate 12, lag 8", "None older than 4"])
 def test_the_way_back_is_one(name):
     k = PRESETS[name]
-    assert breaks(mended("asynchrony", k, breaks(k).mend)) is None
+    assert breaks(fixed("asynchrony", k, breaks(k).fix)) is None
 
 
 def test_a_pipeline_can_break_the_policy_by_itself():
     k = Knobs(head=32, train=150.0, learning_rate=4.5)
     assert result(k).delay > asynchrony.wall(k)
     assert breaks(k).cause in (asynchrony.SWINGS, asynchrony.STUCK)
-    assert breaks(mended("asynchrony", k, breaks(k).mend)) is None
+    assert breaks(fixed("asynchrony", k, breaks(k).fix)) is None
 
 
 def test_data_that_is_corrected_has_no_wall():
@@ -166,7 +166,7 @@ def test_what_does_not_fit_has_no_seconds():
     k = Knobs(model="deepseek-v3")  # 1,342 GB of weights, 8 · 72 that an engine may fill
     assert "does not fit" in breaks(k).why
     assert {value for value in shown(k).values()} == {"–"}
-    assert breaks(mended("asynchrony", k, breaks(k).mend)) is None
+    assert breaks(fixed("asynchrony", k, breaks(k).fix)) is None
 
 
 def test_the_setting_is_handed_over_with_the_lag_that_is_refused():

@@ -5,7 +5,7 @@ import pytest
 
 from sim.synthesis import budget, diagnosis
 from sim.synthesis.budget import NAMES
-from tests.widgets.catalogue import last, mended, panel
+from tests.widgets.catalogue import fixed, last, panel
 from widgets.bottlenecks import widget
 from widgets.bottlenecks.widget import OWN, OWN_KNOBS, PRESETS, Knobs
 
@@ -19,7 +19,7 @@ def test_each_break_is_reached_and_mended():
         k = PRESETS[preset]
         found = widget.broken(k, last(widget, **vars(k)))
         assert found.cause == cause
-        there = mended("bottlenecks", k, found.mend)
+        there = fixed("bottlenecks", k, found.fix)
         assert widget.broken(there, last(widget, **vars(there))) is None
 
 

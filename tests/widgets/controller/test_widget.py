@@ -7,7 +7,7 @@ import pytest
 
 from sim.framework import iteration
 from tests.widgets import catalogue
-from tests.widgets.catalogue import mended
+from tests.widgets.catalogue import fixed
 from widgets.controller import widget as controller
 from widgets.controller.widget import FAULTS, Knobs
 from widgets.frame import host
@@ -70,7 +70,7 @@ def test_five_faults_do_damage_and_three_show_in_no_curve(fault, settings, break
     knobs = dict(fault=fault, seed=1, **settings)
     found = controller.broken(Knobs(**knobs), last(**knobs))
     assert (found is not None) == breaks and (passed(**knobs) > 0.85) == (not breaks)
-    assert not breaks or found.mend == "Wiring fault: none."
+    assert not breaks or found.fix == dict(fault="none")
     no_curve_shows_it = controller.worse(Knobs(**knobs), last(**knobs)) if not breaks else None
     assert (no_curve_shows_it is not None) == (not breaks and fault != "none")
     assert ("violated" in lamps(**knobs)) == (fault != "none")
@@ -97,8 +97,8 @@ def test_broken_is_a_copy_of_the_weights_that_ends_below_half_and_the_way_back_m
         found = controller.broken(k, r)
         assert (found is not None) == told[-1], (knobs, ends)
         if found:
-            back = mended("controller", k, found.mend)
-            assert controller.broken(back, last(**vars(back))) is None, (knobs, found.mend)
+            back = fixed("controller", k, found.fix)
+            assert controller.broken(back, last(**vars(back))) is None, (knobs, found.fix)
     assert 0.2 < np.mean(told) < 0.8
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sim.experiments.curation import NEVER
-from tests.widgets.catalogue import mended
+from tests.widgets.catalogue import fixed
 from widgets.curation import widget as curation
 from widgets.curation.widget import AGAIN, LIST, PREDICTED, PRESETS, RANDOM, Knobs
 
@@ -56,8 +56,8 @@ def test_a_preset_has_the_same_verdict_at_every_seed(preset, seed):
 
 def test_a_list_that_aged_is_mended_by_renewing_it():
     k = Knobs(way=LIST)
-    assert "List made again after: 20000" in breaks(k).mend
-    assert breaks(mended("curation", k, breaks(k).mend)) is None
+    assert breaks(k).fix["renew"] == "20000"
+    assert breaks(fixed("curation", k, breaks(k).fix)) is None
 
 
 def test_thrown_away_groups_are_worse_where_they_do_not_break():

@@ -153,7 +153,7 @@ def test_the_refill_turns_into_pure_cost_once_the_prompts_are_solved(updates, br
 @pytest.mark.when_changed()
 def test_the_break_names_its_price_and_the_way_back():
     found = dapo.broken(Knobs(updates=60), last(updates=60))
-    assert "live groups of 8" in found.why and found.mend.startswith("Updates of DAPO: ")
+    assert "live groups of 8" in found.why and list(found.fix) == ["updates"]
     assert abs(dapo.gain_lately(last(updates=60))) < 0.01
 
 
@@ -161,14 +161,14 @@ def test_the_break_names_its_price_and_the_way_back():
 def test_the_way_back_is_the_longest_run_that_was_still_paying():
     k = Knobs(updates=45, start="easier prompts", learning_rate=10.0)
     found = dapo.broken(k, r := last(**vars(k)))
-    assert found.mend == "Updates of DAPO: 15." and dapo.spent(r, 30) and not dapo.spent(r, 15)
+    assert found.fix == dict(updates=15) and dapo.spent(r, 30) and not dapo.spent(r, 15)
 
 
 @pytest.mark.when_changed()
 def test_far_behind_at_as_many_completions_is_a_break_of_its_own_and_the_line_that_is_watched_says_so():
     k = Knobs(redraw="reward", L_cache=11, learning_rate=10.0, passes=8)
     r = last(**vars(k))
-    assert "GRPO is" in dapo.broken(k, r).why and "accuracy" in dapo.broken(k, r).mend
+    assert "GRPO is" in dapo.broken(k, r).why and dapo.broken(k, r).fix["redraw"] == "accuracy"
     assert dapo.watched(k, r).value == dapo.ahead(r) < -0.2
     assert "gain" in dapo.watched(Knobs(), last()).label
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sim.estimators.preference_losses import NAMES
-from tests.widgets.catalogue import mended
+from tests.widgets.catalogue import fixed
 from widgets.dpo import widget as dpo
 from widgets.dpo.widget import PRESETS, SURE, Knobs
 
@@ -80,7 +80,7 @@ def test_the_breaks_and_their_causes():
 )
 def test_what_is_offered_as_a_way_back_is_one(k):
     found = breaks(k)
-    assert found is None or breaks(mended("dpo", k, found.mend)) is None
+    assert found is None or breaks(fixed("dpo", k, found.fix)) is None
 
 
 def test_chance_can_be_the_cause():

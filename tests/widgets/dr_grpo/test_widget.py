@@ -17,7 +17,7 @@ panel = partial(catalogue.panel, dr_grpo)
 def test_the_token_mean_does_not_trip_the_break_and_one_over_the_length_does():
     assert dr_grpo.broken(Knobs(), last()) is None
     found = dr_grpo.broken(Knobs(divisor="1/|o|"), last(divisor="1/|o|"))
-    assert "No length is rewarded" in found.why and found.mend == "Divide the tokens by: constant."
+    assert "No length is rewarded" in found.why and found.fix == dict(divisor="constant")
 
 
 def test_one_over_the_length_trips_it_before_the_twentieth_update():
@@ -39,7 +39,7 @@ def test_an_answer_that_learns_leaves_the_effect():
 def test_the_bias_of_the_token_mean_is_one_of_small_batches():
     apart = [dr_grpo.apart(last(groups=groups)) for groups in (1, 4, 16, 64)]
     assert apart == sorted(apart, reverse=True) and apart[0] > dr_grpo.APART and apart[-1] < 1.1
-    assert dr_grpo.broken(Knobs(groups=1), last(groups=1)).mend == "Divide the tokens by: constant."
+    assert dr_grpo.broken(Knobs(groups=1), last(groups=1)).fix == dict(divisor="constant")
 
 
 @pytest.mark.parametrize("K, bent", [(2, False), (3, False), (4, True), (64, True)])

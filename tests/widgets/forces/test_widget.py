@@ -3,7 +3,7 @@ from dataclasses import replace
 import pytest
 
 from sim.synthesis import forces
-from tests.widgets.catalogue import mended
+from tests.widgets.catalogue import fixed
 from widgets.forces import widget
 from widgets.forces.widget import PRESETS, Knobs
 
@@ -28,13 +28,13 @@ def test_three_things_break_it():
 )
 def test_the_way_back_leads_back(knobs):
     k, r = result(**knobs)
-    there = mended("forces", k, widget.broken(k, r).mend)
+    there = fixed("forces", k, widget.broken(k, r).fix)
     assert widget.broken(there, next(widget.run(there))) is None
 
 
 def test_the_way_back_from_a_loose_scorer_costs_no_more():
     k, r = result(room=22, pairs=0.36)
-    assert widget.broken(k, r).mend == "Memory for a weight: 24 bytes."
+    assert widget.broken(k, r).fix == dict(room=24)
 
 
 def test_an_unanchored_scorer_breaks_where_it_scores_the_checkable_prompts_too():

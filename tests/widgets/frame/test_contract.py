@@ -30,6 +30,8 @@ from tests.widgets.catalogue import (
 from tests.widgets.grid import MACHINES
 from tools.pages import frames
 from widgets.frame import host
+from widgets.frame.contract import Widget, extras
+from widgets.frame.values import is_pasted
 
 ROOT = Path(__file__).parents[3]
 LOOK = json.loads((ROOT / "site" / "assets" / "look.json").read_text(encoding="utf-8"))
@@ -42,6 +44,11 @@ def must(holds, name, rule):
     """Fail with the promise as a sentence."""
     __tracebackhide__ = True
     assert holds, f'widgets/{name}/widget.py: {rule} (CONTRIBUTING.md, "A widget")'
+
+
+@every_widget
+def test_a_widget_offers_what_the_contract_names(name):
+    must(isinstance(host.widget(name), Widget), name, "it offers all that `Widget` of widgets/frame/contract.py names")
 
 
 @every_widget
@@ -78,9 +85,9 @@ def test_a_break_names_its_cause_in_a_few_words(name):
 @every_changed_widget
 def test_what_is_offered_as_a_way_back_is_one(name):
     for k in breaking(name).values():
-        steps = frame_of(name, k)["verdict"]["mend"]
-        must(steps, name, f'`mend` has the form "Label: value, Label: value." with labels of knobs, unlike that of {k}')
-        must(state(frame_of(name, after(k, steps))) != "broken", name, f"what `mend` says mends it: {steps}")
+        steps = frame_of(name, k)["verdict"]["fix"]
+        must(steps, name, f"the break of {k} has a `fix`, {{knob: value}}")
+        must(state(frame_of(name, after(k, steps))) != "broken", name, f"a `fix` leads back: {steps}")
 
 
 @every_widget
@@ -110,13 +117,13 @@ def test_knobs_taken_to_their_ends_together_give_a_frame_too(name):
 @every_changed_widget
 def test_settings_drawn_at_random_are_answered_in_a_sentence_and_a_break_has_a_way_back(name):
     w, chance = host.widget(name), random.Random(name)
-    if hasattr(w, "progress") or name in MACHINES:
+    if extras(w).progress or name in MACHINES:
         return  # a training takes seconds; tests/widgets/frame/test_grid.py draws the jobs of machines
     for _ in range(25):
         k = w.Knobs(**{f.name: chance.choice(values(f)) for f in fields(w.Knobs) if chance.random() < 0.6})
         said = json.loads(deque(host.stream(name, form(k)), maxlen=1)[0])["verdict"]
         must(len(said["sentence"]) <= 150, name, f"a verdict has at most 150 characters: {said['sentence']}")
-        must(said["state"] != "broken" or said["mend"], name, f"there is a way back from {k}")
+        must(said["state"] != "broken" or said["fix"], name, f"there is a way back from {k}")
 
 
 @every_changed_widget
@@ -135,11 +142,9 @@ def test_every_knob_changes_something_visible(name):
 @every_changed_widget
 def test_a_knob_that_is_said_to_change_nothing_changes_nothing(name):
     w = host.widget(name)
-    if not hasattr(w, "idle"):
-        return
     for k in w.PRESETS.values():
         shown = seen(frame_of(name, k))
-        for knob, why in w.idle(k).items():
+        for knob, why in extras(w).idle(k).items():
             must(1 <= len(why) <= 28, name, f"why a knob changes nothing is said in 28 characters: {why!r}")
             other = next(v for v in ends(w.Knobs.__dataclass_fields__[knob]) if v != getattr(k, knob))
             must(seen(frame_of(name, replace(k, **{knob: other}))) == shown, name, f"{knob} does change something: {k}")
@@ -263,7 +268,7 @@ def test_a_result_is_the_same_when_it_is_computed_again(name):
 @every_widget
 def test_a_value_that_is_not_on_offer_is_refused_in_one_sentence(name):
     for f in fields(host.widget(name).Knobs):
-        if host.is_pasted(f):  # the page keeps its last result and says why
+        if is_pasted(f):  # the page keeps its last result and says why
             (answer,) = host.stream(name, json.dumps({f.name: "<b>no</b>"}))
             assert json.loads(answer)["brought"][f.name]["value"] is None
         else:

@@ -11,7 +11,8 @@ import pytest
 from sim import companion, framework_logs, logs
 from sim import doctor as sim_doctor
 from sim.experiments import tracelab
-from widgets.frame import doctor, host
+from widgets.frame import doctor
+from widgets.frame.values import knobs_from, plain
 from widgets.trace_lab import widget as trace_lab
 
 
@@ -76,7 +77,7 @@ def test_numbers_of_any_size_are_drawn():
 
 
 def test_the_recorded_log_is_the_one_that_the_page_shows():
-    assert brought(says("sample", "")["files"], json.dumps(dict(held_out=doctor.HELD_OUT))) == host.plain(
+    assert brought(says("sample", "")["files"], json.dumps(dict(held_out=doctor.HELD_OUT))) == plain(
         doctor.pair()[2][1]
     )
 
@@ -138,7 +139,7 @@ def test_the_pair_of_the_lesson_is_what_its_opening_shows():
 def test_settings_that_look_the_same_are_those_of_the_instrument_and_break_there():
     for _, _, kind, _ in sim_doctor.SPEC.values():
         form = dict(part.split("=") for part in doctor.setting(kind).split("&"))
-        knobs = host.knobs_from(trace_lab.Knobs, form)
+        knobs = knobs_from(trace_lab.Knobs, form)
         assert trace_lab.setting(knobs) == tracelab.Setting(**tracelab.KINDS[kind])
         result = next(trace_lab.run(knobs))
         assert kind in (result.seen.verdict, "logprob_mismatch", "stale_rollouts")

@@ -9,7 +9,7 @@ import pytest
 
 from tools.pages import results
 from widgets.frame import host, pages, reader_patch
-from widgets.frame.contract import Challenge, Change
+from widgets.frame.exercises import Challenge, Change
 
 NAMES = pages.having("exercises")
 WITH_CHANGE = [name for name in NAMES if hasattr(host.exercises(name), "CHANGE")]

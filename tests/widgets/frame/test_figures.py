@@ -9,9 +9,10 @@ import pytest
 from tests.widgets.catalogue import NAMES
 from tools.pages import fences, results, small_figures
 from widgets.frame import host
+from widgets.frame.contract import extras
 
 FIGURES = [(module, name) for module in results.DRAWN for name in results.figures(module)]
-OPENINGS = [name for name in NAMES if hasattr(host.widget(name), "OPENING")]
+OPENINGS = [name for name in NAMES if extras(host.widget(name)).OPENING]
 every_opening = pytest.mark.parametrize("name", OPENINGS)
 
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.widgets.catalogue import mended, where_changed
+from tests.widgets.catalogue import fixed, where_changed
 from tests.widgets.grid import MACHINES, answers, how_many
 from widgets.frame import host
 
@@ -24,7 +24,7 @@ def test_what_does_not_fit_is_said_in_a_sentence_and_nothing_else_is(name):
         said = bool(answer.broken and "does not fit" in answer.broken.why)
         assert said == bool(answer.result.misfits), answer.knobs
         assert not answer.broken or len(answer.broken.why) <= 150, answer.broken.why
-        assert not said or ": " in answer.broken.mend, (answer.knobs, answer.broken)
+        assert not said or answer.broken.fix, (answer.knobs, answer.broken)
     impossible, drawn = sum(bool(answer.result.misfits) for answer in answers(name)), how_many(name)
     assert drawn / 15 < impossible < drawn - drawn / 15  # both sides are drawn
 
@@ -33,11 +33,11 @@ def test_the_way_back_leads_back(name):
     w = host.widget(name)
     for answer in answers(name):
         turned, there, broken = 0, answer.knobs, answer.broken
-        while broken and ": " in broken.mend and turned < 3:
-            after = mended(name, there, broken.mend)
-            assert after != there, (there, broken.mend)  # the present value is no way back
+        while broken and broken.fix and turned < 3:
+            after = fixed(name, there, broken.fix)
+            assert after != there, (there, broken.fix)  # the present value is no way back
             turned, there, before = turned + 1, after, broken
             *_, result = w.run(there)
             broken = w.broken(there, result)
-            assert broken is None or broken.why != before.why, (there, before.mend)
-        assert broken is None or ": " not in broken.mend, (answer.knobs, broken)
+            assert broken is None or broken.why != before.why, (there, before.fix)
+        assert broken is None or not broken.fix, (answer.knobs, broken)

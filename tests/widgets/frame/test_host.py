@@ -6,8 +6,8 @@ from dataclasses import dataclass, make_dataclass
 import numpy as np
 import pytest
 
-from widgets.frame import host
-from widgets.frame.contract import choice, ladder, slider, toggle
+from widgets.frame import host, panels, values
+from widgets.frame.knobs import choice, ladder, slider, toggle
 
 
 @dataclass(frozen=True)
@@ -39,17 +39,17 @@ class Knobs:
     ],
 )
 def test_numbers_have_three_significant_digits(value, text):
-    assert host.figures(value) == text
+    assert values.figures(value) == text
 
 
 def test_a_form_of_strings_becomes_knobs_and_back():
-    knobs = host.knobs_from(Knobs, {"rate": "0.25", "K": "64", "clip": "off", "kind": "b c"})
+    knobs = values.knobs_from(Knobs, {"rate": "0.25", "K": "64", "clip": "off", "kind": "b c"})
     assert knobs == Knobs(0.25, 64, False, "b c")
-    assert host.query(knobs) == "rate=0.25&K=64&clip=off&kind=b+c"
+    assert values.query(knobs) == "rate=0.25&K=64&clip=off&kind=b+c"
 
 
 def test_knobs_left_out_keep_their_defaults():
-    assert host.knobs_from(Knobs, {}) == Knobs()
+    assert values.knobs_from(Knobs, {}) == Knobs()
 
 
 @pytest.mark.parametrize(
@@ -65,23 +65,23 @@ def test_knobs_left_out_keep_their_defaults():
 )
 def test_what_is_not_on_offer_is_refused(form, sentence):
     with pytest.raises(ValueError, match=sentence):
-        host.knobs_from(Knobs, form)
+        values.knobs_from(Knobs, form)
 
 
 def test_nan_and_infinity_travel_as_gaps():
-    assert json.loads(json.dumps(host.plain(dict(y=np.array([1.0, np.nan, np.inf]))), allow_nan=False)) == {
+    assert json.loads(json.dumps(values.plain(dict(y=np.array([1.0, np.nan, np.inf]))), allow_nan=False)) == {
         "y": [1.0, None, None]
     }
 
 
 def drawn(*y):
-    return host.fingerprint([dict(data=[dict(y=list(y))])])
+    return panels.fingerprint([dict(data=[dict(y=list(y))])])
 
 
 def test_a_figure_of_rounding_errors_is_described_as_zero():
     of = lambda *y: dict(title="Loss", note="nats", data=[dict(type="scatter", name="", y=list(y))])
-    assert host.described(of(-1.3e-16, 9e-17)) == "Loss, nats: from 0 to 0"
-    assert host.described(of(-0.25, 3.1e-7)) == "Loss, nats: from −0.250 to 3.10e−7"
+    assert panels.described(of(-1.3e-16, 9e-17)) == "Loss, nats: from 0 to 0"
+    assert panels.described(of(-0.25, 3.1e-7)) == "Loss, nats: from −0.250 to 3.10e−7"
 
 
 def test_the_fingerprint_does_not_see_the_last_bit():

@@ -11,8 +11,8 @@ import pytest
 from sim.cluster.hardware import ACCELERATORS
 from sim.cluster.models import MODELS
 from tests.sim.cluster.test_user_inputs import QWEN3_14B
-from widgets.frame import host, job, machine_knobs
-from widgets.frame.contract import choice, ladder, slider
+from widgets.frame import host, job, machine_knobs, values
+from widgets.frame.knobs import choice, ladder, slider
 
 CHIP = "80 GB, 3.35 TB/s, 989 TFLOP/s, 450 GB/s"
 
@@ -82,7 +82,7 @@ def test_another_setting_says_so_and_offers_both():
     assert words(bar).startswith("Your job, not in force here: Qwen2.5-7B")
     assert list(buttons(bar)) == ["Use my job", "Keep as my job", "Forget it"]
     turned = dict(parse_qsl(buttons(bar)["Use my job"], keep_blank_values=True))
-    assert host.knobs_from(Knobs, turned) == k
+    assert values.knobs_from(Knobs, turned) == k
     assert keeps(bar)["knobs"]["gpus"] == "8"
 
 
@@ -97,18 +97,18 @@ def test_a_number_goes_to_the_nearest_on_offer_and_the_bar_says_so():
     here = job.taken(Knobs, wanted)
     # an accelerator that is not on offer and a word for a number are left; 640 and 768 are on offer around 700
     assert here == dict(model="qwen2.5-32b", gpus="64", prompts="512", prompt="640")
-    bar = job.bar(host.knobs_from(Knobs, here), dict(knobs=wanted))
+    bar = job.bar(values.knobs_from(Knobs, here), dict(knobs=wanted))
     assert "Your job: " in bar and "nearest on offer here: GPUs 64, Prompts 512, Prompt" in bar
     assert job.taken(Knobs, dict(gpus="-3", prompt="1e308")) == dict(gpus="1", prompt="4096")
     assert job.taken(Knobs, dict(gpus="nan", prompt="inf")) == {}
 
 
 def test_texts_that_were_brought_are_part_of_a_job():
-    k = host.knobs_from(Knobs, dict(config=json.dumps(QWEN3_14B), chip=CHIP))
+    k = values.knobs_from(Knobs, dict(config=json.dumps(QWEN3_14B), chip=CHIP))
     stored = keeps(job.bar(k, {}))
     bar = job.bar(k, stored)
     assert words(bar).startswith("Your job: your model of 14.8 billion parameters · your chip · 8 GPUs")
-    assert host.knobs_from(Knobs, job.taken(Knobs, job.kept(stored))) == k
+    assert values.knobs_from(Knobs, job.taken(Knobs, job.kept(stored))) == k
     without = job.bar(Knobs(), stored)  # another setting
     assert "not in force" in words(without)
     assert keeps(without)["knobs"].keys() & {"config", "chip"} == set()

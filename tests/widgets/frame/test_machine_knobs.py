@@ -9,30 +9,34 @@ from sim.cluster import throughput
 from sim.cluster.hardware import ACCELERATORS
 from sim.cluster.models import MODELS
 from tests.sim.cluster.test_user_inputs import HOSTILE, QWEN3_14B
-from widgets.frame import host, machine_knobs
-from widgets.frame.contract import choice, ladder
+from widgets.frame import host, machine_knobs, values
+from widgets.frame.knobs import choice, ladder
 
 
 @dataclass(frozen=True)
-class Knobs:
+class Own:
     model: str = choice("Model", "qwen2.5-7b", list(MODELS))
     accelerator: str = choice("Accelerator", "h100", list(ACCELERATORS))
     p50: int = ladder("Median", 720, [128, 720])
     p90: int = ladder("90 %", 2000, [2000, 4000])
     p99: int = ladder("99 %", 4600, [4600, 8192])
     longest: int = ladder("Longest", 8192, [8192, 131072])
-    bandwidth: float = machine_knobs.bandwidth()
-    flops: float = machine_knobs.flops()
-    overhead: float = machine_knobs.overhead()
-    mfu: float = machine_knobs.mfu()
-    config: str = machine_knobs.config()
-    chip: str = machine_knobs.chip()
-    log: str = machine_knobs.log()
-    timed: str = machine_knobs.timed()
+
+
+@dataclass(frozen=True)
+class Knobs(machine_knobs.Brought, machine_knobs.AssumedOfTraining, Own):
+    pass
 
 
 def brought(**texts):
-    return host.knobs_from(Knobs, texts)
+    return values.knobs_from(Knobs, texts)
+
+
+def test_a_page_s_own_knobs_come_before_those_that_pages_share():
+    assert list(vars(Knobs())) == [
+        *("model", "accelerator", "p50", "p90", "p99", "longest"),
+        *("bandwidth", "flops", "overhead", "mfu", "config", "chip", "log", "timed"),
+    ]
 
 
 def test_nothing_brought_is_the_row_of_the_table_and_what_is_assumed():
@@ -48,11 +52,11 @@ def test_what_is_brought_takes_the_place_of_the_row():
     assert machine_knobs.model(k).layers == 40 and machine_knobs.accelerator(k).hbm_gb == 40
     assert machine_knobs.names(k) == ("your model", "your chip")
     assert vars(machine_knobs.law(k)) == dict(p50=6000, p90=24000, p99=60000, longest=131072)
-    assert host.knobs_from(Knobs, dict(host_form(k))) == k
+    assert values.knobs_from(Knobs, dict(host_form(k))) == k
 
 
 def host_form(k):
-    return {name: host.spelled(value) for name, value in vars(k).items()}
+    return {name: values.spelled(value) for name, value in vars(k).items()}
 
 
 def test_a_timed_iteration_gives_the_efficiency_at_which_it_would_take_so_long():
@@ -73,7 +77,7 @@ def test_a_refused_text_reaches_no_run(what):
     assert refused["value"] is None and refused["said"].endswith(".")
 
 
-@pytest.mark.parametrize("text", [7, True, ["a"], {"a": 1}, "x" * (host.PASTED + 1)])
+@pytest.mark.parametrize("text", [7, True, ["a"], {"a": 1}, "x" * (values.PASTED + 1)])
 def test_what_is_no_text_or_too_much_of_it_is_refused(text):
     (answer,) = host.stream("throughput", json.dumps(dict(chip=text)))
     assert json.loads(answer)["brought"]["chip"]["value"] is None

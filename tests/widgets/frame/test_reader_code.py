@@ -5,8 +5,8 @@ import json
 import numpy as np
 import pytest
 
-from widgets.frame import host, marks, reader_code
-from widgets.frame.contract import Shown, Table
+from widgets.frame import marks, reader_code, values
+from widgets.frame.exercises import Shown, Table
 
 SCALE = 3.0
 
@@ -113,6 +113,6 @@ def test_a_result_is_data_for_the_page():
             (marks.panel("Title", "note", marks.line(np.arange(3), np.ones(3), "ones")),),
         )
     )
-    told = json.loads(json.dumps(host.plain(drawn)))
+    told = json.loads(json.dumps(values.plain(drawn)))
     assert told["tables"] == [{"caption": "Two", "head": ["a", "b"], "rows": [["1", "2"]]}]
     assert told["panels"][0]["data"][0]["y"] == [1, 1, 1] and told["panels"][0]["alt"].startswith("Title, note")

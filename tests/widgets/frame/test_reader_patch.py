@@ -8,7 +8,7 @@ import pytest
 
 from sim.estimators import group_baselines
 from widgets.frame import host, reader_code, reader_patch
-from widgets.frame.contract import Exercise
+from widgets.frame.exercises import Exercise
 
 OURS = reader_patch.text_of(host.exercises("grpo").CHANGE)
 REWARDS = np.array([[1.0, 0, 0, 0]])

@@ -9,6 +9,8 @@ import pytest
 from sim.estimators import welch_interval
 from tests.widgets import catalogue
 from widgets.frame import host, seeds
+from widgets.frame import values as form_values
+from widgets.frame.values import figures
 
 SEEDED = [name for name in catalogue.NAMES if "seed" in host.widget(name).Knobs.__dataclass_fields__]
 
@@ -46,12 +48,9 @@ def test_the_range_of_a_readout_is_that_of_single_runs():
     alone = [asked("kl_estimators", seed=str(seed))[-1]["readouts"] for seed in range(3)]
     for i, row in enumerate(last["readouts"]):
         values = last["sample"][i]
-        assert {host.figures(value) for value in values} == {rows[i]["text"] for rows in alone}
+        assert {figures(value) for value in values} == {rows[i]["text"] for rows in alone}
         if not any(isinstance(value, str) for value in values) and len(set(values)) > 1:
-            assert row["over"] in (
-                f"{host.figures(min(values))} to {host.figures(max(values))}",
-                f"{row['text']} in each",
-            )
+            assert row["over"] in (f"{figures(min(values))} to {figures(max(values))}", f"{row['text']} in each")
 
 
 def test_a_kept_sample_differs_where_welchs_interval_leaves_out_zero():
@@ -60,13 +59,13 @@ def test_a_kept_sample_differs_where_welchs_interval_leaves_out_zero():
     reward, length = seeds.against(rows, before, now)
     low, high = welch_interval.interval(before[0], now[0])
     assert reward.startswith("Reward differs from the kept run: by +1 in the mean, 95 % interval ")
-    assert f"+{host.figures(low)} to +{host.figures(high)}." in reward
+    assert f"+{figures(low)} to +{figures(high)}." in reward
     assert length.startswith("Length may be that of the kept run")
     assert not list(seeds.against(rows, [[1.0, 2.0], [], []], now)) and not list(seeds.against(rows, None, now))
 
 
 def test_a_band_is_the_range_of_a_curve_with_the_same_places_and_no_other():
-    panel = host.plain(dict(title="t", note="n", data=[], layout={}))
+    panel = form_values.plain(dict(title="t", note="n", data=[], layout={}))
     curve = lambda x, y, role="": dict(type="scatter", mode="lines", x=x, y=y, name="", meta=dict(series=2, role=role))
     runs = [dict(panel, data=[curve([0, 1], y)]) for y in ([1, 2], [0, 5], [3, 3])]
     drawn = seeds.banded(runs[0], runs)

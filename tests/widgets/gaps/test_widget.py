@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.widgets.catalogue import mended
+from tests.widgets.catalogue import fixed
 from widgets.gaps import widget
 from widgets.gaps.widget import BY_MINUTE, FAMOUS, PRESETS, Knobs
 
@@ -32,7 +32,7 @@ def test_two_things_break_it():
 def test_the_way_back_leads_back(knobs):
     k, r = result(**knobs)
     if widget.broken(k, r):
-        there = mended("gaps", k, widget.broken(k, r).mend)
+        there = fixed("gaps", k, widget.broken(k, r).fix)
         assert widget.broken(there, next(widget.run(there))) is None
 
 

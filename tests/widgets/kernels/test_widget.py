@@ -3,7 +3,7 @@ from dataclasses import replace
 import pytest
 
 from sim.experiments.rounding_net import WEIGHINGS
-from tests.widgets.catalogue import mended
+from tests.widgets.catalogue import fixed
 from widgets.kernels import widget
 from widgets.kernels.widget import PRESETS, Knobs
 
@@ -27,7 +27,7 @@ def test_two_things_break_it():
 )
 def test_the_way_back_leads_back(knobs):
     k, r = result(**knobs)
-    there = mended("kernels", k, widget.broken(k, r).mend)
+    there = fixed("kernels", k, widget.broken(k, r).fix)
     assert widget.broken(there, next(widget.run(there))) is None
 
 

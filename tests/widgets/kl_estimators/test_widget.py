@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from sim.estimators import kl
-from tests.widgets.catalogue import mended
+from tests.widgets.catalogue import fixed
 from widgets.frame import host
+from widgets.frame.values import spelled
 from widgets.kl_estimators import widget
 from widgets.kl_estimators.widget import Knobs
 
@@ -33,9 +34,7 @@ def is_broken(knobs):
 
 
 def frame(knobs):
-    (only,) = host.stream(
-        "kl_estimators", json.dumps({name: host.spelled(value) for name, value in asdict(knobs).items()})
-    )
+    (only,) = host.stream("kl_estimators", json.dumps({name: spelled(value) for name, value in asdict(knobs).items()}))
     return json.loads(only)
 
 
@@ -72,14 +71,14 @@ def test_k1_as_a_loss_breaks_with_every_seed_and_more_coefficient_does_not_help(
 def test_the_sentence_says_that_the_gradient_is_zero_and_its_mend_mends():
     broken = widget.broken(K1_LOSS, result(K1_LOSS))
     assert "k1 has an expected gradient of zero" in broken.why
-    assert broken.mend == "Where it goes: reward."
+    assert broken.fix == dict(placement="reward")
     assert not is_broken(replace(K1_LOSS, placement="reward"))
 
 
 @pytest.mark.parametrize("estimator, placement", [("k2", "reward"), ("k3", "reward"), ("k2", "loss × ratio")])
-def test_the_three_other_wrong_placements_break_and_their_mends_mend(estimator, placement):
+def test_the_three_other_wrong_placements_break_and_their_fixes_fix(estimator, placement):
     knobs = Knobs(estimator=estimator, placement=placement)
-    assert widget.broken(knobs, result(knobs)).mend == f"Where it goes: {widget.PROVEN[estimator]}."
+    assert widget.broken(knobs, result(knobs)).fix == dict(placement=widget.PROVEN[estimator])
     assert not is_broken(replace(knobs, placement=widget.PROVEN[estimator]))
 
 
@@ -92,7 +91,7 @@ def test_old_samples_bend_what_is_put_into_the_reward_and_fresh_ones_mend_it():
     for seed in range(5):
         knobs = Knobs(estimator="k1", placement="reward", gap=0.5, seed=seed)
         broken = widget.broken(knobs, result(knobs))
-        assert "older policy" in broken.why and broken.mend == "Age of the samples (1: drawn from the reference): 0."
+        assert "older policy" in broken.why and broken.fix == dict(gap=0)
         assert end(knobs) == pytest.approx(1.5, abs=0.02)  # of 1.06
 
 
@@ -115,7 +114,7 @@ def test_broken_is_a_run_that_ends_farther_than_the_best_policy_and_the_way_back
         assert (found is not None) == (end_of_run > best + 0.1), k
         told.append(found is not None)
         if found:
-            assert not is_broken(mended("kl_estimators", k, found.mend)), (k, found.mend)
+            assert not is_broken(fixed("kl_estimators", k, found.fix)), (k, found.fix)
     assert 0.2 < np.mean(told) < 0.8
 
 

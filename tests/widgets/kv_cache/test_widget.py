@@ -7,8 +7,9 @@ import pytest
 
 from sim.cluster import memory, scheduling, throughput
 from tests.sim.cluster.plain_engine import serve
-from tests.widgets.catalogue import mended
+from tests.widgets.catalogue import fixed
 from widgets.frame import host, machine_knobs
+from widgets.frame.values import figures, spelled
 from widgets.kv_cache import widget
 from widgets.kv_cache.widget import PRESETS, Knobs
 
@@ -101,7 +102,7 @@ def test_reserving_whole_lengths_breaks_unless_so_few_are_asked_for_that_they_fi
 def test_the_way_back_that_is_offered_mends(knobs):
     k = replace(Knobs(), **knobs)
     assert widget.broken(k, next(widget.run(k)))
-    there = mended("kv_cache", k, widget.broken(k, next(widget.run(k))).mend)
+    there = fixed("kv_cache", k, widget.broken(k, next(widget.run(k))).fix)
     r = next(widget.run(there))
     assert widget.broken(there, r) is None and widget.worse(there, r) is None
 
@@ -260,7 +261,7 @@ def test_weights_that_do_not_fit_are_called_by_their_size():
     broken = widget.broken(k, r)
     assert "141 GB of weights a GPU, and the engine may fill 72" in broken.why
     # 2 GPUs leave room for 8 800 tokens, and 64 sequences need 262 624 slots
-    assert broken.mend == "GPUs that share the model: 4."
+    assert broken.fix == dict(tensor_parallel=4)
     k = replace(k, tensor_parallel=4)
     assert widget.broken(k, next(widget.run(k))) is None
 
@@ -327,7 +328,7 @@ def test_every_end_of_every_knob_gives_a_figure():
             continue
         for value in m.get("rungs") or m.get("options") or [m["low"], m["high"]]:
             (frame,) = host.stream(
-                "kv_cache", json.dumps({field.name: host.spelled(value) if field.name != "sharing" else value})
+                "kv_cache", json.dumps({field.name: spelled(value) if field.name != "sharing" else value})
             )
             assert len(json.loads(frame)["panels"]) == 4
 
@@ -337,7 +338,7 @@ def test_numbers_are_finite_or_said_to_be_infinite():
         (r,) = widget.run(k)
         assert all(isfinite(row.value) for row in widget.readouts(k, r) if not isinstance(row.value, str))
     assert (
-        host.figures(
+        figures(
             widget.readouts(*result(model="deepseek-v3", accelerator="h200", weights="fp8", tensor_parallel=8, dcp=8))[
                 4
             ].value

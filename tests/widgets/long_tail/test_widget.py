@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sim.cluster import straggler
-from widgets.frame import host
+from widgets.frame.values import plain
 from widgets.long_tail import widget as long_tail
 from widgets.long_tail.widget import LAUNCHED, RULES, UNCAPPED, K, Knobs
 
@@ -151,8 +151,8 @@ def test_a_cap_bounds_the_step():
 
 def test_the_way_back_that_is_named_is_one():
     broken = dict(launched=16, slope=1.0, between=0.3)
-    assert "resume prompts" in says(**broken).mend and says(**broken, rule="resume prompts") is None
-    assert f"{UNCAPPED:,}" in says(cap=2048).mend and says(cap=UNCAPPED) is None
+    assert says(**broken).fix == dict(rule="resume prompts") and says(**broken, rule="resume prompts") is None
+    assert says(cap=2048).fix == dict(cap=UNCAPPED) and says(cap=UNCAPPED) is None
 
 
 def test_the_share_of_useful_slot_time_is_one_over_the_tax():
@@ -175,7 +175,7 @@ ENDS = [
 def test_every_axis_holds_its_curves(knobs):
     k = replace(Knobs(), **knobs)
     (r,) = long_tail.run(k)
-    panels = host.plain(long_tail.figure(k, r))
+    panels = plain(long_tail.figure(k, r))
     assert len(panels) == 6
     for panel in panels[:5]:  # the last one, of ranks, is cut off at four times the mean
         low, high = panel["layout"]["yaxis"]["range"]

@@ -5,8 +5,9 @@ import numpy as np
 import pytest
 
 from sim.cluster import options
-from tests.widgets.catalogue import mended
+from tests.widgets.catalogue import fixed
 from widgets.frame import host
+from widgets.frame.values import knobs_from
 from widgets.memory import widget
 from widgets.memory.widget import PRESETS, Knobs
 
@@ -50,7 +51,7 @@ def test_a_newcomer_sizes_the_32_billion_by_its_form():
 def test_a_newcomer_sizes_a_config_that_no_preset_has():
     config = dict(model_type="qwen3", num_hidden_layers=40, hidden_size=5120, num_attention_heads=40)
     config |= dict(num_key_value_heads=8, head_dim=128, intermediate_size=17408, vocab_size=151936)
-    k = host.knobs_from(Knobs, dict(config=json.dumps(config), gpus="32", recompute="full"))
+    k = knobs_from(Knobs, dict(config=json.dumps(config), gpus="32", recompute="full"))
     (r,) = widget.run(k)
     # by hand: queries and output, keys and values, two head norms; the MLP; two norms
     layer = 2 * 5120 * 5120 + 2 * 5120 * 1024 + 2 * 128 + 3 * 5120 * 17408 + 2 * 5120
@@ -65,7 +66,7 @@ def test_a_newcomer_sizes_a_config_that_no_preset_has():
 
 
 def test_a_chip_of_the_reader_s_own_has_its_memory():
-    k = host.knobs_from(Knobs, dict(chip="40 GB, 1.5 TB/s, 300 TFLOP/s, 300 GB/s"))
+    k = knobs_from(Knobs, dict(chip="40 GB, 1.5 TB/s, 300 TFLOP/s, 300 GB/s"))
     (r,) = widget.run(k)
     assert r.peak.has == pytest.approx(0.92 * 40e9) and r.misfits
 
@@ -86,21 +87,21 @@ def test_what_breaks_shows_no_seconds_and_a_way_back(name):
     (r,) = widget.run(k)
     values = [row.value for row in widget.readouts(k, r)]
     assert values[2:] == ["–"] * 3 and widget.readouts(k, r)[0].state == "violated"
-    there = mended("memory", k, widget.broken(k, r).mend)
+    there = fixed("memory", k, widget.broken(k, r).fix)
     assert widget.broken(there, next(widget.run(there))) is None
 
 
 def test_the_way_back_turns_what_there_is_too_much_of():
-    mend = lambda **knobs: widget.broken(*result(**knobs)).mend
-    assert mend(longest=15872) == "Recompute activations: full."
-    assert mend(model="llama3.1-70b", gpus=16, recompute="full") == "GPUs: 24."
-    assert mend(placement="in turn, state stays") == "Who has the GPUs: in turn, state offloaded."
-    assert mend(p50=4600) == "Ninetieth percentile: 4,600 tokens, Ninety-ninth percentile: 4,600 tokens."
+    fix = lambda **knobs: widget.broken(*result(**knobs)).fix
+    assert fix(longest=15872) == dict(recompute="full")
+    assert fix(model="llama3.1-70b", gpus=16, recompute="full") == dict(gpus=24)
+    assert fix(placement="in turn, state stays") == dict(placement="in turn, state offloaded")
+    assert fix(p50=4600) == dict(p90=4600, p99=4600)
 
 
 def test_where_one_knob_is_not_enough_the_way_back_has_several():
     k, r = result(model="llama3.1-405b", gpus=64, recompute="none", logits_chunk=0, longest=32256)
-    there = mended("memory", k, widget.broken(k, r).mend)
+    there = fixed("memory", k, widget.broken(k, r).fix)
     assert widget.broken(there, next(widget.run(there))) is None
     assert sum(getattr(k, f.name) != getattr(there, f.name) for f in fields(k)) > 1
 
@@ -158,7 +159,7 @@ def test_a_slower_engine_is_slower_and_the_update_knows_its_mfu():
 
 
 def test_a_timed_iteration_that_is_faster_than_the_chip_contradicts_the_inputs():
-    k = host.knobs_from(Knobs, dict(timed="64 sequences, 2048 tokens, 2 ms"))
+    k = knobs_from(Knobs, dict(timed="64 sequences, 2048 tokens, 2 ms"))
     (r,) = widget.run(k)
     assert widget.broken(k, r).cause == "the inputs contradict"
 

@@ -7,7 +7,7 @@ import pytest
 
 from sim.experiments import cut_arrows
 from sim.worlds import modsum
-from tests.widgets.catalogue import mended
+from tests.widgets.catalogue import fixed
 from widgets.orientation import widget as orientation
 from widgets.orientation.widget import ITERATIONS, PRESETS, Knobs
 
@@ -49,14 +49,14 @@ def test_a_sampler_that_stays_old_breaks_the_loop_although_the_weights_learn(K):
     for seed in range(5):
         k, r = settled(cut="weight sync", K=K, seed=seed)
         found = orientation.broken(k, r)
-        assert "all by the weights of the start" in found.why and found.mend == "Arrow cut: none."
+        assert "all by the weights of the start" in found.why and found.fix == dict(cut="none")
         assert r.gained > 0.3 and orientation.watched(k, r).label.startswith("Right, one completion − counted")
 
 
 def test_a_high_price_and_one_completion_a_prompt_can_end_below_the_start():
     told = [orientation.broken(*settled(beta=1.0, K=1, seed=seed)) for seed in (0, 1, 21, 24, 39)]
     assert [found is not None for found in told] == [False, False, True, True, True]  # far from the edge, all five
-    assert {found.mend for found in told if found} == {"Completions a prompt: 8."}
+    assert all(found.fix == dict(K=8) for found in told if found) and any(told)
 
 
 @pytest.mark.when_changed()
@@ -74,7 +74,7 @@ def test_broken_is_a_policy_that_learned_nothing_or_batches_that_do_not_show_it(
         assert (orientation.broken(k, r) is not None) == damaged, k
         told.append(damaged)
         if damaged:
-            back = mended("orientation", k, orientation.broken(k, r).mend)
+            back = fixed("orientation", k, orientation.broken(k, r).fix)
             assert orientation.broken(*settled(**vars(back))) is None, k
     assert 0.2 < np.mean(told) < 0.8
 

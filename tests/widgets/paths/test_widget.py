@@ -6,7 +6,7 @@ import pytest
 
 from sim.cluster import paths
 from sim.cluster.paths import CONTROLLER, EXPERIENCE, FULL, FUNNEL, TRAINER, WEIGHTS
-from tests.widgets.catalogue import last, mended, panel
+from tests.widgets.catalogue import fixed, last, panel
 from tests.widgets.grid import answers
 from widgets.paths import widget
 from widgets.paths.widget import LIMIT, PRESETS, Knobs
@@ -25,7 +25,7 @@ def test_each_break_is_reached_and_mended():
         k = PRESETS[preset]
         found = widget.broken(k, last(widget, **vars(k)))
         assert found.cause == cause
-        there = mended("paths", k, found.mend)
+        there = fixed("paths", k, found.fix)
         assert widget.broken(there, last(widget, **vars(there))) is None
 
 
@@ -102,5 +102,5 @@ def test_what_does_not_fit_has_a_way_back(knobs):
     k, turned = Knobs(**knobs), 0
     while (found := widget.broken(k, next(widget.run(k)))) and turned < 3:
         assert found.cause == "the job does not fit"
-        k, turned = mended("paths", k, found.mend), turned + 1
+        k, turned = fixed("paths", k, found.fix), turned + 1
     assert turned and found is None

@@ -6,7 +6,7 @@ import pytest
 
 from sim.pipeline import stages
 from sim.worlds.tasks import TRAIN
-from tests.widgets.catalogue import last, mended
+from tests.widgets.catalogue import fixed, last
 from widgets.pipeline import widget as pipeline
 from widgets.pipeline.widget import PATHS, PRESETS, Knobs, first
 
@@ -80,7 +80,7 @@ def test_a_price_on_length_costs_nothing_once_thinking_pays():
 def test_what_is_offered_as_a_way_back_is_one(k):
     found = pipeline.broken(k, result(k))
     assert found is not None
-    back = mended("pipeline", k, found.mend)
+    back = fixed("pipeline", k, found.fix)
     assert back != k and pipeline.broken(back, result(back)) is None
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from sim.cluster import options
 from sim.cluster.step import OVERLAPS
-from tests.widgets.catalogue import mended
+from tests.widgets.catalogue import fixed
 from tests.widgets.grid import answers
 from widgets.plan import widget as plan
 from widgets.plan.widget import PRESETS, Knobs
@@ -39,7 +39,7 @@ def test_two_presets_do_not_fit_and_each_says_what_is_too_large():
     }
     for name, there in found.items():
         if there:
-            after = mended("plan", PRESETS[name], there.mend)
+            after = fixed("plan", PRESETS[name], there.fix)
             assert not plan.broken(after, result(after))
 
 

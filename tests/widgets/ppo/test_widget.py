@@ -7,7 +7,7 @@ import pytest
 
 from sim.framework.controller import LOG_RATIO_EDGES
 from tests.widgets import catalogue
-from tests.widgets.catalogue import mended
+from tests.widgets.catalogue import fixed
 from widgets.frame import host
 from widgets.ppo import widget as ppo
 from widgets.ppo.widget import Knobs
@@ -75,7 +75,7 @@ def test_the_break_says_what_is_lost_and_how_to_keep_it():
     knobs = dict(passes=16, clip=False)
     found = ppo.broken(Knobs(**knobs), last(**knobs))
     assert found.why.startswith("16 passes, and nothing") and "3 of 6 runs end without a prompt" in found.why
-    assert found.mend == "Clip: on."
+    assert found.fix == dict(clip=True)
     gauge = ppo.watched(Knobs(**knobs), last(**knobs))
     assert gauge.value < gauge.threshold == 0.1 < ppo.watched(Knobs(), last()).value
 
@@ -131,8 +131,8 @@ def test_broken_is_a_lost_prompt_and_nothing_else_and_the_way_back_keeps_it():
         told.append(found is not None)
         if found:
             assert finals(last(**knobs)).min() < 0.78  # a prompt is a quarter of what there is to get right
-            back = asdict(mended("ppo", Knobs(**knobs), found.mend))
-            assert not is_broken(**back), (knobs, found.mend)
+            back = asdict(fixed("ppo", Knobs(**knobs), found.fix))
+            assert not is_broken(**back), (knobs, found.fix)
     assert 5 <= sum(told) <= len(told) - 5
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from sim.estimators.gradient_noise import LOGITS, REWARD, best_baseline, two_answer_noise
 from tests.widgets import catalogue
-from tests.widgets.catalogue import mended
+from tests.widgets.catalogue import fixed
 from widgets.reinforce import widget as reinforce
 from widgets.reinforce.widget import HIGH, OFF, Knobs
 
@@ -31,14 +31,14 @@ def test_with_nothing_subtracted_the_runs_learn_and_are_their_own_measure():
 
 def test_the_group_mean_leaves_more_wrong_and_the_way_back_is_none():
     broke = found(baseline="group mean")
-    assert broke.cause == HIGH and broke.mend == "Baseline: none."
+    assert broke.cause == HIGH and broke.fix == dict(baseline="none")
     own, bare = reinforce.ends(last(baseline="group mean"))
     assert own > 1.5 * bare
 
 
 def test_a_far_constant_ends_below_the_start_and_the_way_back_takes_it_out():
     broke = found(offset=10.0)
-    assert broke.cause == OFF and "+10" in broke.why and broke.mend == "Added to every reward: 0."
+    assert broke.cause == OFF and "+10" in broke.why and broke.fix == dict(offset=0)
     assert reinforce.ends(last(offset=10.0))[0] > last().wrong[0, 0, 0]
 
 
@@ -58,7 +58,7 @@ def test_a_far_constant_ends_below_the_start_and_the_way_back_takes_it_out():
 def test_a_cause_is_told_by_what_is_taken_in_all_and_its_way_back_leads_to_the_plain_run(knobs, cause):
     k = Knobs(**knobs)
     assert reinforce.cause(k) == cause
-    assert reinforce.plain(mended("reinforce", k, reinforce.way_back(k)))
+    assert reinforce.plain(fixed("reinforce", k, reinforce.fix(k)))
 
 
 @pytest.mark.when_changed()

@@ -9,7 +9,7 @@ import pytest
 
 from sim.estimators import hacking
 from tests.widgets import catalogue
-from tests.widgets.catalogue import mended
+from tests.widgets.catalogue import fixed
 from widgets.reward_and_reference import widget
 from widgets.reward_and_reference.widget import ALIAS, COPY, Knobs
 
@@ -50,7 +50,7 @@ def test_the_best_policy_is_worse_than_the_reference_below_the_crossover(beta, w
 def test_the_break_names_what_the_hack_costs_and_a_price_that_mends_it():
     found = broken(beta=0.001)
     assert "1.90 nats" in found.why and "from 0.329 to 0.000" in found.why
-    assert found.mend == "Price of a nat: 0.5."  # one and a half times the crossover, which is at 0.333
+    assert found.fix == dict(beta=0.5)  # one and a half times the crossover, which is at 0.333
     assert broken(beta=0.5) is None
 
 
@@ -64,10 +64,10 @@ def test_the_share_of_the_hack_acts_on_the_formula_and_not_on_the_trained_model(
 
 def test_the_alias_breaks_with_a_log_of_zero_and_a_copy_mends_it():
     found = broken(reference=ALIAS)
-    assert "the log says 0.000 nats" in found.why and found.mend == "Reference: frozen copy."
+    assert "the log says 0.000 nats" in found.why and found.fix == dict(reference="frozen copy")
     states = [r.state for r in widget.readouts(Knobs(reference=ALIAS), last(reference=ALIAS))]
     assert states == ["violated", "violated", "", "", ""]
-    assert broken(reference=ALIAS, beta=0.1).mend == "Reference: frozen copy, Price of a nat: 0.5."
+    assert broken(reference=ALIAS, beta=0.1).fix == dict(reference="frozen copy", beta=0.5)
 
 
 def test_without_a_hack_nothing_is_lost_by_a_reference_that_is_no_copy():
@@ -140,8 +140,8 @@ def test_broken_is_a_trained_model_that_lost_half_of_what_it_could_and_the_way_b
         assert (found is not None) == (ends_right < starts_right / 2), (knobs, ends_right)
         told.append(found is not None)
         if found:
-            back = asdict(mended("reward_and_reference", Knobs(**knobs), found.mend))
-            assert broken(**back) is None, (knobs, found.mend)
+            back = asdict(fixed("reward_and_reference", Knobs(**knobs), found.fix))
+            assert broken(**back) is None, (knobs, found.fix)
     assert 0.2 < np.mean(told) < 0.8
 
 

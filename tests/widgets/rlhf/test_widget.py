@@ -5,7 +5,7 @@ import pytest
 
 from sim.estimators.overoptimization import coefficients
 from tests.widgets import catalogue
-from tests.widgets.catalogue import mended
+from tests.widgets.catalogue import fixed
 from widgets.rlhf import widget
 from widgets.rlhf.widget import ADAPTIVE, BEST, FREE, PRESETS, UPDATES, Knobs
 
@@ -109,7 +109,7 @@ def test_every_break_has_a_way_back(knobs):
     k, r = last(**knobs)
     found = widget.broken(k, r)
     assert found
-    back = mended("rlhf", k, found.mend)
+    back = fixed("rlhf", k, found.fix)
     assert widget.broken(back, catalogue.results.last("rlhf", back)) is None
 
 

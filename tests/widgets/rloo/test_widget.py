@@ -10,7 +10,7 @@ from sim.estimators import group_baselines
 from sim.experiments.standard_runs import modsum_run
 from sim.worlds.optimizer import AdamW
 from tests.widgets import catalogue
-from tests.widgets.catalogue import mended
+from tests.widgets.catalogue import fixed
 from widgets.rloo import widget as rloo
 from widgets.rloo.widget import Knobs
 
@@ -107,8 +107,8 @@ def test_broken_is_a_policy_with_hardly_a_second_answer_left_and_the_way_back_ke
         assert (found is not None) == (answers < 1.2), (knobs, answers)
         told.append(found is not None)
         if found:
-            back = asdict(mended("rloo", Knobs(**knobs), found.mend))
-            assert not breaks(**back), (knobs, found.mend)
+            back = asdict(fixed("rloo", Knobs(**knobs), found.fix))
+            assert not breaks(**back), (knobs, found.fix)
     assert 4 <= sum(told) <= len(told) - 4
 
 
@@ -116,7 +116,7 @@ def test_a_step_of_one_pass_can_be_too_long_and_its_cause_is_another():
     long, reused = dict(learning_rate=60.0), dict(passes=16, learning_rate=8.0)
     found = [rloo.broken(Knobs(**knobs), last(seeds=3, **knobs)) for knobs in (long, reused)]
     assert [one.cause for one in found] == ["steps that are too long", "many passes and no ratio"]
-    assert not breaks(**asdict(mended("rloo", Knobs(**long), found[0].mend)))
+    assert not breaks(**asdict(fixed("rloo", Knobs(**long), found[0].fix)))
 
 
 def test_the_guess_is_the_direction_of_the_z_score():

@@ -7,7 +7,7 @@ import pytest
 
 from sim.experiments import uniform_groups
 from tests.widgets import catalogue
-from tests.widgets.catalogue import mended
+from tests.widgets.catalogue import fixed
 from widgets.frame import host
 from widgets.rollout import widget
 from widgets.rollout.widget import ALIKE, ONCE, ONE, STORED, TWO, Knobs
@@ -55,7 +55,7 @@ def test_two_temperatures_break_where_they_are_far_apart():
         found = widget.broken(Knobs(**knobs), last(**knobs))
         assert (found is not None) == breaks and not is_broken(temperature=temperature)
         if found:
-            assert found.cause == TWO and found.mend == "Temperature of the trainer: as the sampler."
+            assert found.cause == TWO and found.fix == dict(trainer="as the sampler")
 
 
 def test_recomputing_hides_two_temperatures_from_the_ratio():
@@ -69,7 +69,7 @@ def test_a_nucleus_is_off_before_any_step_too_and_a_wide_one_does_no_harm():
     assert told == [True, False, False] and not any(is_broken(top_p=p) for p in (0.5, 0.8, 0.95))
     both = dict(top_p=0.5, temperature=1.5, trainer=ONE)
     if found := widget.broken(Knobs(**both), last(**both)):
-        assert found.mend == "Temperature of the trainer: as the sampler, Top-p of the sampler: 1."
+        assert found.fix == dict(trainer="as the sampler", top_p=1)
     assert (np.array(last(top_p=0.8).off) > 0).all()
 
 
@@ -77,7 +77,7 @@ def test_eight_copies_of_one_answer_teach_nothing():
     knobs = dict(top_p=0.1)
     assert not any(last(**knobs).live) and after(**knobs) == last(**knobs).pass_rate[0][1]
     found = widget.broken(Knobs(**knobs), last(**knobs))
-    assert found.why.startswith("Not one group") and found.mend == "Top-p of the sampler: 1." and found.cause == ALIKE
+    assert found.why.startswith("Not one group") and found.fix == dict(top_p=1) and found.cause == ALIKE
     dead = {r.label: (r.value, r.state) for r in widget.readouts(Knobs(**knobs), last(**knobs))}
     assert dead["Groups all alike, last ten batches"] == (100, "violated")
 
@@ -108,7 +108,7 @@ def test_training_nearly_greedily_leaves_few_groups_to_learn_from(seed):
     assert np.mean(greedy.live[-10:]) < 2 < 7 < np.mean(last(seed=seed).live[-10:])
     assert greedy.pass_rate[-1][1] < 0.6 < after(seed=seed)
     found = widget.broken(Knobs(temperature=0.05), last(temperature=0.05))
-    assert "all right or all wrong" in found.why and found.mend == "Temperature of the sampler: 1."
+    assert "all right or all wrong" in found.why and found.fix == dict(temperature=1)
     assert found.cause == ALIKE
 
 
@@ -173,8 +173,8 @@ def test_broken_is_a_run_that_ends_with_fewer_than_half_right_and_the_way_back_m
         assert (found is not None) == (ends_right < 0.5), (knobs, ends_right)
         told.append(found is not None)
         if found:
-            back = asdict(mended("rollout", k, found.mend))
-            assert not is_broken(**back), (knobs, found.mend)
+            back = asdict(fixed("rollout", k, found.fix))
+            assert not is_broken(**back), (knobs, found.fix)
     assert 0.2 < np.mean(told) < 0.8
 
 

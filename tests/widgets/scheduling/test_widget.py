@@ -5,7 +5,7 @@ import pytest
 
 from sim.cluster.throughput import iteration_seconds
 from tests.widgets import catalogue
-from tests.widgets.catalogue import mended
+from tests.widgets.catalogue import fixed
 from widgets.scheduling import widget
 from widgets.scheduling.widget import NO_CAP, PRESETS, Knobs
 
@@ -88,9 +88,9 @@ def test_the_ample_pool_is_asked_for_only_where_someone_had_no_room():
 def test_guessing_breaks_it_as_soon_as_it_is_slower_than_none():
     assert speed(drafts=8, acceptance=0.4) < speed() and broken(drafts=8, acceptance=0.4)
     assert speed(drafts=2, acceptance=0.4) > speed() and not broken(drafts=2, acceptance=0.4)
-    assert broken(drafts=8, acceptance=0.4).mend == "Tokens guessed ahead: 2."
+    assert broken(drafts=8, acceptance=0.4).fix == dict(drafts=2)
     # 1.1 tokens for 1.2 readings: not even one pays
-    assert broken(drafts=8, acceptance=0.1, cost=0.2).mend == "Tokens guessed ahead: 0."
+    assert broken(drafts=8, acceptance=0.1, cost=0.2).fix == dict(drafts=0)
 
 
 @pytest.mark.when_changed()
@@ -127,7 +127,7 @@ def test_a_smaller_pool_is_never_faster():
 )
 def test_the_way_back_is_no_worse_than_the_default(name):
     k = PRESETS[name]
-    there = mended("scheduling", k, widget.broken(k, catalogue.results.last("scheduling", k)).mend)
+    there = fixed("scheduling", k, widget.broken(k, catalogue.results.last("scheduling", k)).fix)
     r = catalogue.results.last("scheduling", there)
     assert widget.broken(there, r) is None and widget.worse(there, r) is None
 
@@ -144,7 +144,7 @@ def test_what_cannot_run_shows_no_seconds():
         assert "does not fit" in widget.broken(k, r).why and r.trace is None
         assert [row.value for row in widget.readouts(k, r)] == ["–"] * 5
         assert widget.export(k, r) is None
-        there = mended("scheduling", k, widget.broken(k, r).mend)
+        there = fixed("scheduling", k, widget.broken(k, r).fix)
         assert not widget.misfits(there)
 
 

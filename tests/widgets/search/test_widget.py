@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sim.worlds.step_tree import OFFSETS
-from tests.widgets.catalogue import mended
+from tests.widgets.catalogue import fixed
 from widgets.search import figures
 from widgets.search import widget as search
 from widgets.search.widget import PRESETS, Knobs
@@ -76,7 +76,7 @@ def test_taking_the_least_score_where_flaws_are_mended_is_worse():
     ],
 )
 def test_a_way_back_is_one(k):
-    assert breaks(mended("search", k, breaks(k).mend)) is None
+    assert breaks(fixed("search", k, breaks(k).fix)) is None
 
 
 @pytest.mark.when_changed()

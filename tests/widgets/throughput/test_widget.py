@@ -8,9 +8,10 @@ from sim.cluster import step
 from sim.cluster import throughput as model
 from sim.cluster.hardware import ACCELERATORS
 from sim.cluster.models import MODELS
-from tests.widgets.catalogue import mended
+from tests.widgets.catalogue import fixed
 from tests.widgets.grid import answers
 from widgets.frame import host
+from widgets.frame.values import spelled
 from widgets.throughput import widget as throughput
 from widgets.throughput.widget import PRESETS, Knobs
 
@@ -31,7 +32,7 @@ def breaks(k):
 
 
 def frame(k):
-    form = {f.name: host.spelled(getattr(k, f.name)) for f in fields(Knobs)}
+    form = {f.name: spelled(getattr(k, f.name)) for f in fields(Knobs)}
     (text,) = host.stream("throughput", json.dumps(form))
     return json.loads(text)
 
@@ -135,7 +136,7 @@ def test_a_single_checker_of_twenty_milliseconds_outlasts_the_rollout_and_one_of
     assert not breaks(k) and "the verifier works longer" in throughput.worse(k, result(k))
     slow = replace(k, test_seconds=0.1)
     assert "8,192 tests of 0.1 s on one worker take 819 s" in breaks(slow).why
-    assert breaks(slow).mend == "Verifier workers: 8." and not breaks(replace(slow, workers=8))
+    assert breaks(slow).fix == dict(workers=8) and not breaks(replace(slow, workers=8))
     assert not breaks(replace(slow, overlap="sync"))
 
 
@@ -234,20 +235,20 @@ def test_what_cannot_run_has_no_seconds_and_one_sentence(moved, words):
     found = breaks(k)
     assert words in found.why and "does not fit" in found.why
     assert {r["text"] for r in frame(k)["readouts"]} == {"–"}
-    assert breaks(mended("throughput", k, found.mend)) is None, found.mend
+    assert breaks(fixed("throughput", k, found.fix)) is None, found.fix
 
 
 def test_an_update_faster_than_the_chip_contradicts_the_lengths():
     # 6 · 7.6e9 · 8192 · (512 + mean) FLOP in 133.41 s on 64 · 148 TFLOP/s: above 1 from a mean of 2 867 tokens
     k = replace(VERL, p50=4600, p90=8192, p99=16384, longest=32768)
     assert "of the chip's MFU" in breaks(k).why
-    assert breaks(mended("throughput", k, breaks(k).mend)) is None
+    assert breaks(fixed("throughput", k, breaks(k).fix)) is None
 
 
 @pytest.mark.when_changed()
 def test_every_way_back_of_the_grid_is_made_of_knobs():
     for answer in answers("throughput"):
-        assert not answer.broken or ": " in answer.broken.mend, answer.knobs
+        assert not answer.broken or answer.broken.fix, answer.knobs
 
 
 def test_what_is_copied_is_the_engine_that_is_drawn_and_nothing_where_the_job_does_not_fit():

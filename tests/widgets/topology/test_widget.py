@@ -7,7 +7,7 @@ import pytest
 
 from sim.cluster import options
 from sim.cluster.topology import ASYNC, CARRY, COLOCATED, ONE_OFF, SPLIT
-from tests.widgets.catalogue import last, mended
+from tests.widgets.catalogue import fixed, last
 from tests.widgets.grid import answers
 from widgets.topology import widget as topology
 from widgets.topology.widget import PRESETS, Knobs
@@ -58,14 +58,14 @@ def test_each_break_is_reached_and_mended():
         k = PRESETS[preset]
         found = topology.broken(k, last(topology, **vars(k)))
         assert found.cause == cause
-        there = mended("topology", k, found.mend)
+        there = fixed("topology", k, found.fix)
         assert topology.broken(there, last(topology, **vars(there))) is None
 
 
 def test_a_split_needs_gpus_on_both_sides():
     k = Knobs(way=ASYNC, gpus=8, generating=8)
     found = topology.broken(k, last(topology, **vars(k)))
-    assert "none is left to train" in found.why and topology.misfits(mended("topology", k, found.mend)) == []
+    assert "none is left to train" in found.why and topology.misfits(fixed("topology", k, found.fix)) == []
 
 
 @pytest.mark.when_changed()
@@ -114,7 +114,7 @@ def test_one_pool_has_no_second_one_that_idles():
 def test_what_does_not_fit_has_a_way_back(knobs):
     k, turned = Knobs(**knobs), 0
     while (found := topology.broken(k, next(topology.run(k)))) and turned < 3:
-        k, turned = mended("topology", k, found.mend), turned + 1
+        k, turned = fixed("topology", k, found.fix), turned + 1
     assert turned and found is None
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from sim.experiments import tracelab
 from tests.widgets import catalogue
-from tests.widgets.catalogue import mended
+from tests.widgets.catalogue import fixed
 from widgets.trace_lab import widget as trace_lab
 from widgets.trace_lab.widget import Knobs
 
@@ -41,14 +41,14 @@ def test_the_knobs_are_the_settings_of_the_run():
 def test_each_fault_is_called_by_its_outcome_and_has_a_way_back(cause, knobs):
     found = broken(**knobs)
     assert found.cause == cause and len(found.why) <= 150
-    back = mended("trace_lab", Knobs(**knobs), found.mend)
+    back = fixed("trace_lab", Knobs(**knobs), found.fix)
     assert back == Knobs()
 
 
 def test_a_way_back_holds_where_two_faults_meet():
     k = Knobs(hack=1.5, lag=16, seed=3)
     found = trace_lab.broken(k, next(trace_lab.run(k)))
-    back = mended("trace_lab", k, found.mend)
+    back = fixed("trace_lab", k, found.fix)
     assert back == Knobs(seed=3) and trace_lab.broken(back, next(trace_lab.run(back))) is None
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from sim.verifiers import checkers
 from sim.worlds import scorer
-from widgets.frame import reader_code
+from widgets.frame import reader_code, reader_worker
 from widgets.verifiers import editable as verifier
 
 RIGHT = """import re
@@ -21,7 +21,7 @@ def score(example, completion):
 
 
 def answer(source):
-    *_, frame = reader_code.stream("verifier", source)
+    *_, frame = reader_worker.stream("verifier", source)
     return json.loads(frame)
 
 
@@ -97,9 +97,9 @@ def test_a_long_table_says_how_much_of_it_is_shown():
 
 
 def test_the_reader_s_seconds_end_before_training_begins():
-    frames = reader_code.stream("verifier", RIGHT)
+    frames = reader_worker.stream("verifier", RIGHT)
     assert next(frames) == "false" and json.loads(next(frames))["tables"]
-    assert [json.loads(frame)["refused"] for frame in reader_code.stream("verifier", "1/0")] == [
+    assert [json.loads(frame)["refused"] for frame in reader_worker.stream("verifier", "1/0")] == [
         "Line 1: ZeroDivisionError: division by zero."
     ]
 

@@ -5,7 +5,7 @@ import pytest
 
 from sim.verifiers import strategies
 from tests.widgets import catalogue
-from tests.widgets.catalogue import mended
+from tests.widgets.catalogue import fixed
 from widgets.verifiers import widget
 from widgets.verifiers.widget import GROUPED, NATURAL, PRESETS, SOFTMAX, Knobs
 
@@ -51,14 +51,14 @@ def test_every_way_back_leads_back(archetype, noise):
         k = Knobs(archetype=archetype, check=check, passed=noise[0], failed=noise[1])
         found = widget.broken(k, catalogue.results.last("verifiers", k))
         if found:
-            there = mended("verifiers", k, found.mend)
+            there = fixed("verifiers", k, found.fix)
             r = catalogue.results.last("verifiers", there)
-            assert widget.broken(there, r) is None and widget.worse(there, r) is None, (k, found.mend)
+            assert widget.broken(there, r) is None and widget.worse(there, r) is None, (k, found.fix)
 
 
 def test_only_the_seal_mends_tool_use():
     k = Knobs(archetype="tool use")
-    assert widget.broken(k, catalogue.results.last("verifiers", k)).mend == "Expected state sealed: on."
+    assert widget.broken(k, catalogue.results.last("verifiers", k)).fix == dict(sealed=True)
     sealed = replace(k, sealed=True)
     assert widget.end(catalogue.results.last("verifiers", sealed)) == pytest.approx(0.65, abs=0.01)
 

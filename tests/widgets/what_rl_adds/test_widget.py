@@ -6,7 +6,7 @@ from unittest.mock import patch
 import numpy as np
 import pytest
 
-from tests.widgets.catalogue import mended
+from tests.widgets.catalogue import fixed
 from widgets.frame import host
 from widgets.what_rl_adds import widget
 from widgets.what_rl_adds.widget import EXACT, RL, SFT, Knobs
@@ -68,7 +68,7 @@ def test_with_a_baseline_the_constant_has_no_effect(baseline):
 @pytest.mark.parametrize("seed", range(6))
 def test_without_one_it_breaks_for_every_seed_and_the_mend_mends(seed):
     found = widget.broken(Knobs(**LAZY, seed=seed), result(**LAZY, seed=seed))
-    assert "With 10 added to every reward" in found.why and found.mend == "Baseline: leave-one-out."
+    assert "With 10 added to every reward" in found.why and found.fix == dict(baseline="leave-one-out")
     assert found.cause == widget.CHANCE
     assert not is_broken(offset=10, seed=seed)
 
@@ -111,13 +111,7 @@ def test_what_is_never_sampled_is_never_learned_and_one_in_a_hundred_is():
 def test_every_way_back_leads_back(knobs):
     if not is_broken(**knobs):
         pytest.fail("not broken")
-    words = widget.broken(Knobs(**knobs), result(**knobs)).mend.rstrip(".").split(", ")
-    titles = {f.metadata["label"]: name for name, f in Knobs.__dataclass_fields__.items()}
-    mended = {
-        titles[title]: value if titles[title] == "baseline" else float(value)
-        for title, value in (setting.split(": ") for setting in words)
-    }
-    assert not is_broken(**{**knobs, **mended})
+    assert not is_broken(**{**knobs, **widget.broken(Knobs(**knobs), result(**knobs)).fix})
 
 
 def test_right_answers_are_counted_not_pay():
@@ -155,8 +149,8 @@ def test_broken_is_more_than_four_runs_of_twenty_that_end_wrong_and_the_way_back
         assert (found is not None) == (failed > 20), setting
         told.append(found is not None)
         if found:
-            back = asdict(mended("what_rl_adds", k, found.mend))
-            assert not is_broken(**back), (setting, found.mend)
+            back = asdict(fixed("what_rl_adds", k, found.fix))
+            assert not is_broken(**back), (setting, found.fix)
     assert 0.2 < np.mean(told) < 0.8
 
 

@@ -1,0 +1,38 @@
+"""What a reader turns: the fields of a widget's `Knobs`, `rate: float = slider("Learning rate", 0.1, 0.0, 1.0, 0.1)`.
+
+They return Any, as dataclasses.field does, for the annotation says the type of the value.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import field
+from typing import Any
+
+KNOBS_IN_VIEW = 5  # the others wait in a fold
+
+
+def slider(label: str, default: float, low: float, high: float, step: float, symbol: str = "", unit: str = "") -> Any:
+    return field(
+        default=default,
+        metadata=dict(kind="slider", label=label, low=low, high=high, step=step, symbol=symbol, unit=unit),
+    )
+
+
+def ladder(label: str, default: float, rungs: Sequence[float], symbol: str = "", unit: str = "") -> Any:
+    return field(default=default, metadata=dict(kind="ladder", label=label, rungs=rungs, symbol=symbol, unit=unit))
+
+
+def choice(label: str, default: Any, options: Sequence[Any], symbol: str = "") -> Any:
+    return field(default=default, metadata=dict(kind="choice", label=label, options=options, symbol=symbol, unit=""))
+
+
+def toggle(label: str, default: bool, symbol: str = "") -> Any:
+    return field(
+        default=default, metadata=dict(kind="toggle", label=label, options=["on", "off"], symbol=symbol, unit="")
+    )
+
+
+def pasted(label: str, read: Callable[[str], tuple[str, str]], example: str) -> Any:
+    """What a reader brings, "" for nothing: `read(text)` -> (the same text, as short as it can be; a sentence that says
+    what was understood), or a ValueError of one sentence that says what is wrong and what is valid.
+    """
+    return field(default="", metadata=dict(kind="pasted", label=label, read=read, example=example, symbol="", unit=""))

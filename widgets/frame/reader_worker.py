@@ -1,0 +1,21 @@
+"""What the worker for readers' code runs: a function for editing (reader_code.py), or a widget with functions of sim/
+that a reader has changed (reader_patch.py).
+"""
+
+import json
+from collections.abc import Iterator
+
+from widgets.frame import pages, reader_code, reader_patch
+
+# all of them at once: a reader's two seconds are not for importing
+OFFERS = {offer.ID: offer for offer in pages.modules("editable")}
+
+
+def stream(name: str, source: str) -> Iterator[str]:
+    """The frames of the offer `name` with a reader's text; of another name, those of that widget, where `source` is
+    {form, source} as JSON.
+    """
+    if name in OFFERS:
+        yield from reader_code.stream(OFFERS[name], source)
+    else:
+        yield from reader_patch.stream(name, **json.loads(source))
