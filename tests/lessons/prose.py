@@ -3,9 +3,11 @@
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 LESSONS = Path(__file__).parents[2] / "lessons"
+TWENTY = range(200, 220)  # the seeds of "mean ± standard deviation" and of "n of twenty" in a lesson
 
 
 class Lesson:
@@ -29,3 +31,22 @@ class Lesson:
         assert abs(float(digits) - float(value)) <= 0.5000001 * 10**-decimals, (
             f"{self.path.name} says {number}, the code says {value}"
         )
+
+    def spread(self, words, values):
+        """The text says `words`, "0.85 ± 0.03", mean and standard deviation over `TWENTY`; the values of all agree with
+        both, to what another processor may change; those of a few lie within four standard deviations.
+        """
+        assert words in self.text, f"{self.path.name} does not say {words}"
+        agrees(words, values)
+
+
+def agrees(words, values):
+    """As `Lesson.spread`, of a text that is known to have the words."""
+    mean, deviation = (float(number.replace(",", "")) for number in words.split(" ± "))
+    unit = 0.5000001 * 10 ** -len(words.split(" ± ")[0].partition(".")[2])
+    values = np.asarray(values, float)
+    if len(values) < len(TWENTY):
+        assert abs(values - mean).max() <= 4 * deviation + unit, (words, values)
+    else:
+        assert abs(values.mean() - mean) <= deviation / 2 + unit, (words, values.mean())
+        assert abs(values.std(ddof=1) - deviation) <= deviation / 2 + unit, (words, values.std(ddof=1))

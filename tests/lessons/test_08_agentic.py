@@ -9,7 +9,7 @@ import pytest
 from sim.experiments import tool_masking
 from sim.worlds import tinylm
 from tests import skips
-from tests.lessons.prose import Lesson
+from tests.lessons.prose import TWENTY, Lesson, agrees
 from tests.widgets import catalogue
 from widgets.agentic import figures
 from widgets.agentic import widget as agentic
@@ -18,6 +18,13 @@ LESSON = Lesson("08")
 
 
 last = partial(catalogue.last, agentic)
+
+
+def row_of(fold, length):
+    """The two cells, "0.43 ± 0.02", of the table in a fold that begins so, for a reply of this length."""
+    text = LESSON.text.partition(f'"{fold}')[2].partition("???")[0]
+    (found,) = re.findall(rf"^ *\| {length} \| ([\d.]+ ± [\d.]+) \| ([\d.]+ ± [\d.]+) \|$", text, re.M)
+    return found
 
 
 def right(**knobs):
@@ -79,18 +86,15 @@ def test_a_mask_that_is_off_by_one():
 @LESSON.when_changed
 @pytest.mark.parametrize("length", [2, 8, 16])
 def test_the_table_of_shifted_masks(length):
-    ((*said,),) = re.findall(rf"^ *\| {length} \| ([\d.]+) to ([\d.]+) \| ([\d.]+) to ([\d.]+) \|$", LESSON.text, re.M)
-    for shift, low, high in ((1, *said[:2]), (-1, *said[2:])):
-        within([right(reply=length, shift=shift, seed=seed) for seed in skips.some(range(5))], low, high, slack=0.06)
+    said = row_of("One token off", length)
+    for shift, words in zip((1, -1), said):
+        agrees(words, [right(reply=length, shift=shift, seed=seed) for seed in TWENTY[:3]])
 
 
 @LESSON.when_changed
 def test_the_share_of_one_token():
-    for shift, low, high in ((1, 0.35, 0.40), (-1, 0.57, 0.61)):
-        within(
-            [agentic.early_share(last(shift=shift, seed=seed)) for seed in skips.some(range(5))], low, high, slack=0.02
-        )
-        assert f"between {low:.2f} and {high:.2f}" in LESSON.text
+    for shift, words in ((1, "0.37 ± 0.03"), (-1, "0.59 ± 0.04")):
+        LESSON.spread(words, [agentic.early_share(last(shift=shift, seed=seed)) for seed in TWENTY[:3]])
 
 
 @LESSON.when_changed
@@ -140,10 +144,10 @@ def within(values, low, high, slack=0.03):
 @LESSON.when_changed
 @pytest.mark.parametrize("length", [2, 4, 8, 12, 16])
 def test_the_table_of_runs_without_the_mask(length):
-    ((share, low, high),) = re.findall(rf"^ *\| {length} \| ([\d.]+) \| ([\d.]+) to ([\d.]+) \|$", LESSON.text, re.M)
-    runs = [dict(masked=False, reply=length, seed=seed) for seed in range(2)]
-    within([right(**run) for run in runs], low, high)
-    within([agentic.early_share(last(**run)) for run in runs], share, share, slack=0.07)
+    share, words = row_of("Without the mask", length)
+    runs = [dict(masked=False, reply=length, seed=seed) for seed in TWENTY[:2]]
+    agrees(words, [right(**run) for run in runs])
+    agrees(share, [agentic.early_share(last(**run)) for run in runs])
 
 
 def test_the_policy_starts_far_from_every_reply():
@@ -160,9 +164,9 @@ def test_a_longer_reply_does_more_harm():
 
 @LESSON.when_changed
 def test_with_the_mask():
-    assert "between 0.98 and 1.00 are right" in LESSON.text and "between 61 and 77 % to 100 %" in LESSON.text
+    assert "between 61 and 77 % to 100 %" in LESSON.text
     for knobs in (dict(seed=0), dict(seed=1), dict(reply=2), dict(reply=16)):
-        within([right(**knobs)], 0.98, 1.00, slack=0.015)
+        LESSON.spread("0.99 ± 0.01", [right(**knobs)])
     for seed in range(2):
         within([last(seed=seed)[0].call_rate], 0.61, 0.77)
         assert last(seed=seed)[-1].call_rate > 0.98
@@ -173,25 +177,23 @@ def test_with_the_mask():
 
 @LESSON.when_changed
 def test_reinforce_imitates():
-    guesses = 0
-    for seed in range(5):
+    guesses, seeds = 0, TWENTY[:6]
+    for seed in seeds:
         knobs = dict(masked=False, algorithm="REINFORCE", seed=seed)
         steps = last(**knobs)
         assert round(steps[0].tool_nll) == 12 and "from 12 nats" in LESSON.text
-        within([min(step.tool_nll for step in steps[:30])], 2.4, 2.8, slack=0.2)
-        assert right(**knobs) < 0.2 and steps[-1].call_rate < 0.3
+        LESSON.spread("2.6 ± 0.1", [min(step.tool_nll for step in steps[:30])])
+        assert right(**knobs) < 0.2 and steps[-1].call_rate < 0.5
         guesses += steps[-1].call_rate < 0.05 and 0.05 < right(**knobs) < 0.18
-    assert (
-        guesses >= 3 and "a lowest value between 2.4 and 2.8" in LESSON.text and "In five of six seeds" in LESSON.text
-    )
+    assert guesses > len(seeds) / 3 and LESSON.text.count("In 14 of twenty seeds") == 2
 
 
 @LESSON.when_changed
 def test_the_near_misses():
     LESSON.says("0.443", last(denominator="all tokens")[0].dilution)
     for seed in range(2):
-        within([right(denominator="all tokens", seed=seed)], 0.96, 1.00)
-        within([right(masked=False, fill="0", seed=seed)], 0.97, 1.00)
+        LESSON.spread("0.99 ± 0.01", [right(denominator="all tokens", seed=seed)])
+        LESSON.spread("0.99 ± 0.01", [right(masked=False, fill="0", seed=seed)])
         within([last(masked=False, fill="0", seed=seed)[-1].mean_ratio], 0.46, 0.48)
     assert right(masked=False, fill="0", algorithm="REINFORCE") < 0.5
-    assert all(words in LESSON.text for words in ("between 0.96 and 1.00", "between 0.97 and 1.00", "0.46 to 0.48"))
+    assert "0.46 to 0.48" in LESSON.text

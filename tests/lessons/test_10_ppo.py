@@ -105,7 +105,7 @@ def test_how_many_runs_lose_a_prompt():
 
 
 @LESSON.when_changed
-def test_how_many_lost_prompts_are_found_again():
+def test_some_lost_prompts_are_found_again():
     """A prompt of a run counts once: solved, then under a tenth at some update; found again if it passes 0.9 after."""
     fallen = found = 0
     for seed in DRAWS:
@@ -115,7 +115,7 @@ def test_how_many_lost_prompts_are_found_again():
             low = np.flatnonzero(after < ppo.LOST)
             fallen += len(low) > 0
             found += len(low) > 0 and after[low[0] :].max() > 0.9
-    assert f"falls under a tenth {fallen} times, and {found} times it is found again" in LESSON.text
+    assert 0 < found < fallen and "this run never recovers in its sixty updates, others do" in LESSON.text
 
 
 def test_with_the_clip_the_rare_token_is_carried_beyond_the_range_and_brought_back():

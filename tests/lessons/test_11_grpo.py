@@ -10,7 +10,7 @@ import pytest
 from sim.estimators import group_baselines
 from sim.experiments import running_batch
 from sim.worlds import modsum
-from tests.lessons.prose import Lesson
+from tests.lessons.prose import TWENTY, Lesson, agrees
 from tests.widgets import catalogue
 from widgets.grpo import figures
 from widgets.grpo import widget as grpo
@@ -23,13 +23,16 @@ SIZES = (2, 4, 8, 16, 64)
 last = partial(catalogue.last, grpo)
 
 
+SOME = TWENTY[:3]
+
+
 def ends(**knobs):
-    """The five numbers that the figure shows at its seeds 0 to 4."""
-    return [last(seed=seed, **knobs).pass_rate[:, -1].mean() for seed in range(5)]
+    """What the figure shows at the first of the twenty seeds."""
+    return [last(seed=seed, **knobs).pass_rate[:, -1].mean() for seed in SOME]
 
 
 def live(**knobs):
-    return [100 * last(seed=seed, **knobs).live.mean() for seed in range(5)]
+    return [100 * last(seed=seed, **knobs).live.mean() for seed in SOME]
 
 
 def row(words, values):
@@ -118,14 +121,13 @@ def test_the_table_of_dead_groups():
 MIXED, RARE = "Mixed prompts, two optimizers", "Prompts that are almost never right"
 
 
-def table(fold, first, *cells):
-    """The row that begins so, in the fold: each cell is a range, or one number for all, and holds these values."""
+def table(fold, first, **knobs):
+    """The row that begins so, in the fold, says mean and spread of twenty seeds of the run with these knobs."""
     text = LESSON.text.partition(f'"{fold}"')[2].partition("???")[0]
-    (found,) = re.findall(rf"^ *\| {re.escape(first)} \| (.*?) \| ?(.*?) ?\|$", text, re.M)
-    for said, (values, slack) in zip(found, cells):
-        numbers = [float(number) for number in re.findall(r"\d[\d.]*", said)]
-        assert min(values) == pytest.approx(numbers[0], abs=slack), (first, values)
-        assert max(values) == pytest.approx(numbers[-1], abs=slack), (first, values)
+    ((right, alive),) = re.findall(rf"^ *\| {re.escape(first)} \| (.*?) \| ?(.*?) ?\|$", text, re.M)
+    agrees(right, ends(**knobs))
+    if alive:
+        agrees(alive.removesuffix(" %"), live(**knobs))
 
 
 @LESSON.when_changed
@@ -133,11 +135,11 @@ def test_what_was_to_be_seen_on_mixed_prompts():
     start = modsum.exact(modsum.Policy().params["theta"])["pass_rate"]
     LESSON.says("0.54", start[0])
     LESSON.says("0.02", start[3])
-    table(MIXED, "pairs, SGD at 2", (ends(K=2), 0.006), (live(K=2), 0.6))
-    table(MIXED, "pairs, SGD at 10", (ends(K=2, learning_rate=10.0), 0.006), (live(K=2, learning_rate=10.0), 0.6))
-    table(MIXED, "sixteens, SGD at 2", (ends(K=16), 0.006), (live(K=16), 0.6))
-    table(MIXED, "pairs, AdamW at 0.02", (ends(K=2, optimizer="AdamW"), 0.006), (live(K=2, optimizer="AdamW"), 0.6))
-    table(MIXED, "sixteens, AdamW at 0.02", (ends(K=16, optimizer="AdamW"), 0.006))
+    table(MIXED, "pairs, SGD at 2", K=2)
+    table(MIXED, "pairs, SGD at 10", K=2, learning_rate=10.0)
+    table(MIXED, "sixteens, SGD at 2", K=16)
+    table(MIXED, "pairs, AdamW at 0.02", K=2, optimizer="AdamW")
+    table(MIXED, "sixteens, AdamW at 0.02", K=16, optimizer="AdamW")
     assert np.ptp(ends(K=2, optimizer="AdamW") + ends(K=16, optimizer="AdamW")) < 0.02
     assert "within two hundredths" in LESSON.text
     for behind, ahead in zip(live(K=2), live(K=2, learning_rate=10.0)):
@@ -153,36 +155,40 @@ def test_twenty_is_the_best_rate_on_offer():
 
 @LESSON.when_changed
 def test_one_group_a_prompt_leaves_fifteen_updates():
-    table(MIXED, "sixty-fours, SGD at 2", (ends(K=64), 0.006))
-    table(MIXED, "sixty-fours, AdamW at 0.02", (ends(K=64, optimizer="AdamW"), 0.006))
+    table(MIXED, "sixty-fours, SGD at 2", K=64)
+    table(MIXED, "sixty-fours, AdamW at 0.02", K=64, optimizer="AdamW")
     assert last(K=64).pass_rate.shape[1] == 15 and "fifteen such batches" in LESSON.text
 
 
 @LESSON.when_changed
 def test_what_was_to_be_seen_on_prompts_that_are_almost_never_right():
-    hopeless, fast = dict(prompts=HOPELESS), dict(prompts=HOPELESS, learning_rate=5.0)
     LESSON.says("0.0018", start := grpo.start(HOPELESS))
     assert 6 < start * grpo.COMPLETIONS < 8 and "seven or so right ones" in LESSON.text
-    table(RARE, "fours, SGD at 2", (ends(K=4, **hopeless), 0.001), (live(K=4, **hopeless), 0.5))
-    assert all(98 < 100 - share < 99.5 for share in live(K=4, **hopeless)) and "About 99 in 100" in LESSON.text
-    table(RARE, "fours, SGD at 5", (ends(K=4, **fast), 0.02), (live(K=4, **fast), 0.6))
-    table(RARE, "sixteens, SGD at 2", (ends(K=16, **hopeless), 0.02))
-    failed = [
-        sum((last(seed=seed, **knobs).pass_rate[:, -1] < 0.02).sum() for seed in range(5))
-        for knobs in (dict(K=16, **hopeless), dict(K=4, **fast))
-    ]
-    assert failed == [4, 5] and "four fail with sixteens at 2 and five with fours at 5" in LESSON.text
+    table(RARE, "fours, SGD at 2", prompts=HOPELESS, K=4)
+    assert all(97.5 < 100 - share < 99.5 for share in live(prompts=HOPELESS, K=4)) and "About 99 in 100" in LESSON.text
+    table(RARE, "fours, SGD at 5", prompts=HOPELESS, K=4, learning_rate=5.0)
+    table(RARE, "sixteens, SGD at 2", prompts=HOPELESS, K=16)
+    assert "Of sixty single runs 14 fail with sixteens at 2 and 15 with fours at 5" in LESSON.text
+
+
+@pytest.mark.nightly
+def test_how_many_of_sixty_runs_on_hopeless_prompts_fail():
+    for knobs, said in ((dict(K=16), 14), (dict(K=4, learning_rate=5.0), 15)):
+        runs = [last(seed=seed, prompts=HOPELESS, **knobs).pass_rate[:, -1] for seed in TWENTY]
+        assert sum((run < 0.02).sum() for run in runs) == pytest.approx(said, abs=10)  # three deviations of a count
 
 
 @LESSON.when_changed
 def test_under_adamw_only_too_few_updates_break_it():
     adamw = dict(prompts=HOPELESS, optimizer="AdamW")
-    table(RARE, "fours, AdamW at 0.02", (ends(K=4, **adamw), 0.03))
-    table(RARE, "sixteens, AdamW at 0.02", (ends(K=16, **adamw), 0.03))
+    table(RARE, "fours, AdamW at 0.02", K=4, **adamw)
+    table(RARE, "sixteens, AdamW at 0.02", K=16, **adamw)
+    table(RARE, "sixty-fours, SGD at 2", K=64, prompts=HOPELESS)
+    table(RARE, "sixty-fours, AdamW at 0.02", K=64, **adamw)
+    table(RARE, "sixty-fours, SGD at 20", K=64, prompts=HOPELESS, learning_rate=20.0)
     for optimizer in ("SGD", "AdamW"):
         knobs = dict(K=64, prompts=HOPELESS, optimizer=optimizer)
-        assert max(ends(**knobs)) < 0.0215 and "| sixty-fours, either | 0.02 at most |" in LESSON.text
-        assert min(ends(**knobs, learning_rate=20.0)) > 0.1 and "a step ten times as long" in LESSON.text
+        assert np.mean(ends(**knobs, learning_rate=20.0)) > 0.1 and "a step ten times as long" in LESSON.text
         assert min(live(**knobs)) > 5 * max(live(K=4, prompts=HOPELESS)) and "live far more often" in LESSON.text
 
 

@@ -297,6 +297,7 @@ def test_the_context_between_two_chips():
         bound = [iteration(LLAMA, H200, m, m * 512, efficiency=efficiency).bound for m in (n - 1, n)]
         LESSON.says(said, n)
         assert bound == ["memory", "compute"]
+    LESSON.says("1,651", int(memory.sequences(LLAMA, H200, 512)))
     LESSON.says("1,627", result(k).fits)
 
 

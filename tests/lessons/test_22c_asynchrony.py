@@ -72,6 +72,19 @@ def test_the_two_runs_of_the_opening_and_the_wall():
     LESSON.says("0.584", asynchrony.final(result(learning_rate=12.0, delay="8")))
 
 
+def test_a_kl_in_the_reward_is_late_only_by_the_log_probs_it_is_computed_from(monkeypatch):
+    """Recomputed for the present policy it mends what the same reward with the sampler's log-probs does not."""
+
+    def recomputed(pi, mu, drawn, reward, beta):
+        value = reward - beta * np.log(pi * len(pi))
+        return drawn * (value - drawn @ value)
+
+    monkeypatch.setitem(delayed_gradient.CORRECTIONS, "recomputed", recomputed)
+    late, mended = (delayed_gradient.course(16, 3.0, correction=name).best[-200:] for name in ("none", "recomputed"))
+    assert np.ptp(late) > 0.5 and np.ptp(mended) < 1e-3
+    assert "stays late if it is computed from the sampler's log-probs" in LESSON.text
+
+
 def test_the_limits_of_the_derivation():
     assert [delayed_gradient.step_limit(n) for n in (0, 1)] == pytest.approx([2, 1])
     for delay, said in ((2, "0.618"), (4, "0.347"), (8, "0.185"), (16, "0.095")):

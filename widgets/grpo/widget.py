@@ -2,7 +2,7 @@
 advantage makes of the gradient.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, partial
 
 import numpy as np
@@ -62,6 +62,8 @@ class Trace:
     completions: np.ndarray  # (updates,) drawn so far
     pass_rate: np.ndarray  # (seeds, updates) exact, mean of the prompts
     live: np.ndarray  # (seeds, updates) share of groups with different rewards
+    way: dict | None = None  # {knob: value} of a way back, of a whole run that ended poorly
+    undone: float = float("nan")  # where the same run ends on that way
 
 
 def groups(k):
@@ -82,6 +84,15 @@ def advantage_of(k, name=None):
 
 
 def run(k):
+    every = max(1, updates(k) // 12)
+    for seen in trained(k):
+        if len(seen) < updates(k) and (len(seen) == 1 or len(seen) % every == 0):
+            yield trace(k, seen)
+    yield undone(k, trace(k, seen))
+
+
+def trained(k):
+    """The frames of all runs, after each update: the list grows."""
     chosen, seen = advantage_of(k), []
 
     def advantage(R, hp, batch):
@@ -100,11 +111,9 @@ def run(k):
         )
         for i in range(SEEDS)
     ]
-    every = max(1, updates(k) // 12)
     for frames in zip(*(r.frames(updates(k)) for r in runs)):
         seen.append(frames)
-        if len(seen) == 1 or len(seen) % every == 0:
-            yield trace(k, seen)
+        yield seen
 
 
 def trace(k, seen):
@@ -116,6 +125,38 @@ def trace(k, seen):
         column(lambda f: f.exact["pass_rate"].mean()),
         column(lambda f: f.live_groups / groups(k)),
     )
+
+
+def undone(k, r):
+    """The whole run with the way back that mends it, if it ended poorly: so a cause is named where it is one."""
+    if not poor(k, r):
+        return r
+    for change in (undoing(k), everything(k)):
+        if not change:
+            continue
+        there = replace(k, **change)
+        *_, seen = trained(there)
+        other = trace(there, seen)
+        if not poor(there, other):
+            return replace(r, way=change, undone=other.pass_rate[:, -1].mean())
+    return r
+
+
+def poor(k, r):
+    ends = r.pass_rate[:, -1].mean()
+    return ends - start(k.prompts) < GAIN or (k.prompts == "mixed" and ends < WELL)
+
+
+LONG, MANY = dict(learning_rate=20.0), dict(K=16)  # a longer step, and as many completions in more updates
+
+
+def undoing(k):
+    """What is turned to see whether a run is held back by few updates, or else by a short step."""
+    return recovery.different(k, MANY if k.K >= LARGE else LONG)
+
+
+def everything(k):
+    return recovery.different(k, dict(**MANY, **LONG, advantage="z-score", eps=1e-6))
 
 
 def progress(k, r):
@@ -298,37 +339,41 @@ def broken(k, r):
     if len(r.completions) < updates(k) or gain(k, r) >= GAIN:
         return None
     from_to = f"from {start(k.prompts):.4f} to {start(k.prompts) + gain(k, r):.4f}"
-    if k.K >= LARGE:
-        alive = f"{100 * r.live.mean():.0f} % of the groups were live"
+    dead = f"{100 * (1 - r.live.mean()):.1f} % of the groups had {k.K} equal rewards"
+    if r.way == MANY:
         return Break(
-            f"{updates(k)} updates are too few, though {alive}: the pass rate went {from_to}.",
-            fix(k),
+            f"{updates(k)} updates are too few, the pass rate went {from_to}: in groups of {MANY['K']} the same number "
+            f"of completions reaches {r.undone:.3f}.",
+            r.way,
             "too few updates",
         )
-    return Break(
-        f"{100 * (1 - r.live.mean()):.1f} % of the groups had {k.K} equal rewards and no gradient: the pass rate went "
-        f"{from_to} in {updates(k)} updates.",
-        fix(k),
-        "almost every group is dead",
-    )
+    if r.way == LONG:
+        return Break(
+            f"{dead}, and the step is too short for the rest: the pass rate went {from_to}. At a rate of "
+            f"{long_rate(k)} it reaches {r.undone:.3f}.",
+            r.way,
+            "the step is too short",
+        )
+    return Break(f"{dead}, and the pass rate went {from_to} in {updates(k)} updates.", r.way, "hardly anything learned")
 
 
-def fix(k):
-    """What is too small or too large for sixteens at 2, which get off the ground; after that a longer step."""
-    values = dict(K=16, learning_rate=max(k.learning_rate, 2.0), advantage="z-score")
-    return recovery.different(k, values) or dict(learning_rate=20.0)
+def long_rate(k):
+    return f"{modsum_rate(k.optimizer, LONG['learning_rate']):g}"
 
 
 def worse(k, r):
     ends = r.pass_rate[:, -1].mean()
     if len(r.completions) < updates(k) or k.prompts != "mixed" or ends >= WELL:
         return None
-    reason = (
-        f"the completions last for {updates(k)} updates only"
-        if k.K >= LARGE
-        else f"{100 * (1 - r.live.mean()):.0f} % of the groups are dead"
-    )
-    return f"The pass rate ends at {ends:.3f}: {reason}, and what is left moves the policy too little."
+    if r.way == MANY:
+        return (
+            f"The pass rate ends at {ends:.3f}: {updates(k)} updates are too few. In groups of {MANY['K']} as many "
+            f"completions reach {r.undone:.3f}."
+        )
+    if r.way == LONG:
+        reach = f"At a rate of {long_rate(k)} it reaches {r.undone:.3f}."
+        return f"The pass rate ends at {ends:.3f}: the step is too short. {reach}"
+    return f"The pass rate ends at {ends:.3f}, where the default ends above {WELL}."
 
 
 def holds(k, r):

@@ -108,6 +108,7 @@ def run(k):
     tokens = {rule: straggler.tokens_trained_on(k.sigma, counted(k, trained[rule], cutoff), cap) for rule in RULES}
     tokens["wait for all"] = straggler.tokens_trained_on(k.sigma, counted(k, EVERYONE, cutoff), cap)
     tokens["resume prompts"] *= K / k.launched  # each step ends that share of the prompts in flight
+    largest = replace(k, cap=UNCAPPED)
     lengths = straggler.sampled_lengths(k.n, k.median, k.sigma, k.cap, np.random.default_rng(0))
     drained = lengths[:SEQUENCES]
     context = PROMPT + (drained**2).mean() / (2 * drained.mean())  # of one in flight
@@ -118,7 +119,9 @@ def run(k):
         trained=counted(k, trained[k.rule], cutoff),
         accuracy=accuracy,
         accuracy_trained=read(k, trained[k.rule], cutoff),
-        acc_uncapped=straggler.trained_accuracy(k.slope, trained[k.rule]),
+        without_race=read(k, EVERYONE, cutoff),
+        without_cap=read(largest, trained[k.rule], log(UNCAPPED / k.median) / k.sigma),
+        without_both=read(largest, EVERYONE, log(UNCAPPED / k.median) / k.sigma),
         length=straggler.trained_length(k.sigma, counted(k, trained[k.rule], cutoff), cap),
         waits=waits,
         useful={name: tokens[name] / waits[name] for name in waits},
@@ -285,8 +288,12 @@ def readouts(k, r):
 SOURCE = dict(zip(RULES, (straggler.wait_in_prompts, straggler.wait_for_prompts, straggler.resumed)))
 
 
+def off(accuracy):
+    return round(abs(accuracy - FAIR), 8)  # the integrals' last digits are not news
+
+
 def bias(r):
-    return round(abs(r.accuracy_trained - FAIR), 8)  # the integrals' last digits are not news
+    return off(r.accuracy_trained)
 
 
 def watched(k, r):
@@ -302,16 +309,16 @@ def watched(k, r):
 def broken(k, r):
     k = effective(k)
     share = 100 * straggler.truncated_share(k.sigma, 0.0, k.cap / k.median)
-    uncap = dict(cap=UNCAPPED)
+    resume, uncap = dict(rule="resume prompts"), dict(cap=UNCAPPED)
     if isnan(r.accuracy_trained):
         return Break(
             "Nothing is left to train on: the cap is below every length, and what it cuts off is masked.",
-            uncap,
+            uncap if off(r.without_cap) <= TOLERANCE else {**resume, **uncap},
             "nothing is left to train on",
         )
     if bias(r) <= TOLERANCE:
         return None
-    if abs(r.acc_uncapped - FAIR) > TOLERANCE:
+    if off(r.without_race) <= min(TOLERANCE, off(r.without_cap)):
         race = (
             f"{K} of {k.launched} completions"
             if k.rule == "drop completions"
@@ -319,17 +326,22 @@ def broken(k, r):
         )
         return Break(
             f"The first {race} to finish are the short ones, short ones are {'right' if k.slope < 0 else 'wrong'} more "
-            f"often: the batch reads {r.accuracy_trained:.2f}, all of them {FAIR:.2f}.",
-            dict(rule="resume prompts"),
+            f"often: the batch reads {r.accuracy_trained:.2f}, without a race {r.without_race:.2f}.",
+            resume,
             "the first to finish are short",
         )
-    cause = "what is late is scored wrong" if k.cut == "scored wrong" else "the cap cuts off the long"
+    if off(r.without_cap) <= TOLERANCE or off(r.without_race) == bias(r):
+        return Break(
+            f"The cap cuts off {share:.0f} % of the completions, they are {k.cut}, and the batch reads "
+            f"{r.accuracy_trained:.2f}; with a cap of {UNCAPPED:,} it would read {r.without_cap:.2f}.",
+            uncap if off(r.without_cap) <= TOLERANCE else None,
+            "what is late is scored wrong" if k.cut == "scored wrong" else "the cap cuts off the long",
+        )
     return Break(
-        f"The cap cuts off {share:.0f} % of the completions, they are {k.cut}, and the batch reads "
-        f"{r.accuracy_trained:.2f} where finished ones would read "
-        f"{FAIR:.2f}.",
-        uncap,
-        cause,
+        f"The cap cuts off {share:.0f} % of the completions, and the first to finish are short: the batch reads "
+        f"{r.accuracy_trained:.2f}, without the race {r.without_race:.2f}, without the cap {r.without_cap:.2f}.",
+        {**resume, **uncap} if off(r.without_both) <= TOLERANCE else None,
+        "the cap and the race together",
     )
 
 

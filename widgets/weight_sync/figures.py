@@ -128,10 +128,13 @@ LAGS = (0, 1, 2, 4, 8)
 FIRST, SEEDS = 17, 3
 
 
+WEIGHED, PLAIN = "ratio", "none"  # corrections, the second of which takes old samples for new
+
+
 @cache
-def early(lag):
-    """A list of Drifts by seed, with old samples used as new."""
-    return [list(stale_policy.updates("none", FIRST, lag=lag, seed=seed)) for seed in range(SEEDS)]
+def early(correction, lag):
+    """A list of Drifts by seed."""
+    return [list(stale_policy.updates(correction, FIRST, lag=lag, seed=seed)) for seed in range(SEEDS)]
 
 
 def right(run):
@@ -142,34 +145,55 @@ def right(run):
 
 def first(lag):
     x, edge = np.arange(1, FIRST + 1), dict(x="update", x_range=(0.5, FIRST + 0.5))
-    share = [[d.effective for d in run] for run in early(lag)]
-    after = [right(run) for run in early(lag)]
+    weighed, plain = early(WEIGHED, lag), early(PLAIN, lag)
     return [
         panel(
             "Right completions",
             f"probability, exact, after the update; {SEEDS} seeds",
-            line(*right(early(0)[0]), "no lag", 8, "reference"),
-            *(line(*one, "seed", 1, "seed") for one in after[1:]),
-            line(*after[0], "right"),
-            dots(*after[0], "right", 1),
-            label(FIRST, 0.79, "gray: no lag", 8, "right"),
+            *(
+                line(*right(run), "seed", series, "seed")
+                for series, runs in ((1, plain), (2, weighed))
+                for run in runs[1:]
+            ),
+            line(*right(plain[0]), "not weighed", 1),
+            line(*right(weighed[0]), "weighed", 2),
+            label(FIRST, 0.84, "weighed by the ratio", 2, "right"),
+            label(FIRST, 0.04, "not weighed", 1, "right"),
             **edge,
             y_range=(0, 0.9),
         ),
         panel(
             "Effective share of the batch",
-            "before the update",
-            *(line(x, one, "seed", 1, "seed") for one in share[1:]),
-            line(x, share[0], "share"),
+            "before the update; the same runs",
+            *(
+                line(x, share(run), "seed", series, "seed")
+                for series, runs in ((1, plain), (2, weighed))
+                for run in runs[1:]
+            ),
+            line(x, share(plain[0]), "not weighed", 1),
+            line(x, share(weighed[0]), "weighed", 2),
             **edge,
             y_range=(0, 1.05),
         ),
     ]
 
 
+def share(run):
+    return [d.effective for d in run]
+
+
 def first_told(lag):
-    (_, _, after, *_), run = right(early(lag)[0])[1], early(lag)[0]
-    return f"Lag {lag}: an effective share of {run[4].effective:.2f} in update 5, and {after:.2f} right after update 9."
+    weighed, plain = (early(correction, lag)[0] for correction in (WEIGHED, PLAIN))
+    fifth, ninth = ([f(run) for run in (weighed, plain)] for f in (lambda run: share(run)[4], after_nine))
+    return (
+        f"Lag {lag}: effective shares of {fifth[0]:.2f} weighed and {fifth[1]:.2f} not, in update 5; "
+        f"{ninth[0]:.2f} and {ninth[1]:.2f} right after update 9."
+    )
+
+
+def after_nine(run):
+    at, rates = right(run)
+    return rates[at.index(9)]
 
 
 FIGURES = {

@@ -26,7 +26,10 @@ UPDATES = 120
 COST = f"{UPDATES * 128:,} completions in each of two runs"
 EVERY = 10  # updates between two pictures
 LOST = 0.25  # a pass rate this far below the run with fresh weights counts as broken
-COSTS = 0.05  # farther below than this is clearly worse
+COSTS = 0.05  # farther below than this is clearly worse, if seeds do not differ as much by themselves
+# of the end on fresh weights by learning rate: standard deviation over the seeds 200 to 219
+SPREAD = {0.003: 0.003, 0.01: 0.008, 0.02: 0.011, 0.03: 0.012, 0.05: 0.062}
+APART = 2.6 * 2**0.5  # standard deviations: 99 of 100 pairs of seeds are nearer than this times the spread
 NEVER = 128  # deliveries this rare do not happen within the run
 BILLION = 1e9
 
@@ -242,7 +245,16 @@ def broken(k, r):
     )
 
 
+def stale(k):
+    return k.lag > 0 or k.every > 1
+
+
 def cause(k, r):
+    """What fresh weights undo, of which the run beside is the proof."""
+    if not stale(k):
+        return "samples of rounded weights"
+    if k.form != "fp32":
+        return "samples of old and rounded weights"
     if k.correction == "none":
         return "old samples, used as new"
     return "old samples, mostly clipped" if mostly_clipped(k, r) else "a few old samples weigh all"
@@ -258,7 +270,8 @@ def clipped_share(r):
 
 def reason(k, r):
     lag = max(d.trainer_version - d.rollout_version for d in r.drifts)
-    behind = f"Up to {lag} updates behind" if lag else f"Sampled with weights rounded to {k.form}"
+    rounded = "" if k.form == "fp32" else f"{' and ' if lag else 'Sampled with weights '}rounded to {k.form}"
+    behind = f"{f'Up to {lag} updates behind' if lag else ''}{rounded}"
     if k.correction == "none":
         return f"{behind}, and what those weights wrote is pushed as if the present ones had written it"
     effective = 100 * min(d.effective for d in r.drifts)
@@ -279,14 +292,18 @@ def fix(k):
 
 
 def worse(k, r):
-    if len(r.drifts) < UPDATES or gap(r) <= COSTS:
+    if len(r.drifts) < UPDATES or gap(r) <= max(COSTS, APART * SPREAD[k.learning_rate]):
         return None
-    cost = "the age of the samples" if k.lag or k.every > 1 else "the rounding"
-    return f"It ends at {r.pass_rate[-1]:.3f}, with fresh weights at {r.fresh[-1]:.3f}: {cost} costs, no more."
+    old, rounded = stale(k), k.form != "fp32"
+    cost = "age and rounding of the samples cost" if old and rounded else "their age costs" if old else "rounding costs"
+    return f"It ends at {r.pass_rate[-1]:.3f}, with fresh weights at {r.fresh[-1]:.3f}: {cost} more than seeds differ."
 
 
 def holds(k, r):
-    return f"It ends at {r.pass_rate[-1]:.3f}, the same run with fresh weights at {r.fresh[-1]:.3f}."
+    ends = f"It ends at {r.pass_rate[-1]:.3f}, the same run with fresh weights at {r.fresh[-1]:.3f}"
+    if len(r.drifts) == UPDATES and gap(r) > COSTS:
+        return f"{ends}. At this learning rate two seeds differ by as much."
+    return f"{ends}."
 
 
 GUESS = Guess(

@@ -50,11 +50,42 @@ def test_of_prompts_that_are_almost_never_right_pairs_fours_and_one_group_a_prom
         assert (grpo.broken(Knobs(**knobs), last(**knobs)) is not None) == breaks
 
 
-def test_the_break_names_the_share_of_dead_groups_the_updates_and_the_way_back():
+def test_the_break_names_what_undoes_it():
     found = grpo.broken(Knobs(K=4, prompts=HOPELESS), last(K=4, prompts=HOPELESS))
-    assert "99.3 % of the groups had 4 equal rewards" in found.why and found.fix == dict(K=16)
+    assert "99.3 % of the groups had 4 equal rewards" in found.why and found.fix == dict(learning_rate=20)
     few = grpo.broken(Knobs(K=64, prompts=HOPELESS), last(K=64, prompts=HOPELESS))
-    assert "15 updates are too few" in few.why and few.cause != found.cause and few.fix == found.fix
+    assert "15 updates are too few" in few.why and few.cause != found.cause and few.fix == dict(K=16)
+
+
+def test_with_three_of_four_groups_live_a_short_step_is_not_blamed_on_dead_groups():
+    """At 0.5 the groups are live, and the run is behind; at 20 fewer are, and it is ahead."""
+    short, long = last(learning_rate=0.5), last(learning_rate=20.0)
+    assert short.live.mean() > 0.6 > long.live.mean()
+    said = grpo.worse(Knobs(learning_rate=0.5), short)
+    assert "the step is too short" in said and "dead" not in said and f"{long.pass_rate[:, -1].mean():.3f}" in said
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("prompts", ["mixed", "hard", HOPELESS])
+def test_a_cause_is_named_only_where_undoing_it_mends(prompts):
+    chance, named = random.Random(7), 0
+    for _ in range(25):
+        knobs = {name: chance.choice(values) for name, values in GRID.items()} | dict(prompts=prompts)
+        k = Knobs(**knobs)
+        r = last(**knobs)
+        found, behind = grpo.broken(k, r), grpo.worse(k, r)
+        if r.way:
+            back = knobs | r.way
+            assert grpo.broken(Knobs(**back), last(**back)) is None and grpo.worse(Knobs(**back), last(**back)) is None
+            named += 1
+        if found:
+            assert ("too short" in found.why) == (r.way == grpo.LONG) and ("too few" in found.why) == (
+                r.way == grpo.MANY
+            )
+            assert len(found.why) <= 150 and found.fix == r.way
+        elif behind:
+            assert len(behind) <= 150
+    assert named > 3
 
 
 def test_the_last_two_readouts_are_of_the_hardest_prompt_that_the_run_began_with():
@@ -192,12 +223,10 @@ def test_a_faster_learning_rate_does_for_a_small_group_what_a_larger_group_does(
 @pytest.mark.parametrize(
     "change", [dict(learning_rate=0.5), dict(advantage="less the mean"), dict(K=2, learning_rate=1.0)]
 )
-def test_the_way_back_names_every_knob_that_is_too_small(change):
+def test_the_way_back_leads_back(change):
     knobs = {**dict(K=16, prompts=HOPELESS), **change}
-    sixteens = dict(K=16, learning_rate=2, advantage="z-score")
-    assert grpo.broken(Knobs(**knobs), last(**knobs)).fix == {name: sixteens[name] for name in change}
-    back = dict(K=16, prompts=HOPELESS)
-    assert grpo.broken(Knobs(**back), last(**back)) is None
+    fix = grpo.broken(Knobs(**knobs), last(**knobs)).fix
+    assert fix and grpo.broken(Knobs(**knobs | fix), last(**knobs | fix)) is None
 
 
 def test_the_pass_rate_looked_at_moves_the_ring():
