@@ -119,9 +119,11 @@ def test(*arguments):
 
     nightly, others, selected, words = test_options(arguments)
     python = environment.install(*(f"requirements{name}.txt" for name in ("", "-pictures", "-test", "-zensical")))
-    lint = subprocess.run([python, "-m", "ruff", "check", "--quiet", "."], cwd=ROOT).returncode
-    if lint:
-        say("ruff check has found the above; the tests run all the same")
+    lint = 0
+    for checker in (["ruff", "check", "--quiet", "."], ["mypy", "--no-error-summary"]):
+        if subprocess.run([python, "-m", *checker], cwd=ROOT).returncode:
+            say(f"{checker[0]} has found the above; the tests run all the same")
+            lint = 1
     variables = {**os.environ, "PYTHONUTF8": "1", **({"NIGHTLY": "1"} if nightly else {})}
     parallel = ("-n", str(min(4, os.cpu_count() or 1)), "--dist", "worksteal")
     pytest = [python, "-m", "pytest", *selected, *(words or parallel)]

@@ -14,6 +14,7 @@ from typing import Any
 
 from sim.cluster import throughput, user_inputs
 from sim.cluster.hardware import ACCELERATORS
+from sim.cluster.lengths import Law
 from sim.cluster.models import MODELS
 from widgets.frame.knobs import pasted, slider
 
@@ -102,8 +103,8 @@ def names(k: Any) -> tuple[str, str]:
     return model(k).name, accelerator(k).name
 
 
-def law(k: Any) -> user_inputs.Law:
-    return understood(user_inputs.lengths, k.log)[0] if k.log else user_inputs.Law(k.p50, k.p90, k.p99, k.longest)
+def law(k: Any) -> Law:
+    return understood(user_inputs.lengths, k.log)[0] if k.log else Law(k.p50, k.p90, k.p99, k.longest)
 
 
 def efficiency(k: Any) -> throughput.Efficiency:
