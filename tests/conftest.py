@@ -31,8 +31,7 @@ def pytest_collection_modifyitems(config, items):
     items[:] = longest[::2] + others[:middle] + longest[1::2] + others[middle:]
 
 
-@pytest.hookimpl(trylast=True)  # after the skips that need no sum
-def pytest_runtest_setup(item):
+def pytest_runtest_setup(item):  # after pytest's own skips, which need no sum, and before fixtures are made
     skip_unchanged.skip_if_passed(item)
 
 

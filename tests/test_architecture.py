@@ -223,7 +223,7 @@ ONLY_ON = {  # kinds of pages; the others are on all
     "editing.js": ("own",),
     "change.js": (),  # with editing.js a lesson asks for it when the fold of its function is opened
     "take.js": (),  # and for this one with another fold
-    "bare.js": ("own", "doctor"),
+    "sandbox.js": (),  # asked for when readers run code, or bring a log
     "doctor.js": ("doctor",),
     "keep.js": ("home",),
     "progress.js": ("home",),
@@ -240,14 +240,14 @@ def test_the_scripts_of_a_page_weigh_at_most_52_kB():
 
 
 def test_a_script_of_one_kind_of_page_stands_in_the_content_of_that_page_alone():
-    """The others are asked for: by workers (bare.js), by folds that open, by the head (embed.js), by others."""
+    """The others are asked for: by folds that open, by the head (embed.js), by others."""
     shell = (ROOT / "site" / "main.html").read_text(encoding="utf-8")
     content, scripts = re.findall(r"{% block (?:content|scripts) %}(.*?){% endblock %}", shell, flags=re.S)
     for name in ONLY_ON:
         asked = name in (
-            "bare.js",
             "change.js",
             "editing.js",
+            "sandbox.js",
             "take.js",
             "embed.js",
             "knobs.js",
@@ -257,9 +257,7 @@ def test_a_script_of_one_kind_of_page_stands_in_the_content_of_that_page_alone()
         assert (f"assets/{name}" in content or asked) and f'"{name.removesuffix(".js")}"' not in scripts
 
 
-RUNS_TEXT = (
-    "widgets/frame/reader_code.py"  # readers' code, which in the page has a worker of its own (site/assets/bare.js)
-)
+RUNS_TEXT = "widgets/frame/reader_code.py"  # readers' code, which in the page has a sandbox (site/assets/sandbox.js)
 
 
 def test_one_module_alone_makes_code_of_a_text():

@@ -34,11 +34,11 @@ TESTS = """
 import subprocess, sys, time
 import pytest
 
-BUSY = "import time\\nwhile time.process_time() < 3: pass"
+BUSY = "import time\\nwhile time.process_time() < 0.5: pass"
 
 def test_alone():
     started = time.process_time()
-    while time.process_time() < started + 3: pass
+    while time.process_time() < started + 0.5: pass
 
 def test_in_another_process():
     subprocess.run([sys.executable, "-c", BUSY])
@@ -48,7 +48,7 @@ def test_marked():
     test_alone()
 
 def test_waits():
-    time.sleep(2)
+    time.sleep(0.5)
 """
 
 
@@ -62,6 +62,7 @@ def test_what_is_neither_cheap_nor_marked_fails(tmp_path, monkeypatch):
     (tmp_path / "conftest.py").write_text(
         "from tests import processor_time\n"
         "processor_time.measured = lambda: processor_time.REFERENCE\n"
+        "processor_time.LIMIT = 0.2\n"
         "from tests.conftest import pytest_runtest_call\n",
         encoding="utf-8",
     )

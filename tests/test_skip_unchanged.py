@@ -124,6 +124,24 @@ def test_tests_with_the_same_dependencies_run_together(changed):
     assert all(len(set(ran[i : i + 3])) == 1 for i in range(0, len(ran), 3))
 
 
+def test_expensive_tests_of_a_module_depend_on_it():
+    """By what they import, or by naming it where they start it as a program."""
+    blind = []
+    for file in [*(ROOT / "tests" / "sim").rglob("test_*.py"), *(ROOT / "tests" / "widgets").glob("test_*.py")]:
+        own, text = file.relative_to(ROOT / "tests").with_suffix(""), file.read_text(encoding="utf-8")
+        folder, name = ".".join(own.parts[:-1]), own.name.removeprefix("test_")
+        found = {
+            module: skip_unchanged.inputs.file_of(module) for module in (f"{folder}.{name}", f"{folder}.__{name}__")
+        }
+        tested = [module for module, there in found.items() if there and there.name != "__init__.py"]
+        if not tested or ".when_changed" not in text:
+            continue
+        closure = skip_unchanged.inputs.closure(".".join(file.relative_to(ROOT).with_suffix("").parts))
+        if found[tested[0]] not in closure and f'"{tested[0]}"' not in text:
+            blind.append(f"{file.relative_to(ROOT).as_posix()} is not run when {tested[0]} changes")
+    assert not blind, "\n".join(blind)
+
+
 # --- git
 
 

@@ -81,8 +81,10 @@ def command(kind, stem, name, model):
     if kind in ("essay", "reference"):
         return f'python build.py test tests/lessons -k "{stem} or words or navigation"'
     paths = f"tests/test_architecture.py tests/lessons tests/pages tests/widgets/frame tests/widgets/{name}"
-    sim = f" tests/sim/{model.partition('/')[0]}" if model else ""
-    return f'python build.py test {paths}{sim} -k "{stem} or {name} or failures or words or navigation"'
+    room, _, module = model.removesuffix(".py").partition("/")
+    tested = f"{name} or {module}" if module not in ("", name) else name
+    sim = f" tests/sim/{room}" if model else ""
+    return f'python build.py test {paths}{sim} -k "{stem} or {tested} or failures or words or navigation"'
 
 
 def checked(stem):

@@ -1,6 +1,10 @@
 // A function of the book that readers change: the widget above runs with it. It runs when Run is pressed, not before.
 import { Editing } from "./editing.js";
 
+// The page, which is in no sandbox, draws what a changed widget sends: of its HTML stays what figures are made of.
+const LEADS = /<(?!\/?(b|br|button|code|div|em|h4|i|output|pre|span|sub|sup)\b)/gi;
+const tame = (_, leaf) => (typeof leaf === "string" ? leaf.replaceAll(LEADS, "‹") : leaf);
+
 const PAUSE = 200;  // milliseconds after a move, while a run is on
 const LONGEST = 4000;  // characters of a change that a link carries
 
@@ -97,11 +101,12 @@ customElements.define("change-code", class extends Editing {
 
   hear(news) {
     const { frame, done, failed, error } = news;
-    const { exercises, beside, refused, line, panels } = frame ? JSON.parse(frame) : {};
+    const told = frame ? JSON.parse(frame, tame) : {};
+    const { exercises, beside, refused, line, panels } = told;
     if (exercises) this.judge(exercises);
     else if (beside !== undefined) this.$(".beside").textContent = beside;
     else if (refused) this.withdraw(() => this.refused({ refused, line }));
-    else if (panels || done) this.widget.hear(news);
+    else if (panels || done) this.widget.hear({ frame: panels && JSON.stringify(told), done });
     if (done && this.asked) this.end();
     if (failed ?? error) this.withdraw(() => this.enter("stopped", this.why(news)));
   }

@@ -3,8 +3,8 @@ import { draw } from "./figure.js";
 
 const SIZE = 1 << 18;  // of a piece
 const mega = (bytes) => (bytes / 1e6).toFixed(1);
-let worker;  // gives up after a minute
-const python = () => (worker ??= globalThis.interpreter(import.meta.url, "doctor", 60000));
+const LONGEST = 60000;  // milliseconds that Python may be silent
+const doctor = globalThis.interpreter(async () => (await import("./sandbox.js")).sandboxed("doctor"), LONGEST);
 
 customElements.define("run-doctor", class extends HTMLElement {
   connectedCallback() {
@@ -49,13 +49,13 @@ customElements.define("run-doctor", class extends HTMLElement {
   say(what, data = "") {
     return new Promise((resolve, reject) => {
       let answer;
-      python().listen(({ frame, done, failed, error }) => {
+      doctor.listen(({ frame, done, failed, error }) => {
         if (frame) answer = JSON.parse(frame);
         if (done) resolve(answer);
         const why = failed ?? error;
         if (why) reject(new Error(this.dataset[failed ? "failed" : "error"].replace("…", () => why)));
       });
-      python().run(what, data);
+      doctor.run(what, data);
     });
   }
 

@@ -1,6 +1,9 @@
 // A field for code that readers edit, with its buttons and its state; what a run of it is, others say.
 import { keep, kept } from "./page.js";
 
+const LONGEST = 1900;  // milliseconds that a reader's code may be silent
+python.own ??= interpreter(async () => (await import("./sandbox.js")).sandboxed("reader_worker"), LONGEST);
+
 export class Editing extends HTMLElement {
   connectedCallback() {
     this.field = this.$("textarea");

@@ -1,8 +1,8 @@
 // Python's workers: each started once a visit, and by the next run after it died or was silent for too long. One
 // element listens.
-function interpreter(src, name = "") {
+function interpreter(open, longest) {  // `open` gives a promise of a worker
   const OURS = 10000;  // milliseconds that our own code may be silent
-  const silence = name ? 1900 : OURS;  // readers' code ends within two seconds
+  const silence = longest ?? OURS;
   const LONG = 1500;  // milliseconds after which nobody waits for the first answer
   let worker;
   let ready;  // and how it began
@@ -20,9 +20,17 @@ function interpreter(src, name = "") {
 
   function start() {
     if (worker) return;
-    worker = new Worker(new URL("worker.js", src), { type: "module", name });
-    worker.onerror = () => end({ failed: "its files did not arrive" });
-    worker.onmessage = ({ data }) => (data.failed ? end(data) : take(data));
+    const opened = open();
+    const lost = () => opened === worker && end({ failed: "its files did not arrive" });
+    worker = opened;
+    worker.then((one) => {
+      one.onerror = lost;
+      one.onmessage = ({ data }) => (data.failed ? end(data) : take(data));
+    }, lost);
+  }
+
+  function send(news) {
+    worker.then((one) => one.postMessage(news), () => {});
   }
 
   function take(news) {
@@ -38,7 +46,7 @@ function interpreter(src, name = "") {
 
   // A worker that is gone takes its run with it.
   function end(news) {
-    worker.terminate();
+    worker.then((one) => one.terminate(), () => {});
     worker = undefined;
     ready = undefined;
     pending = false;
@@ -66,18 +74,18 @@ function interpreter(src, name = "") {
       start();
       pending = true;
       newest += 1;
-      worker.postMessage({ run: newest, name, knobs });
+      send({ run: newest, name, knobs });
       if (!alarm) watch();  // a knob that is turned on and on does not put the alarm off
     },
     stop() {
       pending = false;
       watch();
       newest += 1;
-      worker?.postMessage({ run: newest });
+      if (worker) send({ run: newest });
     },
     table(name, frame) {
       start();
-      worker.postMessage({ name, table: frame });
+      send({ name, table: frame });
     },
     renew() {
       if (worker) end({});
@@ -87,7 +95,7 @@ function interpreter(src, name = "") {
 }
 
 globalThis.python ??= (({ src, dataset }) => {
-  const page = interpreter(src);
+  const page = interpreter(async () => new Worker(new URL("worker.js", src), { type: "module" }));
   if ("start" in dataset) page.renew();
-  return { ...page, own: interpreter(src, "reader_worker") };
+  return page;
 })(document.currentScript);

@@ -1,6 +1,6 @@
 // Python as the build left it: the memory of an interpreter with numpy and our modules, written into a new one once
 // numpy's libraries are linked where they were. Where one differs (another engine) this throws.
-const VENDOR = new URL("../vendor/", import.meta.url).href;
+const VENDOR = globalThis.vendor ?? new URL("../vendor/", import.meta.url).href;
 
 // The same for maker and reader: it lies in the memory. It leaves out docstrings, a megabyte packed, and the columns of
 // tracebacks, 0.8 more, which are shown with source lines alone, and those are in no snapshot.
@@ -16,8 +16,8 @@ export const OPTIONS = {
 };
 const NO_LIBRARY = "data:,";  // for the standard library: what is imported needs no files
 
-export async function restored(loadPyodide) {
-  const module = import(`${VENDOR}pyodide/pyodide.asm.mjs`);
+// `core` is the module pyodide.asm.mjs, on its way.
+export async function restored(loadPyodide, core) {
   const record = await fetch(`${VENDOR}snapshot.json`).then((answer) => answer.json());
   if (!record.pack) throw new Error("this build has no snapshot");
   const packed = unpacked(VENDOR + record.pack, record.total);
@@ -27,15 +27,15 @@ export async function restored(loadPyodide) {
     stdLibURL: NO_LIBRARY,
     lockFileContents: record.lock,
     _loadSnapshot: new Uint8Array(record.head),
-    createPyodideModule: (settings) => filled(settings, module, record, packed),
+    createPyodideModule: (settings) => filled(settings, core, record, packed),
   });
   python.runPython("import random; random.seed()");  // its state is the maker's
   return python;
 }
 
 // A fresh instance with the snapshot's libraries and memory; what Pyodide restores after this is a head without one.
-async function filled(settings, module, record, packed) {
-  const instance = module.then(({ default: create }) => create(settings));
+async function filled(settings, core, record, packed) {
+  const instance = core.then(({ default: create }) => create(settings));
   const compiled = packed.then((pack) => Promise.all(record.libraries.map(
     ({ at, size }) => WebAssembly.compile(pack.subarray(at, at + size)),
   )));

@@ -1,24 +1,28 @@
-// Python's half of a widget: one interpreter a visit, one generator a knob position, newest run wins. A worker named
-// "reader_worker" runs readers' code, with nothing that leads out of it.
-import { loadPyodide } from "../vendor/pyodide/pyodide.mjs";
-import { restored } from "./snapshot.js";
+// Python's half of a widget: one interpreter a visit, one generator a knob position, newest run wins. A worker with a
+// name runs what readers bring, in a sandbox (sandbox.js).
+const { base = new URL("../", import.meta.url).href, load = (url) => import(url) } = self.sandbox ?? {};
+self.vendor = `${base}vendor/`;
 
 let latest = 0;
 
 async function started() {
-  const [python, how] = await restored(loadPyodide).then((python) => [python, "snapshot"], plainly);
+  const core = load(`${vendor}pyodide/pyodide.asm.mjs`);
+  const modules = [`${vendor}pyodide/pyodide.mjs`, `${base}assets/snapshot.js`];
+  const [{ loadPyodide }, { restored }] = await Promise.all(modules.map((url) => load(url)));
+  const plain = (error) => plainly(error, loadPyodide, core);
+  const [python, how] = await restored(loadPyodide, core).then((python) => [python, "snapshot"], plain);
   const module = python.pyimport(`widgets.frame.${self.name || "host"}`);
-  if (self.name) (await import("./bare.js")).strip(python);
   postMessage({ ready: true, how });
   return module;
 }
 
 // Without a snapshot, or in an engine that it does not fit: three times as slow.
-async function plainly(error) {
+async function plainly(error, loadPyodide, core) {
   console.info(`Python starts without a snapshot: ${error.message}`);
   postMessage({ loaded: 0 });
-  const archive = fetch(new URL("../vendor/python.zip", import.meta.url)).then((answer) => answer.arrayBuffer());
-  const python = await loadPyodide({ packages: ["numpy"] });
+  const archive = fetch(`${vendor}python.zip`).then((answer) => answer.arrayBuffer());
+  const { default: createPyodideModule } = await core;
+  const python = await loadPyodide({ packages: ["numpy"], indexURL: `${vendor}pyodide/`, createPyodideModule });
   python.unpackArchive(await archive, "zip");
   return [python, "plain"];
 }
@@ -32,8 +36,7 @@ onmessage = async ({ data }) => {
   if (data.name) play(data);
 };
 
-const later = setTimeout;
-const breath = () => new Promise((resume) => later(resume));  // newer positions get in here
+const breath = () => new Promise((resume) => setTimeout(resume));  // newer positions get in here
 
 async function play({ run, name, knobs }) {
   const frames = (await host).stream(name, knobs);

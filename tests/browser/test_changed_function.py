@@ -76,7 +76,7 @@ def test_grpo_becomes_dr_grpo_and_rloo_and_ours_comes_back(live_page, book):
 def test_a_link_with_changed_code_shows_the_change_and_runs_nothing_of_it(page, book):
     """In a page of its own: Python of a reader's code may have been started by another test on a shared one."""
     workers = []
-    page.on("worker", lambda worker: worker.url.endswith("assets/worker.js") and workers.append(worker))
+    page.on("worker", lambda worker: worker.url.endswith(("search.js", ".min.js")) or workers.append(worker))
     page.goto(book + PAGE + "?" + urlencode(dict(change=DR_GRPO, K=4)))
     is_open(page)
     assert page.evaluate(STATE) == "from the link, not run" and not page.evaluate(BY_CODE)

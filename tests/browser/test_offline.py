@@ -182,6 +182,7 @@ def two_builds(tmp_path, browser):
     desk.leave()
 
 
+@pytest.mark.slow  # two copies of the book
 def test_an_open_page_keeps_its_build_and_the_next_one_is_all_new(two_builds):
     desk, deploy = two_builds
     page, other = desk.opened(FIRST.url), desk.opened(SECOND.url)
@@ -222,6 +223,7 @@ def test_an_open_page_keeps_its_build_and_the_next_one_is_all_new(two_builds):
     assert page.evaluate("globalThis.second") and page.evaluate(BUILD) != was
 
 
+@pytest.mark.slow
 def test_an_update_fetches_only_what_has_changed(two_builds):
     desk, deploy = two_builds
     page = desk.opened(FIRST.url)

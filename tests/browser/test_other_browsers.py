@@ -137,7 +137,6 @@ def test_a_readers_code_runs_and_is_ended_when_it_does_not_end(other, book):
     for text, state, said in (
         (RIGHT, "your code", json.loads([*reader_worker.stream("verifier", RIGHT)][-1])["sentence"]),
         ("def score(example, completion):\n    while True:\n        pass", "stopped", "Stopped: no answer for 1.9 s."),
-        ("import js", "refused", "Line 1: ImportError: there is no js here."),
     ):
         other.run(f"void ({code}.field.value = {json.dumps(text)}, {code}.querySelector('.go').click())")
         until(other, f"{code}.dataset.state !== 'running'")

@@ -1,5 +1,5 @@
-"""A function that readers edit: it runs when asked, is ended when it does not end, says what is wrong, and leads
-nowhere.
+"""A function that readers edit: it runs when asked, is ended when it does not end, and says what is wrong. That it
+leads nowhere is seen in test_sandbox.py.
 """
 
 import pytest
@@ -14,25 +14,6 @@ STATE = "document.querySelector('own-code').dataset.state"
 SCRIPT = "text/javascript"
 LOOP = "def score(example, completion):\n    while True:\n        pass\n"
 READY = "new Promise((ready) => python.own.listen((news) => news.ready && ready(true)))"
-# past the guard of widgets/frame/reader_code.py, as code that means harm would go
-AROUND = "import collections\nfound = collections.__builtins__['__import__']\n"
-
-LEADS_OUT = [
-    "fetch",
-    "XMLHttpRequest",
-    "WebSocket",
-    "EventSource",
-    "WebTransport",
-    "Worker",
-    "importScripts",
-    "indexedDB",
-    "caches",
-    "navigator",
-    "FontFace",
-    "BroadcastChannel",
-    "eval",
-    "setTimeout",
-]
 
 
 def opened(page, book, width=1280):
@@ -58,7 +39,7 @@ def runs(page, text=None):
 
 
 def interpreters(page):
-    return [worker for worker in page.workers if worker.url.endswith("/assets/worker.js")]
+    return [one for one in page.workers if one.url.endswith("/assets/worker.js") or one.url.startswith("data:")]
 
 
 @pytest.mark.parametrize("width", [1280, 390])
@@ -165,37 +146,6 @@ def test_what_was_written_is_kept_and_runs_only_when_asked(page, book):
     assert "numbers" in page.inner_text("own-code .cm-content")
     page.reload()
     assert page.evaluate(STATE) == "static"
-
-
-def test_nothing_leads_out_of_a_readers_code(page, book):
-    opened(page, book)
-    asked = []
-    page.context.on("request", lambda request: asked.append(request.url))
-    for line, said in [
-        ("import js", "there is no js here"),
-        (AROUND + "found('js')", "No module named 'js'"),
-        (AROUND + "found('pyodide.http').http.open_url('/stolen')", "Line 3"),
-        (AROUND + "found('pyodide_js').runPython.constructor('return 1')()", "Line 3: TypeError"),
-        (AROUND + "found('pyodide_js')._api.tests.Function('return 1')()", "Line 3: AttributeError"),
-        (AROUND + "found('urllib.request').request.urlopen('http://127.0.0.1/stolen')", "Line 3"),
-    ]:
-        assert said in runs(page, line), line
-    assert not [url for url in asked if "stolen" in url]
-
-
-def test_a_readers_worker_has_no_name_that_leads_out(page, book):
-    told = f"postMessage({{ left: {LEADS_OUT}.filter((name) => name in self) }});"
-
-    def telling(route):
-        script = route.fetch().text()
-        assert script.count("export function strip(python) {") == 1
-        strip = f"export function strip(python) {{ bare(python); {told} }}\nfunction bare(python) {{"
-        route.fulfill(body=script.replace("export function strip(python) {", strip), content_type="text/javascript")
-
-    page.context.route("**/assets/bare.js", telling)
-    opened(page, book)
-    assert page.evaluate("new Promise((told) => python.own.listen(({ left }) => left && told(left)))") == []
-    assert len(interpreters(page)) == 2
 
 
 def test_paper_shows_the_code_as_it_stands(page, book):

@@ -57,7 +57,7 @@ def treats_an_address_as_data(page, lesson):
     settled(page)
 
 
-@pytest.mark.parametrize("widget", ["kl_estimators", "kv_cache"])
+@pytest.mark.parametrize("widget", ["kl_estimators", pytest.param("reinforce", marks=pytest.mark.nightly)])
 def test_what_an_address_says_of_the_knobs_stays_data(live_page, book, widget):
     lesson = lesson_with(widget)
     visit(live_page, book, hostile(lesson))
@@ -65,6 +65,6 @@ def test_what_an_address_says_of_the_knobs_stays_data(live_page, book, widget):
 
 
 def test_what_an_address_says_of_the_knobs_stays_data_when_it_is_loaded_first(strict_page, book):
-    lesson = lesson_with("reinforce")
+    lesson = lesson_with("kv_cache")
     strict_page.goto(book + hostile(lesson))
     treats_an_address_as_data(strict_page, lesson)

@@ -60,6 +60,7 @@ def test_a_number_means_the_same_change_wherever_it_is_made():
     assert len(made) == len(mutate.mutants(source)) == 6  # <, *, +, 2 up and down, the sign
 
 
+@pytest.mark.when_changed()
 def test_what_a_test_does_not_notice_is_printed_with_its_line_and_the_status_is_one(tmp_path):
     files.write(tmp_path / "sim" / "kl.py", "def k1(a, b):\n    return a - b\n\n\ndef sign(a):\n    return a > 0\n")
     files.write(

@@ -11,8 +11,13 @@ import pytest
 from tools.pages import lessons, pipeline_map, recording
 
 LESSONS = Path(__file__).parents[2] / "lessons"
-MAP, CARDS = pipeline_map.pipeline(), lessons.cards()
+MAP = pipeline_map.pipeline()
 DRAWINGS = re.findall(r"<svg.*?</svg>", MAP)
+
+
+@pytest.fixture(scope="module")
+def cards():
+    return lessons.cards()
 
 
 @pytest.mark.parametrize("drawing", DRAWINGS)
@@ -112,8 +117,8 @@ def test_numbers_that_no_lesson_has_yet_are_said_to_be_in_preparation(monkeypatc
     assert lessons.gaps(numbered("01", "02")) == ""
 
 
-def test_a_part_counts_its_lessons_and_their_minutes():
-    for (_, group), said in zip(lessons.parts(), re.findall(r'<span class="tot">(.*?)</span>', lessons.cards())):
+def test_a_part_counts_its_lessons_and_their_minutes(cards):
+    for (_, group), said in zip(lessons.parts(), re.findall(r'<span class="tot">(.*?)</span>', cards)):
         stems, widgets = (" ".join(getattr(page, kind) for page in group) for kind in ("stem", "widget"))
         minutes = sum(page.minutes for page in group)
         assert said.startswith(
@@ -122,24 +127,24 @@ def test_a_part_counts_its_lessons_and_their_minutes():
         assert f" · {minutes} min reading" in said
 
 
-def test_every_lesson_of_a_part_has_one_card_in_the_order_of_the_navigation():
-    cards = re.findall(r'<h3><a href="/([^"]+)/">', CARDS)
-    assert cards == [page.stem for page in lessons.finished() if page.part]
+def test_every_lesson_of_a_part_has_one_card_in_the_order_of_the_navigation(cards):
+    there = re.findall(r'<h3><a href="/([^"]+)/">', cards)
+    assert there == [page.stem for page in lessons.finished() if page.part]
 
 
-def test_a_card_counts_the_breaks_of_its_widget_and_has_their_names():
-    cards = dict(re.findall(r'<h3><a href="/([^"]+)/">.*?<lesson-breaks widget="\w*">(.+?)</lesson-breaks>', CARDS))
+def test_a_card_counts_the_breaks_of_its_widget_and_has_their_names(cards):
+    breaks = dict(re.findall(r'<h3><a href="/([^"]+)/">.*?<lesson-breaks widget="\w*">(.+?)</lesson-breaks>', cards))
     for page in lessons.finished():
         if page.part:
-            count, *names = re.findall("<span>(.*?)</span>", cards[page.stem])
+            count, *names = re.findall("<span>(.*?)</span>", breaks[page.stem])
             assert count.startswith(f"breaks in {len(page.causes)} way" if page.causes else "")
             assert tuple(map(html.unescape, names)) == page.causes
 
 
-def test_a_card_of_an_extension_says_that_it_may_be_skipped():
-    skipped = re.findall(r'<li class=ext>.*?<h3><a href="/([^"]+)/">.*?</li>', CARDS)
+def test_a_card_of_an_extension_says_that_it_may_be_skipped(cards):
+    skipped = re.findall(r'<li class=ext>.*?<h3><a href="/([^"]+)/">.*?</li>', cards)
     assert skipped == [page.stem for page in lessons.finished() if page.part and page.extension]
-    assert CARDS.count("may be skipped on a first reading") == len(skipped) > 0
+    assert cards.count("may be skipped on a first reading") == len(skipped) > 0
 
 
 def test_reading_time_is_the_main_path_at_one_hundred_and_fifty_words_a_minute():

@@ -36,7 +36,7 @@ def test_a_word_that_a_later_lesson_explains_opens_at_its_very_first_use(stem):
         for start, _, key, _ in sentence:
             first.setdefault(key, opened.get(key) if key in explained else start)
     unexplained = {key for key in later(first, stem) if opened.get(key) != first[key]}
-    assert unexplained == set()
+    assert not unexplained, f"lessons/{stem}.md: two such words in the first sentence of {', '.join(unexplained)}"
 
 
 @each
@@ -51,5 +51,6 @@ def test_no_heading_and_no_line_of_the_head_has_a_word_that_only_a_later_lesson_
 
 @pytest.mark.parametrize("key", ALL)
 def test_the_lesson_that_a_word_names_has_the_word(key):
-    text = " ".join(lessons.front_matter(f"{ALL[key].lesson}.md")[1].lower().split())
-    assert any(form.lower() in text for form in (*ALL[key].forms, ALL[key].name))
+    lesson, forms = ALL[key].lesson, (*ALL[key].forms, ALL[key].name)
+    text = " ".join(lessons.front_matter(f"{lesson}.md")[1].lower().split())
+    assert any(form.lower() in text for form in forms), f"lessons/{lesson}.md has none of {', '.join(forms)}"

@@ -26,7 +26,7 @@ TREE = {
 
 @pytest.fixture
 def tree(tmp_path, monkeypatch):
-    """A small repository; what is returned writes one of its files and says whose sums have changed by it."""
+    """A small repository; the function writes one of its files and says whose sums have changed by it."""
     monkeypatch.setattr(inputs, "ROOT", tmp_path)
     for name, text in TREE.items():
         files.write(tmp_path / name, text)
@@ -37,12 +37,17 @@ def tree(tmp_path, monkeypatch):
         now = sums()
         return [name for name in now if now[name] != before[name]]
 
-    return changed_by
+    yield changed_by
+    forget()
+
+
+def forget():
+    for function in (inputs.file_of, inputs.read, inputs.content):
+        function.cache_clear()
 
 
 def sums():
-    inputs.read.cache_clear()
-    inputs.content.cache_clear()
+    forget()
     return {name: inputs.digest(f"widgets.{name}") for name in ("closed", "trained")}
 
 

@@ -2,6 +2,8 @@
 
 import re
 
+import pytest
+
 from tools.pages import frames, lessons, thumbnails
 from widgets.frame.marks import bars, dots, heat, line, panel, threshold
 
@@ -76,6 +78,7 @@ def test_the_panel_with_the_threshold_leads():
     assert thumbnails.leading([plain, plain], [plain, told]) == (plain, told)
 
 
+@pytest.mark.slow
 def test_every_card_s_thumbnail_shows_two_settings():
     for lesson in lessons.finished():
         if lesson.part and lesson.widget:

@@ -311,7 +311,7 @@ def doctor(*words):
     return command(*words, module="sim.doctor")
 
 
-@pytest.mark.when_changed()
+@pytest.mark.when_changed("sim.doctor")
 def test_the_doctor_finds_every_curve_in_the_log_and_nothing_wrong_in_a_healthy_run(tmp_path):
     log = tmp_path / "log.jsonl"
     command("grpo", "--task", "add", "--updates", "40", "--log", log)
@@ -321,7 +321,7 @@ def test_the_doctor_finds_every_curve_in_the_log_and_nothing_wrong_in_a_healthy_
     assert all(f"{n} " in done.stdout for n in range(1, 8)) and "2 gap later on: quiet" in done.stdout
 
 
-@pytest.mark.when_changed()
+@pytest.mark.when_changed("sim.doctor")
 def test_the_doctor_sees_late_weights_and_numbers_that_are_gone(tmp_path):
     late, diverged = tmp_path / "late.jsonl", tmp_path / "diverged.jsonl"
     command("grpo", "--task", "add", "--updates", "40", "--lag", "16", "--log", late)

@@ -1,1 +1,1 @@
-"""What stands on a page: fences, figures drawn at build, cards, maps, formulas."""
+"""The contents of the built pages: Markdown fences, static figures, cards, maps, formulas."""

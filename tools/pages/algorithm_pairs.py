@@ -1,5 +1,6 @@
-"""The differences of any two algorithm files, all in the page, of which site/assets/pairs.js leaves the one of the two
-that run; and of each recipe what it exchanges in its file.
+"""The compare page: the differences of every two algorithm files, and what each recipe replaces in its file.
+
+All of them are in the page; site/assets/pairs.js shows the one of the two algorithms that run.
 """
 
 import html

@@ -1,6 +1,6 @@
-"""A page for every module, to be read: what the numbers of the lessons link to, and the way back to them.
+"""One page for every Python module, with links back to the lessons.
 
-Which lessons lead to a module, and what its functions compute there, is read off the built pages.
+Which lessons use a module, and which readouts its functions compute there, is read from the built pages.
 """
 
 import ast

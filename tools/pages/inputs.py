@@ -42,6 +42,7 @@ def closure(*modules):
     return sorted(found)
 
 
+@cache
 def file_of(module):
     """`sim.worlds.tasks` -> its file; None for what is not ours, and for names that are no modules."""
     if module.partition(".")[0] not in OURS:
@@ -58,7 +59,8 @@ def read(file):
     importlib.resources: every file of a/b/data/ counts.
     """
     names, data = set(), set()
-    for node in ast.walk(ast.parse(content(file))):
+    tree = ast.parse(content(file))
+    for node in ast.walk(tree) if b"files(" in content(file) else statements(tree):
         match node:
             case ast.Import():
                 names.update(alias.name for alias in node.names)
@@ -68,6 +70,14 @@ def read(file):
                 folder = ROOT.joinpath(*package.split("."), "data")
                 data.update(path for path in folder.rglob("*") if path.is_file())
     return names, data
+
+
+def statements(node):
+    """The statements of a tree, without the expressions in them, which are nine tenths of its nodes."""
+    yield node
+    for part in ("body", "orelse", "finalbody", "handlers", "cases"):
+        for child in getattr(node, part, ()) if not isinstance(node, ast.expr) else ():
+            yield from statements(child)
 
 
 @cache

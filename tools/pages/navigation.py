@@ -1,7 +1,7 @@
-"""The ways through the book, put into its built pages: the rail with the reader's progress, a name in the header, a
-link past the text to the figure, and at the foot of a lesson the one before it and the one after it.
+"""Navigation added to the built pages: the sidebar with the reader's progress, the lesson's name in the header, a skip
+link to the figure, and links to the previous and the next lesson.
 
-What the reader has done is known in the browser alone; site/assets/page.js draws it.
+Progress is stored in the browser only; site/assets/page.js draws it.
 """
 
 import re

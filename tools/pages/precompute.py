@@ -1,7 +1,7 @@
-"""Run every widget at every preset and draw every small figure before the pages are made, on all cores: what is kept
-already is not run again.
+"""Before the pages are made, run every widget at every preset and draw every small figure, on all cores. Results that
+are kept already are not computed again.
 
-What fails here is left to the page that asks for it, whose error names the lesson.
+An error here is ignored: the page that uses the widget raises it again, with the name of the lesson.
 """
 
 import contextlib

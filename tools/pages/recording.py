@@ -1,8 +1,8 @@
-"""One real iteration of the framework, taken down when the pages are built: what each arrow carried and how long each
-role took.
+"""One recorded iteration of the framework, run when the pages are built: the data that each arrow of the map carried,
+and the time that each role took.
 
-The third iteration is kept: the first two warm numpy up. It is GRPO on sums of two digits, whose completions can be
-read, with a reference, so that every role has something to do. Every map of the book shows the same one.
+The third iteration is recorded, because the first two warm numpy up. It is GRPO on sums of two digits, whose
+completions can be read, with a reference policy, so that every role has work. All maps of the book show the same one.
 """
 
 from collections import Counter

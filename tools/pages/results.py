@@ -1,8 +1,7 @@
-"""What a widget's run ends with at a setting, and what its small figures show, computed once by whoever asks first
-(build, tests) and kept on disk.
+"""The last result of each widget's run and the panels of its small figures, kept on disk for build and tests.
 
-Nothing is computed again but what depends on a change: not after one of text, and after one of code only the runs that
-import it. The files are pickles, written and read by this module alone, and stand on no page.
+A result is computed again only if something that it depends on has changed: after a change of text none, after a change
+of code those that import it. The files are pickles that only this module reads and writes; they are not published.
 """
 
 import contextlib

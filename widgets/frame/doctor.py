@@ -1,7 +1,7 @@
 """The doctor's half in Python: a log arrives in pieces, and questions about it as often as its reader turns something.
 
-The page "Diagnose a run" runs it in a worker of its own, which has neither network nor storage (site/assets/doctor.js,
-worker.js and bare.js). The build draws by the same functions what the page shows before anything is dropped.
+The page "Diagnose a run" runs it in a worker of its own without network or storage (site/assets/sandbox.js). The build
+draws by the same functions what the page shows before anything is dropped.
 """
 
 import codecs

@@ -1,8 +1,8 @@
 """A function that a reader has edited: compiled from its text, called, and refused in one sentence with its line.
 
-This is no prison. What keeps a reader's code from the network, from storage and from the page is the worker that it
-runs in: it has an interpreter of its own, loses those first and ends after two seconds (site/assets/own.js and
-worker.js). Here code is kept from doing harm by mistake, and its faults are told in the reader's own lines.
+Nothing is forbidden here: a reader's code may import and call whatever there is. What keeps it from the network, from
+storage and from the page is the worker that it runs in (site/assets/sandbox.js): that may send no request, has no
+storage and an interpreter of its own, and ends after two seconds. Here faults are told in the reader's own lines.
 
 A page's module editable.py offers a function for editing (CONTRIBUTING.md, "A function for editing"):
 
@@ -16,7 +16,6 @@ A page's module editable.py offers a function for editing (CONTRIBUTING.md, "A f
 """
 
 import ast  # some of these for readers alone: a snapshot of Python holds what was imported, and no files
-import builtins
 import collections
 import contextlib
 import copy
@@ -47,8 +46,6 @@ FILE = "<yours>"  # where a traceback says that a reader's line stands
 PRINTED, PRINTED_LINES = 1000, 12  # characters and lines of what a reader's code prints
 LINES = 500  # of a reader's code
 OFFERED = (ast, collections, copy, functools, itertools, json, math, numpy, operator, random, re, string, unicodedata)
-HIDDEN = ("js", "pyodide", "pyodide_js", "_pyodide", "_pyodide_core")  # the browser's side
-WITHHELD = ("open", "input", "breakpoint", "exit", "quit", "help")  # what waits for someone or needs files
 
 
 class Refused(ValueError):
@@ -111,7 +108,7 @@ def all_compiled(source: str, edited: Sequence[Function]) -> list[Function]:
     if source.count("\n") >= LINES:
         raise Refused(f"This has more than {LINES} lines.")
     module = {key: value for key, value in edited[0].__globals__.items() if not key.startswith("__")}
-    space = {**module, "__builtins__": harmless(), "__name__": "yours"}
+    space = {**module, "__name__": "yours"}
     for function in edited:
         space.pop(function.__name__, None)
     try:
@@ -171,18 +168,6 @@ def blamed(error: BaseException) -> Refused:
     if line is None and isinstance(error, ValueError):
         return Refused(f"{said}.")
     return Refused(f"{type(error).__name__}{': ' * bool(said)}{said}.", line)
-
-
-def harmless() -> dict[str, Any]:
-    """Python's own names for a reader's code, which imports what is offered and nothing else."""
-    names = {key: value for key, value in vars(builtins).items() if key not in WITHHELD}
-    return {**names, "__import__": imported}
-
-
-def imported(name: str, globals: Any = None, locals: Any = None, fromlist: Sequence[str] = (), level: int = 0) -> Any:
-    if name.partition(".")[0] in HIDDEN:
-        raise ImportError(f"there is no {name} here")
-    return builtins.__import__(name, globals, locals, fromlist, level)
 
 
 class Printed(io.StringIO):

@@ -54,6 +54,7 @@ def test_ratio_and_clip_give_it_back():
     assert all(a > b - 0.03 for a, b in pairwise(finals)) and finals[2] > 0.88 and finals[3] > 0.8
 
 
+@pytest.mark.when_changed()
 def test_drift_and_clip_fraction_grow_with_the_lag():
     runs = [run("ratio and clip", lag=lag) for lag in (0, 2, 4, 8)]
     distance = [np.mean([d.distance for d in r]) for r in runs]

@@ -153,6 +153,7 @@ def test_a_hacked_run_is_told_only_by_the_held_out_score():
     assert all(each["held_out"] < 0.002 and 0.6 < each["gain"] < 0.86 for each in found)
 
 
+@pytest.mark.when_changed()
 def test_the_best_policy_is_the_one_farthest_from_its_start():
     kl = {
         kind: [traced(seed, **KINDS[kind])["kl"][-1] for seed in range(8)] for kind in ("healthy", "entropy_collapse")

@@ -21,7 +21,7 @@ def framework(*words):
     )
 
 
-@pytest.mark.when_changed()
+@pytest.mark.when_changed("sim.framework.__main__")
 @pytest.mark.parametrize("task", ["add", "lookup", "modsum"])
 def test_training_ends_above_its_start_and_shows_seven_stages(task):
     done = framework("--task", task, "--algorithm", "grpo", "--updates", "60")
@@ -33,7 +33,7 @@ def test_training_ends_above_its_start_and_shows_seven_stages(task):
     assert last > first + 0.2
 
 
-@pytest.mark.when_changed()
+@pytest.mark.when_changed("sim.framework.__main__")
 def test_it_trains_the_transformer_in_place_of_the_window():
     done = framework("--policy", "transformer", "--updates", "20")
     first, last = map(
@@ -68,7 +68,7 @@ def test_every_setting_is_said_before_the_run():
     )
 
 
-@pytest.mark.when_changed()
+@pytest.mark.when_changed("sim.framework.__main__")
 def test_a_run_in_two_parts_draws_the_curve_of_the_whole(tmp_path):
     whole = framework("--updates", 20).stdout
     kept = ["--checkpoint", tmp_path / "run.ckpt"]
