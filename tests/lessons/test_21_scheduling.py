@@ -36,7 +36,7 @@ def speed(**changed):
 def over_seeds(**changed):
     """Tokens a second of the job's law, drawn five times."""
     k = replace(DEFAULT, **changed)
-    shape = (widget.machine.law(k), k.prompts, k.samples, k.prompt)
+    shape = (widget.machine_knobs.law(k), k.prompts, k.samples, k.prompt)
     jobs = [scheduling.requests_of(*shape, np.random.default_rng(seed)) for seed in range(1, 6)]
     return np.array([widget.last(widget.simulate(k, job)).tokens_per_second for job in jobs])
 
@@ -84,7 +84,7 @@ def test_the_longest_alone_takes_most_of_the_step():
 @LESSON.when_changed
 def test_how_far_eight_draws_of_the_job_differ():
     k = DEFAULT
-    shape = (widget.machine.law(k), k.prompts, k.samples, k.prompt)
+    shape = (widget.machine_knobs.law(k), k.prompts, k.samples, k.prompt)
     jobs = [scheduling.requests_of(*shape, np.random.default_rng(seed)) for seed in range(8)]
     runs = lambda **changed: [widget.last(widget.simulate(replace(k, **changed), job)) for job in jobs]
     plain, small = runs(), runs(cap=40000)
@@ -94,7 +94,7 @@ def test_how_far_eight_draws_of_the_job_differ():
     lost = [100 * (1 - b.tokens_per_second / a.tokens_per_second) for a, b in zip(plain, small)]
     LESSON.says("21", min(lost))
     LESSON.says("43", max(lost))
-    longest = widget.machine.law(k)
+    longest = widget.machine_knobs.law(k)
     reach = 1 - (1 - longest.truncated) ** (k.prompts * k.samples)
     assert reach == pytest.approx(0.4, abs=0.05) and "four draws of ten reach it" in LESSON.text
 

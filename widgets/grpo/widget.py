@@ -349,8 +349,8 @@ def broken(k, r):
         )
     if r.way == LONG:
         return Break(
-            f"{dead}, and the step is too short for the rest: the pass rate went {from_to}. At a rate of "
-            f"{long_rate(k)} it reaches {r.undone:.3f}.",
+            f"{dead}, and the step is too short for the rest: it went {from_to}, at a rate of {long_rate(k)} to "
+            f"{r.undone:.3f}.",
             r.way,
             "the step is too short",
         )

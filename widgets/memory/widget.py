@@ -2,7 +2,7 @@
 that hold it.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -458,7 +458,11 @@ def broken(k, r):
 def fix(k, first):
     """Knobs to be turned until nothing is impossible: one where one is enough."""
     if impossible_job.out_of_order(k):
-        return impossible_job.in_order(k)
+        rising = recovery.different(k, impossible_job.in_order(k))
+        there = replace(k, **rising)
+        left = misfits(there)
+        rest = fix(there, left[0]) if left else {}
+        return None if rest is None else rising | rest
     if first.part == "input":
         return None
     order = (*FIRST.get(first.part, FIRST["state"]), *TURNED)

@@ -108,15 +108,52 @@ class Result:
     speeds: dict = field(default_factory=dict)  # name of what is turned: tokens a second
     ample: int = 0  # tokens that would be enough for all
     back: int = 0  # the number of guesses that pays
+    way: dict | None = None  # {knob: value} after which nothing is broken, where something is
     progress: tuple = (1, 1)  # completions written, of all runs
     settled: bool = True
 
 
 def run(k):
+    for result in outcome(k, turned):
+        if result.settled and not broken_parts(k, result):
+            yield result
+        elif result.settled:
+            if result.misfits:  # seen before the way back is tried out
+                yield replace(result, way=room_made(k), progress=(0, 1))
+            yield replace(result, way=way_back(k, result))
+        else:
+            yield result
+
+
+def broken_parts(k, r):
+    """What is broken, in any words: what does not fit, or the tricks that lose a quarter."""
+    return r.misfits or causes(k, r)
+
+
+def way_back(k, r):
+    """What `step_back` turns, and what that leaves broken, until nothing is: all of it at once."""
+    values, there = {}, k
+    for _ in range(ROUNDS):
+        turned_now = step_back(there, r)
+        if not turned_now:
+            return None
+        values |= turned_now
+        there = replace(k, **values)
+        *_, r = outcome(there, helpful)
+        if not broken_parts(there, r):
+            return recovery.different(k, values)
+    return None
+
+
+ROUNDS = 6
+
+
+def outcome(k, others_of):
+    """Results as they come; at the end with the speeds of the settings that `others_of` names."""
     if found := misfits(k):
         yield Result(found)
         return
-    requests, others = job(k), dict(turned(k))
+    requests, others = job(k), dict(others_of(k))
     runs = len(others) + 2
     for trace in simulate(k, requests):
         done = (trace.finished, runs * len(requests))
@@ -195,6 +232,13 @@ def turned(k):
         value, name = (off, without) if getattr(k, knob) else (on, with_it)
         if name:
             yield name, replace(k, **{knob: value})
+
+
+def helpful(k):
+    """Of `turned` those that are a trick more, or no chunks or guesses where there are some."""
+    for name, there in turned(k):
+        if name in helps(k):
+            yield name, there
 
 
 def fewer_guesses(k, requests, r):
@@ -455,9 +499,14 @@ def gains(k, r):
     guessing, where it guesses.
     """
     now = r.trace.tokens_per_second
-    helps = [on for knob, (_, (_, on)) in TRICKS.items() if not getattr(k, knob) and knob not in ("drafts", "chunk")]
-    helps += [without for knob, ((_, without), _) in TRICKS.items() if getattr(k, knob) and knob in ("drafts", "chunk")]
-    return {name: r.speeds[name] / now for name in [*helps, AMPLE] if name in r.speeds and now}
+    return {name: r.speeds[name] / now for name in [*helps(k), AMPLE] if name in r.speeds and now}
+
+
+def helps(k):
+    """Names of what may be faster than the setting."""
+    more = [on for knob, (_, (_, on)) in TRICKS.items() if not getattr(k, knob) and knob not in ("drafts", "chunk")]
+    less = [without for knob, ((_, without), _) in TRICKS.items() if getattr(k, knob) and knob in ("drafts", "chunk")]
+    return more + less
 
 
 def causes(k, r):
@@ -490,12 +539,12 @@ def watched(k, r):
 def broken(k, r):
     if r.misfits:
         first = r.misfits[0]
-        return Break(f"This job does not fit: {first.what}.", room_made(k), "the job does not fit")
+        return Break(f"This job does not fit: {first.what}.", r.way, "the job does not fit")
     found = causes(k, r)
     if not found:
         return None
     why, cause = said(k, r, found[0])
-    return Break(why, fix(k, r), cause)
+    return Break(why, r.way, cause)
 
 
 # what an engineer would try, in this order, where no single knob makes room
@@ -560,8 +609,13 @@ def kept(k):
     return Speculation(k.acceptance, k.drafts, k.cost).tokens - 1
 
 
-def fix(k, r):
-    """A way back. Of refilling, blocks and prefixes one hides what another loses: all that are off go on together."""
+def step_back(k, r):
+    """A way back from what is broken first: from what does not fit, or from tricks that lose.
+
+    Of refilling, blocks and prefixes one hides what another loses: all that are off go on together.
+    """
+    if r.misfits:
+        return room_made(k)
     found, values = causes(k, r), {}
     off = [knob for knob, (_, (_, on)) in TRICKS.items() if on in r.speeds and knob not in ("chunk", "drafts")]
     if any(TRICKS[knob][1][1] in found for knob in off):

@@ -350,7 +350,7 @@ def watched(k, r):
 def broken(k, r):
     if r.misfits:
         first = r.misfits[0]
-        return Break(f"This job does not fit: {first.what}.", made_to_fit(k), "the job does not fit")
+        return Break(f"This job does not fit: {first.what}.", made_to_run(k), "the job does not fit")
     if k.way not in (ONE_OFF, ASYNC) or against_colocated(k, r) >= 100:
         return None
     slower = f"{100 - against_colocated(k, r):.0f} % slower than the colocated loop"
@@ -371,6 +371,25 @@ def broken(k, r):
         recut(k, r),
         f"too few {few}",
     )
+
+
+def made_to_run(k):
+    """As `made_to_fit`, in one pool where the split that then fits would be slower than that."""
+    change = made_to_fit(k)
+    if change is None:
+        return None
+    there = replace(k, **change)
+    return change | dict(way=COLOCATED) if slower_than_one_pool(there) else change
+
+
+def slower_than_one_pool(k):
+    if k.way not in (ONE_OFF, ASYNC):
+        return False
+    at = min(k.generating, k.gpus - 1)
+    if at < k.tensor_parallel:
+        return True
+    split, pool = (topology.simulate(job(k), way, at, lengths(k)).tokens_per_second for way in (k.way, COLOCATED))
+    return split < pool
 
 
 def made_to_fit(k):

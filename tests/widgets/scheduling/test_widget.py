@@ -132,6 +132,19 @@ def test_the_way_back_is_no_worse_than_the_default(name):
     assert widget.broken(there, r) is None and widget.worse(there, r) is None
 
 
+@pytest.mark.when_changed()
+@pytest.mark.parametrize(
+    "knobs",
+    [
+        dict(prefix=False, cost=0.07, prompt=4096, p99=1024, accelerator="h200"),  # it fits, and reads prompts again
+        dict(chunk=128, drafts=7, cap=30000, prompt=512, longest=800, model="qwen2.5-7b", flops=0.83),
+        dict(prefix=False, drafts=0, acceptance=0.9, cap=20000, prompts=8, samples=8, p90=3000, p99=641, longest=1024),
+    ],
+)
+def test_the_way_back_mends_all_that_is_broken_at_once(knobs):
+    assert (found := broken(**knobs)) and broken(**{**knobs, **found.fix}) is None
+
+
 def test_what_cannot_run_shows_no_seconds():
     for knobs in (
         dict(model="llama3.1-70b"),
@@ -140,7 +153,7 @@ def test_what_cannot_run_shows_no_seconds():
         dict(p50=2000, p90=800),
     ):
         k = Knobs(**knobs)
-        (r,) = widget.run(k)
+        *_, r = widget.run(k)
         assert "does not fit" in widget.broken(k, r).why and r.trace is None
         assert [row.value for row in widget.readouts(k, r)] == ["–"] * 5
         assert widget.export(k, r) is None
