@@ -43,7 +43,8 @@ export async function sandboxed(name) {
     ready ||= Boolean(data.ready);
     if (!answer) return;
     event.stopImmediatePropagation();
-    answer.postMessage(!ready && data.startsWith(base) && await file(data).catch(() => false));
+    const bytes = !ready && data.startsWith(base) && await file(data).catch(() => false);
+    answer.postMessage(bytes, bytes ? [bytes] : []);
   });
   return worker;
 }

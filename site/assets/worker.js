@@ -6,9 +6,9 @@ self.vendor = `${base}vendor/`;
 let latest = 0;
 
 async function started() {
-  const core = load(`${vendor}pyodide/pyodide.asm.mjs`);
   const modules = [`${vendor}pyodide/pyodide.mjs`, `${base}assets/snapshot.js`];
   const [{ loadPyodide }, { restored }] = await Promise.all(modules.map((url) => load(url)));
+  const core = load(`${vendor}pyodide/pyodide.asm.mjs`);
   const plain = (error) => plainly(error, loadPyodide, core);
   const [python, how] = await restored(loadPyodide, core).then((python) => [python, "snapshot"], plain);
   const module = python.pyimport(`widgets.frame.${self.name || "host"}`);

@@ -12,6 +12,7 @@ import pytest
 
 from tests.browser.conftest import NIGHTLY, OF_EACH_KIND, PATIENCE, live, preset
 from tests.browser.drivers import Firefox, WebKit
+from tests.browser.test_sandbox import PROGRAM, Counting
 from tests.widgets.catalogue import breaking, frame_of, last_frame
 from tests.widgets.verifiers.test_editable import RIGHT
 from tools.runtime.serve import Handler, Server
@@ -129,16 +130,30 @@ def test_a_page_can_be_left_while_its_files_are_being_kept(other):
         assert not [fault for fault in other.faults[before:] if "/vendor/snapshot-" in fault]
 
 
-def test_a_readers_code_runs_and_is_ended_when_it_does_not_end(other, book):
+@pytest.mark.nightly
+def test_a_readers_code_runs_is_ended_when_it_does_not_end_and_leads_nowhere(other):
     code = "document.querySelector('own-code')"
-    other.open(book + "18-verifiers/")
-    other.run(f"void {code}.scrollIntoView()")
-    until(other, f"{code}.querySelector('.cm-content') !== null")
-    for text, state, said in (
-        (RIGHT, "your code", json.loads([*reader_worker.stream("verifier", RIGHT)][-1])["sentence"]),
-        ("def score(example, completion):\n    while True:\n        pass", "stopped", "Stopped: no answer for 1.9 s."),
-    ):
-        other.run(f"void ({code}.field.value = {json.dumps(text)}, {code}.querySelector('.go').click())")
-        until(other, f"{code}.dataset.state !== 'running'")
-        told = other.run(f"{code}.querySelector('[role=status]').textContent")
-        assert (other.run(f"{code}.dataset.state"), told[: len(said)]) == (state, said)
+    right = json.loads([*reader_worker.stream("verifier", RIGHT)][-1])["sentence"]
+    with Server(os.environ["BOOK_SITE"], port=8700, handler=Counting) as server:
+        server.asked = []
+        other.open(server.address + "18-verifiers/")
+        other.run(f"void {code}.scrollIntoView()")
+        until(other, f"{code}.querySelector('.cm-content') !== null")
+        for text, state, said, printed in (
+            (RIGHT, "your code", right, ""),
+            (
+                "def score(example, completion):\n    while True:\n        pass",
+                "stopped",
+                "Stopped: no answer for 1.9",
+                "",
+            ),
+            (PROGRAM.replace("ADDRESS", server.address + "from-code-"), "your code", right, "Printed:\nopened:"),
+        ):
+            other.run(f"void ({code}.field.value = {json.dumps(text)}, {code}.querySelector('.go').click())")
+            until(other, f"{code}.dataset.state !== 'running'")
+            told = other.run(f"{code}.querySelector('[role=status]').textContent")
+            assert (other.run(f"{code}.dataset.state"), told[: len(said)]) == (state, said)
+            assert other.run(f"{code}.querySelector('.beside').textContent") == printed
+        other.run("void fetch('/from-page')")  # the control: what does leave is heard of
+        until(other, "performance.getEntriesByName(location.origin + '/from-page').length > 0")
+        assert [name for name in server.asked if name.startswith("from-")] == ["from-page"]
