@@ -4,7 +4,7 @@
     python build.py build   build the pages into _site/, ready to be put on any static host;
                             --zip also packs them into rl-post-training.zip, to be handed on and read without a network;
                             --with zensical makes them with Zensical in place of MkDocs
-    python build.py test    run the linter and every test, the browser's included; further words go to pytest
+    python build.py test    run the linters and every test, the browser's included; further words go to pytest
                             (tests/sim -k kl); --browsers all also looks at the book in Firefox and WebKitGTK,
                             --native leaves out what needs a browser or Pyodide
     python build.py new     lesson 09a-entropy-bonus: the files of a lesson, to be filled in, and its line in the
@@ -100,9 +100,10 @@ def test(*arguments):
     if "--browsers" in arguments:
         raise Stop("It is --browsers all, before the words for pytest; without it the tests use Chromium alone.")
     python = environment.install(*(f"requirements{name}.txt" for name in ("", "-pictures", "-test", "-zensical")))
-    lint = subprocess.run([python, "-m", "ruff", "check", "--quiet", "."], cwd=ROOT).returncode
+    checks = (("ruff", "check", "--quiet", "."), ("mypy", "--no-error-summary"))
+    lint = max([subprocess.run([python, "-m", *words], cwd=ROOT).returncode for words in checks])
     if lint:
-        say("ruff check has found the above; the tests run all the same")
+        say("ruff or mypy has found the above; the tests run all the same")
     variables = {**os.environ, "PYTHONUTF8": "1"}
     native, left_out = arguments[:1] == ("--native",), ()
     if native:
