@@ -4,10 +4,13 @@ Closed form of the file: key names and defaults as in the modeling code of trans
 that would change the counts and is not known here is refused or returned as unread, never guessed.
 """
 
+from collections.abc import Mapping, Sequence
 from math import isfinite
+from typing import Any
 
 from sim.cluster.models import (
     Indexer,
+    Linear,
     Mla,
     Model,
     Moe,
@@ -92,16 +95,17 @@ SPARSE_LAYERS = ("indexed_attention", "deepseek_sparse_attention")
 class Fields:
     """The keys of a config file, and which of them were read."""
 
-    def __init__(self, values):
-        self.values, self.read = values, set()
+    def __init__(self, values: Mapping[str, Any]) -> None:
+        self.values = values
+        self.read: set[str] = set()
 
-    def get(self, key, default=None):
+    def get(self, key: str, default: Any = None) -> Any:
         """What the file says, or the default where it says nothing or null."""
         self.read.add(key)
         value = self.values.get(key)
         return default if value is None else value
 
-    def count(self, key, default=None, least=1, most=10**7):
+    def count(self, key: str, default: int | None = None, least: int = 1, most: int = 10**7) -> int:
         """A whole number from `least` to `most`."""
         value = self.get(key, default)
         if value is None:
@@ -112,13 +116,13 @@ class Fields:
             raise ValueError(f"{key} = {shown(value)} is out of range: {least} to {most:,}")
         return int(value)
 
-    def flag(self, key, default=False):
+    def flag(self, key: str, default: bool = False) -> bool:
         value = self.get(key, default)
         if not isinstance(value, bool):
             raise ValueError(f"{key} = {shown(value)} is neither true nor false")
         return value
 
-    def names(self, key):
+    def names(self, key: str) -> list[str] | None:
         """A list of words, one a layer; None where the file has none."""
         value = self.get(key)
         if value is not None and not (isinstance(value, list) and all(isinstance(word, str) for word in value)):
@@ -126,12 +130,14 @@ class Fields:
         return value
 
 
-def shown(value):
+def shown(value: object) -> str:
     text = repr(value)
     return text if len(text) <= 40 else text[:37] + "..."
 
 
-def model_from_config(config, key="custom", name="custom"):
+def model_from_config(
+    config: Mapping[str, Any], key: str = "custom", name: str = "custom"
+) -> tuple[Model, tuple[str, ...]]:
     """(Model, keys that were neither used nor known to be harmless). What is missing or not understood is a ValueError
     of one sentence.
     """
@@ -142,7 +148,7 @@ def model_from_config(config, key="custom", name="custom"):
     return model, tuple(sorted(str(k) for k in fields.values.keys() - fields.read - HARMLESS))
 
 
-def language_model(config):
+def language_model(config: Mapping[str, Any]) -> tuple[str, Fields]:
     """(family, its fields): those of `text_config` in a multimodal file, which may leave tying to the outer one."""
     family, inner = config.get("model_type"), config.get("text_config")
     if isinstance(inner, dict):
@@ -159,7 +165,7 @@ def language_model(config):
     return family, Fields({**DEFAULTS.get(family, {}), **config})
 
 
-def transformer(family, f, key, name):
+def transformer(family: str, f: Fields, key: str, name: str) -> Model:
     layers, hidden, heads = (
         f.count("num_hidden_layers", most=1000),
         f.count("hidden_size"),
@@ -203,7 +209,7 @@ def transformer(family, f, key, name):
     return model
 
 
-def width_of_a_head(f, hidden, heads, latent):
+def width_of_a_head(f: Fields, hidden: int, heads: int, latent: Mla | None) -> int:
     if latent:
         f.get("head_dim"), f.get("qk_head_dim")
         return latent.nope + latent.rope
@@ -212,13 +218,13 @@ def width_of_a_head(f, hidden, heads, latent):
     return f.count("head_dim", hidden // heads)
 
 
-def per_head_norm(family, f):
+def per_head_norm(family: str, f: Fields) -> bool:
     if family in ("glm4_moe", "minimax_m2"):
         return f.flag("use_qk_norm") and family == "glm4_moe"
     return family in ("qwen3", "qwen3_moe", "gemma3_text", *GATED_DELTA)
 
 
-def mla(family, f):
+def mla(family: str, f: Fields) -> Mla | None:
     if family not in (*LATENT, "kimi_linear"):
         return None
     query = f.get("q_lora_rank")
@@ -229,7 +235,7 @@ def mla(family, f):
 # Experts
 
 
-def moe(family, f, hidden, layers):
+def moe(family: str, f: Fields, hidden: int, layers: int) -> Moe | None:
     """The experts of a layer, or None for a dense model."""
     if family in MIXTRAL:
         width = f.count("intermediate_size")
@@ -254,13 +260,13 @@ def moe(family, f, hidden, layers):
     return None
 
 
-def checked(experts):
+def checked(experts: Moe) -> Moe:
     if experts.top_k > experts.experts:
         raise ValueError(f"a token cannot visit {experts.top_k} of {experts.experts} experts")
     return experts
 
 
-def plain_layers(f, layers):
+def plain_layers(f: Fields, layers: int) -> int:
     """Layers that a file of the Qwen families gives a plain MLP."""
     step, plain = f.count("decoder_sparse_step", 1), f.get("mlp_only_layers", [])
     if not isinstance(plain, list):
@@ -268,7 +274,7 @@ def plain_layers(f, layers):
     return sum(i in plain or (i + 1) % step > 0 for i in range(layers))
 
 
-def first_dense(f, layers):
+def first_dense(f: Fields, layers: int) -> int:
     kinds = f.names("mlp_layer_types")
     if f.count("moe_layer_freq", 1) != 1:
         raise ValueError(f"moe_layer_freq = {f.get('moe_layer_freq')} is not modeled")
@@ -280,7 +286,7 @@ def first_dense(f, layers):
 # Which layers cache what
 
 
-def layer_kinds(family, f, layers):
+def layer_kinds(family: str, f: Fields, layers: int) -> list[str]:
     """The kind of attention of every layer, in transformers' words."""
     kinds = f.names("layer_types")
     # read before the list is looked at: keys that it makes superfluous are not unread
@@ -319,11 +325,13 @@ def layer_kinds(family, f, layers):
     return ["full_attention"] * layers
 
 
-def linear_mixer(family, f, hidden, heads, head_dim, kinds):
+def linear_mixer(family: str, f: Fields, hidden: int, heads: int, head_dim: int, kinds: Sequence[str]) -> Linear | None:
     layers = sum(kind in STATE_LAYERS for kind in kinds)
     if family in GATED_DELTA:
-        shape = [f.count(f"linear_{k}") for k in ("num_key_heads", "key_head_dim", "num_value_heads", "value_head_dim")]
-        return gated_delta_net(layers, hidden, *shape, f.count("linear_conv_kernel_dim", 4)) if layers else None
+        keys, values = (
+            (f.count(f"linear_num_{of}_heads"), f.count(f"linear_{of}_head_dim")) for of in ("key", "value")
+        )
+        return gated_delta_net(layers, hidden, *keys, *values, f.count("linear_conv_kernel_dim", 4)) if layers else None
     if not layers:
         return None
     if family == "kimi_linear":
@@ -337,7 +345,7 @@ def linear_mixer(family, f, hidden, heads, head_dim, kinds):
     raise ValueError(f"layer_types has layers with a state, which are not modeled for {family}")
 
 
-def indexer(family, f, hidden, kinds):
+def indexer(family: str, f: Fields, hidden: int, kinds: Sequence[str]) -> Indexer | None:
     if family not in SPARSE:
         return None
     own = f.names("indexer_types")
@@ -346,7 +354,17 @@ def indexer(family, f, hidden, kinds):
     return Indexer(layers, f.count("q_lora_rank") * n * h + hidden * h + 2 * h + hidden * n, n, h, top_k)
 
 
-def further_params(family, f, hidden, heads, kv_heads, head_dim, kinds, experts, latent):
+def further_params(
+    family: str,
+    f: Fields,
+    hidden: int,
+    heads: int,
+    kv_heads: int,
+    head_dim: int,
+    kinds: Sequence[str],
+    experts: Moe | None,
+    latent: Mla | None,
+) -> int:
     """What a family has beyond projections, MLP, experts, q/k/v biases, per-head norms and two norms a layer."""
     attending = sum(kind not in STATE_LAYERS for kind in kinds)
     bias, total = f.flag("attention_bias") and not latent, 0
@@ -360,7 +378,7 @@ def further_params(family, f, hidden, heads, kv_heads, head_dim, kinds, experts,
         total += attending * (heads + kv_heads) * head_dim
     if family == "gemma3_text":  # norms after attention and MLP, too
         total += len(kinds) * 2 * hidden
-    if family == "gpt_oss":  # biases of output projection and router, and a sink a head
+    if family == "gpt_oss" and experts:  # biases of output projection and router, and a sink a head
         total += len(kinds) * (hidden + experts.experts + heads)
     if family in GATED_DELTA and f.flag("attn_output_gate", True):  # a gate as wide as the queries
         total += attending * hidden * heads * head_dim
@@ -374,7 +392,7 @@ def further_params(family, f, hidden, heads, kv_heads, head_dim, kinds, experts,
 BLOCKS = {"M": "mamba", "*": "attention", "-": "mlp", "E": "moe"}
 
 
-def nemotron_h(f, key, name):
+def nemotron_h(f: Fields, key: str, name: str) -> Model:
     """Here a layer is a mixer, with its MLP where there is one; the file counts both."""
     hidden, heads = f.count("hidden_size"), f.count("num_attention_heads")
     kinds, pattern = f.names("layers_block_type"), f.get("hybrid_override_pattern")

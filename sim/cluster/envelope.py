@@ -6,11 +6,14 @@ the engine drops its cache before the trainer wakes, and takes the new weights b
 a moment allocates while it turns into the next, and the buffers that carry weights between two pools.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from sim.cluster import memory
+from sim.cluster.hardware import Accelerator
 from sim.cluster.memory import Engine, Misfit, Training
+from sim.cluster.models import Model
 
 MOMENTS = ("generate", "score", "update", "sync")
 # who has the GPUs: in turn, with the training state in the host's memory while it is not needed, or always on the GPU;
@@ -32,7 +35,7 @@ class Job:
     share: float = 0.5  # of two pools, that of the engines
 
 
-def pools(job):
+def pools(job: Job) -> tuple[int, int]:
     """(GPUs that generate, GPUs that train): at least one each, which `misfits` says where there are not two."""
     if not job.engine or job.placement != "two pools":
         return job.gpus if job.engine else 0, job.gpus
@@ -40,7 +43,7 @@ def pools(job):
     return generating, max(job.gpus - generating, 1)
 
 
-def parts(model, accelerator, job):
+def parts(model: Model, accelerator: Accelerator, job: Job) -> tuple[Engine | None, Training]:
     """(Engine or None, Training) of this many GPUs; an engine whose size is 0 gets one by `memory.engine_tp`."""
     generating, train = pools(job)
     training = replace(job.training, gpus=train)
@@ -52,7 +55,7 @@ def parts(model, accelerator, job):
     return engine, training
 
 
-def envelope(model, accelerator, job):
+def envelope(model: Model, accelerator: Accelerator, job: Job) -> dict[str, dict[str, float]]:
     """{moment: {component: bytes}} on one GPU: of the engine's pool while it generates, of the trainer's at the other
     moments. What the engine may fill and does not is cache.
     """
@@ -73,7 +76,7 @@ def envelope(model, accelerator, job):
     }
     if engine:
         engine = sized(model, accelerator, engine)
-        weights = model.params() * engine.weight_bytes / engine.tensor_parallel
+        weights = model.params() * engine.weight_bytes / engine.size
         room = memory.engine_room(model, accelerator, engine)
         generating = {"weights": weights, "extra": engine.extra_bytes, "cache": max(room, 0)}
         moments["generate"] = generating | (held if stays else {})
@@ -82,7 +85,7 @@ def envelope(model, accelerator, job):
     return moments
 
 
-def weights_alone(model, training):
+def weights_alone(model: Model, training: Training) -> float:
     """The policy's weights as training holds them."""
     if training.adapters:
         return memory.policy_bytes(model, training)
@@ -90,7 +93,7 @@ def weights_alone(model, training):
     return memory.whole_bytes(model, alone)
 
 
-def misfits(model, accelerator, job):
+def misfits(model: Model, accelerator: Accelerator, job: Job) -> list[Misfit]:
     """What of the job is impossible: [Misfit]."""
     if job.engine and job.placement == "two pools" and job.gpus < 2:
         return [Misfit("two pools on one GPU", 2, 1, "A second GPU.", "layout")]
@@ -103,13 +106,13 @@ def misfits(model, accelerator, job):
     for moment in ("score", "sync"):
         needs = total(moments[moment]) / 1e9
         if needs > has:
-            largest = max(moments[moment], key=moments[moment].get)
+            largest = max(moments[moment], key=moments[moment].__getitem__)
             what = f"the moment of {moment}: {needs:,.1f} GB, most of it {largest}, of {has:,.1f}"
             return [Misfit(what, needs, has, "More GPUs, or narrower weights.", largest)]
     return []
 
 
-def total(components):
+def total(components: Mapping[str, float]) -> float:
     return float(sum(components.values()))
 
 
@@ -119,11 +122,11 @@ class Peak(NamedTuple):
     has: float
 
     @property
-    def share(self):
+    def share(self) -> float:
         return self.needs / self.has
 
 
-def peak(model, accelerator, job):
+def peak(model: Model, accelerator: Accelerator, job: Job) -> Peak:
     """The trainer's fullest moment, of what a trainer may fill. While it generates an engine fills its share with
     cache, so that moment counts where training state stays beside it, or where the engine cannot hold its weights and
     one sequence.
@@ -142,13 +145,13 @@ def peak(model, accelerator, job):
     return max(peaks.values(), key=lambda peak: peak.share)
 
 
-def sized(model, accelerator, engine):
+def sized(model: Model, accelerator: Accelerator, engine: Engine) -> Engine:
     """The engine, and where no size works the largest that there can be, to show what is missing."""
-    size = engine.tensor_parallel or memory.largest_engine(model, accelerator, engine.gpus)
+    size = engine.tensor_parallel or memory.largest_engine(model, accelerator, engine.pool)
     return replace(engine, tensor_parallel=size)
 
 
-def fewest_gpus(model, accelerator, job):
+def fewest_gpus(model: Model, accelerator: Accelerator, job: Job) -> int | None:
     """The fewest GPUs on which nothing is impossible, up to MOST; None if there are none. More GPUs never make a job
     impossible, so halving the range finds it.
     """
@@ -162,7 +165,7 @@ def fewest_gpus(model, accelerator, job):
     return high
 
 
-def copies(model, training, engine=None):
+def copies(model: Model, training: Training, engine: Engine | None = None) -> dict[str, float]:
     """{copy of the model: bytes, all GPUs together} if each is held once: the policy that is trained, the engine's, the
     reference, the critic and a reward model of the same size.
     """

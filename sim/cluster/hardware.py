@@ -31,20 +31,20 @@ class Accelerator:
     ring_links: int | None = None  # to peers that a ring can use at once, where a switch or a mesh does not give all
 
     @property
-    def verified(self):
+    def verified(self) -> bool:
         return not self.unverified
 
     @property
-    def hbm_bytes(self):
+    def hbm_bytes(self) -> float:
         # Nominal. A device reports some 6 % more ("80 GB" is about 79 GiB), which roughly pays for the CUDA context,
         # graphs and NCCL buffers.
         return self.hbm_gb * 1e9
 
     @property
-    def hbm_bytes_per_second(self):
+    def hbm_bytes_per_second(self) -> float:
         return self.hbm_tb_per_second * 1e12
 
-    def ring_bytes_per_second(self, n):
+    def ring_bytes_per_second(self, n: int) -> float:
         """What each of n ranks can send in rings, in one direction: all links of a switch, n − 1 of a mesh, two of a
         torus (a ring runs along one axis). Beyond the scale-up domain one ring is laid over the NIC of each of its
         chips, and each passes all the chips of the domain before it leaves it (NCCL): together they go as fast as these
@@ -56,7 +56,7 @@ class Accelerator:
         links = max(n - 1, 1) if self.ring_links is None else min(self.ring_links, max(n - 1, 1))
         return 1e9 * min(self.scaleup_gb_per_second, self.peer_gb_per_second * links)
 
-    def flops(self, dtype="bf16"):
+    def flops(self, dtype: str = "bf16") -> float:
         """Dense FLOP/s in bf16, fp8 or fp4."""
         tflops = dict(bf16=self.bf16_tflops, fp8=self.fp8_tflops, fp4=self.fp4_tflops)[dtype]
         if tflops is None:
@@ -64,21 +64,41 @@ class Accelerator:
         return tflops * 1e12
 
 
-def ridge(accelerator, dtype="bf16"):
+def ridge(accelerator: Accelerator, dtype: str = "bf16") -> float:
     """FLOP the chip can do in the time it reads one byte of HBM. Work below this intensity waits for memory."""
     return accelerator.flops(dtype) / accelerator.hbm_bytes_per_second
 
 
 def custom(
-    hbm_gb, hbm_tb_per_second, bf16_tflops, fp8_tflops, scaleup_gb_per_second, scaleup_domain, nic_gb_per_second
-):
+    hbm_gb: float,
+    hbm_tb_per_second: float,
+    bf16_tflops: float,
+    fp8_tflops: float,
+    scaleup_gb_per_second: float,
+    scaleup_domain: int,
+    nic_gb_per_second: float,
+) -> Accelerator:
     """A chip that is in no table, by the numbers of its data sheet: dense FLOP/s, links in one direction; 0 TFLOP/s in
     fp8 where it has no such arithmetic.
     """
-    links = (scaleup_gb_per_second, scaleup_gb_per_second, scaleup_domain, "yours", None, nic_gb_per_second)
-    memory = (hbm_gb, hbm_tb_per_second)
-    flops = (bf16_tflops, fp8_tflops or None, None)
-    return Accelerator("custom", "your chip", *memory, *flops, *links, 0, "yours", "yours")
+    return Accelerator(
+        "custom",
+        "your chip",
+        hbm_gb,
+        hbm_tb_per_second,
+        bf16_tflops,
+        fp8_tflops or None,
+        None,
+        scaleup_gb_per_second,
+        scaleup_gb_per_second,
+        scaleup_domain,
+        "yours",
+        None,
+        nic_gb_per_second,
+        0,
+        "yours",
+        "yours",
+    )
 
 
 NVLINK, C2C, MESH, TORUS = "NVLink, switched", "NVLink and NVLink-C2C", "all-to-all links, no switch", "ICI, 3-D torus"

@@ -5,14 +5,15 @@ Closed form: Amdahl (1967) over a step whose shares are measured or assumed; the
 come from the roofline at peak. The weeks and the speed-up of a weight sync are assumed, and said to be.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import erf, log, pi, sqrt
 
 import numpy as np
 
 from sim.cluster import memory
-from sim.cluster.hardware import ACCELERATORS
-from sim.cluster.models import MODELS
+from sim.cluster.hardware import ACCELERATORS, Accelerator
+from sim.cluster.models import MODELS, Model
 
 SURFACES = ("prefix attention", "fused log-prob", "packing", "weight sync", "paged memory", "cache kept between turns")
 WEEKS = (6.0, 2.0, 3.0, 4.0, 5.0, 4.0)  # assumed: of one engineer, to write it and to trust it
@@ -40,7 +41,7 @@ class Workload:
     paged: float = 0.96  # where it is
 
     @property
-    def shares(self):
+    def shares(self) -> tuple[float, float, float, float]:
         return self.rollout, self.logp, self.train, self.sync
 
 
@@ -52,26 +53,26 @@ class Surface:
     weeks: float
 
     @property
-    def gain(self):
+    def gain(self) -> float:
         """Part of the step that it saves, 1 − 1/S."""
         return self.share * (1 - 1 / self.speedup)
 
     @property
-    def by_week(self):
+    def by_week(self) -> float:
         return self.gain / self.weeks
 
 
-def weight_bytes(model):
+def weight_bytes(model: Model) -> float:
     """In bf16."""
     return 2.0 * model.params()
 
 
-def amdahl(share, speedup):
+def amdahl(share: float, speedup: float) -> float:
     """How many times faster the whole is."""
     return 1 / (1 - share + share / speedup)
 
 
-def padding(spread, batch):
+def padding(spread: float, batch: int) -> float:
     """Longest over mean of `batch` log-normal lengths: what a padded micro-batch costs (1 where it is packed)."""
     if spread == 0 or batch == 1:
         return 1.0
@@ -83,13 +84,13 @@ def padding(spread, batch):
     return float(((values[1:] + values[:-1]) / 2).sum() * (z[1] - z[0]))
 
 
-def cache_tokens(work):
+def cache_tokens(work: Workload) -> tuple[float, float]:
     """(tokens of keys and values that a decode step reads on a GPU, the same with a prompt read once a group)."""
     half = work.completion / 2
     return (work.groups * work.samples * (work.prompt + half), work.groups * (work.prompt + work.samples * half))
 
 
-def prefilled(work, kept):
+def prefilled(work: Workload, kept: bool) -> float:
     """Tokens that are read in before each turn, over all sequences; `kept` reads only what is new."""
     sequences = work.groups * work.samples
     each = work.completion / work.turns
@@ -98,7 +99,7 @@ def prefilled(work, kept):
     return sequences * sum(work.prompt + each * turn for turn in range(work.turns))
 
 
-def rollout_seconds(model, accelerator, work):
+def rollout_seconds(model: Model, accelerator: Accelerator, work: Workload) -> tuple[float, float, float]:
     """(seconds of decoding, of them reading keys and values, of prefill) for the rollout of one GPU, at peak."""
     kv = model.kv_bytes_per_token() * cache_tokens(work)[0]
     read = work.completion * kv / accelerator.hbm_bytes_per_second
@@ -107,7 +108,12 @@ def rollout_seconds(model, accelerator, work):
     return decode, read, prefill
 
 
-def surfaces(model=MODELS["qwen2.5-7b"], accelerator=ACCELERATORS["h100"], work=None, weeks=WEEKS):
+def surfaces(
+    model: Model = MODELS["qwen2.5-7b"],
+    accelerator: Accelerator = ACCELERATORS["h100"],
+    work: Workload | None = None,
+    weeks: Sequence[float] = WEEKS,
+) -> list[Surface]:
     """list[Surface]: for each kernel the share of the step that it touches and by how much it shortens it."""
     work = work or Workload()
     decode, read, prefill = rollout_seconds(model, accelerator, work)
@@ -133,7 +139,7 @@ def surfaces(model=MODELS["qwen2.5-7b"], accelerator=ACCELERATORS["h100"], work=
     return [Surface(name, share, max(s, 1.0), w) for name, (share, s), w in zip(SURFACES, pairs, weeks)]
 
 
-def bought(found, names):
+def bought(found: list[Surface], names: Sequence[str]) -> tuple[list[float], list[Surface]]:
     """What is left of the step after each purchase, and the surfaces with the shares that they then have."""
     left, steps = 1.0, [1.0]
     for name in names:
@@ -152,12 +158,12 @@ def bought(found, names):
     return steps, found
 
 
-def ranked(found):
+def ranked(found: list[Surface]) -> list[str]:
     """Names by gain a week, the largest first, of those that gain anything."""
     return [s.name for s in sorted(found, key=lambda s: -s.by_week) if s.gain > 1e-9]
 
 
-def best_first(found):
+def best_first(found: list[Surface]) -> list[str]:
     """The order that ranks again after each purchase."""
     names = []
     while order := ranked(found):
@@ -166,7 +172,7 @@ def best_first(found):
     return names
 
 
-def fits(model, accelerator, work, shared=False):
+def fits(model: Model, accelerator: Accelerator, work: Workload, shared: bool = False) -> tuple[float, float, int]:
     """(bytes that weights and the cache need on a GPU at the mean context, bytes there are for them, sequences that
     run)."""
     naive, once = cache_tokens(work)

@@ -12,6 +12,7 @@ from statistics import NormalDist
 import numpy as np
 
 from sim.cluster import straggler
+from sim.cluster.models import Numbers
 
 NORMAL = NormalDist()
 Z90, Z99 = NORMAL.inv_cdf(0.90), NORMAL.inv_cdf(0.99)  # 1.28155, 2.32635
@@ -27,26 +28,26 @@ class Law:
     p99: float
     longest: float = inf
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if not 0 < self.p50 <= self.p90 <= self.p99:
             raise ValueError(f"quantiles rise: {self.p50:g}, {self.p90:g} and {self.p99:g} tokens do not")
         if not self.longest >= 1:
             raise ValueError(f"no completion is at most {self.longest:g} tokens long")
 
     @property
-    def sigmas(self):
+    def sigmas(self) -> tuple[float, float]:
         """Spread of log length as the 90 % quantile says it, and as the 99 % quantile does: equal for a lognormal."""
         return log(self.p90 / self.p50) / Z90, log(self.p99 / self.p50) / Z99
 
     @property
-    def segments(self):
+    def segments(self) -> list[tuple[float, float, float, float]]:
         """(from z, to z, log length at z = 0, slope), left to right; what the limit cuts off is no part of them."""
         upper = (log(self.p99) - log(self.p90)) / (Z99 - Z90)
         lines = [(-inf, Z90, log(self.p50), self.sigmas[0]), (Z90, inf, log(self.p90) - upper * Z90, upper)]
         return [(left, min(right, self.cut), at, slope) for left, right, at, slope in lines if left < self.cut]
 
     @property
-    def cut(self):
+    def cut(self) -> float:
         """z from which completions are cut at `longest`."""
         for left, right, p, slope in ((-inf, Z90, self.p50, self.sigmas[0]), (Z90, inf, self.p90, None)):
             slope = (log(self.p99) - log(self.p90)) / (Z99 - Z90) if slope is None else slope
@@ -57,14 +58,14 @@ class Law:
                 return z
         return inf
 
-    def at(self, z):
+    def at(self, z: Numbers) -> np.ndarray:
         """Length at the normal deviate z, numbers or arrays."""
         (low, high) = log(self.p50), log(self.p90)
         upper = (log(self.p99) - high) / (Z99 - Z90)
         logs = np.where(np.asarray(z) < Z90, low + self.sigmas[0] * np.asarray(z), high + upper * (np.asarray(z) - Z90))
         return np.minimum(np.exp(logs), self.longest)
 
-    def moment(self, k):
+    def moment(self, k: int) -> float:
         """E[length^k]: on a segment with log length a + b z it is exp(k a + k² b²/2) (Φ(z₂ − k b) − Φ(z₁ − k b))."""
         total = 0.0
         for left, right, a, b in self.segments:
@@ -74,40 +75,40 @@ class Law:
         return total + (self.longest**k * cut if cut else 0.0)
 
     @property
-    def mean(self):
+    def mean(self) -> float:
         return self.moment(1)
 
     @property
-    def second_moment(self):
+    def second_moment(self) -> float:
         return self.moment(2)
 
     @property
-    def truncated(self):
+    def truncated(self) -> float:
         """Share of the completions that the limit cuts off."""
         return 1 - NORMAL.cdf(self.cut)
 
-    def context(self, prompt):
+    def context(self, prompt: int) -> float:
         """Tokens that a sequence in flight holds, on average: prompt + E[l²] / 2E[l], because long ones live longer and
         are half done.
         """
         return prompt + self.second_moment / (2 * self.mean)
 
-    def expected_max(self, n):
+    def expected_max(self, n: int) -> float:
         """Mean length of the longest of n completions."""
         return straggler.integral(self.at(straggler.Z) * straggler.kth_density(n, n))
 
-    def quantiles(self, n):
+    def quantiles(self, n: int) -> np.ndarray:
         """n lengths that stand for the law, in an order without a trend: golden-ratio steps through the quantiles."""
         return self.at(deviates(n))
 
 
 @lru_cache(maxsize=16)  # a plan asks for the same ones dozens of times
-def deviates(n):
+def deviates(n: int) -> np.ndarray:
     """n normal deviates in the middles of as many equal shares, in golden-ratio steps."""
     z = np.array([NORMAL.inv_cdf((i + 0.5) / n) for i in range(n)])
     return z[np.argsort(np.arange(n) * GOLDEN % 1.0, kind="stable")]
 
 
-def lognormal(median, sigma, longest=inf):
+def lognormal(median: float, sigma: float, longest: float = inf) -> Law:
     """The law of a median and a spread of log length."""
     return Law(median, median * exp(sigma * Z90), median * exp(sigma * Z99), longest)

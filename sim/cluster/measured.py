@@ -6,9 +6,10 @@ steps of 512 prompts x 16 completions on H20. PUBLISHED is what else is publishe
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 from sim.cluster.configs import model_from_config
-from sim.cluster.models import MODELS
+from sim.cluster.models import MODELS, Model
 
 
 @dataclass(frozen=True)
@@ -22,11 +23,11 @@ class Measured:
     reference: float
     update: float
     async_step: float  # the same job with the GPUs split into a generating and a training pool
-    async_gpus: tuple  # (generating, training)
+    async_gpus: tuple[int, int]  # (generating, training)
     async_update: float
     async_wait: float  # the trainer's wait for samples, which the asynchronous rows call gen
 
-    def named(self):
+    def named(self) -> float:
         """Seconds of the synchronous step that are attributed to a role."""
         return self.generate + self.old_log_prob + self.reference + self.update
 
@@ -56,7 +57,7 @@ class Published:
     """A job whose publication says enough to compute it: what is None or 0 was not timed or is not said."""
 
     name: str
-    model: object  # a Model
+    model: Model
     accelerator: str  # a key of sim/cluster/hardware.py
     gpus: int
     prompts: int
@@ -111,10 +112,10 @@ QWEN3_32B, _ = model_from_config(
 )
 
 
-def _verl(row, tensor_parallel, longest):
+def _verl(row: Measured, tensor_parallel: int, longest: int) -> Published:
     job = (row.model, "h20", row.gpus, 512, 16, FROM_UPDATE[row.model] - PROMPT, longest, tensor_parallel)
     log_probs = row.old_log_prob + row.reference
-    timed = dict(step=row.step, generate=row.generate, log_probs=log_probs, update=row.update)
+    timed: dict[str, Any] = dict(step=row.step, generate=row.generate, log_probs=log_probs, update=row.update)
     name = f"verl, {row.name.replace(',', ' on').replace('GPUs', 'H20')}"
     return Published(
         name,
@@ -127,14 +128,16 @@ def _verl(row, tensor_parallel, longest):
     )
 
 
-def _nemo(name, model, gpus, completions, mean, limit, tensor_parallel, step):
+def _nemo(
+    name: str, model: Model, gpus: int, completions: int, mean: float, limit: int, tensor_parallel: int, step: float
+) -> Published:
     job = (gpus, completions // 16, 16, mean, limit - PROMPT, tensor_parallel)
     return Published(f"NeMo RL, {name} on {gpus} H100", model, "h100", *job, False, "NeMo", step=step)
 
 
-def _v1(way, overlap, generating, mean, hours):
+def _v1(way: str, overlap: str, generating: int, mean: float, hours: float) -> Published:
     job = (32, 64, 8, mean, 32768, 4)  # 512 completions: tokens a second x seconds a step / tokens of a sequence
-    found = dict(overlap=overlap, generating=generating, step=hours * 3600 / 150)
+    found: dict[str, Any] = dict(overlap=overlap, generating=generating, step=hours * 3600 / 150)
     # the page says H100 of another benchmark on it, and four nodes of this one
     return Published(
         f"verl, 35B-A3B on 32 H100, {way}", MODELS["qwen3.5-35b-a3b"], "h100", *job, False, "verl v1", **found

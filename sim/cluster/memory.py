@@ -8,7 +8,10 @@ parallelism. When which of this is in the memory stands in envelope.py.
 
 from dataclasses import dataclass, replace
 from math import floor, isfinite
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+from sim.cluster.hardware import Accelerator
+from sim.cluster.models import Model
 
 HBM_SHARE = 0.9  # of the memory that the engine may fill
 RESERVE = 0.08  # assumed: of the memory, for communication buffers and fragmentation while training
@@ -33,7 +36,18 @@ class Engine:
     rule: str = "vllm"
 
     @property
-    def split(self):
+    def size(self) -> int:
+        """GPUs of one replica, of an engine for which there is a size that works."""
+        assert self.tensor_parallel is not None, "no size of this engine works"
+        return self.tensor_parallel
+
+    @property
+    def pool(self) -> int:
+        """GPUs of the pool, of an engine that has one."""
+        return self.size if self.gpus is None else self.gpus
+
+    @property
+    def split(self) -> dict[str, Any]:
         """What of it an iteration depends on, as keywords of `throughput.iteration`."""
         return dict(
             tensor_parallel=self.tensor_parallel,
@@ -46,7 +60,7 @@ class Engine:
 ONE_GPU = Engine()
 
 
-def engine_room(model, accelerator, engine=ONE_GPU):
+def engine_room(model: Model, accelerator: Accelerator, engine: Engine = ONE_GPU) -> float:
     """Bytes for the cache on each GPU of an engine; negative if the weights alone do not fit.
 
     Its `extra_bytes` are activations, graphs and whatever else the engine allocates. vLLM takes them off its share u of
@@ -54,34 +68,34 @@ def engine_room(model, accelerator, engine=ONE_GPU):
     """
     # Nominal memory: a device has some 6 % more, which about pays for an engine's extra bytes when they are left at 0
     inside = engine.extra_bytes if engine.rule == "vllm" else 0
-    weights = model.params() * engine.weight_bytes / engine.tensor_parallel
+    weights = model.params() * engine.weight_bytes / engine.size
     return engine.hbm_share * accelerator.hbm_bytes - weights - inside
 
 
-def capacity(model, accelerator, engine=ONE_GPU):
+def capacity(model: Model, accelerator: Accelerator, engine: Engine = ONE_GPU) -> int:
     """Tokens whose keys and values fit beside the weights; negative if the weights alone do not fit.
 
     Of a model with windows or states: tokens that long sequences can still add, and `sequences` counts the rest.
     """
-    shards = model.kv_shards(engine.tensor_parallel, engine.context_parallel)
+    shards = model.kv_shards(engine.size, engine.context_parallel)
     return floor(engine_room(model, accelerator, engine) * shards / model.kv_bytes_per_token(engine.kv_bytes))
 
 
-def sequences(model, accelerator, context, engine=ONE_GPU):
+def sequences(model: Model, accelerator: Accelerator, context: float, engine: Engine = ONE_GPU) -> float:
     """Sequences of `context` tokens that fit at once, on average; not rounded, 0 where the weights leave no room."""
     return max(engine_room(model, accelerator, engine), 0.0) / cache_bytes(model, context, engine)
 
 
-def cache_bytes(model, context, engine=ONE_GPU):
+def cache_bytes(model: Model, context: float, engine: Engine = ONE_GPU) -> float:
     """What a sequence of `context` tokens keeps on each GPU of an engine."""
-    return float(model.cache_bytes(context, engine.kv_bytes, engine.tensor_parallel, engine.context_parallel))
+    return float(model.cache_bytes(context, engine.kv_bytes, engine.size, engine.context_parallel))
 
 
-def engine_tp(model, accelerator, engine):
+def engine_tp(model: Model, accelerator: Accelerator, engine: Engine) -> int | None:
     """How many of its pool's GPUs share one replica: the fewest that leave a third of the engine's memory to the cache,
     else the most that there can be if they hold one sequence of its longest, else None.
     """
-    sizes = [tp for tp in model.tp_sizes() if tp <= min(engine.gpus, accelerator.scaleup_domain)]
+    sizes = [tp for tp in model.tp_sizes() if tp <= min(engine.pool, accelerator.scaleup_domain)]
     of = {tp: replace(engine, tensor_parallel=tp) for tp in sizes}
     for tp in sizes:
         if engine_room(model, accelerator, of[tp]) >= CACHE_SHARE * engine.hbm_share * accelerator.hbm_bytes:
@@ -90,7 +104,7 @@ def engine_tp(model, accelerator, engine):
     return most if sequences(model, accelerator, engine.longest, of[most]) >= 1 else None
 
 
-def largest_engine(model, accelerator, gpus):
+def largest_engine(model: Model, accelerator: Accelerator, gpus: int) -> int:
     """The most GPUs that one replica of this model can share."""
     return max(size for size in model.tp_sizes() if size <= min(gpus, accelerator.scaleup_domain))
 
@@ -106,7 +120,7 @@ class Ledger(NamedTuple):
     optimizer: float  # Adam's two moments, and an fp32 copy of the weights where those are in bf16
 
     @property
-    def whole(self):
+    def whole(self) -> float:
         return sum(self)
 
 
@@ -121,7 +135,7 @@ LEDGERS = {
 ZERO_PAPER = LEDGERS["2 + 2 + 12"]
 
 
-def state_bytes(model, gpus, zero=3, ledger=ZERO_PAPER, tensor_parallel=1):
+def state_bytes(model: Model, gpus: int, zero: int = 3, ledger: Ledger = ZERO_PAPER, tensor_parallel: int = 1) -> float:
     """Weights, gradients and Adam's state on each of `gpus` ranks. ZeRO 1 shards the optimizer among those that hold
     the same weights, 2 the gradients too, 3 everything; tensor parallelism cuts all of it besides.
     """
@@ -130,7 +144,7 @@ def state_bytes(model, gpus, zero=3, ledger=ZERO_PAPER, tensor_parallel=1):
     return model.params() / tensor_parallel * sum(size / ranks if sharded else size for size, sharded in parts)
 
 
-def adapter_params(model, rank):
+def adapter_params(model: Model, rank: int) -> int:
     """Weights of LoRA adapters of this rank, r · (inputs + outputs) a matrix: on the projections of attention and on
     every plain MLP, as is usual. Hu et al. (2021), arXiv:2106.09685.
     """
@@ -149,7 +163,7 @@ def adapter_params(model, rank):
 RECOMPUTE = ("none", "selective", "full")
 
 
-def layer_activations(model, length, recompute="none"):
+def layer_activations(model: Model, length: int, recompute: str = "none") -> dict[str, float]:
     """{part of a layer: what it keeps of a token until the backward pass}, in multiples of the hidden state's width:
     Korthikanti et al., section 4.1. The scores grow with the length, and are all that selective recomputation drops
     (as FlashAttention does); full recomputation keeps the layer's input alone, 2 bytes a number.
@@ -161,7 +175,14 @@ def layer_activations(model, length, recompute="none"):
     return kept | ({"scores": 5.0 * model.heads * length / model.hidden} if recompute == "none" else {})
 
 
-def activation_bytes(model, tokens, length, recompute="full", tensor_parallel=1, sequence_parallel=True):
+def activation_bytes(
+    model: Model,
+    tokens: int,
+    length: int,
+    recompute: str = "full",
+    tensor_parallel: int = 1,
+    sequence_parallel: bool = True,
+) -> float:
     """Activations of `tokens` in sequences of `length`, on each rank: s b h (34 + 5 a s/h) a layer, or 34, or with full
     recomputation 2, and one layer's 34 while it is recomputed. Tensor parallelism divides them, and without sequence
     parallelism all but ten of the 34.
@@ -173,7 +194,7 @@ def activation_bytes(model, tokens, length, recompute="full", tensor_parallel=1,
     return model.layers * unit * (kept / t if sequence_parallel else 10 + (kept - 10) / t)
 
 
-def logits_bytes(model, tokens, chunk=None, backward=True):
+def logits_bytes(model: Model, tokens: int, chunk: int | None = None, backward: bool = True) -> float:
     """Logits in bf16, their fp32 copy and, in a backward pass, its gradient; of `chunk` tokens at a time where the loss
     is computed so.
     """
@@ -210,7 +231,7 @@ class Misfit(NamedTuple):
     part: str = ""  # what there is too much of: a key of `training_bytes`, "weights", "sequence", "engine", "layout"
 
 
-def training_bytes(model, training):
+def training_bytes(model: Model, training: Training) -> dict[str, float]:
     """{component: bytes} on each GPU at the peak of an update."""
     frozen = 2 * model.params() / training.gpus
     tokens, t = training.tokens, training.tensor_parallel
@@ -223,7 +244,7 @@ def training_bytes(model, training):
     }
 
 
-def policy_bytes(model, training):
+def policy_bytes(model: Model, training: Training) -> float:
     """Weights, gradients and optimizer of the policy; with adapters the frozen weights, and all three of the
     adapters.
     """
@@ -234,11 +255,19 @@ def policy_bytes(model, training):
     return frozen + adapter_params(model, training.adapters) * training.ledger.whole / training.gpus
 
 
-def whole_bytes(model, training):
+def whole_bytes(model: Model, training: Training) -> float:
     return state_bytes(model, training.gpus, training.zero, training.ledger, training.tensor_parallel)
 
 
-def fits(model, accelerator, engine=None, training=None, shared=False, mfu=None, efficiency=None):
+def fits(
+    model: Model,
+    accelerator: Accelerator,
+    engine: Engine | None = None,
+    training: Training | None = None,
+    shared: bool = False,
+    mfu: float | None = None,
+    efficiency: tuple[float, float, float] | None = None,
+) -> list[Misfit]:
     """What of this is impossible: [Misfit], empty if all of it fits. Every sizer asks before it computes.
 
     `shared`: the trainer's state stays on the GPUs while the engine generates on them. `mfu` of a measured update,
@@ -259,13 +288,12 @@ def fits(model, accelerator, engine=None, training=None, shared=False, mfu=None,
     return out
 
 
-def engine_misfits(model, accelerator, engine):
+def engine_misfits(model: Model, accelerator: Accelerator, engine: Engine) -> list[Misfit]:
     tp, sizes = engine.tensor_parallel, model.tp_sizes()
-    gpus = engine.gpus or tp
     memory = engine.hbm_share * accelerator.hbm_bytes
     weights = model.params() * engine.weight_bytes
     if tp is None:
-        largest = largest_engine(model, accelerator, engine.gpus)
+        largest = largest_engine(model, accelerator, engine.pool)
         where = f"the largest engine, {largest} {plural(largest)}, may fill {largest * memory / 1e9:,.0f}"
         what = f"{model.name} has {weights / 1e9:,.0f} GB of weights, and {where}"
         part = "weights" if weights >= largest * memory else "sequence"
@@ -281,6 +309,7 @@ def engine_misfits(model, accelerator, engine):
         return [
             Misfit(what, tp, max(s for s in sizes if s <= tp), f"An engine of {allowed[-1]} GPUs at most.", "layout")
         ]
+    gpus = engine.gpus or tp
     if tp > gpus:
         return [Misfit(f"an engine of {tp} GPUs in a pool of {gpus}", tp, gpus, "More GPUs.", "layout")]
     if tp > accelerator.scaleup_domain:
@@ -313,7 +342,7 @@ def engine_misfits(model, accelerator, engine):
     return out
 
 
-def training_misfits(model, accelerator, training):
+def training_misfits(model: Model, accelerator: Accelerator, training: Training) -> list[Misfit]:
     t = training.tensor_parallel
     if t > min(training.gpus, accelerator.scaleup_domain) or t not in model.tp_sizes():
         most = largest_engine(model, accelerator, training.gpus)
@@ -323,7 +352,7 @@ def training_misfits(model, accelerator, training):
     needs, has = sum(parts.values()) / 1e9, (1 - RESERVE) * accelerator.hbm_bytes / 1e9
     if needs <= has:
         return []
-    largest = max(parts, key=parts.get)
+    largest = max(parts, key=parts.__getitem__)
     what = (
         f"training {model.name} on {training.gpus} {plural(training.gpus)}: {needs:,.1f} GB each, most of it "
         f"{largest}, of {has:,.1f}"
@@ -332,7 +361,7 @@ def training_misfits(model, accelerator, training):
     return [Misfit(what, needs, has, mend, largest)]
 
 
-def shared_misfits(model, accelerator, engine, training):
+def shared_misfits(model: Model, accelerator: Accelerator, engine: Engine, training: Training) -> list[Misfit]:
     """Weights, optimizer and reference that stay while the engine fills its share."""
     parts = training_bytes(model, training)
     resident = parts["state"] + parts["reference"] + parts["critic"]
@@ -348,5 +377,5 @@ def shared_misfits(model, accelerator, engine, training):
     return [Misfit(what, needs, has, mend, "engine")]
 
 
-def plural(n):
+def plural(n: int) -> str:
     return "GPU" if n == 1 else "GPUs"

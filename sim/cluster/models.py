@@ -4,10 +4,13 @@ Shapes from the `config.json` of each model (2023 to 2026); every count is a clo
 How a config file is read stands in configs.py.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
+
+Numbers: TypeAlias = float | np.ndarray  # one number, or an array of them: a formula that holds for both
 
 
 @dataclass(frozen=True)
@@ -62,7 +65,7 @@ class Indexer:
     top_k: int
 
     @property
-    def key_bytes(self):
+    def key_bytes(self) -> int:
         return self.dim + 4  # assumed: fp8 with one scale of four bytes, whatever the precision of the latent
 
 
@@ -101,23 +104,23 @@ class Model:
     cached_heads: int | None = None  # a what-if: the cache holds this many KV heads, and the weights stay as they are
 
     @property
-    def attention_kind(self):
+    def attention_kind(self) -> str:
         heads = self.cached_heads or self.kv_heads
         return "mla" if self.latent else "mha" if heads == self.heads else "mqa" if heads == 1 else "gqa"
 
     @property
-    def latent(self):
+    def latent(self) -> bool:
         return self.mla is not None and self.cached_heads is None
 
     @property
-    def moe_layers(self):
+    def moe_layers(self) -> int:
         return (self.mlp_layers or self.layers) - self.moe.dense if self.moe else 0
 
     @property
-    def attention_layers(self):
+    def attention_layers(self) -> int:
         return self.layers - (self.linear.layers if self.linear else 0)
 
-    def params(self):
+    def params(self) -> int:
         """All weights. A router's load-balancing bias (DeepSeek-V3, Kimi K2) is a buffer and is not counted; nor is the
         multi-token-prediction module.
         """
@@ -132,20 +135,20 @@ class Model:
         embeddings = self.embed_params() * (1 if self.tied else 2)
         return embeddings + mixers + dense + experts + norms + self.further_params
 
-    def active_params(self):
+    def active_params(self) -> int:
         """Weights that one token uses: all of them but the experts it is not routed to. The embedding counts, as in the
         names of published models and in the 6PN of training.
         """
         unrouted = self.moe_layers * (self.moe.experts - self.moe.top_k) * self.expert_params() if self.moe else 0
         return self.params() - unrouted
 
-    def matmul_params(self):
+    def matmul_params(self) -> int:
         """P′, the weights that one token is multiplied with: an embedding table of its own is looked up, not
         multiplied. 2P′ FLOP a token.
         """
         return self.active_params() - self.lookup_params()
 
-    def read_params(self, tokens):
+    def read_params(self, tokens: Numbers) -> Numbers:
         """Parameters that an iteration of so many tokens reads: all of a dense model but the lookup, a row a token; of
         a mixture of experts those that someone was routed to, E(1 − (1 − k/E)^n) a layer.
         """
@@ -156,24 +159,25 @@ class Model:
         # assumed: routing is uniform; skew touches fewer
         return read - routed * (1 - self.moe.top_k / self.moe.experts) ** tokens
 
-    def embed_params(self):
+    def embed_params(self) -> int:
         """The lookup table, vocab x hidden. An untied model has a second matrix of this size as its output head."""
         return self.vocab * self.hidden
 
-    def lookup_params(self):
+    def lookup_params(self) -> int:
         """The table if it is only looked up; a tied one is also the output head, which every token is multiplied
         with.
         """
         return 0 if self.tied else self.embed_params()
 
-    def mlp_params(self, hidden, intermediate):
+    def mlp_params(self, hidden: int, intermediate: int) -> int:
         return (3 if self.gated_mlp else 2) * hidden * intermediate
 
-    def expert_params(self):
+    def expert_params(self) -> int:
         """One expert of one layer."""
+        assert self.moe is not None, "a dense model has no experts"
         return self.mlp_params(self.moe.latent or self.hidden, self.moe.intermediate) + self.moe.bias
 
-    def attention_params(self):
+    def attention_params(self) -> int:
         """One layer's attention: projections, their biases and norms."""
         d, H, K, hd = self.hidden, self.heads, self.kv_heads, self.head_dim
         if self.mla:
@@ -186,7 +190,7 @@ class Model:
 
     # What a sequence keeps, and what of it is read
 
-    def caches(self, kv_bytes=2):
+    def caches(self, kv_bytes: float = 2) -> tuple[Cache, ...]:
         """What the layers keep of a sequence, by kind of layer: a key and a value per KV head and token, or with MLA
         one latent and one position key.
         """
@@ -202,37 +206,48 @@ class Model:
             kinds.append(Cache(self.linear.layers, state_bytes=self.linear.state_bytes))
         return tuple(kinds)
 
-    def cached_width(self):
+    def cached_width(self) -> int:
         """Numbers that one attention layer caches for a token."""
-        if self.latent:
+        if self.mla and self.latent:
             return self.mla.kv_lora + self.mla.rope
         value_dim = self.mla.v if self.mla else self.head_dim
         return (self.cached_heads or self.kv_heads) * (self.head_dim + value_dim)
 
-    def cache_bytes(self, context, kv_bytes=2, tensor_parallel=1, context_parallel=1):
+    def cache_bytes(
+        self, context: Numbers, kv_bytes: float = 2, tensor_parallel: int = 1, context_parallel: int = 1
+    ) -> Numbers:
         """What a sequence of `context` tokens keeps on each GPU of an engine; a number or an array."""
         held = lambda cache: cache.window
         return self._bytes(held, context, kv_bytes, tensor_parallel, context_parallel)
 
-    def bytes_read(self, context, kv_bytes=2, tensor_parallel=1, context_parallel=1):
+    def bytes_read(
+        self, context: Numbers, kv_bytes: float = 2, tensor_parallel: int = 1, context_parallel: int = 1
+    ) -> Numbers:
         """What each GPU reads of it to decode one token."""
         read = lambda cache: cache.window or cache.read_limit
         return self._bytes(read, context, kv_bytes, tensor_parallel, context_parallel)
 
-    def _bytes(self, limit, context, kv_bytes, tensor_parallel, context_parallel):
+    def _bytes(
+        self,
+        limit: Callable[[Cache], float | None],
+        context: Numbers,
+        kv_bytes: float,
+        tensor_parallel: int,
+        context_parallel: int,
+    ) -> Numbers:
         shards = self.kv_shards(tensor_parallel, context_parallel)
-        total = 0.0
+        total: Numbers = 0.0
         for cache in self.caches(kv_bytes):
             tokens = np.minimum(context, limit(cache) or np.inf)
             # a state belongs to a head and is cut with the heads; keys and values are not cut beyond their own
             total = total + cache.layers * (tokens * cache.token_bytes / shards + cache.state_bytes / tensor_parallel)
         return total
 
-    def kv_bytes_per_token(self, kv_bytes=2):
+    def kv_bytes_per_token(self, kv_bytes: float = 2) -> float:
         """What one more token adds to the cache of a long sequence: layers with a window or a state add nothing."""
         return sum(cache.layers * cache.token_bytes for cache in self.caches(kv_bytes) if not cache.window)
 
-    def kv_shards(self, tensor_parallel, context_parallel=1):
+    def kv_shards(self, tensor_parallel: int, context_parallel: int = 1) -> int:
         """Into how many parts an engine cuts the cache. Tensor parallelism cuts by KV head, so beyond `kv_heads` it
         only copies, and MLA's latent belongs to all heads; decode context parallelism cuts what would be copies, by
         tokens.
@@ -245,10 +260,10 @@ class Model:
             )
         return by_head * context_parallel
 
-    def shards_by_head(self, tensor_parallel):
+    def shards_by_head(self, tensor_parallel: int) -> int:
         return 1 if self.latent else min(tensor_parallel, self.cached_heads or self.kv_heads)
 
-    def tp_sizes(self):
+    def tp_sizes(self) -> tuple[int, ...]:
         """Engines that can be built: powers of two that divide the heads, with whole KV heads on a GPU or whole copies
         of one, as vLLM (2026) demands.
         """
@@ -257,7 +272,7 @@ class Model:
             return tuple(sizes)
         return tuple(tp for tp in sizes if self.kv_heads % tp == 0 or tp % self.kv_heads == 0)
 
-    def attention_flops_per_token(self, context):
+    def attention_flops_per_token(self, context: Numbers) -> Numbers:
         """Decoding one token against `context` cached ones: scores and weighted sum, all layers, without the
         projections.
 
@@ -265,17 +280,18 @@ class Model:
         wider than a key.
         """
         value_dim = self.mla.v if self.mla else self.head_dim
-        width = 2 * self.mla.kv_lora + self.mla.rope if self.latent else self.head_dim + value_dim
+        width = 2 * self.mla.kv_lora + self.mla.rope if self.mla and self.latent else self.head_dim + value_dim
         return self._attention_flops(width, context)
 
-    def prefill_flops_per_token(self, context):
+    def prefill_flops_per_token(self, context: Numbers) -> Numbers:
         """The same for a token of a prompt, which attends to `context` before it; MLA rebuilds its keys and values
         there.
         """
         return self._attention_flops(self.head_dim + (self.mla.v if self.mla else self.head_dim), context)
 
-    def _attention_flops(self, width, context):
-        flops, index = 0.0, self.indexer
+    def _attention_flops(self, width: float, context: Numbers) -> Numbers:
+        flops: Numbers = 0.0
+        index = self.indexer
         for cache in self.caches()[: 2 if self.sliding else 1]:  # the layers that attend
             tokens = np.minimum(context, cache.window or cache.read_limit or np.inf)
             flops = flops + 2.0 * cache.layers * self.heads * width * tokens
@@ -286,7 +302,9 @@ class Model:
 # inputs in bf16, the state itself is fp32.
 
 
-def gated_delta_net(layers, hidden, key_heads, key_dim, value_heads, value_dim, kernel):
+def gated_delta_net(
+    layers: int, hidden: int, key_heads: int, key_dim: int, value_heads: int, value_dim: int, kernel: int
+) -> Linear:
     """Gated DeltaNet, as in Qwen3-Next. Yang et al. (2024), arXiv:2412.06464."""
     keys, values = key_heads * key_dim, value_heads * value_dim
     convolved = 2 * keys + values
@@ -298,7 +316,7 @@ def gated_delta_net(layers, hidden, key_heads, key_dim, value_heads, value_dim, 
     )
 
 
-def kimi_delta_attention(layers, hidden, heads, head_dim, kernel):
+def kimi_delta_attention(layers: int, hidden: int, heads: int, head_dim: int, kernel: int) -> Linear:
     """Kimi Linear (2025), arXiv:2510.26692: decay and gate are projected through a bottleneck of one head's width."""
     width = heads * head_dim
     bottlenecks = 2 * (hidden * head_dim + head_dim * width)
@@ -309,7 +327,9 @@ def kimi_delta_attention(layers, hidden, heads, head_dim, kernel):
     )
 
 
-def mamba2(layers, hidden, heads, head_dim, groups, state, kernel, bias=True):
+def mamba2(
+    layers: int, hidden: int, heads: int, head_dim: int, groups: int, state: int, kernel: int, bias: bool = True
+) -> Linear:
     """Dao and Gu (2024), arXiv:2405.21060."""
     inner = heads * head_dim
     convolved = inner + 2 * groups * state
@@ -320,7 +340,7 @@ def mamba2(layers, hidden, heads, head_dim, groups, state, kernel, bias=True):
     )
 
 
-def lightning_attention(layers, hidden, heads, head_dim):
+def lightning_attention(layers: int, hidden: int, heads: int, head_dim: int) -> Linear:
     """MiniMax-01 (2025), arXiv:2501.08313."""
     width = heads * head_dim
     return Linear(layers, hidden * 3 * width + 2 * hidden * width + width, heads * head_dim**2 * 4)

@@ -6,6 +6,9 @@ that VERSIONS gives: `vllm/engine/arg_utils.py`, SGLang's `srt/arg_groups/fields
 no model of anything.
 """
 
+from collections.abc import Mapping
+from typing import Any, TypeAlias
+
 from sim.programs import ACTOR, BATCH, ROLLOUT, START, VERSIONS
 
 ENGINES = ("vLLM", "SGLang")  # the others train, and are asked for the rows under TRAINING too
@@ -14,7 +17,8 @@ VLLM = f"+{ROLLOUT}.engine_kwargs.vllm"  # handed on to vLLM; hydra adds what it
 # {quantity: (what it is, {program: option})}. In an option, {} is the value, and {completions} prompts times samples.
 # An option by value is {value: option}: "" where nothing is to be set, "# …" what to know where it is no option. A
 # program or a value that is left out has none.
-SERVING = {
+Table: TypeAlias = dict[str, tuple[str, dict[str, Any]]]
+SERVING: Table = {
     "tensor_parallel": (
         "GPUs an engine",
         {
@@ -131,7 +135,7 @@ SERVING = {
 CUT_IN_TRL = "# TRL scores a cut completion as it is: your reward function has to call it wrong"
 SERVER_IN_TRL = "# TRL's server has its own options for tensor parallelism, memory and length"
 LEFT_IN_VERL = "# verl: set actor_rollout_ref.rollout.name, and for separate_async rollout.nnodes and n_gpus_per_node"
-TRAINING = {
+TRAINING: Table = {
     "prompts": BATCH["prompts"],
     "samples": BATCH["samples"],
     "prompt": ("the longest prompt", {"verl": "data.max_prompt_length={}"}),
@@ -183,7 +187,7 @@ TRAINING = {
 TABLE = SERVING | TRAINING
 
 
-def texts(setting):
+def texts(setting: Mapping[str, Any]) -> dict[str, str]:
     """{program and version: text to paste} of a setting {quantity: value}; what a program has no option for is a line
     that begins with #. Quantities are those of TABLE; `prompts` needs `samples`.
     """
@@ -192,7 +196,7 @@ def texts(setting):
     return {f"{program} {version}": text(program, setting) for program, version in VERSIONS.items()}
 
 
-def text(program, setting):
+def text(program: str, setting: Mapping[str, Any]) -> str:
     asked = [quantity for quantity in (SERVING if program in ENGINES else TABLE) if quantity in setting]
     said = {quantity: option(program, quantity, setting) for quantity in asked}
     notes = [f"# {program} has no option for {described(q, setting)}" for q in asked if said[q] is None]
@@ -210,7 +214,7 @@ def text(program, setting):
     return "\n".join([*notes, " \\\n    ".join([START[program], *options])])
 
 
-def option(program, quantity, setting):
+def option(program: str, quantity: str, setting: Mapping[str, Any]) -> str | None:
     """The words that set a quantity; "" where nothing is to be set, None where the program cannot."""
     value, form = setting[quantity], TABLE[quantity][1].get(program)
     if isinstance(form, dict):
@@ -223,6 +227,6 @@ def option(program, quantity, setting):
     return form.replace("{}", "{0}").format(shown, completions=completions, spanned=spanned)
 
 
-def described(quantity, setting):
+def described(quantity: str, setting: Mapping[str, Any]) -> str:
     words, value = TABLE[quantity][0], setting[quantity]
     return f"{words}: {value}" if isinstance(value, str) else words

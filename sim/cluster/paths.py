@@ -6,11 +6,13 @@ arXiv:2409.19256). The four paths are this book's own division. Left out: latenc
 pass gathers, and casting and loading around a transfer, so every time is the least that it can take.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from math import ceil
 from typing import NamedTuple
 
 from sim.cluster import fabric, memory, step, topology
+from sim.cluster.models import Model
 from sim.cluster.topology import ASYNC, COLOCATED, SPLIT
 
 WAYS = (COLOCATED, SPLIT, ASYNC)
@@ -35,12 +37,12 @@ WEIGHTS, EXPERIENCE, ENVIRONMENT, TRAINER, ENGINES = (
 # Bytes
 
 
-def weights_bytes(model, replicas, weight_bytes=2):
+def weights_bytes(model: Model, replicas: int, weight_bytes: float = 2) -> float:
     """All weights, once for each replica of the engine."""
     return model.params() * weight_bytes * replicas
 
 
-def token_fields(model, payload=PLAIN):
+def token_fields(model: Model, payload: str = PLAIN) -> dict[str, int]:
     """{field: bytes} of what is sent of one token of a completion. Rollout Routing Replay sends the experts that each
     layer chose (Ma et al., 2025, arXiv:2510.11370).
     """
@@ -55,17 +57,17 @@ def token_fields(model, payload=PLAIN):
     return out
 
 
-def token_bytes(model, payload=PLAIN):
+def token_bytes(model: Model, payload: str = PLAIN) -> int:
     """Bytes that are sent of one token of a completion."""
     return sum(token_fields(model, payload).values())
 
 
-def experience_bytes(model, completions, prompt, length, payload=PLAIN):
+def experience_bytes(model: Model, completions: int, prompt: int, length: float, payload: str = PLAIN) -> float:
     """What goes from the engines to the trainer: the prompts' ids, and the fields of each token."""
     return completions * (4 * prompt + length * token_bytes(model, payload))
 
 
-def environment_bytes(completions, prompt, length, turns=1, sessions=True):
+def environment_bytes(completions: int, prompt: int, length: float, turns: int = 1, sessions: bool = True) -> float:
     """Texts between the engines and the environment. A session keeps what it was told; without one each turn sends the
     whole text so far, P + L t/T at turn t of T.
     """
@@ -73,19 +75,19 @@ def environment_bytes(completions, prompt, length, turns=1, sessions=True):
     return TEXT_BYTES * completions * told
 
 
-def environment_messages(completions, turns=1):
+def environment_messages(completions: int, turns: int = 1) -> int:
     """A request and an answer in each turn."""
     return 2 * completions * turns
 
 
-def sharded_bytes(model, gpus, micro_steps, grad_bytes=4):
+def sharded_bytes(model: Model, gpus: int, micro_steps: int, grad_bytes: float = 4) -> float:
     """What each GPU of a fully sharded trainer sends in one update, (2·2P + gP) s (G − 1)/G: in each of s micro-steps
     it gathers the weights forward and again backward, in bf16, and scatters gradients of g bytes.
     """
     return (2 * 2 + grad_bytes) * model.params() * micro_steps * (gpus - 1) / gpus
 
 
-def split_bytes(model, tensor_parallel):
+def split_bytes(model: Model, tensor_parallel: int) -> float:
     """What each GPU of an engine sends for one token: two all-reduces a layer of the hidden state in bf16, each
     2(n − 1)/n of it.
     """
@@ -96,7 +98,7 @@ def split_bytes(model, tensor_parallel):
 # Seconds of a weight sync
 
 
-def sync_bytes_per_second(schedule, nic, replicas, training, tensor_parallel):
+def sync_bytes_per_second(schedule: str, nic: float, replicas: int, training: int, tensor_parallel: int) -> float:
     """At what rate a copy of the weights leaves, bytes a second; `nic` is that of one card.
 
     One sender serves one replica after the other. A broadcast is passed on while it arrives, so it takes one pass.
@@ -107,7 +109,9 @@ def sync_bytes_per_second(schedule, nic, replicas, training, tensor_parallel):
     ]
 
 
-def sync_seconds(model, schedule, nic, replicas, training, tensor_parallel, weight_bytes=2):
+def sync_seconds(
+    model: Model, schedule: str, nic: float, replicas: int, training: int, tensor_parallel: int, weight_bytes: float = 2
+) -> float:
     """Seconds to bring the weights to all replicas."""
     rate = sync_bytes_per_second(schedule, nic, replicas, training, tensor_parallel)
     return fabric.weight_sync(model, rate, weight_bytes)
@@ -134,29 +138,29 @@ class Setting:
     front_bytes_per_second: float = FRONT_BYTES_PER_SECOND
 
     @property
-    def rollout_gpus(self):
+    def rollout_gpus(self) -> int:
         return self.job.gpus if self.way == COLOCATED else self.generating
 
     @property
-    def train_gpus(self):
+    def train_gpus(self) -> int:
         return self.job.gpus if self.way == COLOCATED else self.job.gpus - self.generating
 
     @property
-    def replicas(self):
+    def replicas(self) -> int:
         return self.job.engines(self.rollout_gpus)
 
     @property
-    def tokens(self):
+    def tokens(self) -> float:
         """Prompts and completions of a step, as the trainer sees them."""
         return self.job.completions * (self.job.prompt + self.job.law.mean)
 
     @property
-    def generated(self):
+    def generated(self) -> float:
         """Tokens that pass through the engines: completions, and each prompt once."""
         return self.job.completions * self.job.law.mean + self.job.prompts * self.job.prompt
 
     @property
-    def micro_steps(self):
+    def micro_steps(self) -> int:
         return ceil(self.tokens / (self.train_gpus * self.micro_batch))
 
 
@@ -172,36 +176,36 @@ class Path(NamedTuple):
 
 @dataclass(frozen=True)
 class Report:
-    paths: dict  # name -> Path
+    paths: dict[str, Path]  # by name
     roles: step.Roles  # what they work, without any path
     seconds: float  # of the step
     work: float  # of the step if nothing had to travel
     messages: int  # to and from the environment
 
     @property
-    def updates_a_day(self):
+    def updates_a_day(self) -> float:
         return 86400 / self.seconds
 
     @property
-    def messages_per_second(self):
+    def messages_per_second(self) -> float:
         return self.messages / self.seconds
 
     @property
-    def waiting(self):
+    def waiting(self) -> float:
         """Share of the step that goes into what travels."""
         return 1 - self.work / self.seconds
 
-    def share(self, name):
+    def share(self, name: str) -> float:
         """Share of the step that this path alone costs."""
         return self.paths[name].exposed / self.seconds
 
     @property
-    def largest(self):
+    def largest(self) -> str:
         """The path that costs most of the step."""
         return max(self.paths, key=self.share)
 
 
-def report(setting):
+def report(setting: Setting) -> Report:
     """Bytes, seconds and exposed seconds of each path, and the step that comes of it; -> Report.
 
     A step in turn is a sum; a stream is as long as the longest of its lanes (`step.LANES`). A trainer cannot begin
@@ -224,7 +228,7 @@ def report(setting):
     return Report(paths, working, seconds, work, messages)
 
 
-def step_seconds(setting, working, took):
+def step_seconds(setting: Setting, working: step.Roles, took: Mapping[str, float]) -> float:
     """Seconds of a step whose roles work as long as `working` and whose paths take {name: seconds}."""
     colocated = setting.way == COLOCATED
     roles = replace(
@@ -237,7 +241,7 @@ def step_seconds(setting, working, took):
     return float(step.step_time(roles, "async" if setting.way == ASYNC else "sync"))
 
 
-def worked(setting):
+def worked(setting: Setting) -> step.Roles:
     """Seconds of the roles without any path: the log-prob when sampled is sent, so only the reference's is computed."""
     job = setting.job
     return step.roles_from_config(
@@ -258,7 +262,7 @@ def worked(setting):
     )
 
 
-def path_bytes(setting):
+def path_bytes(setting: Setting) -> dict[str, float]:
     """{name: bytes of one step}, all links of a path together."""
     job, length = setting.job, setting.job.law.mean
     of = (job.completions, job.prompt, length)
@@ -272,11 +276,11 @@ def path_bytes(setting):
     }
 
 
-def nic(setting):
+def nic(setting: Setting) -> float:
     return 1e9 * setting.job.accelerator.nic_gb_per_second
 
 
-def weights_seconds(setting):
+def weights_seconds(setting: Setting) -> float:
     """Over the cards of both pools, or, in one pool, from the trainer's layout to the engine's."""
     job = setting.job
     if setting.way == COLOCATED:
@@ -285,25 +289,25 @@ def weights_seconds(setting):
     return sync_seconds(job.model, setting.schedule, *cards, setting.weight_bytes)
 
 
-def experience_seconds(setting):
+def experience_seconds(setting: Setting) -> float:
     """Over the trainer's cards, or through one process."""
     straight = setting.route == STRAIGHT
     rate = setting.train_gpus * nic(setting) if straight else setting.controller_bytes_per_second
     return path_bytes(setting)[EXPERIENCE] / rate
 
 
-def environment_seconds(setting):
+def environment_seconds(setting: Setting) -> float:
     return path_bytes(setting)[ENVIRONMENT] / setting.front_bytes_per_second
 
 
-def trainer_seconds(setting):
+def trainer_seconds(setting: Setting) -> float:
     """Each GPU's gathering and scattering, in rings over all of them."""
     gpus = setting.train_gpus
     rate = setting.job.accelerator.ring_bytes_per_second(gpus)
     return sharded_bytes(setting.job.model, gpus, setting.micro_steps) / rate
 
 
-def engines_seconds(setting):
+def engines_seconds(setting: Setting) -> float:
     """Each GPU's part of the all-reduces, at the full rate of its links; `throughput.iteration` has them with their
     start-up times, so they are inside the seconds of the rollout.
     """
@@ -312,7 +316,7 @@ def engines_seconds(setting):
     return sent / job.accelerator.ring_bytes_per_second(job.tensor_parallel)
 
 
-def link_names(setting):
+def link_names(setting: Setting) -> dict[str, str]:
     inside = lambda n: "scale-up links" if n <= setting.job.accelerator.scaleup_domain else "rings over all cards"
     return {
         WEIGHTS: "host and scale-up links" if setting.way == COLOCATED else "network cards",

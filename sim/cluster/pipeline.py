@@ -7,6 +7,7 @@ the lengths, prefill, and evictions.
 """
 
 from collections import deque
+from collections.abc import Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
 from math import inf
@@ -14,6 +15,7 @@ from math import inf
 import numpy as np
 
 from sim.cluster import straggler
+from sim.cluster.straggler import IterationSeconds
 
 
 @dataclass(frozen=True)
@@ -32,16 +34,23 @@ class Run:
     waiting: float  # completions begun and not yet taken by the trainer, mean over time
 
     @property
-    def step_seconds(self):
+    def step_seconds(self) -> float:
         return self.wall / len(self.train)
 
     @property
-    def settled(self):
+    def settled(self) -> slice:
         """The second half of the updates, in which the pipeline is full."""
         return slice(len(self.train) // 2, None)
 
 
-def one_after_the_other(lengths, prompt, iteration_seconds, train_seconds, sync_seconds, slots=inf):
+def one_after_the_other(
+    lengths: np.ndarray,
+    prompt: int,
+    iteration_seconds: IterationSeconds,
+    train_seconds: float,
+    sync_seconds: float,
+    slots: float = inf,
+) -> Run:
     """Generate a batch, train on it, send the weights; lengths (updates, B) -> Run."""
     finish, clock, train = [], 0.0, []
     for batch in lengths:
@@ -53,9 +62,17 @@ def one_after_the_other(lengths, prompt, iteration_seconds, train_seconds, sync_
     return batch_by_batch(clock, train, lengths, 0, begun, finish)
 
 
-def one_batch_ahead(lengths, prompt, iteration_seconds, train_seconds, sync_seconds, slots=inf):
+def one_batch_ahead(
+    lengths: np.ndarray,
+    prompt: int,
+    iteration_seconds: IterationSeconds,
+    train_seconds: float,
+    sync_seconds: float,
+    slots: float = inf,
+) -> Run:
     """Generate a batch while the one before is trained on, then stop both and send the weights; -> Run."""
-    finish, clock, train, begun = [], 0.0, [], []
+    finish, clock, begun = [], 0.0, []
+    train: list[tuple[float, float]] = []
     for batch in lengths:
         begun.append(clock)
         done = clock + finish_seconds(batch, prompt, iteration_seconds, slots)
@@ -65,37 +82,53 @@ def one_batch_ahead(lengths, prompt, iteration_seconds, train_seconds, sync_seco
     return batch_by_batch(train[-1][1] + sync_seconds, train, lengths, 1, np.array(begun), finish)
 
 
-def finish_seconds(lengths, prompt, iteration_seconds, slots):
+def finish_seconds(lengths: np.ndarray, prompt: int, iteration_seconds: IterationSeconds, slots: float) -> np.ndarray:
     """When each of the completions is done, ascending."""
     return straggler.drain(lengths, prompt, iteration_seconds, slots)[0]
 
 
-def batch_by_batch(wall, train, lengths, lag, begun, finish):
+def batch_by_batch(
+    wall: float,
+    train: Sequence[tuple[float, float]],
+    lengths: np.ndarray,
+    lag: int,
+    begun: np.ndarray,
+    finish: Sequence[np.ndarray],
+) -> Run:
     """The Run of batches that are generated whole; `finish` is sorted, so are the lengths."""
     updates, B = lengths.shape
     lags = np.minimum(np.arange(updates), lag)[:, np.newaxis].repeat(B, axis=1)
-    finish, train = np.array(finish), np.array(train)
-    waiting = (train[:, :1] - begun[:, np.newaxis]).sum() * B / wall
+    ends = np.array(train)
+    waiting = (ends[:, :1] - begun[:, np.newaxis]).sum() * B / wall
     spanned = np.ones((updates, B), dtype=np.int64)
     started = begun[:, np.newaxis].repeat(B, axis=1)
     return Run(
-        wall, train, np.sort(lengths, axis=1), lags, spanned, started, finish, np.zeros(0), np.zeros(updates), waiting
+        wall,
+        ends,
+        np.sort(lengths, axis=1),
+        lags,
+        spanned,
+        started,
+        np.array(finish),
+        np.zeros(0),
+        np.zeros(updates),
+        waiting,
     )
 
 
 def stream(
-    lengths,
-    updates,
-    B,
-    prompt,
-    iteration_seconds,
-    train_seconds,
-    sync_seconds,
-    head=0,
-    slots=inf,
-    hard_cap=inf,
-    in_place=True,
-):
+    lengths: Sequence[float],
+    updates: int,
+    B: int,
+    prompt: int,
+    iteration_seconds: IterationSeconds,
+    train_seconds: float,
+    sync_seconds: float,
+    head: int = 0,
+    slots: float = inf,
+    hard_cap: float = inf,
+    in_place: bool = True,
+) -> Run:
     """A free slot takes the next prompt, and the trainer the oldest B completions as soon as it is idle; -> Run.
 
     A prompt starts only while (those begun) // B ≤ version + head, so none is begun for an update more than `head`
@@ -104,10 +137,12 @@ def stream(
     generation pauses while the weights arrive; else they arrive in a second buffer, and count from then on.
     """
     now, clock = 0.0, 0.0  # seconds; tokens that a sequence alive since the start would have
-    live, begun_at = [], 0.0  # heap of (clock at its end, index); sum over those alive of the clock at their start
+    live: list[tuple[float, int]] = []  # heap of (clock at its end, index)
+    begun_at = 0.0  # sum over those alive of the clock at their start
     version, sending, arrives = 0, 0, inf  # of the engine; of what is on its way; when
     trained, taken, ready_at = 0, None, inf  # updates done; the batch in training; when it is done
-    next_index, submitted, queue = 0, 0, deque()
+    next_index, submitted = 0, 0
+    queue: deque[int] = deque()
     start, born, finish, ended = {}, {}, {}, {}
     batches, train, left_over, dropped, area = [], [], [], [], 0.0
 
@@ -130,7 +165,7 @@ def stream(
         if generating:
             tokens = live[0][0] - clock
             cached = n * (prompt + clock) - begun_at
-            seconds = tokens * iteration_seconds(n, cached + n * tokens / 2)  # at the middle of the interval
+            seconds = tokens * float(iteration_seconds(n, cached + n * tokens / 2))  # at the middle of the interval
         span = min(seconds, until - now)
         area += span * (n + len(queue))
         if now + seconds <= until:
@@ -143,7 +178,7 @@ def stream(
         else:
             if generating:
                 for _ in range(4):  # how many tokens fit into the time that is left depends on the cache they grow
-                    tokens = span / iteration_seconds(n, cached + n * tokens / 2)
+                    tokens = span / float(iteration_seconds(n, cached + n * tokens / 2))
                 clock += tokens
             now = until
             if ready_at <= now:
@@ -175,7 +210,7 @@ def stream(
     )
 
 
-def board(run, slots, columns, steps):
+def board(run: Run, slots: int, columns: int, steps: int) -> tuple[np.ndarray, np.ndarray]:
     """Which version began what each of the first `slots` slots works on, (slots, columns), and the one in training,
     (columns,), over `steps` mean steps of the settled half: counted from the first update shown, NaN where idle.
 
@@ -188,7 +223,8 @@ def board(run, slots, columns, steps):
     near = (run.finish > at[0]) & (run.start < at[-1])
     order = np.argsort(run.start[near], kind="stable")
     jobs = (run.start[near][order], run.finish[near][order], (version - run.lag)[near][order])
-    shown, free = np.full((slots, columns), np.nan), []
+    shown = np.full((slots, columns), np.nan)
+    free: list[tuple[float, int]] = []
     for start, finish, began in zip(*jobs):
         slot = heappop(free)[1] if free and free[0][0] <= start + 1e-9 else len(free)
         heappush(free, (finish, slot))
@@ -200,7 +236,7 @@ def board(run, slots, columns, steps):
     return shown, training
 
 
-def bubble(stages, micro_batches, chunks=1):
+def bubble(stages: int, micro_batches: int, chunks: int = 1) -> float:
     """Share of a pipeline-parallel step in which a stage waits, (p − 1)/v / (m + (p − 1)/v), with v chunks of layers a
     stage. Narayanan et al. (2021), arXiv:2104.04473.
     """

@@ -5,20 +5,23 @@ and their words; no model of anything, which stands in planner.py.
 import argparse
 import json
 import sys
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
+from typing import Any, TypeVar
 
 from sim.arguments import Parser, guarded, number, whole
 from sim.cluster import envelope, memory, planner, step, user_inputs
-from sim.cluster.hardware import ACCELERATORS
+from sim.cluster.hardware import ACCELERATORS, Accelerator
 from sim.cluster.lengths import Law
-from sim.cluster.models import MODELS
+from sim.cluster.models import MODELS, Model
 
+T = TypeVar("T")
 NOT_READ = "Not read"
 LENGTHS = (720, 2000, 4600, 8192)
 WIDTHS = {"bf16": 2, "fp8": 1}
 
 
-def config(text):
+def config(text: str) -> Model:
     """A Model: of a name in our table, of a config.json, or of one from standard input ("-")."""
     if text in MODELS:
         return MODELS[text]
@@ -28,15 +31,15 @@ def config(text):
     return model
 
 
-def chip(text):
+def chip(text: str) -> Accelerator:
     return ACCELERATORS[text] if text in ACCELERATORS else refused(user_inputs.chip, text)[0]
 
 
-def law(text):
+def law(text: str) -> Law:
     return refused(user_inputs.lengths, text)[0]
 
 
-def refused(read, text):
+def refused(read: Callable[[str], T], text: str) -> T:
     """What `read` makes of a text; its refusal in argparse's words."""
     try:
         return read(text)
@@ -44,7 +47,7 @@ def refused(read, text):
         raise argparse.ArgumentTypeError(str(refusal)) from None
 
 
-def arguments(program):
+def arguments(program: str) -> Parser:
     parser = Parser(
         prog=program,
         description="What a run of reinforcement learning takes: memory, seconds of a step, GPU-hours, and which "
@@ -86,7 +89,7 @@ def arguments(program):
     return parser
 
 
-def scenario(parser, chosen):
+def scenario(parser: Parser, chosen: argparse.Namespace) -> planner.Scenario:
     """planner.Scenario; one sentence and status 2 where there is none."""
     lengths = chosen.lengths
     made = planner.Scenario(
@@ -123,7 +126,7 @@ def scenario(parser, chosen):
     return made
 
 
-def table(found, path):
+def table(found: planner.Plan, path: Sequence[planner.Change]) -> str:
     """What is printed."""
     s = found.scenario
     head = f"{s.model.name} on {s.gpus} {s.accelerator.name}, {s.prompts} x {s.samples} completions, {s.overlap}"
@@ -139,7 +142,7 @@ def table(found, path):
     return "\n".join([head, *lines, foot.format(*s.efficiency[:2], s.mfu, *planner.spread(s))])
 
 
-def numbers(found, path):
+def numbers(found: planner.Plan, path: Sequence[planner.Change]) -> dict[str, Any]:
     """The same for a program."""
     s = found.scenario
     return {
@@ -162,7 +165,7 @@ def numbers(found, path):
     }
 
 
-def main(words=None, program="python -m sim.cluster.plan"):
+def main(words: Sequence[str] | None = None, program: str = "python -m sim.cluster.plan") -> int:
     """Prints a plan; status 0, or 2 after one sentence on standard error."""
     parser = arguments(program)
     with guarded(parser):

@@ -6,16 +6,18 @@ assumed down to those that published runs came to, sim/cluster/validation.py. pl
 same for a terminal.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import ceil
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from sim.cluster import envelope, memory, step, throughput, topology
 from sim.cluster.hardware import Accelerator
 from sim.cluster.lengths import Law
 from sim.cluster.memory import Engine, Training
 from sim.cluster.models import Model
+from sim.cluster.user_inputs import Timed
 
 # How many times as long as predicted at the assumed efficiencies a published step took at most, of dense models and of
 # those with experts, rounded up to a tenth: `validation.slowest`. The one calibration.
@@ -62,20 +64,20 @@ class Scenario:
     update_timed: bool = False  # `mfu` comes from an update that was timed
 
     @property
-    def completions(self):
+    def completions(self) -> int:
         return self.prompts * self.samples
 
     @property
-    def longest(self):
+    def longest(self) -> int:
         """Tokens of the longest sequence, its prompt included."""
         return ceil(self.prompt + self.law.longest)
 
     @property
-    def placement(self):
+    def placement(self) -> str:
         return "one pool" if self.overlap in ("sync", "carry-over") else "two pools"
 
     @cached_property
-    def job(self):
+    def job(self) -> envelope.Job:
         """The same as `envelope` asks for it."""
         engine = Engine(
             self.gpus,
@@ -98,45 +100,47 @@ class Scenario:
         return envelope.Job(self.gpus, training, engine, placement, self.share)
 
     @cached_property
-    def parts(self):
+    def parts(self) -> tuple[Engine, Training]:
         """(memory.Engine, memory.Training), each of its own pool, the engine with its size."""
-        return envelope.parts(self.model, self.accelerator, self.job)
+        engine, training = envelope.parts(self.model, self.accelerator, self.job)
+        assert engine is not None, "a scenario generates"
+        return engine, training
 
     @property
-    def engine(self):
+    def engine(self) -> Engine:
         return self.parts[0]
 
-    def engines(self, gpus):
-        return gpus // self.engine.tensor_parallel
+    def engines(self, gpus: int) -> int:
+        return gpus // self.engine.size
 
     @property
-    def slots(self):
+    def slots(self) -> float:
         """Sequences that the cache of one engine holds at once, on average."""
         return memory.sequences(self.model, self.accelerator, self.law.context(self.prompt), self.engine)
 
 
-def measured(s, timed=None, update_seconds=None):
-    """The scenario with the efficiencies that one timed iteration (brought.Timed) and one timed update show."""
+def measured(s: Scenario, timed: Timed | None = None, update_seconds: float | None = None) -> Scenario:
+    """The scenario with the efficiencies that one timed iteration (user_inputs.Timed) and one timed update show."""
     if timed:
         shape = (s.model, s.accelerator, timed.sequences, timed.context, timed.seconds)
-        split = dict(tensor_parallel=timed.gpus, weight_bytes=s.weight_bytes, kv_bytes=s.kv_bytes)
+        split: dict[str, Any] = dict(tensor_parallel=timed.gpus, weight_bytes=s.weight_bytes, kv_bytes=s.kv_bytes)
         reached = throughput.calibrated(*shape, efficiency=s.efficiency, **split)
         s = replace(s, efficiency=reached, engine_timed=True)
     if update_seconds:
         tokens = s.completions * (s.prompt + s.law.mean)
         gpus = envelope.pools(s.job)[1]
-        reached = throughput.attained_mfu(s.model, s.accelerator, gpus, tokens, update_seconds)
-        s = replace(s, mfu=reached, update_timed=True)
+        mfu = throughput.attained_mfu(s.model, s.accelerator, gpus, tokens, update_seconds)
+        s = replace(s, mfu=mfu, update_timed=True)
     return s
 
 
-def misfits(s):
+def misfits(s: Scenario) -> list[memory.Misfit]:
     """What of it is impossible: [memory.Misfit]."""
     contradictions = memory.fits(s.model, s.accelerator, mfu=s.mfu, efficiency=s.efficiency)
     return contradictions or envelope.misfits(s.model, s.accelerator, s.job)
 
 
-def spread(s):
+def spread(s: Scenario) -> tuple[float, float]:
     """By how much (what engines do, what trainers do) may take longer than the efficiencies say: 1 for what the reader
     has timed.
     """
@@ -144,14 +148,14 @@ def spread(s):
     return 1.0 if s.engine_timed else slower, 1.0 if s.update_timed else slower
 
 
-def roles(s, slower=(1.0, 1.0)):
+def roles(s: Scenario, slower: tuple[float, float] = (1.0, 1.0)) -> step.Roles:
     """Seconds of each role, step.Roles, with engines and trainers so many times slower than their efficiencies say."""
     engines, trainers = slower
     engine, training = s.parts
     bandwidth, flops, overhead = s.efficiency
     reached = throughput.Efficiency(bandwidth / engines, flops / engines, overhead * engines)
     verify = step.verify_seconds(s.completions, s.workers, s.test_seconds, max(s.longest_test, s.test_seconds))
-    shape = (s.model, s.accelerator, engine.gpus, training.gpus, engine.tensor_parallel, s.completions, s.law, verify)
+    shape = (s.model, s.accelerator, engine.pool, training.gpus, engine.size, s.completions, s.law, verify)
     found = step.roles_from_config(
         *shape, s.reference, s.reuse, reached, s.mfu / trainers, s.prompt, s.samples, replace(engine, gpus=None)
     )
@@ -160,7 +164,7 @@ def roles(s, slower=(1.0, 1.0)):
     return replace(found, sync=trainers * found.sync)
 
 
-def step_seconds(s, found):
+def step_seconds(s: Scenario, found: step.Roles) -> float:
     """Seconds between two updates; generation pauses while the weights of a stream change."""
     return step.step_time(found, step.pausing(s.overlap))
 
@@ -177,28 +181,28 @@ class Plan:
     lag: float  # versions between a completion's first token and its update
 
     @property
-    def step_range(self):
+    def step_range(self) -> tuple[float, float]:
         return step_seconds(self.scenario, self.fast), step_seconds(self.scenario, self.slow)
 
     @property
-    def gpu_hours(self):
+    def gpu_hours(self) -> tuple[float, float]:
         """Of all steps, (least, most)."""
         s = self.scenario
-        return tuple(seconds * s.gpus * s.steps / 3600 for seconds in self.step_range)
+        least, most = self.step_range
+        return least * s.gpus * s.steps / 3600, most * s.gpus * s.steps / 3600
 
     @property
-    def money(self):
-        return tuple(hours * self.scenario.price for hours in self.gpu_hours)
+    def money(self) -> tuple[float, float]:
+        least, most = self.gpu_hours
+        return least * self.scenario.price, most * self.scenario.price
 
 
-def plan(s):
+def plan(s: Scenario) -> Plan:
     """The answers for a scenario in which nothing is impossible, -> Plan; ValueError otherwise."""
     if found := misfits(s):
         raise ValueError(f"This job does not fit: {found[0].what}.")
     engine, fast = s.engine, roles(s)
-    live = step.live_sequences(
-        s.model, s.accelerator, engine.gpus, engine.tensor_parallel, s.completions, s.law, s.prompt, engine
-    )
+    live = step.live_sequences(s.model, s.accelerator, engine.pool, engine.size, s.completions, s.law, s.prompt, engine)
     return Plan(
         s,
         envelope.peak(s.model, s.accelerator, s.job),
@@ -207,7 +211,7 @@ def plan(s):
         fast,
         roles(s, spread(s)),
         step.idle_share(fast, step.pausing(s.overlap)),
-        topology.lag(s, WAYS[s.overlap], engine.gpus, (fast.log_probs + fast.train) / step_seconds(s, fast)),
+        topology.lag(s, WAYS[s.overlap], engine.pool, (fast.log_probs + fast.train) / step_seconds(s, fast)),
     )
 
 
@@ -217,7 +221,7 @@ class Answer(NamedTuple):
     lesson: str  # the number of the lesson that computes it
 
 
-def answers(found):
+def answers(found: Plan) -> list[Answer]:
     """A Plan as a table: [Answer]."""
     s, fast, slow = found.scenario, found.fast, found.slow
     streams = s.overlap in step.NO_TAIL
@@ -252,14 +256,14 @@ def answers(found):
     return rows
 
 
-def seconds_range(low, high):
+def seconds_range(low: float, high: float) -> str:
     return f"{number_range(low, high)} s"
 
 
-def number_range(low, high):
+def number_range(low: float, high: float) -> str:
     """Two numbers of three digits, or one where they are the same."""
-    low, high = f"{low:,.3g}" if low < 100 else f"{low:,.0f}", f"{high:,.3g}" if high < 100 else f"{high:,.0f}"
-    return low if low == high else f"{low} to {high}"
+    least, most = (f"{number:,.3g}" if number < 100 else f"{number:,.0f}" for number in (low, high))
+    return least if least == most else f"{least} to {most}"
 
 
 # What would pay
@@ -273,7 +277,7 @@ class Change(NamedTuple):
     seconds: float  # of a step with it, at the efficiencies that are assumed
 
     @property
-    def same_job(self):
+    def same_job(self) -> bool:
         """On the same GPUs and with the same completions: neither bought nor another task."""
         return self.costs not in (MORE, CUT)
 
@@ -281,7 +285,7 @@ class Change(NamedTuple):
 MORE, CUT, FREE = "twice the GPUs", "long completions are cut", "nothing"
 
 
-def changes(s):
+def changes(s: Scenario) -> list[Change]:
     """Every change of one thing, whether it pays or not, impossible ones left out, what pays most first: [Change]."""
     tried = [
         Change(words, costs, lesson, there, step_seconds(there, roles(there)))
@@ -291,7 +295,7 @@ def changes(s):
     return sorted(tried, key=lambda change: (change.seconds, change.costs != FREE))
 
 
-def neighbors(s):
+def neighbors(s: Scenario) -> Iterator[tuple[str, str, str, Scenario]]:
     """(words, what it costs, lesson, scenario) of every knob one rung further."""
     yield f"{2 * s.gpus} GPUs", MORE, "19", replace(s, gpus=2 * s.gpus)
     prices = {
@@ -318,7 +322,7 @@ def neighbors(s):
         yield "fp8 weights in the engine", "another policy samples", "20", replace(s, weight_bytes=1)
     if s.kv_bytes > 1:
         yield "fp8 cache", "another policy samples", "20", replace(s, kv_bytes=1)
-    present = s.engine.tensor_parallel
+    present = s.engine.size
     for size in (present // 2, 2 * present):
         if size in s.model.tp_sizes():
             yield f"engines of {size} {memory.plural(size)}", FREE, "20", replace(s, tensor_parallel=size)
@@ -330,11 +334,12 @@ def neighbors(s):
         yield f"{2 * s.workers} test workers", "twice the workers", "22a", replace(s, workers=2 * s.workers)
 
 
-def best_changes(s, n=3):
+def best_changes(s: Scenario, n: int = 3) -> list[Change]:
     """At most n changes of the same job, each the one that pays most after those before it: [Change]. What pays nothing
     alone may pay behind another.
     """
-    path, seconds = [], step_seconds(s, roles(s))
+    path: list[Change] = []
+    seconds = step_seconds(s, roles(s))
     while len(path) < n:
         best = next((change for change in changes(s) if change.same_job), None)
         if best is None or best.seconds > (1 - GAINED) * seconds:

@@ -7,14 +7,28 @@ kernels that differ by batch.
 """
 
 from collections import deque
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import ceil, inf
+from typing import Any, Protocol
 
 import numpy as np
 
 from sim.cluster import throughput
+from sim.cluster.hardware import Accelerator
+from sim.cluster.kv_cache import BlockAllocator
+from sim.cluster.lengths import Law
+from sim.cluster.models import Model, Numbers
 
 DRAFT_SECONDS = 0.2e-3  # assumed: launching one draft
+
+
+class IterationSeconds(Protocol):
+    """Seconds of an iteration that decodes so many sequences over so many cached tokens in all, and prefills."""
+
+    def __call__(
+        self, n: Numbers, kv_tokens: Numbers, prefill_tokens: Numbers = 0, prefill_context: Numbers = 0, /
+    ) -> Numbers: ...
 
 
 @dataclass(frozen=True)
@@ -24,7 +38,7 @@ class Request:
     group: int  # completions of one prompt
 
 
-def tokens_a_pass(acceptance, drafts):
+def tokens_a_pass(acceptance: float, drafts: int) -> float:
     """Tokens a pass yields on average, the model's own one and the guesses that are kept: (1 − α^(γ+1)) / (1 − α)."""
     if acceptance == 1:
         return drafts + 1.0
@@ -38,28 +52,30 @@ class Speculation:
     cost: float  # c, the drafter's weights as a share of the model's
 
     @property
-    def tokens(self):
+    def tokens(self) -> float:
         """Tokens a pass yields on average."""
         return tokens_a_pass(self.acceptance, self.drafts)
 
     @property
-    def speedup(self):
+    def speedup(self) -> float:
         """Times as fast while memory is what takes the time and launching takes none: tokens / (γ c + 1)."""
         return self.tokens / (self.drafts * self.cost + 1)
 
 
-def best_drafts(acceptance, cost, most=64):
+def best_drafts(acceptance: float, cost: float, most: int = 64) -> int:
     """γ of the largest `speedup`, 0 where guessing never pays."""
     return max(range(most + 1), key=lambda drafts: Speculation(acceptance, drafts, cost).speedup)
 
 
-def pays_until(model, accelerator, speculation, context, most=2**13, **engine):
+def pays_until(
+    model: Model, accelerator: Accelerator, speculation: Speculation, context: float, most: int = 2**13, **engine: Any
+) -> float:
     """The largest number of sequences of `context` tokens up to which a pass with drafts yields more tokens a second
     than an iteration without; 0 if none, inf if all up to `most` gain.
     """
     n = np.arange(1, most + 1.0)
     plain, guessing = (rates(model, accelerator, s, **engine)(n, n * context) for s in (None, speculation))
-    gains = guessing < speculation.tokens * plain
+    gains = np.asarray(guessing < speculation.tokens * plain)
     return inf if gains.all() else int(np.argmin(gains))
 
 
@@ -95,15 +111,17 @@ class Trace:
     evictions: np.ndarray  # since the event before
 
 
-def rates(model, accelerator, speculation=None, **engine):
+def rates(
+    model: Model, accelerator: Accelerator, speculation: Speculation | None = None, **engine: Any
+) -> IterationSeconds:
     """seconds(sequences, KV tokens, prefill tokens, prefill context) of one iteration; with drafts, of one pass."""
     gamma = speculation.drafts if speculation else 0
     eff = engine.get("efficiency", throughput.ASSUMED)
 
-    def seconds(n, kv_tokens, prefill_tokens=0, prefill_context=0):
+    def seconds(n: Numbers, kv_tokens: Numbers, prefill_tokens: Numbers = 0, prefill_context: Numbers = 0) -> Numbers:
         shape = (model, accelerator, n, kv_tokens, prefill_tokens, prefill_context)
         one = throughput.iteration_seconds(*shape, queries=1 + gamma, **engine)
-        if not gamma:
+        if not speculation or not gamma:
             return one
         read = model.read_params(n) * 2 / (accelerator.hbm_bytes_per_second * eff.bandwidth)
         multiply = 2.0 * model.matmul_params() * n / (accelerator.flops() * eff.flops)
@@ -112,7 +130,7 @@ def rates(model, accelerator, speculation=None, **engine):
     return seconds
 
 
-def requests_of(law, prompts, samples, prompt, rng):
+def requests_of(law: Law, prompts: int, samples: int, prompt: int, rng: np.random.Generator) -> list[Request]:
     """`samples` requests for each of `prompts` prompts: lengths drawn from the law, prompts evenly from two thirds to
     four thirds of `prompt` tokens.
     """
@@ -124,10 +142,11 @@ def requests_of(law, prompts, samples, prompt, rng):
 class Engine:
     """The state of one engine between two events."""
 
-    def __init__(self, requests, pool, policy):
+    def __init__(self, requests: Sequence[Request], pool: BlockAllocator, policy: Policy) -> None:
         self.requests, self.pool, self.policy = requests, pool, policy
         self.per_pass = policy.speculation.tokens if policy.speculation else 1.0
-        self.waiting, self.running = deque(range(len(requests))), []
+        self.waiting = deque(range(len(requests)))
+        self.running: list[int] = []
         n = len(requests)
         self.prompt = np.array([r.prompt for r in requests])
         self.total = self.prompt + np.array([r.output for r in requests])
@@ -135,21 +154,21 @@ class Engine:
         self.unread = np.zeros(n, np.int64)  # of these, tokens that have to be prefilled before it decodes
         self.spoke = np.zeros(n)  # when its last token came
         self.held = np.zeros(n, np.int64)  # blocks
-        self.evicted = set()
+        self.evicted: set[int] = set()
         self.preemptions = self.read_again = self.finished = 0
         self.evicted_now = False
 
-    def tag(self, s, i):
+    def tag(self, s: int, i: int) -> tuple[str, int, int]:
         """What block i of a sequence holds: part of the prompt of its group, or of its own text."""
         whole = (i + 1) * self.pool.block <= self.prompt[s]
         return ("prompt", self.requests[s].group, i) if whole else ("own", s, i)
 
-    def tag_full_blocks(self, s, tokens):
+    def tag_full_blocks(self, s: int, tokens: float) -> None:
         if self.policy.prefix:
             for i in range(int(tokens) // self.pool.block):
                 self.pool.tag(s, i, self.tag(s, i))
 
-    def admit(self):
+    def admit(self) -> None:
         """First come, first served, while the known tokens and one more fit beside what the running ones take for their
         next; nobody in an iteration with an eviction, or the evicted and the next would take each other's place for
         ever.
@@ -184,14 +203,16 @@ class Engine:
                 self.read_again += have - cached
             self.running.append(self.waiting.popleft())
 
-    def most_passes(self, sequences, per_pass, at_most):
+    def most_passes(self, sequences: np.ndarray, per_pass: float, at_most: int) -> int:
         """The largest number of passes, up to `at_most`, whose blocks are free."""
         if self.policy.reserve:
             return at_most
         held, known, total = self.held[sequences], self.known[sequences], self.total[sequences]
         free, block, n = len(self.pool.free_blocks), self.pool.block, len(sequences)
 
-        def enough(passes):  # one token more than is known has room, as on admission; the last of all needs none after
+        def enough(
+            passes: int,
+        ) -> bool:  # one token more than is known has room, as on admission; the last of all needs none after
             wanted = np.minimum(np.floor(known + passes * per_pass) + 1, total)
             return np.maximum(np.ceil(wanted / block) - held, 0).sum() <= free
 
@@ -206,13 +227,13 @@ class Engine:
             low, high = (middle, high) if enough(middle) else (low, middle)
         return low
 
-    def grow(self, sequences, tokens):
+    def grow(self, sequences: np.ndarray, tokens: float) -> None:
         """So many tokens more for each, up to its end."""
         known = self.known[sequences] = np.minimum(self.known[sequences] + tokens, self.total[sequences])
         if not self.policy.reserve:
             self.take_blocks(sequences, known)
 
-    def take_blocks(self, sequences, known):
+    def take_blocks(self, sequences: np.ndarray, known: np.ndarray) -> None:
         """Blocks for so many tokens of each and one more, up to its end."""
         slots = np.minimum(np.floor(known) + 1, self.total[sequences]).astype(np.int64)
         blocks = -(-slots // self.pool.block)
@@ -221,7 +242,7 @@ class Engine:
             self.pool.append(s, wanted - self.pool.lengths[s])
         self.held[sequences[short]] = blocks[short]
 
-    def evict_newest(self):
+    def evict_newest(self) -> None:
         newest = self.running.pop()
         self.tag_full_blocks(newest, self.known[newest])  # so that it finds what nobody has taken when it comes back
         self.pool.free(newest)
@@ -231,7 +252,7 @@ class Engine:
         self.preemptions += 1
         self.evicted_now = True
 
-    def retire(self):
+    def retire(self) -> None:
         running = np.array(self.running, np.int64)
         for s in running[(self.unread[running] == 0) & (self.known[running] >= self.total[running])].tolist():
             self.pool.free(s)
@@ -239,13 +260,22 @@ class Engine:
             self.finished += 1
 
 
-def run(requests, seconds, pool, policy, stride=inf):
+def run(
+    requests: Sequence[Request], seconds: IterationSeconds, pool: BlockAllocator, policy: Policy, stride: float = inf
+) -> Trace:
     """Serve `requests` from first to last: -> Trace, the last of `stream`."""
     *_, trace = stream(requests, seconds, pool, policy, stride, every=inf)
     return trace
 
 
-def stream(requests, seconds, pool, policy, stride=inf, every=40):
+def stream(
+    requests: Sequence[Request],
+    seconds: IterationSeconds,
+    pool: BlockAllocator,
+    policy: Policy,
+    stride: float = inf,
+    every: float = 40,
+) -> Iterator[Trace]:
     """Serve `requests` from first to last: the Trace so far after `every` events, and at the end that of all.
 
     `seconds(sequences, KV tokens, prefill tokens, prefill context)` are those of an iteration. Decode moves on by as
@@ -263,7 +293,9 @@ def stream(requests, seconds, pool, policy, stride=inf, every=40):
         running = np.array(engine.running, np.int64)
         unread = engine.unread[running] > 0
         reading, decoding = running[unread].tolist(), running[~unread]
-        n, passes, prefill, context, gap = len(decoding), 0, 0, 0.0, 0.0
+        prefill: float = 0
+        passes: float = 0
+        n, context, gap = len(decoding), 0.0, 0.0
         if reading and not policy.chunk:
             n, budget = 0, policy.budget
             for s in reading:
@@ -287,14 +319,14 @@ def stream(requests, seconds, pool, policy, stride=inf, every=40):
             elif room > 0:
                 for s in reading:
                     if prefill < room:
-                        unread = int(engine.unread[s])
-                        prefill, context = read(engine, s, min(unread, room - prefill), prefill, context)
+                        tokens = min(int(engine.unread[s]), room - int(prefill))
+                        prefill, context = read(engine, s, tokens, prefill, context)
         kv_tokens = engine.known[decoding].sum() + n * passes * per_pass / 2 if n else 0.0
         each = float(seconds(n, kv_tokens, prefill, context / prefill if prefill else 0.0))
         if n:
             gap = clock + each - engine.spoke[decoding].min()
             engine.grow(decoding, passes * per_pass)
-        iterations += max(passes, 1)
+        iterations += int(max(passes, 1))
         clock += each * max(passes, 1)
         engine.spoke[decoding[:n]] = clock
         done = [s for s in reading if not engine.unread[s]]
@@ -308,7 +340,7 @@ def stream(requests, seconds, pool, policy, stride=inf, every=40):
     yield trace_of(engine, iterations, rows)
 
 
-def trace_of(engine, iterations, rows):
+def trace_of(engine: Engine, iterations: int, rows: Sequence[tuple[float, ...]]) -> Trace:
     at, written, live, used, filled, gaps, preemptions = np.array(rows, float).T
     return Trace(
         float(at[-1]),
@@ -328,12 +360,12 @@ def trace_of(engine, iterations, rows):
     )
 
 
-def live_on_average(trace):
+def live_on_average(trace: Trace) -> float:
     """Sequences in their places, the mean over the time of a run."""
     return float(np.sum(trace.live * np.diff(trace.seconds, prepend=0.0)) / trace.seconds[-1])
 
 
-def timetable(lengths, places, static=False):
+def timetable(lengths: Sequence[int], places: int, static: bool = False) -> list[tuple[int, int, int, int]]:
     """Who has which place when, one token an iteration and nothing to read: [(place, number of the sequence, first
     iteration, last)], both counted from 0.
     """
@@ -347,7 +379,7 @@ def timetable(lengths, places, static=False):
     return out
 
 
-def read(engine, s, tokens, prefill, context):
+def read(engine: Engine, s: int, tokens: float, prefill: float, context: float) -> tuple[float, float]:
     """Prefill `tokens` of a sequence: -> (tokens of the iteration so far, sum of what each of them attends to)."""
     before = int(engine.known[s]) - int(engine.unread[s])
     engine.unread[s] -= tokens

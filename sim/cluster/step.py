@@ -6,12 +6,17 @@ says for its own role times.
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
 
 from sim.cluster import fabric, memory, straggler, throughput
+from sim.cluster.hardware import Accelerator
+from sim.cluster.lengths import Law
+from sim.cluster.models import Model, Numbers
+from sim.cluster.throughput import Efficiency
 
 OVERLAPS = ("sync", "carry-over", "one-off", "async")
 
@@ -45,58 +50,61 @@ LANES = {
 NO_TAIL = ("carry-over", "async", "async, in place")
 
 
-def pausing(overlap):
+def pausing(overlap: str) -> str:
     """The key of LANES in which generation pauses while the weights of a stream change."""
     return "async, in place" if overlap == "async" else overlap
 
 
-def step_time(roles, overlap):
+def step_time(roles: Roles, overlap: str) -> float:
     """Seconds between two updates: the longest of the lanes, plus what waits for them all."""
     lanes, after = LANES[overlap]
     longest = max(lane_seconds(roles, lane, overlap) for lane in lanes)
     return longest + lane_seconds(roles, after, overlap)
 
 
-def lane_seconds(roles, lane, overlap):
+def lane_seconds(roles: Roles, lane: Sequence[str], overlap: str) -> float:
     return sum(seconds(roles, role, overlap) for role in lane)
 
 
-def seconds(roles, role, overlap):
+def seconds(roles: Roles, role: str, overlap: str) -> float:
     """A role's seconds; a stream, and a step that carries completions over, generate without waiting for the tail."""
     return roles.rollout - roles.tail if role == "rollout" and overlap in NO_TAIL else getattr(roles, role)
 
 
-def timeline(roles, overlap):
+def timeline(roles: Roles, overlap: str) -> dict[str, tuple[float, float]]:
     """{role: (start, seconds)} of one step; lanes start together."""
     lanes, after = LANES[overlap]
-    starts, barrier = {}, 0.0
+    starts: dict[str, tuple[float, float]] = {}
+    barrier = 0.0
     for lane in lanes:
         barrier = max(barrier, place(starts, roles, lane, overlap, 0.0))
     place(starts, roles, after, overlap, barrier)
     return starts
 
 
-def place(starts, roles, lane, overlap, clock):
+def place(
+    starts: dict[str, tuple[float, float]], roles: Roles, lane: Sequence[str], overlap: str, clock: float
+) -> float:
     for role in lane:
         starts[role] = (clock, seconds(roles, role, overlap))
         clock += starts[role][1]
     return clock
 
 
-def critical_lanes(roles, overlap):
+def critical_lanes(roles: Roles, overlap: str) -> list[tuple[str, ...]]:
     """The lanes that take as long as the longest: more than one is a tie."""
     lanes, _ = LANES[overlap]
     longest = max(lane_seconds(roles, lane, overlap) for lane in lanes)
     return [lane for lane in lanes if math.isclose(lane_seconds(roles, lane, overlap), longest, rel_tol=1e-12)]
 
 
-def exposed(roles, overlap):
+def exposed(roles: Roles, overlap: str) -> dict[str, float]:
     """{role: seconds} on the critical path; they add up to the step. Of tied lanes the first counts."""
     path = (*critical_lanes(roles, overlap)[0], *LANES[overlap][1])
     return {role: seconds(roles, role, overlap) for role in path}
 
 
-def elasticity(roles, overlap):
+def elasticity(roles: Roles, overlap: str) -> dict[str, tuple[float, float]]:
     """{role: (if it gets faster, if it gets slower)}: the two one-sided ∂ln t/∂ln t_i.
 
     Per cent of the step for one per cent of the role. They differ only at a tie: slowing
@@ -110,24 +118,24 @@ def elasticity(roles, overlap):
     return out | {role: (share(role), share(role)) for role in LANES[overlap][1]}
 
 
-def whatif(roles, role, k):
+def whatif(roles: Roles, role: str, k: float) -> Roles:
     """The same step with one role k times as fast; a faster engine also shortens the tail."""
     faster = {role: getattr(roles, role) / k} | ({"tail": roles.tail / k} if role == "rollout" else {})
     return replace(roles, **faster)
 
 
-def speedup(roles, overlap, role, k):
+def speedup(roles: Roles, overlap: str, role: str, k: float) -> float:
     """Old step over new step when one role becomes k times as fast; k may be math.inf, which gives the ceiling."""
     after = step_time(whatif(roles, role, k), overlap)
     return step_time(roles, overlap) / after if after > 0 else math.inf
 
 
-def amdahl(share, k):
+def amdahl(share: float, k: float) -> float:
     """Speed-up of a sum of which `share` becomes k times as fast."""
     return 1 / (1 - share + share / k)
 
 
-def gain_ends_at(roles, overlap, role):
+def gain_ends_at(roles: Roles, overlap: str, role: str) -> float:
     """The k beyond which making a role faster still buys nothing: infinite in a sum, 1 for a role that was not on the
     critical path.
     """
@@ -141,14 +149,14 @@ def gain_ends_at(roles, overlap, role):
     return math.inf if spare <= 0 else max(1.0, mine / spare)
 
 
-def verify_seconds(completions, workers, mean_seconds, longest_seconds):
+def verify_seconds(completions: int, workers: int, mean_seconds: float, longest_seconds: float) -> float:
     """A pool of workers takes the next test as soon as one is free, so it has no rounds: the larger of the longest test
     and all tests over all workers. The true time is at most their sum (Graham, 1969).
     """
     return max(longest_seconds, completions * mean_seconds / workers)
 
 
-def useful_rate(completions, step_seconds, informative, ess):
+def useful_rate(completions: int, step_seconds: float, informative: float, ess: float) -> float:
     """Completions a second that move the policy: raw rate x share in groups with a non-zero advantage x effective share
     after importance weighting.
     """
@@ -161,22 +169,22 @@ PREFILL = 8192  # assumed: tokens of an iteration that reads prompts
 
 
 def roles_from_config(
-    model,
-    accelerator,
-    rollout_gpus,
-    train_gpus,
-    tensor_parallel,
-    completions,
-    law,
-    verify,
-    reference=True,
-    reuse=False,
-    efficiency=throughput.ASSUMED,
-    mfu=throughput.MFU,
-    prompt=PROMPT,
-    group=GROUP,
-    engine=memory.ONE_GPU,
-):
+    model: Model,
+    accelerator: Accelerator,
+    rollout_gpus: int,
+    train_gpus: int,
+    tensor_parallel: int,
+    completions: int,
+    law: Law,
+    verify: float,
+    reference: bool = True,
+    reuse: bool = False,
+    efficiency: Efficiency = throughput.ASSUMED,
+    mfu: float = throughput.MFU,
+    prompt: int = PROMPT,
+    group: int = GROUP,
+    engine: memory.Engine = memory.ONE_GPU,
+) -> Roles:
     """Roles of a step from shapes alone; `law` is that of the lengths, sim/cluster/lengths.py. `engine` says of one
     replica how wide weights and cache are and how much of the memory it may fill.
 
@@ -203,16 +211,26 @@ def roles_from_config(
 
 
 @lru_cache(maxsize=512)  # a plan that tries changes asks again for what they leave as it is
-def generation_seconds(model, accelerator, gpus, completions, law, efficiency, prompt, group, engine):
+def generation_seconds(
+    model: Model,
+    accelerator: Accelerator,
+    gpus: int,
+    completions: int,
+    law: Law,
+    efficiency: Efficiency,
+    prompt: int,
+    group: int,
+    engine: memory.Engine,
+) -> tuple[float, float]:
     """(until the last completion of a step is done, of its share of a steady stream); `engine` is one replica."""
 
-    def iteration(live, kv_tokens, prefill=0, prefill_context=0):
+    def iteration(live: Numbers, kv_tokens: Numbers, prefill: Numbers = 0, prefill_context: Numbers = 0) -> Numbers:
         shape = (model, accelerator, live, kv_tokens, prefill, prefill_context)
         return throughput.iteration_seconds(*shape, efficiency=efficiency, **engine.split)
 
-    engines = gpus // engine.tensor_parallel
+    engines = gpus // engine.size
     slots = memory.sequences(model, accelerator, law.context(prompt), engine)
-    live = live_sequences(model, accelerator, gpus, engine.tensor_parallel, completions, law, prompt, engine)
+    live = live_sequences(model, accelerator, gpus, engine.size, completions, law, prompt, engine)
     stream = completions * law.mean / (engines * live) * float(iteration(live, live * law.context(prompt)))
     prompts = completions / group / engines * prompt  # tokens
     prefills = math.ceil(prompts / PREFILL)
@@ -222,7 +240,16 @@ def generation_seconds(model, accelerator, gpus, completions, law, efficiency, p
     return float(finish[-1] + prefills * iteration(0, 0, prompts / prefills, prompt / 2)), stream
 
 
-def live_sequences(model, accelerator, gpus, tensor_parallel, completions, law, prompt=PROMPT, engine=memory.ONE_GPU):
+def live_sequences(
+    model: Model,
+    accelerator: Accelerator,
+    gpus: int,
+    tensor_parallel: int,
+    completions: int,
+    law: Law,
+    prompt: int = PROMPT,
+    engine: memory.Engine = memory.ONE_GPU,
+) -> float:
     """Sequences that decode together on one engine: its share of the step's completions, or as many as its cache
     holds.
     """
@@ -248,7 +275,14 @@ LEAVES = {
 }
 
 
-def where_is_my_time(roles, overlap, points, accelerator, efficiency=throughput.ASSUMED, mfu=throughput.MFU):
+def where_is_my_time(
+    roles: Roles,
+    overlap: str,
+    points: Sequence[throughput.Point],
+    accelerator: Accelerator,
+    efficiency: Efficiency = throughput.ASSUMED,
+    mfu: float = throughput.MFU,
+) -> tuple[tuple[str, ...], str]:
     """The decision tree as code: (the branches taken, the remedy), by the ridge and the MFU that are expected.
 
     Hidden seconds are not on the path, so they are never the answer.
@@ -257,8 +291,8 @@ def where_is_my_time(roles, overlap, points, accelerator, efficiency=throughput.
     if overlap not in NO_TAIL and "rollout" in shown:  # a barrier waits for the tail
         shown |= {"rollout": roles.rollout - roles.tail, "tail": roles.tail}
     other = shown.pop("other", 0.0)
-    largest = max(shown, key=shown.get)
-    path = (largest,)
+    largest = max(shown, key=shown.__getitem__)
+    path: tuple[str, ...] = (largest,)
     if other > OTHER_LIMIT * step_time(roles, overlap):
         path = ("other",)
     elif largest in ("rollout", "train"):
@@ -268,19 +302,19 @@ def where_is_my_time(roles, overlap, points, accelerator, efficiency=throughput.
     return path, LEAVES[path[-1]]
 
 
-def decode_branch(points, accelerator, efficiency):
+def decode_branch(points: Sequence[throughput.Point], accelerator: Accelerator, efficiency: Efficiency) -> str:
     (decode,) = (point for point in points if point.role == "decode")
     left = decode.flop_per_byte < throughput.effective_ridge(accelerator, efficiency)
     return "left of the ridge" if left else "right of the ridge"
 
 
-def train_branch(points, accelerator, mfu):
+def train_branch(points: Sequence[throughput.Point], accelerator: Accelerator, mfu: float) -> str:
     (train,) = (point for point in points if point.role == "train")
     slow = train.flops_per_second < mfu * accelerator.flops() * 0.999
     return "below assumed MFU" if slow else "at assumed MFU"
 
 
-def idle_share(roles, overlap):
+def idle_share(roles: Roles, overlap: str) -> float:
     """Share of an overlapped step in which the less busy of the two GPU pools waits; 0 when both jobs share one
     pool.
     """

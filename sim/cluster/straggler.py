@@ -8,12 +8,23 @@ medians unless a median is given; a slot decodes one token per iteration, and al
 `drain`.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from heapq import heapify, heapreplace
 from math import erfc, exp, inf, lgamma, log, nan, pi, sqrt
+from typing import Protocol
 
 import numpy as np
+
+from sim.cluster.models import Numbers
+
+
+class IterationSeconds(Protocol):
+    """Seconds of an iteration of an engine that runs so many sequences over so many cached tokens in all."""
+
+    def __call__(self, running: Numbers, kv_tokens: Numbers, /) -> Numbers: ...
+
 
 # assumed: log length is normal, z standard deviations from its median, the same law for every prompt. Caps add a spike,
 # and prompts that differ a second mode.
@@ -30,7 +41,7 @@ U_WEIGHT = np.exp(-(U**2) / 2) / np.exp(-(U**2) / 2).sum()
 # How long the slowest takes
 
 
-def expected_max(n, sigma, mu=0.0, cap=inf):
+def expected_max(n: int, sigma: float, mu: float = 0.0, cap: float = inf) -> float:
     """Mean length of the longest of n completions, ∫ l(z) n Φ(z)^(n−1) φ(z) dz.
 
     With l(z) = min(exp(μ + σz), cap).
@@ -38,12 +49,12 @@ def expected_max(n, sigma, mu=0.0, cap=inf):
     return integral(np.minimum(np.exp(mu + sigma * Z), cap) * kth_density(n, n))
 
 
-def expected_order_stat(k, n, sigma):
+def expected_order_stat(k: int, n: int, sigma: float) -> float:
     """Mean length, in medians, of the k-th shortest of n completions: when the k-th to finish does so."""
     return integral(np.exp(sigma * Z) * kth_density(k, n))
 
 
-def capped_mean(sigma, mu=0.0, cap=inf):
+def capped_mean(sigma: float, mu: float = 0.0, cap: float = inf) -> float:
     """E[min(l, cap)] = exp(μ + σ²/2) Φ(a − σ) + cap (1 − Φ(a)), with a = (ln cap − μ)/σ."""
     if sigma == 0 or cap == inf:
         return min(exp(mu + sigma**2 / 2), cap)
@@ -51,12 +62,12 @@ def capped_mean(sigma, mu=0.0, cap=inf):
     return exp(mu + sigma**2 / 2) * erfc((sigma - a) / sqrt(2)) / 2 + cap * erfc(a / sqrt(2)) / 2
 
 
-def truncated_share(sigma, mu, cap):
+def truncated_share(sigma: float, mu: float, cap: float) -> float:
     """P(l > cap): the share of completions that the cap cuts off."""
     return erfc((log(cap) - mu) / (sigma * sqrt(2))) / 2 if sigma > 0 else float(exp(mu) > cap)
 
 
-def straggler_tax(n, sigma):
+def straggler_tax(n: int, sigma: float) -> float:
     """E[max of n] / E[length]: slot-iterations paid for each one used when n slots wait for the longest."""
     return expected_max(n, sigma) / capped_mean(sigma)
 
@@ -65,7 +76,7 @@ def straggler_tax(n, sigma):
 # between prompts
 
 
-def race_in_prompts(K, launched, between=0.0):
+def race_in_prompts(K: int, launched: int, between: float = 0.0) -> np.ndarray:
     """P(trained on | z) on the grid when each prompt keeps the first K of its `launched` completions.
 
     At most K − 1 of the others are shorter: the K-th shortest of the others is longer.
@@ -79,7 +90,7 @@ def race_in_prompts(K, launched, between=0.0):
     return sum(weight * np.interp(at, Z, trained) for at, weight in zip(e, U_WEIGHT))
 
 
-def race_of_prompts(K, prompts, launched, between=0.0):
+def race_of_prompts(K: int, prompts: int, launched: int, between: float = 0.0) -> np.ndarray:
     """P(trained on | z) on the grid when the first `prompts` of `launched` whole groups are kept; a group finishes with
     its longest completion.
     """
@@ -93,34 +104,34 @@ def race_of_prompts(K, prompts, launched, between=0.0):
     return over_prompts(group.density * trained, between) / np.maximum(over_prompts(group.density, between), 1e-300)
 
 
-def p_right(slope):
+def p_right(slope: float) -> np.ndarray:
     """Chance that a completion is right, 1/(1 + exp(−slope · z)), on the grid; half of all are."""
     # assumed: right and long are linked by one number. Measured links are of either sign, and not monotone
     # (arXiv:2602.09591).
     return 1 / (1 + np.exp(-slope * Z))
 
 
-def trained_accuracy(slope, trained):
+def trained_accuracy(slope: float, trained: np.ndarray) -> float:
     """Share of right completions among those trained on; `trained` is P(trained on | z)."""
     return mean_over(trained, p_right(slope))
 
 
-def punished_accuracy(slope, trained, cutoff):
+def punished_accuracy(slope: float, trained: np.ndarray, cutoff: float) -> float:
     """The same when completions with z > cutoff were cut off by a cap and are scored wrong."""
     return mean_over(trained, p_right(slope) * before(cutoff))
 
 
-def trained_length(sigma, trained, cap=inf):
+def trained_length(sigma: float, trained: np.ndarray, cap: float = inf) -> float:
     """Mean length, in medians, of those trained on."""
     return mean_over(trained, np.minimum(np.exp(sigma * Z), cap))
 
 
-def tokens_trained_on(sigma, trained, cap=inf):
+def tokens_trained_on(sigma: float, trained: np.ndarray, cap: float = inf) -> float:
     """Decoded for the batch by each completion launched, in medians: the others count 0."""
     return integral(np.minimum(np.exp(sigma * Z), cap) * trained * DENSITY)
 
 
-def wait_in_prompts(prompts, K, launched, sigma, cap=inf, between=0.0):
+def wait_in_prompts(prompts: int, K: int, launched: int, sigma: float, cap: float = inf, between: float = 0.0) -> float:
     """Mean time of a step, in medians, that waits until each of its prompts has K of `launched` completions: E[max over
     prompts of l_(K)].
     """
@@ -130,7 +141,9 @@ def wait_in_prompts(prompts, K, launched, sigma, cap=inf, between=0.0):
     return integral(np.minimum(np.exp(sigma * Z), cap) * prompts * done ** (prompts - 1) * density)
 
 
-def wait_for_prompts(K, prompts, launched, sigma, cap=inf, between=0.0):
+def wait_for_prompts(
+    K: int, prompts: int, launched: int, sigma: float, cap: float = inf, between: float = 0.0
+) -> float:
     """Mean time of a step, in medians, that waits for the first `prompts` of `launched` whole groups of K."""
     return integral(np.minimum(np.exp(sigma * Z), cap) * kth_density(prompts, launched, *group_law(K, between).longest))
 
@@ -140,11 +153,13 @@ class GroupLaw:
     density: np.ndarray  # of a completion at z given its prompt, (difficulties, nodes)
     others_shorter: np.ndarray  # P(all other completions of the group are shorter)
     longest_other: np.ndarray  # density of the longest of the others
-    longest: tuple  # distribution function and density, over all prompts, of the longest of the group
+    longest: tuple[
+        np.ndarray, np.ndarray
+    ]  # distribution function and density, over all prompts, of the longest of the group
 
 
 @lru_cache(maxsize=8)
-def group_law(K, between):
+def group_law(K: int, between: float) -> GroupLaw:
     """How the lengths of one group of K hang together."""
     shorter, density = by_prompt(SHORTER, between), by_prompt(DENSITY, between) / sqrt(1 - between)
     others = shorter ** (K - 1)
@@ -152,7 +167,7 @@ def group_law(K, between):
     return GroupLaw(density, others, (K - 1) * shorter ** (K - 2) * density, longest)
 
 
-def by_prompt(values, between):
+def by_prompt(values: np.ndarray, between: float) -> np.ndarray:
     """What holds at z for a prompt of difficulty u, (difficulties, nodes): `values` at (z − √between · u)/√(1 −
     between).
     """
@@ -161,7 +176,7 @@ def by_prompt(values, between):
     return np.stack([np.interp((Z - sqrt(between) * u) / sqrt(1 - between), Z, values) for u in U])
 
 
-def over_prompts(by_difficulty, between):
+def over_prompts(by_difficulty: np.ndarray, between: float) -> np.ndarray:
     """Mean over prompts, (difficulties, nodes) -> (nodes,)."""
     return U_WEIGHT @ by_difficulty if between else by_difficulty[0]
 
@@ -180,7 +195,7 @@ class EarlyStop:
     cosine: float  # between the two
 
 
-def early_stop(K, launched, sigma, slope, groups, rng):
+def early_stop(K: int, launched: int, sigma: float, slope: float, groups: int, rng: np.random.Generator) -> EarlyStop:
     """Draw `groups` of `launched` completions, keep the first K, and take the gradient they give.
 
     The policy has two parameters, skill θ and log length μ: z ~ N(μ, 1), then right with
@@ -202,19 +217,21 @@ def early_stop(K, launched, sigma, slope, groups, rng):
     )
 
 
-def drawn(prompts, K, between, rng):
+def drawn(prompts: int, K: int, between: float, rng: np.random.Generator) -> np.ndarray:
     """Standardised log lengths, (prompts, K); prompts differ among each other by the share `between` of the
     variance.
     """
     return sqrt(between) * rng.standard_normal((prompts, 1)) + sqrt(1 - between) * rng.standard_normal((prompts, K))
 
 
-def first_completions(z, K):
+def first_completions(z: np.ndarray, K: int) -> np.ndarray:
     """The K of each group that finish first, (prompts, launched) -> (prompts, K)."""
     return np.sort(z, axis=1)[:, :K]
 
 
-def raced_steps(K, prompts, launched, sigma, slope, steps, rng):
+def raced_steps(
+    K: int, prompts: int, launched: int, sigma: float, slope: float, steps: int, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
     """Steps in which every prompt keeps the first K of `launched` completions, and no weight changes: (accuracy of what
     is kept, medians until the slowest prompt has its K), each (steps,).
     """
@@ -223,7 +240,7 @@ def raced_steps(K, prompts, launched, sigma, slope, steps, rng):
     return right.mean(axis=(1, 2)), np.exp(sigma * z[:, :, -1]).max(axis=1)
 
 
-def group_gradient(z, right, p):
+def group_gradient(z: np.ndarray, right: np.ndarray, p: np.ndarray) -> np.ndarray:
     """Policy gradient with the mean of the group as baseline, (groups, K) -> (skill, length); times K/(K−1), so that it
     is unbiased on a fair sample.
     """
@@ -233,20 +250,20 @@ def group_gradient(z, right, p):
     return np.array([(advantage * (right - p)).mean(), (advantage * z).mean()])
 
 
-def policy_gradient(slope):
+def policy_gradient(slope: float) -> np.ndarray:
     """∇J of the same policy, (skill, length): E[p(1−p)] (1, slope), by Stein's identity."""
     p = p_right(slope)
     return integral(p * (1 - p) * DENSITY) * np.array([1.0, slope])
 
 
-def masked_length_gradient(slope, cutoff):
+def masked_length_gradient(slope: float, cutoff: float) -> float:
     """∂J/∂μ as seen when completions with z > cutoff are left out of group and loss: Cov(p, z | z < cutoff)."""
     below, p = before(cutoff) * DENSITY, p_right(slope)
     mass, mean_z, mean_p = integral(below), integral(below * Z), integral(below * p)
     return integral(below * p * Z) / mass - mean_z * mean_p / mass**2
 
 
-def punished_length_gradient(slope, cutoff):
+def punished_length_gradient(slope: float, cutoff: float) -> float:
     """∂J/∂μ when completions with z > cutoff score 0: E[p z; z < cutoff], the exact gradient of another task, to be
     right within the cap.
     """
@@ -260,7 +277,9 @@ class Resumed:
     versions: np.ndarray  # (steps, prompts) weight versions that each group spans: newest − oldest + 1
 
 
-def resumed(K, prompts, launched, sigma, cap, between, steps, rng):
+def resumed(
+    K: int, prompts: int, launched: int, sigma: float, cap: float, between: float, steps: int, rng: np.random.Generator
+) -> Resumed:
     """Partial rollouts: `launched` groups of K in flight; a step ends when `prompts` are complete.
 
     The others keep what they have and go on in the next step.
@@ -286,7 +305,9 @@ def resumed(K, prompts, launched, sigma, cap, between, steps, rng):
 # Seconds instead of tokens
 
 
-def drain(lengths, prompt, iteration_seconds, slots=inf):
+def drain(
+    lengths: Sequence[float] | np.ndarray, prompt: int, iteration_seconds: IterationSeconds, slots: float = inf
+) -> tuple[np.ndarray, np.ndarray]:
     """One engine that starts as many sequences as it has slots, in the order given, and the next in each slot that is
     freed: -> (finish seconds, ascending; share of the sequences running before each finish).
 
@@ -312,7 +333,7 @@ def drain(lengths, prompt, iteration_seconds, slots=inf):
     return np.cumsum(iterations * iteration_seconds(running, kv_tokens)), running / n
 
 
-def tail_of(finish, running, share=0.1):
+def tail_of(finish: np.ndarray, running: np.ndarray, share: float = 0.1) -> tuple[float, float]:
     """(share of the time spent on the last `share` of the sequences, mean share of sequences running meanwhile)."""
     first = int((1 - share) * len(finish))  # sequences that finish before the tail begins
     seconds = np.diff(finish, prepend=0.0)[first:]
@@ -322,23 +343,24 @@ def tail_of(finish, running, share=0.1):
 # The trainer's side of a long tail
 
 
-def overlong_penalty(length, cap, buffer):
+def overlong_penalty(length: Numbers, cap: float, buffer: float) -> Numbers:
     """DAPO's soft overlong punishment: 0 up to cap − buffer, then linear to −1 at the cap, −1 beyond."""
     return -np.clip((length - (cap - buffer)) / buffer, 0.0, 1.0)
 
 
-def padding_efficiency(lengths):
+def padding_efficiency(lengths: Sequence[float] | np.ndarray) -> float:
     """Share of a padded batch that is tokens: mean length over longest."""
     return np.mean(lengths) / np.max(lengths)
 
 
-def packing(lengths, budget):
+def packing(lengths: Sequence[float] | np.ndarray, budget: int) -> list[list[int]]:
     """First-fit decreasing: rows of at most `budget` tokens, as lists of indices; the longest goes first, each into the
     first row with room.
     """
     if max(lengths) > budget:
         raise ValueError("a completion is longer than the budget of a row: packing does not split one")
-    room, rows = np.full(len(lengths), float(budget)), []
+    room = np.full(len(lengths), float(budget))
+    rows: list[list[int]] = []
     for i in np.argsort(-np.asarray(lengths), kind="stable"):
         row = int(np.argmax(room >= lengths[i]))
         if row == len(rows):
@@ -348,12 +370,12 @@ def packing(lengths, budget):
     return rows
 
 
-def dealt_loads(work, ranks):
+def dealt_loads(work: np.ndarray, ranks: int) -> np.ndarray:
     """Work of each rank when completions are dealt out in turn."""
     return np.array([np.sum(work[rank::ranks]) for rank in range(ranks)])
 
 
-def longest_first_loads(work, ranks):
+def longest_first_loads(work: np.ndarray, ranks: int) -> np.ndarray:
     """Work of each rank when the largest goes first, each to the rank with the least so far (LPT: Graham, 1969)."""
     loads = [0.0] * ranks
     heapify(loads)
@@ -362,12 +384,12 @@ def longest_first_loads(work, ranks):
     return np.array(loads)
 
 
-def imbalance(loads):
+def imbalance(loads: np.ndarray) -> float:
     """Busiest rank over the mean: what a synchronous update waits for, relative to a fair share."""
     return np.max(loads) / np.mean(loads)
 
 
-def sampled_lengths(n, median, sigma, cap, rng):
+def sampled_lengths(n: int, median: float, sigma: float, cap: float, rng: np.random.Generator) -> np.ndarray:
     """n completion lengths in whole tokens, min(⌈median · exp(σz)⌉, cap)."""
     return np.minimum(np.ceil(median * np.exp(sigma * rng.standard_normal(n))), cap)
 
@@ -375,7 +397,7 @@ def sampled_lengths(n, median, sigma, cap, rng):
 # Integrals on the grid
 
 
-def kth_density(k, n, below=SHORTER, density=DENSITY):
+def kth_density(k: int, n: int, below: np.ndarray = SHORTER, density: np.ndarray = DENSITY) -> np.ndarray:
     """Density of the k-th smallest of n on the grid: n!/((k−1)!(n−k)!) F^(k−1) (1−F)^(n−k) f, in logs, because 512
     choose 256 is 1e153.
     """
@@ -385,20 +407,20 @@ def kth_density(k, n, below=SHORTER, density=DENSITY):
     return np.exp(log_count + power(below, k - 1) + power(above, n - k)) * density
 
 
-def integral(values):
+def integral(values: np.ndarray) -> float:
     """Trapezoid over the grid, whose ends are 0 to the last bit: there the rule converges faster than any power of the
     step.
     """
     return float(values.sum() * STEP)
 
 
-def mean_over(trained, values):
+def mean_over(trained: np.ndarray, values: np.ndarray) -> float:
     """Mean of `values` over those trained on; NaN if there are none."""
     mass = integral(trained * DENSITY)
     return integral(values * trained * DENSITY) / mass if mass > 0 else nan
 
 
-def running_integral(values):
+def running_integral(values: np.ndarray) -> np.ndarray:
     """Integral from the left end to each node, over the last axis: trapezoid with the first Euler-Maclaurin
     correction.
     """
@@ -407,12 +429,12 @@ def running_integral(values):
     return total
 
 
-def cumulative(density):
+def cumulative(density: np.ndarray) -> np.ndarray:
     """The distribution function of a density on the grid, from 0 to 1."""
     return np.clip(running_integral(density), 0.0, 1.0)
 
 
-def before(cutoff):
+def before(cutoff: float) -> np.ndarray:
     """1 where z < cutoff, 0 beyond, on the grid; the node at the edge counts for the part of its cell that lies before
     it.
     """

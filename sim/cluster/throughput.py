@@ -7,12 +7,14 @@ chunk of a prompt reads the part before it again, and what decode context parall
 
 from itertools import pairwise
 from math import inf
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from sim.cluster import memory
-from sim.cluster.hardware import ridge
+from sim.cluster.hardware import Accelerator, ridge
+from sim.cluster.memory import Engine
+from sim.cluster.models import Model, Numbers
 
 # assumed: share of peak FLOP/s in training and in log-prob passes, of padded batches and communication included
 MFU = 0.40
@@ -47,29 +49,29 @@ class Iteration(NamedTuple):
     overhead: float
 
     @property
-    def seconds(self):
+    def seconds(self) -> Numbers:
         # assumed: reading overlaps arithmetic; launch and sampling and the exchange overlap nothing
         return np.maximum(self.memory, self.compute) + self.overhead + self.exchange
 
     @property
-    def bound(self):
+    def bound(self) -> str:
         return "memory" if self.memory >= self.compute else "compute"
 
 
 def iteration(
-    model,
-    accelerator,
-    decode_tokens,
-    kv_tokens,
-    prefill_tokens=0,
-    prefill_context=0,
-    tensor_parallel=1,
-    context_parallel=1,
-    weight_bytes=2,
-    kv_bytes=2,
-    efficiency=ASSUMED,
-    queries=1,
-):
+    model: Model,
+    accelerator: Accelerator,
+    decode_tokens: Numbers,
+    kv_tokens: Numbers,
+    prefill_tokens: Numbers = 0,
+    prefill_context: Numbers = 0,
+    tensor_parallel: int = 1,
+    context_parallel: int = 1,
+    weight_bytes: float = 2,
+    kv_bytes: float = 2,
+    efficiency: Efficiency = ASSUMED,
+    queries: int = 1,
+) -> Iteration:
     """One iteration that decodes `decode_tokens` sequences over `kv_tokens` cached tokens in all, and prefills
     `prefill_tokens`, each attending to `prefill_context` before it; -> Iteration.
 
@@ -93,12 +95,21 @@ def iteration(
     )
 
 
-def iteration_seconds(*shape, **engine):
+def iteration_seconds(*shape: Any, **engine: Any) -> Numbers:
     """The seconds of `iteration`, the longer of reading and arithmetic and what overlaps neither."""
     return iteration(*shape, **engine).seconds
 
 
-def bytes_read(model, sequences, kv_tokens, tokens, tensor_parallel=1, context_parallel=1, weight_bytes=2, kv_bytes=2):
+def bytes_read(
+    model: Model,
+    sequences: Numbers,
+    kv_tokens: Numbers,
+    tokens: Numbers,
+    tensor_parallel: int = 1,
+    context_parallel: int = 1,
+    weight_bytes: float = 2,
+    kv_bytes: float = 2,
+) -> Numbers:
     """HBM bytes that one GPU reads in an iteration: its shard of the weights once, and its shard of every live
     sequence's cache.
     """
@@ -107,27 +118,29 @@ def bytes_read(model, sequences, kv_tokens, tokens, tensor_parallel=1, context_p
     return model.read_params(tokens) * weight_bytes / tensor_parallel + cache
 
 
-def attention_flops(model, sequences, kv_tokens):
+def attention_flops(model: Model, sequences: Numbers, kv_tokens: Numbers) -> Numbers:
     """Scores and weighted sums of one decoded token in each of so many sequences."""
     return sequences * model.attention_flops_per_token(kv_tokens / np.maximum(sequences, 1e-9))
 
 
-def decode_flops(model, sequences, kv_tokens):
+def decode_flops(model: Model, sequences: Numbers, kv_tokens: Numbers) -> Numbers:
     """2P′ for each of so many sequences, and the attention of their newest tokens."""
     return 2.0 * model.matmul_params() * sequences + attention_flops(model, sequences, kv_tokens)
 
 
-def decode_intensity(model, sequences, kv_tokens, tensor_parallel=1, **engine):
+def decode_intensity(
+    model: Model, sequences: Numbers, kv_tokens: Numbers, tensor_parallel: int = 1, **engine: Any
+) -> Numbers:
     """FLOP for each byte that a GPU reads in an iteration that decodes; numbers or arrays."""
     read = bytes_read(model, sequences, kv_tokens, sequences, tensor_parallel, **engine)
     return decode_flops(model, sequences, kv_tokens) / tensor_parallel / read
 
 
-def peak_flops(accelerator, weight_bytes=2):
+def peak_flops(accelerator: Accelerator, weight_bytes: float = 2) -> float:
     """Dense FLOP/s for weights of this width. A chip without such arithmetic can still store the weights: it multiplies
     them in bf16.
     """
-    narrow = {1: "fp8"}.get(weight_bytes, "fp4" if weight_bytes < 1 else "bf16")
+    narrow = "fp8" if weight_bytes == 1 else "fp4" if weight_bytes < 1 else "bf16"
     has = dict(bf16=True, fp8=accelerator.fp8_tflops, fp4=accelerator.fp4_tflops)[narrow]
     return accelerator.flops(narrow if has else "bf16")
 
@@ -135,7 +148,7 @@ def peak_flops(accelerator, weight_bytes=2):
 # What the GPUs of an engine tell each other
 
 
-def all_reduce(n, size, accelerator):
+def all_reduce(n: int, size: Numbers, accelerator: Accelerator) -> Numbers:
     """Seconds to sum `size` bytes over n ranks, the faster of two ways: a ring, which sends little and often, or one
     shot, in which every rank sends all it has to all others. Across the scale-up domain there is only the ring.
     """
@@ -148,7 +161,7 @@ def all_reduce(n, size, accelerator):
     return np.minimum(ring_all_reduce(n, size, link), one_shot)
 
 
-def ring_all_reduce(n, size, bytes_per_second, alpha=ALPHA):
+def ring_all_reduce(n: int, size: Numbers, bytes_per_second: float, alpha: float = ALPHA) -> Numbers:
     """Seconds to sum `size` bytes over n ranks in a ring, 2(n − 1)(α + size / (n B)): every rank sends 2(n − 1)/n of
     the buffer.
     """
@@ -158,15 +171,21 @@ def ring_all_reduce(n, size, bytes_per_second, alpha=ALPHA):
 # Where reading ends and arithmetic begins
 
 
-def effective_ridge(accelerator, efficiency=ASSUMED, weight_bytes=2):
+def effective_ridge(accelerator: Accelerator, efficiency: Efficiency = ASSUMED, weight_bytes: float = 2) -> float:
     """FLOP per byte at which an engine of this efficiency turns from waiting for memory to waiting for arithmetic."""
     reached = peak_flops(accelerator, weight_bytes) * efficiency.flops
     return reached / (accelerator.hbm_bytes_per_second * efficiency.bandwidth)
 
 
 def crossover(
-    model, accelerator, tensor_parallel=1, context_parallel=1, weight_bytes=2, kv_bytes=2, efficiency=ASSUMED
-):
+    model: Model,
+    accelerator: Accelerator,
+    tensor_parallel: int = 1,
+    context_parallel: int = 1,
+    weight_bytes: float = 2,
+    kv_bytes: float = 2,
+    efficiency: Efficiency = ASSUMED,
+) -> float:
     """S*, the context beyond which no batch is compute-bound: there one more sequence adds as many seconds of reading
     as of arithmetic. Infinite where attention alone keeps the chip busy, 0 where a state is longer to read than the
     weights are to multiply.
@@ -175,11 +194,13 @@ def crossover(
     window.
     """
 
-    def spare(context):  # seconds of arithmetic less seconds of reading that one more sequence adds, times TP
-        multiply = 2.0 * model.matmul_params() / peak_flops(accelerator, weight_bytes)
-        multiply += model.attention_flops_per_token(context) / accelerator.flops()
+    def spare(
+        context: float,
+    ) -> float:  # seconds of arithmetic less seconds of reading that one more sequence adds, times TP
+        weights = 2.0 * model.matmul_params() / peak_flops(accelerator, weight_bytes)
+        multiply = weights + model.attention_flops_per_token(context) / accelerator.flops()
         read = model.bytes_read(context, kv_bytes, tensor_parallel, context_parallel) * tensor_parallel
-        return multiply / efficiency.flops - read / (accelerator.hbm_bytes_per_second * efficiency.bandwidth)
+        return float(multiply / efficiency.flops - read / (accelerator.hbm_bytes_per_second * efficiency.bandwidth))
 
     if spare(0.0) <= 0:
         return 0.0
@@ -192,13 +213,15 @@ def crossover(
     return edges[-1] - spare(float(edges[-1])) / slope if slope < 0 else inf
 
 
-def reachable_context(model, accelerator, engine=memory.ONE_GPU, efficiency=ASSUMED):
+def reachable_context(
+    model: Model, accelerator: Accelerator, engine: Engine = memory.ONE_GPU, efficiency: Efficiency = ASSUMED
+) -> float:
     """The longest context at which the largest batch that fits the pool is compute-bound; 0 if there is none."""
 
-    def bound_by_arithmetic(context):
+    def bound_by_arithmetic(context: float) -> bool:
         sequences = memory.sequences(model, accelerator, context, engine)
         one = iteration(model, accelerator, sequences, sequences * context, efficiency=efficiency, **engine.split)
-        return sequences >= 1 and one.compute >= one.memory
+        return sequences >= 1 and bool(one.compute >= one.memory)
 
     low, high = 0.0, float(2**20)
     for _ in range(60):
@@ -207,7 +230,15 @@ def reachable_context(model, accelerator, engine=memory.ONE_GPU, efficiency=ASSU
     return low
 
 
-def calibrated(model, accelerator, sequences, context, seconds, efficiency=ASSUMED, **engine):
+def calibrated(
+    model: Model,
+    accelerator: Accelerator,
+    sequences: float,
+    context: float,
+    seconds: float,
+    efficiency: Efficiency = ASSUMED,
+    **engine: Any,
+) -> Efficiency:
     """The efficiency at which one decode iteration takes the `seconds` that were measured: what takes longer, reading
     or arithmetic, is scaled. Above 1 the measurement is faster than the chip.
     """
@@ -227,7 +258,16 @@ class Point(NamedTuple):
     flops_per_second: float  # of one GPU
 
 
-def role_points(model, accelerator, decode_tokens, context, tokens, tensor_parallel=1, efficiency=ASSUMED, mfu=MFU):
+def role_points(
+    model: Model,
+    accelerator: Accelerator,
+    decode_tokens: Numbers,
+    context: float,
+    tokens: Numbers,
+    tensor_parallel: int = 1,
+    efficiency: Efficiency = ASSUMED,
+    mfu: float = MFU,
+) -> list[Point]:
     """Where decode, prefill, log-prob passes and training stand under the roof of one accelerator: [Point].
 
     Decode from the bytes, FLOPs and seconds of `iteration`. A pass over `tokens` does 2P′ FLOP a token on 2P′ bytes of
@@ -240,7 +280,7 @@ def role_points(model, accelerator, decode_tokens, context, tokens, tensor_paral
     seconds = iteration_seconds(model, accelerator, decode_tokens, kv_tokens, efficiency=efficiency, **engine)
     flop_per_byte = decode_intensity(model, decode_tokens, kv_tokens, **engine)
     decode = Point("decode", float(flop_per_byte), float(flop / tensor_parallel / seconds))
-    intensity = model.matmul_params() * tokens / model.read_params(tokens)
+    intensity = float(model.matmul_params() * tokens / model.read_params(tokens))
     return [
         decode,
         Point("prefill", intensity, roof(accelerator, intensity) * efficiency.flops),
@@ -249,14 +289,14 @@ def role_points(model, accelerator, decode_tokens, context, tokens, tensor_paral
     ]
 
 
-def roof(accelerator, flop_per_byte):
+def roof(accelerator: Accelerator, flop_per_byte: float) -> float:
     """The most FLOP/s that work of this intensity can reach in bf16: bandwidth times intensity, up to the peak at the
     ridge.
     """
     return accelerator.flops() * min(1.0, flop_per_byte / ridge(accelerator))
 
 
-def attained_mfu(model, accelerator, gpus, tokens, seconds):
+def attained_mfu(model: Model, accelerator: Accelerator, gpus: int, tokens: float, seconds: float) -> float:
     """Model FLOP utilization of a measured update of one epoch: 6P FLOP a token over what the GPUs could have done.
     Above 1 the inputs contradict.
     """
@@ -266,20 +306,20 @@ def attained_mfu(model, accelerator, gpus, tokens, seconds):
 # What a step computes
 
 
-def train_flops(model, tokens):
+def train_flops(model: Model, tokens: float) -> float:
     """6P FLOP a token, by the convention that counts the table of embeddings and not attention: 2P forward and twice
     that backward.
     """
     return 6.0 * model.active_params() * tokens
 
 
-def prefill_flops(model, length):
+def prefill_flops(model: Model, length: float) -> tuple[float, float]:
     """(weights, attention): FLOP to take a prompt of `length` tokens through the model, each of which attends to those
     before it.
     """
-    return 2.0 * model.matmul_params() * length, length * model.prefill_flops_per_token(length / 2)
+    return 2.0 * model.matmul_params() * length, float(length * model.prefill_flops_per_token(length / 2))
 
 
-def update_seconds(model, accelerator, gpus, tokens, mfu=MFU):
+def update_seconds(model: Model, accelerator: Accelerator, gpus: int, tokens: float, mfu: float = MFU) -> float:
     """Seconds of an update of one epoch over `tokens`."""
     return train_flops(model, tokens) / (gpus * accelerator.flops() * mfu)

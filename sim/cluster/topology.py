@@ -6,16 +6,17 @@ al., 2025, arXiv:2505.24298). Left out: that a sequence which is carried over is
 parallelism, and every failure.
 """
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import ceil
-from typing import NamedTuple
+from typing import NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 
 from sim.cluster import fabric, memory, straggler, throughput
 from sim.cluster.hardware import Accelerator
 from sim.cluster.lengths import Law
-from sim.cluster.models import Model
+from sim.cluster.models import Model, Numbers
 from sim.cluster.step import PREFILL
 
 WAYS = ("colocated, wait", "colocated, carry over", "split, wait", "split, one step off", "split, async")
@@ -23,6 +24,22 @@ COLOCATED, CARRY, SPLIT, ONE_OFF, ASYNC = WAYS
 OFFLOAD_BYTES_PER_SECOND = 50e9  # assumed: a GPU's link to its host, which moves 18 bytes of state a weight each way
 AGAIN = 50  # times that draws are repeated at most
 STATE_BYTES = 18  # of a weight: bf16 weights, fp32 gradients and Adam's state
+
+
+class Placed(Protocol):
+    """What of a job its lag and its switches depend on: a Job here, or a planner's Scenario."""
+
+    @property
+    def model(self) -> Model: ...
+    @property
+    def accelerator(self) -> Accelerator: ...
+    @property
+    def gpus(self) -> int: ...
+    @property
+    def completions(self) -> int: ...
+    @property
+    def slots(self) -> float: ...
+    def engines(self, gpus: int) -> int: ...
 
 
 @dataclass(frozen=True)
@@ -40,13 +57,15 @@ class Job:
     mfu: float = throughput.MFU
 
     @property
-    def completions(self):
+    def completions(self) -> int:
         return self.prompts * self.samples
 
-    def engines(self, gpus):
+    def engines(self, gpus: int) -> int:
         return gpus // self.tensor_parallel
 
-    def seconds(self, running, kv_tokens, prefill=0, prefill_context=0):
+    def seconds(
+        self, running: Numbers, kv_tokens: Numbers, prefill: Numbers = 0, prefill_context: Numbers = 0
+    ) -> Numbers:
         """Seconds of one iteration of an engine."""
         return throughput.iteration_seconds(
             self.model,
@@ -60,7 +79,7 @@ class Job:
         )
 
     @property
-    def slots(self):
+    def slots(self) -> float:
         """Sequences that one engine's cache holds, of average length."""
         context = self.law.context(self.prompt)
         return memory.sequences(
@@ -71,21 +90,21 @@ class Job:
 # Seconds of a role
 
 
-def prefill_seconds(job, prompts):
+def prefill_seconds(job: Job, prompts: float) -> float:
     """Seconds to read `prompts` prompts once, some thousand tokens an iteration."""
     tokens = prompts * job.prompt
     iterations = ceil(tokens / PREFILL)
     return float(iterations * job.seconds(0, 0, tokens / iterations, job.prompt / 2)) if tokens else 0.0
 
 
-def rollout_seconds(job, lengths, gpus):
+def rollout_seconds(job: Job, lengths: np.ndarray, gpus: int) -> float:
     """Seconds until the last of `lengths`, shape (prompts, samples), is written by the engines on `gpus`: the prompts
     are dealt out in turn, siblings together, and an engine whose cache is full starts the next when one has ended.
     """
     return float(finish_seconds(job, lengths[np.newaxis], gpus)[0, -1])
 
 
-def finish_seconds(job, lengths, gpus):
+def finish_seconds(job: Job, lengths: np.ndarray, gpus: int) -> np.ndarray:
     """When each completion is written, (steps, prompts, samples) -> (steps, completions), ascending."""
     rows, prompts = dealt(lengths, job.engines(gpus))
     prefill = np.array([prefill_seconds(job, n) for n in range(prompts.max() + 1)])[prompts]
@@ -94,7 +113,7 @@ def finish_seconds(job, lengths, gpus):
     return np.sort(finish, axis=1)[:, -lengths[0].size :]
 
 
-def dealt(lengths, engines):
+def dealt(lengths: np.ndarray, engines: int) -> tuple[np.ndarray, np.ndarray]:
     """(lengths of each engine's completions, (steps, engines, n); its number of prompts, (engines,)). Where an engine
     has a prompt less than others, completions of length 0 come first: done before anything starts.
     """
@@ -108,7 +127,7 @@ def dealt(lengths, engines):
     return rows.reshape(steps, engines, rounds * samples), rounds - short
 
 
-def drained(job, lengths):
+def drained(job: Job, lengths: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """`straggler.drain` of many engines at once, (…, n) -> (tokens that an engine has done when each of its completions
     ends, seconds until then), both (…, n) and ascending.
     """
@@ -131,7 +150,7 @@ def drained(job, lengths):
     return ends, np.cumsum((ends - before) * job.seconds(running, kv_tokens), axis=-1)
 
 
-def started_at(lengths, slots):
+def started_at(lengths: np.ndarray, slots: int) -> np.ndarray:
     """Iteration at which each completion starts when the next in line takes the slot that is freed first,
     (engines, n) -> (engines, n).
     """
@@ -144,7 +163,7 @@ def started_at(lengths, slots):
     return starts
 
 
-def stream_seconds(job, lengths, gpus):
+def stream_seconds(job: Job, lengths: np.ndarray, gpus: int) -> float:
     """Seconds to write the same tokens with engines that never run empty: nobody waits for the last completions."""
     engines, context = job.engines(gpus), job.law.context(job.prompt)
     live = min(job.completions / engines, job.slots)
@@ -152,13 +171,13 @@ def stream_seconds(job, lengths, gpus):
     return prefill_seconds(job, job.prompts / engines) + lengths.sum() / tokens_per_second
 
 
-def train_seconds(job, lengths, gpus):
+def train_seconds(job: Job, lengths: np.ndarray, gpus: float) -> float:
     """Log-probs of the policy and of the reference, then the update: 2 + 2 + 6 FLOP a weight and token."""
     tokens = lengths.sum() + job.completions * job.prompt
     return 10 * job.model.active_params() * tokens / (gpus * job.accelerator.flops() * job.mfu)
 
 
-def switch_seconds(job):
+def switch_seconds(job: Placed) -> float:
     """Between generating and training on the same GPUs: the trainer's state to the host and back, weights to the
     engine's layout.
     """
@@ -167,7 +186,7 @@ def switch_seconds(job):
     return offload + 2 * job.model.params() / (1e9 * job.accelerator.scaleup_gb_per_second)
 
 
-def floor_seconds(job):
+def floor_seconds(job: Job) -> float:
     """The longest completion of a batch, on average, alone on an engine that has nothing else to do: no number of GPUs
     goes below.
     """
@@ -194,26 +213,26 @@ class Run:
     way: str
     tokens: int  # prompts and completions of all steps
     seconds: float
-    spans: tuple
+    spans: tuple[Span, ...]
     lag: float  # versions that the trainer is ahead of a completion's first token when it is trained on, mean
     finish: np.ndarray | None = None  # (steps, completions) seconds, where a step waits for all of them
 
     @property
-    def tokens_per_second(self):
+    def tokens_per_second(self) -> float:
         return self.tokens / self.seconds
 
     @property
-    def updates(self):
+    def updates(self) -> list[float]:
         """Seconds at which a new policy stands."""
         return [span.start + span.seconds for span in self.spans if span.what == "train"]
 
-    def until(self, end):
+    def until(self, end: float) -> list[Span]:
         """The spans up to `end` seconds, cut there; the same draws once more where they are shorter than that."""
         times = min(ceil(end / self.seconds), AGAIN)
         spans = (span._replace(start=span.start + n * self.seconds) for n in range(times) for span in self.spans)
         return [span._replace(seconds=min(span.seconds, end - span.start)) for span in spans if span.start < end]
 
-    def still_written(self, span):
+    def still_written(self, span: Span) -> tuple[np.ndarray, np.ndarray]:
         """(seconds from the start of a span, share of its batch that is not done then): 1 throughout but where a step
         waits for all of its completions.
         """
@@ -224,19 +243,19 @@ class Run:
         seconds = np.append(finish[at][finish[at] < span.seconds], span.seconds)
         return seconds, np.interp(seconds, finish[at], 1 - at / (len(finish) - 1))
 
-    def idle(self, pool):
+    def idle(self, pool: str) -> float:
         """Share of the time in which a pool has nothing to do."""
         return 1 - sum(span.seconds for span in self.spans if span.pool == pool) / self.seconds
 
 
-def drawn_lengths(job, steps, seed):
+def drawn_lengths(job: Job, steps: int, seed: int) -> np.ndarray:
     """(steps, prompts, samples) whole tokens, of one stream of draws."""
     rng = np.random.default_rng(seed)
     z = rng.standard_normal((steps, job.prompts, job.samples))
     return np.maximum(np.ceil(job.law.at(z)), 1.0)
 
 
-def simulate(job, way, generating, lengths, finish=None):
+def simulate(job: Job, way: str, generating: int, lengths: np.ndarray, finish: np.ndarray | None = None) -> Run:
     """One way over the steps of `lengths`; `generating` of the GPUs do, where the pools are split. -> Run. `finish` is
     what `finish_seconds` has found for these engines, where that is known.
     """
@@ -255,9 +274,9 @@ def simulate(job, way, generating, lengths, finish=None):
     return Run(way, tokens, clock, tuple(spans), lag(job, way, generating, sum(trains) / clock), finish)
 
 
-def sweep(job, ways, splits, lengths):
+def sweep(job: Job, ways: Sequence[str], splits: Sequence[int], lengths: np.ndarray) -> dict[str, list[float]]:
     """{way: tokens a second at each of `splits`, the GPUs that generate}; what two ways have in common is done once."""
-    out = {way: [] for way in ways}
+    out: dict[str, list[float]] = {way: [] for way in ways}
     for generating in splits:
         finish = finish_seconds(job, lengths, generating)
         for way, rates in out.items():
@@ -265,7 +284,7 @@ def sweep(job, ways, splits, lengths):
     return out
 
 
-def lag(job, way, gpus, trains=0.0):
+def lag(job: Placed, way: str, gpus: int, trains: float = 0.0) -> float:
     """Versions that the trainer is ahead, mean. In a stream by Little's law as many as batches are being written; in an
     async split one more for the share `trains` of a step in which the batch before is still trained on.
     """
@@ -277,7 +296,7 @@ def lag(job, way, gpus, trains=0.0):
     return written + trains * (way == ASYNC)
 
 
-def best_split(job):
+def best_split(job: Job) -> float:
     """GPUs that should generate in an async split, not rounded: there both sides take equally long.
 
     G w_R / (w_R + w_T), with the GPU-seconds w_R at this very split: few engines with large batches need fewer.
@@ -296,10 +315,13 @@ def best_split(job):
     return low
 
 
-def in_turn(what):
+Play: TypeAlias = Callable[[Sequence[float], Sequence[float], float], tuple[list[Span], float]]
+
+
+def in_turn(what: str) -> Play:
     """Generate, train, then what prepares the next step."""
 
-    def play(rollouts, trains, between):
+    def play(rollouts: Sequence[float], trains: Sequence[float], between: float) -> tuple[list[Span], float]:
         spans, clock = [], 0.0
         for step, (rollout, train) in enumerate(zip(rollouts, trains)):
             spans.append(Span("generate", clock, rollout, "generate", step))
@@ -312,7 +334,7 @@ def in_turn(what):
     return play
 
 
-def one_apart(rollouts, trains, sync):
+def one_apart(rollouts: Sequence[float], trains: Sequence[float], sync: float) -> tuple[list[Span], float]:
     """A batch is trained on while the next one is written; then both stop for the weights."""
     spans, clock = [], 0.0
     for step, (rollout, train) in enumerate(zip(rollouts, [trains[-1], *trains])):
@@ -324,7 +346,7 @@ def one_apart(rollouts, trains, sync):
     return spans, clock
 
 
-def stream(rollouts, trains, sync):
+def stream(rollouts: Sequence[float], trains: Sequence[float], sync: float) -> tuple[list[Span], float]:
     """Completions come without end; engines pause for new weights. Whoever is slower sets the pace."""
     spans, clock = [], 0.0
     for step, (rollout, train) in enumerate(zip(rollouts, trains)):

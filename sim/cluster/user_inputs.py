@@ -8,14 +8,16 @@ is no model of anything.
 
 import json
 import re
+from collections.abc import Mapping, Sequence
 from math import isfinite
-from typing import NamedTuple
+from typing import Any, NamedTuple, NoReturn, TypeAlias
 
 import numpy as np
 
 from sim.cluster.configs import HARMLESS, model_from_config
-from sim.cluster.hardware import custom
+from sim.cluster.hardware import Accelerator, custom
 from sim.cluster.lengths import Law
+from sim.cluster.models import Model
 
 SMALLEST, LARGEST = 1e6, 1e14  # parameters; the second is a hundred times the largest model that is published
 
@@ -23,7 +25,8 @@ BRACKETS = 300  # lists and objects in a config; published ones have a few dozen
 
 NUMBER, WHOLE = r"(\d+(?:,\d{3})*(?:\.\d+)?(?:e\d+)?)", r"(\d+(?:,\d{3})*)"
 BETWEEN = r"(?<!\d),|,(?!\d{3}(?!\d))|[;\n]+"  # parts; the comma of 1,979 is none
-CHIP = {  # name: (pattern, least, most, how it is written)
+Quantities: TypeAlias = Mapping[str, tuple[str, float, float, str]]
+CHIP: Quantities = {  # name: (pattern, least, most, how it is written)
     "memory": (rf"{NUMBER} ?GB", 1, 4000, "{:.12g} GB"),
     "bandwidth": (rf"{NUMBER} ?TB/s", 0.01, 200, "{:.12g} TB/s"),
     "bf16": (rf"{NUMBER} ?TFLOPS?(?:/s)?", 1, 1e5, "{:.12g} TFLOP/s"),
@@ -34,7 +37,7 @@ CHIP = {  # name: (pattern, least, most, how it is written)
 }
 CHIP_NEEDS, CHIP_ELSE = ("memory", "bandwidth", "bf16", "links"), dict(fp8=0.0, domain=8, nic=50.0)
 CHIP_EXAMPLE = "80 GB, 3.35 TB/s, 989 TFLOP/s, 450 GB/s"
-TIMED = {
+TIMED: Quantities = {
     "sequences": (rf"{NUMBER} ?sequences?", 1, 1e6, "{:.12g} sequences"),
     "context": (rf"{NUMBER} ?tokens?", 0, 1e7, "{:.12g} tokens"),
     "milliseconds": (rf"{NUMBER} ?ms", 1e-3, 1e6, "{:.12g} ms"),
@@ -46,7 +49,7 @@ LENGTHS_EXAMPLE = "6000 24000 60000 131072"
 FEW, MANY, LONGEST = 4, 20, 10**7  # quantiles, or a column of at least so many; tokens of the longest completion
 
 
-def model(text):
+def model(text: str) -> tuple[Model, str, str]:
     """(Model, its config as short as it can be, sentence)."""
     try:
         if len(re.findall(r"[\[{]", text)) > BRACKETS:
@@ -71,16 +74,16 @@ def model(text):
     return found, json.dumps(shortest(config, found), separators=(",", ":")), said
 
 
-def no_number(word):
+def no_number(word: str) -> NoReturn:
     raise ValueError(f"{word} is not JSON")
 
 
-def shortest(config, found):
+def shortest(config: Mapping[str, Any], found: Model) -> Mapping[str, Any]:
     """The config without what changes nothing of the model: first all that is known to be harmless or is not read, then
     key by key.
     """
 
-    def same(other):
+    def same(other: Mapping[str, Any]) -> bool:
         try:
             return model_from_config(other, found.key, found.name)[0] == found
         except ValueError:
@@ -99,7 +102,7 @@ def shortest(config, found):
     return config
 
 
-def chip(text):
+def chip(text: str) -> tuple[Accelerator, str, str]:
     """(Accelerator, text, sentence) of a data sheet's numbers: dense FLOP/s, links in one direction."""
     n, short = quantities(text, CHIP, CHIP_NEEDS, CHIP_ELSE, CHIP_EXAMPLE)
     made = custom(n["memory"], n["bandwidth"], n["bf16"], n["fp8"], n["links"], int(n["domain"]), n["nic"])
@@ -116,36 +119,40 @@ class Timed(NamedTuple):
     gpus: int  # of the engine
 
 
-def timed(text):
+def timed(text: str) -> tuple[Timed, str, str]:
     """(Timed, text, sentence)."""
     n, short = quantities(text, TIMED, TIMED_NEEDS, TIMED_ELSE, TIMED_EXAMPLE)
     said = "The efficiencies above give way to the one that your iteration shows."
     return Timed(n["sequences"], n["context"], n["milliseconds"] / 1000, int(n["gpus"])), short, said
 
 
-def quantities(text, words, needs, otherwise, example):
+def quantities(
+    text: str, words: Quantities, needs: Sequence[str], otherwise: Mapping[str, float], example: str
+) -> tuple[dict[str, float], str]:
     """({name: number}, text) of parts such as "80 GB", in any order, separated by commas or lines."""
-    found = {}
+    found: dict[str, float] = {}
     for part in filter(None, (part.strip() for part in re.split(BETWEEN, text))):
         read = {name: re.fullmatch(form, part, re.IGNORECASE) for name, (form, *_) in words.items()}
-        name = next((name for name, match in read.items() if match), None)
-        if name is None or name in found:
-            again = "is said twice" if name else "is not understood"
+        name, match = next(((name, match) for name, match in read.items() if match), ("", None))
+        if match is None or name in found:
+            again = "is said twice" if match else "is not understood"
             raise ValueError(f"“{part[:40]}” {again}; valid is for example: {example}.")
-        value, (_, least, most, form) = number(read[name][1]), words[name]
+        value, (_, least, most, form) = number(match[1]), words[name]
         if not least <= value <= most:
             raise ValueError(f"“{part[:40]}” is out of range: {form.format(least)} to {form.format(most)}.")
         found[name] = value
     if missing := [name for name in needs if name not in found]:
         raise ValueError(f"The {missing[0]} is missing; valid is for example: {example}.")
-    return otherwise | found, ", ".join(form.format(found[name]) for name, (*_, form) in words.items() if name in found)
+    return {**otherwise, **found}, ", ".join(
+        form.format(found[name]) for name, (*_, form) in words.items() if name in found
+    )
 
 
-def number(word):
+def number(word: str) -> float:
     return float(word.replace(",", ""))
 
 
-def lengths(text):
+def lengths(text: str) -> tuple[Law, str, str]:
     """(Law, text, sentence) of four quantiles, p50, p90, p99 and the longest, or of a column of lengths in tokens."""
     if "\n" in text:  # one in a line may be written 1,234
         text = re.sub(r"(?m)^[ \t]*\d{1,3}(?:,\d{3})+[ \t\r]*$", lambda line: line[0].replace(",", ""), text)
@@ -171,7 +178,7 @@ def lengths(text):
     return Law(p50, p90, p99, longest), f"{p50} {p90} {p99} {longest}", said
 
 
-def is_number(word):
+def is_number(word: str) -> bool:
     try:
         return isfinite(float(word)) and 1 <= float(word) <= LONGEST
     except ValueError:

@@ -5,10 +5,12 @@ publication the shapes, GPUs, batch, mean length, limit and engine are taken. No
 is assumed, and the mean where none is published follows from the update, which is then no evidence.
 """
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from sim.cluster import lengths, measured, step
 from sim.cluster.hardware import ACCELERATORS
+from sim.cluster.lengths import Law
 
 SIGMA = 0.8  # assumed: spread of log length
 
@@ -20,12 +22,12 @@ class Compared(NamedTuple):
     predicted: float
 
     @property
-    def ratio(self):
+    def ratio(self) -> float:
         """How many times as long as predicted it took."""
         return self.published / self.predicted
 
 
-def law_of(mean, longest, sigma=SIGMA):
+def law_of(mean: float, longest: float, sigma: float = SIGMA) -> Law:
     """The lognormal whose mean is this when it is cut at `longest`; ValueError where none is."""
     if not 0 < mean < longest:
         raise ValueError(f"completions of at most {longest:,} tokens have no mean of {mean:,}")
@@ -36,7 +38,7 @@ def law_of(mean, longest, sigma=SIGMA):
     return lengths.lognormal(low, sigma, longest)
 
 
-def predicted(row):
+def predicted(row: measured.Published) -> dict[str, float]:
     """{"generate", "log_probs", "update", "step"}: seconds of the job at the efficiencies that are assumed."""
     accelerator, law = ACCELERATORS[row.accelerator], law_of(row.mean, row.longest)
     pools = (row.generating, row.gpus - row.generating) if row.generating else (row.gpus, row.gpus)
@@ -50,7 +52,7 @@ def predicted(row):
     }
 
 
-def compared(rows=measured.PUBLISHED):
+def compared(rows: Iterable[measured.Published] = measured.PUBLISHED) -> list[Compared]:
     """Every time that was published and is no input: [Compared]."""
     found = []
     for row in rows:
@@ -62,6 +64,6 @@ def compared(rows=measured.PUBLISHED):
     return found
 
 
-def slowest(experts):
+def slowest(experts: bool) -> float:
     """The largest ratio of a published step to the predicted one, of dense models or of those with experts."""
     return max(c.ratio for c in compared() if c.role == "step" and bool(c.row.model.moe) == experts)

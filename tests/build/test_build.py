@@ -236,7 +236,7 @@ def clone(tmp_path, monkeypatch):
     )
     files.write(tmp_path / "site" / "main.html", "<link href={{ config.site_url }}>{{ page.content }}")
     files.write(tmp_path / "lessons" / "index.md", "one")
-    for step in ("fill", "finish"):
+    for step in ("precompute", "postprocess"):
         files.write(tmp_path / "tools" / "pages" / f"{step}.py", "")
     return tmp_path
 
