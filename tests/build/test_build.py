@@ -409,8 +409,8 @@ def test_what_is_generated_or_hidden_is_no_source(clone):
     assert [path.relative_to(clone).as_posix() for path in book.sources()] == [
         "lessons/index.md",
         "site/main.html",
-        "tools/pages/precompute.py",
         "tools/pages/postprocess.py",
+        "tools/pages/precompute.py",
         "mkdocs.yml",
     ]
 
