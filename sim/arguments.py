@@ -1,4 +1,4 @@
-"""What the commands of sim/ share: numbers within bounds, one sentence in place of a traceback; no model of anything.
+"""What the commands of sim/ share: numbers within bounds, one sentence in place of a traceback; not a model.
 
 A command is a module with `main(words=None, program="python -m …")`: it reads the words (None: those of the process),
 names itself by `program` in what it says, and returns the status or exits with it.

@@ -1,7 +1,7 @@
 """What `python -m sim.run` and `python -m sim.framework` share: their options, and a run that can be left and gone on
 with. Neither prints nor opens a file; run.py does.
 
-Rates are settings of ours and no model of anything: the tasks' own, and for the other optimizer about the fastest of
+Rates are settings of ours and not a model: the tasks' own, and for the other optimizer about the fastest of
 0.1, 0.3, 1 and 3 (SGD) that did not fall back, by GRPO and seed 0.
 """
 

@@ -1,6 +1,6 @@
 """`python -m sim.doctor FILE…`: asks seven questions of a run's log in their order, and says which it cannot ask.
 
-The order is that of sim/estimators/diagnosis.py, and no model of anything: quantities and comparisons. Thresholds were
+The order is that of sim/estimators/diagnosis.py, and not a model: quantities and comparisons. Thresholds were
 chosen on the trace lab, seeds 0 to 29 of eight kinds of run. None transfers to another run by itself, so all but those
 of a gap and of a share are relative to the run's own beginning, and all can be set.
 """

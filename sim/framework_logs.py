@@ -1,6 +1,6 @@
 """A run of the trace lab as the files that a framework would leave behind, under the names that it uses.
 
-Made for tests of the readers and as samples; no model of anything, and no log of a real run. A row shows entropy, KL
+Made for tests of the readers and as samples; not a model, and no log of a real run. A row shows entropy, KL
 and length of the policy before its updates, as a batch does; KL a token. A held-out scorer is asked before training and
 after each fifth update, by OpenRLHF, which has no evaluation before training, after each.
 """

@@ -1,6 +1,6 @@
 """Readers of what a training run leaves behind: bytes in, piece by piece, and columns of numbers out.
 
-A parser and no model of anything. TRL's `trainer_state.json` or its `log_history`; CSV from Weights & Biases (a run's
+A parser and not a model. TRL's `trainer_state.json` or its `log_history`; CSV from Weights & Biases (a run's
 history, or a chart) and from TensorBoard; verl's and OpenRLHF's console, verl's JSONL and its dumped rollouts. Which of
 these it is, is read off the content. What is left out is counted, and said in `Log.notes`.
 """

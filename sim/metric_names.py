@@ -1,6 +1,6 @@
 """What each framework calls the quantities that the tests of a run look at, and which of its options log them.
 
-A table and no model of anything. Read off the sources of TRL 1.16.0 (grpo_trainer.py, rloo_trainer.py), verl 0.9.1
+A table and not a model. Read off the sources of TRL 1.16.0 (grpo_trainer.py, rloo_trainer.py), verl 0.9.1
 (metric_utils.py, rollout_corr_helper.py, debug/metrics.py, core_algos.py, ray_trainer.py, losses.py, trainer_base.py)
 and OpenRLHF 0.11.2 (ppo_trainer.py, ppo_actor.py, experience_maker.py, loss.py). Callbacks put `train/` and `eval/`
 before TRL's names and OpenRLHF's in Weights & Biases and TensorBoard.

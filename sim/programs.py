@@ -1,6 +1,6 @@
 """The engines and trainers that "Copy as config" writes options of: the releases whose sources were read, how each is
 started, and the rows that both tables have, sim/cluster/options.py (machines) and sim/algorithms/options.py. It is
-no model of anything.
+not a model.
 """
 
 VERSIONS = {"vLLM": "0.33.0", "SGLang": "0.5.23", "verl": "0.9.1", "TRL": "1.16.0", "OpenRLHF": "0.11.2"}

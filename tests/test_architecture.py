@@ -137,11 +137,11 @@ def test_the_modules_of_the_frame_import_in_one_order_and_no_widget():
 
 # arXiv:2402.03300, Amdahl (1967)
 PAPER = r"arXiv:\d{4}\.\d{4,5}\b|\bdoi\.org/10\.|[A-Z]\w+( et al\.| and [A-Z]\w+)? \((19|20)\d\d\)"
-ORIGIN = re.compile(PAPER + r"|\b[Cc]losed form\b|\bno model of anything\b")
+ORIGIN = re.compile(PAPER + r"|\b[Cc]losed form\b|\bnot a model\b")
 
 
 def test_every_model_says_what_it_is_and_where_it_comes_from():
-    said = "its paper (arXiv:0000.00000, a DOI, Name (year)), closed form, or no model of anything"
+    said = "its paper (arXiv:0000.00000, a DOI, Name (year)), closed form, or not a model"
     none(
         f"the docstring of {shown(file)} does not say where it comes from: {said}"
         for file in SIM

@@ -4,7 +4,7 @@ One table, a row a quantity, a column a program; TRL has one for each of its con
 it was read in the source of the release that VERSIONS gives: TRL's `trainer/*_config.py` and `experimental/*/`, verl's
 `trainer/config/` and `trainer/ppo/core_algos.py`, OpenRLHF's `cli/train_ppo_ray.py` and `cli/train_dpo.py`, all of
 2026. Whatever the default of a program, its option is written; an empty one stands only where nothing can be set. It
-is no model of anything.
+is not a model.
 """
 
 from sim.algorithms import dapo, dr_grpo, grpo, ppo, recipes, reinforce, rloo

@@ -1,4 +1,4 @@
-"""Accelerators: what a row can hold, move and multiply. Data, no model of anything.
+"""Accelerators: what a row can hold, move and multiply. Data, not a model.
 
 From the vendors' data sheets (2020 to 2025), named row by row. GB is 1e9 bytes. Bandwidths are in one direction,
 because a ring collective sees only one; NVIDIA prints NVLink as the sum of both. FLOP/s are dense; most sheets print

@@ -1,4 +1,4 @@
-"""Steps that others have timed, in seconds. Data, no model of anything.
+"""Steps that others have timed, in seconds. Data, not a model.
 
 VERL, a synchronous run and the asynchronous run of the same job beside it, is from verl's documentation of its fully
 asynchronous trainer (docs/advance/fully_async.md, 2025, read in its versions of 2025-10 and 2026-05): means over 400

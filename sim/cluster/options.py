@@ -3,7 +3,7 @@
 One table, a row a quantity, a column a program. A name stands here only if it was read in the source of the release
 that VERSIONS gives: `vllm/engine/arg_utils.py`, SGLang's `srt/arg_groups/fields/`, verl's `trainer/config/`, TRL's
 `trainer/grpo_config.py` and `experimental/async_grpo/`, OpenRLHF's `cli/train_ppo_ray.py`, all of 2026. It is
-no model of anything.
+not a model.
 """
 
 from collections.abc import Mapping

@@ -1,5 +1,5 @@
 """`python -m sim.cluster.plan --config config.json --gpus 64`: what a run takes, as a table or as JSON. The arguments
-and their words; no model of anything, which stands in planner.py.
+and their words; not a model, which is in planner.py.
 """
 
 import argparse

@@ -3,7 +3,7 @@ was timed, lengths of completions.
 
 Each function returns what it made, the same text as short as it can be, and one sentence on what was understood; or it
 raises a ValueError of one sentence. A short text reads as what it was made from, and as itself. Reading
-is no model of anything.
+is not a model.
 """
 
 import json

@@ -1,5 +1,5 @@
 """Which test of a run fires first: infrastructure, then data, then reward, then the optimizer, because an earlier fault
-imitates the later ones. Closed form: thresholds and comparisons, no model of anything.
+imitates the later ones. Closed form: thresholds and comparisons, not a model.
 
 A `Test` is data. What the quantities are, and which thresholds they are held against, belongs to who has the run.
 """

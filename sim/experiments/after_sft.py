@@ -1,7 +1,7 @@
 """A tiny language model that imitation has brought to a third of a hundred sums, and the two ways to go on: more of the
 same demonstrations, or its own completions and a checker.
 
-Settings of ours, no model of anything. Imitation goes on as the start was made, AdamW at 0.005; REINFORCE of Williams
+Settings of ours, not a model. Imitation goes on as the start was made, AdamW at 0.005; REINFORCE of Williams
 (1992), doi:10.1007/BF00992696, has AdamW at 0.02; both 128 completions an update. `policy` is a name in
 sim/worlds/policies.py; the transformer has a tenth of both rates.
 """

@@ -1,5 +1,5 @@
 """The standard runs: an algorithm file on a task, with the learning rate and batch that suit the task. Settings of
-ours, no model of anything.
+ours, not a model.
 
 What a paper would call the algorithm's settings stays in the file's HP; a critic is made for a file that has a `lam`.
 """

@@ -1,6 +1,6 @@
 """What the model reads before it is asked anything, and what it is then shown: documents and demonstrations of `Chain`.
 
-Made up, no model of anything. A document never holds an answer, unless it is one of the rare ones; running totals are
+Made up, not a model. A document never holds an answer, unless it is one of the rare ones; running totals are
 what most of them are, so a thought made of running totals has been practiced, and only its use is new.
 """
 

@@ -3,7 +3,7 @@ where some come before others.
 
 A knapsack with precedence, solved by listing every set of lessons that contains what its members need (Kellerer,
 Pferschy and Pisinger (2004), chapter 9.2, name the problem and its hardness; seventeen are few enough to list). Minutes
-and values are editorial judgement, no model of anything.
+and values are editorial judgement, not a model.
 """
 
 from dataclasses import dataclass

@@ -1,5 +1,5 @@
 """The policies that may learn sums of two digits, by name: where each starts, and at which learning rate. Settings of
-ours, no model of anything.
+ours, not a model.
 
 Both starts were fitted to the same demonstrations, `add_demonstrations` of sim/worlds/tasks.py. Trained on 80 of the
 100 prompts, the transformer improves on the other 20 too, the tiny language model hardly.
