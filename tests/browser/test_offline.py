@@ -109,6 +109,18 @@ def test_a_lesson_that_was_opened_works_with_the_cable_pulled_and_others_say_tha
     expect(page.locator("h1")).to_contain_text("from first principles")
 
 
+def test_nothing_is_kept_before_python_has_started(desk):
+    """On a slow link keeping the files would take the bytes that Python waits for."""
+    page, held = desk.page(), []
+    page.route("**/vendor/snapshot-*.bin", lambda route: held.append(route))
+    page.goto(desk.address + FIRST.url)
+    page.wait_for_timeout(5000)  # longer than offline.js waits once Python is there
+    assert held and page.evaluate("navigator.serviceWorker.getRegistrations().then((all) => all.length)") == 0
+    page.unroute("**/vendor/snapshot-*.bin")  # and what was held goes on
+    live(page, FIRST.widget)
+    kept(page)
+
+
 @pytest.mark.nightly
 def test_the_whole_book_can_be_kept(desk):
     page = desk.opened("")
