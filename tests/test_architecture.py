@@ -76,7 +76,7 @@ ROOMS = dict(
 )
 
 
-def test_arrows_between_the_rooms_of_sim_point_one_way():
+def test_imports_between_the_folders_of_sim_point_one_way():
     def others(file):
         room = file.relative_to(ROOT / "sim").parts[0]
         return room, sorted({name.split(".")[1] for name in imports(file) if name.startswith("sim.")} - {room})
@@ -140,7 +140,7 @@ PAPER = r"arXiv:\d{4}\.\d{4,5}\b|\bdoi\.org/10\.|[A-Z]\w+( et al\.| and [A-Z]\w+
 ORIGIN = re.compile(PAPER + r"|\b[Cc]losed form\b|\bnot a model\b")
 
 
-def test_every_model_says_what_it_is_and_where_it_comes_from():
+def test_every_simulation_module_says_what_it_models_and_names_its_source():
     said = "its paper (arXiv:0000.00000, a DOI, Name (year)), closed form, or not a model"
     none(
         f"the docstring of {shown(file)} does not say where it comes from: {said}"
@@ -153,7 +153,7 @@ def test_every_model_says_what_it_is_and_where_it_comes_from():
 IMPURE = re.compile(r"np\.random\.(seed|rand|normal|choice)\(|^\s*print\(|\bopen\(|\btime\.(time|perf)", flags=re.M)
 
 
-def test_sim_is_pure():
+def test_sim_has_no_side_effects_or_hidden_randomness():
     none(
         f"{shown(file)} has {found[0]}: sim/ is pure, and randomness comes in as an argument rng"
         for file in SIM
@@ -169,7 +169,7 @@ ELSEWHERE = re.compile(
 )
 
 
-def test_nothing_rests_on_what_numpy_does_otherwise_in_the_browser():
+def test_no_code_relies_on_numpy_features_that_differ_in_the_browser():
     none(
         f'{shown(file)} has {found[0]}, which acts otherwise in the browser (CONTRIBUTING.md, "Style")'
         for file in [*SIM, *WIDGETS]
@@ -260,7 +260,7 @@ def test_a_script_of_one_kind_of_page_stands_in_the_content_of_that_page_alone()
 RUNS_TEXT = "widgets/frame/reader_code.py"  # readers' code, which in the page has a sandbox (site/assets/sandbox.js)
 
 
-def test_one_module_alone_makes_code_of_a_text():
+def test_only_one_module_compiles_or_executes_text():
     none(
         f"{shown(file)}:{node.lineno} calls {node.func.id}"
         for file in (*SIM, *WIDGETS)
@@ -280,7 +280,7 @@ def test_every_script_says_its_one_job_first():
     )
 
 
-def test_every_declaration_has_its_own_line():
+def test_every_css_declaration_has_its_own_line():
     for file in SHEETS:
         plain = re.sub(
             r"/\*.*?\*/", lambda comment: "\n" * comment[0].count("\n"), file.read_text(encoding="utf-8"), flags=re.S

@@ -13,7 +13,7 @@ from tests import processor_time
     ("seconds", "slowness", "fails"),
     [(0.9, 1.0, False), (1.4, 1.0, False), (1.6, 1.0, True), (1.6, 1.2, False), (4.0, 2.0, True), (4.0, 3.0, False)],
 )
-def test_what_takes_longer_than_the_machine_explains_is_told_what_to_do(seconds, slowness, fails):
+def test_a_test_slower_than_the_machine_explains_is_told_what_to_do(seconds, slowness, fails):
     said = processor_time.complaint(seconds, slowness)
     assert bool(said) == fails
     assert not fails or (f"{seconds:.1f} processor seconds" in said and "slow" in said and "nightly" in said)
@@ -54,7 +54,7 @@ def test_waits():
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows does not say what processes took that have ended")
-def test_what_is_neither_cheap_nor_marked_fails(tmp_path, monkeypatch):
+def test_an_expensive_test_without_a_marker_fails(tmp_path, monkeypatch):
     monkeypatch.delenv("NIGHTLY", raising=False)
     monkeypatch.delenv("OTHER_LAST_BITS", raising=False)
     root = Path(__file__).parents[1]

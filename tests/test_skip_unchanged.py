@@ -54,11 +54,11 @@ def changed(monkeypatch):
         ("README.md", False),
     ],
 )
-def test_a_test_runs_where_something_that_it_depends_on_has_changed(changed, file, runs):
+def test_a_test_runs_if_one_of_its_dependencies_has_changed(changed, file, runs):
     assert changed([file], Item("widgets.ppo.widget", files=["lessons/10-ppo.md"]), Item(marked=False)) == [runs, True]
 
 
-def test_at_night_all_run(changed, monkeypatch):
+def test_all_tests_run_at_night(changed, monkeypatch):
     monkeypatch.setenv("NIGHTLY", "1")
     assert changed([], Item()) == [True]
 
@@ -82,7 +82,7 @@ TRAINING = [
 ]
 
 
-def test_of_one_family_a_few_run_when_a_change_reaches_many(changed):
+def test_only_a_few_tests_of_a_family_run_when_a_change_reaches_many(changed):
     items = [Item(name) for name in TRAINING]
     others = [Item(name, family="another") for name in TRAINING[:2]]
     ran = changed(["sim/worlds/modsum.py"], *items, *others)
@@ -92,7 +92,7 @@ def test_of_one_family_a_few_run_when_a_change_reaches_many(changed):
     assert changed(["sim/worlds/modsum.py"], *again)[::-1] == ran[:6]
 
 
-def test_what_has_changed_itself_runs_before_what_imports_it(changed):
+def test_tests_of_a_changed_module_run_before_tests_of_its_importers(changed):
     items = [Item(name) for name in TRAINING]
     for i, name in enumerate(TRAINING):
         ran = changed(["sim/worlds/modsum.py", f"{name.replace('.', '/')}.py"], *(Item(name) for name in TRAINING))
@@ -100,7 +100,7 @@ def test_what_has_changed_itself_runs_before_what_imports_it(changed):
     assert not any(changed(["sim/cluster/fabric.py"], *items))
 
 
-def test_what_not_all_of_a_family_share_counts_before_what_all_do(changed):
+def test_a_dependency_of_few_family_members_counts_before_one_of_all(changed):
     for file, name in (
         ("completion_ratio", "widgets.rloo.widget"),
         ("equal_cost", "widgets.dapo.widget"),
@@ -124,7 +124,7 @@ def test_tests_with_the_same_dependencies_run_together(changed):
     assert all(len(set(ran[i : i + 3])) == 1 for i in range(0, len(ran), 3))
 
 
-def test_expensive_tests_of_a_module_depend_on_it():
+def test_expensive_tests_of_a_module_depend_on_that_module():
     """By what they import, or by naming it where they start it as a program."""
     blind = []
     for file in [*(ROOT / "tests" / "sim").rglob("test_*.py"), *(ROOT / "tests" / "widgets").glob("test_*.py")]:
@@ -177,21 +177,21 @@ def test_changes_are_counted_from_where_the_branch_left_main(repository):
     assert differ(repository.path) == ({"2.py"}, repository.git("rev-parse", "HEAD~1")[:12])
 
 
-def test_on_main_itself_they_are_those_of_the_last_commit(repository):
+def test_changes_on_main_are_those_of_the_last_commit(repository):
     repository.git("update-ref", "refs/remotes/origin/main", "HEAD")
     assert differ(repository.path)[0] == {"2.py"}
     repository.git("update-ref", "-d", "refs/remotes/origin/main")
     assert differ(repository.path)[0] == {"2.py"}
 
 
-def test_a_base_that_is_named_is_the_base(repository, monkeypatch):
+def test_an_explicit_base_commit_overrides_the_default(repository, monkeypatch):
     monkeypatch.setenv("BASE", "HEAD~2")
     assert differ(repository.path)[0] == {"1.py", "2.py"}
     monkeypatch.setenv("BASE", "0" * 40)  # what a workflow is told at the first push of a branch
     assert differ(repository.path) == (set(), None)
 
 
-def test_what_is_not_committed_counts_and_what_is_ignored_does_not(repository):
+def test_uncommitted_files_count_as_changed_and_ignored_files_do_not(repository):
     (repository.path / ".gitignore").write_text("_cache\n", encoding="utf-8")
     (repository.path / "_cache").write_text("", encoding="utf-8")
     (repository.path / "0.py").write_text("changed", encoding="utf-8")
@@ -200,7 +200,7 @@ def test_what_is_not_committed_counts_and_what_is_ignored_does_not(repository):
     assert differ(repository.path)[0] == {".gitignore", "0.py", "1.py", "2.py", "new.py"}
 
 
-def test_one_commit_without_another_or_no_repository_is_no_change(repository, tmp_path):
+def test_a_single_commit_or_a_missing_repository_means_no_changes(repository, tmp_path):
     repository.git("update-ref", "-d", "refs/remotes/origin/main")
     repository.git("checkout", "-q", "--orphan", "alone")
     repository.git("commit", "-q", "-m", "alone")
@@ -230,18 +230,18 @@ def ran(*modules, **options):
     return True
 
 
-def test_what_has_passed_is_skipped_until_something_changes(data):
+def test_a_passed_test_is_skipped_until_a_dependency_changes(data):
     assert [ran(files=[data]), ran(files=[data])] == [True, False]
     assert ran(files=[data], name="another test") and ran("sim.worlds.bandit", files=[data])
     data.write_text("2", encoding="utf-8")
     assert [ran(files=[data]), ran(files=[data])] == [True, False]
 
 
-def test_what_is_not_marked_always_runs(data):
+def test_a_test_without_the_marker_always_runs(data):
     assert [ran(marked=False), ran(marked=False)] == [True, True]
 
 
-def test_a_policy_that_starts_elsewhere_is_another_state(data, monkeypatch):
+def test_another_start_of_the_policy_invalidates_passed_tests(data, monkeypatch):
     assert ran()
     monkeypatch.setattr(skip_unchanged.results, "variant", "another start")
     assert ran()

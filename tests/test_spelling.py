@@ -13,10 +13,10 @@ def misspelled(*arguments):
     ).stdout
 
 
-def test_every_word_is_spelled_as_it_should_be():
+def test_every_word_of_the_repository_is_spelled_correctly():
     assert misspelled() == ""
 
 
-def test_a_slip_would_be_found(tmp_path):
+def test_a_spelling_mistake_is_found(tmp_path):
     (tmp_path / "page.md").write_text("teh reader recieves a coloured page", encoding="utf-8")  # codespell:ignore
     assert misspelled(str(tmp_path)).count("==>") == 3  # the spelling is American

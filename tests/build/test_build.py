@@ -82,7 +82,7 @@ def test_when_no_source_answers_one_sentence_says_what_was_tried_and_where_the_f
     assert "\n" not in sentence
 
 
-def test_a_file_put_there_by_hand_is_taken_without_asking_anyone(caches):
+def test_a_file_put_into_the_cache_by_hand_is_used_without_a_download(caches):
     ours, _ = caches
     files.write(ours, CONTENT)
     assert fetch.wheel(WHEEL, SUM, [("anyone", fails(AssertionError("asked")))]) == ours
@@ -96,7 +96,7 @@ def test_a_damaged_cache_is_fetched_again(caches, capsys):
     assert "damaged" in capsys.readouterr().out
 
 
-def test_what_one_clone_fetched_the_next_one_finds(caches, monkeypatch, tmp_path):
+def test_a_second_clone_finds_the_files_that_the_first_one_downloaded(caches, monkeypatch, tmp_path):
     fetch.wheel(WHEEL, SUM, [("the CDN", delivers(CONTENT))])
     monkeypatch.setattr(fetch, "CACHE", tmp_path / "second clone" / "_cache")
     monkeypatch.setattr(fetch, "downloaded", fails(AssertionError("asked")))
@@ -108,7 +108,7 @@ def test_what_one_clone_fetched_the_next_one_finds(caches, monkeypatch, tmp_path
     assert path.read_bytes() == CONTENT and sum_ == SUM
 
 
-def test_a_home_that_cannot_be_written_to_is_no_obstacle(caches, monkeypatch, tmp_path):
+def test_a_read_only_home_folder_does_not_stop_a_download(caches, monkeypatch, tmp_path):
     (tmp_path / "file").touch()
     monkeypatch.setattr(fetch, "SHARED", tmp_path / "file" / "below a file")
     assert fetch.wheel(WHEEL, SUM, [("the CDN", delivers(CONTENT))]).exists()
@@ -122,7 +122,7 @@ def test_a_full_disk_is_not_blamed_on_the_source(caches):
     assert list(fetch.CACHE.iterdir()) == []
 
 
-def test_an_interrupted_copy_leaves_what_was_there(tmp_path):
+def test_an_interrupted_copy_leaves_the_old_file(tmp_path):
     path = tmp_path / "plotly.min.js"
     files.write(path, "old")
     with pytest.raises(KeyboardInterrupt), files.replacing(path) as new:
@@ -150,7 +150,7 @@ def test_a_damaged_npm_package_is_installed_again(tmp_path, monkeypatch):
     assert runs == [("ci", "--omit=dev")] * 2  # at first, and after the damage
 
 
-def test_npm_keeps_its_downloads_here_if_the_home_cannot_be_written_to(tmp_path, monkeypatch):
+def test_npm_keeps_its_downloads_in_the_clone_if_the_home_folder_is_read_only(tmp_path, monkeypatch):
     monkeypatch.setattr(fetch, "ROOT", tmp_path)
     monkeypatch.setattr(fetch, "CACHE", tmp_path / "_cache")
     files.write(tmp_path / "package.json", '{"dependencies": {}}')
@@ -285,7 +285,7 @@ def test_snapshot_that_cannot_be_made_stops_a_strict_build_only(tmp_path, monkey
         vendor.fill({}, None, strict=True)
 
 
-def test_another_address_is_another_build(clone):
+def test_a_build_for_another_address_rebuilds_the_pages(clone):
     for address in ("http://127.0.0.1:8000/", "http://127.0.0.1:8001/"):
         book.build(clone / "_site", address)
         assert f"<link href={address}>" in (clone / "_site" / "index.html").read_text()
@@ -301,7 +301,7 @@ def test_a_broken_link_stops_the_build_and_the_old_pages_stay(clone, capsys):
     assert list((clone / "_cache").iterdir()) == []
 
 
-def test_new_pages_that_cannot_come_leave_the_old_ones(tmp_path):
+def test_new_pages_that_cannot_be_moved_into_place_leave_the_old_pages(tmp_path):
     files.write(tmp_path / "_site" / "index.html", "old")
     with pytest.raises(FileNotFoundError):
         files.exchange(tmp_path / "nothing", tmp_path / "_site", tmp_path / "old")
@@ -337,7 +337,7 @@ def step_that_prints(*lines):
     return [sys.executable, "-c", f"import sys; print({chr(10).join(lines)!r}); sys.exit(1)"]
 
 
-def test_of_a_fence_that_cannot_be_made_only_its_sentence_is_shown(capsys):
+def test_only_the_error_sentence_is_shown_for_a_fence_that_fails(capsys):
     sentence = "lessons/11-grpo.md, line 7: the fence source: sim/estimators/kl.py defines no k9"
     mkdocs = step_that_prints(
         "INFO    -  Building documentation...",
@@ -351,7 +351,7 @@ def test_of_a_fence_that_cannot_be_made_only_its_sentence_is_shown(capsys):
     assert capsys.readouterr().out.split("\n") == [f"  {sentence}", ""]
 
 
-def test_of_any_other_failure_all_is_shown(capsys):
+def test_the_full_output_is_shown_for_any_other_build_failure(capsys):
     crash = ["Traceback (most recent call last):", 'File "their.py", line 1', "KeyError: 'x'"]
     with pytest.raises(Stop, match="not built"):
         book.step(step_that_prints(*crash), dict(os.environ))
@@ -381,7 +381,7 @@ def test_a_link_from_the_root_becomes_one_from_its_page(page, link):
 
 
 @pytest.mark.parametrize("href", ["//example.org/", "https://example.org/", "#L1", "../10-ppo/"])
-def test_any_other_link_stays_as_it_is(href):
+def test_a_link_that_does_not_start_at_the_site_root_is_unchanged(href):
     assert links.relative(f'<a href="{href}">', Path("11-grpo/index.html")) == f'<a href="{href}">'
 
 
@@ -403,7 +403,7 @@ def test_an_interrupted_build_leaves_the_old_pages(clone, monkeypatch):
     assert list((clone / "_cache").iterdir()) == []
 
 
-def test_what_is_generated_or_hidden_is_no_source(clone):
+def test_generated_and_hidden_files_are_no_sources_of_the_book(clone):
     for name in ("site/vendor/python.zip", "sim/__pycache__/kl.pyc", "lessons/.index.md.swp", "lessons/index.md~"):
         files.write(clone / name, "x")
     assert [path.relative_to(clone).as_posix() for path in book.sources()] == [
@@ -464,7 +464,7 @@ def test_a_chromium_that_does_not_start_is_named(monkeypatch):
         environment.chromium()
 
 
-def test_no_chromium_at_all_is_one_sentence(monkeypatch):
+def test_a_missing_chromium_is_reported_in_one_sentence(monkeypatch):
     monkeypatch.delenv("CHROMIUM", raising=False)
     for source in ("installed", "playwrights", "debians"):
         monkeypatch.setattr(environment, source, lambda: None)
@@ -475,12 +475,12 @@ def test_no_chromium_at_all_is_one_sentence(monkeypatch):
 # --- the commands
 
 
-def test_an_old_python_is_told_which_one_is_needed(monkeypatch):
+def test_an_old_python_is_told_which_version_is_needed(monkeypatch):
     monkeypatch.setattr(build.sys, "version_info", (3, 10, 13, "final", 0))
     assert build.main("build").startswith("This needs Python 3.11 or newer; this is Python 3.10")
 
 
-def test_an_old_python_can_read_the_file_that_tells_it():
+def test_an_old_python_can_parse_build_py():
     ast.parse((build.ROOT / "build.py").read_text(), feature_version=(3, 7))
 
 
@@ -500,13 +500,13 @@ def test_ctrl_c_ends_in_one_sentence(monkeypatch, capsys):
         (PermissionError(13, "Permission denied", "_site"), "Permission denied: _site"),
     ],
 )
-def test_what_stops_a_command_is_one_sentence_on_standard_error(error, sentence, monkeypatch):
+def test_an_error_that_stops_a_command_is_one_sentence_on_standard_error(error, sentence, monkeypatch):
     monkeypatch.setattr(build, "build", fails(error))
     said = build.main("build")
     assert said.startswith(sentence) and "\n" not in said  # sys.exit prints a string to standard error, status 1
 
 
-def test_without_a_verb_the_verbs_are_explained(capsys):
+def test_build_py_without_a_command_explains_its_commands(capsys):
     assert build.main() == 0
     explained = capsys.readouterr().out
     assert all(f"python build.py {verb}" in explained for verb in ("serve", "build", "test", "new", "mutate"))
@@ -548,7 +548,7 @@ def test_the_options_of_test_stand_before_the_words_for_pytest(words, nightly, o
 
 
 @pytest.mark.parametrize("words", ["--browsers", "--browsers firefox", "tests/sim --nightly", "-x --browsers all"])
-def test_an_option_of_test_in_another_place_is_one_sentence(words):
+def test_a_misplaced_option_of_the_test_command_is_reported_in_one_sentence(words):
     with pytest.raises(Stop, match="stand before the words for pytest"):
         build.test_options(words.split())
 
@@ -600,7 +600,7 @@ def fetched(url):
         return error.code, error.headers["Content-Type"], error.read().decode()
 
 
-def test_the_types_that_browsers_insist_on(served):
+def test_wasm_and_module_files_are_served_with_the_types_that_browsers_require(served):
     assert fetched(served.address + "a.wasm")[1] == "application/wasm"
     assert fetched(served.address + "a.mjs")[1].startswith("text/javascript")
 

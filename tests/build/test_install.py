@@ -93,7 +93,7 @@ def test_every_command_works_from_any_folder_with_numpy_alone(numpy_alone, tmp_p
 
 
 @pytest.mark.nightly
-def test_the_same_after_pip_has_fetched_the_backend_and_numpy(tmp_path_factory):
+def test_every_command_works_after_pip_has_fetched_the_backend_and_numpy(tmp_path_factory):
     place, folder = tmp_path_factory.mktemp("environment"), tmp_path_factory.mktemp("elsewhere")
     venv.create(place, symlinks=os.name != "nt", with_pip=True)
     python = place / SCRIPTS / "python"

@@ -32,16 +32,16 @@ from tools.runtime import files
         ("a if b else c", set()),
     ],
 )
-def test_each_way_to_change_an_expression(code, changed):
+def test_each_kind_of_expression_gets_its_mutants(code, changed):
     assert {new for _, _, new in mutate.mutants(code)} == changed
 
 
-def test_an_axis_becomes_the_other_one():
+def test_an_axis_argument_is_mutated_to_the_other_axis():
     assert [new for _, _, new in mutate.mutants("a.std(axis=1)") if new.startswith("axis")] == ["axis=0"]
     assert [new for _, _, new in mutate.mutants("a.std(axis=0)") if new.startswith("axis")] == ["axis=1"]
 
 
-def test_what_only_says_something_stays():
+def test_docstrings_annotations_and_messages_are_not_mutated():
     silent = '''
 """Docstring 1."""
 
@@ -54,14 +54,14 @@ def f(x: int = None) -> float:
     assert [(old, new) for _, old, new in mutate.mutants(silent)] == [("x is None", "x is not None")]
 
 
-def test_a_number_means_the_same_change_wherever_it_is_made():
+def test_the_number_of_a_mutant_always_means_the_same_change():
     source = "def f(a, b):\n    return (a + b) * 2 if a < b else -a\n"
     assert ast.unparse(ast.parse(source)) not in (made := {ast.unparse(mutate.mutant(source, n)) for n in range(6)})
     assert len(made) == len(mutate.mutants(source)) == 6  # <, *, +, 2 up and down, the sign
 
 
 @pytest.mark.when_changed()
-def test_what_a_test_does_not_notice_is_printed_with_its_line_and_the_status_is_one(tmp_path):
+def test_a_mutant_that_no_test_notices_is_printed_with_its_line_and_exit_status_1(tmp_path):
     files.write(tmp_path / "sim" / "kl.py", "def k1(a, b):\n    return a - b\n\n\ndef sign(a):\n    return a > 0\n")
     files.write(
         tmp_path / "tests" / "sim" / "test_kl.py", "from sim import kl\n\ndef test_k1():\n    assert kl.k1(3, 1) == 2\n"

@@ -38,7 +38,7 @@ def all_files(folder):
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-def test_a_lesson_is_eight_files_and_a_line_after_the_one_before_it(clone, capsys):
+def test_a_new_lesson_is_eight_files_and_a_navigation_line_after_the_previous_lesson(clone, capsys):
     before = all_files(clone).keys()
     new.page("lesson", "09a-entropy-bonus")
     made = {
@@ -60,7 +60,7 @@ def test_a_lesson_is_eight_files_and_a_line_after_the_one_before_it(clone, capsy
     assert all(path in told for path in made)
 
 
-def test_a_model_of_its_own_is_two_more(clone):
+def test_a_new_lesson_with_its_own_simulation_has_two_more_files(clone):
     new.page("lesson", "09a-entropy-bonus", "estimators/entropy_bonus")
     assert "from sim.estimators import entropy_bonus" in (clone / "widgets" / "entropy_bonus" / "widget.py").read_text()
     assert "sim/estimators/entropy_bonus.py" in all_files(clone)
@@ -77,14 +77,14 @@ def test_a_model_of_its_own_is_two_more(clone):
         ("21-a", "    - 21 A: 21-a.md", "    - 20 KV cache: 20-kv-cache.md"),  # after the last lesson
     ],
 )
-def test_a_lesson_stands_behind_the_one_before_it_in_the_same_part(clone, stem, line, after):
+def test_a_new_lesson_follows_the_previous_lesson_in_the_same_part(clone, stem, line, after):
     new.page("lesson", stem)
     lines = (clone / "mkdocs.yml").read_text().splitlines()
     assert lines[lines.index(after) + 1] == line
 
 
 @pytest.mark.parametrize("stem", ["11-a", "01-a"])
-def test_between_two_parts_the_line_is_printed_and_not_written(clone, stem, capsys):
+def test_the_navigation_line_of_a_lesson_between_two_parts_is_printed_and_not_written(clone, stem, capsys):
     new.page("lesson", stem)
     assert (clone / "mkdocs.yml").read_text() == NAV
     told = capsys.readouterr().out
@@ -120,7 +120,7 @@ def test_a_reference_has_no_number_and_stands_at_the_end(clone):
         ((), "It is: python build.py new KIND NAME"),
     ],
 )
-def test_what_cannot_be_made_is_one_sentence_and_no_file(clone, words, sentence):
+def test_a_page_that_cannot_be_made_gives_one_sentence_and_no_file(clone, words, sentence):
     files.write(clone / "widgets" / "taken" / "widget.py", "theirs")
     before = all_files(clone)
     said = build.main("new", *words)

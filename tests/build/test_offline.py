@@ -55,14 +55,14 @@ def test_the_search_of_either_generator_finds_its_worker():
         assert offline.NAMED.search(written)[2] == "../"
 
 
-def test_the_name_changes_exactly_when_a_file_of_the_runtime_does(tmp_path):
+def test_the_name_of_the_runtime_changes_exactly_when_one_of_its_files_does(tmp_path):
     one, same, other = (
         pages(tmp_path / name, style)["build"] for name, style in (("1", "body{}"), ("2", "body{}"), ("3", "p{}"))
     )
     assert one == same != other
 
 
-def test_the_list_names_every_file_of_the_book_with_its_sum_and_size(tmp_path):
+def test_the_offline_list_names_every_file_of_the_book_with_checksum_and_size(tmp_path):
     record = pages(tmp_path)
     build = record["build"]
     assert [url for url, _, _ in record["files"]] == [
@@ -76,7 +76,7 @@ def test_the_list_names_every_file_of_the_book_with_its_sum_and_size(tmp_path):
         assert (sum_, size) == (hashlib.sha256(content).hexdigest(), len(content))
 
 
-def test_the_button_says_how_many_megabytes_it_keeps(tmp_path):
+def test_the_offline_button_says_how_many_megabytes_it_stores(tmp_path):
     pages(tmp_path)
     assert "2 MB" in (tmp_path / "index.html").read_text()  # half a million times four bytes
 
@@ -121,6 +121,6 @@ def test_the_archive_starts_by_the_line_its_readme_gives(tmp_path, monkeypatch, 
 
 
 @pytest.mark.parametrize("words", [("build", "--zap"), ("serve", "--zip"), ("build", "--zip", "more")])
-def test_another_option_is_not_guessed_at(words, capsys):
+def test_an_unknown_build_option_is_refused_with_the_valid_one(words, capsys):
     assert build.main(*words) == 2
     assert "--zip" in capsys.readouterr().out

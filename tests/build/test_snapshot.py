@@ -67,7 +67,7 @@ def inputs(tmp_path, monkeypatch):
     return pyodide, wheel
 
 
-def test_what_is_packed_and_what_a_fresh_instance_has_make_the_memory_again(inputs):
+def test_the_packed_pages_restore_the_snapshot_memory_in_a_fresh_instance(inputs):
     chance = random.Random(0)
     pages = [chance.choice([bytes(PAGE), b"s" * PAGE, chance.randbytes(PAGE)]) for _ in range(64)]
     fresh = bytearray(b"".join(page if chance.random() < 0.5 else chance.randbytes(PAGE) for page in pages))
@@ -94,7 +94,7 @@ def made(*arguments):
     return {"heap": PAGE, "libraries": []}, b"h" * 16 + b"m" * PAGE, b"f" * PAGE
 
 
-def test_one_snapshot_serves_until_something_it_is_made_from_changes(inputs, monkeypatch):
+def test_one_snapshot_is_reused_until_one_of_its_inputs_changes(inputs, monkeypatch):
     calls = []
     monkeypatch.setattr(snapshot, "make", lambda *arguments: calls.append(1) or made())
     first = snapshot.pieces(*inputs, os.environ)
@@ -107,7 +107,7 @@ def test_one_snapshot_serves_until_something_it_is_made_from_changes(inputs, mon
     assert len(calls) == 3
 
 
-def test_the_record_names_the_pack_by_its_contents(inputs, monkeypatch):
+def test_the_snapshot_record_names_the_pack_by_its_contents(inputs, monkeypatch):
     monkeypatch.setattr(snapshot, "make", made)
     pieces = snapshot.pieces(*inputs, os.environ)
     record = json.loads(pieces.pop("snapshot.json"))
@@ -115,7 +115,7 @@ def test_the_record_names_the_pack_by_its_contents(inputs, monkeypatch):
     assert fetch.sum_of(pieces[record["pack"]])[:12] in record["pack"]
 
 
-def test_failed_maker_is_reported_by_the_last_line_of_its_error(inputs, monkeypatch, tmp_path):
+def test_a_failed_snapshot_process_is_reported_by_the_last_line_of_its_error(inputs, monkeypatch, tmp_path):
     """Node itself, with a maker that fails as Pyodide does when Python raises."""
     traceback = (
         "Traceback (most recent call last):\\n  File x\\nRuntimeError: widgets/x.py raised in Pyodide: KeyError: 3"
@@ -127,7 +127,7 @@ def test_failed_maker_is_reported_by_the_last_line_of_its_error(inputs, monkeypa
         snapshot.pieces(*inputs, environment.with_node())
 
 
-def test_maker_that_hangs_is_stopped(inputs, monkeypatch, tmp_path):
+def test_a_snapshot_process_that_hangs_is_stopped(inputs, monkeypatch, tmp_path):
     maker = tmp_path / "maker.mjs"
     maker.write_text("setInterval(() => {}, 1000);")
     monkeypatch.setattr(snapshot, "MAKER", maker)
@@ -158,13 +158,13 @@ def test_no_widget_imports_or_opens_anything_that_the_snapshot_has_not(name):
     assert (done.returncode, done.stdout.split()) == (0, []), done.stderr
 
 
-def test_what_runs_imports_at_its_head_and_not_while_it_runs():
+def test_simulation_modules_import_at_the_top_and_never_inside_a_function():
     for file in inputs_of_runs.closure(*(f"widgets.{name}.widget" for name in results.WIDGETS)):
         tree = ast.parse(file.read_text(encoding="utf-8")) if file.suffix == ".py" else ast.Module([])
         inside = [node for f in ast.walk(tree) if isinstance(f, ast.FunctionDef) for node in ast.walk(f)]
         assert not [node.lineno for node in inside if isinstance(node, ast.Import | ast.ImportFrom)], file
 
 
-def test_the_line_that_places_libraries_is_in_this_pyodide():
+def test_the_patched_line_that_places_libraries_is_in_the_vendored_pyodide():
     linker = (vendor.VENDOR / vendor.LINKER).read_text(encoding="utf-8")
     assert linker.count(vendor.PATCH[1]) == 1 and vendor.PATCH[0] not in linker

@@ -14,7 +14,7 @@ PRESETS = [
 
 
 @pytest.mark.parametrize("name, preset", PRESETS)
-def test_a_preset_is_moved_by_the_last_bit_if_and_only_if_its_widget_says_so(name, preset):
+def test_a_preset_changes_with_the_last_bit_if_and_only_if_its_widget_declares_it(name, preset):
     knobs = host.widget(name).PRESETS[preset]
     here = frame_of(name, knobs)
     with last_bit.moved():
@@ -27,7 +27,7 @@ def test_a_preset_is_moved_by_the_last_bit_if_and_only_if_its_widget_says_so(nam
     assert not (same and host.amplified(name, preset)), "the last bit does not move it: it is not for AMPLIFIES"
 
 
-def test_what_amplifies_is_a_preset_and_a_number_of_its_widget():
+def test_every_amplifies_entry_names_a_preset_and_a_readout_of_its_widget():
     unknown = [
         f"widgets/{name}.py: AMPLIFIES of {preset!r} names {sorted(moves) or 'nothing'}, the readouts {sorted(labels)}"
         for name in NAMES

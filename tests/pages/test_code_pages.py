@@ -35,7 +35,7 @@ def shown(text):
     return html.unescape(re.sub(r"<[^>]+>", "", text))
 
 
-def test_every_line_is_there_once_under_its_number():
+def test_a_code_page_shows_every_line_once_under_its_number():
     lines = shown(body()).split("\n")
     assert lines[:-1] == [f"{n}{line}" for n, line in enumerate(CODE.splitlines(), 1)]
     assert re.findall(r'id="L(\d+)"', body()) == [str(n) for n in range(1, len(CODE.splitlines()) + 1)]
@@ -52,13 +52,13 @@ def test_a_method_lies_within_its_class():
     assert body().count("<span") == body().count("</span")
 
 
-def test_above_a_function_stand_the_readouts_that_come_from_it():
+def test_the_readouts_that_a_function_computes_stand_above_it():
     text = body({9: {("10 · PPO", "10-ppo/"): ["Twice", "Twice", "Most"]}})
     assert shown(text).split("\n")[8] == "Twice, Most · 10\u00a0·\u00a0PPO9@cached"
     assert '<a href="../10-ppo/">' in text
 
 
-def test_a_module_says_what_it_is_who_uses_it_and_what_tests_it():
+def test_a_module_s_page_says_what_it_is_who_uses_it_and_what_tests_it():
     used = code_pages.Uses(pages={"03a · KL estimators": "03a-kl-estimators/"})
     page = code_pages.page("sim/estimators/kl.py", ["sim/estimators/advantages.py", "sim/estimators/kl.py"], used)
     head, files = page[page.index("codehead") : page.index("<pre")], page[page.index("<nav") :]

@@ -32,7 +32,7 @@ def test_stacked_bars_stand_on_one_another():
     assert left == same and ground == pytest.approx(top, abs=0.11)
 
 
-def test_a_curve_that_leaves_the_plot_is_cut_there_and_not_bent():
+def test_a_curve_that_leaves_the_plot_is_cut_at_the_edge_and_not_bent():
     svg = drawn(line([0, 1, 2], [0, 1, 2]), x_range=(0, 2), y_range=(0, 1))
     (points,) = re.findall(r'<path class="s1" d="M([^"]+)"', svg)
     (x0, y0), (x1, y1), (x2, y2) = ([float(v) for v in point.split()] for point in points.split("L"))
@@ -60,6 +60,6 @@ def test_the_setting_in_force_is_a_ring_and_cells_of_both_signs_have_two_colours
     assert 'class="cell below" style="--v:1.00"' in cells and 'class="cell above" style="--v:0.50"' in cells
 
 
-def test_what_is_written_on_a_bar_stands_inside_it_or_above():
+def test_the_label_of_a_bar_stands_inside_or_above_the_bar():
     svg = drawn(bars(["a", "b"], [1.0, 0.01], text=["high", "low"]), y_range=(0, 1))
     assert 'class="inside s1"' in svg and re.search(r'class="tick"[^>]*>low<', svg)

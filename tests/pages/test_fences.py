@@ -29,7 +29,7 @@ def test_a_function_that_is_gone_is_named_with_page_and_line(lesson):
     assert said == "lessons/11-grpo.md, line 7: the fence source: sim/estimators/kl.py defines no k9"
 
 
-def test_a_longer_fence_that_begins_alike_is_not_taken_for_it(lesson):
+def test_a_longer_fence_with_the_same_beginning_is_not_mistaken_for_the_shorter(lesson):
     lesson("```widget\nppo_again\n```\n\n```widget\nppo_a\n```\n")
     said = failing(fences.widget, "widget", "ppo_a")
     assert said == "lessons/11-grpo.md, line 5: the fence widget: there is no widgets/ppo_a/widget.py"
@@ -100,7 +100,7 @@ def run(k):
 FIGURES = "FIGURES = dict(curve=None)\n"
 
 
-def test_a_widget_without_a_folder_is_blamed_on_its_own_lesson_by_the_cards_too(page):
+def test_the_cards_blame_a_widget_without_a_folder_on_its_own_lesson(page):
     page.without_a_folder("late_folder")
     for said in (failing(fences.widget, "widget", "late_folder"), failing(fences.cards, "cards", "")):
         assert said == "lessons/29-late.md, line 3: the fence widget: there is no widgets/late_folder/widget.py"
@@ -125,7 +125,7 @@ def test_a_widget_that_fails_is_named_with_its_lesson_file_and_line(page, name, 
         assert said.endswith(f"(widgets/{name}/widget.py, line {line})") and "\n" not in said, said
 
 
-def test_a_figure_that_is_not_there_is_named_with_those_that_are(page):
+def test_a_missing_small_figure_is_named_with_the_existing_ones(page):
     name = page("late_figure")
     said = failing(fences.figure, "figure", f"{name}.curv")
     assert said.endswith(f"widgets/{name}/figures.py has curve, and no curv"), said
@@ -141,7 +141,7 @@ def test_a_figure_that_fails_to_import_says_at_which_line(page):
     assert said.endswith(f"No module named 'nothing' (widgets/{name}/figures.py, line 1)"), said
 
 
-def test_an_opening_of_a_widget_that_has_none_says_so(page):
+def test_an_opening_fence_of_a_widget_without_an_opening_is_reported(page):
     name = page("late_opening")
     said = failing(fences.opening, "opening", name)
     assert said.endswith(

@@ -33,7 +33,7 @@ def test_a_lesson_is_headed_by_its_part_number_question_and_reading_time(stem):
     assert meta.startswith(f"<span>read {lesson.minutes} min{played}</span>")
 
 
-def test_what_a_lesson_needs_is_linked_by_the_name_the_navigation_has(tmp_path):
+def test_prerequisites_of_a_lesson_are_linked_by_their_names_in_the_navigation(tmp_path):
     stems = list(FINISHED)
     for stem in stems:
         (tmp_path / stem).mkdir()
@@ -46,7 +46,7 @@ def test_what_a_lesson_needs_is_linked_by_the_name_the_navigation_has(tmp_path):
     )
 
 
-def test_a_lesson_that_needs_one_which_is_not_there_stops_the_build(tmp_path, monkeypatch):
+def test_a_lesson_that_needs_a_missing_lesson_stops_the_build(tmp_path, monkeypatch):
     front = {"needs": ["99-nothing"], "code": "sim/a.py"}
     monkeypatch.setattr(lessons, "front_matter", lambda path: (front, ""))
     monkeypatch.setattr(lessons, "finished", lambda: list(FINISHED.values()))
@@ -74,7 +74,7 @@ def test_words_of_the_front_matter_are_text_and_not_tags():
         ("", "Done by hand."),
     ],
 )
-def test_at_its_foot_a_page_is_marked_as_done_and_says_when_it_is(body, said):
+def test_the_foot_of_a_page_has_the_done_mark_and_says_when_the_page_is_done(body, said):
     end = headed("10-ppo", widget=body).partition("<p>a</p>")[2]
     assert end.index('<lesson-mark name="10-ppo"') < end.index("</article>") and said in end
 
@@ -90,7 +90,7 @@ DEEP = """<h2 id="take-with-you">Take with you</h2>
 </details>"""
 
 
-def test_what_lies_beyond_the_main_path_is_a_section_that_says_what_it_costs_and_that_it_may_wait():
+def test_text_beyond_the_main_path_is_a_section_with_its_reading_time_that_may_wait():
     lesson = dataclasses.replace(FINISHED["10-ppo"], deeper=14)
     order = [lesson if other.stem == "10-ppo" else other for other in lessons.finished()]
     with pytest.MonkeyPatch.context() as patch:

@@ -20,7 +20,7 @@ def written(tmp_path, monkeypatch):
     return lambda entry: files.write(tmp_path / "map.yml", f"boxes:\n  trainer: {entry}\n")
 
 
-def test_an_entry_becomes_its_dataclass(written):
+def test_an_entry_of_a_data_file_becomes_its_dataclass(written):
     written('{step: 6, about: "05 22"}')
     assert lesson_data.filled("map.yml", "boxes", Box) == {"trainer": Box(6, "05 22")}
 
@@ -34,7 +34,7 @@ def test_an_entry_becomes_its_dataclass(written):
         ("{step: 6, about: 05}", "about is read as the int 5; put it in quotes"),
     ],
 )
-def test_what_is_missing_unknown_or_no_text_is_one_sentence(written, entry, sentence):
+def test_a_missing_unknown_or_non_text_field_is_one_sentence(written, entry, sentence):
     written(entry)
     with pytest.raises(ValueError, match=sentence):
         lesson_data.filled("map.yml", "boxes", Box)
@@ -54,13 +54,13 @@ def test_a_page_has_its_data_in_a_file_beside_it(beside):
     assert lesson_data.of_pages("failures") == {}
 
 
-def test_a_section_that_no_page_has_is_one_sentence(beside):
+def test_a_data_section_that_no_page_has_is_reported_in_one_sentence(beside):
     beside("word: {}\n")
     with pytest.raises(ValueError, match=r"lessons/09-a.yml: no section is called word; there are failures, without"):
         lesson_data.of_pages("words")
 
 
-def test_a_file_of_data_without_its_page_is_one_sentence(beside, tmp_path):
+def test_a_data_file_without_its_page_is_reported_in_one_sentence(beside, tmp_path):
     files.write(tmp_path / "09-b.yml", "words: {}\n")
     with pytest.raises(ValueError, match=r"lessons/09-b.yml belongs to no page: there is no lessons/09-b.md"):
         lesson_data.of_pages("words")
@@ -71,6 +71,6 @@ def test_every_part_of_the_navigation_has_its_answer():
         assert lessons.answer(part.partition(" ·")[0]).endswith((".", "?"))
 
 
-def test_a_part_without_an_answer_is_one_sentence():
+def test_a_part_without_an_answer_is_reported_in_one_sentence():
     with pytest.raises(ValueError, match=r"parts.yml does not say what Part IX answers"):
         lessons.answer("Part IX")

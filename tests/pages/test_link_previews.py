@@ -50,7 +50,7 @@ def test_a_dashed_line_keeps_the_share_of_its_dashes():
     assert long == pytest.approx(60 * 6 / 9, abs=3)
 
 
-def test_every_element_that_the_lessons_draw_is_one_that_a_picture_paints():
+def test_every_svg_element_that_the_lessons_draw_can_be_painted_in_a_picture():
     tags = set()
     for lesson in FINISHED.values():
         tags |= set(re.findall(r"<(\w+)", "".join(drawing.parts(link_previews.leading(lesson.widget), 540, 170))))
@@ -68,7 +68,7 @@ def test_the_head_says_the_question_and_the_address_of_the_picture():
     assert told.count('name="description"') == 1
 
 
-def test_every_page_has_a_picture_that_is_there_and_its_address_is_whole(tmp_path):
+def test_every_page_has_an_existing_preview_picture_with_an_absolute_address(tmp_path):
     for page in ["", "compare/", *(f"{stem}/" for stem in FINISHED)]:
         (tmp_path / page).mkdir(exist_ok=True)
         body = LESSON if page[:1].isdigit() else "<h1>a</h1>"

@@ -60,7 +60,7 @@ def test_a_lesson_has_a_link_past_its_text_to_its_figure(laid):
     assert "Skip to the figure" not in laid[""]
 
 
-def test_at_its_foot_stand_the_lesson_before_and_the_next_with_its_question(laid):
+def test_the_foot_of_a_lesson_links_the_previous_lesson_and_the_next_with_its_question(laid):
     foot = re.search(r'<nav class="ways".*?</nav></article>', laid["10-ppo"])[0]
     at = next(i for i, one in enumerate(ORDER) if one.stem == "10-ppo")
     before, after = ORDER[at - 1], ORDER[at + 1]
@@ -70,12 +70,12 @@ def test_at_its_foot_stand_the_lesson_before_and_the_next_with_its_question(laid
     assert 'class="ways"' not in laid[""]
 
 
-def test_the_first_lesson_has_none_before_it_and_the_last_none_after_it():
+def test_the_first_lesson_has_no_previous_link_and_the_last_no_next_link():
     links = lambda one: re.findall(r'rel="(\w+)"', navigation.along("<article></article>", one, ORDER))
     assert (links(ORDER[0]), links(ORDER[-1])) == (["next"], ["prev"])
 
 
-def test_the_breaks_to_be_found_are_the_causes_of_all_widgets():
+def test_the_number_of_breaks_to_find_is_the_number_of_causes_of_all_widgets():
     of, widgets = re.search(r'of="(\d+)" widgets="([^"]+)"', lessons.found(ORDER)).groups()
     assert int(of) == sum(len(one.causes) for one in ORDER) > len(ORDER)
     assert widgets.split() == [one.widget for one in ORDER if one.widget]

@@ -23,7 +23,7 @@ def test_every_page_allows_the_inline_scripts_of_all_pages_by_their_sums(tmp_pat
     assert allowed == {" ".join(sorted([sum_of("one"), sum_of("two\n  lines")]))}
 
 
-def test_data_is_no_script_and_a_page_without_a_policy_stays_as_it_is(tmp_path):
+def test_data_blocks_are_no_scripts_and_a_page_without_a_policy_is_unchanged(tmp_path):
     page = tmp_path / "a.html"
     page.write_text('<script type="application/json">{}</script>')
     postprocess.allow_inline_scripts([page])

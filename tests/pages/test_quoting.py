@@ -3,7 +3,7 @@
 from tools.pages import quoting
 
 
-def test_a_module_is_colored_once_and_again_when_it_has_changed(tmp_path, monkeypatch):
+def test_a_module_is_syntax_colored_once_and_only_recolored_after_a_change(tmp_path, monkeypatch):
     monkeypatch.setattr(quoting, "KEPT", tmp_path)
     asked = []
     monkeypatch.setattr(quoting, "colored", lambda code: asked.append(code) or code.upper())

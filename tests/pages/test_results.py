@@ -67,15 +67,15 @@ def sums():
         ("lessons/00.md", []),
     ],
 )
-def test_a_widget_s_sum_changes_with_what_it_imports_and_reads_and_with_nothing_else(tree, file, changed):
+def test_a_widget_s_checksum_changes_only_with_the_files_it_imports_and_reads(tree, file, changed):
     assert tree(file) == changed
 
 
-def test_two_files_that_swap_their_contents_are_another_state(tree):
+def test_two_files_that_swap_their_contents_change_the_checksum(tree):
     assert tree("sim/runs.py", TREE["sim/worlds/tasks.py"]) == ["trained"]
 
 
-def test_vector_instructions_left_out_are_another_machine(monkeypatch):
+def test_disabling_vector_instructions_counts_as_another_machine(monkeypatch):
     for name, other in (("FEATURES", {**inputs.FEATURES, "FMA3": not inputs.FEATURES.get("FMA3")}), ("sys", None)):
         inputs.machine.cache_clear()
         here = inputs.machine()
@@ -92,7 +92,7 @@ def test_vector_instructions_left_out_are_another_machine(monkeypatch):
 
 
 @pytest.mark.slow
-def test_what_a_run_consists_of_is_imported_by_name_and_reads_its_data_where_the_sum_looks():
+def test_runs_import_modules_by_name_and_read_data_where_the_checksum_looks():
     hidden = re.compile(
         r"\b(import_module|__import__|runpy|exec|eval|open|read_text|read_bytes)\b|\bfrom \.|\bfiles\((?!\")"
     )
@@ -154,14 +154,14 @@ def test_fewer_seeds_are_another_setting_and_the_module_s_own_number_is_not(shel
     assert shelf.ran == [("default", 2), ("default", 6)] and shelf.SEEDS == 6
 
 
-def test_another_state_of_the_code_is_run_again(shelf, monkeypatch):
+def test_a_setting_is_run_again_after_the_code_has_changed(shelf, monkeypatch):
     fresh()
     monkeypatch.setattr(results, "code", lambda name: "as it is now")
     fresh()
     assert len(shelf.ran) == 2
 
 
-def test_what_is_kept_apart_is_not_taken_for_the_other(shelf):
+def test_results_of_another_start_are_not_mixed_with_the_usual_results(shelf):
     fresh()
     with results.apart("another start"):
         assert results.last("counted") and len(shelf.ran) == 2  # not even from memory
@@ -171,7 +171,7 @@ def test_what_is_kept_apart_is_not_taken_for_the_other(shelf):
 
 
 @pytest.mark.parametrize("damage", [lambda whole: whole[:-1], lambda whole: b"", lambda whole: whole[:-1] + b"X"])
-def test_a_file_in_part_is_never_read(shelf, tmp_path, damage):
+def test_a_damaged_result_file_is_never_read(shelf, tmp_path, damage):
     fresh()
     (file,) = tmp_path.iterdir()
     whole = file.read_bytes()
@@ -187,7 +187,7 @@ def test_a_run_that_fails_leaves_nothing_and_the_constants_as_they_were(shelf, t
     assert list(tmp_path.iterdir()) == [] and shelf.SEEDS == 6
 
 
-def test_what_nobody_asks_for_is_forgotten_and_what_is_asked_for_stays(shelf, tmp_path):
+def test_results_that_nobody_asks_for_are_deleted_and_used_results_stay(shelf, tmp_path):
     for seeds in (2, 6):
         fresh(SEEDS=seeds)
     for file in tmp_path.iterdir():

@@ -125,7 +125,7 @@ def test_verl_s_options_are_in_the_record_and_none_is_given_twice():
     assert set(names) >= RUN
 
 
-def test_verl_s_rows_have_the_columns_that_it_reads():
+def test_verl_s_data_rows_have_the_columns_that_verl_reads():
     exec(compile(scripts.script("verl"), "script", "exec"), module := {"__name__": "script"})
     first, *_ = rows = list(module["rows"]())
     assert len(rows) == 100 and set(first) == {"data_source", "prompt", "ability", "reward_model", "extra_info"}
@@ -133,12 +133,12 @@ def test_verl_s_rows_have_the_columns_that_it_reads():
     assert first["prompt"][0]["content"].startswith("What is 0 + 0?")
 
 
-def test_they_stand_under_the_setting_of_algorithms_that_train_on_rewards_alone():
+def test_training_scripts_are_offered_only_by_widgets_of_algorithms_trained_on_rewards():
     for name in ("reinforce", "ppo", "grpo", "rloo", "dapo", "dr_grpo", "compare"):
         assert scripts.beside(host.widget(name)) == scripts.SCRIPTS
     assert not scripts.beside(host.widget("dpo")) and not scripts.beside(host.widget("plan"))
 
 
-def test_they_are_written_into_the_site(tmp_path):
+def test_the_training_scripts_are_written_into_the_site(tmp_path):
     scripts.write(tmp_path)
     assert {path.name for path in (tmp_path / "run").iterdir()} == {"trl-add.py", "verl-add.py"}

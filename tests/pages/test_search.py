@@ -18,7 +18,7 @@ PAGE = """<article class="md-content__inner">
 </article>"""
 
 
-def test_a_piece_is_what_stands_under_one_heading_paragraph_by_paragraph():
+def test_a_search_entry_holds_the_paragraphs_under_one_heading():
     first, second = search.Article(PAGE).pieces
     assert (first.anchor, first.title) == ("", "The clip")
     assert first.blocks == ["How often can a batch be used?", "It is used once, with eps < 1 and ."]
@@ -26,7 +26,7 @@ def test_a_piece_is_what_stands_under_one_heading_paragraph_by_paragraph():
     assert second.text.startswith("<p>One pass?</p><p>Then nothing.</p>")
 
 
-def test_nothing_of_instruments_code_tables_formulas_and_the_line_below_the_title_is_in_it():
+def test_widgets_code_tables_formulas_and_the_subtitle_are_not_in_the_search_index():
     words = "".join(piece.title + piece.text for piece in search.Article(PAGE).pieces)
     assert not [word for word in ("Six runs", "Passes", "clipped", "0.3", "(x", "8 min", "10 ·", "¶") if word in words]
 
@@ -57,7 +57,7 @@ def test_a_section_without_a_heading_stops_the_build():
         list(search.entries("10-ppo/", search.Article("<article><p>a</p></article>").pieces, None))
 
 
-def test_both_generators_get_the_same_pieces(tmp_path):
+def test_mkdocs_and_zensical_get_the_same_search_entries(tmp_path):
     (tmp_path / "index.html").write_text(PAGE, encoding="utf-8")
     (tmp_path / "search").mkdir()
     (tmp_path / "search" / "search_index.json").write_text("{}")

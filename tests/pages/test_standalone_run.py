@@ -22,12 +22,12 @@ def shown(frame):
 
 
 @each_where_changed()
-def test_it_prints_the_readouts_of_the_page(name, tmp_path):
+def test_the_standalone_script_prints_the_readouts_of_the_page(name, tmp_path):
     said, wrong = printed(tmp_path, standalone_run.text(name))
     assert not wrong and said[:-1] == shown(frames.settled(name))
 
 
-def test_it_runs_the_setting_and_the_change_of_its_reader(tmp_path):
+def test_the_standalone_script_runs_the_setting_and_the_code_of_the_reader(tmp_path):
     text = standalone_run.text("grpo").replace("SETTING = {}", 'SETTING = {"K": "64"}')
     knobs = host.widget("grpo").Knobs(K=64)
     assert printed(tmp_path, text)[0][:-1] == shown(frames.settled("grpo", knobs))
@@ -36,13 +36,13 @@ def test_it_runs_the_setting_and_the_change_of_its_reader(tmp_path):
     assert not wrong and "Estimate over true gradient, hardest prompt: 0.875" in said  # (K - 1) / K, closed form
 
 
-def test_a_break_is_said(tmp_path):
+def test_the_standalone_script_reports_a_break(tmp_path):
     broken = host.widget("grpo").PRESETS["Almost never right"]
     text = standalone_run.text("grpo").replace("SETTING = {}", 'SETTING = {"K": "4", "prompts": "almost never right"}')
     said, _ = printed(tmp_path, text)
     assert said[-1] == "Broken. " + host.widget("grpo").broken(broken, results.last("grpo", broken)).why
 
 
-def test_a_knob_that_does_not_exist_is_one_sentence(tmp_path):
+def test_a_knob_that_does_not_exist_is_reported_in_one_sentence(tmp_path):
     said, wrong = printed(tmp_path, standalone_run.text("grpo").replace("SETTING = {}", 'SETTING = {"k": "4"}'))
     assert not said and wrong.strip() == "SETTING has k, and this run has no such knob."

@@ -23,7 +23,7 @@ def test_the_default_is_gray_and_the_setting_that_breaks_navy_on_the_range_of_th
     assert paths["broken curve"] == "M0 4.0L240 63.5"
 
 
-def test_the_threshold_lies_where_it_does_in_the_panel():
+def test_the_threshold_lies_at_the_same_height_as_in_the_panel():
     far = panel("p", "u", line([0, 1], [0, 1]), threshold(0.5, "breaks above 0.5", 1), y_range=[0, 1])
     assert drawn(far, far)["threshold"] == "M0 33.8H240"
     late = panel("p", "u", line([0, 1], [0, 1]), threshold(0.5, "full", 1, axis="x"), x_range=[0, 1], y_range=[0, 1])
@@ -55,7 +55,7 @@ def test_bars_that_are_each_a_quantity_are_all_drawn():
     assert [drawn(*sides)[f"{side} bar"].count("M") for side in ("plain", "broken")] == [1, 2]
 
 
-def test_where_only_the_setting_moves_along_a_curve_its_ring_is_drawn_twice():
+def test_two_rings_are_drawn_where_only_the_setting_moves_along_a_curve():
     sides = [
         panel("p", "u", line([0, 1], [0, 1]), dots([at], [at], role="here"), x_range=[0, 1], y_range=[0, 1])
         for at in (0, 1)
@@ -64,7 +64,7 @@ def test_where_only_the_setting_moves_along_a_curve_its_ring_is_drawn_twice():
     assert paths["plain here"] == "M0.0 63.5h0" and paths["broken here"] == "M240.0 4.0h0"
 
 
-def test_a_gap_stays_where_there_is_no_value():
+def test_a_missing_value_stays_a_gap_in_the_curve():
     assert drawn(*[curve([0.0, 1.0, None, 1.0], y_range=[0, 1])] * 2)["plain curve"].count("M") == 2
 
 

@@ -14,19 +14,19 @@ def opened(body, stem="10-ppo"):
     return re.findall(r'class="word" popovertarget="word-[\w-]+">([^<]*)<', words.explained(ARTICLE.format(body), stem))
 
 
-def test_the_first_use_opens_and_no_other():
+def test_only_the_first_use_of_a_glossary_word_opens():
     assert opened("<p>A reward is paid. Rewards add up.</p><p>The reward.</p>") == ["reward"]
 
 
-def test_a_sentence_opens_one_word_and_leaves_the_other_to_the_next():
+def test_a_sentence_opens_only_one_glossary_word_and_a_second_word_opens_later():
     assert opened("<p>The policy earns a reward. Its reward is 1.</p>") == ["policy", "reward"]
 
 
-def test_where_a_sentence_has_two_the_one_of_a_later_lesson_comes_first():
+def test_of_two_glossary_words_in_a_sentence_the_one_of_the_later_lesson_opens():
     assert opened("<p>The policy has a critic.</p>", stem="02-rollout") == ["critic"]
 
 
-def test_a_word_within_a_longer_one_is_not_taken_for_it():
+def test_a_glossary_word_within_a_longer_word_does_not_open():
     assert opened("<p>The reward model is asked.</p><p>A log-ratio.</p><p>A non-reward.</p>") == [
         "reward model",
         "log-ratio",
@@ -37,7 +37,7 @@ def test_a_sentence_that_explains_a_word_in_bold_opens_nothing():
     assert opened("<p>The <strong>reward</strong> of a completion. The reward.</p>") == []
 
 
-def test_italics_explain_a_word_in_its_own_lesson_where_it_stands_alone_in_them():
+def test_a_word_alone_in_italics_is_explained_in_its_own_lesson_and_does_not_open():
     assert opened("<p>The <em>context</em>: so much. The context.</p>", "20-kv-cache") == []
     assert opened("<p>The <em>context</em>: so much.</p>", "08-agentic") == ["context"]
     assert opened("<p><em>The context grows.</em></p>", "20-kv-cache") == ["context"]
@@ -64,11 +64,11 @@ def test_a_word_opens_in_paragraphs_and_lists_and_in_what_stands_in_italics():
         "<script>reward</script>",
     ],
 )
-def test_none_opens_in_headings_links_code_formulas_tables_figures_questions_and_sources(body):
+def test_no_glossary_word_opens_in_headings_links_code_formulas_tables_or_sources(body):
     assert opened(body) == []
 
 
-def test_where_the_spelling_means_something_else_it_stays_text():
+def test_a_spelling_with_another_meaning_stays_plain_text():
     (stem, *_) = words.words()["ratio"].elsewhere
     assert opened("<p>The ratio is 4/3.</p>", stem) == [] and opened("<p>The ratio is 1.</p>", "10-ppo") == ["ratio"]
 
@@ -87,14 +87,14 @@ def test_no_line_ends_between_a_word_and_its_comma_or_bracket():
     assert 'One <button type="button" class="word" popovertarget="word-reward">reward</button> only' in page
 
 
-def test_a_meaning_leads_to_its_place_on_the_page_of_all_words():
+def test_a_meaning_links_to_its_entry_on_the_glossary_page():
     page = words.glossary()
     for key, word in words.words().items():
         assert f'href="/words/#{key}"' in words.meaning(word)
         assert page.count(f'<h2 id="{key}">') == 1
 
 
-def test_the_page_of_all_words_follows_the_alphabet():
+def test_the_glossary_page_is_in_alphabetical_order():
     names = re.findall(r"<h2[^>]*>(.*?)</h2>", words.glossary())
     assert names == sorted(names, key=str.lower) and len(names) == len(words.words())
 
@@ -118,12 +118,12 @@ def test_a_meaning_is_one_or_two_sentences_without_a_formula():
         ({"name": "A", "forms": [], "says": "B.", "elsewhere": ["99-none"]}, "a: there is no lesson 99-none"),
     ],
 )
-def test_an_entry_that_is_not_complete_is_one_sentence(entry, sentence):
+def test_an_incomplete_glossary_entry_is_reported_in_one_sentence(entry, sentence):
     with pytest.raises(ValueError, match=sentence):
         words.word("a", entry, "10-ppo")
 
 
-def test_every_letter_stands_in_its_table():
+def test_every_glossary_letter_stands_in_the_table_of_letters():
     for where in ("everywhere", "machines"):
         table = words.table(where)
         assert table.count("<tr>") == 1 + len(lesson_data.read("letters.yml")[where])

@@ -83,23 +83,23 @@ def where_changed(file):
 
 
 @pytest.mark.parametrize("file", [pytest.param(file, marks=where_changed(file)) for file in SIM])
-def test_the_simulations_hold_in_the_page_s_python_too(file, runtime):
+def test_the_tests_of_the_simulations_pass_in_pyodide(file, runtime):
     hold(runtime, [file])
 
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("name", OWN)
-def test_a_widget_s_own_tests_hold_there_too(name, runtime):
+def test_every_widget_s_own_tests_pass_in_pyodide(name, runtime):
     hold(runtime, [f"tests/widgets/{name}/test_widget.py"])
 
 
 @pytest.mark.when_changed(family="what runs widgets, in Pyodide")
-def test_what_every_widget_is_run_by_holds_there_too(runtime):
+def test_the_tests_of_the_widget_frame_pass_in_pyodide(runtime):
     hold(runtime, ["tests/widgets/frame", f"--deselect={CONTRACT}", f"--deselect={GRID}"])
 
 
 @each_where_changed(family="widgets in Pyodide")
-def test_every_knob_can_be_taken_to_its_ends_there_too_and_every_preset_reads_as_it_does_natively(name, runtime):
+def test_knobs_work_at_their_ends_and_presets_read_as_natively_in_pyodide(name, runtime):
     native = {
         preset: dict(readouts=frame["readouts"], state=frame["verdict"]["state"], hash=frame["hash"])
         for preset, knobs in host.widget(name).PRESETS.items()

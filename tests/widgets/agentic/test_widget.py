@@ -26,7 +26,7 @@ def test_the_textbook_case_holds_learns_and_calls():
 
 
 @pytest.mark.when_changed()
-def test_without_the_mask_a_short_reply_does_no_harm_and_a_long_one_breaks_it():
+def test_without_the_mask_a_short_tool_reply_does_no_harm_and_a_long_one_breaks_training():
     for seed in range(2):
         assert broken(masked=False, reply=2, seed=seed) is None and right(masked=False, reply=2, seed=seed) > 0.95
         assert broken(masked=False, reply=16, seed=seed).fix == dict(masked=True)
@@ -34,7 +34,7 @@ def test_without_the_mask_a_short_reply_does_no_harm_and_a_long_one_breaks_it():
 
 
 @pytest.mark.when_changed()
-def test_broken_is_a_run_that_ends_with_fewer_than_half_right_and_the_mask_mends_it():
+def test_a_run_is_broken_if_fewer_than_half_end_right_and_the_mask_mends_it():
     chance, told = random.Random("agentic"), []
     for _ in range(6):
         knobs = dict(
@@ -55,14 +55,14 @@ def test_broken_is_a_run_that_ends_with_fewer_than_half_right_and_the_mask_mends
     assert 0.2 < np.mean(told) < 0.8
 
 
-def test_the_break_is_said_at_the_end_only():
+def test_a_broken_run_is_reported_only_at_its_end():
     knobs = dict(masked=False, reply=16)
     said = [agentic.broken(Knobs(**knobs), last(**knobs)[:n]) is not None for n in (6, 30, 60)]
     assert said == [False, False, True]
     assert agentic.watched(Knobs(**knobs), last(**knobs)).value == right(**knobs) < 0.5
 
 
-def test_the_sentence_has_the_share_and_where_it_ends():
+def test_the_verdict_of_a_broken_run_names_the_early_gradient_share_and_the_final_pass_rate():
     knobs = dict(masked=False, reply=16)
     why = broken(**knobs).why
     assert f"{100 * agentic.early_share(last(**knobs)):.0f} % of the first ten gradients" in why
@@ -77,7 +77,7 @@ def test_where_the_tool_is_given_up_the_sentence_says_what_the_readout_says():
         assert broken(**knobs).why.startswith(start)
 
 
-def test_there_are_three_causes_among_the_presets():
+def test_the_presets_break_for_three_causes():
     found = [agentic.broken(k, last(**vars(k))) for k in agentic.PRESETS.values()]
     assert {one.cause for one in found if one} == {"it imitates the tool", "it stops calling", "a mask off by one"}
     assert broken(shift=1).fix == dict(shift=0) and "too far right" in broken(shift=1).why
@@ -90,7 +90,7 @@ def test_a_mask_one_to_the_left_is_damage():
         assert agentic.worse(k, r) and right(shift=-1, seed=seed) < 0.8
 
 
-def test_the_near_misses_show_only_in_their_own_number():
+def test_wrong_denominator_and_missing_log_probs_show_only_in_their_own_readout():
     shown = {
         name: {r.label: r.value for r in agentic.readouts(k, last(**k.__dict__))}
         for name, k in [*agentic.PRESETS.items(), ("No mask, missing is 0", Knobs(masked=False, fill="0"))]

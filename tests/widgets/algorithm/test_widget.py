@@ -52,7 +52,7 @@ def test_three_presets_are_broken():
         dict(right=8, plugin="PPO", value=1.0),
     ],
 )
-def test_where_nothing_can_be_compared_nothing_is_pushed(knobs):
+def test_a_group_without_reward_differences_pushes_no_completion(knobs):
     assert np.abs(own(**knobs)).max() < 1e-9
 
 
@@ -72,7 +72,7 @@ def test_one_drawn_group_without_a_difference_is_no_break_of_the_training():
         assert widget.broken(Knobs(**knobs), last(**knobs)) is None
 
 
-def test_a_loud_group_is_shown_and_is_no_break():
+def test_a_group_with_large_advantages_is_shown_but_does_not_break_the_run():
     quiet, loud = dict(K=4, right=3, wrong=0.9), dict(K=4, right=3, wrong=0.999)
     for plugin in ("GRPO", "DAPO"):
         assert np.abs(own(**loud, plugin=plugin)).max() == pytest.approx(
@@ -92,7 +92,7 @@ def test_under_a_lenient_judge_only_what_compares_within_the_group_learns():
 
 
 @pytest.mark.when_changed()
-def test_what_wrong_completions_are_credited_with_is_followed_through_the_run():
+def test_the_credit_of_wrong_completions_is_followed_through_the_run():
     assert (last(plugin="REINFORCE", wrong=0.9).wrong == pytest.approx(0.9)) and len(last().wrong) == widget.UPDATES
     assert max(last(wrong=0.9).wrong) < -0.3
     critic = last(plugin="PPO", wrong=0.9).wrong
@@ -101,7 +101,7 @@ def test_what_wrong_completions_are_credited_with_is_followed_through_the_run():
 
 
 @pytest.mark.when_changed()
-def test_broken_is_a_mean_that_ends_no_higher_than_it_began_and_the_way_back_mends_it():
+def test_a_run_is_broken_if_its_mean_ends_no_higher_than_it_began_and_the_fix_mends_it():
     chance, told = random.Random("algorithm"), []
     for _ in range(10):
         knobs = dict(

@@ -50,7 +50,7 @@ def test_the_bars_are_all_completions_of_the_settled_half():
     assert mean == pytest.approx(4.0, abs=0.05)
 
 
-def test_the_policy_takes_its_lag_from_the_pipeline_or_as_it_is_set():
+def test_the_policy_takes_its_lag_from_the_pipeline_or_from_the_knob():
     assert [result(Knobs(head=head)).delay for head in (0, 2, 4)] == [0, 2, 4]
     assert result(Knobs(head=4, delay="9")).delay == 9
 
@@ -86,19 +86,19 @@ def test_knobs_of_the_policy_leave_the_pipeline_alone():
 # The policy
 
 
-def test_the_wall_is_where_the_step_meets_the_limit():
+def test_the_largest_stable_lag_is_where_the_step_meets_the_stability_limit():
     # 0.2 · 0.35585 · rate against 2 cos(Δπ / (2Δ + 1)): .1845 at 8, .1652 at 9, .2411 at 6, .2091 at 7, .1083 at 14
     assert [asynchrony.wall(Knobs(learning_rate=rate)) for rate in (1.5, 2.5, 3.0, 4.5)] == [14, 8, 6, 4]
 
 
 @pytest.mark.parametrize("delay, state", [("4", ""), ("6", ""), ("7", "worse"), ("8", "worse"), ("16", "broken")])
-def test_beyond_the_wall_it_is_worse_and_far_beyond_broken(delay, state):
+def test_a_run_beyond_the_largest_stable_lag_is_worse_and_far_beyond_is_broken(delay, state):
     k = Knobs(delay=delay)
     found = "broken" if breaks(k) else "worse" if asynchrony.worse(k, result(k)) else ""
     assert found == state
 
 
-def test_the_breaks_and_their_causes():
+def test_presets_break_for_their_expected_causes():
     found = {name: broken.cause for name, k in PRESETS.items() if (broken := breaks(k))}
     assert found == {
         "Rate 3, lag 16": asynchrony.SWINGS,
@@ -107,13 +107,13 @@ def test_the_breaks_and_their_causes():
     }
 
 
-def test_stuck_is_one_answer_at_the_full_price():
+def test_a_stuck_policy_keeps_one_answer_and_pays_the_full_kl_price():
     k = PRESETS["Rate 12, lag 8"]
     assert asynchrony.final(result(k)) == pytest.approx(1 - 0.2 * np.log(8), abs=1e-3)
 
 
 @pytest.mark.parametrize("name", ["Rate 3, lag 16", "Rate 12, lag 8", "None older than 4"])
-def test_the_way_back_is_one(name):
+def test_the_suggested_fix_mends_every_broken_preset(name):
     k = PRESETS[name]
     assert breaks(fixed("asynchrony", k, breaks(k).fix)) is None
 
@@ -125,13 +125,13 @@ def test_a_pipeline_can_break_the_policy_by_itself():
     assert breaks(fixed("asynchrony", k, breaks(k).fix)) is None
 
 
-def test_data_that_is_corrected_has_no_wall():
+def test_corrected_data_has_no_largest_stable_lag():
     k = Knobs(delay="16", correction="KL as a loss, and ratio")
     assert breaks(k) is None and asynchrony.worse(k, result(k)) is None
     assert shown(k)["Rests up to a lag of"] == "not computed"
 
 
-def test_dropping_the_old_is_dropping_the_long():
+def test_dropping_old_completions_drops_the_long_ones():
     k = PRESETS["None older than 4"]
     r = result(k)
     assert r.run.lag.max() == 4
@@ -162,7 +162,7 @@ def test_the_small_figure_draws_the_widget_s_default_job():
         assert here.step_seconds == there.step_seconds and (here.lag == there.lag).all()
 
 
-def test_what_does_not_fit_has_no_seconds():
+def test_a_job_that_does_not_fit_shows_no_seconds():
     k = Knobs(model="deepseek-v3")  # 1,342 GB of weights, 8 · 72 that an engine may fill
     assert "does not fit" in breaks(k).why
     assert {value for value in shown(k).values()} == {"–"}

@@ -10,7 +10,7 @@ from widgets.bottlenecks import widget
 from widgets.bottlenecks.widget import OWN, OWN_KNOBS, PRESETS, Knobs
 
 
-def test_each_break_is_reached_and_mended():
+def test_each_cause_of_a_break_is_reached_by_a_preset_and_mended_by_its_fix():
     for preset, cause in {
         "8 weeks, by return": "best one by one, not together",
         "fp8, batch and packing": "samples of another policy, uncorrected",
@@ -31,19 +31,19 @@ def test_the_best_set_never_breaks():
             assert widget.broken(k, r) is None and r.behind == pytest.approx(0)
 
 
-def test_one_buys_what_one_chooses():
+def test_a_reader_s_own_choice_buys_exactly_the_chosen_optimization():
     assert tuple(OWN_KNOBS) == NAMES
     for name, knob in OWN_KNOBS.items():
         (r,) = widget.run(Knobs(rule=OWN, **{knob: True}))
         assert r.names == (name,) and r.step == pytest.approx(budget.step_time((name,)))
 
 
-def test_shares_are_shares():
+def test_the_shares_of_a_step_sum_to_one():
     assert sum(widget.shares(Knobs(rollout=90, verify=90))) == pytest.approx(1)
     assert widget.shares(Knobs()) == pytest.approx(budget.SHARES)
 
 
-def test_the_ring_is_time_to_quality():
+def test_the_ring_shows_the_time_to_the_same_quality():
     k = PRESETS["fp8, batch and packing"]
     found = panel(widget, "Time to the same quality", **vars(k))
     (ring,) = [mark for mark in found["data"] if mark["meta"]["role"] == "here"]
@@ -51,20 +51,20 @@ def test_the_ring_is_time_to_quality():
     assert (ring["x"][0], ring["y"][0]) == (7, pytest.approx(2 * (0.43 / 1.75 + 0.25 / 1.4 + 0.22 / 1.6 + 0.10)))
 
 
-def test_bars_after_asynchrony_have_no_tail_and_no_sync():
+def test_step_bars_after_asynchrony_have_no_tail_and_no_weight_sync():
     k = PRESETS["12 weeks, the best set"]
     found = panel(widget, "What a step goes into", **vars(k))
     now = next(mark for mark in found["data"] if mark["name"] == "now")
     assert np.array(now["y"])[[1, 4]].tolist() == [0, 0]
 
 
-def test_causes_are_crossed_out_as_tests_are_made():
+def test_possible_causes_are_crossed_out_as_diagnostic_tests_are_made():
     r = last(widget, order="Nsight first")
     found = panel(widget, "Causes that are left", order="Nsight first")
     (possible,) = [mark["z"] for mark in found["data"]]
     assert np.array(possible).sum(axis=0).tolist() == [len(left) for _, left in r.session] == [8, 3, 2, 1]
 
 
-def test_the_bill_is_that_of_the_tests():
+def test_the_diagnosis_costs_the_minutes_of_its_tests():
     r = last(widget, cause="mismatch", order="backwards")
     assert r.session[-1][0] == diagnosis.TESTS["ratios"].minutes == 15

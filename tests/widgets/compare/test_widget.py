@@ -35,7 +35,7 @@ def test_under_adamw_every_file_and_every_recipe_ends_in_the_same_place(name):
 
 
 @pytest.mark.when_changed()
-def test_under_sgd_one_rate_is_six_step_lengths_and_each_its_own_is_one_result():
+def test_under_sgd_one_learning_rate_gives_six_step_lengths_and_tuned_rates_give_one_result():
     def end(name, rate):
         return last(a=name, b=name, optimizer="SGD", rate_a=rate, rate_b=rate)[0].pass_rate[0, -1]
 
@@ -45,7 +45,7 @@ def test_under_sgd_one_rate_is_six_step_lengths_and_each_its_own_is_one_result()
 
 
 @pytest.mark.parametrize("name", ["DAPO", "OLMo 3"])
-def test_only_what_is_made_of_dapo_draws_more_than_its_batch_and_trains_on_a_part_of_it(name):
+def test_only_recipes_made_of_dapo_draw_more_than_their_batch_and_train_on_a_part(name):
     grpo, dapo = last(b=name)
     assert grpo.completions[0, -1] == grpo.trained_on[0, -1] == 60 * 64
     assert dapo.completions[0, -1] > 60 * 64 >= dapo.trained_on[0, -1]
@@ -81,7 +81,7 @@ def test_passes_act_on_both_sides_and_hard_prompts_start_lower():
     assert (last(seed=3)[0].pass_rate[:, 1:] != last()[0].pass_rate[:, 1:]).any()
 
 
-def test_sixteen_passes_without_a_ratio_go_far_and_lose_nothing_here_which_is_no_break():
+def test_sixteen_passes_without_a_ratio_move_far_but_lose_no_prompt_and_are_not_broken():
     knobs = dict(a="PPO", b="RLOO", optimizer="SGD", passes="16")
     clipped, free = last(**knobs)
     assert clipped.kl_step.max() < 0.2 and free.kl_step.max() > 1 and free.pass_rate[0, -1] > 0.99
@@ -127,7 +127,7 @@ GRID = dict(
 )
 
 
-def test_a_file_at_another_files_rate_loses_what_it_had_and_the_sentence_names_it():
+def test_an_algorithm_at_another_s_learning_rate_loses_a_prompt_and_the_verdict_names_it():
     k = Knobs(b="PPO", optimizer="SGD", rate_a=24.0, rate_b=24.0)
     found = compare.broken(k, last(**vars(k)))
     assert found.why.startswith("GRPO with SGD at 24") and "rate_a" in found.fix

@@ -77,7 +77,7 @@ def test_five_faults_do_damage_and_three_show_in_no_curve(fault, settings, break
 
 
 @pytest.mark.when_changed()
-def test_broken_is_a_copy_of_the_weights_that_ends_below_half_and_the_way_back_mends_it():
+def test_a_run_is_broken_if_a_copy_of_the_weights_ends_below_half_and_the_fix_mends_it():
     chance, told = random.Random("controller"), []
     for _ in range(6):
         knobs = dict(
@@ -103,13 +103,13 @@ def test_broken_is_a_copy_of_the_weights_that_ends_below_half_and_the_way_back_m
 
 
 @pytest.mark.parametrize("fault, settings", [("reference is the policy", {}), ("old_logp recomputed", {})])
-def test_two_faults_do_nothing_until_what_they_spoil_is_used(fault, settings):
+def test_two_faults_do_nothing_until_the_component_that_they_spoil_is_used(fault, settings):
     assert controller.broken(Knobs(fault=fault), last(fault=fault)) is None
     np.testing.assert_allclose(last(fault=fault).trainer[-1], last().trainer[-1], atol=1e-12)
 
 
 @pytest.mark.when_changed()
-def test_what_the_curves_say_is_not_what_the_lamps_say():
+def test_the_curves_and_the_invariant_lamps_tell_different_things():
     assert passed(fault="wrong groups") > 0.88 and passed(fault="padding in the loss") > 0.88
     assert passed(fault="rewards shifted by a row") < 0.02 and passed(fault="sign flipped") < 0.01
     assert passed(fault="old_logp recomputed", passes=4) < 0.6 < passed(passes=4)
@@ -156,7 +156,7 @@ def test_the_edges_fill_in_stage_by_stage():
     assert panel("What each edge carries")["data"][0]["y"][3] == 0  # no price, no reference
 
 
-def test_the_rows_fill_in_as_well():
+def test_the_rows_of_the_batch_fill_in_stage_by_stage():
     columns = [
         len(words("The first prompt and its completions", iterations=1, stage=stage)) for stage in (1, 2, 3, 4, 5, 7)
     ]

@@ -28,7 +28,7 @@ def shown(k):
     return {r.label: r.value for r in curation.readouts(k, result(k))}
 
 
-def test_prompts_at_random_are_their_own_measure():
+def test_random_prompts_are_zero_ahead_of_themselves_and_do_not_break():
     r = result(Knobs())
     assert curation.ahead(Knobs(), r) == 0 and breaks(Knobs()) is None
     assert shown(Knobs())["Rollouts that only asked"] == 0
@@ -54,13 +54,13 @@ def test_a_preset_has_the_same_verdict_at_every_seed(preset, seed):
     assert (there and there.cause) == (breaks(k) and breaks(k).cause)
 
 
-def test_a_list_that_aged_is_mended_by_renewing_it():
+def test_an_outdated_prompt_list_is_mended_by_renewing_it():
     k = Knobs(way=LIST)
     assert breaks(k).fix["renew"] == "20000"
     assert breaks(fixed("curation", k, breaks(k).fix)) is None
 
 
-def test_thrown_away_groups_are_worse_where_they_do_not_break():
+def test_discarded_groups_that_do_not_break_the_run_make_it_worse():
     k = Knobs(way=AGAIN)
     assert breaks(k) is None and "with prompts at random" in curation.worse(k, result(k))
 
@@ -77,18 +77,18 @@ def test_a_budget_that_is_all_asking_says_no_more_than_there_was():
     assert len(breaks(k).why) <= 150 and shown(k)["Optimizer steps"] == 0
 
 
-def test_by_step_the_curve_has_as_many_points_as_there_were_steps():
+def test_the_curve_by_optimizer_step_has_as_many_points_as_there_were_steps():
     k = Knobs(way=LIST, budget=60_000)
     _, own = panels(k)["Solved, by optimizer step"]["data"]
     assert own["x"][-1] == shown(k)["Optimizer steps"] == (60_000 - 32_000 + 511) // 512
 
 
-def test_the_bars_are_all_prompts():
+def test_the_pass_rate_bars_contain_all_prompts():
     for bar in panels(Knobs(way=PREDICTED))["The pool, by pass rate"]["data"]:
         assert sum(bar["y"]) == pytest.approx(100)
 
 
-def test_the_threshold_stands_under_where_prompts_at_random_end():
+def test_the_threshold_stands_ten_points_below_the_end_of_random_prompts():
     k = Knobs(way=LIST)
     (line,) = [s for s in panels(k)["Solved"]["layout"]["shapes"] if s["name"] == "threshold"]
     assert line["y0"] == pytest.approx(shown(k)["With prompts at random"] - 10)

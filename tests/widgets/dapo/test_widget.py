@@ -50,13 +50,13 @@ def by_three(rates):
 
 
 @pytest.mark.when_changed()
-def test_on_the_axis_of_updates_dapo_is_far_ahead_and_on_the_axis_of_completions_it_is_not():
+def test_dapo_is_far_ahead_by_updates_and_not_by_completions():
     assert (by_three(plain(dapo_file)) > by_three(plain(grpo)) + 0.15).all()
     assert abs(dapo.ahead(last(seeds=8))) < 0.1
 
 
 @pytest.mark.when_changed()
-def test_a_larger_batch_alone_does_nothing_for_grpo_and_the_larger_step_that_it_affords_closes_most_of_the_gap():
+def test_a_larger_batch_helps_grpo_only_through_the_larger_step_that_it_affords():
     # 16 seeds in a reader's own script: 0.626, 0.628, 0.759, 0.903, and 0.960 for DAPO
     batch, step, both = (
         ends(grpo, groups=groups, learning_rate=rate).mean() - plain(grpo).mean()
@@ -101,7 +101,7 @@ def test_without_dynamic_sampling_dapo_is_no_faster_by_updates_than_grpo():
 
 
 @pytest.mark.when_changed()
-def test_what_holds_dapo_back_without_a_refill_is_the_price_on_groups_that_are_all_wrong():
+def test_without_a_refill_the_price_on_groups_that_are_all_wrong_holds_dapo_back():
     adamw, free = dict(optimizer="AdamW", learning_rate=2.0), dict(shape_reward=grpo.shape_reward)
     priced = ends(dapo_file, **adamw, hooks=dict(keep_group=grpo.keep_group))
     unpriced = ends(dapo_file, **adamw, hooks=dict(keep_group=grpo.keep_group, **free))
@@ -151,21 +151,21 @@ def test_the_refill_turns_into_pure_cost_once_the_prompts_are_solved(updates, br
 
 
 @pytest.mark.when_changed()
-def test_the_break_names_its_price_and_the_way_back():
+def test_a_break_names_its_price_and_its_fix():
     found = dapo.broken(Knobs(updates=60), last(updates=60))
     assert "live groups of 8" in found.why and list(found.fix) == ["updates"]
     assert abs(dapo.gain_lately(last(updates=60))) < 0.01
 
 
 @pytest.mark.when_changed()
-def test_the_way_back_is_the_longest_run_that_was_still_paying():
+def test_the_suggested_fix_is_the_longest_run_that_still_paid_off():
     k = Knobs(updates=45, start="easier prompts", learning_rate=10.0)
     found = dapo.broken(k, r := last(**vars(k)))
     assert found.fix == dict(updates=15) and dapo.spent(r, 30) and not dapo.spent(r, 15)
 
 
 @pytest.mark.when_changed()
-def test_far_behind_at_as_many_completions_is_a_break_of_its_own_and_the_line_that_is_watched_says_so():
+def test_a_run_far_behind_at_equal_completions_has_its_own_break_and_gauge():
     k = Knobs(redraw="reward", L_cache=11, learning_rate=10.0, passes=8)
     r = last(**vars(k))
     assert "GRPO is" in dapo.broken(k, r).why and dapo.broken(k, r).fix["redraw"] == "accuracy"

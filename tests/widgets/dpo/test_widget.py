@@ -25,13 +25,13 @@ def end(k):
 
 
 @pytest.mark.when_changed()
-def test_every_loss_on_offer_trains_and_is_another():
+def test_every_offered_loss_trains_and_differs_from_the_others():
     # at a price of 5 none of them leaves the map
     ends = [end(Knobs(loss=loss, beta=5.0)) for loss in dpo.LOSSES if loss != "robust"]
     assert len({round(wins, 4) for wins in ends}) == len(ends)
 
 
-def test_robust_without_flips_is_dpo_and_with_them_is_not():
+def test_robust_dpo_equals_dpo_without_label_flips_and_differs_with_flips():
     assert end(Knobs(loss="robust")) == pytest.approx(end(Knobs()), abs=1e-9)
     assert end(Knobs(loss="robust", flip=0.2)) != pytest.approx(end(Knobs(flip=0.2)), abs=0.01)
 
@@ -41,7 +41,7 @@ def test_the_reward_model_of_the_page_is_that_of_lesson_15():
     assert result(Knobs()).model == pytest.approx([0.91769388, 0.65780316], abs=1e-6)
 
 
-def test_dpo_ends_at_the_optimum_of_the_reward_model_at_every_price_it_reaches():
+def test_dpo_ends_at_the_reward_model_s_optimum_for_every_kl_price_that_it_reaches():
     for seed in range(6):
         r = result(Knobs(seed=seed))
         assert r.course.wins[-1] == pytest.approx(r.there.wins, abs=0.003)
@@ -55,7 +55,7 @@ def test_a_dearer_nat_changes_the_distance_and_not_the_loss():
     assert dpo.GUESS.answers[dpo.GUESS.right] == "at the same value"
 
 
-def test_the_breaks_and_their_causes():
+def test_presets_break_for_their_expected_causes():
     found = {name: broken.cause for name, k in PRESETS.items() if (broken := breaks(k))}
     assert found == {
         "DPO, β 0.1": dpo.WEAK,
@@ -78,17 +78,17 @@ def test_the_breaks_and_their_causes():
         Knobs(n=10, seed=1, loss="hinge", beta=0.05),
     ],
 )
-def test_what_is_offered_as_a_way_back_is_one(k):
+def test_the_suggested_fix_mends_every_broken_setting(k):
     found = breaks(k)
     assert found is None or breaks(fixed("dpo", k, found.fix)) is None
 
 
-def test_chance_can_be_the_cause():
+def test_chance_can_be_named_as_the_cause_of_a_break():
     assert breaks(Knobs(n=10, seed=5)).cause == dpo.FEW
     assert breaks(Knobs(flip=0.3, n=50, seed=16)).cause == dpo.TURNED
 
 
-def test_worse_is_five_hundredths_below_the_usual_or_below_its_own_best():
+def test_a_run_is_worse_if_five_hundredths_below_the_default_or_below_its_own_best():
     peak, behind = Knobs(beta=0.2), Knobs(loss="IPO")
     assert "0.75 at step 40" in dpo.worse(peak, result(peak))
     assert "DPO at β = 0.4 wins 0.79" in dpo.worse(behind, result(behind))
@@ -100,7 +100,7 @@ def test_the_losses_of_trl_are_called_by_their_names():
     assert {name for name, _ in dpo.LOSSES.values()} == {*NAMES, "kto"}
 
 
-def test_the_map_is_drawn_as_people_see_it():
+def test_the_preference_map_is_drawn_as_people_see_it():
     x, y, gold = dpo.ground()
     # gold is concave with its peak at quality 5 and length 1; its mean there is 1 · 5 − .1 · 25 + 1 − .5 less −.6
     at = np.unravel_index(gold.argmax(), gold.shape)
@@ -122,6 +122,6 @@ def test_only_dpo_is_compared_with_the_reward_model_at_its_price():
     assert values["The reward model’s, same price"] == "–"
 
 
-def test_a_run_that_left_the_map_says_so():
+def test_a_note_says_when_a_run_has_left_the_map():
     notes = lambda k: dpo.figure(k, result(k))[0]["note"]
     assert "off the map" in notes(PRESETS["SimPO of TRL"]) and "off the map" not in notes(replace(Knobs(), beta=0.4))

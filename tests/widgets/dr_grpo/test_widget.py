@@ -20,7 +20,7 @@ def test_the_token_mean_does_not_trip_the_break_and_one_over_the_length_does():
     assert "No length is rewarded" in found.why and found.fix == dict(divisor="constant")
 
 
-def test_one_over_the_length_trips_it_before_the_twentieth_update():
+def test_one_over_the_length_breaks_the_run_before_the_twentieth_update():
     lengths = last(divisor="1/|o|").lengths
     assert lengths.wrong[:, 20].mean() > 3 * lengths.right[:, 20].mean()  # 2.9 and 23.3 on another implementation
 
@@ -75,7 +75,7 @@ def test_under_sgd_noise_of_a_thousandth_spends_grpos_entropy_and_leaves_dr_grpo
 
 
 @pytest.mark.when_changed()
-def test_under_adamw_it_spends_the_entropy_of_either_so_it_is_no_break_of_the_divisor():
+def test_under_adamw_noise_spends_the_entropy_of_both_and_is_not_blamed_on_the_divisor():
     for kind in (WITH_BOTH, WITH_NEITHER):
         assert dr_grpo.entropy_left(last(noise=1e-3, optimizer="AdamW", **kind)) < 0.75
     assert dr_grpo.broken(Knobs(noise=1e-3), last(noise=1e-3)) is None
@@ -141,11 +141,11 @@ def test_the_weight_of_a_prompt_is_flat_in_pairs_and_without_the_deviation():
     assert dr_grpo.prompt_weight(Knobs(K=2)) == pytest.approx(1) == dr_grpo.prompt_weight(Knobs(std=False, K=64))
 
 
-def test_nothing_grows_is_said_where_the_two_lengths_are_equal():
+def test_the_verdict_says_nothing_grows_where_both_lengths_are_equal():
     for knobs, word in ((dict(divisor="constant"), "nothing grows"), (dict(learning_rate=3.0), "little grows")):
         assert word in dr_grpo.holds(Knobs(**knobs), catalogue.last(dr_grpo, **knobs))
 
 
-def test_the_two_causes_are_among_the_presets():
+def test_the_presets_break_for_both_causes():
     found = [dr_grpo.broken(knobs, catalogue.last(dr_grpo, **vars(knobs))) for knobs in dr_grpo.PRESETS.values()]
     assert len({each.cause for each in found if each}) == 2

@@ -14,7 +14,7 @@ def result(**knobs):
     return k, r
 
 
-def test_three_things_break_it():
+def test_presets_break_for_three_causes():
     causes = {name: widget.broken(k, next(widget.run(k))) for name, k in PRESETS.items()}
     assert {name: found.cause for name, found in causes.items() if found} == {
         "Sixteen bytes": "nothing fits",
@@ -26,18 +26,18 @@ def test_three_things_break_it():
 @pytest.mark.parametrize(
     "knobs", [dict(room=16), dict(room=22, pairs=0.36), dict(pairs=0.44, reward_model=0.44, judge=0.44)]
 )
-def test_the_way_back_leads_back(knobs):
+def test_the_suggested_fix_mends_every_broken_setting(knobs):
     k, r = result(**knobs)
     there = fixed("forces", k, widget.broken(k, r).fix)
     assert widget.broken(there, next(widget.run(there))) is None
 
 
-def test_the_way_back_from_a_loose_scorer_costs_no_more():
+def test_the_fix_for_a_loose_scorer_costs_no_more():
     k, r = result(room=22, pairs=0.36)
     assert widget.broken(k, r).fix == dict(room=24)
 
 
-def test_an_unanchored_scorer_breaks_where_it_scores_the_checkable_prompts_too():
+def test_an_unanchored_scorer_breaks_training_if_it_also_scores_the_checkable_prompts():
     # nothing checkable: the scorer has them all
     k, r = result(checkable=0.0, room=22, pairs=0.4)
     assert r.best.unanchored and widget.sound(k, r) == 0

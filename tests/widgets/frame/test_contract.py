@@ -47,12 +47,12 @@ def must(holds, name, rule):
 
 
 @every_widget
-def test_a_widget_offers_what_the_contract_names(name):
+def test_every_widget_defines_the_functions_that_the_contract_names(name):
     must(isinstance(host.widget(name), Widget), name, "it offers all that `Widget` of widgets/frame/contract.py names")
 
 
 @every_widget
-def test_the_default_holds_and_is_the_first_preset(name):
+def test_the_default_setting_holds_and_is_the_first_preset(name):
     w = host.widget(name)
     must(state(last_frame(name)) == "holds", name, "the default is the textbook case, not broken and not worse")
     must(next(iter(w.PRESETS.values())) == w.Knobs(), name, "the first of PRESETS is the default, Knobs()")
@@ -60,7 +60,7 @@ def test_the_default_holds_and_is_the_first_preset(name):
 
 
 @every_widget
-def test_a_preset_breaks_it_and_no_preset_is_called_broken(name):
+def test_one_preset_breaks_its_widget_and_no_preset_name_mentions_a_break(name):
     must(breaking(name), name, "at least one of PRESETS reaches the break")
     for preset in host.widget(name).PRESETS:
         must("break" not in preset and "broke" not in preset, name, f"a preset says what it sets, not more: {preset!r}")
@@ -83,7 +83,7 @@ def test_a_break_names_its_cause_in_a_few_words(name):
 
 
 @every_changed_widget
-def test_what_is_offered_as_a_way_back_is_one(name):
+def test_the_suggested_fix_of_every_broken_preset_leads_to_a_sound_setting(name):
     for k in breaking(name).values():
         steps = frame_of(name, k)["verdict"]["fix"]
         must(steps, name, f"the break of {k} has a `fix`, {{knob: value}}")
@@ -91,7 +91,7 @@ def test_what_is_offered_as_a_way_back_is_one(name):
 
 
 @every_widget
-def test_the_number_that_broke_it_is_marked(name):
+def test_a_readout_is_marked_violated_exactly_where_the_widget_is_broken(name):
     for k in host.widget(name).PRESETS.values():
         frame = frame_of(name, k)
         marked, broken = any(r["state"] == "violated" for r in frame["readouts"]), state(frame) == "broken"
@@ -108,14 +108,14 @@ def test_every_knob_at_its_ends_gives_a_frame_that_plotly_accepts(name):
 
 
 @every_changed_widget
-def test_knobs_taken_to_their_ends_together_give_a_frame_too(name):
+def test_all_knobs_at_their_ends_together_give_a_frame(name):
     w, chance = host.widget(name), random.Random(name)
     for _ in range(12):
         assert early_frame(name, w.Knobs(**{f.name: chance.choice(ends(f)) for f in fields(w.Knobs)}))["panels"]
 
 
 @every_changed_widget
-def test_settings_drawn_at_random_are_answered_in_a_sentence_and_a_break_has_a_way_back(name):
+def test_random_settings_are_answered_in_a_sentence_and_every_break_has_a_fix(name):
     w, chance = host.widget(name), random.Random(name)
     if extras(w).progress or name in MACHINES:
         return  # a training takes seconds; tests/widgets/frame/test_grid.py draws the jobs of machines
@@ -163,7 +163,7 @@ def seen(frame):
 
 
 @every_widget
-def test_panels_say_what_they_show_in_which_unit(name):
+def test_every_panel_names_its_quantity_and_unit(name):
     panels = last_frame(name)["panels"]
     tabs = list(dict.fromkeys(p["tab"] for p in panels))
     few = len(tabs) <= 3 and all(sum(p["tab"] == t for p in panels) <= 2 for t in tabs)
@@ -177,7 +177,7 @@ def test_panels_say_what_they_show_in_which_unit(name):
 
 
 @every_widget
-def test_marks_wear_what_the_look_has(name):
+def test_marks_use_only_roles_and_series_of_the_look_file(name):
     for mark in (mark for p in last_frame(name)["panels"] for mark in p["data"]):
         worn = f"{mark['type']} {mark['meta']['role']}".strip()
         must(worn in LOOK, name, f"{worn!r} is no role of a mark; site/assets/look.json has {', '.join(roles())}")
@@ -243,7 +243,7 @@ def test_readouts_are_three_to_five_with_a_source_that_is_a_definition(name):
 
 
 @every_changed_widget
-def test_a_readout_s_source_was_called_for_it(name):
+def test_the_source_function_of_every_readout_is_called_for_its_frame(name):
     for r in every_frame(name)[-1]["readouts"]:
         told = f"the `source` of {r['label']!r}, {r['source']}, was not called while the default frame was made"
         must(r["source"] in called(name), name, f"{told}: it names the function that computed the value")

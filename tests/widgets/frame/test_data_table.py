@@ -27,7 +27,7 @@ def saved(*panels):
     )
 
 
-def test_the_file_holds_every_point_of_every_curve():
+def test_the_downloaded_data_holds_every_point_of_every_curve():
     rows = saved(CURVE)
     assert rows[0] == ["panel", "curve", "x", "value"] and len(rows) == 1 + 100 + 2
     assert rows[9] == ["Loss", "the “mean”, of six", "8.0", "1.0"] and rows[-1] == ["Loss", "second", "1", "3"]

@@ -44,12 +44,12 @@ def test_each_sample_is_a_log_that_is_read_in_pieces_and_gets_its_answer(format)
     assert re.search(r"<option>[^<]*held_out", answer["written"]["[name=held_out]"])
 
 
-def test_every_format_has_a_sample_and_every_kind_of_run_is_among_them_but_one():
+def test_the_samples_cover_every_log_format_and_all_kinds_of_run_but_one():
     assert list(doctor.SAMPLES) == list(framework_logs.FORMATS)
     assert set(tracelab.KINDS) - set(doctor.SAMPLES.values()) == {"entropy_collapse"}
 
 
-def test_a_held_out_score_that_is_named_and_thresholds_that_are_turned():
+def test_a_named_held_out_score_and_changed_thresholds_change_the_diagnosis():
     brought(says("sample", "TRL, trainer_state.json")["files"])
     named = says("ask", json.dumps(dict(held_out=doctor.HELD_OUT)))
     assert named["first"] == 4 and named["tests"][3][0] == "fired"
@@ -59,7 +59,7 @@ def test_a_held_out_score_that_is_named_and_thresholds_that_are_turned():
     assert higher["first"] == 7
 
 
-def test_a_field_that_holds_no_number_leaves_the_usual():
+def test_a_threshold_field_without_a_number_keeps_the_default():
     brought(says("sample", "TRL, trainer_state.json")["files"])
     usual = says("ask", "{}")["tests"]
     for value in ("", "abc", "nan", "inf", "1e999", "-1e999"):
@@ -82,7 +82,7 @@ def test_the_recorded_log_is_the_one_that_the_page_shows():
     )
 
 
-def test_a_column_that_is_named_by_hand():
+def test_a_log_column_can_be_named_by_hand():
     text = "step,score,spread\n" + "".join(f"{n},{n / 40},0.5\n" for n in range(1, 41))
     refused = brought({"log.csv": text})
     offered = '<option value="">not in the log</option><option>score</option><option>spread</option>'
@@ -92,14 +92,14 @@ def test_a_column_that_is_named_by_hand():
     assert html.unescape(answer["written"][".whose"]).endswith("the names are no framework's.")
 
 
-def test_what_a_log_calls_its_columns_stays_text():
+def test_column_names_of_a_log_are_shown_as_text_and_never_as_markup():
     name = "<img src=x onerror=alert(1)>&\"'"
     text = json.dumps([{"step": n, "reward": n, "reward_std": 1, name: n} for n in range(1, 41)])
     written = "".join(brought({name: text}, json.dumps(dict(held_out=name)))["written"].values())
     assert "<img" not in written and html.escape(name) in written
 
 
-def test_what_cannot_be_read_is_a_sentence_and_the_next_log_is_read_all_the_same():
+def test_an_unreadable_log_gives_one_sentence_and_the_next_log_is_still_read():
     assert "No row of a log" in brought({"x": "dear <b>diary</b>"})["refused"]
     assert "empty" in brought({"x": ""})["refused"]
     assert "compressed" in brought({"x.zip": "PK\x03\x04"})["refused"]
@@ -136,7 +136,7 @@ def test_the_pair_of_the_lesson_is_what_its_opening_shows():
 
 
 @pytest.mark.when_changed()
-def test_settings_that_look_the_same_are_those_of_the_instrument_and_break_there():
+def test_suggested_similar_settings_belong_to_the_widget_and_break_it():
     for _, _, kind, _ in sim_doctor.SPEC.values():
         form = dict(part.split("=") for part in doctor.setting(kind).split("&"))
         knobs = knobs_from(trace_lab.Knobs, form)
@@ -146,14 +146,14 @@ def test_settings_that_look_the_same_are_those_of_the_instrument_and_break_there
 
 
 @pytest.mark.when_changed()
-def test_no_answer_calls_a_run_well():
+def test_no_diagnosis_calls_a_run_healthy():
     for format in doctor.SAMPLES:
         answer = brought(says("sample", format)["files"])
         assert not re.search(r"\b(healthy|fine|good|okay|normal)\b", json.dumps(answer), re.I)
 
 
 @pytest.mark.when_changed()
-def test_everything_is_used_once_before_a_snapshot_is_made():
+def test_the_log_doctor_is_warmed_up_before_a_snapshot_is_made():
     doctor.warmed()
     with pytest.raises(logs.Unreadable):
         doctor.SESSION.end()

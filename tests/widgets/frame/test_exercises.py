@@ -47,7 +47,7 @@ def test_a_module_of_exercises_offers_a_change_goals_or_both(name):
 
 
 @pytest.mark.parametrize("name", WITH_CHANGE)
-def test_what_is_changed_are_short_plain_functions_of_one_file(name):
+def test_exercises_change_short_plain_functions_of_one_file(name):
     change = host.exercises(name).CHANGE
     assert len({function.__module__ for function in change.functions}) == 1
     assert 1 <= len(change.exercises) <= 2
@@ -61,7 +61,7 @@ def test_what_is_changed_are_short_plain_functions_of_one_file(name):
 
 
 @pytest.mark.parametrize("name", list(each_where_changed(WITH_CHANGE)))
-def test_our_function_meets_no_exercise_and_draws_what_the_page_draws(name):
+def test_the_book_s_own_function_meets_no_exercise_and_draws_the_page_s_figure(name):
     told, *theirs = frames(name, reader_patch.text_of(host.exercises(name).CHANGE))
     assert [exercise["met"] for exercise in told["exercises"]] == [False] * len(told["exercises"])
     for mine, yours in zip(ours(name), theirs[:2]):

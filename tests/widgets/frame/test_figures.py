@@ -40,7 +40,7 @@ def test_a_figure_is_drawn_in_every_position_and_packs_small():
 
 
 @pytest.mark.slow
-def test_its_axes_are_the_same_in_every_position():
+def test_the_axes_of_a_small_figure_are_the_same_in_every_position():
     def complaints(module, name):
         made = results.figures(module)[name]
         if made.handle is None:
@@ -64,7 +64,7 @@ def test_its_axes_are_the_same_in_every_position():
     of_all(complaints)
 
 
-def test_it_says_at_most_one_sentence():
+def test_a_small_figure_says_at_most_one_sentence():
     def complaints(module, name):
         for _, said, _ in results.positions(module, name):
             if said and not (said.endswith(".") and "!" not in said and len(said) <= 150):
@@ -73,7 +73,7 @@ def test_it_says_at_most_one_sentence():
     of_all(complaints)
 
 
-def test_its_numbers_come_from_sim():
+def test_the_numbers_of_a_small_figure_come_from_sim():
     def complaints(module, name):
         home = inspect.getmodule(results.figures(module)[name].source).__name__
         if not home.startswith("sim."):

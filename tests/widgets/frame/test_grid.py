@@ -13,13 +13,13 @@ pytestmark = pytest.mark.parametrize(
 )
 
 
-def test_every_setting_is_answered_and_the_first_number_is_finite_or_there_is_a_break(name):
+def test_every_setting_of_the_grid_has_a_finite_first_readout_or_a_break(name):
     for answer in answers(name):
         json.dumps(answer.frame, allow_nan=False)
         assert answer.broken or answer.frame["readouts"][0]["text"] not in ("–", "∞", "−∞"), answer.knobs
 
 
-def test_what_does_not_fit_is_said_in_a_sentence_and_nothing_else_is(name):
+def test_only_jobs_that_do_not_fit_are_said_not_to_fit(name):
     for answer in answers(name):
         said = bool(answer.broken and "does not fit" in answer.broken.why)
         assert said == bool(answer.result.misfits), answer.knobs
@@ -29,7 +29,7 @@ def test_what_does_not_fit_is_said_in_a_sentence_and_nothing_else_is(name):
     assert drawn / 15 < impossible < drawn - drawn / 15  # both sides are drawn
 
 
-def test_the_way_back_leads_back(name):
+def test_at_most_three_suggested_fixes_mend_every_broken_setting_of_the_grid(name):
     w = host.widget(name)
     for answer in answers(name):
         turned, there, broken = 0, answer.knobs, answer.broken

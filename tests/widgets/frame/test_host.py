@@ -63,12 +63,12 @@ def test_knobs_left_out_keep_their_defaults():
         ({"kind": "<script>"}, "kind must be one of a, b c"),
     ],
 )
-def test_what_is_not_on_offer_is_refused(form, sentence):
+def test_a_knob_value_that_is_not_offered_is_refused(form, sentence):
     with pytest.raises(ValueError, match=sentence):
         values.knobs_from(Knobs, form)
 
 
-def test_nan_and_infinity_travel_as_gaps():
+def test_nan_and_infinity_are_sent_to_the_page_as_gaps():
     assert json.loads(json.dumps(values.plain(dict(y=np.array([1.0, np.nan, np.inf]))), allow_nan=False)) == {
         "y": [1.0, None, None]
     }
@@ -113,7 +113,7 @@ def test_a_setting_is_written_for_every_engine_and_trainer_as_text_that_cannot_b
     assert "--weight-transfer-config &#x27;{&quot;backend&quot;:&quot;nccl&quot;}&#x27;" in shown
 
 
-def test_what_does_not_fit_is_no_setting_and_a_page_that_sizes_nothing_has_none():
+def test_only_a_job_that_fits_is_exported_and_only_by_a_page_that_sizes_jobs():
     assert host.config(Sizer, None, None) == "<p>Nothing to copy: this job does not fit.</p>"
     assert host.config(object, None, dict(samples=8)) == ""
 
@@ -121,7 +121,7 @@ def test_what_does_not_fit_is_no_setting_and_a_page_that_sizes_nothing_has_none(
 Seven = make_dataclass("Seven", [(name, int, slider(name, 0, low=0, high=1, step=1)) for name in "abcdefg"])
 
 
-def test_why_knobs_change_nothing_is_said_once_below_each_row_of_them_and_once_more_in_the_fold():
+def test_the_reason_why_knobs_change_nothing_stands_below_their_row_and_in_the_fold():
     assert host.idle(Seven(), {}) == {}
     same = dict.fromkeys("dabefg", "nothing overlaps")
     assert host.idle(Seven(), same) == dict(

@@ -51,12 +51,12 @@ def keeps(bar, label="Keep as my job"):
     return json.loads(buttons(bar)[label])
 
 
-def test_a_page_with_three_shared_knobs_has_the_bar():
+def test_a_page_with_three_shared_knobs_has_the_job_bar():
     assert job.shared(Few) == []
     assert job.shared(Knobs) == ["model", "accelerator", "gpus", "prompts", "samples", "prompt", "config", "chip"]
 
 
-def test_nothing_is_kept_until_it_is_asked_for():
+def test_no_job_is_kept_until_the_reader_asks_for_it():
     bar = job.bar(Knobs(), {})
     assert buttons(bar).keys() == {"Keep as my job"}
     assert keeps(bar)["knobs"] == dict(
@@ -64,7 +64,7 @@ def test_nothing_is_kept_until_it_is_asked_for():
     )
 
 
-def test_what_was_kept_is_in_force_and_said():
+def test_the_saved_job_is_in_force_and_described_in_the_bar():
     k = Knobs(model="qwen2.5-32b", gpus=64, prompts=512, samples=16)
     stored = keeps(job.bar(k, {})) | {"from": "22-memory"}
     bar = job.bar(k, stored)
@@ -75,7 +75,7 @@ def test_what_was_kept_is_in_force_and_said():
     assert words(job.bar(replace(k, sigma=0.1), stored)) == words(bar)
 
 
-def test_another_setting_says_so_and_offers_both():
+def test_a_setting_other_than_the_saved_job_is_said_and_either_can_be_chosen():
     k = Knobs(gpus=64)
     stored = keeps(job.bar(k, {}))
     bar = job.bar(replace(k, gpus=8), stored)
@@ -86,13 +86,13 @@ def test_another_setting_says_so_and_offers_both():
     assert keeps(bar)["knobs"]["gpus"] == "8"
 
 
-def test_a_page_adds_its_knobs_to_what_is_there():
+def test_a_page_adds_its_knobs_to_the_saved_job():
     stored = dict(knobs=dict(p50="720", samples="16", model="qwen2.5-32b"))
     after = keeps(job.bar(Knobs(), stored))["knobs"]
     assert (after["p50"], after["samples"], after["model"]) == ("720", "8", "qwen2.5-7b")
 
 
-def test_a_number_goes_to_the_nearest_on_offer_and_the_bar_says_so():
+def test_a_saved_number_moves_to_the_nearest_offered_value_and_the_bar_says_so():
     wanted = dict(model="qwen2.5-32b", accelerator="h20", gpus="100", prompts="1e9", prompt="700", samples="many")
     here = job.taken(Knobs, wanted)
     # an accelerator that is not on offer and a word for a number are left; 640 and 768 are on offer around 700
@@ -132,12 +132,12 @@ def test_texts_that_were_brought_are_part_of_a_job():
         {"knobs": {"gpus": ""}, "from": "<b>"},
     ],
 )
-def test_what_is_no_job_is_none(stored):
+def test_stored_data_that_is_no_job_is_ignored(stored):
     assert job.kept(stored) == {} and job.taken(Knobs, job.kept(stored)) == {}
     assert buttons(job.bar(Knobs(), stored)).keys() == {"Keep as my job"}
 
 
-def test_what_the_browser_keeps_is_data():
+def test_markup_in_the_stored_job_is_never_run_or_shown():
     wild = '"><img src=x onerror=alert(1)>'
     stored = {"knobs": {name: wild for name in machine_knobs.JOB}, "from": wild}
     bar = job.bar(Knobs(), stored)
@@ -156,7 +156,7 @@ def test_the_page_hears_of_a_job_before_its_figure():
     assert nothing_kept == next(host.stream("throughput"))  # the recorded frame says nothing of jobs
 
 
-def test_a_page_without_the_bar_says_nothing():
+def test_a_page_without_the_job_bar_sends_no_job_message():
     frames = list(host.stream("rloo", json.dumps(dict(job={"knobs": dict(gpus="8")}, opened=True))))
     assert all("panels" in json.loads(frame) for frame in frames[:1])
 

@@ -39,7 +39,7 @@ def test_a_page_s_own_knobs_come_before_those_that_pages_share():
     ]
 
 
-def test_nothing_brought_is_the_row_of_the_table_and_what_is_assumed():
+def test_without_pasted_texts_the_table_row_and_the_assumed_efficiency_are_used():
     k = Knobs()
     assert (machine_knobs.model(k), machine_knobs.accelerator(k)) == (MODELS["qwen2.5-7b"], ACCELERATORS["h100"])
     assert machine_knobs.names(k) == (MODELS["qwen2.5-7b"].name, ACCELERATORS["h100"].name)
@@ -47,7 +47,7 @@ def test_nothing_brought_is_the_row_of_the_table_and_what_is_assumed():
     assert vars(machine_knobs.law(k)) == dict(p50=720, p90=2000, p99=4600, longest=8192)
 
 
-def test_what_is_brought_takes_the_place_of_the_row():
+def test_a_pasted_model_chip_or_log_replaces_the_table_row():
     k = brought(config=json.dumps(QWEN3_14B), chip="40 GB, 1 TB/s, 100 TFLOP/s, 50 GB/s", log="6000 24000 60000 131072")
     assert machine_knobs.model(k).layers == 40 and machine_knobs.accelerator(k).hbm_gb == 40
     assert machine_knobs.names(k) == ("your model", "your chip")
@@ -59,7 +59,7 @@ def host_form(k):
     return {name: values.spelled(value) for name, value in vars(k).items()}
 
 
-def test_a_timed_iteration_gives_the_efficiency_at_which_it_would_take_so_long():
+def test_a_timed_iteration_gives_the_bandwidth_efficiency_that_explains_its_time():
     k = brought(timed="64 sequences, 2048 tokens, 12 ms")
     reached = machine_knobs.efficiency(k)
     # 7B on an H100: 14.14 GB of weights and 64 · 2048 tokens of cache, read in 12 − 1.5 ms
@@ -78,7 +78,7 @@ def test_a_refused_text_reaches_no_run(what):
 
 
 @pytest.mark.parametrize("text", [7, True, ["a"], {"a": 1}, "x" * (values.PASTED + 1)])
-def test_what_is_no_text_or_too_much_of_it_is_refused(text):
+def test_a_pasted_value_that_is_no_text_or_too_long_is_refused(text):
     (answer,) = host.stream("throughput", json.dumps(dict(chip=text)))
     assert json.loads(answer)["brought"]["chip"]["value"] is None
 
@@ -90,7 +90,7 @@ def test_an_empty_field_brings_nothing(nothing):
     assert frame == default
 
 
-def test_an_accepted_text_is_told_before_the_first_frame():
+def test_an_accepted_pasted_text_is_reported_before_the_first_frame():
     told, frame, *_ = host.stream("throughput", json.dumps(dict(config=json.dumps(QWEN3_14B, indent=4))))
     told = json.loads(told)["brought"]
     assert told.keys() == {"config"} and json.loads(told["config"]["value"]).keys() <= QWEN3_14B.keys()
@@ -110,6 +110,6 @@ def test_the_example_in_an_empty_field_is_valid(name):
     assert value and said and m["read"](value)[0] == value
 
 
-def test_a_page_may_have_some_of_them():
+def test_a_page_may_have_only_some_of_the_pasted_text_knobs():
     few = make_dataclass("Few", [("config", str, machine_knobs.config())], frozen=True)
     assert machine_knobs.model(few(config=json.dumps(QWEN3_14B))).layers == 40

@@ -12,7 +12,7 @@ def test_runs_in_one_mark_are_parted_by_gaps(x):
     assert mark["meta"]["role"] == "seed"
 
 
-def test_a_word_below_a_curve_hangs_from_it():
+def test_a_label_below_a_curve_hangs_from_the_curve():
     assert [marks.label(0, 1, "word", below=below)["annotations"][0]["yanchor"] for below in (False, True)] == [
         "bottom",
         "top",

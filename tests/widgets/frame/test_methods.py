@@ -23,7 +23,7 @@ def settings(w):
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_every_setting_can_be_said_in_every_program(name):
+def test_every_setting_can_be_written_as_options_of_every_program(name):
     w = host.widget(name)
     for k in settings(w):
         for method in w.methods(k, None).values():
@@ -52,11 +52,11 @@ def said(name, program, **knobs):
         ("dpo", "TRL", dict(loss="robust", flip=0.2), "label_smoothing=0.2,"),
     ],
 )
-def test_a_knob_is_the_option_that_means_it(name, program, knobs, line):
+def test_each_knob_is_exported_as_the_option_with_the_same_meaning(name, program, knobs, line):
     assert line in [row.strip() for row in said(name, program, **knobs).splitlines()]
 
 
-def test_dapo_writes_what_each_of_its_fixes_is_called():
+def test_each_fix_of_dapo_is_exported_as_its_option_in_verl():
     w = host.widget("dapo")
     both = w.methods(w.Knobs(redraw="accuracy", eps_high=0.28, L_cache=4), None)
     text = options.text("verl", both["DAPO"])
@@ -64,7 +64,7 @@ def test_dapo_writes_what_each_of_its_fixes_is_called():
     assert list(both) == ["DAPO", "GRPO"] and "filter_groups" not in options.text("verl", both["GRPO"])
 
 
-def test_the_page_shows_both_of_two_algorithms_by_their_names_and_escapes_what_it_shows():
+def test_the_page_shows_the_options_of_both_algorithms_by_name_and_escapes_them():
     w = host.widget("compare")
     shown = host.config(w, w.Knobs(), None)
     assert "<h4>GRPO, TRL 1.16.0</h4>" in shown and "<h4>Dr.GRPO, verl 0.9.1</h4>" in shown

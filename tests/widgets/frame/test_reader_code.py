@@ -21,11 +21,11 @@ def refusal(source, function=edited):
     return str(refused.value), refused.value.line
 
 
-def test_what_a_reader_writes_sees_the_names_of_the_module_it_comes_from():
+def test_reader_code_sees_the_names_of_the_module_that_it_replaces_a_function_of():
     assert reader_code.compiled("def edited(x, y):\n    return SCALE * x - y\n", edited)(2, 1) == 5.0
 
 
-def test_the_function_of_the_book_is_as_it_was():
+def test_reader_code_leaves_the_book_s_own_function_unchanged():
     reader_code.compiled("SCALE = 100.0\ndef edited(x, y):\n    return SCALE\n", edited)
     assert edited(1, 0) == 3.0
 
@@ -49,7 +49,7 @@ def test_code_that_does_not_work_is_refused_in_one_sentence_with_its_line(source
     assert refusal(source) == (sentence, line)
 
 
-def test_a_text_that_python_takes_for_no_text_is_refused_too():
+def test_a_text_with_a_null_character_is_refused():
     assert "null" in refusal("\0")[0]
 
 
@@ -58,7 +58,7 @@ def test_a_function_with_defaults_or_any_number_of_arguments_is_taken():
     assert reader_code.compiled("edited = max", edited)(1, 2) == 2
 
 
-def test_what_is_offered_can_be_imported_with_its_parts():
+def test_offered_modules_can_be_imported_with_their_submodules():
     source = "import numpy.linalg, re\nfrom collections import abc\ndef edited(x, y):\n    return re.sub('a', y, x)"
     assert reader_code.compiled(source, edited)("banana", "o") == "bonono"
 
@@ -78,7 +78,7 @@ def test_a_function_that_ends_the_program_or_calls_itself_for_ever_is_refused():
             reader_code.Yours(reader_code.compiled(f"def edited(x, y):\n    {body}", edited))(1, 2)
 
 
-def test_what_is_returned_is_held_to_the_offer():
+def test_the_return_value_of_reader_code_must_pass_the_exercise_s_check():
     def number(value):
         if not isinstance(value, float):
             raise ValueError(f"it returned {value!r}, and that is no number")
@@ -89,7 +89,7 @@ def test_what_is_returned_is_held_to_the_offer():
         reader_code.Yours(lambda: None, number)()
 
 
-def test_what_is_printed_is_kept_up_to_a_length():
+def test_output_printed_by_reader_code_is_kept_up_to_a_maximum_length():
     printed = reader_code.Printed()
     for _ in range(300):
         print("ten letters", file=printed)

@@ -24,7 +24,7 @@ def as_changed(body, function=group_baselines.z_score):
     return {function: reader_patch.Changed(yours, function)}
 
 
-def test_whoever_has_imported_a_function_calls_the_readers():
+def test_every_importer_of_a_patched_function_calls_the_reader_s_version():
     kept = group_baselines.z_score
     with reader_patch.in_force(as_changed("return 0 * rewards")):
         assert (kept(REWARDS) == 0).all() and (kept(REWARDS, ddof=0, eps=0.1) == 0).all()
@@ -32,14 +32,14 @@ def test_whoever_has_imported_a_function_calls_the_readers():
     assert kept(REWARDS)[0, 0] == pytest.approx(1.5, rel=1e-5)  # (1 - 1/4) / (1/2), by hand
 
 
-def test_ours_comes_back_after_a_fault():
+def test_the_book_s_own_function_comes_back_after_a_fault():
     with pytest.raises(reader_code.Refused), reader_patch.in_force(as_changed("return rewards[9]")):
         group_baselines.z_score(REWARDS)
     assert group_baselines.z_score(REWARDS)[0, 0] == pytest.approx(1.5, rel=1e-5)
     assert "_yours_z_score" not in vars(group_baselines)
 
 
-def test_what_was_kept_of_earlier_calls_is_forgotten_where_it_may_depend_on_the_change():
+def test_cached_results_that_may_depend_on_the_patched_function_are_forgotten():
     from widgets.grpo import widget as grpo
 
     before = grpo.shares(4, 1e-6, "sample")[0]
@@ -61,12 +61,12 @@ def test_what_was_kept_of_earlier_calls_is_forgotten_where_it_may_depend_on_the_
         (("def z_score", "def other"), "There is no function z_score here any more"),
     ],
 )
-def test_what_does_not_fit_is_one_sentence(change, sentence):
+def test_a_patch_that_does_not_fit_its_function_is_refused_in_one_sentence(change, sentence):
     told = last(OURS.replace(*change))
     assert told["refused"].startswith(sentence) and told["refused"].endswith(".")
 
 
-def test_what_is_printed_stands_beside_the_figure():
+def test_output_printed_by_a_patch_stands_beside_the_figure():
     told = last(OURS.replace("    return less", '    print("here")\n    return less'), dict(K="64"))
     assert told["beside"].startswith("Printed:\nhere\nhere")
 
@@ -78,7 +78,7 @@ def test_the_first_call_that_differs_is_told_with_its_numbers():
     assert told == dict(met=False, said="For [4.] it returns [1.]; wanted is [2.].")
 
 
-def test_numbers_are_the_same_in_every_part_and_shape():
+def test_results_count_as_equal_only_if_all_their_parts_and_shapes_are_equal():
     assert reader_patch.same((1.0, np.ones(2)), (1, np.ones(2)))
     assert (
         not reader_patch.same((1.0,), (1.0, 2.0))

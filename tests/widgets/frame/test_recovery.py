@@ -29,7 +29,7 @@ def test_several_knobs_that_help_together_are_named_and_no_more_than_that():
     assert fewest(Knobs(), dict(gpus=64), lambda k: True) is None  # the present value is no way back
 
 
-def test_a_way_back_is_told_as_the_page_has_its_knobs():
+def test_a_suggested_fix_is_worded_with_the_knob_labels_of_the_page():
     assert in_words(Knobs(), dict(gpus=256, longest=4600)) == "GPUs: 256, Longest completion: 4,600 tokens."
     assert in_words(Knobs(), dict(share=0.35)) == "Of them generating, when pools are split: 0.35."
     assert in_words(plan.Knobs(), dict(reference=False)) == "Reference model: off."

@@ -79,7 +79,7 @@ def test_a_band_is_the_range_of_a_curve_with_the_same_places_and_no_other():
 
 @pytest.mark.skipif(sys.platform == "emscripten", reason="runs are looked at there by the contract")
 @pytest.mark.parametrize("name", [pytest.param(n, marks=catalogue.where_changed(n, family="seeds")) for n in SEEDED])
-def test_every_run_with_a_seed_takes_more_of_them(name):
+def test_every_widget_with_a_seed_can_run_more_seeds(name):
     frames = asked(name, more=1)
     assert len(frames) == 2 and len(frames[-1]["sample"]) == len(frames[-1]["readouts"])
     assert all(len(values) == 2 for values in frames[-1]["sample"])

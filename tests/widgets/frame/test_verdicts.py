@@ -22,5 +22,5 @@ def test_a_run_that_is_visibly_worse_is_not_said_to_hold(name, knobs):
 
 
 @pytest.mark.parametrize("name", sorted({name for name, _ in DEAD}))
-def test_the_default_holds(name):
+def test_the_default_setting_of_every_widget_holds(name):
     assert frame_of(name, host.widget(name).Knobs())["verdict"]["state"] == "holds"

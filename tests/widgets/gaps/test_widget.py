@@ -13,7 +13,7 @@ def result(**knobs):
     return k, r
 
 
-def test_two_things_break_it():
+def test_presets_break_for_two_causes():
     causes = {name: widget.broken(k, next(widget.run(k))) for name, k in PRESETS.items()}
     assert {name: found.cause for name, found in causes.items() if found} == {
         "A quarter of an hour": "no useful lesson fits",
@@ -29,23 +29,23 @@ def test_two_things_break_it():
         dict(minutes=20, k03a=True, signal=0.0),
     ],
 )
-def test_the_way_back_leads_back(knobs):
+def test_the_suggested_fix_mends_every_broken_setting(knobs):
     k, r = result(**knobs)
     if widget.broken(k, r):
         there = fixed("gaps", k, widget.broken(k, r).fix)
         assert widget.broken(there, next(widget.run(there))) is None
 
 
-def test_nothing_of_value_is_no_break_and_is_said():
+def test_a_plan_without_anything_of_value_is_not_broken_and_the_verdict_says_so():
     k, r = result(signal=0.0, estimator=0.0, cost=0.0)
     assert widget.broken(k, r) is None and "nothing to plan" in widget.holds(k, r)
 
 
-def test_by_the_minute_can_be_worse():
+def test_choosing_lessons_by_value_per_minute_can_be_worse_than_the_best_plan():
     k, r = result(minutes=90, order=BY_MINUTE)
     assert (r.plan.value, r.best.value) == (9, 10) and "worth 10" in widget.worse(k, r)
 
 
-def test_what_is_known_is_in_no_plan():
+def test_a_lesson_that_is_already_known_is_in_no_plan():
     _, r = result(k03a=True, minutes=465)
     assert "03a" not in r.plan.ids and len(r.plan.ids) == 13  # 18c, 20a and 22f are worth 0 and nothing needs them

@@ -36,7 +36,7 @@ def test_under_sgd_and_at_64_completions_a_batch_larger_groups_learn_faster(K, m
     )  # seeds 0 to 2, measured on another implementation of the same loop
 
 
-def test_beyond_sixteen_the_same_number_of_completions_buys_too_few_updates():
+def test_with_groups_beyond_16_the_same_number_of_completions_buys_too_few_updates():
     finals = [last(K=K).pass_rate[:, -1].mean() for K in (16, 32, 64)]
     assert finals == sorted(finals, reverse=True) and [grpo.updates(Knobs(K=K)) for K in (16, 32, 64)] == [60, 30, 15]
     assert all(last(K=K).completions[-1] == 3840 for K in (2, 16, 32, 64))
@@ -44,13 +44,13 @@ def test_beyond_sixteen_the_same_number_of_completions_buys_too_few_updates():
 
 @pytest.mark.when_changed()
 @pytest.mark.parametrize("K, breaks", [(2, True), (4, True), (16, False), (64, True)])
-def test_of_prompts_that_are_almost_never_right_pairs_fours_and_one_group_a_prompt_learn_nothing(K, breaks):
+def test_groups_of_2_or_4_or_one_group_a_prompt_learn_nothing_from_very_hard_prompts(K, breaks):
     for seed in range(3):
         knobs = dict(K=K, prompts=HOPELESS, seed=seed)
         assert (grpo.broken(Knobs(**knobs), last(**knobs)) is not None) == breaks
 
 
-def test_the_break_names_what_undoes_it():
+def test_the_verdict_of_a_break_names_the_fix_that_undoes_it():
     found = grpo.broken(Knobs(K=4, prompts=HOPELESS), last(K=4, prompts=HOPELESS))
     assert "99.3 % of the groups had 4 equal rewards" in found.why and found.fix == dict(learning_rate=20)
     few = grpo.broken(Knobs(K=64, prompts=HOPELESS), last(K=64, prompts=HOPELESS))
@@ -97,7 +97,7 @@ def test_the_last_two_readouts_are_of_the_hardest_prompt_that_the_run_began_with
 
 
 @pytest.mark.when_changed()
-def test_of_the_two_runs_of_the_opening_the_one_with_more_live_groups_ends_behind():
+def test_in_the_opening_the_run_with_more_live_groups_ends_behind():
     for seed in range(5):
         ahead, behind = (last(K=2, learning_rate=rate, seed=seed) for rate in (10.0, 2.0))
         assert behind.live.mean() > 1.8 * ahead.live.mean()
@@ -152,7 +152,7 @@ def test_the_notes_name_the_optimizer_and_the_rate_that_it_was_given():
     assert all("AdamW at 0.02" in note for note in notes) and "SGD at 2" in panel("Live groups")["note"]
 
 
-def test_the_break_is_called_at_the_end_only():
+def test_a_broken_run_is_reported_only_at_its_end():
     knobs = Knobs(K=4, prompts=HOPELESS)
     seen = list(grpo.run(knobs))
     assert [grpo.broken(knobs, r) is not None for r in seen] == [False] * (len(seen) - 1) + [True]
@@ -223,7 +223,7 @@ def test_a_faster_learning_rate_does_for_a_small_group_what_a_larger_group_does(
 @pytest.mark.parametrize(
     "change", [dict(learning_rate=0.5), dict(advantage="less the mean"), dict(K=2, learning_rate=1.0)]
 )
-def test_the_way_back_leads_back(change):
+def test_the_suggested_fix_mends_every_broken_setting(change):
     knobs = {**dict(K=16, prompts=HOPELESS), **change}
     fix = grpo.broken(Knobs(**knobs), last(**knobs)).fix
     assert fix and grpo.broken(Knobs(**knobs | fix), last(**knobs | fix)) is None

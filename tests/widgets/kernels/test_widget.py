@@ -14,7 +14,7 @@ def result(**knobs):
     return k, r
 
 
-def test_two_things_break_it():
+def test_presets_break_for_two_causes():
     causes = {name: widget.broken(k, next(widget.run(k))) for name, k in PRESETS.items()}
     assert {name: found.cause for name, found in causes.items() if found} == {
         "bf16, 4,096 tokens": "sampler and trainer round differently",
@@ -25,7 +25,7 @@ def test_two_things_break_it():
 @pytest.mark.parametrize(
     "knobs", [dict(mode="bf16"), dict(mode="fp8", completion=64), dict(groups=24), dict(groups=64)]
 )
-def test_the_way_back_leads_back(knobs):
+def test_the_suggested_fix_mends_every_broken_setting(knobs):
     k, r = result(**knobs)
     there = fixed("kernels", k, widget.broken(k, r).fix)
     assert widget.broken(there, next(widget.run(there))) is None
@@ -49,12 +49,12 @@ def test_shares_of_a_step_never_come_to_more_than_one():
 
 
 @pytest.mark.parametrize("weeks", [0, 1, 5, 24])
-def test_no_more_weeks_are_spent_than_there_are(weeks):
+def test_the_chosen_kernels_take_no_more_weeks_than_available(weeks):
     _, r = result(weeks=weeks)
     price = {s.name: s.weeks for s in r.surfaces}
     assert sum(price[name] for name in r.names) <= weeks
 
 
-def test_where_both_break_one_number_is_marked():
+def test_where_both_causes_apply_only_one_readout_is_marked():
     k, r = result(mode="fp8", groups=64)
     assert [row.state for row in widget.readouts(k, r)].count("violated") == 1

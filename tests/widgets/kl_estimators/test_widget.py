@@ -68,7 +68,7 @@ def test_k1_as_a_loss_breaks_with_every_seed_and_more_coefficient_does_not_help(
     assert is_broken(replace(K1_LOSS, beta=beta, seed=seed))
 
 
-def test_the_sentence_says_that_the_gradient_is_zero_and_its_mend_mends():
+def test_the_verdict_says_that_the_gradient_is_zero_and_its_fix_mends_the_run():
     broken = widget.broken(K1_LOSS, result(K1_LOSS))
     assert "k1 has an expected gradient of zero" in broken.why
     assert broken.fix == dict(placement="reward")
@@ -82,12 +82,12 @@ def test_the_three_other_wrong_placements_break_and_their_fixes_fix(estimator, p
     assert not is_broken(replace(knobs, placement=widget.PROVEN[estimator]))
 
 
-def test_where_the_price_is_so_low_that_the_optimum_itself_collapses_nothing_is_called_broken():
+def test_no_run_is_called_broken_where_the_kl_price_is_so_low_that_the_optimum_collapses():
     assert result(replace(K1_LOSS, beta=0.1)).best > 1.6  # of ln 5 = 1.609
     assert not is_broken(replace(K1_LOSS, beta=0.1))
 
 
-def test_old_samples_bend_what_is_put_into_the_reward_and_fresh_ones_mend_it():
+def test_old_samples_bias_the_kl_in_the_reward_and_fresh_samples_mend_it():
     for seed in range(5):
         knobs = Knobs(estimator="k1", placement="reward", gap=0.5, seed=seed)
         broken = widget.broken(knobs, result(knobs))
@@ -95,7 +95,7 @@ def test_old_samples_bend_what_is_put_into_the_reward_and_fresh_ones_mend_it():
         assert end(knobs) == pytest.approx(1.5, abs=0.02)  # of 1.06
 
 
-def test_broken_is_a_run_that_ends_farther_than_the_best_policy_and_the_way_back_mends_it():
+def test_a_run_is_broken_if_it_ends_farther_than_the_best_policy_and_the_fix_mends_it():
     chance = random.Random("kl")
     knobs = dict(
         estimator=["k1", "k2", "k3"],
@@ -123,12 +123,12 @@ def test_a_run_that_ends_nearer_than_the_best_policy_is_another_optimum_and_not_
         assert end(knobs) < result(knobs).best - 0.2 and not is_broken(knobs)
 
 
-def test_a_bar_that_leaves_its_panel_is_told():
+def test_a_note_says_when_a_bar_leaves_its_panel():
     notes = [frame(knobs)["panels"][1]["note"] for knobs in (PAPER, k3_loss(mu=3.0, gap=1.0))]
     assert ["cut off" in note for note in notes] == [False, True]
 
 
-def test_the_watched_number_decides():
+def test_the_watched_number_decides_whether_a_run_is_broken():
     for knobs in (PAPER, K1_LOSS):
         assert (widget.watched(knobs, result(knobs)).value > widget.MARGIN) == is_broken(knobs)
 
@@ -190,13 +190,13 @@ def test_the_seed_changes_the_runs_and_nothing_exact():
 # The pull
 
 
-def test_k1_as_a_loss_pulls_on_nothing():
+def test_k1_as_a_loss_has_zero_gradient():
     np.testing.assert_allclose(result(K1_LOSS).pulls["chosen"], 0, atol=1e-15)
     assert np.isnan(result(K1_LOSS).cosine)
 
 
 @pytest.mark.parametrize("pair", ["near", "drifted", "confident", "Gaussian"])
-def test_times_the_ratio_the_cosine_of_k3_is_one_for_every_pair_and_age(pair):
+def test_k3_times_the_ratio_has_cosine_one_for_every_pair_and_age(pair):
     for gap in (0.0, 0.6):
         assert result(k3_loss(placement="loss × ratio", pair=pair, mu=1.5, gap=gap)).cosine == pytest.approx(
             1, abs=1e-9

@@ -60,7 +60,7 @@ def test_presets_break_for_three_causes():
     }
 
 
-def test_the_number_that_is_marked_is_the_one_that_went_wrong():
+def test_the_marked_readout_is_the_one_that_went_wrong():
     marked = {
         widget.broken(k, r).cause: [row.label.split(",")[0] for row in widget.readouts(k, r) if row.state]
         for k in PRESETS.values()
@@ -74,7 +74,7 @@ def test_the_number_that_is_marked_is_the_one_that_went_wrong():
     assert widget.readouts(*result(batch=256))[1].value == "104 of 256"
 
 
-def test_reserving_whole_lengths_breaks_unless_so_few_are_asked_for_that_they_fit():
+def test_reserving_whole_lengths_breaks_unless_few_enough_sequences_are_asked_for():
     assert widget.broken(*result(block="max length", batch=16)) is None
     assert "80 % of what is reserved holds nothing" in why(block="max length")
 
@@ -99,7 +99,7 @@ def test_reserving_whole_lengths_breaks_unless_so_few_are_asked_for_that_they_fi
         dict(extra=20.0, model="llama3.1-70b", tensor_parallel=2, rule="SGLang"),
     ],
 )
-def test_the_way_back_that_is_offered_mends(knobs):
+def test_the_suggested_fix_mends_every_broken_setting(knobs):
     k = replace(Knobs(), **knobs)
     assert widget.broken(k, next(widget.run(k)))
     there = fixed("kv_cache", k, widget.broken(k, next(widget.run(k))).fix)
@@ -176,7 +176,7 @@ def whole_engine(k, r, seed):
 
 @pytest.mark.when_changed()
 @pytest.mark.parametrize("knobs", [dict(batch=128), dict(accelerator="h20", batch=256)])
-def test_sixteen_that_are_followed_stand_for_all(knobs):
+def test_sixteen_followed_sequences_represent_the_whole_engine(knobs):
     k, r = result(context=1024, hbm_share=0.3, **knobs)
     assert r.fits in (58, 94)
     again, share = np.mean([whole_engine(k, r, seed) for seed in range(2)], axis=0)
@@ -185,7 +185,7 @@ def test_sixteen_that_are_followed_stand_for_all(knobs):
     assert widget.lost(k, r) == pytest.approx(share, rel=0.25)
 
 
-def test_where_many_end_in_each_step_the_loss_is_not_counted():
+def test_the_eviction_loss_is_not_counted_where_many_sequences_end_in_each_step():
     k, r = result(model="qwen2.5-1.5b", context=256, batch=4096, hbm_share=0.3)
     assert r.fits == 2768 and r.reread is None and widget.lost(k, r) == 0
     assert "not counted" in widget.worse(k, r)
@@ -270,7 +270,7 @@ def test_a_sequence_larger_than_the_pool_cannot_start():
     assert "one sequence of 131,072 tokens" in why(context=131072, attention="MHA", batch=1)
 
 
-def test_the_memory_bars_are_what_is_in_use_and_what_is_asked_for():
+def test_the_memory_bars_show_memory_in_use_and_memory_asked_for():
     sizes = lambda **knobs: {m["name"]: np.array(m["y"]) for m in widget.memory_bars(*result(**knobs))["data"]}
     held = sizes()
     assert held["weights"] * 0.8 == pytest.approx([16.06, 16.06], abs=0.01)  # GB of 80: 2 x 8.03e9 bytes

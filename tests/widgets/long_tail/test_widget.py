@@ -31,14 +31,14 @@ def says(**knobs):
     return long_tail.broken(k, r)
 
 
-def test_the_default_waits_for_all_and_is_not_broken():
+def test_the_default_waits_for_all_completions_and_is_not_broken():
     assert Knobs().launched == K
     assert says() is None
     assert trained_minus_all() == pytest.approx(0.0, abs=1e-8)
     assert next(iter(long_tail.PRESETS.values())) == Knobs()
 
 
-def test_twelve_for_eight_breaks():
+def test_launching_twelve_completions_for_eight_breaks_the_run():
     assert "0.61" in says(launched=12).why
     assert says(launched=9) is None and says(launched=10) is not None
 
@@ -68,27 +68,27 @@ def test_the_drawn_steps_read_what_the_integral_says():
     assert wait.mean() == pytest.approx(straggler.wait_in_prompts(64, 8, 12, 0.8), rel=0.1)
 
 
-def test_the_tax_is_that_of_the_longest_of_n():
+def test_the_waiting_tax_is_that_of_the_longest_of_n_completions():
     for sigma in (0.4, 0.8, 1.0):
         assert tax(sigma=sigma) == pytest.approx(
             straggler.straggler_tax(512, sigma), rel=0.001
         )  # the cap of 109 medians takes off the rest
 
 
-def test_the_tax_rises_with_n_and_with_sigma():
+def test_the_waiting_tax_rises_with_n_and_with_sigma():
     assert np.all(np.diff([tax(n=n) for n in (8, 64, 256, 512, 1024, 2048, 8192)]) > 0)
     assert np.all(np.diff([tax(sigma=sigma) for sigma in (0.05, 0.2, 0.4, 0.6, 0.8, 1.0)]) > 0)
 
 
 @pytest.mark.parametrize("rule", RULES)
-def test_launching_more_shortens_the_step(rule):
+def test_launching_more_completions_shortens_the_step(rule):
     waits = [result(launched=launched, rule=rule).waits[rule] for launched in (8, 10, 12, 16, 24)]
     assert np.all(np.diff(waits) < 0)
 
 
 @pytest.mark.parametrize("rule", ["drop completions", "drop prompts"])
 @pytest.mark.parametrize("slope", [-2.0, -1.0, 1.0])
-def test_launching_more_biases_more(rule, slope):
+def test_launching_more_completions_biases_more(rule, slope):
     bias = [np.abs(trained_minus_all(launched=launched, rule=rule, slope=slope)) for launched in LAUNCHED]
     assert np.all(np.diff(bias) > 0)
 
@@ -127,7 +127,7 @@ def test_dropping_prompts_biases_less_until_prompts_differ():
     )
 
 
-def test_resuming_is_fast_and_unbiased():
+def test_resuming_prompts_is_fast_and_unbiased():
     assert says(launched=24, rule="resume prompts", between=0.75, slope=-2.0) is None
     assert result(launched=12).waits["resume prompts"] < 0.4 * result().waits["wait for all"]
 
@@ -149,7 +149,7 @@ def test_a_cap_bounds_the_step():
     assert r.waits["wait for all"] * 1200 == pytest.approx(4096, rel=0.001)
 
 
-def test_the_way_back_that_is_named_is_one():
+def test_the_suggested_fix_mends_every_broken_setting():
     broken = dict(launched=16, slope=1.0, between=0.3)
     assert says(**broken).fix == dict(rule="resume prompts") and says(**broken, rule="resume prompts") is None
     assert says(cap=2048).fix == dict(cap=UNCAPPED) and says(cap=UNCAPPED) is None
@@ -162,14 +162,14 @@ HELD_BY_THE_CAP = [  # where a race was named that does nothing
 
 
 @pytest.mark.parametrize("knobs", HELD_BY_THE_CAP)
-def test_a_race_under_a_cap_that_decides_is_not_the_cause(knobs):
+def test_favoring_short_completions_is_not_blamed_where_the_cap_decides(knobs):
     found = says(**knobs)
     assert "short" not in found.cause or abs(trained_minus_all(**{**knobs, "rule": "resume prompts"})) <= 0.05
     assert says(**{**knobs, **found.fix}) is None
 
 
 @pytest.mark.when_changed()
-def test_at_random_settings_a_cause_is_undone_by_its_way_back():
+def test_at_random_settings_the_suggested_fix_undoes_the_cause():
     chance, broken = np.random.default_rng(32), 0
     fields = {name: Knobs.__dataclass_fields__[name].metadata for name in ("n", "cap", "rule", "cut")}
     for _ in range(150):

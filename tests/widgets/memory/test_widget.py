@@ -34,7 +34,7 @@ def test_eight_h100_hold_the_textbook_case():
     assert widget.broken(k, r) is None and r.fewest == 5
 
 
-def test_the_knobs_in_view_are_those_that_a_job_is_sized_with():
+def test_the_first_five_knobs_are_those_that_size_a_job():
     assert [f.name for f in fields(Knobs)][:5] == ["model", "accelerator", "gpus", "longest", "recompute"]
 
 
@@ -82,7 +82,7 @@ def test_presets_break_for_four_causes():
 
 
 @pytest.mark.parametrize("name", [name for name in PRESETS if name not in ("8B on 8 H100", "32B on 64 + 64")])
-def test_what_breaks_shows_no_seconds_and_a_way_back(name):
+def test_a_broken_preset_shows_no_seconds_and_its_fix_mends_it(name):
     k = PRESETS[name]
     (r,) = widget.run(k)
     values = [row.value for row in widget.readouts(k, r)]
@@ -91,7 +91,7 @@ def test_what_breaks_shows_no_seconds_and_a_way_back(name):
     assert widget.broken(there, next(widget.run(there))) is None
 
 
-def test_the_way_back_turns_what_there_is_too_much_of():
+def test_the_suggested_fix_turns_the_knob_of_the_quantity_that_is_too_large():
     fix = lambda **knobs: widget.broken(*result(**knobs)).fix
     assert fix(longest=15872) == dict(recompute="full")
     assert fix(model="llama3.1-70b", gpus=16, recompute="full") == dict(gpus=24)
@@ -99,7 +99,7 @@ def test_the_way_back_turns_what_there_is_too_much_of():
     assert fix(p50=4600) == dict(p90=4600)
 
 
-def test_where_one_knob_is_not_enough_the_way_back_has_several():
+def test_the_suggested_fix_has_several_knobs_where_one_is_not_enough():
     k, r = result(model="llama3.1-405b", gpus=64, recompute="none", logits_chunk=0, longest=32256)
     there = fixed("memory", k, widget.broken(k, r).fix)
     assert widget.broken(there, next(widget.run(there))) is None
@@ -145,7 +145,7 @@ def test_a_sequence_is_not_cut_by_a_small_micro_batch():
     assert large == 2 * small == (2 * 32 + 34) * 16384 * 4096
 
 
-def test_memory_moves_as_the_knobs_say():
+def test_memory_use_follows_the_knobs():
     held = lambda **knobs: sum(result(**knobs)[1].moments["update"].values())
     falls = lambda *values: list(values) == sorted(values, reverse=True) and values[0] > values[-1]
     assert falls(*(held(zero=stage) for stage in range(4)))
@@ -177,7 +177,7 @@ def test_a_timed_iteration_that_is_faster_than_the_chip_contradicts_the_inputs()
     assert widget.broken(k, r).cause == "the inputs contradict"
 
 
-def test_the_bars_are_what_the_moments_hold():
+def test_the_bars_show_the_memory_held_at_each_moment():
     k, r = result()
     panel = widget.one_gpu(k, r)
     drawn = {mark["name"]: mark["y"][0] for mark in panel["data"]}
@@ -186,7 +186,7 @@ def test_the_bars_are_what_the_moments_hold():
     assert sum(y for name, y in drawn.items() if name.endswith("update")) == pytest.approx(55.89, abs=0.01)
 
 
-def test_a_bar_that_passes_the_axis_says_so():
+def test_a_note_says_when_a_bar_passes_the_axis():
     words = lambda **knobs: [a["text"] for a in widget.one_gpu(*result(**knobs))["layout"]["annotations"]]
     assert "activations 37" in words() and "↑ activations 380" in words(recompute="none")
 
@@ -222,7 +222,7 @@ def test_the_guess_is_answered_by_its_setting():
     assert widget.GUESS.told(widget.GUESS.knobs, r).startswith("It takes 5:")
 
 
-def test_what_fits_is_handed_over_as_options():
+def test_a_job_that_fits_is_exported_as_options():
     found = widget.export(widget.SPLIT, next(widget.run(widget.SPLIT)))
     assert (found["tensor_parallel"], found["engines"], found["concurrency"], found["context"]) == (2, 32, 97, 8704)
     assert found["placement"] == "split" and options.texts(found)

@@ -24,7 +24,7 @@ def shown(label, k, r):
     return value
 
 
-def test_the_default_is_the_whole_loop_and_it_learns():
+def test_the_default_is_the_whole_loop_and_its_policy_learns():
     k, r = settled()
     assert k.cut == "none" and k == next(iter(PRESETS.values()))
     assert orientation.broken(k, r) is None
@@ -60,7 +60,7 @@ def test_a_high_price_and_one_completion_a_prompt_can_end_below_the_start():
 
 
 @pytest.mark.when_changed()
-def test_broken_is_a_policy_that_learned_nothing_or_batches_that_do_not_show_it():
+def test_a_loop_is_broken_if_its_policy_or_its_batches_show_no_learning():
     chance, told = random.Random("orientation"), []
     for _ in range(24):
         k, r = settled(
@@ -113,7 +113,7 @@ def test_the_loop_without_the_sync_is_slower_for_every_seed():
         )
 
 
-def test_more_completions_raise_the_best_of_them_and_not_the_start():
+def test_more_completions_raise_the_best_completion_and_not_the_starting_pass_rate():
     best = [cut_arrows.best_of(settled(cut="loss_fn", K=K)[1].pass_rate[0], K).mean() for K in (1, 2, 4, 8, 16, 32, 64)]
     assert best == sorted(best) and best[0] == pytest.approx(START.mean(), rel=1e-14)
 

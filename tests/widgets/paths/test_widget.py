@@ -16,7 +16,7 @@ def report(**knobs):
     return last(widget, **knobs).report
 
 
-def test_each_break_is_reached_and_mended():
+def test_each_cause_of_a_break_is_reached_by_a_preset_and_mended_by_its_fix():
     for preset, cause in {
         "All logits, through the controller": "experience outgrew its link",
         "70B, 512 short answers, one sender": "the step waits for new weights",
@@ -29,14 +29,14 @@ def test_each_break_is_reached_and_mended():
         assert widget.broken(there, last(widget, **vars(there))) is None
 
 
-def test_it_takes_both_mistakes_to_break_it():
+def test_only_both_mistakes_together_break_the_data_paths():
     for alone in (dict(payload=FULL), dict(route=CONTROLLER)):
         k = Knobs(**alone)
         r = last(widget, **alone)
         assert widget.broken(k, r) is None and widget.worse(k, r) is None
 
 
-def test_the_break_is_an_outcome():
+def test_a_path_is_broken_only_if_a_quarter_of_the_updates_is_lost():
     """Beyond a quarter of the step a third of the updates is lost and more: 1/(1 − 1/4) = 4/3."""
     for answer in answers("paths"):
         if answer.broken and not answer.result.misfits:
@@ -44,7 +44,7 @@ def test_the_break_is_an_outcome():
             assert r.share(r.largest) > LIMIT and r.seconds > 4 / 3 * r.work * (1 - 1e-9)
 
 
-def test_no_path_costs_more_than_it_takes_nor_less_than_nothing():
+def test_the_exposed_seconds_of_a_path_lie_between_zero_and_its_duration():
     for answer in answers("paths"):
         if not answer.result.misfits:
             for path in answer.result.report.paths.values():
@@ -68,12 +68,12 @@ def test_a_dot_on_a_line_uses_all_of_its_link():
     assert log10(words["weights"][0]) == pytest.approx(log10(dots[WEIGHTS][0]))
 
 
-def test_one_sender_uses_one_card():
+def test_one_sender_uses_the_bandwidth_of_one_network_card():
     path = report(schedule=FUNNEL).paths[WEIGHTS]
     assert path.bytes / path.seconds == pytest.approx(50e9)
 
 
-def test_bars_are_the_shares_of_the_step():
+def test_the_bars_show_the_shares_of_the_step():
     k = PRESETS["All logits, through the controller"]
     found = panel(widget, "What the step waits for", **vars(k))
     bars = {mark["name"]: mark["y"][0] for mark in found["data"]}
@@ -98,7 +98,7 @@ def test_a_sequence_is_not_cut():
         dict(p50=65536),
     ],
 )
-def test_what_does_not_fit_has_a_way_back(knobs):
+def test_a_job_that_does_not_fit_has_a_suggested_fix(knobs):
     k, turned = Knobs(**knobs), 0
     while (found := widget.broken(k, next(widget.run(k)))) and turned < 3:
         assert found.cause == "the job does not fit"

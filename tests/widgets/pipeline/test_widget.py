@@ -59,7 +59,7 @@ def test_more_of_the_same_thoughts_leaves_the_score_and_takes_the_tries():
 
 
 @pytest.mark.when_changed()
-def test_a_price_on_length_costs_nothing_once_thinking_pays():
+def test_a_length_penalty_costs_no_score_once_thinking_pays_off():
     assert pipeline.broken(Knobs(L_cache=2), result(Knobs(L_cache=2))) is None
     assert result(Knobs(L_cache=4)).reports[-1].thinks < 0.3
 
@@ -77,14 +77,14 @@ def test_a_price_on_length_costs_nothing_once_thinking_pays():
         Knobs(order="DPO of borrowed pairs RL", rl_steps=25),
     ],
 )
-def test_what_is_offered_as_a_way_back_is_one(k):
+def test_the_suggested_fix_mends_every_broken_setting(k):
     found = pipeline.broken(k, result(k))
     assert found is not None
     back = fixed("pipeline", k, found.fix)
     assert back != k and pipeline.broken(back, result(back)) is None
 
 
-def test_each_path_runs_in_its_order_and_what_is_not_shipped_runs_here():
+def test_each_path_runs_its_stages_in_order_and_computes_stages_that_are_not_shipped():
     for name, order in PATHS.items():
         k = Knobs(order=name, rl_steps=25)
         frames = pipeline.run(k)
@@ -105,7 +105,7 @@ def test_every_update_of_rl_is_a_frame():
 
 
 @pytest.mark.when_changed()
-def test_few_prompts_are_learned_by_heart():
+def test_a_small_set_of_prompts_is_memorized():
     k = Knobs(order="CoT RL", prompts=8)
     assert pipeline.broken(k, result(k)).cause == pipeline.SOME and len(TRAIN) == 8_000
 
@@ -179,12 +179,12 @@ def test_a_break_is_told_by_what_happened_and_not_by_the_knobs_alone(k, cause):
         assert result(k).reports[-1].answers < 0.5 and "still answer" in found.why
 
 
-def test_a_slip_rate_is_told_only_where_a_score_tells_it():
+def test_a_slip_rate_is_stated_only_where_a_score_shows_it():
     slips = lambda k: {r.label: r.value for r in pipeline.readouts(k, result(k))}["Slips a step"]
     assert 0.05 < slips(Knobs()) < 0.2 and slips(Knobs(order="RL")) == "–"
     assert slips(Knobs(thoughts="200 × 6400")) == "–"  # as often right as a guess
 
 
-def test_what_is_rare_is_told_with_three_decimals():
+def test_rare_rates_are_shown_with_three_decimals():
     k = Knobs(order="RL", rare=0.01)
     assert "0.005 at the base" in pipeline.holds(k, result(k))

@@ -43,7 +43,7 @@ def test_two_presets_do_not_fit_and_each_says_what_is_too_large():
             assert not plan.broken(after, result(after))
 
 
-def test_what_does_not_fit_says_how_many_gpus_would_hold_it():
+def test_a_job_that_does_not_fit_says_how_many_gpus_would_hold_it():
     k = PRESETS["Selective recomputation"]
     assert result(k).fewest is None  # activations of a sequence are not divided among more GPUs
     split = replace(k, training_parallel=2)  # 16 P / n + 53.6 / 2 ... fits at 128 already
@@ -63,7 +63,7 @@ def test_an_engine_of_four_changes_nothing_until_the_trainer_is_faster():
 
 
 @pytest.mark.parametrize("overlap, seconds", [("sync", 333), ("carry-over", 293)])
-def test_one_pool_of_all(overlap, seconds):
+def test_a_step_on_one_pool_of_all_gpus_takes_the_expected_seconds(overlap, seconds):
     assert step(overlap=overlap, tensor_parallel="4")[0] == pytest.approx(seconds, abs=0.6)
 
 
@@ -77,7 +77,7 @@ def test_longer_completions_more_prompts_and_a_reference_cost_and_narrower_weigh
         assert step(overlap=overlap, cache="fp8")[0] <= now * 1.0001
 
 
-def test_tests_make_a_lane_of_their_own():
+def test_running_the_tests_of_completions_is_a_lane_of_its_own():
     k = PRESETS["7B with tests"]
     assert result(k).found.fast.verify == 128 * 8 * 30 / 256
     assert result(k).found.step_range == (120, 120) and plan.worse(k, result(k))
@@ -92,7 +92,7 @@ def test_money_is_price_times_hours_and_steps_count_once():
     assert plan.holds(Knobs(price=0.0), result(Knobs(price=0.0))).endswith("cost 0 at your price.")
 
 
-def test_an_update_that_was_timed_is_the_update_and_one_that_is_too_fast_is_refused():
+def test_a_timed_update_is_used_as_measured_and_an_impossibly_fast_one_is_refused():
     r = result(Knobs(update_seconds=400.0))
     assert (r.found.fast.train, r.found.slow.train) == pytest.approx((400, 400))
     impossible = result(Knobs(update_seconds=1.0))
@@ -107,7 +107,7 @@ def test_the_curve_goes_through_the_ring():
     assert fast == sorted(fast, reverse=True)
 
 
-def test_what_is_copied_are_quantities_that_the_options_have():
+def test_the_exported_setting_has_only_quantities_that_the_options_have():
     for k in PRESETS.values():
         r = result(k)
         setting = plan.export(k, r)
@@ -118,7 +118,7 @@ def test_what_is_copied_are_quantities_that_the_options_have():
 
 
 @pytest.mark.when_changed()
-def test_no_answer_of_the_grid_has_more_bytes_than_there_are():
+def test_no_setting_of_the_grid_uses_more_bytes_than_available():
     for answer in answers("plan"):
         if not answer.broken:
             assert answer.result.found.peak.share <= 1

@@ -44,7 +44,7 @@ def test_in_one_pass_the_clip_changes_nothing():
 
 
 @pytest.mark.when_changed()
-def test_more_passes_go_farther_in_one_update_without_a_clip_than_with_it():
+def test_more_passes_move_one_update_farther_without_a_clip_than_with_a_clip():
     without = [farthest(passes=n, clip=False) for n in (1, 2, 4)]
     assert without == sorted(without)
     assert all(farthest(passes=n, clip=False) > 2 * farthest(passes=n) for n in (2, 4, 16))
@@ -66,12 +66,12 @@ def test_without_a_clip_the_break_lies_between_two_and_four_passes():
     assert is_broken(clip=False) and is_broken(passes=16, clip=False)
 
 
-def test_one_run_ends_and_several_end():
+def test_the_verdict_uses_a_singular_verb_for_one_lost_run():
     knobs = dict(passes=4, clip=False)
     assert "1 of 6 runs ends without a prompt it could solve." in ppo.broken(Knobs(**knobs), last(**knobs)).why
 
 
-def test_the_break_says_what_is_lost_and_how_to_keep_it():
+def test_the_verdict_of_a_break_says_what_is_lost_and_how_to_keep_it():
     knobs = dict(passes=16, clip=False)
     found = ppo.broken(Knobs(**knobs), last(**knobs))
     assert found.why.startswith("16 passes, and nothing") and "3 of 6 runs end without a prompt" in found.why
@@ -123,7 +123,7 @@ def damaged(r):
 
 
 @pytest.mark.when_changed()
-def test_broken_is_a_lost_prompt_and_nothing_else_and_the_way_back_keeps_it():
+def test_only_a_lost_prompt_counts_as_broken_and_the_fix_keeps_the_prompt():
     told = []
     for knobs in SETTINGS:
         found = ppo.broken(Knobs(**knobs), last(**knobs))
@@ -163,7 +163,7 @@ def test_without_a_clip_no_range_is_shaded_and_none_is_spoken_of():
         assert ("shaded" in shown["note"]) == any(s["name"] == "region" for s in shown["layout"]["shapes"]) == clip
 
 
-def test_the_leading_panel_has_every_prompt_and_the_worst_of_them_is_thick():
+def test_the_first_panel_shows_every_prompt_and_draws_the_worst_one_thick():
     knobs = dict(passes=16, clip=False)
     thick, thin = catalogue.panel(ppo, "Right completions of each prompt", **knobs)["data"]
     r = last(**knobs)
@@ -208,6 +208,6 @@ def test_every_preset_streams_and_one_of_them_is_broken():
     assert broken == ["16 passes, no clip"] and next(iter(ppo.PRESETS.values())) == Knobs()
 
 
-def test_training_comes_first():
+def test_the_training_group_comes_before_ratios_and_all_prompts():
     first = next(host.stream("ppo"))
     assert first.index('"Training"') < first.index('"Ratios"') < first.index('"All prompts"')

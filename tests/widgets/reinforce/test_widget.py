@@ -23,20 +23,20 @@ def panel(title, **knobs):
     return catalogue.panel(reinforce, title, last(), **knobs)
 
 
-def test_with_nothing_subtracted_the_runs_learn_and_are_their_own_measure():
+def test_without_a_baseline_the_runs_learn_and_equal_the_reference_runs():
     own, bare = reinforce.ends(last())
     assert own == bare < 3 and last().wrong[0, :, 0] == pytest.approx(67.1, abs=0.1)
     assert found() is None and reinforce.worse(Knobs(), last()) is None
 
 
-def test_the_group_mean_leaves_more_wrong_and_the_way_back_is_none():
+def test_the_group_mean_leaves_more_wrong_answers_and_its_fix_is_no_baseline():
     broke = found(baseline="group mean")
     assert broke.cause == HIGH and broke.fix == dict(baseline="none")
     own, bare = reinforce.ends(last(baseline="group mean"))
     assert own > 1.5 * bare
 
 
-def test_a_far_constant_ends_below_the_start_and_the_way_back_takes_it_out():
+def test_a_distant_constant_ends_below_the_start_and_the_fix_removes_it():
     broke = found(offset=10.0)
     assert broke.cause == OFF and "+10" in broke.why and broke.fix == dict(offset=0)
     assert reinforce.ends(last(offset=10.0))[0] > last().wrong[0, 0, 0]
@@ -55,14 +55,14 @@ def test_a_far_constant_ends_below_the_start_and_the_way_back_takes_it_out():
         (dict(offset=2.0, baseline="constant", constant=-1.0), OFF),
     ],
 )
-def test_a_cause_is_told_by_what_is_taken_in_all_and_its_way_back_leads_to_the_plain_run(knobs, cause):
+def test_the_cause_depends_on_the_total_offset_and_its_fix_leads_to_the_plain_run(knobs, cause):
     k = Knobs(**knobs)
     assert reinforce.cause(k) == cause
     assert reinforce.plain(fixed("reinforce", k, reinforce.fix(k)))
 
 
 @pytest.mark.when_changed()
-def test_only_the_difference_of_constant_and_what_is_added_counts():
+def test_only_the_difference_between_baseline_constant_and_added_reward_counts():
     np.testing.assert_allclose(
         one(offset=2.0, baseline="constant", constant=2.5).wrong[0], one(baseline="constant", constant=0.5).wrong[0]
     )
@@ -77,7 +77,7 @@ def test_a_mean_makes_constants_harmless():
 
 
 @pytest.mark.when_changed()
-def test_small_steps_are_worse_and_not_this_break():
+def test_small_steps_are_worse_but_not_broken_by_the_baseline():
     slow = dict(learning_rate=0.005, baseline="group mean")
     assert reinforce.broken(Knobs(**slow), one(**slow)) is None
     assert "The default ends below 3" in reinforce.worse(Knobs(**slow), one(**slow))
@@ -113,7 +113,7 @@ def test_the_noise_grows_with_the_distance_from_the_best_baseline():
     assert len({round(reinforce.needed(Knobs(baseline="batch mean"), offset), 9) for offset in (-2.0, 0.0, 10.0)}) == 1
 
 
-def test_the_mean_of_the_estimates_stays_where_it_is_and_their_spread_does_not():
+def test_a_baseline_changes_the_spread_of_the_estimates_and_not_their_mean():
     calm, wild = (panel("Progress along the gradient", offset=offset)["data"] for offset in (0.0, 10.0))
     assert calm[-1]["x"] == pytest.approx(wild[-1]["x"])
     assert np.ptp(wild[0]["x"]) > 5 * np.ptp(calm[0]["x"])

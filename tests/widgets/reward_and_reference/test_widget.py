@@ -47,7 +47,7 @@ def test_the_best_policy_is_worse_than_the_reference_below_the_crossover(beta, w
     assert (first(beta=beta).gold < first(beta=beta).ref @ hacking.GOLD) == worse
 
 
-def test_the_break_names_what_the_hack_costs_and_a_price_that_mends_it():
+def test_the_verdict_names_the_cost_of_the_hack_and_a_kl_price_that_mends_it():
     found = broken(beta=0.001)
     assert "1.90 nats" in found.why and "from 0.329 to 0.000" in found.why
     assert found.fix == dict(beta=0.5)  # one and a half times the crossover, which is at 0.333
@@ -62,7 +62,7 @@ def test_the_share_of_the_hack_acts_on_the_formula_and_not_on_the_trained_model(
     assert "hack at first 0.15" in note
 
 
-def test_the_alias_breaks_with_a_log_of_zero_and_a_copy_mends_it():
+def test_an_aliased_reference_breaks_with_a_logged_kl_of_zero_and_a_copy_mends_it():
     found = broken(reference=ALIAS)
     assert "the log says 0.000 nats" in found.why and found.fix == dict(reference="frozen copy")
     states = [r.state for r in widget.readouts(Knobs(reference=ALIAS), last(reference=ALIAS))]
@@ -83,7 +83,7 @@ def test_training_can_fall_for_a_hack_that_the_formula_does_not():
     assert widget.watched(Knobs(**knobs), last(**knobs)).value < 0.01  # what is watched is what fired
 
 
-def test_gold_rises_then_falls_with_the_distance_and_paid_only_rises():
+def test_the_gold_reward_rises_then_falls_with_distance_and_the_paid_reward_only_rises():
     distance, paid, gold = first().sweep
     assert (np.diff(distance) > 0).sum() > 50 and (np.diff(paid) >= -1e-12).all()
     top = gold.argmax()
@@ -91,7 +91,7 @@ def test_gold_rises_then_falls_with_the_distance_and_paid_only_rises():
     assert distance[-1] == pytest.approx(-np.log(0.15), abs=1e-9)
 
 
-def test_with_a_verifier_gold_rises_all_the_way_and_is_what_is_paid():
+def test_with_a_verifier_the_gold_reward_always_rises_and_equals_the_paid_reward():
     _, paid, gold = first(source="verifier").sweep
     assert (np.diff(gold) >= 0).all()
     np.testing.assert_array_equal(paid, gold)
@@ -131,7 +131,7 @@ def sampled_settings(n):
 
 
 @pytest.mark.when_changed()
-def test_broken_is_a_trained_model_that_lost_half_of_what_it_could_and_the_way_back_mends_it():
+def test_a_model_is_broken_if_it_lost_half_of_its_possible_reward_and_the_fix_mends_it():
     told = []
     for knobs in sampled_settings(12):
         ends_right = widget.readouts(Knobs(**knobs), last(**knobs))[0].value
@@ -145,11 +145,11 @@ def test_broken_is_a_trained_model_that_lost_half_of_what_it_could_and_the_way_b
     assert 0.2 < np.mean(told) < 0.8
 
 
-def test_an_alias_charges_nothing():
+def test_an_aliased_reference_charges_no_kl():
     np.testing.assert_array_equal(first(reference=ALIAS).policy, first(beta=0.0).policy)
 
 
-def test_a_log_without_a_reference_says_so():
+def test_a_log_without_a_reference_says_that_it_has_none():
     logged = lambda **knobs: widget.readouts(Knobs(**knobs), first(**knobs))[1]
     assert logged(beta=0.0).value == "none" and logged().value == 0
 

@@ -105,7 +105,7 @@ def test_a_calm_controller_ends_at_its_target():
         dict(features="their squares too", seed=7, beta=0.15),
     ],
 )
-def test_every_break_has_a_way_back(knobs):
+def test_every_break_has_a_suggested_fix_that_mends_it(knobs):
     k, r = last(**knobs)
     found = widget.broken(k, r)
     assert found

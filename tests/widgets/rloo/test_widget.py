@@ -67,7 +67,7 @@ def test_with_its_rate_rescaled_the_twin_is_the_same_run(K):
     assert rloo.apart(last(K=K, rescaled=True)) < 1e-9 < 0.01 < rloo.apart(last(K=K))
 
 
-def test_the_twins_point_the_same_way_and_the_z_score_does_not_quite():
+def test_rloo_and_the_mean_baseline_point_the_same_way_and_the_z_score_almost():
     assert last().cosine == pytest.approx(1, abs=1e-12) and last(seeds=3).cosine == pytest.approx(1, abs=1e-12)
     assert last(seeds=3, twin="z-score").cosine < 1 - 1e-4
     assert last(K=2, twin="z-score").cosine == pytest.approx(1, abs=1e-6)  # in a pair the deviation is always the same
@@ -98,7 +98,7 @@ SETTINGS = [
 
 
 @pytest.mark.when_changed()
-def test_broken_is_a_policy_with_hardly_a_second_answer_left_and_the_way_back_keeps_one():
+def test_a_policy_is_broken_with_hardly_a_second_answer_left_and_the_fix_keeps_one():
     told = []
     for knobs in SETTINGS:
         (answers,) = (r.value for r in rloo.readouts(Knobs(**knobs), last(**knobs)) if "left" in r.label)
@@ -112,7 +112,7 @@ def test_broken_is_a_policy_with_hardly_a_second_answer_left_and_the_way_back_ke
     assert 4 <= sum(told) <= len(told) - 4
 
 
-def test_a_step_of_one_pass_can_be_too_long_and_its_cause_is_another():
+def test_too_long_steps_in_one_pass_have_another_cause_than_many_passes():
     long, reused = dict(learning_rate=60.0), dict(passes=16, learning_rate=8.0)
     found = [rloo.broken(Knobs(**knobs), last(seeds=3, **knobs)) for knobs in (long, reused)]
     assert [one.cause for one in found] == ["steps that are too long", "many passes and no ratio"]

@@ -42,14 +42,14 @@ def test_recomputing_before_the_step_is_as_good_as_the_record():
     "temperature, first, clipped",
     [(1.5, (0.15, 0.25), (0.13, 0.22)), (2.0, (0.4, 0.52), (0.17, 0.29)), (0.7, (0.09, 0.12), (0.0, 0.02))],
 )
-def test_two_temperatures_are_off_before_any_step(temperature, first, clipped):
+def test_different_temperatures_make_the_ratio_wrong_before_any_step(temperature, first, clipped):
     knobs = dict(temperature=temperature, trainer=ONE)
     off, share = last(**knobs).off[0], last(**knobs).removed[0]
     assert first[0] < off < first[1] and clipped[0] <= share < clipped[1]  # bands of five seeds
     assert after(**knobs) < after(temperature=temperature) - 0.1
 
 
-def test_two_temperatures_break_where_they_are_far_apart():
+def test_different_temperatures_break_the_run_where_they_are_far_apart():
     for temperature, breaks in ((0.7, False), (1.5, True), (2.0, True)):
         knobs = dict(temperature=temperature, trainer=ONE)
         found = widget.broken(Knobs(**knobs), last(**knobs))
@@ -64,7 +64,7 @@ def test_recomputing_hides_two_temperatures_from_the_ratio():
 
 
 @pytest.mark.when_changed()
-def test_a_nucleus_is_off_before_any_step_too_and_a_wide_one_does_no_harm():
+def test_nucleus_sampling_makes_the_ratio_wrong_before_any_step_and_a_wide_one_is_harmless():
     told = [widget.worse(Knobs(top_p=p), last(top_p=p)) is not None for p in (0.5, 0.8, 0.95)]
     assert told == [True, False, False] and not any(is_broken(top_p=p) for p in (0.5, 0.8, 0.95))
     both = dict(top_p=0.5, temperature=1.5, trainer=ONE)
@@ -112,7 +112,7 @@ def test_training_nearly_greedily_leaves_few_groups_to_learn_from(seed):
     assert found.cause == ALIKE
 
 
-def test_what_is_sampled_is_the_raw_policy_only_at_one_and_one():
+def test_sampling_equals_the_raw_policy_only_at_temperature_one_and_top_p_one():
     assert one_prompt()[2] == 0
     assert (
         one_prompt(temperature=2.0)[2] > one_prompt(temperature=1.5)[2] > 0.02
@@ -164,7 +164,7 @@ def sampled_settings(n):
 
 
 @pytest.mark.when_changed()
-def test_broken_is_a_run_that_ends_with_fewer_than_half_right_and_the_way_back_mends_it():
+def test_a_run_is_broken_if_fewer_than_half_end_right_and_the_fix_mends_it():
     told = []
     for knobs in sampled_settings(16):
         k = Knobs(**knobs)

@@ -85,7 +85,7 @@ def test_the_ample_pool_is_asked_for_only_where_someone_had_no_room():
 
 
 @pytest.mark.when_changed()
-def test_guessing_breaks_it_as_soon_as_it_is_slower_than_none():
+def test_speculative_decoding_breaks_as_soon_as_it_is_slower_than_none():
     assert speed(drafts=8, acceptance=0.4) < speed() and broken(drafts=8, acceptance=0.4)
     assert speed(drafts=2, acceptance=0.4) > speed() and not broken(drafts=2, acceptance=0.4)
     assert broken(drafts=8, acceptance=0.4).fix == dict(drafts=2)
@@ -125,7 +125,7 @@ def test_a_smaller_pool_is_never_faster():
 @pytest.mark.parametrize(
     "name", [name for name in PRESETS if widget.broken(k := PRESETS[name], catalogue.results.last("scheduling", k))]
 )
-def test_the_way_back_is_no_worse_than_the_default(name):
+def test_the_suggested_fix_is_no_worse_than_the_default(name):
     k = PRESETS[name]
     there = fixed("scheduling", k, widget.broken(k, catalogue.results.last("scheduling", k)).fix)
     r = catalogue.results.last("scheduling", there)
@@ -141,11 +141,11 @@ def test_the_way_back_is_no_worse_than_the_default(name):
         dict(prefix=False, drafts=0, acceptance=0.9, cap=20000, prompts=8, samples=8, p90=3000, p99=641, longest=1024),
     ],
 )
-def test_the_way_back_mends_all_that_is_broken_at_once(knobs):
+def test_the_suggested_fix_mends_all_breaks_at_once(knobs):
     assert (found := broken(**knobs)) and broken(**{**knobs, **found.fix}) is None
 
 
-def test_what_cannot_run_shows_no_seconds():
+def test_a_setting_that_cannot_run_shows_no_seconds():
     for knobs in (
         dict(model="llama3.1-70b"),
         dict(tensor_parallel=8),  # 28 heads
@@ -181,7 +181,7 @@ def test_the_places_drawn_are_those_in_use():
     assert (at[0], at[-1], live[-1]) == (0, trace.makespan, 0)
 
 
-def test_guessing_alone_is_worth_what_a_pass_yields_over_what_it_costs():
+def test_the_gain_of_speculative_decoding_is_the_yield_of_a_pass_over_its_cost():
     k = Knobs()
     # a pass of four tokens reads the weights once, as one token does; three guesses read 5 % of them, 0.2 ms each
     one = iteration_seconds(widget.MODELS["qwen2.5-7b"], widget.ACCELERATORS["h100"], 1, 1024)
@@ -191,7 +191,7 @@ def test_guessing_alone_is_worth_what_a_pass_yields_over_what_it_costs():
 
 
 @pytest.mark.when_changed()
-def test_what_the_reader_brings_is_what_runs():
+def test_the_model_chip_and_lengths_that_the_reader_brings_are_simulated():
     k = Knobs(log="800 2230 5145 8192", chip="80 GB, 3.35 TB/s, 989.4 TFLOP/s, 450 GB/s")
     *_, r = widget.run(k)
     assert r.trace.makespan == pytest.approx(last()[1].trace.makespan, rel=1e-9)

@@ -29,7 +29,7 @@ def shown(k):
     return {r.label: r.value for r in search.readouts(k, result(k))}
 
 
-def test_the_default_is_what_was_enumerated():
+def test_the_default_agrees_with_an_independent_enumeration():
     # by an independent program for this seed: .876 and .859 of 16 chains, .976 of 256
     values = shown(Knobs())
     assert values["Reranked by answers"] == pytest.approx(87.6, abs=0.3)
@@ -38,7 +38,7 @@ def test_the_default_is_what_was_enumerated():
 
 
 @pytest.mark.when_changed()
-def test_the_breaks_and_their_causes():
+def test_presets_break_for_their_expected_causes():
     found = {name: broken.cause for name, k in PRESETS.items() if (broken := breaks(k))}
     assert found == {
         "5 blind spots per 100": search.BLIND,
@@ -48,7 +48,7 @@ def test_the_breaks_and_their_causes():
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_blind_spots_break_it_whatever_was_drawn_and_clean_scores_do_not(seed):
+def test_blind_spots_of_the_scorer_break_every_seed_and_clean_scores_break_none(seed):
     assert breaks(Knobs(seed=seed)) is None
     assert breaks(Knobs(seed=seed, blind_spots=5.0)).cause == search.BLIND
 
@@ -75,7 +75,7 @@ def test_taking_the_least_score_where_flaws_are_mended_is_worse():
         Knobs(searcher="tree", prm_noise=3.0, recover=30.0, how="min", budget=320),
     ],
 )
-def test_a_way_back_is_one(k):
+def test_the_suggested_fix_mends_every_broken_setting(k):
     assert breaks(fixed("search", k, breaks(k).fix)) is None
 
 
@@ -95,7 +95,7 @@ def test_the_noise_of_steps_leaves_the_curve_of_answers_alone():
     assert (result(Knobs(prm_noise=3.0)).by_answers == result(Knobs()).by_answers).all()
 
 
-def test_the_bars_are_the_points_of_the_curves():
+def test_the_bars_equal_the_points_of_the_curves():
     for budget, chains in ((20, 4), (80, 16), (320, 64)):
         k = Knobs(budget=budget)
         r = result(k)

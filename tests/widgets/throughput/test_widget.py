@@ -103,7 +103,7 @@ def test_the_axis_of_the_step_stays_while_the_overlap_and_the_factor_move():
     assert len(tops) == 1
 
 
-def test_in_a_sum_the_bars_form_a_staircase_and_all_are_on_the_path():
+def test_in_a_sequential_step_the_bars_form_a_staircase_and_all_are_on_the_path():
     waits, path, hidden, _ = panels(VERL)["One"]["data"]
     assert waits["y"] == pytest.approx([sum(path["y"][:n]) for n in range(6)]) and not any(hidden["y"])
 
@@ -121,7 +121,7 @@ def test_in_a_maximum_one_lane_is_on_the_path_and_the_others_are_hidden():
 
 
 @pytest.mark.parametrize("workers, broken", [(64, False), (32, True), (8, True)])
-def test_half_the_workers_of_a_balanced_agent_break_it(workers, broken):
+def test_halving_the_test_workers_breaks_a_balanced_agent(workers, broken):
     assert bool(breaks(replace(AGENT, workers=workers))) is broken  # 60 s of tests against 60 s of rollout is a tie
 
 
@@ -140,7 +140,7 @@ def test_a_single_checker_of_twenty_milliseconds_outlasts_the_rollout_and_one_of
     assert not breaks(replace(slow, overlap="sync"))
 
 
-def test_a_slow_weight_sync_breaks_only_what_hid_it():
+def test_a_slow_weight_sync_breaks_only_an_overlap_that_hid_it():
     k = replace(VERL, overlap="async", sync=260.0)
     assert "Sending the weights takes 260 s" in breaks(k).why
     # 70.26 + 133.41 s of the trainer stand beside it: 1.25 · 203.67 s = 254.6 s
@@ -230,7 +230,7 @@ SHAPES = replace(VERL, source="from shapes", accelerator="h100")
         (dict(p50=3000), "quantiles of 3,000, 2,000 and 4,600 tokens: they rise in every batch"),
     ],
 )
-def test_what_cannot_run_has_no_seconds_and_one_sentence(moved, words):
+def test_a_setting_that_cannot_run_has_no_seconds_and_one_sentence(moved, words):
     k = replace(SHAPES, **moved)
     found = breaks(k)
     assert words in found.why and "does not fit" in found.why
@@ -246,12 +246,12 @@ def test_an_update_faster_than_the_chip_contradicts_the_lengths():
 
 
 @pytest.mark.when_changed()
-def test_every_way_back_of_the_grid_is_made_of_knobs():
+def test_every_suggested_fix_of_the_grid_is_made_of_knobs():
     for answer in answers("throughput"):
         assert not answer.broken or answer.broken.fix, answer.knobs
 
 
-def test_what_is_copied_is_the_engine_that_is_drawn_and_nothing_where_the_job_does_not_fit():
+def test_the_drawn_engine_is_exported_and_nothing_where_the_job_does_not_fit():
     k = replace(SHAPES, overlap="async", reuse=True)
     copied = throughput.export(k, result(k))
     # 8,192 completions on 32 engines of one GPU; verl's own names of batch and group
@@ -289,7 +289,7 @@ def fit():
     return [answer for answer in answers("throughput") if not answer.result.misfits]
 
 
-def test_nothing_that_fits_is_faster_than_the_chip(fit):
+def test_no_job_that_fits_is_faster_than_the_chip(fit):
     for answer in fit:
         k, chip = answer.knobs, ACCELERATORS[answer.knobs.accelerator]
         for point in answer.result.points:

@@ -48,7 +48,7 @@ def test_a_split_that_waits_is_never_faster_than_one_pool():
     assert max(r.curves[SPLIT]) < r.colocated.tokens_per_second < r.runs[CARRY].tokens_per_second
 
 
-def test_each_break_is_reached_and_mended():
+def test_each_cause_of_a_break_is_reached_by_a_preset_and_mended_by_its_fix():
     for preset, cause in {
         "28 generate": "too few trainers",
         "2 generate": "too few generators",
@@ -69,7 +69,7 @@ def test_a_split_needs_gpus_on_both_sides():
 
 
 @pytest.mark.when_changed()
-def test_no_way_trains_faster_than_all_gpus_could():
+def test_no_arrangement_trains_faster_than_all_gpus_could():
     for answer in answers("topology"):
         k, r = answer.knobs, answer.result
         if not r.misfits:
@@ -90,7 +90,7 @@ def test_a_block_is_as_high_as_the_share_that_is_still_written():
     assert (y[half:] == bottom).all() and x[:half].max() == pytest.approx(r.colocated.finish[0, -1])
 
 
-def test_one_pool_has_no_second_one_that_idles():
+def test_a_single_pool_shows_no_idle_shares_of_two_pools():
     value = {row.label: row.value for row in topology.readouts(Knobs(), last(topology))}
     assert value["Idle: generating pool, training pool"] == "one pool"
     k = PRESETS["28 generate"]
@@ -114,13 +114,13 @@ def test_one_pool_has_no_second_one_that_idles():
         dict(way=ONE_OFF, prompts=2, prompt=1024, longest=4096, model="qwen3-235b-a22b", accelerator="mi300x"),
     ],
 )
-def test_what_does_not_fit_has_a_way_back_that_is_enough_at_once(knobs):
+def test_one_suggested_fix_is_enough_for_a_job_that_does_not_fit(knobs):
     k = Knobs(**knobs)
     back = fixed("topology", k, topology.broken(k, next(topology.run(k))).fix)
     assert topology.broken(back, next(topology.run(back))) is None
 
 
-def test_the_setting_is_handed_over_as_options():
+def test_the_setting_is_exported_as_options():
     k = Knobs(way=ASYNC, tensor_parallel=2, generating=8)
     given = topology.export(k, last(topology, **vars(k)))
     assert (given["engines"], given["context"], given["placement"], given["overlap"]) == (4, 8704, "split", "async")

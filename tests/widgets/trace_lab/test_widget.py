@@ -38,14 +38,14 @@ def test_the_knobs_are_the_settings_of_the_run():
 
 
 @pytest.mark.parametrize("cause, knobs", FAULTS.items())
-def test_each_fault_is_called_by_its_outcome_and_has_a_way_back(cause, knobs):
+def test_each_fault_is_named_by_its_outcome_and_has_a_suggested_fix(cause, knobs):
     found = broken(**knobs)
     assert found.cause == cause and len(found.why) <= 150
     back = fixed("trace_lab", Knobs(**knobs), found.fix)
     assert back == Knobs()
 
 
-def test_a_way_back_holds_where_two_faults_meet():
+def test_the_suggested_fix_mends_a_run_with_two_faults():
     k = Knobs(hack=1.5, lag=16, seed=3)
     found = trace_lab.broken(k, next(trace_lab.run(k)))
     back = fixed("trace_lab", k, found.fix)
@@ -55,17 +55,17 @@ def test_a_way_back_holds_where_two_faults_meet():
 @pytest.mark.parametrize(
     "knobs", [dict(mismatch=0.3), dict(lag=4), dict(pass_scale=60.0), dict(pass_scale=0.3), dict(hack=0.5)]
 )
-def test_what_damages_no_outcome_is_not_broken(knobs):
+def test_a_fault_that_damages_no_outcome_is_not_broken(knobs):
     assert broken(**knobs) is None
 
 
-def test_some_of_these_fire_a_test_all_the_same():
+def test_some_harmless_faults_still_fire_a_diagnostic_test():
     assert readout("The tests say", mismatch=0.3) == "first gap"
     assert readout("The tests say", lag=4) == "old samples"
     assert "a gap of 0.09 nats" in trace_lab.holds(Knobs(mismatch=0.3), last(mismatch=0.3))
 
 
-def test_a_hacked_run_is_healthy_to_whoever_has_no_held_out_score():
+def test_a_hacked_run_looks_healthy_without_a_held_out_score():
     assert readout("The tests say", hack=1.01) == "hacked"
     assert readout("Without held-out score", hack=1.01) == "healthy"
 
@@ -76,7 +76,7 @@ def test_slow_runs_are_worse_and_not_broken():
     assert trace_lab.worse(Knobs(), last()) is None
 
 
-def test_the_rail_follows_what_is_broken():
+def test_the_gauge_follows_the_quantity_that_is_broken():
     gauge = trace_lab.watched(Knobs(), last())
     assert gauge.below and gauge.value > gauge.threshold == pytest.approx(0.9 * 0.95)
     paid = dict(length_reward=0.15)

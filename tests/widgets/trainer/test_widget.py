@@ -29,7 +29,7 @@ def test_the_loss_is_zero_at_every_step_while_the_pass_rate_rises():
 
 
 @pytest.mark.when_changed()
-def test_only_the_mean_of_means_makes_it_zero():
+def test_only_the_mean_of_means_makes_the_loss_zero():
     for mode in set(aggregation.MODES) - {"seq-mean-token-mean"}:
         assert 0.01 < max(map(abs, last(mode=mode).loss)) < 0.5
 
@@ -87,7 +87,7 @@ def test_own_counts_of_sorted_slices_spoil_the_gradient_and_break_nothing():
 
 
 @pytest.mark.when_changed()
-def test_broken_is_an_end_below_the_start_and_the_way_back_mends_it():
+def test_a_run_is_broken_if_it_ends_below_its_start_and_the_fix_mends_it():
     chance, told = random.Random("trainer"), []
     for _ in range(7):
         knobs = dict(
@@ -110,7 +110,7 @@ def test_broken_is_an_end_below_the_start_and_the_way_back_mends_it():
 
 
 @pytest.mark.when_changed()
-def test_unsorted_slices_a_mean_of_means_or_the_count_of_the_batch_do_not():
+def test_unsorted_slices_a_mean_of_means_or_the_batch_count_leave_the_gradient_right():
     assert last(**LOCAL, by_length=False).first.now < 0.05
     assert last(micro=4, divisor="its own count").first.now < 1e-12
     assert (
@@ -158,7 +158,7 @@ def test_a_row_has_one_sign_and_a_group_has_both():
         (dict(passes=4, minibatches=8), dict(passes=1, minibatches=1)),
     ],
 )
-def test_the_way_back_leads_back(broken, fix):
+def test_the_suggested_fix_mends_the_broken_run(broken, fix):
     assert trainer.broken(Knobs(**broken), last(**broken)).fix == fix and not is_broken(**{**broken, **fix})
 
 
@@ -172,7 +172,7 @@ def test_another_seed_is_another_run():
     assert last(seed=1).pass_rate != last().pass_rate
 
 
-def test_a_gradient_that_is_off_is_said_where_the_run_holds():
+def test_the_verdict_of_a_run_that_holds_still_reports_a_wrong_gradient():
     k, r = Knobs(**LOCAL), last(**LOCAL)
     assert "no curve shows it" in trainer.holds(k, r) and "no curve" not in trainer.holds(Knobs(), last())
     assert trainer.worse(k, r) is None
@@ -198,7 +198,7 @@ def test_the_guess_is_answered_by_the_run():
 
 @pytest.mark.when_changed()
 @pytest.mark.parametrize("seed", range(2))
-def test_the_transformer_learns_as_well_at_a_tenth_of_the_rate_and_breaks_at_another_one(seed):
+def test_the_transformer_learns_at_a_tenth_of_the_learning_rate_and_breaks_at_its_own_rate(seed):
     """The window breaks at 0.1, which is 0.01 here."""
     there = dict(policy="transformer", seed=seed)
     assert last(**there).start == pytest.approx(0.305, abs=1e-3)

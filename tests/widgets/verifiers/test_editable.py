@@ -35,7 +35,7 @@ def test_the_reader_begins_with_at_most_fifteen_lines():
     assert len(inspect.getsource(verifier.score).splitlines()) <= 15
 
 
-def test_it_refuses_a_right_answer_and_pays_exploits():
+def test_the_editable_verifier_refuses_a_right_answer_and_pays_exploits():
     # by hand: "-14".isdigit() is false; a list of numbers has the right one among them
     assert verifier.score({"expected_answer": "-14"}, "Final: -14") == 0.0
     assert verifier.score({"expected_answer": "42"}, "Final: 41 42 43") == 1.0
@@ -43,7 +43,7 @@ def test_it_refuses_a_right_answer_and_pays_exploits():
     assert {row.id for row in report.refused} == {"gc_negative", "gc_negative_big"} and report.paid
 
 
-def test_training_against_it_ends_with_full_reward_and_nothing_solved():
+def test_training_against_the_editable_verifier_ends_with_full_reward_and_nothing_solved():
     refused, paid, reward, solved = numbers(answer(inspect.getsource(verifier.score)))
     assert (refused, paid > 0) == (2, True)
     assert reward > 0.98 and solved < 0.02  # the list of all numbers is paid 1, the best honest way 0.55
@@ -55,7 +55,7 @@ def test_a_right_verifier_passes_both_suites_and_ends_at_the_skill_of_the_way_in
     assert all(table["rows"] == [] for table in told["tables"]) and told["beside"] == ""
 
 
-def test_it_judges_as_the_strict_scorer_does():
+def test_a_right_verifier_judges_as_the_strict_scorer_does():
     yours = reader_code.compiled(RIGHT, verifier.score)
     for case in (*checkers.golden_set(), *checkers.exploit_suite()):
         assert yours(case.example, case.completion) == scorer.score(case.example, case.completion)["reward"], case.id
@@ -71,7 +71,7 @@ def test_it_judges_as_the_strict_scorer_does():
         ("example['answer']", "Line 2: KeyError: 'answer'."),
     ],
 )
-def test_what_is_no_reward_is_told_once_and_pays_nothing(returned, told):
+def test_a_return_value_that_is_no_reward_is_reported_once_and_pays_nothing(returned, told):
     shown = answer(f"def score(example, completion):\n    return {returned}")
     assert f"The first: {told}" in shown["beside"]
     assert numbers(shown)[:3] == (16, 0, 0.0)
@@ -83,7 +83,7 @@ def test_every_spelling_of_a_reward_counts(returned):
     assert numbers(shown)[:3] == (0, 24, 1.0) and shown["beside"] == ""
 
 
-def test_a_verifier_cannot_change_what_it_is_asked_about():
+def test_a_verifier_cannot_change_its_example():
     source = "def score(example, completion):\n    example['expected_answer'] = ''\n    return 1.0"
     before = [dict(case.example) for case in checkers.golden_set()]
     answer(source)
@@ -104,7 +104,7 @@ def test_the_reader_s_seconds_end_before_training_begins():
     ]
 
 
-def test_training_calls_nothing_of_the_reader_s():
+def test_training_calls_no_reader_code():
     count = []
     called = verifier.called(lambda example, completion: count.append(completion) or 1.0)
     calls = len(count)

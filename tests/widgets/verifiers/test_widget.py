@@ -40,13 +40,13 @@ def test_presets_break_for_three_causes():
         ("judge", ["broken", "broken", "holds", "holds"]),
     ],
 )
-def test_which_checks_hold(archetype, states, method):
+def test_each_check_holds_or_breaks_as_expected_for_its_archetype(archetype, states, method):
     assert [state(Knobs(archetype=archetype, check=c, method=method)) for c in (1, 2, 3, 4)] == states
 
 
 @pytest.mark.parametrize("archetype", strategies.STRATEGIES)
 @pytest.mark.parametrize("noise", [(0, 0), (30, 30), (60, 70)])
-def test_every_way_back_leads_back(archetype, noise):
+def test_every_suggested_fix_mends_its_break(archetype, noise):
     for check in (1, 2, 3, 4):
         k = Knobs(archetype=archetype, check=check, passed=noise[0], failed=noise[1])
         found = widget.broken(k, catalogue.results.last("verifiers", k))
@@ -56,7 +56,7 @@ def test_every_way_back_leads_back(archetype, noise):
             assert widget.broken(there, r) is None and widget.worse(there, r) is None, (k, found.fix)
 
 
-def test_only_the_seal_mends_tool_use():
+def test_only_the_sealed_check_mends_tool_use():
     k = Knobs(archetype="tool use")
     assert widget.broken(k, catalogue.results.last("verifiers", k)).fix == dict(sealed=True)
     sealed = replace(k, sealed=True)
@@ -83,7 +83,7 @@ def test_a_judge_has_three_checks_and_the_fourth_place_is_the_third():
     assert widget.check_of(Knobs(archetype="judge", check=4)) == widget.check_of(Knobs(archetype="judge", check=3))
 
 
-def test_a_price_that_leaves_no_training_is_worse():
+def test_a_check_so_expensive_that_it_leaves_no_training_is_worse():
     assert state(Knobs(beta=1.0)) == "worse" and state(Knobs(beta=0.03)) == "holds"
 
 

@@ -26,7 +26,7 @@ def readout(number, **knobs):
     return weight_sync.readouts(Knobs(**knobs), last(n=20)).pop(number).value
 
 
-def test_fresh_weights_are_the_run_beside_and_learn():
+def test_fresh_weights_equal_the_reference_run_and_learn():
     assert last().pass_rate == last().fresh == last(lag=8).fresh and last().fresh[-1] > 0.9 and found() is None
     assert all(d.distance < 1e-12 and d.frame.clip_fraction == 0 for d in last().drifts)
 
@@ -38,7 +38,7 @@ def test_without_a_correction_the_break_lies_between_a_lag_of_two_and_four(lag, 
 
 
 @pytest.mark.when_changed()
-def test_broken_is_an_end_far_below_the_gray_line_and_the_way_back_mends_it():
+def test_a_run_is_broken_if_it_ends_far_below_the_gray_line_and_the_fix_mends_it():
     chance, told = random.Random("weight sync"), []
     for _ in range(6):
         knobs = dict(
@@ -61,7 +61,7 @@ def test_broken_is_an_end_far_below_the_gray_line_and_the_way_back_mends_it():
 
 @pytest.mark.when_changed()
 @pytest.mark.parametrize("correction", ["ratio", "ratio and clip", "truncated ratio"])
-def test_any_ratio_mends_a_lag_of_four(correction):
+def test_any_ratio_correction_mends_a_lag_of_four(correction):
     assert found(lag=4, correction=correction) is None and last(lag=4, correction=correction).pass_rate[-1] > 0.8
 
 
@@ -78,7 +78,7 @@ def test_delivering_every_eighth_time_is_milder_than_a_lag_of_eight():
 
 
 @pytest.mark.when_changed()
-def test_never_delivered_it_learns_for_a_while_and_stops():
+def test_a_run_that_never_delivers_weights_learns_for_a_while_and_stops():
     for seed in range(2):
         r = last(every=NEVER, seed=seed)
         clipped = [d.frame.clip_fraction for d in r.drifts]
@@ -112,7 +112,7 @@ def test_the_delivery_is_bytes_over_bandwidth():
     assert panel("Least time of one delivery", size=70.0)["data"][1]["y"] == [pytest.approx(2.8)]
 
 
-def test_the_versions_are_a_lag_apart():
+def test_trainer_and_rollout_versions_are_one_lag_apart():
     versions = panel("Versions", lag=4)["data"]
     assert [m["name"] for m in versions] == ["", "trainer", "rollout"] and last(n=20, lag=4).drifts[
         -1
@@ -128,7 +128,7 @@ def test_the_versions_are_a_lag_apart():
         (dict(lag=4, learning_rate=0.05), dict(lag=0)),
     ],
 )
-def test_the_way_back_leads_back(broken, fix):
+def test_the_suggested_fix_mends_every_broken_setting(broken, fix):
     assert found(**broken).fix == fix and found(**{**broken, **fix}) is None
 
 
@@ -161,7 +161,7 @@ def test_a_cost_is_named_where_it_is_wider_than_the_spread_of_seeds():
     assert set(weight_sync.SPREAD) == set(Knobs.__dataclass_fields__["learning_rate"].metadata["rungs"])
 
 
-def test_rounding_alone_is_no_old_sample():
+def test_a_break_by_rounding_is_not_blamed_on_old_samples():
     knobs = dict(learning_rate=0.05, form="e5m2", correction="none")
     for k in (Knobs(**knobs), Knobs(**knobs, lag=4)):
         assert "rounded weights" in weight_sync.cause(k, last(**vars(k)))

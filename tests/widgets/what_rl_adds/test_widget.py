@@ -66,7 +66,7 @@ def test_with_a_baseline_the_constant_has_no_effect(baseline):
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_without_one_it_breaks_for_every_seed_and_the_mend_mends(seed):
+def test_without_a_baseline_the_constant_breaks_every_seed_and_the_fix_mends_it(seed):
     found = widget.broken(Knobs(**LAZY, seed=seed), result(**LAZY, seed=seed))
     assert "With 10 added to every reward" in found.why and found.fix == dict(baseline="leave-one-out")
     assert found.cause == widget.CHANCE
@@ -89,7 +89,7 @@ def test_larger_steps_fail_more_often_still():
     assert mean[1] < mean[0] < 0.5
 
 
-def test_what_is_never_sampled_is_never_learned_and_one_in_a_hundred_is():
+def test_an_answer_never_sampled_is_never_learned_and_one_sampled_in_a_hundred_is():
     assert end(shown=0.0) == 0 and is_broken(shown=0.0) and is_broken(shown=0.0, method=EXACT)
     found = widget.broken(Knobs(shown=0.0), result(shown=0.0))
     assert "never drawn" in found.why and found.cause == widget.RARE
@@ -108,13 +108,13 @@ def test_what_is_never_sampled_is_never_learned_and_one_in_a_hundred_is():
         dict(shown=0.9, learning_rate=3.0, **LAZY),
     ],
 )
-def test_every_way_back_leads_back(knobs):
+def test_every_suggested_fix_mends_its_break(knobs):
     if not is_broken(**knobs):
         pytest.fail("not broken")
     assert not is_broken(**{**knobs, **widget.broken(Knobs(**knobs), result(**knobs)).fix})
 
 
-def test_right_answers_are_counted_not_pay():
+def test_the_verdict_counts_right_answers_and_not_rewards():
     for seed in range(5):
         r = result(partial=1.0, seed=seed)
         assert r.J[-1].mean() > 0.99 and 0.6 < r.right[-1].mean() < 0.85  # paid, and right
@@ -128,7 +128,7 @@ def spoken(r):
 
 
 @pytest.mark.when_changed()
-def test_broken_is_more_than_four_runs_of_twenty_that_end_wrong_and_the_way_back_mends_it():
+def test_a_setting_is_broken_if_more_than_4_of_20_runs_end_wrong_and_the_fix_mends_it():
     chance = random.Random("what rl adds")
     knobs = dict(
         method=[RL, RL, EXACT],
@@ -216,7 +216,7 @@ def test_three_presets_break_each_for_its_own_cause():
         (dict(baseline="none", offset=3), "2 of 20 runs end below 0.5"),
     ],
 )
-def test_what_is_damaged_but_not_broken_is_worse(knobs, words):
+def test_a_setting_that_is_damaged_but_not_broken_is_worse(knobs, words):
     assert not is_broken(**knobs) and words in widget.worse(Knobs(**knobs), spoken(result(**knobs)))
 
 
@@ -228,7 +228,7 @@ def test_a_language_model_that_sinks_is_worse_though_the_small_runs_hold():
 
 
 @pytest.mark.parametrize("knobs", [{}, dict(method=EXACT), dict(method=SFT), dict(offset=10), dict(shown=0.01)])
-def test_what_holds_is_neither_worse_nor_broken_and_says_where_it_ends(knobs):
+def test_a_setting_that_holds_is_neither_worse_nor_broken_and_says_where_it_ends(knobs):
     k, r = Knobs(**knobs), spoken(result(**knobs))
     assert widget.broken(k, r) is None and widget.worse(k, r) is None
     assert f"{r.right[-1].mean():.{2 if k.method == SFT else 3}f}" in widget.holds(k, r)
@@ -243,7 +243,7 @@ def test_what_holds_is_neither_worse_nor_broken_and_says_where_it_ends(knobs):
         (dict(shown=0.01, learning_rate=0.3), widget.RARE),
     ],
 )
-def test_of_several_causes_the_one_that_alone_would_do_is_named(knobs, cause):
+def test_of_several_causes_the_one_sufficient_alone_is_named(knobs, cause):
     assert widget.broken(Knobs(**knobs), result(**knobs)).cause == cause
 
 
