@@ -79,6 +79,12 @@ def test_wins_of_best_of_n_peak_and_fall():
     assert wins == sorted(wins[:5]) + sorted(wins[5:], reverse=True) and wins[-1] < wins[4] - 0.1
 
 
+def test_the_best_of_one_is_the_start_and_no_break():
+    k, r = last(how=BEST, N=1)
+    assert widget.broken(k, r) is None and r.here.kl == 0
+    assert widget.watched(k, r).value == 0.5
+
+
 @pytest.mark.parametrize("gain, breaks", [(0.1, ""), (0.3, ""), (0.9, ""), (4.0, widget.SWING)])
 def test_a_hasty_controller_swings(gain, breaks):
     assert cause(how=ADAPTIVE, gain=gain) == breaks
