@@ -361,9 +361,9 @@ def why(k, r, low, cause):
         high = max(o.wins for o in r.path[-LATE:])
         return f"Price and distance overshoot each other: over {LATE} updates wins go from {low:.2f} to {high:.2f}."
     if cause == ASTRAY:
-        nearer = f"no {'smaller' if NEARER[k.how][0] in ('N', 'updates', 'target') else 'higher'} {NEARER[k.how][0]}"
+        turned = dict(beta="price", updates="number of updates", N="N", target="target")[NEARER[k.how][0]]
         return (
-            f"These labels lead away from what people like: wins are {low:.2f}, and {nearer} that was tried mends it."
+            f"These labels lead away from what people like: wins are {low:.2f}, and no {turned} that was tried helps."
         )
     score = f"over {r.here.proxy:.0f}" if r.here.edge else f"{r.here.proxy:.1f}"
     return (

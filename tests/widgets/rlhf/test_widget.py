@@ -126,6 +126,18 @@ def test_labels_that_point_the_wrong_way_are_told_from_a_distance_that_is_too_la
     assert widget.broken(k, catalogue.results.last("rlhf", k)).cause == widget.ASTRAY
 
 
+def test_what_a_price_that_is_not_on_offer_mends_is_not_said_to_be_beyond_all_prices():
+    # at β = 10, twice the dearest on offer, wins are 0.5001
+    k = Knobs(pairs=20, flip=0.2, seed=11)
+    r = next(widget.run(k))
+    world, _ = widget.worlds(1.0)
+    reward, _ = widget.learned(k, world)
+    policy, _ = widget.overoptimization.tilt(world.ref, reward, 10.0)
+    assert widget.outcome(world, reward, policy).wins > 0.5
+    found = widget.broken(k, r)
+    assert found.cause == widget.ASTRAY and found.why.endswith("no price that was tried helps.")
+
+
 def astray(k):
     """Whether the reward model's weights lead to where gold falls from the first step on: no price helps."""
     world, _ = widget.worlds(k.kappa)
