@@ -12,6 +12,8 @@ import numpy as np
 
 from sim.estimators import hacking, kl
 
+ROUNDING = 1e-12  # nats that sums over the map leave between the reference and itself, of either sign
+
 
 @dataclass(frozen=True)
 class Outcome:
@@ -31,7 +33,7 @@ def outcome(world, reward, policy):
     """All of it, exact sums over the map; the reward is counted from its mean under the reference."""
     given = policy > 0
     return Outcome(
-        kl=max(float(hacking.distance(policy, world.ref)), 0.0),  # rounding takes that of the reference below 0
+        kl=kl if (kl := float(hacking.distance(policy, world.ref))) > ROUNDING else 0.0,
         proxy=float((policy - world.ref) @ reward),
         gold=float(policy @ world.gold),
         wins=float(policy @ world.wins),

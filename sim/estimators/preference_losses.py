@@ -70,8 +70,14 @@ def orpo(logp_w, logp_l, len_w, len_l, lam):
     p_w, p_l = np.exp(mean_w), np.exp(mean_l)
     log_odds = mean_w - np.log1p(-p_w) - (mean_l - np.log1p(-p_l))
     loss, slope = dpo(log_odds, 1.0)
+    imitation, up = imitate(logp_w, len_w)
+    return imitation + lam * loss, up + lam * slope / (1 - p_w) / len_w, -lam * slope / (1 - p_l) / len_l
+
+
+def imitate(logp_w, len_w):
+    """−mean log π of the chosen tokens of the batch, each pair's part of it, and its derivative by `logp_w`."""
     share = len(logp_w) / np.sum(len_w)
-    return (-logp_w * share + lam * loss, -share + lam * slope / (1 - p_w) / len_w, -lam * slope / (1 - p_l) / len_l)
+    return -logp_w * share, -share
 
 
 MARGINS = dict(sigmoid=dpo, sigmoid_norm=dpo, ipo=ipo, hinge=hinge)
@@ -81,14 +87,26 @@ NAMES = (*MARGINS, "robust", *GAINS, *WITHOUT_REFERENCE)
 
 
 def pref_loss(
-    name, logp_w, logp_l, ref_w, ref_l, len_w, len_l, beta, gamma=0.5, label_smoothing=0.0, length_normalize=False
+    name,
+    logp_w,
+    logp_l,
+    ref_w,
+    ref_l,
+    len_w,
+    len_l,
+    beta,
+    gamma=0.5,
+    label_smoothing=0.0,
+    length_normalize=False,
+    cpo_alpha=0.0,
 ):
     """(loss, dL/dlogp_w, dL/dlogp_l) of each pair, (pairs,) each, of the loss that TRL calls `name`.
 
     `logp` and `ref` are sums over the tokens of the chosen (w) and the rejected (l) completion, under the policy and
     the reference; `len` counts the tokens. `beta` is τ of IPO and λ of ORPO; `gamma` is SimPO's margin,
     `label_smoothing` the share of wrong labels that robust assumes. `length_normalize` divides IPO's log-ratios by
-    their tokens, as TRL does; without it the form is the one that the paper prints.
+    their tokens, as TRL does; without it the form is the one that the paper prints. `cpo_alpha` is the weight that
+    TRL's CPOTrainer gives to the imitation of the chosen beside SimPO; 1 is its default, 0 the paper's SimPO.
     """
     gain_w, gain_l = logp_w - ref_w, logp_l - ref_l
     if name == "orpo":
@@ -97,7 +115,8 @@ def pref_loss(
         return GAINS[name](gain_w, gain_l, beta)
     if name == "simpo":
         loss, slope = dpo(logp_w / len_w - logp_l / len_l - gamma / beta, beta)
-        return loss, slope / len_w, -slope / len_l
+        imitation, up = imitate(logp_w, len_w)
+        return loss + cpo_alpha * imitation, slope / len_w + cpo_alpha * up, -slope / len_l
     if name == "robust":
         loss, slope = robust(gain_w - gain_l, beta, label_smoothing)
         return loss, slope, -slope

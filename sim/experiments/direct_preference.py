@@ -45,10 +45,12 @@ def train(
     gamma=0.5,
     label_smoothing=0.0,
     length_normalize=False,
+    cpo_alpha=0.0,
 ):
     """A Course of `steps` steps on all pairs at once, `name` a loss of TRL or "kto", looked at every few steps."""
     batch = Batch(world, win, lose)
     options = dict(gamma=gamma, label_smoothing=label_smoothing, length_normalize=length_normalize)
+    options["cpo_alpha"] = cpo_alpha
     params, optimizer, looks = dict(theta=np.zeros(2)), AdamW(learning_rate, clip=None), []
     for step in range(steps + 1):
         theta = params["theta"]

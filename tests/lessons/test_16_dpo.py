@@ -79,6 +79,15 @@ def test_sure_and_bent_labels_and_no_reference():
     LESSON.says("0.835", free.loss[-1])
 
 
+def test_the_likelihood_term_of_trls_default_holds_simpo():
+    # CPOConfig of TRL 1.16.0 has cpo_alpha=1.0; 0.0 is the run above
+    labeled = dpo.pairs(dpo.ASKED, 0.0, 200, 0.0, 0)
+    held = direct_preference.train(dpo.world(), *labeled, "simpo", 0.1, every=400, gamma=0.5, cpo_alpha=1.0)
+    LESSON.says("0.22", held.kl[-1])
+    LESSON.says("0.62", held.wins[-1])
+    assert held.edge[-1] < 1e-6
+
+
 def test_with_plain_descent_simpo_hardly_moves():
     batch = direct_preference.Batch(dpo.world(), *dpo.pairs(dpo.ASKED, 0.0, 200, 0.0, 0))
     options = dict(gamma=0.5, label_smoothing=0.0, length_normalize=False)

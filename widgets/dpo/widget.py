@@ -62,7 +62,7 @@ PRESETS = {
     "DPO, β 0.1": Knobs(beta=0.1),
     "Sure labels": Knobs(labels=SURE),
     "Longer pleases": Knobs(bias=1.0),
-    "SimPO of TRL": Knobs(loss="SimPO", beta=0.1),
+    "SimPO, cpo_alpha 0": Knobs(loss="SimPO", beta=0.1),
 }
 GUESS = Guess(
     "Raise the price of a nat from 0.4 to 1, and the policy stays nearer to the reference. Where does the loss end?",
@@ -149,11 +149,12 @@ def best(r):
 
 WEAK, FREE = "the pull home is too weak", "nothing holds it to the reference"
 CERTAIN, BENT = "no label ever disagrees", "labelers pay for length"
-FEW, TURNED = "too few pairs", "too many labels are wrong"
+FEW, TURNED, MIXED = "too few pairs", "too many labels are wrong", "more than one thing at once"
+ENDLESS = ("sigmoid", "sigmoid_norm", "robust")  # with sure labels a larger margin is always a lower loss
 
 
 def cause(k):
-    """The first of these that alone brings it back."""
+    """The first of these that alone brings it back, or MIXED if none does."""
     name, home = LOSSES[k.loss]
     for found, there in (
         (CERTAIN, dict(labels=ASKED)),
@@ -165,7 +166,7 @@ def cause(k):
         moved = replace(k, **there)
         if moved != k and holding(moved):
             return found
-    return WEAK
+    return MIXED
 
 
 def fix(k, found):
@@ -339,15 +340,25 @@ def broken(k, r):
     found = cause(k)
     high, step = best(r)
     fell = f"wins {high:.2f} at step {step}, {end:.2f} at the end"
+    if r.course.loss[-1] < r.course.loss[0]:
+        fell += ", while the loss fell"
     why = {
-        CERTAIN: f"No label speaks for the other side, so no margin is enough: {fell}, while the loss fell.",
-        BENT: f"Labelers pay for length, and the loss learns it: {r.course.tokens[-1]:,.0f} tokens on average, {fell}.",
+        CERTAIN: f"{certain(k)}: {fell}.",
+        BENT: f"Labelers pay for length: {r.course.tokens[-1]:,.0f} tokens on average, {fell}.",
         FREE: f"{k.loss} knows no reference, so nothing holds it: {r.course.kl[-1]:,.0f} nats away, {fell}.",
-        WEAK: f"At β = {k.beta:g} the pull home is too weak: {fell}, while the loss fell.",
+        WEAK: f"At β = {k.beta:g} the pull home is too weak: {fell}.",
         TURNED: f"With {100 * k.flip:.0f} % of the labels turned round the direction is lost: {fell}.",
         FEW: f"{k.n} pairs leave the direction to chance: {fell}.",
+        MIXED: f"Undoing one thing alone does not mend it: {fell}.",
     }
     return Break(why[found], fix(k, found), found)
+
+
+def certain(k):
+    """What the labels of SURE are, with those turned round, and whether the loss then asks for ever larger margins."""
+    if k.flip:
+        return f"But for {100 * k.flip:.0f} % turned round, the better always wins, and sampled labels would hold it"
+    return "No label speaks for the other side" + (", so no margin is enough" if LOSSES[k.loss][0] in ENDLESS else "")
 
 
 def worse(k, r):

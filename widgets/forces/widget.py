@@ -82,15 +82,36 @@ def solutions(k, room):
 
 def run(k):
     everything = solutions(k, float("inf"))
-    with_baseline = lambda name: min((s.compute for s in everything if baseline(s) == name), default=float("inf"))
-    signal, anchored = ("verifier", False) if k.checkable >= 0.5 else ("reward model", True)
     yield Result(
         [s for s in everything if s.memory <= k.room],
         everything,
-        with_baseline("group"),
-        with_baseline("critic"),
-        forces.crossing(signal, anchored, k.samples, assumed(k)),
+        least(everything, "group"),
+        least(everything, "critic"),
+        pays_from(k),
     )
+
+
+def least(found, name):
+    """The least compute of those with this baseline."""
+    return min((s.compute for s in found if baseline(s) == name), default=float("inf"))
+
+
+def pays_from(k):
+    """What a critic must foresee for the best recipe with one to take no more than the best with a group; 2 is never.
+
+    A critic's compute falls with what it foresees, and a group's does not depend on it: the two lines of the panel
+    meet once at most.
+    """
+    ahead = lambda foreseen: (
+        least(found := solutions(replace(k, foreseen=foreseen), float("inf")), "critic") <= least(found, "group")
+    )
+    if ahead(0.0) or not ahead(1.0):
+        return 0.0 if ahead(0.0) else 2.0
+    low, high = 0.0, 1.0
+    for _ in range(12):
+        middle = (low + high) / 2
+        low, high = (low, middle) if ahead(middle) else (middle, high)
+    return high
 
 
 def baseline(solution):
@@ -301,7 +322,7 @@ def readouts(k, r):
             "A critic pays from",
             f"{100 * r.pays_from:.0f} % foreseen" if r.pays_from <= 1 else "never",
             "",
-            forces.crossing,
+            forces.solve,
         ),
     ]
 
@@ -344,13 +365,21 @@ def broken(k, r):
     if r.best.unanchored:
         cause, why = LOOSE, f"The least compute is now a scorer that nothing holds near its data: {r.best.compute:.3g}."
     elif r.best.dropped:
-        left_out = 100 * r.best.dropped
-        cause = IGNORED
-        why = f"It is cheapest to leave {left_out:.0f} % of the prompts out: every scorer of them is nearly noise."
+        cause, why = IGNORED, left_out(k, r)
     else:
         return None
     one = recovery.one_knob(k, order, cheaper) or recovery.one_knob(k, order, sane)
     return Break(why, one or recovery.fewest(k, SURELY, sane), cause)
+
+
+def left_out(k, r):
+    """What leaving prompts out takes, and what the cheapest scorer of them would, at the prices that are set."""
+    trained = next((s.compute for s in r.found if not s.dropped), None)
+    scored = "no scorer of them fits" if trained is None else f"with a scorer it is {trained:.3g}"
+    return (
+        f"It is cheapest to leave {100 * r.best.dropped:.0f} % of the prompts out, at a price of {k.dropped:g}: "
+        f"{r.best.compute:.3g}; {scored}."
+    )
 
 
 def sane(k):

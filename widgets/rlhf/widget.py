@@ -322,8 +322,11 @@ NEARER = {  # what each optimizer is held back by, the textbook value first
 
 
 def lowest(k, here, path):
-    """The wins that count: the lowest of the last twelve updates where a controller runs, else those of the policy."""
-    return min(o.wins for o in path[-LATE:]) if k.how == ADAPTIVE else here.wins
+    """The wins that count: the lowest of the last twelve updates where a controller runs, else those of the policy.
+
+    To six digits: wins are interpolated, and the reference's against itself are 0.49999988.
+    """
+    return round(min(o.wins for o in path[-LATE:]) if k.how == ADAPTIVE else here.wins, 6)
 
 
 def few(here):
@@ -358,7 +361,10 @@ def why(k, r, low, cause):
         high = max(o.wins for o in r.path[-LATE:])
         return f"Price and distance overshoot each other: over {LATE} updates wins go from {low:.2f} to {high:.2f}."
     if cause == ASTRAY:
-        return f"The learned reward rises away from what people like: wins are {low:.2f}, and no price makes them half."
+        turned = dict(beta="price", updates="number of updates", N="N", target="target")[NEARER[k.how][0]]
+        return (
+            f"These labels lead away from what people like: wins are {low:.2f}, and no {turned} that was tried helps."
+        )
     score = f"over {r.here.proxy:.0f}" if r.here.edge else f"{r.here.proxy:.1f}"
     return (
         f"The reward model scores it {score}, people prefer its start: wins are {low:.2f}, and "

@@ -1,6 +1,6 @@
 """One run of eighty steps: what its log shows, what a scorer sees that it was not trained on, and which tests fire."""
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 
 import numpy as np
@@ -275,6 +275,16 @@ def tokens(r):
 HACKED, JUMPED = "the scorer pays for wrong answers", "the first steps go too far"
 NARROWED, STARVED = "it settles before it has searched", "groups have nothing to compare"
 STALE, PADDED = "the samples are too old", "length is paid for"
+APART, MIXED = "the sampler computes other probabilities", "more than one thing at once"
+UNDONE = {  # the knobs whose defaults undo a cause
+    HACKED: ("hack",),
+    JUMPED: ("learning_rate", "epochs", "entropy_bonus", "eps_low", "eps_high"),
+    NARROWED: ("entropy_bonus", "learning_rate", "epochs"),
+    STARVED: ("pass_scale",),
+    STALE: ("lag",),
+    APART: ("mismatch",),
+    PADDED: ("length_reward",),
+}
 
 
 def best(k):
@@ -282,20 +292,37 @@ def best(k):
     return tracelab.ceiling(k.pass_scale)
 
 
-def cause(k, r):
-    """What an outcome is damaged by, the first that applies; None where none is, or where no cause is seen."""
+def signs(k, r):
+    """What a damaged outcome may come from, by what the run shows; empty where none is damaged or nothing shows."""
     at = r.found
     if at["held_out_gain"] < -0.1 and at["gain"] > 0.1:
-        return HACKED
+        return [HACKED]
     if at["held_out"] < ENDS * best(k):
         seen = {
             JUMPED: at["kl_early"] > 0.5,
             NARROWED: at["entropy"] < 0.35,
             STARVED: at["zero_variance"] > 0.6,
-            STALE: at["gap_late"] > 0.1,
+            APART: at["gap_first"] > 0.02,  # before any update: no age of samples makes it
+            STALE: at["gap_late"] > 0.1 and k.lag > 0,
         }
-        return next((words for words, applies in seen.items() if applies), None)
-    return PADDED if tokens(r) > LONG and at["length_ratio"] > LONGER else None
+        return [words for words, applies in seen.items() if applies]
+    return [PADDED] if tokens(r) > LONG and at["length_ratio"] > LONGER else []
+
+
+def cause(k, r):
+    """The first of the signs that mends the outcome where it is undone; MIXED where none does, None without signs."""
+    found = signs(k, r)
+    mending = (words for words in found if (there := undone(k, words)) != k and mended(there))
+    return next(mending, MIXED if found else None)
+
+
+def undone(k, words):
+    return replace(k, **{name: getattr(Knobs(), name) for name in UNDONE[words]})
+
+
+def mended(k):
+    r = next(run(k))
+    return not signs(k, r) and r.found["held_out"] >= ENDS * best(k)
 
 
 def broken(k, r):
@@ -311,25 +338,19 @@ def why(found, k, r):
         JUMPED: f"{at['kl_early']:.1f} nats from the start after three steps, and {ends}: it could not look around.",
         NARROWED: f"It has settled, with {at['entropy']:.2f} nats left to choose among strategies: {ends}.",
         STARVED: f"{100 * at['zero_variance']:.0f} % of the groups get one reward for all, no advantage: {ends}.",
-        STALE: f"Sampler and trainer are {at['gap_late']:.2f} nats apart: {ends}.",
+        STALE: f"Samples are {k.lag} steps old, {at['gap_late']:.2f} nats from the trainer: {ends}.",
+        APART: f"Before any update sampler and trainer are {at['gap_first']:.2f} nats apart: {ends}.",
+        MIXED: f"Undoing one thing alone does not mend it: {ends}.",
         PADDED: f"A right answer takes {tokens(r):,.0f} tokens: those that are longer get a higher reward.",
     }[found]
 
 
 def fix(found, k):
-    """The defaults of the knobs that the cause has to do with; of all that differ where these are not enough."""
-    names = {
-        HACKED: ("hack",),
-        JUMPED: ("learning_rate", "epochs", "entropy_bonus", "eps_low", "eps_high"),
-        NARROWED: ("entropy_bonus", "learning_rate", "epochs"),
-        STARVED: ("pass_scale",),
-        STALE: ("lag",),
-        PADDED: ("length_reward",),
-    }[found]
-    few = {name: getattr(Knobs(), name) for name in names}
+    """The defaults of the knobs that undo the cause; where there is no single one, as few of all that are enough."""
+    if found != MIXED:
+        return recovery.different(k, {name: getattr(Knobs(), name) for name in UNDONE[found]})
     every = {f.name: f.default for f in fields(k) if f.name not in ("seed", "recipe", "against")}
-    holding = lambda there: not cause(there, next(run(there)))
-    return recovery.first_of(k, [few], holding) or recovery.different(k, every)
+    return recovery.fewest(k, every, mended) or recovery.different(k, every)
 
 
 def worse(k, r):

@@ -209,18 +209,26 @@ def watched(k, r):
     return Gauge(what, lost(r), LOST, "", 0.0, 0.7, expression=code)
 
 
-PAID, DOOR, CHANCE = (
+PAID, DOOR, CHANCE, MIXED = (
     "the check pays what is wrong",
     "the expected answer is in reach",
     "chance errors outweigh the verdict",
+    "more than one thing at once",
 )
+GONE = 0.02  # of the answers: a way with less has died out
 
 
 def cause(k, r):
-    if judgment(k) <= 0:
-        return CHANCE
+    """The one thing that alone keeps what is solved where it is undone, or MIXED where none does."""
     in_reach = k.archetype == "tool use" and not k.sealed and r.check == "exact_state"
-    return DOOR if in_reach else PAID if paid_for_nothing(r).any() else CHANCE
+    named = DOOR if in_reach else PAID
+    ways = {named: stricter(k, r), CHANCE: dict(passed=0, failed=0)}
+    order = (CHANCE, named) if judgment(k) <= 0 else (named, CHANCE)
+    for found in order:
+        there = replace(k, **ways[found])
+        if there != k and lost(simulate(there)) <= LOST:
+            return found
+    return MIXED
 
 
 def broken(k, r):
@@ -232,24 +240,37 @@ def broken(k, r):
 
 def why(k, r, found):
     paid, solved = f"{r.run.proxy[-1].mean():.2f}", f"{end(r):.2f}"
-    way = strategies.names(k.archetype)[int(r.run.policies[-1].mean(axis=0).argmax())]
     return {
-        PAID: f"Reward {paid}, solved {solved}: the policy answers by “{way}”, which the check pays and nobody wants.",
+        PAID: f"Reward {paid}, solved {solved}: {thief(k, r)}.",
         DOOR: f"Reward {paid}, solved {solved}: the state is right, for the policy reads what it is compared with.",
         CHANCE: f"Solved {solved}, once {peak(r):.2f}: wrong passes {k.passed} times in 100, right {100 - k.failed}.",
+        MIXED: f"Reward {paid}, solved {solved}, once {peak(r):.2f}: undoing one thing alone does not mend it.",
     }[found]
 
 
-def fix(k, r):
-    """A check that pays no worthless way as well as an honest one, a sealed state, and no chance errors, as needed."""
+def thief(k, r):
+    """The worthless way that the check pays and the policy uses most, and how much."""
+    share = np.where((r.true == 0) & (r.verdict > 0), r.run.policies[-1].mean(axis=0), 0.0)
+    way = int(share.argmax())
+    if not share[way]:
+        return "the check pays what does not solve the task"
+    return f"{100 * share[way]:.0f} % of the answers are “{strategies.names(k.archetype)[way]}”, paid and worthless"
+
+
+def stricter(k, r):
+    """The nearest check that pays no worthless way as well as an honest one, and a seal where that needs one."""
     for check in range(k.check, 5):
         sealed = k.sealed or (k.archetype == "tool use" and check == 4)
         there = replace(k, check=check, sealed=sealed)
         verdict, true = strategies.payoffs(k.archetype, check_of(there), sealed)
         if not paid_for_nothing(replace(r, verdict=verdict, true=true)).any():
             break
-    values = recovery.different(k, dict(check=check, sealed=sealed))
-    return values | (dict(passed=0, failed=0) if judgment(k) < 0.4 else {})
+    return dict(check=check, sealed=sealed)
+
+
+def fix(k, r):
+    """A check that pays no worthless way as well as an honest one, a sealed state, and no chance errors, as needed."""
+    return recovery.different(k, stricter(k, r)) | (dict(passed=0, failed=0) if judgment(k) < 0.4 else {})
 
 
 def worse(k, r):
@@ -272,7 +293,9 @@ def holds(k, r):
     names = strategies.names(k.archetype)
     told = f"Reward {r.run.proxy[-1].mean():.2f}, solved {end(r):.2f}."
     if refused:
-        return f"{told} “{names[best]}” would solve {r.true[best]:.2f}, is paid nothing, and dies out."
+        left = float(r.run.policies[-1].mean(axis=0)[best])
+        fate = "dies out" if left < GONE else f"keeps a share of {left:.2f}"
+        return f"{told} “{names[best]}” would solve {r.true[best]:.2f}, is never right by this check, and {fate}."
     if (wanting := np.flatnonzero(paid_for_nothing(r))).size:
         found = wanting[r.verdict[wanting].argmax()]
         return (

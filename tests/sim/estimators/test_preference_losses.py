@@ -11,7 +11,7 @@ CHOSEN, REJECTED = [[-0.5, -1.2, -0.3], [-0.9, -0.4]], [[-0.7, -0.8], [-1.5, -0.
 REF_CHOSEN, REF_REJECTED = [[-0.6, -1.0, -0.7], [-1.0, -0.8]], [[-0.5, -0.6], [-1.3, -0.4, -0.5, -0.9]]
 PAIRS = [np.array([sum(row) for row in rows]) for rows in (CHOSEN, REJECTED, REF_CHOSEN, REF_REJECTED)]
 LENGTHS = [np.array([len(row) for row in rows], float) for rows in (CHOSEN, REJECTED)]
-OPTIONS = dict(robust=dict(label_smoothing=0.1), simpo=dict(gamma=1.0))
+OPTIONS = dict(robust=dict(label_smoothing=0.1), simpo=dict(gamma=1.0, cpo_alpha=0.3))
 
 
 def losses(name, beta, **options):
@@ -43,6 +43,12 @@ def test_simpo_is_that_of_trl():
     assert losses("simpo", 2.0, gamma=1.0)[0] == pytest.approx([1.1942181492675368, 1.0374879504858856], abs=1e-12)
     # at TRL's own defaults the margin is nearly nothing beside gamma, and log(1 + e^0.5) = 0.974
     assert losses("simpo", 0.1, gamma=0.5)[0].mean() == pytest.approx(0.965, abs=1e-3)
+
+
+def test_cpo_alpha_adds_the_mean_negative_log_likelihood_of_the_chosen_tokens():
+    # `losses.mean() + self.cpo_alpha * policy_nll_loss`; 0.66 is the same of ORPO's trainer, below
+    alone, both = (losses("simpo", 2.0, gamma=1.0, cpo_alpha=alpha)[0].mean() for alpha in (0.0, 0.5))
+    assert both - alone == pytest.approx(0.5 * 0.66, abs=1e-12)
 
 
 def test_orpo_is_that_of_trl():

@@ -61,7 +61,7 @@ def test_presets_break_for_their_expected_causes():
         "DPO, β 0.1": dpo.WEAK,
         "Sure labels": dpo.CERTAIN,
         "Longer pleases": dpo.BENT,
-        "SimPO of TRL": dpo.FREE,
+        "SimPO, cpo_alpha 0": dpo.FREE,
     }
 
 
@@ -81,6 +81,18 @@ def test_presets_break_for_their_expected_causes():
 def test_the_suggested_fix_mends_every_broken_setting(k):
     found = breaks(k)
     assert found is None or breaks(fixed("dpo", k, found.fix)) is None
+
+
+def test_sure_labels_with_some_turned_round_are_not_called_unanimous():
+    k = Knobs(labels=SURE, flip=0.05, beta=0.2)
+    found = breaks(k)
+    assert found.cause == dpo.CERTAIN and "No label" not in found.why and "5 % turned round" in found.why
+    assert "No label speaks for the other side, so no margin" in breaks(PRESETS["Sure labels"]).why
+
+
+def test_what_no_single_change_mends_has_no_single_cause():
+    k = Knobs(loss="SimPO", beta=0.1, labels=SURE, bias=1.5)
+    assert breaks(k).cause == dpo.MIXED
 
 
 def test_chance_can_be_named_as_the_cause_of_a_break():
@@ -124,4 +136,6 @@ def test_only_dpo_is_compared_with_the_reward_model_at_its_price():
 
 def test_a_note_says_when_a_run_has_left_the_map():
     notes = lambda k: dpo.figure(k, result(k))[0]["note"]
-    assert "off the map" in notes(PRESETS["SimPO of TRL"]) and "off the map" not in notes(replace(Knobs(), beta=0.4))
+    assert "off the map" in notes(PRESETS["SimPO, cpo_alpha 0"]) and "off the map" not in notes(
+        replace(Knobs(), beta=0.4)
+    )

@@ -2,6 +2,7 @@ from dataclasses import replace
 
 import pytest
 
+from sim.cluster import kernels
 from sim.experiments.rounding_net import WEIGHINGS
 from tests.widgets.catalogue import fixed
 from widgets.kernels import widget
@@ -58,3 +59,16 @@ def test_the_chosen_kernels_take_no_more_weeks_than_available(weeks):
 def test_where_both_causes_apply_only_one_readout_is_marked():
     k, r = result(mode="fp8", groups=64)
     assert [row.state for row in widget.readouts(k, r)].count("violated") == 1
+
+
+def test_the_best_is_the_best_of_all_sets_that_the_weeks_pay_for():
+    # by return ends at 66 % after these nine weeks; the sync, then paging cost nine as well and leave 64
+    k = Knobs(rollout=0.50, sync=0.25, weeks=9, order=widget.FAMOUS)
+    r = next(widget.run(k))
+    two = ["weight sync", "paged memory"]
+    assert sum(s.weeks for s in r.surfaces if s.name in two) == 9
+    assert r.best == pytest.approx(kernels.bought(r.surfaces, two)[0][-1])
+    assert "the best set would leave 64 %" in widget.worse(k, r)
+    # lesson 28: by return over eleven weeks is 75 against 69
+    k = Knobs(weeks=11)
+    assert "75 %" in widget.worse(k, next(widget.run(k))) and "69 %" in widget.worse(k, next(widget.run(k)))

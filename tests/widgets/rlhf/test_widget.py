@@ -79,6 +79,12 @@ def test_wins_of_best_of_n_peak_and_fall():
     assert wins == sorted(wins[:5]) + sorted(wins[5:], reverse=True) and wins[-1] < wins[4] - 0.1
 
 
+def test_the_best_of_one_is_the_start_and_no_break():
+    k, r = last(how=BEST, N=1)
+    assert widget.broken(k, r) is None and r.here.kl == 0
+    assert widget.watched(k, r).value == 0.5
+
+
 @pytest.mark.parametrize("gain, breaks", [(0.1, ""), (0.3, ""), (0.9, ""), (4.0, widget.SWING)])
 def test_a_hasty_controller_swings(gain, breaks):
     assert cause(how=ADAPTIVE, gain=gain) == breaks
@@ -118,6 +124,18 @@ def test_labels_that_point_the_wrong_way_are_told_from_a_distance_that_is_too_la
     assert len(wrong) > 3
     k = Knobs(pairs=20, flip=0.4, seed=wrong[0], beta=0.1)
     assert widget.broken(k, catalogue.results.last("rlhf", k)).cause == widget.ASTRAY
+
+
+def test_what_a_price_that_is_not_on_offer_mends_is_not_said_to_be_beyond_all_prices():
+    # at β = 10, twice the dearest on offer, wins are 0.5001
+    k = Knobs(pairs=20, flip=0.2, seed=11)
+    r = next(widget.run(k))
+    world, _ = widget.worlds(1.0)
+    reward, _ = widget.learned(k, world)
+    policy, _ = widget.overoptimization.tilt(world.ref, reward, 10.0)
+    assert widget.outcome(world, reward, policy).wins > 0.5
+    found = widget.broken(k, r)
+    assert found.cause == widget.ASTRAY and found.why.endswith("no price that was tried helps.")
 
 
 def astray(k):

@@ -45,6 +45,18 @@ def test_each_fault_is_named_by_its_outcome_and_has_a_suggested_fix(cause, knobs
     assert back == Knobs()
 
 
+def test_fresh_samples_are_not_called_too_old():
+    k = Knobs(mismatch=1.0, learning_rate=1.0)
+    found = trace_lab.broken(k, r := next(trace_lab.run(k)))
+    assert k.lag == 0 and found.cause == trace_lab.APART and r.seen.verdict == "logprob_mismatch"
+    assert found.fix == dict(mismatch=0.0)
+
+
+def test_a_cause_is_named_only_where_undoing_it_mends_the_outcome():
+    k = Knobs(hack=1.5, lag=16, seed=3)
+    assert trace_lab.broken(k, next(trace_lab.run(k))).cause == trace_lab.MIXED
+
+
 def test_the_suggested_fix_mends_a_run_with_two_faults():
     k = Knobs(hack=1.5, lag=16, seed=3)
     found = trace_lab.broken(k, next(trace_lab.run(k)))

@@ -110,3 +110,29 @@ def test_readouts_count_worthless_ways_that_are_paid():
     assert (count(), count(check=1), count(check=2)) == (0, 1, 1)
     # by hand: fit tests, hard-code, override ==, clear tests, exit 0
     assert count(archetype="code", check=1) == 5
+
+
+def test_the_way_that_is_blamed_solves_nothing():
+    # the most frequent way, chatty, solves 0.70: list all is what the first check pays and nobody wants
+    k = Knobs(check=1, prior=0.02, passed=30, failed=60, method=NATURAL, learning_rate=0.2)
+    found = widget.broken(k, catalogue.results.last("verifiers", k))
+    assert found.cause == widget.PAID and "“list all”" in found.why and "chatty" not in found.why
+
+
+@pytest.mark.parametrize("check", [1, 2, 3])
+def test_a_cause_is_named_only_where_undoing_it_alone_mends(check):
+    undo = {widget.CHANCE: dict(passed=0, failed=0)}
+    for passed, failed, prior in ((0, 0, 0.05), (30, 60, 0.02), (60, 30, 0.2), (70, 70, 0.01), (50, 10, 0.1)):
+        k = Knobs(check=check, passed=passed, failed=failed, prior=prior, method=NATURAL, learning_rate=0.5)
+        r = widget.simulate(k)
+        found = widget.broken(k, r)
+        if found and found.cause != widget.MIXED:
+            there = replace(k, **undo.get(found.cause, widget.stricter(k, r)))
+            assert there != k and widget.broken(there, widget.simulate(there)) is None
+
+
+def test_a_way_that_a_price_keeps_alive_is_not_said_to_die_out():
+    k = Knobs(prior=0.02, passed=30, failed=30, beta=0.1, method=NATURAL)
+    told = widget.holds(k, catalogue.results.last("verifiers", k))
+    assert "dies out" not in told and "0.13" in told
+    assert widget.holds(*last()).endswith("dies out.")
