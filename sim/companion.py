@@ -12,9 +12,10 @@ from pathlib import Path
 
 import numpy as np
 
-from sim.algorithms import reinforce
+from sim.algorithms import dr_grpo, grpo, recipes, reinforce
 from sim.algorithms.names import FILES, differing
 from sim.arguments import Parser, number, whole
+from sim.experiments import mismatch
 from sim.experiments.standard_runs import ADAMW_RATE, add_run, modsum_run
 from sim.framework import checkpoint, metrics, record
 from sim.framework.evaluation import INTERVAL, Evaluation, evaluated
@@ -25,6 +26,14 @@ from sim.worlds.policies import POLICIES, RATES
 
 ALGORITHMS = {file.__name__.rpartition(".")[2]: file for file in FILES.values()}
 EVALUATED = 320  # completions of an evaluation; the interval is then at most 0.11 wide
+DIVISORS = {"group": grpo.advantage, "batch": recipes.over_batch_std, "none": dr_grpo.advantage}
+# of the book's ways those that TRL has a name for, and that name
+CORRECTIONS = {
+    "token_truncate": "token ratio, at most 2",
+    "token_mask": "token mask, 0.5 to 2",
+    "sequence_truncate": "answer ratio, at most 2",
+    "sequence_mask": "answer mask, at most 3",
+}
 NO_RANKING = "Learning rates are the task's and not tuned for each file: two such runs do not rank two algorithms."
 
 
@@ -76,6 +85,17 @@ def parser(program, first, description, epilog):
         type=number(0, 100),
         metavar="B",
         help="weight of the KL to the reference, default: the algorithm file's",
+    )
+    run("--lam", type=number(0, 1), metavar="L", help="λ of a critic's advantages, default: the algorithm file's")
+    run(
+        "--scale-rewards",
+        choices=DIVISORS,
+        help="by whose deviation a reward less its group's mean is divided, default: the algorithm file's",
+    )
+    run(
+        "--correction",
+        choices=CORRECTIONS,
+        help="weigh what late weights drew, in place of the file's own ratio and clip, default: do not",
     )
     run(
         "--lag",
@@ -131,8 +151,19 @@ def refuse_the_impossible(made, chosen):
     if chosen.beta and "kl_term" not in differing(file, reinforce):
         having = [name for name, each in ALGORITHMS.items() if "kl_term" in differing(each, reinforce)]
         made.error(f"--beta must be 0 for {chosen.algorithm}: its file has no KL term, that of {', '.join(having)} has")
+    if chosen.lam is not None and "lam" not in file.HP:
+        having = [name for name, each in ALGORITHMS.items() if "lam" in each.HP]
+        made.error(f"--lam needs a critic, which {chosen.algorithm} has not: {', '.join(having)} has one")
+    if chosen.scale_rewards and not less_the_mean(file):
+        having = [name for name, each in ALGORITHMS.items() if less_the_mean(each)]
+        made.error(f"--scale-rewards needs a reward less its group's mean, as {', '.join(having)} have it")
     if chosen.log and chosen.checkpoint and Path(chosen.log).resolve() == Path(chosen.checkpoint).resolve():
         made.error("--log and --checkpoint must be two files")
+
+
+def less_the_mean(file):
+    """Whether an advantage is a reward less its group's mean, divided by something or not."""
+    return any("advantage" not in differing(file, other) for other in (grpo, dr_grpo))
 
 
 # ── the run ──
@@ -150,11 +181,17 @@ class Session:
         optimizer = chosen.optimizer or standard.optimizer
         start = POLICIES[chosen.policy]() if task == "add" else None
         rate = chosen.learning_rate or (RATES[chosen.policy] if task == "add" else standard.rates)[optimizer]
-        asked = dict(beta=chosen.beta, inner_epochs=chosen.passes)
+        asked = dict(beta=chosen.beta, inner_epochs=chosen.passes, lam=chosen.lam)
+        hooks = {}
+        if chosen.scale_rewards:
+            hooks["advantage"] = DIVISORS[chosen.scale_rewards]
+        if chosen.correction:
+            hooks["surrogate"] = mismatch.Loss(CORRECTIONS[chosen.correction]).surrogate
         settings = dict(
             seed=chosen.seed,
             K=chosen.K,
             hyper={name: value for name, value in asked.items() if value is not None},
+            hooks=hooks,
             optimizer=(SGD if optimizer == "sgd" else AdamW)(rate, clip=standard.clip),
             sync=WeightSync(lag=chosen.lag),
             microbatches=chosen.micro_batches,
@@ -172,6 +209,9 @@ class Session:
             "optimizer": optimizer,
             "learning rate": rate,
             "lag": chosen.lag,
+            "λ": hp.get("lam"),
+            "rewards divided by": chosen.scale_rewards,
+            "correction": chosen.correction,
             "micro-batches": chosen.micro_batches,
             "seed": chosen.seed,
             "an evaluation every": chosen.eval_every,
@@ -234,8 +274,9 @@ class Session:
 
     # ── what both commands say of it ──
     def settings(self):
-        """Its configuration in a line."""
-        return ", ".join(f"{name} {value}" for name, value in self.configuration.items() if name != "start")
+        """Its configuration in a line, without what the algorithm's file does not have or was left as it is there."""
+        told = {name: value for name, value in self.configuration.items() if name != "start" and value is not None}
+        return ", ".join(f"{name} {value}" for name, value in told.items())
 
     def first_record(self, event):
         """One completion of the run's first batch, a line a token, once it has its advantages; else nothing."""
@@ -247,8 +288,15 @@ class Session:
         last = min(10, len(self.shares))
         return (
             f"{self.configuration['algorithm']} on {self.configuration['task']}: {self.shares[0]:.3f} of the first "
-            f"batch right, {np.mean(self.shares[-last:]):.3f} of the last {last}"
+            f"batch right, {np.mean(self.shares[-last:]):.3f} of the last {last}{self.others()}"
         )
+
+    def others(self):
+        """What became of the prompts that were kept out, to be said in one line with those trained on."""
+        if not self.evaluations:
+            return ""
+        first, last = self.evaluations[0].mean, self.evaluations[-1].mean
+        return f"; of the prompts kept out {first:.3f} before and {last:.3f} after"
 
     def kept_out_lines(self, most):
         """The evaluations, at most so many of them, the first and the last among these."""

@@ -542,8 +542,8 @@ def one_of(by_run, run):
         raise Unreadable(f"No run is called “{run}”; there are {listed(list(by_run))}.")
     if not run and len(by_run) > 1:
         raise Unreadable(
-            f"The file holds {len(by_run)} runs, {listed(list(by_run))}: name one of them, under “Paste it, name "
-            "a run, or try a sample” or by --run."
+            f"The file holds {len(by_run)} runs, {listed(list(by_run))}: name one of them, under “Paste it, or "
+            "name a run” or by --run."
         )
     run = run or next(iter(by_run), "")
     return run, by_run.get(run, {})

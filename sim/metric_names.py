@@ -72,7 +72,7 @@ QUANTITIES = {
         ),
     ),
     "kl": Quantity(
-        *("KL to the reference", "nats a completion"),
+        *("KL to the reference", "nats a token"),
         dict(
             TRL=(("kl", TOKEN),),
             verl=(("actor/kl_loss", TOKEN), ("actor/reward_kl_penalty", TOKEN)),
@@ -112,6 +112,40 @@ QUANTITIES = {
         dict(TRL=(("grad_norm", PLAIN),), verl=(("actor/grad_norm", PLAIN),), OpenRLHF=(("actor_grad_norm", PLAIN),)),
         dict(TRL="always", verl="always", OpenRLHF="always"),
     ),
+    "cut_off": Quantity(
+        *("completions cut off", "share"),
+        dict(
+            TRL=(("completions/clipped_ratio", PLAIN),),
+            verl=(("response_length/clip_ratio", PLAIN),),
+            OpenRLHF=(("rollout/truncated_rate", PLAIN),),
+        ),
+        dict(TRL="always", verl="always", OpenRLHF="always"),
+    ),
+    "learning_rate": Quantity(
+        *("learning rate", ""),
+        dict(TRL=(("learning_rate", PLAIN),), verl=(("actor/lr", PLAIN),), OpenRLHF=(("actor_lr", PLAIN),)),
+        dict(TRL="always", verl="always", OpenRLHF="always"),
+    ),
+    "loss": Quantity(
+        *("loss", ""), dict(TRL=(("loss", PLAIN),), verl=(), OpenRLHF=()), dict(TRL="always", verl="", OpenRLHF="")
+    ),
+}
+PREFERENCES = {  # what TRL's DPOTrainer logs (dpo_trainer.py)
+    "margin": Quantity(
+        *("margin of the rewards", "β × nats"),
+        dict(TRL=(("rewards/margins", PLAIN),), verl=(), OpenRLHF=()),
+        dict(TRL="DPOTrainer: always", verl="", OpenRLHF=""),
+    ),
+    "accuracy": Quantity(
+        *("pairs in the right order", "share"),
+        dict(TRL=(("rewards/accuracies", PLAIN),), verl=(), OpenRLHF=()),
+        dict(TRL="DPOTrainer: always", verl="", OpenRLHF=""),
+    ),
+    "chosen": Quantity(
+        *("log-prob of the chosen", "nats"),
+        dict(TRL=(("logps/chosen", PLAIN),), verl=(), OpenRLHF=()),
+        dict(TRL="DPOTrainer: always", verl="", OpenRLHF=""),
+    ),
 }
 HELD_OUT = Quantity(  # asked for and never guessed: these only look like one
     *("held-out score", ""),
@@ -127,6 +161,7 @@ HELD_OUT = Quantity(  # asked for and never guessed: these only look like one
     ),
 )
 FRAMEWORKS = tuple(VERSIONS)
+EVERYBODYS = ("loss", "learning_rate", "train_loss", "train_learning_rate")  # keys that tell nothing of who wrote them
 STEPS = ("train/global_step", "global_step", "trainer/global_step", "step", "_step", "Step")  # the first one counts
 
 
@@ -143,11 +178,11 @@ KNOWN = {  # {key: {framework: (quantity, how it is read, its place among the na
     found: {
         framework: (quantity, how, place)
         for framework in FRAMEWORKS
-        for quantity, row in QUANTITIES.items()
+        for quantity, row in (QUANTITIES | PREFERENCES).items()
         for place, (name, how) in enumerate(row.columns[framework])
         if found in keys(name)
     }
-    for row in QUANTITIES.values()
+    for row in (QUANTITIES | PREFERENCES).values()
     for columns in row.columns.values()
     for name, _ in columns
     for found in keys(name)
@@ -161,7 +196,8 @@ def known(name):
 
 def framework(names):
     """Whose names these are: the framework that knows most of them; "" where none knows one."""
-    votes = {each: sum(each in known(name) for name in names) for each in FRAMEWORKS}
+    telling = [known(name) for name in names if key(name) not in EVERYBODYS]
+    votes = {each: sum(each in found for found in telling) for each in FRAMEWORKS}
     most = max(votes, key=votes.get)
     return most if votes[most] else ""
 

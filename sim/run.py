@@ -160,7 +160,10 @@ def train(session, events):
         print(f"{session.sampled()}\n")
     else:
         now = session.exact(session.controller.trainer.policy)
-        print(f"{name} on {task}: pass rate {start:.3f} at the start, {now:.3f} after {session.updates} updates\n")
+        print(
+            f"{name} on {task}: pass rate {start:.3f} at the start, {now:.3f} after {session.updates} updates"
+            f"{session.others()}\n"
+        )
 
 
 def main(words=None, program="python -m sim.run"):

@@ -80,8 +80,10 @@ def unpacked(data, configuration):
         raise Refused("it is no checkpoint of this program") from None
     other = [name for name in configuration if found["configuration"].get(name) != configuration[name]]
     if other:
-        was = ", ".join(f"{name} {found['configuration'].get(name)}" for name in other)
-        now = ", ".join(f"{name} {configuration[name]}" for name in other)
+        was, now = (
+            ", ".join(f"{name} {'not set' if kept.get(name) is None else kept[name]}" for name in other)
+            for kept in (found["configuration"], configuration)
+        )
         raise Refused(f"it is of a run with {was}, and this one has {now}")
 
     def whole(node):

@@ -112,7 +112,7 @@ class Controller:
             live = 0 if batch is None else int((batch.accuracy.reshape(-1, self.K).std(axis=1) > 0).sum())
             yield event(1, prompts=self.groups, rounds=rounds)
             yield event(2, batch=batch, version=self.rollout.version)
-            yield event(3, batch=batch, accuracy=seen.accuracy.mean(), live_groups=live)
+            yield event(3, batch=batch, drawn=seen, accuracy=seen.accuracy.mean(), live_groups=live)
             before, metrics = self.trainer.policy.copy(), {}
             if batch is None:  # every group was rejected in every round; a Frame must come all the same
                 for stage in (4, 5, 6):

@@ -21,6 +21,7 @@ def row(frame, batch):
     found = {
         "step": frame.step + 1,
         "reward": frame.reward,
+        "rewards/score/mean": frame.reward,  # TRL writes a column for each reward function: here it is the one
         "completions/mean_length": frame.length,
         "completions": frame.completions,  # ours, like the next: sampled so far, and optimizer steps behind
         "lag": frame.lag,

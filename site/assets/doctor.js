@@ -1,6 +1,4 @@
 // A log, handed to Python piece by piece, and what Python says of it.
-import { draw } from "./figure.js";
-
 const SIZE = 1 << 18;  // of a piece
 const mega = (bytes) => (bytes / 1e6).toFixed(1);
 const LONGEST = 60000;  // milliseconds that Python may be silent
@@ -10,10 +8,20 @@ customElements.define("run-doctor", class extends HTMLElement {
   connectedCallback() {
     this.form = this.$("form");
     this.turn = 0;
+    this.hint = this.$(".event").textContent;
     this.form.onsubmit = () => false;
-    this.form.onchange = ({ target }) => this.changed(target);
-    this.form.onreset = () => setTimeout(() => this.again());
-    this.$(".paste").onclick = () => this.take([new File([this.form.text.value], "pasted text")]);
+    this.onchange = ({ target }) => this.changed(target);
+    this.onclick = ({ target }) => {
+      this.look(target.closest("[data-look]")?.dataset.look);
+      this.step(Number(target.closest("[data-way]")?.dataset.way ?? 0));
+    };
+    this.$(".time").onkeydown = (event) => {
+      if (this.step({ ArrowLeft: -1, ArrowRight: 1 }[event.key])) event.preventDefault();
+    };
+    this.$(".paste").onclick = () => {
+      this.form.files.value = "";
+      this.take([new File([this.form.text.value], "pasted text")]);
+    };
     this.$(".stop").onclick = () => {
       this.turn += 1;
       this.enter("stopped", "Stopped.");
@@ -21,6 +29,7 @@ customElements.define("run-doctor", class extends HTMLElement {
     this.ondragover = (event) => event.preventDefault();
     this.ondrop = (event) => {
       event.preventDefault();
+      if (event.dataTransfer.files.length) this.form.files.files = event.dataTransfer.files;
       this.take([...event.dataTransfer.files]);
     };
   }
@@ -31,15 +40,18 @@ customElements.define("run-doctor", class extends HTMLElement {
 
   changed({ name, files, value }) {
     if (name === "files") this.take([...files]);
-    else if (name === "sample") this.sample(value);
-    else if (name === "run") this.take(this.files);
-    else if (name !== "text") this.again();
+    else if (name === "sample" && value) this.sample(value);
+    else if (name === "run" && this.files) this.safely(() => this.read(this.files));
+    else if (name === "held_out") this.again(this.form.scored.checked = true);
+    else if (!["text", "sample", "run"].includes(name)) this.again();
   }
 
   enter(state, said) {
     this.dataset.state = state;
     this.$(".reading").hidden = state !== "reading";
     this.$(".verdict").textContent = said;
+    const fold = this.$(".read");
+    fold.hidden = state === "refused" && !said.includes(fold.firstElementChild.textContent);
   }
 
   asked() {
@@ -59,17 +71,20 @@ customElements.define("run-doctor", class extends HTMLElement {
     });
   }
 
-  // Without a format: the log that is recorded.
-  sample(format) {
+  // Without a name: the log that the page opens on.
+  sample(name) {
     return this.safely(async () => {
+      this.form.files.value = "";
       this.progress();
-      const { files } = await this.say("sample", format);
-      return this.read(Object.entries(files).map(([name, text]) => new File([text], name)), !format);
+      const { files } = await this.say("sample", name);
+      return this.read(Object.entries(files).map(([file, text]) => new File([text], file)), !name);
     });
   }
 
   take(files) {
-    if (files?.length) this.safely(() => this.read(files));
+    if (!files?.length) return;
+    this.form.sample.value = "";  // which is another log
+    this.safely(() => this.read(files));
   }
 
   again() {
@@ -97,6 +112,7 @@ customElements.define("run-doctor", class extends HTMLElement {
     if (total > this.dataset.limit * 1e6) return this.enter("refused", this.dataset.large.replace("…", mega(total)));
     // of another log
     for (const one of keep ? [] : this.querySelectorAll("[name=held_out], [name^=map_]")) one.value = "";
+    this.form.scored.checked ||= !keep;
     this.progress();
     let past = 0;
     let answer = await this.say("begin", this.asked());
@@ -124,30 +140,30 @@ customElements.define("run-doctor", class extends HTMLElement {
   }
 
   // `written` is Python's, with a log's names escaped.
-  show({ refused, first, said, tests, written = {}, panels }) {
+  show({ refused, first, found, said, written = {} }) {
     for (const [selector, html] of Object.entries(written)) this.$(selector).innerHTML = html;
     if (refused) {
       for (const one of this.querySelectorAll("summary")) one.parentNode.open ||= refused.includes(one.innerText);
       return this.enter("refused", refused);
     }
-    this.enter(first ? "fired" : "quiet", said);
-    const rows = this.querySelectorAll(".tables tbody tr");
-    tests.forEach((told, i) => {
-      rows[i].dataset.state = told[0];
-      told.forEach((text, n) => (rows[i].cells[n + 1].textContent = text));
-    });
-    this.$(".next").innerHTML = first ? `Read on: ${rows[first - 1].cells[4].innerHTML}` : "";
-    this.panels = panels;
-    this.redraw();
+    this.enter(found ? "fired" : "quiet", said);
+    this.$(".event").textContent = this.hint;
+    for (const one of this.querySelectorAll("[data-sign]")) one.hidden = one.dataset.sign !== first;
   }
 
-  redraw() {
-    if (!this.panels) return;
-    for (const place of this.querySelectorAll("[data-quantity]")) {
-      const panel = this.panels[place.dataset.quantity];
-      if ((place.hidden = !panel)) continue;
-      place.querySelector(".cap").innerHTML = panel.caption;
-      draw(place.querySelector(".plot"), panel);
-    }
+  // An event or a fact is looked at: its rows are shaded, and what it says stands above the curves.
+  look(key) {
+    if (!key) return;
+    for (const one of this.querySelectorAll("[data-look]")) one.classList.toggle("now", one.dataset.look === key);
+    this.$(".event").textContent = this.$(`li[data-look="${key}"]`).innerText;
+  }
+
+  step(way) {
+    const marks = [...this.querySelectorAll(".mark")];
+    if (!way || !marks.length) return false;
+    const now = marks.findIndex((mark) => mark.classList.contains("now"));
+    const next = now < 0 && way < 0 ? marks.length - 1 : (now + way + marks.length) % marks.length;
+    this.look(marks[next].dataset.look);
+    return true;
   }
 });

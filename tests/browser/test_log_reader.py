@@ -24,7 +24,7 @@ DROP = """([name, text]) => {
 
 @pytest.fixture(scope="module")
 def log():
-    run = tracelab.trace(tracelab.Setting(**tracelab.KINDS["kl_explosion"]), seed=0)
+    run = tracelab.trace(tracelab.Setting(**tracelab.KINDS["stale_rollouts"]), seed=0)
     return framework_logs.export(run, "verl, JSONL")[FILE]
 
 
@@ -41,33 +41,80 @@ def said(page):
     return page.inner_text("run-doctor .verdict")
 
 
+STALE = "The samples are older or other than the weights"
+
+
 @pytest.mark.parametrize("width", [1280, 390])
 def test_a_log_is_dropped_read_drawn_and_asked_again(reader, log, width):
     page = reader
     page.set_viewport_size(dict(width=width, height=900))
     assert page.get_attribute("run-doctor", "data-state") == "static"
     page.evaluate(DROP, [FILE, log])
-    assert said(page).startswith("Test 5 fired first.")
+    assert STALE in said(page)
     assert page.get_attribute("run-doctor", "data-state") == "fired"
-    expect(page.locator("[data-quantity=entropy] .main-svg").first).to_be_visible()
-    expect(page.locator("[data-quantity=zero_variance]")).to_be_hidden()
-    assert "/10-ppo/" in page.locator(".next a").first.evaluate("(link) => link.href")
+    expect(page.locator("run-doctor svg.run .mark.first")).to_be_visible()
+    assert "groups with one reward" not in page.inner_text("run-doctor .chart")  # which this log does not have
+    shown = page.locator(".next li:visible a")
+    assert "/22c-asynchrony/" in shown.first.evaluate("(link) => link.href")
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    page.click("summary:has-text('Thresholds')")
-    for name in ("entropy_jump", "entropy_left"):
-        page.fill(f"[name={name}]", "0")
-        page.locator(f"[name={name}]").blur()
-    expect(page.locator("run-doctor .verdict")).to_contain_text("No test fired, and something looks wrong")
-    page.select_option("[name=held_out]", label=framework_logs.HELD_OUT["verl"])
-    expect(page.locator("run-doctor .verdict")).to_contain_text("6 of 7 tests ran")
+    page.click("summary:has-text('Which column is which')")
+    page.select_option("[name=map_gap]", label="actor/entropy")
+    expect(page.locator("run-doctor .verdict")).not_to_contain_text(STALE)
 
 
-def test_the_recorded_log_can_be_asked_again_too(reader):
+def test_the_recorded_log_is_asked_for_the_score_beside_its_reward(reader):
     page = reader
-    page.select_option("[name=held_out]", index=0)
-    assert said(page).startswith("Nothing that this log can show; 6 of 7 tests ran.")
-    page.select_option("[name=held_out]", label=framework_logs.HELD_OUT["TRL"])
-    expect(page.locator("run-doctor .verdict")).to_contain_text("Test 4 fired first.")
+    assert "at step 42: Every completion has one reward" in page.inner_text("run-doctor .verdict")
+    page.check("[name=scored]")
+    assert "at step 24: The reward rises and a score that was not trained on does not" in said(page)
+    expect(page.locator("run-doctor .chart")).to_contain_text("rewards/exact/mean")
+    page.uncheck("[name=scored]")
+    expect(page.locator("run-doctor .verdict")).to_contain_text("at step 42")
+
+
+def test_arrow_keys_go_from_event_to_event_and_facts_shade_their_rows(reader):
+    page = reader
+    page.focus("run-doctor .time")
+    lines = page.locator(".events li").all_inner_texts()
+    for n in range(3):
+        page.keyboard.press("ArrowRight")
+        assert page.inner_text("run-doctor .event") == lines[n]
+        expect(page.locator("rect.rows.now")).to_have_attribute("data-look", f"e{n}")
+    page.keyboard.press("ArrowLeft")
+    assert page.inner_text("run-doctor .event") == lines[1]
+    page.click(".facts button >> nth=0")
+    expect(page.locator("rect.rows.now")).to_have_attribute("data-look", "f0")
+
+
+@pytest.mark.parametrize("n", [1, 4])
+def test_a_real_log_is_tried(reader, n):
+    page = reader
+    page.select_option("[name=sample]", index=n + 1)
+    assert "Sign, first in time, at step" in said(page)
+
+
+def test_events_are_walked_by_touch_too(reader):
+    page = reader
+    lines = page.locator(".events li").all_inner_texts()
+    page.click("[data-way='1']")
+    assert page.inner_text("run-doctor .event") == lines[0]
+    page.click("[data-way='-1']")
+    assert page.inner_text("run-doctor .event") == lines[-1]
+
+
+def test_a_refusal_that_names_the_columns_shows_where_to_name_them_and_nothing_of_the_log_before(reader):
+    page = reader
+    page.select_option("[name=sample]", index=2)
+    assert "at step 26" in said(page)
+    page.evaluate("document.querySelector('run-doctor').dataset.state = ''")
+    page.evaluate(DROP, ["own.csv", "step,score,spread\n" + "".join(f"{n},0.5,0\n" for n in range(1, 41))])
+    assert said(page).startswith("None of its 2 columns")
+    assert page.input_value("[name=sample]") == "" and page.input_value("[name=files]").endswith("own.csv")
+    for place in (".time", ".beside", "ul.later", ".ask", ".read table"):
+        expect(page.locator(f"run-doctor {place}")).to_be_hidden()
+    page.select_option("[name=map_reward]", "score")
+    expect(page.locator("run-doctor .facts")).to_contain_text("The reward is 0.5 in every batch.")
+    expect(page.locator("run-doctor .time")).to_be_visible()
 
 
 def test_by_keyboard_a_text_is_pasted_and_refused_as_text(reader):
@@ -97,22 +144,20 @@ def test_a_log_that_is_refused_leaves_no_answer_of_the_one_before_and_opens_the_
     page.fill("[name=run]", "b")  # its fold is open
     page.evaluate("document.querySelector('run-doctor').dataset.state = ''")
     page.locator("[name=run]").blur()
-    assert said(page).startswith("Rows of training in the log: 1.")
+    assert "Nothing was found beyond the facts." in said(page)
 
 
 def test_what_was_stopped_is_not_asked_again(reader, log):
     page = reader
-    page.evaluate("document.querySelectorAll('run-doctor details').forEach((fold) => { fold.open = true; })")
     page.evaluate(DROP, ["long.csv", "step,reward\n" + "1,0.5\n" * 1_000_000])
     until(page, "document.querySelector('progress').value > 0")
     page.click("run-doctor .stop")
-    page.fill("[name=length]", "2")
-    page.locator("[name=length]").blur()
-    page.wait_for_timeout(1000)
     assert said(page) == "Stopped."
+    for question in ("scored", "held_out", "k", "map_gap"):
+        expect(page.locator(f"[name={question}]")).to_be_hidden()
     page.evaluate("document.querySelector('run-doctor').dataset.state = ''")
     page.evaluate(DROP, [FILE, log])
-    assert said(page).startswith("Test 5 fired first.")
+    assert STALE in said(page)
 
 
 def test_on_paper_there_is_nothing_to_press(reader):
@@ -127,7 +172,7 @@ def test_nothing_leaves_the_page_and_nothing_is_kept(page, book, log):
     page.goto(book + PAGE)
     page.evaluate(DROP, [FILE, log])
     said(page)
-    until(page, "document.querySelector('[data-quantity=reward] .main-svg')")
+    until(page, "document.querySelector('run-doctor svg.run')")
     sent = []
     page.on("request", lambda request: sent.append(request.url))
     page.evaluate("document.querySelector('run-doctor').dataset.state = ''")
@@ -149,7 +194,7 @@ def test_axe_finds_no_fault_in_any_fold(reader, log, looks):
 def test_a_page_without_scripts_shows_what_was_recorded_and_the_command(page_without_scripts, book):
     page = page_without_scripts
     page.goto(book + PAGE)
-    assert "Test 4 fired first." in page.inner_text("run-doctor .verdict")
+    assert "at step 42" in page.inner_text("run-doctor .verdict")
     expect(page.locator("run-doctor .take")).to_be_hidden()
-    expect(page.locator("run-doctor svg.still").first).to_be_visible()
+    expect(page.locator("run-doctor svg.run").first).to_be_visible()
     assert "python -m sim.doctor" in page.inner_text("article")

@@ -1,6 +1,6 @@
 """The numbers of the lesson on recipes and failures, recomputed."""
 
-from collections import Counter
+import re
 from functools import cache
 
 import numpy as np
@@ -23,19 +23,35 @@ def ends(seed=0, **changed):
     return tracelab.features(traced(seed, **changed))["held_out"]
 
 
-def without_held_out(seeds, **changed):
-    return Counter(
-        tracelab.classify(tracelab.features(traced(seed, **changed)), use_held_out=False).verdict
-        for seed in range(seeds)
+def verdict(kind, **changed):
+    """1 if the tests without the held-out score say so, else 0."""
+    return lambda seed: (
+        kind == tracelab.classify(tracelab.features(traced(seed, **changed)), use_held_out=False).verdict
     )
 
 
+MEASURED = {
+    "paid 1.01, healthy": verdict("healthy", hack=1.01),
+    "paid 1.01, right": lambda seed: ends(seed, hack=1.01),
+    "paid 1.5, jumps": verdict("kl_explosion", hack=1.5),
+    "paid 1.5 at half the rate, healthy": verdict("healthy", hack=1.5, learning_rate=2.0),
+    "paid 1.5 at half the rate, right": lambda seed: ends(seed, hack=1.5, learning_rate=2.0),
+    "paid 0.999, right": lambda seed: ends(seed, hack=0.999),
+    "paid 1, right": lambda seed: ends(seed, hack=1.0),
+}
+
+
 def test_recipes_cell_by_cell():
-    assert published.diff("r1_zero", "dapo")[:2] == (4, 10)
-    assert published.diff("r1_zero", "dapo")[2] == ["kl", "aggregation", "filter", "length"]
-    assert published.diff("instructgpt", "dapo")[:2] == (9, 9)
+    assert published.diff("r1_zero", "dapo")[:2] == (3, 8)
+    assert published.diff("r1_zero", "dapo")[2] == ["kl", "aggregation", "length"]
+    assert published.diff("instructgpt", "dapo")[:2] == (8, 8)
     qwen3 = [cell.value for cell in published.PUBLISHED["qwen3"].factors.values()]
     assert (len(qwen3), qwen3.count("nr")) == (11, 6)
+
+
+def test_as_many_recipes_as_the_page_says():
+    rows = re.findall(r"^    \| .+, 20\d\d", LESSON.text, re.M)
+    assert len(rows) == len(published.PUBLISHED) == 13 and "Thirteen recipes" in LESSON.text
 
 
 def test_the_world_of_the_page():
@@ -64,7 +80,9 @@ def test_the_run_of_the_opening():
     LESSON.says("1.01", traced(hack=1.01)["proxy"][-10:].mean())
     LESSON.says("3.24", traced(hack=1.01)["kl"][-1])
     LESSON.says("3.78", traced()["kl"][-1])
-    assert without_held_out(30, hack=1.01) == {"healthy": 30}
+    assert (LESSON.kept("paid 1.01, healthy") == 1).all()
+    assert "in each of twenty new seeds" in LESSON.text
+    assert LESSON.kept("paid 1.01, right").max() < 0.0005
     found = tracelab.classify(tracelab.features(traced(hack=1.01)))
     assert [test.verdict for test, _ in found.fired] == ["reward_hacking", "entropy_collapse"]
     assert traced(hack=1.01)["zero_variance"][9] > 0.9
@@ -77,15 +95,14 @@ def test_a_run_that_solves_every_prompt_has_equal_groups_too():
 
 @LESSON.when_changed
 def test_a_fault_that_is_misread():
-    LESSON.says("14", without_held_out(30, hack=1.5)["kl_explosion"])
-    assert without_held_out(30, hack=1.5, learning_rate=2.0) == {"healthy": 30}
-    assert max(ends(seed, hack=1.5, learning_rate=2.0) for seed in range(30)) < 0.005
+    LESSON.counts("in {} of twenty seeds the log says that it jumped", LESSON.kept("paid 1.5, jumps") == 1)
+    assert (LESSON.kept("paid 1.5 at half the rate, healthy") == 1).all() and "the test falls silent" in LESSON.text
+    assert LESSON.kept("paid 1.5 at half the rate, right").max() < 0.005
 
 
 @LESSON.when_changed
 def test_where_the_trick_begins_to_win():
-    by = {pay: np.mean([ends(seed, hack=pay) for seed in range(8)]) for pay in (0.999, 1.0)}
-    assert by[0.999] > 0.7 and by[1.0] < 0.005
+    assert LESSON.kept("paid 0.999, right").mean() > 0.7 and LESSON.kept("paid 1, right").max() < 0.005
     for pay, said in ((0.999, "−3.86"), (1.001, "3.86")):
         (group,) = group_baselines.z_score(np.array([[pay] + 15 * [1.0]]), 1e-6, ddof=0)
         LESSON.says(said, group[0])
@@ -128,7 +145,10 @@ def test_the_arithmetic_of_the_papers():
     LESSON.says("208,000", r1_zero["questions"])
     LESSON.says("650", r1_zero["rollouts"])
     LESSON.says("26", r1_zero["reference refreshes"])
-    LESSON.says("88,000", 1000 * (26 + 17 + 8 + 22 + 15))  # its table of data, in thousands
+    math, code, stem, logic, general = 26, 17, 22, 15, 66  # thousands: table 4 of the second version
+    LESSON.says("80,000", 1000 * (math + code + stem + logic))
+    LESSON.says("146,000", 1000 * (math + code + stem + logic + general))
+    assert "8,000 more" in LESSON.text  # "along with" bugs to fix, B.3.1
     instructgpt = {name: value for name, (value, _) in published.budget("instructgpt").items()}
     LESSON.says("500", instructgpt["rollouts"])
     LESSON.says("4,000", instructgpt["updates"])

@@ -1,59 +1,109 @@
-"""The step to a GPU: two scripts that a reader takes away, run/trl-add.py and run/verl-add.py. Each is whole: a
-template of tools/templates with the book's scorer, its prompts and the setting of the GRPO page written into it.
+"""The step to a GPU: scripts that a reader takes away, one for each page about an algorithm and each trainer that has
+it, such as run/rloo-trl.py. Each is whole: a template of tools/templates with the book's scorer, its prompts, and the
+algorithm of that page written into it.
 """
 
 import inspect
 import re
 from textwrap import indent
 
-from sim.algorithms import options
+from sim.algorithms import dapo, dr_grpo, grpo, options, ppo, reinforce, rloo
+from sim.algorithms.names import FILES
+from sim.algorithms.recipes import NAMED
 from sim.worlds import scorer, tasks
 from tools.pages.quoting import ROOT
-from widgets.frame.contract import extras
-from widgets.grpo import widget as grpo
 
-SCRIPTS = {"TRL": "run/trl-add.py", "verl": "run/verl-add.py"}
+PROGRAMS = ("TRL", "verl")
+BATCH = dict(samples=8, prompts=4)  # completions of a prompt, prompts of a batch
+LONGEST = dict(completion=32)  # tokens of a completion
+# {page: {name: setting}}: the algorithm itself, whatever the knobs of its page are set to
+ALGORITHMS = {
+    "reinforce": {"REINFORCE": options.setting(reinforce, estimator="less the mean", **BATCH)},
+    "ppo": {"PPO": options.setting(ppo, **BATCH)},
+    "grpo": {"GRPO": options.setting(grpo, dict(beta=0.0), **BATCH)},
+    "rloo": {"RLOO": options.setting(rloo, samples=4, prompts=4)},
+    "dapo": {"DAPO": options.setting(dapo, dict(L_cache=8), **BATCH, **LONGEST)},
+    "dr_grpo": {"Dr. GRPO": options.setting(dr_grpo, **BATCH)},
+    "compare": {name: options.setting(file, **BATCH, **LONGEST) for name, file in FILES.items()}
+    | {
+        name: options.setting(recipe.file, recipe.hyper, recipe.hooks, **BATCH, **LONGEST)
+        for name, recipe in NAMED.items()
+    },
+}
+# The learning rate of the tiny model: at 1e-3 RLOO, and DAPO and Dr. GRPO with four passes over a batch, ruin it within
+# twenty batches
+TINY_RATE = "3e-4"
 
 
-def beside(w):
-    """{program: file} of the scripts that stand under a widget's setting: none where it trains on pairs, or nothing."""
-    methods = extras(w).methods
-    trained = methods(w.Knobs(), None).values() if methods else ()
-    return SCRIPTS if any("estimator" in method for method in trained) else {}
+def of(page):
+    """{words of a link: file} of the scripts that stand under a widget's setting; {} for pages without an algorithm
+    that trains on rewards. A program that does not have the algorithm has no script.
+    """
+    named = ALGORITHMS.get(page, {})
+    return {
+        program if len(named) == 1 else f"{name} ({program})": path(page, name, program)
+        for name, setting in named.items()
+        for program in PROGRAMS
+        if exists(program, setting)
+    }
+
+
+def path(page, name, program):
+    of_page = page.replace("_", "-")
+    plain = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
+    return f"run/{of_page if len(ALGORITHMS[page]) == 1 else f'{of_page}-{plain}'}-{program.lower()}.py"
+
+
+def exists(program, setting):
+    """Whether a program trains by this setting: its text is options, and not a remark, and none of them is wanting."""
+    text = options.text(program, setting)
+    return options.START.get(program, "Config(\n") in text and "has no option for" not in text
 
 
 def write(site):
-    for program, path in SCRIPTS.items():
-        (site / path).parent.mkdir(exist_ok=True)
-        (site / path).write_text(script(program), encoding="utf-8", newline="\n")
+    (site / "run").mkdir(exist_ok=True)
+    for page, named in ALGORITHMS.items():
+        for name, setting in named.items():
+            for program in PROGRAMS:
+                if exists(program, setting):
+                    text = script(program, name, setting, path(page, name, program))
+                    (site / path(page, name, program)).write_text(text, encoding="utf-8", newline="\n")
 
 
-def script(program):
+def script(program, name, setting, file):
     """The text of a script: every name in capitals that begins with THE_, or ends with _VERSION, is filled in."""
+    text = options.text(program, setting)
     given = dict(
         TRL_VERSION=options.VERSIONS["TRL"],
         VERL_VERSION=options.VERSIONS["verl"],
+        THE_ALGORITHM=name,
+        THE_FILE=file.removeprefix("run/"),
+        THE_FOLDER=file.removeprefix("run/").removesuffix(".py"),
         THE_SCORER=quoted_scorer(),
         THE_PROMPTS=prompts(),
-        THE_CONFIG=dict(TRL=in_python, verl=in_hydra)[program](setting()),
+        THE_CONFIG=dict(TRL=in_python, verl=in_hydra)[program](text),
     )
-    template = (ROOT / "tools" / "templates" / f"{program.lower()}_add.py").read_text(encoding="utf-8")
+    if program == "TRL":
+        trainer = "RLOO" if "RLOOConfig(" in text else "GRPO"
+        given |= dict(THE_TRAINER=trainer, THE_TINY_RATE=TINY_RATE, THE_OVERLONG=overlong(setting))
+    template = (ROOT / "tools" / "templates" / f"{program.lower()}.py").read_text(encoding="utf-8")
     return re.sub("|".join(given), lambda found: given[found[0]], template)
 
 
-def setting():
-    (method,) = grpo.methods(grpo.Knobs(), None).values()
-    return method
-
-
-def in_python(method):
+def in_python(text):
     """The options between the brackets of GRPOConfig(…)."""
-    return "\n" + "\n".join(options.text("TRL", method).partition("(\n")[2].splitlines()[:-1]) + "\n"
+    return "\n" + "\n".join(text.partition("(\n")[2].splitlines()[:-1]) + "\n"
 
 
-def in_hydra(method):
-    said = options.text("verl", method).partition(options.START["verl"])[2]
+def in_hydra(text):
+    """The lines of options. Groups are filtered by what is paid: `acc` is the second opinion in these scripts."""
+    said = text.partition(options.START["verl"])[2].replace("filter_groups.metric=acc", "filter_groups.metric=score")
     return indent("\n".join(line.strip() for line in said.replace("\\", "").splitlines() if line.strip()), "    ")
+
+
+def overlong(setting):
+    """Tokens before the longest completion from which on its price rises; 0: there is none."""
+    return str(setting.get("overlong", 0))
 
 
 def quoted_scorer():

@@ -12,32 +12,27 @@ import json
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, cast
-from urllib.parse import urlencode
+from importlib.resources import files
+from typing import Any
 
-import numpy as np
-
-from sim import doctor, framework_logs, logs, metric_names
-from sim.experiments import tracelab
-from widgets.frame.marks import Panel, dots, line, panel, region
-from widgets.frame.panels import captioned, described
-from widgets.frame.values import plain, spelled
+from sim import doctor, logs, metric_names
+from sim.doctor import words
+from widgets.frame import doctor_chart
+from widgets.frame.values import plain
 
 Asked = Mapping[str, Any]  # what the form of the page holds
-SHOWN = ("reward", "held_out", "gap", "zero_variance", "kl", "length", "entropy", "clip_fraction", "gradient_norm")
-KINDS = cast(Mapping[str, Mapping[str, Any]], tracelab.KINDS)
-POINTS = 300  # of a curve: more are drawn as the lowest and highest of a stretch
 NAMES = 300  # of columns on offer
-SERIES = dict(reward=8, held_out=1, gap=2, zero_variance=2, kl=1, length=3, entropy=1, clip_fraction=4, gradient_norm=5)
-SAMPLES = {  # which kind of run each sample is; the page does not say so
-    "TRL, trainer_state.json": "reward_hacking",
-    "TRL, history of Weights & Biases": "zero_variance",
-    "verl, charts of Weights & Biases": "kl_explosion",
-    "OpenRLHF, TensorBoard": "length_inflation",
-    "verl, console": "stale_rollouts",
-    "verl, JSONL": "healthy",
-    "OpenRLHF, console": "logprob_mismatch",
+OPENING = "hack-plus"  # the log that the page opens on
+SAMPLES = {  # what the page calls each real log, and which it is: the page does not say what is true of it
+    "GRPO, sums, 240 steps": OPENING,
+    "GRPO, sums, 200 steps": "late-collapse",
+    "GRPO, twelve prompts, 240 steps": "memorize",
+    "RLOO, sums, 100 steps": "rloo-sparse",
+    "DPO, sums, 100 steps": "dpo-lr-2e-2",
+    "GRPO, the defaults, 300 steps": "healthy-defaults",
 }
+# read with the module: a snapshot of Python has no files
+TEXTS = {name: (files("sim.doctor") / "data" / f"{name}.csv").read_text(encoding="utf-8") for name in SAMPLES.values()}
 
 
 def mapped(asked: Asked) -> dict[str, str]:
@@ -105,51 +100,58 @@ def took(what: str, data: Any) -> dict[str, Any]:
     return {}
 
 
-def sample(format: str) -> dict[str, str]:
-    """{name of a file: its text} of a run of the trace lab; without a format, the one that the page shows recorded."""
-    if not format:
-        return opening(hack=1.01)
-    kind = KINDS[SAMPLES[format]]
-    return framework_logs.export(tracelab.trace(tracelab.Setting(**kind), seed=0), format)
+def sample(name: str) -> dict[str, str]:
+    """{name of a file: its text} of a real log; without a name, the one that the page opens on."""
+    of = SAMPLES.get(name, OPENING)
+    return {f"{of}.csv": TEXTS[of]}
 
 
 # ── what is answered ──
 def reported(log: Any, asked: Asked) -> Any:
-    """The Report of a log under what the form holds."""
-    return doctor.report(
-        log,
-        asked.get("held_out", ""),
-        mapped(asked),
-        int(number(asked.get("k"), 0)),
-        int(number(asked.get("updates"), 1)),
-        {name: number(asked.get(name), threshold.value) for name, threshold in doctor.THRESHOLDS.items()},
-    )
+    """The Report of a log under what the form holds; without `scored` no score beside the reward is looked at."""
+    held_out = asked.get("held_out", "") if asked.get("scored") else None
+    count = lambda name, usual: int(number(asked.get(name), usual))
+    return doctor.report(log, held_out, mapped(asked), count("k", 0), count("updates", 1))
 
 
 def answer(log: Any, asked: Asked) -> dict[str, Any]:
-    """What is said of a log: {said, first, tests, panels, written}; `written` is HTML by the place where it goes."""
-    found = reported(log, asked)
+    """What is said of a log: {said, first, found, written}; `written` is HTML by the place where it goes."""
+    report = reported(log, asked)
     return dict(
-        said=doctor.summary(found),
-        first=found.first.number if found.first else 0,
-        tests=[row(test) for test in found.tests],
-        panels={name: drawn(found, name) for name in SHOWN if name in found.found.curves},
-        written=offered(log, asked, found.found) | written(found),
+        said=with_minus_signs(words.summary(report)),
+        first=report.first.name if report.first else "",
+        found=bool(report.status),
+        written=offered(log, asked, report.found) | written(report),
     )
 
 
 def written(report: Any) -> dict[str, str]:
-    alarms = [f"{capital(alarm.name)}. {alarm.says}" for alarm in report.alarms]
     read = [
-        (doctor.words_of(quantity), " and ".join(curve.columns), curve.note)
+        (words.words_of(quantity), " and ".join(curve.columns), curve.note)
         for quantity, curve in report.found.curves.items()
     ]
     return {
-        ".whose": html.escape(whose(report.found)),
-        ".alarms": tagged("li", alarms),
-        ".notes": tagged("li", [*report.found.notes, *unread(report.found)]),
+        ".whose": html.escape(f"{capital(words.kind(report.found))}: {words.counted(report)}."),
+        ".chart": doctor_chart.drawing(report),
+        ".facts": "".join(
+            looked_at(f"f{n}", words.steps_of(f.rows), f.says, f.alarm) for n, f in enumerate(report.facts)
+        ),
+        ".events": "".join(
+            looked_at(f"e{n}", words.steps_of([event.step]), words.event_line(event))
+            for n, event in enumerate(report.events)
+        )
+        or "<li>No event was found.</li>",
+        ".later": tagged("li", map(capital, words.later(report))),
+        ".notes": tagged("li", words.notes(report)),
         ".read tbody": "".join(f"<tr>{tagged('td', cells)}</tr>" for cells in read),
     }
+
+
+def looked_at(key: str, steps: str, says: str, alarm: bool = False) -> str:
+    """A fact or an event as a line whose steps can be pressed, which shades its rows in the drawing."""
+    mark = '<b class="alarm">!</b> ' if alarm else ""
+    said = html.escape(with_minus_signs(says))
+    return f'<li data-look="{key}">{mark}{said} <button type="button" data-look="{key}">{steps}</button></li>'
 
 
 def tagged(tag: str, texts: Iterable[str]) -> str:
@@ -165,7 +167,7 @@ def offered(log: Any, asked: Asked, found: Any = None) -> dict[str, str]:
     held_out = list(dict.fromkeys([*likely, *columns]))
     as_read = lambda name: " and ".join(used[name].columns) if name in used else "not in the log"
     return {
-        "[name=held_out]": options("none is named", held_out, asked.get("held_out")),
+        "[name=held_out]": options("those that the log tells", held_out, asked.get("held_out")),
         **{
             f"[name=map_{name}]": options(as_read(name), columns, asked.get(f"map_{name}"))
             for name in metric_names.QUANTITIES
@@ -187,17 +189,6 @@ def number(value: Any, usual: float) -> float:
         return float(usual)
 
 
-def whose(found: Any) -> str:
-    framework = f"{found.framework}'s" if found.framework else "no framework's"
-    rows = f"{len(found.steps):,} rows, {doctor.steps_of(found.steps)}"
-    return f"{capital(found.format)}: {rows}; the names are {framework}."
-
-
-def unread(found: Any) -> list[str]:
-    many = len(found.unknown)
-    return [f"Columns that no test looks at, {many:,}: {logs.listed(list(found.unknown), 12)}."] if many else []
-
-
 def capital(text: str) -> str:
     return text[:1].upper() + text[1:]
 
@@ -207,91 +198,22 @@ def with_minus_signs(text: str) -> str:
     return re.sub(r"(?<![\w.])-(?=[\d.])", "−", text)
 
 
-def row(test: Any) -> tuple[str, str, Any]:
-    """(state, what was found, the rows that it looked at) of a test."""
-    if test.state == doctor.NOT_RUN:
-        return test.state, with_minus_signs(capital(f"{test.why}.")), ""
-    return test.state, with_minus_signs(capital("; ".join(map(str, test.parts)))), doctor.rows_of(test)
-
-
-# ── curves ──
-def thinned(steps: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """At most POINTS points: the lowest and the highest of each stretch where there are more, in their order."""
-    if len(steps) <= POINTS:
-        return steps, values
-    kept = []
-    for part in np.array_split(np.arange(len(steps)), POINTS // 2):
-        kept += sorted({int(part[values[part].argmin()]), int(part[values[part].argmax()])})
-    return steps[kept], values[kept]
-
-
-def spread(values: np.ndarray) -> tuple[float, float]:
-    """The ends of an axis that shows these values, zero among them where they are positive."""
-    low, high = min(0.0, float(values.min())), max(0.0, float(values.max()))
-    room = (high - low) or 1.0
-    return (low - 0.06 * room if low < 0 else low), high + 0.12 * room
-
-
-def drawn(report: Any, quantity: str) -> Panel:
-    """The panel of a quantity, with the rows that a test which fired has looked at."""
-    curve = report.found.curves[quantity]
-    asked = doctor.ASKED_FOR[quantity]
-    steps, values = thinned(curve.steps, curve.values)
-    marks = [line(steps, values, asked.words, SERIES[quantity])]
-    for test in (*report.fired, *report.alarms):
-        if test.quantity == quantity:
-            first, last = test.rows
-            if first < last:
-                marks.append(region(first, last, f"test {test.number}" if test.number else ""))
-            elif (value := curve.at(first)) is not None:
-                marks.append(dots([first], [value], f"test {test.number}", 2, "here"))
-    begin, end = float(report.found.steps[0]), float(report.found.steps[-1])
-    one = panel(
-        capital(asked.words),
-        asked.unit or "as the log has it",
-        *marks,
-        x="step",
-        x_range=(min(begin, float(steps[0])), max(end, begin + 1)),
-        y_range=spread(curve.values),
-    )
-    return dict(plain(one), alt=described(plain(one)), caption=captioned(one))
-
-
 # ── what the page shows before a log is there ──
-def setting(kind: str) -> str:
-    """The query that makes the widget of lesson 23 look like a kind of run."""
-    return urlencode({name: spelled(value) for name, value in KINDS[kind].items()})
+def opening() -> dict[str, Any]:
+    """What is said of the first sample, no score beside its reward being looked at."""
+    return answer(read(sample("")), {})
 
 
-HELD_OUT = framework_logs.HELD_OUT["TRL"]
-FIRST = "TRL, trainer_state.json"
-
-
-def opening(hack: float) -> dict[str, str]:
-    return framework_logs.export(tracelab.trace(tracelab.Setting(hack=hack), seed=0), FIRST)
-
-
-def pair() -> list[tuple[str, dict[str, Any]]]:
-    """The two runs of lesson 23's opening, as TRL logs them, and what is said: [(words, answer)]."""
-    logged = {hack: read(opening(hack)) for hack in (0.0, 1.01)}
-    return [
-        ("A right answer is paid 1, and nothing else.", answer(logged[0.0], {})),
-        ("A trick that is never right is paid 1.01.", answer(logged[1.01], {})),
-        ("The same log, and the held-out score is named.", answer(logged[1.01], dict(held_out=HELD_OUT))),
-    ]
-
-
-def read(files: Mapping[str, str]) -> Any:
-    return logs.read([(name, [text.encode()]) for name, text in files.items()])
+def read(texts: Mapping[str, str]) -> Any:
+    return logs.read([(name, [text.encode()]) for name, text in texts.items()])
 
 
 def warmed() -> None:
     """Everything once, for a snapshot of Python: what comes at a first use is then there."""
     for encoding in ("utf-8-sig", "utf-16"):
         codecs.getincrementaldecoder(encoding)(errors="replace").decode(b"")
-    for format in SAMPLES:
-        read(sample(format))
-    pair()
+    for name in SAMPLES:
+        answer(read(sample(name)), dict(scored="on"))
     list(stream("begin", "{}"))
     for what, data in (("file", "x"), ("piece", b"dear diary"), ("end", "")):
         list(stream(what, data))

@@ -13,7 +13,8 @@ from widgets.frame import recovery
 from widgets.frame.exercises import Guess
 from widgets.frame.knobs import choice, ladder, slider
 from widgets.frame.marks import bars, both, dots, heat, label, line, panel, threshold
-from widgets.frame.readouts import Break, Gauge, Readout
+from widgets.frame.readouts import At, Break, Gauge, Readout
+from widgets.frame.sentences import Said
 from widgets.frame.small_figures import Opening
 
 TITLE = "One run: its log, a scorer that it was not trained on, and seven tests in their order"
@@ -44,6 +45,14 @@ class Knobs:
     seed: int = slider("Seed", 0, low=0, high=99, step=1)
 
 
+LEAD = ("hack", "mismatch")
+KNOB_GROUPS = {
+    "The step": ("learning_rate", "epochs", "eps_low", "eps_high", "beta", "division", "entropy_bonus"),
+    "The samples": ("lag",),
+    "The task": ("length_reward", "pass_scale"),
+    "Recipes side by side": ("recipe", "against"),
+    "The run": ("seed",),
+}
 PRESETS = {
     "The default": Knobs(),
     "Trick paid 1.01": Knobs(hack=1.01),
@@ -53,8 +62,7 @@ PRESETS = {
     "Success rates × 0.01": Knobs(pass_scale=0.01),
 }
 GUESS = Guess(
-    "The sampler's logits get a random error of 0.3 each step, so its probabilities are not the trainer's. Right "
-    "answers end at …",
+    "The sampler's logits err by 0.3 at random: its probabilities are not the trainer's. Right answers end at …",
     ("about 0.95", "about 0.8", "about 0.5"),
     Knobs(mismatch=0.3),
     0,
@@ -193,7 +201,7 @@ def told(curves, room=0.42):
     return out
 
 
-BRIEF = ["IGPT", "R1-0", "R1", "Tülu", "Q2.5", "Q2.5M", "Q3", "Kimi", "DAPO", "OLMo"]
+BRIEF = ["IGPT", "R1-0", "R1", "Tülu", "Q2.5", "Q2.5M", "Q3", "Kimi", "DAPO", "OLMo", "M1", "V3.2", "GLM5"]
 
 
 def recipes(k):
@@ -207,8 +215,8 @@ def recipes(k):
         heat(numbers, numbers, published.distance_matrix(), "share that differs", 0, 1),
         dots(here[:1], here[1:], "the two", 2, "here"),
         x="recipe, numbered from the top",
-        x_range=(0.5, 10.5),
-        y_range=(10.5, 0.5),
+        x_range=(0.5, len(PUBLISHED) + 0.5),
+        y_range=(len(PUBLISHED) + 0.5, 0.5),
         tab="Recipes",
         ticks=dict(tickvals=numbers, ticktext=[str(number) for number in numbers]),
         y_ticks=dict(tickvals=numbers, ticktext=BRIEF),
@@ -228,7 +236,7 @@ def shares(k):
         bars(numbers, (len(published.FACTORS) - both).tolist(), "not reported", 8, "waste"),
         label(0.6, 11.2, "from below: differ, agree"),
         x="recipe, numbered as there",
-        x_range=(0.4, 10.6),
+        x_range=(0.4, len(PUBLISHED) + 0.6),
         y_range=(0, 12.5),
         tab="Recipes",
         stacked=True,
@@ -310,10 +318,18 @@ def signs(k, r):
 
 
 def cause(k, r):
-    """The first of the signs that mends the outcome where it is undone; MIXED where none does, None without signs."""
+    """What mends the outcome where it is undone, what the run shows of it first; MIXED where nothing does, None without
+    a sign.
+    """
     found = signs(k, r)
-    mending = (words for words in found if (there := undone(k, words)) != k and mended(there))
-    return next(mending, MIXED if found else None)
+    if not found:
+        return None
+    others = [words for words in shown(k, r) if words not in found]
+    return next((words for words in (*found, *others) if mends(k, words)), MIXED)
+
+
+def mends(k, words):
+    return (there := undone(k, words)) != k and mended(there)
 
 
 def undone(k, words):
@@ -325,6 +341,13 @@ def mended(k):
     return not signs(k, r) and r.found["held_out"] >= ENDS * best(k)
 
 
+def seen_at(k, r, cause):
+    title = "Reward in the log, and right answers"
+    if cause == PADDED:
+        return At(title, None, None, "length is paid for too", "reward")
+    return At(title, None, None, "{y:.2f} right at the end", "right answers")
+
+
 def broken(k, r):
     found = cause(k, r)
     return None if found is None else Break(why(found, k, r), fix(found, k), found)
@@ -333,16 +356,49 @@ def broken(k, r):
 def why(found, k, r):
     at = r.found
     ends = f"right answers end at {at['held_out']:.2f}"
-    return {
+    words = {
         HACKED: f"The reward rises by {at['gain']:.2f}, and {ends}: the scorer pays for what is never right.",
         JUMPED: f"{at['kl_early']:.1f} nats from the start after three steps, and {ends}: it could not look around.",
         NARROWED: f"It has settled, with {at['entropy']:.2f} nats left to choose among strategies: {ends}.",
         STARVED: f"{100 * at['zero_variance']:.0f} % of the groups get one reward for all, no advantage: {ends}.",
         STALE: f"Samples are {k.lag} steps old, {at['gap_late']:.2f} nats from the trainer: {ends}.",
         APART: f"Before any update sampler and trainer are {at['gap_first']:.2f} nats apart: {ends}.",
-        MIXED: f"Undoing one thing alone does not mend it: {ends}.",
+        MIXED: f"Nothing that its log shows mends it alone: {ends}.",
         PADDED: f"A right answer takes {tokens(r):,.0f} tokens: those that are longer get a higher reward.",
-    }[found]
+    }
+    return Said(words[found], {**damaged(k, r, found), **at_work(k, r, found)})
+
+
+def damaged(k, r, found):
+    """What is asserted of the outcome: right answers of the last ten steps, or tokens for each."""
+    last = r.trace["right"][-10:].mean()
+    if found == PADDED or (found == MIXED and PADDED in signs(k, r)):
+        return {
+            "so many tokens a right answer": lambda: np.mean(r.trace["length"][-10:] / r.trace["right"][-10:]) > LONG
+        }
+    fewer = lambda: last < ENDS * best(k) or last < r.trace["right"][0] - 0.1
+    return {"so many are right at the end": lambda: abs(last - r.found["held_out"]) < 1e-9, "that is too few": fewer}
+
+
+def at_work(k, r, found):
+    """What is asserted of a cause: undone it mends, it is turned on, and the run shows it."""
+    if found == MIXED:
+        return {"nothing that shows mends it alone": lambda: not any(mends(k, one) for one in shown(k, r))}
+    return {"undone, it is mended": lambda: mends(k, found), "the run shows it": lambda: found in shown(k, r)}
+
+
+def shown(k, r):
+    """The causes that are turned on and that the curves of the run show."""
+    seen = {
+        HACKED: k.hack > 0 and r.trace["proxy"][-10:].mean() > r.trace["proxy"][:5].mean() + 0.1,
+        JUMPED: r.trace["kl"][2] > 0.5,
+        NARROWED: r.trace["entropy"][-10:].mean() < tracelab.entropy(tracelab.REFERENCE[0]),
+        STARVED: np.mean(r.trace["zero_variance"][:10]) > 0.5,
+        STALE: k.lag > 0 and r.trace["gap"][5:].mean() > r.trace["gap"][0],
+        APART: k.mismatch > 0 and r.trace["gap"][0] > 0,
+        PADDED: k.length_reward > 0 and r.trace["length"][-10:].mean() > 2 * r.trace["length"][0],
+    }
+    return [words for words, applies in seen.items() if applies]
 
 
 def fix(found, k):
@@ -357,13 +413,27 @@ def worse(k, r):
     """Not enough learned in eighty steps, with no cause that the outcomes show."""
     if r.found["held_out"] >= GOOD * best(k):
         return None
-    return f"Right answers end at {r.found['held_out']:.2f}, and the best policy has {best(k):.2f}."
+    return Said(
+        f"Right answers end at {r.found['held_out']:.2f}, and the best policy has {best(k):.2f}.",
+        {
+            "so many are right at the end": lambda: abs(r.trace["right"][-10:].mean() - r.found["held_out"]) < 1e-9,
+            "no more can be": lambda: r.trace["right"].max() <= best(k) + 1e-9,
+            "it is behind": lambda: r.trace["right"][-10:].mean() < GOOD * best(k),
+        },
+    )
 
 
 def holds(k, r):
     gap = r.found["gap_first"]
     besides = f", with a gap of {gap:.2f} nats before any update" if gap > 0.02 else ""
-    return f"Right answers go from {r.trace['right'][0]:.2f} to {r.found['held_out']:.2f}{besides}."
+    return Said(
+        f"Right answers go from {r.trace['right'][0]:.2f} to {r.found['held_out']:.2f}{besides}.",
+        {
+            "they end so": lambda: abs(r.trace["right"][-10:].mean() - r.found["held_out"]) < 1e-9,
+            "hardly more can be": lambda: r.trace["right"][-10:].mean() >= GOOD * best(k),
+            "the gap is there at once": lambda: abs(r.trace["gap"][0] - gap) < 1e-9 and (gap < 0.02 or k.mismatch > 0),
+        },
+    )
 
 
 def watched(k, r):

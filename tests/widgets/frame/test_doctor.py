@@ -3,17 +3,18 @@
 import html
 import json
 import re
-from types import SimpleNamespace
 
-import numpy as np
 import pytest
 
 from sim import companion, framework_logs, logs
-from sim import doctor as sim_doctor
+from sim import run as command
+from sim.doctor.words import SIGNS
 from sim.experiments import tracelab
+from tests.sim.doctor import real_logs
 from widgets.frame import doctor
-from widgets.frame.values import knobs_from, plain
-from widgets.trace_lab import widget as trace_lab
+from widgets.frame.values import plain
+
+SCORED = json.dumps(dict(scored="on"))
 
 
 def says(what, data=""):
@@ -21,7 +22,7 @@ def says(what, data=""):
     return json.loads(answer)
 
 
-def brought(files, asked="{}", size=1000):
+def brought(files, asked=SCORED, size=1000):
     says("begin", asked)
     for name, text in files.items():
         says("file", name)
@@ -32,54 +33,58 @@ def brought(files, asked="{}", size=1000):
     return says("end") or says("ask", asked)
 
 
-@pytest.mark.parametrize("format", doctor.SAMPLES)
-def test_each_sample_is_a_log_that_is_read_in_pieces_and_gets_its_answer(format):
-    files = says("sample", format)["files"]
-    asked = dict(k="16")
-    answer = brought(files, json.dumps(asked))
-    first = [number for number, row in sim_doctor.SPEC.items() if row[2] == doctor.SAMPLES[format]]
-    unseen = doctor.SAMPLES[format] in ("healthy", "reward_hacking")  # no held-out score is named
-    assert answer["first"] == (0 if unseen else first[0])
-    assert len(answer["tests"]) == 7 and {"reward", "length"} <= answer["panels"].keys()
-    assert re.search(r"<option>[^<]*held_out", answer["written"]["[name=held_out]"])
+@pytest.mark.parametrize("name", doctor.SAMPLES)
+def test_each_sample_is_a_real_log_that_is_read_in_pieces_and_gets_its_sign(name):
+    answer = brought(says("sample", name)["files"])
+    truth = real_logs.TRUTHS[doctor.SAMPLES[name]]
+    assert answer["first"] in (truth.right or ("",))
+    assert answer["found"] == bool(truth.right) and "<svg" in answer["written"][".chart"]
 
 
-def test_the_samples_cover_every_log_format_and_all_kinds_of_run_but_one():
-    assert list(doctor.SAMPLES) == list(framework_logs.FORMATS)
-    assert set(tracelab.KINDS) - set(doctor.SAMPLES.values()) == {"entropy_collapse"}
+def test_samples_are_small_and_are_the_logs_that_the_tests_know():
+    assert len(doctor.SAMPLES) == 6
+    for name, text in doctor.TEXTS.items():
+        assert text == real_logs.text(name) and len(text) <= 25_000
 
 
-def test_a_named_held_out_score_and_changed_thresholds_change_the_diagnosis():
-    brought(says("sample", "TRL, trainer_state.json")["files"])
-    named = says("ask", json.dumps(dict(held_out=doctor.HELD_OUT)))
-    assert named["first"] == 4 and named["tests"][3][0] == "fired"
-    assert "−0." in named["tests"][3][1] and "fires below −0.1" in named["tests"][3][1]
-    assert f"<option selected>{doctor.HELD_OUT}</option>" in named["written"]["[name=held_out]"]
-    higher = says("ask", json.dumps(dict(held_out=doctor.HELD_OUT, held_out_drop="0.9", rise="")))
-    assert higher["first"] == 7
+@pytest.mark.parametrize("format", framework_logs.FORMATS)
+def test_every_format_of_a_log_is_read_in_pieces(format):
+    run = tracelab.trace(tracelab.Setting(**tracelab.KINDS["stale_rollouts"]), seed=0)
+    answer = brought(framework_logs.export(run, format), json.dumps(dict(scored="on", k="16")))
+    assert answer["first"] == "stale"
 
 
-def test_a_threshold_field_without_a_number_keeps_the_default():
-    brought(says("sample", "TRL, trainer_state.json")["files"])
-    usual = says("ask", "{}")["tests"]
+def test_the_page_opens_on_what_the_first_sample_says_without_its_score():
+    opened = doctor.opening()
+    assert opened["first"] == "saturated" and "at step 42: Every completion has one reward" in opened["said"]
+    assert brought(says("sample", "")["files"], "{}") == plain(opened)
+
+
+def test_the_switch_and_a_named_score_change_the_diagnosis():
+    brought(says("sample", "")["files"])
+    assert says("ask", SCORED)["first"] == "hacked" and "at step 24" in says("ask", SCORED)["said"]
+    assert says("ask", "{}")["first"] == "saturated"
+    named = says("ask", json.dumps(dict(scored="on", held_out="rewards/exact/mean")))
+    assert named["first"] == "hacked"
+    assert "<option selected>rewards/exact/mean</option>" in named["written"]["[name=held_out]"]
+
+
+def test_a_field_without_a_number_keeps_the_default():
+    brought(says("sample", "")["files"])
+    usual = says("ask", "{}")["written"][".facts"]
     for value in ("", "abc", "nan", "inf", "1e999", "-1e999"):
-        assert says("ask", json.dumps(dict(k=value, updates=value, length=value, gap_first=value)))["tests"] == usual
-    assert says("ask", json.dumps(dict(length="-1")))["tests"][5][0] == "fired"
+        assert says("ask", json.dumps(dict(k=value, updates=value)))["written"][".facts"] == usual
 
 
 def test_numbers_of_any_size_are_drawn():
     rows = [{"step": n, "reward": (-1) ** n * 1e99, "reward_std": 1e-99, "grad_norm": 1e308} for n in range(1, 41)]
-    answer = brought({"x": json.dumps(rows)})
-    assert (
-        np.isfinite(answer["panels"]["reward"]["layout"]["yaxis"]["range"]).all()
-        and "grad_norm" not in answer["panels"]
-    )
+    drawn = brought({"x": json.dumps(rows)})["written"][".chart"]
+    assert "nan" not in drawn and "inf" not in drawn
 
 
-def test_the_recorded_log_is_the_one_that_the_page_shows():
-    assert brought(says("sample", "")["files"], json.dumps(dict(held_out=doctor.HELD_OUT))) == plain(
-        doctor.pair()[2][1]
-    )
+def test_one_row_is_answered():
+    answer = brought({"x": json.dumps([{"step": 7, "reward": 0.5}])})
+    assert "The reward is 0.5 in the one batch." in answer["written"][".facts"]
 
 
 def test_a_log_column_can_be_named_by_hand():
@@ -89,13 +94,13 @@ def test_a_log_column_can_be_named_by_hand():
     assert "None of its 2 columns" in refused["refused"] and refused["written"]["[name=map_reward]"] == offered
     answer = says("ask", json.dumps(dict(map_reward="score", map_reward_sd="spread")))
     assert "<td>reward</td><td>score</td>" in answer["written"][".read tbody"]
-    assert html.unescape(answer["written"][".whose"]).endswith("the names are no framework's.")
+    assert "names of no framework that is known" in answer["written"][".whose"]
 
 
 def test_column_names_of_a_log_are_shown_as_text_and_never_as_markup():
     name = "<img src=x onerror=alert(1)>&\"'"
-    text = json.dumps([{"step": n, "reward": n, "reward_std": 1, name: n} for n in range(1, 41)])
-    written = "".join(brought({name: text}, json.dumps(dict(held_out=name)))["written"].values())
+    text = json.dumps([{"step": n, "reward": n, "reward_std": 1, name: n / 40} for n in range(1, 41)])
+    written = "".join(brought({name: text}, json.dumps(dict(scored="on", held_out=name)))["written"].values())
     assert "<img" not in written and html.escape(name) in written
 
 
@@ -104,52 +109,23 @@ def test_an_unreadable_log_gives_one_sentence_and_the_next_log_is_still_read():
     assert "empty" in brought({"x": ""})["refused"]
     assert "compressed" in brought({"x.zip": "PK\x03\x04"})["refused"]
     assert "No file was given." in brought({})["refused"]
-    assert brought(says("sample", "verl, JSONL")["files"])["tests"]
+    assert brought(says("sample", "")["files"])["said"]
 
 
-def test_long_curves_keep_their_lowest_and_highest():
-    steps, values = np.arange(100_000.0), np.sin(np.arange(100_000.0))
-    values[77_777], values[33_333] = 9, -9
-    at, shown = doctor.thinned(steps, values)
-    assert len(at) <= doctor.POINTS and shown.max() == 9 and shown.min() == -9
-    assert np.all(np.diff(at) > 0)
-
-
-def test_the_rows_that_a_test_looked_at_are_marked():
-    answer = brought(says("sample", "verl, charts of Weights & Biases")["files"])
-    entropy = answer["panels"]["entropy"]
-    assert [shape["x0"] for shape in entropy["layout"]["shapes"]] == [1, 71]  # tests 5 and 7
-    gap = brought(says("sample", "OpenRLHF, console")["files"])["panels"]["gap"]
-    assert [mark["meta"]["role"] for mark in gap["data"]] == ["", "here"]
-
-
-def test_the_pair_of_the_lesson_is_what_its_opening_shows():
-    settings = [trace_lab.setting(k) for k in (trace_lab.OPENING.plain, trace_lab.OPENING.other)]
-    assert [setting.hack for setting in settings] == [0, 1.01]
-    said = [answer["said"] for _, answer in doctor.pair()]
-    assert (
-        said[0]
-        == said[1]
-        == ("Nothing that this log can show; 6 of 7 tests ran. A training log cannot show that nothing is wrong.")
-    )
-    assert said[2].startswith("Test 4 fired first.")
-
-
-@pytest.mark.when_changed()
-def test_suggested_similar_settings_belong_to_the_widget_and_break_it():
-    for _, _, kind, _ in sim_doctor.SPEC.values():
-        form = dict(part.split("=") for part in doctor.setting(kind).split("&"))
-        knobs = knobs_from(trace_lab.Knobs, form)
-        assert trace_lab.setting(knobs) == tracelab.Setting(**tracelab.KINDS[kind])
-        result = next(trace_lab.run(knobs))
-        assert kind in (result.seen.verdict, "logprob_mismatch", "stale_rollouts")
+def test_every_event_and_fact_has_its_rows_in_the_drawing():
+    for name in doctor.SAMPLES:
+        written = brought(says("sample", name)["files"])["written"]
+        keys = lambda text: set(re.findall(r'data-look="(\w+)"', text))
+        told = keys(written[".facts"]) | keys(written[".events"])
+        assert told == keys("".join(re.findall(r'<rect class="rows"[^>]*>', written[".chart"])))
+        assert keys(written[".events"]) == keys("".join(re.findall(r'<g class="mark[^>]*>', written[".chart"])))
 
 
 @pytest.mark.when_changed()
 def test_no_diagnosis_calls_a_run_healthy():
-    for format in doctor.SAMPLES:
-        answer = brought(says("sample", format)["files"])
-        assert not re.search(r"\b(healthy|fine|good|okay|normal)\b", json.dumps(answer), re.I)
+    for name in doctor.SAMPLES:
+        answer = brought(says("sample", name)["files"])
+        assert not re.search(r"\b(healthy|fine|good|okay|normal|solved)\b", json.dumps(answer), re.I)
 
 
 @pytest.mark.when_changed()
@@ -161,13 +137,11 @@ def test_the_log_doctor_is_warmed_up_before_a_snapshot_is_made():
 
 def test_the_log_of_a_run_of_the_book_is_read_and_late_weights_are_found_in_it():
     def first(lag):
-        unset = dict(beta=None, passes=None, optimizer=None, learning_rate=None)
-        standard = dict(algorithm="grpo", updates=30, seed=0, K=8, micro_batches=1, eval_every=10)
-        run = companion.Session(SimpleNamespace(**standard, **unset, policy="window", lag=lag), "add")
-        for _ in run.events():
+        _, chosen = command.options(f"grpo --updates 30 --eval-every 10 --lag {lag}".split(), "sim.run")
+        session = companion.Session(chosen, "add")
+        for _ in session.events():
             pass
-        answer = brought({"log.jsonl": run.lines().decode()}, json.dumps(dict(held_out="eval_rewards/score/mean")))
-        assert answer["panels"].keys() == set(doctor.SHOWN)
-        return answer["tests"][1][0]
+        return brought({"log.jsonl": session.lines().decode()})["first"]
 
-    assert first(lag=0) == "quiet" and first(lag=16) == "fired"
+    assert first(lag=0) in ("", "memorized") and first(lag=16) == "stale"
+    assert {"stale", "memorized"} <= SIGNS.keys()

@@ -1,0 +1,230 @@
+"""A run's events over its curves, as one drawing: a strip with a mark an event, and below it small curves over one axis
+of steps.
+
+The drawing is as wide as its place: places across are shares of the width, and places down are pixels. What belongs to
+an event or a fact carries its key in `data-look`; the page shows the one that is looked at.
+"""
+
+from collections.abc import Iterator, Sequence
+from html import escape
+from typing import Any
+
+import numpy as np
+
+from sim.doctor.columns import ASKED_FOR
+from sim.doctor.words import SIGNS
+
+ORDER = [
+    *("reward", "margin", "accuracy", "chosen", "zero_variance", "length", "gradient_norm", "entropy", "kl"),
+    *("cut_off", "gap", "learning_rate", "loss"),
+]
+LOGARITHMIC = ("length", "gradient_norm", "learning_rate")
+POINTS = 400  # of a curve: more are drawn as the lowest and highest of a stretch
+LANE, LANES = 16, 8  # of the strip, in pixels; what has no lane left stands without its name in one more
+CAPTION, TALL, LOW, AXIS = 16, 84, 40, 22  # pixels: a curve's name, the reward's height, that of the others, the steps
+LINE = 24  # of a value that stands alone, in pixels
+LETTER = 1.9  # width of a letter in percent of a drawing some 340 pixels wide, on a phone
+LEFT, RIGHT = 1.0, 97.0  # percent across: the first and the last step
+
+
+def shown_curves(report: Any) -> list[str]:
+    return [name for name in ORDER if name in report.found.curves]
+
+
+class Across:
+    """Percent of the width of a step."""
+
+    def __init__(self, steps: np.ndarray) -> None:
+        self.first, self.last = float(steps[0]), max(float(steps[-1]), float(steps[0]) + 1)
+
+    def __call__(self, step: float) -> float:
+        share = (step - self.first) / (self.last - self.first)
+        return round(LEFT + min(1.0, max(0.0, share)) * (RIGHT - LEFT), 3)
+
+
+def thinned(steps: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """At most POINTS points: the lowest and the highest of each stretch where there are more, in their order."""
+    if len(steps) <= POINTS:
+        return steps, values
+    kept: list[int] = []
+    for part in np.array_split(np.arange(len(steps)), POINTS // 2):
+        kept += sorted({int(part[values[part].argmin()]), int(part[values[part].argmax()])})
+    return steps[kept], values[kept]
+
+
+def short(value: float) -> str:
+    return f"{value:,.0f}" if 1000 <= abs(value) < 1e7 else f"{value:.3g}".replace("-", "−")
+
+
+class Down:
+    """Share of a curve's height, from its top, of a value; the ends of its axis."""
+
+    def __init__(self, values: np.ndarray, logarithmic: bool) -> None:
+        positive = values[values > 0]
+        self.logarithmic = logarithmic and bool(len(positive)) and positive.max() > 10 * positive.min()
+        self.floor = float(positive.min()) if self.logarithmic else 0.0
+        self.low = self.floor if self.logarithmic else min(0.0, float(values.min()))
+        self.high = float(values.max()) if values.max() > self.low else self.low
+        self.span = self.high - self.low or 1.0
+
+    def __call__(self, value: Any) -> Any:
+        if self.logarithmic:
+            span = np.log(self.high) - np.log(self.low)
+            return 1 - (np.log(np.maximum(value, self.floor)) - np.log(self.low)) / span
+        return (self.high - value) / self.span
+
+
+def drawing(report: Any) -> str:
+    """The whole drawing, as an SVG without a view box; of one row its values, for there is no curve."""
+    if len(report.found.steps) == 1:
+        return values_alone(report)
+    across = Across(report.found.steps)
+    strip, lanes = marks(report, across)
+    top = lanes * LANE + 8
+    parts, places = [], {}
+    for name in shown_curves(report):
+        height = TALL if name in ("reward", "margin") else LOW
+        part, down = curve(report, name, across, top + CAPTION, height)
+        parts.append(part)
+        places[name] = (top + CAPTION, height, down)
+        top += CAPTION + height + 6
+    line, ring = onset(report, across, top, places)
+    inside = f"{''.join(rows(report, across, top))}{axis(across, top)}{line}{''.join(parts)}{ring}{strip}"
+    return opened(report, top + AXIS) + f"{inside}</svg>"
+
+
+def opened(report: Any, height: int) -> str:
+    return f'<svg class="run" width="100%" height="{height}" role="img" aria-label="{escape(described(report))}">'
+
+
+def values_alone(report: Any) -> str:
+    """The names of what was read in a log's one row, with their values, below the strip."""
+    across = Across(report.found.steps)
+    strip, lanes = marks(report, across)
+    top = lanes * LANE
+    lines = []
+    for name in shown_curves(report):
+        top += LINE
+        value = short(float(report.found.curves[name].values[0]))
+        lines.append(f'<text x="{LEFT}%" y="{top}" class="name">{escape(ASKED_FOR[name].words)}</text>')
+        lines.append(f'<text x="{RIGHT}%" y="{top}" class="ends">{value}</text>')
+    return opened(report, top + LANE) + f"{''.join(rows(report, across, top))}{''.join(lines)}{strip}</svg>"
+
+
+def described(report: Any) -> str:
+    names = ", ".join(ASKED_FOR[name].words for name in shown_curves(report))
+    return f"{len(report.events)} events above curves over steps: {names}"
+
+
+def curve(report: Any, name: str, across: Across, top: int, height: int) -> tuple[str, Down]:
+    """A curve with its name and its ends; the reward's has the scores that were not trained on beside it."""
+    lines = [("c0", report.found.curves[name])]
+    if name == "reward":
+        lines += [(f"c{n}", each.curve) for n, each in enumerate(report.scores.scorers[:3], 1)]
+    down = Down(np.concatenate([one.values for _, one in lines]), name in LOGARITHMIC)
+    drawn = "".join(polyline(one, kind, across, down) for kind, one in lines)
+    beside = "".join(f'<tspan class="{kind}"> · {escape(one.columns[0][:40])}</tspan>' for kind, one in lines[1:])
+    scale = ", log" if down.logarithmic else ""
+    ends = f"{short(down.low)} to {short(down.high)}{scale}"
+    part = (
+        f'<text x="{LEFT}%" y="{top - 4}" class="name">{escape(ASKED_FOR[name].words)}{beside}</text>'
+        f'<text x="{RIGHT}%" y="{top - 4}" class="ends">{ends}</text>'
+        f'<svg x="{LEFT}%" y="{top}" width="{RIGHT - LEFT}%" height="{height}" viewBox="0 0 1000 100" '
+        f'preserveAspectRatio="none" overflow="visible"><path class="frame" d="M0 100H1000"/>{drawn}</svg>'
+    )
+    return part, down
+
+
+def polyline(one: Any, kind: str, across: Across, down: Down) -> str:
+    inside = (one.steps >= across.first) & (one.steps <= across.last)
+    steps, values = thinned(one.steps[inside], one.values[inside])
+    x = (steps - across.first) / (across.last - across.first) * 1000
+    points = " ".join(f"{a:.4g},{b:.4g}" for a, b in zip(x, 4 + 92 * np.asarray(down(values))))
+    if len(steps) == 1:
+        return f'<path class="{kind} dot" d="M{points.replace(",", " ")}h0"/>'
+    return f'<polyline class="{kind}" points="{points}"/>'
+
+
+def marks(report: Any, across: Across) -> tuple[str, int]:
+    """(the strip with a mark an event, how many lanes it has); a name stands where it has room."""
+    ends = [0.0] * LANES
+    drawn, used = [], 1
+    first = first_event(report)
+    for n, event in enumerate(report.events):
+        x = across(event.step)
+        width = 4 + LETTER * len(event.kind)
+        kind = "first" if n == first else "later" if event.lasting else "passing"
+        begin = x if x + width <= 100 else x - width
+        lane = next((lane for lane, end in enumerate(ends) if begin >= end), LANES)
+        used = max(used, lane + 1)
+        words = ""
+        if lane < LANES:
+            ends[lane] = begin + width
+            anchor, beside = ("start", 7) if begin == x else ("end", -7)
+            place = f'x="{x}%" dx="{beside}" y="{lane * LANE + 13}" text-anchor="{anchor}"'
+            words = f"<text {place}>{escape(event.kind)}</text>"
+        y = lane * LANE + 9
+        drawn.append(
+            f'<g class="mark {kind}" data-look="e{n}"><title>{escape(event.kind)}</title>'
+            f'<circle cx="{x}%" cy="{y}" r="4"/>{words}</g>'
+        )
+    return "".join(drawn), used
+
+
+def first_event(report: Any) -> int | None:
+    """The event that the verdict begins with: of those at its step the one of its curve."""
+    if report.first is None:
+        return None
+    near = [n for n, event in enumerate(report.events) if event.place == report.first.place]
+    same = [n for n in near if report.events[n].quantity == report.first.quantity]
+    return next(iter(same or near), None)
+
+
+def onset(report: Any, across: Across, height: int, places: dict[str, tuple[int, int, Down]]) -> tuple[str, str]:
+    """The line down from the first sign, behind all curves, and a ring on its own."""
+    first = report.first
+    if first is None:
+        return "", ""
+    x = across(first.step)
+    title = f"<title>{escape(SIGNS[first.name].short)}</title>"
+    line = f'<line class="onset" x1="{x}%" x2="{x}%" y1="0" y2="{height}"/>{title}'
+    ring = ""
+    if first.quantity in places:
+        top, tall, down = places[first.quantity]
+        values = report.run.at(first.quantity)
+        if np.isfinite(values[first.place]):
+            y = top + tall * (0.04 + 0.92 * float(down(values[first.place])))
+            ring = f'<circle class="ring" cx="{x}%" cy="{y:.1f}" r="6"/>'
+    return line, ring
+
+
+def rows(report: Any, across: Across, height: int) -> Iterator[str]:
+    """The rows of each event and fact, shaded when it is looked at."""
+    ahead = max(3, min(10, len(report.run) // 10))
+    for n, event in enumerate(report.events):
+        last = report.run.batches[min(len(report.run) - 1, event.place + ahead)]
+        yield shade(f"e{n}", event.step, float(last), across, height)
+    for n, fact in enumerate(report.facts):
+        yield shade(f"f{n}", fact.rows[0], fact.rows[1], across, height)
+
+
+def shade(key: str, first: float, last: float, across: Across, height: int) -> str:
+    x = across(first)
+    width = max(0.5, across(last) - x)
+    return f'<rect class="rows" data-look="{key}" x="{x}%" y="0" width="{width:.3f}%" height="{height}"/>'
+
+
+def axis(across: Across, top: int) -> str:
+    """Steps along the bottom, the first with what is counted."""
+    first, *others = ticks(across)
+    written = [f'<text x="{across(first)}%" y="{top + 14}">step {first:,.0f}</text>']
+    written += [f'<text class="step" x="{across(step)}%" y="{top + 14}">{step:,.0f}</text>' for step in others]
+    return f'<line class="frame" x1="{LEFT}%" x2="{RIGHT}%" y1="{top}" y2="{top}"/>{"".join(written)}'
+
+
+def ticks(across: Across) -> Sequence[float]:
+    """Up to six round steps, the first one among them."""
+    span = across.last - across.first
+    apart = next(n * 10**power for power in range(13) for n in (1, 2, 5) if n * 10**power * 5 >= span)
+    inside = np.arange(np.ceil((across.first + 0.8 * apart) / apart) * apart, across.last + 1e-9, apart)
+    return [across.first, *inside.tolist()]
