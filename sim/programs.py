@@ -1,4 +1,4 @@
-"""The engines and trainers that "Copy as config" writes options of: the releases whose sources were read, how each is
+"""The engines and trainers that "Take" writes options of: the releases whose sources were read, how each is
 started, and the rows that both tables have, sim/cluster/options.py (machines) and sim/algorithms/options.py. It is
 not a model.
 """

@@ -4,7 +4,10 @@ Closed form of the file: key names and defaults as in the modeling code of trans
 that would change the counts and is not known here is refused or returned as unread, never guessed.
 """
 
+import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from fnmatch import fnmatch
 from math import isfinite
 from typing import Any
 
@@ -14,6 +17,7 @@ from sim.cluster.models import (
     Mla,
     Model,
     Moe,
+    Quantized,
     Sliding,
     gated_delta_net,
     kimi_delta_attention,
@@ -21,7 +25,7 @@ from sim.cluster.models import (
     mamba2,
 )
 
-LLAMA = ("llama", "mistral", "ministral3")
+LLAMA = ("llama", "mistral", "ministral3", "phi3", "granite", "seed_oss")
 QWEN = ("qwen2", "qwen3", "qwen2_moe", "qwen3_moe")
 GATED_DELTA = ("qwen3_next", "qwen3_5_text", "qwen3_5_moe_text")
 MIXTRAL = ("mixtral", "minimax_m2", "minimax", "gpt_oss")
@@ -38,10 +42,12 @@ LATENT = (
 FAMILIES = (
     *LLAMA,
     *QWEN,
+    "olmo2",
     "olmo3",
     "gemma3_text",
     *GATED_DELTA,
     *MIXTRAL,
+    "llama4_text",
     "glm4_moe",
     *LATENT,
     "kimi_linear",
@@ -50,7 +56,18 @@ FAMILIES = (
 SPARSE = ("deepseek_v32", "glm_moe_dsa")
 NOT_MODELED = ("deepseek_v4", "glm5_next", "gemma4", "qwen4_exp", "mistral_large4", "minimax_m3")
 # a file that wraps a language model under another name
-WRAPPED = {"gemma3": "gemma3_text", "qwen3_5": "qwen3_5_text", "qwen3_5_moe": "qwen3_5_moe_text"}
+WRAPPED = {
+    "gemma3": "gemma3_text",
+    "llama4": "llama4_text",
+    "qwen2_5_vl": "qwen2",
+    "qwen2_5_vl_text": "qwen2",
+    "qwen3_vl": "qwen3",
+    "qwen3_vl_text": "qwen3",
+    "qwen3_vl_moe": "qwen3_moe",
+    "qwen3_vl_moe_text": "qwen3_moe",
+    "qwen3_5": "qwen3_5_text",
+    "qwen3_5_moe": "qwen3_5_moe_text",
+}
 # what a file leaves out when it is the family's own default
 DEFAULTS = {
     "gemma3_text": dict(
@@ -85,9 +102,11 @@ HARMLESS_WORDS = """
     full_attn_alpha_factor linear_attn_alpha_factor mlp_alpha_factor full_attn_beta_factor linear_attn_beta_factor
     mlp_beta_factor layernorm_full_attention_alpha layernorm_linear_attention_alpha layernorm_mlp_alpha
     layernorm_full_attention_beta layernorm_linear_attention_beta layernorm_mlp_beta shared_moe_mode
-    rotary_dim attn_window_size scoring_function use_routing_bias mamba_expand expand
+    embedding_multiplier logits_scaling residual_multiplier attn_temperature_tuning attn_scale floor_scale
+    for_llm_compressor rotary_dim attn_window_size scoring_function use_routing_bias mamba_expand expand
 """
 HARMLESS = frozenset(HARMLESS_WORDS.split())
+WINDOW = {"llama4_text": "attention_chunk_size"}
 STATE_LAYERS, FULL_LAYERS = ("linear_attention", "mamba"), ("full_attention", "attention")
 SPARSE_LAYERS = ("indexed_attention", "deepseek_sparse_attention")
 
@@ -98,6 +117,7 @@ class Fields:
     def __init__(self, values: Mapping[str, Any]) -> None:
         self.values = values
         self.read: set[str] = set()
+        self.wrong: list[str] = []  # what cannot be, to be said together
 
     def get(self, key: str, default: Any = None) -> Any:
         """What the file says, or the default where it says nothing or null."""
@@ -109,12 +129,18 @@ class Fields:
         """A whole number from `least` to `most`."""
         value = self.get(key, default)
         if value is None:
-            raise ValueError(f"the config has no {key}")
+            return self.stand_in(f"the config has no {key}", least)
         if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value) or value != int(value):
-            raise ValueError(f"{key} = {shown(value)} is not a whole number")
+            return self.stand_in(f"{key} = {shown(value)} is not a whole number", least)
         if not least <= value <= most:
-            raise ValueError(f"{key} = {shown(value)} is out of range: {least} to {most:,}")
+            return self.stand_in(f"{key} = {shown(value)} is out of range: {least} to {most:,}", least)
         return int(value)
+
+    def stand_in(self, why: str, least: int) -> int:
+        """A number to go on with, so that whatever else is wrong is found as well."""
+        if why not in self.wrong:
+            self.wrong.append(why)
+        return max(least, 1)
 
     def flag(self, key: str, default: bool = False) -> bool:
         value = self.get(key, default)
@@ -144,7 +170,14 @@ def model_from_config(
     if not isinstance(config, dict):
         raise ValueError("a config is an object, {...}, as in a model's config.json")
     family, fields = language_model(config)
-    model = nemotron_h(fields, key, name) if family == "nemotron_h" else transformer(family, fields, key, name)
+    try:
+        model = nemotron_h(fields, key, name) if family == "nemotron_h" else transformer(family, fields, key, name)
+        model = replace(model, positions=positions(fields), quantized=quantized(config, model))
+    except (ValueError, ArithmeticError):
+        if not fields.wrong:
+            raise
+    if fields.wrong:
+        raise ValueError("; ".join(fields.wrong))
     return model, tuple(sorted(str(k) for k in fields.values.keys() - fields.read - HARMLESS))
 
 
@@ -180,6 +213,8 @@ def transformer(family: str, f: Fields, key: str, name: str) -> Model:
     # a gpt_oss or Mixtral file names the width of an expert so; where every layer has experts, no MLP has this width
     plain = not experts or experts.dense > 0
     intermediate = f.count("intermediate_size", None if plain else 0, least=0)
+    if family == "llama4_text":
+        intermediate = f.count("intermediate_size_mlp", 0 if experts and not experts.dense else None, least=0)
     kinds = layer_kinds(family, f, layers)
     linear = linear_mixer(family, f, hidden, heads, head_dim, kinds)
     biased = family in ("qwen2", "qwen2_moe", "gpt_oss") or f.flag("attention_bias") or f.flag("qkv_bias")
@@ -199,7 +234,8 @@ def transformer(family: str, f: Fields, key: str, name: str) -> Model:
         qk_norm=per_head_norm(family, f),
         moe=experts,
         mla=latent,
-        sliding=Sliding(sliding, f.count("sliding_window")) if sliding else None,
+        # assumed: a chunk is kept whole, as a window is
+        sliding=Sliding(sliding, f.count(WINDOW.get(family, "sliding_window"))) if sliding else None,
         linear=linear,
         indexer=indexer(family, f, hidden, kinds),
         further_params=further_params(family, f, hidden, heads, kv_heads, head_dim, kinds, experts, latent),
@@ -247,6 +283,13 @@ def moe(family: str, f: Fields, hidden: int, layers: int) -> Moe | None:
         shared = 0 if family == "qwen3_moe" else f.count("shared_expert_intermediate_size", 0, least=0)
         width, top_k = f.count("moe_intermediate_size"), f.count("num_experts_per_tok")
         return checked(Moe(f.count("num_experts"), top_k, shared, width, plain_layers(f, layers)))
+    if family == "llama4_text":
+        width, sparse = f.count("intermediate_size"), f.get("moe_layers")
+        every = f.count("interleave_moe_layer_step", 1)
+        if sparse is not None and not isinstance(sparse, list):
+            raise ValueError("moe_layers is not a list of layers")
+        plain = layers - (len(range(every - 1, layers, every)) if sparse is None else len(sparse))
+        return checked(Moe(f.count("num_local_experts"), f.count("num_experts_per_tok"), width, width, plain))
     if family == "kimi_linear":
         width, top_k = f.count("moe_intermediate_size"), f.count("num_experts_per_token")
         shared = f.count("num_shared_experts", 0, least=0) * width
@@ -256,7 +299,10 @@ def moe(family: str, f: Fields, hidden: int, layers: int) -> Moe | None:
             return None
         width, top_k = f.count("moe_intermediate_size"), f.count("num_experts_per_tok")
         shared = f.count("n_shared_experts", 0, least=0) * width
-        return checked(Moe(f.count("n_routed_experts"), top_k, shared, width, first_dense(f, layers)))
+        chosen = f.count("topk_group", 1)
+        groups = chosen if chosen < f.count("n_group", 1) else None
+        experts = Moe(f.count("n_routed_experts"), top_k, shared, width, first_dense(f, layers), groups=groups)
+        return checked(experts)
     return None
 
 
@@ -295,6 +341,8 @@ def layer_kinds(family: str, f: Fields, layers: int) -> list[str]:
     from_layer = f.count("max_window_layers", layers, least=0) if family in QWEN else 0
     full_every = f.count("full_attention_interval", 4) if family in GATED_DELTA else 0
     linear = f.get("linear_attn_config", {})
+    if family == "llama4_text":
+        return llama4_kinds(f, layers)
     if kinds is not None:
         known = (*FULL_LAYERS, *STATE_LAYERS, *SPARSE_LAYERS, "sliding_attention")
         for kind in kinds:
@@ -320,9 +368,17 @@ def layer_kinds(family: str, f: Fields, layers: int) -> list[str]:
         return ["full_attention"] * layers
     if family in ("gemma3_text", "olmo3"):
         return ["sliding_attention" if (i + 1) % pattern else "full_attention" for i in range(layers)]
-    if family in ("mistral", "ministral3", *QWEN):
+    if family in ("mistral", "ministral3", "phi3", *QWEN):
         return ["sliding_attention" if i >= from_layer else "full_attention" for i in range(layers)]
     return ["full_attention"] * layers
+
+
+def llama4_kinds(f: Fields, layers: int) -> list[str]:
+    """Layers with positions attend within a chunk, every fourth has none and attends to all."""
+    positioned = f.get("no_rope_layers") or [int((i + 1) % 4 > 0) for i in range(layers)]
+    if not isinstance(positioned, list) or len(positioned) != layers:
+        raise ValueError(f"no_rope_layers does not name each of {layers} layers")
+    return ["sliding_attention" if one and f.get("attention_chunk_size") else "full_attention" for one in positioned]
 
 
 def linear_mixer(family: str, f: Fields, hidden: int, heads: int, head_dim: int, kinds: Sequence[str]) -> Linear | None:
@@ -368,13 +424,17 @@ def further_params(
     """What a family has beyond projections, MLP, experts, q/k/v biases, per-head norms and two norms a layer."""
     attending = sum(kind not in STATE_LAYERS for kind in kinds)
     bias, total = f.flag("attention_bias") and not latent, 0
-    if bias and (family in LLAMA or family in ("qwen3", "qwen3_moe", "olmo3", "gemma3_text")):
+    if family == "seed_oss":  # of the output projection by a key of its own
+        bias = f.flag("attention_out_bias")
+    if bias and (family in LLAMA or family in ("qwen3", "qwen3_moe", "olmo2", "olmo3", "gemma3_text")):
         total += attending * hidden  # of the output projection
     if latent and f.flag("attention_bias"):  # of both projections into a bottleneck, and of the output
         total += attending * ((latent.q_lora or 0) + latent.kv_lora + latent.rope + hidden)
     if family in LLAMA and f.flag("mlp_bias"):
         total += len(kinds) * (2 * f.count("intermediate_size") + hidden)
-    if family == "olmo3" or (family == "minimax_m2" and f.flag("use_qk_norm", True)):  # norms over all heads at once
+    if family in ("olmo2", "olmo3") or (
+        family == "minimax_m2" and f.flag("use_qk_norm", True)
+    ):  # norms over all heads at once
         total += attending * (heads + kv_heads) * head_dim
     if family == "gemma3_text":  # norms after attention and MLP, too
         total += len(kinds) * 2 * hidden
@@ -437,3 +497,152 @@ def nemotron_h(f: Fields, key: str, name: str) -> Model:
         gated_mlp=False,
         further_params=(len(kinds) - 2 * mixers) * hidden,  # one norm a block, not two a mixer
     )
+
+
+# How long a sequence may be, and how a file stores its weights
+
+
+def positions(f: Fields) -> int | None:
+    """Tokens of the longest sequence that an engine takes, where the file says so."""
+    if f.get("max_position_embeddings") is None:
+        return None
+    own, scaling = f.count("max_position_embeddings", most=10**9), f.get("rope_scaling") or f.get("rope_parameters")
+    if not isinstance(scaling, dict) or scaling.get("rope_type", scaling.get("type")) != "yarn":
+        return own
+    factor, before = scaling.get("factor"), scaling.get("original_max_position_embeddings", own)
+    known = all(isinstance(n, int | float) and not isinstance(n, bool) and 0 < n < 1e9 for n in (factor, before))
+    return max(own, int(factor * before)) if known else own
+
+
+METHODS = "fp8, mxfp8, mxfp4, nvfp4, modelopt, awq, gptq and compressed-tensors"
+
+
+def quantized(config: Mapping[str, Any], model: Model) -> Quantized | None:
+    """What `quantization_config` says; None where the file has none. A method that is not known is a ValueError."""
+    said, inner = config.get("quantization_config"), config.get("text_config")
+    if said is None and isinstance(inner, dict):
+        said = inner.get("quantization_config")
+    if said is None:
+        return None
+    if not isinstance(said, dict):
+        raise ValueError("quantization_config is not an object")
+    if "plain_weights" in said:
+        return as_written(said, model)
+    method, width, arithmetic = width_of(said)
+    return Quantized(method, width, model.params() - converted(model, said), float(arithmetic))
+
+
+def written(stored: Quantized) -> dict[str, Any]:
+    """The same as short as it can be, to be read again."""
+    return {
+        "quant_method": stored.method,
+        "bytes_a_weight": stored.bytes,
+        "plain_weights": stored.plain,
+        "arithmetic": stored.arithmetic,
+    }
+
+
+def as_written(said: Mapping[str, Any], model: Model) -> Quantized:
+    f, widths = Fields(said), [said.get("bytes_a_weight"), said.get("arithmetic")]
+    plain = f.count("plain_weights", least=0, most=model.params())
+    if f.wrong or not all(isinstance(n, int | float) and not isinstance(n, bool) and 0 < n <= 2 for n in widths):
+        raise ValueError("quantization_config is not understood")
+    return Quantized(str(said.get("quant_method"))[:40], float(widths[0] or 0), plain, float(widths[1] or 0))
+
+
+def width_of(said: Mapping[str, Any]) -> tuple[str, float, float]:
+    """(method, bytes of a weight with its part of the scales, bytes of a number that it is multiplied as)."""
+    method, f = str(said.get("quant_method", "")).lower(), Fields(said)
+    if method == "fp8":
+        return method, 1 + scales(said.get("weight_block_size")), 1
+    if method == "mxfp8":
+        return method, 1 + 1 / 32, 1
+    if method == "mxfp4":
+        return method, 0.5 + 1 / 32, 2  # activations stay in bf16
+    if method.startswith(("modelopt", "nvfp4")):
+        narrow = "fp4" in f"{method} {said.get('quant_algo', '')}".lower()
+        return method, 0.5 + 1 / 16 if narrow else 1.0, 0.5 if narrow else 1
+    if method in ("awq", "gptq"):
+        bits = f.count("bits", f.get("w_bit", 4), most=8)
+        found = grouped(bits, f.get("group_size", 128), zero_point=True)
+    elif method == "compressed-tensors":
+        return method, *compressed(said)
+    else:
+        raise ValueError(f"quantization_config: {shown(said.get('quant_method'))} is none of {METHODS}")
+    if f.wrong:
+        raise ValueError(f"quantization_config: {f.wrong[0]}")
+    return method, found, 2
+
+
+def scales(block: Any) -> float:
+    """Bytes of a weight's part of a scale in fp32 that a block shares."""
+    known = isinstance(block, list) and len(block) == 2 and all(isinstance(n, int) and n > 0 for n in block)
+    return 4 / (block[0] * block[1]) if known else 0.0
+
+
+def grouped(bits: int, group: Any, zero_point: bool) -> float:
+    """Bytes of a weight in groups that share a scale of two bytes and a zero point of so many bits."""
+    return bits / 8 + ((2 + bits / 8 * zero_point) / group if isinstance(group, int) and group > 0 else 0.0)
+
+
+def compressed(said: Mapping[str, Any]) -> tuple[float, float]:
+    groups = said.get("config_groups")
+    first = next(iter(groups.values()), None) if isinstance(groups, dict) else None
+    weights, inputs = (first.get(key) if isinstance(first, dict) else None for key in ("weights", "input_activations"))
+    if not isinstance(weights, dict):
+        raise ValueError("quantization_config has no config_groups with weights")
+    f, group = Fields(weights), weights.get("group_size")
+    bits = f.count("num_bits", most=16)
+    multiplied = Fields(inputs).count("num_bits", 16, most=16) / 8 if isinstance(inputs, dict) else 2.0
+    if f.wrong:
+        raise ValueError(f"quantization_config: {f.wrong[0]}")
+    if weights.get("type") == "float" and bits == 4:  # a scale of a byte a group
+        return 0.5 + 1 / (group if isinstance(group, int) and group > 0 else 16), multiplied
+    if block := scales(weights.get("block_structure")):
+        return bits / 8 + block, multiplied
+    return grouped(bits, group, zero_point=weights.get("symmetric") is False), multiplied
+
+
+MODULES = 5000  # names of modules that are looked at
+
+
+def converted(model: Model, said: Mapping[str, Any]) -> int:
+    """Weights that are stored narrowly: matrices of attention, MLPs and experts, without those that the file leaves
+    out. Embeddings, the head, norms, biases and routers stay.
+    """
+    names: Any = next(
+        (said[key] for key in ("modules_to_not_convert", "ignore", "ignored_layers") if said.get(key)), []
+    )
+    left = [str(name) for name in names][:MODULES] if isinstance(names, list) else []
+    moe, mlps, total = model.moe, model.mlp_layers or model.layers, 0
+
+    def kept(i: int, part: str) -> bool:
+        return any(named(entry, f"layers.{i}.{part}") for entry in left)
+
+    for i in range(model.layers):
+        if i >= model.attention_layers and model.linear:
+            total += 0 if kept(i, "linear_attn.in_proj") else model.linear.params
+        elif not kept(i, "self_attn.q_proj"):
+            total += model.attention_matrices()
+    for i in range(mlps):
+        if moe is None or i < moe.dense:
+            total += 0 if kept(i, "mlp.gate_proj") else model.mlp_params(model.hidden, model.intermediate)
+            continue
+        if not kept(i, "mlp.experts.0.gate_proj"):
+            total += moe.experts * (model.expert_params() - moe.bias)
+        if not kept(i, "mlp.shared_experts.gate_proj"):
+            total += model.mlp_params(model.hidden, moe.shared)
+    return total
+
+
+def named(entry: str, module: str) -> bool:
+    """Whether a file's name of a module, with stars or as "re:…", means this one or one that holds it."""
+    if entry.startswith("re:"):
+        try:
+            return re.match(entry[3:], f"model.{module}") is not None
+        except re.error:
+            return False
+    for wrapper in ("model.", "language_model.", "model."):
+        entry = entry.removeprefix(wrapper)
+    whole = module == entry or module.startswith(f"{entry}.") or entry in module.split(".")
+    return whole or ("*" in entry and (fnmatch(module, entry) or fnmatch(module, f"{entry}.*")))

@@ -65,9 +65,9 @@ def envelope(model: Model, accelerator: Accelerator, job: Job) -> dict[str, dict
     stays, apart = job.placement == "in turn, resident", job.placement == "two pools" or not engine
     # offloaded, the update alone has all of the state; to score and to send it takes the weights
     waiting = held if stays or apart else {"state": weights_alone(model, training)}
-    layer = 34 * training.tokens * model.hidden / training.tensor_parallel  # one, which nothing is kept of
-    logits = memory.logits_bytes(model, training.tokens, training.logits_chunk, backward=False)
-    scoring = {"activations": layer, "logits": logits / training.tensor_parallel}
+    layer = 34 * training.tokens_of_gpu * model.hidden  # one, which nothing is kept of
+    logits = memory.logits_bytes(model, training.tokens_of_gpu, training.logits_chunk, backward=False)
+    scoring = {part: size / training.tensor_parallel for part, size in (("activations", layer), ("logits", logits))}
     moments = {
         "generate": {},
         "score": {**waiting, "reference": held["reference"], **scoring},
@@ -76,7 +76,7 @@ def envelope(model: Model, accelerator: Accelerator, job: Job) -> dict[str, dict
     }
     if engine:
         engine = sized(model, accelerator, engine)
-        weights = model.params() * engine.weight_bytes / engine.size
+        weights = memory.weight_bytes_per_gpu(model, engine)
         room = memory.engine_room(model, accelerator, engine)
         generating = {"weights": weights, "extra": engine.extra_bytes, "cache": max(room, 0)}
         moments["generate"] = generating | (held if stays else {})
@@ -152,15 +152,18 @@ def sized(model: Model, accelerator: Accelerator, engine: Engine) -> Engine:
 
 
 def fewest_gpus(model: Model, accelerator: Accelerator, job: Job) -> int | None:
-    """The fewest GPUs on which nothing is impossible, up to MOST; None if there are none. More GPUs never make a job
-    impossible, so halving the range finds it.
+    """The fewest GPUs on which nothing is impossible, up to MOST; None if there are none. More GPUs, of which whole
+    groups of the trainer's layout train, never make a job impossible, so halving the range finds it.
     """
+    group = job.training.group
+    left_over = lambda gpus: pools(replace(job, gpus=gpus))[1] % group
+    whole = lambda gpus: next((more for more in range(gpus, MOST + 1) if not left_over(more)), MOST)
     fits = lambda gpus: not misfits(model, accelerator, replace(job, gpus=gpus))
-    if not fits(MOST):
+    high = next((gpus for gpus in range(MOST, 0, -1) if not left_over(gpus)), 0)
+    if not high or not fits(high):
         return None
-    low, high = 0, MOST  # the first does not fit, the second does
-    while high - low > 1:
-        middle = (low + high) // 2
+    low = 0  # does not fit, and `high` does
+    while (middle := whole((low + high) // 2 + 1)) < high or (middle := whole(low + 1)) < high:
         low, high = (low, middle) if fits(middle) else (middle, high)
     return high
 
@@ -172,7 +175,7 @@ def copies(model: Model, training: Training, engine: Engine | None = None) -> di
     size, once = model.params(), replace(training, gpus=1, tensor_parallel=1)
     held = {"policy": memory.policy_bytes(model, once)}
     if engine:
-        held["engine"] = size * engine.weight_bytes
+        held["engine"] = model.stored_bytes(engine.weight_bytes)
     if training.reference:
         held["reference"] = 2 * size
     if training.critic:

@@ -87,7 +87,7 @@ class Law:
         """Share of the completions that the limit cuts off."""
         return 1 - NORMAL.cdf(self.cut)
 
-    def context(self, prompt: int) -> float:
+    def context(self, prompt: float) -> float:
         """Tokens that a sequence in flight holds, on average: prompt + E[l²] / 2E[l], because long ones live longer and
         are half done.
         """

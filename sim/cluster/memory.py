@@ -2,12 +2,13 @@
 
 Closed form. The engine's budget by the rules of vLLM (`MemoryProfilingResult`, 2026) and SGLang
 (`mem-fraction-static`); training state after ZeRO (Rajbhandari et al. 2019, arXiv:1910.02054), activations after
-Korthikanti et al. (2022), arXiv:2205.05198. Not modeled: fragmentation beyond RESERVE, and pipeline, expert and context
-parallelism. When which of this is in the memory stands in envelope.py.
+Korthikanti et al. (2022), arXiv:2205.05198; of a trainer cut into stages and groups after Narayanan et al. (2021),
+arXiv:2104.04473. Not modeled: fragmentation beyond RESERVE, and that a first stage has the embedding and a last one the
+head. When which of this is in the memory stands in envelope.py.
 """
 
 from dataclasses import dataclass, replace
-from math import floor, isfinite
+from math import floor, gcd, isfinite, lcm
 from typing import Any, NamedTuple
 
 from sim.cluster.hardware import Accelerator
@@ -26,18 +27,25 @@ class Engine:
     """One pool of replicas that generate, all alike."""
 
     gpus: int | None = None  # of the pool; None: those of one replica
-    tensor_parallel: int | None = 1  # None: there is no size that works
+    tensor_parallel: int | None = 1  # GPUs of a group, which hold attention and cache; None: no size works
     longest: int = 1  # tokens of one sequence, which must fit alone: at least the whole prompt and one
     context_parallel: int = 1
     hbm_share: float = HBM_SHARE
-    weight_bytes: float = 2
+    weight_bytes: float | None = 2  # None: as the model's file stores them
     kv_bytes: float = 2
     extra_bytes: float = 0
     rule: str = "vllm"
+    data_parallel: int = 1  # groups of a replica that share the experts
+    pipeline: int = 1  # stages of a replica, each of so many groups
 
     @property
     def size(self) -> int:
         """GPUs of one replica, of an engine for which there is a size that works."""
+        return self.group * self.data_parallel * self.pipeline
+
+    @property
+    def group(self) -> int:
+        """GPUs that hold one sequence's cache in a stage."""
         assert self.tensor_parallel is not None, "no size of this engine works"
         return self.tensor_parallel
 
@@ -68,8 +76,15 @@ def engine_room(model: Model, accelerator: Accelerator, engine: Engine = ONE_GPU
     """
     # Nominal memory: a device has some 6 % more, which about pays for an engine's extra bytes when they are left at 0
     inside = engine.extra_bytes if engine.rule == "vllm" else 0
-    weights = model.params() * engine.weight_bytes / engine.size
+    weights = weight_bytes_per_gpu(model, engine)
     return engine.hbm_share * accelerator.hbm_bytes - weights - inside
+
+
+def weight_bytes_per_gpu(model: Model, engine: Engine = ONE_GPU) -> float:
+    """The experts are dealt out over a stage's GPUs; everything else is cut by tensor parallelism alone."""
+    routed = model.routed_bytes(engine.weight_bytes)
+    plain = model.stored_bytes(engine.weight_bytes) - routed
+    return plain / (engine.group * engine.pipeline) + routed / engine.size
 
 
 def capacity(model: Model, accelerator: Accelerator, engine: Engine = ONE_GPU) -> int:
@@ -77,31 +92,37 @@ def capacity(model: Model, accelerator: Accelerator, engine: Engine = ONE_GPU) -
 
     Of a model with windows or states: tokens that long sequences can still add, and `sequences` counts the rest.
     """
-    shards = model.kv_shards(engine.size, engine.context_parallel)
+    shards = model.kv_shards(engine.group, engine.context_parallel) * engine.data_parallel * engine.pipeline
     return floor(engine_room(model, accelerator, engine) * shards / model.kv_bytes_per_token(engine.kv_bytes))
 
 
 def sequences(model: Model, accelerator: Accelerator, context: float, engine: Engine = ONE_GPU) -> float:
     """Sequences of `context` tokens that fit at once, on average; not rounded, 0 where the weights leave no room."""
-    return max(engine_room(model, accelerator, engine), 0.0) / cache_bytes(model, context, engine)
+    room = max(engine_room(model, accelerator, engine), 0.0)
+    return engine.data_parallel * room / cache_bytes(model, context, engine)
 
 
 def cache_bytes(model: Model, context: float, engine: Engine = ONE_GPU) -> float:
     """What a sequence of `context` tokens keeps on each GPU of an engine."""
-    return float(model.cache_bytes(context, engine.kv_bytes, engine.size, engine.context_parallel))
+    held = model.cache_bytes(context, engine.kv_bytes, engine.group, engine.context_parallel)
+    return float(held) / engine.pipeline
 
 
 def engine_tp(model: Model, accelerator: Accelerator, engine: Engine) -> int | None:
     """How many of its pool's GPUs share one replica: the fewest that leave a third of the engine's memory to the cache,
     else the most that there can be if they hold one sequence of its longest, else None.
     """
-    sizes = [tp for tp in model.tp_sizes() if tp <= min(engine.pool, accelerator.scaleup_domain)]
+    most = engine.pool // (engine.data_parallel * engine.pipeline)
+    sizes = [tp for tp in model.tp_sizes() if tp <= min(most, accelerator.scaleup_domain)]
+    sizes = [tp for tp in sizes if engine.context_parallel <= tp // model.shards_by_head(tp)]
+    if not sizes:
+        return None
     of = {tp: replace(engine, tensor_parallel=tp) for tp in sizes}
     for tp in sizes:
         if engine_room(model, accelerator, of[tp]) >= CACHE_SHARE * engine.hbm_share * accelerator.hbm_bytes:
             return tp
-    most = sizes[-1]
-    return most if sequences(model, accelerator, engine.longest, of[most]) >= 1 else None
+    largest = sizes[-1]
+    return largest if sequences(model, accelerator, engine.longest, of[largest]) >= engine.data_parallel else None
 
 
 def largest_engine(model: Model, accelerator: Accelerator, gpus: int) -> int:
@@ -123,25 +144,32 @@ class Ledger(NamedTuple):
     def whole(self) -> float:
         return sum(self)
 
+    @property
+    def waiting(self) -> "Ledger":
+        """What waits in the host's memory while others have the GPUs: gradients are dropped once they were used, by
+        verl's FSDP engine and its Megatron engine alike (verl 0.9.1, `utils/fsdp_utils.py`, `megatron_utils.py`).
+        """
+        return self._replace(gradients=0)
+
 
 LEDGERS = {
     "2 + 2 + 12": Ledger(2, 2, 12),  # the ZeRO paper, section 3.1: weights and gradients in half precision
     "2 + 4 + 12": Ledger(2, 4, 12),  # Megatron's distributed optimizer: gradients summed in fp32
-    "4 + 4 + 8": Ledger(
-        4, 4, 8
-    ),  # FSDP with fp32 shards, verl's default; a layer's bf16 copy while it runs is left out
+    # FSDP with fp32 shards, verl's default; a layer's bf16 copy while it runs is left out
+    "4 + 4 + 8": Ledger(4, 4, 8),
     "2 + 2 + 6": Ledger(2, 2, 6),  # moments in 8 bits: Dettmers et al. (2021), arXiv:2110.02861
 }
-ZERO_PAPER = LEDGERS["2 + 2 + 12"]
+ZERO_PAPER, MEGATRON, FSDP = LEDGERS["2 + 2 + 12"], LEDGERS["2 + 4 + 12"], LEDGERS["4 + 4 + 8"]
 
 
-def state_bytes(model: Model, gpus: int, zero: int = 3, ledger: Ledger = ZERO_PAPER, tensor_parallel: int = 1) -> float:
-    """Weights, gradients and Adam's state on each of `gpus` ranks. ZeRO 1 shards the optimizer among those that hold
-    the same weights, 2 the gradients too, 3 everything; tensor parallelism cuts all of it besides.
+def state_bytes(model: Model, gpus: int, zero: int = 3, ledger: Ledger = ZERO_PAPER, cut: int = 1) -> float:
+    """Weights, gradients and Adam's state on each of `gpus` ranks, of which every `cut` hold one copy of the weights
+    between them, as groups and stages of tensor and pipeline parallelism do. ZeRO 1 shards the optimizer among those
+    that hold the same weights, 2 the gradients too, 3 everything.
     """
-    ranks = max(gpus // tensor_parallel, 1)
+    ranks = max(gpus // cut, 1)
     parts = zip(ledger, (zero >= 3, zero >= 2, zero >= 1))
-    return model.params() / tensor_parallel * sum(size / ranks if sharded else size for size, sharded in parts)
+    return model.params() / cut * sum(size / ranks if sharded else size for size, sharded in parts)
 
 
 def adapter_params(model: Model, rank: int) -> int:
@@ -177,7 +205,7 @@ def layer_activations(model: Model, length: int, recompute: str = "none") -> dic
 
 def activation_bytes(
     model: Model,
-    tokens: int,
+    tokens: float,
     length: int,
     recompute: str = "full",
     tensor_parallel: int = 1,
@@ -185,16 +213,18 @@ def activation_bytes(
 ) -> float:
     """Activations of `tokens` in sequences of `length`, on each rank: s b h (34 + 5 a s/h) a layer, or 34, or with full
     recomputation 2, and one layer's 34 while it is recomputed. Tensor parallelism divides them, and without sequence
-    parallelism all but ten of the 34.
+    parallelism all but ten of the 34. Stages divide nothing: the first has as many micro-batches under way as there are
+    stages (Narayanan et al., section 2.2).
     """
     t, unit = tensor_parallel, tokens * model.hidden
     kept = sum(layer_activations(model, length, recompute).values())
+    whole = 10 if not sequence_parallel else 0  # of a layer, what its inputs are that every rank has
     if recompute == "full":
-        return (kept * model.layers + 34 / t) * unit
-    return model.layers * unit * (kept / t if sequence_parallel else 10 + (kept - 10) / t)
+        return (kept * model.layers / (t if sequence_parallel else 1) + whole + (34 - whole) / t) * unit
+    return model.layers * unit * (whole + (kept - whole) / t)
 
 
-def logits_bytes(model: Model, tokens: int, chunk: int | None = None, backward: bool = True) -> float:
+def logits_bytes(model: Model, tokens: float, chunk: int | None = None, backward: bool = True) -> float:
     """Logits in bf16, their fp32 copy and, in a backward pass, its gradient; of `chunk` tokens at a time where the loss
     is computed so.
     """
@@ -219,6 +249,30 @@ class Training:
     recompute: str = "full"
     logits_chunk: int | None = None
     tensor_parallel: int = 1
+    context_parallel: int = 1  # GPUs that share a sequence's tokens (Ulysses, ring attention) and none of its weights
+    pipeline: int = 1  # stages, each with some of the layers
+    expert_parallel: int = 1  # GPUs over which the experts of a layer are dealt out
+    by_tokens: bool = True  # a tensor-parallel group splits norms by tokens and logits by words, as Megatron's does
+
+    @property
+    def tokens_of_gpu(self) -> float:
+        """Of a micro-batch, those that a tensor-parallel group has to itself."""
+        return self.tokens / self.context_parallel
+
+    @property
+    def cut(self) -> int:
+        """GPUs that hold one copy of all weights but the experts' between them."""
+        return self.tensor_parallel * self.pipeline
+
+    @property
+    def group(self) -> int:
+        """GPUs of which a trainer takes whole multiples, by `layout_misfits`."""
+        return lcm(self.cut, self.pipeline * self.expert_parallel)
+
+    @property
+    def experts_cut(self) -> int:
+        """The same of the experts' weights: dealt out, or else cut like all others."""
+        return self.pipeline * (self.expert_parallel if self.expert_parallel > 1 else self.tensor_parallel)
 
 
 class Misfit(NamedTuple):
@@ -233,14 +287,15 @@ class Misfit(NamedTuple):
 
 def training_bytes(model: Model, training: Training) -> dict[str, float]:
     """{component: bytes} on each GPU at the peak of an update."""
-    frozen = 2 * model.params() / training.gpus
-    tokens, t = training.tokens, training.tensor_parallel
+    frozen = frozen_bytes(model, training)
+    tokens, t, split = training.tokens_of_gpu, training.tensor_parallel, training.by_tokens
+    kept = activation_bytes(model, tokens, training.length, training.recompute, t, split) if tokens else 0
     return {
         "state": policy_bytes(model, training),
         "reference": frozen if training.reference else 0,
         "critic": whole_bytes(model, training) + frozen if training.critic else 0,
-        "activations": activation_bytes(model, tokens, training.length, training.recompute, t) if tokens else 0,
-        "logits": logits_bytes(model, tokens, training.logits_chunk) / t,
+        "activations": kept,
+        "logits": logits_bytes(model, tokens, training.logits_chunk) / (t if split else 1),
     }
 
 
@@ -250,13 +305,25 @@ def policy_bytes(model: Model, training: Training) -> float:
     """
     if not training.adapters:
         return whole_bytes(model, training)
-    ranks = max(training.gpus // training.tensor_parallel, 1)
-    frozen = 2 * model.params() / training.tensor_parallel / (ranks if training.zero == 3 else 1)
-    return frozen + adapter_params(model, training.adapters) * training.ledger.whole / training.gpus
+    adapters = adapter_params(model, training.adapters) * training.ledger.whole / training.gpus
+    return frozen_bytes(model, training) + adapters
+
+
+def frozen_bytes(model: Model, training: Training) -> float:
+    """Weights in bf16 that nobody trains, laid out like the policy's: only ZeRO 3 divides them."""
+    return whole_bytes(model, replace(training, ledger=Ledger(2, 0, 0)))
+
+
+def waiting_bytes(model: Model, training: Training) -> float:
+    """Of the state on each GPU, what leaves it for the host's memory while engines have the GPU."""
+    return whole_bytes(model, replace(training, ledger=training.ledger.waiting))
 
 
 def whole_bytes(model: Model, training: Training) -> float:
-    return state_bytes(model, training.gpus, training.zero, training.ledger, training.tensor_parallel)
+    """Training state on each GPU: of the experts, and of everything else."""
+    of = lambda cut: state_bytes(model, training.gpus, training.zero, training.ledger, cut)
+    experts = model.routed_params() / model.params()
+    return (1 - experts) * of(training.cut) + experts * of(training.experts_cut)
 
 
 def fits(
@@ -282,7 +349,7 @@ def fits(
         out += shared_misfits(model, accelerator, engine, training)
     for name, share in (("MFU", mfu), *(zip(("bandwidth", "arithmetic"), efficiency[:2]) if efficiency else ())):
         if share is not None and not share <= 1:
-            reached = f"{100 * share:.0f} %" if isfinite(share) else "more than all"
+            reached = f"{100 * share:,.0f} %" if isfinite(share) else "more than all"
             what = f"the inputs contradict: the time that was measured would take {reached} of the chip's {name}"
             out.append(Misfit(what, share, 1.0, "A longer time, or fewer tokens."))
     return out
@@ -291,16 +358,24 @@ def fits(
 def engine_misfits(model: Model, accelerator: Accelerator, engine: Engine) -> list[Misfit]:
     tp, sizes = engine.tensor_parallel, model.tp_sizes()
     memory = engine.hbm_share * accelerator.hbm_bytes
-    weights = model.params() * engine.weight_bytes
     if tp is None:
-        largest = largest_engine(model, accelerator, engine.pool)
-        where = f"the largest engine, {largest} {plural(largest)}, may fill {largest * memory / 1e9:,.0f}"
+        if (least := engine.data_parallel * engine.pipeline) > engine.pool:
+            what = f"an engine of {least:,} GPUs at least in a pool of {engine.pool:,}"
+            return [Misfit(what, least, engine.pool, "More GPUs.", "layout")]
+        largest = largest_engine(model, accelerator, engine.pool // least)
+        whole = replace(engine, tensor_parallel=largest)
+        if cut := uncut(model, engine, largest):
+            return cut
+        weights, fills = whole.size * weight_bytes_per_gpu(model, whole), whole.size * memory
+        where = f"the largest engine tried, {whole.size} {plural(whole.size)}, may fill {fills / 1e9:,.0f}"
         what = f"{model.name} has {weights / 1e9:,.0f} GB of weights, and {where}"
-        part = "weights" if weights >= largest * memory else "sequence"
-        if part == "sequence":
-            what = f"{what}, too few for {engine.longest:,} tokens"
+        part, needs = "weights", weights
+        if weights < fills:
+            what, part = f"{what}, too few for {engine.longest:,} tokens", "sequence"
+            beside = cache_bytes(model, engine.longest, whole) - engine_room(model, accelerator, whole)
+            needs = fills + whole.size * beside
         mend = "More GPUs, a larger chip, or narrower weights."
-        return [Misfit(what, weights / 1e9, largest * memory / 1e9, mend, part)]
+        return [Misfit(what, needs / 1e9, fills / 1e9, mend, part)]
     if tp not in sizes:
         allowed = [size for size in sizes if size <= 64]
         among = f"{', '.join(map(str, allowed[:-1]))} or {allowed[-1]}" if len(allowed) > 1 else "1"
@@ -309,24 +384,24 @@ def engine_misfits(model: Model, accelerator: Accelerator, engine: Engine) -> li
         return [
             Misfit(what, tp, max(s for s in sizes if s <= tp), f"An engine of {allowed[-1]} GPUs at most.", "layout")
         ]
-    gpus = engine.gpus or tp
-    if tp > gpus:
-        return [Misfit(f"an engine of {tp} GPUs in a pool of {gpus}", tp, gpus, "More GPUs.", "layout")]
-    if tp > accelerator.scaleup_domain:
-        domain = accelerator.scaleup_domain
-        what = f"an engine of {tp} GPUs in a scale-up domain of {domain}: it would all-reduce over the network"
-        return [Misfit(what, tp, domain, "A smaller engine, or a chip with a larger domain.", "layout")]
-    copies = tp // model.shards_by_head(tp)
-    if engine.context_parallel > copies:
-        cut = f"decode context parallelism {engine.context_parallel}"
-        made = "1 copy" if copies == 1 else f"{copies} copies"
-        what = f"{cut}: an engine of {tp} makes {made} of the cache of {model.name}"
-        return [Misfit(what, engine.context_parallel, copies, f"It cuts copies: {copies} at most.", "layout")]
+    size, gpus = engine.size, engine.pool
+    if size > gpus:
+        return [Misfit(f"an engine of {size:,} GPUs in a pool of {gpus:,}", size, gpus, "More GPUs.", "layout")]
+    if engine.pipeline > model.layers:
+        what = f"{engine.pipeline} stages of an engine: {model.name} has {model.layers} layers"
+        return [Misfit(what, engine.pipeline, model.layers, "Fewer stages.", "layout")]
+    experts = model.moe.experts if model.moe else 1
+    if engine.data_parallel > 1 and tp * engine.data_parallel > experts:
+        what = f"experts of an engine over {tp * engine.data_parallel} GPUs: {model.name} has {experts} a layer"
+        return [Misfit(what, tp * engine.data_parallel, experts, "Fewer groups.", "layout")]
+    if cut := uncut(model, engine, tp):
+        return cut
     out, room, one = [], engine_room(model, accelerator, engine), cache_bytes(model, engine.longest, engine)
     if room <= 0:
-        needs, has = (weights / tp + (engine.extra_bytes if engine.rule == "vllm" else 0)) / 1e9, memory / 1e9
+        of_gpu = weight_bytes_per_gpu(model, engine)
+        needs, has = (of_gpu + (engine.extra_bytes if engine.rule == "vllm" else 0)) / 1e9, memory / 1e9
         what = (
-            f"{model.name} in an engine of {tp}: {needs:,.0f} GB of weights a GPU, and the engine may fill {has:,.0f}"
+            f"{model.name} in an engine of {size}: {needs:,.0f} GB of weights a GPU, and the engine may fill {has:,.0f}"
         )
         out.append(Misfit(what, needs, has, "More GPUs an engine, a larger chip, or narrower weights.", "weights"))
     elif one > room:
@@ -342,30 +417,69 @@ def engine_misfits(model: Model, accelerator: Accelerator, engine: Engine) -> li
     return out
 
 
+def uncut(model: Model, engine: Engine, tp: int) -> list[Misfit]:
+    """Decode context parallelism that finds no copies to cut in a group of `tp` GPUs."""
+    copies = tp // model.shards_by_head(tp)
+    if engine.context_parallel <= copies:
+        return []
+    cut = f"decode context parallelism {engine.context_parallel}"
+    made = "1 copy" if copies == 1 else f"{copies} copies"
+    what = f"{cut}: an engine of {tp} makes {made} of the cache of {model.name}"
+    return [Misfit(what, engine.context_parallel, copies, f"It cuts copies: {copies} at most.", "layout")]
+
+
 def training_misfits(model: Model, accelerator: Accelerator, training: Training) -> list[Misfit]:
-    t = training.tensor_parallel
-    if t > min(training.gpus, accelerator.scaleup_domain) or t not in model.tp_sizes():
-        most = largest_engine(model, accelerator, training.gpus)
-        what = f"{model.name} split over {t} GPUs for training: {most} {plural(most)} at most"
-        return [Misfit(what, t, most, f"{most} {plural(most)} a sequence.", "layout")]
+    if found := layout_misfits(model, accelerator, training):
+        return found
     parts = training_bytes(model, training)
     needs, has = sum(parts.values()) / 1e9, (1 - RESERVE) * accelerator.hbm_bytes / 1e9
     if needs <= has:
         return []
     largest = max(parts, key=parts.__getitem__)
     what = (
-        f"training {model.name} on {training.gpus} {plural(training.gpus)}: {needs:,.1f} GB each, most of it "
+        f"training {model.name} on {training.gpus:,} {plural(training.gpus)}: {needs:,.1f} GB each, most of it "
         f"{largest}, of {has:,.1f}"
     )
     mend = "Shorter sequences." if largest in ("activations", "logits") else "More GPUs, or a smaller model."
     return [Misfit(what, needs, has, mend, largest)]
 
 
+def layout_misfits(model: Model, accelerator: Accelerator, training: Training) -> list[Misfit]:
+    """Groups and stages that the model's heads and layers, or the GPUs, cannot be dealt out to."""
+    t, gpus = training.tensor_parallel * training.context_parallel, training.gpus
+    of_layer = max(training.tensor_parallel, training.context_parallel)  # each within the scale-up links
+    if of_layer > accelerator.scaleup_domain or t > gpus or t not in model.tp_sizes():
+        most = largest_engine(model, accelerator, gpus)
+        what = f"{model.name} split over {t} GPUs for training: {most} {plural(most)} at most"
+        if t < most:  # its heads do not divide among so many
+            most = max(size for size in model.tp_sizes() if size < t)
+            what = (
+                f"{model.name} split over {t} GPUs for training: its {model.heads} heads divide among {most}, not {t}"
+            )
+        return [Misfit(what, t, most, f"{most} {plural(most)} a sequence.", "layout")]
+    stages = training.pipeline
+    if stages > model.layers:
+        what = f"{stages} stages of a trainer: {model.name} has {model.layers} layers"
+        return [Misfit(what, stages, model.layers, "Fewer stages.", "layout")]
+    if gpus % (t * stages):
+        what = f"copies of the model on {t * stages:,} GPUs each while {gpus:,} train: some are left over"
+        return [Misfit(what, t * stages, gcd(t * stages, gpus), "A divisor of the GPUs.", "layout")]
+    over, experts = training.expert_parallel, model.moe.experts if model.moe else 1
+    if experts % over or gpus // stages % over:
+        of_stage = "" if stages == 1 else "of a stage "
+        what = (
+            f"{experts} experts dealt out over {over} GPUs while {gpus // stages:,} {of_stage}train: each takes as many"
+        )
+        return [Misfit(what, over, gcd(experts, gpus // stages), "A divisor of both.", "layout")]
+    return []
+
+
 def shared_misfits(model: Model, accelerator: Accelerator, engine: Engine, training: Training) -> list[Misfit]:
     """Weights, optimizer and reference that stay while the engine fills its share."""
     parts = training_bytes(model, training)
     resident = parts["state"] + parts["reference"] + parts["critic"]
-    needs = (engine.hbm_share * accelerator.hbm_bytes + resident) / 1e9
+    beside = 0 if engine.rule == "vllm" else engine.extra_bytes  # outside the share u
+    needs = (engine.hbm_share * accelerator.hbm_bytes + beside + resident) / 1e9
     has = (1 - RESERVE) * accelerator.hbm_bytes / 1e9
     if needs <= has:
         return []

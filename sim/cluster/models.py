@@ -5,7 +5,7 @@ How a config file is read stands in configs.py.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -22,6 +22,7 @@ class Moe:
     dense: int  # layers that have a plain MLP instead
     bias: int = 0  # of one expert
     latent: int | None = None  # what the experts read and write where that is narrower than the hidden state
+    groups: int | None = None  # of experts, one a server, among which a token chooses at most; None: no limit
 
 
 @dataclass(frozen=True)
@@ -69,6 +70,18 @@ class Indexer:
         return self.dim + 4  # assumed: fp8 with one scale of four bytes, whatever the precision of the latent
 
 
+@dataclass(frozen=True)
+class Quantized:
+    """How a file stores its weights where that is not bf16: an engine holds and reads them so, training and a reference
+    dequantize them.
+    """
+
+    method: str
+    bytes: float  # of a weight, its part of the scales included
+    plain: int  # weights that stay in bf16
+    arithmetic: float = 2  # bytes of a number that they are multiplied as, on a chip that can
+
+
 class Cache(NamedTuple):
     """What `layers` of a model keep of a sequence."""
 
@@ -102,6 +115,8 @@ class Model:
     gated_mlp: bool = True  # SwiGLU: gate, up, down; otherwise up, down
     further_params: int = 0  # biases, norms, gates and sinks that the fields above do not say
     cached_heads: int | None = None  # a what-if: the cache holds this many KV heads, and the weights stay as they are
+    quantized: Quantized | None = None  # how the file stores its weights
+    positions: int | None = field(default=None, compare=False)  # tokens that a sequence may have; changes no count
 
     @property
     def attention_kind(self) -> str:
@@ -155,9 +170,38 @@ class Model:
         read = float(self.params() - self.lookup_params())
         if not self.moe:
             return read
-        routed = float(self.moe_layers * self.moe.experts * self.expert_params())
         # assumed: routing is uniform; skew touches fewer
-        return read - routed * (1 - self.moe.top_k / self.moe.experts) ** tokens
+        return read - float(self.routed_params()) * (1 - self.moe.top_k / self.moe.experts) ** tokens
+
+    def routed_params(self) -> int:
+        """Weights of all experts that a router chooses among."""
+        return self.moe_layers * self.moe.experts * self.expert_params() if self.moe else 0
+
+    def routed_bytes(self, weight_bytes: float | None = None) -> float:
+        """The same in an engine: of this width, or None, as the file stores them."""
+        if weight_bytes is None:
+            weight_bytes = self.quantized.bytes if self.quantized else 2.0
+        return self.routed_params() * weight_bytes
+
+    def stored_bytes(self, weight_bytes: float | None = None) -> float:
+        """All weights in an engine: of this width, or None, as the file stores them."""
+        return float(self._stored(self.params(), 0, weight_bytes))
+
+    def weight_bytes_read(self, tokens: Numbers, weight_bytes: float | None = None) -> Numbers:
+        """What an iteration of so many tokens reads of them."""
+        return self._stored(self.read_params(tokens), self.lookup_params(), weight_bytes)
+
+    def _stored(self, params: Numbers, lookup: int, weight_bytes: float | None) -> Numbers:
+        if weight_bytes is not None or self.quantized is None:
+            return params * (2.0 if weight_bytes is None else weight_bytes)
+        plain = self.quantized.plain - lookup
+        return (params - plain) * self.quantized.bytes + 2.0 * plain
+
+    def multiplied_as(self, weight_bytes: float | None = None) -> float:
+        """Bytes of a number that they are multiplied as."""
+        if weight_bytes is None:
+            return self.quantized.arithmetic if self.quantized else 2
+        return weight_bytes
 
     def embed_params(self) -> int:
         """The lookup table, vocab x hidden. An untied model has a second matrix of this size as its output head."""
@@ -187,6 +231,12 @@ class Model:
             key_value = d * (m.kv_lora + m.rope) + m.kv_lora + m.kv_lora * H * (m.nope + m.v)
             return query + key_value + H * m.v * d
         return 2 * d * H * hd + 2 * d * K * hd + self.qkv_bias * (H + 2 * K) * hd + self.qk_norm * 2 * hd
+
+    def attention_matrices(self) -> int:
+        """The projections alone."""
+        if self.mla:
+            return self.attention_params() - (self.mla.q_lora or 0) - self.mla.kv_lora
+        return 2 * self.hidden * (self.heads + self.kv_heads) * self.head_dim
 
     # What a sequence keeps, and what of it is read
 
@@ -365,7 +415,7 @@ _ROWS = [
           moe=Moe(128, 8, 0, 1536, 0)),
     Model("mixtral-8x7b",    "Mixtral-8x7B",     32,  4096,  32,   8, 128, 14336,  32000, moe=Moe(8, 2, 0, 14336, 0)),
     Model("deepseek-v3",     "DeepSeek-V3 / R1", 61,  7168, 128, 128, 192, 18432, 129280,
-          moe=Moe(256, 8, 2048, 2048, 3), mla=_LATENT),
+          moe=Moe(256, 8, 2048, 2048, 3, groups=4), mla=_LATENT),
     Model("kimi-k2",         "Kimi K2",          61,  7168,  64,  64, 192, 18432, 163840,
           moe=Moe(384, 8, 2048, 2048, 1), mla=_LATENT),
     # biases of an expert; besides, of the output projection and the router, and a sink a head
@@ -385,4 +435,25 @@ _ROWS = [
           sliding=Sliding(52, 1024), further_params=62 * 2 * 5376),
 ]
 # fmt: on
-MODELS = {row.key: row for row in _ROWS}
+# max_position_embeddings of the release of these shapes that has most: Qwen3's of July, Kimi K2's of September 2025
+_POSITIONS = {
+    "llama2-7b": 4096,
+    "llama3.1-8b": 131072,
+    "llama3.1-70b": 131072,
+    "llama3.1-405b": 131072,
+    "qwen2.5-1.5b": 131072,
+    "qwen2.5-7b": 131072,
+    "qwen2.5-32b": 131072,
+    "qwen3-8b": 40960,
+    "qwen3-30b-a3b": 262144,
+    "qwen3-235b-a22b": 262144,
+    "mixtral-8x7b": 32768,
+    "deepseek-v3": 163840,
+    "kimi-k2": 262144,
+    "gpt-oss-120b": 131072,
+    "qwen3-next-80b-a3b": 262144,
+    "qwen3.5-35b-a3b": 262144,
+    "glm-4.5-air": 131072,
+    "gemma3-27b": 131072,
+}
+MODELS = {row.key: replace(row, positions=_POSITIONS[row.key]) for row in _ROWS}

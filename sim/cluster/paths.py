@@ -241,6 +241,37 @@ def step_seconds(setting: Setting, working: step.Roles, took: Mapping[str, float
     return float(step.step_time(roles, "async" if setting.way == ASYNC else "sync"))
 
 
+GENERATE, TRAIN = "generate", "train"  # the work, between the paths
+
+
+def laid(setting: Setting, report: Report) -> dict[str, tuple[float, float]]:
+    """{what: (start, seconds)} of one step, of the work and of each path but the engines': theirs is inside their work.
+
+    The trainer computes the log-probs of the reference before its update, in which it gathers. In a stream generating,
+    training, texts and weights run side by side.
+    """
+    took, roles = {name: path.seconds for name, path in report.paths.items()}, report.roles
+    side_by_side = setting.way == ASYNC
+    clock, spans = 0.0, {}
+
+    def place(name: str, seconds: float) -> None:
+        nonlocal clock
+        spans[name] = (clock, seconds)
+        clock += seconds
+
+    stays = lambda: 0.0 if side_by_side else clock
+    place(GENERATE, step.seconds(roles, "rollout", "async" if side_by_side else "sync"))
+    clock = stays()
+    place(ENVIRONMENT, took[ENVIRONMENT])
+    clock = stays()
+    place(EXPERIENCE, took[EXPERIENCE])
+    spans[TRAINER] = (clock + roles.log_probs, took[TRAINER])
+    place(TRAIN, roles.log_probs + max(roles.train, took[TRAINER]))
+    clock = stays()
+    place(WEIGHTS, took[WEIGHTS])
+    return spans
+
+
 def worked(setting: Setting) -> step.Roles:
     """Seconds of the roles without any path: the log-prob when sampled is sent, so only the reference's is computed."""
     job = setting.job

@@ -210,26 +210,44 @@ def stream(
     )
 
 
+@dataclass(frozen=True)
+class Written:
+    """A completion in its slot."""
+
+    slot: int
+    start: float  # seconds
+    finish: float
+    began: int  # version of the weights that began it
+    update: int  # that trained on it, which is the trainer's version then
+
+
+def in_slots(run: Run, start: float, end: float) -> list[Written]:
+    """The completions that are written between two seconds, in the order in which they begin, each in the slot that is
+    free for longest. Those that nobody trained on are left out.
+    """
+    near = (run.finish > start) & (run.start < end)
+    updates = np.arange(len(run.lag))[:, np.newaxis].repeat(run.lag.shape[1], axis=1)
+    order = np.argsort(run.start[near], kind="stable")
+    jobs = (run.start[near][order], run.finish[near][order], run.lag[near][order], updates[near][order])
+    free: list[tuple[float, int]] = []
+    written = []
+    for begins, ends, lag, update in zip(*jobs):
+        slot = heappop(free)[1] if free and free[0][0] <= begins + 1e-9 else len(free)
+        heappush(free, (ends, slot))
+        written.append(Written(slot, float(begins), float(ends), int(update - lag), int(update)))
+    return written
+
+
 def board(run: Run, slots: int, columns: int, steps: int) -> tuple[np.ndarray, np.ndarray]:
     """Which version began what each of the first `slots` slots works on, (slots, columns), and the one in training,
     (columns,), over `steps` mean steps of the settled half: counted from the first update shown, NaN where idle.
-
-    Completions are dealt to slots in the order in which they begin, each to the one that is free for longest. Those
-    that nobody trained on are left out.
     """
     first = run.settled.start
     at = run.train[first, 0] + (np.arange(columns) + 0.5) * steps / columns * run.step_seconds
-    version = np.arange(len(run.lag))[:, np.newaxis]
-    near = (run.finish > at[0]) & (run.start < at[-1])
-    order = np.argsort(run.start[near], kind="stable")
-    jobs = (run.start[near][order], run.finish[near][order], (version - run.lag)[near][order])
     shown = np.full((slots, columns), np.nan)
-    free: list[tuple[float, int]] = []
-    for start, finish, began in zip(*jobs):
-        slot = heappop(free)[1] if free and free[0][0] <= start + 1e-9 else len(free)
-        heappush(free, (finish, slot))
-        if slot < slots:
-            shown[slot, (at >= start) & (at < finish)] = began - first
+    for one in in_slots(run, at[0], at[-1]):
+        if one.slot < slots:
+            shown[one.slot, (at >= one.start) & (at < one.finish)] = one.began - first
     training = np.full(columns, np.nan)
     for v, (begins, ends) in enumerate(run.train):
         training[(at >= begins) & (at < ends)] = v - first

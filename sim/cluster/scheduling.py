@@ -7,7 +7,7 @@ kernels that differ by batch.
 """
 
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from math import ceil, inf
 from typing import Any, Protocol
@@ -275,8 +275,10 @@ def stream(
     policy: Policy,
     stride: float = inf,
     every: float = 40,
+    watch: Callable[[Engine, float], None] | None = None,
 ) -> Iterator[Trace]:
-    """Serve `requests` from first to last: the Trace so far after `every` events, and at the end that of all.
+    """Serve `requests` from first to last: the Trace so far after `every` events, and at the end that of all. `watch`
+    sees the engine and the clock before each event, when it is known who takes part, and once at the end.
 
     `seconds(sequences, KV tokens, prefill tokens, prefill context)` are those of an iteration. Decode moves on by as
     many iterations at once as nothing happens in, at most `stride`, at the KV tokens of their middle.
@@ -290,6 +292,8 @@ def stream(
     clock, iterations, rows = 0.0, 0, []
     while engine.waiting or engine.running:
         engine.admit()
+        if watch:
+            watch(engine, clock)
         running = np.array(engine.running, np.int64)
         unread = engine.unread[running] > 0
         reading, decoding = running[unread].tolist(), running[~unread]
@@ -337,6 +341,8 @@ def stream(
         engine.retire()
         if len(rows) % every == 0 and (engine.waiting or engine.running):
             yield trace_of(engine, iterations, rows)
+    if watch:
+        watch(engine, clock)
     yield trace_of(engine, iterations, rows)
 
 

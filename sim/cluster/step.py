@@ -12,7 +12,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from sim.cluster import fabric, memory, straggler, throughput
+from sim.cluster import fabric, layouts, memory, straggler, throughput
 from sim.cluster.hardware import Accelerator
 from sim.cluster.lengths import Law
 from sim.cluster.models import Model, Numbers
@@ -104,6 +104,37 @@ def exposed(roles: Roles, overlap: str) -> dict[str, float]:
     return {role: seconds(roles, role, overlap) for role in path}
 
 
+@dataclass(frozen=True)
+class Span:
+    """Work on one batch in one role."""
+
+    role: str
+    batch: int
+    start: float  # seconds
+    seconds: float
+    critical: bool  # its step waits for it
+
+
+def behind(overlap: str) -> dict[str, int]:
+    """{role: how many batches it is behind the rollout}: each lane works on what the lane before it made in the step
+    before; what waits for all lanes belongs to the batch of the last.
+    """
+    lanes, after = LANES[overlap]
+    return {role: i for i, lane in enumerate(lanes) for role in lane} | dict.fromkeys(after, len(lanes) - 1)
+
+
+def laid(roles: Roles, overlap: str, until: float) -> list[Span]:
+    """The steps that begin before `until` seconds, one after the other: step s generates batch s. Of tied lanes the
+    first is critical.
+    """
+    each, at, late, path = step_time(roles, overlap), timeline(roles, overlap), behind(overlap), exposed(roles, overlap)
+    return [
+        Span(role, s - late[role], s * each + start, seconds, role in path)
+        for s in range(math.ceil(until / each))
+        for role, (start, seconds) in at.items()
+    ]
+
+
 def elasticity(roles: Roles, overlap: str) -> dict[str, tuple[float, float]]:
     """{role: (if it gets faster, if it gets slower)}: the two one-sided ∂ln t/∂ln t_i.
 
@@ -156,6 +187,13 @@ def verify_seconds(completions: int, workers: int, mean_seconds: float, longest_
     return max(longest_seconds, completions * mean_seconds / workers)
 
 
+def verify_after(completions: int, workers: int, mean_seconds: float, longest_seconds: float, rollout: float) -> float:
+    """Of these tests, the seconds that follow a rollout: a test starts when its completion ends, so they run beside the
+    others' writing. The longest may follow the last completion.
+    """
+    return max(longest_seconds, completions * mean_seconds / workers - rollout)
+
+
 def useful_rate(completions: int, step_seconds: float, informative: float, ess: float) -> float:
     """Completions a second that move the policy: raw rate x share in groups with a non-zero advantage x effective share
     after importance weighting.
@@ -165,6 +203,8 @@ def useful_rate(completions: int, step_seconds: float, informative: float, ess: 
 
 PROMPT = 512  # tokens of a prompt, and completions that share it: it is read once for all of them
 GROUP = 16
+DRAINED = 4096  # completions of an engine that are followed one by one
+ROUNDS = 16  # times that each slot of a full engine is taken again before the rest is a steady stream
 PREFILL = 8192  # assumed: tokens of an iteration that reads prompts
 
 
@@ -194,8 +234,9 @@ def roles_from_config(
     """
 
     engine = replace(engine, tensor_parallel=tensor_parallel)
+    slots = memory.sequences(model, accelerator, law.context(prompt), engine)
     rollout, stream = generation_seconds(
-        model, accelerator, rollout_gpus, completions, law, efficiency, prompt, group, engine
+        model, accelerator, rollout_gpus, completions, law, efficiency, prompt, group, engine, slots
     )
     tokens = completions * (prompt + law.mean)
     # one FLOP for each weight and token
@@ -221,23 +262,51 @@ def generation_seconds(
     prompt: int,
     group: int,
     engine: memory.Engine,
+    slots: float,
 ) -> tuple[float, float]:
-    """(until the last completion of a step is done, of its share of a steady stream); `engine` is one replica."""
+    """(until the last completion of a step is done, of its share of a steady stream); `engine` is one replica, whose
+    cache has room for so many sequences.
+    """
+
+    layout, widths = layouts.layout_of(engine), (engine.weight_bytes, engine.kv_bytes, efficiency)
 
     def iteration(live: Numbers, kv_tokens: Numbers, prefill: Numbers = 0, prefill_context: Numbers = 0) -> Numbers:
-        shape = (model, accelerator, live, kv_tokens, prefill, prefill_context)
-        return throughput.iteration_seconds(*shape, efficiency=efficiency, **engine.split)
+        shape = (model, accelerator, layout, live, kv_tokens, prefill, prefill_context)
+        return layouts.engine_pass(*shape, *widths).seconds
 
     engines = gpus // engine.size
-    slots = memory.sequences(model, accelerator, law.context(prompt), engine)
-    live = live_sequences(model, accelerator, gpus, engine.size, completions, law, prompt, engine)
+    live = min(completions / engines, slots)
     stream = completions * law.mean / (engines * live) * float(iteration(live, live * law.context(prompt)))
     prompts = completions / group / engines * prompt  # tokens
     prefills = math.ceil(prompts / PREFILL)
-    lengths = law.quantiles(math.ceil(completions / engines))
-    lengths[np.argmax(lengths)] = law.expected_max(completions)  # the step waits for the longest of all
-    finish, _ = straggler.drain(lengths, prompt, iteration, slots)
-    return float(finish[-1] + prefills * iteration(0, 0, prompts / prefills, prompt / 2)), stream
+    reading = prefills * float(iteration(0, 0, prompts / prefills, prompt / 2))
+    return until_the_last(law, completions, engines, slots, prompt, iteration) + reading, stream
+
+
+def until_the_last(
+    law: Law,
+    completions: float,
+    engines: int,
+    slots: float,
+    before: float,
+    iteration: straggler.IterationSeconds,
+    followed: int = DRAINED,
+) -> float:
+    """Seconds until one engine's share of the completions is written, the longest of all among them. `before`: tokens
+    that each begins with; `iteration(live, tokens of all)`: seconds in which each of those that live writes a token;
+    `followed`: completions that are followed one by one at most.
+    """
+    share = math.ceil(completions / engines)
+    live = min(completions / engines, slots)
+    # of very many completions most go through an engine that is full throughout, and of the rest one stands for several
+    drained = min(share, max(followed, math.ceil(ROUNDS * slots)))
+    alike = max(drained / followed, 1.0)
+    lengths = law.quantiles(math.ceil(drained / alike))
+    lengths[np.argmax(lengths)] = law.expected_max(math.ceil(completions))  # the step waits for the longest of all
+    together = lambda live, kv_tokens: iteration(alike * live, alike * kv_tokens)
+    finish, _ = straggler.drain(lengths, before, together, slots / alike)
+    full = (share - drained) * law.mean / live * float(iteration(live, live * law.context(before)))
+    return float(full + finish[-1])
 
 
 def live_sequences(

@@ -306,7 +306,7 @@ def resumed(
 
 
 def drain(
-    lengths: Sequence[float] | np.ndarray, prompt: int, iteration_seconds: IterationSeconds, slots: float = inf
+    lengths: Sequence[float] | np.ndarray, prompt: float, iteration_seconds: IterationSeconds, slots: float = inf
 ) -> tuple[np.ndarray, np.ndarray]:
     """One engine that starts as many sequences as it has slots, in the order given, and the next in each slot that is
     freed: -> (finish seconds, ascending; share of the sequences running before each finish).

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sim.cluster import memory
+from sim.cluster.collectives import all_reduce
 from sim.cluster.hardware import Accelerator, ridge
 from sim.cluster.memory import Engine
 from sim.cluster.models import Model, Numbers
@@ -19,11 +20,6 @@ from sim.cluster.models import Model, Numbers
 # assumed: share of peak FLOP/s in training and in log-prob passes, of padded batches and communication included
 MFU = 0.40
 MICRO_BATCH = 8192  # assumed: tokens that one GPU takes through the model at a time in training and log-prob passes
-ALPHA = 3e-6  # assumed: seconds to start one message of a ring inside the scale-up domain
-ALPHA_ACROSS = 10e-6  # assumed: the same over the NIC
-# assumed: seconds of an all-reduce in one shot, without its bytes; for two H100 some 6 µs are reported, for eight more
-# (github.com/NVIDIA/nccl, issue 1259)
-ALPHA_ONE_SHOT = 8e-6
 
 
 class Efficiency(NamedTuple):
@@ -67,7 +63,7 @@ def iteration(
     prefill_context: Numbers = 0,
     tensor_parallel: int = 1,
     context_parallel: int = 1,
-    weight_bytes: float = 2,
+    weight_bytes: float | None = 2,
     kv_bytes: float = 2,
     efficiency: Efficiency = ASSUMED,
     queries: int = 1,
@@ -85,7 +81,7 @@ def iteration(
     attention = attention_flops(model, decode_tokens, kv_tokens) * queries
     attention = attention + prefill_tokens * model.prefill_flops_per_token(prefill_context + 0.0)
     # attention runs in bf16 whatever the weights' width, as FlashMLA does
-    compute = 2.0 * model.matmul_params() * tokens / peak_flops(accelerator, weight_bytes)
+    compute = 2.0 * model.matmul_params() * tokens / peak_flops(accelerator, model.multiplied_as(weight_bytes))
     compute = (compute + attention / accelerator.flops()) / (tensor_parallel * efficiency.flops)
     return Iteration(
         memory=read / (accelerator.hbm_bytes_per_second * efficiency.bandwidth),
@@ -107,7 +103,7 @@ def bytes_read(
     tokens: Numbers,
     tensor_parallel: int = 1,
     context_parallel: int = 1,
-    weight_bytes: float = 2,
+    weight_bytes: float | None = 2,
     kv_bytes: float = 2,
 ) -> Numbers:
     """HBM bytes that one GPU reads in an iteration: its shard of the weights once, and its shard of every live
@@ -115,7 +111,7 @@ def bytes_read(
     """
     context = kv_tokens / np.maximum(sequences, 1e-9)  # of each: what a window cuts off depends on it
     cache = sequences * model.bytes_read(context, kv_bytes, tensor_parallel, context_parallel)
-    return model.read_params(tokens) * weight_bytes / tensor_parallel + cache
+    return model.weight_bytes_read(tokens, weight_bytes) / tensor_parallel + cache
 
 
 def attention_flops(model: Model, sequences: Numbers, kv_tokens: Numbers) -> Numbers:
@@ -143,29 +139,6 @@ def peak_flops(accelerator: Accelerator, weight_bytes: float = 2) -> float:
     narrow = "fp8" if weight_bytes == 1 else "fp4" if weight_bytes < 1 else "bf16"
     has = dict(bf16=True, fp8=accelerator.fp8_tflops, fp4=accelerator.fp4_tflops)[narrow]
     return accelerator.flops(narrow if has else "bf16")
-
-
-# What the GPUs of an engine tell each other
-
-
-def all_reduce(n: int, size: Numbers, accelerator: Accelerator) -> Numbers:
-    """Seconds to sum `size` bytes over n ranks, the faster of two ways: a ring, which sends little and often, or one
-    shot, in which every rank sends all it has to all others. Across the scale-up domain there is only the ring.
-    """
-    link = accelerator.ring_bytes_per_second(n)
-    if n > accelerator.scaleup_domain:
-        return ring_all_reduce(n, size, link, ALPHA_ACROSS)
-    if n == 1:
-        return 0.0 * size
-    one_shot = ALPHA_ONE_SHOT + (n - 1) * size / link
-    return np.minimum(ring_all_reduce(n, size, link), one_shot)
-
-
-def ring_all_reduce(n: int, size: Numbers, bytes_per_second: float, alpha: float = ALPHA) -> Numbers:
-    """Seconds to sum `size` bytes over n ranks in a ring, 2(n − 1)(α + size / (n B)): every rank sends 2(n − 1)/n of
-    the buffer.
-    """
-    return 2 * (n - 1) * (alpha + size / (n * bytes_per_second))
 
 
 # Where reading ends and arithmetic begins

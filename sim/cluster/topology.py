@@ -16,14 +16,14 @@ import numpy as np
 from sim.cluster import fabric, memory, straggler, throughput
 from sim.cluster.hardware import Accelerator
 from sim.cluster.lengths import Law
+from sim.cluster.memory import Training
 from sim.cluster.models import Model, Numbers
 from sim.cluster.step import PREFILL
 
 WAYS = ("colocated, wait", "colocated, carry over", "split, wait", "split, one step off", "split, async")
 COLOCATED, CARRY, SPLIT, ONE_OFF, ASYNC = WAYS
-OFFLOAD_BYTES_PER_SECOND = 50e9  # assumed: a GPU's link to its host, which moves 18 bytes of state a weight each way
+OFFLOAD_BYTES_PER_SECOND = 50e9  # assumed: a GPU's link to its host
 AGAIN = 50  # times that draws are repeated at most
-STATE_BYTES = 18  # of a weight: bf16 weights, fp32 gradients and Adam's state
 
 
 class Placed(Protocol):
@@ -177,13 +177,18 @@ def train_seconds(job: Job, lengths: np.ndarray, gpus: float) -> float:
     return 10 * job.model.active_params() * tokens / (gpus * job.accelerator.flops() * job.mfu)
 
 
+def offload_seconds(model: Model, training: Training) -> float:
+    """The trainer's state to the host and back."""
+    return 2 * memory.waiting_bytes(model, training) / OFFLOAD_BYTES_PER_SECOND
+
+
 def switch_seconds(job: Placed) -> float:
     """Between generating and training on the same GPUs: the trainer's state to the host and back, weights to the
     engine's layout.
     """
-    offload = 2 * STATE_BYTES * job.model.params() / job.gpus / OFFLOAD_BYTES_PER_SECOND
     # assumed: weights go from the trainer's layout to the engine's at the speed of the chips' own links
-    return offload + 2 * job.model.params() / (1e9 * job.accelerator.scaleup_gb_per_second)
+    sharded = Training(job.gpus, ledger=memory.FSDP)
+    return offload_seconds(job.model, sharded) + 2 * job.model.params() / (1e9 * job.accelerator.scaleup_gb_per_second)
 
 
 def floor_seconds(job: Job) -> float:

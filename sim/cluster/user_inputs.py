@@ -1,5 +1,5 @@
-"""What a reader brings instead of a row of our tables, read from text: a model's config.json, a chip, an iteration that
-was timed, lengths of completions.
+"""What a reader brings instead of a row of our tables, read from text: a model's config.json, a chip, an iteration or
+roles of a step that were timed, lengths of completions.
 
 Each function returns what it made, the same text as short as it can be, and one sentence on what was understood; or it
 raises a ValueError of one sentence. A short text reads as what it was made from, and as itself. Reading
@@ -8,19 +8,31 @@ is not a model.
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import isfinite
 from typing import Any, NamedTuple, NoReturn, TypeAlias
 
 import numpy as np
 
-from sim.cluster.configs import HARMLESS, model_from_config
-from sim.cluster.hardware import Accelerator, custom
+from sim.cluster import calibration, memory, step, turns
+from sim.cluster.configs import HARMLESS, model_from_config, written
+from sim.cluster.hardware import ACCELERATORS, Accelerator, custom
 from sim.cluster.lengths import Law
-from sim.cluster.models import Model
+from sim.cluster.models import MODELS, Model
 
 SMALLEST, LARGEST = 1e6, 1e14  # parameters; the second is a hundred times the largest model that is published
 
+# keys that a shortened config keeps if anything depends on them
+KEPT = {
+    "model_type",
+    "text_config",
+    "quantization_config",
+    "max_position_embeddings",
+    "n_group",
+    "topk_group",
+    "rope_scaling",
+    "rope_parameters",
+}
 BRACKETS = 300  # lists and objects in a config; published ones have a few dozen
 
 NUMBER, WHOLE = r"(\d+(?:,\d{3})*(?:\.\d+)?(?:e\d+)?)", r"(\d+(?:,\d{3})*)"
@@ -43,10 +55,55 @@ TIMED: Quantities = {
     "milliseconds": (rf"{NUMBER} ?ms", 1e-3, 1e6, "{:.12g} ms"),
     "gpus": (rf"{WHOLE} ?gpus?", 1, 1024, "{:.12g} GPUs"),
 }
-TIMED_NEEDS, TIMED_ELSE = ("sequences", "context", "milliseconds"), dict(gpus=1)
+TIMED_NEEDS, TIMED_ELSE = ("sequences", "context", "milliseconds"), dict(gpus=0)
 TIMED_EXAMPLE = "64 sequences, 2048 tokens, 12 ms"
 LENGTHS_EXAMPLE = "6000 24000 60000 131072"
-FEW, MANY, LONGEST = 4, 20, 10**7  # quantiles, or a column of at least so many; tokens of the longest completion
+WIDTHS = {"bf16": 2, "fp8": 1}
+STORED = "as in its file"  # bf16 where it says nothing
+WEIGHTS = {STORED: None, **WIDTHS}
+SWITCH = {"on": True, "off": False}
+# {word: (field of planner.Scenario, what it may be)}: of the job on which seconds were measured
+JOB: Mapping[str, tuple[str, Any]] = {
+    "model": ("model", MODELS),
+    "chip": ("accelerator", ACCELERATORS),
+    "gpus": ("gpus", (1, 8192)),
+    "prompts": ("prompts", (1, 2**16)),
+    "samples": ("samples", (1, 2**10)),
+    "prompt": ("prompt", (1, 2**20)),
+    "lengths": ("law", "quantiles"),
+    "turns": ("turns", (1, 1000)),
+    "returned": ("returned", (0, 2**20)),
+    "tool_seconds": ("tool_seconds", (0.0, 1e5)),
+    "kept": ("kept", {name: name for name in turns.REUSES}),
+    "shared_cache": ("shared_cache", SWITCH),
+    "batches": ("batches", (1.0, 64.0)),
+    "updates": ("updates", (1, 2**16)),
+    "group_prompts": ("grouped", SWITCH),
+    "overlap": ("overlap", {name: name for name in step.OVERLAPS}),
+    "share": ("share", (0.01, 0.99)),
+    "tp": ("tensor_parallel", (0, 1024)),
+    "dp": ("data_parallel", (1, 1024)),
+    "pp": ("pipeline", (1, 1024)),
+    "dcp": ("context_parallel", (0, 1024)),
+    "engine_weights": ("weight_bytes", WEIGHTS),
+    "cache": ("kv_bytes", WIDTHS),
+    "recompute": ("recompute", {name: name for name in memory.RECOMPUTE}),
+    "train_cp": ("training_parallel", (1, 1024)),
+    "train_tp": ("training_tensor", (1, 1024)),
+    "train_pp": ("training_stages", (1, 1024)),
+    "zero": ("zero", (1, 3)),
+    "train_ep": ("expert_parallel", (1, 1024)),
+    "host_memory": ("host_gb", (1.0, 1e5)),
+    "reference": ("reference", SWITCH),
+    "reuse": ("reuse", SWITCH),
+    "test_seconds": ("test_seconds", (0.0, 3600.0)),
+    "workers": ("workers", (1, 2**16)),
+}
+TIMES = (calibration.WHOLE, *calibration.ROLES)
+SHORTEST, FOREVER = 1e-6, 1e7  # seconds of a role
+MEASURED_EXAMPLE = "step=342.7 update=120"
+FEW, MANY, MOST = 4, 20, 10**7  # quantiles, or a column of at least and at most so many
+LONGEST = 10**7  # tokens of a completion
 
 
 def model(text: str) -> tuple[Model, str, str]:
@@ -55,8 +112,10 @@ def model(text: str) -> tuple[Model, str, str]:
         if len(re.findall(r"[\[{]", text)) > BRACKETS:
             raise ValueError("deeper than the browser can follow")
         config = json.loads(text, parse_constant=no_number)
-    except ValueError:
-        raise ValueError("This is no config: paste the whole of a model's config.json, from { to }.") from None
+    except ValueError as fault:
+        where = f"line {fault.lineno}: {fault.msg}" if isinstance(fault, json.JSONDecodeError) else str(fault)[:80]
+        whole = "paste the whole of a model's config.json, from { to }"
+        raise ValueError(f"This is no config, {where}; {whole}.") from None
     try:
         found, unread = model_from_config(config, "custom", "your model")
     except (ValueError, OverflowError) as refusal:
@@ -68,6 +127,11 @@ def model(text: str) -> tuple[Model, str, str]:
     billions = found.params() / 1e9
     size = f"{billions:,.0f}" if billions >= 100 else f"{billions:.3g}"
     said = f"{size} billion parameters in {found.layers} layers, in place of the model above."
+    if any(isinstance(config.get(key), dict) for key in ("vision_config", "audio_config")):
+        said += " That is the text part: towers are left out."
+    if found.quantized:
+        stored = f"{found.stored_bytes() / 1e9:,.3g}"
+        said += f" Stored as {found.quantized.method}, {stored} GB: a plan's engines hold that, training bf16."
     if unread:
         named = ", ".join(key[:40] for key in unread[:6])
         said += f" Not read: {named}{' and others' if len(unread) > 6 else ''}."
@@ -85,15 +149,18 @@ def shortest(config: Mapping[str, Any], found: Model) -> Mapping[str, Any]:
 
     def same(other: Mapping[str, Any]) -> bool:
         try:
-            return model_from_config(other, found.key, found.name)[0] == found
+            made = model_from_config(other, found.key, found.name)[0]
         except ValueError:
             return False
+        return made == found and made.positions == found.positions
 
     inner = config.get("text_config")
     if isinstance(inner, dict):
-        outer = {k: config[k] for k in ("model_type", "tie_word_embeddings") if k in config}
+        outer = {k: config[k] for k in ("model_type", "tie_word_embeddings", "quantization_config") if k in config}
         config = next(flat for flat in (outer | inner, {**outer, "text_config": inner}, config) if same(flat))
-    unread = set(model_from_config(config)[1]) | HARMLESS - {"model_type", "text_config"}
+    if found.quantized:
+        config = {**config, "quantization_config": written(found.quantized)}
+    unread = set(model_from_config(config)[1]) | HARMLESS - KEPT
     few = {k: v for k, v in config.items() if k not in unread}
     config = few if same(few) else config
     for key in sorted(config):
@@ -116,7 +183,7 @@ class Timed(NamedTuple):
     sequences: float
     context: float  # tokens of each
     seconds: float
-    gpus: int  # of the engine
+    gpus: int  # of the engine; 0 where that is not said
 
 
 def timed(text: str) -> tuple[Timed, str, str]:
@@ -124,6 +191,67 @@ def timed(text: str) -> tuple[Timed, str, str]:
     n, short = quantities(text, TIMED, TIMED_NEEDS, TIMED_ELSE, TIMED_EXAMPLE)
     said = "The efficiencies above give way to the one that your iteration shows."
     return Timed(n["sequences"], n["context"], n["milliseconds"] / 1000, int(n["gpus"])), short, said
+
+
+class Measured(NamedTuple):
+    """Seconds of a step and of its roles, and of what job."""
+
+    seconds: dict[str, float]  # by the names of calibration.ROLES, and "step"
+    job: dict[str, Any]  # fields of planner.Scenario in which it differs from the job at hand
+
+
+def measured(text: str) -> tuple[Measured, str, str]:
+    """(Measured, text, sentence) of words such as "step=342.7 update=120 gpus=64", in any order."""
+    text = re.sub(r"\s*[=:]\s*", "=", re.sub(r"(?<=\d) ?s(?![\w=])", "", text))
+    found: dict[str, float] = {}
+    job: dict[str, Any] = {}
+    words: list[str] = []
+    for part in filter(None, re.split(rf"{BETWEEN}|\s+", text)):
+        name, _, value = part.partition("=")
+        name = name.lower().replace("-", "_")
+        if name not in (*TIMES, *JOB) or not value:
+            raise ValueError(
+                f"“{part[:40]}” is not understood; valid is for example: {MEASURED_EXAMPLE}. Times are "
+                f"{', '.join(TIMES)}; a job is {', '.join(JOB)}."
+            )
+        if name in found or name in [word.partition("=")[0] for word in words]:
+            raise ValueError(f"“{part[:40]}” is said twice; valid is for example: {MEASURED_EXAMPLE}.")
+        if name in TIMES:
+            found[name] = within(part, value, SHORTEST, FOREVER)
+            words.append(f"{name}={found[name]!r}".removesuffix(".0"))
+        else:
+            field, allowed = JOB[name]
+            job[field] = of_job(part, value, allowed)
+            words.append(f"{name}={value.lower()}")
+    if not found:
+        raise ValueError(f"No time is said; valid is for example: {MEASURED_EXAMPLE}.")
+    times = ", ".join(f"{name} {seconds:.12g} s" for name, seconds in found.items())
+    where = (
+        f"on the job with {' '.join(word for word in words if word.partition('=')[0] in JOB)}" if job else "on this job"
+    )
+    return Measured(found, job), " ".join(words), f"Timed {where}: {times}."
+
+
+def within(part: str, text: str, least: float, most: float) -> float:
+    value = number(text) if re.fullmatch(NUMBER, text, re.IGNORECASE) else float("nan")
+    if not least <= value <= most:
+        raise ValueError(f"“{part[:40]}” is out of range: a number from {least:g} to {most:,.12g}.")
+    return value
+
+
+def of_job(part: str, text: str, allowed: Any) -> Any:
+    if allowed == "quantiles":
+        return lengths(text.replace("/", " "))[0]
+    if isinstance(allowed, tuple):
+        value = within(part, text, *allowed)
+        if isinstance(allowed[0], float):
+            return value
+        if value != int(value):
+            raise ValueError(f"“{part[:40]}” is not whole.")
+        return int(value)
+    if text.lower() not in allowed:
+        raise ValueError(f"“{part[:40]}” is not on offer: {', '.join(allowed)}.")
+    return allowed[text.lower()]
 
 
 def quantities(
@@ -153,27 +281,56 @@ def number(word: str) -> float:
 
 
 def lengths(text: str) -> tuple[Law, str, str]:
-    """(Law, text, sentence) of four quantiles, p50, p90, p99 and the longest, or of a column of lengths in tokens."""
+    """(Law, text, sentence) of four quantiles, p50, p90, p99 and the longest, or of a column of lengths in tokens. The
+    longest is where completions are cut, and p99 may lie beyond it.
+    """
+    return column([text])
+
+
+def column(blocks: Iterable[str]) -> tuple[Law, str, str]:
+    """The same of a text that comes in blocks, each of whole lines: a log of up to MOST lengths, kept as numbers."""
+    parts: list[np.ndarray] = []
+    count = 0
+    for block in blocks:
+        words = words_of(block)
+        if not parts and len(words) > FEW and not is_number(words[0]):
+            words = words[1:]  # the heading of a column
+        parts.append(numbers_of(words))
+        count += len(words)
+        if count > MOST:
+            raise ValueError(f"Over {MOST:,} lengths; this takes {MOST:,} at most.")
+    return law_of(np.concatenate(parts) if parts else np.empty(0))
+
+
+def words_of(text: str) -> list[str]:
     if "\n" in text:  # one in a line may be written 1,234
         text = re.sub(r"(?m)^[ \t]*\d{1,3}(?:,\d{3})+[ \t\r]*$", lambda line: line[0].replace(",", ""), text)
-    words = [word for word in re.split(r"[\s,;\[\]]+", text) if word]
-    if words and len(words) > FEW and not is_number(words[0]):
-        words = words[1:]  # the heading of a column
-    wrong = next((word for word in words if not is_number(word)), None)
+    return text.translate(str.maketrans(",;[]", "    ")).split()
+
+
+def numbers_of(words: Sequence[str]) -> np.ndarray:
+    try:
+        found = np.array([float(word) for word in words])
+        wrong = None if ((found >= 1) & (found <= LONGEST)).all() else next(w for w in words if not is_number(w))
+    except ValueError:
+        wrong = next(word for word in words if not is_number(word))
     if wrong is not None:
         raise ValueError(f"“{wrong[:40]}” is no number of tokens from 1 to {LONGEST:,}.")
-    if len(words) != FEW and len(words) < MANY:
+    return found
+
+
+def law_of(numbers: np.ndarray) -> tuple[Law, str, str]:
+    n = len(numbers)
+    if n != FEW and n < MANY:
         raise ValueError(
-            f"{len(words)} numbers: valid are four quantiles that rise (p50, p90, p99, longest), or a column of {MANY} "
+            f"{n} numbers: valid are four quantiles that rise (p50, p90, p99, longest), or a column of {MANY} "
             "lengths or more."
         )
-    numbers = np.array([float(word) for word in words])
-    many = len(words) != FEW
-    four = [*np.quantile(numbers, [0.5, 0.9, 0.99]), numbers.max()] if many else numbers
-    if list(four) != sorted(four):
-        raise ValueError(f"Quantiles rise: p50, then p90, p99 and the longest, as in {LENGTHS_EXAMPLE}.")
+    four = numbers if n == FEW else [*np.quantile(numbers, [0.5, 0.9, 0.99]), numbers.max()]
+    if list(four[:3]) != sorted(four[:3]):
+        raise ValueError(f"Quantiles rise: p50, then p90 and p99, and the longest cuts them: {LENGTHS_EXAMPLE}.")
     p50, p90, p99, longest = (max(round(float(n)), 1) for n in four)
-    of = f"{len(words):,} lengths: " if many else ""
+    of = f"{n:,} lengths: " if n != FEW else ""
     said = f"{of}median {p50:,}, 90 % {p90:,}, 99 % {p99:,}, longest {longest:,} tokens, in place of the knobs."
     return Law(p50, p90, p99, longest), f"{p50} {p90} {p99} {longest}", said
 

@@ -192,8 +192,13 @@ def marginal(chosen, shares=SHARES, gpus=GPUS, menu=MENU):
 
 
 def idle(chosen, shares=SHARES, gpus=GPUS, menu=MENU):
-    """Names whose removal leaves the step as it is: weeks that bought nothing. What another one needs is not idle."""
+    """Names whose removal, all together, leaves the step as it is: weeks that bought nothing. What another one needs is
+    not idle.
+    """
     now = step_time(chosen, shares, gpus, menu)
     needed = {option.requires for option in MENU if option.name in chosen}
-    without = lambda name: step_time(set(chosen) - {name}, shares, gpus, menu)
-    return tuple(name for name in chosen if name not in needed and without(name) - now < 1e-9)
+    kept = set(chosen)
+    for name in chosen:
+        if name not in needed and step_time(kept - {name}, shares, gpus, menu) - now < 1e-9:
+            kept.remove(name)
+    return tuple(name for name in chosen if name not in kept)

@@ -8,12 +8,12 @@ before a run: every number of `Assumed` is assumed, and nothing is fitted to an 
 
 from dataclasses import dataclass
 
-from sim.cluster.memory import LEDGERS
+from sim.cluster.memory import MEGATRON
 
 BASELINES = ("group", "critic", "batch")
 LEARNED = ("reward model", "judge")  # scorers that can be over-optimized
 # bytes a weight: what trains, and a copy in bf16 that only reads or generates
-TRAINED, FROZEN = float(LEDGERS["2 + 4 + 12"].whole), 2.0
+TRAINED, FROZEN = float(MEGATRON.whole), 2.0
 FORWARD, TRAIN = 2.0, 6.0  # operations a weight and token: one pass forward; forward and backward
 JUDGING = 4.0  # assumed: a judge that reads and writes as much again
 

@@ -7,7 +7,7 @@ from urllib.parse import parse_qs, quote, urlsplit
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import WITH_WIDGET, lesson_with, live, settled, until, visit
+from tests.browser.conftest import WITH_WIDGET, lesson_with, live, settled, show_all_knobs, until, visit
 from tests.sim.cluster.test_user_inputs import QWEN3_14B
 from widgets.frame import host, job, machine_knobs
 from widgets.frame.values import knobs_from, spelled
@@ -15,17 +15,8 @@ from widgets.frame.values import knobs_from, spelled
 MACHINES = [lesson for lesson in WITH_WIDGET if job.shared(host.widget(lesson.widget).Knobs)]
 every_machine = pytest.mark.parametrize("lesson", MACHINES, ids=lambda lesson: lesson.stem)
 FIRST = lesson_with("throughput")
+HEIGHT = "document.querySelector('figure.rl-widget').offsetHeight"
 KEPT = dict(model="qwen2.5-32b", accelerator="h200", gpus="100", prompts="512", samples="16", p50="1200")
-# as high as built, before Python has written into it
-BAR_AS_BUILT = """() => {
-  document.querySelector(".job")?.setAttribute("data-left", "");
-  new MutationObserver((_, observer) => {
-    const bar = document.querySelector(".job:not([data-left])");
-    if (!bar) return;
-    window.builtHeight = bar.offsetHeight;
-    observer.disconnect();
-  }).observe(document.body, { childList: true, subtree: true });
-}"""
 
 
 def opened(page, book, lesson=FIRST, query="", stored=None):
@@ -33,6 +24,7 @@ def opened(page, book, lesson=FIRST, query="", stored=None):
         page.evaluate("stored => { localStorage['job-v1'] = stored; }", stored)
     visit(page, book, f"{lesson.url}{query}")
     until(page, "document.querySelector('.job span')")
+    show_all_knobs(page)
 
 
 def words(page):
@@ -80,23 +72,21 @@ def test_a_job_is_kept_comes_back_and_is_forgotten(live_page, book):
         for n, width in enumerate([1280, 390])
     ],
 )
-def test_every_page_about_machines_takes_of_a_job_what_it_has_and_its_bar_keeps_its_room(
+def test_every_page_about_machines_takes_of_a_job_what_it_has_and_its_bar_fits_the_column(
     live_page, book, lesson, width
 ):
     page, w = live_page, host.widget(lesson.widget)
     page.set_viewport_size(dict(width=width, height=900))
-    page.evaluate(BAR_AS_BUILT)
     opened(page, book, lesson, stored=json.dumps({"knobs": KEPT, "from": "22-memory"}))
     expect(page.locator(".job span")).to_have_text(re.compile("^Your job: Qwen2.5-32B .+ from lesson 22(, nearest|$)"))
     wanted = job.taken(w.Knobs, KEPT)
     held = knobs_from(w.Knobs, knobs(page))
     assert {name: spelled(getattr(held, name)) for name in wanted} == wanted
     assert wanted.keys() >= {"model"} & w.Knobs.__dataclass_fields__.keys()
+    tall = page.evaluate(HEIGHT)
     page.evaluate("document.querySelector('rl-widget button.reset').click()")
     expect(page.locator(".job span")).to_have_text(re.compile("not in force"))
-    assert page.evaluate("document.querySelector('.job').offsetHeight") == pytest.approx(
-        page.evaluate("builtHeight"), abs=1
-    )
+    assert page.evaluate(HEIGHT) == pytest.approx(tall, abs=1)
     assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
     box = page.locator(".job").bounding_box()
     for part in page.locator(".job > *").all():

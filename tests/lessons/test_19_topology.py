@@ -1,7 +1,9 @@
 """The numbers of the lesson, recomputed."""
 
 from dataclasses import replace
+from itertools import pairwise
 
+import numpy as np
 import pytest
 
 from sim.cluster import measured, straggler, throughput, topology
@@ -50,9 +52,9 @@ def test_half_of_a_rollout_is_spent_on_the_last_tenth():
 
 def test_what_the_ways_are_worth():
     first = rate(COLOCATED)
-    LESSON.says("47,662", first)
+    LESSON.says("47,691", first)
     LESSON.says("2.15", rate(CARRY) / first)
-    LESSON.says("2.73", rate(ASYNC) / first)
+    LESSON.says("2.72", rate(ASYNC) / first)
     share = (rate(CARRY) - first) / (rate(ASYNC) - first)
     assert "two thirds of the gain of async" in LESSON.text and 0.6 < share < 0.7
 
@@ -81,7 +83,14 @@ def test_a_split_that_waits_never_wins():
     LESSON.says("38,132", top)
     assert at == 10
     LESSON.says("0.80", top / rate(COLOCATED))
-    LESSON.says("0.2", topology.switch_seconds(JOB))
+    LESSON.says("0.15", topology.switch_seconds(JOB))
+
+
+def drawn_rate(way, cut):
+    return lambda seed: rate(way, cut, JOB, topology.drawn_lengths(JOB, 6, seed))
+
+
+MEASURED = {str(way): drawn_rate(way, cut) for way, cut in zip(WAYS, (7, 7, 10, 19, 7))}
 
 
 def test_the_spread():
@@ -90,22 +99,19 @@ def test_the_spread():
         COLOCATED, 7, widget.job(replace(DEFAULT, sigma=sigma)), widget.lengths(replace(DEFAULT, sigma=sigma))
     )
     LESSON.says("1.27", ratio(0.0))
-    LESSON.says("2.88", ratio(0.6))
+    LESSON.says("2.87", ratio(0.6))
     LESSON.says("2.30", ratio(1.2))
     assert best(ONE_OFF, sigma=0.0)[0] > 0.99 * best(ASYNC, sigma=0.0)[0]
 
 
-def test_the_order_of_the_ways_holds_in_four_draws():
+def test_the_order_of_the_ways_holds_in_twenty_draws():
     """And no way differs by more than the text says."""
-    seen = {way: [] for way in WAYS}
-    for seed in range(4):
-        drawn = topology.drawn_lengths(JOB, 6, seed)
-        for way, cut in zip(WAYS, (7, 7, 10, 19, 7)):
-            seen[way].append(rate(way, cut, JOB, drawn))
-    for rates in seen.values():
-        assert max(rates) / min(rates) - 1 < 0.024  # 1.2 % to either side of the middle
-    for i in range(4):
-        assert seen[SPLIT][i] < seen[COLOCATED][i] < seen[ONE_OFF][i] < seen[CARRY][i] < seen[ASYNC][i]
+    seen = {way: LESSON.kept(str(way)) for way in WAYS}
+    furthest = max(np.ptp(rates) / (rates.max() + rates.min()) for rates in seen.values())  # to either side
+    LESSON.says("1.1", 100 * furthest)
+    assert "Over twenty draws of the lengths no way lies more than" in LESSON.text
+    for slower, faster in pairwise((SPLIT, COLOCATED, ONE_OFF, CARRY, ASYNC)):
+        assert (seen[slower] < seen[faster]).all()
 
 
 def test_what_was_measured():
@@ -130,7 +136,7 @@ def test_carried_over_a_published_run_is_as_fast_as_split():
 
 
 def test_larger_engines_lower_the_floor():
-    for gpus, alone, rate in ((1, "59", "47,662"), (2, "39", "61,794"), (4, "28", "72,451")):
+    for gpus, alone, rate in ((1, "59", "47,691"), (2, "39", "61,844"), (4, "28", "72,519")):
         k = replace(widget.Knobs(), tensor_parallel=gpus)
         LESSON.says(alone, topology.floor_seconds(widget.job(k)))
         LESSON.says(rate, topology.simulate(widget.job(k), topology.COLOCATED, 7, widget.lengths(k)).tokens_per_second)

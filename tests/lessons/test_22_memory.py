@@ -5,7 +5,7 @@ from urllib.parse import parse_qsl
 import numpy as np
 import pytest
 
-from sim.cluster import envelope, memory, throughput
+from sim.cluster import calibrated, envelope, memory, throughput
 from sim.cluster.hardware import ACCELERATORS
 from sim.cluster.memory import LEDGERS, Engine, Training
 from sim.cluster.models import MODELS, Model
@@ -208,3 +208,32 @@ def test_the_errata():
     assert update(widget.Knobs())["activations"] > 2 * update(widget.Knobs())["state"]
     long = LESSON.text[LESSON.text.index("ZeRO-3 lets any model") :]
     assert "longest=15872&gpus=1024" in long and result(widget.Knobs(longest=15872, gpus=1024)).misfits
+
+
+def by_shape(model):
+    """Bytes that a layer keeps of a token over its width: norms, attention and gated MLP as torch keeps them."""
+    queries, both = model.heads * model.head_dim / model.hidden, model.kv_heads * model.head_dim / model.hidden
+    return 4 + (2 + 2 * queries + 4 * both + 2 * queries) + (2 + 8 * model.intermediate / model.hidden)
+
+
+def test_what_other_layers_keep_and_what_was_measured():
+    small = MODELS["qwen2.5-1.5b"]
+    LESSON.says("41", by_shape(LLAMA))
+    LESSON.says("59", by_shape(small))
+    LESSON.says("5.8", small.intermediate / small.hidden)
+    ratios = []
+    for row in calibrated.rows("whole_model"):
+        if row["what"] != "update":
+            continue
+        model, tokens = MODELS[row["model"]], row["sequences"] * row["tokens"]
+        # bf16 weights and gradients; the optimizer's copy, gradient and moments in float32
+        state = row["params"] * (20 if "optimizer" in row else 4)
+        free = row["peak_bytes"] - state - memory.logits_bytes(model, tokens)
+        if row["recompute"]:
+            counted = memory.activation_bytes(model, tokens, row["tokens"], "full")
+            ratios.append(row["peak_bytes"] / (row["peak_bytes"] - free + counted))
+        else:
+            kept = free / (tokens * model.layers * model.hidden)
+            assert kept == pytest.approx(74 if row.get("fused_norms") else 82, abs=0.5)
+    LESSON.says("1.07", min(ratios))
+    LESSON.says("1.11", max(ratios))

@@ -5,14 +5,14 @@ from urllib.parse import parse_qsl
 
 import pytest
 
-from sim.cluster import measured, step, throughput
+from sim.cluster import collectives, measured, step, throughput
 from sim.cluster.hardware import ACCELERATORS
 from sim.cluster.models import MODELS
 from sim.cluster.step import Roles
 from tests.lessons.prose import Lesson
 from widgets.frame import host, machine_knobs
 from widgets.frame.values import knobs_from
-from widgets.throughput import widget
+from widgets.throughput import figures, widget
 
 LESSON = Lesson("22a")
 QWEN, LLAMA = MODELS["qwen2.5-7b"], MODELS["llama3.1-8b"]
@@ -29,7 +29,7 @@ def link(words):
 
 def frame(knobs):
     (result,) = widget.run(knobs)
-    return result, step.step_time(result.roles, knobs.overlap)
+    return result, step.step_time(result.roles, widget.WAYS[knobs.overlap])
 
 
 def test_the_first_example_is_worth_43_50_25_per_cent_and_nothing():
@@ -39,6 +39,24 @@ def test_the_first_example_is_worth_43_50_25_per_cent_and_nothing():
     LESSON.says("1.25", engine(40, 60, "sync"))
     assert engine(40, 60, "async") == 1
     assert step.step_time(step.whatif(Roles(60, 0, 0, 40, 0), "rollout", 4), "async") == 40
+
+
+def test_the_opening_stands_still_for_100_of_160_seconds():
+    roles = frame(widget.OPENING.other)[0].roles
+    LESSON.says("160", step.step_time(roles, "async"))
+    LESSON.says("100", step.step_time(roles, "async") - widget.gpu_pools(roles))
+
+
+@pytest.mark.parametrize(
+    "way, said", [("in turn", "190"), ("carry-over", "143"), ("one step ahead", "106"), ("stream", "84")]
+)
+def test_the_four_ways_to_overlap_five_roles(way, said):
+    LESSON.says(said, figures.five_step(way, 1))
+    if way == "in turn":
+        LESSON.says("152", figures.five_step(way, 2))
+        assert figures.five().tail > figures.five().rollout / 2
+    if way == "stream":
+        assert figures.five_step(way, 2) == figures.five_step(way, 1)
 
 
 def test_the_published_step_has_a_rest():
@@ -51,7 +69,7 @@ def test_the_published_step_has_a_rest():
         ("365.28", row.step),
     ):
         LESSON.says(text, value)
-    assert [round(100 * (1 - r.named() / r.step)) for r in ROWS[:2]] == [7, 3]
+    assert [round(100 * (1 - r.named() / r.step)) for r in ROWS[1:2]] == [3]
     LESSON.says("313.81", ROWS[0].async_update)
     LESSON.says("269.80", ROWS[0].update)
     LESSON.says("0.12", measured.SYNC_7B)
@@ -76,7 +94,7 @@ def test_only_splitting_a_replica_shortens_that_minute(gpus, said):
 @pytest.mark.parametrize("one_shot", [6e-6, 15e-6])
 def test_eight_gpus_beat_four_whatever_an_exchange_costs(monkeypatch, one_shot):
     # reported latencies of an all-reduce in one shot lie between 6 and 15 µs
-    monkeypatch.setattr(throughput, "ALPHA_ONE_SHOT", one_shot)
+    monkeypatch.setattr(collectives, "ALPHA_ONE_SHOT", one_shot)
     four, eight = (throughput.iteration_seconds(LLAMA, H100, 1, 0, tensor_parallel=n) for n in (4, 8))
     assert eight < four
 
@@ -96,13 +114,14 @@ def test_generation_does_not_scale():
 
 
 def test_the_links_give_the_gains_that_the_text_states():
-    gain = lambda knobs: step.speedup(frame(knobs)[0].before, knobs.overlap, "rollout", 2)
+    gain = lambda knobs: step.speedup(frame(knobs)[0].before, widget.WAYS[knobs.overlap], "rollout", 2)
     LESSON.says("1.26", gain(widget.Knobs()))
-    assert gain(link("Let the roles stream")) == 1
-    LESSON.says("1.13", gain(link("Train on the log-probs that the engine recorded while sampling")))
+    assert gain(link("In a stream")) == 1
+    LESSON.says("1.13", gain(link("Train on the log-probs that the engine recorded")))
     LESSON.says("203.67", 70.26 + 133.41)
-    for text, value in (("26", 1.26), ("13", 1.13)):
-        LESSON.says(text, 100 * (value - 1))
+    stream = frame(link("In a stream"))[0].before
+    LESSON.says("204", stream.log_probs + stream.train)
+    LESSON.says("151", stream.rollout)
 
 
 def test_the_links_that_break_are_the_three_that_are_said_to():
@@ -118,10 +137,9 @@ def test_the_links_that_break_are_the_three_that_are_said_to():
 
 
 def test_one_checker_is_the_step_and_two_hide():
-    knobs = link("One checker for all 8,192 completions")
+    knobs = link("One worker for all 8,192 tests")
     result, seconds = frame(knobs)
     LESSON.says("164", seconds)
-    LESSON.says("161", result.roles.verify - frame(replace(knobs, workers=64))[0].roles.verify)
     assert widget.worse(knobs, result)
     assert frame(replace(knobs, workers=2))[1] == frame(replace(knobs, workers=64))[1]
     LESSON.says("82", step.verify_seconds(8192, 2, 0.02, 0.02))
@@ -137,15 +155,15 @@ def test_the_mean_at_which_the_published_update_would_be_faster_than_the_chip():
 def test_splitting_the_gpus_pays_on_one_chip_and_not_on_the_other():
     h100, h20 = link("from the shapes of model and chip"), link("64 H20")
     assert (h100.accelerator, h20.accelerator) == ("h100", "h20")
-    for text, overlap in (("88", "sync"), ("70", "one-off"), ("44", "async"), ("36", "carry-over")):
+    for text, overlap in (("88", "in turn"), ("70", "one step ahead"), ("44", "stream"), ("36", "carry-over")):
         LESSON.says(text, frame(replace(h100, overlap=overlap))[1])
-    together = frame(replace(h100, overlap="sync"))[0].roles
+    together = frame(replace(h100, overlap="in turn"))[0].roles
     LESSON.says("63", together.rollout)
     LESSON.says("52", together.tail)
     LESSON.says("720", h100.p50)
     LESSON.says("987", machine_knobs.law(h100).mean)
     LESSON.says("296", frame(h20)[1])
-    LESSON.says("215", frame(replace(h20, overlap="sync"))[1])
+    LESSON.says("215", frame(replace(h20, overlap="in turn"))[1])
     LESSON.says("186", frame(replace(h20, share=0.2))[1])
     assert round(100 * H20.flops() / H100.flops()) == 15 and H20.hbm_tb_per_second > H100.hbm_tb_per_second
 
@@ -206,7 +224,7 @@ def test_the_answers_of_the_questions():
     LESSON.says("17.5", halved.rollout / 2)
     LESSON.says("1.17", step.speedup(halved, "one-off", "rollout", 2))
     setup = link("Set it up")
-    assert setup == replace(widget.Knobs(), overlap="async", reuse=True, k=1.0)
+    assert setup == replace(widget.Knobs(), overlap="stream", reuse=True, k=1.0)
     LESSON.says("1.13", step.gain_ends_at(frame(setup)[0].roles, "async", "rollout"))
     assert step.gain_ends_at(frame(replace(setup, reuse=False))[0].roles, "async", "rollout") == 1
 

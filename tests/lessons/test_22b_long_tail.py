@@ -13,6 +13,8 @@ from sim.cluster.hardware import ACCELERATORS
 from sim.cluster.models import MODELS
 from sim.cluster.throughput import iteration_seconds
 from tests.lessons.prose import Lesson
+from widgets.frame import slots
+from widgets.long_tail import figures
 
 LESSON = Lesson("22b")
 WAIT_FOR_ALL = straggler.expected_max(512, 0.8)
@@ -49,6 +51,18 @@ def test_the_four_completions():
     for number in (5800, 4 * lengths.max(), lengths.sum(), lengths.mean()):
         assert grouped(number) in LESSON.text
     LESSON.says("2.9", lengths.max() / lengths.mean())
+
+
+@pytest.mark.parametrize("rule, said", [("waits for all", 8248), ("caps at 3,000", 4716), ("carries over", 3087)])
+def test_the_sixteen_slots(rule, said):
+    assert figures.engine(rule).ends[0] == said and grouped(said) in LESSON.text
+    longest = max(figures.sampled()[:32])
+    assert figures.engine("has 32 slots").ends[0] == longest < figures.engine("waits for all").ends[0]
+
+
+def test_the_opening_has_five_right_of_eight():
+    assert slots.batch_of(figures.answers("the other"))[:2] == (8, 5)
+    assert slots.batch_of(figures.answers("one setting"))[:2] == (8, 4)
 
 
 def test_the_law_of_lengths():
@@ -105,6 +119,7 @@ def test_how_long_each_rule_waits():
 
 def test_twelve_for_eight():
     LESSON.says("0.609", reads("completions", 0.0))
+    LESSON.says("61", 100 * reads("completions", 0.0))
     LESSON.says("0.391", straggler.trained_accuracy(1, TWELVE))
     LESSON.says("0.11", reads("completions", 0.0) - 0.5)
     faster = WAIT_FOR_ALL / straggler.wait_in_prompts(64, 8, 12, 0.8)

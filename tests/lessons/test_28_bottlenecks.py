@@ -102,7 +102,9 @@ def test_further_numbers():
     LESSON.says("0.284", budget.step_time(full))
     assert set(budget.NAMES) - set(full) == {"partial rollouts", "fast weight sync"}
     LESSON.says("0.472", result(rule="by return", weeks=20).step)
+    LESSON.says("0.525", result(rule="by speed-up", weeks=20).step)
     LESSON.says("0.378", result(weeks=20).step)
+    LESSON.says("0.378", result(rule="by gain", weeks=20).step)
 
 
 def test_the_menu_of_the_page_is_that_of_the_code():

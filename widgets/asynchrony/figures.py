@@ -1,5 +1,5 @@
-"""The small figures of lesson 22c: how old completions become, steering by an old sight, what old samples weigh, and
-which weights change in a step.
+"""The small figures of lesson 22c: a policy that does not come to rest, slots and a trainer and the weights they work
+with, a push that comes late, what old samples weigh, and which weights change in a step.
 """
 
 from functools import cache
@@ -13,68 +13,305 @@ from sim.cluster.lengths import Law
 from sim.cluster.models import MODELS
 from sim.estimators import weight_delta
 from sim.experiments import delayed_gradient
-from widgets.frame.marks import bars, by_update, dots, heat, label, line, panel
-from widgets.frame.small_figures import Figure, Handle
+from widgets.frame import eight_answers, lanes, piles, scene
+from widgets.frame.marks import by_update, dots, heat, line, panel
+from widgets.frame.small_figures import Figure, Handle, Strip, Time
 
-# ── how old ──
-HEADS = (0, 1, 2, 4, 8, 16)
-# the job of the widget's default
-MODEL, CHIP, LAW, PROMPT = MODELS["qwen2.5-7b"], ACCELERATORS["h100"], Law(1500, 4182, 9646, 8192), 512
-B, UPDATES, SLOTS, TRAIN, SYNC = 128, 40, 256, 30.0, 2.0
-SHOWN, LANES, COLUMNS, GAP = 6, 8, 36, 2  # steps, slots, moments and empty rows that are drawn
+# ── a policy under two settings ──
+SETTINGS = ("one setting", "the other")
+LAG = dict(zip(SETTINGS, (4, 16)))
+RATE, BETA = 3.0, 0.2  # of the widget's default
+AT = tuple(range(0, 465, 29))
+BEST, FULL = delayed_gradient.optimum(BETA)
+FAR = 10  # of a hundred: so far from where it should be is off
 
 
 @cache
-def ahead(head):
-    drawn = np.ceil(LAW.at(np.random.default_rng(0).standard_normal(B * (UPDATES + head + 2) + SLOTS)))
-    seconds = lambda n, kv_tokens: throughput.iteration_seconds(MODEL, CHIP, n, kv_tokens)
-    return pipeline.stream(drawn.tolist(), UPDATES, B, PROMPT, seconds, TRAIN, SYNC, head, SLOTS)
+def course(lag):
+    return delayed_gradient.course(lag, RATE, BETA)
 
 
-def lanes(head):
-    ran = ahead(head)
-    slots, training = pipeline.board(ran, LANES, COLUMNS, SHOWN)
-    versions = np.array([*slots, *np.full((GAP, COLUMNS), np.nan), training])
-    lag = ran.lag[ran.settled]
+def policy(name, update):
+    pi = eight_answers.piled(course(LAG[name]).policies[update])
+    goal, now = (piles.hundredths(one)[0] for one in (eight_answers.piled(BEST), pi))
+    off = update > 0 and abs(now - goal) > FAR
     return [
-        panel(
-            "Eight slots and the trainer",
-            "gray to blue: older to newer weights",
-            heat(list(range(COLUMNS)), list(range(len(versions))), np.clip(versions, -8, SHOWN), low=-8, high=SHOWN),
-            label(-0.5, LANES - 0.3, f"{LANES} slots: the version that began it"),
-            label(-0.5, LANES + GAP + 0.7, f"the trainer, in {SHOWN} steps: its own version"),
-            x_range=(-0.5, COLUMNS - 0.5),
-            y_range=(-0.5, LANES + 2 * GAP + 1),
-            bare=True,
-        ),
-        panel(
-            "Lag when trained on",
-            "% of completions",
-            bars(list(range(19)), [100 * float((lag == n).mean()) for n in range(19)], "completions", 1),
-            x="lag, updates",
-            x_range=(-0.6, 18.6),
-            y_range=(0, 104),
-            ticks=dict(tickvals=[0, 4, 8, 12, 16]),
-        ),
+        scene.scene(
+            "What a model answers, a dot for each of a hundred answers",
+            "eight answers, worth 0 to 1; being sure of one has a price",
+            eight_answers.view("b", "where it should come to rest", BEST, role="before"),
+            eight_answers.view(
+                "n",
+                "before training" if update == 0 else f"after update {update}",
+                course(LAG[name]).policies[update],
+                (0, f"should have {goal}, has {now}", "broken") if off else None,
+            ),
+        )
     ]
 
 
-def seconds(head):
-    ran = ahead(head)
-    batches = "batch" if head == 1 else "batches"
+def on_best(name, update):
+    return piles.hundredths(eight_answers.piled(course(LAG[name]).policies[update]))[0]
+
+
+def rests_or_not(name, update):
+    now = on_best(name, update)
+    if update == 0:
+        return "Before training all eight answers are equally likely."
+    if update < AT[-1]:
+        return f"The best answer has {now} of 100. Where the model should come to rest, it has {on_goal()}."
+    late = 100 * course(LAG[name]).best[-200:]
+    if np.ptp(late) < 1:
+        return f"The best answer has {now} of 100, as it should, and keeps them."
     return (
-        f"{head or 'No'} {batches} ahead: a step takes {ran.step_seconds:.1f} s, the mean lag is "
-        f"{ran.lag[ran.settled].mean():.1f}, the oldest {ran.lag.max()}."
+        f"The best answer has {now} of 100. In the last 200 of 600 updates it has {late.min():.0f} to {late.max():.0f}."
     )
 
 
+def on_goal():
+    return piles.hundredths(eight_answers.piled(BEST))[0]
+
+
+OPENING = Figure(
+    policy,
+    delayed_gradient.course,
+    Handle("Same code, same seed", SETTINGS, start=1, words=SETTINGS),
+    rests_or_not,
+    Time(
+        "Update",
+        AT,
+        tuple(f"update {update}" for update in AT),
+        start=len(AT) - 1,
+        ticks={i: str(AT[i]) for i in range(0, len(AT), 4)},
+        strip=Strip(
+            "Best answer, of 100",
+            lambda: [course(LAG[name]).best[: AT[-1] + 1 : 4].tolist() for name in SETTINGS],
+            lambda name, update: str(on_best(name, update)),
+        ),
+        milliseconds=520,
+        holds={0: 900},
+    ),
+    stills=((0, len(AT) - 1),),
+)
+
+# ── six slots and a trainer ──
+MODEL, CHIP, LAW, PROMPT = MODELS["qwen2.5-7b"], ACCELERATORS["h100"], Law(1500, 4182, 9646, 8192), 512
+B, UPDATES, TRAIN, SYNC = 6, 40, 13.0, 1.0  # a small copy of the widget's job: as many slots as a batch has
+WAYS = ("in turn", "one step ahead", "stream", "stream, 4 ahead")
+HEADS = {"stream": 1, "stream, 4 ahead": 4}
+UNTIL, TICK = 120, 10  # seconds that are drawn
+NARROW = 3.0  # seconds: a shorter span has no number
+
+
+@cache
+def small(way):
+    """The run of a way; all have the same lengths."""
+    drawn = np.ceil(LAW.at(np.random.default_rng(0).standard_normal(B * (UPDATES + 12))))
+    seconds = lambda n, kv_tokens: throughput.iteration_seconds(MODEL, CHIP, n, kv_tokens)
+    if way in HEADS:
+        return pipeline.stream(drawn.tolist(), UPDATES, B, PROMPT, seconds, TRAIN, SYNC, HEADS[way], B)
+    batches = drawn[: B * UPDATES].reshape(UPDATES, B)
+    how = {"in turn": pipeline.one_after_the_other, "one step ahead": pipeline.one_batch_ahead}[way]
+    return how(batches, PROMPT, seconds, TRAIN, SYNC, B)
+
+
+@cache
+def laid(way):
+    """(second of the first, completions in slots, waits of slots, updates, waits of the trainer)."""
+    ran = small(way)
+    zero = ran.train[ran.settled.start, 0]
+    written = pipeline.in_slots(ran, zero, zero + UNTIL)
+    slots = [[(max(one.start - zero, 0.0), one.finish - zero) for one in written if one.slot == n] for n in range(B)]
+    training = [(v, begins - zero, ends - zero) for v, (begins, ends) in enumerate(ran.train)]
+    training = [one for one in training if one[2] > 0 and one[1] < UNTIL]
+    waits = [(n, *gap) for n, busy in enumerate(slots) for gap in gaps(busy)]
+    return zero, written, waits, training, gaps([(begins, ends) for _, begins, ends in training])
+
+
+def gaps(busy):
+    """What lies between spans and up to the end of the board."""
+    ends = [0.0, *(end for _, end in busy)]
+    begins = [*(start for start, _ in busy), float(UNTIL)]
+    return [(end, min(start, UNTIL)) for end, start in zip(ends, begins) if min(start, UNTIL) - end > 0.3]
+
+
+def followed(way):
+    """The last update that begins in time to be seen."""
+    return max(v for v, begins, _ in laid(way)[3] if begins < UNTIL - 1.5 * TRAIN)
+
+
+def number(version):
+    """What a version is called: the oldest that any way shows is 1."""
+    return str(version - oldest_shown() + 1)
+
+
+@cache
+def oldest_shown():
+    return min(one.began for way in WAYS for one in laid(way)[1])
+
+
+def slots(way, second):
+    zero, written, waits, training, idle = laid(way)
+    most = [max(len(laid(one)[i]) for one in WAYS) for i in (1, 2, 3, 4)]
+    marks = []
+    for i in range(most[0]):
+        one = written[i] if i < len(written) else None
+        start, end = (one.start - zero, one.finish - zero) if one else (2 * UNTIL, 2 * UNTIL)
+        text = number(one.began) if one and min(end, UNTIL) - max(start, 0) > NARROW else ""
+        role = "work" if one and one.update == followed(way) else "other"
+        marks.append(lanes.run(f"c{i}", one.slot if one else 0, max(start, 0.0), end, role, text))
+    for i in range(most[1]):
+        n, start, end = waits[i] if i < len(waits) else (0, 2 * UNTIL, 2 * UNTIL)
+        marks.append(lanes.span(f"w{i}", n, start, end, "waits"))
+    for i in range(most[2]):
+        v, start, end = training[i] if i < len(training) else (0, 2 * UNTIL, 2 * UNTIL)
+        text = number(v) if min(end, UNTIL) - max(start, 0) > NARROW else ""
+        marks.append(lanes.span(f"t{i}", B, max(start, 0.0), end, "work" if v == followed(way) else "other", text))
+    for i in range(most[3]):
+        start, end = idle[i] if i < len(idle) else (2 * UNTIL, 2 * UNTIL)
+        marks.append(lanes.span(f"i{i}", B, start, end, "waits"))
+    oldest, trained_at = oldest_of(way)
+    age = followed(way) - oldest.began
+    seen = second >= trained_at
+    words = f"{age} update{'s' * (age != 1)} old when trained on" if age else "new when trained on"
+    marks.append(
+        lanes.spot(
+            "r", (oldest.slot, oldest.slot), max(oldest.start - zero, 0), oldest.finish - zero, words if seen else "",
+            seen, "look",
+        )
+    )  # fmt: skip
+    return [
+        scene.scene(
+            "Six slots of an engine, and a trainer",
+            "a number: the weights it was begun with; navy: one batch, and its update; hatched: waits",
+            lanes.board(
+                "s",
+                how_old(way, second),
+                UNTIL,
+                [*((f"slot {n + 1}", "") for n in range(B)), ("trainer", "")],
+                *marks,
+                tall=22,
+                gap=8,
+                top=62,
+                ticks=(0, 30, 60, 90, 120),
+                unit=" s",
+                now=second,
+            ),
+        )
+    ]
+
+
+def oldest_of(way):
+    """(the completion that is oldest of the followed batch, the second at which its update begins)."""
+    _, written, _, training, _ = laid(way)
+    batch = [one for one in written if one.update == followed(way)]
+    longest_first = sorted(batch, key=lambda one: one.start - one.finish)
+    return min(longest_first, key=lambda one: one.began), next(
+        begins for v, begins, _ in training if v == followed(way)
+    )
+
+
+def how_old(way, second):
+    ran = small(way)
+    lag = ran.lag[ran.settled]
+    if lag.max() == 0:
+        return f"A step takes {ran.step_seconds:.0f} s, and nothing is old: each side waits for the other."
+    mean = f"{lag.mean():.1f}"
+    if lag.max() == lag.min():
+        return f"A step takes {ran.step_seconds:.0f} s, and every completion is one update old."
+    return f"A step takes {ran.step_seconds:.0f} s; the mean age is {mean} updates, the largest {lag.max()}."
+
+
+# ── a push that comes late ──
+AGES = {"fresh": 0, "4 updates old": 4, "16 updates old": 16}
+LATE = tuple(range(0, 121, 5))
+NEW, WIDE, TALL = 9.4, 18.0, 9.9  # in squares: where the present policy stands, the view
+ZERO, REACH = 9.0, 8.5  # where no push is, and how long the longest arrow is
+
+
+@cache
+def longest_push():
+    return max(abs(push(lag, update)) for lag in AGES.values() for update in LATE)
+
+
+def push(lag, update):
+    """What the next update adds to the log-probability of the best answer."""
+    best = course(lag).best
+    return float(np.log(best[update + 1] / best[update]))
+
+
+def late(age, update):
+    lag = AGES[age]
+    written = max(update - lag, 0)
+    old, now = (float(course(lag).best[at]) for at in (written, update))
+    pushed, wrong = push(lag, update), wrong_way(lag, update)
+    up = pushed > 0
+    return [
+        scene.scene(
+            "One update: what it learns from, and what it changes",
+            "of a hundred answers; navy: the best one",
+            scene.view(
+                "v",
+                WIDE,
+                TALL,
+                f"Written at update {written}: the best answer has {100 * old:.0f} of 100; now it has {100 * now:.0f}.",
+                scene.word("it learns from answers", (0, 0.55), "strong"),
+                scene.word(f"written at update {written}", (0, 1.3), "head", key="ow"),
+                scene.hundred("o", [("followed", old), ("rest", 1 - old)], (0, 1.8)),
+                scene.word(f"{100 * old:.0f}", (5.2, 3.6), "count yes", key="oc"),
+                scene.word("best", (5.2, 4.4), "head"),
+                scene.word("it would answer now", (NEW, 0.55), "strong"),
+                scene.word(f"at update {update}", (NEW, 1.3), "head", key="nw"),
+                scene.hundred("n", [("followed", now), ("rest", 1 - now)], (NEW, 1.8)),
+                scene.word(f"{100 * now:.0f}", (NEW + 5.2, 3.6), "count yes", key="nc"),
+                scene.word("best", (NEW + 5.2, 4.4), "head"),
+                scene.word(f"should be {100 * BEST[-1]:.0f}", (NEW + 5.2, 5.3), "head"),
+                scene.ring("r", (NEW, 1.8), wrong, bool(wrong), (120 / 26, 120 / 26), anchor="middle"),
+                scene.word("it pushes the best answer", (0, 7.7), "strong"),
+                scene.rail((ZERO - REACH, 8.7), 2 * REACH),
+                scene.post((ZERO, 8.1), 1.2, "zero"),
+                # an arrow begins beside a bead, and here there is none
+                scene.arrow(
+                    "a",
+                    (ZERO + (-1 if up else 1) * 12 / 26, 8.9),
+                    REACH * pushed / longest_push(),
+                    "own up" if up else "own down",
+                ),
+                scene.word("down", (ZERO - REACH, 9.6), "head"),
+                scene.word("up", (ZERO + REACH, 9.6), "head", "end"),
+            ),
+        )
+    ]
+
+
+def wrong_way(lag, update):
+    """What is wrong with the next push, if it leads farther from where the policy should be; "" if nothing is."""
+    now, pushed = 100 * course(lag).best[update], push(lag, update)
+    if update and now < 100 * BEST[-1] - FAR and pushed < 0:
+        return "too rare, and pushed down"
+    if update and now > 100 * BEST[-1] + FAR and pushed > 0:
+        return "too common, and pushed up"
+    return ""
+
+
+def steers(age, update):
+    lag = AGES[age]
+    now, way = 100 * course(lag).best[update], "up" if push(lag, update) > 0 else "down"
+    if update and abs(now - 100 * BEST[-1]) < 1 and abs(push(lag, update)) < 0.01:
+        return f"At update {update} the best answer has {now:.0f} of 100, as it should, and nothing pushes it any more."
+    old = 100 * course(lag).best[max(update - lag, 0)]
+    if lag == 0:
+        return f"The best answer has {now:.0f} of 100, and the update pushes it {way}."
+    return f"The answers it learns from have {old:.0f} best ones of 100, it would give {now:.0f}: it is pushed {way}."
+
+
 # ── late steering ──
-DELAYS = tuple(range(17))
+DELAYS = (0, 4, 6, 7, 8, 16)
 STEERED = 200  # updates
 STEP = 3.0 * 0.2 * delayed_gradient.curvature(0.2)  # of the widget's default
 
 
-def late(delay):
+def distance(delay):
     x = np.arange(STEERED + 1)
     return [
         by_update(
@@ -172,13 +409,45 @@ def lit(rate):
 
 
 FIGURES = {
-    "lanes": Figure(
-        lanes, pipeline.stream, Handle("Batches ahead, at most", HEADS, start=3, words=tuple(map(str, HEADS))), seconds
+    "opening": OPENING,
+    "slots": Figure(
+        slots,
+        pipeline.in_slots,
+        Handle("The two run", WAYS, start=3, words=WAYS),
+        how_old,
+        Time(
+            "Time",
+            tuple(range(0, UNTIL + 1, TICK)),
+            tuple(f"{second} s" for second in range(0, UNTIL + 1, TICK)),
+            start=UNTIL // TICK,
+            ticks={i: str(TICK * i) for i in range(0, UNTIL // TICK + 1, 3)},
+        ),
+        stills=((0, UNTIL // TICK),),
     ),
     "late": Figure(
         late,
+        delayed_gradient.course,
+        Handle("It learns from answers", tuple(AGES), start=2, words=tuple(AGES)),
+        steers,
+        Time(
+            "Update",
+            LATE,
+            tuple(f"update {update}" for update in LATE),
+            start=10,
+            ticks={i: str(LATE[i]) for i in range(0, len(LATE), 4)},
+            strip=Strip(
+                "Best answer, of 100",
+                lambda: [[float(course(lag).best[update]) for update in LATE] for lag in AGES.values()],
+                lambda age, update: f"{100 * course(AGES[age]).best[update]:.0f}",
+            ),
+            milliseconds=700,
+        ),
+        stills=((1, 10),),
+    ),
+    "distance": Figure(
+        distance,
         delayed_gradient.steering,
-        Handle("Lag", DELAYS, start=7, words=tuple(map(str, DELAYS)), symbol="Δ"),
+        Handle("Lag", DELAYS, start=3, words=tuple(map(str, DELAYS)), symbol="Δ"),
         rests,
     ),
     "weights": Figure(

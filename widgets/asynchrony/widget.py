@@ -11,12 +11,13 @@ from sim.cluster.hardware import ACCELERATORS
 from sim.cluster.memory import Engine
 from sim.cluster.models import MODELS
 from sim.experiments import delayed_gradient
-from widgets.frame import impossible_job, machine_knobs, recovery
+from widgets.frame import eight_answers, impossible_job, machine_knobs, piles, recovery, scene
 from widgets.frame.exercises import Guess
 from widgets.frame.knobs import choice, ladder, slider, toggle
-from widgets.frame.marks import bars, by_update, dots, heat, label, line, panel, threshold
-from widgets.frame.readouts import Break, Gauge, Readout
-from widgets.frame.small_figures import Opening
+from widgets.frame.marks import bars, dots, heat, label, line, panel, threshold
+from widgets.frame.readouts import At, Break, Gauge, Readout
+from widgets.frame.sentences import Said
+from widgets.frame.small_figures import Played
 
 TITLE = "How old completions are when they are trained on, and what that does to the training"
 
@@ -66,6 +67,14 @@ class Knobs(machine_knobs.Brought, machine_knobs.Assumed, Own):
     pass
 
 
+LEAD = ("learning_rate", "delay")
+KNOB_GROUPS = {
+    "What is late, and what is done": ("overlap", "head", "hard_cap", "correction"),
+    "The step": ("train", "sync", "in_place", "slots", "completions"),
+    "The learning": ("draws", "beta", "seed"),
+    "Model, chip, lengths": ("model", "accelerator", "p50", "p90", "p99", "longest"),
+    "Assumed": ("bandwidth", "flops", "overhead"),
+}
 PRESETS = {
     "Two batches ahead": Knobs(),
     "One after the other": Knobs(overlap="sync"),
@@ -223,13 +232,46 @@ def spare(k, r):
 
 def figure(k, r):
     if r.misfits:
-        tabs = {"Score while training": "Score", "Lag when trained on": "Score"}
-        tabs |= {"Who works on what": "Pipeline", "Where it comes to rest": "Pipeline"}
-        return [
-            impossible_job.nothing(title, "nothing to show", tab, front=title == "Score while training")
-            for title, tab in tabs.items()
-        ]
-    return [score(k, r), ages(k, r), board(k, r), walls(k, r)]
+        tabs = ["Learning", "Learning", "Pipeline", "Pipeline", "Limit"]
+        return impossible_job.unfit(k, r.misfits, tabs, "longest", misfits)
+    return [answers(k, r), score(k, r), ages(k, r), board(k, r), walls(k, r)]
+
+
+ANSWERED = "A hundred answers of the policy, at its worst"
+
+
+def answers(k, r):
+    """The policy at the update of the last ones that has the lowest score, and where it should be."""
+    worst = len(r.course.score) - LAST + int(r.course.score[-LAST:].round(6).argmin())
+    pi, goal = r.course.policies[worst], delayed_gradient.optimum(k.beta)[0]
+    score, most = final(r), best(k)
+    ring = off(pi, goal) if missing(k, r) > LOST else None
+    told = f"Score {score:.3f} on average over the last {LAST} updates, {most:.3f} at best."
+    counts = [
+        scene.word(f"{score:.3f}", (0.8, 1.5), "count", key="c"),
+        scene.word("score, mean of", (0.8, 2.4), "strong"),
+        scene.word(f"the last {LAST}", (0.8, 3.15), "strong"),
+        scene.word(f"{most:.3f} at best", (0.8, 3.9), "head", key="e"),
+    ]
+    return scene.scene(
+        ANSWERED,
+        f"lag {r.delay}; the last {LAST} of {delayed_gradient.UPDATES} updates",
+        eight_answers.view("n", f"at update {worst}", pi, ring, goal=goal),
+        scene.view("m", 6.0, 4.3, told, *counts),
+        tab="Learning",
+        front=True,
+        data=[
+            bars(list(eight_answers.NAMES), eight_answers.piled(pi), "probability"),
+            bars(list(eight_answers.NAMES), eight_answers.piled(goal), "should be"),
+        ],
+    )
+
+
+def off(pi, goal):
+    """The pile that is farthest from where it should be, and the words there."""
+    now, wanted = (piles.hundredths(eight_answers.piled(one)) for one in (pi, goal))
+    which = int(np.argmax(np.abs(np.array(now) - wanted)))
+    return which, f"should have {wanted[which]}, has {now[which]}", "broken"
 
 
 def score(k, r):
@@ -246,8 +288,7 @@ def score(k, r):
         x="update of the policy",
         x_range=[0, delayed_gradient.UPDATES],
         y_range=[0.3, 0.95],
-        tab="Score",
-        front=True,
+        tab="Learning",
     )
 
 
@@ -267,7 +308,7 @@ def ages(k, r):
         x="lag, updates",
         x_range=[-0.6, OLDEST + 0.6],
         y_range=[0, 104],
-        tab="Score",
+        tab="Pipeline",
         ticks=dict(tickvals=[0, 4, 8, 12, 16, 20], ticktext=["0", "4", "8", "12", "16", "20+"]),
     )
 
@@ -302,7 +343,7 @@ def walls(k, r):
         x_range=[0, 32],
         y_range=[0.01, 10],
         log="y",
-        tab="Pipeline",
+        tab="Limit",
     )
 
 
@@ -328,18 +369,39 @@ def readouts(k, r):
         final(r),
         100 * fair(r),
     ]
-    states = ["", "", "", "violated" if found in (SWINGS, STUCK, SLOW) else "", "violated" if found == SHORT else ""]
+    states = ["", "", "", "violated" if found not in (SHORT, None) else "", "violated" if found == SHORT else ""]
     return [Readout(name, v, unit, where, state) for (name, unit, where), v, state in zip(of, values, states)]
 
 
 SWINGS, STUCK, SHORT = "corrections arrive too late", "one answer takes everything", "the long ones are dropped"
-SLOW = "what is drawn is too noisy"
+SLOW, LARGE, SMALL, MIXED = (
+    "what is drawn is too noisy",
+    "each step is too large",
+    "each step is too small",
+    "more than one thing at once",
+)
 
 
 def cause(k, r):
-    if missing(k, r) > LOST:
-        return STUCK if stuck(r) else SWINGS if r.delay else SLOW
-    return SHORT if fair(r) < FAIR else None
+    if missing(k, r) <= LOST:
+        return SHORT if fair(r) < FAIR else None
+    if r.delay and best(k) - float(r.fresh.score[-LAST:].mean()) <= LOST:
+        return STUCK if stuck(r) else SWINGS
+    return next((found for found, there in ways(k).items() if scored(k, r, there) >= best(k) - LOST), MIXED)
+
+
+def ways(k):
+    """{cause: what undoes it}, beside the lag."""
+    found = {} if k.draws == "exact" else {SLOW: dict(draws="exact")}
+    slower, faster = [rate for rate in RATES if rate < k.learning_rate], [r for r in RATES if r > k.learning_rate]
+    found |= {LARGE: dict(learning_rate=slower[len(slower) // 2])} if slower else {}
+    return found | ({SMALL: dict(learning_rate=faster[len(faster) // 2])} if faster else {})
+
+
+def scored(k, r, turned):
+    """Mean score of the last updates at other knobs of the policy, at the lag that is in force."""
+    course = trained(only(replace(k, **turned), POLICY), r.delay)
+    return float(course.score[-LAST:].mean())
 
 
 def export(k, r):
@@ -368,9 +430,17 @@ def watched(k, r):
     return Gauge("Score below the best", max(round(missing(k, r), 4), 0.0), LOST, high=0.2, expression=told)
 
 
+def seen_at(k, r, cause):
+    if r.misfits:
+        return impossible_job.unfit_at(k, r.misfits)
+    if cause == SHORT:
+        return At("Lag when trained on", min(int(k.hard_cap), OLDEST), 0, "all that is older is dropped")
+    return At(ANSWERED, None, None, f"{missing(k, r):.2f} below the best")
+
+
 def broken(k, r):
     if r.misfits:
-        return Break(f"It does not fit: {r.misfits[0].what}.", made_to_fit(k), "the job does not fit")
+        return Break(impossible_job.why(r.misfits, "It"), made_to_fit(k), "the job does not fit")
     found = cause(k, r)
     if found is None:
         return None
@@ -380,83 +450,155 @@ def broken(k, r):
             f"{len(r.run.dropped):,} completions came too late and were dropped, the long ones: the mean length "
             f"trained on is {mean:,.0f}, not {of_all:,.0f}."
         )
-        return Break(why, dict(hard_cap="never"), SHORT)
-    if found == STUCK:
-        why = f"Each update overshoots before the next is seen: one answer has probability {r.course.surest[-1]:.3f}"
-    elif found == SWINGS:
-        why = f"The policy is corrected for what it was {r.delay} updates ago, and over-steers"
-    else:
-        why = "So few draws carry more noise than the step can bear"
-    return Break(f"{why}. Score {final(r):.3f}, best {best(k):.3f}.", recovered(k, r), found)
+        claims = {
+            "dropped ones are longer": lambda: np.mean(r.run.dropped) > r.run.length.mean(),
+            "so long are all of them": lambda: abs(np.append(r.run.length, r.run.dropped).mean() - of_all) < 0.5,
+            "a cap of the lag drops them": lambda: k.hard_cap != "never",
+        }
+        return Break(Said(why, claims), recovered(k, r, dict(hard_cap="never")), SHORT)
+    words = {
+        STUCK: f"Each update overshoots before the next is seen: one answer has probability {r.course.surest[-1]:.3f}",
+        SWINGS: f"The policy is corrected for what it was {r.delay} updates ago, and over-steers",
+        SLOW: "So few draws carry more noise than the step can bear",
+        LARGE: f"At a rate of {k.learning_rate:g} each step is too large",
+        SMALL: f"At a rate of {k.learning_rate:g} each step is too small for {delayed_gradient.UPDATES} updates",
+        MIXED: "Undoing one thing alone does not mend it",
+    }
+    why = f"{words[found]}. Score {final(r):.3f}, best {best(k):.3f}."
+    return Break(Said(why, scoring(k, r) | blamed(k, r, found)), recovered(k, r), found)
+
+
+def scoring(k, r):
+    """What is asserted of the score and of the best that there is: β ln mean exp(R / β)."""
+    rewards = np.linspace(0, 1, delayed_gradient.ANSWERS)
+    return {
+        "so much is the best": lambda: abs(k.beta * np.log(np.exp(rewards / k.beta).mean()) - best(k)) < 1e-9,
+        "no policy on the way had more": lambda: r.course.score.max() <= best(k) + 1e-9,
+    }
+
+
+def blamed(k, r, found):
+    """What is asserted of a cause."""
+    enough = best(k) - LOST
+    fresh = lambda: trained(only(k, POLICY), 0).score[-LAST:].mean() >= enough
+    if found in (SWINGS, STUCK):
+        return {"without the lag it is mended": lambda: r.delay > 0 and fresh()}
+    if found == MIXED:
+        alone = lambda: any(scored(k, r, there) >= enough for there in ways(k).values())
+        return {"nothing alone mends it": lambda: not alone() and not fresh()}
+    return {"undone, it is mended": lambda: scored(k, r, ways(k)[found]) >= enough}
+
+
+def sound(k):
+    """Whether nothing is broken there; `broken` would go on to look for its way back."""
+    r = next(run(k))
+    return not r.misfits and cause(k, r) is None
 
 
 def made_to_fit(k):
-    if impossible_job.out_of_order(k):
-        return impossible_job.in_order(k)
-    return recovery.one_knob(k, ("longest", "accelerator", "model"), lambda there: not misfits(there))
+    rising = impossible_job.in_order(k) if impossible_job.out_of_order(k) else {}
+    usual = rising | {
+        f.name: f.default for f in fields(Knobs) if f.metadata["kind"] != "pasted" and f.name not in rising
+    }
+    first = [rising] if rising else []
+    return (
+        recovery.first_of(k, first, sound)
+        or (
+            None
+            if rising
+            else recovery.one_knob(k, ("longest", "accelerator", "model"), lambda t: not misfits(t) and sound(t))
+        )
+        or recovery.fewest(k, usual, sound)
+    )
 
 
-def recovered(k, r):
-    """The knob that alone brings the score back: the lag, the rate, or the draws."""
+def recovered(k, r, turned=None):
+    """Knobs after which nothing is broken: the one in the way, the lag, the rate, or the draws, or as few as do."""
     largest = max(min(wall(k), r.delay - 1), 0)
-    for name, values in (
-        ("delay", [str(largest), "0"]),
-        ("learning_rate", [rate for rate in reversed(RATES) if rate < k.learning_rate]),
-        ("draws", ["exact"]),
-    ):
-        for value in values:
-            there = replace(k, **{name: value})
-            delay = int(there.delay) if name == "delay" else r.delay
-            course = trained(only(there, POLICY), delay)
-            if value != getattr(k, name) and missing(there, replace(r, course=course)) <= LOST:
-                return {name: value}
-    return dict(delay="0", draws="exact")
+    slower = [rate for rate in reversed(RATES) if rate < k.learning_rate]
+    faster = [rate for rate in RATES if rate > k.learning_rate]
+    changes = [turned] if turned else [dict(delay=str(largest)), dict(delay="0")]
+    changes += [dict(learning_rate=rate) for rate in (*slower, *faster)] + [dict(draws="exact")]
+    changes += [dict(delay="0", draws="exact"), dict(delay="0", hard_cap="never")]
+    usual = {name: getattr(Knobs(), name) for name in (*POLICY, "hard_cap", "delay") if name != "seed"} | dict(
+        delay="0"
+    )
+    scoring = lambda there: misses(there) <= LOST
+    return recovery.first_of(k, [c for c in changes if turned or scoring(replace(k, **c))], sound) or recovery.fewest(
+        k, usual | dict(draws="exact"), sound
+    )
+
+
+def misses(k):
+    """Score below the best, of the policy alone: the pipeline is run once where the lag is its own."""
+    delay = int(k.delay) if k.delay != AS_IT_IS else next(run(k)).delay
+    return best(k) - float(trained(only(k, POLICY), delay).score[-LAST:].mean())
 
 
 def worse(k, r):
     if missing(k, r) > NOTED:
-        if k.correction == "none" and r.delay > wall(k):
-            return (
-                f"Beyond a lag of {wall(k)} this rate does not come to rest: the score is {final(r):.3f} on average, "
-                f"{best(k):.3f} at best."
+        amount = f"the score is {final(r):.3f} on average, {best(k):.3f} at best."
+        if k.correction == "none" and k.draws == "exact" and r.delay > wall(k) and not resting(r):
+            lead = f"Beyond a lag of {wall(k)}" if wall(k) >= 0 else "At no lag"
+            ends = "this rate does not come to rest" if wall(k) >= 0 else "does this rate come to rest"
+            return Said(
+                f"{lead} {ends}: {amount}",
+                scoring(k, r)
+                | {
+                    "it does not rest": lambda: not resting(r),
+                    "at that lag its step is below the limit": lambda: (
+                        wall(k) < 0 or steered(k) < delayed_gradient.step_limit(wall(k))
+                    ),
+                    "at one more it is not": lambda: steered(k) >= delayed_gradient.step_limit(wall(k) + 1),
+                },
             )
-        return f"The score is {final(r):.3f} on average over the last {LAST} updates, {best(k):.3f} at best."
-    if k.overlap == "async" and spare(k, r) > 1:
-        return (
+        return Said(
+            f"The score is {final(r):.3f} on average over the last {LAST} updates, {best(k):.3f} at best.",
+            scoring(k, r) | {"it is below": lambda: final(r) < best(k) - NOTED},
+        )
+    if k.overlap == "async" and spare(k, r) > 1 and k.head and quick(k, r):
+        return Said(
             f"When the trainer has taken a batch, {spare(k, r):.1f} more lie ready and only grow older: a smaller head "
-            "start is as fast."
+            "start is as fast.",
+            {"so many lie ready": lambda: spare(k, r) > 1, "a smaller head start is as fast": lambda: quick(k, r)},
         )
     return None
 
 
+def steered(k):
+    """The part of a distance from the goal that an update takes away."""
+    return k.learning_rate * k.beta * delayed_gradient.curvature(k.beta)
+
+
+def resting(r):
+    """Whether the policy of the last updates hardly moves."""
+    return float(np.ptp(r.course.surest[-LAST:])) < 1e-3
+
+
+def quick(k, r):
+    """Whether a step takes no longer with the next smaller head start."""
+    rungs = [rung for rung in Knobs.__dataclass_fields__["head"].metadata["rungs"] if rung < k.head]
+    return generated(only(replace(k, head=rungs[-1]), PIPELINE)).step_seconds <= 1.01 * r.run.step_seconds
+
+
 def holds(k, r):
     mean = float(r.run.lag[r.run.settled].mean())
-    return (
+    return Said(
         f"A step takes {r.run.step_seconds:,.1f} s, the mean lag is {mean:.1f}, and the score comes to rest at "
-        f"{final(r):.3f}."
+        f"{final(r):.3f}.",
+        scoring(k, r)
+        | {
+            "it comes to rest": lambda: float(np.ptp(r.course.score[-LAST:])) < 5 * NOTED,
+            "at the best there is": lambda: final(r) >= best(k) - NOTED,
+            "so old is what is trained on": lambda: mean <= r.run.lag.max(),
+        },
     )
 
 
-# ── two runs on the first screen ──
-
-
-def opening(plain, other):
-    x, every = np.arange(0, delayed_gradient.UPDATES + 1, 2), slice(None, None, 2)
-    named = ((plain, "one setting", 1), (other, "the other", 2))
-    answer = [line(x, r.course.best[every], name, series) for r, name, series in named]
-    scores = [line(x, r.course.score[every], name, series) for r, name, series in named]
-    return [
-        by_update(
-            "Chance of the best answer",
-            "probability, exact; 600 updates",
-            *answer,
-            label(10, 1.02, "one setting", 1),
-            label(590, 1.02, "the other", 2, "right"),
-            updates=delayed_gradient.UPDATES,
-            y_range=[0, 1.2],
-        ),
-        by_update("Score", "reward less price of KL", *scores, updates=delayed_gradient.UPDATES, y_range=[0.4, 0.8]),
-    ]
-
-
-OPENING = Opening(Knobs(delay="4"), Knobs(delay="16"), opening, delayed_gradient.course)
+DARE = "Turn something until it does not come to rest."
+OPENING = Played(
+    Knobs(delay="4"),
+    Knobs(delay="16"),
+    "opening",
+    "You have found it: one learns from answers that are 4 updates old, the other from ones that are 16 old.",
+)

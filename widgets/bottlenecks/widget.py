@@ -6,10 +6,12 @@ import numpy as np
 
 from sim.synthesis import budget, diagnosis
 from sim.synthesis.budget import MENU, NAMES, ROLES
+from widgets.frame import recovery
 from widgets.frame.exercises import Guess
 from widgets.frame.knobs import choice, ladder, slider, toggle
 from widgets.frame.marks import bars, dots, heat, label, line, panel, threshold
-from widgets.frame.readouts import Break, Gauge, Readout
+from widgets.frame.readouts import At, Break, Gauge, Readout
+from widgets.frame.sentences import Said
 from widgets.frame.small_figures import Opening
 
 TITLE = "What weeks of work buy, and how a cause is found"
@@ -21,6 +23,7 @@ NOTED = 0.03  # likewise: said, and no more
 WASTED = 4  # weeks without effect
 SLOW = 60  # expected minutes
 MOST = 40  # weeks on the axis
+NEXT_TO_NOTHING = 1e-4  # of the first step: a set that takes away all that there is
 HIGH = 1.6  # of the axis of steps
 ORDERS = {
     "playbook": diagnosis.PLAYBOOK,
@@ -79,6 +82,26 @@ OWN_KNOBS = dict(
         ),
     )
 )
+KNOB_GROUPS = {
+    "A diagnosis": ("cause", "order"),
+    "What is bought by hand": (
+        "batch_tuning",
+        "shared_prefixes",
+        "mismatch_fix",
+        "fp8_rollout",
+        "drafted_tokens",
+        "partial_rollouts",
+        "packing",
+        "fused_logprobs",
+        "less_recomputation",
+        "no_reference",
+        "fast_sync",
+        "checkers",
+        "asynchrony",
+    ),
+    "Shares of a step": ("rollout", "tail", "train", "reference", "sync", "verify", "other"),
+    "Assumed": ("scale", "extra", "gpus"),
+}
 PRESETS = {
     "8 weeks, the best set": Knobs(),
     "8 weeks, by return": Knobs(rule="by return"),
@@ -121,7 +144,7 @@ class Result:
 
     @property
     def behind(self):
-        return self.step / self.best - 1
+        return self.step / max(self.best, NEXT_TO_NOTHING) - 1
 
 
 def shares(k):
@@ -296,7 +319,7 @@ def readouts(k, r):
 
 
 def wasted(r):
-    return sum(option.weeks for option in MENU if option.name in r.idle)
+    return weeks_of(r.idle)
 
 
 # ── what breaks ──
@@ -309,7 +332,7 @@ BEHIND_CAUSE = "best one by one, not together"
 def watched(k, r):
     return Gauge(
         "Time to quality, over the best set's",
-        r.quality / r.best,
+        min(r.quality / max(r.best, NEXT_TO_NOTHING), 1e6),
         1 + BEHIND,
         low=0.9,
         high=2.5,
@@ -317,47 +340,136 @@ def watched(k, r):
     )
 
 
+def seen_at(k, r, cause):
+    if cause == UNCORRECTED:
+        return At("Time to the same quality", None, None, "the same quality takes {y:.2f}", "here")
+    words = f"{wasted(r)} weeks bought nothing" if cause == IDLE else f"{100 * r.behind:.0f} % behind the best set"
+    return At("Time to the same quality", None, None, words, "bought")
+
+
 def broken(k, r):
     if r.quality > 1 and not budget.corrected(r.names):
-        return Break(
+        why = (
             f"A step takes {r.step:.2f} of what it did, and the same quality takes {r.quality:.2f}: nobody corrects "
-            "the samples.",
-            dict(mismatch_fix=True),
-            UNCORRECTED,
+            "the samples."
         )
+        claims = {
+            "the step takes so much": lambda: np.isclose(taken(k, r.names), r.step),
+            "the same quality takes longer than at first": lambda: k.extra * taken(k, r.names) > 1,
+            "something samples from another policy": lambda: needing(r.names),
+            "with the correction it takes less": lambda: taken(k, {*r.names, budget.FIX}) < r.quality,
+        }
+        return Break(Said(why, claims), back(k, r, dict(mismatch_fix=True)), UNCORRECTED)
     if wasted(r) >= WASTED:
-        back = {OWN_KNOBS[name]: False for name in r.idle} if k.rule == OWN else dict(rule=BEST)
-        return Break(
-            f"{wasted(r)} weeks bought nothing ({', '.join(r.idle)}): without them the step is {r.step:.3f} as well.",
-            back,
-            IDLE,
-        )
+        left = taken(k, [name for name in r.names if name not in r.idle])
+        tail = f": without them the step is {left:.3f}{' as well' if left > r.step - 5e-4 else ''}."
+        why = f"{wasted(r)} weeks bought nothing ({', '.join(r.idle)}){tail}"
+        why = why if len(why) <= 150 else f"{wasted(r)} weeks bought nothing, {len(r.idle)} of the menu{tail}"
+        without = {OWN_KNOBS[name]: False for name in r.idle}
+        return Break(Said(why, no_use(k, r)), back(k, r, without), IDLE)
     if r.behind > BEHIND:
-        return Break(
-            f"The step is {r.step:.3f} of the first. As many weeks buy {r.best:.3f}: this is {100 * r.behind:.0f} % "
-            "behind.",
-            dict(rule=BEST),
-            BEHIND_CAUSE,
-        )
+        behind = f": this is {100 * r.behind:.0f} % behind" if r.best > NEXT_TO_NOTHING else ""
+        why = f"The step is {r.step:.3f} of the first. As many weeks buy {r.best:.3f}{behind}."
+        return Break(Said(why, outdone(k, r)), dict(rule=BEST, weeks=there(k, r.names)), BEHIND_CAUSE)
     return None
+
+
+def back(k, r, own):
+    """Knobs of one's own purchases where these are enough, or the best set."""
+    ways = [own] if k.rule == OWN else []
+    holding = lambda k: broken(k, next(run(k))) is None
+    best = recovery.different(k, dict(rule=BEST, weeks=min(there(k, r.names), MOST)))
+    return recovery.first_of(k, ways, holding) or best
+
+
+def taken(k, names):
+    """The step of a set once more, role by role."""
+    left = dict(zip(budget.ROLES, shares(k)))
+    for option in budget.scaled(MENU, k.scale):
+        for role, (touched, speedup) in option.effects.items() if option.name in names else ():
+            left[role] *= 1 - touched * (1 - 1 / speedup)
+    if budget.ASYNC not in names:
+        return sum(left.values())
+    generating, training = left["rollout"] + left["verify"], left["train"] + left["reference"]
+    pools = (max(generating * k.gpus / x, training * k.gpus / (k.gpus - x)) for x in range(1, k.gpus))
+    return min(pools) + left["other"]
+
+
+def needing(names):
+    """What samples from another policy, of a set that does not correct it."""
+    return [o.name for o in MENU if o.name in names and o.requires == budget.FIX and budget.FIX not in names]
+
+
+def weeks_of(names):
+    return sum(option.weeks for option in MENU if option.name in names)
+
+
+def no_use(k, r):
+    """What is asserted of weeks that bought nothing."""
+    others = [name for name in r.names if name not in r.idle]
+    return {
+        "they cost so many weeks": lambda: weeks_of(r.idle) == wasted(r) > 0,
+        "without them the step is no longer": lambda: (
+            taken(k, others) < budget.step_time(r.names, shares(k), k.gpus, budget.scaled(MENU, k.scale)) + 1e-6
+        ),
+        "nothing else needs them": lambda: {*needing(others)} <= {*needing(r.names)},
+    }
+
+
+def outdone(k, r):
+    """What is asserted of a set that another one of as many weeks outdoes."""
+    best = budget.best(there(k, r.names), shares(k), k.gpus, k.scale)
+    return {
+        "the step is so much": lambda: np.isclose(taken(k, r.names), r.step),
+        "the best set has so much": lambda: np.isclose(taken(k, best), r.best) and r.best < r.step,
+        "it takes no more weeks": lambda: weeks_of(best) <= there(k, r.names) and not needing(best),
+    }
 
 
 def worse(k, r):
     if not budget.corrected(r.names) and k.extra > 1:
-        return f"Uncorrected samples: the same quality takes {r.quality:.2f} of the time, the step {r.step:.2f}."
+        return Said(
+            f"Uncorrected samples: the same quality takes {r.quality:.2f} of the time, the step {r.step:.2f}.",
+            {
+                "something samples from another policy": lambda: needing(r.names),
+                "it takes so much": lambda: np.isclose(k.extra * taken(k, r.names), r.quality),
+                "with the correction it takes less": lambda: taken(k, {*r.names, budget.FIX}) < r.quality,
+            },
+        )
     if r.idle:
-        return f"{wasted(r)} weeks bought nothing: {', '.join(r.idle)}."
+        weeks = f"{wasted(r)} week{'' if wasted(r) == 1 else 's'}"
+        return Said(f"{weeks} bought nothing: {', '.join(r.idle)}.", no_use(k, r))
     if r.behind > NOTED:
-        return f"The step is {r.step:.3f} of the first; the best set for as many weeks reaches {r.best:.3f}."
+        return Said(
+            f"The step is {r.step:.3f} of the first; the best set for as many weeks reaches {r.best:.3f}.",
+            outdone(k, r),
+        )
     if r.expected > SLOW:
-        return f"This order of tests takes {r.expected:.0f} minutes on average; the playbook takes 9."
+        average = lambda order: sum(
+            prior * diagnosis.session(cause, order)[-1][0] for cause, prior in diagnosis.CAUSES.items()
+        )
+        return Said(
+            f"This order of tests takes {r.expected:.0f} minutes on average; the playbook takes 9.",
+            {
+                "this order takes so long": lambda: np.isclose(average(ORDERS[k.order]), r.expected),
+                "the playbook takes 9": lambda: round(average(diagnosis.PLAYBOOK)) == 9,
+            },
+        )
     return None
 
 
 def holds(k, r):
-    what = ", ".join(r.names) or "nothing"
-    said = f"{int(r.spent[-1])} weeks for {what}: {r.step:.3f}."
-    return said if len(said) <= 150 else f"{int(r.spent[-1])} weeks for {len(r.names)} of the menu: {r.step:.3f}."
+    weeks = f"{int(r.spent[-1])} week{'' if r.spent[-1] == 1 else 's'}"
+    said = f"{weeks} for {', '.join(r.names)}: {r.step:.3f} of the step is left."
+    more = f"{weeks} for {len(r.names)} of the menu: {r.step:.3f} of the step is left."
+    return Said(
+        (said if len(said) <= 150 else more) if r.names else "Nothing is bought, and the step is what it was.",
+        {
+            "so many weeks": lambda: weeks_of(r.names) == r.spent[-1],
+            "so much of the step is left": lambda: np.isclose(taken(k, r.names), r.step),
+            "no weeks bought nothing": lambda: not r.idle and (k.extra == 1 or not needing(r.names)),
+        },
+    )
 
 
 # ── two settings on the first screen ──

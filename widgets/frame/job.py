@@ -17,7 +17,8 @@ from sim.cluster import user_inputs
 from sim.cluster.hardware import ACCELERATORS
 from sim.cluster.models import MODELS
 from widgets.frame import machine_knobs
-from widgets.frame.values import PASTED, is_pasted, parsed, spelled
+from widgets.frame.knobs import PASTED
+from widgets.frame.values import between, is_pasted, parsed, spelled
 
 Job = dict[str, str]  # {name of a knob: its value as a form holds it}
 LEAST = 3  # shared knobs from which on a page has the bar
@@ -54,10 +55,13 @@ def nearest(knob: Field[Any], text: str) -> str | None:
     value = number(text)
     if value is None:
         return None
-    if m["kind"] == "ladder":
-        return spelled(min(m["rungs"], key=lambda rung: (abs(rung - value), rung)))
-    value = min(max(value, m["low"]), m["high"])
     kind = cast(type[Any], type(knob.default))
+    ends = between(m)
+    if ends is None:
+        return spelled(min(m["rungs"], key=lambda rung: (abs(rung - value), rung)))
+    value = min(max(value, ends[0]), ends[1])
+    if m["kind"] == "ladder":
+        return spelled(kind(round(value) if kind is int else value))
     return spelled(kind(round((value - m["low"]) / m["step"]) * m["step"] + m["low"]))
 
 

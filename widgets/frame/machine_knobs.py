@@ -15,12 +15,14 @@ from typing import Any
 from sim.cluster import throughput, user_inputs
 from sim.cluster.hardware import ACCELERATORS
 from sim.cluster.lengths import Law
+from sim.cluster.memory import ONE_GPU, Engine
 from sim.cluster.models import MODELS
-from widgets.frame.knobs import pasted, slider
+from widgets.frame.knobs import PASTED, pasted, slider
 
 # What a job is, by the names of its knobs: the part of a setting that goes with the reader from page to page
 JOB = ["model", "accelerator", "gpus", "prompts", "samples", "prompt", "p50", "p90", "p99", "longest"]
 JOB += ["config", "chip", "log", "timed"]
+COLUMN = 8 * 2**16  # characters of a log, 65,536 lengths of up to seven digits; the terminal reads longer ones
 
 CONFIG_EXAMPLE = (
     '{"model_type":"qwen3","num_hidden_layers":40,"hidden_size":5120,"num_attention_heads":40,'
@@ -34,8 +36,8 @@ def understood(read: Callable[[str], tuple[Any, str, str]], text: str) -> tuple[
     return read(text)
 
 
-def field(label: str, read: Callable[[str], tuple[Any, str, str]], example: str) -> Any:
-    return pasted(label, lambda text: understood(read, text)[1:], example)
+def field(label: str, read: Callable[[str], tuple[Any, str, str]], example: str, most: int = PASTED) -> Any:
+    return pasted(label, lambda text: understood(read, text)[1:], example, most)
 
 
 def config() -> Any:
@@ -46,8 +48,14 @@ def chip() -> Any:
     return field("Your chip: memory, its speed, dense bf16, links one way", user_inputs.chip, user_inputs.CHIP_EXAMPLE)
 
 
-def timed() -> Any:
-    return field("One decode iteration that you timed", user_inputs.timed, user_inputs.TIMED_EXAMPLE)
+def timed(example: str = user_inputs.TIMED_EXAMPLE) -> Any:
+    return field("One decode iteration that you timed", user_inputs.timed, example)
+
+
+def measured() -> Any:
+    return field(
+        "Seconds that you timed, of a step or of its roles", user_inputs.measured, user_inputs.MEASURED_EXAMPLE
+    )
 
 
 @dataclass(frozen=True)
@@ -85,7 +93,10 @@ class Brought:
     config: str = config()
     chip: str = chip()
     log: str = field(
-        "Your lengths: p50, p90, p99, longest, or a column of them", user_inputs.lengths, user_inputs.LENGTHS_EXAMPLE
+        "Your lengths: p50, p90, p99, longest, or a column of them",
+        user_inputs.lengths,
+        user_inputs.LENGTHS_EXAMPLE,
+        COLUMN,
     )
     timed: str = timed()
 
@@ -107,13 +118,16 @@ def law(k: Any) -> Law:
     return understood(user_inputs.lengths, k.log)[0] if k.log else Law(k.p50, k.p90, k.p99, k.longest)
 
 
-def efficiency(k: Any) -> throughput.Efficiency:
-    """What the engine reaches of its chip: as assumed, or as the iteration shows that was timed. Above 1 it is faster
-    than the chip, which `memory.fits` says.
+def efficiency(k: Any, engine: Engine = ONE_GPU) -> throughput.Efficiency:
+    """What the engine reaches of its chip: as assumed, or as the iteration shows that was timed, at the widths of this
+    engine. Above 1 it is faster than the chip, which `memory.fits` says.
     """
     assumed = throughput.Efficiency(k.bandwidth, k.flops, 1e-3 * k.overhead)
     if not k.timed:
         return assumed
     one = understood(user_inputs.timed, k.timed)[0]
     shape = (model(k), accelerator(k), one.sequences, one.context, one.seconds)
-    return throughput.calibrated(*shape, efficiency=assumed, tensor_parallel=one.gpus)
+    timed_on = engine.split | dict(tensor_parallel=one.gpus or 1)
+    if timed_on["tensor_parallel"] != engine.tensor_parallel:
+        timed_on["context_parallel"] = 1  # it cuts copies that only the engine of the page has
+    return throughput.calibrated(*shape, efficiency=assumed, **timed_on)

@@ -10,8 +10,8 @@ from widgets.kv_cache.widget import WHOLE, Knobs, lost, runs
 class Small:
     """A model of eight weights that keeps one number of each token."""
 
-    def read_params(self, tokens):
-        return 8.0
+    def weight_bytes_read(self, tokens, weight_bytes=2):
+        return 8.0 * weight_bytes
 
     def bytes_read(self, context, kv_bytes=2, tensor_parallel=1, context_parallel=1):
         return kv_bytes * context / tensor_parallel

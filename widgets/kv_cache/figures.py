@@ -7,12 +7,14 @@ from functools import cache
 
 import numpy as np
 
-from sim.cluster import kv_cache, memory, throughput
+from sim.cluster import kv_cache, memory, pool_states, scheduling, throughput
 from sim.cluster.hardware import ACCELERATORS
+from sim.cluster.lengths import lognormal
 from sim.cluster.models import MODELS
 from sim.cluster.throughput import ASSUMED, PEAK
+from widgets.frame import scene, wall
 from widgets.frame.marks import bars, cell, dots, grid, label, line, panel, region
-from widgets.frame.small_figures import Figure, Handle
+from widgets.frame.small_figures import Figure, Handle, Strip, Time
 
 LLAMA, H100 = MODELS["llama3.1-8b"], ACCELERATORS["h100"]
 CONTEXT = 4096  # tokens of a sequence, where a figure needs one
@@ -44,6 +46,172 @@ def passes(cached):
     few, many = (kv_cache.token_passes(n, cached) for n in (len(WORDS), CONTEXT))
     kept = "What ran once is kept and only read" if cached else "Every step starts over"
     return f"{kept}: {few} passes for {len(WORDS)} tokens, {many:,} for {CONTEXT:,}."
+
+
+# ── twelve completions in forty blocks ──
+SMALL_POOL, SLOTS = 40, 16  # blocks, slots of one
+LONGEST_ASKED = 160  # tokens, prompt included: what a reservation is for
+JOB = scheduling.requests_of(lognormal(24, 0.8, 144), 12, 1, 16, np.random.default_rng(1))
+WAYS = ("one setting", "the other")  # blocks as they are needed; room for the longest
+TICK, LAST = 4, 96  # steps from one moment to the next, and the last
+
+
+@cache
+def played(way):
+    reserve = LONGEST_ASKED if way == WAYS[1] else None
+    policy = scheduling.Policy(batch=16, chunk=0, reserve=reserve, prefix=False)
+    return pool_states.recorded(JOB, a_step, SMALL_POOL, SLOTS, policy)
+
+
+def a_step(n, kv_tokens, prefill_tokens=0, prefill_context=0):
+    """The clock counts passes through the model."""
+    return 1.0
+
+
+def small_pool(way, step):
+    state = pool_states.at(played(way)[1], step)
+    taken, filled = wall.taken_and_filled(state, SMALL_POOL, SLOTS)
+    waiting, writing = len(state.waiting), len(state.running)
+    full = waiting > 0 and taken == SMALL_POOL
+    empty = f"{100 * (1 - filled):.0f}"
+    return [
+        scene.scene(
+            "The memory of one engine",
+            "a wide cell is a block with its owner below; navy: tokens, hatched: taken and empty",
+            scene.view(
+                "w",
+                20.2,
+                11.0,
+                f"Step {step}: {taken} of {SMALL_POOL} blocks are taken, {empty} % of their slots are empty.",
+                scene.word("forty blocks", (0, 0.55), "strong"),
+                scene.blocks("b", wall.cells(state, SMALL_POOL, SLOTS, {}), 10, (0.1, 1.0)),
+                scene.ring(
+                    "r",
+                    (6.15, 0.95),
+                    f"all taken, {empty} % empty" if full else "",
+                    full,
+                    (13.85, 6.95),
+                    anchor="middle",
+                ),
+                scene.word(f"{writing}", (1.2, 10.4), "count yes", "end", key="wn"),
+                scene.word("write", (1.6, 10.4), "strong"),
+                scene.word(f"{waiting}", (6.2, 10.4), "count against", "end", key="wm"),
+                scene.word("wait for room", (6.6, 10.4), "strong"),
+            ),
+            scene.view(
+                "o",
+                15.4,
+                11.2,
+                f"{state.finished} of {len(JOB)} are done, {writing} write, {waiting} wait.",
+                scene.word("twelve completions; pale: the prompt", (0, 0.55), "strong"),
+                *wall.roster("q", state, JOB, (0, 0.95), 12.0, 0.86),
+            ),
+        )
+    ]
+
+
+def done_by(way):
+    """Share of the completions that are done at each moment."""
+    return [pool_states.at(played(way)[1], step).finished / len(JOB) for step in range(0, LAST + 1, TICK)]
+
+
+def who_writes(way, step):
+    trace, states = played(way)
+    state = pool_states.at(states, step)
+    if state.finished == len(JOB):
+        return f"All twelve are done after {trace.makespan:.0f} steps; {most_at_once(way)} wrote at once at most."
+    _, filled = wall.taken_and_filled(state, SMALL_POOL, SLOTS)
+    empty = f"{100 * (1 - filled):.0f} of 100 taken slots are empty"
+    if state.waiting:
+        return f"{len(state.running)} write and {len(state.waiting)} wait for room, although {empty}."
+    return f"{len(state.running)} write at once and nobody waits; {empty}."
+
+
+def most_at_once(way):
+    return max(len(state.running) for state in played(way)[1])
+
+
+OPENING = Figure(
+    small_pool,
+    scheduling.stream,
+    Handle("Same engine, same twelve", WAYS, start=1, words=WAYS),
+    who_writes,
+    Time(
+        "Step",
+        tuple(range(0, LAST + 1, TICK)),
+        tuple(f"step {step}" for step in range(0, LAST + 1, TICK)),
+        start=4,
+        ticks={i: str(TICK * i) for i in range(0, 25, 4)},
+        strip=Strip(
+            "Done, of twelve",
+            lambda: [done_by(way) for way in WAYS],
+            lambda way, step: f"{pool_states.at(played(way)[1], step).finished}",
+        ),
+        milliseconds=350,
+        holds={0: 1200},
+    ),
+    stills=((0, 4),),
+)
+
+
+# ── a real pool: every way to hand out its blocks, on one clock ──
+LARGE, COLUMNS = 200, 20  # blocks beside 32 billion weights on one H100, with 5.6 GB for activations: assumed
+BIG, ASKED = MODELS["qwen2.5-32b"], 512  # tokens that a reservation is for
+GROUPS = scheduling.requests_of(lognormal(160, 0.7, ASKED - 150), 6, 4, 112, np.random.default_rng(8))
+HANDED = {  # words: (tokens reserved, whether blocks are found by what they hold)
+    "room for the longest": (ASKED, False),
+    "blocks": (None, False),
+    "blocks, prompt shared": (None, True),
+}
+SECONDS = tuple(range(25))
+
+
+@cache
+def filled_up(way):
+    reserve, prefix = HANDED[way]
+    policy = scheduling.Policy(batch=16, chunk=0, reserve=reserve, prefix=prefix)
+    return pool_states.recorded(GROUPS, scheduling.rates(BIG, H100), LARGE, SLOTS, policy)
+
+
+def large_pool(way, second):
+    states = filled_up(way)[1]
+    state, lost = pool_states.at(states, second), pool_states.lost(states, max(second - 1, 0), second)
+    taken, filled = wall.taken_and_filled(state, LARGE, SLOTS)
+    named = lambda sequences: " ".join(wall.NAMES[s] for s in sorted(sequences)) or "nobody"
+    waits = [s for s in state.waiting if s not in state.evicted]
+    return [
+        scene.scene(
+            "A pool of 200 blocks, 24 completions of six prompts",
+            "Qwen2.5-32B on one H100; below a block its owner, ×4: four share it; framed: just taken away",
+            scene.view(
+                "w",
+                20.2,
+                18.2,
+                f"After {second} s {taken} of {LARGE} blocks are taken, {100 * filled:.0f} % of it tokens.",
+                scene.blocks("b", wall.cells(state, LARGE, SLOTS, lost), COLUMNS, (0.1, 0.1), (0.9, 0.75), (1.0, 1.5)),
+                scene.word(f"{len(state.running)}", (1.2, 16.2), "count yes", "end", key="wn"),
+                scene.word("write", (1.6, 16.2), "strong"),
+                scene.word(f"wait: {named(waits)}", (5, 16.2), "strong", key="ww"),
+                scene.word(f"evicted: {named(state.evicted)}", (5, 17.4), "strong", key="we"),
+            ),
+        )
+    ]
+
+
+def how_full(way, second):
+    trace, states = filled_up(way)
+    state = pool_states.at(states, second)
+    if state.finished == len(GROUPS):
+        at_once = scheduling.live_on_average(trace)
+        return f"All 24 are done after {trace.makespan:.1f} s; {at_once:.1f} wrote at once on average."
+    lost = pool_states.lost(states, max(second - 1, 0), second)
+    if lost:
+        who = " and ".join(wall.NAMES[s] for s in sorted(lost))
+        return f"The pool was full: {who} lost the framed blocks and are read again before they write on."
+    _, filled = wall.taken_and_filled(state, LARGE, SLOTS)
+    return (
+        f"{len(state.running)} write, {len(state.waiting)} wait; {100 * (1 - filled):.0f} of 100 taken slots are empty."
+    )
 
 
 # ── what a token leaves behind ──
@@ -290,6 +458,7 @@ def ridge_of(key):
 
 
 FIGURES = {
+    "opening": OPENING,
     "triangle": Figure(
         triangle,
         kv_cache.token_passes,
@@ -307,6 +476,29 @@ FIGURES = {
         throughput.iteration,
         Handle("Tokens of each sequence", CONTEXTS, start=7, words=tuple(f"{c:,}" for c in CONTEXTS)),
         busy,
+    ),
+    "pool": Figure(
+        large_pool,
+        scheduling.stream,
+        Handle("Slots are handed out as", tuple(HANDED), start=1, words=tuple(HANDED)),
+        how_full,
+        Time(
+            "Time",
+            SECONDS,
+            tuple(f"{second} s" for second in SECONDS),
+            start=4,
+            ticks={second: str(second) for second in SECONDS[::4]},
+            strip=Strip(
+                "Done, of 24",
+                lambda: [
+                    [pool_states.at(filled_up(way)[1], second).finished / len(GROUPS) for second in SECONDS]
+                    for way in HANDED
+                ],
+                lambda way, second: f"{pool_states.at(filled_up(way)[1], second).finished}",
+            ),
+            milliseconds=350,
+        ),
+        stills=((0, 4), (2, 4)),
     ),
     "reserved": Figure(
         reserved,

@@ -12,12 +12,13 @@ from sim.cluster.hardware import ACCELERATORS
 from sim.cluster.memory import Engine, Misfit
 from sim.cluster.models import MODELS, Model
 from sim.cluster.throughput import PEAK
-from widgets.frame import impossible_job, machine_knobs, recovery
+from widgets.frame import impossible_job, machine_knobs, recovery, scene
 from widgets.frame.exercises import Guess
 from widgets.frame.knobs import choice, ladder, slider, toggle
-from widgets.frame.marks import bars, dots, heat, label, line, panel, threshold
-from widgets.frame.readouts import Break, Gauge, Readout
-from widgets.frame.small_figures import Opening
+from widgets.frame.marks import bars, dots, label, line, panel, threshold
+from widgets.frame.readouts import At, Break, Gauge, Readout
+from widgets.frame.sentences import Said
+from widgets.frame.small_figures import Played
 
 TITLE = "Decoding speed and memory of one engine, by batch and context"
 
@@ -32,7 +33,8 @@ ROUNDS = 3  # the job has so many times the completions that are asked for at on
 # sequences that end in one step: above, sixteen that are followed do not stand for them, and are evicted too often
 FEW_END = 0.2
 LOST = 0.1  # of the speed that this memory gives in blocks of 16, to as many sequences as fit
-CELLS = (16, 32)
+CELLS = (8, 25)  # rows and columns of the wall
+WASTED = 50  # per cent of what is taken, empty while somebody waits: the picture says so
 BATCHES = 2.0 ** np.linspace(0, 12, 37)
 TOP = 200.0  # per cent of a GPU's memory, the end of the axis
 HEADS = ["as shipped", "MHA", "GQA 8", "MQA"]
@@ -66,6 +68,14 @@ class Knobs(machine_knobs.Assumed, Own):
     timed: str = machine_knobs.timed()
 
 
+LEAD = ("batch", "block")
+KNOB_GROUPS = {
+    "The cache": ("context", "kv_precision", "sharing", "group", "prompt_share"),
+    "Model and chip": ("model", "accelerator", "weights", "attention"),
+    "Split over GPUs": ("tensor_parallel", "dcp"),
+    "Memory of the engine": ("hbm_share", "extra", "rule"),
+    "Assumed": ("bandwidth", "flops", "overhead"),
+}
 PRESETS = {
     "8B on H100": Knobs(),
     "Short contexts": Knobs(context=256, batch=1024),
@@ -75,14 +85,13 @@ PRESETS = {
     "131k tokens in 30 %": Knobs(context=131072, batch=1, hbm_share=0.3),
 }
 GUESS = Guess(
-    "256 sequences of 1,024 tokens, and the weights are read once for all of them. How much of the time does the chip "
-    "compute?",
-    ("nearly all", "about two thirds", "about a third"),
+    "256 sequences of 1,024 tokens, weights read once for all. How much of the time does the chip compute?",
+    ("nearly all", "two thirds", "a third"),
     Knobs(context=1024, batch=256),
     2,
     lambda k, r: (
-        f"It is {100 * used(k, r):.0f} %, and a batch without end would reach {100 * reachable(k, r):.0f} %: every "
-        "further sequence brings its own cache to be read."
+        f"It is {100 * used(k, r):.0f} %, and no batch would reach more than {100 * reachable(k, r):.0f} %: every "
+        "sequence brings its own cache to be read."
     ),
 )
 
@@ -134,7 +143,9 @@ def misfits(k, model):
         has = "caches one latent, and no heads" if shipped.mla else f"has {shipped.heads} heads, not a multiple of 8"
         return [Misfit(f"{k.attention} in {shipped.name}, which {has}", 1, 0.1, "The heads as shipped.", "layout")]
     alone = replace(engine(k), longest=reservation(k) if k.block == WHOLE else k.context)
-    return memory.fits(model, machine_knobs.accelerator(k), alone, efficiency=machine_knobs.efficiency(k))
+    chip = machine_knobs.accelerator(k)
+    impossible = memory.fits(model, chip, alone)  # no time was taken on an engine that cannot be
+    return impossible or memory.fits(model, chip, alone, efficiency=machine_knobs.efficiency(k, engine(k)))
 
 
 def prompt_of(k):
@@ -208,7 +219,7 @@ def decode(k, model, batch, context=None, efficiency=None):
         machine_knobs.accelerator(k),
         batch,
         batch * float(context),
-        efficiency=efficiency or machine_knobs.efficiency(k),
+        efficiency=efficiency or machine_knobs.efficiency(k, engine(k)),
         **engine(k).split,
     )
 
@@ -253,19 +264,36 @@ def followed(k, model, fits, seed):
     requests = [scheduling.Request(prompt, int(n) - prompt, group(i)) for i, n in enumerate(lengths)]
     pool, fullest, cells = kv_cache.BlockAllocator(blocks, block), -1, None
 
-    def seconds(n, kv_tokens, prefill=0, prefill_context=0):
+    def watch(engine, _):
         nonlocal fullest, cells
-        if pool.tokens - pool.saved > fullest:
-            fullest, cells = pool.tokens - pool.saved, pool.map()
+        held = engine.known[engine.running].sum() - pool.saved
+        if held > fullest:
+            fullest, cells = held, filled_blocks(engine)
+
+    def seconds(n, kv_tokens, prefill=0, prefill_context=0):
         many = (stands_for * n, stands_for * kv_tokens, stands_for * prefill, prefill_context)
         return throughput.iteration_seconds(
-            model, machine_knobs.accelerator(k), *many, efficiency=machine_knobs.efficiency(k), **engine(k).split
+            model,
+            machine_knobs.accelerator(k),
+            *many,
+            efficiency=machine_knobs.efficiency(k, engine(k)),
+            **engine(k).split,
         )
 
     # prompts in iterations of their own: reading again then costs all its seconds, and hides behind no decoding
-    trace = scheduling.run(requests, seconds, pool, scheduling.Policy(batch=batch, chunk=0))
+    policy = scheduling.Policy(batch=batch, chunk=0)
+    *_, trace = scheduling.stream(requests, seconds, pool, policy, every=np.inf, watch=watch)
     read = stands_for * trace.read_again * lengths.sum()
     return Followed(trace, stands_for, float(read * reading_seconds(k, model) / trace.makespan), blocks * block, cells)
+
+
+def filled_blocks(engine):
+    """(references, fill), a number for each block: how many tables hold it, the share of its slots with a token."""
+    pool, fill = engine.pool, np.zeros(engine.pool.n_blocks)
+    for s in engine.running:
+        for place, number in enumerate(pool.tables[s]):
+            fill[number] = max(fill[number], np.clip(engine.known[s] / pool.block - place, 0, 1))
+    return np.array(pool.references, float), fill
 
 
 def reading_seconds(k, model):
@@ -278,7 +306,7 @@ def reading_seconds(k, model):
             0,
             1,
             k.context / 2,
-            efficiency=machine_knobs.efficiency(k),
+            efficiency=machine_knobs.efficiency(k, engine(k)),
             **engine(k).split,
         ).compute
     )
@@ -314,17 +342,12 @@ def lost(k, r):
 
 def figure(k, r):
     if not r.misfits:
-        return [speed(k, r), memory_bars(k, r), pool_over_time(r), pool_map(r)]
-    bars_hold = r.misfits[0].part in ("weights", "sequence")
-    nothing = lambda title, tab: impossible_job.nothing(title, "nothing runs", tab, title == SPEED)
-    return [
-        nothing(SPEED, "Speed and memory"),
-        memory_bars(k, r) if bars_hold else nothing(MEMORY, "Speed and memory"),
-        nothing(OVER_TIME, "Inside the pool"),
-        nothing(MAP, "Inside the pool"),
-    ]
+        return [pool_map(k, r), speed(k, r), memory_bars(k, r), pool_over_time(r)]
+    tabs = [POOL, POOL, GPU, GPU]
+    return impossible_job.unfit(k, r.misfits, tabs, "tensor_parallel", lambda there: misfits(there, with_heads(there)))
 
 
+POOL, GPU = "The pool, and what it gives", "The GPU over the run"
 SPEED, MEMORY = "Tokens a second, all sequences", "Memory of one GPU"
 OVER_TIME, MAP = "The pool while completions are written", "The pool when it held most tokens"
 
@@ -360,8 +383,7 @@ def speed(k, r):
         log="xy",
         x_range=[1, 4096],
         y_range=[10, 1e6],
-        tab="Speed and memory",
-        front=True,
+        tab=POOL,
     )
 
 
@@ -404,7 +426,7 @@ def memory_bars(k, r):
         x="dashed: all that it may fill",
         x_range=[-0.5, 3.1],
         y_range=[0, TOP],
-        tab="Speed and memory",
+        tab=GPU,
         stacked=True,
         ticks=dict(tickvals=[0, 1], ticktext=["in use", "asked for"]),
     )
@@ -437,42 +459,71 @@ def pool_over_time(r):
         x="% of the run",
         x_range=[0, 100],
         y_range=[0, 130],
-        tab="Inside the pool",
+        tab=GPU,
     )
 
 
-def pool_map(r):
-    rows, columns = CELLS
-    x, y, n = list(range(columns)), list(range(rows)), rows * columns
-    references, fill = r.cells
-    inside = (np.arange(n) + 0.5) * len(references) / n  # the middle of each cell, in blocks
-    held, part = references[inside.astype(np.int64)], fill[inside.astype(np.int64)]
-    token = inside % 1 < part if len(references) < n else part > 0.5
-    cells = np.where(held == 0, 0, np.where(~token, 1, np.where(held == 1, 2, 3)))
-    return panel(
+def pool_map(k, r):
+    """The pool as a wall: a cell is one of 200 equal parts, with the share of it that holds tokens."""
+    taken, empty = r.cells[0] > 0, 100 * (1 - np.mean(r.cells[1][r.cells[0] > 0]))
+    many, waiting = runs(k, r), k.batch - runs(k, r)
+    wasted = waiting > 0 and empty > WASTED
+    return scene.scene(
         MAP,
-        "pale to dark: free, empty, filled, shared",
-        heat(x, y, cells.reshape(CELLS).astype(float), low=0, high=3),
-        x="slots, row by row",
-        tab="Inside the pool",
+        "a cell: 0.5 %; navy: tokens, hatched: empty",
+        scene.view(
+            "w",
+            25.2,
+            10.4,
+            f"{100 * np.mean(taken):.0f} % of the pool is taken, and {empty:.0f} % of that is empty.",
+            scene.blocks("b", wall_cells(*r.cells), CELLS[1], (0.1, 0.2), (0.9, 0.85), (1.0, 1.0)),
+            scene.ring(
+                "r",
+                (4.1, 0.1),
+                f"{100 * np.mean(taken):.0f} % taken, {empty:.0f} % empty" if wasted else "",
+                wasted,
+                (20, 8),
+                anchor="middle",
+            ),
+            scene.word(f"{many:,}", (2.2, 10.1), "count yes", "end", key="wn"),
+            scene.word("run", (2.6, 10.1), "strong"),
+            scene.word(f"{waiting:,}", (6.6, 10.1), "count against" if waiting else "count", "end", key="wm"),
+            scene.word("wait", (7.0, 10.1), "strong"),
+        ),
+        tab=POOL,
+        front=True,
+        data=[bars(["taken", "of it with a token"], [100 * np.mean(taken), 100 - empty], "% of the pool")],
     )
+
+
+def wall_cells(references, fill):
+    """[(role, share with a token, owner)] of equal parts of the pool, each seen at eight places."""
+    n = CELLS[0] * CELLS[1]
+    places = (np.arange(8 * n) + 0.5) * len(references) / (8 * n)  # in blocks
+    held, part = references[places.astype(np.int64)], fill[places.astype(np.int64)]
+    token = (held > 0) & (places % 1 < part)
+    cells = zip(held.reshape(n, 8), token.reshape(n, 8))
+    return [
+        ("free" if np.mean(now > 0) < 0.5 else "shared" if np.mean(now > 1) > 0.5 else "held", float(full.mean()), "")
+        for now, full in cells
+    ]
 
 
 READOUTS = {
     "One more token takes": Model.kv_bytes_per_token,
-    "Run at once, of those asked for": kv_cache.max_in_groups,
-    "Tokens a second, all of them together": throughput.iteration,
+    "Run at once": kv_cache.max_in_groups,
+    "Tokens a second, together": throughput.iteration,
     "Tokens a second of each": throughput.iteration,
-    "Compute-bound at most up to": throughput.crossover,
+    "Compute-bound up to": throughput.crossover,
 }
 
 
 def readouts(k, r):
     if r.misfits:
-        return impossible_job.dashes(READOUTS, "Run at once, of those asked for")
+        return impossible_job.dashes(READOUTS, "Run at once")
     found, chip = broken(k, r), machine_knobs.accelerator(k)
     state = lambda *causes: "violated" if found and found.cause in causes else ""
-    limit = throughput.crossover(r.model, chip, efficiency=machine_knobs.efficiency(k), **engine(k).split)
+    limit = throughput.crossover(r.model, chip, efficiency=machine_knobs.efficiency(k, engine(k)), **engine(k).split)
     shown = [
         (r.model.kv_bytes_per_token(BYTES[k.kv_precision]) / 1000, "kB", ""),
         (f"{runs(k, r):,} of {k.batch:,}", "", state(RESERVED)),
@@ -504,26 +555,54 @@ REREAD = "evicted sequences are computed again"
 REFUSED = "the engine cannot start"
 
 
+def seen_at(k, r, cause):
+    if r.misfits:
+        return impossible_job.unfit_at(k, r.misfits)
+    words = "room reserved, not used" if cause == RESERVED else "evicted, then computed again"
+    return At(SPEED, k.batch, max(r.tokens_per_second, 10), words, "lost")
+
+
 def broken(k, r):
     if r.misfits:
         back = fix(k) or (dict(attention="as shipped") if no_such_heads(k, r.model) else None)
-        return Break(f"This does not fit: {r.misfits[0].what}.", back, REFUSED)
+        return Break(impossible_job.why(r.misfits, "This"), back, REFUSED)
     if lost(k, r) <= LOST:
         return None
     slower = f"{100 * lost(k, r):.0f} % slower than this memory allows"
+    claims = running(k, r) | {"more could be written": lambda: r.tokens_per_second < (1 - LOST) * in_small_blocks(k, r)}
     if speed_of(k, r.model, r.fits) < (1 - LOST) * r.in_blocks:
-        return Break(
+        why = (
             f"{runs(k, r):,} of {k.batch:,} run, {slower}: {100 * (1 - r.tokens / r.slots):.0f} % of what is reserved "
-            "holds nothing.",
-            dict(block="16") | fix(replace(k, block="16")),
-            RESERVED,
+            "holds nothing."
         )
-    return Break(
+        claims |= {
+            "in blocks of 16 more fit": lambda: holds_at_once(replace(k, block="16"), r.model, "16") > r.fits,
+            "so much is empty": lambda: 0 < r.tokens < r.slots,
+        }
+        return Break(Said(why, claims), dict(block="16") | fix(replace(k, block="16")), RESERVED)
+    why = (
         f"{runs(k, r):,} of {k.batch:,} run, {slower}: for 100 tokens {100 * r.reread:.0f} are computed again after an "
-        "eviction.",
-        fix(k),
-        REREAD,
+        "eviction."
     )
+    claims |= {
+        "some are evicted": lambda: r.reread > 0,
+        "as many as fit are not slower": lambda: speed_of(k, r.model, r.fits) >= (1 - LOST) * r.in_blocks,
+    }
+    return Break(Said(why, claims), fix(k), REREAD)
+
+
+def in_small_blocks(k, r):
+    """Tokens a second of as many sequences as fit in blocks of 16: n of them, one token each an iteration."""
+    n = min(k.batch, max(holds_at_once(k, r.model, "16"), 1))
+    return n / float(decode(k, r.model, n).seconds)
+
+
+def running(k, r):
+    """What is asserted of how many run: as many are asked for, or as the memory holds."""
+    return {
+        "so many run": lambda: runs(k, r) == k.batch or runs(k, r) == max(holds_at_once(k, r.model, k.block), 1),
+        "not all of them": lambda: runs(k, r) < k.batch or r.fits >= k.batch,
+    }
 
 
 def worse(k, r):
@@ -531,17 +610,33 @@ def worse(k, r):
     if r.misfits or k.batch <= r.fits:
         return None
     few = f"{runs(k, r):,} of {k.batch:,} run: the memory holds no more at this context"
+    full = running(k, r) | {"no more fit": lambda: runs(k, r) < k.batch}
     if r.reread is None:
-        return f"{few}. What evictions cost is not counted where so many sequences end in each step."
-    again = f"; for 100 tokens {100 * r.reread:.0f} are computed again after an eviction" if r.reread else ""
-    return f"{few}{again}. That costs {100 * lost(k, r):.0f} % of the speed."
+        return Said(f"{few}. What evictions cost is not counted where so many sequences end in each step.", full)
+    again = f"; for 100 tokens {100 * r.reread:.0f} are read again after evictions" if r.reread else ""
+    cost = max(0.0, 1 - r.tokens_per_second / in_small_blocks(k, r))
+    return Said(
+        f"{few}{again}. Of its speed {percent(lost(k, r))} is lost.",
+        full | {"so much is lost": lambda: abs(cost - lost(k, r)) < 1e-6 and cost <= LOST},
+    )
+
+
+def percent(share):
+    return "nothing" if share < 5e-5 else "less than 1 %" if share < 0.005 else f"{100 * share:.0f} %"
 
 
 def holds(k, r):
     busy, all_fit = used(k, r), f"All {k.batch:,} fit" if k.batch > 1 else "It fits"
-    return (
-        f"{all_fit}. The chip computes {100 * busy:.0f} % of the time, and {100 * cache_share(k, r):.0f} % of what it "
-        "reads is cache."
+    chip = machine_knobs.accelerator(k)
+    at = decode(k, r.model, k.batch)
+    return Said(
+        f"{all_fit}. The chip computes {percent(busy)} of the time, and {percent(cache_share(k, r))} of what it "
+        "reads is cache.",
+        {
+            "all fit": lambda: holds_at_once(k, r.model, k.block) >= k.batch or r.fits >= k.batch,
+            "so long it computes": lambda: abs(busy * float(at.seconds) - float(at.compute)) < 1e-9 and 0 < busy <= 1,
+            "the cache is a part of what it reads": lambda: 0 <= cache_share(k, r) < 1 and chip.hbm_bytes > 0,
+        },
     )
 
 
@@ -614,50 +709,11 @@ def export(k, r):
     return setting
 
 
-def two_engines(plain, other):
-    """Tokens written while both have requests waiting, and how much of the memory is handed out and in use."""
-    end = min(r.trace.seconds[r.trace.live == r.trace.live.max()][-1] for r in (plain, other))
-    left, right, at = [], [threshold(100, "full", 120)], 0.9 * end
-    for r, name, series, role in ((plain, "one setting", 8, "reference"), (other, "the other", 1, "")):
-        t, seen = r.trace, r.trace.seconds <= end
-        written = np.append(0, r.written) / 1000
-        seconds, handed_out = np.append(0, t.seconds), 100 * t.used / r.pool
-        left += [
-            line(seconds[: seen.sum() + 1], written[: seen.sum() + 1], name, series, role),
-            label(
-                at,
-                float(np.interp(at if r is plain else 0.75 * at, seconds, written)),
-                name,
-                series,
-                "right",
-                below=r is other,
-            ),
-        ]
-        right.append(line(t.seconds[seen], handed_out[seen], name, series, role))
-    t, seen = other.trace, other.trace.seconds <= end
-    filled = 100 * t.filled / other.pool
-    right += [
-        line(t.seconds[seen], filled[seen], "of it with a token", 2),
-        label(at, float(np.interp(at, t.seconds, filled)), "of it with a token in it", 2, "right"),
-        label(at, 97, "the other: handed out", 1, "right", below=True),
-    ]
-    return [
-        panel(
-            "Tokens written",
-            "thousands, all sequences, one model on one GPU",
-            *left,
-            x="seconds",
-            x_range=[0, end],
-            y_range=[0, 1.05 * written_most(plain, end)],
-        ),
-        panel(
-            "Memory for the sequences", "% of what there is", *right, x="seconds", x_range=[0, end], y_range=[0, 120]
-        ),
-    ]
-
-
-def written_most(r, end):
-    return float(np.interp(end, r.trace.seconds, r.written)) / 1000
-
-
-OPENING = Opening(Knobs(), Knobs(block=WHOLE), two_engines, scheduling.run)
+DARE = "Turn something until a tenth of the speed is lost."
+OPENING = Played(
+    Knobs(),
+    Knobs(block=WHOLE),
+    "opening",
+    "You have found it: the other reserves room for the longest.",
+    "Same engine, same completions, one setting differs. Find which.",
+)

@@ -1,50 +1,223 @@
-"""The small figures of lesson 22b: eight completions and their slots, the longest of n, an engine that empties, and who
-is left in the batch under four rules.
+"""The small figures of lesson 22b: a step that does not wait, slots that write and wait, the longest of n, an engine
+that empties, and who is left in the batch under four rules.
 """
 
 from functools import cache
 
 import numpy as np
 
-from sim.cluster import straggler
+from sim.cluster import slot_board, straggler
 from sim.cluster.hardware import ACCELERATORS
 from sim.cluster.models import MODELS
 from sim.cluster.throughput import iteration_seconds
-from widgets.frame.marks import band, dots, label, line, panel, region
-from widgets.frame.small_figures import Figure, Handle
+from widgets.frame import lanes, scene, slots
+from widgets.frame.marks import dots, label, line, panel, region
+from widgets.frame.small_figures import Figure, Handle, Strip, Time
 
-SIGMA, MEDIAN, SEED = 0.8, 1200, 3
-EIGHT = straggler.sampled_lengths(8, MEDIAN, SIGMA, 10**6, np.random.default_rng(SEED))
+SIGMA, MEDIAN, SLOPE = 0.8, 1200, -1.0
 MOMENTS = tuple(range(1, 25))  # of 24, up to the end of the step
+MOST = tuple(range(25))
+
+# ── a step that does not wait, and its batch ──
+WAYS = ("one setting", "the other")
+LAUNCHED_OF = dict(zip(WAYS, (8, 12)))
+RACE_UNTIL, TICK = 5000, 250  # tokens
+TICKS = tuple(range(0, RACE_UNTIL + 1, TICK))
 
 
-# ── eight completions ──
-def eight(moment):
-    now = EIGHT.max() * moment / len(MOMENTS)
-    marks = []
-    for row, length in enumerate(EIGHT[::-1]):
-        low, high = [row + 0.15] * 2, [row + 0.85] * 2
-        marks.append(band([0, min(length, now)], low, high, 1))
-        if now > length:
-            marks.append(band([length, now], low, high, 8))
+@cache
+def answers(way):
+    """The completions of one prompt, in the order in which they are done."""
+    drawn = slot_board.typical(1, LAUNCHED_OF[way], straggler.p_right(SLOPE), straggler.Z)
+    return slots.finished(drawn, np.ceil(MEDIAN * np.exp(SIGMA * drawn.z)), 8, np.inf, False)
+
+
+def one_prompt(way, tokens):
     return [
-        panel(
-            "Eight completions of one prompt",
-            "gray: a slot that waits",
-            *marks,
-            x="tokens decoded in a slot",
-            x_range=(0, 1.03 * EIGHT.max()),
-            y_range=(0, 8),
-            y_ticks=dict(tickvals=[4.0], ticktext=[""]),
+        scene.scene(
+            "One prompt's answers, and the eight that are trained on",
+            "navy: right, outlined: wrong; hatched: waits; dashed: thrown away",
+            slots.raced("p", answers(way), RACE_UNTIL, many=12, now=tokens, alt=batch(way, tokens)),
         )
     ]
 
 
-def kept_busy(moment):
-    now = EIGHT.max() * moment / len(MOMENTS)
-    written, done = np.minimum(EIGHT, now).sum(), int((now + 1e-6 >= EIGHT).sum())
-    held = 100 * written / (8 * now)
-    return f"After {now:,.0f} tokens {done} of 8 are done, and {held:.0f} % of the slots so far held one."
+def batch(way, tokens):
+    rows = answers(way)
+    many, right, end = slots.batch_of(rows)
+    if tokens < end:
+        return f"After {tokens:,} tokens {sum(row.done <= tokens for row in rows)} of {len(rows)} are done."
+    said = f"The step took {end:,.0f} tokens, and {right} of its {many} answers are right"
+    if len(rows) == many:
+        return f"{said}: nobody was left out."
+    return f"{said}; of all {len(rows)} that were begun, {sum(not row.wrong for row in rows)} are."
+
+
+def done_by(way):
+    return [sum(row.kept and row.done <= tokens for row in answers(way)) / 8 for tokens in TICKS]
+
+
+OPENING = Figure(
+    one_prompt,
+    slot_board.typical,
+    Handle("Same policy, same prompt", WAYS, start=1, words=WAYS),
+    batch,
+    Time(
+        "Tokens",
+        TICKS,
+        tuple(f"{tokens:,} tokens" for tokens in TICKS),
+        start=len(TICKS) - 1,
+        ticks={i: f"{TICK * i:,}" for i in range(0, len(TICKS), 4)},
+        strip=Strip(
+            "Done, of the eight",
+            lambda: [done_by(way) for way in WAYS],
+            lambda way, tokens: f"{8 * done_by(way)[tokens // TICK]:.0f}",
+        ),
+        milliseconds=300,
+        holds={7: 1500},
+    ),
+    stills=((0, len(TICKS) - 1),),
+)
+
+
+# ── four completions in four slots ──
+FOUR = (400, 700, 1100, 5800)
+FOUR_UNTIL = 6000
+
+
+def waiting(tokens):
+    board = slot_board.steps(FOUR, 4, 4, FOUR_UNTIL)
+    marks = slots.table("f", board, 4, (4, 3, 1), FOUR_UNTIL)
+    seen = tokens > FOUR[2]
+    marks.append(lanes.spot("r", (0, 2), FOUR[2], FOUR[3], "three slots wait for one" if seen else "", seen, "look"))
+    return [
+        scene.scene(
+            "Four completions, each in a slot of the engine",
+            "a segment is 250 tokens; hatched: a slot that is paid for and waits",
+            lanes.board(
+                "f",
+                f"After {tokens:,} tokens {sum(length <= tokens for length in FOUR)} of 4 are done.",
+                FOUR_UNTIL,
+                [(f"slot {n + 1}", f"{length:,} tokens") for n, length in enumerate(FOUR)],
+                *marks,
+                tall=30,
+                gap=12,
+                top=62,
+                ticks=(0, 2000, 4000, 6000),
+                now=tokens,
+            ),
+        )
+    ]
+
+
+def held_a_token(tokens):
+    if tokens == 0:
+        return "All four begin at once and write a token each in every iteration."
+    done = sum(length <= tokens for length in FOUR)
+    board = slot_board.steps(FOUR, 4, 4, FOUR_UNTIL)
+    end = min(tokens, board.ends[0])
+    held = 100 * slot_board.busy(board, 4, end)
+    return f"After {end:,} tokens {done} of 4 are done; {held:.0f} of 100 places for a token held one."
+
+
+# ── sixteen slots, steps of thirty-two ──
+UNTIL, SLOTS, STEP, CAP = 8400, 16, 32, 3000
+RULES_OF_A_STEP = ("waits for all", "caps at 3,000", "carries over", "has 32 slots")
+
+
+@cache
+def sampled():
+    drawn = straggler.sampled_lengths(192, MEDIAN, SIGMA, 10**6, np.random.default_rng(1))
+    return tuple(int(length) for length in drawn)
+
+
+@cache
+def engine(rule):
+    if rule == "carries over":
+        return slot_board.carried_over(sampled(), SLOTS, STEP, UNTIL)
+    cap = CAP if rule == "caps at 3,000" else None
+    return slot_board.steps(sampled(), places(rule), STEP, UNTIL, cap)
+
+
+def places(rule):
+    return 2 * SLOTS if rule == "has 32 slots" else SLOTS
+
+
+def sixteen(rule, moment):
+    board, tokens = engine(rule), UNTIL * moment // 24
+    boards = [engine(one) for one in RULES_OF_A_STEP]
+    most = tuple(max(len(getattr(one, name)) for one in boards) for name in ("written", "waits", "ends"))
+    marks = slots.table("s", board, places(rule), most, UNTIL)
+    marks.append(pointed_at(rule, board, tokens))
+    return [
+        scene.scene(
+            "Sixteen slots, and steps of 32 completions",
+            "navy: the first step, pale: the next; round ends: one completion ends; hatched: a slot waits",
+            lanes.board(
+                "s",
+                f"After {tokens:,} tokens {ended(board, tokens)}.",
+                UNTIL,
+                [("", "")] * places(rule),
+                *marks,
+                **slots.pitch(places(rule)),
+                top=62,
+                ticks=(0, 2000, 4000, 6000, 8000),
+                now=tokens,
+            ),
+        )
+    ]
+
+
+def pointed_at(rule, board, tokens):
+    """What the first step costs, where it can be seen."""
+    end, many = board.ends[0], places(rule)
+    seen = tokens >= end
+    if rule == "carries over":
+        words = f"{slot_board.carried(board)} go on, with newer weights"
+        return lanes.spot("r", (0, many - 1), end - 60, end + 60, words if seen else "", seen, "look")
+    if rule == "caps at 3,000":
+        cut = [held for held in board.written if held.cut and held.step == 0]
+        last = max(cut, key=lambda held: held.end)
+        words = f"{len(cut)} cut off, no answer"
+        return lanes.spot(
+            "r", (last.slot, last.slot), last.end - 300, last.end + 60, words if seen else "", seen, "look"
+        )
+    last = max((held for held in board.written if held.step == 0), key=lambda held: held.end)
+    before = max(held.end for held in board.written if held.step == 0 and held is not last)
+    return lanes.spot(
+        "r", (0, many - 1), before, end, f"{many - 1} slots wait for one" if seen else "", seen, "look", "inside"
+    )
+
+
+def writing(rule, moment):
+    tokens = UNTIL * moment // 24
+    return sum(held.start < tokens <= held.end for held in engine(rule).written)
+
+
+def ended(board, tokens):
+    done = sum(end <= tokens for end in board.ends)
+    return "no step has ended" if not done else "one step has ended" if done == 1 else f"{done} steps have ended"
+
+
+def because(rule, moment):
+    board, tokens = engine(rule), UNTIL * moment // 24
+    if not tokens:
+        return "Sixteen completions begin; sixteen more of the step take the slots that are freed."
+    held = (
+        f"After {tokens:,} tokens {ended(board, tokens)}; {100 * slot_board.busy(board, places(rule), tokens):.0f} of "
+    )
+    held += "100 places held a token."
+    end = board.ends[0]
+    if tokens < end:
+        return held
+    cut = sum(one.cut and one.step == 0 for one in board.written)
+    why = {
+        "waits for all": f"The first took {end:,}: its longest completion began late.",
+        "caps at 3,000": f"The first took {end:,}; {cut} of its 32 have no answer.",
+        "carries over": f"The first took {end:,}; what is not done goes on.",
+        "has 32 slots": f"The first took {end:,}, the length of its longest.",
+    }
+    return f"{held} {why[rule]}"
 
 
 # ── the longest of n ──
@@ -175,15 +348,44 @@ def reads(rule):
 
 
 FIGURES = {
-    "eight": Figure(
-        eight,
-        straggler.sampled_lengths,
-        Handle("Moment", MOMENTS, len(MOMENTS) - 1, tuple(f"{m} of 24" for m in MOMENTS)),
-        kept_busy,
+    "opening": OPENING,
+    "four": Figure(
+        waiting,
+        slot_board.steps,
+        sentence=held_a_token,
+        time=Time(
+            "Tokens",
+            tuple(range(0, FOUR_UNTIL + 1, 250)),
+            tuple(f"{tokens:,} tokens" for tokens in range(0, FOUR_UNTIL + 1, 250)),
+            start=24,
+            ticks={i: f"{250 * i:,}" for i in range(0, 25, 4)},
+            milliseconds=300,
+        ),
+        stills=((0, 4),),
+    ),
+    "slots": Figure(
+        sixteen,
+        slot_board.steps,
+        Handle("The step", RULES_OF_A_STEP, start=0, words=RULES_OF_A_STEP),
+        because,
+        Time(
+            "Tokens so far",
+            MOMENTS,
+            tuple(f"{UNTIL * moment // 24:,} tokens" for moment in MOMENTS),
+            start=23,
+            ticks={i: f"{UNTIL * MOMENTS[i] // 24:,}" for i in range(3, 24, 4)},
+            strip=Strip(
+                "Slots that write",
+                lambda: [[writing(rule, moment) / 32 for moment in MOMENTS] for rule in RULES_OF_A_STEP],
+                lambda rule, moment: f"{writing(rule, moment)}",
+            ),
+            milliseconds=350,
+        ),
+        stills=((1, 23), (2, 23)),
     ),
     "longest": Figure(longest, straggler.straggler_tax, Handle("Completions a step", COUNTS, 4, symbol="n"), says),
     "emptying": Figure(
         emptying, straggler.drain, Handle("Time", MOMENTS, 11, tuple(f"{m} of 24" for m in MOMENTS)), running
     ),
-    "four": Figure(four, straggler.trained_accuracy, Handle("When enough have finished", RULES, 1, NAMES), reads),
+    "rules": Figure(four, straggler.trained_accuracy, Handle("When enough have finished", RULES, 1, NAMES), reads),
 }

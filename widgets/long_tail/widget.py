@@ -6,15 +6,17 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from sim.cluster import memory, straggler, user_inputs
+from sim.cluster import memory, slot_board, straggler, user_inputs
 from sim.cluster.hardware import ACCELERATORS
 from sim.cluster.models import MODELS
 from sim.cluster.throughput import iteration_seconds
+from widgets.frame import lanes, scene, slots
 from widgets.frame.exercises import Guess
 from widgets.frame.knobs import choice, ladder, pasted, slider
 from widgets.frame.marks import bars, dots, label, line, panel, region, threshold
-from widgets.frame.readouts import Break, Gauge, Readout
-from widgets.frame.small_figures import Opening
+from widgets.frame.readouts import At, Break, Gauge, Readout
+from widgets.frame.sentences import Said
+from widgets.frame.small_figures import Played
 
 TITLE = "Accuracy and waiting time when a step stops before its last completion"
 COST = "integrals, and 60 drawn steps of partial rollouts"
@@ -51,6 +53,7 @@ class Knobs:
     )
 
 
+LEAD = ("launched", "rule")
 PRESETS = {
     "Short math": Knobs(),
     "12 for 8": Knobs(launched=12),
@@ -63,14 +66,13 @@ PRESETS = {
 
 
 GUESS = Guess(
-    "Twelve are started for each eight, whole prompts at a time; prompts that are not complete by then are dropped. "
-    "Half of all completions are right. What does the batch read?",
+    "Twelve start for each eight; prompts incomplete by then are dropped. Half are right: what does the batch read?",
     ("0.50", "0.52", "0.61"),
     Knobs(launched=12, rule="drop prompts"),
     1,
     lambda k, r: (
-        f"{r.accuracy_trained:.2f}: a prompt is complete with its longest completion, so that prompts without a long "
-        f"one win. If single completions race, it is {r.accuracy[RULES[0]][LAUNCHED.index(12)]:.2f}."
+        f"{r.accuracy_trained:.2f}: prompts without a long completion win. If single completions race, it is "
+        f"{r.accuracy[RULES[0]][LAUNCHED.index(12)]:.2f}."
     ),
 )
 
@@ -129,8 +131,17 @@ def run(k):
         longest=straggler.kth_density(k.n, k.n),
         finish=finish,
         running=running,
+        rows=rows(k),
         loads=[deal(lengths**2, 8) for deal in (straggler.dealt_loads, straggler.longest_first_loads)],
     )
+
+
+def rows(k):
+    """One prompt with as many completions as are launched, or as many prompts of eight, as they typically go."""
+    prompts, many = (1, k.launched) if k.rule == "drop completions" else (k.launched, K)
+    drawn = slot_board.typical(prompts, many, straggler.p_right(k.slope), straggler.Z, k.between)
+    lengths = np.ceil(k.median * np.exp(k.sigma * drawn.z))
+    return slots.finished(drawn, lengths, K, k.cap, k.cut == "masked")
 
 
 def chance(k, rule, launched):
@@ -188,6 +199,7 @@ def figure(k, r):
     in_turn, longest_first = (loads / loads.mean() for loads in r.loads)
     ranks = [f"rank {rank}" for rank in range(1, 9)]
     return [
+        one_step(k, r),
         panel(
             "Accuracy of what is trained on",
             f"long-run mean; all together: {FAIR:.2f}",
@@ -199,18 +211,6 @@ def figure(k, r):
             x="completions launched for each 8 trained on, K′",
             x_range=[7.5, 24.5],
             y_range=[0, 1],
-            tab="Who is trained on",
-            front=True,
-        ),
-        panel(
-            "Chance of being trained on",
-            "under the rule in force; gray: how many",
-            line(tokens, r.trained[SHOWN], "chance", series=1),
-            line(tokens, peak(straggler.DENSITY), "all completions", series=8),
-            x="completion length (tokens)",
-            x_range=[30, 131072],
-            y_range=[0, 1.05],
-            log="x",
             tab="Who is trained on",
         ),
         panel(
@@ -247,7 +247,7 @@ def figure(k, r):
             "share still running; 7B, one H100, one seed",
             line([0.0, *(100 * r.finish / makespan)], [1.0, *r.running[1:], 0.0], "running", role="step"),
             region(100 * ninetieth / makespan, 100, "last tenth"),
-            label(100, 0.8, f"100 % is {makespan:.0f} s", anchor="right"),
+            label(100, 0.8, f"100 % is {makespan:,.0f} s", anchor="right"),
             x="time (% of the step)",
             x_range=[0, 100],
             y_range=[0, 1.05],
@@ -266,6 +266,26 @@ def figure(k, r):
     ]
 
 
+def one_step(k, r):
+    """Who is in the batch when the step ends, and who is not."""
+    whole = k.rule != "drop completions"
+    what = "a row is a prompt with eight answers" if whole else "answers of one prompt, navy: right"
+    resumed = k.rule == "resume prompts"
+    rest = "pale: goes on in the next step" if resumed else "dashed: thrown away"
+    beyond = 1.3 if any(row.cut for row in r.rows) else 1.02  # room for what is said of those cut off
+    longest = max(row.done for row in r.rows)
+    return scene.scene(
+        f"Which {'prompts' if whole else 'answers'} a step trains on, and which not",
+        f"{what}; hatched: waits; {rest}",
+        slots.raced(
+            "s", r.rows, lanes.round_up(beyond * longest), masked=k.cut == "masked", resumed=resumed, many=LAUNCHED[-1]
+        ),
+        tab="Who is trained on",
+        front=True,
+        data=[bars(list(range(1, len(r.rows) + 1)), [row.done for row in r.rows], "tokens")],
+    )
+
+
 def readouts(k, r):
     k = effective(k)
     return [
@@ -276,11 +296,7 @@ def readouts(k, r):
             state="violated" if broken(k, r) else "",
         ),
         Readout("A step lasts", k.median * r.waits[k.rule], "tokens", source=SOURCE[k.rule]),
-        Readout(
-            "Straggler tax: longest of all over mean",
-            r.waits["wait for all"] / r.mean,
-            source=straggler.wait_in_prompts,
-        ),
+        Readout("Longest of all over mean", r.waits["wait for all"] / r.mean, source=straggler.wait_in_prompts),
         Readout("Mean length trained on", k.median * r.length, "tokens", source=straggler.trained_length),
     ]
 
@@ -297,6 +313,8 @@ def bias(r):
 
 
 def watched(k, r):
+    if isnan(r.accuracy_trained):
+        return Readout("Completions that are trained on", 0, "", straggler.trained_accuracy)
     return Gauge(
         "Accuracy read, off by",
         bias(r),
@@ -306,82 +324,138 @@ def watched(k, r):
     )
 
 
+def seen_at(k, r, cause):
+    title, launched = "Accuracy of what is trained on", effective(k).launched
+    if isnan(r.accuracy_trained):
+        return At(title, launched, 0, "nothing is left to train on")
+    return At(title, None, None, f"reads {{y:.2f}}, all together {FAIR:.2f}", "this setting")
+
+
 def broken(k, r):
     k = effective(k)
     share = 100 * straggler.truncated_share(k.sigma, 0.0, k.cap / k.median)
     resume, uncap = dict(rule="resume prompts"), dict(cap=UNCAPPED)
     if isnan(r.accuracy_trained):
         return Break(
-            "Nothing is left to train on: the cap is below every length, and what it cuts off is masked.",
+            Said(
+                "Nothing is left to train on: the cap is below every length, and what it cuts off is masked.",
+                {"all is cut off": lambda: cut_off(k) > 1 - 1e-6, "and masked": lambda: k.cut == "masked"},
+            ),
             uncap if off(r.without_cap) <= TOLERANCE else {**resume, **uncap},
             "nothing is left to train on",
         )
     if bias(r) <= TOLERANCE:
         return None
+    cut = {"so many are cut off": lambda: abs(100 * cut_off(k) - share) < 0.5}
+    racing = {"some are raced": lambda: k.launched > K and k.rule != RULES[2], "they are short": lambda: shorter(k, r)}
     if off(r.without_race) <= min(TOLERANCE, off(r.without_cap)):
         race = (
             f"{K} of {k.launched} completions"
             if k.rule == "drop completions"
-            else f"{k.n // K} of {in_flight(k, k.launched)} prompts"
+            else f"{k.n // K:,} of {in_flight(k, k.launched):,} prompts"
         )
         return Break(
-            f"The first {race} to finish are the short ones, short ones are {'right' if k.slope < 0 else 'wrong'} more "
-            f"often: the batch reads {r.accuracy_trained:.2f}, without a race {r.without_race:.2f}.",
+            Said(
+                f"The first {race} to finish are the short ones, short ones are "
+                f"{'right' if k.slope < 0 else 'wrong'} more often: the batch reads {r.accuracy_trained:.2f}, without "
+                f"a race {r.without_race:.2f}.",
+                racing
+                | {
+                    "without a race it is mended": lambda: off(at(replace(k, launched=K))) <= TOLERANCE,
+                    "so right are short ones": lambda: (straggler.p_right(k.slope)[0] > FAIR) == (k.slope < 0),
+                },
+            ),
             resume,
             "the first to finish are short",
         )
     if off(r.without_cap) <= TOLERANCE or off(r.without_race) == bias(r):
+        mended = off(r.without_cap) <= TOLERANCE
+        without = "it is mended" if mended else "it is still nearer"
         return Break(
-            f"The cap cuts off {share:.0f} % of the completions, they are {k.cut}, and the batch reads "
-            f"{r.accuracy_trained:.2f}; with a cap of {UNCAPPED:,} it would read {r.without_cap:.2f}.",
-            uncap if off(r.without_cap) <= TOLERANCE else None,
+            Said(
+                f"The cap cuts off {share:.0f} % of the completions, they are {k.cut}, and the batch reads "
+                f"{r.accuracy_trained:.2f}; with a cap of {UNCAPPED:,} it would read {r.without_cap:.2f}.",
+                cut
+                | {
+                    f"without a cap {without}": lambda: (
+                        off(at(replace(k, cap=UNCAPPED))) <= (TOLERANCE if mended else bias(r))
+                    )
+                },
+            ),
+            uncap if mended else None,
             "what is late is scored wrong" if k.cut == "scored wrong" else "the cap cuts off the long",
         )
     return Break(
-        f"The cap cuts off {share:.0f} % of the completions, and the first to finish are short: the batch reads "
-        f"{r.accuracy_trained:.2f}, without the race {r.without_race:.2f}, without the cap {r.without_cap:.2f}.",
+        Said(
+            f"The cap cuts off {share:.0f} % of the completions, and the first to finish are short: the batch reads "
+            f"{r.accuracy_trained:.2f}, without the race {r.without_race:.2f}, without the cap {r.without_cap:.2f}.",
+            cut
+            | racing
+            | {
+                "without the race it is not mended": lambda: off(at(replace(k, launched=K))) > TOLERANCE,
+                "without the cap it is not mended": lambda: off(at(replace(k, cap=UNCAPPED))) > TOLERANCE,
+            },
+        ),
         {**resume, **uncap} if off(r.without_both) <= TOLERANCE else None,
         "the cap and the race together",
     )
 
 
+def at(k):
+    """What the batch reads at other knobs."""
+    return read(k, chance(k, k.rule, k.launched), log(k.cap / k.median) / k.sigma)
+
+
+def cut_off(k):
+    """Share of the completions beyond the cap, of a hundred thousand quantiles."""
+    n = 100_000
+    z = np.interp((np.arange(n) + 0.5) / n, straggler.SHORTER, straggler.Z)
+    return float((k.median * np.exp(k.sigma * z) > k.cap).mean())
+
+
+def shorter(k, r):
+    """Whether those that win the race are shorter than all completions are, on average."""
+    trained = chance(k, k.rule, k.launched)
+    return straggler.trained_length(k.sigma, trained) < straggler.trained_length(k.sigma, EVERYONE)
+
+
 def worse(k, r):
     if bias(r) > NOTICED:
-        return f"The batch reads {r.accuracy_trained:.3f} where all completions would read {FAIR:.3f}, step after step."
+        return Said(
+            f"The batch reads {r.accuracy_trained:.3f} where all completions would read {FAIR:.3f}, step after step.",
+            {
+                "so much it reads": lambda: abs(at(effective(k)) - r.accuracy_trained) < 1e-9,
+                "all would read one half": lambda: abs(straggler.trained_accuracy(k.slope, EVERYONE) - FAIR) < 1e-6,
+            },
+        )
     if r.waits[k.rule] > 1.05 * r.waits["wait for all"]:
-        return f"The step is {r.waits[k.rule] / r.waits['wait for all']:.2f} times as long as waiting for everybody."
+        return Said(
+            f"The step is {r.waits[k.rule] / r.waits['wait for all']:.2f} times as long as waiting for everybody.",
+            {"waiting for everybody is shorter": lambda: wait(effective(k), RULES[0], K) < r.waits[k.rule] / 1.05},
+        )
     return None
 
 
 def holds(k, r):
     k = effective(k)
-    wait = k.median * r.waits[k.rule]
-    return (
+    lasts = k.median * r.waits[k.rule]
+    return Said(
         f"The batch reads {r.accuracy_trained:.2f}, all completions would read {FAIR:.2f}, and a step lasts "
-        f"{wait:,.0f} tokens."
+        f"{lasts:,.0f} tokens.",
+        {
+            "so much it reads": lambda: abs(at(k) - r.accuracy_trained) < 1e-9,
+            "it reads what all would": lambda: (
+                abs(at(k) - straggler.trained_accuracy(k.slope, EVERYONE)) < NOTICED + 1e-6
+            ),
+            "no longer than all, or hardly": lambda: r.waits[k.rule] <= 1.05 * wait(k, RULES[0], K) + 1e-9,
+        },
     )
 
 
-def two_runs(plain, other):
-    """What each of the steps reads, and how long it takes, while no weight changes."""
-    steps = np.arange(1, STEPS + 1)
-    panels = []
-    for i, (title, note, words, top, at) in enumerate(
-        [
-            ("What the batch reads", f"accuracy; {STEPS} steps, no weight changes", "{:.2f}", (0.3, 0.8), (0.4, 0.7)),
-            ("How long a step takes", "in median lengths", "{:.1f}", (0, 40), (30, 35)),
-        ]
-    ):
-        marks = []
-        for j, (r, name, series) in enumerate([(plain, "one setting", 8), (other, "the other", 1)]):
-            values = r.steps[i]
-            marks += [
-                dots(steps, values, name, series),
-                line([0, STEPS + 1], [values.mean()] * 2, "mean", series, "reference" if j == 0 else ""),
-                label(STEPS, at[j], f"{name}: {words.format(values.mean())}", series, "right"),
-            ]
-        panels.append(panel(title, note, *marks, x="step", x_range=[0, STEPS + 1], y_range=top))
-    return panels
-
-
-OPENING = Opening(Knobs(), Knobs(launched=12), two_runs, straggler.raced_steps)
+OPENING = Played(
+    Knobs(),
+    Knobs(launched=12),
+    "opening",
+    "You have found it: the other begins twelve for each eight.",
+    "Same policy, same prompt, one setting differs. Find which.",
+)

@@ -15,7 +15,8 @@ from widgets.frame import impossible_job, machine_knobs, recovery
 from widgets.frame.exercises import Guess
 from widgets.frame.knobs import choice, ladder, slider
 from widgets.frame.marks import bars, dots, label, line, panel, threshold
-from widgets.frame.readouts import Break, Gauge, Readout
+from widgets.frame.readouts import At, Break, Gauge, Readout
+from widgets.frame.sentences import Said
 from widgets.frame.small_figures import Opening
 
 TITLE = "Memory of one GPU, by model, length and number of GPUs"
@@ -82,6 +83,14 @@ SPLIT = Knobs(
     p90=8192,
     p99=16384,
 )
+LEAD = ("longest", "gpus")
+KNOB_GROUPS = {
+    "Model and machine": ("model", "accelerator", "placement", "share"),
+    "The batch": ("algorithm", "prompts", "samples", "prompt", "p50", "p90", "p99"),
+    "The trainer": ("recompute", "micro_batch", "logits_chunk", "zero", "ledger", "reference", "train_tp"),
+    "The engine": ("tensor_parallel", "weights", "kv_precision", "hbm_share", "extra", "rule"),
+    "Assumed": ("bandwidth", "flops", "overhead", "mfu"),
+}
 PRESETS = {
     "8B on 8 H100": Knobs(),
     "32B on 64 + 64": SPLIT,
@@ -136,7 +145,7 @@ def run(k):
     fit, asked = memory.sequences(model, accelerator, context, engine), completions / engines
     live = min(asked, fit)
     iteration = throughput.iteration_seconds(
-        model, accelerator, live, live * context, efficiency=machine_knobs.efficiency(k), **engine.split
+        model, accelerator, live, live * context, efficiency=machine_knobs.efficiency(k, engine), **engine.split
     )
     speed = engines * live / float(iteration)
     yield Result(found, drawn, fullest, fewest, engine.tensor_parallel, engines, asked, fit, speed, seconds)
@@ -182,7 +191,8 @@ def misfits(k):
     if out_of_order := impossible_job.out_of_order(k):
         return out_of_order
     model, accelerator = machine_knobs.model(k), machine_knobs.accelerator(k)
-    measured = memory.fits(model, accelerator, efficiency=machine_knobs.efficiency(k))
+    widths = Engine(weight_bytes=WEIGHTS[k.weights], kv_bytes=CACHES[k.kv_precision])
+    measured = memory.fits(model, accelerator, efficiency=machine_knobs.efficiency(k, widths))
     return envelope.misfits(model, accelerator, job(k)) or [m._replace(part="input") for m in measured]
 
 
@@ -194,11 +204,8 @@ CALLED = dict(extra="graphs")
 
 def figure(k, r):
     if not r.moments:
-        titles = ("Memory of one GPU", "Longer sequences", "Copies of the model", "Fewest GPUs")
-        return [
-            impossible_job.nothing(title, "no bytes to show", "One GPU" if n < 2 else "Copies and chips", not n)
-            for n, title in enumerate(titles)
-        ]
+        tabs = ["One GPU", "One GPU", "Copies and chips", "Copies and chips"]
+        return impossible_job.unfit(k, misfits(k), tabs, "gpus", misfits)
     return [one_gpu(k, r), longer(k, r), all_copies(k), by_chip(k, r)]
 
 
@@ -206,7 +213,7 @@ def one_gpu(k, r):
     """The engine's moment and the trainer's, each component with its gigabytes."""
     hbm = machine_knobs.accelerator(k).hbm_bytes / 1e9
     beside = "" if RULES[k.rule] == "vllm" else " without graphs"
-    second = r.peak.moment if r.misfits and r.peak.moment in ("score", "sync") else "update"
+    second = second_moment(r)
     shown = [("generate", 0.0), (second, 2.3)] if r.moments["generate"] else [(second, 2.3)]
     marks, words = [], []
     for moment, x in shown:
@@ -237,6 +244,10 @@ def one_gpu(k, r):
         stacked=True,
         ticks=dict(tickvals=[0, 2.3], ticktext=["generating" if len(shown) > 1 else "", MOMENT[second]]),
     )
+
+
+def second_moment(r):
+    return r.peak.moment if r.misfits and r.peak.moment in ("score", "sync") else "update"
 
 
 MOMENT = dict(generate="generating", score="scoring", update="training", sync="taking weights")
@@ -448,11 +459,22 @@ SURELY |= dict(placement="in turn, state offloaded", train_tp=1, tensor_parallel
 SURELY |= dict(recompute="full")
 
 
+def seen_at(k, r, cause):
+    first = r.misfits[0]
+    if not r.moments:
+        return impossible_job.unfit_at(k, r.misfits)
+    of_engine = first.part in ("weights", "cache", "sequence") and r.moments["generate"]
+    moment, x = ("generate", 0.0) if of_engine else (second_moment(r), 2.3)
+    held = sum(r.moments[moment].values()) / 1e9
+    top = SPILL * machine_knobs.accelerator(k).hbm_bytes / 1e9
+    return At("Memory of one GPU", x, min(held, top), impossible_job.beyond(first))
+
+
 def broken(k, r):
     if not r.misfits:
         return None
     first = r.misfits[0]
-    return Break(f"This job does not fit: {first.what}.", fix(k, first), CAUSES[first.part])
+    return Break(impossible_job.why(r.misfits), fix(k, first), CAUSES[first.part])
 
 
 def fix(k, first):
@@ -473,15 +495,39 @@ def fix(k, first):
 def worse(k, r):
     if r.peak.share <= TIGHT:
         return None
-    spare, moment = 100 * (1 - r.peak.share), MOMENT[r.peak.moment]
-    return f"It fits with {spare:.0f} % to spare while {moment}: a batch that is a little longer does not."
+    moment, left = MOMENT[r.peak.moment], 100 * (1 - r.peak.share)
+    spare = f"{left:.0f} %" if left >= 0.5 else "less than 1 %"
+    more = " A batch that is a quarter longer does not." if misfits(longer_by(k, 1.25)) else ""
+    return Said(
+        f"It fits with {spare} to spare while {moment}.{more}",
+        fitting(k, r) | {"a quarter more does not": lambda: not more or misfits(longer_by(k, 1.25))},
+    )
+
+
+def longer_by(k, times):
+    """The setting with all sequences so many times as long."""
+    stretched = dict(prompt=k.prompt, longest=k.longest, p50=k.p50, p90=k.p90, p99=k.p99, micro_batch=k.micro_batch)
+    return replace(k, **{name: round(times * tokens) for name, tokens in stretched.items()})
+
+
+def fitting(k, r):
+    """What is asserted of a job that fits: its moments summed up once more."""
+    sums = lambda: {moment: sum(parts.values()) for moment, parts in r.moments.items()}
+    return {
+        "nothing is impossible": lambda: not misfits(k),
+        "no moment needs more than the fullest": lambda: all(
+            total <= machine_knobs.accelerator(k).hbm_bytes for total in sums().values()
+        ),
+        "the fullest needs so much": lambda: abs(sums()[r.peak.moment] - r.peak.needs) < 1e-3 * r.peak.needs,
+    }
 
 
 def holds(k, r):
-    pool = f"{k.gpus} {memory.plural(k.gpus)}"
-    return (
-        f"It fits on {pool}: fullest while {MOMENT[r.peak.moment]}, {100 * r.peak.share:.0f} % of what there is. "
-        f"{r.fewest} would hold it."
+    pool = f"{k.gpus:,} {memory.plural(k.gpus)}"
+    return Said(
+        f"It fits on {pool}: fullest while {MOMENT[r.peak.moment]}, {100 * r.peak.share:.0f} % of what there is."
+        + (f" {r.fewest:,} would hold it." if r.fewest else ""),
+        fitting(k, r) | {"no more than there are": lambda: not r.fewest or 1 <= r.fewest <= k.gpus},
     )
 
 

@@ -5,68 +5,116 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sim.cluster import envelope, memory, planner, step
+from sim.cluster import envelope, memory, planner, step, throughput, user_inputs
 from sim.cluster.hardware import ACCELERATORS
 from sim.cluster.models import MODELS
-from widgets.frame import impossible_job, machine_knobs, recovery
+from sim.cluster.turns import HOLD, OFFLOAD, REUSES
+from widgets.frame import cluster, impossible_job, machine_knobs, recovery
 from widgets.frame.exercises import Guess
-from widgets.frame.knobs import choice, ladder, slider, toggle
+from widgets.frame.knobs import choice, number, slider, toggle
 from widgets.frame.marks import band, bars, dots, label, line, panel, threshold
-from widgets.frame.readouts import Break, Gauge, Readout
+from widgets.frame.readouts import At, Break, Gauge, Readout
+from widgets.frame.sentences import Said
 
 TITLE = "A run on paper: what fits, what a step takes, and what would shorten it"
 
 GPUS = [1, 2, 4, 8, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024, 2048, 4096, 8192]
-LENGTHS = [128, 256, 512, 720, 1024, 1200, 2000, 3000, 4600, 6000, 8192, 8363, 12000, 16384, 19289, 24000, 32768, 60000]
-LENGTHS += [65536, 131072]
+LENGTHS = [128, 256, 512, 720, 1024, 1200, 2000, 3000, 4600, 6000, 8192, 8363, 12000, 16384, 19289, 24000, 32768]
+LENGTHS += [60000, 65536, 131072]
+PREFILL = 8192  # tokens of an iteration that reads prompts, vLLM's own default on these chips
 AUTO = "the fewest that hold it"
-WIDTHS = {"bf16": 2, "fp8": 1}
-SECONDS = [0.0, 0.1, 1.0, 5.0, 10.0, 30.0, 60.0, 180.0, 600.0, 1800.0]
-UPDATES = [0.0, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 300.0, 400.0, 600.0, 1000.0, 2000.0, 5000.0, 10000.0]
+POWERS = [2**n for n in range(9)]
+CLUSTER = "The cluster"
+SERVER = 8  # GPUs, as options.servers counts them
+WIDTHS, WEIGHTS = user_inputs.WIDTHS, user_inputs.WEIGHTS
+SECONDS = [0.0, 0.1, 1.0, 5.0, 10.0, 30.0, 60.0, 180.0, 600.0, 1800.0, 3600.0]
+SHARES = [0.01, *(n / 20 for n in range(1, 20)), 0.99]
+TIMED_EXAMPLE = "64 sequences, 2048 tokens, 30 ms"  # of the engine that the default job has
 
 
 @dataclass(frozen=True)
 class Own:
     model: str = choice("Model", "qwen2.5-32b", list(MODELS))
     accelerator: str = choice("Accelerator", "h100", list(ACCELERATORS))
-    gpus: int = ladder("GPUs", 128, GPUS)
+    gpus: int = number("GPUs", 128, GPUS)
     overlap: str = choice("What overlaps", "async", list(step.OVERLAPS))
     reuse: bool = toggle("Reuse the rollout's log-probs", False)
-    prompts: int = ladder("Prompts a step", 512, [2**n for n in range(3, 11)], symbol="B")
-    samples: int = ladder("Completions a prompt", 16, [1, 2, 4, 8, 16, 32], symbol="K")
-    prompt: int = ladder("Prompt", 512, [2**n for n in range(5, 17)], unit="tokens")
-    p50: int = ladder("Median completion", 3000, LENGTHS, unit="tokens")
-    p90: int = ladder("Ninetieth percentile", 8363, LENGTHS, unit="tokens")
-    p99: int = ladder("Ninety-ninth percentile", 19289, LENGTHS, unit="tokens")
-    longest: int = ladder("Longest completion", 8192, LENGTHS, unit="tokens")
-    share: float = slider("Of them generating, when pools are split", 0.5, low=0.05, high=0.95, step=0.05)
+    prompts: int = number("Prompts a step", 512, [1, *(2**n for n in range(3, 17))], symbol="B")
+    samples: int = number("Completions a prompt", 16, [2**n for n in range(11)], symbol="K")
+    prompt: int = number("Prompt", 512, [2**n for n in range(5, 17)], unit="tokens")
+    p50: int = number("Median completion", 3000, LENGTHS, unit="tokens")
+    p90: int = number("Ninetieth percentile", 8363, LENGTHS, unit="tokens")
+    p99: int = number("Ninety-ninth percentile", 19289, LENGTHS, unit="tokens")
+    longest: int = number("Longest completion", 8192, LENGTHS, unit="tokens")
+    turns: int = number("Turns of a completion, with tools between", 1, [1, 2, 3, 5, 10, 20, 50, 100])
+    returned: int = number("A tool's answer", 1000, [0, 100, 256, 500, 1000, 2000, 4096], unit="tokens")
+    tool_seconds: float = number("A tool, on average", 20.0, [0.0, 0.1, 1.0, 5.0, 20.0, 60.0, 300.0, 1800.0], unit="s")
+    kept: str = choice("Cache while a tool runs", HOLD, list(REUSES))
+    shared_cache: bool = toggle("A group holds its prompt once", False)
+    batches: float = number("Batches in flight, one step ahead", 1.0, [1.0, 1.1, 1.3, 1.5, 2.0, 3.0, 4.0, 8.0])
+    updates: int = number("Updates a step", 1, [2**n for n in range(7)])
+    grouped: bool = toggle("Train on a prompt once for its group", False)
+    share: float = number("Of them generating, when pools are split", 0.5, SHARES)
     tensor_parallel: str = choice("GPUs an engine", AUTO, [AUTO, "1", "2", "4", "8", "16", "32"])
-    weights: str = choice("Weights in the engine", "bf16", list(WIDTHS))
+    data_parallel: int = number("Such groups of GPUs an engine, for experts", 1, POWERS)
+    pipeline: int = number("Stages of an engine", 1, POWERS[:6])
+    cut_copies: bool = toggle("Cut copies of a cache by tokens", False)
+    weights: str = choice("Weights in the engine", user_inputs.STORED, list(WEIGHTS))
     cache: str = choice("Keys and values", "bf16", list(WIDTHS))
     util: float = slider(
         "Share of memory the engine fills", memory.HBM_SHARE, low=0.02, high=0.98, step=0.02, symbol="u"
     )
     recompute: str = choice("Recompute activations", "full", list(memory.RECOMPUTE))
-    training_parallel: int = ladder("GPUs that share a sequence in training", 1, [1, 2, 4, 8])
+    training_parallel: int = number("GPUs that share a sequence in training", 1, list(planner.SHARED))
+    expert_parallel: str = choice("GPUs that share the experts in training", "1", [str(n) for n in planner.DEALT])
+    zero: str = choice("Training state is sharded by ZeRO", "3", ["3", "2", "1"])
+    training_tensor: str = choice("GPUs that share a layer in training", "1", [str(n) for n in POWERS[:4]])
+    training_stages: str = choice("Stages of the trainer", "1", [str(n) for n in POWERS[:5]])
+    host_memory: float = number(
+        "Host memory of a server", 1000.0, [50.0, 100.0, 250.0, 500.0, 1000.0, 2000.0, 4000.0], unit="GB"
+    )
     reference: bool = toggle("Reference model", False)
-    test_seconds: float = ladder("One test, on average", 0.0, SECONDS, unit="s")
-    workers: int = ladder("Verifier workers", 64, [2**n for n in range(17)], symbol="w")
-    update_seconds: float = ladder("An update that you timed (0: none)", 0.0, UPDATES, unit="s")
-    steps: int = ladder("Steps", 500, [10, 50, 100, 200, 500, 1000, 2000, 5000, 10000])
-    price: float = slider("Price of a GPU for an hour (yours)", 2.0, low=0, high=20, step=0.1)
+    test_seconds: float = number("One test, on average", 0.0, SECONDS, unit="s")
+    workers: int = number("Verifier workers", 64, [2**n for n in range(17)], symbol="w")
+    steps: int = number("Steps", 500, [1, 10, 50, 100, 200, 500, 1000, 2000, 5000, 10000, 100000, 1000000])
+    price: float = number(
+        "Price of a GPU for an hour (yours)", 2.0, [0.0, 0.5, 1.0, 2.0, 3.0, 5.0, 10.0, 20.0, 10000.0]
+    )
 
 
 @dataclass(frozen=True)
-class Knobs(machine_knobs.Brought, machine_knobs.AssumedOfTraining, Own):
-    pass
+class Knobs(machine_knobs.Brought, machine_knobs.Assumed, Own):
+    timed: str = machine_knobs.timed(TIMED_EXAMPLE)
+    seconds: str = machine_knobs.measured()
 
 
 SMALL = Knobs(model="qwen2.5-7b", gpus=8, overlap="sync", prompts=128, samples=8, p50=720, p90=2000, p99=4600)
+LEAD = ("tensor_parallel", "gpus")
+KNOB_GROUPS = {
+    "Model and chip": ("model", "accelerator", "share"),
+    "The step": ("overlap", "batches", "updates", "reuse", "prompts", "samples"),
+    "Lengths": ("prompt", "p50", "p90", "p99", "longest"),
+    "Turns": ("turns", "returned", "tool_seconds", "kept"),
+    "The engine": ("data_parallel", "pipeline", "cut_copies", "shared_cache", "weights", "cache", "util"),
+    "The trainer": ("recompute", "training_parallel", "expert_parallel", "grouped", "host_memory", "reference"),
+    "More of the trainer": ("zero", "training_tensor", "training_stages"),
+    "Tests": ("test_seconds", "workers"),
+    "The run": ("steps", "price"),
+    "Assumed": ("bandwidth", "flops", "overhead"),
+}
 PRESETS = {
     "32B on 64 + 64 H100": Knobs(),
     "7B on one machine": SMALL,
-    "Experts, 30B-A3B": replace(Knobs(), model="qwen3-30b-a3b", gpus=32, overlap="carry-over"),
-    "7B with tests": replace(SMALL, gpus=16, overlap="async", test_seconds=30.0, workers=256, reference=True),
+    "DeepSeek-V3 on 128 + 128 H200": replace(
+        Knobs(model="deepseek-v3", accelerator="h200", gpus=256, weights="fp8"),
+        tensor_parallel="2",
+        data_parallel=8,
+        expert_parallel="16",
+        training_parallel=4,
+    ),
+    "7B, ten turns with tools": replace(
+        SMALL, gpus=16, overlap="one-off", turns=10, returned=500, test_seconds=30.0, workers=256, reference=True
+    ),
     "Selective recomputation": replace(Knobs(), recompute="selective"),
     "DeepSeek-V3 on 64 H100": replace(Knobs(), model="deepseek-v3", gpus=64),
 }
@@ -93,23 +141,33 @@ class Result:
 
 
 def idle(k):
-    return {} if k.test_seconds else dict(workers="nothing is tested")
+    out = {} if k.test_seconds else dict(workers="nothing is tested")
+    if k.turns == 1:
+        out |= dict.fromkeys(("returned", "tool_seconds", "kept"), "one turn: no tool")
+    if k.overlap != "one-off":
+        out["batches"] = "only one step ahead"
+    if k.samples == 1:
+        out |= dict.fromkeys(("shared_cache", "grouped"), "a group of one")
+    if k.overlap in ("one-off", "async") and (k.turns == 1 or k.kept != OFFLOAD):
+        out["host_memory"] = "two pools keep their state"
+    none = "this model has no experts"
+    return out if machine_knobs.model(k).moe else out | dict(expert_parallel=none, data_parallel=none)
 
 
 def run(k):
     if out_of_order := impossible_job.out_of_order(k):
         yield Result(out_of_order)
         return
-    s = scenario(k)
-    if found := planner.misfits(s):
-        yield Result(found, s, fewest=envelope.fewest_gpus(s.model, s.accelerator, s.job))
+    s, found = scenario(k)
+    if found := found or planner.misfits(s):
+        yield Result(found, s, fewest=planner.fewest_gpus(s))
         return
     path = planner.best_changes(s)
-    yield Result([], s, planner.plan(s), tuple(path), tuple(planner.changes(s)), tuple(sizes(s)))
+    yield Result([], s, planner.plan(s), tuple(path), tuple(planner.worth_trying(s)), tuple(sizes(s)))
 
 
 def scenario(k):
-    """The job as the model of costs has it."""
+    """(The job as the model of costs has it, what of the reader's timings contradicts)."""
     made = planner.Scenario(
         machine_knobs.model(k),
         machine_knobs.accelerator(k),
@@ -118,14 +176,30 @@ def scenario(k):
         prompts=k.prompts,
         samples=k.samples,
         prompt=k.prompt,
+        turns=k.turns,
+        returned=k.returned,
+        tool_seconds=k.tool_seconds,
+        kept=k.kept,
+        shared_cache=k.shared_cache,
+        batches=k.batches,
+        updates=k.updates,
+        grouped=k.grouped,
         overlap=k.overlap,
         share=k.share,
         tensor_parallel=0 if k.tensor_parallel == AUTO else int(k.tensor_parallel),
-        weight_bytes=WIDTHS[k.weights],
+        data_parallel=k.data_parallel,
+        pipeline=k.pipeline,
+        context_parallel=0 if k.cut_copies else 1,
+        weight_bytes=WEIGHTS[k.weights],
         kv_bytes=WIDTHS[k.cache],
         hbm_share=k.util,
         recompute=k.recompute,
         training_parallel=k.training_parallel,
+        expert_parallel=int(k.expert_parallel),
+        training_tensor=int(k.training_tensor),
+        training_stages=int(k.training_stages),
+        zero=int(k.zero),
+        host_gb=k.host_memory,
         reference=k.reference,
         reuse=k.reuse,
         test_seconds=k.test_seconds,
@@ -133,11 +207,14 @@ def scenario(k):
         workers=k.workers,
         steps=k.steps,
         price=k.price,
-        efficiency=machine_knobs.efficiency(k),
-        mfu=k.mfu,
-        engine_timed=bool(k.timed),
+        efficiency=throughput.Efficiency(k.bandwidth, k.flops, 1e-3 * k.overhead),
     )
-    return planner.measured(made, update_seconds=k.update_seconds)
+    read = machine_knobs.understood
+    timed = read(user_inputs.timed, k.timed)[0] if k.timed else None
+    try:
+        return planner.known(made, timed, read(user_inputs.measured, k.seconds)[0] if k.seconds else None), []
+    except ValueError as refusal:
+        return made, [memory.Misfit(str(refusal), 1.001, 1.0, "Other seconds.", "input")]
 
 
 def sizes(s):
@@ -145,31 +222,29 @@ def sizes(s):
     for gpus in sorted({round(s.gpus * 2.0**n) for n in range(-3, 4)} - {0}):
         there = replace(s, gpus=gpus)
         if not planner.misfits(there):
-            yield (
-                gpus,
-                *(
-                    planner.step_seconds(there, planner.roles(there, slower))
-                    for slower in ((1.0, 1.0), planner.spread(s))
-                ),
-            )
+            yield (gpus, *planner.step_range(there))
 
 
 def misfits(k):
-    return impossible_job.out_of_order(k) or planner.misfits(scenario(k))
+    if found := impossible_job.out_of_order(k):
+        return found
+    s, found = scenario(k)
+    return found or planner.misfits(s)
 
 
 def figure(k, r):
     if r.misfits:
-        tabs = {"The answers": "Answers", "Seconds of a step": "Answers", "What would shorten the step": "Changes"}
-        tabs |= {"A step by the number of GPUs": "Changes", "Memory of one GPU": "Memory"}
-        return [nothing(title, tab, r) for title, tab in tabs.items()]
-    return [table(r), roles(r), pays(r), by_gpus(r), moments(r)]
+        tabs = [CLUSTER, CLUSTER, "Changes", "Changes", "Seconds, memory", "Seconds, memory"]
+        unfit = impossible_job.unfit(k, r.misfits, tabs, "gpus", misfits, held_by(r))
+        return [cluster.picture(r.scenario, None, r.misfits, CLUSTER), *unfit[1:]] if r.scenario else unfit
+    return [cluster.picture(r.scenario, r.found, [], CLUSTER), table(r), pays(r), by_gpus(r), roles(r), moments(r)]
 
 
-def nothing(title, tab, r):
-    said = f"{r.fewest:,} GPUs would hold it" if r.fewest else "no number of GPUs holds it as it is"
-    front = title == "The answers"
-    return impossible_job.nothing(title, "no seconds to show", tab, front, said if r.scenario else "")
+def held_by(r):
+    """What would hold a job that does not fit, or what was tried."""
+    if not r.scenario or r.misfits[0].part in ("batch", "input", "positions"):
+        return ""
+    return f"{r.fewest:,} GPUs would hold it" if r.fewest else planner.tried(r.scenario)
 
 
 HIDDEN = ("rollout", "tests", "log-probs", "update", "weights to the engines", "a step", "GPU-hours")  # stand elsewhere
@@ -186,8 +261,7 @@ def table(r):
         *marks,
         x_range=[0, 1],
         y_range=[0.8, 8],
-        tab="Answers",
-        front=True,
+        tab=CLUSTER,
         bare=True,
     )
 
@@ -213,11 +287,11 @@ def roles(r):
         marks += [label(1, y, planner.seconds_range(*ends), 1 if series == 1 else 0, "right")]
     return panel(
         "Seconds of a step",
-        "assumed to slowest; lines 0.01 s to 10⁵ s, log",
+        planner.spread(s).words,
         *marks,
         x_range=[-0.02, 1.02],
         y_range=[0.6, len(ranges) + 0.8],
-        tab="Answers",
+        tab="Seconds, memory",
         bare=True,
     )
 
@@ -228,8 +302,9 @@ def place(seconds):
 
 
 def pays(r):
-    before, marks = r.found.step_range[0], []
-    worth = lambda change: f"{change.seconds:,.0f} s, × {before / change.seconds:.2f}"
+    before, marks = planner.seconds(r.scenario), []
+    costs = lambda change: "free" if change.free else change.costs
+    worth = lambda change: f"{costs(change)}: {change.seconds:,.0f} s, × {before / change.seconds:.2f}"
     rows = [(f"{'then' if i else 'first'} {c.words}", worth(c), 1) for i, c in enumerate(r.path)]
     rows = rows or [("nothing of this job shortens it by 1 %", "", 1)]
     rows.append(("each alone:", "", 0))
@@ -238,7 +313,7 @@ def pays(r):
         marks += [label(0, y, words, series), label(1, y, value, series, "right")]
     return panel(
         "What would shorten the step",
-        f"one rung each; now {before:,.0f} s, as assumed",
+        f"and its price; now {before:,.0f} s, as predicted",
         *marks,
         x_range=[0, 1],
         y_range=[0.8, 9],
@@ -249,7 +324,7 @@ def pays(r):
 
 def by_gpus(r):
     gpus, fast, slow = (list(column) for column in zip(*r.sizes))
-    marks = [line(gpus, fast, "as assumed", 1), line(gpus, slow, "as the slowest published", 2)]
+    marks = [line(gpus, fast, "short end", 1), line(gpus, slow, "long end", 2)]
     if len(gpus) > 1:
         marks.insert(0, band(np.array(gpus), np.array(fast), np.array(slow)))
     return panel(
@@ -280,7 +355,7 @@ def moments(r):
         *(bars(list(found), shares, part, i) for i, (part, shares) in enumerate(shown.items(), 1)),
         threshold(100 * (1 - memory.RESERVE), "breaks above", 115),
         y_range=[0, 115],
-        tab="Memory",
+        tab="Seconds, memory",
         stacked=True,
         ticks=dict(tickangle=0),
     )
@@ -290,7 +365,7 @@ READOUTS = {
     "A step": planner.step_seconds,
     "The run": planner.plan,
     "Fullest moment": envelope.peak,
-    "In flight": step.live_sequences,
+    "In flight": planner.live,
     "Pays most": planner.best_changes,
 }
 
@@ -320,44 +395,117 @@ CAUSES = {
     "logits": "logits fill the memory",
     "weights": "weights leave the engine no room",
     "sequence": "one sequence is too long",
+    "positions": "one sequence is too long",
+    "batch": "more engines than completions",
+    "host": "training state fills the hosts",
 }
 
 
-TURNED = ("recompute", "training_parallel", "gpus", "longest", "util", "tensor_parallel", "update_seconds")
-TURNED += ("accelerator", "model", "prompt")
+TURNED = (
+    "recompute",
+    "training_parallel",
+    "expert_parallel",
+    "zero",
+    "training_tensor",
+    "training_stages",
+    "gpus",
+    "longest",
+    "util",
+    "tensor_parallel",
+)
+TURNED += (
+    "turns",
+    "kept",
+    "updates",
+    "returned",
+    "host_memory",
+    "data_parallel",
+    "pipeline",
+    "accelerator",
+    "model",
+    "prompt",
+    "samples",
+    "prompts",
+)
 # what surely fits together; as much of it as can be is left as the reader has it, the first first
-SURELY = dict(model="llama3.1-8b", accelerator="h200", longest=8192, prompt=512, gpus=256, overlap="sync", share=0.5)
-SURELY |= dict(reference=False, weights="fp8", cache="fp8", training_parallel=1, tensor_parallel=AUTO)
-SURELY |= dict(util=memory.HBM_SHARE, recompute="full", update_seconds=0.0)
+SURELY = dict(config="", chip="", log="", timed="", seconds="")
+SURELY |= dict(turns=1, updates=1)
+SURELY |= dict(model="llama3.1-8b", accelerator="h200", longest=8192, prompt=512, gpus=256, overlap="sync", share=0.5)
+SURELY |= dict(
+    reference=False, weights="fp8", cache="fp8", training_parallel=1, expert_parallel="1", tensor_parallel=AUTO
+)
+SURELY |= dict(zero="3", training_tensor="1", training_stages="1")
+SURELY |= dict(host_memory=1000.0, data_parallel=1, pipeline=1, cut_copies=False)
+SURELY |= dict(util=memory.HBM_SHARE, recompute="full", prompts=512, samples=16)
+
+
+def seen_at(k, r, cause):
+    if not r.scenario:
+        return impossible_job.unfit_at(k, r.misfits)
+    return At(cluster.TITLE, None, None, impossible_job.beyond(r.misfits[0]))
 
 
 def broken(k, r):
     if not r.misfits:
         return None
     first = r.misfits[0]
-    return Break(f"This job does not fit: {first.what}.", fix(k), CAUSES.get(first.part, "no such job"))
+    return Break(impossible_job.why(r.misfits), fix(k), CAUSES.get(first.part, "no such job"))
 
 
 def fix(k):
-    if impossible_job.out_of_order(k):
-        return impossible_job.in_order(k)
     fits = lambda there: not misfits(there)
-    return recovery.one_knob(k, TURNED, fits) or recovery.fewest(k, SURELY, fits)
+    if impossible_job.out_of_order(k):
+        rising = recovery.different(k, impossible_job.in_order(k))
+        there = replace(k, **rising)
+        return rising if fits(there) else rising | (fix(there) or {})
+    without = recovery.first_of(k, ({"seconds": ""}, {"timed": ""}), fits)
+    return without or recovery.one_knob(k, TURNED, fits) or recovery.fewest(k, SURELY, fits)
 
 
 def worse(k, r):
     if r.found.idle <= 0.5:
         return None
     seconds = r.found.step_range[0]
-    return f"A step takes {seconds:,.0f} s, and one of the two pools waits for {r.found.idle:.0%} of it."
+    return Said(
+        f"A step takes {seconds:,.0f} s, and one of the two pools waits for {r.found.idle:.0%} of it.",
+        {
+            "there are two pools": lambda: r.scenario.placement != "one pool",
+            "one works for less than half of it": lambda: idle_share(r) > 0.5 - 1e-6,
+        },
+    )
+
+
+def idle_share(r):
+    """Share of a step in which the pool that works less does not, of its roles' seconds."""
+    roles, overlap = r.found.fast, r.scenario.overlap
+    generating = step.seconds(roles, "rollout", overlap)
+    training = step.seconds(roles, "log_probs", overlap) + step.seconds(roles, "train", overlap)
+    return 1 - min(generating, training) / r.found.step_range[0]
 
 
 def holds(k, r):
     low, high = r.found.step_range
     hours = planner.number_range(low * k.steps / 3600, high * k.steps / 3600)
-    return (
-        f"It fits. {k.steps:,} steps take {hours} hours and cost {planner.number_range(*r.found.money)} at your price."
+    steps = "One step takes" if k.steps == 1 else f"{k.steps:,} steps take"
+    money = f"{'costs' if k.steps == 1 else 'cost'} {planner.number_range(*r.found.money)}"
+    return Said(
+        f"It fits. {steps} {hours} hours and {money} at your price.",
+        {
+            "it fits": lambda: r.found.peak.needs <= r.found.peak.has * (1 + 1e-9),
+            "so many GPU-hours": lambda: all(
+                abs(step_seconds * k.steps * k.gpus / 3600 - hours) <= 1e-6 * hours
+                for step_seconds, hours in zip(r.found.step_range, r.found.gpu_hours)
+            ),
+            "so much money": lambda: all(
+                abs(hours * k.price - money) <= 1e-6 * money + 1e-9
+                for hours, money in zip(r.found.gpu_hours, r.found.money)
+            ),
+        },
     )
+
+
+def offloaded_gib(s):
+    return math.ceil(planner.offloaded_bytes(s) / 2**30)
 
 
 def export(k, r):
@@ -365,20 +513,47 @@ def export(k, r):
     if r.misfits:
         return None
     s, engine = r.scenario, r.found.engine
+    generating, training = envelope.pools(s.job)
+    two, at_once = s.placement == "two pools", planner.concurrency(r.found)
     return dict(
-        tensor_parallel=engine.tensor_parallel,
+        plan=f"plan: {planner.summary(r.found)}",
+        on=(s.model, s.accelerator),
+        tensor_parallel=engine.group,
+        **(dict(data_parallel=engine.data_parallel) if engine.data_parallel > 1 else {}),
+        **(dict(pipeline=engine.pipeline) if engine.pipeline > 1 else {}),
+        **(dict(dcp=engine.context_parallel) if engine.context_parallel > 1 else {}),
+        **(dict(servers=math.ceil(engine.size / SERVER)) if engine.size > SERVER else {}),
         engines=s.engines(engine.gpus),
         memory_fraction=k.util,
-        concurrency=int(r.found.live),
-        weights_dtype=k.weights,
+        concurrency=at_once,
+        chunk=max(PREFILL, at_once),  # vLLM wants a token at least for each sequence
+        weights_dtype="fp8" if s.weight_bytes == 1 else "stored" if s.weight_bytes is None else "bf16",
         kv_dtype=k.cache,
         prompts=k.prompts,
         samples=k.samples,
-        micro_batch_tokens=s.longest,
+        micro_batch_tokens=math.ceil(s.longest / s.training_parallel),
         context=s.longest,
         placement="colocated" if s.placement == "one pool" else "split",
         prompt=k.prompt,
-        completion=int(s.law.longest),
+        completion=int(s.law.longest) + s.answered,  # trainers count what tools return
+        **(dict(turns=s.turns) if s.turns > 1 else {}),
+        **(dict(updates=s.updates) if s.updates > 1 else {}),
+        **(dict(batches=s.batches) if s.ahead > 1 else {}),
+        **(dict(grouped=True) if s.grouped else {}),
+        **(dict(prefix_cache=True) if s.shared_cache else {}),
+        **(dict(offload_gib=offloaded_gib(s)) if s.turns > 1 and s.kept == OFFLOAD else {}),
         overlap=k.overlap,
         reuse_log_probs=k.reuse,
+        estimator="grpo",
+        reference=k.reference,
+        training_gpus=training,
+        **(dict(generating_gpus=generating) if two else {}),
+        offload=not two,
+        zero=s.zero,
+        **(dict(training_tensor=s.training_tensor) if s.training_tensor > 1 else {}),
+        **(dict(training_stages=s.training_stages) if s.training_stages > 1 else {}),
+        recompute=k.recompute,
+        sequence_parallel=s.training_parallel,
+        **(dict(expert_parallel=s.dealt) if s.dealt > 1 else {}),
+        logits_chunk=planner.LOGITS_CHUNK,
     )

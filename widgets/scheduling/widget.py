@@ -17,7 +17,8 @@ from widgets.frame import impossible_job, machine_knobs, recovery
 from widgets.frame.exercises import Guess
 from widgets.frame.knobs import choice, ladder, slider, toggle
 from widgets.frame.marks import bars, dots, label, line, panel, threshold
-from widgets.frame.readouts import Break, Gauge, Readout
+from widgets.frame.readouts import At, Break, Gauge, Readout
+from widgets.frame.sentences import Said
 from widgets.frame.small_figures import Opening
 
 TITLE = "One engine, a step's completions, and each trick turned the other way"
@@ -25,6 +26,7 @@ TITLE = "One engine, a step's completions, and each trick turned the other way"
 BLOCK = 16  # slots; more where sequences are long, or the blocks of a run are too many to be counted in a page
 BLOCKS = 512  # of the longest sequence, about
 EVERY = 60  # events between two frames of the setting itself
+SELDOM = 600  # of the others, of which only the speed at the end is shown: less than a second of work
 LOST = 0.25  # of the speed that the same job has with one trick turned the other way
 WORSE = 0.05
 TOP = 3.0  # of the axis of speeds, in those of the setting
@@ -68,6 +70,14 @@ class Knobs(machine_knobs.Brought, machine_knobs.Assumed, Own):
     pass
 
 
+LEAD = ("refill", "batch")
+KNOB_GROUPS = {
+    "The scheduler": ("blocks", "prefix", "chunk", "cap", "watermark"),
+    "Guessed tokens": ("drafts", "acceptance", "cost"),
+    "The batch": ("prompts", "samples", "prompt", "p50", "p90", "p99", "longest"),
+    "Machine": ("model", "accelerator", "tensor_parallel", "hbm_share"),
+    "Assumed": ("bandwidth", "flops", "overhead"),
+}
 PRESETS = {
     "Nothing guessed": Knobs(),
     "Three guessed": Knobs(drafts=3),
@@ -77,14 +87,13 @@ PRESETS = {
     "Eight guessed, seldom right": Knobs(drafts=8, acceptance=0.4),
 }
 GUESS = Guess(
-    "Eight completions share a prompt of some 600 tokens, which is read eight times. How much faster is the step if it "
-    "is read once?",
+    "Eight completions share a prompt of some 600 tokens. How much faster is the step if it is read once, not 8 times?",
     ("2 times", "1.3 times", "1.05 times"),
     Knobs(prefix=False),
     2,
     lambda k, r: (
         f"It is {r.speeds['one prompt'] / r.trace.tokens_per_second:.2f} times: prompts are read many tokens at once, "
-        "and most of the time goes to completions, written one token after the other."
+        "completions written one by one."
     ),
 )
 
@@ -120,7 +129,8 @@ def run(k):
         elif result.settled:
             if result.misfits:  # seen before the way back is tried out
                 yield replace(result, way=room_made(k), progress=(0, 1))
-            yield replace(result, way=way_back(k, result))
+            way = yield from way_back(k, result)
+            yield replace(result, way=way)
         else:
             yield result
 
@@ -131,15 +141,19 @@ def broken_parts(k, r):
 
 
 def way_back(k, r):
-    """What `step_back` turns, and what that leaves broken, until nothing is: all of it at once."""
-    values, there = {}, k
+    """What `step_back` turns, and what that leaves broken, until nothing is: all of it at once. It yields the result
+    that is there while it looks, so that a page which waits hears something.
+    """
+    values, there, found = {}, k, r
     for _ in range(ROUNDS):
         turned_now = step_back(there, r)
         if not turned_now:
             return None
         values |= turned_now
         there = replace(k, **values)
-        *_, r = outcome(there, helpful)
+        for r in outcome(there, helpful):
+            if not r.settled:
+                yield replace(found, settled=False)
         if not broken_parts(there, r):
             return recovery.different(k, values)
     return None
@@ -159,10 +173,12 @@ def outcome(k, others_of):
         done = (trace.finished, runs * len(requests))
         yield Result([], room(k), trace, progress=done, settled=False)
     speeds = {}
-    for name, other in others.items():
-        speeds[name] = last(simulate(other, requests)).tokens_per_second
-        done = ((len(speeds) + 1) * len(requests), runs * len(requests))
-        yield Result([], room(k), trace, dict(speeds), progress=done, settled=False)
+    for others_done, (name, other) in enumerate(others.items(), 1):
+        for turned_trace in simulate(other, requests, every=SELDOM):
+            if turned_trace.finished == len(requests):
+                speeds[name] = turned_trace.tokens_per_second
+            done = (others_done * len(requests) + turned_trace.finished, runs * len(requests))
+            yield Result([], room(k), trace, dict(speeds), progress=done, settled=False)
     ample = 0
     if not k.blocks or trace.preemptions or trace.live.max() < min(k.batch, len(requests)):
         everything = sum(r.prompt + r.output for r in requests) + len(requests) * block_of(k)
@@ -180,7 +196,7 @@ def last(stream):
     return trace
 
 
-def simulate(k, requests, pool=None):
+def simulate(k, requests, pool=None, every=EVERY):
     """The engine of a setting writes `requests`: -> traces as they grow."""
     guess = Speculation(k.acceptance, k.drafts, k.cost) if k.drafts else None
     policy = Policy(
@@ -194,7 +210,7 @@ def simulate(k, requests, pool=None):
     )
     block = block_of(k)
     allocator = BlockAllocator((pool or room(k)) // block, block)
-    return scheduling.stream(requests, rates(k, guess), allocator, policy, every=EVERY)
+    return scheduling.stream(requests, rates(k, guess), allocator, policy, every=every)
 
 
 def engine(k):
@@ -272,13 +288,8 @@ def progress(k, r):
 
 def figure(k, r):
     if r.misfits:
-        titles = {"Places in use": "Places and tricks", "One trick turned the other way": "Places and tricks"}
-        titles |= {"The longest silence": "Silence and room", "The pool": "Silence and room"}
-        titles |= {"What guessing is worth": "Guessing", "How long it pays": "Guessing"}
-        return [
-            impossible_job.nothing(title, "no run to show", tab, front=title.startswith("One"))
-            for title, tab in titles.items()
-        ]
+        tabs = ["Places and tricks"] * 2 + ["Silence and room"] * 2 + ["Guessing"] * 2
+        return impossible_job.unfit(k, r.misfits, tabs, "tensor_parallel", misfits)
     end = axis_end(k)
     return [places(k, r, end), tricks(k, r), silences(r, end), pool(r, end), guesses(k, r), pays(k, r)]
 
@@ -324,7 +335,7 @@ def places(k, r, end):
         )
     return panel(
         "Places in use",
-        f"sequences at once, of {n:,} completions",
+        f"sequences at once, of {n:,} {'completion' if n == 1 else 'completions'}",
         *marks,
         x="seconds",
         x_range=[0, end],
@@ -536,15 +547,46 @@ def watched(k, r):
     )
 
 
+def seen_at(k, r, cause):
+    if r.misfits:
+        return impossible_job.unfit_at(k, r.misfits)
+    at = names_of(k, r).index(causes(k, r)[0])
+    return At("One trick turned the other way", at, None, "this much faster the other way", "turned")
+
+
 def broken(k, r):
     if r.misfits:
-        first = r.misfits[0]
-        return Break(f"This job does not fit: {first.what}.", r.way, "the job does not fit")
+        return Break(impossible_job.why(r.misfits), r.way, "the job does not fit")
     found = causes(k, r)
     if not found:
         return None
     why, cause = said(k, r, found[0])
-    return Break(why, r.way, cause)
+    return Break(Said(why, outdone(k, r, found[0])), r.way, cause)
+
+
+def outdone(k, r, name):
+    """What is asserted of what loses: the same job, turned, is faster, and the setting has what is blamed."""
+    own = most(k) - (k.prompt if k.prefix else 0)  # siblings share the rest
+    other = {
+        "refilled": lambda: not k.refill and scheduling.live_on_average(r.trace) <= k.batch,
+        "in blocks": lambda: not k.blocks and r.trace.live.max() * own <= r.pool + most(k),
+        "one prompt": lambda: not k.prefix and k.samples > 1,
+        "whole prompts": lambda: k.chunk > 0,
+        "no guess": lambda: 0 <= kept(k) <= k.drafts,
+        AMPLE: lambda: k.blocks and r.ample > r.pool * (1 - k.watermark) - 2 * block_of(k),
+    }[name]
+    seconds = lambda trace: trace.makespan
+    return {
+        "the same tokens take less": lambda: seconds(last(simulate(*asked(k, r, name)))) < seconds(r.trace),
+        "the setting has what is blamed": other,
+    }
+
+
+def asked(k, r, name):
+    """The engine of another setting, its requests, and its pool."""
+    if name == AMPLE:
+        return k, job(k), 2 * (sum(one.prompt + one.output for one in job(k)) + len(job(k)) * block_of(k))
+    return dict(turned(k))[name], job(k)
 
 
 # what an engineer would try, in this order, where no single knob makes room
@@ -655,9 +697,10 @@ def worse(k, r):
     name, gain = max(gains(k, r).items(), key=lambda found: found[1], default=("", 1.0))
     if gain < 1 / (1 - WORSE):
         return None
-    return (
+    return Said(
         f"The step takes {r.trace.makespan:,.0f} s, {100 * (1 - 1 / gain):.0f} % of the speed is lost: the same job "
-        f"with {PHRASES[name]} writes {r.speeds[name]:,.0f} tokens a second."
+        f"with {PHRASES[name]} writes {r.speeds[name]:,.0f} tokens a second.",
+        outdone(k, r, name),
     )
 
 
@@ -674,10 +717,22 @@ PHRASES = {
 def holds(k, r):
     now = r.trace.tokens_per_second
     took = f"The step takes {r.trace.makespan:,.0f} s at {now:,.0f} tokens a second."
+    written = {"so many a second": lambda: abs(r.trace.written[-1] / r.trace.makespan / now - 1) < 1e-6}
     if not r.settled:
-        return took
+        return Said(took, written)
     most_of_all = max(r.speeds, key=lambda name: abs(math.log(r.speeds[name] / now)))
-    return f"{took} Of what can be turned, “{most_of_all}” would change most: {r.speeds[most_of_all]:,.0f}."
+    other = r.speeds[most_of_all]
+    times = lambda speed: max(speed / now, now / speed)
+    return Said(
+        f"{took} Of what can be turned, “{most_of_all}” would change most: {other:,.0f}.",
+        written
+        | {
+            "so many it would write": lambda: (
+                abs(last(simulate(*asked(k, r, most_of_all))).tokens_per_second / other - 1) < 1e-6
+            ),
+            "nothing would change more": lambda: times(other) >= max(map(times, r.speeds.values())) - 1e-12,
+        },
+    )
 
 
 def two_engines(plain, other):

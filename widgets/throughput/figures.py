@@ -1,69 +1,250 @@
-"""The small figures of lesson 22a: a sum beside a maximum, who holds the step, how many checkers hide, and the roof."""
+"""The small figures of lesson 22a: pools that wait, a sum beside a maximum, five roles in lanes, who holds the step,
+how many checkers hide, and the roof.
+"""
 
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 
-from sim.cluster import measured, step, throughput
+from sim.cluster import measured, paths, step, throughput
 from sim.cluster.hardware import ACCELERATORS
+from sim.cluster.lengths import lognormal
 from sim.cluster.models import MODELS
 from sim.cluster.step import Roles
+from widgets.frame import lanes, scene, steps
 from widgets.frame.marks import bars, dots, label, line, panel, region
-from widgets.frame.small_figures import Figure, Handle
+from widgets.frame.small_figures import Figure, Handle, Strip, Time
 
 UPRIGHT = dict(tickangle=0)
 ROW, SIDE = "sync", "async"  # in a row, side by side
 
+# ── two pools of GPUs, and a step that neither of them holds ──
+WAYS = ("one setting", "the other")
+WORKERS_OF = dict(zip(WAYS, (64, 8)))
+AGENT_UNTIL, TICK = 400, 20  # seconds
+POOLS = {"engine": ("rollout",), "trainer": ("log_probs", "train")}  # roles of each pool
+
+
+def agent(way):
+    """64 completions on 8 GPUs, tests of 20 s, one of 30: the opening of widget.py."""
+    return Roles(60.0, step.verify_seconds(64, WORKERS_OF[way], 20.0, 30.0), 8.0, 30.0, 4.0)
+
+
+def busy(way, pool):
+    return sum(getattr(agent(way), role) for role in POOLS[pool])
+
+
+def works(way, pool):
+    """{batch: (start, end)} of a pool, the third batch the first that is generated here."""
+    found = {}
+    for one in step.laid(agent(way), SIDE, AGENT_UNTIL):
+        if one.role in POOLS[pool]:
+            begin, end = found.get(one.batch + 3, (one.start, 0.0))
+            found[one.batch + 3] = (min(begin, one.start), max(end, one.start + one.seconds))
+    return found
+
+
+def two_pools(way, second):
+    each, marks = step.step_time(agent(way), SIDE), []
+    for row, pool in enumerate(POOLS):
+        done = works(way, pool)
+        for batch in range(1, 10):
+            start, end = done.get(batch, (2 * AGENT_UNTIL, 2 * AGENT_UNTIL))
+            role = "work" if batch == 3 else "other"
+            marks.append(lanes.span(f"{pool[0]}{batch}", row, start, end, role, str(batch)))
+        for s in range(7):
+            marks.append(lanes.span(f"{pool[0]}w{s}", row, s * each + busy(way, pool), (s + 1) * each, "waits"))
+    stands = each - max(busy(way, pool) for pool in POOLS)
+    seen = stands > 0.25 * each and second >= each
+    words = f"both wait, {stands:.0f} of {each:.0f} s"
+    marks.append(lanes.spot("r", (0, 1), each - stands, each, words if seen else "", seen))
+    return [
+        scene.scene(
+            "Two pools of GPUs, and the batches they work on",
+            "navy: batch 3, first written, then learned from; hatched: GPUs that are paid for and wait",
+            lanes.board(
+                "p",
+                f"After {second} s the trainer has learned from {learned(way, second)} batches. {stood(way)}",
+                AGENT_UNTIL,
+                (("engine", "half of the GPUs"), ("trainer", "the other half")),
+                *marks,
+                tall=46,
+                top=58,
+                ticks=(0, 100, 200, 300, 400),
+                unit=" s",
+                now=second,
+            ),
+        )
+    ]
+
+
+def learned(way, second):
+    return sum(end <= second for _, end in works(way, "trainer").values())
+
+
+def stood(way):
+    each = step.step_time(agent(way), SIDE)
+    longest = max(busy(way, pool) for pool in POOLS)
+    if each > longest:
+        return f"Of each {each:.0f} s both pools stand still for {each - longest:.0f}."
+    return (
+        f"Of each {each:.0f} s the engine works {busy(way, 'engine'):.0f} and the trainer {busy(way, 'trainer'):.0f}."
+    )
+
+
+def so_far(way, second):
+    return f"After {second} s the trainer has learned from {learned(way, second)} batches. {stood(way)}"
+
+
+SECONDS = tuple(range(0, AGENT_UNTIL + 1, TICK))
+OPENING = Figure(
+    two_pools,
+    step.laid,
+    Handle("Same job, same GPUs", WAYS, start=1, words=WAYS),
+    so_far,
+    Time(
+        "Time",
+        SECONDS,
+        tuple(f"{second} s" for second in SECONDS),
+        start=len(SECONDS) - 1,
+        ticks={i: str(TICK * i) for i in range(0, len(SECONDS), 5)},
+        strip=Strip(
+            "Batches learned from",
+            lambda: [[learned(way, second) / 7 for second in SECONDS] for way in WAYS],
+            lambda way, second: str(learned(way, second)),
+        ),
+        milliseconds=350,
+        holds={8: 1500},
+    ),
+    stills=((0, len(SECONDS) - 1),),
+)
+
 # ── a sum, and a maximum ──
 SMALL = Roles(rollout=60, verify=0, log_probs=0, train=40, sync=0)
-SPEEDS = (1, 1.25, 1.5, 1.75, 2, 2.5, 3, 4, 6, 8, 16, 32, 64)
-TIMES = np.geomspace(1, 64, 49)
+SPEEDS = (1, 1.25, 1.5, 1.75, 2, 2.5, 3, 4)
+SHORT = {"in turn": ROW, "side by side": "one-off"}
+SMALL_UNTIL, STEPS = 200, 5
 
 
-def strips(speed):
-    now = step.whatif(SMALL, "rollout", speed)
-    names = ["in a row", "side by side,<br>rollout", "side by side,<br>train"]
-    total = step.step_time(now, ROW)
-    curves = [
-        line(TIMES, [step.speedup(SMALL, overlap, "rollout", k) for k in TIMES], words, series, "")
-        for overlap, words, series in ((ROW, "in a row", 1), (SIDE, "side by side", 2))
-    ]
+def two_jobs(way, speed):
+    overlap, now = SHORT[way], step.whatif(SMALL, "rollout", speed)
+    each, beside = step.step_time(now, SHORT[way]), way != "in turn"
+    done = {(one.role, one.batch + 1): one for one in step.laid(now, overlap, SMALL_UNTIL)}
+    marks = []
+    for role, row in (("rollout", 0), ("train", 1 if beside else 0)):
+        for batch in range(0, STEPS + 1):
+            one = done.get((role, batch))
+            start, seconds = (one.start, one.seconds) if one else (2 * SMALL_UNTIL, 0.0)
+            text = f"{role} {batch}" if seconds >= (45 if role == "rollout" else 38) else str(batch)
+            marks.append(
+                lanes.span(f"{role[0]}{batch}", row, start, start + seconds, "work" if batch == 1 else "other", text)
+            )
+    for s in range(STEPS):
+        for row, seconds in enumerate((now.rollout, now.train)):
+            begin = s * each + seconds if beside else (s + 1) * each
+            marks.append(lanes.span(f"w{row}{s}", row, begin, (s + 1) * each, "waits"))
+    marks.append(lanes.span("g", 0, 0, SMALL.rollout if speed > 1 else 0, "ghost"))
+    waits = each - now.rollout
+    seen = beside and waits > 0
+    words = "the faster engine only waits" if seen else ""
+    marks.append(lanes.spot("r", (0, 0), each + now.rollout, 2 * each, words, seen, "look"))
+    marks.append(lanes.measure("m", 0, each, f"a step: {each:.0f} s"))
+    rows = (("engine", "its GPUs"), ("trainer", "its GPUs")) if beside else (("both", "one by one"), (" ", ""))
     return [
-        panel(
-            "One step",
-            "seconds; navy: rollout, amber: train",
-            bars(names, [now.rollout, now.rollout, 0], "rollout", 1),
-            bars(names, [now.train, 0, now.train], "train", 2),
-            label(names[0], total, f"{total:.0f} s", anchor="center"),
-            label(names[1], now.rollout, f"{now.rollout:.0f}", anchor="center"),
-            label(names[2], now.train, f"{now.train:.0f}", anchor="center"),
-            y_range=(0, 112),
-            stacked=True,
-            ticks=UPRIGHT,
-        ),
-        panel(
-            "What the faster engine is worth",
-            "old step over new step",
-            *curves,
-            dots([speed, speed], [step.speedup(SMALL, o, "rollout", speed) for o in (ROW, SIDE)], "now", 1, "here"),
-            label(64, 2.42, "in a row", 1, "right", below=True),
-            label(64, 1.5, "side by side", 2, "right", below=True),
-            x="engine, times as fast",
-            x_range=(1, 64),
-            y_range=(0.95, 2.6),
-            log="x",
-            ticks=dict(tickvals=[1, 2, 4, 8, 16, 32, 64], ticktext=["1", "2", "4", "8", "16", "32", "64"]),
-        ),
+        scene.scene(
+            "A step of 60 seconds of rollout and 40 of training",
+            "navy: batch 1, pale: other batches; hatched: GPUs that wait; dashed: the rollout as it was",
+            lanes.board(
+                "s",
+                f"{way.capitalize()}, the engine {speed:g} times as fast: a step takes {each:.0f} s.",
+                SMALL_UNTIL,
+                rows,
+                *marks,
+                tall=36,
+                top=62,
+                ticks=(0, 50, 100, 150, 200),
+                unit=" s",
+            ),
+        )
     ]
 
 
-def worth(speed):
-    now = step.whatif(SMALL, "rollout", speed)
-    said = [
-        f"{step.step_time(now, o):.0f} s, {step.speedup(SMALL, o, 'rollout', speed):.2f} times as fast"
-        for o in (ROW, SIDE)
+def worth(way, speed):
+    was, now = (step.step_time(step.whatif(SMALL, "rollout", k), SHORT[way]) for k in (1, speed))
+    if speed == 1:
+        return f"{way.capitalize()} a step takes {now:.0f} s."
+    gain = f"A step takes {now:.0f} s in place of {was:.0f}: {was / now:.2f} times as fast."
+    rest = step.whatif(SMALL, "rollout", speed)
+    return gain if way == "in turn" or rest.rollout >= rest.train else f"{gain} It waits for the trainer."
+
+
+def faster(step_of, speeds, ways):
+    """What a faster engine gives back in each way, as a share of the most."""
+    gains = [[step_of(way, 1) / step_of(way, speed) - 1 for speed in speeds] for way in ways]
+    return [[gain / max(map(max, gains)) for gain in row] for row in gains]
+
+
+def small_step(way, speed):
+    return step.step_time(step.whatif(SMALL, "rollout", speed), SHORT[way])
+
+
+def speeds(positions, step_of, ways, start):
+    return Time(
+        "Engine, times as fast",
+        positions,
+        tuple(f"engine × {speed:g}" for speed in positions),
+        start=start,
+        ticks={i: f"×{speed:g}" for i, speed in enumerate(positions)},
+        strip=Strip(
+            "The step, times as fast",
+            lambda: faster(step_of, positions, ways),
+            lambda way, speed: f"{step_of(way, 1) / step_of(way, speed):.2f}",
+        ),
+        milliseconds=900,
+    )
+
+
+# ── five roles, and four ways to overlap them ──
+H100, LAW = ACCELERATORS["h100"], lognormal(1200, 0.8, 8192)
+OVERLAPS = steps.WAYS
+FIVE_UNTIL = 400
+
+
+@cache
+def five():
+    """7B on 64 H100, half of them generating; 8,192 tests of 0.6 s on 256 workers; weights through one card."""
+    tests = step.verify_seconds(8192, 256, 0.6, 10)
+    found = step.roles_from_config(MODELS["qwen2.5-7b"], H100, 32, 32, 1, 8192, LAW, tests, True, True)
+    card = paths.sync_seconds(MODELS["qwen2.5-7b"], paths.FUNNEL, 1e9 * H100.nic_gb_per_second, 32, 32, 1)
+    return replace(found, sync=float(card))
+
+
+def five_step(way, speed):
+    return step.step_time(step.whatif(five(), "rollout", speed), OVERLAPS[way])
+
+
+def five_roles(way, speed):
+    now = step.whatif(five(), "rollout", speed)
+    shown = steps.board("f", now, OVERLAPS[way], FIVE_UNTIL, was=five(), ticks=(0, 100, 200, 300, 400))
+    return [
+        scene.scene(
+            "Five roles of a step, 400 seconds",
+            "navy: batch 7, pale: others; hatched: GPUs wait; underlined: what the step waits for; dashed: as it was",
+            shown,
+        )
     ]
-    return f"In a row {said[0]}; side by side {said[1]}."
+
+
+def held_by(way, speed):
+    was, now = five_step(way, 1), five_step(way, speed)
+    chain = steps.chain(step.whatif(five(), "rollout", speed), OVERLAPS[way])
+    if speed == 1:
+        return f"A step takes {now:.0f} s. It waits for {chain}."
+    gain = f"{100 * (was / now - 1):.0f} %" if was / now > 1.004 else "nothing"
+    return (
+        f"A step takes {now:.0f} s. The engine, {speed:g} times as fast, is worth {gain}: the step waits for {chain}."
+    )
 
 
 # ── who holds the step ──
@@ -82,7 +263,7 @@ def tenth(name):
     role, names = ROLES[name], list(ROLES)
     now = [getattr(VERL, attribute) for attribute in ROLES.values()]
     more = [0.1 * seconds if other == name else 0 for other, seconds in zip(names, now)]
-    by = {words: grown(role, overlap) for words, overlap in (("in a row", ROW), ("side by side", SIDE))}
+    by = {words: grown(role, overlap) for words, overlap in (("in turn", ROW), ("in a stream", SIDE))}
     return [
         panel(
             "Five roles",
@@ -107,7 +288,7 @@ def tenth(name):
 def moves(name):
     row, side = (grown(ROLES[name], overlap) for overlap in (ROW, SIDE))
     said = f"{side:.3g} s" if side > 0 else "nothing"
-    return f"A tenth more of {name}: {row:.3g} s of the step in a row, {said} side by side."
+    return f"A tenth more of {name}: {row:.3g} s of the step in turn, {said} in a stream."
 
 
 # ── how many checkers hide ──
@@ -126,12 +307,12 @@ def checkers(workers):
         panel(
             "One step",
             "seconds; 8,192 tests of 20 ms",
-            line(WORKERS, curve(ROW), "in a row", 2),
-            line(WORKERS, curve(SIDE), "side by side", 1),
+            line(WORKERS, curve(ROW), "in turn", 2),
+            line(WORKERS, curve(SIDE), "in a stream", 1),
             line(WORKERS, [checked(w).verify for w in WORKERS], "tests alone", 8, "reference"),
             dots([workers, workers], [step.step_time(checked(workers), o) for o in (ROW, SIDE)], "now", 1, "here"),
-            label(WORKERS[-1], step.step_time(checked(8192), ROW), "in a row", 2, "right"),
-            label(WORKERS[-1], busy, "side by side: the rollout", 1, "right", below=True),
+            label(WORKERS[-1], step.step_time(checked(8192), ROW), "in turn", 2, "right"),
+            label(WORKERS[-1], busy, "in a stream: the rollout", 1, "right", below=True),
             label(12, 22, "tests alone", 8),
             x="workers",
             x_range=(0.9, 9000),
@@ -146,11 +327,11 @@ def hidden(workers):
     now = checked(workers)
     row, side = (step.step_time(now, overlap) for overlap in (ROW, SIDE))
     crew = "One worker tests" if workers == 1 else f"{workers:,} workers test"
-    return f"{crew} for {now.verify:.3g} s: in a row the step takes {row:.0f} s, side by side {side:.0f} s."
+    return f"{crew} for {now.verify:.3g} s: in turn the step takes {row:.0f} s, in a stream {side:.0f} s."
 
 
 # ── the roof ──
-QWEN, H100, CONTEXT = MODELS["qwen2.5-7b"], ACCELERATORS["h100"], 2048
+QWEN, CONTEXT = MODELS["qwen2.5-7b"], 2048
 SEQUENCES = tuple(2**n for n in range(11))
 INTENSITY = np.geomspace(0.5, 4096, 40)
 
@@ -189,11 +370,22 @@ def intensity(sequences):
 
 
 FIGURES = {
+    "opening": OPENING,
     "lanes": Figure(
-        strips,
-        step.step_time,
-        Handle("Engine, times as fast", SPEEDS, start=4, words=tuple(f"{k:g}" for k in SPEEDS)),
+        two_jobs,
+        step.laid,
+        Handle("The two jobs", tuple(SHORT), start=1, words=tuple(SHORT)),
         worth,
+        speeds(SPEEDS, small_step, SHORT, 4),
+        stills=((0, 4), (1, 2)),
+    ),
+    "step": Figure(
+        five_roles,
+        step.laid,
+        Handle("What overlaps", tuple(OVERLAPS), start=0, words=tuple(OVERLAPS)),
+        held_by,
+        speeds(SPEEDS, five_step, OVERLAPS, 0),
+        stills=((2, 4), (3, 4)),
     ),
     "holds": Figure(tenth, step.step_time, Handle("A tenth more of", tuple(ROLES)), moves),
     "checkers": Figure(

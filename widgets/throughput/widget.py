@@ -7,16 +7,18 @@ from sim.cluster import measured, memory, step, throughput
 from sim.cluster.hardware import ACCELERATORS, ridge
 from sim.cluster.memory import Engine, Misfit, Training
 from sim.cluster.models import MODELS
-from widgets.frame import impossible_job, machine_knobs, recovery
+from widgets.frame import impossible_job, lanes, machine_knobs, recovery, scene, steps
 from widgets.frame.exercises import Guess
 from widgets.frame.knobs import choice, ladder, slider, toggle
-from widgets.frame.marks import bars, dots, label, line, panel, region, threshold
-from widgets.frame.readouts import Break, Gauge, Readout
-from widgets.frame.small_figures import Opening
+from widgets.frame.marks import bars, dots, label, line, panel, region
+from widgets.frame.readouts import At, Break, Gauge, Readout
+from widgets.frame.sentences import Said
+from widgets.frame.small_figures import Played
 
 TITLE = "A step as a sum of its roles, or as the longest of them"
 
 ROLES = {"rollout": "rollout", "verify": "verify", "log-probs": "log_probs", "train": "train", "sync": "sync"}
+WAYS = steps.WAYS
 LANES = {
     "rollout": "rollout",
     "verify": "verify",
@@ -45,7 +47,7 @@ TESTS = [0.001, 0.01, 0.02, 0.1, 1.0, 5.0, 10.0, 30.0, 60.0, 180.0, 600.0, 1800.
 
 @dataclass(frozen=True)
 class Own:
-    overlap: str = choice("What overlaps", "sync", list(step.OVERLAPS))
+    overlap: str = choice("What overlaps", "in turn", list(WAYS))
     reuse: bool = toggle("Reuse the rollout's log-probs", False)
     role: str = choice("Make faster", "rollout", list(ROLES))
     k: float = ladder(
@@ -98,7 +100,7 @@ def published(row, sync):
 
 
 AGENT = Knobs(
-    overlap="async",
+    overlap="stream",
     k=1.0,
     workers=64,
     rollout=60.0,
@@ -113,22 +115,31 @@ AGENT = Knobs(
     accelerator="h100",
     gpus=8,
 )
+LEAD = ("overlap", "test_seconds")
+KNOB_GROUPS = {
+    "What if": ("role", "k", "reuse"),
+    "Seconds of a step": ("source", "rollout", "old_log_probs", "reference", "train", "sync", "other"),
+    "Tests": ("workers", "longest_test"),
+    "Batch and lengths": ("prompts", "samples", "prompt", "p50", "p90", "p99", "longest", "informative", "ess"),
+    "Machine": ("model", "accelerator", "gpus", "share"),
+    "Assumed": ("bandwidth", "flops", "overhead", "mfu"),
+}
 PRESETS = {
     "verl 7B, 64 GPUs": Knobs(),
     "Agent, 60 s tests": AGENT,
-    "From shapes, split H100s": Knobs(overlap="async", source="from shapes", accelerator="h100"),
+    "From shapes, split H100s": Knobs(overlap="stream", source="from shapes", accelerator="h100"),
     "8 test workers": replace(AGENT, workers=8, test_seconds=30.0, longest_test=30.0),
-    "A slow link": Knobs(overlap="async", reuse=True, k=1.0, sync=250.0),
+    "A slow link": Knobs(overlap="stream", reuse=True, k=1.0, sync=250.0),
     "Longer completions": Knobs(p50=4600, p90=8192, p99=16384, longest=32768),
 }
 GUESS = Guess(
-    "Rollout 151 s, train 133 s, side by side on GPUs of their own. The rollout becomes twice as fast. And the step?",
-    ("2 times as fast", "1.5 times", "1.13 times"),
-    Knobs(overlap="async", reuse=True),
+    "Rollout 151 s beside log-probs and training, 204 s. The engine becomes twice as fast. And the step?",
+    ("2 times", "1.26 times", "the same"),
+    Knobs(overlap="stream"),
     2,
     lambda k, r: (
-        f"It is {step.speedup(r.before, k.overlap, ROLES[k.role], k.k):.2f} times as fast: the trainer takes "
-        f"{r.roles.train:.0f} s, and an engine without end would give no more."
+        f"It takes {step.step_time(r.roles, WAYS[k.overlap]):.0f} s with either engine, because it waits for log-probs "
+        "and training."
     ),
 )
 SLACK = 1.25  # a step that waits by a quarter for something other than its GPUs is broken
@@ -168,7 +179,9 @@ def run(k):
     )
     attained = utilization(k) * accelerator.flops()
     points = [p._replace(flops_per_second=attained) if p.role == "train" else p for p in points]
-    path, remedy = step.where_is_my_time(roles, k.overlap, points, accelerator, machine_knobs.efficiency(k), k.mfu)
+    path, remedy = step.where_is_my_time(
+        roles, WAYS[k.overlap], points, accelerator, machine_knobs.efficiency(k), k.mfu
+    )
     yield Result([], before, roles, limit, tuple(points), path, remedy)
 
 
@@ -179,7 +192,7 @@ def tests(k, workers):
 
 def pools(k):
     """(GPUs that generate, GPUs that train): times that were measured were taken on all of them."""
-    if k.source == "measured" or k.overlap in ("sync", "carry-over"):
+    if k.source == "measured" or k.overlap in ("in turn", "carry-over"):
         return k.gpus, k.gpus
     generating = min(max(round(k.share * k.gpus), 1), k.gpus - 1)
     return generating, k.gpus - generating
@@ -222,55 +235,45 @@ def misfits(k):
 
 def figure(k, r):
     if r.misfits:
-        titles = {"One step": "Step", "What a faster role is worth": "Step", "Roles under the roof": "Roof"}
-        titles |= {"How much of 1 % off a role reaches the step": "Roof", "Where the wall-clock goes": "What to fix"}
-        return [
-            impossible_job.nothing(title, "no seconds to show", tab, front=title == "One step")
-            for title, tab in titles.items()
-        ]
-    return [lanes(k, r), gains(k, r), roofline(k, r), elasticities(k, r), tree(k, r)]
+        tabs = ["Step", "Step", "Roof", "Roof", "What to fix"]
+        return impossible_job.unfit(k, r.misfits, tabs, "gpus", misfits)
+    return [one_step(k, r), gains(k, r), roofline(k, r), elasticities(k, r), tree(k, r)]
 
 
 BELIEVED = {  # what a picture of measured times takes for granted
-    "sync": "",
-    "carry-over": "; the tail was not timed, so nothing is carried over",
-    "one-off": "; each pool as fast as all GPUs: an upper bound",
-    "async": "; each pool as fast as all GPUs: an upper bound",
+    "in turn": "",
+    "carry-over": "; no tail was timed",
+    "one step ahead": "; a pool as fast as all",
+    "stream": "; a pool as fast as all",
 }
 
 
-def lanes(k, r):
-    names = list(LANES)
-    tau, path = step.step_time(r.roles, k.overlap), step.exposed(r.roles, k.overlap)
-    at = {"other": (0.0, r.roles.other)} | step.timeline(r.roles, k.overlap)
-    spans, on = [at[role] for role in LANES.values()], [role in path for role in LANES.values()]
-    top = above(max(1.1 * tau, 1.1 * step.step_time(r.before, "sync"), 1.1 * SLACK * gpu_pools(r.before)))
-    shown = lambda keep: dict(
-        y=[seconds if kept is keep else 0.0 for kept, (_, seconds) in zip(on, spans)],
-        text=[
-            f"{seconds:.0f}" if kept is keep and seconds > 0.06 * top else "" for kept, (_, seconds) in zip(on, spans)
-        ],
-    )
-    marks = [
-        bars(names, [start for start, _ in spans], "waits", role="free"),
-        bars(names, name="on the critical path", series=1, **shown(True)),
-        bars(names, name="hidden behind it", series=2, **shown(False)),
-        bars(names, [max(tau - start - seconds, 0.0) for start, seconds in spans], "waits", role="free"),
-        label(names[0], tau, f"step {tau:.0f} s"),
-    ]
-    if k.overlap == "async":
-        marks.append(threshold(SLACK * gpu_pools(r.roles), "breaks above", top))
-    return panel(
+def one_step(k, r):
+    """The roles over seconds, two steps of them where they are added up; the batch in navy is followed."""
+    overlap = WAYS[k.overlap]
+    split = overlap not in ("sync", "carry-over")
+    until = lanes.round_up(1.55 * step.step_time(r.before, "sync"))
+    waits_for = ""
+    if breaks(k, r):
+        waits_for = "both pools wait for weights" if r.roles.sync >= r.roles.verify else "both pools wait for tests"
+    shown = dict(was=r.before, split=split, steps=7, ticks=lanes.quarters(until), broken=waits_for)
+    return scene.scene(
         "One step, role by role",
-        "seconds; navy: on the critical path, amber: hidden, empty: waiting"
-        + (BELIEVED[k.overlap] if k.source == "measured" else ""),
-        *marks,
-        y_range=[0, top],
+        "underlined: waited for; hatched: GPUs wait" + (BELIEVED[k.overlap] if k.source == "measured" else ""),
+        steps.board("s", r.roles, overlap, until, **shown),
         tab="Step",
         front=True,
-        stacked=True,
-        ticks=UPRIGHT,
+        data=[bars(list(LANES), [getattr(r.roles, role) for role in LANES.values()], "seconds")],
     )
+
+
+WORTH = {  # titles
+    "rollout": "What a faster rollout is worth",
+    "verify": "What faster verification is worth",
+    "log-probs": "What faster log-probs are worth",
+    "train": "What a faster update is worth",
+    "sync": "What a faster weight sync is worth",
+}
 
 
 def gains(k, r):
@@ -281,19 +284,18 @@ def gains(k, r):
         t for t in (1.5, 2, 3, 5, 10, 20, 50, 100, 1e3, 1e9) if t >= 1 + 1.1 * (min(max(ends.values()), 1e8) - 1)
     )
     marks, floor = [], 0.0
-    for overlap in sorted(step.OVERLAPS, key=ends.get):
-        here = overlap == k.overlap
+    for way in sorted(WAYS, key=lambda name: ends[WAYS[name]]):
+        here, overlap = way == k.overlap, WAYS[way]
         curve = [step.speedup(r.before, overlap, role, min(x, r.limit)) for x in ks]
-        marks.insert(0 if here else len(marks), line(ks, curve, overlap, 1, "" if here else "reference"))
+        marks.insert(0 if here else len(marks), line(ks, curve, way, 1, "" if here else "reference"))
         # labels of close curves stand one above the other
         floor = max(curve[-1], floor + 0.08 * (top - 1) if floor else 0.0)
-        marks.append(label(ks[-1], floor, f"{overlap} → {ends[overlap]:.2f}×", 1 if here else 8, "right"))
-    now = step.speedup(r.before, k.overlap, role, min(k.k, r.limit))
+        marks.append(label(ks[-1], floor, f"{way} → {ends[overlap]:,.2f}×", 1 if here else 8, "right"))
+    now = step.speedup(r.before, WAYS[k.overlap], role, min(k.k, r.limit))
     marks.append(dots([k.k], [now], "now", role="here"))
     return panel(
-        f"What a faster {k.role} is worth",
-        "old step over new step; each curve ends at its ceiling"
-        + (f"; at k = {r.limit:.1f} the chips have no more" if r.limit < math.inf else ""),
+        WORTH[k.role],
+        "old step over new" + (f"; at k = {r.limit:,.1f} the chips end" if r.limit < 1e4 else " step"),
         *marks,
         x="k, times as fast",
         log="x",
@@ -327,9 +329,9 @@ def roofline(k, r):
         ),
     ]
     return panel(
-        f"Roles under the roof of one {accelerator.name}",
-        "TFLOP/s dense bf16; compute-bound from the ridge that is reached"
-        + ("; the update at the lengths set, which verl does not publish" if k.source == "measured" else ""),
+        f"Roles under the roof of {accelerator.name if k.chip else f'one {accelerator.name}'}",
+        "TFLOP/s dense bf16; shaded from the ridge reached"
+        + ("; the update at the lengths set" if k.source == "measured" else ""),
         *marks,
         x="FLOP per byte read",
         log="xy",
@@ -343,8 +345,8 @@ def elasticities(k, r):
     of = lambda overlap: [step.elasticity(r.roles, overlap).get(role, (0.0,))[0] for role in LANES.values()]
     return panel(
         "How much of 1 % off a role reaches the step",
-        "per cent; navy: as it overlaps now, amber: if everything were added up",
-        bars(list(LANES), of(k.overlap), "now", 1),
+        "%; navy: as it overlaps now, amber: if added up",
+        bars(list(LANES), of(WAYS[k.overlap]), "now", 1),
         bars(list(LANES), of("sync"), "summed", 2),
         y_range=[0, 1.05],
         tab="Roof",
@@ -377,7 +379,9 @@ def tree(k, r):
             label(0, y, QUESTIONS[branch], series),
             label(1, y, step.LEAVES[branch[-1]], series, "right"),
         ]
-    share = step.exposed(r.roles, k.overlap).get(r.path[0], r.roles.tail) / step.step_time(r.roles, k.overlap)
+    share = step.exposed(r.roles, WAYS[k.overlap]).get(r.path[0], r.roles.tail) / step.step_time(
+        r.roles, WAYS[k.overlap]
+    )
     return panel(
         "Where the wall-clock goes",
         f"what takes most of the critical path, here {100 * share:.0f} %, and what to do about it",
@@ -391,7 +395,7 @@ def tree(k, r):
 
 READOUTS = {
     "Step": step.step_time,
-    "Step, times as fast as with k = 1": step.speedup,
+    "Step, times as fast": step.speedup,
     "Verify or sync, the longer": step.seconds,
     "Fix first": step.where_is_my_time,
     "Useful completions": step.useful_rate,
@@ -401,12 +405,12 @@ READOUTS = {
 def readouts(k, r):
     if r.misfits:
         return impossible_job.dashes(READOUTS, "Step")
-    tau = step.step_time(r.roles, k.overlap)
-    beside = max(step.seconds(r.roles, role, k.overlap) for role in ("verify", "sync"))
+    tau = step.step_time(r.roles, WAYS[k.overlap])
+    beside = max(step.seconds(r.roles, role, WAYS[k.overlap]) for role in ("verify", "sync"))
     whole = k.informative == k.ess == 1
     shown = [
         (tau, "s", ""),
-        (step.speedup(r.before, k.overlap, ROLES[k.role], min(k.k, r.limit)), "×", ""),
+        (step.speedup(r.before, WAYS[k.overlap], ROLES[k.role], min(k.k, r.limit)), "×", ""),
         (beside, "s", "violated" if breaks(k, r) else ""),
         (r.remedy, "", ""),
         (step.useful_rate(k.prompts * k.samples, tau, k.informative, k.ess), "a second", "assumed" if whole else ""),
@@ -428,12 +432,12 @@ def export(k, r):
         memory_fraction=memory.HBM_SHARE,
         concurrency=max(round(live(k)), 1),
         context=k.prompt + machine_knobs.law(k).longest,
-        placement="colocated" if k.overlap in ("sync", "carry-over") else "split",
+        placement="colocated" if k.overlap in ("in turn", "carry-over") else "split",
         prompts=k.prompts,
         samples=k.samples,
         prompt=k.prompt,
         completion=machine_knobs.law(k).longest,
-        overlap=k.overlap,
+        overlap=WAYS[k.overlap],
         reuse_log_probs=k.reuse,
     )
 
@@ -453,7 +457,7 @@ def gpu_pools(roles):
 def breaks(k, r):
     if r.misfits:
         return True
-    return k.overlap == "async" and max(r.roles.verify, r.roles.sync) > SLACK * gpu_pools(r.roles)
+    return k.overlap == "stream" and max(r.roles.verify, r.roles.sync) > SLACK * gpu_pools(r.roles)
 
 
 def watched(k, r):
@@ -467,7 +471,7 @@ def watched(k, r):
         low=0.1,
         high=1e4,
         log=True,
-        expression=f"async and max(verify, sync) > {SLACK} * max(rollout, log_probs + train)",
+        expression=f"stream and max(verify, sync) > {SLACK} * max(rollout, log_probs + train)",
     )
 
 
@@ -484,91 +488,140 @@ def room_made(k, contradict):
     return recovery.one_knob(k, turn, fits) or recovery.fewest(k, SURE, fits)
 
 
+def seen_at(k, r, cause):
+    if r.misfits:
+        return impossible_job.unfit_at(k, r.misfits)
+    what = "weights" if r.roles.sync >= r.roles.verify else "tests"
+    return At("One step, role by role", None, None, f"both pools wait for {what}")
+
+
 def broken(k, r):
     if not breaks(k, r):
         return None
     if r.misfits:
-        first = r.misfits[0]
-        contradict = first.what.startswith("the inputs contradict")
+        contradict = r.misfits[0].what.startswith("the inputs contradict")
         cause = "the inputs contradict" if contradict else "the job does not fit"
-        return Break(f"This job does not fit: {first.what}.", room_made(k, contradict), cause)
+        return Break(impossible_job.why(r.misfits), made_to_run(k, contradict), cause)
     pools = gpu_pools(r.roles)
+    at_most = f"longer than either GPU pool works ({told(pools)} s at most): both pools wait"
     if r.roles.sync >= r.roles.verify:
-        return Break(
-            f"Sending the weights takes {r.roles.sync:.0f} s, longer than either GPU pool works ({pools:.0f} s at "
-            "most): "
-            "both pools wait for the network.",
-            # from shapes the seconds follow from the model; a knob that is k times as fast may be k times as long
-            dict(sync=float(math.floor(pools * (k.k if k.role == "sync" else 1))))
-            if k.source == "measured"
-            else dict(overlap="sync"),
-            "sending outlasts both GPU pools",
-        )
-    enough = next((w for w in Knobs.__dataclass_fields__["workers"].metadata["rungs"] if tests(k, w) <= pools), None)
-    crew = "one worker" if k.workers == 1 else f"{k.workers} workers"
-    return Break(
-        f"{k.prompts * k.samples:,} tests of {k.test_seconds:g} s on {crew} take {r.roles.verify:.0f} s, longer than "
-        "either GPU "
-        f"pool works ({pools:.0f} s at most): both pools wait.",
-        dict(workers=enough) if enough else dict(overlap="sync"),
-        "verification outlasts both GPU pools",
-    )
+        why = f"Sending the weights takes {told(r.roles.sync)} s, {at_most} for the network."
+        return Break(Said(why, outlasting(k, r, "sync")), quickened(k, r), "sending outlasts both GPU pools")
+    return Break(tested(k, r, at_most), quickened(k, r), "verification outlasts both GPU pools")
 
 
-def above(seconds):
-    """The next round number: 1, 2, 2.5, 5 times a power of ten, so that the axis stays while knobs move."""
-    unit = 10 ** math.floor(math.log10(seconds))
-    return next(unit * m for m in (1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10) if unit * m >= seconds)
+def tested(k, r, at_most):
+    """The tests that both pools wait for: all of them on these workers, or the longest, which no worker shortens."""
+    many, seconds = k.prompts * k.samples, told(r.roles.verify)
+    alone = tests(k, 2**40)
+    if alone >= tests(k, k.workers):
+        which = "The one test" if many == 1 else f"The longest of {many:,} tests"
+        why = f"{which} takes {seconds} s, {at_most}."
+        claims = {"more workers do not help": lambda: tests(k, 2 * k.workers) == alone}
+    else:
+        crew = "one worker" if k.workers == 1 else f"{k.workers:,} workers"
+        each = round(k.test_seconds / (faster(k, r) if k.role == "verify" else 1), 3)
+        each = f"{each:,.0f}" if each >= 1000 else f"{each:g}"
+        what = f"One test of {each} s on {crew} takes" if many == 1 else f"{many:,} tests of {each} s on {crew} take"
+        why = f"{what} {seconds} s, {at_most}."
+        claims = {"so long do they take": lambda: r.roles.verify * faster(k, r) >= tests(k, k.workers) * 0.999}
+    return Said(why, outlasting(k, r, "verify") | claims)
+
+
+def told(seconds):
+    return f"{seconds:,.0f}" if seconds >= 9.5 else f"{seconds:.2g}"
+
+
+def made_to_run(k, contradict):
+    """As `room_made`, and after it nothing is waited for that outlasts the GPU pools."""
+    change = room_made(k, contradict)
+    if change is None:
+        return None
+    there = replace(k, **change)
+    left = next(run(there))
+    if left.misfits:
+        change = recovery.fewest(k, change | SURE, lambda other: not misfits(other))
+        there = replace(k, **change)
+        left = next(run(there))
+    return change | quickened(there, left) if breaks(there, left) else change
+
+
+def faster(k, r):
+    """How many times as fast the role is that is made faster."""
+    return min(k.k, r.limit)
+
+
+def outlasting(k, r, role):
+    """What is asserted of a role beside the GPUs that the step waits for."""
+    took = getattr(r.roles, role)
+    generating, training = step.seconds(r.roles, "rollout", "async"), r.roles.log_probs + r.roles.train
+    return {
+        "it is longer than generating": lambda: took > SLACK * generating,
+        "it is longer than training": lambda: took > SLACK * training,
+        "if it took none, the step were shorter": lambda: (
+            step.step_time(replace(r.roles, **{role: 0.0}), WAYS[k.overlap]) < step.step_time(r.roles, WAYS[k.overlap])
+        ),
+    }
+
+
+def quickened(k, r):
+    """A faster link, more workers, or both, where that is enough; else nothing overlaps."""
+    pools, turned = gpu_pools(r.roles), {}
+    if r.roles.sync > SLACK * pools and k.source == "measured":
+        # from shapes the seconds follow from the model; a knob that is k times as fast may be k times as long
+        turned["sync"] = float(math.floor(pools * (k.k if k.role == "sync" else 1)))
+    if r.roles.verify > SLACK * pools:
+        rungs = Knobs.__dataclass_fields__["workers"].metadata["rungs"]
+        enough = next((w for w in rungs if tests(k, w) <= pools), None)
+        turned |= dict(workers=enough) if enough else {}
+    holds = lambda there: not breaks(there, next(run(there)))
+    return recovery.first_of(k, [turned], holds) or dict(overlap="in turn")
 
 
 def worse(k, r):
     if max(r.roles.verify, r.roles.sync) <= gpu_pools(r.roles):
         return None
-    longer = "the verifier" if r.roles.verify > r.roles.sync else "the network"
-    return (
-        f"A step takes {step.step_time(r.roles, k.overlap):,.0f} s, and {longer} works longer in it than "
-        "either GPU pool."
+    longer = "verify" if r.roles.verify > r.roles.sync else "sync"
+    words = dict(verify="the verifier", sync="the network")
+    tau = step.step_time(r.roles, WAYS[k.overlap])
+    return Said(
+        f"A step takes {tau:,.0f} s, and {words[longer]} works longer in it than either GPU pool.",
+        taking(k, r)
+        | {
+            "longer than generating": lambda: getattr(r.roles, longer) > step.seconds(r.roles, "rollout", "async"),
+            "longer than training": lambda: getattr(r.roles, longer) > r.roles.log_probs + r.roles.train,
+        },
     )
 
 
+def taking(k, r):
+    """What is asserted of a step: no shorter than its longest lane, no longer than all roles in turn."""
+    took, one = step.step_time(r.roles, WAYS[k.overlap]), r.roles
+    lane = lambda role: step.seconds(one, role, WAYS[k.overlap])
+    roles = [lane("rollout"), one.verify, lane("log_probs") + one.train, lane("sync")]
+    in_turn = lambda: sum(roles) + one.other + getattr(one, "switch", 0.0)
+    return {"it takes so long": lambda: max(roles) * 0.999 <= took <= in_turn() * 1.001 + 1e-6}
+
+
 def holds(k, r):
-    tau = step.step_time(r.roles, k.overlap)
-    return f"A step takes {tau:,.0f} s, and neither the verifier nor the network works longer than the GPU pools."
-
-
-def two_jobs(plain, other):
-    """What a faster engine does to the step of each, and what each of them waits for."""
-    speeds, marks = [1.0, 1.25, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0], []
-    for r, name, series, role in ((plain, "one setting", 8, "reference"), (other, "the other", 1, "")):
-        steps = [step.step_time(step.whatif(r.before, "rollout", x), "async") for x in speeds]
-        marks += [line(speeds, steps, name, series, role), label(8, steps[-1], name, series, "right")]
-    busy = gpu_pools(other.roles)
-    rows = {"the other": other.roles.verify, "one setting": plain.roles.verify}
-    return [
-        panel(
-            "A step as its engine gets faster",
-            "seconds; 64 completions, 8 GPUs, log scales",
-            *marks,
-            x="engine, times as fast",
-            log="xy",
-            x_range=[1, 8],
-            y_range=[10, 300],
-            ticks=dict(tickvals=[1, 2, 4, 8], ticktext=["1", "2", "4", "8"]),
-        ),
-        panel(
-            "What a step waits for",
-            "seconds; navy: something other than the GPUs",
-            bars(list(rows), list(rows.values()), "beside them", 1),
-            bars([f"GPUs: {busy:.0f}"], [busy], "GPUs", 8),
-            *[label(name, seconds, f"{seconds:.0f}", anchor="center") for name, seconds in rows.items()],
-            threshold(SLACK * busy, "too long", 200),
-            y_range=[0, 200],
-            stacked=True,
-            ticks=UPRIGHT,
-        ),
-    ]
+    tau = step.step_time(r.roles, WAYS[k.overlap])
+    return Said(
+        f"A step takes {tau:,.0f} s; verifier and network work no longer than the GPU pools.",
+        taking(k, r)
+        | {
+            "the slower pool works longer than either": lambda: (
+                max(r.roles.verify, r.roles.sync)
+                <= max(step.seconds(r.roles, "rollout", "async"), r.roles.log_probs + r.roles.train)
+            )
+        },
+    )
 
 
 SHORT = replace(AGENT, test_seconds=20.0, longest_test=30.0)
-SAME = "Same job, same GPUs, one setting differs. Find which."
-OPENING = Opening(SHORT, replace(SHORT, workers=8), two_jobs, step.step_time, SAME)
+OPENING = Played(
+    SHORT,
+    replace(SHORT, workers=8),
+    "opening",
+    "You have found it: in the other only eight workers test, and both pools wait for them.",
+    "Same job, same GPUs, one setting differs. Find which.",
+)

@@ -15,7 +15,8 @@ from widgets.frame import impossible_job, machine_knobs, recovery
 from widgets.frame.exercises import Guess
 from widgets.frame.knobs import choice, ladder, slider
 from widgets.frame.marks import band, dots, label, line, panel, threshold
-from widgets.frame.readouts import Break, Gauge, Readout
+from widgets.frame.readouts import At, Break, Gauge, Readout
+from widgets.frame.sentences import Said
 from widgets.frame.small_figures import Opening
 
 TITLE = "One training loop on one set of GPUs, and who waits for whom"
@@ -56,6 +57,11 @@ class Knobs(machine_knobs.Brought, machine_knobs.AssumedOfTraining, Own):
     pass
 
 
+KNOB_GROUPS = {
+    "The machine": ("gpus", "tensor_parallel", "sync", "model", "accelerator"),
+    "The batch": ("prompts", "samples", "prompt", "p50", "longest", "sigma"),
+    "Assumed": ("bandwidth", "flops", "overhead", "mfu"),
+}
 PRESETS = {
     "32 H100, one pool": Knobs(),
     "Split 7 and 25, async": Knobs(way=ASYNC),
@@ -70,8 +76,8 @@ GUESS = Guess(
     Knobs(gpus=128),
     2,
     lambda k, r: (
-        f"It takes {generation(k, 128):.0f} s in place of {generation(k, 32):.0f}: one completion is "
-        f"{k.longest:,} tokens long, and its tokens come one after the other on any number of GPUs."
+        f"{generation(k, 128):.0f} s in place of {generation(k, 32):.0f}: one completion has {k.longest:,} tokens, "
+        "written one by one on any number of GPUs."
     ),
 )
 
@@ -126,7 +132,7 @@ def is_split(k):
 def misfits(k):
     model, accelerator = machine_knobs.model(k), machine_knobs.accelerator(k)
     if is_split(k) and k.generating >= k.gpus:
-        what = f"{k.generating} GPUs generate and {k.gpus} are there: none is left to train"
+        what = f"{k.generating:,} GPUs generate and {k.gpus:,} are there: none is left to train"
         return [Misfit(what, k.generating + 1, k.gpus, "More GPUs.")]
     generating, training = (k.generating, k.gpus - k.generating) if is_split(k) else (k.gpus, k.gpus)
     engine = Engine(generating, k.tensor_parallel, k.prompt + law(k).longest)
@@ -146,18 +152,19 @@ def run(k):
     runs = {way: topology.simulate(j, way, at, batches) for way in possible}
     swept = splits(k)
     cut = [way for way in possible if way not in (COLOCATED, CARRY)]
-    curves = topology.sweep(j, cut, swept, batches) if cut else {}
+    curves = topology.sweep(j, cut, swept, batches) if cut and swept else {}
     yield Result([], runs, swept, curves)
 
 
 def splits(k):
-    """Some of the rungs at which both pools have GPUs, that of the setting among them."""
-    rungs = [rung for rung in RUNGS if k.tensor_parallel <= rung < k.gpus]
+    """Some of the rungs at which both pools hold what they need, that of the setting among them."""
+    holds = lambda at: k.tensor_parallel <= at < k.gpus and not misfits(replace(k, way=ONE_OFF, generating=at))
+    rungs = [rung for rung in RUNGS if holds(rung)]
     n = SWEPT if k.prompts * k.samples <= MANY else SWEPT // 2
     few = [rungs[round(i * (len(rungs) - 1) / (n - 1))] for i in range(n)] if rungs else []
     # the best of a stream lies where few GPUs generate: there the rungs are close
     close = rungs[:9:2] if k.prompts * k.samples <= MANY else []
-    return tuple(sorted({*few, *close, *([k.generating] if k.generating in rungs else [])}))
+    return tuple(sorted({*few, *close, *([k.generating] if holds(k.generating) else [])}))
 
 
 def generation(k, gpus):
@@ -168,10 +175,7 @@ def generation(k, gpus):
 
 def figure(k, r):
     if r.misfits:
-        return [
-            impossible_job.nothing("Two pools", "no seconds to show", "Timeline", True),
-            impossible_job.nothing("Where to cut", "no seconds to show", "Timeline", False),
-        ]
+        return impossible_job.unfit(k, r.misfits, ["Timeline", "Timeline"], "gpus", misfits)
     return [timeline(k, r.runs[k.way], r), where_to_cut(k, r)]
 
 
@@ -193,7 +197,7 @@ def timeline(k, run, r):
     marks = [*spans(run, end), label(0, 1.86, "generate", 0), label(0, 0.86, "train", 0)]
     new = updates(run, end)
     marks.append(dots(new, [0.06] * len(new), "a new policy", 1))
-    who = f"{k.generating} and {k.gpus - k.generating} GPUs" if is_split(k) else f"all {k.gpus} GPUs in turn"
+    who = f"{k.generating:,} and {k.gpus - k.generating:,} GPUs" if is_split(k) else f"all {k.gpus:,} GPUs in turn"
     return panel(
         "Two pools" if is_split(k) else "One pool, two jobs",
         f"{who}; high: still being written",
@@ -246,7 +250,7 @@ def where_to_cut(k, r):
     ]
     return panel(
         "Where to cut",
-        f"speed over that of colocated, wait; {len(lengths(k))} steps",
+        f"speed over that of colocated, wait; {len(lengths(k))} step{'s' * (len(lengths(k)) > 1)}",
         *marks,
         x="GPUs that generate",
         log="xy",
@@ -347,30 +351,63 @@ def watched(k, r):
     )
 
 
+def seen_at(k, r, cause):
+    if r.misfits:
+        return impossible_job.unfit_at(k, r.misfits)
+    return At("Where to cut", None, None, "{y:.2f} of the colocated speed", "here")
+
+
 def broken(k, r):
     if r.misfits:
-        first = r.misfits[0]
-        return Break(f"This job does not fit: {first.what}.", made_to_run(k), "the job does not fit")
+        return Break(impossible_job.why(r.misfits), made_to_run(k), "the job does not fit")
     if k.way not in (ONE_OFF, ASYNC) or against_colocated(k, r) >= 100:
         return None
-    slower = f"{100 - against_colocated(k, r):.0f} % slower than the colocated loop"
+    behind = 100 - against_colocated(k, r)
+    much = f"{behind:.0f} %" if behind < 99.5 else "Over 99 %"
+    slower = f"{much} slower than the colocated loop" if behind >= 0.5 else "Slower than the colocated loop"
     at, training = k.generating, k.gpus - k.generating
     instant = topology.simulate(replace(job(k), sync_bytes_per_second=1e15), k.way, at, lengths(k))
     if instant.tokens_per_second >= r.colocated.tokens_per_second:
         seconds = fabric.weight_sync(machine_knobs.model(k), 1e9 * k.sync)
+        why = f"{slower}: at {k.sync:g} GB/s new weights take {seconds:,.0f} s, and generation stands still meanwhile."
+        claims = behind_one_pool(k, r) | {
+            "so long do they take": lambda: (
+                abs(2 * machine_knobs.model(k).params() / (1e9 * k.sync) / seconds - 1) < 1e-6
+            ),
+            "a faster link mends it": lambda: arrives(replace(k, sync=1e6), r),
+        }
         return Break(
-            f"{slower}: at {k.sync:g} GB/s new weights take {seconds:.0f} s, and generation stands still meanwhile.",
+            Said(why, claims),
             recovery.one_knob(k, ("sync",), lambda there: arrives(there, r)) or dict(way=COLOCATED),
             "both pools wait for new weights",
         )
-    few = "trainers" if instant.idle("generate") > instant.idle("train") else "generators"
-    idle = 100 * instant.idle("generate" if few == "trainers" else "train")
-    pace = f"{training} to train" if few == "trainers" else f"{at} to generate"
-    return Break(
-        f"{slower}: {pace} set the pace, and the other pool is idle for {idle:.0f} % of the time.",
-        recut(k, r),
-        f"too few {few}",
-    )
+    best, cut = max(zip(r.curves[k.way], r.swept))
+    if best < r.colocated.tokens_per_second or cut == at:
+        claims = behind_one_pool(k, r) | {
+            "no cut is as fast": lambda: max(r.curves[k.way]) < r.colocated.tokens_per_second
+        }
+        why = f"{slower}, and no other cut of these GPUs that was tried is as fast."
+        return Break(Said(why, claims), dict(way=COLOCATED), "no cut is as fast")
+    few = "trainers" if cut < at else "generators"
+    waiting = "generate" if few == "trainers" else "train"
+    run = r.runs[k.way]
+    number, job_of = (training, "train") if few == "trainers" else (at, "generate")
+    pace = f"{number:,} to {job_of} {'sets' if number == 1 else 'set'} the pace"
+    why = f"{slower}: {pace}, and the other pool is idle for {100 * run.idle(waiting):.0f} % of the time."
+    other = "train" if waiting == "generate" else "generate"
+    claims = behind_one_pool(k, r) | {
+        "the other pool is idle for so long": lambda: run.idle(waiting) >= run.idle(other),
+        "another cut mends it": lambda: (
+            topology.simulate(job(k), k.way, cut, lengths(k)).tokens_per_second >= r.colocated.tokens_per_second
+        ),
+    }
+    return Break(Said(why, claims), dict(generating=cut), f"too few {few}")
+
+
+def behind_one_pool(k, r):
+    """What is asserted of a split that is slower: seconds for the tokens of either."""
+    a_token = lambda run: run.seconds / run.tokens
+    return {"one pool is faster": lambda: a_token(r.colocated) < a_token(r.runs[k.way])}
 
 
 def made_to_run(k):
@@ -413,34 +450,44 @@ def arrives(k, r):
     return run.tokens_per_second >= r.colocated.tokens_per_second
 
 
-def recut(k, r):
-    """The best of the splits that were tried, where it is worth it."""
-    best = max(zip(r.curves[k.way], r.swept))
-    if best[0] < r.colocated.tokens_per_second:
-        return dict(way=COLOCATED)
-    return dict(generating=best[1])
-
-
 def worse(k, r):
     slower = 100 - against_colocated(k, r)
     if slower > 0.5:
-        return (
-            f"{rate(r, k):,.0f} tokens a second, {slower:.0f} % fewer than the colocated loop: each half idles in turn."
+        idle = ": each half idles in turn" if k.way == SPLIT else ""
+        return Said(
+            f"{rate(r, k):,.0f} tokens a second, {slower:.0f} % fewer than the colocated loop{idle}.",
+            behind_one_pool(k, r)
+            | {"each half idles": lambda: not idle or min(r.runs[k.way].idle(pool) for pool in LANES) > 0},
         )
     best = max(r.curves.get(k.way, [0.0]))
     if is_split(k) and rate(r, k) < FAR_BEHIND * best:
-        return f"{rate(r, k):,.0f} tokens a second; another cut of the same GPUs reaches {best:,.0f}."
+        cut = max(zip(r.curves[k.way], r.swept))[1]
+        return Said(
+            f"{rate(r, k):,.0f} tokens a second; another cut of the same GPUs reaches {best:,.0f}.",
+            {
+                "another cut is faster": lambda: (
+                    topology.simulate(job(k), k.way, cut, lengths(k)).tokens_per_second > rate(r, k) / FAR_BEHIND - 1
+                )
+            },
+        )
     return None
 
 
 def holds(k, r):
     run = r.runs[k.way]
     step = run.seconds / len(run.updates)
+    took = {"a step takes so long": lambda: abs(run.tokens / (len(run.updates) * rate(r, k)) / step - 1) < 1e-6}
     if k.way == COLOCATED:
         rollout, alone = run.finish[:, -1].mean(), topology.floor_seconds(job(k))
-        return f"A step takes {step:,.0f} s, {rollout:,.0f} of them generating; the longest alone takes {alone:,.0f}."
+        return Said(
+            f"A step takes {step:,.0f} s, {rollout:,.0f} of them generating; the longest alone takes {alone:,.0f}.",
+            took | {"generating is a part of it": lambda: rollout <= step * (1 + 1e-9)},
+        )
     times = against_colocated(k, r) / 100
-    return f"{rate(r, k):,.0f} tokens a second, {times:.2f} times the colocated loop. A step takes {step:,.0f} s."
+    return Said(
+        f"{rate(r, k):,.0f} tokens a second, {times:.2f} times the colocated loop. A step takes {step:,.0f} s.",
+        took | {"so many times": lambda: abs(run.tokens / run.seconds / rate(r, k) - 1) < 1e-9 and times > 0.994},
+    )
 
 
 def two_cuts(plain, other):

@@ -51,6 +51,8 @@ CONFIGS = {  # the keys of the published config.json that the shape depends on
         num_experts_per_tok=8,
         n_shared_experts=1,
         first_k_dense_replace=3,
+        n_group=8,
+        topk_group=4,
         **LATENT,
     ),
     "kimi-k2": config(
@@ -112,6 +114,8 @@ CONFIGS |= {
 }  # fmt: skip
 
 V3 = CONFIGS["deepseek-v3"]
+LLAMA4 = config("llama4_text", 48, 5120, 40, 8, 8192, 202048, head_dim=128, intermediate_size_mlp=16384)
+LLAMA4 |= dict(num_local_experts=16, num_experts_per_tok=1, interleave_moe_layer_step=1, attention_chunk_size=8192)
 OTHERS = {  # configs that are in no table -> all weights: transformers 5.23, or the model card to its digits
     "DeepSeek-V2-Lite": (
         {**config("deepseek_v2", 27, 2048, 16, 16, 10944, 102400), **LATENT, "q_lora_rank": None,
@@ -124,6 +128,20 @@ OTHERS = {  # configs that are in no table -> all weights: transformers 5.23, or
     ),
     "Mistral-Small-24B": (config("mistral", 40, 5120, 32, 8, 32768, 131072, head_dim=128), 23_572_403_200, 1e-12),
     "OLMo-3-7B": (config("olmo3", 32, 4096, 32, 32, 11008, 100278, sliding_window=4096), 7.3e9, 0.001),
+    # the next four by the shapes of their cards, by hand to the last weight: a layer's matrices, biases and norms
+    "OLMo-2-7B": (config("olmo2", 32, 4096, 32, 32, 11008, 100352), 7_298_617_344, 1e-12),
+    "Phi-3-mini-4k": (config("phi3", 32, 3072, 32, 32, 8192, 32064, sliding_window=2047), 3_821_079_552, 1e-12),
+    "Granite-3.1-8B": (config("granite", 40, 4096, 32, 8, 12800, 49155, tied=True), 8_170_848_256, 1e-12),
+    "Seed-OSS-36B": (
+        config(
+            "seed_oss", 64, 5120, 80, 8, 27648, 155136, head_dim=128, attention_bias=True, attention_out_bias=False,
+            mlp_bias=False,
+        ),
+        36_151_104_512, 1e-12,
+    ),
+    # 109 and 402 billion with the vision tower of 0.9
+    "Llama-4-Scout": (LLAMA4, 109e9, 0.015),
+    "Llama-4-Maverick": ({**LLAMA4, "num_local_experts": 128, "interleave_moe_layer_step": 2}, 401e9, 0.003),
     "MiniMax-M2": (
         config("minimax_m2", 62, 3072, 48, 8, 1536, 200064, head_dim=128, num_local_experts=256, num_experts_per_tok=8),
         230e9, 0.01,
@@ -275,3 +293,172 @@ def test_every_family_is_read_by_a_test_or_shares_the_code_of_one_that_is():
         "glm_moe_dsa": "deepseek_v32",
     }
     assert set(FAMILIES) == read | set(alike) and set(alike.values()) <= read
+
+
+def test_llama4_uses_seventeen_billion_weights_and_three_of_four_layers_keep_a_chunk():
+    for name in ("Llama-4-Scout", "Llama-4-Maverick"):
+        model, unread = model_from_config(OTHERS[name][0])
+        assert model.active_params() == pytest.approx(17e9, rel=0.015)
+        assert (model.sliding.layers, model.sliding.window, unread) == (36, 8192, ())
+
+
+@pytest.mark.parametrize(
+    "wrapper, name",
+    [
+        ("qwen2_5_vl", "qwen2.5-7b"),
+        ("qwen2_5_vl_text", "qwen2.5-7b"),
+        ("qwen3_vl", "qwen3-8b"),
+        ("qwen3_vl_text", "qwen3-8b"),
+        ("qwen3_vl_moe", "qwen3-30b-a3b"),
+        ("qwen3_vl_moe_text", "qwen3-30b-a3b"),
+    ],
+)
+def test_a_model_that_also_sees_has_the_text_model_of_its_family(wrapper, name):
+    flat = {**CONFIGS[name], "model_type": wrapper, "vision_config": dict(depth=32)}
+    inside = dict(model_type=wrapper, text_config={**CONFIGS[name], "model_type": wrapper}, vision_config={})
+    for one in (flat, inside):
+        assert model_from_config(one, name, MODELS[name].name)[0] == MODELS[name]
+
+
+# Stored narrowly
+
+KEPT = ["model.layers.*.self_attn", "model.layers.*.mlp.router", "model.embed_tokens", "lm_head"]
+FP8 = dict(quant_method="fp8", weight_block_size=[128, 128], fmt="e4m3", activation_scheme="dynamic")
+INT4 = dict(config_groups=dict(group_0=dict(weights=dict(num_bits=4, type="int", symmetric=True, group_size=128))))
+NVFP4 = dict(
+    config_groups=dict(
+        group_0=dict(
+            weights=dict(num_bits=4, type="float", group_size=16), input_activations=dict(num_bits=4, type="float")
+        )
+    )
+)
+
+
+@pytest.mark.parametrize(
+    "name, stored, gigabytes",
+    [  # safetensors files on the hub, in 1e9 bytes; DeepSeek's without its multi-token module
+        ("gpt-oss-20b", dict(quant_method="mxfp4", modules_to_not_convert=KEPT), 13.76),
+        ("gpt-oss-120b", dict(quant_method="mxfp4", modules_to_not_convert=KEPT), 65.25),
+        ("deepseek-v3", FP8, 673.2),
+    ],
+)
+def test_a_file_that_is_stored_narrowly_takes_as_many_bytes_as_its_weights(name, stored, gigabytes):
+    one = CONFIGS[name] if name in CONFIGS else OTHERS[name][0]
+    model, _ = model_from_config({**one, "quantization_config": stored})
+    assert model.stored_bytes() / 1e9 == pytest.approx(gigabytes, rel=0.0005)
+    assert model.stored_bytes(2) == 2 * model.params() == model_from_config(one)[0].stored_bytes()
+
+
+@pytest.mark.parametrize(
+    "stored, width, arithmetic",
+    [
+        (FP8, 1 + 4 / 128**2, 1),
+        (dict(quant_method="fp8"), 1, 1),
+        (dict(quant_method="mxfp8"), 1 + 1 / 32, 1),
+        (dict(quant_method="mxfp4"), 0.53125, 2),
+        (dict(quant_method="modelopt", quant_algo="NVFP4"), 0.5625, 0.5),
+        (dict(quant_method="modelopt", quant_algo="FP8"), 1, 1),
+        (dict(quant_method="nvfp4"), 0.5625, 0.5),
+        (dict(quant_method="awq", bits=4, group_size=128), 0.51953125, 2),
+        (dict(quant_method="awq", w_bit=4, group_size=128), 0.51953125, 2),
+        (dict(quant_method="gptq", bits=8, group_size=-1), 1, 2),
+        (dict(quant_method="compressed-tensors", **INT4), 0.5 + 2 / 128, 2),
+        (dict(quant_method="compressed-tensors", **NVFP4), 0.5625, 0.5),
+    ],
+)
+def test_bytes_of_a_weight_by_method(stored, width, arithmetic):
+    model, _ = model_from_config({**CONFIGS["llama3.1-8b"], "quantization_config": stored})
+    assert model.quantized.bytes == pytest.approx(width, rel=1e-12) and model.quantized.arithmetic == arithmetic
+    # 32 layers of 4096 x (2 x 4096 + 2 x 1024) + 3 x 4096 x 14336; embeddings, head and norms stay in bf16
+    narrow = 32 * (4096 * (2 * 4096 + 2 * 1024) + 3 * 4096 * 14336)
+    assert model.stored_bytes() == pytest.approx(narrow * width + 2 * (model.params() - narrow), rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    "left, layers",
+    [
+        (["model.layers.0.self_attn", "model.layers.1.self_attn"], 2),
+        (["language_model.model.layers.3.self_attn.q_proj"], 1),
+        (["re:.*self_attn.*"], 32),
+        (["self_attn"], 32),
+        (["model.layers.*.self_attn*"], 32),
+        (["lm_head", "re:[", "vision_tower"], 0),
+        (["model.layers.10"], 1),  # and its MLP
+    ],
+)
+def test_modules_that_a_file_leaves_out_stay_in_bf16(left, layers):
+    read = lambda names: (
+        model_from_config({**CONFIGS["llama3.1-8b"], "quantization_config": {"quant_method": "fp8", "ignore": names}})[
+            0
+        ].quantized.plain
+    )
+    mlp = 3 * 4096 * 14336 * (left == ["model.layers.10"])
+    assert read(left) - read([]) == layers * 4096 * (2 * 4096 + 2 * 1024) + mlp
+
+
+@pytest.mark.parametrize(
+    "stored, said",
+    [
+        (dict(quant_method="bitsandbytes"), "'bitsandbytes' is none of fp8"),
+        (dict(), "None is none of fp8"),
+        ("fp8", "is not an object"),
+        (dict(quant_method="awq", bits=40), "bits = 40 is out of range"),
+        (dict(quant_method="compressed-tensors"), "no config_groups"),
+        (dict(plain_weights=-1, bytes_a_weight=1, arithmetic=1), "is not understood"),
+    ],
+)
+def test_a_way_of_storing_that_is_not_known_is_refused_and_not_counted_as_bf16(stored, said):
+    with pytest.raises(ValueError, match=said):
+        model_from_config({**CONFIGS["llama3.1-8b"], "quantization_config": stored})
+
+
+def test_an_engine_reads_experts_narrowly_and_attention_in_bf16():
+    one = {**CONFIGS["gpt-oss-120b"], "quantization_config": dict(quant_method="mxfp4", modules_to_not_convert=KEPT)}
+    model, _ = model_from_config(one)
+    one_more = model.weight_bytes_read(2.0) - model.weight_bytes_read(1.0)  # experts alone
+    plain = MODELS["gpt-oss-120b"]
+    assert one_more == pytest.approx(0.53125 * (plain.read_params(2.0) - plain.read_params(1.0)))
+    assert model.weight_bytes_read(1e9) == pytest.approx(model.stored_bytes() - 2 * model.lookup_params())
+
+
+# Positions
+
+
+@pytest.mark.parametrize(
+    "more, tokens",
+    [
+        (dict(max_position_embeddings=40960), 40960),
+        ({}, None),
+        (
+            dict(
+                max_position_embeddings=32768,
+                rope_scaling=dict(type="yarn", factor=4.0, original_max_position_embeddings=32768),
+            ),
+            131072,
+        ),
+        (
+            dict(
+                max_position_embeddings=131072,
+                rope_scaling=dict(rope_type="yarn", factor=32.0, original_max_position_embeddings=4096),
+            ),
+            131072,
+        ),
+        (dict(max_position_embeddings=131072, rope_scaling=dict(rope_type="llama3", factor=8.0)), 131072),
+        (dict(max_position_embeddings=4096, rope_scaling=dict(rope_type="yarn", factor="many")), 4096),
+    ],
+)
+def test_tokens_that_a_sequence_may_have(more, tokens):
+    model, _ = model_from_config({**CONFIGS["qwen3-8b"], **more})
+    assert model.positions == tokens
+
+
+# Everything that is wrong at once
+
+
+def test_absurd_numbers_are_named_field_by_field():
+    absurd = dict(num_hidden_layers=-3, hidden_size=1e99, vocab_size="many", intermediate_size=True)
+    with pytest.raises(ValueError) as refusal:
+        model_from_config({**CONFIGS["qwen3-8b"], **absurd})
+    assert all(name in str(refusal.value) for name in absurd)
+    with pytest.raises(ValueError, match="no num_hidden_layers; the config has no hidden_size"):
+        model_from_config(dict(model_type="llama"))

@@ -164,6 +164,11 @@ def test_the_fewest_gpus_are_those_that_a_search_from_below_finds():
     for one in (job(8), job(8, placement="two pools"), job(8, placement="in turn, resident"), job(8, zero=1)):
         first = next((n for n in range(1, 200) if not envelope.misfits(LLAMA, H100, replace(one, gpus=n))), None)
         assert envelope.fewest_gpus(LLAMA, H100, one) == first
+    for share in (0.3, 0.5):  # of 8,192 GPUs those that train are no multiple of three, nor for 0.3 of four
+        for layout in (dict(tensor_parallel=4), dict(pipeline=3), dict(tensor_parallel=2, pipeline=2)):
+            one = replace(job(8, placement="two pools", **layout), share=share)
+            first = next(n for n in range(1, 200) if not envelope.misfits(LLAMA, H100, replace(one, gpus=n)))
+            assert envelope.fewest_gpus(LLAMA, H100, one) == first
     # 18 P/4 + 36.5 + 1.3 = 74.0 of 73.6: five
     assert envelope.fewest_gpus(LLAMA, H100, job(1)) == 5
     assert envelope.fewest_gpus(MODELS["llama3.1-70b"], H100, job(1, reference=False, length=128)) == 16

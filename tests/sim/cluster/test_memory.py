@@ -134,10 +134,53 @@ def test_every_ledger_adds_up_to_what_it_is_called():
         )
 
 
-def test_tensor_parallelism_cuts_the_state_before_zero_shards_it():
+def test_what_waits_on_the_host_is_all_but_the_gradients():
+    # verl 0.9.1, utils/fsdp_utils.py: fp32 weights and two moments, 4 + 8 bytes; utils/megatron_utils.py: bf16 weights,
+    # fp32 copies and moments, 2 + 12, and the buffer of gradients is freed
+    model = MODELS["qwen2.5-32b"]
+    waits = lambda zero, ledger: memory.waiting_bytes(model, Training(8, zero, ledger)) / model.params()
+    assert waits(3, memory.FSDP) == pytest.approx(12 / 8)
+    assert waits(3, memory.MEGATRON) == pytest.approx(14 / 8)
+    assert waits(1, memory.MEGATRON) == pytest.approx(2 + 12 / 8)  # each GPU's own copy of the weights
+
+
+def test_groups_and_stages_cut_the_state_before_zero_shards_it():
     # 4 of 8 GPUs hold a quarter each of the same weights: ZeRO 1 keeps (4 + 12/2) P/4, ZeRO 3 16 P/8
-    state = lambda stage: memory.state_bytes(LLAMA, 8, stage, tensor_parallel=4) / LLAMA.params()
+    state = lambda stage: memory.state_bytes(LLAMA, 8, stage, cut=4) / LLAMA.params()
     assert [state(stage) for stage in range(4)] == pytest.approx([4, 2.5, 2.25, 2])
+    for tensor, stages in ((4, 1), (1, 4), (2, 2)):
+        job = Training(8, 1, tensor_parallel=tensor, pipeline=stages)
+        assert memory.whole_bytes(LLAMA, job) == memory.state_bytes(LLAMA, 8, 1, cut=4)
+
+
+def test_megatron_keeps_six_bytes_of_its_own_weights_and_twelve_of_a_share():
+    # docs/user-guide/features/dist_optimizer.md: 6 + 12/d, with fp32 gradients. DeepSeek-V3 on 256 GPUs in 16 stages,
+    # each of them with its experts over 16: 58 layers of 256 experts of 3 x 7168 x 2048 weights
+    routed = 58 * 256 * 3 * 7168 * 2048
+    own = (671_026_404_352 - routed) / 16 + routed / 256
+    job = Training(256, 1, memory.MEGATRON, pipeline=16, expert_parallel=16)
+    assert memory.whole_bytes(V3, job) == pytest.approx(6 * own + 12 * 671_026_404_352 / 256, rel=1e-6)
+    assert memory.whole_bytes(V3, job) / 1e9 == pytest.approx(21.7 + 31.5, abs=0.1)
+    assert memory.frozen_bytes(V3, job) == pytest.approx(2 * own)  # a reference is laid out like the policy
+    # without experts dealt out a tensor-parallel group cuts them like all other matrices
+    eight = Training(256, 1, memory.MEGATRON, pipeline=16, tensor_parallel=8)
+    assert memory.frozen_bytes(V3, eight) == pytest.approx(2 * 671_026_404_352 / 128)
+
+
+def test_zero_3_divides_everything_however_it_is_cut():
+    whole = memory.whole_bytes(V3, Training(256, 3, memory.FSDP))
+    assert whole == pytest.approx(16 * 671_026_404_352 / 256)
+    cut = Training(256, 3, memory.FSDP, tensor_parallel=8, pipeline=4, expert_parallel=32)
+    assert memory.whole_bytes(V3, cut) == pytest.approx(whole)
+
+
+def test_stages_and_groups_that_do_not_divide_the_gpus_are_named():
+    said = lambda **layout: memory.fits(V3, H200, training=Training(**dict(gpus=96, recompute="full") | layout))[0].what
+    assert said(gpus=62 * 4, pipeline=62) == "62 stages of a trainer: DeepSeek-V3 / R1 has 61 layers"
+    assert "copies of the model on 64 GPUs each while 96 train" in said(tensor_parallel=8, pipeline=8)
+    assert "over 64 GPUs while 96 train" in said(expert_parallel=64)
+    assert "over 64 GPUs while 48 of a stage train" in said(expert_parallel=64, pipeline=2)
+    assert "256 GPUs for training" in said(gpus=256, tensor_parallel=256)
 
 
 def test_adapters_are_as_many_weights_as_libraries_count():
@@ -168,8 +211,10 @@ def test_activations_are_those_of_korthikanti():
     assert gigabytes("none", 8, False) == pytest.approx(55.566, abs=1e-3)
     assert gigabytes("none", 8) == pytest.approx(34.427, abs=1e-3)
     assert gigabytes("selective", 8) == pytest.approx(10.2677, abs=1e-4)
-    one_layer = 34 / 8 * 2048 * 12288 / 1e9
-    assert gigabytes("full", 8) - one_layer == pytest.approx(4.8318, abs=1e-4)
+    one_layer = lambda bytes_of_token: bytes_of_token * 2048 * 12288 / 1e9
+    assert gigabytes("full", 8, False) - one_layer(10 + 24 / 8) == pytest.approx(4.8318, abs=1e-4)
+    # the inputs of layers are split by tokens as well where norms are
+    assert gigabytes("full", 8) - one_layer(34 / 8) == pytest.approx(4.8318 / 8, abs=1e-4)
 
 
 def test_a_layer_keeps_thirty_four_hidden_states_and_its_scores():
@@ -235,10 +280,37 @@ def test_heads_that_do_not_divide_do_not_fit():
     assert (misfit.needs, misfit.has) == (8, 4) and not memory.fits(QWEN, H100, Engine(8, 4))
 
 
-def test_an_engine_larger_than_its_pool_or_its_domain_does_not_fit():
+def test_an_engine_larger_than_its_pool_does_not_fit_and_one_of_several_servers_does():
     assert says(memory.fits(V3, H100, Engine(4, 32))) == ["an engine of 32 GPUs in a pool of 4"]
-    (misfit,) = memory.fits(V3, H100, Engine(64, 32))
-    assert "scale-up domain of 8" in misfit.what
+    assert memory.fits(V3, H100, Engine(64, 32, 8704)) == []  # 42 GB of weights a GPU
+    groups = Engine(64, 1, 8704, data_parallel=32, weight_bytes=1)
+    assert memory.fits(V3, H100, groups) == [] and groups.size == 32
+    routed = 58 * 256 * 3 * 7168 * 2048  # over 32; every group has the rest
+    assert memory.weight_bytes_per_gpu(V3, groups) == 671_026_404_352 - routed + routed / 32
+    for engine, said in (
+        (replace(groups, gpus=16), "an engine of 32 GPUs in a pool of 16"),
+        (replace(groups, data_parallel=512, gpus=512), "experts of an engine over 512 GPUs: DeepSeek-V3 / R1 has 256"),
+        (replace(groups, data_parallel=1, pipeline=64), "64 stages of an engine: DeepSeek-V3 / R1 has 61 layers"),
+        (replace(groups, tensor_parallel=None, gpus=16), "an engine of 32 GPUs at least in a pool of 16"),
+    ):
+        assert said in memory.fits(V3, H100, engine)[0].what
+
+
+def test_an_engine_whose_size_is_chosen_has_the_copies_that_are_cut():
+    # 32 heads and 8 KV heads: two copies of a cache in a group of 16
+    llama, chip = MODELS["llama3.1-8b"], ACCELERATORS["gb200"]
+    assert memory.engine_tp(llama, chip, Engine(64, 0, 8704, context_parallel=2)) == 16
+    (misfit,) = memory.fits(llama, H100, Engine(8, memory.engine_tp(llama, H100, Engine(8, 0, 8704, 2)), 8704, 2))
+    assert "an engine of 8 makes 1 copy" in misfit.what
+
+
+def test_stages_and_groups_hold_sequences_of_their_own():
+    # half the layers of a sequence on each of two stages
+    one, two = Engine(tensor_parallel=8, weight_bytes=1), Engine(tensor_parallel=8, weight_bytes=1, pipeline=2)
+    llama = MODELS["llama3.1-405b"]
+    assert memory.cache_bytes(llama, 8192, two) == memory.cache_bytes(llama, 8192, one) / 2
+    free = 72e9 - memory.weight_bytes_per_gpu(llama, two)
+    assert memory.sequences(llama, H100, 8192, two) == pytest.approx(2 * free / (8192 * 516_096 / 8))
 
 
 def test_weights_without_an_engine_are_said_in_gigabytes():
@@ -246,7 +318,9 @@ def test_weights_without_an_engine_are_said_in_gigabytes():
     engine = Engine(4, memory.engine_tp(V3, H100, Engine(4, longest=8704)), 8704)
     (misfit,) = memory.fits(V3, H100, engine)
     assert (misfit.needs, misfit.has) == (pytest.approx(1342, abs=0.1), pytest.approx(288))
-    assert misfit.what == ("DeepSeek-V3 / R1 has 1,342 GB of weights, and the largest engine, 4 GPUs, may fill 288")
+    assert misfit.what == (
+        "DeepSeek-V3 / R1 has 1,342 GB of weights, and the largest engine tried, 4 GPUs, may fill 288"
+    )
     assert "weights a GPU" in says(memory.fits(MODELS["llama3.1-70b"], H100, Engine(8, 1)))[0]
 
 
@@ -275,6 +349,10 @@ def test_a_shared_gpu_holds_the_engines_share_and_the_state():
     assert not memory.fits(LLAMA, H100, Engine(8, hbm_share=0.69), state, shared=True)
     (misfit,) = memory.fits(LLAMA, H100, Engine(8, hbm_share=0.70), state, shared=True)
     assert "on the same GPUs" in misfit.what
+    # what SGLang allocates outside its share stands beside the state too: (.92 · 80 − 20 − 18.07) / 80 = .444
+    beside = lambda share: Engine(8, hbm_share=share, extra_bytes=20e9, rule="sglang")
+    assert not memory.fits(LLAMA, H100, beside(0.44), state, shared=True)
+    assert memory.fits(LLAMA, H100, beside(0.45), state, shared=True)
 
 
 def test_a_measurement_that_is_faster_than_the_chip_contradicts_it():

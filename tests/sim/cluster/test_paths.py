@@ -21,6 +21,7 @@ from sim.cluster.paths import (
     FUNNEL,
     PLAIN,
     ROUTED,
+    SPLIT,
     TOP,
     TRAINER,
     WEIGHTS,
@@ -200,8 +201,8 @@ def test_a_stream_hides_every_path_that_is_shorter_than_generation():
 def test_in_one_pool_weights_change_their_layout_and_cross_no_network():
     one = replace(SETTING, way=COLOCATED)
     assert one.replicas == 32 and one.train_gpus == 128
-    # 2 · 18 bytes of state a weight over 128 host links of 50 GB/s, and 2P over 450 GB/s
-    took = 36 * P / 128 / 50e9 + 2 * P / 450e9
+    # 2 · 12 bytes of state a weight over 128 host links of 50 GB/s, and 2P over 450 GB/s
+    took = 24 * P / 128 / 50e9 + 2 * P / 450e9
     assert paths.report(one).paths[WEIGHTS].exposed == pytest.approx(took)
 
 
@@ -232,3 +233,29 @@ def test_a_small_trainer_gathers_over_its_own_links():
     assert path.link == "scale-up links"
     # 128 · 8 · 2,560 tokens over 8 GPUs are ten times 32,768; eight bytes of 7/8 of the weights each time
     assert path.seconds == pytest.approx(8 * 7_615_616_512 * 10 * 7 / 8 / 450e9)
+
+
+# ── a step laid out ──
+
+
+def test_in_turn_what_is_laid_out_follows_one_another_and_adds_up_to_the_step():
+    for way in (SPLIT, COLOCATED):
+        setting = replace(SETTING, way=way, payload=FULL, route=CONTROLLER)
+        report = paths.report(setting)
+        told, clock = paths.laid(setting, report), 0.0
+        for what in (paths.GENERATE, ENVIRONMENT, EXPERIENCE, paths.TRAIN, WEIGHTS):
+            start, seconds = told[what]
+            assert start == pytest.approx(clock)
+            clock += seconds
+        assert clock == pytest.approx(report.seconds)
+        gathers, trains = told[TRAINER], told[paths.TRAIN]
+        assert gathers[0] == pytest.approx(trains[0] + report.roles.log_probs)
+        assert sum(gathers) <= sum(trains) * (1 + 1e-12)  # it hides behind the arithmetic
+
+
+def test_in_a_stream_the_longest_of_what_is_laid_out_is_the_step():
+    setting = replace(SETTING, way=ASYNC, payload=FULL, route=CONTROLLER)
+    told, report = paths.laid(setting, paths.report(setting)), paths.report(setting)
+    assert max(map(sum, told.values())) == pytest.approx(report.seconds)
+    assert [told[what][0] for what in (paths.GENERATE, ENVIRONMENT, EXPERIENCE, WEIGHTS)] == [0.0] * 4
+    assert told[paths.TRAIN][0] == pytest.approx(told[EXPERIENCE][1])  # no update before its batch

@@ -66,6 +66,22 @@ def test_the_numbers_are_those_of_the_plan(capsys):
     assert all(answer.words in shown and answer.question in shown for answer in planner.answers(found))
 
 
+def test_sessions_of_several_turns_are_in_the_numbers_and_in_the_table(capsys):
+    asked = ["--model", "qwen3-8b", "--turns", "10", "--returned", "500", "--tool-seconds", "5"]
+    plan.main([*asked, "--json"])
+    told = json.loads(capsys.readouterr().out)
+    law = Law(720, 2000, 4600, 8192)
+    assert told["tokens_of_a_completion"] == {
+        "trained": pytest.approx(512 + law.mean + 9 * 500),
+        "written": pytest.approx(law.mean),
+        "read": 512 / 16 + 9 * 500,
+    }
+    one = told["engine_of_sessions"]
+    assert one["alive"] == pytest.approx(told["sequences_in_flight_per_engine"]) and one["decoding"] < one["alive"]
+    plan.main(asked)
+    assert "of them writing" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     "asked, said",
     [
@@ -77,9 +93,27 @@ def test_the_numbers_are_those_of_the_plan(capsys):
         (["--chip", "a fast one"], "is not understood"),
         (["--overlap", "both"], "invalid choice"),
         (["--timed", "12 ms"], "missing"),
-        (["--update-seconds", "0.5"], "the inputs contradict"),
+        (["--measured", "update=0.5"], "the inputs contradict"),
+        (["--measured", "tests=3"], "spends no time on tests"),
+        (["--measured", "step=1e308"], "out of range"),
+        (["--measured", "step=-3"], "out of range"),
+        (["--measured", "step=3 step=4"], "said twice"),
+        (["--measured", "fast"], "is not understood"),
+        (["--measured", "gpus=64"], "No time is said"),
+        (["--measured", "step=100 gpus=1 model=llama3.1-405b"], "the job that was timed does not fit"),
+        (["--measured", "step=1 rollout=90 update=90"], "the roles that were timed make it"),
+        (["--prompts", "8", "--samples", "1", "--gpus", "16"], "8 completions for 16 engines: 8 have none"),
         (["--model", "deepseek-v3", "--gpus", "8"], "does not fit"),
         (["--gpus", "1", "--overlap", "async"], "two pools on one GPU"),
+        (["--turns", "0"], "0 is no whole number from 1 to 1,000"),
+        (["--returned", "-1"], "-1 is no whole number"),
+        (["--tool-seconds", "inf"], "inf is no number"),
+        (["--kept", "lost"], "invalid choice"),
+        (["--batches", "0.5"], "0.5 is no number from 1 to 64"),
+        (["--updates", "600"], "600 updates of 512 prompts a step: 88 have none"),
+        (["--turns", "1000", "--returned", "1000"], "1,007,704 tokens a sequence"),
+        (["--turns", "9", "--kept", "offload", "--host-memory", "60"], "of caches"),
+        (["--measured", "step=100 turns=2.5"], "is not whole"),
     ],
 )
 @pytest.mark.parametrize("form", [[], ["--json"]])

@@ -1,3 +1,4 @@
+import itertools
 import math
 from heapq import heapreplace
 
@@ -293,3 +294,42 @@ def test_what_waits_for_arithmetic_is_read_off_the_ridge_that_is_reached():
 def test_hidden_seconds_are_never_the_answer():
     path, _ = step.where_is_my_time(Roles(100, 90, 80, 10, 95), "async", POINTS, ACCELERATORS["h100"])
     assert path[0] == "rollout"
+
+
+JOB = Roles(rollout=60, verify=20, log_probs=8, train=30, sync=4)
+
+
+@pytest.mark.parametrize("overlap", step.LANES)
+def test_the_critical_spans_of_a_laid_step_add_up_to_it(overlap):
+    each = step.step_time(JOB, overlap)
+    found = [one for one in step.laid(JOB, overlap, each) if one.critical]
+    assert sum(one.seconds for one in found) == pytest.approx(each)
+
+
+def test_steps_are_laid_one_after_the_other_and_a_later_lane_works_on_an_older_batch():
+    found = [(one.role, one.batch, one.start) for one in step.laid(JOB, "async", 70) if one.seconds]
+    assert found == [
+        ("rollout", 0, 0),
+        ("verify", -1, 0),
+        ("log_probs", -2, 0),
+        ("train", -2, 8),
+        ("sync", -3, 0),
+        ("rollout", 1, 60),
+        ("verify", 0, 60),
+        ("log_probs", -1, 60),
+        ("train", -1, 68),
+        ("sync", -2, 60),
+    ]
+    in_turn = {one.role: (one.batch, one.start) for one in step.laid(JOB, "sync", 1)}
+    assert in_turn["train"] == (0, 88) and in_turn["sync"] == (0, 118)
+
+
+@pytest.mark.parametrize("overlap", step.LANES)
+def test_no_batch_is_worked_on_before_the_work_that_it_needs_is_done(overlap):
+    chain, seen = ("rollout", "verify", "log_probs", "train"), {}
+    for one in step.laid(JOB, overlap, 600):
+        seen[one.role, one.batch] = (one.start, one.start + one.seconds)
+    for before, after in itertools.pairwise(chain):
+        for role, batch in seen:
+            if role == after and (before, batch) in seen:
+                assert seen[before, batch][1] <= seen[after, batch][0] + 1e-9

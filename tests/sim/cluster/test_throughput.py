@@ -91,32 +91,6 @@ def test_fp8_weights_halve_the_bytes_and_double_the_arithmetic_only_where_the_ch
     assert throughput.peak_flops(ACCELERATORS["b200"], 0.53) == 9000e12
 
 
-def test_a_ring_sums_in_the_time_of_its_closed_form():
-    assert 1e3 * throughput.ring_all_reduce(8, 1e9, 450e9, 3e-6) == pytest.approx(
-        3.930889, rel=1e-6
-    )  # 2 · 7 · (3 µs + 1e9 / (8 · 450e9))
-    assert throughput.ring_all_reduce(1, 1e9, 450e9) == 0
-
-
-@pytest.mark.parametrize("n, microseconds", [(2, 6.0182), (4, 8.0546), (8, 8.1274)])
-def test_a_small_message_goes_in_one_shot_where_a_ring_has_many_hops(n, microseconds):
-    # 8 kB: 2 (3 µs + 8192 / (2 · 450e9)); 8 µs + (n − 1) 8192 / 450e9. A ring of 4 takes 18.03, of 8 42.03 µs
-    assert 1e6 * throughput.all_reduce(n, 8192.0, H100) == pytest.approx(microseconds, abs=5e-4)
-
-
-def test_a_large_message_goes_around_the_ring():
-    # 14 (3 µs + S / 8B) = 8 µs + 7 S / B at S = 34 µs · 450e9 / 5.25 = 2.914 MB
-    small, large = 2.91e6, 2.92e6
-    assert throughput.all_reduce(8, small, H100) < throughput.ring_all_reduce(8, small, 450e9)
-    assert throughput.all_reduce(8, large, H100) == throughput.ring_all_reduce(8, large, 450e9)
-    assert throughput.all_reduce(1, large, H100) == 0
-
-
-def test_across_the_domain_there_is_only_the_ring_and_a_slower_start():
-    # 2 · 15 (10 µs + 8192 / (16 · 400e9))
-    assert 1e6 * throughput.all_reduce(16, 8192.0, H100) == pytest.approx(300.038, abs=1e-3)
-
-
 @pytest.mark.parametrize("n, milliseconds", [(1, 7.474069), (2, 4.872200), (4, 3.509013), (8, 2.766914)])
 def test_splitting_a_replica_shortens_its_iteration(n, milliseconds):
     # Llama-3.1-8B: 2 · 7 504 924 672 / n B at .75 · 3.35e12 B/s + 1.5 ms + 64 all-reduces of 8192 B

@@ -153,7 +153,7 @@ def by_hand(sigma, generating):
         return read_prompts(128 / engines) + batch.sum() / (engines * live) * seven_billion(live, live * context)
 
     trained = lambda batch, gpus: 10 * PARAMS * (batch.sum() + 2048 * 512) / (gpus * 989.4e12 * 0.4)
-    sync, switch = 2 * PARAMS / 25e9, 2 * 18 * PARAMS / 32 / 50e9 + 2 * PARAMS / 450e9
+    sync, switch = 2 * PARAMS / 25e9, 2 * 12 * PARAMS / 32 / 50e9 + 2 * PARAMS / 450e9
     all_train, train = ([trained(b, n) for b in batches] for n in (32, 32 - generating))
     own = [written(b, generating) for b in batches]
     seconds = {

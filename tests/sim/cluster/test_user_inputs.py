@@ -4,12 +4,15 @@ import json
 import string
 from urllib.parse import quote_plus
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from sim.cluster import user_inputs
 from sim.cluster.configs import HARMLESS, model_from_config
+from sim.cluster.hardware import ACCELERATORS
+from sim.cluster.lengths import Law
 from sim.cluster.models import MODELS
 from tests.sim.cluster.test_configs import CONFIGS, OTHERS
 
@@ -149,6 +152,32 @@ def test_a_file_of_thousands_of_keys_is_read_at_once():
     assert same(found, model_from_config(QWEN3_14B)[0])
 
 
+def test_broken_json_is_refused_with_its_line():
+    with pytest.raises(ValueError, match="line 3: Expecting ',' delimiter"):
+        user_inputs.model('{"model_type": "qwen3",\n "hidden_size": 4096\n "vocab_size": 3}')
+
+
+def test_a_file_that_also_sees_is_said_to_be_read_for_its_text():
+    inside = dict(model_type="qwen3_vl", text_config=QWEN3_14B, vision_config=dict(depth=27))
+    found, short, said = user_inputs.model(json.dumps(inside))
+    assert "the text part: towers are left out" in said and found == user_inputs.model(json.dumps(QWEN3_14B))[0]
+    assert user_inputs.model(short)[0] == found
+
+
+def test_how_a_file_is_stored_is_said_and_goes_into_the_short_text():
+    left = [f"model.layers.{i}.self_attn.q_proj" for i in range(40)]
+    stored = dict(quant_method="fp8", weight_block_size=[128, 128], modules_to_not_convert=left)
+    found, short, said = user_inputs.model(json.dumps({**QWEN3_14B, "quantization_config": stored}))
+    assert found.quantized and "Stored as fp8, 18.8 GB" in said and len(short) < 400
+    again, shorter, _ = user_inputs.model(short)
+    assert (again, shorter) == (found, short)
+
+
+def test_positions_are_kept_in_the_short_text():
+    found, short, _ = user_inputs.model(json.dumps({**QWEN3_14B, "max_position_embeddings": 40960}))
+    assert found.positions == user_inputs.model(short)[0].positions == 40960
+
+
 # Chips
 
 
@@ -211,7 +240,7 @@ def test_the_ends_of_every_range_are_read_and_written_alike(words, reader, end):
 
 def test_an_iteration_that_was_timed():
     one, text, _ = user_inputs.timed("12 ms, 2,048 tokens, 64 sequences")
-    assert one == (64, 2048, 0.012, 1)
+    assert one == (64, 2048, 0.012, 0)  # of the engine at hand
     assert text == "64 sequences, 2048 tokens, 12 ms"
     assert user_inputs.timed("64 sequences, 2048 tokens, 12 ms, 4 GPUs")[0].gpus == 4
 
@@ -247,7 +276,7 @@ def test_a_heading_is_passed_over_and_thousands_may_have_a_comma():
         ("720 2000 4600", "3 numbers"),
         ("1 " * 19, "19 numbers"),
         ("2000 720 4600 8192", "Quantiles rise"),
-        ("720 2000 4600 4000", "Quantiles rise"),
+        ("720 4600 2000 8192", "Quantiles rise"),
         ("0 1 2 3", "“0” is no number of tokens"),
         ("-5 1 2 3", "“-5” is no number of tokens"),
         ("nan 1 2 3", "“nan” is no number"),
@@ -264,6 +293,91 @@ def test_what_are_no_lengths_is_refused_with_a_reason(text, because):
     assert because in str(refusal.value) and len(str(refusal.value)) < 200
 
 
+def test_the_longest_may_lie_below_the_99th_percentile_and_cuts_the_law():
+    law, text, _ = user_inputs.lengths("6116 17049 39327 32768")
+    assert law == Law(6116, 17049, 39327, 32768) and text == "6116 17049 39327 32768"
+    assert 0.01 < law.truncated < 0.1  # between the 90 % and the 99 % quantile
+
+
+def test_a_log_that_comes_in_blocks_is_read_like_one_text():
+    numbers = np.random.default_rng(5).integers(1, 30_000, 50_000)
+    lines = [f"{n}\n" for n in numbers]
+    blocks = ["".join(["response_length\n"] * (i == 0) + lines[i : i + 7_000]) for i in range(0, len(lines), 7_000)]
+    law, _, said = user_inputs.column(blocks)
+    assert [law.p50, law.p90, law.p99] == [round(q) for q in np.quantile(numbers, [0.5, 0.9, 0.99])]
+    assert law.longest == numbers.max() and said.startswith("50,000 lengths")
+    with pytest.raises(ValueError, match="“x” is no number"):
+        user_inputs.column([*blocks, "x\n"])
+
+
+def test_more_lengths_than_anyone_has_are_refused(monkeypatch):
+    monkeypatch.setattr(user_inputs, "MOST", 99)
+    with pytest.raises(ValueError, match="Over 99 lengths"):
+        user_inputs.column(["1 2 3 4 5 6 7 8 9 10\n"] * 10)
+
+
+# Seconds that were measured
+
+
+@pytest.mark.parametrize(
+    "text, seconds, job, short",
+    [
+        ("step=342.7", {"step": 342.7}, {}, "step=342.7"),
+        ("step = 1,024 s; update: 0.125s", {"step": 1024, "update": 0.125}, {}, "step=1024 update=0.125"),
+        ("log-probs=12.25\nROLLOUT=3", {"log_probs": 12.25, "rollout": 3}, {}, "log_probs=12.25 rollout=3"),
+        (
+            "step=342.71281234567, gpus=1,024",
+            {"step": 342.71281234567},
+            {"gpus": 1024},
+            "step=342.71281234567 gpus=1,024",
+        ),
+        (
+            "weights=33.85 overlap=sync reuse=on cache=fp8 share=0.25 test_seconds=2",
+            {"weights": 33.85},
+            dict(overlap="sync", reuse=True, kv_bytes=1, share=0.25, test_seconds=2.0),
+            "weights=33.85 overlap=sync reuse=on cache=fp8 share=0.25 test_seconds=2",
+        ),
+        (
+            "tests=9 model=qwen3-8b chip=h200 lengths=1/2/3/4",
+            {"tests": 9},
+            dict(model=MODELS["qwen3-8b"], accelerator=ACCELERATORS["h200"], law=Law(1, 2, 3, 4)),
+            "tests=9 model=qwen3-8b chip=h200 lengths=1/2/3/4",
+        ),
+    ],
+)
+def test_measured_seconds_are_read_exactly_as_typed(text, seconds, job, short):
+    found, written, said = user_inputs.measured(text)
+    assert (found.seconds, found.job, written) == (seconds, job, short) and said.startswith("Timed on ")
+    assert user_inputs.measured(short)[:2] == (found, short)
+
+
+@pytest.mark.parametrize(
+    "text, because",
+    [
+        ("step=1e308", "out of range"),
+        ("step=0", "out of range"),
+        ("step=inf", "out of range"),
+        ("step=nan", "out of range"),
+        ("step=-5", "out of range"),
+        ("step=", "not understood"),
+        ("342.7", "not understood"),
+        ("stop=3", "Times are step, rollout, tests, log_probs, update, weights"),
+        ("step=3 step=4", "said twice"),
+        ("step=3 gpus=4 gpus=5", "said twice"),
+        ("gpus=64", "No time is said"),
+        ("step=3 gpus=4.5", "is not whole"),
+        ("step=3 gpus=9000", "out of range: a number from 1 to 8,192"),
+        ("step=3 overlap=both", "is not on offer: sync, carry-over, one-off, async"),
+        ("step=3 lengths=3/2/1/1", "Quantiles rise"),
+        ("<b>step=3</b>", "not understood"),
+    ],
+)
+def test_what_are_no_measured_seconds_is_refused_with_a_reason(text, because):
+    with pytest.raises(ValueError, match=r"\.$") as refusal:
+        user_inputs.measured(text)
+    assert because in str(refusal.value)
+
+
 @given(st.lists(st.floats(1, 1e6), min_size=20, max_size=60))
 def test_any_column_gives_quantiles_that_rise(column):
     law, text, _ = user_inputs.lengths("\n".join(map(str, column)))
@@ -271,7 +385,10 @@ def test_any_column_gives_quantiles_that_rise(column):
     assert user_inputs.lengths(text)[0] == law
 
 
-@pytest.mark.parametrize("reader", [user_inputs.model, user_inputs.chip, user_inputs.timed, user_inputs.lengths])
+READERS = [user_inputs.model, user_inputs.chip, user_inputs.timed, user_inputs.lengths, user_inputs.measured]
+
+
+@pytest.mark.parametrize("reader", READERS)
 @given(text=st.text(alphabet=string.printable + "é٣😀\0", max_size=60))
 def test_any_text_is_read_or_refused_in_one_sentence(reader, text):
     try:

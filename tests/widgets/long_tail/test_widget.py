@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from sim.cluster import straggler
+from widgets.frame import host
 from widgets.frame.values import plain
 from widgets.long_tail import widget as long_tail
 from widgets.long_tail.widget import LAUNCHED, RULES, UNCAPPED, K, Knobs
@@ -217,7 +218,7 @@ def test_every_axis_holds_its_curves(knobs):
     (r,) = long_tail.run(k)
     panels = plain(long_tail.figure(k, r))
     assert len(panels) == 6
-    for panel in panels[:5]:  # the last one, of ranks, is cut off at four times the mean
+    for panel in panels[1:5]:  # the first is a scene; the last one, of ranks, is cut off at four times the mean
         low, high = panel["layout"]["yaxis"]["range"]
         for trace in panel["data"]:
             values = [y for y in trace["y"] if y is not None]
@@ -230,6 +231,14 @@ def test_axis_ranges_do_not_move_with_the_knobs():
     for k in long_tail.PRESETS.values():
         (r,) = long_tail.run(k)
         ranges.append(
-            [(p["layout"]["xaxis"].get("range"), p["layout"]["yaxis"]["range"]) for p in long_tail.figure(k, r)]
+            [(p["layout"]["xaxis"].get("range"), p["layout"]["yaxis"]["range"]) for p in long_tail.figure(k, r)[1:]]
         )
     assert all(these == ranges[0] for these in ranges)
+
+
+def test_a_batch_of_which_nothing_is_left_is_watched_by_what_is_left_and_not_by_a_dash():
+    k = Knobs(cut="masked", cap=2048, median=131072, sigma=0.1)
+    (r,) = long_tail.run(k)
+    assert np.isnan(r.accuracy_trained) and long_tail.broken(k, r)
+    shown = host.gauged(long_tail.watched(k, r))
+    assert shown["text"] == "0" and "–" not in shown["html"]

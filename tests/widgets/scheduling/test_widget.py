@@ -145,6 +145,7 @@ def test_the_suggested_fix_mends_all_breaks_at_once(knobs):
     assert (found := broken(**knobs)) and broken(**{**knobs, **found.fix}) is None
 
 
+@pytest.mark.slow
 def test_a_setting_that_cannot_run_shows_no_seconds():
     for knobs in (
         dict(model="llama3.1-70b"),
@@ -224,3 +225,13 @@ def test_the_guess_is_answered_by_the_run():
     gain = r.speeds["one prompt"] / r.trace.tokens_per_second
     assert min((2, 1.3, 1.05), key=lambda told: abs(told - gain)) == 1.05 and "1.05 times" in widget.GUESS.told(k, r)
     assert widget.broken(k, r) is None and widget.worse(k, r) is None
+
+
+def test_the_page_hears_of_the_runs_beside_its_own_while_they_last(monkeypatch):
+    # a page that hears nothing for ten seconds takes Python for stopped
+    monkeypatch.setattr(widget, "SELDOM", 5)
+    k = Knobs(prompts=4, samples=4)
+    results = list(widget.outcome(k, widget.turned))
+    done = [r.progress[0] for r in results]
+    beside = [r for r in results if not r.settled and r.progress[0] > 16]
+    assert done == sorted(done) and len(beside) > 2 * len(results[-1].speeds)

@@ -13,7 +13,7 @@ from tests.widgets.grid import answers
 from widgets.frame import host
 from widgets.frame.values import spelled
 from widgets.throughput import widget as throughput
-from widgets.throughput.widget import PRESETS, Knobs
+from widgets.throughput.widget import PRESETS, WAYS, Knobs
 
 VERL, AGENT = Knobs(), PRESETS["Agent, 60 s tests"]
 
@@ -24,7 +24,7 @@ def result(k):
 
 
 def tau(k):
-    return step.step_time(result(k).roles, k.overlap)
+    return step.step_time(result(k).roles, WAYS[k.overlap])
 
 
 def breaks(k):
@@ -63,7 +63,7 @@ def test_three_presets_break_each_for_its_own_cause():
 @pytest.mark.parametrize("name", [name for name, k in PRESETS.items() if not result(k).misfits])
 @pytest.mark.parametrize("reuse", [False, True])
 def test_more_overlap_never_lengthens_a_step(name, reuse):
-    times = [tau(replace(PRESETS[name], overlap=overlap, reuse=reuse)) for overlap in step.OVERLAPS]
+    times = [tau(replace(PRESETS[name], overlap=overlap, reuse=reuse)) for overlap in WAYS]
     sync, carried, one_off, stream = times
     assert sync >= one_off >= stream and sync >= carried
 
@@ -71,17 +71,17 @@ def test_more_overlap_never_lengthens_a_step(name, reuse):
 def test_doubling_the_engine_is_worth_26_per_cent_nothing_or_13_per_cent_by_what_overlaps():
     # 365.28 / (365.28 − 75.36); 70.26 + 133.41 hides the rollout; 150.72 / 133.41
     gain = lambda **moved: step.speedup(
-        result(replace(VERL, **moved)).before, moved.get("overlap", "sync"), "rollout", 2.0
+        result(replace(VERL, **moved)).before, WAYS[moved.get("overlap", "in turn")], "rollout", 2.0
     )
     assert gain() == pytest.approx(1.260, abs=5e-4)
-    assert gain(overlap="one-off") == gain(overlap="async") == 1.0
-    assert gain(overlap="async", reuse=True) == pytest.approx(1.130, abs=5e-4)
+    assert gain(overlap="one step ahead") == gain(overlap="stream") == 1.0
+    assert gain(overlap="stream", reuse=True) == pytest.approx(1.130, abs=5e-4)
 
 
 def test_the_curve_of_an_overlapped_step_is_flat_beyond_the_second_longest_lane():
-    k = replace(VERL, overlap="async", reuse=True)
+    k = replace(VERL, overlap="stream", reuse=True)
     curve = panels(k)["What"]["data"][0]
-    assert curve["name"] == "async"
+    assert curve["name"] == "stream"
     flat = [y for x, y in zip(curve["x"], curve["y"]) if x > 150.72 / 133.41]
     assert max(flat) - min(flat) < 1e-9 and flat[0] == pytest.approx(1.1298, abs=1e-4)
     assert tau(replace(k, k=1.15)) == tau(replace(k, k=64.0)) < tau(replace(k, k=1.1))
@@ -89,35 +89,56 @@ def test_the_curve_of_an_overlapped_step_is_flat_beyond_the_second_longest_lane(
 
 def test_the_curve_of_a_sum_keeps_rising_towards_amdahls_ceiling():
     curve = panels(VERL)["What"]["data"][0]
-    assert curve["name"] == "sync"
+    assert curve["name"] == "in turn"
     assert all(a < b for a, b in zip(curve["y"], curve["y"][1:]))
     assert curve["y"][-1] < 365.28 / (365.28 - 150.72)
 
 
+def lead(k):
+    return throughput.figure(k, result(k))[0]["columns"][0][0]
+
+
+def spans(k, role="path"):
+    """{row: [(start, seconds)]} of the first step, as it is drawn."""
+    found = {}
+    for mark in lead(k)["marks"]:
+        if (
+            mark["kind"] in ("span", "path")
+            and mark["role"] == role
+            and mark["start"] < min(mark["end"], tau(k) - 1e-9)
+        ):
+            found.setdefault(mark["row"], []).append((mark["start"], mark["end"] - mark["start"]))
+    return found
+
+
 def test_the_axis_of_the_step_stays_while_the_overlap_and_the_factor_move():
-    tops = {
-        tuple(panels(replace(VERL, overlap=t, k=k))["One"]["layout"]["yaxis"]["range"])
-        for t in step.OVERLAPS
-        for k in (1.0, 2.0, 64.0)
-    }
-    assert len(tops) == 1
+    assert len({lead(replace(VERL, overlap=t, k=k))["until"] for t in WAYS for k in (1.0, 2.0, 64.0)}) == 1
 
 
-def test_in_a_sequential_step_the_bars_form_a_staircase_and_all_are_on_the_path():
-    waits, path, hidden, _ = panels(VERL)["One"]["data"]
-    assert waits["y"] == pytest.approx([sum(path["y"][:n]) for n in range(6)]) and not any(hidden["y"])
+def test_in_a_sequential_step_the_lanes_form_a_staircase_and_all_are_on_the_path():
+    drawn = [one for row in spans(VERL).values() for one in row]
+    assert sorted(start for start, _ in drawn)[1:] == pytest.approx([sum(s for _, s in drawn[:n]) for n in range(1, 6)])
+    assert sum(seconds for _, seconds in drawn) == pytest.approx(tau(VERL))
 
 
-def test_in_a_maximum_one_lane_is_on_the_path_and_the_others_are_hidden():
-    waits, path, hidden, rest = panels(replace(VERL, overlap="async", k=1.0))["One"]["data"]
-    on = {x for x, y in zip(path["x"], path["y"]) if y}
-    assert on == {"logp", "train"} and {x for x, y in zip(hidden["x"], hidden["y"]) if y} == {
-        "rollout",
-        "verify",
-        "sync",
-        "other",
-    }
-    assert waits["y"][3] == pytest.approx(70.26) and rest["y"][0] == pytest.approx(70.26 + 133.41 - 150.72)
+def test_in_a_maximum_one_lane_is_on_the_path_and_the_engine_waits_for_it():
+    k = replace(VERL, overlap="stream", k=1.0)
+    assert spans(k) == {2: [(0.0, pytest.approx(70.26))], 3: [(pytest.approx(70.26), pytest.approx(133.41))]}
+    ((start, waits),) = [one for one in spans(k, "waits")[0] if one[1]]
+    assert start == pytest.approx(150.72) and waits == pytest.approx(70.26 + 133.41 - 150.72)
+
+
+def rings(k):
+    return [mark["words"] for mark in lead(k)["marks"] if mark["kind"] == "ring" and mark["seen"]]
+
+
+def test_a_ring_says_where_nothing_is_gained_and_what_both_pools_wait_for():
+    guess = throughput.GUESS.knobs
+    assert throughput.GUESS.answers[throughput.GUESS.right] == "the same"
+    assert rings(guess) == ["a faster engine saves nothing"] and tau(guess) == tau(replace(guess, k=1.0))
+    assert rings(VERL) == [] and rings(replace(VERL, overlap="stream", reuse=True)) == []
+    assert rings(PRESETS["8 test workers"]) == ["both pools wait for tests"]
+    assert rings(PRESETS["A slow link"]) == ["both pools wait for weights"]
 
 
 @pytest.mark.parametrize("workers, broken", [(64, False), (32, True), (8, True)])
@@ -127,24 +148,24 @@ def test_halving_the_test_workers_breaks_a_balanced_agent(workers, broken):
 
 @pytest.mark.parametrize("sync, broken", [(188.0, False), (189.0, True)])
 def test_a_step_breaks_when_it_is_a_quarter_longer_than_its_longer_pool(sync, broken):
-    k = replace(VERL, overlap="async", reuse=True, k=1.0, sync=sync)  # 1.25 · 150.72 s = 188.4 s
+    k = replace(VERL, overlap="stream", reuse=True, k=1.0, sync=sync)  # 1.25 · 150.72 s = 188.4 s
     assert bool(breaks(k)) is broken and throughput.worse(k, result(k))
 
 
 def test_a_single_checker_of_twenty_milliseconds_outlasts_the_rollout_and_one_of_thirty_breaks_the_step():
-    k = replace(VERL, overlap="async", reuse=True, k=1.0, workers=1)  # 8 192 · 0.02 s = 163.84 s against 150.72 s
+    k = replace(VERL, overlap="stream", reuse=True, k=1.0, workers=1)  # 8 192 · 0.02 s = 163.84 s against 150.72 s
     assert not breaks(k) and "the verifier works longer" in throughput.worse(k, result(k))
     slow = replace(k, test_seconds=0.1)
     assert "8,192 tests of 0.1 s on one worker take 819 s" in breaks(slow).why
     assert breaks(slow).fix == dict(workers=8) and not breaks(replace(slow, workers=8))
-    assert not breaks(replace(slow, overlap="sync"))
+    assert not breaks(replace(slow, overlap="in turn"))
 
 
 def test_a_slow_weight_sync_breaks_only_an_overlap_that_hid_it():
-    k = replace(VERL, overlap="async", sync=260.0)
+    k = replace(VERL, overlap="stream", sync=260.0)
     assert "Sending the weights takes 260 s" in breaks(k).why
     # 70.26 + 133.41 s of the trainer stand beside it: 1.25 · 203.67 s = 254.6 s
-    assert not breaks(replace(k, overlap="one-off")) and not breaks(replace(k, sync=254.0))
+    assert not breaks(replace(k, overlap="one step ahead")) and not breaks(replace(k, sync=254.0))
 
 
 def test_the_readout_of_the_offender_is_marked_when_broken():
@@ -154,28 +175,19 @@ def test_the_readout_of_the_offender_is_marked_when_broken():
     ]
 
 
-def test_the_threshold_stands_a_quarter_beyond_where_both_gpu_pools_are_done():
-    (rule,) = [
-        s
-        for s in panels(replace(VERL, overlap="async", reuse=True, k=1.0))["One"]["layout"]["shapes"]
-        if s["name"] == "threshold"
-    ]
-    assert rule["y0"] == pytest.approx(1.25 * 150.72)
-
-
 def test_splitting_the_gpus_lengthens_every_role_of_a_configuration():
     whole, split = (
         result(replace(VERL, source="from shapes", overlap=overlap, accelerator="h100", k=1.0)).roles
-        for overlap in ("sync", "async")
+        for overlap in ("in turn", "stream")
     )
     assert split.train == pytest.approx(2 * whole.train) and split.rollout - split.tail > whole.rollout - whole.tail
 
 
 def test_on_a_compute_poor_chip_splitting_the_pool_loses_and_with_a_long_tail_it_gains():
     shapes = replace(VERL, source="from shapes", k=1.0, reuse=True)
-    assert tau(replace(shapes, overlap="async")) > tau(shapes)
+    assert tau(replace(shapes, overlap="stream")) > tau(shapes)
     tailed = replace(shapes, accelerator="h100", longest=32768)
-    assert tau(replace(tailed, overlap="async")) < tau(replace(tailed, overlap="one-off")) < tau(tailed)
+    assert tau(replace(tailed, overlap="stream")) < tau(replace(tailed, overlap="one step ahead")) < tau(tailed)
 
 
 def test_decode_stands_left_of_the_ridge_on_an_h100_and_right_of_it_on_an_h20():
@@ -197,14 +209,14 @@ def test_useful_completions_shrink_with_what_carries_no_gradient():
 
 @pytest.mark.parametrize(
     "moved",
-    [dict(overlap=t) for t in step.OVERLAPS]
-    + [dict(role=r, k=64.0, overlap="async") for r in throughput.ROLES]
-    + [dict(source="from shapes", model=m, overlap=t) for m in throughput.MODELS for t in ("sync", "async")],
+    [dict(overlap=t) for t in WAYS]
+    + [dict(role=r, k=64.0, overlap="stream") for r in throughput.ROLES]
+    + [dict(source="from shapes", model=m, overlap=t) for m in throughput.MODELS for t in ("in turn", "stream")],
 )
 def test_every_frame_is_finite_or_says_what_does_not_fit(moved):
     k = replace(VERL, **moved)
     f = frame(k)
-    assert None not in [y for p in f["panels"] for mark in p["data"] for y in mark["y"]]
+    assert None not in [y for p in f["panels"] for mark in p["data"] for y in mark.get("y", [])]
     if result(k).misfits:
         assert "does not fit" in f["verdict"]["sentence"]
     else:
@@ -221,12 +233,12 @@ SHAPES = replace(VERL, source="from shapes", accelerator="h100")
     [
         # 2 · 671 GB of weights in an engine of 4 GPUs that may fill .9 · 80 GB each
         (
-            dict(model="deepseek-v3", gpus=8, overlap="async"),
-            "has 1,342 GB of weights, and the largest engine, 4 GPUs, may fill 288",
+            dict(model="deepseek-v3", gpus=8, overlap="stream"),
+            "has 1,342 GB of weights, and the largest engine tried, 4 GPUs, may fill 288",
         ),
-        (dict(model="kimi-k2", gpus=8, accelerator="a100_80"), "the largest engine, 8 GPUs, may fill 576"),
+        (dict(model="kimi-k2", gpus=8, accelerator="a100_80"), "the largest engine tried, 8 GPUs, may fill 576"),
         (dict(model="llama3.1-405b", gpus=8, accelerator="h200"), "training Llama-3.1-405B on 8 GPUs: 811.7 GB each"),
-        (dict(gpus=1, overlap="one-off"), "two pools on one GPU"),
+        (dict(gpus=1, overlap="one step ahead"), "two pools on one GPU"),
         (dict(p50=3000), "quantiles of 3,000, 2,000 and 4,600 tokens: they rise in every batch"),
     ],
 )
@@ -252,7 +264,7 @@ def test_every_suggested_fix_of_the_grid_is_made_of_knobs():
 
 
 def test_the_drawn_engine_is_exported_and_nothing_where_the_job_does_not_fit():
-    k = replace(SHAPES, overlap="async", reuse=True)
+    k = replace(SHAPES, overlap="stream", reuse=True)
     copied = throughput.export(k, result(k))
     # 8,192 completions on 32 engines of one GPU; verl's own names of batch and group
     assert copied["tensor_parallel"] == 1 and copied["engines"] == 32 and copied["placement"] == "split"
@@ -275,7 +287,7 @@ def test_training_becomes_no_faster_than_the_chip():
 
 
 def test_the_decode_point_is_that_of_the_pool_that_generates():
-    fifth, half = (result(replace(SHAPES, overlap="async", share=share)).points[0] for share in (0.2, 0.5))
+    fifth, half = (result(replace(SHAPES, overlap="stream", share=share)).points[0] for share in (0.2, 0.5))
     assert fifth.flop_per_byte > half.flop_per_byte  # fewer engines, more sequences on each
 
 

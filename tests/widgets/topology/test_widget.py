@@ -1,5 +1,6 @@
 """What each knob must do, and that what is drawn is what happens."""
 
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -125,3 +126,10 @@ def test_the_setting_is_exported_as_options():
     given = topology.export(k, last(topology, **vars(k)))
     assert (given["engines"], given["context"], given["placement"], given["overlap"]) == (4, 8704, "split", "async")
     assert "--tensor-parallel-size 2" in options.text("vLLM", given)
+
+
+def test_no_cut_is_drawn_on_which_the_job_does_not_fit():
+    k = Knobs(way=ASYNC, model="mixtral-8x7b", accelerator="mi300x", gpus=64, generating=4, tensor_parallel=2)
+    swept = last(topology, **vars(k)).swept
+    assert swept and not any(topology.misfits(replace(k, generating=cut)) for cut in swept)
+    assert topology.misfits(replace(k, generating=60)) and 60 not in swept  # four GPUs hold no trainer of it

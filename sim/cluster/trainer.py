@@ -1,0 +1,238 @@
+"""Seconds of a pass of training: attention, recomputation, experts, pipeline and sharded state on many GPUs.
+
+Closed form, layer by layer: matrix products and attention at assumed shares of the peak, traffic of everything between
+them, a floor for launching kernels, exchanges by collectives.py, the sharding of ZeRO (Rajbhandari et al. 2019,
+arXiv:1910.02054), the bubble of an interleaved pipeline (Narayanan et al. 2021, arXiv:2104.04473). Its shares were
+chosen on kernels and on published pretraining steps, never on a step of reinforcement learning. Left out: skew of the
+routing, stragglers, and all that a framework does between passes.
+"""
+
+from dataclasses import dataclass
+from math import ceil
+from typing import NamedTuple
+
+from sim.cluster import collectives
+from sim.cluster.hardware import Accelerator
+from sim.cluster.models import Model
+
+PRODUCTS = 0.65  # assumed: share of peak FLOP/s of large matrix products
+ATTENTION = 0.5  # assumed: the same of fused attention
+TRAFFIC = 0.75  # assumed: share of peak bandwidth of everything between them
+LAUNCH = 0.35e-3  # assumed: seconds in which the host launches the kernels of one layer, forward
+LINK = 0.8  # assumed: share of a link's bandwidth that gathering and scattering state reach
+FILLED = 0.9  # assumed: of a micro-batch, what is no padding, where sequences of different lengths are packed
+TILE = 128  # rows in which a grouped product of experts is computed: fewer tokens cost as much
+BACKWARD, BACKWARD_ATTENTION = 2.0, 2.5  # of a forward pass; attention computes its scores once more
+OPTIMIZER_BYTES = 30  # of a weight: gradient, master copy and two moments read, three of them and bf16 written
+OFFLOADED_BYTES = 28  # of a weight over the host's link: twelve bytes in, twelve and a gradient out
+
+
+@dataclass(frozen=True)
+class Trainer:
+    """How a pool of GPUs trains."""
+
+    gpus: int
+    tensor_parallel: int = 1
+    context_parallel: int = 1
+    pipeline: int = 1
+    virtual: int = 1  # stages that one GPU has of an interleaved pipeline
+    expert_parallel: int = 1  # GPUs over which the experts of a layer are dealt out
+    zero: int = 1  # 1 and 2 shard the optimizer and the gradients, 3 the weights too
+    recompute: bool = False  # each layer's forward pass once more in the backward pass
+    pack: int = 8192  # tokens of a micro-batch, unless one sequence is longer
+    filled: float = 1.0  # of a micro-batch, what is no padding
+    offload: bool = False  # the optimizer's state in host memory
+
+    @property
+    def experts_cut(self) -> int:
+        """GPUs of a stage that have one copy of the experts between them: dealt out, or else cut like all other
+        matrices, as Megatron does by default.
+        """
+        return self.expert_parallel if self.expert_parallel > 1 else self.tensor_parallel
+
+    @property
+    def ranks(self) -> int:
+        """Data-parallel ranks: copies of the model that take sequences of their own."""
+        return self.gpus // (self.tensor_parallel * self.context_parallel * self.pipeline)
+
+
+@dataclass(frozen=True)
+class Batch:
+    """What passes through."""
+
+    tokens: float  # in all
+    sequences: float
+    longest: float  # tokens of the longest sequence, which is not cut
+    context: float | None = None  # token-weighted mean length of a sequence; None: of equal lengths
+    updates: int = 1  # optimizer steps among which it is divided
+
+    @property
+    def attended(self) -> float:
+        """Tokens before a token of its own sequence, on average."""
+        return (self.context or self.tokens / self.sequences) / 2
+
+
+class Pass(NamedTuple):
+    """Seconds of a pass over a batch, by what they go into."""
+
+    products: float  # dense matrix products
+    attention: float
+    experts: float  # their products and the sorting of tokens
+    traffic: float  # everything between, and waiting for launches
+    exchange: float  # of tokens, activations and keys
+    bubble: float  # of the pipeline
+    state: float  # sharded weights and gradients that nothing hides, and the optimizer
+
+    @property
+    def seconds(self) -> float:
+        return sum(self)
+
+
+def pass_seconds(model: Model, accelerator: Accelerator, trainer: Trainer, batch: Batch, train: bool = True) -> Pass:
+    """One epoch of training over the batch, or with `train` off its log-probs: forward alone, and no state changes."""
+    micro, tokens = micro_batches(trainer, batch)
+    forward = Layer(model, accelerator, trainer, tokens, batch.attended).forward()
+    times = repeats(trainer) if train else [1.0] * 5
+    stages = batch.updates * micro / trainer.pipeline  # passes of a whole model's layers that one GPU computes
+    products, attention, experts, traffic, exchange = (seconds * n * stages for seconds, n in zip(forward, times))
+    computed = products + attention + experts + traffic + exchange
+    bubble = computed * (trainer.pipeline - 1) / (trainer.virtual * micro)
+    state = state_seconds(model, accelerator, trainer, micro, computed / batch.updates, train) * batch.updates
+    return Pass(products, attention, experts, traffic, exchange, bubble, state)
+
+
+def repeats(trainer: Trainer) -> list[float]:
+    """How often products, attention, experts, traffic and exchange of a forward pass are paid for in training:
+    forward, backward, and once more where a layer is recomputed. Exchanges are the same backward as forward.
+    """
+    forward = 2 if trainer.recompute else 1
+    again = forward + BACKWARD
+    return [again, forward + BACKWARD_ATTENTION, again, again, forward + 1]
+
+
+def micro_batches(trainer: Trainer, batch: Batch) -> tuple[int, float]:
+    """(micro-batches that a rank computes in an update, tokens of one of them on each of its GPUs). A rank without a
+    sequence waits, so no more ranks than sequences count.
+    """
+    ranks = min(trainer.ranks, batch.sequences / batch.updates)
+    of_rank = batch.tokens / (batch.updates * ranks)
+    micro = ceil(round(of_rank / (max(trainer.pack, batch.longest) * trainer.filled), 9))
+    return micro, of_rank / micro / trainer.context_parallel
+
+
+@dataclass(frozen=True)
+class Layer:
+    """All layers of a model, as one micro-batch of `tokens` on each GPU meets them on one tensor-parallel group."""
+
+    model: Model
+    accelerator: Accelerator
+    trainer: Trainer
+    tokens: float
+    attended: float
+
+    def forward(self) -> tuple[float, float, float, float, float]:
+        """Seconds of (products, attention, experts, traffic, exchange) of one forward pass without a pipeline."""
+        products, attention, experts, traffic = self.products(), self.attention(), self.experts(), self.traffic()
+        work = products + attention + experts + traffic
+        launched = max(self.model.layers * LAUNCH - work, 0.0)
+        return products, attention, experts, traffic + launched, self.exchange(attention)
+
+    def products(self) -> float:
+        model = self.model
+        active = model.moe_layers * model.moe.top_k * model.expert_params() if model.moe else 0
+        flop = 2.0 * (model.matmul_params() - active) * self.tokens / self.trainer.tensor_parallel
+        return flop / (PRODUCTS * self.accelerator.flops())
+
+    def attention(self) -> float:
+        flop = self.tokens * float(self.model.prefill_flops_per_token(self.attended))
+        return flop / self.trainer.tensor_parallel / (ATTENTION * self.accelerator.flops())
+
+    def experts(self) -> float:
+        """A GPU's experts compute whole tiles of tokens, and read their weights at least; tokens are sorted before and
+        summed after.
+        """
+        model, trainer = self.model, self.trainer
+        if not model.moe:
+            return 0.0
+        moe, local = model.moe, model.moe.experts / trainer.experts_cut  # experts that a GPU has the weights of
+        tokens = self.tokens / trainer.tensor_parallel
+        each = tokens * trainer.experts_cut * moe.top_k / moe.experts  # tokens of one expert
+        flop = 2.0 * model.expert_params() * ceil(round(each / TILE, 9)) * TILE * local
+        bandwidth = TRAFFIC * self.accelerator.hbm_bytes_per_second
+        product = max(flop / (PRODUCTS * self.accelerator.flops()), 2.0 * model.expert_params() * local / bandwidth)
+        moved = 12 * moe.top_k * (moe.latent or model.hidden) + 6 * moe.top_k * moe.intermediate + 8 * moe.experts
+        return model.moe_layers * (product + moved * tokens / bandwidth)
+
+    def traffic(self) -> float:
+        """Norms, residuals, rotary embeddings, activations: bytes of a token and layer, in bf16."""
+        model = self.model
+        dense = (model.mlp_layers or model.layers) - model.moe_layers
+        plain = dense * model.intermediate + (model.moe_layers * model.moe.shared if model.moe else 0)
+        moved = model.layers * (20 * model.hidden + 4 * model.heads * model.head_dim) + 6 * plain
+        bandwidth = TRAFFIC * self.accelerator.hbm_bytes_per_second
+        return moved * self.tokens / self.trainer.tensor_parallel / bandwidth
+
+    def exchange(self, attention: float) -> float:
+        """Two sums a layer over a tensor-parallel group; keys and values round the ranks of context parallelism, which
+        attention hides; tokens to their experts and back.
+        """
+        model, trainer, chip = self.model, self.trainer, self.accelerator
+        tp, cp, ep = trainer.tensor_parallel, trainer.context_parallel, trainer.expert_parallel
+        seconds = 2 * model.layers * float(collectives.all_reduce(tp, 2.0 * self.tokens * model.hidden, chip))
+        if cp > 1:
+            size = self.tokens * (cp - 1) * 2.0 * model.cached_width() * model.attention_layers / tp
+            seconds += max(size / (LINK * chip.ring_bytes_per_second(tp * cp)) - attention, 0.0)
+        if model.moe and ep > 1:
+            moe = model.moe
+            token_bytes = 2.0 * (moe.latent or model.hidden)
+            one_way = collectives.expert_exchange(ep, token_bytes, self.tokens / tp, moe.top_k, chip, moe.groups)
+            seconds += 2 * model.moe_layers * float(one_way)
+        return seconds
+
+
+def own_params(model: Model, trainer: Trainer) -> tuple[float, float]:
+    """(plain, routed): weights that one GPU holds before data-parallel sharding."""
+    routed = model.routed_params()
+    plain = (model.params() - routed) / (trainer.tensor_parallel * trainer.pipeline)
+    return plain, routed / (trainer.experts_cut * trainer.pipeline)
+
+
+def state_seconds(
+    model: Model, accelerator: Accelerator, trainer: Trainer, micro: int, computed: float, train: bool
+) -> float:
+    """Seconds of an update that sharded state adds to `computed` seconds of passes, and the optimizer's own.
+
+    ZeRO 3 gathers bf16 weights for each pass of each micro-batch and scatters fp32 gradients, beside the arithmetic.
+    ZeRO 1 scatters and gathers once, and half a micro-batch hides it. ZeRO 2 keeps no gradients of others, so it
+    scatters those of every micro-batch (DeepSpeed, `runtime/zero/stage_1_and_2.py`), all but the last beside the next.
+    """
+    ranks = trainer.ranks * trainer.context_parallel
+    of_experts = max(trainer.gpus // (trainer.pipeline * trainer.experts_cut), 1)
+    plain, routed = own_params(model, trainer)
+
+    def over_the_links(bytes_of_weight: float) -> float:
+        """Seconds to gather or scatter so many bytes of each of a GPU's weights over the ranks that share them."""
+        seconds = 0.0
+        for weights, n, cut in ((plain, ranks, trainer.tensor_parallel), (routed, of_experts, trainer.experts_cut)):
+            if n > 1 and weights:
+                rate = LINK * accelerator.ring_bytes_per_second(n * cut)  # the ranks that share are so far apart
+                seconds += bytes_of_weight * weights * (n - 1) / n / rate
+        return seconds
+
+    last = lambda: max(over_the_links(4 + 2) - computed / micro / 2, 0.0)
+    if trainer.zero == 3:
+        gathered = micro * over_the_links(2 * 2 + 4 if train else 2)
+        exchanged = max(gathered - computed, 0.0)
+    elif not train:
+        exchanged = 0.0
+    elif trainer.zero == 2:
+        exchanged = (micro - 1) * max(over_the_links(4) - computed / micro, 0.0) + last()
+    else:
+        exchanged = last()
+    if not train:
+        return exchanged
+    weights = model.params() / trainer.gpus
+    optimizer = OPTIMIZER_BYTES * weights / (TRAFFIC * accelerator.hbm_bytes_per_second)
+    if trainer.offload and accelerator.host_gb_per_second:
+        optimizer += OFFLOADED_BYTES * weights / (LINK * 1e9 * accelerator.host_gb_per_second)
+    return exchanged + optimizer

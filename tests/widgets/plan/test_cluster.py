@@ -1,0 +1,144 @@
+"""The cluster as the picture: cells are GPUs, what overflows is what does not fit, lanes are seconds of readouts."""
+
+import random
+import time
+from dataclasses import replace
+
+import pytest
+
+from sim.cluster import envelope, planner, step
+from tests.widgets.plan.test_terminal import drawn
+from widgets.frame import cluster, drawing, fleet, impossible_job
+from widgets.plan import widget as plan
+from widgets.plan.widget import PRESETS, Knobs
+
+SIZES = (1, 2, 7, 8, 60, 128, 129, 130, 512, 1000, 2048, 8192)
+
+
+def job(k):
+    """(scenario, what is impossible) of a setting."""
+    s, found = plan.scenario(k)
+    return s, found or planner.misfits(s)
+
+
+def settings():
+    """Settings of which some fit, and others on few GPUs of which some do not."""
+    chance = random.Random(35)
+    for i, k in enumerate(drawn(80)):
+        few = dict(gpus=chance.randint(2, 24), model=chance.choice(["qwen2.5-32b", "llama3.1-70b", "qwen3-30b-a3b"]))
+        few |= dict(training_tensor="1", training_stages="1")
+        k = k if i % 2 else replace(k, **few, data_parallel=1, pipeline=1, updates=1, prompts=512, host_memory=4000.0)
+        if not impossible_job.out_of_order(k):
+            yield k
+
+
+@pytest.mark.parametrize("overlap", step.OVERLAPS)
+@pytest.mark.parametrize("gpus", SIZES)
+def test_cells_stand_for_all_gpus_and_for_no_other(gpus, overlap):
+    s, misfits = job(Knobs(gpus=gpus, overlap=overlap))
+    shown = cluster.pools(s, misfits)
+    each = fleet.per_cell(shown)
+    assert each == 1 if gpus <= 128 else each % 8 == 0
+    counted = [sum(fleet.cells(pool, each)) for pool in shown]
+    pools = envelope.pools(s.job)
+    assert counted == (list(pools) if s.placement == "two pools" else [gpus])
+    boxes = fleet.boxes(shown, 559, 158)
+    assert [len(found) for found in boxes] == [len(fleet.cells(pool, each)) for pool in shown]
+    assert sum(map(len, boxes)) <= 257
+    for x, y, wide, high in (box for found in boxes for box in found):  # each stands whole in the picture
+        assert x >= 0 and y >= 0 and x + wide <= 559 + 1e-9 and y + high <= 158
+        assert wide > 2.5 and high > 2.5
+
+
+@pytest.mark.slow()
+def test_a_cell_overflows_where_and_only_where_its_memory_does_not_fit():
+    seen = {True: 0, False: 0}
+    for k in settings():
+        s, misfits = job(k)
+        sides = [side for pool in cluster.pools(s, misfits) for side in pool.sides]
+        engine = [
+            m for m in misfits if m.what.startswith(("one sequence", f"{s.model.name} has", f"{s.model.name} in"))
+        ]
+        trainer = [m for m in misfits if m.what.startswith(("training " + s.model.name, "the moment of"))]
+        laid_out = not cluster.misfits_of(misfits, cluster.PLAIN)  # else there is no GPU whose memory could be drawn
+        over = [bool(engine) and laid_out, bool(trainer) and laid_out]
+        assert [side.over for side in sides] == over, (k, misfits)
+        assert all((side.high > 1) == said for side, said in zip(sides, over)), (k, misfits)
+        if not misfits:
+            assert sides[1].high == pytest.approx(envelope.peak(s.model, s.accelerator, s.job).share)
+        seen[any(over)] += 1
+    assert min(seen.values()) > 5, seen
+
+
+def test_overflow_stands_to_scale():
+    s, misfits = job(Knobs(gpus=8))  # 139.8 of 73.6 GB
+    _, trains = cluster.pools(s, misfits)
+    assert trains.sides[0].high == pytest.approx(misfits[0].needs / misfits[0].has, rel=1e-9)
+    pen = drawing.drawn(cluster.picture(s, None, misfits, "x"))
+    ((*_, high), *_) = fleet.boxes(cluster.pools(s, misfits), 559, 26 * cluster.BODY)[1]
+    over = pen.state["f1o0.d"].split("z")[0]
+    assert float(over.split("v")[1].split("h")[0]) == pytest.approx(high * (139.832 / 73.6 - 1), abs=0.06)
+    assert pen.state["rw.text"] == "needs 140 of 73.6 GB"
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_the_lanes_are_the_seconds_of_the_readouts(name):
+    s, misfits = job(PRESETS[name])
+    if misfits:
+        assert cluster.no_lanes(s)["rows"]
+        return
+    found = planner.plan(s)
+    board = cluster.step_lanes(s, found)
+    spans = {mark["key"][1:]: mark for mark in board["marks"] if mark["kind"] == "span" and mark["key"][0] == "s"}
+    for role, mark in spans.items():
+        assert mark["end"] - mark["start"] == pytest.approx(step.seconds(found.fast, role, s.overlap))
+    assert max(mark["end"] for mark in spans.values()) == pytest.approx(found.step_range[0])
+    under = sum(mark["end"] - mark["start"] for mark in board["marks"] if mark["kind"] == "path")
+    assert under == pytest.approx(found.step_range[0])  # what is underlined adds up to the step
+    (ring,) = (mark for mark in board["marks"] if mark["kind"] == "ring")
+    (measure,) = (mark for mark in board["marks"] if mark["kind"] == "measure")
+    assert measure["words"] == f"a step: {planner.seconds_range(*found.step_range)}"
+    waited = [i for i, (_, word) in enumerate(board["rows"]) if word]
+    assert waited == ([ring["rows"][0]] if len(board["rows"]) > 1 else [])
+
+
+def test_a_step_waits_for_the_trainers_at_first_and_for_the_engines_behind_a_faster_one():
+    named = lambda k: dict(cluster.step_lanes(s := job(k)[0], planner.plan(s))["rows"])
+    assert named(Knobs()) == {"engines": "", "trainers": "waited for"}
+    assert named(Knobs(recompute="selective", training_parallel=2))["engines"] == "waited for"
+    assert set(named(Knobs(overlap="async", test_seconds=2.0))) == {"engines", "tests", "trainers"}
+    assert named(Knobs(overlap="sync")) == {"all GPUs": ""}
+
+
+def test_what_a_cell_holds_is_what_memory_says():
+    s, _ = job(Knobs())
+    generates, trains = (pool.sides[0] for pool in cluster.pools(s, []))
+    weights, cache, unused = (share for _, share in generates.parts)
+    assert weights == pytest.approx(2 * 32763876352 / 2 / 72e9) and unused == 0  # TP 2, of .9 · 80 GB
+    assert weights + cache == pytest.approx(1)
+    state = 16 * 32763876352 / 64 / 73.6e9
+    assert dict(trains.parts)["trains"] == pytest.approx(state)
+    assert trains.high == pytest.approx(planner.plan(s).peak.share)
+    few, _ = job(Knobs(prompts=64))  # 32 sequences an engine that has room for 96.7: two thirds are paid for and unused
+    side = cluster.pools(few, [])[0].sides[0]
+    assert dict(side.parts)["waits"] == pytest.approx((1 - 32 / few.slots) * (1 - weights))
+
+
+@pytest.mark.parametrize("gpus", [8, 128, 2048])
+def test_a_cluster_of_any_size_is_drawn_at_once(gpus):
+    s, misfits = job(Knobs(gpus=gpus))
+    found = None if misfits else planner.plan(s)
+    begun = time.process_time()
+    html = drawing.svg(cluster.picture(s, found, misfits, "x"))
+    assert time.process_time() - begun < 0.06
+    assert len(html) < 40_000 and html.count("data-ring") >= 1
+
+
+def test_a_host_without_room_gets_a_ring_and_no_overflow():
+    k = Knobs(gpus=8, overlap="sync", host_memory=250.0, p50=300, p90=600, p99=900, longest=1024)
+    s, misfits = job(k)
+    (pool,) = cluster.pools(s, misfits)
+    assert misfits[0].part == "host" and not any(side.over for side in pool.sides)
+    pen = drawing.drawn(cluster.picture(s, None, misfits, "x"))
+    assert pen.state["rw.text"] == "needs 393 of 250 GB" and "k-off" not in pen.state["rr.class"]
+    assert replace(k, host_memory=1000.0) and not job(replace(k, host_memory=1000.0))[1]

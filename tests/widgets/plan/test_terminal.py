@@ -1,0 +1,117 @@
+"""The page and the terminal are two ways into one plan: the same numbers to the last digit."""
+
+import json
+import random
+from dataclasses import asdict, fields
+
+import pytest
+
+from sim.cluster import plan as terminal
+from sim.cluster import planner
+from tests.sim.cluster.test_user_inputs import QWEN3_14B
+from tests.widgets.grid import any_of
+from widgets.plan import widget as plan
+from widgets.plan.widget import AUTO, Knobs
+
+TIMED = "64 sequences, 4096 tokens, 12 ms"
+LIKELY = (
+    "step={}",
+    "update={} rollout={}",
+    "step={} gpus=16",
+    "rollout={} overlap=sync",
+    "log_probs={} weights={} tp=2",
+    "update={} zero=1 train_tp=2 train_pp=2",
+)
+
+
+def drawn(n):
+    """Settings of the page, more than half of which fit."""
+    chance = random.Random(32)
+    for _ in range(n):
+        k = {f.name: any_of(f, chance) for f in fields(Knobs) if f.metadata["kind"] != "pasted"}
+        k |= dict(p50=chance.randint(200, 3000), p90=chance.randint(3000, 9000), p99=chance.randint(9000, 40000))
+        k |= dict(longest=chance.randint(1000, 30000), prompt=chance.randint(32, 2048), training_parallel=1)
+        k |= dict(gpus=chance.randint(16, 600), prompts=chance.randint(64, 900), samples=chance.randint(4, 40))
+        k |= dict(model=chance.choice(["qwen2.5-1.5b", "qwen2.5-7b", "qwen3-8b", "qwen3-30b-a3b", "qwen2.5-32b"]))
+        k |= dict(tensor_parallel=chance.choice([AUTO, "1", "2", "4"]), recompute="full", util=0.9, overhead=1.5)
+        k |= dict(data_parallel=chance.choice([1, 1, 2]), pipeline=chance.choice([1, 1, 1, 2]))
+        k |= dict(zero=chance.choice(["1", "2", "3", "3"]), training_stages=chance.choice(["1", "1", "2", "4"]))
+        k |= dict(training_tensor=chance.choice(["1", "1", "2", "4"]))
+        if k["training_tensor"] + k["training_stages"] != "11":  # whole copies of the model, in one pool or in two
+            k |= dict(gpus=32 * (k["gpus"] // 32 + 1), share=0.5)
+        k |= dict(turns=chance.choice([1, 1, 2, 10]), returned=chance.randint(0, 1000))
+        k |= dict(tool_seconds=chance.choice([0.0, 5.0, 60.0]), updates=chance.choice([1, 1, 2, 4]))
+        k |= dict(bandwidth=0.75, flops=0.6)  # what the terminal does not ask for
+        if chance.random() < 0.3:
+            k["timed"] = TIMED if chance.random() < 0.5 else f"{TIMED}, 2 GPUs"
+        if chance.random() < 0.5:
+            k["seconds"] = chance.choice(LIKELY).format(*(round(chance.uniform(20, 3000), 3) for _ in range(2)))
+        if chance.random() < 0.3:
+            k["log"] = f"{k['p50']} {k['p90']} {k['p99']} {k['longest']}"
+        if chance.random() < 0.2:
+            k["config"] = json.dumps(QWEN3_14B)
+        yield Knobs(**k)
+
+
+def asked(k, config):
+    """The words that ask the terminal for the same."""
+    words = ["--config", config if k.config else k.model, "--chip", k.accelerator]
+    names = dict(gpus="gpus", prompts="prompts", samples="samples", prompt="prompt", overlap="overlap", share="share")
+    names |= dict(weights="weights", cache="cache", utilization="util", recompute="recompute", steps="steps")
+    names |= dict(
+        train_cp="training_parallel",
+        train_tp="training_tensor",
+        train_pp="training_stages",
+        zero="zero",
+        train_ep="expert_parallel",
+        workers="workers",
+        price="price",
+        test_seconds="test_seconds",
+    )
+    names |= dict(turns="turns", returned="returned", tool_seconds="tool_seconds", kept="kept")
+    names |= dict(batches="batches", updates="updates", host_memory="host_memory", dp="data_parallel", pp="pipeline")
+    for option, knob in names.items():
+        words += [f"--{option.replace('_', '-')}", f"{getattr(k, knob)}"]
+    words += ["--lengths", f"{k.p50} {k.p90} {k.p99} {k.longest}"]
+    words += [] if k.tensor_parallel == AUTO else ["--tp", k.tensor_parallel]
+    words += [f"--{name}" for name in ("reference", "reuse") if getattr(k, name)]
+    words += ["--dcp", "0"] if k.cut_copies else []
+    words += ["--shared-cache"] if k.shared_cache else []
+    words += ["--group-prompts"] if k.grouped else []
+    words += ["--timed", k.timed] if k.timed else []
+    return words + (["--measured", k.seconds] if k.seconds else [])
+
+
+@pytest.mark.slow()
+def test_two_hundred_settings_are_the_same_plan_on_the_page_and_in_the_terminal(tmp_path, capsys):
+    config = tmp_path / "config.json"
+    config.write_text(json.dumps(QWEN3_14B), encoding="utf-8")
+    fitting = timed = 0
+    for k in drawn(200):
+        (r,) = plan.run(k)
+        words = asked(k, str(config))
+        if r.misfits:
+            with pytest.raises(SystemExit):
+                terminal.main(words)
+            assert r.misfits[0].what in capsys.readouterr().err, k
+            continue
+        fitting, timed = fitting + 1, timed + bool(k.timed or k.seconds)
+        assert terminal.main([*words, "--json"]) == 0
+        told = json.loads(capsys.readouterr().out)
+        found = r.found
+        assert told["step_seconds"] == list(found.step_range), k
+        assert told["role_seconds"]["predicted"] == asdict(found.predicted), k
+        assert (told["gpu_hours"], told["money"]) == (list(found.gpu_hours), list(found.money)), k
+        assert told["peak_bytes"] == found.peak.needs and told["lag"] == found.lag, k
+        assert told["sequences_in_flight_per_engine"] == found.live, k
+        assert told["range"] == planner.spread(r.scenario).words, k
+        assert [c["step_seconds"] for c in told["changes"]] == [c.seconds for c in r.path], k
+    assert fitting > 60 and timed > 20
+
+
+def test_the_setting_of_the_review_is_the_same_on_the_page_and_in_the_terminal(capsys):
+    # an engine of narrow weights and a narrow cache, and an iteration that was timed on it
+    k = Knobs(model="qwen2.5-7b", gpus=16, overlap="sync", weights="fp8", cache="fp8", timed=TIMED)
+    (r,) = plan.run(k)
+    assert terminal.main([*asked(k, ""), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["step_seconds"] == list(r.found.step_range)

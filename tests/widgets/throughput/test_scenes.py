@@ -1,0 +1,93 @@
+"""The pictures of lesson 22a show what was computed, and their rings claim no more."""
+
+import itertools
+
+import pytest
+
+from sim.cluster import step
+from tools.pages import results
+from widgets.frame import lanes
+from widgets.throughput import figures
+from widgets.throughput import widget as throughput
+
+
+def marks(name, *at, kind=("span", "path", "ring")):
+    (view,) = figures.FIGURES[name].panels(*at)[0]["columns"][0]
+    return [mark for mark in view["marks"] if mark["kind"] in kind]
+
+
+def ring(name, *at):
+    return [mark["words"] for mark in marks(name, *at, kind=("ring",)) if mark["seen"]]
+
+
+def long(mark):
+    return mark["end"] - mark["start"]
+
+
+def test_the_opening_is_the_job_of_the_widget():
+    for way, knobs in zip(figures.WAYS, (throughput.OPENING.plain, throughput.OPENING.other)):
+        (found,) = throughput.run(knobs)
+        assert found.roles == figures.agent(way)
+
+
+def test_in_a_pool_working_and_waiting_join_without_gap_or_overlap():
+    for way in figures.WAYS:
+        for row in (0, 1):
+            drawn = [
+                one for one in marks("opening", way, 400, kind=("span",)) if one["row"] == row and one["start"] < 400
+            ]
+            pieces = sorted((one["start"], one["end"]) for one in drawn if long(one) > 0)
+            assert pieces[0][0] == 0
+            for before, after in itertools.pairwise(pieces):
+                assert before[1] == pytest.approx(after[0])
+
+
+def test_both_pools_wait_for_100_of_160_seconds_only_in_the_setting_that_breaks():
+    assert ring("opening", "the other", 400) == ["both wait, 100 of 160 s"]
+    assert ring("opening", "the other", 140) == [] == ring("opening", "one setting", 400)
+    assert (figures.learned("the other", 400), figures.learned("one setting", 400)) == (3, 7)
+
+
+def test_nothing_of_the_opening_names_the_setting():
+    shown = str(results.positions("throughput", "opening")).lower()
+    assert not any(word in shown for word in ("test", "verif", "check", "worker"))
+
+
+@pytest.mark.parametrize("way", figures.OVERLAPS)
+@pytest.mark.parametrize("speed", figures.SPEEDS)
+def test_the_underlined_pieces_of_a_step_add_up_to_it(way, speed):
+    each = figures.five_step(way, speed)
+    drawn = [one for one in marks("step", way, speed, kind=("path",)) if one["start"] < each - 1e-9]
+    assert sum(map(long, drawn)) == pytest.approx(each)
+
+
+@pytest.mark.parametrize("way", figures.OVERLAPS)
+def test_a_role_is_drawn_as_long_as_it_takes(way):
+    now = step.whatif(figures.five(), "rollout", 2)
+    for row, role in enumerate(figures.steps.NAMES):
+        whole = step.seconds(now, role, figures.OVERLAPS[way])
+        tail = now.tail if role == "rollout" and way in ("in turn", "one step ahead") else 0
+        drawn = [one for one in marks("step", way, 2, kind=("span",)) if one["row"] == row]
+        work = [long(one) for one in drawn if one["role"] in ("work", "other") and long(one) > 0]
+        assert work == pytest.approx([whole - tail] * len(work)) and work
+
+
+def test_the_ring_stands_where_the_step_is_as_long_as_before_and_nowhere_else():
+    for way in figures.OVERLAPS:
+        for speed in figures.SPEEDS:
+            same = speed > 1 and figures.five_step(way, speed) == pytest.approx(figures.five_step(way, 1))
+            assert ring("step", way, speed) == (["a faster engine saves nothing"] if same else [])
+            assert (way == "stream" and speed > 1) == same
+
+
+def test_side_by_side_the_engine_waits_from_one_and_a_half_times_as_fast_on():
+    waits = [speed for speed in figures.SPEEDS if ring("lanes", "side by side", speed)]
+    assert waits == [1.75, 2, 2.5, 3, 4] and not any(ring("lanes", "in turn", speed) for speed in figures.SPEEDS)
+    assert figures.small_step("side by side", 1.5) == figures.small_step("side by side", 4) == 40
+    assert figures.small_step("in turn", 2) == 70
+
+
+def test_a_place_on_a_board_is_its_share_of_the_time():
+    view = lanes.board("b", "a board", 200, (("one", ""),), lanes.span("a", 0, 50, 150, "work", "1"))
+    assert lanes.across(view, 50) == "25%" and lanes.wide(view, 50, 150) == "50%"
+    assert lanes.across(view, 400) == "120%" and lanes.wide(view, 400, 500) == "0%"
