@@ -5,19 +5,52 @@ Ouyang et al. (2022), arXiv:2203.02155. A cut changes what one role hands to the
 closed form.
 """
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from sim.algorithms import reinforce
+from sim.experiments.rare_token import completions
 from sim.experiments.standard_runs import modsum_run
 from sim.framework.weight_sync import WeightSync
+from sim.worlds import modsum
 
 ARROWS = ("trajs", "tokens", "+reward", "ref_logp", "loss_fn", "weight sync")
 GROUPS = 8  # two for each of the four prompts
 LEARNING_RATE = 5.0  # the uncut loop arrives within 60 iterations
+DRAWN = 845  # seeds the random numbers of what is looked at: rows that are short, and as many right as the rate says
+
+
+@dataclass(frozen=True)
+class Twins:
+    """The two copies of the weights, each asked for completions of one prompt with the same random numbers."""
+
+    sampled: list  # eight rows of tokens by rollout's weights
+    trained: list  # by the trainer's
+    sampled_rate: float  # pass rate of that prompt by rollout's weights, exact
+    trained_rate: float
+
+
+def twins(controller, prompt):
+    """Both copies as they stand now, the same weights right after a sync."""
+    rollout, trainer = controller.rollout.policy, controller.trainer.policy
+    rates = (float(modsum.exact(policy.params["theta"])["pass_rate"][prompt]) for policy in (rollout, trainer))
+    return Twins(*(completions(policy, prompt, seed=DRAWN) for policy in (rollout, trainer)), *rates)
+
+
+def twins_without(arrow, prompt, *, iterations):
+    """iterations + 1 Twins of a run with groups of eight at a price of 0.1: before training, and after each one."""
+    controller = run_without(arrow, K=8, beta=0.1, seed=0, iterations=iterations)
+    return [twins(controller, prompt), *(twins(controller, prompt) for _ in frames(controller, arrow, iterations))]
 
 
 def frames_without(arrow, *, K, beta, seed, iterations):
     """One Frame an iteration; `arrow` is one of ARROWS, or "none" for the whole loop."""
+    return frames(run_without(arrow, K=K, beta=beta, seed=seed, iterations=iterations), arrow, iterations)
+
+
+def run_without(arrow, *, K, beta, seed, iterations):
+    """The run before its first iteration."""
     anchored = beta > 0 and arrow not in ("tokens", "ref_logp")
     hooks = {"shape_reward": lambda reward, hp, batch: reward - beta * batch.kl} if anchored else None
     controller = modsum_run(
@@ -32,6 +65,11 @@ def frames_without(arrow, *, K, beta, seed, iterations):
     )
     if arrow == "loss_fn":
         controller.trainer.step = lambda *_: {}  # no loss to step on: no metrics, no new version
+    return controller
+
+
+def frames(controller, arrow, iterations):
+    """One Frame an iteration of such a run."""
     for event in controller.iterate(iterations):
         if event.stage == 3 and arrow in ("trajs", "+reward"):
             withhold(event.summary["batch"], verdict=arrow == "trajs")

@@ -28,11 +28,18 @@ def first_batch(seed=0, runs=20, N=8):
     return bandit.draw(np.tile(SHOWN, (runs, 1)), N, np.random.default_rng(seed))[0]
 
 
+def uncompared(offset, seed=0, runs=20, N=8, learning_rate=1.0, steps=200):
+    """Policies of runs that learn from rewards with a constant added, and no baseline, (steps + 1, runs, arms)."""
+    rng = np.random.default_rng(seed)
+    step = lambda pi: bandit.sampled_gradient(pi, REWARD + offset, bandit.no_baseline, N, rng)
+    return bandit.path(np.tile(np.log(SHOWN), (runs, 1)), step, learning_rate, steps)
+
+
 def imitated(steps=200, learning_rate=1.0):
-    """Where imitation of the demonstrations ends, from equal shares, (arms,)."""
-    return bandit.path(np.zeros(5), lambda pi: bandit.imitation_gradient(pi, SHOWN), learning_rate, steps)[-1]
+    """Imitation of the demonstrations, from equal shares, (steps + 1, arms)."""
+    return bandit.path(np.zeros(5), lambda pi: bandit.imitation_gradient(pi, SHOWN), learning_rate, steps)
 
 
 def rewarded(steps=200, learning_rate=1.0):
-    """Where the exact policy gradient ends, from where imitation does, (arms,)."""
-    return bandit.path(np.log(SHOWN), lambda pi: bandit.policy_gradient(pi, REWARD), learning_rate, steps)[-1]
+    """The exact policy gradient, from where imitation ends, (steps + 1, arms)."""
+    return bandit.path(np.log(SHOWN), lambda pi: bandit.policy_gradient(pi, REWARD), learning_rate, steps)

@@ -100,3 +100,34 @@ def passes(n, eps=0.2, learning_rate=LEARNING_RATE):
         if i < n:
             _, slope = surrogate.clipped(logp, old, A, eps, eps)
             optimizer.step(policy.params, policy.backward(cache, -slope * mask / mask.sum()))
+
+
+@dataclass(frozen=True)
+class Carried:
+    """What the next step does to the log-probability of each token, nats, to first order in the learning rate."""
+
+    ratio: np.ndarray  # (4, T) before that step
+    dead: np.ndarray  # (4, T)
+    own: np.ndarray  # (4, T) by the token's own term of the loss, 0 where it is dead
+    others: np.ndarray  # (4, T) by the terms of all other tokens, with which it shares parameters
+
+
+def carried(n, eps=0.2, learning_rate=LEARNING_RATE / 10):
+    """n + 1 Carried: the passes of `passes`, each step told apart. How far a push on one token's log-probability moves
+    that of another is the product of their gradients, so all of it is one matrix.
+    """
+    policy, optimizer = modsum.Policy(), SGD(learning_rate)
+    (written, mask), old, A = tokens(), drawn_logp(policy), advantage(policy)
+    for i in range(n + 1):
+        logp, _, cache = policy.token_logp(prompts(), written, mask)
+        _, slope = surrogate.clipped(logp, old, A, eps, eps)
+        push = slope * mask / mask.sum()
+        one_hot = np.eye(mask.size).reshape(mask.size, *mask.shape) * mask
+        each = np.array([policy.backward(cache, one)["theta"].ravel() for one in one_hot])
+        moved = learning_rate * each @ each.T
+        own = np.diag(moved).reshape(mask.shape) * push
+        ratio = np.exp(logp - old)
+        dead = surrogate.removed(ratio, A, eps, eps) & (mask > 0)
+        yield Carried(ratio, dead, own, (moved @ push.ravel()).reshape(mask.shape) - own)
+        if i < n:
+            optimizer.step(policy.params, policy.backward(cache, -push))

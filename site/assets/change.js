@@ -1,8 +1,9 @@
 // A function of the book that readers change: the widget above runs with it. It runs when Run is pressed, not before.
 import { Editing } from "./editing.js";
+import { draw } from "./figure.js";
 
 // The page, which is in no sandbox, draws what a changed widget sends: of its HTML stays what figures are made of.
-const LEADS = /<(?!\/?(b|br|button|code|div|em|h4|i|output|pre|span|sub|sup)\b)/gi;
+const LEADS = /<(?!\/?(b|br|button|circle|code|div|em|g|h4|i|output|path|pre|rect|span|sub|sup|svg|text)\b)/gi;
 const tame = (_, leaf) => (typeof leaf === "string" ? leaf.replaceAll(LEADS, "‹") : leaf);
 
 const PAUSE = 200;  // milliseconds after a move, while a run is on
@@ -33,6 +34,7 @@ customElements.define("change-code", class extends Editing {
     this.widget = this.closest("figure").querySelector("rl-widget");
     const { carried } = this.widget;
     super.connectedCallback();
+    this.drawn(this.widget.shown);
     if (carried === undefined) return;
     this.widget.carried = carried;
     this.field.value = carried;  // and the reader's own stays kept until it is edited
@@ -76,6 +78,17 @@ customElements.define("change-code", class extends Editing {
     this.renew();
     this.enter("ours", this.dataset.ours);
     this.widget.changed();
+  }
+
+  // Beside the editor the leading panel, and in gray ours at these knobs.
+  drawn({ panels, readouts }, ours) {
+    const now = readouts.map(({ label, text }, i) => [label, text, ours && ours.readouts[i].text]);
+    const differ = now.filter(([, text, other]) => other && other !== text).slice(0, 2);
+    this.$(".against").textContent = differ.map(([label, text, other]) => `${label} ${text}, ours ${other}`).join("; ");
+    const at = panels.findIndex(({ front }) => front);
+    const i = at < 0 ? 0 : at;
+    this.$(".mini .cap").innerHTML = panels[i].caption;
+    draw(this.$(".mini .plot"), panels[i], ours?.panels[i], "ours");
   }
 
   halt() {

@@ -1,4 +1,4 @@
-// A field for code that readers edit, with its buttons and its state; what a run of it is, others say.
+// A field for code that readers edit, with its buttons and state; what a run of it is, others say.
 import { keep, kept } from "./page.js";
 
 const LONGEST = 1900;  // milliseconds that a reader's code may be silent
@@ -12,7 +12,7 @@ export class Editing extends HTMLElement {
     this.$(".reset").onclick = () => this.bring(this.ours);
     this.$(".go").onclick = () => (this.asked ? this.halt() : this.run());
     new IntersectionObserver((seen, near) => seen.at(-1).isIntersecting && this.edit(near)).observe(this);
-    const { source } = kept(`own:${this.id}`);
+    const { source } = kept(this.key = `own:${this.dataset.kept ?? this.id}`);
     if (source) this.bring(source);
   }
 
@@ -24,11 +24,13 @@ export class Editing extends HTMLElement {
     return this.querySelector(selector);
   }
 
-  // The plain field gives way to an editor in view.
+  // The plain field gives way to an editor in view, as high as it.
   async edit(near) {
     near.disconnect();
     const { instead } = await import("../vendor/editor.js");
+    const { offsetHeight: high } = this.field;
     this.field = instead(this.field, () => this.edited(), () => this.run());
+    this.$(".cm-editor").style.minHeight = `${high}px`;
   }
 
   bring(source) {
@@ -38,7 +40,7 @@ export class Editing extends HTMLElement {
 
   edited() {
     const source = this.field.value;
-    keep(`own:${this.id}`, { source: source !== this.ours && source });
+    keep(this.key, { source: source !== this.ours && source });
     this.$("pre code").textContent = source;  // for paper
     if (!this.asked) this.enter("edited, not run");
   }
@@ -55,7 +57,7 @@ export class Editing extends HTMLElement {
     this.enter("stopped", this.renew());
   }
 
-  // Each run has an interpreter of its own, so none finds what another has changed.
+  // Each run has its own interpreter, so none finds what another has changed.
   renew() {
     if (this.asked) python.own.renew();
   }

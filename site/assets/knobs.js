@@ -1,5 +1,5 @@
 // A widget's form: what its controls say, in Python's spelling, and how they look.
-const rungs = (input) => input.closest?.("[data-values]")?.dataset.values.split(" ");  // of a ladder's slider
+export const rungs = (input) => input.closest?.("[data-values]")?.dataset.values.split(" ");  // of a ladder's slider
 // A field for a text holds in data-value the one in force, as Python wrote it.
 const valueOf = (input) => input.dataset?.value ?? unread(input);
 export const unread = (input) => (input.ariaInvalid ? valueOf(input) : rungs(input)?.[input.value] ?? input.value);
@@ -15,7 +15,7 @@ export function moved(form) {
 }
 
 export function spoken(form) {
-  const words = (name) => knobOf(form, name).querySelector(":is(label, legend)").textContent;
+  const words = (name) => knobOf(form, name).querySelector(".name").textContent;
   const said = Object.entries(knobs(form)).filter(([, value]) => value && value.length < 99);
   return said.map(([name, value]) => `${words(name)} ${value}`).join(", ");
 }
@@ -29,12 +29,36 @@ function put(form, name, value) {
   const ofJob = form.dataset.job?.split(" ").includes(name);
   if (!control?.name && !control?.length) return !ofJob && `${name} (no such knob)`;
   if (control.type === "textarea") return fresh(control, value);
+  value &&= stop(control, value);
   const choices = choicesOf(control);
   const { min, max } = control;
-  if (choices && !choices.includes(value)) return `${name}=${value} (one of ${choices.join(", ")})`;
+  if (choices && !choices.includes(value)) {
+    return `${name}=${value} (${exact(control) ? "a number within its ends" : `one of ${choices.join(", ")}`})`;
+  }
   const within = value.trim() && +value >= +min && +value <= +max;
   if (!choices && !within) return `${name}=${value} (from ${min} to ${max})`;
+  if (!choices && isWhole(control) && value % 1) return `${name}=${value} (a whole number)`;
+  if (!choices) between(control);
   control.value = rungs(control) ? choices.indexOf(value) : value;
+}
+
+// A slider keeps what is typed between two of its steps, until it is moved; counts stay whole.
+const isWhole = ({ dataset: { step } }) => step % 1 === 0;
+export function between(range) {
+  if (!isWhole(range)) range.step = "any";
+}
+
+// Back to its steps.
+export function stepwise(range) {
+  if (range.dataset.step) range.step = range.dataset.step;
+}
+
+// Shows only the knobs whose words hold what is typed; a heading goes with its last knob.
+export function filter(form, text) {
+  const wanted = text.trim().toLowerCase();
+  for (const knob of form.querySelectorAll(".rest .knob")) {
+    knob.hidden = !knob.textContent.toLowerCase().includes(wanted);
+  }
 }
 
 // What a control offers one by one: rungs, options, radio buttons; a slider nothing.
@@ -68,24 +92,20 @@ export function brought(form, found, sent) {
   return refused;
 }
 
-// Takes the nearest on offer to a typed value; returns what the line below the slider says.
-export function type(field) {
-  const range = field.closest(".knob").querySelector("[type=range]");
-  const steps = rungs(range);
-  const [low, high] = steps ? [steps[0], steps.at(-1)] : [range.min, range.max];
-  const value = number(field.value);
-  if (Number.isNaN(value)) return `a number from ${low} to ${high}`;
-  range.value = steps ? steps.indexOf(nearest(steps, value)) : value;
-  if (value < +low || value > +high) return `from ${low} to ${high}`;
-  return steps && +steps[range.value] !== value ? `nearest on offer: ${steps[range.value]}` : "";
-}
+const exact = (control) => control.closest?.(".knob").dataset.exact;
 
-const nearest = (steps, value) => steps.toSorted((a, b) => (a - value) ** 2 - (b - value) ** 2)[0];
-
-// What a reader may write: −3, 0,5, 16k and 2M are numbers; nothing is none.
-function number(text) {
-  const digits = text.trim().replace("−", "-").replace(",", ".").replace(/k$/i, "e3").replace(/M$/, "e6");
-  return digits ? +digits : NaN;
+// A ladder that is exact stops at every number between its ends: returns it as it stands there.
+export function stop(range, number) {
+  const steps = rungs(range) ?? [];
+  const known = steps.find((step) => +step === +number);
+  const taken = exact(range) && +number > steps[0] && +number < steps.at(-1);
+  if (known || !taken || (exact(range) === "whole" && +number % 1)) return known ?? number;
+  const knob = range.closest(".knob");
+  steps.push(`${+number}`);
+  knob.dataset.values = steps.sort((a, b) => a - b).join(" ");
+  range.max = steps.length - 1;
+  knob.querySelector(".notch").style.setProperty("--d", steps.indexOf(knob.dataset.default) / range.max);
+  return `${+number}`;
 }
 
 // Every label after a move; `hint` is what to say below the field `hinted`.

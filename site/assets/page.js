@@ -1,5 +1,6 @@
 // What a page remembers, in this browser only: lessons done, breaks found, where to go on.
 const KEY = "lessons-v1";
+const DRAWN = "lesson-mark, lesson-count, lesson-next, lesson-breaks, lesson-told";
 export const lesson = () => location.pathname.split("/").at(-2);
 
 export function kept(key) {
@@ -22,17 +23,20 @@ export function keep(key, value) {
   try {
     localStorage.setItem(key, JSON.stringify(value));
   } catch { /* nothing can be kept here */ }
-  for (const shown of document.querySelectorAll("lesson-mark, lesson-count, lesson-next, lesson-breaks")) shown.draw();
+  for (const shown of document.querySelectorAll(DRAWN)) shown.draw();
 }
 
 const remember = (mark) => keep(KEY, { ...kept(KEY), [lesson()]: mark });
 
-document.addEventListener("toggle", ({ target }) => {
-  if (target.matches("details.quiz[open]")) target.dataset.seen = true;
-  const questions = [...document.querySelectorAll(".quiz")];
-  const all = target.matches(".quiz") && questions.every((quiz) => quiz.dataset.seen);
+// A question is answered by a choice or, where there are none to choose from, by opening its answer.
+function answered({ target }) {
+  if (!target.matches?.("details.quiz[open], [data-quiz] input")) return;
+  target.closest(".quiz").dataset.seen = true;
+  const all = [...document.querySelectorAll(".quiz")].every((quiz) => quiz.dataset.seen);
   if (all && !kept(KEY)[lesson()]) remember("answered");
-}, { capture: true });
+}
+document.addEventListener("toggle", answered, { capture: true });
+document.addEventListener("change", answered);
 
 function define(name, draw) {
   customElements.define(name, class extends HTMLElement {
@@ -78,6 +82,12 @@ define("lesson-count", function () {
 define("lesson-breaks", function () {
   const names = Object.values(kept(`found:${this.getAttribute("widget")}`));
   for (const one of this.children) one.classList.toggle("found", names.includes(one.textContent));
+});
+
+// What an opening says once the setting that breaks it was found.
+define("lesson-told", function () {
+  const causes = Object.values(kept(`found:${this.getAttribute("widget")}`));
+  this.classList.toggle("on", causes.includes(this.getAttribute("cause")));
 });
 
 // The link to the last lesson begun, or the one after it if that is done.

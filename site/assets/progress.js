@@ -59,6 +59,7 @@ customElements.define("reader-progress", class extends HTMLElement {
 
   show(before = this.dataset.kept) {
     const things = said(all());
+    document.querySelector(".counts").hidden = !things;
     this.save.disabled = this.erase.disabled = !things;
     this.erase.textContent = "Erase";
     this.words.textContent = things ? `${before}${things}.` : this.dataset.none;

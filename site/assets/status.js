@@ -9,7 +9,7 @@ export function enter(widget, state, words, { button, cost = "", percent = 0, st
   widget.$("progress").value = percent;
   if (widget.trains && button) {
     widget.$(".go").textContent = button;
-    widget.$(".run output").value = cost;
+    if (cost) widget.$(".cost").value = cost;
   }
   const slow = () => widget.$(".state").replaceChildren("still computing");
   if (state === "running") widget.slow = setTimeout(slow, 3000);
@@ -31,7 +31,10 @@ export function fill(widget, { readouts, watched, config, hash, said = "" }, bef
     const was = before?.readouts[i].text;
     row.className = state;
     row.querySelector("b").textContent = text;
-    row.querySelector(".was").textContent = over ?? (was && was !== text ? `${word} ${was}` : "");
+    row.querySelector("b").classList.toggle("long", text.length > 14);
+    const said = row.querySelector(".was");
+    said.textContent = over ?? (was && was !== text ? `${word} ${was}` : "");
+    said.classList.toggle("long", said.textContent.length > 26);
   });
   widget.$(".over")?.replaceChildren(said);
   widget.$(".gauge").innerHTML = watched.html;

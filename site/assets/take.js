@@ -35,7 +35,7 @@ function lines(text, most) {
 async function picture(widget) {
   const plots = widget.$$(".panels:not([hidden]) .plot");
   for (const plot of plots) if (!plot.data) await draw(plot, widget.shown.panels[plot.dataset.panel]);
-  const look = getComputedStyle(widget.$(".stage"));
+  const look = getComputedStyle(widget.$(".stick"));
   const address = widget.$("[data-clipboard-text]").dataset.clipboardText;
   const width = plots.reduce((sum, plot) => sum + plot.clientWidth + MARGIN, MARGIN);
   const most = width / 6.6;
@@ -109,14 +109,14 @@ function frame(widget) {
 }
 
 export function offer(widget) {
-  const fold = widget.$(".away");
+  const fold = widget.$(".take");
   const embed = fold.querySelector(".frame");
   embed.onclick = () => (embed.dataset.clipboardText = frame(widget));  // before the theme copies it
   fold.querySelector(".svg").onclick = async () => {
     save(new Blob([(await picture(widget)).text], { type: "image/svg+xml" }), `${widget.name}.svg`);
   };
   fold.querySelector(".png").onclick = async () => png(await picture(widget), `${widget.name}.png`);
-  fold.querySelector("a").onclick = (event) => {
+  fold.querySelector("[download]").onclick = (event) => {
     event.preventDefault();
     const failed = fold.querySelector(".failed");
     run(widget, event.currentTarget).then(() => (failed.hidden = true), () => (failed.hidden = false));

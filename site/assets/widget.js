@@ -1,13 +1,15 @@
 // The page's half of a widget: form in, figure out. All thinking happens in Python.
 import { draw } from "./figure.js";
 import { found, reached } from "./found.js";
-import { brought, fresh, knobs, label, moved, set, spoken, type, unread } from "./knobs.js";
+import { brought, filter, fresh, knobs, label, moved, set, spoken, stepwise, unread } from "./knobs.js";
 import { keep, kept, lesson } from "./page.js";
 import { enter, fill, measured, say } from "./status.js";
 
 const EVENTS = ["submit", "input", "change", "keydown", "click", "dragover", "drop"];
 const JOB = "job-v1";
 const SEEDS = 4;  // a press adds
+const LONG = 3;  // seconds from which on they are said
+const SLOWER = 4;  // times as long as in the build's Python, until a run here has been timed
 const TEACHERS = ["embed", "breaks"];  // what an address asks of the page: embed.js has read it
 const asked = document.documentElement.dataset;
 const MB = (bytes) => (bytes / 1e6).toFixed(1);
@@ -20,9 +22,11 @@ customElements.define("rl-widget", class extends HTMLElement {
     this.trains = Boolean(this.$(".go"));
     this.shown = JSON.parse(this.dataset.frame);  // `previous` is the frame of the setting just left
     this.of = this.setting;  // the setting of `shown`; "" while that is a part of a run
+    this.ourRun = { ...this.shown, of: this.of };  // what our code makes of a setting, beside a reader's
+    this.pace = kept(`pace:${this.name}`).pace ?? SLOWER;
 
     for (const kind of EVENTS) this.addEventListener(kind, this);
-    python.listen((news) => this.hear(news));
+    python.listen((news) => (this.code ? this.hearOurs(news) : this.hear(news)));
 
     try {
       localStorage;
@@ -32,11 +36,13 @@ customElements.define("rl-widget", class extends HTMLElement {
     found(this);
     reached(this);
     this.figure.querySelector(".change")?.addEventListener("toggle", () => import("./change.js"), { once: true });
-    this.$(".away").addEventListener("toggle", async () => (await import("./take.js")).offer(this), { once: true });
+    this.$(".take").addEventListener("toggle", async () => (await import("./take.js")).offer(this), { once: true });
+    this.unfold("column" in asked);
+    this.foresee(this.dataset.seconds);
     this.view(this.$("[name=view]:checked")?.value ?? "0");
     const wanted = new URLSearchParams(location.search);
     for (const name of TEACHERS) wanted.delete(name);
-    if (wanted.size) return this.turn(wanted);
+    if (wanted.size) return this.turn(wanted, true);
     this.share();
     if (!this.trains || this.$(".job")) this.ask(true);
   }
@@ -70,15 +76,17 @@ customElements.define("rl-widget", class extends HTMLElement {
   }
 
   input({ target: control, inputType = "" }) {
+    if (control.type === "search") return filter(this.form, control.value);
     if (!control.name) return;  // a value that is being typed
+    stepwise(control);
     if (control.form !== this.form) this.view(control.value);
     else if (control.type !== "textarea") this.turned();
     else if (/Paste|Drop/.test(inputType)) this.bring(control);
   }
 
-  change({ target: control }) {
+  async change({ target: control }) {
     if (control.type === "textarea") this.bring(control);
-    if (control.type === "text") this.turned(control, type(control));
+    if (control.type === "text") this.turned(control, (await import("./typed.js")).type(control));
     this.share();
   }
 
@@ -134,6 +142,7 @@ customElements.define("rl-widget", class extends HTMLElement {
   }
 
   stepped(range, step) {
+    stepwise(range);
     range[step]();
     this.turned();
     this.share();
@@ -175,7 +184,7 @@ customElements.define("rl-widget", class extends HTMLElement {
   }
 
   one() {
-    this.$(".presets [hidden]").click();
+    this.$(".finds li [hidden]").click();
   }
 
   back(button) {
@@ -186,11 +195,35 @@ customElements.define("rl-widget", class extends HTMLElement {
 
   answer({ textContent }) {
     this.$(".told b").textContent = textContent;
-    this.guessed = true;
+    this.$(".guess").hidden = true;
+    this.guessed = this.setting;  // what breaks there was not found by the reader
   }
 
-  skip() {
-    this.$(".predict").inert = true;
+  // The answers again, for those who turned a knob first.
+  guess() {
+    delete this.figure.dataset.moved;
+    this.$(".answer").focus();
+  }
+
+  all() {
+    this.unfold(!("column" in asked));
+    keep("all-knobs", "column" in asked);
+  }
+
+  // The column of all other knobs, on every page or on none.
+  unfold(open) {
+    this.$(".all").ariaExpanded = document.documentElement.toggleAttribute("data-column", open);
+  }
+
+  lines(button) {
+    button.ariaPressed = this.figure.toggleAttribute("data-lines");
+  }
+
+  edit(button) {
+    const fold = this.figure.querySelector(".change");
+    button.parentNode.hidePopover();
+    fold.open = true;
+    fold.firstElementChild.focus();
   }
 
   table() {
@@ -205,7 +238,8 @@ customElements.define("rl-widget", class extends HTMLElement {
     this.askForTable();
   }
 
-  turn(query) {
+  // `shown`: what is turned is to be seen where it stands.
+  turn(query, shown) {
     const wanted = new URLSearchParams(query);
     const fold = this.figure.querySelector(".change");
     if (fold && wanted.has("change")) {
@@ -213,7 +247,14 @@ customElements.define("rl-widget", class extends HTMLElement {
       wanted.delete("change");
       fold.open = true;
     }
+    const before = knobs(this.form);
     this.leave(set(this.form, [...wanted]));
+    const now = knobs(this.form);
+    const far = this.$$(".rest [data-knob]").find(({ dataset: { knob } }) => now[knob] !== before[knob]);
+    if (shown && far) {
+      this.unfold(true);
+      this.$(".groups").scrollTop = far.offsetTop;
+    }
     this.turned();
     if (JSON.stringify(this.sent) === this.setting) this.share();  // else once Python has read it
   }
@@ -238,6 +279,8 @@ customElements.define("rl-widget", class extends HTMLElement {
       preset.ariaPressed = wanted.every(([name, value]) => now[name] === value);
     }
     this.figure.dataset.settings = spoken(this.form);
+    const far = this.$$(".rest .moved").length;
+    this.$(".far").textContent = far ? `${far} moved` : "";
   }
 
   // Not while the hand drags: Safari refuses a page that rewrites its address a hundred times.
@@ -258,6 +301,7 @@ customElements.define("rl-widget", class extends HTMLElement {
   ask(opened, more) {
     this.sent = knobs(this.form, unread);
     this.settled = false;
+    if (!opened) this.figure.dataset.moved = this.figure.dataset.waits = "";
     this.asked = performance.now();
     const form = { ...this.sent, job: kept(JOB), opened, ...more };
     if (this.code) python.stop();
@@ -277,6 +321,16 @@ customElements.define("rl-widget", class extends HTMLElement {
     this.askForTable();
   }
 
+  // Ours at these knobs, run once a reader's code has ended.
+  hearOurs({ frame, done, table }) {
+    if (table) this.hear({ table });
+    const news = frame && JSON.parse(frame);
+    if (news?.panels) this.coming = { ...news, of: this.setting };
+    if (!done) return;
+    this.ourRun = this.coming;
+    this.redraw();
+  }
+
   hear({ loaded, total, ready, failed, error, frame, done, table }) {
     if (failed) this.fail("failed", failed, "not started");
     if (error) this.fail("stopped", error.trim().split("\n").at(-1), "Python stopped", true);
@@ -288,12 +342,15 @@ customElements.define("rl-widget", class extends HTMLElement {
       if (this.of && this.of !== this.setting) this.previous = this.shown;
       this.of = "";
       this.shown = news;
+      delete this.figure.dataset.waits;
       this.running();
       this.redraw();
     }
     if (done) {
       this.settled = true;
       this.of = this.setting;
+      if (!this.code) this.ourRun = { ...this.shown, of: this.of };
+      else if (this.ourRun.of !== this.of) python.run(this.name, JSON.stringify(this.sent));
       this.rest();
     }
     if (!table) return;
@@ -303,8 +360,9 @@ customElements.define("rl-widget", class extends HTMLElement {
   }
 
   // What goes before a figure: a job turns knobs; what a reader brought is in force, or refused.
-  read({ turn, job, brought: found = {} }) {
+  read({ turn, job, seconds, brought: found = {} }) {
     if (turn) return this.turn(turn);
+    this.foresee(seconds);
     const bar = this.$(".job");
     if (job && bar) bar.innerHTML = job;
     const before = this.setting;
@@ -316,9 +374,19 @@ customElements.define("rl-widget", class extends HTMLElement {
     if (refused.length && this.of !== this.setting) this.ask();
   }
 
+  // How long a run will take here, of its `seconds` in the build's Python.
+  foresee(seconds) {
+    if (!seconds) return;
+    this.takes = seconds;
+    const own = seconds * this.pace;
+    this.$(".cost").value = own > LONG ? `A run takes about ${own.toFixed(0)} s` : "";
+    if (this.state === "running") this.running();
+  }
+
   // `said` names a sentence that the page holds, with a place for the reason.
   fail(said, why, words, stale) {
     this.settled = undefined;
+    delete this.figure.dataset.waits;
     enter(this, "error", words, { button: "Run", stale });
     say(this, { sentence: this.dataset[said].replace("…", () => why) });
   }
@@ -338,9 +406,12 @@ customElements.define("rl-widget", class extends HTMLElement {
 
   running() {
     const [step, at, of] = this.shown.progress ?? [];
-    const begun = this.trains && this.state === "running" && step;
-    const words = begun ? `running · ${step} ${at} of ${of}` : "running";
-    enter(this, "running", words, { button: "Stop", percent: begun ? (100 * at) / of : 0 });
+    const begun = this.trains && !("waits" in this.figure.dataset) && step;
+    const left = begun ? (performance.now() - this.asked) / 1000 * (of / at - 1) : (this.takes ?? 0) * this.pace;
+    const how = [begun && `${step} ${at} of ${of}`, left > LONG && `about ${left.toFixed(0)} s left`];
+    const said = how.filter(Boolean).join(", ");
+    this.$(".now span").textContent = said && `${said[0].toUpperCase()}${said.slice(1)}.`;
+    enter(this, "running", "running", { button: "Stop", percent: begun ? (100 * at) / of : 0 });
   }
 
   rest() {
@@ -349,6 +420,10 @@ customElements.define("rl-widget", class extends HTMLElement {
     const took = performance.now() - this.asked;
     const time = this.settled && !this.trains ? ` · ${took.toFixed(0)} ms` : "";
     const cost = this.settled && progress ? `${progress[2]} ${progress[0]}s · ${(took / 1000).toFixed(1)} s` : "";
+    if (cost && this.takes && !this.code) {
+      this.pace = took / 1000 / this.takes;
+      keep(`pace:${this.name}`, { pace: this.pace });
+    }
     const button = this.settled ? "Run again" : "Run";
     const heard = this.settled ? `${first.label} ${measured(first)}. ` : "";
     const holds = `Holds${this.judged === "broken" ? " again" : ""}. `;
@@ -356,28 +431,35 @@ customElements.define("rl-widget", class extends HTMLElement {
     enter(this, ...(word ? [state, state] : ["live", `live${time}`]), { button, cost });
     say(this, { ...verdict, heard, mark: word ?? holds });
     if (!this.code) {
-      found(this, cause);
+      found(this, this.guessed === this.setting ? "" : cause);
       if (this.settled) reached(this, met);
     }
     this.judged = state;
-    if (this.guessed) this.$(".predict").dataset.told = "";
+    if (this.guessed) this.$(".top").dataset.told = "";
     this.askForTable();
   }
 
   redraw() {
-    const { panels, idle } = this.shown;
+    const { panels, idle, verdict: { at } } = this.shown;
     for (const knob of this.$$("[data-knob]")) {
       knob.classList.toggle("idle", knob.dataset.knob in idle);
       knob.dataset.idle = idle[knob.dataset.knob] ?? "";
     }
-    const before = this.kept ?? this.previous;
+    const [before, name] = this.beside();
     for (const plot of this.$$(".panels:not([hidden]) .plot")) {
       const i = plot.dataset.panel;
       plot.previousElementSibling.innerHTML = panels[i].caption;
-      draw(plot, panels[i], before?.panels[i], this.kept ? "kept" : "before");
+      draw(plot, panels[i], before?.panels[i], name, +i === at?.panel && at);
     }
-    fill(this, this.shown, before, this.kept ? "kept" : "was");
+    fill(this, this.shown, before, name === "before" ? "was" : name);
+    this.code?.drawn(this.shown, before);
     dispatchEvent(new CustomEvent("drawn", { detail: knobs(this.form) }));
+  }
+
+  // What stays in gray, and its word: ours beside a reader's code, the run that was kept, the setting just left.
+  beside() {
+    if (this.code) return [this.ourRun.of === this.setting ? this.ourRun : undefined, "ours"];
+    return this.kept ? [this.kept, "kept"] : [this.previous, "before"];
   }
 
   view(chosen) {

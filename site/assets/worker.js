@@ -12,6 +12,7 @@ async function started() {
   const plain = (error) => plainly(error, loadPyodide, core);
   const [python, how] = await restored(loadPyodide, core).then((python) => [python, "snapshot"], plain);
   const module = python.pyimport(`widgets.frame.${self.name || "host"}`);
+  if (self.sandbox) module.alive = () => postMessage({ alive: true });  // between two frames
   postMessage({ ready: true, how });
   return module;
 }

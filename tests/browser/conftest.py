@@ -29,7 +29,7 @@ FLAGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
-PATIENCE = 180_000  # milliseconds: several browsers start Python at once on two cores, which others may use as well
+PATIENCE = 60_000  # milliseconds: several browsers start Python at once on two cores, which others may use as well
 expect.set_options(timeout=PATIENCE)
 WIDE = {"width": 1280, "height": 900}
 WITH_WIDGET = [lesson for lesson in lessons.finished() if lesson.widget]
@@ -339,7 +339,7 @@ def settled(page):
 
 
 def readouts(page):
-    return page.locator("dl.readouts dd b").all_inner_texts()
+    return page.locator("dl.readouts dd b").all_text_contents()
 
 
 def press(page, selector):
@@ -350,8 +350,30 @@ def press(page, selector):
 
 def preset(page, knobs):
     """Press the preset of these knobs, found or still hidden, and wait likewise."""
-    page.locator(f".presets [data-knobs='{values.query(knobs)}']").dispatch_event("click")
+    page.locator(f"rl-widget [data-promise][data-knobs='{values.query(knobs)}']").dispatch_event("click")
     settled(page)
+
+
+def guess(page):
+    """A reader's first act, after which the presets are there: the first answer; and wait until it has been run."""
+    press(page, ".answer >> nth=0")
+
+
+def show_all_knobs(page):
+    """Open the column beside the picture, if it is not open."""
+    if page.get_attribute("[data-all-knobs]", "aria-expanded") != "true":
+        page.click("[data-all-knobs]")
+
+
+def open_menu(page, name):
+    """Take, Code or Challenges ("goals") at the foot of the widget."""
+    page.click(f".foot [popovertarget$='-{name}']")
+
+
+def change_it(page):
+    """Open the function of the book that readers change."""
+    open_menu(page, "code")
+    page.click("rl-widget .edit")
 
 
 def labels_are_those_of(page, frame):

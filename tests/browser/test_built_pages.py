@@ -30,7 +30,7 @@ def test_text_figure_numbers_and_settings_stand_in_the_page_before_a_script_runs
     assert [b.text for b in page.all("dl.readouts dd b")] == [r["text"] for r in frame["readouts"]]
     (widget,) = page.all("figure.rl-widget rl-widget")
     first = next(panels for panels in widget.all(".panels") if "hidden" not in panels.attributes)
-    assert len(first.all(".plot svg.still")) == len(first.all(".plot")) >= 1
+    assert len(first.all(".plot svg.still")) + len(first.all(".plot .k-views")) == len(first.all(".plot")) >= 1
     assert all(len(still.all("path")) > 3 for still in first.all("svg.still"))
     assert widget.all("form [name]") and widget.all("table.dt td")
     assert "complete without it" in widget.attributes["data-failed"]
@@ -38,11 +38,18 @@ def test_text_figure_numbers_and_settings_stand_in_the_page_before_a_script_runs
 
 
 @every_lesson
-def test_openings_have_no_control_and_small_figures_at_most_one_and_all_are_drawn(lesson):
+def test_openings_that_do_not_play_have_no_control_and_small_figures_at_most_one_and_all_are_drawn(lesson):
+    """A scene has a switch and a time."""
     page = tree(lesson.url)
     controls = lambda figure: [e for e in figure.elements if e.tag in ("input", "button", "select", "textarea")]
     openings, figures = page.all("figure.rl-opening"), page.all("figure.rl-figure")
-    assert len(openings) == 1 and figures
+    scenes = page.all("figure.rl-scene")
+    assert len(openings) == 1 and (figures or len(scenes) > 1)
+    openings = [figure for figure in openings if "data-scene" not in figure.attributes]
+    for figure in scenes:
+        named = {control.attributes["name"] for control in controls(figure) if "name" in control.attributes}
+        assert len(named) <= 1 and len(figure.all("[data-play]")) <= 1
+        assert all(len(list(view.elements)) > 3 for view in figure.all("svg.k-view"))
     for figure in openings:
         assert not controls(figure)
     for figure in figures:
@@ -50,6 +57,14 @@ def test_openings_have_no_control_and_small_figures_at_most_one_and_all_are_draw
     for figure in openings + figures:
         drawn = figure.all("svg path") + [one for part in figure.all("[data-part]") for one in part.elements]
         assert len(drawn) > 3, figure.attributes.get("id")
+
+
+@every_lesson
+def test_nothing_in_a_scene_has_a_size_below_0(lesson):
+    """The browser would say so in its console, and draw nothing."""
+    drawn = [one for view in tree(lesson.url).all("svg.k-view") for one in view.elements]
+    sizes = [one.attributes[side] for one in drawn for side in ("width", "height", "r") if side in one.attributes]
+    assert not [size for size in sizes if size.startswith("-")]
 
 
 @every_lesson
@@ -93,5 +108,5 @@ def test_the_compare_page_holds_every_patch_between_two_of_the_six_algorithms():
 def test_the_page_that_reads_logs_shows_a_recorded_answer_and_the_command():
     page = tree("doctor")
     (answer,) = page.all("run-doctor .verdict")
-    assert "Test 4 fired first." in answer.text and page.all("run-doctor svg.still")
+    assert "at step 42" in answer.text and page.all("run-doctor svg.run")
     assert any("python -m sim.doctor" in article.text for article in page.all("article"))

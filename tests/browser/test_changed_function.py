@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.accessibility import LOOKS, assert_accessible
-from tests.browser.conftest import live, preset, press, readouts, settled, until, visit
+from tests.browser.conftest import change_it, guess, live, open_menu, preset, press, readouts, settled, until, visit
 from widgets.frame import host, reader_patch, values
 from widgets.grpo.widget import Knobs
 
@@ -28,7 +28,7 @@ def opened(page, book, query=""):
     visit(page, book, PAGE + query)
     if not query:
         live(page, WIDGET)
-        page.click(".change > summary")
+        change_it(page)
     is_open(page)
 
 
@@ -56,7 +56,6 @@ def met(page):
 def test_grpo_becomes_dr_grpo_and_rloo_and_ours_comes_back(live_page, book):
     page = live_page
     opened(page, book)
-    press(page, "rl-widget .go")
     ours = readouts(page)
     assert runs(page, DR_GRPO).startswith("The figure above is drawn with your code") and met(page) == [True, False]
     assert page.evaluate(BY_CODE) and page.locator(".yours").is_visible()
@@ -126,22 +125,25 @@ def test_a_goal_that_was_met_stays_met(live_page, book):
     page = live_page
     visit(page, book, PAGE)
     live(page, WIDGET)
-    page.click(".goals > summary")
-    assert page.inner_text(".reached") == "0 of 2 met"
+    assert page.text_content(".reached") == "0 of 2"
     way = host.exercises(WIDGET).CHALLENGES[0].way
     page.evaluate("query => document.querySelector('rl-widget').turn(query)", values.query(way))
     settled(page)
-    assert page.inner_text(".reached") == "1 of 2 met"
-    assert page.locator("li[data-goal].met").count() == 1
+    assert page.inner_text(".reached") == "1 of 2"
+    open_menu(page, "goals")
+    assert page.locator("li[data-goal].met").is_visible() and page.locator("li[data-goal]:not(.met)").is_visible()
+    page.keyboard.press("Escape")
     visit(page, book, PAGE)
     live(page, WIDGET)
-    assert page.inner_text(".reached") == "1 of 2 met"
+    assert page.text_content(".reached") == "1 of 2"
 
 
 def test_more_seeds_add_a_band_and_tell_two_settings_apart(live_page, book):
     page = live_page
     visit(page, book, PAGE)
     live(page, WIDGET)
+    guess(page)
+    press(page, "rl-widget .reset")
     press(page, ".seeds")
     assert page.inner_text("p.over") == "5 choices of Seed: none broken."
     press(page, ".seeds")
@@ -159,15 +161,15 @@ def test_what_is_taken_away_holds_the_setting(live_page, book, tmp_path):
     visit(page, book, PAGE + "?K=64")
     until(page, "document.querySelector('rl-widget')")
     settled(page)
-    page.click(".away > summary")
+    open_menu(page, "take")
     taken = {}
-    for what, kind in ((".svg", "svg"), (".png", "png"), ("a", "py")):
+    for what, kind in ((".svg", "svg"), (".png", "png"), ("[download]", "py")):
         with page.expect_download() as download:
-            page.click(f".away {what}")
+            page.click(f".take {what}")
         taken[kind] = tmp_path / f"{WIDGET}.{kind}"
         download.value.save_as(taken[kind])
         assert download.value.suggested_filename == f"{WIDGET}.{kind}"
-    page.click(".away .frame")
+    page.click(".take .frame")
     copied = page.locator(".frame").get_attribute("data-clipboard-text")
     assert "?embed=&amp;K=64&amp;" in copied and copied.startswith("<iframe src=") and "#" not in copied
     drawn = taken["svg"].read_text(encoding="utf-8")
@@ -183,12 +185,13 @@ def test_an_address_may_ask_for_the_widget_alone_without_its_breaks(page, book):
     for width in (900, 390):
         page.set_viewport_size(dict(width=width, height=700))
         assert (
-            not page.locator(".md-header, h1, .rl-opening, .md-footer, .finds, .away, .change")
+            not page.locator(".md-header, h1, .rl-opening, .md-footer, .finds, .challenges, .change")
             .locator("visible=true")
             .count()
         )
         assert page.locator(".rl-widget").bounding_box()["y"] < 5 and page.locator(".whole").is_visible()
         until(page, "document.documentElement.scrollWidth <= innerWidth")
+    guess(page)
     press(page, ".presets [data-knobs*='K=64']")
     assert "embed" in page.url and "breaks=hidden" in page.url
     assert "embed" not in page.locator(".whole").get_attribute("href")
@@ -198,9 +201,14 @@ def test_an_address_may_ask_for_the_widget_alone_without_its_breaks(page, book):
 def test_axe_finds_no_fault_in_the_folds(live_page, book, looks):
     page = live_page
     opened(page, book)
-    page.locator(".rl-widget details").evaluate_all("all => all.forEach((fold) => { fold.open = true; })")
+    page.locator("change-code details").evaluate_all("all => all.forEach((fold) => { fold.open = true; })")
     runs(page, DR_GRPO)
     assert_accessible(page, looks, ".rl-widget")
+    page.locator(".copied").evaluate("fold => { fold.open = true; }")
+    for menu in ("take", "code", "goals"):
+        page.locator(f".menu[id$='-{menu}']").evaluate("menu => menu.showPopover()")
+        assert_accessible(page, looks, ".rl-widget")
+        page.keyboard.press("Escape")
 
 
 def test_the_function_is_read_without_scripts(page_without_scripts, book):

@@ -25,17 +25,28 @@ def test_axe_finds_no_fault_on_the_front_page(page_without_python, book, looks):
     assert_accessible(page_without_python, looks)
 
 
-def test_without_scripts_every_panel_of_the_map_is_there_and_the_two_runs_can_be_swapped(page_without_scripts, book):
+def test_without_scripts_every_panel_of_the_map_is_there_and_both_runs_of_the_scene(page_without_scripts, book):
     page = page_without_scripts
     page.goto(book)
     page.locator("svg.broad a.trainer").focus()
     page.hover("svg.broad a.env rect")
     assert [panel.is_visible() for panel in page.locator(".detail").all()] == 12 * [True]
-    shown = lambda: page.locator(".rl-hero [data-line]:visible").evaluate_all("all => all.map((e) => e.dataset.line)")
-    assert shown() == ["deleted"] * 2  # the curves and the sentence
-    page.get_by_text("kept", exact=True).locator("visible=true").last.click()
-    assert shown() == ["kept"] * 2
+    assert page.locator(".rl-hero .k-scene").is_visible() and page.locator(".rl-hero .k-stills").is_visible()
+    assert not page.locator(".rl-hero .tell p").is_visible()
     assert page.locator(".counts").is_hidden()
+
+
+def test_the_scene_at_the_head_opens_on_the_ruin_with_the_frame_before_it_and_plays(page_without_python, book):
+    page = page_without_python
+    page.goto(book)
+    scene = page.locator(".rl-hero .k-scene")
+    said = lambda: [words for words in scene.locator("[data-ring] text").all_text_contents() if words]
+    assert scene.locator(".k-column").first.is_visible() and scene.locator(".k-column").last.is_visible()
+    assert said() == ["no sum is right any more"]
+    page.locator(".rl-hero .seg").get_by_text("kept", exact=True).click()
+    until(page, "document.querySelector('.rl-hero .said').textContent.startsWith('After 4 updates five')")
+    assert said() == []
+    assert page.locator(".counts").is_hidden(), "no zeros before anything was found"
 
 
 def test_on_paper_every_panel_of_the_map_is_there(page_without_python, book):

@@ -58,7 +58,7 @@ def settled(other):
 
 
 def pressed(other, knobs):
-    other.run(f"""void document.querySelector(".presets [data-knobs='{query(knobs)}']").click()""")
+    other.run(f"""void document.querySelector("[data-promise][data-knobs='{query(knobs)}']").click()""")
     settled(other)
 
 

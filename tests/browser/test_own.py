@@ -74,7 +74,7 @@ def test_a_loop_without_end_is_ended_and_the_page_lives_on(page, book):
             code.querySelector(".go").click();
         }"""
     )
-    press(page, "[data-knobs='" + page.locator(".presets [data-knobs]").nth(1).get_attribute("data-knobs") + "']")
+    press(page, "[data-knobs='" + page.locator(".answer").nth(1).get_attribute("data-knobs") + "']")
     page.wait_for_function("window.took")
     assert 1800 < page.evaluate("window.took") < 3000  # 1.9 s, and what a busy machine adds
     assert page.inner_text("own-code [role=status]").startswith("Stopped: no answer for 1.9 s.")
@@ -164,6 +164,24 @@ def test_without_scripts_the_code_and_its_result_stand_there(browser, book):
     assert "exploits paid" in page.inner_text("own-code [role=status]")
     assert page.locator("own-code .still").is_visible() and not page.locator("own-code textarea").is_visible()
     context.close()
+
+
+def test_what_was_written_on_page_18_is_attacked_on_18b(page, book):
+    opened(page, book)
+    runs(page, RIGHT)
+    page.goto(book + "18b-red-team/")
+    page.locator("own-code").scroll_into_view_if_needed()
+    expect(page.locator("own-code .cm-content")).to_be_visible()
+    assert "0 of 12 shown beat it and 0 of 12 held back" in runs(page)
+    assert page.inner_text("own-code table:last-of-type td").startswith('"""Texts that')
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.click("own-code th button")
+    assert page.evaluate("navigator.clipboard.readText()").startswith('"""Texts that')
+    page.click("own-code .reset")
+    assert "3 of 12 shown beat it and 2 of 12 held back" in runs(page)
+    page.goto(book + PAGE)
+    page.locator("own-code").scroll_into_view_if_needed()
+    assert page.evaluate(STATE) == "static"  # what was put back there is put back here
 
 
 def test_without_the_editor_the_plain_field_works(page, book):

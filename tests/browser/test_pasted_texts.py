@@ -7,11 +7,13 @@ from urllib.parse import parse_qs, quote, urlsplit
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import live, readouts, settled, until, visit
+from tests.browser.conftest import live, readouts, settled, show_all_knobs, until, visit
 from tests.sim.cluster.test_user_inputs import AROUND, HOSTILE, QWEN3_14B
 
 PAGE, WIDGET = "22a-throughput/", "throughput"
 CONFIG = json.dumps({**QWEN3_14B, **AROUND}, indent=2)
+FIELDS = ("config", "chip", "log", "timed")
+SHORTENED = {*QWEN3_14B, "max_position_embeddings", "rope_scaling"}  # what the machine of a config depends on
 CHIP = "80 GB, 3.35 TB/s, 989 TFLOP/s, 450 GB/s"
 DROP = """([name, text]) => {
   const dataTransfer = new DataTransfer();
@@ -36,7 +38,7 @@ def opened(page, book, query="", width=1280):
     visit(page, book, PAGE + query)
     live(page, WIDGET)
     settled(page)
-    page.click(".own > summary")
+    show_all_knobs(page)
 
 
 def brings(page, name, text):
@@ -58,11 +60,11 @@ def test_a_config_is_understood_shortened_shared_by_the_address_and_comes_back(p
     before = readouts(page)
     brings(page, "config", CONFIG)
     expect(hint(page, "config")).to_have_text(re.compile("^14.8 billion parameters in 40 layers"))
-    assert json.loads(page.input_value("[name=config]")).keys() <= QWEN3_14B.keys()
+    assert json.loads(page.input_value("[name=config]")).keys() <= SHORTENED
     assert "moved" in page.get_attribute("[data-knob=config]", "class")
     shown = readouts(page)
     assert shown != before
-    assert json.loads(in_force(page)["config"]).keys() <= QWEN3_14B.keys() and len(page.url) < 900
+    assert json.loads(in_force(page)["config"]).keys() <= SHORTENED and len(page.url) < 900
     assert "config=%7B" in page.get_attribute("[data-clipboard-text]", "data-clipboard-text")
     visit(page, book, page.url.removeprefix(book))
     live(page, WIDGET)
@@ -78,31 +80,33 @@ def test_a_config_is_understood_shortened_shared_by_the_address_and_comes_back(p
 def test_a_refused_text_says_why_and_leaves_everything_as_it_was(page, book):
     opened(page, book)
     brings(page, "chip", CHIP)
-    good, state = readouts(page), page.get_attribute("figure.rl-widget", "data-state")
+    answers, state = page.locator(".rl-widget .readouts"), page.get_attribute("figure.rl-widget", "data-state")
+    expect(answers).to_be_visible()
     brings(page, "chip", "a fast one")
     expect(hint(page, "chip")).to_have_text(re.compile("“a fast one” is not understood; valid is for example"))
     assert page.input_value("[name=chip]") == "a fast one"  # to be mended
     assert page.get_attribute("[name=chip]", "aria-invalid") == "true"
-    assert (readouts(page), page.get_attribute("figure.rl-widget", "data-state")) == (good, state)
+    assert page.get_attribute("figure.rl-widget", "data-state") == state
+    expect(answers).to_be_hidden()  # they are of another chip
     assert in_force(page)["chip"] == CHIP
-    page.locator("[name=overlap][value=async]").check(force=True) if page.locator(
-        "input[name=overlap]"
-    ).count() else page.select_option("[name=overlap]", "async")
-    settled(page)  # other knobs go on with the last good one
-    assert in_force(page) == dict(chip=CHIP, overlap="async") and readouts(page) != good
+    page.select_option("[name=overlap]", "stream")
+    settled(page)  # other knobs go on, in the address with the last good one
+    assert in_force(page) == dict(chip=CHIP, overlap="stream")
+    expect(answers).to_be_hidden()
     expect(hint(page, "chip")).to_have_text(re.compile("“a fast one”"))
     brings(page, "chip", "80 GB, 1 TB/s, 500 TFLOP/s, 450 GB/s")
     expect(hint(page, "chip")).to_have_text(re.compile("500 FLOP a byte"))
+    expect(answers).to_be_visible()
     assert page.get_attribute("[name=chip]", "aria-invalid") is None
     brings(page, "chip", "  ")
-    assert in_force(page) == dict(overlap="async") and hint(page, "chip").inner_text() == ""
+    assert in_force(page) == dict(overlap="stream") and hint(page, "chip").inner_text() == ""
 
 
 def test_hostile_texts_are_data(page, book):
     opened(page, book)
     page.evaluate("() => { window.ran = false; window.alert = () => { window.ran = true; }; }")
     for text in [*HOSTILE.values(), '<img src=x onerror="alert(1)">', "x" * 100_000]:
-        for name in ("config", "chip", "log", "timed"):
+        for name in FIELDS:
             page.evaluate(
                 "([name, text]) => Object.assign(document.querySelector(`[name=${name}]`), { value: text })",
                 [name, text],
@@ -120,8 +124,8 @@ def test_a_file_is_dropped_on_the_field(page, book):
     opened(page, book)
     page.evaluate(DROP, ["config", CONFIG])
     expect(hint(page, "config")).to_have_text(re.compile("^14.8 billion"))
-    page.evaluate(DROP, ["log", "\n".join(map(str, range(1, 20_000)))])  # 108 kB
-    expect(hint(page, "log")).to_have_text(re.compile("Over 65,536 characters"))
+    page.evaluate(DROP, ["log", "\n".join(map(str, range(100_001, 180_000)))])  # 560 kB
+    expect(hint(page, "log")).to_have_text(re.compile("Over 524,288 characters"))
     page.evaluate(DROP, ["log", "\n".join(map(str, range(1, 5001)))])
     expect(hint(page, "log")).to_have_text(re.compile("^5,000 lengths: median 2,5"))
 
@@ -162,13 +166,30 @@ def test_the_fields_fit_their_form(page, book, width):
     opened(page, book, width=width)
     brings(page, "config", CONFIG)
     brings(page, "chip", "a" * 3000)
-    cut = page.locator(".own :is(label, textarea, .hint)").evaluate_all(
+    cut = page.locator(".knob.pasted :is(label, textarea, .hint)").evaluate_all(
         "all => all.filter((part) => part.scrollWidth > part.clientWidth + 1 && part.offsetWidth > 0)"
         ".map((part) => part.className + part.tagName)"
     )
     wide = page.evaluate("document.documentElement.scrollWidth - innerWidth")
     assert not [part for part in cut if part != "LABEL"] and wide <= 0
-    for name in ("config", "chip", "log", "timed"):
-        field, form = (page.locator(where).bounding_box() for where in (f"[name={name}]", "rl-widget form"))
+    for name in FIELDS:
+        field, form = (page.locator(where).bounding_box() for where in (f"[name={name}]", "rl-widget .rest"))
         assert field["x"] >= form["x"] and field["x"] + field["width"] <= form["x"] + form["width"]
-    expect(page.locator(".own > summary")).to_have_text(re.compile("Bring your own"))
+    expect(page.locator(".group:has(.pasted) > legend")).to_have_text("Bring your own")
+
+
+def test_a_text_that_cannot_be_read_empties_what_was_answered_at_once(page, book):
+    opened(page, book)
+    answers = page.locator(".rl-widget :is(.readouts, .brk)")
+    options = "getComputedStyle(document.querySelector('.rl-widget .copied')).visibility"
+    assert answers.count() == 2 and page.evaluate(options) == "visible"
+    for answer in answers.all():
+        expect(answer).to_be_visible()
+    brings(page, "config", CONFIG[:-9])
+    expect(hint(page, "config")).to_have_text(re.compile("^This is no config, line 30: "))
+    for answer in answers.all():
+        expect(answer).to_be_hidden()
+    assert page.evaluate(options) == "hidden"
+    brings(page, "config", CONFIG)
+    for answer in answers.all():
+        expect(answer).to_be_visible()

@@ -6,7 +6,7 @@ import os
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import FLAGS, PATIENCE
+from tests.browser.conftest import FLAGS, PATIENCE, change_it
 from tests.widgets.verifiers.test_editable import RIGHT
 from tools.runtime.serve import Handler, Server
 
@@ -123,12 +123,17 @@ def page(open_browser):
 
 
 def runs(page, text):
-    """(state, sentence, what was printed) of a reader's code."""
+    """(state, sentence, what was printed) of a reader's code. On a busy machine a run may outlast its 1.9 seconds, of
+    which other tests know: it is asked again.
+    """
     code = page.locator("own-code")
     code.scroll_into_view_if_needed()
     expect(code.locator(".cm-content")).to_be_visible()
-    code.evaluate("(code, text) => { code.field.value = text; code.querySelector('.go').click(); }", text)
-    expect(code).not_to_have_attribute(STATE, "running")
+    for _ in range(4):
+        code.evaluate("(code, text) => { code.field.value = text; code.querySelector('.go').click(); }", text)
+        expect(code).not_to_have_attribute(STATE, "running")
+        if code.get_attribute(STATE) != "stopped" or "no answer for" not in code.locator("[role=status]").inner_text():
+            break
     return code.get_attribute(STATE), code.locator("[role=status]").inner_text(), code.locator(".beside").inner_text()
 
 
@@ -160,8 +165,8 @@ def test_a_readers_code_sends_and_stores_nothing_and_the_right_code_around_it_ru
 @pytest.mark.slow
 def test_what_reads_a_log_sends_and_stores_nothing(page, book, outside):
     page.goto(book + "doctor/")
-    page.select_option("[name=held_out]", index=0)
-    expect(page.locator("run-doctor")).to_have_attribute(STATE, "quiet")
+    page.check("[name=scored]")
+    expect(page.locator("run-doctor")).to_have_attribute(STATE, "fired")
     nothing_leads_out(page, outside)
 
 
@@ -185,7 +190,7 @@ def test_without_a_policy_no_readers_code_runs(page, book):
 def test_what_a_changed_function_sends_draws_the_figure_and_nothing_else(page, book, outside):
     """The page draws it, and is in no sandbox."""
     page.goto(book + "11-grpo/")
-    page.click(".change > summary")
+    change_it(page)
     code = page.locator("change-code")
     expect(code.locator(".cm-content")).to_be_visible()
     html = f"<img src='{outside.address}img'><meta http-equiv=refresh content='0;url={outside.address}refresh'>"

@@ -14,13 +14,16 @@ from playwright.sync_api import expect
 
 from tests.browser.conftest import (
     WITH_WIDGET,
+    guess,
     labels_are_those_of,
     lesson_with,
     live,
     one_of_each_kind_on_a_push,
+    open_menu,
     preset,
     press,
     settled,
+    show_all_knobs,
     until,
     visit,
 )
@@ -44,7 +47,7 @@ def opened(page, book, path):
 @one_of_each_kind_on_a_push()
 def test_every_knob_reaches_the_figure_by_keyboard(live_page, book, lesson):
     page, w = opened(live_page, book, lesson.url), host.widget(lesson.widget)
-    page.evaluate("document.querySelectorAll('details.more').forEach((more) => { more.open = true; })")
+    show_all_knobs(page)
     page.evaluate("addEventListener('drawn', ({ detail }) => { window.drawn = detail; })")
     for f in fields(w.Knobs):
         control = page.locator(f"[name={f.name}]").first
@@ -72,11 +75,13 @@ def test_every_knob_reaches_the_figure_by_keyboard(live_page, book, lesson):
 
 def test_what_is_typed_beside_a_slider_is_taken_clamped_or_refused(live_page, book):
     page = opened(live_page, book, "10-ppo/")
+    show_all_knobs(page)
     field = page.locator("[data-knob=eps_low] [type=text]")
     for typed, value, hint in (
         ("0,3", "0.3", ""),
         ("7", None, "from"),
         ("abc", None, "a number from"),
+        ("0,22", "0.22", ""),  # between two steps of the slider
         ("2e-1", "0.2", ""),
     ):
         field.fill(typed)
@@ -87,6 +92,40 @@ def test_what_is_typed_beside_a_slider_is_taken_clamped_or_refused(live_page, bo
     field.fill("0.9")
     field.press("Escape")
     expect(field).to_have_value("0.2")
+    count = page.locator("[data-knob=passes] [type=text]")
+    count.fill("6")
+    count.press("Enter")
+    expect(count).to_have_value("4")
+    expect(page.locator("[data-knob=passes] .hint")).to_have_text("6 is not on offer, 4 is nearest")
+
+
+def test_a_value_between_two_steps_is_kept_in_the_address_and_comes_back(live_page, book):
+    page = opened(live_page, book, "10-ppo/?eps_low=0.22")
+    field = page.locator("[data-knob=eps_low] [type=text]")
+    expect(field).to_have_value("0.22")
+    assert "eps_low=0.22" in page.url
+    page.locator("[name=eps_low]").press("ArrowRight")  # and the hand goes by steps again
+    expect(field).to_have_value("0.25")
+
+
+def test_a_number_of_gpus_is_taken_as_typed_and_nothing_is_rounded_in_silence(live_page, book):
+    page = opened(live_page, book, "plan/?gpus=1000")
+    field, hint = page.locator("[data-knob=gpus] [type=text]"), page.locator("[data-knob=gpus] .hint")
+    expect(field).to_have_value("1000")
+    for typed, value, said in (
+        ("72", "72", ""),
+        ("1,024", "1024", ""),
+        ("72.5", "1024", "a whole number from 1 to 8192"),
+        ("1e308", "8192", "from 1 to 8192"),
+        ("Infinity", "8192", "from 1 to 8192"),
+    ):
+        field.fill(typed)
+        field.press("Enter")
+        expect(field).to_have_value(value)
+        expect(hint).to_contain_text(said)
+    expect(page).to_have_url(re.compile(r"[?&]gpus=8192"))
+    page.locator("rl-widget .reset").click()
+    expect(field).to_have_value("128")
 
 
 def test_a_knob_that_changes_nothing_is_muted_and_says_why_until_it_does(live_page, book):
@@ -95,6 +134,7 @@ def test_a_knob_that_changes_nothing_is_muted_and_says_why_until_it_does(live_pa
         """all => all.map((one) => getComputedStyle(one, '::after').content).filter((said) => said !== 'none')"""
     )
     page = opened(live_page, book, "15-rlhf/")
+    show_all_knobs(page)
     assert idle() == ["N", "updates", "target", "gain"]
     assert why() == ['"another optimizer’s"']  # once below those that it holds of
     opened(page, book, "15-rlhf/?how=best+of+N&perfect=on")
@@ -105,15 +145,90 @@ def test_a_knob_that_changes_nothing_is_muted_and_says_why_until_it_does(live_pa
 
 
 @one_of_each_kind_on_a_push()
-def test_more_knobs_lengthen_the_form_and_move_nothing_in_the_figure(live_page, book, lesson):
+def test_all_knobs_stand_beside_the_picture_as_high_as_it_and_stay_open_on_the_next_page(live_page, book, lesson):
     page = opened(live_page, book, lesson.url)
-    place = "document.querySelector('.panels:not([hidden]) .plot').getBoundingClientRect().top + scrollY"
-    more = page.locator("details.more > summary").first
-    if not more.count():
-        pytest.skip("all its knobs are in view")
-    before = page.evaluate(place)
-    more.click()
-    assert page.evaluate(place) == pytest.approx(before, abs=1)
+    left = page.locator(".panels:not([hidden]) .plot").first.bounding_box()["x"]
+    show_all_knobs(page)
+    picture, column = (page.locator(part).bounding_box() for part in ("rl-widget .stick", "rl-widget .rest"))
+    assert page.locator(".panels:not([hidden]) .plot").first.bounding_box()["x"] == left
+    assert column["y"] == pytest.approx(picture["y"], abs=1)
+    assert column["height"] == pytest.approx(picture["height"], abs=1)
+    opened(page, book, "06-weight-sync/")
+    assert page.locator("rl-widget .rest").is_visible()
+    page.click("[data-all-knobs]")
+    assert not page.locator("rl-widget .rest").is_visible()
+
+
+def test_a_knob_is_found_by_its_words_and_its_name_opens_what_they_mean(live_page, book):
+    page = opened(live_page, book, "20-kv-cache/")
+    show_all_knobs(page)
+    page.fill(".filter", "memory the engine")
+    assert page.locator(".rest .knob:visible").evaluate_all("all => all.map((one) => one.dataset.knob)") == [
+        "hbm_share"
+    ]
+    page.fill(".filter", "")
+    for knob, word in dict(context="Context. ", batch="Batch. ").items():  # one is spelled in its name, one named by it
+        page.locator(f"[data-knob={knob}] .word").click()
+        assert page.locator(".meaning:popover-open").inner_text().startswith(word)
+        page.keyboard.press("Escape")
+
+
+def test_a_link_to_a_hidden_knob_shows_it_and_leads_back_to_the_text(live_page, book):
+    page = opened(live_page, book, "10-ppo/")
+    page.click("details:has(a[data-knobs*='eps_high=']) > summary >> nth=0")
+    link = page.locator("a[data-knobs*='eps_high=']").first
+    link.scroll_into_view_if_needed()
+    link.evaluate(  # before the page's own listener, which scrolls
+        "a => addEventListener('click', () => a.seen = a.getBoundingClientRect().top, { capture: true, once: true })"
+    )
+    link.click()
+    expect(page.locator("[data-knob=eps_high]")).to_be_visible()
+    assert page.evaluate("localStorage.getItem('all-knobs')") is None  # opened for once
+    settled(page)
+    page.click(".to-text")
+    until(page, "!document.querySelector('.to-text')")
+    assert page.evaluate("document.activeElement.dataset.knobs").find("eps_high=") >= 0
+    until(page, "(a => Math.abs(a.getBoundingClientRect().top - a.seen) < 2)(document.activeElement)")
+
+
+# ── the states ──
+
+
+def test_at_rest_the_guess_alone_is_offered_and_its_run_finds_no_break(live_page, book):
+    page = opened(live_page, book, "00-orientation/")
+    offered = lambda: page.locator("rl-widget :is(.presets, .foot, .run) button:visible").all_inner_texts()
+    assert offered() == ["All knobs (4)", "Take", "Code"]
+    waits = page.locator("[data-reveals] b")
+    assert not waits.count() or not waits.is_visible()
+    guess(page)
+    assert page.locator(".told").is_visible() and not page.locator(".q").is_visible()
+    assert {"Keep this run", "Reset", "New seed"} <= {*offered()} and "Guess first" not in offered()
+    assert page.locator(".finds li.on").count() == 0
+
+
+def test_no_verdict_of_another_setting_is_to_be_read_while_a_run_is_under_way(live_page, book):
+    page = opened(live_page, book, "10-ppo/?passes=16")
+    settled(page)
+    assert page.locator(".brk [role=status]").is_visible() and not page.locator(".now").is_visible()
+    page.locator("[name=passes]").press("ArrowRight")
+    until(page, "document.querySelector('.now').textContent.includes('Update')")
+    assert page.locator(".now").is_visible() and not page.locator(".brk [role=status]").is_visible()
+    assert page.inner_text(".now").startswith("Running. Update")
+    page.click("rl-widget .go")
+
+
+def test_a_break_is_ringed_in_the_picture_and_answers_the_opening(live_page, book):
+    page = opened(live_page, book, "10-ppo/")
+    ring, said = (page.locator(f"rl-widget .plot [data-ring] {part}:not(.k-off)") for part in (".k-ring", ".k-said"))
+    assert ring.count() == 0 and not page.locator("lesson-told").is_visible()
+    preset(page, next(iter(breaking("ppo").values())))
+    expect(said).to_contain_text("no stop")  # the stop that the rare token took
+    ring, plot = ring.bounding_box(), page.locator("rl-widget .plot:has([data-ring])").bounding_box()
+    assert plot["x"] < ring["x"] < plot["x"] + plot["width"] and plot["y"] < ring["y"] < plot["y"] + plot["height"]
+    assert page.locator(".finds li.on button").all_inner_texts() == ["16 passes, no clip\n, breaks"]
+    assert page.inner_text("lesson-told") == "You have found it: the other has no clip."
+    page.locator("[name=passes]").press("ArrowLeft")
+    settled(page)
 
 
 @pytest.mark.parametrize("widget", ["kl_estimators", "kv_cache"])
@@ -165,8 +280,13 @@ def test_views_answer_to_the_arrow_keys(live_page, book):
 
 
 @one_of_each_kind_on_a_push()
-def test_sources_under_the_numbers_are_not_cut_off(live_page, book, lesson):
+def test_sources_under_the_numbers_are_shown_when_asked_for_and_not_cut_off(live_page, book, lesson):
     page = opened(live_page, book, lesson.url)
+    assert not page.locator(".readouts dd a").first.is_visible()
+    open_menu(page, "code")
+    page.click("button.lines")
+    page.keyboard.press("Escape")
+    assert page.locator(".readouts dd a").first.is_visible()
     for width in (1280, 390):
         page.set_viewport_size(dict(width=width, height=900))
         cut = page.locator(".readouts dd a").evaluate_all(
@@ -178,7 +298,7 @@ def test_sources_under_the_numbers_are_not_cut_off(live_page, book, lesson):
 def test_a_run_can_be_stopped_and_started_again(live_page, book):
     page = live_page
     visit(page, book, "10-ppo/?passes=16&clip=off")
-    until(page, "document.querySelector('.rl-widget .state')?.textContent.startsWith('running · update')")
+    until(page, "document.querySelector('.rl-widget .now')?.textContent.includes('Update')")
     page.click("rl-widget .go")
     expect(page.locator("rl-widget .state")).to_have_text(re.compile(r"stopped at update \d+ of 60"))
     press(page, "rl-widget .go")
@@ -213,11 +333,13 @@ def test_a_python_exception_is_shown_and_the_page_goes_on(live_page, book):
 @pytest.mark.parametrize("name", ["kv_cache", "kl_estimators"], ids=["cells", "single runs"])
 def test_the_data_behind_the_figure_can_be_read_and_saved(live_page, book, name):
     page = opened(live_page, book, lesson_with(name).url)
+    open_menu(page, "take")
     page.click("button.table")
+    page.keyboard.press("Escape")
     page.wait_for_selector(".data a[download]")
     page.evaluate("window.before = document.querySelector('.data tbody').innerText")
     assert page.locator(".data tbody tr").count() > 5
-    press(page, ".presets [data-knobs]:not([hidden]) >> nth=2")
+    preset(page, list(host.widget(name).PRESETS.values())[2])
     until(page, "document.querySelector('.data tbody').innerText !== before")  # it follows the figure
     with page.expect_download() as download:
         page.click(".data a[download]")
@@ -236,6 +358,7 @@ def test_a_link_to_the_setting_and_the_code_of_a_block_can_be_copied(live_page, 
     page = live_page
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     opened(page, book, "12-rloo/?seed=3")
+    open_menu(page, "take")
     page.click("text=Copy link")
     page.wait_for_selector(".md-dialog--active")
     copied = page.evaluate("navigator.clipboard.readText()")
@@ -294,7 +417,7 @@ def prints_the_figure_its_numbers_its_settings_and_the_answers(page):
     assert page.locator("dl.readouts").is_visible() and page.locator(".plot").first.is_visible()
     settings = page.evaluate("getComputedStyle(document.querySelector('.rl-widget'), '::after').content")
     assert "Settings shown" in settings and "16" in settings
-    assert page.locator("details.quiz p").last.is_visible()
+    assert page.locator(":is(details.quiz, [data-quiz]) p").last.is_visible()
     page.emulate_media(media="screen")
 
 

@@ -38,7 +38,7 @@ def test_a_word_opens_by_key_leads_on_by_tab_and_closes_by_escape(live_page, boo
 def test_a_word_opens_without_scripts_and_leads_to_its_place(page_without_scripts, book):
     page = page_without_scripts
     page.goto(book + PAGE)
-    word = page.locator(".word").first
+    word = page.locator("p .word").first
     word.click()
     key = word.get_attribute("popovertarget").removeprefix("word-")
     page.locator(f"#word-{key} a").click()
@@ -50,5 +50,5 @@ def test_a_word_on_paper_is_text(live_page, book):
     page = live_page
     visit(page, book, PAGE)
     page.emulate_media(media="print")
-    assert page.locator(".word").first.evaluate("word => getComputedStyle(word).textDecorationLine") == "none"
+    assert page.locator("p .word").first.evaluate("word => getComputedStyle(word).textDecorationLine") == "none"
     expect(page.locator(".meaning").first).to_be_hidden()

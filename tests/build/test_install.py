@@ -69,13 +69,19 @@ def each_command_works(scripts, folder):
         "framework": ("--policy", "transformer", "--updates", "1", "--eval-every", "0"),
         "pipeline": ("--path", "base,cot", "--cot-steps", "2", "--eval", "8x16"),
     }
-    shown = {command: ran(rlpt, command, *words, cwd=folder)[0] for command, words in small.items()}
+    alarmed = {"doctor": 1}  # a reward that never changes
+    shown = {
+        command: ran(rlpt, command, *words, cwd=folder, status=alarmed.get(command, 0))[0]
+        for command, words in small.items()
+    }
     assert shown["plan"].startswith("Llama-3.1-8B on 16 H100")
-    assert "7 tests ran" in shown["doctor"]
+    assert "! The reward is 0.5 in every batch." in shown["doctor"]
     assert "grpo on add: pass rate 0.3" in shown["run"]
     assert "policy transformer" in shown["framework"]
     assert [line.split()[0] for line in shown["pipeline"].splitlines()] == ["stage", "base", "cot"]
     assert {path.name for path in folder.iterdir()} == {"log.jsonl", "new.jsonl", "run.ckpt"}
+    nothing, wrong = ran(rlpt, "calibrate", cwd=folder, status=2)
+    assert not nothing and wrong.startswith("rlpt calibrate: torch is not installed here") and wrong.count("\n") == 1
     assert ran(rlpt, "plan", "--gpus", "0", cwd=folder, status=2) == (
         *("", "rlpt plan: argument --gpus: 0 is no whole number from 1 to 8,192\n"),
     )

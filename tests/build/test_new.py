@@ -40,31 +40,32 @@ def all_files(folder):
 
 def test_a_new_lesson_is_eight_files_and_a_navigation_line_after_the_previous_lesson(clone, capsys):
     before = all_files(clone).keys()
-    new.page("lesson", "09a-entropy-bonus")
+    new.page("lesson", "09a-label-smoothing")
     made = {
-        "lessons/09a-entropy-bonus.md",
-        "lessons/09a-entropy-bonus.yml",
-        "widgets/entropy_bonus/__init__.py",
-        "widgets/entropy_bonus/widget.py",
-        "widgets/entropy_bonus/figures.py",
-        "widgets/entropy_bonus/exercises.py",
-        "tests/widgets/entropy_bonus/test_widget.py",
-        "tests/lessons/test_09a_entropy_bonus.py",
+        "lessons/09a-label-smoothing.md",
+        "lessons/09a-label-smoothing.yml",
+        "widgets/label_smoothing/__init__.py",
+        "widgets/label_smoothing/widget.py",
+        "widgets/label_smoothing/figures.py",
+        "widgets/label_smoothing/exercises.py",
+        "tests/widgets/label_smoothing/test_widget.py",
+        "tests/lessons/test_09a_label_smoothing.py",
     }
     assert all_files(clone).keys() - before == made
     lines = (clone / "mkdocs.yml").read_text().splitlines()
     assert lines[lines.index("    - 09 REINFORCE: 09-reinforce.md") + 1] == (
-        "    - 09a Entropy bonus: 09a-entropy-bonus.md"
+        "    - 09a Label smoothing: 09a-label-smoothing.md"
     )
     told = capsys.readouterr().out
     assert all(path in told for path in made)
 
 
 def test_a_new_lesson_with_its_own_simulation_has_two_more_files(clone):
-    new.page("lesson", "09a-entropy-bonus", "estimators/entropy_bonus")
-    assert "from sim.estimators import entropy_bonus" in (clone / "widgets" / "entropy_bonus" / "widget.py").read_text()
-    assert "sim/estimators/entropy_bonus.py" in all_files(clone)
-    assert "tests/sim/estimators/test_entropy_bonus.py" in all_files(clone)
+    new.page("lesson", "09a-label-smoothing", "estimators/label_smoothing")
+    written = (clone / "widgets" / "label_smoothing" / "widget.py").read_text()
+    assert "from sim.estimators import label_smoothing" in written
+    assert "sim/estimators/label_smoothing.py" in all_files(clone)
+    assert "tests/sim/estimators/test_label_smoothing.py" in all_files(clone)
 
 
 @pytest.mark.parametrize(
@@ -103,7 +104,7 @@ def test_a_reference_has_no_number_and_stands_at_the_end(clone):
         (("lesson", "9-entropy"), "9-entropy is no name of a lesson"),
         (("lesson", "09A-entropy"), "09A-entropy is no name of a lesson"),
         (("lesson", "09a-Entropy"), "Entropy is no name of a page"),
-        (("lesson", "09a-entropy_bonus"), "entropy_bonus is no name of a page"),
+        (("lesson", "09a-label_smoothing"), "label_smoothing is no name of a page"),
         (("lesson", "../09a-entropy"), "is no name of a lesson"),
         (("lesson", "10-entropy"), "The number 10 is taken by lessons/10-ppo.md"),
         (("lesson", "09a-lambda"), "lambda cannot be the name of a folder in widgets/"),
@@ -138,13 +139,13 @@ def test_a_write_that_fails_leaves_none_of_the_files(clone, monkeypatch):
 
     monkeypatch.setattr(new.files, "write", full)
     with pytest.raises(OSError, match="No space left"):
-        new.page("lesson", "09a-entropy-bonus")
+        new.page("lesson", "09a-label-smoothing")
     assert all_files(clone) == before
 
 
 TEXT = {"test_nothing_is_left_to_fill_in", "test_the_prose_keeps_to_its_length_and_its_tone"}
 MADE = {  # words of the command: rules about its text, which what is written cannot keep
-    ("lesson", "09a-entropy-bonus", "--sim", "estimators/entropy_bonus"): {
+    ("lesson", "09a-label-smoothing", "--sim", "estimators/label_smoothing"): {
         *TEXT,
         "test_the_main_path_is_short_and_has_its_first_figure_early",
     },
@@ -160,7 +161,7 @@ MADE = {  # words of the command: rules about its text, which what is written ca
 )
 def test_a_new_page_of_every_kind_keeps_every_rule_but_those_about_its_text(tmp_path):
     """In a copy of the repository: what is left to do is the words."""
-    for name in ("sim", "widgets", "lessons", "tests", "tools", "site/assets", "site/parts"):
+    for name in ("sim", "widgets", "lessons", "tests", "tools", "bench", "site/assets", "site/parts"):
         shutil.copytree(build.ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
     for name in ("build.py", "mkdocs.yml", "pyproject.toml", "CONTRIBUTING.md", "site/main.html"):
         shutil.copy(build.ROOT / name, tmp_path / name)
@@ -175,12 +176,12 @@ def test_a_new_page_of_every_kind_keeps_every_rule_but_those_about_its_text(tmp_
         made = run("build.py", "new", *words)
         assert made.returncode == 0 and "python build.py test tests/" in made.stdout, made.stdout + made.stderr
     own = [
-        "tests/sim/estimators/test_entropy_bonus.py",
-        *(f"tests/widgets/{name}" for name in ("entropy_bonus", "last_page", "own_code")),
+        "tests/sim/estimators/test_label_smoothing.py",
+        *(f"tests/widgets/{name}" for name in ("label_smoothing", "last_page", "own_code")),
     ]
     rules = ["tests/test_architecture.py"]
     rules += [f"tests/lessons/test_{name}.py" for name in ("anatomy", "failures", "letters", "words")]
-    rules += [f"tests/lessons/test_{name}.py" for name in ("09a_entropy_bonus", "29_last_page")]
+    rules += [f"tests/lessons/test_{name}.py" for name in ("09a_label_smoothing", "29_last_page")]
     rules += [f"tests/widgets/frame/test_{name}.py" for name in ("contract", "exercises", "figures")]
     stems = [words[1] for words in MADE]
     modules = [re.sub(r"^\d\d[a-z]?-", "", stem).replace("-", "_") for stem in stems]

@@ -158,6 +158,7 @@ def test_no_widget_imports_or_opens_anything_that_the_snapshot_has_not(name):
     assert (done.returncode, done.stdout.split()) == (0, []), done.stderr
 
 
+@pytest.mark.slow
 def test_simulation_modules_import_at_the_top_and_never_inside_a_function():
     for file in inputs_of_runs.closure(*(f"widgets.{name}.widget" for name in results.WIDGETS)):
         tree = ast.parse(file.read_text(encoding="utf-8")) if file.suffix == ".py" else ast.Module([])

@@ -10,7 +10,7 @@ import pytest
 from sim.estimators import group_baselines
 from sim.experiments import running_batch
 from sim.worlds import modsum
-from tests.lessons.prose import TWENTY, Lesson, agrees
+from tests.lessons.prose import Lesson, agrees
 from tests.widgets import catalogue
 from widgets.grpo import figures
 from widgets.grpo import widget as grpo
@@ -23,16 +23,57 @@ SIZES = (2, 4, 8, 16, 64)
 last = partial(catalogue.last, grpo)
 
 
-SOME = TWENTY[:3]
+ADAMW, RARELY = dict(optimizer="AdamW"), dict(prompts=HOPELESS)
+MIXED, RARE = "Mixed prompts, two optimizers", "Prompts that are almost never right"
+ROWS = {  # of the tables in two folds
+    MIXED: {
+        "pairs, SGD at 2": dict(K=2),
+        "pairs, SGD at 10": dict(K=2, learning_rate=10.0),
+        "sixteens, SGD at 2": dict(K=16),
+        "pairs, AdamW at 0.02": dict(K=2, **ADAMW),
+        "sixteens, AdamW at 0.02": dict(K=16, **ADAMW),
+        "sixty-fours, SGD at 2": dict(K=64),
+        "sixty-fours, AdamW at 0.02": dict(K=64, **ADAMW),
+    },
+    RARE: {
+        "fours, SGD at 2": dict(K=4, **RARELY),
+        "fours, SGD at 5": dict(K=4, learning_rate=5.0, **RARELY),
+        "sixteens, SGD at 2": dict(K=16, **RARELY),
+        "fours, AdamW at 0.02": dict(K=4, **RARELY, **ADAMW),
+        "sixteens, AdamW at 0.02": dict(K=16, **RARELY, **ADAMW),
+        "sixty-fours, SGD at 2": dict(K=64, **RARELY),
+        "sixty-fours, AdamW at 0.02": dict(K=64, **RARELY, **ADAMW),
+        "sixty-fours, SGD at 20": dict(K=64, learning_rate=20.0, **RARELY),
+    },
+}
 
 
 def ends(**knobs):
-    """What the figure shows at the first of the twenty seeds."""
-    return [last(seed=seed, **knobs).pass_rate[:, -1].mean() for seed in SOME]
+    return lambda seed: last(seed=seed, **knobs).pass_rate[:, -1].mean()
 
 
 def live(**knobs):
-    return [100 * last(seed=seed, **knobs).live.mean() for seed in SOME]
+    return lambda seed: 100 * last(seed=seed, **knobs).live.mean()
+
+
+def failed(**knobs):
+    return lambda seed: (last(seed=seed, **knobs).pass_rate[:, -1] < 0.02).sum()
+
+
+STEPS = grpo.Knobs.__dataclass_fields__["learning_rate"].metadata["rungs"]
+
+MEASURED = {
+    **{
+        f"{fold}: {row}{words}": measured(**knobs)
+        for fold, rows in ROWS.items()
+        for row, knobs in rows.items()
+        for words, measured in (("", ends), (", percent live", live))
+    },
+    **{f"default at {step:g}": ends(learning_rate=step) for step in STEPS},
+    "sixty-fours, AdamW at 0.2": ends(K=64, learning_rate=20.0, **RARELY, **ADAMW),
+    "sixteens, SGD at 2, failed of three": failed(K=16, **RARELY),
+    "fours, SGD at 5, failed of three": failed(K=4, learning_rate=5.0, **RARELY),
+}
 
 
 def row(words, values):
@@ -50,6 +91,16 @@ def test_the_running_batch():
 
 def test_the_one_factor():
     LESSON.says("0.875", group_baselines.share_of_gradient(0.3, 8, group_baselines.less_mean))
+
+
+def test_a_right_completion_alone_and_what_an_answer_tells_where_right_ones_are_rare():
+    for number, K in (("0.71", 2), ("1.5", 4), ("3.75", 16)):
+        LESSON.says(number, (K - 1) / np.sqrt(K))
+        alone = np.array([[1.0] + [0.0] * (K - 1)])
+        assert group_baselines.z_score(alone)[0, 0] == pytest.approx((K - 1) / np.sqrt(K), abs=1e-4)
+    LESSON.says("2.5", 3.75 / 1.5)
+    for K in figures.SHOWN:
+        LESSON.says("0.016", group_baselines.signal_to_noise_per_completion(1 / 64, K, group_baselines.less_mean))
 
 
 def test_sixty_four_completions_of_a_prompt_that_is_right_one_time_in_fifty():
@@ -118,78 +169,54 @@ def test_the_table_of_dead_groups():
     LESSON.says("0.176", group_baselines.pass_rate_seen_alive(0.1, 8))
 
 
-MIXED, RARE = "Mixed prompts, two optimizers", "Prompts that are almost never right"
+kept = LESSON.kept
 
 
-def table(fold, first, **knobs):
-    """The row that begins so, in the fold, says mean and spread of twenty seeds of the run with these knobs."""
+@pytest.mark.parametrize("fold, row", [(fold, row) for fold, rows in ROWS.items() for row in rows])
+def test_the_tables_of_two_folds(fold, row):
     text = LESSON.text.partition(f'"{fold}"')[2].partition("???")[0]
-    ((right, alive),) = re.findall(rf"^ *\| {re.escape(first)} \| (.*?) \| ?(.*?) ?\|$", text, re.M)
-    agrees(right, ends(**knobs))
+    ((right, alive),) = re.findall(rf"^ *\| {re.escape(row)} \| (.*?) \| ?(.*?) ?\|$", text, re.M)
+    agrees(right, kept(f"{fold}: {row}"))
     if alive:
-        agrees(alive.removesuffix(" %"), live(**knobs))
+        agrees(alive.removesuffix(" %"), kept(f"{fold}: {row}, percent live"))
 
 
-@LESSON.when_changed
 def test_what_was_to_be_seen_on_mixed_prompts():
     start = modsum.exact(modsum.Policy().params["theta"])["pass_rate"]
     LESSON.says("0.54", start[0])
     LESSON.says("0.02", start[3])
-    table(MIXED, "pairs, SGD at 2", K=2)
-    table(MIXED, "pairs, SGD at 10", K=2, learning_rate=10.0)
-    table(MIXED, "sixteens, SGD at 2", K=16)
-    table(MIXED, "pairs, AdamW at 0.02", K=2, optimizer="AdamW")
-    table(MIXED, "sixteens, AdamW at 0.02", K=16, optimizer="AdamW")
-    assert np.ptp(ends(K=2, optimizer="AdamW") + ends(K=16, optimizer="AdamW")) < 0.02
-    assert "within two hundredths" in LESSON.text
-    for behind, ahead in zip(live(K=2), live(K=2, learning_rate=10.0)):
-        assert behind == pytest.approx(2 * ahead, rel=0.15) and "half as many live groups" in LESSON.text
+    pairs, sixteens = (kept(f"{MIXED}: {size}, AdamW at 0.02") for size in ("pairs", "sixteens"))
+    assert abs(pairs - sixteens).max() < 0.02 and "within two hundredths" in LESSON.text
+    behind, ahead = (kept(f"{MIXED}: pairs, SGD at {rate}, percent live") for rate in (2, 10))
+    assert behind / ahead == pytest.approx([2] * 20, rel=0.2) and "half as many live groups" in LESSON.text
 
 
-@LESSON.when_changed
 def test_twenty_is_the_best_rate_on_offer():
-    rates = grpo.Knobs.__dataclass_fields__["learning_rate"].metadata["rungs"]
-    means = [np.mean(ends(learning_rate=rate)) for rate in rates]
-    assert np.argmax(means) == rates.index(20.0) and "is the best on offer here" in LESSON.text
+    means = [kept(f"default at {step:g}").mean() for step in STEPS]
+    assert np.argmax(means) == STEPS.index(20.0) and "is the best on offer here" in LESSON.text
 
 
 @LESSON.when_changed
 def test_one_group_a_prompt_leaves_fifteen_updates():
-    table(MIXED, "sixty-fours, SGD at 2", K=64)
-    table(MIXED, "sixty-fours, AdamW at 0.02", K=64, optimizer="AdamW")
     assert last(K=64).pass_rate.shape[1] == 15 and "fifteen such batches" in LESSON.text
 
 
-@LESSON.when_changed
 def test_what_was_to_be_seen_on_prompts_that_are_almost_never_right():
     LESSON.says("0.0018", start := grpo.start(HOPELESS))
     assert 6 < start * grpo.COMPLETIONS < 8 and "seven or so right ones" in LESSON.text
-    table(RARE, "fours, SGD at 2", prompts=HOPELESS, K=4)
-    assert all(97.5 < 100 - share < 99.5 for share in live(prompts=HOPELESS, K=4)) and "About 99 in 100" in LESSON.text
-    table(RARE, "fours, SGD at 5", prompts=HOPELESS, K=4, learning_rate=5.0)
-    table(RARE, "sixteens, SGD at 2", prompts=HOPELESS, K=16)
-    assert "Of sixty single runs 14 fail with sixteens at 2 and 15 with fours at 5" in LESSON.text
+    dead = 100 - kept(f"{RARE}: fours, SGD at 2, percent live")
+    assert dead.min() > 97.5 and dead.max() < 99.7 and "About 99 in 100" in LESSON.text
+    sixteens, fours = (kept(f"{words}, failed of three").sum() for words in ("sixteens, SGD at 2", "fours, SGD at 5"))
+    assert f"Of sixty single runs {sixteens:.0f} fail with sixteens at 2 and {fours:.0f} with fours at 5" in LESSON.text
 
 
-@pytest.mark.nightly
-def test_how_many_of_sixty_runs_on_hopeless_prompts_fail():
-    for knobs, said in ((dict(K=16), 14), (dict(K=4, learning_rate=5.0), 15)):
-        runs = [last(seed=seed, prompts=HOPELESS, **knobs).pass_rate[:, -1] for seed in TWENTY]
-        assert sum((run < 0.02).sum() for run in runs) == pytest.approx(said, abs=10)  # three deviations of a count
-
-
-@LESSON.when_changed
 def test_under_adamw_only_too_few_updates_break_it():
-    adamw = dict(prompts=HOPELESS, optimizer="AdamW")
-    table(RARE, "fours, AdamW at 0.02", K=4, **adamw)
-    table(RARE, "sixteens, AdamW at 0.02", K=16, **adamw)
-    table(RARE, "sixty-fours, SGD at 2", K=64, prompts=HOPELESS)
-    table(RARE, "sixty-fours, AdamW at 0.02", K=64, **adamw)
-    table(RARE, "sixty-fours, SGD at 20", K=64, prompts=HOPELESS, learning_rate=20.0)
-    for optimizer in ("SGD", "AdamW"):
-        knobs = dict(K=64, prompts=HOPELESS, optimizer=optimizer)
-        assert np.mean(ends(**knobs, learning_rate=20.0)) > 0.1 and "a step ten times as long" in LESSON.text
-        assert min(live(**knobs)) > 5 * max(live(K=4, prompts=HOPELESS)) and "live far more often" in LESSON.text
+    assert kept(f"{RARE}: sixty-fours, SGD at 20").mean() > 0.1 and kept("sixty-fours, AdamW at 0.2").mean() > 0.1
+    assert "a step ten times as long" in LESSON.text
+    for optimizer in ("SGD at 2", "AdamW at 0.02"):
+        live = kept(f"{RARE}: sixty-fours, {optimizer}, percent live")
+        assert (live > 5 * kept(f"{RARE}: fours, SGD at 2, percent live")).all()
+    assert "live far more often" in LESSON.text
 
 
 def test_the_memory():

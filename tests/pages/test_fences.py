@@ -4,6 +4,7 @@ import pytest
 from pymdownx.superfences import SuperFencesException
 
 import widgets
+from sim.cluster import calibrated
 from tools.pages import fences, lessons, results
 from tools.runtime import files
 from widgets.frame import pages
@@ -146,4 +147,13 @@ def test_an_opening_fence_of_a_widget_without_an_opening_is_reported(page):
     said = failing(fences.opening, "opening", name)
     assert said.endswith(
         f"the fence opening, which stands in no lesson as it is: widgets/{name}/widget.py has no OPENING"
+    )
+
+
+def test_rows_are_computed_and_an_empty_last_cell_is_one():
+    shown = fences.rows("sim.cluster.calibrated::passes_table\nJob | H100 | H200", "rows", "", {}, None)
+    lines = shown.split("<tr>")[2:]
+    assert len(lines) == len(calibrated.passes_table().splitlines())
+    assert {line.count("<td") for line in lines} == {3} and any(
+        '<td style="text-align: right"></td></tr>' in x for x in lines
     )

@@ -9,6 +9,7 @@ import pytest
 from PIL import Image
 
 from tools.pages import drawing, lessons, link_previews, sharing
+from widgets.frame import scene
 from widgets.frame.marks import line, panel, threshold
 
 FINISHED = {lesson.stem: lesson for lesson in lessons.finished()}
@@ -53,8 +54,15 @@ def test_a_dashed_line_keeps_the_share_of_its_dashes():
 def test_every_svg_element_that_the_lessons_draw_can_be_painted_in_a_picture():
     tags = set()
     for lesson in FINISHED.values():
-        tags |= set(re.findall(r"<(\w+)", "".join(drawing.parts(link_previews.leading(lesson.widget), 540, 170))))
+        if not scene.is_scene(leading := link_previews.leading(lesson.widget)):
+            tags |= set(re.findall(r"<(\w+)", "".join(drawing.parts(leading, 540, 170))))
     assert tags <= {"path", "rect", "circle", "text", "tspan", "svg", "pattern"}
+
+
+def test_a_scene_is_painted_with_its_rows_and_its_ring():
+    image = opened(link_previews.of(FINISHED["10-ppo"]))
+    colors = {color for _, color in image.getcolors(1 << 20)}
+    assert {(0x0E, 0x23, 0x92), (0xD5, 0x78, 0x09), (0xA8, 0x20, 0x3A)} <= colors  # a stop, its rival, the ring
 
 
 def test_the_head_says_the_question_and_the_address_of_the_picture():

@@ -2,10 +2,12 @@
 
 import subprocess
 import sys
+from math import isfinite
 
 from tests.widgets.catalogue import each_where_changed
 from tools.pages import frames, results, standalone_run
 from widgets.frame import host
+from widgets.frame.values import figures
 
 
 def printed(place, text):
@@ -46,3 +48,9 @@ def test_the_standalone_script_reports_a_break(tmp_path):
 def test_a_knob_that_does_not_exist_is_reported_in_one_sentence(tmp_path):
     said, wrong = printed(tmp_path, standalone_run.text("grpo").replace("SETTING = {}", 'SETTING = {"k": "4"}'))
     assert not said and wrong.strip() == "SETTING has k, and this run has no such knob."
+
+
+def test_a_script_spells_a_tiny_number_as_the_page_does():
+    script, names = standalone_run.text("ppo"), {"isfinite": isfinite}
+    exec(script[script.index("def figures") : script.index("def read")], names)
+    assert names["figures"](3.1e-7) == figures(3.1e-7) == "3.10 × 10⁻⁷"

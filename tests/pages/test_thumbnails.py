@@ -76,6 +76,8 @@ def test_the_panel_with_the_threshold_leads():
     plain, told = curve([0.0, 1.0]), panel("q", "u", line([0, 1], [0, 1]), threshold(0.5, "broken", 1))
     assert thumbnails.leading([plain, told], [plain, told]) == (told, told)
     assert thumbnails.leading([plain, plain], [plain, told]) == (plain, told)
+    moved = panel("q", "u", line([0, 1], [1, 0]), threshold(0.5, "broken", 1))
+    assert thumbnails.leading([told, told], [told, moved]) == (told, moved)
 
 
 @pytest.mark.slow

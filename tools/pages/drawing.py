@@ -9,7 +9,7 @@ from pathlib import Path
 
 # pixels on a wide screen, where the plot that replaces it is as high; of a panel by itself, of the one of two that
 # shows the break, and of the other
-HEIGHT, ALONE, LEADING, BESIDE = 296, 682, 402, 268
+HEIGHT, ALONE, LEADING, BESIDE = 248, 940, 574, 354
 LEFT, RIGHT, TOP, BOTTOM = json.loads(
     (Path(__file__).parents[2] / "site/assets/look.json").read_text(encoding="utf-8")
 )["layout"]["margin"].values()
@@ -110,9 +110,11 @@ def written(x, y, words, anchor="middle", css="tick"):
 
 
 def spelled(v):
-    if v and (abs(v) >= 1e4 or abs(v) < 1e-3):
-        return f"{v:.0e}".replace("e+0", "e").replace("e-0", "e−").replace("e+", "e").replace("e-", "e−")
-    return f"{v:g}".replace("-", "−")
+    if v and (abs(v) >= 1e5 or abs(v) < 1e-3):
+        digits, power = f"{v:.0e}".split("e")
+        times = "" if digits == "1" else f"{digits}×"
+        return f"{times}10<sup>{int(power)}</sup>".replace("-", "−")
+    return f"{v:,g}".replace("-", "−")
 
 
 def points(mark, x, y):

@@ -11,14 +11,15 @@ import re
 import traceback
 from collections import Counter
 from dataclasses import fields
+from importlib import import_module
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 from pymdownx.superfences import SuperFencesException
 
-from sim import doctor as sim_doctor
 from sim import metric_names
+from sim.doctor.words import SIGNS
 from sim.logs import LIMIT
 from tools.pages import (
     algorithm_pairs,
@@ -32,21 +33,22 @@ from tools.pages import (
     quoting,
     results,
     routes,
+    scenes,
     scripts,
     small_figures,
     words,
 )
-from widgets.frame import data_table, host, job, machine_knobs, panels, reader_patch, reader_worker
+from widgets.frame import data_table, host, job, machine_knobs, panels, reader_patch, reader_worker, scene
 from widgets.frame import doctor as own_doctor
 from widgets.frame import reader_code as own_code
-from widgets.frame.contract import extras
-from widgets.frame.knobs import KNOBS_IN_VIEW
-from widgets.frame.values import PASTED, is_pasted, query, spelled
+from widgets.frame.contract import extras, grouped, leading
+from widgets.frame.small_figures import Played
+from widgets.frame.values import is_pasted, query, spelled
 
 ROOT = Path(__file__).parents[2]
 LESSONS, WIDGETS = ROOT / "lessons", ROOT / "widgets"
 STILL = 586, 240  # pixels of a panel below a field for code
-CURVE = 290, 170  # of a curve of the doctor's
+SEARCHED = 13  # knobs from which on the column of all has a field to find one
 LINE, FIELD = 31, 22  # characters of a label and the options beside it, of a label with a field beside it
 PARTS = Environment(
     loader=FileSystemLoader(ROOT / "site" / "parts"),
@@ -125,10 +127,12 @@ def reason(error):
 
 @loud
 def pipeline(panels):
-    """`arrays` shows the arrays of the recorded iteration in the panels, `sizes` their sizes alone."""
-    if panels not in ("sizes", "arrays"):
-        raise ValueError(f"{panels} is neither sizes nor arrays")
-    return pipeline_map.pipeline(rows=panels == "arrays")
+    """`arrays` shows the arrays of the recorded iteration in the panels, `sizes` their sizes alone, `rows` what becomes
+    of the four rows of lesson 00.
+    """
+    if panels not in ("sizes", "arrays", "rows"):
+        raise ValueError(f"{panels} is none of sizes, arrays and rows")
+    return pipeline_map.four_rows() if panels == "rows" else pipeline_map.pipeline(rows=panels == "arrays")
 
 
 @loud
@@ -211,20 +215,25 @@ def widget(name):
     if name not in results.WIDGETS:
         raise ValueError(f"there is no widgets/{name}/widget.py")
     w, frame = host.widget(name), frames.settled(name)
-    knobs = [dict(knob(name, f), idle=frame["idle"].get(f.name)) for f in fields(w.Knobs) if not is_pasted(f)]
-    own, tabs = [knob(name, f) for f in fields(w.Knobs) if is_pasted(f)], {}
+    knobs = {f.name: dict(knob(name, f), idle=frame["idle"].get(f.name)) for f in fields(w.Knobs)}
+    more, tabs = extras(w), {}
     beside = Counter(panel["tab"] for panel in frame["panels"])
     for i, panel in enumerate(frame["panels"]):
         leads = panel["front"] or not any(p["front"] for p in frame["panels"] if p["tab"] == panel["tab"])
         wide = drawing.ALONE if beside[panel["tab"]] == 1 else drawing.LEADING if leads else drawing.BESIDE
-        still = drawing.svg(panel, wide)
+        still = panel["svg"] or drawing.svg(panel, wide)
         tabs.setdefault(panel["tab"], []).append(
             dict(panel, i=i, still=Markup(still), caption=Markup(panel["caption"]))
         )
     given = {f.name: spelled(f.default) for f in fields(w.Knobs) if not is_pasted(f)}
     settings = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in given.items())
+    reveals = more.GUESS.reveals if more.GUESS else ""
     readouts = [
-        dict(r, link=Markup(quoting.short_link(*r["source"].split("#L"))) if r["source"] else "")
+        dict(
+            r,
+            link=Markup(quoting.short_link(*r["source"].split("#L"))) if r["source"] else "",
+            reveals=r["label"] == reveals,
+        )
         for r in frame["readouts"]
     ]
     presets = [
@@ -241,26 +250,37 @@ def widget(name):
         "widget",
         name=name,
         title=w.TITLE,
-        cost=extras(w).COST,
+        cost=more.COST,
+        dare=more.DARE,
+        seconds=more.seconds(w.Knobs()) if more.seconds else "",
         settings=settings,
         defaults=query(w.Knobs()),
         frame=frame,
         data=json.dumps(frame),
         guess=guessed(w, name),
-        presets=sorted(presets, key=lambda preset: bool(preset["cause"])),
-        causes=frames.causes(name),
+        presets=[preset for preset in presets if not preset["cause"]],
+        causes=sorted(
+            (
+                dict(
+                    cause=cause, here=cause in frames.in_reach(name), found=[p for p in presets if p["cause"] == cause]
+                )
+                for cause in frames.causes(name)
+            ),
+            key=lambda each: not each["here"],
+        ),
         gauge=Markup(frame["watched"]["html"]),
-        exports=bool(extras(w).export or extras(w).methods),
+        exports=bool(more.export or more.methods),
         config=Markup(frame["config"]),
-        scripts=scripts.beside(w),
-        knobs=knobs[:KNOBS_IN_VIEW],
-        more=knobs[KNOBS_IN_VIEW:],
-        own=own,
+        scripts=scripts.of(name),
+        lead=[knobs[one] for one in leading(w)],
+        groups={heading: [knobs[one] for one in names] for heading, names in grouped(w).items()},
+        many=len(knobs),
+        searched=len(knobs) >= SEARCHED,
         job=" ".join(machine_knobs.JOB) if job.shared(w.Knobs) else "",
         seeded="seed" in w.Knobs.__dataclass_fields__,
         tabs=tabs,
         readouts=readouts,
-        code=Markup(quoting.link(f"widgets/{name}/widget.py", 1, "Show the code", "button")),
+        code=Markup(quoting.link(f"widgets/{name}/widget.py", 1, "Show the code")),
         table=Markup(data_table.table(frame["panels"], first=True)),
         challenges=host.challenges(w),
         change=(change := changing(name)),
@@ -296,7 +316,8 @@ def guessed(w, name):
         return None
     g = w.GUESS
     told = g.told(g.knobs, results.last(name, g.knobs))
-    return dict(question=g.question, answers=g.answers, knobs=query(g.knobs), told=told)
+    longest = max(g.answers, key=len)
+    return dict(question=g.question, answers=g.answers, longest=longest, knobs=query(g.knobs), told=told)
 
 
 def promised(name, preset):
@@ -311,6 +332,10 @@ def promised(name, preset):
 @loud
 def figure(where):
     """`ppo.clip`: a small figure of widgets/ppo/figures.py, in the text; `ppo.clip margin` beside it."""
+    module, _, name = where.partition(".")
+    drawn = results.positions(module, name)[0][0] if name in results.figures(module) else [{}]
+    if scene.is_scene(drawn[0]):
+        return part("scene", **scenes.figure(module, name), opening=None)
     return part("figure", **small_figures.figure(where))
 
 
@@ -324,6 +349,19 @@ def failure_rows(title):
 def ways_through(section):
     """A section of lessons/data/routes.yml: whole, questions or jobs."""
     return part("routes", routes=routes.shown(section))
+
+
+@loud
+def rows(body):
+    """`sim.cluster.validation::table`, a function that returns the lines of a Markdown table, and below it the table's
+    head: computed here, so that no page has numbers of its own.
+    """
+    where, head = body.split("\n")
+    module, name = where.split("::")
+    cells = lambda line: [cell.strip() for cell in line.strip().removeprefix("|").removesuffix("|").split("|")]
+    return part(
+        "rows", head=cells(head), rows=[cells(line) for line in getattr(import_module(module), name)().split("\n")]
+    )
 
 
 @loud
@@ -341,6 +379,7 @@ def own(name):
         "own",
         name=name,
         named=offer.NAMED,
+        kept=getattr(offer, "KEPT", ""),
         code=code,
         link=Markup(quoting.link(path, line)),
         shown=shown,
@@ -350,51 +389,43 @@ def own(name):
 
 @loud
 def doctor(_):
-    """The field for a log of a run, with what is said of two runs of lesson 23; the page's half is
-    site/assets/doctor.js.
-    """
-    pair = own_doctor.pair()
-    shown = pair[-1][1]
+    """The field for a log of a run, with what is said of a real one; the page's half is site/assets/doctor.js."""
     return part(
         "doctor",
-        pair=pair,
-        shown=shown,
-        first=shown["first"],
-        tests=[dict(asked_by(number), told=told) for number, told in zip(sim_doctor.SPEC, shown["tests"])],
-        plots=[
-            dict(
-                quantity=quantity,
-                panel=shown["panels"].get(quantity),
-                still=Markup(drawing.svg(shown["panels"][quantity], *CURVE)) if quantity in shown["panels"] else "",
-            )
-            for quantity in own_doctor.SHOWN
-        ],
+        shown=own_doctor.opening(),
+        signs=[dict(name=name, **explained(sign)) for name, sign in SIGNS.items()],
         samples=list(own_doctor.SAMPLES),
-        thresholds=sim_doctor.THRESHOLDS,
         quantities={name: row.words for name, row in metric_names.QUANTITIES.items()},
         limit=LIMIT // 1_000_000,
     )
 
 
-def asked_by(number):
-    """A row of the doctor's table: its test, the lesson that explains the fault, a setting that looks the same."""
-    name, lesson, kind, _ = sim_doctor.SPEC[number]
-    page = next(each for each in lessons.finished() if each.number == lesson)
-    looks = next(each for each in lessons.finished() if each.widget == "trace_lab")
-    setting = f"/{looks.url}?{own_doctor.setting(kind)}#trace_lab"
-    return dict(name=name, number=number, lesson=page.number, url=f"/{page.url}", setting=setting)
+def explained(sign):
+    """Where a sign is explained: {lesson, url, setting}, the last a setting of a widget that looks the same."""
+    page = next(each for each in lessons.finished() if each.number == sign.lesson)
+    _, address = failures.homes()[sign.widget]
+    turned = sign.turned or failures.changed(host.widget(sign.widget).PRESETS[sign.preset])
+    setting = f"/{address}{'?' if turned else ''}{turned}#{sign.widget}"
+    return dict(lesson=page.number, url=f"/{page.url}", setting=setting)
 
 
 @loud
 def two_lines(_):
     """The figure of the front page."""
-    return part("hero", **hero.figure())
+    return part("hero", **hero.figure(), opening=None)
 
 
 @loud
 def opening(name):
-    """The two recorded runs of a widget's OPENING, on the first screen."""
-    return part("opening", **small_figures.opening(name))
+    """The two settings of a widget's OPENING on the first screen: two recorded runs, or a scene that plays."""
+    made = small_figures.opening_of(name)
+    if not isinstance(made, Played):
+        return part("opening", **small_figures.opening(name))
+    w = host.widget(name)
+    cause = w.broken(made.other, results.last(name, made.other)).cause
+    told = made.found.partition(": ")[2]
+    said = dict(name=name, line=made.line, found=made.found, told=told[0].upper() + told[1:], cause=cause)
+    return part("scene", **scenes.figure(name, made.figure), opening=said)
 
 
 def knob(widget_name, f):
@@ -410,9 +441,10 @@ def knob(widget_name, f):
         id=f"{widget_name}-{f.name}",
         default=default,
         symbol=subscripted(m["symbol"]),
+        terms=terms(widget_name, m["label"], *m.get("options", ())),
     )
     if m["kind"] == "pasted":
-        return dict(shown, control="pasted", most=PASTED + 1)  # one too many is refused, not cut off
+        return dict(shown, control="pasted", most=m["most"] + 1)  # one too many is refused, not cut off
     if m["kind"] in ("choice", "toggle"):
         options = [str(option) for option in m["options"]]
         few = len(options) <= 4 and sum(map(len, options)) <= 30
@@ -425,6 +457,7 @@ def knob(widget_name, f):
             shown,
             control="slider",
             rungs=rungs,
+            exact="" if not m["exact"] else "whole" if isinstance(f.default, int) else "any",
             ticks=ticks,
             low=0,
             high=len(rungs) - 1,
@@ -437,6 +470,7 @@ def knob(widget_name, f):
         shown,
         control="slider",
         rungs=[],
+        exact="",
         ticks=[],
         low=low,
         high=high,
@@ -444,6 +478,12 @@ def knob(widget_name, f):
         at=default,
         share=(f.default - m["low"]) / (m["high"] - m["low"]),
     )
+
+
+def terms(widget_name, *texts):
+    """The words of the book in a knob's name and options, each once: the name opens them."""
+    stem = next((page.stem for page in lessons.finished() if page.widget == widget_name), "")
+    return [word for word in words.of_knob(*texts) if word.knows(stem)]
 
 
 def subscripted(text):

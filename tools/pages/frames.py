@@ -1,10 +1,12 @@
 """What a widget shows at a setting when its run has ended."""
 
 import json
+from dataclasses import replace
 from functools import cache
 
 from tools.pages import results
 from widgets.frame import host
+from widgets.frame.contract import extras, leading
 
 
 def settled(name, knobs=None):
@@ -24,3 +26,16 @@ def breaking(name):
 def causes(name):
     """The distinct causes for which the presets of a widget break, in their order."""
     return tuple(dict.fromkeys(frame["verdict"]["cause"] for frame in breaking(name)))
+
+
+@cache
+def in_reach(name):
+    """Those causes that the two knobs below the picture reach, all others at their defaults: by the settings of these
+    two that break, in the presets and the opening.
+    """
+    module = host.widget(name)
+    opening, lead = extras(module).OPENING, leading(module)
+    settings = [*module.PRESETS.values(), *([opening.other] if opening else [])]
+    tried = {replace(module.Knobs(), **{knob: getattr(k, knob) for knob in lead}) for k in settings}
+    found = {settled(name, k)["verdict"]["cause"] for k in tried}
+    return tuple(cause for cause in causes(name) if cause in found)

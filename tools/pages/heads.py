@@ -9,7 +9,7 @@ import re
 
 from markupsafe import Markup
 
-from tools.pages import lessons
+from tools.pages import lesson_data, lessons, quizzes
 from tools.pages.fences import part
 
 LESSONS = lessons.ROOT / "lessons"
@@ -29,23 +29,26 @@ def head_all(site):
     finished = {lesson.stem: lesson for lesson in lessons.finished()}
     if outside := [path.stem for path in sorted(LESSONS.glob("[0-9]*.md")) if path.stem not in finished]:
         raise ValueError(f"lessons/{outside[0]}.md stands in no line of nav in mkdocs.yml")  # Zensical does not mind
+    letters = lesson_data.of_pages("letters")
     for stem, lesson in finished.items():
         page = site / stem / "index.html"
         front, _ = lessons.front_matter(f"{stem}.md")
         if unknown := [need for need in front.get("needs", []) if need not in finished]:
             raise ValueError(f"lessons/{stem}.md needs {unknown[0]}, and there is no such lesson")
         needed = [finished[need] for need in front.get("needs", [])]
-        page.write_text(headed(page.read_text(encoding="utf-8"), lesson, front, needed), encoding="utf-8")
+        page.write_text(
+            headed(page.read_text(encoding="utf-8"), lesson, front, needed, letters.get(stem, [])), encoding="utf-8"
+        )
 
 
-def headed(page, lesson, front, needed):
+def headed(page, lesson, front, needed, letters):
     """A built page with the head around its title, and at its foot the button that marks it as done."""
     before, title, after = re.split(r"(<h1\b.*?</h1>)", page, maxsplit=1, flags=re.S)
     window = html.escape(f"{lesson.full} – RL Post-Training")
     before = re.sub(r"<title>.*?</title>", f"<title>{window}</title>", before, count=1, flags=re.S)
-    head = part("lesson", lesson=lesson, front=front, needed=needed, title=Markup(title))
+    head = part("lesson", lesson=lesson, front=front, needed=needed, title=Markup(title), letters=letters)
     body, end, below = after.partition("</article>")
-    body = in_depths(body, lesson)
+    body = quizzes.asked(in_depths(body, lesson))
     when = WHEN.get(("<rl-widget" in body, 'class="quiz"' in body), "")
     done = DONE.format(stem=lesson.stem, widget=lesson.widget, when=when)
     return before + head + body + done + end + below

@@ -7,7 +7,7 @@ import yaml
 
 LESSONS = Path(__file__).parents[2] / "lessons"
 FOLDER = LESSONS / "data"
-SECTIONS = "failures", "without", "words"  # of a page's own file
+SECTIONS = "failures", "without", "words", "letters"  # of a page's own file
 
 
 def read(name):

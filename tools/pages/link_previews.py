@@ -15,10 +15,12 @@ from pathlib import Path
 
 from PIL import Image, ImageColor, ImageDraw, ImageFont
 
-from tools.pages import drawing, frames, hero, results
+from tools.pages import drawing, frames, hero, results, scene_pictures
 from tools.runtime import files
-from widgets.frame import host
+from widgets.frame import host, scene
 from widgets.frame.contract import extras
+from widgets.frame.drawing import SQUARE as UNIT
+from widgets.frame.small_figures import Played
 from widgets.frame.values import plain
 
 ROOT = Path(__file__).parents[2]
@@ -27,12 +29,13 @@ LETTERS, SIGNS = ROOT / "site" / "vendor" / "fonts", ROOT / "site" / "vendor" / 
 TOKENS = (ROOT / "site" / "assets" / "style" / "tokens.css").read_text(encoding="utf-8")
 COLORS = dict(re.findall(r"--(\w+): (#\w+);", TOKENS.partition("slate")[0]))
 COLORS |= {name: COLORS[same] for name, same in re.findall(r"--(t\d): var\(--(\w+)\);", TOKENS) if name not in COLORS}
+COLORS["on1"] = COLORS["paper"]  # letters on a square of the first series, by day
 
 WIDTH, HEIGHT, EDGE = 1200, 630, 60
 FINE = 2  # drawn so many times as large, then made smaller: smooth edges
 SCALE = 2  # of the panel against the page's own pixels: its words are read in a thumbnail
 SHADES = 5  # of each color on its way to the paper: the picture stays small, its edges smooth
-PAINTS = ["ink", "ink2", "edge", "rule", "warn", "touch", *(f"d{i}" for i in range(1, 9)), "t2", "q4", "v8"]
+PAINTS = ["ink", "ink2", "edge", "rule", "warn", "touch", *(f"d{i}" for i in range(1, 9)), "t2", "q2", "q4", "v8"]
 TITLE_LINES = 2
 LOOK = {  # class of a path: (color, width, dashes, opacity)
     "axis": ("edge", 1, (), 1),
@@ -55,13 +58,14 @@ def of(lesson):
 
 
 def of_the_book():
-    """The picture of the front page, with the figure that stands there."""
-    return kept("", "", "RL post-training, from first principles", hero.drawn("deleted"))
+    """The picture of the front page, with the scene that stands there."""
+    return kept("", "", "RL post-training, from first principles", at_rest(*hero.FRONT))
 
 
 def kept(label, part, title, panel):
     """Kept on disk for as long as all that it shows stays as it is."""
-    made_from = [Path(file).read_text(encoding="utf-8") for file in (__file__, drawing.__file__)]
+    painters = (__file__, drawing.__file__, scene_pictures.__file__)
+    made_from = [Path(file).read_text(encoding="utf-8") for file in painters]
     made_from += [TOKENS, label, part, title, json.dumps(panel)]
     file = KEPT / f"{hashlib.sha256(repr(made_from).encode()).hexdigest()[:24]}.png"
     if not file.exists():
@@ -72,10 +76,20 @@ def kept(label, part, title, panel):
 def leading(widget):
     """The first panel of the opening, or else of the first preset that breaks."""
     module = host.widget(widget)
-    if made := extras(module).OPENING:
+    if isinstance(made := extras(module).OPENING, Played):
+        return at_rest(widget, made.figure)
+    if made:
         return plain(list(made.panels(results.last(widget, made.plain), results.last(widget, made.other))))[0]
     broken = (frames.settled(widget, knobs) for knobs in module.PRESETS.values())
     return next(frame for frame in broken if frame["verdict"]["state"] == "broken")["panels"][0]
+
+
+def at_rest(widget, name):
+    """The scene of a small figure as it stands there untouched."""
+    figure = results.figures(widget)[name]
+    rest = (figure.handle.start if figure.handle else 0, figure.time.start if figure.time else 0)
+    (shown,), _, _ = results.positions(widget, name)[figure.places().index(rest)]
+    return shown
 
 
 def painted(label, part, title, panel):
@@ -95,9 +109,12 @@ def painted(label, part, title, panel):
         if at + pen.long(panel["note"], "sans", 400, 25) < WIDTH - EDGE:
             pen.write(at, y, panel["note"], "sans", 400, 25, "ink2")
         y += 12
-        wide, tall = (WIDTH - 2 * EDGE + 40) / SCALE, (HEIGHT - 24 - y) / SCALE
-        axes, content = drawing.parts(panel, wide, tall)
-        paint(image, ET.fromstring(f"<g>{axes}{content}</g>"), EDGE - 20, y)
+        if scene.is_scene(panel):
+            paint_scene(image, panel, y + 20)
+        else:
+            wide, tall = (WIDTH - 2 * EDGE + 40) / SCALE, (HEIGHT - 24 - y) / SCALE
+            axes, content = drawing.parts(panel, wide, tall)
+            paint(image, ET.fromstring(f"<g>{axes}{content}</g>"), EDGE - 20, y)
     small = image.resize((WIDTH, HEIGHT), Image.Resampling.BOX)
     few = small.quantize(palette=shades(), dither=Image.Dither.NONE)
     few.save(packed := io.BytesIO(), "PNG", optimize=True)
@@ -112,6 +129,16 @@ def shades():
     palette = Image.new("P", (1, 1))
     palette.putpalette([value for color in [*tints, *steps] for value in color])
     return palette
+
+
+def paint_scene(image, drawn, top):
+    """The scene below `top`, as large as it fits; its letters are larger than the page's."""
+    first, *_ = (max(view["wide"] for view in column) for column in drawn["columns"])
+    high = UNIT * max(sum(view["high"] for view in column[:1]) for column in drawn["columns"])
+    many = 2 if len(drawn["columns"]) > 1 else 1
+    scale = min((WIDTH - 2 * EDGE) / (UNIT * first * many + 24 * (many - 1)), (HEIGHT - 16 - top) / high)
+    pen = Pen(image, FINE * scale, EDGE / scale, top / scale)
+    scene_pictures.paint(pen, drawn, (WIDTH - EDGE) / scale, (HEIGHT - 16 - top) / scale)
 
 
 def paint(image, drawn, left, top):
@@ -156,6 +183,17 @@ class Pen:
             )
         elif element.tag == "text":
             self.words(element, kinds)
+
+    def box(self, x, y, wide, high, fill, rim=""):
+        edge = COLORS[rim] if rim else None
+        self.draw.rectangle((self.at(x, y), self.at(x + wide, y + high)), COLORS[fill], edge, round(self.scale))
+
+    def frame(self, x, y, wide, high, rim):
+        corners = (self.at(x, y), self.at(x + wide, y + high))
+        self.draw.rounded_rectangle(corners, 6 * self.scale, None, COLORS[rim], round(2 * self.scale))
+
+    def dot(self, x, y, radius, fill):
+        self.draw.circle(self.at(x, y), radius * self.scale, COLORS[fill])
 
     def path(self, d, kinds):
         color, width, dashes, opacity = next((LOOK[kind] for kind in kinds if kind in LOOK), (None, 2.25, None, 1))

@@ -24,7 +24,7 @@ def lay(site):
             text = along(text, lesson, order)
         counts = f"{lessons.count(order)} lessons · {lessons.found(order)} breaks found"
         counts += f" · {lessons.met(order)} challenges met"
-        text = text.replace('<p class="counts"></p>', f'<p class="counts">{counts}</p>')
+        text = text.replace('<p class="counts"></p>', f'<p class="counts" hidden>{counts}</p>')
         if file == site / "index.html":
             text = re.sub(r'(header-topic">\s*<span class="md-ellipsis">)[^<]*', r"\1RL Post-Training", text)
         file.write_text(text, encoding="utf-8")

@@ -141,15 +141,39 @@ def pipeline(rows=False):
     }
     beside = times | {name: f"{size / 1000:.1f} kB" for name, size in carried.items()}
     del beside["sync"]  # the plate of the path back is full
-    panels = "".join(panel(name, measured.get(name), parts[name] if rows else {}) for name in ORDER)
+    recorded = {name: {"recorded": words} for name, words in measured.items()}
+    return whole(
+        {name: part(name).rows() | recorded.get(name, {}) | (parts[name] if rows else {}) for name in ORDER},
+        f"Recorded when this page was built: {recording.SETTING}. Its bytes and milliseconds are a toy’s; 16 GB is a "
+        "real one, of 8 billion weights.",
+        beside,
+    )
+
+
+def four_rows():
+    """The map with what becomes of the four completions of lesson 00 in one iteration, in words."""
+    here = recording.four_rows()
+    cut = {name: {"cut it": flow.cut} for name, flow in FLOWS.items()}
+    return whole(
+        {name: {"here": here[name]} | cut.get(name, {}) for name in ORDER},
+        f"{recording.ROWS_SETTING} The 16 GB are those of a model of 8 billion weights.",
+    )
+
+
+def whole(said, foot, beside=None):
+    """Both drawings, and a panel for each part with what is said of it."""
+    panels = "".join(panel(name, said[name]) for name in ORDER)
     return (
-        f'<div class="wide"><form class="map pipeline" autocomplete="off">{svg(BROAD, beside)}{svg(NARROW, {})}'
+        f'<div class="wide"><form class="map pipeline" autocomplete="off">{svg(BROAD, beside or {})}{svg(NARROW, {})}'
         f'<div class="details" role="status">{panels}</div>'
         '<div class="bar2"><button type="button" class="step">Next step</button>'
         '<button type="button" class="play">Play one iteration</button>'
-        f"<span>Recorded when this page was built: {recording.SETTING}. Its bytes and milliseconds are a toy’s; "
-        "16 GB is a real one, of 8 billion weights.</span></div></form></div>"
+        f"<span>{foot}</span></div></form></div>"
     )
+
+
+def part(name):
+    return ROLES.get(name) or FLOWS[name]
 
 
 def svg(drawing, beside):
@@ -216,17 +240,16 @@ def written(css, x, y, text, anchor="start"):
     return f'<text class="{css}" x="{x}" y="{y:g}" text-anchor="{anchor}">{text}</text>'
 
 
-def panel(name, measured, arrays):
-    part = ROLES.get(name) or FLOWS[name]
-    recorded = {"recorded": measured} if measured else {}
+def panel(name, said):
+    """`said`: {what: words}, a line each."""
+    about = part(name)
     rows = "".join(
-        f"<dt>{key}</dt><dd{' class=cut' * (key == 'cut it')}>{html.escape(words)}</dd>"
-        for key, words in (part.rows() | recorded | arrays).items()
+        f"<dt>{key}</dt><dd{' class=cut' * (key == 'cut it')}>{html.escape(words)}</dd>" for key, words in said.items()
     )
     chips = "".join(
         f'<a href="/{page.url}">{html.escape(page.name)}</a>'
         for page in lessons.finished()
-        if page.number in part.about.split()
+        if page.number in about.about.split()
     )
     cutter = (
         f'<label class="cutter"><input type="checkbox" id="cut-{name}"> Cut this arrow</label>' if name in FLOWS else ""
@@ -235,6 +258,6 @@ def panel(name, measured, arrays):
     return (
         f'<input type="radio" name="map" id="see-{name}"{at} hidden{" checked" * (name == "rollout")}><section '
         f'class="detail" id="map-{name}">'
-        f"<h3>{html.escape(part.heading)}</h3><div><p>{html.escape(part.job)}</p>"
+        f"<h3>{html.escape(about.heading)}</h3><div><p>{html.escape(about.job)}</p>"
         f"{f'<p class=chips>{chips}</p>' * bool(chips)}{cutter}</div><dl>{rows}</dl></section>"
     )

@@ -49,13 +49,14 @@ def scrollable(text):
 
 def join_styles(sheet):
     """Every `@import url(style/…);` of the sheet gives way to its file, so that a page asks for one; addresses are seen
-    from one folder up.
+    from one folder up. Comments and indents, a sixth of the bytes, stay in the sources.
     """
 
     def imported(name):
         return (sheet.parent / name[1]).read_text(encoding="utf-8").replace("url(../", "url(")
 
-    sheet.write_text(re.sub(r"@import url\((.+)\);", imported, sheet.read_text(encoding="utf-8")), encoding="utf-8")
+    joined = re.sub(r"@import url\((.+)\);", imported, sheet.read_text(encoding="utf-8"))
+    sheet.write_text(re.sub(r"/\*.*?\*/|(?<=\n)\s+", "", joined, flags=re.S), encoding="utf-8")
     shutil.rmtree(sheet.parent / "style")
 
 

@@ -72,7 +72,7 @@ def figures(module):
 
 
 def positions(module, name):
-    """[(panels, sentence, word)] of a small figure in every position of its handle, as plain values."""
+    """[(panels, sentence, word)] of a small figure in every position of its handle and time, as plain values."""
     file = place_of_figure(module, name)
     if file not in in_memory:
         in_memory[file] = kept(file, lambda: drawn(figures(module)[name]))
@@ -80,11 +80,13 @@ def positions(module, name):
 
 
 def drawn(figure):
-    if figure.handle is None:
-        return [(values.plain(list(figure.panels())), figure.sentence() if figure.sentence else "", "")]
     return [
-        (values.plain(list(figure.panels(at))), figure.sentence(at) if figure.sentence else "", figure.handle.spoken(i))
-        for i, at in enumerate(figure.handle.positions)
+        (
+            values.plain(list(figure.panels(*figure.at(*place)))),
+            figure.sentence(*figure.at(*place)) if figure.sentence else "",
+            figure.spoken(*place),
+        )
+        for place in figure.places()
     ]
 
 

@@ -6,11 +6,12 @@ import gzip
 import html
 import json
 from collections.abc import Sequence
+from dataclasses import fields
 
 from markupsafe import Markup
 
 from tools.pages import drawing, quoting, results
-from widgets.frame import host, values
+from widgets.frame import host, recovery, values
 from widgets.frame.contract import extras
 from widgets.frame.panels import described
 
@@ -107,11 +108,26 @@ def handle(made):
     )
 
 
+def opening_of(name):
+    if not (made := extras(host.widget(name)).OPENING):
+        raise ValueError(f"widgets/{name}/widget.py has no OPENING")
+    return made
+
+
+def answer(name, made):
+    """What the opening says once its break was found: its cause, and in which knobs the two settings differ."""
+    module = host.widget(name)
+    found = module.broken(made.other, results.last(name, made.other))
+    differ = [f for f in fields(module.Knobs) if getattr(made.plain, f.name) != getattr(made.other, f.name)]
+    said = [
+        f"{f.metadata['label']}: {recovery.spoken(f.metadata, getattr(made.other, f.name)) or 'none'}" for f in differ
+    ]
+    return dict(cause=found.cause if found else "", differs=", ".join(said))
+
+
 def opening(name):
     """The values for site/parts/opening.html: the two recorded runs of a widget's OPENING."""
-    made = extras(host.widget(name)).OPENING
-    if made is None:
-        raise ValueError(f"widgets/{name}/widget.py has no OPENING")
+    made = opening_of(name)
     panels: Sequence = values.plain(list(made.panels(results.last(name, made.plain), results.last(name, made.other))))
     if len(panels) != 2:
         raise ValueError(f"the opening of widgets/{name}/widget.py has two panels, not {len(panels)}")
@@ -119,5 +135,6 @@ def opening(name):
         name=name,
         panels=[shown(panel, width, HEIGHT) for panel, width in zip(panels, (WIDE, NARROW))],
         line=made.line,
+        **answer(name, made),
         source=Markup(quoting.link(*host.line_of(made.source).split("#L"))),
     )

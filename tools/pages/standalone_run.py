@@ -87,7 +87,7 @@ def text(name):
         title=host.widget(name).TITLE,
         name=name,
         changed=CHANGED.format(path=path) if change else "",
-        figures=inspect.getsource(frame_values.figures).rstrip() + "\n",
+        figures="\n\n".join(inspect.getsource(one) for one in (frame_values.figures, frame_values.raised)),
         contents="".join(map(embedded, files)) + (f'FILES["{path}"] += CHANGED\n\n' if change else ""),
     )
 

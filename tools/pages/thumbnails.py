@@ -2,6 +2,7 @@
 and at the first preset that breaks in navy, under the dashed threshold; no axes and no words.
 """
 
+from itertools import chain
 from math import log10
 
 WIDTH, HEIGHT, INSET, MOST_POINTS = 240, 64, 4, 80
@@ -9,12 +10,14 @@ FLOOR = HEIGHT - 0.5
 
 
 def leading(plain, broken):
-    """The panels that show the break, at the default and at a setting that breaks: the first with a threshold, or else
-    the first that the widget calls its front.
+    """The panels that show the break, at the default and at a setting that breaks: the first with a threshold that the
+    break changes, or else with a threshold, or else the first that the widget calls its front.
     """
     pairs = list(zip(plain, broken))
-    told = lambda pair: any(map(thresholds, pair))
-    return next(filter(told, pairs), None) or next((pair for pair in pairs if pair[0]["front"]), pairs[0])
+    told = [pair for pair in pairs if any(map(thresholds, pair))]
+    changed = [pair for pair in told if pair[0]["data"] != pair[1]["data"]]
+    front = [pair for pair in pairs if pair[0]["front"]]
+    return next(chain(changed, told, front, pairs))
 
 
 def thresholds(panel):

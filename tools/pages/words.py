@@ -34,6 +34,7 @@ class Word:
     says: str
     lesson: str  # the stem of the lesson that explains it
     elsewhere: tuple = ()  # lessons where the spelling means something else
+    knobs: tuple = ()  # labels of knobs that are about it and spell it otherwise
 
     def knows(self, stem):
         """Whether its spellings mean it on the page of this lesson."""
@@ -60,12 +61,14 @@ def word(key, entry, stem):
     where = f"lessons/{stem}.yml, words, {key}"
     if missing := [field for field in ("name", "forms", "says") if field not in entry]:
         raise ValueError(f"{where}: {missing[0]} is missing")
-    if unknown := [field for field in entry if field not in ("name", "forms", "says", "elsewhere")]:
-        raise ValueError(f"{where}: nothing is called {unknown[0]}; there are name, forms, says, elsewhere")
+    if unknown := [field for field in entry if field not in ("name", "forms", "says", "elsewhere", "knobs")]:
+        raise ValueError(f"{where}: nothing is called {unknown[0]}; there are name, forms, says, elsewhere, knobs")
     stems, elsewhere = [page.stem for page in lessons.finished()], tuple(entry.get("elsewhere", ()))
     if strange := [other for other in elsewhere if other not in stems]:
         raise ValueError(f"{where}: there is no lesson {strange[0]}")
-    return Word(key, entry["name"], tuple(entry["forms"]), entry["says"], stem, elsewhere)
+    return Word(
+        key, entry["name"], tuple(entry["forms"]), entry["says"], stem, elsewhere, tuple(entry.get("knobs", ()))
+    )
 
 
 @cache
@@ -74,6 +77,14 @@ def spellings():
     forms = {form: key for key, word in words().items() for form in word.forms}
     anyhow = "|".join(pattern(form) for form in sorted(forms, key=len, reverse=True))
     return re.compile(rf"(?<![\w@-])(?:{anyhow})(?![\w@-])"), {form.lower(): key for form, key in forms.items()}
+
+
+def of_knob(label, *options):
+    """The words that the label of a knob and its options have, then those that name the label; each once."""
+    finder, keys = spellings()
+    spelled = [keys[plain(hit[0])] for text in (label, *options) for hit in finder.finditer(str(text))]
+    named = [key for key, word in words().items() if label in word.knobs]
+    return [words()[key] for key in dict.fromkeys([*spelled, *named])]
 
 
 def pattern(form):

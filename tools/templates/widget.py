@@ -7,7 +7,7 @@ import numpy as np
 from sim.SIM_ROOM import SIM_MODEL
 from widgets.frame.knobs import ladder, slider
 from widgets.frame.marks import bars, both, dots, line, panel, threshold
-from widgets.frame.readouts import Break, Gauge, Readout
+from widgets.frame.readouts import At, Break, Gauge, Readout
 from widgets.frame.small_figures import Opening
 
 TITLE = "Groups with something to compare"  # TODO a statement of fact
@@ -81,6 +81,10 @@ def broken(k, r):
         dict(p=0.5),
         "almost every group is alike",
     )
+
+
+def seen_at(k, r, cause):
+    return At("Groups with something to compare", k.p, r.here, "nearly all alike", "this setting")
 
 
 def holds(k, r):

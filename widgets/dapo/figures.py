@@ -1,21 +1,159 @@
-"""The small figures of lesson 13: what a live group costs, the room above a token, the price before the limit, one pair
-of curves on three axes, and entropy under coin flips.
+"""The small figures of lesson 13: what an update draws and throws away, round by round, what a live group costs, the
+room above a token, a group kept for its length, one pair of curves on three axes, and entropy under coin flips.
 """
 
 from functools import cache
-from types import SimpleNamespace
 
 import numpy as np
 
 from sim.algorithms import dapo, grpo
 from sim.estimators import clip_entropy, group_baselines, surrogate
+from sim.experiments import refill
 from sim.experiments.standard_runs import modsum_run
+from sim.framework.controller import Controller
 from sim.worlds import modsum
 from sim.worlds.optimizer import SGD
+from widgets.frame import scene, trays
 from widgets.frame.marks import by_update, dots, label, line, panel
-from widgets.frame.small_figures import Figure, Handle
+from widgets.frame.small_figures import Figure, Handle, Strip, Time
+from widgets.frame.values import signed
 
-K = 8
+K, GROUPS, RATE = 8, 8, 4.0
+
+# ── what an update draws, with two settings ──
+SETTINGS = ("one setting", "the other")
+SEED, UPDATES, UPDATES_SHOWN = 0, 30, 60
+LIE = trays.Sorted(4, GROUPS, 64)  # eight rounds of groups at most
+MOMENTS = (5, 11, 14, 24, 28, 32, 35, 38, 42, 46, 50, 53, 56, 58, 60)  # updates whose draw is typical of the policy's
+
+
+def run(**hooks):
+    return modsum_run(dapo, seed=SEED, c=modsum.HARD, learning_rate=RATE, hooks=hooks)
+
+
+@cache
+def trained(setting):
+    """(completions drawn, pass rate, what was drawn) after each update, the start first."""
+    once = dict(keep_group=grpo.keep_group) if setting == SETTINGS[0] else {}
+    told = refill.updates(run(**once), UPDATES_SHOWN)
+    start = modsum.exact(modsum.Policy(modsum.HARD).params["theta"])["pass_rate"].mean()
+    return ((0, start, None), *((frame.completions, frame.exact["pass_rate"].mean(), what) for frame, what in told))
+
+
+def rate(setting, update):
+    """Right completions of the policy that this update draws from, exact."""
+    return float(trained(setting)[update - 1][1])
+
+
+def drawn(setting, update):
+    return trained(setting)[update][2]
+
+
+def for_nothing(setting, update):
+    completions, rates, _ = zip(*trained(setting)[: update + 1])
+    return refill.for_nothing(completions, rates, GROUPS * K)
+
+
+def opening(setting, update):
+    what = drawn(setting, update)
+    ring = trays.for_nothing(what.kept, K) if for_nothing(setting, update) else ""
+    return [
+        scene.scene(
+            "All that one update draws",
+            trays.COMPARED,
+            trays.refilled("a", counted(setting, update), LIE, what.right, what.kept, ring),
+        )
+    ]
+
+
+def counted(setting, update):
+    what = drawn(setting, update)
+    live = int((~trays.alike(what.right)).sum())
+    many = "1 of them has" if live == 1 else f"{live or 'none'} of them have"
+    return f"Update {update} draws {what.right.size} answers in {len(what.right)} trays; {many} something to compare."
+
+
+OPENING = Figure(
+    opening,
+    Controller.collect,
+    Handle("Same code, same seed", SETTINGS, start=1, words=SETTINGS),
+    counted,
+    Time(
+        "Update",
+        MOMENTS,
+        tuple(f"update {update} of {UPDATES_SHOWN}" for update in MOMENTS),
+        start=len(MOMENTS) - 1,
+        ticks={i: str(MOMENTS[i]) for i in range(0, len(MOMENTS), 2)},
+        strip=Strip(
+            "Right, of 100",
+            lambda: [[rate(setting, update) for update in MOMENTS] for setting in SETTINGS],
+            lambda setting, update: f"{100 * rate(setting, update):.1f}",
+        ),
+        holds={0: 1500},
+    ),
+    stills=((0, len(MOMENTS) - 1), (1, 0)),
+)
+
+
+# ── one batch, round by round ──
+WHEN = {"update 5": 5, "update 27": 27}
+ROUNDS = tuple(range(2 * 5 + 1))  # a round is drawn, then sorted
+TWO = trays.Sorted(2, GROUPS, 16, 2.3)
+
+
+def rounds(when):
+    return refill.rounds(drawn(SETTINGS[1], WHEN[when]).kept, GROUPS)
+
+
+def by_round(when, moment):
+    what = drawn(SETTINGS[1], WHEN[when])
+    cells, places = trays.compared(what.right), list(range(GROUPS))
+    paid, gone = groups_by(when, moment)
+    marks = TWO.headings("b", what.right[gone], K * paid)
+    marks += [scene.tray(f"f{place}", [None] * K, TWO.kept(place)) for place in places]
+    for groups in rounds(when):
+        for group, place in zip(groups, places):
+            away = group in gone
+            at = TWO.thrown(gone.index(group)) if away else TWO.kept(place)
+            marks.append(scene.tray(f"t{group}", cells[group], at, 0.5 if away else 1.0, group < paid))
+        places = [place for group, place in zip(groups, places) if not what.kept[group]]
+    most = max(len(drawn(SETTINGS[1], update).right) for update in WHEN.values())
+    marks += [scene.tray(f"t{group}", [None] * K, TWO.kept(0), 1.0, False) for group in range(len(cells), most)]
+    dead = int(np.flatnonzero(~what.kept[:GROUPS])[-1])
+    words = f"all {'right' if what.right[dead].any() else 'wrong'}: nothing to compare"
+    marks.append(
+        scene.ring("r", TWO.kept(dead), words, moment == 1, (7.5, 0.7), role="look", anchor=("start", "end")[dead % 2])
+    )
+    return [
+        scene.scene(
+            "A batch wants eight trays with something to compare",
+            trays.COMPARED,
+            scene.view("b", TWO.wide, TWO.thrown(15)[1] + 0.7, round_said(when, moment), *marks),
+        )
+    ]
+
+
+def groups_by(when, moment):
+    """(how many groups were drawn by then, those of them that were thrown away)."""
+    what = drawn(SETTINGS[1], WHEN[when])
+    told = rounds(when)
+    paid = sum(len(groups) for groups in told[: (moment + 1) // 2])
+    done = [group for groups in told[: moment // 2] for group in groups]
+    return paid, [group for group in done if not what.kept[group]]
+
+
+def round_said(when, moment):
+    what = drawn(SETTINGS[1], WHEN[when])
+    if moment == 0:
+        return "Eight places, each for a tray that holds a right answer and a wrong one."
+    paid, gone = groups_by(when, moment)
+    live = int(what.kept[: sum(map(len, rounds(when)[: moment // 2]))].sum())
+    if moment == 1:
+        here = int(what.kept[:GROUPS].sum())
+        return f"GRPO would train on these eight; {here} of them have something to compare."
+    if live == GROUPS:
+        return f"The batch is full after {K * paid} answers: {paid / GROUPS:.3g} times what GRPO draws."
+    return f"{live} of 8 places are filled; {K * paid} answers are drawn, and {len(gone)} trays thrown away."
 
 
 # ── what a live group costs ──
@@ -66,65 +204,111 @@ RARE, COMMON = 0.01, 0.9
 
 def room(eps_high):
     return [
-        above(RARE, eps_high, 0.03, "A token at 0.01, wanted"),
-        above(COMMON, eps_high, 1.0, "A token at 0.9, wanted"),
-    ]
-
-
-def above(p, eps_high, far, title):
-    """What the objective pays a token of advantage 1 for its probability now."""
-    edge = p * (1 + eps_high)
-    now = np.unique([*np.linspace(0.02, 1, 50) * far, p, min(edge, far)])
-    paid = surrogate.clipped(np.log(now), np.log(p), 1.0, 0.2, eps_high)[0]
-    pushed, silent = now <= edge + 1e-12, now >= edge - 1e-12
-    ends = f"let go at {edge:.4g}" if edge < far else "never let go"
-    return panel(
-        title,
-        "what the objective pays, by probability now",
-        line(now[pushed], paid[pushed], "pushed up", 1),
-        *([line(now[silent], paid[silent], "no push left", 8, "dead")] if silent.sum() > 1 else []),
-        dots([p], [1.0], "when drawn", 1),
-        label(0.03 * far, 2.1, ends, 1),
-        x="probability of the token",
-        x_range=(0, 1.03 * far),
-        y_range=(0, 2.4),
-    )
-
-
-# ── the price before the limit ──
-def paid(reward, lengths):
-    batch = SimpleNamespace(length=np.asarray(lengths), T=modsum.T)
-    return dapo.shape_reward(np.full(len(lengths), float(reward)), dapo.HP, batch)
-
-
-def limit(length):
-    x = np.arange(1, modsum.T + 1)
-    return [
-        panel(
-            "Reward after the price on length",
-            f"limit {modsum.T} tokens, the last {dapo.HP['L_cache']} cost",
-            line(x, paid(1, x), "right", 1),
-            line(x, paid(0, x), "wrong", 2),
-            dots([length], paid(1, [length]), "right", 1),
-            dots([length], paid(0, [length]), "wrong", 2),
-            label(1.2, 1.04, "right", 1),
-            label(1.2, 0.04, "wrong", 2),
-            x="tokens of the completion",
-            x_range=(0.5, modsum.T + 0.5),
-            y_range=(-1.2, 1.4),
-            ticks=dict(tickvals=list(range(2, modsum.T + 1, 2))),
+        scene.scene(
+            "How far one update may lift a wanted token",
+            "a hundred draws; navy: when drawn, pale: what the bound leaves it to gain",
+            above("r", "A rare token", RARE, eps_high),
+            above("c", "A common token", COMMON, eps_high),
         )
     ]
 
 
-def is_paid(length):
-    right, wrong = (float(paid(reward, [length])[0]) for reward in (1, 0))
-    tokens = "token" if length == 1 else "tokens"
-    return f"With {length} {tokens}, a right completion is paid {right:g} and a wrong one {wrong:g}.".replace("-", "−")
+def highest(p, eps_high):
+    """Where the objective stops paying for more of a token of advantage 1; 1 if nowhere."""
+    return min(p * (1 + eps_high), 1.0)
+
+
+def above(key, title, p, eps_high):
+    edge = highest(p, eps_high)
+    now, most = f"{100 * p:g}", f"{100 * edge:.3g}"
+    return scene.view(
+        key,
+        11.0,
+        5.75,
+        f"{title} is drawn {now} times of 100 and may rise to {most}.",
+        scene.word(title, (0, 0.55), "strong"),
+        scene.hundred(f"{key}d", [("followed", p), ("rest", edge - p), ("level", 1 - edge)], (0, 0.95)),
+        scene.word(now, (5.2, 2.1), "count yes"),
+        scene.word("of 100, when drawn", (5.2, 2.75), "head"),
+        scene.word(most, (5.2, 4.5), "count", key=f"{key}m"),
+        scene.word("at most" if edge < 1 else "at most: no bound", (5.2, 5.15), "head", key=f"{key}w"),
+    )
+
+
+# ── a group kept for its length ──
+BY = ("right or wrong", "reward")
+FREE = modsum.T - dapo.HP["L_cache"]  # tokens that cost nothing
+
+
+@cache
+def for_its_length():
+    """The first group of a run that is all wrong and was trained on all the same: (prompt, rows, rewards, advantages),
+    the shortest row first.
+    """
+    made = run(keep_group=refill.by_reward(dapo.shape_reward))
+    for event in made.iterate(UPDATES):
+        if event.stage == 3:
+            batch = event.summary["batch"]
+        elif event.stage == 5 and "advantage" in event.summary:
+            wrong = np.flatnonzero(batch.accuracy.reshape(-1, K).sum(axis=1) == 0)
+            if len(wrong):
+                rows = slice(K * wrong[0], K * wrong[0] + K)
+                own = [row[mask > 0] for row, mask in zip(batch.tokens[rows], batch.response_mask[rows])]
+                paid = dapo.shape_reward(batch.reward, dapo.HP, batch)
+                told = zip(own, paid[rows], batch.advantage[rows, 0])
+                return batch.example[rows][0], *zip(*sorted(told, key=lambda one: len(one[0])))
+    raise ValueError("no such group")
+
+
+def length(by):
+    _, rows, paid, advantage = for_its_length()
+    priced = by == BY[1]
+    paid, advantage = (paid, advantage) if priced else (np.zeros(K), np.zeros(K))
+    marks = [
+        scene.word("eight wrong answers to one prompt", (0, 0.55), "strong"),
+        scene.word("price", (FREE + 0.25, 1.4), "head"),
+        scene.word("reward", (13.9, 1.4), "head", "middle"),
+        scene.word("advantage", (17.2, 1.4), "head", "middle"),
+        scene.wall((FREE, 0.95), K + 0.85),
+        scene.wall((modsum.T, 0.95), K + 0.85),
+        scene.tokens("a", list(map(written, rows)), modsum.T, (0, 1.8)),
+    ]
+    for i in range(K):
+        y = 2.46 + i
+        marks.append(scene.word(sign(paid[i]), (13.9, y), "reward no", "middle", f"p{i}"))
+        color = "yes" if advantage[i] > 0 else "against" if advantage[i] < 0 else ""
+        marks.append(scene.word(sign(advantage[i]), (17.2, y), f"reward {color}", "middle", f"v{i}"))
+    words = "advantage from length alone" if priced else ""
+    marks.append(scene.ring("r", (15.7, K + 0.95), words, priced, (3.0, 0.8), anchor="end"))
+    return [
+        scene.scene(
+            "A tray that is all wrong",
+            f"a token beyond the {FREE}th costs {1 / dapo.HP['L_cache']:g}; the shortest answers first",
+            scene.view("l", 19.2, K + 3.1, kept_for(by), *marks),
+        )
+    ]
+
+
+def written(row):
+    return [("stop", "astray") if token == modsum.EOS else (str(token + 1), "no") for token in row]
+
+
+def sign(value):
+    return signed(value) if value else "0"
+
+
+def kept_for(by):
+    _, rows, paid, advantage = for_its_length()
+    if by == BY[0]:
+        return "By right and wrong all eight are alike: no advantage, and the tray is thrown away."
+    return (
+        f"The last, of {len(rows[-1])} tokens, is paid {sign(paid[-1])} and gets {sign(advantage[-1])}; the first gets "
+        f"{sign(advantage[0])} for being wrong sooner."
+    )
 
 
 # ── one pair of curves, three axes ──
-RUNS, UPDATES, RIVAL, BATCH, RATE = 8, 30, 96, 64, 4.0
+RUNS, RIVAL, BATCH = 8, 96, 64
 UPDATE, DRAWN, TRAINED = "updates", "completions drawn", "completions trained on"
 
 
@@ -203,10 +387,26 @@ def flips(eps_high):
 
 
 RATES = (*hard(), 0.9, 0.99)
-EPSILONS = (0.1, 0.2, 0.28, 0.4, 0.5, 1.0)
-LENGTHS = tuple(range(1, modsum.T + 1))
+EPSILONS = (0.2, 0.28, 0.5, 1.0, 5.0)
 COUNTS = (UPDATE, DRAWN, TRAINED)
 FIGURES = {
+    "opening": OPENING,
+    "rounds": Figure(
+        by_round,
+        Controller.collect,
+        Handle("At", tuple(WHEN), start=0, words=tuple(WHEN)),
+        round_said,
+        Time(
+            "Round",
+            ROUNDS,
+            ("nothing drawn", *(f"round {n // 2 + 1}, {('drawn', 'sorted')[n % 2]}" for n in range(len(ROUNDS) - 1))),
+            start=1,
+            ticks={2 * n + 1: str(n + 1) for n in range(len(ROUNDS) // 2)},
+            milliseconds=700,
+            holds={1: 1500},
+        ),
+        stills=((0, len(ROUNDS) - 1), (1, len(ROUNDS) - 1)),
+    ),
     "price": Figure(
         price,
         group_baselines.completions_per_live_group,
@@ -220,9 +420,12 @@ FIGURES = {
         room,
         surrogate.clipped,
         Handle("Clip above", EPSILONS, start=2, words=tuple(f"{eps:g}" for eps in EPSILONS), symbol="ε"),
-        lambda eps: f"The upper bound is {1 + eps:g}: the rare token may rise to {RARE * (1 + eps):.4g}.",
+        lambda eps: (
+            f"The bound is {1 + eps:g} times: the rare token may gain {100 * RARE * eps:.2g} of 100 draws, the common "
+            f"one {100 * (highest(COMMON, eps) - COMMON):.2g}."
+        ),
     ),
-    "limit": Figure(limit, dapo.shape_reward, Handle("Tokens", LENGTHS, start=len(LENGTHS) - 1), is_paid),
+    "length": Figure(length, dapo.shape_reward, Handle("Compared by", BY, start=1, words=BY), kept_for),
     "axes": Figure(
         axes, modsum.exact, Handle("Count", COUNTS, start=1, words=("updates", "drawn", "trained on")), compared
     ),

@@ -7,29 +7,30 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from sim.algorithms import dapo, grpo, options
-from sim.estimators import clip_entropy, equal_cost, group_baselines
+from sim.estimators import clip_entropy, equal_cost
+from sim.experiments import refill
+from sim.experiments.refill import GAIN, WINDOW
 from sim.experiments.standard_runs import modsum_optimizer, modsum_rate
 from sim.framework.algorithm import Algorithm
-from sim.framework.controller import Controller
+from sim.framework.controller import ROUNDS, Controller
 from sim.worlds import modsum
-from widgets.frame import recovery
+from widgets.frame import recovery, scene, trays
 from widgets.frame.exercises import Guess
 from widgets.frame.knobs import choice, ladder, slider
-from widgets.frame.marks import band, both, by_update, dots, each_run, label, line, panel, threshold
-from widgets.frame.readouts import Break, Gauge, Readout
-from widgets.frame.small_figures import Opening
+from widgets.frame.marks import band, bars, by_update, each_run, label, line, panel, threshold
+from widgets.frame.readouts import At, Break, Gauge, Readout
+from widgets.frame.sentences import Said, end
+from widgets.frame.small_figures import Played
 
 TITLE = "DAPO and GRPO from the same start: by updates, and by completions drawn"
 SEEDS, GROUPS, K = 3, 8, 8
 COST = f"{SEEDS} seeds of both, by plain SGD unless Optimizer says AdamW"
 GRPO_UPDATES = 125  # at most; GRPO otherwise trains until it has drawn as many completions as DAPO
 LENGTHS = [15, 30, 45, 60]  # updates of DAPO
-WINDOW = 10  # updates over which price and gain are taken
 BEHIND = 0.2  # in pass rate, for as many completions
-GAIN = 0.01  # a pass rate gained in a window; less, for more than the price, is paid for nothing
 KEPT_DEAD = 0.02  # a share of the groups that were kept
 WELL, SHORT = 0.7, 30  # a run of so many updates that ends below this is clearly behind the default, 0.90
-PRICE = 4 * GROUPS * K  # completions an update; the batch itself is GROUPS * K
+PRICE = refill.BATCHES * GROUPS * K  # completions an update
 PICTURES = 10
 COIN_UPDATES, COIN_SEEDS = 150, 24
 
@@ -50,6 +51,7 @@ class Knobs:
     seed: int = slider("Seed", 0, low=0, high=99, step=1)
 
 
+LEAD = ("redraw", "updates")
 PRESETS = {
     "DAPO": Knobs(),
     "No refill": Knobs(redraw="never"),
@@ -79,6 +81,7 @@ class Run:
 class Trace:
     dapo: Run
     grpo: Run
+    drawn: refill.Drawn  # by the last update of the first seed
     coin: np.ndarray | None  # (seeds, updates + 1) entropy under coin rewards; not before the last picture
 
     @property
@@ -90,7 +93,7 @@ def run(k):
     patched = [events(controller(k, dapo, k.passes, SEEDS * k.seed + i)) for i in range(SEEDS)]
     plain = [events(controller(k, grpo, k.passes, SEEDS * k.seed + i)) for i in range(SEEDS)]
     start = modsum.exact(policy(k.start).params["theta"])
-    first = (0, start["pass_rate"], start["truncated"].mean(), 0, 0)
+    first = (0, start["pass_rate"], start["truncated"].mean(), 0, 0, None)
     d, g = [[first] for _ in range(SEEDS)], [[first] for _ in range(SEEDS)]
     every = max(k.updates // PICTURES, 1)
     for n in range(1, k.updates + 1):
@@ -99,7 +102,7 @@ def run(k):
             while len(g[i]) <= n or (g[i][-1][0] < d[i][-1][0] and len(g[i]) <= GRPO_UPDATES):
                 g[i].append(next(plain[i]))
         if n == 1 or (n % every == 0 and n < k.updates):
-            yield Trace(columns(d), columns(g), None)
+            yield Trace(columns(d), columns(g), d[0][-1][-1], None)
     coin = clip_entropy.coin_entropy(
         0.2,
         k.eps_high,
@@ -109,25 +112,21 @@ def run(k):
         COIN_SEEDS,
         np.random.default_rng(k.seed),
     )
-    yield Trace(columns(d), columns(g), coin)
+    yield Trace(columns(d), columns(g), d[0][-1][-1], coin)
 
 
 def events(controller):
-    """(completions so far, pass rates, share cut off, live groups, groups kept), an update each."""
-    kept = 0
-    for event in controller.iterate(10**6):
-        if event.stage == 3:
-            kept = 0 if event.summary["batch"] is None else len(event.summary["batch"].tokens) // K
-        if event.stage == 7:
-            frame = event.summary["frame"]
-            yield frame.completions, frame.exact["pass_rate"], frame.exact["truncated"].mean(), frame.live_groups, kept
+    """(completions so far, pass rates, share cut off, live groups, groups kept, what was drawn), an update each."""
+    for frame, drawn in refill.updates(controller, 10**6):
+        rate, cut = frame.exact["pass_rate"], frame.exact["truncated"].mean()
+        yield frame.completions, rate, cut, frame.live_groups, int(drawn.kept.sum()), drawn
 
 
 def columns(rows_by_seed):
     return Run(
         *(
             [np.array(column)[skip:] for column in by_seed]
-            for skip, by_seed in zip((0, 0, 0, 1, 1), zip(*(zip(*rows) for rows in rows_by_seed)))
+            for skip, by_seed in zip((0, 0, 0, 1, 1), zip(*(zip(*(row[:5] for row in rows)) for rows in rows_by_seed)))
         )
     )
 
@@ -146,12 +145,10 @@ def with_fixes(k, passes):
     """DAPO, of whose functions the knobs put some back to GRPO's."""
     shape_reward = dapo.shape_reward if k.L_cache else grpo.shape_reward
 
-    def differs_in_reward(accuracy, hp, batch):  # the mistake: a length alone keeps a group
-        return shape_reward(batch.reward, hp, batch).reshape(accuracy.shape).std(axis=1) > 1e-9
-
+    keep = dict(accuracy=dapo.keep_group, never=grpo.keep_group, reward=refill.by_reward(shape_reward))
     hooks = dict(
         shape_reward=shape_reward,
-        keep_group={"accuracy": dapo.keep_group, "never": grpo.keep_group, "reward": differs_in_reward}[k.redraw],
+        keep_group=keep[k.redraw],
         weights=dapo.weights if k.average == "tokens" else grpo.weights,
     )
     return Algorithm(dapo, dict(inner_epochs=passes, eps_high=k.eps_high, L_cache=k.L_cache), hooks)
@@ -174,12 +171,11 @@ def progress(k, r):
 def figure(k, r):
     reach = k.updates / 2  # thousand completions: eight rounds of a batch in every update
     runs = f"{SEEDS} seeds, {k.optimizer} at {modsum_rate(k.optimizer, k.learning_rate):g}"
-    p = np.linspace(0.002, 0.998, 200)
-    now = np.clip(np.mean([rate[-1] for rate in r.dapo.pass_rate], axis=0), 0.002, 0.998)
     return [
+        batch(k, r),
         by_update(
             "Right completions by update",
-            f"probability, exact, mean of 4 prompts, {runs}",
+            f"exact, 4 prompts, {runs}",
             *curves([np.arange(len(rate)) for rate in r.dapo.mean_rate], r.dapo.mean_rate, "DAPO", 1),
             *curves(
                 [np.arange(r.updates + 1)] * SEEDS, [rate[: r.updates + 1] for rate in r.grpo.mean_rate], "GRPO", 2
@@ -189,20 +185,9 @@ def figure(k, r):
             updates=60,
             tab="By update",
         ),
-        by_update(
-            "Completions drawn for an update",
-            f"mean of the last {WINDOW} updates, {runs}; DAPO's batch holds {GROUPS * K}",
-            *price_curves(k, r),
-            threshold(PRICE, f"{PRICE} = 4 batches: broken if nothing is gained", 560),
-            label(60, k.grpo_groups * K + 6, "GRPO, dashed", 2, "right"),
-            updates=60,
-            y_range=(0, 560),
-            tab="By update",
-            front=True,
-        ),
         panel(
             "Right completions by completions drawn",
-            f"probability, exact, mean of 4 prompts, {runs}",
+            f"exact, 4 prompts, {runs}",
             *curves([c / 1000 for c in r.dapo.completions], r.dapo.mean_rate, "DAPO", 1),
             *curves([c / 1000 for c in r.grpo.completions], r.grpo.mean_rate, "GRPO", 2),
             label(reach, 0.12, "DAPO, solid", 1, "right"),
@@ -212,16 +197,14 @@ def figure(k, r):
             y_range=(0, 1.02),
             tab="By completions",
         ),
-        panel(
-            "Completions until a group is live",
-            f"exact, K = {K}, logarithmic; dots: DAPO's prompts now",
-            line(p, group_baselines.completions_per_live_group(p, K), "price", 3),
-            dots(now, group_baselines.completions_per_live_group(now, K), "prompts", 1),
-            x="pass rate of the prompt",
-            x_range=(0, 1),
-            y_range=(1, 10_000),
-            log="y",
-            ticks=dict(tickvals=[0, 0.25, 0.5, 0.75, 1]),
+        by_update(
+            "Completions drawn for an update",
+            f"means of {WINDOW} updates and {SEEDS} seeds",
+            *price_curves(k, r),
+            threshold(PRICE, f"{PRICE} = 4 batches: broken if nothing is gained", 560),
+            label(60, k.grpo_groups * K + 6, "GRPO, dashed", 2, "right"),
+            updates=60,
+            y_range=(0, 560),
             tab="By completions",
         ),
         by_update(
@@ -235,7 +218,7 @@ def figure(k, r):
         ),
         by_update(
             "Cut off at 12 tokens",
-            f"probability, exact, mean of 4 prompts, {runs}",
+            f"exact, 4 prompts, {runs}",
             *curves([np.arange(len(cut)) for cut in r.dapo.truncated], r.dapo.truncated, "DAPO", 1),
             *curves([np.arange(r.updates + 1)] * SEEDS, [cut[: r.updates + 1] for cut in r.grpo.truncated], "GRPO", 2),
             label(60, 0.45, "DAPO, solid", 1, "right"),
@@ -245,6 +228,32 @@ def figure(k, r):
             tab="Clip and length",
         ),
     ]
+
+
+def batch(k, r):
+    """All groups that the last update of the first seed drew."""
+    what = r.drawn
+    live = int((~trays.alike(what.right)).sum())
+    many = "1 has" if live == 1 else f"{live or 'none'} have"
+    right = what.right.sum(axis=1)
+    return scene.scene(
+        BATCH,
+        f"update {r.updates}, first seed; check: right; blue: better than its tray; gray: alike",
+        trays.refilled(
+            "a",
+            f"{what.right.size} answers in {len(what.right)} trays; {many} something to compare.",
+            trays.Sorted(3, GROUPS, GROUPS * ROUNDS, smaller=3),
+            what.right,
+            what.kept,
+            trays.for_nothing(what.kept, K) if r.updates == k.updates and spent(r) and not behind(k, r) else "",
+        ),
+        tab="By update",
+        front=True,
+        data=[bars(list(range(K + 1)), np.bincount(right, minlength=K + 1), "trays by right answers")],
+    )
+
+
+BATCH = "All that one update draws"
 
 
 def curves(x_by_seed, y_by_seed, name, series):
@@ -353,31 +362,46 @@ def watched(k, r):
             expression=f"lead of DAPO at as many completions < -{BEHIND}",
         )
     return Readout(
-        f"Drawn an update with a gain (breaks above {PRICE} with less than {100 * GAIN:g} point)",
+        f"Drawn an update (breaks above {PRICE} with gain < {100 * GAIN:g})",
         f"{drawn_lately(r):.0f} and {100 * gain_lately(r):.1f}".replace("-", "−"),
         f"points over {WINDOW} updates",
         Controller.collect,
     )
 
 
+def seen_at(k, r, cause):
+    if behind(k, r):
+        return At("Right completions by update", None, None, "behind GRPO at equal cost", "DAPO")
+    return At(BATCH, None, None, trays.for_nothing(r.drawn.kept, K))
+
+
 def broken(k, r):
     if r.updates < k.updates:
         return None
     if behind(k, r):
-        return Break(
+        why = Said(
             f"For as many completions GRPO is {-ahead(r):.2f} ahead of the algorithm that patches it: DAPO ends at "
             f"{last_rate(r.dapo):.3f}.",
-            fix(k),
-            "GRPO is ahead at equal cost",
+            {
+                "more than luck with a hard prompt is worth": lambda: ahead(r) < -0.17,
+                "both have one rate and one batch": lambda: k.grpo_rate == 1 and k.grpo_groups == GROUPS,
+            },
         )
+        return Break(why, fix(k), "GRPO is ahead at equal cost")
     if spent(r):
         paying = [n for n in LENGTHS if n < k.updates and not spent(r, n)]
-        return Break(
-            f"Each of the last {WINDOW} updates drew {drawn_lately(r):.0f} completions for {live_lately(r):.1f} live "
-            f"groups of {GROUPS}, and together they moved the pass rate by {gained_lately(r)} points.",
-            dict(updates=paying[-1]) if paying else dict(redraw="never"),
-            "drawing again buys nothing",
+        why = Said(
+            f"The last {WINDOW} updates drew {drawn_lately(r):.0f} completions each, on average, for "
+            f"{live_lately(r):.1f} live groups of {GROUPS}, and moved the pass rate by {gained_lately(r)} points.",
+            {
+                "more than four batches each": lambda: (
+                    np.mean([c[-1] - c[-11] for c in r.dapo.completions]) > 10 * PRICE
+                ),
+                "for less than a point": lambda: np.mean([m[-1] - m[-11] for m in r.dapo.mean_rate]) < 0.01,
+                "they are drawn again": lambda: k.redraw != "never",
+            },
         )
+        return Break(why, dict(updates=paying[-1]) if paying else dict(redraw="never"), "drawing again buys nothing")
     return None
 
 
@@ -395,23 +419,33 @@ def worse(k, r):
     if r.updates < k.updates or k.updates < SHORT:
         return None
     if k.redraw == "reward" and (dead := dead_share(r)) > KEPT_DEAD:
-        return (
+        return Said(
             f"{100 * dead:.0f} % of the groups kept are all right or all wrong and differ in length alone: DAPO ends "
-            f"at {last_rate(r.dapo):.3f}."
+            f"at {last_rate(r.dapo):.3f}.",
+            {
+                "more were kept than are live": lambda: np.sum(r.dapo.kept) > np.sum(r.dapo.live),
+                "length is charged": lambda: k.L_cache > 0,
+            },
         )
     if last_rate(r.dapo) >= WELL:
         return None
-    return (
-        f"DAPO ends at {last_rate(r.dapo):.3f} after {k.updates} updates, GRPO after as many at "
-        f"{last_rate(r.grpo):.3f}: "
-        "slow, but it still gains."
+    as_many = np.mean([rate[r.updates] for rate in r.grpo.mean_rate])
+    return Said(
+        f"DAPO ends at {last_rate(r.dapo):.3f} after {k.updates} updates, GRPO after as many at {as_many:.3f}; the "
+        f"last {WINDOW} moved DAPO by {gained_lately(r)} points.",
+        {"the default does better": lambda: last_rate(end(run, Knobs(seed=k.seed)).dapo) > last_rate(r.dapo)},
     )
 
 
 def holds(k, r):
-    return (
-        f"DAPO ends at {last_rate(r.dapo):.3f}, and its last {WINDOW} updates moved the pass rate "
-        f"by {gained_lately(r)} points."
+    return Said(
+        f"DAPO ends at {last_rate(r.dapo):.3f}; its last {WINDOW} updates moved the pass rate "
+        f"by {gained_lately(r)} points.",
+        {
+            "nothing is paid for nothing": lambda: (
+                r.updates < k.updates or drawn_lately(r) <= PRICE or gain_lately(r) >= GAIN
+            )
+        },
     )
 
 
@@ -427,9 +461,8 @@ def methods(k, r):
 
 
 GUESS = Guess(
-    "GRPO gets a batch three times as large, about as many completions as DAPO draws for an update. How much of DAPO's "
-    "lead after thirty updates is left?",
-    ("none of it", "about half", "nearly all"),
+    "GRPO gets three times the batch. How much of DAPO's lead after 30 updates is left?",
+    ("none", "about half", "nearly all"),
     Knobs(grpo_groups=24),
     2,
     lambda k, r: (
@@ -438,33 +471,10 @@ GUESS = Guess(
     ),
 )
 
-
-# ── the first screen ──
-def opened(plain, other):
-    """What both runs reach by update, and what an update of each has to draw."""
-    x = np.arange(plain.updates + 1)
-    right = [np.mean(r.dapo.mean_rate, axis=0) for r in (plain, other)]
-    drawn = [by_window(r) for r in (plain, other)]
-    return [
-        by_update(
-            "Right completions",
-            f"probability, exact, mean of 4 prompts and {SEEDS} seeds",
-            *both(x, *right),
-            label(60, right[0][-1] - 0.3, f"one setting: {right[0][-1]:.2f}", 8, "right"),
-            label(60, 1.0, f"the other: {right[1][-1]:.3f}", 1, "right"),
-            updates=60,
-            y_range=(0, 1.15),
-        ),
-        by_update(
-            "Completions drawn for an update",
-            f"mean of the last {WINDOW} updates",
-            *both(x[1:], *drawn),
-            label(60, drawn[0][-1] + 10, f"one setting: {drawn[0][-1]:.0f}", 8, "right"),
-            label(57, drawn[1][-1] + 25, f"the other: {drawn[1][-1]:.0f}", 1, "right"),
-            updates=60,
-            y_range=(0, 560),
-        ),
-    ]
-
-
-OPENING = Opening(Knobs(redraw="never", updates=60), Knobs(updates=60), opened, Controller.collect)
+DARE = "Turn something until updates are paid for and gain nothing."
+OPENING = Played(
+    Knobs(redraw="never", updates=60),
+    Knobs(updates=60),
+    "opening",
+    "You have found it: the other draws again until its batch is full.",
+)

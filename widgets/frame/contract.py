@@ -9,8 +9,8 @@ from typing import Any, Protocol, runtime_checkable
 
 from widgets.frame.exercises import Guess
 from widgets.frame.marks import Panel
-from widgets.frame.readouts import Break, Gauge, Readout
-from widgets.frame.small_figures import Opening
+from widgets.frame.readouts import At, Break, Gauge, Readout
+from widgets.frame.small_figures import Opening, Played
 
 
 @runtime_checkable
@@ -33,16 +33,40 @@ class Extras:
     """What it may offer besides, under these names, and what stands for each where it does not."""
 
     worse: Callable[[Any, Any], str | None] = lambda k, r: None  # a sentence where it is damaged and not broken
+    seen_at: Callable[[Any, Any, str], At] | None = None  # (k, r, cause): where the break is seen in the picture
     idle: Callable[[Any], Mapping[str, str]] = lambda k: {}  # {knob: why} of those that change nothing here
     progress: Callable[[Any, Any], list[Any]] | None = None  # ["update", done, total] of a run that takes a while
     export: Callable[[Any, Any], Mapping[str, Any] | None] | None = None  # quantities of sim/cluster/options.py
     methods: Callable[[Any, Any], Mapping[str, Any]] | None = None  # {name: quantities of sim/algorithms/options.py}
     GUESS: Guess | None = None
-    OPENING: Opening | None = None
+    OPENING: Opening | Played | None = None
+    LEAD: tuple[str, ...] = ()  # the two knobs below the picture; the first two where nothing is said
+    KNOB_GROUPS: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # {heading: knobs} of the column of others
+    DARE: str = "Turn something until it breaks."  # until the first break was found
+    seconds: Callable[[Any], float] | None = None  # of a run in the build's Python, where a page waits over 3 s
     COST: str = ""  # words for the foot: "960 completions a run"
     # {preset: {label of a readout: how far machines differ}} of runs that amplify the last bit of their start
     AMPLIFIES: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
 
+LEADING = 2  # knobs below the picture
+MORE, OWN = "More", "Bring your own"  # headings of what is named in no group, and of texts that a reader pastes
+
+
 def extras(widget: Widget) -> Extras:
     return Extras(**{f.name: getattr(widget, f.name) for f in fields(Extras) if hasattr(widget, f.name)})
+
+
+def leading(widget: Widget) -> list[str]:
+    """The names of the knobs below the picture: those the guess and the opening are about."""
+    return list(extras(widget).LEAD or [f.name for f in fields(widget.Knobs)][:LEADING])
+
+
+def grouped(widget: Widget) -> dict[str, list[str]]:
+    """{heading: names} of all other knobs, in the order of the column; what is named in no group comes last."""
+    groups = {heading: list(names) for heading, names in extras(widget).KNOB_GROUPS.items()}
+    named = {*leading(widget), *(name for names in groups.values() for name in names)}
+    for f in fields(widget.Knobs):
+        if f.name not in named:
+            groups.setdefault(OWN if f.metadata["kind"] == "pasted" else MORE, []).append(f.name)
+    return groups

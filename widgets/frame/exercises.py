@@ -16,6 +16,7 @@ class Guess:
     knobs: Any  # the setting that answers it
     right: int  # index of the right answer
     told: Callable[[Any, Any], str]  # f(knobs, result): one sentence, what it is
+    reveals: str = ""  # the label of a readout that would answer it: its number waits for the guess or the first move
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,7 @@ class Table:
     caption: str
     head: tuple[str, ...]  # a word a column
     rows: tuple[tuple[Any, ...], ...]  # words
+    taken: bool = False  # whether readers take it with them: a button copies it
 
 
 @dataclass(frozen=True)

@@ -3,8 +3,9 @@ it shows.
 """
 
 import html
+import inspect
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from importlib import import_module
 from itertools import pairwise
@@ -15,11 +16,11 @@ from urllib.parse import urlencode
 
 from sim.algorithms import options as algorithm_options
 from sim.cluster import options
-from widgets.frame import data_table, job, pages, recovery, seeds
-from widgets.frame.contract import Widget, extras
+from widgets.frame import data_table, drawing, job, pages, recovery, scene, seeds
+from widgets.frame.contract import Widget, extras, grouped, leading
 from widgets.frame.exercises import Challenge
-from widgets.frame.knobs import KNOBS_IN_VIEW
-from widgets.frame.panels import captioned, described, fingerprint, ghost
+from widgets.frame.marks import Panel
+from widgets.frame.panels import captioned, described, fingerprint, ghost, placed
 from widgets.frame.readouts import Gauge, Readout
 from widgets.frame.values import figures, is_pasted, knobs_from, plain, spelled, understood
 
@@ -41,7 +42,8 @@ def exercises(name: str) -> ModuleType | None:
 def stream(name: str, form: str = "{}") -> Iterator[str]:
     """The frame of every result of one run, in turn; `form` holds knobs as the page's strings, and under `job` what the
     browser has kept of one. Before them, or in their place, goes what was found in the texts that the reader brought,
-    and the bar of the job; of a page that was just `opened` with none of its own, the knobs that the job turns.
+    the bar of the job, and how long the run takes; of a page that was just `opened` with none of its own, the knobs
+    that the job turns.
     """
     w, asked = widget(name), json.loads(form)
     stored, opened = asked.get("job"), asked.get("opened")
@@ -55,6 +57,7 @@ def stream(name: str, form: str = "{}") -> Iterator[str]:
     knobs = knobs_from(w.Knobs, asked)
     said: dict[str, Any] = dict(brought=brought) if brought else {}
     said |= dict(job=job.bar(knobs, stored)) if "job" in asked and job.shared(w.Knobs) else {}
+    said |= dict(seconds=of(knobs)) if "job" in asked and (of := extras(w).seconds) else {}  # of a page, not the build
     if said:
         yield json.dumps(said)
     if opened and extras(w).progress:  # a run that takes a while begins when it is asked for
@@ -73,11 +76,11 @@ def frame(w: Widget, knobs: Any, result: Any) -> str:
     drawn, more = list(w.figure(knobs, result)), extras(w)
     return json.dumps(
         dict(
-            panels=[dict(p, alt=described(p), caption=captioned(p), ghost=ghost(p)) for p in plain(drawn)],
+            panels=[shown(p) for p in plain(drawn)],
             readouts=[row(r) for r in w.readouts(knobs, result)],
             watched=gauged(w.watched(knobs, result)),
-            verdict=verdict(w, knobs, result),
-            idle=idle(knobs, more.idle(knobs)),
+            verdict=verdict(w, knobs, result, drawn),
+            idle=idle([leading(w), *grouped(w).values()], more.idle(knobs)),
             progress=more.progress(knobs, result) if more.progress else None,
             config=config(w, knobs, result),
             met=[bool(challenge.met(knobs, result)) for challenge in challenges(w)],
@@ -86,12 +89,21 @@ def frame(w: Widget, knobs: Any, result: Any) -> str:
     )
 
 
-def idle(knobs: Any, why: Mapping[str, str]) -> dict[str, str]:
-    """{knob: why it changes nothing}, in their order; "" where the next one in view says the same."""
-    names = [f.name for f in fields(knobs) if not is_pasted(f)]
-    beside = [*pairwise(names[:KNOBS_IN_VIEW]), *pairwise(names[KNOBS_IN_VIEW:])]
-    told = {name for name, after in beside if name in why and why[name] == why.get(after)}
-    return {name: "" if name in told else why[name] for name in names if name in why}
+def shown(panel: Panel) -> dict[str, Any]:
+    """A panel as the page has it; of a scene its drawing, in which the page changes what differs, by key."""
+    if not scene.is_scene(panel):
+        return dict(panel, svg="", alt=described(panel), caption=captioned(panel), ghost=ghost(panel))
+    alt = " ".join(view["alt"] for column in panel["columns"] for view in column)
+    more = dict(svg=drawing.svg(panel), alt=alt, caption=captioned(panel), ghost=None)
+    return {name: value for name, value in panel.items() if name != "columns"} | more
+
+
+def idle(rows: Sequence[Sequence[str]], why: Mapping[str, str]) -> dict[str, str]:
+    """{knob: why it changes nothing}, in the order of the page; "" where the next one of its row or group says the
+    same.
+    """
+    told = {name for row in rows for name, after in pairwise(row) if name in why and why[name] == why.get(after)}
+    return {name: "" if name in told else why[name] for row in rows for name in row if name in why}
 
 
 def challenges(w: Widget) -> tuple[Challenge, ...]:
@@ -122,13 +134,16 @@ def written_out(texts: Mapping[str, str], before: str = "") -> str:
     )
 
 
-def verdict(w: Widget, knobs: Any, result: Any) -> dict[str, Any]:
-    """{state, sentence, cause, fix, back}: broken, worse than the default, or neither; `fix` are the steps of a way
-    back, and `back` their buttons.
+def verdict(w: Widget, knobs: Any, result: Any, drawn: Sequence[Panel]) -> dict[str, Any]:
+    """{state, sentence, cause, fix, back, at}: broken, worse than the default, or neither; `fix` are the steps of a way
+    back, `back` their buttons, and `at` the place of the break in the panels that were `drawn`.
     """
     if found := w.broken(knobs, result):
         fix = steps(knobs, found.fix or {})
-        return dict(state="broken", sentence=found.why, cause=found.cause, fix=fix, back="".join(map(button, fix)))
+        seen = extras(w).seen_at
+        at = placed(seen(knobs, result, found.cause), drawn) if seen else None
+        back = "".join(map(button, fix))
+        return dict(state="broken", sentence=found.why, cause=found.cause, fix=fix, back=back, at=at)
     worse = extras(w).worse(knobs, result)
     sentence = worse or w.holds(knobs, result)
     return dict(state="worse" if worse else "holds", sentence=sentence, cause="", fix=[], back="")
@@ -164,7 +179,8 @@ def gauged(watched: Gauge | Readout) -> dict[str, str]:
     on_axis = (lambda v: log10(max(v, 1e-300))) if g.log else float
     low, high = on_axis(g.low), on_axis(g.high)
     share = lambda v: 100 * min(1, max(0, (on_axis(v) - low) / (high - low))) if v == v else 0
-    value, limit = figures(g.value), f"{g.threshold:,.3g} {g.unit}".strip().replace("-", "−")
+    limit = f"{g.threshold:,.3g}".replace("-", "−")
+    value, limit = figures(g.value), f"{figures(g.threshold) if 'e' in limit else limit} {g.unit}".strip()
     beyond = "breaks below" if g.below else "of" if g.value <= g.threshold else "above"
     text = f"{value}{', ' * (beyond != 'of') or ' '}{beyond} {limit}"
     rail = f'<div class="rail" style="--share:{share(g.value):.1f}%;--at:{share(g.threshold):.1f}%"></div>'
@@ -183,10 +199,11 @@ def table(name: str, frame: str) -> str:
 
 
 def row(readout: Readout) -> dict[str, Any]:
+    text = figures(readout.value)
     return dict(
         label=readout.label,
-        text=figures(readout.value),
-        unit=readout.unit,
+        text=text,
+        unit=readout.unit if text != "–" else "",
         source=line_of(readout.source),
         state=readout.state,
     )
@@ -194,7 +211,10 @@ def row(readout: Readout) -> dict[str, Any]:
 
 def line_of(function: Callable[..., Any] | None) -> str | None:
     """Where a sim function stands: sim/estimators/kl.py#L41."""
-    return function and f"{function.__module__.replace('.', '/')}.py#L{function.__code__.co_firstlineno}"
+    if function is None:
+        return None
+    ours = inspect.unwrap(function)  # of one that keeps its results
+    return f"{ours.__module__.replace('.', '/')}.py#L{ours.__code__.co_firstlineno}"
 
 
 def amplified(name: str, preset: str) -> Mapping[str, float]:

@@ -7,8 +7,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import field
 from typing import Any
 
-KNOBS_IN_VIEW = 5  # the others wait in a fold
-
 
 def slider(label: str, default: float, low: float, high: float, step: float, symbol: str = "", unit: str = "") -> Any:
     return field(
@@ -18,7 +16,18 @@ def slider(label: str, default: float, low: float, high: float, step: float, sym
 
 
 def ladder(label: str, default: float, rungs: Sequence[float], symbol: str = "", unit: str = "") -> Any:
-    return field(default=default, metadata=dict(kind="ladder", label=label, rungs=rungs, symbol=symbol, unit=unit))
+    return field(
+        default=default, metadata=dict(kind="ladder", label=label, rungs=rungs, symbol=symbol, unit=unit, exact=False)
+    )
+
+
+def number(label: str, default: float, rungs: Sequence[float], symbol: str = "", unit: str = "") -> Any:
+    """A ladder that takes every number between its ends as it is typed, and whole ones where the default is whole: the
+    rungs are where its slider stops.
+    """
+    return field(
+        default=default, metadata=dict(kind="ladder", label=label, rungs=rungs, symbol=symbol, unit=unit, exact=True)
+    )
 
 
 def choice(label: str, default: Any, options: Sequence[Any], symbol: str = "") -> Any:
@@ -31,8 +40,13 @@ def toggle(label: str, default: bool, symbol: str = "") -> Any:
     )
 
 
-def pasted(label: str, read: Callable[[str], tuple[str, str]], example: str) -> Any:
+PASTED = 2**16  # characters of a text that a reader may bring, where its knob does not say more
+
+
+def pasted(label: str, read: Callable[[str], tuple[str, str]], example: str, most: int = PASTED) -> Any:
     """What a reader brings, "" for nothing: `read(text)` -> (the same text, as short as it can be; a sentence that says
     what was understood), or a ValueError of one sentence that says what is wrong and what is valid.
     """
-    return field(default="", metadata=dict(kind="pasted", label=label, read=read, example=example, symbol="", unit=""))
+    return field(
+        default="", metadata=dict(kind="pasted", label=label, read=read, example=example, most=most, symbol="", unit="")
+    )

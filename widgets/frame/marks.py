@@ -129,7 +129,7 @@ def decades(low: float, high: float) -> dict[str, Any]:
     powers = powers[:: -(-len(powers) // 7)]
     return dict(
         tickvals=[10.0**p for p in powers],
-        ticktext=[f"{10.0**p:g}" if -3 < p < 4 else f"10<sup>{p}</sup>".replace("-", "−") for p in powers],
+        ticktext=[f"{10.0**p:,g}" if -4 < p < 5 else f"10<sup>{p}</sup>".replace("-", "−") for p in powers],
     )
 
 

@@ -1,15 +1,17 @@
 """What is said of a drawn panel, and what is remembered of it: its sentence for those who do not see it, the curve that
-stays in gray, its fingerprint.
+stays in gray, the place of a break, its fingerprint.
 """
 
 import hashlib
 import html
+from collections.abc import Sequence
 from math import inf, log10
 from typing import Any
 
 import numpy as np
 
-from widgets.frame import marks
+from widgets.frame import marks, scene
+from widgets.frame.readouts import At
 from widgets.frame.values import figures, plain
 
 
@@ -38,6 +40,53 @@ def ghost(panel: marks.Panel) -> list[Any] | None:
         return None
     x, y = seen[-1]
     return [which, *marks.label(x, y, "", series=8, anchor="right")["annotations"]]
+
+
+def placed(at: At, drawn: Sequence[marks.Panel]) -> dict[str, Any]:
+    """Where a break is seen: {panel, x, y, spot, words, curve, left, down, inside}. `spot` is its place in units of the
+    axes, decades on a logarithmic one; its words go to the side with more room; `inside` says whether it lies within
+    the axes.
+    """
+    i = next(i for i, panel in enumerate(drawn) if panel["title"] == at.panel)
+    if scene.is_scene(drawn[i]):  # its ring is a part of the drawing
+        return dict(panel=i, x=None, y=None, spot=None, words=at.words, curve="", left=False, down=False, inside=True)
+    panel = plain(drawn[i])
+    x, y = on_curve(panel, at) if at.x is None or at.y is None else (at.x, at.y)
+    words = at.words.format(y=y) if "{" in at.words else at.words
+    (across, left), (up, down) = on_axis(panel, "x", x), on_axis(panel, "y", y)
+    inside = all(-0.001 <= share <= 1.001 for share in (left, down))
+    place = dict(panel=i, x=plain(x), y=plain(y), spot=dict(x=across, y=up), words=words, curve=at.curve)
+    return dict(place, left=left > 0.5, down=down > 0.5, inside=inside)
+
+
+def on_curve(panel: marks.Panel, at: At) -> tuple[Any, Any]:
+    """The last point of the curve that `at` names, or the top of its bar at a place; where it leaves the axes, their
+    end.
+    """
+    mark = next(m for m in panel["data"] if m["name"] == at.curve)
+    x, y = [(x, y) for x, y in zip(mark["x"], mark["y"]) if None not in (x, y) and at.x in (None, x)][-1]
+    return within(panel["layout"]["xaxis"], x), within(panel["layout"]["yaxis"], y)
+
+
+def within(axis: dict[str, Any], value: float | str) -> float | str:
+    """The nearest value that an axis shows."""
+    if isinstance(value, str):
+        return value
+    ends = sorted(axis.get("range", (-inf, inf)))
+    low, high = (10.0**end for end in ends) if axis["type"] == "log" else ends
+    return min(max(value, low), high)
+
+
+def on_axis(panel: marks.Panel, name: str, value: float | str) -> tuple[float | str, float]:
+    """(a value in units of its axis, how far along it, from 0 to 1)."""
+    axis, values = panel["layout"][f"{name}axis"], [v for mark in panel["data"] for v in mark[name]]
+    if isinstance(value, str):
+        categories = list(dict.fromkeys(values))
+        return value, (categories.index(value) + 0.5) / len(categories)
+    numbers = [v for v in values if isinstance(v, int | float)]
+    low, high = axis.get("range") or (min(numbers), max(numbers))
+    place = float(value) if axis["type"] != "log" else log10(value) if value > 0 else low
+    return place, (place - low) / (high - low)
 
 
 def places_on(panel: marks.Panel, name: str, values: list[Any]) -> list[Any]:

@@ -9,8 +9,9 @@ import copy
 import inspect
 import json
 import sys
+import time
 import types
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, cast
 
 import numpy as np
@@ -20,16 +21,18 @@ from widgets.frame.exercises import Change, Exercise
 
 Function = Any  # a plain function, whose code is replaced
 SHOWN = 120  # characters of an array in a sentence
+SIGN = 0.5  # seconds from one sign of life to the next
 
 
-def stream(name: str, form: dict[str, Any], source: str) -> Iterator[str]:
+def stream(name: str, form: dict[str, Any], source: str, alive: Callable[[], None]) -> Iterator[str]:
     """{exercises}, then the frames of the widget's run, then {beside}; or {refused, line} as soon as something fails.
-    `form` is what host.stream takes, `source` the reader's text.
+    `form` is what host.stream takes, `source` the reader's text. A widget may train for seconds between two frames, to
+    find out what undoes a break: while calls of the reader's functions come back, `alive` is called, each SIGN seconds.
     """
     change, printed = cast(Any, host.exercises(name)).CHANGE, reader_code.Printed()
     try:
         with contextlib.redirect_stdout(printed):
-            yours = changed(change, source)
+            yours = changed(change, source, alive)
             yield json.dumps(
                 dict(exercises=[held(e, yours[e.function or change.functions[0]]) for e in change.exercises])
             )
@@ -44,22 +47,26 @@ def stream(name: str, form: dict[str, Any], source: str) -> Iterator[str]:
         yield json.dumps(dict(refused=f"The run could not go on with what it returned: {kind}: {said}.", line=None))
 
 
-def changed(change: Change, source: str) -> "dict[Function, Changed]":
+def changed(change: Change, source: str, alive: Callable[[], None]) -> "dict[Function, Changed]":
     """{our function: the reader's in its place}, for every function of a Change."""
     mine = reader_code.all_compiled(source, change.functions)
-    return {ours: Changed(yours, ours) for ours, yours in zip(change.functions, mine)}
+    return {ours: Changed(yours, ours, alive) for ours, yours in zip(change.functions, mine)}
 
 
 class Changed(reader_code.Yours):
     """A reader's function in place of ours: what it returns has the kind and the shape of what ours would."""
 
-    def __init__(self, function: Function, ours: Any) -> None:
+    def __init__(self, function: Function, ours: Any, alive: Callable[[], None]) -> None:
         super().__init__(function)
+        self.alive, self.told = alive, time.monotonic()
         self.twin = types.FunctionType(ours.__code__, ours.__globals__, ours.__name__, ours.__defaults__)
         self.twin.__kwdefaults__ = ours.__kwdefaults__
         self.seen: set[tuple[str, ...]] = set()
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
+        if time.monotonic() - self.told > SIGN:
+            self.alive()
+            self.told = time.monotonic()
         kind = tuple(map(shape, (*arguments, *named.values())))
         if kind in self.seen:
             return super().__call__(*arguments, **named)

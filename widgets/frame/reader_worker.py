@@ -11,6 +11,10 @@ from widgets.frame import pages, reader_code, reader_patch
 OFFERS = {offer.ID: offer for offer in pages.modules("editable")}
 
 
+def alive() -> None:
+    """Tells the page that a reader's code has not hung; the page puts its own in this place."""
+
+
 def stream(name: str, source: str) -> Iterator[str]:
     """The frames of the offer `name` with a reader's text; of another name, those of that widget, where `source` is
     {form, source} as JSON.
@@ -18,4 +22,4 @@ def stream(name: str, source: str) -> Iterator[str]:
     if name in OFFERS:
         yield from reader_code.stream(OFFERS[name], source)
     else:
-        yield from reader_patch.stream(name, **json.loads(source))
+        yield from reader_patch.stream(name, **json.loads(source), alive=alive)

@@ -30,6 +30,17 @@ class Gauge:
 
 
 @dataclass(frozen=True)
+class At:
+    """Where a break is seen in the picture, and what is seen there: a ring with its words."""
+
+    panel: str  # by its title
+    x: float | str | None  # in units of the axis, a category by its name; None is the end of `curve`
+    y: float | str | None  # None is as high as `curve` is there
+    words: str  # at most six: what stands at this place, not why; "{y:.2f} at the end" has its height
+    curve: str = ""  # the name of the mark that is guilty; the others of the panel fade
+
+
+@dataclass(frozen=True)
 class Break:
     """Damage to an outcome in the readouts; crossing a threshold alone is none."""
 

@@ -53,6 +53,8 @@ def nearest(metadata: Mapping[str, Any], present: Any) -> list[Any]:
         values = [type(step)(round(low + n * step, 9)) for n in range(round((high - low) / step) + 1)]
         return sorted((v for v in values if v != present), key=lambda v: abs(v - present))
     values = metadata["rungs"] if metadata["kind"] == "ladder" else metadata["options"]
+    if present not in values:  # a number that was typed between two rungs
+        values = sorted([*values, present])
     at = values.index(present)
     return [values[i] for i in sorted(range(len(values)), key=lambda i: abs(i - at)) if i != at]
 
@@ -67,5 +69,7 @@ def spoken(metadata: Mapping[str, Any], value: Any) -> str:
     """A knob's value as a sentence has it, with its unit."""
     if metadata["kind"] == "toggle":
         value = "on" if value else "off"
-    shown = value if isinstance(value, str) else f"{value:,}" if isinstance(value, int) else f"{value:g}"
+    if metadata["kind"] == "pasted":
+        return value or "nothing"
+    shown = value if isinstance(value, str) else f"{value:,}" if isinstance(value, int) else f"{value:,g}"
     return f"{shown} {metadata['unit']}".strip()

@@ -8,8 +8,6 @@ from urllib.parse import urlencode
 
 import numpy as np
 
-PASTED = 2**16  # characters of a text that a reader may bring
-
 
 def knobs_from(cls: type[Any], form: Mapping[str, Any]) -> Any:
     """A form's strings as the types the defaults have; a value that is not on offer is a ValueError that says what
@@ -34,8 +32,8 @@ def understood(knob: Field[Any], text: object) -> dict[str, str | None]:
 def read(knob: Field[Any], text: object) -> tuple[str, str]:
     if not isinstance(text, str):
         raise ValueError("This takes text.")
-    if len(text) > PASTED:
-        raise ValueError(f"Over {PASTED:,} characters; this takes {PASTED:,} at most.")
+    if len(text) > (most := knob.metadata["most"]):
+        raise ValueError(f"Over {most:,} characters; this takes {most:,} at most.")
     return knob.metadata["read"](text) if text.strip() else ("", "")
 
 
@@ -50,15 +48,31 @@ def parsed(knob: Field[Any], text: Any) -> Any:
         value, offered = {"on": True, "off": False}.get(text, text), [True, False]
     else:
         try:
-            value = kind(float(text)) if issubclass(kind, int) else kind(text)
+            value = whole(text) if issubclass(kind, int) else kind(text)
         except (TypeError, ValueError, OverflowError):
-            raise ValueError(f"{knob.name} must be a number, not {text!r}") from None
-        offered = m.get("rungs") or m.get("options")
+            number = "a whole number" if issubclass(kind, int) else "a number"
+            raise ValueError(f"{knob.name} must be {number}, not {text!r}") from None
+        offered = None if between(m) else m.get("rungs") or m.get("options")
     if offered and value not in offered:
         raise ValueError(f"{knob.name} must be one of {', '.join(map(spelled, offered))}, not {text!r}")
-    if m["kind"] == "slider" and not m["low"] <= value <= m["high"]:
-        raise ValueError(f"{knob.name} must be from {spelled(m['low'])} to {spelled(m['high'])}, not {text!r}")
+    if ends := between(m):
+        low, high = ends
+        if not low <= value <= high:
+            raise ValueError(f"{knob.name} must be from {spelled(low)} to {spelled(high)}, not {text!r}")
     return value
+
+
+def whole(text: Any) -> int:
+    if (number := float(text)) != int(number):
+        raise ValueError("not whole")
+    return int(number)
+
+
+def between(metadata: Mapping[str, Any]) -> tuple[float, float] | None:
+    """(least, most) of a knob that takes every number between; None of one that offers single values."""
+    if metadata["kind"] == "slider":
+        return metadata["low"], metadata["high"]
+    return (metadata["rungs"][0], metadata["rungs"][-1]) if metadata.get("exact") else None
 
 
 def query(knobs: Any) -> str:
@@ -78,20 +92,23 @@ def spelled(value: object) -> str:
 
 
 def figures(value: float | str) -> str:
-    """Three significant digits, thousands grouped: 0.0312, 1,240, 3.1e-7; a word stays a word."""
+    """Three significant digits, thousands grouped: 0.0312, 1,240, 3.10 × 10⁻⁷; a word stays a word."""
     if isinstance(value, str):
         return value
     value = float(value)
     if not isfinite(value):
         return "–" if value != value else "∞" if value > 0 else "−∞"
     if abs(value) >= 999.5:
-        return (
-            f"{value:,.0f}".replace("-", "−")
-            if abs(value) < 1e7
-            else f"{value:.3g}".replace("e+0", "e").replace("e+", "e").replace("-", "−")
-        )
-    text = f"{value:#.3g}" if value != int(value) else str(int(value))
-    return text.rstrip(".").replace("e-0", "e−").replace("-", "−")
+        text = f"{value:,.0f}" if abs(value) < 1e7 else f"{value:.3g}"
+    else:
+        text = f"{value:#.3g}" if value != int(value) else str(int(value))
+    digits, _, power = text.rstrip(".").partition("e")
+    return f"{digits} × 10{raised(int(power))}".replace("-", "−") if power else digits.replace("-", "−")
+
+
+def raised(power: int) -> str:
+    """A power as it stands above the line: ⁻⁷."""
+    return str(power).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
 
 
 def decimal(value: float, digits: int = 2) -> str:

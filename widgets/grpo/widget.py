@@ -9,15 +9,17 @@ import numpy as np
 
 from sim.algorithms import grpo, options
 from sim.estimators import group_baselines
+from sim.experiments import group_batches
 from sim.experiments.standard_runs import modsum_optimizer, modsum_rate, modsum_run
 from sim.framework.controller import Controller
 from sim.worlds import modsum
-from widgets.frame import recovery
+from widgets.frame import recovery, scene, trays
 from widgets.frame.exercises import Guess
 from widgets.frame.knobs import choice, ladder, slider
-from widgets.frame.marks import band, dots, each_run, label, line, panel, threshold
-from widgets.frame.readouts import Break, Gauge, Readout
-from widgets.frame.small_figures import Opening
+from widgets.frame.marks import band, bars, dots, each_run, label, line, panel, threshold
+from widgets.frame.readouts import At, Break, Gauge, Readout
+from widgets.frame.sentences import Said, end
+from widgets.frame.small_figures import Played
 
 TITLE = "Three runs of GRPO on the same number of completions, and the groups they are made of"
 COMPLETIONS, BATCH, SEEDS = 3840, 64, 3
@@ -25,7 +27,7 @@ COST = f"{SEEDS * COMPLETIONS:,} completions a run"
 GAIN = 0.02  # a run that has learned less than this is broken
 WELL = 0.9  # a run on mixed prompts that ends below this is clearly worse than the default
 LARGE = 32  # completions a prompt, from which on the updates are few
-PROMPTS = {"mixed": modsum.DEFAULT, "hard": modsum.HARD, "almost never right": (-3, -3, -3, -3)}
+PROMPTS = {"mixed": modsum.DEFAULT, "hard": modsum.HARD, "almost never right": group_batches.RARE}
 ADVANTAGES = ("z-score", "less the mean", "less the others' mean")
 
 
@@ -62,6 +64,7 @@ class Trace:
     completions: np.ndarray  # (updates,) drawn so far
     pass_rate: np.ndarray  # (seeds, updates) exact, mean of the prompts
     live: np.ndarray  # (seeds, updates) share of groups with different rewards
+    batch: tuple  # of the last update of the run that ends in the middle: what is right, and advantages, (4, n) each
     way: dict | None = None  # {knob: value} of a way back, of a whole run that ended poorly
     undone: float = float("nan")  # where the same run ends on that way
 
@@ -85,14 +88,14 @@ def advantage_of(k, name=None):
 
 def run(k):
     every = max(1, updates(k) // 12)
-    for seen in trained(k):
+    for seen, batches in trained(k):
         if len(seen) < updates(k) and (len(seen) == 1 or len(seen) % every == 0):
-            yield trace(k, seen)
-    yield undone(k, trace(k, seen))
+            yield trace(k, seen, batches)
+    yield undone(k, trace(k, seen, batches))
 
 
 def trained(k):
-    """The frames of all runs, after each update: the list grows."""
+    """The frames of all runs, after each update, a list that grows; and the batches of the last one."""
     chosen, seen = advantage_of(k), []
 
     def advantage(R, hp, batch):
@@ -111,20 +114,28 @@ def trained(k):
         )
         for i in range(SEEDS)
     ]
-    for frames in zip(*(r.frames(updates(k)) for r in runs)):
+    for both in zip(*(group_batches.followed(r, updates(k)) for r in runs)):
+        frames, batches = zip(*both)
         seen.append(frames)
-        yield seen
+        yield seen, batches
 
 
-def trace(k, seen):
+def trace(k, seen, batches):
     def column(of):
         return np.array([[of(frame) for frame in frames] for frames in zip(*seen)])
 
+    pass_rate = column(lambda f: f.exact["pass_rate"].mean())
     return Trace(
         np.array([frames[0].completions for frames in seen]),
-        column(lambda f: f.exact["pass_rate"].mean()),
+        pass_rate,
         column(lambda f: f.live_groups / groups(k)),
+        group_batches.by_prompt(batches[middle(pass_rate)]),
     )
+
+
+def middle(pass_rate):
+    """The run of the three that is in the middle now."""
+    return int(np.argsort(pass_rate[:, -1], kind="stable")[SEEDS // 2])
 
 
 def undone(k, r):
@@ -135,8 +146,8 @@ def undone(k, r):
         if not change:
             continue
         there = replace(k, **change)
-        *_, seen = trained(there)
-        other = trace(there, seen)
+        *_, last = trained(there)
+        other = trace(there, *last)
         if not poor(there, other):
             return replace(r, way=change, undone=other.pass_rate[:, -1].mean())
     return r
@@ -174,16 +185,65 @@ def start(prompts):
 
 
 def figure(k, r):
-    return [*training_tab(k, r), *estimate_tab(k), *group_tab(k)]
+    return [*training_tab(k, r), *estimate_tab(k), *group_tab(k, r)]
+
+
+GROUPS = "The last batch, in its groups"
+NOTHING = "all wrong: nothing to compare"
+
+
+def batch(k, r):
+    """What the last update learned from: at most sixteen answers to each prompt, of a larger group a part."""
+    right, advantage = sixteen(r)
+    update, K = len(r.completions), min(k.K, trays.SIXTEEN)
+    of = f"{trays.SIXTEEN} of the {k.K} to each prompt" if k.K > trays.SIXTEEN else f"{right.size} answers"
+    return scene.scene(
+        GROUPS,
+        f"middle run of {runs(k)}; a check: right; blue: pushed up, orange: down",
+        trays.in_groups(
+            "g",
+            f"batch {update}: {of}",
+            [f"add up to {target}" for target in modsum.TARGETS],
+            right,
+            advantage,
+            K,
+            SHOWN_SIZES,
+            (len(right) - 1, NOTHING) if not r.batch[0].any() else None,
+        ),
+        tab="Training",
+        front=True,
+        data=[bars([str(t) for t in modsum.TARGETS], r.batch[0].sum(axis=1), "right answers of each prompt")],
+    )
+
+
+SHOWN_SIZES = (2, 4, 8, 16)
+
+
+def sixteen(r):
+    """Right (4, 16) and advantage of as many answers to each prompt as a row has; of more, so many right ones as is
+    their share, and one at least of each kind where there is one.
+    """
+    rows = []
+    for right, advantage in zip(*r.batch):
+        if right.size > trays.SIXTEEN:
+            share = int(np.round(trays.SIXTEEN * right.mean()))
+            many = int(np.clip(share, right.any(), trays.SIXTEEN - (not right.all())))
+            chosen = np.sort(np.append(np.flatnonzero(right)[:many], np.flatnonzero(~right)[: trays.SIXTEEN - many]))
+            right, advantage = right[chosen], advantage[chosen]
+        rows.append((right, advantage))
+    return [np.array(each) for each in zip(*rows)]
+
+
+def runs(k):
+    return f"{SEEDS} seeds, {k.optimizer} at {modsum_rate(k.optimizer, k.learning_rate):g}"
 
 
 def training_tab(k, r):
     line_at = start(k.prompts) + GAIN
-    drawn, live = over_a_few(k, r)
-    runs = f"{SEEDS} seeds, {k.optimizer} at {modsum_rate(k.optimizer, k.learning_rate):g}"
+    yield batch(k, r)
     yield panel(
         "Right completions",
-        f"probability, exact, mean of 4 prompts, {runs}",
+        f"exact, {runs(k)}",
         line(r.completions, r.pass_rate.mean(axis=0), "mean of the runs"),
         each_run(r.completions, r.pass_rate),
         threshold(line_at, "", 0),
@@ -191,16 +251,6 @@ def training_tab(k, r):
         x="completions drawn",
         x_range=(0, COMPLETIONS),
         y_range=(0, 1.02),
-        tab="Training",
-        front=True,
-    )
-    yield panel(
-        "Live groups",
-        f"% of the groups, over a few updates, mean of {runs}",
-        line(drawn, live, "live groups"),
-        x="completions drawn",
-        x_range=(0, COMPLETIONS),
-        y_range=(0, 102),
         tab="Training",
     )
 
@@ -267,27 +317,20 @@ def estimate_tab(k):
     )
 
 
-def group_tab(k):
-    right = np.arange(1, k.K)
-    A = advantage_of(k)(group_baselines.outcomes(k.K)[1:-1])
+def group_tab(k, r):
     yield panel(
-        "Advantages in a group",
-        "by how many of its K completions are right",
-        line(right, A[:, 0], "right", 1),
-        line(right, A[:, -1], "wrong", 2),
-        dots(right, A[:, 0], "right", 1),
-        dots(right, A[:, -1], "wrong", 2),
-        label(k.K, 1.2, "a right one", 1, "right"),
-        label(k.K, -4, "a wrong one", 2, "right"),
-        x="right completions",
-        x_range=(0, k.K),
-        y_range=(-8.2, 8.2),
-        tab="Group",
+        "Live groups",
+        f"% of the groups, mean of {runs(k)}",
+        line(*over_a_few(k, r), "live groups"),
+        x="completions drawn",
+        x_range=(0, COMPLETIONS),
+        y_range=(0, 102),
+        tab="Groups",
     )
     signal = partial(group_baselines.signal_to_noise_per_completion, advantage=advantage_of(k))
     yield panel(
         "Signal to noise of one completion",
-        "squared mean over variance of a group's estimate, over K, logarithmic, exact",
+        "squared mean over variance, over K, log, exact",
         line(logit(GRID), signal(GRID, k.K), f"K = {k.K}"),
         line(logit(GRID), signal(GRID, 2), "K = 2", 8, "reference"),
         label(EDGE, 0.2, "K = 2", 8, "right"),
@@ -295,7 +338,7 @@ def group_tab(k):
         **P_AXIS,
         y_range=(1e-4, 300),
         log="y",
-        tab="Group",
+        tab="Groups",
     )
 
 
@@ -335,26 +378,37 @@ def gain(k, r):
     return r.pass_rate[:, -1].mean() - start(k.prompts)
 
 
+def seen_at(k, r, cause):
+    if not r.batch[0].any():
+        return At(GROUPS, None, None, NOTHING)
+    return At("Right completions", None, None, "hardly anything learned", "mean of the runs")
+
+
 def broken(k, r):
     if len(r.completions) < updates(k) or gain(k, r) >= GAIN:
         return None
     from_to = f"from {start(k.prompts):.4f} to {start(k.prompts) + gain(k, r):.4f}"
     dead = f"{100 * (1 - r.live.mean()):.1f} % of the groups had {k.K} equal rewards"
+    mends = {"that way it learns": lambda: not poor(there := replace(k, **r.way), end(run, there))}
     if r.way == MANY:
-        return Break(
+        why = Said(
             f"{updates(k)} updates are too few, the pass rate went {from_to}: in groups of {MANY['K']} the same number "
             f"of completions reaches {r.undone:.3f}.",
-            r.way,
-            "too few updates",
+            mends | {"as many in more updates": lambda: updates(replace(k, **MANY)) > updates(k)},
         )
+        return Break(why, r.way, "too few updates")
     if r.way == LONG:
-        return Break(
+        why = Said(
             f"{dead}, and the step is too short for the rest: it went {from_to}, at a rate of {long_rate(k)} to "
             f"{r.undone:.3f}.",
-            r.way,
-            "the step is too short",
+            mends | {"it is shorter": lambda: k.learning_rate < LONG["learning_rate"]},
         )
-    return Break(f"{dead}, and the pass rate went {from_to} in {updates(k)} updates.", r.way, "hardly anything learned")
+        return Break(why, r.way, "the step is too short")
+    why = Said(
+        f"{dead}, and the pass rate went {from_to} in {updates(k)} updates.",
+        {"hardly more": lambda: r.pass_rate[:, -1].mean() - r.pass_rate[:, 0].mean() < 0.03},
+    )
+    return Break(why, r.way, "hardly anything learned")
 
 
 def long_rate(k):
@@ -365,20 +419,31 @@ def worse(k, r):
     ends = r.pass_rate[:, -1].mean()
     if len(r.completions) < updates(k) or k.prompts != "mixed" or ends >= WELL:
         return None
+    mends = {"that way it does": lambda: not poor(there := replace(k, **r.way), end(run, there))}
     if r.way == MANY:
-        return (
+        return Said(
             f"The pass rate ends at {ends:.3f}: {updates(k)} updates are too few. In groups of {MANY['K']} as many "
-            f"completions reach {r.undone:.3f}."
+            f"completions reach {r.undone:.3f}.",
+            mends | {"as many in more updates": lambda: updates(replace(k, **MANY)) > updates(k)},
         )
     if r.way == LONG:
         reach = f"At a rate of {long_rate(k)} it reaches {r.undone:.3f}."
-        return f"The pass rate ends at {ends:.3f}: the step is too short. {reach}"
-    return f"The pass rate ends at {ends:.3f}, where the default ends above {WELL}."
+        return Said(
+            f"The pass rate ends at {ends:.3f}: the step is too short. {reach}",
+            mends | {"it is shorter": lambda: k.learning_rate < LONG["learning_rate"]},
+        )
+    return Said(
+        f"The pass rate ends at {ends:.3f}, where the default ends above {WELL}.",
+        {"it does": lambda: end(run, Knobs(seed=k.seed)).pass_rate[:, -1].mean() > WELL},
+    )
 
 
 def holds(k, r):
     live = f"{100 * r.live.mean():.0f} % of the groups are live"
-    return f"{live}, and the pass rate went from {start(k.prompts):.3g} to {r.pass_rate[:, -1].mean():.3f}."
+    return Said(
+        f"{live}, and the pass rate went from {start(k.prompts):.3g} to {r.pass_rate[:, -1].mean():.3f}.",
+        {"it rose": lambda: len(r.completions) < updates(k) or r.pass_rate[:, -1].mean() > start(k.prompts)},
+    )
 
 
 def methods(k, r):
@@ -390,8 +455,7 @@ def methods(k, r):
 
 
 GUESS = Guess(
-    f"Sixty-four completions a prompt in place of eight: more of the groups are live. After the same {COMPLETIONS:,} "
-    "completions, at the same rate, is the run ahead?",
+    "64 completions a prompt, not 8: more groups are live. After the same 3,840 completions, is the run ahead?",
     ("ahead", "level", "behind"),
     Knobs(K=64),
     2,
@@ -402,36 +466,10 @@ GUESS = Guess(
 )
 
 
-# ── the first screen ──
-def opened(plain, other):
-    """Both runs by completions drawn: what is learned, and how many groups teach anything."""
-    pairs = OPENING.plain
-    ends = [r.pass_rate[:, -1].mean() for r in (plain, other)]
-    live = [over_a_few(pairs, r) for r in (plain, other)]
-    return [
-        panel(
-            "Right completions",
-            f"probability, exact, mean of 4 prompts and {SEEDS} seeds",
-            line(plain.completions, plain.pass_rate.mean(axis=0), "one setting", 8, "reference"),
-            line(other.completions, other.pass_rate.mean(axis=0), "the other", 1),
-            label(COMPLETIONS, 1.0, f"one setting: {ends[0]:.2f}", 8, "right"),
-            label(COMPLETIONS, ends[1] - 0.25, f"the other: {ends[1]:.2f}", 1, "right", below=True),
-            x="completions drawn",
-            x_range=(0, COMPLETIONS),
-            y_range=(0, 1.1),
-        ),
-        panel(
-            "Groups that teach something",
-            "% of the groups, over a few updates",
-            line(*live[0], "one setting", 8, "reference"),
-            line(*live[1], "the other", 1),
-            label(COMPLETIONS, 32, "the other", 1, "right"),
-            label(COMPLETIONS, 12, "one setting", 8, "right"),
-            x="completions drawn",
-            x_range=(0, COMPLETIONS),
-            y_range=(0, 50),
-        ),
-    ]
-
-
-OPENING = Opening(Knobs(K=2, learning_rate=10.0), Knobs(K=2), opened, modsum.exact)
+OPENING = Played(
+    Knobs(K=16, prompts="almost never right"),
+    Knobs(K=4, prompts="almost never right"),
+    "opening",
+    "You have found it: the other has groups of four, not of sixteen.",
+    "Same code, same seed, the same first 64 answers. One setting differs.",
+)

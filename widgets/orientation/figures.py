@@ -1,5 +1,5 @@
-"""The small figures of lesson 00: the four lines on four completions, the best of K, and two models that are equally
-good.
+"""The small figures of lesson 00: what a log sees of a model that learns, the four lines on four completions, the best
+of K, and two models that are equally good.
 """
 
 from functools import cache
@@ -9,10 +9,12 @@ import numpy as np
 from sim.estimators import equal_models
 from sim.experiments import cut_arrows, running_batch
 from sim.worlds import modsum
-from widgets.frame.marks import cell, dots, grid, label, line, panel, region
-from widgets.frame.small_figures import Figure, Handle
+from widgets.frame import answers, scene
+from widgets.frame.marks import dots, label, line, panel, region
+from widgets.frame.small_figures import Figure, Handle, Strip, Time
 
-NAMES = ("1", "2", "3", "stop")
+GIVEN = "Write 1, 2, 3 that add up to 5 (or 12, or 19), then stop."
+SIGNS = ("1", "2", "3", "■")
 RATE = cut_arrows.LEARNING_RATE  # of the one step, as in the instrument
 
 
@@ -27,41 +29,137 @@ def stepped():
     return running_batch.one_step(running_batch.RIGHT, RATE)
 
 
+# ── the two copies of the weights, asked the same ──
+SETTINGS = ("one setting", "the other")
+ROUNDS = tuple(range(0, 61, 3))
+OLD = "the untrained model wrote these"
+
+
+@cache
+def asked(name):
+    """Twins before training and after each of sixty rounds."""
+    arrow = "none" if name == SETTINGS[0] else "weight sync"
+    return cut_arrows.twins_without(arrow, running_batch.PROMPT, iterations=ROUNDS[-1])
+
+
+def rows(key, title, written, legend=False):
+    """Eight answers side by side with eight others."""
+    return answers.view(key, title, written, running_batch.PROMPT, "", legend, answers.SHORT, answers.judged)
+
+
+def two_copies(name, i):
+    now = asked(name)[i]
+    stale = now.sampled_rate < now.trained_rate
+    return [
+        scene.scene(
+            "A model learns for sixty rounds",
+            "eight answers for its log, and eight of the model itself, drawn anew with the same random numbers",
+            answers.around_rewards(rows("l", "what the log counts", now.sampled), OLD if stale else ""),
+            rows("m", "what the model writes now", now.trained, legend=True),
+            given=GIVEN,
+        )
+    ]
+
+
+def counted(name, i):
+    now = asked(name)[i]
+    log, model = (answers.COUNTED[answers.right(rows, running_batch.PROMPT)] for rows in (now.sampled, now.trained))
+    when = "Before training" if i == 0 else f"After {i} rounds"
+    return f"{when} {log} of the log’s eight answers are right, and {model} of the model’s."
+
+
+OPENING = Figure(
+    two_copies,
+    cut_arrows.twins_without,
+    Handle("Same code, same seed", SETTINGS, start=1, words=SETTINGS),
+    counted,
+    Time(
+        "Round",
+        ROUNDS,
+        tuple(f"round {i} of {ROUNDS[-1]}" if i else "before training" for i in ROUNDS),
+        start=len(ROUNDS) - 1,
+        ticks={at: str(i) for at, i in enumerate(ROUNDS) if i % 12 == 0},
+        strip=Strip(
+            "Right in the log, of 100",
+            lambda: [[asked(name)[i].sampled_rate for i in ROUNDS] for name in SETTINGS],
+            lambda name, i: answers.hundredths(asked(name)[i].sampled_rate),
+        ),
+        milliseconds=350,
+        holds={0: 1800, 1: 1000},
+    ),
+    stills=((1, 0), (0, len(ROUNDS) - 1)),
+)
+
+
 # ── four lines ──
-SAMPLED, SCORED, PUSHED, HELD = "1 sample", "2 score", "3 push", "4 hold"
+LINES = ("1 sample", "2 score", "3 push", "4 hold")
+SAMPLED, SCORED, PUSHED, HELD = LINES
+REWARD, FIRST, DOWN = 0.8, 2.0, 1.8  # in squares: the middle of the rewards, where the tokens begin
+ROOM = max(map(len, running_batch.ROWS))
+FACTOR = FIRST + ROOM + 3.2  # the middle of what has become of a row
+
+
+def likelier():
+    """(4,) how many times as likely each row is after the step: the product over its tokens."""
+    ratio, _ = stepped()
+    return np.array([ratio[i, : len(row)].prod() for i, row in enumerate(running_batch.ROWS)])
+
+
+def squares(which, i):
+    """The tokens of a row, as the line leaves them."""
+    if which == SCORED:
+        return answers.judged(running_batch.ROWS[i], running_batch.PROMPT)
+    role = "up" if which in (PUSHED, HELD) and running_batch.RIGHT[i] else "silent"
+    return [(SIGNS[token], role) for token in running_batch.ROWS[i]]
 
 
 def four_lines(which):
-    """The rows as the line leaves them; the words beside them come with the verifier."""
-    ratio, _ = stepped()
-    rows = []
+    """The rows with what the lines up to this one have made of them, and a hundred answers by the policy as it is."""
+    at, many = LINES.index(which), len(running_batch.ROWS)
+    seen = lambda words, line: words if at >= LINES.index(line) else ""
+    marks = [
+        scene.word(seen("reward", SCORED), (0, 1.4), "head", key="hr"),
+        scene.word("what it wrote", (FIRST, 1.4), "head"),
+        scene.word(seen("times as likely", HELD), (FACTOR, 1.4), "head", "middle", key="hf"),
+        scene.tokens("t", [squares(which, i) for i in range(many)], ROOM, (FIRST, DOWN)),
+    ]
     for i, (row, reward, total) in enumerate(zip(running_batch.ROWS, running_batch.RIGHT, running_batch.sums())):
-        scored = which != SAMPLED
-        cells = [cell(NAMES[token], *written(which, reward, ratio[i, t])) for t, token in enumerate(row)]
-        words = f"sum {total} · reward {reward:.0f}" if scored else ""
-        rows.append([("wrong", "right")[int(reward)] if scored else f"row {i + 1}", cells, words])
-    return [grid(rows, diverging=which == HELD)]
-
-
-def written(which, reward, ratio):
-    """(words, tone) of one token."""
-    if which == PUSHED:
-        return ("↑ up", 0.5) if reward else ("none", None)
-    if which == HELD:
-        return f"×{ratio:.2f}", float(np.clip(np.log(ratio) / np.log(4), -1, 1))
-    return "", 0.0
+        y, color = DOWN + i + 0.66, "yes" if reward else "no"
+        marks += [
+            scene.word(seen(f"{reward:.0f}", SCORED), (REWARD, y), f"reward {color}", "middle", f"r{i}"),
+            scene.word(seen(f"= {total}", SCORED), (FIRST + len(row) + 0.2, y), f"sum {color}", key=f"s{i}"),
+            scene.word(seen(f"{likelier()[i]:.2g}", HELD), (FACTOR, y), "strong", "middle", f"f{i}"),
+        ]
+    alt = f"Four completions after line {which}: two are right, with the sums 5 and 12, two are wrong."
+    right = stepped()[1] if at >= LINES.index(PUSHED) else float(start()[running_batch.PROMPT])
+    hundredths = answers.hundredths(right)
+    return [
+        scene.scene(
+            "One iteration, line by line",
+            "four completions of one prompt, and one step of training on them",
+            scene.view("v", FACTOR + 1.6, DOWN + many + 0.2, alt, *marks),
+            scene.view(
+                "h",
+                7.1,
+                DOWN + many + 0.2,
+                f"Of a hundred answers to this prompt {hundredths} are right.",
+                scene.word("A hundred answers", (0, 0.55), "strong"),
+                scene.hundred("d", [("followed", right), ("rest", 1 - right)], (0, 0.95)),
+                scene.word(hundredths, (5, 2.1), "count yes", key="n"),
+                scene.word("right", (5, 2.7), "head"),
+            ),
+            given=GIVEN,
+        )
+    ]
 
 
 def said(which):
-    rate = stepped()[1]
+    before, after = (answers.hundredths(rate) for rate in (start()[running_batch.PROMPT], stepped()[1]))
     return {
-        SAMPLED: "Line 1: four completions of one prompt, each drawn token by token.",
-        SCORED: "Line 2: the verifier adds up the digits. 5 and 12 are right and get 1, the others 0.",
-        PUSHED: (
-            f"Line 3: what was paid is pushed up. After one step this prompt is right {rate:.2f} of the time, "
-            f"before it {start()[running_batch.PROMPT]:.2f}."
-        ),
-        HELD: "Line 4: how many times as likely as at the start each token is after that step. A price charges for it.",
+        SAMPLED: f"Line 1: the model answers four times. Of a hundred answers to this prompt {before} are right.",
+        SCORED: "Line 2: a program adds up the digits. 5 and 12 are right and get 1, the others 0.",
+        PUSHED: f"Line 3: the right rows are pushed up, the others not at all. Of a hundred {after} are right now.",
+        HELD: "Line 4: how far each row has moved. What nobody pushed loses too: all probabilities add up to 1.",
     }[which]
 
 
@@ -115,11 +213,21 @@ def coin(n):
 
 
 FIGURES = {
+    "opening": OPENING,
     "lines": Figure(
         four_lines,
         running_batch.one_step,
-        Handle("Line", (SAMPLED, SCORED, PUSHED, HELD), start=2, words=(SAMPLED, SCORED, PUSHED, HELD)),
+        None,
         said,
+        Time(
+            "Line",
+            LINES,
+            tuple("line " + line.replace(" ", ": ") for line in LINES),
+            start=LINES.index(PUSHED),
+            ticks={i: line[0] for i, line in enumerate(LINES)},
+            milliseconds=2400,
+        ),
+        stills=((0, 0), (0, 2)),
     ),
     "best": Figure(
         best,

@@ -1,26 +1,29 @@
-"""Sixty iterations of the whole loop, or of a loop with one of its arrows cut: how often one completion is right, and
-the best of K.
+"""Sixty iterations of the whole loop, or of a loop with one of its arrows cut: what the log counts, what the model
+writes, how often one completion is right, and the best of K.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sim.experiments import cut_arrows
+from sim.experiments import cut_arrows, running_batch
 from sim.framework.env import Verifier
 from sim.framework.weight_sync import WeightSync
 from sim.worlds import modsum
+from widgets.frame import answers, scene
 from widgets.frame.exercises import Guess
 from widgets.frame.knobs import choice, ladder, slider
-from widgets.frame.marks import dots, label, line, panel
-from widgets.frame.readouts import Break, Gauge, Readout
-from widgets.frame.small_figures import Opening
+from widgets.frame.marks import bars, dots, label, line, panel
+from widgets.frame.readouts import At, Break, Gauge, Readout
+from widgets.frame.sentences import Said, end
+from widgets.frame.small_figures import Played
 
 TITLE = "The policy and its batches over sixty iterations"
 COST = f"{cut_arrows.GROUPS} groups of K completions an iteration, one step of plain SGD each; one seed"
 ITERATIONS, EVERY = 60, 5
 LEARNT = 0.01  # less than this gained in sixty iterations is not learning
 WELL = 0.7  # right below this at the end is clearly less than the default, 0.92
+DEAR = 0.7  # nats of KL cost so much that sixty iterations of single completions may end below the start
 APART, LAST = 0.2, 10  # weights that are right this much more often than the last batches never reached the sampler
 
 
@@ -47,6 +50,7 @@ class Run:
     kl: np.ndarray  # (iterations + 1,) nats, mean of the prompts
     measured: np.ndarray  # (iterations,) share of right completions in each batch; nan if nobody looked
     behind: int  # optimizer steps
+    twins: cut_arrows.Twins  # what both copies of the weights write for one prompt
 
     @property
     def done(self):
@@ -69,12 +73,14 @@ class Run:
 def run(k):
     start = modsum.exact(modsum.Policy().params["theta"])["pass_rate"]
     pass_rate, kl, measured = [start], [0.0], []
-    for frame in cut_arrows.frames_without(k.cut, K=k.K, beta=k.beta, seed=k.seed, iterations=ITERATIONS):
+    controller = cut_arrows.run_without(k.cut, K=k.K, beta=k.beta, seed=k.seed, iterations=ITERATIONS)
+    for frame in cut_arrows.frames(controller, k.cut, ITERATIONS):
         pass_rate.append(frame.exact["pass_rate"])
         kl.append(frame.exact["kl_reference"].mean())
         measured.append(frame.accuracy)
         if len(measured) % EVERY == 0:
-            yield Run(np.array(pass_rate), np.array(kl), np.array(measured), frame.lag)
+            twins = cut_arrows.twins(controller, running_batch.PROMPT)
+            yield Run(np.array(pass_rate), np.array(kl), np.array(measured), frame.lag, twins)
 
 
 def progress(k, r):
@@ -85,9 +91,10 @@ def figure(k, r):
     x, one, best = list(range(r.done + 1)), r.pass_rate.mean(axis=1), cut_arrows.best_of(r.pass_rate, k.K).mean(axis=1)
     at = min(r.done, ITERATIONS // 3)
     return [
+        two_copies(k, r),
         panel(
-            "How often the answer is right",
-            "share, mean of four prompts; dots: counted in the batch",
+            CURVE,
+            "mean of four prompts; dots: counted in the batch",
             line(x, one, "one completion", 1),
             line(x, best, f"best of {k.K}", 2),
             dots(x[1:], r.measured, "counted in the batch", 3),
@@ -96,7 +103,7 @@ def figure(k, r):
             x="iteration",
             x_range=(0, ITERATIONS),
             y_range=(0, 1.08),
-            front=True,
+            tab="Answers",
         ),
         panel(
             "KL from the start",
@@ -105,8 +112,40 @@ def figure(k, r):
             x="iteration",
             x_range=(0, ITERATIONS),
             y_range=(0, 4),
+            tab="Distance",
         ),
     ]
+
+
+WRITTEN, CURVE = "One prompt, asked of both copies of the weights", "How often the answer is right"
+OLD, SAME = "the untrained model wrote these", "no better than before training"
+
+
+def two_copies(k, r):
+    """What rollout's weights write for the log, and what the trainer's weights would write."""
+    log, model = (
+        answers.view(key, title, rows, running_batch.PROMPT, "", key == "m", answers.SHORT, answers.judged)
+        for key, title, rows in (
+            ("l", "what the log counts", r.twins.sampled),
+            ("m", "what the model writes now", r.twins.trained),
+        )
+    )
+    found = broken(k, r)
+    return scene.scene(
+        WRITTEN,
+        f"digits that add up to 5, 12 or 19, then stop; after iteration {r.done}",
+        answers.around_rewards(answers.unpaid(log) if k.cut == "trajs" else log, OLD if stayed_old(r) else ""),
+        answers.around_rewards(model, SAME if found and found.cause in CAUSES.values() else ""),
+        tab="Answers",
+        front=True,
+        data=[
+            bars(
+                ["as the log counts", "as the model writes"],
+                [r.twins.sampled_rate, r.twins.trained_rate],
+                "right, this prompt",
+            )
+        ],
+    )
 
 
 def readouts(k, r):
@@ -119,7 +158,7 @@ def readouts(k, r):
         ),
         Readout("Right, best of K", cut_arrows.best_of(r.pass_rate[-1], k.K).mean(), source=cut_arrows.best_of),
         Readout(
-            f"Counted in the last {LAST} batches",
+            f"Counted, last {LAST} batches",
             r.counted,
             source=Verifier.verify,
             state="violated" if stayed_old(r) else "",
@@ -168,52 +207,96 @@ CAUSES = {
 }
 
 
+def seen_at(k, r, cause):
+    if stayed_old(r):
+        return At(WRITTEN, None, None, OLD)
+    if cause in CAUSES.values():
+        return At(WRITTEN, None, None, SAME)
+    return At(CURVE, None, None, SAME, "one completion")
+
+
 def broken(k, r):
     sampled = f"{ITERATIONS * cut_arrows.GROUPS * k.K:,} completions were sampled"
     if stayed_old(r):
-        return Break(
+        why = Said(
             f"{sampled}, all by the weights of the start: the trainer's are right {100 * r.pass_rate[-1].mean():.0f} % "
             f"of the time, the last {LAST} batches {100 * r.counted:.0f} %.",
-            dict(cut="none"),
-            "the rollout keeps the old weights",
+            {
+                "no step reached the sampler": lambda: r.behind == ITERATIONS,
+                "the batches count what the start is worth": lambda: counted_by(r.pass_rate[:1], k, r),
+                "with the sync they count what the weights are worth": lambda: not stayed_old(whole(k)),
+            },
         )
+        return Break(why, reconnected(k), "the rollout keeps the old weights")
     if not learned_nothing(r):
         return None
     now, before = (f"{100 * r.pass_rate[at].mean():.0f} % of the time" for at in (-1, 0))
     if k.cut not in SAID:
-        return Break(
+        surer = lambda: end(run, replace(k, K=8))
+        why = Said(
             f"With {k.K} a prompt at a price of {k.beta:g} a nat the noise was larger than what was learned: one "
-            "is right "
-            f"{now}, {before} at the start.",
-            dict(K=8),
-            "more noise than signal",
+            f"is right {now}, {before} at the start.",
+            {
+                "nats are charged": lambda: k.beta > 0 and k.cut not in ("tokens", "ref_logp"),
+                "eight a prompt learn at this price": lambda: surer().gained > LEARNT,
+                "the noise is larger": lambda: abs(r.gained - surer().gained) > surer().gained - LEARNT,
+            },
         )
-    return Break(
-        f"{sampled}, {SAID[k.cut]}: one completion is right {now}, as at the start.", dict(cut="none"), CAUSES[k.cut]
+        return Break(why, dict(K=8), "more noise than signal")
+    why = Said(
+        f"{sampled}, {SAID[k.cut]}: one completion is right {now}, as at the start.",
+        {
+            "no weight has moved": lambda: bool((r.pass_rate == r.pass_rate[0]).all()) and r.kl[-1] == 0,
+            "they were scored, or nobody looked": lambda: bool(np.isnan(r.measured).all()) == (k.cut == "trajs"),
+            "the arrow alone is missing": lambda: whole(replace(k, K=max(k.K, 2))).gained > LEARNT,
+        },
     )
+    return Break(why, reconnected(k), CAUSES[k.cut])
+
+
+def reconnected(k):
+    """The whole loop, with more completions where single ones may be too noisy for it."""
+    return dict(cut="none", K=8) if k.K == 1 and k.beta > DEAR else dict(cut="none")
+
+
+def whole(k):
+    return end(run, replace(k, cut="none"))
+
+
+def counted_by(weights, k, r):
+    """Whether the last batches count what these weights are worth, (versions, prompts), within five standard errors."""
+    p = weights.mean()
+    return abs(r.counted - p) < 5 * np.sqrt(p * (1 - p) / (LAST * cut_arrows.GROUPS * k.K))
 
 
 def worse(k, r):
     now = r.pass_rate[-1].mean()
     if r.done < ITERATIONS or now >= WELL:
         return None
-    return (
+    return Said(
         f"One completion is right {100 * now:.0f} % of the time, {100 * r.pass_rate[0].mean():.0f} % at the start: "
-        "it learns, but far less than it could."
+        "it learns, but far less than it could.",
+        {
+            "it learns": lambda: r.pass_rate[ITERATIONS // 2 :].mean() > r.pass_rate[0].mean(),
+            "the default learns far more": lambda: end(run, Knobs(seed=k.seed)).pass_rate[-1].mean() > now + 0.1,
+        },
     )
 
 
 def holds(k, r):
     now, before = (r.pass_rate[at].mean() for at in (-1, 0))
-    return (
-        f"One completion is right {100 * now:.0f} % of the time, {100 * before:.0f} % at the start, and the batches "
-        "count the same."
+    return Said(
+        f"One completion is right {100 * now:.0f} % of the time, {100 * before:.0f} % at the start; the last {LAST} "
+        f"batches counted {100 * r.counted:.0f} %.",
+        {
+            "it has learned": lambda: bool((r.pass_rate[-1] > r.pass_rate[0]).all()),
+            "the batches count what the weights are worth": lambda: counted_by(r.pass_rate[-1 - LAST : -1], k, r),
+        },
     )
 
 
 GUESS = Guess(
-    "Nothing is trained: the policy of the start answers each prompt 64 times, and the best is kept. One completion is "
-    "right 0.22 of the time. And the best?",
+    "Nothing is trained; of 64 answers to a prompt the best is kept. One is right 0.22 of the time. And the best?",
     ("about 0.35", "about 0.6", "above 0.9"),
     Knobs(cut="loss_fn", K=64),
     2,
@@ -224,36 +307,9 @@ GUESS = Guess(
 )
 
 
-# ── the first screen ──
-def opened(plain, other):
-    """What the log of both runs counts, and what the weights of the second can do meanwhile."""
-    x = np.arange(ITERATIONS + 1)
-    right = other.pass_rate.mean(axis=1)
-    return [
-        panel(
-            "Right answers in the log",
-            f"share counted in each batch of {cut_arrows.GROUPS * Knobs().K}",
-            line(x[1:], plain.measured, "one setting", 8, "reference"),
-            line(x[1:], other.measured, "the other", 3),
-            label(ITERATIONS, 0.99, f"one setting: {plain.counted:.2f} in the last ten", 8, "right"),
-            label(ITERATIONS, 0.36, f"the other: {other.counted:.2f}", 3, "right"),
-            x="iteration",
-            x_range=(0, ITERATIONS),
-            y_range=(0, 1.1),
-        ),
-        panel(
-            "The model of the other run",
-            "probability of a right answer, exact",
-            line(x, right, "its model", 1),
-            line(x[1:], other.measured, "its log", 3),
-            dots([0, ITERATIONS], right[[0, -1]], "its model", 1),
-            label(ITERATIONS, right[-1] + 0.04, f"its model: {right[-1]:.2f}", 1, "right"),
-            label(ITERATIONS, 0.34, "its log", 3, "right"),
-            x="iteration",
-            x_range=(0, ITERATIONS),
-            y_range=(0, 1.1),
-        ),
-    ]
+DARE = "Turn something until the log and the model disagree."
 
 
-OPENING = Opening(Knobs(), Knobs(cut="weight sync"), opened, modsum.exact)
+OPENING = Played(
+    Knobs(), Knobs(cut="weight sync"), "opening", "You have found it: in the other run new weights never reach rollout."
+)

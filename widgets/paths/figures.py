@@ -1,5 +1,5 @@
-"""The small figures of lesson 24: what a step moves, what a token carries, how weights are sent, and what a trainer
-gathers.
+"""The small figures of lesson 24: a step and what it waits for, what a step moves, what a token carries, how weights
+are sent, and what a trainer gathers.
 """
 
 from dataclasses import replace
@@ -10,8 +10,7 @@ from sim.cluster.hardware import ACCELERATORS
 from sim.cluster.lengths import Law
 from sim.cluster.models import MODELS
 from sim.cluster.paths import (
-    BROADCAST,
-    DIRECT,
+    CONTROLLER,
     ENGINES,
     ENVIRONMENT,
     EXPERIENCE,
@@ -19,12 +18,14 @@ from sim.cluster.paths import (
     FUNNEL,
     PLAIN,
     ROUTED,
+    STRAIGHT,
     TOP,
     TRAINER,
     WEIGHTS,
 )
+from widgets.frame import lanes, scene, slots, steps
 from widgets.frame.marks import bars, dots, label, line, panel
-from widgets.frame.small_figures import Figure, Handle
+from widgets.frame.small_figures import Figure, Handle, Strip, Time
 
 MODEL, LENGTH = MODELS["qwen2.5-32b"], 8192  # the job of the widget's default
 JOB = topology.Job(MODEL, ACCELERATORS["h100"], 128, 512, 16, 1024, Law(LENGTH, LENGTH, LENGTH, LENGTH), 4)
@@ -38,6 +39,82 @@ def written(number):
         if number >= unit:
             return f"{number / unit:.3g} {words}"
     return f"{number:,.0f}"
+
+
+# ── a step, with two settings ──
+SETTINGS = ("one setting", "the other")
+UNTIL, TICK = 4000, 200  # seconds
+TICKS = tuple(range(0, UNTIL + 1, TICK))
+LATE = 1000  # seconds that nobody overlooks
+
+
+@cache
+def loaded(name):
+    """All logits go to the trainer, straight or through one process."""
+    setting = replace(SETTING, payload=FULL, route=STRAIGHT if name == SETTINGS[0] else CONTROLLER)
+    return setting, paths.report(setting)
+
+
+def opening(name, second):
+    setting, report = loaded(name)
+    late = report.paths[EXPERIENCE].exposed
+    words = f"{JOB.gpus} GPUs wait {late / 60:.0f} minutes" if late > LATE else ""
+    return [
+        scene.scene(
+            "Where a step spends its time",
+            "navy: the first step, pale: the next ones; hatched: GPUs that are paid for and wait",
+            steps.travelling(
+                "s", setting, report, UNTIL, rows=steps.FEW, broken=(EXPERIENCE, words),
+                ticks=lanes.quarters(UNTIL)[::2], now=second, steps=3, alt=after(name, second),
+            ),
+        )
+    ]  # fmt: skip
+
+
+def finished(name, second):
+    return int(second / loaded(name)[1].seconds)
+
+
+DOING = {
+    paths.GENERATE: "completions are being written",
+    paths.ENVIRONMENT: "completions are being checked",
+    EXPERIENCE: "all GPUs wait for tokens on their way",
+    paths.TRAIN: "an update is being computed",
+    WEIGHTS: "new weights are on their way",
+}
+
+
+def after(name, second):
+    setting, report = loaded(name)
+    done = finished(name, second)
+    many = ("no step is", "one step is", "two steps are")[done]
+    here = second - done * report.seconds
+    now = next(
+        what for what, (start, took) in paths.laid(setting, report).items() if what in DOING and here < start + took
+    )
+    return f"After {second:,} s {many} finished, and {DOING[now]}."
+
+
+OPENING = Figure(
+    opening,
+    paths.laid,
+    Handle("Same job, same machines", SETTINGS, start=1, words=SETTINGS),
+    after,
+    Time(
+        "Seconds",
+        TICKS,
+        tuple(f"{second:,} s" for second in TICKS),
+        start=len(TICKS) - 1,
+        ticks={i: f"{TICKS[i]:,}" for i in range(0, len(TICKS), 5)},
+        strip=Strip(
+            "Steps finished",
+            lambda: [[finished(name, second) / 2.4 for second in TICKS] for name in SETTINGS],
+            lambda name, second: str(finished(name, second)),
+        ),
+        milliseconds=350,
+    ),
+    stills=((0, len(TICKS) - 1),),
+)
 
 
 # ── what a step moves ──
@@ -86,21 +163,31 @@ SHOWN = {  # of each payload: a model that has it
     TOP: MODEL,
     FULL: MODEL,
 }
-FIELDS = ["id", "log-<br>prob", "mask", "advan-<br>tage", "refer-<br>ence", "extra"]
+BYTE, ROW, LONG = 0.5, 1.25, 24  # in squares: a byte to scale, from a field to the next; bytes that a row has room for
+LEFT, MOST = 5.3, 6  # room for a name; fields, the extra included
+
+
+SHORT = {"log-prob when sampled": "log-prob", "reference's log-prob": "reference"}
 
 
 def token(payload):
-    sizes = list(paths.token_fields(SHOWN[payload], payload).values())
-    sizes += [0] * (len(FIELDS) - len(sizes))
+    sizes = list(paths.token_fields(SHOWN[payload], payload).items())
+    marks = [scene.wall((LEFT + BYTE * LONG, 0.2), ROW * MOST)]
+    for i in range(MOST):
+        name, size = sizes[i] if i < len(sizes) else ("", 0)
+        y, extra = 0.3 + ROW * i, i == MOST - 1
+        marks.append(scene.word(SHORT.get(name, name), (0, y + 0.62), "strong", key=f"f{i}"))
+        marks.append(scene.bar(f"b{i}", (LEFT, y), BYTE * min(size, LONG), "against" if extra else "written", 0.85))
+        at = (LEFT + 0.3 + BYTE * min(size, LONG), y + 0.62)
+        marks.append(scene.word(f"{size:,}" if size else "", at, key=f"n{i}"))
+    beyond = dict(enumerate(sizes)).get(MOST - 1, ("", 0))[1] / LONG
+    words = f"{beyond:,.0f} times as long as this" if beyond > 1 else ""
+    marks.append(scene.ring("r", (LEFT, 0.3 + ROW * (MOST - 1)), words, beyond > 1, (BYTE * LONG, 0.85), role="look"))
     return [
-        panel(
+        scene.scene(
             "What is sent of one token",
-            "bytes, log scale",
-            bars(FIELDS, [size or None for size in sizes], "bytes", 1),
-            *[label(name, size, f"{size:,}", anchor="center") for name, size in zip(FIELDS, sizes) if size],
-            y_range=(0.5, 3e6),
-            log="y",
-            ticks=UPRIGHT,
+            "bytes, to scale",
+            scene.view("t", LEFT + BYTE * LONG + 3.6, ROW * MOST + 1.7, carried(payload), *marks),
         )
     ]
 
@@ -112,41 +199,63 @@ def carried(payload):
 
 
 # ── how weights are sent ──
-REPLICAS = (1, 2, 4, 8, 16, 32, 64, 128)
 CARD = paths.nic(SETTING)
+ENGINES_OF_THE_JOB = SETTING.replicas
+SENT_UNTIL = 22  # seconds
+SECONDS = tuple(range(SENT_UNTIL + 1))
 
 
-def took(schedule, replicas):
-    return paths.sync_seconds(MODEL, schedule, CARD, replicas, 64, 4)
+def took(schedule):
+    return paths.sync_seconds(MODEL, schedule, CARD, ENGINES_OF_THE_JOB, SETTING.train_gpus, JOB.tensor_parallel)
 
 
-def sync(replicas):
-    series = {FUNNEL: 1, BROADCAST: 2, DIRECT: 3}
-    return [
-        panel(
-            "Until all engines have the weights",
-            "seconds, log scales; 65.5 GB each, 50 GB/s a card",
-            *[line(REPLICAS, [took(s, n) for n in REPLICAS], s, color) for s, color in series.items()],
-            dots([replicas] * 3, [took(s, replicas) for s in series], "here", role="here"),
-            label(60, took(FUNNEL, 60), FUNNEL, 1, "right"),
-            label(4, took(BROADCAST, 1), BROADCAST, 2, below=True),
-            label(1.1, took(DIRECT, 1), DIRECT, 3, below=True),
-            x="engines of four GPUs",
-            x_range=(1, 140),
-            y_range=(0.1, 300),
-            log="xy",
-            ticks=dict(tickvals=list(REPLICAS)),
+def arrives(schedule, engine):
+    """(seconds when an engine's weights begin to come, when all are there)."""
+    whole = took(schedule)
+    if schedule != FUNNEL:
+        return 0.0, whole
+    return whole * engine / ENGINES_OF_THE_JOB, whole * (engine + 1) / ENGINES_OF_THE_JOB
+
+
+def sync(schedule, second):
+    marks = []
+    for engine in range(ENGINES_OF_THE_JOB):
+        start, end = arrives(schedule, engine)
+        marks.append(lanes.span(f"w{engine}", engine, 0, start, "waits"))
+        marks.append(lanes.span(f"e{engine}", engine, start, end, "work"))
+    last = ENGINES_OF_THE_JOB - 1
+    start, end = arrives(schedule, last)
+    if schedule == FUNNEL:
+        marks.append(
+            lanes.spot("r", (last, last), 0, start, f"{start:.1f} s until its turn", second >= start, "look", "right")
         )
-    ]
+    else:
+        marks.append(
+            lanes.spot("r", (0, last), 0, end, f"all sixteen after {end:.2f} s", second >= end, "look", "right")
+        )
+    return [
+        scene.scene(
+            "New weights for sixteen engines",
+            f"{written(paths.weights_bytes(MODEL, 1))} for each; a row is an engine; navy: they arrive, hatched: waits",
+            lanes.board(
+                "s", waited(schedule, second), SENT_UNTIL, [("", "")] * ENGINES_OF_THE_JOB, *marks,
+                **slots.pitch(ENGINES_OF_THE_JOB), top=14, ticks=(0, 5, 10, 15, 20), unit=" s", now=second,
+            ),
+        )
+    ]  # fmt: skip
 
 
-def waited(replicas):
-    engines = "engine" if replicas == 1 else "engines"
-    said = [took(schedule, replicas) for schedule in (FUNNEL, BROADCAST, DIRECT)]
-    return (
-        f"{replicas} {engines}: {said[0]:.3g} s from one sender, {said[1]:.3g} s by broadcast, {said[2]:.2g} s "
-        "shard to shard."
-    )
+COUNTED = dict(
+    enumerate(("none has", "one has", "two have", "three have", "four have", "five have", "six have", "seven have"))
+)
+COUNTED |= {8: "eight have", 9: "nine have", 16: "all sixteen have"}
+
+
+def waited(schedule, second):
+    there = sum(arrives(schedule, engine)[1] <= second for engine in range(ENGINES_OF_THE_JOB))
+    whole = took(schedule)
+    have = COUNTED.get(there, f"{there} have")
+    return f"After {second} s {have} the new weights; it takes {whole:.3g} s in all."
 
 
 # ── what a trainer gathers ──
@@ -188,6 +297,7 @@ def longer(micro_batch):
 
 
 FIGURES = {
+    "opening": OPENING,
     "four": Figure(
         four, paths.path_bytes, Handle("Completions of each prompt", SAMPLES, SAMPLES.index(16), symbol="K"), stays
     ),
@@ -197,7 +307,21 @@ FIGURES = {
         Handle("A token carries", (PLAIN, ROUTED, TOP, FULL), 3, ("no extras", "+ routing", "+ 20 logits", "+ all")),
         carried,
     ),
-    "sync": Figure(sync, paths.sync_seconds, Handle("Engines", REPLICAS, REPLICAS.index(16)), waited),
+    "sync": Figure(
+        sync,
+        paths.sync_seconds,
+        Handle("Sent by", paths.SCHEDULES, paths.SCHEDULES.index(FUNNEL), paths.SCHEDULES),
+        waited,
+        Time(
+            "Time",
+            SECONDS,
+            tuple(f"{second} s" for second in SECONDS),
+            start=10,
+            ticks={i: str(i) for i in range(0, SENT_UNTIL + 1, 5)},
+            milliseconds=250,
+        ),
+        stills=((0, 10), (2, 1)),
+    ),
     "gather": Figure(
         gather,
         paths.sharded_bytes,

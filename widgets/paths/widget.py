@@ -1,6 +1,6 @@
 """What one training step moves on four paths, over which links, and what of it the step has to wait for."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sim.cluster import memory, paths, topology
 from sim.cluster.hardware import ACCELERATORS
@@ -8,12 +8,13 @@ from sim.cluster.memory import Engine, Misfit, Training
 from sim.cluster.models import MODELS
 from sim.cluster.paths import ENGINES, ENVIRONMENT, EXPERIENCE, TRAINER, WEIGHTS
 from sim.cluster.topology import COLOCATED, SPLIT
-from widgets.frame import impossible_job, machine_knobs, recovery
+from widgets.frame import impossible_job, lanes, machine_knobs, recovery, scene, steps
 from widgets.frame.exercises import Guess
 from widgets.frame.knobs import choice, ladder
 from widgets.frame.marks import bars, dots, label, line, panel, threshold
-from widgets.frame.readouts import Break, Gauge, Readout
-from widgets.frame.small_figures import Opening
+from widgets.frame.readouts import At, Break, Gauge, Readout
+from widgets.frame.sentences import Said
+from widgets.frame.small_figures import Played
 
 TITLE = "What a training step moves, and how long the step waits for it"
 
@@ -66,6 +67,12 @@ def of_length(tokens):
 
 
 SHORT = dict(model="llama3.1-70b", prompts=32, **of_length(2048))
+KNOB_GROUPS = {
+    "What travels": ("schedule", "micro_batch", "turns", "texts"),
+    "Machine": ("way", "gpus", "generating", "tensor_parallel", "weights", "model", "accelerator"),
+    "The batch": ("prompts", "samples", "prompt", "p50", "p90", "p99", "longest"),
+    "Assumed": ("controller", "front", "bandwidth", "flops", "overhead", "mfu"),
+}
 PRESETS = {
     "32B, two pools of 64 H100": Knobs(),
     "All logits, from GPU to GPU": Knobs(payload=paths.FULL),
@@ -75,20 +82,22 @@ PRESETS = {
     "50 turns, told anew each time": Knobs(turns=50, texts=AGAIN, prompts=32, prompt=2048, **of_length(65536)),
 }
 GUESS = Guess(
-    "In one step, for each byte of completions that goes to the trainer: how many bytes of weights go the other way?",
-    ("one", "about thirty", "about 900"),
-    Knobs(),
-    2,
+    "All logits of a step, 20.4 TB, go over 64 cards. How much of the step is that?",
+    ("under one per cent", "about ten", "more than half"),
+    Knobs(payload=paths.FULL),
+    0,
     lambda k, r: (
-        f"{size(r, WEIGHTS)} of weights for {size(r, EXPERIENCE)} of experience: "
-        f"{r.report.paths[WEIGHTS].bytes / r.report.paths[EXPERIENCE].bytes:,.0f} to one."
+        f"{r.report.paths[EXPERIENCE].seconds:.1f} s of {r.report.seconds:,.0f}: {r.setting.train_gpus} cards carry "
+        f"{r.setting.train_gpus * paths.nic(r.setting) / 1e9:,.0f} GB/s together."
     ),
+    "The costliest path, of the step",
 )
 
 
 @dataclass(frozen=True)
 class Result:
     misfits: list  # what of the setting is impossible; then there is nothing else
+    setting: paths.Setting | None = None
     report: paths.Report | None = None
     rates: dict | None = None  # {words: bytes a second} of the links that are drawn
 
@@ -103,7 +112,7 @@ def run(k):
         yield Result(found)
         return
     s = setting(k)
-    yield Result([], paths.report(s), link_rates(s))
+    yield Result([], s, paths.report(s), link_rates(s))
 
 
 def setting(k):
@@ -118,7 +127,7 @@ def setting(k):
         k.prompt,
         law,
         k.tensor_parallel,
-        efficiency=machine_knobs.efficiency(k),
+        efficiency=machine_knobs.efficiency(k, Engine(weight_bytes=WIDTHS[k.weights])),
         mfu=k.mfu,
     )
     return paths.Setting(
@@ -165,7 +174,7 @@ def misfits(k):
     engine = Engine(generating, k.tensor_parallel, longest, weight_bytes=WIDTHS[k.weights])
     # assumed: in one pool the trainer's state is on the host during the rollout
     trainer = Training(training, reference=True, tokens=max(k.micro_batch, longest), length=longest, logits_chunk=CHUNK)
-    efficiency = machine_knobs.efficiency(k)
+    efficiency = machine_knobs.efficiency(k, engine)
     return memory.fits(machine_knobs.model(k), machine_knobs.accelerator(k), engine, trainer, efficiency=efficiency)
 
 
@@ -184,11 +193,37 @@ SHORT_NAMES = {TRAINER: "trainer", WEIGHTS: "weights", EXPERIENCE: "experi-<br>e
 
 def figure(k, r):
     if r.misfits:
-        return [
-            impossible_job.nothing("Bytes and seconds", "nothing to show", front=True),
-            impossible_job.nothing("What the step waits for", "nothing to show"),
-        ]
-    return [bytes_and_seconds(r), waits(r)]
+        return impossible_job.unfit(k, r.misfits, [STEP_TAB, STEP_TAB, BYTES_TAB], "gpus", misfits)
+    return [lanes_of(k, r), waits(r), bytes_and_seconds(r)]
+
+
+STEP, STEP_TAB, BYTES_TAB = "A step", "The step", "Bytes and seconds"
+
+
+def lanes_of(k, r):
+    """The work of a step and what travels, over seconds."""
+    until, name = lanes.round_up(1.15 * r.report.seconds), r.report.largest
+    spans = paths.laid(r.setting, r.report)
+    return scene.scene(
+        STEP,
+        "navy: this step, pale: next; hatched: GPUs wait",
+        steps.travelling(
+            "s",
+            r.setting,
+            r.report,
+            until,
+            broken=(name, waited_for(r)) if broken(k, r) else ("", ""),
+            ticks=lanes.quarters(until),
+            steps=2,
+        ),
+        tab=STEP_TAB,
+        front=True,
+        data=[bars([steps.TRAVELS[what] for what in spans], [took for _, took in spans.values()], "seconds")],
+    )
+
+
+def waited_for(r):
+    return f"{100 * r.report.share(r.report.largest):.0f} % of the step waits"
 
 
 def bytes_and_seconds(r):
@@ -212,7 +247,7 @@ def bytes_and_seconds(r):
         log="xy",
         x_range=BYTES,
         y_range=SECONDS,
-        front=True,
+        tab=BYTES_TAB,
     )
 
 
@@ -221,17 +256,18 @@ def waits(r):
     names = list(SHORT_NAMES.values())
     return panel(
         "What the step waits for",
-        "% of the step; the rest is work",
+        "% of it; the rest is work",
         *[bars([SHORT_NAMES[name]], [value], name, SERIES[name]) for name, value in share.items()],
         *[label(SHORT_NAMES[name], value, per_cent(value), 0, "center") for name, value in share.items()],
         threshold(100 * LIMIT, "breaks above", 100),
         y_range=[0, 100],
         ticks=dict(tickvals=names, tickangle=0),
+        tab=STEP_TAB,
     )
 
 
 def per_cent(value):
-    return f"{value:.2g}" if value >= 0.01 else "< 0.01" if value > 0 else "0"
+    return f"{value:.0f}" if value >= 99.5 else f"{value:.2g}" if value >= 0.01 else "< 0.01" if value > 0 else "0"
 
 
 READOUTS = {
@@ -260,11 +296,6 @@ def readouts(k, r):
         Readout(name, value, unit, source, state)
         for (name, (unit, source)), value, state in zip(READOUTS.items(), values, states)
     ]
-
-
-def size(r, name):
-    """Bytes of a path as words: "1.05 TB"."""
-    return written(r.report.paths[name].bytes)
 
 
 def written(number):
@@ -305,9 +336,15 @@ def watched(k, r):
     )
 
 
+def seen_at(k, r, cause):
+    if r.misfits:
+        return impossible_job.unfit_at(k, r.misfits)
+    return At(STEP, None, None, waited_for(r))
+
+
 def broken(k, r):
     if r.misfits:
-        return Break(f"This job does not fit: {r.misfits[0].what}.", made_to_fit(k), "the job does not fit")
+        return Break(impossible_job.why(r.misfits), made_to_fit(k), "the job does not fit")
     name = r.report.largest
     if r.report.share(name) <= LIMIT:
         return None
@@ -317,14 +354,41 @@ def broken(k, r):
 def why(k, r, name):
     path, report = r.report.paths[name], r.report
     cost = f"of {report.seconds:,.0f} s"
+    claims = {"without it, a quarter of the step is gone": lambda: without(k, r, name) < (1 - LIMIT) * report.seconds}
+    model, job = machine_knobs.model(k), setting(k).job
+    tokens = job.completions * job.law.mean
     if name == EXPERIENCE:
-        each = paths.token_bytes(machine_knobs.model(k), k.payload)
-        return f"{each:,} bytes a token make {written(path.bytes)}: by {path.link} {path.seconds:,.0f} s {cost}."
+        each = paths.token_bytes(model, k.payload)
+        return Said(
+            f"{each:,} bytes a token make {written(path.bytes)}: by {path.link} {path.seconds:,.0f} s {cost}.",
+            claims
+            | {
+                "so many bytes": lambda: abs((each * tokens + 4 * k.prompt * job.completions) / path.bytes - 1) < 1e-6,
+                "so many seconds of the step": lambda: path.seconds <= report.seconds,
+            },
+        )
     if name == WEIGHTS:
-        return f"The engines wait {path.exposed:,.0f} s {cost} for {written(path.bytes)} of new weights."
+        copies = setting(k).replicas * WIDTHS[k.weights] * model.params()
+        return Said(
+            f"The engines wait {path.exposed:,.0f} s {cost} for {written(path.bytes)} of new weights.",
+            claims | {"so many bytes": lambda: abs(copies / path.bytes - 1) < 1e-6},
+        )
     if name == TRAINER:
-        return f"The update gathers weights for {path.seconds:,.0f} s and computes for {report.roles.train:,.0f} s."
-    return f"{written(path.bytes)} of text go to the environment and back: {path.exposed:,.0f} s {cost}."
+        return Said(
+            f"The update gathers weights for {path.seconds:,.0f} s and computes for {report.roles.train:,.0f} s.",
+            claims | {"it gathers longer than it computes": lambda: path.seconds > report.roles.train},
+        )
+    return Said(
+        f"{written(path.bytes)} of text go to the environment and back: {path.exposed:,.0f} s {cost}.",
+        claims
+        | {"no less than each text once": lambda: path.bytes >= 4 * (tokens + k.prompt * job.completions) * 0.999},
+    )
+
+
+def without(k, r, name):
+    """Seconds of the step if this path took none."""
+    took = {other: path.seconds for other, path in r.report.paths.items()} | {name: 0.0}
+    return paths.step_seconds(setting(k), r.report.roles, took)
 
 
 def holding(k):
@@ -343,11 +407,14 @@ def recovered(k, name):
 
 
 def made_to_fit(k):
-    if impossible_job.out_of_order(k):
-        return impossible_job.in_order(k)
+    """Knobs after which it fits and nothing is broken, or those after which it fits."""
+    rising = recovery.different(k, impossible_job.in_order(k)) if impossible_job.out_of_order(k) else {}
+    there = replace(k, **rising)
+    if holding(there):
+        return rising
     turn = ("tensor_parallel", "generating", "gpus", "micro_batch", "longest", "accelerator", "model")
-    fits = lambda there: not misfits(there)
-    return recovery.one_knob(k, turn, fits) or recovery.fewest(k, defaults(), fits)
+    usual = rising | {name: value for name, value in defaults().items() if name not in rising}
+    return (recovery.one_knob(k, turn, holding) if not rising else None) or recovery.fewest(k, usual, holding)
 
 
 def defaults():
@@ -359,12 +426,24 @@ def defaults():
 def worse(k, r):
     if r.report.waiting <= NOTED:
         return None
-    fewer = 100 * r.report.waiting
-    name = r.report.largest
-    return (
-        f"{fewer:.0f} % of the step is waiting for what travels, most of it {WAITED[name]}: "
-        f"{r.report.updates_a_day:,.1f} updates a day."
+    report, name = r.report, r.report.largest
+    most = report.paths[name].exposed > 0.5 * report.waiting * report.seconds
+    return Said(
+        f"{100 * report.waiting:.0f} % of the step is waiting for what travels, {'most of it' if most else 'first'} "
+        f"{WAITED[name]}: {report.updates_a_day:,.1f} updates a day.",
+        adding_up(k, r)
+        | {"no other path costs more": lambda: without(k, r, name) <= min(without(k, r, n) for n in report.paths)},
     )
+
+
+def adding_up(k, r):
+    """What is asserted of a step: it is longer than its work by what it waits, and a day has so many."""
+    report = r.report
+    alone = lambda: paths.step_seconds(setting(k), report.roles, dict.fromkeys(report.paths, 0.0))
+    return {
+        "so much of it is waiting": lambda: abs(1 - alone() / report.seconds - report.waiting) < 1e-9,
+        "so many fit into a day": lambda: abs(report.updates_a_day * report.seconds - 24 * 3600) < 1e-3,
+    }
 
 
 WAITED = {
@@ -378,44 +457,17 @@ WAITED = {
 
 def holds(k, r):
     report = r.report
-    return (
-        f"A step takes {report.seconds:,.0f} s, {100 * report.waiting:.1g} % of it waiting for what travels: "
-        f"{report.updates_a_day:,.1f} updates a day."
+    return Said(
+        f"A step takes {report.seconds:,.0f} s, {per_cent(100 * report.waiting)} % of it waiting for what travels.",
+        adding_up(k, r) | {"little is waited": lambda: report.waiting <= NOTED},
     )
 
 
-# ── two settings on the first screen ──
-
-
-def a_day(plain, other):
-    marks, ends = [], []
-    for words, r, series in (("one setting", plain, 1), ("the other", other, 2)):
-        report = r.report
-        n = int(report.updates_a_day)
-        hours = [i * report.seconds / 3600 for i in range(n + 1)]
-        marks.append(line([*hours, 24], [*range(n + 1), n], words, series, "step"))
-        marks.append(label(24, n, words, series, "right"))
-        ends.append(100 * report.waiting)
-    names = ["one setting", "the other"]
-    return [
-        panel("Updates finished", "of one day", *marks, x="hours", x_range=[0, 24], y_range=[0, 60]),
-        panel(
-            "Waiting for what travels",
-            "% of the step",
-            bars(names[:1], ends[:1], names[0], 1),
-            bars(names[1:], ends[1:], names[1], 2),
-            *[label(name, value, f"{value:.2g}", 0, "center") for name, value in zip(names, ends)],
-            threshold(100 * LIMIT, "", 100),
-            label(names[0], 100 * LIMIT, "a quarter of it", 0, "center"),
-            y_range=[0, 100],
-        ),
-    ]
-
-
-OPENING = Opening(
+DARE = "Turn something until a quarter of the step is waiting."
+OPENING = Played(
     Knobs(payload=paths.FULL),
     Knobs(payload=paths.FULL, route=paths.CONTROLLER),
-    a_day,
-    paths.report,
+    "opening",
+    "You have found it: in the other the tokens go through one process.",
     "Same job, same machines, one setting differs. Find which.",
 )

@@ -1,5 +1,6 @@
-"""The small figures of lesson 10: one batch, the clip, five ways to weigh a token, one rare token's story, and several
-passes with a ratio that is always 1.
+"""The small figures of lesson 10: one batch, the clip, five ways to weigh a token, one rare token's story as it is
+written, tokens on a rail of their ratio, several passes with a ratio that is always 1; and the ruin of a model that
+stands on the front page.
 """
 
 from functools import cache
@@ -7,10 +8,11 @@ from functools import cache
 import numpy as np
 
 from sim.estimators import surrogate, token_weight
-from sim.experiments import batch_reuse, rare_token, running_batch
-from sim.worlds import modsum
+from sim.experiments import batch_reuse, deleted_line, rare_token, running_batch
+from sim.worlds import modsum, tinylm
+from widgets.frame import answers, scene
 from widgets.frame.marks import by_update, cell, dots, each_run, grid, label, line, panel, region
-from widgets.frame.small_figures import Figure, Handle
+from widgets.frame.small_figures import Figure, Handle, Strip, Time
 from widgets.frame.values import signed
 
 NAMES = ("1", "2", "3", "stop")
@@ -140,40 +142,6 @@ def story(eps):
     return rare_token.passes(eps)
 
 
-def by_pass(i):
-    return [
-        ending(story(0.2), i, "With the clip", "probability after 1 3 1, by pass"),
-        ending(story(np.inf), i, "Without", "probability after 1 3 1, by pass"),
-    ]
-
-
-def ending(told, i, title, note):
-    x = np.arange(rare_token.PASSES + 1)
-    return panel(
-        title,
-        note,
-        line(x, told.rare, "3", 1),
-        line(x, told.stop, "stop", 2),
-        line([i, i], [0, 1], "pass", 8, "other"),
-        dots([i], [told.rare[i]], "3", 1),
-        dots([i], [told.stop[i]], "stop", 2),
-        label(11, float(told.rare[11]) + (0.02 if told.rare[11] < 0.5 else -0.12), "3", 1, "center"),
-        label(13, float(told.stop[13]) + (0.02 if told.stop[13] < 0.5 else -0.12), "stop", 2, "center"),
-        x="pass",
-        x_range=(-0.3, rare_token.PASSES + 0.3),
-        y_range=(-0.03, 1.04),
-        ticks=dict(tickvals=list(range(0, rare_token.PASSES + 1, 4))),
-    )
-
-
-def told(i):
-    held, free = story(0.2), story(np.inf)
-    return (
-        f"With the clip the 3 is at {held.rare[i]:.3f} and the prompt is right {held.pass_rate[i]:.2f} of the time; "
-        f"without, {free.rare[i]:.3f} and {free.pass_rate[i]:.2f}."
-    )
-
-
 def growth():
     """How many times as likely the 3 has become; it moves on with the clip too, carried by other tokens."""
     held, free = (story(eps).rare / story(eps).rare[0] for eps in (0.2, np.inf))
@@ -192,6 +160,159 @@ def growth():
             log="y",
         )
     ]
+
+
+# ── the same story as it is written, pass by pass ──
+PASSES = tuple(range(rare_token.PASSES + 1))
+SETTINGS = ("one setting", "the other")
+
+
+def setting(name):
+    return story(0.2 if name == SETTINGS[0] else np.inf)
+
+
+def written_anew(name, i):
+    before, now = setting(name).written[0], setting(name).written[i]
+    at = "before the first pass" if i == 0 else f"after pass {i}"
+    return [
+        scene.scene(
+            "One batch, sixteen passes over it",
+            "what the model writes for one of its prompts, eight answers, anew after each pass",
+            answers.view("a", "before the first pass", before, rare_token.PROMPT, "before"),
+            answers.view("n", at, now, rare_token.PROMPT, legend=True),
+            [
+                answers.next_token("h", "At a sum of 5, before", setting(name).following[0], rare_token.RARE),
+                answers.next_token("m", "At a sum of 5, now", setting(name).following[i], rare_token.RARE),
+            ],
+            given="Write 1, 2, 3 that add up to 5 (or 12, or 19), then stop.",
+        )
+    ]
+
+
+def seen(name, i):
+    now = setting(name)
+    stops, threes = answers.hundredths(now.stop[i]), answers.hundredths(now.rare[i])
+    right = answers.COUNTED[answers.right(now.written[i], rare_token.PROMPT)]
+    return (
+        f"At a sum of 5 it stops {stops} times in 100; {threes} time{'s' * (threes != '1')} it goes on with a 3. "
+        f"{right.capitalize()} of eight right."
+    )
+
+
+# ── tokens on a rail of their ratio ──
+LOW, HIGH = np.log(0.6), np.log(1.5)  # ends of a rail
+RAIL, LONG = 1.0, 16.0  # where it begins, and how long it is, in squares
+EPS_RAIL = 0.2
+WANTED, UNWANTED = (0, 1), (1, 0)  # (row, place): a token that one step carries past the bound; one without a push
+BOUNDS = ((0.8, "20 % rarer", ""), (1.0, "as drawn", "zero"), (1.2, "20 % likelier", ""))
+
+
+@cache
+def carried():
+    return tuple(running_batch.carried(rare_token.PASSES, EPS_RAIL))
+
+
+def across(log_ratio):
+    return RAIL + LONG * (float(log_ratio) - LOW) / (HIGH - LOW)
+
+
+def posts(bottom):
+    """The two bounds and where all begins: the ratio and what it means."""
+    for value, words, role in BOUNDS:
+        x = across(np.log(value))
+        yield scene.word(f"{value:g}", (x, 0.55), "strong", "middle")
+        yield scene.word(words, (x, 1.15), "", "middle")
+        yield scene.post((x, 1.4), bottom - 1.4, role)
+
+
+def on_rail(key, place, i, y, others=True):
+    """A token at its ratio, its own push above its middle, and what all other tokens do to it below."""
+    now, wanted = carried()[i], running_batch.advantage(start())[place] > 0
+    way = "up" if wanted else "down"
+    x, unit = across(np.log(now.ratio[place])), LONG / (HIGH - LOW)
+    token = running_batch.ROWS[place[0]][place[1]]
+    yield scene.rail((RAIL, y), LONG)
+    yield scene.arrow(f"{key}o", (x, y), unit * float(now.own[place]), f"own {way}")
+    if others:
+        yield scene.arrow(f"{key}t", (x, y), unit * float(now.others[place]), "others")
+    yield scene.bead(f"{key}b", (x, y), NAMES[token], "silent" if now.dead[place] else way)
+
+
+def far(place, i):
+    return f"{carried()[i].ratio[place]:.2f}"
+
+
+COUNTS = ("a wanted 3", "an unwanted 1")
+
+
+def bead(which, i):
+    place = WANTED if which == COUNTS[0] else UNWANTED
+    now = carried()[i]
+    x = across(np.log(now.ratio[place]))
+    jumped = place == WANTED and now.dead[place] and not carried()[i - 1].dead[place]
+    drifts = place == UNWANTED and i >= 4
+    words = "one step, past the bound" if jumped else "no push left, still carried" if drifts else ""
+    return [
+        scene.scene(
+            "One token on a rail of its ratio",
+            "thick: its own push, as far as the next step takes it; thin: the other tokens'; dotted: no push left",
+            scene.view(
+                "v",
+                18,
+                4.5,
+                f"{which} at {far(place, i)} times its probability, {'without' if now.dead[place] else 'with'} a push.",
+                *posts(3.3),
+                *on_rail("a", place, i, 2.4),
+                scene.ring("r", (x - 0.46, 1.94), words, bool(words), role="look", anchor="middle"),
+            ),
+        )
+    ]
+
+
+def carried_on(which, i):
+    place = WANTED if which == COUNTS[0] else UNWANTED
+    dead, first = carried()[i].dead[place], next(n for n, now in enumerate(carried()) if now.dead[place])
+    if i == 0:
+        return "As drawn its ratio is 1. The arrows are the next step: together they say where the token goes."
+    if not dead:
+        return f"At {far(place, i)} times its probability it still has a push of its own."
+    before = far(place, first - 1 if place == WANTED else first)
+    if place == WANTED:
+        return f"One step took it from {before} to {far(place, first)}: the clip ends the next push, not this step."
+    return (
+        f"Without a push since pass {first}, it has gone from {before} to {far(place, i)}: the other tokens carry it."
+    )
+
+
+def beads(i):
+    """Every token of the batch, a row of it below the other."""
+    marks, y = [], 2.2
+    for row, tokens in enumerate(running_batch.ROWS):
+        name = "right" if running_batch.RIGHT[row] else "wrong"
+        marks.append(scene.word(f"{name}:", (0, y - 0.25), "head"))
+        for t in range(len(tokens)):
+            y += 1.0
+            marks += on_rail(f"a{row}{t}", (row, t), i, y - 0.3, others=False)
+        y += 0.8
+    return [
+        scene.scene(
+            "All fourteen tokens of the batch",
+            "each with its own push alone; dotted: no push left",
+            scene.view("v", 18, y + 0.7, f"{silent(i)} of 14 tokens have no push left.", *posts(y - 0.6), *marks),
+        )
+    ]
+
+
+def silent(i):
+    return int(carried()[i].dead.sum())
+
+
+def fallen_silent(i):
+    return (
+        f"{silent(i)} of 14 tokens have no push left; the others still move all of them."
+        if i
+        else "Every token pushes."
+    )
 
 
 # ── the ratio forgotten ──
@@ -236,8 +357,127 @@ def ended(way):
     return f"{SEES[way]} the runs end with {low:.0f} to {high:.0f} right."
 
 
+# ── a model that learns sums, with one line of the loss deleted ──
+LINE = ("kept", "deleted")
+BEFORE, RUINED, UPDATES = 2, 4, 20  # the updates that stand side by side at rest
+LOOKED = (*range(9), 10, 12, 14, 16, 18, UPDATES)
+ANSWER, VERDICT, LETTERS = 2.5, 7.3, 14  # in squares: where an answer and its verdict begin; letters that fit between
+TOP = 1.3
+
+
+@cache
+def sums(name):
+    return deleted_line.run(name == "deleted", UPDATES)
+
+
+def as_text(tokens):
+    """What a completion reads like, the stop as its sign; a long one is cut off."""
+    text = "".join("■" if token == tinylm.EOS else tinylm.TEXT[token] for token in tokens).strip()
+    return text if len(text) <= LETTERS else f"{text[: LETTERS - 1]}…"
+
+
+def answered(key, title, now, role="", words=""):
+    """Eight sums, each with what the model answers; a ring around all answers where there are words to say of them."""
+    many = len(now.rows)
+    marks = [scene.word(title, (0, 0.55), "strong", key=f"{key}t")]
+    for i, (pair, tokens, right) in enumerate(zip(deleted_line.SUMS, now.rows, now.right)):
+        y, color = TOP + i + 0.66, "yes" if right else "no"
+        marks += [
+            scene.word(f"{pair // 10} + {pair % 10} =", (0, y), "strong"),
+            scene.word(as_text(tokens), (ANSWER, y), f"answer {color}", key=f"{key}a{i}"),
+            scene.word("right" if right else "wrong", (VERDICT, y), f"sum {color}", key=f"{key}v{i}"),
+        ]
+    marks.append(scene.ring(f"{key}r", (ANSWER - 0.1, TOP), words, bool(words), (VERDICT - ANSWER - 0.1, many)))
+    said = "; ".join(f"{pair // 10} + {pair % 10} = {as_text(row)}" for pair, row in zip(deleted_line.SUMS, now.rows))
+    alt = f"{title}: {answers.COUNTED[sum(now.right)]} of {many} sums right: {said}."
+    return scene.view(key, VERDICT + 1.6, TOP + many + 1.2, alt, *marks, role=role)
+
+
+def ruined(name, i):
+    """Whether hardly any of the hundred sums is right, and the model had learned more than half of them."""
+    return sums(name)[i].pass_rate < 0.01 and sums(name)[BEFORE].pass_rate > 0.5
+
+
+def deleted(name, i):
+    now = sums(name)[i]
+    return [
+        scene.scene(
+            "A language model learns sums. One line of its training can be deleted.",
+            "eight sums of a hundred, asked again after each update",
+            answered("b", f"after {BEFORE} updates", sums(name)[BEFORE], "before"),
+            answered("n", after(i), now, words="no sum is right any more" if ruined(name, i) else ""),
+        )
+    ]
+
+
+def after(i):
+    return "before training" if i == 0 else f"after {i} update{'s' * (i > 1)}"
+
+
+def how_many(name, i):
+    now, before = (answers.COUNTED[sum(sums(name)[at].right)] for at in (i, BEFORE))
+    if ruined(name, i):
+        return (
+            f"{before.capitalize()} of the eight were right after {BEFORE} updates. Now {now} is, and none comes back."
+        )
+    return f"{after(i).capitalize()} {now} of the eight {'is' if now in ('none', 'one') else 'are'} right."
+
+
+DELETED = Figure(
+    deleted,
+    deleted_line.run,
+    Handle("One line of the loss", LINE, start=1, words=LINE),
+    how_many,
+    Time(
+        "Update",
+        LOOKED,
+        tuple(after(i) for i in LOOKED),
+        start=LOOKED.index(RUINED),
+        ticks={at: str(i) for at, i in enumerate(LOOKED) if i in (0, 2, 4, 6, 8, 12, 16, 20)},
+        strip=Strip(
+            "Right, of 100 sums",
+            lambda: [[sums(name)[i].pass_rate for i in LOOKED] for name in LINE],
+            lambda name, i: answers.hundredths(sums(name)[i].pass_rate),
+        ),
+        holds={0: 1200, 2: 1800, 3: 1500, 4: 2400},
+    ),
+    stills=((0, LOOKED.index(UPDATES)),),
+)
+
+
+def over_passes(start, strip, holds):
+    """The time of a scene that goes through the sixteen passes."""
+    return Time(
+        "Pass",
+        PASSES,
+        tuple(f"pass {i} of {rare_token.PASSES}" for i in PASSES),
+        start=start,
+        ticks={i: str(i) for i in PASSES[::2]},
+        strip=strip,
+        holds=holds,
+    )
+
+
+OPENING = Figure(
+    written_anew,
+    rare_token.passes,
+    Handle("Same code, same batch", SETTINGS, start=1, words=SETTINGS),
+    seen,
+    over_passes(
+        rare_token.PASSES,
+        Strip(
+            "Right, of 100",
+            lambda: [setting(name).pass_rate for name in SETTINGS],
+            lambda name, i: answers.hundredths(setting(name).pass_rate[i]),
+        ),
+        {1: 900, 2: 1500, 3: 2400},
+    ),
+    stills=((1, 3), (0, rare_token.PASSES)),
+)
 EPSILONS = tuple(np.round(np.arange(0.05, 1.0001, 0.05), 2).tolist())
 FIGURES = {
+    "opening": OPENING,
+    "deleted": DELETED,
     "batch": Figure(
         written, running_batch.passes, Handle("In each cell", tuple(SAID), start=0, words=tuple(SAID)), SAID.get
     ),
@@ -250,16 +490,25 @@ FIGURES = {
     "weights": Figure(
         weights, token_weight.ppo, Handle("Weight", tuple(WEIGHTS), start=2, words=tuple(WEIGHTS)), WEIGHTS.get
     ),
-    "story": Figure(
-        by_pass,
-        rare_token.passes,
-        Handle(
-            "Pass",
-            tuple(range(rare_token.PASSES + 1)),
-            start=rare_token.PASSES,
-            words=tuple(f"{i} of {rare_token.PASSES}" for i in range(rare_token.PASSES + 1)),
+    "bead": Figure(
+        bead,
+        running_batch.carried,
+        Handle("Token", COUNTS, start=0, words=COUNTS),
+        carried_on,
+        over_passes(2, None, {2: 1500, 4: 1200}),
+        stills=((1, 9),),
+    ),
+    "beads": Figure(
+        beads,
+        running_batch.carried,
+        None,
+        fallen_silent,
+        over_passes(
+            rare_token.PASSES,
+            Strip("Without a push, of 14", lambda: [[silent(i) / 14 for i in PASSES]], lambda i: str(silent(i))),
+            {},
         ),
-        told,
+        stills=((0, 2),),
     ),
     "growth": Figure(growth, rare_token.passes),
     "forgotten": Figure(

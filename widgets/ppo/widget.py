@@ -2,28 +2,32 @@
 what the clip takes out, over six seeds.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from sim.algorithms import options, ppo
 from sim.estimators import surrogate
+from sim.experiments import rare_token
 from sim.experiments.standard_runs import modsum_run
 from sim.framework.algorithm import Algorithm
 from sim.framework.controller import LOG_RATIO_EDGES
 from sim.framework.trainer import Trainer
 from sim.worlds import modsum
+from widgets.frame import answers, recovery, scene
 from widgets.frame.exercises import Guess
 from widgets.frame.knobs import choice, ladder, slider, toggle
-from widgets.frame.marks import bars, both, by_update, dots, each_run, label, line, panel, region, threshold
-from widgets.frame.readouts import Break, Gauge, Readout
-from widgets.frame.small_figures import Opening
+from widgets.frame.marks import bars, by_update, each_run, label, line, panel, region, threshold
+from widgets.frame.readouts import At, Break, Gauge, Readout
+from widgets.frame.sentences import Said, end
+from widgets.frame.small_figures import Played
+from widgets.frame.values import figures
 
 TITLE = "Six runs of PPO: what becomes of each prompt, and how far each update goes"
 UPDATES, SEEDS, GROUPS, K = 60, 6, 4, 4
 COST = f"{SEEDS * UPDATES * GROUPS * K:,} completions a run"
 SOLVED, LOST = 0.5, 0.1  # a prompt is lost if at least half of its completions were right once, and now under a tenth
-GOOD = 0.9  # the default's worst run ends at 0.98
+GOOD = 0.9  # in 15 of twenty seeds all six runs of the default end above it; one below never solved some prompt
 NARROW = 0.28  # an ε that no one calls wide: DAPO's
 EVERY = 4  # updates between two pictures
 
@@ -40,6 +44,10 @@ class Knobs:
     seed: int = slider("Seed", 0, low=0, high=99, step=1)
 
 
+KNOB_GROUPS = {
+    "How far the clip lets a token go": ("eps_low", "eps_high", "dual_clip"),
+    "The run": ("learning_rate", "critic", "seed"),
+}
 PRESETS = {
     "PPO, 4 passes": Knobs(),
     "1 pass": Knobs(passes=1),
@@ -57,6 +65,9 @@ class Trace:
     ratio_max: np.ndarray  # (seeds, updates) over all passes
     clip_fraction: np.ndarray  # (seeds, updates) at the last pass
     log_ratios: np.ndarray  # (21,) own tokens at the last pass, all seeds and updates
+    worst: tuple  # (seed, prompt) of those that are least often right now
+    written: list  # eight completions of that prompt, drawn anew with the same random numbers
+    following: np.ndarray  # (4,) probability of each token where its digits add up to what is asked
 
     @property
     def updates(self):
@@ -91,7 +102,7 @@ def run(k):
     for frames in zip(*(r.frames(UPDATES) for r in runs)):
         seen.append(frames)
         if len(seen) == 1 or len(seen) % EVERY == 0:
-            yield trace(seen)
+            yield trace(seen, runs)
 
 
 def bounds(k):
@@ -100,8 +111,12 @@ def bounds(k):
     return low, high, np.inf if k.dual_clip == "off" else float(k.dual_clip)
 
 
-def trace(seen):
+def trace(seen, runs):
     by_seed = list(zip(*seen))
+    now = np.array([frame.exact["pass_rate"] for frame in seen[-1]])
+    run, prompt = (int(i) for i in np.unravel_index(now.argmin(), now.shape))
+    policy = runs[run].trainer.policy
+    pi = np.exp(modsum.log_softmax(policy.params["theta"]))
 
     def column(of):
         return np.array([[of(frame) for frame in frames] for frames in by_seed])
@@ -112,7 +127,15 @@ def trace(seen):
         column(lambda f: f.ratio_max),
         column(lambda f: f.clip_fraction),
         sum(f.log_ratio_counts for frames in seen for f in frames),
+        (run, prompt),
+        rare_token.completions(policy, prompt),
+        pi[prompt, modsum.TARGETS[prompt]],
     )
+
+
+def seconds(k):
+    """Measured: a pass over the batches of all six runs, and what is done once an update."""
+    return 0.78 + 0.044 * k.passes
 
 
 def progress(k, r):
@@ -122,15 +145,7 @@ def progress(k, r):
 def figure(k, r):
     low, high, _ = bounds(k)
     return [
-        by_update(
-            "Right completions of each prompt",
-            "probability, exact; 4 prompts in each of 6 runs",
-            *every_prompt(r),
-            threshold(LOST, "lost, if it ends below", 0.0, outside=True),
-            updates=UPDATES,
-            tab="Training",
-            front=True,
-        ),
+        rows(r),
         by_update(
             "How far each update went",
             "KL, nats, exact; thick: farthest of 6",
@@ -169,6 +184,14 @@ def figure(k, r):
             tab="Ratios",
         ),
         by_update(
+            "Right completions of each prompt",
+            "probability, exact; 4 prompts in each of 6 runs",
+            *every_prompt(r),
+            threshold(LOST, "lost, if it ends below", 0.0, outside=True),
+            updates=UPDATES,
+            tab="All prompts",
+        ),
+        by_update(
             "Right completions",
             "probability, exact, mean of 4 prompts",
             *curves(r.pass_rate.mean(axis=2), np.mean),
@@ -179,12 +202,28 @@ def figure(k, r):
     ]
 
 
+def rows(r):
+    """What is written now for the prompt that does worst, of the six runs."""
+    (run, prompt), target = r.worst, modsum.TARGETS[r.worst[1]]
+    rival = int(r.following[: modsum.EOS].argmax())
+    return scene.scene(
+        ANSWERS,
+        f"run {run + 1}: digits that add up to {target} or {target + 7}, then stop",
+        answers.view("n", f"eight answers after update {r.updates}", r.written, prompt, legend=True),
+        [answers.next_token("m", f"At a sum of {target}", r.following, rival)],
+        tab="Training",
+        front=True,
+        data=[bars(["1", "2", "3", "stop"], r.following, f"next at a sum of {target}")],
+    )
+
+
 def curves(by_seed, combined):
     """A thin curve a seed, and a thick one of what `combined` makes of them."""
     x = np.arange(1, by_seed.shape[1] + 1)
     return [line(x, combined(by_seed, axis=0), combined.__name__), each_run(x, by_seed)]
 
 
+ANSWERS, WORST = "The prompt that does worst, in all six runs", "the worst at the end"
 RATIO = "ratio ρ, now over when sampled"
 RATIO_TICKS = dict(tickvals=np.log([0.2, 0.5, 1, 2, 5]), ticktext=["0.2", "0.5", "1", "2", "5"])
 
@@ -193,8 +232,8 @@ def every_prompt(r):
     """A thin curve a prompt of a run, and a thick one of that which does worst at the end."""
     x = np.arange(1, r.updates + 1)
     each = r.pass_rate.transpose(0, 2, 1).reshape(-1, r.updates)
-    worst = each[:, -1].argmin()
-    return [line(x, each[worst], "the worst at the end"), each_run(x, np.delete(each, worst, axis=0), "the others")]
+    worst = fallen(r)[0] if gone(r) else each[:, -1].argmin()
+    return [line(x, each[worst], WORST), each_run(x, np.delete(each, worst, axis=0), "the others")]
 
 
 def readouts(k, r):
@@ -229,19 +268,35 @@ def watched(k, r):
 def holds(k, r):
     far = r.kl_step.max()
     free = ", which cost these runs nothing" if far > 1 else ""
-    return (
-        f"No prompt is lost: the worst run ends at {finals(r).min():.2f}, and the farthest update went {far:.2g} "
-        f"nats{free}."
+    default = lambda: finals(end(run, Knobs(seed=k.seed)))
+    return Said(
+        f"No prompt is lost: the worst run ends at {finals(r).min():.2f}, and the farthest update went {figures(far)} "
+        f"nats{free}.",
+        {
+            "none": lambda: r.updates < UPDATES or not forgotten(r),
+            "nothing": lambda: r.updates < UPDATES or not free or finals(r).mean() > default().mean() - 0.05,
+        },
     )
 
 
 def worse(k, r):
-    """A run far behind what the default reaches in as many updates, without a prompt lost."""
-    if r.updates < UPDATES or (low := finals(r).min()) >= GOOD:
+    """A run far behind what the default reaches in as many updates, without a prompt lost; with other draws one of six
+    runs of the default is itself behind, and is no worse than it.
+    """
+    if r.updates < UPDATES or (low := finals(r).min()) >= GOOD or k == Knobs(seed=k.seed):
         return None
-    return (
-        f"The worst run is right {low:.2f} of the time after {UPDATES} updates, and no prompt that was solved is lost."
+    return Said(
+        f"The worst run is right {low:.2f} of the time after {UPDATES} updates, and no prompt that was solved is lost.",
+        {
+            "none": lambda: not forgotten(r),
+            "the default does better": lambda: finals(end(run, Knobs(seed=k.seed))).min() > low + 0.01,
+        },
     )
+
+
+def forgotten(r):
+    """The runs in which a prompt that was right half of the time is right less than one time in ten."""
+    return {i for i, one in enumerate(r.pass_rate) for prompt in one.T if max(prompt) >= 0.5 and prompt[-1] < 0.1}
 
 
 def finals(r):
@@ -250,25 +305,65 @@ def finals(r):
 
 
 def broken(k, r):
-    if r.updates < UPDATES or not lost(r).any():  # some are found again on the way
+    if not gone(r):
         return None
     many = lost(r).any(axis=1).sum()
-    end = "ends without a prompt it" if many == 1 else "end without a prompt they"
-    return Break(f"{reason(k)}: {many} of {SEEDS} runs {end} could solve.", fix(k), cause(k))
+    end_of = "ends without a prompt it" if many == 1 else "end without a prompt they"
+    found = cause(k)
+    why = Said(
+        f"{reason(k, found)}: {many} of {SEEDS} runs {end_of} could solve.",
+        {
+            "so many": lambda: len(forgotten(r)) == many,
+            "undoing it mends": lambda: not forgotten(end(run, replace(k, **undone(k)[found]))),
+        },
+    )
+    return Break(why, fix(k), found)
+
+
+def gone(r):
+    """Whether a prompt is lost at the end; some are found again on the way."""
+    return r.updates == UPDATES and lost(r).any()
+
+
+def fallen(r):
+    """(which prompt of all runs, the update) of the longest fall of one that is lost."""
+    each = r.pass_rate.transpose(0, 2, 1).reshape(-1, r.updates)
+    falls = np.where(lost(r).reshape(-1, 1), np.diff(each, axis=1), 0.0)
+    which, before = np.unravel_index(falls.argmin(), falls.shape)
+    return int(which), int(before) + 2
+
+
+def seen_at(k, r, cause):
+    return At(ANSWERS, None, None, f"solved, then lost: update {fallen(r)[1]}")
+
+
+LONG, RARE, WIDE, MANY = (
+    "steps that are too long",
+    "a rare token eats a prompt",
+    "a clip too wide to act",
+    "many steps that are too long",
+)
 
 
 def cause(k):
     if k.passes == 1:
-        return "steps that are too long"
+        return LONG
     if not k.clip:
-        return "a rare token eats a prompt"
-    return "a clip too wide to act" if max(k.eps_low, k.eps_high) > NARROW else "many steps that are too long"
+        return RARE
+    return WIDE if max(k.eps_low, k.eps_high) > NARROW else MANY
 
 
-def reason(k):
-    if k.passes > 1 and not k.clip:
+def undone(k):
+    """{cause: the knobs without it}."""
+    narrow = {name: 0.2 for name in ("eps_low", "eps_high") if getattr(k, name) > NARROW}
+    slow = dict(learning_rate=min(k.learning_rate, 20.0))
+    return {LONG: slow, RARE: dict(clip=True) | narrow, WIDE: narrow, MANY: slow}
+
+
+def reason(k, found):
+    if found == RARE:
         return f"{k.passes} passes, and nothing that takes the gradient from a token that has already moved"
-    if k.passes > 1 and max(k.eps_low, k.eps_high) > NARROW:
+    if found == WIDE:
         return (
             f"{k.passes} passes, and a clip that lets a token move from {max(1 - k.eps_low, 0):g} to "
             f"{1 + k.eps_high:g} times its probability first"
@@ -277,11 +372,7 @@ def reason(k):
 
 
 def fix(k):
-    if k.passes == 1:
-        return dict(learning_rate=20.0)
-    values = {} if k.clip else dict(clip=True)
-    values |= {name: 0.2 for name in ("eps_low", "eps_high") if getattr(k, name) > NARROW}
-    return values or dict(learning_rate=20.0)
+    return recovery.different(k, undone(k)[cause(k)])
 
 
 def methods(k, r):
@@ -298,38 +389,9 @@ GUESS = Guess(
     Knobs(passes=16),
     2,
     lambda k, r: f"It is {r.ratio_max.max():.2f}, and the farthest update still goes only {r.kl_step.max():.3f} nats.",
+    "Largest ratio of a token",
 )
+DARE = "Turn something until a prompt is lost."
 
 
-# ── the first screen ──
-def opened(plain, other):
-    """The second prompt of the fifth run, and the farthest update of the six runs, of both settings."""
-    run, prompt = 4, 1
-    start = modsum.exact(modsum.Policy().params["theta"])["pass_rate"][prompt]
-    right = [np.append(start, r.pass_rate[run, :, prompt]) for r in (plain, other)]
-    x = np.arange(UPDATES + 1)
-    up, down = right[1][1], right[1][2]
-    far = [np.maximum(r.kl_step.max(axis=0), 1e-4) for r in (plain, other)]
-    return [
-        by_update(
-            "Right completions of one prompt",
-            f"probability, exact, after each of {UPDATES} updates",
-            *both(x, *right),
-            dots([1, 2], [up, down], "the other", 1),
-            label(UPDATES, 0.87, "one setting", 8, "right"),
-            label(3, 0.06, f"the other: {up:.2f} after one update, {down:.3f} after two", 1),
-            updates=UPDATES,
-            y_range=(0, 1.05),
-        ),
-        by_update(
-            "How far each update moved the policy",
-            "nats, logarithmic, farthest of six seeds",
-            *both(x[1:], *far),
-            updates=UPDATES,
-            y_range=(1e-4, 100),
-            log="y",
-        ),
-    ]
-
-
-OPENING = Opening(Knobs(passes=16), Knobs(passes=16, clip=False), opened, modsum.exact)
+OPENING = Played(Knobs(passes=16), Knobs(passes=16, clip=False), "opening", "You have found it: the other has no clip.")

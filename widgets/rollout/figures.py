@@ -1,86 +1,250 @@
-"""The small figures of lesson 02: the record of one batch, one word in two spellings, four tokens at a temperature, the
-batch read at another one, and groups that are all alike.
+"""The small figures of lesson 02: what a language model writes with two settings, the record of five answers, one word
+in two spellings, four tokens at a temperature, a group read at another one, and batches whose groups are all alike.
 """
 
 from functools import cache
 
 import numpy as np
 
-from sim.experiments import running_batch, uniform_groups
+from sim.experiments import uniform_groups, written_sums
+from sim.framework.env import Verifier
 from sim.framework.rollout import RolloutEngine
-from sim.worlds import modsum, spelling, tasks, tinylm
-from widgets.frame.marks import bars, cell, dots, grid, heat, label, line, panel
-from widgets.frame.small_figures import Figure, Handle
+from sim.worlds import spelling, tasks, tinylm
+from sim.worlds.scorer import outcome
+from widgets.frame import scene, sums, trays
+from widgets.frame.marks import bars, cell, grid, line, panel
+from widgets.frame.small_figures import Figure, Handle, Strip, Time
 from widgets.frame.values import signed
 
 GROUP = 8
 TEMPERATURES = (0.05, 0.1, 0.15, 0.25, 0.4, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0)
-NAMES = ("1", "2", "3", "stop")
-OTHER = 1.5  # the temperature at which the batch is read once more
 
 
-# ── the batch ──
-def batch(shown, diverging=False, padded=True):
-    """The grid with `shown(row, place)` -> (words, tone) in each cell, and padding to the longest row."""
-    longest = max(map(len, running_batch.ROWS))
-    rows = [
-        [
-            ("wrong", "right")[int(reward)],
-            [cell(NAMES[token], *shown((i, t))) for t, token in enumerate(row)]
-            + [cell("pad", "", None)] * (longest - len(row)) * padded,
-            f"sum {total} · reward {reward:.0f}",
-        ]
-        for i, (row, reward, total) in enumerate(zip(running_batch.ROWS, running_batch.RIGHT, running_batch.sums()))
-    ]
-    return [grid(rows, diverging=diverging)]
+# ── the opening: what the language model writes, with two settings ──
+SETTINGS = ("one setting", "the other")
+HOT = 1.5  # what both are sampled at
+UPDATES = (0, 1, 2, 3, 4, 6, 9, 12, 15, 18, 24, 30, 36, 42, 48, 54, 60)
 
 
 @cache
-def logp(temperature):
-    return running_batch.drawn_logp(modsum.Policy(), temperature)
+def followed(setting):
+    """{update: what is written then}"""
+    read_at = None if setting == SETTINGS[0] else 1.0
+    return written_sums.followed(written_sums.training(temperature=HOT, trainer_temperature=read_at), UPDATES)
 
 
-def written(quantity):
-    mask = running_batch.tokens()[1]
-    return batch(
-        {
-            "log-prob": lambda at: (signed(logp(1.0)[at]), float(np.exp(logp(1.0)[at]))),
-            "who wrote it": lambda at: ("policy", 0.35 * mask[at]),
-            "version": lambda at: ("0", 0.0),
-        }[quantity]
+def ruined(now):
+    """Whether at least twice as many answers as before training are cut off."""
+    return now.endless >= 2 * followed(SETTINGS[0])[0].endless
+
+
+def answers_to_sums(setting, update):
+    before, now = followed(setting)[0], followed(setting)[update]
+    return [
+        scene.scene(
+            "Eight sums, as a language model answers them",
+            "right is “Final:”, the sum, a stop; amber: what belongs in no answer",
+            sums.view("n", after(update), now, ruined(now)),
+            [
+                sums.of_a_hundred("h", "100 answers before training", before),
+                sums.of_a_hundred("m", f"100 answers {after(update)}", now),
+            ],
+        )
+    ]
+
+
+def after(update):
+    return f"after update {update}" if update else "before training"
+
+
+def told(setting, update):
+    now = followed(setting)[update]
+    cut = "all stop" if now.endless < 0.005 else f"{sums.count(now.endless)} never stop"
+    return f"{after(update).capitalize()}, {sums.count(now.right)} of 100 answers are right, and {cut}."
+
+
+OPENING = Figure(
+    answers_to_sums,
+    written_sums.followed,
+    Handle("Same code, same seed", SETTINGS, start=1, words=SETTINGS),
+    told,
+    Time(
+        "Update",
+        UPDATES,
+        tuple(f"update {update} of 60" for update in UPDATES),
+        start=len(UPDATES) - 1,
+        ticks={UPDATES.index(at): str(at) for at in (0, 4, 12, 24, 36, 48, 60)},
+        strip=Strip(
+            "Right, of 100",
+            lambda: [[followed(setting)[update].right for update in UPDATES] for setting in SETTINGS],
+            lambda setting, update: sums.count(followed(setting)[update].right),
+        ),
+        milliseconds=350,
+        holds={0: 1500, UPDATES.index(18): 1500, UPDATES.index(36): 1500},
+    ),
+    stills=((1, 0), (1, UPDATES.index(18)), (0, len(UPDATES) - 1)),
+)
+
+
+# ── the record of five answers to one sum ──
+RECORDED, SHOWN = 75, (0, 1, 2, 4, 6)  # 7 + 5, and which of its first draws
+VERDICT = dict(ok="right", wrong_answer="wrong", bad_format="no format", truncated="cut off")
+
+
+@cache
+def recorded():
+    drawn, _ = RolloutEngine(tasks.checkpoint("add")).generate(
+        tasks.Add(), np.array([RECORDED]), GROUP, np.random.default_rng(0)
     )
+    return Verifier(tasks.Add()).verify(drawn).rows(list(SHOWN))
+
+
+def record(quantity):
+    """A cell a token: what the sampler wrote down beside it; the padding is its own."""
+    drawn = recorded()
+    shown = {
+        "log-prob": lambda at: (signed(drawn.old_logp[at]), float(np.exp(drawn.old_logp[at]))),
+        "who wrote it": lambda at: ("policy", 0.35),
+        "version": lambda at: (str(drawn.version[at[0]]), 0.0),
+    }[quantity]
+    padding = ("", None)
+    rows = [
+        [
+            VERDICT[outcome(detail["reason"], ended)],
+            [
+                cell(sums.text(token), *shown((i, t))) if own else cell("pad", *padding)
+                for t, (token, own) in enumerate(zip(tokens, drawn.response_mask[i]))
+            ],
+            "stopped" if ended else "limit",
+        ]
+        for i, (tokens, detail, ended) in enumerate(zip(drawn.tokens.tolist(), drawn.details, drawn.finished))
+    ]
+    return [grid(rows, title="Five answers to 7 + 5, as the sampler hands them on")]
 
 
 SAID = {
-    "log-prob": "Log-probability when it was drawn: 0 is certain, −1.28 is 28 in a hundred.",
+    "log-prob": "Log-probability when it was drawn: 0 is certain, −0.86 is 42 in a hundred.",
     "who wrote it": "What the policy wrote gets 1 in the mask; padding, which fills the rows up, gets 0.",
     "version": "How many updates the weights had seen when they drew the token: none yet.",
 }
 
 
-# ── the batch, read at another temperature ──
-def read(quantity):
-    ratio = np.exp(logp(OTHER) - logp(1.0))
-    return batch(
-        {
-            "recorded": lambda at: (signed(logp(1.0)[at]), float(np.exp(logp(1.0)[at]))),
-            "read at 1.5": lambda at: (signed(logp(OTHER)[at]), float(np.exp(logp(OTHER)[at]))),
-            "ratio": lambda at: (f"×{ratio[at]:.2f}", float(np.log(ratio[at]) / np.log(1.5))),
-        }[quantity],
-        diverging=quantity == "ratio",
+# ── one group, read at other temperatures than it was drawn ──
+READ_AT = (1.5, 1.45, 1.4, 1.35, 1.3, 1.25, 1.2, 1.15, 1.1, 1.05, 1.0)
+ASKED, DECIDES = 26, tinylm.FINAL  # 2 + 6, and the token after which its one digit stands
+
+
+@cache
+def reading(temperature):
+    """The group, its right answers last."""
+    group = written_sums.first_group(ASKED, HOT, temperature)
+    order = np.argsort(group.right, kind="stable")
+    return written_sums.Group(*(tuple(column[i] for i in order) for column in vars(group).values()))
+
+
+def role(group, row, place):
+    if group.removed[row][place]:
+        return "silent"
+    return "up" if group.right[row] else "down"
+
+
+def deciding():
+    """(row, place) of the digit that makes the last answer, a right one, right."""
+    group = reading(HOT)
+    row = len(group.right) - 1
+    return row, group.tokens[row].tolist().index(DECIDES) + 1
+
+
+def lost(temperature):
+    """(tokens without a push, all) of the right answers, and of the wrong ones."""
+    group = reading(temperature)
+    gone = lambda right: np.concatenate([g for g, r in zip(group.removed, group.right) if r == right])
+    return [(int(gone(right).sum()), len(gone(right))) for right in (True, False)]
+
+
+def gap(temperature):
+    group, (row, place) = reading(temperature), deciding()
+    longest = max(map(len, group.tokens))
+    wall = FIRST + longest * scene.WORD
+    marks = [scene.word("eight answers to 2 + 6", (0, 0.55), "strong")]
+    for i, right in enumerate(group.right):
+        marks.append(scene.word("right" if right else "wrong", (0, TOP + i + 0.66), "sum yes" if right else "sum no"))
+    rows = [[(sums.text(t), role(group, i, at)) for at, t in enumerate(each)] for i, each in enumerate(group.tokens)]
+    ratio, silent = group.ratio[row][place], bool(group.removed[row][place])
+    marks += [
+        scene.tokens("g", rows, longest, (FIRST, TOP), wide=True),
+        scene.ring(
+            "r",
+            (FIRST + scene.WORD * place, TOP + row),
+            f"×{ratio:.2f}: no push left" if silent else f"×{ratio:.2f}",
+            size=(scene.WORD, 1),
+            role="look",
+        ),
+    ]
+    (up, praised), (down, blamed) = lost(temperature)
+    view = scene.view(
+        "v",
+        wall + 0.4,
+        TOP + len(rows) + 1.2,
+        f"Read at {temperature:g}, {up} of {praised} tokens of right answers have no push, {down} of {blamed} of "
+        "wrong ones.",
+        *marks,
+    )
+    return [
+        scene.scene(
+            "One group of the first batch, before any step",
+            "blue: pushed up, orange: pushed down, dotted: no push",
+            view,
+            [
+                after_final("d", "drawn at 1.5", group.drawn[row][place]),
+                after_final("m", f"read at {temperature:g}", group.read[row][place]),
+            ],
+        )
+    ]
+
+
+FIRST, TOP = 2.2, 1.0  # where the tokens of the group begin
+
+
+def after_final(key, title, logp):
+    p = float(np.exp(logp))
+    return scene.view(
+        key,
+        7.4,
+        5.75,
+        f"{title.capitalize()}: of a hundred times, an 8 comes {sums.count(p)} times next.",
+        scene.word(f"8 next, {title}", (0, 0.55), "strong", key=f"{key}t"),
+        scene.hundred(key, [("followed", p), ("rest", 1 - p)], (0, 0.95)),
+        scene.word(sums.count(p), (5, 2.1), "count yes", key=f"{key}y"),
+        scene.word("of 100", (5, 2.7), "head"),
     )
 
 
-def apart():
-    """Nats a token between the record and the same tokens at the other temperature."""
-    return np.abs(logp(OTHER) - logp(1.0)).sum() / running_batch.tokens()[1].sum()
+def silenced(temperature):
+    (up, praised), (down, blamed) = lost(temperature)
+    if temperature == HOT:
+        return "Read as it was drawn: every ratio is 1, and every token has its push."
+    return (
+        f"Read at {temperature:g}, {up} of {praised} tokens of right answers have no push left, and {down} of {blamed} "
+        "of wrong ones."
+    )
 
 
-READ = {
-    "recorded": lambda: "As the sampler drew them, at temperature 1.",
-    "read at 1.5": lambda: f"The same weights and tokens, read at 1.5: {apart():.3f} nats a token away.",
-    "ratio": lambda: "Nothing was learned, and yet right stops seem to have become rarer, wrong ones likelier.",
-}
+GAP = Figure(
+    gap,
+    written_sums.first_group,
+    None,
+    silenced,
+    Time(
+        "The trainer reads at",
+        READ_AT,
+        tuple(f"temperature {at:g}" for at in READ_AT),
+        start=len(READ_AT) - 1,
+        ticks={i: f"{READ_AT[i]:g}" for i in (0, 5, 10)},
+        holds={0: 1500},
+    ),
+    stills=((0, 0),),
+)
 
 
 # ── one text, two rows of tokens ──
@@ -124,62 +288,90 @@ def often(temperature):
     return f"A logit higher by 1 is drawn {'more than 500' if times > 500 else f'{times:.1f}'} times as often."
 
 
-# ── groups ──
-PROMPTS = np.array([22, 52, 18, 75, 45, 81])  # a prompt is e // 10 + e % 10
-SHORT = {tinylm.FINAL: "", tinylm.HMM: "…", tinylm.EOS: "", tinylm.PAD: ""}
+# ── groups, batch by batch ──
+BATCHES = (1, 2, 3, 4, 5, 6, 8, 10, 20, 30, 40, 60)
+COLD = ("τ = 1", "τ = 0.05")
+SIXTEEN = [("sixteen groups of eight", range(8)), ("", range(8, 16))]
 
 
 @cache
-def drawn(temperature):
-    """(6, 8) whether each completion is right, and the answer of each as text, the same draws at every temperature."""
-    sampled, _ = RolloutEngine(tasks.checkpoint("add")).generate(
-        tasks.Add(), PROMPTS, GROUP, np.random.default_rng(3), temperature
-    )
-    answers = tasks.Add().answers(sampled.tokens, sampled.response_mask, sampled.finished)
-    right = [said == f"Final: {e // 10 + e % 10}" for said, e in zip(answers, sampled.example)]
-    texts = [said.removeprefix("Final: ")[:2] if said.startswith("Final: ") else "–" for said in answers]
-    return np.array(right).reshape(-1, GROUP), np.array(texts).reshape(-1, GROUP)
+def drawn(setting):
+    return written_sums.batches(written_sums.training(temperature=float(setting[4:])), BATCHES)
 
 
-def groups(temperature):
-    right, texts = drawn(temperature)
-    rows, columns = np.arange(len(PROMPTS), 0, -1), np.arange(1, GROUP + 1)
-    words = [label(x, y, texts[i, x - 1], 0, "center") for i, y in enumerate(rows) for x in columns]
-    names = [label(0.3, y, f"{e // 10} + {e % 10}", 0, "right") for e, y in zip(PROMPTS, rows)]
-    for word in [*words, *names]:
-        word["annotations"][0]["yanchor"] = "middle"
+def groups_of(setting, number):
+    """(16, 8) each: advantages, and whether the completion is right."""
+    batch = drawn(setting)[number]
+    return [np.asarray(each).reshape(-1, GROUP) for each in (batch.advantage[:, 0], batch.accuracy > 0)]
+
+
+def live(setting, number):
+    right = groups_of(setting, number)[1]
+    return int((right.any(axis=1) & ~right.all(axis=1)).sum())
+
+
+def batch_by_batch(setting, number):
+    A, right = groups_of(setting, number)
     return [
-        panel(
-            "Eight answers to each prompt",
-            "filled: right; –: no answer in the form",
-            heat(columns, rows, right * 0.55, "right", 0.0, 1.0),
-            *words,
-            *names,
-            x_range=(-1.4, GROUP + 0.6),
-            y_range=(0.4, len(PROMPTS) + 0.6),
-            bare=True,
+        scene.scene(
+            "A batch, and what it teaches",
+            "a check: right; blue: pushed up, orange: pushed down, gray: no push",
+            trays.view(
+                "b",
+                f"Batch {number} at {setting}: {live(setting, number)} of 16 groups hold right and wrong answers.",
+                SIXTEEN,
+                trays.sums(drawn(setting)[number].example[::GROUP]),
+                A,
+                right,
+                (trays.lowest_alike(right) * GROUP, trays.ALIKE) if live(setting, number) <= 2 else None,
+                across=GROUP,
+            ),
+        )
+    ]
+
+
+def compared(setting, number):
+    many, right = live(setting, number), groups_of(setting, number)[1]
+    words = {0: "no group holds", 1: "one group holds"}.get(many, f"{many} of 16 groups hold")
+    return f"Batch {number} at {setting}: {right.sum()} of 128 answers are right, and {words} right and wrong ones."
+
+
+GROUPS = Figure(
+    batch_by_batch,
+    written_sums.batches,
+    Handle("Sampled at", COLD, start=1, words=COLD),
+    compared,
+    Time(
+        "Batch",
+        BATCHES,
+        tuple(f"batch {number} of 60" for number in BATCHES),
+        start=1,
+        ticks={i: str(number) for i, number in enumerate(BATCHES)},
+        strip=Strip(
+            "Groups with right and wrong answers, of 16",
+            lambda: [[live(setting, number) / 16 for number in BATCHES] for setting in COLD],
+            lambda setting, number: str(live(setting, number)),
         ),
+        milliseconds=900,
+        holds={0: 1500, 1: 2400},
+    ),
+    stills=((1, 0),),
+)
+
+
+def silent():
+    return [
         panel(
             "Groups all right or all wrong",
             "share before training, exact, 100 prompts",
             line(TEMPERATURES, [uniform_groups.share(at, GROUP) for at in TEMPERATURES], "all alike"),
-            dots([temperature], [uniform_groups.share(temperature, GROUP)], "here"),
             x="temperature τ",
             x_range=(0.04, 3.4),
             y_range=(0, 0.65),
             log="x",
             ticks=dict(tickvals=[0.05, 0.25, 1, 3], ticktext=["0.05", "0.25", "1", "3"]),
-        ),
+        )
     ]
-
-
-def counted(temperature):
-    right, _ = drawn(temperature)
-    dead = int((right.all(axis=1) | ~right.any(axis=1)).sum())
-    return (
-        f"Of these six groups {dead or 'none'} {'is' if dead == 1 else 'are'} all right or all wrong; "
-        f"of all groups, a share of {uniform_groups.share(temperature, GROUP):.2f}."
-    )
 
 
 def ladder(start):
@@ -193,16 +385,13 @@ def ladder(start):
 
 
 FIGURES = {
-    "batch": Figure(
-        written, running_batch.drawn_logp, Handle("In each cell", tuple(SAID), start=0, words=tuple(SAID)), SAID.get
+    "opening": OPENING,
+    "record": Figure(
+        record, RolloutEngine.generate, Handle("In each cell", tuple(SAID), start=0, words=tuple(SAID)), SAID.get
     ),
-    "read": Figure(
-        read,
-        running_batch.drawn_logp,
-        Handle("In each cell", tuple(READ), start=2, words=tuple(READ)),
-        lambda quantity: READ[quantity](),
-    ),
+    "gap": GAP,
     "spelled": Figure(spelled, spelling.encode),
     "temperature": Figure(four, tinylm.log_softmax, ladder(0.5), often),
-    "groups": Figure(groups, uniform_groups.share, ladder(0.05), counted),
+    "groups": GROUPS,
+    "silent": Figure(silent, uniform_groups.share),
 }

@@ -1,34 +1,35 @@
-"""What a sampler writes down, what a group of completions tells, and what happens to training when the record is not of
-the policy that drew, or when all completions of a group are alike.
+"""What a language model writes while it is trained on its own answers, and what happens when the record is not of the
+policy that drew, or when all completions of a group are alike.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
 
-from sim.algorithms import grpo
 from sim.estimators import attempts, kl, surrogate
-from sim.experiments import uniform_groups
-from sim.experiments.standard_runs import add_run
+from sim.experiments import uniform_groups, written_sums
 from sim.framework.env import Verifier
 from sim.framework.rollout import RolloutEngine, nucleus
 from sim.worlds import tasks, tinylm
 from sim.worlds.scorer import outcome
 from sim.worlds.tinylm import PAD, word
+from widgets.frame import scene, sums, trays
 from widgets.frame.exercises import Guess
 from widgets.frame.knobs import choice, ladder, slider
-from widgets.frame.marks import both, by_update, dots, heat, label, line, panel, threshold
-from widgets.frame.readouts import Break, Gauge, Readout
-from widgets.frame.small_figures import Opening
+from widgets.frame.marks import bars, by_update, dots, heat, label, line, panel, threshold
+from widgets.frame.readouts import At, Break, Gauge, Readout
+from widgets.frame.sentences import Said, end
+from widgets.frame.small_figures import Played
 
-TITLE = "Sixty batches of rollouts from a tiny language model, and what training on them leads to"
-UPDATES, GROUPS, GROUP, EVERY = 60, 16, 8, 6
+TITLE = "A tiny language model learns from its own answers to sums: what it writes, and the batch it learns from"
+UPDATES, GROUPS, GROUP, EVERY = 60, 16, written_sums.GROUP, 6
 COST = f"{UPDATES * GROUPS * GROUP:,} completions a run"
 DRAWN = 64  # completions of the one prompt, of which the first are shown
 FAR = 0.05  # a mean |log ratio| before the first step to which a broken run is put down
 HALF = 0.5  # a run that ends with fewer right completions than this is broken; the default leads to 0.83 to 0.87
 WELL = 0.8  # below this is clearly less than the default
+COLD = 0.15  # a temperature from which down so many groups are all alike that this alone loses the run, or nearly
 LATE = 10  # batches, the last of a run
 TEMPERATURES = [0.05, 0.1, 0.15, 0.25, 0.4, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0]
 STORED, ONCE = "stored when sampled", "recomputed before the update"
@@ -49,8 +50,8 @@ class Knobs:
 
 PRESETS = {
     "τ 1, top-p 1": Knobs(),
-    "Nearly greedy": Knobs(temperature=0.05),
-    "Creative, τ 2": Knobs(temperature=2.0),
+    "Cold, τ 0.05": Knobs(temperature=0.05),
+    "Hot, τ 2": Knobs(temperature=2.0),
     "Two temperatures": Knobs(temperature=1.5, trainer=ONE),
 }
 
@@ -66,6 +67,8 @@ class Result:
     off: list  # of each batch, before the step: mean |recorded less recomputed log-prob| of a token, nats
     removed: list  # and the share of its tokens whose push the clip takes away
     live: list  # groups of each batch that hold a right and a wrong completion
+    written: written_sums.Written  # what it writes now, at temperature 1
+    batch: tuple  # of the last one: the prompts (16,), advantages and right completions (16, 8)
 
 
 def run(k):
@@ -101,17 +104,7 @@ def away(sampled, raw):
 
 def trained(k):
     """What `Result` holds from `updates` on, now and then."""
-    run = add_run(
-        grpo,
-        seed=k.seed,
-        groups=GROUPS,
-        K=GROUP,
-        hyper=dict(inner_epochs=1, beta=0.0),
-        temperature=k.temperature,
-        trainer_temperature=None if k.trainer == SAME else 1.0,
-        hooks=dict(weights=lambda mask, hp, batch: mask / mask.sum()),
-        exact_every=UPDATES,
-    )
+    run = written_sums.training(k.seed, k.temperature, None if k.trainer == SAME else 1.0)
     run.rollout.generate = partial(run.rollout.generate, top_p=k.top_p)
     pass_rate, off, removed, live = [(0, tasks.exact_pass(run.start).mean())], [], [], []
     for event in run.iterate(UPDATES):
@@ -131,7 +124,9 @@ def trained(k):
             live.append(event.summary["frame"].live_groups)
         if event.stage == 7 and (update % EVERY == 0 or update == 1):
             pass_rate.append((update, tasks.exact_pass(run.trainer.policy).mean()))
-            yield update, list(pass_rate), list(off), list(removed), list(live)
+            by_group = [np.asarray(each).reshape(GROUPS, GROUP) for each in (batch.advantage[:, 0], batch.accuracy > 0)]
+            shown = written_sums.written(run.trainer.policy), (batch.example[::GROUP], *by_group)
+            yield update, list(pass_rate), list(off), list(removed), list(live), *shown
 
 
 def progress(k, r):
@@ -139,22 +134,74 @@ def progress(k, r):
 
 
 def figure(k, r):
-    return [*training_tab(r), rollouts_tab(k, r), *groups_tab(k, r)]
+    return [rows(r), last_batch(r), *curves(r), *prompt_tab(k, r)]
 
 
-def training_tab(r):
+ANSWERS, BATCH = "Eight sums, as the model answers them", "The last batch, and what it teaches"
+
+
+def rows(r):
+    """What the model writes now: as many rows are right, and as many cut off, as of all its answers."""
+    shares = [100 * float(share) for share in r.written.shares]
+    return scene.scene(
+        ANSWERS,
+        f"right is “Final:”, the sum, a stop; {sums.count(r.pass_rate[-1][1])} of 100 are",
+        sums.view("n", f"after update {r.updates}", r.written, endless(r)),
+        tab="Training",
+        front=True,
+        data=[bars(["right", "another answer", "cut off"], shares, "of a hundred answers")],
+    )
+
+
+def endless(r):
+    """Whether two rows or more are cut off: before training it is one."""
+    return r.written.kinds.count(written_sums.ENDLESS) >= 2
+
+
+def last_batch(r):
+    """Half of its groups, as many of them live, all right and all wrong as of all sixteen."""
+    shown = half(r.batch[2])
+    example, advantage, right = (each[shown] for each in r.batch)
+    return scene.scene(
+        BATCH,
+        trays.WHAT,
+        trays.view(
+            "b",
+            f"Batch {r.updates}: {r.live[-1]} of {GROUPS} groups hold right and wrong answers.",
+            [(f"batch {r.updates}: eight of its groups", range(8))],
+            trays.sums(example),
+            advantage,
+            right,
+            (trays.lowest_alike(right) * GROUP, trays.ALIKE) if r.live[-1] <= FEW else None,
+            across=GROUP,
+        ),
+        tab="Training",
+        data=[bars([str(i + 1) for i in range(GROUPS)], r.batch[2].sum(axis=1), "right completions of each group")],
+    )
+
+
+def half(right):
+    """Eight rows of right (16, 8), in order: of each kind of group as many as is its share."""
+    kind = np.where(right.all(axis=1), 1, np.where(right.any(axis=1), 0, 2))
+    counts = written_sums.largest_remainders([np.mean(kind == of) for of in range(3)], 8)
+    return np.sort(np.concatenate([np.flatnonzero(kind == of)[:many] for of, many in enumerate(counts)]))
+
+
+FEW = 2  # groups that hold right and wrong: so few are pointed at
+
+
+def curves(r):
     at, pass_rate = np.array(r.pass_rate).T
     update = np.arange(1, r.updates + 1)
     yield by_update(
         "Right completions",
         "exact pass rate at temperature 1, all 100 prompts",
         line(at, pass_rate, "pass rate"),
-        line([0, UPDATES], [pass_rate[0]] * 2, "at the start", 8, "reference"),
-        label(UPDATES, pass_rate[0], "at the start", 8, "right"),
+        line([0, UPDATES], [pass_rate[0]] * 2, "before training", 8, "reference"),
+        label(UPDATES, pass_rate[0], "before training", 8, "right"),
         threshold(HALF, f"broken if it ends below {HALF:g}", 0.0),
         updates=UPDATES,
-        tab="Training",
-        front=True,
+        tab="Curves",
     )
     yield by_update(
         "Recorded less recomputed",
@@ -164,14 +211,14 @@ def training_tab(r):
         label(UPDATES, FAR, f"{FAR:g}: no longer small", 8, "right"),
         updates=UPDATES,
         y_range=(-0.03, 1.0),
-        tab="Training",
+        tab="Curves",
     )
 
 
 WORDS = dict(ok="right", wrong_answer="wrong", bad_format="no format", truncated="cut off")
 
 
-def rollouts_tab(k, r):
+def record(k, r):
     """A row a completion, the first at the top."""
     T, row = tasks.Add.T, np.arange(k.shown, 0, -1)
     surprise = [[None if token == PAD else -p for token, p in zip(tokens, logp)] for tokens, logp, _ in r.rows]
@@ -186,24 +233,25 @@ def rollouts_tab(k, r):
         written["annotations"][0]["yanchor"] = "middle"
     return panel(
         "Completions of the prompt",
-        "a cell a token; color: minus its log-prob, 0 to 10 nats; at the right, what the scorer says",
+        "a cell a token, toned by minus its log-prob, 0 to 10 nats; at the right the verdict",
         heat(np.arange(1, T + 1), row, surprise, "nats", 0.0, 10.0),
         *cells,
         *verdicts,
         x_range=(0.4, T + 2.4),
         y_range=(0.4, k.shown + 0.6),
         bare=True,
-        tab="Rollouts",
+        tab="One prompt",
     )
 
 
-def groups_tab(k, r):
+def prompt_tab(k, r):
+    yield record(k, r)
     many = np.arange(1, DRAWN + 1)
     unbiased = [attempts.pass_at_k(DRAWN, r.right, int(i)) for i in many]
     words = f"pass@1 {unbiased[0]:.2f}, pass@{k.shown} {unbiased[k.shown - 1]:.2f}"
     yield panel(
         "One of k attempts is right",
-        "probability, for the prompt shown, from 64 completions; dotted: exact at top-p 1",
+        "from 64 completions; dotted: exact at top-p 1",
         line(many, unbiased, "unbiased"),
         line(many, 1 - (1 - r.p) ** many, "exact", 2, "exact"),
         dots([k.shown], [unbiased[k.shown - 1]], "shown", 1, "here"),
@@ -211,25 +259,7 @@ def groups_tab(k, r):
         x="attempts k",
         x_range=(0, DRAWN),
         y_range=(0, 1.05),
-        tab="Groups",
-    )
-    pass_rate = [uniform_groups.pass_rates(tau).mean() for tau in TEMPERATURES]
-    silent = [uniform_groups.share(tau, GROUP) for tau in TEMPERATURES]
-    here = np.interp(k.temperature, TEMPERATURES, silent)
-    yield panel(
-        "What the temperature does",
-        f"shares before training, exact, mean of 100 prompts, top-p 1, groups of {GROUP}",
-        line(TEMPERATURES, pass_rate, "right completions"),
-        line(TEMPERATURES, silent, "dead groups", 2),
-        *([dots([k.temperature], [here], "τ", 2, "here")] if k.top_p == 1 else []),
-        label(3, 0.92, "right completions", 1, "right"),
-        label(3, 0.82, "groups all right or all wrong", 2, "right"),
-        x="temperature τ",
-        x_range=(0.04, 3.4),
-        y_range=(0, 1.02),
-        log="x",
-        tab="Groups",
-        ticks=dict(tickvals=[0.05, 0.25, 1, 3], ticktext=["0.05", "0.25", "1", "3"]),
+        tab="One prompt",
     )
 
 
@@ -237,12 +267,14 @@ def damaged(r):
     return r.updates == UPDATES and r.pass_rate[-1][1] < HALF
 
 
-TWO, ALIKE = "two distributions", "one answer, eight times"
+TWO, ALIKE, BOTH = "two distributions", "one answer, eight times", "cold samples on a wrong record"
 
 
 def cause(k, r):
     """What is behind a damaged run: a record that is not of the policy that drew, or groups without a difference."""
-    return TWO if any(r.live) and r.off[0] > FAR else ALIKE
+    if not any(r.live) or r.off[0] <= FAR:
+        return ALIKE
+    return BOTH if k.temperature <= COLD else TWO
 
 
 def late(r):
@@ -252,13 +284,13 @@ def late(r):
 
 def readouts(k, r):
     found = cause(k, r) if damaged(r) else ""
-    bad = lambda of: "violated" if found == of else ""
+    bad = lambda of: "violated" if found in (of, BOTH) else ""
     return [
         Readout("Pass rate after training", r.pass_rate[-1][1], "", tasks.exact_pass, "violated" if found else ""),
-        Readout("Recorded less recomputed, first batch", r.off[0], "nats", tinylm.Policy.token_logp, bad(TWO)),
+        Readout("Recorded less recomputed", r.off[0], "nats", tinylm.Policy.token_logp, bad(TWO)),
         Readout("Tokens that get no push for it", 100 * r.removed[0], "%", surrogate.removed, bad(TWO)),
-        Readout("Groups all alike, last ten batches", late(r), "%", Verifier.verify, bad(ALIKE)),
-        Readout("KL of a sampled token from the raw policy", r.apart, "nats", kl.divergence),
+        Readout("Groups all alike at last", late(r), "%", Verifier.verify, bad(ALIKE)),
+        Readout("Draws, off temperature 1", r.apart, "nats a token", kl.divergence),
     ]
 
 
@@ -272,17 +304,34 @@ def watched(k, r):
     )
 
 
+def seen_at(k, r, cause):
+    right = f"{sums.count(r.pass_rate[-1][1])} of 100 right"
+    return At(BATCH, None, None, trays.ALIKE) if cause == ALIKE else At(ANSWERS, None, None, right)
+
+
 def broken(k, r):
     if not damaged(r):
         return None
     found, (before, now) = cause(k, r), (100 * r.pass_rate[at][1] for at in (0, -1))
+    claims = {"undoing it mends": lambda: end(run, replace(k, **undone(k, found))).pass_rate[-1][1] >= HALF}
     if found == TWO:
         why = f"Before any step the record is {r.off[0]:.2f} nats a token off, so the loss compares with another policy"
+    elif found == BOTH:
+        why = f"Sampled at temperature {k.temperature:g}, on a record that is {r.off[0]:.2f} nats a token off"
     elif not any(r.live):
         why = f"Not one group of {GROUP} held a right and a wrong completion, so there was nothing to compare"
+        claims |= {"nothing has moved": lambda: r.pass_rate[-1][1] == r.pass_rate[0][1]}
     else:
         why = f"In the end {late(r):.0f} % of the groups are all right or all wrong, with nothing to compare"
-    return Break(f"{why}: {now:.0f} % are right, {before:.0f} % before.", fix(k), found)
+        claims |= {"the default has fewer": lambda: late(end(run, Knobs(seed=k.seed))) < late(r) - 20}
+    return Break(Said(f"{why}: {now:.0f} % are right, {before:.0f} % before.", claims), fix(k), found)
+
+
+def undone(k, found):
+    """A setting without this cause; of groups all alike nothing is learned, so a wrong record hides behind them."""
+    if found == TWO:
+        return dict(trainer=SAME, top_p=1.0)
+    return dict(trainer=SAME, temperature=max(k.temperature, 1.0), top_p=1.0)
 
 
 def fix(k):
@@ -298,58 +347,43 @@ def worse(k, r):
     if r.updates < UPDATES or r.pass_rate[-1][1] >= WELL:
         return None
     now, before = 100 * r.pass_rate[-1][1], 100 * r.pass_rate[0][1]
-    return (
-        f"{now:.0f} % are right after {r.updates} updates, {before:.0f} % before: it learns, but far less "
-        "than it could."
+    return Said(
+        f"{now:.0f} % are right after {r.updates} updates, {before:.0f} % before: it learns, but less than it could.",
+        {
+            "it learns": lambda: now > before + 10,
+            "the default learns more": lambda: 100 * end(run, Knobs(seed=k.seed)).pass_rate[-1][1] > now + 1,
+        },
     )
 
 
 def holds(k, r):
     now, before = 100 * r.pass_rate[-1][1], 100 * r.pass_rate[0][1]
     ends = f"{now:.0f} % are right after {r.updates} updates, {before:.0f} % before"
-    return f"{ends}; before the first step record and trainer are {r.off[0]:.2g} nats a token apart."
+    return Said(
+        f"{ends}; before the first step record and trainer are {r.off[0]:.2g} nats a token apart.",
+        {
+            "it learns": lambda: r.updates < UPDATES or now > before + 30,
+            "they are apart only where two distributions were set": lambda: (
+                r.off[0] == 0 or k.top_p < 1 or (k.trainer == ONE and k.temperature != 1)
+            ),
+        },
+    )
 
 
 GUESS = Guess(
-    "The stored log-probs are thrown away, and computed again from the same weights just before the step. "
-    "How many are right after sixty updates?",
-    ("0.33, as before training", "about 0.6", "0.83, as if they were kept"),
-    Knobs(old=ONCE),
+    "At a temperature of 1.5, how many are right after 60 updates?",
+    ("0.33, as before training", "about 0.6", "0.83, as at 1"),
+    Knobs(temperature=1.5),
     2,
-    lambda k, r: f"{r.pass_rate[-1][1]:.2f}: the same weights give the same numbers, so nothing was lost.",
+    lambda k, r: f"{r.pass_rate[-1][1]:.2f}: as at 1, as long as the trainer computes at 1.5 too.",
 )
+DARE = "Turn something until fewer are right than before."
 
 
-def opening(plain, other):
-    """Right sums, and how far recorded and recomputed log-probs lie apart, of both settings."""
-    right = [np.array(r.pass_rate).T * [[1], [100]] for r in (plain, other)]
-    update = np.arange(1, UPDATES + 1)
-    yield by_update(
-        "Right answers of a language model",
-        "of 100 sums, on average, over 60 updates",
-        line(*right[0], "one setting", 8, "reference"),
-        line(*right[1], "the other"),
-        dots([0], right[1][1][:1], "the same start", 1),
-        label(UPDATES, right[0][1][-1] + 2, "one setting", 8, "right"),
-        label(UPDATES, right[1][1][-4:].max() + 3, "the other", 1, "right"),
-        updates=UPDATES,
-        y_range=(0, 104),
-    )
-    yield by_update(
-        "A token's log-prob, recorded and recomputed",
-        "mean difference before the step, nats",
-        *both(update, plain.off, other.off),
-        label(UPDATES, 0.01, "one setting: 0", 8, "right"),
-        label(UPDATES, max(other.off) + 0.02, "the other", 1, "right"),
-        updates=UPDATES,
-        y_range=(-0.02, 0.6),
-    )
-
-
-OPENING = Opening(
+OPENING = Played(
     Knobs(temperature=1.5),
     Knobs(temperature=1.5, trainer=ONE),
-    lambda *both: list(opening(*both)),
-    tasks.exact_pass,
-    "Same code, same seed. One setting differs between the two, and neither is the default.",
+    "opening",
+    "You have found it: the other computes at another temperature than it draws.",
+    "Same code, same seed. One setting differs, and neither run is the default.",
 )

@@ -1,100 +1,244 @@
-"""The small figures of lesson 01: whose answers are learned, four draws, one number for a chain, eight draws."""
+"""The small figures of lesson 01: a hundred answers under two settings, whose answers are learned, what each draw of an
+update pushes, one number for a chain.
+"""
 
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
 
-from sim.experiments import after_sft, five_answers
+from sim.experiments import five_answers
 from sim.experiments.five_answers import ANSWERS, FOUR, REWARD, SHOWN
 from sim.worlds import bandit, tasks, tinylm
-from widgets.frame.marks import bars, by_update, cell, dots, grid, label, line, panel
-from widgets.frame.small_figures import Figure, Handle
+from widgets.frame import piles, scene, trays
+from widgets.frame.marks import cell, grid
+from widgets.frame.small_figures import Figure, Handle, Strip, Time
 from widgets.frame.values import signed
 
-FIVE = tuple(name.replace(": ", ":<br>") for name in ANSWERS)  # two lines under a narrow bar
-UPDATES, EVERY, SUM = 60, 10, 75  # SUM is the example of 7 + 5
+SUM = 75  # the example of 7 + 5
+
+# ── a hundred answers, update by update, under two settings ──
+SETTINGS = ("one setting", "the other")
+ADDED = dict(zip(SETTINGS, (0, 10)))  # to every reward
+AT = (0, 1, 2, 3, 4, 6, 8, 10, 12, 15, 20, 40, 55, 60, 80, 120, 200)
+LAST = AT[-1]
+FEW = 2  # of a hundred: what has fewer is gone
 
 
-def ended(title, note, before, after, digits):
-    """Five probabilities, and a dot where each began."""
-    return panel(
-        title,
-        note,
-        bars(FIVE, after, "after", 1, text=[f"{p:.{digits}f}" for p in after]),
-        dots(FIVE, before, "before", 8),
-        y_range=(0, 1),
-    )
+@cache
+def runs(name):
+    return five_answers.uncompared(ADDED[name])
 
 
-def moved(title, note, change, digits, span):
-    """Five signed numbers as bars from zero."""
-    return panel(
-        title,
-        note,
-        bars(FIVE, change, note, 1, text=[signed(v, digits) if abs(v) > 1e-9 else "0" for v in change]),
-        y_range=span,
-    )
+def hundred(name, update):
+    pi = runs(name)[update, 0]
+    gone = piles.hundredths(pi)[0] < FEW
+    return [
+        scene.scene(
+            "What a model answers, a dot for each of a hundred answers",
+            "it learns from eight of its own answers in each update",
+            piles.view("b", "before training", piles.FIVE, SHOWN, SHOWN, role="before"),
+            piles.view(
+                "n",
+                "before training" if update == 0 else f"after update {update}",
+                piles.FIVE,
+                SHOWN,
+                pi,
+                (0, "the right answer is gone", "broken") if gone else None,
+            ),
+            given=piles.ASKED,
+        )
+    ]
+
+
+def taken(name, update):
+    many, before = piles.hundredths(runs(name)[update, 0]), piles.hundredths(SHOWN)[0]
+    if update == 0:
+        return f"Before training it is right {before} times in 100."
+    top = int(np.argmax(many))
+    if top == 0:
+        return f"Right {many[0]} times in 100, from {before}."
+    said = f"“{ANSWERS[top]}” has {many[top]} of 100; the right answer fell from {before} to {many[0]}."
+    return f"{said} {wrong(name)} of 20 such runs end wrong." if update == LAST else said
+
+
+def wrong(name):
+    """Runs that end with the right answer below one half."""
+    return int((runs(name)[-1, :, 0] < 0.5).sum())
+
+
+OPENING = Figure(
+    hundred,
+    five_answers.uncompared,
+    Handle("Same code, same random numbers", SETTINGS, start=1, words=SETTINGS),
+    taken,
+    Time(
+        "Update",
+        AT,
+        tuple(f"update {update}" for update in AT),
+        start=len(AT) - 1,
+        ticks={i: str(AT[i]) for i in (0, 1, 2, 3, 5, 7, 9, 10, 11, 13, 15, 16)},
+        strip=Strip(
+            "Right, of 100",
+            lambda: [[runs(name)[update, 0, 0] for update in AT] for name in SETTINGS],
+            lambda name, update: str(piles.hundredths(runs(name)[update, 0])[0]),
+        ),
+        milliseconds=450,
+        holds={0: 1000, 1: 1800, 2: 1500},
+    ),
+    stills=((1, 1), (0, len(AT) - 1)),
+)
 
 
 # ── whose answers ──
 IMITATED, REWARDED = "people's answers", "its own, checked"
+LEARNING = (0, 1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 30, 40, 60, 80, 100, 150, 200)
 
 
 @cache
-def sums(whose):
-    """Right sums of a hundred, by update."""
+def learned(whose):
+    return five_answers.imitated() if whose == IMITATED else five_answers.rewarded()
+
+
+def answers(whose, update):
+    many, shown = piles.hundredths(learned(whose)[update]), piles.hundredths(SHOWN)
+    there = whose == IMITATED and update > 0 and many == shown
+    return [
+        scene.scene(
+            "A hundred answers to 7 + 5, and a hundred demonstrations",
+            "a dot is an answer; below each answer, how many of the demonstrations say it",
+            piles.view(
+                "a",
+                "before training" if update == 0 else f"after update {update}",
+                [replace(pile, note=f"shown {n} times") for pile, n in zip(piles.FIVE, shown)],
+                SHOWN,
+                learned(whose)[update],
+                (3, "its teachers' mistakes, too", "look") if there else None,
+            ),
+        )
+    ]
+
+
+def learns(whose, update):
+    right = piles.hundredths(learned(whose)[update])[0]
+    if update == 0:
+        return (
+            "It begins with five answers that are equally likely."
+            if whose == IMITATED
+            else "It begins where imitation ended."
+        )
     if whose == IMITATED:
-        seen = after_sft.imitated(UPDATES, EVERY)
-    else:
-        seen = after_sft.rewarded(UPDATES, EVERY, bandit.leave_one_out)
-    return np.array([100 * after_sft.start(), *(100 * rate for _, rate, *_ in seen)])
+        return f"Right {right} times in 100; its demonstrations are right {piles.hundredths(SHOWN)[0]} times in 100."
+    return f"Right {right} times in 100, past its demonstrations."
 
 
-def answers(whose):
-    last = five_answers.imitated() if whose == IMITATED else five_answers.rewarded()
-    other = REWARDED if whose == IMITATED else IMITATED
-    x = np.arange(0, UPDATES + 1, EVERY)
-    return [
-        ended("Five answers to 7 + 5", "probability at the end; dots: demonstrations", SHOWN, last, 2),
-        by_update(
-            "A language model on a hundred sums",
-            "right of 100, on average",
-            line(x, sums(other), other, 8, "other"),
-            line(x, sums(whose), whose),
-            dots([0], sums(whose)[:1], "start", 1),
-            label(UPDATES, float(sums(whose)[-1]) + 3, whose, 1, "right"),
-            updates=UPDATES,
-            y_range=(0, 104),
-        ),
-    ]
-
-
-# ── four draws ──
-COMPARED = REWARD[FOUR] - bandit.leave_one_out(REWARD[FOUR])
+# ── the draws of one update ──
+ZERO, LONG, HEAD, PITCH = 9.3, 4.4, 4.3, 1.5  # in squares: where no push is, half a rail, the first row, row to row
+FACTORS = ("reward R", "R less the others' mean")
+OFFSET = 10
 
 
 @cache
-def four(compared):
-    return five_answers.by_draw(SHOWN, FOUR, COMPARED if compared else REWARD[FOUR])
+def update_of(factor):
+    """(arms, what is paid, the factor of each, pushes, policies) of four draws, or of eight that are all paid."""
+    arms = five_answers.first_batch() if factor == OFFSET else FOUR
+    paid = REWARD[arms] + (OFFSET if factor == OFFSET else 0)
+    factors = paid - bandit.leave_one_out(paid) if factor == FACTORS[1] else paid
+    return arms, paid, factors, *five_answers.by_draw(SHOWN, arms, factors)
 
 
-def draws(n):
-    span = (-0.06, 0.09)
+def pushes_of(factor, n, most, ring=None):
+    """The draws in their tray, the n-th ringed; below, what the first n push each logit by, and the probabilities.
+    `most` is the push at the end of a rail; `ring` a pile and its words.
+    """
+    arms, paid, factors, pushes, policies = update_of(factor)
+    cells = [(trays.tone(factors[i]), bool(REWARD[arms[i]])) if i < n else (0, False) for i in range(len(arms))]
+    at = max(n - 1, 0)
+    marks = [
+        scene.word("draws", (0, 1.05), "head"),
+        scene.trays("d", [cells], [(HEAD, 0.5)], 1.6),
+        scene.ring(
+            "w",
+            (HEAD + 1.6 * at, 0.5),
+            f"“{ANSWERS[arms[at]]}”, paid {paid[at]:.0f}" if n else "",
+            n > 0,
+            (0.82, 0.68),
+            role="look",
+            anchor="start" if at < len(arms) / 2 else "end",
+        ),
+        scene.word("pressed", (ZERO - 0.4, HEAD - 0.3), "head", "end"),
+        scene.word("lifted", (ZERO + 0.4, HEAD - 0.3), "head"),
+        scene.word("of 100", (piles.WIDE, HEAD - 0.3), "head", "end"),
+        scene.post((ZERO, HEAD), PITCH * 5, "zero"),
+    ]
+    for i, answer in enumerate(ANSWERS):
+        y, push = HEAD + PITCH * i + 0.75, float(pushes[n][i])
+        way = 1 if push > 0 else -1
+        marks += [
+            scene.word(answer, (0, y), "strong code"),
+            scene.word(drawn(arms[:n], i), (0, y + 0.65), "head", key=f"c{i}"),
+            scene.rail((ZERO - LONG, y), 2 * LONG),
+            # an arrow begins beside a bead, and here there is none
+            scene.arrow(
+                f"a{i}", (ZERO - way * 12 / 26, y + 0.2), LONG * push / most, "own up" if way > 0 else "own down"
+            ),
+            scene.word(f"{100 * policies[n][i]:.1f}", (piles.WIDE, y + 0.2), "strong", "end", key=f"p{i}"),
+        ]
+    pile, words = ring or (0, "")
+    place = (piles.WIDE - 1.5, HEAD + PITCH * pile + 0.25)
+    marks.append(scene.ring("r", place, words, ring is not None, (1.6, 1.0), "left"))
+    said = ", ".join(f"{answer} by {signed(push)}" for answer, push in zip(ANSWERS, pushes[n]))
+    return scene.view(
+        "u", piles.WIDE, HEAD + PITCH * 5 + 0.3, f"After {n} draws the logits have moved: {said}.", *marks
+    )
+
+
+def drawn(arms, pile):
+    many = int((arms == pile).sum())
+    return ("not drawn", "drawn once", "drawn twice")[many] if many < 3 else f"drawn {many} times"
+
+
+def draws(factor, n):
     return [
-        moved(title, "change of probability", four(compared)[1][n] - SHOWN, 3, span)
-        for title, compared in (("Weight R", False), ("Weight R less the others' mean", True))
+        scene.scene(
+            "One update: four draws, and what each pushes",
+            f"a check: right; blue: lifts its own answer, orange: presses it; the factor of a draw is "
+            f"{'its reward' if factor == FACTORS[0] else 'its reward less the mean of the others'}",
+            pushes_of(factor, n, 0.55),
+        )
     ]
 
 
-def pushed(n):
+def pushed(factor, n):
+    arms, paid, factors, _, policies = update_of(factor)
     if n == 0:
-        return "Before the first draw: the shares of the demonstrations."
-    if n == len(FOUR):
-        ends = [four(compared)[1][n][0] for compared in (False, True)]
-        return f'After all four, "Final: 12" is at {ends[0]:.3f} with R and at {ends[1]:.3f} compared.'
-    name, paid = ANSWERS[FOUR[n - 1]], REWARD[FOUR[n - 1]]
-    weight = "1" if COMPARED[n - 1] > 0 else "−1/3"
-    return f'Draw {n}, "{name}", is paid {paid:.0f}: its weight is {paid:.0f} with R and {weight} compared.'
+        return "Before the first draw: a hundred answers are as the demonstrations are."
+    if n == len(arms):
+        return f"After all four, “Final: 12” has {100 * policies[n][0]:.1f} of 100, from 30."
+    named = {1: "1", 0: "0"}.get(round(factors[n - 1], 6), "−1/3")
+    return f"Draw {n}, “{ANSWERS[arms[n - 1]]}”, is paid {paid[n - 1]:.0f}: its push is multiplied by {named}."
+
+
+def all_paid(n):
+    end = n == len(update_of(OFFSET)[0])
+    return [
+        scene.scene(
+            "One update: eight draws, all paid 10 or 11",
+            "a check: right; a draw lifts its own answer, and presses all five by their shares",
+            pushes_of(OFFSET, n, 3.4, (0, "paid most, and fell") if end else None),
+        )
+    ]
+
+
+def so_far(n):
+    arms, paid, _, _, policies = update_of(OFFSET)
+    if n == 0:
+        return "Before the update: a hundred answers are as the demonstrations are."
+    if n == len(arms):
+        low, high = 100 * policies[n][0], 100 * policies[n][3]
+        return f"“Final: 12” was drawn 3 times and has {low:.0f} of 100, from 30; “12”, drawn 4 times, has {high:.0f}."
+    said = f"Draw {n}, “{ANSWERS[arms[n - 1]]}”, is paid {paid[n - 1]:.0f}"
+    return f"{said}: it lifts itself and presses all by their shares."
 
 
 # ── one number for a chain ──
@@ -134,65 +278,54 @@ def chain(quantity):
 CELLS = {
     "probability": "Probability of each token after those before it; their product is that of the completion.",
     "log-prob": "Its logarithm; the sum is that of the completion.",
-    "R": "Weight of each token's push: the one number that came out, four times over.",
+    "R": "What multiplies each token's push: the one number that came out, four times over.",
     "R less the other's": "Where both wrote the same, +1 and −1 cancel: what is left moves the last digit.",
 }
 
 
-# ── eight draws, all paid ──
-OFFSET = 10
-
-
-@cache
-def eight():
-    arms = five_answers.first_batch()
-    return arms, five_answers.by_draw(SHOWN, arms, REWARD[arms] + OFFSET)
-
-
-def all_paid(n):
-    _, (pushes, policies) = eight()
-    return [
-        ended("Probability", "after the draws so far; dots: before", SHOWN, policies[n], 3),
-        moved("Push on each logit", "sum of the draws so far", pushes[n], 2, (-2.2, 3.2)),
-    ]
-
-
-def so_far(n):
-    arms, (pushes, policies) = eight()
-    if n == 0:
-        return "Before the update: the shares of the demonstrations."
-    if n == len(arms):
-        right, hmm = policies[n][0], signed(pushes[n][4])
-        return (
-            f'After all eight: "hmm", paid {OFFSET}, is pushed by {hmm}; "Final: 12", paid most, fell to {right:.2f}.'
-        )
-    paid = REWARD[arms[n - 1]] + OFFSET
-    return f'Draw {n}, "{ANSWERS[arms[n - 1]]}", is paid {paid:.0f}: it lifts itself and presses all by their shares.'
+def by_draw(n):
+    """The time of a scene that goes through the draws of an update."""
+    return Time(
+        "Draw",
+        tuple(range(n + 1)),
+        ("no draw yet", *(f"draw {i} of {n}" for i in range(1, n + 1))),
+        start=n,
+        ticks={i: str(i) for i in range(n + 1)},
+        milliseconds=1400,
+    )
 
 
 FIGURES = {
+    "opening": OPENING,
     "answers": Figure(
         answers,
         five_answers.rewarded,
-        Handle("It learns from", (IMITATED, REWARDED), start=1, words=(IMITATED, REWARDED)),
-        lambda whose: (
-            f"From {sums(whose)[0]:.0f} right sums of 100 to {sums(whose)[-1]:.0f} in {UPDATES} updates, "
-            f"from the same start."
+        Handle("It learns from", (IMITATED, REWARDED), start=0, words=(IMITATED, REWARDED)),
+        learns,
+        Time(
+            "Update",
+            LEARNING,
+            tuple(f"update {update}" for update in LEARNING),
+            start=len(LEARNING) - 1,
+            ticks={i: str(LEARNING[i]) for i in (0, 2, 4, 6, 8, 11, 14, 16, 18)},
+            strip=Strip(
+                "Right, of 100",
+                lambda: [[learned(whose)[update, 0] for update in LEARNING] for whose in (IMITATED, REWARDED)],
+                lambda whose, update: str(piles.hundredths(learned(whose)[update])[0]),
+            ),
         ),
+        stills=((1, len(LEARNING) - 1),),
     ),
     "draws": Figure(
         draws,
         five_answers.by_draw,
-        Handle("Draws", tuple(range(5)), start=4, words=("none", "1st", "2nd", "3rd", "all four")),
+        Handle("Factor", FACTORS, start=0, words=FACTORS),
         pushed,
+        by_draw(len(FOUR)),
+        stills=((1, len(FOUR)),),
     ),
     "chain": Figure(
         chain, tasks.checkpoint, Handle("In each cell", tuple(CELLS), start=3, words=tuple(CELLS)), CELLS.get
     ),
-    "all_paid": Figure(
-        all_paid,
-        five_answers.by_draw,
-        Handle("Draws", tuple(range(9)), start=8, words=tuple(f"{n} of 8" for n in range(9))),
-        so_far,
-    ),
+    "all_paid": Figure(all_paid, five_answers.by_draw, None, so_far, by_draw(8), stills=((0, 4),)),
 }

@@ -3,6 +3,7 @@ language model.
 """
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 
@@ -10,14 +11,16 @@ from sim.experiments import after_sft
 from sim.experiments.five_answers import ANSWERS, SHOWN
 from sim.worlds import bandit
 from sim.worlds.policies import POLICIES
+from widgets.frame import piles, scene
 from widgets.frame.exercises import Guess
 from widgets.frame.knobs import choice, ladder, slider
-from widgets.frame.marks import bars, both, by_update, dots, each_run, label, line, panel, threshold
-from widgets.frame.readouts import Break, Gauge, Readout
-from widgets.frame.small_figures import Opening
+from widgets.frame.marks import bars, by_update, dots, each_run, label, line, panel, threshold
+from widgets.frame.readouts import At, Break, Gauge, Readout
+from widgets.frame.sentences import Said, end
+from widgets.frame.small_figures import Played
 
 TITLE = "What a policy over five completions becomes, from its demonstrations on"
-COST = "32,000 completions of the five, 7,680 of the language model"
+COST = "20 runs with five answers; 7,680 completions of the language model"
 
 OTHERS = SHOWN[1:] / SHOWN[1:].sum()  # how demonstrations that are not right go wrong
 STEPS, RUNS, EVERY = 200, 20, 5  # a curve has every fifth update
@@ -44,6 +47,7 @@ class Knobs:
     seed: int = slider("Seed", 0, low=0, high=99, step=1)
 
 
+LEAD = ("baseline", "offset")
 PRESETS = {
     "RL": Knobs(),
     "SFT": Knobs(method=SFT),
@@ -79,14 +83,7 @@ def run(k):
     start, baseline = bandit.softmax(logits), BASELINES[k.baseline]
     drawn = np.zeros(5)
     if k.method == RL:
-        rng = np.random.default_rng(k.seed)
-        paid = reward + k.offset
-        policies = bandit.path(
-            np.tile(logits, (RUNS, 1)),
-            lambda pi: bandit.sampled_gradient(pi, paid, baseline, k.samples, rng),
-            k.learning_rate,
-            STEPS,
-        )
+        paid, policies = reward + k.offset, sampled_runs(k)
         first = bandit.draw(np.tile(start, (RUNS, 1)), k.samples, np.random.default_rng(k.seed))
         arms = first[0]  # what the first update drew
         drawn, pushed = np.bincount(arms, minlength=5), bandit.push(start, arms, paid[arms] - baseline(paid[arms]))
@@ -103,6 +100,17 @@ def run(k):
     for at, pass_rate, sampled in language_model(k):
         result = replace(result, language=[*result.language, (at, pass_rate)], sampled=[*result.sampled, (at, sampled)])
         yield result
+
+
+def sampled_runs(k):
+    """(steps + 1, runs, arms) policies of the sampled runs."""
+    rng, paid = np.random.default_rng(k.seed), np.array([1.0, 0, 0, k.partial, 0]) + k.offset
+    return bandit.path(
+        np.tile(logs(demonstrations(k)), (RUNS, 1)),
+        lambda pi: bandit.sampled_gradient(pi, paid, BASELINES[k.baseline], k.samples, rng),
+        k.learning_rate,
+        STEPS,
+    )
 
 
 def demonstrations(k):
@@ -142,6 +150,7 @@ def figure(k, r):
 
 
 def runs_tab(k, r):
+    yield worst(k, r)
     step = np.arange(0, STEPS + 1, EVERY)
     yield by_update(
         "The right completion",
@@ -157,12 +166,55 @@ def runs_tab(k, r):
         updates=STEPS,
         y_range=(0, 1.05),
         tab="Runs",
+    )
+
+
+def worst(k, r):
+    """A hundred answers of the run that is least often right at the end, and how many runs end so."""
+    pi, many, lost = r.policies[-1, r.right[-1].argmin()], len(r.right[-1]), int(failed(r).sum())
+    right = piles.hundredths(pi)[0]
+    words = "the right answer is gone" if right < 2 else f"right {right} times in 100"
+    told = f"{lost} of {many} runs end with the right answer below one half." if many > 1 else "It is the only run."
+    counts = [
+        scene.word(str(lost) if many > 1 else str(right), (0.8, 1.5), "count", key="c"),
+        scene.word(f"of {many} runs end" if many > 1 else "right answers of", (0.8, 2.4), "strong", key="d"),
+        scene.word("wrong more often" if many > 1 else "a hundred in the", (0.8, 3.15), "strong", key="e"),
+        scene.word("than right" if many > 1 else "only run", (0.8, 3.9), "strong", key="f"),
+    ]
+    return scene.scene(
+        WORST,
+        "the run that does worst; a dot is an answer",
+        piles.view(
+            "n", f"after update {STEPS}", piles.FIVE, SHOWN, pi, (0, words, "broken") if too_many(k, r) else None
+        ),
+        scene.view("m", 6.3, 4.3, told, *counts),
+        given=piles.ASKED,
+        tab="Runs",
         front=True,
+        data=[bars(ANSWERS, pi, "probability in the run that does worst")],
+    )
+
+
+WORST = "A hundred answers to 7 + 5"
+
+
+def update_tab(k, r):
+    after = bandit.softmax(logs(r.start) + k.learning_rate * r.pushed)
+    yield panel(
+        "The first update of the first run",
+        "probability before and after; how often it was drawn",
+        bars(ANSWERS, r.start, "before", 8),
+        bars(ANSWERS, after, "after", 1, text=[f"{n:.0f}×" if k.method == RL else "" for n in r.drawn]),
+        label(ANSWERS[4], 0.93, "before", 8, "right"),
+        label(ANSWERS[4], 0.82, "after", 1, "right"),
+        x="completion",
+        y_range=(0, 1),
+        tab="One run",
     )
     shares = r.policies[EARLY, 0]
     tops = shares[0].cumsum()
     yield panel(
-        "One run, completion by completion",
+        "The first run, completion by completion",
         "probability, stacked; SFT from equal shares",
         *(bars(EARLY, share, arm, i) for i, (arm, share) in enumerate(zip(ANSWERS, shares.T), 1)),
         *(
@@ -175,22 +227,7 @@ def runs_tab(k, r):
         y_range=(0, 1.05),
         stacked=True,
         ticks=dict(tickvals=[0, 20, 40, 60]),
-        tab="Runs",
-    )
-
-
-def update_tab(k, r):
-    after = bandit.softmax(logs(r.start) + k.learning_rate * r.pushed)
-    yield panel(
-        "The first update of that run",
-        "probability before and after; how often it was drawn",
-        bars(ANSWERS, r.start, "before", 8),
-        bars(ANSWERS, after, "after", 1, text=[f"{n:.0f}×" if k.method == RL else "" for n in r.drawn]),
-        label(ANSWERS[4], 0.93, "before", 8, "right"),
-        label(ANSWERS[4], 0.82, "after", 1, "right"),
-        x="completion",
-        y_range=(0, 1),
-        tab="One update",
+        tab="One run",
     )
 
 
@@ -248,25 +285,71 @@ def watched(k, r):
     return Gauge(what, 100 * failed(r).mean(), limit, "%", 0, 100, expression=code)
 
 
+def seen_at(k, r, cause):
+    lost = failed(r)
+    words = f"{lost.sum()} of {len(lost)} runs below {PASSING:g}" if k.method == RL else f"ends below {PASSING:g}"
+    return At(WORST, None, None, words)
+
+
+def too_many(k, r):
+    return k.method != SFT and failed(r).mean() > TOO_MANY
+
+
 def broken(k, r):
     lost = failed(r)
-    if k.method == SFT or lost.mean() <= TOO_MANY:
+    if not too_many(k, r):
         return None
     ends = f"{lost.sum()} of {len(lost)} runs end" if k.method == RL else "the run ends"
-    found = cause(k, r)
-    return Break(f"{why(k, r, found)}: {ends} with the right completion below {PASSING:g}.", fix(k), found)
+    found = cause(k)
+    claims = {
+        "so many end there": lambda: (r.policies[-1, :, 0] < 0.5).mean() > 0.2,
+        "undoing it mends": lambda: found == SEVERAL or not failed(end(run, replace(k, **UNDONE[found]))).mean() > 0.2,
+        "none of several is enough": lambda: (
+            found != SEVERAL or (len(present(k)) > 1 and not any(mended(k, **UNDONE[one]) for one in present(k)))
+        ),
+    }
+    if found == PAID:
+        claims |= {"it has more of it": lambda: r.policies[-1, lost, 3].mean() > r.policies[0, lost, 3].mean()}
+    if r.right.max() <= 1e-6:
+        claims |= {"it is never drawn": lambda: not r.right.any()}
+    return Break(
+        Said(f"{why(k, r, found)}: {ends} with the right completion below {PASSING:g}.", claims), fix(k), found
+    )
 
 
 CHANCE, RARE, PAID = "chance decides what rises", "too rare to grow", "a wrong answer is paid too"
+SMALL, SEVERAL = "steps too small", "several faults at once"
+UNDONE = {CHANCE: dict(baseline="leave-one-out"), RARE: dict(shown=0.3), PAID: dict(partial=0.0)}
+UNDONE |= {SMALL: dict(learning_rate=1.0)}
 
 
-def cause(k, r):
-    """Of several the one that alone would do: too rare even for the mean step, then the pay, then chance."""
+def cause(k):
+    """Of those that are there the first whose undoing mends: the likely one before the others."""
     if by_the_mean_step(k, 0.0) < PASSING:
-        return RARE
-    if by_the_mean_step(k, k.partial) < PASSING:
-        return PAID
-    return CHANCE if uncompared(k) else PAID if k.partial else RARE
+        likely = RARE
+    elif by_the_mean_step(k, k.partial) < PASSING:
+        likely = PAID
+    else:
+        likely = CHANCE if uncompared(k) else PAID if k.partial else RARE
+    there = present(k)
+    return next((one for one in sorted(there, key=lambda one: one != likely) if mended(k, **UNDONE[one])), SEVERAL)
+
+
+def present(k):
+    faults = {CHANCE: uncompared(k), RARE: k.shown < 0.3, PAID: k.partial > 0, SMALL: k.learning_rate < 1.0}
+    return [one for one, is_there in faults.items() if is_there]
+
+
+def mended(k, **turned):
+    """Whether the setting with these knobs turned would not be broken."""
+    return lost_share(replace(k, **turned, policy="window")) <= TOO_MANY
+
+
+@lru_cache(maxsize=64)
+def lost_share(k):
+    if k.method == RL:
+        return (sampled_runs(k)[-1, :, 0] < PASSING).mean()
+    return float(by_the_mean_step(k, k.partial) < PASSING)
 
 
 def by_the_mean_step(k, partial):
@@ -276,10 +359,25 @@ def by_the_mean_step(k, partial):
     return bandit.path(logs(demonstrations(k))[None], gradient, k.learning_rate, STEPS)[-1, 0, 0]
 
 
+def settled(r):
+    """Whether a lost run gives most of its probability to a bare 12."""
+    return r.policies[-1, failed(r), 3].mean() > 0.5
+
+
 def why(k, r, found):
+    if found == SEVERAL:
+        facts = {
+            CHANCE: f"{k.offset} is added to every reward and nothing compares",
+            RARE: f"the right completion starts at {k.shown:g}",
+            PAID: f"a bare 12 is paid {k.partial:g}",
+            SMALL: f"a step of {k.learning_rate:g} is small",
+        }
+        told = ", ".join(facts[one] for one in present(k))
+        return told[0].upper() + told[1:]
     return {
         CHANCE: f"With {k.offset} added to every reward, what is drawn more than its share is lifted, right or wrong",
-        PAID: f"A bare 12 is paid {k.partial:g}, and the policy settled on it",
+        PAID: f"A bare 12 is paid {k.partial:g}, and the policy {'settled on it' if settled(r) else 'turned to it'}",
+        SMALL: f"{STEPS} steps of this size are too few",
         RARE: f"The right completion starts at {k.shown:g}, too rare for {STEPS} steps of this size"
         if r.right.max() > 1e-6
         else "The right completion is never drawn and never pushed",
@@ -293,33 +391,62 @@ def worse(k, r):
     mean, paid, lost = r.right[-1].mean(), r.J[-1].mean(), failed(r).sum()
     if mean < GOOD and paid - mean > 0.05:
         bare = r.policies[-1, :, 3].mean()
-        return (
-            f"Paid {paid:.2f}, right {mean:.2f}: a bare 12 is paid {k.partial:g}, and the policy gives it {bare:.2f}."
+        return Said(
+            f"Paid {paid:.2f}, right {mean:.2f}: a bare 12 is paid {k.partial:g}, and the policy gives it {bare:.2f}.",
+            {"that pays the difference": lambda: abs(paid - mean - k.partial * bare) < 1e-9},
         )
     if lost:
         break_at = f"More than {TOO_MANY * RUNS:.0f} would be a break."
-        return f"{lost} of {len(r.right[-1])} runs end below {PASSING:g}. {break_at}"
+        return Said(
+            f"{lost} of {len(r.right[-1])} runs end below {PASSING:g}. {break_at}",
+            {"so many": lambda: 0 < (r.policies[-1, :, 0] < 0.5).sum() <= 4 and r.policies.shape[1] == RUNS},
+        )
     if mean < GOOD:
         few = f": {STEPS} steps of this size are too few" if by_the_mean_step(k, k.partial) < GOOD else ""
-        return f"No run ends below {PASSING:g}, but the mean ends at {mean:.2f}{few}."
+        return Said(
+            f"No run ends below {PASSING:g}, but the mean ends at {mean:.2f}{few}.",
+            {
+                "none": lambda: r.policies[-1, :, 0].min() >= 0.5,
+                "larger steps are enough": lambda: (
+                    not few or by_the_mean_step(replace(k, learning_rate=10 * k.learning_rate), k.partial) >= GOOD
+                ),
+            },
+        )
     if r.language[-1][0] == UPDATES and r.language[-1][1] < LEARNED:
         sums = 100 * r.language[-1][1]
-        return f"The small runs hold. The language model ends at {sums:.0f} of 100 sums instead of about 85."
+        usual = lambda: end(run, Knobs(policy=k.policy, seed=k.seed)).language[-1][1]
+        return Said(
+            f"The small runs hold. The language model ends at {sums:.0f} of 100 sums instead of about 85.",
+            {"about 85 otherwise": lambda: 0.77 < usual() < 0.93, "they hold": lambda: r.right[-1].mean() >= GOOD},
+        )
     return None
 
 
 def holds(k, r):
-    end = r.right[-1].mean()
+    end_at = r.right[-1].mean()
     if k.method != SFT:
         runs = (
             "The exact gradient"
             if k.method == EXACT
             else f"No run ends below {PASSING:g}: the mean of {len(r.right[-1])}"
         )
-        return f"{runs} ends at {end:.3f}, past the demonstrations' {k.shown:g}."
-    if abs(end - k.shown) > 0.01:
-        return f"Imitation is at {end:.2f} after {STEPS} updates, on its way to the demonstrations' {k.shown:g}."
-    return f"Imitation ends at {end:.2f}, where its demonstrations are: a ceiling, no damage."
+        return Said(
+            f"{runs} ends at {end_at:.3f}, past the demonstrations' {k.shown:g}.",
+            {
+                "none ends there": lambda: r.policies[-1, :, 0].min() >= 0.5,
+                "past them": lambda: r.policies[-1, :, 0].mean() > k.shown,
+            },
+        )
+    way = np.abs(r.right[:, 0] - k.shown)
+    if abs(end_at - k.shown) > 0.01:
+        return Said(
+            f"Imitation is at {end_at:.2f} after {STEPS} updates, on its way to the demonstrations' {k.shown:g}.",
+            {"every update goes there": lambda: bool((np.diff(way) < 0).all())},
+        )
+    return Said(
+        f"Imitation ends at {end_at:.2f}, where its demonstrations are: a ceiling, no damage.",
+        {"it is there": lambda: way[-1] < 0.015, "and never beyond": lambda: bool((np.diff(way) < 1e-9).all())},
+    )
 
 
 def uncompared(k):
@@ -331,49 +458,22 @@ def fix(k):
     values = dict(baseline="leave-one-out") if uncompared(k) else {}
     if k.shown < 0.3 and not comparing_is_enough:
         values |= dict(shown=0.3)
-    return values | (dict(partial=0.0) if k.partial > 0 else {})
+    values |= dict(partial=0.0) if k.partial > 0 else {}
+    return values if mended(k, **values) else values | UNDONE[SMALL]
 
 
 GUESS = Guess(
-    "One demonstration in a hundred is right. After imitation, 200 updates with the checker: how often is it right?",
-    ("about 0.01", "about 0.5", "above 0.9"),
-    Knobs(shown=0.01),
+    "Without a baseline each draw counts by its reward alone, 0 or 1. How many of 20 runs end mostly right?",
+    ("none", "about half", "all 20"),
+    Knobs(baseline="none"),
     2,
-    lambda k, r: f"The mean of {len(r.right[-1])} runs ends at {r.right[-1].mean():.2f}, from {k.shown:g}.",
+    lambda k, r: f"{(r.right[-1] > PASSING).sum()} of {len(r.right[-1])}; their mean ends at {r.right[-1].mean():.3f}.",
+    f"Runs that end below {PASSING:g}",
 )
-
-
-def opening(plain, other):
-    """The sums that the language model gets right, and how many of the small runs are below one half."""
-    at, step = np.arange(0, UPDATES + 1, FRAME), np.arange(STEPS + 1)
-    right = [[100 * rate for _, rate in r.language] for r in (plain, other)]
-    below = [100 * (r.right < PASSING).mean(axis=1) for r in (plain, other)]
-    yield by_update(
-        "Right answers of a language model",
-        "of 100 sums, on average, over 60 updates",
-        *both(at, *right),
-        dots([0], right[1][:1], "the same start", 1),
-        label(UPDATES, right[0][-1] + 2, "one setting", 8, "right"),
-        label(UPDATES, right[1][-1] + 2, "the other", 1, "right"),
-        updates=UPDATES,
-        y_range=(0, 104),
-    )
-    yield by_update(
-        "Runs that are wrong more often than right",
-        f"% of {RUNS} runs of a model with five answers",
-        *both(step, *below),
-        label(STEPS, 2, "one setting", 8, "right"),
-        label(STEPS, below[1][-1] - 12, "the other", 1, "right"),
-        threshold(100 * TOO_MANY, "too many", 104),
-        updates=STEPS,
-        y_range=(0, 104),
-    )
-
-
-OPENING = Opening(
+DARE = "Turn something until runs end wrong."
+OPENING = Played(
     Knobs(baseline="none"),
     Knobs(baseline="none", offset=10),
-    lambda *both: list(opening(*both)),
-    after_sft.rewarded,
-    "Same code, same seed. One setting differs between the two, and neither is the default.",
+    "opening",
+    "You have found it: the other adds 10 to every reward, and neither compares.",
 )

@@ -82,3 +82,13 @@ def test_best_of_n_is_the_chance_that_not_all_n_are_wrong():
     assert cut_arrows.best_of(0.5, 2) == 0.75  # 1 - 1/4
     np.testing.assert_allclose(cut_arrows.best_of(np.array([0.0, 0.1, 1.0]), 3), [0, 0.271, 1], atol=1e-15)  # 1 - 0.9^3
     np.testing.assert_allclose(cut_arrows.best_of(START, 1), START, rtol=1e-14)
+
+
+def test_both_copies_write_the_same_until_the_sync_is_cut_and_then_the_sampler_stays_as_it_was():
+    whole = cut_arrows.twins_without("none", 1, iterations=12)
+    old = cut_arrows.twins_without("weight sync", 1, iterations=12)
+    assert len(whole) == len(old) == 13 and whole[0] == old[0]
+    assert all(one.sampled == one.trained and one.sampled_rate == one.trained_rate for one in whole)
+    assert all(one.sampled == old[0].sampled and one.sampled_rate == pytest.approx(START[1]) for one in old)
+    np.testing.assert_allclose([one.trained_rate for one in old[1:]], rates(frames("weight sync", beta=0.1))[:, 1])
+    assert old[-1].trained != old[0].trained

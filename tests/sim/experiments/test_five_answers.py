@@ -33,5 +33,19 @@ def test_with_equal_pay_what_is_drawn_less_than_its_share_loses():
 
 
 def test_imitation_ends_at_the_demonstrations_and_the_policy_gradient_beyond_them():
-    np.testing.assert_allclose(five.imitated(), five.SHOWN, atol=1e-6)
-    assert five.rewarded()[0] > 0.99 and five.rewarded(steps=0) == pytest.approx(five.SHOWN)
+    np.testing.assert_allclose(five.imitated()[0], 0.2)
+    np.testing.assert_allclose(five.imitated()[-1], five.SHOWN, atol=1e-6)
+    assert five.rewarded()[-1][0] > 0.99 and five.rewarded()[0] == pytest.approx(five.SHOWN)
+
+
+def test_the_first_update_of_the_first_run_is_that_of_its_first_batch():
+    arms = five.first_batch()
+    _, policies = five.by_draw(five.SHOWN, arms, five.REWARD[arms] + 10)
+    np.testing.assert_allclose(five.uncompared(10)[1, 0], policies[-1])
+
+
+def test_a_constant_on_every_reward_leaves_the_mean_step_alone_and_loses_runs():
+    wrong = [(five.uncompared(offset)[-1, :, 0] < 0.5).sum() for offset in (0, 10)]
+    assert wrong[0] == 0 and wrong[1] > 5
+    mean = bandit.policy_gradient(five.SHOWN, five.REWARD)
+    np.testing.assert_allclose(bandit.policy_gradient(five.SHOWN, five.REWARD + 10), mean, atol=1e-12)

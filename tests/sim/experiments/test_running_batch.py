@@ -92,3 +92,27 @@ def test_one_step_moves_each_logit_by_the_weight_of_the_tokens_drawn_there():
 
 def test_without_a_weight_nothing_moves():
     assert batch.pass_rate(batch.after_one_step(np.zeros(4))) == pytest.approx(batch.pass_rate(modsum.Policy()))
+
+
+def test_a_token_without_a_push_is_moved_by_the_others_alone():
+    for now in batch.carried(16):
+        own = batch.tokens()[1] > 0
+        np.testing.assert_array_equal((now.own == 0) & own, now.dead)
+        assert not now.own[~own].any() and not now.others[~own].any()
+
+
+def test_a_token_goes_where_its_own_push_and_the_others_send_it():
+    """To first order: the error of a step falls with the square of its rate."""
+
+    def error(rate):
+        first, then = batch.carried(1, learning_rate=rate)
+        return np.abs(np.log(first.ratio) + first.own + first.others - np.log(then.ratio)).max()
+
+    assert error(0.2) < 0.001
+    assert error(0.1) == pytest.approx(error(0.2) / 4, rel=0.02)
+
+
+def test_its_passes_are_those_of_the_batch():
+    for told, plain in zip(batch.carried(5), batch.passes(5, learning_rate=2.0)):
+        np.testing.assert_allclose(told.ratio, plain.ratio, rtol=1e-12)
+        np.testing.assert_array_equal(told.dead, plain.dead)

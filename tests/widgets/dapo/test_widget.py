@@ -10,6 +10,7 @@ from sim.algorithms import grpo
 from sim.experiments.standard_runs import modsum_optimizer, modsum_run
 from sim.worlds import modsum
 from tools.pages import results
+from widgets.dapo import figures
 from widgets.dapo import widget as dapo
 from widgets.dapo.widget import Knobs
 
@@ -219,9 +220,8 @@ def test_another_seed_draws_other_runs():
 
 
 def test_the_price_of_a_live_group_is_lowest_at_one_half():
-    (price,) = [p for p in dapo.figure(Knobs(), last()) if p["title"].startswith("Completions until")]
-    curve = price["data"][0]
-    assert curve["x"][np.argmin(curve["y"])] == pytest.approx(0.5, abs=0.01)
+    curve = figures.price(0.5)[1]["data"][0]
+    assert curve["x"][np.argmin(curve["y"])] == pytest.approx(0, abs=0.01)  # in log odds
 
 
 @pytest.mark.when_changed()

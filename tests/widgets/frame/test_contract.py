@@ -28,9 +28,9 @@ from tests.widgets.catalogue import (
     values,
 )
 from tests.widgets.grid import MACHINES
-from tools.pages import frames
+from tools.pages import frames, results
 from widgets.frame import host
-from widgets.frame.contract import Widget, extras
+from widgets.frame.contract import LEADING, Widget, extras, grouped, leading
 from widgets.frame.values import is_pasted
 
 ROOT = Path(__file__).parents[3]
@@ -80,6 +80,74 @@ def test_a_break_names_its_cause_in_a_few_words(name):
     for cause in frames.causes(name):
         must(1 <= len(cause.split()) <= 6, name, f"the `cause` of a break has one to six words: {cause!r}")
         must(not re.search(r"[.!]", cause), name, f"the `cause` of a break is no sentence: {cause!r}")
+
+
+@every_widget
+def test_a_break_is_seen_at_a_place_within_the_axes_in_at_most_six_words(name):
+    for k in breaking(name).values():
+        at = frame_of(name, k)["verdict"]["at"]
+        must(at, name, f"`seen_at` says where the break of {k} is seen")
+        panel = frame_of(name, k)["panels"][at["panel"]]
+        must(at["inside"], name, f"the place of the break lies within the axes of {panel['title']!r}: {at}")
+        must(1 <= len(at["words"].split()) <= 6, name, f"one to six words say what is seen: {at['words']!r}")
+        named = {mark["name"] for mark in panel["data"]}
+        must(at["curve"] in named | {""}, name, f"`curve` of `seen_at` is one of {named}, not {at['curve']!r}")
+
+
+@every_widget
+def test_two_knobs_stand_below_the_picture_and_each_other_once_in_the_column(name):
+    w = host.widget(name)
+    shown = [*leading(w), *(knob for names in grouped(w).values() for knob in names)]
+    must(len(leading(w)) == LEADING, name, f"LEAD has {LEADING} knobs")
+    must(sorted(shown) == sorted(f.name for f in fields(w.Knobs)), name, "KNOB_GROUPS names knobs, each at most once")
+
+
+# Settings of the two knobs that reach the break of the opening where the opening turns others too
+REACHED = dict(throughput=dict(overlap="stream", test_seconds=10.0), verifier_pool=dict(slots=128))
+OUT_OF_REACH = {
+    "compare",  # readers come for its two lists, and its break takes an optimizer and a rate
+    "gaps",  # its break takes three knobs: the work, the minutes, the order
+}
+
+
+@every_changed_widget
+def test_the_two_knobs_reach_the_break_of_the_opening(name):
+    w = host.widget(name)
+    opening = extras(w).OPENING
+    wanted = opening and w.broken(opening.other, results.last(name, opening.other))
+    if not wanted or name in OUT_OF_REACH:
+        return
+    turned = REACHED.get(name) or {knob: getattr(opening.other, knob) for knob in leading(w)}
+    assert {*turned} <= {*leading(w)}
+    k = replace(w.Knobs(), **turned)
+    found = w.broken(k, results.last(name, k))
+    must(found and found.cause == wanted.cause, name, f"{turned} reaches the break of the opening, {wanted.cause!r}")
+
+
+@every_widget
+def test_the_question_and_its_answer_stand_in_one_line(name):
+    guess = extras(host.widget(name)).GUESS
+    if guess is None:
+        return
+    must(len(guess.question) <= 115, name, f"the question has at most 115 characters: {len(guess.question)}")
+    told = guess.told(guess.knobs, results.last(name, guess.knobs))
+    said = f"Your guess: {max(guess.answers, key=len)}. {told}"
+    must(len(said) <= 130, name, f"with a guess, what it is has at most 130 characters, not {len(said)}: {said}")
+    labels = [r["label"] for r in last_frame(name)["readouts"]]
+    must(guess.reveals in ["", *labels], name, f"`reveals` is the label of a readout, one of {labels}")
+
+
+@every_widget
+def test_notes_stand_in_one_line_and_labels_in_two(name):
+    for k in host.widget(name).PRESETS.values():
+        frame = frame_of(name, k)
+        for panel in frame["panels"]:
+            beside = [p for p in frame["panels"] if p["tab"] == panel["tab"]]
+            leads = panel["front"] or (not any(p["front"] for p in beside) and panel is beside[0])
+            most = 140 if len(beside) == 1 else 84 if leads else 52
+            must(len(panel["note"]) <= most, name, f"a note here has at most {most} characters: {panel['note']!r}")
+        for r in frame["readouts"]:
+            must(len(r["label"]) <= 44, name, f"the label of a readout has at most 44 characters: {r['label']!r}")
 
 
 @every_changed_widget

@@ -7,10 +7,11 @@ import pytest
 
 from sim.cluster import throughput
 from sim.cluster.hardware import ACCELERATORS
+from sim.cluster.memory import Engine
 from sim.cluster.models import MODELS
 from tests.sim.cluster.test_user_inputs import HOSTILE, QWEN3_14B
 from widgets.frame import host, machine_knobs, values
-from widgets.frame.knobs import choice, ladder
+from widgets.frame.knobs import PASTED, choice, ladder
 
 
 @dataclass(frozen=True)
@@ -69,6 +70,12 @@ def test_a_timed_iteration_gives_the_bandwidth_efficiency_that_explains_its_time
     assert machine_knobs.efficiency(brought(timed="64 sequences, 2048 tokens, 5 ms")).bandwidth > 1
 
 
+def test_a_timed_iteration_is_of_the_widths_of_the_engine():
+    k = brought(timed="64 sequences, 2048 tokens, 12 ms")
+    half = machine_knobs.efficiency(k, Engine(weight_bytes=1, kv_bytes=1))
+    assert half.bandwidth == pytest.approx(machine_knobs.efficiency(k).bandwidth / 2)
+
+
 @pytest.mark.parametrize("what", HOSTILE)
 def test_a_refused_text_reaches_no_run(what):
     (answer,) = host.stream("throughput", json.dumps(dict(config=HOSTILE[what], gpus="8")))
@@ -77,7 +84,7 @@ def test_a_refused_text_reaches_no_run(what):
     assert refused["value"] is None and refused["said"].endswith(".")
 
 
-@pytest.mark.parametrize("text", [7, True, ["a"], {"a": 1}, "x" * (values.PASTED + 1)])
+@pytest.mark.parametrize("text", [7, True, ["a"], {"a": 1}, "x" * (PASTED + 1)])
 def test_a_pasted_value_that_is_no_text_or_too_long_is_refused(text):
     (answer,) = host.stream("throughput", json.dumps(dict(chip=text)))
     assert json.loads(answer)["brought"]["chip"]["value"] is None

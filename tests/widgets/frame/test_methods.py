@@ -8,7 +8,10 @@ import pytest
 from sim.algorithms import options
 from widgets.frame import host
 
-PAGES = ["reinforce", "ppo", "grpo", "rloo", "dapo", "dr_grpo", "dpo", "compare"]
+PAGES = [
+    *("reinforce", "ppo", "gae", "grpo", "rloo", "dapo", "entropy", "dr_grpo", "reward_scale", "dpo", "compare"),
+    *("distillation", "off_policy"),
+]
 
 
 def settings(w):
@@ -50,6 +53,24 @@ def said(name, program, **knobs):
         ("reinforce", "OpenRLHF", dict(baseline="batch mean"), "--algo.advantage.estimator flash_reinforce \\"),
         ("dpo", "TRL", dict(loss="APO-zero"), 'loss_type=["apo_zero"],'),
         ("dpo", "TRL", dict(loss="robust", flip=0.2), "label_smoothing=0.2,"),
+        ("entropy", "TRL", dict(alpha=0.3), "entropy_coef=0.3,"),
+        ("entropy", "verl", dict(eps_low=0.1), "actor_rollout_ref.actor.clip_ratio_low=0.1 \\"),
+        ("distillation", "TRL", dict(direction="JSD"), "beta=0.5,"),
+        ("distillation", "verl", dict(signal="likeliest k", k=10), "distillation.distillation_loss.topk=10"),
+        (
+            "off_policy",
+            "TRL",
+            dict(correction="bad answers masked"),
+            "vllm_importance_sampling_correction=False, off_policy_mask_threshold=0.05,",
+        ),
+        ("off_policy", "verl", dict(passes=4), "algorithm.rollout_correction.loss_type=reinforce \\"),
+        ("off_policy", "verl", dict(correction="decoupled"), "algorithm.rollout_correction.bypass_mode=False \\"),
+        (
+            "off_policy",
+            "TRL",
+            dict(passes=4),
+            "# TRL weighs by what the policy was before its first step, and clips the ratio since then beside it",
+        ),
     ],
 )
 def test_each_knob_is_exported_as_the_option_with_the_same_meaning(name, program, knobs, line):

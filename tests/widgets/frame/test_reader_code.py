@@ -40,7 +40,7 @@ def test_reader_code_leaves_the_book_s_own_function_unchanged():
         ("x = 1", "There is no function edited here any more; the page calls it by that name.", None),
         ("edited = 3", "There is no function edited here any more; the page calls it by that name.", None),
         ("\ndef edited(x):\n    return x", "Line 2: edited is called with 2 arguments, x and y.", 2),
-        ("import js", "Line 1: ModuleNotFoundError: No module named 'js'.", 1),
+        ("import of_nobody", "Line 1: ModuleNotFoundError: No module named 'of_nobody'.", 1),
         ("(" * 5000, "Line 1: too many nested parentheses.", 1),
         ("\n" * 600, "This has more than 500 lines.", None),
     ],
@@ -112,5 +112,5 @@ def test_a_result_is_data_for_the_page():
         )
     )
     told = json.loads(json.dumps(values.plain(drawn)))
-    assert told["tables"] == [{"caption": "Two", "head": ["a", "b"], "rows": [["1", "2"]]}]
+    assert told["tables"] == [{"caption": "Two", "head": ["a", "b"], "rows": [["1", "2"]], "taken": False}]
     assert told["panels"][0]["data"][0]["y"] == [1, 1, 1] and told["panels"][0]["alt"].startswith("Title, note")

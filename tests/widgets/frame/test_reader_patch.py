@@ -15,13 +15,13 @@ REWARDS = np.array([[1.0, 0, 0, 0]])
 
 
 def last(source, form=()):
-    *_, frame = reader_patch.stream("grpo", dict(form), source)
+    *_, frame = reader_patch.stream("grpo", dict(form), source, alive=lambda: None)
     return json.loads(frame)
 
 
 def as_changed(body, function=group_baselines.z_score):
     yours = reader_code.compiled(f"def z_score(rewards, eps=1e-6, ddof=1):\n    {body}\n", function)
-    return {function: reader_patch.Changed(yours, function)}
+    return {function: reader_patch.Changed(yours, function, lambda: None)}
 
 
 def test_every_importer_of_a_patched_function_calls_the_reader_s_version():
@@ -87,12 +87,27 @@ def test_results_count_as_equal_only_if_all_their_parts_and_shapes_are_equal():
     )
 
 
+def test_calls_that_come_back_tell_the_page_so_and_one_that_does_not_is_silent(monkeypatch):
+    told = []
+
+    def tripled(rewards, eps=1e-6, ddof=1):
+        told.append("inside")
+        return 3 * rewards
+
+    yours = reader_patch.Changed(tripled, group_baselines.z_score, lambda: told.append("alive"))
+    yours(REWARDS)
+    monkeypatch.setattr(reader_patch, "SIGN", 0.0)
+    yours(REWARDS)
+    yours(REWARDS)
+    assert told == ["inside", "alive", "inside", "alive", "inside"]
+
+
 def test_a_function_with_a_generator_of_random_numbers_is_checked_on_a_copy_of_it():
     def drawn(n, rng):
         return rng.random(n)
 
     rng = np.random.default_rng(0)
-    value = reader_patch.Changed(lambda n, rng: rng.random(n), drawn)(3, rng)
+    value = reader_patch.Changed(lambda n, rng: rng.random(n), drawn, lambda: None)(3, rng)
     assert value.tolist() == np.random.default_rng(0).random(3).tolist()
     assert rng.random() == np.random.default_rng(0).random(4)[3]
     assert isinstance(drawn, types.FunctionType)

@@ -141,5 +141,3 @@ def test_in_the_opening_both_logs_begin_alike_and_only_one_rises_while_both_mode
     plain, other = (settled(**vars(k))[1] for k in (orientation.OPENING.plain, orientation.OPENING.other))
     assert abs(plain.measured[0] - other.measured[0]) < 1e-12, "the first batch is the same"
     assert plain.counted > 0.9 and other.counted < 0.25 < 0.6 < other.pass_rate[-1].mean()
-    left, right = orientation.opened(plain, other)
-    assert left["layout"]["yaxis"]["range"] == right["layout"]["yaxis"]["range"]

@@ -238,12 +238,13 @@ def test_a_setting_that_holds_is_neither_worse_nor_broken_and_says_where_it_ends
     "knobs, cause",
     [
         (dict(baseline="none", offset=1, shown=0.01, learning_rate=0.03), widget.RARE),  # with a baseline it fails too
-        (dict(baseline="none", offset=10, shown=0.01, partial=1.0), widget.PAID),  # the mean step leads to the bare 12
+        (dict(baseline="none", offset=10, shown=0.01, partial=1.0), widget.SEVERAL),  # each is enough by itself
         (dict(baseline="none", offset=10, partial=0.5), widget.CHANCE),
         (dict(shown=0.01, learning_rate=0.3), widget.RARE),
+        (dict(baseline="mean", samples=2, learning_rate=0.03, seed=1), widget.SMALL),  # none of the others is there
     ],
 )
-def test_of_several_causes_the_one_sufficient_alone_is_named(knobs, cause):
+def test_of_several_faults_the_one_is_named_that_mends_when_it_alone_is_undone(knobs, cause):
     assert widget.broken(Knobs(**knobs), result(**knobs)).cause == cause
 
 
@@ -263,24 +264,24 @@ def test_imitation_at_its_ceiling_is_no_damage():
 
 def test_the_guess_is_answered_by_a_run_and_never_names_a_break():
     guess = widget.GUESS
-    end = result(shown=0.01).right[-1].mean()
-    assert guess.answers[guess.right] == "above 0.9" and end > 0.9
-    assert f"{end:.2f}" in guess.told(guess.knobs, spoken(result(shown=0.01)))
+    end = result(baseline="none").right[-1]
+    assert guess.answers[guess.right] == "all 20" and (end > 0.5).sum() == 20
+    told = guess.told(guess.knobs, spoken(result(baseline="none")))
+    assert told.startswith("20 of 20") and f"{end.mean():.3f}" in told
+    assert guess.reveals in [readout.label for readout in widget.readouts(guess.knobs, spoken(result(baseline="none")))]
     assert not is_broken(**guess.knobs.__dict__)
 
 
-def test_the_opening_differs_in_one_knob_and_shows_both_outcomes():
+def test_the_opening_differs_in_one_knob_and_breaks_with_the_two_that_lead():
     plain, other = widget.OPENING.plain, widget.OPENING.other
     assert [a for a in plain.__dict__ if getattr(plain, a) != getattr(other, a)] == ["offset"]
-    runs = [replace(result(**k.__dict__), language=[(at, 0.3) for at in range(0, 61, 10)]) for k in (plain, other)]
-    _, wrong = widget.OPENING.panels(*runs)
-    ends = [mark["y"][-1] for mark in wrong["data"]]
-    assert ends[0] == 0 and ends[1] > 100 * widget.TOO_MANY
+    assert not is_broken(**plain.__dict__) and is_broken(**other.__dict__)
+    assert {a for a in other.__dict__ if getattr(other, a) != getattr(Knobs(), a)} == set(widget.LEAD)
 
 
 def test_the_first_tab_holds_the_line_below_which_a_run_has_failed():
     first = next(host.stream("what_rl_adds"))
-    assert first.index("has failed") < first.index('"One update"') < first.index('"Language model"')
+    assert first.index("has failed") < first.index('"One run"') < first.index('"Language model"')
 
 
 @pytest.mark.when_changed()

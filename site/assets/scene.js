@@ -1,0 +1,19 @@
+// Draws a scene of a running widget: what differs is set on the elements that are there, so that it moves.
+const keyed = (root) => new Map([...root.querySelectorAll("[data-k]")].map((part) => [part.dataset.k, part]));
+const words = (part) => (part.matches("text") ? part : part.querySelector(":scope > text"));
+
+export function patch(plot, { svg, alt }) {
+  const drawn = document.createElement("div");
+  drawn.innerHTML = svg;
+  plot.setAttribute("aria-label", alt);
+  const [old, now] = [keyed(plot), keyed(drawn)];
+  if ([...old.keys()].join() !== [...now.keys()].join()) return plot.replaceChildren(...drawn.childNodes);
+  for (const [key, part] of now) {
+    const there = old.get(key);
+    for (const { name, value } of part.attributes) {
+      if (there.getAttribute(name) !== value) there.setAttribute(name, value);
+    }
+    const [text, wanted] = [words(there), words(part)];
+    if (text && text.textContent !== wanted.textContent) text.textContent = wanted.textContent;
+  }
+}

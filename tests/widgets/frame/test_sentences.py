@@ -1,0 +1,153 @@
+"""What a page says is so at every setting: sentences carry their claims, settings are drawn, and the claims asked; and
+it is written as numbers and nouns are.
+"""
+
+import ast
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from tests import skip_unchanged
+from tests.widgets.catalogue import NAMES, results, where_changed
+from tests.widgets.claims import drawn, faults
+from widgets.frame import host
+from widgets.frame.contract import extras
+from widgets.frame.readouts import Break
+from widgets.frame.sentences import Said, end, false_claims
+
+TRAINED = {name for name in NAMES if extras(host.widget(name)).progress}
+# settings of a closed form that are drawn at night: fewer where one takes long. Together more than 100,000
+AT_NIGHT = dict.fromkeys(("throughput", "paths"), 20_000)
+AT_NIGHT |= dict.fromkeys(("memory", "long_tail", "kernels"), 12_000)
+AT_NIGHT |= dict.fromkeys(("gaps", "bottlenecks", "kl_estimators"), 8_000)
+AT_NIGHT |= dict.fromkeys(("forces", "plan", "rlhf", "kv_cache"), 3_000)
+AT_NIGHT |= dict.fromkeys(("asynchrony", "curation", "dpo", "search", "topology", "trace_lab", "verifiers"), 500)
+TRAININGS = 12  # that are drawn at night, of each
+ON_A_PUSH = 40
+
+
+def each(names):
+    """At night, and on a push of a few of those that it changes."""
+    marked = [pytest.param(name, marks=where_changed(name, family="said"), id=name) for name in names]
+    return pytest.mark.parametrize("name", marked)
+
+
+def so(found):
+    __tracebackhide__ = True
+    more = f"\n… and {len(found) - 10} more" if len(found) > 10 else ""
+    assert not found, "\n".join(found[:10]) + more + '\n(CONTRIBUTING.md, "A widget")'
+
+
+@each([name for name in NAMES if name not in TRAINED])
+def test_what_a_closed_form_says_is_so_wherever_its_knobs_stand(name):
+    night = skip_unchanged.nightly()
+    so(drawn(name, AT_NIGHT.get(name, 1_000) if night else ON_A_PUSH, date.today() if night else "push"))
+
+
+@each(NAMES)
+def test_what_is_said_of_a_preset_is_so(name):
+    so([fault for k in host.widget(name).PRESETS.values() for fault in faults(name, k, results.last(name, k))])
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("name", [name for name in NAMES if name in TRAINED])
+def test_what_a_training_says_is_so_wherever_its_knobs_stand(name):
+    so(drawn(name, TRAININGS, date.today()))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_verdict_is_a_plain_string(name):
+    for line in plain_verdicts(Path(host.widget(name).__file__).read_text(encoding="utf-8")):
+        pytest.fail(f"widgets/{name}/widget.py:{line}: a verdict is a Said with its claims", pytrace=False)
+
+
+def test_a_night_draws_a_hundred_thousand_settings():
+    assert sum(AT_NIGHT.values()) >= 100_000 and not set(AT_NIGHT) & TRAINED
+
+
+def plain_verdicts(source):
+    """The lines in which `broken`, `worse` or `holds` returns a string, or makes a Break whose `why` is one."""
+    functions = [f for f in ast.walk(ast.parse(source)) if isinstance(f, ast.FunctionDef)]
+    nodes = [n for f in functions if f.name in ("broken", "worse", "holds") for n in ast.walk(f)]
+    returned = [n.value for n in nodes if isinstance(n, ast.Return)]
+    whys = [n.args[0] for n in nodes if isinstance(n, ast.Call) and ast.unparse(n.func) == "Break" and n.args]
+    return sorted(value.lineno for value in returned + whys if is_text(value))
+
+
+def is_text(node):
+    plain = isinstance(node, ast.Constant) and isinstance(node.value, str)
+    return plain or isinstance(node, ast.JoinedStr | ast.BinOp)
+
+
+# --- the sentences themselves, and that what is wrong with them is noticed
+
+
+def test_a_sentence_is_its_text_and_names_the_claims_that_are_not_so():
+    sentence = Said("Rain, because of clouds.", {"it rains": lambda: True, "there are clouds": lambda: False})
+    assert sentence == "Rain, because of clouds." and false_claims(sentence) == ["there are clouds"]
+
+
+def test_a_plain_string_asserts_nothing_that_can_be_asked():
+    assert false_claims("It holds.") == []
+
+
+def test_what_would_be_at_other_knobs_is_the_last_result_and_computed_once():
+    asked = []
+
+    def run(k):
+        asked.append(k)
+        yield from (k, 2 * k)
+
+    assert [end(run, 3), end(run, 3)] == [6, 6] and asked == [3]
+
+
+@pytest.mark.parametrize(
+    "verdict, fault",
+    [
+        ("It holds.", "claims nothing"),
+        (Said("It holds.", {}), "claims nothing"),
+        (Said("It holds.", {"it holds": lambda: False}), "not so: it holds"),
+        (Said("It holds" + " well and" * 20 + ".", {"it holds": lambda: True}), "189 characters"),
+        *(
+            (Said(text, {"it holds": lambda: True}), fault)
+            for text, fault in {
+                "It takes 2.3e+02 s.": "a power of ten as code",
+                "It gains −0.00 s.": "a zero with a sign",
+                "It takes 1 samples.": "one of them in the plural",
+                "It takes 12345 s.": "thousands that are not grouped",
+                "It takes nan s.": "no value",
+                "It takes the the time.": "a word twice",
+            }.items()
+        ),
+    ],
+)
+def test_a_verdict_that_is_false_or_claims_nothing_is_a_fault(monkeypatch, verdict, fault):
+    w = host.widget("paths")
+    monkeypatch.setattr(w, "broken", lambda k, r: None)
+    monkeypatch.setattr(w, "holds", lambda k, r: verdict)
+    monkeypatch.setattr(w, "worse", lambda k, r: None, raising=False)
+    (found,) = faults("paths", w.Knobs(), end(w.run, w.Knobs()))
+    assert found.startswith("paths") and fault in found
+
+
+def test_a_way_back_that_does_not_mend_is_a_fault(monkeypatch):
+    w = host.widget("paths")
+    knob = next(f for f in w.Knobs.__dataclass_fields__.values() if f.metadata["kind"] == "ladder")
+    why = Said("It breaks.", {"it breaks": lambda: True})
+    monkeypatch.setattr(w, "broken", lambda k, r: Break(why, {knob.name: knob.metadata["rungs"][0]}, "a cause"))
+    (found,) = faults("paths", w.Knobs(), end(w.run, w.Knobs()))
+    assert "does not mend" in found
+
+
+def test_a_plain_string_is_found_in_the_source():
+    source = """
+def holds(k, r):
+    if k:
+        return "It holds."
+    return f"It holds, {k}."
+
+def broken(k, r):
+    return Break("It breaks.", None, "a cause") if r else None
+"""
+    assert plain_verdicts(source) == [4, 5, 8]

@@ -1,0 +1,116 @@
+"""The words of the pictures: what each mark stands for, what each role says, and what things are called.
+
+One file for all pages, so that a square is the same thing on each. Marks are made in scene.py, drawn in drawing.py; the
+style sheet site/assets/style/scene.css dresses the roles as is said here, and a test reads both.
+"""
+
+from dataclasses import dataclass
+
+MARKS = {
+    "tokens": "a square with its text is a token, a row a completion; nothing else is drawn as a square with text",
+    "trays": "a tray is a group; in it a completion has round ends, a check if right, and its advantage's tone",
+    "tray": "one tray, where trays are thrown away or brought in",
+    "frame": "the tray of a group where groups change their size; that of a live one, or of a wrong verdict, is dark",
+    "hundred": "a probability is a hundred dots",
+    "piles": "what answers say or use: a dot an answer, in piles; it moves to another pile and stays one answer",
+    "blocks": "a wide cell with its slots is a block of a cache; its owner is written outside or beside, never in it",
+    "holes": "a circle is a hole of a verifier: struck out if found, gray if closed, double if open and shared",
+    "parts": "an answer too long for squares: equal parts of it, each toned by what lands on its tokens",
+    "bars": "how far something has come, on a line of its own",
+    "rail": "a quantity from left to right, on which tokens stand",
+    "arrows": "a push, as long as the step that it makes",
+    "fleet": "a cell in its server is a GPU, filled as its memory is; what does not fit stands on it in outline",
+    "words": "what is written on the picture",
+    "lanes": "work in rows over a time axis; a completion in a slot has round ends, so that the next one shows",
+    "wall": "a limit that ends whatever reaches it",
+    "outline": "a region of a map, shaded: where people like completions better than the start's average",
+    "oval": "a policy on a map: the ring around half of its completions, or a point where their middle is",
+    "needle": "the way in which a reward rises on a map",
+    "ring": "look here: wine for what is broken, ink for what is only pointed at; at most six words",
+}
+
+
+@dataclass(frozen=True)
+class Role:
+    """What it says, and its colors as the style sheet names them; "" is none."""
+
+    says: str
+    fill: str = ""
+    edge: str = ""
+    ink: str = "ink"
+
+
+ROLES = {
+    # tokens
+    "yes": Role("a token of a right completion", "q2"),
+    "no": Role("a token of a wrong completion", "paper", "edge", "ink2"),
+    "stop": Role("the stop of a right completion", "d1", ink="on1"),
+    "astray": Role("a stop in the wrong place", "edge", ink="paper"),
+    "rival": Role("what takes the place of what is wanted", "d2", ink="on2"),
+    "hmm": Role("a hmm that leads to no right answer, and their share", "d4", ink="on1"),
+    "after": Role("what is written after that, at a quarter of its strength", "paper", "rule", "ink3"),
+    "up": Role("a token that is wanted", "q2", "d1"),
+    "down": Role("a token that is unwanted", "v4", "d2"),
+    "silent": Role("a token with no push of its own", "paper", "d8", "ink3"),
+    # completions in trays, parts of a long answer and its first token: a quantity that may lie above or below 0
+    "level": Role("next to nothing", "v5", "rule"),
+    "above-1": Role("a little above 0", "v6", "rule"),
+    "above-2": Role("above 0", "v7", "rule"),
+    "above-3": Role("far above 0", "v8", "rule", "on1"),
+    "above-4": Role("farther above 0", "v9", "rule", "on1"),
+    "below-1": Role("a little below 0", "v4", "rule"),
+    "below-2": Role("below 0", "v3", "rule"),
+    "below-3": Role("far below 0", "v2", "rule", "on1"),
+    "below-4": Role("farther below 0", "v1", "rule", "on1"),
+    # dots
+    "followed": Role("the share that is followed", "d1"),
+    "against": Role("the share of its rival", "d2"),
+    "rest": Role("the share of all others", "q3"),
+    # blocks of a cache, and bars of how far a sequence has come
+    "held": Role("a block with an owner; hatched: paid for, and no token there", "d1"),
+    "shared": Role("a block in several tables: a double frame", "d1"),
+    "free": Role("a block that nobody has", "paper"),
+    "lost": Role("a block that was taken from its owner", "paper"),
+    "given": Role("what a sequence begins with", "q3"),
+    "written": Role("what it has written", "d1"),
+    "to-come": Role("what it will write", "q1"),
+    # what generates and what trains: memory of GPUs, and their work
+    "generates": Role("weights of an engine, and its work", "d1", ink="on1"),
+    "cache": Role("keys and values of sequences", "q3"),
+    "trains": Role("training state, and an update", "d2", ink="on2"),
+    "passes": Role("what a pass of training needs for a while, and log-probs", "v4"),
+    # spans of work in lanes
+    "work": Role("work on what is followed", "d1", ink="on1"),
+    "other": Role("work on other batches or completions", "q3"),
+    "waits": Role("paid for and waiting: hatched", "", "edge"),
+    "ghost": Role("as it was, or as it would have been: dashed", "", "ink2"),
+    "path": Role("what the step waits for: underlined", "ink"),
+    "right": Role("a right completion: filled", "d1", "d1", "on1"),
+    "wrong": Role("a wrong completion: outlined", "paper", "d1"),
+}
+
+OF_ALL = {  # what a color says on every page
+    "navy": "what is followed",
+    "pale": "its context",
+    "amber": "its rival, named on the picture",
+    "wine": "what is broken: a ring, a leader, overflow",
+    "petrol": "what can be turned or followed",
+    "violet": "hmm, and nothing else",
+    "hatch": "paid for, and unused or waiting",
+    "double frame": "shared",
+}
+
+NAMES = {  # what a thing is called, and what it is not
+    "reward": ("score", "points"),  # what a completion is paid
+    "factor": ("weight",),  # what multiplies a push; a weight is a parameter
+    "before training": ("at the start",),
+    "last setting": ("previous run",),
+    "stop": ("eos", "end token"),
+}
+OVERLAPS = ("in turn", "carry-over", "one step ahead", "stream")  # the ways to overlap
+RING_WORDS = 6
+
+
+def toned(step: int) -> str:
+    """The role of a quantity so many steps above 0, or below it, at most four."""
+    return f"{'above' if step > 0 else 'below'}-{abs(step)}" if step else "level"
