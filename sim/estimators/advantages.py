@@ -26,3 +26,16 @@ def gae(reward, value, mask, gamma, lam):
         next_value = np.where(own, value[:, t], next_value)
         advantage[:, t] = running * own
     return advantage, advantage + value * mask
+
+
+def gae_without_holes(reward, value, gamma, lam):
+    """Advantages of completions whose tokens are all own, (N, T): what `gae` returns there, by log2 T sums over all
+    tokens at once in place of a loop over T. Closed form: a sum of 2n terms is two sums of n, one of them moved by n.
+    """
+    following = np.concatenate([value[:, 1:], np.zeros((len(value), 1))], axis=1)
+    advantage, n = reward + gamma * following - value, 1  # of one term each
+    while n < advantage.shape[1]:
+        moved = np.zeros_like(advantage)
+        moved[:, :-n] = (gamma * lam) ** n * advantage[:, n:]
+        advantage, n = advantage + moved, 2 * n
+    return advantage

@@ -24,6 +24,7 @@ class Course:
     kl: np.ndarray  # (updates + 1,) to the reference, nats
     best: np.ndarray  # (updates + 1,) probability of the best answer
     surest: np.ndarray  # (updates + 1,) probability of the likeliest answer
+    policies: np.ndarray  # (updates + 1, answers)
     effective: np.ndarray  # (updates,) effective share of a batch from the old policy, weighted to the present one
 
 
@@ -67,7 +68,7 @@ def course(delay, learning_rate, beta=0.2, correction="none", draws=0, updates=U
     policies = np.array(policies)
     kl = (policies * np.log(policies * answers)).sum(axis=1)
     score = policies @ reward - beta * kl
-    return Course(score, kl, policies[:, -1], policies.max(axis=1), np.array(effective))
+    return Course(score, kl, policies[:, -1], policies.max(axis=1), policies, np.array(effective))
 
 
 def optimum(beta=0.2, answers=ANSWERS):

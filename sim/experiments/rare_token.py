@@ -12,10 +12,12 @@ import numpy as np
 
 from sim.algorithms import ppo
 from sim.experiments.standard_runs import modsum_run
+from sim.framework.rollout import RolloutEngine
 from sim.worlds import modsum
 
 PASSES, LEARNING_RATE, SEED = 16, 20.0, 4
 PROMPT, SUM, RARE = 1, 5, 2  # where it happens: the prompt, the running sum at which it should stop, the token of a 3
+LOOKED_AT = 8  # completions of the prompt that are drawn to be looked at
 
 
 @dataclass(frozen=True)
@@ -23,6 +25,8 @@ class Story:
     rare: np.ndarray  # (17,) probability of the 3 before the first pass and after each
     stop: np.ndarray  # (17,) of the stop in the same place
     pass_rate: np.ndarray  # (17,) of the prompt, exact
+    following: np.ndarray  # (17, 4) probability of each token in that place
+    written: tuple  # 17 times the prompt's completions, drawn each time with the same random numbers
 
 
 def batch():
@@ -40,14 +44,35 @@ def batch():
 
 def passes(eps):
     """The Story of that batch at this clip range; infinity is none."""
+    return followed(modsum_run(ppo, seed=SEED, learning_rate=LEARNING_RATE, hyper=dict(inner_epochs=1, eps=eps)))
+
+
+def followed(run):
+    """The Story of that batch under the loss of a run, from the policy that drew it."""
     policy, drawn = batch()
-    run = modsum_run(ppo, seed=SEED, learning_rate=LEARNING_RATE, hyper=dict(inner_epochs=1, eps=eps))
     run.trainer.policy = policy
     seen = []
     for i in range(PASSES + 1):
         theta = policy.params["theta"]
         pi = np.exp(modsum.log_softmax(theta))[PROMPT, SUM]
-        seen.append((pi[RARE], pi[modsum.EOS], modsum.exact(theta)["pass_rate"][PROMPT]))
+        seen.append((pi[RARE], pi[modsum.EOS], modsum.exact(theta)["pass_rate"][PROMPT], pi, completions(policy)))
         if i < PASSES:
             run.trainer.step(drawn, run.algorithm.compute_loss, 1, 1, run.rng, 1.0)
-    return Story(*(np.array(column) for column in zip(*seen)))
+    *numbers, written = zip(*seen)
+    return Story(*map(np.array, numbers), written)
+
+
+def completions(policy, prompt=PROMPT, K=LOOKED_AT, seed=0):
+    """What a policy of MODSUM writes, K rows of tokens, always from the same random numbers."""
+    drawn, _ = RolloutEngine(policy).generate(modsum.Task(), np.array([prompt]), K, np.random.default_rng(seed))
+    return [tuple(int(t) for t in row[own > 0]) for row, own in zip(drawn.tokens, drawn.response_mask)]
+
+
+def is_right(row, prompt=PROMPT):
+    """Whether a completion ended by itself on its prompt's sum, modulo 7."""
+    return bool(row and row[-1] == modsum.EOS and running_sums(row)[-1] % modsum.MODULUS == modsum.TARGETS[prompt])
+
+
+def running_sums(row):
+    """What the digits of a row add up to before each of its tokens: 3 1 1 stop has 0, 3, 4, 5."""
+    return [sum(token + 1 for token in row[:i]) for i in range(len(row))]

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from sim.estimators.advantages import at_the_end, gae
+from sim.estimators.advantages import at_the_end, gae, gae_without_holes
 
 REWARD = np.array([[0, 0, 0, 1], [0, -0.1, 0.5, 0]])
 VALUE = np.array([[0.2, 0.4, 0.5, 0.7], [0.3, 0.1, 0.2, 0.9]])
@@ -19,6 +19,15 @@ MASK = np.array([[1.0, 1, 1, 1], [1, 1, 1, 0]])
 )
 def test_advantages_as_verl_computes_them(gamma, lam, expected):
     np.testing.assert_allclose(gae(REWARD, VALUE, MASK, gamma, lam)[0], expected, atol=1e-9)
+
+
+@pytest.mark.parametrize("length", [1, 2, 7, 16, 33])
+@pytest.mark.parametrize("gamma, lam", [(1, 1), (1, 0), (0.9, 0.7)])
+def test_without_holes_doubling_gives_what_the_loop_gives(length, gamma, lam):
+    rng = np.random.default_rng(1)
+    reward, value = rng.normal(size=(3, length)), rng.normal(size=(3, length))
+    loop, _ = gae(reward, value, np.ones((3, length)), gamma, lam)
+    np.testing.assert_allclose(gae_without_holes(reward, value, gamma, lam), loop, atol=1e-12)
 
 
 def test_tokens_of_the_environment_are_stepped_over():

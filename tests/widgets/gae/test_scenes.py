@@ -1,0 +1,108 @@
+"""The pictures of lesson 10a show what was computed, and claim no more."""
+
+import json
+
+import numpy as np
+import pytest
+
+from sim.experiments import long_answer
+from tests.widgets import catalogue
+from tests.widgets.catalogue import marks
+from tools.pages import results
+from widgets.frame import host, long_answers
+from widgets.gae import figures, widget
+
+
+def rings(panel):
+    return [mark["words"] for mark in marks(panel, "ring") if mark["seen"]]
+
+
+def test_a_tone_says_on_which_side_of_0_a_quantity_lies_and_how_far():
+    said = [long_answers.role(value) for value in (0.0, 0.019, -0.02, 0.1, -0.24, 0.25, -3.0)]
+    assert said == ["level", "level", "below-1", "above-2", "below-2", "above-3", "below-3"]
+
+
+@pytest.mark.parametrize("length, each", [(20, 1), (40, 2), (100, 5), (400, 21), (1000, 53)])
+def test_the_parts_are_all_tokens_after_the_first(length, each):
+    values = np.arange(length, dtype=float)
+    parts = long_answers.in_parts(values)
+    assert len(parts) == long_answers.PARTS and parts[0] >= 1 and parts[-1] <= length - 1
+    each_part = "" if each == 1 else f", {each} in each part"
+    assert long_answers.after(length) == f"the {length - 1} tokens after it{each_part}"
+    if length == 20:
+        assert parts == list(range(1, 20))
+
+
+@pytest.mark.parametrize("name", figures.SETTINGS)
+def test_the_squares_of_the_opening_are_what_the_update_pushes_its_first_tokens_by(name):
+    for update in figures.UPDATES:
+        drawn = marks(figures.long_and_short(name, update)[0], "tokens")
+        values = figures.landed(name, update)[:, 0]
+        assert [mark["rows"][0][0] for mark in drawn] == [
+            (way[0], long_answers.role(value)) for way, value in zip(figures.WAYS, values)
+        ]
+
+
+def test_the_ring_of_the_opening_stands_where_no_first_token_has_an_advantage_that_is_drawn():
+    for name in figures.SETTINGS:
+        for update in figures.UPDATES:
+            panel = figures.long_and_short(name, update)[0]
+            level = all(mark["rows"][0][0][1] == "level" for mark in marks(panel, "tokens"))
+            assert rings(panel) == (["no reward has arrived"] if update and level else [])
+    assert not rings(figures.long_and_short("one setting", 60)[0])
+    assert rings(figures.long_and_short("the other", 60)[0])
+
+
+def test_the_dots_and_the_counts_are_the_policy():
+    for name in figures.SETTINGS:
+        now = figures.policy(name, 60)
+        (dots,) = marks(figures.long_and_short(name, 60)[0], "hundred")
+        assert dict(dots["shares"])["followed"] == pytest.approx(now[long_answer.BEST])
+        assert f"{100 * (now @ long_answer.RIGHT):.0f} of 100 answers are right" in figures.told(name, 60)
+
+
+def test_nothing_of_the_opening_names_the_setting():
+    for (panel,), said, word in results.positions("gae", "opening"):
+        words = [mark["text"] for mark in marks(panel, "word")] + [mark["words"] for mark in marks(panel, "ring")]
+        shown = " ".join([panel["title"], panel["note"], said, word, *words])
+        assert "λ" not in shown and "lambda" not in shown and "0.95" not in shown
+
+
+def test_the_news_of_the_first_update_is_lambda_to_the_power_of_the_tokens_between():
+    for lam in (0.5, 0.8):
+        first = figures.trained(20, lam)[0].push[long_answer.BEST]
+        assert figures.tokens(lam, 1) == sum(first[-1] * lam**k >= 0.02 for k in range(20))
+    assert figures.tokens(1.0, 1) == 20 and figures.tokens(0.0, 1) == 1
+
+
+def test_the_opinion_of_the_two_ways_is_still_wrong_when_the_best_one_is_hardly_taken():
+    assert figures.opinion(0)[:, 1].tolist() == [0.2, 0.8, 0.3, 0.5]
+    ringed = [update for update in figures.PAINTED if rings(figures.expected(update)[0])]
+    assert ringed and all(figures.begins(update)[long_answer.BEST] < 0.1 for update in ringed)
+    for update in ringed:
+        assert 0.8 - figures.opinion(update)[long_answer.BEST, 1] > 0.2
+
+
+def test_a_quicker_critic_is_in_time_so_it_is_the_delay_that_harms():
+    (*_, slow), (*_, quick) = figures.trained(100, 0.95, True, 0.05), figures.trained(100, 0.95, True, 0.3)
+    assert slow.policy[long_answer.BEST] < 0.1 and quick.policy[long_answer.BEST] > 0.8
+
+
+def test_the_instrument_rings_the_first_tokens_where_it_breaks_and_nowhere_else():
+    for k in widget.PRESETS.values():
+        r = results.last("gae", k)
+        found, shown = widget.broken(k, r), rings(widget.figure(k, r)[0])
+        assert shown == ([widget.seen_at(k, r, found.cause).words] if found else [])
+
+
+def test_every_moment_of_a_run_has_the_same_keys_so_that_the_page_can_move_them():
+    keys = set()
+    for result in list(widget.run(widget.Knobs()))[:3]:
+        svg = json.loads(host.frame(widget, widget.Knobs(), result))["panels"][0]["svg"]
+        keys.add(tuple(part.split('"')[0] for part in svg.split('data-k="')[1:]))
+    assert len(keys) == 1
+
+
+def test_the_page_gets_a_drawing_and_the_numbers_for_its_table():
+    drawn, *_ = catalogue.last_frame("gae")["panels"]
+    assert drawn["svg"].startswith('<div class="k-views">') and "First tokens: " in drawn["alt"]

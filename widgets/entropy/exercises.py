@@ -1,0 +1,73 @@
+"""The bonus to be changed, and settings to be found in which the prize is found."""
+
+import numpy as np
+
+from sim.estimators import entropy
+from widgets.entropy.widget import Knobs, done, final, many_found
+from widgets.frame.exercises import Challenge, Change, Exercise
+
+
+def probabilities(*logits):
+    exp = np.exp(np.array(logits))
+    return exp / exp.sum()
+
+
+SURE, UNSURE = probabilities(0.6, -0.4, 2.0, 0.0), probabilities(0.3, -0.2, 1.0, 0.0)
+BOTH = np.stack([SURE, UNSURE])
+
+
+def below_a_nat(pi):
+    """By cases: the slope where the entropy is below 1 nat, else nothing."""
+    rows = []
+    for one in pi.reshape(-1, 4):
+        H = -np.dot(one, np.log(one))
+        rows.append(-one * (np.log(one) + H) if H < 1 else 0 * one)
+    return np.array(rows).reshape(pi.shape)
+
+
+def toward_level(pi):
+    """Minus the slope of KL(level ‖ π): what π lacks of one part in `actions`."""
+    return 1 / pi.shape[-1] - pi
+
+
+CHANGE = Change(
+    (entropy.bonus,),
+    "the bonus",
+    (
+        Exercise(
+            "Let the bonus act only where the entropy is below 1 nat, as adaptive bonuses do: then it stops paying "
+            "where there is enough. Try it at a bonus of 0.5.",
+            ((SURE,), (UNSURE,), (BOTH,)),
+            below_a_nat,
+            (
+                "entropy(pi)[..., None] < 1 is true or false for each policy.",
+                "A product with True keeps a number, and one with False makes it 0.",
+            ),
+            (
+                "    return -pi * (np.log(pi + TINY) + entropy(pi)[..., None])",
+                "    H = entropy(pi)[..., None]\n    return -pi * (np.log(pi + TINY) + H) * (H < 1)",
+            ),
+        ),
+        Exercise(
+            "The push fades with a way's probability. Return one that does not: 1 over the number of ways, less the "
+            "probability of each, the slope toward the level policy. Try it at a bonus of 0.05.",
+            ((SURE,), (BOTH,)),
+            toward_level,
+            ("pi.shape[-1] is the number of ways.", "One line is enough: 1 / pi.shape[-1] - pi"),
+            ("    return -pi * (np.log(pi + TINY) + entropy(pi)[..., None])", "    return 1 / pi.shape[-1] - pi"),
+        ),
+    ),
+)
+
+CHALLENGES = (
+    Challenge(
+        "The prize is one draw in 500: let 20 of 24 runs find it, and 80 of 100 draws be right.",
+        lambda k, r: done(r) and k.odds == 500 and many_found(r) >= 20 and final(r) >= 0.8,
+        Knobs(alpha=0.2, odds=500),
+    ),
+    Challenge(
+        "The prize is one draw in 200, the bonus at most 0.05: let 20 of 24 runs find it.",
+        lambda k, r: done(r) and k.odds == 200 and k.alpha <= 0.05 and many_found(r) >= 20,
+        Knobs(alpha=0.05, optimizer="AdamW"),
+    ),
+)

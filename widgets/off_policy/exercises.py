@@ -1,0 +1,60 @@
+"""The weight to be changed into a mask, and settings to be found in which old or foreign answers still teach."""
+
+import numpy as np
+
+from sim.estimators import off_policy
+from widgets.frame.exercises import Challenge, Change, Exercise
+from widgets.off_policy.widget import HOT, SAME, Knobs, done, final
+
+LOG_RATIO = np.array([[0, 0.5, -1, 1.2], [0.1, -0.2, 0.9, 0.3]])
+MASK = np.array([[1.0, 1, 1, 1], [1, 1, 1, 0]])
+
+
+def one_by_one(log_ratio, mask, limit):
+    """By cases: the ratio of a token where it lies within the limit either way, else 0."""
+    weight = np.zeros(log_ratio.shape)
+    for at in np.ndindex(log_ratio.shape):
+        ratio = np.exp(log_ratio[at])
+        if mask[at] and 1 / limit <= ratio <= limit:
+            weight[at] = ratio
+    return weight
+
+
+CHANGE = Change(
+    (off_policy.token_truncated,),
+    "the weight of a token",
+    (
+        Exercise(
+            "Mask, do not truncate: let a token whose ratio lies between 1/limit and limit keep it, and every other "
+            "token count nothing, as TRL's token_mask and IcePop do.",
+            ((LOG_RATIO, MASK, 2.0), (2 * LOG_RATIO, MASK, 3.0)),
+            one_by_one,
+            (
+                "abs(log_ratio) <= np.log(limit) is true where the ratio lies within the limit either way.",
+                "A product with True keeps a number, and one with False makes it 0.",
+            ),
+            (
+                "    return np.minimum(np.exp(log_ratio), limit) * mask",
+                "    return np.exp(log_ratio) * (np.abs(log_ratio) <= np.log(limit)) * mask",
+            ),
+        ),
+    ),
+)
+
+CHALLENGES = (
+    Challenge(
+        "The engine is as the trainer, 8 updates late, with SGD: let 83 of 100 be right, and no weight exceed 2.",
+        lambda k, r: (
+            done(r)
+            and (k.engine, k.lag, k.optimizer) == (SAME, 8, "SGD")
+            and final(r) >= 0.83
+            and r.largest <= 2 + 1e-9
+        ),
+        Knobs(correction="answer ratio, at most 2", engine=SAME, lag=8, optimizer="SGD"),
+    ),
+    Challenge(
+        "Engine at 1.5 and four passes over each batch: let 97 of 100 be right.",
+        lambda k, r: done(r) and k.engine == HOT and k.passes == 4 and final(r) >= 0.97,
+        Knobs(correction="answer mask, at most 3", passes=4),
+    ),
+)

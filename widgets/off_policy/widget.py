@@ -1,0 +1,347 @@
+"""A training whose answers were drawn by another policy, an engine at another temperature, older weights, or both: what
+each way to count them makes of a batch, and of the run.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from sim.algorithms import grpo, options
+from sim.estimators import importance, off_policy
+from sim.experiments import mismatch
+from sim.experiments.mismatch import UPDATES, WAYS
+from sim.worlds import tasks, tinylm
+from widgets.frame import pushes, recovery, scene, sums
+from widgets.frame.exercises import Guess
+from widgets.frame.knobs import choice, ladder, slider
+from widgets.frame.marks import by_update, label, line, panel, threshold
+from widgets.frame.readouts import At, Break, Gauge, Readout
+from widgets.frame.sentences import Said, end
+from widgets.frame.small_figures import Played
+
+TITLE = "An engine draws, a trainer learns: how much does each token count?"
+COST = f"{UPDATES} batches of 128 answers"
+SEEN = 8  # updates between two pictures
+HALF = 0.5  # a run that ends with fewer right answers is broken
+WELL = 0.8  # one that ends with fewer is clearly behind the default
+NONE, CUT, WHOLE, MEAN, BAD, CLIP, DECOUPLED = (
+    "none",
+    "token ratio, at most 2",
+    "answer ratio, whole",
+    "answer mean, 0.8 to 1.25",
+    "bad answers masked",
+    "clip around the engine",
+    "decoupled",
+)
+SAME, HOT, COLD = "as the trainer", "temperature 1.5", "temperature 0.7"
+TEMPERATURE = {SAME: 1.0, HOT: 1.5, COLD: 0.7}
+
+
+@dataclass(frozen=True)
+class Knobs:
+    correction: str = choice("Correction", CUT, list(WAYS))
+    engine: str = choice("Engine", HOT, list(TEMPERATURE))
+    lag: int = ladder("Lag, in updates", 0, [0, 2, 4, 8])
+    passes: int = ladder("Passes over a batch", 1, [1, 4])
+    optimizer: str = choice("Optimizer", "AdamW", ["AdamW", "SGD"])
+    seed: int = slider("Seed", 0, low=0, high=99, step=1)
+
+
+LEAD = ("correction", "engine")
+KNOB_GROUPS = {"Age": ("lag", "passes"), "The run": ("optimizer", "seed")}
+PRESETS = {
+    "Token ratio, at most 2": Knobs(),
+    "Clip around the engine": Knobs(correction=CLIP),
+    "Lag 8, no correction": Knobs(correction=NONE, engine=SAME, lag=8),
+    "Lag 8, bad answers masked": Knobs(correction=BAD, engine=SAME, lag=8),
+    "Lag 8, whole answers, SGD": Knobs(correction=WHOLE, engine=SAME, lag=8, optimizer="SGD", seed=1),
+    "Lag 8, four passes": Knobs(engine=SAME, lag=8, passes=4),
+}
+
+
+AMPLIFIES = {  # the spread of nine starts 1e-12 apart
+    "Clip around the engine": {
+        "Right": 6.0,
+        "Apart, last batch": 0.03,
+        "Effective share, mean": 1.1,
+        "Tokens without a push, mean": 0.5,
+    },
+    "Lag 8, four passes": {"Right": 0.04, "Apart, last batch": 0.005},
+}
+
+
+@dataclass(frozen=True)
+class Trace:
+    at: tuple  # updates after which the pass rate is known, 0 for before training
+    right: tuple  # exact, at these
+    gap: np.ndarray  # of each update: mean |log ratio| at its first pass, nats a token
+    effective: np.ndarray  # effective share of the tokens
+    silenced: np.ndarray  # of the tokens with an advantage, the share without a gradient
+    largest: float  # weight of a token so far
+    spread: float  # standard deviation of a token's log ratio in the last batch
+    answers: tuple  # six of the last batch, as they are counted
+
+    @property
+    def updates(self):
+        return len(self.gap)
+
+
+def run(k):
+    at, right, seen, largest = [0], [mismatch.before_training()], [], 0.0
+    for update in mismatch.run(TEMPERATURE[k.engine], k.lag, k.correction, k.passes, k.optimizer, k.seed):
+        seen.append((update.gap, update.effective, update.silenced))
+        largest = max(largest, update.largest)
+        if update.right is not None:
+            at.append(update.number)
+            right.append(update.right)
+        if update.number == 1 or update.number % SEEN == 0 or update.number == UPDATES:
+            own = update.batch.response_mask > 0
+            shown = pushes.answers(update.batch, update.weight, pushes.typical(update.batch, update.weight))
+            spread = float(update.log_ratio[own].std())
+            yield Trace(tuple(at), tuple(right), *np.array(seen).T.round(12), largest, spread, tuple(shown))
+
+
+def progress(k, r):
+    return ["update", r.updates, UPDATES]
+
+
+def seconds(k):
+    return 1.0 * k.passes + 0.5
+
+
+def done(r):
+    return r.updates == UPDATES
+
+
+def final(r):
+    return r.right[-1]
+
+
+# ── the pictures ──
+BATCH = "What the last update did with the answers it got"
+
+
+def figure(k, r):
+    x = np.arange(1, r.updates + 1)
+    return [
+        board(k, r),
+        by_update(
+            "Right answers",
+            "exact pass rate at temperature 1, 100 sums",
+            line(r.at, r.right, "right"),
+            line([0, UPDATES], [r.right[0]] * 2, "before training", 8, "reference"),
+            label(UPDATES, r.right[0], "before training", 8, "right", below=True),
+            threshold(HALF, f"broken if it ends below {HALF:g}", 0.0),
+            updates=UPDATES,
+            tab="The batch",
+        ),
+        by_update(
+            "What is left of a batch",
+            "shares of its tokens, at the first pass",
+            line(x, r.effective, "effective share"),
+            line(x, r.silenced, "no push", 2),
+            label(UPDATES, 1.14, "effective share of the weights", 1, "right"),
+            label(UPDATES, 1.02, "tokens without a push", 2, "right"),
+            updates=UPDATES,
+            y_range=(0, 1.3),
+            tab="Weights",
+        ),
+        by_update(
+            "Trainer and engine apart",
+            "mean |log ratio| of a token, nats, at the first pass",
+            line(x, r.gap, "apart"),
+            updates=UPDATES,
+            y_range=(-0.03, 2.0),
+            tab="Weights",
+        ),
+        by_length(k, r),
+    ]
+
+
+def board(k, r):
+    found = broken(k, r)
+    ringed = pushes.hushed(r.answers) if found and found.cause == CENTER else None
+    return scene.scene(
+        BATCH,
+        pushes.WHAT,
+        pushes.view("b", f"six answers of batch {r.updates}", r.answers, ringed, SILENCED),
+        tab="The batch",
+        front=True,
+        data=[line(r.at, r.right, "right answers, by update")],
+    )
+
+
+LENGTHS = np.geomspace(1, 32_000, 60)
+
+
+def by_length(k, r):
+    sigma = r.spread if r.spread > 1e-9 else 0.0
+    here = off_policy.effective_share(sigma, LENGTHS)
+    return panel(
+        "If an answer counted as a product",
+        "effective share of answers of independent tokens, e^(−σ²T)",
+        line(LENGTHS, off_policy.effective_share(0.01, LENGTHS), "0.01 a token", 8, "reference"),
+        line(LENGTHS, here, "this run"),
+        label(30_000, 0.86, "gray: σ = 0.01", 8, "right"),
+        label(1.1, 1.03, f"σ of the last batch: {sigma:.3f} nats a token", 1),
+        x="tokens of an answer",
+        x_range=(1, 32_000),
+        y_range=(0, 1.16),
+        log="x",
+        tab="Length",
+    )
+
+
+def readouts(k, r):
+    found = "violated" if broken(k, r) else ""
+    return [
+        Readout("Right", 100 * final(r), "of 100", tasks.exact_pass, found),
+        Readout("Apart, last batch", r.gap[-1], "nats a token", tinylm.Policy.token_logp),
+        Readout("Effective share, mean", 100 * r.effective.mean(), "% of tokens", importance.effective_sample_size),
+        Readout("Tokens without a push, mean", 100 * r.silenced.mean(), "%", mismatch.first_pass),
+        Readout("Largest weight", r.largest, "", mismatch.first_pass),
+    ]
+
+
+def watched(k, r):
+    return Gauge(
+        f"Right after {UPDATES} updates", final(r), HALF, below=True, expression=f"right < {HALF:g} after {UPDATES}"
+    )
+
+
+# ── what went wrong, and because of what ──
+CENTER, OLD, LARGE, AGED = (
+    "a clip around another policy",
+    "old answers, used as new",
+    "one weight too large",
+    "too old for its weights",
+)
+SILENCED = "wanted or not: no push left"
+
+
+def aged(k):
+    return k.lag > 0 or k.passes > 1
+
+
+def cause(k):
+    if k.correction == NONE:
+        return OLD
+    if k.correction == CLIP and k.engine != SAME:
+        return CENTER
+    if k.correction in (CLIP, WHOLE) and k.optimizer == "SGD":
+        return LARGE
+    return AGED
+
+
+def undone(k):
+    """A setting without this cause."""
+    if cause(k) == OLD and k.lag:
+        return dict(correction=BAD)
+    if cause(k) in (OLD, LARGE):
+        return dict(correction=CUT)
+    if cause(k) == CENTER:
+        return dict(correction=CUT, lag=0)
+    return dict(lag=0, passes=1)
+
+
+def broken(k, r):
+    if not done(r) or final(r) >= HALF:
+        return None
+    return Break(why(k, r), recovery.different(k, undone(k)), cause(k))
+
+
+def why(k, r):
+    ends = f"{of_100(final(r))} are right, {sums.count(r.right[0])} before"
+    claims = {"undoing it mends": lambda: final(end(run, replace(k, **undone(k)))) >= HALF}
+    found = cause(k)
+    if found == CENTER:
+        late = " and answers are late" if k.lag else ""
+        return Said(
+            f"The clip is centered on the engine{late}: it silences {100 * r.silenced[0]:.0f} % of the tokens in "
+            f"batch 1. {ends}.",
+            claims | {"before any step": lambda: r.silenced[0] > 0},
+        )
+    if found == OLD:
+        return Said(
+            f"Each answer counts as if the present policy had drawn it: {ends}.",
+            claims | {"all count alike": lambda: r.largest == 1 and r.effective.min() > 0.999},
+        )
+    if found == LARGE:
+        return Said(
+            f"A token weighs {r.largest:,.0f} times as much as a fresh one: {ends}.",
+            claims | {"so large": lambda: r.largest > 3},
+        )
+    return Said(
+        f"{age(k)}: a weight cannot mend that. {ends}.",
+        claims | {"there is a weight": lambda: k.correction != NONE, "it is old": lambda: aged(k)},
+    )
+
+
+def age(k):
+    late = f"{k.lag} updates late" if k.lag else ""
+    again = f"used {k.passes} times" if k.passes > 1 else ""
+    return f"The answers are {' and '.join(filter(None, (late, again)))}"
+
+
+def seen_at(k, r, cause):
+    if cause == CENTER and pushes.hushed(r.answers):
+        return At(BATCH, None, None, SILENCED)
+    return At("Right answers", None, None, f"{of_100(final(r))} right", "right")
+
+
+def worse(k, r):
+    if not done(r) or final(r) >= WELL:
+        return None
+    usual = lambda: final(end(run, replace(k, correction=CUT, engine=SAME, lag=0, passes=1)))
+    return Said(
+        f"{of_100(final(r))} are right: it learns, but less than from fresh answers of the trainer's own policy.",
+        {"it learns": lambda: final(r) > r.right[0] + 0.1, "those teach more": lambda: usual() > final(r) + 0.01},
+    )
+
+
+def holds(k, r):
+    ends = f"{of_100(final(r))} are right after update {r.at[-1]}, {sums.count(r.right[0])} before"
+    if not done(r):
+        return Said(f"{ends}.", {})
+    gone = 100 * r.silenced.mean()
+    return Said(
+        f"{ends}. {'No token' if gone == 0 else f'{gone:.1f} % of the tokens'} went without a push.",
+        {
+            "it learns": lambda: final(r) > r.right[0] + 0.3,
+            "only a mask or a clip silences": lambda: (
+                gone == 0 or "mask" in k.correction or k.correction in (MEAN, CLIP, DECOUPLED)
+            ),
+        },
+    )
+
+
+def of_100(share):
+    return f"{sums.count(share)} of 100"
+
+
+def methods(k, r):
+    """A weight without a clip; only where a way has the clip is there one."""
+    way, more = k.correction, {}
+    if way != DECOUPLED:
+        more = dict(surrogate=None) if way == CLIP else dict(surrogate=None, clip=None, dual_clip=None)
+        way += options.EACH_PASS if k.passes > 1 and way != CLIP else ""
+    batch = dict(samples=8, prompts=16)
+    return {"GRPO": options.setting(grpo, dict(inner_epochs=k.passes, beta=0.0), **batch, **more, correction=way)}
+
+
+GUESS = Guess(
+    "Drawn at temperature 1.5, read at 1, and no correction at all. How many are right after 100 updates?",
+    ("about 20 of 100", "about 50", "about 93"),
+    Knobs(correction=NONE),
+    2,
+    lambda k, r: f"{of_100(final(r))}: nothing was corrected, and nothing was silenced.",
+    "Right",
+)
+DARE = "Turn something until fewer than half are right."
+OPENING = Played(
+    Knobs(),
+    Knobs(correction=CLIP),
+    "opening",
+    "You have found it: one weighs each token by its ratio, the other clips around the engine.",
+    "Same code, same seed. One setting differs, and the first is the default.",
+)

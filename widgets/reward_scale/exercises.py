@@ -1,0 +1,66 @@
+"""The divisor of rewards to be changed, and settings to be found that survive a loud answer, two scales, a price."""
+
+import numpy as np
+
+from sim.estimators import group_baselines, normalizers
+from sim.estimators.normalizers import BATCH, GROUP
+from widgets.frame.exercises import Challenge, Change, Exercise
+from widgets.reward_scale.widget import Knobs, done, final
+
+ROW = np.array([[1.0, 0.0] * 7 + [1.0, 100.0]])
+TWO = np.array([[1.0, 0.0, 0.0, 0.0], [30.0, 30.0, 0.0, 0.0]])
+
+
+def as_verl(rewards, source, mean, over):
+    """reinforce_plus_plus_baseline, of completions of one length."""
+    centered = group_baselines.less_mean(rewards)
+    return normalizers.whitened(centered, np.ones_like(centered))
+
+
+CHANGE = Change(
+    (normalizers.normalized, normalizers.deviation),
+    "the scale of rewards",
+    (
+        Exercise(
+            "Take the deviation of what is left after the mean, not of the rewards as they came: so does verl's "
+            "reinforce_plus_plus_baseline. Easy and hard prompts then no longer make it larger.",
+            ((TWO, np.array([0, 0]), GROUP, BATCH), (ROW.reshape(4, 4), np.zeros(4), GROUP, BATCH)),
+            as_verl,
+            (
+                "The deviation is taken of rewards; centered stands in the line above.",
+                "of_part(deviation, centered, source, over, 1.0)",
+            ),
+            (
+                "    return centered / (of_part(deviation, rewards, source, over, 1.0) + eps)",
+                "    return centered / (of_part(deviation, centered, source, over, 1.0) + eps)",
+            ),
+        ),
+        Exercise(
+            "A square lets the loudest reward decide alone. Return the mean distance from the mean, in which a reward "
+            "counts as it is. Then let one answer be paid 100.",
+            ((ROW,), (TWO,), (ROW[0, :8],)),
+            lambda rewards: 2 * np.maximum(rewards - rewards.mean(), 0).mean(),
+            ("The distances are np.abs(rewards - rewards.mean()).", "Their mean is the whole function."),
+            ("    return rewards.std(ddof=1)", "    return np.abs(rewards - rewards.mean()).mean()"),
+            normalizers.deviation,
+        ),
+    ),
+)
+
+CHALLENGES = (
+    Challenge(
+        "One answer in 128 is paid 100 and nothing is clipped: let 0.85 of all sums end right.",
+        lambda k, r: done(r) and k.outlier == "100" and k.limit == "off" and final(r) >= 0.85,
+        Knobs(outlier="100", over="group"),
+    ),
+    Challenge(
+        "The reward model pays 30, with noise as large, under AdamW: let both halves end at 0.75 or more.",
+        lambda k, r: done(r) and k.scale == 30 and k.noise == 1 and r.right[-1].min() >= 0.75,
+        Knobs(scale=30.0, noise=1.0, over="source"),
+    ),
+    Challenge(
+        "Rewards of a hundredth, with a price above 0: let 0.8 of all sums end right.",
+        lambda k, r: done(r) and k.c == 0.01 and k.price > 0 and final(r) >= 0.8,
+        Knobs(c=0.01, price=0.0004),
+    ),
+)

@@ -1,0 +1,405 @@
+"""One batch paid by a checker and by a reward model, what each completion's push becomes by what the rewards are
+divided by, and what a hundred updates of such batches make of both halves of the sums.
+"""
+
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+
+from sim.algorithms import dr_grpo, options
+from sim.estimators import normalizers
+from sim.experiments import after_sft, mixed_rewards
+from sim.experiments.mixed_rewards import CHECKER, GROUPS, MODEL, K
+from sim.worlds import tasks
+from widgets.frame import recovery, scene, trays
+from widgets.frame.exercises import Guess
+from widgets.frame.knobs import choice, ladder, slider
+from widgets.frame.marks import by_update, label, line, panel, threshold
+from widgets.frame.readouts import At, Break, Gauge, Readout
+from widgets.frame.sentences import Said, end
+from widgets.frame.small_figures import Played
+
+TITLE = "One batch of two sources of reward, and what a hundred such batches teach"
+UPDATES, EVERY = 100, 5  # updates between two pictures
+COST = f"{UPDATES * GROUPS * K:,} completions a run"
+START = float(after_sft.start())  # share of the sums that are right before training
+LOW = 0.45  # right at the end: below, most of what training gives is gone
+# what a default run ends with by each optimizer, and how far below it a half is starved: twenty seeds differ by less
+USUAL, STARVED, BEHIND = {"AdamW": 0.91, "SGD": 0.69}, 0.12, 0.06
+APART = 0.08  # the model's half above the checker's
+AS_IT_SHOULD = "as it should"
+PARTS = dict(zip(("none", "group", "batch", "source"), (normalizers.NONE, *normalizers.PARTS)))
+SAID = {"none": "nothing", "group": "its group's deviation", "batch": "the batch's deviation"}
+SAID |= {"source": "its source's deviation"}
+
+
+@dataclass(frozen=True)
+class Knobs:
+    outlier: str = choice("One answer in 128 is paid", AS_IT_SHOULD, [AS_IT_SHOULD, "3", "10", "30", "100"])
+    over: str = choice("Divided by the deviation of", "batch", ["none", "group", "batch", "source"])
+    limit: str = choice("Clip of the reward", "off", ["off", "10", "1"], symbol="±")
+    scale: float = ladder("Reward model pays a right answer", 1.0, [1.0, 3.0, 10.0, 30.0])
+    noise: float = ladder("Its noise, of that", 0.0, [0.0, 0.5, 1.0])
+    c: float = ladder("All rewards times", 1.0, [0.01, 0.1, 1.0, 10.0, 100.0], symbol="c")
+    price: float = ladder("Price of a nat, in the reward", 0.0, [0.0, 0.0004, 0.04], symbol="β")
+    optimizer: str = choice("Optimizer", "AdamW", ["AdamW", "SGD"])
+    seed: int = slider("Seed", 0, low=0, high=99, step=1)
+
+
+LEAD = ("outlier", "over")
+KNOB_GROUPS = {
+    "What is paid": ("scale", "noise", "c"),
+    "Before it is divided": ("limit", "price"),
+    "The run": ("optimizer", "seed"),
+}
+PRESETS = {
+    "Over the batch's deviation": Knobs(),
+    "One answer paid 100": Knobs(outlier="100"),
+    "Paid 100, clipped at 1": Knobs(outlier="100", limit="1"),
+    "A reward model on a scale of 30": Knobs(scale=30.0),
+    "Scale 30, each source's deviation": Knobs(scale=30.0, over="source"),
+    "Rewards of a hundredth, with a price": Knobs(c=0.01, price=0.04),
+}
+
+
+@dataclass(frozen=True)
+class Trace:
+    updates: int
+    at: np.ndarray  # (n,) updates after which `right` was computed, from 0
+    right: np.ndarray  # (n, 2) exact, of the checker's and of the model's sums
+    share: np.ndarray  # (updates,) of the squared advantage, the checker's
+    wanted: np.ndarray  # (updates,) mean advantage of a right answer
+    last: mixed_rewards.Update
+
+
+def run(k):
+    task = mixed_rewards.MixedAdd(k.scale, k.noise, paid(k), k.c, k.seed)
+    limit = np.inf if k.limit == "off" else float(k.limit)
+    training = mixed_rewards.run(
+        PARTS[k.over],
+        task,
+        mixed_rewards.optimizer(k.optimizer),
+        limit=limit,
+        price=k.price,
+        seed=k.seed,
+        updates=UPDATES,
+        every=EVERY,
+    )
+    at, right = [0], [mixed_rewards.halves(tasks.exact_pass(tasks.checkpoint("add")))]
+    share, wanted = [], []
+    for update in training:
+        share.append(update.shares[CHECKER])
+        wanted.append(update.wanted)
+        if update.right is not None:
+            at.append(update.step)
+            right.append(update.right)
+            yield Trace(update.step, *map(np.array, (at, right, share, wanted)), update)
+
+
+def paid(k):
+    return None if k.outlier == AS_IT_SHOULD else float(k.outlier)
+
+
+def progress(k, r):
+    return ["update", r.updates, UPDATES]
+
+
+def idle(k):
+    largest = k.c * max(1.0, k.scale, paid(k) or 0.0)
+    beyond = k.noise > 0 or (k.limit != "off" and largest > float(k.limit)) or (k.limit == "off" and largest > 1)
+    return {} if beyond else dict(limit="no reward is beyond it")
+
+
+def figure(k, r):
+    x = np.arange(1, r.updates + 1)
+    p = np.linspace(0.01, 0.99, 99)
+    return [
+        board(k, r),
+        by_update(
+            RIGHT,
+            "share of the hundred sums, exact",
+            line(r.at, r.right.mean(axis=1), "all sums", 1),
+            line(r.at, r.right[:, CHECKER], "paid by the checker", 2),
+            line(r.at, r.right[:, MODEL], "paid by the model", 3),
+            line([0, UPDATES], [START] * 2, "before training", 8, "reference"),
+            label(UPDATES, START - 0.01, "before training", 8, "right", below=True),
+            label(UPDATES, 0.02, "dashed: the checker's, dotted: the model's", 0, "right"),
+            threshold(LOW, "lost, if all end below", 0.0, outside=True),
+            updates=UPDATES,
+            tab="Training",
+            front=True,
+        ),
+        by_update(
+            "Share of the squared advantage",
+            "the checker's half of each batch, logarithmic",
+            line(x, np.maximum(r.share, 1e-5), "the checker's", 2),
+            line([0, UPDATES], [0.5] * 2, "half", 8, "reference"),
+            label(UPDATES, 0.5, "half", 8, "right"),
+            updates=UPDATES,
+            y_range=(1e-5, 2),
+            log="y",
+            tab="Whose gradient",
+        ),
+        by_update(
+            "Advantage of a right answer",
+            "mean of a batch's right answers",
+            line(x, r.wanted, "right answers", 1),
+            line([0, UPDATES], [0, 0], "no push", 8, "reference"),
+            label(UPDATES, 0, "no push", 8, "right"),
+            updates=UPDATES,
+            y_range=(-1.0, 2.5),
+            tab="Whose gradient",
+        ),
+        panel(
+            "Weight of a prompt",
+            "mean push over the true gradient, exact; 1 at a pass rate of 0.5",
+            *(
+                line(p, weight(part, p), f"over {SAID[part]}", 8, "reference")
+                for part in ("group", "batch")
+                if part != k.over
+            ),
+            line(p, weight(k.over, p), f"over {SAID[k.over]}", 1),
+            label(0.5, 2.2, f"over {SAID[k.over]}", 1, "center"),
+            x="pass rate of the prompt",
+            x_range=(0, 1),
+            y_range=(0, 3),
+            tab="A prompt",
+        ),
+    ]
+
+
+RIGHT = "Right answers"
+
+
+def weight(part, p):
+    """Relative to a prompt that is right one time in two."""
+    return normalizers.prompt_weight(p, K, PARTS[part]) / normalizers.prompt_weight(0.5, K, PARTS[part])
+
+
+def board(k, r):
+    """The last batch, in trays."""
+    batch, loud = r.last.batch, r.last.loud
+    A, right = of_groups(batch.advantage[:, 0]), of_groups(batch.accuracy)
+    prompts = trays.sums(batch.example[::K])
+    many = int(right.sum())
+    words = f"right answers are pushed by {trays.pushed(r.wanted[-1])}"
+    return scene.scene(
+        "The batch of this update",
+        trays.WHAT,
+        trays.view(
+            "b",
+            f"{many} of {right.size} completions are right; {words}.",
+            trays.by_source(GROUPS),
+            prompts,
+            A,
+            right,
+            None if loud is None else (loud, f"paid {k.outlier}"),
+            [f"{many} of {right.size} right; {words}"],
+        ),
+        tab="Training",
+        data=[line(np.arange(A.size), A.ravel(), "advantage")],
+    )
+
+
+def of_groups(values):
+    return np.asarray(values).reshape(-1, K)
+
+
+def readouts(k, r):
+    all_right, (of_checker, of_model) = final(r), r.right[-1]
+    found = "violated" if broken(k, r) else ""
+    return [
+        Readout("Right, all sums", all_right, "", tasks.exact_pass, found),
+        Readout("Right, paid by the checker", of_checker, "", mixed_rewards.halves),
+        Readout("Right, paid by the model", of_model, "", mixed_rewards.halves),
+        Readout("Advantage of a right answer", r.wanted[-1], "", normalizers.normalized),
+        Readout("Checker's share of the squares", 100 * r.share[-1], "%", normalizers.shares),
+    ]
+
+
+def final(r):
+    return float(r.right[-1].mean())
+
+
+def done(r):
+    return r.updates == UPDATES
+
+
+def watched(k, r):
+    return Gauge("Right, all sums", final(r), LOW, below=True, expression=f"right[-1] < {LOW}")
+
+
+# ── what went wrong, and because of what ──
+ONE, SCALE, PRICE, STEP = (
+    "one number is the whole deviation",
+    "one source takes the gradient",
+    "the price eats the reward",
+    "the scale sets the step",
+)
+
+
+# a pay over another above which each does harm. The next that the knobs have are 10, 3 and 0.4: 10 and 0.4 over the
+# twenty seeds of lesson 14a, 3 over four
+LOUD, APART_IN_PAY, DEAR = 5.0, 2.0, 0.2
+
+
+def pays(k):
+    """A right answer of the checker's, of the model's, and the one answer, as they reach the divisor."""
+    limit = np.inf if k.limit == "off" else float(k.limit)
+    return tuple(min(k.c * pay, limit) for pay in (1.0, k.scale, paid(k) or 0.0))
+
+
+def faults(k):
+    """{cause: (the knobs without it, its words)} of all that does harm at this setting; each source's own deviation
+    mends two of them, so it comes last.
+    """
+    found = {}
+    of_checker, of_model, loud = pays(k)
+    if k.over != "group" and loud >= LOUD * of_model:
+        found[ONE] = (dict(outlier=AS_IT_SHOULD), f"one answer is paid {loud / of_checker:g} times a right one")
+    if k.optimizer == "SGD" and k.over == "none" and (of_checker < 1 or max(of_model, loud) > 1):
+        found[STEP] = (dict(over="batch"), "the pay sets SGD’s step")
+    if k.over in ("none", "batch") and of_model >= APART_IN_PAY * of_checker:
+        found[SCALE] = (dict(over="source"), f"the model pays {of_model / of_checker:g} times the checker")
+    if k.price >= DEAR * of_checker:
+        found[PRICE] = (dict(price=0.0), f"a nat costs {k.price / of_checker:g} right answers")
+    return found
+
+
+def damaged(r, k):
+    """Most of the sums are lost, or the checker's half is left behind."""
+    of_checker, of_model = r.right[-1]
+    starved = of_checker < USUAL[k.optimizer] - STARVED and of_model > of_checker + APART
+    return done(r) and (final(r) < LOW or starved)
+
+
+def broken(k, r):
+    found = faults(k)
+    if not damaged(r, k) or not found:
+        return None
+    if SCALE in found and final(r) >= LOW:  # the checker's half alone is behind: no step is too large
+        found = {cause: what for cause, what in found.items() if cause != STEP}
+    return Break(why(k, r, found), way_back(k, found), first(k, r, found))
+
+
+def first(k, r, found):
+    """The cause that is named: where only the checker's half is behind, the scale."""
+    if SCALE in found and final(r) >= LOW:
+        return SCALE
+    return next(cause for cause in (STEP, PRICE, ONE, SCALE) if cause in found)
+
+
+def why(k, r, found):
+    ends, push, (of_checker, _, loud) = f"{final(r):.2f} of the sums end right", trays.pushed(wanted(r)), pays(k)
+    claims = {"without it more": lambda: worse_by(r, without(k, found)) > 0.05}
+    if len(found) > 1:
+        told = ", ".join(words for _, words in found.values())
+        each = {f"harm by: {cause}": partial(harms, k, r, found, cause) for cause in found}
+        return Said(f"{told[0].upper()}{told[1:]}: {final(r):.2f} end right.", claims | each)
+    one = f"One answer in 128 is paid {loud / of_checker:g} times a right one"
+    told = {
+        ONE: f"{one} and drowns the others: right ones get {push}, and {ends}.",
+        SCALE: f"The checker has {100 * np.nanmean(r.share):.1f} % of the squared advantage: its sums end at "
+        f"{r.right[-1, CHECKER]:.2f}, the model's at {r.right[-1, MODEL]:.2f}.",
+        PRICE: f"A nat costs {k.price / of_checker:g} times what a right answer is paid: {ends}, {START:.2f} were "
+        "before training.",
+        STEP: f"Nothing divides the rewards and SGD steps as far as they are large: {ends}.",
+    }
+    (cause,) = found
+    return Said(told[cause], claims)
+
+
+def without(k, found):
+    return replace(k, **{name: value for knobs, _ in found.values() for name, value in knobs.items()})
+
+
+def worse_by(r, knobs):
+    """How much more of the sums, or of the checker's half, ends right at other knobs."""
+    there = end(run, knobs)
+    return max(final(there) - final(r), there.right[-1, CHECKER] - r.right[-1, CHECKER])
+
+
+def harms(k, r, found, cause):
+    """One of several faults: undone it mends something, or alone it does harm."""
+    alone = {other: what for other, what in found.items() if other != cause}
+    return worse_by(r, without(k, {cause: found[cause]})) > 0.02 or (
+        worse_by(end(run, without(k, alone)), without(k, found)) > 0.02
+    )
+
+
+def wanted(r):
+    return float(np.nanmean(r.wanted))
+
+
+def way_back(k, found):
+    """A remedy where there is one; for several faults at once, what mends each of them."""
+    turned = {}
+    if PRICE in found:
+        turned["c"] = 1.0
+    if STEP in found:
+        turned["over"] = "batch"
+    if SCALE in found:
+        turned["over"] = "source"
+    if ONE in found:
+        turned |= dict(limit="1") if replace(k, **turned).c >= 1 else dict(over="group")  # below 1 it cuts too little
+    return recovery.different(k, turned)
+
+
+def seen_at(k, r, cause):
+    if cause == SCALE:
+        return At(RIGHT, None, None, "the checker's end at {y:.2f}", "paid by the checker")
+    return At(RIGHT, None, None, "{y:.2f} at the end", "all sums")
+
+
+def worse(k, r):
+    usual = USUAL[k.optimizer]
+    if not done(r) or final(r) >= usual - BEHIND:
+        return None
+    return Said(
+        f"{final(r):.2f} of the sums end right: {START:.2f} were before training, and about {usual:g} are by default.",
+        {
+            "the default does better": lambda: usually(k) > final(r) + 0.01,
+            "it ends near what is said": lambda: abs(usually(k) - usual) < 0.05,
+        },
+    )
+
+
+def usually(k):
+    """Where the default ends with this optimizer and seed."""
+    return final(end(run, Knobs(seed=k.seed, optimizer=k.optimizer)))
+
+
+def holds(k, r):
+    of_checker, of_model = r.right[-1]
+    return Said(
+        f"{final(r):.2f} of the sums are right after {r.updates} updates: {of_checker:.2f} of the checker's, "
+        f"{of_model:.2f} of the model's.",
+        {
+            "a mean of two halves": lambda: abs(of_checker + of_model - 2 * final(r)) < 1e-9,
+            "more than before": lambda: not done(r) or final(r) > START,
+        },
+    )
+
+
+def methods(k, r):
+    names = {"none": "less the mean", "group": "z-score", "batch": "over the batch's deviation"}
+    if k.over not in names:
+        return {}
+    priced = dict(kl="in the reward", beta=k.price) if k.price else {}
+    more = dict(estimator=names[k.over], samples=K, prompts=GROUPS)
+    return {"The setting above": options.setting(dr_grpo, dict(inner_epochs=1), **more, **priced)}
+
+
+GUESS = Guess(
+    "One answer in 128 is paid 100, all others 1 or 0. From 0.33, how many sums are right after 100 updates?",
+    ("about 0.9", "about 0.6", "below 0.2"),
+    Knobs(outlier="100"),
+    2,
+    lambda k, r: f"It ends at {final(r):.2f}: right answers had a mean advantage of {trays.pushed(wanted(r))}.",
+    "Right, all sums",
+)
+DARE = "Turn something until the sums are unlearned."
+OPENING = Played(
+    Knobs(), Knobs(outlier="100"), "opening", "You have found it: in the other one answer of each batch is paid 100."
+)
