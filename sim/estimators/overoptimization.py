@@ -12,6 +12,7 @@ import numpy as np
 
 from sim.estimators import hacking, kl
 
+DEAREST, HALVINGS = (1e-3, 1e4), 20  # prices between which `at_distance` looks, and how often it halves their logs
 ROUNDING = 1e-12  # nats that sums over the map leave between the reference and itself, of either sign
 
 
@@ -48,6 +49,16 @@ def tilt(ref, reward, beta):
     """The policy of the largest E[reward] - beta KL, and its KL in nats: ref e^(reward/beta) / Z."""
     policy = kl.reverse_kl_optimum(reward, ref, beta)
     return policy, float(hacking.distance(policy, ref))
+
+
+def at_distance(ref, reward, kl_nats):
+    """The best policy for any reward at a KL in nats, its price found by bisection: KL falls as the price rises."""
+    low, high = np.log(DEAREST)
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        policy, there = tilt(ref, reward, np.exp(middle))
+        low, high = (middle, high) if there > kl_nats else (low, middle)
+    return policy
 
 
 def curve(world, reward, betas):

@@ -176,3 +176,20 @@ def test_the_reference_is_at_no_distance_from_itself_and_scores_nothing():
 def test_a_step_of_thousands_of_nats_stays_finite():
     logp = overoptimization.mirror_step(np.log(FOUR), 1000 * PAID, np.log(FOUR), 0.0, 1.0)
     np.testing.assert_allclose(np.exp(logp), [0, 0, 0, 1], atol=1e-12)
+
+
+@pytest.mark.parametrize("kl", [0.5, 4.0, 12.0])
+def test_a_distance_is_reached_by_the_price_of_a_straight_reward(kl):
+    # closed form: beta = |theta| / sqrt(2 KL)
+    policy = overoptimization.at_distance(WORLD.ref, PROXY, kl)
+    there, _ = overoptimization.tilt(WORLD.ref, PROXY, np.linalg.norm(THETA) / np.sqrt(2 * kl))
+    np.testing.assert_allclose(policy, there, atol=1e-6)
+
+
+def test_a_reward_with_a_peak_cannot_be_followed_farther_than_to_it():
+    # one completion is left, and its distance is minus the log of its probability at the start
+    reward = -((WORLD.q - 1) ** 2) - WORLD.l**2
+    policy = overoptimization.at_distance(WORLD.ref, reward, 100.0)
+    peak = reward.argmax()
+    assert policy[peak] > 0.99
+    assert overoptimization.outcome(WORLD, reward, policy).kl == pytest.approx(-WORLD.logref[peak], abs=0.01)

@@ -1,0 +1,101 @@
+"""Which slot of an engine holds which completion when, step by step: what is written, and which slots wait.
+
+The timetable is scheduling.py's; the ways not to wait are those of straggler.py, lesson 22b. A slot writes a token in
+each iteration. `typical` draws nothing: it spreads lengths and right answers as evenly as their law allows, so that
+what one counts in a picture is what the law says. Partial rollouts as in APRIL (Zhou et al., 2025, arXiv:2509.18521).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import NormalDist
+
+import numpy as np
+
+from sim.cluster.scheduling import timetable
+
+
+@dataclass(frozen=True)
+class Held:
+    """A completion in its slot, from one token to before another."""
+
+    slot: int
+    start: int
+    end: int
+    number: int  # of the completion
+    step: int
+    cut: bool  # before its own end
+
+
+@dataclass(frozen=True)
+class Board:
+    written: list[Held]
+    waits: list[tuple[int, int, int]]  # (slot, from, to): empty until the step ends
+    ends: list[int]  # of the steps
+
+
+def steps(lengths: Sequence[int], slots: int, wanted: int, until: int, cap: int | None = None) -> Board:
+    """Steps of `wanted` completions, each of which waits for its last; `cap` cuts off what is longer."""
+    written: list[Held] = []
+    waits, ends, clock, first = [], [0], 0, 0
+    while clock < until and first + wanted <= len(lengths):
+        batch = [min(length, cap) if cap else length for length in lengths[first : first + wanted]]
+        table = [(slot, clock + a, clock + b + 1, first + i) for slot, i, a, b in timetable(batch, slots)]
+        end = max(b for _, _, b, _ in table)
+        written += [Held(s, a, b, n, len(ends) - 1, cap is not None and lengths[n] > cap) for s, a, b, n in table]
+        last = [max(b for s, _, b, _ in table if s == slot) for slot in range(slots)]
+        waits += [(slot, b, end) for slot, b in enumerate(last) if b < end]
+        ends.append(end)
+        clock, first = end, first + wanted
+    return Board(written, waits, ends[1:])
+
+
+def carried_over(lengths: Sequence[int], slots: int, wanted: int, until: int) -> Board:
+    """No slot waits: a step ends with each `wanted`-th completion that is done, and the others go on."""
+    table = [(slot, a, b + 1, n) for slot, n, a, b in timetable(lengths, slots) if a < until]
+    done = sorted(b for _, _, b, _ in table)
+    ends = done[wanted - 1 :: wanted]
+    return Board([Held(s, a, b, n, sum(end <= a for end in ends), False) for s, a, b, n in table], [], ends)
+
+
+def carried(board: Board) -> int:
+    """Completions that go on when the first step ends."""
+    return sum(held.start < board.ends[0] < held.end for held in board.written)
+
+
+def busy(board: Board, slots: int, until: float) -> float:
+    """Share of the places for a token, up to then, that held one."""
+    return sum(max(min(held.end, until) - held.start, 0) for held in board.written) / (slots * until)
+
+
+@dataclass(frozen=True)
+class Completions:
+    """Of several prompts, each array (prompts, completions of one)."""
+
+    z: np.ndarray  # how long, as straggler.py has it
+    right: np.ndarray  # bool
+
+
+SHUFFLED = 3  # a seed: in which order short and long ones stand
+
+
+def typical(prompts: int, K: int, p_right: np.ndarray, Z: np.ndarray, between: float = 0.0) -> Completions:
+    """Completions whose lengths are quantiles of their law, and of which as many are right, from the shortest on, as
+    `p_right`, the chance on the grid Z, adds up to. With several prompts the longest of each are quantiles of theirs,
+    and the share `between` of the variance lies between prompts.
+    """
+    order, normal = np.random.default_rng(SHUFFLED), NormalDist()
+    at = lambda shares: np.array([normal.inv_cdf(float(share)) for share in np.ravel(shares)])
+    middles = lambda n: (np.arange(n) + 0.5) / n
+    if prompts == 1:
+        z = at(middles(K))[order.permutation(K)][np.newaxis]
+    else:
+        tops = middles(prompts)[order.permutation(prompts)] ** (1 / K)  # of the longest of K
+        rest = tops[:, np.newaxis] * middles(K - 1)
+        own = np.stack([at([*row, top])[order.permutation(K)] for row, top in zip(rest, tops)])
+        hard = at(middles(prompts))[order.permutation(prompts)]
+        z = np.sqrt(between) * hard[:, np.newaxis] + np.sqrt(1 - between) * own
+    ranks = np.argsort(z, axis=None, kind="stable")
+    total = np.cumsum(np.interp(z.ravel()[ranks], Z, p_right))
+    right = np.zeros(z.size, bool)
+    right[ranks] = np.diff(np.floor(total + 0.5), prepend=0.0) > 0
+    return Completions(z, right.reshape(z.shape))

@@ -1,0 +1,44 @@
+"""The variance of a policy gradient where each step gets the whole return, and where it gets its own score.
+
+L steps, each good with probability p; the gradient at a step is (a - p) times its credit, and its variance is added up
+over the steps. Two rewards: additive, a sum of what the steps bring, and all or nothing, their product. Closed form;
+with GAE by enumerating all 2^L chains.
+"""
+
+from itertools import product
+
+import numpy as np
+
+from sim.estimators import advantages
+
+
+def additive(L, p, noise):
+    """(flat, per step): credit is the sum of all a - p, or that of the step alone, each with noise."""
+    v = p * (1 - p)
+    fourth = v * ((1 - p) ** 3 + p**3)  # E (a - p)^4
+    return L * (fourth + v * ((L - 1) * v + L * noise**2) - v**2), L * (fourth + v * noise**2 - v**2)
+
+
+def all_or_nothing(L, p):
+    """(flat, per step): credit is the product less its mean p^L, or by how much the step has moved the chance of it."""
+    b, mean = p**L, p**L * (1 - p)
+    missed = (p - b) * (1 - p) ** 2 + (1 - p) * p**2  # E (a - p)^2 where the product is 0
+    flat = L * (b * (1 - p) ** 2 * (1 - b) ** 2 + missed * b**2 - mean**2)
+    t = np.arange(L)
+    up, down = p ** (L - t - 1) * (1 - p), p ** (L - t)
+    step = p**t * (p * (1 - p) ** 2 * up**2 + (1 - p) * p**2 * down**2) - mean**2
+    return flat, float(step.sum())
+
+
+def gae_variance(L, p, lam):
+    """The variance, all or nothing, with the exact chance of each prefix as critic in GAE."""
+    a = np.array(list(product((0.0, 1.0), repeat=L)))  # (2^L, L)
+    chance = np.prod(np.where(a == 1, p, 1 - p), axis=1)
+    so_far = np.concatenate([np.ones((len(a), 1)), np.cumprod(a, axis=1)], axis=1)
+    reward = np.zeros(a.shape)
+    reward[:, -1] = so_far[:, -1]
+    value = so_far[:, :-1] * p ** (L - np.arange(L))
+    advantage, _ = advantages.gae(reward, value, np.ones(a.shape), 1.0, lam)
+    push = (a - p) * advantage
+    mean = chance @ push
+    return float((chance @ push**2 - mean**2).sum())

@@ -1,0 +1,116 @@
+"""A policy is paid by the scores of its steps, in four forms, and learns what brings most: finished work, or steps.
+
+A chain needs four pieces of work and then a stop; filler changes nothing. The scorer rates a piece of work 0.8 and
+filler 0.95 or less: assumed, with noise of 0.05. Four forms of what a step is paid: nothing but the outcome; the scores
+added up; the least of them (Cheng et al., 2025, arXiv:2504.15275); the progress, a difference of potentials, which
+keeps the best policy (Ng, Harada and Russell, 1999). REINFORCE with a mean for each step, tabular.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sim.worlds import bandit
+
+UPDATES, B, H, NEED = 400, 64, 12, 4
+WORK, FILLER, FINISH = range(3)
+RATED, NOISE = 0.8, 0.05  # the score of a piece of work, and its noise
+OUTCOME, SUM, MIN, PROGRESS = "outcome alone", "scores, added up", "least score", "progress"
+FORMS = (OUTCOME, SUM, MIN, PROGRESS)
+
+
+@dataclass(frozen=True)
+class Batch:
+    actions: np.ndarray  # (B, H) of WORK, FILLER, FINISH, -1 after the stop
+    scores: np.ndarray  # (B, H) of the steps, 0 where there is none
+    works: np.ndarray  # (B, H + 1) pieces of work done before each step, at most NEED
+    solved: np.ndarray  # (B,) stopped with all of the work done
+
+    @property
+    def steps(self):
+        """(B,) pieces of work and filler of each chain."""
+        return ((self.actions == WORK) | (self.actions == FILLER)).sum(axis=1)
+
+
+@dataclass(frozen=True)
+class Update:
+    number: int
+    batch: Batch  # drawn by the policy before this update
+    reward: float  # mean of a chain, by its form
+    logits: np.ndarray  # (NEED + 1, 3) by the work done, before this update
+
+
+def drawn(logits, filler, rng):
+    """A batch by a policy, logits (NEED + 1, 3)."""
+    u, noise = rng.random((B, H)), rng.normal(size=(B, H))
+    until = bandit.softmax(logits).cumsum(axis=1)
+    actions, works = np.full((B, H), -1), np.zeros((B, H + 1), np.int64)
+    alive, solved = np.ones(B, bool), np.zeros(B, bool)
+    for t in range(H):
+        choice = (u[:, t, None] > until[works[:, t], :-1]).sum(axis=1)
+        actions[alive, t] = choice[alive]
+        works[:, t + 1] = np.minimum(works[:, t] + (alive & (choice == WORK)), NEED)
+        stops = alive & (choice == FINISH)
+        solved |= stops & (works[:, t] == NEED)
+        alive = alive & ~stops
+    stepped = (actions == WORK) | (actions == FILLER)
+    rated = np.where(actions == FILLER, filler, RATED) + NOISE * noise
+    return Batch(actions, rated * stepped, works, solved)
+
+
+def outlook(logits):
+    """(share solved, mean steps) of a policy, exactly: the chance of each amount of work, step by step."""
+    pi, there = bandit.softmax(logits), np.eye(NEED + 1)[0]
+    solved = steps = 0.0
+    for _ in range(H):
+        solved += there[NEED] * pi[NEED, FINISH]
+        writing = there * (1 - pi[:, FINISH])
+        steps += writing.sum()
+        worked = there * pi[:, WORK]
+        there = writing - worked
+        there[1:] += worked[:-1]
+        there[NEED] += worked[NEED]
+    return float(solved), float(steps)
+
+
+def paid(form, batch, less):
+    """(B, H) what each step is paid by its form, the outcome apart; for min the least score stands at the end."""
+    stepped = (batch.actions == WORK) | (batch.actions == FILLER)
+    if form == SUM:
+        return (batch.scores - less) * stepped
+    if form == MIN:
+        least = np.where(stepped, batch.scores, 1.0).min(axis=1)
+        return np.eye(H)[-1] * least[:, None]
+    if form == PROGRESS:
+        return np.diff(batch.works, axis=1) / NEED
+    return np.zeros(batch.scores.shape)
+
+
+def credit(form, batch, less):
+    """(B, H) what each step gets: what is still paid from it on, and the outcome."""
+    still = paid(form, batch, less)[:, ::-1].cumsum(axis=1)[:, ::-1]
+    return still + batch.solved[:, None]
+
+
+def slope(logits, batch, G):
+    """(NEED + 1, 3) the policy gradient, each step's credit against the mean of those that are still writing."""
+    own = batch.actions >= 0
+    baseline = (G * own).sum(axis=0) / np.maximum(own.sum(axis=0), 1)
+    advantage = (G - baseline) * own
+    at = batch.works[:, :-1]
+    one_hot = (batch.actions[..., None] == np.arange(3)) * 1.0
+    push = advantage[..., None] * (one_hot - bandit.softmax(logits)[at])
+    found = np.zeros(logits.shape)
+    np.add.at(found, at.ravel(), push.reshape(-1, 3))
+    return found / len(G)
+
+
+def train(form, rng, optimizer, filler=0.95, less=0.0, updates=UPDATES):
+    """Yields an Update for each batch, and one for a batch after the last."""
+    params = dict(logits=np.zeros((NEED + 1, 3)))
+    for number in range(updates + 1):
+        logits = params["logits"]
+        batch = drawn(logits, filler, rng)
+        G = credit(form, batch, less)
+        yield Update(number, batch, float(G[:, 0].mean()), logits)
+        optimizer.step(params, dict(logits=-slope(logits, batch, G)))

@@ -1,0 +1,141 @@
+from functools import partial
+
+import numpy as np
+import pytest
+
+from sim.experiments import feedback
+from sim.worlds import judged_pairs
+from tests.widgets import catalogue
+from widgets.frame import judged
+from widgets.rlaif import widget
+from widgets.rlaif.widget import ALIKE, GUESS, ONE, SEVERAL, SHORT, TASTE, Knobs
+
+last = partial(catalogue.last, widget)
+broken = partial(catalogue.broken, widget)
+cause = partial(catalogue.cause, widget)
+
+
+def won(**knobs):
+    """(wins of people's policy, of the judge's)."""
+    return widget.won(Knobs(**knobs), last(**knobs))
+
+
+def test_at_the_default_the_judge_is_right_more_often_and_its_policy_about_as_good():
+    people, judge = won()
+    assert cause() is None and widget.worse(Knobs(), last()) is None
+    assert abs(people - judge) < 0.03 and last().judge.agreement > last().people.agreement + 0.04
+
+
+def test_three_times_the_taste_leaves_it_right_as_often_as_people_and_its_policy_far_behind():
+    found, r = broken(taste=0.75), last(taste=0.75)
+    assert found.cause == TASTE and found.fix == dict(taste=0.0)
+    assert r.judge.agreement > r.people.agreement and won(taste=0.75)[0] > won(taste=0.75)[1] + 0.1
+
+
+def test_eight_times_the_taste_is_liked_less_than_its_start_by_any_number_of_labels():
+    assert cause(taste=2.0) == TASTE and (last(taste=2.0).look.judge.mean(axis=0)[1:] < 0.5).all()
+
+
+def test_a_short_list_breaks_and_the_whole_one_mends_it():
+    k = dict(taste=0.5, listed=2, kl=8.0)
+    found = broken(**k)
+    assert found.cause == SHORT and found.fix == dict(listed=8) and won(**k)[1] < 0.5
+    assert cause(taste=0.5, kl=8.0) is None and won(taste=0.5, kl=8.0)[1] > 0.9
+
+
+def test_a_taste_and_a_short_list_are_undone_together():
+    found = broken(taste=1.0, listed=2)
+    assert found.cause == SEVERAL and found.fix == dict(taste=0.0, listed=8)
+
+
+def test_pairs_alike_in_style_mend_any_taste():
+    assert cause(taste=2.0, pairs=ALIKE) is None and won(taste=2.0, pairs=ALIKE)[1] > 0.93
+    assert last(taste=2.0, pairs=ALIKE).judge.agreement == last(taste=2.0).judge.agreement
+
+
+def test_labels_help_people_and_the_judge_is_ahead_where_there_are_few():
+    few, many = won(labels=100), won()
+    assert few[1] > few[0] and many[0] > many[1] and many[0] > few[0] + 0.05
+
+
+def test_votes_lift_agreement_and_not_the_outcome():
+    one, nine = last(taste=0.75), last(taste=0.75, K=9)
+    assert nine.judge.agreement > one.judge.agreement + 0.03
+    assert abs(won(taste=0.75, K=9)[1] - won(taste=0.75)[1]) < 0.02
+
+
+def test_noise_costs_agreement_and_hardly_wins():
+    noisy = last(taste=0.0, noise=2.0)
+    assert noisy.judge.agreement < noisy.people.agreement and won(taste=0.0, noise=2.0)[1] > 0.935
+
+
+def test_both_orders_cancel_what_is_paid_for_being_first():
+    assert last().judge.agreement == feedback.errors_of_judge(judged_pairs.Judge()).agreement
+    one = last(order=ONE)
+    assert one.judge.agreement < last().judge.agreement - 0.1 and won(order=ONE)[1] > 0.9
+
+
+def test_a_greater_distance_is_worth_more_while_the_direction_is_good():
+    assert won(kl=16.0)[1] > won()[1] > won(kl=1.0)[1]
+
+
+def test_labels_turned_round_make_people_right_less_often():
+    assert last(flip=0.4).people.agreement < last().people.agreement - 0.1
+
+
+def test_another_seed_draws_other_pairs():
+    assert won(seed=1) != won()
+
+
+def test_the_question_is_answered_by_its_run():
+    people, judge = widget.won(GUESS.knobs, catalogue.last(widget, taste=0.5))
+    r = catalogue.last(widget, taste=0.5)
+    assert GUESS.answers[GUESS.right] == "people's" and people > judge + 0.04
+    assert f"{100 * r.judge.agreement:.0f} of 100" == "77 of 100" and f"{100 * r.people.agreement:.0f}" == "73"
+    assert widget.broken(GUESS.knobs, r) is None
+
+
+def test_what_is_struck_out_is_empty_in_every_pair():
+    panel = widget.figure(Knobs(listed=3), last(listed=3))[0]
+    (words,) = ([m for m in v["marks"] if m["kind"] == "word"] for v in panel["columns"][0])
+    struck = [m["text"] for m in words if m["role"] == "struck"]
+    assert struck == [f"{i + 1}  {judged.LIST[i]}" for i in range(3, 8)]
+    for (view,) in panel["columns"][1:]:
+        criteria = [m["roles"] for m in view["marks"] if m["kind"] == "parts" and len(m["roles"]) == 8]
+        assert len(criteria) == 12
+        for roles in criteria:
+            assert roles[3:] == ["after"] * 5 and "after" not in roles[:3]
+
+
+def test_the_check_stands_beside_the_answer_that_was_called_better():
+    pairs = judged.shown(widget.PAIRS, widget.DRAWN)
+    right = judged.by_judge(pairs, widget.DRAWN, widget.judge(Knobs()))
+    assert judged_pairs.truth(pairs.better, pairs.worse).all()
+    panel = widget.figure(Knobs(), last())[0]
+    ticks = {m["key"]: m["text"] for (v,) in panel["columns"][1:] for m in v["marks"] if "t" in m.get("key", "")}
+    for i, called in enumerate(right):
+        half, place = divmod(i, 6)
+        assert [ticks[f"b{half}{place}t{row}"] for row in (0, 1)] == (["✓", ""] if called else ["", "✓"])
+
+
+@pytest.mark.parametrize("knobs", [{}, dict(taste=0.75), dict(taste=0.5, listed=2, kl=8.0), dict(taste=1.0, listed=2)])
+def test_the_picture_rings_what_the_verdict_says_and_nothing_where_nothing_broke(knobs):
+    panel = widget.figure(Knobs(**knobs), last(**knobs))[0]
+    seen = [m["words"] for (v,) in panel["columns"] for m in v["marks"] if m["kind"] == "ring" and m["seen"]]
+    found = broken(**knobs)
+    assert seen == ([widget.seen_at(Knobs(**knobs), last(**knobs), found.cause).words] if found else [])
+
+
+def test_where_a_ring_says_so_many_are_wrong_they_are():
+    wrong = last(taste=0.75).judge.wrong
+    assert (
+        wrong[3] > 0.5
+        and wrong.argmax() == 3
+        and "60 of 100" in widget.ring(Knobs(taste=0.75), last(taste=0.75), TASTE)
+    )
+
+
+def test_the_gap_that_a_cause_is_found_by_is_that_of_the_run():
+    people, judge = won(taste=0.75)
+    assert widget.ahead(Knobs(taste=0.75)) == pytest.approx(people - judge, abs=1e-12)
+    assert np.shape(last().look.judge) == (feedback.SEEDS, len(feedback.SIZES))

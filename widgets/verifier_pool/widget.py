@@ -1,0 +1,415 @@
+"""A policy that writes programs, and the pool of sandboxes that checks them: what a step takes, which verdicts the pool
+makes by itself, and what training makes of those.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from sim.cluster import verifier_pool
+from sim.cluster.verifier_pool import CPU, SIGMA, WALL
+from sim.experiments import loaded_pool
+from sim.experiments.loaded_pool import (
+    AGAIN,
+    COIN,
+    JOBS,
+    MEDIAN,
+    OUT,
+    QUICK,
+    SKILL,
+    START,
+    THOROUGH,
+    UPDATES,
+    WRONG,
+    Setting,
+    Update,
+)
+from widgets.frame import lanes, recovery, sandboxes, scene
+from widgets.frame.exercises import Guess
+from widgets.frame.knobs import choice, ladder, slider
+from widgets.frame.marks import by_update, dots, label, line, panel, threshold
+from widgets.frame.readouts import At, Break, Gauge, Readout
+from widgets.frame.sentences import Said, end
+from widgets.frame.small_figures import Played
+
+TITLE = "A pool of sandboxes checks programs, and a policy learns from its verdicts"
+COST = f"{UPDATES} batches of {JOBS} programs"
+LOW = 0.61  # fewer solved tasks than before training, which are 0.6125
+WELL = 0.664  # less, and it is clearly behind an idle pool, which leads to 0.69
+MARGIN = 0.02  # a way back leads so far above the start, with at most FEW programs that pass by luck
+FEW = 0.05
+NO, DEATHS = "no", 0.2  # of the sandboxes, if any die
+SEEN = 2  # updates between two pictures
+
+
+@dataclass(frozen=True)
+class Knobs:
+    slots: int = ladder("Slots", 32, [8, 16, 32, 64, 128, 256, 512])
+    clock: str = choice("Limit by the clock of", WALL, [WALL, CPU])
+    cores: int = ladder("Cores", 32, [4, 8, 16, 32, 64, 128])
+    limit: int = ladder("Limit", 10, [2, 4, 5, 6, 8, 10, 15, 20, 30, 60], unit="s")
+    startup: float = ladder("Start-up of a sandbox", 0.0, [0.0, 0.125, 0.5, 1, 2, 5], unit="s")
+    tries: int = ladder("Tries, any pass counts", 1, [1, 2, 3, 4, 5, 6, 7, 8])
+    flake: float = ladder("A test fails by chance", 0.0, [0.0, 0.05, 0.1, 0.5, 1], unit="%")
+    tests: int = ladder("Tests of a program", 100, [1, 10, 20, 50, 100, 200])
+    deaths: str = choice("One sandbox in five dies", NO, [NO, WRONG, AGAIN, OUT])
+    seed: int = slider("Seed", 0, low=0, high=99, step=1)
+
+
+LEAD = ("slots", "clock")
+KNOB_GROUPS = {
+    "The pool": ("cores", "limit", "startup"),
+    "The verdict": ("tries", "flake", "tests", "deaths"),
+    "The run": ("seed",),
+}
+PRESETS = {
+    "A slot a core": Knobs(),
+    "Four slots a core": Knobs(slots=128),
+    "Eight cores": Knobs(cores=8),
+    "Eight cores, CPU clock": Knobs(cores=8, clock=CPU),
+    "Limit 4 s": Knobs(limit=4),
+    "Eight tries, flaky tests": Knobs(tries=8, flake=0.1),
+}
+
+
+def setting(k):
+    crash, crashed = (0.0, WRONG) if k.deaths == NO else (DEATHS, k.deaths)
+    return Setting(k.slots, k.cores, k.limit, k.clock, k.startup, k.tries, k.flake / 100, k.tests, crash, crashed)
+
+
+@dataclass(frozen=True)
+class Trace:
+    policy: np.ndarray  # (updates + 1, ways), before training first
+    seconds: np.ndarray  # (updates,) of a step
+    by_load: np.ndarray  # share of the verdicts: cut off, and only because of load
+    own: np.ndarray  # cut off, and would be in an idle pool
+    by_pool: np.ndarray  # by load, or lost because the sandbox died
+    busy: np.ndarray  # share of all cores' seconds
+    last: Update
+    crowd: np.ndarray  # (pools, ways): what the first batch would be paid, by the wall clock and slots a core
+
+    @property
+    def updates(self):
+        return len(self.seconds)
+
+    @property
+    def solved(self):
+        return self.policy @ SKILL
+
+
+CROWDS = (1, 2, 4, 8, 16)
+
+
+def run(k):
+    rng, pool = np.random.default_rng(k.seed), setting(k)
+    policy, seen = [loaded_pool.SHARES], []
+    for number, update in enumerate(loaded_pool.train(rng, pool), 1):
+        verdicts = update.batch.verdicts
+        policy.append(update.policy)
+        by_load, own = verdicts.by_load.mean(), (verdicts.cut & verdicts.over).mean()
+        busy = verdicts.busy / (k.cores * verdicts.seconds)
+        seen.append((verdicts.seconds, by_load, own, update.batch.by_pool.mean(), busy))
+        if number == 1:
+            by_wall = replace(pool, clock=WALL)
+            crowd = loaded_pool.crowded(update.batch, by_wall, tuple(k.cores * many for many in CROWDS)).round(12)
+        if number == 1 or number % SEEN == 0:
+            yield Trace(np.array(policy).round(12), *np.transpose(seen).round(12), update, crowd)
+
+
+def progress(k, r):
+    return ["update", r.updates, UPDATES]
+
+
+def done(r):
+    return r.updates == UPDATES
+
+
+def final(r):
+    return float(r.solved[-1])
+
+
+def idle(k):
+    found = {} if k.flake else dict(tests="no test errs")
+    if not shared(k):
+        found["clock"] = "no core is shared"
+    return found
+
+
+def shared(k):
+    return k.slots > k.cores
+
+
+# ── the pictures ──
+POOL = "The last batch in the pool"
+
+
+def figure(k, r):
+    x = np.arange(1, r.updates + 1)
+    return [
+        board(k, r),
+        by_update(
+            "Solved",
+            "share of tasks the policy would solve",
+            line(np.arange(r.updates + 1), r.solved, "solved"),
+            line([0, UPDATES], [START] * 2, "before training", 8, "reference"),
+            label(UPDATES, START, "before training", 8, "right"),
+            threshold(LOW, f"broken if it ends below {LOW:.2f}", 0.0),
+            updates=UPDATES,
+            y_range=(0, 0.8),
+            tab="A step",
+        ),
+        panel(
+            "What a step waits for",
+            "seconds until the last verdict, logarithmic",
+            line(x, r.seconds, "seconds"),
+            x="update",
+            x_range=(0, UPDATES),
+            y_range=(30, 3_000),
+            log="y",
+            tab="By update",
+        ),
+        by_update(
+            "Cut off at the limit",
+            "share of the verdicts",
+            line(x, r.by_load, "by load", 2),
+            line(x, r.own, "by themselves", 1),
+            label(UPDATES, 1.1, "needed less: cut off by load", 2, "right"),
+            label(UPDATES, 0.99, "needed more than the limit", 1, "right"),
+            updates=UPDATES,
+            y_range=(0, 1.25),
+            tab="By update",
+        ),
+        by_update(
+            "How programs are written",
+            "share of each way",
+            line(np.arange(r.updates + 1), r.policy[:, THOROUGH], "thorough", 1),
+            line(np.arange(r.updates + 1), r.policy[:, QUICK], "quick", 2),
+            line(np.arange(r.updates + 1), r.policy[:, COIN], "coin", 3),
+            label(0, 1.2, "solid: thorough, dashed: quick, dotted: coin"),
+            updates=UPDATES,
+            y_range=(0, 1.35),
+            tab="Ways",
+        ),
+        panel(
+            "The first batch by the wall clock, by slots a core",
+            "what each way would be paid if no sandbox died",
+            line(CROWDS, r.crowd[:, THOROUGH], "thorough", 1),
+            line(CROWDS, r.crowd[:, QUICK], "quick", 2),
+            line(CROWDS, r.crowd[:, COIN], "coin", 3),
+            dots(CROWDS, r.crowd[:, THOROUGH], "thorough", 1),
+            label(1, 1.08, "solid: thorough, dashed: quick, dotted: coin"),
+            x="slots a core, logarithmic",
+            x_range=(0.9, 18),
+            y_range=(0, 1.2),
+            log="x",
+            tab="Ways",
+            ticks=dict(tickvals=CROWDS, ticktext=[str(many) for many in CROWDS]),
+        ),
+    ]
+
+
+def board(k, r):
+    verdicts = r.last.batch.verdicts
+    found = broken(k, r)
+    some, job, words = pointed_at(k, r, found.cause if found else None)
+    cut = 100 * verdicts.cut.mean()
+    return scene.scene(
+        POOL,
+        f"{len(some)} of {k.slots} slots; dark: core seconds a program had, amber if cut off; pale: others'",
+        sandboxes.board(
+            "b",
+            verdicts,
+            some,
+            lanes.round_up(1.02 * verdicts.seconds),
+            f"Update {r.updates}: the last verdict comes after {verdicts.seconds:.0f} s; {cut:.0f} of 100 are cut off.",
+            ringed=job,
+            words=words,
+        ),
+        tab="A step",
+        front=True,
+        data=[line(np.arange(r.updates + 1), r.solved, "solved, by update")],
+    )
+
+
+def pointed_at(k, r, cause):
+    """(slots that are shown, program that is pointed at, words); None and "" where there is none."""
+    batch = r.last.batch
+    verdicts = batch.verdicts
+    if cause is None:
+        return sandboxes.typical(verdicts, k.slots), None, ""
+    which, words = {
+        LOAD: (verdicts.by_load & right(batch), "right, cut off by load"),
+        SHORT: (verdicts.cut & verdicts.over & right(batch), "right, needs more seconds"),
+        LUCK: (batch.ways == COIN, "wrong, passes at times"),
+    }[cause]
+    some = sandboxes.typical(verdicts, k.slots, wanted=which)
+    job = sandboxes.to_point_at(verdicts, some, which, verdicts.seconds / 2)
+    return some, job, "" if job is None else words
+
+
+def right(batch):
+    """Which programs are right, drawn by the skill of their ways, (JOBS,)."""
+    return np.random.default_rng(0).random(JOBS) < SKILL[batch.ways]
+
+
+def readouts(k, r):
+    found = "violated" if broken(k, r) else ""
+    return [
+        Readout("Solved", 100 * final(r), "of 100", loaded_pool.train, found),
+        Readout("A step, mean", float(r.seconds.mean()), "s", verifier_pool.pool),
+        Readout("Lost to the pool", 100 * float(r.by_pool.mean()), "%", loaded_pool.drawn),
+        Readout("Pass by luck, end", round(100 * float(r.policy[-1, COIN]), 2), "%", loaded_pool.train),
+        Readout("Cores busy", 100 * float(r.busy.mean()), "%", verifier_pool.pool),
+    ]
+
+
+def watched(k, r):
+    return Gauge(
+        f"Solved after {r.updates} updates", final(r), LOW, below=True, expression=f"solved < {LOW:g} at the end"
+    )
+
+
+# ── what went wrong, and because of what ──
+LOAD, SHORT, LUCK = "load became a verdict", "a limit too short", "a pass by luck counts"
+
+
+def undone(k):
+    """As few as are enough of: an idle clock, a long limit, one try. None where nothing of that leads back."""
+    values = {}
+    if k.limit < 30:
+        values["limit"] = 30
+    if k.tries > 1:
+        values["tries"] = 1
+    if k.clock == WALL and shared(k):
+        values["clock"] = CPU
+    return recovery.fewest(k, values, lambda other: other != k and mends(other))
+
+
+def mends(k):
+    """Whether a run with these knobs ends well above its start, in closed form where no job slows another."""
+    policy = loaded_pool.alone(setting(k)) if k.clock == CPU or not shared(k) else end(run, k).policy[-1]
+    return policy @ SKILL >= START + MARGIN and policy[COIN] <= FEW
+
+
+CAUSE = {"tries": LUCK, "clock": LOAD, "limit": SHORT}
+
+
+def causes(fix):
+    return [cause for name, cause in CAUSE.items() if name in fix]
+
+
+def broken(k, r):
+    if not done(r) or final(r) >= LOW:
+        return None
+    fix = undone(k)
+    return Break(why(k, r, fix), fix, causes(fix)[0])
+
+
+def undone_to(k, fix):
+    """Tasks solved after training where no job slows another, in closed form."""
+    return float(loaded_pool.alone(setting(replace(k, **fix))) @ SKILL)
+
+
+def why(k, r, fix):
+    names = causes(fix)
+    ends = f"{100 * final(r):.1f} of 100 are solved, {100 * START:.1f} were"
+    claims = {
+        "fewer than before": lambda: final(r) < r.solved[0],
+        "undoing it mends": lambda: final(end(run, replace(k, **fix))) >= LOW,
+        "by as much as is said": lambda: (
+            names != [LOAD] or abs(final(end(run, replace(k, **fix))) - undone_to(k, fix)) < 0.01
+        ),
+        "the pool cuts what needed less": lambda: LOAD not in names or r.by_load.mean() > 0.01,
+        "lucky ones are common": lambda: LUCK not in names or r.policy[-1, COIN] > loaded_pool.SHARES[COIN],
+        "long ones are cut more": lambda: SHORT not in names or own_share(k, THOROUGH) > own_share(k, QUICK),
+    }
+    if len(names) > 1:
+        return Said(f"Several faults at once: {', '.join(SHORTLY[name] for name in names)}. {ends}.", claims)
+    if names == [LOAD]:
+        ends += f", and {100 * undone_to(k, fix):.1f} are by the CPU clock"
+    said = {
+        LOAD: f"Of all verdicts {percent(r.by_load.mean())} are time-outs by load, which fall on long programs.",
+        SHORT: f"Of thorough programs {percent(own_share(k, THOROUGH))} need more than {k.limit} s: quick ones win.",
+        LUCK: f"{k.tries} tries pay a wrong program {lucky(k):.2f} that passes one time in five.",
+    }[names[0]]
+    return Said(f"{said} {ends}.", claims)
+
+
+SHORTLY = {LOAD: "time-outs that load made", SHORT: "a short limit", LUCK: "lucky passes"}
+
+
+def own_share(k, way):
+    """How many programs of a way need more than the limit, start-up included."""
+    room = k.limit - k.startup
+    return verifier_pool.over_limit(MEDIAN[way], SIGMA, room) if room > 0 else 1.0
+
+
+def lucky(k):
+    return float(loaded_pool.passing(setting(k))[COIN])
+
+
+def percent(share):
+    return f"{100 * share:.1f} %"
+
+
+def seen_at(k, r, cause):
+    _, job, words = pointed_at(k, r, cause)
+    if job is not None:
+        return At(POOL, None, None, words)
+    return At("Solved", None, None, f"{of_100(final(r))} solved", "solved")
+
+
+def worse(k, r):
+    if not done(r) or not LOW <= final(r) < WELL:
+        return None
+    ends = of_100(final(r))
+    if final(r) < START + 0.01:
+        said = f"{ends} are solved, as many as before: hardly anything was learned."
+    else:
+        said = f"{ends} are solved, {of_100(START)} were; one try in an idle pool, with 30 s, leads to {of_100(BEST)}."
+    return Said(
+        said,
+        {
+            "not fewer than before": lambda: final(r) >= START - 0.005,
+            "that leads higher": lambda: final(r) + 0.02 < BEST,
+            "as many": lambda: "as many" not in said or abs(final(r) - START) <= 0.01,
+        },
+    )
+
+
+BEST = float(loaded_pool.alone(loaded_pool.IDLE) @ SKILL)
+
+
+def holds(k, r):
+    ends = f"{of_100(final(r))} are solved, {of_100(START)} were"
+    made = r.by_pool.mean()
+    lost = "hardly a verdict was" if made < 0.0005 else f"{percent(made)} of the verdicts were"
+    return Said(
+        f"{ends}; a step takes {r.seconds.mean():,.0f} s on average, and "
+        f"{lost if made else 'no verdict was'} lost to the pool.",
+        {
+            "more": lambda: not done(r) or final(r) > START,
+            "only load or death makes one": lambda: made == 0 or k.deaths != NO or (k.clock == WALL and shared(k)),
+        },
+    )
+
+
+def of_100(share):
+    return f"{100 * share:.0f} of 100"
+
+
+GUESS = Guess(
+    "One slot a core: 69 of 100 are solved after training. And four, with 10 s by the wall clock?",
+    ("about 69", "about 65", "about 60, fewer than before"),
+    Knobs(slots=128),
+    2,
+    lambda k, r: f"Fewer than before training: {100 * r.solved[-1]:.0f}. Load cut off right programs, long ones first.",
+    "Solved",
+)
+DARE = "Turn something until fewer tasks are solved than before training."
+OPENING = Played(
+    Knobs(cores=8, clock=CPU),
+    Knobs(cores=8),
+    "opening",
+    "You have found it: one setting counts the seconds of a core, the other all that passed.",
+)
