@@ -1,4 +1,4 @@
-"""Project commands: serve, build, test, new, mutate.
+"""Project commands: serve, build, test, new, mutate, spreads.
 
     python build.py serve   build the pages, show them at http://127.0.0.1:8000/, and build again when a source changes
     python build.py build   build the pages into _site/, ready to be put on any static host;
@@ -14,6 +14,8 @@
                             exercise, essay and reference are the other kinds of pages
     python build.py mutate  change one thing at a time in the modules that differ from main, or in those named, and
                             print each change that their tests do not notice; --minutes 5 limits it
+    python build.py spreads measure what lessons state over twenty seeds, where its code has changed, or in the lessons
+                            named (05 13), and keep the values in tests/lessons/data/
 
 Needs Python 3.11 or newer and, for the first start, a network; everything it fetches stays inside this directory, apart
 from one cached file in ~/.cache/rl-post-training. SITE_URL names the address the pages of `build` will have; BASE the
@@ -185,11 +187,19 @@ def new(*words):
 
 
 def mutate(*words):
+    return with_tests_installed("tools.mutate", *words)
+
+
+def spreads(*numbers):
+    return with_tests_installed("tests.lessons.spreads", *numbers)
+
+
+def with_tests_installed(module, *words):
     from tools.runtime import environment
 
     python = environment.install("requirements.txt", "requirements-test.txt")
     variables = {**os.environ, "PYTHONUTF8": "1"}
-    return subprocess.run([python, "-m", "tools.mutate", *words], cwd=ROOT, env=variables).returncode
+    return subprocess.run([python, "-m", module, *words], cwd=ROOT, env=variables).returncode
 
 
 def main(verb="", *words):
@@ -198,7 +208,7 @@ def main(verb="", *words):
             f"This needs Python {NEEDED[0]}.{NEEDED[1]} or newer; this is Python "
             f"{sys.version_info[0]}.{sys.version_info[1]} ({sys.executable})."
         )
-    verbs = {"serve": serve, "build": build, "test": test, "new": new, "mutate": mutate}
+    verbs = {"serve": serve, "build": build, "test": test, "new": new, "mutate": mutate, "spreads": spreads}
     if verb not in verbs or (verb == "serve" and words) or (verb == "build" and " ".join(words) not in BUILDS):
         print(__doc__.strip())
         return 0 if verb in ("", "help", "-h", "--help") else 2

@@ -1,4 +1,4 @@
-"""`rlpt COMMAND …`, or `python -m sim COMMAND …`: the five commands of sim/ by one name."""
+"""`rlpt COMMAND …`, or `python -m sim COMMAND …`: the six commands of sim/ by one name."""
 
 import sys
 from difflib import get_close_matches
@@ -6,7 +6,8 @@ from importlib import import_module
 
 COMMANDS = {  # name: (module, what it does)
     "plan": ("sim.cluster.plan", "whether a run of your own model fits, what a step takes, what would shorten it"),
-    "doctor": ("sim.doctor", "seven questions to the log of a run, of TRL, verl or OpenRLHF"),
+    "calibrate": ("sim.cluster.calibrate", "what your GPU reaches of its data sheet, for that plan; needs torch"),
+    "doctor": ("sim.doctor.__main__", "what the log of a run shows, of TRL, verl or OpenRLHF: facts, events, a sign"),
     "run": ("sim.run", "train an algorithm file, and watch its pass rate"),
     "framework": ("sim.framework.__main__", "the same through the six roles: seven stages and one completion"),
     "pipeline": ("sim.pipeline.__main__", "post-training of a tiny model, stage by stage"),

@@ -33,6 +33,9 @@ def nodes(file):
     ]
 
 
+parses = pytest.mark.slow  # alone on its process such a test parses every file
+
+
 def none(offenders):
     """Fail with all that break a rule, one a line."""
     __tracebackhide__ = True
@@ -53,6 +56,7 @@ def imports(file):
             )
 
 
+@parses
 def test_sim_knows_numpy_the_standard_library_and_itself():
     none(
         f"{shown(file)} imports {foreign}; sim/ imports numpy, the standard library and itself"
@@ -69,13 +73,15 @@ ROOMS = dict(
     estimators={"worlds"},
     algorithms={"estimators", "programs"},
     verifiers={"worlds", "estimators"},
+    doctor={"arguments", "logs", "metric_names"},
     framework={"worlds", "estimators"},
-    experiments={"worlds", "estimators", "verifiers", "algorithms", "framework"},
+    experiments={"worlds", "estimators", "verifiers", "algorithms", "framework", "pipeline", "cluster"},
     pipeline={"worlds", "estimators", "algorithms", "framework"},
     synthesis={"worlds", "estimators", "verifiers", "algorithms", "framework", "experiments", "cluster"},
 )
 
 
+@parses
 def test_imports_between_the_folders_of_sim_point_one_way():
     def others(file):
         room = file.relative_to(ROOT / "sim").parts[0]
@@ -91,12 +97,44 @@ def test_imports_between_the_folders_of_sim_point_one_way():
 
 
 # What a widget may import of widgets/frame
-FOR_WIDGETS = ["knobs", "marks", "readouts", "small_figures", "exercises", "recovery", "values"]
-FOR_WIDGETS += ["machine_knobs", "impossible_job"]
+FOR_WIDGETS = ["knobs", "sentences", "marks", "readouts", "small_figures", "exercises", "recovery", "values", "trays"]
+FOR_WIDGETS += ["machine_knobs", "impossible_job", "scene", "answers", "wall", "lanes", "steps", "slots"]
+FOR_WIDGETS += ["long_answers", "piles", "eight_answers", "sums", "runs", "sum_table", "cluster", "graded", "pushes"]
+FOR_WIDGETS += ["completion_map", "judged", "step_rows", "holes", "sandboxes"]
 # All of it, each of which imports those before it alone
-FRAME = ["knobs", "marks", "readouts", "small_figures", "exercises", "contract", "values", "recovery"]
-FRAME += ["machine_knobs", "impossible_job", "data_table", "pages", "panels", "job", "seeds", "host", "doctor"]
-FRAME += ["reader_code", "reader_patch", "reader_worker"]
+FRAME = [
+    "knobs",
+    "sentences",
+    "marks",
+    "vocabulary",
+    "scene",
+    "pen",
+    "fleet",
+    "lanes",
+    "drawing",
+    "answers",
+    "sums",
+    "wall",
+    "steps",
+    "slots",
+    "sandboxes",
+    "long_answers",
+    "piles",
+    "eight_answers",
+    "runs",
+    "sum_table",
+    "graded",
+    "judged",
+    "pushes",
+    "completion_map",
+    "step_rows",
+    "holes",
+    "readouts",
+    "small_figures",
+]
+FRAME += ["exercises", "contract", "values", "recovery", "trays"]
+FRAME += ["machine_knobs", "impossible_job", "cluster", "data_table", "pages", "panels", "job", "seeds", "host"]
+FRAME += ["doctor_chart", "doctor", "reader_code", "reader_patch", "reader_worker"]
 
 
 def frame_modules(file):
@@ -108,7 +146,7 @@ def frame_modules(file):
             yield node.module.removeprefix("widgets.frame.")
 
 
-@pytest.mark.slow
+@parses
 def test_widgets_know_sim_and_their_contract_but_not_one_another():
     def foreign(file):
         found = {name for name in imports(file) if name.split(".")[0] not in sys.stdlib_module_names | {"numpy", "sim"}}
@@ -125,6 +163,7 @@ def test_widgets_know_sim_and_their_contract_but_not_one_another():
     )
 
 
+@parses
 def test_the_modules_of_the_frame_import_in_one_order_and_no_widget():
     files = {file.stem: file for file in WIDGETS if file.parent.name == "frame" and file.stem != "__init__"}
     assert sorted(files) == sorted(FRAME)
@@ -202,6 +241,7 @@ def opened_as_the_machine_likes(file):
                 yield f"{shown(file)}:{node.lineno}"
 
 
+@parses
 def test_every_text_file_is_opened_with_its_encoding():
     python = [ROOT / "build.py", *SIM, *WIDGETS, *(ROOT / "tools").rglob("*.py"), *(ROOT / "bench").rglob("*.py")]
     assert not (found := [line for file in python for line in opened_as_the_machine_likes(file)]), (
@@ -218,11 +258,14 @@ ONLY_ON = {  # kinds of pages; the others are on all
         ("embed.js", "widget.js", "knobs.js", "status.js", "found.js"), ("lesson", "own", "map", "compare")
     ),
     "map.js": ("map",),
+    "play.js": ("lesson",),
+    "scene.js": ("lesson", "own", "map", "compare", "doctor"),
     "pairs.js": ("compare",),
     "own.js": ("own",),
     "editing.js": ("own",),
     "change.js": (),  # with editing.js a lesson asks for it when the fold of its function is opened
     "take.js": (),  # and for this one with another fold
+    "typed.js": (),  # when a number is typed
     "sandbox.js": (),  # asked for when readers run code, or bring a log
     "doctor.js": ("doctor",),
     "keep.js": ("home",),
@@ -230,12 +273,12 @@ ONLY_ON = {  # kinds of pages; the others are on all
 }
 
 
-def test_the_scripts_of_a_page_weigh_at_most_52_kB():
+def test_the_scripts_of_a_page_weigh_at_most_62_kB():
     weigh = lambda kind: sum(file.stat().st_size for file in SCRIPTS if kind in ONLY_ON.get(file.name, (kind,)))
     none(
-        f"the scripts of a page of kind {kind} weigh {weight} bytes, and 52,000 are the most"
+        f"the scripts of a page of kind {kind} weigh {weight} bytes, and 62,000 are the most"
         for kind in sorted(set(sum(ONLY_ON.values(), ())))
-        if (weight := weigh(kind)) > 52_000
+        if (weight := weigh(kind)) > 62_000
     )
 
 
@@ -249,10 +292,12 @@ def test_a_script_of_one_kind_of_page_stands_in_the_content_of_that_page_alone()
             "editing.js",
             "sandbox.js",
             "take.js",
+            "typed.js",
             "embed.js",
             "knobs.js",
             "status.js",
             "found.js",
+            "scene.js",
         )
         assert (f"assets/{name}" in content or asked) and f'"{name.removesuffix(".js")}"' not in scripts
 
@@ -260,6 +305,7 @@ def test_a_script_of_one_kind_of_page_stands_in_the_content_of_that_page_alone()
 RUNS_TEXT = "widgets/frame/reader_code.py"  # readers' code, which in the page has a sandbox (site/assets/sandbox.js)
 
 
+@parses
 def test_only_one_module_compiles_or_executes_text():
     none(
         f"{shown(file)}:{node.lineno} calls {node.func.id}"

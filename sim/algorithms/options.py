@@ -1,10 +1,10 @@
-"""What an algorithm's setting is called in three trainers: "Copy as config" of the pages about algorithms.
+"""What an algorithm's setting is called in three trainers, as "Take" shows it on the pages about algorithms.
 
 One table, a row a quantity, a column a program; TRL has one for each of its configurations. A name stands here only if
 it was read in the source of the release that VERSIONS gives: TRL's `trainer/*_config.py` and `experimental/*/`, verl's
-`trainer/config/` and `trainer/ppo/core_algos.py`, OpenRLHF's `cli/train_ppo_ray.py` and `cli/train_dpo.py`, all of
-2026. Whatever the default of a program, its option is written; an empty one stands only where nothing can be set. It
-is not a model.
+`trainer/config/`, `trainer/ppo/core_algos.py` and `rollout_corr_helper.py`, OpenRLHF's `cli/train_ppo_ray.py` and
+`cli/train_dpo.py`, all of 2026. Whatever the default of a program, its option is written; an empty one stands only
+where nothing can be set. It is not a model.
 """
 
 from sim.algorithms import dapo, dr_grpo, grpo, ppo, recipes, reinforce, rloo
@@ -17,6 +17,51 @@ WIDE = "1000000.0"  # a bound that no ratio reaches
 
 COMPARES = "GRPOConfig takes the group's mean from a reward, RLOOConfig the others'"
 WHITENED = "by the mean and deviation of the batch, and has no option against it"
+IS = "vllm_importance_sampling_{}={}".format  # TRL's options of a weight for what vLLM draws
+OFFSET = "algorithm.rollout_correction"  # verl's for what its engine draws
+CENTER = "its own is around the policy before its first step"
+OLDER = "by what the policy was before its first step, and clips the ratio since then beside it"
+EACH_PASS = ", at each pass"  # a weight of the newest policy, where there are several steps a batch
+SENDING = "distillation.distillation_loss"
+DISTILLED = "distillation.enabled=True " + SENDING + ".use_task_rewards=False " + SENDING
+
+
+def trl_weight(mode, low=None, high=WIDE):
+    """TRL's options for a weight, or a mask, of what vLLM draws."""
+    below = ", " + IS("clip_min", low) if low else ""
+    return f"use_vllm=True, {IS('correction', True)}, " + IS("mode", f'"{mode}"') + below + ", " + IS("clip_max", high)
+
+
+def verl_weight(level, limit=WIDE, mask=None, bounds=None):
+    """verl's options for a loss of log-probabilities with the weight of the newest policy and no clip."""
+    masked = (
+        f"{OFFSET}.rollout_rs={mask} {OFFSET}.rollout_rs_threshold={bounds}" if mask else f"{OFFSET}.rollout_rs=null"
+    )
+    cut = f" {OFFSET}.rollout_is_threshold={limit}" if level != "null" else ""
+    return f"{OFFSET}.bypass_mode=True {OFFSET}.loss_type=reinforce {OFFSET}.rollout_is={level}{cut} {masked}"
+
+
+def openrlhf_gate(level, mode, *bounds):
+    """OpenRLHF's options for a weight, or a mask, of what vLLM draws."""
+    gate = "--algo.advantage.is_correction"
+    return f"{gate}_level {level} {gate}_mode {mode} {gate}_threshold {' '.join(map(str, bounds))}"
+
+
+PRODUCT = "# OpenRLHF takes no product of an answer's ratios"
+# masks by k1 bound the engine's probability over the trainer's: 1/3 is a ratio of 3
+VERL_WAYS = {
+    "none": verl_weight("null"),
+    "token ratio, at most 2": verl_weight("token", 2.0),
+    "token mask, 0.5 to 2": verl_weight("token", "0.5_2.0"),
+    "answer ratio, at most 2": verl_weight("sequence", 2.0),
+    "answer ratio, whole": verl_weight("sequence"),
+    "answer mask, at most 3": verl_weight("sequence", WIDE, "seq_sum_k1", f"{1 / 3:.6f}_{WIDE}"),
+    "answer mean, 0.8 to 1.25": verl_weight("token", WIDE, "seq_mean_k1", "0.8_1.25"),
+    "clip around the engine": f"{OFFSET}.bypass_mode=True {OFFSET}.loss_type=ppo_clip",
+    "decoupled": f"{OFFSET}.bypass_mode=False {OFFSET}.rollout_is=token {OFFSET}.rollout_is_threshold=2.0"
+    f" {OFFSET}.rollout_rs=null",
+    "bad answers masked": "# verl has no mask of bad answers alone",
+}
 # {quantity: (what it is, {program: option})}. In an option, {} is the value, {completions} prompts times samples, {low}
 # and {high} the two sides of a clip, {beta} the price of the KL. An option by value is {value: option}, with "else" for
 # the values that have none; "" where nothing can be set, "# …" what to know. A program or a value that is left out has
@@ -85,13 +130,15 @@ TABLE = {
     ),
     "samples": (
         BATCH["samples"][0],
-        {"GRPOConfig": "num_generations={}", "RLOOConfig": "num_generations={}"} | BATCH["samples"][1],
+        {"GRPOConfig": "num_generations={}", "RLOOConfig": "num_generations={}", "DistillationConfig": {1: ""}}
+        | BATCH["samples"][1],
     ),
     "prompts": (
         "prompts a batch, all in one step",
         {
             "GRPOConfig": "per_device_train_batch_size={completions}",
             "RLOOConfig": "per_device_train_batch_size={completions}",
+            "DistillationConfig": "per_device_train_batch_size={}",
         }
         | BATCH["prompts"][1],
     ),
@@ -199,6 +246,61 @@ TABLE = {
             },
         },
     ),
+    "bonus": (
+        "the bonus for entropy",
+        {"GRPOConfig": "entropy_coef={}", "verl": f"{ACTOR}.entropy_coeff={{}}", "OpenRLHF": "--actor.entropy_coef {}"},
+    ),
+    "correction": (
+        "what a token of another policy counts",
+        {
+            "GRPOConfig": {
+                "none": IS("correction", False),
+                "token ratio, at most 2": trl_weight("token_truncate", high=2.0),
+                "token mask, 0.5 to 2": trl_weight("token_mask", 0.5, 2.0),
+                "answer ratio, at most 2": trl_weight("sequence_truncate", high=2.0),
+                "answer ratio, whole": trl_weight("sequence_truncate"),
+                "answer mask, at most 3": trl_weight("sequence_mask", high=3.0),
+                "bad answers masked": IS("correction", False) + ", off_policy_mask_threshold=0.05",
+                "clip around the engine": f"# TRL has no clip around the engine: {CENTER}",
+                "decoupled": trl_weight("token_truncate", high=2.0),
+                "answer mean, 0.8 to 1.25": "# TRL has no mask by the mean of an answer's ratios",
+                "else": f"# TRL weighs {OLDER}",
+            },
+            "verl": {**VERL_WAYS, **{f"{way}{EACH_PASS}": words for way, words in VERL_WAYS.items()}},
+            "OpenRLHF": {
+                "none": "--algo.advantage.is_correction_level off",
+                "token ratio, at most 2": openrlhf_gate("token", "clip", 2.0),
+                "token mask, 0.5 to 2": openrlhf_gate("token", "mask", 0.5, 2.0),
+                "answer mean, 0.8 to 1.25": openrlhf_gate("seq", "mask", 0.8, 1.25),
+                "decoupled": openrlhf_gate("token", "clip", 2.0),
+                "clip around the engine": f"# OpenRLHF has no clip around the engine: {CENTER}",
+                "answer ratio, at most 2": PRODUCT,
+                "answer ratio, whole": PRODUCT,
+                "answer mask, at most 3": PRODUCT,
+                "bad answers masked": "# OpenRLHF has no mask of bad answers alone",
+                "else": f"# OpenRLHF weighs {OLDER}",
+            },
+        },
+    ),
+    "sent": (
+        "what a teacher sends of each token",
+        {
+            "DistillationConfig": {
+                "all logits, reverse": "beta=1.0",
+                "all logits, JSD": "beta=0.5",
+                "all logits, forward": "beta=0.0",
+            },
+            "TRL": {"else": "# TRL's DistillationTrainer compares whole distributions"},
+            "verl": {
+                "likeliest k": f"{DISTILLED}.loss_mode=forward_kl_topk {SENDING}.use_policy_gradient=False",
+                "drawn token, as advantage": f"{DISTILLED}.loss_mode=k1 {SENDING}.use_policy_gradient=True",
+                "drawn token, differentiated": "# verl refuses it: k1 needs use_policy_gradient=True",
+                "else": "# verl's teacher sends no whole distribution: forward_kl_topk is the nearest",
+            },
+            "OpenRLHF": {"else": "# OpenRLHF has no teacher that grades a student's text"},
+        },
+    ),
+    "k": ("how many tokens it names", {"verl": SENDING + ".topk={}"}),
     "filter": (
         "groups drawn again",
         {
@@ -258,7 +360,9 @@ TABLE = {
     "margin": ("the margin", {"CPOConfig": "simpo_gamma={}"}),
 }
 BESIDE = {"beta"}  # said by another quantity's option
-CLASSES = ("GRPOConfig", "RLOOConfig", "DPOConfig", "KTOConfig", "CPOConfig", "ORPOConfig")  # of TRL
+CLASSES = (  # of TRL
+    *("GRPOConfig", "RLOOConfig", "DPOConfig", "KTOConfig", "CPOConfig", "ORPOConfig", "DistillationConfig"),
+)
 WHENCE = {
     "KTOConfig": "# KTO takes completions one by one, each called good or bad, by TRL's KTOTrainer",
     "CPOConfig": "# from trl.experimental.cpo import CPOConfig",
@@ -321,7 +425,7 @@ def texts(setting):
 
 
 def text(program, setting):
-    first = "pairs" if "pairs" in setting else "estimator"
+    first = next((quantity for quantity in ("pairs", "sent") if quantity in setting), "estimator")
     column = next((c for c in CLASSES if option(c, first, setting) is not None), "TRL") if program == "TRL" else program
     leading = option(column, first, setting)
     if leading is None or leading.startswith("#"):  # without it the rest would be another algorithm

@@ -1,8 +1,8 @@
-"""Ten published recipes as rows of eleven factors, and what follows from the numbers that their papers print.
+"""Thirteen published recipes as rows of eleven factors, and what follows from the numbers that their papers print.
 
 A cell is what a paper says, what its code says, what follows from either by arithmetic or from the formula that it
-names ("derived"), or "nr": not reported. Ouyang et al. (2022), arXiv:2203.02155, to OLMo 3 (2025), arXiv:2512.13961;
-each recipe names its own.
+names ("derived"), or "nr": not reported. That a paper says nothing of a filter or of its GPUs is no report that there
+is none. Ouyang et al. (2022), arXiv:2203.02155, to GLM-5 (2026), arXiv:2602.15763; each recipe names its own.
 """
 
 from dataclasses import dataclass, field
@@ -60,7 +60,7 @@ def published(name, year, arxiv, values, code=(), derived=(), **scale):
 PUBLISHED = {
     "instructgpt": published(
         *("InstructGPT", 2022, "2203.02155"),
-        "sft human_rm none ppo_critic reward sym0.2 nr 8 none cap nr",
+        "sft human_rm none ppo_critic reward sym0.2 nr 8 nr cap nr",
         derived=("updates",),
         batch=512,
         minibatch=64,
@@ -68,7 +68,7 @@ PUBLISHED = {
     ),
     "r1_zero": published(
         *("R1-Zero", 2025, "2501.12948"),
-        "base none rule grpo moving_ref_loss nr seq 16 none cap_schedule colocated",
+        "base none rule grpo moving_ref_loss nr seq 16 nr cap_schedule colocated",
         derived=("aggregation",),
         questions=32,
         K=16,
@@ -84,7 +84,7 @@ PUBLISHED = {
     ),
     "r1": published(
         *("R1", 2025, "2501.12948"),
-        "cold_sft ai_pref_rm rule+language grpo moving_ref_loss loose10 seq 16 none cap colocated",
+        "cold_sft ai_pref_rm rule+language grpo moving_ref_loss loose10 seq 16 nr cap colocated",
         derived=("aggregation",),
         gpus=512,
         hours=80,
@@ -92,6 +92,7 @@ PUBLISHED = {
     "tulu3_8b": published(
         *("Tülu 3 8B", 2024, "2411.15124"),
         "dpo dpo_pairs rule ppo_critic reward sym0.2 nr 4 none cap disaggregated",
+        derived=("filter",),  # the whole training sets of GSM8K and MATH: 7,473 and 7,500 prompts
         batch=224,
         minibatch=224,
         passes=4,
@@ -125,7 +126,7 @@ PUBLISHED = {
     ),
     "dapo": published(
         *("DAPO", 2025, "2503.14476"),
-        "base none rule grpo none high0.28 token 16 zero_variance soft_penalty colocated",
+        "base none rule grpo none high0.28 token 16 zero_variance soft_penalty nr",
         questions=512,
         K=16,
         batch=8_192,
@@ -137,6 +138,16 @@ PUBLISHED = {
         "dpo ai_judge rule grpo none high0.272 token nr zero_variance cap disaggregated",
         code=("clip",),
         max_tokens=32_768,
+    ),
+    "minimax_m1": published(
+        *("MiniMax-M1", 2025, "2506.13585"),
+        "cold_sft ai_judge rule grpo none weight_cap token 16 zero_variance soft_penalty nr",
+    ),
+    "deepseek_v32": published(
+        *("DeepSeek-V3.2", 2025, "2512.02556"), "sft ai_judge rule+language grpo loss nr seq nr nr length_penalty nr"
+    ),
+    "glm5": published(  # its reasoning stage
+        *("GLM-5", 2026, "2602.15763"), "sft none rule+judge grpo none high0.28 seq 1 hard nr nr", K=32
     ),
 }
 

@@ -11,7 +11,8 @@ from sim.experiments import kl_anchor, running_batch
 from sim.experiments.standard_runs import add_run
 from sim.worlds import modsum, tasks, tinylm
 from sim.worlds.scorer import score
-from tests.lessons.prose import Lesson
+from tests.lessons import spreads
+from tests.lessons.prose import Lesson, agrees
 from tests.widgets import catalogue
 from widgets.reward_and_reference import widget
 from widgets.reward_and_reference.widget import ALIAS, Knobs
@@ -58,76 +59,104 @@ def test_the_running_batch_some_updates_later():
     assert ((sums > 0) == (running_batch.RIGHT > 0)).all()
 
 
-SEEDS = range(6)
+def points(**knobs):
+    return lambda seed: catalogue.last(widget, **knobs, seed=seed).points
 
 
-def ends_within(low, high, seeds=SEEDS, **knobs):
-    """These seeds end in the range that the text gives, but for what another processor's rounding makes of it."""
-    ends = [catalogue.last(widget, **knobs, seed=seed).points[-1] for seed in seeds]
-    assert low in LESSON.text and high in LESSON.text
-    assert all(float(low) - 0.02 <= point.gold <= float(high) + 0.02 for point in ends), ends
-    return ends
+def ends(**knobs):
+    return lambda seed: points(**knobs)(seed)[-1].gold
 
 
-@LESSON.when_changed
+def far(**knobs):
+    return lambda seed: points(**knobs)(seed)[-1].kl
+
+
+def last_batch(seed):
+    """anchored.train without a price, up to the batch of its last point."""
+    controller = add_run(
+        dr_grpo,
+        seed=seed,
+        task=tasks.GradedAdd(0.5 / kl_anchor.THOUGHTS),
+        hyper=dict(beta=0.0, inner_epochs=1),
+        exact_every=widget.UPDATES + 1,
+    )
+    return [event.summary["batch"] for event in controller.iterate(widget.UPDATES + 1) if event.role == "env"][-1]
+
+
+def thoughts(seed):
+    """`hmm` in each completion of that batch."""
+    batch = last_batch(seed)
+    return ((batch.tokens == tinylm.HMM) * batch.response_mask).sum(axis=1)
+
+
+MEASURED = {
+    **{f"price {beta}": ends(beta=beta) for beta in (1.0, 0.5, 0.3, 0.001, 20.0)},
+    **{f"verifier, price {beta}": ends(source="verifier", beta=beta) for beta in (0.0, 0.3, 1.0)},
+    "price 0.3, least of the first dozen updates": lambda seed: min(p.gold for p in points(beta=0.3)(seed)[:4]),
+    "price 0.001, pay": lambda seed: points(beta=0.001)(seed)[-1].proxy,
+    "price 0.001, nats by the log": lambda seed: points(beta=0.001)(seed)[-1].kl_logged,
+    "its own reference": ends(reference=ALIAS),
+    "its own reference, nats": far(reference=ALIAS),
+    "its own reference, nats by the log": lambda seed: points(reference=ALIAS)(seed)[-1].kl_logged,
+    "hack 0.9, no price": ends(beta=0.0, hack=0.9),
+    "hack 0.9, no price, after four updates": lambda seed: points(beta=0.0, hack=0.9)(seed)[1].gold,
+    "hack 0.9, price 0.2": ends(beta=0.2, hack=0.9),
+    "hack 0.5, no price": ends(beta=0.0, hack=0.5),
+    "hack 0.5, no price, nats": far(beta=0.0, hack=0.5),
+    "hack 0.5, no price, thoughts": lambda seed: thoughts(seed).mean(),
+}
+
+
+kept = LESSON.kept
+
+
 def test_the_trained_models():
     LESSON.says("0.329", next(widget.run(Knobs())).points[0].gold)
-    ends_within("0.39", "0.47")
-    ends_within("0.40", "0.44", beta=0.5)
-    ends_within("0.00", "0.22", beta=0.3)
-    ends_within("0.31", "0.36", beta=20.0)
-    for seed in SEEDS:
-        assert min(p.gold for p in catalogue.last(widget, beta=0.3, seed=seed).points[:4]) < 0.01
-    for point in ends_within("0.00", "0.00", beta=0.001):
-        assert point.gold < 5e-4 and point.proxy == pytest.approx(1.5, abs=0.01)
-        assert point.kl_logged == pytest.approx(1.9, abs=0.1) and "about 1.9 nats away" in LESSON.text
+    for beta in (1.0, 0.5, 0.3):
+        (said,) = re.findall(rf"^\| \[β = {beta:g}\]\(.*\| (.* ± .*) \|$", LESSON.text, re.M)
+        agrees(said, kept(f"price {beta}"))
+    LESSON.between("between 0.00 and 0.29", kept("price 0.3"))
+    LESSON.spread("0.34 ± 0.02", kept("price 20.0"))
+    LESSON.counts("{} of the twenty fall below 0.01", kept("price 0.3, least of the first dozen updates") < 0.01)
+    assert (kept("price 0.3") < 0.329).all() and "none gets back to its start" in LESSON.text
+    assert (kept("price 0.5") > 0.329).all() and "falls below its start somewhere between 0.5 and 0.3" in LESSON.text
+    assert kept("price 0.001").max() < 5e-4
+    assert kept("price 0.001, pay") == pytest.approx([1.5] * 20, abs=0.01)
+    assert kept("price 0.001, nats by the log") == pytest.approx([1.9] * 20, abs=0.1)
+    assert "about 1.9 nats away" in LESSON.text
 
 
-@LESSON.when_changed
 def test_with_a_verifier_every_nat_is_learning_forgone():
-    free, dear, dearest = (
-        ends_within(low, high, source="verifier", beta=beta)
-        for low, high, beta in (("0.89", "0.93", 0.0), ("0.85", "0.89", 0.3), ("0.53", "0.59", 1.0))
-    )
-    assert all(a.gold > b.gold > c.gold for a, b, c in zip(free, dear, dearest))
+    free, dear, dearest = (kept(f"verifier, price {beta}") for beta in (0.0, 0.3, 1.0))
+    LESSON.spread("0.91 ± 0.01", free)
+    LESSON.spread("0.87 ± 0.01", dear)
+    LESSON.spread("0.58 ± 0.01", dearest)
+    assert (free > dear).all() and (dear > dearest).all()
 
 
-@LESSON.when_changed
 def test_the_model_that_falls_for_a_hack_it_should_not_want_and_the_one_that_goes_far_and_is_right():
-    assert all(point.gold < 5e-4 for point in ends_within("0.00", "0.00", beta=0.0, hack=0.9))
-    for seed in SEEDS:
-        assert catalogue.last(widget, beta=0.0, hack=0.9, seed=seed).points[1].gold < 0.06
-    ends_within("0.67", "0.76", beta=0.2, hack=0.9)
-    far = [point.kl for point in ends_within("0.88", "0.92", beta=0.0, hack=0.5)]
-    assert min(far) < 2 and sum(kl > 6 for kl in far) == 3
+    assert kept("hack 0.9, no price").max() < 5e-4 and "in all twenty seeds" in LESSON.text
+    assert 0.03 < kept("hack 0.9, no price, after four updates").mean() < 0.06 and "one in twenty or so" in LESSON.text
+    LESSON.spread("0.71 ± 0.05", kept("hack 0.9, price 0.2"))
+    LESSON.spread("0.90 ± 0.02", kept("hack 0.5, no price"))
+    far = kept("hack 0.5, no price, nats")
+    LESSON.between("1.2 nats in the nearest, 7.2 in the farthest", far)
+    thinks = kept("hack 0.5, no price, thoughts")
+    assert (thinks[far > 5] > 3).all() and (thinks[far < 2.5] < 0.5).all()
 
 
-@LESSON.when_changed
-def test_how_long_the_far_and_right_model_thinks():
-    """anchored.train without a price, up to the batch of its last point."""
-    c = 0.5 / kl_anchor.THOUGHTS
-    for seed, thinks in ((0, True), (1, False)):
-        controller = add_run(
-            dr_grpo,
-            seed=seed,
-            task=tasks.GradedAdd(c),
-            hyper=dict(beta=0.0, inner_epochs=1),
-            exact_every=widget.UPDATES + 1,
-        )
-        batch = [event.summary["batch"] for event in controller.iterate(widget.UPDATES + 1) if event.role == "env"][-1]
-        thoughts = ((batch.tokens == tinylm.HMM) * batch.response_mask).sum(axis=1)
-        assert np.mean((thoughts >= 3) & (thoughts <= 5)) > 0.9 if thinks else np.mean(thoughts == 0) > 0.9
-        if thinks:
-            LESSON.says("1.25", batch.reward[(thoughts == 4) & (batch.accuracy == 1)].mean())
+def test_what_a_far_and_right_completion_earns():
+    seed = next(seed for seed, nats in zip(spreads.SEEDS, kept("hack 0.5, no price, nats")) if nats > 5)
+    batch, thought = last_batch(seed), thoughts(seed)
+    assert np.mean((thought >= 3) & (thought <= 5)) > 0.9
+    LESSON.says("1.25", batch.reward[(thought == 4) & (batch.accuracy == 1)].mean())
     assert 4 + len(["Final: ", "1", "2", "<eos>"]) == tasks.Add.T
 
 
-@LESSON.when_changed
 def test_the_alias_and_the_collapsed_log():
-    for seed in SEEDS:
-        point = catalogue.last(widget, reference=ALIAS, seed=seed).points[-1]
-        assert point.kl == pytest.approx(1.9, abs=0.1) and "ends at about 1.9 nats" in LESSON.text
-        assert abs(point.kl_logged) < 1e-9 and point.gold < 5e-4
+    assert kept("its own reference, nats") == pytest.approx([1.9] * 20, abs=0.1)
+    assert "ends at about 1.9 nats" in LESSON.text and "with nothing right in any of twenty seeds" in LESSON.text
+    assert abs(kept("its own reference, nats by the log")).max() < 1e-9 and kept("its own reference").max() < 5e-4
     collapsed = hacking.optimum(REF, hacking.proxy(1.5), 0.001)
     means = hacking.sampled_kl(collapsed, REF, 4096, 100, np.random.default_rng(0)).mean(axis=1)
     LESSON.says("0.85", hacking.distance(collapsed, REF) - means[2])

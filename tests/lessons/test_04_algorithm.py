@@ -3,9 +3,10 @@
 import inspect
 
 import numpy as np
+import pytest
 
 from sim.algorithms.names import FILES, FUNCTIONS, differing
-from tests.lessons.prose import TWENTY, Lesson
+from tests.lessons.prose import Lesson
 from tests.widgets import catalogue
 from widgets.algorithm import figures, widget
 from widgets.algorithm.widget import Knobs
@@ -90,46 +91,54 @@ def test_the_noise_of_a_judge():
     LESSON.says("−1.25", made["Dr.GRPO"][-1] / (deviation + 1e-4))
 
 
-def ends_within(words, low, high, seeds=5, **knobs):
-    """Means of three runs, a mean a seed, in the range that the text gives, but for another processor's rounding."""
-    ends = [trained(**knobs, seed=seed) for seed in range(seeds)]
-    assert words in LESSON.text and low - 0.02 <= min(ends) and max(ends) <= high + 0.02, ends
-    return ends
+def mean(**knobs):
+    return lambda seed: trained(seed=seed, **knobs)
 
 
-def spread(words, **knobs):
-    """Mean and standard deviation over twenty seeds of three runs; the first ones agree."""
-    ends = [trained(**knobs, seed=seed) for seed in TWENTY[:2]]
-    LESSON.spread(words, ends)
-    return ends
+MEASURED = {
+    **{plugin: mean(plugin=plugin) for plugin in FILES},
+    "GRPO, wrong paid 0.9": mean(plugin="GRPO", wrong=0.9),
+    "PPO, wrong paid 0.999": mean(plugin="PPO", wrong=0.999),
+    "PPO, wrong paid 1": mean(plugin="PPO", wrong=1.0),
+    "REINFORCE, wrong paid 1": mean(plugin="REINFORCE", wrong=1.0),
+    "REINFORCE, wrong paid 0.9": mean(plugin="REINFORCE", wrong=0.9),
+    "PPO, wrong paid 0.9": mean(plugin="PPO", wrong=0.9),
+    "REINFORCE, 5 added": mean(plugin="REINFORCE", offset=5.0),
+    "PPO, 5 added": mean(plugin="PPO", offset=5.0),
+    "DAPO, wrong paid 1": mean(plugin="DAPO", wrong=1.0),
+}
+kept = LESSON.kept
 
 
-@LESSON.when_changed
 def test_the_family():
-    ahead = ends_within("between 0.88 and 0.91", 0.88, 0.91, plugin="REINFORCE")
-    behind = ends_within("0.84 to 0.88", 0.84, 0.88)
-    assert all(a > b for a, b in zip(ahead, behind))
-    for plugin in FILES:
-        ends_within("end between 0.83 and 0.91", 0.83, 0.91, seeds=2, plugin=plugin)
-    assert widget.FAMILY.endswith("between 0.83 and 0.91") and widget.GUESS.right == 2
+    LESSON.spread("0.895 ± 0.004", kept("REINFORCE"))
+    LESSON.spread("0.853 ± 0.008", kept("GRPO"))
+    assert (kept("REINFORCE") > kept("GRPO")).all() and "in each of them" in LESSON.text
+    means = [kept(plugin).mean() for plugin in FILES]
+    assert f"end between {min(means):.2f} and {max(means):.2f}, means of twenty seeds" in LESSON.text
+    assert widget.FAMILY.endswith(f"between {min(means):.2f} and {max(means):.2f}")
+    assert max(means) - min(means) < 0.08 and widget.GUESS.right == 2, "less than 0.08"
 
 
-@LESSON.when_changed
 def test_the_constant():
     LESSON.says("0.329", first().pass_rate[0, 0])
-    assert max(spread("0.13 ± 0.06", plugin="REINFORCE", offset=5.0)) < 0.329
-    spread("0.64 ± 0.08", plugin="PPO", offset=5.0)
+    LESSON.spread("0.13 ± 0.06", kept("REINFORCE, 5 added"))
+    LESSON.spread("0.64 ± 0.07", kept("PPO, 5 added"))
 
 
-@LESSON.when_changed
 def test_the_lenient_judge():
-    assert max(spread("0.06 ± 0.04", plugin="REINFORCE", wrong=0.9)) < 0.25 and "falls below 25" in LESSON.text
-    assert trained(plugin="GRPO", wrong=0.9) > 0.82 and "one climbs above 80" in LESSON.text
-    spread("0.51 ± 0.12", plugin="PPO", wrong=0.9)
-    ends_within("GRPO ends between 0.84 and 0.88, as with a fair judge", 0.84, 0.88, wrong=0.9)
+    reinforce = kept("REINFORCE, wrong paid 0.9")
+    LESSON.spread("0.06 ± 0.04", reinforce)
+    assert reinforce.max() < 0.25 and "falls below 25" in LESSON.text and "in each of twenty seeds" in LESSON.text
+    assert kept("GRPO, wrong paid 0.9").min() > 0.8 and "one climbs above 80" in LESSON.text
+    LESSON.spread("0.853 ± 0.007", kept("GRPO, wrong paid 0.9"))
+    LESSON.spread("0.51 ± 0.12", kept("PPO, wrong paid 0.9"))
+    assert (
+        kept("PPO, wrong paid 0.9") < 0.329
+    ).sum() == 1 and "in one of the twenty seeds below its start" in LESSON.text
+    for words in ("PPO, wrong paid 0.999", "PPO, wrong paid 1", "REINFORCE, wrong paid 1"):
+        assert kept(words).max() < 0.2, words
     assert "PPO ends below 0.2" in LESSON.text and "carried by what they draw, below 0.2" in LESSON.text
-    for plugin, wrong in (("PPO", 0.999), ("PPO", 1.0), ("REINFORCE", 1.0)):
-        assert max(trained(plugin=plugin, wrong=wrong, seed=seed) for seed in range(2)) < 0.2
 
 
 @LESSON.when_changed
@@ -138,15 +147,15 @@ def test_the_critic_begins_at_zero_and_stays_off_by_more_than_a_thousandth():
     assert A[0] == 0.999 and A[1] > 0.3 and np.abs(A[20:]).mean() > 0.005
 
 
-@LESSON.when_changed
 def test_a_judge_who_pays_all_alike():
-    spread("0.02 ± 0.01", plugin="DAPO", wrong=1.0)
+    LESSON.spread("0.02 ± 0.01", kept("DAPO, wrong paid 1"))
     for plugin in ("GRPO", "RLOO", "Dr.GRPO"):
         assert trained(plugin=plugin, wrong=1.0) == first().pass_rate[0, 0]
 
 
+@LESSON.when_changed
 def test_a_judge_s_thousandth_trains():
-    ends_within("between 0.84 and 0.88", 0.84, 0.88, seeds=2, wrong=0.999, K=4, right=3)
+    assert trained(wrong=0.999, K=4, right=3) == pytest.approx(kept("GRPO").mean(), abs=0.05)
 
 
 @LESSON.when_changed

@@ -12,7 +12,7 @@ from sim.algorithms.recipes import RECIPES
 from sim.estimators import group_baselines, length_bias, std_weight
 from sim.experiments.standard_runs import add_run, modsum_optimizer, modsum_run
 from sim.worlds import modsum
-from tests.lessons.prose import TWENTY, Lesson
+from tests.lessons.prose import Lesson, agrees
 from tests.widgets import catalogue
 from widgets.dr_grpo import figures
 from widgets.dr_grpo import widget as dr_grpo
@@ -67,39 +67,108 @@ def test_the_weights_by_group_size():
         LESSON.says(said, std_weight.std_weight(0.02, K) / std_weight.std_weight(0.5, K))
 
 
-def lengths(**knobs):
-    """Tokens of right and of wrong completions at the end, at five seeds of the figure."""
-    found = [last(seed=seed, **knobs).lengths for seed in range(5)]
-    return [np.array([getattr(one, kind)[:, -1].mean() for one in found]) for kind in ("right", "wrong")]
+def of(read, **knobs):
+    return lambda seed: read(last(seed=seed, **knobs))
+
+
+def both(words, **knobs):
+    """Tokens of right and of wrong completions at the end, means of a seed's sixteen runs."""
+    end = lambda kind: of(lambda r: getattr(r.lengths, kind)[:, -1].mean(), **knobs)
+    return {f"{words}, {kind}": end(kind) for kind in ("right", "wrong")}
+
+
+def left(optimizer, **knobs):
+    return of(lambda r: 100 * dr_grpo.entropy_left(r), noise=1e-3, optimizer=optimizer, **knobs)
+
+
+def on_sums(file, when):
+    """Tokens of wrong completions of the sums, before training or after ten updates."""
+
+    def measured(seed):
+        hyper, hooks = dict(inner_epochs=1, beta=0.0), dict(weights=file.weights)
+        run = add_run(grpo, seed=seed, hyper=hyper, hooks=hooks, exact_every=99)
+        batch = [event.summary["batch"] for event in run.iterate(1 + when) if event.stage == 3][when]
+        return batch.response_mask.sum(axis=1)[batch.accuracy == 0].mean()
+
+    return measured
+
+
+def wandered(seed):
+    """The pass rate after 150 updates on noise, with both divisors."""
+    run = dr_grpo.noise_run(Knobs(divisor="1/|o|", noise=1e-3), seed)
+    return list(run.frames(150))[-1].exact["pass_rate"].mean()
+
+
+def recipe(name, optimizer="SGD", learning_rate=2.0, of="pass_rate"):
+    """At the end of sixty updates on MODSUM."""
+    row = RECIPES[name]
+
+    def measured(seed):
+        made = modsum_optimizer(optimizer, learning_rate)
+        run = modsum_run(row.file, seed=seed, optimizer=made, hyper=row.hyper, hooks=row.hooks, exact_every=60)
+        frame = list(run.frames(60))[-1]
+        return frame.completions if of == "completions" else frame.exact["pass_rate"].mean()
+
+    return measured
+
+
+OWN, CONSTANT, ADAMW = dict(divisor="1/|o|"), dict(divisor="constant"), dict(optimizer="AdamW")
+NEITHER = dict(divisor="constant", std=False)
+
+MEASURED = {
+    **both("own length", **OWN),
+    **both("constant", **CONSTANT),
+    **both("token mean"),
+    **both("token mean, one prompt a batch", groups=1),
+    **both("own length, the answer learns", answer_learns=True, **OWN),
+    **both("own length, AdamW", **OWN, **ADAMW),
+    **both("own length, AdamW at 0.03", learning_rate=3.0, **OWN, **ADAMW),
+    **both("constant, AdamW", **CONSTANT, **ADAMW),
+    "own length, the answer learns, pass rate": of(
+        lambda r: r.lengths.pass_rate[:, -1].mean(), answer_learns=True, **OWN
+    ),
+    **{
+        f"sums, {words}, after {when}": on_sums(file, when)
+        for words, file in (("own length", grpo), ("token mean", dapo), ("constant", algorithm))
+        for when in (0, 10)
+    },
+    "noise, both divisors, pass rate": wandered,
+    **{name: recipe(name) for name in RECIPES},
+    **{f"{name}, AdamW": recipe(name, "AdamW", 8.0) for name in RECIPES},
+    "OLMo 3, completions": recipe("OLMo 3", of="completions"),
+    "noise, both divisors": left("SGD", **OWN),
+    "noise, both divisors, AdamW": left("AdamW", **OWN),
+    "noise, neither": left("SGD", **NEITHER),
+    "noise, neither, AdamW": left("AdamW", **NEITHER),
+}
+
+
+kept = LESSON.kept
 
 
 def test_the_lengths_at_the_end():
-    right, wrong = lengths(divisor="1/|o|")
-    assert right == pytest.approx(1, abs=0.1) and wrong == pytest.approx(54, abs=0.5)
-    assert "right completions have 1 token and wrong ones 54" in LESSON.text
-    both = np.concatenate(lengths(divisor="constant"))
-    assert both.min() == pytest.approx(9.7, abs=0.06) and both.max() == pytest.approx(10.5, abs=0.06)
-    right, wrong = lengths()
-    assert right == pytest.approx(9, abs=0.5) and wrong == pytest.approx(11, abs=0.7)
-    right, wrong = lengths(groups=1)
-    assert right.min() > 4.9 and right.max() < 8 and wrong.min() > 29 and wrong.max() < 33.5
-    assert (wrong / right).min() > 3.8 and (wrong / right).max() < 6.5 and "four to six times the length" in LESSON.text
-    assert "9.7 to 10.5" in LESSON.text and "5 to 8 and 29 to 33" in LESSON.text
+    assert kept("own length, right") == pytest.approx(1, abs=0.1)
+    assert kept("own length, wrong") == pytest.approx(54, abs=0.5)
+    for kind in ("right", "wrong"):
+        LESSON.spread("10.1 ± 0.3", kept(f"constant, {kind}"))
+    right, wrong = (kept(f"token mean, {kind}") for kind in ("right", "wrong"))
+    assert right.mean() == pytest.approx(9, abs=0.5) and wrong.mean() == pytest.approx(11, abs=0.5)
+    right, wrong = (kept(f"token mean, one prompt a batch, {kind}") for kind in ("right", "wrong"))
+    LESSON.spread("5.8 ± 0.6", right)
+    LESSON.spread("32 ± 1", wrong)
+    assert (wrong / right).min() > 4 and (wrong / right).max() < 7 and "four to seven times the length" in LESSON.text
 
 
 def test_the_rest_of_the_lengths():
-    learned = last(divisor="1/|o|", answer_learns=True).lengths
-    LESSON.says("0.97", learned.pass_rate[:, -1].mean())
-    LESSON.says("42", learned.wrong[:, -1].mean())
+    LESSON.says("0.97", kept("own length, the answer learns, pass rate").mean())
+    LESSON.says("42", kept("own length, the answer learns, wrong").mean())
     assert dr_grpo.apart(last(divisor="1/|o|", std=False)) > dr_grpo.APART
 
 
 def test_the_lengths_under_adamw():
-    adamw = dict(optimizer="AdamW")
-    for said, knobs in ((28, adamw), (52, dict(adamw, learning_rate=3.0))):
-        assert lengths(divisor="1/|o|", **knobs)[1] == pytest.approx(said, abs=0.7)
-        LESSON.says(str(said), said)
-    assert lengths(divisor="constant", **adamw)[1] == pytest.approx(10, abs=0.6)
+    LESSON.says("28", kept("own length, AdamW, wrong").mean())
+    LESSON.says("52", kept("own length, AdamW at 0.03, wrong").mean())
+    assert kept("constant, AdamW, wrong") == pytest.approx(10, abs=1)
 
 
 def test_the_share_of_ties_in_a_mixed_batch():
@@ -124,64 +193,39 @@ def test_two_prompts_whose_rewards_differ_in_size_alone():
         LESSON.says(said, push / reward)
 
 
-@LESSON.when_changed
 def test_the_run_on_noise():
-    def left(optimizer, **kind):
-        return [100 * dr_grpo.entropy_left(last(noise=1e-3, optimizer=optimizer, seed=s, **kind)) for s in TWENTY[:3]]
-
-    both, neither = dict(divisor="1/|o|"), dict(divisor="constant", std=False)
-    LESSON.spread("67 ± 8", left("SGD", **both))
-    LESSON.spread("66 ± 6", with_both := left("AdamW", **both))
-    LESSON.spread("80 ± 7", with_neither := left("AdamW", **neither))
-    assert np.mean(with_both) < np.mean(with_neither) and "in 18 of twenty seeds" in LESSON.text
-    assert dr_grpo.entropy_left(last(noise=1e-3, **neither)) > 0.995
-    ends = np.array(
-        [
-            list(dr_grpo.noise_run(Knobs(divisor="1/|o|", noise=1e-3), seed).frames(150))[-1].exact["pass_rate"].mean()
-            for seed in range(16)
-        ]
-    )
+    LESSON.spread("67 ± 8", kept("noise, both divisors"))
+    LESSON.spread("66 ± 6", with_both := kept("noise, both divisors, AdamW"))
+    LESSON.spread("80 ± 7", with_neither := kept("noise, neither, AdamW"))
+    LESSON.counts("is milder in {} of twenty seeds", with_both < with_neither)
+    assert kept("noise, neither").min() > 99.5 and "all of it" in LESSON.text
     LESSON.says("0.219", modsum.exact(modsum.Policy().params["theta"])["pass_rate"].mean())
-    LESSON.says("0.192", ends.mean())
-    LESSON.says("0.082", ends.std())
-    assert 4 <= (ends > 0.2195).sum() < 8
+    wandered = kept("noise, both divisors, pass rate")
+    LESSON.spread("0.18 ± 0.08", wandered)
+    LESSON.counts("{} of the twenty gained", wandered > 0.219)
 
 
 def test_on_sums_wrong_completions_shrink_under_every_divisor():
-    def wrong_length(weights, seed):
-        run = add_run(
-            grpo, seed=seed, hyper=dict(inner_epochs=1, beta=0.0), hooks=dict(weights=weights), exact_every=99
-        )
-        batches = [e.summary["batch"] for e in run.iterate(11) if e.stage == 3]
-        return [b.response_mask.sum(axis=1)[b.accuracy == 0].mean() for b in (batches[0], batches[10])]
-
-    for file in (grpo, dapo, algorithm):
-        before, after = np.transpose([wrong_length(file.weights, seed) for seed in range(5)])
-        assert before.min() > 4.25 and before.max() < 4.85 and after.min() > 3.25 and after.max() < 3.85
-    assert "from 4.3 to 4.8 tokens to 3.3 to 3.8" in LESSON.text
+    for divisor in ("own length", "token mean", "constant"):
+        before, after = (kept(f"sums, {divisor}, after {when}") for when in (0, 10))
+        assert (after < before).all() and "in each of twenty seeds" in LESSON.text
+        LESSON.spread("4.5 ± 0.3", before)
+        assert f"{after.mean():.1f}" in ("3.5", "3.6") and "to between 3.5 and 3.6 in the mean" in LESSON.text
 
 
-@LESSON.when_changed
 def test_under_adamw_all_rows_end_alike():
-    for row in RECIPES.values():
-        made = [modsum_optimizer("AdamW", 8.0) for _ in range(2)]
-        runs = [
-            modsum_run(row.file, seed=seed, optimizer=one, hyper=row.hyper, hooks=row.hooks, exact_every=60)
-            for seed, one in enumerate(made)
-        ]
-        assert np.mean([list(run.frames(60))[-1].exact["pass_rate"].mean() for run in runs]) > 0.96
+    for name in RECIPES:
+        assert kept(f"{name}, AdamW").mean() > 0.965 and kept(f"{name}, AdamW").mean() < 1
     assert "end between 0.97 and 1.00" in LESSON.text
 
 
-@LESSON.when_changed
-def test_the_recipes():
-    for name, row in RECIPES.items():
-        ends = [
-            list(modsum_run(row.file, seed=seed, hyper=row.hyper, hooks=row.hooks).frames(60))[-1] for seed in (0, 1)
-        ]
-        (said,) = re.findall(rf"^ *\| {re.escape(name)} \|.*\| (\S+) \|$", LESSON.text, re.M)
-        LESSON.says(said, np.mean([end.exact["pass_rate"].mean() for end in ends]))
-        LESSON.says("5,704" if name == "OLMo 3" else "3,840", np.mean([end.completions for end in ends]))
+@pytest.mark.parametrize("name", RECIPES)
+def test_the_recipes(name):
+    (said,) = re.findall(rf"^ *\| {re.escape(name)} \|.*\| ([^|]+) \|$", LESSON.text, re.M)
+    agrees(said, kept(name))
+    LESSON.says("3,840", 60 * 64)
+    if name == "OLMo 3":
+        assert f"drew {round(kept('OLMo 3, completions').mean(), -2):,.0f} completions" in LESSON.text
 
 
 def test_what_stands_in_italics_is_in_none_of_the_six_files_and_is_quoted():

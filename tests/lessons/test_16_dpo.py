@@ -9,7 +9,7 @@ import pytest
 
 from sim.estimators import bradley_terry
 from sim.experiments import direct_preference
-from tests.lessons.prose import Lesson
+from tests.lessons.prose import Lesson, agrees
 from tests.sim.estimators.test_preference_losses import losses
 from widgets.dpo import widget as dpo
 from widgets.dpo.widget import SURE, Knobs
@@ -137,25 +137,45 @@ ROWS = [
 ]
 
 
-@pytest.mark.parametrize("named, loss, beta, gamma", ROWS)
-def test_the_table_of_losses(named, loss, beta, gamma):
-    runs = [dpo.course(Knobs(loss=loss, beta=beta, gamma=gamma, seed=seed), 400) for seed in range(8)]
-    wins, kl, chosen, tokens = (
-        np.array([getattr(run, of)[-1] for run in runs]) for of in ("wins", "kl", "chosen", "tokens")
-    )
-    row = (
-        f"| {named} | {beta:g} | {np.median(wins):.2f}, {wins.min():.2f}–{wins.max():.2f} | {np.median(kl):.1f} | "
-        f"{np.median(chosen):+.1f} | {np.median(tokens):.0f} |"
-    )
-    assert row.replace("-", "−") in LESSON.text.replace("-", "−")
+@cache
+def trained(loss, beta, gamma, seed):
+    return dpo.course(Knobs(loss=loss, beta=beta, gamma=gamma, seed=seed), 400)
 
 
-@LESSON.when_changed
+def of(name, loss, beta, gamma=0.5):
+    return lambda seed: getattr(trained(loss, beta, gamma, seed), name)[-1]
+
+
+PRICES = [beta for beta in dpo.BETAS if beta >= 0.3]
+
+MEASURED = {
+    **{
+        f"{named}, {words}": of(name, loss, beta, gamma)
+        for named, loss, beta, gamma in ROWS
+        for words, name in (("wins", "wins"), ("nats", "kl"), ("winners gained", "chosen"), ("tokens", "tokens"))
+    },
+    **{f"{loss} at {beta:g}, wins": of("wins", loss, beta) for loss in ("DPO", "DPO by token") for beta in PRICES},
+}
+
+
+kept = LESSON.kept
+
+
+@pytest.mark.parametrize("named, beta", [(named, beta) for named, _, beta, _ in ROWS])
+def test_the_table_of_losses(named, beta):
+    (cells,) = re.findall(rf"^ *\| {re.escape(named)} \| {beta:g} \| (.*) \|$", LESSON.text, re.M)
+    for said, words in zip(cells.split(" | "), ("wins", "nats", "winners gained", "tokens"), strict=True):
+        agrees(said.removeprefix("+"), kept(f"{named}, {words}"))
+
+
+def test_what_dividing_by_tokens_changes():
+    of = lambda words: (kept(f"DPO by token, {words}"), kept(f"DPO, {words}"))
+    (wins, plain), (short, long), (far, near) = map(of, ("wins", "tokens", "nats"))
+    LESSON.counts("wins more in {} of twenty seeds", wins > plain)
+    LESSON.counts("and writes shorter in {}", short < long)
+    assert 3 < far.mean() / near.mean() < 4 and "over three times the KL" in LESSON.text
+
+
 def test_the_best_price_of_each():
-    best = lambda loss: max(
-        np.median([dpo.wins(Knobs(loss=loss, beta=beta, seed=seed)) for seed in range(8)])
-        for beta in dpo.BETAS
-        if beta >= 0.3
-    )
-    LESSON.says("0.77", best("DPO"))
-    LESSON.says("0.89", best("DPO by token"))
+    for said, loss in (("0.74", "DPO"), ("0.82", "DPO by token")):
+        LESSON.says(said, max(kept(f"{loss} at {beta:g}, wins").mean() for beta in PRICES))

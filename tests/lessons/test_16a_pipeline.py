@@ -1,6 +1,7 @@
 """The numbers of the lesson on the pipeline, recomputed."""
 
 import re
+from functools import cache
 from urllib.parse import parse_qsl
 
 import numpy as np
@@ -13,7 +14,7 @@ from sim.pipeline import corpus, path, report, stages
 from sim.pipeline.stages import last
 from sim.worlds.tasks import HELD, Chain, running_totals
 from tests import skips
-from tests.lessons.prose import Lesson
+from tests.lessons.prose import Lesson, agrees
 from tests.widgets.catalogue import last as last_result
 from widgets.frame.values import knobs_from
 from widgets.pipeline import figures
@@ -140,6 +141,7 @@ def test_more_rl_under_the_price_does_not_bring_the_thought_back():
         assert report.measure(priced, None, HELD[:100]).thinks < 0.45  # 0.86 before
 
 
+@cache
 def courses(seed):
     """{name: Report} of the rows, every stage after the base reseeded."""
     base = path.checkpoint("base-0")
@@ -154,23 +156,61 @@ def courses(seed):
     return {name: (report.measure(made[name]), report.right_when_drawn_at(COLD, made[name])) for name in PATHS.values()}
 
 
-@LESSON.when_changed
-def test_the_table_of_five_seeds():
-    seeds = [courses(seed) for seed in range(5)]
-    mean = lambda of, name: np.mean([of(seen[name]) for seen in seeds])
-    one, many, thinks = (lambda seen: first(seen[0]), lambda seen: seen[0].pass_at[64][0], lambda seen: seen[0].thinks)
-    cold = lambda seen: seen[1]
-    for words, name in PATHS.items():
-        row = re.search(rf"^    \| {words} \| (.*) \|$", LESSON.text, flags=re.M)[1].split(" | ")
-        for told, of in zip(row, (one, cold, many, thinks)):
-            assert float(told) == pytest.approx(mean(of, name), abs=0.0051), (words, told)
-    for one_path, other in (("cot rl", "plain rl"), ("dpo rl", "cot rl")):  # "smaller than their noise"
-        gained = np.array([one(seen[one_path]) - one(seen[other]) for seen in seeds])
-        assert abs(gained.mean()) < 2 * gained.std(ddof=1) / len(gained) ** 0.5
-    LESSON.says(TOLD["plain rl"], mean(one, "plain rl"))
-    LESSON.says(TOLD["cot rl"], mean(one, "cot rl"))
-    LESSON.says(TOLD["rare rl"], mean(one, "rare rl"))
+READ = {  # the columns of the table
+    "right at one try": lambda seen, cold: first(seen),
+    "drawn cold": lambda seen, cold: cold,
+    "at one of 64": lambda seen, cold: seen.pass_at[64][0],
+    "thinks": lambda seen, cold: seen.thinks,
+}
+
+MEASURED = {
+    f"{words}: {column}": lambda seed, name=name, read=read: read(*courses(seed)[name])
+    for words, name in PATHS.items()
+    for column, read in READ.items()
+}
 
 
-TOLD = dict(zip(("plain rl", "cot rl"), re.search(r"over five seeds (\S+) against (\S+) right", LESSON.text).groups()))
-TOLD["rare rl"] = re.search(r"RL alone ends at ([\d.]+),", LESSON.text)[1]
+kept = LESSON.kept
+
+
+@pytest.mark.parametrize("words", PATHS)
+def test_the_table_of_every_stage(words):
+    row = re.search(rf"^    \| {words} \| (.*) \|$", LESSON.text, flags=re.M)[1].split(" | ")
+    for said, column in zip(row, READ, strict=True):
+        agrees(said if "±" in said else f"{said} ± 0.00", kept(f"{words}: {column}"))
+
+
+def test_what_the_text_takes_from_the_table():
+    one = {words: kept(f"{words}: right at one try") for words in PATHS}
+    with_sft = one["SFT, CoT, RL"] - one["CoT, RL"]
+    assert abs(with_sft.mean()) < 2 * with_sft.std(ddof=1) / 20**0.5 and "RL ends as high with SFT" in LESSON.text
+    LESSON.counts("as without it: lower in {} of twenty seeds, higher in the others", with_sft < 0)
+    dpo, rft = (one[f"SFT, CoT, {stage}, RL"] - one["SFT, CoT, RL"] for stage in ("DPO", "RFT"))
+    LESSON.spread("0.016 ± 0.011", dpo)
+    LESSON.counts("0.016 ± 0.011, in {} of twenty seeds", dpo > 0)
+    LESSON.spread("0.047 ± 0.017", rft)
+    LESSON.counts("0.047 ± 0.017, in {} of twenty.", rft > 0)
+    for number, path_of in (
+        ("over twenty seeds {} right", "CoT, RL"),
+        ("right against {}.", "SFT, CoT, RL"),
+        ("RL alone ends at {},", "RL, one answer in 100 documents"),
+        ("all four stages without them at {}.", "SFT, CoT, DPO, RL"),
+    ):
+        said = re.search(number.replace(".", r"\.").format(r"(\S+ ± [\d.]*\d)"), LESSON.text)[1]
+        agrees(said, one[path_of])
+
+
+def test_how_much_of_it_is_sharpening():
+    """Read from the columns drawn cold and at one of 64."""
+    at = lambda words, column: kept(f"{words}: {column}").mean()
+    for words, path_of, column in (
+        ("policy is right {} of the time at temperature 1", "SFT, CoT, DPO", "right at one try"),
+        ("1 and {} drawn cold.", "SFT, CoT, DPO", "drawn cold"),
+        ("of RL bring it to {} at temperature 1", "SFT, CoT, DPO, RL", "right at one try"),
+        ("own policy is right {} of the time", "SFT, CoT, DPO, RL", "drawn cold"),
+        ("one of 64*: {} before it", "SFT", "at one of 64"),
+        ("before it, {} after", "SFT, RL", "at one of 64"),
+        ("draw before RL is right {} of the time", "SFT, CoT, DPO", "drawn cold"),
+        ("of the time and after it {}.", "SFT, CoT, DPO, RL", "drawn cold"),
+    ):
+        assert words.format(f"{round(at(path_of, column), 2):.2f}") in LESSON.text, words

@@ -14,7 +14,6 @@ from widgets.curation import widget as curation
 from widgets.curation.widget import AGAIN, LIST, PREDICTED, Knobs
 
 LESSON = Lesson("18a")
-SEEDS = range(8)
 RENEWED = dict(way=LIST, tries=2, renew="20000")
 
 
@@ -26,6 +25,37 @@ def result(**knobs):
 
 def solved(**knobs):
     return curation.solved(Knobs(**knobs), result(**knobs).run)
+
+
+def ends(**knobs):
+    return lambda seed: solved(seed=seed, **knobs)
+
+
+def known(seed):
+    """% solved by 80,000 rollouts of whoever knows the pass rates."""
+    rng = np.random.default_rng(seed)
+    return 100 * sim.train(sim.pool(np.random.default_rng(5)), sim.known, 80_000, rng).at(79_000)
+
+
+MEASURED = {
+    **{f"list of 60,000, {n} tries": ends(way=LIST, budget=60_000, tries=n) for n in (2, 4, 8, 16, 32)},
+    "random": ends(),
+    "list": ends(way=LIST),
+    "renewed list": ends(**RENEWED),
+    "prediction": ends(way=PREDICTED),
+    "renewed list, 30,000 of an easier pool": ends(budget=30_000, mean=0.0, **RENEWED),
+    "prediction, 30,000 of an easier pool": ends(budget=30_000, mean=0.0, way=PREDICTED),
+    "again, 120,000": ends(way=AGAIN, budget=120_000),
+    "random, 120,000": ends(budget=120_000),
+    "again": ends(way=AGAIN),
+    "known rates, 80,000": known,
+    "random, wrong keys": ends(wrong=0.3),
+    "list, wrong keys": ends(way=LIST, wrong=0.3),
+    "random, groups of 64": ends(K=64),
+}
+
+
+kept = LESSON.kept
 
 
 def test_the_worth_of_a_prompt():
@@ -55,9 +85,8 @@ def test_what_eight_tries_say():
 
 
 def test_two_tries_make_the_best_list_for_sixty_thousand_in_every_draw():
-    for seed in SEEDS:
-        ends = [solved(way=LIST, budget=60_000, tries=tries, seed=seed) for tries in (2, 4, 8, 16, 32)]
-        assert ends == sorted(ends, reverse=True) and ends[0] > ends[1] + 1
+    ends = np.array([kept(f"list of 60,000, {tries} tries") for tries in (2, 4, 8, 16, 32)])
+    assert (np.diff(ends, axis=0) <= 0).all() and (ends[0] > ends[1]).all()
 
 
 def test_two_groups_of_three_are_dead():
@@ -72,8 +101,7 @@ def test_a_list_ages():
     assert crosses == pytest.approx(108_000, abs=1_000) and "until about 108,000 of 160,000 rollouts" in LESSON.text
     LESSON.says("67", solved(way=LIST))
     LESSON.says("91", solved())
-    for seed in SEEDS:
-        assert solved(way=LIST, seed=seed) < solved(seed=seed) - 20
+    assert (kept("list") < kept("random") - 15).all()
 
 
 @LESSON.when_changed
@@ -81,14 +109,13 @@ def test_a_list_that_is_renewed_is_ahead_of_prediction_in_every_draw():
     LESSON.says("99", solved(**RENEWED))
     LESSON.says("97", solved(way=PREDICTED))
     assert result(**RENEWED).run.asked == 48_000 and "48,000 rollouts only ask" in LESSON.text
-    for seed in SEEDS:
-        assert solved(seed=seed, **RENEWED) > solved(way=PREDICTED, seed=seed) + 1 > solved(seed=seed) + 5
+    renewed, predicted = kept("renewed list"), kept("prediction")
+    assert (renewed > predicted).all() and (predicted > kept("random")).all()
 
 
 def test_which_of_the_two_wins_depends_on_the_pool_and_the_budget():
-    short = dict(budget=30_000, mean=0.0)
-    for seed in SEEDS:
-        assert solved(seed=seed, **short, **RENEWED) < solved(way=PREDICTED, seed=seed, **short)
+    words = ", 30,000 of an easier pool"
+    assert (kept(f"renewed list{words}") < kept(f"prediction{words}")).all()
 
 
 def test_asking_and_the_never_solved():
@@ -99,33 +126,29 @@ def test_asking_and_the_never_solved():
 
 
 def test_throwing_away_afterwards():
-    gaps = [solved(budget=b) - solved(way=AGAIN, budget=b) for b in (120_000, 160_000)]
-    LESSON.says("21", gaps[0])
-    LESSON.says("8", gaps[1])
+    LESSON.spread("19 ± 2", kept("random, 120,000") - kept("again, 120,000"))
+    LESSON.spread("8 ± 1", kept("random") - kept("again"))
     # that the gap closes when the surplus is trained on: tests/sim/experiments/test_curation.py
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-def test_whoever_knew_the_pass_rates_would_need_less_than_half(seed):
-    known = sim.train(sim.pool(np.random.default_rng(5)), sim.known, 80_000, np.random.default_rng(seed))
-    best = max(solved(seed=seed, **RENEWED), solved(way=PREDICTED, seed=seed))
-    assert 100 * known.at(79_000) > best and "less than half of the rollouts for either" in LESSON.text
+def test_whoever_knew_the_pass_rates_would_need_less_than_half():
+    best = np.maximum(kept("renewed list"), kept("prediction"))
+    assert (kept("known rates, 80,000") > best).all() and "less than half of the rollouts for either" in LESSON.text
 
 
 def test_wrong_keys():
     LESSON.says("66", solved(wrong=0.3))
     lost = solved(way=LIST) - solved(way=LIST, wrong=0.3)
     assert lost == pytest.approx(1, abs=0.5) and "loses one point" in LESSON.text
-    for seed in SEEDS:
-        assert abs(solved(way=LIST, seed=seed) - solved(way=LIST, wrong=0.3, seed=seed)) < 3
-        assert solved(seed=seed) - solved(wrong=0.3, seed=seed) > 20
+    assert abs(kept("list") - kept("list, wrong keys")).max() < 5
+    assert (kept("random") - kept("random, wrong keys")).min() > 15
 
 
 def test_a_large_group_ends_where_a_small_one_does():
-    large, small = (np.array([solved(K=K, seed=seed) for seed in SEEDS]) for K in (64, 8))
-    LESSON.says("90", large.mean())
+    large, small = kept("random, groups of 64"), kept("random")
+    LESSON.says("91", large.mean())
     LESSON.says("91", small.mean())
-    error = np.sqrt((large.var(ddof=1) + small.var(ddof=1)) / len(SEEDS))
+    error = np.sqrt((large.var(ddof=1) + small.var(ddof=1)) / 20)
     assert abs(large.mean() - small.mean()) < 3 * error < 1.6
 
 

@@ -1,7 +1,6 @@
 """The numbers of the page that compares any two algorithms, recomputed."""
 
 import re
-from functools import cache
 from itertools import combinations
 
 import numpy as np
@@ -11,7 +10,7 @@ from sim.algorithms import grpo, ppo, rloo
 from sim.algorithms.names import FILES
 from sim.experiments.standard_runs import modsum_optimizer, modsum_run
 from sim.worlds import modsum
-from tests.lessons.prose import LESSONS, Lesson
+from tests.lessons.prose import LESSONS, Lesson, rounded
 from tools.pages import algorithm_pairs, fences, lineage
 from widgets.compare import widget as compare
 
@@ -27,83 +26,150 @@ class Page(Lesson):
 PAGE = Page("compare.md")
 
 
-@cache
-def run(name, optimizer, rate, passes=None, **changed):
-    """Pass rates, drawn and trained on of five runs after sixty updates, without the widget."""
+def trained_on(name, optimizer, step):
+    """Completions that the trainer saw in sixty updates."""
+    recipe = compare.recipe_of(name)
+
+    def measured(seed):
+        made = modsum_optimizer(optimizer, step)
+        run = modsum_run(recipe.file, seed=seed, optimizer=made, hyper=recipe.hyper, hooks=recipe.hooks, exact_every=60)
+        batches = [event.summary["batch"] for event in run.iterate(60) if event.stage == 3]
+        return sum(len(batch.tokens) for batch in batches if batch is not None)
+
+    return measured
+
+
+def rate(name, optimizer, step, passes=None, of="pass_rate", **changed):
+    """At the end of sixty updates, one run a seed; or how many completions it drew."""
     recipe = compare.recipe_of(name)
     hyper = {**recipe.hyper, **({} if passes is None else dict(inner_epochs=passes)), **changed}
-    rates, drawn, trained_on = [], [], []
-    for seed in range(5):
-        made = modsum_optimizer(optimizer, rate)
-        training = modsum_run(
-            recipe.file, seed=seed, optimizer=made, hyper=hyper, hooks=recipe.hooks, exact_every=60
-        ).iterate(60)
-        trained_on.append(0)
-        for event in training:
-            if event.stage == 3 and event.summary["batch"] is not None:
-                trained_on[-1] += len(event.summary["batch"].tokens)
-            if event.stage == 7:
-                frame = event.summary["frame"]
-        rates.append(frame.exact["pass_rate"].mean())
-        drawn.append(frame.completions)
-    return np.mean(rates), np.mean(drawn), np.mean(trained_on)
+
+    def measured(seed):
+        made = modsum_optimizer(optimizer, step)
+        run = modsum_run(recipe.file, seed=seed, optimizer=made, hyper=hyper, hooks=recipe.hooks, exact_every=60)
+        frame = list(run.frames(60))[-1]
+        return frame.completions if of == "completions" else frame.exact["pass_rate"].mean()
+
+    return measured
+
+
+def sixteen(file, of):
+    """The farthest update, or what is right at the end, of sixteen passes a batch."""
+
+    def measured(seed):
+        frames = list(modsum_run(file, seed=seed, learning_rate=8.0, hyper=dict(inner_epochs=16)).frames(60))
+        farthest = max(frame.exact["kl_step"].mean() for frame in frames)
+        return farthest if of == "kl" else frames[-1].exact["pass_rate"].mean()
+
+    return measured
+
+
+def frames(name, step, seed, **hyper):
+    row = compare.recipe_of(name)
+    run = modsum_run(row.file, seed=seed, learning_rate=step, hyper={**row.hyper, **hyper}, hooks=row.hooks)
+    return list(run.frames(60))
+
+
+def clipped(seed):
+    """% of the tokens of GSPO, mean of all updates."""
+    return 100 * np.mean([frame.clip_fraction for frame in frames("GSPO", 2.0, seed)])
 
 
 OWN = {"REINFORCE": 40, "PPO": 40, "GRPO": 4, "RLOO": 40, "DAPO": 40, "Dr.GRPO": 40}
+MEASURED = {
+    **{f"{name}, SGD at 2": rate(name, "SGD", 2.0) for name in FILES},
+    **{f"{name}, SGD at {step}": rate(name, "SGD", float(step)) for name, step in OWN.items()},
+    **{f"{name}, AdamW at 8": rate(name, "AdamW", 8.0) for name in FILES},
+    **{f"{name}, AdamW at 4, one pass": rate(name, "AdamW", 4.0, 1) for name in FILES},
+    "DAPO, trained on": trained_on("DAPO", "AdamW", 8.0),
+    "DAPO, completions": rate("DAPO", "AdamW", 8.0, of="completions"),
+    "GRPO, SGD at 8": rate("GRPO", "SGD", 8.0),
+    "GRPO, SGD at 24, below one half": lambda seed: not rate("GRPO", "SGD", 24.0)(seed) >= 0.5,  # or no number
+    "PPO, SGD at 24": rate("PPO", "SGD", 24.0),
+    "Dr.GRPO, SGD at 24": rate("Dr.GRPO", "SGD", 24.0),
+    "Dr.GRPO, SGD at 12": rate("Dr.GRPO", "SGD", 12.0),
+    **{
+        f"{name}, {optimizer} at {step}": rate(name, optimizer, float(step))
+        for name in ("GRPO, 2024", "TRL 1.16.0")
+        for optimizer, step in (("SGD", 2), ("SGD", 12), ("AdamW", 8))
+    },
+    **{
+        f"{file.__name__.rpartition('.')[2]}, sixteen passes, {of}": sixteen(file, of)
+        for file in (ppo, rloo)
+        for of in ("kl", "right")
+    },
+    "GSPO": rate("GSPO", "SGD", 2.0),
+    "GSPO, percent clipped": clipped,
+    "CISPO, sixteen passes, kl": lambda seed: max(
+        frame.exact["kl_step"].mean() for frame in frames("CISPO", 8.0, seed, inner_epochs=16)
+    ),
+    "GSPO, one pass": rate("GSPO", "SGD", 2.0, 1),
+    "CISPO": rate("CISPO", "SGD", 2.0),
+    "CISPO, sixteen passes": rate("CISPO", "SGD", 8.0, 16),
+    "CISPO, cap 0.2": rate("CISPO", "SGD", 2.0, cap=0.2),
+    "CISPO, AdamW": rate("CISPO", "AdamW", 8.0),
+    "GSPO, AdamW": rate("GSPO", "AdamW", 8.0),
+}
 
 
-@pytest.mark.when_changed()
+kept = PAGE.kept
+
+
 @pytest.mark.parametrize("name", FILES)
 def test_the_table_of_the_six(name):
     (row,) = re.findall(rf"^ *\| {re.escape(name)} \| (.*) \|$", PAGE.text, re.M)
     one_rate, own, adamw, steps, drawn = row.split(" | ")
-    assert float(one_rate) == pytest.approx(run(name, "SGD", 2.0)[0], abs=0.012)
-    assert own.split(" at ")[1] == str(OWN[name])
-    assert float(own.split(" at ")[0]) == pytest.approx(run(name, "SGD", float(OWN[name]))[0], abs=0.007)
-    assert float(adamw) == pytest.approx(run(name, "AdamW", 8.0)[0], abs=0.007)
+    assert one_rate == rounded(kept(f"{name}, SGD at 2").mean(), one_rate)
+    best, at = own.split(" at ")
+    assert at == str(OWN[name])
+    assert best == rounded(kept(f"{name}, SGD at {at}").mean(), best)
+    assert adamw == rounded(kept(f"{name}, AdamW at 8").mean(), adamw)
     assert int(steps) == 60 * FILES[name].HP["inner_epochs"]
-    assert float(drawn.replace(",", "")) == pytest.approx(run(name, "AdamW", 8.0)[1], rel=0.02)
+    completions = kept("DAPO, completions").mean() if name == "DAPO" else 3840
+    assert float(drawn.replace(",", "")) == pytest.approx(completions, rel=0.01)
+
+
+def test_at_its_own_rate_or_under_adamw_the_ladder_is_nearly_one_algorithm():
+    for rates in (OWN, dict.fromkeys(FILES, 8)):
+        optimizer = "SGD" if rates is OWN else "AdamW"
+        assert np.ptp([kept(f"{name}, {optimizer} at {step}").mean() for name, step in rates.items()]) < 0.03
+    assert "within 0.03 of every other" in PAGE.text
 
 
 @pytest.mark.when_changed()
-def test_at_its_own_rate_or_under_adamw_the_ladder_is_nearly_one_algorithm():
-    own, adamw = [run(name, "SGD", float(OWN[name]))[0] for name in FILES], [run(n, "AdamW", 8.0)[0] for n in FILES]
-    assert np.ptp(own) < 0.03 and np.ptp(adamw) < 0.03 and "within 0.03 of every other" in PAGE.text
+def test_without_the_kl_grpo_goes_as_far_under_adamw():
     made = modsum_optimizer("AdamW", 8.0)
     free = list(modsum_run(grpo, optimizer=made, hyper=dict(beta=0.0), exact_every=60).frames(60))[-1]
     assert free.exact["pass_rate"].mean() > 0.995
 
 
-@pytest.mark.when_changed()
 def test_a_best_rate_on_offer_is_the_best_of_its_neighbors():
-    assert run("GRPO", "SGD", 4.0)[0] > max(run("GRPO", "SGD", 2.0)[0], run("GRPO", "SGD", 8.0)[0])
+    mean = lambda words: kept(words).mean()
+    assert mean("GRPO, SGD at 4") > max(mean("GRPO, SGD at 2"), mean("GRPO, SGD at 8"))
     for name in ("PPO", "Dr.GRPO"):
-        assert run(name, "SGD", 40.0)[0] > run(name, "SGD", 24.0)[0]
+        assert mean(f"{name}, SGD at 40") > mean(f"{name}, SGD at 24")
 
 
-@pytest.mark.when_changed()
 def test_with_as_many_optimizer_steps_the_six_end_alike():
-    ends = [run(name, "AdamW", 4.0, 1)[0] for name in FILES]
-    assert min(ends) == pytest.approx(0.93, abs=0.012) and max(ends) == pytest.approx(0.94, abs=0.012)
-    assert "all six end at 0.93 to 0.94" in PAGE.text
+    means = [kept(f"{name}, AdamW at 4, one pass").mean() for name in FILES]
+    assert f"all six end at {min(means):.2f} to {max(means):.2f}" in PAGE.text
 
 
-@pytest.mark.when_changed()
 def test_dapo_draws_much_and_trains_on_little():
-    _, drawn, trained_on = run("DAPO", "AdamW", 8.0)
-    assert 6 < drawn / 3840 < 7 and trained_on == pytest.approx(1100, rel=0.1)
-    assert "six times what the others do" in PAGE.text and "about 1,100" in PAGE.text
+    assert 6 < kept("DAPO, completions").mean() / 3840 < 7 and "six times what the others do" in PAGE.text
+    assert kept("DAPO, trained on").mean() == pytest.approx(1040, abs=10) and "about 1,040" in PAGE.text
 
 
-@pytest.mark.when_changed()
 def test_other_pairs_of_the_text():
-    assert run("Dr.GRPO", "SGD", 12.0)[0] == pytest.approx(0.94, abs=0.012)
-    assert abs(run("REINFORCE", "SGD", 2.0)[0] - run("RLOO", "SGD", 2.0)[0]) < 0.03
-    for rate, ends in ((2.0, (0.61, 0.54)), (12.0, (0.98, 0.99))):
-        assert [run(name, "SGD", rate)[0] for name in ("GRPO, 2024", "TRL 1.16.0")] == pytest.approx(ends, abs=0.012)
-        assert f"{ends[0]} and {ends[1]}" in PAGE.text
-    assert [run(name, "AdamW", 8.0)[0] for name in ("GRPO, 2024", "TRL 1.16.0")] == pytest.approx([0.99] * 2, abs=0.007)
-    assert run("GRPO", "SGD", 24.0)[0] < 0.5 < 0.985 < run("PPO", "SGD", 24.0)[0]
+    PAGE.says("0.93", kept("Dr.GRPO, SGD at 12").mean())
+    assert abs(kept("REINFORCE, SGD at 2").mean() - kept("RLOO, SGD at 2").mean()) < 0.03
+    for rate in (2, 12):
+        ends = [f"{kept(f'{name}, SGD at {rate}').mean():.2f}" for name in ("GRPO, 2024", "TRL 1.16.0")]
+        assert " and ".join(ends) in PAGE.text
+    for name in ("GRPO, 2024", "TRL 1.16.0"):
+        assert f"{kept(f'{name}, AdamW at 8').mean():.2f}" == "0.99"
+    PAGE.counts("in {} of twenty seeds", kept("GRPO, SGD at 24, below one half") == 1)
+    assert kept("PPO, SGD at 24").min() > 0.98
 
 
 def test_a_step_of_dr_grpo_is_about_a_sixth_as_long_as_one_of_grpo():
@@ -119,19 +185,10 @@ def test_a_step_of_dr_grpo_is_about_a_sixth_as_long_as_one_of_grpo():
     assert modsum.T == 12
 
 
-@pytest.mark.when_changed()
 def test_sixteen_passes_with_a_clip_and_without_a_ratio():
-    farthest, ends = {}, {}
-    for file in (ppo, rloo):
-        runs = [
-            list(modsum_run(file, seed=seed, learning_rate=8.0, hyper=dict(inner_epochs=16)).frames(60))
-            for seed in range(5)
-        ]
-        farthest[file] = [max(frame.exact["kl_step"].mean() for frame in frames) for frames in runs]
-        ends[file] = [frames[-1].exact["pass_rate"].mean() for frames in runs]
-    assert max(farthest[ppo]) < 0.1 and "at most 0.1 nats" in PAGE.text
-    assert min(farthest[rloo]) > 2 and max(farthest[rloo]) < 7 and "2.5 to 6.4 with RLOO" in PAGE.text
-    assert min(ends[rloo]) > 0.9985 and "ends at 0.999" in PAGE.text
+    assert kept("ppo, sixteen passes, kl").max() < 0.15 and "at most 0.1 nats" in PAGE.text
+    PAGE.between("2.0 to 23.4 with RLOO", kept("rloo, sixteen passes, kl"))
+    assert kept("rloo, sixteen passes, right").min() > 0.9985 and "ends at 0.999" in PAGE.text
 
 
 def test_every_two_of_the_six_files_are_a_patch_and_so_every_arrow_of_the_drawing():
@@ -174,33 +231,20 @@ def test_a_pair_without_its_clauses_is_refused():
         algorithm_pairs.figures({}, ("GRPO", "RLOO"))
 
 
-@pytest.mark.when_changed()
 def test_the_successors_of_the_clip():
-    close = lambda value: pytest.approx(value, abs=0.012)
-    assert run("GSPO", "SGD", 2.0)[0] == close(0.61) and run("GSPO", "SGD", 2.0, 1)[0] == close(0.63)
-    assert "ends at 0.61 after four passes and at 0.63" in PAGE.text
-    assert [run(name, "SGD", 2.0)[0] for name in ("CISPO", "GRPO")] == [close(0.97)] * 2
-    assert run("CISPO", "SGD", 8.0, 16)[0] == pytest.approx(0.998, abs=0.002) and "0.998 in steps" in PAGE.text
-    assert min(run(name, "AdamW", 8.0)[0] for name in ("CISPO", "GSPO")) > 0.99
-    assert run("CISPO", "SGD", 2.0, cap=0.2)[0] == close(0.47) and "ends at 0.47 in place of 0.97" in PAGE.text
+    mean = lambda words: f"{kept(words).mean():.2f}"
+    assert f"ends at {mean('GSPO')} after four passes and at {mean('GSPO, one pass')}" in PAGE.text
+    assert f"ends where GRPO does, at {mean('CISPO')} and {mean('GRPO, SGD at 2')}" in PAGE.text
+    PAGE.says("0.998", kept("CISPO, sixteen passes").mean())
+    assert min(kept(f"{name}, AdamW").mean() for name in ("CISPO", "GSPO")) > 0.99
+    assert f"ends at {mean('CISPO, cap 0.2')} in place of 0.97" in PAGE.text
 
 
-@pytest.mark.when_changed()
 def test_after_one_step_most_completions_are_over_the_bounds_of_gspo_and_cispo_goes_far_in_sixteen():
-    def frames(name, rate, **hyper):
-        row = compare.recipe_of(name)
-        runs = (
-            modsum_run(row.file, seed=s, learning_rate=rate, hyper={**row.hyper, **hyper}, hooks=row.hooks)
-            for s in range(5)
-        )
-        return [list(run.frames(60)) for run in runs]
-
-    silent = np.mean([[frame.clip_fraction for frame in run] for run in frames("GSPO", 2.0)])
-    assert 100 * silent == pytest.approx(71, abs=1.5) and "71 % of the tokens" in PAGE.text
-    far = max(frame.exact["kl_step"].mean() for run in frames("CISPO", 8.0, inner_epochs=16) for frame in run)
-    assert far == pytest.approx(1.9, abs=0.1) and "up to 1.9 nats" in PAGE.text
+    PAGE.says("71", kept("GSPO, percent clipped").mean())
+    PAGE.spread("1.1 ± 0.3", kept("CISPO, sixteen passes, kl"))
 
 
 def test_at_the_other_files_rate_the_first_screen_ends_below_one_half():
-    assert run("GRPO", "SGD", 24.0)[0] < 0.5 and run("GRPO", "SGD", 4.0)[0] > 0.97
+    assert kept("GRPO, SGD at 4").min() > 0.95
     assert vars(compare.OPENING.other)["rate_a"] == 24 and "at PPO's 24" in PAGE.text

@@ -1,11 +1,13 @@
 """No word before its meaning: what a later lesson explains opens where it stands for the first time."""
 
 import re
+from dataclasses import fields
 
 import markdown
 import pytest
 
 from tools.pages import lessons, words
+from widgets.frame import host
 
 EXTENSIONS = ["admonition", "attr_list", "def_list", "tables", "md_in_html", "pymdownx.details", "pymdownx.arithmatex"]
 ORDER = {lesson.stem: place for place, lesson in enumerate(lessons.finished())}
@@ -54,3 +56,14 @@ def test_the_lesson_that_a_word_names_has_the_word(key):
     lesson, forms = ALL[key].lesson, (*ALL[key].forms, ALL[key].name)
     text = " ".join(lessons.front_matter(f"{lesson}.md")[1].lower().split())
     assert any(form.lower() in text for form in forms), f"lessons/{lesson}.md has none of {', '.join(forms)}"
+
+
+def test_every_label_that_a_word_names_is_one_of_a_knob_and_opens_it():
+    opens = {
+        field.metadata["label"]: words.of_knob(field.metadata["label"])
+        for lesson in lessons.finished()
+        if lesson.widget
+        for field in fields(host.widget(lesson.widget).Knobs)
+    }
+    assert [label for word in ALL.values() for label in word.knobs if word not in opens.get(label, ())] == []
+    assert [word.key for word in opens["Ninetieth percentile"]] == ["percentile"]  # which no spelling of a word has

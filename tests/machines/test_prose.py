@@ -1,5 +1,6 @@
-"""The numbers of the prose on another machine: the tests of every lesson that trains once more, from a start moved by
-its last bits and without the vector instructions that numpy and its BLAS choose by the processor.
+"""The numbers of the prose on another machine: the tests of every lesson that trains, and what it measures over twenty
+seeds, once more, from a start moved by its last bits and without the vector instructions that numpy and its BLAS choose
+by the processor.
 """
 
 import os
@@ -40,8 +41,9 @@ def where_changed(stem):
 
 @pytest.mark.parametrize("stem", [pytest.param(stem, marks=where_changed(stem)) for stem in TRAIN])
 def test_every_number_that_the_prose_states_holds_on_another_machine(stem):
-    words = ["-p", last_bit.__name__, "-p", "no:cacheprovider", "--tb=short"]
-    command = [sys.executable, "-m", "pytest", *words, f"tests/lessons/test_{stem.replace('-', '_')}.py"]
+    words, name = ["-p", last_bit.__name__, "-p", "no:cacheprovider", "--tb=short"], f"test_{stem.replace('-', '_')}"
+    files = f"tests/lessons/{name}.py", "tests/lessons/test_spreads.py"
+    command = [sys.executable, "-m", "pytest", *words, *files, "-k", name]
     done = subprocess.run(command, cwd=ROOT, env=elsewhere(), capture_output=True, text=True)
     assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-2000:]
 

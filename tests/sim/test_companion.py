@@ -6,18 +6,15 @@ import numpy as np
 import pytest
 
 from sim import companion
+from sim import run as command
 from sim.companion import TASKS, Session
 from sim.framework.checkpoint import Refused
 from sim.worlds.optimizer import SGD, AdamW
 
-UNSET = dict(beta=None, passes=None, optimizer=None, learning_rate=None)
-
 
 def session(task="add", **options):
-    standard = dict(
-        algorithm="grpo", policy="window", updates=6, seed=0, K=8, lag=0, micro_batches=1, eval_every=3, **UNSET
-    )
-    return Session(SimpleNamespace(**standard | options), task)
+    _, chosen = command.options(["grpo", "--updates", "6", "--eval-every", "3"], "sim.run")
+    return Session(SimpleNamespace(**vars(chosen) | options), task)
 
 
 def trained(run):
@@ -127,3 +124,13 @@ def test_of_many_evaluations_the_first_the_last_and_some_between_are_shown():
     head, *lines = run.kept_out_lines(4)
     assert "(number 1), 320 completions" in head
     assert [int(line.split()[0]) for line in lines] == [0, 10, 20, 30]
+
+
+def test_the_last_line_has_the_prompts_that_were_kept_out():
+    run = session("modsum", updates=20, eval_every=10)
+    trained(run)
+    first, last = run.evaluations[0].mean, run.evaluations[-1].mean
+    assert run.sampled().endswith(f"; of the prompts kept out {first:.3f} before and {last:.3f} after")
+    alone = session("modsum", updates=2, eval_every=0)
+    trained(alone)
+    assert "kept out" not in alone.sampled()

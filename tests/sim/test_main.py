@@ -1,4 +1,4 @@
-"""One name for the five commands: which there are, what is wrong in a sentence, and that help names what was typed."""
+"""One name for the six commands: which there are, what is wrong in a sentence, and that help names what was typed."""
 
 import subprocess
 import sys
@@ -11,16 +11,17 @@ from sim.__main__ import COMMANDS, main
 from tests import skips
 
 ROOT = Path(__file__).parents[2]
+LISTED = "the commands are plan, calibrate, doctor, run, framework, pipeline"
 every_command = pytest.mark.parametrize("command", COMMANDS)
 
 
 @pytest.mark.parametrize(
     "words, sentence",
     [
-        ([], "rlpt: a command is missing; the commands are plan, doctor, run, framework, pipeline"),
+        ([], f"rlpt: a command is missing; {LISTED}"),
         (["docter"], "rlpt: no command docter; did you mean doctor?"),
-        (["serve"], "rlpt: no command serve; the commands are plan, doctor, run, framework, pipeline"),
-        (["--verbose"], "rlpt: no command --verbose; the commands are plan, doctor, run, framework, pipeline"),
+        (["serve"], f"rlpt: no command serve; {LISTED}"),
+        (["--verbose"], f"rlpt: no command --verbose; {LISTED}"),
     ],
 )
 def test_a_word_that_is_no_command_is_one_sentence_and_status_2(words, sentence, capsys):

@@ -96,6 +96,27 @@ def last(widget, seeds=None, **knobs):
     return results.last(name, widget.Knobs(**knobs), **({"SEEDS": seeds} if seeds else {}))
 
 
+def broken(widget, **knobs):
+    """What a widget says is broken at these knobs, or None."""
+    return widget.broken(widget.Knobs(**knobs), last(widget, **knobs))
+
+
+def cause(widget, **knobs):
+    found = broken(widget, **knobs)
+    return found and found.cause
+
+
+def marks(panel, kind):
+    """The marks of a kind in all views of a scene."""
+    return [mark for column in panel["columns"] for view in column for mark in view["marks"] if mark["kind"] == kind]
+
+
+def ring(panel):
+    """What the only ring of a scene says, "" where it is not seen."""
+    (found,) = marks(panel, "ring")
+    return found["words"] if found["seen"] else ""
+
+
 def panel(widget, title, result=None, **knobs):
     """One panel of a result, that of the knobs themselves unless another is given."""
     (found,) = [
@@ -168,7 +189,8 @@ def near(name, preset, shown, native):
 
 def number(text):
     """The number that a readout shows; nan for a word."""
+    digits, _, power = text.replace("−", "-").replace(",", "").partition(" × 10")
     try:
-        return float(text.replace("−", "-").replace(",", ""))
+        return float(digits) * 10.0 ** int(power.translate(str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")) or 0)
     except ValueError:
         return float("nan")

@@ -1,8 +1,8 @@
-"""Settings drawn over the whole grid of knobs of the pages about machines, and what the pages answer."""
+"""Settings drawn over the whole grid of knobs, and what the pages about machines answer to them."""
 
 import random
 import time
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cache
 
 from tests import skip_unchanged
@@ -22,6 +22,8 @@ MACHINES = {
 }
 SECONDS = 5  # processor seconds a setting may take: two on a machine that does nothing else
 RISING = ("p50", "p90", "p99")  # quantiles, which four draws of five put in order
+# engines and a trainer in one piece, which any number of GPUs can have: two draws of three
+UNCUT = dict(zero="3", training_tensor="1", training_stages="1", training_parallel=1, data_parallel=1, pipeline=1)
 
 
 @dataclass(frozen=True)
@@ -48,19 +50,45 @@ def how_many(name):
 
 
 def drawn(name, n):
-    knobs, chance = host.widget(name).Knobs, random.Random(22)
-    turned = [f for f in fields(knobs) if f.metadata["kind"] != "pasted"]
+    """Settings of which every knob is drawn."""
+    chance = random.Random(22)
     for _ in range(n):
-        setting = {f.name: any_of(f, chance) for f in turned}
-        if set(RISING) <= set(setting) and chance.random() < 0.8:
-            setting |= dict(zip(RISING, sorted(setting[name] for name in RISING)))
-        yield knobs(**setting)
+        yield anywhere(name, chance)
+
+
+def near_and_far(name, n, seed):
+    """Settings of any widget: by turns every knob is drawn, or one to three knobs of a preset."""
+    presets, chance = list(host.widget(name).PRESETS.values()), random.Random(f"{name} {seed}")
+    for i in range(n):
+        yield anywhere(name, chance) if i % 2 else nearby(chance.choice(presets), chance)
+
+
+def anywhere(name, chance):
+    knobs = host.widget(name).Knobs
+    setting = {f.name: any_of(f, chance) for f in fields(knobs) if f.metadata["kind"] != "pasted"}
+    if set(RISING) <= set(setting) and chance.random() < 0.8:
+        setting |= dict(zip(RISING, sorted(setting[name] for name in RISING)))
+    if set(UNCUT) <= set(setting) and chance.random() < 2 / 3:
+        setting |= UNCUT
+    return knobs(**setting)
+
+
+def nearby(preset, chance):
+    """The preset with one to three knobs turned, of a text to its example."""
+    turned = chance.sample(fields(preset), min(chance.randint(1, 3), len(fields(preset))))
+    return replace(preset, **{f.name: any_of(f, chance) for f in turned})
 
 
 def any_of(field, chance):
     """A value of the knob, its ends often."""
-    m = field.metadata
+    m, kind = field.metadata, type(field.default)
+    if m["kind"] == "pasted":
+        return m["read"](m["example"])[0]
     if m["kind"] == "slider":
-        return chance.choice([m["low"], m["high"], round(chance.uniform(m["low"], m["high"]) / m["step"]) * m["step"]])
+        steps = round(chance.uniform(0, (m["high"] - m["low"]) / m["step"]))
+        return kind(round(chance.choice([m["low"], m["high"], m["low"] + steps * m["step"]]), 9))
+    if m.get("exact") and chance.random() < 0.3:  # typed between two rungs
+        least, most = m["rungs"][0], m["rungs"][-1]
+        return kind(least + (most - least) * chance.random() ** 4)
     values = m["rungs"] if m["kind"] == "ladder" else [True, False] if m["kind"] == "toggle" else m["options"]
-    return chance.choice([values[0], values[-1], *values])
+    return kind(chance.choice([values[0], values[-1], *values]))

@@ -174,21 +174,12 @@ def covered(mask):
     )
 
 
-@cache
-def ends(name):
-    """{of what: five seeds at the end} with a mask: the entry asked for, an answer begun after the reply, right."""
-    runs = [list(tool_masking.tool_run(REPLY, seed=seed, **MASKS[name])) for seed in range(5)]
-    return {
-        of: np.array([np.mean([getattr(step, of) for step in run[-LAST:]]) for run in runs])
-        for of in ("asked", "answered", "accuracy")
-    }
-
-
-def came_of(name):
-    asked, answered, right = ends(name).values()
+def counted(name):
+    own, inside = trajectory()[1], covered(MASKS[name])
+    tools, left_out = int((inside * (1 - own)).sum()), int(((1 - inside) * own).sum())
     return (
-        f"In the end, five seeds: the right entry is asked for {spread(asked)}, an answer is begun {spread(answered)}, "
-        f"and it is right {spread(right)}."
+        f"{int(inside.sum())} of {len(own)} tokens are in the loss, {tools or 'none'} of them the tool's; of the "
+        f"policy's own {left_out or 'none'} {'are' if left_out > 1 else 'is'} left out."
     )
 
 
@@ -218,5 +209,5 @@ FIGURES = {
     "shares": Figure(
         shares, tool_masking.tool_run, Handle("Reply", REPLIES, start=4, words=tuple(map(str, REPLIES))), led
     ),
-    "masks": Figure(masks, tool_masking.shifted, Handle("Mask", tuple(MASKS), start=2, words=tuple(MASKS)), came_of),
+    "masks": Figure(masks, tool_masking.shifted, Handle("Mask", tuple(MASKS), start=2, words=tuple(MASKS)), counted),
 }

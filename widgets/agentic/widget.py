@@ -2,7 +2,7 @@
 of the gradient, imitation.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -13,7 +13,8 @@ from widgets.frame import recovery
 from widgets.frame.exercises import Guess
 from widgets.frame.knobs import choice, ladder, slider, toggle
 from widgets.frame.marks import bars, both, by_update, label, line, panel, threshold
-from widgets.frame.readouts import Break, Gauge, Readout
+from widgets.frame.readouts import At, Break, Gauge, Readout
+from widgets.frame.sentences import Said, end
 from widgets.frame.small_figures import Opening
 
 TITLE = "Sixty updates on trajectories that a tool helped to write"
@@ -194,19 +195,33 @@ def watched(k, r):
     )
 
 
+def seen_at(k, r, cause):
+    words, curve = ("few still call the tool", "called the tool") if cause == SILENT else (FEW_RIGHT, "right")
+    return At("Right completions and tool calls", None, None, words, curve)
+
+
+SILENT, FEW_RIGHT = "it stops calling", "fewer than half are right"
+
+
 def broken(k, r):
     if not failed(r):
         return None
     led = f"right completions went from {windowed(column(r, 'accuracy'))[0]:.2f} to {right_now(r):.2f}."
     share = f"{100 * early_share(r):.0f} % of the first ten gradients"
     calls = column(r[-WINDOW:], "call_rate").mean()
+    in_place = {"a mask in its place mends it": lambda: not failed(end(run, replace(k, masked=True, shift=0)))}
     if k.masked:
-        return Break(f"The mask stands one token too far {beside(k, r)}, and {led}", dict(shift=0), OFF_BY_ONE)
+        side = {"it is shifted": lambda: k.shift != 0, "nothing else is left out": lambda: k.masked}
+        why = Said(f"The mask stands one token too far {beside(k, r)}, and {led}", in_place | side)
+        return Break(why, dict(shift=0), OFF_BY_ONE)
     if calls < CALLS:
-        still = f"{100 * r[-1].call_rate:.3g} % still call" if r[-1].call_rate else "None calls"
-        why, cause = f"{still} the tool, whose text was trained on: {led}", "it stops calling"
+        still = f"{100 * r[-1].call_rate:.3g} % still call" if r[-1].call_rate else "No completion calls"
+        fewer = {"fewer call than at the start": lambda: r[-1].call_rate < r[0].call_rate}
+        why, cause = Said(f"{still} the tool, whose text was trained on: {led}", in_place | fewer), "it stops calling"
     else:
-        why, cause = f"{share} is about text that the tool wrote: {led}", "it imitates the tool"
+        learns = {"many still call": lambda: column(r[-5:], "call_rate").mean() > 0.3}
+        why = Said(f"{share} is about text that the tool wrote: {led}", in_place | learns)
+        cause = "it imitates the tool"
     return Break(why, recovery.different(k, dict(masked=True, shift=0)), cause)
 
 
@@ -229,17 +244,32 @@ def worse(k, r):
     start, now = windowed(column(r, "accuracy"))[0], right_now(r)
     if now >= max(start, WELL):
         return None
-    return (
-        f"Right completions went from {start:.2f} to {now:.2f}, where a mask in its place leads to nearly all: the "
-        "tool's text costs."
+    went = f"Right completions went from {start:.2f} to {now:.2f}"
+    if k.masked and not k.shift:
+        default = lambda: right_now(end(run, Knobs(seed=k.seed)))
+        return Said(
+            f"{went}, where the default leads to nearly all.", {"it does": lambda: unfinished(r) or default() > 0.93}
+        )
+    in_place = lambda: right_now(end(run, replace(k, masked=True, shift=0)))
+    return Said(
+        f"{went}, where a mask in its place leads to nearly all: the tool's text costs.",
+        {
+            "a mask in its place leads to nearly all": lambda: unfinished(r) or in_place() > 0.93,
+            "that is more than the count's noise": lambda: unfinished(r) or in_place() > now + 0.04,
+        },
     )
+
+
+def unfinished(r):
+    return len(r) < UPDATES
 
 
 def holds(k, r):
     share = 100 * early_share(r)
-    return (
+    return Said(
         f"{share:.0f} % of the first ten gradients is about the tool's text, and {100 * right_now(r):.0f} % "
-        "are right now."
+        "are right now.",
+        {"none where the mask is in its place": lambda: not k.masked or k.shift != 0 or early_share(r) == 0},
     )
 
 

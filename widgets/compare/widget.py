@@ -2,7 +2,7 @@
 by completions drawn.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
@@ -16,7 +16,8 @@ from sim.framework.trainer import Trainer
 from sim.worlds import modsum
 from widgets.frame.knobs import choice, ladder, slider
 from widgets.frame.marks import both, by_update, each_run, label, line, panel
-from widgets.frame.readouts import Break, Gauge, Readout
+from widgets.frame.readouts import At, Break, Gauge, Readout
+from widgets.frame.sentences import Said, end
 from widgets.frame.small_figures import Opening
 
 TITLE = "Two algorithms, one task, the same seeds"
@@ -163,7 +164,7 @@ def figure(k, r):
         ),
         by_update(
             "Distance of each update",
-            "KL from the policy that sampled, nats a completion, exact, 3 seeds",
+            "KL from the sampler, nats a completion, 3 seeds",
             *both([x[:, 1:] for x in updates], steps, 1.6e-7, 1e-6, UPDATES),
             updates=UPDATES,
             y_range=(1e-7, 100),
@@ -181,7 +182,7 @@ def figure(k, r):
         ),
         by_update(
             "Entropy",
-            "nats a completion, exact, mean of 4 prompts, 3 seeds",
+            "nats a completion, exact, 4 prompts, 3 seeds",
             *both(updates, [one.entropy for one in r], 6.0, 6.5, UPDATES),
             updates=UPDATES,
             y_range=(0, 7),
@@ -234,6 +235,15 @@ def watched(k, r):
     )
 
 
+def seen_at(k, r, cause):
+    name = next(name for name, one in zip((k.a, k.b), r) if lost(one))
+    words = "from here on no number" if cause == OVERFLOW else "one prompt ends below its start"
+    return At("Right completions by update", None, None, words, name)
+
+
+OVERFLOW = "the exponential overflows"
+
+
 def broken(k, r):
     hurt = [i for i, one in enumerate(r) if lost(one)]
     if not finished(r) or not hurt:
@@ -241,26 +251,44 @@ def broken(k, r):
     first = hurt[0]
     name, rate = ((k.a, k.rate_a), (k.b, k.rate_b))[first]
     at = f"{name} with {k.optimizer} at {modsum_rate(k.optimizer, rate):g}"
+    claims = {"undoing it mends": lambda: not any(map(lost, end(run, replace(k, **fix(k, hurt)))))}
     if not np.isfinite(r[first].gain).all():
         why = (
             f"{at} left the range of its numbers: a token became so unlikely that the exponential in its loss "
             "overflowed."
         )
         cause = "the exponential overflows"
+        recipe = recipe_of(name)
+        claims |= {"it has one, of k3": lambda: {**recipe.file.HP, **recipe.hyper}["beta"] > 0}
     else:
-        why = (
-            f"{at} ends with a prompt right {-r[first].gain.min():.2f} less often than at the start: a rate that suits "
-            "one file is too high for another."
-        )
-        cause = "one rate for two files"
-    return Break(why, fix(k, hurt), cause)
+        ends = f"{at} ends with a prompt right {-r[first].gain.min():.2f} less often than at the start"
+        if len(hurt) == 1 and k.rate_a == k.rate_b and k.a != k.b and r[1 - first].pass_rate[:, -1].mean() >= WELL:
+            why, cause = f"{ends}: a rate that suits one file is too high for another.", "one rate for two files"
+            claims |= {
+                "it suits the other": lambda: bool((r[1 - first].gain >= -LOST).all()),
+                "the rate alone is too high": lambda: not any(map(lost, end(run, slower(k, hurt)))),
+            }
+        elif rate > SLOW:
+            why, cause = f"{ends}: its rate is too high.", "a rate that is too high"
+            claims |= {"the rate alone is": lambda: not any(map(lost, end(run, slower(k, hurt))))}
+        else:
+            why, cause = f"{ends}, after {r[first].steps} steps on {UPDATES} batches.", "too many steps on a batch"
+        claims |= {"that much": lambda: r[first].gain.min() < -0.05}
+    return Break(Said(why, claims), fix(k, hurt), cause)
+
+
+SLOW = 2.0  # a rate at which no file loses a prompt
+
+
+def slower(k, hurt):
+    rates = [("rate_a", "rate_b")[i] for i in hurt]
+    return replace(k, **{rate: SLOW for rate in rates if getattr(k, rate) > SLOW})
 
 
 def fix(k, hurt):
     """Two at each rate, with the passes of the file."""
-    rates = [("rate_a", "rate_b")[i] for i in hurt]
-    slower = {rate: 2.0 for rate in rates if getattr(k, rate) > 2}
-    return slower | (dict(passes="as in the file") if k.passes == "16" else {})
+    there = replace(slower(k, hurt), passes="as in the file") if k.passes == "16" else slower(k, hurt)
+    return {f.name: getattr(there, f.name) for f in fields(k) if getattr(there, f.name) != getattr(k, f.name)}
 
 
 def worse(k, r):
@@ -268,15 +296,22 @@ def worse(k, r):
     if not finished(r) or min(ends) >= WELL:
         return None
     slow, fast = sorted(zip(ends, (k.a, k.b)))
-    return (
+    return Said(
         f"{slow[1]} ends at {slow[0]:.3f} at this rate, {fast[1]} at {fast[0]:.3f}: no prompt is lost, but "
-        "little is learned."
+        "little is learned.",
+        {
+            "none is": lambda: min(one.gain.min() for one in r) >= -0.05,
+            "little": lambda: min(one.pass_rate[:, -1].mean() for one in r) < 0.6,
+        },
     )
 
 
 def holds(k, r):
     first, second = (one.pass_rate[:, -1].mean() for one in r)
-    return f"{k.a} ends at {first:.3f} and {k.b} at {second:.3f}, and neither lost a prompt."
+    return Said(
+        f"{k.a} ends at {first:.3f} and {k.b} at {second:.3f}, and neither lost a prompt.",
+        {"neither did": lambda: not finished(r) or min(one.gain.min() for one in r) >= -0.05},
+    )
 
 
 def methods(k, r):

@@ -17,7 +17,8 @@ from widgets.frame import recovery
 from widgets.frame.exercises import Guess
 from widgets.frame.knobs import choice, ladder, slider, toggle
 from widgets.frame.marks import bars, both, dots, label, line, panel, threshold
-from widgets.frame.readouts import Break, Gauge, Readout
+from widgets.frame.readouts import At, Break, Gauge, Readout
+from widgets.frame.sentences import Said, end
 from widgets.frame.small_figures import Opening
 
 TITLE = "GRPO on sums of two digits, with at most one wire of the loop misconnected"
@@ -192,7 +193,7 @@ def training(k, r):
         ),
         panel(
             "KL of the sampling policy",
-            f"nats a token, k3 over the batch; less than {FLOOR} is drawn there",
+            f"nats a token, k3 over the batch; {FLOOR} or less",
             *kl,
             x="iteration",
             x_range=(0, 100),
@@ -227,7 +228,7 @@ def one_iteration(k, r):
         ),
         panel(
             "Passes through the net",
-            "sampled tokens times passes, a backward pass as two; logarithmic",
+            "tokens times passes, backward counts two; log",
             bars(["rollout", "reference", "trainer"], done, "passes", 2, text=[f"{n:,}" if n else "" for n in done]),
             y_range=(10, 3e5),
             log="y",
@@ -286,7 +287,7 @@ def said(batch, i):
             part
             for part in (
                 f"hmm × {thoughts}" if thoughts else "",
-                rest.strip(),
+                f"“{rest.strip()}”" if rest.strip() else "",
                 "" if batch.finished[i] else "(cut off)",
             )
             if part
@@ -296,11 +297,8 @@ def said(batch, i):
 
 
 LAMPS = {
-    "Stages 3, 4: rewards on their rows, mask on sampled tokens, reference at the start": (
-        ("rows", "mask", "reference"),
-        invariants.held,
-    ),
-    "Stage 5: advantages add up to 0, rise with reward": (("centered", "upward"), invariants.groups_sum_to_zero),
+    "Stages 3, 4: rows, mask, reference": (("rows", "mask", "reference"), invariants.held),
+    "Stage 5: advantages add up to 0, rise": (("centered", "upward"), invariants.groups_sum_to_zero),
     "Stage 6: ratios 1 at first, then not": (("first_ratio", "later_ratios"), invariants.first_ratio_is_one),
     "Stage 7: rollout has the trainer's version": (("versions",), invariants.versions_agree),
 }
@@ -349,18 +347,57 @@ def watched(k, r):
     )
 
 
+def seen_at(k, r, cause):
+    if k.fault == "no weight sync":
+        return At("Right completions", None, None, "what samples stays as it was", "rollout's weights")
+    return At("Right completions", None, None, "{y:.2f} right at the end", "trainer's weights")
+
+
 def broken(k, r):
     if not damaged(k, r):
         return None
     first, last = r.trainer[0].mean(), r.trainer[-1].mean()
     led = f"the pass rate went from {first:.3f} to {last:.3f}"
-    return Break(WHY[k.fault].format(led=led, **numbers(k, r)), fix(k), CAUSES[k.fault])
+    if k.fault != "none" and few(k):
+        why = Said(
+            f"With the fault “{k.fault}” and only {k.groups * k.K} completions an iteration {led}.",
+            {"both undone mend it": lambda: mended(k, **fix(k))},
+        )
+        return Break(why, fix(k), "a fault, and few completions")
+    why = Said(WHY[k.fault].format(led=led, **numbers(k, r)), claims(k, r))
+    return Break(why, fix(k), CAUSES[k.fault])
+
+
+def few(k):
+    """Completions that are too few in some seeds even where no wire is wrong."""
+    return k.groups * k.K < (128 if k.passes >= 8 else 64)
+
+
+def mended(k, **turned):
+    there = replace(k, **turned)
+    return not damaged(there, end(run, there))
+
+
+def claims(k, r):
+    """That the wire alone is to blame, or too few completions alone, and what else its sentence says."""
+    if k.fault == "none":
+        more = dict(groups=max(k.groups, 16), K=max(k.K, 8))
+        return {"as many as usual mend it": lambda: mended(k, **more), "they are few": lambda: k.groups * k.K < 128}
+    more = {
+        "no weight sync": lambda: r.rollout[-1].mean() == r.rollout[0].mean(),
+        "reference is the policy": lambda: k.beta > 0 and r.kl_logged[-1] < r.kl[-1] / 2,
+        "old_logp recomputed": lambda: k.passes > 1 and r.clipped == 0,
+    }
+    return {
+        "the wire alone is to blame": lambda: mended(k, fault="none"),
+        "what is said of it": more.get(k.fault, lambda: True),
+    }
 
 
 def fix(k):
     plain = k.fault == "none"
     values = dict(passes=1, beta=0.0) if plain else dict(fault="none")
-    if plain or k.groups * k.K < 64:
+    if plain or few(k):
         values |= dict(groups=max(k.groups, 16), K=max(k.K, 8))
     return recovery.different(k, values)
 
@@ -372,6 +409,7 @@ def numbers(k, r):
         last=r.trainer[-1].mean(),
         rollout=r.rollout[-1].mean(),
         passes=k.passes,
+        reused=f" for {k.passes} passes" if k.passes > 1 else "",
         beta=k.beta,
         kl=r.kl[-1] if r.kl else 0.0,
         logged=abs(r.kl_logged[-1]) if r.kl_logged else 0.0,
@@ -379,7 +417,7 @@ def numbers(k, r):
 
 
 WHY = {
-    "none": "No wire is wrong, but {rows} completions an iteration are few: {led}.",
+    "none": "No wire is wrong, but {rows} completions an iteration are few{reused}: {led}.",
     "no weight sync": "Rollout is {behind} optimizer steps behind: the trainer's weights are right {last:.3f} of the "
     "time, the ones that sample {rollout:.3f}.",
     "rewards shifted by a row": "Every completion was paid for its neighbor's answer: {led}.",
@@ -413,9 +451,22 @@ def worse(k, r):
         return None
     first, last = r.trainer[0][learned(k)].mean(), weaker(k, r)
     if last < (WELL if k.iterations >= WHOLE else first):
-        return f"The weaker copy went from {first:.3f} to {last:.3f}: it learns less than it could, or loses."
+        words = "it learns less than it could" if last >= first else "it loses"
+        return Said(
+            f"The weaker copy went from {first:.3f} to {last:.3f}: {words}.",
+            {
+                "so it does": lambda: (last < first) == ("loses" in words),
+                "the default does better": lambda: last < first or weaker(k, end(run, Knobs(seed=k.seed))) > last,
+            },
+        )
     if any(r.violated.values()):
-        return f"A lamp is out, and the pass rate does not show it: it went from {first:.3f} to {last:.3f}."
+        return Said(
+            f"A lamp is out, and the pass rate does not show it: it went from {first:.3f} to {last:.3f}.",
+            {
+                "it does not": lambda: weaker(k, r) >= r.trainer[0][learned(k)].mean(),
+                "a lamp is": lambda: any(row.value == "violated" for row in readouts(k, r)[1:]),
+            },
+        )
     return None
 
 
@@ -423,7 +474,15 @@ def holds(k, r):
     first, last = r.trainer[0][learned(k)].mean(), weaker(k, r)
     looked = all(r.checked.issuperset(names) for names, _ in LAMPS.values())
     what = "Every invariant holds" if looked else "No invariant is violated so far"
-    return f"{what}, and the pass rate went from {first:.3f} to {last:.3f}."
+    return Said(
+        f"{what}, and the pass rate went from {first:.3f} to {last:.3f}.",
+        {
+            "as the lamps say": lambda: (
+                {row.value for row in readouts(k, r)[1:]} <= ({"holds"} if looked else {"holds", "not yet checked"})
+            ),
+            "it has not fallen": lambda: r.iteration < k.iterations or r.stage < k.stage or last >= first,
+        },
+    )
 
 
 GUESS = Guess(

@@ -11,13 +11,14 @@ from widgets.frame import recovery
 from widgets.frame.exercises import Guess
 from widgets.frame.knobs import choice, ladder, slider
 from widgets.frame.marks import bars, label, line, panel, threshold
-from widgets.frame.readouts import Break, Gauge, Readout
+from widgets.frame.readouts import At, Break, Gauge, Readout
+from widgets.frame.sentences import Said
 from widgets.frame.small_figures import Opening
 
 TITLE = "What is solved for so many rollouts, by which prompts they are spent on"
 
 LOST = 10.0  # points of the pool behind prompts at random
-NOTED = 2.0
+NOTED = 4.0  # twice what two seeds differ by where they differ most
 FEW = 30.0  # % solved at the end, below which nothing was won
 SMOOTH = 8  # steps, of the share of live groups
 ASKING = 0.4  # of all rollouts
@@ -46,17 +47,17 @@ class Knobs:
     seed: int = slider("Seed", 0, low=0, high=99, step=1)
 
 
+LEAD = ("way", "budget")
 PRESETS = {
     "At random": Knobs(),
     "By prediction": Knobs(way=PREDICTED),
     "A list, eight tries each": Knobs(way=LIST),
-    "A list, 32 tries each": Knobs(way=LIST, tries=32),
-    "A list of the never solved": Knobs(way=LIST, keep=NEVER),
+    "A list, 32 tries each": Knobs(way=LIST, tries=32, budget=90_000),
+    "A list of the never solved": Knobs(way=LIST, keep=NEVER, budget=90_000),
     "Until groups are live, 120,000": Knobs(way=AGAIN, budget=120_000),
 }
 GUESS = Guess(
-    "60,000 rollouts on prompts at random end with 14 % of the pool solved. Prompts are chosen before generating, by "
-    "how past groups went: how much is solved?",
+    "60,000 rollouts on prompts at random solve 14 % of the pool. How much if past groups choose the prompts?",
     ("14 %", "20 %", "27 %"),
     Knobs(way=PREDICTED, budget=60_000),
     2,
@@ -242,55 +243,143 @@ def watched(k, r):
     )
 
 
-STALE, ASKED, DEAD, THROWN, UNSEEN = (
+STALE, ASKED, DEAD, THROWN, UNSEEN, MIXED = (
     "the list has aged",
     "rollouts went into asking",
     "what was never solved stays dead",
     "live groups are thrown away too",
     "beliefs come too late",
+    "more than one thing at once",
 )
+OF_LISTS = {  # what undoes each cause
+    STALE: [dict(renew="40000"), dict(renew="20000"), dict(renew="10000")],
+    DEAD: [dict(keep=BOTH)],
+    ASKED: [dict(tries=4), dict(tries=2)],
+}
+AFFORDED = dict(tries=2, renew="20000")  # a list that is made again costs as much again: two tries each can be paid
 
 
 def behind(k, r):
     return ahead(k, r) < -LOST
 
 
+def mends(k, turned):
+    there = replace(k, **turned)
+    return there != k and not behind(there, next(run(there)))
+
+
 def cause(k, r):
+    """What alone mends it where it is undone; of a batch that is cut and of beliefs, what stands for another way."""
     if k.way == AGAIN:
-        return THROWN
+        return THROWN if full(k, r) else MIXED
     if k.way == PREDICTED:
-        return UNSEEN
-    if r.run.asked > ASKING * k.budget:
-        return ASKED
-    return STALE if k.keep == BOTH else DEAD
+        return UNSEEN if r.run.live_share and seen_at_most(k, r) < MOST_SEEN else MIXED
+    return next((found for found in likely(k, r) if any(mends(k, way) for way in undoing(k, r, found))), MIXED)
+
+
+def undoing(k, r, found):
+    """What undoes a cause of a list; where asking takes few of the rollouts, making it again is not charged for."""
+    few = found == STALE and r.run.asked <= ASKING * k.budget and not mends(k, dict(tries=2))
+    return OF_LISTS[found] + ([AFFORDED] if few else [])
+
+
+def likely(k, r):
+    """Causes of a list that its run shows: one that is hardly made of rollouts is not blamed for asking."""
+    return [found for found in (ASKED, DEAD, STALE) if found != ASKED or r.run.asked > ASKING * k.budget]
+
+
+MOST_SEEN = 0.5  # of the pool
+
+
+def seen_at_most(k, r):
+    """Share of the pool that can have been asked: a group is one prompt."""
+    return r.run.steps * (curation.BATCH // k.K) / len(r.run.rates)
+
+
+def full(k, r):
+    """Whether more live groups were paid for than the batches of all steps have room for."""
+    return r.run.live_share * r.run.completions[-1] / k.K > r.run.steps * (curation.BATCH // k.K) + 0.5
 
 
 def why(k, r, found):
-    end, plain = f"{solved(k, r.run):.0f} %", f"{solved(k, r.plain):.0f} %"
-    tail = f"{end} solved, at random {plain}."
+    end, plain = solved(k, r.run), solved(k, r.plain)
+    tail = f"{end:.0f} % solved, at random {plain:.0f} %."
     last = smooth(r.run)[1]
-    return {
-        STALE: f"The list was made for another policy: {last[-1] if len(last) else 0:.0f} % of its groups are live at "
-        f"the end. {tail}",
+    late = last[-1] if len(last) else 0.0
+    words = {
+        STALE: f"The list was made for another policy: {late:.0f} % of its groups are live at the end. {tail}",
         ASKED: f"{r.run.asked:,} of {k.budget:,} rollouts only asked, for a list. {tail}",
         DEAD: f"Of the groups of what was never solved {live(r.run):.0f} % had both verdicts. {tail}",
         THROWN: f"A batch is filled and cut, and what is cut off was paid for: {r.run.steps} steps. {tail}",
         UNSEEN: f"With so few prompts a step most were never seen. {tail}",
+        MIXED: f"{why_mixed(k, r)}: {tail}",
+    }
+    return Said(words[found], {**ending(k, r), "random is ahead": lambda: plain - end > LOST, **asserted(k, r, found)})
+
+
+AGES = "for a list made once"
+
+
+def why_mixed(k, r):
+    if k.way != LIST:
+        return "It is behind"
+    if r.run.asked > ASKING * k.budget and k.renew == ONCE and mends(k, AFFORDED):
+        return f"{r.run.asked:,} of {k.budget:,} rollouts only asked, {AGES}"
+    return "Neither a newer list nor another one alone mends it"
+
+
+def ending(k, r):
+    """What is asserted of how much is solved: the mean chance over prompts whose key is right, at the end."""
+    drawn = curation.pool(np.random.default_rng(5), mean=k.mean, deviation=k.deviation, wrong=k.wrong)
+    share = lambda run: 100 * (1 / (1 + np.exp(drawn.difficulty[~drawn.wrong_key] - run.ability))).mean()
+    steps = lambda run: 100 * np.abs(np.diff(run.solved)).max() if len(run.solved) > 1 else 0.0
+    return {
+        "so much is solved": lambda: abs(share(r.run) - solved(k, r.run)) < 1e-6 + steps(r.run),
+        "so much is solved at random": lambda: abs(share(r.plain) - solved(k, r.plain)) < 1e-6 + steps(r.plain),
+    }
+
+
+def asserted(k, r, found):
+    """What is asserted of a cause."""
+    if found == MIXED:
+        ways = [way for cause in likely(k, r) for way in undoing(k, r, cause)] if k.way == LIST else []
+        alone = {"nothing alone mends it": lambda: not any(mends(k, way) for way in ways)}
+        both = {"both together mend it": lambda: mends(k, AFFORDED)}
+        return alone | (both if AGES in why_mixed(k, r) else {})
+    if found in OF_LISTS:
+        undone = {"undone, it is mended": lambda: any(mends(k, way) for way in undoing(k, r, found))}
+        own = {
+            ASKED: {"so many asked": lambda: 0 < r.run.asked <= k.budget},
+            STALE: {"a list was in use": lambda: r.run.steps > 0},
+        }
+        return undone | own.get(found, {})
+    trained = lambda: r.run.steps * (curation.BATCH // k.K) * k.K
+    return {
+        THROWN: {
+            "more was paid for than was trained on": lambda: trained() < r.run.completions[-1] and full(k, r),
+            "at random there are more steps": lambda: r.plain.steps > r.run.steps,
+        },
+        UNSEEN: {"fewer groups than half of the prompts": lambda: 2 * trained() < k.K * len(r.run.rates)},
     }[found]
 
 
 BACK = {
-    STALE: [dict(tries=2, renew="20000"), dict(way=PREDICTED)],
-    ASKED: [dict(tries=2), dict(tries=2, renew="20000"), dict(way=PREDICTED)],
+    STALE: [dict(tries=2, renew="20000"), *OF_LISTS[STALE], dict(way=PREDICTED)],
+    ASKED: [dict(tries=2), dict(tries=4), dict(tries=2, renew="20000"), dict(way=PREDICTED)],
     DEAD: [dict(keep=BOTH), dict(keep=BOTH, tries=2), dict(way=PREDICTED)],
     THROWN: [dict(way=PREDICTED)],
     UNSEEN: [],
+    MIXED: [dict(keep=BOTH, tries=2, renew="20000"), dict(way=PREDICTED)],
 }
 
 
 def fix(k, found):
     holding = lambda there: not behind(there, next(run(there)))
     return recovery.first_of(k, BACK[found], holding) or recovery.different(k, dict(way=RANDOM))
+
+
+def seen_at(k, r, cause):
+    return At("Solved", None, None, f"{-ahead(k, r):.0f} points behind prompts at random", k.way)
 
 
 def broken(k, r):
@@ -302,20 +391,36 @@ def broken(k, r):
 
 def worse(k, r):
     if ahead(k, r) < -NOTED:
-        return f"{solved(k, r.run):.1f} % solved at the end, with prompts at random {solved(k, r.plain):.1f} %."
+        return Said(
+            f"{solved(k, r.run):.1f} % solved at the end, with prompts at random {solved(k, r.plain):.1f} %.",
+            {**ending(k, r), "random is ahead": lambda: r.plain.ability > r.run.ability},
+        )
     if solved(k, r.run) < FEW and live(r.run) < 50 and k.budget >= Knobs().budget:
-        return (
+        return Said(
             f"{100 - live(r.run):.0f} % of the groups had one verdict: paid for, and their gradient is zero. "
-            f"{solved(k, r.run):.0f} % of the pool is solved."
+            f"{solved(k, r.run):.0f} % of the pool is solved.",
+            {**ending(k, r), **one_verdict(k, r), "most of the pool is not solved": lambda: solved(k, r.run) < FEW},
         )
     return None
+
+
+def one_verdict(k, r):
+    """What is asserted of live groups: the mean of the steps', where every step has as many."""
+    seen = r.run.live[~np.isnan(r.run.live)]
+    even = k.way != AGAIN and len(seen)
+    return {"so many groups had both": lambda: not even or abs(100 * seen.mean() - live(r.run)) < 1e-6}
 
 
 def holds(k, r):
     end = f"{solved(k, r.run):.1f} % of the pool is solved at the end"
     if k.way == RANDOM:
-        return f"{end}, and {live(r.run):.0f} % of the groups had both verdicts."
-    return f"{end}, with prompts at random {solved(k, r.plain):.1f} %."
+        return Said(
+            f"{end}, and {live(r.run):.0f} % of the groups had both verdicts.", {**ending(k, r), **one_verdict(k, r)}
+        )
+    return Said(
+        f"{end}, with prompts at random {solved(k, r.plain):.1f} %.",
+        {**ending(k, r), "not clearly behind": lambda: ahead(k, r) >= -NOTED},
+    )
 
 
 def two_runs(plain, other):

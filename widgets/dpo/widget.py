@@ -6,14 +6,17 @@ from functools import cache, lru_cache
 import numpy as np
 
 from sim.estimators import bradley_terry, overoptimization
+from sim.estimators.preference_losses import pref_loss
 from sim.experiments import direct_preference
 from sim.worlds import preferences
 from widgets.frame import recovery
 from widgets.frame.exercises import Guess
 from widgets.frame.knobs import choice, ladder, slider
 from widgets.frame.marks import dots, heat, label, line, panel, threshold
-from widgets.frame.readouts import Break, Gauge, Readout
+from widgets.frame.readouts import At, Break, Gauge, Readout
+from widgets.frame.sentences import Said
 from widgets.frame.small_figures import Opening
+from widgets.frame.values import signed
 
 TITLE = "What a policy trained on pairs wins, and where its probability goes"
 COST = "full batches, Adam"
@@ -21,6 +24,7 @@ COST = "full batches, Adam"
 STEPS = 400  # of the longest run, and of the axis
 BEATEN = 0.5  # wins against the reference below which training has made the policy worse than it was
 BEHIND = 0.05  # wins below the default's that are said to be worse
+UNLUCKY = 0.66  # wins that two of twenty seeds of the default stay below: no other labels are blamed for more
 ASKED, SURE = "sampled", "the better wins"
 LOSSES = {  # name on the page: name in TRL, and the price of a nat that suits it here
     "DPO": ("sigmoid", 0.4),
@@ -56,6 +60,7 @@ class Knobs:
     seed: int = slider("Seed", 0, low=0, high=99, step=1)
 
 
+LEAD = ("beta", "labels")
 PRESETS = {
     "DPO, β 0.4": Knobs(),
     "IPO, β 0.1": Knobs(loss="IPO", beta=0.1),
@@ -70,8 +75,7 @@ GUESS = Guess(
     Knobs(beta=1.0),
     1,
     lambda k, r: (
-        f"At the same value, {r.course.loss[-1]:.3f}. The best fit of the pairs is one; a larger price divides it, and "
-        "that is all."
+        f"At the same value, {r.course.loss[-1]:.3f}: the best fit of the pairs is one, and a larger price divides it."
     ),
 )
 
@@ -148,25 +152,30 @@ def best(r):
 
 
 WEAK, FREE = "the pull home is too weak", "nothing holds it to the reference"
-CERTAIN, BENT = "no label ever disagrees", "labelers pay for length"
+CERTAIN, BENT = "labels are surer than people", "labelers pay for length"
 FEW, TURNED, MIXED = "too few pairs", "too many labels are wrong", "more than one thing at once"
 ENDLESS = ("sigmoid", "sigmoid_norm", "robust")  # with sure labels a larger margin is always a lower loss
+WITHOUT = ("simpo", "orpo")  # losses that know no reference
+
+
+def undone(k):
+    """{cause: the setting without it}, of those that are there."""
+    name, home = LOSSES[k.loss]
+    ways = {CERTAIN: dict(labels=ASKED), BENT: dict(bias=0.0)}
+    if name in WITHOUT:
+        ways[FREE] = dict(loss="DPO", beta=LOSSES["DPO"][1])
+    elif home > k.beta:
+        ways[WEAK] = dict(beta=home)
+    ways |= {TURNED: dict(flip=0.0), FEW: dict(n=max(200, k.n))}
+    there = {found: replace(k, **way) for found, way in ways.items()}
+    return {found: other for found, other in there.items() if other != k}
 
 
 def cause(k):
     """The first of these that alone brings it back, or MIXED if none does."""
-    name, home = LOSSES[k.loss]
-    for found, there in (
-        (CERTAIN, dict(labels=ASKED)),
-        (BENT, dict(bias=0.0)),
-        (FREE, dict(loss="DPO", beta=LOSSES["DPO"][1])) if name in ("simpo", "orpo") else (WEAK, dict(beta=home)),
-        (TURNED, dict(flip=0.0)),
-        (FEW, dict(n=200)),
-    ):
-        moved = replace(k, **there)
-        if moved != k and holding(moved):
-            return found
-    return MIXED
+    nearer = lambda there: course(there, k.steps).kl[-1] < course(k, k.steps).kl[-1]
+    mending = (found for found, there in undone(k).items() if holding(there) and (found != FREE or nearer(there)))
+    return next(mending, MIXED)
 
 
 def fix(k, found):
@@ -185,10 +194,6 @@ def fix(k, found):
 
 def figure(k, r):
     return [outcome(k, r), gains(r), loss(r), distance(k, r), places(k, r), lengths(r)]
-
-
-def told(x, digits=2):
-    return f"{x:+.{digits}f}".replace("-", "−")
 
 
 def outcome(k, r):
@@ -227,8 +232,8 @@ def gains(r):
         line(c.step[SHOWN], c.chosen[SHOWN], "winners", 1),
         line(c.step[SHOWN], c.rejected[SHOWN], "losers", 2),
         line([0, STEPS], [0, 0], "start", 8, "reference"),
-        label(STEPS, 1.75, f"winners {told(c.chosen[-1])}", 1, "right"),
-        label(STEPS, 0.75, f"losers {told(c.rejected[-1])}", 2, "right"),
+        label(STEPS, 1.75, f"winners {signed(c.chosen[-1])}", 1, "right"),
+        label(STEPS, 0.75, f"losers {signed(c.rejected[-1])}", 2, "right"),
         x="step",
         x_range=[0, STEPS + 8],
         y_range=[LOWEST, HIGHEST],
@@ -333,49 +338,130 @@ def watched(k, r):
     )
 
 
+def seen_at(k, r, cause):
+    return At("Wins against the reference", None, None, "wins {y:.2f}, worse than its start", "policy")
+
+
 def broken(k, r):
     end = float(r.course.wins[-1])
     if end >= BEATEN:
         return None
     found = cause(k)
     high, step = best(r)
-    fell = f"wins {high:.2f} at step {step}, {end:.2f} at the end"
+    shown = f"{end:.2f}" if end < 0.495 else f"{np.floor(1e4 * end) / 1e4:.4f}"
+    fell = f"wins {high:.2f} at step {step}, {shown} at the end"
     if r.course.loss[-1] < r.course.loss[0]:
         fell += ", while the loss fell"
+    longer = r.course.tokens[-1] > r.course.tokens[0]
+    writes = f"{r.course.tokens[-1]:,.0f} tokens on average, " if longer else ""
     why = {
-        CERTAIN: f"{certain(k)}: {fell}.",
-        BENT: f"Labelers pay for length: {r.course.tokens[-1]:,.0f} tokens on average, {fell}.",
-        FREE: f"{k.loss} knows no reference, so nothing holds it: {r.course.kl[-1]:,.0f} nats away, {fell}.",
-        WEAK: f"At β = {k.beta:g} the pull home is too weak: {fell}.",
-        TURNED: f"With {100 * k.flip:.0f} % of the labels turned round the direction is lost: {fell}.",
-        FEW: f"{k.n} pairs leave the direction to chance: {fell}.",
-        MIXED: f"Undoing one thing alone does not mend it: {fell}.",
+        CERTAIN: lambda: f"{certain(k, r)}: {fell}.",
+        BENT: lambda: f"Labelers pay for length: {writes}{fell}.",
+        FREE: lambda: f"{k.loss} knows no reference, so nothing holds it: {r.course.kl[-1]:,.0f} nats away, {fell}.",
+        WEAK: lambda: f"At β = {k.beta:g} the pull home is too weak: {fell}.",
+        TURNED: lambda: f"Without the {100 * k.flip:.0f} % of labels turned round it would hold: {fell}.",
+        FEW: lambda: f"With 200 pairs in place of {k.n} it would hold: {fell}.",
+        MIXED: lambda: f"Undoing one thing alone does not mend it: {fell}.",
     }
-    return Break(why[found], fix(k, found), found)
+    return Break(Said(why[found](), claims(k, r, found)), fix(k, found), found)
 
 
-def certain(k):
-    """What the labels of SURE are, with those turned round, and whether the loss then asks for ever larger margins."""
-    if k.flip:
-        return f"But for {100 * k.flip:.0f} % turned round, the better always wins, and sampled labels would hold it"
-    return "No label speaks for the other side" + (", so no margin is enough" if LOSSES[k.loss][0] in ENDLESS else "")
+def claims(k, r, found):
+    """What is asserted of a break: its course, and that it holds where the cause is undone, and nothing else is."""
+    c, there = r.course, undone(k).get(found)
+    asserted = {
+        "fewer than half are won at the end": lambda: worth(c.theta[-1]) < BEATEN,
+        "never were more won than is said": lambda: all(worth(theta) < best(r)[0] + 1e-6 for theta in c.theta[::10]),
+    }
+    if found == MIXED:
+        return asserted | {"undoing one alone mends nothing": lambda: not any(map(holding, undone(k).values()))}
+    farther = {"without it, it stays nearer": lambda: course(there).kl[-1] < c.kl[-1]}
+    own = {
+        CERTAIN: {"labels disagree only where they were turned round": lambda: not disagreeing(replace(k, flip=0.0))},
+        BENT: {"a longer answer that is as good is paid more": lambda: k.bias > 0},
+        FREE: farther,
+        WEAK: farther,
+    }
+    return asserted | {"undone, it holds": lambda: worth(course(there).theta[-1]) >= BEATEN} | own.get(found, {})
+
+
+def tilted(theta):
+    """The policy of these weights, (9409,)."""
+    weight = np.exp((logits := world().logref + world().phi @ theta) - logits.max())
+    return weight / weight.sum()
+
+
+def worth(theta):
+    """Wins against the reference once more, by a sum over the map."""
+    return float(tilted(theta) @ world().wins)
+
+
+def disagreeing(k):
+    """Labels against what the labelers would pay."""
+    win, lose = pairs(k.labels, k.bias, k.n, k.flip, k.seed)
+    pay = world().gold + k.bias * world().l
+    return int((pay[win] < pay[lose] - 1e-9).sum())
+
+
+def certain(k, r):
+    """What the labels of SURE are, with those turned round, and whether every pair still asks for a larger margin."""
+    if wrong := disagreeing(k):
+        return f"But for {wrong} of {k.n} labels the better always wins, and sampled labels would hold it"
+    return "No label speaks for the other side" + (", and every pair asks for more" if asking(k, r) else "")
+
+
+def asking(k, r):
+    """Whether the loss of every pair would fall on if its winner gained."""
+    name, _ = LOSSES[k.loss]
+    if name not in ENDLESS:
+        return False
+    batch, theta = direct_preference.Batch(world(), *pairs(k.labels, k.bias, k.n, k.flip, k.seed)), r.course.theta[-1]
+    log_z, _ = batch.normalizer(theta)
+    logref = world().logref[batch.win], world().logref[batch.lose]
+    logp = logref[0] + batch.phi_w @ theta - log_z, logref[1] + batch.phi_l @ theta - log_z
+    _, slope, _ = pref_loss(name, *logp, *logref, *batch.lengths, k.beta, label_smoothing=k.flip)
+    return bool((slope < 0).all())
 
 
 def worse(k, r):
-    end, high = float(r.course.wins[-1]), best(r)
+    end, high, default = float(r.course.wins[-1]), best(r), Knobs()
     if end < BEATEN or end >= usual(k) - BEHIND:
         return None
-    if high[0] - end > BEHIND:
-        return f"Wins were {high[0]:.2f} at step {high[1]} and end at {end:.2f}, while the loss fell on."
-    return f"It wins {end:.2f} of the comparisons; DPO at β = 0.4 wins {usual(k):.2f} on 200 sampled pairs."
+    if high[0] - end > BEHIND and r.course.loss[-1] < r.course.loss[int(r.course.wins.argmax())]:
+        return Said(
+            f"Wins were {high[0]:.2f} at step {high[1]} and end at {end:.2f}, while the loss fell on.",
+            {
+                "they were higher": lambda: max(map(worth, r.course.theta)) > worth(r.course.theta[-1]) + BEHIND - 1e-6,
+                "the loss fell on": lambda: r.course.loss[-1] < r.course.loss[r.course.step == high[1]][0],
+            },
+        )
+    labeling = lambda k: (k.labels, k.bias, k.n, k.flip)
+    if labeling(k) != labeling(default) and end > UNLUCKY:
+        return None
+    return Said(
+        f"It wins {end:.2f} of the comparisons; DPO at β = 0.4 wins {usual(k):.2f} on 200 sampled pairs.",
+        {
+            "it wins so many": lambda: abs(worth(r.course.theta[-1]) - end) < 1e-6,
+            "the default wins more": lambda: worth(course(Knobs(seed=k.seed)).theta[-1]) > end + BEHIND - 1e-6,
+        },
+    )
 
 
 def holds(k, r):
     c = r.course
-    return (
+    gained = lambda nats: f"{'gained' if nats > 0 else 'lost'} {abs(nats):.1f}"
+    theta = c.theta[-1]
+    of_pairs = lambda which: (world().phi[pairs(k.labels, k.bias, k.n, k.flip, k.seed)[which]] @ theta).mean()
+    nats = theta @ theta / 2  # of a Gaussian that is moved, far from the end of the map
+    return Said(
         f"It wins {c.wins[-1]:.2f} of the comparisons at {c.kl[-1]:.1f} nats; its winners have "
-        f"{'gained' if c.chosen[-1] > 0 else 'lost'} {abs(c.chosen[-1]):.1f} nats, its losers "
-        f"{'gained' if c.rejected[-1] > 0 else 'lost'} {abs(c.rejected[-1]):.1f}."
+        f"{gained(c.chosen[-1])} nats, its losers {gained(c.rejected[-1])}.",
+        {
+            "half or more are won": lambda: worth(theta) >= BEATEN,
+            "it is so far": lambda: c.edge[-1] > 1e-6 or abs(nats - c.kl[-1]) < 0.05,
+            "winners gained so much": lambda: c.edge[-1] > 1e-6 or abs(of_pairs(0) - nats - c.chosen[-1]) < 0.05,
+            "losers gained so much": lambda: c.edge[-1] > 1e-6 or abs(of_pairs(1) - nats - c.rejected[-1]) < 0.05,
+        },
     )
 
 

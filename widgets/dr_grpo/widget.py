@@ -2,7 +2,7 @@
 and a run on noise alone.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 
 import numpy as np
@@ -14,7 +14,8 @@ from sim.worlds import modsum
 from widgets.frame.exercises import Guess
 from widgets.frame.knobs import choice, ladder, slider, toggle
 from widgets.frame.marks import both, by_update, each_run, label, line, panel, threshold
-from widgets.frame.readouts import Break, Gauge, Readout
+from widgets.frame.readouts import At, Break, Gauge, Readout
+from widgets.frame.sentences import Said, end
 from widgets.frame.small_figures import Opening
 
 TITLE = "What GRPO's two divisors do where nothing asks for it"
@@ -22,7 +23,7 @@ UPDATES, SEEDS, EVERY = 150, 16, 15  # updates between two pictures
 NOISE_SEEDS, NOISE_GROUPS, NOISE_K = 4, 8, 8
 APART = 3.0  # wrong completions this many times as long as right ones: broken
 DRIFT = 2.0  # fewer times as long is the noise of three runs
-LEVEL = 1.1  # wrong over right up to which the two are called equally long
+LEVEL = 1.1  # times the length at the start up to which nothing is said to grow
 FILES = {"1/|o|": grpo, "token mean": dapo, "constant": dr_grpo}
 NOISE_RATE = {"SGD": 4.0, "AdamW": 2.0}  # times the knob: what GRPO trains at in the tab Only noise
 
@@ -120,7 +121,7 @@ def figure(k, r):
     return [
         by_update(
             "Length of right and wrong",
-            f"tokens, expected, logarithmic, 16 seeds, {lengths_at}; dotted: at the start",
+            f"tokens, log, 16 seeds, {lengths_at}; dotted: start",
             line(x, right.mean(axis=0), "right", 1),
             line(x, wrong.mean(axis=0), "wrong", 2),
             line([0, UPDATES], [true_length] * 2, "truth", 1, "exact"),
@@ -135,7 +136,7 @@ def figure(k, r):
         ),
         by_update(
             "Wrong over right",
-            f"ratio of the mean lengths, logarithmic, 16 seeds, {lengths_at}",
+            f"ratio of mean lengths, log, 16 seeds, {lengths_at}",
             line(x, wrong.mean(axis=0) / right.mean(axis=0), "ratio", 1),
             threshold(APART, f"breaks above {APART:g}", 100),
             updates=UPDATES,
@@ -216,7 +217,7 @@ def readouts(k, r):
             length_bias.expected_drift,
         ),
         Readout("Tokens of a wrong completion", r.lengths.wrong[:, -1].mean(), "tokens", length_bias.expected_length),
-        Readout("Weight of a prompt at 0.02, over one at 0.5", prompt_weight(k), "", std_weight.std_weight),
+        Readout("Weight of a prompt at 0.02 over 0.5", prompt_weight(k), "", std_weight.std_weight),
         Readout("Entropy left after noise", 100 * entropy_left(r), "%", modsum.exact),
     ]
 
@@ -248,50 +249,76 @@ def watched(k, r):
     )
 
 
+def seen_at(k, r, cause):
+    return At("Wrong over right", None, None, "wrong ones {y:.0f} times as long", "ratio")
+
+
 def broken(k, r):
     if apart(r) <= APART:
         return None
-    return Break(
-        f"No length is rewarded, yet wrong completions have {r.lengths.wrong[:, -1].mean():.1f} tokens and right ones "
-        f"{r.lengths.right[:, -1].mean():.1f}: {reason(k)}.",
-        dict(divisor="constant"),
-        "long failures are punished less" if k.divisor == "1/|o|" else "one long completion fills the batch",
-    )
-
-
-def reason(k):
+    wrong, right = ends(r)
+    told = f"No length is rewarded, yet wrong completions have {wrong:.1f} tokens and right ones {right:.1f}"
+    grew = {
+        "the two began alike": lambda: np.allclose(r.lengths.wrong[:, 0], r.lengths.right[:, 0]),
+        "most runs parted": lambda: (r.lengths.wrong[:, -1] > r.lengths.right[:, -1]).mean() > 0.5,
+        "a constant mends it": lambda: apart(other(k, divisor="constant")) < apart(r) / 1.5,
+    }
     if k.divisor == "1/|o|":
-        return "divided by its own length, a long failure is punished less"
-    return "in so small a batch one long completion outweighs the rest"
+        why = Said(f"{told}: divided by its own length, a long failure is punished less.", grew)
+        return Break(why, dict(divisor="constant"), "long failures are punished less")
+    more = {"a larger batch mends it": lambda: apart(other(k, groups=64)) < DRIFT}
+    why = Said(f"{told}: in so small a batch one long completion outweighs the rest.", grew | more)
+    return Break(why, dict(divisor="constant"), "one long completion fills the batch")
+
+
+def other(k, **turned):
+    """The end of the same run without its noise run, which has no length."""
+    return end(run, replace(k, noise=0.0, **turned))
+
+
+def ends(r):
+    """Tokens of a wrong and of a right completion now, mean of the seeds."""
+    return r.lengths.wrong[:, -1].mean(), r.lengths.right[:, -1].mean()
 
 
 def worse(k, r):
     if apart(r) <= DRIFT:
         return None
-    return (
+    return Said(
         f"Wrong completions are {apart(r):.1f} times as long as right ones: a drift that nothing asks for, "
-        "but a slow one."
+        "but a slow one.",
+        {
+            "a constant drifts less": lambda: apart(other(k, divisor="constant")) < apart(r) / 1.2,
+            "it is slow": lambda: r.lengths.updates < UPDATES or ends(r)[0] < APART * ends(r)[1],
+        },
     )
 
 
 def holds(k, r):
-    wrong, right = r.lengths.wrong[:, -1].mean(), r.lengths.right[:, -1].mean()
-    return (
-        f"Nothing asks for length, and {'nothing' if apart(r) < LEVEL else 'little'} grows: wrong completions have "
-        f"{wrong:.1f} tokens, right ones {right:.1f}."
+    (wrong, right), start = ends(r), length_bias.expected_length(k.h)
+    grown = max(wrong, right) / start
+    words = "nothing grows" if grown < LEVEL else "little grows"
+    return Said(
+        f"Nothing asks for length, and {words}: wrong completions have {wrong:.1f} tokens, right ones {right:.1f}, "
+        f"{start:.1f} at the start.",
+        {
+            "that many at the start": lambda: np.allclose(r.lengths.right[:, 0], start),
+            "no more than said": lambda: max(ends(r)) / r.lengths.wrong[0, 0] < (LEVEL if grown < LEVEL else DRIFT),
+        },
     )
 
 
 def methods(k, r):
     over = {"1/|o|": "completions", "token mean": "tokens", "constant": "a constant"}[k.divisor]
     estimator = "z-score" if k.std else "less the mean"
-    more = dict(estimator=estimator, aggregation=over, samples=k.K, prompts=k.groups)
-    return {"Dr.GRPO": options.setting(dr_grpo, dict(inner_epochs=1), **more)}
+    batch = dict(samples=k.K, prompts=k.groups)
+    itself = options.setting(dr_grpo, dict(inner_epochs=1), **batch)
+    above = options.setting(dr_grpo, dict(inner_epochs=1), estimator=estimator, aggregation=over, **batch)
+    return {"Dr.GRPO": itself} | ({} if above == itself else {"The setting above": above})
 
 
 GUESS = Guess(
-    "Rewards that are nothing but noise of a thousandth, and neither divisor: how much of the entropy is left after "
-    "150 updates of AdamW?",
+    "Rewards are noise of a thousandth, neither divisor: how much entropy is left after 150 updates of AdamW?",
     ("all of it", "about 95 %", "below 85 %"),
     Knobs(divisor="constant", std=False, noise=1e-3, optimizer="AdamW"),
     2,

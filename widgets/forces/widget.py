@@ -9,8 +9,10 @@ from widgets.frame import recovery
 from widgets.frame.exercises import Guess
 from widgets.frame.knobs import ladder, slider
 from widgets.frame.marks import bars, dots, heat, label, line, panel, threshold
-from widgets.frame.readouts import Break, Gauge, Readout
+from widgets.frame.readouts import At, Break, Gauge, Readout
+from widgets.frame.sentences import Said
 from widgets.frame.small_figures import Opening
+from widgets.frame.values import figures
 
 TITLE = "The recipe that takes the least compute, by what can be checked, foreseen and afforded"
 
@@ -41,6 +43,12 @@ class Knobs:
     dropped: float = slider("Price of leaving a prompt out", 120.0, low=0.0, high=200.0, step=10.0)
 
 
+LEAD = ("room", "pairs")
+KNOB_GROUPS = {
+    "What scores": ("labels", "verifier", "reward_model", "judge"),
+    "What is learned from it": ("checkable", "samples", "foreseen", "between"),
+    "Assumed": ("offline", "hacked", "dropped"),
+}
 PRESETS = {
     "Half can be checked": Knobs(),
     "All can, little memory": Knobs(checkable=1.0, foreseen=0.0, room=24),
@@ -50,7 +58,7 @@ PRESETS = {
     "Scorers near chance": Knobs(pairs=0.44, reward_model=0.44, judge=0.44),
 }
 GUESS = Guess(
-    "Every prompt has a verifier, and nothing within a completion can be foreseen. A critic instead of a group costs",
+    "Every prompt has a verifier; nothing within a completion can be foreseen. A critic instead of a group costs",
     ("half the compute", "twice the compute", "ten times"),
     Knobs(checkable=1.0, foreseen=0.0),
     1,
@@ -140,7 +148,7 @@ def ranked(k, r):
         fits = one.memory <= k.room
         marks += [
             dots([one.compute], [row], called(one), 1 if fits else 8, "here" if one is r.best else ""),
-            label(0.32, row + 0.2, f"{called(one)}: {one.compute:.3g}, {one.memory:.0f} B", 1 if fits else 8),
+            label(0.32, row + 0.2, f"{called(one)}: {figures(one.compute)}, {one.memory:.0f} B", 1 if fits else 8),
         ]
     return panel(
         "Compute to the same target",
@@ -156,6 +164,10 @@ def ranked(k, r):
     )
 
 
+def times(multiple):
+    return f"{multiple:.2g}" if multiple < 99.5 else figures(multiple)
+
+
 def factors(k, r):
     """What the recipe in force is made of, each factor as a multiple of a verifier's with a group of sixteen."""
     marks = []
@@ -165,7 +177,7 @@ def factors(k, r):
             if source and not (series == 2 and source == r.best.unchecked):
                 multiples = [part / of for part, of in zip(parts(source, k), reference)]
                 marks.append(dots([n + dx for n in range(3)], multiples, source.signal, series))
-                marks += [label(n + dx, m * 1.15, f"{m:.2g}", series, "center") for n, m in enumerate(multiples)]
+                marks += [label(n + dx, m * 1.15, times(m), series, "center") for n, m in enumerate(multiples)]
                 marks.append(label(2.5, 60 if series == 1 else 30, source.signal, series, "right"))
     else:
         marks.append(label(1, 1, "nothing fits", 1, "center"))
@@ -303,28 +315,35 @@ def readouts(k, r):
     return [
         Readout(
             "Least compute to the target",
-            f"{best.compute:.3g}" if best else "–",
+            best.compute if best else "–",
             "",
             forces.solve,
             "violated" if broken(k, r) else "assumed",
         ),
         Readout("The recipe", called(best) if best else "nothing fits", "", forces.name),
+        Readout("Its memory", f"{best.memory:.0f} of {k.room}" if best else "–", "bytes a weight", forces.memory),
         Readout(
-            "Memory that it needs", f"{best.memory:.0f} of {k.room}" if best else "–", "bytes a weight", forces.memory
-        ),
-        Readout(
-            "Signal that is left",
+            "Signal left",
             f"{forces.signal(scored.signal, scored.anchored, assumed(k)):.2f} ({scored.signal})" if best else "–",
             "",
             forces.signal,
         ),
-        Readout(
-            "A critic pays from",
-            f"{100 * r.pays_from:.0f} % foreseen" if r.pays_from <= 1 else "never",
-            "",
-            forces.solve,
-        ),
+        Readout("A critic pays from", pays(k, r), "", forces.solve),
     ]
+
+
+def pays(k, r):
+    """From which share foreseen on a critic takes no more than a group, in words."""
+    ahead = lambda share: (
+        least(found := solutions(replace(k, foreseen=share), float("inf")), "critic") <= least(found, "group")
+    )
+    if r.pays_from > 1:
+        return Said("never", {"not even where all is foreseen": lambda: not ahead(1.0)})
+    above, below = min(r.pays_from + 0.005, 1.0), max(r.pays_from - 0.005, 0.0)
+    return Said(
+        f"{100 * r.pays_from:.0f} % foreseen",
+        {"above it does": lambda: ahead(above), "below it does not": lambda: not below or not ahead(below)},
+    )
 
 
 def sound(k, r):
@@ -356,29 +375,86 @@ SURELY = dict(room=48, pairs=0.0, reward_model=0.28, judge=0.3, hacked=0.4, drop
 SURELY |= dict(verifier=0.02, checkable=0.5, foreseen=0.2)
 
 
+def seen_at(k, r, cause):
+    words = {FITS: "not even this one fits", LOOSE: "nothing holds its scorer", IGNORED: "prompts are left out"}[cause]
+    return At("Compute to the same target", None, None, words, called(r.best or r.all[0]))
+
+
 def broken(k, r):
     if not r.best:
         why = f"No recipe fits: training a model whole takes 18 bytes a weight, and there are {k.room}."
-        return Break(why, dict(room=18), FITS)
+        claims = {
+            "none fits": lambda: not any(s.memory <= k.room for s in r.all),
+            "the least takes 18": lambda: min(s.memory for s in r.all) == 18 > k.room,
+        }
+        return Break(Said(why, claims), dict(room=18), FITS)
     cheaper = lambda there: sane(there) and solutions(there, there.room)[0].compute <= r.best.compute
     order = SOURCES + TURNED if r.best.dropped else TURNED
+    least = {"no other that fits takes less": lambda: cheapest(k, r) >= r.best.compute * (1 - 1e-9)}
     if r.best.unanchored:
-        cause, why = LOOSE, f"The least compute is now a scorer that nothing holds near its data: {r.best.compute:.3g}."
+        why = f"The least compute is now a scorer that nothing holds near its data: {figures(r.best.compute)}."
+        claims = least | {
+            "it is learned, and without a price of KL": lambda: any(loose(s) for s in sources(r.best)),
+            "held near its data it takes more": lambda: cheapest(k, r, anchored=True) > r.best.compute,
+        }
+        found, sentence = LOOSE, Said(why, claims)
     elif r.best.dropped:
-        cause, why = IGNORED, left_out(k, r)
+        claims = least | {
+            "so many prompts are left out": lambda: abs(r.best.dropped - (1 - k.checkable)) < 1e-9 < r.best.dropped,
+            "at a higher price they are not": lambda: not solutions(replace(k, dropped=1e12), k.room)[0].dropped,
+        }
+        found, sentence = IGNORED, Said(left_out(k, r), claims)
     else:
         return None
     one = recovery.one_knob(k, order, cheaper) or recovery.one_knob(k, order, sane)
-    return Break(why, one or recovery.fewest(k, SURELY, sane), cause)
+    return Break(sentence, one or recovery.fewest(k, SURELY, sane), found)
+
+
+def sources(solution):
+    return [s for s in (solution.unchecked, solution.checked) if s]
+
+
+def loose(source):
+    return source.signal in forces.LEARNED and not source.anchored
+
+
+def cheapest(k, r, anchored=False):
+    """The least compute of what fits, summed up once more from its prompts; of what is held near its data only."""
+    held = [s for s in r.all if s.memory <= k.room and not (anchored and any(map(loose, sources(s))))]
+    return min((summed(k, s) for s in held), default=float("inf"))
+
+
+def summed(k, s):
+    """Cost × variance ÷ signal² of either kind of prompts."""
+    one = assumed(k)
+
+    def of(source):
+        if source.signal == "pairs":
+            return (8 + k.labels) * 2 / 6 / ((1 - 2 * k.pairs) * k.offline) ** 2
+        wrong = dict(verifier=k.verifier, judge=k.judge).get(source.signal, k.reward_model)
+        left = (1 - 2 * wrong) * (k.hacked if loose(source) else 1)
+        operations = 8 + dict(verifier=0, judge=4).get(source.signal, 2 + k.labels)
+        operations += 2 * source.anchored + 8 * (source.baseline == "critic")
+        within, between = 1 / 6, 1 / 12  # of pass rates that are uniform
+        spread = dict(
+            group=within * k.samples / (k.samples - 1),
+            critic=(1 - one.between) * between + (1 - k.foreseen) * within,
+            batch=within + between,
+        )
+        return operations * spread[source.baseline] / left**2
+
+    rest = 1 - k.checkable
+    unchecked = rest * (of(s.unchecked) if s.unchecked else k.dropped) if rest else 0.0
+    return unchecked + (k.checkable * of(s.checked) if k.checkable else 0.0)
 
 
 def left_out(k, r):
-    """What leaving prompts out takes, and what the cheapest scorer of them would, at the prices that are set."""
+    """What leaving prompts out takes, and what training on all of them would, at the prices that are set."""
     trained = next((s.compute for s in r.found if not s.dropped), None)
-    scored = "no scorer of them fits" if trained is None else f"with a scorer it is {trained:.3g}"
+    on_all = "nothing that trains on all fits" if trained is None else f"trained on all, it is {figures(trained)}"
     return (
         f"It is cheapest to leave {100 * r.best.dropped:.0f} % of the prompts out, at a price of {k.dropped:g}: "
-        f"{r.best.compute:.3g}; {scored}."
+        f"{figures(r.best.compute)}; {on_all}."
     )
 
 
@@ -391,13 +467,34 @@ def worse(k, r):
     usual = solutions(Knobs(), Knobs().room)[0].compute
     if r.best.compute <= WORSE * usual:
         return None
-    return f"It fits, and takes {r.best.compute / usual:.1f} times the compute of the first setting."
+    return Said(
+        f"It fits, and takes {r.best.compute / usual:,.1f} times the compute of the first setting.",
+        {
+            "it fits": lambda: r.best.memory <= k.room,
+            "it takes so much": lambda: np.isclose(summed(k, r.best), r.best.compute),
+            "the first setting takes less": lambda: WORSE * cheapest(Knobs(), next(run(Knobs()))) < r.best.compute,
+        },
+    )
 
 
 def holds(k, r):
-    return (
-        f"{called(r.best)} takes the least of what fits: {r.best.compute:.3g}, with {r.best.memory:.0f} bytes a weight."
+    return Said(
+        f"{called(r.best)} takes the least of what fits: {figures(r.best.compute)}, with {r.best.memory:.0f} bytes a "
+        "weight.",
+        {
+            "it takes so much": lambda: np.isclose(summed(k, r.best), r.best.compute),
+            "nothing that fits takes less": lambda: cheapest(k, r) >= r.best.compute * (1 - 1e-9),
+            "it fits": lambda: r.best.memory <= k.room,
+            "it is trained whole, and has its other models": lambda: r.best.memory == max(map(held, sources(r.best))),
+        },
     )
+
+
+def held(source):
+    """Bytes a weight: what trains, an engine, a reference, a scorer, and a critic that trains as well."""
+    if source.signal == "pairs":
+        return 18
+    return 20 + 2 * source.anchored + 2 * (source.signal in forces.LEARNED) + 18 * (source.baseline == "critic")
 
 
 # The first screen

@@ -10,7 +10,8 @@ from widgets.frame import recovery
 from widgets.frame.exercises import Guess
 from widgets.frame.knobs import choice, slider, toggle
 from widgets.frame.marks import bars, dots, heat, label, line, panel, threshold
-from widgets.frame.readouts import Break, Gauge, Readout
+from widgets.frame.readouts import At, Break, Gauge, Readout
+from widgets.frame.sentences import Said
 from widgets.frame.small_figures import Opening
 
 TITLE = "A reading plan for a job, and what it is worth"
@@ -46,6 +47,29 @@ class Knobs:
     k28b: bool = toggle("You know 28b Adapters", False)
 
 
+LEAD = ("minutes", "order")
+KNOB_GROUPS = {
+    "You": ("work", "signal", "estimator", "cost"),
+    "What you know": (
+        "k03a",
+        "k10a",
+        "k13a",
+        "k14a",
+        "k15a",
+        "k15b",
+        "k17a",
+        "k18a",
+        "k18b",
+        "k18c",
+        "k19a",
+        "k20a",
+        "k22d",
+        "k22e",
+        "k22f",
+        "k28a",
+        "k28b",
+    ),
+}
 PRESETS = {
     "Research, two hours": Knobs(),
     "Agents, two hours": Knobs(work="agents"),
@@ -121,7 +145,7 @@ def tiles(r):
     ticks = dict(tickvals=list(range(len(FORCES))), ticktext=list(FORCES), tickangle=0)
     return panel(
         "Seventeen concepts, and the plan",
-        "shade: value for the job, 0 to 6 (judgement); 1. 2. 3.: the order",
+        "shade: value, 0 to 6 (judgement); 1. 2. 3.: order",
         heat(list(range(len(FORCES))), list(range(ROWS)), z, "value", 0, 6),
         *marks,
         x="force",
@@ -199,13 +223,21 @@ def readouts(k, r):
         Readout("The best plan’s", r.best.value, "", gaps.plan),
         Readout("Minutes used", f"{r.plan.minutes} of {k.minutes}", "", gaps.minutes_of),
         Readout("Read in this order", ", ".join(r.plan.ids) or "nothing", "", gaps.made),
-        Readout(
-            "Minutes until it is worth more",
-            "nothing left" if r.next is None else f"{r.next} more",
-            "",
-            gaps.next_minutes,
-        ),
+        Readout("Minutes until it is worth more", later(k, r), "", gaps.next_minutes),
     ]
+
+
+def later(k, r):
+    """How many more minutes would let a plan be worth more, in words; a plan that is behind needs none."""
+    if r.plan.value < r.best.value - 1e-9:
+        return Said("0 more", {"another plan has more now": lambda: worth_of(k, r, BEST) > worth_of(k, r, k.order)})
+    most = lambda minutes: gaps.frontier(r.values, [minutes], r.known)[0]
+    if r.next is None:
+        return Said("nothing left", {"all minutes add nothing": lambda: most(1000) <= r.plan.value + 1e-9})
+    return Said(
+        f"{r.next} more",
+        {"these add, and one less does not": lambda: most(k.minutes + r.next) > most(k.minutes + r.next - 1) + 1e-9},
+    )
 
 
 def watched(k, r):
@@ -217,15 +249,32 @@ def watched(k, r):
 SHORT, SUNK = "no useful lesson fits", "minutes spent on nothing"
 
 
+def seen_at(k, r, cause):
+    return At("Value of the plan", None, None, "nothing of use is learned", "here")
+
+
 def broken(k, r):
     if r.plan.value > 0 or not (r.values[[IDS.index(i) for i in IDS if i not in r.known]] > 0).any():
         return None
+    nothing = {"nothing in it is of use": lambda: sum(r.values[IDS.index(i)] for i in r.plan.ids) == 0}
+    too_long = {"whatever is of use takes longer, with what it needs": lambda: not fitting(k, r)}
     if r.plan.ids:
         why = (
             f"{r.plan.minutes} minutes are spent, and nothing in them is of use to this work: {', '.join(r.plan.ids)}."
         )
-        return Break(why, dict(order=BEST), SUNK) if r.best.value else short(k, why)
-    return short(k, f"No useful lesson fits into {k.minutes} minutes.")
+        minutes = {"so many are spent": lambda: sum(GAPS[IDS.index(i)].minutes for i in r.plan.ids) == r.plan.minutes}
+        if r.best.value:
+            useful = {"the same minutes have room for what is": lambda: fitting(k, r)}
+            return Break(Said(why, nothing | minutes | useful), dict(order=BEST), SUNK)
+        return short(k, Said(why, nothing | minutes | too_long))
+    return short(k, Said(f"No useful lesson fits into {k.minutes} minutes.", too_long))
+
+
+def fitting(k, r):
+    """Lessons that are of use and that fit, with all that they need."""
+    read = lambda i: sum(GAPS[IDS.index(n)].minutes for n in gaps.needed(i, r.known))
+    worth = lambda i: sum(r.values[IDS.index(n)] for n in gaps.needed(i, r.known))
+    return [i for i in IDS if i not in r.known and worth(i) > 0 and read(i) <= k.minutes]
 
 
 def short(k, why):
@@ -234,16 +283,63 @@ def short(k, why):
     return Break(why, recovery.one_knob(k, ("minutes",), useful) or recovery.fewest(k, surely, useful), SHORT)
 
 
+def worth_of(k, r, order):
+    """Value of the plan by another order, counted lesson by lesson."""
+    return sum(r.values[IDS.index(i)] for i in by_order(order, r.values, k.minutes, r.known).ids)
+
+
+def complete(k, r):
+    """Whether a plan fits into the minutes and has all that its lessons need."""
+    needs = {n for i in r.plan.ids for n in gaps.needed(i, r.known)}
+    return sum(GAPS[IDS.index(i)].minutes for i in r.plan.ids) == r.plan.minutes <= k.minutes and needs <= {*r.plan.ids}
+
+
 def worse(k, r):
     if r.plan.value >= r.best.value - 1e-9:
         return None
-    return f"This plan is worth {r.plan.value:g}; the best one for the same minutes is worth {r.best.value:g}."
+    return Said(
+        f"This plan is worth {r.plan.value:g}; the best one for the same minutes is worth {r.best.value:g}.",
+        {
+            "so much is this one worth": lambda: abs(worth_of(k, r, k.order) - r.plan.value) < 1e-9 and complete(k, r),
+            "and another one more": lambda: (
+                abs(worth_of(k, r, BEST) - r.best.value) < 1e-9 < r.best.value - r.plan.value
+            ),
+        },
+    )
 
 
 def holds(k, r):
     if not r.plan.ids:
-        return "Nothing that you do not know has a value to you: there is nothing to plan."
-    return f"{len(r.plan.ids)} lessons in {r.plan.minutes} minutes, worth {r.plan.value:g}; no plan is worth more."
+        return Said(
+            "Nothing that you do not know has a value to you: there is nothing to plan.",
+            {"nothing has": lambda: not any(v for i, v in zip(IDS, r.values) if i not in r.known)},
+        )
+    taken = f"{len(r.plan.ids)} of seventeen lessons"
+    return Said(
+        f"{taken} in {r.plan.minutes} minutes, worth {r.plan.value:g}; no plan of these is worth more.",
+        {
+            "so much is it worth": lambda: abs(worth_of(k, r, k.order) - r.plan.value) < 1e-9 and complete(k, r),
+            "no other order has more": lambda: (
+                max(worth_of(k, r, o) for o in (BEST, BY_MINUTE, FAMOUS)) <= r.plan.value + 1e-9
+            ),
+            "no exchange of a lesson has": lambda: not exchanged(k, r),
+        },
+    )
+
+
+def exchanged(k, r):
+    """Lessons that would add value in the place of at most one of the plan, with all that they need."""
+    spare = lambda out: k.minutes - sum(GAPS[IDS.index(i)].minutes for i in r.plan.ids if i not in out)
+    needed_by = lambda i: {j for j in r.plan.ids if i in gaps.needed(j, r.known)}
+    found = []
+    for out in [set(), *map(needed_by, r.plan.ids)]:
+        kept = {*r.plan.ids} - out
+        for i in {*IDS} - kept - {*r.known}:
+            new = {*gaps.needed(i, r.known)} - kept
+            gain = sum(r.values[IDS.index(n)] for n in new) - sum(r.values[IDS.index(n)] for n in out)
+            if sum(GAPS[IDS.index(n)].minutes for n in new) <= spare(out) and gain > 1e-9:
+                found.append((i, out))
+    return found
 
 
 # The first screen

@@ -16,7 +16,8 @@ from widgets.frame import recovery
 from widgets.frame.exercises import Guess
 from widgets.frame.knobs import choice, ladder, slider
 from widgets.frame.marks import band, bars, dots, each_run, label, line, panel, region, threshold
-from widgets.frame.readouts import Break, Gauge, Readout
+from widgets.frame.readouts import At, Break, Gauge, Readout
+from widgets.frame.sentences import Said
 from widgets.frame.small_figures import Opening
 
 TITLE = "What a kernel saves of a step, and how many sequences still count"
@@ -55,6 +56,12 @@ class Knobs:
 
 
 AGENTS = Knobs(completion=8192, prompt=8192, turns=20, groups=2, logp=0.06, train=0.10, sync=0.04)
+KNOB_GROUPS = {
+    "Rounding": ("layers", "weighing"),
+    "The batch": ("prompt", "turns", "samples", "groups", "cached", "spread", "micro_batch"),
+    "Who writes which kernel": ("weeks", "order", "scale"),
+    "Shares of a step": ("rollout", "logp", "train", "sync"),
+}
 PRESETS = {
     "Prompts of 1,024": Knobs(),
     "Prompts of 256": Knobs(completion=8192, prompt=256, groups=8),
@@ -327,35 +334,116 @@ def watched(k, r):
 ROUNDING, FULL = "sampler and trainer round differently", "the cache does not fit"
 
 
+def seen_at(k, r, cause):
+    if cause == ROUNDING:
+        return At("Of 100 sequences, so many still count", None, None, "only {y:.0f} of 100 count", "here")
+    return At("Weights and cache of a GPU", None, None, "more than there is", "here")
+
+
 def broken(k, r):
     if r.share < HALF / 100:
         count = max(100 * r.share, 0.0)
-        why = f"After {k.completion:,} tokens {count:.0f} of 100 sequences count: {k.mode} samples from another policy."
-        holds = lambda there: next(run(there)).share >= HALF / 100
-        return Break(why, recovery.one_knob(k, ("mode", "completion", "layers", "weighing"), holds), ROUNDING)
+        shown = f"{count:.0f}" if count < 49.5 else f"{count:.2f}"
+        why = f"After {k.completion:,} tokens {shown} of 100 sequences count: {k.mode} samples from another policy."
+        claims = {
+            "fewer than half count": lambda: left(r.gap, k) < np.log(HALF / 100),
+            "so many count": lambda: abs(100 * np.exp(left(r.gap, k)) - count) < 1e-6,
+            "its tokens have other probabilities": lambda: r.gap.std() > 0,
+            "without rounding all would count": lambda: left(0 * r.gap, k) == 0,
+        }
+        return Break(Said(why, claims), unrounded(k), ROUNDING)
     if r.needs > r.room:
         why = (
             f"{r.needs / 1e9:,.1f} GB are asked of {r.room / 1e9:.1f}: {r.running:,} of {k.groups * k.samples:,} "
             "sequences run at once."
         )
-        holds = lambda there: kernels.fits(MODEL, CHIP, work(there), there.cached == ONCE)[0] <= r.room
-        order = ("cached", "groups", "samples", "completion", "prompt")
-        surely = dict(groups=1, completion=4096, prompt=1024, samples=16)
-        return Break(why, recovery.one_knob(k, order, holds) or recovery.fewest(k, surely, holds), FULL)
+        prompts = k.groups * k.prompt * (1 if k.cached == ONCE else k.samples)
+        tokens = prompts + k.groups * k.samples * k.completion / 2
+        each = (r.room - 2 * MODEL.params()) / MODEL.kv_bytes_per_token() * k.groups * k.samples / tokens
+        claims = {
+            "so much is asked": lambda: np.isclose(
+                r.needs, 2 * MODEL.params() + MODEL.kv_bytes_per_token() * tokens, rtol=1e-6
+            ),
+            "more than there is": lambda: r.needs > r.room,
+            "so many run at once": lambda: (
+                r.running <= each + 1e-6 < r.running + 1 and r.running < k.groups * k.samples
+            ),
+        }
+        return Break(Said(why, claims), emptied(k), FULL)
     return None
+
+
+def left(gap, k):
+    """Log of the share of sequences that count, once more: what a sequence is weighed by is exp(Σ Δ)."""
+    if k.weighing == rounding_net.WEIGHINGS[0]:
+        return k.completion * (2 * np.log(np.exp(gap).mean()) - np.log(np.exp(2 * gap).mean()))
+    weights = np.minimum(np.exp(gap), 2.0) if k.weighing == rounding_net.WEIGHINGS[1] else np.ones(len(gap))
+    return np.log(weights.sum() ** 2 / len(gap) / (weights**2).sum())
+
+
+def in_force(k):
+    """Whether at this setting enough sequences count, and all of them run."""
+    enough = rounding_net.effective_share(rounding_net.gaps()[k.mode, k.layers], k.completion, k.weighing) >= HALF / 100
+    return enough and roomy(k)
+
+
+def roomy(k):
+    needs, room, _ = kernels.fits(MODEL, CHIP, work(k), k.cached == ONCE)
+    return needs <= room
+
+
+SURELY = dict(prompt=1024, samples=16, groups=1, layers=8, completion=4096, mode="fp16")
+
+
+def unrounded(k):
+    return recovery.one_knob(k, ("mode", "completion", "layers", "weighing"), in_force) or recovery.fewest(
+        k, SURELY, in_force
+    )
+
+
+def emptied(k):
+    order = ("cached", "groups", "samples", "completion", "prompt")
+    return recovery.one_knob(k, order, in_force) or recovery.fewest(k, SURELY, in_force)
 
 
 def worse(k, r):
     if r.far > FAR:
-        return f"No weight makes good {r.far:.2g} nats a sequence: what is learned from was sampled elsewhere."
+        return Said(
+            f"No weight makes good {r.far:,.1f} nats a sequence: what is learned from was sampled elsewhere.",
+            {
+                "no sequence is weighed as a whole": lambda: k.weighing != rounding_net.WEIGHINGS[0],
+                "so far are the two apart": lambda: np.isclose(r.far, k.completion * np.var(r.gap) / 2) and r.far > FAR,
+            },
+        )
     if r.steps[-1] > 1.05 * r.best:
-        return f"{100 * r.steps[-1]:.0f} % of the step are left, where the best set would leave {100 * r.best:.0f} %."
+        saved = lambda names: sum(s.share * (1 - 1 / s.speedup) for s in r.surfaces if s.name in names)
+        sets = [s for n in range(len(SHORT) + 1) for s in combinations(r.surfaces, n)]
+        most = lambda: max(saved([one.name for one in s]) for s in sets if sum(one.weeks for one in s) <= k.weeks)
+        return Said(
+            f"{100 * r.steps[-1]:.0f} % of the step is left, where the best set would leave {100 * r.best:.0f} %.",
+            {
+                "so much is left": lambda: np.isclose(1 - saved(r.names), r.steps[-1]),
+                "so much would be": lambda: np.isclose(1 - most(), r.best) and most() > saved(r.names),
+            },
+        )
     return None
 
 
 def holds(k, r):
-    first = (kernels.ranked(r.surfaces) or ["none"])[0]
-    return f"{100 * r.share:.0f} of 100 sequences count; {first} pays most a week."
+    by_week = lambda: {s.name: s.share * (1 - 1 / s.speedup) / s.weeks for s in r.surfaces}
+    counted = {
+        "so many count": lambda: abs(np.exp(left(r.gap, k)) - r.share) < 1e-8 and r.share >= HALF / 100,
+        "all of them run": lambda: r.running == k.groups * k.samples,
+    }
+    if not (best := kernels.ranked(r.surfaces)):
+        return Said(
+            f"{100 * r.share:.0f} of 100 sequences count; of such a step no kernel saves anything.",
+            counted | {"none saves anything": lambda: max(by_week().values()) < 1e-9},
+        )
+    return Said(
+        f"{100 * r.share:.0f} of 100 sequences count; {best[0]} pays most a week.",
+        counted | {"none pays more a week": lambda: by_week()[best[0]] >= max(by_week().values()) - 1e-12},
+    )
 
 
 # The first screen

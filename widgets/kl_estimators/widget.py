@@ -1,6 +1,6 @@
 """What a KL penalty built on k1, k2 or k3 pulls towards, what it costs in noise, and where training under it ends."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
@@ -9,7 +9,8 @@ from sim.estimators import kl
 from widgets.frame.exercises import Guess
 from widgets.frame.knobs import choice, ladder, slider
 from widgets.frame.marks import band, bars, both, by_update, dots, each_run, label, line, panel, threshold
-from widgets.frame.readouts import Break, Gauge, Readout
+from widgets.frame.readouts import At, Break, Gauge, Readout
+from widgets.frame.sentences import Said, end
 from widgets.frame.small_figures import Opening
 
 TITLE = "Three estimators of the KL: as a number to log and as a penalty to train on"
@@ -24,7 +25,7 @@ PAIRS = dict(
 REF, REWARD = np.array([0.5, 0.3, 0.2]), np.array([0.0, 0.0, 1.0])
 UPDATES, RUNS, LEARNING_RATE = 80, 4, 2.0
 MARGIN = 0.1  # nats beyond the optimum that count as broken
-CUT = "; a bar that goes on beyond the axis is cut off"
+CUT = "; cut off at the axis"
 STREAM = 4096
 DISTANCES = np.arange(0.1, 3.01, 0.1)
 PROVEN = dict(k1="reward", k2="loss", k3="loss × ratio")  # the placement that gives each the reverse-KL gradient
@@ -155,7 +156,7 @@ def train_tab(k, r):
     first, *others = r.trained[::2, :RUNS].T
     yield by_update(
         "KL to the reference while training",
-        f"nats, exact; {RUNS} runs on 3 tokens, the third is paid 1; {k.samples:,} samples an update",
+        f"nats, exact; {RUNS} runs on 3 tokens, {sampled(k)}",
         line(update, first, "run 1"),
         each_run(update, others, "other runs"),
         line(update, r.trained[::2, RUNS], name="no penalty", series=8, role="reference"),
@@ -174,8 +175,8 @@ def train_tab(k, r):
     names = ["mean", "log σ"] if k.pair == "Gaussian" else ["token 1", "token 2", "token 3"]
     at = lambda share: low + share * (high - low)
     yield panel(
-        "Pull of the penalty on each parameter",
-        f"minus its expected gradient, nats, exact; pair “{k.pair}” at distance {k.mu:g}{CUT * beyond}",
+        "Pull on each parameter",
+        f"minus its gradient, nats; “{k.pair}” at {k.mu:g}{CUT * beyond}",
         *(bars(names, r.pulls[name], name=words, series=i) for i, (name, words) in enumerate(series(k).items(), 1)),
         *(label(names[0], at(1.01 - 0.06 * i), words, i) for i, words in enumerate(series(k).values(), 1)),
         x="parameter of the policy",
@@ -228,7 +229,7 @@ def token_tab(k):
     weight = kl.gradient_weight(r, 0.0, old, k.estimator, k.placement)
     yield panel(
         "How hard it pushes that token",
-        "weight on ∇log π; positive lowers the token, negative raises it",
+        "weight on ∇log π; positive lowers the token",
         line(r, weight, name=setting_words(k)),
         label(-2.9, 5.2, setting_words(k), 1),
         line(r, r, name="ℓ", series=2, role="exact"),
@@ -246,7 +247,7 @@ def log_tab(k, r):
     middle, spread = r.moments.mean[chosen] / r.kl, np.sqrt(r.moments.variance[chosen] / PLACES) / r.kl
     yield panel(
         "Running mean of a log of samples",
-        "as a multiple of the exact KL, one stream; band: ± 1 standard deviation for the chosen estimator",
+        "as a multiple of the exact KL, one stream; band: ± 1 standard deviation",
         *(line(PLACES, mean / r.kl, name=name, series=i) for i, (name, mean) in enumerate(zip(kl.VALUE, r.stream), 1)),
         band(PLACES.tolist(), (middle - spread).tolist(), (middle + spread).tolist(), series=chosen + 1),
         *(label(STREAM, 2.45 - 0.55 * i, name, i + 1, "right") for i, name in enumerate(kl.VALUE)),
@@ -262,7 +263,7 @@ def log_tab(k, r):
     ratio = r.noise / r.noise[0]
     yield panel(
         "Noise of one sample",
-        "standard deviation as a multiple of k1's, exact; samples from the policy itself",
+        "standard deviation over that of k1, exact",
         *(line(DISTANCES, row, name=name, series=i) for i, (name, row) in enumerate(zip(kl.VALUE, ratio), 1)),
         *(
             label(DISTANCES[-5], ratio[i, -5], name, i + 1, "right", below=name == "k1")
@@ -279,20 +280,20 @@ def log_tab(k, r):
 
 
 def readouts(k, r):
-    end, _ = ended(r)
+    far, _ = ended(r)
     bias = r.moments.mean[list(kl.VALUE).index(k.estimator)] - r.kl
     return [
-        Readout("KL at the end of training", end, "nats", kl.train, "violated" if broken(k, r) else ""),
+        Readout("KL at the end of training", far, "nats", kl.train, "violated" if broken(k, r) else ""),
         Readout("KL of the best policy at this β", r.best, "nats", kl.reverse_kl_optimum),
-        Readout("Cosine of the pull with −∇KL(π‖ref)", told(r.cosine), source=kl.cosine),
+        Readout("Cosine with −∇KL(π‖ref)", told(r.cosine), source=kl.cosine),
         Readout("Bias of the estimator as a log", 0.0 if abs(bias) < 1e-12 else bias, "nats", kl.k_moments),
-        Readout("Left of the two unpaid tokens", 100 * left(r), "%", kl.train),
+        Readout("Left of unpaid tokens", 100 * left(r), "%", kl.train),
     ]
 
 
 def told(cosine):
-    """Rounded, since on another machine a cosine of 1 is a last bit less."""
-    return "no pull" if np.isnan(cosine) else round(float(cosine), 12)
+    """Rounded, since elsewhere a cosine of 1 is a last bit less; below 1e-6 the sums over a grid are not exact."""
+    return "no pull" if np.isnan(cosine) else 0.0 if abs(cosine) < 1e-6 else round(float(cosine), 12)
 
 
 def watched(k, r):
@@ -308,22 +309,66 @@ def watched(k, r):
     )
 
 
+def seen_at(k, r, cause):
+    return At("KL to the reference while training", None, None, "farther than the best policy", "run 1")
+
+
 def broken(k, r):
-    end, free = ended(r)
-    if end - r.best <= MARGIN:
+    far, free = ended(r)
+    if far - r.best <= MARGIN:
         return None
-    told = f"KL ends at {end:.2f} nats, the best at {r.best:.2f}, without a penalty {free:.2f}."
-    return Break(f"{why(k)}: {told}", fix(k), cause(k))
+    told = f"KL ends at {far:.2f} nats, the best at {r.best:.2f}, without a penalty {free:.2f}."
+    found = cause(k)
+    return Break(Said(f"{why(k, found)}: {told}", claims(k, r, found)), fix(k), CAUSES[found])
+
+
+PLACE, ALIKE, AGE, NOISE, SEVERAL = "place", "alike", "age", "noise", "several"
+CAUSES = {
+    ALIKE: "every token is pulled alike",
+    PLACE: "fallen tokens are pushed further down",
+    AGE: "samples of an older policy",
+    NOISE: "noise outweighs the pull",
+    SEVERAL: "several faults at once",
+}
+
+
+def undone(k):
+    """What may be in the way, and the knobs without it."""
+    ways = {}
+    if misplaced(k):
+        ways[ALIKE if (k.estimator, k.placement) == ("k1", "loss") else PLACE] = dict(placement=PROVEN[k.estimator])
+    if k.gap > 0 and k.placement != "loss × ratio":
+        ways[AGE] = dict(gap=0.0)
+    return ways | {NOISE: dict(samples=STREAM)}
 
 
 def cause(k):
-    if (k.estimator, k.placement) == ("k1", "loss"):
-        return "every token is pulled alike"
-    if misplaced(k):
-        return "fallen tokens are pushed further down"
-    if k.gap > 0 and k.placement != "loss × ratio":
-        return "samples of an older policy"
-    return "noise outweighs the pull"
+    """The first of what is in the way that mends when it alone is undone."""
+    return next((found for found, turned in undone(k).items() if mended(k, **turned)), SEVERAL)
+
+
+def mended(k, **turned):
+    return ended(there := end(run, replace(k, **turned)))[0] - there.best <= MARGIN
+
+
+def claims(k, r, found):
+    """What the sentence of a break asserts of its mechanism, and that undoing it mends."""
+    if found == SEVERAL:
+        return {"together they mend": lambda: mended(k, **fix(k)), "there are several": lambda: len(fix(k)) > 1}
+    mends = {"undoing it mends": lambda: broken(there := replace(k, **undone(k)[found]), end(run, there)) is None}
+    if found == PLACE:
+        far = np.array([-1.5 if k.placement == "reward" else -2.5])  # nats
+        fallen = lambda: kl.gradient_weight(far, 0.0, far, k.estimator, k.placement)
+        return mends | {"a fallen token is pushed down": lambda: fallen()[0] > 0}
+    if found == ALIKE and k.gap == 0:
+        return mends | {"it pulls nowhere": lambda: np.abs(r.pulls["chosen"]).max() < 1e-9}
+    if found == ALIKE:
+        policy, ref, score = setting(k.pair, k.mu)
+        same = lambda: kl.penalty_gradient(
+            policy, policy, kl.between(policy, ref, k.gap), score, k.estimator, k.placement
+        )
+        return mends | {"whatever the reference says": lambda: np.allclose(-same(), r.pulls["chosen"])}
+    return mends
 
 
 def misplaced(k):
@@ -334,16 +379,24 @@ def misplaced(k):
     return (k.estimator, k.placement) == ("k1", "loss") or pushes_the_fallen
 
 
-def why(k):
-    if (k.estimator, k.placement) == ("k1", "loss"):
+def why(k, found):
+    if found == ALIKE:
         if k.gap == 0:
             return "As a loss k1 has an expected gradient of zero, so the penalty pulls nowhere"
         return "As a loss k1 pulls every token alike, whatever the reference says"
-    if misplaced(k):
-        return f"The penalty, {setting_words(k)}, also pushes down tokens that have fallen"
-    if k.gap > 0 and k.placement != "loss × ratio":
-        return f"The samples are an older policy's, and {setting_words(k)} does not correct for it"
-    return f"With {k.samples} sample{'s' * (k.samples > 1)} an update, noise outweighs the pull of the penalty"
+    if found == SEVERAL:
+        aged = ", all of an older policy" if k.gap > 0 else ""
+        return f"{setting_words(k)}, {sampled(k)}{aged}"
+    return {
+        PLACE: f"The penalty, {setting_words(k)}, pushes down tokens that have fallen"
+        + " by over 2 nats" * (k.placement != "reward"),
+        AGE: f"The samples are an older policy's, and {setting_words(k)} does not correct for it",
+        NOISE: f"With {sampled(k)}, noise outweighs the pull of the penalty",
+    }[found]
+
+
+def sampled(k):
+    return f"{k.samples:,} sample{'s' * (k.samples > 1)} an update"
 
 
 def fix(k):
@@ -359,25 +412,32 @@ def fix(k):
 
 def worse(k, r):
     """Nearer than the best policy by as much as would be a break on the other side."""
-    end, _ = ended(r)
-    if end - r.best >= -MARGIN:
+    far, _ = ended(r)
+    if far - r.best >= -MARGIN:
         return None
-    return (
-        f"Another optimum: KL ends at {end:.2f} nats, the best policy's is {r.best:.2f}. Unpaid tokens keep "
-        f"{100 * left(r):.0f} %, not {100 * r.best_unpaid:.0f} %."
+    return Said(
+        f"Another optimum: KL ends at {far:.2f} nats, the best policy's is {r.best:.2f}. Unpaid tokens keep "
+        f"{100 * left(r):.0f} %, not {100 * r.best_unpaid:.0f} %.",
+        {
+            "no matter of noise": lambda: ended(end(run, replace(k, samples=4096)))[0] < r.best - MARGIN / 2,
+            "more is left of them": lambda: left(r) > r.best_unpaid,
+        },
     )
 
 
 def holds(k, r):
-    end, free = ended(r)
-    return (
-        f"KL ends at {end:.2f} nats; the best policy at this price has {r.best:.2f}, and without a penalty it "
-        f"is {free:.2f}."
+    far, free = ended(r)
+    return Said(
+        f"KL ends at {far:.2f} nats; the best policy at this β has {r.best:.2f}, without a penalty {free:.2f}.",
+        {
+            "near the best": lambda: abs(r.trained[-20:, :RUNS].mean() - r.best) <= MARGIN,
+            "the last run is free": lambda: free == r.trained[-20:, -1].mean(),
+        },
     )
 
 
 GUESS = Guess(
-    "k3 as a loss, β = 0.3. The best policy is 1.06 nats from the reference. How far away does training end?",
+    "k3 as a loss, β = 0.3; the best policy is 1.06 nats away. How far does training end?",
     ("about 0.8", "about 1.06", "about 1.6"),
     Knobs(estimator="k3", placement="loss"),
     0,

@@ -2,7 +2,7 @@
 with nothing subtracted; to the noise of a sample; and to five answers that can be enumerated.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
@@ -16,7 +16,8 @@ from widgets.frame import recovery
 from widgets.frame.exercises import Guess
 from widgets.frame.knobs import choice, ladder, slider
 from widgets.frame.marks import band, bars, both, by_update, dots, each_run, label, line, panel, threshold
-from widgets.frame.readouts import Break, Gauge, Readout
+from widgets.frame.readouts import At, Break, Gauge, Readout
+from widgets.frame.sentences import Said, end
 from widgets.frame.small_figures import Opening
 
 TITLE = "A language model learns sums by REINFORCE: what is subtracted from the reward, and what is left wrong"
@@ -43,6 +44,7 @@ class Knobs:
     seed: int = slider("Seed", 0, low=0, high=99, step=1)
 
 
+LEAD = ("baseline", "offset")
 PRESETS = {
     "REINFORCE": Knobs(),
     "Two completions a prompt": Knobs(K=2),
@@ -108,6 +110,11 @@ def training(k, seed):
     )
 
 
+def seconds(k):
+    """Measured: the three runs of the setting, and the three in gray beside them."""
+    return 2.3 if plain(k) else 5.0
+
+
 def progress(k, r):
     return ["update", r.updates, UPDATES]
 
@@ -137,7 +144,7 @@ def training_tab(k, r):
     tens = r.rates.reshape(10, -1).mean(axis=1)
     yield panel(
         "Noise of one sample, two answers",
-        "variance, logarithmic, exact; dots: where the 100 sums are, ten by ten",
+        "variance, log, exact; dots: the sums, ten by ten",
         line(P, seen(gradient_noise.two_answer_noise(P, 0.0)), "no baseline", 2),
         line(P, seen(gradient_noise.two_answer_noise(P, P)), "mean p", 3),
         *(
@@ -191,7 +198,7 @@ def five_answers_tab(k):
     stems = [line([squeezed(v)] * 2, [0, p], f"answer {i + 1}") for i, (v, p) in enumerate(zip(along, pi))]
     yield panel(
         "Progress along the gradient",
-        "probability of each answer's estimate; shaded: mean of one batch ± 1 standard deviation",
+        "probability of each answer's estimate; shaded: mean of a batch ± 1 deviation",
         band([low, high], [0, 0], [0.5, 0.5], 2),
         *stems,
         dots(squeezed(along), pi, "one sample"),
@@ -263,7 +270,7 @@ def baselines_tab(k):
     here = needed(k, k.offset)
     yield panel(
         "Samples until signal equals noise",
-        "log scale, exact, five answers; a sampled mean taken as exact",
+        "log, exact, five answers; a mean taken as exact",
         line(OFFSETS, needed_by_offset(k.baseline, k.constant), f"baseline: {k.baseline}"),
         line(
             OFFSETS[[0, -1]],
@@ -316,25 +323,40 @@ def watched(k, r):
     )
 
 
-HIGH, OFF = "a high baseline on solved prompts", "a constant far from every reward"
+HIGH, OFF = "a high baseline on solved prompts", "a constant outside the rewards"
+
+
+def seen_at(k, r, cause):
+    return At("Wrong sums", None, None, "{y:.1f} of 100 still wrong", "mean of the runs")
 
 
 def broken(k, r):
     own, bare = ends(r)
     if r.updates < UPDATES or own < TIMES * bare:
         return None
+    beside = lambda: ends(end(run, replace(k, seed=(k.seed + 50) % 100)))
+    claims = {
+        "as many on the same seeds": lambda: r.wrong[0, :, -1].sum() >= 1.5 * r.wrong[1, :, -1].sum(),
+        "more on others too": lambda: beside()[0] > 1.2 * beside()[1],
+    }
+    noise = gradient_noise.two_answer_noise
     if cause(k) == OFF:
-        why = f"Every reward is off by {-by_hand(k):+g}, so one sample is all noise: {own:.0f} of 100 sums end wrong."
+        why = f"Every reward is off by {-by_hand(k):+g}, so every sample is noisier: {own:.0f} of 100 sums end wrong."
+        everywhere = np.array([0.1, 0.5, 0.9])
+        claims |= {"every sample": lambda: bool((noise(everywhere, by_hand(k)) > noise(everywhere, 0.0)).all())}
     else:
         why = (
             f"{own:.1f} of 100 sums end wrong, with nothing subtracted {bare:.1f}: {named(k)} is the noisier choice "
             "once most are solved."
         )
-    return Break(why.replace("-", "−"), fix(k), cause(k))
+        solved = 0.98
+        claims |= {"once most are solved": lambda: in_force(k, solved) > noise(solved, 0.0)}
+    return Break(Said(why.replace("-", "−"), claims), fix(k), cause(k))
 
 
 def cause(k):
-    return HIGH if k.baseline in SUBTRACTED or 0 < by_hand(k) <= 1 else OFF
+    """Two answers are least noisy at 1 - p: below 0 and above 2 a constant is noisier at every p, between them not."""
+    return HIGH if k.baseline in SUBTRACTED or 0 < by_hand(k) < 2 else OFF
 
 
 def named(k):
@@ -350,13 +372,22 @@ def worse(k, r):
     own, bare = ends(r)
     if r.updates < UPDATES or own < WELL:
         return None
-    return f"{own:.1f} of 100 sums end wrong, with nothing subtracted {bare:.1f}. The default ends below 3."
+    return Said(
+        f"{own:.1f} of 100 sums end wrong, with nothing subtracted {bare:.1f}. The default ends below 3.",
+        {"it does": lambda: ends(end(run, Knobs(seed=k.seed)))[0] < 3},
+    )
 
 
 def holds(k, r):
     own, bare = ends(r)
     beside = "" if plain(k) else f", with nothing subtracted {bare:.1f}"
-    return f"{own:.1f} of 100 sums end wrong{beside}, from {r.wrong[0, 0, 0]:.0f} at the start."
+    return Said(
+        f"{own:.1f} of 100 sums end wrong{beside}, from {r.wrong[0, 0, 0]:.0f} at the start.",
+        {
+            "fewer than at the start": lambda: r.updates == 0 or own < r.wrong[0, 0, 0],
+            "the same where nothing is subtracted": lambda: own == bare or bool(beside),
+        },
+    )
 
 
 def methods(k, r):

@@ -1,6 +1,6 @@
 """What a price on the distance from the reference buys: a tiny model trained at that price, and the best policy."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -9,7 +9,8 @@ from sim.experiments import kl_anchor
 from widgets.frame.exercises import Guess
 from widgets.frame.knobs import choice, ladder, slider
 from widgets.frame.marks import bars, both, by_update, dots, label, line, panel, threshold
-from widgets.frame.readouts import Break, Gauge, Readout
+from widgets.frame.readouts import At, Break, Gauge, Readout
+from widgets.frame.sentences import Said, end
 from widgets.frame.small_figures import Opening
 
 TITLE = "A model trained at a price on distance, and the best policy at that price"
@@ -37,6 +38,7 @@ class Knobs:
     seed: int = slider("Seed", 0, low=0, high=99, step=1)
 
 
+LEAD = ("beta", "source")
 PRESETS = {
     "Leaky reward model": Knobs(),
     "Sound verifier, no anchor": Knobs(beta=0.0, source="verifier"),
@@ -114,7 +116,7 @@ def price_tab(k, r):
     )
     yield panel(
         "What that policy answers",
-        "probability, exact; the prompt is 7 + 5 =, the hack hmm …",
+        "probability, exact, of 7 + 5 =; the hack: hmm …",
         bars(NAMES, r.ref, "reference", 2),
         bars(NAMES, r.policy, "best policy", 1),
         label(2, 1.18, "at the left: the reference", 2, "center"),
@@ -156,12 +158,12 @@ def training_tab(k, r):
 
 
 def readouts(k, r):
-    end, lost = r.points[-1], damaged(r)
+    last, lost = r.points[-1], damaged(r)
     bad = "violated" if lost else ""
-    logged = none_left(end.kl_logged) if k.beta > 0 else "none"
+    logged = none_left(last.kl_logged) if k.beta > 0 else "none"
     return [
-        Readout("True reward of the trained model", none_left(end.gold), "", kl_anchor.train, bad),
-        Readout("KL in its log, nats", logged, "", kl_anchor.nats, bad if no_copy(r) else ""),
+        Readout("True reward of the trained model", none_left(last.gold), "", kl_anchor.train, bad),
+        Readout("KL in its log, nats", logged, "", kl_anchor.nats, bad if no_copy(k, r) else ""),
         Readout("True reward of the best policy", none_left(r.gold), "", hacking.frontier),
         Readout("Its paid reward", r.paid, "", hacking.frontier),
         Readout("Its KL from the reference", r.kl, "nats", hacking.distance),
@@ -188,61 +190,94 @@ def damaged(r):
     return r.points[-1].update == UPDATES and r.points[-1].gold < LOST * r.points[0].gold
 
 
-def no_copy(r):
-    """Whether the log says 0 while the policy has left."""
-    return any(abs(p.kl_logged) < 1e-9 and p.kl > 0.1 for p in r.points)
+def no_copy(k, r):
+    """Whether the log says 0 while the policy has left, at a price that a copy would have charged enough."""
+    unseen = any(abs(p.kl_logged) < 1e-9 and p.kl > 0.1 for p in r.points)
+    return unseen and k.reference == ALIAS and k.beta >= enough(k)
+
+
+def seen_at(k, r, cause):
+    return At("A tiny model trained at this price", None, None, "true reward fell to {y:.2f}", "true")
 
 
 def broken(k, r):
     if not damaged(r):
         return None
-    end, start, ref = r.points[-1], r.points[0], hacking.reference(OWN)
-    fell = f"true reward fell from {start.gold:.3f} to {end.gold:.3f}"
+    last, start, ref = r.points[-1], r.points[0], hacking.reference(OWN)
+    fell = f"true reward fell from {start.gold:.3f} to {last.gold:.3f}"
     best = hacking.optimum(ref, hacking.proxy(pay(k)), price(k)) @ hacking.GOLD
-    if no_copy(r):
+    if no_copy(k, r):
+        far = max(p.kl for p in r.points)
+        claims = {
+            "the log says 0 all the way": lambda: max(abs(p.kl_logged) for p in r.points) < 0.0005,
+            "a copy mends it": lambda: not damaged(end(run, replace(k, reference=COPY))),
+        }
         why = (
             "The penalty compares the policy with itself: the log says 0.000 nats, the model is "
-            f"{max(p.kl for p in r.points):.2f} from its start, and {fell}."
+            f"{far:.2f} from its start, and {fell}."
         )
         cause = "the reference is no copy"
     elif best < ref @ hacking.GOLD:
+        at = f"β = {k.beta:g}, and no copy," if k.reference == ALIAS and k.beta > 0 else f"β = {k.beta:g}"
+        claims = {
+            "the best policy is worse than the start": lambda: best < start.gold,
+            "the price is lower than the pay": lambda: hacking.nats_to_reach(OWN) * price(k) < pay(k),
+            "without its pay nothing falls": lambda: not damaged(end(run, replace(k, source="verifier"))),
+            "it is paid for what is not right": lambda: last.proxy > last.gold + 0.2,
+        }
         why = (
-            f"At β = {k.beta:g} going to the hack costs {hacking.nats_to_reach(OWN):.2f} nats and pays for itself: "
-            f"paid {end.proxy:.2f}, and {fell}."
+            f"At {at} going to the hack costs {hacking.nats_to_reach(OWN):.2f} nats and pays for itself: "
+            f"paid {last.proxy:.2f}, and {fell}."
         )
         cause = "the hack pays for itself"
     else:
+        claims = {
+            "the best policy is better than the start": lambda: best > start.gold,
+            "it is paid for what is not right": lambda: last.proxy > 2 * last.gold,
+            "without its pay nothing falls": lambda: not damaged(end(run, replace(k, source="verifier"))),
+        }
         why = (
             f"The best policy at β = {k.beta:g} would be right {100 * best:.0f} % of the time, but training found the "
             f"hack first: {fell}."
         )
         cause = "training meets the hack first"
-    return Break(why, fix(k), cause)
+    return Break(Said(why, claims), fix(k), cause)
 
 
 def fix(k):
     """A copy and a price clearly above the crossover; without either on offer, a reward that cannot be hacked."""
-    enough = max(0.35, 1.5 * hacking.crossover(hacking.reference(OWN), pay(k)))
     rungs = Knobs.__dataclass_fields__["beta"].metadata["rungs"]
     values = dict(reference=COPY) if k.reference == ALIAS else {}
-    if k.beta < enough:
-        values |= dict(beta=next(rung for rung in rungs if rung >= enough))
+    if k.beta < enough(k):
+        values |= dict(beta=next(rung for rung in rungs if rung >= enough(k)))
     return values or dict(source="verifier")
 
 
+def enough(k):
+    """A price clearly above the crossover."""
+    return max(0.35, 1.5 * hacking.crossover(hacking.reference(OWN), pay(k)))
+
+
 def worse(k, r):
-    start, end = r.points[0], r.points[-1]
-    if end.gold >= start.gold:
+    start, last = r.points[0], r.points[-1]
+    if last.gold >= start.gold:
         return None
-    return (
-        f"True reward went from {start.gold:.3f} to {end.gold:.3f} while {end.proxy:.2f} is paid: below its "
-        "start, not lost."
+    return Said(
+        f"True reward went from {start.gold:.3f} to {last.gold:.3f} while {last.proxy:.2f} is paid: below its "
+        "start, not lost.",
+        {"not lost": lambda: last.update < UPDATES or last.gold >= start.gold / 2},
     )
 
 
 def holds(k, r):
-    start, end = r.points[0], r.points[-1]
-    return f"True reward went from {start.gold:.3f} to {end.gold:.3f}, {end.kl:.2f} nats from where the model started."
+    start, last = r.points[0], r.points[-1]
+    return Said(
+        f"True reward went from {start.gold:.3f} to {last.gold:.3f}, {last.kl:.2f} nats from where the model started.",
+        {
+            "it has not fallen": lambda: r.points[-1].gold >= r.points[0].gold,
+            "it was there at the start": lambda: r.points[0].kl < 0.005,
+        },
+    )
 
 
 GUESS = Guess(

@@ -14,7 +14,8 @@ from sim.worlds.preferences import GridWorld
 from widgets.frame.exercises import Guess
 from widgets.frame.knobs import choice, ladder, slider, toggle
 from widgets.frame.marks import both, by_update, dots, heat, label, line, panel, threshold
-from widgets.frame.readouts import Break, Gauge, Readout
+from widgets.frame.readouts import At, Break, Gauge, Readout
+from widgets.frame.sentences import Said
 from widgets.frame.small_figures import Opening
 
 TITLE = "A policy optimized for a learned reward, and what people prefer"
@@ -23,6 +24,7 @@ RATE, ALL = 0.5, 60  # of mirror ascent: its step, and the updates of a run
 HELD_OUT = 20_000  # pairs that the reward model has not seen
 HALF, FEW, LATE = 0.5, 5, 12  # wins, completions, and the last updates of the controller that are looked at
 BEHIND = 0.05  # of wins under the default that are called clearly behind
+UNLUCKY = 0.66  # wins that two of twenty seeds of the default stay below: no other labels are blamed for more
 FARTHEST, HIGHEST = 6.0, 10.0  # of the axes: root of KL, and reward in nats
 
 
@@ -47,6 +49,7 @@ class Knobs:
     seed: int = slider("Seed", 0, low=0, high=99, step=1)
 
 
+LEAD = ("beta", "how")
 PRESETS = {
     "200 pairs, β = 0.4": Knobs(),
     "Five updates, no price": Knobs(how=FREE, updates=5),
@@ -305,11 +308,13 @@ def readouts(k, r):
 
 
 # ── verdicts ──
-FAR, ONE, SWING, ASTRAY = (
+FAR, ONE, SWING, ASTRAY, OVERSHOT, MIXED = (
     "farther than the labels reach",
     "only the best completion is left",
     "the price swings",
-    "labels that point the wrong way",
+    "too few labels, or wrong ones",
+    "each update overshoots",
+    "more than one thing at once",
 )
 CALM = 0.1
 NEARER = {  # what each optimizer is held back by, the textbook value first
@@ -319,6 +324,7 @@ NEARER = {  # what each optimizer is held back by, the textbook value first
     BEST: ("N", [16, 4]),
     ADAPTIVE: ("target", [4.4, 2.0, 1.0, 0.5]),
 }
+RELABELED = dict(pairs=200, flip=0.0)
 
 
 def lowest(k, here, path):
@@ -326,7 +332,12 @@ def lowest(k, here, path):
 
     To six digits: wins are interpolated, and the reference's against itself are 0.49999988.
     """
-    return round(min(o.wins for o in path[-LATE:]) if k.how == ADAPTIVE else here.wins, 6)
+    return round(counted(k, here, path).wins, 6)
+
+
+def counted(k, here, path):
+    """The outcome that has these wins."""
+    return min(path[-LATE:], key=lambda o: o.wins) if k.how == ADAPTIVE else here
 
 
 def few(here):
@@ -343,6 +354,14 @@ def watched(k, r):
     return Gauge(what, lowest(k, r.here, r.path), HALF, below=True, expression=f"wins < {HALF}")
 
 
+def seen_at(k, r, cause):
+    words = "few different completions are left" if few(r.here) else "{y:.2f} prefer it to its start"
+    title = "How often people prefer it to its start"
+    if here(r, r.here.wins, 1):
+        return At(title, None, None, words, "this setting")
+    return At(title, FARTHEST, r.here.wins, words.format(y=r.here.wins))  # beyond the axis
+
+
 def broken(k, r):
     low = lowest(k, r.here, r.path)
     if low >= HALF and not few(r.here):
@@ -351,24 +370,79 @@ def broken(k, r):
     return Break(why(k, r, low, found), fix, found)
 
 
+def below_half(low):
+    """Wins below one half, never rounded to it."""
+    return f"{low:.2f}" if low < 0.495 else f"{np.floor(1e4 * low) / 1e4:.4f}"
+
+
 def why(k, r, low, cause):
     if cause == ONE:
-        return (
+        return Said(
             f"The policy is left with {np.exp(r.here.entropy):.1f} different completions: the reward has one best "
-            "completion, and the rest earn less."
+            "completion, and the rest earn less.",
+            {
+                "hardly a completion is left": lambda: np.sum(policy_of(k) > 0.01) <= 2 * FEW,
+                "one is the best": lambda: np.sum(np.isclose(reward := reward_of(k), reward.max(), atol=1e-9)) == 1,
+                "it is among what is written": lambda: policy_of(k)[reward_of(k).argmax()] > 0.1,
+                "a policy that is nearer to its start is mended": lambda: mends(k, r),
+            },
+        )
+    if cause == OVERSHOT:
+        return Said(
+            f"Price {k.beta:g} times step {RATE:g} is above 2, so each update overshoots the optimum by more: wins are "
+            f"{below_half(low)}.",
+            {
+                "the step is too large for its price": lambda: k.beta * RATE > 2,
+                "the last updates move farther from the optimum": lambda: grows(k, r),
+                "the optimum itself holds": lambda: keeps(replace(k, how=OPTIMUM)),
+            },
         )
     if cause == SWING:
-        high = max(o.wins for o in r.path[-LATE:])
-        return f"Price and distance overshoot each other: over {LATE} updates wins go from {low:.2f} to {high:.2f}."
-    if cause == ASTRAY:
-        turned = dict(beta="price", updates="number of updates", N="N", target="target")[NEARER[k.how][0]]
-        return (
-            f"These labels lead away from what people like: wins are {low:.2f}, and no {turned} that was tried helps."
+        wins, nats = ([getattr(o, of) for o in r.path[-LATE:]] for of in ("wins", "kl"))
+        return Said(
+            f"Price and distance overshoot each other: over {LATE} updates wins go from {low:.2f} to {max(wins):.2f}.",
+            {
+                "the distance overshoots its target both ways": lambda: min(nats) < k.target < max(nats),
+                "wins go up and down": lambda: low == round(min(wins), 6) and max(wins) - low > BEHIND,
+                "a calm controller mends it": lambda: keeps(replace(k, gain=CALM)) and k.gain > CALM,
+            },
         )
-    score = f"over {r.here.proxy:.0f}" if r.here.edge else f"{r.here.proxy:.1f}"
-    return (
-        f"The reward model scores it {score}, people prefer its start: wins are {low:.2f}, and "
-        f"{100 * r.here.off:.0f} % of it lies where no pair was."
+    if cause == ASTRAY:
+        name, values = NEARER[k.how]
+        turned = dict(beta="price", updates="number of updates", N="N", target="target")[name]
+        return Said(
+            f"Wins are {below_half(low)}, and no {turned} that was tried helps: 200 pairs, none turned round, let one.",
+            {
+                "wins are below one half": lambda: float(below_half(low)) < HALF,
+                "nothing that was tried helps": lambda: not any(keeps(replace(k, **{name: at})) for at in values),
+                "other labels mend it": lambda: mends(k, r) and not k.perfect,
+            },
+        )
+    at = counted(k, r.here, r.path)
+    if cause == MIXED:
+        return Said(
+            f"People prefer its start: wins are {below_half(low)}. Undoing one thing alone does not mend it.",
+            {
+                "people prefer its start": lambda: preferred(k, at) < HALF + 0.01,
+                "one thing alone does not": lambda: (
+                    not any(keeps(replace(k, **{name: value})) for name, value in [("gain", CALM), *held_back(k)])
+                ),
+            },
+        )
+    score = f"over {at.proxy:.0f}" if at.edge else f"{at.proxy:.1f}"
+    when = f"At the lowest of {LATE} updates wins are" if k.how == ADAPTIVE else "Wins are"
+    return Said(
+        f"{when} {below_half(low)}, though the reward model scores it {score}: {100 * at.off:.0f} % of it lies where "
+        "the start as good as never is.",
+        {
+            "a reward model was learned": lambda: not k.perfect,
+            "it scores it above its start": lambda: at.proxy > 0,
+            "people prefer its start": lambda: preferred(k, at) < HALF + 0.01,
+            "much of it is far from its start": lambda: (
+                at.off > 0.001 and at.kl > ended(replace(k, **fix_and_cause(k)[0]))[0].kl
+            ),
+            "nearer to its start it is mended": lambda: mends(k, r),
+        },
     )
 
 
@@ -377,16 +451,26 @@ def fix_and_cause(k):
     """The knobs to turn until it holds, {name: value}, and the cause of the break."""
     here, path = ended(k)
     last = [o.wins for o in path[-LATE:]]
-    swings = k.how == ADAPTIVE and k.gain > 0.3 and max(last) - min(last) > BEHIND
-    calm = {"gain": CALM} if swings else {}
-    name, values = NEARER[k.how]
-    held = [{**calm, name: value} for value in values if value != getattr(k, name)]
+    if k.how == ADAPTIVE and k.gain > CALM and max(last) - min(last) > BEHIND and keeps(replace(k, gain=CALM)):
+        return dict(gain=CALM), SWING
+    if k.how == UPDATES and k.beta * RATE > 2 and keeps(replace(k, how=OPTIMUM)):
+        return next({"beta": value} for _, value in held_back(k) if keeps(replace(k, beta=value))), OVERSHOT
+    held = [{name: value} for name, value in held_back(k)]
     priced = [{"beta": Knobs.beta, **s} for s in held] if k.how == ADAPTIVE else []  # a controller begins at a price
-    for settings in [*[calm] * swings, *held, *priced]:
+    for settings in [*held, *priced]:
         if keeps(replace(k, **settings)):
-            return settings, SWING if swings else ONE if lowest(k, here, path) >= HALF else FAR
-    relabeled = {"pairs": 200, "flip": 0.0}
-    return next({**relabeled, **s} for s in [*held, *priced] if keeps(replace(k, **relabeled, **s))), ASTRAY
+            return settings, ONE if lowest(k, here, path) >= HALF else FAR
+    calm = [{"gain": CALM, **s} for s in [*held, *priced]] if k.how == ADAPTIVE else []
+    for settings in calm:
+        if keeps(replace(k, **settings)):
+            return settings, MIXED
+    return next({**RELABELED, **s} for s in [*held, *priced, *calm] if keeps(replace(k, **RELABELED, **s))), ASTRAY
+
+
+def held_back(k):
+    """(knob, value) of what would hold this optimizer nearer to its start."""
+    name, values = NEARER[k.how]
+    return [(name, value) for value in values if value != getattr(k, name)]
 
 
 def keeps(k):
@@ -394,28 +478,81 @@ def keeps(k):
     return lowest(k, here, path) >= HALF and not few(here)
 
 
+@cache
 def ended(k):
     """The policy in force and its path, without the curves around it."""
     world, _ = worlds(k.kappa)
-    reward, _ = learned(k, world)
-    policy, path = optimized(k, world, reward)
-    return path[-1] if k.how == ADAPTIVE else outcome(world, reward, policy), path
+    policy, path = optimized(k, world, reward_of(k))
+    return path[-1] if k.how == ADAPTIVE else outcome(world, reward_of(k), policy), path
+
+
+def mends(k, r):
+    """Whether the way back leads to a policy that people prefer to its start, and that writes more than one thing."""
+    there = replace(k, **fix_and_cause(k)[0])
+    here, path = ended(there)
+    return preferred(there, counted(there, here, path)) > HALF - 0.01 and np.exp(here.entropy) >= FEW
+
+
+def reward_of(k):
+    return learned(k, worlds(k.kappa)[0])[0]
+
+
+def policy_of(k):
+    return optimized(k, worlds(k.kappa)[0], reward_of(k))[0]
+
+
+def grows(k, r):
+    """Whether the updates end farther from the optimum at this price than they were."""
+    goal = ended(replace(k, how=OPTIMUM))[0].gold
+    return abs(r.path[-1].gold - goal) > abs(r.path[len(r.path) // 2].gold - goal) or r.here.edge
+
+
+def preferred(k, at):
+    """Wins of an outcome once more, from pairs that are drawn: the mean chance that people choose its completion.
+
+    Of a policy in the middle of a path, which is not kept, the wins that were computed.
+    """
+    if k.how == ADAPTIVE:
+        return at.wins
+    world, _ = worlds(k.kappa)
+    rng = np.random.default_rng(7)
+    policy = policy_of(k)
+    own, start = (rng.choice(len(p), 20_000, p=p / p.sum()) for p in (policy, world.ref))
+    return float(preferences.sigmoid(world.gold[own] - world.gold[start]).mean())
 
 
 def worse(k, r):
-    """Better than the start, and clearly behind the default."""
-    wins, usual = r.here.wins, ended(Knobs())[0].wins
+    """Better than the start, and clearly behind the default: on the same labels, or behind what it has by any seed."""
+    wins, usual = r.here.wins, ended(Knobs(seed=k.seed))[0].wins
     if r.here.edge:
-        return "The policy has run off the map, which ends here; a larger map would show other numbers."
-    if wins > usual - BEHIND:
+        return Said(
+            "The policy has run off the map, which ends here; a larger map would show other numbers.",
+            {"a part of it is at the end": lambda: policy_of(k) @ worlds(k.kappa)[0].at_the_edge > 0.01},
+        )
+    paired = (k.pairs, k.flip, k.features) == (Knobs.pairs, Knobs.flip, Knobs.features)
+    if wins > usual - BEHIND or (not paired and wins > UNLUCKY):
         return None
-    return f"Preferred to its start in {100 * wins:.0f} of 100 comparisons; at the default it is {100 * usual:.0f}."
+    return Said(
+        f"Preferred to its start in {100 * wins:.0f} of 100 comparisons; at the default, with this seed, it is "
+        f"{100 * usual:.0f}.",
+        {
+            "so often it is preferred": lambda: abs(preferred(k, r.here) - wins) < 0.015,
+            "the default more often": lambda: preferred(Knobs(seed=k.seed), None) > wins + BEHIND - 0.015,
+        },
+    )
 
 
 def holds(k, r):
-    return (
+    return Said(
         f"Preferred to its start in {100 * r.here.wins:.0f} of 100 comparisons; {100 * r.here.off:.0f} % of it lies "
-        "where the start as good as never is."
+        "where the start as good as never is.",
+        {
+            "so often it is preferred": lambda: abs(preferred(k, r.here) - r.here.wins) < 0.015,
+            "no less often than its start": lambda: r.here.wins > HALF - 1e-5,
+            "so much lies outside of the ring": lambda: (
+                abs(1 - policy_of(k) @ ~worlds(k.kappa)[0].off - r.here.off) < 1e-6
+            ),
+        },
     )
 
 

@@ -2,7 +2,7 @@
 the advantages of one group.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
@@ -15,7 +15,8 @@ from sim.worlds.optimizer import SGD, AdamW
 from widgets.frame.exercises import Guess
 from widgets.frame.knobs import choice, ladder, slider, toggle
 from widgets.frame.marks import bars, both, by_update, each_run, label, line, panel, threshold
-from widgets.frame.readouts import Break, Gauge, Readout
+from widgets.frame.readouts import At, Break, Gauge, Readout
+from widgets.frame.sentences import Said, end
 from widgets.frame.small_figures import Opening
 
 TITLE = "RLOO and a twin with another group baseline, three runs each"
@@ -46,6 +47,7 @@ class Knobs:
     seed: int = slider("Seed", 0, low=0, high=99, step=1)
 
 
+LEAD = ("passes", "learning_rate")
 PRESETS = {
     "RLOO": Knobs(),
     "Pairs": Knobs(K=2),
@@ -176,7 +178,7 @@ def distance(r):
     x = np.arange(1, r.updates + 1)
     return by_update(
         "Distance of each update",
-        "KL from the policy that sampled, nats a completion, exact, 3 seeds, RLOO",
+        "KL from the sampler, nats, exact, 3 seeds, RLOO",
         line(x, np.maximum(r.kl_step[0].max(axis=0), 1e-5), "farthest run"),  # a logarithmic axis has no 0
         each_run(x, np.maximum(r.kl_step[0], 1e-5)),
         updates=UPDATES,
@@ -209,7 +211,7 @@ def group_tab(k):
     )
     yield panel(
         "Rewards of the group",
-        "of K completions; RLOO is K/(K − 1) times “less the mean”",
+        "K completions; RLOO: K/(K − 1) × “less the mean”",
         bars(names, rewards, "reward"),
         x="completion",
         x_range=(0.4, k.K + 0.6),
@@ -230,7 +232,7 @@ def noise_tab(k):
     exact_mean, none = (gradient_noise.two_answer_noise(P, b) / (P * (1 - P)) ** 2 for b in (P, 0.0))
     return panel(
         "Noise of a completion",
-        "variance over squared gradient, logarithmic, exact; two answers, right with probability p",
+        "variance over squared gradient, log, exact; two answers, right with probability p",
         line(P, noise_of(k.K), f"RLOO, K = {k.K}"),
         line(P, none, "no baseline", 2),
         line(P, np.maximum(exact_mean, 1e-3), "exact mean", 3, "exact"),
@@ -251,7 +253,7 @@ def readouts(k, r):
         Readout("Different completions left, e^H", left(r), "a prompt", modsum.exact, found),
         Readout("Right completions of RLOO", r.pass_rate[0, :, -1].mean(), "", modsum.exact),
         Readout("Largest KL of one update", r.kl_step[0].max(), "nats", modsum.exact_kl),
-        Readout("Largest distance of the twins", round(apart(r), 9), "right completions", modsum.exact),
+        Readout("Largest distance of the twins", round(apart(r), 9), "of all completions", modsum.exact),
         Readout("Cosine of their first updates", round(r.cosine, 6), "", kl.cosine),
     ]
 
@@ -259,6 +261,12 @@ def readouts(k, r):
 def left(r):
     """e^H: as many equally likely completions of a prompt would have the entropy that the RLOO runs have now."""
     return np.exp(r.entropy)
+
+
+def right(r):
+    """Right completions of RLOO, in words."""
+    share = 100 * r.pass_rate[0, :, -1].mean()
+    return "over 99 %" if 99.5 <= share < 100 else f"{share:.0f} %"
 
 
 def watched(k, r):
@@ -274,21 +282,37 @@ def watched(k, r):
     )
 
 
+def seen_at(k, r, cause):
+    return At("Different completions left", None, None, "{y:.2f} different completions left", "RLOO")
+
+
 def broken(k, r):
     if r.updates < UPDATES or left(r) >= LEFT:
         return None
-    return Break(
-        f"{reason(k)}: {left(r):.2f} different completions of a prompt are left, while "
-        f"{100 * r.pass_rate[0, :, -1].mean():.0f} % are right.",
-        fix(k),
-        cause(k),
+    found = cause(k)
+    why = Said(
+        f"{reason(k)}: {left(r):.2f} different completions of a prompt are left, while {right(r)} are right.",
+        {"undoing it mends": lambda: left(end(run, replace(k, **undone(k)[found]))) >= LEFT},
     )
+    return Break(why, fix(k), found)
+
+
+LONG, FREE, SPITE = "steps that are too long", "many passes and no ratio", "many passes in spite of ratios"
+BOTH, STEEP = "many steps that are too long", 8.0  # above this rate one pass can be enough
 
 
 def cause(k):
     if k.passes == 1:
-        return "steps that are too long"
-    return "many passes and no ratio" if k.ratio == "none" else "many passes in spite of ratios"
+        return LONG
+    if k.learning_rate > STEEP:
+        return BOTH
+    return FREE if k.ratio == "none" else SPITE
+
+
+def undone(k):
+    """{cause: the knobs without it}."""
+    slow, once = dict(learning_rate=2.0), dict(passes=1)
+    return {LONG: slow, FREE: dict(ratio="per token"), SPITE: once, BOTH: once | slow}
 
 
 def reason(k):
@@ -299,24 +323,24 @@ def reason(k):
 
 
 def fix(k):
-    if k.passes > 1 and k.ratio == "none" and k.learning_rate <= 8:
-        return dict(ratio="per token")
-    return (dict(passes=1) if k.passes > 1 else {}) | dict(learning_rate=2.0)
+    return undone(k)[cause(k)]
 
 
 def worse(k, r):
-    right = 100 * r.pass_rate[0, :, -1].mean()
     if r.updates < UPDATES or left(r) >= FEW:
         return None
-    return (
-        f"{left(r):.2f} different completions of a prompt are left, {right:.0f} % of them right: nearly all "
-        "variety is spent."
+    return Said(
+        f"{left(r):.2f} different completions of a prompt are left, and {right(r)} of what is drawn is right: "
+        "nearly all variety is spent.",
+        {"the default keeps several times as many": lambda: left(end(run, Knobs(seed=k.seed))) > 3 * left(r)},
     )
 
 
 def holds(k, r):
-    right = 100 * r.pass_rate[0, :, -1].mean()
-    return f"{left(r):.1f} different completions of a prompt are left, and {right:.0f} % of what is drawn is right."
+    return Said(
+        f"{left(r):.1f} different completions of a prompt are left, and {right(r)} of what is drawn is right.",
+        {"fewer would be told": lambda: r.updates < UPDATES or np.log(FEW) <= r.entropies[:, -1].mean()},
+    )
 
 
 def methods(k, r):
@@ -325,8 +349,7 @@ def methods(k, r):
 
 
 GUESS = Guess(
-    "The twin divides by the deviation, which differs from group to group. How nearly do the first updates of the two "
-    "point the same way?",
+    "The twin divides by the deviation of each group. How nearly do the first updates of the two point one way?",
     ("a cosine of 0.5", "of 0.9", "above 0.99"),
     Knobs(twin="z-score"),
     2,

@@ -13,7 +13,8 @@ from widgets.frame import recovery
 from widgets.frame.exercises import Guess
 from widgets.frame.knobs import choice, ladder, slider
 from widgets.frame.marks import bars, dots, heat, label, line, panel, threshold
-from widgets.frame.readouts import Break, Gauge, Readout
+from widgets.frame.readouts import At, Break, Gauge, Readout
+from widgets.frame.sentences import Said
 from widgets.frame.small_figures import Opening
 
 TITLE = "How many of 300 problems are solved, by what picks among the chains and when"
@@ -42,6 +43,7 @@ class Knobs:
     seed: int = slider("Seed", 0, low=0, high=99, step=1)
 
 
+LEAD = ("blind_spots", "prm_noise")
 PRESETS = {
     "Clean scores": Knobs(),
     "5 blind spots per 100": Knobs(blind_spots=5.0),
@@ -56,8 +58,7 @@ GUESS = Guess(
     Knobs(orm_noise=0.5, prm_noise=0.5),
     2,
     lambda k, r: (
-        f"By answers {r.reranked(k)[0]:.1f} %, by steps {r.reranked(k)[1]:.1f} %. A chain that is right by luck is "
-        "right for the one and flawed for the other."
+        f"By answers {r.reranked(k)[0]:.1f} %, by steps {r.reranked(k)[1]:.1f} %, to which right by luck is flawed."
     ),
 )
 
@@ -261,20 +262,33 @@ def readouts(k, r):
 
 # What comes of it
 
-BLIND, NOISY, SPREAD = (
+BLIND, NOISY, SPREAD, MIXED = (
     "more draws find the blind spots",
     "search follows noisy step scores",
     "the search spends its steps badly",
+    "more than one thing at once",
 )
+UNDONE = {BLIND: dict(blind_spots=0.0), SPREAD: dict(kept="√n", c=1.0), NOISY: dict(prm_noise=NOISE[0])}
+
+
+def damage(k, r):
+    """Points that are lost of the best N, or behind reranking; the one that is broken by."""
+    return r.lost if r.lost > LOST else r.behind(k)
 
 
 def cause(k, r):
-    if r.lost > LOST:
-        return BLIND
-    if r.behind(k) <= LOST:
+    """The one thing that alone mends what is broken where it is undone, or MIXED where none does."""
+    if damage(k, r) <= LOST:
         return None
-    usual = dict(kept="√n", c=1.0)
-    return SPREAD if turned(k, **usual).behind(k) <= LOST else NOISY
+    return next((found for found, usual in UNDONE.items() if mended(k, r, usual)), MIXED)
+
+
+def mended(k, r, usual):
+    there = replace(k, **usual)
+    if there == k:
+        return False
+    now = turned(there)
+    return (now.lost if r.lost > LOST else now.behind(there)) <= LOST
 
 
 def watched(k, r):
@@ -285,23 +299,58 @@ def watched(k, r):
     return Gauge("Search behind reranking", max(r.behind(k), 0.0), LOST, "points", high=50, expression=told)
 
 
+def seen_at(k, r, cause):
+    if cause == BLIND:
+        return At("Solved by the best of N chains", None, None, "{y:.0f} % with 256 chains", "by answers")
+    return At("Solved with equal steps", 4, r.searched, f"the search solves {r.searched:.0f} %")
+
+
 def broken(k, r):
     found = cause(k, r)
     if found is None:
         return None
-    if found == BLIND:
+    if r.lost > LOST:
         N, most = r.peak
-        why = (
-            f"Every draw may be one that the scorer loves and that is wrong: {N} chains solve {most:.0f} %, 256 solve "
-            f"{r.by_answers[-1]:.0f} %."
-        )
+        led = "Every draw may be one that the scorer loves and that is wrong" if found == BLIND else "More is worse"
+        why = f"{led}: {N} chains solve {most:.0f} %, 256 solve {r.by_answers[-1]:.0f} %."
+        claims = {"more chains solve less": lambda: drawn(r, r.tree.orm, 256) < drawn(r, r.tree.orm, N) - LOST + 4}
     else:
-        led = "Step scores lead it astray" if found == NOISY else "It spends its steps in the wrong places"
+        led = {NOISY: "Step scores lead it astray", SPREAD: "It spends its steps in the wrong places"}
         why = (
-            f"{led}: the search solves {r.searched:.0f} %, and {chains(k)} finished chains picked by their answers "
-            f"{r.reranked(k)[0]:.0f} %."
+            f"{led.get(found, 'Undoing one thing alone does not mend it')}: the search solves {r.searched:.0f} %, and "
+            f"{chains(k)} finished chains picked by their answers {r.reranked(k)[0]:.0f} %."
         )
-    return Break(why, fix(k), found)
+        claims = solving(k, r) | {
+            "the search is behind": lambda: r.searched < drawn(r, r.tree.orm, chains(k)) - LOST + 4
+        }
+    undone = {"undone, it is mended": lambda: mended(k, r, UNDONE[found])}
+    alone = {"nothing alone mends it": lambda: not any(mended(k, r, usual) for usual in UNDONE.values())}
+    return Break(Said(why, claims | (alone if found == MIXED else undone)), fix(k), found)
+
+
+def drawn(r, score, N):
+    """% solved by the best scored of N chains, once more: drawn twenty times of each problem."""
+    rng, P = np.random.default_rng(11), len(score)
+    up_to = np.cumsum(r.tree.chance, axis=1)
+    right = []
+    for _ in range(20):
+        leaf = np.stack([np.searchsorted(row, rng.random(N) * row[-1]) for row in up_to])
+        best = np.take_along_axis(leaf, np.take_along_axis(score, leaf, 1).argmax(axis=1)[:, None], 1)[:, 0]
+        right.append(r.tree.correct[np.arange(P), best].mean())
+    return 100 * float(np.mean(right))
+
+
+def solving(k, r):
+    """What is asserted of shares with the steps that are set."""
+    answers, steps = r.reranked(k)
+    return {
+        "so much is solved by answers": lambda: abs(drawn(r, r.tree.orm, chains(k)) - answers) < 4,
+        "so much is solved by steps": lambda: abs(drawn(r, search.step_scores(r.tree, k.how), chains(k)) - steps) < 4,
+        "the search solves so much": lambda: (
+            abs(100 * r.tree.correct[np.arange(PROBLEMS), r.found.chain].mean() - r.searched) < 1e-6
+        ),
+        "and writes no more": lambda: r.found.made.sum(axis=1).max() <= k.budget + 1,
+    }
 
 
 def fix(k):
@@ -319,22 +368,29 @@ def holding(k):
 def worse(k, r):
     if r.lost > TURNED:
         N, most = r.peak
-        return (
-            f"More chains make it worse beyond {N}, where {most:.1f} % are solved: 256 solve {r.by_answers[-1]:.1f} %."
+        return Said(
+            f"More chains make it worse beyond {N}, where {most:.1f} % are solved: 256 solve {r.by_answers[-1]:.1f} %.",
+            {
+                "each size beyond it solves less": lambda: all(r.by_answers[SIZES.index(N) + 1 :] < most),
+                "a scorer without blind spots loses less": lambda: turned(k, blind_spots=0.0).lost < r.lost,
+            },
         )
     if r.behind(k) > BEHIND:
-        return (
+        return Said(
             f"The search solves {r.searched:.1f} %, {r.behind(k):.1f} points less than {chains(k)} finished chains "
-            "picked by their answers."
+            "picked by their answers.",
+            solving(k, r),
         )
     return None
 
 
 def holds(k, r):
     answers, steps = r.reranked(k)
-    return (
-        f"With {k.budget} steps, {chains(k)} finished chains solve {answers:.1f} % picked by answers and "
-        f"{steps:.1f} % by steps, the search {r.searched:.1f} %."
+    few = f"{chains(k)} finished chains"
+    return Said(
+        f"With {k.budget} steps, {few} solve {answers:.1f} % picked by answers and {steps:.1f} % by steps, the search "
+        f"{r.searched:.1f} %.",
+        solving(k, r),
     )
 
 

@@ -2,7 +2,7 @@
 each token is asked to do.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -18,8 +18,10 @@ from sim.worlds.policies import POLICIES, shared_rate
 from widgets.frame.exercises import Guess
 from widgets.frame.knobs import choice, ladder, slider, toggle
 from widgets.frame.marks import both, dots, heat, label, line, panel, threshold
-from widgets.frame.readouts import Break, Gauge, Readout
+from widgets.frame.readouts import At, Break, Gauge, Readout
+from widgets.frame.sentences import Said, end
 from widgets.frame.small_figures import Opening
+from widgets.frame.values import figures
 
 TITLE = "One hundred batches of sums of two digits, trained on one by one"
 UPDATES, GROUPS, K = 100, 16, 8
@@ -51,6 +53,11 @@ class Knobs:
 
 
 LOCAL = dict(micro=4, divisor="its own count")
+KNOB_GROUPS = {
+    "The batch": ("passes", "minibatches", "micro", "divisor", "by_length"),
+    "The step": ("eps_low", "eps_high", "max_norm", "optimizer", "advantage"),
+    "The run": ("scale", "policy", "seed"),
+}
 PRESETS = {
     "GRPO": Knobs(),
     "DAPO's token mean": Knobs(mode="token-mean"),
@@ -205,6 +212,11 @@ def trace(first, start, frames):
     )
 
 
+def seconds(k):
+    """Measured: what is done once an update, and the steps on its batch; the transformer takes eight times as long."""
+    return (0.9 + 0.21 * k.passes * k.minibatches) * (8 if k.policy == "transformer" else 1)
+
+
 def progress(k, r):
     return ["update", len(r.loss), UPDATES]
 
@@ -225,7 +237,7 @@ def figure(k, r):
         ),
         panel(
             "Policy loss",
-            "at the last step of each update, one seed; cut at 0.4",
+            "at each update's last step, one seed; cut at 0.4",
             line(x, np.clip(r.loss, -0.4, 0.4), "loss"),
             **edge,
             y_range=(-0.42, 0.42),
@@ -327,24 +339,44 @@ def watched(k, r):
     )
 
 
+def seen_at(k, r, cause):
+    return At("Right completions", None, None, "ends below its start", "pass rate")
+
+
 def broken(k, r):
     if not below(r):
         return None
-    return Break(
-        f"{reason(k)}: the pass rate ends at {r.pass_rate[-1]:.3f}, below the {r.start:.3f} of its start.",
-        fix(k),
-        "every weight moves too far"
-        if k.learning_rate > 0.05 or k.passes * k.minibatches == 1
-        else "many steps on one batch",
+    found = cause(k)
+    why = Said(
+        f"{reason(k, found)}: the pass rate ends at {r.pass_rate[-1]:.3f}, below the {r.start:.3f} of its start.",
+        {"undoing it mends": lambda: not below(end(run, replace(k, **undone(k)[found])))},
     )
+    return Break(why, fix(k), found)
 
 
-def reason(k):
+FAR, MANY, BOTH = "every weight moves too far", "many steps on one batch", "long steps, and many of them"
+
+
+def cause(k):
+    if k.passes * k.minibatches > 4 and k.learning_rate > 0.05:
+        return BOTH
+    return FAR if k.learning_rate > 0.05 or k.passes * k.minibatches == 1 else MANY
+
+
+def undone(k):
+    """{cause: the knobs without it}."""
+    short, one = dict(learning_rate=min(k.learning_rate / 2, 0.02)), dict(passes=1, minibatches=1)
+    return {FAR: short, MANY: one, BOTH: short | one}
+
+
+def reason(k, found):
     steps = k.passes * k.minibatches
-    if k.learning_rate > 0.05 and k.optimizer == "AdamW":
-        return f"AdamW's steps are as long as the learning rate says, up to about {rate(k):g} a weight"
-    if steps > 1:
+    if found == BOTH:
+        return f"{steps} optimizer steps on each batch, at learning rate {rate(k):g}"
+    if found == MANY:
         return f"{steps} optimizer steps on each batch, all fitted to the same {GROUPS * K} completions"
+    if k.optimizer == "AdamW":
+        return f"AdamW's steps are as long as the learning rate says, up to about {rate(k):g} a weight"
     return f"Steps that are too long at learning rate {rate(k):g}"
 
 
@@ -358,19 +390,29 @@ def fix(k):
 def worse(k, r):
     if len(r.loss) < UPDATES or r.pass_rate[-1] >= WELL:
         return None
-    return f"The pass rate went from {r.start:.3f} to {r.pass_rate[-1]:.3f}: it learns, but less than it could."
+    return Said(
+        f"The pass rate went from {r.start:.3f} to {r.pass_rate[-1]:.3f}, where the default ends above {WELL:g}.",
+        {
+            "the default does": lambda: end(run, Knobs(seed=k.seed)).pass_rate[-1] > WELL,
+            "it is not below its start": lambda: r.pass_rate[-1] >= r.start,
+        },
+    )
 
 
 def holds(k, r):
     rate = f"The pass rate went from {r.start:.3f} to {r.pass_rate[-1]:.3f}"
+    learned = {"it learns": lambda: len(r.loss) < UPDATES or r.pass_rate[-1] > r.start + 0.3}
     if r.first.now > ASTRAY:
-        return f"{rate}. The first gradient was off by {100 * r.first.now:.0f} % of its length, and no curve shows it."
-    return f"{rate}, at a gradient norm of {r.grad_norm[-1]:.2g} in the last step."
+        return Said(
+            f"{rate}. The first gradient was off by {100 * r.first.now:.0f} % of its length, and no curve shows it.",
+            learned | {"by its own counts": lambda: k.divisor == "its own count" and k.micro > 1},
+        )
+    norm = r.grad_norm[-1] if r.grad_norm[-1] > 1e-12 else 0.0
+    return Said(f"{rate}, at a gradient norm of {figures(norm)} in the last step.", learned)
 
 
 GUESS = Guess(
-    "Four micro-batches of a step divide by their own counts of tokens: the gradient is wrong by a fifth or more. "
-    "Where does the run end that should reach 0.9?",
+    "Micro-batches divide by their own token counts: the gradient errs by a fifth or more. Where does a 0.9 run end?",
     ("below 0.5", "about 0.7", "about 0.9"),
     Knobs(mode="token-mean", **LOCAL),
     2,

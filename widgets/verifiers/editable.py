@@ -5,6 +5,7 @@ from functools import cache
 import numpy as np
 
 from sim.verifiers import checkers, strategies
+from sim.verifiers.draft import score
 from widgets.frame.exercises import Shown, Table
 from widgets.frame.marks import by_update, each_run, label, line
 
@@ -12,14 +13,6 @@ ID, NAMED = "verifier", "A verifier"
 PRIOR, LEARNING_RATE, UPDATES, RUNS = 0.05, 1.0, 400, 6  # the lesson's instrument at its defaults
 EVERY = 4  # of the updates that are drawn
 ROWS, CHARS = 6, 44  # of a table, of a completion in it
-
-
-def score(example, completion):
-    """1.0 where the answer is among the numbers after `Final:`."""
-    answer = example["expected_answer"]
-    after = completion.partition("Final:")[2]
-    numbers = [word for word in after.split() if word.isdigit()]
-    return 1.0 if answer in numbers else 0.0
 
 
 EDITED = score

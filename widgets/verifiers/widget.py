@@ -11,7 +11,8 @@ from widgets.frame import recovery
 from widgets.frame.exercises import Guess
 from widgets.frame.knobs import choice, ladder, slider, toggle
 from widgets.frame.marks import bars, both, by_update, dots, each_run, heat, label, line, panel, threshold
-from widgets.frame.readouts import Break, Gauge, Readout
+from widgets.frame.readouts import At, Break, Gauge, Readout
+from widgets.frame.sentences import Said
 from widgets.frame.small_figures import Opening
 
 TITLE = "Six trainings of a policy that chooses how to answer, and is paid by a check"
@@ -45,6 +46,7 @@ class Knobs:
     seed: int = slider("Seed", 0, low=0, high=99, step=1)
 
 
+LEAD = ("check", "passed")
 PRESETS = {
     "Exact line": Knobs(),
     "Last number": Knobs(check=3),
@@ -176,7 +178,8 @@ def peak(r):
 
 
 def lost(r):
-    return float(strategies.lost(r.run).mean())
+    mean = float(strategies.lost(r.run).mean())
+    return mean if mean > 1e-12 else 0.0  # 6e-17 is rounding
 
 
 def end(r):
@@ -231,6 +234,10 @@ def cause(k, r):
     return MIXED
 
 
+def seen_at(k, r, cause):
+    return At("Reward paid and tasks solved", None, None, "{y:.2f} solved, far below its peak", "solved")
+
+
 def broken(k, r):
     if lost(r) <= LOST:
         return None
@@ -240,12 +247,44 @@ def broken(k, r):
 
 def why(k, r, found):
     paid, solved = f"{r.run.proxy[-1].mean():.2f}", f"{end(r):.2f}"
-    return {
+    words = {
         PAID: f"Reward {paid}, solved {solved}: {thief(k, r)}.",
         DOOR: f"Reward {paid}, solved {solved}: the state is right, for the policy reads what it is compared with.",
         CHANCE: f"Solved {solved}, once {peak(r):.2f}: wrong passes {k.passed} times in 100, right {100 - k.failed}.",
         MIXED: f"Reward {paid}, solved {solved}, once {peak(r):.2f}: undoing one thing alone does not mend it.",
-    }[found]
+    }
+    fell = {"less is solved than at its peak": lambda: solves(k, r) < r.run.true.max(axis=0).mean() - LOST + 1e-9}
+    return Said(words[found], {**amounts(k, r), **fell, **causing(k, r, found)})
+
+
+def solves(k, r):
+    """Solved at the end, once more: the ways in use by how often each solves the task."""
+    return float((r.run.policies[-1] * strategies.true_rewards(k.archetype)).sum(axis=1).mean())
+
+
+def amounts(k, r):
+    """What is asserted of reward and solved: a right verdict passes but for k.failed, a wrong one by k.passed."""
+    paid = lambda: (r.run.policies[-1] @ (r.verdict * (100 - k.failed) + (1 - r.verdict) * k.passed)).mean() / 100
+    return {
+        "so much is paid": lambda: abs(paid() - r.run.proxy[-1].mean()) < 1e-9,
+        "so much is solved": lambda: abs(solves(k, r) - end(r)) < 1e-9,
+    }
+
+
+def causing(k, r, found):
+    """What is asserted of a cause: undone it mends, and it is at work."""
+    undone = lambda turned: replace(k, **turned) != k and lost(simulate(replace(k, **turned))) <= LOST
+    exact = dict(passed=0, failed=0)
+    if found == MIXED:
+        return {"nothing alone mends it": lambda: not undone(stricter(k, r)) and not undone(exact)}
+    way = {"undone, it is mended": lambda: undone(exact if found == CHANCE else stricter(k, r))}
+    if found == CHANCE:
+        return way | {"the check errs by chance": lambda: k.passed or k.failed}
+    if found == DOOR:
+        reads = strategies.names(k.archetype).index("read answer")
+        return way | {"it reads what it is compared with": lambda: r.run.policies[-1, :, reads].mean() > BEHIND}
+    share = ((r.true == 0) & (r.verdict > 0)) * r.run.policies[-1].mean(axis=0)
+    return way | {"worthless ways are paid and used": lambda: share.max() > GONE}
 
 
 def thief(k, r):
@@ -275,33 +314,66 @@ def fix(k, r):
 
 def worse(k, r):
     best, first = float(r.true[r.verdict > 0].max()), float(r.run.true[0].mean())
-    if end(r) < first - 0.02:
-        return f"Solved {end(r):.2f} at the end and {first:.2f} before training: less than a break, and no gain."
-    if r.run.proxy[-1].mean() - end(r) > BEHIND + 0.05 and paid_for_nothing(r).any():
-        return f"Reward {r.run.proxy[-1].mean():.2f}, solved {end(r):.2f}: the check pays ways that solve nothing."
+    if end(r) < first - max(0.02, 2 * r.run.true[-1].std()):
+        return Said(
+            f"Solved {end(r):.2f} at the end and {first:.2f} before training: less than a break, and no gain.",
+            amounts(k, r)
+            | {"less than before": lambda: solves(k, r) < strategies.start(k.archetype, k.prior) @ r.true},
+        )
+    paid = float((r.run.policies[-1] @ r.verdict).mean())  # without chance errors
+    if r.run.proxy[-1].mean() - end(r) > BEHIND + 0.05 and paid - end(r) > BEHIND:
+        return Said(
+            f"Reward {r.run.proxy[-1].mean():.2f}, solved {end(r):.2f}: the check pays what does not solve the task.",
+            amounts(k, r) | {"it pays more than is solved": lambda: unearned(r) > BEHIND},
+        )
     if end(r) < best - BEHIND - 0.02:
-        return (
-            f"Solved {end(r):.2f} at the end. The best way that is paid solves {best:.2f}, and training is not there."
+        return Said(
+            f"Solved {end(r):.2f} at the end. The best way that is paid solves {best:.2f}, and training is not there.",
+            amounts(k, r)
+            | {
+                "one that is paid solves so much": lambda: (
+                    best in r.true[r.verdict > 0] and best > solves(k, r) + BEHIND
+                )
+            },
         )
     return None
+
+
+def unearned(r):
+    """Mean over the answers of what the check pays beyond what is solved, less what it withholds."""
+    return float(sum((share * (r.verdict - r.true)).sum() for share in r.run.policies[-1]) / len(r.run.policies[-1]))
 
 
 def holds(k, r):
     honest = np.flatnonzero(r.true > 0)
     best = honest[r.true[honest].argmax()]
-    refused = r.verdict[best] == 0
-    names = strategies.names(k.archetype)
+    names, shares = strategies.names(k.archetype), r.run.policies[-1].mean(axis=0)
     told = f"Reward {r.run.proxy[-1].mean():.2f}, solved {end(r):.2f}."
-    if refused:
-        left = float(r.run.policies[-1].mean(axis=0)[best])
+    if r.verdict[best] == 0:
+        left = float(shares[best])
         fate = "dies out" if left < GONE else f"keeps a share of {left:.2f}"
-        return f"{told} “{names[best]}” would solve {r.true[best]:.2f}, is never right by this check, and {fate}."
-    if (wanting := np.flatnonzero(paid_for_nothing(r))).size:
-        found = wanting[r.verdict[wanting].argmax()]
-        return (
-            f"{told} “{names[found]}” would be paid {r.verdict[found]:.2f}, and has {r.run.policies[-1, 0, found]:.3f}."
+        return Said(
+            f"{told} “{names[best]}” would solve {r.true[best]:.2f}, is never right by this check, and {fate}.",
+            amounts(k, r)
+            | {
+                "it solves most": lambda: r.true[best] == r.true.max(),
+                "this check never calls it right": lambda: (
+                    not strategies.payoffs(k.archetype, r.check, k.sealed)[0][best]
+                ),
+                "its share is so much": lambda: left < GONE or f"{r.run.policies[-1, :, best].mean():.2f}" in fate,
+            },
         )
-    return f"{told} What it is paid for most is what solves most."
+    if (wanting := np.flatnonzero(paid_for_nothing(r))).size:
+        found = wanting[r.proxy[wanting].argmax()]
+        return Said(
+            f"{told} “{names[found]}” would be paid {r.proxy[found]:.2f}, and has {shares[found]:.3f}.",
+            amounts(k, r) | {"it solves nothing, and is paid": lambda: r.true[found] == 0 < r.verdict[found]},
+        )
+    return Said(
+        f"{told} What it is paid for most is what solves most.",
+        amounts(k, r)
+        | {"the best paid solves most": lambda: r.true[np.isclose(r.proxy, r.proxy.max())].max() == r.true.max()},
+    )
 
 
 GUESS = Guess(

@@ -2,7 +2,7 @@
 mends, what a delivery costs.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import tee
 
 import numpy as np
@@ -18,8 +18,10 @@ from widgets.frame import recovery
 from widgets.frame.exercises import Guess
 from widgets.frame.knobs import choice, ladder, slider
 from widgets.frame.marks import band, bars, both, dots, label, line, panel, region, threshold
-from widgets.frame.readouts import Break, Gauge, Readout
+from widgets.frame.readouts import At, Break, Gauge, Readout
+from widgets.frame.sentences import Said, end
 from widgets.frame.small_figures import Opening
+from widgets.frame.values import figures
 
 TITLE = "One run on fresh completions, and one on those of older weights"
 UPDATES = 120
@@ -167,7 +169,7 @@ def figure(k, r):
         transfer(k),
         panel(
             "Log-probs under rounded weights",
-            "mean distance, thousandths of a nat, before training",
+            "mean, thousandths of a nat, before training",
             bars(
                 list(r.mismatch),
                 [1000 * v for v in r.mismatch.values()],
@@ -235,14 +237,26 @@ def watched(k, r):
     )
 
 
+def seen_at(k, r, cause):
+    return At("Right completions", None, None, "{y:.2f}, far below fresh weights", "this run")
+
+
 def broken(k, r):
     if not lost(r):
         return None
-    return Break(
-        f"{reason(k, r)}: it ends at {r.pass_rate[-1]:.3f}, with fresh weights at {r.fresh[-1]:.3f}.",
-        fix(k),
-        cause(k, r),
-    )
+    why = f"{reason(k, r)}: it ends at {r.pass_rate[-1]:.3f}, with fresh weights at {r.fresh[-1]:.3f}."
+    return Break(Said(why, claims(k, r)), fix(k), cause(k, r))
+
+
+def claims(k, r):
+    """That what is blamed alone is undone by the run beside, and that the mechanism is there."""
+    fresh = dict(lag=0, every=1) | (dict(form="fp32") if k.form != "fp32" else {})
+    said = {"without it the run ends as with fresh weights": lambda: not lost(end(run, replace(k, **fresh)))}
+    if cause(k, r) == CLIPPED:
+        return said | {"much of it is outside": lambda: r.drifts[-1].frame.clip_fraction > 0.1}
+    if cause(k, r) == FEW:
+        return said | {"few count": lambda: min(d.effective for d in r.drifts) < 0.5}
+    return said
 
 
 def stale(k):
@@ -257,7 +271,10 @@ def cause(k, r):
         return "samples of old and rounded weights"
     if k.correction == "none":
         return "old samples, used as new"
-    return "old samples, mostly clipped" if mostly_clipped(k, r) else "a few old samples weigh all"
+    return CLIPPED if mostly_clipped(k, r) else FEW
+
+
+CLIPPED, FEW = "old samples, mostly clipped", "a few old samples weigh all"
 
 
 def mostly_clipped(k, r):
@@ -271,14 +288,15 @@ def clipped_share(r):
 def reason(k, r):
     lag = max(d.trainer_version - d.rollout_version for d in r.drifts)
     rounded = "" if k.form == "fp32" else f"{' and ' if lag else 'Sampled with weights '}rounded to {k.form}"
-    behind = f"{f'Up to {lag} updates behind' if lag else ''}{rounded}"
+    late = f"Up to {lag} update{'s' * (lag > 1)} behind" if lag else ""
+    behind = f"{late}{rounded}"
     if k.correction == "none":
-        return f"{behind}, and what those weights wrote is pushed as if the present ones had written it"
+        return f"{behind}, yet taken as what the present weights wrote"
     effective = 100 * min(d.effective for d in r.drifts)
     if mostly_clipped(k, r):
         share = 100 * clipped_share(r)
-        return f"{behind}, {share:.0f} % of the last batches' tokens have left the clip range and teach nothing"
-    return f"{behind}, and under the ratios only {effective:.2g} % of one batch was effective"
+        return f"{behind}, {share:.0f} % of the last tokens are clipped and teach nothing"
+    return f"{behind}, and only {figures(effective)} % of one batch was effective"
 
 
 def fix(k):
@@ -296,19 +314,29 @@ def worse(k, r):
         return None
     old, rounded = stale(k), k.form != "fp32"
     cost = "age and rounding of the samples cost" if old and rounded else "their age costs" if old else "rounding costs"
-    return f"It ends at {r.pass_rate[-1]:.3f}, with fresh weights at {r.fresh[-1]:.3f}: {cost} more than seeds differ."
+    fresh = dict(lag=0, every=1, form="fp32")
+    return Said(
+        f"It ends at {r.pass_rate[-1]:.3f}, with fresh weights at {r.fresh[-1]:.3f}: {cost} more than seeds differ.",
+        {
+            "more than 99 of 100 pairs of seeds": lambda: gap(r) > 3.67 * SPREAD[k.learning_rate],
+            "undoing it gives the run beside": lambda: abs(gap(end(run, replace(k, **fresh)))) < 0.005,
+            "there is something to undo": lambda: replace(k, **fresh) != k,
+        },
+    )
 
 
 def holds(k, r):
     ends = f"It ends at {r.pass_rate[-1]:.3f}, the same run with fresh weights at {r.fresh[-1]:.3f}"
     if len(r.drifts) == UPDATES and gap(r) > COSTS:
-        return f"{ends}. At this learning rate two seeds differ by as much."
-    return f"{ends}."
+        return Said(
+            f"{ends}. At this learning rate two seeds differ by as much.",
+            {"they do": lambda: gap(r) <= 3.68 * SPREAD[k.learning_rate]},
+        )
+    return Said(f"{ends}.", {"no farther behind than a little": lambda: len(r.drifts) < UPDATES or gap(r) <= COSTS})
 
 
 GUESS = Guess(
-    "Every batch is eight updates old, and each token is weighed by its probability now over then. Fresh batches reach "
-    "0.93. Where does it end?",
+    "Batches are eight updates old, each token weighed by now over then. Fresh ones reach 0.93. Where does it end?",
     ("about 0.35", "about 0.6", "about 0.85"),
     Knobs(lag=8),
     2,

@@ -5,6 +5,7 @@ import pytest
 from sim.algorithms import dapo, grpo, options, ppo, reinforce, rloo
 from sim.algorithms.names import FILES
 from sim.algorithms.recipes import NAMED
+from sim.experiments import mismatch
 
 # {place in the release: {name: default}} of every name that may be written, as read in the sources of TRL 1.16.0, verl
 # 0.9.1 and OpenRLHF 0.11.2; "absent" is a key that verl's file does not have, which is added to it by a plus.
@@ -22,6 +23,13 @@ READ = {
             scale_rewards="group",
             loss_type="dapo",
             use_bias_correction_kl=True,
+            entropy_coef=0.0,
+            use_vllm=False,
+            vllm_importance_sampling_correction=True,
+            vllm_importance_sampling_mode="sequence_mask",
+            vllm_importance_sampling_clip_min=None,
+            vllm_importance_sampling_clip_max=3.0,
+            off_policy_mask_threshold=None,
         ),
         "transformers/training_args.py": dict(per_device_train_batch_size=8),
     },
@@ -41,6 +49,10 @@ READ = {
     "KTOConfig": {"trl/trainer/kto_config.py": dict(loss_type="kto", beta=0.1)},
     "CPOConfig": {
         "trl/experimental/cpo/cpo_config.py": dict(loss_type="sigmoid", beta=0.1, cpo_alpha=1.0, simpo_gamma=0.5)
+    },
+    "DistillationConfig": {
+        "trl/trainer/distillation_config.py": dict(beta=1.0),
+        "transformers/training_args.py": dict(per_device_train_batch_size=8),
     },
     "ORPOConfig": {"trl/experimental/orpo/orpo_config.py": dict(beta=0.1)},
     "verl": {
@@ -64,6 +76,22 @@ READ = {
             "actor_rollout_ref.actor.use_kl_loss": False,
             "actor_rollout_ref.actor.kl_loss_coef": 0.001,
             "actor_rollout_ref.actor.kl_loss_type": "low_var_kl",
+            "actor_rollout_ref.actor.entropy_coeff": 0,
+        },
+        "verl/trainer/config/algorithm/rollout_correction.yaml": {
+            "algorithm.rollout_correction.bypass_mode": False,
+            "algorithm.rollout_correction.loss_type": "ppo_clip",
+            "algorithm.rollout_correction.rollout_is": None,
+            "algorithm.rollout_correction.rollout_is_threshold": 2.0,
+            "algorithm.rollout_correction.rollout_rs": None,
+            "algorithm.rollout_correction.rollout_rs_threshold": None,
+        },
+        "verl/trainer/config/distillation/distillation.yaml": {
+            "distillation.enabled": False,
+            "distillation.distillation_loss.loss_mode": "k3",
+            "distillation.distillation_loss.topk": 32,
+            "distillation.distillation_loss.use_task_rewards": True,
+            "distillation.distillation_loss.use_policy_gradient": False,
         },
         "verl/trainer/config/rollout/rollout.yaml": {"actor_rollout_ref.rollout.n": 1},
         "verl/trainer/config/data/legacy_data.yaml": {"data.train_batch_size": 1024, "data.max_response_length": 512},
@@ -90,6 +118,10 @@ READ = {
             "--actor.eps_clip_low_high": None,  # both 0.2, by --actor.eps_clip
             "--actor.dual_clip": None,
             "--actor.loss_agg_mode": "token-mean",
+            "--actor.entropy_coef": None,
+            "--algo.advantage.is_correction_level": "off",
+            "--algo.advantage.is_correction_mode": "mask",
+            "--algo.advantage.is_correction_threshold": (0.5, 5.0),
             "--algo.kl.init_coef": 0.01,
             "--algo.kl.use_loss": False,
             "--algo.kl.estimator": "k1",
@@ -107,10 +139,12 @@ SILENT = {
     "GRPOConfig": {"filter", "overlong", "deviation", "added"},  # it has none of the first two; torch's sample's, 1e-4
     "RLOOConfig": {"surrogate", "aggregation", "filter", "overlong"},  # the ratio of a whole completion, and its sum
     "ORPOConfig": {"pairs"},
+    "DistillationConfig": {"samples"},  # it draws one
     "verl": {"overlong", "centered", "deviation", "added"},
     "OpenRLHF": {"dual_clip", "filter", "overlong", "pairs", "deviation", "added"},  # off, off, none, DPO
 }
 MORE = dict(samples=8, prompts=4, completion=12)
+UNCLIPPED = dict(surrogate=None, clip=None, dual_clip=None)
 SETTINGS = [
     *(options.setting(file, **MORE) for file in FILES.values()),
     *(options.setting(r.file, r.hyper, r.hooks, **MORE) for r in NAMED.values()),
@@ -124,6 +158,12 @@ SETTINGS = [
     dict(pairs="kto", price=0.4),
     dict(pairs="simpo", price=10.0, margin=0.5),
     dict(pairs="orpo", price=0.1),
+    options.setting(grpo, **MORE) | dict(bonus=0.1),
+    *(options.setting(grpo, **MORE, **UNCLIPPED, correction=way) for way in mismatch.WAYS),
+    *(options.setting(grpo, **MORE, **UNCLIPPED, correction=way + options.EACH_PASS) for way in mismatch.WAYS),
+    *(dict(sent=f"all logits, {way}", samples=1, prompts=32) for way in ("reverse", "JSD", "forward")),
+    *(dict(sent=f"drawn token, {way}", samples=1, prompts=32) for way in ("as advantage", "differentiated")),
+    dict(sent="likeliest k", k=5, samples=4, prompts=32),
 ]
 
 
@@ -184,6 +224,9 @@ def test_what_is_for_trl_is_python(setting):
     compile(written("TRL", setting), "a reader's script", "exec")
 
 
+WEIGHED = options.setting(grpo, dict(inner_epochs=1), **UNCLIPPED)
+
+
 @pytest.mark.parametrize(
     "program, setting, line",
     [
@@ -201,6 +244,17 @@ def test_what_is_for_trl_is_python(setting):
         ("OpenRLHF", options.setting(grpo), "--algo.kl.use_loss --algo.kl.estimator k3 --algo.kl.init_coef 0.04"),
         ("OpenRLHF", options.setting(rloo), "--algo.kl.init_coef 0"),  # OpenRLHF's own is 0.01
         ("OpenRLHF", dict(pairs="ipo", price=0.1), "--model.ipo_enable"),
+        ("TRL", WEIGHED | dict(correction="token ratio, at most 2"),
+         'use_vllm=True, vllm_importance_sampling_correction=True, vllm_importance_sampling_mode="token_truncate", '
+         "vllm_importance_sampling_clip_max=2.0,"),
+        ("TRL", WEIGHED | dict(correction="none"), "vllm_importance_sampling_correction=False,"),  # its own weighs
+        ("verl", WEIGHED | dict(correction="answer mask, at most 3"),  # k1 is of the engine over the trainer
+         "algorithm.rollout_correction.rollout_rs_threshold=0.333333_1000000.0"),
+        ("OpenRLHF", WEIGHED | dict(correction="answer mean, 0.8 to 1.25"),
+         "--algo.advantage.is_correction_level seq --algo.advantage.is_correction_mode mask "
+         "--algo.advantage.is_correction_threshold 0.8 1.25"),
+        ("verl", dict(sent="likeliest k", k=5), "distillation.distillation_loss.topk=5"),
+        ("TRL", dict(sent="all logits, JSD"), "beta=0.5,"),
     ],
 )  # fmt: skip
 def test_a_value_stands_beside_its_name(program, setting, line):
@@ -213,6 +267,16 @@ def test_an_algorithm_that_a_program_does_not_have_is_one_line(program):
     assert text.startswith(f"# {program} has no advantage that is the bare reward") and "\n" not in text
     assert written("TRL", options.setting(ppo)).startswith("# TRL has no PPO and no critic")
     assert written("verl", dict(pairs="sigmoid", price=0.1)) == "# verl has no trainer for pairs"
+    assert written("verl", dict(sent="drawn token, differentiated")).startswith("# verl refuses it")
+    assert written("OpenRLHF", dict(sent="all logits, JSD")).startswith("# OpenRLHF has no teacher")
+
+
+@pytest.mark.parametrize("way", mismatch.WAYS)
+def test_every_way_to_count_what_another_policy_drew_is_an_option_or_a_remark_in_each_program(way):
+    for passes, value in ((1, way), (4, way + options.EACH_PASS)):
+        setting = options.setting(grpo, dict(inner_epochs=passes), **UNCLIPPED, correction=value)
+        for program in options.PROGRAMS:
+            assert "no option for what a token" not in written(program, setting)
 
 
 def test_every_file_and_every_recipe_has_a_setting_and_what_it_exchanges_is_known():

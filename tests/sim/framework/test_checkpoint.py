@@ -81,7 +81,7 @@ def test_a_changed_byte_or_another_file_is_refused():
 def test_another_configuration_is_told_apart_in_one_sentence():
     with pytest.raises(checkpoint.Refused, match=r"^it is of a run with K 8, and this one has K 4$"):
         checkpoint.unpacked(DATA, dict(algorithm="grpo", K=4))
-    with pytest.raises(checkpoint.Refused, match=r"with lag None, and this one has lag 2$"):
+    with pytest.raises(checkpoint.Refused, match=r"with lag not set, and this one has lag 2$"):
         checkpoint.unpacked(DATA, CONFIGURATION | dict(lag=2))
 
 

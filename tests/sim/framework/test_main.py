@@ -54,6 +54,8 @@ def test_the_evaluation_says_on_what_and_with_which_interval():
     assert "evaluation on the prompts kept out of training (0+0=, 0+5=, 1+2=, and 17 more), 320 completions" in text
     assert "Wilson's 95 % interval over completions, of these prompts and no others" in text
     assert re.findall(r"^ +(\d+)  \d\.\d+ \[\d\.\d+, \d\.\d+\]$", text, flags=re.M) == ["0", "4", "6"]
+    last = text.splitlines()[-2]
+    assert re.search(r"of the last 6; of the prompts kept out \d\.\d+ before and \d\.\d+ after$", last)
     assert "kept out" not in framework("--updates", "2", "--eval-every", "0").stdout
 
 

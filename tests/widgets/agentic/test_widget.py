@@ -73,7 +73,7 @@ def test_where_the_tool_is_given_up_the_sentence_says_what_the_readout_says():
     for reply in (8, 16):
         knobs = dict(masked=False, reply=reply, algorithm="REINFORCE")
         called = last(**knobs)[-1].call_rate
-        start = f"{100 * called:.3g} % still call the tool" if called else "None calls the tool"
+        start = f"{100 * called:.3g} % still call the tool" if called else "No completion calls the tool"
         assert broken(**knobs).why.startswith(start)
 
 

@@ -86,8 +86,8 @@ def test_the_suggested_fix_mends_every_broken_setting(k):
 def test_sure_labels_with_some_turned_round_are_not_called_unanimous():
     k = Knobs(labels=SURE, flip=0.05, beta=0.2)
     found = breaks(k)
-    assert found.cause == dpo.CERTAIN and "No label" not in found.why and "5 % turned round" in found.why
-    assert "No label speaks for the other side, so no margin" in breaks(PRESETS["Sure labels"]).why
+    assert found.cause == dpo.CERTAIN and "No label" not in found.why and "But for 5 of 200 labels" in found.why
+    assert "No label speaks for the other side, and every pair asks for more" in breaks(PRESETS["Sure labels"]).why
 
 
 def test_what_no_single_change_mends_has_no_single_cause():

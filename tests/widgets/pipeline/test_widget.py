@@ -106,7 +106,7 @@ def test_every_update_of_rl_is_a_frame():
 
 @pytest.mark.when_changed()
 def test_a_small_set_of_prompts_is_memorized():
-    k = Knobs(order="CoT RL", prompts=8)
+    k = Knobs(prompts=8)
     assert pipeline.broken(k, result(k)).cause == pipeline.SOME and len(TRAIN) == 8_000
 
 
@@ -165,18 +165,16 @@ def test_a_cut_path_that_is_dead_or_set_back_is_not_said_to_hold(k, said):
 @pytest.mark.parametrize(
     "k, cause",
     [
-        (Knobs(order="RL", L_cache=5), pipeline.SILENT),  # lengths differ, so there is a gradient without an answer
-        (Knobs(order="RL", rare=0.01, L_cache=4), pipeline.SILENT),
-        (Knobs(order="SFT RL", rare=0.03, L_cache=5), pipeline.UNTHOUGHT),  # nothing thought before the price either
-        (Knobs(order="DPO of borrowed pairs RL", rare=0.003, rl_steps=25), pipeline.SHORT),
+        (Knobs(L_cache=5), pipeline.TAXED),
         (Knobs(order="DPO of borrowed pairs RL", seed=3), pipeline.BORROWED),
+        # two that are not as in the textbook: undoing one of them does not say which it was
+        (Knobs(order="RL", L_cache=5), pipeline.MIXED),
+        (Knobs(order="SFT RL", rare=0.03, L_cache=5), pipeline.MIXED),
+        (Knobs(order="DPO of borrowed pairs RL", rare=0.003, rl_steps=25), pipeline.MIXED),
     ],
 )
-def test_a_break_is_told_by_what_happened_and_not_by_the_knobs_alone(k, cause):
-    found = pipeline.broken(k, result(k))
-    assert found.cause == cause
-    if cause == pipeline.SILENT:
-        assert result(k).reports[-1].answers < 0.5 and "still answer" in found.why
+def test_a_break_is_told_by_what_happened_where_one_knob_is_turned(k, cause):
+    assert pipeline.broken(k, result(k)).cause == cause
 
 
 def test_a_slip_rate_is_stated_only_where_a_score_shows_it():

@@ -20,10 +20,7 @@ def first(**knobs):
 
 
 last = partial(catalogue.last, widget)
-
-
-def broken(**knobs):
-    return widget.broken(Knobs(**knobs), last(**knobs))
+broken = partial(catalogue.broken, widget)
 
 
 def test_the_default_holds_and_its_first_picture_needs_no_training():

@@ -135,7 +135,7 @@ def test_what_a_price_that_is_not_on_offer_mends_is_not_said_to_be_beyond_all_pr
     policy, _ = widget.overoptimization.tilt(world.ref, reward, 10.0)
     assert widget.outcome(world, reward, policy).wins > 0.5
     found = widget.broken(k, r)
-    assert found.cause == widget.ASTRAY and found.why.endswith("no price that was tried helps.")
+    assert found.cause == widget.ASTRAY and "no price that was tried helps" in found.why
 
 
 def astray(k):
