@@ -239,10 +239,8 @@ def every_prompt(r):
 def readouts(k, r):
     found = "violated" if broken(k, r) else ""
     return [
-        Readout(
-            "Prompts lost, in the six runs", int(lost(r).sum()), f"of {r.pass_rate[:, -1].size}", modsum.exact, found
-        ),
-        Readout("Right completions, worst run", finals(r).min(), "", modsum.exact),
+        Readout("Prompts lost, six runs", int(lost(r).sum()), f"of {r.pass_rate[:, -1].size}", modsum.exact, found),
+        Readout("Right, worst run", finals(r).min(), "", modsum.exact),
         Readout("Largest KL of one update", r.kl_step.max(), "nats", modsum.exact_kl),
         Readout("Largest ratio of a token", r.ratio_max.max(), "", Trainer.step),
         Readout("Gradients the clip removed", 100 * r.clip_fraction.mean(), "% of tokens", Algorithm.compute_loss),

@@ -246,7 +246,7 @@ def readouts(k, r):
         Readout("Wins of people's policy", 100 * people, "of 100", feedback.wins),
         Readout("The judge is right", 100 * r.judge.agreement, "of 100 pairs", feedback.errors),
         Readout("People are right", 100 * r.people.agreement, "of 100 pairs", feedback.errors),
-        Readout("Style in the judge's direction", 100 * here(k, r.look.style), "%", feedback.taught),
+        Readout("Judge's direction, style", 100 * here(k, r.look.style), "%", feedback.taught),
     ]
 
 

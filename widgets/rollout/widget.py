@@ -288,7 +288,7 @@ def readouts(k, r):
     return [
         Readout("Pass rate after training", r.pass_rate[-1][1], "", tasks.exact_pass, "violated" if found else ""),
         Readout("Recorded less recomputed", r.off[0], "nats", tinylm.Policy.token_logp, bad(TWO)),
-        Readout("Tokens that get no push for it", 100 * r.removed[0], "%", surrogate.removed, bad(TWO)),
+        Readout("No push because of it", 100 * r.removed[0], "% of tokens", surrogate.removed, bad(TWO)),
         Readout("Groups all alike at last", late(r), "%", Verifier.verify, bad(ALIKE)),
         Readout("Draws, off temperature 1", r.apart, "nats a token", kl.divergence),
     ]

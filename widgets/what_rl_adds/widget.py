@@ -256,7 +256,7 @@ def readouts(k, r):
             bandit.path,
             "violated" if broken(k, r) else "",
         ),
-        Readout(f"Mean above {GOOD:g} from update", float(reached[0]) if len(reached) else "never", "", bandit.path),
+        Readout(f"Mean over {GOOD:g} from update", float(reached[0]) if len(reached) else "never", "", bandit.path),
         Readout(
             "Variance of the first update",
             r.variance,
