@@ -8,6 +8,7 @@ import pytest
 
 from sim.cluster import plan as terminal
 from sim.cluster import planner
+from tests import skip_unchanged
 from tests.sim.cluster.test_user_inputs import QWEN3_14B
 from tests.widgets.grid import any_of
 from widgets.plan import widget as plan
@@ -83,11 +84,12 @@ def asked(k, config):
 
 
 @pytest.mark.slow()
-def test_two_hundred_settings_are_the_same_plan_on_the_page_and_in_the_terminal(tmp_path, capsys):
+def test_random_settings_are_the_same_plan_on_the_page_and_in_the_terminal(tmp_path, capsys):
+    n = 200 if skip_unchanged.nightly() else 60
     config = tmp_path / "config.json"
     config.write_text(json.dumps(QWEN3_14B), encoding="utf-8")
     fitting = timed = 0
-    for k in drawn(200):
+    for k in drawn(n):
         (r,) = plan.run(k)
         words = asked(k, str(config))
         if r.misfits:
@@ -106,7 +108,7 @@ def test_two_hundred_settings_are_the_same_plan_on_the_page_and_in_the_terminal(
         assert told["sequences_in_flight_per_engine"] == found.live, k
         assert told["range"] == planner.spread(r.scenario).words, k
         assert [c["step_seconds"] for c in told["changes"]] == [c.seconds for c in r.path], k
-    assert fitting > 60 and timed > 20
+    assert fitting > 0.3 * n and timed > 0.1 * n
 
 
 def test_the_setting_of_the_review_is_the_same_on_the_page_and_in_the_terminal(capsys):
