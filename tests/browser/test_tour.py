@@ -11,6 +11,7 @@ from urllib.parse import parse_qsl
 import pytest
 from playwright.sync_api import expect
 
+from tests import skip_unchanged
 from tests.browser.accessibility import LOOKS, assert_accessible
 from tests.browser.conftest import (
     WITH_WIDGET,
@@ -214,9 +215,12 @@ def at_its_break(page, lesson):
 
 
 def test_axe_finds_no_fault_in_the_widget_at_its_break(at, lesson):
-    """In the other light and the other width than the page at rest."""
+    """In the other light and the other width than the page at rest, one lesson of three; at night all."""
+    number = WITH_WIDGET.index(lesson)
+    if number % 3 and not skip_unchanged.nightly():
+        pytest.skip("its break is looked at by axe at night")
     at_its_break(at, lesson)
-    assert_accessible(at, [LOOKS[(WITH_WIDGET.index(lesson) + 1) % 4]], ".rl-widget")
+    assert_accessible(at, [LOOKS[(number + 1) % 4]], ".rl-widget")
 
 
 def test_nothing_scrolls_sideways_or_overlaps_on_a_phone(at, lesson):

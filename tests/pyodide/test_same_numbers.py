@@ -19,7 +19,8 @@ from widgets.frame import host
 ROOT = Path(__file__).parents[2]
 FRAME = "tests/widgets/frame"
 GRID = f"{FRAME}/test_grid.py"  # hundreds of settings a page: natively alone
-SENTENCES = f"{FRAME}/test_sentences.py"  # dozens of settings a page: inside at night, natively on every push
+# these go through all pages: inside at night, natively on every push
+ALL_PAGES = [f"{FRAME}/test_{what}.py" for what in ("drawing", "exercises", "figures", "sentences")]
 CONTRACT, PRESETS = f"{FRAME}/test_contract.py", "tests/pyodide/presets.py"
 THERE = "ends or again or on_offer"  # of the contract: all else in it follows from what the presets read
 SIM = sorted(file.relative_to(ROOT).as_posix() for file in (ROOT / "tests" / "sim").rglob("test_*.py"))
@@ -97,7 +98,7 @@ def test_every_widget_s_own_tests_pass_in_pyodide(name, runtime):
 
 @pytest.mark.when_changed(family="what runs widgets, in Pyodide")
 def test_the_tests_of_the_widget_frame_pass_in_pyodide(runtime):
-    left_out = [CONTRACT, GRID] if skip_unchanged.nightly() else [CONTRACT, GRID, SENTENCES]
+    left_out = [CONTRACT, GRID] if skip_unchanged.nightly() else [CONTRACT, GRID, *ALL_PAGES]
     hold(runtime, [FRAME, *(f"--deselect={file}" for file in left_out)])
 
 
