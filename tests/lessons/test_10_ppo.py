@@ -172,7 +172,7 @@ def test_some_lost_prompts_are_found_again():
             low = np.flatnonzero(after < ppo.LOST)
             fallen += len(low) > 0
             found += len(low) > 0 and after[low[0] :].max() > 0.9
-    assert 0 < found < fallen and "This run draws none in its sixty updates; other runs do" in LESSON.text
+    assert 0 < found < fallen and "none in the rest of its sixty updates; other runs do" in LESSON.text
 
 
 def test_what_the_batch_of_the_rare_token_says_of_it_and_of_the_stop():
@@ -187,6 +187,18 @@ def test_what_the_batch_of_the_rare_token_says_of_it_and_of_the_stop():
     assert there == {rare_token.RARE: [(5, 1, 1)], modsum.EOS: [(5, 1, 1), (12, 1, 1), (5, 1, 1), (12, 1, 1)]}
     assert "The stops of all four rows, at 5 or at 12, were right too" in LESSON.text
     assert "so the 3 and each stop have an advantage of 1" in LESSON.text
+
+
+def test_the_ratio_gives_the_rare_token_everything_and_without_it_the_prompt_stays():
+    """What is paid at that sum is linear in the policy: 1 / 0.009 for the 3, and 1 / 0.972 for each of four stops."""
+    before = rare_token.passes(np.inf)
+    assert f"{1 / before.rare[0]:.0f}\\,\\pi(3)+{4 / before.stop[0]:.1f}\\,\\pi(\\text{{stop}})" in LESSON.text
+    logp = lambda logp, old_logp, A, hp, batch: (A * logp, A)
+    run = modsum_run(algorithm, seed=4, learning_rate=20.0, hyper=dict(inner_epochs=1), hooks=dict(surrogate=logp))
+    kept_right = rare_token.followed(run)
+    assert f"bring the 3 to {kept_right.rare[-1]:.2f}, near its share of one in five" in LESSON.text
+    assert f"stays right {100 * kept_right.pass_rate[-1]:.0f} times in 100" in LESSON.text
+    assert kept_right.pass_rate.min() > 0.88
 
 
 def test_with_the_clip_the_rare_token_is_carried_beyond_the_range_and_brought_back():

@@ -85,7 +85,7 @@ def four_rows():
     was, now = (f"{100 * running_batch.pass_rate(policy):.0f}" for policy in (before, run.trainer.policy))
     pushed = " and ".join(str(i + 1) for i in np.flatnonzero(batch.advantage[:, 0]))
     return dict(
-        controller="one prompt: digits that add up to 5 (or 12, or 19), then stop",
+        controller="one prompt: digits that add up to 5, 12, 19, …, then stop",
         rollout=f"{'; '.join(rows)}. The tokens of the first row had the probabilities {first}",
         trajs=f"the four rows, {int(batch.length.sum())} tokens; each ended by itself",
         env=f"the sums are {', '.join(map(str, running_batch.sums()))}; the rewards are {paid}",

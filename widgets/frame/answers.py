@@ -126,7 +126,7 @@ def unpaid(view: scene.View) -> scene.View:
 def next_token(key: str, title: str, probability: Sequence[float], rival: int) -> scene.View:
     """A hundred draws at one place: the stop, one digit that may take its place, and the others."""
     stop, other = float(probability[modsum.EOS]), float(probability[rival])
-    name = str(rival + 1)
+    name, others = str(rival + 1), 100 - int(hundredths(stop)) - int(hundredths(other))
     return scene.view(
         key,
         7.1,
@@ -136,6 +136,7 @@ def next_token(key: str, title: str, probability: Sequence[float], rival: int) -
         scene.hundred(key, [("followed", stop), ("rest", 1 - stop - other), ("against", other)], (0, 0.95)),
         scene.word(hundredths(stop), (5, 2.1), "count yes", key=f"{key}s"),
         scene.word("stop", (5, 2.7), "head"),
+        scene.word(f"{others} other{'s' * (others != 1)}", (5, 3.5), "head", key=f"{key}o"),
         scene.word(hundredths(other), (5, 4.6), "count against", key=f"{key}r"),
         scene.word(f"write a {name}", (5, 5.2), "head", key=f"{key}w"),
     )

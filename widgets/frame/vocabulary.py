@@ -68,6 +68,7 @@ ROLES = {
     "rest": Role("the share of all others", "q3"),
     # blocks of a cache, and bars of how far a sequence has come
     "held": Role("a block with an owner; hatched: paid for, and no token there", "d1"),
+    "open": Role("a part of a memory that holds tokens, and else is free", "d1"),
     "shared": Role("a block in several tables: a double frame", "d1"),
     "free": Role("a block that nobody has", "paper"),
     "lost": Role("a block that was taken from its owner", "paper"),

@@ -45,7 +45,7 @@ def triangle(cached):
 def passes(cached):
     few, many = (kv_cache.token_passes(n, cached) for n in (len(WORDS), CONTEXT))
     kept = "What ran once is kept and only read" if cached else "Every step starts over"
-    return f"{kept}: {few} passes for {len(WORDS)} tokens, {many:,} for {CONTEXT:,}."
+    return f"{kept}: {few} token passes for {len(WORDS)} tokens, {many:,} for {CONTEXT:,}."
 
 
 # ── twelve completions in forty blocks ──
@@ -86,12 +86,7 @@ def small_pool(way, step):
                 scene.word("forty blocks", (0, 0.55), "strong"),
                 scene.blocks("b", wall.cells(state, SMALL_POOL, SLOTS, {}), 10, (0.1, 1.0)),
                 scene.ring(
-                    "r",
-                    (6.15, 0.95),
-                    f"all taken, {empty} % empty" if full else "",
-                    full,
-                    (13.85, 6.95),
-                    anchor="middle",
+                    "r", (0.0, 0.95), f"all taken, {empty} % empty" if full else "", full, (20.0, 6.95), anchor="middle"
                 ),
                 scene.word(f"{writing}", (1.2, 10.4), "count yes", "end", key="wn"),
                 scene.word("write", (1.6, 10.4), "strong"),
@@ -121,7 +116,7 @@ def who_writes(way, step):
     if state.finished == len(JOB):
         return f"All twelve are done after {trace.makespan:.0f} steps; {most_at_once(way)} wrote at once at most."
     _, filled = wall.taken_and_filled(state, SMALL_POOL, SLOTS)
-    empty = f"{100 * (1 - filled):.0f} of 100 taken slots are empty"
+    empty = f"{100 * (1 - filled):.0f} % of the taken slots are empty"
     if state.waiting:
         return f"{len(state.running)} write and {len(state.waiting)} wait for room, although {empty}."
     return f"{len(state.running)} write at once and nobody waits; {empty}."
@@ -182,7 +177,7 @@ def large_pool(way, second):
     return [
         scene.scene(
             "A pool of 200 blocks, 24 completions of six prompts",
-            "Qwen2.5-32B on one H100; below a block its owner, ×4: four share it; framed: just taken away",
+            "Qwen2.5-32B on one H100, 5.6 GB kept for activations; below a block its owner, ×4: four share it",
             scene.view(
                 "w",
                 20.2,
@@ -206,12 +201,16 @@ def how_full(way, second):
         return f"All 24 are done after {trace.makespan:.1f} s; {at_once:.1f} wrote at once on average."
     lost = pool_states.lost(states, max(second - 1, 0), second)
     if lost:
-        who = " and ".join(wall.NAMES[s] for s in sorted(lost))
-        return f"The pool was full: {who} lost the framed blocks and are read again before they write on."
+        who, many = " and ".join(wall.NAMES[s] for s in sorted(lost)), len(lost) > 1
+        framed = any(role == "lost" for role, *_ in wall.cells(state, LARGE, SLOTS, lost))
+        free = ", and the framed ones are free still" if framed else ""
+        return (
+            f"The pool was full: {who} lost {'their' if many else 'its'} blocks{free}. What was there is computed "
+            "again later."
+        )
     _, filled = wall.taken_and_filled(state, LARGE, SLOTS)
-    return (
-        f"{len(state.running)} write, {len(state.waiting)} wait; {100 * (1 - filled):.0f} of 100 taken slots are empty."
-    )
+    empty = f"{100 * (1 - filled):.0f} % of the taken slots are empty"
+    return f"{len(state.running)} write, {len(state.waiting)} wait; {empty}."
 
 
 # ── what a token leaves behind ──
@@ -296,8 +295,8 @@ def two_times(context):
             log="xy",
         ),
         panel(
-            "Arithmetic in use",
-            "% of what the chip can do",
+            "Time that the chip computes",
+            "% of a step, at peak rates",
             *(line(BATCHES, share(step(c)), f"{c:,} tokens", 8, "other") for c in others),
             line(BATCHES, share(now), f"{context:,} tokens", 1),
             dots([BATCHES[-1]], [share(now)[-1]], "largest batch", 1),
@@ -316,8 +315,9 @@ def busy(context):
         return f"No cache to read: from about {round(met, -1):.0f} sequences on, work takes longer than reading."
     limit = endless(LLAMA, context) / throughput.effective_ridge(H100, PEAK)
     if context < ends:
-        return f"{context:,} tokens each: a large enough batch keeps the arithmetic busy."
-    return f"{context:,} tokens each: reading takes longer at every batch; at most {100 * limit:.0f} % is in use."
+        return f"{context:,} tokens each: a large enough batch keeps the chip busy."
+    longer = f"{context:,} tokens each: reading takes longer at every batch"
+    return f"{longer}; the chip computes at most {100 * limit:.0f} % of the time."
 
 
 # ── who gets which slot ──

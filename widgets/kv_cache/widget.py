@@ -377,7 +377,7 @@ def speed(k, r):
         marks.append(threshold(max(r.fits, 1), words, 4096, axis="x", outside=r.fits >= 400))
     return panel(
         SPEED,
-        "solid: as assumed; dashed: at peak; log",
+        "solid: as assumed; dotted: at peak; log",
         *marks,
         x="sequences at once, B",
         log="xy",
@@ -470,7 +470,7 @@ def pool_map(k, r):
     wasted = waiting > 0 and empty > WASTED
     return scene.scene(
         MAP,
-        "a cell: 0.5 %; navy: tokens, hatched: empty",
+        "a cell: 0.5 %; navy: tokens, hatched: taken and empty",
         scene.view(
             "w",
             25.2,
@@ -503,10 +503,16 @@ def wall_cells(references, fill):
     held, part = references[places.astype(np.int64)], fill[places.astype(np.int64)]
     token = (held > 0) & (places % 1 < part)
     cells = zip(held.reshape(n, 8), token.reshape(n, 8))
-    return [
-        ("free" if np.mean(now > 0) < 0.5 else "shared" if np.mean(now > 1) > 0.5 else "held", float(full.mean()), "")
-        for now, full in cells
-    ]
+    return [(role(now > 0, now > 1, full), float(full.mean()), "") for now, full in cells]
+
+
+def role(taken, shared, full):
+    """Of a cell by its eight places (8,): what is not tokens is hatched where more of it is taken than is free."""
+    if np.mean(taken) < 0.5:
+        return "free"
+    if np.mean(shared) > 0.5:
+        return "shared"
+    return "open" if np.mean(~taken) > np.mean(taken & ~full) else "held"
 
 
 READOUTS = {

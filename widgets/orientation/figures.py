@@ -13,7 +13,7 @@ from widgets.frame import answers, scene
 from widgets.frame.marks import dots, label, line, panel, region
 from widgets.frame.small_figures import Figure, Handle, Strip, Time
 
-GIVEN = "Write 1, 2, 3 that add up to 5 (or 12, or 19), then stop."
+GIVEN = "Write ones, twos and threes that add up to 5, 12, 19, …, then stop."
 SIGNS = ("1", "2", "3", "■")
 RATE = cut_arrows.LEARNING_RATE  # of the one step, as in the instrument
 

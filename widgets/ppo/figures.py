@@ -89,7 +89,7 @@ def side(eps, A, series, title, words):
         dots([1.0], [-A], "when drawn", series),
         label(*((0.12, 0.22) if A > 0 else (1.75, 2.2)), words, series, "left" if A > 0 else "right"),
         label(
-            *((FAR, float(loss(FAR)) + 0.08, "no push left", 8, "right") if A > 0 else (0.06, -0.42, "no push left", 8))
+            *((FAR, float(loss(FAR)) + 0.08, "no push left", 8, "right") if A > 0 else (0.06, 1.0, "no push left", 8))
         ),
         label(FAR, -2.75 if A > 0 else 0.1, "without a clip" if A > 0 else "", 8, "right"),
         x="ratio ρ",
@@ -184,7 +184,7 @@ def written_anew(name, i):
                 answers.next_token("h", "At a sum of 5, before", setting(name).following[0], rare_token.RARE),
                 answers.next_token("m", "At a sum of 5, now", setting(name).following[i], rare_token.RARE),
             ],
-            given="Write 1, 2, 3 that add up to 5 (or 12, or 19), then stop.",
+            given="Write ones, twos and threes that add up to 5, 12, 19, …, then stop.",
         )
     ]
 

@@ -148,7 +148,7 @@ def figure(k, r):
         rows(r),
         by_update(
             "How far each update went",
-            "KL, nats, exact; thick: farthest of 6",
+            "KL of a completion, nats; thick: farthest of 6",
             *curves(np.maximum(r.kl_step, 1e-5), np.max),  # a logarithmic axis has no 0
             updates=UPDATES,
             y_range=(1e-4, 100),

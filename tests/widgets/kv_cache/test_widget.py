@@ -313,8 +313,16 @@ def wall(**knobs):
 def test_the_wall_shows_free_held_and_shared_parts_of_the_pool():
     roles = lambda **knobs: {role for role, _ in wall(**knobs)}
     assert len(wall()) == 200
-    assert roles() == {"free", "held"}
+    assert roles() == {"free", "held", "open"}
     assert "shared" in roles(sharing=True) and "shared" not in roles()
+
+
+def test_what_is_hatched_is_taken_and_empty_and_not_what_is_free():
+    """Blocks leave next to nothing of what they take; a fifth of a reservation is used."""
+    hatched = lambda **knobs: sum(1 - full for role, full in wall(**knobs) if role == "held")
+    taken = lambda **knobs: sum(1 if role == "held" else full for role, full in wall(**knobs))
+    assert hatched() < 0.05 * taken()
+    assert hatched(block="max length") > 0.5 * taken(block="max length")
 
 
 def test_the_wall_holds_as_many_tokens_as_the_pool_did_at_its_fullest():
