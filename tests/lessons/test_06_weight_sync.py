@@ -102,6 +102,7 @@ MEASURED = {
     **{f"{name}, lag {lag}": of(pass_rate, name, lag=lag) for lag in LAGS for name in CORRECTIONS},
     "fresh": of(pass_rate),
     "never": of(pass_rate, every=128),
+    **{f"never, {name}": of(pass_rate, name, every=128) for name in ("none", "ratio")},
     "never, lowest from the 28th update on": of(lambda run: min(from_the_28th_on(run)), every=128),
     "never, highest from the 28th update on": of(lambda run: max(from_the_28th_on(run)), every=128),
     "never, percent outside the clip": of(
@@ -175,6 +176,9 @@ def test_with_fresh_weights_and_with_none():
     LESSON.spread("0.93 ± 0.01", kept("fresh"))
     LESSON.spread("0.58 ± 0.05", kept("never"))
     assert (kept("never") < 0.8 * kept("fresh")).all() and kept("never").min() > 0.329
+    LESSON.spread("0.90 ± 0.02", kept("never, ratio"))
+    LESSON.says("0.10", kept("never, none").mean())
+    assert kept("never, none").max() < kept("never").min() < kept("never, ratio").min()
     LESSON.spread("53 ± 2", kept("never, percent outside the clip"))
 
 

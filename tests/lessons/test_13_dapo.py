@@ -226,7 +226,7 @@ def test_what_the_head_says_of_the_two_runs_of_the_first_screen():
 def test_the_bounds_of_a_rare_and_of_a_common_token():
     LESSON.says("1.2", 100 * figures.highest(0.01, 0.2))
     LESSON.says("100", 100 * figures.highest(0.9, 0.2))
-    assert "once in 100 may go to 1.2, and one drawn 90 times may go all the way to 100" in LESSON.text
+    assert "once in 100 is pushed to 1.2, and one drawn 90 times all the way to 100" in LESSON.text
 
 
 def test_how_many_groups_a_solved_prompt_takes_for_a_live_one():
@@ -257,6 +257,8 @@ def test_the_figure_on_three_axes_shows_a_lead_by_updates_and_by_training_and_no
     for count, ahead in ((figures.UPDATE, True), (figures.TRAINED, True), (figures.DRAWN, False)):
         ours, theirs = map(float, re.findall(r"(?:DAPO|GRPO) (0\.\d\d)", figures.compared(count)))
         assert (ours - theirs > 0.25) if ahead else abs(ours - theirs) < 0.08, count
+    trained = [64 * counted[figures.TRAINED][-1] for counted, _ in figures.curves(algorithm, figures.UPDATES)]
+    assert round(np.mean(trained), -2) == 1800 and "DAPO trained on about 1,800" in LESSON.text
 
 
 def test_the_first_four_positions_are_the_prompts_of_the_page():

@@ -205,8 +205,8 @@ RARE, COMMON = 0.01, 0.9
 def room(eps_high):
     return [
         scene.scene(
-            "How far one update may lift a wanted token",
-            "a hundred draws; navy: when drawn, pale: what the bound leaves it to gain",
+            "How far one update pushes a wanted token",
+            "a hundred draws; navy: when drawn, pale: what it is pushed to gain",
             above("r", "A rare token", RARE, eps_high),
             above("c", "A common token", COMMON, eps_high),
         )
@@ -225,13 +225,13 @@ def above(key, title, p, eps_high):
         key,
         11.0,
         5.75,
-        f"{title} is drawn {now} times of 100 and may rise to {most}.",
+        f"{title} is drawn {now} times of 100 and is pushed to {most}.",
         scene.word(title, (0, 0.55), "strong"),
         scene.hundred(f"{key}d", [("followed", p), ("rest", edge - p), ("level", 1 - edge)], (0, 0.95)),
         scene.word(now, (5.2, 2.1), "count yes"),
         scene.word("of 100, when drawn", (5.2, 2.75), "head"),
         scene.word(most, (5.2, 4.5), "count", key=f"{key}m"),
-        scene.word("at most" if edge < 1 else "at most: no bound", (5.2, 5.15), "head", key=f"{key}w"),
+        scene.word("there its push ends" if edge < 1 else "its push never ends", (5.2, 5.15), "head", key=f"{key}w"),
     )
 
 
@@ -314,26 +314,32 @@ UPDATE, DRAWN, TRAINED = "updates", "completions drawn", "completions trained on
 
 @cache
 def curves(file, updates):
-    """[(batches drawn, pass rate), each (updates + 1,)], one a seed."""
+    """[{what is counted: batches so far}, pass rate, each (updates + 1,)], one a seed."""
     start = modsum.exact(modsum.Policy(modsum.HARD).params["theta"])["pass_rate"].mean()
     found = []
     for seed in range(RUNS):
         run = modsum_run(file, seed=seed, c=modsum.HARD, learning_rate=RATE, hyper=dict(beta=0.0))
-        seen = [(0, start), *((frame.completions, frame.exact["pass_rate"].mean()) for frame in run.frames(updates))]
-        drawn, rate = np.array(seen).T
-        found.append((drawn / BATCH, rate))
+        frames = list(run.frames(updates))
+        # GRPO trains on all that it draws, DAPO on the groups that it keeps
+        kept = np.cumsum([run.K * frame.live_groups if file is dapo else BATCH for frame in frames])
+        counted = {
+            UPDATE: np.arange(updates + 1),
+            DRAWN: np.array([0, *(frame.completions for frame in frames)]) / BATCH,
+            TRAINED: np.array([0, *kept]) / BATCH,
+        }
+        found.append((counted, np.array([start, *(frame.exact["pass_rate"].mean() for frame in frames)])))
     return found
 
 
-def mean_curve(file, updates, drawn):
-    """The mean of the seeds by batches drawn, as far as every seed goes, or by updates."""
+def mean_curve(file, updates, count):
+    """The mean of the seeds by what is counted, in batches, as far as every seed goes."""
     found = curves(file, updates)
-    x = np.linspace(0, min(spent[-1] for spent, _ in found), 61) if drawn else np.arange(updates + 1)
-    return x, np.mean([np.interp(x, spent if drawn else np.arange(updates + 1), rate) for spent, rate in found], axis=0)
+    x = np.linspace(0, min(counted[count][-1] for counted, _ in found), 61)
+    return x, np.mean([np.interp(x, counted[count], rate) for counted, rate in found], axis=0)
 
 
 def axes(count):
-    ours, theirs = mean_curve(dapo, UPDATES, count == DRAWN), mean_curve(grpo, RIVAL, False)  # a batch is an update
+    ours, theirs = mean_curve(dapo, UPDATES, count), mean_curve(grpo, RIVAL, count)
     return [
         panel(
             "Right completions",
@@ -351,12 +357,12 @@ def axes(count):
 
 
 def compared(count):
-    (x, ours), theirs = mean_curve(dapo, UPDATES, count == DRAWN), mean_curve(grpo, RIVAL, False)[1]
-    end = f"DAPO {ours[-1]:.2f}, GRPO {np.interp(x[-1], np.arange(RIVAL + 1), theirs):.2f}"
+    (x, ours), (rival, theirs) = mean_curve(dapo, UPDATES, count), mean_curve(grpo, RIVAL, count)
+    end = f"DAPO {ours[-1]:.2f}, GRPO {np.interp(x[-1], rival, theirs):.2f}"
     return {
         UPDATE: f"After {UPDATES} updates each: {end}.",
         DRAWN: f"After {BATCH * x[-1]:,.0f} completions drawn by each: {end}.",
-        TRAINED: f"After {BATCH * UPDATES:,} completions trained on by each: {end}.",
+        TRAINED: f"After {BATCH * x[-1]:,.0f} completions trained on by each: {end}.",
     }[count]
 
 
@@ -421,8 +427,8 @@ FIGURES = {
         surrogate.clipped,
         Handle("Clip above", EPSILONS, start=2, words=tuple(f"{eps:g}" for eps in EPSILONS), symbol="ε"),
         lambda eps: (
-            f"The bound is {1 + eps:g} times: the rare token may gain {100 * RARE * eps:.2g} of 100 draws, the common "
-            f"one {100 * (highest(COMMON, eps) - COMMON):.2g}."
+            f"The bound is {1 + eps:g} times: the rare token is pushed to gain {100 * RARE * eps:.2g} of 100 draws, "
+            f"the common one {100 * (highest(COMMON, eps) - COMMON):.2g}."
         ),
     ),
     "length": Figure(length, dapo.shape_reward, Handle("Compared by", BY, start=1, words=BY), kept_for),

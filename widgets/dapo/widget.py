@@ -476,5 +476,5 @@ OPENING = Played(
     Knobs(redraw="never", updates=60),
     Knobs(updates=60),
     "opening",
-    "You have found it: the other draws again until its batch is full.",
+    "You have found it: the other draws again, for eight rounds at most.",
 )

@@ -357,7 +357,10 @@ def broken(k, r):
     why = {
         CERTAIN: lambda: f"{certain(k, r)}: {fell}.",
         BENT: lambda: f"Labelers pay for length: {writes}{fell}.",
-        FREE: lambda: f"{k.loss} knows no reference, so nothing holds it: {r.course.kl[-1]:,.0f} nats away, {fell}.",
+        FREE: lambda: (
+            f"{k.loss} knows no reference, and at β = {k.beta:g} nothing else holds it: "
+            f"{r.course.kl[-1]:,.0f} nats away, {fell}."
+        ),
         WEAK: lambda: f"At β = {k.beta:g} the pull home is too weak: {fell}.",
         TURNED: lambda: f"Without the {100 * k.flip:.0f} % of labels turned round it would hold: {fell}.",
         FEW: lambda: f"With 200 pairs in place of {k.n} it would hold: {fell}.",

@@ -274,7 +274,7 @@ def resized(words, n):
                 scene.ring(
                     "sr",
                     (4.6 + STEP * step - 0.6, 0.85),
-                    "a longer step, not a better",
+                    "a longer step",
                     longer,
                     (1.3, 1.0),
                     role="look",
@@ -290,7 +290,7 @@ def compared(words, n):
     many, live = trays.live_groups(answers(n), K)
     return (
         f"{live} of {many} groups live; the mean step is {mean_step(n, K):.2f} times the true gradient. "
-        f"Signal to noise of an answer: {signal_of_one(n, K):.3f}."
+        f"Signal to noise of an answer, undivided: {signal_of_one(n, K):.3f}."
     )
 
 

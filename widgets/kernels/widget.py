@@ -147,6 +147,10 @@ def figure(k, r):
     return [counting(k, r), walks(k, r), returns(k, r), purchases(k, r), ratios(k, r), memory(k, r)]
 
 
+WHOLE, TOKENS, _ = rounding_net.WEIGHINGS
+COUNT = "Of 100 sequences, so many still count"
+
+
 def counting(k, r):
     """Sequences that count, by length."""
     marks = []
@@ -154,14 +158,14 @@ def counting(k, r):
         if mode != k.mode:
             gap = rounding_net.gaps()[mode, k.layers]
             marks.append(line(CURVE, 100 * rounding_net.effective_share(gap, CURVE, k.weighing), mode, 8, "reference"))
-            if mode != "bf16, fp32 head" and k.weighing == rounding_net.WEIGHINGS[0]:
+            if mode != "bf16, fp32 head" and k.weighing == WHOLE:
                 marks.append(label(0.6 * rounding_net.half_life(gap), 62, mode, 8, "right"))
     marks += [
         line(CURVE, 100 * rounding_net.effective_share(r.gap, CURVE, k.weighing), k.mode, 1),
         dots([k.completion], [100 * r.share], "here", role="here"),
     ]
     return panel(
-        "Of 100 sequences, so many still count",
+        COUNT if k.weighing != TOKENS else "Of 100 tokens, so many still count",
         f"effective sample size; gray: other formats; {k.layers} layers",
         *marks,
         threshold(HALF, "fewer than half", 0),
@@ -291,10 +295,10 @@ def memory(k, r):
 
 def readouts(k, r):
     fits, enough = r.needs <= r.room, r.share >= HALF / 100
-    life = rounding_net.half_life(r.gap)
+    life = f"{rounding_net.half_life(r.gap):,.0f}" if k.weighing == WHOLE else "any number of"
     return [
         Readout("Sequences that count", 100 * r.share, "%", rounding_net.effective_share, "" if enough else "violated"),
-        Readout("Half are left after", f"{life:,.0f}", "tokens", rounding_net.half_life),
+        Readout("Half are left after", life, "tokens", rounding_net.half_life),
         Readout("First to write", (kernels.ranked(r.surfaces) or ["none"])[0], "", kernels.ranked, "assumed"),
         Readout("Left of the step", 100 * r.steps[-1], "%", kernels.bought),
         Readout(
@@ -336,7 +340,7 @@ ROUNDING, FULL = "sampler and trainer round differently", "the cache does not fi
 
 def seen_at(k, r, cause):
     if cause == ROUNDING:
-        return At("Of 100 sequences, so many still count", None, None, "only {y:.0f} of 100 count", "here")
+        return At(COUNT, None, None, "only {y:.0f} of 100 count", "here")
     return At("Weights and cache of a GPU", None, None, "more than there is", "here")
 
 
@@ -375,7 +379,7 @@ def broken(k, r):
 
 def left(gap, k):
     """Log of the share of sequences that count, once more: what a sequence is weighed by is exp(Σ Δ)."""
-    if k.weighing == rounding_net.WEIGHINGS[0]:
+    if k.weighing == WHOLE:
         return k.completion * (2 * np.log(np.exp(gap).mean()) - np.log(np.exp(2 * gap).mean()))
     weights = np.minimum(np.exp(gap), 2.0) if k.weighing == rounding_net.WEIGHINGS[1] else np.ones(len(gap))
     return np.log(weights.sum() ** 2 / len(gap) / (weights**2).sum())
@@ -456,7 +460,7 @@ def two_formats(plain, other):
     walk = lambda r: rounding_net.drift(r.gap, WALK, 1, rng)[0]
     return [
         panel(
-            "Of 100 sequences, so many still count",
+            COUNT,
             "by their length; gray: one run, navy: the other",
             *(
                 line(WALK, 100 * rounding_net.effective_share(r.gap, WALK), name, series, role)

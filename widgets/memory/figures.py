@@ -122,7 +122,7 @@ def fullest(at):
     room = memory.capacity(LLAMA, H100, Engine(hbm_share=share))
     found = envelope.envelope(LLAMA, H100, one_job(place, share))
     size = envelope.total(found["generate"]) / 1e9
-    return f"While it generates {size:.0f} GB are taken, and the cache holds {room:,} tokens."
+    return f"While it generates it takes {size:.0f} of 80 GB; the cache is to hold {room:,} tokens."
 
 
 # ── what length does ──

@@ -100,7 +100,8 @@ PRESETS = {
     "V3 on 256 H100": Knobs(model="deepseek-v3", gpus=256, recompute="full"),
 }
 GUESS = Guess(
-    "Llama-3.1-8B has 16 GB of weights in bf16. With 8,192 tokens a sequence, how few GPUs of 80 GB can train it?",
+    "Llama-3.1-8B and its reference, sequences of 8,192 tokens, only scores recomputed: how few GPUs of 80 GB can "
+    "train it?",
     ("1", "2", "more than 4"),
     Knobs(),
     2,
@@ -318,7 +319,7 @@ def all_copies(k):
             marks.append(label(x, a_weight[x], f"{held[copy] / 1e9:,.0f} GB", 0, "center"))
     return panel(
         "Copies of the model",
-        f"bytes a weight; together {sum(held.values()) / 1e9:,.0f} GB over all GPUs",
+        f"bytes a weight; each copy once, together {sum(held.values()) / 1e9:,.0f} GB",
         *marks,
         x_range=[-0.6, 4.6],
         y_range=[0, 20],
@@ -361,7 +362,7 @@ def readouts(k, r):
     alone = bool(r.misfits) or not r.engines
     return [
         Readout(
-            "Fullest moment of a GPU",
+            "Fullest, for the trainer",
             f"{r.peak.needs / 1e9:,.1f} of {r.peak.has / 1e9:,.1f}" if r.moments else "–",
             "GB",
             envelope.peak,
@@ -525,8 +526,8 @@ def fitting(k, r):
 def holds(k, r):
     pool = f"{k.gpus:,} {memory.plural(k.gpus)}"
     return Said(
-        f"It fits on {pool}: fullest while {MOMENT[r.peak.moment]}, {100 * r.peak.share:.0f} % of what there is."
-        + (f" {r.fewest:,} would hold it." if r.fewest else ""),
+        f"It fits on {pool}: tightest for the trainer while {MOMENT[r.peak.moment]}, "
+        f"{100 * r.peak.share:.0f} % of what it may fill." + (f" {r.fewest:,} would hold it." if r.fewest else ""),
         fitting(k, r) | {"no more than there are": lambda: not r.fewest or 1 <= r.fewest <= k.gpus},
     )
 

@@ -68,8 +68,9 @@ def opening(setting, moment):
 
 def told(setting, moment):
     update, _ = followed(setting)[moment]
-    gone = f"{100 * update.silenced:.0f} of 100 tokens have no push" if update.silenced else "every token has its push"
-    return f"Batch {moment}: {gone}. After the update {sums.count(update.right)} of 100 answers are right."
+    gone = f"{100 * update.silenced:.0f} of 100 tokens" if update.silenced else "none of the tokens"
+    after = f"After the update {sums.count(update.right)} of 100 answers are right."
+    return f"Batch {moment}: {gone} that should move have no push. {after}"
 
 
 OPENING = Figure(

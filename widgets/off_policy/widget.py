@@ -137,7 +137,7 @@ def figure(k, r):
         ),
         by_update(
             "What is left of a batch",
-            "shares of its tokens, at the first pass",
+            "shares at the first pass; no push: of tokens that should move",
             line(x, r.effective, "effective share"),
             line(x, r.silenced, "no push", 2),
             label(UPDATES, 1.14, "effective share of the weights", 1, "right"),
@@ -198,7 +198,7 @@ def readouts(k, r):
         Readout("Right", 100 * final(r), "of 100", tasks.exact_pass, found),
         Readout("Apart, last batch", r.gap[-1], "nats a token", tinylm.Policy.token_logp),
         Readout("Effective share, mean", 100 * r.effective.mean(), "% of tokens", importance.effective_sample_size),
-        Readout("Tokens without a push, mean", 100 * r.silenced.mean(), "%", mismatch.first_pass),
+        Readout("Tokens without a push, mean", 100 * r.silenced.mean(), "% of those to move", mismatch.first_pass),
         Readout("Largest weight", r.largest, "", mismatch.first_pass),
     ]
 
@@ -257,8 +257,8 @@ def why(k, r):
     if found == CENTER:
         late = " and answers are late" if k.lag else ""
         return Said(
-            f"The clip is centered on the engine{late}: it silences {100 * r.silenced[0]:.0f} % of the tokens in "
-            f"batch 1. {ends}.",
+            f"The clip is centered on the engine{late}: it silences {100 * r.silenced[0]:.0f} % of the tokens that "
+            f"should move in batch 1. {ends}.",
             claims | {"before any step": lambda: r.silenced[0] > 0},
         )
     if found == OLD:
@@ -272,7 +272,7 @@ def why(k, r):
             claims | {"so large": lambda: r.largest > 3},
         )
     return Said(
-        f"{age(k)}: a weight cannot mend that. {ends}.",
+        f"{age(k)}: this correction does not mend that. {ends}.",
         claims | {"there is a weight": lambda: k.correction != NONE, "it is old": lambda: aged(k)},
     )
 
@@ -305,7 +305,7 @@ def holds(k, r):
         return Said(f"{ends}.", {})
     gone = 100 * r.silenced.mean()
     return Said(
-        f"{ends}. {'No token' if gone == 0 else f'{gone:.1f} % of the tokens'} went without a push.",
+        f"{ends}. Of the tokens that should move, {'none' if gone == 0 else f'{gone:.1f} %'} went without a push.",
         {
             "it learns": lambda: final(r) > r.right[0] + 0.3,
             "only a mask or a clip silences": lambda: (

@@ -90,7 +90,7 @@ GUESS = Guess(
         f"{r.report.paths[EXPERIENCE].seconds:.1f} s of {r.report.seconds:,.0f}: {r.setting.train_gpus} cards carry "
         f"{r.setting.train_gpus * paths.nic(r.setting) / 1e9:,.0f} GB/s together."
     ),
-    "The costliest path, of the step",
+    "The longest wait for a path",
 )
 
 
@@ -241,7 +241,7 @@ def bytes_and_seconds(r):
             marks.append(label(path.bytes, path.seconds, NAMES[name], series, anchor))
     return panel(
         "Bytes and seconds",
-        "of a step, log; gray: hidden behind work",
+        "of a step, log; gray: within the work",
         *marks,
         x="bytes",
         log="xy",
@@ -274,7 +274,7 @@ READOUTS = {
     "Updates in 24 hours": ("", paths.report),
     "Experience, of one token": ("bytes", paths.token_bytes),
     "Weights take": ("s", paths.weights_seconds),
-    "The costliest path, of the step": ("%", paths.Report.share),
+    "The longest wait for a path": ("%", paths.Report.share),
     "Messages to the environment": ("a second", paths.environment_messages),
 }
 
@@ -326,13 +326,7 @@ def watched(k, r):
         return impossible_job.needed(r.misfits)
     share = 100 * r.report.share(r.report.largest)
     return Gauge(
-        "The costliest path, of the step",
-        share,
-        100 * LIMIT,
-        "%",
-        low=0,
-        high=100,
-        expression="path.exposed / step > 0.25",
+        "The longest wait for a path", share, 100 * LIMIT, "%", low=0, high=100, expression="path.exposed / step > 0.25"
     )
 
 

@@ -145,7 +145,7 @@ def noise(K):
     return [
         panel(
             "Noise of a completion",
-            "variance over squared gradient, logarithmic, exact",
+            "variance over squared gradient, logarithmic, exact; two answers",
             *(line(P, noise_of(other), f"{other}", 8, "other") for other in NOISY if other != K),
             line(P, np.maximum(none, 1e-3), "no baseline", 2),
             line(P, np.maximum(exact, 1e-3), "exact mean", 3),

@@ -198,7 +198,7 @@ def equal_steps(k, r):
     drawn = [bars([i], [share], "", series, text=[f"{share:.0f}"]) for i, (share, series) in enumerate(shares)]
     return panel(
         "Solved with equal steps",
-        f"% of {PROBLEMS}; {k.budget} steps are {chains(k)} chains",
+        f"% of {PROBLEMS}; ORM, PRM and {k.searcher}: {k.budget} steps; the others 5",
         *drawn,
         within(threshold(answers - LOST, "the search breaks below", 0.0), 3.5, 4.5, 4.55, 104),
         x_range=[-0.6, 4.6],

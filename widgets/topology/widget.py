@@ -200,7 +200,7 @@ def timeline(k, run, r):
     who = f"{k.generating:,} and {k.gpus - k.generating:,} GPUs" if is_split(k) else f"all {k.gpus:,} GPUs in turn"
     return panel(
         "Two pools" if is_split(k) else "One pool, two jobs",
-        f"{who}; high: still being written",
+        f"{who}; high: still being written" if r.runs[k.way].finish is not None else who,
         *marks,
         x="seconds",
         x_range=[0, end],

@@ -374,7 +374,7 @@ def reason(k, found):
     if found == BOTH:
         return f"{steps} optimizer steps on each batch, at learning rate {rate(k):g}"
     if found == MANY:
-        return f"{steps} optimizer steps on each batch, all fitted to the same {GROUPS * K} completions"
+        return f"{steps} optimizer steps on each batch of {GROUPS * K} completions"
     if k.optimizer == "AdamW":
         return f"AdamW's steps are as long as the learning rate says, up to about {rate(k):g} a weight"
     return f"Steps that are too long at learning rate {rate(k):g}"

@@ -271,10 +271,12 @@ def cause(k, r):
         return "samples of old and rounded weights"
     if k.correction == "none":
         return "old samples, used as new"
+    if k.correction == "truncated ratio":
+        return CUT
     return CLIPPED if mostly_clipped(k, r) else FEW
 
 
-CLIPPED, FEW = "old samples, mostly clipped", "a few old samples weigh all"
+CLIPPED, FEW, CUT = "old samples, mostly clipped", "a few old samples weigh all", "old samples, their weights cut off"
 
 
 def mostly_clipped(k, r):
@@ -292,10 +294,12 @@ def reason(k, r):
     behind = f"{late}{rounded}"
     if k.correction == "none":
         return f"{behind}, yet taken as what the present weights wrote"
-    effective = 100 * min(d.effective for d in r.drifts)
+    if k.correction == "truncated ratio":
+        return f"{behind}, with weights of at most 2"
     if mostly_clipped(k, r):
         share = 100 * clipped_share(r)
         return f"{behind}, {share:.0f} % of the last tokens are clipped and teach nothing"
+    effective = 100 * min(d.effective for d in r.drifts)
     return f"{behind}, and only {figures(effective)} % of one batch was effective"
 
 
@@ -366,7 +370,7 @@ def opened(plain, other):
         ),
         panel(
             "Effective share of a batch",
-            f"how much of it still counts, mean of {TOGETHER} updates",
+            f"of its ratios, mean of {TOGETHER} updates",
             *both(at, *share),
             label(UPDATES, 0.97, "one setting", 8, "right"),
             label(UPDATES, 0.12, "the other", 1, "right"),

@@ -41,10 +41,10 @@ def test_the_first_five_knobs_are_those_that_size_a_job():
 def test_a_newcomer_sizes_the_32_billion_by_its_form():
     form = dict(model="qwen2.5-32b", gpus="128", longest="8192", placement="two pools", reference="none")
     told = shown(form | dict(recompute="selective"))
-    assert told["Fullest moment of a GPU"] == "106.7 of 73.6"  # 8.2 + 97.0 + 1.6
+    assert told["Fullest, for the trainer"] == "106.7 of 73.6"  # 8.2 + 97.0 + 1.6
     told = shown(form | dict(recompute="full", p50="3000", p90="8192", p99="16384"))
     # test_envelope.py has this by hand: 8.19 + 7.22 + 1.56 GB, engines of two, 8 192 / 32 completions each
-    assert told["Fullest moment of a GPU"] == "17.0 of 73.6"
+    assert told["Fullest, for the trainer"] == "17.0 of 73.6"
     assert told["Run at once in an engine"] == "97 of 256, TP 2"
 
 
