@@ -116,6 +116,10 @@ def batch_by_batch(
     )
 
 
+class Starved(Exception):
+    """So many completions are too old when they are done that the trainer hardly gets any."""
+
+
 def stream(
     lengths: Sequence[float],
     updates: int,
@@ -135,6 +139,8 @@ def stream(
     ahead of the weights. `lengths` are those of the completions in the order in which they begin. Completions that
     have waited until their lag exceeds `hard_cap` are dropped, and others may begin in their place. `in_place`:
     generation pauses while the weights arrive; else they arrive in a second buffer, and count from then on.
+
+    Raises Starved if so many are dropped that the lengths run out.
     """
     now, clock = 0.0, 0.0  # seconds; tokens that a sequence alive since the start would have
     live: list[tuple[float, int]] = []  # heap of (clock at its end, index)
@@ -149,6 +155,8 @@ def stream(
     while trained < updates:
         while len(live) < slots and submitted // B <= version + head and not (in_place and arrives < inf):
             i, next_index, submitted = next_index, next_index + 1, submitted + 1
+            if i == len(lengths):
+                raise Starved(f"{i} completions have begun, and {trained} updates are done")
             heappush(live, (clock + lengths[i], i))
             begun_at += clock
             start[i], born[i] = now, version

@@ -8,7 +8,7 @@ import numpy as np
 
 from sim.cluster import memory, pipeline, step, throughput
 from sim.cluster.hardware import ACCELERATORS
-from sim.cluster.memory import Engine
+from sim.cluster.memory import Engine, Misfit
 from sim.cluster.models import MODELS
 from sim.experiments import delayed_gradient
 from widgets.frame import eight_answers, impossible_job, machine_knobs, piles, recovery, scene
@@ -129,7 +129,7 @@ def only(k, names):
 
 @lru_cache(maxsize=32)
 def generated(k):
-    """The pipeline of `UPDATES` batches."""
+    """The pipeline of `UPDATES` batches; None if nearly all that is written is dropped as too old."""
     batches, seconds = k.completions * UPDATES, iteration_seconds(k)
     job = (step.PROMPT, seconds, k.train, k.sync)
     if k.overlap != "async":
@@ -139,7 +139,10 @@ def generated(k):
     ahead = (k.head + 2) * k.completions + k.slots
     drawn = lengths(k, batches + ahead * (1 if k.hard_cap == "never" else UPDATES))
     more = dict(hard_cap=cap, in_place=k.in_place)
-    return pipeline.stream(drawn.tolist(), UPDATES, k.completions, *job, k.head, slots(k), **more)
+    try:
+        return pipeline.stream(drawn.tolist(), UPDATES, k.completions, *job, k.head, slots(k), **more)
+    except pipeline.Starved:
+        return None
 
 
 def lengths(k, n):
@@ -181,7 +184,12 @@ def misfits(k):
         return out_of_order
     accelerator = machine_knobs.accelerator(k)
     engine = Engine(accelerator.scaleup_domain, engine_size(k), step.PROMPT + machine_knobs.law(k).longest)
-    return memory.fits(machine_knobs.model(k), accelerator, engine, efficiency=machine_knobs.efficiency(k))
+    if found := memory.fits(machine_knobs.model(k), accelerator, engine, efficiency=machine_knobs.efficiency(k)):
+        return found
+    if k.overlap == "async" and k.hard_cap != "never" and generated(only(k, PIPELINE)) is None:
+        what = f"nearly all that is written is older than {k.hard_cap} when it is done, and thrown away"
+        return [Misfit(what, 2, 1, "A larger limit of age, or none.", "input")]
+    return []
 
 
 # What comes of it
@@ -497,17 +505,19 @@ def sound(k):
 
 def made_to_fit(k):
     rising = impossible_job.in_order(k) if impossible_job.out_of_order(k) else {}
-    usual = rising | {
-        f.name: f.default for f in fields(Knobs) if f.metadata["kind"] != "pasted" and f.name not in rising
-    }
+    usual = {f.name: f.default for f in fields(Knobs) if f.metadata["kind"] != "pasted"}
     first = [rising] if rising else []
     return (
         recovery.first_of(k, first, sound)
         or (
             None
             if rising
-            else recovery.one_knob(k, ("longest", "accelerator", "model"), lambda t: not misfits(t) and sound(t))
+            else recovery.one_knob(
+                k, ("hard_cap", "longest", "accelerator", "model"), lambda t: not misfits(t) and sound(t)
+            )
         )
+        or recovery.fewest(k, usual | rising, sound)
+        # the default's median may lie above what these quantiles become, and then they are its own too
         or recovery.fewest(k, usual, sound)
     )
 
@@ -578,7 +588,8 @@ def resting(r):
 def quick(k, r):
     """Whether a step takes no longer with the next smaller head start."""
     rungs = [rung for rung in Knobs.__dataclass_fields__["head"].metadata["rungs"] if rung < k.head]
-    return generated(only(replace(k, head=rungs[-1]), PIPELINE)).step_seconds <= 1.01 * r.run.step_seconds
+    shorter = generated(only(replace(k, head=rungs[-1]), PIPELINE))
+    return shorter is not None and shorter.step_seconds <= 1.01 * r.run.step_seconds
 
 
 def holds(k, r):

@@ -408,7 +408,9 @@ def made_to_fit(k):
         return rising
     turn = ("tensor_parallel", "generating", "gpus", "micro_batch", "longest", "accelerator", "model")
     usual = rising | {name: value for name, value in defaults().items() if name not in rising}
-    return (recovery.one_knob(k, turn, holding) if not rising else None) or recovery.fewest(k, usual, holding)
+    one = None if rising else recovery.one_knob(k, turn, holding)
+    # the default's median may lie above what these quantiles become, and then they are its own too
+    return one or recovery.fewest(k, usual, holding) or recovery.fewest(k, defaults(), holding)
 
 
 def defaults():

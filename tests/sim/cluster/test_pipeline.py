@@ -180,3 +180,9 @@ def test_bubbles_of_a_pipeline():
     assert pipeline.bubble(8, 32) == pytest.approx(7 / 39)
     assert pipeline.bubble(8, 32, 4) == pytest.approx(1.75 / 33.75)
     assert pipeline.bubble(8, 8) == pytest.approx(7 / 15)
+
+
+def test_a_trainer_whose_completions_are_all_too_old_is_said_to_starve():
+    """Weights that take longer than everything else, and no completion that may be one update old."""
+    with pytest.raises(pipeline.Starved, match="have begun, and"):
+        pipeline.stream([10.0] * 500, 40, 16, PROMPT, decode, 1.0, 1e6, 5, 32, hard_cap=0, in_place=False)

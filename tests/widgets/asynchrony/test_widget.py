@@ -177,3 +177,15 @@ def test_a_way_back_ends_where_none_of_its_steps_is_enough():
     k = Knobs(**machine, **learner, flops=0.6, timed="64 sequences, 2048 tokens, 12 ms")
     found = breaks(k)
     assert found and (not found.fix or asynchrony.sound(replace(k, **found.fix)))
+
+
+def test_where_nearly_all_is_thrown_away_the_job_does_not_fit_and_a_way_back_is_found():
+    """The stream of this setting once ran out of completions."""
+    k = Knobs(hard_cap="1", sync=60.0, in_place=False, completions=16, slots=32, longest=128, head=5)
+    k = replace(k, p50=128, p90=128, p99=128, accelerator="h20", model="glm-4.5-air", overhead=0.0, flops=1.0)
+    *_, r = asynchrony.run(k)
+    assert [m.what for m in r.misfits] == [
+        "nearly all that is written is older than 1 when it is done, and thrown away"
+    ]
+    broken = asynchrony.broken(k, r)
+    assert broken.fix and not asynchrony.misfits(replace(k, **broken.fix))
