@@ -55,6 +55,11 @@ def since(mask, least=10, share=0.95):
     return None
 
 
+def every(mask, t):
+    """`since` allows some exceptions."""
+    return "every" if mask[t:].all() else "nearly every"
+
+
 def one_reward(run):
     alike = run.alike
     if len(run) > 1 and alike.all():
@@ -62,7 +67,7 @@ def one_reward(run):
     elif (t := since(alike)) is not None:
         c, most = np.median(run.reward[t:]), np.nanmax(run.reward[:t]) if t else np.nan
         before = f"; the highest batch before had {shown(most)}" if t else ""
-        says = f"Since step {run.batches[t]:,.0f} every completion has one reward, {shown(c)}{before}."
+        says = f"Since step {run.batches[t]:,.0f} {every(alike, t)} completion has one reward, {shown(c)}{before}."
         yield fact(run, says, "reward", True, t)
 
 
@@ -73,7 +78,7 @@ def uniform(run):
     if len(run) > 1 and np.all(share == 1):
         yield fact(run, "In every batch every group has one reward for all.", "zero_variance", True)
     elif (t := since(share == 1)) is not None:
-        says = f"Since step {run.batches[t]:,.0f} every group has one reward for all."
+        says = f"Since step {run.batches[t]:,.0f} {every(share == 1, t)} group has one reward for all."
         yield fact(run, says, "zero_variance", True, t)
 
 
@@ -87,7 +92,8 @@ def gradient(run):
         many = "every row" if len(zero) > 1 else "the one row"
         yield Fact(f"The gradient is exactly 0 in {many}.", True, rows(0), "gradient_norm")
     elif (t := since(zero)) is not None:
-        yield Fact(f"Since step {steps[t]:,.0f} the gradient is exactly 0.", True, rows(t), "gradient_norm")
+        often = "" if zero[t:].all() else "nearly always "
+        yield Fact(f"Since step {steps[t]:,.0f} the gradient is {often}exactly 0.", True, rows(t), "gradient_norm")
     elif zero.any():
         half = bool(zero.mean() >= 0.5)
         says = f"The gradient is exactly 0 in {zero.sum():,} of {len(zero):,} rows."

@@ -37,9 +37,15 @@ def events(run):
             seen.append(
                 event(run, "chosen falls", place, f"{shown(chosen[0])}, then {shown(chosen[place])} nats", "chosen")
             )
-    if (place := first_lasting(loss > HIGH_LOSS, np.isfinite(loss))) is not None:
+    if not of_another_loss(loss) and (place := first_lasting(loss > HIGH_LOSS, np.isfinite(loss))) is not None:
         seen.append(event(run, "loss up", place, f"{shown(loss[place])}; ln 2 is where it begins", "loss"))
     return sorted(seen, key=lambda each: each.place)
+
+
+def of_another_loss(loss):
+    """Whether it begins far above ln 2 and falls to less than half, as that of IPO does where all is well."""
+    seen = loss[np.isfinite(loss)]
+    return len(seen) > 3 and seen[0] > HIGH_LOSS and np.median(seen[-len(seen) // 4 :]) < seen[0] / 2
 
 
 def signs(run, seen):

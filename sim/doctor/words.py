@@ -43,7 +43,11 @@ SIGNS = {
         *("05", "controller", "Forgot to sync"),
     ),
     "truncation": Sign(
-        *(DATA, "cut answers", "Completions are cut off, and what is cut is paid as wrong: nothing is ever paid."),
+        *(
+            DATA,
+            "cut answers",
+            "Nothing is paid, and many completions are cut off: the limit may be why, or the verifier.",
+        ),
         *("22b", "long_tail", "Late is wrong"),
     ),
     "verifier": Sign(

@@ -107,7 +107,7 @@ def figure(k, r):
         ),
         by_update(
             "The tool's share of the gradient",
-            "of the squared norm, before each update",
+            "of both parts' squared norms, before each update",
             line(x, share, "share", 1),
             updates=UPDATES,
             y_range=(-0.02, 1.05),

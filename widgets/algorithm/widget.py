@@ -358,6 +358,11 @@ def holds(k, r):
         return Said(
             f"The group drawn pushes nothing; in training {went}.", {"nothing": lambda: np.abs(own).max() < 1e-9}
         )
+    if 0 < right < k.K and own[:right].mean() <= own[right:].mean():
+        return Said(
+            f"In the group drawn the right ones pay for their length; in training {went}.",
+            {"in the group drawn": lambda: own[:right].mean() <= own[right:].mean()},
+        )
     if 0 < right < k.K:
         return Said(
             f"What is right is pushed more than what is wrong: {went}.",

@@ -297,8 +297,8 @@ def worse(k, r):
         return None
     slow, fast = sorted(zip(ends, (k.a, k.b)))
     return Said(
-        f"{slow[1]} ends at {slow[0]:.3f} at this rate, {fast[1]} at {fast[0]:.3f}: no prompt is lost, but "
-        "little is learned.",
+        f"{slow[1]} ends at {slow[0]:.3f}, {fast[1]} at {fast[0]:.3f}: no prompt is lost, but {slow[1]} learned "
+        "little.",
         {
             "none is": lambda: min(one.gain.min() for one in r) >= -0.05,
             "little": lambda: min(one.pass_rate[:, -1].mean() for one in r) < 0.6,

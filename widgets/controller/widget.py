@@ -426,7 +426,7 @@ WHY = {
     "wrong groups": "Completions were compared with those of other prompts: {led}.",
     "reference is the policy": "The reference moves along: {logged:.3f} nats are logged, the policy is {kl:.3f} "
     "a token "
-    "from the start, and the price of {beta:g} is on nothing.",
+    "from the start, and {beta:g} prices the way from this update.",
     "old_logp recomputed": "In {passes} passes no ratio ever left 1, so the clip never acted: {led}.",
     "padding in the loss": "Padding is counted as sampled text: {led}, and most of the {kl:.3g} nats a token are of "
     "tokens that nobody drew.",

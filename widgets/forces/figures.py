@@ -95,7 +95,7 @@ def rooms(room):
     return [
         panel(
             "Least compute of what fits",
-            "half of the prompts have a verifier; log scale",
+            "half have a verifier; 80 % foreseen; log scale",
             *marks,
             x="bytes a weight that fit",
             log="y",

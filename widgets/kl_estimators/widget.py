@@ -390,7 +390,9 @@ def why(k, found):
     return {
         PLACE: f"The penalty, {setting_words(k)}, pushes down tokens that have fallen"
         + " by over 2 nats" * (k.placement != "reward"),
-        AGE: f"The samples are an older policy's, and {setting_words(k)} does not correct for it",
+        AGE: f"The charge is an older policy's, and {setting_words(k)} keeps it"
+        if k.placement == "reward"
+        else f"The samples are an older policy's, and {setting_words(k)} does not correct for it",
         NOISE: f"With {sampled(k)}, noise outweighs the pull of the penalty",
     }[found]
 

@@ -100,8 +100,7 @@ PRESETS = {
     "V3 on 256 H100": Knobs(model="deepseek-v3", gpus=256, recompute="full"),
 }
 GUESS = Guess(
-    "Llama-3.1-8B and its reference, sequences of 8,192 tokens, only scores recomputed: how few GPUs of 80 GB can "
-    "train it?",
+    "An 8B and its reference, sequences of 8,192 tokens, only scores recomputed: how few GPUs of 80 GB can train it?",
     ("1", "2", "more than 4"),
     Knobs(),
     2,

@@ -164,7 +164,8 @@ def figure(k, r):
         ),
         panel(
             f"What a label says of step {AT}",
-            f"chance to be called good; of all flawed steps {100 * r.scorer.false_positives:.0f} %",
+            f"{'mean label' if k.rule == SHARE else 'chance to be called good'}; {flawed(k)}: "
+            f"{100 * r.scorer.false_positives:.0f} % good",
             line(RATES, good, "a sound step"),
             line(RATES, bad, "a flawed step", 2),
             dots([k.K], [good[here[0]]], "a sound step", 1, "here"),
@@ -233,8 +234,13 @@ def readouts(k, r):
         Readout("Steps of a chain", r.steps[-1], "", step_rewards.outlook),
         Readout("Reward of a chain", r.reward, "", step_rewards.credit),
         Readout("First errors, F1", cut.F1, "", step_scorer.first_errors, "violated" if cause == RESCUED else ""),
-        Readout("Called good: sound, all flawed steps", labelled(r), "%", step_labels.labels),
+        Readout("Called good: sound, flawed steps", labelled(r), "%", step_labels.labels),
     ]
+
+
+def flawed(k):
+    """What the share of flawed steps that are called good is of."""
+    return "kept flawed steps" if k.rule == AGREE else "all flawed steps"
 
 
 def labelled(r):
@@ -279,7 +285,7 @@ def broken(k, r):
 def why(k, r, found):
     if found == RESCUED:
         return Said(
-            f"Of all flawed steps {100 * r.scorer.false_positives:.0f} % are called good, for an ending from them was "
+            f"Of {flawed(k)} {100 * r.scorer.false_positives:.0f} % are called good, for an ending from them was "
             f"rescued: F1 {at_best(r):.2f} at its best threshold.",
             {
                 "more than people do": lambda: r.scorer.false_positives > 2 * PERSON,
@@ -370,7 +376,7 @@ def worse(k, r):
         )
     if cut.F1 < POOR:
         return Said(
-            f"{100 * r.scorer.false_positives:.0f} % of all flawed steps are called good: F1 {cut.F1:.2f}.",
+            f"{100 * r.scorer.false_positives:.0f} % of {flawed(k)} are called good: F1 {cut.F1:.2f}.",
             {"the share of the same endings finds more": lambda: best_of(replace(k, rule=SHARE)) > cut.F1 + 0.05},
         )
     return None

@@ -144,7 +144,7 @@ def training_tab(k, r):
     tens = r.rates.reshape(10, -1).mean(axis=1)
     yield panel(
         "Noise of one sample, two answers",
-        "variance, log, exact; dots: the sums, ten by ten",
+        "variance, log; dots: ten sums each, every mean as p",
         line(P, seen(gradient_noise.two_answer_noise(P, 0.0)), "no baseline", 2),
         line(P, seen(gradient_noise.two_answer_noise(P, P)), "mean p", 3),
         *(

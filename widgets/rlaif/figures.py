@@ -171,7 +171,7 @@ def revised(start):
     return [
         panel(
             "Harmful drafts, by rounds of critique and revision",
-            "of 100, logarithmic; dashed: where both end",
+            "of 100, logarithmic; dotted: where both end",
             line(range(ROUNDS + 1), shares, start, 1),
             dots(range(ROUNDS + 1), shares, start, 1),
             line([0, ROUNDS], [ends] * 2, "the end", 8, "exact"),

@@ -154,7 +154,7 @@ def ring(k, r, cause):
         return f"{PRINCIPLES - k.listed} of 8 are not read"
     if cause == TASTE:
         return f"{of_100(r.judge.wrong[3])} are wrong"
-    return f"{of_100(1 - r.judge.agreement)} pairs are wrong"
+    return f"{of_100(r.judge.wrong[3] if k.pairs != ALIKE else 1 - r.judge.agreement)} are wrong"
 
 
 QUARTERS = ("far plainer", "plainer", "more styled", "far more")
@@ -166,7 +166,7 @@ def by_labels(k, r):
     return [
         panel(
             "Wins, by labels",
-            f"of 100 against the start, at {k.kl:g} nats; mean of {r.draws} draws; dashed: endless labels",
+            f"of 100 against the start, at {k.kl:g} nats; mean of {r.draws} draws; dotted: endless labels",
             line(feedback.SIZES, people.mean(axis=0), "people's policy", 2),
             line(feedback.SIZES, judges.mean(axis=0), "the judge's policy", 1),
             *spread(people, 2),

@@ -215,7 +215,7 @@ def board(k, r):
     cut = 100 * verdicts.cut.mean()
     return scene.scene(
         POOL,
-        f"{len(some)} of {k.slots} slots; dark: core seconds a program had, amber if cut off; pale: others'",
+        f"{len(some)} of {k.slots} slots; dark: core seconds, with start-up, amber if cut off; pale: others'",
         sandboxes.board(
             "b",
             verdicts,
@@ -329,7 +329,8 @@ def why(k, r, fix):
         ends += f", and {100 * undone_to(k, fix):.1f} are by the CPU clock"
     said = {
         LOAD: f"Of all verdicts {percent(r.by_load.mean())} are time-outs by load, which fall on long programs.",
-        SHORT: f"Of thorough programs {percent(own_share(k, THOROUGH))} need more than {k.limit} s: quick ones win.",
+        SHORT: f"Of thorough programs {percent(own_share(k, THOROUGH))} {'with start-up ' * (k.startup > 0)}need more "
+        f"than {k.limit} s: quick ones win.",
         LUCK: f"{k.tries} tries pay a wrong program {lucky(k):.2f} that passes one time in five.",
     }[names[0]]
     return Said(f"{said} {ends}.", claims)
