@@ -191,10 +191,14 @@ def step_of(found):
 
 
 DECODER = json.JSONDecoder(parse_int=float)  # whatever the number of digits
+# a hundred brackets, each the first thing in the last: a page's Python dies of thousands before it says so
+DEEP = re.compile(r'(?:[\[{]\s*(?:"[^"]{0,200}"\s*:\s*)?){100}')
 
 
 def decoded(text):
     """What a text holds as JSON; a ValueError where it holds none."""
+    if DEEP.search(text):
+        raise ValueError("nested too deep")
     try:
         return DECODER.decode(text)
     except RecursionError:
@@ -370,6 +374,8 @@ class JsonDocument:
             if len(self.text) > LINE:
                 raise Unreadable(f"A JSON file without log_history in its first {LINE:,} characters. {READABLE}")
             return
+        if DEEP.search(self.text):
+            raise Unreadable(f"A row is nested too deep: this is no log_history. {READABLE}")
         at = 0
         while found := re.compile(r"[\s,]*").match(self.text, at):
             at = found.end()

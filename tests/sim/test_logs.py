@@ -279,6 +279,7 @@ def test_a_bar_of_progress_that_begins_its_line_anew():
             "No row with a step was found in 2 lines.",
         ),
         ('{"log_history": [{"step": 1, "a": ' + "[" * 100_000, "A row is nested too deep"),
+        ('{"log_history": [' + '{"a": ' * 100_000, "A row is nested too deep"),
         ('{"step": 1, "a": ' + "[" * 100_000 + "\n", "A JSON file without log_history."),
     ],
 )
