@@ -126,7 +126,7 @@ def unpaid(view: scene.View) -> scene.View:
 def next_token(key: str, title: str, probability: Sequence[float], rival: int) -> scene.View:
     """A hundred draws at one place: the stop, one digit that may take its place, and the others."""
     stop, other = float(probability[modsum.EOS]), float(probability[rival])
-    name, others = str(rival + 1), 100 - int(hundredths(stop)) - int(hundredths(other))
+    name, others = str(rival + 1), max(0, 100 - int(hundredths(stop)) - int(hundredths(other)))
     return scene.view(
         key,
         7.1,
