@@ -191,13 +191,25 @@ def step_of(found):
 
 
 DECODER = json.JSONDecoder(parse_int=float)  # whatever the number of digits
-# a hundred brackets, each the first thing in the last: a page's Python dies of thousands before it says so
-DEEP = re.compile(r'(?:[\[{]\s*(?:"[^"]{0,200}"\s*:\s*)?){100}')
+DEEPEST = 100  # brackets in brackets: a page's Python dies of thousands of them before it says so
+STRING, BRACKET = re.compile(r'"(?:[^"\\]++|\\.)*+"?', re.DOTALL), re.compile(r"[\[{\]}]")
+
+
+def too_deep(text):
+    """Whether more than DEEPEST brackets are open somewhere; those within strings, as a policy may write, are none."""
+    if text.count("[") + text.count("{") <= DEEPEST:
+        return False
+    opened = 0
+    for bracket in BRACKET.findall(STRING.sub("", text)):
+        opened += 1 if bracket in "[{" else -1
+        if opened > DEEPEST:
+            return True
+    return False
 
 
 def decoded(text):
     """What a text holds as JSON; a ValueError where it holds none."""
-    if DEEP.search(text):
+    if too_deep(text):
         raise ValueError("nested too deep")
     try:
         return DECODER.decode(text)
@@ -374,7 +386,7 @@ class JsonDocument:
             if len(self.text) > LINE:
                 raise Unreadable(f"A JSON file without log_history in its first {LINE:,} characters. {READABLE}")
             return
-        if DEEP.search(self.text):
+        if too_deep(self.text):
             raise Unreadable(f"A row is nested too deep: this is no log_history. {READABLE}")
         at = 0
         while found := re.compile(r"[\s,]*").match(self.text, at):

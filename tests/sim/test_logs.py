@@ -343,3 +343,14 @@ def test_numbers_that_are_wanted_end_in_a_sentence_too(monkeypatch):
     monkeypatch.setattr(logs, "OTHERS", 10)
     monkeypatch.setattr(logs, "VALUES", 50)
     assert "More than 50 numbers" in said("step,reward\n" + "".join(f"{n},1\n" for n in range(60)))
+
+
+def test_brackets_that_a_policy_writes_are_no_nesting():
+    """A ruined policy may write nothing else; a piece may end in the middle of it."""
+    row = lambda n: {"step": n, "reward": 0.5, "text": "[{" * 500 + '\\"' + "[" * 500}
+    for text in ("\n".join(json.dumps(row(n)) for n in (1, 2)), json.dumps({"log_history": [row(1), row(2)]})):
+        assert column(read(text, size=64), "reward") == ([1, 2], [0.5, 0.5])
+
+
+def test_nesting_is_seen_behind_other_values_too():
+    assert logs.too_deep("[1, " * 200) and logs.too_deep("[1, " * 200 + "]" * 200) and not logs.too_deep("[1]" * 200)

@@ -470,7 +470,7 @@ def pool_map(k, r):
     wasted = waiting > 0 and empty > WASTED
     return scene.scene(
         MAP,
-        "a cell: 0.5 %; navy: tokens, hatched: taken and empty",
+        "0.5 % a cell; navy: tokens, hatched: wasted",
         scene.view(
             "w",
             25.2,

@@ -133,7 +133,7 @@ def two_copies(k, r):
     found = broken(k, r)
     return scene.scene(
         WRITTEN,
-        f"digits that add up to 5, 12 or 19, then stop; after iteration {r.done}",
+        f"digits that add up to 5, 12, 19, …, then stop; after iteration {r.done}",
         answers.around_rewards(answers.unpaid(log) if k.cut == "trajs" else log, OLD if stayed_old(r) else ""),
         answers.around_rewards(model, SAME if found and found.cause in CAUSES.values() else ""),
         tab="Answers",

@@ -67,7 +67,7 @@ def ours():
 def shown(called):
     right, stop, written, every = called
     rows = tuple((spelled(row), f"{rare_token.is_right(row):.0f}") for row in written)
-    table = Table("Eight answers after sixteen passes, wanted: a sum of 5, 12 or 19", ("completion", "reward"), rows)
+    table = Table("Eight answers after sixteen passes, wanted: a sum of 5, 12, 19, …", ("completion", "reward"), rows)
     return Shown(said(right, stop, every), (table,), (by_pass(right),))
 
 

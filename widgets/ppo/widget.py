@@ -208,7 +208,7 @@ def rows(r):
     rival = int(r.following[: modsum.EOS].argmax())
     return scene.scene(
         ANSWERS,
-        f"run {run + 1}: digits that add up to {target} or {target + 7}, then stop",
+        f"run {run + 1}: digits that add up to {target}, {target + 7}, …, then stop",
         answers.view("n", f"eight answers after update {r.updates}", r.written, prompt, legend=True),
         [answers.next_token("m", f"At a sum of {target}", r.following, rival)],
         tab="Training",
