@@ -191,11 +191,12 @@ def switch_seconds(job: Placed) -> float:
     return offload_seconds(job.model, sharded) + 2 * job.model.params() / (1e9 * job.accelerator.scaleup_gb_per_second)
 
 
-def floor_seconds(job: Job) -> float:
-    """The longest completion of a batch, on average, alone on an engine that has nothing else to do: no number of GPUs
-    goes below.
+def floor_seconds(job: Job, lengths: np.ndarray) -> float:
+    """The longest completion of each step of `lengths`, (steps, prompts, samples), alone on an engine that has nothing
+    else to do, mean over the steps: no number of GPUs writes these very batches in less.
     """
-    return float(straggler.drain([job.law.expected_max(job.completions)], job.prompt, job.seconds)[0][-1])
+    longest = lengths.reshape(len(lengths), -1).max(axis=1)
+    return float(np.mean([straggler.drain([one], job.prompt, job.seconds)[0][-1] for one in longest]))
 
 
 # Five ways

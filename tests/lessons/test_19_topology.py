@@ -37,7 +37,7 @@ def test_the_smallest_case():
 def test_the_last_completion_takes_a_minute_on_any_number_of_gpus():
     one = throughput.iteration_seconds(JOB.model, JOB.accelerator, 1.0, 512.0)
     assert 0.0065 < one < 0.0075 and "about 7 ms" in LESSON.text
-    LESSON.says("59", topology.floor_seconds(JOB))
+    LESSON.says("59", topology.floor_seconds(JOB, DRAWN))
     assert 3.5 < figures.generation(32) - figures.generation(128) < 4.5 and "buys four seconds" in LESSON.text
 
 
@@ -138,7 +138,7 @@ def test_carried_over_a_published_run_is_as_fast_as_split():
 def test_larger_engines_lower_the_floor():
     for gpus, alone, rate in ((1, "59", "47,691"), (2, "39", "61,844"), (4, "28", "72,519")):
         k = replace(widget.Knobs(), tensor_parallel=gpus)
-        LESSON.says(alone, topology.floor_seconds(widget.job(k)))
+        LESSON.says(alone, topology.floor_seconds(widget.job(k), widget.lengths(k)))
         LESSON.says(rate, topology.simulate(widget.job(k), topology.COLOCATED, 7, widget.lengths(k)).tokens_per_second)
     LESSON.says("28", widget.job(k).model.heads)
     assert 8 not in widget.job(k).model.tp_sizes()

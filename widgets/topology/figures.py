@@ -33,7 +33,7 @@ def generation(gpus):
 
 
 def more(gpus):
-    floor, share = topology.floor_seconds(JOB), [generation(8) * 8 / n for n in GPUS]
+    floor, share = topology.floor_seconds(JOB, drawn()), [generation(8) * 8 / n for n in GPUS]
     return [
         panel(
             "Until the last completion is written",
@@ -55,9 +55,8 @@ def more(gpus):
 
 def bought(gpus):
     if gpus == GPUS[0]:
-        return (
-            f"8 GPUs take {generation(8):.0f} s; the longest completion alone takes {topology.floor_seconds(JOB):.0f}."
-        )
+        alone = topology.floor_seconds(JOB, drawn())
+        return f"8 GPUs take {generation(8):.0f} s; the longest completion alone takes {alone:.0f}."
     return f"{gpus // 8} times the GPUs of the first point: {generation(gpus):.0f} s in place of {generation(8):.0f}."
 
 

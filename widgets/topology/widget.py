@@ -307,7 +307,7 @@ def readouts(k, r):
     run = r.runs[k.way]
     idle = [max(100 * run.idle(pool), 0.0) for pool in LANES]  # no less by the last bit of a sum
     waits = f"{idle[0]:.0f} %, {idle[1]:.0f} %" if is_split(k) else "one pool"
-    values = (rate(r, k), run.seconds / len(run.updates), waits, run.lag, topology.floor_seconds(job(k)))
+    values = (rate(r, k), run.seconds / len(run.updates), waits, run.lag, topology.floor_seconds(job(k), lengths(k)))
     states = ["violated" if broken(k, r) else "", "", "", "", ""]
     return [
         Readout(name, value, unit, source, state)
@@ -478,10 +478,12 @@ def holds(k, r):
     step = run.seconds / len(run.updates)
     took = {"a step takes so long": lambda: abs(run.tokens / (len(run.updates) * rate(r, k)) / step - 1) < 1e-6}
     if k.way == COLOCATED:
-        rollout, alone = run.finish[:, -1].mean(), topology.floor_seconds(job(k))
+        rollout, alone = run.finish[:, -1].mean(), topology.floor_seconds(job(k), lengths(k))
         return Said(
             f"A step takes {step:,.0f} s, {rollout:,.0f} of them generating; the longest alone takes {alone:,.0f}.",
-            took | {"generating is a part of it": lambda: rollout <= step * (1 + 1e-9)},
+            took
+            | {"generating is a part of it": lambda: rollout <= step * (1 + 1e-9)}
+            | {"no batch is done before its longest": lambda: alone <= rollout * (1 + 1e-9)},
         )
     times = against_colocated(k, r) / 100
     return Said(

@@ -57,8 +57,24 @@ def test_engines_without_a_prompt_change_nothing():
 
 def test_no_number_of_gpus_goes_below_the_longest_alone():
     """8,192 passes of 7.1 ms and their own cache: 59 s; the step's longest was cut there."""
-    assert DRAWN[0].max() == 8192 and topology.floor_seconds(JOB) == pytest.approx(59.26, abs=0.01)
-    assert topology.rollout_seconds(JOB, DRAWN[0], 128) > topology.floor_seconds(JOB)
+    floor = topology.floor_seconds(JOB, DRAWN[:1])
+    assert DRAWN[0].max() == 8192 and floor == pytest.approx(59.26, abs=0.01)
+    assert topology.rollout_seconds(JOB, DRAWN[0], 128) > floor
+
+
+def test_a_step_is_never_shorter_than_its_own_longest_completion():
+    """Few completions, where one draw's longest lies far from the expected one; one engine to one for each prompt."""
+    rng = np.random.default_rng(0)
+    for seed in range(60):
+        prompts, sigma = int(rng.choice([1, 2, 5, 16])), float(rng.uniform(0.2, 1.2))
+        model, chip = rng.choice(["qwen2.5-7b", "qwen2.5-32b"]), rng.choice(["h200", "mi355x"])
+        law = lognormal(1200, sigma, int(rng.choice([4096, 131_072])))
+        few = replace(JOB, model=MODELS[model], accelerator=ACCELERATORS[chip], prompts=prompts, samples=4, law=law)
+        lengths = topology.drawn_lengths(few, 6, seed)
+        finish = topology.finish_seconds(few, lengths, int(rng.choice([1, prompts])))
+        for batch, found in zip(lengths, finish):
+            assert topology.floor_seconds(few, batch[np.newaxis]) <= found[-1] * (1 + 1e-12)
+        assert topology.floor_seconds(few, lengths) <= finish[:, -1].mean() * (1 + 1e-12)
 
 
 def test_the_five_ways_add_up():
@@ -216,9 +232,10 @@ def test_where_the_cache_is_full_the_rest_waits_for_a_slot(engines):
 
 def test_without_spread_the_floor_is_that_of_the_median():
     flat = replace(JOB, law=lognormal(1200, 1e-9, 8192))
-    assert topology.floor_seconds(flat) == pytest.approx(1200 * seven_billion(1, 512 + 600), rel=1e-6)
-    lengths = topology.drawn_lengths(flat, 1, 0)[0]
-    assert topology.floor_seconds(flat) < topology.rollout_seconds(flat, lengths, 32)
+    lengths = topology.drawn_lengths(flat, 1, 0)
+    floor = topology.floor_seconds(flat, lengths)
+    assert floor == pytest.approx(1200 * seven_billion(1, 512 + 600), rel=1e-3)  # lengths are rounded up to tokens
+    assert floor < topology.rollout_seconds(flat, lengths[0], 32)
 
 
 def test_a_sweep_is_the_simulation_at_each_split():
