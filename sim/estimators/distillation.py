@@ -33,7 +33,8 @@ def jsd(logp, teacher_logp, beta):
 
 def likeliest(logp, teacher_logp, k):
     """Forward KL on the teacher's k likeliest tokens, whose probabilities are not made to sum to 1: (places,), and its
-    slope π Σ τ − τ over these k, as in verl 0.9.1.
+    slope π Σ τ − τ over these k. As verl 0.9.1's `forward_kl_topk`, without its clamp: there a value below 0, where the
+    student has more of these tokens than the teacher, ends at 0 and pushes nothing.
     """
     order = np.argsort(-teacher_logp, axis=-1, kind="stable")[..., :k]
     kept = np.zeros(teacher_logp.shape)

@@ -15,6 +15,13 @@ from sim.worlds.tinylm import FINAL
 from tests.lessons.prose import Lesson, agrees
 from widgets.distillation import figures, widget
 
+
+def clamped(logp, teacher_logp, k):
+    """`likeliest` with the clamp of verl 0.9.1, distillation/losses.py: `clamp_min(0.0)` of each place's loss."""
+    value, slope = distillation.likeliest(logp, teacher_logp, k)
+    return value, slope * (value > 0)[:, np.newaxis]
+
+
 WIDE = 1_000  # updates between two looks: the first and the last alone
 SIGNALS = {
     "reverse": distilled.everywhere(distillation.reverse),
@@ -24,6 +31,7 @@ SIGNALS = {
     "k1 differentiated": distilled.differentiated_k1,
     "k3 differentiated": distilled.differentiated_k3,
     **{f"likeliest {k}": distilled.everywhere(partial(distillation.likeliest, k=k)) for k in (1, 2, 3, 5, 10, 20)},
+    "likeliest 1, clamped": distilled.everywhere(partial(clamped, k=1)),
 }
 OPTIMIZERS = dict(
     AdamW=lambda: AdamW(0.02, clip=1.0),
@@ -286,6 +294,10 @@ def test_the_table_of_likeliest_tokens():
         assert int(sent) == distillation.bytes_per_token(int(k), 1, 1)["likeliest k"]
         for cell, optimizer in zip(ends, BOTH, strict=True):
             agrees(cell, of_100(f"{LITTLE}, likeliest {k}, {optimizer}"))
+    LESSON.spread(*spread(f"{LITTLE}, likeliest 1, clamped, AdamW"))
+    gone = [kept(f"{LITTLE}, likeliest 1, {o}") - kept(f"{LITTLE}, likeliest 1, clamped, {o}") for o in BOTH]
+    assert gone[0].mean() > 0.01 and abs(gone[1].mean()) < 0.01
+    assert "With SGD it changes less than 1 of 100" in LESSON.text
     for optimizer in BOTH:
         means = [kept(f"{LITTLE}, likeliest {k}, {optimizer}").mean() for k in (1, 2, 3, 5, 10)]
         assert means == sorted(means, reverse=True)
