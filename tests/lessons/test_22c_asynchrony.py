@@ -50,6 +50,16 @@ def test_the_small_copy_of_the_job():
     assert f"was begun with weights {began}, and update {trained_on} trains on it" in LESSON.text
 
 
+def test_the_slots_of_the_small_job_hold_its_lag_below_its_head_start():
+    """Little's law with what is under way: with twice the slots, and all else the same, the lag is the head start."""
+    of = lambda run: run.lag[run.settled].mean()
+    ran, roomy = figures.small("stream, 4 ahead"), figures.small("stream, 4 ahead", 2 * figures.B)
+    assert "the mean lag stays at 2.0." in LESSON.text and of(ran) == pytest.approx(2.0, abs=0.05)
+    assert of(roomy) == pytest.approx(4.0, abs=0.05)
+    at = np.linspace(*ran.train[[ran.settled.start, -6], 0], 50)[:, np.newaxis, np.newaxis]
+    assert (((ran.start <= at) & (ran.finish > at)).sum(axis=(1, 2)) == figures.B).all()  # no slot is ever free
+
+
 def test_the_late_push():
     best = delayed_gradient.course(16, 3.0).best
     assert "At update 50 the best answer is too rare, 25 of 100." in LESSON.text and round(100 * best[50]) == 25

@@ -13,6 +13,7 @@ from sim.cluster.lengths import Law
 from sim.cluster.models import MODELS
 from sim.estimators import weight_delta
 from sim.experiments import delayed_gradient
+from sim.words import counted
 from widgets.frame import eight_answers, lanes, piles, scene
 from widgets.frame.marks import by_update, dots, heat, line, panel
 from widgets.frame.small_figures import Figure, Handle, Strip, Time
@@ -104,15 +105,15 @@ NARROW = 3.0  # seconds: a shorter span has no number
 
 
 @cache
-def small(way):
+def small(way, slots=B):
     """The run of a way; all have the same lengths."""
     drawn = np.ceil(LAW.at(np.random.default_rng(0).standard_normal(B * (UPDATES + 12))))
     seconds = lambda n, kv_tokens: throughput.iteration_seconds(MODEL, CHIP, n, kv_tokens)
     if way in HEADS:
-        return pipeline.stream(drawn.tolist(), UPDATES, B, PROMPT, seconds, TRAIN, SYNC, HEADS[way], B)
+        return pipeline.stream(drawn.tolist(), UPDATES, B, PROMPT, seconds, TRAIN, SYNC, HEADS[way], slots)
     batches = drawn[: B * UPDATES].reshape(UPDATES, B)
     how = {"in turn": pipeline.one_after_the_other, "one step ahead": pipeline.one_batch_ahead}[way]
-    return how(batches, PROMPT, seconds, TRAIN, SYNC, B)
+    return how(batches, PROMPT, seconds, TRAIN, SYNC, slots)
 
 
 @cache
@@ -173,7 +174,7 @@ def slots(way, second):
     oldest, trained_at = oldest_of(way)
     age = followed(way) - oldest.began
     seen = second >= trained_at
-    words = f"{age} update{'s' * (age != 1)} old when trained on" if age else "new when trained on"
+    words = f"{counted(age, 'update')} old when trained on" if age else "new when trained on"
     marks.append(
         lanes.spot(
             "r", (oldest.slot, oldest.slot), max(oldest.start - zero, 0), oldest.finish - zero, words if seen else "",
@@ -183,7 +184,7 @@ def slots(way, second):
     return [
         scene.scene(
             "Six slots of an engine, and a trainer",
-            "a number: the weights it was begun with; navy: one batch, and its update; hatched: waits",
+            "a number: the weights it was begun with; [work] one batch, and its update; hatched: waits",
             lanes.board(
                 "s",
                 how_old(way, second),
@@ -218,8 +219,8 @@ def how_old(way, second):
         return f"A step takes {ran.step_seconds:.0f} s, and nothing is old: each side waits for the other."
     mean = f"{lag.mean():.1f}"
     if lag.max() == lag.min():
-        return f"A step takes {ran.step_seconds:.0f} s, and every completion is one update old."
-    return f"A step takes {ran.step_seconds:.0f} s; the mean age is {mean} updates, the largest {lag.max()}."
+        return f"A step takes {ran.step_seconds:.0f} s, and every completion has a lag of one update."
+    return f"A step takes {ran.step_seconds:.0f} s; the mean lag is {mean} updates, the largest {lag.max()}."
 
 
 # ── a push that comes late ──
@@ -249,7 +250,7 @@ def late(age, update):
     return [
         scene.scene(
             "One update: what it learns from, and what it changes",
-            "of a hundred answers; navy: the best one",
+            "of a hundred answers; [followed] the best one",
             scene.view(
                 "v",
                 WIDE,
@@ -316,7 +317,7 @@ def distance(delay):
     return [
         by_update(
             "A distance, steered towards 0",
-            f"each step: −{STEP:.2f} of an older distance; gray: no lag",
+            f"each step: −{STEP:.2f} of an older distance; [s8] no lag",
             line(x, delayed_gradient.steering(0, STEP, STEERED), "no lag", 8, "other"),
             line(x, np.clip(delayed_gradient.steering(delay, STEP, STEERED), -9, 9), f"lag {delay}", 1),
             updates=STEERED,
@@ -352,7 +353,7 @@ def old_samples(spread):
     return [
         panel(
             "64 samples",
-            "full color: four times the mean, or more",
+            "full tone: four times the mean, or more",
             heat(square, square, np.minimum(weights(spread), 4), low=0, high=4),
             x_range=(-0.5, SIDE - 0.5),
             y_range=(-0.5, SIDE - 0.5),
@@ -392,7 +393,7 @@ def block(rate):
     return [
         panel(
             f"{ROWS * ACROSS} weights of an engine's copy",
-            "full color: other bits after a step of Adam",
+            "full tone: other bits after a step of Adam",
             heat(list(range(ACROSS)), list(range(ROWS)), moved(rate).astype(float), low=0, high=1),
             x_range=(-0.5, ACROSS - 0.5),
             y_range=(-0.5, ROWS - 0.5),
