@@ -13,7 +13,7 @@ from array import array
 from collections import Counter
 from dataclasses import dataclass, field
 
-from sim import metric_names
+from sim import metric_names, words
 
 LIMIT = 50_000_000  # bytes of all files together
 VALUES = 8_000_000  # that are kept, 16 bytes each
@@ -132,11 +132,11 @@ class Table:
         ]
         said += [f"Steps go back {len(self.back) - 3} more times."] if len(self.back) > 3 else []
         if self.repeated:
-            said.append(f"Steps that repeat: {counted_as(self.repeated, 'number')} replaced by a later one.")
+            said.append(f"Steps that repeat: {words.counted(self.repeated, 'number')} replaced by a later one.")
         if gone := {name: column.left_out for name, column in self.columns.items() if column.left_out}:
-            left = counted_as(sum(gone.values()), "number")
+            left = words.counted(sum(gone.values()), "number")
             said.append(f"Left out, because they are NaN, null or infinite: {left}, of {listed(list(gone))}.")
-        said += [words.format(f"{count:,}") for words, count in self.notes.items()]
+        said += [note.format(f"{count:,}") for note, count in self.notes.items()]
         return Log(
             format,
             {n: c for n, c in self.columns.items() if c.steps or c.left_out},
@@ -215,11 +215,6 @@ def decoded(text):
         return DECODER.decode(text)
     except RecursionError:
         raise ValueError("nested too deep") from None
-
-
-def counted_as(count, word):
-    """“1 line”, “2 lines”."""
-    return f"{count:,} {word}{'' if count == 1 else 's'}"
 
 
 # ── a format each ──
@@ -302,7 +297,7 @@ class Console:
                 "checkpoint folders."
             )
         if not self.format:
-            raise Unreadable(f"No row of a log was found in {counted_as(self.passed, 'line')}. {READABLE}")
+            raise Unreadable(f"No row of a log was found in {words.counted(self.passed, 'line')}. {READABLE}")
         return self.table.log(self.format, self.notes)
 
 
@@ -363,7 +358,7 @@ class JsonLines:
     def log(self):
         self.settle()
         if not self.format:
-            raise Unreadable(f"No row with a step was found in {counted_as(self.count, 'line')}. {READABLE}")
+            raise Unreadable(f"No row with a step was found in {words.counted(self.count, 'line')}. {READABLE}")
         if self.faulty:
             self.notes.append(f"Lines that are no row of a log, left out: {self.faulty:,}.")
         return self.table.log(self.format, self.notes)
@@ -424,7 +419,7 @@ class JsonDocument:
         if not self.inside:
             raise Unreadable(f"A JSON file without log_history. {READABLE}")
         if not self.done:
-            rows = counted_as(self.table.rows, "row")
+            rows = words.counted(self.table.rows, "row")
             self.notes.append(f"Its log_history ends too early, or cannot be read further, after {rows}.")
         if self.stepless:
             self.notes.append(f"Rows without a step, left out: {self.stepless:,}.")
@@ -545,7 +540,7 @@ class Separated:
             width = f": a row has {self.width} cells, and the first line {len(self.header)}" if self.width else ""
             raise Unreadable(f"The first line names {listed(self.header)}, and no row below it can be read{width}.")
         if self.words:
-            self.notes.append(f"No number, left out: {counted_as(self.words, 'cell')}, such as {self.word}.")
+            self.notes.append(f"No number, left out: {words.counted(self.words, 'cell')}, such as {self.word}.")
         return self.table.log(self.format, self.notes, self.counted, self.run)
 
 

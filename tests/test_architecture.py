@@ -66,14 +66,14 @@ def test_sim_knows_numpy_the_standard_library_and_itself():
 
 
 # The rooms of sim/, and the rooms that each may import from. Programs to be started (__main__.py, run.py) stand above
-# all of them; what commands share (arguments) and what tables of options share (programs) knows no room.
+# all of them; what commands share (arguments), what tables of options share (programs) and words know no room.
 ROOMS = dict(
     worlds=set(),
-    cluster={"arguments", "programs"},
+    cluster={"arguments", "programs", "words"},
     estimators={"worlds"},
     algorithms={"estimators", "programs"},
     verifiers={"worlds", "estimators"},
-    doctor={"arguments", "logs", "metric_names"},
+    doctor={"arguments", "logs", "metric_names", "words"},
     framework={"worlds", "estimators"},
     experiments={"worlds", "estimators", "verifiers", "algorithms", "framework", "pipeline", "cluster"},
     pipeline={"worlds", "estimators", "algorithms", "framework"},

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from sim.cluster.hardware import Accelerator
 from sim.cluster.models import Model
+from sim.words import counted
 
 HBM_SHARE = 0.9  # of the memory that the engine may fill
 RESERVE = 0.08  # assumed: of the memory, for communication buffers and fragmentation while training
@@ -367,7 +368,7 @@ def engine_misfits(model: Model, accelerator: Accelerator, engine: Engine) -> li
         if cut := uncut(model, engine, largest):
             return cut
         weights, fills = whole.size * weight_bytes_per_gpu(model, whole), whole.size * memory
-        where = f"the largest engine tried, {whole.size} {plural(whole.size)}, may fill {fills / 1e9:,.0f}"
+        where = f"the largest engine tried, {counted(whole.size, 'GPU')}, may fill {fills / 1e9:,.0f}"
         what = f"{model.name} has {weights / 1e9:,.0f} GB of weights, and {where}"
         part, needs = "weights", weights
         if weights < fills:
@@ -423,8 +424,7 @@ def uncut(model: Model, engine: Engine, tp: int) -> list[Misfit]:
     if engine.context_parallel <= copies:
         return []
     cut = f"decode context parallelism {engine.context_parallel}"
-    made = "1 copy" if copies == 1 else f"{copies} copies"
-    what = f"{cut}: an engine of {tp} makes {made} of the cache of {model.name}"
+    what = f"{cut}: an engine of {tp} makes {counted(copies, 'copy', 'copies')} of the cache of {model.name}"
     return [Misfit(what, engine.context_parallel, copies, f"It cuts copies: {copies} at most.", "layout")]
 
 
@@ -437,7 +437,7 @@ def training_misfits(model: Model, accelerator: Accelerator, training: Training)
         return []
     largest = max(parts, key=parts.__getitem__)
     what = (
-        f"training {model.name} on {training.gpus:,} {plural(training.gpus)}: {needs:,.1f} GB each, most of it "
+        f"training {model.name} on {counted(training.gpus, 'GPU')}: {needs:,.1f} GB each, most of it "
         f"{largest}, of {has:,.1f}"
     )
     mend = "Shorter sequences." if largest in ("activations", "logits") else "More GPUs, or a smaller model."
@@ -450,13 +450,13 @@ def layout_misfits(model: Model, accelerator: Accelerator, training: Training) -
     of_layer = max(training.tensor_parallel, training.context_parallel)  # each within the scale-up links
     if of_layer > accelerator.scaleup_domain or t > gpus or t not in model.tp_sizes():
         most = largest_engine(model, accelerator, gpus)
-        what = f"{model.name} split over {t} GPUs for training: {most} {plural(most)} at most"
+        what = f"{model.name} split over {t} GPUs for training: {counted(most, 'GPU')} at most"
         if t < most:  # its heads do not divide among so many
             most = max(size for size in model.tp_sizes() if size < t)
             what = (
                 f"{model.name} split over {t} GPUs for training: its {model.heads} heads divide among {most}, not {t}"
             )
-        return [Misfit(what, t, most, f"{most} {plural(most)} a sequence.", "layout")]
+        return [Misfit(what, t, most, f"{counted(most, 'GPU')} a sequence.", "layout")]
     stages = training.pipeline
     if stages > model.layers:
         what = f"{stages} stages of a trainer: {model.name} has {model.layers} layers"
@@ -489,7 +489,3 @@ def shared_misfits(model: Model, accelerator: Accelerator, engine: Engine, train
     )
     mend = "A smaller u, or the training state offloaded while the engine runs."
     return [Misfit(what, needs, has, mend, "engine")]
-
-
-def plural(n: int) -> str:
-    return "GPU" if n == 1 else "GPUs"

@@ -19,6 +19,7 @@ from sim.cluster.memory import Engine, Training
 from sim.cluster.models import Model
 from sim.cluster.turns import HOLD, OFFLOAD, REUSES, Service, Session
 from sim.cluster.user_inputs import Measured, Timed
+from sim.words import counted, plural
 
 GAINED = 0.01  # of a step: a change that gains less is none
 WAYS = {  # what lesson 19 calls them
@@ -264,12 +265,14 @@ def impossible(s: Scenario) -> list[memory.Misfit]:
         return found
     if s.updates > s.prompts:
         prompts = "one prompt" if s.prompts == 1 else f"{s.prompts:,} prompts"
-        what = f"{s.updates:,} updates of {prompts} a step: {s.updates - s.prompts:,} have none"
+        left = s.updates - s.prompts
+        what = f"{s.updates:,} updates of {prompts} a step: {left:,} {plural(left, 'has', 'have')} none"
         return [memory.Misfit(what, s.updates, s.prompts, "Fewer updates.", "batch")]
     engines = s.engines(s.engine.pool)
     if s.completions < engines:
-        many = "1 completion" if s.completions == 1 else f"{s.completions:,} completions"
-        what = f"{many} for {engines:,} engines: {engines - s.completions:,} have none"
+        left = engines - s.completions
+        many = counted(s.completions, "completion")
+        what = f"{many} for {engines:,} engines: {left:,} {plural(left, 'has', 'have')} none"
         return [memory.Misfit(what, engines, s.completions, "More completions, or fewer GPUs.", "batch")]
     return []
 
@@ -510,7 +513,7 @@ def answers(found: Plan) -> list[Answer]:
     s, fast, slow = found.scenario, found.fast, found.slow
     streams = s.overlap in step.NO_TAIL
     needs, (generating, training) = found.peak.needs / 1e9, envelope.pools(s.job)
-    two, in_turn = s.placement == "two pools", f"{generating:,} {memory.plural(generating)}"
+    two, in_turn = s.placement == "two pools", counted(generating, "GPU")
     rows = [
         Answer("fullest GPU", f"{needs:,.1f} of {needs / found.peak.share:,.1f} GB ({found.peak.moment})", "22"),
         Answer("generate, train", f"{generating:,} + {training:,} GPUs" if two else f"{in_turn} in turn", "19"),
@@ -658,7 +661,7 @@ def engines_of(engine: Engine) -> str:
     """For instance "engines of 4 GPUs", or "engines of 16 GPUs (TP 8, PP 2)"."""
     plain = engine.size == engine.group and engine.context_parallel == 1
     said = "" if plain else f" ({layouts.layout_of(engine).words})"
-    return f"engines of {engine.size:,} {memory.plural(engine.size)}{said}"
+    return f"engines of {counted(engine.size, 'GPU')}{said}"
 
 
 def trainer_words(s: Scenario) -> str:
@@ -814,13 +817,13 @@ def moves(s: Scenario, there: Scenario) -> str:
     said += [KEEPING[there.recompute]] if there.recompute != s.recompute else []
     said += [f"ZeRO {there.zero}"] if there.zero != s.zero else []
     stages = there.training_stages
-    said += [f"{stages} {'stage' if stages == 1 else 'stages'} of the trainer"] if stages != s.training_stages else []
+    said += [f"{counted(stages, 'stage')} of the trainer"] if stages != s.training_stages else []
     for now, then, words in (
         (s.training_tensor, there.training_tensor, "{} trainer {} a layer"),
         (s.training_parallel, there.training_parallel, "{} trainer {} a sequence"),
         (s.dealt, there.dealt, "experts over {} trainer {}"),
     ):
-        said += [words.format(then, memory.plural(then))] if now != then else []
+        said += [words.format(then, plural(then, "GPU"))] if now != then else []
     generating = envelope.pools(there.job)[0]
     if there.placement == "two pools" and generating != envelope.pools(s.job)[0]:
         said.append(split(there, generating))

@@ -10,6 +10,7 @@ import numpy as np
 
 from sim import logs, metric_names
 from sim.metric_names import BOUND, GROUP_SD, K3, LEAST, MOST, PLAIN, SIGNED, TOKEN
+from sim.words import counted
 
 UNREAD_GROUPS = (
     "The share of groups with one reward for all cannot be read off this log: it is 0 or 1 throughout, as with a "
@@ -79,7 +80,7 @@ def quantities(log, mapped=None, k=0):
     gone = gone_columns(framework, names)
     if not chosen and not gone:
         raise logs.Unreadable(
-            f"None of its {logs.counted_as(len(names), 'column')}, {logs.listed(sorted(names))}, has a name that TRL, "
+            f"None of its {counted(len(names), 'column')}, {logs.listed(sorted(names))}, has a name that TRL, "
             "verl or OpenRLHF gives to what is looked at: say which is, under “Which column is which” or by --map "
             "reward=NAME."
         )

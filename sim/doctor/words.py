@@ -5,7 +5,7 @@ No run is ever called well. It is not a model.
 
 from dataclasses import dataclass
 
-from sim import logs
+from sim import logs, words
 from sim.doctor.columns import ASKED_FOR
 from sim.metric_names import QUANTITIES, nearest
 
@@ -147,8 +147,9 @@ def kind(found):
 
 def counted(report):
     found = report.found
-    rows, batches = logs.counted_as(len(found.steps), "row"), logs.counted_as(len(report.run), "batch")
-    return f"{rows}, {batches.replace('batchs', 'batches')}, {steps_of(found.steps)}"
+    rows = words.counted(len(found.steps), "row")
+    batches = words.counted(len(report.run), "batch", "batches")
+    return f"{rows}, {batches}, {steps_of(found.steps)}"
 
 
 def summary(report):

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import yaml
 
+from sim.words import counted
 from tools.pages import frames, lesson_data, thumbnails
 from widgets.frame import host
 
@@ -223,7 +224,7 @@ def breaks(page):
 
 def in_ways(causes):
     """How many breaks there are; which they are is for the reader to find."""
-    return f"breaks in {len(causes)} way{'s' * (len(causes) > 1)}" if causes else ""
+    return f"breaks in {counted(len(causes), 'way')}" if causes else ""
 
 
 def thumbnail(widget):

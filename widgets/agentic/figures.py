@@ -6,6 +6,7 @@ from itertools import pairwise
 import numpy as np
 
 from sim.experiments import tool_masking
+from sim.words import plural
 from sim.worlds import tinylm
 from widgets.frame.marks import bars, cell, dots, grid, label, line, panel
 from widgets.frame.small_figures import Figure, Handle
@@ -179,7 +180,7 @@ def counted(name):
     tools, left_out = int((inside * (1 - own)).sum()), int(((1 - inside) * own).sum())
     return (
         f"{int(inside.sum())} of {len(own)} tokens are in the loss, {tools or 'none'} of them the tool's; of the "
-        f"policy's own {left_out or 'none'} {'are' if left_out > 1 else 'is'} left out."
+        f"policy's own {left_out or 'none'} {plural(max(left_out, 1), 'is', 'are')} left out."
     )
 
 

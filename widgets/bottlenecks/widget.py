@@ -6,6 +6,7 @@ import numpy as np
 
 from sim.synthesis import budget, diagnosis
 from sim.synthesis.budget import MENU, NAMES, ROLES
+from sim.words import counted
 from widgets.frame import recovery
 from widgets.frame.exercises import Guess
 from widgets.frame.knobs import choice, ladder, slider, toggle
@@ -232,7 +233,7 @@ def roles(k, r):
         after[ROLES.index("tail")] = after[ROLES.index("sync")] = 0.0
     return panel(
         "What a step goes into",
-        "% of the first step; gray: before",
+        "% of the first step; outlined: before",
         bars(list(SHORT), 100 * r.before, "before", 8, "free"),
         bars(list(SHORT), 100 * after, "now", 1),
         y_range=[0, 100],
@@ -271,7 +272,7 @@ def bill(k, r):
     book = diagnosis.session(k.cause)
     return panel(
         "Minutes until one is left",
-        "causes left; gray: the playbook",
+        "causes left; [s8] the playbook",
         line(*stairs([*book, (180, book[-1][1])]), "playbook", 8, "reference"),
         line(spent, left, "this order", 1, "step"),
         dots([spent[-1]], [left[-1]], "here", role="here"),
@@ -437,7 +438,7 @@ def worse(k, r):
             },
         )
     if r.idle:
-        weeks = f"{wasted(r)} week{'' if wasted(r) == 1 else 's'}"
+        weeks = counted(wasted(r), "week")
         return Said(f"{weeks} bought nothing: {', '.join(r.idle)}.", no_use(k, r))
     if r.behind > NOTED:
         return Said(
@@ -459,7 +460,7 @@ def worse(k, r):
 
 
 def holds(k, r):
-    weeks = f"{int(r.spent[-1])} week{'' if r.spent[-1] == 1 else 's'}"
+    weeks = counted(int(r.spent[-1]), "week")
     said = f"{weeks} for {', '.join(r.names)}: {r.step:.3f} of the step is left."
     more = f"{weeks} for {len(r.names)} of the menu: {r.step:.3f} of the step is left."
     return Said(

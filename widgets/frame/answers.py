@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from sim.experiments import rare_token
+from sim.words import counted
 from sim.worlds import modsum
 from widgets.frame import scene
 
@@ -136,7 +137,7 @@ def next_token(key: str, title: str, probability: Sequence[float], rival: int) -
         scene.hundred(key, [("followed", stop), ("rest", 1 - stop - other), ("against", other)], (0, 0.95)),
         scene.word(hundredths(stop), (5, 2.1), "count yes", key=f"{key}s"),
         scene.word("stop", (5, 2.7), "head"),
-        scene.word(f"{others} other{'s' * (others != 1)}", (5, 3.5), "head", key=f"{key}o"),
+        scene.word(counted(others, "other"), (5, 3.5), "head", key=f"{key}o"),
         scene.word(hundredths(other), (5, 4.6), "count against", key=f"{key}r"),
         scene.word(f"write a {name}", (5, 5.2), "head", key=f"{key}w"),
     )

@@ -6,12 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from sim.words import counted
 from widgets.frame import scene
 from widgets.frame.values import decimal
 
 EDGES = (0.05, 0.3, 0.8, 1.6)  # of an advantage's size: between one tone and the next
 LABEL, PITCH, ROW, TOP = 2.3, 0.92, 0.98, 1.1  # in squares: room for a prompt, a completion, a tray, what stands above
-WHAT = "a check: right; blue: pushed up, orange: pushed down"  # and the darker, the harder
+WHAT = "a check: right; [above-2] pushed up, [below-2] pushed down"  # and the stronger the tone, the harder
 
 
 def by_source(groups: int) -> list[tuple[str, range]]:
@@ -95,7 +96,7 @@ def view(
 
 WIDE, HIGH, LOW = 8.1, 1.15, 1.04  # in squares, from a tray to the next; LOW closer, of those thrown away
 COMPARED = (
-    "a tray: eight answers to one prompt; check: right; blue: better than its tray, orange: worse, gray: all alike"
+    "a tray: answers to one prompt; check: right; [above-2] better than its tray, [below-2] worse, [level] all alike"
 )
 
 
@@ -210,7 +211,7 @@ def in_groups(
         for first in range(0, SIXTEEN, size)
     ]
     many, live = live_groups(right, K)
-    words = f"{live} of {many} group{'s' * (many > 1)} live"
+    words = f"{live} of {counted(many, 'group')} live"
     marks += [
         scene.word(title, (0, 0.55), "strong", key=f"{key}t"),
         scene.word(words, (left + SIXTEEN, 0.55), "strong", "end", f"{key}l"),

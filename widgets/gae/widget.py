@@ -10,6 +10,7 @@ import numpy as np
 from sim.algorithms import options, ppo
 from sim.estimators import chain_credit
 from sim.experiments import long_answer
+from sim.words import counted
 from widgets.frame import long_answers, recovery, scene
 from widgets.frame.exercises import Guess
 from widgets.frame.knobs import choice, ladder, slider
@@ -162,7 +163,7 @@ def figure(k, r):
         ),
         panel(
             "What a λ costs: the squared error of the mean gradient of a batch",
-            f"exact; {CHAIN[0]} tokens of which {CHAIN[2]} must be good, {k.N} completion{'s' * (k.N > 1)}; log scale",
+            f"exact; {CHAIN[0]} tokens of which {CHAIN[2]} must be good, {counted(k.N, 'completion')}; log scale",
             line(GRID, np.maximum(r.squared_bias, 1e-6), "bias²", 2),
             line(GRID, r.noise, "noise", 3),
             line(GRID, r.squared_bias + r.noise, "both"),
@@ -193,7 +194,7 @@ def lanes(k, r):
     rows = ways(r.last)
     return scene.scene(
         LANES,
-        f"advantages, added up, of update {r.updates}; blue: pushed up, orange: down",
+        f"advantages, added up, of update {r.updates}; [above-2] pushed up, [below-2] down",
         scene.view(
             "w",
             long_answers.WIDE,

@@ -5,6 +5,7 @@ from functools import cache
 import numpy as np
 
 from sim.estimators import kl
+from sim.words import counted
 from widgets.frame.marks import bars, dots, label, line, panel, region
 from widgets.frame.small_figures import Figure, Handle
 from widgets.frame.values import decimal
@@ -136,7 +137,7 @@ def log(n):
 def averaged(n):
     spread = np.sqrt(kl.k_moments(POLICY, REF, POLICY).variance / n)
     told = ", ".join(f"{name} {sd:.2g}" for name, sd in zip(kl.VALUE, spread))
-    return f"Scatter of the mean of {n:,} token{'s' * (n > 1)} (standard error), in nats: {told}."
+    return f"Scatter of the mean of {counted(n, 'token')} (standard error), in nats: {told}."
 
 
 FIGURES = {

@@ -6,6 +6,7 @@ from functools import cache
 import numpy as np
 
 from sim.estimators import kl
+from sim.words import counted
 from widgets.frame.exercises import Guess
 from widgets.frame.knobs import choice, ladder, slider
 from widgets.frame.marks import band, bars, both, by_update, dots, each_run, label, line, panel, threshold
@@ -398,7 +399,7 @@ def why(k, found):
 
 
 def sampled(k):
-    return f"{k.samples:,} sample{'s' * (k.samples > 1)} an update"
+    return f"{counted(k.samples, 'sample')} an update"
 
 
 def fix(k):

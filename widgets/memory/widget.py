@@ -11,6 +11,7 @@ from sim.cluster.envelope import Job, Peak
 from sim.cluster.hardware import ACCELERATORS
 from sim.cluster.memory import LEDGERS, Engine, Training
 from sim.cluster.models import MODELS
+from sim.words import counted
 from widgets.frame import impossible_job, machine_knobs, recovery
 from widgets.frame.exercises import Guess
 from widgets.frame.knobs import choice, ladder, slider
@@ -523,7 +524,7 @@ def fitting(k, r):
 
 
 def holds(k, r):
-    pool = f"{k.gpus:,} {memory.plural(k.gpus)}"
+    pool = counted(k.gpus, "GPU")
     return Said(
         f"It fits on {pool}: tightest for the trainer while {MOMENT[r.peak.moment]}, "
         f"{100 * r.peak.share:.0f} % of what it may fill." + (f" {r.fewest:,} would hold it." if r.fewest else ""),
@@ -560,7 +561,7 @@ def two_jobs(plain, other):
         ),
         panel(
             "Moment by moment",
-            "% of the GPU; gray: one setting, navy: the other",
+            "% of the GPU; [s8] one setting, [s1] the other",
             bars(list(range(3)), full(plain), "one setting", 8),
             bars(list(range(3)), full(other), "the other", 1),
             threshold(100, "full", 240),

@@ -9,6 +9,7 @@ import numpy as np
 
 from sim.estimators import surrogate, token_weight
 from sim.experiments import batch_reuse, deleted_line, rare_token, running_batch
+from sim.words import counted
 from sim.worlds import modsum, tinylm
 from widgets.frame import answers, scene
 from widgets.frame.marks import by_update, cell, dots, each_run, grid, label, line, panel, region
@@ -194,7 +195,7 @@ def seen(name, i):
     stops, threes = answers.hundredths(now.stop[i]), answers.hundredths(now.rare[i])
     right = answers.COUNTED[answers.right(now.written[i], rare_token.PROMPT)]
     return (
-        f"At a sum of 5 it stops {stops} times in 100; {threes} time{'s' * (threes != '1')} it goes on with a 3. "
+        f"At a sum of 5 it stops {stops} times in 100; {counted(threes, 'time')} it goes on with a 3. "
         f"{right.capitalize()} of eight right."
     )
 
@@ -411,7 +412,7 @@ def deleted(name, i):
 
 
 def after(i):
-    return "before training" if i == 0 else f"after {i} update{'s' * (i > 1)}"
+    return "before training" if i == 0 else f"after {counted(i, 'update')}"
 
 
 def how_many(name, i):

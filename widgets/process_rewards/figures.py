@@ -10,6 +10,7 @@ from sim.estimators import step_labels
 from sim.estimators.step_labels import ANY, PEOPLE, SHARE
 from sim.experiments import step_rewards, step_scorer
 from sim.experiments.step_rewards import PROGRESS, SUM, UPDATES, H
+from sim.words import counted
 from sim.worlds import step_chain
 from sim.worlds.optimizer import SGD, AdamW
 from widgets.frame import scene, step_rows, sums
@@ -123,7 +124,7 @@ def endings(K):
     return [
         scene.scene(
             "Each step is continued several times",
-            "blue: sound steps, orange: flawed; a check: a right ending; ringed: a lucky one",
+            "[yes] sound steps, [down] flawed; a check: a right ending; ringed: a lucky one",
             scene.view("c", LEFT + APART * 8 + 3, FIRST + DOWN * max(ENDINGS) + 0.3, alt, *marks),
         )
     ]
@@ -216,7 +217,7 @@ def by_threshold(K):
 
 def by_threshold_said(K):
     found = {rule: scored(rule, K).at(scored(rule, K).best).F1 for rule, _ in RULES}
-    endings = "1 ending" if K == 1 else f"{K} endings"
+    endings = counted(K, "ending")
     return (
         f"{endings} a step, each scorer at its own threshold: {found[ANY]:.2f} by any, {found[SHARE]:.2f} by the "
         f"share, {found[PEOPLE]:.2f} by a person."

@@ -10,6 +10,7 @@ import numpy as np
 from sim.estimators import overoptimization, reward_ensemble
 from sim.experiments import many_reward_models
 from sim.experiments.many_reward_models import HOWS, ONE, OUT, SQUARES, STRAIGHT, all_agree
+from sim.words import plural
 from sim.worlds import preferences
 from widgets.frame import completion_map, recovery, scene
 from widgets.frame.exercises import Guess
@@ -127,7 +128,7 @@ def board(k, r):
     alt = f"{r.below} of {len(r.runs)} policies stand where people like their completions less than the start's."
     return scene.scene(
         BOARD,
-        "a point a policy, dark where people prefer the start; arrows: one run's models",
+        "a point a policy; [followed] people prefer the start; arrows: one run's models",
         completion_map.view("m", alt, arrows, spots=spots),
         scene.view(
             "t",
@@ -204,7 +205,7 @@ def agreement(k, r):
             else [
                 dots(number, [one.agree_start for one in r.runs], "pairs of the start", 8),
                 dots(number, [one.agree_policy for one in r.runs], "the policy’s against the start’s", 1),
-                label(RUNS, 0.02, "gray: pairs of the start", 8, "right"),
+                label(RUNS, 0.02, "pairs of the start", 8, "right"),
                 label(RUNS, 0.1, "the policy’s against the start’s", 1, "right"),
             ]
         ),
@@ -283,7 +284,7 @@ def fix_and_cause(k):
 
 
 def why(k, r, cause):
-    ends = f"{r.below} of {RUNS} runs end{'s' * (r.below == 1)} below the start"
+    ends = f"{r.below} of {RUNS} runs {plural(r.below, 'ends', 'end')} below the start"
     mends = {"undoing it mends": lambda: sound(replace(k, **fix_and_cause(k)[0]))}
     if cause == SAME:
         agree = not single(k) and r.agreeing("agree_policy") > 0.9
@@ -371,7 +372,8 @@ def worse(k, r):
 
 
 def holds(k, r):
-    some = f"{r.below} of {len(r.runs)} runs end{'s' * (r.below == 1)} below it" if r.below else "no run ends below it"
+    end_below = plural(r.below, "ends", "end")
+    some = f"{r.below} of {len(r.runs)} runs {end_below} below it" if r.below else "no run ends below it"
     return Said(
         f"Preferred to the start in {of_100(r.mean)} comparisons, in the mean of {len(r.runs)} draws; {some}.",
         {

@@ -8,6 +8,7 @@ import numpy as np
 
 from sim.estimators import judging
 from sim.experiments import feedback
+from sim.words import counted
 from sim.worlds.judged_pairs import PRINCIPLES, Judge
 from widgets.frame import judged, scene
 from widgets.frame.marks import dots, label, line, panel
@@ -135,7 +136,7 @@ def listed(m):
     return [
         panel(
             "Wins over the start, by distance from it",
-            "of 100 comparisons; gray: even; dotted: other lists; taste 0.5, endless labels",
+            "of 100 comparisons; [s8] even; dotted: other lists; taste 0.5, endless labels",
             line(np.tile([*FAR, np.nan], PRINCIPLES), 100 * others, "other lists", 8, "other"),
             line(FAR, 100 * np.array(wins), f"{m} listed", 1),
             line([0, 16], [50, 50], "its start", 8, "reference"),
@@ -151,7 +152,7 @@ def listed(m):
 def listed_said(m):
     wins = by_distance(m)
     top = int(np.argmax(wins))
-    many = f"{m} principle{'s' * (m > 1)}"
+    many = counted(m, "principle")
     if top == len(FAR) - 1:
         return f"{many} listed: wins rise to {100 * wins[-1]:.0f} of 100 at 16 nats."
     return f"{many} listed: wins peak at {100 * wins[top]:.0f} of 100, and are {100 * wins[-1]:.0f} at 16 nats."

@@ -8,6 +8,7 @@ from functools import lru_cache
 import numpy as np
 
 from sim.experiments import feedback
+from sim.words import plural
 from sim.worlds import judged_pairs
 from sim.worlds.judged_pairs import PRINCIPLES, Judge
 from widgets.frame import judged, recovery, scene
@@ -139,7 +140,7 @@ def board(k, r, found):
     ]
     return scene.scene(
         THE_PAIRS,
-        "a pair: the better answer above the worse; ✓: called better; blue: much, orange: little",
+        "a pair: the better answer above the worse; ✓: called better; style: [above-3] much, [below-2] little",
         judged.constitution("l", weights, k.taste, words if on_list else ""),
         *halves,
         tab="The pairs",
@@ -298,7 +299,7 @@ def why(k, r, fix):
     if "listed" in fix:
         filled = list(fix) == ["listed"] and style > styled(replace(k, listed=PRINCIPLES)) + FILLED
         so = f", so style took {100 * style:.0f} % of the direction" if filled else ""
-        faults.append(f"{k.listed} of 8 principles {'are' if k.listed > 1 else 'is'} listed{so}")
+        faults.append(f"{k.listed} of 8 principles {plural(k.listed, 'is', 'are')} listed{so}")
     if "taste" in fix:
         faults.append(f"style took {100 * style:.0f} % of the direction")
     if "labels" in fix:

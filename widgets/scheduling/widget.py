@@ -13,6 +13,7 @@ from sim.cluster.kv_cache import BlockAllocator
 from sim.cluster.memory import Engine, Misfit
 from sim.cluster.models import MODELS
 from sim.cluster.scheduling import Policy, Speculation
+from sim.words import counted
 from widgets.frame import impossible_job, machine_knobs, recovery
 from widgets.frame.exercises import Guess
 from widgets.frame.knobs import choice, ladder, slider, toggle
@@ -335,7 +336,7 @@ def places(k, r, end):
         )
     return panel(
         "Places in use",
-        f"sequences at once, of {n:,} {'completion' if n == 1 else 'completions'}",
+        f"sequences at once, of {counted(n, 'completion')}",
         *marks,
         x="seconds",
         x_range=[0, end],

@@ -9,6 +9,7 @@ import numpy as np
 from sim.estimators import completion_selection
 from sim.estimators.chain_score import WAYS, all_sound
 from sim.experiments import search
+from sim.words import counted
 from sim.worlds import step_tree
 from sim.worlds.step_tree import DEPTH, LEAVES, OFFSETS
 from widgets.frame.marks import bars, dots, heat, label, line, panel
@@ -39,7 +40,7 @@ def tree(steps):
     return [
         panel(
             "One problem, as wide as its chains are likely",
-            "blue: sound so far; brown: flawed",
+            "[above-4] sound so far; [below-3] flawed",
             heat(list(range(COLUMNS)), [*range(DEPTH, 0, -1)], levels, low=-1, high=1),
             x="chains, % of what the policy writes",
             x_range=[-0.5, COLUMNS - 0.5],
@@ -59,7 +60,7 @@ def still_sound(steps):
 def left(steps):
     here, over_all = still_sound(steps)[SHOWN], still_sound(steps).mean()
     return (
-        f"After {steps} step{'s' * (steps > 1)}, {here:.0f} % of what is written for this problem is sound, and "
+        f"After {counted(steps, 'step')}, {here:.0f} % of what is written for this problem is sound, and "
         f"{over_all:.0f} % over all 300."
     )
 
@@ -75,7 +76,7 @@ def chain(steps):
     return [
         panel(
             "Chains that are sound to their end",
-            "%; gray: 0.99 and 0.9 a step",
+            "%; [s8] 0.99 and 0.9 a step",
             *lines,
             line(x, 100 * all_sound(SURE, x), f"{SURE} a step", 1),
             dots([steps], [100 * all_sound(SURE, steps)], "here", 1),
@@ -89,7 +90,7 @@ def chain(steps):
 
 def survives(steps):
     share = 100 * all_sound(SURE, steps)
-    return f"{steps} step{'s' * (steps > 1)}, each sound with 0.95: {share:.0f} % of the chains are."
+    return f"{counted(steps, 'step')}, each sound with 0.95: {share:.0f} % of the chains are."
 
 
 # ── the best of N ──
@@ -120,7 +121,7 @@ def best(N):
 
 def is_b(N):
     chance = completion_selection.best_of_n(CHANCE, SCORE, N)[1]
-    return f"Of {N} draw{'s' * (N > 1)} the best scored is B with chance {chance:.2f}."
+    return f"Of {counted(N, 'draw')} the best scored is B with chance {chance:.2f}."
 
 
 # ── equal steps ──
@@ -186,7 +187,7 @@ def way(how, recover, title):
     curve = reranked(recover, how)
     return panel(
         title,
-        "% solved by the best of N; gray: other ways",
+        "% solved by the best of N; [s8] other ways",
         *[line(SIZES, reranked(recover, other), other, 8, "other") for other in WAYS if other != how],
         line(SIZES, curve, how, 2),
         label(60, 42, f"{how}: {curve[4]:.1f} at 16", 2, "right"),

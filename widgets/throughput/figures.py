@@ -12,6 +12,7 @@ from sim.cluster.hardware import ACCELERATORS
 from sim.cluster.lengths import lognormal
 from sim.cluster.models import MODELS
 from sim.cluster.step import Roles
+from sim.words import counted
 from widgets.frame import lanes, scene, steps
 from widgets.frame.marks import bars, dots, label, line, panel, region
 from widgets.frame.small_figures import Figure, Handle, Strip, Time
@@ -62,7 +63,7 @@ def two_pools(way, second):
     return [
         scene.scene(
             "Two pools of GPUs, and the batches they work on",
-            "navy: batch 3, first written, then learned from; hatched: GPUs that are paid for and wait",
+            "[work] batch 3, first written, then learned from; hatched: GPUs that are paid for and wait",
             lanes.board(
                 "p",
                 f"After {second} s the trainer has learned from {learned(way, second)} batches. {stood(way)}",
@@ -154,7 +155,7 @@ def two_jobs(way, speed):
     return [
         scene.scene(
             "A step of 60 seconds of rollout and 40 of training",
-            "navy: batch 1, pale: other batches; hatched: GPUs that wait; dashed: the rollout as it was",
+            "[work] batch 1, [other] other batches; hatched: GPUs that wait; dashed: the rollout as it was",
             lanes.board(
                 "s",
                 f"{way.capitalize()}, the engine {speed:g} times as fast: a step takes {each:.0f} s.",
@@ -230,7 +231,7 @@ def five_roles(way, speed):
     return [
         scene.scene(
             "Five roles of a step, 400 seconds",
-            "navy: batch 7, pale: others; hatched: GPUs wait; underlined: what the step waits for; dashed: as it was",
+            "[work] batch 7, [other] others; hatched: GPUs wait; underlined: the step waits for it; dashed: as it was",
             shown,
         )
     ]
@@ -350,7 +351,7 @@ def roof(sequences):
             "Decoding under the roof of one H100",
             "TFLOP/s reached; log scales; 7B, 2,048 tokens each",
             region(throughput.effective_ridge(H100), 4096),
-            label(4096, 1.3, "gray: arithmetic is short", 0, "right"),
+            label(4096, 1.3, "shaded: arithmetic is short", 0, "right"),
             line(INTENSITY, reached / 1e12, "roof", 8, "reference"),
             dots([p.flop_per_byte for p in path], [p.flops_per_second / 1e12 for p in path], "1 to 1,024 sequences", 1),
             dots([now.flop_per_byte], [now.flops_per_second / 1e12], "now", 1, "here"),
@@ -364,7 +365,7 @@ def roof(sequences):
 
 def intensity(sequences):
     now = decode(sequences)
-    many = "1 sequence" if sequences == 1 else f"{sequences:,} sequences"
+    many = counted(sequences, "sequence")
     ridge = throughput.effective_ridge(H100)
     return f"{many}: {now.flop_per_byte:.0f} FLOP a byte; arithmetic is short from {ridge:.0f} on."
 

@@ -11,6 +11,7 @@ from sim.cluster.lengths import lognormal
 from sim.cluster.memory import Engine, Misfit, Training
 from sim.cluster.models import MODELS
 from sim.cluster.topology import ASYNC, CARRY, COLOCATED, ONE_OFF, SPLIT, WAYS
+from sim.words import counted, plural
 from widgets.frame import impossible_job, machine_knobs, recovery
 from widgets.frame.exercises import Guess
 from widgets.frame.knobs import choice, ladder, slider
@@ -250,7 +251,7 @@ def where_to_cut(k, r):
     ]
     return panel(
         "Where to cut",
-        f"speed over that of colocated, wait; {len(lengths(k))} step{'s' * (len(lengths(k)) > 1)}",
+        f"speed over that of colocated, wait; {counted(len(lengths(k)), 'step')}",
         *marks,
         x="GPUs that generate",
         log="xy",
@@ -392,7 +393,7 @@ def broken(k, r):
     waiting = "generate" if few == "trainers" else "train"
     run = r.runs[k.way]
     number, job_of = (training, "train") if few == "trainers" else (at, "generate")
-    pace = f"{number:,} to {job_of} {'sets' if number == 1 else 'set'} the pace"
+    pace = f"{number:,} to {job_of} {plural(number, 'sets', 'set')} the pace"
     why = f"{slower}: {pace}, and the other pool is idle for {100 * run.idle(waiting):.0f} % of the time."
     other = "train" if waiting == "generate" else "generate"
     claims = behind_one_pool(k, r) | {

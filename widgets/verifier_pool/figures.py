@@ -10,6 +10,7 @@ from sim.cluster import verifier_pool
 from sim.cluster.verifier_pool import CPU, WALL
 from sim.experiments import loaded_pool
 from sim.experiments.loaded_pool import JOBS, LUCK, SHARES, SKILL, START, THOROUGH, Setting
+from sim.words import counted
 from widgets.frame import runs, sandboxes, scene
 from widgets.frame.marks import dots, label, line, panel
 from widgets.frame.small_figures import Figure, Handle, Strip, Time
@@ -176,13 +177,13 @@ def flaky(tests):
     marks = []
     for i, tries in enumerate(TRIES):
         chance, x = refused_by_chance(tests, tries), 6.3 * i
-        marks.append(scene.word(f"{tries} {'try' if tries == 1 else 'tries'}", (x, 0.55), "strong"))
+        marks.append(scene.word(counted(tries, "try", "tries"), (x, 0.55), "strong"))
         marks.append(scene.hundred(f"f{i}", [("against", chance), ("followed", 1 - chance)], (x, 0.95)))
         marks.append(scene.word(f"refused: {runs.one_in(chance)}", (x, 6.3), key=f"w{i}"))
     return [
         scene.scene(
             "A hundred right programs, each test failing once in a thousand by chance",
-            "blue: paid, amber: refused; paid if all tests pass in one of the tries",
+            "[followed] paid, [against] refused; paid if all tests pass in one of the tries",
             scene.view("f", 18, 6.5, flaky_said(tests), *marks),
         )
     ]
@@ -190,8 +191,8 @@ def flaky(tests):
 
 def flaky_said(tests):
     first, second = (100 * refused_by_chance(tests, tries) for tries in (1, 2))
-    plural = "" if tests == 1 else "s"
-    return f"{tests} test{plural}: {first:.1f} % of right programs are refused with one try, {second:.2g} % with two."
+    refused = f"{first:.1f} % of right programs are refused with one try, {second:.2g} % with two"
+    return f"{counted(tests, 'test')}: {refused}."
 
 
 # ── what tries pay a wrong program ──
@@ -203,7 +204,7 @@ def tried(tries):
     return [
         panel(
             "Paid to a wrong program that passes one time in five",
-            "mean reward if any pass counts; gray: an honest way, right 0.70",
+            "mean reward if any pass counts; [s8] an honest way, right 0.70",
             line(MANY, pay, "passes by luck", 2),
             dots(MANY, pay, "passes by luck", 2),
             line([1, 8], [SKILL[THOROUGH]] * 2, "thorough", 8, "reference"),
@@ -217,8 +218,8 @@ def tried(tries):
 
 
 def tried_said(tries):
-    plural = "try pays" if tries == 1 else "tries pay"
-    return f"{tries} {plural} it {verifier_pool.retry_fp(LUCK, tries):.2f}, and the honest way 0.70."
+    luck = verifier_pool.retry_fp(LUCK, tries)
+    return f"{counted(tries, 'try pays', 'tries pay')} it {luck:.2f}, and the honest way 0.70."
 
 
 FIGURES = {

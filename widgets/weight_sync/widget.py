@@ -13,6 +13,7 @@ from sim.framework.algorithm import Algorithm
 from sim.framework.controller import LOG_RATIO_EDGES
 from sim.framework.rollout import RolloutEngine
 from sim.framework.weight_sync import transfer_seconds
+from sim.words import counted
 from sim.worlds import tasks
 from widgets.frame import recovery
 from widgets.frame.exercises import Guess
@@ -119,7 +120,7 @@ def figure(k, r):
             line(r.at, r.pass_rate, "this run"),
             line(r.at, r.fresh, "fresh weights", 8, "reference"),
             threshold(max(r.fresh[-1] - LOST, 0), f"breaks {LOST:g} below fresh", 0, outside=True),
-            label(UPDATES, 1.02, "gray: fresh weights", 0, "right"),
+            label(UPDATES, 1.02, "fresh weights", 8, "right"),
             **edge,
             y_range=(0, 1.14),
             tab="Training",
@@ -192,7 +193,7 @@ def transfer(k):
         "seconds, bytes over bandwidth; both axes logarithmic",
         line(size, seconds, "this link"),
         dots([k.size], [now], "this model", 1, "here"),
-        label(0.45, 1500, f"{k.link:g} GB/s, {k.width} byte{'s' if k.width > 1 else ''} a parameter", 1),
+        label(0.45, 1500, f"{k.link:g} GB/s, {counted(k.width, 'byte')} a parameter", 1),
         x="billion parameters",
         x_range=(0.4, 1200),
         y_range=(3e-4, 5000),
@@ -290,7 +291,7 @@ def clipped_share(r):
 def reason(k, r):
     lag = max(d.trainer_version - d.rollout_version for d in r.drifts)
     rounded = "" if k.form == "fp32" else f"{' and ' if lag else 'Sampled with weights '}rounded to {k.form}"
-    late = f"Up to {lag} update{'s' * (lag > 1)} behind" if lag else ""
+    late = f"Up to {counted(lag, 'update')} behind" if lag else ""
     behind = f"{late}{rounded}"
     if k.correction == "none":
         return f"{behind}, yet taken as what the present weights wrote"

@@ -5,12 +5,10 @@ from itertools import pairwise
 import pytest
 
 from sim.cluster import layouts, lengths, measured, planner, step, validation
-from sim.cluster.configs import model_from_config
 from sim.cluster.hardware import ACCELERATORS
 from sim.cluster.models import MODELS
 from sim.cluster.planner import Scenario
 from sim.cluster.user_inputs import Timed
-from tests.sim.cluster.test_configs import CONFIGS
 
 # The example of the page: Qwen2.5-32B on 64 + 64 H100, 512 x 16 completions, median 3,000, spread 0.8, cut at 8,192
 EXAMPLE = Scenario(
@@ -346,8 +344,7 @@ def test_more_tokens_than_the_model_has_positions_are_impossible():
 
 
 def test_an_engine_holds_a_model_as_its_file_stores_it_and_a_trainer_in_full():
-    stored = dict(quant_method="fp8", weight_block_size=[128, 128])
-    r1, _ = model_from_config({**CONFIGS["deepseek-v3"], "quantization_config": stored})
+    r1 = MODELS["deepseek-v3"]
     s = replace(SMALL, model=r1, gpus=256, accelerator=ACCELERATORS["h200"], law=lengths.lognormal(720, 0.8, 2048))
     found = planner.plan(s)
     assert found.engine.tensor_parallel == 8  # 84 GB a GPU
@@ -482,7 +479,7 @@ def test_each_update_of_a_step_pays_for_what_is_sharded():
     one, four = (planner.trained(replace(s, updates=updates)) for updates in (1, 4))
     assert four.state > one.state and four.products == pytest.approx(one.products)
     (found,) = planner.misfits(replace(s, updates=65))
-    assert found.what == "65 updates of 64 prompts a step: 1 have none" and found.part == "batch"
+    assert found.what == "65 updates of 64 prompts a step: 1 has none" and found.part == "batch"
 
 
 def test_what_becomes_of_a_cache_is_chosen_at_no_price():
