@@ -24,6 +24,11 @@ def right(way, optimizer, engine=1.5, lag=0, passes=1):
     return of
 
 
+def further_on(further, *args, **more):
+    """The same, so many seeds further on."""
+    return lambda seed: right(*args, **more)(seed + further)
+
+
 @cache
 def first(seed):
     """The first batch of an engine at 1.5, read at 1."""
@@ -70,6 +75,11 @@ RATES = {
     "AdamW": lambda: AdamW(0.02, clip=None),
     "AdamW at 0.05": lambda: AdamW(0.05, clip=None),
 }
+REMEDIES = {
+    "lag 8, answer ratio, whole, SGD, norm": ("answer ratio, whole", "SGD, norm at most 1"),
+    "lag 8, answer ratio, at most 2, SGD": ("answer ratio, at most 2", "SGD"),
+}
+FURTHER = (-100, 20)  # from the twenty seeds to forty others: a tail of one run in sixty is not seen in twenty
 LAGS = (16, 32)
 REPLAYS = ((1, 1), (4, 1), (4, 16), (8, 16))
 BOTH = ("AdamW", "SGD")
@@ -90,6 +100,11 @@ MEASURED = {
         for way in ("answer ratio, whole", "answer ratio, at most 2")
     },
     "lag 8, answer ratio, whole, SGD, norm": right("answer ratio, whole", "SGD, norm at most 1", engine=1.0, lag=8),
+    **{
+        f"{remedy}, seeds from {200 + further}": further_on(further, way, optimizer, engine=1.0, lag=8)
+        for further in FURTHER
+        for remedy, (way, optimizer) in REMEDIES.items()
+    },
     **{f"engine 1.5, {way}, SGD": right(way, "SGD") for way in ("none", "clip around the engine")},
     **{
         f"replay {uses} of {kept}, {way}, {optimizer}": reused(uses, kept, way, optimizer)
@@ -177,9 +192,34 @@ def test_age_over_twenty_seeds():
 def test_a_whole_product_loses_runs_with_sgd():
     lost = kept("lag 8, answer ratio, whole, SGD") < 50
     LESSON.counts("in {} of twenty seeds fewer than half are right", lost)
-    assert not (kept("lag 8, answer ratio, at most 2, SGD") < 50).any() and "in none with the same product" in TEXT
-    LESSON.says("61", kept("lag 8, answer ratio, whole, SGD, norm").min())
     assert kept("lag 8, answer ratio, whole, AdamW").min() > 50
+
+
+def test_a_limit_of_the_weight_mends_more_than_a_limit_of_the_step():
+    step, weight = (agreed(remedy) for remedy in REMEDIES)
+    LESSON.says("48", step.min())
+    LESSON.says("79", weight.min())
+    assert len(step) == len(weight) == 60 and "Over sixty seeds the lowest run" in TEXT
+    assert (step < 50).sum() == 1 and step.std() > 3 * weight.std() and weight.mean() > step.mean() + 4
+
+
+def agreed(remedy):
+    """All sixty values of a remedy, whose first twenty the text has as mean and deviation."""
+    agrees(said(remedy), kept(remedy))
+    return np.concatenate([kept(remedy), *(kept(f"{remedy}, seeds from {200 + further}") for further in FURTHER)])
+
+
+def test_weights_without_an_edge():
+    """SAPO's gate 4 σ (1 − σ) with σ = 1/(1 + exp(−τ (ratio − 1))), the slope of the loss 4 σ/τ of TRL 1.16.0 and verl
+    0.9.1 for τ = 1, over the ratio; VESPO's ρ^k e^(λ (1 − ρ)) with TRL's k and λ.
+    """
+    share = lambda ratio: 1 / (1 + np.exp(1 - ratio))
+    gate = lambda ratio: (share(ratio + 1e-6) - share(ratio - 1e-6)) / 2e-6 * 4
+    assert gate(1.0) == pytest.approx(1) and gate(3.0) == pytest.approx(4 * share(3.0) * (1 - share(3.0)))
+    LESSON.says("0.42", gate(3.0))
+    for number, (power, decay) in {"0.02": (2, 3), "0.49": (3, 2)}.items():
+        LESSON.says(number, 3**power * np.exp(decay * (1 - 3)))
+        assert rf"$\rho^{power}e^{{{decay}(1-\rho)}}$" in TEXT
 
 
 @pytest.mark.parametrize("way", [way for way in WAYS if way != "decoupled"])
