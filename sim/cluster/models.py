@@ -238,6 +238,18 @@ class Model:
             return self.attention_params() - (self.mla.q_lora or 0) - self.mla.kv_lora
         return 2 * self.hidden * (self.heads + self.kv_heads) * self.head_dim
 
+    def expert_matrices(self) -> int:
+        """Of all experts that a router chooses among, without biases."""
+        return self.moe_layers * self.moe.experts * (self.expert_params() - self.moe.bias) if self.moe else 0
+
+    def matrices(self) -> int:
+        """Of attention, MLPs and experts, in all layers: what a quantized file stores narrowly. Embeddings, the head,
+        norms and routers are none of them.
+        """
+        dense = ((self.mlp_layers or self.layers) - self.moe_layers) * self.mlp_params(self.hidden, self.intermediate)
+        shared = self.moe_layers * self.mlp_params(self.hidden, self.moe.shared) if self.moe else 0
+        return self.attention_layers * self.attention_matrices() + dense + shared + self.expert_matrices()
+
     # What a sequence keeps, and what of it is read
 
     def caches(self, kv_bytes: float = 2) -> tuple[Cache, ...]:
@@ -456,4 +468,23 @@ _POSITIONS = {
     "glm-4.5-air": 131072,
     "gemma3-27b": 131072,
 }
-MODELS = {row.key: replace(row, positions=_POSITIONS[row.key]) for row in _ROWS}
+# three releases are stored in less than bf16: DeepSeek's and Moonshot's in fp8, each block of 128 x 128 with a scale of
+# four bytes; OpenAI's experts in mxfp4, 32 weights with a scale of a byte, and multiplied in bf16
+_FP8, _MXFP4 = ("fp8", 1 + 4 / 128**2, 1.0), ("mxfp4", 0.5 + 1 / 32, 2.0)
+
+
+def _stored(model: Model, form: tuple[str, float, float], narrow: int) -> Model:
+    method, width, arithmetic = form
+    return replace(model, quantized=Quantized(method, width, model.params() - narrow, arithmetic))
+
+
+def _released(model: Model) -> Model:
+    model = replace(model, positions=_POSITIONS[model.key])
+    if model.key in ("deepseek-v3", "kimi-k2"):
+        return _stored(model, _FP8, model.matrices())
+    if model.key == "gpt-oss-120b":
+        return _stored(model, _MXFP4, model.expert_matrices())
+    return model
+
+
+MODELS = {row.key: _released(row) for row in _ROWS}

@@ -14,7 +14,7 @@ from sim.cluster.configs import HARMLESS, model_from_config
 from sim.cluster.hardware import ACCELERATORS
 from sim.cluster.lengths import Law
 from sim.cluster.models import MODELS
-from tests.sim.cluster.test_configs import CONFIGS, OTHERS
+from tests.sim.cluster.test_configs import CONFIGS, OTHERS, published
 
 PUBLISHED = CONFIGS | {name: config for name, (config, *_) in OTHERS.items()}
 # what stands around the shape in a file as it is published
@@ -63,7 +63,7 @@ def test_a_published_file_gives_its_model_and_a_short_text_that_gives_it_again(n
 
 @pytest.mark.parametrize("name", MODELS)
 def test_a_row_of_the_table_comes_back_from_its_file(name):
-    assert same(user_inputs.model(json.dumps(CONFIGS[name]))[0], MODELS[name])
+    assert same(user_inputs.model(json.dumps(published(name)))[0], MODELS[name])
 
 
 def test_a_model_that_no_table_has():
