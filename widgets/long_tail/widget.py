@@ -109,7 +109,7 @@ def run(k):
     waits = {"wait for all": wait(k, RULES[0], K), **{rule: wait(k, rule, k.launched) for rule in RULES}}
     tokens = {rule: straggler.tokens_trained_on(k.sigma, counted(k, trained[rule], cutoff), cap) for rule in RULES}
     tokens["wait for all"] = straggler.tokens_trained_on(k.sigma, counted(k, EVERYONE, cutoff), cap)
-    tokens["resume prompts"] *= K / k.launched  # each step ends that share of the prompts in flight
+    tokens["resume prompts"] *= k.n // K / in_flight(k, k.launched)  # each step ends that share of those in flight
     largest = replace(k, cap=UNCAPPED)
     lengths = straggler.sampled_lengths(k.n, k.median, k.sigma, k.cap, np.random.default_rng(0))
     drained = lengths[:SEQUENCES]
@@ -171,8 +171,10 @@ def read(k, trained, cutoff):
 def wait(k, rule, launched):
     """Mean time of a step in medians."""
     prompts, cap = k.n // K, k.cap / k.median
-    if rule == "drop completions" or launched == K:
+    if rule == "drop completions":
         return straggler.wait_in_prompts(prompts, K, launched, k.sigma, cap, k.between)
+    if in_flight(k, launched) == prompts:  # no prompt more than are waited for
+        return straggler.wait_in_prompts(prompts, K, K, k.sigma, cap, k.between)
     if rule == "drop prompts":
         return straggler.wait_for_prompts(K, prompts, in_flight(k, launched), k.sigma, cap, k.between)
     few = min(prompts, 64)  # a quantile hardly moves with the number of prompts beyond that
@@ -269,9 +271,9 @@ def figure(k, r):
 def one_step(k, r):
     """Who is in the batch when the step ends, and who is not."""
     whole = k.rule != "drop completions"
-    what = "a row is a prompt with eight answers" if whole else "answers of one prompt, navy: right"
+    what = "a row is a prompt with eight answers" if whole else "answers of one prompt, [right] right"
     resumed = k.rule == "resume prompts"
-    rest = "pale: goes on in the next step" if resumed else "dashed: thrown away"
+    rest = "[other] goes on in the next step" if resumed else "dashed: thrown away"
     beyond = 1.3 if any(row.cut for row in r.rows) else 1.02  # room for what is said of those cut off
     longest = max(row.done for row in r.rows)
     return scene.scene(

@@ -242,3 +242,15 @@ def test_a_batch_of_which_nothing_is_left_is_watched_by_what_is_left_and_not_by_
     assert np.isnan(r.accuracy_trained) and long_tail.broken(k, r)
     shown = host.gauged(long_tail.watched(k, r))
     assert shown["text"] == "0" and "–" not in shown["html"]
+
+
+def test_where_no_more_prompts_run_than_are_waited_for_resuming_is_waiting_for_all():
+    for launched in (9, 10, 11):  # of 8 completions, one prompt: a second one is not begun before 12
+        for rule in RULES[1:]:
+            r = result(n=8, launched=launched, rule=rule)
+            assert r.waits[rule] == r.waits["wait for all"] and r.useful[rule] == r.useful["wait for all"]
+    assert result(n=8, launched=12, rule=RULES[2]).waits[RULES[2]] < wait_for_eight()
+
+
+def wait_for_eight():
+    return result(n=8).waits["wait for all"]
