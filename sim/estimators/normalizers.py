@@ -2,8 +2,10 @@
 form; no training here.
 
 The group's deviation: Shao et al. (2024), arXiv:2402.03300; none: Liu et al. (2025), arXiv:2503.20783; the batch's: Liu
-et al. (2025), arXiv:2508.08221; each source's, as PopArt keeps it over time: van Hasselt et al. (2016),
-arXiv:1602.07714. A source is what pays the groups of a batch: a checker, a reward model.
+et al. (2025), arXiv:2508.08221. A source is what pays the groups of a batch: a checker, a reward model. Divided by
+the root mean square of its centered rewards, all sources have even shares of the squared advantage: closed
+form. Its raw deviation, as PopArt keeps it over time, also holds the spread between prompts: van Hasselt et al. (2016),
+arXiv:1602.07714.
 """
 
 import numpy as np
@@ -15,11 +17,13 @@ GROUP, BATCH, SOURCE, NONE = PARTS = ("group", "batch", "source", "none")
 
 def normalized(rewards, source, mean=GROUP, over=BATCH, eps=1e-6):
     """Advantages, (groups, K) and the source of each group (groups,) -> (groups, K): less the mean of one of PARTS,
-    over the standard deviation of one of PARTS; "none" takes 0 away and divides by 1.
+    over the standard deviation of one of PARTS, for a source within its groups; "none" takes 0 away and divides by 1.
     """
     centered = rewards - of_part(np.mean, rewards, source, mean, 0.0)
     if over == NONE:
         return centered
+    if over == SOURCE:
+        return centered / (of_part(root_mean_square, centered, source, over, 1.0) + eps)
     return centered / (of_part(deviation, rewards, source, over, 1.0) + eps)
 
 
@@ -36,6 +40,11 @@ def of_part(statistic, rewards, source, part, otherwise):
 def deviation(rewards):
     """The sample's, with n - 1, as torch.std computes it."""
     return rewards.std(ddof=1)
+
+
+def root_mean_square(centered):
+    """Of rewards from which their groups' means were taken: the deviation within groups, without what lies between."""
+    return np.sqrt(np.mean(np.square(centered)))
 
 
 def clipped(rewards, limit):
@@ -69,8 +78,8 @@ def shares(advantage, source):
 
 
 def expected_shares(groups, deviations):
-    """The same of rewards with these standard deviations, less their mean and divided by one number: n times sigma
-    squared.
+    """The same of rewards with these standard deviations within their groups, less their mean and divided by one
+    number: n times sigma squared.
     """
     squares = np.asarray(groups, float) * np.square(deviations)
     return squares / squares.sum()

@@ -99,9 +99,17 @@ def test_batch_or_group():
 
 def test_the_shares_of_two_sources():
     share = normalizers.expected_shares((1, 1), (1.0, 30.0))[0]
-    assert (1 - share) / share == pytest.approx(900) and "one part in 900" in LESSON.text
+    assert (1 - share) / share == pytest.approx(900) and "one part of the squared advantage" in LESSON.text
     LESSON.says("2.28", 100 * normalizers.expected_shares((1, 1), (np.sqrt(0.21), 3.0))[0])
     LESSON.says("0.458", np.sqrt(0.21))
+
+
+def test_a_raw_deviation_of_a_source_does_not_even_the_shares():
+    checker, model = np.sqrt(0.05 * 0.95), 0.5  # within groups; over all prompts either is right half the time
+    LESSON.says("0.0475", checker**2)
+    LESSON.says("16 %", 100 * normalizers.expected_shares((1, 1), (checker / 0.5, 30 * model / (30 * 0.5)))[0])
+    share = normalizers.expected_shares((1, 1), (checker, 30 * model))[0]
+    LESSON.says("4,737", (1 - share) / share)
 
 
 def test_a_loud_answer_over_twenty_seeds():

@@ -27,7 +27,7 @@ CHANGE = Change(
             ((TWO, np.array([0, 0]), GROUP, BATCH), (ROW.reshape(4, 4), np.zeros(4), GROUP, BATCH)),
             as_verl,
             (
-                "The deviation is taken of rewards; centered stands in the line above.",
+                "The deviation is taken of rewards; centered stands further up.",
                 "of_part(deviation, centered, source, over, 1.0)",
             ),
             (

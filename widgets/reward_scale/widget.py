@@ -31,7 +31,7 @@ APART = 0.08  # the model's half above the checker's
 AS_IT_SHOULD = "as it should"
 PARTS = dict(zip(("none", "group", "batch", "source"), (normalizers.NONE, *normalizers.PARTS)))
 SAID = {"none": "nothing", "group": "its group's deviation", "batch": "the batch's deviation"}
-SAID |= {"source": "its source's deviation"}
+SAID |= {"source": "its source's deviation within groups"}
 
 
 @dataclass(frozen=True)

@@ -47,7 +47,7 @@ def test_the_parts_are_those_of_the_algorithms():
 def test_the_group_mean_takes_away_what_is_added_to_a_group(over):
     added = np.array([[0.0], [3.0], [-7.0], [100.0]])
     source = np.array([0, 0, 1, 1])
-    if over in (GROUP, NONE):
+    if over != BATCH:
         np.testing.assert_allclose(
             normalized(GROUPS + added, source, GROUP, over), normalized(GROUPS, source, GROUP, over), atol=1e-6
         )
@@ -96,7 +96,18 @@ def test_whose_gradient_it_is_does_not_change_by_one_number():
     R = np.concatenate([(rng.random((groups, K)) < 0.3).astype(float), rng.normal(4, 3, (groups, K))])
     for over in (NONE, BATCH):
         assert normalizers.shares(normalized(R, source, GROUP, over), source)[0] == pytest.approx(0.0228, abs=0.004)
-    assert normalizers.shares(normalized(R, source, GROUP, SOURCE), source)[0] == pytest.approx(0.5, abs=0.03)
+    assert normalizers.shares(normalized(R, source, GROUP, SOURCE), source)[0] == pytest.approx(0.5, abs=1e-6)
+
+
+def test_both_sources_have_the_same_share_however_the_prompts_of_one_differ():
+    # either is right half the time: of twenty answers the checker's prompts have 1 or 19 right, the model's 10, paid 30
+    right = np.array([[1.0] * n + [0.0] * (20 - n) for n in (1, 19, 10, 10)])
+    source = np.array([0, 0, 1, 1])
+    R = right * np.where(source == 1, 30.0, 1.0)[:, None]
+    np.testing.assert_allclose(normalizers.shares(normalized(R, source, GROUP, SOURCE), source), [0.5, 0.5], atol=1e-5)
+    # over the deviations of the rewards as they came, which are equal but for the 30: 0.05 * 0.95 beside 0.5 * 0.5
+    raw = group_baselines.less_mean(R) / np.repeat([R[:2].std(), R[2:].std()], 2)[:, None]
+    np.testing.assert_allclose(normalizers.shares(raw, source), [0.0475 / 0.2975, 0.25 / 0.2975], rtol=1e-9)
 
 
 def test_equal_shares_ask_for_equal_deviations():
