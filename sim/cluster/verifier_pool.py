@@ -24,7 +24,8 @@ class Verdicts:
     end: np.ndarray  # seconds
     used: np.ndarray  # CPU seconds that it got
     cut: np.ndarray  # whether the limit ended it
-    over: np.ndarray  # whether it needs more than its limit, so that an idle pool would cut it as well
+    over: np.ndarray  # whether it needs more than its limit with start-up, so that an idle pool would cut it as well
+    long: np.ndarray  # whether it needs more than its limit by itself, without start-up
     slot: np.ndarray  # where it ran
     busy: float  # CPU seconds of all cores, start-up and lost runs included
 
@@ -37,6 +38,16 @@ class Verdicts:
     def by_load(self) -> np.ndarray:
         """Whether it was cut off and would not have been in an idle pool, (jobs,)."""
         return self.cut & ~self.over
+
+    @property
+    def by_startup(self) -> np.ndarray:
+        """Whether it was cut off, in an idle pool as well, but not if start-up took no time, (jobs,)."""
+        return self.cut & self.over & ~self.long
+
+    @property
+    def by_itself(self) -> np.ndarray:
+        """Whether it was cut off, and would be in an idle pool without start-up, (jobs,)."""
+        return self.cut & self.long
 
 
 def workload(
@@ -71,7 +82,7 @@ def pool(
     cut, slot = np.zeros(jobs, dtype=bool), np.zeros(jobs, dtype=np.int64)
     again = set() if lost is None else set(np.flatnonzero(lost).tolist())
     at, needs = arrivals.tolist(), np.minimum(work + startup, limit if clock == CPU else inf).tolist()
-    over = work + startup > limit
+    over, long = work + startup > limit, work > limit
     queue: deque[int] = deque()
     free = list(range(slots))
     runs: dict[int, tuple[int, float]] = {}  # {a run that goes on: its job, the virtual time of its start}
@@ -112,7 +123,7 @@ def pool(
             if clock == WALL:
                 deadlines.append((now + limit, begun))
             begun += 1
-    return Verdicts(start, end, used, cut, over, slot, busy)
+    return Verdicts(start, end, used, cut, over, long, slot, busy)
 
 
 def paid(passed: np.ndarray, cut: np.ndarray, used: np.ndarray, limit: float) -> np.ndarray:

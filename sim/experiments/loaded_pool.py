@@ -55,8 +55,10 @@ class Batch:
 
     @property
     def by_pool(self) -> np.ndarray:
-        """Whether a reward of 0 says something of the pool and not of the program."""
-        return self.verdicts.by_load | (self.dead & ~self.verdicts.cut)
+        """Whether its verdict is lost to the pool: it was cut off and needs no more than its limit by itself, so that
+        load or start-up ended it, or its sandbox died.
+        """
+        return (self.verdicts.cut & ~self.verdicts.long) | (self.dead & ~self.verdicts.cut)
 
 
 @dataclass(frozen=True)

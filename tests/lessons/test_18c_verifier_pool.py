@@ -54,6 +54,10 @@ def cut(name, number):
     return lambda seed: 100 * float(updates(name, seed)[number].batch.verdicts.cut.mean())
 
 
+def by_pool(name):
+    return lambda seed: 100 * float(np.mean([one.batch.by_pool.mean() for one in updates(name, seed)]))
+
+
 def reward(name):
     return lambda seed: float(updates(name, seed)[-1].policy @ updates(name, seed)[-1].pay)
 
@@ -64,6 +68,7 @@ TABLE += ("six tries",)
 MEASURED |= {f"thorough, {name}": thorough(name) for name in TABLE}
 MEASURED |= {f"seconds, {name}": seconds(name) for name in (*TABLE, "start-up 0.125, 8 cores, CPU")}
 MEASURED |= {f"cut {when}, 128 slots": cut("128 slots", number) for when, number in (("first", 0), ("last", -1))}
+MEASURED |= {f"by the pool, {name}": by_pool(name) for name in ("start-up 2", "start-up 5")}
 MEASURED |= {"reward, eight tries": reward("eight tries")}
 
 LESSON = Lesson("18c")
@@ -164,6 +169,8 @@ def test_the_price_of_start_up():
     LESSON.spread("226 ± 1", kept("seconds, start-up 0.125, 8 cores, CPU"))
     LESSON.spread("68.6 ± 0.1", kept("solved, start-up 2"))
     LESSON.spread("60.3 ± 0.3", kept("solved, start-up 5"))
+    LESSON.spread("3.3 ± 0.1", kept("by the pool, start-up 2"))
+    LESSON.spread("9.5 ± 0.1", kept("by the pool, start-up 5"))
 
 
 def test_what_is_checked_again():

@@ -82,8 +82,9 @@ class Trace:
     policy: np.ndarray  # (updates + 1, ways), before training first
     seconds: np.ndarray  # (updates,) of a step
     by_load: np.ndarray  # share of the verdicts: cut off, and only because of load
-    own: np.ndarray  # cut off, and would be in an idle pool
-    by_pool: np.ndarray  # by load, or lost because the sandbox died
+    by_startup: np.ndarray  # cut off, and only because of start-up
+    own: np.ndarray  # cut off, and would be in an idle pool without start-up
+    by_pool: np.ndarray  # by load or start-up, or lost because the sandbox died
     busy: np.ndarray  # share of all cores' seconds
     last: Update
     crowd: np.ndarray  # (pools, ways): what the first batch would be paid, by the wall clock and slots a core
@@ -106,9 +107,9 @@ def run(k):
     for number, update in enumerate(loaded_pool.train(rng, pool), 1):
         verdicts = update.batch.verdicts
         policy.append(update.policy)
-        by_load, own = verdicts.by_load.mean(), (verdicts.cut & verdicts.over).mean()
+        cut = verdicts.by_load.mean(), verdicts.by_startup.mean(), verdicts.by_itself.mean()
         busy = verdicts.busy / (k.cores * verdicts.seconds)
-        seen.append((verdicts.seconds, by_load, own, update.batch.by_pool.mean(), busy))
+        seen.append((verdicts.seconds, *cut, update.batch.by_pool.mean(), busy))
         if number == 1:
             by_wall = replace(pool, clock=WALL)
             crowd = loaded_pool.crowded(update.batch, by_wall, tuple(k.cores * many for many in CROWDS)).round(12)
@@ -172,11 +173,13 @@ def figure(k, r):
             "Cut off at the limit",
             "share of the verdicts",
             line(x, r.by_load, "by load", 2),
+            line(x, r.by_startup, "by start-up", 3),
             line(x, r.own, "by themselves", 1),
-            label(UPDATES, 1.1, "needed less: cut off by load", 2, "right"),
-            label(UPDATES, 0.99, "needed more than the limit", 1, "right"),
+            label(UPDATES, 1.21, "need less: cut off by load", 2, "right"),
+            label(UPDATES, 1.1, "need less: cut off by start-up", 3, "right"),
+            label(UPDATES, 0.99, "need more than the limit", 1, "right"),
             updates=UPDATES,
-            y_range=(0, 1.25),
+            y_range=(0, 1.36),
             tab="By update",
         ),
         by_update(
@@ -215,7 +218,7 @@ def board(k, r):
     cut = 100 * verdicts.cut.mean()
     return scene.scene(
         POOL,
-        f"{len(some)} of {k.slots} slots; dark: core seconds, with start-up, amber if cut off; pale: others'",
+        f"{len(some)} of {k.slots} slots; [work] core seconds, with start-up, [rival] if cut off; [other] others'",
         sandboxes.board(
             "b",
             verdicts,
@@ -258,7 +261,7 @@ def readouts(k, r):
         Readout("Solved", 100 * final(r), "of 100", loaded_pool.train, found),
         Readout("A step, mean", float(r.seconds.mean()), "s", verifier_pool.pool),
         Readout("Lost to the pool", 100 * float(r.by_pool.mean()), "%", loaded_pool.drawn),
-        Readout("Pass by luck, end", round(100 * float(r.policy[-1, COIN]), 2), "%", loaded_pool.train),
+        Readout("Written as a coin, end", round(100 * float(r.policy[-1, COIN]), 2), "%", loaded_pool.train),
         Readout("Cores busy", 100 * float(r.busy.mean()), "%", verifier_pool.pool),
     ]
 
@@ -383,14 +386,19 @@ BEST = float(loaded_pool.alone(loaded_pool.IDLE) @ SKILL)
 
 def holds(k, r):
     ends = f"{of_100(final(r))} are solved, {of_100(START)} were"
-    made = r.by_pool.mean()
+    made, last = r.by_pool.mean(), r.last.batch
     lost = "hardly a verdict was" if made < 0.0005 else f"{percent(made)} of the verdicts were"
     return Said(
         f"{ends}; a step takes {r.seconds.mean():,.0f} s on average, and "
         f"{lost if made else 'no verdict was'} lost to the pool.",
         {
             "more": lambda: not done(r) or final(r) > START,
-            "only load or death makes one": lambda: made == 0 or k.deaths != NO or (k.clock == WALL and shared(k)),
+            "only load, start-up or death makes one": lambda: (
+                made == 0 or k.deaths != NO or k.startup > 0 or (k.clock == WALL and shared(k))
+            ),
+            "those that need no more than the limit": lambda: (
+                made > 0 or (last.work[last.verdicts.cut] > k.limit).all()
+            ),
         },
     )
 

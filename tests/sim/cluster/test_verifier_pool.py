@@ -42,6 +42,16 @@ def test_start_up_is_work_and_counts_against_the_limit():
     assert verdicts.end.tolist() == [5, 10] and verdicts.cut.tolist() == [False, True] and verdicts.busy == 15
 
 
+def test_a_time_out_is_laid_to_what_would_have_to_be_absent():
+    # one core each, a limit of 10 s: with 2 s of start-up they take 5, 11 and 14 s; by themselves 3, 9 and 12
+    alone = pool(np.zeros(3), np.array([3.0, 9.0, 12.0]), 3, 3, startup=2.0)
+    assert alone.cut.tolist() == [False, True, True] and not alone.by_load.any()
+    assert alone.by_startup.tolist() == [False, True, False] and alone.by_itself.tolist() == [False, False, True]
+    # on one core for all three the first gets 10/3 s of its 5, too
+    crowded = pool(np.zeros(3), np.array([3.0, 9.0, 12.0]), 3, 1, startup=2.0)
+    assert crowded.by_load.tolist() == [True, False, False] and crowded.by_startup.tolist() == [False, True, False]
+
+
 def test_a_job_waits_for_a_slot_and_its_limit_begins_with_it():
     verdicts = pool(np.zeros(2), np.array([8.0, 9.0]), 1, 1)
     assert verdicts.start.tolist() == [0, 8] and verdicts.end.tolist() == [8, 17] and not verdicts.cut.any()

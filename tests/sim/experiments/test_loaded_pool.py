@@ -79,6 +79,16 @@ def test_two_trainings_from_one_seed_are_one():
     assert (one.policy == other.policy).all() and (one.batch.verdicts.end == other.batch.verdicts.end).all()
 
 
+def test_lost_to_the_pool_is_what_load_start_up_or_a_death_took():
+    # a limit of 10 s; needs of 3, 9 and 12 s, a core each: start-up of 2 s takes the second, of 8 s the first as well
+    ways, work, nobody = np.zeros(3, dtype=int), np.array([3.0, 9.0, 12.0]), np.zeros(3, dtype=bool)
+    lost = lambda s, dies=nobody: loaded_pool.checked(ways, np.zeros(3), work, dies, s).by_pool.tolist()
+    assert lost(DEFAULT) == [False, False, False]
+    assert lost(replace(DEFAULT, startup=2.0)) == [False, True, False]
+    assert lost(replace(DEFAULT, startup=8.0)) == [True, True, False]
+    assert lost(DEFAULT, ~nobody) == [True, True, False], "the third is cut off whether or not its sandbox dies"
+
+
 def test_what_passes_by_luck_passes_more_with_tries():
     # 1 − 0.8^6 = 0.737856
     assert loaded_pool.passing(replace(DEFAULT, tries=6))[COIN] == pytest.approx(0.737856)

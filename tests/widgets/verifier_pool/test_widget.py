@@ -57,6 +57,10 @@ def test_a_short_limit_does_the_same_in_an_idle_pool():
 
 def test_start_up_eats_the_limit():
     assert solved(startup=2) < solved() and cause(startup=5) == SHORT
+    assert last(startup=2).by_load.max() == 0 < last(startup=2).by_startup.min()
+    assert "no verdict" in widget.holds(Knobs(), last()) and "no verdict" not in widget.holds(
+        Knobs(startup=2), last(startup=2)
+    )
     assert last(startup=5).seconds.mean() > last().seconds.mean() + 20
 
 
