@@ -53,8 +53,11 @@ async function picture(widget) {
     const { title, note } = widget.shown.panels[plot.dataset.panel];
     const [wide, high] = [plot.clientWidth, plot.clientHeight];
     put(words, "text", { x, y: y + LINE, "font-weight": 600 }, title);
+    const keys = [...plot.previousElementSibling.querySelectorAll(".key")];
+    const fills = keys.map((key) => getComputedStyle(key).backgroundColor);
     lines(note, wide / 6).slice(0, 2).forEach((row, i) => {
-      put(words, "text", { x, y: y + LINE * (1.8 + i * 0.75), "font-size": 11 }, row);
+      const line = put(words, "text", { x, y: y + LINE * (1.8 + i * 0.75), "font-size": 11 });
+      for (const part of row.split(/(▮)/)) put(line, "tspan", part === "▮" ? { fill: fills.shift() } : {}, part);
     });
     const drawn = await globalThis.Plotly.toImage(plot, { format: "svg", width: wide, height: high });
     const whose = /font-family: [^;]*;/g;  // the page's own fonts are not where the picture goes

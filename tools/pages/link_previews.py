@@ -17,7 +17,7 @@ from PIL import Image, ImageColor, ImageDraw, ImageFont
 
 from tools.pages import drawing, frames, hero, results, scene_pictures
 from tools.runtime import files
-from widgets.frame import host, scene
+from widgets.frame import host, panels, scene
 from widgets.frame.contract import extras
 from widgets.frame.drawing import SQUARE as UNIT
 from widgets.frame.small_figures import Played
@@ -106,7 +106,7 @@ def painted(label, part, title, panel):
         y += 66
         pen.write(EDGE, y, panel["title"], "sans", 600, 27, "ink")
         at = EDGE + 14 + pen.long(panel["title"], "sans", 600, 27)
-        if at + pen.long(panel["note"], "sans", 400, 25) < WIDTH - EDGE:
+        if not panels.KEY.search(panel["note"]) and at + pen.long(panel["note"], "sans", 400, 25) < WIDTH - EDGE:
             pen.write(at, y, panel["note"], "sans", 400, 25, "ink2")
         y += 12
         if scene.is_scene(panel):

@@ -458,6 +458,6 @@ FIGURES = {
         left,
     ),
     "changed": Figure(
-        block, weight_delta.changed, Handle("Learning rate", RATES, start=1, words=("1e-7", "1e-6", "1e-5")), lit
+        block, weight_delta.changed, Handle("Learning rate", RATES, start=1, words=("10⁻⁷", "10⁻⁶", "10⁻⁵")), lit
     ),
 }

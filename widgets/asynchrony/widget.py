@@ -287,7 +287,7 @@ def score(k, r):
     least = best(k) - LOST
     return panel(
         "Score while training",
-        f"reward less price of KL; lag {r.delay}; gray: lag 0",
+        f"reward less price of KL; lag {r.delay}; [s8] lag 0",
         line(x, r.fresh.score[every], "lag 0", 8, "reference"),
         line(x, r.course.score[every], f"lag {r.delay}", 1),
         line([0, delayed_gradient.UPDATES], [best(k)] * 2, "best there is", 2, "exact"),
@@ -309,7 +309,7 @@ def ages(k, r):
         marks.append(line([k.head] * 2, [0, 100], "head start", 8, "reference"))
     return panel(
         "Lag when trained on",
-        "% of completions; gray: head start",
+        "% of completions; [s8] head start",
         *marks,
         dots([mean], [2.0], "mean", 2),
         label(OLDEST, 88, f"mean {mean:.1f}, oldest {r.run.lag.max()}", 1, "right"),
@@ -326,7 +326,7 @@ def board(k, r):
     versions = np.array([*slots, *np.full((GAP, COLUMNS), np.nan), training])
     return panel(
         "Who works on what",
-        f"gray to blue: older to newer; {engine_size(k)} × {machine_knobs.accelerator(k).name}",
+        f"a fuller tone is newer; {engine_size(k)} × {machine_knobs.accelerator(k).name}",
         heat(list(range(COLUMNS)), list(range(len(versions))), np.clip(versions, -8, SHOWN), low=-8, high=SHOWN),
         label(-0.5, LANES - 0.3, f"{LANES} slots: the version that began it"),
         label(-0.5, LANES + GAP + 0.7, f"the trainer, in {SHOWN} steps: its own version"),

@@ -371,7 +371,8 @@ def broken(k, r):
     if r.behind > BEHIND:
         behind = f": this is {100 * r.behind:.0f} % behind" if r.best > NEXT_TO_NOTHING else ""
         why = f"The step is {r.step:.3f} of the first. As many weeks buy {r.best:.3f}{behind}."
-        return Break(Said(why, outdone(k, r)), dict(rule=BEST, weeks=there(k, r.names)), BEHIND_CAUSE)
+        best = recovery.different(k, dict(rule=BEST, weeks=there(k, r.names)))
+        return Break(Said(why, outdone(k, r)), best, BEHIND_CAUSE)
     return None
 
 

@@ -148,7 +148,7 @@ def eight(name):
     return [
         panel(
             "Right completions",
-            "probability, exact; gray: no fault",
+            "probability, exact; [s8] no fault",
             line(healthy.at, healthy.trainer, "no fault", 8, "reference"),
             line(spoiled.at, spoiled.trainer, "trainer", 1),
             line(spoiled.at, spoiled.rollout if apart else [np.nan] * len(spoiled.at), "sampler", 2),

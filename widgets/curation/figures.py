@@ -90,7 +90,7 @@ def asked(tries):
         ),
         panel(
             "Solved, with the tries paid for",
-            "% of the pool; gray: prompts at random",
+            "% of the pool; [s8] prompts at random",
             line(*in_percent(plain), "at random", 8, "reference"),
             line(*in_percent(own), "from the list", 1),
             x="rollouts paid for, thousands",
@@ -125,7 +125,7 @@ def when(way):
         panels.append(
             panel(
                 title,
-                "% of the pool solved; gray: at random",
+                "% of the pool solved; [s8] at random",
                 line(*in_percent(plain, by), "at random", 8, "reference"),
                 line(*in_percent(run, by), "chosen", 1),
                 x=x,

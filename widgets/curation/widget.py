@@ -143,7 +143,7 @@ def curves(k, r):
         marks.append(threshold(least, "broken below", 0))
     return panel(
         "Solved",
-        "% of the pool, on average; gray: at random",
+        "% of the pool, on average; [s8] at random",
         *marks,
         x="rollouts paid for, thousands",
         x_range=[0, 200],
@@ -187,7 +187,7 @@ def steps(k, r):
         marks.append(line(of_training[at], 100 * run.solved[at], name, series, role))
     return panel(
         "Solved, by optimizer step",
-        "% of the pool; gray: at random",
+        "% of the pool; [s8] at random",
         *marks,
         x="optimizer step",
         x_range=[0, 400],
@@ -203,7 +203,7 @@ def pool(k, r):
     middle = (edges[:-1] + edges[1:]) / 2
     return panel(
         "The pool, by pass rate",
-        "% of prompts; gray: before training",
+        "% of prompts; [s8] before training",
         bars(middle, share(start), "before", 8, "histogram"),
         bars(middle, share(r.run.rates), "at the end", 1, "histogram"),
         x="pass rate",

@@ -206,7 +206,7 @@ def room(eps_high):
     return [
         scene.scene(
             "How far one update pushes a wanted token",
-            "a hundred draws; navy: when drawn, pale: what it is pushed to gain",
+            "a hundred draws; [followed] when drawn, [rest] what it is pushed to gain",
             above("r", "A rare token", RARE, eps_high),
             above("c", "A common token", COMMON, eps_high),
         )

@@ -238,7 +238,7 @@ def batch(k, r):
     right = what.right.sum(axis=1)
     return scene.scene(
         BATCH,
-        f"update {r.updates}, first seed; check: right; blue: better than its tray; gray: alike",
+        f"update {r.updates}, first seed; check: right; [above-2] better than its tray; [level] alike",
         trays.refilled(
             "a",
             f"{what.right.size} answers in {len(what.right)} trays; {many} something to compare.",

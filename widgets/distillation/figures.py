@@ -129,7 +129,7 @@ def push(direction):
     return [
         scene.scene(
             "After three right totals, a hundred draws of each",
-            "navy: Final:, amber: stop; right: what the loss pushes, up to the right",
+            "[followed] Final:, [against] stop; right: what the loss pushes, up to the right",
             scene.view("p", FAR, 6.5, f"By {direction} the pushes are: {said}.", *marks),
         )
     ]

@@ -86,7 +86,7 @@ def ends(beta):
     return [
         panel(
             "Weights of the policy",
-            "up: of quality; gray: other prices",
+            "up: of quality; [s8] other prices",
             dots([t[1] for t in others], [t[0] for t in others], "other prices", 8),
             dots([theta[1]], [theta[0]], "DPO", 1),
             label(float(theta[1]) + 0.12, float(theta[0]) - 0.35, "DPO", 1),

@@ -290,7 +290,7 @@ def places(k, r):
     goal = r.model / np.sqrt(r.model @ r.model) * np.sqrt(2 * r.there.kl)
     return panel(
         "Where the policy writes",
-        "up: quality; blue: wanted; circle: reference",
+        "up: quality; [above-3] wanted; circle: reference",
         heat(*ground(), "gold", low=-DEEP, high=DEEP),
         line(theta[SHOWN, 1], theta[SHOWN, 0], "mean of the policy", 1),
         line(radius * np.cos(turn), radius * np.sin(turn), "reference, 99.9 %", 8, "reference"),

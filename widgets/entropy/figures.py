@@ -28,7 +28,7 @@ def trained(alpha):
 SETTINGS = ("one setting", "the other")
 BONUS = {SETTINGS[0]: 0.1, SETTINGS[1]: 0.0}
 MOMENTS = tuple(range(0, UPDATES + 1, 5))
-WHAT = "amber: a common way to answer, right half the time; navy: a rare one, always right; pale: 48 others, never"
+WHAT = "[against] a common answer, right half the time; [followed] a rare one, always right; [rest] 48 others, never"
 
 
 def frame(setting, moment):
@@ -168,7 +168,7 @@ def flipped(eps_low):
     return [
         scene.scene(
             "Eight runs, twenty ways, each paid by the flip of a coin",
-            f"amber: the likeliest way after {COIN_UPDATES} updates; pale: the other nineteen",
+            f"[against] the likeliest way after {COIN_UPDATES} updates; [rest] the other nineteen",
             runs.view(
                 "c",
                 f"The likeliest ways are drawn {', '.join(many(one) for one in pi)} times of 100.",
@@ -210,7 +210,7 @@ def sums(name):
     return [
         scene.scene(
             "A hundred sums, by how often each is answered rightly",
-            "blue: nearly always; orange: less than one time in a hundred",
+            "[above-4] nearly always; [below-3] less than one time in a hundred",
             sum_table.view(
                 "s",
                 f"{len(gone)} of 100 sums are answered rightly less than one time in a hundred.",

@@ -152,7 +152,7 @@ def ranked(k, r):
         ]
     return panel(
         "Compute to the same target",
-        "relative; log scale; gray: does not fit",
+        "relative; log scale; [s8] does not fit",
         *marks,
         x="cost × variance ÷ signal²",
         log="x",
@@ -316,7 +316,7 @@ def readouts(k, r):
         Readout(
             "Least compute to the target",
             best.compute if best else "–",
-            "",
+            "operations a weight and token",
             forces.solve,
             "violated" if broken(k, r) else "assumed",
         ),

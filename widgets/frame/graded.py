@@ -16,7 +16,7 @@ WALL = FIRST + Chain.T * scene.WORD
 WIDE = WALL + 2.9  # room for the verdict at the right
 STEPS = (0.5, 1.5, 3.0, 5.0)  # nats from which on a grade has a tone, and a darker one
 NEVER = 1e-4  # a token of less is drawn in none of some thousand texts
-LEGEND = "blue: the teacher finds it likelier, orange: rarer; below: what it would write"
+LEGEND = "[above-2] the teacher finds it likelier, [below-2] rarer; below: what it would write"
 Place = tuple[int, int]
 
 

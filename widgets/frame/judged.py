@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from sim.words import counted
 from sim.worlds import judged_pairs
 from sim.worlds.judged_pairs import EACH, PRINCIPLES, STYLE
 from widgets.frame import scene, vocabulary
@@ -70,7 +71,7 @@ def tone(z: float) -> int:
 
 
 # ── pairs in trays: two answers, toned by their style ──
-LEGEND = "left the better answer, right the worse; check: called better; blue: much style; strong frame: wrong"
+LEGEND = "left the better answer, right the worse; check: called better; [above-3] much style; strong frame: wrong"
 
 
 def quarters(
@@ -135,7 +136,7 @@ def constitution(key: str, weights: Any, taste: float, ring: str = "") -> scene.
     listed = int(np.count_nonzero(weights[:STYLE:EACH]))
     at, size = (0.0, 1.08 + 0.82 * listed), (9.2, 0.82 * (PRINCIPLES - listed))
     marks.append(scene.ring(f"{key}r", at, ring, bool(ring), size, anchor="middle"))
-    alt = f"A list of {listed} principles, and a taste for style of {taste:g}."
+    alt = f"A list of {counted(listed, 'principle')}, and a taste for style of {taste:g}."
     return scene.view(key, 9.9, y + 1.1, alt, *marks)
 
 

@@ -4,6 +4,7 @@ stays in gray, the place of a break, its fingerprint.
 
 import hashlib
 import html
+import re
 from collections.abc import Sequence
 from math import inf, log10
 from typing import Any
@@ -13,6 +14,9 @@ import numpy as np
 from widgets.frame import marks, scene
 from widgets.frame.readouts import At
 from widgets.frame.values import figures, plain
+from widgets.frame.vocabulary import ROLES
+
+KEY = re.compile(r"\[([a-z0-9-]+)\] ")  # of a note: the mark that the words after it are about
 
 
 def described(panel: marks.Panel) -> str:
@@ -22,7 +26,7 @@ def described(panel: marks.Panel) -> str:
     values = [round(v, 12) + 0.0 for m in curves for v in m["y"] if isinstance(v, int | float)]
     named = ", ".join(dict.fromkeys(m["name"] for m in curves if m["name"]))
     ends = f": from {figures(min(values))} to {figures(max(values))}" if values else ""
-    return f"{panel['title']}, {panel['note']}{' (' + named + ')' if named else ''}{ends}"
+    return f"{panel['title']}, {KEY.sub('', panel['note'])}{' (' + named + ')' if named else ''}{ends}"
 
 
 def ghost(panel: marks.Panel) -> list[Any] | None:
@@ -42,29 +46,35 @@ def ghost(panel: marks.Panel) -> list[Any] | None:
     return [which, *marks.label(x, y, "", series=8, anchor="right")["annotations"]]
 
 
-def placed(at: At, drawn: Sequence[marks.Panel]) -> dict[str, Any]:
+def placed(at: At, drawn: Sequence[marks.Panel]) -> dict[str, Any] | None:
     """Where a break is seen: {panel, x, y, spot, words, curve, left, down, inside}. `spot` is its place in units of the
     axes, decades on a logarithmic one; its words go to the side with more room; `inside` says whether it lies within
-    the axes.
+    the axes. None where the curve that `at` names has no point: the sentence of a break does not hang on its ring.
     """
     i = next(i for i, panel in enumerate(drawn) if panel["title"] == at.panel)
     if scene.is_scene(drawn[i]):  # its ring is a part of the drawing
         return dict(panel=i, x=None, y=None, spot=None, words=at.words, curve="", left=False, down=False, inside=True)
     panel = plain(drawn[i])
-    x, y = on_curve(panel, at) if at.x is None or at.y is None else (at.x, at.y)
+    place = on_curve(panel, at) if at.x is None or at.y is None else (at.x, at.y)
+    if place is None:
+        return None
+    x, y = place
     words = at.words.format(y=y) if "{" in at.words else at.words
     (across, left), (up, down) = on_axis(panel, "x", x), on_axis(panel, "y", y)
     inside = all(-0.001 <= share <= 1.001 for share in (left, down))
-    place = dict(panel=i, x=plain(x), y=plain(y), spot=dict(x=across, y=up), words=words, curve=at.curve)
-    return dict(place, left=left > 0.5, down=down > 0.5, inside=inside)
+    shown = dict(panel=i, x=plain(x), y=plain(y), spot=dict(x=across, y=up), words=words, curve=at.curve)
+    return dict(shown, left=left > 0.5, down=down > 0.5, inside=inside)
 
 
-def on_curve(panel: marks.Panel, at: At) -> tuple[Any, Any]:
+def on_curve(panel: marks.Panel, at: At) -> tuple[Any, Any] | None:
     """The last point of the curve that `at` names, or the top of its bar at a place; where it leaves the axes, their
-    end.
+    end. None where there is no such point.
     """
     mark = next(m for m in panel["data"] if m["name"] == at.curve)
-    x, y = [(x, y) for x, y in zip(mark["x"], mark["y"]) if None not in (x, y) and at.x in (None, x)][-1]
+    points = [(x, y) for x, y in zip(mark["x"], mark["y"]) if None not in (x, y) and at.x in (None, x)]
+    if not points:
+        return None
+    x, y = points[-1]
     return within(panel["layout"]["xaxis"], x), within(panel["layout"]["yaxis"], y)
 
 
@@ -100,7 +110,27 @@ def places_on(panel: marks.Panel, name: str, values: list[Any]) -> list[Any]:
 
 def captioned(panel: marks.Panel) -> str:
     """What stands over a plot, as HTML: its title, then its note."""
-    return f"{subscripted(panel['title'])} <span>{subscripted(panel['note'])}</span>"
+    return f"{subscripted(panel['title'])} <span>{keyed(panel['note'])}</span>"
+
+
+def keyed(note: str) -> str:
+    """A note as HTML: `[work] ` becomes a swatch of that role of vocabulary.py, `[s8] ` one of that series, so that no
+    note has to name a color, which is another in the dark.
+    """
+    return KEY.sub(lambda found: f'<i class="key {css(found[1])}"></i>', subscripted(note))
+
+
+def css(key: str) -> str:
+    if key in ROLES and ROLES[key].fill:
+        return f"k-{key}"
+    if re.fullmatch("s[1-8]", key):
+        return key
+    raise ValueError(f"the key [{key}] of a note is neither a role of vocabulary.py with a fill nor a series, s1 to s8")
+
+
+def unkeyed(note: str) -> str:
+    """A note as a text, with a sign where a swatch stands."""
+    return KEY.sub("▮ ", note)
 
 
 def subscripted(text: str) -> str:

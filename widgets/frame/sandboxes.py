@@ -8,7 +8,7 @@ from sim.cluster.verifier_pool import Verdicts
 from widgets.frame import lanes
 from widgets.frame.scene import Mark, View
 
-LEGEND = "a bar: a program; dark, added up at its left: core seconds it had, amber if it was cut off; pale: others'"
+LEGEND = "a bar: a program; [work] core seconds it had, added up at its left, [rival] if cut off; [other] others'"
 SHOWN = 8  # slots in a picture of a pool
 HIGH = 184.0  # pixels of all rows
 

@@ -13,7 +13,6 @@ import numpy as np
 from sim.estimators import welch_interval
 from widgets.frame import marks
 from widgets.frame.contract import Widget
-from widgets.frame.panels import captioned
 from widgets.frame.values import figures, plain
 
 FrameOf = Callable[[Widget, Any, Any], str]  # f(widget, knobs, result)
@@ -115,8 +114,9 @@ def banded(panel: marks.Panel, panels: list[marks.Panel]) -> marks.Panel:
         return panel
     series = panel["data"][which]["meta"]["series"]
     band = plain(marks.band(np.asarray(x), y.min(axis=0), y.max(axis=0), series))
-    note = f"{panel['note']}; band: {len(curves)} choices of Seed"
-    return dict(panel, data=[band, *panel["data"]], note=note, caption=captioned(dict(panel, note=note)), ghost=None)
+    told = f"; band: {len(curves)} choices of Seed"
+    words = dict(note=panel["note"] + told, caption=panel["caption"].removesuffix("</span>") + f"{told}</span>")
+    return dict(panel, data=[band, *panel["data"]], **words, ghost=None)
 
 
 def is_curve(mark: marks.Mark) -> bool:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from sim.words import counted
+from sim.words import counted, plural
 from widgets.frame import scene
 from widgets.frame.values import decimal
 
@@ -220,7 +220,7 @@ def in_groups(
     ]
     row = ring[0] if ring else 0
     marks.append(scene.ring(f"{key}r", (left - 0.05, rows[row] - 0.05), ring[1] if ring else "", bool(ring), (K, 0.8)))
-    alt = f"{title}: {int(np.sum(right))} of {np.size(right)} are right, {words}."
+    alt = f"{title}: {int(np.sum(right))} of {np.size(right)} {plural(np.sum(right), 'is', 'are')} right, {words}."
     return scene.view(key, left + SIXTEEN + 0.2, rows[-1] + 2.0, alt, *marks)
 
 

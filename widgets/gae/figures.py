@@ -62,7 +62,7 @@ def long_and_short(name, update):
     return [
         scene.scene(
             "Four ways to begin an answer of 1,000 tokens",
-            "what one update pushes: blue is up, orange is down, gray next to nothing; the reward comes at the end",
+            "[above-2] pushed up by one update, [below-2] down, [level] next to nothing; the reward comes last",
             scene.view(
                 "w",
                 long_answers.WIDE,
@@ -152,7 +152,7 @@ def by_lambda(update):
     return [
         scene.scene(
             "Twenty tokens, paid at the last",
-            "what one update pushes in answers that begin with Derive; blue is up, orange is down",
+            "what one update pushes in answers that begin with Derive: [above-2] up, [below-2] down",
             scene.view(
                 "w",
                 long_answers.WIDE - 3.3,
@@ -180,7 +180,7 @@ def news(update):
         )
     slow = tokens(0.0, update)
     where = "has come to the first token" if slow == SHORT else f"has come to the last {slow}"
-    return f"At λ = 0 the news {where}. A token turns gray once the critic expects what comes."
+    return f"At λ = 0 the news {where}. A token loses its tone once the critic expects what comes."
 
 
 # ── what reaches the first token, by length ──
@@ -240,7 +240,7 @@ def expected(update):
     return [
         scene.scene(
             "What the critic has wrong",
-            "blue: it expects more than comes, orange: less, gray: as much",
+            "[above-2] it expects more than comes, [below-2] less, [level] as much",
             scene.view(
                 "w",
                 long_answers.WIDE,

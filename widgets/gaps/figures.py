@@ -20,7 +20,7 @@ def bundle(gap_id):
     return [
         panel(
             "Minutes of a lesson",
-            "navy: its own; above: what must come first (assumed)",
+            "lower part: its own; upper part: what must come first (assumed)",
             *marks,
             x_range=(-0.8, len(GAPS) - 0.2),
             y_range=(0, 100),

@@ -161,7 +161,7 @@ def worth(k, r):
     """The value of plans by the minutes there are."""
     return panel(
         "Value of the plan",
-        "sum over its lessons; gray: the best plan",
+        "sum over its lessons; [s8] the best plan",
         line(BUDGETS, r.frontier, "the best plan", 8, "reference"),
         line(BUDGETS[::3], r.chosen, "as chosen", 1, "step"),
         dots([k.minutes], [r.plan.value], "here", role="here"),
@@ -353,7 +353,7 @@ def two_choices(plain, other):
     return [
         panel(
             "What the minutes bring",
-            "value to a kernel engineer (judgement); gray: one plan, navy: the other",
+            "value to a kernel engineer (judgement); [s8] one plan, [s1] the other",
             *chosen,
             x="minutes",
             x_range=[0, 120],

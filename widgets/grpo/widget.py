@@ -199,7 +199,7 @@ def batch(k, r):
     of = f"{trays.SIXTEEN} of the {k.K} to each prompt" if k.K > trays.SIXTEEN else f"{right.size} answers"
     return scene.scene(
         GROUPS,
-        f"middle run of {runs(k)}; a check: right; blue: pushed up, orange: down",
+        f"middle run of {runs(k)}; a check: right; [above-2] pushed up, [below-2] down",
         trays.in_groups(
             "g",
             f"batch {update}: {of}",

@@ -166,7 +166,7 @@ def counting(k, r):
     ]
     return panel(
         COUNT if k.weighing != TOKENS else "Of 100 tokens, so many still count",
-        f"effective sample size; gray: other formats; {k.layers} layers",
+        f"effective sample size; [s8] other formats; {k.layers} layers",
         *marks,
         threshold(HALF, "fewer than half", 0),
         x="tokens of a sequence",
@@ -226,7 +226,7 @@ def purchases(k, r):
     marks.append(dots([k.weeks], [100 * r.steps[-1]], "here", role="here"))
     return panel(
         "What is left of the step",
-        "%; gray: by return, with all the weeks there are",
+        "%; [s8] by return, with all the weeks there are",
         *marks,
         x="weeks of work",
         x_range=[0, 26],
@@ -461,7 +461,7 @@ def two_formats(plain, other):
     return [
         panel(
             COUNT,
-            "by their length; gray: one run, navy: the other",
+            "by their length; [s8] one run, [s1] the other",
             *(
                 line(WALK, 100 * rounding_net.effective_share(r.gap, WALK), name, series, role)
                 for r, name, series, role in named

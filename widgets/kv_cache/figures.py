@@ -77,7 +77,7 @@ def small_pool(way, step):
     return [
         scene.scene(
             "The memory of one engine",
-            "a wide cell is a block with its owner below; navy: tokens, hatched: taken and empty",
+            "a wide cell is a block with its owner below; [held] tokens, hatched: taken and empty",
             scene.view(
                 "w",
                 20.2,
@@ -98,7 +98,7 @@ def small_pool(way, step):
                 15.4,
                 11.2,
                 f"{state.finished} of {len(JOB)} are done, {writing} write, {waiting} wait.",
-                scene.word("twelve completions; pale: the prompt", (0, 0.55), "strong"),
+                scene.word("twelve completions, each after its prompt", (0, 0.55), "strong"),
                 *wall.roster("q", state, JOB, (0, 0.95), 12.0, 0.86),
             ),
         )
@@ -434,7 +434,7 @@ def intensity(key):
             line(LENGTHS, curve, name, series),
             label(LENGTHS[-1], float(curve[-1]), name, series, "right", below=name == "MHA"),
         ]
-    marks.append(label(LENGTHS[-1], 3e4, "gray: bound by compute, if the batch is large enough", 0, "right"))
+    marks.append(label(LENGTHS[-1], 3e4, "shaded: bound by compute, if the batch is large enough", 0, "right"))
     return [
         panel(
             "Work for each byte, the batch without limit",

@@ -470,7 +470,7 @@ def pool_map(k, r):
     wasted = waiting > 0 and empty > WASTED
     return scene.scene(
         MAP,
-        "0.5 % a cell; navy: tokens, hatched: wasted",
+        "0.5 % a cell; [held] tokens, hatched: wasted",
         scene.view(
             "w",
             25.2,

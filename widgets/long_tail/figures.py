@@ -36,7 +36,7 @@ def one_prompt(way, tokens):
     return [
         scene.scene(
             "One prompt's answers, and the eight that are trained on",
-            "navy: right, outlined: wrong; hatched: waits; dashed: thrown away",
+            "[right] right, outlined: wrong; hatched: waits; dashed: thrown away",
             slots.raced("p", answers(way), RACE_UNTIL, many=12, now=tokens, alt=batch(way, tokens)),
         )
     ]
@@ -152,7 +152,7 @@ def sixteen(rule, moment):
     return [
         scene.scene(
             "Sixteen slots, and steps of 32 completions",
-            "navy: the first step, pale: the next; round ends: one completion ends; hatched: a slot waits",
+            "[written] the first step, [other] the next; round ends: one completion ends; hatched: a slot waits",
             lanes.board(
                 "s",
                 f"After {tokens:,} tokens {ended(board, tokens)}.",

@@ -182,7 +182,7 @@ def by_length(k, r):
         "effective share of answers of independent tokens, e^(−σ²T)",
         line(LENGTHS, off_policy.effective_share(0.01, LENGTHS), "0.01 a token", 8, "reference"),
         line(LENGTHS, here, "this run"),
-        label(30_000, 0.86, "gray: σ = 0.01", 8, "right"),
+        label(30_000, 0.86, "σ = 0.01", 8, "right"),
         label(1.1, 1.03, f"σ of the last batch: {sigma:.3f} nats a token", 1),
         x="tokens of an answer",
         x_range=(1, 32_000),

@@ -62,7 +62,7 @@ def opening(name, second):
     return [
         scene.scene(
             "Where a step spends its time",
-            "navy: the first step, pale: the next ones; hatched: GPUs that are paid for and wait",
+            "[work] the first step, [other] the next ones; hatched: GPUs that are paid for and wait",
             steps.travelling(
                 "s", setting, report, UNTIL, rows=steps.FEW, broken=(EXPERIENCE, words),
                 ticks=lanes.quarters(UNTIL)[::2], now=second, steps=3, alt=after(name, second),
@@ -236,7 +236,7 @@ def sync(schedule, second):
     return [
         scene.scene(
             "New weights for sixteen engines",
-            f"{written(paths.weights_bytes(MODEL, 1))} for each; a row is an engine; navy: they arrive, hatched: waits",
+            f"{written(paths.weights_bytes(MODEL, 1))} for each; a row: an engine; [work] they arrive, hatched: waits",
             lanes.board(
                 "s", waited(schedule, second), SENT_UNTIL, [("", "")] * ENGINES_OF_THE_JOB, *marks,
                 **slots.pitch(ENGINES_OF_THE_JOB), top=14, ticks=(0, 5, 10, 15, 20), unit=" s", now=second,

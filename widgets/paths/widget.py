@@ -206,7 +206,7 @@ def lanes_of(k, r):
     spans = paths.laid(r.setting, r.report)
     return scene.scene(
         STEP,
-        "navy: this step, pale: next; hatched: GPUs wait",
+        "[work] this step, [other] next; hatched: GPUs wait",
         steps.travelling(
             "s",
             r.setting,
@@ -241,7 +241,7 @@ def bytes_and_seconds(r):
             marks.append(label(path.bytes, path.seconds, NAMES[name], series, anchor))
     return panel(
         "Bytes and seconds",
-        "of a step, log; gray: within the work",
+        "of a step, log; [s8] within the work",
         *marks,
         x="bytes",
         log="xy",

@@ -120,7 +120,8 @@ def endings(K):
     at = lucky[0] if lucky else WRONG - 1
     place = LEFT + APART * at, FIRST + DOWN * (int(right[at].argmax()) if lucky else 0)
     marks.append(scene.ring("r", place, "", bool(lucky), (0.95, 0.9), "right", "look"))
-    alt = f"Eight steps, the fifth flawed, {K} endings after each; the first step called bad is {first_bad(K)}."
+    endings = counted(K, "ending")
+    alt = f"Eight steps, the fifth flawed, {endings} after each; the first step called bad is {first_bad(K)}."
     return [
         scene.scene(
             "Each step is continued several times",

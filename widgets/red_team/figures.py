@@ -37,7 +37,7 @@ SETTINGS = ("one setting", "the other")
 PATCH = {SETTINGS[0]: CLASS, SETTINGS[1]: INSTANCE}
 MOMENTS = tuple(range(1, ROUNDS + 1))
 LEGEND = (
-    "a dot: a completion read; number: how many used a hole; struck out: found; gray: closed; double: both verifiers"
+    "a dot: a completion read; number: how many used a hole; struck out: found; faint: closed; double: both verifiers"
 )
 
 
@@ -220,7 +220,7 @@ def overlaps(overlap):
     return [
         panel(
             "Runs that are lost",
-            "share of twenty runs; gray: the chance that one of 24 holes is shared",
+            "share of twenty runs; [s8] the chance that one of 24 holes is shared",
             line(
                 OVERLAPS,
                 [detection.shared_hole(at, redteam.HOLES) for at in OVERLAPS],

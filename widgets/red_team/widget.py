@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sim.verifiers import redteam
+from sim.words import counted, plural
 from widgets.frame import holes, recovery, scene
 from widgets.frame.exercises import Guess
 from widgets.frame.knobs import choice, ladder, slider, toggle
@@ -160,10 +161,11 @@ def board(k, r):
     found = broken(k, r)
     ringed, words = (mark_of(r), ring_words(r)) if found else (None, "")
     stands = "a dot: a completion" if k.audit <= holes.DOTS else f"a dot: {k.audit // holes.DOTS} completions"
-    alt = f"{left_open(r)} holes are open at the end. Honest work is {100 * this.policies[-1, 0]:.0f} of 100."
+    still = f"{counted(left_open(r), 'hole')} {plural(left_open(r), 'is', 'are')}"
+    alt = f"{still} open at the end. Honest work is {100 * this.policies[-1, 0]:.0f} of 100."
     return scene.scene(
         THE_WALL,
-        f"{stands}; struck out: found; gray: closed; double: the held-out verifier has it too",
+        f"{stands}; struck out: found; faint: closed; double: the held-out verifier has it too",
         holes.view("b", cells, holes.owners(holes.counted(this.drawn)), alt, ringed, words),
         tab="The wall",
         front=True,

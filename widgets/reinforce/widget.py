@@ -22,7 +22,7 @@ from widgets.frame.small_figures import Opening
 
 TITLE = "A language model learns sums by REINFORCE: what is subtracted from the reward, and what is left wrong"
 UPDATES, SEEDS, BATCH = 150, 3, 128
-COST = f"{SEEDS * UPDATES * BATCH:,} completions a run, and as many for the runs in gray"
+COST = f"{SEEDS * UPDATES * BATCH:,} completions a run, and as many for the runs beside them"
 EVERY = 10  # updates between two pictures
 TIMES = 1.5  # as many sums wrong as with nothing subtracted, at the end: broken
 WELL = 4.0  # wrong sums; the default ends below 3
@@ -132,9 +132,9 @@ def training_tab(k, r):
         line(x, bare.mean(axis=0), "nothing subtracted", 8, "reference"),
         line(x, own.mean(axis=0), "mean of the runs"),
         each_run(x, own),
-        label(UPDATES, 0.6, "gray: nothing subtracted", 8, "right"),
+        label(UPDATES, 0.6, "nothing subtracted", 8, "right"),
         threshold(limit, "", 150),
-        label(3, limit, f"above: over {TIMES:g} times the gray", 0, below=True),
+        label(3, limit, f"above: over {TIMES:g} times “nothing subtracted”", 0, below=True),
         updates=UPDATES,
         y_range=(0.5, 150),
         log="y",

@@ -97,7 +97,7 @@ def prices(price):
         ),
         panel(
             "What it answers to 7 + 5",
-            "probability; gray: the reference",
+            "probability; [s8] the reference",
             bars(FIVE, REF, "reference", 8),
             bars(FIVE, hacking.optimum(REF, hacking.proxy(HACK), price), "best policy", 1),
             y_range=(0, 1),

@@ -137,7 +137,7 @@ def training_tab(k, r):
         threshold(LOST * start, "broken if true ends below", 0.0),
         label(2, 0.935 * top, "dashed: paid", 2),
         label(2, 0.845 * top, "solid: true", 1),
-        label(2, 0.755 * top, "gray: true, at the start", 8),
+        label(2, 0.755 * top, "true, at the start", 8),
         updates=UPDATES,
         y_range=(0, top),
         tab="Training",

@@ -305,7 +305,7 @@ def why(k, r, cause):
         )
     if cause == SHAPE:
         return Said(
-            f"At {k.kl:g} nats people’s liking has turned down, and straight models cannot: {ends}.",
+            f"At {k.kl:g} {plural(k.kl, 'nat')} people’s liking has turned down, and straight models cannot: {ends}.",
             mends
             | {
                 "the models are straight": lambda: k.features == STRAIGHT,
@@ -315,7 +315,7 @@ def why(k, r, cause):
     if cause == FAR:
         nearer = fix_and_cause(k)[0]["kl"]
         return Said(
-            f"{ends} at a distance of {k.kl:g} nats; at {nearer:g} it holds.",
+            f"{ends} at a distance of {k.kl:g} {plural(k.kl, 'nat')}; at {nearer:g} it holds.",
             mends | {"nearer it holds": lambda: nearer < k.kl},
         )
     return Said(

@@ -164,10 +164,11 @@ QUARTERS = ("far plainer", "plainer", "more styled", "far more")
 def by_labels(k, r):
     people, judges = 100 * r.look.people, 100 * r.look.judge
     limit = 100 * feedback.wins(limits(k, k.kl))
+    away = f"{k.kl:g} {plural(k.kl, 'nat')}"
     return [
         panel(
             "Wins, by labels",
-            f"of 100 against the start, at {k.kl:g} nats; mean of {r.draws} draws; dotted: endless labels",
+            f"of 100 against the start, at {away}; mean of {r.draws} draws; dotted: endless labels",
             line(feedback.SIZES, people.mean(axis=0), "people's policy", 2),
             line(feedback.SIZES, judges.mean(axis=0), "the judge's policy", 1),
             *spread(people, 2),

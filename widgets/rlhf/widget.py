@@ -266,7 +266,7 @@ def landscape(k, r):
     tip = 3 * r.uphill / np.sqrt(r.uphill @ r.uphill)
     return panel(
         "Where the policy went",
-        "colors: gold, −4 to 4 nats; rings: 99.9 %",
+        "gold: [below-4] −4 to [above-4] 4 nats; rings: 99.9 %",
         heat(side[shown], side[shown], np.clip(gold, -4, 4), "gold, nats", -4, 4),
         line(ring[1], ring[0], "the start", 8),
         line(policy[1], policy[0], "the policy", 1),

@@ -43,7 +43,7 @@ def answers_to_sums(setting, update):
     return [
         scene.scene(
             "Eight sums, as a language model answers them",
-            "right is “Final:”, the sum, a stop; amber: what belongs in no answer",
+            "right is “Final:”, the sum, a stop; [rival] what belongs in no answer",
             sums.view("n", after(update), now, ruined(now)),
             [
                 sums.of_a_hundred("h", "100 answers before training", before),
@@ -193,7 +193,7 @@ def gap(temperature):
     return [
         scene.scene(
             "One group of the first batch, before any step",
-            "blue: pushed up, orange: pushed down, dotted: no push",
+            "[above-2] pushed up, [below-2] pushed down, dotted: no push",
             view,
             [
                 after_final("d", "drawn at 1.5", group.drawn[row][place]),
@@ -275,7 +275,7 @@ def four(temperature):
     return [
         panel(
             "Four tokens, one set of logits",
-            "probability to be drawn; gray: at τ = 1",
+            "probability to be drawn; [s8] at τ = 1",
             bars(TOKENS, probabilities(1.0), "at 1", 8),
             bars(TOKENS, p, "probability", 1, text=[f"{one:.3f}" for one in p]),
             y_range=(0, 1.08),
@@ -315,7 +315,7 @@ def batch_by_batch(setting, number):
     return [
         scene.scene(
             "A batch, and what it teaches",
-            "a check: right; blue: pushed up, orange: pushed down, gray: no push",
+            "a check: right; [above-2] pushed up, [below-2] pushed down, [level] no push",
             trays.view(
                 "b",
                 f"Batch {number} at {setting}: {live(setting, number)} of 16 groups hold right and wrong answers.",

@@ -223,7 +223,7 @@ def one_problem(k, r):
     place = COLUMNS * (up_to[answer] - tree.chance[row, answer] / 2) - 0.5
     return panel(
         "One problem, and what the search wrote",
-        f"no. {k.problem}; blue sound, brown flawed; deep: written",
+        f"no. {k.problem}; [above-4] sound, [below-4] flawed; full tone: written",
         heat(list(range(COLUMNS)), [6, 5, 4, 3, 2, 0.5], np.array([*levels, right]), low=-1, high=1),
         dots([place], [0.5], "answered by the search", 1, "here"),
         x="chains, % of what the policy writes",

@@ -66,7 +66,7 @@ def two_pools(way, second):
             "[work] batch 3, first written, then learned from; hatched: GPUs that are paid for and wait",
             lanes.board(
                 "p",
-                f"After {second} s the trainer has learned from {learned(way, second)} batches. {stood(way)}",
+                so_far(way, second),
                 AGENT_UNTIL,
                 (("engine", "half of the GPUs"), ("trainer", "the other half")),
                 *marks,
@@ -95,7 +95,8 @@ def stood(way):
 
 
 def so_far(way, second):
-    return f"After {second} s the trainer has learned from {learned(way, second)} batches. {stood(way)}"
+    batches = counted(learned(way, second), "batch", "batches")
+    return f"After {second} s the trainer has learned from {batches}. {stood(way)}"
 
 
 SECONDS = tuple(range(0, AGENT_UNTIL + 1, TICK))

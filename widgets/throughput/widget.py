@@ -345,7 +345,7 @@ def elasticities(k, r):
     of = lambda overlap: [step.elasticity(r.roles, overlap).get(role, (0.0,))[0] for role in LANES.values()]
     return panel(
         "How much of 1 % off a role reaches the step",
-        "%; navy: as it overlaps now, amber: if added up",
+        "%; [s1] as it overlaps now, [s2] if added up",
         bars(list(LANES), of(WAYS[k.overlap]), "now", 1),
         bars(list(LANES), of("sync"), "summed", 2),
         y_range=[0, 1.05],
@@ -478,7 +478,7 @@ def watched(k, r):
 def room_made(k, contradict):
     """A way back from what does not fit; None where nothing here is one."""
     if impossible_job.out_of_order(k):
-        return impossible_job.in_order(k)
+        return recovery.different(k, impossible_job.in_order(k))
     if contradict:
         turn = ("longest", "samples", "prompts", "gpus", "accelerator", "model")
     else:

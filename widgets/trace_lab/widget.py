@@ -138,7 +138,7 @@ def tested(r):
         marks.append(dots(times[which], rows[which], words, series))
     return panel(
         "Seven tests, in their order",
-        "times the threshold; amber: fires",
+        "times the threshold; [s2] fires",
         *marks,
         line([1, 1], [0.5, 7.9], "threshold", 8, "reference"),
         *(label(LEAST * 1.3, y + 0.06, words) for words, y in zip(SHORT, rows)),
@@ -211,7 +211,7 @@ def recipes(k):
     changed, both, _ = published.diff(NAMES[k.recipe], NAMES[k.against])
     return panel(
         "In how many factors recipes differ",
-        f"dark: in all; ring: {changed} of {both}",
+        f"full tone: in all; ring: {changed} of {both}",
         heat(numbers, numbers, published.distance_matrix(), "share that differs", 0, 1),
         dots(here[:1], here[1:], "the two", 2, "here"),
         x="recipe, numbered from the top",

@@ -301,7 +301,7 @@ def tokens_of(first):
     told = dict(hovertext=[[words(i, j) for j in columns] for i in rows], hovertemplate="%{hovertext}<extra></extra>")
     return panel(
         "Push on each token, −dL/dlogp",
-        "thousandths, blue raised, orange lowered; 16 completions",
+        "thousandths; [above-3] raised, [below-2] lowered; 16 completions",
         {**cells, **told},
         x="token of the completion",
         tab="First batch",

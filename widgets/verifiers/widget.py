@@ -126,7 +126,7 @@ def training_tab(k, r):
     rows = list(range(len(names)))[::-1]
     yield panel(
         "How it answers",
-        "share of each way, 0 to 1, pale to dark",
+        "share of each way; the fuller the tone, the more",
         heat(COLUMNS, rows, r.run.policies[COLUMNS, 0].T, "share", 0.0, 1.0),
         *named(names, -12, 0.26),
         x="update",
@@ -309,7 +309,7 @@ def stricter(k, r):
 
 def fix(k, r):
     """A check that pays no worthless way as well as an honest one, a sealed state, and no chance errors, as needed."""
-    return recovery.different(k, stricter(k, r)) | (dict(passed=0, failed=0) if judgment(k) < 0.4 else {})
+    return recovery.different(k, stricter(k, r) | (dict(passed=0, failed=0) if judgment(k) < 0.4 else {}))
 
 
 def worse(k, r):

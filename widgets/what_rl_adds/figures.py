@@ -9,6 +9,7 @@ import numpy as np
 
 from sim.experiments import five_answers
 from sim.experiments.five_answers import ANSWERS, FOUR, REWARD, SHOWN
+from sim.words import counted
 from sim.worlds import bandit, tasks, tinylm
 from widgets.frame import piles, scene, trays
 from widgets.frame.marks import cell, grid
@@ -189,7 +190,7 @@ def pushes_of(factor, n, most, ring=None):
     marks.append(scene.ring("r", place, words, ring is not None, (1.6, 1.0), "left"))
     said = ", ".join(f"{answer} by {signed(push)}" for answer, push in zip(ANSWERS, pushes[n]))
     return scene.view(
-        "u", piles.WIDE, HEAD + PITCH * 5 + 0.3, f"After {n} draws the logits have moved: {said}.", *marks
+        "u", piles.WIDE, HEAD + PITCH * 5 + 0.3, f"After {counted(n, 'draw')} the logits have moved: {said}.", *marks
     )
 
 
@@ -202,7 +203,7 @@ def draws(factor, n):
     return [
         scene.scene(
             "One update: four draws, and what each pushes",
-            f"a check: right; blue: lifts its own answer, orange: presses it; the factor of a draw is "
+            f"a check: right; [above-2] lifts its own answer, [below-2] presses it; the factor of a draw is "
             f"{'its reward' if factor == FACTORS[0] else 'its reward less the mean of the others'}",
             pushes_of(factor, n, 0.55),
         )
