@@ -105,6 +105,7 @@ FOR_WIDGETS += ["completion_map", "judged", "step_rows", "holes", "sandboxes"]
 FRAME = [
     "knobs",
     "sentences",
+    "values",
     "marks",
     "vocabulary",
     "scene",
@@ -132,7 +133,7 @@ FRAME = [
     "readouts",
     "small_figures",
 ]
-FRAME += ["exercises", "contract", "values", "recovery", "trays"]
+FRAME += ["exercises", "contract", "recovery", "trays"]
 FRAME += ["machine_knobs", "impossible_job", "cluster", "data_table", "pages", "panels", "job", "seeds", "host"]
 FRAME += ["doctor_chart", "doctor", "reader_code", "reader_patch", "reader_worker"]
 
@@ -255,7 +256,7 @@ def test_no_line_of_script_or_style_is_longer_than_120_characters():
 
 ONLY_ON = {  # kinds of pages; the others are on all
     **dict.fromkeys(
-        ("embed.js", "widget.js", "knobs.js", "status.js", "found.js"), ("lesson", "own", "map", "compare")
+        ("embed.js", "widget.js", "knobs.js", "status.js"), ("lesson", "own", "map", "compare")
     ),
     "map.js": ("map",),
     "play.js": ("lesson",),
@@ -266,6 +267,8 @@ ONLY_ON = {  # kinds of pages; the others are on all
     "change.js": (),  # with editing.js a lesson asks for it when the fold of its function is opened
     "take.js": (),  # and for this one with another fold
     "typed.js": (),  # when a number is typed
+    "found.js": (),  # when a break was found, or a challenge met
+    "store.js": ("home",),  # elsewhere once Python has started
     "sandbox.js": (),  # asked for when readers run code, or bring a log
     "doctor.js": ("doctor",),
     "keep.js": ("home",),
@@ -298,6 +301,7 @@ def test_a_script_of_one_kind_of_page_stands_in_the_content_of_that_page_alone()
             "status.js",
             "found.js",
             "scene.js",
+            "store.js",
         )
         assert (f"assets/{name}" in content or asked) and f'"{name.removesuffix(".js")}"' not in scripts
 

@@ -348,10 +348,11 @@ def fits(
         out += training_misfits(model, accelerator, training)
     if engine and training and shared and not out:
         out += shared_misfits(model, accelerator, engine, training)
-    for name, share in (("MFU", mfu), *(zip(("bandwidth", "arithmetic"), efficiency[:2]) if efficiency else ())):
+    peak = "peak FLOP/s"
+    for name, share in ((peak, mfu), *(zip(("bandwidth", peak), efficiency[:2]) if efficiency else ())):
         if share is not None and not share <= 1:
-            reached = f"{100 * share:,.0f} %" if isfinite(share) else "more than all"
-            what = f"the inputs contradict: the time that was measured would take {reached} of the chip's {name}"
+            reached = f"{share:,.2f} times" if isfinite(share) else "more than all of"
+            what = f"the inputs contradict: the time that was measured would take {reached} the chip's {name}"
             out.append(Misfit(what, share, 1.0, "A longer time, or fewer tokens."))
     return out
 

@@ -27,12 +27,13 @@ export function say(widget, { heard = "", mark = "", sentence, back = "" }) {
 // The readouts of a frame beside those before; what is watched; options to copy; the sum of the result.
 export function fill(widget, { readouts, watched, config, hash, said = "" }, before, word) {
   widget.$$(".readouts > div").forEach((row, i) => {
-    const { text, state, over } = readouts[i];
+    const { text, unit, state, over } = readouts[i];
     const was = before?.readouts[i].text;
     row.className = state;
-    row.querySelector("b").textContent = text;
-    row.querySelector("b").classList.toggle("long", text.length > 14);
-    const said = row.querySelector(".was");
+    const [value, u, said] = row.querySelectorAll("b, .u, .was");
+    value.textContent = text;
+    value.classList.toggle("long", text.length > 14);
+    u.textContent = unit;
     said.textContent = over ?? (was && was !== text ? `${word} ${was}` : "");
     said.classList.toggle("long", said.textContent.length > 26);
   });

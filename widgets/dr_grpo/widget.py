@@ -218,7 +218,7 @@ def readouts(k, r):
         ),
         Readout("Tokens of a wrong completion", r.lengths.wrong[:, -1].mean(), "tokens", length_bias.expected_length),
         Readout("Weight of a prompt at 0.02 over 0.5", prompt_weight(k), "", std_weight.std_weight),
-        Readout("Entropy left after noise", 100 * entropy_left(r), "%", modsum.exact),
+        Readout("Entropy after noise, over the start’s", entropy_left(r), "×", modsum.exact),
     ]
 
 

@@ -10,6 +10,7 @@ from widgets.frame import fleet, impossible_job, lanes, scene
 from widgets.frame.fleet import Pool, Side
 from widgets.frame.marks import Panel, bars
 from widgets.frame.scene import Mark, View
+from widgets.frame.values import figures
 
 TITLE = "The cluster, and a step of it"
 WIDE, HIGH = 21.5, 6.6  # squares
@@ -167,7 +168,7 @@ def step_lanes(s: Scenario, found: Plan) -> View:
     marks.append(lanes.measure("m", 0, whole, f"a step: {planner.seconds_range(*found.step_range)}"))
     last = max(sum(at[role]) for role in its if role in exposed)
     marks.append(lanes.spot("l", (longest, longest), 0, last, "", len(named) > 1, "look", "inside"))
-    alt = f"At the short end of the range a step takes {whole:,.3g} s, and waits for {waited}."
+    alt = f"At the short end of the range a step takes {figures(whole)} s, and waits for {waited}."
     return lanes.board(
         "b",
         alt,

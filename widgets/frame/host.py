@@ -16,13 +16,13 @@ from urllib.parse import urlencode
 
 from sim.algorithms import options as algorithm_options
 from sim.cluster import options
-from widgets.frame import data_table, drawing, job, pages, recovery, scene, seeds
+from widgets.frame import answer_table, data_table, drawing, job, pages, recovery, scene, seeds
 from widgets.frame.contract import Widget, extras, grouped, leading
 from widgets.frame.exercises import Challenge
 from widgets.frame.marks import Panel
-from widgets.frame.panels import captioned, described, fingerprint, ghost, placed
+from widgets.frame.panels import captioned, described, fingerprint, ghost, placed, unkeyed
 from widgets.frame.readouts import Gauge, Readout
-from widgets.frame.values import figures, is_pasted, knobs_from, plain, spelled, understood
+from widgets.frame.values import figures, is_pasted, knobs_from, plain, spelled, understood, unit_after, with_unit
 
 
 def widget(name: str) -> Widget:
@@ -90,12 +90,21 @@ def frame(w: Widget, knobs: Any, result: Any) -> str:
 
 
 def shown(panel: Panel) -> dict[str, Any]:
-    """A panel as the page has it; of a scene its drawing, in which the page changes what differs, by key."""
+    """A panel as the page has it; of a scene its drawing, in which the page changes what differs, by key; of a table its
+    HTML.
+    """
+    if answer_table.is_table(panel):
+        more = dict(svg=answer_table.drawn(panel), alt=panel["title"], **caption(panel), ghost=None, role="group")
+        return {name: value for name, value in panel.items() if name not in ("head", "rows")} | more
     if not scene.is_scene(panel):
-        return dict(panel, svg="", alt=described(panel), caption=captioned(panel), ghost=ghost(panel))
+        return dict(panel, svg="", alt=described(panel), **caption(panel), ghost=ghost(panel))
     alt = " ".join(view["alt"] for column in panel["columns"] for view in column)
-    more = dict(svg=drawing.svg(panel), alt=alt, caption=captioned(panel), ghost=None)
+    more = dict(svg=drawing.svg(panel), alt=alt, **caption(panel), ghost=None)
     return {name: value for name, value in panel.items() if name != "columns"} | more
+
+
+def caption(panel: Panel) -> dict[str, str]:
+    return dict(caption=captioned(panel), note=unkeyed(panel["note"]))
 
 
 def idle(rows: Sequence[Sequence[str]], why: Mapping[str, str]) -> dict[str, str]:
@@ -171,7 +180,7 @@ def button(step: Mapping[str, str]) -> str:
 def gauged(watched: Gauge | Readout) -> dict[str, str]:
     """What is watched: {label, text, expression, html}, in words and on its rail; a Readout has words alone."""
     if isinstance(watched, Readout):
-        text = f"{figures(watched.value)} {watched.unit}".strip()
+        text = with_unit(figures(watched.value), watched.unit)
         return dict(
             label=watched.label, text=text, expression=watched.label, html=written(watched.label, watched.label, text)
         )
@@ -180,9 +189,9 @@ def gauged(watched: Gauge | Readout) -> dict[str, str]:
     low, high = on_axis(g.low), on_axis(g.high)
     share = lambda v: 100 * min(1, max(0, (on_axis(v) - low) / (high - low))) if v == v else 0
     limit = f"{g.threshold:,.3g}".replace("-", "−")
-    value, limit = figures(g.value), f"{figures(g.threshold) if 'e' in limit else limit} {g.unit}".strip()
-    beyond = "breaks below" if g.below else "of" if g.value <= g.threshold else "above"
-    text = f"{value}{', ' * (beyond != 'of') or ' '}{beyond} {limit}"
+    value, limit = figures(g.value), figures(g.threshold) if "e" in limit else limit
+    side = "below" if g.below else "above"
+    text = f"{with_unit(value, g.unit)}, breaks {side} {with_unit(limit, g.unit)}"
     rail = f'<div class="rail" style="--share:{share(g.value):.1f}%;--at:{share(g.threshold):.1f}%"></div>'
     return dict(label=g.label, text=text, expression=g.expression, html=written(g.label, g.expression, text, rail))
 
@@ -203,7 +212,7 @@ def row(readout: Readout) -> dict[str, Any]:
     return dict(
         label=readout.label,
         text=text,
-        unit=readout.unit if text != "–" else "",
+        unit=unit_after(text, readout.unit),
         source=line_of(readout.source),
         state=readout.state,
     )

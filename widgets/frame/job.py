@@ -16,6 +16,7 @@ from urllib.parse import urlencode
 from sim.cluster import user_inputs
 from sim.cluster.hardware import ACCELERATORS
 from sim.cluster.models import MODELS
+from sim.words import counted
 from widgets.frame import machine_knobs
 from widgets.frame.knobs import PASTED
 from widgets.frame.values import between, is_pasted, parsed, spelled
@@ -111,7 +112,7 @@ def words(job: Job) -> str:
     parts = [
         model(job),
         chip(job),
-        f"{count('gpus')} GPU{'s' * (job.get('gpus') != '1')}" if count("gpus") else "",
+        f"{counted(count('gpus'), 'GPU')}" if count("gpus") else "",
         f"{completions} completions" if completions else "",
         f"prompts of {count('prompt')} tokens" if count("prompt") else "",
         f"lengths {lengths}" if lengths else "",

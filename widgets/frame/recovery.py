@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields, replace
 from typing import Any
 
+from widgets.frame.values import with_unit
+
 Fix = dict[str, Any]
 
 
@@ -72,4 +74,4 @@ def spoken(metadata: Mapping[str, Any], value: Any) -> str:
     if metadata["kind"] == "pasted":
         return value or "nothing"
     shown = value if isinstance(value, str) else f"{value:,}" if isinstance(value, int) else f"{value:,g}"
-    return f"{shown} {metadata['unit']}".strip()
+    return with_unit(shown, metadata["unit"])

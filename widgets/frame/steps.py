@@ -4,8 +4,10 @@ from collections.abc import Mapping
 
 from sim.cluster import paths, step, topology
 from sim.cluster.step import Roles
+from sim.words import counted, plural
 from widgets.frame import lanes, vocabulary
 from widgets.frame.scene import Mark, View
+from widgets.frame.values import figures
 
 NAMES = {"rollout": "rollout", "verify": "verifier", "log_probs": "log-probs", "train": "train", "sync": "sync"}
 UNTIMED = "not timed"  # seconds of a published step that no timer has
@@ -44,7 +46,7 @@ def board(
     marks.append(lanes.measure(f"{key}m", 0, each, f"a step: {each:,.0f} s"))
     marks.append(saves_nothing(f"{key}r", placed, roles, was, overlap, each))
     marks.append(stand_still(f"{key}b", roles, overlap, each, broken))
-    rows = [(name, f"{step.seconds(roles, role, overlap):,.3g} s") for role, name in names.items()]
+    rows = [(name, f"{figures(step.seconds(roles, role, overlap))} s") for role, name in names.items()]
     alt = f"A step takes {each:,.0f} s and waits for {chain(roles, overlap)}."
     return lanes.board(key, alt, until, rows, *marks, tall=22, gap=9, top=54, ticks=ticks, unit=" s")
 
@@ -179,7 +181,9 @@ def travelling(
 
 def named(name: str, setting: paths.Setting) -> str:
     gpus = {paths.GENERATE: setting.rollout_gpus, paths.TRAIN: setting.train_gpus}
-    return f"{gpus[name]:,} GPUs {TRAVELS[name]}" if name in gpus else TRAVELS[name]
+    if name not in gpus:
+        return TRAVELS[name]
+    return f"{counted(gpus[name], 'GPU')} {plural(gpus[name], f'{TRAVELS[name]}s', TRAVELS[name])}"
 
 
 def in_seconds(seconds: float) -> str:

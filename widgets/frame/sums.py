@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from sim.experiments import written_sums
 from sim.experiments.written_sums import ENDLESS, RIGHT, Written
+from sim.words import plural
 from sim.worlds import tasks, tinylm
 from widgets.frame import scene
 from widgets.frame.answers import COUNTED
@@ -71,11 +72,12 @@ def view(key: str, title: str, shown: Written, looked_at: bool) -> scene.View:
 def of_a_hundred(key: str, title: str, shown: Written) -> scene.View:
     """A hundred answers: right, another that stops, cut off."""
     right, wrong, endless = (float(share) for share in shown.shares)
+    are = plural(count(right), "is", "are")
     return scene.view(
         key,
         8.2,
         5.75,
-        f"{title}: of a hundred answers {count(right)} are right and {count(endless)} cut off.",
+        f"{title}: of a hundred answers {count(right)} {are} right and {count(endless)} cut off.",
         scene.word(title, (0, 0.55), "strong", key=f"{key}t"),
         scene.hundred(key, [("followed", right), ("rest", wrong), ("against", endless)], (0, 0.95)),
         scene.word(count(right), (5, 2.1), "count yes", key=f"{key}y"),
@@ -91,7 +93,7 @@ def one_share(key: str, title: str, share: float, name: str) -> scene.View:
         key,
         8.4,
         5.75,
-        f"{title}: of a hundred {count(share)} are {name}.",
+        f"{title}: of a hundred {count(share)} {plural(count(share), 'is', 'are')} {name}.",
         scene.word(title, (0, 0.55), "strong", key=f"{key}t"),
         scene.hundred(key, [("followed", share), ("rest", 1 - share)], (0, 0.95)),
         scene.word(count(share), (5, 2.1), "count yes", key=f"{key}y"),

@@ -1,5 +1,6 @@
 """Values as a form holds them, as a sentence has them, and as JSON."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import Field, asdict, fields
 from math import isfinite
@@ -104,6 +105,18 @@ def figures(value: float | str) -> str:
         text = f"{value:#.3g}" if value != int(value) else str(int(value))
     digits, _, power = text.rstrip(".").partition("e")
     return f"{digits} × 10{raised(int(power))}".replace("-", "−") if power else digits.replace("-", "−")
+
+
+def with_unit(text: str, unit: str) -> str:
+    """A number with its unit: 0.5 nats, 1 nat, 3 tokens/s, 1 token/s, 50 %."""
+    return f"{text} {unit_after(text, unit)}".strip()
+
+
+def unit_after(text: str, unit: str) -> str:
+    """A unit as it is read after a number; none after the dash of no value."""
+    if text == "–":
+        return ""
+    return re.sub(r"^([A-Za-z-]{2,})s\b", r"\1", unit) if text.split()[-1:] == ["1"] else unit
 
 
 def raised(power: int) -> str:

@@ -8,6 +8,7 @@ import numpy as np
 
 from sim.estimators import group_baselines
 from sim.experiments import group_batches, running_batch
+from sim.words import plural
 from sim.worlds import modsum
 from widgets.frame import scene, trays
 from widgets.frame.marks import cell, dots, grid, label, line, panel
@@ -97,14 +98,15 @@ def in_groups(setting, update):
 
 
 def a_hundred(update, rate):
+    right = f"{rate * 100:.0f}"
     return scene.view(
         "h",
         8.2,
         5.75,
-        f"Of a hundred answers after update {update} {rate * 100:.0f} are right.",
+        f"Of a hundred answers after update {update}, {right} {plural(right, 'is', 'are')} right.",
         scene.word(f"100 answers after update {update}", (0, 0.55), "strong", key="ht"),
         scene.hundred("h", [("followed", rate), ("rest", 1 - rate)], (0, 0.95)),
-        scene.word(f"{rate * 100:.0f}", (5, 2.1), "count yes", key="hn"),
+        scene.word(right, (5, 2.1), "count yes", key="hn"),
         scene.word("right", (5, 2.7), "head"),
     )
 

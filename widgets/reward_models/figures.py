@@ -9,6 +9,7 @@ import numpy as np
 from sim.estimators import overoptimization, pooled_score, reward_ensemble
 from sim.experiments import many_reward_models
 from sim.experiments.many_reward_models import OUT, STRAIGHT
+from sim.words import counted
 from widgets.frame import completion_map, scene
 from widgets.frame.marks import dots, label, line, panel
 from widgets.frame.small_figures import Figure, Handle, Strip, Time
@@ -43,7 +44,8 @@ def opening(setting, nats):
     arrows = [(l, q) for q, l in theta]
     arrows += arrows[-1:] * (MODELS - len(arrows))
     wins = outcome.wins
-    alt = f"A policy {nats} nats from the start, on a map of completions, and what it is trained for as arrows."
+    away = counted(nats, "nat")
+    alt = f"A policy {away} from the start, on a map of completions, and what it is trained for as arrows."
     return [
         scene.scene(
             "A policy on its way from the start",
@@ -68,10 +70,8 @@ def opening(setting, nats):
 
 def told(setting, nats):
     outcome, _ = went(setting, nats)
-    return (
-        f"{nats} nats away people prefer it in {100 * outcome.wins:.0f} of 100 comparisons; the reward that it is "
-        f"trained for is {outcome.proxy:.1f}."
-    )
+    preferred = f"{counted(nats, 'nat')} away people prefer it in {100 * outcome.wins:.0f} of 100 comparisons"
+    return f"{preferred}; the reward that it is trained for is {outcome.proxy:.1f}."
 
 
 OPENING = Figure(
@@ -82,7 +82,7 @@ OPENING = Figure(
     Time(
         "Distance",
         MOMENTS,
-        tuple(f"{nats} nats from the start" for nats in MOMENTS),
+        tuple(f"{counted(nats, 'nat')} from the start" for nats in MOMENTS),
         start=len(MOMENTS) - 1,
         ticks={i: str(i) for i in MOMENTS if i % 2 == 0},
         strip=Strip(
@@ -196,7 +196,7 @@ def heads(N):
 
 def heads_said(N):
     last, mean, total = (picks(head, N)[1] for head in pooled_score.HEADS)
-    return f"Of {N} draws the last token picks {last:.0f} tokens, the mean {mean:.0f}, the sum {total:.0f}."
+    return f"Of {counted(N, 'draw')} the last token picks {last:.0f} tokens, the mean {mean:.0f}, the sum {total:.0f}."
 
 
 FIGURES = {

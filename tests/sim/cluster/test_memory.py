@@ -357,7 +357,7 @@ def test_a_shared_gpu_holds_the_engines_share_and_the_state():
 
 def test_a_measurement_that_is_faster_than_the_chip_contradicts_it():
     assert not memory.fits(QWEN, H100, mfu=1.0, efficiency=PEAK)
-    assert "134 % of the chip's MFU" in says(memory.fits(QWEN, H100, mfu=1.34))[0]
+    assert "1.34 times the chip's peak FLOP/s" in says(memory.fits(QWEN, H100, mfu=1.34))[0]
     faster = calibrated(QWEN, H100, 64, 2048, 3e-3)
     assert "bandwidth" in says(memory.fits(QWEN, H100, efficiency=faster))[0]
     assert "more than all" in says(memory.fits(QWEN, H100, efficiency=calibrated(QWEN, H100, 64, 2048, 1e-3)))[0]

@@ -253,7 +253,7 @@ def test_a_setting_that_cannot_run_has_no_seconds_and_one_sentence(moved, words)
 def test_an_update_faster_than_the_chip_contradicts_the_lengths():
     # 6 · 7.6e9 · 8192 · (512 + mean) FLOP in 133.41 s on 64 · 148 TFLOP/s: above 1 from a mean of 2 867 tokens
     k = replace(VERL, p50=4600, p90=8192, p99=16384, longest=32768)
-    assert "of the chip's MFU" in breaks(k).why
+    assert "times the chip's peak FLOP/s" in breaks(k).why
     assert breaks(fixed("throughput", k, breaks(k).fix)) is None
 
 
