@@ -90,10 +90,13 @@ def pointed_at(key: str, verdicts: Verdicts, some: list[int], job: int | None, w
         return lanes.spot(key, (0, 0), 0, 0, "", False)
     row, start, end = some.index(int(verdicts.slot[job])), float(verdicts.start[job]), float(verdicts.end[job])
     seen = now is None or now >= end
-    return lanes.spot(key, (row, row), start, end, words if seen else "", seen, side="right" if row else "above")
+    return lanes.spot(key, (row, row), start, end, words if seen else "", seen, side="above")
 
 
-def to_point_at(verdicts: Verdicts, some: list[int], which: np.ndarray, at: float) -> int | None:
-    """Of the programs `which` (jobs,) in these slots one in the first row, if there is any, that ends near `at`."""
+def to_point_at(verdicts: Verdicts, some: list[int], which: np.ndarray, at: float) -> tuple[list[int], int | None]:
+    """(the slots, the first row that of the program; of `which` (jobs,) in them one that ends near `at`, in the first
+    row already if there is any). Words stand above the first row, and in no other without covering programs.
+    """
     here = [job for job in programs(verdicts, some) if which[job]]
-    return min(here, key=lambda job: (verdicts.slot[job] != some[0], abs(verdicts.end[job] - at)), default=None)
+    job = min(here, key=lambda job: (verdicts.slot[job] != some[0], abs(verdicts.end[job] - at)), default=None)
+    return some if job is None else sorted(some, key=lambda slot: slot != verdicts.slot[job]), job

@@ -48,7 +48,7 @@ def shown(way):
     """(slots in the picture, the program that is pointed at)."""
     verdicts = batch(way).verdicts
     some = sandboxes.typical(verdicts, POOLS[way].slots)
-    return some, sandboxes.to_point_at(verdicts, some, verdicts.by_load & right(way), 70)
+    return sandboxes.to_point_at(verdicts, some, verdicts.by_load & right(way), 70)
 
 
 @cache

@@ -246,7 +246,7 @@ def pointed_at(k, r, cause):
         LUCK: (batch.ways == COIN, "wrong, passes at times"),
     }[cause]
     some = sandboxes.typical(verdicts, k.slots, wanted=which)
-    job = sandboxes.to_point_at(verdicts, some, which, verdicts.seconds / 2)
+    some, job = sandboxes.to_point_at(verdicts, some, which, verdicts.seconds / 2)
     return some, job, "" if job is None else words
 
 

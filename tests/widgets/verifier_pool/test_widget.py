@@ -117,6 +117,7 @@ def test_the_picture_rings_what_the_verdict_says_and_nothing_where_nothing_broke
         (ring,) = [mark for mark in panel["columns"][0][0]["marks"] if mark["kind"] == "ring"]
         found = broken(**knobs)
         assert ring["seen"] == bool(found)
+        assert ring["rows"] == (0, 0), "its words stand above all rows, and cover no program"
         if found:
             assert ring["words"] == widget.seen_at(k, r, found.cause).words
 
