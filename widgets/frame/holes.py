@@ -15,7 +15,7 @@ ROLES = ("followed", "rest", *["against"] * len(CLASSES), "off")
 LEFT, RIGHT = 8, 22  # dots beside each other
 NAMES, WALL, APART = 4.1, 7.8, 1.9  # in squares: the names, the first hole, from hole to hole
 ROW, TOP, PILE = 1.6, 1.75, 14.9  # from class to class, the middle of the first, where its dots begin
-WIDE, HIGH = 25.1, 10.2
+WIDE, HIGH = 25.1, 10.8
 Hole = tuple[str, bool, int]  # as scene.holes takes it, with the completions that came through
 
 
@@ -49,7 +49,8 @@ def view(
 ) -> scene.View:
     """24 holes, the pile of each of 64 dots, and `words` at the hole that is ringed. `says` is what is drawn."""
     at = [place(hole) for hole in range(len(holes))]
-    piled = [(0.0, 0.9), (0.0, 5.9), *((PILE, TOP + ROW * c - 1.5 * DOT) for c in range(len(CLASSES))), (0.0, 5.9)]
+    honest, lazy = ((0.0, named(c) + 0.3) for c in (0, 3))
+    piled = [honest, lazy, *((PILE, TOP + ROW * c - 1.5 * DOT) for c in range(len(CLASSES))), lazy]
     return scene.view(
         key,
         WIDE,
@@ -63,10 +64,16 @@ def view(
 
 
 def headings(key: str, piles: Sequence[int]) -> Iterator[scene.Mark]:
-    yield scene.word(f"honest {piles.count(HONEST)}", (0, 0.6), "strong", key=f"{key}a")
-    yield scene.word(f"lazy {piles.count(LAZY)}", (0, 5.6), "strong", key=f"{key}b")
+    yield scene.word("through no hole", (0, 0.6), "head")
+    yield scene.word(f"honest {piles.count(HONEST)}", (0, named(0)), "strong", key=f"{key}a")
+    yield scene.word(f"lazy {piles.count(LAZY)}", (0, named(3)), "strong", key=f"{key}b")
     for c, name in enumerate(CLASSES):
-        yield scene.word(name, (NAMES, TOP + ROW * c + 0.18))
+        yield scene.word(name, (NAMES, named(c)))
+
+
+def named(row: int) -> float:
+    """Where the name of a row stands, in squares from above."""
+    return TOP + ROW * row + 0.18
 
 
 def ring(key: str, hole: int | None, words: str) -> scene.Mark:
