@@ -238,7 +238,7 @@ def roles(k, r):
         bars(list(SHORT), 100 * after, "now", 1),
         y_range=[0, 100],
         tab="Budget",
-        ticks=dict(tickangle=0),
+        ticks=dict(tickangle=0, tickvals=list(SHORT)),  # or the page names every second pair
     )
 
 
@@ -335,6 +335,7 @@ def watched(k, r):
         "Time to quality, over the best set's",
         min(r.quality / max(r.best, NEXT_TO_NOTHING), 1e6),
         1 + BEHIND,
+        "×",
         low=0.9,
         high=2.5,
         expression="time_to_quality / best > 1.1",

@@ -296,8 +296,9 @@ def memory(k, r):
 def readouts(k, r):
     fits, enough = r.needs <= r.room, r.share >= HALF / 100
     life = f"{rounding_net.half_life(r.gap):,.0f}" if k.weighing == WHOLE else "any number of"
+    lost = "" if enough else "violated"
     return [
-        Readout("Sequences that count", 100 * r.share, "%", rounding_net.effective_share, "" if enough else "violated"),
+        Readout("Sequences or tokens that count", 100 * r.share, "%", rounding_net.effective_share, lost),
         Readout("Half are left after", life, "tokens", rounding_net.half_life),
         Readout("First to write", (kernels.ranked(r.surfaces) or ["none"])[0], "", kernels.ranked, "assumed"),
         Readout("Left of the step", 100 * r.steps[-1], "%", kernels.bought),
@@ -324,7 +325,7 @@ def watched(k, r):
             expression="needs > room",
         )
     return Gauge(
-        "Sequences that count",
+        "Sequences or tokens that count",
         100 * r.share,
         HALF,
         "%",

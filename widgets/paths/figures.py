@@ -186,7 +186,7 @@ def token(payload):
     return [
         scene.scene(
             "What is sent of one token",
-            "bytes, to scale",
+            "bytes; a bar that reaches the line is cut off there",
             scene.view("t", LEFT + BYTE * LONG + 3.6, ROW * MOST + 1.7, carried(payload), *marks),
         )
     ]
