@@ -14,7 +14,7 @@ MARKS = {
     "hundred": "a probability is a hundred dots",
     "piles": "what answers say or use: a dot an answer, in piles; it moves to another pile and stays one answer",
     "blocks": "a wide cell with its slots is a block of a cache; its owner is written outside or beside, never in it",
-    "holes": "a circle is a hole of a verifier: struck out if found, gray if closed, double if open and shared",
+    "holes": "a circle is a hole of a verifier: struck out if found, faint if closed, double if open and shared",
     "parts": "an answer too long for squares: equal parts of it, each toned by what lands on its tokens",
     "bars": "how far something has come, on a line of its own",
     "rail": "a quantity from left to right, on which tokens stand",

@@ -26,7 +26,7 @@ def test_a_dot_is_a_completion_that_was_read(setting):
 
 
 @pytest.mark.parametrize("setting", SETTINGS)
-def test_a_hole_is_gray_when_closed_struck_out_when_found_and_double_when_shared(setting):
+def test_a_hole_is_faint_when_closed_struck_out_when_found_and_double_when_shared(setting):
     ever = np.zeros(24, bool)
     for moment in MOMENTS:
         panel, this, shared = shown(setting, moment)
