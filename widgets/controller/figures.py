@@ -8,6 +8,7 @@ from sim.algorithms import grpo
 from sim.experiments import faults
 from sim.experiments.standard_runs import add_run
 from sim.framework import iteration
+from sim.words import plural
 from sim.worlds import tinylm
 from widgets.frame.marks import cell, grid, label, line, panel
 from widgets.frame.small_figures import Figure, Handle
@@ -96,9 +97,11 @@ def shift(n):
 def praised(n):
     _, A = moved(n)
     right, pushed = PAID > 0, A.ravel() > 0
+    kept = int((right & pushed).sum())
+    are = plural(kept, "is", "are")
     where = ("In their places", "One row too far", "Two rows too far")[n]
     return (
-        f"{where}, {(right & pushed).sum()} of {right.sum()} right rows are praised, and {(~right & pushed).sum()} of "
+        f"{where}, {kept} of {right.sum()} right rows {are} praised, and {(~right & pushed).sum()} of "
         f"{(~right).sum()} wrong ones. Rewards still have the mean {PAID.mean():g}."
     )
 

@@ -13,6 +13,7 @@ from sim.experiments.refill import GAIN, WINDOW
 from sim.experiments.standard_runs import modsum_optimizer, modsum_rate
 from sim.framework.algorithm import Algorithm
 from sim.framework.controller import ROUNDS, Controller
+from sim.words import counted
 from sim.worlds import modsum
 from widgets.frame import recovery, scene, trays
 from widgets.frame.exercises import Guess
@@ -293,7 +294,7 @@ def readouts(k, r):
             modsum.exact,
         ),
         Readout(
-            "DAPO less GRPO, as many completions",
+            "DAPO minus GRPO, at equal completions",
             ahead(r),
             "",
             equal_cost.lead,
@@ -353,7 +354,7 @@ def behind(k, r):
 def watched(k, r):
     if behind(k, r):
         return Gauge(
-            "DAPO less GRPO, as many completions",
+            "DAPO minus GRPO, at equal completions",
             ahead(r),
             -BEHIND,
             low=-0.5,
@@ -362,9 +363,9 @@ def watched(k, r):
             expression=f"lead of DAPO at as many completions < -{BEHIND}",
         )
     return Readout(
-        f"Drawn an update (breaks above {PRICE} with gain < {100 * GAIN:g})",
-        f"{drawn_lately(r):.0f} and {100 * gain_lately(r):.1f}".replace("-", "−"),
-        f"points over {WINDOW} updates",
+        f"Completions per update, and the gain of {WINDOW}",
+        f"{drawn_lately(r):.0f}, {100 * gain_lately(r):.1f}".replace("-", "−"),
+        f"points; breaks above {PRICE} with under {counted(f'{100 * GAIN:g}', 'point')}",
         Controller.collect,
     )
 

@@ -242,6 +242,7 @@ def watched(k, r):
         "Wrong length over right",
         apart(r),
         APART,
+        "×",
         low=0.5,
         high=100,
         log=True,

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from sim.words import counted
+from sim.words import counted, plural
 from sim.worlds import judged_pairs
 from sim.worlds.judged_pairs import EACH, PRINCIPLES, STYLE
 from widgets.frame import scene, vocabulary
@@ -113,7 +113,8 @@ def quarters(
     size = (SMALL * min(seen, across) - 0.2, apart - 1.0)
     marks.append(scene.ring(f"{key}r", (0.1, top[-1] + 0.8), ring, bool(ring), size))
     wrong = int(np.sum(~np.asarray(right).reshape(4, -1)[:, :seen]))
-    alt = f"{name}: {wrong} of {4 * seen} pairs are called wrong; {'; '.join(below or beside)}."
+    are = plural(wrong, "is", "are")
+    alt = f"{name}: {wrong} of {4 * seen} pairs {are} called wrong; {'; '.join(below or beside)}."
     return scene.view(key, wide, bottom + 0.2 + 0.85 * len(below), alt, *marks)
 
 
@@ -166,5 +167,6 @@ def board(
     marks += [scene.word(words, (0, bottom + 1.2 + 0.85 * i), "strong", key=f"{key}w{i}") for i, words in lines]
     size = (PART * PRINCIPLES + 1.8, bottom - TOP - 0.5)
     marks.append(scene.ring(f"{key}r", (PAIR - 0.1, TOP - 0.05), ring, bool(ring), size, anchor="middle"))
-    alt = f"{int(np.sum(~np.asarray(right)))} of {len(right)} pairs are called wrong; {'; '.join(below)}."
+    wrong = int(np.sum(~np.asarray(right)))
+    alt = f"{wrong} of {len(right)} pairs {plural(wrong, 'is', 'are')} called wrong; {'; '.join(below)}."
     return scene.view(key, 2 * PAIR - 0.2, bottom + 0.85 + 0.85 * len(below), alt, *marks, role="detail")

@@ -12,6 +12,7 @@ from sim.cluster.hardware import ACCELERATORS
 from sim.cluster.lengths import lognormal
 from sim.cluster.models import MODELS
 from sim.cluster.throughput import ASSUMED, PEAK
+from sim.words import plural
 from widgets.frame import scene, wall
 from widgets.frame.marks import bars, cell, dots, grid, label, line, panel, region
 from widgets.frame.small_figures import Figure, Handle, Strip, Time
@@ -74,6 +75,7 @@ def small_pool(way, step):
     waiting, writing = len(state.waiting), len(state.running)
     full = waiting > 0 and taken == SMALL_POOL
     empty = f"{100 * (1 - filled):.0f}"
+    are = plural(state.finished, "is", "are")
     return [
         scene.scene(
             "The memory of one engine",
@@ -97,7 +99,7 @@ def small_pool(way, step):
                 "o",
                 15.4,
                 11.2,
-                f"{state.finished} of {len(JOB)} are done, {writing} write, {waiting} wait.",
+                f"{state.finished} of {len(JOB)} {are} done, {writing} write, {waiting} wait.",
                 scene.word("twelve completions, each after its prompt", (0, 0.55), "strong"),
                 *wall.roster("q", state, JOB, (0, 0.95), 12.0, 0.86),
             ),

@@ -10,6 +10,7 @@ from sim.cluster import slot_board, straggler
 from sim.cluster.hardware import ACCELERATORS
 from sim.cluster.models import MODELS
 from sim.cluster.throughput import iteration_seconds
+from sim.words import plural
 from widgets.frame import lanes, scene, slots
 from widgets.frame.marks import dots, label, line, panel, region
 from widgets.frame.small_figures import Figure, Handle, Strip, Time
@@ -46,7 +47,8 @@ def batch(way, tokens):
     rows = answers(way)
     many, right, end = slots.batch_of(rows)
     if tokens < end:
-        return f"After {tokens:,} tokens {sum(row.done <= tokens for row in rows)} of {len(rows)} are done."
+        done = sum(row.done <= tokens for row in rows)
+        return f"After {tokens:,} tokens {done} of {len(rows)} {plural(done, 'is', 'are')} done."
     said = f"The step took {end:,.0f} tokens, and {right} of its {many} answers are right"
     if len(rows) == many:
         return f"{said}: nobody was left out."
@@ -96,7 +98,7 @@ def waiting(tokens):
             "a segment is 250 tokens; hatched: a slot that is paid for and waits",
             lanes.board(
                 "f",
-                f"After {tokens:,} tokens {sum(length <= tokens for length in FOUR)} of 4 are done.",
+                f"After {tokens:,} tokens {done_of_four(tokens)}.",
                 FOUR_UNTIL,
                 [(f"slot {n + 1}", f"{length:,} tokens") for n, length in enumerate(FOUR)],
                 *marks,
@@ -113,11 +115,15 @@ def waiting(tokens):
 def held_a_token(tokens):
     if tokens == 0:
         return "All four begin at once and write a token each in every iteration."
-    done = sum(length <= tokens for length in FOUR)
     board = slot_board.steps(FOUR, 4, 4, FOUR_UNTIL)
     end = min(tokens, board.ends[0])
     held = 100 * slot_board.busy(board, 4, end)
-    return f"After {end:,} tokens {done} of 4 are done; {held:.0f} of 100 places for a token held one."
+    return f"After {end:,} tokens {done_of_four(end)}; {held:.0f} of 100 places for a token held one."
+
+
+def done_of_four(tokens):
+    done = sum(length <= tokens for length in FOUR)
+    return f"{done} of 4 {plural(done, 'is', 'are')} done"
 
 
 # ── sixteen slots, steps of thirty-two ──

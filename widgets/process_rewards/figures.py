@@ -10,7 +10,7 @@ from sim.estimators import step_labels
 from sim.estimators.step_labels import ANY, PEOPLE, SHARE
 from sim.experiments import step_rewards, step_scorer
 from sim.experiments.step_rewards import PROGRESS, SUM, UPDATES, H
-from sim.words import counted
+from sim.words import counted, plural
 from sim.worlds import step_chain
 from sim.worlds.optimizer import SGD, AdamW
 from widgets.frame import scene, step_rows, sums
@@ -49,7 +49,8 @@ def opening(setting, moment):
 
 def told(setting, moment):
     update, solved = followed(setting)[moment]
-    return f"{sums.count(solved)} of 100 chains are solved, and the reward of a chain is {update.reward:.1f}."
+    are = plural(sums.count(solved), "is", "are")
+    return f"{sums.count(solved)} of 100 chains {are} solved, and the reward of a chain is {update.reward:.1f}."
 
 
 OPENING = Figure(

@@ -10,6 +10,7 @@ from sim.estimators import normalizers
 from sim.estimators.normalizers import BATCH, GROUP, NONE
 from sim.experiments import after_sft, mixed_rewards
 from sim.experiments.mixed_rewards import CHECKER, GROUPS, MODEL, K
+from sim.words import plural
 from widgets.frame import answers, scene, trays
 from widgets.frame.marks import dots, label, line, panel
 from widgets.frame.small_figures import Figure, Handle, Strip, Time
@@ -48,13 +49,14 @@ def opening(setting, moment):
     update = batch_of(setting, moment)
     A, right = groups_of(update.batch.advantage[:, 0]), groups_of(update.batch.accuracy)
     alone = update.loud is not None and abs(A.ravel()[update.loud]) > 5
+    are = plural(right.sum(), "is", "are")
     return [
         scene.scene(
             "A batch: sixteen sums, eight answers to each",
             trays.WHAT,
             trays.view(
                 "b",
-                f"After {moment} updates {right.sum():.0f} of {right.size} answers are right.",
+                f"After {moment} updates {right.sum():.0f} of {right.size} answers {are} right.",
                 trays.by_source(GROUPS),
                 trays.sums(update.batch.example[::K]),
                 A,

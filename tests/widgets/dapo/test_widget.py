@@ -182,7 +182,7 @@ def test_a_break_is_a_damage_that_the_readouts_show():
         shown = {row.label: row.value for row in dapo.readouts(k, r)}
         paid_for_nothing = shown["Completions an update, last 10"] > 256 and shown["Gained in the last 10"] < 1
         as_the_file = k.grpo_rate == 1 and k.grpo_groups == 8
-        return paid_for_nothing or (as_the_file and shown["DAPO less GRPO, as many completions"] < -0.2)
+        return paid_for_nothing or (as_the_file and shown["DAPO minus GRPO, at equal completions"] < -0.2)
 
     chance, verdicts = random.Random(13), []
     for _ in range(8):
