@@ -22,7 +22,7 @@ from functools import cache
 
 import pytest
 
-from tools.pages import inputs, results
+from tools.pages import inputs, results, sums
 from tools.runtime import files
 
 ROOT = inputs.ROOT
@@ -150,8 +150,8 @@ def stamp(item):
     """The file that says that a test has passed with all that it depends on as it is now."""
     modules, named = dependencies(item)
     variant = results.variant  # of the starts of policies, which tests/machines changes
-    sums = inputs.digest(*modules), [files.sha256(file) for file in named], variant
-    return PASSED / hashlib.sha256(repr((item.nodeid, sums)).encode()).hexdigest()[:24]
+    total = sums.digest(*modules), [files.sha256(file) for file in named], variant
+    return PASSED / hashlib.sha256(repr((item.nodeid, total)).encode()).hexdigest()[:24]
 
 
 def skip_if_passed(item):

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from tools.pages import inputs, results
+from tools.pages import sums as sums_of
 from tools.runtime import files
 from widgets.frame import pages
 
@@ -48,7 +49,7 @@ def forget():
 
 def sums():
     forget()
-    return {name: inputs.digest(f"widgets.{name}") for name in ("closed", "trained")}
+    return {name: sums_of.digest(f"widgets.{name}") for name in ("closed", "trained")}
 
 
 @pytest.mark.parametrize(
@@ -76,19 +77,19 @@ def test_two_files_that_swap_their_contents_change_the_checksum(tree):
 
 
 def test_disabling_vector_instructions_counts_as_another_machine(monkeypatch):
-    for name, other in (("FEATURES", {**inputs.FEATURES, "FMA3": not inputs.FEATURES.get("FMA3")}), ("sys", None)):
-        inputs.machine.cache_clear()
-        here = inputs.machine()
-        inputs.machine.cache_clear()
-        monkeypatch.setattr(inputs, name, other or SimpleNamespace(version="another Python"))
-        assert inputs.machine() != here
+    for name, other in (("FEATURES", {**sums_of.FEATURES, "FMA3": not sums_of.FEATURES.get("FMA3")}), ("sys", None)):
+        sums_of.machine.cache_clear()
+        here = sums_of.machine()
+        sums_of.machine.cache_clear()
+        monkeypatch.setattr(sums_of, name, other or SimpleNamespace(version="another Python"))
+        assert sums_of.machine() != here
         monkeypatch.undo()
-    inputs.machine.cache_clear()
+    sums_of.machine.cache_clear()
     monkeypatch.setenv("NPY_DISABLE_CPU_FEATURES", "AVX2")
-    assert inputs.machine() != here
+    assert sums_of.machine() != here
     monkeypatch.undo()
-    inputs.machine.cache_clear()
-    assert inputs.machine() == here
+    sums_of.machine.cache_clear()
+    assert sums_of.machine() == here
 
 
 @pytest.mark.slow

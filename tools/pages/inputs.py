@@ -1,30 +1,14 @@
-"""What a module's results depend on: what it imports, directly or not, the data that is read there, and the machine.
+"""The files that a module needs: what it imports, directly or not, and the data that is read there.
 
 Exact, because sim/ and widgets/ import by name alone, which a test holds.
 """
 
 import ast
-import hashlib
-import os
-import platform
-import sys
 from functools import cache
 from pathlib import Path
 
-import numpy as np
-from numpy._core._multiarray_umath import __cpu_features__ as FEATURES
-
 ROOT = Path(__file__).parents[2]
 OURS = ("sim", "widgets", "tools", "tests")
-SETTINGS = ("NPY_", "OPENBLAS_", "OMP_")  # beginnings of the variables that choose among numpy's and its BLAS's loops
-
-
-def digest(*modules):
-    """A sum over all that the results of these modules depend on, in hexadecimal."""
-    total = hashlib.sha256(machine().encode())
-    for file in closure(*modules):
-        total.update(f"{file.relative_to(ROOT).as_posix()}\0".encode() + content(file))
-    return total.hexdigest()
 
 
 def closure(*modules):
@@ -83,15 +67,3 @@ def statements(node):
 @cache
 def content(file):
     return file.read_bytes()
-
-
-@cache
-def machine():
-    """What the last bits depend on besides the code: Python, numpy, the vector instructions that numpy uses, and the
-    kernel that its BLAS has chosen, which shows in the bits of a product.
-    """
-    settings = sorted(f"{name}={value}" for name, value in os.environ.items() if name.startswith(SETTINGS))
-    features = sorted(name for name, there in FEATURES.items() if there)
-    factor = np.sin(np.arange(160.0 * 96)).reshape(160, 96)
-    product = hashlib.sha256((factor.T @ factor).tobytes()).hexdigest()
-    return repr((sys.version, platform.machine(), np.__version__, features, settings, product))

@@ -12,7 +12,7 @@ import time
 from collections import deque
 from functools import cache
 
-from tools.pages import inputs
+from tools.pages import inputs, sums
 from tools.runtime import files
 from widgets.frame import host, pages, values
 
@@ -101,7 +101,7 @@ def file_of(name, *depends):
 
 @cache
 def code(name):
-    return inputs.digest(f"widgets.{name}")
+    return sums.digest(f"widgets.{name}")
 
 
 def kept(file, compute):
