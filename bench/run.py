@@ -76,8 +76,11 @@ def main():
             f"{'layouts':>9}{'styles':>8}{'ms':>8}"
             f"{'answer':>12}{'':8}{'picture':>8}{'':8}{'first frame':>14}{'end':>8}"
         )
+        failed = 0
         for name, page in {**PAGES, **widgets}.items():
-            print(row(name, measured(launch, server, page, wanted.repeat)), flush=True)
+            found = measured(launch, server, page, wanted.repeat)
+            failed |= bool(fault(found))
+            print(row(name, found), flush=True)
 
         print("\nOver a link of 20 Mbit/s and 40 ms: ms from navigation to Python's first answer, of bare, MB")
         some = next(iter(widgets.values()))
@@ -98,7 +101,7 @@ def main():
             f"\nThe page's heap on {some} after {TURNS} knob moves and after as many again, "
             f"MB:{heap(launch, server, some)}"
         )
-    return 0
+    return failed
 
 
 class Link:
@@ -205,13 +208,17 @@ def share(i):
     return i * 11 % MOVES / (MOVES - 1)
 
 
+def fault(m):
+    """What the page said where a move or a run failed."""
+    return next((move["error"] for move in [*m["moves"], m["first"] or {}] if "error" in move), "")
+
+
 def row(name, m):
-    failed = next((move["error"] for move in [*m["moves"], m["first"] or {}] if "error" in move), "")
     start = "".join(f"{'–':>9}" if m[key] is None else f"{m[key]:9.0f}" for key in ("figure", "plot", "live"))
     knob = "".join(spread([move[key] for move in m["moves"] if key in move]) for key in ("answer", "picture"))
     run = f"{m['first']['picture']:14.0f}{m['first']['run']:8.0f}" if m["first"] and "run" in m["first"] else ""
     work = f"{m['layouts']:9.0f}{m['styles']:8.0f}{m['work']:8.0f}"
-    return f"{name:21}{start}{m['share']:9.2f}{m['bytes'] / 1e6:8.2f}{work}{knob}{run}  {failed}"
+    return f"{name:21}{start}{m['share']:9.2f}{m['bytes'] / 1e6:8.2f}{work}{knob}{run}  {fault(m)}"
 
 
 def spread(times):

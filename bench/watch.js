@@ -12,11 +12,13 @@ window.Worker = class extends Plain {
 };
 const note = (name) => { window.seen[name] ??= performance.now(); };
 const settled = ["live", "worse", "broken"];
+const shown = (widget) => [...widget?.querySelectorAll(".panels:not([hidden]) .plot") ?? []];
+const isScene = (plot) => plot.querySelector("[data-k]");  // drawn by Python, without Plotly
 (function look() {                                                      // once a painted frame
   const widget = document.querySelector("figure.rl-widget");
   if (widget?.querySelector(".plot svg")) note("figure");
-  if (widget?.querySelector(".plot .main-svg")) note("plot");
   if (settled.includes(widget?.dataset.state)) note("live");
+  if (widget?.querySelector(".plot .main-svg") || (widget && seen.live && shown(widget).every(isScene))) note("plot");
   if (window.drawn) note("live");
   if (document.querySelector("path")?.hasAttribute("d") && window.drawn) note("figure");
   requestAnimationFrame(look);
@@ -33,22 +35,21 @@ window.after = (act) => new Promise((resolve) => {
       else requestAnimationFrame(wait);
     })();
   }
-  const waiting = new Set([...widget.querySelectorAll(".panels:not([hidden]) .plot")]), plots = [...waiting];
-  const painted = (plot) => () => {
-    if (!waiting.delete(plot) || waiting.size) return;
-    requestAnimationFrame(() => { times.picture = performance.now() - began; });
-  };
-  const handlers = plots.map(painted);
+  const waiting = new Set(shown(widget));
+  const drawn = new MutationObserver((changes) => {  // each drawing, of a plot or a scene, ends with its description
+    for (const { target } of changes) waiting.delete(target);
+    if (!waiting.size && !times.picture) requestAnimationFrame(() => { times.picture ??= performance.now() - began; });
+  });
+  for (const plot of waiting) drawn.observe(plot, { attributeFilter: ["aria-label"] });
   let ran = false;
   const states = new MutationObserver(() => { ran ||= widget.dataset.state === "running"; });
   states.observe(widget, { attributeFilter: ["data-state"] });
-  plots.forEach((plot, i) => plot.on("plotly_afterplot", handlers[i]));
   act(widget);
   (function wait() {
     if (widget.dataset.state === "error") return resolve({ error: widget.querySelector(".state").textContent });
     if (times.picture && ran && settled.includes(widget.dataset.state)) {
       states.disconnect();
-      plots.forEach((plot, i) => plot.removeListener("plotly_afterplot", handlers[i]));
+      drawn.disconnect();
       return resolve({ ...times, answer: answered - began, run: performance.now() - began });
     }
     requestAnimationFrame(wait);
