@@ -71,21 +71,22 @@ class Scorer:
     true_positives: float  # share of the sound steps, of those kept, that are labelled more sound than not
     false_positives: float  # and of the flawed ones
     kept: float  # share of the labels that it was trained on
+    kept_flawed: float  # and of those of flawed steps
 
     def at(self, threshold):
         return first_errors(self.prob, self.soundness, threshold)
 
 
-def run(rule, K, part=0.25, rescue=step_chain.RESCUE, sound=step_chain.SOUND, L=step_chain.STEPS, seed=0):
-    """A scorer by one rule of labels, tested."""
+def run(rule, K, part=0.25, rescue=step_chain.RESCUE, chains=CHAINS, seed=0):
+    """A scorer by one rule of labels, trained on so many chains, tested."""
     rng = np.random.default_rng(seed)
-    V = step_chain.chain_values(L, sound, rescue)
-    soundness, x = step_chain.chains(CHAINS, L, sound, rescue, rng)
-    fresh, fresh_x = step_chain.chains(CHAINS, L, sound, rescue, rng)
+    V = step_chain.chain_values(rescue=rescue)
+    soundness, x = step_chain.chains(chains, step_chain.STEPS, step_chain.SOUND, rescue, rng)
+    fresh, fresh_x = step_chain.chains(CHAINS, step_chain.STEPS, step_chain.SOUND, rescue, rng)
     y, kept = step_labels.labels(soundness, V, rule, K, part, rng)
     theta = trained(features(x)[kept.ravel()], y.ravel()[kept.ravel()])
     score = lambda of: (1 / (1 + np.exp(-features(of) @ theta))).reshape(of.shape)
-    known, known_x = step_chain.chains(KNOWN, L, sound, rescue, rng)
+    known, known_x = step_chain.chains(KNOWN, step_chain.STEPS, step_chain.SOUND, rescue, rng)
     called = y > HALF
     return Scorer(
         score(fresh_x),
@@ -94,4 +95,5 @@ def run(rule, K, part=0.25, rescue=step_chain.RESCUE, sound=step_chain.SOUND, L=
         float(called[soundness & kept].mean()),
         float(called[~soundness & kept].mean()),
         float(kept.mean()),
+        float(kept[~soundness].mean()),
     )

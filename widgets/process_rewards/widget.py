@@ -233,7 +233,7 @@ def readouts(k, r):
         Readout("Solved", share(r), "%", step_rewards.outlook, "violated" if cause in UNPAID else ""),
         Readout("Steps of a chain", r.steps[-1], "", step_rewards.outlook),
         Readout("Reward of a chain", r.reward, "", step_rewards.credit),
-        Readout("First errors, F1", cut.F1, "", step_scorer.first_errors, "violated" if cause == RESCUED else ""),
+        Readout("First errors, F1", cut.F1, "", step_scorer.first_errors, "violated" if cause in MISLABELLED else ""),
         Readout("Called good: sound, flawed steps", labelled(r), "%", step_labels.labels),
     ]
 
@@ -261,8 +261,15 @@ def solves(r):
 
 
 # ── what went wrong, and because of what ──
-PADDED, QUITS, RESCUED = "every step is paid", "a step that is tried costs", "a lucky ending counts as proof"
-UNPAID = (PADDED, QUITS)
+PADDED, QUITS = "every step is paid", "a step that is tried costs"
+RESCUED, FEW_ASKED = "a lucky ending counts as proof", "too few right endings are asked for"
+DROPPED = "agreement drops early flawed steps"
+UNPAID, MISLABELLED = (PADDED, QUITS), (RESCUED, FEW_ASKED, DROPPED)
+BY_RULE = {  # what a rule has wrong where its scorer finds hardly a first error, and what undoes that
+    ANY: (RESCUED, dict(rule=SHARE)),
+    MORE: (FEW_ASKED, dict(part=0.5)),
+    AGREE: (DROPPED, dict(rule=PEOPLE)),
+}
 NO_STOP, TOO_SOON = "no stop", "stops too soon"
 
 
@@ -271,28 +278,20 @@ def cause(k, r):
         return None
     if r.solved[-1] < NONE:
         return QUITS if r.steps[-1] < FEW else PADDED
-    return RESCUED if at_best(r) < LOST else None
+    return BY_RULE[k.rule][0] if at_best(r) < LOST else None
 
 
 def broken(k, r):
     found = cause(k, r)
     if not found:
         return None
-    undone = (dict(form=PROGRESS) if found in UNPAID else {}) | (dict(rule=SHARE) if at_best(r) < LOST else {})
+    undone = (dict(form=PROGRESS) if found in UNPAID else {}) | (BY_RULE[k.rule][1] if at_best(r) < LOST else {})
     return Break(why(k, r, found), recovery.different(k, undone), found)
 
 
 def why(k, r, found):
-    if found == RESCUED:
-        return Said(
-            f"Of {flawed(k)} {100 * r.scorer.false_positives:.0f} % are called good, for an ending from them was "
-            f"rescued: F1 {at_best(r):.2f} at its best threshold.",
-            {
-                "more than people do": lambda: r.scorer.false_positives > 2 * PERSON,
-                "without rescue it finds more": lambda: best_of(replace(k, rescue=0.0)) > at_best(r) + 0.1,
-                "the share of the same endings does": lambda: best_of(replace(k, rule=SHARE)) > 0.7,
-            },
-        )
+    if found in MISLABELLED:
+        return mislabelled(k, r, found)
     mends = {
         "paid by progress it is solved": lambda: end(run, replace(k, form=PROGRESS)).solved[-1] > 0.9,
         "so few": lambda: abs(step_rewards.outlook(final_logits(k))[0] - r.solved[-1]) < 1e-12,
@@ -332,6 +331,41 @@ def why(k, r, found):
     )
 
 
+def mislabelled(k, r, found):
+    good, ends = f"{100 * r.scorer.false_positives:.0f} %", f"F1 {at_best(r):.2f} at its best threshold."
+    claims = {
+        "without rescue it finds more": lambda: best_of(replace(k, rescue=0.0)) > at_best(r) + 0.1,
+        "what is turned back mends it": lambda: best_of(replace(k, **BY_RULE[k.rule][1])) > at_best(r) + 0.1,
+    }
+    if found == DROPPED:
+        return Said(f"{dropped(r)}: {ends}", claims | early_first(k, r))
+    claims["more than people do"] = lambda: r.scorer.false_positives > 2 * PERSON
+    if found == FEW_ASKED:
+        return Said(
+            f"Of {flawed(k)} {good} are called good, for rescues bring more than {k.part:g} of their endings right: "
+            f"{ends}",
+            claims,
+        )
+    return Said(f"Of {flawed(k)} {good} are called good, for an ending from them was rescued: {ends}", claims)
+
+
+def dropped(r):
+    """Of the labels of flawed steps, how many are lost where endings and the person have to agree."""
+    return (
+        f"Of flawed steps {100 * (1 - r.scorer.kept_flawed):.0f} % lose their label, early ones first, where a rescued "
+        f"ending contradicts the person"
+    )
+
+
+def early_first(k, r):
+    good = step_labels.any_rates(step_chain.chain_values(rescue=k.rescue)[1:, 0], k.K)
+    return {
+        "early ones first": lambda: (np.diff(good) < 0).all(),
+        "and most of the early ones": lambda: ((1 - PERSON) * good + PERSON * (1 - good))[0] > 0.5,
+        "a person alone finds more": lambda: best_of(replace(k, rule=PEOPLE)) > at_best(r) + 0.1,
+    }
+
+
 def tenths(value):
     return f"{round(value, 1) + 0:.1f}".replace("-", "−")
 
@@ -348,7 +382,7 @@ def best_of(k):
 
 
 def seen_at(k, r, cause):
-    if cause == RESCUED:
+    if cause in MISLABELLED:
         cut = r.scorer.best
         return At(FOUND, cut, at_best(r), f"at its best {at_best(r):.2f}", "F1")
     if cause == PADDED:
@@ -374,6 +408,8 @@ def worse(k, r):
             f"{r.scorer.best:.2f} it is {at_best(r):.2f}.",
             {"another threshold finds more": lambda: max(r.scorer.at(at).F1 for at in CUTS) > cut.F1 + 0.04},
         )
+    if cut.F1 < POOR and k.rule == AGREE:
+        return Said(f"{dropped(r)}: F1 {cut.F1:.2f}.", early_first(k, r))
     if cut.F1 < POOR:
         return Said(
             f"{100 * r.scorer.false_positives:.0f} % of {flawed(k)} are called good: F1 {cut.F1:.2f}.",

@@ -1,8 +1,10 @@
 import numpy as np
 import pytest
 
+from sim.estimators import step_labels
 from sim.estimators.step_labels import AGREE, ANY, MORE, PEOPLE, SHARE
 from sim.experiments import step_scorer
+from sim.worlds import step_chain
 
 
 def best(rule, K, seeds=8, **setting):
@@ -49,6 +51,30 @@ def test_any_of_many_has_lost_what_labels_should_say_at_every_threshold(K, wante
 def test_a_share_needs_its_own_threshold_alone():
     assert best(SHARE, 16) == pytest.approx(0.79, abs=0.04)
     assert step_scorer.run(SHARE, 16).at(0.5).F1 < 0.4
+
+
+def apart(chains, seed):
+    """How far two scorers of the same steps are apart, one trained on shares of one ending, one on those of sixteen."""
+    one, sixteen = (step_scorer.run(SHARE, K, chains=chains, seed=seed).prob for K in (1, 16))
+    return float(np.abs(one - sixteen).mean())
+
+
+def test_shares_of_one_ending_teach_the_scorer_that_those_of_sixteen_do_unless_chains_are_few():
+    assert max(apart(step_scorer.CHAINS, seed) for seed in range(4)) < 0.01
+    assert np.mean([apart(5, seed) for seed in range(8)]) > 0.04
+
+
+def test_of_flawed_steps_agreement_keeps_what_endings_and_person_say_alike():
+    """Exact: a flawed step is kept where both call it bad, or both good."""
+    V, p = step_chain.chain_values(rescue=0.2), step_labels.PERSON
+    good = step_labels.any_rates(V[1:, 0], 16)
+    flawed, share = [], 0.0
+    for _ in good:
+        share = share * (1 - 0.2) + (1 - share) * (1 - step_chain.SOUND)
+        flawed.append(share)
+    found = step_scorer.run(AGREE, 16, rescue=0.2)
+    assert found.kept_flawed == pytest.approx(np.average(good * p + (1 - good) * (1 - p), weights=flawed), abs=0.02)
+    assert step_scorer.run(ANY, 16, rescue=0.2).kept_flawed == 1
 
 
 def test_a_person_beside_the_endings_saves_eight_of_them_and_not_sixteen():

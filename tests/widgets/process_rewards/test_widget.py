@@ -1,3 +1,4 @@
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -6,8 +7,9 @@ import pytest
 from sim.estimators.step_labels import AGREE, ANY, MORE, PEOPLE, SHARE
 from sim.experiments.step_rewards import MIN, OUTCOME, PROGRESS, SUM
 from tests.widgets import catalogue
+from widgets.frame.sentences import false_claims
 from widgets.process_rewards import widget
-from widgets.process_rewards.widget import HALF, PADDED, QUITS, RESCUED, Knobs
+from widgets.process_rewards.widget import DROPPED, FEW_ASKED, HALF, PADDED, QUITS, RESCUED, Knobs
 
 last = partial(catalogue.last, widget)
 broken = partial(catalogue.broken, widget)
@@ -70,6 +72,29 @@ def test_any_of_sixteen_has_no_threshold_that_helps():
     found = broken(K=16)
     assert found.cause == RESCUED and found.fix == dict(rule=SHARE)
     assert f1(K=16) == pytest.approx(0.34, abs=0.05)
+
+
+@pytest.mark.parametrize(
+    "knobs, named, fix",
+    [
+        (dict(K=4, rescue=0.2), RESCUED, dict(rule=SHARE)),
+        (dict(K=16, rescue=0.2, rule=MORE), FEW_ASKED, dict(part=0.5)),
+        (dict(K=16, rescue=0.2, rule=AGREE), DROPPED, dict(rule=PEOPLE)),
+    ],
+)
+def test_each_rule_is_blamed_for_what_is_its_own(knobs, named, fix):
+    """The scorer of another rule on the same endings finds more; no training of the policy is needed to see that."""
+    k, mended = Knobs(**knobs), replace(Knobs(**knobs), **fix)
+    r = ended(k)
+    found = widget.broken(k, r)
+    assert found.cause == named and found.fix == fix and len(found.why) <= 150
+    assert not false_claims(found.why) and widget.broken(mended, ended(mended)) is None
+    assert widget.seen_at(k, r, named).panel == widget.FOUND
+
+
+def ended(k):
+    """The end of a run with these labels, and chains as at the default: labels and pay are not joined."""
+    return replace(last(), scorer=widget.scorer(k))
 
 
 def test_without_rescue_it_is_not_broken():
