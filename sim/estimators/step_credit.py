@@ -30,6 +30,25 @@ def all_or_nothing(L, p):
     return flat, float(step.sum())
 
 
+def sampled_values(L, p, K):
+    """Per step, all or nothing, where the chance of a prefix is not known but is the share of K completions that end
+    right, as in VinePPO (Kazemnejad et al., 2024, arXiv:2410.01679). Closed form: the noise of two shares is added.
+    """
+    t = np.arange(L + 1)
+    v = p ** (L - t)
+    noise = v * (1 - v) / K  # at the end 0: there the reward is seen
+    before, after = noise[:-1], noise[1:]  # after a bad step every completion fails, without noise
+    added = p ** t[:-1] * (p * (1 - p) ** 2 * (before + after) + (1 - p) * p**2 * before)
+    return all_or_nothing(L, p)[1] + float(added.sum())
+
+
+def prefix_tokens(L, K):
+    """Tokens of K completions of each of the L prefixes of an answer of L equal steps, the prompt included, in answers
+    of that length.
+    """
+    return K * sum(range(1, L + 1)) / L
+
+
 def gae_variance(L, p, lam):
     """The variance, all or nothing, with the exact chance of each prefix as critic in GAE."""
     a = np.array(list(product((0.0, 1.0), repeat=L)))  # (2^L, L)

@@ -19,8 +19,8 @@ LESSON = Lesson("17a")
 
 
 @cache
-def scorer(seed, rule, K, part=0.25, rescue=step_chain.RESCUE):
-    return step_scorer.run(rule, K, part, rescue, seed=seed)
+def scorer(seed, rule, K, part=0.25, rescue=step_chain.RESCUE, chains=step_scorer.CHAINS):
+    return step_scorer.run(rule, K, part, rescue, chains, seed)
 
 
 def best(*setting):
@@ -30,6 +30,11 @@ def best(*setting):
 
 def at_half(*setting):
     return lambda seed: scorer(seed, *setting).at(step_scorer.HALF).F1
+
+
+def apart(seed):
+    """How far the scorers of shares of one ending and of sixteen are apart, mean over the same steps."""
+    return float(np.abs(scorer(seed, SHARE, 1).prob - scorer(seed, SHARE, 16).prob).mean())
 
 
 @cache
@@ -56,7 +61,8 @@ def early(form, optimizer):
 
 EARLY = 40
 SOLVED, STEPS, REWARD = range(3)
-RULED = [(ANY, K) for K in (1, 2, 4, 8, 16)] + [(SHARE, 16), (MORE, 16), (PEOPLE, 1), (AGREE, 8), (AGREE, 16)]
+COUNTS, FEW = (1, 2, 4, 8, 16), 5
+RULED = [(rule, K) for rule in (ANY, SHARE, MORE, AGREE) for K in COUNTS] + [(PEOPLE, 1)]
 STRONG = [(ANY, 4, 0.25, 0.2), (MORE, 16, 0.5, 0.2), (SHARE, 16, 0.25, 0.2)]
 TAKEN = (0.8, 0.9, 0.95, 1.0, 1.2)
 RUNS = [(form, o) for form in (OUTCOME, SUM, MIN, PROGRESS) for o in OPTIMIZERS]
@@ -65,6 +71,9 @@ RUNS += [(form, o, 0.0, 0.0) for form in (SUM, MIN) for o in OPTIMIZERS]
 MEASURED = {
     **{f"F1, {rule}, {K}": best(rule, K) for rule, K in RULED},
     **{f"F1 at a half, {rule}, {K}": at_half(rule, K) for rule, K in RULED},
+    **{f"F1, more than half, {K}": best(MORE, K, 0.5) for K in COUNTS},
+    **{f"F1, {SHARE}, {K}, few chains": best(SHARE, K, 0.25, step_chain.RESCUE, FEW) for K in (1, 16)},
+    "scores of one and sixteen apart": apart,
     **{f"F1, {rule}, {K}, rescue 0.2": best(rule, K, part, rescue) for rule, K, part, rescue in STRONG},
     "threshold, share": lambda seed: scorer(seed, SHARE, 16).best,
     **{f"solved, {'; '.join(map(str, run))}": end(SOLVED, *run) for run in RUNS},
@@ -103,24 +112,58 @@ def test_the_steps_that_are_called_bad_first():
     assert "the first step called bad is the fifth, the first flawed one. With sixteen it is the eighth" in LESSON.text
 
 
-def test_first_errors_over_twenty_seeds():
-    for rule, K, at_best, at_half in [
-        (ANY, 1, "0.788 ± 0.012", "0.301 ± 0.025"),
-        (ANY, 2, "0.813 ± 0.012", "0.816 ± 0.010"),
-        (ANY, 4, "0.696 ± 0.016", "0.606 ± 0.019"),
-        (ANY, 8, "0.506 ± 0.024", "0.358 ± 0.019"),
-        (ANY, 16, "0.346 ± 0.018", "0.223 ± 0.019"),
-        (MORE, 16, "0.784 ± 0.010", "0.776 ± 0.009"),
-        (SHARE, 16, "0.787 ± 0.012", "0.302 ± 0.012"),
-        (PEOPLE, 1, "0.805 ± 0.012", "0.758 ± 0.014"),
-        (AGREE, 8, "0.748 ± 0.018", "0.751 ± 0.012"),
-        (AGREE, 16, "0.626 ± 0.022", "0.563 ± 0.025"),
-    ]:
-        LESSON.spread(at_best, LESSON.kept(f"F1, {rule}, {K}"))
-        LESSON.spread(at_half, LESSON.kept(f"F1 at a half, {rule}, {K}"))
-    LESSON.spread("0.411 ± 0.020", LESSON.kept(f"F1, {ANY}, 4, rescue 0.2"))
-    LESSON.spread("0.807 ± 0.013", LESSON.kept(f"F1, {SHARE}, 16, rescue 0.2"))
+TABLE = {  # of F1 by completions, as its rows are called there: what is kept
+    "any is right": f"F1, {ANY}",
+    "more than a quarter": f"F1, {MORE}",
+    "more than half": "F1, more than half",
+    "share": f"F1, {SHARE}",
+    "any, kept where a person agrees": f"F1, {AGREE}",
+    "any is right, at ½": f"F1 at a half, {ANY}",
+    "share, at ½": f"F1 at a half, {SHARE}",
+}
+
+
+def test_first_errors_by_completions_over_twenty_seeds():
+    spreads = []
+    for row, words in TABLE.items():
+        of = [LESSON.kept(f"{words}, {K}") for K in COUNTS]
+        spreads += [values.std(ddof=1) for values in of]
+        cells = " | ".join(f"{values.mean():.3f}" for values in of)
+        assert f"| {row} | {cells} |" in LESSON.text, (row, cells)
+    assert f"The standard deviations are {min(spreads):.3f} to {max(spreads):.3f}" in LESSON.text
+    for number, words in (
+        ("0.302 ± 0.012", f"F1 at a half, {SHARE}, 16"),
+        ("0.787 ± 0.012", f"F1, {SHARE}, 16"),
+        ("0.788 ± 0.012", f"F1, {SHARE}, 1"),
+        ("0.346 ± 0.018", f"F1, {ANY}, 16"),
+        ("0.805 ± 0.012", f"F1, {PEOPLE}, 1"),
+        ("0.758 ± 0.014", f"F1 at a half, {PEOPLE}, 1"),
+        ("0.411 ± 0.020", f"F1, {ANY}, 4, rescue 0.2"),
+        ("0.807 ± 0.013", f"F1, {SHARE}, 16, rescue 0.2"),
+    ):
+        LESSON.spread(number, LESSON.kept(words))
     LESSON.says("0.29", LESSON.kept("threshold, share").mean())
+
+
+def test_no_rule_ends_higher_with_sixteen_completions_than_with_one():
+    for words in list(TABLE.values())[:5]:
+        gained = LESSON.kept(f"{words}, 16") - LESSON.kept(f"{words}, 1")
+        assert gained.mean() < 2 * gained.std(ddof=1) / len(gained) ** 0.5, words
+    assert abs(LESSON.kept(f"F1, {SHARE}, 16").mean() - LESSON.kept(f"F1, {SHARE}, 1").mean()) < 0.002
+
+
+def test_agreement_is_no_better_than_the_person_alone_from_two_completions_on():
+    alone = LESSON.kept(f"F1, {PEOPLE}, 1")
+    assert all((LESSON.kept(f"F1, {AGREE}, {K}") - alone).mean() < 0 for K in COUNTS[1:])
+
+
+def test_shares_of_one_completion_teach_what_those_of_sixteen_do_where_chains_are_many():
+    LESSON.says("0.0035", LESSON.kept("scores of one and sixteen apart").mean())
+    one, sixteen = (LESSON.kept(f"F1, {SHARE}, {K}, few chains") for K in (1, 16))
+    LESSON.spread("0.755 ± 0.057", one)
+    LESSON.spread("0.780 ± 0.035", sixteen)
+    gained = sixteen - one
+    assert gained.mean() > 2 * gained.std(ddof=1) / len(gained) ** 0.5
 
 
 def test_what_each_form_ends_with_over_twenty_seeds():
@@ -143,7 +186,6 @@ def test_what_each_form_ends_with_over_twenty_seeds():
         for i, optimizer in enumerate(OPTIMIZERS):
             agrees(said[2 * i], 100 * kept("solved", form, optimizer, *rest))
             agrees(said[2 * i + 1], kept("steps", form, optimizer, *rest))
-    LESSON.spread("6.8 ± 0.2", kept("steps", SUM, "AdamW", 0.9))
     LESSON.counts("SGD solves more than 90 of 100 in {} of twenty seeds", kept("solved", SUM, "SGD", 0.9) > 0.9)
     assert (kept("solved", SUM, "AdamW", 0.9) > 0.9).all() and "AdamW does in all twenty" in LESSON.text
     assert trained(0, SUM, "AdamW", 0.9)[SOLVED] < 0.01 and trained(0, SUM, "AdamW", 0.9)[STEPS] > H - 1
@@ -171,8 +213,6 @@ def test_progress_is_faster_with_sgd_and_level_with_adamw():
 
 
 def test_where_filler_is_scored_0_a_policy_that_does_not_count_does_best_without_a_stop():
-    LESSON.says("9.6", H * step_rewards.RATED)
-    LESSON.says("9.8", (H - 1) * step_rewards.RATED + 1)
     left = np.arange(1, H - NEED + 1)  # steps that are left, once the work is done
     paid = []
     for stop in np.linspace(0, 1, 101):
@@ -261,6 +301,17 @@ def test_variances_of_the_table():
     ):
         for number, lam in zip(said, (0, 0.5, 0.95, 1)):
             LESSON.says(number, step_credit.gae_variance(8, p, lam))
+
+
+def test_values_by_nine_completions_of_each_prefix_and_their_price():
+    for number, p in (("0.1776", 0.9), ("0.00235", 0.5)):
+        LESSON.says(number, step_credit.sampled_values(8, p, 9))
+    flat, easy = (step_credit.all_or_nothing(8, p)[0] for p in (0.5, 0.9))
+    assert step_credit.sampled_values(8, 0.5, 9) < flat / 3 and step_credit.sampled_values(8, 0.9, 9) > easy
+    chains = step_credit.prefix_tokens(8, 9)
+    LESSON.says("40.5", chains)
+    LESSON.says("41.5", chains + 1)
+    LESSON.says("0.00019", flat / (chains + 1))
 
 
 def test_the_usual_numbers_of_the_verdicts():

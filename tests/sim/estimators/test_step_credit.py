@@ -42,5 +42,21 @@ def test_a_critic_that_knows_the_chance_brings_the_least_variance_with_lambda_0(
     assert found == pytest.approx(wanted, abs=1e-7) and found == sorted(found)
 
 
+@pytest.mark.parametrize("K", [1, 3])
+def test_shares_of_completions_as_values_add_their_noise(K):
+    rng, (L, p) = np.random.default_rng(0), (4, 0.7)
+    good = rng.random((100_000, L)) < p
+    alive = np.concatenate([np.ones((len(good), 1)), np.cumprod(good, axis=1)], axis=1)
+    value = rng.binomial(K, alive * p ** (L - np.arange(L + 1))) / K  # after the last step it is the reward
+    drawn = ((good - p) * np.diff(value, axis=1)).var(axis=0).sum()
+    assert step_credit.sampled_values(L, p, K) == pytest.approx(drawn, rel=0.02)
+
+
+def test_ever_more_completions_know_the_value_and_each_prefix_costs_what_is_left():
+    assert step_credit.sampled_values(8, 0.9, 10**9) == pytest.approx(step_credit.all_or_nothing(8, 0.9)[1], abs=1e-9)
+    assert step_credit.prefix_tokens(2, 3) == 4.5  # three whole answers, three halves
+    assert step_credit.prefix_tokens(8, 9) == 9 * 36 / 8
+
+
 def test_gae_with_lambda_0_is_credit_a_step():
     assert step_credit.gae_variance(6, 0.7, 0.0) == pytest.approx(step_credit.all_or_nothing(6, 0.7)[1], abs=1e-12)
