@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from sim.estimators import advantages, chain_credit
+from sim.estimators import advantages, chain_credit, step_credit
 from sim.experiments import long_answer
 from tests.lessons.prose import Lesson
 from widgets.gae import figures, widget
@@ -170,3 +170,32 @@ def test_a_critic_that_expects_too_much_pushes_against_ending():
         reward[0, -1] = 0.5
         A = long_answer.credit(reward, value, lam, 1.0)[0][0]
         assert A[-1] == pytest.approx(-0.3) and A[0] == pytest.approx(going_on)
+
+
+def clipped_value_loss(value, before, target, reach=0.5):
+    """As `compute_value_loss` of verl 0.9.1 and `ValueLoss` of OpenRLHF 0.11.2 have it, of one token."""
+    clipped = min(max(value, before - reach), before + reach)
+    return 0.5 * max((value - target) ** 2, (clipped - target) ** 2)
+
+
+def test_the_clip_of_the_value_loss_stops_a_value_on_its_way_to_its_return_and_nowhere_else():
+    """By finite differences, from 0 with a return of 1."""
+    for number, value in (("−0.6", 0.4), ("0", 0.6), ("−1.6", -0.6)):
+        high, low = (clipped_value_loss(value + step, 0.0, 1.0) for step in (1e-5, -1e-5))
+        LESSON.says(number, (high - low) / 2e-5)
+    batches = lambda target: int(np.ceil(target / 0.5))
+    assert batches(1) == 2 and "at most two batches" in LESSON.text
+    LESSON.says("20", batches(10))
+
+
+def test_the_critic_of_the_page_moves_too_little_for_that_clip():
+    """Its returns lie between 0 and 1, and so do its values."""
+    values = np.array([frame.values for frame in widget_end(lam=1.0, length=20).frames])
+    moved = np.abs(np.diff(values, axis=0, prepend=0)).max()
+    assert moved <= widget.Knobs().rate == 0.3 and values.min() >= 0 and values.max() <= 1
+
+
+def test_values_by_nine_completions_of_each_prefix():
+    LESSON.says("0.17", np.sqrt(0.5 * 0.5 / 9))  # binomial
+    LESSON.says("72", 8 * 9)
+    LESSON.says("40.5", step_credit.prefix_tokens(8, 9))
