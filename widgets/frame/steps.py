@@ -28,7 +28,7 @@ def board(
     ticks: tuple[float, ...] = (), broken: str = "",
 ) -> View:  # fmt: skip
     """The five roles. `was` is the step before one of them was made faster; `split`, whether one pool of GPUs
-    generates and another trains; `steps`, how many can be seen at most; `broken`, what both pools wait for.
+    generates and another trains; `steps`, how many can be seen at most; `broken`, the role that all GPUs wait for.
     """
     each, placed = step.step_time(roles, overlap), spans(roles, overlap, until, steps)
     names = NAMES | ({"other": UNTIMED} if roles.other else {})
@@ -120,10 +120,20 @@ NOTHING = {
 }
 
 
-def stand_still(key: str, roles: Roles, overlap: str, each: float, words: str) -> Mark:
-    """A ring where both pools wait, in the second step."""
-    busy = max(step.seconds(roles, "rollout", overlap), roles.log_probs + roles.train)
-    return lanes.spot(key, (0, 3), each + busy, 2 * each, words, bool(words))
+def stand_still(key: str, roles: Roles, overlap: str, each: float, role: str) -> Mark:
+    """A ring where all GPUs wait for a role: at its own seconds, or, of lanes that all start together, in the second
+    step at those that both pools leave.
+    """
+    if not role:
+        return lanes.spot(key, (0, 3), each, 2 * each, "", False)
+    what = {"verify": "tests", "sync": "weights"}[role]
+    trained = roles.log_probs + roles.train
+    if overlap == "async":
+        busy = max(step.seconds(roles, "rollout", overlap), trained)
+        return lanes.spot(key, (0, 3), each + busy, 2 * each, f"both pools wait for {what}")
+    row, (start, seconds) = list(NAMES).index(role), step.timeline(roles, overlap)[role]
+    since = max(start, trained) if role == "verify" and overlap == "one-off" else start
+    return lanes.spot(key, (row, row), since, start + seconds, f"all GPUs wait for {what}")
 
 
 # ── a step and what travels in it ──

@@ -142,7 +142,8 @@ GUESS = Guess(
         "and training."
     ),
 )
-SLACK = 1.25  # a step that waits by a quarter for something other than its GPUs is broken
+SLACK = 1.25  # a step that is longer by more than a quarter because its GPUs wait for tests or weights is broken
+SEEN = 1.02  # and one that is longer by so much is worse
 
 
 @dataclass(frozen=True)
@@ -253,9 +254,7 @@ def one_step(k, r):
     overlap = WAYS[k.overlap]
     split = overlap not in ("sync", "carry-over")
     until = lanes.round_up(1.55 * step.step_time(r.before, "sync"))
-    waits_for = ""
-    if breaks(k, r):
-        waits_for = "both pools wait for weights" if r.roles.sync >= r.roles.verify else "both pools wait for tests"
+    waits_for = longer(k, r) if breaks(k, r) else ""
     shown = dict(was=r.before, split=split, steps=7, ticks=lanes.quarters(until), broken=waits_for)
     return scene.scene(
         "One step, role by role",
@@ -288,9 +287,9 @@ def gains(k, r):
         here, overlap = way == k.overlap, WAYS[way]
         curve = [step.speedup(r.before, overlap, role, min(x, r.limit)) for x in ks]
         marks.insert(0 if here else len(marks), line(ks, curve, way, 1, "" if here else "reference"))
-        # labels of close curves stand one above the other
-        floor = max(curve[-1], floor + 0.08 * (top - 1) if floor else 0.0)
-        marks.append(label(ks[-1], floor, f"{way} → {ends[overlap]:,.2f}×", 1 if here else 8, "right"))
+        # labels stand behind the end of their curves, those of close curves one above the other
+        floor = max(curve[-1] - 0.04 * (top - 1), floor + 0.08 * (top - 1) if floor else 1.0)
+        marks.append(label(72, floor, f"{way} → {ends[overlap]:,.2f}×", 1 if here else 8))
     now = step.speedup(r.before, WAYS[k.overlap], role, min(k.k, r.limit))
     marks.append(dots([k.k], [now], "now", role="here"))
     return panel(
@@ -299,7 +298,7 @@ def gains(k, r):
         *marks,
         x="k, times as fast",
         log="x",
-        x_range=[1, 64],
+        x_range=[1, 1500],
         y_range=[1, top],
         tab="Step",
         ticks=dict(tickvals=[1, 2, 4, 8, 16, 32, 64]),
@@ -345,7 +344,7 @@ def elasticities(k, r):
     of = lambda overlap: [step.elasticity(r.roles, overlap).get(role, (0.0,))[0] for role in LANES.values()]
     return panel(
         "How much of 1 % off a role reaches the step",
-        "%; [s1] as it overlaps now, [s2] if added up",
+        "%; [followed] as it overlaps now, [against] if added up",
         bars(list(LANES), of(WAYS[k.overlap]), "now", 1),
         bars(list(LANES), of("sync"), "summed", 2),
         y_range=[0, 1.05],
@@ -449,29 +448,37 @@ SURE = {  # what surely fits, in the order in which it is left out of a way back
 }
 
 
-def gpu_pools(roles):
-    """Seconds of the slower of the two GPU jobs."""
-    return max(step.seconds(roles, "rollout", "async"), roles.log_probs + roles.train)
+def without(k, r, *roles):
+    """Seconds of the step if these roles took none."""
+    return step.step_time(replace(r.roles, **dict.fromkeys(roles, 0.0)), WAYS[k.overlap])
+
+
+def stretched(k, r):
+    """How many times as long the step is as without tests and weights to wait for."""
+    return step.step_time(r.roles, WAYS[k.overlap]) / without(k, r, "verify", "sync")
+
+
+def longer(k, r):
+    """Of tests and weights, what the step would be shorter without: by more seconds, or by itself."""
+    return min(("sync", "verify"), key=lambda role: (without(k, r, role), -getattr(r.roles, role)))
 
 
 def breaks(k, r):
-    if r.misfits:
-        return True
-    return k.overlap == "stream" and max(r.roles.verify, r.roles.sync) > SLACK * gpu_pools(r.roles)
+    return bool(r.misfits) or stretched(k, r) > SLACK
 
 
 def watched(k, r):
     if r.misfits:
         return impossible_job.needed(r.misfits)
     return Gauge(
-        "Verify or sync, against the GPU pools",
-        max(r.roles.verify, r.roles.sync),
-        SLACK * gpu_pools(r.roles),
-        "s",
-        low=0.1,
-        high=1e4,
+        "Step, of what its GPUs alone would take",
+        stretched(k, r),
+        SLACK,
+        "times",
+        low=0.8,
+        high=20.0,
         log=True,
-        expression=f"stream and max(verify, sync) > {SLACK} * max(rollout, log_probs + train)",
+        expression=f"step_time(roles) > {SLACK} * step_time(roles, verify=0, sync=0)",
     )
 
 
@@ -491,8 +498,8 @@ def room_made(k, contradict):
 def seen_at(k, r, cause):
     if r.misfits:
         return impossible_job.unfit_at(k, r.misfits)
-    what = "weights" if r.roles.sync >= r.roles.verify else "tests"
-    return At("One step, role by role", None, None, f"both pools wait for {what}")
+    what = dict(sync="weights", verify="tests")[longer(k, r)]
+    return At("One step, role by role", None, None, f"all GPUs wait for {what}")
 
 
 def broken(k, r):
@@ -502,30 +509,34 @@ def broken(k, r):
         contradict = r.misfits[0].what.startswith("the inputs contradict")
         cause = "the inputs contradict" if contradict else "the job does not fit"
         return Break(impossible_job.why(r.misfits), made_to_run(k, contradict), cause)
-    pools = gpu_pools(r.roles)
-    at_most = f"longer than either GPU pool works ({told(pools)} s at most): both pools wait"
-    if r.roles.sync >= r.roles.verify:
-        why = f"Sending the weights takes {told(r.roles.sync)} s, {at_most} for the network."
-        return Break(Said(why, outlasting(k, r, "sync")), quickened(k, r), "sending outlasts both GPU pools")
-    return Break(tested(k, r, at_most), quickened(k, r), "verification outlasts both GPU pools")
+    if longer(k, r) == "sync":
+        why = f"Sending the weights takes {told(r.roles.sync)} s, and {stretching(k, r)}."
+        return Break(Said(why, lengthening(k, r, "sync")), quickened(k, r), "all GPUs wait for weights")
+    return Break(tested(k, r), quickened(k, r), "all GPUs wait for tests")
 
 
-def tested(k, r, at_most):
-    """The tests that both pools wait for: all of them on these workers, or the longest, which no worker shortens."""
+def stretching(k, r):
+    tau, alone = step.step_time(r.roles, WAYS[k.overlap]), without(k, r, "verify", "sync")
+    what = "" if without(k, r, longer(k, r)) <= SLACK * alone else " for tests and weights"
+    return f"all GPUs wait{what}: a step takes {told(tau)} s, otherwise {told(alone)} s"
+
+
+def tested(k, r):
+    """The tests that the GPUs wait for: all of them on these workers, or the longest, which no worker shortens."""
     many, seconds = k.prompts * k.samples, told(r.roles.verify)
     alone = tests(k, 2**40)
     if alone >= tests(k, k.workers):
         which = "The one test" if many == 1 else f"The longest of {many:,} tests"
-        why = f"{which} takes {seconds} s, {at_most}."
+        why = f"{which} takes {seconds} s, and {stretching(k, r)}."
         claims = {"more workers do not help": lambda: tests(k, 2 * k.workers) == alone}
     else:
         crew = "one worker" if k.workers == 1 else f"{k.workers:,} workers"
         each = round(k.test_seconds / (faster(k, r) if k.role == "verify" else 1), 3)
         each = f"{each:,.0f}" if each >= 1000 else f"{each:g}"
         what = f"One test of {each} s on {crew} takes" if many == 1 else f"{many:,} tests of {each} s on {crew} take"
-        why = f"{what} {seconds} s, {at_most}."
+        why = f"{what} {seconds} s, and {stretching(k, r)}."
         claims = {"so long do they take": lambda: r.roles.verify * faster(k, r) >= tests(k, k.workers) * 0.999}
-    return Said(why, outlasting(k, r, "verify") | claims)
+    return Said(why, lengthening(k, r, "verify") | claims)
 
 
 def told(seconds):
@@ -533,7 +544,7 @@ def told(seconds):
 
 
 def made_to_run(k, contradict):
-    """As `room_made`, and after it nothing is waited for that outlasts the GPU pools."""
+    """As `room_made`, and after it no step is that much longer for tests or weights."""
     change = room_made(k, contradict)
     if change is None:
         return None
@@ -551,45 +562,55 @@ def faster(k, r):
     return min(k.k, r.limit)
 
 
-def outlasting(k, r, role):
-    """What is asserted of a role beside the GPUs that the step waits for."""
-    took = getattr(r.roles, role)
-    generating, training = step.seconds(r.roles, "rollout", "async"), r.roles.log_probs + r.roles.train
+def lengthening(k, r, role):
+    """What is asserted of a role that the GPUs wait for: of the seconds that its lane takes, of no GPU's."""
+    now = step.step_time(r.roles, WAYS[k.overlap])
+    both = without(k, r, "verify", "sync")
     return {
-        "it is longer than generating": lambda: took > SLACK * generating,
-        "it is longer than training": lambda: took > SLACK * training,
-        "if it took none, the step were shorter": lambda: (
-            step.step_time(replace(r.roles, **{role: 0.0}), WAYS[k.overlap]) < step.step_time(r.roles, WAYS[k.overlap])
+        "without either a step takes less than four fifths": lambda: both < now / SLACK,
+        "without this one it is shorter, or the other lane takes as long": lambda: (
+            without(k, r, role) < now or r.roles.verify == r.roles.sync or k.overlap == "stream"
+        ),
+        "GPUs work no longer than that": lambda: (
+            max(step.seconds(r.roles, "rollout", WAYS[k.overlap]), r.roles.log_probs + r.roles.train) <= both * 1.001
         ),
     }
 
 
 def quickened(k, r):
-    """A faster link, more workers, or both, where that is enough; else nothing overlaps."""
-    pools, turned = gpu_pools(r.roles), {}
-    if r.roles.sync > SLACK * pools and k.source == "measured":
-        # from shapes the seconds follow from the model; a knob that is k times as fast may be k times as long
-        turned["sync"] = float(math.floor(pools * (k.k if k.role == "sync" else 1)))
-    if r.roles.verify > SLACK * pools:
-        rungs = Knobs.__dataclass_fields__["workers"].metadata["rungs"]
-        enough = next((w for w in rungs if tests(k, w) <= pools), None)
-        turned |= dict(workers=enough) if enough else {}
+    """More workers, a faster link, both, shorter tests, or another overlap, whichever first is enough; else the seconds
+    of the default.
+    """
     holds = lambda there: not breaks(there, next(run(there)))
-    return recovery.first_of(k, [turned], holds) or dict(overlap="in turn")
+    alone, fast, shorter = without(k, r, "verify", "sync"), [], {}
+    if k.source == "measured":  # from shapes the seconds follow from the model
+        seconds = (math.floor(share * alone * (k.k if k.role == "sync" else 1)) for share in (1.0, 0.2, 0.1))
+        fast = [dict(sync=float(at_most)) for at_most in (*seconds, 0) if at_most < k.sync]
+    rungs = Knobs.__dataclass_fields__["workers"].metadata["rungs"]
+    crew = [dict(workers=many) for many in rungs if many > k.workers]
+    shorter = [dict(test_seconds=t, longest_test=t) for t in TESTS[::-1] if t < k.longest_test]
+    either = [*fast, *crew] if longer(k, r) == "sync" else [*crew, *fast]
+    both = [fewer | more for fewer in fast[-2:] for more in crew]
+    ways = [dict(overlap=way) for way in ("stream", "in turn")]
+    tried = (*either, *both, *shorter, *(fewer | test for fewer in fast[-2:] for test in shorter), *ways)
+    return recovery.first_of(k, tried, holds) or recovery.fewest(k, UNHURRIED, holds)
+
+
+HURRY = ("source", "rollout", "old_log_probs", "reference", "other", "sync", "workers", "test_seconds", "longest_test")
+UNHURRIED = SURE | {name: getattr(Knobs(), name) for name in (*HURRY, "overlap", "role", "k")}
 
 
 def worse(k, r):
-    if max(r.roles.verify, r.roles.sync) <= gpu_pools(r.roles):
+    if stretched(k, r) <= SEEN:
         return None
-    longer = "verify" if r.roles.verify > r.roles.sync else "sync"
-    words = dict(verify="the verifier", sync="the network")
-    tau = step.step_time(r.roles, WAYS[k.overlap])
+    what = dict(sync="weights", verify="tests")[longer(k, r)]
+    tau, alone = step.step_time(r.roles, WAYS[k.overlap]), without(k, r, "verify", "sync")
     return Said(
-        f"A step takes {tau:,.0f} s, and {words[longer]} works longer in it than either GPU pool.",
+        f"A step takes {told(tau)} s, and {told(alone)} s if its GPUs did not wait for {what}.",
         taking(k, r)
         | {
-            "longer than generating": lambda: getattr(r.roles, longer) > step.seconds(r.roles, "rollout", "async"),
-            "longer than training": lambda: getattr(r.roles, longer) > r.roles.log_probs + r.roles.train,
+            "it is longer by less than a quarter": lambda: alone * SEEN < tau <= alone * SLACK,
+            "they wait": lambda: max(r.roles.verify, r.roles.sync) > 0,
         },
     )
 
@@ -606,14 +627,9 @@ def taking(k, r):
 def holds(k, r):
     tau = step.step_time(r.roles, WAYS[k.overlap])
     return Said(
-        f"A step takes {tau:,.0f} s; verifier and network work no longer than the GPU pools.",
+        f"A step takes {tau:,.0f} s, and its GPUs wait for tests and weights for less than 2 % of it.",
         taking(k, r)
-        | {
-            "the slower pool works longer than either": lambda: (
-                max(r.roles.verify, r.roles.sync)
-                <= max(step.seconds(r.roles, "rollout", "async"), r.roles.log_probs + r.roles.train)
-            )
-        },
+        | {"without both it takes as long": lambda: without(k, r, "verify", "sync") >= tau / SEEN * (1 - 1e-9)},
     )
 
 
