@@ -1,5 +1,6 @@
 """The numbers of the lesson on several reward models, recomputed."""
 
+import re
 from functools import cache
 
 import numpy as np
@@ -60,12 +61,12 @@ MEASURED = {
     "pay 1, lowest of ten": wins("lowest", bias=1.0, E=10),
     "pay 1, lowest, 3,000 pairs": wins("lowest", bias=1.0, pairs=3000),
     **{f"30 pairs, {how}, below of 25": of_more(below, how, 30, 0.0, 16.0) for how in HOWS if how != OUT},
-    **{f"squares, {how}, of 25": of_more(float, how, 200, 0.0, 8.0) for how in (ONE, "lowest", "uncertainty")},
-    **{f"squares, pay 1, {how}, of 25": of_more(float, how, 200, 1.0, 8.0) for how in (ONE, OUT)},
+    **{f"squares, {how}, of 25": of_more(float, how, 200, 0.0, 8.0) for how in HOWS},
+    **{f"squares, {how}, below of 25": of_more(below, how, 200, 0.0, 8.0) for how in HOWS},
+    **{f"squares, pay 1, {how}, of 25": of_more(float, how, 200, 1.0, 8.0) for how in HOWS},
+    **{f"squares, pay 1, {how}, below of 25": of_more(below, how, 200, 1.0, 8.0) for how in HOWS},
     "squares, pay 1, ten models, of 25": of_more(float, "uncertainty", 200, 1.0, 8.0, 10),
     "squares, pay 1, ten models, below of 25": of_more(below, "uncertainty", 200, 1.0, 8.0, 10),
-    **{f"squares, {how}": wins(how, SQUARES) for how in HOWS},
-    **{f"squares, pay 1, {how}": wins(how, SQUARES, bias=1.0) for how in HOWS},
     "tokens": tokens,
     "agree, start": agreed("agree_start", STRAIGHT, 200, 1.0, 8.0),
     "agree, policy": agreed("agree_policy", STRAIGHT, 200, 1.0, 8.0),
@@ -144,22 +145,31 @@ def test_with_enough_honest_pairs_the_lowest_costs():
         LESSON.says(number, kept(f"squares, {how}, of 25").mean())
     behind = kept(f"squares, {ONE}, of 25") - kept("squares, lowest, of 25")
     assert behind.mean() > 3 * behind.std(ddof=1) / np.sqrt(len(behind)) and "No: 0.88 against 0.90." in TEXT
-    said(f"squares, {OUT}")
-    assert kept("squares, lowest").mean() > kept(f"squares, {OUT}").mean()
+    LESSON.says("0.81", kept(f"squares, {OUT}, of 25").mean())
+    assert (kept("squares, lowest, of 25") > kept(f"squares, {OUT}, of 25")).all()
 
 
 @pytest.mark.parametrize("how", HOWS)
 def test_the_table_of_labels_that_lie_a_little(how):
-    (row,) = [line for line in TEXT.splitlines() if line.strip().startswith(f"| {how} |") and "±" in line]
-    honest, paid = (cell.strip() for cell in row.strip().strip("|").split("|")[1:])
-    assert honest == said(f"squares, {how}") and paid == said(f"squares, pay 1, {how}")
+    (row,) = re.findall(rf"^ *\| {how} \| (0.*) \|$", TEXT, flags=re.M)
+    expected = []
+    for labels in ("squares", "squares, pay 1"):
+        expected += [f"{kept(f'{labels}, {how}, of 25').mean():.2f}", str(of_500(f"{labels}, {how}, below of 25"))]
+    assert row.split(" | ") == expected
+
+
+def test_models_that_bend_do_as_well_alone_and_both_have_a_tail():
+    means = [kept(f"squares, pay 1, {how}, of 25").mean() for how in (ONE, "lowest")]
+    for mean in means:
+        LESSON.says("0.83", mean)
+    lost = [of_500(f"squares, pay 1, {how}, below of 25") for how in ("lowest", ONE)]
+    assert min(lost) > 0 and f"{lost[0]} and {lost[1]} of the 500 end below the start" in TEXT
 
 
 def test_ten_models_that_may_bend_win_a_little_more_and_not_always():
     ten = kept("squares, pay 1, ten models, of 25")
     LESSON.says("0.84", ten.mean())
-    for how, number in ((ONE, "0.83"), (OUT, "0.80")):
-        LESSON.says(number, kept(f"squares, pay 1, {how}, of 25").mean())
+    for how in (ONE, OUT):
         ahead = ten - kept(f"squares, pay 1, {how}, of 25")
         assert ahead.mean() > 3 * ahead.std(ddof=1) / np.sqrt(len(ahead))
     lost = of_500("squares, pay 1, ten models, below of 25")
