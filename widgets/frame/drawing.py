@@ -262,20 +262,20 @@ def ring(pen: Pen, mark: Mapping[str, Any]) -> None:
     pen.out.append("<g data-ring>")
     pen.put("rect", f"{key}r", x=left, y=top, width=right - left, height=bottom - top, rx=6, css=f"k-ring {css}")
     middle = (left + right) / 2
-    if mark["side"] in ("below", "above"):
-        down = mark["side"] == "below"
+    if mark["side"] in ("below", "above", "close"):
+        down, leader = mark["side"] == "below", 0 if mark["side"] == "close" else 10
         pen.put(
             "rect",
             f"{key}l",
             x=middle - 0.75,
-            y=bottom if down else top - 10,
+            y=bottom if down else top - leader,
             width=1.5,
-            height=10,
+            height=leader,
             css=f"k-leader {css}",
         )
         place = (
             middle - (0 if mark["anchor"] == "middle" else 6 if mark["anchor"] == "start" else -6),
-            bottom + 24 if down else top - 15,
+            bottom + 24 if down else top - 5 - leader,
         )
         anchor = mark["anchor"]
     else:

@@ -80,4 +80,4 @@ def ring(key: str, hole: int | None, words: str) -> scene.Mark:
     x, y = place(hole or 0)
     anchor = "end" if hole is not None and hole // len(CLASSES) > 1 else "start"
     corner = (x - 0.38, y - 0.38)
-    return scene.ring(key, corner, words, hole is not None, (0.87, 0.87), "above", anchor=anchor)
+    return scene.ring(key, corner, words, hole is not None, (0.87, 0.87), "close", anchor=anchor)

@@ -38,7 +38,7 @@ def is_scene(panel: Panel) -> bool:
 
 
 def view(key: str, wide: float, high: float, alt: str, *marks: Mark, role: str = "") -> View:
-    """`alt` says what is drawn to those who do not see it; role "before" is left out where there is room for one, role
+    """`alt` says what is drawn to those who do not see it; role "before" stands below where there is room for one, role
     "detail" is left out beside code that a reader edits.
     """
     return dict(key=key, wide=wide, high=high, alt=alt, marks=list(marks), role=role)
@@ -165,7 +165,9 @@ def ring(
     role: str = "broken",
     anchor: str = "start",
 ) -> Mark:
-    """Where to look and why, in at most six words below, above, left or right of it; role "look" is ink, not wine."""
+    """Where to look and why, in at most six words below, above, left or right of it, or "close" above it; role "look"
+    is ink, not wine.
+    """
     return dict(kind="ring", key=key, at=at, words=words, seen=seen, size=size, side=side, role=role, anchor=anchor)
 
 

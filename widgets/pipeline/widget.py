@@ -238,7 +238,7 @@ def kinds(r):
     place = [f"{at} {NAMES[name]}" for at, name in enumerate(r.names)]
     return panel(
         "What the completions are",
-        "%; [s1] thought; [s2] direct; hatched: wrong",
+        "%; [followed] thought; [against] direct; hatched: wrong",
         *(
             bars(place[: len(shares)], shares[:, i], name, series, role)
             for i, (name, series, role) in enumerate(

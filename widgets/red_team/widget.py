@@ -11,7 +11,7 @@ from sim.words import counted, plural
 from widgets.frame import holes, recovery, scene
 from widgets.frame.exercises import Guess
 from widgets.frame.knobs import choice, ladder, slider, toggle
-from widgets.frame.marks import label, line, panel, threshold
+from widgets.frame.marks import line, panel, threshold
 from widgets.frame.readouts import At, Break, Gauge, Readout
 from widgets.frame.sentences import Said, end
 from widgets.frame.small_figures import Played
@@ -112,18 +112,17 @@ def figure(k, r):
     by_class = np.array([classes(this.policies[-1]) for this in r.rounds])
     span = dict(x="update; 15 a round", x_range=(0, x[-1]))
     after = list(range(1, ROUNDS + 1))
-    ways = "honest: solid, lazy: dotted, classes: thin"
+    ways = "[s1] honest, [s3] lazy, thin: each class"
     return [
         board(k, r),
         panel(
             "What the verifiers say, and what is solved",
-            "mean reward and share of the tasks",
+            "share: [s1] solved; mean reward: [s2] training verifier, [s3] held-out verifier",
             line(x, solved, "solved", 1),
             line(x, proxy, "training verifier", 2),
             line(x, second, "held-out verifier", 3),
-            label(0, 1.1, "solid: solved; dashed: training verifier; dotted: held-out one"),
             threshold(START, "less than before", 0.0),
-            y_range=(0, 1.2),
+            y_range=(0, 1.05),
             tab="By update",
             **span,
         ),

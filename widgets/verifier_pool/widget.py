@@ -142,6 +142,7 @@ def shared(k):
 
 # ── the pictures ──
 POOL = "The last batch in the pool"
+WHICH = "[s1] thorough, [s2] quick, [s3] coin"
 
 
 def figure(k, r):
@@ -184,26 +185,24 @@ def figure(k, r):
         ),
         by_update(
             "How programs are written",
-            "share of each way",
+            WHICH,
             line(np.arange(r.updates + 1), r.policy[:, THOROUGH], "thorough", 1),
             line(np.arange(r.updates + 1), r.policy[:, QUICK], "quick", 2),
             line(np.arange(r.updates + 1), r.policy[:, COIN], "coin", 3),
-            label(0, 1.2, "solid: thorough, dashed: quick, dotted: coin"),
             updates=UPDATES,
-            y_range=(0, 1.35),
+            y_range=(0, 1.04),
             tab="Ways",
         ),
         panel(
             "The first batch by the wall clock, by slots a core",
-            "what each way would be paid if no sandbox died",
+            f"pay if none died: {WHICH}",
             line(CROWDS, r.crowd[:, THOROUGH], "thorough", 1),
             line(CROWDS, r.crowd[:, QUICK], "quick", 2),
             line(CROWDS, r.crowd[:, COIN], "coin", 3),
             dots(CROWDS, r.crowd[:, THOROUGH], "thorough", 1),
-            label(1, 1.08, "solid: thorough, dashed: quick, dotted: coin"),
             x="slots a core, logarithmic",
             x_range=(0.9, 18),
-            y_range=(0, 1.2),
+            y_range=(0, 1.04),
             log="x",
             tab="Ways",
             ticks=dict(tickvals=CROWDS, ticktext=[str(many) for many in CROWDS]),

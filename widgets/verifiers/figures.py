@@ -163,7 +163,7 @@ def prior(share):
             label(0.001, 0.71, "sampled groups", 1),
             label(0.001, 0.03, "exact natural steps", 2),
             x="first share, log scale",
-            x_range=(0.0009, 0.22),
+            x_range=(0.0008, 0.22),
             y_range=(0, 0.8),
             log="x",
             ticks=dict(tickvals=[0.001, 0.01, 0.1], ticktext=["0.001", "0.01", "0.1"]),
