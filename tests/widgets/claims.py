@@ -6,26 +6,45 @@ python -m tests.widgets.claims ppo 200 7        others
 
 import re
 import sys
-from dataclasses import fields
+from dataclasses import fields, is_dataclass
 
 from tests.widgets.catalogue import after
 from tests.widgets.grid import near_and_far
-from widgets.frame import host
+from widgets.frame import host, scene
 from widgets.frame.contract import extras
+from widgets.frame.panels import placed
+from widgets.frame.readouts import Gauge
 from widgets.frame.sentences import Said, end, false_claims
-from widgets.frame.values import figures
 
 LONGEST = 150  # characters of a verdict
-COUNTED = "answers batches chains completions copies engines groups GPUs heads layers lessons pairs passes prompts runs"
-COUNTED += " samples seconds seeds sequences steps sums tests tokens updates weeks workers"
+ONE = r"(?<![\d.,–−-])(?<!\d[–−-])1"
+# what ends in s after a 1 that is counted or is the name of a thing ("run 1 ends"), and is no plural
+SINGULAR = "across always as axis basis bias class does focus gains has is its less loss minus pass plus process s"
+SINGULAR += " thus times unless versus was"
+SINGULAR += " asks begins breaks earns ends fails falls gets gives goes grows has holds keeps learns leaves loses makes"
+SINGULAR += " means moves needs reaches rises runs says sets starts stays stops takes waits wins works writes"
+BETWEEN = "closed different held-out live more open optimizer other right such trainer training wrong"
+NO_SUBJECT = "all and both it or that the they these those what which who"
 BADLY_WRITTEN = {
     "a power of ten as code": r"\d[eE][+-]?\d",
     "a zero with a sign": r"[-−]0(?:\.0+)?(?![\d.])",
-    "one of them in the plural": rf"(?<![\d.,–-])1 (?:{COUNTED.replace(' ', '|')})\b",
+    "one of them in the plural": (
+        rf"{ONE} (?:(?:{BETWEEN.replace(' ', '|')}) )?(?!(?:{SINGULAR.replace(' ', '|')})\b)[A-Za-z-]+s\b"
+    ),
+    "one with the verb of several": (
+        rf"{ONE}(?: of (?:a hundred|[\d,]+))?(?: (?!(?:{NO_SUBJECT.replace(' ', '|')})\b)[a-z-]+){{0,2}}"
+        r" (?:are|have|were)\b"
+    ),
+    "a share beyond 100": (
+        r"(?<![\d.,−+-])(?!100(?:\.0+)? )(?:[1-9]\d\d|[1-9]\d{0,2}(?:,\d{3})+)(?:\.\d+)? (?:%|of 100\b)"
+    ),
     "thousands that are not grouped": r"(?<![\d.,A-Za-z#-])(?!20[12]\d\b)[1-9]\d{3,}",
     "no value": r"\b(?:nan|NaN|None|inf)\b",
     "a word twice": r"\b([A-Za-z]+) \1\b",
 }
+# pictures also have what policies write, in which words come twice and digits have no groups
+IN_PICTURES = ("a power of ten as code", "one of them in the plural", "one with the verb of several")
+IN_PICTURES += ("a share beyond 100",)
 
 
 def faults(name, k, r):
@@ -35,30 +54,84 @@ def faults(name, k, r):
     w = host.widget(name)
     found = w.broken(k, r)
     verdict = found.why if found else extras(w).worse(k, r) or w.holds(k, r)
-    said = [verdict, *([found.cause] if found else []), *beside(w, k, r)]
-    wrong = [f"not so: {claim} (“{sentence}”)" for sentence in said for claim in false_claims(sentence)]
+    said = [verdict, *([found.cause] if found else [])]
+    wrong = badly_written(said) + faults_beside(w, k, r)
+    said += beside(w, k, r)
+    wrong += [f"not so: {claim} (“{sentence}”)" for sentence in said for claim in false_claims(sentence)]
     if not (isinstance(verdict, Said) and verdict.claims):
         wrong.append(f"claims nothing that can be asked: “{verdict}”")
-    for text in (str(text) for text in said):
-        plain = re.sub("“.*?”", "", text)  # what a policy wrote is quoted as it is
-        wrong += [f"{fault}: “{text}”" for fault, pattern in BADLY_WRITTEN.items() if re.search(pattern, plain)]
+    if not found and beyond(w.watched(k, r)):
+        wrong.append(f"the meter says {host.gauged(w.watched(k, r))['text']}, and nothing is broken: “{verdict}”")
     if len(verdict) > LONGEST:
         wrong.append(f"{len(verdict)} characters: “{verdict}”")
+    if found:
+        wrong += turned_already(k, found) + ring_around_nothing(w, k, r, found)
     if found and found.fix and (left := broken_still(w, k, found)):
         wrong.append(f"the way back {dict(found.fix)} does not mend “{verdict}”, it leads to “{left.why}”")
     return [f"{name} {turned(k)}: {line}" for line in wrong]
 
 
+def beyond(watched):
+    """Whether a meter stands beyond its threshold."""
+    if not isinstance(watched, Gauge):
+        return False
+    return watched.value < watched.threshold if watched.below else watched.value > watched.threshold
+
+
+def badly_written(texts, faults=tuple(BADLY_WRITTEN)):
+    """A line for each of these faults in how numbers and nouns are written."""
+    return [
+        f"{fault}: “{text}”"
+        for text in dict.fromkeys(map(str, texts))
+        for fault in faults
+        if re.search(BADLY_WRITTEN[fault], re.sub("“.*?”", "", text))  # what a policy wrote is quoted as it is
+    ]
+
+
+def faults_beside(w, k, r):
+    """How all is written that stands beside a verdict."""
+    return badly_written(beside(w, k, r)) + badly_written(words_in(list(w.figure(k, r))), IN_PICTURES)
+
+
 def beside(w, k, r):
-    """The words of readouts, of what is watched and of panels."""
+    """The words of readouts, of what is watched, of idle knobs and of panels."""
     for readout in w.readouts(k, r):
-        value = readout.value
-        yield from (readout.label, value if isinstance(value, str) else figures(value))
-    watched = w.watched(k, r)
-    yield watched.label
+        shown = host.row(readout)
+        yield from (readout.value, f"{shown['label']}: {shown['text']} {shown['unit']}")
+    watched = host.gauged(w.watched(k, r))
+    yield from (watched["label"], watched["text"].replace(" %", ""))  # of a meter, which may go beyond 100
+    yield from extras(w).idle(k).values()
     for panel in w.figure(k, r):
         yield from (panel.get("title", ""), panel.get("note", ""))
         yield from (words["text"] for words in panel.get("layout", {}).get("annotations", ()))
+
+
+def words_in(drawn):
+    """Every text in a drawing, but for single words and roles."""
+    if isinstance(drawn, str):
+        yield from [drawn] if isinstance(drawn, Said) or " " in drawn else []
+    elif is_dataclass(drawn):
+        yield from words_in([getattr(drawn, f.name) for f in fields(drawn)])
+    elif isinstance(drawn, dict | list | tuple):
+        for part in drawn.values() if isinstance(drawn, dict) else drawn:
+            yield from words_in(part)
+
+
+def turned_already(k, found):
+    """The knobs that a way back sets to where they are."""
+    already = [name for name, value in (found.fix or {}).items() if value == getattr(k, name)]
+    return [f"the way back sets {name} to what it is, {getattr(k, name)!r}: “{found.why}”" for name in already]
+
+
+def ring_around_nothing(w, k, r, found):
+    """A line if where the break is seen no point of a curve and no ring of a scene is, or not within the axes."""
+    panels, at = list(w.figure(k, r)), w.seen_at(k, r, found.cause)
+    place = placed(at, panels)
+    there = place and place["inside"]
+    if place and scene.is_scene(panels[place["panel"]]):
+        views = [view for column in panels[place["panel"]]["columns"] for view in column]
+        there = any(mark["kind"] == "ring" and mark["seen"] for view in views for mark in view["marks"])
+    return [] if there else [f"the ring is around nothing, {at}: “{found.why}”"]
 
 
 def broken_still(w, k, found):

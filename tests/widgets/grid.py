@@ -57,10 +57,15 @@ def drawn(name, n):
 
 
 def near_and_far(name, n, seed):
-    """Settings of any widget: by turns every knob is drawn, or one to three knobs of a preset."""
+    """Settings of any widget: by turns one to three knobs of a preset are drawn, or every knob, or some stand at 1."""
     presets, chance = list(host.widget(name).PRESETS.values()), random.Random(f"{name} {seed}")
     for i in range(n):
-        yield anywhere(name, chance) if i % 2 else nearby(chance.choice(presets), chance)
+        if i % 3 == 0:
+            yield nearby(chance.choice(presets), chance)
+        elif i % 3 == 1:
+            yield anywhere(name, chance)
+        else:
+            yield at_one(chance.choice([chance.choice(presets), anywhere(name, chance)]), chance)
 
 
 def anywhere(name, chance):
@@ -77,6 +82,23 @@ def nearby(preset, chance):
     """The preset with one to three knobs turned, of a text to its example."""
     turned = chance.sample(fields(preset), min(chance.randint(1, 3), len(fields(preset))))
     return replace(preset, **{f.name: any_of(f, chance) for f in turned})
+
+
+def at_one(setting, chance):
+    """The same with some of the numbers at 1 that can be: where a sentence counts, it has one of them."""
+    able = [f for f in fields(setting) if can_be_one(f)]
+    some = chance.sample(able, chance.randint(1, len(able))) if able else []
+    return replace(setting, **{f.name: type(f.default)(1) for f in some})
+
+
+def can_be_one(field):
+    m = field.metadata
+    if m["kind"] in ("pasted", "toggle"):
+        return False
+    if m["kind"] == "slider" or m.get("exact"):
+        least, most = (m["low"], m["high"]) if m["kind"] == "slider" else (m["rungs"][0], m["rungs"][-1])
+        return least <= 1 <= most
+    return type(field.default)(1) in (m.get("rungs") or m["options"])
 
 
 def any_of(field, chance):

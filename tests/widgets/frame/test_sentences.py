@@ -3,14 +3,17 @@ it is written as numbers and nouns are.
 """
 
 import ast
+from collections import deque
 from datetime import date
+from itertools import islice
 from pathlib import Path
 
 import pytest
 
 from tests import skip_unchanged
 from tests.widgets.catalogue import NAMES, results, where_changed
-from tests.widgets.claims import drawn, faults
+from tests.widgets.claims import IN_PICTURES, badly_written, drawn, faults, faults_beside, turned, words_in
+from tests.widgets.grid import near_and_far
 from widgets.frame import host
 from widgets.frame.contract import extras
 from widgets.frame.readouts import Break
@@ -54,6 +57,31 @@ def test_what_is_said_of_a_preset_is_so(name):
 @pytest.mark.parametrize("name", [name for name in NAMES if name in TRAINED])
 def test_what_a_training_says_is_so_wherever_its_knobs_stand(name):
     so(drawn(name, TRAININGS, date.today()))
+
+
+@each([name for name in NAMES if name in TRAINED])
+def test_what_a_training_shows_as_it_begins_is_well_written(name):
+    """Of settings drawn, some with their numbers at 1: the second picture, which costs no training."""
+    w = host.widget(name)
+    early = ((k, deque(islice(w.run(k), 2), maxlen=1)[0]) for k in near_and_far(name, 9, "early"))
+    so([f"{name} {turned(k)}: {fault}" for k, r in early for fault in faults_beside(w, k, r)])
+
+
+@pytest.mark.slow
+def test_small_figures_and_openings_are_written_as_numbers_are_in_every_position():
+    so(
+        [
+            f"{module}.{name}: {fault}"
+            for module in results.DRAWN
+            for name in results.figures(module)
+            for fault in badly_written(shown_by(module, name), IN_PICTURES)
+        ]
+    )
+
+
+def shown_by(module, name):
+    """The texts in all positions of a figure."""
+    return {str(text) for panels, said, _ in results.positions(module, name) for text in words_in([panels, said or ""])}
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -115,6 +143,12 @@ def test_what_would_be_at_other_knobs_is_the_last_result_and_computed_once():
                 "It takes 2.3e+02 s.": "a power of ten as code",
                 "It gains −0.00 s.": "a zero with a sign",
                 "It takes 1 samples.": "one of them in the plural",
+                "A policy 1 nats from the start.": "one of them in the plural",
+                "It keeps 1 different completions.": "one of them in the plural",
+                "Of 16 holes 1 are open.": "one with the verb of several",
+                "1 of 16 runs have ended.": "one with the verb of several",
+                "It takes 704 % of the peak.": "a share beyond 100",
+                "It wins 101 of 100.": "a share beyond 100",
                 "It takes 12345 s.": "thousands that are not grouped",
                 "It takes nan s.": "no value",
                 "It takes the the time.": "a word twice",
@@ -129,6 +163,18 @@ def test_a_verdict_that_is_false_or_claims_nothing_is_a_fault(monkeypatch, verdi
     monkeypatch.setattr(w, "worse", lambda k, r: None, raising=False)
     (found,) = faults("paths", w.Knobs(), end(w.run, w.Knobs()))
     assert found.startswith("paths") and fault in found
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "At 1 s it is 1 nat away, 1 hole is open, and 1 of 16 runs ends.",
+        "In update 1 the rows are right, and run 1 ends; 1 times as likely, 0–1 runs and 2.1 runs are.",
+        "All 100 % of it, 100 of 100, 87.5 % and −132 %.",
+    ],
+)
+def test_what_is_well_written_is_no_fault(text):
+    assert badly_written([text]) == []
 
 
 def test_a_way_back_that_does_not_mend_is_a_fault(monkeypatch):
