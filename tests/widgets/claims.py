@@ -97,7 +97,10 @@ def beside(w, k, r):
     """The words of readouts, of what is watched, of idle knobs and of panels."""
     for readout in w.readouts(k, r):
         shown = host.row(readout)
-        yield from (readout.value, f"{shown['label']}: {shown['text']} {shown['unit']}")
+        yield readout.label
+        if isinstance(readout.value, str):  # a word, which may claim something
+            yield readout.value
+        yield f"{shown['text']} {shown['unit']}"
     watched = host.gauged(w.watched(k, r))
     yield from (watched["label"], watched["text"].replace(" %", ""))  # of a meter, which may go beyond 100
     yield from extras(w).idle(k).values()

@@ -185,7 +185,8 @@ def travelling(
         )
     )
     names = [(named(name, setting), in_seconds(spans[name][1])) for name in rows]
-    waits = f"{100 * report.waiting:.2g}" if report.waiting >= 1e-4 else "less than 0.01"
+    share = 100 * report.waiting
+    waits = f"{share:.0f}" if share >= 10 else f"{share:.2g}" if share >= 0.01 else "less than 0.01"
     alt = alt or f"A step takes {each:,.0f} s, {waits} % of it waiting for what travels."
     return lanes.board(key, alt, until, names, *marks, tall=20, gap=12, top=44, ticks=ticks, unit=" s", now=now)
 
