@@ -45,7 +45,7 @@ def shown(called):
                 f"share of groups of {K}",
                 line(PASS_RATES, exact, "exact", 8, "reference"),
                 line(PASS_RATES, called, "share", 1),
-                label(0.5, 0.02, "gray: exact", 8, "center"),
+                label(0.5, 0.02, "exact", 8, "center"),
                 x="pass rate p",
                 x_range=(0, 1),
                 y_range=(0, 1.05),
