@@ -64,7 +64,7 @@ def view(
 
 
 def headings(key: str, piles: Sequence[int]) -> Iterator[scene.Mark]:
-    yield scene.word("through no hole", (0, 0.6), "head")
+    yield scene.word("no hole", (0, 0.6), "head")
     yield scene.word(f"honest {piles.count(HONEST)}", (0, named(0)), "strong", key=f"{key}a")
     yield scene.word(f"lazy {piles.count(LAZY)}", (0, named(3)), "strong", key=f"{key}b")
     for c, name in enumerate(CLASSES):
