@@ -256,7 +256,7 @@ def watched(k, r):
     people, judges = won(k, r)
     wanted = 100 * (people - BEHIND)
     return Gauge(
-        "Judge's wins; limit: people's less 10", 100 * judges, wanted, high=100.0, below=True, expression=BELOW
+        "Wins of 100 (limit: people’s minus 10)", 100 * judges, wanted, high=100.0, below=True, expression=BELOW
     )
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from widgets.frame import host, panels, values
 from widgets.frame.knobs import choice, ladder, slider, toggle
+from widgets.frame.readouts import Gauge, Readout
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,40 @@ class Knobs:
 )
 def test_numbers_have_three_significant_digits(value, text):
     assert values.figures(value) == text
+
+
+@pytest.mark.parametrize(
+    "gauge, text",
+    [
+        (Gauge("Runs that fail", 5, 20, "%", 0, 100), "5 %, breaks above 20 %"),
+        (Gauge("Wrong sums", 38.3, 1.5, "×"), "38.3 ×, breaks above 1.5 ×"),
+        (Gauge("Runs below the start", 1, 2, "runs", 0, 16), "1 run, breaks above 2 runs"),
+        (Gauge("Pass rate", 0.994, 0.5, below=True), "0.994, breaks below 0.5"),
+        (Gauge("Steps", 12, 1, "steps", below=True), "12 steps, breaks below 1 step"),
+    ],
+)
+def test_a_meter_says_its_value_and_where_it_breaks_each_with_its_unit(gauge, text):
+    shown = host.gauged(gauge)
+    assert shown["text"] == text and f"<output>{text}</output>" in shown["html"]
+
+
+@pytest.mark.parametrize(
+    "value, unit, read",
+    [
+        (1, "nats", "1 nat"),
+        (1.5, "nats", "1.50 nats"),
+        (1, "nats a token", "1 nat a token"),
+        (1, "tokens/s", "1 token/s"),
+        (1, "GPU-hours", "1 GPU-hour"),
+        (1, "ms", "1 ms"),
+        (1, "of 100 pairs", "1 of 100 pairs"),
+        (1, "", "1"),
+        (float("nan"), "nats", "–"),
+    ],
+)
+def test_a_unit_follows_its_number(value, unit, read):
+    shown = host.row(Readout("KL", value, unit))
+    assert f"{shown['text']} {shown['unit']}".strip() == read == values.with_unit(values.figures(value), unit)
 
 
 def test_a_form_of_strings_becomes_knobs_and_back():

@@ -59,7 +59,7 @@ def test_where_only_nearer_mends_no_more_than_that_is_said():
 def test_the_gauge_counts_the_runs_that_are_allowed():
     k, r = Knobs(kl=12.0), last(kl=12.0)
     gauge = widget.watched(k, r)
-    assert (gauge.label, gauge.unit) == ("Runs of 16 below the start", "allowed")
+    assert (gauge.label, gauge.unit) == ("Runs of 16 below the start", "runs")
     assert (gauge.value > gauge.threshold) == bool(widget.broken(k, r))
 
 
