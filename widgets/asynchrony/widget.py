@@ -11,6 +11,7 @@ from sim.cluster.hardware import ACCELERATORS
 from sim.cluster.memory import Engine, Misfit
 from sim.cluster.models import MODELS
 from sim.experiments import delayed_gradient
+from sim.words import counted
 from widgets.frame import eight_answers, impossible_job, machine_knobs, piles, recovery, scene
 from widgets.frame.exercises import Guess
 from widgets.frame.knobs import choice, ladder, slider, toggle
@@ -466,7 +467,7 @@ def broken(k, r):
         return Break(Said(why, claims), recovered(k, r, dict(hard_cap="never")), SHORT)
     words = {
         STUCK: f"Each update overshoots before the next is seen: one answer has probability {r.course.surest[-1]:.3f}",
-        SWINGS: f"The policy is corrected for what it was {r.delay} updates ago, and over-steers",
+        SWINGS: f"The policy is corrected for what it was {counted(r.delay, 'update')} ago, and over-steers",
         SLOW: "So few draws carry more noise than the step can bear",
         LARGE: f"At a rate of {k.learning_rate:g} each step is too large",
         SMALL: f"At a rate of {k.learning_rate:g} each step is too small for {delayed_gradient.UPDATES} updates",

@@ -345,7 +345,7 @@ def watched(k, r):
 def seen_at(k, r, cause):
     if cause == UNCORRECTED:
         return At("Time to the same quality", None, None, "the same quality takes {y:.2f}", "here")
-    words = f"{wasted(r)} weeks bought nothing" if cause == IDLE else f"{100 * r.behind:.0f} % behind the best set"
+    words = f"{wasted(r)} weeks bought nothing" if cause == IDLE else f"{1 + r.behind:.2f} times the best set’s"
     return At("Time to the same quality", None, None, words, "bought")
 
 
@@ -370,7 +370,7 @@ def broken(k, r):
         without = {OWN_KNOBS[name]: False for name in r.idle}
         return Break(Said(why, no_use(k, r)), back(k, r, without), IDLE)
     if r.behind > BEHIND:
-        behind = f": this is {100 * r.behind:.0f} % behind" if r.best > NEXT_TO_NOTHING else ""
+        behind = f": this takes {1 + r.behind:.2f} times as long" if r.best > NEXT_TO_NOTHING else ""
         why = f"The step is {r.step:.3f} of the first. As many weeks buy {r.best:.3f}{behind}."
         best = recovery.different(k, dict(rule=BEST, weeks=there(k, r.names)))
         return Break(Said(why, outdone(k, r)), best, BEHIND_CAUSE)
