@@ -14,15 +14,18 @@ from difflib import get_close_matches
 import numpy as np
 
 LONGEST = 18  # digits that are read: more are no number anyone means, and Python refuses those of thousands
+GROUPED = re.compile(r"[+-]?\d{1,3}(?:,\d{3})+(?:\.\d+)?")
 
 
 def whole(least, most):
     """A reader of whole numbers from `least` to `most`, for argparse's `type`."""
 
     def read(text):
-        if not (text.isascii() and text.isdecimal() and len(text) <= LONGEST and least <= int(text) <= most):
-            raise argparse.ArgumentTypeError(f"{shortened(text)} is no whole number from {least:,} to {most:,}")
-        return int(text)
+        digits = ungrouped(text)
+        if not (digits.isascii() and digits.isdecimal() and len(digits) <= LONGEST and least <= int(digits) <= most):
+            no = f"{shortened(text)} is no whole number from {least:,} to {most:,}"
+            raise argparse.ArgumentTypeError(no + of_comma(digits))
+        return int(digits)
 
     return read
 
@@ -31,15 +34,26 @@ def number(least, most):
     """The same of numbers."""
 
     def read(text):
+        digits = ungrouped(text)
         try:
-            value = float(text)
+            value = float(digits)
         except ValueError:
             value = float("nan")
         if not least <= value <= most:
-            raise argparse.ArgumentTypeError(f"{shortened(text)} is no number from {least:g} to {most:g}")
+            no = f"{shortened(text)} is no number from {least:g} to {most:,.12g}"
+            raise argparse.ArgumentTypeError(no + of_comma(digits))
         return value
 
     return read
+
+
+def ungrouped(text):
+    """1,024 without its commas, as a page takes it; another text as it is."""
+    return text.replace(",", "") if GROUPED.fullmatch(text) else text
+
+
+def of_comma(digits):
+    return "; commas are for groups of three digits (1,024) and a point for decimals (1.5)" if "," in digits else ""
 
 
 def shortened(text):

@@ -143,7 +143,7 @@ def arguments(program: str) -> Parser:
         f"what the job had that they were timed on, where it was another: {', '.join(user_inputs.JOB)}",
     )
     add("--steps", type=whole(1, 10**6), default=500)
-    add("--price", type=number(0, 1e4), default=2.0, help="of a GPU for an hour")
+    add("--price", type=number(0, 1e4), default=2.0, help="dollars for an hour of a GPU")
     add("--json", action="store_true", help="numbers instead of a table")
     return parser
 
@@ -203,7 +203,7 @@ def scenario(parser: Parser, chosen: argparse.Namespace) -> planner.Scenario:
 def table(found: planner.Plan, path: Sequence[planner.Change], alone: Sequence[planner.Change]) -> str:
     """What is printed."""
     s, now = found.scenario, planner.seconds(found.scenario)
-    head = f"{s.model.name} on {s.gpus} {s.accelerator.name}, {s.prompts} x {s.samples} completions, {s.overlap}"
+    head = f"{s.model.name} on {s.gpus:,} {s.accelerator.name}, {s.prompts:,} x {s.samples:,} completions, {s.overlap}"
     rows = [(answer.question, answer.words, f"lesson {answer.lesson}") for answer in planner.answers(found)]
     before = now
     for change in path:

@@ -305,6 +305,9 @@ def column(blocks: Iterable[str]) -> tuple[Law, str, str]:
 def words_of(text: str) -> list[str]:
     if "\n" in text:  # one in a line may be written 1,234
         text = re.sub(r"(?m)^[ \t]*\d{1,3}(?:,\d{3})+[ \t\r]*$", lambda line: line[0].replace(",", ""), text)
+    quantiles = text.split()
+    if len(quantiles) == FEW and all(re.fullmatch(r"\d+|\d{1,3}(?:,\d{3})+", one) for one in quantiles):
+        return [one.replace(",", "") for one in quantiles]
     return text.translate(str.maketrans(",;[]", "    ")).split()
 
 

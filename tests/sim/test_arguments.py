@@ -22,6 +22,20 @@ def test_a_number_is_finite_and_lies_within_its_bounds(text):
         number(1, 2)(text)
 
 
+@pytest.mark.parametrize("text, value", [("1,024", 1024), ("8,192", 8192), ("1,024.5", 1024.5), ("-1,024", -1024)])
+def test_thousands_may_be_grouped(text, value):
+    assert number(-9e9, 9e9)(text) == value
+    if value == int(value) > 0:
+        assert whole(1, 9000)(text) == value
+
+
+@pytest.mark.parametrize("text", ["1,5", "12,34", "1,0240", ",024", "1,024,", "1 024", "1,024,5"])
+def test_a_comma_elsewhere_is_refused(text):
+    for read in (number(0, 1e9), whole(0, 10**9)):
+        with pytest.raises(argparse.ArgumentTypeError, match="groups of three digits" if "," in text else "is no"):
+            read(text)
+
+
 def test_an_option_that_there_is_none_of_is_told_the_nearest_one_and_a_wrong_word_is_not(capsys):
     parser = Parser(prog="it")
     parser.add_argument("--seed", type=whole(0, 9))

@@ -87,6 +87,8 @@ def test_sessions_of_several_turns_are_in_the_numbers_and_in_the_table(capsys):
     [
         (["--gpus", "0"], "0 is no whole number from 1 to 8,192"),
         (["--gpus", "many"], "many is no whole number"),
+        (["--gpus", "1,5"], "1,5 is no whole number from 1 to 8,192; commas are for groups of three digits"),
+        (["--price", "1,5"], "1,5 is no number from 0 to 10,000; commas are for groups of three digits"),
         (["--price", "nan"], "nan is no number from 0"),
         (["--lengths", "5 4 3 2"], "Quantiles rise"),
         (["--config", "no-such-file"], "no-such-file"),
@@ -139,3 +141,11 @@ def test_help_names_every_option(capsys):
         plan.main(["--help"])
     shown = capsys.readouterr().out
     assert ended.value.code == 0 and all(name in shown for name in ("--config", "--steps", "--json", "qwen2.5-32b"))
+
+
+def test_numbers_are_understood_with_grouped_thousands_as_on_the_page(capsys):
+    shown = []
+    for n, lengths in (("1024", "1200 3400 7700 8192"), ("1,024", "1,200 3,400 7,700 8,192")):
+        plan.main(["--gpus", n, "--prompts", n, "--host-memory", n, "--lengths", lengths])
+        shown.append(capsys.readouterr().out)
+    assert shown[0] == shown[1] and "on 1,024 H100" in shown[0]
