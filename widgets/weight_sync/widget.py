@@ -234,7 +234,7 @@ def lost(r):
 
 def watched(k, r):
     return Gauge(
-        "Behind the run on fresh weights", round(gap(r), 9), LOST, expression=f"fresh_pass_rate - pass_rate > {LOST}"
+        "Pass rate behind fresh weights", round(gap(r), 9), LOST, expression=f"fresh_pass_rate - pass_rate > {LOST}"
     )
 
 
@@ -251,7 +251,7 @@ def broken(k, r):
 
 def claims(k, r):
     """That what is blamed alone is undone by the run beside, and that the mechanism is there."""
-    fresh = dict(lag=0, every=1) | (dict(form="fp32") if k.form != "fp32" else {})
+    fresh = dict(lag=0, every=1) | (dict(form="fp32") if by_rounding(k) else {})
     said = {"without it the run ends as with fresh weights": lambda: not lost(end(run, replace(k, **fresh)))}
     if cause(k, r) == CLIPPED:
         return said | {"much of it is outside": lambda: r.drifts[-1].frame.clip_fraction > 0.1}
@@ -264,11 +264,19 @@ def stale(k):
     return k.lag > 0 or k.every > 1
 
 
+def by_rounding(k):
+    """Whether the break is, or may be, one of rounding: with fresh deliveries alone two of eight seeds are lost in e5m2
+    under a clip at a rate of 0.05, and none elsewhere.
+    """
+    alone = k.form == "e5m2" and k.correction == "ratio and clip" and k.learning_rate > 0.03
+    return not stale(k) or alone
+
+
 def cause(k, r):
     """What fresh weights undo, of which the run beside is the proof."""
     if not stale(k):
         return "samples of rounded weights"
-    if k.form != "fp32":
+    if by_rounding(k):
         return "samples of old and rounded weights"
     if k.correction == "none":
         return "old samples, used as new"
@@ -290,7 +298,11 @@ def clipped_share(r):
 
 def reason(k, r):
     lag = max(d.trainer_version - d.rollout_version for d in r.drifts)
-    rounded = "" if k.form == "fp32" else f"{' and ' if lag else 'Sampled with weights '}rounded to {k.form}"
+    rounded = (
+        ""
+        if k.form == "fp32" or not by_rounding(k)
+        else f"{' and ' if lag else 'Sampled with weights '}rounded to {k.form}"
+    )
     late = f"Up to {counted(lag, 'update')} behind" if lag else ""
     behind = f"{late}{rounded}"
     if k.correction == "none":
