@@ -240,7 +240,14 @@ def later(k, r):
     )
 
 
+def unknown(r):
+    """The values of the lessons that are not known."""
+    return [value for i, value in zip(IDS, r.values) if i not in r.known]
+
+
 def watched(k, r):
+    if not any(value > 0 for value in unknown(r)):
+        return Readout("Value of the plan", "nothing of use is left", "", gaps.plan)
     return Gauge(
         "Value of the plan", min(r.plan.value, 60.0), 0.5, "", low=0, high=60, below=True, expression="plan.value"
     )
@@ -254,7 +261,7 @@ def seen_at(k, r, cause):
 
 
 def broken(k, r):
-    if r.plan.value > 0 or not (r.values[[IDS.index(i) for i in IDS if i not in r.known]] > 0).any():
+    if r.plan.value > 0 or not any(value > 0 for value in unknown(r)):
         return None
     nothing = {"nothing in it is of use": lambda: sum(r.values[IDS.index(i)] for i in r.plan.ids) == 0}
     too_long = {"whatever is of use takes longer, with what it needs": lambda: not fitting(k, r)}
@@ -312,7 +319,7 @@ def holds(k, r):
     if not r.plan.ids:
         return Said(
             "Nothing that you do not know has a value to you: there is nothing to plan.",
-            {"nothing has": lambda: not any(v for i, v in zip(IDS, r.values) if i not in r.known)},
+            {"nothing has": lambda: not any(unknown(r))},
         )
     taken = f"{len(r.plan.ids)} of seventeen lessons"
     return Said(

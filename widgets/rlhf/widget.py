@@ -490,7 +490,7 @@ def mends(k, r):
     """Whether the way back leads to a policy that people prefer to its start, and that writes more than one thing."""
     there = replace(k, **fix_and_cause(k)[0])
     here, path = ended(there)
-    return preferred(there, counted(there, here, path)) > HALF - 0.01 and np.exp(here.entropy) >= FEW
+    return preferred(there, counted(there, here, path)) > HALF - 0.01 and not few(here)
 
 
 def reward_of(k):
