@@ -72,7 +72,7 @@ class Scenario:
     longest_test: float = 0.0
     workers: int = 64
     steps: int = 500
-    price: float = 2.0  # of a GPU for an hour, in any currency: the reader's assumption
+    price: float = 2.0  # dollars for an hour of a GPU: the reader's assumption
     efficiency: throughput.Efficiency = throughput.ASSUMED
     calibration: Calibration | None = None  # what a job says that was timed
 
@@ -542,7 +542,7 @@ def answers(found: Plan) -> list[Answer]:
         Answer("versions behind", f"{found.lag:.1f}", "22c" if streams else "06"),
         Answer("cut by the limit", f"{s.law.truncated:.1%}", "22b"),
         Answer("GPU-hours", number_range(*found.gpu_hours), "22a"),
-        Answer("money, your price", number_range(*found.money), "22a"),
+        Answer("cost at your price", counted(number_range(*found.money), "dollar"), "22a"),
     ]
     return rows
 

@@ -97,7 +97,11 @@ function leader({ spot, words, left, down }) {
 
 // Draws a panel; `before` is the same panel of the setting that `name` tells of, and `at` where it broke.
 export async function draw(plot, panel, before, name, at) {
-  if (panel.svg) return patch(plot, panel);
+  plot.setAttribute("role", panel.role ?? "img");
+  if (panel.svg) {
+    if (plot.data) globalThis.Plotly.purge(plot);
+    return patch(plot, panel);
+  }
   look ??= await wardrobe;
   const [left, said] = ghost(before, panel, name);
   const words = [...(at ? [leader(at)] : []), ...panel.layout.annotations, ...said];
@@ -110,7 +114,7 @@ export async function draw(plot, panel, before, name, at) {
   const data = [...left, ...panel.data].map((trace) => dressed(trace, trace.type, trace.meta.role, trace.meta.series));
   const Plotly = await plotly();
   await Plotly.react(plot, at ? broken(data, at) : data, layout, { displayModeBar: false, responsive: false });
-  plot.querySelector(".still")?.remove();
+  for (const old of plot.querySelectorAll(":scope > :not(.plot-container)")) old.remove();
   plot.querySelector("[data-ring]")?.removeAttribute("data-ring");
   if (at) [...plot.querySelectorAll(".scatterlayer .trace")].at(-1).dataset.ring = at.words;
   part(plot);

@@ -1,4 +1,5 @@
-// Draws a scene of a running widget: what differs is set on the elements that are there, so that it moves.
+// Draws a scene of a running widget: what differs is set on the elements that are there, so that it moves. What has no
+// keys, a table, is replaced.
 const keyed = (root) => new Map([...root.querySelectorAll("[data-k]")].map((part) => [part.dataset.k, part]));
 const words = (part) => (part.matches("text") ? part : part.querySelector(":scope > text"));
 
@@ -7,7 +8,8 @@ export function patch(plot, { svg, alt }) {
   drawn.innerHTML = svg;
   plot.setAttribute("aria-label", alt);
   const [old, now] = [keyed(plot), keyed(drawn)];
-  if ([...old.keys()].join() !== [...now.keys()].join()) return plot.replaceChildren(...drawn.childNodes);
+  const alike = now.size && [...old.keys()].join() === [...now.keys()].join();
+  if (!alike) return plot.replaceChildren(...drawn.childNodes);
   for (const [key, part] of now) {
     const there = old.get(key);
     for (const { name, value } of part.attributes) {

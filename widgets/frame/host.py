@@ -90,8 +90,8 @@ def frame(w: Widget, knobs: Any, result: Any) -> str:
 
 
 def shown(panel: Panel) -> dict[str, Any]:
-    """A panel as the page has it; of a scene its drawing, in which the page changes what differs, by key; of a table its
-    HTML.
+    """A panel as the page has it; of a table its HTML, of a scene its drawing, of which the page changes by key what
+    differs.
     """
     if answer_table.is_table(panel):
         more = dict(svg=answer_table.drawn(panel), alt=panel["title"], **caption(panel), ghost=None, role="group")

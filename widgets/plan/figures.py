@@ -26,9 +26,9 @@ def answer(gpus):
     rows = [
         row
         for row in planner.answers(found)
-        if row.question in ("rollout", "log-probs", "update", "a step", "GPU-hours", "money, your price")
+        if row.question in ("rollout", "log-probs", "update", "a step", "GPU-hours", "cost at your price")
     ]
-    marks = [label(0, 7, "500 steps; a GPU costs 2 an hour"), label(1, 7, "lesson", 0, "right")]
+    marks = [label(0, 7, "500 steps; assumed: 2 dollars a GPU-hour"), label(1, 7, "lesson", 0, "right")]
     for y, row in zip(range(len(rows), 0, -1), rows):
         series = 1 if row.question == "a step" else 0
         marks += [label(0, y, row.question, series), label(0.8, y, row.words, 1, "right")]

@@ -1,6 +1,7 @@
 """What a run takes before it is begun: whether it fits, seconds of a step as a range, GPU-hours, and what would pay."""
 
 import math
+import re
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -9,10 +10,11 @@ from sim.cluster import envelope, memory, planner, step, throughput, user_inputs
 from sim.cluster.hardware import ACCELERATORS
 from sim.cluster.models import MODELS
 from sim.cluster.turns import HOLD, OFFLOAD, REUSES
-from widgets.frame import cluster, impossible_job, machine_knobs, recovery
+from sim.words import counted
+from widgets.frame import answer_table, cluster, impossible_job, machine_knobs, recovery
 from widgets.frame.exercises import Guess
 from widgets.frame.knobs import choice, number, slider, toggle
-from widgets.frame.marks import band, bars, dots, label, line, panel, threshold
+from widgets.frame.marks import band, bars, dots, line, panel, threshold
 from widgets.frame.readouts import At, Break, Gauge, Readout
 from widgets.frame.sentences import Said
 
@@ -78,7 +80,7 @@ class Own:
     workers: int = number("Verifier workers", 64, [2**n for n in range(17)], symbol="w")
     steps: int = number("Steps", 500, [1, 10, 50, 100, 200, 500, 1000, 2000, 5000, 10000, 100000, 1000000])
     price: float = number(
-        "Price of a GPU for an hour (yours)", 2.0, [0.0, 0.5, 1.0, 2.0, 3.0, 5.0, 10.0, 20.0, 10000.0]
+        "Price of a GPU-hour (assumed)", 2.0, [0.0, 0.5, 1.0, 2.0, 3.0, 5.0, 10.0, 20.0, 10000.0], unit="dollars"
     )
 
 
@@ -237,7 +239,7 @@ def figure(k, r):
         tabs = [CLUSTER, CLUSTER, "Changes", "Changes", "Seconds, memory", "Seconds, memory"]
         unfit = impossible_job.unfit(k, r.misfits, tabs, "gpus", misfits, held_by(r))
         return [cluster.picture(r.scenario, None, r.misfits, CLUSTER), *unfit[1:]] if r.scenario else unfit
-    return [cluster.picture(r.scenario, r.found, [], CLUSTER), table(r), pays(r), by_gpus(r), roles(r), moments(r)]
+    return [cluster.picture(r.scenario, r.found, [], CLUSTER), answers(r), pays(r), by_gpus(r), roles(r), moments(r)]
 
 
 def held_by(r):
@@ -250,20 +252,10 @@ def held_by(r):
 HIDDEN = ("rollout", "tests", "log-probs", "update", "weights to the engines", "a step", "GPU-hours")  # stand elsewhere
 
 
-def table(r):
-    marks = []
-    for y, answer in zip(range(7, 0, -1), (a for a in planner.answers(r.found) if a.question not in HIDDEN)):
-        marks += [label(0, y, answer.question), label(0.85, y, answer.words, 1, "right")]
-        marks += [label(1, y, answer.lesson, 0, "right")]
-    return panel(
-        "The answers",
-        "at the right: the lesson that computes it",
-        *marks,
-        x_range=[0, 1],
-        y_range=[0.8, 8],
-        tab=CLUSTER,
-        bare=True,
-    )
+def answers(r):
+    shown = [tuple(answer) for answer in planner.answers(r.found) if answer.question not in HIDDEN]
+    note = "and the lesson that computes each of them"
+    return answer_table.table("The answers", note, ("", "answer", "lesson"), shown, CLUSTER)
 
 
 def roles(r):
@@ -277,23 +269,12 @@ def roles(r):
         "weights": [which.sync + which.switch for which in (fast, slow)],
         "a step": list(r.found.step_range),
     }
-    marks = []
-    for y, (name, ends) in zip(range(len(ranges), 0, -1), ranges.items()):
-        series = 1 if name == "a step" else 2
-        at = [place(seconds) for seconds in ends]
-        marks += [line([0, 1], [y - 0.1, y - 0.1], "", 1, "reference"), line(at, [y - 0.1, y - 0.1], name, series)]
-        marks += [dots(at, [y - 0.1, y - 0.1], name, series)]
-        marks += [label(0, y, name, 1 if series == 1 else 0)]
-        marks += [label(1, y, planner.seconds_range(*ends), 1 if series == 1 else 0, "right")]
-    return panel(
-        "Seconds of a step",
-        planner.spread(s).words,
-        *marks,
-        x_range=[-0.02, 1.02],
-        y_range=[0.6, len(ranges) + 0.8],
-        tab="Seconds, memory",
-        bare=True,
-    )
+    line = lambda ends: tuple(map(place, ends)) if any(ends) else ""
+    shown = [(name, planner.seconds_range(*ends), line(ends)) for name, ends in ranges.items()]
+    numbers = [bars(list(ranges), list(seconds), end) for end, seconds in zip(("from", "to"), zip(*ranges.values()))]
+    head = ("", "from, to", "0.01 s to 100,000 s, logarithmic")
+    words = planner.spread(s).words
+    return answer_table.table("Seconds of a step", words, head, shown, "Seconds, memory", numbers)
 
 
 def place(seconds):
@@ -302,23 +283,18 @@ def place(seconds):
 
 
 def pays(r):
-    before, marks = planner.seconds(r.scenario), []
-    costs = lambda change: "free" if change.free else change.costs
-    worth = lambda change: f"{costs(change)}: {change.seconds:,.0f} s, × {before / change.seconds:.2f}"
-    rows = [(f"{'then' if i else 'first'} {c.words}", worth(c), 1) for i, c in enumerate(r.path)]
-    rows = rows or [("nothing of this job shortens it by 1 %", "", 1)]
-    rows.append(("each alone:", "", 0))
-    rows += [(c.words, worth(c), 2) for c in r.alone[: 8 - len(rows)]]
-    for y, (words, value, series) in zip(range(8, 0, -1), rows):
-        marks += [label(0, y, words, series), label(1, y, value, series, "right")]
-    return panel(
+    before = planner.seconds(r.scenario)
+    costs = lambda change: "nothing" if change.free else change.costs
+    worth = lambda change: (f"{change.seconds:,.0f} s", f"{before / change.seconds:.2f}", costs(change))
+    shown = [(f"{'then' if i else 'first'} {change.words}", *worth(change)) for i, change in enumerate(r.path)]
+    shown = shown or [("nothing of this job shortens it by 1 %", "", "", "")]
+    alone = [(change.words, *worth(change)) for change in r.alone[: 7 - len(shown)]]
+    return answer_table.table(
         "What would shorten the step",
-        f"and its price; now {before:,.0f} s, as predicted",
-        *marks,
-        x_range=[0, 1],
-        y_range=[0.8, 9],
-        tab="Changes",
-        bare=True,
+        f"now {before:,.0f} s, as predicted; a row of the path keeps what stands above it",
+        ("change", "a step", "times as fast", "costs"),
+        [*shown, *([("each alone",)] if alone else []), *alone],
+        "Changes",
     )
 
 
@@ -378,9 +354,15 @@ def readouts(k, r):
         (planner.number_range(*r.found.gpu_hours), "GPU-hours"),
         (100 * r.found.peak.share, "%"),
         (r.found.live, "an engine"),
-        (r.path[0].words if r.path else "nothing", ""),
+        (leading(r.path[0].words) if r.path else "nothing", ""),
     ]
     return [Readout(name, value, unit, source) for (name, source), (value, unit) in zip(READOUTS.items(), shown)]
+
+
+def leading(change):
+    """The first of what changes together, and how many more: their words stand under Changes."""
+    first, *more = re.sub(r" \(.*?\)", "", change).split(", ")
+    return f"{first} and {len(more)} more" if more else first
 
 
 def watched(k, r):
@@ -487,7 +469,7 @@ def holds(k, r):
     low, high = r.found.step_range
     hours = planner.number_range(low * k.steps / 3600, high * k.steps / 3600)
     steps = "One step takes" if k.steps == 1 else f"{k.steps:,} steps take"
-    money = f"{'costs' if k.steps == 1 else 'cost'} {planner.number_range(*r.found.money)}"
+    money = f"{'costs' if k.steps == 1 else 'cost'} {counted(planner.number_range(*r.found.money), 'dollar')}"
     return Said(
         f"It fits. {steps} {hours} hours and {money} at your price.",
         {

@@ -122,7 +122,7 @@ def test_money_is_price_times_hours_and_steps_count_once():
     once, twice = result(Knobs()).found, result(Knobs(steps=1000, price=4.0)).found
     assert twice.gpu_hours == pytest.approx([2 * hours for hours in once.gpu_hours])
     assert twice.money == pytest.approx([4 * money for money in once.money])
-    assert plan.holds(Knobs(price=0.0), result(Knobs(price=0.0))).endswith("cost 0 at your price.")
+    assert plan.holds(Knobs(price=0.0), result(Knobs(price=0.0))).endswith("cost 0 dollars at your price.")
 
 
 def test_a_timed_update_is_used_as_measured_and_an_impossibly_fast_one_is_refused():
