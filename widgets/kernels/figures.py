@@ -31,7 +31,7 @@ def steps(logit):
             dots([logit] * 2, [half_step(logit, "bf16"), half_step(logit, "fp16")], "here", role="here"),
             x="logit",
             log="xy",
-            x_range=(0.5, 40),
+            x_range=(0.44, 44),
             y_range=(0.01, 30),
             ticks=dict(tickvals=[0.5, 1, 2, 5, 10, 20, 40], ticktext=["0.5", "1", "2", "5", "10", "20", "40"]),
         )
@@ -59,6 +59,7 @@ def depth(layers):
             x_range=(-0.6, 3.6),
             y_range=(1, 1e6),
             log="y",
+            y_ticks=dict(tickvals=[1, 100, 1e4, 1e6], ticktext=["1", "100", "10<sup>4</sup>", "10<sup>6</sup>"]),
             ticks=dict(tickvals=places, ticktext=["fp16", "bf16, fp32 head", "bf16", "fp8"], tickangle=0),
         )
     ]
@@ -86,7 +87,7 @@ def shared(prompt):
             *draw([s.speedup for s in found]),
             x="tokens of the prompt",
             log="x",
-            x_range=(100, 20000),
+            x_range=(85, 20000),
             y_range=(0, 5),
         ),
         panel(
@@ -95,7 +96,7 @@ def shared(prompt):
             *draw([100 * s.gain for s in found]),
             x="tokens of the prompt",
             log="x",
-            x_range=(100, 20000),
+            x_range=(85, 20000),
             y_range=(0, 50),
         ),
     ]
