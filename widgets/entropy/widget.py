@@ -122,7 +122,7 @@ def final(r):
 
 # ── the pictures ──
 THE_RUNS = "Four of the 24 runs, a hundred draws each"
-WHAT = "amber: common, right half the time; navy: the prize, always; pale: 48 others, never"
+WHAT = "[against] common, right half the time; [followed] the prize, always; [rest] 48 others, never"
 
 
 def figure(k, r):
@@ -233,8 +233,14 @@ def watched(k, r):
 
 
 # ── what went wrong, and because of what ──
-SOON, TIED, NOISE = "certain too soon", "tied to the start", "paid for noise"
+SOON, LATE, TIED, NOISE = (
+    "certain too soon",
+    "too few updates for the prize",
+    "tied to the start",
+    "paid for noise",
+)
 TIGHT = 0.1  # a price that alone may be too high
+UNDECIDED = 0.5  # nats at the end. Where a bonus below `needed` leaves more, twice as many updates find the prize
 
 
 def close(k):
@@ -279,7 +285,18 @@ def broken(k, r):
     if not done(r) or final(r) >= LOW or not found:
         return None
     turned = {name: value for knobs, _ in found.values() for name, value in knobs.items()}
-    return Break(why(k, r, found, turned), recovery.different(k, turned), next(iter(found)))
+    return Break(why(k, r, found, turned), recovery.different(k, turned), cause(r, found))
+
+
+def cause(r, found):
+    """The first that does harm; no run is certain too soon that is still undecided at the end."""
+    if SOON in found and undecided(r):
+        return TIED if TIED in found else LATE
+    return next(iter(found))
+
+
+def undecided(r):
+    return float(r.last.entropy.mean()) > UNDECIDED
 
 
 def why(k, r, found, turned):
@@ -291,18 +308,45 @@ def why(k, r, found, turned):
     if len(found) > 1:
         words = " and ".join(words for _, words in found.values())
         return Said(f"{words[0].upper()}{words[1:]}: {ends}.", claims)
-    (cause,) = found
-    if cause == NOISE:
+    (fault,) = found
+    if fault == NOISE:
         return Said(
             f"The bonus pays for any rare way: {of_100(others(r))} draws are of ways that are never right; {ends}.",
             claims | {"fewer without it": lambda: others(end(run, replace(k, **turned))) < others(r) - 0.1},
         )
-    if cause == TIED:
+    if fault == TIED:
         return Said(
             f"The prize is {np.log(k.odds):.1f} nats from the start, and a nat costs {k.beta:g}: {ends}.",
             claims | {"so far": lambda: abs(distance(k) - np.log(k.odds)) < 1e-9},
         )
-    return Said(f"The common way is settled on before the prize is drawn often enough: {ends}.", claims)
+    if undecided(r):
+        return Said(
+            f"{UPDATES} updates are too few for a prize of one draw in {k.odds}, which is still gaining: {ends}.",
+            claims | {"twice as many find it": lambda: longer(k).right.mean() > LOW, "it rises": lambda: rises(r)},
+        )
+    return Said(
+        f"The common way is settled on before the prize is drawn often enough: {ends}.",
+        claims | {"settled": lambda: settled(r)},
+    )
+
+
+def longer(k):
+    """The last frame after twice as many updates."""
+    world, rng = rare_prize.prize(k.odds), np.random.default_rng(k.seed)
+    step = rare_prize.optimizer(k.optimizer)
+    *_, last = rare_prize.run(world, k.alpha, k.beta, k.eps_low, k.eps_high, step, rng, updates=2 * UPDATES)
+    return last
+
+
+def rises(r):
+    """Whether the prize is drawn more often in the second half of the training, in the middle run."""
+    half, now = (np.median(r.frames[at].pi[:, PRIZE]) for at in (UPDATES // 2, UPDATES))
+    return bool(now > half)
+
+
+def settled(r):
+    """Whether nine of ten draws of the middle run are of one way."""
+    return bool(np.median(r.last.pi.max(axis=1)) > 0.9)
 
 
 def distance(k):

@@ -7,7 +7,7 @@ from sim.experiments import rare_prize
 from sim.experiments.rare_prize import PRIZE
 from tests.widgets import catalogue
 from widgets.entropy import widget
-from widgets.entropy.widget import NOISE, SOON, TIED, UPDATES, Knobs, final, many_found, others
+from widgets.entropy.widget import LATE, NOISE, SOON, TIED, UPDATES, Knobs, final, many_found, others
 
 last = partial(catalogue.last, widget)
 broken = partial(catalogue.broken, widget)
@@ -37,8 +37,31 @@ def test_a_price_ties_the_runs_to_the_start():
 
 
 def test_a_rarer_prize_needs_a_larger_bonus():
-    assert cause(odds=500) == SOON and broken(odds=500).fix == dict(alpha=0.2)
+    assert cause(odds=500) == LATE and broken(odds=500).fix == dict(alpha=0.2)
     assert many_found(last(odds=500, alpha=0.2)) >= 20
+
+
+@pytest.mark.when_changed()
+def test_more_updates_find_a_rarer_prize_and_none_that_is_drawn_no_more():
+    found = {}
+    for words, knobs in ((LATE, dict(odds=500)), (SOON, dict(odds=200, alpha=0.0))):
+        assert cause(**knobs) == words
+        found[words] = [rare_prize.found(widget.longer(Knobs(**knobs, seed=seed))).sum() for seed in range(3)]
+    assert min(found[LATE]) > 12 and max(found[SOON]) == 0
+
+
+@pytest.mark.parametrize(
+    "knobs, named",
+    [
+        (dict(odds=500), LATE),
+        (dict(odds=500, alpha=0.05), SOON),  # the prize is drawn ever more rarely
+        (dict(odds=500, beta=0.5), TIED),  # undecided, since the start is
+        (dict(alpha=0.0, beta=0.1), SOON),
+    ],
+)
+def test_no_run_is_certain_too_soon_that_is_undecided_at_the_end(knobs, named):
+    assert cause(**knobs) == named
+    assert (widget.undecided(last(**knobs)), widget.settled(last(**knobs))) == (named != SOON, named == SOON)
 
 
 def test_clip_higher_is_no_substitute_for_a_bonus():
