@@ -46,6 +46,18 @@ def brought_back(alpha):
     return of
 
 
+def longer(odds, alpha):
+    """How many of 24 runs find the prize in twice as many updates."""
+
+    def of(seed):
+        step, rng = rare_prize.optimizer("SGD"), np.random.default_rng(seed)
+        world, updates = rare_prize.prize(odds), 2 * rare_prize.UPDATES
+        *_, last = rare_prize.run(world, alpha, 0.0, 0.2, 0.2, step, rng, updates=updates)
+        return int(rare_prize.found(last).sum())
+
+    return of
+
+
 def by_rate(rate):
     """How many of 24 runs find the prize without a bonus under AdamW at another rate."""
 
@@ -78,11 +90,27 @@ def lost(eps, beta=0.0, alpha=0.0, optimizer="AdamW"):
     return lambda seed: int(lost_prompts.lost(chances(seed, eps, beta, alpha, optimizer)).sum())
 
 
-def of_one_answer(seed):
-    """The most lost sums that share an answer, or its last digit, without a clip."""
-    gone = np.flatnonzero(lost_prompts.lost(chances(seed, lost_prompts.WIDE, 0.0, 0.0, "AdamW")))
-    sums = gone // 10 + gone % 10
-    return int(max(np.bincount(sums % 10, minlength=10))) if len(gone) else 0
+def of_ten(measure, eps, alpha=0.0):
+    """The mean of ten further runs, `measure` of their chances: of lost sums the runs differ by as much as their mean,
+    and twenty seeds are 200 runs.
+    """
+    return lambda seed: float(
+        np.mean([measure(chances(run, eps, 0.0, alpha, "AdamW")) for run in range(10 * seed, 10 * seed + 10)])
+    )
+
+
+def gone(chances):
+    return lost_prompts.lost(chances).sum()
+
+
+def many_gone(chances):
+    return gone(chances) >= 10
+
+
+def of_one_digit(chances):
+    """The most lost sums whose answers end in the same digit."""
+    lost = np.flatnonzero(lost_prompts.lost(chances))
+    return max(np.bincount((lost // 10 + lost % 10) % 10, minlength=10))
 
 
 def solved(eps, draws, beta=0.0, alpha=0.0):
@@ -116,15 +144,19 @@ MEASURED = {
     **{f"coins, below {low:g}, AdamW 0.1": ways_left(low, "AdamW", 0.1) for low in (0.1, 0.2, 1.0)},
     **{f"coins, below {low:g}, AdamW 0.02": ways_left(low, "AdamW", 0.02) for low in (0.1, 1.0)},
     "coins, no clip, SGD": ways_left(1.0, "SGD", 4.0, OFF),
+    "found, no bonus, 120 updates, SGD": longer(200, 0.0),
+    "found, one in 500, bonus 0.1, 120 updates, SGD": longer(500, 0.1),
     **{f"found, late bonus {alpha:g}, SGD": brought_back(alpha) for alpha in (0.1, 0.2)},
     **{f"found, no bonus, AdamW {rate:g}": by_rate(rate) for rate in (0.01, 0.1)},
     "lost, clip": lost(CLIP),
-    "lost, no clip": lost(WIDE),
-    "lost, bonus": lost(WIDE, alpha=0.1),
+    "lost, no clip, of ten": of_ten(gone, WIDE),
+    "lost, bonus, of ten": of_ten(gone, WIDE, alpha=0.1),
+    "ten lost, no clip, of ten": of_ten(many_gone, WIDE),
+    "ten lost, bonus, of ten": of_ten(many_gone, WIDE, alpha=0.1),
+    "lost of one digit, no clip, of ten": of_ten(of_one_digit, WIDE),
     "lost, price": lost(WIDE, beta=0.1),
     "lost, bonus and price": lost(WIDE, beta=0.1, alpha=0.1),
     "lost, no clip, SGD": lost(WIDE, optimizer="SGD"),
-    "lost of one answer": of_one_answer,
     "pass@1, clip": solved(CLIP, 1),
     "pass@1, no clip": solved(WIDE, 1),
     "pass@64, clip": solved(CLIP, 64),
@@ -189,6 +221,8 @@ def test_what_it_means_over_twenty_seeds():
     LESSON.spread("38.4 ± 0.3", kept("right, bonus 0.1, price 0.5, SGD"))
     assert (kept("found, bonus 0.5, SGD") == 0).all()
     LESSON.spread("2.4 ± 1.7", kept("found, one in 500, bonus 0.1, SGD"))
+    LESSON.spread("19.4 ± 1.3", kept("found, one in 500, bonus 0.1, 120 updates, SGD"))
+    assert not kept("found, no bonus, 120 updates, SGD").any() and "In 120 updates with SGD no run" in LESSON.text
 
 
 def test_a_late_bonus_and_other_rates_over_twenty_seeds():
@@ -233,20 +267,28 @@ def test_the_coins_over_twenty_seeds():
 
 def test_lost_sums_over_twenty_seeds():
     for words, quantity in (
-        ("7.9 ± 6.5", "lost, no clip"),
-        ("4.5 ± 3.6", "lost of one answer"),
-        ("7.5 ± 5.2", "lost, bonus"),
         ("0.05 ± 0.22", "lost, price"),
         ("0.15 ± 0.37", "lost, clip"),
         ("0.45 ± 0.94", "lost, bonus and price"),
-        ("94.2 ± 1.6", "pass@1, clip"),
-        ("77.9 ± 10.2", "pass@1, no clip"),
-        ("94.0 ± 1.7", "pass@1, price"),
-        ("99.9 ± 0.3", "pass@64, clip"),
-        ("92.1 ± 6.6", "pass@64, no clip"),
+        ("78 ± 10", "pass@1, no clip"),
+        ("92 ± 7", "pass@64, no clip"),
     ):
         LESSON.spread(words, kept(quantity))
     assert not kept("lost, no clip, SGD").any() and "loses none in any seed" in LESSON.text
+    for kind in ("clip", "price"):  # the last digit is another one on another processor
+        assert abs(kept(f"pass@1, {kind}").mean() - 94) < 0.7 and "about 94 of 100" in LESSON.text
+    assert kept("pass@64, clip").min() >= 99 and "99 or more in all twenty seeds" in LESSON.text
+
+
+def test_lost_sums_of_200_runs():
+    plain, bonus = kept("lost, no clip, of ten"), kept("lost, bonus, of ten")
+    LESSON.says("8.0", plain.mean())
+    LESSON.says("11.9", bonus.mean())
+    LESSON.says("4.5", kept("lost of one digit, no clip, of ten").mean())
+    worse = bonus - plain
+    assert worse.mean() > 3 * worse.std(ddof=1) / np.sqrt(len(worse)), "a bonus does not keep them"
+    for number, words in (("77", "no clip"), ("93", "bonus")):
+        LESSON.says(number, 200 * kept(f"ten lost, {words}, of ten").mean())
 
 
 def test_the_covariance_of_the_fold():
