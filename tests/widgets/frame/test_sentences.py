@@ -18,7 +18,9 @@ from widgets.frame import host
 from widgets.frame.contract import extras
 from widgets.frame.readouts import Break
 from widgets.frame.sentences import Said, end, false_claims
+from widgets.frame.small_figures import Played
 
+OPENINGS = [name for name in NAMES if extras(host.widget(name)).OPENING]
 TRAINED = {name for name in NAMES if extras(host.widget(name)).progress}
 # settings of a closed form that are drawn at night: fewer where one takes long. Together more than 100,000
 AT_NIGHT = dict.fromkeys(("throughput", "paths"), 20_000)
@@ -76,12 +78,20 @@ def test_small_figures_and_openings_are_written_as_numbers_are_in_every_position
             for name in results.figures(module)
             for fault in badly_written(shown_by(module, name), IN_PICTURES)
         ]
+        + [f"{name}: {fault}" for name in OPENINGS for fault in badly_written(opened(name), IN_PICTURES)]
     )
 
 
 def shown_by(module, name):
     """The texts in all positions of a figure."""
     return {str(text) for panels, said, _ in results.positions(module, name) for text in words_in([panels, said or ""])}
+
+
+def opened(name):
+    """The texts of an opening that is two pictures."""
+    opening = host.widget(name).OPENING
+    ends = [results.last(name, knobs) for knobs in (opening.plain, opening.other)]
+    return [] if isinstance(opening, Played) else words_in(list(opening.panels(*ends)))
 
 
 @pytest.mark.parametrize("name", NAMES)
