@@ -2,7 +2,7 @@
 
 import pytest
 
-from sim.words import counted, plural
+from sim.words import capital, counted, plural
 
 
 @pytest.mark.parametrize(
@@ -22,3 +22,12 @@ def test_a_verb_goes_with_its_number():
 
 def test_a_number_that_is_read_as_1_is_one():
     assert plural(1.0, "nat") == plural(f"{1.0004:.3g}", "nat") == "nat" and plural(1.5, "nat") == "nats"
+
+
+@pytest.mark.parametrize("symbol", ["λ", "ρ", "δ", "β", "Φ", "p", "k3"])
+def test_a_symbol_at_the_beginning_of_a_sentence_keeps_its_letter(symbol):
+    assert capital(f"{symbol} is 1 in one run") == f"{symbol} is 1 in one run"
+
+
+def test_a_word_at_the_beginning_of_a_sentence_has_a_capital():
+    assert [capital(text) for text in ("the other", "a step", "GAE", "")] == ["The other", "A step", "GAE", ""]

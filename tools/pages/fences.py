@@ -21,6 +21,7 @@ from pymdownx.superfences import SuperFencesException
 from sim import metric_names
 from sim.doctor.words import SIGNS
 from sim.logs import LIMIT
+from sim.words import capital
 from tools.pages import (
     algorithm_pairs,
     drawing,
@@ -423,8 +424,8 @@ def opening(name):
         return part("opening", **small_figures.opening(name))
     w = host.widget(name)
     cause = w.broken(made.other, results.last(name, made.other)).cause
-    told = made.found.partition(": ")[2]
-    said = dict(name=name, line=made.line, found=made.found, told=told[0].upper() + told[1:], cause=cause)
+    told = capital(made.found.partition(": ")[2])
+    said = dict(name=name, line=made.line, found=made.found, told=told, cause=cause)
     return part("scene", **scenes.figure(name, made.figure), opening=said)
 
 

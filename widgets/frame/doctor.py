@@ -17,6 +17,7 @@ from typing import Any
 
 from sim import doctor, logs, metric_names
 from sim.doctor import words
+from sim.words import capital
 from widgets.frame import doctor_chart
 from widgets.frame.values import plain
 
@@ -187,10 +188,6 @@ def number(value: Any, usual: float) -> float:
         return float(value) if math.isfinite(float(value)) else float(usual)
     except (TypeError, ValueError):
         return float(usual)
-
-
-def capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
 
 
 def with_minus_signs(text: str) -> str:
