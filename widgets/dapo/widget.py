@@ -363,8 +363,8 @@ def watched(k, r):
             expression=f"lead of DAPO at as many completions < -{BEHIND}",
         )
     return Readout(
-        f"Completions per update, and the gain of {WINDOW}",
-        f"{drawn_lately(r):.0f}, {100 * gain_lately(r):.1f}".replace("-", "−"),
+        f"Completions per update; gain of {WINDOW} updates",
+        f"{drawn_lately(r):.0f} and {100 * gain_lately(r):.1f}".replace("-", "−"),
         f"points; breaks above {PRICE} with under {counted(f'{100 * GAIN:g}', 'point')}",
         Controller.collect,
     )
