@@ -63,6 +63,17 @@ def test_each_cause_of_a_break_is_reached_by_a_preset_and_mended_by_its_fix():
         assert topology.broken(there, last(topology, **vars(there))) is None
 
 
+def test_a_way_that_cannot_break_has_no_threshold():
+    """Every split that waits is slower than one pool: worse, no break; and one pool is as fast as itself."""
+    k = Knobs(way=SPLIT)
+    r = last(topology, **vars(k))
+    shown = topology.watched(k, r)
+    assert not hasattr(shown, "threshold") and shown.value < 100 and topology.broken(k, r) is None
+    for gpus in (8, 32, 64):
+        one = Knobs(gpus=gpus)
+        assert topology.watched(one, last(topology, **vars(one))).value == 100
+
+
 def test_a_split_needs_gpus_on_both_sides():
     k = Knobs(way=ASYNC, gpus=8, generating=8)
     found = topology.broken(k, last(topology, **vars(k)))
