@@ -6,7 +6,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from sim.cluster.slot_board import Board, Completions, Held
-from sim.words import plural
 from widgets.frame import lanes
 from widgets.frame.scene import Mark, View
 
@@ -103,8 +102,7 @@ def raced(
         marks += unit(f"{key}{place}", place, row, end, until, masked, resumed, shape["tall"] > 9)
     marks.append(lanes.measure(f"{key}m", 0, end, f"the step: {end:,.0f} tokens"))
     marks.append(pointed_at(f"{key}r", rows, end, resumed, now is None or now >= end))
-    are = plural(right, "is", "are")
-    alt = alt or f"The step ends after {end:,.0f} tokens; of its batch {right} of {total} {are} right."
+    alt = alt or f"The step ends after {end:,.0f} tokens. Right answers in its batch: {right} of {total}."
     names = [("", "")] * len(rows)
     tall, gap, ticks = shape["tall"], shape["gap"], lanes.quarters(until)
     return lanes.board(key, alt, until, names, *marks, tall=tall, gap=gap, top=36, ticks=ticks, now=now)
