@@ -119,12 +119,12 @@ def by_trl(text: str) -> Job:
         return float((launch.get(option) if two else said.get(knob)) or default)
 
     longest = int(value("vllm_max_model_length", "max-model-len", 0))
-    config = said.get("deepspeed", "")
+    config = re.search(r"--config_file (\S+)", text)
     training = Training(
         train,
-        zero=3 if "zero3" in config else 0,
+        zero=3 if config and config[1] in ("zero3.yaml", "fsdp2.yaml") else 0,
         reference=float(said.get("beta", 0)) > 0,
-        tokens=int(said.get("per_device_train_batch_size", 8)) * longest,
+        tokens=int(said.get("token_budget") or int(said.get("per_device_train_batch_size", 8)) * longest),
         length=longest,
         recompute="full" if said.get("gradient_checkpointing", "True") == "True" else "selective",
         logits_chunk=LOGITS_CHUNK,
@@ -136,7 +136,7 @@ def by_trl(text: str) -> Job:
         weight_bytes=None,
     )
     generate = int(launch.get("data-parallel-size", 1)) * engine.size
-    sleeps = "offload" in config and said.get("vllm_enable_sleep_mode") == "True"
+    sleeps = "offload_param_device" in text and said.get("vllm_enable_sleep_mode") == "True"
     return job(training, engine, train, generate, two, sleeps)
 
 

@@ -19,6 +19,9 @@ from sim.programs import ACTOR, BATCH, ROLLOUT, START, VERSIONS
 ENGINES = ("vLLM", "SGLang")  # the others train, and are asked for the rows under TRAINING too
 VLLM = f"+{ROLLOUT}.engine_kwargs.vllm"  # handed on to vLLM; hydra adds what its file does not name by a plus
 
+CONVERTED = "bf16 of a narrow file"  # weights_dtype
+GIVEN_IN_BF16 = "# the published file is narrower than bf16: give a converted one as the model"
+
 # {quantity: (what it is, {program: option})}. In an option, {} is the value, and {completions} prompts times samples.
 # An option by value is {value: option}: "" where nothing is to be set, "# …" what to know where it is no option. A
 # program or a value that is left out has none.
@@ -82,7 +85,12 @@ SERVING: Table = {
     ),
     "concurrency": (
         "sequences at once",
-        {"vLLM": "--max-num-seqs {}", "SGLang": "--max-running-requests {}", "verl": ROLLOUT + ".max_num_seqs={}"},
+        {
+            "vLLM": "--max-num-seqs {}",
+            "SGLang": "--max-running-requests {}",
+            "verl": ROLLOUT + ".max_num_seqs={}",
+            "TRL": "max_inflight_tasks={of_all_engines}",
+        },
     ),
     "chunk": (
         "tokens of a prompt at a time",
@@ -98,6 +106,7 @@ SERVING: Table = {
             "vLLM": {True: "--enable-prefix-caching", False: "--no-enable-prefix-caching"},
             "SGLang": {True: "", False: "--disable-radix-cache"},
             "verl": {True: ROLLOUT + ".enable_prefix_caching=True", False: ROLLOUT + ".enable_prefix_caching=False"},
+            "TRL": {True: ""},  # vLLM's own default, which TRL leaves as it is
             "OpenRLHF": {True: "--vllm.enable_prefix_caching", False: ""},
         },
     ),
@@ -109,7 +118,10 @@ SERVING: Table = {
             "verl": "# verl: {} tokens guessed, by actor_rollout_ref.model.mtp for an MTP head, else by engine_kwargs",
         },
     ),
-    "block": ("slots a block", {"vLLM": "--block-size {}", "SGLang": "--page-size {}"}),
+    "block": (
+        "slots a block",
+        {"vLLM": "--block-size {}", "SGLang": "--page-size {}", "verl": VLLM + ".block_size={}"},
+    ),
     "kv_dtype": (
         "the precision of the cache",
         {
@@ -124,14 +136,21 @@ SERVING: Table = {
         "the precision of the engine's weights",
         {
             # "stored": as the checkpoint says, which engines read themselves
-            "vLLM": {"bf16": "", "stored": "", "fp8": "--quantization fp8"},
-            "SGLang": {"bf16": "", "stored": "", "fp8": "--quantization fp8"},
-            "verl": {"bf16": "", "stored": "", "fp8": ROLLOUT + ".quantization=fp8"},
-            "TRL": {"bf16": "", "stored": ""},
-            "OpenRLHF": {"bf16": "", "stored": ""},
+            "vLLM": {"bf16": "", "stored": "", "fp8": "--quantization fp8", CONVERTED: GIVEN_IN_BF16},
+            "SGLang": {"bf16": "", "stored": "", "fp8": "--quantization fp8", CONVERTED: GIVEN_IN_BF16},
+            "verl": {"bf16": "", "stored": "", "fp8": ROLLOUT + ".quantization=fp8", CONVERTED: GIVEN_IN_BF16},
+            "TRL": {"bf16": "", "stored": "", CONVERTED: GIVEN_IN_BF16},
+            "OpenRLHF": {"bf16": "", "stored": "", CONVERTED: GIVEN_IN_BF16},
         },
     ),
-    "offload_gib": ("room for the cache in host memory", {"vLLM": "--kv-offloading-size {}"}),
+    "offload_gib": (
+        "room for the cache in host memory",
+        {
+            "vLLM": "--kv-offloading-size {}",  # of all GPUs of an engine; SGLang counts that of one
+            "SGLang": "--enable-hierarchical-cache --hicache-size {of_one_gpu}",
+            "verl": VLLM + ".kv_offloading_size={}",
+        },
+    ),
     "engines": ("engines", {"vLLM": "", "SGLang": "", "verl": "", "TRL": "", "OpenRLHF": "--vllm.num_engines {}"}),
     "placement": (
         "where generating stands",
@@ -164,6 +183,8 @@ FOLDER_OF_VERL = (
     "# VERL is the folder of the installed package, as python -c 'import verl; print(verl.__path__[0])' says it"
 )
 LEFT_IN_VERL = "# verl: set actor_rollout_ref.rollout.name, actor_rollout_ref.model.path and the data"
+TOOLS_IN_TRL = "# TRL: give your tools, or an environment, to the trainer; a turn that calls none ends a completion"
+ASYNC_IN_TRL = ("concurrency", "micro_batch_tokens", "lag")  # quantities of AsyncGRPOConfig alone
 TURNS_IN_VERL = (
     "# verl: set actor_rollout_ref.rollout.agent.default_agent_loop, your tools, and "
     "multi_turn.max_tool_response_length, which counts characters"
@@ -183,7 +204,10 @@ TRAINING: Table = {
     "completion": BATCH["completion"],
     "turns": (
         "turns of a completion",
-        {"verl": ROLLOUT + ".multi_turn.enable=True " + ROLLOUT + ".multi_turn.max_assistant_turns={}"},
+        {
+            "verl": ROLLOUT + ".multi_turn.enable=True " + ROLLOUT + ".multi_turn.max_assistant_turns={}",
+            "TRL": "max_tool_calling_iterations={between}",
+        },
     ),
     "grouped": (
         "training on a prompt once for all of its completions",
@@ -194,6 +218,7 @@ TRAINING: Table = {
         "tokens a GPU trains on at a time",
         {
             "verl": f"{ACTOR}.use_dynamic_bsz=True {ACTOR}.ppo_max_token_len_per_gpu={{}}",
+            "TRL": "token_budget={}",
             "OpenRLHF": "--train.dynamic_batch_enable --train.max_tokens_per_gpu {}",
         },
     ),
@@ -220,7 +245,7 @@ TRAINING: Table = {
         "how many versions a completion may be behind",
         {
             "verl": "trainer.v1.sampler.max_off_policy_threshold={spanned}",
-            "TRL": "# AsyncGRPOConfig: max_staleness={}",
+            "TRL": "max_staleness={}",
             "OpenRLHF": "# OpenRLHF drops nothing by age; --train.async_queue_size bounds the batches that wait",
         },
     ),
@@ -230,7 +255,8 @@ TRAINING: Table = {
             "verl": {
                 True: "algorithm.rollout_correction.bypass_mode=True",
                 False: "algorithm.rollout_correction.bypass_mode=False",
-            }
+            },
+            "TRL": {False: ""},  # with vllm_importance_sampling_correction, which is on by default
         },
     ),
     "estimator": (
@@ -256,7 +282,7 @@ TRAINING: Table = {
         "GPUs that train",
         {
             "verl": "trainer.nnodes={nodes} trainer.n_gpus_per_node={per_node}",
-            "TRL": "# accelerate launch --num_machines {nodes} --num_processes {}",
+            "TRL": "# accelerate launch --config_file {accelerated} --num_machines {nodes} --num_processes {}",
             "OpenRLHF": "--actor.num_nodes {nodes} --actor.num_gpus_per_node {per_node}",
         },
     ),
@@ -278,8 +304,11 @@ TRAINING: Table = {
                 "actor_rollout_ref.ref.fsdp_config.param_offload=True",
                 False: f"{ACTOR}.fsdp_config.param_offload=False {ACTOR}.fsdp_config.optimizer_offload=False",
             },
-            # a DeepSpeed file of the reader's: ZeRO 3, with offload_optimizer and offload_param where the name says so
-            "TRL": {True: 'deepspeed="zero3_offload.json"', False: 'deepspeed="zero3.json"'},
+            "TRL": {
+                True: "# {accelerated} is in TRL's accelerate_configs; set offload_optimizer_device and "
+                "offload_param_device in it to cpu",
+                False: "# {accelerated} is in TRL's accelerate_configs",
+            },
             "OpenRLHF": {True: "--ref.offload", False: ""},
         },
     ),
@@ -399,6 +428,8 @@ def text(program: str, setting: Mapping[str, Any]) -> str:
         notes.append(LEFT_IN_VERL)
         notes += [TURNS_IN_VERL] if "turns" in setting else []
         notes += [FOLDER_OF_VERL] if setting.get("overlap") == "one-off" else []
+    if program == "TRL" and "turns" in setting:
+        notes.append(TOOLS_IN_TRL)
     if program == "TRL":
         return config_of_trl(notes, options, setting)
     return "\n".join([*notes, " \\\n    ".join([started(program, setting), *options])])
@@ -437,6 +468,8 @@ def config_of_trl(notes: list[str], options: list[str], setting: Mapping[str, An
 def option(program: str, quantity: str, setting: Mapping[str, Any]) -> str | None:
     """The words that set a quantity; "" where nothing is to be set, None where the program cannot."""
     value, form = setting[quantity], TABLE[quantity][1].get(program)
+    if program == "TRL" and quantity == "reuse_log_probs" and setting.get("overlap") == "async":
+        return "" if value else "# AsyncGRPOTrainer trains on the engine's log-probs"
     if isinstance(form, dict):
         form = form.get(value)
     if form is None:
@@ -444,6 +477,8 @@ def option(program: str, quantity: str, setting: Mapping[str, Any]) -> str | Non
     completions, updates = setting.get("prompts", 0) * setting.get("samples", 0), setting.get("updates", 1)
     if quantity == "prompts" and value % updates:
         return f"# {program}: {value:,} prompts {INDIVISIBLE} {updates} updates"
+    if program == "TRL" and quantity in ASYNC_IN_TRL and setting.get("overlap") != "async":
+        return None
     if program == "TRL" and quantity == "prompts" and "training_gpus" in setting:
         return batch_of_trl(completions, setting["training_gpus"], updates)
     if program == "verl" and quantity == "generating_gpus" and setting.get("overlap") == "one-off":
@@ -477,6 +512,10 @@ def option(program: str, quantity: str, setting: Mapping[str, Any]) -> str | Non
         nodes=nodes,
         per_node=per_node,
         experts_over=group * groups,
+        between=value - 1 if quantity == "turns" else 0,
+        of_all_engines=value * setting.get("engines", 1) if quantity == "concurrency" else 0,
+        of_one_gpu=-(-value // (group * groups * setting.get("pipeline", 1))) if quantity == "offload_gib" else 0,
+        accelerated="fsdp2.yaml" if setting.get("overlap") == "async" else "zero3.yaml",  # AsyncGRPO takes FSDP2 alone
     )
 
 

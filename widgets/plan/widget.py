@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sim.cluster import envelope, memory, planner, step, throughput, user_inputs
+from sim.cluster import envelope, memory, options, planner, step, throughput, user_inputs
 from sim.cluster.hardware import ACCELERATORS
 from sim.cluster.models import MODELS
 from sim.cluster.turns import HOLD, OFFLOAD, REUSES
@@ -490,6 +490,14 @@ def offloaded_gib(s):
     return math.ceil(planner.offloaded_bytes(s) / 2**30)
 
 
+def weights_dtype(s):
+    """Of the engine, in the words of options.py: a file that is stored so needs no option."""
+    stored = s.model.quantized
+    if s.weight_bytes is None or (stored and stored.method == "fp8" and s.weight_bytes == 1):
+        return "stored"
+    return "fp8" if s.weight_bytes == 1 else options.CONVERTED if stored else "bf16"
+
+
 def export(k, r):
     """The setting as quantities of options.TABLE."""
     if r.misfits:
@@ -509,7 +517,7 @@ def export(k, r):
         memory_fraction=k.util,
         concurrency=at_once,
         chunk=max(PREFILL, at_once),  # vLLM wants a token at least for each sequence
-        weights_dtype="fp8" if s.weight_bytes == 1 else "stored" if s.weight_bytes is None else "bf16",
+        weights_dtype=weights_dtype(s),
         kv_dtype=k.cache,
         prompts=k.prompts,
         samples=k.samples,

@@ -53,6 +53,7 @@ GRPOConfig(
     use_vllm=True, vllm_mode="colocate",
     vllm_max_model_length=1000,
 )"""
+    assert described_by(text.replace("launch", "launch --config_file zero3.yaml")).training.zero == 3
     job = described_by(text)  # trainer/grpo_config.py, base_config.py
     t = job.training
     assert (t.gpus, t.zero, t.reference, t.tokens, t.recompute) == (8, 0, False, 8000, "full")

@@ -15,6 +15,7 @@ READ = {
     "SGLang": """
         --model-path --attn-dp-size --ep-size --moe-a2a-backend --pp-size --nnodes --node-rank --dist-init-addr
         --tp-size --dcp-size --mem-fraction-static --context-length --max-running-requests
+        --enable-hierarchical-cache --hicache-size
         --chunked-prefill-size --disable-radix-cache --kv-cache-dtype --page-size --quantization
         --enable-memory-saver --speculative-num-draft-tokens --speculative-algorithm""",
     "verl": """
@@ -23,6 +24,8 @@ READ = {
         actor_rollout_ref.rollout.max_model_len actor_rollout_ref.rollout.max_num_seqs
         actor_rollout_ref.rollout.max_num_batched_tokens actor_rollout_ref.rollout.enable_prefix_caching
         actor_rollout_ref.rollout.engine_kwargs.vllm.kv_cache_dtype
+        actor_rollout_ref.rollout.engine_kwargs.vllm.block_size
+        actor_rollout_ref.rollout.engine_kwargs.vllm.kv_offloading_size
         actor_rollout_ref.rollout.engine_kwargs.vllm.decode_context_parallel_size
         actor_rollout_ref.rollout.quantization actor_rollout_ref.rollout.free_cache_engine
         actor_rollout_ref.rollout.checkpoint_engine.backend actor_rollout_ref.rollout.n data.train_batch_size
@@ -56,7 +59,7 @@ READ = {
     "TRL": """
         vllm_tensor_parallel_size vllm_gpu_memory_utilization vllm_max_model_length vllm_mode vllm_enable_sleep_mode
         use_vllm generation_batch_size per_device_train_batch_size gradient_accumulation_steps steps_per_generation
-        weight_sync_steps beta deepspeed gradient_checkpointing
+        weight_sync_steps beta gradient_checkpointing max_tool_calling_iterations max_inflight_tasks token_budget
         num_generations max_completion_length mask_truncated_completions max_staleness""",
     "OpenRLHF": """
         --vllm.tensor_parallel_size --vllm.gpu_memory_utilization --vllm.enable_prefix_caching --vllm.num_engines
@@ -160,8 +163,8 @@ def test_a_value_stands_beside_its_name(program, line):
 
 def test_what_a_program_cannot_say_is_one_line_each():
     notes = [line for line in written("TRL", ONE).splitlines() if "no option" in line]
-    assert "# TRL has no option for sequences at once" in notes
-    assert len(notes) == len(set(notes)) == 21  # of the 42 quantities
+    assert "# TRL has no option for several batches in flight" in notes
+    assert len(notes) == len(set(notes)) == 16  # of the 42 quantities
 
 
 def test_several_updates_of_a_step_are_written_as_each_program_counts_them():
@@ -178,7 +181,11 @@ def test_several_updates_of_a_step_are_written_as_each_program_counts_them():
         assert "512 prompts do not divide by 3 updates" in written(program, ONE | dict(updates=3))
 
 
-def test_completions_of_several_turns_are_started_by_verl_alone_and_its_characters_are_named():
+def test_completions_of_several_turns_are_started_by_verl_and_trl():
+    # both configs of TRL 1.16.0 count the calls of tools, of which one stands between two turns
+    for overlap in ("sync", "async"):
+        text = written("TRL", ONE | dict(overlap=overlap))
+        assert "max_tool_calling_iterations=9," in text and options.TOOLS_IN_TRL in text
     text = written("verl", ONE)
     assert "multi_turn.enable=True actor_rollout_ref.rollout.multi_turn.max_assistant_turns=10" in text
     assert "max_tool_response_length, which counts characters" in text
@@ -220,6 +227,15 @@ def test_trl_beside_training_is_another_class_without_the_options_of_the_first()
     assert "AsyncGRPOConfig(" in text and "weight_sync_steps=1" in text
     assert not {"beta", "steps_per_generation", "use_vllm", "vllm_mode"} & names("TRL", text.partition("Config(")[2])
     assert "vllm serve MODEL --tensor-parallel-size 2 --data-parallel-size 4" in text
+    # what async_grpo_config.py has and grpo_config.py has not; 104 sequences on each of four engines
+    own = ("token_budget=8192,", "max_staleness=4,", "max_inflight_tasks=416,")
+    assert all(option in text for option in own)
+    beside = written("TRL", ONE | dict(overlap="sync"))
+    assert not any(option in beside for option in own) and "no option for sequences at once" in beside
+    # accelerate_configs/ of the package: AsyncGRPO is FSDP2-only, and no file offloads
+    assert "accelerate launch --config_file fsdp2.yaml" in text
+    assert "accelerate launch --config_file zero3.yaml" in beside and "deepspeed" not in beside
+    assert "offload_param_device in it to cpu" in written("TRL", ONE | dict(overlap="sync", offload=True))
     assert "do not divide by 48 GPUs" in written("TRL", ONE | dict(training_gpus=48))
     assert "# TRL raises below two completions" in written("TRL", ONE | dict(samples=1))
 
@@ -234,6 +250,12 @@ def test_gpus_are_whole_servers_of_eight_at_most(gpus, split):
 def test_a_plan_stands_at_the_head_of_every_text_and_is_no_option():
     found = options.texts(dict(tensor_parallel=2, plan="plan: 353 s a step"))
     assert all(text.startswith("# plan: 353 s a step\n") for text in found.values())
+
+
+@pytest.mark.parametrize("dtype, words", [("stored", ""), ("fp8", "--quantization fp8"), (options.CONVERTED, "# ")])
+def test_weights_that_are_stored_so_need_no_option(dtype, words):
+    text = written("vLLM", dict(weights_dtype=dtype))
+    assert ("quantization" in text) == (dtype == "fp8") and text.startswith("# the pub") == (words == "# ")
 
 
 def test_only_what_is_set_is_written():

@@ -88,6 +88,13 @@ def test_engines_of_several_servers_are_started_as_planned_or_not_at_all():
     assert "stages of an engine" in staged["verl"] and refused(staged["verl"])
 
 
+def test_a_file_in_fp8_is_not_quantized_again():
+    k = PRESETS["DeepSeek-V3 on 128 + 128 H200"]
+    assert plan.weights_dtype(plan.scenario(k)[0]) == "stored"
+    assert plan.weights_dtype(plan.scenario(replace(k, weights="bf16"))[0]) == options.CONVERTED
+    assert plan.weights_dtype(plan.scenario(replace(k, model="qwen3-8b"))[0]) == "fp8"
+
+
 @pytest.mark.parametrize("overlap", ["sync", "one-off", "async"])
 def test_a_trainer_in_groups_and_stages_is_verls_megatron_engine(overlap):
     k = Knobs(zero="1", training_tensor="8", training_stages="2", overlap=overlap, recompute="selective")
