@@ -2,7 +2,9 @@
 import { keep, kept } from "./page.js";
 
 const LONGEST = 1900;  // milliseconds that a reader's code may be silent
-python.own ??= interpreter(async () => (await import("./sandbox.js")).sandboxed("reader_worker"), LONGEST);
+const widget = () => document.querySelector("figure.rl-widget")?.id;
+const named = () => ["reader_worker", widget()].filter(Boolean).join(" ");
+python.own ??= interpreter(async () => (await import("./sandbox.js")).sandboxed(named()), LONGEST);
 
 export class Editing extends HTMLElement {
   connectedCallback() {
@@ -17,7 +19,7 @@ export class Editing extends HTMLElement {
   }
 
   disconnectedCallback() {
-    this.renew();
+    python.own.end();  // the next page has another widget
   }
 
   $(selector) {

@@ -87,6 +87,9 @@ function interpreter(open, longest) {  // `open` gives a promise of a worker
       start();
       send({ name, table: frame });
     },
+    end() {
+      if (worker) end({});
+    },
     renew() {
       if (worker) end({});
       start();

@@ -1,17 +1,41 @@
 // Python's half of a widget: one interpreter a visit, one generator a knob position, newest run wins. A worker with a
-// name runs what readers bring, in a sandbox (sandbox.js).
+// name runs what readers bring, in a sandbox (sandbox.js): a module of widgets/frame and, after a space, a page's widget.
 const { base = new URL("../", import.meta.url).href, load = (url) => import(url) } = self.sandbox ?? {};
+const named = self.name ? self.name.split(" ") : [];
 self.vendor = `${base}vendor/`;
 
 let latest = 0;
 
+// What a page needs besides the snapshot (tools/runtime/page_parts.py): on its way before Python is there.
+const parts = {};
+const part = (name) => (parts[name] ??= fetch(`${vendor}parts/${name}.part`).then((answer) => answer.arrayBuffer()));
+const unpacked = {};
+let unpack;  // of an archive, once Python is there; nothing without the snapshot, where all is there
+
+function add(name) {
+  unpacked[name] ??= part(name).then((bytes) => unpack(bytes));
+  return unpacked[name].catch((error) => {
+    console.info(`${name}: ${error.message}`);
+    delete parts[name];
+    delete unpacked[name];  // to be tried again
+    throw new Error("a part of the page did not arrive");
+  });
+}
+
 async function started() {
+  for (const name of named) part(name).catch(() => {});  // a failure counts where it is awaited, below
   const modules = [`${vendor}pyodide/pyodide.mjs`, `${base}assets/snapshot.js`];
   const [{ loadPyodide }, { restored }] = await Promise.all(modules.map((url) => load(url)));
   const core = load(`${vendor}pyodide/pyodide.asm.mjs`);
   const plain = (error) => plainly(error, loadPyodide, core);
   const [python, how] = await restored(loadPyodide, core).then((python) => [python, "snapshot"], plain);
-  const module = python.pyimport(`widgets.frame.${self.name || "host"}`);
+  unpack = (bytes) => {
+    if (how === "plain") return;
+    python.unpackArchive(bytes, "zip");
+    python.runPython("import sys; sys.path_importer_cache.clear()");  // it says where no files were
+  };
+  for (const name of named) await add(name);
+  const module = python.pyimport(`widgets.frame.${named[0] ?? "host"}`);
   if (self.sandbox) module.alive = () => postMessage({ alive: true });  // between two frames
   postMessage({ ready: true, how });
   return module;
@@ -31,8 +55,17 @@ async function plainly(error, loadPyodide, core) {
 const host = started();
 host.catch((error) => postMessage({ failed: error.message }));
 
+// The host, once it can run this widget. A sandbox had all at its start, and may ask for nothing more.
+async function having(name) {
+  if (self.sandbox) return host;
+  part(name).catch(() => {});
+  const found = await host;
+  await add(name);
+  return found;
+}
+
 onmessage = async ({ data }) => {
-  if (data.table) return postMessage({ table: (await host).table(data.name, data.table) });
+  if (data.table) return postMessage({ table: (await having(data.name)).table(data.name, data.table) });
   latest = data.run;
   if (data.name) play(data);
 };
@@ -40,8 +73,12 @@ onmessage = async ({ data }) => {
 const breath = () => new Promise((resume) => setTimeout(resume));  // newer positions get in here
 
 async function play({ run, name, knobs }) {
-  const frames = (await host).stream(name, knobs);
+  const able = having(name);
+  able.catch(() => {});
+  await host;  // if it fails, the page is told so
+  let frames;
   try {
+    frames = (await able).stream(name, knobs);
     await breath();
     while (run === latest) {
       const { value: frame, done } = frames.next();
@@ -52,6 +89,6 @@ async function play({ run, name, knobs }) {
   } catch (error) {
     postMessage({ run, error: error.message });
   } finally {
-    frames.destroy();
+    frames?.destroy();
   }
 }

@@ -1,9 +1,10 @@
-"""The snapshot's two files: what they are made from, what they hold, and what is said when they cannot be made. That
-browsers start from them is tested in tests/browser/test_snapshot.py.
+"""The snapshot and the parts of pages: what they are made from, what they hold, and what is said when they cannot be
+made. That browsers start from them is tested in tests/browser/test_snapshot.py.
 """
 
 import ast
 import gzip
+import io
 import json
 import os
 import random
@@ -16,20 +17,29 @@ import pytest
 from tests.widgets.catalogue import each_where_changed
 from tools.pages import inputs as inputs_of_runs
 from tools.pages import results
-from tools.runtime import environment, fetch, snapshot, vendor
+from tools.runtime import environment, fetch, page_parts, snapshot, vendor
 from tools.runtime.messages import Stop
 
-PAGE = snapshot.PAGE
+PAGE, PARTS = snapshot.PAGE, page_parts.modules()
 RUN = """
-import builtins, io, json, os, sys
+import builtins, io, os
 from dataclasses import fields
 from itertools import islice
 from urllib.parse import parse_qsl
+from tools.runtime import page_parts
 from widgets.frame.values import query, spelled
-name, known = sys.argv[1], set(sys.modules)
-def refused(path, *how, **more):
-    raise FileNotFoundError(path)
-builtins.open = io.open = refused
+name, base = sys.argv[1], {str(file) for file in page_parts.inputs.closure(page_parts.BASE)}
+part = {str(file) for file in page_parts.contents(name)}
+ours = [module for module in sys.modules if module.partition(".")[0] in ("sim", "widgets")]
+for module in ours:
+    if sys.modules[module].__file__ not in base:
+        del sys.modules[module]
+known, plain = set(sys.modules), io.open
+def of_the_part(path, *how, **more):
+    if str(path) not in part:
+        raise FileNotFoundError(path)
+    return plain(path, *how, **more)
+builtins.open = io.open = of_the_part
 w = host.widget(name)
 for i, preset in enumerate(w.PRESETS.values()):
     whole = os.environ.get("NIGHTLY") or i < 1
@@ -42,7 +52,7 @@ for knob in fields(w.Knobs):
     for value in m.get("options") or m.get("rungs") or ([m["example"]] if brought else [m["low"], m["high"]]):
         for _ in islice(host.stream(name, json.dumps({knob.name: spelled(value)})), 1 + brought):
             pass
-print(*(set(sys.modules) - known))
+print(*(module for module in {*sys.modules} - known if sys.modules[module].__file__ not in part))
 """
 
 
@@ -64,6 +74,8 @@ def inputs(tmp_path, monkeypatch):
     (tmp_path / "site" / "assets").mkdir()
     (tmp_path / "site" / "assets" / "snapshot.js").write_text("loader")
     monkeypatch.setattr(snapshot, "SITE", tmp_path / "site")
+    monkeypatch.setattr(snapshot, "survey", lambda *arguments: (["html"], b"compiled"))
+    monkeypatch.setattr(page_parts, "packed", lambda compiled: {"parts/a.part": compiled})
     return pyodide, wheel
 
 
@@ -111,7 +123,7 @@ def test_the_snapshot_record_names_the_pack_by_its_contents(inputs, monkeypatch)
     monkeypatch.setattr(snapshot, "make", made)
     pieces = snapshot.pieces(*inputs, os.environ)
     record = json.loads(pieces.pop("snapshot.json"))
-    assert list(pieces) == [record["pack"]]
+    assert list(pieces) == [record["pack"], "parts/a.part"]
     assert fetch.sum_of(pieces[record["pack"]])[:12] in record["pack"]
 
 
@@ -138,24 +150,44 @@ def test_a_snapshot_process_that_hangs_is_stopped(inputs, monkeypatch, tmp_path)
 
 def test_error_of_a_widget_names_its_file_the_error_and_the_line():
     """The function that every widget is called through, without the widgets."""
-    head = snapshot.IMPORTS[snapshot.IMPORTS.index("def first") : snapshot.IMPORTS.index("for page in")]
+    head = snapshot.SURVEY[snapshot.SURVEY.index("def first") : snapshot.SURVEY.index("for page in")]
     with pytest.raises(RuntimeError, match=r"^widgets/x\.py raised in Pyodide: KeyError: 'a' \(<string>, line \d+\)$"):
         exec(f"import traceback\n{head}first('widgets/x.py', lambda: {{}}['a'])", {})
 
 
 @each_where_changed()
-def test_no_widget_imports_or_opens_anything_that_the_snapshot_has_not(name):
-    """What is imported or read while a widget runs would not be found: a snapshot has no files, and numpy puts off some
-    of its imports.
+def test_no_widget_imports_or_opens_anything_that_neither_the_snapshot_nor_its_part_has(name):
+    """What is imported or read while a widget runs would not be found in the browser, and numpy puts off some of its
+    imports.
     """
     done = subprocess.run(
-        [sys.executable, "-c", snapshot.IMPORTS + RUN, name],
+        [sys.executable, "-c", snapshot.SURVEY + RUN, name],
         cwd=snapshot.ROOT,
         capture_output=True,
         text=True,
         env={**os.environ, "PYTHONPATH": "."},
     )
     assert (done.returncode, done.stdout.split()) == (0, []), done.stderr
+
+
+@pytest.mark.slow
+def test_a_part_has_its_widget_and_nothing_of_another_page_but_what_that_imports():
+    parts = {part: {file.relative_to(snapshot.ROOT).as_posix() for file in page_parts.contents(part)} for part in PARTS}
+    assert "widgets/ppo/widget.py" in parts["ppo"] and "sim/doctor/events.py" in parts["doctor"]
+    assert not [name for name in parts["kv_cache"] if name.startswith(("sim/doctor/", "sim/worlds/", "widgets/ppo/"))]
+
+
+@pytest.mark.slow
+def test_parts_are_the_same_bytes_from_the_same_modules(tmp_path):
+    names = {f"{file.relative_to(snapshot.ROOT).as_posix()}c" for part in PARTS for file in page_parts.contents(part)}
+    compiled = io.BytesIO()
+    with zipfile.ZipFile(compiled, "w") as archive:
+        for name in sorted(name for name in names if name.endswith(".pyc")):
+            archive.writestr(name, name)
+    once, again = (page_parts.packed(compiled.getvalue()) for _ in range(2))
+    assert once == again and set(once) == {f"parts/{part}.part" for part in PARTS}
+    with zipfile.ZipFile(io.BytesIO(once["parts/kl_estimators.part"])) as part:
+        assert part.read("widgets/kl_estimators/widget.pyc") == b"widgets/kl_estimators/widget.pyc"
 
 
 @pytest.mark.slow

@@ -1,23 +1,39 @@
-// Makes the snapshot that site/assets/snapshot.js puts back: node snapshot.mjs NUMPY_WHEEL FOLDER, with the Python that
-// is to be run on standard input. tools/runtime/snapshot.py takes record.json, memory and fresh from the folder.
+// Runs the Python on standard input in Pyodide with numpy and our modules: node snapshot.mjs NUMPY_WHEEL FOLDER WHAT.
+// With "survey" the folder gets what it returns, modules.json, and the file that it writes, compiled. With "snapshot" it
+// gets what site/assets/snapshot.js puts back: record.json, memory and fresh.
 import fs from "node:fs";
 import { fileURLToPath } from "node:url";
 import { link, OPTIONS } from "../../site/assets/snapshot.js";
 import create from "../../site/vendor/pyodide/pyodide.asm.mjs";
 import { loadPyodide } from "../../site/vendor/pyodide/pyodide.mjs";
 
-const [wheel, folder] = process.argv.slice(2);
+const [wheel, folder, what] = process.argv.slice(2);
 const VENDOR = fileURLToPath(new URL("../../site/vendor/", import.meta.url));
 const HERE = { ...OPTIONS, indexURL: `${VENDOR}pyodide/` };
 const NO_LIBRARY = fileURLToPath(import.meta.url);  // any file in place of the standard library, which is not read
 process.argv.splice(1, Infinity, "./this.program");  // as in a browser: it lies in the memory, and is no path
 
-make().catch((error) => {
+({ survey, snapshot })[what]().catch((error) => {
   console.error(error.message);
   process.exitCode = 1;
 });
 
-async function make() {
+async function survey() {
+  const python = await loadPyodide(HERE);
+  const modules = run(python);
+  fs.writeFileSync(`${folder}/modules.json`, modules);
+  fs.writeFileSync(`${folder}/compiled`, python.FS.readFile("compiled"));
+}
+
+// Not by loadPackage: that leaves JavaScript objects in Python's hands, which a snapshot cannot hold.
+function run(python) {
+  const { sitePackages } = python._api;
+  python.unpackArchive(new Uint8Array(fs.readFileSync(wheel)), "wheel", { extractDir: sitePackages });
+  python.unpackArchive(new Uint8Array(fs.readFileSync(`${VENDOR}python.zip`)), "zip");
+  return python.runPython(fs.readFileSync(0, "utf8"));
+}
+
+async function snapshot() {
   const python = await loadPyodide({ ...HERE, _makeSnapshot: true });
   const module = python._module;
   const record = { table: module.wasmTable.length, libraries: [] };
@@ -26,11 +42,7 @@ async function make() {
     record.libraries.push({ path, address, slot: module.wasmTable.length, free: [...module.freeTableIndexes] });
     return address;
   };
-  // Not by loadPackage: that leaves JavaScript objects in Python's hands, which a snapshot cannot hold.
-  const { sitePackages } = python._api;
-  python.unpackArchive(new Uint8Array(fs.readFileSync(wheel)), "wheel", { extractDir: sitePackages });
-  python.unpackArchive(new Uint8Array(fs.readFileSync(`${VENDOR}python.zip`)), "zip");
-  python.runPython(fs.readFileSync(0, "utf8"));
+  run(python);
   clear(module);
   for (const library of record.libraries) {
     library.global = module.LDSO.loadedLibsByName[library.path].global;

@@ -1,12 +1,12 @@
-"""A memory snapshot of Python with numpy and our modules imported, so that pages need not start from nothing: made by
-Node, whose WebAssembly begins as a browser's does.
+"""A memory snapshot of Python with numpy and what every page runs its widget by, so that pages need not start from
+nothing: made by Node, whose WebAssembly begins as a browser's does.
 
 WebAssembly memory is mostly zeros and things the reader's own instance has anyway; the rest is one gzip file, which
 holds numpy's compiled libraries too. snapshot.json says what goes where; where it is empty the pages load Python the
 plain way.
 
-It holds no files, and none come after it: sim/ and widgets/ are in it as imported modules, and a change there makes it
-anew, which takes some seconds. Nor does it hold what their runs have left in caches, which was more than all the rest.
+It holds no files: of Python's own modules it has imported those that any page uses. What one page alone needs of ours
+comes beside it (page_parts.py), so the snapshot does not grow with the book.
 """
 
 import gzip
@@ -18,18 +18,19 @@ import tempfile
 import zipfile
 from pathlib import Path
 
-from tools.runtime import fetch, files
+from tools.runtime import fetch, files, page_parts
 from tools.runtime.messages import Stop, say
 
 ROOT = fetch.ROOT
 SITE, MAKER = ROOT / "site", ROOT / "tools" / "runtime" / "snapshot.mjs"
 PAGE = 4096  # bytes compared and stored together
 SECONDS = 300  # making one takes about ten, and several times that on a busy machine
-# Every widget gives its first frame and its table, so that all is there that comes at a first use: modules, and the
-# policies that are read from files. What was computed for that is forgotten again.
-IMPORTS = """
-import gc, random, sys, traceback
-from widgets.frame import doctor, host, pages, reader_code, reader_patch, reader_worker
+# What comes at a first use is loaded beforehand, for a snapshot has no files to load it from later: every widget gives
+# its first frame and its table, in a process of its own, and what that has imported of Python and numpy is the result.
+SURVEY = """
+import compileall, json, pathlib, py_compile, sys, traceback, zipfile
+known = set(sys.modules)
+from widgets.frame import doctor, host, pages, reader_code, reader_worker
 
 def first(file, use):
     try:
@@ -48,7 +49,23 @@ try:
     [][5]
 except IndexError:
     traceback.format_exc()                  # what errors are written with
-reader_patch.forget([module for name, module in sys.modules.items() if name.startswith(("sim.", "widgets."))])
+"""
+# as a page has our modules: compiled, without their sources
+COMPILED = """
+as_named = py_compile.PycInvalidationMode.UNCHECKED_HASH  # no times in the files
+with zipfile.ZipFile("compiled", "w") as archive:
+    for top in ("sim", "widgets"):
+        compileall.compile_dir(top, quiet=1, legacy=True, invalidation_mode=as_named)
+        for file in sorted(pathlib.Path(top).rglob("*.pyc")):
+            archive.write(file)
+others = [name for name in sys.modules if name not in known and not name.startswith(("sim", "widgets"))]
+json.dumps(sorted(name for name in others if sys.modules[name].__spec__))  # Cython's own have no file
+"""
+BASE = """
+import gc, importlib, sys
+for name in {names}:
+    importlib.import_module(name)
+from widgets.frame import host
 gc.collect()
 """
 
@@ -68,17 +85,23 @@ def pieces(pyodide, wheel, node):
             Path(__file__),
         ]
     )
-    record, pack = fetch.CACHE / f"snapshot-{key}.json", fetch.CACHE / f"snapshot-{key}.bin"
-    if not (record.exists() and pack.exists()):
-        content, what = packed(*make(wheel, node), wheel)
+    record, pack, parts = (fetch.CACHE / f"snapshot-{key}.{kind}" for kind in ("json", "bin", "zip"))
+    if not (record.exists() and pack.exists() and parts.exists()):
+        names, compiled = survey(wheel, node)
+        content, what = packed(*make(wheel, node, names), wheel)
         for old in fetch.CACHE.glob("snapshot-*"):
             old.unlink()
         files.write(pack, content)
+        files.write(parts, compiled)
         files.write(record, json.dumps(what, separators=(",", ":")).encode())
     what, content = json.loads(record.read_text(encoding="utf-8")), pack.read_bytes()
     what["pack"] = f"snapshot-{hashlib.sha256(content).hexdigest()[:12]}.bin"
     what["total"] = len(content)
-    return {"snapshot.json": json.dumps(what, separators=(",", ":")).encode(), what["pack"]: content}
+    return {
+        "snapshot.json": json.dumps(what, separators=(",", ":")).encode(),
+        what["pack"]: content,
+        **page_parts.packed(parts.read_bytes()),
+    }
 
 
 def made_from(paths):
@@ -88,21 +111,32 @@ def made_from(paths):
     return total.hexdigest()[:16]
 
 
-def make(wheel, node):
-    """(record, memory, fresh memory) as the maker writes them; Stop, with the last line of its error, if it fails."""
+def survey(wheel, node):
+    """(names of the modules of Python and numpy that the pages use, an archive of all our modules, compiled)."""
+    say("Running every widget in Pyodide")
+    return taken(wheel, node, SURVEY + COMPILED, "survey", lambda of: (json.loads(of("modules.json")), of("compiled")))
+
+
+def make(wheel, node, names):
+    """(record, memory, fresh memory) as the maker writes them."""
     say("Making the snapshot of Python with numpy")
+    code = BASE.format(names=names)
+    return taken(wheel, node, code, "snapshot", lambda of: (json.loads(of("record.json")), of("memory"), of("fresh")))
+
+
+def taken(wheel, node, code, what, take):
+    """What `take` makes of the files that the maker writes; Stop, with the last line of its error, if it fails."""
     with tempfile.TemporaryDirectory() as folder:
-        words = [shutil.which("node", path=node["PATH"]), str(MAKER), str(wheel), folder]
+        words = [shutil.which("node", path=node["PATH"]), str(MAKER), str(wheel), folder, what]
         try:
-            done = subprocess.run(words, input=IMPORTS.encode(), env=node, capture_output=True, timeout=SECONDS)
+            done = subprocess.run(words, input=code.encode(), env=node, capture_output=True, timeout=SECONDS)
         except subprocess.TimeoutExpired:
             raise Stop(f"The snapshot of Python was not made: it took more than {SECONDS} s.") from None
         if done.returncode:
             lines = done.stderr.decode(errors="replace").strip().splitlines()
             reason = lines[-1].removeprefix("RuntimeError: ") if lines else f"Node ended with {done.returncode}"
             raise Stop(f"The snapshot of Python was not made: {reason}")
-        record, memory, fresh = (Path(folder, name).read_bytes() for name in ("record.json", "memory", "fresh"))
-    return json.loads(record), memory, fresh
+        return take(lambda name: Path(folder, name).read_bytes())
 
 
 def packed(record, memory, fresh, wheel):
