@@ -256,9 +256,7 @@ def test_no_line_of_script_or_style_is_longer_than_120_characters():
 
 
 ONLY_ON = {  # kinds of pages; the others are on all
-    **dict.fromkeys(
-        ("embed.js", "widget.js", "knobs.js", "status.js"), ("lesson", "own", "map", "compare")
-    ),
+    **dict.fromkeys(("embed.js", "widget.js", "knobs.js", "status.js"), ("lesson", "own", "map", "compare")),
     "map.js": ("map",),
     "play.js": ("lesson",),
     "scene.js": ("lesson", "own", "map", "compare", "doctor"),
