@@ -11,7 +11,8 @@ export function kept(key) {
   }
 }
 
-const found = (widget, kind = "found") => Object.keys(kept(`${kind}:${widget}`)).length;
+// How many breaks of a widget were found, or challenges "met".
+export const found = (widget, kind = "found") => Object.keys(kept(`${kind}:${widget}`)).length;
 
 // By hand ("full"), or by its questions and, where the page has a widget, a break.
 function done(name, widget) {

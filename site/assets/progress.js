@@ -5,6 +5,7 @@ const BOOK = "rl-post-training";
 const KINDS = {  // of what is kept: how it is told from anything else, and what becomes of two of it
   "lessons-v1": { is: (value) => texts(Object.values(value)), both: (here, there) => ({ ...there, ...here }) },
   "(found|met):\\w+": { is: (value) => Array.isArray(value) && texts(value), both: union },
+  "broke:\\w+": { is: (value) => texts(Object.values(value)), both: (here, there) => ({ ...there, ...here }) },
   "job-v1": { is: (value) => texts(Object.values(value)), both: (here) => here },
   "own:[\\w-]+": { is: ({ source }) => texts([source]), both: (here) => here },
 };

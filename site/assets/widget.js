@@ -1,8 +1,7 @@
 // The page's half of a widget: form in, figure out. All thinking happens in Python.
 import { draw } from "./figure.js";
-import { found, reached } from "./found.js";
 import { brought, filter, fresh, knobs, label, moved, set, spoken, stepwise, unread } from "./knobs.js";
-import { keep, kept, lesson } from "./page.js";
+import { found, keep, kept, lesson } from "./page.js";
 import { enter, fill, measured, say } from "./status.js";
 
 const EVENTS = ["submit", "input", "change", "keydown", "click", "dragover", "drop"];
@@ -33,8 +32,7 @@ customElements.define("rl-widget", class extends HTMLElement {
     } catch {
       this.$(".job")?.remove();
     }
-    found(this);
-    reached(this);
+    this.credit();
     this.figure.querySelector(".change")?.addEventListener("toggle", () => import("./change.js"), { once: true });
     this.$(".take").addEventListener("toggle", async () => (await import("./take.js")).offer(this), { once: true });
     this.unfold("column" in asked);
@@ -184,7 +182,18 @@ customElements.define("rl-widget", class extends HTMLElement {
   }
 
   one() {
-    this.$(".finds li [hidden]").click();
+    this.$(".finds li:not(.on) [data-promise]").click();
+  }
+
+  // A setting that breaks, chosen from the list of those by one cause.
+  alike(button) {
+    button.closest("[popover]").hidePopover();
+  }
+
+  // On a phone one panel of two is in view.
+  swipe(button) {
+    const panel = button.parentNode;
+    (panel.nextElementSibling ?? panel.previousElementSibling).querySelector(".swipe").focus();
   }
 
   back(button) {
@@ -196,7 +205,7 @@ customElements.define("rl-widget", class extends HTMLElement {
   answer({ textContent }) {
     this.$(".told b").textContent = textContent;
     this.$(".guess").hidden = true;
-    this.guessed = this.setting;  // what breaks there was not found by the reader
+    this.guessed = this.spared = this.setting;  // what breaks there was not found by the reader, who has yet to move
   }
 
   // The answers again, for those who turned a knob first.
@@ -301,6 +310,8 @@ customElements.define("rl-widget", class extends HTMLElement {
   ask(opened, more) {
     this.sent = knobs(this.form, unread);
     this.settled = false;
+    if (this.spared !== this.setting) this.spared = "";
+    delete this.figure.dataset.spared;
     if (!opened) this.figure.dataset.moved = this.figure.dataset.waits = "";
     this.asked = performance.now();
     const form = { ...this.sent, job: kept(JOB), opened, ...more };
@@ -407,7 +418,8 @@ customElements.define("rl-widget", class extends HTMLElement {
   running() {
     const [step, at, of] = this.shown.progress ?? [];
     const begun = this.trains && !("waits" in this.figure.dataset) && step;
-    const left = begun ? (performance.now() - this.asked) / 1000 * (of / at - 1) : (this.takes ?? 0) * this.pace;
+    const own = (this.takes ?? 0) * this.pace;  // said until a first step was timed; 0 where nothing is known
+    const left = begun && at ? (performance.now() - this.asked) / 1000 * (of / at - 1) : own;
     const how = [begun && `${step} ${at} of ${of}`, left > LONG && `about ${left.toFixed(0)} s left`];
     const said = how.filter(Boolean).join(", ");
     this.$(".now span").textContent = said && `${said[0].toUpperCase()}${said.slice(1)}.`;
@@ -430,13 +442,20 @@ customElements.define("rl-widget", class extends HTMLElement {
     const word = { broken: "Broken. ", worse: "Worse, not broken. " }[state];
     enter(this, ...(word ? [state, state] : ["live", `live${time}`]), { button, cost });
     say(this, { ...verdict, heard, mark: word ?? holds });
-    if (!this.code) {
-      found(this, this.guessed === this.setting ? "" : cause);
-      if (this.settled) reached(this, met);
-    }
+    const isNew = !Object.values(kept(`found:${this.name}`)).includes(cause);
+    const spared = cause && isNew && this.spared === this.setting;
+    if (spared) this.figure.dataset.spared = "";
+    if (!this.code) this.credit(spared ? "" : cause, this.settled ? met : []);
     this.judged = state;
     if (this.guessed) this.$(".top").dataset.told = "";
     this.askForTable();
+  }
+
+  // What was found, now or before; on a first visit nothing, and nothing is fetched for it.
+  async credit(cause = "", met = []) {
+    if (!cause && !met.includes(true) && !found(this.name) && !found(this.name, "met")) return;
+    const own = `${new URLSearchParams(knobs(this.form))}`;  // before a next move
+    (await import("./found.js")).show(this, { cause, own, met });
   }
 
   redraw() {
@@ -450,6 +469,7 @@ customElements.define("rl-widget", class extends HTMLElement {
       const i = plot.dataset.panel;
       plot.previousElementSibling.innerHTML = panels[i].caption;
       draw(plot, panels[i], before?.panels[i], name, +i === at?.panel && at);
+      for (const to of this.$$(`[data-to="${i}"]`)) to.textContent = panels[i].title;
     }
     fill(this, this.shown, before, name === "before" ? "was" : name);
     this.code?.drawn(this.shown, before);

@@ -129,13 +129,13 @@ def test_a_goal_that_was_met_stays_met(live_page, book):
     way = host.exercises(WIDGET).CHALLENGES[0].way
     page.evaluate("query => document.querySelector('rl-widget').turn(query)", values.query(way))
     settled(page)
-    assert page.inner_text(".reached") == "1 of 2"
+    expect(page.locator(".reached")).to_have_text("1 of 2")
     open_menu(page, "goals")
     assert page.locator("li[data-goal].met").is_visible() and page.locator("li[data-goal]:not(.met)").is_visible()
     page.keyboard.press("Escape")
     visit(page, book, PAGE)
     live(page, WIDGET)
-    assert page.text_content(".reached") == "1 of 2"
+    expect(page.locator(".reached")).to_have_text("1 of 2")
 
 
 def test_more_seeds_add_a_band_and_tell_two_settings_apart(live_page, book):

@@ -5,9 +5,9 @@ address that keeps its setting.
 import csv
 import io
 import re
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
-from urllib.parse import parse_qsl, unquote
+from urllib.parse import parse_qsl, unquote, urlencode
 
 import pytest
 from playwright.sync_api import expect
@@ -28,6 +28,7 @@ from tests.browser.conftest import (
     visit,
 )
 from tests.widgets.catalogue import breaking, ends, frame_of
+from tools.pages import frames
 from widgets.frame import data_table, host
 from widgets.frame.values import knobs_from, spelled
 
@@ -206,6 +207,102 @@ def test_at_rest_the_guess_alone_is_offered_and_its_run_finds_no_break(live_page
     assert page.locator(".finds li.on").count() == 0
 
 
+def test_what_the_guess_breaks_is_said_to_be_shown_and_found_once_the_reader_sets_it(live_page, book):
+    page = opened(live_page, book, "28-bottlenecks/")
+    shown, dare, marks = (page.locator(f".finds {part}") for part in (".spared", ".dare", "li.on"))
+    guess(page)
+    expect(page.locator(".rl-widget")).to_have_attribute("data-state", "broken")
+    assert shown.is_visible() and not dare.is_visible() and marks.count() == 0
+    weeks = page.locator("[name=weeks]")
+    weeks.press("ArrowRight")  # away, and back
+    settled(page)
+    assert not shown.is_visible()
+    weeks.press("ArrowLeft")
+    settled(page)
+    expect(marks).to_have_count(1)
+    assert not shown.is_visible()
+
+
+def test_what_lights_up_is_the_cause_of_the_break_and_leads_back_to_the_readers_own_setting(live_page, book):
+    own, w = dict(block="max length", batch=128), host.widget("kv_cache")
+    cause_at = lambda k: frames.settled("kv_cache", k)["verdict"]["cause"]
+    cause, names = cause_at(replace(w.Knobs(), **own)), breaking("kv_cache")
+    page = opened(live_page, book, f"20-kv-cache/?{urlencode(own)}")
+    settled(page)
+    lit = page.locator(".finds li.on")
+    expect(lit).to_have_count(1)
+    assert lit.inner_text() == cause == lit.get_attribute("data-breaks")
+    there = page.url
+    press(page, "rl-widget .reset")
+    lit.locator(".cause").click()
+    offered = lit.locator(".menu:popover-open button:visible")
+    assert offered.all_inner_texts() == ["Your setting", *(name for name in names if cause_at(names[name]) == cause)]
+    press(page, ".finds [data-own]:visible")
+    assert page.url == there and not offered.count()
+    expect(page.locator(".rl-widget")).to_have_attribute("data-state", "broken")
+
+
+def test_a_break_by_a_cause_of_no_preset_is_credited_too(live_page, book):
+    page = opened(live_page, book, "00-orientation/?K=1&beta=1&seed=21")
+    press(page, "rl-widget .go")
+    lit = page.locator(".finds li.on")
+    expect(lit).to_have_count(1)
+    assert lit.get_attribute("data-breaks") not in frames.causes("orientation")
+    lit.locator(".cause").click()
+    assert lit.locator(".menu button:visible").all_inner_texts() == ["Your setting"]
+
+
+def test_without_scripts_every_cause_and_every_preset_that_breaks_by_it_is_to_be_read(page_without_scripts, book):
+    page = page_without_scripts
+    page.goto(f"{book}20-kv-cache/")
+    marks = page.locator("li[data-breaks]")
+    for media in ("screen", "print"):
+        page.emulate_media(media=media)
+        assert [mark.locator("span:visible").all_inner_texts() for mark in marks.all()] == [
+            [cause] for cause in frames.causes("kv_cache")
+        ]
+        presets = marks.locator("[data-promise]:visible").all_inner_texts()
+        assert sorted(presets) == sorted(breaking("kv_cache"))
+    page.emulate_media(media="screen")
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_the_breaks_found_are_never_cut_off(live_page, book, width):
+    """However many causes a page has, and whichever is in force."""
+    page = live_page
+    page.set_viewport_size(dict(width=width, height=900))
+    lesson = max(WITH_WIDGET, key=lambda lesson: len(lesson.causes))
+    opened(page, book, lesson.url)
+    for cause in lesson.causes:
+        page.locator(f"li[data-breaks='{cause}'] [data-promise]").first.dispatch_event("click")
+        settled(page)
+        expect(page.locator(f"li[data-breaks='{cause}']")).to_have_class("on newest")
+        row = page.locator(".finds").bounding_box()
+        boxes = [box for part in page.locator(".finds > *, .finds .cause").all() if (box := part.bounding_box())]
+        assert all(box["x"] + box["width"] <= row["x"] + row["width"] + 1 for box in boxes), cause
+        back = page.locator(".back").bounding_box()
+        marks = [one.bounding_box() for one in page.locator(".finds .cause").all() if one.is_visible()]
+        assert all(box["x"] + box["width"] <= back["x"] and box["width"] >= 24 for box in marks), cause
+
+
+def test_nothing_is_said_of_the_time_left_before_it_is_known(live_page, book):
+    page = live_page
+    page.evaluate("localStorage.setItem('pace:what_rl_adds', JSON.stringify({ pace: 100 }))")
+    opened(page, book, "01-what-rl-adds/")
+    page.evaluate(
+        """() => {
+            window.said = [];
+            const line = document.querySelector(".now span");
+            new MutationObserver(() => said.push(line.textContent)).observe(line, { childList: true });
+        }"""
+    )
+    page.locator("[name=seed]").dispatch_event("input")
+    settled(page)
+    of_steps = [line for line in page.evaluate("said") if " of " in line]
+    assert any(re.match(r"\w+ 0 of ", line) for line in of_steps), "a frame before the first step"
+    assert not [line for line in of_steps if re.search("Infinity|NaN", line)]
+
+
 def test_no_verdict_of_another_setting_is_to_be_read_while_a_run_is_under_way(live_page, book):
     page = opened(live_page, book, "10-ppo/?passes=16")
     settled(page)
@@ -225,7 +322,7 @@ def test_a_break_is_ringed_in_the_picture_and_answers_the_opening(live_page, boo
     expect(said).to_contain_text("no stop")  # the stop that the rare token took
     ring, plot = ring.bounding_box(), page.locator("rl-widget .plot:has([data-ring])").bounding_box()
     assert plot["x"] < ring["x"] < plot["x"] + plot["width"] and plot["y"] < ring["y"] < plot["y"] + plot["height"]
-    assert page.locator(".finds li.on button").all_inner_texts() == ["16 passes, no clip\n, breaks"]
+    expect(page.locator(".finds li.on .cause")).to_have_text(["a rare token eats a prompt"])
     assert page.inner_text("lesson-told") == "You have found it: the other has no clip."
     page.locator("[name=passes]").press("ArrowLeft")
     settled(page)
@@ -293,6 +390,26 @@ def test_sources_under_the_numbers_are_shown_when_asked_for_and_not_cut_off(live
             "all => all.filter((a) => a.scrollWidth > a.clientWidth).map((a) => a.textContent)"
         )
         assert not cut, f"cut off at {width} pixels: {cut}"
+
+
+def test_on_a_phone_a_button_names_the_panel_beside_and_shows_it(live_page, book):
+    page = live_page
+    page.set_viewport_size(dict(width=360, height=800))
+    opened(page, book, "20-kv-cache/")
+    show = lambda: [
+        plot.bounding_box()["x"] > 0 and plot.bounding_box()["x"] + plot.bounding_box()["width"] < 360
+        for plot in page.locator(".panels:not([hidden]) .plot").all()
+    ]
+    titles = [panel["title"] for panel in frame_of("kv_cache", host.widget("kv_cache").Knobs())["panels"]][:2]
+    buttons = page.locator(".panels:not([hidden]) .swipe")
+    assert show() == [True, False] and buttons.all_inner_texts() == titles[::-1]
+    buttons.first.press("Enter")
+    until(page, "document.querySelector('.panels').scrollLeft > 300")
+    assert show() == [False, True]
+    page.keyboard.press("Enter")  # the other one has the focus, and leads back
+    until(page, "document.querySelector('.panels').scrollLeft < 1")
+    page.set_viewport_size(dict(width=1280, height=800))
+    assert not buttons.first.is_visible()
 
 
 def test_a_run_can_be_stopped_and_started_again(live_page, book):
