@@ -178,7 +178,7 @@ def factors(k, r):
                 multiples = [part / of for part, of in zip(parts(source, k), reference)]
                 marks.append(dots([n + dx for n in range(3)], multiples, source.signal, series))
                 marks += [label(n + dx, m * 1.15, times(m), series, "center") for n, m in enumerate(multiples)]
-                marks.append(label(2.5, 60 if series == 1 else 30, source.signal, series, "right"))
+                marks.append(label(2.5, 0.16 if series == 1 else 0.06, source.signal, series, "right"))
     else:
         marks.append(label(1, 1, "nothing fits", 1, "center"))
     return panel(
@@ -205,16 +205,20 @@ def parts(source, k):
     )
 
 
+HIGHEST = 300.0  # of the axis of compute
+
+
 def by_memory(k, r):
     """The least compute that each memory allows."""
     best = [next((s for s in r.all if s.memory <= room), None) for room in ROOMS]
     marks = [line(ROOMS, [s.compute if s else None for s in best], "least compute", 1, "step")]
-    last = None
+    last, foot = None, float("inf")  # of the words before
     for room, one in zip(ROOMS, best):
-        if one and one is not last:
-            high = one.compute * 1.12
-            anchor = "right" if room > 36 else "left"
-            marks.append(label(room + (0.3 if anchor == "left" else 7), high, called(one), 1, anchor))
+        if one and one is not last and one.compute < HIGHEST:
+            anchor, below = "right" if room > 36 else "left", 2.2 * one.compute > foot
+            high = min(0.88 * one.compute, 0.95 * foot) if below else 1.12 * one.compute
+            marks.append(label(room + (0.3 if anchor == "left" else 7), high, called(one), 1, anchor, below))
+            foot = high / 2 if below else high
         last = one
     if r.best:
         marks.append(dots([k.room], [r.best.compute], "here", role="here"))
@@ -226,7 +230,7 @@ def by_memory(k, r):
         x="bytes a weight that fit",
         log="y",
         x_range=[12, 50],
-        y_range=[0.3, 300],
+        y_range=[0.3, HIGHEST],
         tab="Memory, foresight",
     )
 
@@ -240,7 +244,8 @@ def by_foresight(k, r):
             values.append(min((one.compute for one in found if baseline(one) == name), default=None))
     named = {"group": "siblings", "critic": "critic"}
     marks = [line(FORESEEN, values, named[name], 2 if name == "critic" else 1) for name, values in at.items()]
-    marks += [label(0.02, at["group"][0] * 1.1, "siblings", 1), label(0.02, at["critic"][0] * 1.1, "critic", 2)]
+    marks.append(label(0.02, at["group"][0] * 1.1, "siblings", 1))
+    marks.append(label(0.98, at["critic"][-1] * 1.1, "critic", 2, "right"))
     values = [v for v in (r.group, r.critic) if np.isfinite(v)]
     return panel(
         "Siblings or a critic",
@@ -260,13 +265,14 @@ def over_both(k):
     rooms = ROOMS[2:]
     compute, names = forces.compute_map(CHECKABLE[::2], rooms, k.foreseen, k.samples, assumed(k))
     marks = [heat(CHECKABLE[::2], rooms, np.log10(compute), "log10 of compute", -0.5, 2.2)]
-    last = {}
     for column in (0, 5, 10):
+        last, foot = None, 0.0
         for room, row in zip(rooms, names):
-            if row[column] != last.get(column):
-                at = CHECKABLE[::2][column]
-                marks.append(label(at, room - 0.9, short(row[column]), 0, ("left", "center", "right")[column // 5]))
-            last[column] = row[column]
+            if row[column] != last:
+                foot = max(room - 0.9, foot + 3.4)  # not on the name below
+                words = short(row[column])
+                marks.append(label(CHECKABLE[::2][column], foot, words, 0, ("left", "center", "right")[column // 5]))
+            last = row[column]
     return panel(
         "Least compute",
         "log₁₀; names where the winner changes",

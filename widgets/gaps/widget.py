@@ -206,11 +206,10 @@ def with_needs(r):
         "Value of a hundred minutes",
         "of each lesson with what must come first",
         bars(places, per, "value a hundred minutes", 1),
-        x="lesson",
         x_range=[-0.7, len(GAPS) - 0.3],
         y_range=[0, 32],
         tab="Minutes",
-        ticks=dict(tickvals=places, ticktext=list(IDS), tickangle=-60),
+        ticks=dict(tickvals=places, ticktext=[f"{'<br>' * (n % 2)}{name}" for n, name in enumerate(IDS)], tickangle=0),
     )
 
 

@@ -219,10 +219,12 @@ def purchases(k, r):
     by_return = kernels.best_first(r.surfaces)
     marks = [stairs(r.surfaces, by_return, price, "by return", "reference")]
     marks.append(stairs(r.surfaces, r.names, price, "as chosen", "step"))
-    week = 0.0
+    week, last, foot = 0.0, -9.0, 0.0
     for name, left in zip(r.names, r.steps[1:]):
         week += price[name]
-        marks.append(label(week + 0.2, 100 * left + 1, SHORT[kernels.SURFACES.index(name)], 1))
+        foot = max(100 * left + 1, foot + 9) if week - last < 5 and foot - 100 * left < 9 else 100 * left + 1
+        last = week
+        marks.append(label(week + 0.2, foot, SHORT[kernels.SURFACES.index(name)], 1))  # not on the one before
     marks.append(dots([k.weeks], [100 * r.steps[-1]], "here", role="here"))
     return panel(
         "What is left of the step",

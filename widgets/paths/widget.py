@@ -1,6 +1,7 @@
 """What one training step moves on four paths, over which links, and what of it the step has to wait for."""
 
 from dataclasses import dataclass, replace
+from math import log10
 
 from sim.cluster import memory, paths, topology
 from sim.cluster.hardware import ACCELERATORS
@@ -227,18 +228,18 @@ def waited_for(r):
 
 
 def bytes_and_seconds(r):
-    marks = []
+    marks, taken = [], []
+    for name, path in sorted(r.report.paths.items(), key=lambda each: -each[1].bytes):
+        if path.bytes > 0:
+            series = SERIES[name] if path.exposed > 1e-3 * path.seconds else 8
+            anchors = ["right", "left", "center"] if path.bytes > 1e12 else ["center", "right", "left"]
+            marks.append(dots([path.bytes], [path.seconds], name, series))
+            marks.append(free(taken, [(path.bytes, path.seconds)], NAMES[name], series, anchors))
     for words, rate in r.rates.items():
         ends = [BYTES[0], min(BYTES[1], SECONDS[1] * rate)]
         marks.append(line(ends, [x / rate for x in ends], words, 8, "reference"))
-        at = 3e5 if words == "one card" else 3e8
-        marks.append(label(at, max(at / rate, SECONDS[0]), words, 8, "left"))
-    for name, path in r.report.paths.items():
-        if path.bytes > 0:
-            series = SERIES[name] if path.exposed > 1e-3 * path.seconds else 8
-            anchor = "right" if path.bytes > 1e12 else "center"
-            marks.append(dots([path.bytes], [path.seconds], name, series))
-            marks.append(label(path.bytes, path.seconds, NAMES[name], series, anchor))
+        along = [(x, x / rate) for x in (3e8, 3e5, 3e6, 3e7, 3e9, 3e10, 3e11, 3e12) if x / rate > SECONDS[0]]
+        marks.append(free(taken, along, words, 8, ["left"]))
     return panel(
         "Bytes and seconds",
         "of a step, log; [s8] within the work",
@@ -249,6 +250,30 @@ def bytes_and_seconds(r):
         y_range=SECONDS,
         tab=BYTES_TAB,
     )
+
+
+LETTER, LINE = 0.33, 1.5  # decades of the axes that a letter and a line of words take on a phone
+
+
+def free(taken, places, words, series, anchors):
+    """A label above one of its places or below it, where it covers least of the boxes `taken`; its own is added."""
+    wide, boxes = LETTER * len(words), {}
+    for x, y in places:
+        for below in (False, True):
+            for anchor in anchors:
+                left, foot = log10(x) - wide * dict(left=0, center=0.5, right=1)[anchor], log10(y) - LINE * below
+                boxes[x, y, anchor, below] = left, foot, left + wide, foot + LINE
+    (x, y, anchor, below), box = min(boxes.items(), key=lambda each: covered(each[1], taken))
+    taken.append(box)
+    return label(x, y, words, series, anchor, below)
+
+
+def covered(box, taken):
+    """How much of other boxes, and of what lies beyond the axes, a box covers."""
+    shared = lambda one, axis: max(min(box[axis + 2], one[axis + 2]) - max(box[axis], one[axis]), 0)
+    inside = log10(BYTES[0]), log10(SECONDS[0]), log10(BYTES[1]), log10(SECONDS[1])
+    beyond = (box[2] - box[0]) * (box[3] - box[1]) - shared(inside, 0) * shared(inside, 1)
+    return round(9 * beyond + sum(shared(one, 0) * shared(one, 1) for one in taken), 6)
 
 
 def waits(r):

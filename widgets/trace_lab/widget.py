@@ -115,7 +115,7 @@ def scores(k, r):
         "mean of a batch; share of right answers, exact",
         line(STEPS, proxy, "reward", 8, "reference"),
         line(STEPS, right, "right answers", 1),
-        threshold(ENDS * best(k), "stuck, if right answers end below", 0.0),
+        threshold(ENDS * best(k), "stuck, if right answers end below", 0.0, outside=best(k) < 0.3),  # no room below
         label(80, float(proxy[-1]) + 0.04, "reward", 8, "right") if apart else label(80, 1.02, "both", 1, "right"),
         *([label(80, float(right[-1]) + 0.03, "right answers", 1, "right")] if apart else []),
         x="step",

@@ -172,15 +172,12 @@ def figure(k, r):
         ),
         by_update(
             "Cut off at the limit",
-            "share of the verdicts",
+            "of the verdicts: [s2] by load, [s3] start-up, [s1] themselves",
             line(x, r.by_load, "by load", 2),
             line(x, r.by_startup, "by start-up", 3),
             line(x, r.own, "by themselves", 1),
-            label(UPDATES, 1.21, "need less: cut off by load", 2, "right"),
-            label(UPDATES, 1.1, "need less: cut off by start-up", 3, "right"),
-            label(UPDATES, 0.99, "need more than the limit", 1, "right"),
             updates=UPDATES,
-            y_range=(0, 1.36),
+            y_range=(0, 1.04),
             tab="By update",
         ),
         by_update(
