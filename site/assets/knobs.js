@@ -104,6 +104,7 @@ export function stop(range, number) {
   steps.push(`${+number}`);
   knob.dataset.values = steps.sort((a, b) => a - b).join(" ");
   range.max = steps.length - 1;
+  range.parentNode.style.setProperty("--n", range.max);
   knob.querySelector(".notch").style.setProperty("--d", steps.indexOf(knob.dataset.default) / range.max);
   return `${+number}`;
 }

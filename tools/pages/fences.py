@@ -58,6 +58,7 @@ PARTS = Environment(
     trim_blocks=True,
     lstrip_blocks=True,
 )
+PARTS.filters["keyed"] = lambda note: Markup(panels.keyed(note))
 
 
 def loud(fence):
@@ -463,6 +464,7 @@ def knob(widget_name, f):
             low=0,
             high=len(rungs) - 1,
             step=1,
+            stops=marked(len(rungs)),
             at=rungs.index(default),
             share=rungs.index(default) / (len(rungs) - 1),
         )
@@ -475,10 +477,16 @@ def knob(widget_name, f):
         ticks=[],
         low=low,
         high=high,
+        stops=marked(round((m["high"] - m["low"]) / m["step"]) + 1),
         step=step,
         at=default,
         share=(f.default - m["low"]) / (m["high"] - m["low"]),
     )
+
+
+def marked(positions):
+    """The number of a slider's positions where they are few enough to be marked on it, else 0."""
+    return positions if positions <= small_figures.STOPS else 0
 
 
 def terms(widget_name, *texts):

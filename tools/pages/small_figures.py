@@ -19,6 +19,7 @@ HALF, ALONE, MARGIN = 298, 480, 260  # pixels: one of two panels, one by itself,
 HEIGHT, LOW = 200, 170
 WIDE, NARROW = 560, 372  # of an opening's two panels
 BUTTONS = 5  # so many positions with short words stand side by side; more are a slider
+STOPS = 12  # so many positions of a slider are marked on it
 MOST, PACKED = 24, 12_000  # positions; bytes of all of them together, packed
 
 
@@ -96,13 +97,15 @@ def square(cell, diverging, marked):
 def handle(made):
     """What the template writes: a slider over the positions, or buttons side by side."""
     words = [made.spoken(i) for i in range(len(made))]
-    short = len(words) <= BUTTONS and sum(map(len, words)) <= 44 and bool(made.words)
+    named = bool(made.words) or isinstance(made.positions[0], str)
+    short = named and len(words) <= BUTTONS and sum(map(len, words)) <= 44
     return dict(
         label=made.label,
         symbol=made.symbol,
         words=words,
         start=made.start,
         last=len(words) - 1,
+        stops=len(words) <= STOPS,
         buttons=short,
         share=made.start / max(len(words) - 1, 1),
     )
