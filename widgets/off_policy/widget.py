@@ -223,6 +223,11 @@ def aged(k):
     return k.lag > 0 or k.passes > 1
 
 
+def too_late(k):
+    """Whether age does harm beside a clip: over late answers one pass is mended by a weight alone, four are not."""
+    return k.lag > 0 and k.passes > 1
+
+
 def cause(k):
     if k.correction == NONE:
         return OLD
@@ -240,7 +245,7 @@ def undone(k):
     if cause(k) in (OLD, LARGE):
         return dict(correction=CUT)
     if cause(k) == CENTER:
-        return dict(correction=CUT, lag=0)
+        return dict(correction=CUT) | (dict(lag=0) if too_late(k) else {})
     return dict(lag=0, passes=1)
 
 
@@ -255,7 +260,7 @@ def why(k, r):
     claims = {"undoing it mends": lambda: final(end(run, replace(k, **undone(k)))) >= HALF}
     found = cause(k)
     if found == CENTER:
-        late = " and answers are late" if k.lag else ""
+        late = " and answers are late" if too_late(k) else ""
         return Said(
             f"The clip is centered on the engine{late}: it silences {100 * r.silenced[0]:.0f} % of the tokens that "
             f"should move in batch 1. {ends}.",

@@ -6,7 +6,7 @@ import pytest
 from sim.experiments import mismatch
 from tests.widgets import catalogue
 from widgets.off_policy import widget
-from widgets.off_policy.widget import AGED, BAD, CENTER, CLIP, LARGE, NONE, OLD, SAME, UPDATES, WHOLE, Knobs, final
+from widgets.off_policy.widget import AGED, BAD, CENTER, CLIP, CUT, LARGE, NONE, OLD, SAME, UPDATES, WHOLE, Knobs, final
 
 last = partial(catalogue.last, widget)
 cause = partial(catalogue.cause, widget)
@@ -48,6 +48,14 @@ def test_with_sgd_a_whole_product_loses_a_run():
 def test_four_passes_over_answers_that_are_eight_updates_old_are_too_much_for_a_weight():
     knobs = dict(passes=4, **LATE)
     assert cause(**knobs) == AGED and widget.broken(Knobs(**knobs), last(**knobs)).fix == dict(lag=0, passes=1)
+
+
+@pytest.mark.slow
+def test_a_clip_over_late_answers_is_blamed_alone_where_a_weight_alone_mends_it():
+    late = dict(correction=CLIP, lag=4)
+    found = widget.broken(Knobs(**late), last(**late))
+    assert found.cause == CENTER and found.fix == dict(correction=CUT) and "late" not in found.why
+    assert cause(**late | found.fix) is None
 
 
 @pytest.mark.slow
