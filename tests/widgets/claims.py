@@ -20,7 +20,7 @@ LONGEST = 150  # characters of a verdict
 ONE = r"(?<![\d.,–−-])(?<!\d[–−-])1"
 # what ends in s after a 1 that is counted or is the name of a thing ("run 1 ends"), and is no plural
 SINGULAR = "across always as axis basis bias class does focus gains has is its less loss minus pass plus process s"
-SINGULAR += " thus times unless versus was works writes"
+SINGULAR += " this thus times unless versus was works writes"
 SINGULAR += " asks begins breaks comes earns ends fails falls gets gives goes grows has holds keeps learns leaves"
 SINGULAR += " loses makes means moves needs reaches rises runs says sets starts stays stops takes waits wins"
 BETWEEN = "closed different held-out live more open optimizer other right such trainer training wrong"
@@ -36,7 +36,7 @@ BADLY_WRITTEN = {
         r" (?:are|have|were)\b"
     ),
     "a share beyond 100": (
-        r"(?<![\d.,−+-])(?!100(?:\.0+)? )(?:[1-9]\d\d|[1-9]\d{0,2}(?:,\d{3})+)(?:\.\d+)? (?:%|of 100\b)"
+        r"(?<![\d.,−+-])(?!100(?:\.0+)? )(?:[1-9]\d\d|[1-9]\d{0,2}(?:,\d{3})+)(?:\.\d+)? (?:%|of 100\b(?! [A-Z]))"
     ),
     "thousands that are not grouped": r"(?<![\d.,A-Za-z#-])(?!20[12]\d\b)[1-9]\d{3,}",
     "no value": r"\b(?:nan|NaN|None|inf)\b",

@@ -10,6 +10,7 @@ from sim.cluster import verifier_pool
 from sim.cluster.verifier_pool import CPU, SIGMA, WALL
 from sim.experiments import loaded_pool
 from sim.experiments.loaded_pool import (
+from sim.words import plural
     AGAIN,
     COIN,
     JOBS,
@@ -211,7 +212,8 @@ def board(k, r):
     verdicts = r.last.batch.verdicts
     found = broken(k, r)
     some, job, words = pointed_at(k, r, found.cause if found else None)
-    cut = 100 * verdicts.cut.mean()
+    cut = f"{100 * verdicts.cut.mean():.0f}"
+    last = f"Update {r.updates}: the last verdict comes after {verdicts.seconds:.0f} s"
     return scene.scene(
         POOL,
         f"{len(some)} of {k.slots} slots; [work] core seconds, with start-up, [rival] if cut off; [other] others'",
@@ -220,7 +222,7 @@ def board(k, r):
             verdicts,
             some,
             lanes.round_up(1.02 * verdicts.seconds),
-            f"Update {r.updates}: the last verdict comes after {verdicts.seconds:.0f} s; {cut:.0f} of 100 are cut off.",
+            f"{last}; {cut} of 100 {plural(cut, 'is', 'are')} cut off.",
             ringed=job,
             words=words,
         ),
