@@ -10,7 +10,6 @@ from sim.cluster import verifier_pool
 from sim.cluster.verifier_pool import CPU, SIGMA, WALL
 from sim.experiments import loaded_pool
 from sim.experiments.loaded_pool import (
-from sim.words import plural
     AGAIN,
     COIN,
     JOBS,
@@ -25,6 +24,7 @@ from sim.words import plural
     Setting,
     Update,
 )
+from sim.words import plural
 from widgets.frame import lanes, recovery, sandboxes, scene
 from widgets.frame.exercises import Guess
 from widgets.frame.knobs import choice, ladder, slider
