@@ -123,7 +123,7 @@ def test_a_measured_role_closes_its_own_range_alone():
 
 
 def test_an_update_faster_than_the_chips_is_impossible():
-    with pytest.raises(ValueError, match="MFU"):
+    with pytest.raises(ValueError, match="peak FLOP"):
         planner.plan(planner.calibrated(S, dict(update=1.0)))
 
 
