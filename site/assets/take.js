@@ -54,7 +54,7 @@ async function picture(widget) {
     const [wide, high] = [plot.clientWidth, plot.clientHeight];
     put(words, "text", { x, y: y + LINE, "font-weight": 600 }, title);
     const keys = [...plot.previousElementSibling.querySelectorAll(".key")];
-    const fills = keys.map((key) => getComputedStyle(key).color);
+    const fills = keys.map((key) => getComputedStyle(key, ":before").color);
     lines(note, wide / 6).slice(0, 2).forEach((row, i) => {
       const line = put(words, "text", { x, y: y + LINE * (1.8 + i * 0.75), "font-size": 11 });
       for (const part of row.split(/(▮)/)) put(line, "tspan", part === "▮" ? { fill: fills.shift() } : {}, part);

@@ -238,7 +238,9 @@ def roles(k, r):
         bars(list(SHORT), 100 * after, "now", 1),
         y_range=[0, 100],
         tab="Budget",
-        ticks=dict(tickangle=0, tickvals=list(SHORT)),  # or the page names every second pair
+        ticks=dict(
+            tickangle=0, tickvals=list(SHORT), ticktext=[f"{'<br>' * (n % 2)}{name}" for n, name in enumerate(SHORT)]
+        ),
     )
 
 

@@ -114,10 +114,12 @@ def captioned(panel: marks.Panel) -> str:
 
 
 def keyed(note: str) -> str:
-    """A note as HTML: `[work] ` becomes a swatch of that role of vocabulary.py, `[s8] ` one of that series, so that no
-    note has to name a color, which is another in the dark.
+    """A note as HTML: `[work] ` becomes a swatch of that role of vocabulary.py, `[s8] ` one of that series, before the
+    word that follows, so that no note has to name a color, which is another in the dark.
     """
-    return KEY.sub(lambda found: f'<i class="key {css(found[1])}"></i>', subscripted(note))
+    return re.sub(
+        rf"{KEY.pattern}(\S+)", lambda found: f'<i class="key {css(found[1])}">{found[2]}</i>', subscripted(note)
+    )
 
 
 def css(key: str) -> str:

@@ -197,7 +197,7 @@ def readouts(k, r):
         Readout("Solved", stated(r.solved), "", redteam.solved, found),
         Readout("Held-out verifier", stated(r.heldout), "", redteam.heldout),
         Readout("Training verifier", r.proxy, "", redteam.proxy),
-        Readout("Completions hacked, at most", float(r.hacked.max()), "", redteam.hacked),
+        Readout("Hacked, at most", float(r.hacked.max()), "", redteam.hacked),
         Readout("Right work refused", 100 * r.last.refused, "%", redteam.run),
     ]
 

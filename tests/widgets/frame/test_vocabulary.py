@@ -114,7 +114,7 @@ def test_nothing_that_is_shown_names_a_color():
 
 def test_a_key_of_a_note_becomes_a_swatch_and_is_no_word():
     note = "[work] batch 3 < 4; [s8] before"
-    assert panels.keyed(note) == '<i class="key k-work"></i>batch 3 &lt; 4; <i class="key s8"></i>before'
+    assert panels.keyed(note) == '<i class="key k-work">batch</i> 3 &lt; 4; <i class="key s8">before</i>'
     assert panels.unkeyed(note) == "▮ batch 3 < 4; ▮ before"
     assert panels.described(plots.panel("Title", note)).startswith("Title, batch 3 < 4; before")
     for unknown in ("[navy] it", "[waits] it"):  # a role without a fill has nothing to show
