@@ -17,7 +17,7 @@ from widgets.frame.readouts import Gauge
 from widgets.frame.sentences import Said, end, false_claims
 
 LONGEST = 150  # characters of a verdict
-ONE = r"(?<![\d.,–−-])(?<!\d[–−-])1"
+ONE = r"(?<![\w.,–−-])1"
 # what ends in s after a 1 that is counted or is the name of a thing ("run 1 ends"), and is no plural
 SINGULAR = "across always as axis basis bias class does focus gains has is its less loss minus pass plus process s"
 SINGULAR += " this thus times unless versus was works writes"

@@ -179,7 +179,7 @@ def test_a_verdict_that_is_false_or_claims_nothing_is_a_fault(monkeypatch, verdi
     "text",
     [
         "At 1 s it is 1 nat away, 1 hole is open, and 1 of 16 runs ends.",
-        "In update 1 the rows are right, and run 1 ends; 1 times as likely, 0–1 runs and 2.1 runs are.",
+        "In update 1 the rows are right, run 1 ends, k1 pulls; 1 times as likely, 0–1 runs and 2.1 runs are.",
         "All 100 % of it, 100 of 100, 87.5 % and −132 %.",
     ],
 )
