@@ -240,7 +240,6 @@ SOON, LATE, TIED, NOISE = (
     "paid for noise",
 )
 TIGHT = 0.1  # a price that alone may be too high
-UNDECIDED = 0.5  # nats at the end. Where a bonus below `needed` leaves more, twice as many updates find the prize
 
 
 def close(k):
@@ -266,6 +265,11 @@ def enough(k):
     return 0.2 if k.odds == 500 or k.eps_low == 1 else 0.1
 
 
+def kept(k):
+    """Whether the bonus, though less than `needed`, keeps the prize in play: twice as many updates then find it."""
+    return k.alpha >= 0.1 and k.eps_low < 1
+
+
 def faults(k):
     """{cause: (what undoes it, its words)} of all that may do harm at this setting."""
     found = {}
@@ -274,8 +278,8 @@ def faults(k):
         found[NOISE] = (dict(alpha=enough(k)) | bound, f"a bonus of {k.alpha:g} outweighs the reward")
     elif k.alpha < needed(k):
         words = f"a bonus of {k.alpha:g} is too small" if k.alpha else "there is no bonus"
-        found[SOON] = (dict(alpha=enough(k)) | bound, words)
-    if k.beta >= TIGHT or (k.beta > 0 and not found):
+        found[LATE if kept(k) else SOON] = (dict(alpha=enough(k)) | bound, words)
+    if k.beta >= TIGHT or (k.beta > 0 and (not found or k.eps_high == 0.1)):  # at 0.1 the steps up are short
         found[TIED] = (dict(beta=0.0), f"a nat away from the start costs {k.beta:g}")
     return found
 
@@ -285,18 +289,12 @@ def broken(k, r):
     if not done(r) or final(r) >= LOW or not found:
         return None
     turned = {name: value for knobs, _ in found.values() for name, value in knobs.items()}
-    return Break(why(k, r, found, turned), recovery.different(k, turned), cause(r, found))
+    return Break(why(k, r, found, turned), recovery.different(k, turned), first(found))
 
 
-def cause(r, found):
-    """The first that does harm; no run is certain too soon that is still undecided at the end."""
-    if SOON in found and undecided(r):
-        return TIED if TIED in found else LATE
-    return next(iter(found))
-
-
-def undecided(r):
-    return float(r.last.entropy.mean()) > UNDECIDED
+def first(found):
+    """The cause that is named: more updates do not help where a price holds the runs."""
+    return TIED if {LATE, TIED} <= set(found) else next(iter(found))
 
 
 def why(k, r, found, turned):
@@ -308,21 +306,21 @@ def why(k, r, found, turned):
     if len(found) > 1:
         words = " and ".join(words for _, words in found.values())
         return Said(f"{words[0].upper()}{words[1:]}: {ends}.", claims)
-    (fault,) = found
-    if fault == NOISE:
+    (cause,) = found
+    if cause == NOISE:
         return Said(
             f"The bonus pays for any rare way: {of_100(others(r))} draws are of ways that are never right; {ends}.",
             claims | {"fewer without it": lambda: others(end(run, replace(k, **turned))) < others(r) - 0.1},
         )
-    if fault == TIED:
+    if cause == TIED:
         return Said(
             f"The prize is {np.log(k.odds):.1f} nats from the start, and a nat costs {k.beta:g}: {ends}.",
             claims | {"so far": lambda: abs(distance(k) - np.log(k.odds)) < 1e-9},
         )
-    if undecided(r):
+    if cause == LATE:
         return Said(
-            f"{UPDATES} updates are too few for a prize of one draw in {k.odds}, which is still gaining: {ends}.",
-            claims | {"twice as many find it": lambda: longer(k).right.mean() > LOW, "it rises": lambda: rises(r)},
+            f"{UPDATES} updates are too few for one draw in {k.odds}, which the bonus keeps in play: {ends}.",
+            claims | {"twice as many find it": lambda: longer(k).right.mean() > LOW},
         )
     return Said(
         f"The common way is settled on before the prize is drawn often enough: {ends}.",
@@ -336,12 +334,6 @@ def longer(k):
     step = rare_prize.optimizer(k.optimizer)
     *_, last = rare_prize.run(world, k.alpha, k.beta, k.eps_low, k.eps_high, step, rng, updates=2 * UPDATES)
     return last
-
-
-def rises(r):
-    """Whether the prize is drawn more often in the second half of the training, in the middle run."""
-    half, now = (np.median(r.frames[at].pi[:, PRIZE]) for at in (UPDATES // 2, UPDATES))
-    return bool(now > half)
 
 
 def settled(r):
