@@ -7,6 +7,7 @@ arXiv:2104.04473. Not modeled: fragmentation beyond RESERVE, and that a first st
 head. When which of this is in the memory stands in envelope.py.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from math import floor, gcd, isfinite, lcm
 from typing import Any, NamedTuple
@@ -439,10 +440,21 @@ def training_misfits(model: Model, accelerator: Accelerator, training: Training)
     largest = max(parts, key=parts.__getitem__)
     what = (
         f"training {model.name} on {counted(training.gpus, 'GPU')}: {needs:,.1f} GB each, most of it "
-        f"{largest}, of {has:,.1f}"
+        f"{too_large(parts, 1e9 * has)}, of {has:,.1f}"
     )
     mend = "Shorter sequences." if largest in ("activations", "logits") else "More GPUs, or a smaller model."
     return [Misfit(what, needs, has, mend, largest)]
+
+
+def too_large(parts: Mapping[str, float], has: float) -> str:
+    """The largest of these parts, as many as are too much: without them the others fit."""
+    named, rest = list[str](), sum(parts.values())
+    for part in sorted(parts, key=parts.__getitem__, reverse=True):
+        if named and rest <= has:
+            break
+        named.append(part)
+        rest -= parts[part]
+    return " and ".join(named)
 
 
 def layout_misfits(model: Model, accelerator: Accelerator, training: Training) -> list[Misfit]:

@@ -285,14 +285,14 @@ def place(seconds):
 def pays(r):
     before = planner.seconds(r.scenario)
     costs = lambda change: "nothing" if change.free else change.costs
-    worth = lambda change: (f"{change.seconds:,.0f} s", f"{before / change.seconds:.2f}", costs(change))
+    worth = lambda change: (f"{change.seconds:,.0f}", f"{before / change.seconds:.2f}", costs(change))
     shown = [(f"{'then' if i else 'first'} {change.words}", *worth(change)) for i, change in enumerate(r.path)]
     shown = shown or [("nothing of this job shortens it by 1 %", "", "", "")]
     alone = [(change.words, *worth(change)) for change in r.alone[: 7 - len(shown)]]
     return answer_table.table(
         "What would shorten the step",
-        f"now {before:,.0f} s, as predicted; a row of the path keeps what stands above it",
-        ("change", "a step", "times as fast", "costs"),
+        f"now {before:,.0f} s, as predicted",
+        ("change", "a step, s", "times as fast", "costs"),
         [*shown, *([("each alone",)] if alone else []), *alone],
         "Changes",
     )
@@ -380,6 +380,10 @@ CAUSES = {
     "positions": "one sequence is too long",
     "batch": "more engines than completions",
     "host": "training state fills the hosts",
+    "critic": "training state fills the memory",
+    "layout": "no such layout can be built",
+    "input": "the inputs contradict",
+    "": "the inputs contradict",
 }
 
 
@@ -431,7 +435,7 @@ def broken(k, r):
     if not r.misfits:
         return None
     first = r.misfits[0]
-    return Break(impossible_job.why(r.misfits), fix(k), CAUSES.get(first.part, "no such job"))
+    return Break(impossible_job.why(r.misfits), fix(k), CAUSES[first.part])
 
 
 def fix(k):

@@ -361,3 +361,10 @@ def test_a_measurement_that_is_faster_than_the_chip_contradicts_it():
     faster = calibrated(QWEN, H100, 64, 2048, 3e-3)
     assert "bandwidth" in says(memory.fits(QWEN, H100, efficiency=faster))[0]
     assert "more than all" in says(memory.fits(QWEN, H100, efficiency=calibrated(QWEN, H100, 64, 2048, 1e-3)))[0]
+
+
+def test_what_is_too_large_is_all_without_which_the_others_fit():
+    parts = dict(state=50.0, activations=40.0, logits=5.0)
+    assert memory.too_large(parts, 60.0) == "state"  # 45 are left
+    assert memory.too_large(parts, 30.0) == "state and activations"
+    assert memory.too_large(parts, 4.0) == "state and activations and logits"

@@ -36,7 +36,7 @@ def test_every_answer_of_a_plan_stands_in_the_row_of_its_question():
         changes = rows(panels["What would shorten the step"]["svg"])
         for change in r.alone:
             if change.words in changes:
-                assert changes[change.words][0] == f"{change.seconds:,.0f} s", name
+                assert changes[change.words][0] == f"{change.seconds:,.0f}", name
 
 
 def test_no_words_of_a_plan_s_tables_stand_at_places_of_a_plot():

@@ -47,6 +47,24 @@ def test_two_presets_do_not_fit_and_each_says_what_is_too_large():
             assert not plan.broken(after, result(after))
 
 
+@pytest.mark.parametrize(
+    "knobs, cause",
+    [
+        (dict(gpus=8), "training state fills the memory"),  # 16 x 32.76 GB on four trainers
+        (dict(recompute="none"), "activations fill the memory"),
+        (dict(recompute="selective"), "activations fill the memory"),
+        (dict(util=0.8, tensor_parallel="1"), "weights leave the engine no room"),  # 65.5 GB of 64
+        (dict(longest=131072, p99=131072, training_parallel=64), "one sequence is too long"),
+        (dict(tensor_parallel="16"), "no such layout can be built"),  # 40 heads
+        (dict(p50=12000), "the inputs contradict"),  # above the ninetieth percentile
+        (dict(seconds="update=1"), "the inputs contradict"),
+    ],
+)
+def test_a_break_is_named_for_its_mechanism_whatever_preset_has_it_too(knobs, cause):
+    k = replace(Knobs(), **knobs)
+    assert plan.broken(k, result(k)).cause == cause
+
+
 def test_a_job_that_does_not_fit_says_how_many_gpus_would_hold_it():
     k = PRESETS["Selective recomputation"]
     assert result(k).fewest is None  # activations of a sequence are not divided among more GPUs
