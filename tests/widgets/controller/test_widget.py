@@ -11,6 +11,7 @@ from tests.widgets.catalogue import fixed
 from widgets.controller import widget as controller
 from widgets.controller.widget import FAULTS, Knobs
 from widgets.frame import host
+from widgets.frame.panels import placed
 
 last = partial(catalogue.last, controller)
 panel = partial(catalogue.panel, controller)
@@ -119,6 +120,12 @@ def test_without_the_sync_the_two_policies_part_and_both_are_drawn():
     said = words("Right completions", fault="no weight sync")
     assert any(w.startswith("rollout: 0.329") for w in said) and any(w.startswith("trainer: 0.5") for w in said)
     assert not any(w.startswith("rollout") for w in words("Right completions"))
+
+
+def test_without_the_sync_the_sampler_has_its_curve_even_where_both_copies_end_alike():
+    k, alike = Knobs(fault="no weight sync"), last()  # a healthy run, of which both copies are right equally often
+    place = placed(controller.seen_at(k, alike, controller.CAUSES[k.fault]), controller.figure(k, alike))
+    assert place["curve"] == "rollout's weights" and place["y"] == pytest.approx(passed())
 
 
 def test_an_aliased_reference_logs_nothing_while_the_policy_moves():
