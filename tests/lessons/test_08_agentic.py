@@ -53,6 +53,7 @@ def first_nats(reply):
 
 REINFORCE = dict(masked=False, algorithm="REINFORCE")
 RIGHT_ON, LEFT_ON = dict(shift=1), dict(shift=-1)
+DILUTED = dict(denominator="all tokens", algorithm="REINFORCE", reply=16)
 
 MEASURED = {
     "percent of calls at first": of(lambda steps: 100 * steps[0].call_rate),
@@ -65,6 +66,10 @@ MEASURED = {
     "no mask, 0 for the log-probs": ends(masked=False, fill="0"),
     "no mask, 0 for the log-probs, REINFORCE": ends(fill="0", **REINFORCE),
     "wrong denominator": ends(denominator="all tokens"),
+    "wrong denominator, 16 tokens": ends(denominator="all tokens", reply=16),
+    "wrong denominator, 16 tokens, REINFORCE": ends(**DILUTED),
+    "wrong denominator, 16 tokens, REINFORCE, calls": late("call_rate", **DILUTED),
+    "16 tokens, REINFORCE": ends(algorithm="REINFORCE", reply=16),
     **{f"mask, {length} tokens": ends(reply=length) for length in (2, 8, 16)},
     **{f"no mask, {length} tokens": ends(masked=False, reply=length) for length in (2, 4, 8, 12, 16)},
     **{f"no mask, {length} tokens, share": share(masked=False, reply=length) for length in (2, 4, 8, 12, 16)},
@@ -233,6 +238,17 @@ def test_reinforce_imitates():
 def test_the_near_misses():
     LESSON.says("0.443", last(denominator="all tokens")[0].dilution)
     LESSON.spread("0.99 ± 0.01", kept("wrong denominator"))
+
+
+def test_the_wrong_denominator_without_a_baseline():
+    step = last(seed=4, **DILUTED)[0]
+    assert f"{step.own.sum():.0f} of {step.valid.sum():.0f} tokens" in LESSON.text
+    LESSON.says("0.24", step.own.sum() / step.valid.sum())
+    broken = kept("wrong denominator, 16 tokens, REINFORCE") < agentic.HALF
+    LESSON.counts("stops calling in {} of twenty seeds", broken)
+    assert ((kept("wrong denominator, 16 tokens, REINFORCE, calls") < agentic.CALLS) == broken).all()
+    assert kept("16 tokens, REINFORCE").min() > 0.95  # its own tokens in the divisor mend it,
+    assert kept("wrong denominator, 16 tokens").min() > 0.95  # and so does a baseline
     LESSON.spread("0.99 ± 0.01", kept("no mask, 0 for the log-probs"))
     LESSON.spread("0.47 ± 0.01", kept("no mask, 0 for the log-probs, mean ratio"))
     assert kept("no mask, 0 for the log-probs, REINFORCE").max() < 0.5

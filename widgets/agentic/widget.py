@@ -196,36 +196,75 @@ def watched(k, r):
 
 
 def seen_at(k, r, cause):
-    words, curve = ("few still call the tool", "called the tool") if cause == SILENT else (FEW_RIGHT, "right")
+    few = calls(r) < CALLS
+    words, curve = ("few still call the tool", "called the tool") if few else ("fewer than half are right", "right")
     return At("Right completions and tool calls", None, None, words, curve)
 
 
-SILENT, FEW_RIGHT = "it stops calling", "fewer than half are right"
+SILENT, IMITATED, OFF_BY_ONE = "it stops calling", "it imitates the tool", "a mask off by one"
+DIVIDED, BOTH = "the divisor counts the tool's tokens", "mask and divisor count the tool"
+IN_PLACE, OWN = dict(masked=True, shift=0), dict(denominator="own tokens")
+UNDONE = {SILENT: IN_PLACE, IMITATED: IN_PLACE, OFF_BY_ONE: IN_PLACE, DIVIDED: OWN, BOTH: IN_PLACE | OWN}
 
 
 def broken(k, r):
     if not failed(r):
         return None
+    found = cause(k, r)
     led = f"right completions went from {windowed(column(r, 'accuracy'))[0]:.2f} to {right_now(r):.2f}."
-    share = f"{100 * early_share(r):.0f} % of the first ten gradients"
-    calls = column(r[-WINDOW:], "call_rate").mean()
-    in_place = {"a mask in its place mends it": lambda: not failed(end(run, replace(k, masked=True, shift=0)))}
-    if k.masked:
-        side = {"it is shifted": lambda: k.shift != 0, "nothing else is left out": lambda: k.masked}
-        why = Said(f"The mask stands one token too far {beside(k, r)}, and {led}", in_place | side)
-        return Break(why, dict(shift=0), OFF_BY_ONE)
-    if calls < CALLS:
+    undone = {"undone, it is mended": lambda: mended(k, UNDONE[found])}
+    why = Said(f"{reason(k, r, found)}{led}", undone | facts(k, r, found))
+    return Break(why, recovery.different(k, UNDONE[found]), found)
+
+
+def cause(k, r):
+    """What mends it where it alone is undone: the mask before the divisor, which is asked only where it is wrong."""
+    if k.denominator != OWN["denominator"] and not mended(k, IN_PLACE):
+        return DIVIDED if mended(k, OWN) else BOTH
+    if k.masked:  # and shifted: with both right none of 200 runs breaks
+        return OFF_BY_ONE
+    return SILENT if calls(r) < CALLS else IMITATED
+
+
+def mended(k, usual):
+    """Whether these knobs turn something, and the run no longer ends broken."""
+    there = replace(k, **usual)
+    return there != k and not failed(end(run, there))
+
+
+def calls(r):
+    """Share of completions that call the tool in the last updates."""
+    return column(r[-WINDOW:], "call_rate").mean()
+
+
+def reason(k, r, found):
+    if found == OFF_BY_ONE:
+        return f"The mask stands one token too far {beside(k, r)}, and "
+    if found == IMITATED:
+        return f"{100 * early_share(r):.0f} % of the first ten gradients is about text that the tool wrote: "
+    if found == SILENT:
         still = f"{100 * r[-1].call_rate:.3g} % still call" if r[-1].call_rate else "No completion calls"
-        fewer = {"fewer call than at the start": lambda: r[-1].call_rate < r[0].call_rate}
-        why, cause = Said(f"{still} the tool, whose text was trained on: {led}", in_place | fewer), "it stops calling"
-    else:
-        learns = {"many still call": lambda: column(r[-5:], "call_rate").mean() > 0.3}
-        why = Said(f"{share} is about text that the tool wrote: {led}", in_place | learns)
-        cause = "it imitates the tool"
-    return Break(why, recovery.different(k, dict(masked=True, shift=0)), cause)
+        return f"{still} the tool, whose text was trained on: "
+    if found == BOTH:
+        return "The tool's tokens count in the loss and in its divisor, and undoing one is not enough: "
+    return f"Divided by all tokens, a completion that calls is pushed {pushed(r):.2f} times as hard: "
 
 
-OFF_BY_ONE = "a mask off by one"
+def pushed(r):
+    """The factor that the tool's tokens in the divisor leave of the first call's push."""
+    return r[0].own.sum() / r[0].valid.sum()
+
+
+def facts(k, r, found):
+    """What else the reason claims."""
+    asked = {
+        OFF_BY_ONE: {"it is shifted": lambda: k.masked and k.shift != 0},
+        IMITATED: {"many still call": lambda: column(r[-5:], "call_rate").mean() > 0.3},
+        SILENT: {"fewer call than at the start": lambda: r[-1].call_rate < r[0].call_rate},
+        DIVIDED: {"the mask in its place does not mend it": lambda: not mended(k, IN_PLACE)},
+        BOTH: {"neither alone mends it": lambda: not mended(k, IN_PLACE) and not mended(k, OWN)},
+    }
+    return asked[found]
 
 
 def beside(k, r):
@@ -245,7 +284,7 @@ def worse(k, r):
     if now >= max(start, WELL):
         return None
     went = f"Right completions went from {start:.2f} to {now:.2f}"
-    if k.masked and not k.shift:
+    if (k.masked and not k.shift) or k.denominator != OWN["denominator"]:
         default = lambda: right_now(end(run, Knobs(seed=k.seed)))
         return Said(
             f"{went}, where the default leads to nearly all.", {"it does": lambda: unfinished(r) or default() > 0.93}

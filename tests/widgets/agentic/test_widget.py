@@ -83,6 +83,26 @@ def test_the_presets_break_for_three_causes():
     assert broken(shift=1).fix == dict(shift=0) and "too far right" in broken(shift=1).why
 
 
+WIDE = dict(algorithm="REINFORCE", denominator="all tokens", reply=16)
+
+
+def test_a_mask_in_its_place_is_not_blamed_for_what_the_divisor_does():
+    found = broken(**WIDE, seed=205)
+    assert found.cause == "the divisor counts the tool's tokens" and found.fix == dict(denominator="own tokens")
+    step = last(**WIDE, seed=205)[0]  # one turn calls with four tokens and one answers, beside sixteen of the tool
+    assert f"pushed {step.own.sum() / (step.own.sum() + 16):.2f} times as hard" in found.why
+    assert broken(**WIDE | found.fix, seed=205) is None
+
+
+@pytest.mark.when_changed()
+def test_where_mask_and_divisor_are_wrong_the_way_back_turns_what_is_needed():
+    """At seed 204 the mask is enough, at 205 it takes both."""
+    for seed, turned in ((204, dict(masked=True)), (205, dict(masked=True, denominator="own tokens"))):
+        found = broken(**WIDE, masked=False, seed=seed)
+        assert found.fix == turned and (found.cause == "mask and divisor count the tool") == (len(turned) == 2)
+        assert broken(**WIDE | dict(masked=False) | turned, seed=seed) is None
+
+
 @pytest.mark.when_changed()
 def test_a_mask_one_to_the_left_is_damage():
     for seed in range(2):
