@@ -11,6 +11,7 @@ from sim.algorithms import dapo, dr_grpo, grpo, options
 from sim.estimators import length_bias, std_weight
 from sim.experiments.standard_runs import modsum_optimizer, modsum_rate, modsum_run
 from sim.worlds import modsum
+from widgets.frame import recovery
 from widgets.frame.exercises import Guess
 from widgets.frame.knobs import choice, ladder, slider, toggle
 from widgets.frame.marks import both, by_update, each_run, label, line, panel, threshold
@@ -269,7 +270,8 @@ def broken(k, r):
         return Break(why, dict(divisor="constant"), "long failures are punished less")
     more = {"a larger batch mends it": lambda: apart(other(k, groups=64)) < DRIFT}
     why = Said(f"{told}: in so small a batch one long completion outweighs the rest.", grew | more)
-    return Break(why, dict(divisor="constant"), "one long completion fills the batch")
+    back = recovery.different(k, dict(divisor="constant")) or dict(groups=64)
+    return Break(why, back, "one long completion fills the batch")
 
 
 def other(k, **turned):

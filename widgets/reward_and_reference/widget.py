@@ -6,6 +6,7 @@ import numpy as np
 
 from sim.estimators import hacking
 from sim.experiments import kl_anchor
+from widgets.frame import recovery
 from widgets.frame.exercises import Guess
 from widgets.frame.knobs import choice, ladder, slider
 from widgets.frame.marks import bars, both, by_update, dots, label, line, panel, threshold
@@ -251,7 +252,7 @@ def fix(k):
     values = dict(reference=COPY) if k.reference == ALIAS else {}
     if k.beta < enough(k):
         values |= dict(beta=next(rung for rung in rungs if rung >= enough(k)))
-    return values or dict(source="verifier")
+    return recovery.different(k, values or dict(source="verifier"))
 
 
 def enough(k):

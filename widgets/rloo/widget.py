@@ -12,6 +12,7 @@ from sim.estimators import completion_ratio, gradient_noise, group_baselines, kl
 from sim.experiments.standard_runs import modsum_run
 from sim.worlds import modsum
 from sim.worlds.optimizer import SGD, AdamW
+from widgets.frame import recovery
 from widgets.frame.exercises import Guess
 from widgets.frame.knobs import choice, ladder, slider, toggle
 from widgets.frame.marks import bars, both, by_update, each_run, label, line, panel, threshold
@@ -323,7 +324,7 @@ def reason(k):
 
 
 def fix(k):
-    return undone(k)[cause(k)]
+    return recovery.different(k, undone(k)[cause(k)])
 
 
 def worse(k, r):

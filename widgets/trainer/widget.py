@@ -15,6 +15,7 @@ from sim.framework.trainer import Trainer
 from sim.worlds import tasks, tinylm
 from sim.worlds.optimizer import SGD, AdamW
 from sim.worlds.policies import POLICIES, shared_rate
+from widgets.frame import recovery
 from widgets.frame.exercises import Guess
 from widgets.frame.knobs import choice, ladder, slider, toggle
 from widgets.frame.marks import both, dots, heat, label, line, panel, threshold
@@ -384,7 +385,7 @@ def fix(k):
     values = dict(learning_rate=0.02) if k.learning_rate > 0.03 else {}
     if k.passes * k.minibatches > 4:
         values |= dict(passes=1, minibatches=1)
-    return values or dict(learning_rate=0.01)
+    return recovery.different(k, values or dict(learning_rate=0.01))
 
 
 def worse(k, r):
