@@ -28,6 +28,7 @@ UPDATES, SEEDS, GROUPS, K = 60, 6, 4, 4
 COST = f"{SEEDS * UPDATES * GROUPS * K:,} completions a run"
 SOLVED, LOST = 0.5, 0.1  # a prompt is lost if at least half of its completions were right once, and now under a tenth
 GOOD = 0.9  # in 15 of twenty seeds all six runs of the default end above it; one below never solved some prompt
+BEHIND = 0.02  # further below the default of the same seed a run is worse
 NARROW = 0.28  # an ε that no one calls wide: DAPO's
 EVERY = 4  # updates between two pictures
 
@@ -278,16 +279,21 @@ def holds(k, r):
 
 
 def worse(k, r):
-    """A run far behind what the default reaches in as many updates, without a prompt lost; with other draws one of six
-    runs of the default is itself behind, and is no worse than it.
+    """A run behind what the default of the same seed reaches in as many updates, without a prompt lost: in 22 of a
+    hundred seeds the worst run of the default is itself below GOOD.
     """
-    if r.updates < UPDATES or (low := finals(r).min()) >= GOOD or k == Knobs(seed=k.seed):
+    if r.updates < UPDATES or (low := finals(r).min()) >= GOOD:
+        return None
+    default = end(run, Knobs(seed=k.seed))
+    usual = finals(default).min()
+    if low > usual - BEHIND:
         return None
     return Said(
-        f"The worst run is right {low:.2f} of the time after {UPDATES} updates, and no prompt that was solved is lost.",
+        f"The worst run is right {low:.2f} of the time after {UPDATES} updates, by default {usual:.2f}. No prompt that "
+        "was solved is lost.",
         {
             "none": lambda: not forgotten(r),
-            "the default does better": lambda: finals(end(run, Knobs(seed=k.seed))).min() > low + 0.01,
+            "the default does better": lambda: min(one[-1].mean() for one in default.pass_rate) > low + 0.01,
         },
     )
 

@@ -185,3 +185,7 @@ def test_a_run_is_broken_if_fewer_than_half_end_right_and_the_fix_mends_it():
 def test_the_pictures_come_first():
     first = next(host.stream("rollout"))
     assert first.index('"Training"') < first.index('"Curves"') < first.index('"One prompt"')
+
+
+def test_a_seed_in_which_the_default_itself_ends_lower_is_not_worse():
+    assert last(seed=45).pass_rate[-1][1] < widget.WELL and widget.worse(Knobs(seed=45), last(seed=45)) is None
