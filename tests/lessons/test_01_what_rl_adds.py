@@ -138,9 +138,19 @@ def test_the_first_update_of_the_first_run():
     np.testing.assert_array_equal(np.bincount(arms, minlength=5), first.drawn)  # the figure's eight are those
     np.testing.assert_allclose(pushes[-1], first.pushed)
     np.testing.assert_allclose(policies[-1], first.policies[1, 0], atol=1e-12)
-    # `hmm` falls though paid; the right one's logit rises and its share falls, because `12` rises more
-    assert pushes[-1][4] < 0 < pushes[-1][0] < pushes[-1][3] and policies[-1][0] < SHOWN[0]
-    assert "`hmm` has 15 of 100 and is drawn once in eight: it falls" in LESSON.text
+    # `hmm` falls though paid; the right one's logit rises and its share falls, because `12` rises more. By hand, each
+    # logit: what its draws were paid, an eighth of it, minus its probability times the mean pay
+    paid = np.array([3 * 11, 0, 0, 4 * 10, 10]) / 8
+    moved = paid - SHOWN * paid.sum()
+    np.testing.assert_allclose(moved, pushes[-1], atol=1e-12)
+    assert moved[4] < 0 and "drawn once in eight, so its logit falls" in LESSON.text
+    LESSON.says("1.01", moved[0])
+    LESSON.says("2.41", moved[3])
+    LESSON.says("21.9", 100 * policies[-1][0])
+    least = np.log(SHOWN @ np.exp(moved))
+    LESSON.says("1.33", least)
+    np.testing.assert_array_equal(policies[-1] > SHOWN, moved > least)
+    assert (policies[-1] > SHOWN).tolist() == [False, False, False, True, False]
     assert first.drawn[4] == 1 and SHOWN[4] == 0.15 > 1 / 8
     ends = np.concatenate([result(**LAZY, seed=seed).policies[-1] for seed in SEEDS])
     assert np.quantile(ends.max(axis=1), 0.02) > 0.95  # all but certain of something

@@ -11,7 +11,7 @@ from sim.experiments import after_sft
 from sim.experiments.five_answers import ANSWERS, SHOWN
 from sim.worlds import bandit
 from sim.worlds.policies import POLICIES
-from widgets.frame import piles, scene
+from widgets.frame import piles, recovery, scene
 from widgets.frame.exercises import Guess
 from widgets.frame.knobs import choice, ladder, slider
 from widgets.frame.marks import bars, by_update, dots, each_run, label, line, panel, threshold
@@ -375,7 +375,7 @@ def why(k, r, found):
         told = ", ".join(facts[one] for one in present(k))
         return told[0].upper() + told[1:]
     return {
-        CHANCE: f"With {k.offset} added to every reward, what is drawn more than its share is lifted, right or wrong",
+        CHANCE: f"With {k.offset} added to every reward, chance decides which completion gains, right or wrong",
         PAID: f"A bare 12 is paid {k.partial:g}, and the policy {'settled on it' if settled(r) else 'turned to it'}",
         SMALL: f"{STEPS} steps of this size are too few",
         RARE: f"The right completion starts at {k.shown:g}, too rare for {STEPS} steps of this size"
@@ -459,7 +459,7 @@ def fix(k):
     if k.shown < 0.3 and not comparing_is_enough:
         values |= dict(shown=0.3)
     values |= dict(partial=0.0) if k.partial > 0 else {}
-    return values if mended(k, **values) else values | UNDONE[SMALL]
+    return recovery.different(k, values if mended(k, **values) else values | UNDONE[SMALL])
 
 
 GUESS = Guess(
