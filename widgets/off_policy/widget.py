@@ -224,14 +224,17 @@ def aged(k):
 
 
 def too_late(k):
-    """Whether age does harm beside a clip: over late answers one pass is mended by a weight alone, four are not."""
-    return k.lag > 0 and k.passes > 1
+    """Whether age does harm beside a clip: a weight alone mends one pass over late answers, and four with SGD, but not
+    four with AdamW.
+    """
+    return k.lag > 0 and k.passes > 1 and k.optimizer == "AdamW"
 
 
 def cause(k):
     if k.correction == NONE:
         return OLD
-    if k.correction == CLIP and k.engine != SAME:
+    # around a colder engine the clip bears four passes, and late answers do not
+    if k.correction == CLIP and k.engine != SAME and not (k.engine == COLD and too_late(k)):
         return CENTER
     if k.correction in (CLIP, WHOLE) and k.optimizer == "SGD":
         return LARGE

@@ -6,7 +6,22 @@ import pytest
 from sim.experiments import mismatch
 from tests.widgets import catalogue
 from widgets.off_policy import widget
-from widgets.off_policy.widget import AGED, BAD, CENTER, CLIP, CUT, LARGE, NONE, OLD, SAME, UPDATES, WHOLE, Knobs, final
+from widgets.off_policy.widget import (
+    AGED,
+    BAD,
+    CENTER,
+    CLIP,
+    COLD,
+    CUT,
+    LARGE,
+    NONE,
+    OLD,
+    SAME,
+    UPDATES,
+    WHOLE,
+    Knobs,
+    final,
+)
 
 last = partial(catalogue.last, widget)
 cause = partial(catalogue.cause, widget)
@@ -56,6 +71,12 @@ def test_a_clip_over_late_answers_is_blamed_alone_where_a_weight_alone_mends_it(
     found = widget.broken(Knobs(**late), last(**late))
     assert found.cause == CENTER and found.fix == dict(correction=CUT) and "late" not in found.why
     assert cause(**late | found.fix) is None
+
+
+@pytest.mark.slow
+def test_four_passes_over_late_answers_of_a_colder_engine_are_not_blamed_on_the_clip():
+    knobs = dict(correction=CLIP, engine=COLD, lag=2, passes=4)
+    assert cause(**knobs) == AGED and cause(**knobs | dict(lag=0)) is None and cause(**knobs | dict(correction=CUT))
 
 
 @pytest.mark.slow
