@@ -1,5 +1,6 @@
 """A run that is taken away: one file, which prints what the page shows in an interpreter that knows nothing of us."""
 
+import re
 import subprocess
 import sys
 from math import isfinite
@@ -7,7 +8,7 @@ from math import isfinite
 from tests.widgets.catalogue import each_where_changed
 from tools.pages import frames, results, standalone_run
 from widgets.frame import host
-from widgets.frame.values import figures
+from widgets.frame.values import figures, with_unit
 
 
 def printed(place, text):
@@ -50,7 +51,8 @@ def test_a_knob_that_does_not_exist_is_reported_in_one_sentence(tmp_path):
     assert not said and wrong.strip() == "SETTING has k, and this run has no such knob."
 
 
-def test_a_script_spells_a_tiny_number_as_the_page_does():
-    script, names = standalone_run.text("ppo"), {"isfinite": isfinite}
+def test_a_script_spells_a_tiny_number_and_one_of_a_unit_as_the_page_does():
+    script, names = standalone_run.text("ppo"), {"isfinite": isfinite, "re": re}
     exec(script[script.index("def figures") : script.index("def read")], names)
     assert names["figures"](3.1e-7) == figures(3.1e-7) == "3.10 × 10⁻⁷"
+    assert names["with_unit"]("1", "nats") == with_unit("1", "nats") == "1 nat"

@@ -25,6 +25,7 @@ SETTING = {{}}
 {changed}
 import base64
 import importlib
+import re
 import sys
 import tempfile
 from dataclasses import fields
@@ -50,7 +51,7 @@ def main():
     for result in widget.run(knobs):
         pass
     for readout in widget.readouts(knobs, result):
-        print(f"{{readout.label}}: {{figures(readout.value)}} {{readout.unit}}".rstrip())
+        print(f"{{readout.label}}: {{with_unit(figures(readout.value), readout.unit)}}")
     damage = widget.broken(knobs, result)
     print("Broken. " + damage.why if damage else "Not broken.")
 
@@ -68,6 +69,7 @@ if __name__ == "__main__":
         sys.path.insert(0, place)
         main()
 '''
+SPOKEN = (frame_values.figures, frame_values.raised, frame_values.with_unit, frame_values.unit_after)
 CHANGED = 'CHANGED = ""  # your lines, put below those of {path}\n'
 
 
@@ -87,7 +89,7 @@ def text(name):
         title=host.widget(name).TITLE,
         name=name,
         changed=CHANGED.format(path=path) if change else "",
-        figures="\n\n".join(inspect.getsource(one) for one in (frame_values.figures, frame_values.raised)),
+        figures="\n\n".join(map(inspect.getsource, SPOKEN)),
         contents="".join(map(embedded, files)) + (f'FILES["{path}"] += CHANGED\n\n' if change else ""),
     )
 
