@@ -1,6 +1,6 @@
 // Runs the Python on standard input in Pyodide with numpy and our modules: node snapshot.mjs NUMPY_WHEEL FOLDER WHAT.
-// With "survey" the folder gets what it returns, modules.json, and the file that it writes, compiled. With "snapshot" it
-// gets what site/assets/snapshot.js puts back: record.json, memory and fresh.
+// With "survey" the folder gets what it returns, modules.json, and the file that it writes, compiled. With "snapshot"
+// it gets what site/assets/snapshot.js puts back: record.json, memory and fresh.
 import fs from "node:fs";
 import { fileURLToPath } from "node:url";
 import { link, OPTIONS } from "../../site/assets/snapshot.js";
