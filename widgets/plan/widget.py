@@ -292,7 +292,7 @@ def pays(r):
     return answer_table.table(
         "What would shorten the step",
         f"now {before:,.0f} s, as predicted",
-        ("change", "a step, s", "times as fast", "costs"),
+        ("change", "step, s", "times as fast", "costs"),
         [*shown, *([("each alone",)] if alone else []), *alone],
         "Changes",
     )
