@@ -71,9 +71,9 @@ def path(key: str, row: float, start: float, end: float) -> Mark:
     return dict(kind="path", key=key, row=row, start=start, end=end, role="path")
 
 
-def measure(key: str, start: float, end: float, words: str) -> Mark:
-    """How long something takes, above the first row."""
-    return dict(kind="measure", key=key, start=start, end=end, words=words)
+def measure(key: str, start: float, end: float, words: str, anchor: str = "start") -> Mark:
+    """How long something takes, above the first row; the words at its start or its "end"."""
+    return dict(kind="measure", key=key, start=start, end=end, words=words, anchor=anchor)
 
 
 def rule(key: str, at: float, words: str = "", anchor: str = "start") -> Mark:
@@ -199,7 +199,8 @@ def measure_drawn(pen: Pen, mark: Mapping[str, Any], view: View) -> None:
     pen.put("rect", f"{key}l", x=across(view, start), y=y, width=wide(view, start, end), height=1.5, css="k-span k-ink")
     for name, at in (("a", start), ("b", end)):
         pen.put("rect", f"{key}{name}", x=across(view, at), y=y - 4, width=1.5, height=9.5, css="k-span k-ink")
-    words(pen, key, across(view, start), y - 6, mark["words"], "k-strong")
+    at = end if mark["anchor"] == "end" else start
+    words(pen, key, across(view, at), y - 6, mark["words"], "k-strong", mark["anchor"])
 
 
 def rule_drawn(pen: Pen, mark: Mapping[str, Any], view: View) -> None:

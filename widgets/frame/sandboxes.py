@@ -55,7 +55,10 @@ def board(
     marks: list[Mark] = []
     for n in range(max(many, len(shown))):
         marks += program(f"{key}{n}", verdicts, some, shown[n] if n < len(shown) else None, until)
-    marks.append(lanes.measure(f"{key}m", 0, verdicts.seconds, f"the last verdict: {verdicts.seconds:.0f} s"))
+    # the leader of the ring ends above: it does not run through these words
+    early = ringed is not None and verdicts.start[ringed] + verdicts.end[ringed] < verdicts.seconds
+    last = f"the last verdict: {verdicts.seconds:.0f} s"
+    marks.append(lanes.measure(f"{key}m", 0, verdicts.seconds, last, "end" if early else "start"))
     marks.append(pointed_at(f"{key}r", verdicts, some, ringed, words, now))
     each = HIGH / len(some)
     gap = min(6.0, each / 4)
