@@ -120,8 +120,9 @@ customElements.define("rl-widget", class extends HTMLElement {
     }
   }
 
+  // By the first class: the theme adds one to what the keyboard has reached.
   click({ target: button }) {
-    if (button.type === "button") this[button.className]?.(button);
+    if (button.type === "button") this[button.classList[0]]?.(button);
   }
 
   // the buttons, each by its class

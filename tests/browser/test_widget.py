@@ -367,6 +367,18 @@ def test_captions_follow_the_knobs_and_not_the_setting_that_was_built(live_page,
         labels_are_those_of(page, frame_of(lesson.widget, knobs))
 
 
+def test_buttons_answer_to_the_keyboard_as_to_a_hand(live_page, book):
+    """The theme gives what the keyboard has reached a class of its own."""
+    page = opened(live_page, book, "20-kv-cache/?batch=256")
+    keep = page.locator(".presets .keep")
+    keep.focus()
+    for key in ("Tab", "Shift+Tab", "Enter"):
+        page.keyboard.press(key)
+    expect(keep).to_have_attribute("aria-pressed", "true")
+    page.locator("[data-all-knobs]").press("Space")
+    expect(page.locator("[data-all-knobs]")).to_have_attribute("aria-expanded", "true")
+
+
 def test_views_answer_to_the_arrow_keys(live_page, book):
     page = opened(live_page, book, "10-ppo/")
     page.locator("[name=view]").first.focus()
@@ -404,10 +416,10 @@ def test_on_a_phone_a_button_names_the_panel_beside_and_shows_it(live_page, book
     buttons = page.locator(".panels:not([hidden]) .swipe")
     assert show() == [True, False] and buttons.all_inner_texts() == titles[::-1]
     buttons.first.press("Enter")
-    until(page, "document.querySelector('.panels').scrollLeft > 300")
+    until(page, "document.querySelector('.rl-widget .panels').scrollLeft > 300")
     assert show() == [False, True]
     page.keyboard.press("Enter")  # the other one has the focus, and leads back
-    until(page, "document.querySelector('.panels').scrollLeft < 1")
+    until(page, "document.querySelector('.rl-widget .panels').scrollLeft < 1")
     page.set_viewport_size(dict(width=1280, height=800))
     assert not buttons.first.is_visible()
 
