@@ -358,19 +358,18 @@ def broken(k, r):
         return None
     first, last = r.trainer[0].mean(), r.trainer[-1].mean()
     led = f"the pass rate went from {first:.3f} to {last:.3f}"
-    if k.fault != "none" and few(k):
+    if k.fault != "none" and fix(k) != WIRED:
+        reused = numbers(k, r)["reused"]
         why = Said(
-            f"With the fault “{k.fault}” and only {k.groups * k.K} completions an iteration {led}.",
-            {"both undone mend it": lambda: mended(k, **fix(k))},
+            f"With the fault “{k.fault}” and only {k.groups * k.K} completions an iteration{reused}, {led}.",
+            {
+                "both undone mend it": lambda: mended(k, **fix(k)),
+                "the wire alone does not": lambda: damaged(k, end(run, replace(k, fault="none"))),
+            },
         )
         return Break(why, fix(k), "a fault, and few completions")
     why = Said(WHY[k.fault].format(led=led, **numbers(k, r)), claims(k, r))
     return Break(why, fix(k), CAUSES[k.fault])
-
-
-def few(k):
-    """Completions that are too few in some seeds even where no wire is wrong."""
-    return k.groups * k.K < (128 if k.passes >= 8 else 64)
 
 
 def mended(k, **turned):
@@ -394,12 +393,18 @@ def claims(k, r):
     }
 
 
+WIRED = dict(fault="none")
+
+
 def fix(k):
-    plain = k.fault == "none"
-    values = dict(passes=1, beta=0.0) if plain else dict(fault="none")
-    if plain or few(k):
-        values |= dict(groups=max(k.groups, 16), K=max(k.K, 8))
-    return recovery.different(k, values)
+    """The wire alone, where that mends; more completions and fewer passes where the run is lost without them too."""
+    more, once = dict(groups=max(k.groups, 16), K=max(k.K, 8)), dict(passes=1, beta=0.0)
+    if k.fault == "none":
+        return recovery.different(k, once | more)
+    if k.groups * k.K >= 128 and k.passes < 8:  # then a right loop learns
+        return WIRED
+    ways = [WIRED, WIRED | more, WIRED | more | once]
+    return recovery.first_of(k, ways, lambda there: not damaged(there, end(run, there))) or WIRED
 
 
 def numbers(k, r):

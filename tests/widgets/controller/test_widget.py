@@ -103,6 +103,23 @@ def test_a_run_is_broken_if_a_copy_of_the_weights_ends_below_half_and_the_fix_me
     assert 0.2 < np.mean(told) < 0.8
 
 
+@pytest.mark.when_changed()
+@pytest.mark.parametrize(
+    "few, turned",
+    [
+        (dict(fault="sign flipped", groups=8, iterations=30), {"fault"}),
+        (dict(fault="no weight sync", passes=8, groups=8, K=2, seed=41), {"fault", "groups", "K", "passes"}),
+        (dict(fault="rewards shifted by a row", passes=4, groups=8, seed=15), {"fault", "groups"}),
+    ],
+)
+def test_few_completions_are_blamed_beside_a_wire_only_where_the_wire_alone_does_not_mend(few, turned):
+    k = Knobs(**dict(iterations=30) | few)
+    found = controller.broken(k, last(**vars(k)))
+    assert set(found.fix) == turned and (found.cause == "a fault, and few completions") == (turned != {"fault"})
+    wired = fixed("controller", k, dict(fault="none"))
+    assert (controller.broken(wired, last(**vars(wired))) is None) == (turned == {"fault"})
+
+
 @pytest.mark.parametrize("fault, settings", [("reference is the policy", {}), ("old_logp recomputed", {})])
 def test_two_faults_do_nothing_until_the_component_that_they_spoil_is_used(fault, settings):
     assert controller.broken(Knobs(fault=fault), last(fault=fault)) is None
