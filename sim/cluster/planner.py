@@ -731,11 +731,14 @@ def well_trained(s: Scenario) -> Scenario:
 
 
 def fastest(s: Scenario, others: Iterable[Scenario]) -> Scenario:
-    """The scenario, or of others that fit the one that trains fastest where that is faster."""
+    """The scenario, or of others that fit the one that trains fastest where that is faster: of those as fast the first,
+    since the last bit of a sum is the processor's.
+    """
     laid_out = (there for there in others if not memory.layout_misfits(s.model, s.accelerator, there.parts[1]))
-    timed = sorted(((training_seconds(there), i, there) for i, there in enumerate(laid_out)), key=lambda one: one[:2])
-    now = float("inf") if misfits(s) else training_seconds(s)
-    return next((there for takes, _, there in timed if takes < now and not misfits(there)), s)
+    takes = lambda there: float(f"{training_seconds(there):.9g}")
+    timed = sorted(((takes(there), i, there) for i, there in enumerate(laid_out)), key=lambda one: one[:2])
+    now = float("inf") if misfits(s) else takes(s)
+    return next((there for least, _, there in timed if least < now and not misfits(there)), s)
 
 
 def well_kept(s: Scenario) -> Scenario:
@@ -751,6 +754,9 @@ def training_seconds(s: Scenario) -> float:
     return trained(s).seconds + (s.reference + (not s.reuse)) * trained(s, train=False).seconds
 
 
+ALIKE = 1e-9  # of a step's seconds: no gain, but the last bits of a sum
+
+
 def arranged(s: Scenario) -> Change:
     """The scenario's GPUs in the arrangement that makes its step shortest, the layout of the trainer, the size of an
     engine and the split of two pools, at no price: some dozens of candidates, because a step falls and then rises with
@@ -763,7 +769,7 @@ def arranged(s: Scenario) -> Change:
     for laid in dict.fromkeys((shared, sharded, well_trained(shared))):
         for sized in engines_worth_trying(well_kept(laid)):
             for there in balanced(sized) if s.placement == "two pools" else (sized,):
-                if not misfits(there) and (takes := seconds(there)) < best.seconds:
+                if not misfits(there) and (takes := seconds(there)) < (1 - ALIKE) * best.seconds:
                     best = Change(moves(s, there), FREE, "19", there, takes)
     return best
 

@@ -488,3 +488,14 @@ def test_what_becomes_of_a_cache_is_chosen_at_no_price():
     assert "caches" in found.words and found.free and planner.misfits(found.scenario) == []
     held = [planner.seconds(replace(found.scenario, kept=kept)) for kept in ("hold", "drop", "offload")]
     assert found.seconds == pytest.approx(min(held))
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_what_is_advised_does_not_hang_on_the_last_bit_of_a_processor(monkeypatch, sign):
+    """Two trainer GPUs a sequence take as long as one here: where a sum came out shorter by its last bit, they were
+    advised, and the path went another way from there.
+    """
+    plain = planner.training_seconds
+    job = replace(SMALL, model=MODELS["qwen3-8b"], gpus=16, law=lengths.Law(1200, 3400, 7700, 8192))
+    monkeypatch.setattr(planner, "training_seconds", lambda s: plain(s) * (1 + sign * s.training_parallel * 1e-13))
+    assert "a sequence" not in planner.arranged(job).words
