@@ -8,6 +8,7 @@ import numpy as np
 from sim.estimators import bradley_terry, overoptimization
 from sim.estimators.preference_losses import pref_loss
 from sim.experiments import direct_preference
+from sim.words import counted
 from sim.worlds import preferences
 from widgets.frame import recovery
 from widgets.frame.exercises import Guess
@@ -359,7 +360,7 @@ def broken(k, r):
         BENT: lambda: f"Labelers pay for length: {writes}{fell}.",
         FREE: lambda: (
             f"{k.loss} knows no reference, and at β = {k.beta:g} nothing else holds it: "
-            f"{r.course.kl[-1]:,.0f} nats away, {fell}."
+            f"{counted(f'{r.course.kl[-1]:,.0f}', 'nat')} away, {fell}."
         ),
         WEAK: lambda: f"At β = {k.beta:g} the pull home is too weak: {fell}.",
         TURNED: lambda: f"Without the {100 * k.flip:.0f} % of labels turned round it would hold: {fell}.",

@@ -12,6 +12,7 @@ from sim.cluster.hardware import ACCELERATORS
 from sim.cluster.memory import Engine, Misfit
 from sim.cluster.models import MODELS, Model
 from sim.cluster.throughput import PEAK
+from sim.words import plural
 from widgets.frame import impossible_job, machine_knobs, recovery, scene
 from widgets.frame.exercises import Guess
 from widgets.frame.knobs import choice, ladder, slider, toggle
@@ -619,7 +620,8 @@ def worse(k, r):
     full = running(k, r) | {"no more fit": lambda: runs(k, r) < k.batch}
     if r.reread is None:
         return Said(f"{few}. What evictions cost is not counted where so many sequences end in each step.", full)
-    again = f"; for 100 tokens {100 * r.reread:.0f} are read again after evictions" if r.reread else ""
+    read = f"{100 * (r.reread or 0):.0f}"
+    again = f"; for 100 tokens {read} {plural(read, 'is', 'are')} read again after evictions" if r.reread else ""
     cost = max(0.0, 1 - r.tokens_per_second / in_small_blocks(k, r))
     return Said(
         f"{few}{again}. Of its speed {percent(lost(k, r))} is lost.",

@@ -157,7 +157,7 @@ def link_rates(s):
     chip = s.job.accelerator
     return {
         "one card": card,
-        f"{s.train_gpus:,} cards": s.train_gpus * card,
+        **({f"{s.train_gpus:,} cards": s.train_gpus * card} if s.train_gpus > 1 else {}),
         "scale-up links": s.rollout_gpus * 1e9 * chip.scaleup_gb_per_second,
     }
 
