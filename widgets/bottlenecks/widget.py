@@ -352,14 +352,16 @@ def seen_at(k, r, cause):
 
 
 def broken(k, r):
-    if r.quality > 1 and not budget.corrected(r.names):
+    if dear(r) and not budget.corrected(r.names):
         why = (
             f"A step takes {r.step:.2f} of what it did, and the same quality takes {r.quality:.2f}: nobody corrects "
             "the samples."
         )
         claims = {
             "the step takes so much": lambda: np.isclose(taken(k, r.names), r.step),
-            "the same quality takes longer than at first": lambda: k.extra * taken(k, r.names) > 1,
+            "the same quality takes longer than at first, or than with the best set": lambda: (
+                k.extra * taken(k, r.names) > min(1, (1 + BEHIND) * r.best)
+            ),
             "something samples from another policy": lambda: needing(r.names),
             "with the correction it takes less": lambda: taken(k, {*r.names, budget.FIX}) < r.quality,
         }
@@ -377,6 +379,14 @@ def broken(k, r):
         best = recovery.different(k, dict(rule=BEST, weeks=there(k, r.names)))
         return Break(Said(why, outdone(k, r)), best, BEHIND_CAUSE)
     return None
+
+
+def dear(r):
+    """Whether the same quality takes longer than at first, or clearly longer than with the best set where a step does
+    not.
+    """
+    allowed = (1 + BEHIND) * max(r.best, NEXT_TO_NOTHING)
+    return r.quality > 1 or r.step <= allowed < r.quality
 
 
 def back(k, r, own):

@@ -11,6 +11,7 @@ from sim.estimators import bradley_terry, overoptimization
 from sim.estimators.overoptimization import Outcome, outcome
 from sim.worlds import preferences
 from sim.worlds.preferences import GridWorld
+from widgets.frame import recovery
 from widgets.frame.exercises import Guess
 from widgets.frame.knobs import choice, ladder, slider, toggle
 from widgets.frame.marks import both, by_update, dots, heat, label, line, panel, threshold
@@ -349,6 +350,8 @@ def watched(k, r):
     found = broken(k, r)
     if found.cause == ONE if found else k.perfect:
         completions, code = float(np.exp(r.here.entropy)), f"exp(entropy) < {FEW}"
+        if r.here.edge:  # few, because the map ends there
+            return Readout("Different completions", completions, "e^entropy", outcome)
         return Gauge("Different completions", completions, FEW, "", 1, 300, log=True, below=True, expression=code)
     what = f"Lowest wins, last {LATE} updates" if k.how == ADAPTIVE else "Wins against the start"
     return Gauge(what, lowest(k, r.here, r.path), HALF, below=True, expression=f"wins < {HALF}")
@@ -367,7 +370,7 @@ def broken(k, r):
     if low >= HALF and not few(r.here):
         return None
     fix, found = fix_and_cause(k)
-    return Break(why(k, r, low, found), fix, found)
+    return Break(why(k, r, low, found), recovery.different(k, fix), found)
 
 
 def below_half(low):
@@ -431,19 +434,17 @@ def why(k, r, low, cause):
         )
     score = f"over {at.proxy:.0f}" if at.edge else f"{at.proxy:.1f}"
     when = f"At the lowest of {LATE} updates wins are" if k.how == ADAPTIVE else "Wins are"
-    return Said(
-        f"{when} {below_half(low)}, though the reward model scores it {score}: {100 * at.off:.0f} % of it lies where "
-        "the start as good as never is.",
-        {
-            "a reward model was learned": lambda: not k.perfect,
-            "it scores it above its start": lambda: at.proxy > 0,
-            "people prefer its start": lambda: preferred(k, at) < HALF + 0.01,
-            "much of it is far from its start": lambda: (
-                at.off > 0.001 and at.kl > ended(replace(k, **fix_and_cause(k)[0]))[0].kl
-            ),
-            "nearer to its start it is mended": lambda: mends(k, r),
-        },
-    )
+    said = f"{when} {below_half(low)}, though the reward model scores it {score}"
+    claims = {
+        "a reward model was learned": lambda: not k.perfect,
+        "it scores it above its start": lambda: at.proxy > 0,
+        "people prefer its start": lambda: preferred(k, at) < HALF + 0.01,
+        "nearer to its start it is mended": lambda: mends(k, r),
+    }
+    if at.off < 0.005:
+        return Said(f"{said}. Nearer to its start it would hold.", claims)
+    far = {"so much of it is there": lambda: 0.005 <= at.off <= 1}
+    return Said(f"{said}: {100 * at.off:.0f} % of it lies where the start as good as never is.", claims | far)
 
 
 @cache

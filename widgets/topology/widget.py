@@ -341,7 +341,7 @@ def watched(k, r):
     if r.misfits:
         return impossible_job.needed(r.misfits)
     label, speed = "Speed, of that of colocated, wait", against_colocated(k, r)
-    if k.way == SPLIT:  # slower in every job, and no break
+    if k.way not in (COLOCATED, ONE_OFF, ASYNC):  # may be slower, and no break
         return Readout(label, speed, "%", topology.simulate)
     return Gauge(
         label,
