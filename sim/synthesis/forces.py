@@ -136,7 +136,8 @@ def options():
 
 
 def solve(checkable, foreseen, room, samples=16, assumed=ASSUMED):
-    """list[Solution] that fit into `room` bytes a weight, the least compute first, then the least memory.
+    """list[Solution] that fit into `room` bytes a weight, the least compute first; of as much one that is held near its
+    data, then the least memory.
 
     `checkable` is the share of prompts that have a verifier. Both sources share one policy and come one after the
     other, so the larger of their memories counts.
@@ -158,7 +159,7 @@ def solve(checkable, foreseen, room, samples=16, assumed=ASSUMED):
         total = (1 - checkable) * (of(one) if one else assumed.dropped * (checkable < 1)) + checkable * of(other)
         if total < float("inf"):
             held[one, other] = Solution(total, needs, one, other, dropped)
-    return sorted(held.values(), key=lambda s: (s.compute, s.memory, name(s)))
+    return sorted(held.values(), key=lambda s: (float(f"{s.compute:.12g}"), s.unanchored, s.memory, name(s)))
 
 
 def name(solution):
