@@ -439,11 +439,15 @@ def training_misfits(model: Model, accelerator: Accelerator, training: Training)
         return []
     largest = max(parts, key=parts.__getitem__)
     what = (
-        f"training {model.name} on {counted(training.gpus, 'GPU')}: {needs:,.1f} GB each, most of it "
+        f"training {model.name} on {counted(training.gpus, 'GPU')}: {gigabytes(needs)} GB each, most of it "
         f"{too_large(parts, 1e9 * has)}, of {has:,.1f}"
     )
     mend = "Shorter sequences." if largest in ("activations", "logits") else "More GPUs, or a smaller model."
     return [Misfit(what, needs, has, mend, largest)]
+
+
+def gigabytes(needs: float) -> str:
+    return f"{needs:,.0f}" if needs >= 1000 else f"{needs:,.1f}"
 
 
 def too_large(parts: Mapping[str, float], has: float) -> str:

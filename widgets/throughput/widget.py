@@ -554,7 +554,7 @@ def made_to_run(k, contradict):
         change = recovery.fewest(k, change | SURE, lambda other: not misfits(other))
         there = replace(k, **change)
         left = next(run(there))
-    return change | quickened(there, left) if breaks(there, left) else change
+    return recovery.different(k, change | quickened(there, left) if breaks(there, left) else change)
 
 
 def faster(k, r):
