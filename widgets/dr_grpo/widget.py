@@ -205,7 +205,7 @@ def readouts(k, r):
     drift = length_bias.expected_drift(k.p, k.h, k.K, k.std, k.divisor, k.groups)
     return [
         Readout(
-            "Wrong length over right, at the end",
+            "Wrong length over right, end",
             apart(r),
             "",
             length_bias.train,
@@ -217,7 +217,7 @@ def readouts(k, r):
             "",
             length_bias.expected_drift,
         ),
-        Readout("Tokens of a wrong completion", r.lengths.wrong[:, -1].mean(), "tokens", length_bias.expected_length),
+        Readout("Tokens, wrong completion", r.lengths.wrong[:, -1].mean(), "tokens", length_bias.expected_length),
         Readout("Weight of a prompt at 0.02 over 0.5", prompt_weight(k), "", std_weight.std_weight),
         Readout("Entropy after noise, over the start’s", entropy_left(r), "×", modsum.exact),
     ]

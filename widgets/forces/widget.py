@@ -322,7 +322,7 @@ def readouts(k, r):
         Readout(
             "Least compute to the target",
             best.compute if best else "–",
-            "operations a weight and token",
+            "FLOP/weight/token",
             forces.solve,
             "violated" if broken(k, r) else "assumed",
         ),

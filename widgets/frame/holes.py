@@ -14,8 +14,8 @@ HONEST, LAZY, FIRST, UNREAD = 0, 1, 2, 8  # piles: the classes follow, and what 
 ROLES = ("followed", "rest", *["against"] * len(CLASSES), "off")
 LEFT, RIGHT = 8, 22  # dots beside each other
 NAMES, WALL, APART = 4.1, 7.8, 1.9  # in squares: the names, the first hole, from hole to hole
-ROW, TOP, PILE = 1.6, 1.75, 14.9  # from class to class, the middle of the first, where its dots begin
-WIDE, HIGH = 25.1, 10.8
+ROW, TOP, PILE = 1.5, 1.65, 14.9  # from class to class, the middle of the first, where its dots begin
+WIDE, HIGH = 25.1, 10.3
 Hole = tuple[str, bool, int]  # as scene.holes takes it, with the completions that came through
 
 

@@ -300,7 +300,7 @@ def readouts(k, r):
     life = f"{rounding_net.half_life(r.gap):,.0f}" if k.weighing == WHOLE else "any number of"
     lost = "" if enough else "violated"
     return [
-        Readout("Sequences or tokens that count", 100 * r.share, "%", rounding_net.effective_share, lost),
+        Readout("Effective sample size", 100 * r.share, "%", rounding_net.effective_share, lost),
         Readout("Half are left after", life, "tokens", rounding_net.half_life),
         Readout("First to write", (kernels.ranked(r.surfaces) or ["none"])[0], "", kernels.ranked, "assumed"),
         Readout("Left of the step", 100 * r.steps[-1], "%", kernels.bought),
@@ -327,7 +327,7 @@ def watched(k, r):
             expression="needs > room",
         )
     return Gauge(
-        "Sequences or tokens that count",
+        "Effective sample size",
         100 * r.share,
         HALF,
         "%",

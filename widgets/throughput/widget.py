@@ -471,10 +471,10 @@ def watched(k, r):
     if r.misfits:
         return impossible_job.needed(r.misfits)
     return Gauge(
-        "Step, of what its GPUs alone would take",
+        "Step over GPU work",
         stretched(k, r),
         SLACK,
-        "times",
+        "×",
         low=0.8,
         high=20.0,
         log=True,

@@ -88,7 +88,7 @@ def test_a_break_is_wrong_completions_that_have_grown_three_times_as_long_as_rig
         knobs = {name: chance.choice(values) for name, values in GRID.items()}
         r = last(**knobs)
         shown = {row.label: row.value for row in dr_grpo.readouts(Knobs(**knobs), r)}
-        damaged = shown["Tokens of a wrong completion"] > 3 * r.lengths.right[:, -1].mean()
+        damaged = shown["Tokens, wrong completion"] > 3 * r.lengths.right[:, -1].mean()
         assert (dr_grpo.broken(Knobs(**knobs), r) is not None) == damaged
         verdicts[knobs["divisor"]].append(damaged)
     assert not any(verdicts["constant"]) and np.mean(verdicts["1/|o|"]) > 0.7
