@@ -69,6 +69,10 @@ function interpreter(open, longest) {  // `open` gives a promise of a worker
       start();
       if (ready) hear(ready);
     },
+    // A widget that will run soon: its modules are fetched and imported ahead.
+    expect(name) {
+      send({ expect: name });
+    },
     // Starts a run in place of the last one.
     run(name, knobs) {
       start();

@@ -26,6 +26,7 @@ customElements.define("rl-widget", class extends HTMLElement {
 
     for (const kind of EVENTS) this.addEventListener(kind, this);
     python.listen((news) => (this.code ? this.hearOurs(news) : this.hear(news)));
+    python.expect(this.name);
 
     try {
       localStorage;

@@ -65,6 +65,7 @@ async function having(name) {
 }
 
 onmessage = async ({ data }) => {
+  if (data.expect) return having(data.expect).then((host) => host.widget(data.expect)).catch(() => {});
   if (data.table) return postMessage({ table: (await having(data.name)).table(data.name, data.table) });
   latest = data.run;
   if (data.name) play(data);
