@@ -10,16 +10,19 @@ let latest = 0;
 const parts = {};
 const part = (name) => (parts[name] ??= fetch(`${vendor}parts/${name}.part`).then((answer) => answer.arrayBuffer()));
 const unpacked = {};
-let unpack;  // of an archive, once Python is there; nothing without the snapshot, where all is there
+let unpack;  // an archive, once Python is there; without the snapshot all of it is there
 
-function add(name) {
+async function add(name) {
+  if (!unpack) return;
   unpacked[name] ??= part(name).then((bytes) => unpack(bytes));
-  return unpacked[name].catch((error) => {
+  try {
+    await unpacked[name];
+  } catch (error) {
     console.info(`${name}: ${error.message}`);
     delete parts[name];
     delete unpacked[name];  // to be tried again
     throw new Error("a part of the page did not arrive");
-  });
+  }
 }
 
 async function started() {
@@ -29,11 +32,12 @@ async function started() {
   const core = load(`${vendor}pyodide/pyodide.asm.mjs`);
   const plain = (error) => plainly(error, loadPyodide, core);
   const [python, how] = await restored(loadPyodide, core).then((python) => [python, "snapshot"], plain);
-  unpack = (bytes) => {
-    if (how === "plain") return;
-    python.unpackArchive(bytes, "zip");
-    python.runPython("import sys; sys.path_importer_cache.clear()");  // it says where no files were
-  };
+  if (how === "snapshot") {
+    unpack = (bytes) => {
+      python.unpackArchive(bytes, "zip");
+      python.runPython("import sys; sys.path_importer_cache.clear()");  // it says where no files were
+    };
+  }
   for (const name of named) await add(name);
   const module = python.pyimport(`widgets.frame.${named[0] ?? "host"}`);
   if (self.sandbox) module.alive = () => postMessage({ alive: true });  // between two frames

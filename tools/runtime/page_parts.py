@@ -26,7 +26,8 @@ def modules():
 
 def contents(part):
     """The files of a part, sorted: modules as sources, and data."""
-    return [file for file in inputs.closure(*modules()[part]) if file not in inputs.closure(BASE)]
+    base = set(inputs.closure(BASE))
+    return [file for file in inputs.closure(*modules()[part]) if file not in base]
 
 
 def packed(compiled):
