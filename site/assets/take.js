@@ -31,6 +31,39 @@ function lines(text, most) {
   return rows;
 }
 
+// What a part of the page wears and a picture has no style sheet for.
+const WORN = `
+  align-items background-color border-bottom border-collapse border-left border-radius border-right border-top bottom
+  box-sizing clip-path color column-gap cx cy display dominant-baseline fill fill-opacity flex flex-direction
+  font-size font-style font-weight grid-column grid-row grid-template-columns grid-template-rows height justify-content
+  left line-height margin opacity overflow padding paint-order position r right row-gap rx ry stroke stroke-dasharray
+  stroke-linecap stroke-opacity stroke-width text-align text-anchor top transform transform-box transform-origin
+  translate vertical-align visibility white-space width x y`.trim().split(/\s+/);
+
+// A scene or a table, which Python has drawn as elements of the page, as it looks.
+function worn(plot) {
+  const copy = plot.cloneNode(true);
+  const copies = [copy, ...copy.querySelectorAll("*")];
+  [plot, ...plot.querySelectorAll("*")].forEach((part, i) => {
+    const look = getComputedStyle(part);
+    const value = (name) => look.getPropertyValue(name).replace(/url\("[^"]*#/, 'url("#');  // in the picture itself
+    copies[i].style.cssText = WORN.map((name) => `${name}: ${value(name)}`).join("; ");
+  });
+  const frame = document.createElementNS(SVG, "svg");
+  const around = put(frame, "foreignObject", { width: plot.clientWidth, height: plot.scrollHeight });
+  frame.style.cssText = around.style.cssText = "overflow: visible; font-family: Source Sans 3, Arial, sans-serif";
+  around.append(copy);
+  return frame;
+}
+
+async function plotted(plot) {
+  const { clientWidth: width, clientHeight: height } = plot;
+  const drawn = await globalThis.Plotly.toImage(plot, { format: "svg", width, height });
+  const whose = /font-family: [^;]*;/g;  // the page's own fonts are not where the picture goes
+  const text = decodeURIComponent(drawn.slice(drawn.indexOf(",") + 1)).replaceAll(whose, "font-family: sans-serif;");
+  return new DOMParser().parseFromString(text, "image/svg+xml").documentElement;
+}
+
 // The panels in view beside one another, what stands over them, the setting below, and where all this comes from.
 async function picture(widget) {
   const plots = widget.$$(".panels:not([hidden]) .plot");
@@ -43,6 +76,8 @@ async function picture(widget) {
   const style = `font-family: sans-serif; font-size: 12px; fill: ${look.color}`;
   const ground = put(whole, "rect", { width, fill: getComputedStyle(document.body).backgroundColor });
   const words = put(whole, "g", { style });
+  const hatch = document.querySelector(".k-defs pattern");
+  if (hatch) put(whole, "defs", { stroke: getComputedStyle(hatch.firstChild).stroke }).append(hatch.cloneNode(true));
   let y = MARGIN;
   const say = (text, attributes) => put(words, "text", { x: MARGIN, y: (y += LINE), ...attributes }, text);
   for (const row of lines(widget.$("h3").textContent, most / 1.2)) say(row, { "font-weight": 600, "font-size": 15 });
@@ -51,7 +86,7 @@ async function picture(widget) {
   let deepest = 0;
   for (const plot of plots) {
     const { title, note } = widget.shown.panels[plot.dataset.panel];
-    const [wide, high] = [plot.clientWidth, plot.clientHeight];
+    const [wide, high] = [plot.clientWidth, plot.scrollHeight];
     put(words, "text", { x, y: y + LINE, "font-weight": 600 }, title);
     const keys = [...plot.previousElementSibling.querySelectorAll(".key")];
     const fills = keys.map((key) => getComputedStyle(key, ":before").color);
@@ -59,10 +94,7 @@ async function picture(widget) {
       const line = put(words, "text", { x, y: y + LINE * (1.8 + i * 0.75), "font-size": 11 });
       for (const part of row.split(/(▮)/)) put(line, "tspan", part === "▮" ? { fill: fills.shift() } : {}, part);
     });
-    const drawn = await globalThis.Plotly.toImage(plot, { format: "svg", width: wide, height: high });
-    const whose = /font-family: [^;]*;/g;  // the page's own fonts are not where the picture goes
-    const text = decodeURIComponent(drawn.slice(drawn.indexOf(",") + 1)).replaceAll(whose, "font-family: sans-serif;");
-    const panel = new DOMParser().parseFromString(text, "image/svg+xml").documentElement;
+    const panel = plot.data ? await plotted(plot) : worn(plot);
     panel.setAttribute("x", x);
     panel.setAttribute("y", y + CAPTION + LINE / 2);
     whole.append(panel);

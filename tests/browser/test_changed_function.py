@@ -2,6 +2,7 @@
 address may ask for the widget alone.
 """
 
+import html
 import subprocess
 import sys
 from urllib.parse import urlencode
@@ -177,6 +178,19 @@ def test_what_is_taken_away_holds_the_setting(live_page, book, tmp_path):
     assert taken["png"].read_bytes().startswith(b"\x89PNG") and taken["png"].stat().st_size > 20_000
     ran = subprocess.run([sys.executable, "-I", taken["py"]], capture_output=True, encoding="utf-8", timeout=300)
     assert [row.rpartition(": ")[2].split(" ")[0] for row in ran.stdout.splitlines()[:4]] == readouts(page)
+
+
+def test_a_picture_that_is_taken_away_has_the_words_of_its_scene_and_of_its_table(live_page, book, tmp_path):
+    page = live_page
+    visit(page, book, "plan/")
+    live(page, "plan")
+    open_menu(page, "take")
+    with page.expect_download() as download:
+        page.click(".take .svg")
+    download.value.save_as(tmp_path / "plan.svg")
+    drawn = (tmp_path / "plan.svg").read_text(encoding="utf-8")
+    words = " ".join(page.locator(".panels:not([hidden]) .plot").all_text_contents()).split()
+    assert len(words) > 50 and not [word for word in words if html.escape(word, quote=False) not in drawn]
 
 
 def test_an_address_may_ask_for_the_widget_alone_without_its_breaks(page, book):
