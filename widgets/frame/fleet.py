@@ -113,10 +113,10 @@ def drawn(pen: Pen, mark: Mapping[str, Any], px: Callable[[float], float]) -> No
 
 
 def words_at(found: Sequence[Box], pools: Sequence[Pool]) -> float:
-    """The line above a pool's first row, and above what overflows there."""
+    """The line above a pool's first row, and above what overflows there and the ring around it."""
     _, y, _, high = found[0]
     tallest = max([1.0, *(side.high for pool in pools for side in pool.sides)])
-    return y - high * (tallest - 1) - 6
+    return y - high * (tallest - 1) - (9 if tallest > 1 else 6)
 
 
 def servers(found: Sequence[Box]) -> list[Box]:

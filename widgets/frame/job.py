@@ -112,7 +112,7 @@ def words(job: Job) -> str:
     parts = [
         model(job),
         chip(job),
-        f"{counted(count('gpus'), 'GPU')}" if count("gpus") else "",
+        counted(count('gpus'), 'GPU') if count("gpus") else "",
         f"{completions} completions" if completions else "",
         f"prompts of {count('prompt')} tokens" if count("prompt") else "",
         f"lengths {lengths}" if lengths else "",
