@@ -195,7 +195,9 @@ customElements.define("rl-widget", class extends HTMLElement {
   // On a phone one panel of two is in view.
   swipe(button) {
     const panel = button.parentNode;
-    (panel.nextElementSibling ?? panel.previousElementSibling).querySelector(".swipe").focus();
+    const beside = panel.nextElementSibling ?? panel.previousElementSibling;
+    beside.querySelector(".swipe").focus({ preventScroll: true });
+    beside.scrollIntoView({ block: "nearest", inline: "start" });
   }
 
   back(button) {

@@ -189,7 +189,7 @@ def test_a_new_page_of_every_kind_keeps_every_rule_but_those_about_its_text(tmp_
     tested = run("-m", "pytest", *own, *rules, *only).stdout
     failed = {words: set() for words in MADE}
     for line in tested.splitlines():
-        if found := re.match(r"FAILED \S+::(\w+)(?:\[(.*)\])?", line):
+        if found := re.match(r"FAILED \S+::(\w+)(?:\[(.*?)\])?", line):
             failed[next((words for words in MADE if words[1] == found[2]), line)].add(found[1])
     assert failed == MADE, tested
     assert "places are to be filled in" in tested and '(CONTRIBUTING.md, "A page")' in tested
