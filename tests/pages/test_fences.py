@@ -142,6 +142,14 @@ def test_a_figure_that_fails_to_import_says_at_which_line(page):
     assert said.endswith(f"No module named 'nothing' (widgets/{name}/figures.py, line 1)"), said
 
 
+def test_a_fence_in_a_fold_is_named_with_its_lesson_and_line(page, monkeypatch):
+    page("late_fold")
+    text = '# Late\n\n??? deeper code "A fold"\n    Words.\n\n    ```source\n    sim/estimators/kl.py::k4\n    ```\n'
+    files.write(fences.LESSONS / "29-late.md", text)
+    said = failing(fences.source, "source", "sim/estimators/kl.py::k4\n")
+    assert said == "lessons/29-late.md, line 6: the fence source: sim/estimators/kl.py defines no k4"
+
+
 def test_an_opening_fence_of_a_widget_without_an_opening_is_reported(page):
     name = page("late_opening")
     said = failing(fences.opening, "opening", name)

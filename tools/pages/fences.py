@@ -13,6 +13,7 @@ from collections import Counter
 from dataclasses import fields
 from importlib import import_module
 from pathlib import Path
+from textwrap import dedent
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
@@ -50,6 +51,7 @@ ROOT = Path(__file__).parents[2]
 LESSONS, WIDGETS = ROOT / "lessons", ROOT / "widgets"
 STILL = 586, 240  # pixels of a panel below a field for code
 SEARCHED = 13  # knobs from which on the column of all has a field to find one
+FENCE = re.compile(r"^(?P<in> *)```(?P<language>\w+)\n(?P<source>.*?)\n(?P=in)```$", re.M | re.S)  # indented in a fold
 LINE, FIELD = 31, 22  # characters of a label and the options beside it, of a label with a field beside it
 PARTS = Environment(
     loader=FileSystemLoader(ROOT / "site" / "parts"),
@@ -78,11 +80,11 @@ def loud(fence):
 
 def place(language, source):
     """Page and line of a fence, found by its text: a formatter is not told where it stands."""
-    block = f"```{language}\n{source.rstrip()}\n```"
     for path in sorted(LESSONS.glob("*.md")):
-        before, found, _ = path.read_text(encoding="utf-8").partition(block)
-        if found:
-            return f"lessons/{path.name}, line {before.count(chr(10)) + 1}: the fence {language}"
+        text = path.read_text(encoding="utf-8")
+        for fence in FENCE.finditer(text):
+            if fence["language"] == language and dedent(fence["source"]).strip() == source.strip():
+                return f"lessons/{path.name}, line {text.count(chr(10), 0, fence.start()) + 1}: the fence {language}"
     return f"the fence {language}, which stands in no lesson as it is"
 
 
