@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from tests.lessons import spreads
+from tools.pages import bound
 
 LESSONS = Path(__file__).parents[2] / "lessons"
 TWENTY = spreads.SEEDS
@@ -17,7 +18,7 @@ class Lesson:
 
     def __init__(self, number):
         (self.path,) = LESSONS.glob(f"{number}-*.md")
-        self.text = self.path.read_text(encoding="utf-8")
+        self.text = bound.shown(self.path.read_text(encoding="utf-8"))
         # the mark of an expensive test: at night, and on a push that changes the lesson or what its test imports
         self.when_changed = pytest.mark.when_changed(files=[self.path])
 

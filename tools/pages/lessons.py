@@ -13,7 +13,7 @@ from pathlib import Path
 import yaml
 
 from sim.words import counted
-from tools.pages import frames, lesson_data, thumbnails
+from tools.pages import bound, frames, lesson_data, thumbnails
 from widgets.frame import host
 
 ROOT = Path(__file__).parents[2]
@@ -131,7 +131,7 @@ def read(text):
 def front_matter(path):
     """(what the front matter says, the Markdown below it)."""
     _, front, text = (ROOT / "lessons" / path).read_text(encoding="utf-8").split("---\n", 2)
-    return yaml.safe_load(front), text
+    return yaml.safe_load(front), bound.shown(text)
 
 
 def parts():

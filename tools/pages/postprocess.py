@@ -1,7 +1,7 @@
-"""What happens to the built pages after the generator, MkDocs or Zensical: lessons get their heads, the search index is
-written, words open at their first use, the ways through the book are laid, every page says what it is about to those
-who link to it, runs can be taken away, formulas become HTML and MathML, every module gets a page of its own, the style
-sheets become one, and every page says which scripts it runs.
+"""What happens to the built pages after the generator, MkDocs or Zensical: numbers lead to what computes them,
+lessons get their heads, the search index is written, words open at their first use, the ways through the book are
+laid, every page says what it is about to those who link to it, runs can be taken away, formulas become HTML and
+MathML, every module gets a page of its own, the style sheets become one, and every page says which scripts it runs.
 """
 
 import base64
@@ -12,13 +12,26 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tools.pages import code_pages, heads, links, navigation, quoting, scripts, search, sharing, standalone_run, words
+from tools.pages import (
+    bound,
+    code_pages,
+    heads,
+    links,
+    navigation,
+    quoting,
+    scripts,
+    search,
+    sharing,
+    standalone_run,
+    words,
+)
 
 POLICY = "'inline-scripts'"  # where site/main.html has their sums written
 
 
 def finish(site):
     """Formulas by one Node call, links, styles and policies, and the pages of the modules."""
+    bound.link_all(site)
     heads.head_all(site)
     search.index(site)
     words.explain_all(site)  # after the index, which holds no buttons and should hold these words

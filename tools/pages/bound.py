@@ -1,0 +1,117 @@
+"""Numbers of a page that say what computes them: `[0.609](= read(drop))` shows 0.609, and links to that line.
+
+An expression has the names of the page's tests/lessons/test_NN_name.py and those of Python's `math`.
+tests/lessons/test_numbers.py computes it, `python build.py numbers` lists the numbers that have none.
+"""
+
+import ast
+import html
+import math
+import re
+from functools import cache, partial
+
+from markdown import Extension
+from markdown.preprocessors import Preprocessor
+
+from tools.pages import inputs
+
+DEEP = r"(?:[^()\n]|\((?:[^()\n]|\((?:[^()\n]|\([^()\n]*\))*\))*\))*"  # brackets up to three deep
+BOUND = re.compile(rf"\[([^\]\n]+)\]\(= ({DEEP})\)")
+MARKED = re.compile(r"<a class=n title='([^']*)'>(.*?)</a>", re.S)
+NUMBER = re.compile(r"(?<![\d.,])[−-]?\d[\d,]*(?:\.\d+)?")
+WITHOUT = {*vars(math), *dir(__builtins__), "np", "norm"}  # names that lead to no line of ours
+
+
+def bound(text):
+    """[(line, words as they are shown, expression)] in the order of the page."""
+    return [(text.count("\n", 0, found.start()) + 1, found[1], found[2]) for found in BOUND.finditer(text)]
+
+
+def shown(text):
+    """The Markdown as a reader sees it."""
+    return BOUND.sub(r"\1", text)
+
+
+def module(stem):
+    """Where the names of a page are defined: tests/lessons/test_22b_long_tail.py of 22b-long-tail."""
+    return inputs.ROOT / "tests" / "lessons" / f"test_{stem.replace('-', '_')}.py"
+
+
+def marked(text):
+    """The same with each number in an element that names its expression."""
+
+    def mark(found):
+        title = html.escape(f"= {found[2]}").replace("'", "&#39;")
+        element = lambda words: f"<a class=n title='{title}'>{words}</a>"
+        cells = "|" in found[1]  # of a table: each on its own
+        return NUMBER.sub(lambda number: element(number[0]), found[1]) if cells else element(found[1])
+
+    return BOUND.sub(mark, text)
+
+
+def link_all(site):
+    """Each such element of the built pages leads to the line that computes it."""
+    for page in sorted(site.rglob("*.html")):
+        text = page.read_text(encoding="utf-8")
+        if "<a class=n title=" in text:
+            page.write_text(MARKED.sub(partial(linked, page.parent.name), text), encoding="utf-8")
+
+
+def linked(stem, found):
+    path, line = computed_at(stem, html.unescape(found[1])[2:])
+    if not path:
+        return f"<span title='{found[1]}'>{found[2]}</span>"
+    return f"<a class=n href=\"/code/{path}.html#L{line}\" title='{found[1]}'>{found[2]}</a>"
+
+
+def computed_at(stem, expression):
+    """(path, line) of the first name in an expression that this project defines; ("", 0) without one."""
+    tree = ast.parse(expression, mode="eval")
+    nodes = [node for node in ast.walk(tree) if isinstance(node, ast.Name) and node.id not in WITHOUT]
+    if not nodes:
+        return "", 0
+    first = min(nodes, key=lambda node: node.col_offset)
+    own, imported = defined(module(stem))
+    if first.id in own:
+        return module(stem).relative_to(inputs.ROOT).as_posix(), own[first.id]
+    if first.id not in imported:
+        raise ValueError(f"{module(stem).name} has no {first.id}, by which `{expression}` is computed")
+    path, name = imported[first.id]
+    of = [node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute) and node.value is first]
+    name = name or (of[0] if of else "")
+    return path.relative_to(inputs.ROOT).as_posix(), defined(path)[0].get(name, 1)
+
+
+@cache
+def defined(path):
+    """({name: line} of what a module defines, {name: (file, name in it or "")} of what it imports of ours)."""
+    own, imported = {}, {}
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            own[node.name] = min([node.lineno, *(d.lineno for d in node.decorator_list)])
+        for target in getattr(node, "targets", [getattr(node, "target", None)]):
+            for name in ast.walk(target) if target else ():
+                if isinstance(name, ast.Name):
+                    own[name.id] = node.lineno
+        if isinstance(node, ast.ImportFrom):
+            for alias in node.names:
+                if file := inputs.file_of(f"{node.module}.{alias.name}"):
+                    imported[alias.asname or alias.name] = file, ""
+                elif file := inputs.file_of(node.module):
+                    imported[alias.asname or alias.name] = file, alias.name
+    return own, imported
+
+
+class Linked(Preprocessor):
+    def run(self, lines):
+        text = "\n".join(lines)
+        return marked(text).split("\n") if "](= " in text else lines
+
+
+class Bound(Extension):
+    def extendMarkdown(self, md):
+        md.preprocessors.register(Linked(md), "bound", 29)  # before fences are read, at 25
+
+
+def makeExtension(**kwargs):
+    return Bound(**kwargs)
