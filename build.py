@@ -1,4 +1,4 @@
-"""Project commands: serve, build, test, new, mutate, spreads.
+"""Project commands: serve, build, test, new, numbers, mutate, spreads.
 
     python build.py serve   build the pages, show them at http://127.0.0.1:8000/, and build again when a source changes
     python build.py build   build the pages into _site/, ready to be put on any static host;
@@ -12,6 +12,7 @@
     python build.py new     lesson 09a-entropy-bonus: write the files of a lesson, to be filled in, and its line in the
                             navigation; --sim estimators/entropy_bonus adds a module of sim/ with its test;
                             exercise, essay and reference are the other kinds of pages
+    python build.py numbers list the numbers of the lessons, or of those named (05 13), that are bound to no expression
     python build.py mutate  change one thing at a time in the modules that differ from main, or in those named, and
                             print each change that their tests do not notice; --minutes 5 limits it
     python build.py spreads measure what lessons state over twenty seeds, where its code has changed, or in the lessons
@@ -186,6 +187,10 @@ def new(*words):
     new.page(*words[:2], *words[3:])
 
 
+def numbers(*lessons):
+    return with_tests_installed("tools.unbound", *lessons)
+
+
 def mutate(*words):
     return with_tests_installed("tools.mutate", *words)
 
@@ -208,7 +213,15 @@ def main(verb="", *words):
             f"This needs Python {NEEDED[0]}.{NEEDED[1]} or newer; this is Python "
             f"{sys.version_info[0]}.{sys.version_info[1]} ({sys.executable})."
         )
-    verbs = {"serve": serve, "build": build, "test": test, "new": new, "mutate": mutate, "spreads": spreads}
+    verbs = {
+        "serve": serve,
+        "build": build,
+        "test": test,
+        "new": new,
+        "numbers": numbers,
+        "mutate": mutate,
+        "spreads": spreads,
+    }
     if verb not in verbs or (verb == "serve" and words) or (verb == "build" and " ".join(words) not in BUILDS):
         print(__doc__.strip())
         return 0 if verb in ("", "help", "-h", "--help") else 2
