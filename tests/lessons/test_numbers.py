@@ -2,6 +2,7 @@
 
 import ast
 import math
+import re
 from functools import cache
 from importlib import import_module
 
@@ -12,6 +13,11 @@ from tests.lessons import spreads
 from tests.lessons.prose import LESSONS
 from tools.pages import bound, inputs
 
+IN_WORDS = (
+    "none one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
+    "eighteen nineteen twenty"
+)
+SPELLED = {word: n for n, word in enumerate(re.findall(r"\w+", IN_WORDS))} | dict(no=0, once=1, twice=2, half=0.5)
 PAGES = [page for page in sorted(LESSONS.glob("*.md")) if bound.module(page.stem).exists()]
 
 
@@ -80,9 +86,10 @@ def agrees(words, value):
     """Whether each number of the words rounds to its value; to mean and standard deviation of values over seeds; or,
     without a number in the words, whether it is so.
     """
-    said = bound.NUMBER.findall(words)
-    if not said:
-        return isinstance(value, bool | np.bool_) and bool(value)
+    if isinstance(value, bool | np.bool_):
+        return bool(value)
+    said = bound.NUMBER.findall(words.replace("\\,", ","))
+    said = said or [str(SPELLED[word]) for word in re.findall(r"\w+", words.lower()) if word in SPELLED]
     values = spreads.summary(value) if "±" in words else np.ravel(value).astype(float)
     return len(values) == len(said) and all(map(rounds, values, said))
 
@@ -103,8 +110,13 @@ def rounds(value, number):
         ("(0.207, −0.207)", 0.207, False),
         ("0.50 ± 0.10", np.array([0.4, 0.5, 0.6]), True),
         ("0.50 ± 0.10", np.array([0.3, 0.5, 0.7]), False),
-        ("twice as long", np.True_, True),
-        ("twice as long", 2.0, False),
+        ("twice as long", 2.0, True),
+        ("twice as long", 2.6, False),
+        ("Three of the runs", 3, True),
+        ("20\\,480", 20480, True),
+        ("grows", np.True_, True),
+        ("grows", np.False_, False),
+        ("grows", 1.0, False),
     ],
 )
 def test_words_agree_with_a_value(words, value, right):

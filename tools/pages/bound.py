@@ -1,7 +1,8 @@
 """Numbers of a page that say what computes them: `[0.609](= read(drop))` shows 0.609, and links to that line.
 
-An expression has the names of the page's tests/lessons/test_NN_name.py and those of Python's `math`.
-tests/lessons/test_numbers.py computes it, `python build.py numbers` lists the numbers that have none.
+In brackets stand one number or several, numerals or words up to twenty, with their units; or a statement, of which the
+expression says whether it holds. An expression has the names of the page's tests/lessons/test_NN_name.py and those of
+Python's `math`. tests/lessons/test_numbers.py computes it, `python build.py numbers` lists the numbers that have none.
 """
 
 import ast
@@ -17,6 +18,7 @@ from tools.pages import inputs
 
 DEEP = r"(?:[^()\n]|\((?:[^()\n]|\((?:[^()\n]|\([^()\n]*\))*\))*\))*"  # brackets up to three deep
 BOUND = re.compile(rf"\[([^\]\n]+)\]\(= ({DEEP})\)")
+PLAIN = re.compile(r"```.*?```|\$\$.*?\$\$|(?<!\[)\$[^$\n]+\$|`[^`\n]+`", re.S)
 MARKED = re.compile(r"<a class=n title='([^']*)'>(.*?)</a>", re.S)
 NUMBER = re.compile(r"(?<![\d.,])[−-]?\d[\d,]*(?:\.\d+)?")
 WITHOUT = {*vars(math), *dir(__builtins__), "np", "norm"}  # names that lead to no line of ours
@@ -38,9 +40,12 @@ def module(stem):
 
 
 def marked(text):
-    """The same with each number in an element that names its expression."""
+    """The same with each number in an element that names its expression; in formulas and code only the number."""
+    plain = [found.span() for found in PLAIN.finditer(text)]
 
     def mark(found):
+        if any(start <= found.start() < end for start, end in plain):
+            return found[1]
         title = html.escape(f"= {found[2]}").replace("'", "&#39;")
         element = lambda words: f"<a class=n title='{title}'>{words}</a>"
         cells = "|" in found[1]  # of a table: each on its own

@@ -130,8 +130,9 @@ def read(text):
 
 def front_matter(path):
     """(what the front matter says, the Markdown below it)."""
-    _, front, text = (ROOT / "lessons" / path).read_text(encoding="utf-8").split("---\n", 2)
-    return yaml.safe_load(front), bound.shown(text)
+    whole = bound.shown((ROOT / "lessons" / path).read_text(encoding="utf-8"))
+    _, front, text = whole.split("---\n", 2)
+    return yaml.safe_load(front), text
 
 
 def parts():
