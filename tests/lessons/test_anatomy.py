@@ -141,6 +141,10 @@ def test_three_questions_one_of_which_a_knob_answers(page):
     questions = re.split(r"^\?\?\? quiz ", asked, flags=re.M)[1:]
     wanted, found = page.rules.questions, len(questions)
     must(found == wanted, page, f"*Check yourself* asks {wanted} questions, not {found}")
+    for one in questions:
+        marks = re.findall(r"^    - \[(.)\] ", one, flags=re.M)
+        answered = 2 <= len(marks) <= 4 and marks.count("x") == 1
+        must(answered, page, f"a question has two to four answers, of which one is right: {one.splitlines()[0]}")
     must(any("data-knobs" in one for one in questions), page, "the answer to one of the questions links to a knob")
 
 
