@@ -33,6 +33,9 @@ def rows_right(name, i):
     return [answers.right(rows, running_batch.PROMPT) for rows in (now.sampled, now.trained)]
 
 
+first_setting = [rows_right("one setting", i)[1] for i in (0, 60)]  # before and after training
+
+
 @pytest.mark.parametrize("digits, right", [([2, 3], True), ([1, 1], False)])
 def test_the_task_judges_the_examples_as_the_text_does(digits, right):
     tokens = np.full((1, modsum.T), modsum.EOS)
