@@ -1,4 +1,4 @@
-"""The numbers of the lesson on rollouts, recomputed."""
+"""The lesson on rollouts: what its numbers are computed by, and what it says without a number."""
 
 from functools import cache, partial
 
@@ -12,20 +12,32 @@ from sim.experiments.standard_runs import add_run
 from sim.framework.rollout import nucleus
 from sim.worlds import tasks
 from sim.worlds.tinylm import TEXT, log_softmax
-from tests.lessons.prose import Lesson
+from tests.lessons import spreads
 from tests.widgets import catalogue
 from widgets.rollout import figures, widget
 from widgets.rollout.widget import ONCE, ONE
 
-LESSON = Lesson("02")
-LOGITS = np.array([[2.0, 1.0, 0.0, -1.0]])
-
-
+kept = partial(spreads.values, "02_rollout")
 last = partial(catalogue.last, widget)
 
+LOGITS = np.array([2.0, 1.0, 0.0, -1.0])
+cut = np.exp(nucleus(log_softmax(LOGITS[None]), 0.8)[0])
+start = tasks.exact_pass(tasks.checkpoint("add")).mean()
+two_of_eight = np.array([1, 1, 0, 0, 0, 0, 0, 0])
+row, place = figures.deciding()
+sampled, read = (column[row][place] for column in (figures.reading(1.0).drawn, figures.reading(1.0).read))
+second_row = figures.recorded().old_logp[1]
+recorded_2 = second_row[2]
 
-def after(**knobs):
-    return last(**knobs).pass_rate[-1][1]
+
+def at(temperature):
+    """The probabilities of four tokens."""
+    return np.exp(log_softmax(LOGITS / temperature))
+
+
+def dead(temperature):
+    """The share of groups of eight that are all right or all wrong before training."""
+    return uniform_groups.share(temperature, 8)
 
 
 def run_of(seed, groups=16, K=8, eps=0.2, temperature=1.0, trainer=None):
@@ -110,94 +122,39 @@ MEASURED = {
 }
 
 
-def test_one_token_read_at_another_temperature():
+def test_the_token_of_the_figure_is_pushed_no_more_before_any_step():
     group = figures.reading(1.0)
-    row, place = figures.deciding()
-    drawn, read, ratio = (column[row][place] for column in (group.drawn, group.read, group.ratio))
-    LESSON.says("−0.96", drawn)
-    LESSON.says("−0.65", read)
-    LESSON.says("0.38", np.exp(drawn))
-    LESSON.says("0.52", np.exp(read))
-    LESSON.says("1.36", ratio)
-    assert "e^{-0.65+0.96}=1.36" in LESSON.text and np.exp(0.96 - 0.65) == pytest.approx(1.36, abs=0.005)
-    assert np.exp(read - drawn) == pytest.approx(ratio) and ratio > 1.2
-    LESSON.says("1.05", 1 / 0.95)
+    assert group.ratio[row][place] == pytest.approx(np.exp(read - sampled)) and group.ratio[row][place] > 1.2
+    assert sum(group.right) == 2
 
 
 def test_the_record_of_an_answer():
-    drawn = figures.recorded()
-    logp = drawn.old_logp[1][drawn.response_mask[1] > 0]
-    assert [TEXT[token].strip() for token in drawn.tokens[1][:4]] == ["Final:", "1", "2", "<eos>"]
-    LESSON.says("−0.55", logp[2])
-    LESSON.says("0.57", np.exp(logp[2]))
-    assert not drawn.finished[-1] and drawn.response_mask[-1].all() and "The last row ran into the limit" in LESSON.text
+    record = figures.recorded()
+    assert [TEXT[token].strip() for token in record.tokens[1][:4]] == ["Final:", "1", "2", "<eos>"]
+    assert record.response_mask[1][:4].all()
+    assert not record.finished[-1] and record.response_mask[-1].all()  # the last row ran into the limit
 
 
-def test_the_push_in_a_group_of_which_two_are_right():
-    R = np.array([1, 1, 0, 0, 0, 0, 0, 0])
-    LESSON.says("0.25", R.mean())
-    LESSON.says("0.75", (R - R.mean())[0])
-    assert sum(figures.reading(1.0).right) == 2
+def test_two_prompts_of_64_always_end_below_sixteen_of_8():
+    assert max(kept("two prompts of 64")) < min(kept("sixteen prompts of 8"))
 
 
-def test_four_distributions_of_one_set_of_logits():
-    for name, logp in (
-        ("$\\tau=0.5$", log_softmax(LOGITS / 0.5)),
-        ("$\\tau=1$", log_softmax(LOGITS)),
-        ("$\\tau=2$", log_softmax(LOGITS / 2)),
-    ):
-        assert f"| {name} | {' | '.join(f'{p:.3f}' for p in np.exp(logp[0]))} |" in LESSON.text
-    kept = np.exp(nucleus(log_softmax(LOGITS), 0.8)[0])
-    assert f"| $\\tau=1$, top-p 0.8 | {kept[0]:.3f} | {kept[1]:.3f} | 0 | 0 |" in LESSON.text and (kept[2:] == 0).all()
-    raw, cooler = np.exp(log_softmax(LOGITS)), np.exp(log_softmax(LOGITS / 0.7))
-    LESSON.says("0.040", kl.divergence(cooler, raw)[0])
-    assert (raw / cooler).max() == pytest.approx(3.05, abs=0.01)
-
-
-def test_groups_and_attempts():
-    LESSON.says("0.959", attempts.informative(0.33, 8))
-    LESSON.says("0.077", attempts.informative(0.01, 8))
-    LESSON.says("0.474", attempts.informative(0.01, 64))
-    LESSON.says("1.24", 16 * attempts.informative(0.01, 8))
-    LESSON.says("0.95", 2 * attempts.informative(0.01, 64))
-    LESSON.says("0.403", attempts.plug_in_pass_at_k(16, 1, 8))
-    assert attempts.pass_at_k(16, 1, 8) == 0.5 and "pass@8 = 0.5" in LESSON.text
-
-
-kept = LESSON.kept
-
-
-def test_more_prompts_against_more_samples():
-    LESSON.says("0.329", tasks.exact_pass(tasks.checkpoint("add")).mean())
-    many, few = kept("sixteen prompts of 8"), kept("two prompts of 64")
-    LESSON.spread("0.86 ± 0.01", many)
-    LESSON.spread("0.59 ± 0.05", few)
-    assert max(few) < min(many)
-
-
-@LESSON.when_changed
+@pytest.mark.when_changed()
 def test_the_two_runs_of_the_head():
     first = last(**APART)
-    assert "83 right answers of 100" in LESSON.text and round(100 * end(last(temperature=1.5))) == 83
+    assert round(100 * end(last(temperature=1.5))) == 83
     assert end(first) < first.pass_rate[0][1]
 
 
-def test_two_temperatures():
-    LESSON.spread("0.85 ± 0.02", kept("sampled at 1.5"))
-    LESSON.spread("0.24 ± 0.07", kept("sampled at 1.5, trained at 1"))
-    LESSON.spread("0.85 ± 0.02", kept("sampled at 1.5, recomputed"))
-    assert kept("sampled at 1.5, trained at 1, nats off").mean() == pytest.approx(0.2, abs=0.02)
+def test_a_trainer_that_recomputes_the_record_ends_as_one_that_reads_at_the_same_temperature():
+    recomputed, same = kept("sampled at 1.5, recomputed"), kept("sampled at 1.5")
+    assert abs(recomputed.mean() - same.mean()) < 0.01
     assert kept("sampled at 1.5, trained at 1, share removed").mean() == pytest.approx(0.18, abs=0.02)
 
 
 def test_of_pushing_up_a_third_is_lost_and_of_pushing_down_a_tenth():
-    praise, blame = (kept(f"two temperatures, {of} lost") for of in ("praise", "blame"))
-    assert praise == pytest.approx(1 / 3, abs=0.04) and blame == pytest.approx(0.1, abs=0.03)
-    assert "a third of the praise is lost and a tenth of the blame" in LESSON.text
-
-
-def test_without_the_rule_the_gap_does_no_harm():
-    LESSON.spread("0.88 ± 0.01", kept("sampled at 1.5, trained at 1, no clip"))
+    assert kept("two temperatures, praise lost") == pytest.approx(1 / 3, abs=0.04)
+    assert kept("two temperatures, blame lost") == pytest.approx(0.1, abs=0.03)
 
 
 def test_a_ratio_averages_to_one_whoever_reads():
@@ -205,28 +162,16 @@ def test_a_ratio_averages_to_one_whoever_reads():
     assert abs(ratio.mean() - 1) < 3 * ratio.std(ddof=1) / 20**0.5
 
 
-def test_a_gap_without_damage():
-    LESSON.spread("0.083 ± 0.005", kept("top-p 0.8, nats off"))
+def test_a_gap_of_top_p_at_08_moves_hardly_any_token_by_a_fifth():
     assert kept("top-p 0.8, share removed").max() < 0.01
-    LESSON.spread("0.82 ± 0.01", kept("top-p 0.8"))
-    LESSON.spread("0.70 ± 0.03", kept("top-p 0.5"))
     assert kept("top-p 0.5, nats off").min() > 0.1
 
 
-@LESSON.when_changed
+@pytest.mark.when_changed()
 def test_a_sampler_that_leaves_nothing_to_compare():
     same = last(top_p=0.1)
     assert end(same) == same.pass_rate[0][1] and not any(same.live)
 
 
-def test_one_answer_eight_times():
-    LESSON.says("0.704", uniform_groups.pass_rates(0.05).mean())
-    LESSON.says("22.8", 100 * uniform_groups.share(0.05, 8))
-    LESSON.says("29.5", 100 * uniform_groups.share(2.0, 8))
-    assert min(widget.TEMPERATURES, key=lambda tau: uniform_groups.share(tau, 8)) == 0.5
-    LESSON.spread("12.6 ± 1.4", kept("temperature 0.05, live in the first batch"))
-    second = kept("temperature 0.05, live in the second batch")
-    LESSON.counts("The second batch has no live group, here and in {} of twenty seeds", second == 0)
-    LESSON.spread("0.40 ± 0.09", kept("temperature 0.05"))
-    LESSON.spread("0.49 ± 0.14", kept("temperature 0.05, sampled at it"))
+def test_ten_batches_at_005_leave_no_live_group():
     assert kept("temperature 0.05, live after ten batches").mean() < 1
