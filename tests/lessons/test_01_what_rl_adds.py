@@ -26,7 +26,7 @@ best = bandit.best_baseline(SHOWN, REWARD)
 
 # the first update of the first run, if all draws are paid 10 or 11
 arms, _, _, pushes, shares = figures.update_of(figures.OFFSET)
-drawn, moved = np.bincount(arms, minlength=5), pushes[-1]
+counts, moved = np.bincount(arms, minlength=5), pushes[-1]
 least = np.log(SHOWN @ np.exp(moved))  # a logit that rises by less loses probability
 
 
@@ -94,7 +94,7 @@ def test_what_the_runs_showed():
 
 def test_the_first_update_of_the_first_run():
     first = result(**LAZY)
-    np.testing.assert_array_equal(drawn, first.drawn)  # the figure's eight are those
+    np.testing.assert_array_equal(counts, first.drawn)  # the figure's eight are those
     np.testing.assert_allclose(moved, first.pushed)
     np.testing.assert_allclose(shares[-1], first.policies[1, 0], atol=1e-12)
     # by hand, each logit: what its draws were paid, an eighth of it, minus its probability times the mean pay
