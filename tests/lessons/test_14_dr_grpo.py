@@ -1,4 +1,4 @@
-"""The numbers of the lesson on Dr.GRPO, recomputed."""
+"""The lesson on Dr.GRPO: what its numbers are computed by, and what it says without a number."""
 
 import re
 from functools import partial
@@ -12,59 +12,82 @@ from sim.algorithms.recipes import RECIPES
 from sim.estimators import group_baselines, length_bias, std_weight
 from sim.experiments.standard_runs import add_run, modsum_optimizer, modsum_run
 from sim.worlds import modsum
-from tests.lessons.prose import Lesson, agrees
+from tests.lessons import spreads
 from tests.widgets import catalogue
+from tools.pages import inputs
 from widgets.dr_grpo import figures
 from widgets.dr_grpo import widget as dr_grpo
 from widgets.dr_grpo.widget import Knobs
 
-LESSON = Lesson("14")
-
-
+DIVISORS = "own length", "token mean", "constant"
+kept = partial(spreads.values, "14_dr_grpo")
 last = partial(catalogue.last, dr_grpo)
 
-
-def test_the_four_completions():
-    A = grpo.advantage(np.array([[1.0, 0, 0, 0]]), grpo.HP, None)[0]
-    rows = re.findall(r"^ *\| (?:right|wrong, \w+) \| ([01]) \| (\S+) \| (\d+) \| (\S+) \|$", LESSON.text, re.M)
-    assert len(rows) == 4
-    for (_, advantage, tokens, push), value in zip(rows, A):
-        assert float(advantage.replace("−", "-")) == pytest.approx(value, abs=1e-5)
-        assert float(push.replace("−", "-")) == pytest.approx(value / int(tokens), abs=1e-6)
+A = grpo.advantage(np.array([[1.0, 0, 0, 0]]), grpo.HP, None)[0]
+own_push = figures.token_push("own length")
+start_rate = modsum.exact(modsum.Policy().params["theta"])["pass_rate"].mean()
 
 
-def test_a_token_of_the_rambling_completion_is_discouraged_eight_times_less():
-    own, shared, constant = (figures.token_push(divisor) for divisor in figures.FILES)
-    assert own == pytest.approx([3, -1, -1 / 2, -1 / 8])
-    for each in (shared, constant):
-        assert each == pytest.approx([3, -1, -1, -1])
+def hard_over_medium(K):
+    return std_weight.std_weight(0.02, K) / std_weight.std_weight(0.5, K)
 
 
-def test_the_figure_of_the_stop_leaves_nothing_under_a_constant():
-    assert "0.156" in figures.stopped("own length") and "taken back by long ones" in figures.stopped("constant")
+def score_over_length(h):
+    """The mean of a length's score over the length."""
+    probability, score = length_bias.distribution(h)
+    return (probability * score / np.arange(1, 65)).sum()
 
 
-def test_ever_larger_groups_climb_the_arcsine():
-    p, h = np.array([0.02, 0.3, 0.5, 0.9]), 1e-6
-    slope = (np.arcsin(np.sqrt(p + h)) - np.arcsin(np.sqrt(p - h))) / h
-    assert std_weight.limit_weight(p) == pytest.approx(slope, rel=1e-6)
+def drift(divisor, groups=16):
+    """The push on a stop in the first update."""
+    return length_bias.expected_drift(0.3, 0.1, 8, True, divisor, groups)
 
 
-def test_the_pushes_on_a_stop():
-    probability, score = length_bias.distribution(0.1)
-    LESSON.says("0.156", (probability * score / np.arange(1, 65)).sum())
-    LESSON.says("0.0601", length_bias.expected_drift(0.3, 0.1, 8, True, "1/|o|"))
-    LESSON.says("0.000271", length_bias.expected_drift(0.3, 0.1, 8, True, "token mean", 16))
-    LESSON.says("0.00479", length_bias.expected_drift(0.3, 0.1, 8, True, "token mean", 1))
-    own, shared = (length_bias.expected_drift(0.3, 0.1, 8, True, divisor) for divisor in ("1/|o|", "token mean"))
-    assert own / shared == pytest.approx(200, rel=0.15) and "a two-hundredth of the other" in LESSON.text
-    assert length_bias.expected_drift(0.3, 0.1, 8, True, "token mean", 64) * 4 == pytest.approx(0.000271, rel=0.01)
+def times_as_long(**knobs):
+    """Tokens of wrong completions over those of right ones, at the end."""
+    lengths = last(**knobs).lengths
+    return lengths.wrong[:, -1].mean() / lengths.right[:, -1].mean()
 
 
-def test_the_weights_by_group_size():
-    (row,) = re.findall(r"^ *\| \$w_K\(0.02\)/w_K\(0.5\)\$ \| (.*) \|$", LESSON.text, re.M)
-    for K, said in zip((2, 3, 4, 8, 16, 64), row.split(" | "), strict=True):
-        LESSON.says(said, std_weight.std_weight(0.02, K) / std_weight.std_weight(0.5, K))
+def one_prompt():
+    """The same with one prompt a batch, over seeds."""
+    words = "token mean, one prompt a batch"
+    return kept(f"{words}, wrong") / kept(f"{words}, right")
+
+
+def sums(divisor, when):
+    return kept(f"sums, {divisor}, after {when}")
+
+
+def ends_of(values):
+    return min(values), max(values)
+
+
+def within(distance, number, values):
+    """Whether all values are that near to a number."""
+    return np.abs(values - number).max() <= distance
+
+
+def size(file, R):
+    return np.sqrt((file.advantage(R, file.HP, None) ** 2).mean())
+
+
+jitter = 1e-3 * np.random.default_rng(0).normal(size=(400, 8))
+half_right = np.tile([1.0, 0.0], (400, 4))
+live, ties = size(algorithm, half_right), size(algorithm, jitter)
+
+
+def pair_push(reward):
+    """On the one that is paid, of a pair: 1 / sqrt 2 whatever the reward, over a true gradient that grows with it."""
+    return group_baselines.z_score(np.array([[reward, 0.0]]))[0, 0] / reward
+
+
+of_recipes = {  # functions of recipes that are in none of the six files
+    hook.__name__
+    for row in RECIPES.values()
+    for hook in row.hooks.values()
+    if hook.__module__ == "sim.algorithms.recipes"
+}
 
 
 def of(read, **knobs):
@@ -143,111 +166,51 @@ MEASURED = {
 }
 
 
-kept = LESSON.kept
+def test_the_figures_of_the_rows_and_of_the_stop():
+    own, shared, constant = (figures.token_push(divisor) for divisor in figures.FILES)
+    assert own == pytest.approx([3, -1, -1 / 2, -1 / 8])
+    for each in (shared, constant):
+        assert each == pytest.approx([3, -1, -1, -1])
+    assert f"{score_over_length(0.1):.3f}" in figures.stopped("own length")
+    assert "taken back by long ones" in figures.stopped("constant")
 
 
-def test_the_lengths_at_the_end():
-    assert kept("own length, right") == pytest.approx(1, abs=0.1)
-    assert kept("own length, wrong") == pytest.approx(54, abs=0.5)
-    for kind in ("right", "wrong"):
-        LESSON.spread("10.1 ± 0.3", kept(f"constant, {kind}"))
-    right, wrong = (kept(f"token mean, {kind}") for kind in ("right", "wrong"))
-    assert right.mean() == pytest.approx(9, abs=0.5) and wrong.mean() == pytest.approx(11, abs=0.5)
-    right, wrong = (kept(f"token mean, one prompt a batch, {kind}") for kind in ("right", "wrong"))
-    LESSON.spread("5.8 ± 0.6", right)
-    LESSON.spread("32 ± 1", wrong)
-    assert (wrong / right).min() > 4 and (wrong / right).max() < 7 and "four to seven times the length" in LESSON.text
+def test_ever_larger_groups_climb_the_arcsine():
+    p, h = np.array([0.02, 0.3, 0.5, 0.9]), 1e-6
+    slope = (np.arcsin(np.sqrt(p + h)) - np.arcsin(np.sqrt(p - h))) / h
+    assert std_weight.limit_weight(p) == pytest.approx(slope, rel=1e-6)
 
 
-def test_the_rest_of_the_lengths():
-    LESSON.says("0.97", kept("own length, the answer learns, pass rate").mean())
-    LESSON.says("42", kept("own length, the answer learns, wrong").mean())
+def test_under_a_constant_right_and_wrong_completions_keep_one_length():
+    right, wrong = (spreads.summary(kept(f"constant, {kind}")) for kind in ("right", "wrong"))
+    assert np.round(right, 1) == pytest.approx(np.round(wrong, 1))
+    assert within(1, 10, kept("constant, AdamW, wrong"))
+
+
+def test_leaving_out_the_deviation_leaves_the_lengths_apart():
     assert dr_grpo.apart(last(divisor="1/|o|", std=False)) > dr_grpo.APART
 
 
-def test_the_lengths_under_adamw():
-    LESSON.says("28", kept("own length, AdamW, wrong").mean())
-    LESSON.says("52", kept("own length, AdamW at 0.03, wrong").mean())
-    assert kept("constant, AdamW, wrong") == pytest.approx(10, abs=1)
-
-
-def test_the_share_of_ties_in_a_mixed_batch():
-    rng = np.random.default_rng(0)
-    ties, live = 1e-3 * rng.normal(size=(400, 8)), np.tile([1.0, 0.0], (400, 4))
-
-    def size(file, R):
-        return np.sqrt((file.advantage(R, file.HP, None) ** 2).mean())
-
-    assert size(grpo, ties) / size(grpo, live) == pytest.approx(1, abs=0.01)
-    assert size(algorithm, live) / size(algorithm, ties) == pytest.approx(500, rel=0.1)  # 0.5 over 0.001
-    assert LESSON.text.count("five-hundredth") == 2
+def test_ties_have_full_size_where_they_are_divided():
+    assert size(grpo, jitter) / size(grpo, half_right) == pytest.approx(1, abs=0.01)
     for sigma in figures.SIGMAS:  # the figure draws the same
-        (half, tie), (alone, jitter) = (figures.sizes(one, sigma) for one in figures.ADVANTAGES.values())
-        assert tie / half == pytest.approx(1, abs=0.015) and jitter / alone == pytest.approx(1.87 * sigma, rel=0.05)
+        (half, tie), (alone, noise) = (figures.sizes(one, sigma) for one in figures.ADVANTAGES.values())
+        assert tie / half == pytest.approx(1, abs=0.015) and noise / alone == pytest.approx(1.87 * sigma, rel=0.05)
 
 
-def test_two_prompts_whose_rewards_differ_in_size_alone():
-    # a pair that differs is pushed by 1 / sqrt 2 whatever the sizes: over the true gradient 1 / (sqrt 2 * range)
-    for said, reward in (("0.71", 1.0), ("7.07", 0.1)):
-        push = group_baselines.z_score(np.array([[reward, 0.0]]))[0, 0]
-        LESSON.says(said, push / reward)
+def test_sums_start_alike_under_every_divisor():
+    for divisor in DIVISORS:
+        assert (sums(divisor, 0) == sums("own length", 0)).all()
 
 
-def test_the_run_on_noise():
-    LESSON.spread("67 ± 8", kept("noise, both divisors"))
-    LESSON.spread("66 ± 6", with_both := kept("noise, both divisors, AdamW"))
-    LESSON.spread("80 ± 7", with_neither := kept("noise, neither, AdamW"))
-    LESSON.counts("is milder in {} of twenty seeds", with_both < with_neither)
-    assert kept("noise, neither").min() > 99.5 and "all of it" in LESSON.text
-    LESSON.says("0.219", modsum.exact(modsum.Policy().params["theta"])["pass_rate"].mean())
-    wandered = kept("noise, both divisors, pass rate")
-    LESSON.spread("0.18 ± 0.08", wandered)
-    LESSON.counts("{} of the twenty gained", wandered > 0.219)
-
-
-def test_on_sums_wrong_completions_shrink_under_every_divisor():
-    for divisor in ("own length", "token mean", "constant"):
-        before, after = (kept(f"sums, {divisor}, after {when}") for when in (0, 10))
-        assert (after < before).all() and "in each of twenty seeds" in LESSON.text
-        LESSON.spread("4.5 ± 0.3", before)
-        assert f"{after.mean():.1f}" in ("3.5", "3.6") and "to between 3.5 and 3.6 in the mean" in LESSON.text
-
-
-def test_under_adamw_all_rows_end_alike():
-    for name in RECIPES:
-        assert kept(f"{name}, AdamW").mean() > 0.965 and kept(f"{name}, AdamW").mean() < 1
-    assert "end between 0.97 and 1.00" in LESSON.text
-
-
-@pytest.mark.parametrize("name", RECIPES)
-def test_the_recipes(name):
-    (said,) = re.findall(rf"^ *\| {re.escape(name)} \|.*\| ([^|]+) \|$", LESSON.text, re.M)
-    agrees(said, kept(name))
-    LESSON.says("3,840", 60 * 64)
-    if name == "OLMo 3":
-        assert f"drew {round(kept('OLMo 3, completions').mean(), -2):,.0f} completions" in LESSON.text
-
-
-def test_what_stands_in_italics_is_in_none_of_the_six_files_and_is_quoted():
-    own = {
-        hook.__name__
-        for row in RECIPES.values()
-        for hook in row.hooks.values()
-        if hook.__module__ == "sim.algorithms.recipes"
-    }
-    quoted = set(re.findall(r"^ *sim/algorithms/recipes\.py::(\w+)$", LESSON.text, re.M)) - {"RECIPES"}
-    in_italics = {
-        cell
-        for name in RECIPES
-        for cell in re.findall(r"\*([^*|]+)\*", re.search(rf"^ *\| {re.escape(name)} \|.*$", LESSON.text, re.M)[0])
-    }
-    assert own == quoted and len(in_italics) == len(own) == 4
+def test_what_is_in_none_of_the_six_files_is_quoted():
+    page = (inputs.ROOT / "lessons/14-dr-grpo.md").read_text(encoding="utf-8")
+    assert of_recipes == {*re.findall(r"sim/algorithms/recipes\.py::(\w+)$", page, re.M)} - {"RECIPES"}
     assert RECIPES["OLMo 3"].file is dapo and RECIPES["OLMo 3"].hooks["shape_reward"] is grpo.shape_reward
 
 
-def test_groups_of_two_and_three_have_one_deviation_and_are_live_in_proportion_to_the_true_gradient():
-    for K, factor in ((2, 2), (3, 3)):
-        assert f"{factor}p(1-p)" in LESSON.text
-        for p in (0.02, 0.1, 0.5, 0.9):
-            assert group_baselines.live_probability(p, K) == pytest.approx(factor * p * (1 - p), abs=1e-12)
-            assert std_weight.std_weight(p, K) == pytest.approx(std_weight.std_weight(0.5, K), abs=1e-9)
+@pytest.mark.parametrize("K", [2, 3])
+def test_groups_of_two_and_three_have_one_deviation_and_are_live_in_proportion_to_the_true_gradient(K):
+    for p in (0.02, 0.1, 0.5, 0.9):
+        assert group_baselines.live_probability(p, K) == pytest.approx(K * p * (1 - p), abs=1e-12)
+        assert std_weight.std_weight(p, K) == pytest.approx(std_weight.std_weight(0.5, K), abs=1e-9)
