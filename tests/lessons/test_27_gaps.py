@@ -1,74 +1,75 @@
-import re
-from urllib.parse import parse_qsl
+"""The lesson on what to learn next: what its numbers are computed by, and what it says without a number."""
 
-import pytest
+from functools import cache
 
 from sim.cluster.hardware import ACCELERATORS
 from sim.synthesis import gaps
-from tests.lessons.prose import Lesson
-from widgets.frame.values import knobs_from
 from widgets.gaps import widget
+from widgets.gaps.widget import Knobs
 
-LESSON = Lesson("27")
-
-
-def link(words):
-    (query,) = re.findall(rf"\[{re.escape(words)}\]\(#gaps\)\{{ data-knobs=\"([^\"]+)\" \}}", LESSON.text)
-    k = knobs_from(widget.Knobs, dict(parse_qsl(query)))
-    return k, next(widget.run(k))
+BUDGETS = range(20, 470, 5)  # minutes
+H100 = ACCELERATORS["h100"]
 
 
 def value(job, gap_id):
     return gaps.value_of(job)[gaps.IDS.index(gap_id)]
 
 
-def test_the_smallest_case():
-    LESSON.says("30", gaps.minutes_of(["10a"]))
-    LESSON.says("20", gaps.minutes_of(["20a"]))
-    assert value("kernels and serving", "20a") == 3 and value("kernels and serving", "10a") == 0
+def plan(job, minutes, known=()):
+    return gaps.plan(gaps.value_of(job), minutes, known)
 
 
-def test_bundles_and_sets():
-    LESSON.says("35", gaps.minutes_of(["22e"]))
-    LESSON.says("85", gaps.minutes_of(gaps.needed("22e")))
-    assert gaps.needed("22e") == ("03a", "19a", "22e")
-    LESSON.says("131,072", 2 ** len(gaps.GAPS))
-    LESSON.says("20,736", len(gaps.closed_sets()[0]))
+def worth(gap_id):
+    """To work on rewards, with all that it needs."""
+    return sum(value("rewards and data", one) for one in gaps.needed(gap_id))
 
 
-def test_the_famous_one_first():
-    k, r = link("the second plan")
-    assert widget.broken(k, r).cause == "minutes spent on nothing" and k == widget.OPENING.other
-    _, r = link("two hours")
-    assert (r.plan.value, r.best.value) == (9, 11)
-    assert "10a" in link("agents")[1].plan.ids
-    assert "10a" not in gaps.plan(gaps.value_of("agents"), 50).ids
-    assert (
-        "10a" in gaps.plan(gaps.value_of("research"), 75).ids
-        and "10a" not in gaps.plan(gaps.value_of("research"), 70).ids
-    )
+def unlocks(gap_id):
+    """How many others need it."""
+    return sum(gap_id in gaps.needed(other) for other in gaps.IDS if other != gap_id)
 
 
-def test_a_quarter_of_an_hour():
-    k, r = link("nothing useful")
-    assert widget.broken(k, r).cause == "no useful lesson fits" and min(gaps.MINUTES) == 20
+@cache
+def lost():
+    """What choosing by value a minute loses against the best plan, for each work and budget."""
+    return [plan(job, b).value - gaps.greedy(gaps.value_of(job), b).value for job in gaps.JOBS for b in BUDGETS]
 
 
-def test_what_you_know():
-    _, r = link("you know the KL estimators")
-    values = gaps.value_of("research")
-    assert (gaps.plan(values, 90).value, r.plan.value) == (10, 9)
+def gae_enters(job):
+    """The least minutes with which it is in the best plan."""
+    return next(minutes for minutes in BUDGETS if "10a" in plan(job, minutes).ids)
 
 
-def test_rewards_in_pairs():
-    k, r = link("work on rewards")
-    assert {"15a", "15b"} <= set(r.plan.ids) and value(k.work, "15b") == 3
-    ids = gaps.needed("15b")
-    worth = sum(value("rewards and data", i) for i in ids)
-    LESSON.says("55", gaps.minutes_of(ids))
-    LESSON.says("0.109", worth / gaps.minutes_of(ids))
-    k, r = link("that you know 15a")
-    assert r.plan.value == 3
+def result(**knobs):
+    return next(widget.run(Knobs(**knobs)))
+
+
+def famous_first():
+    return result(work="kernels and serving", minutes=120, order=widget.FAMOUS)
+
+
+def cost_doubled(job):
+    return result(work=job, cost=2.0)
+
+
+def test_experts_stand_on_off_policy_correction_and_that_on_kl():
+    assert gaps.needed("22e") == ("03a", "19a", "22e") and gaps.needed("15b") == ("15a", "15b")
+
+
+def test_half_an_hour_on_the_famous_one_brings_a_kernel_engineer_nothing():
+    k = widget.OPENING.other
+    assert k == Knobs(work="kernels and serving", minutes=30, order=widget.FAMOUS)
+    assert widget.broken(k, next(widget.run(k))).cause == "minutes spent on nothing"
+    assert all("10a" not in plan("kernels and serving", minutes).ids for minutes in (60, 120, 240, 465))
+
+
+def test_no_useful_lesson_fits_into_a_quarter_of_an_hour():
+    assert widget.broken(Knobs(minutes=15), result(minutes=15)).cause == "no useful lesson fits"
+
+
+def test_rewards_pull_in_pairs():
+    assert {"15a", "15b"} <= {*plan("rewards and data", 120).ids}
+    assert plan("rewards and data", 25, ("15a",)).value == value("rewards and data", "15b")
 
 
 def test_first_picks_by_value_a_minute():
@@ -77,13 +78,7 @@ def test_first_picks_by_value_a_minute():
     assert first["kernels and serving"] == "20a" and first["agents"] == "18b"
 
 
-def test_doubling_cost_leaves_the_kernels_plan():
-    _, doubled = link("kernels and serving")
-    plain = gaps.plan(gaps.value_of("kernels and serving"), 120)
-    assert len(set(doubled.plan.ids) ^ set(plain.ids)) <= 2
-
-
-def test_a_link_and_a_memory():
-    LESSON.says("64", ACCELERATORS["h100"].host_gb_per_second)
-    LESSON.says("3,350", 1000 * ACCELERATORS["h100"].hbm_tb_per_second)
-    assert pytest.approx(52, abs=1) == 3350 / 64
+def test_doubling_cost_leaves_the_plans_of_kernels_and_rewards():
+    changes = lambda job: {*cost_doubled(job).plan.ids} ^ {*plan(job, 120).ids}
+    assert not changes("kernels and serving") and not changes("rewards and data")
+    assert changes("agents") == {"28a", "28b", "10a", "13a"}
