@@ -11,10 +11,11 @@ from sim.cluster.hardware import ACCELERATORS
 from sim.cluster.models import MODELS
 from sim.cluster.throughput import iteration_seconds
 from widgets.frame import lanes, scene, slots
+from widgets.frame.blame import Cause, blamed
 from widgets.frame.exercises import Guess
 from widgets.frame.knobs import choice, ladder, pasted, slider
 from widgets.frame.marks import bars, dots, label, line, panel, region, threshold
-from widgets.frame.readouts import At, Break, Gauge, Readout
+from widgets.frame.readouts import At, Gauge, Readout
 from widgets.frame.sentences import Said
 from widgets.frame.small_figures import Played
 
@@ -110,7 +111,6 @@ def run(k):
     tokens = {rule: straggler.tokens_trained_on(k.sigma, counted(k, trained[rule], cutoff), cap) for rule in RULES}
     tokens["wait for all"] = straggler.tokens_trained_on(k.sigma, counted(k, EVERYONE, cutoff), cap)
     tokens["resume prompts"] *= k.n // K / in_flight(k, k.launched)  # each step ends that share of those in flight
-    largest = replace(k, cap=UNCAPPED)
     lengths = straggler.sampled_lengths(k.n, k.median, k.sigma, k.cap, np.random.default_rng(0))
     drained = lengths[:SEQUENCES]
     context = PROMPT + (drained**2).mean() / (2 * drained.mean())  # of one in flight
@@ -121,9 +121,6 @@ def run(k):
         trained=counted(k, trained[k.rule], cutoff),
         accuracy=accuracy,
         accuracy_trained=read(k, trained[k.rule], cutoff),
-        without_race=read(k, EVERYONE, cutoff),
-        without_cap=read(largest, trained[k.rule], log(UNCAPPED / k.median) / k.sigma),
-        without_both=read(largest, EVERYONE, log(UNCAPPED / k.median) / k.sigma),
         length=straggler.trained_length(k.sigma, counted(k, trained[k.rule], cutoff), cap),
         waits=waits,
         useful={name: tokens[name] / waits[name] for name in waits},
@@ -333,74 +330,76 @@ def seen_at(k, r, cause):
     return At(title, None, None, f"reads {{y:.2f}}, all together {FAIR:.2f}", "this setting")
 
 
+RACE, CAP = dict(rule="resume prompts"), dict(cap=UNCAPPED)  # what undoes each
+
+
 def broken(k, r):
     k = effective(k)
-    share = 100 * straggler.truncated_share(k.sigma, 0.0, k.cap / k.median)
-    resume, uncap = dict(rule="resume prompts"), dict(cap=UNCAPPED)
-    if isnan(r.accuracy_trained):
-        return Break(
-            Said(
-                "Nothing is left to train on: the cap is below every length, and what it cuts off is masked.",
-                {"all is cut off": lambda: cut_off(k) > 1 - 1e-6, "and masked": lambda: k.cut == "masked"},
-            ),
-            uncap if off(r.without_cap) <= TOLERANCE else {**resume, **uncap},
-            "nothing is left to train on",
-        )
     if bias(r) <= TOLERANCE:
         return None
-    cut = {"so many are cut off": lambda: abs(100 * cut_off(k) - share) < 0.5}
-    racing = {"some are raced": lambda: k.launched > K and k.rule != RULES[2], "they are short": lambda: shorter(k, r)}
-    if off(r.without_race) <= min(TOLERANCE, off(r.without_cap)):
-        race = (
-            f"{K} of {k.launched} completions"
-            if k.rule == "drop completions"
-            else f"{k.n // K:,} of {in_flight(k, k.launched):,} prompts"
-        )
-        return Break(
-            Said(
-                f"The first {race} to finish are the short ones, short ones are "
-                f"{'right' if k.slope < 0 else 'wrong'} more often: the batch reads {r.accuracy_trained:.2f}, without "
-                f"a race {r.without_race:.2f}.",
-                racing
-                | {
-                    "without a race it is mended": lambda: off(at(replace(k, launched=K))) <= TOLERANCE,
-                    "so right are short ones": lambda: (straggler.p_right(k.slope)[0] > FAIR) == (k.slope < 0),
-                },
-            ),
-            resume,
-            "the first to finish are short",
-        )
-    if off(r.without_cap) <= TOLERANCE or off(r.without_race) == bias(r):
-        mended = off(r.without_cap) <= TOLERANCE
-        without = "it is mended" if mended else "it is still nearer"
-        return Break(
-            Said(
-                f"The cap cuts off {share:.0f} % of the completions, they are {k.cut}, and the batch reads "
-                f"{r.accuracy_trained:.2f}; with a cap of {UNCAPPED:,} it would read {r.without_cap:.2f}.",
-                cut
-                | {
-                    f"without a cap {without}": lambda: (
-                        off(at(replace(k, cap=UNCAPPED))) <= (TOLERANCE if mended else bias(r))
-                    )
-                },
-            ),
-            uncap if mended else None,
-            "what is late is scored wrong" if k.cut == "scored wrong" else "the cap cuts off the long",
-        )
-    return Break(
-        Said(
-            f"The cap cuts off {share:.0f} % of the completions, and the first to finish are short: the batch reads "
-            f"{r.accuracy_trained:.2f}, without the race {r.without_race:.2f}, without the cap {r.without_cap:.2f}.",
-            cut
-            | racing
-            | {
-                "without the race it is not mended": lambda: off(at(replace(k, launched=K))) > TOLERANCE,
-                "without the cap it is not mended": lambda: off(at(replace(k, cap=UNCAPPED))) > TOLERANCE,
-            },
-        ),
-        {**resume, **uncap} if off(r.without_both) <= TOLERANCE else None,
-        "the cap and the race together",
+    if isnan(r.accuracy_trained):
+        empty = "Nothing is left to train on: the cap is below every length, and what it cuts off is masked."
+        facts = {"all is cut off": lambda: cut_off(k) > 1 - 1e-6, "and masked": lambda: k.cut == "masked"}
+        causes = [Cause("nothing is left to train on", undo, empty, facts) for undo in (CAP, RACE | CAP)]
+        return blamed(k, damage, TOLERANCE, causes, causes[0])
+    first, late, together = first_are_short(k, r), late_is_lost(k, r), both(k, r)
+    raced = off(at(replace(k, **RACE))) != bias(r)
+    return blamed(k, damage, TOLERANCE, [first, late, together], together if raced else late)
+
+
+def first_are_short(k, r):
+    racers = (
+        f"{K} of {k.launched} completions"
+        if k.rule == "drop completions"
+        else f"{k.n // K:,} of {in_flight(k, k.launched):,} prompts"
     )
+    return Cause(
+        "the first to finish are short",
+        RACE,
+        f"The first {racers} to finish are the short ones, short ones are {'right' if k.slope < 0 else 'wrong'} more "
+        f"often: the batch reads {r.accuracy_trained:.2f}, without a race {at(replace(k, **RACE)):.2f}.",
+        racing(k, r) | {"so right are short ones": lambda: (straggler.p_right(k.slope)[0] > FAIR) == (k.slope < 0)},
+    )
+
+
+def late_is_lost(k, r):
+    return Cause(
+        "what is late is scored wrong" if k.cut == "scored wrong" else "the cap cuts off the long",
+        CAP,
+        f"{cutting(k)}, they are {k.cut}, and the batch reads {r.accuracy_trained:.2f}; with a cap of {UNCAPPED:,} it "
+        f"would read {at(replace(k, **CAP)):.2f}.",
+        so_many(k),
+    )
+
+
+def both(k, r):
+    return Cause(
+        "the cap and the race together",
+        RACE | CAP,
+        f"{cutting(k)}, and the first to finish are short: the batch reads {r.accuracy_trained:.2f}, without the race "
+        f"{at(replace(k, **RACE)):.2f}, without the cap {at(replace(k, **CAP)):.2f}.",
+        so_many(k) | racing(k, r),
+    )
+
+
+def cutting(k):
+    return f"The cap cuts off {percent_cut(k):.0f} % of the completions"
+
+
+def percent_cut(k):
+    return 100 * straggler.truncated_share(k.sigma, 0.0, k.cap / k.median)
+
+
+def so_many(k):
+    return {"so many are cut off": lambda: abs(100 * cut_off(k) - percent_cut(k)) < 0.5}
+
+
+def racing(k, r):
+    return {"some are raced": lambda: k.launched > K and k.rule != RULES[2], "they are short": lambda: shorter(k, r)}
+
+
+def damage(k):
+    return off(at(k))
 
 
 def at(k):
