@@ -1,6 +1,6 @@
-"""The numbers of the lesson on reward and reference, recomputed."""
+"""The lesson on reward and reference: what its numbers are computed by, and what it says without a number."""
 
-import re
+from functools import cache, partial
 
 import numpy as np
 import pytest
@@ -12,51 +12,36 @@ from sim.experiments.standard_runs import add_run
 from sim.worlds import modsum, tasks, tinylm
 from sim.worlds.scorer import score
 from tests.lessons import spreads
-from tests.lessons.prose import Lesson, agrees
 from tests.widgets import catalogue
 from widgets.reward_and_reference import widget
 from widgets.reward_and_reference.widget import ALIAS, Knobs
 
-LESSON = Lesson("03")
-REF = hacking.reference(0.15)
+kept = partial(spreads.values, "03_reward_and_reference")
+
+REF, PAY = hacking.reference(0.15), hacking.proxy(1.5)
+best_price = hacking.best_price(REF, 1.5)
+rare_hack = hacking.optimum(hacking.reference(0.001), PAY, 0.3)
+collapsed = hacking.optimum(REF, PAY, 0.001)
+start = tasks.exact_pass(tasks.checkpoint("add")).mean()
+lowest = kept("price 0.3, least of the first dozen updates")
+log_ratio = (running_batch.drawn_logp(running_batch.later(100)) - running_batch.drawn_logp(modsum.Policy())).sum(
+    axis=1
+)  # of each row of the running batch, a hundred updates later
 
 
-def test_the_table_of_five_answers():
-    for words, share, gold, paid in zip(
-        ("`Final: 12`", "`Final: 13`", "`Final: 11`", "`12`", "`hmm hmm hmm …`, never ends"),
-        hacking.SHARES,
-        hacking.GOLD,
-        hacking.proxy(1.5),
-    ):
-        assert f"| {words} | {share:.2f} | {gold:g} | {paid:g} |" in LESSON.text
+def odds(mass):
+    """Of the hack against the right answer, under the reference."""
+    ref = hacking.reference(mass)
+    return ref[4] / ref[0]
 
 
-def test_the_table_of_verdicts():
-    rows = re.findall(r"^ *\| `(Final[^`]*)`([^|]*)\| ([01]) \| `(\w+)` \|$", LESSON.text, re.M)
-    assert len(rows) == 6
-    for text, _, reward, reason in rows:
-        verdict = score({"expected_answer": "12"}, text)
-        assert (verdict["reward"], verdict["details"]["reason"]) == (float(reward), reason)
+def k3_logged(n):
+    """The KL of the collapsed policy as k3 shows it, from n completions."""
+    return hacking.sampled_kl(collapsed, REF, n, 100, np.random.default_rng(0)).mean(axis=1)[2]
 
 
-def test_the_price_of_leaving():
-    LESSON.says("1.90", hacking.nats_to_reach(0.15))
-    LESSON.says("13.8", hacking.nats_to_reach(1e-6))
-    LESSON.says("1.38", 0.1 * hacking.nats_to_reach(1e-6))
-
-
-def test_the_curve_and_its_turning_points():
-    best = hacking.best_price(REF, 1.5)
-    LESSON.says("0.753", best)
-    LESSON.says("0.407", hacking.optimum(REF, hacking.proxy(1.5), best)[0])
-    LESSON.says("0.333", hacking.crossover(REF, 1.5))
-    LESSON.says("0.30", REF[0])
-
-
-def test_the_running_batch_some_updates_later():
-    sums = (running_batch.drawn_logp(running_batch.later(100)) - running_batch.drawn_logp(modsum.Policy())).sum(axis=1)
-    LESSON.says("0.19", -0.1 * sums[1])
-    assert ((sums > 0) == (running_batch.RIGHT > 0)).all()
+def verdict(text):
+    return score({"expected_answer": "12"}, text)
 
 
 def points(**knobs):
@@ -71,6 +56,7 @@ def far(**knobs):
     return lambda seed: points(**knobs)(seed)[-1].kl
 
 
+@cache
 def last_batch(seed):
     """anchored.train without a price, up to the batch of its last point."""
     controller = add_run(
@@ -107,63 +93,71 @@ MEASURED = {
 }
 
 
-kept = LESSON.kept
+@cache
+def far_and_right():
+    """(batch, thoughts of each completion) of a run that goes more than 5 nats, with a hack paid 0.5."""
+    seed = next(seed for seed, nats in zip(spreads.SEEDS, kept("hack 0.5, no price, nats")) if nats > 5)
+    return last_batch(seed), thoughts(seed)
 
 
-def test_the_trained_models():
-    LESSON.says("0.329", next(widget.run(Knobs())).points[0].gold)
-    for beta in (1.0, 0.5, 0.3):
-        (said,) = re.findall(rf"^\| \[β = {beta:g}\]\(.*\| (.* ± .*) \|$", LESSON.text, re.M)
-        agrees(said, kept(f"price {beta}"))
-    LESSON.between("between 0.00 and 0.29", kept("price 0.3"))
-    LESSON.spread("0.34 ± 0.02", kept("price 20.0"))
-    LESSON.counts("{} of the twenty fall below 0.01", kept("price 0.3, least of the first dozen updates") < 0.01)
-    assert (kept("price 0.3") < 0.329).all() and "none gets back to its start" in LESSON.text
-    assert (kept("price 0.5") > 0.329).all() and "falls below its start somewhere between 0.5 and 0.3" in LESSON.text
-    assert kept("price 0.001").max() < 5e-4
+def earned_with_four_thoughts():
+    batch, thought = far_and_right()
+    return batch.reward[(thought == 4) & (batch.accuracy == 1)].mean()
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("Final: 12", "ok"),
+        ("Final: 12 ", "ok"),
+        ("Final:12", "bad_spacing"),
+        ("Final: 012", "non_canonical_int"),
+        ("Final: −12", "forbidden_char"),
+        ("Final: 11 Final: 12", "extra_text"),
+    ],
+)
+def test_a_verifier_names_its_reason(text, reason):
+    assert verdict(text)["details"]["reason"] == reason
+
+
+def test_right_rows_of_the_running_batch_become_likelier_and_wrong_ones_rarer():
+    assert ((log_ratio > 0) == (running_batch.RIGHT > 0)).all()
+
+
+def test_the_trained_model_falls_below_its_start_between_the_prices_05_and_03():
+    assert (kept("price 0.5") > start).all() and (kept("price 0.3") < start).all()
+
+
+def test_at_a_thousandth_every_completion_is_the_hack():
     assert kept("price 0.001, pay") == pytest.approx([1.5] * 20, abs=0.01)
     assert kept("price 0.001, nats by the log") == pytest.approx([1.9] * 20, abs=0.1)
-    assert "about 1.9 nats away" in LESSON.text
+    assert kept("its own reference, nats") == pytest.approx([1.9] * 20, abs=0.1)
 
 
 def test_with_a_verifier_every_nat_is_learning_forgone():
     free, dear, dearest = (kept(f"verifier, price {beta}") for beta in (0.0, 0.3, 1.0))
-    LESSON.spread("0.91 ± 0.01", free)
-    LESSON.spread("0.87 ± 0.01", dear)
-    LESSON.spread("0.58 ± 0.01", dearest)
     assert (free > dear).all() and (dear > dearest).all()
 
 
-def test_the_model_that_falls_for_a_hack_it_should_not_want_and_the_one_that_goes_far_and_is_right():
-    assert kept("hack 0.9, no price").max() < 5e-4 and "in all twenty seeds" in LESSON.text
-    assert 0.03 < kept("hack 0.9, no price, after four updates").mean() < 0.06 and "one in twenty or so" in LESSON.text
-    LESSON.spread("0.71 ± 0.05", kept("hack 0.9, price 0.2"))
-    LESSON.spread("0.90 ± 0.02", kept("hack 0.5, no price"))
-    far = kept("hack 0.5, no price, nats")
-    LESSON.between("1.2 nats in the nearest, 7.2 in the farthest", far)
-    thinks = kept("hack 0.5, no price, thoughts")
+def test_training_meets_the_hack_first():
+    assert 0.03 < kept("hack 0.9, no price, after four updates").mean() < 0.06  # "one in twenty or so"
+
+
+def test_where_the_model_goes_farthest_it_thinks_and_in_the_three_nearest_it_does_not():
+    far, thinks = kept("hack 0.5, no price, nats"), kept("hack 0.5, no price, thoughts")
     assert (thinks[far > 5] > 3).all() and (thinks[far < 2.5] < 0.5).all()
 
 
-def test_what_a_far_and_right_completion_earns():
-    seed = next(seed for seed, nats in zip(spreads.SEEDS, kept("hack 0.5, no price, nats")) if nats > 5)
-    batch, thought = last_batch(seed), thoughts(seed)
+def test_nearly_every_completion_that_goes_far_thinks_for_three_to_five_tokens():
+    _, thought = far_and_right()
     assert np.mean((thought >= 3) & (thought <= 5)) > 0.9
-    LESSON.says("1.25", batch.reward[(thought == 4) & (batch.accuracy == 1)].mean())
     assert 4 + len(["Final: ", "1", "2", "<eos>"]) == tasks.Add.T
 
 
-def test_the_alias_and_the_collapsed_log():
-    assert kept("its own reference, nats") == pytest.approx([1.9] * 20, abs=0.1)
-    assert "ends at about 1.9 nats" in LESSON.text and "with nothing right in any of twenty seeds" in LESSON.text
-    assert abs(kept("its own reference, nats by the log")).max() < 1e-9 and kept("its own reference").max() < 5e-4
-    collapsed = hacking.optimum(REF, hacking.proxy(1.5), 0.001)
-    means = hacking.sampled_kl(collapsed, REF, 4096, 100, np.random.default_rng(0)).mean(axis=1)
-    LESSON.says("0.85", hacking.distance(collapsed, REF) - means[2])
-    few = hacking.sampled_kl(collapsed, REF, 16, 100, np.random.default_rng(0)).mean(axis=1)
-    assert few[2] == pytest.approx(means[2], abs=1e-6)
+def test_k3_is_as_wrong_at_the_collapsed_policy_however_many_completions_are_logged():
+    assert k3_logged(16) == pytest.approx(k3_logged(4096), abs=1e-6)
 
 
-def test_the_answers():
+def test_the_true_reward_never_turns_if_the_hack_pays_less_than_the_right_answer():
     _, _, gold = next(widget.run(Knobs(hack=0.9))).sweep
     assert (np.diff(gold) >= 0).all() and hacking.best_price(REF, 0.9) == 0
