@@ -100,7 +100,7 @@ def test_imports_between_the_folders_of_sim_point_one_way():
 FOR_WIDGETS = ["knobs", "sentences", "marks", "readouts", "small_figures", "exercises", "recovery", "values", "trays"]
 FOR_WIDGETS += ["machine_knobs", "impossible_job", "scene", "answers", "wall", "lanes", "steps", "slots"]
 FOR_WIDGETS += ["long_answers", "piles", "eight_answers", "sums", "runs", "sum_table", "cluster", "graded", "pushes"]
-FOR_WIDGETS += ["completion_map", "judged", "step_rows", "holes", "sandboxes", "answer_table"]
+FOR_WIDGETS += ["blame", "completion_map", "judged", "step_rows", "holes", "sandboxes", "answer_table"]
 # All of it, each of which imports those before it alone
 FRAME = [
     "knobs",
@@ -134,7 +134,7 @@ FRAME = [
     "readouts",
     "small_figures",
 ]
-FRAME += ["exercises", "contract", "recovery", "trays"]
+FRAME += ["exercises", "contract", "recovery", "blame", "trays"]
 FRAME += ["machine_knobs", "impossible_job", "cluster", "data_table", "pages", "panels", "job", "seeds", "host"]
 FRAME += ["doctor_chart", "doctor", "reader_code", "reader_patch", "reader_worker"]
 

@@ -12,22 +12,18 @@ FORM = (
     "It is: python build.py new KIND NAME, where KIND is lesson, exercise, essay or reference; for instance "
     "new lesson 09a-entropy-bonus, and at will --sim ROOM/MODULE; a reference has no number: new reference units."
 )
-EMPTY = ""  # in place of a template
 PAGE, TESTS = "lessons/{stem}.md", "tests/widgets/{name}"
 KINDS = dict(  # kind: {file: template}
     lesson={
         PAGE: "lesson.md",
         "lessons/{stem}.yml": "lesson.yml",
-        "widgets/{name}/__init__.py": EMPTY,
         "widgets/{name}/widget.py": "widget.py",
         "widgets/{name}/figures.py": "figures.py",
         "widgets/{name}/exercises.py": "exercises.py",
         f"{TESTS}/test_widget.py": "test_widget.py",
-        "tests/lessons/test_{stem_}.py": "test_lesson.py",
     },
     exercise={
         PAGE: "exercise.md",
-        "widgets/{name}/__init__.py": EMPTY,
         "widgets/{name}/editable.py": "editable.py",
         f"{TESTS}/test_editable.py": "test_editable.py",
     },
@@ -50,7 +46,7 @@ def page(kind, stem, model=""):
         SIM_ROOM=room,
         SIM_MODEL=module,
     )
-    places = dict(stem=stem, stem_=stem.replace("-", "_"), name=name, room=room, module=module)
+    places = dict(stem=stem, name=name, room=room, module=module)
     made = {path.format(**places): template for path, template in (KINDS[kind] | (MODEL if model else {})).items()}
     if there := [path for path in made if (ROOT / path).exists()]:
         raise Stop(f"{there[0]} exists already; nothing was written.")
@@ -137,7 +133,7 @@ def with_entry(navigation, stem, entry):
 
 
 def filled(template, words):
-    text = (TEMPLATES / template).read_text(encoding="utf-8") if template else ""
+    text = (TEMPLATES / template).read_text(encoding="utf-8")
     for name, word in words.items():
         text = text.replace(name, word)
     in_order = lambda imports: "".join(sorted(imports[0].splitlines(keepends=True)))  # which a page's name decides

@@ -68,7 +68,6 @@ def page(tmp_path, monkeypatch):
         for module, template in dict(widget=WIDGET, figures=FIGURES).items():
             text = template.replace(old, new, 1) if file == module else template
             files.write(tmp_path / "widgets" / name / f"{module}.py", text)
-        files.write(tmp_path / "widgets" / name / "__init__.py", "")
         monkeypatch.setitem(pages.MODULES, name, {"widget", "figures"})
         monkeypatch.setattr(results, "WIDGETS", [*results.WIDGETS, name])
         monkeypatch.setattr(results, "DRAWN", [*results.DRAWN, name])

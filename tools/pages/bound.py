@@ -1,8 +1,9 @@
 """Numbers of a page that say what computes them: `[0.609](= read(drop))` shows 0.609, and links to that line.
 
 In brackets stand one number or several, numerals or words up to twenty, with their units; or a statement, of which the
-expression says whether it holds. An expression has the names of the page's tests/lessons/test_NN_name.py and those of
-Python's `math`. tests/lessons/test_numbers.py computes it, `python build.py numbers` lists the numbers that have none.
+expression says whether it holds. An expression has the names of the page's tests/lessons/test_NN_name.py, if it has
+one, the module of its front matter's `code` and the names of Python's `math`. tests/lessons/test_numbers.py computes
+it, `python build.py numbers` lists the numbers that have none.
 """
 
 import ast
@@ -20,6 +21,7 @@ DEEP = r"(?:[^()\n]|\((?:[^()\n]|\((?:[^()\n]|\([^()\n]*\))*\))*\))*"  # bracket
 BOUND = re.compile(rf"\[([^\]\n]+)\]\(= ({DEEP})\)")
 PLAIN = re.compile(r"```.*?```|\$\$.*?\$\$|(?<!\[)\$[^$\n]+\$|`[^`\n]+`", re.S)
 MARKED = re.compile(r"<a class=n title='([^']*)'>(.*?)</a>", re.S)
+CODE = re.compile(r"^code: (sim/\S+\.py)", re.M)
 NUMBER = re.compile(r"(?<![\d.,])[−-]?\d[\d,]*(?:\.\d+)?")
 WITHOUT = {*vars(math), *dir(__builtins__), "np", "norm"}  # names that lead to no line of ours
 
@@ -76,15 +78,22 @@ def computed_at(stem, expression):
     if not nodes:
         return "", 0
     first = min(nodes, key=lambda node: node.col_offset)
-    own, imported = defined(module(stem))
+    file = module(stem)
+    own, imported = defined(file) if file.exists() else ({}, {})
+    imported = {path.stem: (path, "") for path in subject(stem)} | imported
     if first.id in own:
-        return module(stem).relative_to(inputs.ROOT).as_posix(), own[first.id]
+        return file.relative_to(inputs.ROOT).as_posix(), own[first.id]
     if first.id not in imported:
-        raise ValueError(f"{module(stem).name} has no {first.id}, by which `{expression}` is computed")
+        raise ValueError(f"{file.name} has no {first.id}, by which `{expression}` is computed")
     path, name = imported[first.id]
-    of = [node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute) and node.value is first]
-    name = name or (of[0] if of else "")
+    name = name or next((n.attr for n in ast.walk(tree) if isinstance(n, ast.Attribute) and n.value is first), "")
     return path.relative_to(inputs.ROOT).as_posix(), defined(path)[0].get(name, 1)
+
+
+def subject(stem):
+    """[the module that a page is about], by its front matter."""
+    page = inputs.ROOT / "lessons" / f"{stem}.md"
+    return [inputs.ROOT / name for name in CODE.findall(page.read_text(encoding="utf-8"))[:1]]
 
 
 @cache

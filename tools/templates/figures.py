@@ -31,12 +31,13 @@ def mixed(p):
 
 def groups(K):
     """Groups of one size at every pass rate."""
+    share = SIM_MODEL.informative
     return [
         panel(
             "Groups with something to compare",
             "share of groups; closed form",
-            *(line(P, SIM_MODEL.informative(P, other), f"{other}", 8, "other") for other in SIZES if other != K),
-            line(P, SIM_MODEL.informative(P, K), f"{K} completions", 1),
+            *(line(P, share(P, other), f"{other}", 8, "other") for other in SIZES if other != K),
+            line(P, share(P, K), f"{K} completions", 1),
             x="pass rate p",
             x_range=(0, 1),
             y_range=(0, 1.05),

@@ -1,6 +1,6 @@
 """TODO What this widget shows. For now: how often the completions of one prompt are neither all right nor all wrong."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -8,6 +8,7 @@ from sim.SIM_ROOM import SIM_MODEL
 from widgets.frame.knobs import ladder, slider
 from widgets.frame.marks import bars, both, dots, line, panel, threshold
 from widgets.frame.readouts import At, Break, Gauge, Readout
+from widgets.frame.sentences import Said, end
 from widgets.frame.small_figures import Opening
 
 TITLE = "Groups with something to compare"  # TODO a statement of fact
@@ -76,11 +77,11 @@ def broken(k, r):
     if r.here >= RARE:
         return None
     same = "wrong" if k.p < 0.5 else "right"
-    return Break(
+    why = Said(
         f"Only {r.here:.1%} of the groups have two outcomes: the others are all {same}.",
-        dict(p=0.5),
-        "almost every group is alike",
+        {"undoing it mends": lambda: end(run, replace(k, p=0.5)).here >= RARE},  # TODO what the sentence asserts
     )
+    return Break(why, dict(p=0.5), "almost every group is alike")
 
 
 def seen_at(k, r, cause):
@@ -88,7 +89,10 @@ def seen_at(k, r, cause):
 
 
 def holds(k, r):
-    return f"{r.here:.1%} of the groups have two outcomes, and in each of them there is something to compare."
+    return Said(
+        f"{r.here:.1%} of the groups have two outcomes, and in each of them there is something to compare.",
+        {"so many": lambda: abs(r.here - (1 - k.p**k.K - (1 - k.p) ** k.K)) < 1e-9},  # TODO another way than `run`
+    )
 
 
 def opened(plain, other):

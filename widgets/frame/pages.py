@@ -8,14 +8,15 @@ editable.py   a function that readers write
 
 import pkgutil
 from importlib import import_module
+from pathlib import Path
 from types import ModuleType
 
 # {page: names of its modules}; a snapshot of Python holds no files to look at later
 MODULES = {
-    page.name: {module.name for module in pkgutil.iter_modules([f"{folder}/{page.name}"])}
+    page.name: {module.name for module in pkgutil.iter_modules([str(page)])}
     for folder in import_module("widgets").__path__
-    for page in pkgutil.iter_modules([folder])
-    if page.ispkg and page.name != "frame"
+    for page in sorted(Path(folder).iterdir())
+    if page.is_dir() and page.name not in ("frame", "__pycache__")
 }
 
 
