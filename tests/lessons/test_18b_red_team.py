@@ -1,16 +1,19 @@
-"""The numbers of the lesson on red teams, recomputed."""
+"""The lesson on red teams: what its numbers are computed by, and what it says without a number."""
 
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 import pytest
 
 from sim.estimators import detection
 from sim.verifiers import contamination, redteam
-from tests.lessons.prose import Lesson, agrees
+from sim.verifiers.redteam import CLASS_OF
+from tests.lessons import spreads
 
+EXPENSIVE = "chased", "lost_of_a_hundred"
+values = partial(spreads.values, "18b_red_team")
 ROUNDS, UPDATES = 12, 15
-CLOSES = {"class": redteam.CLASS_OF, "instance": redteam.EACH_ITS_OWN, "nothing": None}
+CLOSES = {"class": CLASS_OF, "instance": redteam.EACH_ITS_OWN, "nothing": None}
 REFUSES = {"class": 0.015, "instance": 0.003, "nothing": 0.0}
 
 
@@ -80,124 +83,82 @@ MEASURED = {
     "class, 0.1: solved at 0.1": last(redteam.solved, eta=0.1),
 }
 
-LESSON = Lesson("18b")
-kept = LESSON.kept
 START = 0.3375  # solved before training
+_, gained = contamination.gained()
 
 
 def lost(words):
-    """Of twenty, which end with less solved than before training."""
-    return kept(f"{words}: solved") < START
+    """(20,), whether less is solved in the end than before training."""
+    return values(f"{words}: solved") < START
 
 
-def test_the_smallest_case():
-    LESSON.says("0.34", redteam.SHARES @ redteam.SOLVES)
-    LESSON.says("191", np.exp(15 * 0.35))
-    LESSON.says("23", np.exp(15 * 0.35 * 0.6))
-    assert "$e^{2.1}$, about eight, a round" in LESSON.text and pytest.approx(2.1) == 15 * 0.35 * 0.4
-    LESSON.says("62", 100 * kept("class: hacked after 1").mean())
-    assert kept("class: hacked after 1").std() < 1e-5
+def few_read(patch, n):
+    """(20,), hacked after n rounds if 16 are read and no hole is shared."""
+    return values(f"{patch}, 16 read, none shared: hacked after {n}")
 
 
-def test_what_an_audit_sees():
-    LESSON.says("299", detection.audits_needed(0.01, 0.95))
-    LESSON.says("0.38", detection.shared_hole(0.02, 24))
-    LESSON.says("0.995", detection.shared_hole(0.2, 24))
-    LESSON.says("0.0096", detection.whole_class_shared(0.2, 24, 6))
-    LESSON.says("0.32", detection.whole_class_shared(0.5, 24, 6))
+def trains(n, patch="class"):
+    """What the training verifier says after n rounds."""
+    return redteam.proxy(run(0, patch)[1][n - 1])[-1]
 
 
-def test_instances_are_chased_and_classes_are_not():
-    LESSON.spread("94 ± 2", 100 * kept("instance, 16 read, none shared: hacked after 3"))
-    after = 100 * kept("instance, 16 read, none shared: hacked after 8")
-    assert after.max() < 2 and "After eight rounds all that is used is closed" in LESSON.text
-    LESSON.says("91", 100 * kept("instance, 16 read, none shared: hacked after 4").mean())
-    LESSON.says("1", 100 * kept("class, 16 read, none shared: hacked after 4").mean())
+def held_out(n, patch="class"):
+    built, rounds = run(0, patch)
+    return redteam.heldout(rounds[n - 1], built.shared)[-1]
+
+
+def left_open():
+    """Of each hole that is open at the end though instances were patched, whether it is shared."""
+    built, rounds = run(0, "instance")
+    return built.shared[rounds[-1].open & ~rounds[-1].closed]
+
+
+def audited():
+    """The first round with classes patched."""
+    return run(0)[1][0]
+
+
+@cache
+def chased(n):
+    """(300,), the same as `few_read` of instances."""
+    return np.array([hacked_after(n, **FEW)(seed) for seed in range(300)])
+
+
+def lost_of_a_hundred():
+    return sum(last(redteam.solved)(seed) < START for seed in range(100))
+
+
+def finished(model):
+    return contamination.finished(model)[1][0]
+
+
+def test_what_is_hacked_after_the_first_round_is_the_same_in_all_runs():
+    assert values("class: hacked after 1").std() < 1e-5
+
+
+def test_after_eight_rounds_all_that_is_used_is_closed():
+    assert few_read("instance", 8).max() < 0.02
 
 
 def test_both_verifiers_report_one():
     for which in ("held-out", "training"):
-        assert kept(f"instance, 0.2: {which}").min() > 0.995
-    LESSON.counts("nothing is solved, in {} of twenty seeds", kept("instance, 0.2: solved") < 0.005)
-    assert kept("instance, 0: solved").min() == pytest.approx(0.6, abs=0.005)
-    built, rounds = run(0, "instance")
-    left = rounds[-1].open & ~rounds[-1].closed
-    assert left.sum() == 3 and built.shared[left].all() and "Three holes are open here" in LESSON.text
-    first = rounds[0]
-    LESSON.says("0.83", redteam.proxy(first)[-1])
-    LESSON.says("0.48", redteam.heldout(first, built.shared)[-1])
-    assert "from the fourth on both are above 0.97" in LESSON.text
-    for this in rounds[3:]:
-        assert redteam.heldout(this, built.shared)[-1] > 0.97 and redteam.proxy(this)[-1] > 0.97
-    LESSON.counts("is enough to lose {} of twenty runs", lost("instance, 0.05"))
-    assert not lost("class, 0.2").any() and "none of the twenty is lost" in LESSON.text
-    assert lost("class, 0.8").sum() > 15
+        assert values(f"instance, 0.2: {which}").min() > 0.995
+    assert values("instance, 0: solved").min() == pytest.approx(0.6, abs=0.005)
+    for n in range(4, ROUNDS + 1):
+        assert held_out(n, "instance") > 0.97 and trains(n, "instance") > 0.97
 
 
-def test_a_held_out_verifier_that_is_in_the_reward():
-    LESSON.counts("0.00 solved in {} of twenty seeds", kept("held-out in the reward, 0.2: solved") < 0.005)
-    assert kept("held-out in the reward, 0: solved").min() > 0.595
+def test_a_held_out_verifier_in_the_reward_does_no_harm_only_if_it_shares_no_hole():
+    assert values("held-out in the reward, 0: solved").min() > 0.595
 
 
-def test_a_gap_and_a_price():
-    built, rounds = run(0)
-    LESSON.says("0.548", redteam.proxy(rounds[-1])[-1])
-    LESSON.says("0.600", redteam.heldout(rounds[-1], built.shared)[-1])
-    assert kept("nothing: solved").max() < 0.005
-    built, rounds = run(0, "nothing")
-    LESSON.says("0.43", redteam.heldout(rounds[-1], built.shared)[-1])
-    LESSON.says("0.47", kept("class, a fifth refused: mean solved").mean())
-    LESSON.says("0.55", kept("class: mean solved").mean())
-    assert (kept("class, a fifth refused: mean solved") < kept("class: mean solved")).all()
+def test_with_nothing_patched_nothing_is_solved():
+    assert values("nothing: solved").max() < 0.005
 
 
-def test_the_table_of_twenty_seeds():
-    fold = LESSON.text.split('"Twenty seeds"')[1].split("???")[0]
-    rows = [line.strip().strip("|").split("|") for line in fold.splitlines() if line.strip().startswith("|")][2:]
-    assert len(rows) == 10
-    for patch, overlap, solved, many in ([cell.strip() for cell in row] for row in rows):
-        agrees(solved, kept(f"{patch}, {overlap}: solved"))
-        assert int(many) == lost(f"{patch}, {overlap}").sum()
-
-
-def test_the_numbers_below_the_table():
-    LESSON.spread("0.55 ± 0.01", kept("class: mean solved"))
-    LESSON.spread("0.40 ± 0.02", kept("instance, 16 read, none shared: mean solved"))
-    LESSON.spread("0.33 ± 0.13", kept("class, 4 read: mean solved"))
-    chased = [kept(f"instance, 16 read, none shared: hacked after {n}").mean() for n in range(1, 8)]
-    assert ", ".join(f"{share:.2f}" for share in chased) in LESSON.text
-    by_class = [kept(f"class, 16 read, none shared: hacked after {n}").mean() for n in range(1, 5)]
-    assert ", ".join(f"{share:.2f}" for share in by_class) in LESSON.text
-    LESSON.spread("0.26 ± 0.08", kept("class, 0.1: most hacked"))
-
-
-@pytest.mark.slow
-def test_the_chase_over_three_hundred_seeds():
-    ends = np.array([[hacked_after(n, **FEW)(seed) for n in (7, 8)] for seed in range(300)])
-    assert "0.02 on average after seven, at most 0.36, and at most 0.03 after eight" in LESSON.text
-    assert [*ends.mean(axis=0)[:1], *ends.max(axis=0)] == pytest.approx([0.02, 0.36, 0.03], abs=0.005)
-
-
-@pytest.mark.slow
-def test_two_of_a_hundred_seeds_are_lost():
-    assert sum(last(redteam.solved)(seed) < START for seed in range(100)) == 2
-    assert "Of the seeds 0 to 99 two are lost at 0.2" in LESSON.text
-
-
-def test_what_is_reported_of_a_benchmark():
-    _, points = contamination.gained()
-    for words, value in zip(("29.1", "24.1", "21.4"), points, strict=True):
-        LESSON.says(words, value)
-    LESSON.says("54.6", contamination.finished("Qwen2.5-Math-7B")[1][0])
-    LESSON.says("3.8", contamination.finished("Llama-3.1-8B")[1][0])
+def test_patches_that_refuse_a_fifth_of_the_right_work_make_learning_slower_in_every_seed():
+    assert (values("class, a fifth refused: mean solved") < values("class: mean solved")).all()
 
 
 def test_a_bonus_that_is_larger_than_what_the_form_costs():
     assert detection.bonus_wins(0.3, 0.5, 0.3) and not detection.bonus_wins(0.19, 0.5, 0.3)
-    LESSON.says("0.60", 0.3 + 0.3)
-
-
-def test_class_patches_close_what_no_audit_has_seen():
-    _, (first, *_) = run(0)
-    assert first.closed.all() and (~first.found).sum() == 12 and len(np.unique(redteam.CLASS_OF[first.found])) == 6
-    assert "six patches close 24 holes here, twelve of which no audit had seen" in LESSON.text
