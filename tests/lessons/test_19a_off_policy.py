@@ -1,6 +1,8 @@
-"""The numbers of the lesson on corrections for foreign and old answers, recomputed."""
+"""The lesson on foreign and old answers: what its numbers are computed by, and what it says without a number."""
 
-from functools import cache
+from collections import namedtuple
+from functools import cache, partial
+from math import inf
 
 import numpy as np
 import pytest
@@ -10,7 +12,6 @@ from sim.experiments import lagging_ladder, mismatch
 from sim.experiments.mismatch import WAYS
 from sim.worlds.optimizer import SGD, AdamW
 from tests.lessons import spreads
-from tests.lessons.prose import Lesson, agrees
 from widgets.off_policy import figures
 
 
@@ -122,146 +123,105 @@ MEASURED = {
     **{f"lag 8, {way}, SGD": right(way, "SGD", engine=1.0, lag=8) for way in WAYS if way != "decoupled"},
     **{f"engine 1.5, {way}, SGD": right(way, "SGD") for way in WAYS if way != "decoupled"},
 }
-LESSON = Lesson("19a")
-kept = LESSON.kept
-TEXT = LESSON.text
+values = partial(spreads.values, "19a_off_policy")
+NONE, TOKEN, MASK, LIMITED, WHOLE, PRODUCT, MEAN, BAD, CLIP, DECOUPLED = WAYS
+NORM, LIMIT = REMEDIES
+Ends = namedtuple("Ends", "adamw sgd")  # each (20,)
 
 
-def table(row, which=0):
-    """Cells of the row that begins so, in the table of that number among those that have it."""
-    lines = [line for line in TEXT.splitlines() if line.strip().startswith(f"| {row} |")]
-    return [cell.strip() for cell in lines[which].strip().strip("|").split("|")[1:]]
+def ends(words):
+    return Ends(*(values(f"{words}, {optimizer}") for optimizer in BOTH))
 
 
-def test_the_first_batch_over_twenty_seeds():
-    LESSON.spread("0.20 ± 0.01", kept("apart"))
-    LESSON.spread("21.6 ± 2.0", kept("silenced"))
-    LESSON.spread("28.4 ± 3.3", kept("silenced, wanted"))
-    assert (kept("silenced, wanted") > kept("silenced, unwanted")).all()
+def hot(way):
+    """Right of 100 at the end, with an engine at 1.5."""
+    return ends(f"engine 1.5, {way}")
 
 
-def test_the_figure_of_a_limit():
-    at_two, free = figures.at_limit(2.0), figures.at_limit(5.0)
-    for number, value in zip(("0.10", "0.32"), at_two):
-        LESSON.says(number, value)
-    LESSON.says("0.61", free[1])
-    assert free[0] < 1e-12 and (figures.PI / figures.MU)[0] == 4 and "four times the old probability" in TEXT
+def late(way):
+    """With an engine as the trainer, eight updates late."""
+    return ends(f"lag 8, {way}")
 
 
-def test_what_is_left_of_long_answers():
-    assert round(100 * off_policy.effective_share(0.01, 1000)) == 90 and "answers of 1,000 tokens leave 90" in TEXT
-    assert round(100 * off_policy.effective_share(0.01, 16_000)) == 20 and "answers of 16,000 leave 20" in TEXT
+def four_passes(way):
+    return ends(f"four passes, {way}")
+
+
+def replay(uses, of):
+    """Mean reward after sixty batches, each used so often, out of the last so many."""
+    return ends(f"replay {uses} of {of}, none")
+
+
+def weighed(uses, of):
+    """The same with a weight of at most 2."""
+    return ends(f"replay {uses} of {of}, at most 2")
+
+
+def gained(uses):
+    """(20,), by the weight, with AdamW and out of sixteen batches."""
+    return weighed(uses, 16).adamw - replay(uses, 16).adamw
+
+
+def sixty(remedy):
+    """All sixty values of a remedy."""
+    return np.concatenate([values(remedy), *(values(f"{remedy}, seeds from {200 + further}") for further in FURTHER)])
+
+
+def left(tokens):
+    """Of 100 answers of so many tokens whose ratios differ by 1 %."""
+    return 100 * off_policy.effective_share(0.01, tokens)
+
+
+def gate(ratio):
+    """SAPO's, 4 σ (1 − σ) with σ = 1/(1 + exp(−τ (ratio − 1))) and τ = 1: the slope of the loss 4 σ/τ of TRL 1.16.0 and
+    verl 0.9.1, over the ratio.
+    """
+    share = lambda ratio: 1 / (1 + np.exp(1 - ratio))
+    return (share(ratio + 1e-6) - share(ratio - 1e-6)) / 2e-6 * 4
+
+
+def targets(limit, ratios=(0.5, 2, 1, 0.8)):
+    """V-trace's, of the example."""
+    R, V = np.array([0, 0, 0.5, 1]), np.array([0.3, 0.5, 0.4, 0.7])
+    return off_policy.vtrace(np.array(ratios), R, V, 0.0, 1.0, limit, limit)[0]
+
+
+def test_more_wanted_tokens_are_silenced_than_unwanted_ones_in_every_seed():
+    assert (values("silenced, wanted") > values("silenced, unwanted")).all()
+
+
+def test_with_no_limit_the_gradient_is_right_on_average():
+    assert figures.at_limit(5.0)[0] < 1e-12
 
 
 def test_it_was_the_clip():
-    for optimizer in BOTH:
-        for way in ("none", "clip around the engine"):
-            agrees(said(f"engine 1.5, {way}, {optimizer}"), kept(f"engine 1.5, {way}, {optimizer}"))
-    agrees(said("four passes, decoupled, AdamW"), kept("four passes, decoupled, AdamW"))
-    assert (kept("engine 1.5, none, AdamW") > kept("engine 1.5, clip around the engine, AdamW") + 50).all()
-    assert (kept("engine 1.5, none, SGD") > kept("engine 1.5, clip around the engine, SGD") + 20).all()
-    start = 100 * mismatch.before_training()
-    assert round(start) == 33 and kept("engine 1.5, clip around the engine, AdamW").mean() < start
-
-
-def said(words):
-    """What the text has to say of a quantity, once it says so."""
-    mean, deviation = spreads.summary(kept(words))
-    text = f"{mean:.1f} ± {deviation:.1f}"
-    assert text in TEXT, f"{words}: {text}"
-    return text
+    assert (hot(NONE).adamw > hot(CLIP).adamw + 50).all() and (hot(NONE).sgd > hot(CLIP).sgd + 20).all()
+    assert hot(CLIP).adamw.mean() < 100 * mismatch.before_training()
 
 
 def test_age_over_twenty_seeds():
-    for way in (
-        "none",
-        "token ratio, at most 2",
-        "bad answers masked",
-        "clip around the engine",
-        "answer ratio, whole",
-    ):
-        agrees(said(f"lag 8, {way}, AdamW"), kept(f"lag 8, {way}, AdamW"))
-    agrees(said("lag 8, clip around the engine, SGD"), kept("lag 8, clip around the engine, SGD"))
-    late = {way: kept(f"lag 8, {way}, AdamW") for way in WAYS if way != "decoupled"}
-    assert (late["bad answers masked"] > late["token ratio, at most 2"]).all()
-    assert (late["token ratio, at most 2"] > late["none"]).all()
-    weights = ("token ratio, at most 2", "answer ratio, at most 2", "answer ratio, whole")
-    assert max(weights, key=lambda way: late[way].mean()) == "answer ratio, whole", "the best of all weights"
-
-
-def test_a_whole_product_loses_runs_with_sgd():
-    lost = kept("lag 8, answer ratio, whole, SGD") < 50
-    LESSON.counts("in {} of twenty seeds fewer than half are right", lost)
-    assert kept("lag 8, answer ratio, whole, AdamW").min() > 50
+    assert (late(BAD).adamw > late(TOKEN).adamw).all() and (late(TOKEN).adamw > late(NONE).adamw).all()
+    assert max((TOKEN, LIMITED, WHOLE), key=lambda way: late(way).adamw.mean()) == WHOLE  # the best of all weights
 
 
 def test_a_limit_of_the_weight_mends_more_than_a_limit_of_the_step():
-    step, weight = (agreed(remedy) for remedy in REMEDIES)
-    LESSON.says("48", step.min())
-    LESSON.says("79", weight.min())
-    assert len(step) == len(weight) == 60 and "Over sixty seeds the lowest run" in TEXT
+    assert late(WHOLE).adamw.min() > 50
+    step, weight = sixty(NORM), sixty(LIMIT)
     assert (step < 50).sum() == 1 and step.std() > 3 * weight.std() and weight.mean() > step.mean() + 4
 
 
-def agreed(remedy):
-    """All sixty values of a remedy, whose first twenty the text has as mean and deviation."""
-    agrees(said(remedy), kept(remedy))
-    return np.concatenate([kept(remedy), *(kept(f"{remedy}, seeds from {200 + further}") for further in FURTHER)])
+def test_a_gate_is_1_at_a_ratio_of_1():
+    assert gate(1.0) == pytest.approx(1)
 
 
-def test_weights_without_an_edge():
-    """SAPO's gate 4 σ (1 − σ) with σ = 1/(1 + exp(−τ (ratio − 1))), the slope of the loss 4 σ/τ of TRL 1.16.0 and verl
-    0.9.1 for τ = 1, over the ratio; VESPO's ρ^k e^(λ (1 − ρ)) with TRL's k and λ.
-    """
-    share = lambda ratio: 1 / (1 + np.exp(1 - ratio))
-    gate = lambda ratio: (share(ratio + 1e-6) - share(ratio - 1e-6)) / 2e-6 * 4
-    assert gate(1.0) == pytest.approx(1) and gate(3.0) == pytest.approx(4 * share(3.0) * (1 - share(3.0)))
-    LESSON.says("0.42", gate(3.0))
-    for number, (power, decay) in {"0.02": (2, 3), "0.49": (3, 2)}.items():
-        LESSON.says(number, 3**power * np.exp(decay * (1 - 3)))
-        assert rf"$\rho^{power}e^{{{decay}(1-\rho)}}$" in TEXT
-
-
-@pytest.mark.parametrize("way", [way for way in WAYS if way != "decoupled"])
-def test_the_table_of_twenty_seeds(way):
-    quantities = [f"{where}, {way}, {optimizer}" for where in ("engine 1.5", "lag 8") for optimizer in BOTH]
-    for cell, words in zip(table(way), quantities, strict=True):
-        agrees(cell, kept(words))
-
-
-def test_the_table_of_four_passes():
-    for way, which in (("decoupled", 0), ("clip around the engine", 1)):
-        for cell, optimizer in zip(table(way, which), BOTH, strict=True):
-            agrees(cell, kept(f"four passes, {way}, {optimizer}"))
-
-
-def test_the_ladder():
-    agrees(said("stuck, lag 16, none, SGD"), kept("stuck, lag 16, none, SGD"))
-    assert (kept("stuck, lag 32, none, SGD") == lagging_ladder.RUNS).all() and "at a lag of 32 all of them" in TEXT
-    for lag in (16, 32):
+def test_with_sgd_all_runs_that_are_32_late_stand_on_the_second_answer_and_none_is_lost():
+    assert (values("stuck, lag 32, none, SGD") == lagging_ladder.RUNS).all()
+    assert not values("stuck, lag 32, none, SGD, 2,000 updates").any()
+    for lag in LAGS:
         for rest in ("at most 2, SGD", "none, AdamW", "none, AdamW at 0.05"):
-            assert not kept(f"stuck, lag {lag}, {rest}").any()
-    assert not kept("stuck, lag 32, none, SGD, 2,000 updates").any() and "none is there after 2,000" in TEXT
+            assert not values(f"stuck, lag {lag}, {rest}").any()
 
 
-def test_the_table_of_replay():
-    for uses, of in REPLAYS:
-        quantities = [(way, optimizer) for optimizer in ("SGD", "AdamW") for way in ("none", "at most 2")]
-        for cell, (way, optimizer) in zip(table(f"{uses}, of {of}"), quantities, strict=True):
-            agrees(cell, kept(f"replay {uses} of {of}, {way}, {optimizer}"))
-    gain = [kept(f"replay {n} of 16, at most 2, AdamW") - kept(f"replay {n} of 16, none, AdamW") for n in (4, 8)]
-    assert round(gain[0].mean(), 2) == 0.07 and gain[1].mean() < 0.005
-    assert kept("replay 1 of 1, SGD at 8").mean() > kept("replay 4 of 1, at most 2, SGD").mean()
-    LESSON.spread(
-        f"{kept('replay 1 of 1, SGD at 8').mean():.2f} ± {kept('replay 1 of 1, SGD at 8').std(ddof=1):.2f}",
-        kept("replay 1 of 1, SGD at 8"),
-    )
-
-
-def test_the_targets_of_vtrace():
-    rho, R, V = np.array([0.5, 2, 1, 0.8]), np.array([0, 0, 0.5, 1]), np.array([0.3, 0.5, 0.4, 0.7])
-    for limit, words in ((1.0, "0.87, 1.44, 1.44 and 0.94"), (np.inf, "1.34, 2.38, 1.44 and 0.94")):
-        found, _ = off_policy.vtrace(rho, R, V, 0.0, 1.0, limit, limit)
-        assert words in TEXT and [float(n) for n in words.replace(" and", ",").split(", ")] == found.round(2).tolist()
-    np.testing.assert_allclose(off_policy.vtrace(np.ones(4), R, V, 0.0, 1.0, 1.0, 1.0)[0], [1.5, 1.5, 1.5, 1])
-    assert "1.5, 1.5, 1.5 and 1." in TEXT
+def test_part_of_what_reuse_seems_to_buy_is_learning_rate():
+    assert gained(8).mean() < 0.005
+    assert values("replay 1 of 1, SGD at 8").mean() > weighed(4, 1).sgd.mean()
