@@ -57,8 +57,12 @@ MEASURED = {
     "first share 0.1, most": solved(most, check=1, prior=0.1),
 }
 
-late, soon = (values(f"{words}, updates to one half") for words in ("30 % of either kind", "strict"))
 culprits = [CULPRIT[item["teacher"]["label"]] for item in checkers.kata()]
+
+
+def updates_to_half(words):
+    """Mean over twenty seeds."""
+    return values(f"{words}, updates to one half").mean()
 
 
 def ends(**knobs):
