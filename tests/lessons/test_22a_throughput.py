@@ -82,8 +82,8 @@ errors = [predicted(row) / (row.step / row.async_step) - 1 for row in measured.V
 
 def shares(role):
     """Least and most of the synchronous step in the 7B runs, %."""
-    found = [100 * getattr(row, role) / row.step for row in (verl32, verl64, verl128)]
-    return min(found), max(found)
+    of = [100 * getattr(row, role) / row.step for row in (verl32, verl64, verl128)]
+    return min(of), max(of)
 
 
 def test_in_the_opening_both_pools_stand_still_for_100_of_160_seconds():
@@ -122,8 +122,8 @@ def test_eight_gpus_beat_four_whatever_an_exchange_costs(monkeypatch, one_shot):
 def test_the_links_that_break_are_the_three_that_are_said_to(query):
     assert list(host.stream("throughput", json.dumps(dict(parse_qsl(query)))))
     knobs = knobs_from(Knobs, dict(parse_qsl(query)))
-    found = widget.broken(knobs, result(knobs))
-    assert (found and found.cause) == next((cause for part, cause in BREAKS.items() if part in query), None)
+    broken = widget.broken(knobs, result(knobs))
+    assert (broken and broken.cause) == next((cause for part, cause in BREAKS.items() if part in query), None)
 
 
 def test_one_checker_is_the_step_and_two_hide():

@@ -9,6 +9,7 @@ from sim.cluster import fabric, pipeline
 from sim.cluster.models import MODELS
 from sim.estimators import weight_delta
 from sim.experiments import delayed_gradient, lagged_sequences
+from tests.lessons import spreads
 from widgets.asynchrony import figures, widget
 from widgets.asynchrony.widget import Knobs
 
@@ -80,6 +81,11 @@ def turns_beyond(rate):
     """The same of the simulated policy."""
     swings = lambda delay: np.ptp(delayed_gradient.course(delay, rate, updates=3000).best[-200:]) > 1e-3
     return next(delay for delay in range(40) if swings(delay + 1))
+
+
+def widest(ways):
+    """The largest standard deviation over the draws of short texts."""
+    return max(spreads.values("22c_asynchrony", f"{way}, 32 old").std(ddof=1) for way in ways)
 
 
 def earned(way, lag):

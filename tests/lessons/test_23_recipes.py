@@ -25,14 +25,14 @@ def traced(seed=0, **changed):
     return tracelab.trace(Setting(**changed), seed)
 
 
-def found(seed=0, **changed):
+def features(seed=0, **changed):
     """What the tests of a run look at."""
     return tracelab.features(traced(seed, **changed))
 
 
 def ends(seed=0, **changed):
     """Right answers over the last ten steps."""
-    return found(seed, **changed)["held_out"]
+    return features(seed, **changed)["held_out"]
 
 
 def reward(**changed):
@@ -49,13 +49,13 @@ def length(**changed):
 
 def verdict(kind, **changed):
     """1 if the tests without the held-out score say so, else 0."""
-    return lambda seed: kind == tracelab.classify(found(seed, **changed), use_held_out=False).verdict
+    return lambda seed: kind == tracelab.classify(features(seed, **changed), use_held_out=False).verdict
 
 
 def named(seeds):
     """How many runs of all kinds the tests name, each kind with so many seeds."""
     return sum(
-        tracelab.classify(found(seed, **changed)).verdict == kind
+        tracelab.classify(features(seed, **changed)).verdict == kind
         for kind, changed in tracelab.KINDS.items()
         for seed in range(seeds)
     )
@@ -110,7 +110,7 @@ def test_right_answers_end_at_none_or_most():
 
 @pytest.mark.when_changed()
 def test_with_the_held_out_score_the_fourth_test_fires_and_the_seventh_below_it():
-    fired = tracelab.classify(found(hack=1.01)).fired
+    fired = tracelab.classify(features(hack=1.01)).fired
     assert [test for test, _ in fired] == [tracelab.TESTS[3], tracelab.TESTS[6]] and ends(hack=1.01) < 0.0005
     assert traced(hack=1.01)["zero_variance"][9] > 0.9
 
@@ -134,10 +134,10 @@ def test_no_threshold_carries_over():
     )
     assert learns[:, -1].min() > hacked[:, -1].max()  # both farther out than what would stop either
     assert jumps[:, 2].min() > 2 * learns[:, 2].max()
-    assert [test for test, _ in tracelab.classify(found(pass_scale=0.3)).fired] == [tracelab.TESTS[6]]
+    assert [test for test, _ in tracelab.classify(features(pass_scale=0.3)).fired] == [tracelab.TESTS[6]]
 
 
 @pytest.mark.when_changed()
 def test_four_steps_of_lag_fire_the_second_test():
-    assert tracelab.classify(found(lag=4)).fired[0][0] == tracelab.TESTS[1]
+    assert tracelab.classify(features(lag=4)).fired[0][0] == tracelab.TESTS[1]
     assert tracelab.TESTS[1].verdict == "stale_rollouts"

@@ -72,7 +72,7 @@ def test_in_the_opening_all_gpus_wait_for_34_of_62_minutes():
 
 def test_what_overlaps_longer_work_costs_nothing():
     assert path(TRAINER).exposed == 0 == experts(micro_batch=16384).paths[TRAINER].exposed
-    assert all(found.exposed < 1e-9 for found in report(way=paths.ASYNC).paths.values())
+    assert all(one.exposed < 1e-9 for one in report(way=paths.ASYNC).paths.values())
 
 
 def test_either_change_alone_costs_less_than_one_per_cent_of_the_step():
