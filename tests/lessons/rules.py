@@ -73,6 +73,23 @@ KINDS = dict(
     ),
     reference=Kind(fields=("kind", "title"), optional=("home", "hide"), order=("\n# ",), words=(0, 3300)),
 )
+# What a lesson may have at most; those that were there before this was asked are slimmed when they are touched.
+BUDGET = {
+    "files": 6,  # of its own; a module of sim/ and its test are not counted
+    "knobs": 6,  # of its own; those of the reader's job and the seed are not counted
+    "panels": 4,
+    "tabs": 2,
+    "scenes": 1,
+    "causes": 3,
+    "small figures": 3,
+    "functions to change": 1,
+    "goals": 2,
+    "folds": 4,
+}
+LARGER = (  # numbers may be crossed out, and none added
+    "00 01 02 03 03a 04 05 06 07 08 09 10 10a 11 12 13 13a 14 14a 15 15a 15b 16 16a 16b 17 17a 18 18a 18b 18c 19 19a "
+    "20 21 22 22a 22b 22c 23 24 25 26 27 28"
+)
 BEFORE_A_FIGURE = 250  # words
 SEE_WORDS, TAKE_WORDS = 25, 30
 TAKE_LINES = 3

@@ -3,16 +3,15 @@ in rules.py and, as sentences, in CONTRIBUTING.md.
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from urllib.parse import parse_qsl
 
 import pytest
-import yaml
 
 from tests.lessons import rules
-from tools.pages import lessons
-from widgets.frame import host, values
+from tools.pages import frames, lessons, results
+from widgets.frame import host, machine_knobs, scene, values
 
 ROOT = Path(__file__).parents[2]
 
@@ -49,8 +48,7 @@ class Page:
 
 
 def page(path):
-    _, head, text = path.read_text(encoding="utf-8").split("---\n", 2)
-    return Page(path.stem, yaml.safe_load(head), text)
+    return Page(path.stem, *lessons.front_matter(path.name))
 
 
 PAGES = [page(path) for path in sorted((ROOT / "lessons").glob("*.md"))]
@@ -90,7 +88,7 @@ def test_nothing_is_left_to_fill_in(page):
     if page.kind == "lesson":
         own += [f"lessons/{page.stem}.yml"]
         own += [f"widgets/{page.widget}/{module}.py" for module in ("widget", "figures", "exercises")]
-        own += [f"tests/widgets/{page.widget}/test_widget.py", f"tests/lessons/test_{page.stem.replace('-', '_')}.py"]
+        own += [f"tests/widgets/{page.widget}/test_widget.py"]
     if page.kind == "exercise":
         own += [f"widgets/{page.name}/editable.py"]
     own = [file for file in own if file]
@@ -167,6 +165,36 @@ def test_links_in_the_prose_turn_knobs_that_exist_to_values_on_offer(page):
         for knob, value in asked:
             shown = values.spelled(getattr(taken, knob))
             must(value == shown, page, f"the link {link} spells {knob} as the page's control does: {shown}")
+
+
+def spent(page):
+    """{what the budget limits: how much of it a lesson has}."""
+    w = host.widget(page.widget)
+    panels = w.figure(w.Knobs(), results.last(page.widget, w.Knobs()))
+    exercises = host.exercises(page.widget)
+    patterns = ("lessons/{s}.*", "widgets/{w}/*.py", "tests/widgets/{w}/*.py", "tests/lessons/test_{m}.py")
+    places = dict(s=page.stem, w=page.widget, m=page.stem.replace("-", "_"))
+    found = {
+        "files": [file for pattern in patterns for file in ROOT.glob(pattern.format(**places))],
+        "knobs": [field.name for field in fields(w.Knobs) if field.name not in [*machine_knobs.JOB, "seed"]],
+        "panels": panels,
+        "tabs": {panel["tab"] for panel in panels},
+        "scenes": [panel for panel in panels if scene.is_scene(panel)],
+        "causes": frames.causes(page.widget),
+        "small figures": re.findall(r"^ *```figure$", page.text, re.M),
+        "functions to change": getattr(getattr(exercises, "CHANGE", None), "functions", ()),
+        "goals": host.challenges(w),
+        "folds": re.findall(r"^\?\?\? deeper", page.text, re.M),
+    }
+    return {what: len(found[what]) for what in rules.BUDGET}
+
+
+@each([page for page in PAGES if page.kind == "lesson"])
+def test_a_lesson_keeps_within_its_budget(page):
+    over = [f"{n} {what}, not {spent(page)[what]}" for what, n in rules.BUDGET.items() if spent(page)[what] > n]
+    larger = page.stem.partition("-")[0] in rules.LARGER.split()
+    must(larger or not over, page, f"at most {'; at most '.join(over)}")
+    must(over or not larger, page, "it keeps within its budget, and LARGER in tests/lessons/rules.py names it")
 
 
 def without_marks(text):
