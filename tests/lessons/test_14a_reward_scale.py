@@ -1,6 +1,6 @@
-"""The numbers of the lesson on the scale of rewards, recomputed."""
+"""The lesson on the scale of rewards: what its numbers are computed by, and what it says without a number."""
 
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 import pytest
@@ -9,10 +9,15 @@ from sim.estimators import group_baselines, normalizers
 from sim.estimators.normalizers import BATCH, GROUP, NONE, SOURCE
 from sim.experiments import mixed_rewards
 from sim.experiments.mixed_rewards import CHECKER, MODEL
-from tests.lessons.prose import Lesson
+from tests.lessons import spreads
 from widgets.reward_scale import figures, widget
 
-LESSON = Lesson("14a")
+kept = partial(spreads.values, "14a_reward_scale")
+
+ROW = figures.row("paid 100")
+honest, loud = figures.whitened_row("paid 0")[0], figures.whitened_row("paid 100")[0]
+checker, model = np.sqrt(0.05 * 0.95), 0.5  # deviations within groups; over all prompts either is right half the time
+costly = widget.PRESETS["Rewards of a hundredth, with a price"]
 
 
 @cache
@@ -70,76 +75,68 @@ MEASURED = {
     "a hundredth, SGD": right(optimizer="SGD", c=0.01),
     "paid 100, clipped at 10": right(outlier=100.0, limit=10.0),
 }
-kept = LESSON.kept
-ROW = figures.row("paid 100")
 
 
-def test_the_row_of_sixteen():
-    LESSON.says("0.97", figures.whitened_row("paid 0")[0, 0])
-    LESSON.says("6.75", ROW.mean())
-    LESSON.says("24.9", ROW.std(ddof=1))
-    A = figures.whitened_row("paid 100")[0]
-    LESSON.says("−0.23", A[0])
-    LESSON.says("−0.27", A[1])
-    LESSON.says("0.04", A[0] - A[1])
-    LESSON.says("3.75", A[-1])
-    LESSON.says("3.75", normalizers.loudest(16))
-    LESSON.says("2.47", normalizers.loudest(8))
-    LESSON.says("0.85", figures.whitened_row("paid 100, cut at 1")[0, 0])
-    assert normalizers.clipped(A, 1.0)[0] == A[0] < 0
+def hard_over_medium(over):
+    """The weight of a prompt that is right one time in 20, over that of one that is right every other time."""
+    hard, medium = normalizers.prompt_weight(np.array([0.05, 0.5]), 8, over)
+    return hard / medium
 
 
-def test_batch_or_group():
-    hard, medium = normalizers.prompt_weight(np.array([0.05, 0.5]), 8, GROUP)
-    LESSON.says("1.33", hard / medium)
+def share(of_checker, of_model):
+    """The checker's, by the deviations of both."""
+    return normalizers.expected_shares((1, 1), (of_checker, of_model))[0]
+
+
+def parts(of_checker, of_model):
+    """What the model has to one part of the checker's."""
+    return (1 - share(of_checker, of_model)) / share(of_checker, of_model)
+
+
+def earned(n):
+    """Two completions and two rewards: the second earns n more."""
+    return np.array([[[0.0, 0.0], [1.0, n - 1.0]]])
+
+
+def same_for_one_and_two():
+    return np.allclose(normalizers.summed_first(earned(1)), normalizers.summed_first(earned(2)), atol=1e-5)
+
+
+def less_mean(rewards):
+    return group_baselines.less_mean(np.array([rewards], float))[0]
+
+
+centered = less_mean([0] * 7 + [100])
+
+
+def test_no_reward_could_reach_more_than_the_loud_one_and_right_answers_are_pushed_down():
+    assert normalizers.loudest(16) - 0.001 < loud[-1] <= normalizers.loudest(16)
+    assert normalizers.clipped(loud, 1.0)[0] == loud[0] < 0
+
+
+def test_one_divisor_for_all_prompts_favors_none():
     for over in (BATCH, NONE):
-        hard, medium = normalizers.prompt_weight(np.array([0.05, 0.5]), 8, over)
-        assert hard == pytest.approx(medium)
+        assert hard_over_medium(over) == pytest.approx(1)
 
 
-def test_the_shares_of_two_sources():
-    share = normalizers.expected_shares((1, 1), (1.0, 30.0))[0]
-    assert (1 - share) / share == pytest.approx(900) and "one part of the squared advantage" in LESSON.text
-    LESSON.says("2.28", 100 * normalizers.expected_shares((1, 1), (np.sqrt(0.21), 3.0))[0])
-    LESSON.says("0.458", np.sqrt(0.21))
-
-
-def test_a_raw_deviation_of_a_source_does_not_even_the_shares():
-    checker, model = np.sqrt(0.05 * 0.95), 0.5  # within groups; over all prompts either is right half the time
-    LESSON.says("0.0475", checker**2)
-    LESSON.says("16 %", 100 * normalizers.expected_shares((1, 1), (checker / 0.5, 30 * model / (30 * 0.5)))[0])
-    share = normalizers.expected_shares((1, 1), (checker, 30 * model))[0]
-    LESSON.says("4,737", (1 - share) / share)
-
-
-def test_a_loud_answer_over_twenty_seeds():
-    start = widget.START
-    LESSON.says("0.33", start)
-    assert (kept("paid 100") < start).all()
-    LESSON.spread("0.13 ± 0.11", kept("paid 100"))
-    LESSON.spread("0.91 ± 0.01", kept("default"))
-    LESSON.spread("0.91 ± 0.01", kept("paid 100, clipped"))
-    LESSON.spread("0.91 ± 0.01", kept("paid 100, group"))
-    LESSON.spread("0.86 ± 0.02", kept("paid 10"))
-    LESSON.spread("0.54 ± 0.15", kept("paid 30"))
-    LESSON.spread("0.10 ± 0.09", kept("paid 100, nothing"))
-    LESSON.spread("0.86 ± 0.02", kept("paid 100, clipped at 10"))
+def test_the_louder_one_answer_the_worse_in_every_seed():
+    assert (kept("paid 100") < widget.START).all()
     assert (kept("paid 100") < kept("paid 30")).all() and (kept("paid 30") < kept("paid 10")).all()
 
 
-def test_two_scales_over_twenty_seeds():
-    LESSON.spread("0.71 ± 0.02", kept("scale 30, checker"))
-    LESSON.spread("0.93 ± 0.01", kept("scale 30, model"))
+def test_each_sources_own_divisor_mends_a_ratio_of_scales():
     assert (kept("scale 30, checker") < kept("scale 30, each source, checker") - 0.1).all()
-    for half in ("checker", "model"):
-        assert kept(f"scale 30, each source, {half}").min() > 0.88 and "both halves end near 0.9" in LESSON.text
-    LESSON.spread("0.90 ± 0.01", kept("scale 30, group, checker"))
-    LESSON.spread("0.92 ± 0.01", kept("scale 30, group, model"))
-    LESSON.spread("0.91 ± 0.01", kept("nothing, a hundredth"))
-    LESSON.spread("0.91 ± 0.01", kept("nothing, a hundred times"))
-    assert kept("a hundredth, SGD").mean() == pytest.approx(kept("default, SGD").mean(), abs=0.005)  # by the deviation
-    for same in ("a hundredth, no price", "a hundred times, no price"):
-        assert kept(same).mean() == pytest.approx(kept("default").mean(), abs=0.015), same
+    assert min(kept(f"scale 30, each source, {half}").min() for half in ("checker", "model")) > 0.88
+
+
+def test_a_factor_on_all_rewards_changes_nothing():
+    for one, other, within in (
+        ("nothing, a hundred times", "nothing, a hundredth", 0.005),
+        ("a hundredth, SGD", "default, SGD", 0.005),  # by the deviation
+        ("a hundredth, no price", "default", 0.015),
+        ("a hundred times, no price", "default", 0.015),
+    ):
+        assert kept(one).mean() == pytest.approx(kept(other).mean(), abs=within), one
 
 
 def test_what_the_widget_takes_for_usual_is_what_twenty_seeds_say():
@@ -149,21 +146,13 @@ def test_what_the_widget_takes_for_usual_is_what_twenty_seeds_say():
     assert kept("scale 30, checker").max() < widget.USUAL["AdamW"] - widget.STARVED
 
 
-def test_a_price_over_twenty_seeds():
-    LESSON.spread("0.39 ± 0.02", kept("a hundredth, price"))
-    LESSON.spread("0.83 ± 0.02", kept("a tenth, price"))
-    LESSON.spread("0.91 ± 0.01", kept("whole, price"))
+def test_the_smaller_the_reward_beside_a_price_the_lower_the_end_in_every_seed():
     assert (kept("a hundredth, price") < kept("a tenth, price")).all()
     assert (kept("a tenth, price") < kept("whole, price")).all()
 
 
-def test_sgd_over_twenty_seeds():
-    assert "By default 0.69 of the sums" in LESSON.text and abs(kept("default, SGD") - 0.69).max() < 0.005
-    LESSON.spread("0.47 ± 0.03", kept("paid 100, SGD"))
-    assert (kept("paid 100, SGD") < kept("default, SGD")).all()
-    LESSON.spread("0.577 ± 0.002", kept("scale 30, checker, SGD"))
-    LESSON.spread("0.672 ± 0.002", kept("scale 30, model, SGD"))
-    LESSON.spread("0.36 ± 0.05", kept("a hundredth, price, SGD"))
+def test_sgd_ends_alike_in_every_seed():
+    assert np.ptp(kept("default, SGD")) < 0.01
 
 
 def test_the_loudest_of_a_hundred_and_twenty_eight_and_the_first_batch():
@@ -177,29 +166,8 @@ def test_the_loudest_of_a_hundred_and_twenty_eight_and_the_first_batch():
         assert np.nanmean(others) < 0.15, "at 30 and 100 the right answers have hardly a push left"
 
 
-def test_several_rewards_and_what_cannot_be_scored():
-    more = lambda n: np.array([[[0.0, 0.0], [1.0, n - 1.0]]])
-    LESSON.says("0.71", normalizers.summed_first(more(1))[0, 1])
-    LESSON.says("0.71", normalizers.summed_first(more(2))[0, 1])
-    LESSON.says("1.41", normalizers.summed_last(more(2))[0, 1])
-    left_out = normalizers.scored_alone(np.array([[1.0, 0.0, 1.0, np.nan]]))[0]
-    assert "0.33, −0.67, 0.33 and 0" in LESSON.text and left_out == pytest.approx([1 / 3, -2 / 3, 1 / 3, 0])
-
-
-def test_a_clip_after_the_baseline_comes_too_late():
-    after = group_baselines.less_mean(np.array([[0.0] * 7 + [100.0]]))[0]
-    LESSON.says("−12.5", after[0])
-    assert normalizers.clipped(after, 10.0)[0] == -10
-
-
-def test_what_a_nat_costs():
-    k = widget.PRESETS["Rewards of a hundredth, with a price"]
-    assert k.price / k.c == pytest.approx(4) and "as much as four right answers" in LESSON.text
+def test_the_opening_and_the_settings_that_the_page_turns():
     one, two = (widget.PRESETS[name] for name in ("One answer paid 100", "Paid 100, clipped at 1"))
     assert (one.outlier, one.limit, two.limit) == ("100", "off", "1")
-
-
-def test_the_opening_ends_where_its_card_says():
-    low = 100 * figures.rate(figures.SETTINGS[1], 100)
-    assert round(100 / low) == 14 and "one in fourteen" in LESSON.text
     assert figures.rate(figures.SETTINGS[0], 100) > 0.88
+    assert round(1 / figures.rate(figures.SETTINGS[1], 100)) == 14  # the card's "one in fourteen"
