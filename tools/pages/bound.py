@@ -7,6 +7,7 @@ it, `python build.py numbers` lists the numbers that have none.
 """
 
 import ast
+import builtins
 import html
 import math
 import re
@@ -23,7 +24,7 @@ PLAIN = re.compile(r"```.*?```|\$\$.*?\$\$|(?<!\[)\$[^$\n]+\$|`[^`\n]+`", re.S)
 MARKED = re.compile(r"<a class=n title='([^']*)'>(.*?)</a>", re.S)
 CODE = re.compile(r"^code: (sim/\S+\.py)", re.M)
 NUMBER = re.compile(r"(?<![\d.,])[−-]?\d[\d,]*(?:\.\d+)?")
-WITHOUT = {*vars(math), *dir(__builtins__), "np", "norm"}  # names that lead to no line of ours
+WITHOUT = {*vars(math), *vars(builtins), "np"}  # names that lead to no line of ours
 
 
 def bound(text):
@@ -74,18 +75,23 @@ def linked(stem, found):
 def computed_at(stem, expression):
     """(path, line) of the first name in an expression that this project defines; ("", 0) without one."""
     tree = ast.parse(expression, mode="eval")
-    nodes = [node for node in ast.walk(tree) if isinstance(node, ast.Name) and node.id not in WITHOUT]
+    loaded = [node for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)]
+    local = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    nodes = [node for node in loaded if node.id not in WITHOUT | local]
     if not nodes:
         return "", 0
     first = min(nodes, key=lambda node: node.col_offset)
     file = module(stem)
     own, imported = defined(file) if file.exists() else ({}, {})
+    own = {"kept": own["MEASURED"]} | own if "MEASURED" in own else own
     imported = {path.stem: (path, "") for path in subject(stem)} | imported
     if first.id in own:
         return file.relative_to(inputs.ROOT).as_posix(), own[first.id]
     if first.id not in imported:
         raise ValueError(f"{file.name} has no {first.id}, by which `{expression}` is computed")
     path, name = imported[first.id]
+    if path is None:  # of another library
+        return "", 0
     name = name or next((n.attr for n in ast.walk(tree) if isinstance(n, ast.Attribute) and n.value is first), "")
     return path.relative_to(inputs.ROOT).as_posix(), defined(path)[0].get(name, 1)
 
@@ -98,7 +104,7 @@ def subject(stem):
 
 @cache
 def defined(path):
-    """({name: line} of what a module defines, {name: (file, name in it or "")} of what it imports of ours)."""
+    """({name: line} of what a module defines, {name: (file or None, name in it or "")} of what it imports)."""
     own, imported = {}, {}
     for node in ast.parse(path.read_text(encoding="utf-8")).body:
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
@@ -107,12 +113,10 @@ def defined(path):
             for name in ast.walk(target) if target else ():
                 if isinstance(name, ast.Name):
                     own[name.id] = node.lineno
-        if isinstance(node, ast.ImportFrom):
-            for alias in node.names:
-                if file := inputs.file_of(f"{node.module}.{alias.name}"):
-                    imported[alias.asname or alias.name] = file, ""
-                elif file := inputs.file_of(node.module):
-                    imported[alias.asname or alias.name] = file, alias.name
+        for alias in node.names if isinstance(node, ast.Import | ast.ImportFrom) else ():
+            package = getattr(node, "module", "")
+            whole, part = inputs.file_of(f"{package}.{alias.name}"), inputs.file_of(package)
+            imported[alias.asname or alias.name] = (whole, "") if whole else (part, alias.name)
     return own, imported
 
 
