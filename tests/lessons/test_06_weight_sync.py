@@ -34,7 +34,7 @@ def ahead(one, other, lag):
 
 def first_below_half(correction):
     """The update whose batch first has an effective share below one half; 121 where none has."""
-    return [*kept(f"{correction}, lag 8, first update below one half")]
+    return kept(f"{correction}, lag 8, first update below one half")
 
 
 def moved_by(form):
