@@ -49,7 +49,7 @@ def marked(text):
     def mark(found):
         if any(start <= found.start() < end for start, end in plain):
             return found[1]
-        title = html.escape(f"= {found[2]}").replace("'", "&#39;")
+        title = re.sub(r"[`$\\[|]", lambda sign: f"&#{ord(sign[0])};", html.escape(f"= {found[2]}"))  # no Markdown
         element = lambda words: f"<a class=n title='{title}'>{words}</a>"
         cells = "|" in found[1]  # of a table: each on its own
         return NUMBER.sub(lambda number: element(number[0]), found[1]) if cells else element(found[1])
@@ -66,10 +66,12 @@ def link_all(site):
 
 
 def linked(stem, found):
-    path, line = computed_at(stem, html.unescape(found[1])[2:])
+    expression = html.unescape(found[1])
+    path, line = computed_at(stem, expression.removeprefix("= "))
+    title = f"title='{html.escape(expression)}'"
     if not path:
-        return f"<span title='{found[1]}'>{found[2]}</span>"
-    return f"<a class=n href=\"/code/{path}.html#L{line}\" title='{found[1]}'>{found[2]}</a>"
+        return f"<span {title}>{found[2]}</span>"
+    return f'<a class=n href="/code/{path}.html#L{line}" {title}>{found[2]}</a>'
 
 
 def computed_at(stem, expression):
