@@ -6,6 +6,7 @@ among them. `python build.py numbers` lists those of all pages, `numbers 22b` th
 import re
 import sys
 
+from sim.words import counted
 from tools.pages import bound, inputs
 
 LESSONS = inputs.ROOT / "lessons"
@@ -42,7 +43,7 @@ def main(*numbers):
         for line, number, words in unbound(page.read_text(encoding="utf-8")):
             print(f"lessons/{page.name}:{line}: {number:>8}   {words}")
             total += 1
-    print(f"{total} numbers without an expression on {len(pages)} pages")
+    print(f"{counted(total, 'number')} without an expression on {counted(len(pages), 'page')}")
 
 
 if __name__ == "__main__":
