@@ -1,9 +1,10 @@
-"""What the page that diagnoses a run says of thresholds, versions, commands and its own trustworthiness."""
+"""The page that diagnoses a run: what its counts are computed by, its tables, versions and commands."""
 
 import gzip
 import json
 import re
 from collections import Counter
+from functools import cache
 
 import pytest
 
@@ -12,82 +13,92 @@ from sim import doctor, metric_names
 from sim.doctor import marks, words
 from sim.doctor.__main__ import settings
 from tests import skips
-from tests.lessons.test_plan import Page
 from tests.sim.doctor import made, real_logs, test_order
+from tools.pages import lessons
 
-PAGE = Page("doctor.md")
+EXPENSIVE = ("diagnosed",)
+TRUTHS = real_logs.TRUTHS
+_, TEXT = lessons.front_matter("doctor.md")
 
 
 def test_the_thresholds_of_the_text():
-    table = dict(re.findall(r"^\| (.+?) \| ([\d.]+) \|$", PAGE.text.partition("## Thresholds")[2], re.M))
+    table = dict(re.findall(r"^\| (.+?) \| ([\d.]+) \|$", TEXT.partition("## Thresholds")[2], re.M))
     assert table == {words: f"{value:g}" for words, value in marks.LIMITS.values()}
 
 
 def test_the_versions_and_the_sources():
-    for framework, version in metric_names.VERSIONS.items():
-        assert f"{framework} {version}" in PAGE.text
-    sources = PAGE.text.partition("## Sources")[2]
+    assert dict(re.findall(r"^\| (\w+) (\d[\d.]+) \|", TEXT, re.M)) == metric_names.VERSIONS
+    sources = TEXT.partition("## Sources")[2]
     assert set(re.findall(r"`([\w/]+\.py)`", sources)) <= set(re.findall(r"[\w/]+\.py", metric_names.__doc__)) | {
         "dpo_trainer.py"
     }
 
 
 def test_the_commands_are_understood():
-    for given in re.findall(r"^\$ python -m sim\.doctor (.+)$", PAGE.text, re.M):
+    for given in re.findall(r"^\$ python -m sim\.doctor (.+)$", TEXT, re.M):
         assert settings(given.split()).files
-    options = set(re.findall(r"--[a-z]+", PAGE.text))
+    options = set(re.findall(r"--[a-z]+", TEXT))
     assert {"--heldout", "--k", "--updates", "--map", "--json", "--run", "--help"} == options
 
 
 def test_every_sign_of_the_table_is_explained_where_the_doctor_says():
-    lessons = {
-        page for row in re.findall(r"^\| .+ \|$", PAGE.text, re.M) for page in re.findall(r"\[(\d\d[a-z]?)\]", row)
-    }
-    assert lessons <= {sign.lesson for sign in words.SIGNS.values()}
+    numbers = {page for row in re.findall(r"^\| .+ \|$", TEXT, re.M) for page in re.findall(r"\[(\d\d[a-z]?)\]", row)}
+    assert numbers <= {sign.lesson for sign in words.SIGNS.values()}
 
 
 # ── how far to trust it ──
-@pytest.mark.slow
-def test_the_counts_of_real_logs():
-    def counted(tables):
-        return Counter(
-            real_logs.judged(name, made.names(doctor.report(real_logs.read(table)))) for name, table in tables.items()
-        )
-
-    found = counted({name: real_logs.text(name) for name in real_logs.TRUTHS})
-    assert found == {"right": 46, "weak": 1}
-    assert "46 get the right sign, one is called" in PAGE.text and "twelve sound runs" in PAGE.text
-    assert sum(not truth.right for truth in real_logs.TRUTHS.values()) == 12
-    verl = counted({n: t for n in real_logs.TRUTHS if (t := real_logs.renamed(n, "verl"))})
-    assert verl == {"right": 39, "weak": 1, "silent": 2, "wrong": 1}
-    assert "43 of them: 39 right, 1 weak, 2 nothing, 1 misleading" in PAGE.text
-    openrlhf = counted({n: t for n in real_logs.TRUTHS if (t := real_logs.renamed(n, "OpenRLHF"))})
-    assert openrlhf == {"right": 33, "weak": 4, "silent": 6} and "33, 4, 6, 0" in PAGE.text
+@cache
+def diagnosed(program="TRL"):
+    """(right, weak, silent, wrong): how many real logs, with the names of a program, get which answer."""
+    logs = {name: real_logs.text(name) if program == "TRL" else real_logs.renamed(name, program) for name in TRUTHS}
+    reports = {name: doctor.report(real_logs.read(log)) for name, log in logs.items() if log}
+    got = Counter(real_logs.judged(name, made.names(report)) for name, report in reports.items())
+    return [got[one] for one in ("right", "weak", "silent", "wrong")]
 
 
-def test_the_count_of_runs_that_no_rule_was_made_on():
-    folder = real_logs.FOLDER / "new"
-    told = json.loads((folder / "runs.json").read_text(encoding="utf-8"))
-    logs = {name: gzip.decompress((folder / f"{name}.csv.gz").read_bytes()).decode() for name in told}
-    kinds = {name: real_runs.RUNS[name].kind for name in told}
-    took = [name for name, one in told.items() if one["took"]]
-    found = Counter(real_runs.judged(kinds[name], real_runs.said(logs[name])[0]) for name in took)
-    assert found == {"right": 17, "silent": 2, "wrong": 1} and "17 right, two silent, one wrong" in PAGE.text
-    assert told.keys() == real_runs.RUNS.keys() and len(told) == 21 and len(took) == 20
-    assert sum(not kinds[name].right for name in took) == 5
-    before, after = told["ten-prompts"]["greedy_others"]
-    PAGE.says("0.88", before)
-    PAGE.says("0.72", after)
-    log = real_logs.read(logs["ten-prompts"]).columns["eval_rewards/exact/mean"].values
-    PAGE.says("0.38", log[0])
-    PAGE.says("0.63", (log[-1] + log[-2]) / 2)
-    before, after = told["coin"]["greedy_trained"]
-    PAGE.says("1.00", before)
-    PAGE.says("0.04", after)
-    assert len(real_logs.read(logs["coin"]).columns["reward"].values) == 80
+sound = [name for name, truth in TRUTHS.items() if not truth.right]
 
 
-TABLE = re.findall(r"^\| (TRL|verl|OpenRLHF), (.+?) \| (\d+) \| (\d+) \|$", PAGE.text, re.M)
+def status(name):
+    """1 where a real log gets a sign or an alarm, else 0."""
+    return doctor.report(real_logs.read(real_logs.text(name))).status
+
+
+FOLDER = real_logs.FOLDER / "new"
+NEW = json.loads((FOLDER / "runs.json").read_text(encoding="utf-8"))
+counted = [name for name, one in NEW.items() if one["took"]]
+new_sound = [name for name in counted if not real_runs.RUNS[name].kind.right]
+
+
+def text(name):
+    return gzip.decompress((FOLDER / f"{name}.csv.gz").read_bytes()).decode()
+
+
+def column(name, of):
+    return real_logs.read(text(name)).columns[of].values
+
+
+@cache
+def signs(name):
+    return real_runs.said(text(name))[0]
+
+
+def answers():
+    """How many of the runs that no rule was made on get which answer."""
+    return Counter(real_runs.judged(real_runs.RUNS[name].kind, signs(name)) for name in counted)
+
+
+def sampled(name):
+    """The share right of sampled answers to other prompts, before and after."""
+    first, *_, last_but_one, last = column(name, "eval_rewards/exact/mean")
+    return first, (last_but_one + last) / 2
+
+
+def test_each_run_that_no_rule_was_made_on_is_there():
+    assert NEW.keys() == real_runs.RUNS.keys()
+
+
+TABLE = re.findall(r"^\| (TRL|verl|OpenRLHF), (.+?) \| (\d+) \| (\d+) \|$", TEXT, re.M)
 
 
 @pytest.mark.when_changed()
