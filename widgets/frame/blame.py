@@ -29,4 +29,4 @@ def blamed(k: Any, damage: Callable[[Any], float], most: float, causes: Sequence
     cause = min(mending, key=lambda one: one[:2])[2] if mending else otherwise
     mends = {"undoing it mends": lambda: damage(replace(k, **cause.undo)) <= most} if mending else {}
     back = recovery.different(k, cause.undo) if mending else None
-    return Break(Said(cause.says, cause.facts | mends), back, cause.name)
+    return Break(Said(cause.says, {**cause.facts, **mends}), back, cause.name)
