@@ -1,6 +1,7 @@
-"""The numbers of the page that compares any two algorithms, recomputed."""
+"""The page that compares any two algorithms: what its numbers are computed by, and what it says without a number."""
 
 import re
+from functools import cache, partial
 from itertools import combinations
 
 import numpy as np
@@ -10,20 +11,12 @@ from sim.algorithms import grpo, ppo, rloo
 from sim.algorithms.names import FILES
 from sim.experiments.standard_runs import modsum_optimizer, modsum_run
 from sim.worlds import modsum
-from tests.lessons.prose import LESSONS, Lesson, rounded
-from tools.pages import algorithm_pairs, fences, lineage
+from tests.lessons import spreads
+from tools.pages import algorithm_pairs, fences, lessons, lineage
 from widgets.compare import widget as compare
 
-
-class Page(Lesson):
-    """A page that has no number."""
-
-    def __init__(self, name):
-        self.path = LESSONS / name
-        self.text = self.path.read_text(encoding="utf-8")
-
-
-PAGE = Page("compare.md")
+_, TEXT = lessons.front_matter("compare.md")
+kept = partial(spreads.values, "compare")
 
 
 def trained_on(name, optimizer, step):
@@ -112,67 +105,41 @@ MEASURED = {
 }
 
 
-kept = PAGE.kept
+def end(words):
+    """The mean of twenty runs."""
+    return kept(words).mean()
 
 
-@pytest.mark.parametrize("name", FILES)
-def test_the_table_of_the_six(name):
-    (row,) = re.findall(rf"^ *\| {re.escape(name)} \| (.*) \|$", PAGE.text, re.M)
-    one_rate, own, adamw, steps, drawn = row.split(" | ")
-    assert one_rate == rounded(kept(f"{name}, SGD at 2").mean(), one_rate)
-    best, at = own.split(" at ")
-    assert at == str(OWN[name])
-    assert best == rounded(kept(f"{name}, SGD at {at}").mean(), best)
-    assert adamw == rounded(kept(f"{name}, AdamW at 8").mean(), adamw)
-    assert int(steps) == 60 * FILES[name].HP["inner_epochs"]
-    completions = kept("DAPO, completions").mean() if name == "DAPO" else 3840
-    assert float(drawn.replace(",", "")) == pytest.approx(completions, rel=0.01)
+def six(how):
+    """Where the six files end."""
+    return [end(f"{name}, {how}") for name in FILES]
 
 
-def test_at_its_own_rate_or_under_adamw_the_ladder_is_nearly_one_algorithm():
-    for rates in (OWN, dict.fromkeys(FILES, 8)):
-        optimizer = "SGD" if rates is OWN else "AdamW"
-        assert np.ptp([kept(f"{name}, {optimizer} at {step}").mean() for name, step in rates.items()]) < 0.03
-    assert "within 0.03 of every other" in PAGE.text
+def apart():
+    """How far the six end from each other, each at its own rate with SGD and all at one with AdamW."""
+    own = [end(f"{name}, SGD at {rate}") for name, rate in OWN.items()]
+    return max(np.ptp(own), np.ptp(six("AdamW at 8")))
 
 
-@pytest.mark.when_changed()
-def test_without_the_kl_grpo_goes_as_far_under_adamw():
-    made = modsum_optimizer("AdamW", 8.0)
-    free = list(modsum_run(grpo, optimizer=made, hyper=dict(beta=0.0), exact_every=60).frames(60))[-1]
-    assert free.exact["pass_rate"].mean() > 0.995
+def ends(values):
+    return min(values), max(values)
 
 
-def test_a_best_rate_on_offer_is_the_best_of_its_neighbors():
-    mean = lambda words: kept(words).mean()
-    assert mean("GRPO, SGD at 4") > max(mean("GRPO, SGD at 2"), mean("GRPO, SGD at 8"))
-    for name in ("PPO", "Dr.GRPO"):
-        assert mean(f"{name}, SGD at 40") > mean(f"{name}, SGD at 24")
+def steps(name):
+    """Optimizer steps of sixty updates."""
+    return 60 * FILES[name].HP["inner_epochs"]
 
 
-def test_with_as_many_optimizer_steps_the_six_end_alike():
-    means = [kept(f"{name}, AdamW at 4, one pass").mean() for name in FILES]
-    assert f"all six end at {min(means):.2f} to {max(means):.2f}" in PAGE.text
+def row(name):
+    """What the table has of a file; DAPO's completions to the thousand."""
+    drawn = round(end("DAPO, completions"), -3) if name == "DAPO" else 60 * 64
+    one_rate, own, adamw = (end(f"{name}, {how}") for how in ("SGD at 2", f"SGD at {OWN[name]}", "AdamW at 8"))
+    return one_rate, own, OWN[name], adamw, steps(name), drawn
 
 
-def test_dapo_draws_much_and_trains_on_little():
-    assert 6 < kept("DAPO, completions").mean() / 3840 < 7 and "six times what the others do" in PAGE.text
-    assert kept("DAPO, trained on").mean() == pytest.approx(1040, abs=10) and "about 1,040" in PAGE.text
-
-
-def test_other_pairs_of_the_text():
-    PAGE.says("0.93", kept("Dr.GRPO, SGD at 12").mean())
-    assert abs(kept("REINFORCE, SGD at 2").mean() - kept("RLOO, SGD at 2").mean()) < 0.03
-    for rate in (2, 12):
-        ends = [f"{kept(f'{name}, SGD at {rate}').mean():.2f}" for name in ("GRPO, 2024", "TRL 1.16.0")]
-        assert " and ".join(ends) in PAGE.text
-    for name in ("GRPO, 2024", "TRL 1.16.0"):
-        assert f"{kept(f'{name}, AdamW at 8').mean():.2f}" == "0.99"
-    PAGE.counts("in {} of twenty seeds", kept("GRPO, SGD at 24, below one half") == 1)
-    assert kept("PPO, SGD at 24").min() > 0.98
-
-
-def test_a_step_of_dr_grpo_is_about_a_sixth_as_long_as_one_of_grpo():
+@cache
+def divisors():
+    """(tokens of a completion, deviation of a group that has one) in ten updates of GRPO."""
     lengths, deviations = [], []
     for event in modsum_run(grpo).iterate(10):
         if event.stage == 3:
@@ -180,19 +147,24 @@ def test_a_step_of_dr_grpo_is_about_a_sixth_as_long_as_one_of_grpo():
             deviation = batch.accuracy.reshape(-1, batch.K).std(axis=1, ddof=1)
             lengths.append(batch.response_mask.sum(axis=1).mean())
             deviations.extend(deviation[deviation > 0])
-    assert "by about 4 tokens and by a deviation of about 1/2" in PAGE.text and "a sixth as long" in PAGE.text
-    assert np.mean(lengths) == pytest.approx(4, abs=0.5) and np.mean(deviations) == pytest.approx(0.5, abs=0.1)
-    assert modsum.T == 12
+    return np.mean(lengths), np.mean(deviations)
 
 
-def test_sixteen_passes_with_a_clip_and_without_a_ratio():
-    assert kept("ppo, sixteen passes, kl").max() < 0.15 and "at most 0.1 nats" in PAGE.text
-    PAGE.between("2.0 to 23.4 with RLOO", kept("rloo, sixteen passes, kl"))
-    assert kept("rloo, sixteen passes, right").min() > 0.9985 and "ends at 0.999" in PAGE.text
+def without_the_kl():
+    """Where GRPO ends under AdamW."""
+    made = modsum_optimizer("AdamW", 8.0)
+    run = modsum_run(grpo, optimizer=made, hyper=dict(beta=0.0), exact_every=60)
+    return list(run.frames(60))[-1].exact["pass_rate"].mean()
+
+
+def test_a_best_rate_on_offer_is_the_best_of_its_neighbors():
+    assert end("GRPO, SGD at 4") > max(end("GRPO, SGD at 2"), end("GRPO, SGD at 8"))
+    for name in ("PPO", "Dr.GRPO"):
+        assert end(f"{name}, SGD at 40") > end(f"{name}, SGD at 24")
 
 
 def test_every_two_of_the_six_files_are_a_patch_and_so_every_arrow_of_the_drawing():
-    there = re.findall(r"^sim/algorithms/(\w+)\.py -> sim/algorithms/(\w+)\.py$", PAGE.text, re.M)
+    there = re.findall(r"^sim/algorithms/(\w+)\.py -> sim/algorithms/(\w+)\.py$", TEXT, re.M)
     files = [file.__name__.rpartition(".")[2] for file in FILES.values()]
     assert there == list(combinations(files, 2))
     assert {(lineage.NODES[old][0], lineage.NODES[new][0]) for old, new in lineage.EDGES} <= set(there)
@@ -200,21 +172,24 @@ def test_every_two_of_the_six_files_are_a_patch_and_so_every_arrow_of_the_drawin
 
 def pairs_with(*runs):
     """The blocks of the page that stand for two runs: (names that each concerns, text)."""
-    body = re.search(r"^```patches\n(.*?)\n```", PAGE.text, re.M | re.S)[1].partition("\n\n")[2]
+    body = re.search(r"^```patches\n(.*?)\n```", TEXT, re.M | re.S)[1].partition("\n\n")[2]
     patches = dict(map(fences.parsed, body.split("\n\n")))
     blocks = re.split(r"(?=<div(?: class=now)? data-of=)", algorithm_pairs.figures(patches, runs))[1:]
     return [re.sub("<[^>]+>", "", block) for block in blocks if block.startswith("<div class=now")]
+
+
+def changed(*runs):
+    """(lines that the patch takes out, puts in)."""
+    (only,) = pairs_with(*runs)
+    return [int(n) for n in re.search(r"−(\d+) \+(\d+)", only).groups()]
 
 
 def test_two_files_show_their_own_patch_and_no_other():
     for runs in (("GRPO", "RLOO"), ("RLOO", "GRPO")):
         (only,) = pairs_with(*runs)
         assert only.startswith("sim/algorithms/grpo.py → rloo.py")
-        removed, added = re.search(r"−(\d+) \+(\d+)", only).groups()
-        assert (int(removed), int(added)) == (
-            10,
-            5,
-        )  # HP, two of advantage, four of surrogate, weights, two of kl_term; one each
+        # HP, two of advantage, four of surrogate, weights, two of kl_term; one each
+        assert changed(*runs) == [10, 5]
     assert pairs_with("GRPO", "GRPO") == []
 
 
@@ -231,20 +206,10 @@ def test_a_pair_without_its_clauses_is_refused():
         algorithm_pairs.figures({}, ("GRPO", "RLOO"))
 
 
-def test_the_successors_of_the_clip():
-    mean = lambda words: f"{kept(words).mean():.2f}"
-    assert f"ends at {mean('GSPO')} after four passes and at {mean('GSPO, one pass')}" in PAGE.text
-    assert f"ends where GRPO does, at {mean('CISPO')} and {mean('GRPO, SGD at 2')}" in PAGE.text
-    PAGE.says("0.998", kept("CISPO, sixteen passes").mean())
-    assert min(kept(f"{name}, AdamW").mean() for name in ("CISPO", "GSPO")) > 0.99
-    assert f"ends at {mean('CISPO, cap 0.2')} in place of 0.97" in PAGE.text
+def test_the_first_screen_has_one_file_at_its_own_rate_and_then_at_the_other_s():
+    assert kept("GRPO, SGD at 4").min() > 0.95 and kept("PPO, SGD at 24").min() > 0.98
+    assert vars(compare.OPENING.other)["rate_a"] == 24
 
 
-def test_after_one_step_most_completions_are_over_the_bounds_of_gspo_and_cispo_goes_far_in_sixteen():
-    PAGE.says("71", kept("GSPO, percent clipped").mean())
-    PAGE.spread("1.1 ± 0.3", kept("CISPO, sixteen passes, kl"))
-
-
-def test_at_the_other_files_rate_the_first_screen_ends_below_one_half():
-    assert kept("GRPO, SGD at 4").min() > 0.95
-    assert vars(compare.OPENING.other)["rate_a"] == 24 and "at PPO's 24" in PAGE.text
+def test_with_rewards_of_0_and_1_a_baseline_changes_little():
+    assert abs(end("REINFORCE, SGD at 2") - end("RLOO, SGD at 2")) < 0.03
