@@ -4,9 +4,9 @@
     python build.py spreads 05 13    measures all of these
 
 The test file of a lesson names its quantities, `MEASURED = {words: a function of the seed that returns a number}`. This
-command writes what they return to `tests/lessons/data/`, and the tests read it by `Lesson.kept`. No text, figure or
-opening uses these seeds otherwise, so that nothing was chosen by them. tests/lessons/test_spreads.py measures some
-again.
+command writes what they return to `tests/lessons/data/`; a page's numbers and tests read it by `kept(words)`. No text,
+figure or opening uses these seeds otherwise, so that nothing was chosen by them. tests/lessons/test_spreads.py measures
+some again.
 """
 
 import hashlib

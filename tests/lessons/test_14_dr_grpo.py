@@ -14,7 +14,7 @@ from sim.experiments.standard_runs import add_run, modsum_optimizer, modsum_run
 from sim.worlds import modsum
 from tests.lessons import spreads
 from tests.widgets import catalogue
-from tools.pages import inputs
+from tools.pages import bound
 from widgets.dr_grpo import figures
 from widgets.dr_grpo import widget as dr_grpo
 from widgets.dr_grpo.widget import Knobs
@@ -204,8 +204,8 @@ def test_sums_start_alike_under_every_divisor():
 
 
 def test_what_is_in_none_of_the_six_files_is_quoted():
-    page = (inputs.ROOT / "lessons/14-dr-grpo.md").read_text(encoding="utf-8")
-    assert of_recipes == {*re.findall(r"sim/algorithms/recipes\.py::(\w+)$", page, re.M)} - {"RECIPES"}
+    quoted = re.findall(r"sim/algorithms/recipes\.py::(\w+)$", bound.page("14-dr-grpo"), re.M)
+    assert of_recipes == {*quoted} - {"RECIPES"}
     assert RECIPES["OLMo 3"].file is dapo and RECIPES["OLMo 3"].hooks["shape_reward"] is grpo.shape_reward
 
 

@@ -12,7 +12,7 @@ from sim.cluster import collectives, measured, step, throughput
 from sim.cluster.hardware import ACCELERATORS
 from sim.cluster.models import MODELS
 from sim.cluster.step import Roles
-from tests.lessons.prose import LESSONS
+from tools.pages import bound
 from widgets.frame import host, machine_knobs
 from widgets.frame.values import knobs_from
 from widgets.throughput import figures, widget
@@ -27,9 +27,7 @@ ONE_WORKER = replace(REUSED, workers=1)
 verl32, verl64, verl128, verl30b = measured.VERL.values()
 halved, exchanged = Roles(35, 0, 0, 30, 0), Roles(40, 0, 0, 60, 0)
 trainers_lane = measured.ONE_OFF["old_log_prob"] + measured.ONE_OFF["update"]
-QUERIES = re.findall(
-    r'\(#throughput\)\{ data-knobs="([^"]+)" \}', (LESSONS / "22a-throughput.md").read_text(encoding="utf-8")
-)
+QUERIES = re.findall(r'\(#throughput\)\{ data-knobs="([^"]+)" \}', bound.page("22a-throughput"))
 BREAKS = {
     "workers=8&": "all GPUs wait for tests",
     "sync=250": "all GPUs wait for weights",

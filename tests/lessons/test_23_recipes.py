@@ -11,7 +11,7 @@ from sim.estimators import group_baselines
 from sim.experiments import tracelab
 from sim.experiments.tracelab import Setting
 from tests.lessons import spreads
-from tests.lessons.prose import LESSONS
+from tools.pages import bound
 
 EXPENSIVE = ("traced",)
 VERIFIABLE, GENERAL = (26, 17, 22, 15), 66  # thousands: math, code, stem, logic; table 4 of R1's second version
@@ -97,7 +97,7 @@ def test_r1_zero_and_dapo_differ_in_kl_aggregation_and_length():
 
 
 def test_the_table_has_a_row_for_each_recipe():
-    rows = re.findall(r"^    \| .+, 20\d\d", (LESSONS / "23-recipes.md").read_text(encoding="utf-8"), re.M)
+    rows = re.findall(r"^    \| .+, 20\d\d", bound.page("23-recipes"), re.M)
     assert len(rows) == len(published.PUBLISHED)
 
 

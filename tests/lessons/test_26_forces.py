@@ -10,7 +10,7 @@ import pytest
 from sim.cluster.memory import LEDGERS
 from sim.synthesis import forces
 from sim.synthesis.forces import ASSUMED
-from tests.lessons.prose import LESSONS
+from tools.pages import bound
 from widgets.forces import widget
 from widgets.forces.widget import Knobs
 from widgets.frame import values
@@ -68,7 +68,7 @@ def test_every_link_leads_to_the_recipe_that_it_names(query, recipe):
 
 
 def test_the_page_has_these_links():
-    assert LEADS_TO.keys() <= {*LINK.findall((LESSONS / "26-forces.md").read_text(encoding="utf-8"))}
+    assert LEADS_TO.keys() <= {*LINK.findall(bound.page("26-forces"))}
 
 
 def test_a_hopeless_scorer_is_left_out():

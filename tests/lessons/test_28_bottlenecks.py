@@ -9,7 +9,7 @@ import pytest
 from sim.cluster import step
 from sim.synthesis import budget, diagnosis
 from sim.synthesis.budget import ASYNC, FIX
-from tests.lessons.prose import LESSONS
+from tools.pages import bound
 from widgets.bottlenecks import widget
 from widgets.bottlenecks.widget import PRESETS, Knobs
 
@@ -93,6 +93,5 @@ def test_two_items_are_never_in_the_set_of_all_that_is_useful():
 
 
 def test_the_menu_leads_to_the_lesson_of_each_item():
-    page = (LESSONS / "28-bottlenecks.md").read_text(encoding="utf-8")
-    rows = dict(re.findall(r"^    \| ([^|]+) \| \[.*\| \[(\w+)\]\(", page, re.M))
+    rows = dict(re.findall(r"^    \| ([^|]+) \| \d.*\| \[(\w+)\]\(", bound.page("28-bottlenecks"), re.M))
     assert rows == {option.name: option.lesson for option in budget.MENU}

@@ -12,10 +12,10 @@ from sim.algorithms.names import FILES
 from sim.experiments.standard_runs import modsum_optimizer, modsum_run
 from sim.worlds import modsum
 from tests.lessons import spreads
-from tools.pages import algorithm_pairs, fences, lessons, lineage
+from tools.pages import algorithm_pairs, bound, fences, lineage
 from widgets.compare import widget as compare
 
-_, TEXT = lessons.front_matter("compare.md")
+TEXT = bound.page("compare")
 kept = partial(spreads.values, "compare")
 
 

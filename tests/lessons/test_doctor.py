@@ -14,11 +14,11 @@ from sim.doctor import marks, words
 from sim.doctor.__main__ import settings
 from tests import skips
 from tests.sim.doctor import made, real_logs, test_order
-from tools.pages import lessons
+from tools.pages import bound
 
 EXPENSIVE = ("diagnosed",)
 TRUTHS = real_logs.TRUTHS
-_, TEXT = lessons.front_matter("doctor.md")
+TEXT = bound.page("doctor")
 
 
 def test_the_thresholds_of_the_text():

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 from tests.lessons import spreads
-from tests.lessons.prose import LESSONS
 from tools.pages import bound, inputs
 
 IN_WORDS = (
@@ -18,6 +17,7 @@ IN_WORDS = (
     "eighteen nineteen twenty"
 )
 SPELLED = {word: n for n, word in enumerate(re.findall(r"\w+", IN_WORDS))} | dict(no=0, once=1, twice=2, half=0.5)
+LESSONS = inputs.ROOT / "lessons"
 PAGES = [page for page in sorted(LESSONS.glob("*.md")) if bound.bound(page.read_text(encoding="utf-8"))]
 
 

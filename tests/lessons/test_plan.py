@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from sim.cluster import calibrate, calibrated, calibration, layouts, measured, memory, plan, planner, step, validation
-from tools.pages import lessons
+from tools.pages import bound
 from widgets.plan import figures, widget
 from widgets.plan.figures import EXAMPLE, STAGES
 
-_, TEXT = lessons.front_matter("plan.md")
+TEXT = bound.page("plan")
 V3 = dict(model="deepseek-v3", accelerator="h200", gpus=256, weights="fp8")
 SIXTEEN = V3 | dict(tensor_parallel="1", data_parallel=16)
 DEALT = SIXTEEN | dict(expert_parallel="16", training_parallel=4)

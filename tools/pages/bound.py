@@ -37,6 +37,11 @@ def shown(text):
     return BOUND.sub(r"\1", text)
 
 
+def page(stem):
+    """A page of lessons/ as a reader sees it."""
+    return shown((inputs.ROOT / "lessons" / f"{stem}.md").read_text(encoding="utf-8"))
+
+
 def module(stem):
     """Where the names of a page are defined: tests/lessons/test_22b_long_tail.py of 22b-long-tail."""
     return inputs.ROOT / "tests" / "lessons" / f"test_{stem.replace('-', '_')}.py"
