@@ -106,7 +106,7 @@ class Made:
 class Kind:
     """What may be said of a run, decided before it is made."""
 
-    right: tuple  # names of sim.doctor.words.SIGNS, any of which is right as the first; () for none
+    right: tuple  # names of rlpt.doctor.words.SIGNS, any of which is right as the first; () for none
     weak: tuple = ()
     took: object = lambda made: True
 
@@ -415,8 +415,8 @@ def judged(kind, names):
 
 def said(text):
     """(names of the signs, the verdict) of a log."""
-    from sim import doctor, logs
-    from sim.doctor import words
+    from rlpt import doctor, logs
+    from rlpt.doctor import words
 
     report = doctor.report(logs.read([("log.csv", [text.encode()])]))
     return [one.name for one in report.signs], words.summary(report)

@@ -16,8 +16,8 @@ from statistics import fmean
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from sim import doctor, logs  # noqa: E402, ROOT has to be on the path
-from sim.doctor import words  # noqa: E402
+from rlpt import doctor, logs  # noqa: E402, ROOT has to be on the path
+from rlpt.doctor import words  # noqa: E402
 from tools.pages import scripts  # noqa: E402
 
 

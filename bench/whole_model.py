@@ -5,7 +5,7 @@ cache each, through all layers, the head and the sampler, as one CUDA graph, whi
 `python bench/whole_model.py update qwen2.5-1.5b 8 1024` trains on 8 sequences of 1,024 tokens: forward and backward
 through transformers' Llama, then AdamW on a float32 copy; with --recompute each layer runs forward twice, and with
 --no-optimizer a model trains whose state would not fit. Each prints a row of JSON. Needs torch, and for an update
-transformers. What the book's formulas say of the same work: tests/sim/cluster/test_calibrated.py.
+transformers. What the book's formulas say of the same work: tests/rlpt/planning/test_calibrated.py.
 """
 
 import argparse
@@ -20,7 +20,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import torch
 
-from sim.cluster.layer_timing import timed
+from rlpt.planning.layer_timing import timed
 from sim.cluster.models import MODELS, Model
 
 F = torch.nn.functional

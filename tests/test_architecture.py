@@ -10,6 +10,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 SIM = sorted((ROOT / "sim").rglob("*.py"))
+RLPT = sorted((ROOT / "rlpt").rglob("*.py"))
 WIDGETS = sorted((ROOT / "widgets").rglob("*.py"))
 SCRIPTS = [*(ROOT / "site").glob("*.js"), *(ROOT / "site" / "assets").glob("*.js")]
 BESIDE = [file for folder in ("tools", "tests", "bench") for file in (ROOT / folder).rglob("*.*js")]
@@ -51,7 +52,7 @@ def imports(file):
         elif isinstance(node, ast.ImportFrom):
             yield from (
                 (f"{node.module}.{alias.name}" for alias in node.names)
-                if node.module in ("sim", "widgets")
+                if node.module in ("sim", "rlpt", "widgets")
                 else [node.module]
             )
 
@@ -65,15 +66,24 @@ def test_sim_knows_numpy_the_standard_library_and_itself():
     )
 
 
-# The rooms of sim/, and the rooms that each may import from. Programs to be started (__main__.py, run.py) stand above
-# all of them; what commands share (arguments), what tables of options share (programs) and words know no room.
+@parses
+def test_rlpt_knows_sim_and_what_sim_knows():
+    none(
+        f"{shown(file)} imports {foreign}; rlpt/ imports sim/, numpy, the standard library and itself"
+        for file in RLPT
+        if (foreign := {name.split(".")[0] for name in imports(file)} - ALLOWED)
+    )
+
+
+ALLOWED = sys.stdlib_module_names | {"numpy", "sim", "rlpt"}
+
+# The rooms of sim/, and the rooms that each may import from; words know no room.
 ROOMS = dict(
     worlds=set(),
-    cluster={"arguments", "programs", "words"},
+    cluster={"words"},
     estimators={"worlds"},
-    algorithms={"estimators", "programs"},
+    algorithms={"estimators"},
     verifiers={"worlds", "estimators"},
-    doctor={"arguments", "logs", "metric_names", "words"},
     framework={"worlds", "estimators"},
     experiments={"worlds", "estimators", "verifiers", "algorithms", "framework", "pipeline", "cluster"},
     pipeline={"worlds", "estimators", "algorithms", "framework"},
@@ -90,7 +100,7 @@ def test_imports_between_the_folders_of_sim_point_one_way():
     none(
         f"{shown(file)}: sim/{room} may import from {sorted(ROOMS[room]) or 'no other room'}, not all of {found}"
         for file in SIM
-        if file.parent.name != "sim" and file.name != "__main__.py"
+        if file.parent.name != "sim"
         for room, found in [others(file)]
         if not ROOMS[room].issuperset(found)
     )
@@ -151,7 +161,7 @@ def frame_modules(file):
 @parses
 def test_widgets_know_sim_and_their_contract_but_not_one_another():
     def foreign(file):
-        found = {name for name in imports(file) if name.split(".")[0] not in sys.stdlib_module_names | {"numpy", "sim"}}
+        found = {name for name in imports(file) if name.split(".")[0] not in ALLOWED}
         found = {name for name in found if not name.startswith("widgets.frame")}
         found |= {f"widgets.frame.{name}" for name in set(frame_modules(file)) - set(FOR_WIDGETS)}
         return found - (
@@ -159,7 +169,7 @@ def test_widgets_know_sim_and_their_contract_but_not_one_another():
         )
 
     none(
-        f"{shown(file)} imports {found}; a widget imports numpy, sim/ and {FOR_WIDGETS} of widgets/frame"
+        f"{shown(file)} imports {found}; a widget imports numpy, sim/, rlpt/ and {FOR_WIDGETS} of widgets/frame"
         for file in WIDGETS
         if file.parent.name != "frame" and (found := foreign(file))
     )
@@ -186,7 +196,7 @@ def test_every_simulation_module_says_what_it_models_and_names_its_source():
     none(
         f"the docstring of {shown(file)} does not say where it comes from: {said}"
         for file in SIM
-        if file.name not in ("__init__.py", "__main__.py", "run.py")
+        if file.name != "__init__.py"
         and not ORIGIN.search(ast.get_docstring(ast.parse(text(file))) or "")
     )
 
@@ -198,7 +208,7 @@ def test_sim_has_no_side_effects_or_hidden_randomness():
     none(
         f"{shown(file)} has {found[0]}: sim/ is pure, and randomness comes in as an argument rng"
         for file in SIM
-        if file.name not in ("__main__.py", "arguments.py", "run.py", "tasks.py")
+        if file.name != "tasks.py"
         and (found := IMPURE.search(re.split(r"^(?:def main\(|if __name__)", text(file), maxsplit=1, flags=re.M)[0]))
     )
 
@@ -213,7 +223,7 @@ ELSEWHERE = re.compile(
 def test_no_code_relies_on_numpy_features_that_differ_in_the_browser():
     none(
         f'{shown(file)} has {found[0]}, which acts otherwise in the browser (CONTRIBUTING.md, "Style")'
-        for file in [*SIM, *WIDGETS]
+        for file in [*SIM, *RLPT, *WIDGETS]
         if (found := ELSEWHERE.search(text(file)))
     )
 
@@ -245,7 +255,8 @@ def opened_as_the_machine_likes(file):
 
 @parses
 def test_every_text_file_is_opened_with_its_encoding():
-    python = [ROOT / "build.py", *SIM, *WIDGETS, *(ROOT / "tools").rglob("*.py"), *(ROOT / "bench").rglob("*.py")]
+    beside = [file for folder in ("tools", "bench") for file in (ROOT / folder).rglob("*.py")]
+    python = [ROOT / "build.py", *SIM, *RLPT, *WIDGETS, *beside]
     assert not (found := [line for file in python for line in opened_as_the_machine_likes(file)]), (
         f"{', '.join(found)}: without encoding= a file is read otherwise on Windows"
     )
@@ -312,7 +323,7 @@ RUNS_TEXT = "widgets/frame/reader_code.py"  # readers' code, which in the page h
 def test_only_one_module_compiles_or_executes_text():
     none(
         f"{shown(file)}:{node.lineno} calls {node.func.id}"
-        for file in (*SIM, *WIDGETS)
+        for file in (*SIM, *RLPT, *WIDGETS)
         if shown(file) != RUNS_TEXT
         for node in nodes(file)
         if isinstance(node, ast.Call)
@@ -348,10 +359,10 @@ def test_the_style_sheet_names_every_file_of_its_folder_once():
     )
 
 
-def test_every_module_of_sim_has_a_test_of_its_name():
+def test_every_module_of_sim_and_rlpt_has_a_test_of_its_name():
     none(
         f"{shown(file)} has no {shown(tested)}"
-        for file in SIM
+        for file in [*SIM, *RLPT]
         if file.name not in ("__init__.py", "__main__.py")
         for tested in [ROOT / "tests" / file.relative_to(ROOT).with_name(f"test_{file.name}")]
         if not tested.exists()

@@ -17,6 +17,7 @@ from tools.runtime.messages import Stop, say
 SOURCES = [
     "lessons",
     "widgets",
+    "rlpt",
     "sim",
     "site",
     "tests",

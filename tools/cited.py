@@ -38,7 +38,7 @@ class Cited(NamedTuple):
 
 def pages():
     """The files of the book in which a link may stand."""
-    for folder, kinds in (("lessons", "md yml"), ("sim", "py"), ("widgets", "py")):
+    for folder, kinds in (("lessons", "md yml"), ("sim", "py"), ("rlpt", "py"), ("widgets", "py")):
         for kind in kinds.split():
             yield from sorted((ROOT / folder).rglob(f"*.{kind}"))
 

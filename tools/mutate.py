@@ -179,10 +179,10 @@ def looked_at(path, until):
 
 
 def changed(base):
-    """The modules of sim/ and widgets/ that differ from where the branch left `base`, and have a test of their own."""
+    """What differs in sim/, rlpt/ and widgets/ from where the branch left `base`, and has a test of its own."""
     git = lambda *words: subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True, check=True).stdout
     paths = git("diff", "--name-only", "--diff-filter=d", git("merge-base", base, "HEAD").strip()).splitlines()
-    ours = [path for path in paths if path.startswith(("sim/", "widgets/")) and path.endswith(".py")]
+    ours = [path for path in paths if path.startswith(("sim/", "rlpt/", "widgets/")) and path.endswith(".py")]
     return [path for path in ours if (ROOT / test_of(path)).exists()]
 
 

@@ -1,5 +1,5 @@
 """A row of the log for every update, under TRL's names (grpo_trainer.py of release 1.16.0), so that what reads TRL's
-logs reads this one: `python -m sim.doctor`, and the page "Diagnose a run".
+logs reads this one: `python -m rlpt.doctor`, and the page "Diagnose a run".
 
 It is not a model. A step is an update with all its passes, where TRL counts optimizer steps; the gap between
 trainer and sampler is that of late weights alone, since no engine here is another program.

@@ -1,7 +1,7 @@
 """Stages one after the other, in any order, and what each leaves; and the policies that are shipped.
 
-The order base, SFT, preferences, verifiable rewards is that of Tülu 3, Lambert et al. (2024), arXiv:2411.15124. `python
--m sim.pipeline --make-checkpoints` makes the shipped policies again: seed 0, each stage from the stored one before it.
+The order base, SFT, preferences, verifiable rewards is that of Tülu 3, Lambert et al. (2024), arXiv:2411.15124. `rlpt
+pipeline --make-checkpoints` makes the shipped policies again: seed 0, each stage from the stored one before it.
 """
 
 from dataclasses import dataclass

@@ -33,7 +33,7 @@ def _stored():
 
 
 POLICIES = {"window": lambda: tasks.checkpoint("add"), "transformer": lambda: checkpoint()}  # each for the caller
-# what `python -m sim.run` and its like set where nothing is asked: four passes over a batch, as PPO and GRPO make them,
+# what `rlpt run` and its like set where nothing is asked: four passes over a batch, as PPO and GRPO make them,
 # want half of what one pass wants
 RATES = {"window": dict(sgd=0.3, adamw=0.02), "transformer": dict(sgd=0.1, adamw=0.001)}
 TENTH = 0.1  # with one pass over a batch the transformer at this share of the window's rate learns about as fast

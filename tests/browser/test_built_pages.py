@@ -109,4 +109,4 @@ def test_the_page_that_reads_logs_shows_a_recorded_answer_and_the_command():
     page = tree("doctor")
     (answer,) = page.all("run-doctor .verdict")
     assert "at step 42" in answer.text and page.all("run-doctor svg.run")
-    assert any("python -m sim.doctor" in article.text for article in page.all("article"))
+    assert any("python -m rlpt.doctor" in article.text for article in page.all("article"))

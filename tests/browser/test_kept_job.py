@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.conftest import WITH_WIDGET, lesson_with, live, settled, show_all_knobs, until, visit
-from tests.sim.cluster.test_user_inputs import QWEN3_14B
+from tests.rlpt.planning.test_user_inputs import QWEN3_14B
 from widgets.frame import host, job, machine_knobs
 from widgets.frame.values import knobs_from, spelled
 

@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import expect
 
-from sim import framework_logs
+from rlpt import framework_logs
 from sim.experiments import tracelab
 from tests.browser.accessibility import LOOKS, assert_accessible
 from tests.browser.conftest import until, visit
@@ -197,4 +197,4 @@ def test_a_page_without_scripts_shows_what_was_recorded_and_the_command(page_wit
     assert "at step 42" in page.inner_text("run-doctor .verdict")
     expect(page.locator("run-doctor .take")).to_be_hidden()
     expect(page.locator("run-doctor svg.run").first).to_be_visible()
-    assert "python -m sim.doctor" in page.inner_text("article")
+    assert "python -m rlpt.doctor" in page.inner_text("article")

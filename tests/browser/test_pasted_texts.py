@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.conftest import live, readouts, settled, show_all_knobs, until, visit
-from tests.sim.cluster.test_user_inputs import AROUND, HOSTILE, QWEN3_14B
+from tests.rlpt.planning.test_user_inputs import AROUND, HOSTILE, QWEN3_14B
 
 PAGE, WIDGET = "22a-throughput/", "throughput"
 CONFIG = json.dumps({**QWEN3_14B, **AROUND}, indent=2)

@@ -54,7 +54,7 @@ def numpy_alone(wheel, tmp_path_factory):
     options = ("--no-deps", "--no-index", "--quiet", "--disable-pip-version-check")
     ran(sys.executable, "-m", "pip", "--python", python, "install", *options, wheel, cwd=place)
     installed = {path.name.split("-")[0] for path in packages.iterdir()}
-    assert installed <= {"numpy", "numpy.libs", "sim", "rl_post_training", "__pycache__"}
+    assert installed <= {"numpy", "numpy.libs", "rlpt", "sim", "rl_post_training", "__pycache__"}
     return place / SCRIPTS
 
 
@@ -87,8 +87,9 @@ def each_command_works(scripts, folder):
     )
 
 
-def test_the_package_holds_all_of_sim_and_nothing_else(wheel):
-    sources = {path.relative_to(ROOT).as_posix() for path in (ROOT / "sim").rglob("*") if path.is_file()}
+def test_the_package_holds_all_of_rlpt_and_sim_and_nothing_else(wheel):
+    files = (path for room in ("rlpt", "sim") for path in (ROOT / room).rglob("*") if path.is_file())
+    sources = {path.relative_to(ROOT).as_posix() for path in files}
     packed = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
     assert packed == {name for name in sources if "__pycache__" not in name}
 

@@ -159,7 +159,7 @@ MADE = {  # words of the command: rules about its text, which what is written ca
 )
 def test_a_new_page_of_every_kind_keeps_every_rule_but_those_about_its_text(tmp_path):
     """In a copy of the repository: what is left to do is the words."""
-    for name in ("sim", "widgets", "lessons", "tests", "tools", "bench", "site/assets", "site/parts"):
+    for name in ("sim", "rlpt", "widgets", "lessons", "tests", "tools", "bench", "site/assets", "site/parts"):
         shutil.copytree(build.ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
     for name in ("build.py", "mkdocs.yml", "pyproject.toml", "CONTRIBUTING.md", "site/main.html"):
         shutil.copy(build.ROOT / name, tmp_path / name)

@@ -30,7 +30,7 @@ from tools.runtime import page_parts
 from widgets.frame.values import query, spelled
 name, base = sys.argv[1], {str(file) for file in page_parts.inputs.closure(page_parts.BASE)}
 part = {str(file) for file in page_parts.contents(name)}
-ours = [module for module in sys.modules if module.partition(".")[0] in ("sim", "widgets")]
+ours = [module for module in sys.modules if module.partition(".")[0] in ("sim", "rlpt", "widgets")]
 for module in ours:
     if sys.modules[module].__file__ not in base:
         del sys.modules[module]
@@ -173,8 +173,8 @@ def test_no_widget_imports_or_opens_anything_that_neither_the_snapshot_nor_its_p
 @pytest.mark.slow
 def test_a_part_has_its_widget_and_nothing_of_another_page_but_what_that_imports():
     parts = {part: {file.relative_to(snapshot.ROOT).as_posix() for file in page_parts.contents(part)} for part in PARTS}
-    assert "widgets/ppo/widget.py" in parts["ppo"] and "sim/doctor/events.py" in parts["doctor"]
-    assert not [name for name in parts["kv_cache"] if name.startswith(("sim/doctor/", "sim/worlds/", "widgets/ppo/"))]
+    assert "widgets/ppo/widget.py" in parts["ppo"] and "rlpt/doctor/events.py" in parts["doctor"]
+    assert not [name for name in parts["kv_cache"] if name.startswith(("rlpt/doctor/", "sim/worlds/", "widgets/ppo/"))]
 
 
 @pytest.mark.slow

@@ -8,7 +8,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from sim.cluster import measured, straggler, throughput, topology
+from rlpt.planning import measured
+from sim.cluster import straggler, throughput, topology
 from sim.cluster.topology import ASYNC, CARRY, COLOCATED, ONE_OFF, SPLIT, WAYS
 from tests.lessons import spreads
 from widgets.topology import figures, widget

@@ -5,7 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from sim.cluster import calibrated, envelope, memory, throughput
+from rlpt.planning import calibrated
+from sim.cluster import envelope, memory, throughput
 from sim.cluster.hardware import ACCELERATORS
 from sim.cluster.memory import LEDGERS, Engine, Training
 from sim.cluster.models import MODELS, Model

@@ -8,7 +8,8 @@ from urllib.parse import parse_qsl
 
 import pytest
 
-from sim.cluster import collectives, measured, step, throughput
+from rlpt.planning import measured
+from sim.cluster import collectives, step, throughput
 from sim.cluster.hardware import ACCELERATORS
 from sim.cluster.models import MODELS
 from sim.cluster.step import Roles

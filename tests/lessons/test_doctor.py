@@ -9,11 +9,11 @@ from functools import cache
 import pytest
 
 from bench import real_runs
-from sim import doctor, metric_names
-from sim.doctor import marks, words
-from sim.doctor.__main__ import settings
+from rlpt import doctor, metric_names
+from rlpt.doctor import marks, words
+from rlpt.doctor.__main__ import settings
 from tests import skips
-from tests.sim.doctor import made, real_logs, test_order
+from tests.rlpt.doctor import made, real_logs, test_order
 from tools.pages import bound
 
 EXPENSIVE = ("diagnosed",)

@@ -6,7 +6,7 @@ from datetime import date
 
 import pytest
 
-from sim import programs
+from rlpt import programs
 from tools import cited
 from tools.cited import CHANGED, GONE, NO_SUCH, SAME, UNKNOWN, Cited
 

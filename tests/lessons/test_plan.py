@@ -7,7 +7,9 @@ from functools import cache
 import numpy as np
 import pytest
 
-from sim.cluster import calibrate, calibrated, calibration, layouts, measured, memory, plan, planner, step, validation
+from rlpt import calibrate, plan
+from rlpt.planning import calibrated, calibration, measured, planner, validation
+from sim.cluster import layouts, memory, step
 from tools.pages import bound
 from widgets.plan import figures, widget
 from widgets.plan.figures import EXAMPLE, STAGES

@@ -4,7 +4,7 @@ import pytest
 from pymdownx.superfences import SuperFencesException
 
 import widgets
-from sim.cluster import calibrated
+from rlpt.planning import calibrated
 from tools.pages import fences, lessons, results
 from tools.runtime import files
 from widgets.frame import pages
@@ -158,7 +158,7 @@ def test_an_opening_fence_of_a_widget_without_an_opening_is_reported(page):
 
 
 def test_rows_are_computed_and_an_empty_last_cell_is_one():
-    shown = fences.rows("sim.cluster.calibrated::passes_table\nJob | H100 | H200", "rows", "", {}, None)
+    shown = fences.rows("rlpt.planning.calibrated::passes_table\nJob | H100 | H200", "rows", "", {}, None)
     lines = shown.split("<tr>")[2:]
     assert len(lines) == len(calibrated.passes_table().splitlines())
     assert {line.count("<td") for line in lines} == {3} and any(

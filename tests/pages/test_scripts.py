@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from sim.algorithms import options
+from rlpt import options
 from sim.worlds import scorer, tasks
-from tests.sim.algorithms.test_options import READ
+from tests.rlpt.test_options import READ
 from tests.sim.worlds.test_scorer import GOLDEN
 from tools.pages import scripts
 from widgets.frame import host

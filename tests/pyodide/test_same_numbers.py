@@ -23,7 +23,8 @@ GRID = f"{FRAME}/test_grid.py"  # hundreds of settings a page: natively alone
 ALL_PAGES = [f"{FRAME}/test_{what}.py" for what in ("drawing", "exercises", "figures", "sentences")]
 CONTRACT, PRESETS = f"{FRAME}/test_contract.py", "tests/pyodide/presets.py"
 THERE = "ends or again or on_offer"  # of the contract: all else in it follows from what the presets read
-SIM = sorted(file.relative_to(ROOT).as_posix() for file in (ROOT / "tests" / "sim").rglob("test_*.py"))
+ROOMS = [ROOT / "tests" / "sim", ROOT / "tests" / "rlpt"]
+SIM = sorted(file.relative_to(ROOT).as_posix() for room in ROOMS for file in room.rglob("test_*.py"))
 OWN = sorted(file.parent.name for file in (ROOT / "tests" / "widgets").glob("*/test_widget.py"))
 # what every item depends on besides the modules it imports: the runtime, what starts it, pytest
 GIVEN = ["site/vendor/pyodide/pyodide-lock.json", "tests/pyodide/run.mjs", "requirements-test.txt"]

@@ -22,7 +22,7 @@ DEEP = r"(?:[^()\n]|\((?:[^()\n]|\((?:[^()\n]|\([^()\n]*\))*\))*\))*"  # bracket
 BOUND = re.compile(rf"\[([^\]\n]+)\]\(= ({DEEP})\)")
 PLAIN = re.compile(r"```.*?```|\$\$.*?\$\$|(?<!\[)\$[^$\n]+\$|`[^`\n]+`", re.S)
 MARKED = re.compile(r"<a class=n title='([^']*)'>(.*?)</a>", re.S)
-CODE = re.compile(r"^code: (sim/\S+\.py)", re.M)
+CODE = re.compile(r"^code: (\S+\.py)", re.M)
 NUMBER = re.compile(r"(?<![\d.,])[−-]?\d[\d,]*(?:\.\d+)?")
 WITHOUT = {*vars(math), *vars(builtins), "np"}  # names that lead to no line of ours
 

@@ -13,7 +13,7 @@ from itertools import groupby
 from tools.pages import inputs, lessons, quoting
 
 SITE_NAME = "RL Post-Training"
-SHOWN = ("sim", "widgets", "tests")
+SHOWN = ("sim", "rlpt", "widgets", "tests")
 
 # what the page of a module may load: its style, the light of the page; and where its search leads
 POLICY = (
@@ -122,7 +122,7 @@ def beside(path, up):
 def tested_by(path):
     """The module of sim/ or widgets/ that a test module mirrors."""
     twin = path.removeprefix("tests/").replace("/test_", "/")
-    return twin if twin != path and twin.startswith(SHOWN[:2]) and (quoting.ROOT / twin).exists() else ""
+    return twin if twin != path and twin.startswith(SHOWN[:3]) and (quoting.ROOT / twin).exists() else ""
 
 
 def body(text, tree, computed, up):

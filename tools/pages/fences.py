@@ -19,9 +19,9 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 from pymdownx.superfences import SuperFencesException
 
-from sim import metric_names
-from sim.doctor.words import SIGNS
-from sim.logs import LIMIT
+from rlpt import metric_names
+from rlpt.doctor.words import SIGNS
+from rlpt.logs import LIMIT
 from sim.words import capital
 from tools.pages import (
     algorithm_pairs,
@@ -109,11 +109,12 @@ def failing_widget(error):
 
 
 def ours(error):
-    """[(file, line)] of sim/ and widgets/ that an exception came through, the last one last."""
+    """[(file, line)] of sim/, rlpt/ and widgets/ that an exception came through, the last one last."""
     files = [(Path(frame.filename), frame.lineno) for frame in traceback.extract_tb(error.__traceback__)]
     if isinstance(error, SyntaxError) and error.filename:  # of a file that was to be imported
         files.append((Path(error.filename), error.lineno))
-    return [(path, line) for path, line in files if path.is_relative_to(WIDGETS) or path.is_relative_to(ROOT / "sim")]
+    rooms = WIDGETS, ROOT / "rlpt", ROOT / "sim"
+    return [(path, line) for path, line in files if any(map(path.is_relative_to, rooms))]
 
 
 def reason(error):
@@ -357,7 +358,7 @@ def ways_through(section):
 
 @loud
 def rows(body):
-    """`sim.cluster.validation::table`, a function that returns the lines of a Markdown table, and below it the table's
+    """`rlpt.planning.validation::table`, a function that returns the lines of a Markdown table; below it the table's
     head: computed here, so that no page has numbers of its own.
     """
     where, head = body.split("\n")

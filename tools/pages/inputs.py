@@ -1,6 +1,6 @@
 """The files that a module needs: what it imports, directly or not, and the data that is read there.
 
-Exact, because sim/ and widgets/ import by name alone, which a test holds.
+Exact, because sim/, rlpt/ and widgets/ import by name alone, which a test holds.
 """
 
 import ast
@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-OURS = ("sim", "widgets", "tools", "tests")
+OURS = ("sim", "rlpt", "widgets", "tools", "tests")
 
 
 def closure(*modules):

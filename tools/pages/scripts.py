@@ -7,7 +7,8 @@ import inspect
 import re
 from textwrap import indent
 
-from sim.algorithms import dapo, dr_grpo, grpo, options, ppo, reinforce, rloo
+from rlpt import options
+from sim.algorithms import dapo, dr_grpo, grpo, ppo, reinforce, rloo
 from sim.algorithms.names import FILES
 from sim.algorithms.recipes import NAMED
 from sim.worlds import scorer, tasks

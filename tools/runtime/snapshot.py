@@ -54,11 +54,11 @@ except IndexError:
 COMPILED = """
 as_named = py_compile.PycInvalidationMode.UNCHECKED_HASH  # no times in the files
 with zipfile.ZipFile("compiled", "w") as archive:
-    for top in ("sim", "widgets"):
+    for top in ("sim", "rlpt", "widgets"):
         compileall.compile_dir(top, quiet=1, legacy=True, invalidation_mode=as_named)
         for file in sorted(pathlib.Path(top).rglob("*.pyc")):
             archive.write(file)
-others = [name for name in sys.modules if name not in known and not name.startswith(("sim", "widgets"))]
+others = [name for name in sys.modules if name not in known and not name.startswith(("sim", "rlpt", "widgets"))]
 json.dumps(sorted(name for name in others if sys.modules[name].__spec__))  # Cython's own have no file
 """
 BASE = """

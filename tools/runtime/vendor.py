@@ -78,7 +78,7 @@ BUNDLED = [  # all that goes into site/vendor/editor.js, and the program that jo
     "esbuild/bin/esbuild",
 ]
 TAKEN = [*COPIES.values(), STYLE, *BUNDLED]
-PACKED = ("sim", "widgets")
+PACKED = ("sim", "rlpt", "widgets")
 
 
 def fill(node, python, strict=False):

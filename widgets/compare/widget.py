@@ -6,7 +6,8 @@ from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
-from sim.algorithms import dapo, options
+from rlpt import options
+from sim.algorithms import dapo
 from sim.algorithms.names import FILES
 from sim.algorithms.recipes import NAMED, Recipe
 from sim.estimators import equal_cost

@@ -6,7 +6,8 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-from sim.algorithms import dapo, grpo, options
+from rlpt import options
+from sim.algorithms import dapo, grpo
 from sim.estimators import clip_entropy, equal_cost
 from sim.experiments import refill
 from sim.experiments.refill import GAIN, WINDOW

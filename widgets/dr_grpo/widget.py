@@ -7,7 +7,8 @@ from itertools import islice
 
 import numpy as np
 
-from sim.algorithms import dapo, dr_grpo, grpo, options
+from rlpt import options
+from sim.algorithms import dapo, dr_grpo, grpo
 from sim.estimators import length_bias, std_weight
 from sim.experiments.standard_runs import modsum_optimizer, modsum_rate, modsum_run
 from sim.worlds import modsum

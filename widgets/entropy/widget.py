@@ -8,7 +8,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from sim.algorithms import grpo, options
+from rlpt import options
+from sim.algorithms import grpo
 from sim.estimators import entropy
 from sim.experiments import rare_prize
 from sim.experiments.rare_prize import COMMON, PRIZE, RUNS, UPDATES

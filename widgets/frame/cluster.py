@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 from typing import Any
 
-from sim.cluster import envelope, memory, planner, step
+from rlpt.planning import planner
+from rlpt.planning.planner import Plan, Scenario
+from sim.cluster import envelope, memory, step
 from sim.cluster.memory import Misfit
-from sim.cluster.planner import Plan, Scenario
 from widgets.frame import fleet, impossible_job, lanes, scene
 from widgets.frame.fleet import Pool, Side
 from widgets.frame.marks import Panel, bars

@@ -36,8 +36,8 @@ class Extras:
     seen_at: Callable[[Any, Any, str], At] | None = None  # (k, r, cause): where the break is seen in the picture
     idle: Callable[[Any], Mapping[str, str]] = lambda k: {}  # {knob: why} of those that change nothing here
     progress: Callable[[Any, Any], list[Any]] | None = None  # ["update", done, total] of a run that takes a while
-    export: Callable[[Any, Any], Mapping[str, Any] | None] | None = None  # quantities of sim/cluster/options.py
-    methods: Callable[[Any, Any], Mapping[str, Any]] | None = None  # {name: quantities of sim/algorithms/options.py}
+    export: Callable[[Any, Any], Mapping[str, Any] | None] | None = None  # quantities of rlpt/planning/options.py
+    methods: Callable[[Any, Any], Mapping[str, Any]] | None = None  # {name: quantities of rlpt/options.py}
     GUESS: Guess | None = None
     OPENING: Opening | Played | None = None
     LEAD: tuple[str, ...] = ()  # the two knobs below the picture; the first two where nothing is said

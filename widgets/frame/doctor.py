@@ -15,8 +15,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.resources import files
 from typing import Any
 
-from sim import doctor, logs, metric_names
-from sim.doctor import words
+from rlpt import doctor, logs, metric_names
+from rlpt.doctor import words
 from sim.words import capital
 from widgets.frame import doctor_chart
 from widgets.frame.values import plain
@@ -33,7 +33,7 @@ SAMPLES = {  # what the page calls each real log, and which it is: the page does
     "GRPO, the defaults, 300 steps": "healthy-defaults",
 }
 # read with the module: a snapshot of Python has no files
-TEXTS = {name: (files("sim.doctor") / "data" / f"{name}.csv").read_text(encoding="utf-8") for name in SAMPLES.values()}
+TEXTS = {name: (files("rlpt.doctor") / "data" / f"{name}.csv").read_text(encoding="utf-8") for name in SAMPLES.values()}
 
 
 def mapped(asked: Asked) -> dict[str, str]:

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from sim.doctor.columns import ASKED_FOR
-from sim.doctor.words import SIGNS
+from rlpt.doctor.columns import ASKED_FOR
+from rlpt.doctor.words import SIGNS
 
 ORDER = [
     *("reward", "margin", "accuracy", "chosen", "zero_variance", "length", "gradient_norm", "entropy", "kl"),

@@ -14,8 +14,8 @@ from types import ModuleType
 from typing import Any, cast
 from urllib.parse import urlencode
 
-from sim.algorithms import options as algorithm_options
-from sim.cluster import options
+from rlpt import options as algorithm_options
+from rlpt.planning import options
 from widgets.frame import answer_table, data_table, drawing, job, pages, recovery, scene, seeds
 from widgets.frame.contract import Widget, extras, grouped, leading
 from widgets.frame.exercises import Challenge

@@ -13,7 +13,7 @@ from math import isfinite
 from typing import Any, cast
 from urllib.parse import urlencode
 
-from sim.cluster import user_inputs
+from rlpt.planning import user_inputs
 from sim.cluster.hardware import ACCELERATORS
 from sim.cluster.models import MODELS
 from sim.words import counted

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from sim.cluster import throughput, user_inputs
+from rlpt.planning import user_inputs
+from sim.cluster import throughput
 from sim.cluster.hardware import ACCELERATORS
 from sim.cluster.lengths import Law
 from sim.cluster.memory import ONE_GPU, Engine
@@ -32,7 +33,7 @@ CONFIG_EXAMPLE = (
 
 @lru_cache(maxsize=64)
 def understood(read: Callable[[str], tuple[Any, str, str]], text: str) -> tuple[Any, str, str]:
-    """What `read` of sim/cluster/user_inputs.py makes of a text, the text as short as it can be, and a sentence."""
+    """What `read` of rlpt/planning/user_inputs.py makes of a text, the text as short as it can be, and a sentence."""
     return read(text)
 
 

@@ -124,8 +124,8 @@ def calling(ours: Function) -> types.CodeType:
 
 
 def dependents(names: Iterable[str]) -> list[types.ModuleType]:
-    """The modules of sim/ and widgets/ that have imported one of those named, or something that has."""
-    ours = {name: module for name, module in sys.modules.items() if name.startswith(("sim.", "widgets."))}
+    """The modules of sim/, rlpt/ and widgets/ that have imported one of those named, or something that has."""
+    ours = {name: module for name, module in sys.modules.items() if name.startswith(("sim.", "rlpt.", "widgets."))}
     uses = {name: {origin(value) for value in vars(module).values()} for name, module in ours.items()}
     found, more = set(), set(names)
     while more:

@@ -7,7 +7,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from sim.algorithms import options, ppo
+from rlpt import options
+from sim.algorithms import ppo
 from sim.estimators import chain_credit
 from sim.experiments import long_answer
 from sim.words import counted

@@ -7,7 +7,8 @@ from functools import cache, partial
 
 import numpy as np
 
-from sim.algorithms import grpo, options
+from rlpt import options
+from sim.algorithms import grpo
 from sim.estimators import group_baselines
 from sim.experiments import group_batches
 from sim.experiments.standard_runs import modsum_optimizer, modsum_rate, modsum_run

@@ -6,7 +6,8 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from sim.cluster import memory, slot_board, straggler, user_inputs
+from rlpt.planning import user_inputs
+from sim.cluster import memory, slot_board, straggler
 from sim.cluster.hardware import ACCELERATORS
 from sim.cluster.models import MODELS
 from sim.cluster.throughput import iteration_seconds

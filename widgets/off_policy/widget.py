@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sim.algorithms import grpo, options
+from rlpt import options
+from sim.algorithms import grpo
 from sim.estimators import importance, off_policy
 from sim.experiments import mismatch
 from sim.experiments.mismatch import UPDATES, WAYS

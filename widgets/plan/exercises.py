@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from math import sqrt
 from types import SimpleNamespace
 
-from sim.cluster import calibration, planner
+from rlpt.planning import calibration, planner
 from sim.cluster.hardware import ACCELERATORS
 from sim.cluster.lengths import Law
 from sim.cluster.models import MODELS

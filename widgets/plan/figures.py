@@ -3,7 +3,8 @@
 from dataclasses import replace
 from functools import cache
 
-from sim.cluster import calibration, lengths, planner, step, validation
+from rlpt.planning import calibration, planner, validation
+from sim.cluster import lengths, step
 from sim.cluster.hardware import ACCELERATORS
 from sim.cluster.models import MODELS
 from widgets.frame.marks import bars, dots, label, line, panel

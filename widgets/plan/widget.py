@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sim.cluster import envelope, memory, options, planner, step, throughput, user_inputs
+from rlpt.planning import options, planner, user_inputs
+from sim.cluster import envelope, memory, step, throughput
 from sim.cluster.hardware import ACCELERATORS
 from sim.cluster.models import MODELS
 from sim.cluster.turns import HOLD, OFFLOAD, REUSES

@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sim.algorithms import options, ppo
+from rlpt import options
+from sim.algorithms import ppo
 from sim.estimators import surrogate
 from sim.experiments import rare_token
 from sim.experiments.standard_runs import modsum_run

@@ -7,7 +7,8 @@ from functools import cache
 
 import numpy as np
 
-from sim.algorithms import options, reinforce
+from rlpt import options
+from sim.algorithms import reinforce
 from sim.estimators import gradient_noise
 from sim.estimators.gradient_noise import LOGITS, REWARD
 from sim.experiments.standard_runs import add_run

@@ -7,7 +7,8 @@ from functools import partial
 
 import numpy as np
 
-from sim.algorithms import dr_grpo, options
+from rlpt import options
+from sim.algorithms import dr_grpo
 from sim.estimators import normalizers
 from sim.experiments import after_sft, mixed_rewards
 from sim.experiments.mixed_rewards import CHECKER, GROUPS, MODEL, K

@@ -7,7 +7,8 @@ from functools import cache
 
 import numpy as np
 
-from sim.algorithms import options, rloo
+from rlpt import options
+from sim.algorithms import rloo
 from sim.estimators import completion_ratio, gradient_noise, group_baselines, kl, surrogate
 from sim.experiments.standard_runs import modsum_run
 from sim.worlds import modsum

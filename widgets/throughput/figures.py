@@ -7,7 +7,8 @@ from functools import cache
 
 import numpy as np
 
-from sim.cluster import measured, paths, step, throughput
+from rlpt.planning import measured
+from sim.cluster import paths, step, throughput
 from sim.cluster.hardware import ACCELERATORS
 from sim.cluster.lengths import lognormal
 from sim.cluster.models import MODELS

@@ -3,7 +3,8 @@
 import math
 from dataclasses import dataclass, replace
 
-from sim.cluster import measured, memory, step, throughput
+from rlpt.planning import measured
+from sim.cluster import memory, step, throughput
 from sim.cluster.hardware import ACCELERATORS, ridge
 from sim.cluster.memory import Engine, Misfit, Training
 from sim.cluster.models import MODELS

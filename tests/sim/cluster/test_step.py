@@ -7,10 +7,10 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from rlpt.planning.measured import VERL
 from sim.cluster import step, throughput
 from sim.cluster.hardware import ACCELERATORS
 from sim.cluster.lengths import Law, lognormal
-from sim.cluster.measured import VERL
 from sim.cluster.models import MODELS
 from sim.cluster.step import Roles
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from sim import metric_names
+from rlpt import metric_names
 from sim.algorithms import dapo, grpo
 from sim.experiments.standard_runs import add_run
 from sim.framework import metrics

@@ -3,7 +3,7 @@
 import json
 import re
 
-from sim.cluster import planner
+from rlpt.planning import planner
 from tests.widgets.catalogue import results
 from widgets.frame import answer_table, host
 from widgets.plan import widget as plan

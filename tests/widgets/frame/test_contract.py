@@ -300,8 +300,8 @@ def test_readouts_are_three_to_five_with_a_source_that_is_a_definition(name):
     readouts = last_frame(name)["readouts"]
     must(3 <= len(readouts) <= 5, name, f"three to five readouts, not {len(readouts)}")
     for r in readouts:
-        ours = re.fullmatch(r"(sim/.+\.py)#L(\d+)", r["source"])
-        must(ours, name, f"the readout {r['label']!r} has a function of sim/ as its `source`")
+        ours = re.fullmatch(r"((?:sim|rlpt)/.+\.py)#L(\d+)", r["source"])
+        must(ours, name, f"the readout {r['label']!r} has a function of sim/ or rlpt/ as its `source`")
         path, line = ours.groups()
         definitions = (
             n for n in ast.walk(ast.parse((ROOT / path).read_text())) if isinstance(n, ast.FunctionDef | ast.ClassDef)

@@ -6,11 +6,11 @@ import re
 
 import pytest
 
-from sim import companion, framework_logs, logs
-from sim import run as command
-from sim.doctor.words import SIGNS
+from rlpt import companion, framework_logs, logs
+from rlpt import run as command
+from rlpt.doctor.words import SIGNS
 from sim.experiments import tracelab
-from tests.sim.doctor import real_logs
+from tests.rlpt.doctor import real_logs
 from widgets.frame import doctor
 from widgets.frame.values import plain
 
@@ -137,7 +137,7 @@ def test_the_log_doctor_is_warmed_up_before_a_snapshot_is_made():
 
 def test_the_log_of_a_run_of_the_book_is_read_and_late_weights_are_found_in_it():
     def first(lag):
-        _, chosen = command.options(f"grpo --updates 30 --eval-every 10 --lag {lag}".split(), "sim.run")
+        _, chosen = command.options(f"grpo --updates 30 --eval-every 10 --lag {lag}".split(), "rlpt.run")
         session = companion.Session(chosen, "add")
         for _ in session.events():
             pass

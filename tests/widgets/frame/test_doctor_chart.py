@@ -5,8 +5,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from sim import doctor
-from tests.sim.doctor import real_logs
+from rlpt import doctor
+from tests.rlpt.doctor import real_logs
 from widgets.frame import doctor_chart
 
 

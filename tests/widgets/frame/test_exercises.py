@@ -52,7 +52,7 @@ def test_exercises_change_short_plain_functions_of_one_file(name):
     assert len({function.__module__ for function in change.functions}) == 1
     assert 1 <= len(change.exercises) <= 2
     for function in change.functions:
-        assert isinstance(function, FunctionType) and function.__module__.startswith("sim."), function
+        assert isinstance(function, FunctionType) and function.__module__.startswith(("sim.", "rlpt.")), function
         assert function.__qualname__ == function.__name__ and not function.__code__.co_freevars
         assert 2 <= len(inspect.getsource(function).splitlines()) <= 24  # its docstring counted
     for exercise in change.exercises:

@@ -80,7 +80,7 @@ def test_a_small_figure_says_at_most_one_sentence():
 def test_the_numbers_of_a_small_figure_come_from_sim():
     def complaints(module, name):
         home = inspect.getmodule(results.figures(module)[name].source).__name__
-        if not home.startswith("sim."):
+        if not home.startswith(("sim.", "rlpt.")):
             yield f"its source is of {home}"
 
     of_all(complaints)

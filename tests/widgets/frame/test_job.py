@@ -10,7 +10,7 @@ import pytest
 
 from sim.cluster.hardware import ACCELERATORS
 from sim.cluster.models import MODELS
-from tests.sim.cluster.test_user_inputs import QWEN3_14B
+from tests.rlpt.planning.test_user_inputs import QWEN3_14B
 from widgets.frame import host, job, machine_knobs, values
 from widgets.frame.knobs import choice, ladder, slider
 

@@ -9,7 +9,7 @@ from sim.cluster import throughput
 from sim.cluster.hardware import ACCELERATORS
 from sim.cluster.memory import Engine
 from sim.cluster.models import MODELS
-from tests.sim.cluster.test_user_inputs import HOSTILE, QWEN3_14B
+from tests.rlpt.planning.test_user_inputs import HOSTILE, QWEN3_14B
 from widgets.frame import host, machine_knobs, values
 from widgets.frame.knobs import PASTED, choice, ladder
 

@@ -5,7 +5,7 @@ from dataclasses import fields, replace
 
 import pytest
 
-from sim.algorithms import options
+from rlpt import options
 from widgets.frame import host
 
 PAGES = [

@@ -4,7 +4,7 @@ from dataclasses import fields, replace
 import numpy as np
 import pytest
 
-from sim.cluster import options
+from rlpt.planning import options
 from tests.widgets.catalogue import fixed
 from widgets.frame import host
 from widgets.frame.values import knobs_from

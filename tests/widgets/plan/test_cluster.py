@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from sim.cluster import envelope, planner, step
+from rlpt.planning import planner
+from sim.cluster import envelope, step
 from tests.widgets.plan.test_terminal import drawn
 from widgets.frame import cluster, drawing, fleet, impossible_job
 from widgets.plan import widget as plan

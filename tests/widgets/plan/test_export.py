@@ -5,7 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from sim.cluster import envelope, layouts, options
+from rlpt.planning import options
+from sim.cluster import envelope, layouts
 from sim.cluster.envelope import PLACEMENTS
 from tests.widgets.plan.test_terminal import drawn
 from widgets.plan import widget as plan

@@ -6,10 +6,10 @@ from dataclasses import asdict, fields
 
 import pytest
 
-from sim.cluster import plan as terminal
-from sim.cluster import planner
+from rlpt import plan as terminal
+from rlpt.planning import planner
 from tests import skip_unchanged
-from tests.sim.cluster.test_user_inputs import QWEN3_14B
+from tests.rlpt.planning.test_user_inputs import QWEN3_14B
 from tests.widgets.grid import any_of
 from widgets.plan import widget as plan
 from widgets.plan.widget import AUTO, Knobs

@@ -4,7 +4,7 @@ from dataclasses import fields, replace
 
 import pytest
 
-from sim.cluster import options, planner
+from rlpt.planning import options, planner
 from sim.cluster.step import OVERLAPS
 from tests.widgets.catalogue import fixed
 from tests.widgets.grid import answers
@@ -22,7 +22,7 @@ def step(**knobs):
 
 
 def test_the_default_is_the_example_of_the_page():
-    # by hand, in tests/sim/cluster/test_planner.py: log-probs and update 306 s; TP 2, 96 of 256 live; and 2.2 times
+    # by hand, in tests/rlpt/planning/test_planner.py: log-probs and update 306 s; TP 2, 96 of 256 live; and 2.2 times
     r = result(Knobs())
     assert step() == pytest.approx((306, 673), abs=0.5)
     assert r.found.gpu_hours == pytest.approx((5436, 11959), rel=0.002)

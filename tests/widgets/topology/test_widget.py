@@ -6,7 +6,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from sim.cluster import options
+from rlpt.planning import options
 from sim.cluster.topology import ASYNC, CARRY, COLOCATED, ONE_OFF, SPLIT
 from tests.widgets.catalogue import fixed, last
 from tests.widgets.grid import answers

@@ -1,0 +1,39 @@
+"""`rlpt COMMAND …`, or `python -m rlpt COMMAND …`: six commands by one name."""
+
+import sys
+from difflib import get_close_matches
+from importlib import import_module
+
+COMMANDS = {  # name: (module, what it does)
+    "plan": ("rlpt.plan", "whether a run of your own model fits, what a step takes, what would shorten it"),
+    "calibrate": ("rlpt.calibrate", "what your GPU reaches of its data sheet, for that plan; needs torch"),
+    "doctor": ("rlpt.doctor.__main__", "what the log of a run shows, of TRL, verl or OpenRLHF: facts, events, a sign"),
+    "run": ("rlpt.run", "train an algorithm file, and watch its pass rate"),
+    "framework": ("rlpt.framework", "the same through the six roles: seven stages and one completion"),
+    "pipeline": ("rlpt.pipeline", "post-training of a tiny model, stage by stage"),
+}
+
+
+def help_text(program):
+    listed = "\n".join(f"  {name:10} {does}" for name, (_, does) in COMMANDS.items())
+    return f"usage: {program} COMMAND …\n\n{listed}\n\n{program} COMMAND --help lists the options of a command.\n"
+
+
+def main(words=None, program="rlpt"):
+    """Hands the other words to the command that the first one names; -> its status."""
+    for output in (sys.stdout, sys.stderr):
+        output.reconfigure(errors="replace")  # a terminal that lacks a letter shows a question mark
+    command, *others = (sys.argv[1:] if words is None else words) or [""]
+    if command in ("-h", "--help"):
+        sys.stdout.write(help_text(program))
+        return 0
+    if command not in COMMANDS:
+        near = get_close_matches(command, COMMANDS, 1)
+        guess = f"did you mean {near[0]}?" if near else f"the commands are {', '.join(COMMANDS)}"
+        sys.stderr.write(f"{program}: {f'no command {command[:40]}' if command else 'a command is missing'}; {guess}\n")
+        return 2
+    return import_module(COMMANDS[command][0]).main(others, f"{program} {command}")
+
+
+if __name__ == "__main__":
+    sys.exit(main(program="python -m rlpt"))

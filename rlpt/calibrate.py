@@ -1,0 +1,272 @@
+"""`python -m rlpt.calibrate --config config.json`: what the GPU at hand reaches of its data sheet on one layer
+of a model, beside what the lessons assume, and as the iteration that a plan takes in place of the assumption.
+
+Closed form: bytes over bandwidth or FLOP over peak, whichever is longer (Williams, Waterman and Patterson 2009), over
+the seconds that layer_timing.py measured. Needs torch, which is not installed with sim.
+"""
+
+import argparse
+import json
+import platform
+import sys
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+from rlpt import plan
+from rlpt.arguments import Parser, guarded, whole
+from rlpt.planning import layer_timing, user_inputs
+from rlpt.planning.layer_timing import Machine, Sizes, Timing
+from sim.cluster import throughput, trainer
+from sim.cluster.hardware import ACCELERATORS, Accelerator
+from sim.cluster.models import MODELS, Model
+from sim.cluster.throughput import Efficiency
+
+# rows of hardware.py by what torch calls the device, without the vendor
+DEVICES = {
+    "A100-SXM4-80GB": "a100_80",
+    "H100 80GB HBM3": "h100",
+    "H200": "h200",
+    "H20": "h20",
+    "B200": "b200",
+    "GB200": "gb200",
+    "Instinct MI300X": "mi300x",
+    "Instinct MI355X": "mi355x",
+}
+BANDWIDTH, ARITHMETIC, LINK = "bandwidth", "arithmetic", "link"
+ASSUMED_OF = dict(  # {name of a row: what the lessons assume a share of}
+    weights=BANDWIDTH, cache=BANDWIDTH, batch=ARITHMETIC, training=ARITHMETIC, attention=ARITHMETIC, host=LINK
+)
+
+
+class Share(NamedTuple):
+    """What a timing reached, of what the data sheet has."""
+
+    share: float
+    of: str  # BANDWIDTH, ARITHMETIC or LINK
+
+
+def share(timing: Timing, accelerator: Accelerator) -> Share | None:
+    """Of the longer of reading and arithmetic, or of the link to the host; None of launches, and where the sheet has no
+    such link.
+    """
+    if timing.name == "launch" or (timing.name == "host" and not accelerator.host_gb_per_second):
+        return None
+    if timing.name == "host":
+        assert accelerator.host_gb_per_second
+        return Share(timing.moved / (1e9 * accelerator.host_gb_per_second) / timing.seconds, LINK)
+    reading = timing.moved / accelerator.hbm_bytes_per_second / timing.seconds
+    arithmetic = timing.flop / accelerator.flops() / timing.seconds
+    return Share(reading, BANDWIDTH) if reading >= arithmetic else Share(arithmetic, ARITHMETIC)
+
+
+def efficiency(model: Model, shares: Mapping[str, Share], sizes: Sizes) -> Efficiency:
+    """What an engine of the model reaches: bandwidth over the weights and the cache of all its layers, each at its own
+    share. What a row does not show, because the other of the two took longer in it, stays as it is assumed, and so does
+    what an iteration spends on launching and sampling, of which one layer says nothing.
+    """
+    bytes_of = {
+        "weights": float(model.weight_bytes_read(sizes.sequences)),
+        "cache": float(sizes.sequences * model.bytes_read(sizes.context)),
+    }
+    known = {name: shares[name].share for name in bytes_of if shares[name].of == BANDWIDTH}
+    bandwidth = throughput.ASSUMED.bandwidth
+    if known:
+        bandwidth = sum(bytes_of[name] for name in known) / sum(bytes_of[name] / known[name] for name in known)
+    batch = shares["batch"]
+    return Efficiency(bandwidth, batch.share if batch.of == ARITHMETIC else throughput.ASSUMED.flops)
+
+
+def line(model: Model, accelerator: Accelerator, reached: Efficiency, sizes: Sizes) -> str:
+    """The same as user_inputs.timed reads it: an iteration of the whole model on one GPU, its weights as in its file.
+    What it spends on launching and sampling is as assumed.
+    """
+    shape = (model, accelerator, sizes.sequences, sizes.sequences * sizes.context)
+    seconds = float(throughput.iteration_seconds(*shape, weight_bytes=None, efficiency=reached))
+    words = f"{sizes.sequences} sequences, {sizes.context} tokens, {1e3 * seconds:.6g} ms, 1 GPUs"
+    return user_inputs.timed(words)[1]
+
+
+# What is printed
+
+
+def assumed() -> dict[str, float]:
+    """What the lessons take for each row, {name: share, or seconds of a layer}."""
+    engine = throughput.ASSUMED
+    return dict(
+        weights=engine.bandwidth,
+        cache=engine.bandwidth,
+        batch=engine.flops,
+        training=trainer.PRODUCTS,
+        launch=trainer.LAUNCH,
+        host=trainer.LINK,
+        attention=trainer.ATTENTION,
+    )
+
+
+def what(sizes: Sizes) -> dict[str, str]:
+    """{name of a row: what was timed}."""
+    return dict(
+        weights=f"decode: weights, {sizes.sequences:,} tokens",
+        cache=f"decode: cache, {sizes.sequences:,} x {sizes.context:,} tokens",
+        batch=f"decode: products, {sizes.batch:,} tokens",
+        training=f"training: products, {sizes.tokens:,} tokens",
+        attention=f"training: attention, {sizes.longest:,} tokens",
+        launch="training: launches of a layer, forward",
+        host="host to device",
+    )
+
+
+def measured(timing: Timing, reached: Share | None) -> dict[str, Any]:
+    """A timing for a program, with the unit of its number."""
+    if timing.name == "launch":
+        number, unit = timing.seconds, "s"
+    elif (reached.of if reached else ASSUMED_OF[timing.name]) == ARITHMETIC:
+        number, unit = timing.flop / timing.seconds, "FLOP/s"
+    else:
+        number, unit = timing.moved / timing.seconds, "bytes/s"
+    found: dict[str, Any] = {"number": number, "unit": unit, "seconds": timing.seconds, "repeats": timing.repeats}
+    found |= {"bytes": timing.moved, "flop": timing.flop}
+    of = {"share": reached.share, "of": reached.of} if reached else {}
+    return {"name": timing.name, **found, **of, "assumed": assumed()[timing.name]}
+
+
+def rate(number: float, unit: str) -> str:
+    if unit == "s":
+        return ""
+    return f"{number / 1e12:,.3g} TFLOP/s" if unit == "FLOP/s" else f"{number / 1e9:,.4g} GB/s"
+
+
+def table(row: Mapping[str, Any], sizes: Sizes) -> str:
+    """A row as it is read by a person."""
+    lines = [f"{row['model']}, one layer in bf16, on {row['machine']}, torch {row['torch']}"]
+    for one in row["measured"]:
+        of = ASSUMED_OF.get(one["name"])
+        taken = f"{one['assumed']:.0%} of {of}" if of else f"{1e3 * one['assumed']:.3f} ms"
+        reached = f"{one['share']:.0%} of {one['of']}" if "share" in one else ""
+        shown = (
+            f"  {what(sizes)[one['name']]:38}  {1e3 * one['seconds']:11.3f} ms  {rate(one['number'], one['unit']):>14}"
+        )
+        lines.append(f"{shown}  {reached:18}  assumed {taken}; median of {one['repeats']}")
+    if row["timed"] is None:
+        return "\n".join([*lines, "Small shapes on a CPU: they run, and nothing is calibrated."])
+    engine = [
+        f"{row['efficiency'][name]:.1%} of {of}{'' if row['efficiency'][name] != taken else ', assumed'}"
+        for name, of, taken in zip(Efficiency._fields, (BANDWIDTH, ARITHMETIC), throughput.ASSUMED)
+    ]
+    lines.append(
+        f"An engine: {'; '.join(engine)}. Of these the line has what takes longer, for a plan with weights as in the "
+        "file and a cache in bf16:"
+    )
+    return "\n".join([*lines, f'--timed "{row["timed"]}"'])
+
+
+def chip_of(name: str) -> Accelerator | None:
+    """A row of hardware.py, of a device's name."""
+    key = DEVICES.get(name.removeprefix("NVIDIA ").removeprefix("AMD "))
+    return ACCELERATORS[key] if key else None
+
+
+def arguments(program: str) -> Parser:
+    parser = Parser(
+        prog=program,
+        description="Times one layer of a model, with random weights, on the GPU at hand: what the plan assumes of "
+        "reading, of products, of attention, of launches and of the link to the host. Needs torch; takes a minute.",
+        epilog=f"models: {', '.join(MODELS)}. chips: {', '.join(ACCELERATORS)}.",
+    )
+    add = parser.add_argument
+    add(
+        "--config",
+        "--model",
+        type=plan.config,
+        default="qwen2.5-7b",
+        help="a model's config.json, - for standard input, or a name",
+    )
+    add(
+        "--chip",
+        type=plan.chip,
+        help=f'whose data sheet; default: by the name of the device. A name, or numbers: "{user_inputs.CHIP_EXAMPLE}"',
+    )
+    add("--sequences", type=whole(1, 2**14), default=64, help="that decode together")
+    add("--context", type=whole(1, 2**20), default=4096, help="tokens of each")
+    add("--batch", type=whole(1, 2**16), default=1024, help="tokens of a batch that is large for decoding")
+    add("--tokens", type=whole(1, 2**17), default=8192, help="of a micro-batch in training")
+    add("--longest", type=whole(1, 2**17), default=16384, help="tokens of one sequence in training")
+    add("--cpu", action="store_true", help="small shapes on a CPU, which shows that they run and calibrates nothing")
+    add("--json", action="store_true", help="the row of numbers alone")
+    return parser
+
+
+def device(parser: Parser, chosen: argparse.Namespace) -> tuple[Machine, Accelerator | None]:
+    """What is timed, and the data sheet that it is held to; one sentence and status 2 where there is nothing."""
+    torch = layer_timing.found_torch()
+    if torch is None:
+        parser.error("torch is not installed here; run this where you train, or give the plan seconds that you timed")
+    if chosen.cpu:
+        torch.set_num_threads(1)  # small shapes gain nothing from more, and wait for them on a busy machine
+        return Machine(torch, "cpu"), None
+    if not torch.cuda.is_available():
+        parser.error("torch finds no GPU here; --cpu times small shapes, which shows that they run")
+    name = torch.cuda.get_device_name()
+    accelerator = chosen.chip or chip_of(name)
+    if accelerator is None:
+        parser.error(f"{name} is no chip of the table; name it or its numbers by --chip")
+    return Machine(torch, "cuda"), accelerator
+
+
+def row(
+    machine: Machine, accelerator: Accelerator | None, model: Model, sizes: Sizes, found: Sequence[Timing]
+) -> dict[str, Any]:
+    """All of it for a program: machine, versions, date, each number with its unit and repeats."""
+    torch = machine.torch
+    shares = {one.name: share(one, accelerator) if accelerator else None for one in found}
+    made: dict[str, Any] = {
+        "date": datetime.now(UTC).date().isoformat(),
+        "machine": torch.cuda.get_device_name() if accelerator else platform.processor() or platform.machine(),
+        "chip": accelerator.name if accelerator else None,
+        "system": platform.platform(),
+        "python": platform.python_version(),
+        "torch": str(torch.__version__),
+        "toolkit": torch.version.cuda or torch.version.hip,
+        "model": model.name,
+        "sizes": sizes._asdict(),
+        "measured": [measured(one, shares[one.name]) for one in found],
+        "efficiency": None,
+        "timed": None,
+    }
+    if accelerator:
+        reached = efficiency(model, {name: one for name, one in shares.items() if one}, sizes)
+        made |= {"efficiency": reached._asdict(), "timed": line(model, accelerator, reached, sizes)}
+    return made
+
+
+def main(words: Sequence[str] | None = None, program: str = "python -m rlpt.calibrate") -> int:
+    """Prints what was measured, the line for a plan and a row of JSON; status 0, or 2 after one sentence."""
+    parser = arguments(program)
+    with guarded(parser):
+        chosen = parser.parse_args(words)
+        try:
+            shape = layer_timing.shape_of(chosen.config)
+        except ValueError as refusal:
+            parser.error(str(refusal))
+        sizes = Sizes(chosen.sequences, chosen.context, chosen.batch, chosen.tokens, chosen.longest)
+        machine, accelerator = device(parser, chosen)
+        if accelerator is None:
+            shape, sizes = layer_timing.small(shape), layer_timing.SMALL
+        try:
+            found = layer_timing.timings(machine, shape, sizes)
+        except machine.torch.cuda.OutOfMemoryError:
+            parser.error("this layer does not fit into the GPU's memory; take fewer --sequences or a shorter --context")
+        except RuntimeError as fault:
+            parser.error(f"torch cannot time this layer: {str(fault).splitlines()[0]}")
+        made = row(machine, accelerator, chosen.config, sizes, found)
+        over = [one for one in made["measured"] if one.get("share", 0.0) > 1]
+        if over:
+            parser.error(f"{over[0]['name']} is faster than {made['chip']} can be; name the right chip by --chip")
+        shown = "" if chosen.json else f"{table(made, sizes)}\n"
+        sys.stdout.write(f"{shown}{json.dumps(made)}\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

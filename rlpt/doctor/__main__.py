@@ -1,0 +1,79 @@
+"""`python -m rlpt.doctor FILE…`: what a run's log shows, in a terminal or as JSON. No model: words in, lines out."""
+
+import json
+import sys
+
+from rlpt import logs, metric_names
+from rlpt.arguments import Parser, guarded, whole
+from rlpt.doctor import report, words
+
+PROGRAM = "python -m rlpt.doctor"
+
+
+def arguments(program):
+    parser = Parser(
+        prog=program,
+        description=(
+            "What the log of a run shows: facts, events in time, and the sign that is first. Status 0: nothing found; "
+            "1: an alarm or a sign; 2: unreadable."
+        ),
+    )
+    parser.add_argument("files", nargs="+", metavar="FILE", help=f"- for standard input. {logs.READABLE}")
+    parser.add_argument("--run", default="", metavar="NAME", help="which run, where a file holds several")
+    parser.add_argument("--heldout", default="", metavar="NAME", help="the column of a scorer that was not trained on")
+    parser.add_argument("--k", type=whole(0, 10**6), default=0, help="completions a prompt")
+    parser.add_argument("--updates", type=whole(1, 10**6), default=1, metavar="U", help="updates on each batch")
+    parser.add_argument(
+        "--map", action="append", default=[], metavar="Q=NAME", help=f"Q is one of {', '.join(metric_names.QUANTITIES)}"
+    )
+    parser.add_argument("--json", action="store_true", help="the same as one JSON object")
+    return parser
+
+
+def settings(given=None, program=PROGRAM):
+    parser = arguments(program)
+    chosen = parser.parse_args(given)
+    try:
+        chosen.map = dict(pair(text) for text in chosen.map)
+    except ValueError as fault:
+        parser.error(str(fault))
+    return chosen
+
+
+def pair(text):
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise ValueError(f"NAME=VALUE is expected, not {text}")
+    return name, value
+
+
+def command(given, opened, program=PROGRAM):
+    """(lines to print, lines for those who wait, status); `opened` yields the pieces of a file."""
+    chosen = settings(given, program)
+    try:
+        files = [(name, opened(name)) for name in chosen.files]
+        log = logs.read(files, chosen.run, [*chosen.map.values(), chosen.heldout])
+        done = report(log, chosen.heldout, chosen.map, chosen.k, chosen.updates)
+    except logs.Unreadable as fault:
+        return [], [str(fault)], 2
+    except OSError as fault:
+        return [], [f"{fault.filename} cannot be read: {fault.strerror}."], 2
+    told = [json.dumps(words.as_dict(done), ensure_ascii=False)] if chosen.json else list(words.lines(done))
+    return told, [], done.status
+
+
+def main(given=None, program=PROGRAM):
+    def opened(name):
+        with sys.stdin.buffer if name == "-" else open(name, "rb") as file:
+            while piece := file.read(1 << 16):
+                yield piece
+
+    with guarded(arguments(program)):
+        told, faults, status = command(given, opened, program)
+        print("\n".join(told), end="\n" if told else "")
+        print("\n".join(faults), end="\n" if faults else "", file=sys.stderr)
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())

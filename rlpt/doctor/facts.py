@@ -1,0 +1,199 @@
+"""What is read off a log before anything is concluded: one row is enough, and a threshold stands only where a fact is
+an alarm.
+
+It is not a model. An Adam step below a rate of 1.2e-9 is less than a float32 rounding (2⁻²⁴) of a weight of 0.02.
+"""
+
+import numpy as np
+
+from rlpt.doctor.marks import Fact, shown
+
+TINY_RATE = 1.2e-9
+CUT, LONGER = 0.2, 2.0
+
+
+def found(run, scores, updates=1):
+    """All Facts of a run, alarms first; `updates` is how many a batch has."""
+    asked = (constant, one_reward, uniform, gradient, rate, numbers, cut_off, length, reference, penalty)
+    facts = [fact for ask in asked for fact in ask(run)]
+    return alarms_first([*facts, *unclipped(run, updates), *weights(run, scores), *held_out(run, scores)])
+
+
+def alarms_first(facts):
+    return tuple(sorted(facts, key=lambda fact: not fact.alarm))
+
+
+def fact(run, says, quantity, alarm=False, first=0, last=-1):
+    return Fact(says, alarm, (float(run.batches[first]), float(run.batches[last])), quantity)
+
+
+def constant(run):
+    values = run.reward[np.isfinite(run.reward)]
+    if not len(values):
+        return
+    if len(values) > 1 and np.all(values == values[0]):
+        yield fact(run, f"The reward is {shown(values[0])} in every batch.", "reward", True)
+        return
+    if len(values) == 1:
+        yield fact(run, f"The reward is {shown(values[0])} in the one batch.", "reward")
+        return
+    last = values[-max(1, len(values) // 5) :].mean()
+    says = (
+        f"The reward is {shown(values[0])} in the first batch, {shown(last)} at the end, {shown(values.min())} at "
+        f"least and {shown(values.max())} at most."
+    )
+    yield fact(run, says, "reward")
+
+
+def since(mask, least=10, share=0.95):
+    """The place from which on a mask holds in so many of the places to the end; None where they are too few."""
+    if not mask.any():
+        return None
+    held = np.cumsum(mask[::-1])[::-1] / np.arange(len(mask), 0, -1)
+    for t in np.flatnonzero(mask & (held >= share)):
+        return int(t) if len(mask) - t >= least else None
+    return None
+
+
+def every(mask, t):
+    """`since` allows some exceptions."""
+    return "every" if mask[t:].all() else "nearly every"
+
+
+def one_reward(run):
+    alike = run.alike
+    if len(run) > 1 and alike.all():
+        yield fact(run, "In every batch all completions have one reward.", "reward_sd", True)
+    elif (t := since(alike)) is not None:
+        c, most = np.median(run.reward[t:]), np.nanmax(run.reward[:t]) if t else np.nan
+        before = f"; the highest batch before had {shown(most)}" if t else ""
+        says = f"Since step {run.batches[t]:,.0f} {every(alike, t)} completion has one reward, {shown(c)}{before}."
+        yield fact(run, says, "reward", True, t)
+
+
+def uniform(run):
+    if not run.has("zero_variance"):
+        return
+    share = run.at("zero_variance")
+    if len(run) > 1 and np.all(share == 1):
+        yield fact(run, "In every batch every group has one reward for all.", "zero_variance", True)
+    elif (t := since(share == 1)) is not None:
+        says = f"Since step {run.batches[t]:,.0f} {every(share == 1, t)} group has one reward for all."
+        yield fact(run, says, "zero_variance", True, t)
+
+
+def gradient(run):
+    curve = run.found.curves.get("gradient_norm")
+    if curve is None:
+        return
+    zero, steps = curve.values == 0, curve.steps
+    rows = lambda t: (float(steps[t]), float(steps[-1]))
+    if zero.all():
+        many = "every row" if len(zero) > 1 else "the one row"
+        yield Fact(f"The gradient is exactly 0 in {many}.", True, rows(0), "gradient_norm")
+    elif (t := since(zero)) is not None:
+        often = "" if zero[t:].all() else "nearly always "
+        yield Fact(f"Since step {steps[t]:,.0f} the gradient is {often}exactly 0.", True, rows(t), "gradient_norm")
+    elif zero.any():
+        half = bool(zero.mean() >= 0.5)
+        says = f"The gradient is exactly 0 in {zero.sum():,} of {len(zero):,} rows."
+        yield Fact(says, half, rows(0), "gradient_norm")
+
+
+def rate(run):
+    curve = run.found.curves.get("learning_rate")
+    if curve is not None and len(curve.values) >= 10:
+        most = curve.values.max()
+        if most <= TINY_RATE:  # from ten rows on: warm-up begins at 0
+            says = f"The learning rate is never above {shown(most)}."
+            yield Fact(says, True, (float(curve.steps[0]), float(curve.steps[-1])), "learning_rate")
+
+
+def numbers(run):
+    asked = ("loss", "kl", "entropy", "gradient_norm", "reward")
+    for quantity, name, step in run.found.gone:
+        says = f"“{name[:40]}” is NaN, null or infinite since step {step:,.0f}."
+        last = max(step, float(run.found.steps[-1]))
+        yield Fact(says, quantity in asked, (float(step), last), quantity)
+
+
+def ends(run, name):
+    """(beginning, mean of the last fifth, most) of a quantity."""
+    values = run.at(name)
+    values = values[np.isfinite(values)]
+    return run.begin(name), float(values[-max(1, len(values) // 5) :].mean()), float(values.max())
+
+
+def cut_off(run):
+    if run.has("cut_off") and run.begin("cut_off") is not None:
+        begin, end, most = ends(run, "cut_off")
+        if most > 0:
+            says = (
+                f"Cut off: {begin:.0%} of the completions at the beginning, {end:.0%} at the end, {most:.0%} at most."
+                if len(run) > 1
+                else f"Cut off: {most:.0%} of the completions in the one batch."
+            )
+            yield fact(run, says, "cut_off", max(begin, end) >= CUT)
+
+
+def length(run):
+    if run.has("length") and run.begin("length") and len(run) > 1:
+        begin, end, _ = ends(run, "length")
+        times = end / begin
+        says = f"Completions are {shown(times)} times as long at the end: {shown(begin)}, then {shown(end)} tokens."
+        yield fact(run, says, "length", times >= LONGER or times <= 1 / LONGER)
+
+
+def reference(run):
+    curve, norm = run.found.curves.get("kl"), run.found.curves.get("gradient_norm")
+    if curve is None or norm is None or len(curve.values) < 3:  # before the first update it is 0 in any run
+        return
+    if not curve.values.any() and norm.values.max() > 0:
+        says = "The KL is exactly 0 in every row while gradients are not: the reference moves along, or is the policy."
+        yield Fact(says, True, (float(curve.steps[0]), float(curve.steps[-1])), "kl")
+
+
+def coefficient(run):
+    """(β, relative error) of a loss that is β × the KL; None where it is not."""
+    loss, kl = run.found.curves.get("loss"), run.found.curves.get("kl")
+    if loss is None or kl is None:
+        return None
+    _, i, j = np.intersect1d(loss.steps, kl.steps, return_indices=True)
+    y, x = loss.values[i], kl.values[j]
+    if len(y) < 10 or not x @ x or not y.var():
+        return None
+    beta = float(x @ y / (x @ x))
+    rest = y - beta * x
+    if rest.var() >= 0.02 * y.var() or np.abs(beta * x).mean() <= 3 * np.abs(rest).mean():
+        return None
+    return beta, float(np.abs(rest).mean() / np.abs(y).mean())
+
+
+def penalty(run):
+    if (found := coefficient(run)) is not None:
+        beta, error = found
+        yield fact(run, f"The loss is {shown(beta)} × the KL, to within {error:.0%}.", "loss")
+
+
+def weights(run, scores):
+    if len(scores.weights) > 1:
+        total = " + ".join(f"{shown(weight)} × {each}" for each, weight in scores.weights.items())
+        yield fact(run, f"The reward is {total}; what has weight 0 was not trained on.", "reward")
+
+
+def held_out(run, scores):
+    for each in scores.scorers:
+        values = each.curve.values
+        what = "the reward that was trained on, on other prompts" if each.trained else "a score not trained on"
+        says = f"{each.name} ({what}): {shown(values[0])} first, {shown(values[-2:].mean())} last."
+        yield Fact(says, False, (float(each.curve.steps[0]), float(each.curve.steps[-1])), "held_out")
+
+
+def unclipped(run, updates):
+    curve = run.found.curves.get("clip_fraction")
+    if updates > 1 and curve is not None and not curve.values.any():
+        says = (
+            f"Nothing is clipped in {updates} updates a batch: the clip is out of reach, or the old log-probs are "
+            "those of the policy that is being trained."
+        )
+        yield Fact(says, True, (float(curve.steps[0]), float(curve.steps[-1])), "clip_fraction")

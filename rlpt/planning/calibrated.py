@@ -1,0 +1,109 @@
+"""Two GPUs on which the book's assumptions were timed: shares of one layer, and whole models beside the formulas.
+
+Data, not a model, and its comparison with the formulas. data/one_layer.jsonl has rows that calibrate.py printed,
+data/whole_model.jsonl those of bench/whole_model.py, on an H100 and an H200 on 2026-11-26; random weights, torch 2.11.0
+and transformers 5.17.0. Nothing that the book assumes was changed after them. `python -m rlpt.planning.calibrated`
+prints both tables.
+"""
+
+import json
+import sys
+from functools import cache
+from importlib.resources import files
+from typing import Any, NamedTuple
+
+from rlpt import calibrate
+from rlpt.planning.layer_timing import Sizes
+from sim.cluster import throughput, trainer
+from sim.cluster.hardware import Accelerator
+from sim.cluster.models import MODELS, Model
+from sim.cluster.throughput import Efficiency
+
+
+@cache
+def rows(name: str) -> tuple[dict[str, Any], ...]:
+    """Of a file of sim/cluster/data, one a line."""
+    text = (files("rlpt.planning") / "data" / f"{name}.jsonl").read_text(encoding="utf-8")
+    return tuple(json.loads(line) for line in text.splitlines())
+
+
+def chip(machine: str) -> Accelerator:
+    found = calibrate.chip_of(machine)
+    assert found, machine
+    return found
+
+
+class Pass(NamedTuple):
+    """A pass of a whole model that was timed, and what the formulas say of it."""
+
+    accelerator: Accelerator
+    what: str  # "decode" or "update"
+    model: Model
+    sequences: int
+    tokens: int  # of each
+    recompute: bool
+    fused_norms: bool  # each norm as one kernel, in place of transformers' own
+    seconds: float  # timed
+    assumed: float  # seconds at the shares that are assumed everywhere
+    calibrated: float | None  # at those that one layer of the model reached; None for an update
+
+    @property
+    def ratio(self) -> float:
+        """How many times as long as predicted it took."""
+        return self.seconds / self.assumed
+
+
+@cache
+def passes() -> tuple[Pass, ...]:
+    """All that were timed. An update is its passes forward and backward; the optimizer's step is no part of it."""
+    reached = {(one["machine"], one["model"]): Efficiency(**one["efficiency"]) for one in rows("one_layer")}
+    found = []
+    for one in rows("whole_model"):
+        model, accelerator = MODELS[one["model"]], chip(one["machine"])
+        sequences, tokens = one["sequences"], one["tokens"]
+        calibrated = None
+        if one["what"] == "decode":
+            shape = (model, accelerator, sequences, sequences * tokens)
+            own = reached[one["machine"], model.name]
+            assumed = float(throughput.iteration_seconds(*shape, weight_bytes=None))
+            calibrated = float(throughput.iteration_seconds(*shape, weight_bytes=None, efficiency=own))
+        else:
+            batch = trainer.Batch(sequences * tokens, sequences, tokens)
+            made = trainer.pass_seconds(model, accelerator, trainer.Trainer(1, recompute=one["recompute"]), batch)
+            assumed = made.seconds - made.state
+        job = (accelerator, one["what"], model, sequences, tokens, one["recompute"], one.get("fused_norms", False))
+        found.append(Pass(*job, one["seconds"], assumed, calibrated))
+    return tuple(sorted(found, key=lambda p: (p.what, p.accelerator.name, p.model.layers * p.model.hidden)))
+
+
+def layers_table() -> str:
+    """What was timed of one layer as lines of a Markdown table: what is assumed, and the least and most that four
+    models reached on both chips. Where reading took longer a row says nothing of arithmetic.
+    """
+    shown: dict[str, list[float]] = {}
+    for row in rows("one_layer"):
+        for one in row["measured"]:
+            if "share" not in one or one["of"] == calibrate.ASSUMED_OF[one["name"]]:
+                shown.setdefault(one["name"], []).append(one.get("share", 1e3 * one["seconds"]))
+    what = calibrate.what(Sizes(**rows("one_layer")[0]["sizes"]))
+    lines = []
+    for name, assumed in calibrate.assumed().items():
+        found, unit = shown[name], 1e3 if name == "launch" else 1
+        words = what[name] + ", ms" * (name == "launch")
+        lines.append(f"| {words} | {unit * assumed:.2f} | {min(found):.2f} to {max(found):.2f} |")
+    return "\n".join(lines)
+
+
+def passes_table() -> str:
+    """Whole models as lines of a Markdown table: job, milliseconds timed and how many times the predicted, by chip."""
+    chips = list(dict.fromkeys(p.accelerator.name for p in passes()))
+    jobs: dict[str, dict[str, str]] = {}
+    for p in passes():
+        kind = f"{p.what}{', recomputed' * p.recompute}{', fused norms' * p.fused_norms}"
+        job = f"{p.model.name}, {kind}, {p.sequences}×{p.tokens:,}"
+        jobs.setdefault(job, {})[p.accelerator.name] = f"{1e3 * p.seconds:,.1f}: {p.ratio:.2f}"
+    return "\n".join(f"| {job} | {' | '.join(found.get(chip, '') for chip in chips)} |" for job, found in jobs.items())
+
+
+if __name__ == "__main__":
+    sys.stdout.write(f"{layers_table()}\n\n{passes_table()}\n")

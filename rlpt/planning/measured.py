@@ -1,0 +1,350 @@
+"""Steps that others have timed, in seconds. Data, not a model.
+
+VERL, a synchronous run and the asynchronous run of the same job beside it, is from verl's documentation of its fully
+asynchronous trainer (docs/advance/fully_async.md, 2025, read in its versions of 2025-10 and 2026-05): means over 400
+steps of 512 prompts x 16 completions on H20. PUBLISHED has every row of the sources that it names, none chosen.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
+
+from rlpt.planning.configs import model_from_config
+from sim.cluster.memory import HBM_SHARE
+from sim.cluster.models import MODELS, Model
+from sim.cluster.trainer import FILLED, Trainer
+
+
+@dataclass(frozen=True)
+class Measured:
+    name: str
+    model: str  # a key of sim/cluster/models.py
+    gpus: int
+    step: float  # synchronous: every role on all GPUs, one after the other
+    generate: float
+    old_log_prob: float
+    reference: float
+    update: float
+    async_step: float  # the same job with the GPUs split into a generating and a training pool
+    async_gpus: tuple[int, int]  # (generating, training)
+    async_update: float
+    async_wait: float  # the trainer's wait for samples, which the asynchronous rows call gen
+
+    def named(self) -> float:
+        """Seconds of the synchronous step that are attributed to a role."""
+        return self.generate + self.old_log_prob + self.reference + self.update
+
+
+# The first row: the version of 2025-10 has 313.81 and 269.80 the other way round. With it the rows add up (11.2 s
+# unattributed, as in the other synchronous rows); as printed since, the asynchronous update is longer than its own
+# step, but the update scales with the GPUs as in the other rows. What rests on which is right: the seconds left over in
+# this row (7 % as printed now, 1 % in the older version) and its share of update (34 or 40 %).
+_ROWS = [
+    Measured("7B, 32 GPUs", "qwen2.5-7b", 32, 790.10, 357.41, 107.71, 0.0, 269.80, 294.77, (16, 16), 313.81, 21.26),
+    Measured("7B, 64 GPUs", "qwen2.5-7b", 64, 365.28, 150.72, 70.26, 0.0, 133.41, 189.26, (32, 32), 156.98, 28.46),
+    Measured("7B, 128 GPUs", "qwen2.5-7b", 128, 356.30, 177.85, 53.92, 0.0, 113.81, 150.63, (64, 64), 113.16, 33.14),
+    Measured(
+        "30B-A3B, 128 GPUs", "qwen3-30b-a3b", 128, 497.89, 348.05, 28.73, 20.86, 86.27, 282.75, (96, 32), 206.63, 22.06
+    ),
+]
+VERL = {row.name: row for row in _ROWS}
+COMPLETIONS = 512 * 16
+# verl, docs/advance/one_step_off.md (2025): 7B, FSDP2, 4 + 12 H20; `waited` for the previous generation is a mean
+ONE_OFF = dict(step=520, generate=458, old_log_prob=108, update=337, waited=45)
+SYNC_7B = 0.12  # weight transfer, 4 + 4 ranks, same page
+SYNC_30B = 4.38  # 16 + 16 ranks, with its checkpoint engine
+
+
+@dataclass(frozen=True)
+class Published:
+    """A job whose publication says enough to compute it: what is None or 0 was not timed or is not said."""
+
+    name: str
+    model: Model | None  # None where it is in no table of this book: such a row is not computed
+    accelerator: str  # a key of sim/cluster/hardware.py
+    gpus: int
+    prompts: int
+    samples: int
+    mean: float  # tokens of a completion
+    longest: int  # its limit
+    tensor_parallel: int  # of an engine
+    reference: bool
+    source: str  # a key of SOURCES
+    overlap: str = "sync"
+    generating: int = 0  # GPUs of two pools that generate
+    step: float | None = None
+    generate: float | None = None
+    log_probs: float | None = None  # old ones and the reference's
+    update: float | None = None
+    length_from_update: bool = False  # no mean length is published: it follows from this update, which is no evidence
+    reuse: bool = False  # the engine's log-probs stand for the old ones
+    hbm_share: float = HBM_SHARE
+    weight_bytes: float = 2  # of the engine's weights
+    trainer: Trainer | None = None  # as its recipe has it; None: as a plan lays it out
+    updates: int = 1  # optimizer steps of a step
+    batches: float = 1.0  # in flight one step ahead
+    computed: bool = True  # off: of what it generates a step something is not said
+
+
+SOURCES = {
+    "verl async": (
+        "verl, Fully async policy trainer, 2026",
+        "https://github.com/verl-project/verl/blob/eba3110d5277147ef5036f64f86658fd7c822c20/docs/advance/fully_async.md",
+    ),
+    "verl v1": (
+        "verl, V1 async trainer, 2026",
+        "https://github.com/verl-project/verl/blob/890dfc3ebdd5647f7ea9730375414b1e3fb4e9a6/docs/advance/v1_async_trainer.md",
+    ),
+    "NeMo RL 0.4": (
+        "NVIDIA NeMo RL 0.4, performance summary, 2025",
+        "https://github.com/NVIDIA-NeMo/RL/blob/cff17f83bf30c4f9c757b5fe707b2c32db606411/docs/about/performance-summary.md",
+    ),
+    "NeMo RL 0.5": (
+        "NVIDIA NeMo RL 0.5, performance summary, 2026",
+        "https://github.com/NVIDIA-NeMo/RL/blob/v0.5.0/docs/about/performance-summary.md",
+    ),
+    "NeMo RL 0.6": (
+        "NVIDIA NeMo RL 0.6, performance summary, 2026",
+        "https://github.com/NVIDIA-NeMo/RL/blob/v0.7.0/docs/about/performance-summary.md",
+    ),
+    "Miles": ("LMSYS, Miles on ROCm, 2026", "https://lmsys.org/blog/2026-03-17-rocm-miles-rl-amd/"),
+}
+# assumed: prompt tokens of all these jobs, which train on problems of mathematics; tokens a second times seconds, less
+# the published lengths, leave 100 to 160 in the rows of NeMo and of verl's V1 trainer
+PROMPT = 128
+# Tokens of a sequence, prompt included, at which 6PN at the assumed MFU takes these seconds, which verl timed on 32
+# and on 128 GPUs
+UPDATES = (VERL["7B, 32 GPUs"].update, VERL["30B-A3B, 128 GPUs"].update)
+FROM_UPDATE = {"qwen2.5-7b": 1365, "qwen3-30b-a3b": 3967}
+# Qwen/Qwen3-32B, config.json (2025)
+QWEN3_32B, _ = model_from_config(
+    dict(
+        model_type="qwen3",
+        num_hidden_layers=64,
+        hidden_size=5120,
+        num_attention_heads=64,
+        num_key_value_heads=8,
+        head_dim=128,
+        intermediate_size=25600,
+        vocab_size=151936,
+    ),
+    "qwen3-32b",
+    "Qwen3-32B",
+)
+
+
+def _verl(row: Measured, tensor_parallel: int, longest: int) -> Published:
+    job = (row.model, "h20", row.gpus, 512, 16, FROM_UPDATE[row.model] - PROMPT, longest, tensor_parallel)
+    log_probs = row.old_log_prob + row.reference
+    timed: dict[str, Any] = dict(step=row.step, generate=row.generate, log_probs=log_probs, update=row.update)
+    name = f"verl, {row.name.replace(',', ' on').replace('GPUs', 'H20')}"
+    return Published(
+        name,
+        MODELS[job[0]],
+        *job[1:],
+        row.reference > 0,
+        "verl async",
+        **timed,
+        length_from_update=row.update in UPDATES,
+    )
+
+
+def _verl_async(row: Measured, tensor_parallel: int, longest: int) -> Published:
+    """The same job as a stream, with the engine's own log-probs."""
+    before = _verl(row, tensor_parallel, longest)
+    generating, training = row.async_gpus
+    pools: dict[str, Any] = dict(gpus=generating + training, generating=generating, overlap="async", reuse=True)
+    untimed: dict[str, Any] = dict(generate=None, log_probs=None, update=None, length_from_update=False)
+    return replace(before, name=f"{before.name}, stream", step=row.async_step, **pools, **untimed)
+
+
+# What NeMo RL's recipes have at the tags of all releases (examples/configs/recipes/llm/performance): model, prompts,
+# completions of each, tokens of the longest sequence, updates of a step, and whether layers are recomputed. The code
+# scores a reference in each of them. A micro-batch is as long as the longest sequence and is packed
+_RECIPES = {
+    "8B": (MODELS["llama3.1-8b"], 64, 32, 4096, 4, True),
+    "DeepSeek-V3": (MODELS["deepseek-v3"], 32, 16, 1536, 1, True),
+    "235B-A22B": (MODELS["qwen3-235b-a22b"], 16, 32, 8192, 1, True),
+    "30B-A3B": (MODELS["qwen3-30b-a3b"], 64, 32, 4096, 4, False),
+    "32B": (QWEN3_32B, 64, 32, 4096, 4, False),
+}
+ON, OFF = "sync", "one-off"  # "On policy" and "1-step Off"
+# Every row of their tables: recipe, way, mean tokens of a completion, GPUs, TP of the engines, TP, CP, EP and PP of the
+# trainer, seconds of a step
+Row: TypeAlias = tuple[str, str, float, int, int, tuple[int, int, int, int], float]
+_NEMO: dict[tuple[str, str], list[Row]] = {
+    ("NeMo RL 0.4", "h100"): [
+        ("8B", ON, 1060, 16, 1, (1, 1, 1, 2), 97.7),
+        ("8B", OFF, 1129, 16, 1, (1, 1, 1, 2), 74.6),
+        ("DeepSeek-V3", ON, 745, 256, 32, (1, 1, 16, 16), 154),
+        ("DeepSeek-V3", OFF, 744, 512, 32, (1, 1, 16, 16), 77.9),
+        ("235B-A22B", ON, 5671, 128, 16, (2, 2, 16, 8), 506),
+        ("235B-A22B", OFF, 5691, 256, 8, (4, 1, 16, 8), 241),
+        ("30B-A3B", ON, 3154, 32, 4, (2, 1, 8, 1), 225),
+        ("30B-A3B", OFF, 3158, 32, 2, (1, 1, 8, 2), 244),
+        ("32B", ON, 3206, 32, 4, (4, 1, 1, 4), 393),
+        ("32B", OFF, 3207, 64, 4, (4, 1, 1, 4), 215),
+    ],
+    ("NeMo RL 0.5", "h100"): [
+        ("8B", ON, 1019, 16, 1, (1, 1, 1, 2), 92.8),
+        ("8B", OFF, 1123, 16, 1, (1, 1, 1, 1), 64.8),
+        ("DeepSeek-V3", ON, 744, 256, 32, (1, 1, 16, 16), 134),
+        ("DeepSeek-V3", OFF, 738, 512, 32, (1, 1, 16, 16), 64.9),
+        ("DAPO, DeepSeek-V3", ON, 974, 512, 64, (8, 4, 32, 8), 974),
+        ("235B-A22B", ON, 5700, 128, 16, (2, 2, 16, 8), 431),
+        ("235B-A22B", OFF, 5707, 256, 8, (4, 1, 16, 8), 203),
+        ("30B-A3B", ON, 3196, 32, 2, (1, 1, 8, 1), 198),
+        ("30B-A3B", OFF, 3201, 32, 2, (1, 1, 8, 2), 154),
+        ("32B", ON, 3251, 32, 4, (4, 1, 1, 4), 376),
+        ("32B", OFF, 3252, 64, 4, (4, 1, 1, 4), 200),
+        ("8B in fp8", OFF, 1128, 16, 1, (1, 1, 1, 1), 53.0),
+        ("DeepSeek-V3 in fp8", OFF, 761, 512, 16, (1, 1, 16, 16), 67.6),
+    ],
+    ("NeMo RL 0.5", "gb200"): [
+        ("8B", ON, 1066, 8, 1, (1, 1, 1, 1), 91.0),
+        ("8B", OFF, 1107, 8, 1, (1, 1, 1, 1), 71.1),
+        ("DeepSeek-V3", ON, 996, 128, 32, (1, 1, 16, 8), 128),
+        ("DeepSeek-V3", OFF, 994, 256, 16, (1, 1, 16, 8), 64.5),
+        ("235B-A22B", ON, 5711, 64, 8, (2, 2, 16, 4), 332),
+        ("235B-A22B", OFF, 5711, 128, 8, (4, 1, 16, 4), 268),
+        ("30B-A3B", ON, 3198, 16, 1, (1, 1, 16, 1), 232),
+        ("30B-A3B", OFF, 3204, 32, 1, (1, 1, 16, 1), 136),
+        ("32B", ON, 3253, 16, 1, (2, 1, 1, 1), 381),
+        ("32B", OFF, 3258, 32, 1, (2, 1, 1, 1), 210),
+    ],
+    # where table and recipe differ it is the recipe that ran: EP 32 of DeepSeek-V3 on policy on twice the GPUs, and EP
+    # 8 of 30B-A3B on eight GB200 that train, where the table has 16
+    ("NeMo RL 0.6", "h100"): [
+        ("DeepSeek-V3", ON, 701, 256, 32, (1, 1, 16, 16), 134),
+        ("DeepSeek-V3", ON, 697, 512, 32, (1, 1, 32, 16), 111),
+        ("DeepSeek-V3", OFF, 710, 512, 32, (1, 1, 16, 16), 64.1),
+        ("235B-A22B", ON, 5698, 128, 16, (2, 2, 16, 8), 395),
+        ("235B-A22B", ON, 5713, 256, 16, (2, 2, 16, 8), 312),
+        ("235B-A22B", OFF, 5721, 256, 8, (4, 1, 16, 8), 231),
+        ("30B-A3B", ON, 3203, 32, 2, (1, 1, 8, 1), 192),
+        ("30B-A3B", OFF, 3201, 32, 2, (1, 1, 8, 2), 152),
+        ("DeepSeek-V3 in fp8", OFF, 721, 512, 16, (1, 1, 16, 16), 59.2),
+    ],
+    ("NeMo RL 0.6", "gb200"): [
+        ("DeepSeek-V3", ON, 711, 128, 32, (1, 1, 16, 8), 108),
+        ("DeepSeek-V3", ON, 700, 256, 32, (1, 1, 32, 8), 98.7),
+        ("DeepSeek-V3", OFF, 708, 256, 16, (1, 1, 16, 8), 61.7),
+        ("235B-A22B", ON, 5709, 64, 8, (2, 2, 16, 4), 286),
+        ("235B-A22B", ON, 5693, 128, 8, (2, 2, 16, 4), 345),
+        ("235B-A22B", OFF, 5705, 128, 8, (4, 1, 16, 4), 278),
+        ("30B-A3B", ON, 3199, 16, 1, (1, 1, 16, 1), 221),
+        ("30B-A3B", OFF, 3197, 16, 1, (1, 1, 8, 1), 301),
+    ],
+}
+# Of the memory, what engines of one pool fill where a recipe of release 0.6 has less than 0.6: recipe, chip, GPUs
+_FILLS = {("DeepSeek-V3", "gb200", 128): 0.3, ("DeepSeek-V3", "gb200", 256): 0.3, ("235B-A22B", "gb200", 64): 0.4}
+
+
+def _nemo(release: str, accelerator: str, row: Row) -> Published:
+    recipe, way, mean, gpus, engine, layout, seconds = row
+    model, prompts, samples, longest, updates, recompute = _RECIPES[
+        recipe.removeprefix("DAPO, ").removesuffix(" in fp8")
+    ]
+    tensor, context, experts, pipeline = layout
+    apart = way == OFF
+    fills = _FILLS.get((recipe, accelerator, gpus), 0.6) if release == "NeMo RL 0.6" else 0.6
+    return Published(
+        f"{release}, {recipe} on {gpus} {accelerator.upper()}{', one step off' if apart else ''}",
+        model,
+        accelerator,
+        gpus,
+        prompts,
+        samples,
+        mean,
+        longest - PROMPT,
+        engine,
+        True,
+        release,
+        overlap=way,
+        generating=gpus // 2 if apart else 0,  # in every recipe of two pools
+        step=seconds,
+        hbm_share=0.8 if apart else fills,
+        weight_bytes=1 if "fp8" in recipe else 2,  # its trainer, which has fp8 too, is counted in bf16
+        trainer=Trainer(
+            gpus // 2 if apart else gpus,
+            tensor,
+            context,
+            pipeline,
+            expert_parallel=experts,
+            recompute=recompute,
+            pack=longest,
+            filled=FILLED,
+        ),
+        updates=updates,
+        computed="DAPO" not in recipe,
+    )
+
+
+def _nemo_eight_off() -> Published:
+    """Release 0.6, "8-step Off": 64 of 192 GPUs generate, and completions are at most eight versions old."""
+    row = _nemo("NeMo RL 0.6", "h100", ("30B-A3B", OFF, 3206, 192, 2, (1, 1, 8, 1), 34.5))
+    assert row.trainer is not None, "a recipe has a trainer"
+    name = row.name.replace("one step off", "eight steps off")
+    return replace(row, name=name, generating=64, trainer=replace(row.trainer, gpus=128), batches=8.0)
+
+
+# Release 0.6, 512 completions a step, at most 131,072 tokens: turns and tools are not said
+_SWE = Published(
+    "NeMo RL 0.6, SWE, Nemotron-3-Nano on 128 H100, one step off",
+    None,
+    "h100",
+    128,
+    0,
+    0,
+    31_599,
+    131_072,
+    8,
+    True,
+    "NeMo RL 0.6",
+    overlap=OFF,
+    generating=64,
+    step=430,
+    computed=False,
+)
+
+
+def _v1(way: str, overlap: str, generating: int, mean: float, hours: float) -> Published:
+    job = (32, 64, 8, mean, 32768, 4)  # 512 completions: tokens a second x seconds a step / tokens of a sequence
+    found: dict[str, Any] = dict(overlap=overlap, generating=generating, step=hours * 3600 / 150)
+    # the page says H100 of another benchmark on it, and four nodes of this one
+    return Published(
+        f"verl, 35B-A3B on 32 H100, {way}", MODELS["qwen3.5-35b-a3b"], "h100", *job, False, "verl v1", **found
+    )
+
+
+# assumed: engines of verl's first rows are the smallest that hold the model, those of Miles as wide as its trainer's
+# tensor parallelism
+PUBLISHED = [
+    *(_verl(VERL[f"7B, {gpus} GPUs"], 1, 28672) for gpus in (32, 64, 128)),
+    _verl(VERL["30B-A3B, 128 GPUs"], 2, 8192),
+    *(_verl_async(VERL[f"7B, {gpus} GPUs"], 1, 28672) for gpus in (32, 64, 128)),
+    _verl_async(VERL["30B-A3B, 128 GPUs"], 2, 8192),
+    _v1("in turn", "sync", 0, 12720, 22.79),
+    _v1("carried over", "carry-over", 0, 12854, 14.72),
+    _v1("two pools", "async", 16, 12288, 14.10),
+    *(_nemo(*of, row) for of, rows in _NEMO.items() for row in rows),
+    _nemo_eight_off(),
+    _SWE,
+    # the mean length from rollout tokens a second and GPU: 1,200 x 8 x 152.79 s / 256
+    Published(
+        "Miles, 30B-A3B on 8 MI300X",
+        MODELS["qwen3-30b-a3b"],
+        "mi300x",
+        8,
+        32,
+        8,
+        5700,
+        8192,
+        4,
+        False,
+        "Miles",
+        step=388.50,
+        generate=152.79,
+        log_probs=31.53,
+        update=95.30,
+    ),
+]

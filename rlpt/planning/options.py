@@ -1,0 +1,543 @@
+"""What a job's setting is called in five engines and trainers, as "Take" shows it.
+
+One table, a row a quantity, a column a program; described.py reads a trainer's text back as a job. A name stands
+here only if it was read in the source of the release
+that VERSIONS gives: `vllm/engine/arg_utils.py`, SGLang's `srt/arg_groups/fields/`, verl's `trainer/config/`, TRL's
+`trainer/grpo_config.py` and `experimental/async_grpo/`, OpenRLHF's `cli/train_ppo_ray.py`, all of 2026. It is
+not a model.
+"""
+
+from collections.abc import Mapping
+from typing import Any, TypeAlias
+
+from rlpt.planning.described import described_by
+from rlpt.programs import ACTOR, BATCH, ROLLOUT, START, VERSIONS
+from sim.cluster import envelope
+from sim.cluster.hardware import Accelerator
+from sim.cluster.models import Model
+
+ENGINES = ("vLLM", "SGLang")  # the others train, and are asked for the rows under TRAINING too
+VLLM = f"+{ROLLOUT}.engine_kwargs.vllm"  # handed on to vLLM; hydra adds what its file does not name by a plus
+
+CONVERTED = "bf16 of a narrow file"  # weights_dtype
+GIVEN_IN_BF16 = "# the published file is narrower than bf16: give a converted one as the model"
+
+# {quantity: (what it is, {program: option})}. In an option, {} is the value, and {completions} prompts times samples.
+# An option by value is {value: option}: "" where nothing is to be set, "# …" what to know where it is no option. A
+# program or a value that is left out has none.
+Table: TypeAlias = dict[str, tuple[str, dict[str, Any]]]
+SERVING: Table = {
+    "tensor_parallel": (
+        "GPUs an engine",
+        {
+            "vLLM": "--tensor-parallel-size {}",
+            "SGLang": "--tp-size {}",
+            "verl": ROLLOUT + ".tensor_model_parallel_size={}",
+            "TRL": "vllm_tensor_parallel_size={}",
+            "OpenRLHF": "--vllm.tensor_parallel_size {}",
+        },
+    ),
+    "dcp": (
+        "decode context parallelism",
+        {
+            "vLLM": "--decode-context-parallel-size {}",
+            "SGLang": "--dcp-size {}",
+            "verl": VLLM + ".decode_context_parallel_size={}",
+        },
+    ),
+    "data_parallel": (
+        "groups of an engine that share its experts",
+        {
+            "vLLM": "--data-parallel-size {} --enable-expert-parallel --all2all-backend deepep_low_latency",
+            "SGLang": "--attn-dp-size {} --ep-size {experts_over} --moe-a2a-backend deepep",
+            "verl": ROLLOUT + ".data_parallel_size={} " + ROLLOUT + ".expert_parallel_size={experts_over}",
+        },
+    ),
+    # verl has a name for it, and 0.9.1 raises NotImplementedError for vLLM and SGLang
+    "pipeline": ("stages of an engine", {"vLLM": "--pipeline-parallel-size {}", "SGLang": "--pp-size {}"}),
+    "servers": (
+        "an engine over several servers",
+        {
+            "vLLM": "--nnodes {} --node-rank RANK --master-addr ADDRESS",
+            "SGLang": "--nnodes {} --node-rank RANK --dist-init-addr ADDRESS",
+            "verl": "",
+        },
+    ),
+    "memory_fraction": (
+        "the engine's share of a GPU's memory",
+        {
+            "vLLM": "--gpu-memory-utilization {}",
+            "SGLang": "--mem-fraction-static {}",
+            "verl": ROLLOUT + ".gpu_memory_utilization={}",
+            "TRL": "vllm_gpu_memory_utilization={}",
+            "OpenRLHF": "--vllm.gpu_memory_utilization {}",
+        },
+    ),
+    "context": (
+        "the longest sequence",
+        {
+            "vLLM": "--max-model-len {}",
+            "SGLang": "--context-length {}",
+            "verl": ROLLOUT + ".max_model_len={}",
+            "TRL": "vllm_max_model_length={}",
+            "OpenRLHF": "--data.max_len {}",
+        },
+    ),
+    "concurrency": (
+        "sequences at once",
+        {
+            "vLLM": "--max-num-seqs {}",
+            "SGLang": "--max-running-requests {}",
+            "verl": ROLLOUT + ".max_num_seqs={}",
+            "TRL": "max_inflight_tasks={of_all_engines}",
+        },
+    ),
+    "chunk": (
+        "tokens of a prompt at a time",
+        {
+            "vLLM": "--max-num-batched-tokens {}",
+            "SGLang": "--chunked-prefill-size {}",
+            "verl": ROLLOUT + ".max_num_batched_tokens={}",
+        },
+    ),
+    "prefix_cache": (
+        "sharing of prompts",
+        {
+            "vLLM": {True: "--enable-prefix-caching", False: "--no-enable-prefix-caching"},
+            "SGLang": {True: "", False: "--disable-radix-cache"},
+            "verl": {True: ROLLOUT + ".enable_prefix_caching=True", False: ROLLOUT + ".enable_prefix_caching=False"},
+            "TRL": {True: ""},  # vLLM's own default, which TRL leaves as it is
+            "OpenRLHF": {True: "--vllm.enable_prefix_caching", False: ""},
+        },
+    ),
+    "drafts": (
+        "tokens guessed ahead",
+        {
+            "vLLM": '--speculative-config \'{{"method":"ngram","num_speculative_tokens":{}}}\'',
+            "SGLang": "# SGLang: --speculative-num-draft-tokens {}, with the --speculative-algorithm of your drafter",
+            "verl": "# verl: {} tokens guessed, by actor_rollout_ref.model.mtp for an MTP head, else by engine_kwargs",
+        },
+    ),
+    "block": (
+        "slots a block",
+        {"vLLM": "--block-size {}", "SGLang": "--page-size {}", "verl": VLLM + ".block_size={}"},
+    ),
+    "kv_dtype": (
+        "the precision of the cache",
+        {
+            "vLLM": {"bf16": "", "fp8": "--kv-cache-dtype fp8"},
+            "SGLang": {"bf16": "", "fp8": "--kv-cache-dtype fp8_e4m3"},
+            "verl": {"bf16": "", "fp8": VLLM + ".kv_cache_dtype=fp8"},
+            "TRL": {"bf16": ""},
+            "OpenRLHF": {"bf16": ""},
+        },
+    ),
+    "weights_dtype": (
+        "the precision of the engine's weights",
+        {
+            # "stored": as the checkpoint says, which engines read themselves
+            "vLLM": {"bf16": "", "stored": "", "fp8": "--quantization fp8", CONVERTED: GIVEN_IN_BF16},
+            "SGLang": {"bf16": "", "stored": "", "fp8": "--quantization fp8", CONVERTED: GIVEN_IN_BF16},
+            "verl": {"bf16": "", "stored": "", "fp8": ROLLOUT + ".quantization=fp8", CONVERTED: GIVEN_IN_BF16},
+            "TRL": {"bf16": "", "stored": "", CONVERTED: GIVEN_IN_BF16},
+            "OpenRLHF": {"bf16": "", "stored": "", CONVERTED: GIVEN_IN_BF16},
+        },
+    ),
+    "offload_gib": (
+        "room for the cache in host memory",
+        {
+            "vLLM": "--kv-offloading-size {}",  # of all GPUs of an engine; SGLang counts that of one
+            "SGLang": "--enable-hierarchical-cache --hicache-size {of_one_gpu}",
+            "verl": VLLM + ".kv_offloading_size={}",
+        },
+    ),
+    "engines": ("engines", {"vLLM": "", "SGLang": "", "verl": "", "TRL": "", "OpenRLHF": "--vllm.num_engines {}"}),
+    "placement": (
+        "where generating stands",
+        {
+            # the routes that both need are there in dev mode alone, which `started` sets
+            "vLLM": {"colocated": "--enable-sleep-mode", "split": '--weight-transfer-config \'{{"backend":"nccl"}}\''},
+            "SGLang": {
+                "colocated": "--enable-memory-saver",
+                "split": "# new weights come by POST /update_weights_from_distributed",
+            },
+            "verl": {
+                "colocated": ROLLOUT + ".free_cache_engine=True",
+                "split": ROLLOUT + ".checkpoint_engine.backend=nccl",
+            },
+            "TRL": {
+                "colocated": 'use_vllm=True, vllm_mode="colocate", vllm_enable_sleep_mode=True',
+                "split": 'use_vllm=True, vllm_mode="server"',
+            },
+            "OpenRLHF": {
+                "colocated": "--train.colocate_all --vllm.enable_sleep --ds.enable_sleep",
+                "split": "--vllm.sync_backend nccl",
+            },
+        },
+    ),
+}
+CUT_IN_TRL = "# TRL scores a cut completion as it is: your reward function has to call it wrong"
+INDIVISIBLE = "do not divide by"
+SERVER_IN_TRL = "# TRL's server has its own options for tensor parallelism, memory and length"
+FOLDER_OF_VERL = (
+    "# VERL is the folder of the installed package, as python -c 'import verl; print(verl.__path__[0])' says it"
+)
+LEFT_IN_VERL = "# verl: set actor_rollout_ref.rollout.name, actor_rollout_ref.model.path and the data"
+TOOLS_IN_TRL = "# TRL: give your tools, or an environment, to the trainer; a turn that calls none ends a completion"
+ASYNC_IN_TRL = ("concurrency", "micro_batch_tokens", "lag")  # quantities of AsyncGRPOConfig alone
+TURNS_IN_VERL = (
+    "# verl: set actor_rollout_ref.rollout.agent.default_agent_loop, your tools, and "
+    "multi_turn.max_tool_response_length, which counts characters"
+)
+TRAINING: Table = {
+    "prompts": (
+        "prompts a step",
+        {
+            "verl": "data.train_batch_size={} " + ACTOR + ".ppo_mini_batch_size={of_update}",
+            "TRL": BATCH["prompts"][1]["TRL"],
+            "OpenRLHF": "--rollout.batch_size {} --train.batch_size {completions_of_update}",
+        },
+    ),
+    "updates": ("updates a step", {"verl": "", "TRL": "", "OpenRLHF": ""}),  # the prompts' option says it
+    "samples": BATCH["samples"],
+    "prompt": ("the longest prompt", {"verl": "data.max_prompt_length={}"}),
+    "completion": BATCH["completion"],
+    "turns": (
+        "turns of a completion",
+        {
+            "verl": ROLLOUT + ".multi_turn.enable=True " + ROLLOUT + ".multi_turn.max_assistant_turns={}",
+            "TRL": "max_tool_calling_iterations={between}",
+        },
+    ),
+    "grouped": (
+        "training on a prompt once for all of its completions",
+        {"verl": {True: ACTOR + ".use_prefix_grouper=True"}},
+    ),
+    "batches": ("several batches in flight", {}),
+    "micro_batch_tokens": (
+        "tokens a GPU trains on at a time",
+        {
+            "verl": f"{ACTOR}.use_dynamic_bsz=True {ACTOR}.ppo_max_token_len_per_gpu={{}}",
+            "TRL": "token_budget={}",
+            "OpenRLHF": "--train.dynamic_batch_enable --train.max_tokens_per_gpu {}",
+        },
+    ),
+    "overlap": (
+        "generating beside training",
+        {
+            "verl": {
+                "sync": "trainer.v1.trainer_mode=sync",
+                "carry-over": "trainer.v1.trainer_mode=colocate_async",
+                # an entry point of its own, which refuses a hybrid engine and looks for the others' files in a checkout
+                "one-off": "'hydra.searchpath=[file://VERL/trainer/config]' actor_rollout_ref.hybrid_engine=False",
+                "async": "trainer.v1.trainer_mode=separate_async "
+                "trainer.v1.separate_async.parameter_sync_step={updates} actor_rollout_ref.hybrid_engine=False",
+            },
+            "TRL": {"sync": "", "async": "weight_sync_steps={updates}"},
+            "OpenRLHF": {
+                "sync": "",
+                "one-off": "--train.async_enable",
+                "async": "--train.async_enable --train.partial_rollout_enable",
+            },
+        },
+    ),
+    "lag": (
+        "how many versions a completion may be behind",
+        {
+            "verl": "trainer.v1.sampler.max_off_policy_threshold={spanned}",
+            "TRL": "max_staleness={}",
+            "OpenRLHF": "# OpenRLHF drops nothing by age; --train.async_queue_size bounds the batches that wait",
+        },
+    ),
+    "reuse_log_probs": (
+        "training on the engine's log-probs",
+        {
+            "verl": {
+                True: "algorithm.rollout_correction.bypass_mode=True",
+                False: "algorithm.rollout_correction.bypass_mode=False",
+            },
+            "TRL": {False: ""},  # with vllm_importance_sampling_correction, which is on by default
+        },
+    ),
+    "estimator": (
+        "a group's mean instead of a critic",
+        {
+            "verl": {"grpo": "algorithm.adv_estimator=grpo"},
+            "TRL": {"grpo": ""},
+            "OpenRLHF": {"grpo": "--algo.advantage.estimator group_norm"},
+        },
+    ),
+    "reference": (
+        "a reference model",
+        {
+            "verl": {True: f"{ACTOR}.use_kl_loss=True", False: f"{ACTOR}.use_kl_loss=False"},
+            "TRL": {True: "beta=0.001", False: "beta=0.0"},
+            "OpenRLHF": {
+                True: "--ref.num_nodes {nodes} --ref.num_gpus_per_node {per_node}",
+                False: "--algo.kl.init_coef 0",
+            },
+        },
+    ),
+    "training_gpus": (
+        "GPUs that train",
+        {
+            "verl": "trainer.nnodes={nodes} trainer.n_gpus_per_node={per_node}",
+            "TRL": "# accelerate launch --config_file {accelerated} --num_machines {nodes} --num_processes {}",
+            "OpenRLHF": "--actor.num_nodes {nodes} --actor.num_gpus_per_node {per_node}",
+        },
+    ),
+    "generating_gpus": (
+        "GPUs of a pool that generates",
+        {
+            "vLLM": "",
+            "SGLang": "",
+            "verl": ROLLOUT + ".nnodes={nodes} " + ROLLOUT + ".n_gpus_per_node={per_node}",
+            "TRL": "",
+            "OpenRLHF": "",
+        },
+    ),
+    "offload": (
+        "the trainer's state on the host while the engine generates",
+        {
+            "verl": {
+                True: f"{ACTOR}.fsdp_config.param_offload=True {ACTOR}.fsdp_config.optimizer_offload=True "
+                "actor_rollout_ref.ref.fsdp_config.param_offload=True",
+                False: f"{ACTOR}.fsdp_config.param_offload=False {ACTOR}.fsdp_config.optimizer_offload=False",
+            },
+            "TRL": {
+                True: "# {accelerated} is in TRL's accelerate_configs; set offload_optimizer_device and "
+                "offload_param_device in it to cpu",
+                False: "# {accelerated} is in TRL's accelerate_configs",
+            },
+            "OpenRLHF": {True: "--ref.offload", False: ""},
+        },
+    ),
+    "zero": (
+        "ZeRO stage",
+        {
+            "verl": {
+                3: f"{ACTOR}.strategy=fsdp2 {ACTOR}.fsdp_config.fsdp_size=-1 "
+                f"{ACTOR}.fsdp_config.reshard_after_forward=True {ACTOR}.fsdp_config.model_dtype=fp32",
+                # Megatron's distributed optimizer; FSDP that keeps its weights gathered gathers and drops them in every
+                # micro-batch, which is another 2
+                1: f"model_engine=megatron {ACTOR}.megatron.use_distributed_optimizer=True",
+            },
+            "TRL": {3: ""},
+            "OpenRLHF": "--ds.zero_stage {} --ds.packing_samples",
+        },
+    ),
+    "training_tensor": (
+        "GPUs that share a layer in training",
+        {"verl": f"{ACTOR}.megatron.tensor_model_parallel_size={{}}", "OpenRLHF": "--ds.tensor_parallel_size {}"},
+    ),
+    "training_stages": ("stages of the trainer", {"verl": f"{ACTOR}.megatron.pipeline_model_parallel_size={{}}"}),
+    "recompute": (
+        "activations computed again",
+        {
+            "verl": {
+                "full": "actor_rollout_ref.model.enable_gradient_checkpointing=True",
+                "selective": "actor_rollout_ref.model.enable_gradient_checkpointing=False",
+            },
+            "TRL": {"full": "gradient_checkpointing=True", "selective": "gradient_checkpointing=False"},
+            "OpenRLHF": {"full": "--actor.gradient_checkpointing_enable", "selective": ""},
+        },
+    ),
+    "sequence_parallel": (
+        "GPUs that share a sequence in training",
+        {"verl": ACTOR + ".ulysses_sequence_parallel_size={}", "TRL": {1: ""}, "OpenRLHF": "--ds.ring_attn_size {}"},
+    ),
+    "expert_parallel": (  # FSDP with expert parallelism is in verl's VeOmni engine; its FSDP engine has none
+        "experts dealt out over several GPUs in training",
+        {"verl": f"model_engine=veomni {ACTOR}.veomni.expert_parallel_size={{}}"},
+    ),
+    "logits_chunk": (
+        "logits of some tokens at a time",
+        {"verl": "actor_rollout_ref.model.use_fused_kernels=True", "TRL": "", "OpenRLHF": None},
+    ),
+    "cut": (
+        "what becomes of completions that were cut off",
+        {"TRL": {"masked": "mask_truncated_completions=True", "scored wrong": CUT_IN_TRL}},
+    ),
+}
+TABLE = SERVING | TRAINING
+# without its option another job starts
+NEEDED: tuple[str, ...] = ("data_parallel", "pipeline", "dcp", "turns", "grouped", "batches", "zero")
+NEEDED += ("training_tensor", "training_stages")
+# what verl's VeOmni engine calls what its FSDP engine has; it always shards everything, and a reference follows the
+# actor
+VEOMNI = {
+    f"{ACTOR}.strategy=fsdp2 ": "",
+    f" {ACTOR}.fsdp_config.reshard_after_forward=True {ACTOR}.fsdp_config.model_dtype=fp32": "",
+    " actor_rollout_ref.ref.fsdp_config.param_offload=True": "",
+    f"{ACTOR}.fsdp_config.": f"{ACTOR}.veomni.",
+    f"{ACTOR}.ulysses_sequence_parallel_size": f"{ACTOR}.veomni.ulysses_parallel_size",
+}
+# the same of its Megatron engine, which has its own words for recomputing, and takes no prompt once for a group
+RECOMPUTED = f"{ACTOR}.megatron.override_transformer_config.recompute"
+MEGATRON = {
+    " actor_rollout_ref.ref.fsdp_config.param_offload=True": "",
+    f"{ACTOR}.fsdp_config.": f"{ACTOR}.megatron.",
+    f"{ACTOR}.ulysses_sequence_parallel_size": f"{ACTOR}.megatron.context_parallel_size",
+    f"model_engine=veomni {ACTOR}.veomni.expert_parallel_size": f"{ACTOR}.megatron.expert_tensor_parallel_size=1 "
+    f"{ACTOR}.megatron.expert_model_parallel_size",
+    "actor_rollout_ref.model.enable_gradient_checkpointing=True": f"{RECOMPUTED}_granularity=full "
+    f"{RECOMPUTED}_method=uniform {RECOMPUTED}_num_layers=1",
+    "actor_rollout_ref.model.enable_gradient_checkpointing=False": "",
+}
+
+
+def texts(setting: Mapping[str, Any]) -> dict[str, str]:
+    """{program and version: text to paste} of a setting {quantity: value}; what a program has no option for is a line
+    that begins with #. Quantities are those of TABLE; `prompts` needs `samples`. Besides, `plan` is a line for the head
+    of each text, and `on` a (Model, Accelerator): then a trainer whose text would not fit there says so instead.
+    """
+    if unknown := set(setting) - set(TABLE) - {"plan", "on"}:
+        raise ValueError(f"{', '.join(sorted(unknown))}: the quantities are {', '.join(TABLE)}")
+    asked = {quantity: value for quantity, value in setting.items() if quantity in TABLE}
+    found = {}
+    for program, version in VERSIONS.items():
+        written = text(program, asked)
+        if "on" in setting and program not in ENGINES:
+            written = refusal(program, written, asked, *setting["on"]) or written
+        found[f"{program} {version}"] = f"# {setting['plan']}\n{written}" if "plan" in setting else written
+    return found
+
+
+def refusal(program: str, written: str, asked: Mapping[str, Any], model: Model, accelerator: Accelerator) -> str:
+    """Why this text would not start what was planned, "" where it would."""
+    if option(program, "overlap", asked) is None:
+        return f"# {program} {VERSIONS[program]} does not run {asked['overlap']}: nothing to copy"
+    if lacking := [needed for needed in NEEDED if needed in asked and option(program, needed, asked) is None]:
+        words = described_quantity(lacking[0], asked)
+        return f"# {program} {VERSIONS[program]} has no option for {words}: nothing to copy"
+    if INDIVISIBLE in written:
+        return next(line for line in written.splitlines() if INDIVISIBLE in line)
+    found = envelope.misfits(model, accelerator, described_by(written))
+    return f"# as {program} {VERSIONS[program]} runs it this does not fit: {found[0].what}" if found else ""
+
+
+def text(program: str, setting: Mapping[str, Any]) -> str:
+    asked = [quantity for quantity in (SERVING if program in ENGINES else TABLE) if quantity in setting]
+    said = {quantity: option(program, quantity, setting) for quantity in asked}
+    notes = [f"# {program} has no option for {described_quantity(q, setting)}" for q in asked if said[q] is None]
+    notes += [words for words in said.values() if words and words.startswith("#")]
+    if program in ENGINES and len(asked) < len(setting):
+        notes.append("# the rest is the trainer's")
+    options = [words for words in said.values() if words and not words.startswith("#")]
+    if program == "verl":
+        notes.append(LEFT_IN_VERL)
+        notes += [TURNS_IN_VERL] if "turns" in setting else []
+        notes += [FOLDER_OF_VERL] if setting.get("overlap") == "one-off" else []
+    if program == "TRL" and "turns" in setting:
+        notes.append(TOOLS_IN_TRL)
+    if program == "TRL":
+        return config_of_trl(notes, options, setting)
+    return "\n".join([*notes, " \\\n    ".join([started(program, setting), *options])])
+
+
+def started(program: str, setting: Mapping[str, Any]) -> str:
+    """The command that options follow."""
+    if program == "verl" and setting.get("overlap") == "one-off":
+        return "python -m verl.experimental.one_step_off_policy.main_ppo"
+    dev = "VLLM_SERVER_DEV_MODE=1 " if program == "vLLM" and "placement" in setting else ""
+    return dev + START[program]
+
+
+def config_of_trl(notes: list[str], options: list[str], setting: Mapping[str, Any]) -> str:
+    """TRL's options are of a class, and those of engines beside it of a server, which vLLM's own text starts."""
+    name, asynchronous = "GRPOConfig", setting.get("overlap") == "async"
+    if setting.get("placement") == "split":  # these are read in colocate mode alone
+        options = [words for words in options if not words.startswith("vllm_")]
+        notes.append(SERVER_IN_TRL)
+        server = {"tensor_parallel": "tensor-parallel-size", "engines": "data-parallel-size"}
+        server |= {"memory_fraction": "gpu-memory-utilization", "context": "max-model-len"}
+        words = [f"--{option} {shown(setting[q])}" for q, option in server.items() if q in setting]
+        notes.append(f"# {'vllm serve' if asynchronous else 'trl vllm-serve --model'} MODEL {' '.join(words)}")
+    if asynchronous:
+        name = "AsyncGRPOConfig"
+        none = ("use_vllm", "vllm_mode", "steps_per_generation", "beta", "mask_truncated_completions")
+        options = [word for words in options for word in words.split(", ") if not word.startswith(none)]
+        notes.append(
+            "# AsyncGRPOConfig is trl.experimental.async_grpo's, and has neither a beta nor steps_per_generation"
+        )
+    if setting.get("samples") == 1:
+        notes.append("# TRL raises below two completions of a prompt")
+    return "\n".join([*notes, f"{name}(", *(f"    {words}," for words in options), ")"])
+
+
+def option(program: str, quantity: str, setting: Mapping[str, Any]) -> str | None:
+    """The words that set a quantity; "" where nothing is to be set, None where the program cannot."""
+    value, form = setting[quantity], TABLE[quantity][1].get(program)
+    if program == "TRL" and quantity == "reuse_log_probs" and setting.get("overlap") == "async":
+        return "" if value else "# AsyncGRPOTrainer trains on the engine's log-probs"
+    if isinstance(form, dict):
+        form = form.get(value)
+    if form is None:
+        return None
+    completions, updates = setting.get("prompts", 0) * setting.get("samples", 0), setting.get("updates", 1)
+    if quantity == "prompts" and value % updates:
+        return f"# {program}: {value:,} prompts {INDIVISIBLE} {updates} updates"
+    if program == "TRL" and quantity in ASYNC_IN_TRL and setting.get("overlap") != "async":
+        return None
+    if program == "TRL" and quantity == "prompts" and "training_gpus" in setting:
+        return batch_of_trl(completions, setting["training_gpus"], updates)
+    if program == "verl" and quantity == "generating_gpus" and setting.get("overlap") == "one-off":
+        form = form.replace(ROLLOUT, "rollout")
+    if program == "verl" and setting.get("overlap") == "one-off" and quantity == "placement":
+        return ""  # its own file has these
+    if program == "verl" and setting.get("zero", 3) == 1:
+        if quantity == "grouped":
+            return None
+        for fsdp, megatron in MEGATRON.items():
+            form = form.replace(fsdp, megatron)
+    elif program == "verl" and quantity in ("training_tensor", "training_stages"):
+        return None  # its FSDP and VeOmni engines have neither
+    elif program == "verl" and "expert_parallel" in setting:
+        for fsdp, veomni in VEOMNI.items():
+            form = form.replace(fsdp, veomni)
+    if program == "OpenRLHF" and quantity == "reference" and value:
+        value = setting["training_gpus"]
+    group, groups = setting.get("tensor_parallel", 1), setting.get("data_parallel", 1)
+    if program == "SGLang" and quantity == "tensor_parallel":
+        value = group * groups  # of a stage; the groups of attention divide it
+    spanned = value + 1 if quantity == "lag" else 0  # verl counts the versions from a completion's own to the trainer's
+    nodes, per_node = servers(value) if isinstance(value, int) else (1, 1)
+    return form.replace("{}", "{0}").format(
+        shown(value),
+        completions=completions,
+        updates=updates,
+        of_update=setting.get("prompts", 0) // updates,
+        completions_of_update=completions // updates,
+        spanned=spanned,
+        nodes=nodes,
+        per_node=per_node,
+        experts_over=group * groups,
+        between=value - 1 if quantity == "turns" else 0,
+        of_all_engines=value * setting.get("engines", 1) if quantity == "concurrency" else 0,
+        of_one_gpu=-(-value // (group * groups * setting.get("pipeline", 1))) if quantity == "offload_gib" else 0,
+        accelerated="fsdp2.yaml" if setting.get("overlap") == "async" else "zero3.yaml",  # AsyncGRPO takes FSDP2 alone
+    )
+
+
+def shown(value: Any) -> Any:
+    return f"{value:.12g}" if isinstance(value, float) else value
+
+
+def servers(gpus: int) -> tuple[int, int]:
+    """(servers, GPUs of each): of eight, or the most below that which gives whole ones."""
+    per_node = next(n for n in range(min(8, gpus), 0, -1) if gpus % n == 0) if gpus else 1
+    return gpus // per_node, per_node
+
+
+def batch_of_trl(completions: int, gpus: int, updates: int) -> str:
+    """One completion a GPU at a time, and so many updates of all that were generated."""
+    if completions // updates % gpus:
+        return f"# TRL: {completions // updates:,} completions {INDIVISIBLE} {gpus} GPUs"
+    each = completions // updates // gpus
+    of_all = updates * each
+    return f"per_device_train_batch_size=1, gradient_accumulation_steps={each}, steps_per_generation={of_all}"
+
+
+def described_quantity(quantity: str, setting: Mapping[str, Any]) -> str:
+    words, value = TABLE[quantity][0], setting[quantity]
+    return f"{words}: {value}" if isinstance(value, str) else words

@@ -1,0 +1,855 @@
+"""A run before it is begun: whether it fits, what a step and all steps take, and which changes would pay most.
+
+Closed form: every number is asked of the module that owns it, memory, throughput, step, trainer, lengths, envelope,
+fabric or topology. What no module knows is how far a real system stays behind, so seconds are a range, from
+calibration.py: that of published steps, or of a job that the reader has timed. plan.py is the same for a terminal.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from math import ceil, lcm
+from typing import Any, NamedTuple
+
+from rlpt.planning import calibration
+from rlpt.planning.calibration import Calibration
+from rlpt.planning.user_inputs import Measured, Timed
+from sim.cluster import envelope, fabric, layouts, memory, step, throughput, topology, trainer, turns
+from sim.cluster.hardware import Accelerator
+from sim.cluster.lengths import Law
+from sim.cluster.memory import Engine, Training
+from sim.cluster.models import Model
+from sim.cluster.turns import HOLD, OFFLOAD, REUSES, Service, Session
+from sim.words import counted, plural
+
+GAINED = 0.01  # of a step: a change that gains less is none
+WAYS = {  # what lesson 19 calls them
+    "sync": topology.COLOCATED,
+    "carry-over": topology.CARRY,
+    "one-off": topology.ONE_OFF,
+    "async": topology.ASYNC,
+}
+LOGITS_CHUNK = 1024  # assumed: tokens whose logits are there at a time while training
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """What is to be run, on what, and how."""
+
+    model: Model
+    accelerator: Accelerator
+    law: Law  # of the lengths, with a limit
+    gpus: int = 64
+    prompts: int = 512  # of a step
+    samples: int = 16  # completions of each
+    prompt: int = 512  # tokens
+    turns: int = 1  # in which the model writes a completion; the law is of all that it writes
+    returned: int = 1000  # tokens that a tool answers between two turns
+    tool_seconds: float = 20.0  # that a tool takes for it
+    kept: str = HOLD  # of turns.REUSES: what becomes of a completion's cache meanwhile
+    shared_cache: bool = False  # completions of a prompt run together and hold it once; it is read once in any case
+    overlap: str = "sync"  # of step.OVERLAPS: one pool for the first two, two pools for the others
+    share: float = 0.5  # of two pools, that of the engines
+    batches: float = 1.0  # in flight one step ahead: completions are so many versions old
+    updates: int = 1  # optimizer steps of a step
+    grouped: bool = False  # the trainer takes a prompt once for all of its completions
+    tensor_parallel: int = 0  # GPUs of a group of an engine; 0: the fewest of one server, else the best layout
+    data_parallel: int = 1  # groups of an engine that share its experts
+    pipeline: int = 1  # stages of an engine
+    context_parallel: int = 1  # GPUs of a group over which copies of its cache are cut by tokens; 0: all that have one
+    weight_bytes: float | None = None  # of the engine's weights; None: as the model's file stores them
+    kv_bytes: float = 2
+    hbm_share: float = memory.HBM_SHARE
+    recompute: str = "full"
+    training_parallel: int = 1  # GPUs that share a sequence while training: context parallelism
+    expert_parallel: int = 1  # GPUs over which the trainer deals out the experts of a layer
+    training_tensor: int = 1  # GPUs that share a layer while training: tensor parallelism
+    training_stages: int = 1  # stages of the trainer: pipeline parallelism
+    zero: int = 3  # of training state, 1 shards the optimizer, 2 the gradients too, 3 the weights too
+    host_gb: float = 1000.0  # memory of a server's host
+    reference: bool = False
+    reuse: bool = False  # the engine's log-probs stand for the old ones
+    test_seconds: float = 0.0  # of one completion's test, on average
+    longest_test: float = 0.0
+    workers: int = 64
+    steps: int = 500
+    price: float = 2.0  # dollars for an hour of a GPU: the reader's assumption
+    efficiency: throughput.Efficiency = throughput.ASSUMED
+    calibration: Calibration | None = None  # what a job says that was timed
+
+    @property
+    def completions(self) -> int:
+        return self.prompts * self.samples
+
+    @property
+    def answered(self) -> int:
+        """Tokens of a completion that tools have written."""
+        return (self.turns - 1) * self.returned
+
+    @property
+    def longest(self) -> int:
+        """Tokens of the longest sequence, its prompt and what tools return included."""
+        return ceil(self.prompt + self.answered + self.law.longest)
+
+    @property
+    def context(self) -> float:
+        """Tokens before a token that is decoded, on average."""
+        return self.law.context(self.prompt + self.answered / 2)
+
+    @property
+    def session(self) -> Session:
+        written = self.law.mean / self.turns
+        return Session(self.turns, written, self.returned, self.tool_seconds, self.prompt, self.samples, self.kept)
+
+    @property
+    def ahead(self) -> float:
+        """Batches of a step that are in flight where none is generated before the last one is trained on."""
+        return self.batches if self.overlap == "one-off" else 1.0
+
+    @property
+    def dealt(self) -> int:
+        """GPUs over which the trainer deals out experts, of a model that has any."""
+        return self.expert_parallel if self.model.moe else 1
+
+    @property
+    def placement(self) -> str:
+        return "one pool" if self.overlap in ("sync", "carry-over") else "two pools"
+
+    @cached_property
+    def job(self) -> envelope.Job:
+        """The same as `envelope` asks for it."""
+        engine = Engine(
+            self.gpus,
+            self.tensor_parallel,
+            self.longest,
+            context_parallel=self.context_parallel or 1,
+            hbm_share=self.hbm_share,
+            weight_bytes=self.weight_bytes,
+            kv_bytes=self.kv_bytes,
+            data_parallel=self.data_parallel if self.model.moe else 1,
+            pipeline=self.pipeline,
+        )
+        training = Training(
+            self.gpus,
+            reference=self.reference,
+            tokens=self.longest,  # assumed: a micro-batch is one sequence of the longest
+            length=self.longest,
+            recompute=self.recompute,
+            logits_chunk=LOGITS_CHUNK,
+            context_parallel=self.training_parallel,
+            zero=self.zero,
+            ledger=memory.FSDP if self.zero == 3 else memory.MEGATRON,
+            tensor_parallel=self.training_tensor,
+            pipeline=self.training_stages,
+            expert_parallel=self.dealt,
+        )
+        placement = "two pools" if self.placement == "two pools" else envelope.PLACEMENTS[0]
+        asked = envelope.Job(self.gpus, training, engine, placement, self.share)
+        found, _ = envelope.parts(self.model, self.accelerator, asked)
+        assert found is not None, "a scenario generates"
+        auto = engine.data_parallel == engine.pipeline == engine.context_parallel == 1
+        if found.tensor_parallel is None and auto and (wide := layouts_of(self, found.pool)):
+            return laid_out(self, wide[0].layout).job  # no server holds it: several do
+        if self.context_parallel == 0 and found.tensor_parallel in self.model.tp_sizes():
+            copies = found.group // self.model.shards_by_head(found.group)
+            return laid_out(self, replace(layouts.layout_of(found), context_parallel=copies)).job
+        return asked
+
+    @cached_property
+    def parts(self) -> tuple[Engine, Training]:
+        """(memory.Engine, memory.Training), each of its own pool, the engine with its size."""
+        engine, training = envelope.parts(self.model, self.accelerator, self.job)
+        assert engine is not None, "a scenario generates"
+        return engine, training
+
+    @property
+    def engine(self) -> Engine:
+        return self.parts[0]
+
+    def engines(self, gpus: int) -> int:
+        return gpus // self.engine.size
+
+    @property
+    def room(self) -> float:
+        """Sequences that the cache of one engine holds at once, on average."""
+        own = self.context - (self.prompt * (1 - 1 / self.samples) if self.shared_cache else 0.0)
+        return memory.sequences(self.model, self.accelerator, own, self.engine)
+
+    @cached_property
+    def slots(self) -> float:
+        """Sequences that one engine has begun and not ended, at most: what its cache holds, and those whose cache is
+        elsewhere while a tool runs.
+        """
+        if self.turns == 1 or self.kept == HOLD:
+            return self.room
+        return at_once(self, float("inf")).alive
+
+
+def layouts_of(s: Scenario, gpus: int) -> tuple[layouts.Laid, ...]:
+    """Layouts of engines that hold the longest sequence on a pool of so many GPUs, the best first."""
+    siblings = s.samples if s.shared_cache else 1
+    work = layouts.Work(s.context, s.prompt, siblings, s.weight_bytes, s.kv_bytes, s.hbm_share)
+    return layouts.best(s.model, s.accelerator, gpus, s.completions, work, s.longest, s.efficiency)
+
+
+def laid_out(s: Scenario, layout: layouts.Layout) -> Scenario:
+    """The scenario with engines of this layout."""
+    return replace(
+        s,
+        tensor_parallel=layout.tensor_parallel,
+        data_parallel=layout.data_parallel,
+        pipeline=layout.pipeline,
+        context_parallel=layout.context_parallel,
+    )
+
+
+def known(s: Scenario, iteration: Timed | None = None, step: Measured | None = None) -> Scenario:
+    """The scenario with what the reader has timed, if anything, of an engine and of a step."""
+    if iteration:
+        s = timed(s, iteration)
+    if step:
+        on = replace(s, **step.job)
+        s = calibrated(s, step.seconds, replace(on, longest_test=on.test_seconds) if step.job else None)
+    return s
+
+
+def timed(s: Scenario, one: Timed) -> Scenario:
+    """The scenario with the efficiencies that one timed iteration shows, of an engine of the scenario's own size where
+    it does not say of how many GPUs.
+    """
+    size = one.gpus or s.engine.tensor_parallel or 1
+    shape = (s.model, s.accelerator, one.sequences, one.context, one.seconds)
+    split: dict[str, Any] = dict(tensor_parallel=size, weight_bytes=s.weight_bytes, kv_bytes=s.kv_bytes)
+    return replace(s, efficiency=throughput.calibrated(*shape, efficiency=s.efficiency, **split))
+
+
+def calibrated(s: Scenario, seconds: Mapping[str, float], on: Scenario | None = None) -> Scenario:
+    """The scenario with what was measured, {role of calibration.ROLES or "step": seconds}, on it or on another job.
+    ValueError of one sentence where that job is impossible or its seconds contradict.
+    """
+    job = without_price(on or s)
+    if found := impossible(job):
+        raise ValueError(f"the job that was timed does not fit: {found[0].what}")
+    return replace(s, calibration=calibration.calibration(job, formulas(job), job.overlap, seconds))
+
+
+def without_price(s: Scenario) -> Scenario:
+    """What seconds depend on, and nothing that was timed."""
+    return replace(s, steps=1, price=0.0, calibration=None)
+
+
+def misfits(s: Scenario) -> list[memory.Misfit]:
+    """What of it is impossible: [memory.Misfit]."""
+    known = s.calibration
+    mfu = attained_mfu(known) if known and "update" in known.timed else None
+    return memory.fits(s.model, s.accelerator, mfu=mfu) or impossible(s)
+
+
+def attained_mfu(known: Calibration) -> float:
+    """Of the update that was timed."""
+    job, gpus = known.job, known.job.parts[1].gpus
+    seconds = known.factors.update * formulas(job).train
+    return throughput.attained_mfu(job.model, job.accelerator, gpus, batch(job).tokens, seconds)
+
+
+def impossible(s: Scenario) -> list[memory.Misfit]:
+    """The same of what was not timed."""
+    found = memory.fits(s.model, s.accelerator, efficiency=s.efficiency)
+    if s.model.positions and s.longest > s.model.positions:
+        what = f"{s.longest:,} tokens a sequence: {s.model.name} has {s.model.positions:,} positions"
+        found.append(memory.Misfit(what, s.longest, s.model.positions, "Shorter sequences.", "positions"))
+    if s.turns > 1 and s.kept == OFFLOAD and not s.accelerator.host_gb_per_second:
+        what = f"a cache that is offloaded while a tool runs: how fast {s.accelerator.name} moves it is not known"
+        found.append(memory.Misfit(what, 1.001, 1.0, "A cache that is held.", "input"))
+    found = found or envelope.misfits(s.model, s.accelerator, s.job) or beyond_the_host(s)
+    if found:
+        return found
+    if s.updates > s.prompts:
+        prompts = "one prompt" if s.prompts == 1 else f"{s.prompts:,} prompts"
+        left = s.updates - s.prompts
+        what = f"{s.updates:,} updates of {prompts} a step: {left:,} {plural(left, 'has', 'have')} none"
+        return [memory.Misfit(what, s.updates, s.prompts, "Fewer updates.", "batch")]
+    engines = s.engines(s.engine.pool)
+    if s.completions < engines:
+        left = engines - s.completions
+        many = counted(s.completions, "completion")
+        what = f"{many} for {engines:,} engines: {left:,} {plural(left, 'has', 'have')} none"
+        return [memory.Misfit(what, engines, s.completions, "More completions, or fewer GPUs.", "batch")]
+    return []
+
+
+SERVER = 8  # assumed: GPUs of one host
+
+
+def beyond_the_host(s: Scenario) -> list[memory.Misfit]:
+    """Training state that leaves the GPUs while they generate, and caches that leave them while tools run, without room
+    in the hosts' memory.
+    """
+    servers, state, caches = ceil(s.engine.pool / SERVER), 0.0, 0.0
+    if s.placement == "one pool":
+        state = memory.waiting_bytes(s.model, s.parts[1]) * s.engine.pool / servers / 1e9
+    if s.turns > 1 and s.kept == OFFLOAD:
+        caches = offloaded_bytes(s) * s.engines(s.engine.pool) / servers / 1e9
+    needs = state + caches
+    if needs <= s.host_gb:
+        return []
+    what = "training state on the host while the engine generates" if state else "caches on the host while tools run"
+    what += f" and {caches:,.0f} GB of caches" if state and caches else ""
+    what += f": {needs:,.0f} GB a server, of {s.host_gb:,.0f}"
+    mend = "More servers, more memory, or two pools." if state else "More memory, or a cache that is held."
+    return [memory.Misfit(what, needs, s.host_gb, mend, "host")]
+
+
+def offloaded_bytes(s: Scenario) -> float:
+    """Caches of one engine's sessions that wait for their tools."""
+    state = at_once(s, live(s))
+    of_each = memory.cache_bytes(s.model, s.context, s.engine) * s.engine.group * s.engine.pipeline
+    return (state.alive - state.decoding) * of_each
+
+
+def tried(s: Scenario) -> str:
+    """What no number of GPUs has helped: the layouts that were tried."""
+    engines = engines_of(s.engine) if s.tensor_parallel else f"{count_of_layouts(s)} layouts of engines"
+    return f"tried: {engines}, trainers of {s.training_parallel} a sequence, up to {envelope.MOST:,} GPUs"
+
+
+def count_of_layouts(s: Scenario) -> int:
+    return sum(1 for _ in layouts.layouts(s.model, envelope.MOST))
+
+
+def fewest_gpus(s: Scenario) -> int | None:
+    """The fewest GPUs on which nothing is impossible, up to envelope.MOST; None if there are none. More GPUs make
+    nothing impossible but a batch too small for their engines, so halving the range finds it.
+    """
+    fits = lambda gpus: not [found for found in impossible(replace(s, gpus=gpus)) if found.part != "batch"]
+    if not fits(envelope.MOST):
+        return None
+    low, high = 0, envelope.MOST  # the first does not fit, the second does
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if fits(middle) else (middle, high)
+    return high
+
+
+def spread(s: Scenario) -> calibration.Range:
+    """How far the predicted seconds reach, and why so far."""
+    known = s.calibration
+    return calibration.reach(known, s, same=known is not None and without_price(s) == known.job)
+
+
+def roles(s: Scenario) -> step.Roles:
+    """Seconds of each role, as predicted: by the formulas, times what a job says that was timed."""
+    return calibration.scaled(formulas(s), calibration.factors(s.calibration, s))
+
+
+def formulas(s: Scenario) -> step.Roles:
+    """Seconds of each role at the efficiencies that are assumed, or that an iteration shows."""
+    return roles_with(s, trainer_of(s), batch(s))
+
+
+def roles_with(s: Scenario, by: trainer.Trainer, sequences: trainer.Batch) -> step.Roles:
+    """The same with a trainer that is laid out in any way, and any number of updates in a step."""
+    shape_of_pass = s.model, s.accelerator, by, sequences
+    rollout, stream = generated(s)
+    resharded, one_pool = fabric.reshard_seconds(s.model, fabric.RESHARD_FAST), s.placement == "one pool"
+    tests = (s.completions, s.workers, s.test_seconds, max(s.longest_test, s.test_seconds))
+    beside = stream if s.overlap in step.NO_TAIL else max(rollout, stream)
+    return step.Roles(
+        rollout=max(rollout, stream),
+        verify=step.verify_seconds(*tests) if s.overlap == "async" else step.verify_after(*tests, beside),
+        log_probs=trainer.pass_seconds(*shape_of_pass, train=False).seconds * (s.reference + (not s.reuse)),
+        train=trainer.pass_seconds(*shape_of_pass).seconds,
+        sync=0.0 if one_pool else resharded,
+        tail=max(rollout - stream, 0.0),
+        switch=topology.offload_seconds(s.model, s.parts[1]) + resharded if one_pool else 0.0,
+    )
+
+
+def generated(s: Scenario) -> tuple[float, float]:
+    """Seconds of a step's completions, (until the last of them is done, of their share of a steady stream). Batches
+    that are in flight together share one wait for the last.
+    """
+    engine, completions = replace(s.engine, gpus=None), ceil(s.ahead * s.completions)
+    pool = s.model, s.accelerator, s.engine.pool, completions, s.law, s.efficiency
+    if s.turns > 1:
+        found = turns.generation_seconds(*pool, engine, s.session, s.room, s.slots)
+    else:
+        found = step.generation_seconds(*pool, s.prompt, s.samples, engine, s.room)
+    return found[0] / s.ahead, found[1] / s.ahead
+
+
+def at_once(s: Scenario, bound: float) -> turns.Steady:
+    """One engine of sessions of several turns in its steady state, of which at most `bound` are alive."""
+    served = Service(s.model, s.accelerator, replace(s.engine, gpus=None), s.efficiency, s.session)
+    return served.state(s.context, s.room, bound)
+
+
+def trained(s: Scenario, train: bool = True) -> trainer.Pass:
+    """A pass of the trainer over the step's completions: the update, or forward alone as for log-probs."""
+    return trainer.pass_seconds(s.model, s.accelerator, trainer_of(s), batch(s), train)
+
+
+def trainer_of(s: Scenario) -> trainer.Trainer:
+    """As its state is laid out; a micro-batch is as long as the longest sequence."""
+    training = s.parts[1]
+    return trainer.Trainer(
+        training.gpus,
+        tensor_parallel=training.tensor_parallel,
+        context_parallel=training.context_parallel,
+        pipeline=training.pipeline,
+        expert_parallel=training.expert_parallel,
+        zero=training.zero,
+        recompute=s.recompute == "full",
+        pack=s.longest,
+        filled=trainer.FILLED,
+    )
+
+
+def batch(s: Scenario) -> trainer.Batch:
+    """The step's sequences; a token's own is longer than the mean, E[n²]/E[n]. What tools return passes, too."""
+    before, mean = s.prompt + s.answered, s.law.mean
+    weighted = (before**2 + 2 * before * mean + s.law.second_moment) / (before + mean)
+    once = s.prompt * (1 - 1 / s.samples) if s.grouped else 0.0  # of a sequence, what another of its prompt has
+    return trainer.Batch(s.completions * (before + mean - once), s.completions, s.longest, weighted, s.updates)
+
+
+def step_seconds(s: Scenario, found: step.Roles) -> float:
+    """Seconds between two updates; generation pauses while the weights of a stream change."""
+    between = s.calibration.between if s.calibration else 1.0
+    return between * step.step_time(found, step.pausing(s.overlap))
+
+
+def seconds(s: Scenario) -> float:
+    """Seconds of a step, as predicted."""
+    return step_seconds(s, roles(s))
+
+
+def step_range(s: Scenario) -> tuple[float, float]:
+    """Seconds of a step at both ends of the range."""
+    expected, far = roles(s), spread(s)
+    low, high = (calibration.scaled(expected, end) for end in (far.low, far.high))
+    return step_seconds(s, low), step_seconds(s, high)
+
+
+@dataclass(frozen=True)
+class Plan:
+    scenario: Scenario
+    peak: envelope.Peak  # the fullest moment
+    engine: Engine
+    live: float  # sequences that decode together on one engine
+    predicted: step.Roles
+    fast: step.Roles  # the short end of the range, which is no bound
+    slow: step.Roles
+    idle: float  # share of the step in which the less busy of two pools waits
+    lag: float  # versions between a completion's first token and its update
+
+    @property
+    def step_range(self) -> tuple[float, float]:
+        return step_range(self.scenario)
+
+    @property
+    def gpu_hours(self) -> tuple[float, float]:
+        """Of all steps, (least, most)."""
+        s = self.scenario
+        least, most = self.step_range
+        return least * s.gpus * s.steps / 3600, most * s.gpus * s.steps / 3600
+
+    @property
+    def money(self) -> tuple[float, float]:
+        least, most = self.gpu_hours
+        return least * self.scenario.price, most * self.scenario.price
+
+
+def plan(s: Scenario) -> Plan:
+    """The answers for a scenario in which nothing is impossible, -> Plan; ValueError otherwise."""
+    if found := misfits(s):
+        raise ValueError(f"This job does not fit: {found[0].what}.")
+    engine, expected, far = s.engine, roles(s), spread(s)
+    return Plan(
+        s,
+        envelope.peak(s.model, s.accelerator, s.job),
+        engine,
+        live(s),
+        expected,
+        calibration.scaled(expected, far.low),
+        calibration.scaled(expected, far.high),
+        step.idle_share(expected, step.pausing(s.overlap)),
+        s.ahead * topology.lag(s, WAYS[s.overlap], engine.pool, (expected.log_probs + expected.train) / seconds(s)),
+    )
+
+
+def live(s: Scenario) -> float:
+    """Sequences that one engine has begun and not ended: its share of the completions in flight, or as many as it
+    may have.
+    """
+    return min(s.ahead * s.completions / s.engines(s.engine.pool), s.slots)
+
+
+def concurrency(found: Plan) -> int:
+    """Sequences that an engine is allowed to run at once: half as many again as it has on average."""
+    s = found.scenario
+    running = at_once(s, found.live).decoding if s.turns > 1 else found.live
+    return max(ceil(1.5 * running), 1)
+
+
+def summary(found: Plan) -> str:
+    """A plan in one line: what runs where, how long a step takes, and what that rests on."""
+    s, (generating, training) = found.scenario, envelope.pools(found.scenario.job)
+    where = f"{generating} + {training}" if s.placement == "two pools" else f"{s.gpus}"
+    seconds = seconds_range(*found.step_range)
+    return (
+        f"{s.model.name} on {where} {s.accelerator.name}, {s.overlap}, {engines_of(found.engine)}; "
+        f"a step {seconds}, {spread(s).words}"
+    )
+
+
+class Answer(NamedTuple):
+    question: str
+    words: str
+    lesson: str  # the number of the lesson that computes it
+
+
+def answers(found: Plan) -> list[Answer]:
+    """A Plan as a table: [Answer]."""
+    s, fast, slow = found.scenario, found.fast, found.slow
+    streams = s.overlap in step.NO_TAIL
+    needs, (generating, training) = found.peak.needs / 1e9, envelope.pools(s.job)
+    two, in_turn = s.placement == "two pools", counted(generating, "GPU")
+    rows = [
+        Answer("fullest GPU", f"{needs:,.1f} of {needs / found.peak.share:,.1f} GB ({found.peak.moment})", "22"),
+        Answer("generate, train", f"{generating:,} + {training:,} GPUs" if two else f"{in_turn} in turn", "19"),
+        Answer(
+            f"in flight, engine of {found.engine.size}",
+            f"{found.live:,.0f} of {s.ahead * s.completions / s.engines(generating):,.0f}",
+            "20",
+        ),
+    ]
+    if s.turns > 1:
+        tokens = f"{s.session.trained:,.0f}, {s.session.read:,.0f} of a completion"
+        rows.append(Answer("of them writing", f"{at_once(s, found.live).decoding:,.0f}", "08"))
+        rows.append(Answer("tokens trained, read", tokens, "08"))
+    rows.append(Answer("rollout", seconds_range(*(step.seconds(r, "rollout", s.overlap) for r in (fast, slow))), "22b"))
+    if fast.verify:
+        rows.append(Answer("tests", seconds_range(fast.verify, slow.verify), "22a"))
+    rows += [
+        Answer("log-probs", seconds_range(fast.log_probs, slow.log_probs), "22a"),
+        Answer("update", seconds_range(fast.train, slow.train), "22a"),
+        Answer("weights to the engines", seconds_range(fast.sync + fast.switch, slow.sync + slow.switch), "06"),
+        Answer("a step", seconds_range(*found.step_range), "22a"),
+    ]
+    if two:
+        rows.append(Answer("a pool waits", f"{found.idle:.0%}", "19"))
+    rows += [
+        Answer("versions behind", f"{found.lag:.1f}", "22c" if streams else "06"),
+        Answer("cut by the limit", f"{s.law.truncated:.1%}", "22b"),
+        Answer("GPU-hours", number_range(*found.gpu_hours), "22a"),
+        Answer("cost at your price", counted(number_range(*found.money), "dollar"), "22a"),
+    ]
+    return rows
+
+
+def seconds_range(low: float, high: float) -> str:
+    return f"{number_range(low, high)} s"
+
+
+def number_range(low: float, high: float) -> str:
+    """Two numbers of three digits, or one where they are the same."""
+    least, most = (f"{number:,.3g}" if number < 100 else f"{number:,.0f}" for number in (low, high))
+    return least if least == most else f"{least} to {most}"
+
+
+# What would pay
+
+
+class Change(NamedTuple):
+    words: str
+    costs: str  # what is given for it
+    lesson: str  # the number of the lesson that computes it
+    scenario: Scenario
+    seconds: float  # of a step with it, as predicted
+
+    @property
+    def free(self) -> bool:
+        return self.costs == FREE
+
+    @property
+    def same_job(self) -> bool:
+        """On the same GPUs and with the same completions: neither bought nor another task."""
+        return self.costs not in (MORE, CUT)
+
+
+MORE, CUT, FREE = "twice the GPUs", "long completions are cut", "nothing"
+
+
+def changes(s: Scenario) -> list[Change]:
+    """Every change of one thing, whether it pays or not, impossible ones left out: [Change]. Those that cost nothing
+    first, then what pays most.
+    """
+    tried = [
+        Change(words, costs, lesson, there, seconds(there))
+        for words, costs, lesson, there in neighbors(s)
+        if not misfits(there)
+    ]
+    return sorted(tried, key=lambda change: (not change.free, change.seconds))
+
+
+def worth_trying(s: Scenario) -> list[Change]:
+    """The changes that shorten the step, each alone."""
+    now = seconds(s)
+    return [change for change in changes(s) if change.seconds <= (1 - GAINED) * now]
+
+
+def neighbors(s: Scenario) -> Iterator[tuple[str, str, str, Scenario]]:
+    """(words, what it costs, lesson, scenario) of every knob one rung further."""
+    yield f"{2 * s.gpus:,} GPUs", MORE, "19", replace(s, gpus=2 * s.gpus)
+    prices = {
+        "sync": "every pool waits for the other",
+        "carry-over": "completions of several versions",
+        "one-off": "completions one version old",
+        "async": "completions some versions old",
+    }
+    for overlap in step.OVERLAPS:
+        if overlap != s.overlap:
+            yield f"overlap: {overlap}", prices[overlap], "19", replace(s, overlap=overlap, batches=1.0)
+    if s.placement == "two pools":
+        for moved in (s.gpus // 32, s.gpus // 16, s.gpus // 8):
+            for way in (-moved, moved):
+                generating = envelope.pools(s.job)[0] + way
+                if moved and 0 < generating < s.gpus:
+                    yield split(s, generating), FREE, "19", replace(s, share=generating / s.gpus)
+    if s.overlap == "one-off":
+        more = replace(s, batches=s.batches + 1)
+        yield f"{more.batches:g} batches in flight", f"completions {more.batches:g} versions old", "22c", more
+    if s.updates > 1:
+        yield "1 update a step", "fewer, larger updates", "05", replace(s, updates=1)
+    if not s.shared_cache and s.samples > 1:
+        shared = replace(s, shared_cache=True)
+        yield "a prompt's completions hold it once", "they run together on one engine", "20", shared
+    if s.turns > 1:
+        for kept in REUSES:
+            if kept != s.kept:
+                yield KEPT[kept], FREE, "08", replace(s, kept=kept)
+    if not s.reuse:
+        yield "reuse the engine's log-probs", "its rounding is in every ratio", "22a", replace(s, reuse=True)
+    if s.reference:
+        yield "no reference", "no KL penalty", "03", replace(s, reference=False)
+    if s.model.stored_bytes(s.weight_bytes) > 1.1 * s.model.params():
+        yield "fp8 weights in the engine", "another policy samples", "20", replace(s, weight_bytes=1)
+    if s.kv_bytes > 1:
+        yield "fp8 cache", "another policy samples", "20", replace(s, kv_bytes=1)
+    yield from ((moves(s, there), FREE, "20", there) for there in engines_beside(s))
+    for field in TRAINED:  # of each the value that takes least
+        others = [other for other in TRAINED if other != field]
+        same = [there for there in trainers(s) if all(getattr(there, other) == getattr(s, other) for other in others)]
+        best = min((there for there in same if not misfits(there)), key=training_seconds, default=s)
+        if getattr(best, field) != getattr(s, field):
+            yield moves(s, best), FREE, "22", best
+    if (best := fastest(s, cuts(s))) != s:
+        yield moves(s, best), FREE, "22", best
+    if s.law.longest >= 2:
+        half = s.law.longest // 2
+        cut = replace(s, law=replace(s.law, longest=half))
+        yield f"at most {half:,} tokens", CUT, "22b", cut
+    if s.test_seconds:
+        yield f"{2 * s.workers:,} test workers", "twice the workers", "22a", replace(s, workers=2 * s.workers)
+
+
+def split(s: Scenario, generating: int) -> str:
+    return f"split {generating:,} + {s.gpus - generating:,}"
+
+
+def engines_of(engine: Engine) -> str:
+    """For instance "engines of 4 GPUs", or "engines of 16 GPUs (TP 8, PP 2)"."""
+    plain = engine.size == engine.group and engine.context_parallel == 1
+    said = "" if plain else f" ({layouts.layout_of(engine).words})"
+    return f"engines of {counted(engine.size, 'GPU')}{said}"
+
+
+def trainer_words(s: Scenario) -> str:
+    """For instance "ZeRO 3", or "ZeRO 1, TP 2, PP 8, EP 16"."""
+    training = s.parts[1]
+    cut = dict(TP=training.tensor_parallel, CP=training.context_parallel, PP=training.pipeline)
+    cut |= dict(EP=training.expert_parallel)
+    return ", ".join([f"ZeRO {training.zero}", *(f"{name} {n}" for name, n in cut.items() if n > 1)])
+
+
+def pinned(s: Scenario) -> Scenario:
+    """The scenario, which says how its engine is laid out."""
+    return laid_out(s, layouts.layout_of(s.engine))
+
+
+def engines_beside(s: Scenario) -> Iterator[Scenario]:
+    """Engines of half and twice as many GPUs a group; of experts or across servers, groups and stages, too."""
+    now = pinned(s)
+    for size in (now.tensor_parallel // 2, 2 * now.tensor_parallel):
+        if size in s.model.tp_sizes():
+            yield replace(now, tensor_parallel=size, context_parallel=1)
+    if s.model.moe:
+        for groups in (now.data_parallel // 2, 2 * now.data_parallel):
+            if groups:
+                yield replace(now, data_parallel=groups)
+    if s.engine.size > s.accelerator.scaleup_domain:
+        for stages in (now.pipeline // 2, 2 * now.pipeline):
+            if stages:
+                yield replace(now, pipeline=stages)
+
+
+KEPT = dict(
+    hold="hold caches while tools run", drop="drop caches while tools run", offload="offload caches to the host"
+)
+KEEPING = dict(none="keep all activations", selective="keep activations", full="recompute activations")
+TRAINED = ("recompute", "training_parallel", "dealt")  # how a trainer of the same GPUs is laid out
+SHARED = (1, 2, 4, 8)  # GPUs that share a sequence in training
+DEALT = (1, 2, 4, 8, 16, 32, 64)  # GPUs over which experts are dealt out
+# (ZeRO stage, GPUs that share a layer, stages) of a trainer: FSDP; what DeepSpeed has; Megatron's
+CUTS = [(3, 1, 1), *((2, shared, 1) for shared in SHARED)]
+CUTS += [(1, shared, stages) for shared in SHARED for stages in (1, 2, 4, 8, 16)]
+
+
+def trainers(s: Scenario) -> Iterator[Scenario]:
+    """The scenario with every way to share work and activations among its trainer's GPUs that programs offer at no
+    price.
+    """
+    training = envelope.pools(s.job)[1]
+    dealt = [over for over in DEALT if s.model.moe and s.model.moe.experts % over == 0 == training % over]
+    for recompute in ("selective", "full"):
+        for shared in SHARED:
+            for over in dealt or [1]:
+                yield replace(s, recompute=recompute, training_parallel=shared, expert_parallel=over)
+
+
+def cuts(s: Scenario) -> Iterator[Scenario]:
+    """The scenario with every way to cut the weights that its trainer keeps."""
+    for zero, shared, stages in CUTS:
+        yield replace(s, zero=zero, training_tensor=shared, training_stages=stages)
+
+
+def well_trained(s: Scenario) -> Scenario:
+    """The scenario, whose work is laid out, with its weights cut as takes least of what fits, and laid out again."""
+    for ways in (cuts, trainers):
+        s = fastest(s, ways(s))
+    return s
+
+
+def fastest(s: Scenario, others: Iterable[Scenario]) -> Scenario:
+    """The scenario, or of others that fit the one that trains fastest where that is faster: of those as fast the first,
+    since the last bit of a sum is the processor's.
+    """
+    laid_out = (there for there in others if not memory.layout_misfits(s.model, s.accelerator, there.parts[1]))
+    takes = lambda there: float(f"{training_seconds(there):.9g}")
+    timed = sorted(((takes(there), i, there) for i, there in enumerate(laid_out)), key=lambda one: one[:2])
+    now = float("inf") if misfits(s) else takes(s)
+    return next((there for least, _, there in timed if least < now and not misfits(there)), s)
+
+
+def well_kept(s: Scenario) -> Scenario:
+    """The scenario with what becomes of caches while tools run that takes least, where it fits."""
+    if s.turns == 1:
+        return s
+    fitting = [there for there in (replace(s, kept=kept) for kept in REUSES) if not misfits(there)]
+    return min(fitting, key=seconds, default=s)
+
+
+def training_seconds(s: Scenario) -> float:
+    """Of an update and the log-probs before it."""
+    return trained(s).seconds + (s.reference + (not s.reuse)) * trained(s, train=False).seconds
+
+
+ALIKE = 1e-9  # of a step's seconds: no gain, but the last bits of a sum
+
+
+def arranged(s: Scenario) -> Change:
+    """The scenario's GPUs in the arrangement that makes its step shortest, the layout of the trainer, the size of an
+    engine and the split of two pools, at no price: some dozens of candidates, because a step falls and then rises with
+    the split.
+    """
+    best = Change("", FREE, "19", s, seconds(s))
+    whole = replace(s, zero=3, training_tensor=1, training_stages=1)
+    shared, sharded = (fastest(there, trainers(there)) for there in (s, whole))
+    # weights that are cut may leave a worse split of pools
+    for laid in dict.fromkeys((shared, sharded, well_trained(shared))):
+        for sized in engines_worth_trying(well_kept(laid)):
+            for there in balanced(sized) if s.placement == "two pools" else (sized,):
+                if not misfits(there) and (takes := seconds(there)) < (1 - ALIKE) * best.seconds:
+                    best = Change(moves(s, there), FREE, "19", there, takes)
+    return best
+
+
+WIDE = 4  # layouts of more than one group that a decision tries, each of another number of GPUs
+
+
+def engines_worth_trying(s: Scenario) -> Iterator[Scenario]:
+    """The scenario with one group an engine, of every size in one server; and with the layouts beyond that which give
+    most tokens a second on the pool that generates now.
+    """
+    for size in s.model.tp_sizes():
+        if size <= s.accelerator.scaleup_domain:
+            yield laid_out(s, layouts.Layout(size))
+    sizes: set[int] = set()
+    for at in layouts_of(s, s.engine.pool):
+        one_group = at.layout == layouts.Layout(at.layout.gpus)
+        # stages are for what no server holds: within one they are not tried
+        inside = at.layout.gpus <= s.accelerator.scaleup_domain and (one_group or at.layout.pipeline > 1)
+        if not inside and at.layout.gpus not in sizes and len(sizes) < WIDE:
+            sizes.add(at.layout.gpus)
+            yield laid_out(s, at.layout)
+
+
+def balanced(s: Scenario) -> Iterator[Scenario]:
+    """The two splits between which the trainer becomes the longer lane, a whole engine apart: found by halving, because
+    with each engine more the trainer has less of the GPUs and of the time.
+    """
+    training = s.parts[1]
+    copy = training.cut * training.context_parallel
+    size = lcm(s.engine.size, copy, s.dealt * training.pipeline)  # whole engines, and whole copies of what trains
+    divided = lambda engines: replace(s, share=engines * size / s.gpus)
+    low, high = 1, ceil(s.gpus / size) - 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        there = divided(middle)
+        low, high = (low, middle) if misfits(there) or waits_for_training(there) else (middle, high)
+    yield from (divided(engines) for engines in sorted({low, high}) if 0 < engines * size < s.gpus)
+
+
+def waits_for_training(s: Scenario) -> bool:
+    found = roles(s)
+    return found.log_probs + found.train >= step.seconds(found, "rollout", s.overlap)
+
+
+def moves(s: Scenario, there: Scenario) -> str:
+    """What of the arrangement differs, in words."""
+    same = layouts.layout_of(there.engine) == layouts.layout_of(s.engine)
+    said = [] if same else [engines_of(there.engine)]
+    said += [KEPT[there.kept]] if there.kept != s.kept else []
+    said += [KEEPING[there.recompute]] if there.recompute != s.recompute else []
+    said += [f"ZeRO {there.zero}"] if there.zero != s.zero else []
+    stages = there.training_stages
+    said += [f"{counted(stages, 'stage')} of the trainer"] if stages != s.training_stages else []
+    for now, then, words in (
+        (s.training_tensor, there.training_tensor, "{} trainer {} a layer"),
+        (s.training_parallel, there.training_parallel, "{} trainer {} a sequence"),
+        (s.dealt, there.dealt, "experts over {} trainer {}"),
+    ):
+        said += [words.format(then, plural(then, "GPU"))] if now != then else []
+    generating = envelope.pools(there.job)[0]
+    if there.placement == "two pools" and generating != envelope.pools(s.job)[0]:
+        said.append(split(there, generating))
+    return ", ".join(said)
+
+
+def best_changes(s: Scenario, n: int = 4) -> list[Change]:
+    """At most n changes of the same job, one after the other: [Change]. While the arrangement of the GPUs is worth
+    anything it comes first, for it costs nothing; then what pays most, which may make another arrangement better.
+    """
+    path: list[Change] = []
+    now = seconds(s)
+    while len(path) < n:
+        best = arranged(s)
+        if best.seconds > (1 - GAINED) * now:
+            paid = [change for change in changes(s) if change.same_job and not change.free]
+            best = min(paid, key=lambda change: change.seconds, default=best)
+        if best.seconds > (1 - GAINED) * now:
+            break
+        path.append(best)
+        s, now = best.scenario, best.seconds
+    return path

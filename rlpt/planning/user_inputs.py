@@ -1,0 +1,346 @@
+"""What a reader brings instead of a row of our tables, read from text: a model's config.json, a chip, an iteration or
+roles of a step that were timed, lengths of completions.
+
+Each function returns what it made, the same text as short as it can be, and one sentence on what was understood; or it
+raises a ValueError of one sentence. A short text reads as what it was made from, and as itself. Reading
+is not a model.
+"""
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from math import isfinite
+from typing import Any, NamedTuple, NoReturn, TypeAlias
+
+import numpy as np
+
+from rlpt.planning import calibration
+from rlpt.planning.configs import HARMLESS, model_from_config, written
+from sim.cluster import memory, step, turns
+from sim.cluster.hardware import ACCELERATORS, Accelerator, custom
+from sim.cluster.lengths import Law
+from sim.cluster.models import MODELS, Model
+
+SMALLEST, LARGEST = 1e6, 1e14  # parameters; the second is a hundred times the largest model that is published
+
+# keys that a shortened config keeps if anything depends on them
+KEPT = {
+    "model_type",
+    "text_config",
+    "quantization_config",
+    "max_position_embeddings",
+    "n_group",
+    "topk_group",
+    "rope_scaling",
+    "rope_parameters",
+}
+BRACKETS = 300  # lists and objects in a config; published ones have a few dozen
+
+NUMBER, WHOLE = r"(\d+(?:,\d{3})*(?:\.\d+)?(?:e\d+)?)", r"(\d+(?:,\d{3})*)"
+BETWEEN = r"(?<!\d),|,(?!\d{3}(?!\d))|[;\n]+"  # parts; the comma of 1,979 is none
+Quantities: TypeAlias = Mapping[str, tuple[str, float, float, str]]
+CHIP: Quantities = {  # name: (pattern, least, most, how it is written)
+    "memory": (rf"{NUMBER} ?GB", 1, 4000, "{:.12g} GB"),
+    "bandwidth": (rf"{NUMBER} ?TB/s", 0.01, 200, "{:.12g} TB/s"),
+    "bf16": (rf"{NUMBER} ?TFLOPS?(?:/s)?", 1, 1e5, "{:.12g} TFLOP/s"),
+    "links": (rf"{NUMBER} ?GB/s", 0.1, 1e5, "{:.12g} GB/s"),
+    "fp8": (rf"fp8 {NUMBER} ?TFLOPS?(?:/s)?", 1, 2e5, "fp8 {:.12g} TFLOP/s"),
+    "domain": (rf"domain {WHOLE}", 1, 1e5, "domain {:.12g}"),
+    "nic": (rf"nic {NUMBER} ?GB/s", 0.01, 1e5, "NIC {:.12g} GB/s"),
+}
+CHIP_NEEDS, CHIP_ELSE = ("memory", "bandwidth", "bf16", "links"), dict(fp8=0.0, domain=8, nic=50.0)
+CHIP_EXAMPLE = "80 GB, 3.35 TB/s, 989 TFLOP/s, 450 GB/s"
+TIMED: Quantities = {
+    "sequences": (rf"{NUMBER} ?sequences?", 1, 1e6, "{:.12g} sequences"),
+    "context": (rf"{NUMBER} ?tokens?", 0, 1e7, "{:.12g} tokens"),
+    "milliseconds": (rf"{NUMBER} ?ms", 1e-3, 1e6, "{:.12g} ms"),
+    "gpus": (rf"{WHOLE} ?gpus?", 1, 1024, "{:.12g} GPUs"),
+}
+TIMED_NEEDS, TIMED_ELSE = ("sequences", "context", "milliseconds"), dict(gpus=0)
+TIMED_EXAMPLE = "64 sequences, 2048 tokens, 12 ms"
+LENGTHS_EXAMPLE = "6000 24000 60000 131072"
+WIDTHS = {"bf16": 2, "fp8": 1}
+STORED = "as in its file"  # bf16 where it says nothing
+WEIGHTS = {STORED: None, **WIDTHS}
+SWITCH = {"on": True, "off": False}
+# {word: (field of planner.Scenario, what it may be)}: of the job on which seconds were measured
+JOB: Mapping[str, tuple[str, Any]] = {
+    "model": ("model", MODELS),
+    "chip": ("accelerator", ACCELERATORS),
+    "gpus": ("gpus", (1, 8192)),
+    "prompts": ("prompts", (1, 2**16)),
+    "samples": ("samples", (1, 2**10)),
+    "prompt": ("prompt", (1, 2**20)),
+    "lengths": ("law", "quantiles"),
+    "turns": ("turns", (1, 1000)),
+    "returned": ("returned", (0, 2**20)),
+    "tool_seconds": ("tool_seconds", (0.0, 1e5)),
+    "kept": ("kept", {name: name for name in turns.REUSES}),
+    "shared_cache": ("shared_cache", SWITCH),
+    "batches": ("batches", (1.0, 64.0)),
+    "updates": ("updates", (1, 2**16)),
+    "group_prompts": ("grouped", SWITCH),
+    "overlap": ("overlap", {name: name for name in step.OVERLAPS}),
+    "share": ("share", (0.01, 0.99)),
+    "tp": ("tensor_parallel", (0, 1024)),
+    "dp": ("data_parallel", (1, 1024)),
+    "pp": ("pipeline", (1, 1024)),
+    "dcp": ("context_parallel", (0, 1024)),
+    "engine_weights": ("weight_bytes", WEIGHTS),
+    "cache": ("kv_bytes", WIDTHS),
+    "recompute": ("recompute", {name: name for name in memory.RECOMPUTE}),
+    "train_cp": ("training_parallel", (1, 1024)),
+    "train_tp": ("training_tensor", (1, 1024)),
+    "train_pp": ("training_stages", (1, 1024)),
+    "zero": ("zero", (1, 3)),
+    "train_ep": ("expert_parallel", (1, 1024)),
+    "host_memory": ("host_gb", (1.0, 1e5)),
+    "reference": ("reference", SWITCH),
+    "reuse": ("reuse", SWITCH),
+    "test_seconds": ("test_seconds", (0.0, 3600.0)),
+    "workers": ("workers", (1, 2**16)),
+}
+TIMES = (calibration.WHOLE, *calibration.ROLES)
+SHORTEST, FOREVER = 1e-6, 1e7  # seconds of a role
+MEASURED_EXAMPLE = "step=342.7 update=120"
+FEW, MANY, MOST = 4, 20, 10**7  # quantiles, or a column of at least and at most so many
+LONGEST = 10**7  # tokens of a completion
+
+
+def model(text: str) -> tuple[Model, str, str]:
+    """(Model, its config as short as it can be, sentence)."""
+    try:
+        if len(re.findall(r"[\[{]", text)) > BRACKETS:
+            raise ValueError("deeper than the browser can follow")
+        config = json.loads(text, parse_constant=no_number)
+    except ValueError as fault:
+        where = f"line {fault.lineno}: {fault.msg}" if isinstance(fault, json.JSONDecodeError) else str(fault)[:80]
+        whole = "paste the whole of a model's config.json, from { to }"
+        raise ValueError(f"This is no config, {where}; {whole}.") from None
+    try:
+        found, unread = model_from_config(config, "custom", "your model")
+    except (ValueError, OverflowError) as refusal:
+        raise ValueError(f"Not a model: {refusal}. Valid is a language model's config.json.") from None
+    if not SMALLEST <= found.params() <= LARGEST:
+        raise ValueError(
+            f"{found.params():,.0f} parameters: that is no language model. Valid are a million to 100 trillion."
+        )
+    billions = found.params() / 1e9
+    size = f"{billions:,.0f}" if billions >= 100 else f"{billions:.3g}"
+    said = f"{size} billion parameters in {found.layers} layers, in place of the model above."
+    if any(isinstance(config.get(key), dict) for key in ("vision_config", "audio_config")):
+        said += " That is the text part: towers are left out."
+    if found.quantized:
+        stored = f"{found.stored_bytes() / 1e9:,.3g}"
+        said += f" Stored as {found.quantized.method}, {stored} GB: a plan's engines hold that, training bf16."
+    if unread:
+        named = ", ".join(key[:40] for key in unread[:6])
+        said += f" Not read: {named}{' and others' if len(unread) > 6 else ''}."
+    return found, json.dumps(shortest(config, found), separators=(",", ":")), said
+
+
+def no_number(word: str) -> NoReturn:
+    raise ValueError(f"{word} is not JSON")
+
+
+def shortest(config: Mapping[str, Any], found: Model) -> Mapping[str, Any]:
+    """The config without what changes nothing of the model: first all that is known to be harmless or is not read, then
+    key by key.
+    """
+
+    def same(other: Mapping[str, Any]) -> bool:
+        try:
+            made = model_from_config(other, found.key, found.name)[0]
+        except ValueError:
+            return False
+        return made == found and made.positions == found.positions
+
+    inner = config.get("text_config")
+    if isinstance(inner, dict):
+        outer = {k: config[k] for k in ("model_type", "tie_word_embeddings", "quantization_config") if k in config}
+        config = next(flat for flat in (outer | inner, {**outer, "text_config": inner}, config) if same(flat))
+    if found.quantized:
+        config = {**config, "quantization_config": written(found.quantized)}
+    unread = set(model_from_config(config)[1]) | HARMLESS - KEPT
+    few = {k: v for k, v in config.items() if k not in unread}
+    config = few if same(few) else config
+    for key in sorted(config):
+        less = {k: v for k, v in config.items() if k != key}
+        config = less if same(less) else config
+    return config
+
+
+def chip(text: str) -> tuple[Accelerator, str, str]:
+    """(Accelerator, text, sentence) of a data sheet's numbers: dense FLOP/s, links in one direction."""
+    n, short = quantities(text, CHIP, CHIP_NEEDS, CHIP_ELSE, CHIP_EXAMPLE)
+    made = custom(n["memory"], n["bandwidth"], n["bf16"], n["fp8"], n["links"], int(n["domain"]), n["nic"])
+    ridge = n["bf16"] / n["bandwidth"]
+    return made, short, f"Your chip, {ridge:,.0f} FLOP a byte at its ridge, in place of the accelerator above."
+
+
+class Timed(NamedTuple):
+    """One decode iteration of an engine that was timed."""
+
+    sequences: float
+    context: float  # tokens of each
+    seconds: float
+    gpus: int  # of the engine; 0 where that is not said
+
+
+def timed(text: str) -> tuple[Timed, str, str]:
+    """(Timed, text, sentence)."""
+    n, short = quantities(text, TIMED, TIMED_NEEDS, TIMED_ELSE, TIMED_EXAMPLE)
+    said = "The efficiencies above give way to the one that your iteration shows."
+    return Timed(n["sequences"], n["context"], n["milliseconds"] / 1000, int(n["gpus"])), short, said
+
+
+class Measured(NamedTuple):
+    """Seconds of a step and of its roles, and of what job."""
+
+    seconds: dict[str, float]  # by the names of calibration.ROLES, and "step"
+    job: dict[str, Any]  # fields of planner.Scenario in which it differs from the job at hand
+
+
+def measured(text: str) -> tuple[Measured, str, str]:
+    """(Measured, text, sentence) of words such as "step=342.7 update=120 gpus=64", in any order."""
+    text = re.sub(r"\s*[=:]\s*", "=", re.sub(r"(?<=\d) ?s(?![\w=])", "", text))
+    found: dict[str, float] = {}
+    job: dict[str, Any] = {}
+    words: list[str] = []
+    for part in filter(None, re.split(rf"{BETWEEN}|\s+", text)):
+        name, _, value = part.partition("=")
+        name = name.lower().replace("-", "_")
+        if name not in (*TIMES, *JOB) or not value:
+            raise ValueError(
+                f"“{part[:40]}” is not understood; valid is for example: {MEASURED_EXAMPLE}. Times are "
+                f"{', '.join(TIMES)}; a job is {', '.join(JOB)}."
+            )
+        if name in found or name in [word.partition("=")[0] for word in words]:
+            raise ValueError(f"“{part[:40]}” is said twice; valid is for example: {MEASURED_EXAMPLE}.")
+        if name in TIMES:
+            found[name] = within(part, value, SHORTEST, FOREVER)
+            words.append(f"{name}={found[name]!r}".removesuffix(".0"))
+        else:
+            field, allowed = JOB[name]
+            job[field] = of_job(part, value, allowed)
+            words.append(f"{name}={value.lower()}")
+    if not found:
+        raise ValueError(f"No time is said; valid is for example: {MEASURED_EXAMPLE}.")
+    times = ", ".join(f"{name} {seconds:.12g} s" for name, seconds in found.items())
+    where = (
+        f"on the job with {' '.join(word for word in words if word.partition('=')[0] in JOB)}" if job else "on this job"
+    )
+    return Measured(found, job), " ".join(words), f"Timed {where}: {times}."
+
+
+def within(part: str, text: str, least: float, most: float) -> float:
+    value = number(text) if re.fullmatch(NUMBER, text, re.IGNORECASE) else float("nan")
+    if not least <= value <= most:
+        raise ValueError(f"“{part[:40]}” is out of range: a number from {least:g} to {most:,.12g}.")
+    return value
+
+
+def of_job(part: str, text: str, allowed: Any) -> Any:
+    if allowed == "quantiles":
+        return lengths(text.replace("/", " "))[0]
+    if isinstance(allowed, tuple):
+        value = within(part, text, *allowed)
+        if isinstance(allowed[0], float):
+            return value
+        if value != int(value):
+            raise ValueError(f"“{part[:40]}” is not whole.")
+        return int(value)
+    if text.lower() not in allowed:
+        raise ValueError(f"“{part[:40]}” is not on offer: {', '.join(allowed)}.")
+    return allowed[text.lower()]
+
+
+def quantities(
+    text: str, words: Quantities, needs: Sequence[str], otherwise: Mapping[str, float], example: str
+) -> tuple[dict[str, float], str]:
+    """({name: number}, text) of parts such as "80 GB", in any order, separated by commas or lines."""
+    found: dict[str, float] = {}
+    for part in filter(None, (part.strip() for part in re.split(BETWEEN, text))):
+        read = {name: re.fullmatch(form, part, re.IGNORECASE) for name, (form, *_) in words.items()}
+        name, match = next(((name, match) for name, match in read.items() if match), ("", None))
+        if match is None or name in found:
+            again = "is said twice" if match else "is not understood"
+            raise ValueError(f"“{part[:40]}” {again}; valid is for example: {example}.")
+        value, (_, least, most, form) = number(match[1]), words[name]
+        if not least <= value <= most:
+            raise ValueError(f"“{part[:40]}” is out of range: {form.format(least)} to {form.format(most)}.")
+        found[name] = value
+    if missing := [name for name in needs if name not in found]:
+        raise ValueError(f"The {missing[0]} is missing; valid is for example: {example}.")
+    return {**otherwise, **found}, ", ".join(
+        form.format(found[name]) for name, (*_, form) in words.items() if name in found
+    )
+
+
+def number(word: str) -> float:
+    return float(word.replace(",", ""))
+
+
+def lengths(text: str) -> tuple[Law, str, str]:
+    """(Law, text, sentence) of four quantiles, p50, p90, p99 and the longest, or of a column of lengths in tokens. The
+    longest is where completions are cut, and p99 may lie beyond it.
+    """
+    return column([text])
+
+
+def column(blocks: Iterable[str]) -> tuple[Law, str, str]:
+    """The same of a text that comes in blocks, each of whole lines: a log of up to MOST lengths, kept as numbers."""
+    parts: list[np.ndarray] = []
+    count = 0
+    for block in blocks:
+        words = words_of(block)
+        if not parts and len(words) > FEW and not is_number(words[0]):
+            words = words[1:]  # the heading of a column
+        parts.append(numbers_of(words))
+        count += len(words)
+        if count > MOST:
+            raise ValueError(f"Over {MOST:,} lengths; this takes {MOST:,} at most.")
+    return law_of(np.concatenate(parts) if parts else np.empty(0))
+
+
+def words_of(text: str) -> list[str]:
+    if "\n" in text:  # one in a line may be written 1,234
+        text = re.sub(r"(?m)^[ \t]*\d{1,3}(?:,\d{3})+[ \t\r]*$", lambda line: line[0].replace(",", ""), text)
+    quantiles = text.split()
+    if len(quantiles) == FEW and all(re.fullmatch(r"\d+|\d{1,3}(?:,\d{3})+", one) for one in quantiles):
+        return [one.replace(",", "") for one in quantiles]
+    return text.translate(str.maketrans(",;[]", "    ")).split()
+
+
+def numbers_of(words: Sequence[str]) -> np.ndarray:
+    try:
+        found = np.array([float(word) for word in words])
+        wrong = None if ((found >= 1) & (found <= LONGEST)).all() else next(w for w in words if not is_number(w))
+    except ValueError:
+        wrong = next(word for word in words if not is_number(word))
+    if wrong is not None:
+        raise ValueError(f"“{wrong[:40]}” is no number of tokens from 1 to {LONGEST:,}.")
+    return found
+
+
+def law_of(numbers: np.ndarray) -> tuple[Law, str, str]:
+    n = len(numbers)
+    if n != FEW and n < MANY:
+        raise ValueError(
+            f"{n} numbers: valid are four quantiles that rise (p50, p90, p99, longest), or a column of {MANY} "
+            "lengths or more."
+        )
+    four = numbers if n == FEW else [*np.quantile(numbers, [0.5, 0.9, 0.99]), numbers.max()]
+    if list(four[:3]) != sorted(four[:3]):
+        raise ValueError(f"Quantiles rise: p50, then p90 and p99, and the longest cuts them: {LENGTHS_EXAMPLE}.")
+    p50, p90, p99, longest = (max(round(float(n)), 1) for n in four)
+    of = f"{n:,} lengths: " if n != FEW else ""
+    said = f"{of}median {p50:,}, 90 % {p90:,}, 99 % {p99:,}, longest {longest:,} tokens, in place of the knobs."
+    return Law(p50, p90, p99, longest), f"{p50} {p90} {p99} {longest}", said
+
+
+def is_number(word: str) -> bool:
+    try:
+        return isfinite(float(word)) and 1 <= float(word) <= LONGEST
+    except ValueError:
+        return False

@@ -1,0 +1,160 @@
+"""Published steps beside those that this book's model of costs predicts for the same jobs.
+
+Closed form, by planner.py at the efficiencies that are assumed everywhere; the publications are those of measured.py.
+Of a publication the shapes, GPUs, batch, mean length, limit and engine are taken. Nothing is fitted: the spread of
+lengths is assumed, and the mean where none is published follows from the update, which is then no evidence.
+"""
+
+import sys
+from collections.abc import Iterable
+from dataclasses import replace
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+
+from rlpt.planning import measured, planner
+from sim.cluster import lengths, step
+from sim.cluster.hardware import ACCELERATORS
+from sim.cluster.lengths import Law
+
+SIGMA = 0.8  # assumed: spread of log length
+
+
+class Compared(NamedTuple):
+    row: measured.Published
+    role: str  # "step", "generate", "log_probs" or "update"
+    published: float  # seconds
+    predicted: float
+
+    @property
+    def ratio(self) -> float:
+        """How many times as long as predicted it took."""
+        return self.published / self.predicted
+
+
+def law_of(mean: float, longest: float, sigma: float = SIGMA) -> Law:
+    """The lognormal whose mean is this when it is cut at `longest`; ValueError where none is."""
+    if not 0 < mean < longest:
+        raise ValueError(f"completions of at most {longest:,} tokens have no mean of {mean:,}")
+    low, high = 1.0, 1e3 * longest
+    for _ in range(100):
+        middle = (low * high) ** 0.5
+        low, high = (middle, high) if lengths.lognormal(middle, sigma, longest).mean < mean else (low, middle)
+    return lengths.lognormal(low, sigma, longest)
+
+
+def predicted(row: measured.Published) -> dict[str, float]:
+    """{"generate", "log_probs", "update", "step"}: seconds of the job at the efficiencies that are assumed."""
+    assert row.model is not None, "a row without a model is not computed"
+    job = planner.Scenario(
+        row.model,
+        ACCELERATORS[row.accelerator],
+        law_of(row.mean, row.longest),
+        gpus=row.gpus,
+        prompts=row.prompts,
+        samples=row.samples,
+        prompt=measured.PROMPT,
+        overlap=row.overlap,
+        batches=row.batches,
+        share=row.generating / row.gpus if row.generating else 0.5,
+        tensor_parallel=row.tensor_parallel,
+        weight_bytes=row.weight_bytes,
+        hbm_share=row.hbm_share,
+        reference=row.reference,
+        reuse=row.reuse,
+    )
+    batch = replace(planner.batch(job), updates=row.updates)
+    roles = planner.roles_with(job, row.trainer or planner.trainer_of(job), batch)
+    return {
+        "generate": step.seconds(roles, "rollout", row.overlap),
+        "log_probs": roles.log_probs,
+        "update": roles.train,
+        "step": planner.step_seconds(job, roles),
+    }
+
+
+@cache
+def compared() -> tuple[Compared, ...]:
+    """Every time that was published and is no input, row by row."""
+    found = []
+    for row in measured.PUBLISHED:
+        by_model = predicted(row) if row.computed else {}
+        for role in ("step", "generate", "log_probs", "update"):
+            seconds = getattr(row, role)
+            if seconds and by_model and not (role == "update" and row.length_from_update):
+                found.append(Compared(row, role, seconds, by_model[role]))
+    return tuple(found)
+
+
+def steps() -> list[Compared]:
+    return [c for c in compared() if c.role == "step"]
+
+
+def within(ends: tuple[float, float]) -> tuple[int, int]:
+    """(published steps from so many to so many times the predicted ones, all of them): what is not computed is a
+    miss.
+    """
+    return sum(ends[0] <= c.ratio <= ends[1] for c in steps()), len(measured.PUBLISHED)
+
+
+class Pair(NamedTuple):
+    """Two published steps of one recipe that differ in one thing."""
+
+    before: Compared
+    after: Compared
+
+    def within(self, factor: float, expected: float = 1.0) -> bool:
+        """Whether the one that was timed, times `expected`, says the other up to `factor`, times and over."""
+        off = self.after.ratio / self.before.ratio / expected
+        return 1 / factor <= off <= factor
+
+
+BEFORE, SINCE = ("NeMo RL 0.4", "NeMo RL 0.5"), ("NeMo RL 0.6",)  # releases whose pairs calibration.py rests on, or not
+
+
+def pairs(differ: str, releases: tuple[str, ...] = BEFORE) -> list[Pair]:
+    """Of NeMo RL's rows: "placement", one pool and two of a release and chip; "chip", H100 and GB200 of a release and
+    placement.
+    """
+    named = {c.row.name: c for c in steps() if c.row.source in releases}
+    found = []
+    for one in named.values():
+        apart = one.row.overlap == "one-off"
+        if (differ == "placement" and not apart) or (differ == "chip" and one.row.accelerator == "h100"):
+            found += [Pair(one, other) for other in named.values() if like(one.row, other.row, differ)]
+    return found
+
+
+def like(one: measured.Published, other: measured.Published, differ: str) -> bool:
+    same = (one.source, one.model, one.weight_bytes) == (other.source, other.model, other.weight_bytes)
+    same = same and one.batches == other.batches
+    placement, chip = one.overlap == other.overlap, one.accelerator == other.accelerator
+    return same and (chip and not placement if differ == "placement" else placement and not chip)
+
+
+class Spread(NamedTuple):
+    """Of several ratios."""
+
+    mean: float  # geometric
+    factor: float  # times and over, one standard deviation of the logarithm
+
+
+def spread(found: Iterable[Compared]) -> Spread:
+    logs = np.log([c.ratio for c in found])
+    return Spread(float(np.exp(logs.mean())), float(np.exp(logs.std())))
+
+
+def table() -> str:
+    """All steps as lines of a Markdown table: job, published and predicted seconds, times."""
+    by_row = {c.row.name: c for c in steps()}
+    lines = []
+    for row in measured.PUBLISHED:
+        c = by_row.get(row.name)
+        shown = (f"{c.predicted:,.0f}", f"{c.ratio:.2f}") if c else ("not computed", "a miss")
+        lines.append(f"|{'|'.join((row.name, f'{row.step:,.1f}', *shown))}|")
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    sys.stdout.write(f"{table()}\n")

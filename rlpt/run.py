@@ -1,0 +1,178 @@
+"""`python -m rlpt.run grpo --task add --seed 0`: trains an algorithm file and prints the exact pass rate."""
+
+import hashlib
+import os
+from pathlib import Path
+
+from rlpt import companion
+from rlpt.arguments import guarded
+from rlpt.companion import ALGORITHMS, NO_RANKING, TASKS, Session
+from sim.framework.checkpoint import Refused
+
+EVERY = 10  # updates between two lines
+ROW = b'{"step": '  # how a row of the log begins
+HEAD = """entropy in nats a token, clipped as a share of the tokens of the last pass
+ update  completions  pass rate  kept out  entropy  clipped  gradient
+"""
+
+
+def options(words, program):
+    made = companion.parser(
+        program,
+        "ALGORITHM",
+        "Train an algorithm file of sim/algorithms, and watch its pass rate.",
+        "\n".join(f"{name:10} {file.__doc__.split('. ')[0]}" for name, file in ALGORITHMS.items()),
+    )
+    made.add_argument("algorithm", choices=ALGORITHMS, help="a file of sim/algorithms, see below")
+    made.add_argument("--task", choices=TASKS, help="one task only; else all, one after the other")
+    chosen = made.parse_args(words)
+    companion.refuse_the_impossible(made, chosen)
+    if not chosen.task and (chosen.log or chosen.checkpoint):
+        made.error("--log and --checkpoint are of one run: say which --task")
+    return made, chosen
+
+
+# ── what both commands keep on disk ──
+def kept(session, log, checkpoint, every):
+    """The session's events, with its log (None: none) and its checkpoint (None: none) on disk beside them.
+
+    The checkpoint knows how long the log was and its check sum: rows that came later are cut off and written again. It
+    is written before the first row, so a run that was killed at any time goes on by the same command. Refused and
+    OSError say what is in the way, before the first event.
+    """
+    log, checkpoint = log and Path(log), checkpoint and Path(checkpoint).resolve()  # the file that a link leads to
+    resumed = checkpoint is not None and checkpoint.exists()
+    if not resumed and log and log.exists() and log.stat().st_size:
+        raise Refused(f"{log} is there already: name another file, or give the --checkpoint of its run")
+    if not resumed:
+        if log:
+            open(log, "ab").close()  # that it cannot be written is said before the first checkpoint
+        if checkpoint:
+            write_atomically(checkpoint, session.packed(log and known_of(log, b"")))
+        return noted(session, log, b"", checkpoint, every)
+    try:
+        written = session.load(checkpoint.read_bytes(), log is not None)
+    except Refused as fault:
+        raise Refused(f"{checkpoint} cannot be gone on from: {fault}") from None
+    return noted(session, log, cut(log, written) if log else b"", checkpoint, every)
+
+
+def known_of(log, found):
+    """What a checkpoint knows of its log, of which this much is on the disk."""
+    return {"name": log.name, "bytes": len(found), "sum": hashlib.sha256(found).hexdigest()}
+
+
+def noted(session, log, found, checkpoint, every):
+    """The events, each update's row in the log and every so many updates the checkpoint; `found` is the log so far."""
+    known, written = hashlib.sha256(found), None
+    with open(log or os.devnull, "ab") as file:
+        for event in session.events():
+            if event.stage == 7:
+                lines = session.lines()
+                known.update(lines)
+                file.write(lines)
+                file.flush()
+                if checkpoint and (session.update % every == 0 or session.update == session.updates):
+                    if log:
+                        os.fsync(file.fileno())
+                        written = {"name": log.name, "bytes": file.tell(), "sum": known.hexdigest()}
+                    write_atomically(checkpoint, session.packed(written))
+            yield event
+
+
+def cut(log, written):
+    """Shortens the log to what the checkpoint knows of it, and returns that; rows that came later are cut off, and a
+    file that is not this run's log is left as it is.
+    """
+    other = f"{log} is not the log of this checkpoint"
+    if log.name != written["name"]:
+        raise Refused(f"{other}: that is called {written['name']}")
+    if log.exists() and not log.is_file():
+        raise Refused(f"{log} is no file that a log could go on in")
+    with open(log if log.exists() else os.devnull, "rb") as file:
+        found, later = file.read(written["bytes"]), file.read(len(ROW))
+    if known_of(log, found) != written:
+        raise Refused(f"{other}: its first {written['bytes']} bytes are others")
+    if not ROW.startswith(later) and not later.startswith(ROW):
+        raise Refused(f"{other}: what stands in it after {written['bytes']} bytes is no row of a run")
+    if later:
+        os.truncate(log, len(found))
+    return found
+
+
+def write_atomically(path, data):
+    """Beside it, to the disk, and then in its place: whoever looks finds the old bytes or the new ones."""
+    beside = path.with_name(f"{path.name}.part")
+    try:
+        with open(beside, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(beside, path)
+    except OSError as fault:
+        beside.unlink(missing_ok=True)
+        fault.filename = str(path)  # a full disk names none
+        raise
+    if hasattr(os, "O_DIRECTORY"):  # elsewhere a folder cannot be opened
+        folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
+        os.fsync(folder)
+        os.close(folder)
+
+
+def run(train, made, chosen, task):
+    """`train(session, events)` of a new or resumed run."""
+    session = None
+
+    def stopped():
+        goes_on = f"; the same command goes on from {chosen.checkpoint}" if chosen.checkpoint else ""
+        return f"stopped after update {session.update if session else 0}{goes_on}"
+
+    with guarded(made, stopped):
+        try:
+            session = Session(chosen, task)
+            events = kept(session, chosen.log, chosen.checkpoint, chosen.checkpoint_every)
+        except ValueError as fault:
+            made.error(str(fault))
+        train(session, events)
+
+
+# ── this command ──
+def train(session, events):
+    """A line every ten updates and one at the end."""
+    name, task = session.configuration["algorithm"], session.configuration["task"]
+    print(session.settings())
+    start, head = session.exact(session.controller.start), HEAD
+    for event in events:
+        for line in session.first_record(event):
+            print(line)
+        if event.stage == 7 and (session.update % EVERY == 0 or session.update == session.updates):
+            print(head, end="")
+            head, frame, now = "", event.summary["frame"], session.exact(session.controller.trainer.policy)
+            exact = "" if now is None else f"{now:.3f}"
+            seen = f"{session.evaluations[-1].mean:.3f}" if session.evaluations else ""
+            print(
+                f"{session.update:7}  {frame.completions:11,}  {exact:>9}  {seen:>8}  "
+                f"{frame.token_entropy:7.3f}  {frame.clip_fraction:7.1%}  {frame.grad_norm:8.4f}"
+            )
+    for line in session.kept_out_lines(2):
+        print(line)
+    if start is None:
+        print(f"{session.sampled()}\n")
+    else:
+        now = session.exact(session.controller.trainer.policy)
+        print(
+            f"{name} on {task}: pass rate {start:.3f} at the start, {now:.3f} after {session.updates} updates"
+            f"{session.others()}\n"
+        )
+
+
+def main(words=None, program="python -m rlpt.run"):
+    made, chosen = options(words, program)
+    for task in [chosen.task] if chosen.task else TASKS:
+        run(train, made, chosen, task)
+    with guarded(made):
+        print(NO_RANKING)
+
+
+if __name__ == "__main__":
+    main()

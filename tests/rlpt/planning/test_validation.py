@@ -1,0 +1,105 @@
+import math
+
+import pytest
+
+from rlpt.planning import calibration, measured, validation
+from rlpt.planning.validation import compared, law_of
+from sim.cluster import throughput
+from sim.cluster.hardware import ACCELERATORS
+from sim.cluster.models import MODELS
+
+
+def test_a_law_of_a_mean_has_it_below_its_limit():
+    assert law_of(1000, 10**9).p50 == pytest.approx(1000 / math.exp(0.32), rel=1e-6)  # e^(σ²/2) uncut
+    assert law_of(5700, 8192).mean == pytest.approx(5700)
+    with pytest.raises(ValueError, match="no mean"):
+        law_of(9000, 8192)
+
+
+def test_the_length_that_follows_from_an_update_gives_it_back():
+    # 6PN over GPUs x peak x MFU: 6 x 7,615,616,512 x 8,192 x 1,365 / (32 x 148e12 x 0.4)
+    rows = [row for row in measured.PUBLISHED if row.length_from_update]
+    assert [row.gpus for row in rows] == [32, 128]
+    for row in rows:
+        tokens = row.prompts * row.samples * (measured.PROMPT + row.mean)
+        flat = throughput.update_seconds(row.model, ACCELERATORS[row.accelerator], row.gpus, tokens)
+        assert flat == pytest.approx(row.update, rel=1e-3)
+    by_hand = 6 * 7_615_616_512 * 8192 * 1365 / (32 * 148e12 * 0.4)
+    assert by_hand == pytest.approx(rows[0].update, rel=1e-3)
+
+
+def test_an_input_is_no_evidence():
+    shown = {(c.row.name, c.role) for c in compared()}
+    assert not {(row.name, "update") for row in measured.PUBLISHED if row.length_from_update} & shown
+    assert len(shown) == len(compared()) == 62 + 13  # steps, and roles of verl's first rows and of Miles
+
+
+# The prototype of the same formulas: seconds of a step with the faster way of moving weights. Its rows of a release,
+# chip and recipe, in one pool and in two
+PROTOTYPE = {
+    ("NeMo RL 0.4", "h100"): [(63, 53), (94, 89), (217, 206), (105, 91), (228, 145)],
+    ("NeMo RL 0.5", "h100"): [(62, 53), (94, 89), (218, 207), (103, 92), (231, 147)],
+    ("NeMo RL 0.5", "gb200"): [(42, 42), (88, 83), (155, 136), (87, 63), (224, 108)],
+}
+RECIPES = ("8B", "DeepSeek-V3", "235B-A22B", "30B-A3B", "32B")
+
+
+@pytest.mark.parametrize("release, chip", PROTOTYPE)
+def test_a_prototype_that_shares_no_code_says_the_same(release, chip):
+    found = {c.row.name: c.predicted for c in validation.steps()}
+    for recipe, both in zip(RECIPES, PROTOTYPE[release, chip]):
+        names = [name for name in found if name.startswith(f"{release}, {recipe} on ") and chip.upper() in name]
+        for seconds, name in zip(both, sorted(names, key=lambda name: "off" in name)):
+            if name != "NeMo RL 0.4, 30B-A3B on 32 H100":  # it took engines of two, as the recipe of the next release
+                assert found[name] == pytest.approx(seconds, rel=0.045), name
+
+
+def test_steps_take_longer_than_the_formulas_most_of_all_in_one_pool():
+    found = {c.row.name: c.ratio for c in validation.steps()}
+    for rows, times in ((set(measured.SOURCES) - set(validation.SINCE), 1.5), (set(measured.SOURCES), 1.45)):
+        steps = [c for c in validation.steps() if c.row.source in rows]
+        one, two = (validation.spread(c for c in steps if (c.row.generating > 0) == apart) for apart in (False, True))
+        assert one.mean > times * two.mean
+    # those that were shorter are streams of verl, or steps of 235B and DeepSeek-V3 in two pools
+    short = [name for name, ratio in found.items() if ratio < 1]
+    assert len(short) == 11 and all("stream" in name or "one step off" in name for name in short)
+
+
+TOKENS = ("NeMo RL 0.6, 30B-A3B on 192 H100, eight steps off", 1025)
+
+
+def test_every_row_of_a_release_is_there():
+    count = lambda source: sum(row.source == source for row in measured.PUBLISHED)
+    assert (count("NeMo RL 0.4"), count("NeMo RL 0.5"), count("verl async"), count("verl v1")) == (10, 23, 8, 3)
+    assert count("NeMo RL 0.6") == 10 + 1 + 8  # its tables on H100, on H100 in fp8, on GB200
+    uncomputed = [row.name for row in measured.PUBLISHED if not row.computed]
+    assert uncomputed == [
+        "NeMo RL 0.5, DAPO, DeepSeek-V3 on 512 H100",
+        "NeMo RL 0.6, SWE, Nemotron-3-Nano on 128 H100, one step off",
+    ]
+    assert validation.within((0.0, 1e9)) == (62, 64)  # which count as misses
+    # tokens of a completion and of an assumed prompt, a second and GPU, as the table has them beside its seconds
+    for name, printed in (("NeMo RL 0.4, 8B on 16 H100", 1562), ("NeMo RL 0.4, 32B on 32 H100", 540), TOKENS):
+        row = next(row for row in measured.PUBLISHED if row.name == name)
+        tokens = row.prompts * row.samples * (row.mean + measured.PROMPT)
+        assert tokens / row.step / row.gpus == pytest.approx(printed, rel=0.01)
+
+
+def test_pairs_differ_in_one_thing():
+    for pair in validation.pairs("placement"):
+        assert (
+            pair.before.row.accelerator == pair.after.row.accelerator and pair.before.row.model == pair.after.row.model
+        )
+    ratio = math.prod(pair.after.ratio / pair.before.ratio for pair in validation.pairs("placement")) ** (1 / 15)
+    assert ratio == pytest.approx(calibration.TWO_POOLS, abs=0.005)
+    assert {pair.before.row.source for pair in validation.pairs("chip")} == {"NeMo RL 0.5"}
+
+
+def test_rows_name_sources_and_models_that_are_there():
+    for row in measured.PUBLISHED:
+        assert row.source in measured.SOURCES and row.mean < row.longest
+        assert row.generating < row.gpus and (row.generating > 0) == (row.overlap in ("one-off", "async"))
+    # Qwen3-32B: 64 (5120·(2·8192 + 2·1024) + 2·128 + 3·5120·25600 + 2·5120) + 2·5120·151936 + 5120
+    by_hand = 64 * (5120 * (2 * 8192 + 2 * 1024) + 256 + 3 * 5120 * 25600 + 10240) + 2 * 5120 * 151936 + 5120
+    assert measured.QWEN3_32B.params() == by_hand == 32_762_123_264
+    assert MODELS["qwen2.5-7b"].params() == 7_615_616_512

@@ -1,0 +1,152 @@
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from rlpt import plan
+from rlpt.planning import planner
+from sim.cluster.lengths import Law
+from sim.cluster.models import MODELS
+
+CONFIG = dict(
+    model_type="qwen2",
+    num_hidden_layers=28,
+    hidden_size=3584,
+    num_attention_heads=28,
+    num_key_value_heads=4,
+    intermediate_size=18944,
+    vocab_size=152064,
+)
+
+
+@pytest.mark.skipif(sys.platform == "emscripten", reason="a page starts no processes")
+def test_the_module_is_a_command():
+    root = Path(__file__).parents[2]
+    asked = [sys.executable, "-m", "rlpt.plan", "--config", "llama3.1-8b", "--gpus", "16", "--json"]
+    done = subprocess.run(asked, cwd=root, capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout)["gpus"] == 16 and not done.stderr
+
+
+def test_a_file_and_a_name_give_the_same(tmp_path, capsys):
+    (tmp_path / "config.json").write_text(json.dumps(CONFIG), encoding="utf-8")
+    told = []
+    for model in (str(tmp_path / "config.json"), "qwen2.5-7b"):
+        assert plan.main(["--config", model, "--json"]) == 0
+        told.append(json.loads(capsys.readouterr().out))
+    names = [one.pop("model") for one in told]
+    assert names == ["your model", "Qwen2.5-7B"] and told[0] == told[1]
+
+
+def test_keys_that_are_not_read_are_named(tmp_path, capsys):
+    (tmp_path / "config.json").write_text(json.dumps({**CONFIG, "a_new_kind_of_layer": 3}), encoding="utf-8")
+    assert plan.main(["--config", str(tmp_path / "config.json"), "--json"]) == 0
+    out, err = capsys.readouterr()
+    assert json.loads(out) and "a_new_kind_of_layer" in err
+
+
+def test_the_numbers_are_those_of_the_plan(capsys):
+    asked = ["--model", "qwen3-8b", "--overlap", "async", "--reference", "--test-seconds", "2", "--limit", "4096"]
+    plan.main([*asked, "--json"])
+    told = json.loads(capsys.readouterr().out)
+    made = planner.Scenario(
+        MODELS["qwen3-8b"],
+        plan.ACCELERATORS["h100"],
+        Law(720, 2000, 4600, 4096),
+        overlap="async",
+        reference=True,
+        test_seconds=2.0,
+        longest_test=2.0,
+    )
+    found = planner.plan(made)
+    assert told["step_seconds"] == pytest.approx(found.step_range) and told["lag"] == pytest.approx(found.lag)
+    assert [change["change"] for change in told["changes"]] == [change.words for change in planner.best_changes(made)]
+    plan.main(asked)
+    shown = capsys.readouterr().out
+    assert all(answer.words in shown and answer.question in shown for answer in planner.answers(found))
+
+
+def test_sessions_of_several_turns_are_in_the_numbers_and_in_the_table(capsys):
+    asked = ["--model", "qwen3-8b", "--turns", "10", "--returned", "500", "--tool-seconds", "5"]
+    plan.main([*asked, "--json"])
+    told = json.loads(capsys.readouterr().out)
+    law = Law(720, 2000, 4600, 8192)
+    assert told["tokens_of_a_completion"] == {
+        "trained": pytest.approx(512 + law.mean + 9 * 500),
+        "written": pytest.approx(law.mean),
+        "read": 512 / 16 + 9 * 500,
+    }
+    one = told["engine_of_sessions"]
+    assert one["alive"] == pytest.approx(told["sequences_in_flight_per_engine"]) and one["decoding"] < one["alive"]
+    plan.main(asked)
+    assert "of them writing" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "asked, said",
+    [
+        (["--gpus", "0"], "0 is no whole number from 1 to 8,192"),
+        (["--gpus", "many"], "many is no whole number"),
+        (["--gpus", "1,5"], "1,5 is no whole number from 1 to 8,192; commas are for groups of three digits"),
+        (["--price", "1,5"], "1,5 is no number from 0 to 10,000; commas are for groups of three digits"),
+        (["--price", "nan"], "nan is no number from 0"),
+        (["--lengths", "5 4 3 2"], "Quantiles rise"),
+        (["--config", "no-such-file"], "no-such-file"),
+        (["--chip", "a fast one"], "is not understood"),
+        (["--overlap", "both"], "invalid choice"),
+        (["--timed", "12 ms"], "missing"),
+        (["--measured", "update=0.5"], "the inputs contradict"),
+        (["--measured", "tests=3"], "spends no time on tests"),
+        (["--measured", "step=1e308"], "out of range"),
+        (["--measured", "step=-3"], "out of range"),
+        (["--measured", "step=3 step=4"], "said twice"),
+        (["--measured", "fast"], "is not understood"),
+        (["--measured", "gpus=64"], "No time is said"),
+        (["--measured", "step=100 gpus=1 model=llama3.1-405b"], "the job that was timed does not fit"),
+        (["--measured", "step=1 rollout=90 update=90"], "the roles that were timed make it"),
+        (["--prompts", "8", "--samples", "1", "--gpus", "16"], "8 completions for 16 engines: 8 have none"),
+        (["--model", "deepseek-v3", "--gpus", "8"], "does not fit"),
+        (["--gpus", "1", "--overlap", "async"], "two pools on one GPU"),
+        (["--turns", "0"], "0 is no whole number from 1 to 1,000"),
+        (["--returned", "-1"], "-1 is no whole number"),
+        (["--tool-seconds", "inf"], "inf is no number"),
+        (["--kept", "lost"], "invalid choice"),
+        (["--batches", "0.5"], "0.5 is no number from 1 to 64"),
+        (["--updates", "600"], "600 updates of 512 prompts a step: 88 have none"),
+        (["--turns", "1000", "--returned", "1000"], "1,007,704 tokens a sequence"),
+        (["--turns", "9", "--kept", "offload", "--host-memory", "60"], "of caches"),
+        (["--measured", "step=100 turns=2.5"], "is not whole"),
+    ],
+)
+@pytest.mark.parametrize("form", [[], ["--json"]])
+def test_what_is_wrong_is_one_sentence_and_status_2(asked, said, form, capsys):
+    with pytest.raises(SystemExit) as ended:
+        plan.main([*asked, *form])
+    out, told = capsys.readouterr()
+    assert ended.value.code == 2 and not out
+    assert said in told and told.count("\n") == 1
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{", '{"model_type": "bert"}', "\x00" * 10])
+def test_a_file_that_is_no_config_is_refused(tmp_path, text, capsys):
+    (tmp_path / "config.json").write_text(text, encoding="utf-8")
+    with pytest.raises(SystemExit) as ended:
+        plan.main(["--config", str(tmp_path / "config.json")])
+    told = capsys.readouterr().err
+    assert ended.value.code == 2 and told.count("\n") == 1 and "Traceback" not in told
+
+
+def test_help_names_every_option(capsys):
+    with pytest.raises(SystemExit) as ended:
+        plan.main(["--help"])
+    shown = capsys.readouterr().out
+    assert ended.value.code == 0 and all(name in shown for name in ("--config", "--steps", "--json", "qwen2.5-32b"))
+
+
+def test_numbers_are_understood_with_grouped_thousands_as_on_the_page(capsys):
+    shown = []
+    for n, lengths in (("1024", "1200 3400 7700 8192"), ("1,024", "1,200 3,400 7,700 8,192")):
+        plan.main(["--gpus", n, "--prompts", n, "--host-memory", n, "--lengths", lengths])
+        shown.append(capsys.readouterr().out)
+    assert shown[0] == shown[1] and "on 1,024 H100" in shown[0]
