@@ -1,12 +1,15 @@
 """Arrows point one way, randomness is an argument, every model names its source, and scripts and styles are plain."""
 
 import ast
+import graphlib
 import re
 import sys
 from functools import cache
 from pathlib import Path
 
 import pytest
+
+from tools.pages import inputs
 
 ROOT = Path(__file__).parents[1]
 SIM = sorted((ROOT / "sim").rglob("*.py"))
@@ -106,84 +109,48 @@ def test_imports_between_the_folders_of_sim_point_one_way():
     )
 
 
-# What a widget may import of widgets/frame
-FOR_WIDGETS = ["knobs", "sentences", "marks", "readouts", "small_figures", "exercises", "recovery", "values", "trays"]
-FOR_WIDGETS += ["machine_knobs", "impossible_job", "scene", "answers", "wall", "lanes", "steps", "slots"]
-FOR_WIDGETS += ["long_answers", "piles", "eight_answers", "sums", "runs", "sum_table", "cluster", "graded", "pushes"]
-FOR_WIDGETS += ["blame", "completion_map", "judged", "step_rows", "holes", "sandboxes", "answer_table"]
-# All of it, each of which imports those before it alone
-FRAME = [
-    "knobs",
-    "sentences",
-    "values",
-    "marks",
-    "answer_table",
-    "vocabulary",
-    "scene",
-    "pen",
-    "fleet",
-    "lanes",
-    "drawing",
-    "answers",
-    "sums",
-    "wall",
-    "steps",
-    "slots",
-    "sandboxes",
-    "long_answers",
-    "piles",
-    "eight_answers",
-    "runs",
-    "sum_table",
-    "graded",
-    "judged",
-    "pushes",
-    "completion_map",
-    "step_rows",
-    "holes",
-    "readouts",
-    "small_figures",
-]
-FRAME += ["exercises", "contract", "recovery", "blame", "trays"]
-FRAME += ["machine_knobs", "impossible_job", "cluster", "data_table", "pages", "panels", "job", "seeds", "host"]
-FRAME += ["doctor_chart", "doctor", "reader_code", "reader_patch", "reader_worker"]
+# The rooms of widgets/frame, and those that each may import from. A widget imports what it is made of (contract) and
+# what it is drawn with (drawing), and does not know how both come before a reader (reader).
+FRAME = dict(drawing=set(), contract={"drawing"}, reader={"drawing", "contract"})
+FOR_WIDGETS = {"widgets.frame.contract", "widgets.frame.drawing"}
 
 
-def frame_modules(file):
-    """The modules of widgets/frame that a file imports."""
-    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.ImportFrom) and node.module == "widgets.frame":
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("widgets.frame."):
-            yield node.module.removeprefix("widgets.frame.")
+def packages(file):
+    """The packages of widgets/ that a file imports from: widgets.frame.drawing, widgets.ppo."""
+    names = [name.split(".") for name in imports(file) if name.startswith("widgets.")]
+    return {".".join(name[: 3 if name[1] == "frame" else 2]) for name in names}
 
 
 @parses
-def test_widgets_know_sim_and_their_contract_but_not_one_another():
-    def foreign(file):
-        found = {name for name in imports(file) if name.split(".")[0] not in ALLOWED}
-        found = {name for name in found if not name.startswith("widgets.frame")}
-        found |= {f"widgets.frame.{name}" for name in set(frame_modules(file)) - set(FOR_WIDGETS)}
-        return found - (
-            {f"widgets.{file.parent.name}", f"widgets.{file.parent.name}.widget"} if file.stem == "exercises" else set()
-        )
-
+def test_widgets_know_their_own_page_contract_and_drawing_and_not_one_another():
     none(
-        f"{shown(file)} imports {found}; a widget imports numpy, sim/, rlpt/ and {FOR_WIDGETS} of widgets/frame"
+        f"{shown(file)} imports {found}; a widget imports numpy, sim/, rlpt/, its own page, and {FOR_WIDGETS}"
         for file in WIDGETS
-        if file.parent.name != "frame" and (found := foreign(file))
+        if "frame" not in file.parts
+        for found in [
+            packages(file) - FOR_WIDGETS - {f"widgets.{file.parent.name}"}
+            | {name for name in imports(file) if name.split(".")[0] not in ALLOWED | {"widgets"}}
+        ]
+        if found
     )
 
 
 @parses
-def test_the_modules_of_the_frame_import_in_one_order_and_no_widget():
-    files = {file.stem: file for file in WIDGETS if file.parent.name == "frame" and file.stem != "__init__"}
-    assert sorted(files) == sorted(FRAME)
-    for name, file in files.items():
-        later = set(frame_modules(file)) - set(FRAME[: FRAME.index(name)])
-        assert not later, f"{shown(file)} imports {later}; it imports what stands before it in FRAME"
-        pages = {other for other in imports(file) if other.startswith("widgets.") and "frame" not in other}
-        assert not pages, f"{shown(file)} imports {pages}; a page is found by its name (widgets/frame/pages.py)"
+def test_the_rooms_of_the_frame_import_one_way_and_no_page():
+    none(
+        f"{shown(file)} imports {found}; its room may import {sorted(FRAME[file.parent.name]) or 'no other'}"
+        for file in WIDGETS
+        if file.parent.parent.name == "frame"
+        for rooms in [FRAME[file.parent.name] | {file.parent.name}]
+        if (found := packages(file) - {f"widgets.frame.{room}" for room in rooms})
+    )
+
+
+@parses
+def test_no_modules_import_one_another_in_a_circle():
+    modules = {file for file in [*SIM, *RLPT, *WIDGETS] if file.name != "__init__.py"}
+    used = {file: {inputs.file_of(name) for name in inputs.read(file)[0]} & modules - {file} for file in modules}
+    graphlib.TopologicalSorter(used).prepare()
 
 
 # arXiv:2402.03300, Amdahl (1967)
@@ -316,7 +283,7 @@ def test_a_script_of_one_kind_of_page_stands_in_the_content_of_that_page_alone()
         assert (f"assets/{name}" in content or asked) and f'"{name.removesuffix(".js")}"' not in scripts
 
 
-RUNS_TEXT = "widgets/frame/reader_code.py"  # readers' code, which in the page has a sandbox (site/assets/sandbox.js)
+RUNS_TEXT = "widgets/frame/reader/reader_code.py"  # readers' code; in the page it has a sandbox (sandbox.js)
 
 
 @parses

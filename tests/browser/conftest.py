@@ -18,7 +18,7 @@ from _pytest.runner import runtestprotocol
 from playwright.sync_api import Error, expect, sync_playwright
 
 from tools.pages import lessons
-from widgets.frame import values
+from widgets.frame.contract import values
 
 FLAGS = [
     "--no-sandbox",

@@ -12,7 +12,8 @@ from playwright.sync_api import expect
 
 from tests.browser.accessibility import LOOKS, assert_accessible
 from tests.browser.conftest import change_it, guess, live, open_menu, preset, press, readouts, settled, until, visit
-from widgets.frame import host, reader_patch, values
+from widgets.frame.contract import values
+from widgets.frame.reader import host, reader_patch
 from widgets.grpo.widget import Knobs
 
 PAGE, WIDGET = "11-grpo/", "grpo"

@@ -9,8 +9,9 @@ from playwright.sync_api import expect
 
 from tests.browser.conftest import WITH_WIDGET, lesson_with, live, settled, show_all_knobs, until, visit
 from tests.rlpt.planning.test_user_inputs import QWEN3_14B
-from widgets.frame import host, job, machine_knobs
-from widgets.frame.values import knobs_from, spelled
+from widgets.frame.contract import machine_knobs
+from widgets.frame.contract.values import knobs_from, spelled
+from widgets.frame.reader import host, job
 
 MACHINES = [lesson for lesson in WITH_WIDGET if job.shared(host.widget(lesson.widget).Knobs)]
 every_machine = pytest.mark.parametrize("lesson", MACHINES, ids=lambda lesson: lesson.stem)

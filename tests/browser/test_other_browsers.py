@@ -16,8 +16,8 @@ from tests.browser.test_sandbox import PROGRAM, Counting
 from tests.widgets.catalogue import breaking, frame_of, last_frame
 from tests.widgets.verifiers.test_editable import RIGHT
 from tools.runtime.serve import Handler, Server
-from widgets.frame import host, reader_worker
-from widgets.frame.values import query
+from widgets.frame.contract.values import query
+from widgets.frame.reader import host, reader_worker
 
 ROOT = Path(__file__).parents[2]
 SOURCES = sorted(path for path in (ROOT / "site").rglob("*") if "vendor" not in path.parts)
@@ -65,7 +65,7 @@ def pressed(other, knobs):
 def where_changed(lesson):
     """Depends on the lesson, the site and the widget."""
     files = [ROOT / "lessons" / f"{lesson.stem}.md", *(path for path in SOURCES if path.is_file())]
-    modules = [host.widget(lesson.widget).__name__, "widgets.frame.host"]
+    modules = [host.widget(lesson.widget).__name__, "widgets.frame.reader.host"]
     return pytest.param(lesson, id=lesson.stem, marks=pytest.mark.when_changed(*modules, files=files))
 
 

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.conftest import lesson_with, live, settled, visit
-from widgets.frame import host
+from widgets.frame.reader import host
 
 HOSTILE = [
     "<img src=x onerror=alert(1)>",

@@ -26,8 +26,8 @@ from tests.browser.conftest import (
     visit,
 )
 from tests.widgets.catalogue import breaking, frame_of, last_frame, near, state
-from widgets.frame import host
-from widgets.frame.values import query
+from widgets.frame.contract.values import query
+from widgets.frame.reader import host
 
 # parametrized by module, so that pytest runs all tests of one lesson before those of the next
 pytestmark = pytest.mark.parametrize("lesson", WITH_WIDGET, ids=lambda lesson: lesson.stem, scope="module")

@@ -29,8 +29,8 @@ from tests.browser.conftest import (
 )
 from tests.widgets.catalogue import breaking, ends, frame_of
 from tools.pages import frames
-from widgets.frame import data_table, host
-from widgets.frame.values import knobs_from, spelled
+from widgets.frame.contract.values import knobs_from, spelled
+from widgets.frame.reader import data_table, host
 
 HEIGHT = "document.querySelector('figure.rl-widget').offsetHeight"
 

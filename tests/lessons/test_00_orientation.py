@@ -11,7 +11,7 @@ from sim.worlds import modsum
 from tests.lessons import spreads
 from tests.widgets import catalogue
 from tools.pages import pipeline_map, recording
-from widgets.frame import answers
+from widgets.frame.drawing import answers
 from widgets.orientation import figures
 from widgets.orientation import widget as orientation
 

@@ -14,7 +14,7 @@ from sim.cluster.memory import Engine
 from sim.cluster.models import MODELS
 from sim.cluster.throughput import ASSUMED, PEAK, crossover, iteration, reachable_context
 from tests.sim.cluster.plain_engine import serve
-from widgets.frame import machine_knobs
+from widgets.frame.contract import machine_knobs
 from widgets.kv_cache import widget
 from widgets.kv_cache.widget import Knobs
 

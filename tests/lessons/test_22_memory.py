@@ -11,7 +11,7 @@ from sim.cluster.hardware import ACCELERATORS
 from sim.cluster.memory import LEDGERS, Engine, Training
 from sim.cluster.models import MODELS, Model
 from sim.estimators import precision
-from widgets.frame import machine_knobs
+from widgets.frame.contract import machine_knobs
 from widgets.memory import widget
 from widgets.memory.widget import Knobs
 

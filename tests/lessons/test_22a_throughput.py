@@ -14,8 +14,9 @@ from sim.cluster.hardware import ACCELERATORS
 from sim.cluster.models import MODELS
 from sim.cluster.step import Roles
 from tools.pages import bound
-from widgets.frame import host, machine_knobs
-from widgets.frame.values import knobs_from
+from widgets.frame.contract import machine_knobs
+from widgets.frame.contract.values import knobs_from
+from widgets.frame.reader import host
 from widgets.throughput import figures, widget
 from widgets.throughput.widget import Knobs
 

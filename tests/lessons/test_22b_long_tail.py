@@ -12,7 +12,7 @@ from sim.cluster import straggler
 from sim.cluster.hardware import ACCELERATORS
 from sim.cluster.models import MODELS
 from sim.cluster.throughput import iteration_seconds
-from widgets.frame import slots
+from widgets.frame.drawing import slots
 from widgets.long_tail import figures
 
 EXPENSIVE = "stop", "resumed"

@@ -13,7 +13,7 @@ from sim.synthesis.forces import ASSUMED
 from tools.pages import bound
 from widgets.forces import widget
 from widgets.forces.widget import Knobs
-from widgets.frame import values
+from widgets.frame.contract import values
 
 RLHF = dict(checkable=0.0, foreseen=0.8)
 DPO = dict(checkable=0.0, foreseen=0.0, room=18)

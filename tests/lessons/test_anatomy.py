@@ -11,7 +11,9 @@ import pytest
 
 from tests.lessons import rules
 from tools.pages import frames, lessons, results
-from widgets.frame import host, machine_knobs, scene, values
+from widgets.frame.contract import machine_knobs, values
+from widgets.frame.drawing import scene
+from widgets.frame.reader import host
 
 ROOT = Path(__file__).parents[2]
 

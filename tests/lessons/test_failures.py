@@ -7,8 +7,8 @@ import pytest
 
 from tests.widgets.catalogue import NAMES, breaking
 from tools.pages import failures, lessons
-from widgets.frame import host
-from widgets.frame.values import knobs_from
+from widgets.frame.contract.values import knobs_from
+from widgets.frame.reader import host
 
 ROWS = [row for rows in failures.groups().values() for row in rows]
 TEXT = (lessons.ROOT / "lessons" / "failures.md").read_text(encoding="utf-8")

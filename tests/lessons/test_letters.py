@@ -12,7 +12,7 @@ import pytest
 from tests.widgets import catalogue
 from tests.widgets.frame.test_figures import FIGURES
 from tools.pages import lessons, results, words
-from widgets.frame import host
+from widgets.frame.reader import host
 
 ROOT = Path(__file__).parents[2]
 LESSONS = {lesson.stem: lesson for lesson in lessons.finished()}

@@ -7,7 +7,7 @@ import markdown
 import pytest
 
 from tools.pages import lessons, words
-from widgets.frame import host
+from widgets.frame.reader import host
 
 EXTENSIONS = ["admonition", "attr_list", "def_list", "tables", "md_in_html", "pymdownx.details", "pymdownx.arithmatex"]
 ORDER = {lesson.stem: place for place, lesson in enumerate(lessons.finished())}

@@ -5,8 +5,8 @@ import pytest
 from tests.machines import last_bit
 from tests.widgets.catalogue import NAMES, frame_of, near, where_changed
 from tools.pages import frames
-from widgets.frame import host
-from widgets.frame.contract import extras
+from widgets.frame.contract.widget import extras
+from widgets.frame.reader import host
 
 PRESETS = [
     pytest.param(name, preset, marks=where_changed(name)) for name in NAMES for preset in host.widget(name).PRESETS

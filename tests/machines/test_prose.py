@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 from tests.machines import last_bit
-from widgets.frame import host
-from widgets.frame.contract import extras
+from widgets.frame.contract.widget import extras
+from widgets.frame.reader import host
 
 ROOT = Path(__file__).parents[2]
 WIDGET = {

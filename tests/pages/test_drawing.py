@@ -5,7 +5,7 @@ import re
 import pytest
 
 from tools.pages import drawing
-from widgets.frame.marks import bars, dots, heat, line, panel
+from widgets.frame.drawing.marks import bars, dots, heat, line, panel
 
 
 def drawn(*marks, **words):

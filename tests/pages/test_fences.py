@@ -7,7 +7,7 @@ import widgets
 from rlpt.planning import calibrated
 from tools.pages import fences, lessons, results
 from tools.runtime import files
-from widgets.frame import pages
+from widgets.frame.reader import pages
 from widgets.reinforce import widget as reinforce
 
 

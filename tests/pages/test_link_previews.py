@@ -9,8 +9,8 @@ import pytest
 from PIL import Image
 
 from tools.pages import drawing, lessons, link_previews, sharing
-from widgets.frame import scene
-from widgets.frame.marks import line, panel, threshold
+from widgets.frame.drawing import scene
+from widgets.frame.drawing.marks import line, panel, threshold
 
 FINISHED = {lesson.stem: lesson for lesson in lessons.finished()}
 HEAD = (

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from tools.pages import lessons, navigation
-from widgets.frame import host
+from widgets.frame.reader import host
 
 ORDER = lessons.finished()
 LINK = '<a href="../{stem}/" class="md-nav__link"> <span class="md-ellipsis"> {name} </span> </a>'

@@ -9,7 +9,7 @@ import pytest
 from tools.pages import inputs, results
 from tools.pages import sums as sums_of
 from tools.runtime import files
-from widgets.frame import pages
+from widgets.frame.reader import pages
 
 TREE = {
     "sim/__init__.py": "",
@@ -114,7 +114,7 @@ def test_every_file_of_data_is_read_by_a_module():
     modules = [
         ".".join(file.relative_to(inputs.ROOT).with_suffix("").parts) for file in inputs.ROOT.glob("sim/**/*.py")
     ]
-    modules.append("widgets.frame.doctor")  # for the logs that its page opens on
+    modules.append("widgets.frame.reader.doctor")  # for the logs that its page opens on
     data = {file for file in (inputs.ROOT / "sim").rglob("data/*") if file.is_file()}
     assert data and data <= set(inputs.closure(*modules))
 

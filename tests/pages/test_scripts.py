@@ -17,7 +17,7 @@ from sim.worlds import scorer, tasks
 from tests.rlpt.test_options import READ
 from tests.sim.worlds.test_scorer import GOLDEN
 from tools.pages import scripts
-from widgets.frame import host
+from widgets.frame.reader import host
 
 # names of the rest of the TRL script: trl/trainer/grpo_config.py and rloo_config.py, transformers/training_args.py
 TRAINING = {"output_dir", "max_steps", "learning_rate", "max_completion_length", "logging_steps", "save_strategy"}

@@ -7,8 +7,8 @@ from math import isfinite
 
 from tests.widgets.catalogue import each_where_changed
 from tools.pages import frames, results, standalone_run
-from widgets.frame import host
-from widgets.frame.values import figures, with_unit
+from widgets.frame.drawing.written import figures, with_unit
+from widgets.frame.reader import host
 
 
 def printed(place, text):

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from tools.pages import fences, results, small_figures
-from widgets.frame.knobs import ladder, number, slider
-from widgets.frame.small_figures import Handle
+from widgets.frame.contract.knobs import ladder, number, slider
+from widgets.frame.drawing.small_figures import Handle
 from widgets.kv_cache import widget as kv_cache
 
 

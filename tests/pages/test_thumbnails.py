@@ -5,7 +5,7 @@ import re
 import pytest
 
 from tools.pages import frames, lessons, thumbnails
-from widgets.frame.marks import bars, dots, heat, line, panel, threshold
+from widgets.frame.drawing.marks import bars, dots, heat, line, panel, threshold
 
 
 def drawn(*panels):

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.widgets.catalogue import NAMES, frame_of, near
-from widgets.frame import host
+from widgets.frame.reader import host
 
 NATIVE = Path(__file__).parents[2] / "_cache" / "readouts"
 

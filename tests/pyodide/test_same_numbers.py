@@ -14,7 +14,7 @@ import pytest
 from tests import skip_unchanged
 from tests.widgets.catalogue import each_where_changed, frame_of
 from tools.runtime import environment, files
-from widgets.frame import host
+from widgets.frame.reader import host
 
 ROOT = Path(__file__).parents[2]
 FRAME = "tests/widgets/frame"

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from tools.pages import frames, results
-from widgets.frame import host
-from widgets.frame.values import parsed, spelled
+from widgets.frame.contract.values import parsed, spelled
+from widgets.frame.reader import host
 
 ROOT = Path(__file__).parents[2]
 NAMES = results.WIDGETS

@@ -10,11 +10,12 @@ from dataclasses import fields, is_dataclass
 
 from tests.widgets.catalogue import after
 from tests.widgets.grid import near_and_far
-from widgets.frame import host, scene
-from widgets.frame.contract import extras
-from widgets.frame.panels import placed
-from widgets.frame.readouts import Gauge
-from widgets.frame.sentences import Said, end, false_claims
+from widgets.frame.contract.readouts import Gauge
+from widgets.frame.contract.sentences import Said, end, false_claims
+from widgets.frame.contract.widget import extras
+from widgets.frame.drawing import scene
+from widgets.frame.reader import host
+from widgets.frame.reader.panels import placed
 
 LONGEST = 150  # characters of a verdict
 ONE = r"(?<![\w.,–−-])1"

@@ -7,7 +7,7 @@ from functools import cache
 
 from tests import skip_unchanged
 from tests.widgets.catalogue import early_frame
-from widgets.frame import host
+from widgets.frame.reader import host
 
 # how many settings of each are drawn at night: fewer where one takes long; a quarter of them on a push
 MACHINES = {

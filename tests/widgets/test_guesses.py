@@ -10,8 +10,8 @@ import pytest
 
 from tests.widgets.catalogue import NAMES, where_changed
 from tools.pages import results
-from widgets.frame import host
-from widgets.frame.contract import extras
+from widgets.frame.contract.widget import extras
+from widgets.frame.reader import host
 
 TESTS = Path(__file__).parents[1]
 FOUND = {  # the number that each answer says, in words or digits; and the run's

@@ -11,7 +11,8 @@ from urllib.parse import urlencode
 from markupsafe import Markup, escape
 
 from tools.pages import frames, lesson_data, lessons, results
-from widgets.frame import host, recovery, values
+from widgets.frame.contract import recovery, values
+from widgets.frame.reader import host
 
 GROUP = re.compile(r"^```failures\n(.+)\n```$", re.M)
 WIDGET = re.compile(r"^```widget\n(\w+)$", re.M)

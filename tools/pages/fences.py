@@ -40,12 +40,14 @@ from tools.pages import (
     small_figures,
     words,
 )
-from widgets.frame import data_table, host, job, machine_knobs, panels, reader_patch, reader_worker, scene
-from widgets.frame import doctor as own_doctor
-from widgets.frame import reader_code as own_code
-from widgets.frame.contract import extras, grouped, leading
-from widgets.frame.small_figures import Played
-from widgets.frame.values import is_pasted, query, spelled
+from widgets.frame.contract import machine_knobs
+from widgets.frame.contract.values import is_pasted, query, spelled
+from widgets.frame.contract.widget import extras, grouped, leading
+from widgets.frame.drawing import scene
+from widgets.frame.drawing.small_figures import Played
+from widgets.frame.reader import data_table, host, job, panels, reader_patch, reader_worker
+from widgets.frame.reader import doctor as own_doctor
+from widgets.frame.reader import reader_code as own_code
 
 ROOT = Path(__file__).parents[2]
 LESSONS, WIDGETS = ROOT / "lessons", ROOT / "widgets"

@@ -5,8 +5,8 @@ from dataclasses import replace
 from functools import cache
 
 from tools.pages import results
-from widgets.frame import host
-from widgets.frame.contract import extras, leading
+from widgets.frame.contract.widget import extras, leading
+from widgets.frame.reader import host
 
 
 def settled(name, knobs=None):

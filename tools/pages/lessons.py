@@ -14,7 +14,7 @@ import yaml
 
 from sim.words import counted
 from tools.pages import bound, frames, lesson_data, thumbnails
-from widgets.frame import host
+from widgets.frame.reader import host
 
 ROOT = Path(__file__).parents[2]
 WORDS_A_MINUTE = 150

@@ -17,11 +17,12 @@ from PIL import Image, ImageColor, ImageDraw, ImageFont
 
 from tools.pages import drawing, frames, hero, results, scene_pictures
 from tools.runtime import files
-from widgets.frame import host, panels, scene
-from widgets.frame.contract import extras
-from widgets.frame.drawing import SQUARE as UNIT
-from widgets.frame.small_figures import Played
-from widgets.frame.values import plain
+from widgets.frame.contract.widget import extras
+from widgets.frame.drawing import scene
+from widgets.frame.drawing.drawing import SQUARE as UNIT
+from widgets.frame.drawing.small_figures import Played
+from widgets.frame.drawing.written import plain
+from widgets.frame.reader import host, panels
 
 ROOT = Path(__file__).parents[2]
 KEPT = ROOT / "_cache" / "pictures"

@@ -12,7 +12,7 @@ from multiprocessing import get_context
 from tools.pages import inputs, link_previews, quoting, results
 from tools.runtime import files
 from tools.runtime.messages import say
-from widgets.frame import host
+from widgets.frame.reader import host
 
 
 def fill():

@@ -14,7 +14,9 @@ from functools import cache
 
 from tools.pages import inputs, sums
 from tools.runtime import files
-from widgets.frame import host, pages, values
+from widgets.frame.contract import values
+from widgets.frame.drawing import written
+from widgets.frame.reader import host, pages
 
 KEPT = inputs.ROOT / "_cache" / "results"
 WIDGETS, DRAWN = pages.having("widget"), pages.having("figures")
@@ -82,7 +84,7 @@ def positions(module, name):
 def drawn(figure):
     return [
         (
-            values.plain(list(figure.panels(*figure.at(*place)))),
+            written.plain(list(figure.panels(*figure.at(*place)))),
             figure.sentence(*figure.at(*place)) if figure.sentence else "",
             figure.spoken(*place),
         )
@@ -91,7 +93,7 @@ def drawn(figure):
 
 
 def place_of_figure(module, name):
-    spelled = inputs.content(inputs.file_of(values.__name__))  # by values.plain, which draws on nothing of ours
+    spelled = inputs.content(inputs.file_of(values.__name__))  # by written.plain, which draws on nothing of ours
     return file_of(f"{module}.{name}", code(f"{module}.figures"), spelled, variant)
 
 

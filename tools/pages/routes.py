@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from urllib.parse import urlencode
 
 from tools.pages import lesson_data, lessons
-from widgets.frame import host
+from widgets.frame.reader import host
 
 DATA, PLAN = "routes.yml", "27-gaps"  # the lesson whose widget plans on from here, for a job
 

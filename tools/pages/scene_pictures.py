@@ -1,6 +1,6 @@
 """Paints a scene with the pen of a picture beside a link, mark by mark, in the colors that its roles wear by day."""
 
-from widgets.frame import drawing, lanes, vocabulary
+from widgets.frame.drawing import drawing, lanes, vocabulary
 
 UNIT, GAP = drawing.SQUARE, drawing.GAP
 MARGIN = 36  # right of rows over time

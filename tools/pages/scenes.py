@@ -9,7 +9,8 @@ import re
 from markupsafe import Markup
 
 from tools.pages import quoting, results
-from widgets.frame import drawing, host
+from widgets.frame.drawing import drawing
+from widgets.frame.reader import host
 
 POSITIONS, MOMENTS, PACKED = 100, 25, 12_000  # at most; bytes of all positions together, packed
 CHOICES, LETTERS = 5, 60  # of a switch, and of its words together

@@ -11,9 +11,11 @@ from dataclasses import fields
 from markupsafe import Markup
 
 from tools.pages import drawing, quoting, results
-from widgets.frame import host, recovery, values
-from widgets.frame.contract import extras
-from widgets.frame.panels import described
+from widgets.frame.contract import recovery
+from widgets.frame.contract.widget import extras
+from widgets.frame.drawing import written
+from widgets.frame.reader import host
+from widgets.frame.reader.panels import described
 
 HALF, ALONE, MARGIN = 298, 480, 260  # pixels: one of two panels, one by itself, one beside the text
 HEIGHT, LOW = 200, 170
@@ -131,7 +133,7 @@ def answer(name, made):
 def opening(name):
     """The values for site/parts/opening.html: the two recorded runs of a widget's OPENING."""
     made = opening_of(name)
-    panels: Sequence = values.plain(list(made.panels(results.last(name, made.plain), results.last(name, made.other))))
+    panels: Sequence = written.plain(list(made.panels(results.last(name, made.plain), results.last(name, made.other))))
     if len(panels) != 2:
         raise ValueError(f"the opening of widgets/{name}/widget.py has two panels, not {len(panels)}")
     return dict(

@@ -8,8 +8,8 @@ import base64
 import inspect
 
 from tools.pages import inputs, results
-from widgets.frame import host
-from widgets.frame import values as frame_values
+from widgets.frame.contract import values as frame_values
+from widgets.frame.reader import host
 
 PLACE = "run"
 FILE = '''"""{title}: one run, as "RL Post-Training, From First Principles" draws it.

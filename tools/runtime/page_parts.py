@@ -9,9 +9,9 @@ import io
 import zipfile
 
 from tools.pages import inputs
-from widgets.frame import pages
+from widgets.frame.reader import pages
 
-BASE = "widgets.frame.host"  # with all that it imports, in the snapshot
+BASE = "widgets.frame.reader.host"  # with all that it imports, in the snapshot
 
 
 def modules():
@@ -21,7 +21,8 @@ def modules():
         for page in pages.having("widget")
     }
     editable = [f"widgets.{page}.editable" for page in pages.having("editable")]
-    return {**of_pages, "doctor": ["widgets.frame.doctor"], "reader_worker": ["widgets.frame.reader_worker", *editable]}
+    doctor, worker = "widgets.frame.reader.doctor", "widgets.frame.reader.reader_worker"
+    return {**of_pages, "doctor": [doctor], "reader_worker": [worker, *editable]}
 
 
 def contents(part):

@@ -44,7 +44,7 @@ for page in pages.having("widget"):
     first(f"widgets/{page}/widget.py", lambda: host.table(page, next(host.stream(page))))
 for name, offer in reader_worker.OFFERS.items():
     first(offer.__name__, lambda: (reader_code.ours(offer), next(reader_worker.stream(name, "raise ValueError"))))
-first("widgets/frame/doctor.py", doctor.warmed)
+first("widgets/frame/reader/doctor.py", doctor.warmed)
 try:
     [][5]
 except IndexError:

@@ -3,8 +3,8 @@
 import numpy as np
 
 from sim.estimators import attempts
-from widgets.frame.exercises import Shown, Table
-from widgets.frame.marks import label, line, panel
+from widgets.frame.contract.exercises import Shown, Table
+from widgets.frame.drawing.marks import label, line, panel
 
 ID = "WIDGET_NAME"  # the fence `own` of the page names it
 NAMED = "A share of groups"  # TODO what the reader writes, in two or three words

@@ -1,7 +1,7 @@
 """TODO What readers are given to do. For now: a function to be changed, and a setting to be found."""
 
 from sim.SIM_ROOM import SIM_MODEL
-from widgets.frame.exercises import Challenge, Change, Exercise
+from widgets.frame.contract.exercises import Challenge, Change, Exercise
 from widgets.WIDGET_NAME.widget import Knobs
 
 CHANGE = Change(

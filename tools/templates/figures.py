@@ -3,8 +3,8 @@
 import numpy as np
 
 from sim.SIM_ROOM import SIM_MODEL
-from widgets.frame.small_figures import Figure, Handle
-from widgets.frame.marks import bars, line, panel
+from widgets.frame.drawing.small_figures import Figure, Handle
+from widgets.frame.drawing.marks import bars, line, panel
 
 PASS_RATES = (0.01, 0.1, 0.5, 0.9)
 SIZES = (2, 4, 8, 16, 32, 64)

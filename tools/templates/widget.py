@@ -5,11 +5,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sim.SIM_ROOM import SIM_MODEL
-from widgets.frame.knobs import ladder, slider
-from widgets.frame.marks import bars, both, dots, line, panel, threshold
-from widgets.frame.readouts import At, Break, Gauge, Readout
-from widgets.frame.sentences import Said, end
-from widgets.frame.small_figures import Opening
+from widgets.frame.contract.knobs import ladder, slider
+from widgets.frame.drawing.marks import bars, both, dots, line, panel, threshold
+from widgets.frame.contract.readouts import At, Break, Gauge, Readout
+from widgets.frame.contract.sentences import Said, end
+from widgets.frame.drawing.small_figures import Opening
 
 TITLE = "Groups with something to compare"  # TODO a statement of fact
 SIZES = [2, 4, 8, 16, 32, 64]

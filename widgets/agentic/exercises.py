@@ -4,7 +4,7 @@ import numpy as np
 
 from sim.experiments import tool_masking
 from widgets.agentic.widget import UPDATES, Knobs, right_now
-from widgets.frame.exercises import Challenge, Change, Exercise
+from widgets.frame.contract.exercises import Challenge, Change, Exercise
 
 OWN = np.array([[1.0, 1, 0, 0, 1, 1, 0], [1, 1, 1, 0, 0, 0, 0]])
 VALID = np.array([[1.0, 1, 1, 1, 1, 1, 0], [1, 1, 1, 0, 0, 0, 0]])

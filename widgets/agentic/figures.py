@@ -8,8 +8,8 @@ import numpy as np
 from sim.experiments import tool_masking
 from sim.words import plural
 from sim.worlds import tinylm
-from widgets.frame.marks import bars, cell, dots, grid, label, line, panel
-from widgets.frame.small_figures import Figure, Handle
+from widgets.frame.drawing.marks import bars, cell, dots, grid, label, line, panel
+from widgets.frame.drawing.small_figures import Figure, Handle
 
 UPDATES, EVERY, LAST, FIRST = 60, 5, 5, 10
 REPLY, REPLIES, SEEDS = 8, (2, 4, 8, 12, 16), 3

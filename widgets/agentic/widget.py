@@ -9,13 +9,13 @@ import numpy as np
 from sim.algorithms import grpo, reinforce
 from sim.experiments import tool_masking
 from sim.worlds import tinylm
-from widgets.frame import recovery
-from widgets.frame.exercises import Guess
-from widgets.frame.knobs import choice, ladder, slider, toggle
-from widgets.frame.marks import bars, both, by_update, label, line, panel, threshold
-from widgets.frame.readouts import At, Break, Gauge, Readout
-from widgets.frame.sentences import Said, end
-from widgets.frame.small_figures import Opening
+from widgets.frame.contract import recovery
+from widgets.frame.contract.exercises import Guess
+from widgets.frame.contract.knobs import choice, ladder, slider, toggle
+from widgets.frame.contract.readouts import At, Break, Gauge, Readout
+from widgets.frame.contract.sentences import Said, end
+from widgets.frame.drawing.marks import bars, both, by_update, label, line, panel, threshold
+from widgets.frame.drawing.small_figures import Opening
 
 TITLE = "Sixty updates on trajectories that a tool helped to write"
 COST = f"{60 * 64:,} completions a run"

@@ -4,7 +4,7 @@ import numpy as np
 
 from sim.algorithms import dapo, grpo, reinforce
 from widgets.algorithm.widget import Knobs
-from widgets.frame.exercises import Challenge, Change, Exercise
+from widgets.frame.contract.exercises import Challenge, Change, Exercise
 
 GROUPS = np.array([[1.0, 0, 0, 0], [1, 1, 1, 0]])
 MASK = np.array([[1.0, 0, 0], [1, 1, 1]])

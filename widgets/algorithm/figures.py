@@ -10,9 +10,9 @@ from sim.experiments import one_group
 from sim.experiments.standard_runs import add_run
 from sim.framework.algorithm import Algorithm
 from sim.worlds import tasks
-from widgets.frame.marks import bars, dots, label, line, panel, region
-from widgets.frame.small_figures import Figure, Handle
-from widgets.frame.values import decimal
+from widgets.frame.drawing.marks import bars, dots, label, line, panel, region
+from widgets.frame.drawing.small_figures import Figure, Handle
+from widgets.frame.drawing.written import decimal
 
 NAMES = ("REIN-<br>FORCE", "PPO", "GRPO", "RLOO", "DAPO", "Dr.<br>GRPO")  # two lines under a narrow bar
 K, VALUE = 8, 0.33  # completions of the group; what PPO's critic says of each token

@@ -12,12 +12,12 @@ from sim.experiments import one_group
 from sim.experiments.standard_runs import add_run
 from sim.framework.algorithm import Algorithm
 from sim.worlds import tasks
-from widgets.frame.exercises import Guess
-from widgets.frame.knobs import choice, ladder, slider
-from widgets.frame.marks import bars, both, by_update, dots, each_run, label, line, panel, threshold
-from widgets.frame.readouts import At, Break, Gauge, Readout
-from widgets.frame.sentences import Said, end
-from widgets.frame.small_figures import Opening
+from widgets.frame.contract.exercises import Guess
+from widgets.frame.contract.knobs import choice, ladder, slider
+from widgets.frame.contract.readouts import At, Break, Gauge, Readout
+from widgets.frame.contract.sentences import Said, end
+from widgets.frame.drawing.marks import bars, both, by_update, dots, each_run, label, line, panel, threshold
+from widgets.frame.drawing.small_figures import Opening
 
 TITLE = "What six algorithm files make of the same rewards"
 COST = "23,040 completions a run, more with DAPO"

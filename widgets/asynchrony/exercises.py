@@ -6,7 +6,7 @@ import numpy as np
 
 from sim.experiments import delayed_gradient
 from widgets.asynchrony.widget import Knobs, best, fair, final
-from widgets.frame.exercises import Challenge, Change, Exercise
+from widgets.frame.contract.exercises import Challenge, Change, Exercise
 
 TWO = (np.array([0.5, 0.5]), np.array([0.2, 0.8]), np.array([0.2, 0.8]), np.array([0.0, 1.0]), 0.1)
 THREE = (

@@ -14,9 +14,10 @@ from sim.cluster.models import MODELS
 from sim.estimators import weight_delta
 from sim.experiments import delayed_gradient
 from sim.words import counted
-from widgets.frame import eight_answers, lanes, piles, scene
-from widgets.frame.marks import by_update, dots, heat, line, panel
-from widgets.frame.small_figures import Figure, Handle, Strip, Time
+from widgets.asynchrony import eight_answers
+from widgets.frame.drawing import lanes, piles, scene
+from widgets.frame.drawing.marks import by_update, dots, heat, line, panel
+from widgets.frame.drawing.small_figures import Figure, Handle, Strip, Time
 
 # ── a policy under two settings ──
 SETTINGS = ("one setting", "the other")

@@ -12,13 +12,15 @@ from sim.cluster.memory import Engine, Misfit
 from sim.cluster.models import MODELS
 from sim.experiments import delayed_gradient
 from sim.words import counted
-from widgets.frame import eight_answers, impossible_job, machine_knobs, piles, recovery, scene
-from widgets.frame.exercises import Guess
-from widgets.frame.knobs import choice, ladder, slider, toggle
-from widgets.frame.marks import bars, dots, heat, label, line, panel, threshold
-from widgets.frame.readouts import At, Break, Gauge, Readout
-from widgets.frame.sentences import Said
-from widgets.frame.small_figures import Played
+from widgets.asynchrony import eight_answers
+from widgets.frame.contract import impossible_job, machine_knobs, recovery
+from widgets.frame.contract.exercises import Guess
+from widgets.frame.contract.knobs import choice, ladder, slider, toggle
+from widgets.frame.contract.readouts import At, Break, Gauge, Readout
+from widgets.frame.contract.sentences import Said
+from widgets.frame.drawing import piles, scene
+from widgets.frame.drawing.marks import bars, dots, heat, label, line, panel, threshold
+from widgets.frame.drawing.small_figures import Played
 
 TITLE = "How old completions are when they are trained on, and what that does to the training"
 

@@ -7,7 +7,7 @@ import numpy as np
 from sim.synthesis import budget
 from sim.synthesis.budget import ASYNC, MENU, NAMES, ROLES, SHARES
 from widgets.bottlenecks.widget import BEST, OWN, OWN_KNOBS, Knobs, shares
-from widgets.frame.exercises import Challenge, Change, Exercise
+from widgets.frame.contract.exercises import Challenge, Change, Exercise
 
 
 def sets(*names):

@@ -10,8 +10,8 @@ import numpy as np
 from sim.cluster import step
 from sim.synthesis import budget, diagnosis
 from sim.synthesis.budget import ASYNC, FIX, ROLES, SHARES
-from widgets.frame.marks import bars, dots, label, line, panel
-from widgets.frame.small_figures import Figure, Handle
+from widgets.frame.drawing.marks import bars, dots, label, line, panel
+from widgets.frame.drawing.small_figures import Figure, Handle
 
 UPRIGHT = dict(tickangle=0)
 

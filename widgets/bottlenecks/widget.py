@@ -7,13 +7,13 @@ import numpy as np
 from sim.synthesis import budget, diagnosis
 from sim.synthesis.budget import MENU, NAMES, ROLES
 from sim.words import counted
-from widgets.frame import recovery
-from widgets.frame.exercises import Guess
-from widgets.frame.knobs import choice, ladder, slider, toggle
-from widgets.frame.marks import bars, dots, heat, label, line, panel, threshold
-from widgets.frame.readouts import At, Break, Gauge, Readout
-from widgets.frame.sentences import Said
-from widgets.frame.small_figures import Opening
+from widgets.frame.contract import recovery
+from widgets.frame.contract.exercises import Guess
+from widgets.frame.contract.knobs import choice, ladder, slider, toggle
+from widgets.frame.contract.readouts import At, Break, Gauge, Readout
+from widgets.frame.contract.sentences import Said
+from widgets.frame.drawing.marks import bars, dots, heat, label, line, panel, threshold
+from widgets.frame.drawing.small_figures import Opening
 
 TITLE = "What weeks of work buy, and how a cause is found"
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from sim.algorithms import dr_grpo, grpo, rloo
 from widgets.compare.widget import Knobs, ahead, finished, lost
-from widgets.frame.exercises import Challenge, Change, Exercise
+from widgets.frame.contract.exercises import Challenge, Change, Exercise
 
 GROUPS = np.array([[1.0, 0, 0, 0], [1, 1, 0, 0], [1, 1, 1, 1]])
 MASK = np.array([[1.0, 0, 0, 0], [1, 1, 1, 0]])

@@ -15,11 +15,11 @@ from sim.experiments.standard_runs import modsum_optimizer, modsum_rate, modsum_
 from sim.framework.controller import Controller
 from sim.framework.trainer import Trainer
 from sim.worlds import modsum
-from widgets.frame.knobs import choice, ladder, slider
-from widgets.frame.marks import both, by_update, each_run, label, line, panel
-from widgets.frame.readouts import At, Break, Gauge, Readout
-from widgets.frame.sentences import Said, end
-from widgets.frame.small_figures import Opening
+from widgets.frame.contract.knobs import choice, ladder, slider
+from widgets.frame.contract.readouts import At, Break, Gauge, Readout
+from widgets.frame.contract.sentences import Said, end
+from widgets.frame.drawing.marks import both, by_update, each_run, label, line, panel
+from widgets.frame.drawing.small_figures import Opening
 
 TITLE = "Two algorithms, one task, the same seeds"
 COST = "3 seeds of both, by the optimizer and at the rates of the knobs"

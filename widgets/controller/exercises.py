@@ -1,7 +1,7 @@
 """Batches to be found for a healthy loop that is short, and for one whose ratios never move."""
 
 from widgets.controller.widget import Knobs, weaker
-from widgets.frame.exercises import Challenge
+from widgets.frame.contract.exercises import Challenge
 
 FEW = 3_840  # completions: thirty iterations of 128
 

@@ -10,9 +10,9 @@ from sim.experiments.standard_runs import add_run
 from sim.framework import iteration
 from sim.words import plural
 from sim.worlds import tinylm
-from widgets.frame.marks import cell, grid, label, line, panel
-from widgets.frame.small_figures import Figure, Handle
-from widgets.frame.values import signed
+from widgets.frame.drawing.marks import cell, grid, label, line, panel
+from widgets.frame.drawing.small_figures import Figure, Handle
+from widgets.frame.drawing.written import signed
 
 ROWS, WARM_UP = 4, 2
 AFTER = {

@@ -13,13 +13,13 @@ from sim.experiments.standard_runs import add_run
 from sim.framework import invariants, iteration
 from sim.framework.controller import mean_k3
 from sim.worlds import tasks, tinylm
-from widgets.frame import recovery
-from widgets.frame.exercises import Guess
-from widgets.frame.knobs import choice, ladder, slider, toggle
-from widgets.frame.marks import bars, both, dots, label, line, panel, threshold
-from widgets.frame.readouts import At, Break, Gauge, Readout
-from widgets.frame.sentences import Said, end
-from widgets.frame.small_figures import Opening
+from widgets.frame.contract import recovery
+from widgets.frame.contract.exercises import Guess
+from widgets.frame.contract.knobs import choice, ladder, slider, toggle
+from widgets.frame.contract.readouts import At, Break, Gauge, Readout
+from widgets.frame.contract.sentences import Said, end
+from widgets.frame.drawing.marks import bars, both, dots, label, line, panel, threshold
+from widgets.frame.drawing.small_figures import Opening
 
 TITLE = "GRPO on sums of two digits, with at most one wire of the loop misconnected"
 COST = "128 completions an iteration"

@@ -4,7 +4,7 @@ import numpy as np
 
 from sim.experiments import curation
 from widgets.curation.widget import LIST, Knobs, ahead, solved
-from widgets.frame.exercises import Challenge, Change, Exercise
+from widgets.frame.contract.exercises import Challenge, Change, Exercise
 
 CALLS = ((np.array([0, 1, 4, 8]), 8), (np.array([0, 1, 2, 3]), 3))
 LEAST, MOST = 0.2, 0.8  # of a group's completions that are right: Cui et al. (2025), arXiv:2502.01456

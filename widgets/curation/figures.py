@@ -7,8 +7,8 @@ import numpy as np
 from sim.estimators import group_baselines
 from sim.experiments import curation, data_stages
 from sim.worlds import prompt_pool
-from widgets.frame.marks import bars, dots, label, line, panel
-from widgets.frame.small_figures import Figure, Handle
+from widgets.frame.drawing.marks import bars, dots, label, line, panel
+from widgets.frame.drawing.small_figures import Figure, Handle
 
 # ── what a prompt is worth ──
 GROUPS = (2, 4, 8, 16, 32, 64)

@@ -7,13 +7,13 @@ import numpy as np
 
 from sim.experiments import curation
 from sim.experiments.curation import BOTH, KEPT, NEVER
-from widgets.frame import recovery
-from widgets.frame.exercises import Guess
-from widgets.frame.knobs import choice, ladder, slider
-from widgets.frame.marks import bars, label, line, panel, threshold
-from widgets.frame.readouts import At, Break, Gauge, Readout
-from widgets.frame.sentences import Said
-from widgets.frame.small_figures import Opening
+from widgets.frame.contract import recovery
+from widgets.frame.contract.exercises import Guess
+from widgets.frame.contract.knobs import choice, ladder, slider
+from widgets.frame.contract.readouts import At, Break, Gauge, Readout
+from widgets.frame.contract.sentences import Said
+from widgets.frame.drawing.marks import bars, label, line, panel, threshold
+from widgets.frame.drawing.small_figures import Opening
 
 TITLE = "What is solved for so many rollouts, by which prompts they are spent on"
 

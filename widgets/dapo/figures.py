@@ -13,10 +13,10 @@ from sim.experiments.standard_runs import modsum_run
 from sim.framework.controller import Controller
 from sim.worlds import modsum
 from sim.worlds.optimizer import SGD
-from widgets.frame import scene, trays
-from widgets.frame.marks import by_update, dots, label, line, panel
-from widgets.frame.small_figures import Figure, Handle, Strip, Time
-from widgets.frame.values import signed
+from widgets.frame.drawing import scene, trays
+from widgets.frame.drawing.marks import by_update, dots, label, line, panel
+from widgets.frame.drawing.small_figures import Figure, Handle, Strip, Time
+from widgets.frame.drawing.written import signed
 
 K, GROUPS, RATE = 8, 8, 4.0
 

@@ -16,13 +16,14 @@ from sim.framework.algorithm import Algorithm
 from sim.framework.controller import ROUNDS, Controller
 from sim.words import counted
 from sim.worlds import modsum
-from widgets.frame import recovery, scene, trays
-from widgets.frame.exercises import Guess
-from widgets.frame.knobs import choice, ladder, slider
-from widgets.frame.marks import band, bars, by_update, each_run, label, line, panel, threshold
-from widgets.frame.readouts import At, Break, Gauge, Readout
-from widgets.frame.sentences import Said, end
-from widgets.frame.small_figures import Played
+from widgets.frame.contract import recovery
+from widgets.frame.contract.exercises import Guess
+from widgets.frame.contract.knobs import choice, ladder, slider
+from widgets.frame.contract.readouts import At, Break, Gauge, Readout
+from widgets.frame.contract.sentences import Said, end
+from widgets.frame.drawing import scene, trays
+from widgets.frame.drawing.marks import band, bars, by_update, each_run, label, line, panel, threshold
+from widgets.frame.drawing.small_figures import Played
 
 TITLE = "DAPO and GRPO from the same start: by updates, and by completions drawn"
 SEEDS, GROUPS, K = 3, 8, 8

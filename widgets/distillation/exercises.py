@@ -4,7 +4,7 @@ import numpy as np
 
 from sim.estimators import distillation
 from widgets.distillation.widget import ONCE, Knobs, done
-from widgets.frame.exercises import Challenge, Change, Exercise
+from widgets.frame.contract.exercises import Challenge, Change, Exercise
 
 PI, TAU = np.array([[0.7, 0.2, 0.08, 0.02]]), np.array([[0.1, 0.6, 0.25, 0.05]])
 OTHER = np.array([[0.25, 0.25, 0.25, 0.25]])

@@ -11,9 +11,10 @@ from sim.experiments import distilled
 from sim.pipeline import path, stages
 from sim.worlds.optimizer import AdamW
 from sim.worlds.tinylm import EOS, FINAL
-from widgets.frame import graded, runs, scene
-from widgets.frame.marks import dots, label, line, panel
-from widgets.frame.small_figures import Figure, Handle, Strip, Time
+from widgets.distillation import graded
+from widgets.frame.drawing import runs, scene
+from widgets.frame.drawing.marks import dots, label, line, panel
+from widgets.frame.drawing.small_figures import Figure, Handle, Strip, Time
 
 SEED = 0
 

@@ -11,13 +11,15 @@ from sim.estimators import distillation
 from sim.experiments import distilled
 from sim.pipeline import path, report
 from sim.worlds.optimizer import SGD, AdamW
-from widgets.frame import graded, recovery, scene
-from widgets.frame.exercises import Guess
-from widgets.frame.knobs import choice, ladder, slider
-from widgets.frame.marks import dots, label, line, panel, threshold
-from widgets.frame.readouts import At, Break, Gauge, Readout
-from widgets.frame.sentences import Said, end
-from widgets.frame.small_figures import Played
+from widgets.distillation import graded
+from widgets.frame.contract import recovery
+from widgets.frame.contract.exercises import Guess
+from widgets.frame.contract.knobs import choice, ladder, slider
+from widgets.frame.contract.readouts import At, Break, Gauge, Readout
+from widgets.frame.contract.sentences import Said, end
+from widgets.frame.drawing import scene
+from widgets.frame.drawing.marks import dots, label, line, panel, threshold
+from widgets.frame.drawing.small_figures import Played
 
 TITLE = "A student's own texts, graded token by token by a teacher"
 COST = "32 prompts an update; a look: 1,200 texts to 300 held-out prompts"

@@ -4,7 +4,7 @@ import numpy as np
 
 from sim.estimators import preference_losses
 from widgets.dpo.widget import SURE, Knobs
-from widgets.frame.exercises import Challenge, Change, Exercise
+from widgets.frame.contract.exercises import Challenge, Change, Exercise
 
 MARGINS = np.array([-1.0, 0.0, 3.0])
 CALLS = ((MARGINS, 0.4), (np.linspace(-8, 8, 9), 0.1))

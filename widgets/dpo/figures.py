@@ -9,9 +9,9 @@ import numpy as np
 from sim.estimators import bradley_terry, kl, preference_losses
 from sim.experiments import direct_preference
 from sim.worlds import preferences
-from widgets.frame.marks import bars, dots, label, line, panel
-from widgets.frame.small_figures import Figure, Handle
-from widgets.frame.values import signed
+from widgets.frame.drawing.marks import bars, dots, label, line, panel
+from widgets.frame.drawing.small_figures import Figure, Handle
+from widgets.frame.drawing.written import signed
 
 # ── four completions whose rewards are known ──
 REF, REWARD = np.array([0.5, 0.3, 0.15, 0.05]), np.arange(4.0)

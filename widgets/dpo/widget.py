@@ -10,14 +10,14 @@ from sim.estimators.preference_losses import pref_loss
 from sim.experiments import direct_preference
 from sim.words import counted
 from sim.worlds import preferences
-from widgets.frame import recovery
-from widgets.frame.exercises import Guess
-from widgets.frame.knobs import choice, ladder, slider
-from widgets.frame.marks import dots, heat, label, line, panel, threshold
-from widgets.frame.readouts import At, Break, Gauge, Readout
-from widgets.frame.sentences import Said
-from widgets.frame.small_figures import Opening
-from widgets.frame.values import signed
+from widgets.frame.contract import recovery
+from widgets.frame.contract.exercises import Guess
+from widgets.frame.contract.knobs import choice, ladder, slider
+from widgets.frame.contract.readouts import At, Break, Gauge, Readout
+from widgets.frame.contract.sentences import Said
+from widgets.frame.drawing.marks import dots, heat, label, line, panel, threshold
+from widgets.frame.drawing.small_figures import Opening
+from widgets.frame.drawing.written import signed
 
 TITLE = "What a policy trained on pairs wins, and where its probability goes"
 COST = "full batches, Adam"

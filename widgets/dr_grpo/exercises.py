@@ -4,7 +4,7 @@ import numpy as np
 
 from sim.estimators import length_bias
 from widgets.dr_grpo.widget import UPDATES, Knobs, apart, prompt_weight
-from widgets.frame.exercises import Challenge, Change, Exercise
+from widgets.frame.contract.exercises import Challenge, Change, Exercise
 
 REWARDS = np.array([[[1.0, 0, 0, 0], [1, 1, 0, 0], [1, 1, 1, 1]]])
 LENGTHS = np.array([[1.0, 3, 2, 4]])

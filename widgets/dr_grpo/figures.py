@@ -6,8 +6,8 @@ import numpy as np
 
 from sim.algorithms import dapo, dr_grpo, grpo
 from sim.estimators import group_baselines, length_bias, std_weight
-from widgets.frame.marks import bars, dots, label, line, panel
-from widgets.frame.small_figures import Figure, Handle
+from widgets.frame.drawing.marks import bars, dots, label, line, panel
+from widgets.frame.drawing.small_figures import Figure, Handle
 
 
 def push(value):

@@ -12,13 +12,13 @@ from sim.algorithms import dapo, dr_grpo, grpo
 from sim.estimators import length_bias, std_weight
 from sim.experiments.standard_runs import modsum_optimizer, modsum_rate, modsum_run
 from sim.worlds import modsum
-from widgets.frame import recovery
-from widgets.frame.exercises import Guess
-from widgets.frame.knobs import choice, ladder, slider, toggle
-from widgets.frame.marks import both, by_update, each_run, label, line, panel, threshold
-from widgets.frame.readouts import At, Break, Gauge, Readout
-from widgets.frame.sentences import Said, end
-from widgets.frame.small_figures import Opening
+from widgets.frame.contract import recovery
+from widgets.frame.contract.exercises import Guess
+from widgets.frame.contract.knobs import choice, ladder, slider, toggle
+from widgets.frame.contract.readouts import At, Break, Gauge, Readout
+from widgets.frame.contract.sentences import Said, end
+from widgets.frame.drawing.marks import both, by_update, each_run, label, line, panel, threshold
+from widgets.frame.drawing.small_figures import Opening
 
 TITLE = "What GRPO's two divisors do where nothing asks for it"
 UPDATES, SEEDS, EVERY = 150, 16, 15  # updates between two pictures

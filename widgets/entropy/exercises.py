@@ -4,7 +4,7 @@ import numpy as np
 
 from sim.estimators import entropy
 from widgets.entropy.widget import Knobs, done, final, many_found
-from widgets.frame.exercises import Challenge, Change, Exercise
+from widgets.frame.contract.exercises import Challenge, Change, Exercise
 
 
 def probabilities(*logits):

@@ -9,9 +9,10 @@ import numpy as np
 from sim.estimators import entropy
 from sim.experiments import lost_prompts, rare_prize
 from sim.experiments.rare_prize import COMMON, PRIZE, UPDATES
-from widgets.frame import runs, scene, sum_table
-from widgets.frame.small_figures import Figure, Handle, Strip, Time
-from widgets.frame.values import signed
+from widgets.entropy import sum_table
+from widgets.frame.drawing import runs, scene
+from widgets.frame.drawing.small_figures import Figure, Handle, Strip, Time
+from widgets.frame.drawing.written import signed
 
 SEED, SHOWN = 0, 8
 ODDS = 200

@@ -13,13 +13,14 @@ from sim.algorithms import grpo
 from sim.estimators import entropy
 from sim.experiments import rare_prize
 from sim.experiments.rare_prize import COMMON, PRIZE, RUNS, UPDATES
-from widgets.frame import recovery, runs, scene
-from widgets.frame.exercises import Guess
-from widgets.frame.knobs import choice, ladder, slider
-from widgets.frame.marks import by_update, each_run, label, line, threshold
-from widgets.frame.readouts import At, Break, Gauge, Readout
-from widgets.frame.sentences import Said, end
-from widgets.frame.small_figures import Played
+from widgets.frame.contract import recovery
+from widgets.frame.contract.exercises import Guess
+from widgets.frame.contract.knobs import choice, ladder, slider
+from widgets.frame.contract.readouts import At, Break, Gauge, Readout
+from widgets.frame.contract.sentences import Said, end
+from widgets.frame.drawing import runs, scene
+from widgets.frame.drawing.marks import by_update, each_run, label, line, threshold
+from widgets.frame.drawing.small_figures import Played
 
 TITLE = "Twenty-four runs, one prompt: do they find the rare way that is always right?"
 EVERY = 3  # updates between two pictures

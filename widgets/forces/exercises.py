@@ -5,7 +5,7 @@ from dataclasses import asdict
 from sim.synthesis import forces
 from sim.synthesis.forces import Assumed
 from widgets.forces.widget import Knobs, baseline
-from widgets.frame.exercises import Challenge, Change, Exercise
+from widgets.frame.contract.exercises import Challenge, Change, Exercise
 
 LEFT = '    left = 1 - 2 * getattr(assumed, source.replace(" ", "_"))'
 

@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 
 from sim.synthesis import forces
-from widgets.frame.marks import dots, label, line, panel
-from widgets.frame.small_figures import Figure, Handle
+from widgets.frame.drawing.marks import dots, label, line, panel
+from widgets.frame.drawing.small_figures import Figure, Handle
 
 # ── wrong labels ──
 ERRORS = tuple(round(0.02 * n, 2) for n in range(23))

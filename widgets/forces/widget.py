@@ -5,14 +5,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sim.synthesis import forces
-from widgets.frame import recovery
-from widgets.frame.exercises import Guess
-from widgets.frame.knobs import ladder, slider
-from widgets.frame.marks import bars, dots, heat, label, line, panel, threshold
-from widgets.frame.readouts import At, Break, Gauge, Readout
-from widgets.frame.sentences import Said
-from widgets.frame.small_figures import Opening
-from widgets.frame.values import figures
+from widgets.frame.contract import recovery
+from widgets.frame.contract.exercises import Guess
+from widgets.frame.contract.knobs import ladder, slider
+from widgets.frame.contract.readouts import At, Break, Gauge, Readout
+from widgets.frame.contract.sentences import Said
+from widgets.frame.drawing.marks import bars, dots, heat, label, line, panel, threshold
+from widgets.frame.drawing.small_figures import Opening
+from widgets.frame.drawing.written import figures
 
 TITLE = "The recipe that takes the least compute, by what can be checked, foreseen and afforded"
 

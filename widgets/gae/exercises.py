@@ -4,7 +4,7 @@ import numpy as np
 
 from sim.estimators.advantages import gae
 from sim.experiments import long_answer
-from widgets.frame.exercises import Challenge, Change, Exercise
+from widgets.frame.contract.exercises import Challenge, Change, Exercise
 from widgets.gae.widget import TWO, UPDATES, WHOLE, Knobs
 
 REWARD, VALUE = np.array([[0.0, 0, 0, 1]]), np.array([[0.2, 0.4, 0.5, 0.7]])

@@ -8,10 +8,11 @@ import numpy as np
 
 from sim.estimators import chain_credit
 from sim.experiments import long_answer
-from widgets.frame import long_answers, scene
-from widgets.frame.marks import dots, label, line, panel
-from widgets.frame.small_figures import Figure, Handle, Strip, Time
-from widgets.frame.values import signed
+from widgets.frame.drawing import scene
+from widgets.frame.drawing.marks import dots, label, line, panel
+from widgets.frame.drawing.small_figures import Figure, Handle, Strip, Time
+from widgets.frame.drawing.written import signed
+from widgets.gae import long_answers
 
 WAYS = ("Guess", "Sketch", "Recall", "Derive")
 BEST, RIVAL = long_answer.BEST, 1

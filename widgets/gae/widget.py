@@ -12,14 +12,16 @@ from sim.algorithms import ppo
 from sim.estimators import chain_credit
 from sim.experiments import long_answer
 from sim.words import counted
-from widgets.frame import long_answers, recovery, scene
-from widgets.frame.exercises import Guess
-from widgets.frame.knobs import choice, ladder, slider
-from widgets.frame.marks import by_update, dots, label, line, panel, threshold
-from widgets.frame.readouts import At, Break, Gauge, Readout
-from widgets.frame.sentences import Said, end
-from widgets.frame.small_figures import Played
-from widgets.frame.values import signed
+from widgets.frame.contract import recovery
+from widgets.frame.contract.exercises import Guess
+from widgets.frame.contract.knobs import choice, ladder, slider
+from widgets.frame.contract.readouts import At, Break, Gauge, Readout
+from widgets.frame.contract.sentences import Said, end
+from widgets.frame.drawing import scene
+from widgets.frame.drawing.marks import by_update, dots, label, line, panel, threshold
+from widgets.frame.drawing.small_figures import Played
+from widgets.frame.drawing.written import signed
+from widgets.gae import long_answers
 
 TITLE = "One answer, one decision, one reward at its end: what reaches the first token"
 UPDATES, START = long_answer.UPDATES, 0.25  # the share of each way before training

@@ -4,7 +4,7 @@ import numpy as np
 
 from sim.synthesis import gaps
 from sim.synthesis.gaps import GAPS, IDS, JOBS
-from widgets.frame.exercises import Challenge, Change, Exercise
+from widgets.frame.contract.exercises import Challenge, Change, Exercise
 from widgets.gaps.widget import BEST, BY_MINUTE, FAMOUS, Knobs
 
 EACH = tuple((job,) for job in JOBS)

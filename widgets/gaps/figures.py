@@ -3,8 +3,8 @@ the minutes grow."""
 
 from sim.synthesis import gaps
 from sim.synthesis.gaps import FORCES, GAPS, IDS, JOBS
-from widgets.frame.marks import bars, cell, grid, panel
-from widgets.frame.small_figures import Figure, Handle
+from widgets.frame.drawing.marks import bars, cell, grid, panel
+from widgets.frame.drawing.small_figures import Figure, Handle
 
 # ── what must come first ──
 RESEARCH = gaps.value_of("research")

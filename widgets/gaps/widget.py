@@ -6,13 +6,13 @@ import numpy as np
 
 from sim.synthesis import gaps
 from sim.synthesis.gaps import FORCES, GAPS, IDS, JOBS
-from widgets.frame import recovery
-from widgets.frame.exercises import Guess
-from widgets.frame.knobs import choice, slider, toggle
-from widgets.frame.marks import bars, dots, heat, label, line, panel, threshold
-from widgets.frame.readouts import At, Break, Gauge, Readout
-from widgets.frame.sentences import Said
-from widgets.frame.small_figures import Opening
+from widgets.frame.contract import recovery
+from widgets.frame.contract.exercises import Guess
+from widgets.frame.contract.knobs import choice, slider, toggle
+from widgets.frame.contract.readouts import At, Break, Gauge, Readout
+from widgets.frame.contract.sentences import Said
+from widgets.frame.drawing.marks import bars, dots, heat, label, line, panel, threshold
+from widgets.frame.drawing.small_figures import Opening
 
 TITLE = "A reading plan for a job, and what it is worth"
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from sim.estimators import group_baselines
-from widgets.frame.exercises import Challenge, Change, Exercise
+from widgets.frame.contract.exercises import Challenge, Change, Exercise
 from widgets.grpo.widget import GAIN, Knobs, gain
 
 GROUPS = np.array([[1.0, 0, 0, 0], [1, 1, 0, 0], [1, 1, 1, 0]])

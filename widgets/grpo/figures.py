@@ -10,10 +10,10 @@ from sim.estimators import group_baselines
 from sim.experiments import group_batches, running_batch
 from sim.words import plural
 from sim.worlds import modsum
-from widgets.frame import scene, trays
-from widgets.frame.marks import cell, dots, grid, label, line, panel
-from widgets.frame.small_figures import Figure, Handle, Strip, Time
-from widgets.frame.values import signed
+from widgets.frame.drawing import scene, trays
+from widgets.frame.drawing.marks import cell, dots, grid, label, line, panel
+from widgets.frame.drawing.small_figures import Figure, Handle, Strip, Time
+from widgets.frame.drawing.written import signed
 
 NAMES = ("1", "2", "3", "stop")
 

@@ -14,13 +14,14 @@ from sim.experiments import group_batches
 from sim.experiments.standard_runs import modsum_optimizer, modsum_rate, modsum_run
 from sim.framework.controller import Controller
 from sim.worlds import modsum
-from widgets.frame import recovery, scene, trays
-from widgets.frame.exercises import Guess
-from widgets.frame.knobs import choice, ladder, slider
-from widgets.frame.marks import band, bars, dots, each_run, label, line, panel, threshold
-from widgets.frame.readouts import At, Break, Gauge, Readout
-from widgets.frame.sentences import Said, end
-from widgets.frame.small_figures import Played
+from widgets.frame.contract import recovery
+from widgets.frame.contract.exercises import Guess
+from widgets.frame.contract.knobs import choice, ladder, slider
+from widgets.frame.contract.readouts import At, Break, Gauge, Readout
+from widgets.frame.contract.sentences import Said, end
+from widgets.frame.drawing import scene, trays
+from widgets.frame.drawing.marks import band, bars, dots, each_run, label, line, panel, threshold
+from widgets.frame.drawing.small_figures import Played
 
 TITLE = "Three runs of GRPO on the same number of completions, and the groups they are made of"
 COMPLETIONS, BATCH, SEEDS = 3840, 64, 3

@@ -3,7 +3,7 @@
 import numpy as np
 
 from sim.experiments import rounding_net
-from widgets.frame.exercises import Challenge, Change, Exercise
+from widgets.frame.contract.exercises import Challenge, Change, Exercise
 from widgets.kernels.widget import Knobs
 
 DOUBLED = np.log([1.0, 2.0])  # of two tokens one is twice as likely in the trainer

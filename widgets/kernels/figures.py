@@ -7,8 +7,8 @@ from sim.cluster import kernels
 from sim.cluster.kernels import Workload
 from sim.estimators import precision
 from sim.experiments import rounding_net
-from widgets.frame.marks import bars, dots, label, line, panel
-from widgets.frame.small_figures import Figure, Handle
+from widgets.frame.drawing.marks import bars, dots, label, line, panel
+from widgets.frame.drawing.small_figures import Figure, Handle
 
 # ── steps of a format ──
 LOGITS = (0.5, 1.0, 2.0, 3.0, 5.0, 7.0, 10.0, 14.0, 20.0, 28.0, 40.0)

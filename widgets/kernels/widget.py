@@ -12,13 +12,13 @@ from sim.cluster.hardware import ACCELERATORS
 from sim.cluster.kernels import Workload
 from sim.cluster.models import MODELS
 from sim.experiments import rounding_net
-from widgets.frame import recovery
-from widgets.frame.exercises import Guess
-from widgets.frame.knobs import choice, ladder, slider
-from widgets.frame.marks import band, bars, dots, each_run, label, line, panel, region, threshold
-from widgets.frame.readouts import At, Break, Gauge, Readout
-from widgets.frame.sentences import Said
-from widgets.frame.small_figures import Opening
+from widgets.frame.contract import recovery
+from widgets.frame.contract.exercises import Guess
+from widgets.frame.contract.knobs import choice, ladder, slider
+from widgets.frame.contract.readouts import At, Break, Gauge, Readout
+from widgets.frame.contract.sentences import Said
+from widgets.frame.drawing.marks import band, bars, dots, each_run, label, line, panel, region, threshold
+from widgets.frame.drawing.small_figures import Opening
 
 TITLE = "What a kernel saves of a step, and how many sequences still count"
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from sim.estimators import kl
-from widgets.frame.exercises import Challenge, Change, Exercise
+from widgets.frame.contract.exercises import Challenge, Change, Exercise
 from widgets.kl_estimators.widget import Knobs, ended, left
 
 POLICY, REF = np.log([0.1, 0.1, 0.8]), np.log([0.5, 0.3, 0.2])

@@ -6,9 +6,9 @@ import numpy as np
 
 from sim.estimators import kl
 from sim.words import counted
-from widgets.frame.marks import bars, dots, label, line, panel, region
-from widgets.frame.small_figures import Figure, Handle
-from widgets.frame.values import decimal
+from widgets.frame.drawing.marks import bars, dots, label, line, panel, region
+from widgets.frame.drawing.small_figures import Figure, Handle
+from widgets.frame.drawing.written import decimal
 
 REF, POLICY = np.array([0.5, 0.3, 0.2]), np.array([0.1, 0.1, 0.8])  # three tokens, before and after some training
 FELL = float(np.log(POLICY[0] / REF[0]))  # the log-ratio of token 1

@@ -7,12 +7,12 @@ import numpy as np
 
 from sim.estimators import kl
 from sim.words import counted
-from widgets.frame.exercises import Guess
-from widgets.frame.knobs import choice, ladder, slider
-from widgets.frame.marks import band, bars, both, by_update, dots, each_run, label, line, panel, threshold
-from widgets.frame.readouts import At, Break, Gauge, Readout
-from widgets.frame.sentences import Said, end
-from widgets.frame.small_figures import Opening
+from widgets.frame.contract.exercises import Guess
+from widgets.frame.contract.knobs import choice, ladder, slider
+from widgets.frame.contract.readouts import At, Break, Gauge, Readout
+from widgets.frame.contract.sentences import Said, end
+from widgets.frame.drawing.marks import band, bars, both, by_update, dots, each_run, label, line, panel, threshold
+from widgets.frame.drawing.small_figures import Opening
 
 TITLE = "Three estimators of the KL: as a number to log and as a penalty to train on"
 COST = "5 runs of 80 updates"

@@ -3,7 +3,7 @@
 import numpy as np
 
 from sim.cluster import throughput
-from widgets.frame.exercises import Challenge, Change, Exercise
+from widgets.frame.contract.exercises import Challenge, Change, Exercise
 from widgets.kv_cache.widget import WHOLE, Knobs, lost, runs
 
 

@@ -13,9 +13,10 @@ from sim.cluster.lengths import lognormal
 from sim.cluster.models import MODELS
 from sim.cluster.throughput import ASSUMED, PEAK
 from sim.words import plural
-from widgets.frame import scene, wall
-from widgets.frame.marks import bars, cell, dots, grid, label, line, panel, region
-from widgets.frame.small_figures import Figure, Handle, Strip, Time
+from widgets.frame.drawing import scene
+from widgets.frame.drawing.marks import bars, cell, dots, grid, label, line, panel, region
+from widgets.frame.drawing.small_figures import Figure, Handle, Strip, Time
+from widgets.kv_cache import wall
 
 LLAMA, H100 = MODELS["llama3.1-8b"], ACCELERATORS["h100"]
 CONTEXT = 4096  # tokens of a sequence, where a figure needs one

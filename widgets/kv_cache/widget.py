@@ -13,13 +13,14 @@ from sim.cluster.memory import Engine, Misfit
 from sim.cluster.models import MODELS, Model
 from sim.cluster.throughput import PEAK
 from sim.words import plural
-from widgets.frame import impossible_job, machine_knobs, recovery, scene
-from widgets.frame.exercises import Guess
-from widgets.frame.knobs import choice, ladder, slider, toggle
-from widgets.frame.marks import bars, dots, label, line, panel, threshold
-from widgets.frame.readouts import At, Break, Gauge, Readout
-from widgets.frame.sentences import Said
-from widgets.frame.small_figures import Played
+from widgets.frame.contract import impossible_job, machine_knobs, recovery
+from widgets.frame.contract.exercises import Guess
+from widgets.frame.contract.knobs import choice, ladder, slider, toggle
+from widgets.frame.contract.readouts import At, Break, Gauge, Readout
+from widgets.frame.contract.sentences import Said
+from widgets.frame.drawing import scene
+from widgets.frame.drawing.marks import bars, dots, label, line, panel, threshold
+from widgets.frame.drawing.small_figures import Played
 
 TITLE = "Decoding speed and memory of one engine, by batch and context"
 

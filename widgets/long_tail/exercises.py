@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from sim.cluster import straggler
-from widgets.frame.exercises import Challenge, Change, Exercise
+from widgets.frame.contract.exercises import Challenge, Change, Exercise
 from widgets.long_tail.widget import FAIR, UNCAPPED, Knobs
 
 Z = straggler.Z

@@ -11,9 +11,9 @@ from sim.cluster.hardware import ACCELERATORS
 from sim.cluster.models import MODELS
 from sim.cluster.throughput import iteration_seconds
 from sim.words import plural
-from widgets.frame import lanes, scene, slots
-from widgets.frame.marks import dots, label, line, panel, region
-from widgets.frame.small_figures import Figure, Handle, Strip, Time
+from widgets.frame.drawing import lanes, scene, slots
+from widgets.frame.drawing.marks import dots, label, line, panel, region
+from widgets.frame.drawing.small_figures import Figure, Handle, Strip, Time
 
 SIGMA, MEDIAN, SLOPE = 0.8, 1200, -1.0
 MOMENTS = tuple(range(1, 25))  # of 24, up to the end of the step

@@ -11,14 +11,14 @@ from sim.cluster import memory, slot_board, straggler
 from sim.cluster.hardware import ACCELERATORS
 from sim.cluster.models import MODELS
 from sim.cluster.throughput import iteration_seconds
-from widgets.frame import lanes, scene, slots
-from widgets.frame.blame import Cause, blamed
-from widgets.frame.exercises import Guess
-from widgets.frame.knobs import choice, ladder, pasted, slider
-from widgets.frame.marks import bars, dots, label, line, panel, region, threshold
-from widgets.frame.readouts import At, Gauge, Readout
-from widgets.frame.sentences import Said
-from widgets.frame.small_figures import Played
+from widgets.frame.contract.blame import Cause, blamed
+from widgets.frame.contract.exercises import Guess
+from widgets.frame.contract.knobs import choice, ladder, pasted, slider
+from widgets.frame.contract.readouts import At, Gauge, Readout
+from widgets.frame.contract.sentences import Said
+from widgets.frame.drawing import lanes, scene, slots
+from widgets.frame.drawing.marks import bars, dots, label, line, panel, region, threshold
+from widgets.frame.drawing.small_figures import Played
 
 TITLE = "Accuracy and waiting time when a step stops before its last completion"
 COST = "integrals, and 60 drawn steps of partial rollouts"

@@ -6,8 +6,8 @@ from sim.cluster import memory
 from sim.cluster.hardware import ACCELERATORS
 from sim.cluster.memory import LEDGERS
 from sim.cluster.models import MODELS
-from widgets.frame import machine_knobs
-from widgets.frame.exercises import Challenge, Change, Exercise
+from widgets.frame.contract import machine_knobs
+from widgets.frame.contract.exercises import Challenge, Change, Exercise
 from widgets.memory.widget import Knobs, length
 
 

@@ -5,8 +5,8 @@ from sim.cluster.envelope import Job
 from sim.cluster.hardware import ACCELERATORS
 from sim.cluster.memory import Engine, Training
 from sim.cluster.models import MODELS
-from widgets.frame.marks import bars, cell, grid, label, line, panel, threshold
-from widgets.frame.small_figures import Figure, Handle
+from widgets.frame.drawing.marks import bars, cell, grid, label, line, panel, threshold
+from widgets.frame.drawing.small_figures import Figure, Handle
 
 LLAMA, H100, GPUS, LENGTH = MODELS["llama3.1-8b"], ACCELERATORS["h100"], 8, 8192
 ROOM = (1 - memory.RESERVE) * H100.hbm_gb

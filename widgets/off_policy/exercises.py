@@ -3,7 +3,7 @@
 import numpy as np
 
 from sim.estimators import off_policy
-from widgets.frame.exercises import Challenge, Change, Exercise
+from widgets.frame.contract.exercises import Challenge, Change, Exercise
 from widgets.off_policy.widget import HOT, SAME, Knobs, done, final
 
 LOG_RATIO = np.array([[0, 0.5, -1, 1.2], [0.1, -0.2, 0.9, 0.3]])

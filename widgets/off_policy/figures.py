@@ -8,9 +8,10 @@ import numpy as np
 
 from sim.estimators import off_policy
 from sim.experiments import lagging_ladder, mismatch, written_sums
-from widgets.frame import pushes, scene, sums
-from widgets.frame.marks import bars, dots, line, panel
-from widgets.frame.small_figures import Figure, Handle, Strip, Time
+from widgets.frame.drawing import scene, sums
+from widgets.frame.drawing.marks import bars, dots, line, panel
+from widgets.frame.drawing.small_figures import Figure, Handle, Strip, Time
+from widgets.off_policy import pushes
 
 SEED = 0
 HOT = 1.5  # temperature of the engine

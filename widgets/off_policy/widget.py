@@ -12,13 +12,15 @@ from sim.estimators import importance, off_policy
 from sim.experiments import mismatch
 from sim.experiments.mismatch import UPDATES, WAYS
 from sim.worlds import tasks, tinylm
-from widgets.frame import pushes, recovery, scene, sums
-from widgets.frame.exercises import Guess
-from widgets.frame.knobs import choice, ladder, slider
-from widgets.frame.marks import by_update, label, line, panel, threshold
-from widgets.frame.readouts import At, Break, Gauge, Readout
-from widgets.frame.sentences import Said, end
-from widgets.frame.small_figures import Played
+from widgets.frame.contract import recovery
+from widgets.frame.contract.exercises import Guess
+from widgets.frame.contract.knobs import choice, ladder, slider
+from widgets.frame.contract.readouts import At, Break, Gauge, Readout
+from widgets.frame.contract.sentences import Said, end
+from widgets.frame.drawing import scene, sums
+from widgets.frame.drawing.marks import by_update, label, line, panel, threshold
+from widgets.frame.drawing.small_figures import Played
+from widgets.off_policy import pushes
 
 TITLE = "An engine draws, a trainer learns: how much does each token count?"
 COST = f"{UPDATES} batches of 128 answers"

@@ -3,7 +3,7 @@
 import numpy as np
 
 from sim.algorithms import reinforce
-from widgets.frame.exercises import Challenge, Change, Exercise
+from widgets.frame.contract.exercises import Challenge, Change, Exercise
 from widgets.orientation.widget import Knobs
 
 GROUPS = np.array([[1.0, 0, 0, 0], [0.5, 1, -0.5, 0]])

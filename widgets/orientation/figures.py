@@ -9,9 +9,9 @@ import numpy as np
 from sim.estimators import equal_models
 from sim.experiments import cut_arrows, running_batch
 from sim.worlds import modsum
-from widgets.frame import answers, scene
-from widgets.frame.marks import dots, label, line, panel, region
-from widgets.frame.small_figures import Figure, Handle, Strip, Time
+from widgets.frame.drawing import answers, scene
+from widgets.frame.drawing.marks import dots, label, line, panel, region
+from widgets.frame.drawing.small_figures import Figure, Handle, Strip, Time
 
 GIVEN = "Write ones, twos and threes that add up to 5, 12, 19, …, then stop."
 SIGNS = ("1", "2", "3", "■")

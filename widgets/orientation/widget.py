@@ -10,13 +10,14 @@ from sim.experiments import cut_arrows, running_batch
 from sim.framework.env import Verifier
 from sim.framework.weight_sync import WeightSync
 from sim.worlds import modsum
-from widgets.frame import answers, recovery, scene
-from widgets.frame.exercises import Guess
-from widgets.frame.knobs import choice, ladder, slider
-from widgets.frame.marks import bars, dots, label, line, panel
-from widgets.frame.readouts import At, Break, Gauge, Readout
-from widgets.frame.sentences import Said, end
-from widgets.frame.small_figures import Played
+from widgets.frame.contract import recovery
+from widgets.frame.contract.exercises import Guess
+from widgets.frame.contract.knobs import choice, ladder, slider
+from widgets.frame.contract.readouts import At, Break, Gauge, Readout
+from widgets.frame.contract.sentences import Said, end
+from widgets.frame.drawing import answers, scene
+from widgets.frame.drawing.marks import bars, dots, label, line, panel
+from widgets.frame.drawing.small_figures import Played
 
 TITLE = "The policy and its batches over sixty iterations"
 COST = f"{cut_arrows.GROUPS} groups of K completions an iteration, one step of plain SGD each; one seed"

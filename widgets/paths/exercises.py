@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from sim.cluster import paths
-from widgets.frame.exercises import Challenge, Change, Exercise
+from widgets.frame.contract.exercises import Challenge, Change, Exercise
 from widgets.paths.widget import SHORT, Knobs
 
 

@@ -23,9 +23,9 @@ from sim.cluster.paths import (
     TRAINER,
     WEIGHTS,
 )
-from widgets.frame import lanes, scene, slots, steps
-from widgets.frame.marks import bars, dots, label, line, panel
-from widgets.frame.small_figures import Figure, Handle, Strip, Time
+from widgets.frame.drawing import lanes, scene, slots, steps
+from widgets.frame.drawing.marks import bars, dots, label, line, panel
+from widgets.frame.drawing.small_figures import Figure, Handle, Strip, Time
 
 MODEL, LENGTH = MODELS["qwen2.5-32b"], 8192  # the job of the widget's default
 JOB = topology.Job(MODEL, ACCELERATORS["h100"], 128, 512, 16, 1024, Law(LENGTH, LENGTH, LENGTH, LENGTH), 4)

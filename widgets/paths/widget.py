@@ -9,13 +9,14 @@ from sim.cluster.memory import Engine, Misfit, Training
 from sim.cluster.models import MODELS
 from sim.cluster.paths import ENGINES, ENVIRONMENT, EXPERIENCE, TRAINER, WEIGHTS
 from sim.cluster.topology import COLOCATED, SPLIT
-from widgets.frame import impossible_job, lanes, machine_knobs, recovery, scene, steps
-from widgets.frame.exercises import Guess
-from widgets.frame.knobs import choice, ladder
-from widgets.frame.marks import bars, dots, label, line, panel, threshold
-from widgets.frame.readouts import At, Break, Gauge, Readout
-from widgets.frame.sentences import Said
-from widgets.frame.small_figures import Played
+from widgets.frame.contract import impossible_job, machine_knobs, recovery
+from widgets.frame.contract.exercises import Guess
+from widgets.frame.contract.knobs import choice, ladder
+from widgets.frame.contract.readouts import At, Break, Gauge, Readout
+from widgets.frame.contract.sentences import Said
+from widgets.frame.drawing import lanes, scene, steps
+from widgets.frame.drawing.marks import bars, dots, label, line, panel, threshold
+from widgets.frame.drawing.small_figures import Played
 
 TITLE = "What a training step moves, and how long the step waits for it"
 

@@ -1,6 +1,6 @@
 """Goals for the path through the stages: how few of them, and how few updates, a score needs."""
 
-from widgets.frame.exercises import Challenge
+from widgets.frame.contract.exercises import Challenge
 from widgets.pipeline.widget import Knobs, first
 
 

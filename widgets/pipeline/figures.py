@@ -12,8 +12,8 @@ from sim.pipeline import path, report, stages
 from sim.worlds import tinylm
 from sim.worlds.tasks import HELD
 from sim.worlds.tinylm import PAD
-from widgets.frame.marks import cell, dots, grid, label, line, panel, threshold
-from widgets.frame.small_figures import Figure, Handle
+from widgets.frame.drawing.marks import cell, dots, grid, label, line, panel, threshold
+from widgets.frame.drawing.small_figures import Figure, Handle
 
 # ── slips that add up ──
 SLIPS = (0.0, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.6, 0.9)

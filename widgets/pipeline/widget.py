@@ -8,13 +8,13 @@ from sim.estimators import compounding
 from sim.pipeline import path, report, stages
 from sim.worlds import tinylm
 from sim.worlds.tasks import HELD, TRAIN, Chain, running_totals
-from widgets.frame import recovery
-from widgets.frame.exercises import Guess
-from widgets.frame.knobs import choice, ladder, slider
-from widgets.frame.marks import bars, dots, heat, label, line, panel, threshold
-from widgets.frame.readouts import At, Break, Gauge, Readout
-from widgets.frame.sentences import Said, end
-from widgets.frame.small_figures import Opening
+from widgets.frame.contract import recovery
+from widgets.frame.contract.exercises import Guess
+from widgets.frame.contract.knobs import choice, ladder, slider
+from widgets.frame.contract.readouts import At, Break, Gauge, Readout
+from widgets.frame.contract.sentences import Said, end
+from widgets.frame.drawing.marks import bars, dots, heat, label, line, panel, threshold
+from widgets.frame.drawing.small_figures import Opening
 
 TITLE = "A tiny model on its way from raw text to right answers, stage by stage"
 COST = "100 held-out prompts × 64 completions after each stage"

@@ -9,7 +9,7 @@ from sim.cluster.hardware import ACCELERATORS
 from sim.cluster.lengths import Law
 from sim.cluster.models import MODELS
 from sim.cluster.step import Roles
-from widgets.frame.exercises import Challenge, Change, Exercise
+from widgets.frame.contract.exercises import Challenge, Change, Exercise
 from widgets.plan.widget import Knobs
 
 

@@ -7,8 +7,8 @@ from rlpt.planning import calibration, planner, validation
 from sim.cluster import lengths, step
 from sim.cluster.hardware import ACCELERATORS
 from sim.cluster.models import MODELS
-from widgets.frame.marks import bars, dots, label, line, panel
-from widgets.frame.small_figures import Figure, Handle
+from widgets.frame.drawing.marks import bars, dots, label, line, panel
+from widgets.frame.drawing.small_figures import Figure, Handle
 
 EXAMPLE = planner.Scenario(
     MODELS["qwen2.5-32b"], ACCELERATORS["h100"], lengths.lognormal(3000, 0.8, 8192), gpus=128, overlap="async"

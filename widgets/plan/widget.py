@@ -12,12 +12,14 @@ from sim.cluster.hardware import ACCELERATORS
 from sim.cluster.models import MODELS
 from sim.cluster.turns import HOLD, OFFLOAD, REUSES
 from sim.words import counted
-from widgets.frame import answer_table, cluster, impossible_job, machine_knobs, recovery
-from widgets.frame.exercises import Guess
-from widgets.frame.knobs import choice, number, slider, toggle
-from widgets.frame.marks import band, bars, dots, line, panel, threshold
-from widgets.frame.readouts import At, Break, Gauge, Readout
-from widgets.frame.sentences import Said
+from widgets.frame.contract import impossible_job, machine_knobs, recovery
+from widgets.frame.contract.exercises import Guess
+from widgets.frame.contract.knobs import choice, number, slider, toggle
+from widgets.frame.contract.readouts import At, Break, Gauge, Readout
+from widgets.frame.contract.sentences import Said
+from widgets.frame.drawing import answer_table
+from widgets.frame.drawing.marks import band, bars, dots, line, panel, threshold
+from widgets.plan import cluster
 
 TITLE = "A run on paper: what fits, what a step takes, and what would shorten it"
 

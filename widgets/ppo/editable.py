@@ -8,8 +8,8 @@ from sim.algorithms import ppo
 from sim.experiments import rare_token
 from sim.experiments.standard_runs import modsum_run
 from sim.worlds import modsum
-from widgets.frame.exercises import Shown, Table
-from widgets.frame.marks import label, line, panel
+from widgets.frame.contract.exercises import Shown, Table
+from widgets.frame.drawing.marks import label, line, panel
 
 ID, NAMED = "rule", "A rule for tokens that moved"
 BETTER = 0.002  # of the mean over four prompts: a smaller difference is none

@@ -3,7 +3,7 @@
 import numpy as np
 
 from sim.estimators import surrogate
-from widgets.frame.exercises import Challenge, Change, Exercise
+from widgets.frame.contract.exercises import Challenge, Change, Exercise
 from widgets.ppo.widget import UPDATES, Knobs, finals
 
 MOVED = np.array([0.5, 1.0, 1.5])  # ratios

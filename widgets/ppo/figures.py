@@ -11,10 +11,10 @@ from sim.estimators import surrogate, token_weight
 from sim.experiments import batch_reuse, deleted_line, rare_token, running_batch
 from sim.words import counted
 from sim.worlds import modsum, tinylm
-from widgets.frame import answers, scene
-from widgets.frame.marks import by_update, cell, dots, each_run, grid, label, line, panel, region
-from widgets.frame.small_figures import Figure, Handle, Strip, Time
-from widgets.frame.values import signed
+from widgets.frame.drawing import answers, scene
+from widgets.frame.drawing.marks import by_update, cell, dots, each_run, grid, label, line, panel, region
+from widgets.frame.drawing.small_figures import Figure, Handle, Strip, Time
+from widgets.frame.drawing.written import signed
 
 NAMES = ("1", "2", "3", "stop")
 FAR = 3.0

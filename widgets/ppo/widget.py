@@ -15,14 +15,15 @@ from sim.framework.algorithm import Algorithm
 from sim.framework.controller import LOG_RATIO_EDGES
 from sim.framework.trainer import Trainer
 from sim.worlds import modsum
-from widgets.frame import answers, recovery, scene
-from widgets.frame.exercises import Guess
-from widgets.frame.knobs import choice, ladder, slider, toggle
-from widgets.frame.marks import bars, by_update, each_run, label, line, panel, region, threshold
-from widgets.frame.readouts import At, Break, Gauge, Readout
-from widgets.frame.sentences import Said, end
-from widgets.frame.small_figures import Played
-from widgets.frame.values import figures
+from widgets.frame.contract import recovery
+from widgets.frame.contract.exercises import Guess
+from widgets.frame.contract.knobs import choice, ladder, slider, toggle
+from widgets.frame.contract.readouts import At, Break, Gauge, Readout
+from widgets.frame.contract.sentences import Said, end
+from widgets.frame.drawing import answers, scene
+from widgets.frame.drawing.marks import bars, by_update, each_run, label, line, panel, region, threshold
+from widgets.frame.drawing.small_figures import Played
+from widgets.frame.drawing.written import figures
 
 TITLE = "Six runs of PPO: what becomes of each prompt, and how far each update goes"
 UPDATES, SEEDS, GROUPS, K = 60, 6, 4, 4

@@ -4,7 +4,7 @@ import numpy as np
 
 from sim.estimators import step_labels
 from sim.experiments.step_rewards import SUM
-from widgets.frame.exercises import Challenge, Change, Exercise
+from widgets.frame.contract.exercises import Challenge, Change, Exercise
 from widgets.process_rewards.widget import Knobs, done, in_force
 
 CHANGE = Change(

@@ -13,9 +13,10 @@ from sim.experiments.step_rewards import PROGRESS, SUM, UPDATES, H
 from sim.words import counted, plural
 from sim.worlds import step_chain
 from sim.worlds.optimizer import SGD, AdamW
-from widgets.frame import scene, step_rows, sums
-from widgets.frame.marks import dots, label, line, panel
-from widgets.frame.small_figures import Figure, Handle, Strip, Time
+from widgets.frame.drawing import scene, sums
+from widgets.frame.drawing.marks import dots, label, line, panel
+from widgets.frame.drawing.small_figures import Figure, Handle, Strip, Time
+from widgets.process_rewards import step_rows
 
 SEED = 0
 

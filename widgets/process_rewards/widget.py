@@ -12,14 +12,16 @@ from sim.experiments import step_rewards, step_scorer
 from sim.experiments.step_rewards import FORMS, MIN, NEED, PROGRESS, SUM, UPDATES, H
 from sim.worlds import step_chain
 from sim.worlds.optimizer import SGD, AdamW
-from widgets.frame import recovery, scene, step_rows
-from widgets.frame.exercises import Guess
-from widgets.frame.knobs import choice, ladder, slider
-from widgets.frame.marks import by_update, dots, label, line, panel, threshold
-from widgets.frame.readouts import At, Break, Gauge, Readout
-from widgets.frame.sentences import Said, end
-from widgets.frame.small_figures import Played
-from widgets.frame.values import figures
+from widgets.frame.contract import recovery
+from widgets.frame.contract.exercises import Guess
+from widgets.frame.contract.knobs import choice, ladder, slider
+from widgets.frame.contract.readouts import At, Break, Gauge, Readout
+from widgets.frame.contract.sentences import Said, end
+from widgets.frame.drawing import scene
+from widgets.frame.drawing.marks import by_update, dots, label, line, panel, threshold
+from widgets.frame.drawing.small_figures import Played
+from widgets.frame.drawing.written import figures
+from widgets.process_rewards import step_rows
 
 TITLE = "How steps are labelled, and how they are paid"
 COST = f"{UPDATES} updates of 64 chains; a scorer trained on 2,000 chains"

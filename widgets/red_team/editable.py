@@ -8,8 +8,8 @@ import numpy as np
 
 from sim.verifiers import arena, checkers
 from sim.verifiers.draft import score
-from widgets.frame.exercises import Shown, Table
-from widgets.frame.marks import by_update, label, line
+from widgets.frame.contract.exercises import Shown, Table
+from widgets.frame.drawing.marks import by_update, label, line
 
 ID, NAMED = "arena", "A verifier under attack"
 KEPT = "verifier"  # the field of page 18

@@ -3,7 +3,7 @@
 import numpy as np
 
 from sim.verifiers import redteam
-from widgets.frame.exercises import Challenge, Change, Exercise
+from widgets.frame.contract.exercises import Challenge, Change, Exercise
 from widgets.red_team.widget import INSTANCE, Knobs
 
 DRAWN, OPEN = np.array([3, 0, 1, 2, 5]), np.array([True, True, True, False, True])

@@ -8,9 +8,10 @@ import numpy as np
 
 from sim.estimators import detection
 from sim.verifiers import contamination, redteam
-from widgets.frame import holes, scene
-from widgets.frame.marks import bars, dots, label, line, panel
-from widgets.frame.small_figures import Figure, Handle, Strip, Time
+from widgets.frame.drawing import scene
+from widgets.frame.drawing.marks import bars, dots, label, line, panel
+from widgets.frame.drawing.small_figures import Figure, Handle, Strip, Time
+from widgets.red_team import holes
 
 ROUNDS, UPDATES, ETA, AUDIT, OVERLAP = 12, 15, 0.35, 64, 0.2
 CLASS, INSTANCE = "class", "instance"

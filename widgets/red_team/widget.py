@@ -8,13 +8,15 @@ import numpy as np
 
 from sim.verifiers import redteam
 from sim.words import counted, plural
-from widgets.frame import holes, recovery, scene
-from widgets.frame.exercises import Guess
-from widgets.frame.knobs import choice, ladder, slider, toggle
-from widgets.frame.marks import line, panel, threshold
-from widgets.frame.readouts import At, Break, Gauge, Readout
-from widgets.frame.sentences import Said, end
-from widgets.frame.small_figures import Played
+from widgets.frame.contract import recovery
+from widgets.frame.contract.exercises import Guess
+from widgets.frame.contract.knobs import choice, ladder, slider, toggle
+from widgets.frame.contract.readouts import At, Break, Gauge, Readout
+from widgets.frame.contract.sentences import Said, end
+from widgets.frame.drawing import scene
+from widgets.frame.drawing.marks import line, panel, threshold
+from widgets.frame.drawing.small_figures import Played
+from widgets.red_team import holes
 
 TITLE = "Twelve rounds of training, audit and patch on a verifier with 24 holes"
 ROUNDS, UPDATES = 12, 15

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 
 from sim.algorithms import dr_grpo, reinforce
-from widgets.frame.exercises import Challenge, Change, Exercise
+from widgets.frame.contract.exercises import Challenge, Change, Exercise
 from widgets.reinforce.widget import UPDATES, Knobs, ends
 
 GROUPS = np.array([[1.0, 0, 0, 0], [1, 1, 0, 0], [1, 1, 1, 0]])

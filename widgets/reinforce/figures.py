@@ -9,9 +9,9 @@ import numpy as np
 from sim.estimators import gradient_noise, group_baselines
 from sim.experiments import running_batch, sampled_noise
 from sim.worlds import modsum
-from widgets.frame.marks import bars, by_update, cell, dots, grid, label, line, panel
-from widgets.frame.small_figures import Figure, Handle
-from widgets.frame.values import signed
+from widgets.frame.drawing.marks import bars, by_update, cell, dots, grid, label, line, panel
+from widgets.frame.drawing.small_figures import Figure, Handle
+from widgets.frame.drawing.written import signed
 
 NAMES = ("1", "2", "3", "stop")
 

@@ -13,13 +13,13 @@ from sim.estimators import gradient_noise
 from sim.estimators.gradient_noise import LOGITS, REWARD
 from sim.experiments.standard_runs import add_run
 from sim.worlds import bandit, tasks
-from widgets.frame import recovery
-from widgets.frame.exercises import Guess
-from widgets.frame.knobs import choice, ladder, slider
-from widgets.frame.marks import band, bars, both, by_update, dots, each_run, label, line, panel, threshold
-from widgets.frame.readouts import At, Break, Gauge, Readout
-from widgets.frame.sentences import Said, end
-from widgets.frame.small_figures import Opening
+from widgets.frame.contract import recovery
+from widgets.frame.contract.exercises import Guess
+from widgets.frame.contract.knobs import choice, ladder, slider
+from widgets.frame.contract.readouts import At, Break, Gauge, Readout
+from widgets.frame.contract.sentences import Said, end
+from widgets.frame.drawing.marks import band, bars, both, by_update, dots, each_run, label, line, panel, threshold
+from widgets.frame.drawing.small_figures import Opening
 
 TITLE = "A language model learns sums by REINFORCE: what is subtracted from the reward, and what is left wrong"
 UPDATES, SEEDS, BATCH = 150, 3, 128

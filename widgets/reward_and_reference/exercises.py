@@ -3,7 +3,7 @@
 import numpy as np
 
 from sim.estimators import hacking
-from widgets.frame.exercises import Challenge, Change, Exercise
+from widgets.frame.contract.exercises import Challenge, Change, Exercise
 from widgets.reward_and_reference.widget import COPY, Knobs
 
 PAID, GONE = np.array([1.0, 0.0, 1.5]), np.array([0.5, -1.0, 3.0])

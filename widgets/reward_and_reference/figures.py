@@ -9,9 +9,9 @@ import numpy as np
 from sim.estimators import hacking
 from sim.experiments import running_batch
 from sim.worlds import modsum
-from widgets.frame.marks import bars, cell, dots, grid, label, line, panel
-from widgets.frame.small_figures import Figure, Handle
-from widgets.frame.values import signed
+from widgets.frame.drawing.marks import bars, cell, dots, grid, label, line, panel
+from widgets.frame.drawing.small_figures import Figure, Handle
+from widgets.frame.drawing.written import signed
 
 NAMES = ("1", "2", "3", "stop")
 UPDATES, CHARGE = 100, 0.1  # a nat

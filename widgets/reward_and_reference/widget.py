@@ -6,13 +6,13 @@ import numpy as np
 
 from sim.estimators import hacking
 from sim.experiments import kl_anchor
-from widgets.frame import recovery
-from widgets.frame.exercises import Guess
-from widgets.frame.knobs import choice, ladder, slider
-from widgets.frame.marks import bars, both, by_update, dots, label, line, panel, threshold
-from widgets.frame.readouts import At, Break, Gauge, Readout
-from widgets.frame.sentences import Said, end
-from widgets.frame.small_figures import Opening
+from widgets.frame.contract import recovery
+from widgets.frame.contract.exercises import Guess
+from widgets.frame.contract.knobs import choice, ladder, slider
+from widgets.frame.contract.readouts import At, Break, Gauge, Readout
+from widgets.frame.contract.sentences import Said, end
+from widgets.frame.drawing.marks import bars, both, by_update, dots, label, line, panel, threshold
+from widgets.frame.drawing.small_figures import Opening
 
 TITLE = "A model trained at a price on distance, and the best policy at that price"
 COST = "12,800 completions a run"

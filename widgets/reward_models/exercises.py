@@ -3,7 +3,7 @@
 import numpy as np
 
 from sim.estimators import reward_ensemble
-from widgets.frame.exercises import Challenge, Change, Exercise
+from widgets.frame.contract.exercises import Challenge, Change, Exercise
 from widgets.reward_models.widget import OUT, SQUARES, UNCERTAINTY, Knobs, done
 
 FOUR = np.array([[1.0, 0.3], [0.4, 0.1], [1.6, 0.9], [0.8, -0.5]])  # four members, two completions

@@ -10,9 +10,10 @@ from sim.estimators import overoptimization, pooled_score, reward_ensemble
 from sim.experiments import many_reward_models
 from sim.experiments.many_reward_models import OUT, STRAIGHT
 from sim.words import counted
-from widgets.frame import completion_map, scene
-from widgets.frame.marks import dots, label, line, panel
-from widgets.frame.small_figures import Figure, Handle, Strip, Time
+from widgets.frame.drawing import scene
+from widgets.frame.drawing.marks import dots, label, line, panel
+from widgets.frame.drawing.small_figures import Figure, Handle, Strip, Time
+from widgets.reward_models import completion_map
 
 BIAS, PAIRS, MODELS, CHARGE = 1.0, 200, 5, 0.5
 DRAWN = 1  # the draw whose wins are nearest to the mean of sixteen

@@ -12,13 +12,15 @@ from sim.experiments import many_reward_models
 from sim.experiments.many_reward_models import HOWS, ONE, OUT, SQUARES, STRAIGHT, all_agree
 from sim.words import plural
 from sim.worlds import preferences
-from widgets.frame import completion_map, recovery, scene
-from widgets.frame.exercises import Guess
-from widgets.frame.knobs import choice, ladder, slider
-from widgets.frame.marks import dots, each_run, label, line, panel, threshold
-from widgets.frame.readouts import At, Break, Gauge, Readout
-from widgets.frame.sentences import Said, end
-from widgets.frame.small_figures import Played
+from widgets.frame.contract import recovery
+from widgets.frame.contract.exercises import Guess
+from widgets.frame.contract.knobs import choice, ladder, slider
+from widgets.frame.contract.readouts import At, Break, Gauge, Readout
+from widgets.frame.contract.sentences import Said, end
+from widgets.frame.drawing import scene
+from widgets.frame.drawing.marks import dots, each_run, label, line, panel, threshold
+from widgets.frame.drawing.small_figures import Played
+from widgets.reward_models import completion_map
 
 TITLE = "Several reward models made into one, and what people prefer"
 RUNS = 16

@@ -4,7 +4,7 @@ import numpy as np
 
 from sim.estimators import group_baselines, normalizers
 from sim.estimators.normalizers import BATCH, GROUP
-from widgets.frame.exercises import Challenge, Change, Exercise
+from widgets.frame.contract.exercises import Challenge, Change, Exercise
 from widgets.reward_scale.widget import Knobs, done, final
 
 ROW = np.array([[1.0, 0.0] * 7 + [1.0, 100.0]])

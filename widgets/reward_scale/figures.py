@@ -11,9 +11,9 @@ from sim.estimators.normalizers import BATCH, GROUP, NONE
 from sim.experiments import after_sft, mixed_rewards
 from sim.experiments.mixed_rewards import CHECKER, GROUPS, MODEL, K
 from sim.words import plural
-from widgets.frame import answers, scene, trays
-from widgets.frame.marks import dots, label, line, panel
-from widgets.frame.small_figures import Figure, Handle, Strip, Time
+from widgets.frame.drawing import answers, scene, trays
+from widgets.frame.drawing.marks import dots, label, line, panel
+from widgets.frame.drawing.small_figures import Figure, Handle, Strip, Time
 
 # ── the opening: the batch of every tenth update, under two settings ──
 MOMENTS = tuple(range(0, 101, 10))

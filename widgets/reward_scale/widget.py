@@ -13,13 +13,14 @@ from sim.estimators import normalizers
 from sim.experiments import after_sft, mixed_rewards
 from sim.experiments.mixed_rewards import CHECKER, GROUPS, MODEL, K
 from sim.worlds import tasks
-from widgets.frame import recovery, scene, trays
-from widgets.frame.exercises import Guess
-from widgets.frame.knobs import choice, ladder, slider
-from widgets.frame.marks import by_update, label, line, panel, threshold
-from widgets.frame.readouts import At, Break, Gauge, Readout
-from widgets.frame.sentences import Said, end
-from widgets.frame.small_figures import Played
+from widgets.frame.contract import recovery
+from widgets.frame.contract.exercises import Guess
+from widgets.frame.contract.knobs import choice, ladder, slider
+from widgets.frame.contract.readouts import At, Break, Gauge, Readout
+from widgets.frame.contract.sentences import Said, end
+from widgets.frame.drawing import scene, trays
+from widgets.frame.drawing.marks import by_update, label, line, panel, threshold
+from widgets.frame.drawing.small_figures import Played
 
 TITLE = "One batch of two sources of reward, and what a hundred such batches teach"
 UPDATES, EVERY = 100, 5  # updates between two pictures

@@ -3,7 +3,7 @@
 import numpy as np
 
 from sim.worlds import judged_pairs
-from widgets.frame.exercises import Challenge, Change, Exercise
+from widgets.frame.contract.exercises import Challenge, Change, Exercise
 from widgets.rlaif.widget import AS_THEY_COME, Knobs, done, won
 
 

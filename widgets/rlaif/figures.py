@@ -10,9 +10,10 @@ from sim.estimators import judging
 from sim.experiments import feedback
 from sim.words import counted
 from sim.worlds.judged_pairs import PRINCIPLES, Judge
-from widgets.frame import judged, scene
-from widgets.frame.marks import dots, label, line, panel
-from widgets.frame.small_figures import Figure, Handle, Strip, Time
+from widgets.frame.drawing import scene
+from widgets.frame.drawing.marks import dots, label, line, panel
+from widgets.frame.drawing.small_figures import Figure, Handle, Strip, Time
+from widgets.rlaif import judged
 
 KL, SEED = 4.0, 0
 

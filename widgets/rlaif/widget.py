@@ -11,13 +11,15 @@ from sim.experiments import feedback
 from sim.words import plural
 from sim.worlds import judged_pairs
 from sim.worlds.judged_pairs import PRINCIPLES, Judge
-from widgets.frame import judged, recovery, scene
-from widgets.frame.exercises import Guess
-from widgets.frame.knobs import choice, ladder, slider
-from widgets.frame.marks import band, bars, dots, label, line, panel
-from widgets.frame.readouts import At, Break, Gauge, Readout
-from widgets.frame.sentences import Said, end
-from widgets.frame.small_figures import Played
+from widgets.frame.contract import recovery
+from widgets.frame.contract.exercises import Guess
+from widgets.frame.contract.knobs import choice, ladder, slider
+from widgets.frame.contract.readouts import At, Break, Gauge, Readout
+from widgets.frame.contract.sentences import Said, end
+from widgets.frame.drawing import scene
+from widgets.frame.drawing.marks import band, bars, dots, label, line, panel
+from widgets.frame.drawing.small_figures import Played
+from widgets.rlaif import judged
 
 TITLE = "Two policies, one taught by people's labels and one by a judge's"
 COST = "the mean of six draws of pairs and labels"

@@ -3,7 +3,7 @@
 import numpy as np
 
 from sim.estimators import overoptimization
-from widgets.frame.exercises import Challenge, Change, Exercise
+from widgets.frame.contract.exercises import Challenge, Change, Exercise
 from widgets.rlhf.widget import BEST, Knobs, lowest
 
 REF = np.array([0.5, 0.3, 0.2])

@@ -6,8 +6,8 @@ import numpy as np
 
 from sim.estimators import bradley_terry, overoptimization
 from sim.worlds import preferences
-from widgets.frame.marks import dots, each_run, label, line, panel
-from widgets.frame.small_figures import Figure, Handle
+from widgets.frame.drawing.marks import dots, each_run, label, line, panel
+from widgets.frame.drawing.small_figures import Figure, Handle
 
 WORLD = preferences.GridWorld()
 

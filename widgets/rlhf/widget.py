@@ -11,13 +11,13 @@ from sim.estimators import bradley_terry, overoptimization
 from sim.estimators.overoptimization import Outcome, outcome
 from sim.worlds import preferences
 from sim.worlds.preferences import GridWorld
-from widgets.frame import recovery
-from widgets.frame.exercises import Guess
-from widgets.frame.knobs import choice, ladder, slider, toggle
-from widgets.frame.marks import both, by_update, dots, heat, label, line, panel, threshold
-from widgets.frame.readouts import At, Break, Gauge, Readout
-from widgets.frame.sentences import Said
-from widgets.frame.small_figures import Opening
+from widgets.frame.contract import recovery
+from widgets.frame.contract.exercises import Guess
+from widgets.frame.contract.knobs import choice, ladder, slider, toggle
+from widgets.frame.contract.readouts import At, Break, Gauge, Readout
+from widgets.frame.contract.sentences import Said
+from widgets.frame.drawing.marks import both, by_update, dots, heat, label, line, panel, threshold
+from widgets.frame.drawing.small_figures import Opening
 
 TITLE = "A policy optimized for a learned reward, and what people prefer"
 OPTIMUM, UPDATES, FREE, BEST, ADAPTIVE = "best at β", "updates at β", "updates at β = 0", "best of N", "adaptive β"

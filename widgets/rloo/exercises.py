@@ -4,7 +4,7 @@ import numpy as np
 
 from sim.algorithms import dr_grpo
 from sim.estimators import group_baselines
-from widgets.frame.exercises import Challenge, Change, Exercise
+from widgets.frame.contract.exercises import Challenge, Change, Exercise
 from widgets.rloo.widget import UPDATES, Knobs, apart, left
 
 GROUPS = np.array([[1.0, 0, 0, 0], [1, 1, 0, 0], [1, 1, 1, 0]])

@@ -11,9 +11,9 @@ from sim.estimators import gradient_noise, group_baselines
 from sim.experiments.standard_runs import modsum_run
 from sim.worlds import modsum
 from sim.worlds.optimizer import SGD, AdamW
-from widgets.frame.marks import bars, by_update, dots, label, line, panel
-from widgets.frame.small_figures import Figure, Handle
-from widgets.frame.values import signed
+from widgets.frame.drawing.marks import bars, by_update, dots, label, line, panel
+from widgets.frame.drawing.small_figures import Figure, Handle
+from widgets.frame.drawing.written import signed
 
 # ── one group ──
 SIZES = (2, 3, 4, 6, 8, 12, 16)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from sim.framework import rollout
-from widgets.frame.exercises import Challenge, Change, Exercise
+from widgets.frame.contract.exercises import Challenge, Change, Exercise
 from widgets.rollout.widget import Knobs, late
 
 LOGP = np.log([[0.5, 0.3, 0.16, 0.04]])

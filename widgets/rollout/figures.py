@@ -11,10 +11,10 @@ from sim.framework.env import Verifier
 from sim.framework.rollout import RolloutEngine
 from sim.worlds import spelling, tasks, tinylm
 from sim.worlds.scorer import outcome
-from widgets.frame import scene, sums, trays
-from widgets.frame.marks import bars, cell, grid, line, panel
-from widgets.frame.small_figures import Figure, Handle, Strip, Time
-from widgets.frame.values import signed
+from widgets.frame.drawing import scene, sums, trays
+from widgets.frame.drawing.marks import bars, cell, grid, line, panel
+from widgets.frame.drawing.small_figures import Figure, Handle, Strip, Time
+from widgets.frame.drawing.written import signed
 
 GROUP = 8
 TEMPERATURES = (0.05, 0.1, 0.15, 0.25, 0.4, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0)

@@ -14,13 +14,14 @@ from sim.framework.rollout import RolloutEngine, nucleus
 from sim.worlds import tasks, tinylm
 from sim.worlds.scorer import outcome
 from sim.worlds.tinylm import PAD, word
-from widgets.frame import recovery, scene, sums, trays
-from widgets.frame.exercises import Guess
-from widgets.frame.knobs import choice, ladder, slider
-from widgets.frame.marks import bars, by_update, dots, heat, label, line, panel, threshold
-from widgets.frame.readouts import At, Break, Gauge, Readout
-from widgets.frame.sentences import Said, end
-from widgets.frame.small_figures import Played
+from widgets.frame.contract import recovery
+from widgets.frame.contract.exercises import Guess
+from widgets.frame.contract.knobs import choice, ladder, slider
+from widgets.frame.contract.readouts import At, Break, Gauge, Readout
+from widgets.frame.contract.sentences import Said, end
+from widgets.frame.drawing import scene, sums, trays
+from widgets.frame.drawing.marks import bars, by_update, dots, heat, label, line, panel, threshold
+from widgets.frame.drawing.small_figures import Played
 
 TITLE = "A tiny language model learns from its own answers to sums: what it writes, and the batch it learns from"
 UPDATES, GROUPS, GROUP, EVERY = 60, 16, written_sums.GROUP, 6

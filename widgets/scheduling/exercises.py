@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from sim.cluster import scheduling
-from widgets.frame.exercises import Challenge, Change, Exercise
+from widgets.frame.contract.exercises import Challenge, Change, Exercise
 from widgets.scheduling.widget import Knobs
 
 CALLS = ((0.5, 2), (0.9, 5), (1.0, 3))

@@ -12,8 +12,8 @@ from sim.cluster.kv_cache import BlockAllocator
 from sim.cluster.lengths import Law
 from sim.cluster.models import MODELS
 from sim.cluster.scheduling import Policy, Speculation
-from widgets.frame.marks import bars, dots, label, line, panel
-from widgets.frame.small_figures import Figure, Handle
+from widgets.frame.drawing.marks import bars, dots, label, line, panel
+from widgets.frame.drawing.small_figures import Figure, Handle
 
 # The job that the instrument begins with: 32 prompts of some 600 tokens, 8 completions of each
 QWEN, H100 = MODELS["qwen2.5-7b"], ACCELERATORS["h100"]

@@ -14,13 +14,13 @@ from sim.cluster.memory import Engine, Misfit
 from sim.cluster.models import MODELS
 from sim.cluster.scheduling import Policy, Speculation
 from sim.words import counted
-from widgets.frame import impossible_job, machine_knobs, recovery
-from widgets.frame.exercises import Guess
-from widgets.frame.knobs import choice, ladder, slider, toggle
-from widgets.frame.marks import bars, dots, label, line, panel, threshold
-from widgets.frame.readouts import At, Break, Gauge, Readout
-from widgets.frame.sentences import Said
-from widgets.frame.small_figures import Opening
+from widgets.frame.contract import impossible_job, machine_knobs, recovery
+from widgets.frame.contract.exercises import Guess
+from widgets.frame.contract.knobs import choice, ladder, slider, toggle
+from widgets.frame.contract.readouts import At, Break, Gauge, Readout
+from widgets.frame.contract.sentences import Said
+from widgets.frame.drawing.marks import bars, dots, label, line, panel, threshold
+from widgets.frame.drawing.small_figures import Opening
 
 TITLE = "One engine, a step's completions, and each trick turned the other way"
 

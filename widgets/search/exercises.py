@@ -3,7 +3,7 @@
 import numpy as np
 
 from sim.estimators import chain_score
-from widgets.frame.exercises import Challenge, Change, Exercise
+from widgets.frame.contract.exercises import Challenge, Change, Exercise
 from widgets.search.widget import Knobs
 
 STEPS = np.array([[2.0, -1.0], [0.5, 0.0]])

@@ -12,8 +12,8 @@ from sim.experiments import search
 from sim.words import counted
 from sim.worlds import step_tree
 from sim.worlds.step_tree import DEPTH, LEAVES, OFFSETS
-from widgets.frame.marks import bars, dots, heat, label, line, panel
-from widgets.frame.small_figures import Figure, Handle
+from widgets.frame.drawing.marks import bars, dots, heat, label, line, panel
+from widgets.frame.drawing.small_figures import Figure, Handle
 
 SEEDS = 8
 

@@ -9,13 +9,13 @@ from sim.estimators.chain_score import WAYS
 from sim.experiments import search
 from sim.worlds import step_tree
 from sim.worlds.step_tree import DEPTH, LEAVES, OFFSETS
-from widgets.frame import recovery
-from widgets.frame.exercises import Guess
-from widgets.frame.knobs import choice, ladder, slider
-from widgets.frame.marks import bars, dots, heat, label, line, panel, threshold
-from widgets.frame.readouts import At, Break, Gauge, Readout
-from widgets.frame.sentences import Said
-from widgets.frame.small_figures import Opening
+from widgets.frame.contract import recovery
+from widgets.frame.contract.exercises import Guess
+from widgets.frame.contract.knobs import choice, ladder, slider
+from widgets.frame.contract.readouts import At, Break, Gauge, Readout
+from widgets.frame.contract.sentences import Said
+from widgets.frame.drawing.marks import bars, dots, heat, label, line, panel, threshold
+from widgets.frame.drawing.small_figures import Opening
 
 TITLE = "How many of 300 problems are solved, by what picks among the chains and when"
 

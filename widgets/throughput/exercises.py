@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from sim.cluster import step
 from sim.cluster.step import Roles
-from widgets.frame.exercises import Challenge, Change, Exercise
+from widgets.frame.contract.exercises import Challenge, Change, Exercise
 from widgets.throughput.widget import ROLES, WAYS, Knobs
 
 TWO = Roles(rollout=70.0, verify=0.0, log_probs=0.0, train=30.0, sync=0.0)

@@ -14,9 +14,9 @@ from sim.cluster.lengths import lognormal
 from sim.cluster.models import MODELS
 from sim.cluster.step import Roles
 from sim.words import counted
-from widgets.frame import lanes, scene, steps
-from widgets.frame.marks import bars, dots, label, line, panel, region
-from widgets.frame.small_figures import Figure, Handle, Strip, Time
+from widgets.frame.drawing import lanes, scene, steps
+from widgets.frame.drawing.marks import bars, dots, label, line, panel, region
+from widgets.frame.drawing.small_figures import Figure, Handle, Strip, Time
 
 UPRIGHT = dict(tickangle=0)
 ROW, SIDE = "sync", "async"  # in a row, side by side

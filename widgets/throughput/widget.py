@@ -8,13 +8,14 @@ from sim.cluster import memory, step, throughput
 from sim.cluster.hardware import ACCELERATORS, ridge
 from sim.cluster.memory import Engine, Misfit, Training
 from sim.cluster.models import MODELS
-from widgets.frame import impossible_job, lanes, machine_knobs, recovery, scene, steps
-from widgets.frame.exercises import Guess
-from widgets.frame.knobs import choice, ladder, slider, toggle
-from widgets.frame.marks import bars, dots, label, line, panel, region
-from widgets.frame.readouts import At, Break, Gauge, Readout
-from widgets.frame.sentences import Said
-from widgets.frame.small_figures import Played
+from widgets.frame.contract import impossible_job, machine_knobs, recovery
+from widgets.frame.contract.exercises import Guess
+from widgets.frame.contract.knobs import choice, ladder, slider, toggle
+from widgets.frame.contract.readouts import At, Break, Gauge, Readout
+from widgets.frame.contract.sentences import Said
+from widgets.frame.drawing import lanes, scene, steps
+from widgets.frame.drawing.marks import bars, dots, label, line, panel, region
+from widgets.frame.drawing.small_figures import Played
 
 TITLE = "A step as a sum of its roles, or as the longest of them"
 

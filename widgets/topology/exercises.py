@@ -6,7 +6,7 @@ import numpy as np
 
 from sim.cluster import topology
 from sim.cluster.topology import ASYNC, CARRY, ONE_OFF
-from widgets.frame.exercises import Challenge, Change, Exercise
+from widgets.frame.contract.exercises import Challenge, Change, Exercise
 from widgets.topology.widget import Knobs, rate
 
 

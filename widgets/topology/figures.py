@@ -8,8 +8,8 @@ from sim.cluster.hardware import ACCELERATORS
 from sim.cluster.lengths import lognormal
 from sim.cluster.models import MODELS
 from sim.cluster.topology import ASYNC, COLOCATED, WAYS
-from widgets.frame.marks import band, dots, label, line, panel
-from widgets.frame.small_figures import Figure, Handle
+from widgets.frame.drawing.marks import band, dots, label, line, panel
+from widgets.frame.drawing.small_figures import Figure, Handle
 
 JOB = topology.Job(MODELS["qwen2.5-7b"], ACCELERATORS["h100"], 32, 128, 16, 512, lognormal(1200, 0.8, 8192))
 LANES = {"generate": (1.15, 1.85), "train": (0.15, 0.85)}

@@ -4,7 +4,7 @@ import numpy as np
 
 from sim.experiments import tracelab
 from sim.experiments.tracelab import HACK, LENGTHS, Setting
-from widgets.frame.exercises import Challenge, Change, Exercise
+from widgets.frame.contract.exercises import Challenge, Change, Exercise
 from widgets.trace_lab.widget import Knobs, best, tokens
 
 

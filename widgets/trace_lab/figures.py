@@ -7,8 +7,8 @@ import numpy as np
 from sim.algorithms import published
 from sim.algorithms.published import FACTORS, NOT_REPORTED, PUBLISHED
 from sim.experiments import tracelab
-from widgets.frame.marks import cell, dots, grid, label, line, panel
-from widgets.frame.small_figures import Figure, Handle
+from widgets.frame.drawing.marks import cell, dots, grid, label, line, panel
+from widgets.frame.drawing.small_figures import Figure, Handle
 
 # ── recipes ──
 FACTOR = dict(

@@ -9,13 +9,13 @@ from sim.algorithms import published
 from sim.algorithms.published import PUBLISHED
 from sim.estimators import diagnosis
 from sim.experiments import tracelab
-from widgets.frame import recovery
-from widgets.frame.exercises import Guess
-from widgets.frame.knobs import choice, ladder, slider
-from widgets.frame.marks import bars, both, dots, heat, label, line, panel, threshold
-from widgets.frame.readouts import At, Break, Gauge, Readout
-from widgets.frame.sentences import Said
-from widgets.frame.small_figures import Opening
+from widgets.frame.contract import recovery
+from widgets.frame.contract.exercises import Guess
+from widgets.frame.contract.knobs import choice, ladder, slider
+from widgets.frame.contract.readouts import At, Break, Gauge, Readout
+from widgets.frame.contract.sentences import Said
+from widgets.frame.drawing.marks import bars, both, dots, heat, label, line, panel, threshold
+from widgets.frame.drawing.small_figures import Opening
 
 TITLE = "One run: its log, a scorer that it was not trained on, and seven tests in their order"
 ENDS, GOOD = 0.9, 0.95  # of the right answers that any policy reaches: less is broken, if a cause is seen, or worse

@@ -3,7 +3,7 @@
 import numpy as np
 
 from sim.estimators import aggregation
-from widgets.frame.exercises import Challenge, Change, Exercise
+from widgets.frame.contract.exercises import Challenge, Change, Exercise
 from widgets.trainer.widget import Knobs, error_now
 
 SHORT_AND_LONG = np.array([[1.0, 0, 0, 0], [1, 1, 1, 1]])

@@ -10,9 +10,9 @@ import numpy as np
 from sim.estimators import aggregation, microbatch
 from sim.experiments import first_step, three_completions
 from sim.worlds.optimizer import SGD, AdamW
-from widgets.frame.marks import bars, cell, dots, grid, label, line, panel
-from widgets.frame.small_figures import Figure, Handle
-from widgets.frame.values import signed
+from widgets.frame.drawing.marks import bars, cell, dots, grid, label, line, panel
+from widgets.frame.drawing.small_figures import Figure, Handle
+from widgets.frame.drawing.written import signed
 
 THREE = ("first<br>right", "second<br>wrong", "third<br>wrong")
 

@@ -15,14 +15,14 @@ from sim.framework.trainer import Trainer
 from sim.worlds import tasks, tinylm
 from sim.worlds.optimizer import SGD, AdamW
 from sim.worlds.policies import POLICIES, shared_rate
-from widgets.frame import recovery
-from widgets.frame.exercises import Guess
-from widgets.frame.knobs import choice, ladder, slider, toggle
-from widgets.frame.marks import both, dots, heat, label, line, panel, threshold
-from widgets.frame.readouts import At, Break, Gauge, Readout
-from widgets.frame.sentences import Said, end
-from widgets.frame.small_figures import Opening
-from widgets.frame.values import figures
+from widgets.frame.contract import recovery
+from widgets.frame.contract.exercises import Guess
+from widgets.frame.contract.knobs import choice, ladder, slider, toggle
+from widgets.frame.contract.readouts import At, Break, Gauge, Readout
+from widgets.frame.contract.sentences import Said, end
+from widgets.frame.drawing.marks import both, dots, heat, label, line, panel, threshold
+from widgets.frame.drawing.small_figures import Opening
+from widgets.frame.drawing.written import figures
 
 TITLE = "One hundred batches of sums of two digits, trained on one by one"
 UPDATES, GROUPS, K = 100, 16, 8

@@ -5,7 +5,7 @@ import numpy as np
 from sim.cluster import verifier_pool
 from sim.cluster.verifier_pool import WALL
 from sim.experiments.loaded_pool import COIN
-from widgets.frame.exercises import Challenge, Change, Exercise
+from widgets.frame.contract.exercises import Challenge, Change, Exercise
 from widgets.verifier_pool.widget import CPU, Knobs, done, final
 
 PASSED, CUT, USED = np.array([1.0, 1.0, 0.0]), np.array([False, True, True]), np.array([3.0, 4.0, 10.0])

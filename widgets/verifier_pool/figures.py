@@ -11,9 +11,10 @@ from sim.cluster.verifier_pool import CPU, WALL
 from sim.experiments import loaded_pool
 from sim.experiments.loaded_pool import JOBS, LUCK, SHARES, SKILL, START, THOROUGH, Setting
 from sim.words import counted
-from widgets.frame import runs, sandboxes, scene
-from widgets.frame.marks import dots, label, line, panel
-from widgets.frame.small_figures import Figure, Handle, Strip, Time
+from widgets.frame.drawing import runs, scene
+from widgets.frame.drawing.marks import dots, label, line, panel
+from widgets.frame.drawing.small_figures import Figure, Handle, Strip, Time
+from widgets.verifier_pool import sandboxes
 
 SEED = 0
 

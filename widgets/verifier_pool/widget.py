@@ -25,13 +25,15 @@ from sim.experiments.loaded_pool import (
     Update,
 )
 from sim.words import plural
-from widgets.frame import lanes, recovery, sandboxes, scene
-from widgets.frame.exercises import Guess
-from widgets.frame.knobs import choice, ladder, slider
-from widgets.frame.marks import by_update, dots, label, line, panel, threshold
-from widgets.frame.readouts import At, Break, Gauge, Readout
-from widgets.frame.sentences import Said, end
-from widgets.frame.small_figures import Played
+from widgets.frame.contract import recovery
+from widgets.frame.contract.exercises import Guess
+from widgets.frame.contract.knobs import choice, ladder, slider
+from widgets.frame.contract.readouts import At, Break, Gauge, Readout
+from widgets.frame.contract.sentences import Said, end
+from widgets.frame.drawing import lanes, scene
+from widgets.frame.drawing.marks import by_update, dots, label, line, panel, threshold
+from widgets.frame.drawing.small_figures import Played
+from widgets.verifier_pool import sandboxes
 
 TITLE = "A pool of sandboxes checks programs, and a policy learns from its verdicts"
 COST = f"{UPDATES} batches of {JOBS} programs"

@@ -6,8 +6,8 @@ import numpy as np
 
 from sim.verifiers import checkers, strategies
 from sim.verifiers.draft import score
-from widgets.frame.exercises import Shown, Table
-from widgets.frame.marks import by_update, each_run, label, line
+from widgets.frame.contract.exercises import Shown, Table
+from widgets.frame.drawing.marks import by_update, each_run, label, line
 
 ID, NAMED = "verifier", "A verifier"
 PRIOR, LEARNING_RATE, UPDATES, RUNS = 0.05, 1.0, 400, 6  # the lesson's instrument at its defaults

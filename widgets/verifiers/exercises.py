@@ -1,6 +1,6 @@
 """Policies to be trained by a check that pays what is wrong, and what is solved by them nevertheless."""
 
-from widgets.frame.exercises import Challenge
+from widgets.frame.contract.exercises import Challenge
 from widgets.verifiers.widget import NATURAL, Knobs, end
 
 

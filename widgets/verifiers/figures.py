@@ -7,8 +7,8 @@ from functools import cache
 import numpy as np
 
 from sim.verifiers import checkers, strategies
-from widgets.frame.marks import bars, by_update, cell, dots, grid, label, line, panel
-from widgets.frame.small_figures import Figure, Handle
+from widgets.frame.drawing.marks import bars, by_update, cell, dots, grid, label, line, panel
+from widgets.frame.drawing.small_figures import Figure, Handle
 
 # ── where four checks draw the border ──
 EXPECTED = {"expected_answer": "323"}

@@ -3,7 +3,7 @@
 import numpy as np
 
 from sim.framework import weight_sync
-from widgets.frame.exercises import Challenge, Change, Exercise
+from widgets.frame.contract.exercises import Challenge, Change, Exercise
 from widgets.weight_sync.widget import NEVER, Knobs
 
 ONE = (8e9, 2, 50.0)  # 8 billion parameters in bf16 over 50 GB/s: 0.32 s

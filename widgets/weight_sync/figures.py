@@ -8,8 +8,8 @@ import numpy as np
 
 from sim.experiments import off_policy_tokens, stale_policy
 from sim.framework.weight_sync import transfer_seconds
-from widgets.frame.marks import band, bars, by_update, dots, label, line, panel
-from widgets.frame.small_figures import Figure, Handle
+from widgets.frame.drawing.marks import band, bars, by_update, dots, label, line, panel
+from widgets.frame.drawing.small_figures import Figure, Handle
 
 # ── three tokens ──
 TOKENS = ("first", "second", "third<br>worth 1")

@@ -15,14 +15,14 @@ from sim.framework.rollout import RolloutEngine
 from sim.framework.weight_sync import transfer_seconds
 from sim.words import counted
 from sim.worlds import tasks
-from widgets.frame import recovery
-from widgets.frame.exercises import Guess
-from widgets.frame.knobs import choice, ladder, slider
-from widgets.frame.marks import band, bars, both, dots, label, line, panel, region, threshold
-from widgets.frame.readouts import At, Break, Gauge, Readout
-from widgets.frame.sentences import Said, end
-from widgets.frame.small_figures import Opening
-from widgets.frame.values import figures
+from widgets.frame.contract import recovery
+from widgets.frame.contract.exercises import Guess
+from widgets.frame.contract.knobs import choice, ladder, slider
+from widgets.frame.contract.readouts import At, Break, Gauge, Readout
+from widgets.frame.contract.sentences import Said, end
+from widgets.frame.drawing.marks import band, bars, both, dots, label, line, panel, region, threshold
+from widgets.frame.drawing.small_figures import Opening
+from widgets.frame.drawing.written import figures
 
 TITLE = "One run on fresh completions, and one on those of older weights"
 UPDATES = 120

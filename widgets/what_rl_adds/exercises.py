@@ -3,7 +3,7 @@
 import numpy as np
 
 from sim.worlds import bandit
-from widgets.frame.exercises import Challenge, Change, Exercise
+from widgets.frame.contract.exercises import Challenge, Change, Exercise
 from widgets.what_rl_adds.widget import RL, Knobs
 
 TWO, FOUR = np.array([1.0, 0.0]), np.array([[1.0, 0, 0, 0], [1, 1, 0, 0.5]])

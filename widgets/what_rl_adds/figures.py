@@ -11,10 +11,10 @@ from sim.experiments import five_answers
 from sim.experiments.five_answers import ANSWERS, FOUR, REWARD, SHOWN
 from sim.words import counted
 from sim.worlds import bandit, tasks, tinylm
-from widgets.frame import piles, scene, trays
-from widgets.frame.marks import cell, grid
-from widgets.frame.small_figures import Figure, Handle, Strip, Time
-from widgets.frame.values import signed
+from widgets.frame.drawing import piles, scene, trays
+from widgets.frame.drawing.marks import cell, grid
+from widgets.frame.drawing.small_figures import Figure, Handle, Strip, Time
+from widgets.frame.drawing.written import signed
 
 SUM = 75  # the example of 7 + 5
 

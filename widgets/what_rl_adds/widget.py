@@ -11,13 +11,14 @@ from sim.experiments import after_sft
 from sim.experiments.five_answers import ANSWERS, SHOWN
 from sim.worlds import bandit
 from sim.worlds.policies import POLICIES
-from widgets.frame import piles, recovery, scene
-from widgets.frame.exercises import Guess
-from widgets.frame.knobs import choice, ladder, slider
-from widgets.frame.marks import bars, by_update, dots, each_run, label, line, panel, threshold
-from widgets.frame.readouts import At, Break, Gauge, Readout
-from widgets.frame.sentences import Said, end
-from widgets.frame.small_figures import Played
+from widgets.frame.contract import recovery
+from widgets.frame.contract.exercises import Guess
+from widgets.frame.contract.knobs import choice, ladder, slider
+from widgets.frame.contract.readouts import At, Break, Gauge, Readout
+from widgets.frame.contract.sentences import Said, end
+from widgets.frame.drawing import piles, scene
+from widgets.frame.drawing.marks import bars, by_update, dots, each_run, label, line, panel, threshold
+from widgets.frame.drawing.small_figures import Played
 
 TITLE = "What a policy over five completions becomes, from its demonstrations on"
 COST = "20 runs with five answers; 7,680 completions of the language model"

@@ -11,7 +11,7 @@ import pytest
 from rlpt import doctor
 from rlpt.doctor import words
 from tests.rlpt.doctor import made, real_logs
-from widgets.frame.values import knobs_from
+from widgets.frame.contract.values import knobs_from
 
 FORBIDDEN = r"\b(healthy|healthily|fine|good|well|solved|converged|normal|ok|okay|perfect|test \d)\b"
 

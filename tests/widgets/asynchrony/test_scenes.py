@@ -10,9 +10,10 @@ import pytest
 from sim.cluster import pipeline
 from sim.experiments import delayed_gradient
 from tools.pages import results
-from widgets.asynchrony import figures, widget
+from widgets.asynchrony import eight_answers, figures, widget
 from widgets.asynchrony.widget import PRESETS, Knobs
-from widgets.frame import eight_answers, host, piles
+from widgets.frame.drawing import piles
+from widgets.frame.reader import host
 
 LAST = figures.AT[-1]
 

@@ -10,8 +10,8 @@ from tests.widgets import catalogue
 from tests.widgets.catalogue import fixed
 from widgets.controller import widget as controller
 from widgets.controller.widget import FAULTS, Knobs
-from widgets.frame import host
-from widgets.frame.panels import placed
+from widgets.frame.reader import host
+from widgets.frame.reader.panels import placed
 
 last = partial(catalogue.last, controller)
 panel = partial(catalogue.panel, controller)

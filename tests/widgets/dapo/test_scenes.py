@@ -14,7 +14,8 @@ from tools.pages import results
 from widgets.dapo import figures
 from widgets.dapo import widget as dapo
 from widgets.dapo.figures import MOMENTS, SETTINGS
-from widgets.frame import host, trays
+from widgets.frame.drawing import trays
+from widgets.frame.reader import host
 
 K = figures.K
 

@@ -5,9 +5,8 @@ import pytest
 
 from sim.worlds.tinylm import EOS, FINAL
 from tests.widgets.catalogue import marks, ring
-from widgets.distillation import figures
+from widgets.distillation import figures, graded
 from widgets.distillation.figures import MOMENTS, SETTINGS
-from widgets.frame import graded
 
 
 @pytest.mark.slow

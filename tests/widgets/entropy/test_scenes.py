@@ -7,9 +7,9 @@ from sim.estimators import entropy
 from sim.experiments import lost_prompts, rare_prize
 from sim.experiments.rare_prize import DRAWS, PRIZE
 from tests.widgets.catalogue import marks, ring
-from widgets.entropy import figures
+from widgets.entropy import figures, sum_table
 from widgets.entropy.figures import MOMENTS, SETTINGS
-from widgets.frame import runs, sum_table
+from widgets.frame.drawing import runs
 
 
 @pytest.mark.parametrize("setting", SETTINGS)

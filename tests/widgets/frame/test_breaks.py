@@ -6,11 +6,11 @@ import pytest
 
 from tests.widgets.catalogue import NAMES, breaking, results
 from tests.widgets.claims import ring_around_nothing, turned_already
-from widgets.frame import host
-from widgets.frame.contract import extras
-from widgets.frame.marks import dots, line, panel
-from widgets.frame.panels import placed
-from widgets.frame.readouts import At, Break
+from widgets.frame.contract.readouts import At, Break
+from widgets.frame.contract.widget import extras
+from widgets.frame.drawing.marks import dots, line, panel
+from widgets.frame.reader import host
+from widgets.frame.reader.panels import placed
 
 TRAINED = [name for name in NAMES if extras(host.widget(name)).progress]
 # their guilty mark is drawn only where it is guilty: a run that failed, the draws below the start, what is too slow

@@ -29,9 +29,9 @@ from tests.widgets.catalogue import (
 )
 from tests.widgets.grid import MACHINES
 from tools.pages import frames, results
-from widgets.frame import host
-from widgets.frame.contract import LEADING, Widget, extras, grouped, leading
-from widgets.frame.values import is_pasted
+from widgets.frame.contract.values import is_pasted
+from widgets.frame.contract.widget import LEADING, Widget, extras, grouped, leading
+from widgets.frame.reader import host
 
 ROOT = Path(__file__).parents[3]
 LOOK = json.loads((ROOT / "site" / "assets" / "look.json").read_text(encoding="utf-8"))
@@ -48,7 +48,7 @@ def must(holds, name, rule):
 
 @every_widget
 def test_every_widget_defines_the_functions_that_the_contract_names(name):
-    must(isinstance(host.widget(name), Widget), name, "it offers all that `Widget` of widgets/frame/contract.py names")
+    must(isinstance(host.widget(name), Widget), name, "it offers all that widgets/frame/contract/widget.py names")
 
 
 @every_widget

@@ -8,8 +8,8 @@ from types import FunctionType
 import pytest
 
 from tools.pages import results
-from widgets.frame import host, pages, reader_patch
-from widgets.frame.exercises import Challenge, Change
+from widgets.frame.contract.exercises import Challenge, Change
+from widgets.frame.reader import host, pages, reader_patch
 
 NAMES = pages.having("exercises")
 WITH_CHANGE = [name for name in NAMES if hasattr(host.exercises(name), "CHANGE")]

@@ -8,9 +8,9 @@ import pytest
 
 from tests.widgets.catalogue import NAMES
 from tools.pages import fences, results, scenes, small_figures
-from widgets.frame import host
-from widgets.frame.contract import extras
-from widgets.frame.small_figures import Played
+from widgets.frame.contract.widget import extras
+from widgets.frame.drawing.small_figures import Played
+from widgets.frame.reader import host
 
 SCENES = [(module, name) for module in results.DRAWN for name, made in results.figures(module).items() if made.time]
 FIGURES = [

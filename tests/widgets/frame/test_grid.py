@@ -6,7 +6,7 @@ import pytest
 
 from tests.widgets.catalogue import fixed, where_changed
 from tests.widgets.grid import MACHINES, answers, how_many
-from widgets.frame import host
+from widgets.frame.reader import host
 
 pytestmark = pytest.mark.parametrize(
     "name", [pytest.param(name, marks=where_changed(name, family="grid"), id=name) for name in MACHINES], scope="module"

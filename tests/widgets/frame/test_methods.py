@@ -6,7 +6,7 @@ from dataclasses import fields, replace
 import pytest
 
 from rlpt import options
-from widgets.frame import host
+from widgets.frame.reader import host
 
 PAGES = [
     *("reinforce", "ppo", "gae", "grpo", "rloo", "dapo", "entropy", "dr_grpo", "reward_scale", "dpo", "compare"),

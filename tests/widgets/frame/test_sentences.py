@@ -14,11 +14,11 @@ from tests import skip_unchanged
 from tests.widgets.catalogue import NAMES, results, where_changed
 from tests.widgets.claims import IN_PICTURES, badly_written, drawn, faults, faults_beside, turned, words_in
 from tests.widgets.grid import near_and_far
-from widgets.frame import host
-from widgets.frame.contract import extras
-from widgets.frame.readouts import Break
-from widgets.frame.sentences import Said, end, false_claims
-from widgets.frame.small_figures import Played
+from widgets.frame.contract.readouts import Break
+from widgets.frame.contract.sentences import Said, end, false_claims
+from widgets.frame.contract.widget import extras
+from widgets.frame.drawing.small_figures import Played
+from widgets.frame.reader import host
 
 OPENINGS = [name for name in NAMES if extras(host.widget(name)).OPENING]
 TRAINED = {name for name in NAMES if extras(host.widget(name)).progress}

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.widgets.catalogue import frame_of
-from widgets.frame import host
+from widgets.frame.reader import host
 
 # found by a first reader, each of whom was told that it held
 DEAD = [

@@ -9,8 +9,8 @@ from sim.experiments import long_answer
 from tests.widgets import catalogue
 from tests.widgets.catalogue import marks
 from tools.pages import results
-from widgets.frame import host, long_answers
-from widgets.gae import figures, widget
+from widgets.frame.reader import host
+from widgets.gae import figures, long_answers, widget
 
 
 def rings(panel):

@@ -10,7 +10,8 @@ from sim.estimators import group_baselines
 from tests.widgets import catalogue
 from tests.widgets.catalogue import marks
 from tools.pages import results
-from widgets.frame import host, trays
+from widgets.frame.drawing import trays
+from widgets.frame.reader import host
 from widgets.grpo import figures, widget
 from widgets.grpo.widget import Knobs
 

@@ -10,8 +10,8 @@ import pytest
 
 from sim.estimators import kl
 from tests.widgets.catalogue import fixed
-from widgets.frame import host
-from widgets.frame.values import spelled
+from widgets.frame.contract.values import spelled
+from widgets.frame.reader import host
 from widgets.kl_estimators import widget
 from widgets.kl_estimators.widget import Knobs
 

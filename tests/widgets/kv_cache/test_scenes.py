@@ -4,8 +4,7 @@ import pytest
 
 from sim.cluster import pool_states
 from tools.pages import results
-from widgets.frame import wall
-from widgets.kv_cache import figures
+from widgets.kv_cache import figures, wall
 
 POOLS = [
     ("opening", way, step, figures.played(way)[1], figures.SMALL_POOL)

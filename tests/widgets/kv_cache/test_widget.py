@@ -9,8 +9,10 @@ import pytest
 from sim.cluster import memory, scheduling, throughput
 from tests.sim.cluster.plain_engine import serve
 from tests.widgets.catalogue import fixed
-from widgets.frame import host, machine_knobs
-from widgets.frame.values import figures, spelled
+from widgets.frame.contract import machine_knobs
+from widgets.frame.contract.values import spelled
+from widgets.frame.drawing.written import figures
+from widgets.frame.reader import host
 from widgets.kv_cache import widget
 from widgets.kv_cache.widget import PRESETS, Knobs
 

@@ -7,7 +7,7 @@ import pytest
 
 from sim.cluster import straggler
 from tools.pages import results
-from widgets.frame import slots
+from widgets.frame.drawing import slots
 from widgets.long_tail import figures
 from widgets.long_tail import widget as long_tail
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from sim.cluster import straggler
-from widgets.frame import host
-from widgets.frame.values import plain
+from widgets.frame.drawing.written import plain
+from widgets.frame.reader import host
 from widgets.long_tail import widget as long_tail
 from widgets.long_tail.widget import LAUNCHED, RULES, UNCAPPED, K, Knobs
 

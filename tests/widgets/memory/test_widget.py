@@ -6,8 +6,8 @@ import pytest
 
 from rlpt.planning import options
 from tests.widgets.catalogue import fixed
-from widgets.frame import host
-from widgets.frame.values import knobs_from
+from widgets.frame.contract.values import knobs_from
+from widgets.frame.reader import host
 from widgets.memory import widget
 from widgets.memory.widget import PRESETS, Knobs
 

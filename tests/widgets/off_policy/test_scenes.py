@@ -5,8 +5,7 @@ import pytest
 
 from sim.estimators import off_policy
 from tests.widgets.catalogue import marks
-from widgets.frame import pushes
-from widgets.off_policy import figures
+from widgets.off_policy import figures, pushes
 from widgets.off_policy.figures import FIVE, MOMENTS, SETTINGS
 
 

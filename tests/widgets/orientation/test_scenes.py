@@ -9,7 +9,8 @@ from sim.worlds import modsum
 from tests.widgets import catalogue
 from tests.widgets.catalogue import marks
 from tools.pages import results
-from widgets.frame import answers, host
+from widgets.frame.drawing import answers
+from widgets.frame.reader import host
 from widgets.orientation import figures, widget
 
 PROMPT = running_batch.PROMPT

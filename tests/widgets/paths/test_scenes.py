@@ -10,7 +10,8 @@ from sim.cluster.paths import ASYNC, COLOCATED, CONTROLLER, FULL, FUNNEL, TRAIN,
 from tests.widgets import catalogue
 from tests.widgets.catalogue import marks
 from tools.pages import results
-from widgets.frame import host, steps
+from widgets.frame.drawing import steps
+from widgets.frame.reader import host
 from widgets.paths import figures, widget
 from widgets.paths.figures import SETTINGS
 from widgets.paths.widget import PRESETS, Knobs

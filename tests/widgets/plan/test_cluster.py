@@ -9,7 +9,9 @@ import pytest
 from rlpt.planning import planner
 from sim.cluster import envelope, step
 from tests.widgets.plan.test_terminal import drawn
-from widgets.frame import cluster, drawing, fleet, impossible_job
+from widgets.frame.contract import impossible_job
+from widgets.frame.drawing import drawing, fleet
+from widgets.plan import cluster
 from widgets.plan import widget as plan
 from widgets.plan.widget import PRESETS, Knobs
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from sim.experiments import rare_token
-from widgets.frame import reader_worker
+from widgets.frame.reader import reader_worker
 from widgets.ppo import editable
 
 WIDE = """def factor(ratio, advantage):

@@ -7,7 +7,8 @@ import pytest
 
 from sim.worlds import modsum
 from tests.widgets import catalogue
-from widgets.frame import answers, host
+from widgets.frame.drawing import answers
+from widgets.frame.reader import host
 from widgets.ppo import widget as ppo
 
 

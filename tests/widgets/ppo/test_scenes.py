@@ -5,7 +5,7 @@ import pytest
 from sim.experiments import rare_token
 from sim.worlds import modsum
 from tools.pages import results
-from widgets.frame import answers
+from widgets.frame.drawing import answers
 from widgets.ppo import figures
 
 RESTS = sorted({0, *figures.OPENING.time.holds, rare_token.PASSES})  # where ▶ rests

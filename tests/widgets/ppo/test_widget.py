@@ -8,7 +8,7 @@ import pytest
 from sim.framework.controller import LOG_RATIO_EDGES
 from tests.widgets import catalogue
 from tests.widgets.catalogue import fixed
-from widgets.frame import host
+from widgets.frame.reader import host
 from widgets.ppo import widget as ppo
 from widgets.ppo.widget import Knobs
 

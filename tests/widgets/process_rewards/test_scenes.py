@@ -7,8 +7,7 @@ from sim.experiments import step_rewards
 from sim.experiments.step_rewards import FINISH
 from sim.worlds import step_chain
 from tests.widgets.catalogue import marks, ring
-from widgets.frame import step_rows
-from widgets.process_rewards import figures
+from widgets.process_rewards import figures, step_rows
 from widgets.process_rewards.figures import ENDINGS, MOMENTS, SETTINGS
 
 

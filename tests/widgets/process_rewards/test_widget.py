@@ -7,7 +7,7 @@ import pytest
 from sim.estimators.step_labels import AGREE, ANY, MORE, PEOPLE, SHARE
 from sim.experiments.step_rewards import MIN, OUTCOME, PROGRESS, SUM
 from tests.widgets import catalogue
-from widgets.frame.sentences import false_claims
+from widgets.frame.contract.sentences import false_claims
 from widgets.process_rewards import widget
 from widgets.process_rewards.widget import DROPPED, FEW_ASKED, HALF, PADDED, QUITS, RESCUED, Knobs
 

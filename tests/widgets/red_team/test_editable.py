@@ -5,7 +5,7 @@ import json
 
 from sim.verifiers import arena
 from tests.widgets.verifiers.test_editable import RIGHT
-from widgets.frame import reader_worker
+from widgets.frame.reader import reader_worker
 from widgets.red_team import editable
 from widgets.verifiers import editable as page_18
 

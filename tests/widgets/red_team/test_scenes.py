@@ -5,8 +5,7 @@ import pytest
 
 from sim.verifiers import redteam
 from tests.widgets.catalogue import marks
-from widgets.frame import holes
-from widgets.red_team import figures
+from widgets.red_team import figures, holes
 from widgets.red_team.figures import MOMENTS, SETTINGS
 
 

@@ -6,8 +6,7 @@ import pytest
 
 from sim.verifiers import redteam
 from tests.widgets import catalogue
-from widgets.frame import holes
-from widgets.red_team import widget
+from widgets.red_team import holes, widget
 from widgets.red_team.widget import CLASS, INSTANCE, MIXED, NOTHING, OUTRUN, SHARED, SPENT, START, UNWATCHED, Knobs
 
 last = partial(catalogue.last, widget)

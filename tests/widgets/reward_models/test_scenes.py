@@ -6,8 +6,7 @@ import pytest
 from sim.experiments import many_reward_models
 from tests.widgets import catalogue
 from tests.widgets.catalogue import marks
-from widgets.frame import completion_map
-from widgets.reward_models import figures, widget
+from widgets.reward_models import completion_map, figures, widget
 from widgets.reward_models.figures import MOMENTS, SETTINGS
 
 

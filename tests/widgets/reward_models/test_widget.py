@@ -6,7 +6,7 @@ import pytest
 
 from sim.experiments.many_reward_models import HOWS, ONE, OUT, SQUARES
 from tests.widgets import catalogue
-from widgets.frame.sentences import false_claims
+from widgets.frame.contract.sentences import false_claims
 from widgets.reward_models import widget
 from widgets.reward_models.widget import FAR, MIXED, OWN, RUNS, SAME, SHAPE, UNCERTAINTY, Knobs
 

@@ -5,7 +5,7 @@ import pytest
 
 from sim.estimators import normalizers
 from sim.experiments.mixed_rewards import CHECKER, K
-from widgets.frame import trays
+from widgets.frame.drawing import trays
 from widgets.reward_scale import figures
 from widgets.reward_scale.figures import MOMENTS, SETTINGS
 

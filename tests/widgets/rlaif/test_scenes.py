@@ -7,8 +7,7 @@ import pytest
 
 from sim.experiments import feedback
 from sim.worlds.judged_pairs import Judge
-from widgets.frame import judged
-from widgets.rlaif import figures
+from widgets.rlaif import figures, judged
 from widgets.rlaif.figures import ACROSS, DRAWN, MANY, MANY_DRAWN, SETTINGS, TASTE, WHO
 
 

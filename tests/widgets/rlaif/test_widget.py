@@ -6,8 +6,7 @@ import pytest
 from sim.experiments import feedback
 from sim.worlds import judged_pairs
 from tests.widgets import catalogue
-from widgets.frame import judged
-from widgets.rlaif import widget
+from widgets.rlaif import judged, widget
 from widgets.rlaif.widget import ALIKE, GUESS, ONE, SEVERAL, SHORT, TASTE, Knobs
 
 last = partial(catalogue.last, widget)

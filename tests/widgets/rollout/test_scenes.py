@@ -12,7 +12,8 @@ from sim.worlds import tasks, tinylm
 from tests.widgets import catalogue
 from tests.widgets.catalogue import marks
 from tools.pages import results
-from widgets.frame import host, sums, trays
+from widgets.frame.drawing import sums, trays
+from widgets.frame.reader import host
 from widgets.rollout import figures, widget
 from widgets.rollout.widget import ONE, Knobs
 

@@ -8,7 +8,7 @@ import pytest
 from sim.experiments import uniform_groups
 from tests.widgets import catalogue
 from tests.widgets.catalogue import fixed
-from widgets.frame import host
+from widgets.frame.reader import host
 from widgets.rollout import widget
 from widgets.rollout.widget import ALIKE, ONCE, ONE, STORED, TWO, Knobs
 

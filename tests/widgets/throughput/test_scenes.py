@@ -6,7 +6,7 @@ import pytest
 
 from sim.cluster import step
 from tools.pages import results
-from widgets.frame import lanes
+from widgets.frame.drawing import lanes
 from widgets.throughput import figures
 from widgets.throughput import widget as throughput
 

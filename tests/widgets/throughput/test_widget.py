@@ -10,8 +10,8 @@ from sim.cluster.hardware import ACCELERATORS
 from sim.cluster.models import MODELS
 from tests.widgets.catalogue import fixed
 from tests.widgets.grid import answers
-from widgets.frame import host
-from widgets.frame.values import spelled
+from widgets.frame.contract.values import spelled
+from widgets.frame.reader import host
 from widgets.throughput import widget as throughput
 from widgets.throughput.widget import PRESETS, WAYS, Knobs
 

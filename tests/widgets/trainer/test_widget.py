@@ -8,7 +8,7 @@ import pytest
 from sim.estimators import aggregation
 from tests.widgets import catalogue
 from tests.widgets.catalogue import fixed
-from widgets.frame import host
+from widgets.frame.reader import host
 from widgets.trainer import widget as trainer
 from widgets.trainer.widget import Knobs
 

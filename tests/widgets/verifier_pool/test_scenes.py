@@ -5,8 +5,7 @@ import pytest
 
 from sim.cluster import verifier_pool
 from tests.widgets.catalogue import marks
-from widgets.frame import sandboxes
-from widgets.verifier_pool import figures
+from widgets.verifier_pool import figures, sandboxes
 from widgets.verifier_pool.figures import SECONDS, SETTINGS, SLOTS
 
 

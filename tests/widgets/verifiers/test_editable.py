@@ -8,7 +8,7 @@ import pytest
 
 from sim.verifiers import checkers
 from sim.worlds import scorer
-from widgets.frame import reader_code, reader_worker
+from widgets.frame.reader import reader_code, reader_worker
 from widgets.verifiers import editable as verifier
 
 RIGHT = """import re

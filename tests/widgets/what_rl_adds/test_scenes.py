@@ -10,7 +10,8 @@ from sim.experiments.five_answers import ANSWERS, FOUR, REWARD, SHOWN
 from sim.worlds import bandit
 from tests.widgets.what_rl_adds.test_widget import result, spoken
 from tools.pages import results
-from widgets.frame import host, piles
+from widgets.frame.drawing import piles
+from widgets.frame.reader import host
 from widgets.what_rl_adds import figures, widget
 
 RESTS = sorted({0, *figures.OPENING.time.holds, len(figures.AT) - 1})  # where ▶ rests, by index

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tests.widgets.catalogue import fixed
-from widgets.frame import host
+from widgets.frame.reader import host
 from widgets.what_rl_adds import widget
 from widgets.what_rl_adds.widget import EXACT, RL, SFT, Knobs
 

@@ -1,0 +1,147 @@
+"""The doctor's half in Python: a conversation as the page leads it, and what it answers."""
+
+import html
+import json
+import re
+
+import pytest
+
+from rlpt import companion, framework_logs, logs
+from rlpt import run as command
+from rlpt.doctor.words import SIGNS
+from sim.experiments import tracelab
+from tests.rlpt.doctor import real_logs
+from widgets.frame.drawing.written import plain
+from widgets.frame.reader import doctor
+
+SCORED = json.dumps(dict(scored="on"))
+
+
+def says(what, data=""):
+    (answer,) = doctor.stream(what, data)
+    return json.loads(answer)
+
+
+def brought(files, asked=SCORED, size=1000):
+    says("begin", asked)
+    for name, text in files.items():
+        says("file", name)
+        raw = text.encode()
+        for at in range(0, len(raw), size):
+            if refused := says("piece", raw[at : at + size]):
+                return refused
+    return says("end") or says("ask", asked)
+
+
+@pytest.mark.parametrize("name", doctor.SAMPLES)
+def test_each_sample_is_a_real_log_that_is_read_in_pieces_and_gets_its_sign(name):
+    answer = brought(says("sample", name)["files"])
+    truth = real_logs.TRUTHS[doctor.SAMPLES[name]]
+    assert answer["first"] in (truth.right or ("",))
+    assert answer["found"] == bool(truth.right) and "<svg" in answer["written"][".chart"]
+
+
+def test_samples_are_small_and_are_the_logs_that_the_tests_know():
+    assert len(doctor.SAMPLES) == 6
+    for name, text in doctor.TEXTS.items():
+        assert text == real_logs.text(name) and len(text) <= 25_000
+
+
+@pytest.mark.parametrize("format", framework_logs.FORMATS)
+def test_every_format_of_a_log_is_read_in_pieces(format):
+    run = tracelab.trace(tracelab.Setting(**tracelab.KINDS["stale_rollouts"]), seed=0)
+    answer = brought(framework_logs.export(run, format), json.dumps(dict(scored="on", k="16")))
+    assert answer["first"] == "stale"
+
+
+def test_the_page_opens_on_what_the_first_sample_says_without_its_score():
+    opened = doctor.opening()
+    assert opened["first"] == "saturated" and "at step 42: Every completion has one reward" in opened["said"]
+    assert brought(says("sample", "")["files"], "{}") == plain(opened)
+
+
+def test_the_switch_and_a_named_score_change_the_diagnosis():
+    brought(says("sample", "")["files"])
+    assert says("ask", SCORED)["first"] == "hacked" and "at step 24" in says("ask", SCORED)["said"]
+    assert says("ask", "{}")["first"] == "saturated"
+    named = says("ask", json.dumps(dict(scored="on", held_out="rewards/exact/mean")))
+    assert named["first"] == "hacked"
+    assert "<option selected>rewards/exact/mean</option>" in named["written"]["[name=held_out]"]
+
+
+def test_a_field_without_a_number_keeps_the_default():
+    brought(says("sample", "")["files"])
+    usual = says("ask", "{}")["written"][".facts"]
+    for value in ("", "abc", "nan", "inf", "1e999", "-1e999"):
+        assert says("ask", json.dumps(dict(k=value, updates=value)))["written"][".facts"] == usual
+
+
+def test_numbers_of_any_size_are_drawn():
+    rows = [{"step": n, "reward": (-1) ** n * 1e99, "reward_std": 1e-99, "grad_norm": 1e308} for n in range(1, 41)]
+    drawn = brought({"x": json.dumps(rows)})["written"][".chart"]
+    assert "nan" not in drawn and "inf" not in drawn
+
+
+def test_one_row_is_answered():
+    answer = brought({"x": json.dumps([{"step": 7, "reward": 0.5}])})
+    assert "The reward is 0.5 in the one batch." in answer["written"][".facts"]
+
+
+def test_a_log_column_can_be_named_by_hand():
+    text = "step,score,spread\n" + "".join(f"{n},{n / 40},0.5\n" for n in range(1, 41))
+    refused = brought({"log.csv": text})
+    offered = '<option value="">not in the log</option><option>score</option><option>spread</option>'
+    assert "None of its 2 columns" in refused["refused"] and refused["written"]["[name=map_reward]"] == offered
+    answer = says("ask", json.dumps(dict(map_reward="score", map_reward_sd="spread")))
+    assert "<td>reward</td><td>score</td>" in answer["written"][".read tbody"]
+    assert "names of no framework that is known" in answer["written"][".whose"]
+
+
+def test_column_names_of_a_log_are_shown_as_text_and_never_as_markup():
+    name = "<img src=x onerror=alert(1)>&\"'"
+    text = json.dumps([{"step": n, "reward": n, "reward_std": 1, name: n / 40} for n in range(1, 41)])
+    written = "".join(brought({name: text}, json.dumps(dict(scored="on", held_out=name)))["written"].values())
+    assert "<img" not in written and html.escape(name) in written
+
+
+def test_an_unreadable_log_gives_one_sentence_and_the_next_log_is_still_read():
+    assert "No row of a log" in brought({"x": "dear <b>diary</b>"})["refused"]
+    assert "empty" in brought({"x": ""})["refused"]
+    assert "compressed" in brought({"x.zip": "PK\x03\x04"})["refused"]
+    assert "No file was given." in brought({})["refused"]
+    assert brought(says("sample", "")["files"])["said"]
+
+
+def test_every_event_and_fact_has_its_rows_in_the_drawing():
+    for name in doctor.SAMPLES:
+        written = brought(says("sample", name)["files"])["written"]
+        keys = lambda text: set(re.findall(r'data-look="(\w+)"', text))
+        told = keys(written[".facts"]) | keys(written[".events"])
+        assert told == keys("".join(re.findall(r'<rect class="rows"[^>]*>', written[".chart"])))
+        assert keys(written[".events"]) == keys("".join(re.findall(r'<g class="mark[^>]*>', written[".chart"])))
+
+
+@pytest.mark.when_changed()
+def test_no_diagnosis_calls_a_run_healthy():
+    for name in doctor.SAMPLES:
+        answer = brought(says("sample", name)["files"])
+        assert not re.search(r"\b(healthy|fine|good|okay|normal|solved)\b", json.dumps(answer), re.I)
+
+
+@pytest.mark.when_changed()
+def test_the_log_doctor_is_warmed_up_before_a_snapshot_is_made():
+    doctor.warmed()
+    with pytest.raises(logs.Unreadable):
+        doctor.SESSION.end()
+
+
+def test_the_log_of_a_run_of_the_book_is_read_and_late_weights_are_found_in_it():
+    def first(lag):
+        _, chosen = command.options(f"grpo --updates 30 --eval-every 10 --lag {lag}".split(), "rlpt.run")
+        session = companion.Session(chosen, "add")
+        for _ in session.events():
+            pass
+        return brought({"log.jsonl": session.lines().decode()})["first"]
+
+    assert first(lag=0) in ("", "memorized") and first(lag=16) == "stale"
+    assert {"stale", "memorized"} <= SIGNS.keys()

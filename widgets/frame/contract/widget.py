@@ -1,0 +1,72 @@
+"""What a module widgets/NAME/widget.py offers. `k` is its Knobs and `r` a result of its run, both its own types.
+
+A test holds each widget to it (tests/widgets/frame/test_contract.py). CONTRIBUTING.md says more of each.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any, Protocol, runtime_checkable
+
+from widgets.frame.contract.exercises import Guess
+from widgets.frame.contract.readouts import At, Break, Gauge, Readout
+from widgets.frame.drawing.marks import Panel
+from widgets.frame.drawing.small_figures import Opening, Played
+
+
+@runtime_checkable
+class Widget(Protocol):
+    __name__: str  # of the module
+    TITLE: str  # what is drawn, a statement of fact
+    Knobs: type[Any]  # a frozen dataclass whose fields are made by knobs.py
+    PRESETS: Mapping[str, Any]  # {name: Knobs}, two to six, the default first and not broken
+
+    def run(self, k: Any, /) -> Iterator[Any]: ...  # results: one of a closed form, many of a training
+    def figure(self, k: Any, r: Any, /) -> Sequence[Panel]: ...  # panels of marks.py
+    def readouts(self, k: Any, r: Any, /) -> Sequence[Readout]: ...  # three to five
+    def watched(self, k: Any, r: Any, /) -> Gauge | Readout: ...  # the quantity that the break is watched by
+    def broken(self, k: Any, r: Any, /) -> Break | None: ...
+    def holds(self, k: Any, r: Any, /) -> str: ...  # one sentence: what holding means here
+
+
+@dataclass(frozen=True)
+class Extras:
+    """What it may offer besides, under these names, and what stands for each where it does not."""
+
+    worse: Callable[[Any, Any], str | None] = lambda k, r: None  # a sentence where it is damaged and not broken
+    seen_at: Callable[[Any, Any, str], At] | None = None  # (k, r, cause): where the break is seen in the picture
+    idle: Callable[[Any], Mapping[str, str]] = lambda k: {}  # {knob: why} of those that change nothing here
+    progress: Callable[[Any, Any], list[Any]] | None = None  # ["update", done, total] of a run that takes a while
+    export: Callable[[Any, Any], Mapping[str, Any] | None] | None = None  # quantities of rlpt/planning/options.py
+    methods: Callable[[Any, Any], Mapping[str, Any]] | None = None  # {name: quantities of rlpt/options.py}
+    GUESS: Guess | None = None
+    OPENING: Opening | Played | None = None
+    LEAD: tuple[str, ...] = ()  # the two knobs below the picture; the first two where nothing is said
+    KNOB_GROUPS: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # {heading: knobs} of the column of others
+    DARE: str = "Turn something until it breaks."  # until the first break was found
+    seconds: Callable[[Any], float] | None = None  # of a run in the build's Python, where a page waits over 3 s
+    COST: str = ""  # words for the foot: "960 completions a run"
+    # {preset: {label of a readout: how far machines differ}} of runs that amplify the last bit of their start
+    AMPLIFIES: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+
+
+LEADING = 2  # knobs below the picture
+MORE, OWN = "More", "Bring your own"  # headings of what is named in no group, and of texts that a reader pastes
+
+
+def extras(widget: Widget) -> Extras:
+    return Extras(**{f.name: getattr(widget, f.name) for f in fields(Extras) if hasattr(widget, f.name)})
+
+
+def leading(widget: Widget) -> list[str]:
+    """The names of the knobs below the picture: those the guess and the opening are about."""
+    return list(extras(widget).LEAD or [f.name for f in fields(widget.Knobs)][:LEADING])
+
+
+def grouped(widget: Widget) -> dict[str, list[str]]:
+    """{heading: names} of all other knobs, in the order of the column; what is named in no group comes last."""
+    groups = {heading: list(names) for heading, names in extras(widget).KNOB_GROUPS.items()}
+    named = {*leading(widget), *(name for names in groups.values() for name in names)}
+    for f in fields(widget.Knobs):
+        if f.name not in named:
+            groups.setdefault(OWN if f.metadata["kind"] == "pasted" else MORE, []).append(f.name)
+    return groups

@@ -1,0 +1,147 @@
+"""GPUs as a scene shows them: a cell a GPU in its server, filled to scale by what its memory holds.
+
+Cells of a pool are alike, so each part of them is one path. A cell is as high as the memory that may be filled; what is
+needed beyond it stands on top, to the same scale, in outline.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from math import ceil
+from typing import Any
+
+from widgets.frame.drawing.pen import Pen, number
+
+SERVER = 8  # GPUs
+EACH, MOST, ROW = 128, 256, 64  # GPUs that have a cell each; cells at most, in all and in a row
+WIDEST, GAP, HEAD = 34.0, 6.0, 19.0  # pixels: a cell, between servers, the words over a pool
+TALLEST = 6.0  # times its cell: what is needed beyond that is drawn so high
+PITCH = 2.5  # rows of cells: what stands between them, in pixels, twice
+
+
+@dataclass(frozen=True)
+class Side:
+    """What the memory of each GPU holds at one time, as shares of what may be filled."""
+
+    parts: tuple[tuple[str, float], ...]  # (role, share), from the floor up
+    over: bool = False  # more is needed than there is
+
+    @property
+    def high(self) -> float:
+        return min(sum(share for _, share in self.parts), TALLEST if self.over else 1.0)
+
+
+@dataclass(frozen=True)
+class Pool:
+    words: str
+    gpus: int
+    sides: tuple[Side, ...]  # one, or two that take turns, side by side
+    engine: int = 0  # GPUs that one bar underlines
+
+
+def per_cell(pools: Sequence[Pool]) -> int:
+    """GPUs that a cell stands for: one, a server, or twice as many until there are few enough cells."""
+    gpus = sum(pool.gpus for pool in pools)
+    each = 1 if gpus <= EACH else SERVER
+    while sum(ceil(pool.gpus / each) for pool in pools) > MOST:
+        each *= 2
+    return each
+
+
+def cells(pool: Pool, each: int) -> list[int]:
+    """GPUs that each cell of a pool stands for."""
+    whole, rest = divmod(pool.gpus, each)
+    return [each] * whole + ([rest] if rest else [])
+
+
+# ── drawing ──
+
+Box = tuple[float, float, float, float]  # x, y, width, height
+
+
+def boxes(pools: Sequence[Pool], wide: float, high: float) -> list[list[Box]]:
+    """Of each pool its cells, in pixels: all of one size, with air above them for the tallest overflow."""
+    each = per_cell(pools)
+    counts = [len(cells(pool, each)) for pool in pools]
+    rows = [ceil(count / ROW) for count in counts]
+    most = max(min(count, ROW) for count in counts)
+    together = SERVER if each == 1 else ROW  # cells in one frame
+    gaps = (ceil(most / together) - 1) * GAP
+    pitch = min(WIDEST, (wide - gaps - 4) / most)
+    tallest = max([1.0, *(side.high for pool in pools for side in pool.sides)])
+    row = (high - HEAD * len(pools)) / sum(rows) - 2 * PITCH - 3
+    top, found = 0.0, []
+    for count, lines in zip(counts, rows):
+        top += HEAD
+        pool = []
+        for i in range(count):
+            line, column = divmod(i, ROW)
+            x = 2 + column * pitch + column // together * GAP
+            y = top + line * (row + 2 * PITCH + 3) + row * (1 - 1 / tallest)
+            pool.append((x, y, pitch - (1.5 if pitch > 4 else 0.8), row / tallest))
+        top += lines * (row + 2 * PITCH + 3)
+        found.append(pool)
+    return found
+
+
+def path(found: Sequence[Box]) -> str:
+    shown = lambda v: number(round(float(v), 1))
+    return "".join(f"M{shown(x)} {shown(y)}h{shown(w)}v{shown(h)}h{shown(-w)}z" for x, y, w, h in found)
+
+
+def drawn(pen: Pen, mark: Mapping[str, Any], px: Callable[[float], float]) -> None:
+    pools, key = mark["pools"], mark["key"]
+    each = per_cell(pools)
+    for p, (pool, found) in enumerate(zip(pools, boxes(pools, px(mark["wide"]), px(mark["high"])))):
+        first, name = found[0], f"{key}{p}"
+        pen.put("text", f"{name}w", pool.words, x=first[0] - 2, y=words_at(found, pools), css="k-word k-head")
+        if each == 1:
+            pen.put("path", f"{name}s", d=path(servers(found)), css="k-tray")
+        pen.put("path", f"{name}c", d=path(found), css="k-slots k-cell")
+        share = 1 / len(pool.sides)
+        for i, side in enumerate(pool.sides):
+            floor, beyond = 0.0, []
+            for n, (role, of_cell) in enumerate(side.parts):
+                inside = max(min(of_cell, 1.0 - floor), 0.0)
+                at = [(x + w * share * i, y + h * (1 - floor - inside), w * share, h * inside) for x, y, w, h in found]
+                pen.put("path", f"{name}p{i}{n}", d=path(at), css=f"k-span k-{role}")
+                floor += inside
+            if side.over:
+                more = side.high - 1
+                beyond = [(x + w * share * i, y - h * more, w * share, h * more) for x, y, w, h in found]
+            pen.put("path", f"{name}o{i}", d=path(beyond) or "M0 0", css="k-ring k-broken")
+        pen.put("path", f"{name}e", d=path(underlines(found, pool.engine, each)) or "M0 0", css="k-span k-ink")
+
+
+def words_at(found: Sequence[Box], pools: Sequence[Pool]) -> float:
+    """The line above a pool's first row, and above what overflows there and the ring around it."""
+    _, y, _, high = found[0]
+    tallest = max([1.0, *(side.high for pool in pools for side in pool.sides)])
+    return y - high * (tallest - 1) - (9 if tallest > 1 else 6)
+
+
+def servers(found: Sequence[Box]) -> list[Box]:
+    """A frame around each eight cells."""
+    groups = [found[i : i + SERVER] for i in range(0, len(found), SERVER)]
+    return [(g[0][0] - 2, g[0][1] - 2, g[-1][0] + g[-1][2] - g[0][0] + 4, g[0][3] + 7) for g in groups]
+
+
+def underlines(found: Sequence[Box], engine: int, each: int) -> list[Box]:
+    """A bar under the cells of each whole engine, row by row, where it has a cell at least."""
+    size = engine // each
+    if not size or engine % each:
+        return []
+    bars = []
+    for begin in range(0, len(found) - size + 1, size):
+        members = found[begin : begin + size]
+        for row in sorted({box[1] for box in members}):
+            line = [box for box in members if box[1] == row]
+            bars.append((line[0][0], row + line[0][3] + 2, line[-1][0] + line[-1][2] - line[0][0], 1.5))
+    return bars
+
+
+def box_of(pools: Sequence[Pool], pool: int, wide: float, high: float) -> Box:
+    """What the first server of a pool takes, overflow included, in pixels."""
+    found = boxes(pools, wide, high)[pool][:SERVER]
+    x, y, _, tall = found[0]
+    more = max(0.0, *(side.high - 1 for side in pools[pool].sides)) * tall
+    return x, y - more, found[-1][0] + found[-1][2] - x, tall + more

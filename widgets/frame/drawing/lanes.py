@@ -1,0 +1,265 @@
+"""Work in rows over a time axis: spans of a scene, and how they are drawn.
+
+A board has no view box. Places along the time are per cent of its width, letters and heights pixels, so that one
+drawing serves a page, a column and a phone. What has a key slides: x and width of a rectangle or of a nested svg.
+"""
+
+import html
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from widgets.frame.drawing.pen import Pen, number
+from widgets.frame.drawing.scene import Mark, View
+
+SQUARE = 26  # pixels of a square, in which other views are measured
+WIDE = 30.0  # squares that a board asks for
+FOOT = 24  # pixels of the axis
+ASIDE = 1.2  # of the width: where things stand that are not there now
+
+
+def board(
+    key: str,
+    alt: str,
+    until: float,
+    rows: Sequence[tuple[str, str]],
+    *marks: Mark,
+    tall: float = 28,
+    gap: float = 14,
+    top: float = 30,
+    ticks: Sequence[float] = (),
+    unit: str = "",
+    now: float | None = None,
+    role: str = "",
+) -> View:
+    """Rows, each (name, a word on it), from 0 to `until`. `tall`, `gap`, and `top`, the room above the first row, are
+    pixels. `now` is a cursor: what lies beyond it is pale.
+    """
+    high = top + len(rows) * (tall + gap) + FOOT
+    return dict(
+        **dict(key=key, alt=alt, wide=WIDE, high=high / SQUARE, marks=list(marks), role=role),
+        **dict(until=until, rows=list(rows), tall=tall, gap=gap, top=top, ticks=list(ticks), unit=unit, now=now),
+    )
+
+
+def is_board(view: View) -> bool:
+    return "until" in view
+
+
+def span(key: str, row: float, start: float, end: float, role: str, text: str | None = None) -> Mark:
+    """Work or waiting in a row; the text stands in its middle."""
+    return dict(kind="span", key=key, row=row, start=start, end=end, role=role, text=text)
+
+
+def run(key: str, row: float, start: float, end: float, role: str, text: str | None = None) -> Mark:
+    """A completion in its slot: round ends, so that the join to the next one shows."""
+    return dict(kind="run", key=key, row=row, start=start, end=end, role=role, text=text)
+
+
+def cut(key: str, row: float, at: float, seen: bool = True) -> Mark:
+    """Where something was cut off."""
+    return dict(kind="cut", key=key, row=row, at=at, seen=seen)
+
+
+def seams(every: float) -> Mark:
+    """Thin upright lines that make segments of all runs."""
+    return dict(kind="seams", every=every)
+
+
+def path(key: str, row: float, start: float, end: float) -> Mark:
+    """An underline: the step waits for what stands on it."""
+    return dict(kind="path", key=key, row=row, start=start, end=end, role="path")
+
+
+def measure(key: str, start: float, end: float, words: str, anchor: str = "start") -> Mark:
+    """How long something takes, above the first row; the words at its start or its "end"."""
+    return dict(kind="measure", key=key, start=start, end=end, words=words, anchor=anchor)
+
+
+def rule(key: str, at: float, words: str = "", anchor: str = "start") -> Mark:
+    """An upright line through all rows, with words at its head."""
+    return dict(kind="rule", key=key, at=at, words=words, anchor=anchor)
+
+
+def note(key: str, row: float, at: float, words: str, role: str = "", anchor: str = "start") -> Mark:
+    return dict(kind="note", key=key, row=row, at=at, words=words, role=role, anchor=anchor)
+
+
+def spot(
+    key: str,
+    rows: tuple[float, float],
+    start: float,
+    end: float,
+    words: str,
+    seen: bool = True,
+    role: str = "broken",
+    side: str = "above",
+) -> Mark:
+    """A ring around rows from the first to the last, with at most six words above, below, inside or right of it."""
+    return dict(kind="ring", key=key, rows=rows, start=start, end=end, words=words, seen=seen, role=role, side=side)
+
+
+def round_up(value: float) -> float:
+    """The next of 1, 1.5, 2, 2.5, 3, 4, 5, 6, 8 times a power of ten, so that an axis stays while knobs move."""
+    unit = 10.0 ** math.floor(math.log10(value))
+    return next(unit * m for m in (1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10) if unit * m >= value * (1 - 1e-9))
+
+
+def quarters(until: float) -> tuple[float, ...]:
+    """The ticks of an axis that ends there."""
+    return tuple(until * n / 4 for n in range(5))
+
+
+# ── drawing ──
+
+
+def drawn(pen: Pen, view: View) -> None:
+    key, high = view["key"], SQUARE * view["high"]
+    pen.out.append(f'<div class="k-lanes" style="--row:{view["tall"] + view["gap"]:g}px;--top:{view["top"]:g}px">')
+    if any(name for name, _ in view["rows"]):
+        pen.out.append('<div class="k-names">')
+        for row, (name, word) in enumerate(view["rows"]):
+            pen.out.append("<p>")
+            pen.put("b", f"{key}n{row}", name)
+            pen.put("i", f"{key}i{row}", word)
+            pen.out.append("</p>")
+        pen.out.append("</div>")
+    pen.state[f"{key}.aria-label"] = view["alt"]
+    pen.out.append(
+        f'<svg data-k="{key}" class="k-board" height="{high:g}" role="img" aria-label="{html.escape(view["alt"])}">'
+    )
+    for row, (name, _) in enumerate(view["rows"]):
+        if name:
+            y = top_of(view, row) + view["tall"] + view["gap"] / 2
+            pen.put("rect", x="0", y=y, width="100%", height=1, css="k-lane")
+    rings = [mark for mark in view["marks"] if mark["kind"] == "ring"]
+    for mark in view["marks"]:
+        if mark["kind"] not in ("ring", "note"):
+            DRAW[mark["kind"]](pen, mark, view)
+    if view["now"] is not None:
+        at, body = across(view, view["now"]), high - FOOT - view["top"] + 6
+        pen.put("rect", f"{key}c", x=at, y=view["top"] - 4, width="100%", height=body, css="k-cover")
+        pen.put("rect", f"{key}u", x=at, y=view["top"] - 6, width=2, height=body + 4, css="k-cursor")
+    for mark in view["marks"]:
+        if mark["kind"] == "note":
+            note_drawn(pen, mark, view)
+    for mark in rings:
+        ring(pen, mark, view)
+    # another axis is another key, so that a running widget draws its letters again
+    pen.out.append(f'<g data-k="{key}x{view["until"]:g}">')
+    for tick in view["ticks"]:
+        text = f"{tick:,g}{view['unit'] if tick == view['ticks'][-1] else ''}"
+        anchor = "start" if tick == 0 else "end" if tick > 0.93 * view["until"] else "middle"
+        place = f'x="{across(view, tick)}" y="{high - 6:g}" text-anchor="{anchor}"'
+        pen.out.append(f'<text class="k-tick" {place}>{text}</text>')
+    pen.out.append("</g></svg></div>")
+
+
+def across(view: View, at: float) -> str:
+    return f"{number(100 * min(max(float(at) / view['until'], -1.0), ASIDE))}%"
+
+
+def wide(view: View, start: float, end: float) -> str:
+    """The width of what begins before the end of the board."""
+    share = (min(float(end) / view["until"], ASIDE) - float(start) / view["until"]) if start < view["until"] else 0.0
+    return f"{number(100 * max(share, 0.0))}%"
+
+
+def top_of(view: View, row: float) -> float:
+    return view["top"] + row * (view["tall"] + view["gap"])
+
+
+def words(pen: Pen, key: str, at: str, y: float, text: str, css: str, anchor: str = "start") -> None:
+    """A text that slides: it stands in a nested svg, because the x of a text does not move."""
+    pen.put("svg", f"{key}p", x=at, y=y, css="k-at", inner="\n")
+    pen.out[-1] = pen.out[-1].removesuffix("\n</svg>")
+    pen.put("text", f"{key}t", text, css=css, text_anchor=anchor)
+    pen.out.append("</svg>")
+
+
+def span_drawn(pen: Pen, mark: Mapping[str, Any], view: View) -> None:
+    start, end, y = mark["start"], mark["end"], top_of(view, mark["row"])
+    place = dict(x=across(view, start), y=y, width=wide(view, start, end), height=view["tall"])
+    run = "k-run " if mark["kind"] == "run" else ""
+    pen.put("rect", mark["key"], css=f"k-span {run}k-{mark['role']}", **place)
+    if mark["text"] is not None:
+        middle = (start + min(end, view["until"])) / 2
+        css = f"k-in k-{mark['role']}"
+        words(pen, mark["key"], across(view, middle), y + view["tall"] / 2 + 4.5, mark["text"], css, "middle")
+
+
+def path_drawn(pen: Pen, mark: Mapping[str, Any], view: View) -> None:
+    start, y = mark["start"], top_of(view, mark["row"]) + view["tall"] + 2
+    place = dict(x=across(view, start), y=y, width=wide(view, start, mark["end"]), height=3)
+    pen.put("rect", mark["key"], css="k-span k-path", **place)
+
+
+def measure_drawn(pen: Pen, mark: Mapping[str, Any], view: View) -> None:
+    start, end, y, key = mark["start"], mark["end"], view["top"] - 9, mark["key"]
+    pen.put("rect", f"{key}l", x=across(view, start), y=y, width=wide(view, start, end), height=1.5, css="k-span k-ink")
+    for name, at in (("a", start), ("b", end)):
+        pen.put("rect", f"{key}{name}", x=across(view, at), y=y - 4, width=1.5, height=9.5, css="k-span k-ink")
+    at = end if mark["anchor"] == "end" else start
+    words(pen, key, across(view, at), y - 6, mark["words"], "k-strong", mark["anchor"])
+
+
+def rule_drawn(pen: Pen, mark: Mapping[str, Any], view: View) -> None:
+    at, key = across(view, mark["at"]), mark["key"]
+    high = top_of(view, len(view["rows"])) - view["top"] + 8
+    pen.put("rect", f"{key}l", x=at, y=view["top"] - 10, width=2, height=high, css="k-span k-ink")
+    words(pen, key, at, view["top"] - 14, mark["words"], "k-strong", mark["anchor"])
+
+
+def cut_drawn(pen: Pen, mark: Mapping[str, Any], view: View) -> None:
+    place = dict(x=across(view, mark["at"]), y=top_of(view, mark["row"]) - 2, width=4, height=view["tall"] + 4)
+    pen.put("rect", mark["key"], css=f"k-span k-ink k-cut{'' if mark['seen'] else ' k-off'}", **place)
+
+
+def seams_drawn(pen: Pen, mark: Mapping[str, Any], view: View) -> None:
+    high = SQUARE * view["high"] - view["top"] - FOOT
+    for n in range(1, int(view["until"] / mark["every"]) + 1):
+        pen.put("rect", x=across(view, n * mark["every"]), y=view["top"], width=1, height=high, css="k-seam")
+
+
+def note_drawn(pen: Pen, mark: Mapping[str, Any], view: View) -> None:
+    y = top_of(view, mark["row"]) + view["tall"] / 2 + 4.5
+    css = " ".join(f"k-{role}" for role in ("note", *mark["role"].split()))
+    words(pen, mark["key"], across(view, mark["at"]), y, mark["words"], css, mark["anchor"])
+
+
+def ring(pen: Pen, mark: Mapping[str, Any], view: View) -> None:
+    """The words begin where the ring does, or end there where it stands at the right."""
+    first, last = mark["rows"]
+    y, bottom = top_of(view, first) - 4, top_of(view, last) + view["tall"] + 4
+    start, end, key = mark["start"], min(mark["end"], view["until"]), mark["key"]
+    css = f"k-{mark['role']}{'' if mark['seen'] else ' k-off'}"
+    middle = (start + end) / 2
+    share = middle / view["until"]
+    anchor = "start" if share < 0.3 else "end" if share > 0.7 else "middle"
+    pen.out.append("<g data-ring>")
+    place = dict(x=across(view, start), y=y, width=wide(view, start, end), height=bottom - y)
+    pen.put("rect", f"{key}r", css=f"k-span k-ring {css}", rx=6, **place)
+    above = mark["side"] == "above"
+    leader = (
+        0 if mark["side"] in ("inside", "right") else 28 if above and first == 0 else 10
+    )  # over what measures the step
+    edge = y - leader if above else bottom
+    pen.put("rect", f"{key}l", css=f"k-span k-leader {css}", x=across(view, middle), y=edge, width=1.5, height=leader)
+    at = {"above": y - leader - 6, "below": bottom + leader + 14}.get(mark["side"], (y + bottom) / 2 + 5)
+    if mark["side"] == "right":
+        middle, anchor = end + 0.015 * view["until"], "start"
+    words(pen, key, across(view, middle), at, mark["words"], f"k-said {css}", anchor)
+    pen.out.append("</g>")
+
+
+DRAW: dict[str, Callable[[Pen, Mapping[str, Any], View], None]] = dict(
+    span=span_drawn,
+    run=span_drawn,
+    cut=cut_drawn,
+    seams=seams_drawn,
+    path=path_drawn,
+    measure=measure_drawn,
+    rule=rule_drawn,
+    note=note_drawn,
+    ring=ring,
+)

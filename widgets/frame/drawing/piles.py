@@ -1,0 +1,82 @@
+"""A hundred answers in piles by what they say: a policy over few completions as a scene shows it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sim.experiments.five_answers import ANSWERS
+from widgets.frame.drawing import scene
+
+DOT = 12 / 26  # in squares: a dot with its gap
+WIDE, DOTS, TOP, ROW = 18.0, 112 / 26, 50 / 26, 51 / 26  # the view, where dots begin, the first row, from row to row
+
+
+@dataclass(frozen=True)
+class Pile:
+    name: str
+    note: str  # below its name
+    role: str  # of its dots
+    css: str = "strong"  # of its name
+
+
+WHY = ("right", "wrong number", "wrong number", "no “Final:”", "never ends")
+ROLES = ("followed", "rest", "rest", "against", "hmm")
+FIVE = tuple(Pile(*five, "strong code") for five in zip(ANSWERS, WHY, ROLES))  # answers to `7 + 5 =`
+ASKED = "7 + 5 = ? Write “Final:” and the number."
+
+
+def hundredths(pi: Any) -> list[int]:
+    """How many of a hundred answers say which, the largest remainders rounded up, (piles,)."""
+    exact = 100 * np.asarray(pi, float)
+    many = np.floor(exact + 1e-9).astype(np.int64)
+    for i in np.argsort(many - exact, kind="stable")[: 100 - many.sum()]:
+        many[i] += 1
+    return [int(n) for n in many]
+
+
+def owners(before: Any, pi: Any) -> list[int]:
+    """The pile of each of a hundred dots: as many stay where they are `before` as can."""
+    return moved([pile for pile, many in enumerate(hundredths(before)) for _ in range(many)], hundredths(pi))
+
+
+def moved(owned: Sequence[int], counts: Sequence[int]) -> list[int]:
+    """The pile of each dot, by the pile that it is `owned` by: so many in each, and as many as can stay."""
+    left = list(counts)
+    stays: list[int | None] = []
+    for pile in owned:
+        stays.append(pile if left[pile] else None)
+        left[pile] -= bool(left[pile])
+    spare = iter([pile for pile, many in enumerate(left) for _ in range(many)])
+    return [next(spare) if pile is None else pile for pile in stays]
+
+
+def view(
+    key: str,
+    title: str,
+    piles: Sequence[Pile],
+    before: Any,
+    pi: Any,
+    ring: tuple[int, str, str] | None = None,
+    role: str = "",
+) -> scene.View:
+    """The policy `pi` (piles,), its dots moved from where they are `before`; `ring` is (a pile, words, "broken" or
+    "look").
+    """
+    many, marks = hundredths(pi), [scene.word(title, (0, 0.55), "strong", key=f"{key}t")]
+    for i, pile in enumerate(piles):
+        y = TOP + ROW * i
+        marks += [
+            scene.word(pile.name, (0, y + 0.6), pile.css),
+            scene.word(pile.note, (0, y + 1.3), "head"),
+            scene.word(str(many[i]), (WIDE, y + 1.3), "count yes" if i == 0 else "count", "end", key=f"{key}n{i}"),
+        ]
+    marks.append(scene.piles(key, owners(before, pi), [pile.role for pile in piles], (DOTS, TOP), ROW))
+    at, words, kind = ring or (0, "", "broken")
+    place, size = (DOTS, TOP + ROW * at), (25 * DOT, 4 * DOT)
+    marks.append(scene.ring(f"{key}r", place, words, ring is not None, size, "above", kind))
+    said = ", ".join(f"{pile.name} {n}" for pile, n in zip(piles, many))
+    return scene.view(
+        key, WIDE, TOP + ROW * len(piles) - 0.2, f"{title}, of a hundred answers: {said}.", *marks, role=role
+    )

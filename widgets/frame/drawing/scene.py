@@ -1,0 +1,186 @@
+"""A scene: the thing itself, drawn with the marks of vocabulary.py. Data, roles and keys, no pixels.
+
+Places are (x, y) in squares from the upper left corner of a view; a view says how many squares it is wide and high.
+What has a key may change from one position to the next, and every position has the same keys.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from widgets.frame.drawing.marks import Panel, panel
+
+Mark = dict[str, Any]  # its kind, its key if it has one, its data
+View = dict[str, Any]
+Place = tuple[float, float]
+WORD = 1.8  # squares: the token that is a word, with its gap
+
+
+def scene(
+    title: str,
+    note: str,
+    *columns: View | Sequence[View],
+    given: str = "",
+    tab: str = "",
+    front: bool = False,
+    data: Sequence[Mark] = (),
+) -> Panel:
+    """Views side by side; several in one column stand below each other where there is room, else beside. `given` is
+    what all of it begins with, such as a prompt. Among the panels of a widget `data`, marks of marks.py, are the
+    numbers of it for the table.
+    """
+    stacked = [[column] if isinstance(column, dict) else list(column) for column in columns]
+    table = panel(title, note, *data, tab=tab, front=front, bare=True)
+    return table | dict(given=given, columns=stacked)
+
+
+def is_scene(panel: Panel) -> bool:
+    return "columns" in panel
+
+
+def view(key: str, wide: float, high: float, alt: str, *marks: Mark, role: str = "") -> View:
+    """`alt` says what is drawn to those who do not see it; role "before" stands below where there is room for one, role
+    "detail" is left out beside code that a reader edits.
+    """
+    return dict(key=key, wide=wide, high=high, alt=alt, marks=list(marks), role=role)
+
+
+def tokens(
+    key: str, rows: Sequence[Sequence[tuple[str, str]]], longest: int, at: Place = (0, 0), wide: bool = False
+) -> Mark:
+    """Rows of squares, a row a completion, each [(text, role)]; "stop" is drawn as its sign. Squares of words are
+    `wide`, WORD squares each.
+    """
+    return dict(kind="tokens", key=key, rows=rows, longest=longest, at=at, wide=wide)
+
+
+def parts(key: str, roles: Sequence[str], at: Place, pitch: float = 0.8) -> Mark:
+    """A long answer from left to right, a role for each part of it."""
+    return dict(kind="parts", key=key, roles=roles, at=at, pitch=pitch)
+
+
+def hundred(key: str, shares: Sequence[tuple[str, float]], at: Place = (0, 0), wide: int = 10) -> Mark:
+    """A probability as a hundred dots, [(role, share)] from the first dot on."""
+    return dict(kind="hundred", key=key, shares=shares, at=at, wide=wide)
+
+
+def piles(key: str, owners: Sequence[int], roles: Sequence[str], at: Place, apart: float, wide: int = 25) -> Mark:
+    """A hundred answers as dots, in piles one below the other: `owners` says of each dot in which it is, `roles` of
+    each pile what its dots are.
+    """
+    x, y = at
+    return heaps(key, owners, roles, [(x, y + apart * i) for i in range(len(roles))], [wide] * len(roles))
+
+
+def heaps(key: str, owners: Sequence[int], roles: Sequence[str], at: Sequence[Place], wide: Sequence[int]) -> Mark:
+    """Answers as dots, in piles that each have their place and width."""
+    return dict(kind="piles", key=key, owners=owners, roles=roles, at=at, wide=wide)
+
+
+def holes(key: str, cells: Sequence[tuple[str, bool, str]], at: Sequence[Place]) -> Mark:
+    """Holes of a verifier, each ("open" or "shut", "found" besides; whether a second verifier
+    has it too; a number beside it)."""
+    return dict(kind="holes", key=key, cells=cells, at=at)
+
+
+def blocks(
+    key: str,
+    cells: Sequence[tuple[str, float, str]],
+    columns: int,
+    at: Place = (0, 0),
+    size: Place = (1.9, 1.0),
+    pitch: Place = (2.0, 1.75),
+) -> Mark:
+    """A memory in blocks, row by row: each (role, share of its slots that hold a token, owner, who stands below it)."""
+    return dict(kind="blocks", key=key, cells=cells, columns=columns, at=at, size=size, pitch=pitch)
+
+
+def trays(
+    key: str,
+    groups: Sequence[Sequence[tuple[int, bool]]],
+    at: Sequence[Place],
+    pitch: float = 0.92,
+    framed: bool = True,
+) -> Mark:
+    """A tray a group, each at its place, and in it a completion with round ends: (tone of its advantage from -4 to 4,
+    whether it is right, which gets a check). Not `framed`, the completions stand there without their tray.
+    """
+    return dict(kind="trays", key=key, groups=groups, at=at, pitch=pitch, framed=framed)
+
+
+def frame(key: str, at: Place, wide: float, live: bool, seen: bool) -> Mark:
+    """The tray of a group around completions that stand there already, so that groups may change their size."""
+    return dict(kind="frame", key=key, at=at, wide=wide, live=live, seen=seen)
+
+
+def tray(key: str, cells: Sequence[tuple[int, bool] | None], at: Place, scale: float = 1.0, seen: bool = True) -> Mark:
+    """One tray, which moves and shrinks as a whole; None is a place without a completion."""
+    return dict(kind="tray", key=key, cells=cells, at=at, scale=scale, seen=seen)
+
+
+def fleet(key: str, pools: Sequence[Any], wide: float, high: float) -> Mark:
+    """GPUs in their servers, pools of fleet.py below each other, from the upper left corner of the view."""
+    return dict(kind="fleet", key=key, pools=list(pools), wide=wide, high=high)
+
+
+def bar(key: str, at: Place, wide: float, role: str, high: float = 0.4) -> Mark:
+    return dict(kind="bar", key=key, at=at, wide=wide, role=role, high=high)
+
+
+def word(text: str, at: Place, role: str = "", anchor: str = "start", key: str = "") -> Mark:
+    """Role "head" names a column, "strong" what follows, "count" is a large number, "yes", "no" and "against" color."""
+    return dict(kind="word", key=key, text=text, at=at, role=role, anchor=anchor)
+
+
+def wall(at: Place, high: float) -> Mark:
+    """The limit of a row."""
+    return dict(kind="wall", at=at, high=high)
+
+
+def rail(at: Place, wide: float) -> Mark:
+    return dict(kind="rail", at=at, wide=wide)
+
+
+def post(at: Place, high: float, role: str = "") -> Mark:
+    """An upright bound on rails; role "zero" is where all begins."""
+    return dict(kind="post", at=at, high=high, role=role)
+
+
+def bead(key: str, at: Place, text: str, role: str) -> Mark:
+    """A token on its rail, its middle at `at`."""
+    return dict(kind="bead", key=key, at=at, text=text, role=role)
+
+
+def arrow(key: str, at: Place, length: float, role: str) -> Mark:
+    """A push from a bead's middle, to the left where negative; roles "own up", "own down", "others"."""
+    return dict(kind="arrow", key=key, at=at, length=length, role=role)
+
+
+def ring(
+    key: str,
+    at: Place,
+    words: str,
+    seen: bool = True,
+    size: Place = (1, 1),
+    side: str = "below",
+    role: str = "broken",
+    anchor: str = "start",
+) -> Mark:
+    """Where to look and why, in at most six words below, above, left or right of it, or "close" above it; role "look"
+    is ink, not wine.
+    """
+    return dict(kind="ring", key=key, at=at, words=words, seen=seen, size=size, side=side, role=role, anchor=anchor)
+
+
+def outline(points: Sequence[Place]) -> Mark:
+    """A region of a map, by the points of its rim."""
+    return dict(kind="outline", points=points)
+
+
+def oval(key: str, at: Place, radius: float, role: str, filled: bool = False) -> Mark:
+    """A policy on a map: the ring that holds half of its completions, or, `filled`, a point at its middle."""
+    return dict(kind="oval", key=key, at=at, radius=radius, role=role, filled=filled)
+
+
+def needle(key: str, at: Place, turn: float, length: float, role: str) -> Mark:
+    """The way in which something rises on a map: an arrow from `at`, turned clockwise by so many degrees."""
+    return dict(kind="needle", key=key, at=at, turn=turn, length=length, role=role)

@@ -1,0 +1,150 @@
+"""Completions in the slots of an engine, token by token: who writes, who waits, and whom a step leaves out."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from sim.cluster.slot_board import Board, Completions, Held
+from widgets.frame.drawing import lanes
+from widgets.frame.drawing.scene import Mark, View
+
+HIGH = 212.0  # pixels of all rows
+
+
+def pitch(rows: int) -> dict[str, float]:
+    """How tall rows are and what lies between them, so that all together are as high."""
+    each = HIGH / rows
+    gap = 10.0 if rows <= 4 else 3.0
+    return dict(tall=each - gap, gap=gap)
+
+
+def table(key: str, board: Board, slots: int, most: tuple[int, int, int], until: int) -> list[Mark]:
+    """Every completion in its slot, the first step in navy, and what waits. `most`: completions, waits, ends that any
+    position has.
+    """
+    marks: list[Mark] = []
+    runs, waits, ends = most
+    for n in range(runs):
+        held = board.written[n] if n < len(board.written) else Held(0, 2 * until, 2 * until, n, 1, False)
+        role = "written" if held.step == 0 else "other"
+        marks.append(lanes.run(f"{key}{n}", held.slot, held.start, held.end, role))
+    for n in range(waits):
+        slot, start, end = board.waits[n] if n < len(board.waits) else (0, 2 * until, 2 * until)
+        marks.append(lanes.span(f"{key}w{n}", slot, start, end, "waits"))
+    marks.append(lanes.seams(250))
+    cut = [held for held in board.written if held.cut]
+    for n in range(4):
+        slot, at = (cut[n].slot, cut[n].end) if n < len(cut) else (0, 2 * until)
+        marks.append(lanes.cut(f"{key}k{n}", slot, at))
+    for n in range(ends):
+        at = board.ends[n] if n < len(board.ends) else 2 * until
+        marks.append(
+            lanes.rule(f"{key}e{n}", at, "the step ends" if n == 0 else "", "start" if at < until / 2 else "end")
+        )
+    return marks
+
+
+@dataclass(frozen=True)
+class Row:
+    """A completion, or all of a prompt, in the order in which they are done."""
+
+    done: float  # tokens
+    kept: bool  # in the batch
+    many: int  # completions of it
+    trained: int  # of these, trained on if it is in the batch
+    right: int  # of the trained on, right
+    wrong: int  # of the many, wrong
+    cut: bool  # by the cap, one of them at least
+
+
+def finished(drawn: Completions, lengths: np.ndarray, keep: int, cap: float, masked: bool) -> list[Row]:
+    """Rows from the first that is done to the last: one a completion of a single prompt, or one a prompt. `lengths`
+    (prompts, completions) in tokens; what the `cap` cuts off is left out if `masked`, else wrong.
+    """
+    whole = len(lengths) > 1
+    units, right = (lengths, drawn.right) if whole else (lengths.reshape(-1, 1), drawn.right.reshape(-1, 1))
+    done = np.minimum(units.max(axis=1), cap)
+    rows = []
+    for place, i in enumerate(np.argsort(units.max(axis=1), kind="stable")):
+        inside = units[i] <= cap
+        trained = int(inside.sum()) if masked else inside.size
+        good, bad = int((inside & right[i]).sum()), int((~right[i]).sum())
+        rows.append(Row(float(done[i]), place < keep, inside.size, trained, good, bad, not inside.all()))
+    return rows
+
+
+def batch_of(rows: Sequence[Row]) -> tuple[int, int, float]:
+    """(completions trained on, of them right, tokens until the step ends)."""
+    kept = [row for row in rows if row.kept]
+    return sum(row.trained for row in kept), sum(row.right for row in kept), kept[-1].done
+
+
+def raced(
+    key: str,
+    rows: Sequence[Row],
+    until: float,
+    *,
+    masked: bool = False,
+    resumed: bool = False,
+    many: int = 0,
+    now: float | None = None,
+    alt: str = "",
+) -> View:
+    """A step that ends with the last of the rows that are kept. Dashed: how long those left out would have been;
+    `resumed`: they go on. `many` rows are in each position.
+    """
+    total, right, end = batch_of(rows)
+    shape = pitch(len(rows))
+    marks: list[Mark] = []
+    for place in range(max(many, len(rows))):
+        row = rows[place] if place < len(rows) else None
+        marks += unit(f"{key}{place}", place, row, end, until, masked, resumed, shape["tall"] > 9)
+    marks.append(lanes.measure(f"{key}m", 0, end, f"the step: {end:,.0f} tokens"))
+    marks.append(pointed_at(f"{key}r", rows, end, resumed, now is None or now >= end))
+    alt = alt or f"The step ends after {end:,.0f} tokens. Right answers in its batch: {right} of {total}."
+    names = [("", "")] * len(rows)
+    tall, gap, ticks = shape["tall"], shape["gap"], lanes.quarters(until)
+    return lanes.board(key, alt, until, names, *marks, tall=tall, gap=gap, top=36, ticks=ticks, now=now)
+
+
+def unit(
+    key: str, place: int, row: Row | None, end: float, until: float, masked: bool, resumed: bool, spoken: bool
+) -> list[Mark]:
+    """A row: what was written by the end of the step, what comes after, and what it is."""
+    if row is None:
+        return unit_at(key, place, (2 * until,) * 3, "other", "ghost", "", until)
+    whole = row.many > 1
+    role = "other" if not row.kept or not row.trained else "work" if whole else "right" if row.right else "wrong"
+    words = f"{row.right} of {row.trained} right" if whole else "right" if not row.wrong else "wrong"
+    if row.cut and not whole:
+        words = "cut off, left out" if masked else "cut off, wrong"
+    rest = "waits" if row.kept else "other" if resumed else "ghost"
+    ends = (0.0, min(row.done, end), end if row.kept else row.done)
+    return unit_at(key, place, ends, role, rest, words if spoken and (row.kept or not whole) else "", until)
+
+
+def unit_at(
+    key: str, place: int, ends: tuple[float, ...], role: str, rest: str, words: str, until: float
+) -> list[Mark]:  # fmt: skip
+    start, stop, after = ends
+    tone = "inside" + (f" {role}" if role in ("right", "work") else "")
+    return [
+        lanes.span(key, place, start, stop, role),
+        lanes.span(f"{key}s", place, stop, after, rest),
+        lanes.note(f"{key}n", place, start + 0.008 * until, words, tone),
+    ]
+
+
+def pointed_at(key: str, rows: Sequence[Row], end: float, resumed: bool, ended: bool) -> Mark:
+    """A ring around those that are left out, or cut off."""
+    keep = sum(row.kept for row in rows)
+    out, cut = rows[keep:], [place for place, row in enumerate(rows) if row.kept and row.cut]
+    if out and not resumed:
+        wrong, many = sum(row.wrong for row in out), sum(row.many for row in out)
+        words = f"left out: {wrong} of {many} wrong" if ended else ""
+        return lanes.spot(key, (keep, len(rows) - 1), end, max(out[-1].done, 1.02 * end), words, ended)
+    if cut and rows[0].many == 1:
+        words = f"{len(cut)} of {keep} cut off" if ended else ""
+        return lanes.spot(key, (cut[0], cut[-1]), 0.8 * end, end, words, ended, side="right")
+    return lanes.spot(key, (0, 0), 0, 0, "", False)

@@ -1,0 +1,234 @@
+"""A batch as a scene shows it: a group of completions in a tray, each in the tone of its advantage."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sim.words import counted, plural
+from widgets.frame.drawing import scene
+from widgets.frame.drawing.written import decimal
+
+EDGES = (0.05, 0.3, 0.8, 1.6)  # of an advantage's size: between one tone and the next
+LABEL, PITCH, ROW, TOP = 2.3, 0.92, 0.98, 1.1  # in squares: room for a prompt, a completion, a tray, what stands above
+WHAT = "a check: right; [above-2] pushed up, [below-2] pushed down"  # and the stronger the tone, the harder
+
+
+def by_source(groups: int) -> list[tuple[str, range]]:
+    """The columns of a batch whose first half a checker pays and whose second half a reward model."""
+    half = groups // 2
+    return [("paid by the checker", range(half)), ("paid by the reward model", range(half, groups))]
+
+
+def sums(examples: Sequence[int]) -> list[str]:
+    """Prompts of `tasks.Add` as they are written above their answers."""
+    return [f"{example // 10} + {example % 10}" for example in examples]
+
+
+def pushed(advantage: float) -> str:
+    """An advantage in words, with two digits; of no answer at all there is none."""
+    return "nothing" if np.isnan(advantage) else decimal(advantage)
+
+
+def tone(advantage: float) -> int:
+    """-4 to 4; 0 is as good as no push."""
+    return int(np.sign(advantage)) * sum(abs(advantage) >= edge for edge in EDGES)
+
+
+ALIKE = "eight alike, nothing to compare"
+
+
+def lowest_alike(right: Any) -> int:
+    """The lowest group of two columns of eight, in the first if there is one, whose completions are all right or all
+    wrong; 0 if there is none.
+    """
+    found = np.flatnonzero(alike(right))
+    return int(max(found, key=lambda group: (group % 8, -group), default=0))
+
+
+def view(
+    key: str,
+    alt: str,
+    columns: Sequence[tuple[str, Sequence[int]]],
+    prompts: Sequence[str],
+    advantage: Any,
+    right: Any,
+    ring: tuple[int, str] | None = None,
+    said: Sequence[str] = (),
+    across: int = 1,
+) -> scene.View:
+    """Groups (G, K) in columns, each (its heading, the groups in it), and lines of words below; `ring` is the row of
+    the batch that is pointed at, counted through, and the words there; the ring goes `across` so many completions.
+    """
+    K = advantage.shape[1]
+    wide = LABEL + PITCH * K + 0.7
+    places = {
+        group: (wide * column + LABEL, TOP + ROW * row)
+        for column, (_, groups) in enumerate(columns)
+        for row, group in enumerate(groups)
+    }
+    bottom = max(y for _, y in places.values()) + ROW
+    cells = [[(tone(a), bool(ok)) for a, ok in zip(advantage[g], right[g])] for g in places]
+    marks = [scene.word(name, (wide * i, 0.55), "strong", key=f"{key}h{i}") for i, (name, _) in enumerate(columns)]
+    marks += [scene.word(prompts[g], (x - LABEL, y + 0.55), "head", key=f"{key}p{g}") for g, (x, y) in places.items()]
+    marks.append(scene.trays(key, cells, list(places.values()), PITCH))
+    group, place = divmod(ring[0], K) if ring else (next(iter(places)), 0)
+    x, y = places[group]
+    marks += [scene.word(words, (0, bottom + 0.55 + i), "strong", key=f"{key}w{i}") for i, words in enumerate(said)]
+    marks.append(
+        scene.ring(
+            f"{key}r",
+            (x + PITCH * place, y),
+            ring[1] if ring else "",
+            bool(ring),
+            (PITCH * across - 0.07, 0.7),
+            side="above" if across == 1 and TOP + ROW < y > bottom - 3 * ROW else "below",
+            anchor="middle" if across > 1 else "start" if 2 * place < K else "end",
+        )
+    )
+    single = len(places) == 1 or across > 1
+    below = max(len(said), 1.2 if single else 0)  # the words of a ring stand below a single tray
+    return scene.view(key, wide * len(columns) - 0.5, bottom + below + 0.1, alt, *marks)
+
+
+# ── what an update draws: groups that are trained on, and groups that are thrown away ──
+
+WIDE, HIGH, LOW = 8.1, 1.15, 1.04  # in squares, from a tray to the next; LOW closer, of those thrown away
+COMPARED = (
+    "a tray: answers to one prompt; check: right; [above-2] better than its tray, [below-2] worse, [level] all alike"
+)
+
+
+@dataclass(frozen=True)
+class Sorted:
+    """Where trays lie: a batch of so many places in columns, below it at most so many that were thrown away."""
+
+    columns: int
+    places: int
+    most: int
+    gap: float = 1.35  # between the two
+    smaller: int = 2  # how many of those thrown away lie in the width of one
+
+    @property
+    def wide(self) -> float:
+        return WIDE * self.columns - 0.2
+
+    @property
+    def lower(self) -> float:
+        return 1.2 + HIGH * -(-self.places // self.columns) + self.gap
+
+    @property
+    def high(self) -> float:
+        return self.thrown(self.most - 1)[1] + 1.65
+
+    def kept(self, place: int) -> scene.Place:
+        return WIDE * (place % self.columns) + 0.2, 1.2 + HIGH * (place // self.columns)
+
+    def thrown(self, place: int) -> scene.Place:
+        row, column = divmod(place, self.smaller * self.columns)
+        return WIDE / self.smaller * column + 0.1, self.lower + LOW / self.smaller * row
+
+    def around(self, many: int) -> tuple[float, float]:
+        """How wide and high so many lie that were thrown away, for a ring around them."""
+        across = min(max(many, 1), self.smaller * self.columns)
+        rows = max(-(-many // (self.smaller * self.columns)), 1)
+        return WIDE / self.smaller * across - 0.3, LOW / self.smaller * rows - 0.05
+
+    def headings(self, key: str, gone: Any, drawn: int) -> list[scene.Mark]:
+        """What stands above both; so many answers were drawn, and groups `gone`, (G, K), thrown away."""
+        right = int(np.all(gone, axis=1).sum())
+        wrong = len(gone) - right
+        said = [f"{many} all {name}" for many, name in ((wrong, "wrong"), (right, "right")) if many]
+        away = f"thrown away: {' and '.join(said) or 'nothing'}"
+        return [
+            scene.word("to train on", (0, 0.6), "strong"),
+            scene.word(f"{drawn} answers drawn", (self.wide - 0.2, 0.6), "strong", "end", f"{key}n"),
+            scene.word(away, (0, self.lower - 0.55), "strong", key=f"{key}g"),
+        ]
+
+
+def alike(right: Any) -> Any:
+    """(G,): all right or all wrong."""
+    return np.all(right, axis=1) | ~np.any(right, axis=1)
+
+
+def compared(right: Any) -> list[list[tuple[int, bool] | None]]:
+    """Each completion (tone, right): how it stands in its group by right and wrong alone, in standard deviations."""
+    right = np.asarray(right, bool)
+    apart = right - right.mean(axis=1, keepdims=True)
+    z = apart / np.maximum(right.std(axis=1, ddof=1, keepdims=True), 1e-9)
+    return [[(tone(a), bool(ok)) for a, ok in zip(*rows)] for rows in zip(z, right)]
+
+
+def for_nothing(kept: Any, K: int) -> str:
+    """What a ring says of groups of K that were thrown away while nothing was gained."""
+    return f"{K * int((~kept).sum())} answers, hardly anything gained"
+
+
+def refilled(key: str, alt: str, lie: Sorted, right: Any, kept: Any, ring: str = "") -> scene.View:
+    """What one update drew, (G, K), and which of the groups it trains on, (G,). `ring` is said of those thrown away."""
+    empty: list[tuple[int, bool] | None] = [None] * right.shape[1]
+    cells = compared(right)
+    above, below = ([cell for cell, keep in zip(cells, kept) if bool(keep) is which] for which in (True, False))
+    marks = lie.headings(key, right[~kept], right.size)
+    for i in range(lie.places):
+        marks.append(scene.tray(f"{key}k{i}", above[i] if i < len(above) else empty, lie.kept(i)))
+    for i in range(lie.most):
+        there = i < len(below)
+        marks.append(scene.tray(f"{key}t{i}", below[i] if there else empty, lie.thrown(i), 1 / lie.smaller, there))
+    size = lie.around(len(below))
+    marks.append(scene.ring(f"{key}r", lie.thrown(0), ring, bool(ring), size, anchor="middle"))
+    return scene.view(key, lie.wide, lie.high, alt, *marks)
+
+
+# ── completions of each prompt, in groups of a size that may change ──
+
+SIXTEEN, APART, NAMES = 16, 1.25, 4.4  # completions of a prompt in a row; in squares: rows, room for what is asked
+
+
+def in_groups(
+    key: str,
+    title: str,
+    names: Sequence[str],
+    right: Any,
+    advantage: Any,
+    K: int,
+    sizes: Sequence[int],
+    ring: tuple[int, str] | None = None,
+) -> scene.View:
+    """Sixteen completions of each prompt, (prompts, 16), in groups of K, one of the `sizes` that it may be; a live one
+    has a dark frame. `ring` is the row whose first group is pointed at, and the words there.
+    """
+    left = NAMES if any(names) else 0.3
+    rows = [TOP + APART * i for i in range(len(right))]
+    places = [(left, y) for y in rows]
+    cells = [[(tone(a), bool(ok)) for a, ok in zip(*each)] for each in zip(advantage, right)]
+    marks = [
+        scene.frame(f"{key}{size}-{i}-{first}", (left + first, y), size, mixed(row[first : first + size]), size == K)
+        for size in sizes
+        for i, (y, row) in enumerate(zip(rows, right))
+        for first in range(0, SIXTEEN, size)
+    ]
+    many, live = live_groups(right, K)
+    words = f"{live} of {counted(many, 'group')} live"
+    marks += [
+        scene.word(title, (0, 0.55), "strong", key=f"{key}t"),
+        scene.word(words, (left + SIXTEEN, 0.55), "strong", "end", f"{key}l"),
+        *(scene.word(name, (0, y + 0.55), "head") for name, y in zip(names, rows)),
+        scene.trays(key, cells, places, 1.0, framed=False),
+    ]
+    row = ring[0] if ring else 0
+    marks.append(scene.ring(f"{key}r", (left - 0.05, rows[row] - 0.05), ring[1] if ring else "", bool(ring), (K, 0.8)))
+    alt = f"{title}: {int(np.sum(right))} of {np.size(right)} {plural(np.sum(right), 'is', 'are')} right, {words}."
+    return scene.view(key, left + SIXTEEN + 0.2, rows[-1] + 2.0, alt, *marks)
+
+
+def mixed(group: Any) -> bool:
+    return bool(np.any(group) and not np.all(group))
+
+
+def live_groups(right: Any, K: int) -> tuple[int, int]:
+    """How many groups of K there are, and how many of them hold right and wrong completions."""
+    groups = np.reshape(right, (-1, K))
+    return len(groups), sum(mixed(group) for group in groups)

@@ -1,0 +1,99 @@
+"""Answers of a batch as a scene shows them: each token in the tone of what the update pushes it by, and beside them a
+hundred answers, right or not.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sim.experiments import written_sums
+from sim.worlds import tasks
+from widgets.frame.drawing import scene, sums, vocabulary
+
+ROWS, T = 6, tasks.Add.T
+FIRST, TOP = 2.4, 1.1  # where the tokens begin, in squares
+WIDE = FIRST + T * scene.WORD + 0.3
+EDGES = (0.75, 1.25, 1.9)  # of a weight: between one tone and the next
+WHAT = "[above-2] pushed up, [below-2] down, the stronger the tone the more it counts; dotted: no push"
+Place = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Answer:
+    tokens: tuple[int, ...]
+    pushes: tuple[float, ...]  # the weight of each token, with the sign of the answer's advantage
+    right: bool
+
+
+def tone(push: float) -> str:
+    """The role of a token: 0 is no push, 1 that of an answer of the present policy."""
+    if push == 0:
+        return "silent"
+    return vocabulary.toned((1 + sum(abs(push) >= edge for edge in EDGES)) * (1 if push > 0 else -1))
+
+
+def typical(batch: Any, weight: Any) -> list[int]:
+    """Rows of six answers whose group has something to compare, if there are six: of right and wrong ones as many as
+    is their share among such answers, and of both some from all ranks of the share of tokens without a push. The right
+    ones come last.
+    """
+    own, pushed = batch.response_mask > 0, batch.advantage[:, 0] != 0
+    silent = ((weight == 0) & own).sum(axis=1) / own.sum(axis=1)
+    right = batch.accuracy > 0
+    kinds = [np.flatnonzero(pushed & (right == which)) for which in (False, True)]
+    if not pushed.any():
+        return []
+    counts = written_sums.largest_remainders([len(kind) for kind in kinds], min(ROWS, int(pushed.sum())))
+    rows = []
+    for kind, count in zip(kinds, counts):
+        in_order = kind[np.argsort(silent[kind], kind="stable")]
+        rows += [int(in_order[int((i + 0.5) / count * len(kind))]) for i in range(count)]
+    return rows
+
+
+def answers(batch: Any, weight: Any, rows: Sequence[int]) -> list[Answer]:
+    found = []
+    for i in rows:
+        own = batch.response_mask[i] > 0
+        pushes = weight[i] * np.sign(batch.advantage[i])
+        found.append(Answer(tuple(batch.tokens[i][own].tolist()), tuple(pushes[own].tolist()), bool(batch.accuracy[i])))
+    return found
+
+
+def silent(shown: Sequence[Answer]) -> Place:
+    """(tokens without a push, all tokens)"""
+    pushes = [push for answer in shown for push in answer.pushes]
+    return sum(push == 0 for push in pushes), len(pushes)
+
+
+def hushed(shown: Sequence[Answer]) -> Place | None:
+    """(row, place) of the last wanted token without a push, else of the last unwanted one."""
+    found = [
+        (answer.right, i, at) for i, answer in enumerate(shown) for at, push in enumerate(answer.pushes) if push == 0
+    ]
+    if not found:
+        return None
+    wanted = [each for each in found if each[0]] or found
+    return wanted[-1][1:]
+
+
+def view(key: str, title: str, shown: Sequence[Answer], ringed: Place | None = None, words: str = "") -> scene.View:
+    """Six rows below their title; `ringed` is the (row, place) that is pointed at."""
+    rows = [[(sums.text(t), tone(p)) for t, p in zip(answer.tokens, answer.pushes)] for answer in shown]
+    marks = [scene.word(title, (0, 0.55), "strong", key=f"{key}t")]
+    for i in range(ROWS):
+        said = ("right" if shown[i].right else "wrong") if i < len(shown) else ""
+        role = "sum yes" if said == "right" else "sum no"
+        marks.append(scene.word(said, (0, TOP + i + 0.66), role, key=f"{key}v{i}"))
+    row, at = ringed or (0, 0)
+    place = (FIRST + scene.WORD * at, TOP + row)
+    after = at > T // 2
+    marks += [
+        scene.tokens(key, rows + [[]] * (ROWS - len(rows)), T, (FIRST, TOP), wide=True),
+        scene.ring(f"{key}r", place, words, ringed is not None, (scene.WORD, 1), anchor="end" if after else "start"),
+    ]
+    none, all_of_them = silent(shown)
+    alt = f"{title}: {len(shown)} answers, {none} of {all_of_them} tokens without a push."
+    return scene.view(key, WIDE, TOP + ROWS + 1.15, alt, *marks)
