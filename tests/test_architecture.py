@@ -13,7 +13,7 @@ from tools.pages import inputs
 
 ROOT = Path(__file__).parents[1]
 SIM = sorted((ROOT / "sim").rglob("*.py"))
-RLPT = sorted((ROOT / "rlpt").rglob("*.py"))
+RLPT = sorted(file for file in (ROOT / "rlpt").rglob("*.py") if file.parent.name != "data")
 WIDGETS = sorted((ROOT / "widgets").rglob("*.py"))
 SCRIPTS = [*(ROOT / "site").glob("*.js"), *(ROOT / "site" / "assets").glob("*.js")]
 BESIDE = [file for folder in ("tools", "tests", "bench") for file in (ROOT / folder).rglob("*.*js")]

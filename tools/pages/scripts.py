@@ -1,10 +1,11 @@
 """The step to a GPU: scripts that a reader takes away, one for each page about an algorithm and each trainer that has
-it, such as run/rloo-trl.py. Each is whole: a template of tools/templates with the book's scorer, its prompts, and the
+it, such as run/rloo-trl.py. Each is whole: a text of rlpt/data with the book's scorer, its prompts, and the
 algorithm of that page written into it.
 """
 
 import inspect
 import re
+from importlib.resources import files
 from textwrap import indent
 
 from rlpt import options
@@ -12,7 +13,6 @@ from sim.algorithms import dapo, dr_grpo, grpo, ppo, reinforce, rloo
 from sim.algorithms.names import FILES
 from sim.algorithms.recipes import NAMED
 from sim.worlds import scorer, tasks
-from tools.pages.quoting import ROOT
 
 PROGRAMS = ("TRL", "verl")
 BATCH = dict(samples=8, prompts=4)  # completions of a prompt, prompts of a batch
@@ -87,7 +87,7 @@ def script(program, name, setting, file):
     if program == "TRL":
         trainer = "RLOO" if "RLOOConfig(" in text else "GRPO"
         given |= dict(THE_TRAINER=trainer, THE_TINY_RATE=TINY_RATE, THE_OVERLONG=overlong(setting))
-    template = (ROOT / "tools" / "templates" / f"{program.lower()}.py").read_text(encoding="utf-8")
+    template = (files("rlpt") / "data" / f"{program.lower()}.py").read_text(encoding="utf-8")
     return re.sub("|".join(given), lambda found: given[found[0]], template)
 
 
