@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from tests.widgets.frame.test_vocabulary import SCENES
+from tests.widgets.frame.drawing.test_vocabulary import SCENES
 from tools.pages import fences, scenes
 
 

@@ -8,7 +8,7 @@ import base64
 import inspect
 
 from tools.pages import inputs, results
-from widgets.frame.contract import values as frame_values
+from widgets.frame.drawing import written
 from widgets.frame.reader import host
 
 PLACE = "run"
@@ -69,7 +69,7 @@ if __name__ == "__main__":
         sys.path.insert(0, place)
         main()
 '''
-SPOKEN = (frame_values.figures, frame_values.raised, frame_values.with_unit, frame_values.unit_after)
+SPOKEN = (written.figures, written.raised, written.with_unit, written.unit_after)
 CHANGED = 'CHANGED = ""  # your lines, put below those of {path}\n'
 
 

@@ -4,8 +4,8 @@ import random
 import re
 
 import pytest
-from tests.widgets.frame.test_vocabulary import SCENES
 
+from tests.widgets.frame.drawing.test_vocabulary import SCENES
 from tools.pages import results
 from widgets.frame.drawing import drawing, lanes, scene
 

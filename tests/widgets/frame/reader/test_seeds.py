@@ -8,7 +8,7 @@ import pytest
 
 from sim.estimators import welch_interval
 from tests.widgets import catalogue
-from widgets.frame.contract import values as form_values
+from widgets.frame.drawing import written
 from widgets.frame.drawing.written import figures
 from widgets.frame.reader import host, seeds
 
@@ -65,7 +65,7 @@ def test_a_kept_sample_differs_where_welchs_interval_leaves_out_zero():
 
 
 def test_a_band_is_the_range_of_a_curve_with_the_same_places_and_no_other():
-    panel = form_values.plain(dict(title="t", note="n", caption="t <span>n</span>", data=[], layout={}))
+    panel = written.plain(dict(title="t", note="n", caption="t <span>n</span>", data=[], layout={}))
     curve = lambda x, y, role="": dict(type="scatter", mode="lines", x=x, y=y, name="", meta=dict(series=2, role=role))
     runs = [dict(panel, data=[curve([0, 1], y)]) for y in ([1, 2], [0, 5], [3, 3])]
     drawn = seeds.banded(runs[0], runs)
