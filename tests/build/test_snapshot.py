@@ -27,7 +27,7 @@ from dataclasses import fields
 from itertools import islice
 from urllib.parse import parse_qsl
 from tools.runtime import page_parts
-from widgets.frame.values import query, spelled
+from widgets.frame.contract.values import query, spelled
 name, base = sys.argv[1], {str(file) for file in page_parts.inputs.closure(page_parts.BASE)}
 part = {str(file) for file in page_parts.contents(name)}
 ours = [module for module in sys.modules if module.partition(".")[0] in ("sim", "rlpt", "widgets")]

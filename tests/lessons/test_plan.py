@@ -175,7 +175,7 @@ def fused(model):
 def test_the_tables_are_computed_row_by_row():
     fences = re.findall(r"^ *```rows\n *(\S+)$", TEXT, re.M)
     tables = ("validation::table", "calibrated::passes_table", "calibrated::layers_table")
-    assert fences == [f"sim.cluster.{table}" for table in tables]
+    assert fences == [f"rlpt.planning.{table}" for table in tables]
     assert len(validation.table().splitlines()) == len(rows)
 
 
@@ -211,7 +211,7 @@ def test_twice_the_gpus_halve_a_stream_and_not_a_step_that_waits():
 
 
 def test_the_terminal_prints_what_the_page_shows(capsys):
-    (asked, shown) = re.search(r"^\$ python -m sim\.cluster\.plan (.+?)\n(.*?)^```", TEXT, re.M | re.S).groups()
+    (asked, shown) = re.search(r"^\$ python -m rlpt\.plan (.+?)\n(.*?)^```", TEXT, re.M | re.S).groups()
     plan.main([word.strip('"') for word in re.findall(r'"[^"]*"|\S+', asked)])
     assert capsys.readouterr().out == shown
     assert all(overlap in step.LANES for overlap in step.OVERLAPS)

@@ -86,7 +86,7 @@ def page(tmp_path, monkeypatch):
 
 WIDGET = """from dataclasses import dataclass
 
-from widgets.frame.knobs import slider
+from widgets.frame.contract.knobs import slider
 
 @dataclass(frozen=True)
 class Knobs:
