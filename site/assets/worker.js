@@ -1,5 +1,5 @@
 // Python's half of a widget: one interpreter a visit, one generator a knob position, newest run wins. A worker with a
-// name runs what readers bring, in a sandbox (sandbox.js): a module of widgets/frame, and after it a page's widget.
+// name runs what readers bring, in a sandbox (sandbox.js): a module of widgets/frame/reader, then a page's widget.
 const { base = new URL("../", import.meta.url).href, load = (url) => import(url) } = self.sandbox ?? {};
 const named = self.name ? self.name.split(" ") : [];
 self.vendor = `${base}vendor/`;
@@ -39,7 +39,7 @@ async function started() {
     };
   }
   for (const name of named) await add(name);
-  const module = python.pyimport(`widgets.frame.${named[0] ?? "host"}`);
+  const module = python.pyimport(`widgets.frame.reader.${named[0] ?? "host"}`);
   if (self.sandbox) module.alive = () => postMessage({ alive: true });  // between two frames
   postMessage({ ready: true, how });
   return module;

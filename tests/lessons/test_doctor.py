@@ -35,7 +35,7 @@ def test_the_versions_and_the_sources():
 
 
 def test_the_commands_are_understood():
-    for given in re.findall(r"^\$ python -m sim\.doctor (.+)$", TEXT, re.M):
+    for given in re.findall(r"^\$ python -m rlpt\.doctor (.+)$", TEXT, re.M):
         assert settings(given.split()).files
     options = set(re.findall(r"--[a-z]+", TEXT))
     assert {"--heldout", "--k", "--updates", "--map", "--json", "--run", "--help"} == options

@@ -30,7 +30,7 @@ SECONDS = 300  # making one takes about ten, and several times that on a busy ma
 SURVEY = """
 import compileall, json, pathlib, py_compile, sys, traceback, zipfile
 known = set(sys.modules)
-from widgets.frame import doctor, host, pages, reader_code, reader_worker
+from widgets.frame.reader import doctor, host, pages, reader_code, reader_worker
 
 def first(file, use):
     try:
@@ -65,7 +65,7 @@ BASE = """
 import gc, importlib, sys
 for name in {names}:
     importlib.import_module(name)
-from widgets.frame import host
+from widgets.frame.reader import host
 gc.collect()
 """
 
