@@ -48,7 +48,7 @@ def every_frame(name):
 
 
 def called(name):
-    """Where each function of sim/ begins that was called for them: {"sim/estimators/kl.py#L41", …}."""
+    """Where each function of sim/ and rlpt/ begins that was called for them: {"sim/estimators/kl.py#L41", …}."""
     return traced(name)[1]
 
 
@@ -65,13 +65,13 @@ def traced(name):
     return frames, {
         f"{file.relative_to(ROOT).as_posix()}#L{code.co_firstlineno}"
         for code, file in files.items()
-        if file.is_relative_to(ROOT / "sim")
+        if file.is_relative_to(ROOT / "sim") or file.is_relative_to(ROOT / "rlpt")
     }
 
 
 def forget_what_was_computed():
-    """The caches of sim/ and widgets/, so that what they hold is called for again."""
-    for module in [module for name, module in sys.modules.items() if name.startswith(("sim.", "widgets."))]:
+    """The caches of sim/, rlpt/ and widgets/, so that what they hold is called for again."""
+    for module in [module for name, module in sys.modules.items() if name.startswith(("sim.", "rlpt.", "widgets."))]:
         for thing in list(vars(module).values()):
             if hasattr(thing, "cache_clear"):
                 thing.cache_clear()

@@ -1,0 +1,239 @@
+"""What is expected of each widget and can be no rule: for which causes its presets break, and what the scene of its
+opening does not say, for that is what a reader is to find.
+"""
+
+# {widget: {preset: cause}}: all presets that break
+BREAKS = {
+    "agentic": {
+        "No mask, long output": "it imitates the tool",
+        "No mask, REINFORCE": "it stops calling",
+        "Mask, one to the right": "a mask off by one",
+    },
+    "algorithm": {
+        "REINFORCE, a lenient judge": "nobody compares",
+        "All are paid alike": "nothing to compare",
+        "REINFORCE, rewards + 5": "nobody compares",
+    },
+    "asynchrony": {
+        "Rate 3, lag 16": "corrections arrive too late",
+        "Rate 12, lag 8": "one answer takes everything",
+        "None older than 4": "the long ones are dropped",
+    },
+    "bottlenecks": {
+        "8 weeks, by return": "best one by one, not together",
+        "fp8, batch and packing": "samples of another policy, uncorrected",
+        "Asynchrony after a fast sync": "bought what was hidden already",
+    },
+    "compare": {"GRPO at a rate of 24": "one rate for two files", "GRPO at PPO's rate": "the exponential overflows"},
+    "controller": {
+        "Forgot to sync": "the rollout keeps the old weights",
+        "Rewards off by one row": "every row paid for its neighbor",
+        "old_logp recomputed": "a ratio that is always 1",
+    },
+    "curation": {
+        "A list, eight tries each": "the list has aged",
+        "A list, 32 tries each": "rollouts went into asking",
+        "A list of the never solved": "what was never solved stays dead",
+        "Until groups are live, 120,000": "live groups are thrown away too",
+    },
+    "dapo": {"Twice as long": "drawing again buys nothing", "AdamW": "GRPO is ahead at equal cost"},
+    "distillation": {
+        "Answers at once": "never written, so never pushed",
+        "Better than its teacher": "taught by a worse one",
+        "Log-ratio differentiated": "every token pushed alike",
+    },
+    "dpo": {
+        "DPO, β 0.1": "the pull home is too weak",
+        "Sure labels": "labels are surer than people",
+        "Longer pleases": "labelers pay for length",
+        "SimPO, cpo_alpha 0": "nothing holds it to the reference",
+    },
+    "dr_grpo": {
+        "GRPO, 2024": "long failures are punished less",
+        "One prompt a batch": "one long completion fills the batch",
+    },
+    "entropy": {
+        "No bonus": "certain too soon",
+        "Bonus of 0.5": "paid for noise",
+        "Bonus and a price of 0.5": "tied to the start",
+        "Prize one in 500": "too few updates for the prize",
+    },
+    "forces": {
+        "Sixteen bytes": "nothing fits",
+        "Poor pairs, 22 bytes": "a scorer without its anchor",
+        "Scorers near chance": "prompts are left out",
+    },
+    "gae": {"λ = 0.95, 1,000 tokens": "the reward fades on its way", "Two ways confused": "a wrong critic is believed"},
+    "gaps": {
+        "A quarter of an hour": "no useful lesson fits",
+        "Kernels, the famous one first": "minutes spent on nothing",
+    },
+    "grpo": {"Almost never right": "the step is too short", "Almost never right, one group each": "too few updates"},
+    "kernels": {
+        "bf16, 4,096 tokens": "sampler and trainer round differently",
+        "24 prompts at a time": "the cache does not fit",
+    },
+    "kl_estimators": {
+        "k1 as a loss": "every token is pulled alike",
+        "k3 in the reward": "fallen tokens are pushed further down",
+        "Old samples": "samples of an older policy",
+    },
+    "kv_cache": {
+        "Room for the longest": "room reserved and never used",
+        "Twice what an H20 holds": "evicted sequences are computed again",
+        "131k tokens in 30 %": "the engine cannot start",
+    },
+    "long_tail": {
+        "12 for 8": "the first to finish are short",
+        "2,048 tokens and no more": "the cap cuts off the long",
+        "Late is wrong": "what is late is scored wrong",
+    },
+    "memory": {
+        "70B on 16": "training state fills the GPU",
+        "8B, 16k tokens": "activations fill the GPU",
+        "8B, 64k, all logits": "logits fill the GPU",
+        "V3 on 256 H100": "weights too large for an engine",
+    },
+    "off_policy": {
+        "Clip around the engine": "a clip around another policy",
+        "Lag 8, no correction": "old answers, used as new",
+        "Lag 8, whole answers, SGD": "one weight too large",
+        "Lag 8, four passes": "too old for its weights",
+    },
+    "orientation": {
+        "No weight sync": "the rollout keeps the old weights",
+        "Best of 64": "no loss reaches the trainer",
+        "No reward": "no score reaches the algorithm",
+    },
+    "paths": {
+        "All logits, through the controller": "experience outgrew its link",
+        "70B, 512 short answers, one sender": "the step waits for new weights",
+        "30B-A3B, 2,048 tokens at a time": "gathering outlasts the arithmetic",
+    },
+    "pipeline": {
+        "RL from nothing": "no completion was ever right",
+        "Answers after thoughts": "no thought to reinforce",
+        "Borrowed pairs": "pairs that it would never write",
+        "200 thoughts, 6,400 updates": "the same few thoughts too often",
+        "A price on length": "thinking costs more than it pays",
+    },
+    "plan": {
+        "Selective recomputation": "activations fill the memory",
+        "DeepSeek-V3 on 64 H100": "training state fills the memory",
+    },
+    "ppo": {"16 passes, no clip": "a rare token eats a prompt"},
+    "process_rewards": {
+        "Scores, added up": "every step is paid",
+        "1.2 off each step": "a step that is tried costs",
+        "Any of 16": "a lucky ending counts as proof",
+    },
+    "red_team": {
+        "Instances patched": "both verifiers have the hole",
+        "Nothing patched": "nothing is patched",
+        "Held-out in the reward": "the held-out verifier is spent",
+        "Classes, most holes shared": "both verifiers have the hole",
+    },
+    "reinforce": {
+        "Group mean": "a high baseline on solved prompts",
+        "Rewards near 10": "a constant outside the rewards",
+    },
+    "reward_and_reference": {
+        "Leaky, β of R1": "the hack pays for itself",
+        "Reference is no copy": "the reference is no copy",
+        "Hack paid less, no price": "training meets the hack first",
+    },
+    "reward_models": {
+        "Labelers pay for length": "labelers who pay for length",
+        "30 pairs, mean of five": "each model’s own errors",
+    },
+    "reward_scale": {
+        "One answer paid 100": "one number is the whole deviation",
+        "A reward model on a scale of 30": "one source takes the gradient",
+        "Rewards of a hundredth, with a price": "the price eats the reward",
+    },
+    "rlaif": {
+        "A taste": "one taste in all labels",
+        "Eight times the taste": "one taste in all labels",
+        "A short list": "a list too short",
+    },
+    "rlhf": {
+        "A lower price": "farther than the labels reach",
+        "A perfect reward, almost free": "only the best completion is left",
+        "A controller with gain 4": "the price swings",
+    },
+    "rloo": {"16 passes": "many passes and no ratio", "Learning rate 60": "steps that are too long"},
+    "rollout": {"Cold, τ 0.05": "one answer, eight times", "Two temperatures": "two distributions"},
+    "scheduling": {
+        "48 places, not refilled": "places wait for the longest",
+        "Room for the longest": "room is reserved and stays empty",
+        "A pool of 40,000": "the pool holds too few",
+        "Eight guessed, seldom right": "guesses are paid for and rejected",
+    },
+    "search": {
+        "5 blind spots per 100": "more draws find the blind spots",
+        "Step noise 2": "search follows noisy step scores",
+        "One prefix kept": "the search spends its steps badly",
+    },
+    "throughput": {
+        "8 test workers": "all GPUs wait for tests",
+        "A slow link": "all GPUs wait for weights",
+        "Longer completions": "the inputs contradict",
+    },
+    "topology": {
+        "28 generate": "too few trainers",
+        "2 generate": "too few generators",
+        "Weights by a slow wire": "both pools wait for new weights",
+        "70B on single GPUs": "the job does not fit",
+    },
+    "trace_lab": {
+        "Trick paid 1.01": "the scorer pays for wrong answers",
+        "Rate 60, 4 passes, wide clip": "the first steps go too far",
+        "Rate 1.5, 1 pass, no bonus": "it settles before it has searched",
+        "0.15 a doubling": "length is paid for",
+        "Success rates × 0.01": "groups have nothing to compare",
+    },
+    "trainer": {"Learning rate 0.1": "every weight moves too far", "32 steps a batch": "many steps on one batch"},
+    "verifier_pool": {
+        "Four slots a core": "load became a verdict",
+        "Eight cores": "load became a verdict",
+        "Limit 4 s": "a limit too short",
+        "Eight tries, flaky tests": "a pass by luck counts",
+    },
+    "verifiers": {
+        "Answer occurs": "the check pays what is wrong",
+        "Exact state of a tool": "the expected answer is in reach",
+        "Six tenths pass by chance": "chance errors outweigh the verdict",
+    },
+    "weight_sync": {
+        "Lag 8, no correction": "old samples, used as new",
+        "Never delivered": "old samples, mostly clipped",
+    },
+    "what_rl_adds": {
+        "Every reward + 10, no baseline": "chance decides what rises",
+        "Nothing to amplify": "too rare to grow",
+        "A bare 12 is paid too": "a wrong answer is paid too",
+    },
+}
+
+# {widget: words, as a regular expression in small letters, that no position of its opening shows}
+UNSAID = {
+    "asynchrony": r"\blag\b|\bold\b|\bage\b|delay|stale|late\b",
+    "dapo": "again|refill|dynamic",
+    "distillation": "thinks|at once|cold|reverse",
+    "entropy": "bonus|entropy",
+    "gae": "λ|lambda",
+    "grpo": r"completions a prompt|sixteens|fours|\bk\b",
+    "kv_cache": "reserv|longest|max length|paged",
+    "long_tail": "launch|12 for 8|twelve for|cap",
+    "off_policy": "clip|ratio|engine|temperature",
+    "orientation": "sync|rollout|cut",
+    "paths": "controller|process|logits",
+    "ppo": "clip",
+    "process_rewards": "progress|added",
+    "red_team": "instance|patch",
+    "reward_models": "lowest|taken out|labeler",
+    "reward_scale": "paid 1|outlier",
+    "throughput": "test|verif|check|worker",
+    "verifier_pool": "clock|wall|cpu",
+    "what_rl_adds": "reward|baseline|constant|offset|paid|compare",
+}
