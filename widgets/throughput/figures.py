@@ -39,28 +39,29 @@ def busy(way, pool):
 
 def works(way, pool):
     """{batch: (start, end)} of a pool, the third batch the first that is generated here."""
-    found = {}
-    for one in step.laid(agent(way), SIDE, AGENT_UNTIL):
-        if one.role in POOLS[pool]:
-            begin, end = found.get(one.batch + 3, (one.start, 0.0))
-            found[one.batch + 3] = (min(begin, one.start), max(end, one.start + one.seconds))
-    return found
+    spans = {}
+    for job in step.laid(agent(way), SIDE, AGENT_UNTIL):
+        if job.role in POOLS[pool]:
+            begin, end = spans.get(job.batch + 3, (job.start, 0.0))
+            spans[job.batch + 3] = (min(begin, job.start), max(end, job.start + job.seconds))
+    return spans
 
 
 def two_pools(way, second):
-    each, marks = step.step_time(agent(way), SIDE), []
+    step_seconds, marks = step.step_time(agent(way), SIDE), []
     for row, pool in enumerate(POOLS):
-        done = works(way, pool)
+        spans = works(way, pool)
         for batch in range(1, 10):
-            start, end = done.get(batch, (2 * AGENT_UNTIL, 2 * AGENT_UNTIL))
+            start, end = spans.get(batch, (2 * AGENT_UNTIL, 2 * AGENT_UNTIL))
             role = "work" if batch == 3 else "other"
             marks.append(lanes.span(f"{pool[0]}{batch}", row, start, end, role, str(batch)))
         for s in range(7):
-            marks.append(lanes.span(f"{pool[0]}w{s}", row, s * each + busy(way, pool), (s + 1) * each, "waits"))
-    stands = each - max(busy(way, pool) for pool in POOLS)
-    seen = stands > 0.25 * each and second >= each
-    words = f"both wait, {stands:.0f} of {each:.0f} s"
-    marks.append(lanes.spot("r", (0, 1), each - stands, each, words if seen else "", seen))
+            start = s * step_seconds + busy(way, pool)
+            marks.append(lanes.span(f"{pool[0]}w{s}", row, start, (s + 1) * step_seconds, "waits"))
+    idle = step_seconds - max(busy(way, pool) for pool in POOLS)
+    seen = idle > 0.25 * step_seconds and second >= step_seconds
+    words = f"both wait, {idle:.0f} of {step_seconds:.0f} s"
+    marks.append(lanes.spot("r", (0, 1), step_seconds - idle, step_seconds, words if seen else "", seen))
     return [
         scene.scene(
             "Two pools of GPUs, and the batches they work on",
@@ -86,13 +87,12 @@ def learned(way, second):
 
 
 def stood(way):
-    each = step.step_time(agent(way), SIDE)
+    seconds = step.step_time(agent(way), SIDE)
     longest = max(busy(way, pool) for pool in POOLS)
-    if each > longest:
-        return f"Of each {each:.0f} s both pools stand still for {each - longest:.0f}."
-    return (
-        f"Of each {each:.0f} s the engine works {busy(way, 'engine'):.0f} and the trainer {busy(way, 'trainer'):.0f}."
-    )
+    if seconds > longest:
+        return f"Of each {seconds:.0f} s both pools stand still for {seconds - longest:.0f}."
+    engine, trainer = (busy(way, pool) for pool in POOLS)
+    return f"Of each {seconds:.0f} s the engine works {engine:.0f} and the trainer {trainer:.0f}."
 
 
 def so_far(way, second):
@@ -131,28 +131,27 @@ SMALL_UNTIL, STEPS = 200, 5
 
 
 def two_jobs(way, speed):
-    overlap, now = SHORT[way], step.whatif(SMALL, "rollout", speed)
-    each, beside = step.step_time(now, SHORT[way]), way != "in turn"
-    done = {(one.role, one.batch + 1): one for one in step.laid(now, overlap, SMALL_UNTIL)}
+    overlap, roles = SHORT[way], step.whatif(SMALL, "rollout", speed)
+    step_seconds, beside = step.step_time(roles, overlap), way != "in turn"
+    jobs = {(job.role, job.batch + 1): job for job in step.laid(roles, overlap, SMALL_UNTIL)}
     marks = []
     for role, row in (("rollout", 0), ("train", 1 if beside else 0)):
         for batch in range(0, STEPS + 1):
-            one = done.get((role, batch))
-            start, seconds = (one.start, one.seconds) if one else (2 * SMALL_UNTIL, 0.0)
+            job = jobs.get((role, batch))
+            start, seconds = (job.start, job.seconds) if job else (2 * SMALL_UNTIL, 0.0)
             text = f"{role} {batch}" if seconds >= (45 if role == "rollout" else 38) else str(batch)
             marks.append(
                 lanes.span(f"{role[0]}{batch}", row, start, start + seconds, "work" if batch == 1 else "other", text)
             )
     for s in range(STEPS):
-        for row, seconds in enumerate((now.rollout, now.train)):
-            begin = s * each + seconds if beside else (s + 1) * each
-            marks.append(lanes.span(f"w{row}{s}", row, begin, (s + 1) * each, "waits"))
+        for row, seconds in enumerate((roles.rollout, roles.train)):
+            end = (s + 1) * step_seconds
+            marks.append(lanes.span(f"w{row}{s}", row, s * step_seconds + seconds if beside else end, end, "waits"))
     marks.append(lanes.span("g", 0, 0, SMALL.rollout if speed > 1 else 0, "ghost"))
-    waits = each - now.rollout
-    seen = beside and waits > 0
+    seen = beside and step_seconds > roles.rollout
     words = "the faster engine only waits" if seen else ""
-    marks.append(lanes.spot("r", (0, 0), each + now.rollout, 2 * each, words, seen, "look"))
-    marks.append(lanes.measure("m", 0, each, f"a step: {each:.0f} s"))
+    marks.append(lanes.spot("r", (0, 0), step_seconds + roles.rollout, 2 * step_seconds, words, seen, "look"))
+    marks.append(lanes.measure("m", 0, step_seconds, f"a step: {step_seconds:.0f} s"))
     rows = (("engine", "its GPUs"), ("trainer", "its GPUs")) if beside else (("both", "one by one"), (" ", ""))
     return [
         scene.scene(
@@ -160,7 +159,7 @@ def two_jobs(way, speed):
             "[work] batch 1, [other] other batches; hatched: GPUs that wait; dashed: the rollout as it was",
             lanes.board(
                 "s",
-                f"{way.capitalize()}, the engine {speed:g} times as fast: a step takes {each:.0f} s.",
+                f"{way.capitalize()}, the engine {speed:g} times as fast: a step takes {step_seconds:.0f} s.",
                 SMALL_UNTIL,
                 rows,
                 *marks,
@@ -174,12 +173,12 @@ def two_jobs(way, speed):
 
 
 def worth(way, speed):
-    was, now = (step.step_time(step.whatif(SMALL, "rollout", k), SHORT[way]) for k in (1, speed))
+    was, now = small_step(way, 1), small_step(way, speed)
     if speed == 1:
         return f"{way.capitalize()} a step takes {now:.0f} s."
     gain = f"A step takes {now:.0f} s in place of {was:.0f}: {was / now:.2f} times as fast."
-    rest = step.whatif(SMALL, "rollout", speed)
-    return gain if way == "in turn" or rest.rollout >= rest.train else f"{gain} It waits for the trainer."
+    roles = step.whatif(SMALL, "rollout", speed)
+    return gain if way == "in turn" or roles.rollout >= roles.train else f"{gain} It waits for the trainer."
 
 
 def faster(step_of, speeds, ways):
@@ -218,9 +217,9 @@ FIVE_UNTIL = 400
 def five():
     """7B on 64 H100, half of them generating; 8,192 tests of 0.6 s on 256 workers; weights through one card."""
     tests = step.verify_seconds(8192, 256, 0.6, 10)
-    found = step.roles_from_config(MODELS["qwen2.5-7b"], H100, 32, 32, 1, 8192, LAW, tests, True, True)
+    roles = step.roles_from_config(MODELS["qwen2.5-7b"], H100, 32, 32, 1, 8192, LAW, tests, True, True)
     card = paths.sync_seconds(MODELS["qwen2.5-7b"], paths.FUNNEL, 1e9 * H100.nic_gb_per_second, 32, 32, 1)
-    return replace(found, sync=float(card))
+    return replace(roles, sync=float(card))
 
 
 def five_step(way, speed):
@@ -228,13 +227,13 @@ def five_step(way, speed):
 
 
 def five_roles(way, speed):
-    now = step.whatif(five(), "rollout", speed)
-    shown = steps.board("f", now, OVERLAPS[way], FIVE_UNTIL, was=five(), ticks=(0, 100, 200, 300, 400))
+    roles = step.whatif(five(), "rollout", speed)
+    board = steps.board("f", roles, OVERLAPS[way], FIVE_UNTIL, was=five(), ticks=(0, 100, 200, 300, 400))
     return [
         scene.scene(
             "Five roles of a step, 400 seconds",
             "[work] batch 7, [other] others; hatched: GPUs wait; underlined: the step waits for it; dashed: as it was",
-            shown,
+            board,
         )
     ]
 
@@ -251,9 +250,9 @@ def held_by(way, speed):
 
 
 # ── who holds the step ──
-KEPT = measured.VERL["7B, 64 GPUs"]
+MEASURED = measured.VERL["7B, 64 GPUs"]
 TESTS = step.verify_seconds(measured.COMPLETIONS, 64, 0.02, 0.02)  # assumed: 64 workers, 20 ms a test
-VERL = Roles(KEPT.generate, TESTS, KEPT.old_log_prob, KEPT.update, measured.SYNC_7B)
+VERL = Roles(MEASURED.generate, TESTS, MEASURED.old_log_prob, MEASURED.update, measured.SYNC_7B)
 ROLES = {"rollout": "rollout", "verify": "verify", "log-probs": "log_probs", "train": "train", "sync": "sync"}
 
 
@@ -264,14 +263,14 @@ def grown(role, overlap):
 
 def tenth(name):
     role, names = ROLES[name], list(ROLES)
-    now = [getattr(VERL, attribute) for attribute in ROLES.values()]
-    more = [0.1 * seconds if other == name else 0 for other, seconds in zip(names, now)]
+    timed = [getattr(VERL, attribute) for attribute in ROLES.values()]
+    more = [0.1 * seconds if other == name else 0 for other, seconds in zip(names, timed)]
     by = {words: grown(role, overlap) for words, overlap in (("in turn", ROW), ("in a stream", SIDE))}
     return [
         panel(
             "Five roles",
             "seconds; hatched: a tenth more",
-            bars(names, now, "as timed", 1),
+            bars(names, timed, "as timed", 1),
             bars(names, more, "a tenth more", 2, "waste"),
             y_range=(0, 180),
             stacked=True,
@@ -290,8 +289,8 @@ def tenth(name):
 
 def moves(name):
     row, side = (grown(ROLES[name], overlap) for overlap in (ROW, SIDE))
-    said = f"{side:.3g} s" if side > 0 else "nothing"
-    return f"A tenth more of {name}: {row:.3g} s of the step in turn, {said} in a stream."
+    streamed = f"{side:.3g} s" if side > 0 else "nothing"
+    return f"A tenth more of {name}: {row:.3g} s of the step in turn, {streamed} in a stream."
 
 
 # ── how many checkers hide ──
@@ -305,13 +304,13 @@ def checked(workers):
 
 def checkers(workers):
     busy = max(REUSED.rollout, REUSED.train)
-    curve = lambda overlap: [step.step_time(checked(w), overlap) for w in WORKERS]
+    in_turn, streamed = ([step.step_time(checked(w), overlap) for w in WORKERS] for overlap in (ROW, SIDE))
     return [
         panel(
             "One step",
             "seconds; 8,192 tests of 20 ms",
-            line(WORKERS, curve(ROW), "in turn", 2),
-            line(WORKERS, curve(SIDE), "in a stream", 1),
+            line(WORKERS, in_turn, "in turn", 2),
+            line(WORKERS, streamed, "in a stream", 1),
             line(WORKERS, [checked(w).verify for w in WORKERS], "tests alone", 8, "reference"),
             dots([workers, workers], [step.step_time(checked(workers), o) for o in (ROW, SIDE)], "now", 1, "here"),
             label(WORKERS[-1], step.step_time(checked(8192), ROW), "in turn", 2, "right"),
@@ -327,10 +326,10 @@ def checkers(workers):
 
 
 def hidden(workers):
-    now = checked(workers)
-    row, side = (step.step_time(now, overlap) for overlap in (ROW, SIDE))
+    roles = checked(workers)
+    row, side = (step.step_time(roles, overlap) for overlap in (ROW, SIDE))
     crew = "One worker tests" if workers == 1 else f"{workers:,} workers test"
-    return f"{crew} for {now.verify:.3g} s: in turn the step takes {row:.0f} s, in a stream {side:.0f} s."
+    return f"{crew} for {roles.verify:.3g} s: in turn the step takes {row:.0f} s, in a stream {side:.0f} s."
 
 
 # ── the roof ──
@@ -366,10 +365,9 @@ def roof(sequences):
 
 
 def intensity(sequences):
-    now = decode(sequences)
-    many = counted(sequences, "sequence")
+    many, intensity = counted(sequences, "sequence"), decode(sequences).flop_per_byte
     ridge = throughput.effective_ridge(H100)
-    return f"{many}: {now.flop_per_byte:.0f} FLOP a byte; arithmetic is short from {ridge:.0f} on."
+    return f"{many}: {intensity:.0f} FLOP a byte; arithmetic is short from {ridge:.0f} on."
 
 
 FIGURES = {

@@ -30,7 +30,7 @@ LANES = {
     "other": "other",
 }
 UPRIGHT = dict(tickangle=0)
-KEPT = measured.VERL["7B, 64 GPUs"]
+VERL = measured.VERL["7B, 64 GPUs"]
 VERIFY_EACH, WORKERS = 0.02, 64  # assumed for verl's rows, which do not time it: 20 ms a math check
 
 
@@ -57,21 +57,21 @@ class Own:
     )
     workers: int = ladder("Verifier workers", WORKERS, [2**n for n in range(17)], symbol="w")
     source: str = choice("Role times", "measured", ["measured", "from shapes"])
-    rollout: float = slider("Rollout", KEPT.generate, low=1, high=HOURS, step=0.01, symbol="t_R", unit="s")
+    rollout: float = slider("Rollout", VERL.generate, low=1, high=HOURS, step=0.01, symbol="t_R", unit="s")
     old_log_probs: float = slider(
-        "Old log-probs", KEPT.old_log_prob, low=0, high=HOURS, step=0.01, symbol="t_F", unit="s"
+        "Old log-probs", VERL.old_log_prob, low=0, high=HOURS, step=0.01, symbol="t_F", unit="s"
     )
     reference: float = slider("Reference log-probs", 0.0, low=0, high=HOURS, step=0.01, unit="s")
-    train: float = slider("Train", KEPT.update, low=1, high=HOURS, step=0.01, symbol="t_T", unit="s")
+    train: float = slider("Train", VERL.update, low=1, high=HOURS, step=0.01, symbol="t_T", unit="s")
     sync: float = slider("Weight sync", measured.SYNC_7B, low=0, high=HOURS, step=0.01, symbol="t_S", unit="s")
-    other: float = slider("Not attributed", unattributed(KEPT, measured.SYNC_7B), low=0, high=1800, step=0.01, unit="s")
+    other: float = slider("Not attributed", unattributed(VERL, measured.SYNC_7B), low=0, high=1800, step=0.01, unit="s")
     test_seconds: float = ladder("One test, on average", VERIFY_EACH, TESTS, symbol="t_test", unit="s")
     longest_test: float = ladder("Longest test", VERIFY_EACH, [*TESTS, 3600.0], unit="s")
     prompts: int = ladder("Prompts a step", 512, [2**n for n in range(11)], symbol="B")
     samples: int = ladder("Completions of each", 16, [2**n for n in range(7)], symbol="K")
-    model: str = choice("Model", KEPT.model, list(MODELS))
+    model: str = choice("Model", VERL.model, list(MODELS))
     accelerator: str = choice("Accelerator", "h20", list(ACCELERATORS))
-    gpus: int = ladder("GPUs", KEPT.gpus, [2**n for n in range(14)])
+    gpus: int = ladder("GPUs", VERL.gpus, [2**n for n in range(14)])
     share: float = slider("Of them generating, when pools are split", 0.5, low=0.05, high=0.95, step=0.05)
     prompt: int = ladder("Prompt", step.PROMPT, LENGTHS, unit="tokens")
     p50: int = ladder("Median completion", 720, LENGTHS, unit="tokens")
@@ -160,8 +160,8 @@ class Result:
 
 
 def run(k):
-    if found := misfits(k):
-        yield Result(found)
+    if impossible := misfits(k):
+        yield Result(impossible)
         return
     model, accelerator, law = machine_knobs.model(k), machine_knobs.accelerator(k), machine_knobs.law(k)
     generating, training = pools(k)
@@ -236,6 +236,10 @@ def misfits(k):
     return memory.fits(model, accelerator, engine, Training(training), efficiency=machine_knobs.efficiency(k))
 
 
+def fits(k):
+    return not misfits(k)
+
+
 def figure(k, r):
     if r.misfits:
         tabs = ["Step", "Step", "Roof", "Roof", "What to fix"]
@@ -243,7 +247,7 @@ def figure(k, r):
     return [one_step(k, r), gains(k, r), roofline(k, r), elasticities(k, r), tree(k, r)]
 
 
-BELIEVED = {  # what a picture of measured times takes for granted
+BELIEVED = {  # what is assumed of measured times, for the note
     "in turn": "",
     "carry-over": "; no tail was timed",
     "one step ahead": "; a pool as fast as all",
@@ -252,16 +256,16 @@ BELIEVED = {  # what a picture of measured times takes for granted
 
 
 def one_step(k, r):
-    """The roles over seconds, two steps of them where they are added up; the batch in navy is followed."""
+    """The lanes of the roles over seconds; one batch is followed through them."""
     overlap = WAYS[k.overlap]
     split = overlap not in ("sync", "carry-over")
     until = lanes.round_up(1.55 * step.step_time(r.before, "sync"))
     waits_for = longer(k, r) if breaks(k, r) else ""
-    shown = dict(was=r.before, split=split, steps=7, ticks=lanes.quarters(until), broken=waits_for)
+    options = dict(was=r.before, split=split, steps=7, ticks=lanes.quarters(until), broken=waits_for)
     return scene.scene(
         "One step, role by role",
         "underlined: waited for; hatched: GPUs wait" + (BELIEVED[k.overlap] if k.source == "measured" else ""),
-        steps.board("s", r.roles, overlap, until, **shown),
+        steps.board("s", r.roles, overlap, until, **options),
         tab="Step",
         front=True,
         data=[bars(list(LANES), [getattr(r.roles, role) for role in LANES.values()], "seconds")],
@@ -286,14 +290,14 @@ def gains(k, r):
     )
     marks, floor = [], 0.0
     for way in sorted(WAYS, key=lambda name: ends[WAYS[name]]):
-        here, overlap = way == k.overlap, WAYS[way]
+        current, overlap = way == k.overlap, WAYS[way]
         curve = [step.speedup(r.before, overlap, role, min(x, r.limit)) for x in ks]
-        marks.insert(0 if here else len(marks), line(ks, curve, way, 1, "" if here else "reference"))
+        marks.insert(0 if current else len(marks), line(ks, curve, way, 1, "" if current else "reference"))
         # labels stand behind the end of their curves, those of close curves one above the other
         floor = max(curve[-1] - 0.04 * (top - 1), floor + 0.08 * (top - 1) if floor else 1.0)
-        marks.append(label(72, floor, f"{way} → {ends[overlap]:,.2f}×", 1 if here else 8))
-    now = step.speedup(r.before, WAYS[k.overlap], role, min(k.k, r.limit))
-    marks.append(dots([k.k], [now], "now", role="here"))
+        marks.append(label(72, floor, f"{way} → {ends[overlap]:,.2f}×", 1 if current else 8))
+    gain = step.speedup(r.before, WAYS[k.overlap], role, min(k.k, r.limit))
+    marks.append(dots([k.k], [gain], "now", role="here"))
     return panel(
         WORTH[k.role],
         "old step over new" + (f"; at k = {r.limit:,.1f} the chips end" if r.limit < 1e4 else " step"),
@@ -343,12 +347,14 @@ def roofline(k, r):
 
 
 def elasticities(k, r):
-    of = lambda overlap: [step.elasticity(r.roles, overlap).get(role, (0.0,))[0] for role in LANES.values()]
+    def shares(overlap):
+        return [step.elasticity(r.roles, overlap).get(role, (0.0,))[0] for role in LANES.values()]
+
     return panel(
         "How much of 1 % off a role reaches the step",
         "%; [followed] as it overlaps now, [against] if added up",
-        bars(list(LANES), of(WAYS[k.overlap]), "now", 1),
-        bars(list(LANES), of("sync"), "summed", 2),
+        bars(list(LANES), shares(WAYS[k.overlap]), "now", 1),
+        bars(list(LANES), shares("sync"), "summed", 2),
         y_range=[0, 1.05],
         tab="Roof",
         ticks=UPRIGHT,
@@ -409,7 +415,7 @@ def readouts(k, r):
     tau = step.step_time(r.roles, WAYS[k.overlap])
     beside = max(step.seconds(r.roles, role, WAYS[k.overlap]) for role in ("verify", "sync"))
     whole = k.informative == k.ess == 1
-    shown = [
+    rows = [
         (tau, "s", ""),
         (step.speedup(r.before, WAYS[k.overlap], ROLES[k.role], min(k.k, r.limit)), "×", ""),
         (beside, "s", "violated" if breaks(k, r) else ""),
@@ -418,7 +424,7 @@ def readouts(k, r):
     ]
     return [
         Readout(name, value, unit, source, state)
-        for (name, source), (value, unit, state) in zip(READOUTS.items(), shown)
+        for (name, source), (value, unit, state) in zip(READOUTS.items(), rows)
     ]
 
 
@@ -445,8 +451,8 @@ def export(k, r):
 
 SURE = {  # what surely fits, in the order in which it is left out of a way back
     **dict(mfu=throughput.MFU, bandwidth=0.75, flops=0.6, overhead=1.5, share=0.5),
-    **dict(train=KEPT.update, samples=16, prompts=512, p50=720, p90=2000, p99=4600, longest=8192, prompt=512),
-    **dict(accelerator="h100", gpus=64, model=KEPT.model),
+    **dict(train=VERL.update, samples=16, prompts=512, p50=720, p90=2000, p99=4600, longest=8192, prompt=512),
+    **dict(accelerator="h100", gpus=64, model=VERL.model),
 }
 
 
@@ -463,6 +469,9 @@ def stretched(k, r):
 def longer(k, r):
     """Of tests and weights, what the step would be shorter without: by more seconds, or by itself."""
     return min(("sync", "verify"), key=lambda role: (without(k, r, role), -getattr(r.roles, role)))
+
+
+WAITED_FOR = dict(sync="weights", verify="tests")  # words for what `longer` returns
 
 
 def breaks(k, r):
@@ -493,15 +502,13 @@ def room_made(k, contradict):
     else:
         turn = ("gpus", "share", "longest", "prompt", "samples", "prompts", "accelerator", "model")
         turn += ("bandwidth", "flops")
-    fits = lambda there: not misfits(there)
     return recovery.one_knob(k, turn, fits) or recovery.fewest(k, SURE, fits)
 
 
 def seen_at(k, r, cause):
     if r.misfits:
         return impossible_job.unfit_at(k, r.misfits)
-    what = dict(sync="weights", verify="tests")[longer(k, r)]
-    return At("One step, role by role", None, None, f"all GPUs wait for {what}")
+    return At("One step, role by role", None, None, f"all GPUs wait for {WAITED_FOR[longer(k, r)]}")
 
 
 def broken(k, r):
@@ -512,7 +519,7 @@ def broken(k, r):
         cause = "the inputs contradict" if contradict else "the job does not fit"
         return Break(impossible_job.why(r.misfits), made_to_run(k, contradict), cause)
     if longer(k, r) == "sync":
-        why = f"Sending the weights takes {told(r.roles.sync)} s, and {stretching(k, r)}."
+        why = f"Sending the weights takes {rounded(r.roles.sync)} s, and {stretching(k, r)}."
         return Break(Said(why, lengthening(k, r, "sync")), quickened(k, r), "all GPUs wait for weights")
     return Break(tested(k, r), quickened(k, r), "all GPUs wait for tests")
 
@@ -520,28 +527,28 @@ def broken(k, r):
 def stretching(k, r):
     tau, alone = step.step_time(r.roles, WAYS[k.overlap]), without(k, r, "verify", "sync")
     what = "" if without(k, r, longer(k, r)) <= SLACK * alone else " for tests and weights"
-    return f"all GPUs wait{what}: a step takes {told(tau)} s, otherwise {told(alone)} s"
+    return f"all GPUs wait{what}: a step takes {rounded(tau)} s, otherwise {rounded(alone)} s"
 
 
 def tested(k, r):
     """The tests that the GPUs wait for: all of them on these workers, or the longest, which no worker shortens."""
-    many, seconds = k.prompts * k.samples, told(r.roles.verify)
+    many, seconds = k.prompts * k.samples, rounded(r.roles.verify)
     alone = tests(k, 2**40)
     if alone >= tests(k, k.workers):
-        which = "The one test" if many == 1 else f"The longest of {many:,} tests"
-        why = f"{which} takes {seconds} s, and {stretching(k, r)}."
+        test = "The one test" if many == 1 else f"The longest of {many:,} tests"
+        why = f"{test} takes {seconds} s, and {stretching(k, r)}."
         claims = {"more workers do not help": lambda: tests(k, 2 * k.workers) == alone}
     else:
         crew = "one worker" if k.workers == 1 else f"{k.workers:,} workers"
         each = round(k.test_seconds / (faster(k, r) if k.role == "verify" else 1), 3)
         each = f"{each:,.0f}" if each >= 1000 else f"{each:g}"
-        what = f"One test of {each} s on {crew} takes" if many == 1 else f"{many:,} tests of {each} s on {crew} take"
-        why = f"{what} {seconds} s, and {stretching(k, r)}."
+        work = f"One test of {each} s on {crew} takes" if many == 1 else f"{many:,} tests of {each} s on {crew} take"
+        why = f"{work} {seconds} s, and {stretching(k, r)}."
         claims = {"so long do they take": lambda: r.roles.verify * faster(k, r) >= tests(k, k.workers) * 0.999}
     return Said(why, lengthening(k, r, "verify") | claims)
 
 
-def told(seconds):
+def rounded(seconds):
     return f"{seconds:,.0f}" if seconds >= 9.5 else f"{seconds:.2g}"
 
 
@@ -550,13 +557,13 @@ def made_to_run(k, contradict):
     change = room_made(k, contradict)
     if change is None:
         return None
-    there = replace(k, **change)
-    left = next(run(there))
-    if left.misfits:
-        change = recovery.fewest(k, change | SURE, lambda other: not misfits(other))
-        there = replace(k, **change)
-        left = next(run(there))
-    return recovery.different(k, change | quickened(there, left) if breaks(there, left) else change)
+    mended = replace(k, **change)
+    result = next(run(mended))
+    if result.misfits:
+        change = recovery.fewest(k, change | SURE, fits)
+        mended = replace(k, **change)
+        result = next(run(mended))
+    return recovery.different(k, change | quickened(mended, result) if breaks(mended, result) else change)
 
 
 def faster(k, r):
@@ -566,15 +573,14 @@ def faster(k, r):
 
 def lengthening(k, r, role):
     """What is asserted of a role that the GPUs wait for: of the seconds that its lane takes, of no GPU's."""
-    now = step.step_time(r.roles, WAYS[k.overlap])
-    both = without(k, r, "verify", "sync")
+    tau, alone = step.step_time(r.roles, WAYS[k.overlap]), without(k, r, "verify", "sync")
     return {
-        "without either a step takes less than four fifths": lambda: both < now / SLACK,
+        "without either a step takes less than four fifths": lambda: alone < tau / SLACK,
         "without this one it is shorter, or the other lane takes as long": lambda: (
-            without(k, r, role) < now or r.roles.verify == r.roles.sync or k.overlap == "stream"
+            without(k, r, role) < tau or r.roles.verify == r.roles.sync or k.overlap == "stream"
         ),
         "GPUs work no longer than that": lambda: (
-            max(step.seconds(r.roles, "rollout", WAYS[k.overlap]), r.roles.log_probs + r.roles.train) <= both * 1.001
+            max(step.seconds(r.roles, "rollout", WAYS[k.overlap]), r.roles.log_probs + r.roles.train) <= alone * 1.001
         ),
     }
 
@@ -583,7 +589,6 @@ def quickened(k, r):
     """More workers, a faster link, both, shorter tests, or another overlap, whichever first is enough; else the seconds
     of the default.
     """
-    holds = lambda there: not breaks(there, next(run(there)))
     alone, fast, shorter = without(k, r, "verify", "sync"), [], {}
     if k.source == "measured":  # from shapes the seconds follow from the model
         seconds = (math.floor(share * alone * (k.k if k.role == "sync" else 1)) for share in (1.0, 0.2, 0.1))
@@ -595,7 +600,11 @@ def quickened(k, r):
     both = [fewer | more for fewer in fast[-2:] for more in crew]
     ways = [dict(overlap=way) for way in ("stream", "in turn")]
     tried = (*either, *both, *shorter, *(fewer | test for fewer in fast[-2:] for test in shorter), *ways)
-    return recovery.first_of(k, tried, holds) or recovery.fewest(k, UNHURRIED, holds)
+    return recovery.first_of(k, tried, unbroken) or recovery.fewest(k, UNHURRIED, unbroken)
+
+
+def unbroken(k):
+    return not breaks(k, next(run(k)))
 
 
 HURRY = ("source", "rollout", "old_log_probs", "reference", "other", "sync", "workers", "test_seconds", "longest_test")
@@ -605,10 +614,10 @@ UNHURRIED = SURE | {name: getattr(Knobs(), name) for name in (*HURRY, "overlap",
 def worse(k, r):
     if stretched(k, r) <= SEEN:
         return None
-    what = dict(sync="weights", verify="tests")[longer(k, r)]
     tau, alone = step.step_time(r.roles, WAYS[k.overlap]), without(k, r, "verify", "sync")
+    lane = WAITED_FOR[longer(k, r)]
     return Said(
-        f"A step takes {told(tau)} s, and {told(alone)} s if its GPUs did not wait for {what}.",
+        f"A step takes {rounded(tau)} s, and {rounded(alone)} s if its GPUs did not wait for {lane}.",
         taking(k, r)
         | {
             "it is longer by less than a quarter": lambda: alone * SEEN < tau <= alone * SLACK,
@@ -619,11 +628,11 @@ def worse(k, r):
 
 def taking(k, r):
     """What is asserted of a step: no shorter than its longest lane, no longer than all roles in turn."""
-    took, one = step.step_time(r.roles, WAYS[k.overlap]), r.roles
-    lane = lambda role: step.seconds(one, role, WAYS[k.overlap])
-    roles = [lane("rollout"), one.verify, lane("log_probs") + one.train, lane("sync")]
-    in_turn = lambda: sum(roles) + one.other + getattr(one, "switch", 0.0)
-    return {"it takes so long": lambda: max(roles) * 0.999 <= took <= in_turn() * 1.001 + 1e-6}
+    tau = step.step_time(r.roles, WAYS[k.overlap])
+    rollout, scored, sync = (step.seconds(r.roles, role, WAYS[k.overlap]) for role in ("rollout", "log_probs", "sync"))
+    spans = [rollout, r.roles.verify, scored + r.roles.train, sync]
+    in_turn = sum(spans) + r.roles.other + getattr(r.roles, "switch", 0.0)
+    return {"it takes so long": lambda: max(spans) * 0.999 <= tau <= in_turn * 1.001 + 1e-6}
 
 
 def holds(k, r):
