@@ -22,19 +22,22 @@ def unfit(
     misfits: Sequence[Misfit],
     tabs: Sequence[str],
     knob: str,
-    found: Callable[[Any], Sequence[Misfit]],
+    misfits_of: Callable[[Any], Sequence[Misfit]],
     more: str = "",
 ) -> list[Panel]:
-    """In the place of a page's panels, which stand in these tabs: what the first misfit needs, and in each second panel
-    the same at every rung of a knob, where `found(knobs)` are the misfits of another setting; `more` says what would
-    hold it.
+    """Panels in the place of a page's own, which stand in these `tabs`: the first in a tab says what the first misfit
+    needs, a second one the same at every rung of `knob`. `misfits_of(knobs)` are the misfits of another setting; `more`
+    says what would hold the job.
     """
     rising = {f.name for f in fields(k)}.issuperset(QUANTILES) and bool(out_of_order(k))
-    first = (lambda tab: lengths(k, tab)) if rising else (lambda tab: overflow(misfits[0], tab, more))
-    second = (lambda tab: quantiles(k, tab)) if rising else (lambda tab: by_rungs(k, tab, knob, found))
-    made = [second(tab) if tab in tabs[:i] else first(tab) for i, tab in enumerate(tabs)]
-    made[0]["front"] = True
-    return made
+    panels = []
+    for i, tab in enumerate(tabs):
+        if tab in tabs[:i]:
+            panels.append(quantiles(k, tab) if rising else by_rungs(k, tab, knob, misfits_of))
+        else:
+            panels.append(lengths(k, tab) if rising else overflow(misfits[0], tab, more))
+    panels[0]["front"] = True
+    return panels
 
 
 def unfit_at(k: Any, misfits: Sequence[Misfit]) -> At:
@@ -53,12 +56,12 @@ def needed_share(first: Misfit) -> float:
 
 def beyond(first: Misfit) -> str:
     """How far it is beyond, in at most six words."""
-    count = lambda v: f"{v:,.0f}" if v >= 100 else f"{v:.3g}"
+    needs, has = (f"{v:,.0f}" if v >= 100 else f"{v:.3g}" for v in (first.needs, first.has))
     if first.part == "layout":
-        return f"asks for {count(first.needs)}, possible {count(first.has)}"
+        return f"asks for {needs}, possible {has}"
     if first.part in NO_GIGABYTES or first.has <= 0:
         return f"{needed_share(first) / 100:.3g} times what there is"
-    return f"needs {count(first.needs)} of {count(first.has)} GB"
+    return f"needs {needs} of {has} GB"
 
 
 def overflow(first: Misfit, tab: str, more: str) -> Panel:
@@ -79,30 +82,30 @@ def overflow(first: Misfit, tab: str, more: str) -> Panel:
     )
 
 
-def by_rungs(k: Any, tab: str, name: str, found: Callable[[Any], Sequence[Misfit]]) -> Panel:
+def by_rungs(k: Any, tab: str, name: str, misfits_of: Callable[[Any], Sequence[Misfit]]) -> Panel:
     """How much of what there is would be needed at each rung of a knob, and where it would fit."""
-    m = type(k).__dataclass_fields__[name].metadata
-    here = getattr(k, name)
-    rungs = sorted({*m["rungs"], here})
-    at_each = {rung: found(replace(k, **{name: rung})) for rung in rungs}
-    part = at_each[here][0].part
+    metadata = type(k).__dataclass_fields__[name].metadata
+    present = getattr(k, name)
+    rungs = sorted({*metadata["rungs"], present})
+    at_each = {rung: misfits_of(replace(k, **{name: rung})) for rung in rungs}
+    part = at_each[present][0].part
     alike = [rung for rung in rungs if at_each[rung] and at_each[rung][0].part == part]
     share = {rung: min(max(needed_share(at_each[rung][0]), 12), 9e3) for rung in alike}
     fits = [rung for rung in rungs if not at_each[rung]]
     marks = [
         line(alike, list(share.values()), "needed", 1),
-        label(here, share[here], "this setting", 1, "right" if here > rungs[0] else "left"),
+        label(present, share[present], "this setting", 1, "right" if present > rungs[0] else "left"),
     ]
     if fits:
         marks += [dots(fits, [13] * len(fits), "fits", 3), label(fits[-1], 15, "fits", 3, "right")]
     else:
         marks.append(label(rungs[-1], 12, "fits nowhere", 0, "right"))
     return panel(
-        f"The same, by {m['label']}",
+        f"The same, by {metadata['label']}",
         "% of what there is, both axes logarithmic",
         *marks,
         threshold(100, "", 1e4),
-        x=m["label"],
+        x=metadata["label"],
         log="xy",
         x_range=[max(rungs[0], 1), rungs[-1]],
         y_range=[10, 1e4],
@@ -111,25 +114,25 @@ def by_rungs(k: Any, tab: str, name: str, found: Callable[[Any], Sequence[Misfit
 
 
 def lengths(k: Any, tab: str) -> Panel:
-    given = [getattr(k, name) for name in QUANTILES]
+    tokens = [getattr(k, name) for name in QUANTILES]
     return panel(
         LENGTHS,
         "tokens; in a batch none is shorter than the one before",
-        bars(list(QUANTILES), given, "tokens", 1),
-        y_range=[0, 1.15 * max(given)],
+        bars(list(QUANTILES), tokens, "tokens", 1),
+        y_range=[0, 1.15 * max(tokens)],
         tab=tab,
     )
 
 
 def quantiles(k: Any, tab: str) -> Panel:
-    given = [getattr(k, name) for name in QUANTILES]
+    tokens = [getattr(k, name) for name in QUANTILES]
     return panel(
         "The same as a curve",
         "tokens, by how many completions are shorter",
-        line([50, 90, 99], given, "tokens", 1),
+        line([50, 90, 99], tokens, "tokens", 1),
         x="% of completions",
         x_range=[40, 100],
-        y_range=[0, 1.15 * max(given)],
+        y_range=[0, 1.15 * max(tokens)],
         tab=tab,
     )
 
@@ -138,8 +141,11 @@ def dashes(
     sources: Mapping[str, Callable[..., Any]], violated: str, units: Mapping[str, str] | None = None
 ) -> list[Readout]:
     """The readouts {label: source} without their values; `violated` is the label of the one that is marked."""
-    state = lambda name: "violated" if name == violated else ""
-    return [Readout(name, "–", (units or {}).get(name, ""), source, state(name)) for name, source in sources.items()]
+    units = units or {}
+    return [
+        Readout(name, "–", units.get(name, ""), source, "violated" if name == violated else "")
+        for name, source in sources.items()
+    ]
 
 
 def why(misfits: Sequence[Misfit], job: str = "This job") -> Said:

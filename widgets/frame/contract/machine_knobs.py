@@ -126,9 +126,9 @@ def efficiency(k: Any, engine: Engine = ONE_GPU) -> throughput.Efficiency:
     assumed = throughput.Efficiency(k.bandwidth, k.flops, 1e-3 * k.overhead)
     if not k.timed:
         return assumed
-    one = understood(user_inputs.timed, k.timed)[0]
-    shape = (model(k), accelerator(k), one.sequences, one.context, one.seconds)
-    timed_on = engine.split | dict(tensor_parallel=one.gpus or 1)
+    iteration = understood(user_inputs.timed, k.timed)[0]
+    shape = (model(k), accelerator(k), iteration.sequences, iteration.context, iteration.seconds)
+    timed_on = engine.split | dict(tensor_parallel=iteration.gpus or 1)
     if timed_on["tensor_parallel"] != engine.tensor_parallel:
         timed_on["context_parallel"] = 1  # it cuts copies that only the engine of the page has
     return throughput.calibrated(*shape, efficiency=assumed, **timed_on)

@@ -73,5 +73,5 @@ def spoken(metadata: Mapping[str, Any], value: Any) -> str:
         value = "on" if value else "off"
     if metadata["kind"] == "pasted":
         return value or "nothing"
-    shown = value if isinstance(value, str) else f"{value:,}" if isinstance(value, int) else f"{value:,g}"
-    return with_unit(shown, metadata["unit"])
+    text = value if isinstance(value, str) else f"{value:,}" if isinstance(value, int) else f"{value:,g}"
+    return with_unit(text, metadata["unit"])

@@ -20,10 +20,10 @@ def is_pasted(knob: Field[Any]) -> bool:
 def understood(knob: Field[Any], text: object) -> dict[str, str | None]:
     """{value, said} of a text that a reader brought; no value where it is refused, and why."""
     try:
-        value, said = read(knob, text)
+        value, sentence = read(knob, text)
     except ValueError as refusal:
         return dict(value=None, said=f"{refusal}")
-    return dict(value=value, said=said)
+    return dict(value=value, said=sentence)
 
 
 def read(knob: Field[Any], text: object) -> tuple[str, str]:

@@ -24,7 +24,7 @@ def judged(tokens: Sequence[int], prompt: int) -> Row:
 
 
 def row(tokens: Sequence[int], prompt: int) -> Row:
-    """The same where a wrong one is told apart: the token that went on where the sum was right is marked."""
+    """The same, but of a wrong completion the token that went on where the sum was right already is marked."""
     if rare_token.is_right(tokens, prompt):
         return judged(tokens, prompt)
     past = missed(tokens, prompt)
@@ -37,10 +37,11 @@ def row(tokens: Sequence[int], prompt: int) -> Row:
 
 
 def missed(tokens: Sequence[int], prompt: int) -> int | None:
-    """The place of the first token that was written where the sum was right already."""
+    """The place of the first token that was written although the sum was right already: the stop was missed there."""
     sums = rare_token.running_sums(tokens)
     target = modsum.TARGETS[prompt]
-    return next((i for i, at in enumerate(sums) if at % modsum.MODULUS == target and tokens[i] != modsum.EOS), None)
+    went_on = (i for i, total in enumerate(sums) if total % modsum.MODULUS == target and tokens[i] != modsum.EOS)
+    return next(went_on, None)
 
 
 def right(written: Sequence[Sequence[int]], prompt: int) -> int:
@@ -95,20 +96,20 @@ def view(
         ]
     if spelled is row:
         marks.append(no_stop(f"{key}b", written, prompt))
-    said = "; ".join("".join("123"[token] if token < modsum.EOS else " stop" for token in tokens) for tokens in written)
-    alt = f"{title}: {COUNTED[right(written, prompt)]} of {many} answers right: {said}."
+    rows = "; ".join("".join("123"[token] if token < modsum.EOS else " stop" for token in tokens) for tokens in written)
+    alt = f"{title}: {COUNTED[right(written, prompt)]} of {many} answers right: {rows}."
     return scene.view(key, wide, bottom + BELOW, alt, *marks, role=role)
 
 
 def no_stop(key: str, written: Sequence[Sequence[int]], prompt: int) -> scene.Mark:
     """A ring where the last row that went on should have stopped, if no more than one row is right."""
-    went_on = [(i, at) for i, tokens in enumerate(written) if (at := missed(tokens, prompt)) is not None]
+    went_on = [(i, place) for i, tokens in enumerate(written) if (place := missed(tokens, prompt)) is not None]
     if not went_on or right(written, prompt) > 1:
         return scene.ring(key, (FIRST, TOP), "", False)
-    i, at = went_on[-1]
-    digits = [token + 1 for token in written[i][:at]]
+    i, place = went_on[-1]
+    digits = [token + 1 for token in written[i][:place]]
     words = f"{' + '.join(map(str, digits))} = {sum(digits)}: no stop"
-    return scene.ring(key, (FIRST + at, TOP + i), words)
+    return scene.ring(key, (FIRST + place, TOP + i), words)
 
 
 def around_rewards(view: scene.View, words: str) -> scene.View:
@@ -126,19 +127,19 @@ def unpaid(view: scene.View) -> scene.View:
 
 def next_token(key: str, title: str, probability: Sequence[float], rival: int) -> scene.View:
     """A hundred draws at one place: the stop, one digit that may take its place, and the others."""
-    stop, other = float(probability[modsum.EOS]), float(probability[rival])
-    name, others = str(rival + 1), max(0, 100 - int(hundredths(stop)) - int(hundredths(other)))
+    stop, instead = float(probability[modsum.EOS]), float(probability[rival])
+    name, rest = str(rival + 1), max(0, 100 - int(hundredths(stop)) - int(hundredths(instead)))
     return scene.view(
         key,
         7.1,
         5.65,
-        f"{title}: of a hundred draws {hundredths(stop)} stop and {hundredths(other)} write a {name}.",
+        f"{title}: of a hundred draws {hundredths(stop)} stop and {hundredths(instead)} write a {name}.",
         scene.word(title, (0, 0.55), "strong", key=f"{key}t"),
-        scene.hundred(key, [("followed", stop), ("rest", 1 - stop - other), ("against", other)], (0, 0.95)),
+        scene.hundred(key, [("followed", stop), ("rest", 1 - stop - instead), ("against", instead)], (0, 0.95)),
         scene.word(hundredths(stop), (5, 2.1), "count yes", key=f"{key}s"),
         scene.word("stop", (5, 2.7), "head"),
-        scene.word(counted(others, "other"), (5, 3.5), "head", key=f"{key}o"),
-        scene.word(hundredths(other), (5, 4.6), "count against", key=f"{key}r"),
+        scene.word(counted(rest, "other"), (5, 3.5), "head", key=f"{key}o"),
+        scene.word(hundredths(instead), (5, 4.6), "count against", key=f"{key}r"),
         scene.word(f"write a {name}", (5, 5.2), "head", key=f"{key}w"),
     )
 

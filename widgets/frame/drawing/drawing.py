@@ -18,7 +18,7 @@ from widgets.frame.drawing.scene import WORD
 SQUARE, GAP, DOT = 26, 3, 12  # pixels of a square with its gap, of the gap, of a dot with its gap
 LETTERS = "0123456789abcdefghijklmnopqrstuvwxyz" + "".join(map(chr, range(0x180, 0x3A0)))  # of kinds of cells
 WIDE = 470  # pixels: on a phone the letters of a wider view are drawn larger
-SHORT = 6  # pixels: a shorter arrow is none
+SHORT = 6  # pixels: a shorter arrow is not drawn
 SIGNS = ("stop", "astray")  # tokens that are drawn as a sign
 
 
@@ -87,21 +87,20 @@ def hundred(pen: Pen, mark: Mapping[str, Any]) -> None:
     for role, share in mark["shares"]:
         total += share
         edges.append((total, role))
-    which = lambda i: next((role for edge, role in edges if (i + 0.5) / 100 <= edge), edges[-1][1])
-    middle = lambda start, n: f"{px(start) + DOT * (n + 0.5):g}"
-    roles = [which(i) for i in range(100)]
+    roles = [next((role for edge, role in edges if (i + 0.5) / 100 <= edge), edges[-1][1]) for i in range(100)]
     for i, role in enumerate(roles):
-        place = f'cx="{middle(x, i % mark["wide"])}" cy="{middle(y, i // mark["wide"])}"'
+        row, column = divmod(i, mark["wide"])
+        place = f'cx="{px(x) + DOT * (column + 0.5):g}" cy="{px(y) + DOT * (row + 0.5):g}"'
         pen.out.append(f'<circle data-k="{mark["key"]}{i}" class="k-d k-{role}" {place} r="5"/>')
     pen.state[f"{mark['key']}.*"] = tuple((f"k-d k-{role}",) for role in roles)
 
 
 def piles(pen: Pen, mark: Mapping[str, Any]) -> None:
     """Each pile fills its rows from the left; a dot that changes its pile moves there."""
-    seen = dict.fromkeys(mark["owners"], 0)
+    filled = dict.fromkeys(mark["owners"], 0)
     for i, pile in enumerate(mark["owners"]):
-        row, column = divmod(seen[pile], mark["wide"][pile])
-        seen[pile] += 1
+        row, column = divmod(filled[pile], mark["wide"][pile])
+        filled[pile] += 1
         x, y = mark["at"][pile]
         across, down = px(x) + DOT * (column + 0.5), px(y) + DOT * (row + 0.5)
         style = f"transform:translate({across:.0f}px,{down:.0f}px)"
@@ -242,15 +241,15 @@ def arrow(pen: Pen, mark: Mapping[str, Any]) -> None:
     length = px(mark["length"])
     css = " ".join(f"k-{role}" for role in ("arrow", *mark["role"].split())) + (" k-off" if abs(length) < SHORT else "")
     x, y = mark["at"]
-    way = -1 if length < 0 else 1
+    direction = -1 if length < 0 else 1
     lift = -5 if "own" in mark["role"] else 6
-    key, start = mark["key"], px(x) + way * 12
+    key, start = mark["key"], px(x) + direction * 12
     shaft = max(abs(length), 0.01)
     thick = 4.0 if "own" in mark["role"] else 1.5
-    left = start if way > 0 else start - shaft
+    left = start if direction > 0 else start - shaft
     pen.put("rect", f"{key}s", x=left, y=px(y) + lift - thick / 2, width=shaft, height=thick, css=css)
-    turn = "" if way > 0 else " scale(-1,1)"
-    tip = f"transform:translate({number(start + way * shaft)}px,{number(px(y) + lift)}px){turn}"
+    turn = "" if direction > 0 else " scale(-1,1)"
+    tip = f"transform:translate({number(start + direction * shaft)}px,{number(px(y) + lift)}px){turn}"
     pen.put("path", f"{key}h", d="M-1-5L8 0L-1 5z", css=css, style=tip)
 
 

@@ -69,7 +69,7 @@ def boxes(pools: Sequence[Pool], wide: float, high: float) -> list[list[Box]]:
     pitch = min(WIDEST, (wide - gaps - 4) / most)
     tallest = max([1.0, *(side.high for pool in pools for side in pool.sides)])
     row = (high - HEAD * len(pools)) / sum(rows) - 2 * PITCH - 3
-    top, found = 0.0, []
+    top, boxes_of_pools = 0.0, []
     for count, lines in zip(counts, rows):
         top += HEAD
         pool = []
@@ -79,60 +79,63 @@ def boxes(pools: Sequence[Pool], wide: float, high: float) -> list[list[Box]]:
             y = top + line * (row + 2 * PITCH + 3) + row * (1 - 1 / tallest)
             pool.append((x, y, pitch - (1.5 if pitch > 4 else 0.8), row / tallest))
         top += lines * (row + 2 * PITCH + 3)
-        found.append(pool)
-    return found
+        boxes_of_pools.append(pool)
+    return boxes_of_pools
 
 
-def path(found: Sequence[Box]) -> str:
-    shown = lambda v: number(round(float(v), 1))
-    return "".join(f"M{shown(x)} {shown(y)}h{shown(w)}v{shown(h)}h{shown(-w)}z" for x, y, w, h in found)
+def path(rectangles: Sequence[Box]) -> str:
+    return "".join("M{} {}h{}v{}h{}z".format(*map(tenths, (x, y, w, h, -w))) for x, y, w, h in rectangles)
+
+
+def tenths(pixels: float) -> str:
+    return number(round(float(pixels), 1))
 
 
 def drawn(pen: Pen, mark: Mapping[str, Any], px: Callable[[float], float]) -> None:
     pools, key = mark["pools"], mark["key"]
     each = per_cell(pools)
-    for p, (pool, found) in enumerate(zip(pools, boxes(pools, px(mark["wide"]), px(mark["high"])))):
-        first, name = found[0], f"{key}{p}"
-        pen.put("text", f"{name}w", pool.words, x=first[0] - 2, y=words_at(found, pools), css="k-word k-head")
+    for p, (pool, places) in enumerate(zip(pools, boxes(pools, px(mark["wide"]), px(mark["high"])))):
+        first, name = places[0], f"{key}{p}"
+        pen.put("text", f"{name}w", pool.words, x=first[0] - 2, y=words_at(places, pools), css="k-word k-head")
         if each == 1:
-            pen.put("path", f"{name}s", d=path(servers(found)), css="k-tray")
-        pen.put("path", f"{name}c", d=path(found), css="k-slots k-cell")
+            pen.put("path", f"{name}s", d=path(servers(places)), css="k-tray")
+        pen.put("path", f"{name}c", d=path(places), css="k-slots k-cell")
         share = 1 / len(pool.sides)
         for i, side in enumerate(pool.sides):
             floor, beyond = 0.0, []
             for n, (role, of_cell) in enumerate(side.parts):
                 inside = max(min(of_cell, 1.0 - floor), 0.0)
-                at = [(x + w * share * i, y + h * (1 - floor - inside), w * share, h * inside) for x, y, w, h in found]
+                at = [(x + w * share * i, y + h * (1 - floor - inside), w * share, h * inside) for x, y, w, h in places]
                 pen.put("path", f"{name}p{i}{n}", d=path(at), css=f"k-span k-{role}")
                 floor += inside
             if side.over:
                 more = side.high - 1
-                beyond = [(x + w * share * i, y - h * more, w * share, h * more) for x, y, w, h in found]
+                beyond = [(x + w * share * i, y - h * more, w * share, h * more) for x, y, w, h in places]
             pen.put("path", f"{name}o{i}", d=path(beyond) or "M0 0", css="k-ring k-broken")
-        pen.put("path", f"{name}e", d=path(underlines(found, pool.engine, each)) or "M0 0", css="k-span k-ink")
+        pen.put("path", f"{name}e", d=path(underlines(places, pool.engine, each)) or "M0 0", css="k-span k-ink")
 
 
-def words_at(found: Sequence[Box], pools: Sequence[Pool]) -> float:
+def words_at(places: Sequence[Box], pools: Sequence[Pool]) -> float:
     """The line above a pool's first row, and above what overflows there and the ring around it."""
-    _, y, _, high = found[0]
+    _, y, _, high = places[0]
     tallest = max([1.0, *(side.high for pool in pools for side in pool.sides)])
     return y - high * (tallest - 1) - (9 if tallest > 1 else 6)
 
 
-def servers(found: Sequence[Box]) -> list[Box]:
+def servers(places: Sequence[Box]) -> list[Box]:
     """A frame around each eight cells."""
-    groups = [found[i : i + SERVER] for i in range(0, len(found), SERVER)]
+    groups = [places[i : i + SERVER] for i in range(0, len(places), SERVER)]
     return [(g[0][0] - 2, g[0][1] - 2, g[-1][0] + g[-1][2] - g[0][0] + 4, g[0][3] + 7) for g in groups]
 
 
-def underlines(found: Sequence[Box], engine: int, each: int) -> list[Box]:
+def underlines(places: Sequence[Box], engine: int, each: int) -> list[Box]:
     """A bar under the cells of each whole engine, row by row, where it has a cell at least."""
     size = engine // each
     if not size or engine % each:
         return []
     bars = []
-    for begin in range(0, len(found) - size + 1, size):
-        members = found[begin : begin + size]
+    for begin in range(0, len(places) - size + 1, size):
+        members = places[begin : begin + size]
         for row in sorted({box[1] for box in members}):
             line = [box for box in members if box[1] == row]
             bars.append((line[0][0], row + line[0][3] + 2, line[-1][0] + line[-1][2] - line[0][0], 1.5))
@@ -141,7 +144,7 @@ def underlines(found: Sequence[Box], engine: int, each: int) -> list[Box]:
 
 def box_of(pools: Sequence[Pool], pool: int, wide: float, high: float) -> Box:
     """What the first server of a pool takes, overflow included, in pixels."""
-    found = boxes(pools, wide, high)[pool][:SERVER]
-    x, y, _, tall = found[0]
+    first_server = boxes(pools, wide, high)[pool][:SERVER]
+    x, y, _, tall = first_server[0]
     more = max(0.0, *(side.high - 1 for side in pools[pool].sides)) * tall
-    return x, y - more, found[-1][0] + found[-1][2] - x, tall + more
+    return x, y - more, first_server[-1][0] + first_server[-1][2] - x, tall + more

@@ -29,8 +29,8 @@ def both(x: Values, plain: Values, other: Values) -> tuple[Mark, Mark]:
 def each_run(x: Values, ys: Values, name: str = "single runs", series: int = 1) -> Mark:
     """Further runs of one setting, thin and as one mark: a gap parts them. x is one for all, or one for each."""
     xs = x if np.ndim(x[0]) else [x] * len(ys)
-    parted = lambda curves: np.concatenate([np.append(curve, np.nan) for curve in curves])
-    return line(parted(xs), parted(ys), name, series, "seed")
+    x, y = (np.concatenate([np.append(curve, np.nan) for curve in curves]) for curves in (xs, ys))
+    return line(x, y, name, series, "seed")
 
 
 def dots(x: Values, y: Values, name: str = "", series: int = 1, role: str = "") -> Mark:
@@ -75,7 +75,7 @@ def threshold(at: float, words: str, edge: float, axis: str = "y", outside: bool
     `outside`, where what ends in the region would run through them.
     """
     inward = (edge > at) != outside
-    other = {"xref": "paper", "x0": 0, "x1": 1} if axis == "y" else {"yref": "paper", "y0": 0, "y1": 1}
+    whole = {"xref": "paper", "x0": 0, "x1": 1} if axis == "y" else {"yref": "paper", "y0": 0, "y1": 1}
     span, rim = {f"{axis}0": at, f"{axis}1": edge}, {f"{axis}0": at, f"{axis}1": at}
     spot = (
         dict(y=at, x=1, xref="paper", xanchor="right", yanchor="bottom" if inward else "top")
@@ -83,7 +83,7 @@ def threshold(at: float, words: str, edge: float, axis: str = "y", outside: bool
         else dict(x=at, y=1, yref="paper", yanchor="top", xanchor="left" if inward else "right")
     )
     return dict(
-        shapes=[dict(type="rect", name="beyond", **span, **other), dict(type="line", name="threshold", **rim, **other)],
+        shapes=[dict(type="rect", name="beyond", **span, **whole), dict(type="line", name="threshold", **rim, **whole)],
         annotations=[dict(name="threshold", text=words, showarrow=False, **spot)],
     )
 
@@ -153,25 +153,30 @@ def panel(
     `log` names the logarithmic axes ("x", "y", "xy"); `front` puts the panel that shows the break first on a phone;
     `bare` is a diagram without axes.
     """
-    span = lambda axis, ends: [log10(end) for end in ends] if ends and axis in log else ends
-    axis = lambda name, ends, ticks=None: dict(
-        type="log" if name in log else "-",
-        visible=not bare,
-        **({"range": span(name, ends)} if ends else {}),
-        **(ticks or (decades(*ends) if name in log else {})),
-    )
-    in_log = lambda mark: {**mark, **{a: log10(mark[a]) for a in log if a in mark and mark.get(f"{a}ref") != "paper"}}
     layout = dict(
-        xaxis=dict(title=dict(text=x), **axis("x", x_range, ticks)),
-        yaxis=axis("y", y_range, y_ticks),
+        xaxis=dict(title=dict(text=x), **axis("x" in log, x_range, ticks, bare)),
+        yaxis=axis("y" in log, y_range, y_ticks, bare),
         barmode="stack" if stacked else "group",
         shapes=[s for m in marks for s in m.get("shapes", [])],
         # plotly wants log10 here, not in shapes; the first keep their place where words meet
         annotations=sorted(
-            (in_log(a) for m in marks for a in m.get("annotations", [])), key=lambda a: a["name"] != "threshold"
+            (in_log(a, log) for m in marks for a in m.get("annotations", [])), key=lambda a: a["name"] != "threshold"
         ),
     )
     return dict(title=title, note=note, tab=tab, front=front, data=[m for m in marks if "type" in m], layout=layout)
+
+
+def axis(logarithmic: bool, ends: Any, ticks: dict[str, Any] | None, bare: bool) -> dict[str, Any]:
+    """An axis as plotly has it; `ends` and ticks are in data units."""
+    span = dict(range=[log10(end) for end in ends] if logarithmic else ends) if ends else {}
+    kind = dict(type="log" if logarithmic else "-", visible=not bare)
+    return kind | span | (ticks or (decades(*ends) if logarithmic else {}))
+
+
+def in_log(annotation: Mark, log: str) -> Mark:
+    """An annotation with its places along the axes in `log` as powers of ten."""
+    places = {a: log10(annotation[a]) for a in log if a in annotation and annotation.get(f"{a}ref") != "paper"}
+    return {**annotation, **places}
 
 
 def by_update(

@@ -43,12 +43,12 @@ def owners(before: Any, pi: Any) -> list[int]:
 
 def moved(owned: Sequence[int], counts: Sequence[int]) -> list[int]:
     """The pile of each dot, by the pile that it is `owned` by: so many in each, and as many as can stay."""
-    left = list(counts)
+    room = list(counts)
     stays: list[int | None] = []
     for pile in owned:
-        stays.append(pile if left[pile] else None)
-        left[pile] -= bool(left[pile])
-    spare = iter([pile for pile, many in enumerate(left) for _ in range(many)])
+        stays.append(pile if room[pile] else None)
+        room[pile] -= bool(room[pile])
+    spare = iter([pile for pile, many in enumerate(room) for _ in range(many)])
     return [next(spare) if pile is None else pile for pile in stays]
 
 
@@ -76,7 +76,7 @@ def view(
     at, words, kind = ring or (0, "", "broken")
     place, size = (DOTS, TOP + ROW * at), (25 * DOT, 4 * DOT)
     marks.append(scene.ring(f"{key}r", place, words, ring is not None, size, "above", kind))
-    said = ", ".join(f"{pile.name} {n}" for pile, n in zip(piles, many))
+    counts = ", ".join(f"{pile.name} {n}" for pile, n in zip(piles, many))
     return scene.view(
-        key, WIDE, TOP + ROW * len(piles) - 0.2, f"{title}, of a hundred answers: {said}.", *marks, role=role
+        key, WIDE, TOP + ROW * len(piles) - 0.2, f"{title}, of a hundred answers: {counts}.", *marks, role=role
     )

@@ -26,14 +26,14 @@ def table(key: str, board: Board, slots: int, most: tuple[int, int, int], until:
     marks: list[Mark] = []
     runs, waits, ends = most
     for n in range(runs):
-        held = board.written[n] if n < len(board.written) else Held(0, 2 * until, 2 * until, n, 1, False)
-        role = "written" if held.step == 0 else "other"
-        marks.append(lanes.run(f"{key}{n}", held.slot, held.start, held.end, role))
+        completion = board.written[n] if n < len(board.written) else Held(0, 2 * until, 2 * until, n, 1, False)
+        role = "written" if completion.step == 0 else "other"
+        marks.append(lanes.run(f"{key}{n}", completion.slot, completion.start, completion.end, role))
     for n in range(waits):
         slot, start, end = board.waits[n] if n < len(board.waits) else (0, 2 * until, 2 * until)
         marks.append(lanes.span(f"{key}w{n}", slot, start, end, "waits"))
     marks.append(lanes.seams(250))
-    cut = [held for held in board.written if held.cut]
+    cut = [completion for completion in board.written if completion.cut]
     for n in range(4):
         slot, at = (cut[n].slot, cut[n].end) if n < len(cut) else (0, 2 * until)
         marks.append(lanes.cut(f"{key}k{n}", slot, at))
@@ -58,12 +58,12 @@ class Row:
     cut: bool  # by the cap, one of them at least
 
 
-def finished(drawn: Completions, lengths: np.ndarray, keep: int, cap: float, masked: bool) -> list[Row]:
+def finished(completions: Completions, lengths: np.ndarray, keep: int, cap: float, masked: bool) -> list[Row]:
     """Rows from the first that is done to the last: one a completion of a single prompt, or one a prompt. `lengths`
     (prompts, completions) in tokens; what the `cap` cuts off is left out if `masked`, else wrong.
     """
     whole = len(lengths) > 1
-    units, right = (lengths, drawn.right) if whole else (lengths.reshape(-1, 1), drawn.right.reshape(-1, 1))
+    units, right = (lengths, completions.right) if whole else (lengths.reshape(-1, 1), completions.right.reshape(-1, 1))
     done = np.minimum(units.max(axis=1), cap)
     rows = []
     for place, i in enumerate(np.argsort(units.max(axis=1), kind="stable")):
@@ -76,8 +76,8 @@ def finished(drawn: Completions, lengths: np.ndarray, keep: int, cap: float, mas
 
 def batch_of(rows: Sequence[Row]) -> tuple[int, int, float]:
     """(completions trained on, of them right, tokens until the step ends)."""
-    kept = [row for row in rows if row.kept]
-    return sum(row.trained for row in kept), sum(row.right for row in kept), kept[-1].done
+    batch = [row for row in rows if row.kept]
+    return sum(row.trained for row in batch), sum(row.right for row in batch), batch[-1].done
 
 
 def raced(

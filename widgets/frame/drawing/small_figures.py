@@ -65,8 +65,8 @@ class Figure:
 
     def at(self, choice: int, moment: int) -> list[Any]:
         """The arguments of `panels` and `sentence` there."""
-        here = [self.handle.positions[choice]] if self.handle else []
-        return [*here, self.time.positions[moment]] if self.time else here
+        arguments = [self.handle.positions[choice]] if self.handle else []
+        return [*arguments, self.time.positions[moment]] if self.time else arguments
 
     def spoken(self, choice: int, moment: int) -> str:
         """What a position is called: the moment, where there is a time."""

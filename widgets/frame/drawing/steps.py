@@ -19,8 +19,8 @@ NARROW = 0.045  # of the board: a narrower span has no number
 
 def spans(roles: Roles, overlap: str, until: float, steps: int) -> dict[tuple[str, int], step.Span]:
     """{(role, batch): span}, batches counted so that the second one generated is the followed."""
-    found = step.laid(roles, overlap, until)
-    return {(one.role, one.batch + FOLLOWED - 1): one for one in found if one.batch < steps}
+    laid = step.laid(roles, overlap, until)
+    return {(span.role, span.batch + FOLLOWED - 1): span for span in laid if span.batch < steps}
 
 
 def board(
@@ -67,10 +67,10 @@ def one(key: str, row: int, span: step.Span | None, batch: int, until: float, ta
     end = start + seconds
     text = str(batch) if seconds - tail > NARROW * until and start < until else ""
     role = "work" if batch == FOLLOWED else "other"
-    found = [lanes.span(key, row, start, end - tail, role, text)]
+    marks = [lanes.span(key, row, start, end - tail, role, text)]
     if row == 0:
-        found.append(lanes.span(f"{key}w", row, end - tail, end, "waits"))
-    return [*found, lanes.path(f"{key}u", row, start, end if critical else start)]
+        marks.append(lanes.span(f"{key}w", row, end - tail, end, "waits"))
+    return [*marks, lanes.path(f"{key}u", row, start, end if critical else start)]
 
 
 def waiting(
@@ -126,14 +126,14 @@ def stand_still(key: str, roles: Roles, overlap: str, each: float, role: str) ->
     """
     if not role:
         return lanes.spot(key, (0, 3), each, 2 * each, "", False)
-    what = {"verify": "tests", "sync": "weights"}[role]
+    awaited = {"verify": "tests", "sync": "weights"}[role]
     trained = roles.log_probs + roles.train
     if overlap == "async":
         busy = max(step.seconds(roles, "rollout", overlap), trained)
-        return lanes.spot(key, (0, 3), each + busy, 2 * each, f"both pools wait for {what}")
+        return lanes.spot(key, (0, 3), each + busy, 2 * each, f"both pools wait for {awaited}")
     row, (start, seconds) = list(NAMES).index(role), step.timeline(roles, overlap)[role]
     since = max(start, trained) if role == "verify" and overlap == "one-off" else start
-    return lanes.spot(key, (row, row), since, start + seconds, f"all GPUs wait for {what}")
+    return lanes.spot(key, (row, row), since, start + seconds, f"all GPUs wait for {awaited}")
 
 
 # ── a step and what travels in it ──
@@ -172,15 +172,15 @@ def travelling(
     at, words = broken
     row = rows.index(at) if words else 0
     first, last = (costs(spans, at, report), sum(spans[at])) if words else (0.0, 0.0)
-    seen = bool(words) and (now is None or now >= last)
+    ring_seen = bool(words) and (now is None or now >= last)
     marks.append(
         lanes.spot(
             f"{key}r",
             (row, row),
             first,
             last,
-            words if seen else "",
-            seen,
+            words if ring_seen else "",
+            ring_seen,
             side=("below", "above")[row == len(rows) - 1],
         )
     )

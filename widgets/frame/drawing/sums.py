@@ -36,9 +36,9 @@ def role(token: int, kind: int) -> str:
     return "hmm" if token == tinylm.HMM else "no" if token in IN_ANSWERS else "rival"
 
 
-def view(key: str, title: str, shown: Written, looked_at: bool) -> scene.View:
+def view(key: str, title: str, written: Written, looked_at: bool) -> scene.View:
     """The rows below their title; if they are `looked_at`, a ring stands where the last endless one is cut off."""
-    bottom = TOP + len(shown.rows)
+    bottom = TOP + len(written.rows)
     marks = [
         scene.word(title, (0, 0.55), "strong", key=f"{key}t"),
         scene.word("asked", (0, 1.4), "head"),
@@ -47,13 +47,13 @@ def view(key: str, title: str, shown: Written, looked_at: bool) -> scene.View:
         scene.tokens(f"{key}g", [[("stop", "stop")]], 1, (WALL - 6.6, -0.1)),
         scene.word("is a stop", (WALL - 5.5, 0.55), "head"),
         scene.wall((WALL, 0.95), bottom - 0.95),
-        scene.tokens(key, [row(*each) for each in zip(shown.rows, shown.kinds)], T, (FIRST, TOP), wide=True),
+        scene.tokens(key, [row(*each) for each in zip(written.rows, written.kinds)], T, (FIRST, TOP), wide=True),
     ]
-    endless = [i for i, kind in enumerate(shown.kinds) if kind == ENDLESS]
+    endless = [i for i, kind in enumerate(written.kinds) if kind == ENDLESS]
     ringed = endless[-1] if endless and looked_at else None
-    for i, (asked, kind) in enumerate(zip(written_sums.SUMS, shown.kinds)):
+    for i, (example, kind) in enumerate(zip(written_sums.SUMS, written.kinds)):
         marks += [
-            scene.word(f"{asked // 10} + {asked % 10} =", (0, TOP + i + 0.66), "strong"),
+            scene.word(f"{example // 10} + {example % 10} =", (0, TOP + i + 0.66), "strong"),
             scene.word(
                 "" if i == ringed else VERDICT[kind],
                 (WALL + 0.25, TOP + i + 0.66),
@@ -63,15 +63,15 @@ def view(key: str, title: str, shown: Written, looked_at: bool) -> scene.View:
         ]
     place = (WALL - scene.WORD, TOP + (ringed or 0))
     marks.append(scene.ring(f"{key}r", place, "no stop", ringed is not None, (scene.WORD, 1), side="right"))
-    said = "; ".join(" ".join(text(token) for token in tokens) for tokens in shown.rows)
-    right, cut = (COUNTED[shown.kinds.count(kind)] for kind in (RIGHT, ENDLESS))
-    alt = f"{title}: {right} of {len(shown.rows)} answers right, {cut} cut off: {said}."
+    sequences = "; ".join(" ".join(text(token) for token in tokens) for tokens in written.rows)
+    right, cut = (COUNTED[written.kinds.count(kind)] for kind in (RIGHT, ENDLESS))
+    alt = f"{title}: {right} of {len(written.rows)} answers right, {cut} cut off: {sequences}."
     return scene.view(key, WIDE, bottom + 0.25, alt, *marks)
 
 
-def of_a_hundred(key: str, title: str, shown: Written) -> scene.View:
+def of_a_hundred(key: str, title: str, written: Written) -> scene.View:
     """A hundred answers: right, another that stops, cut off."""
-    right, wrong, endless = (float(share) for share in shown.shares)
+    right, wrong, endless = (float(share) for share in written.shares)
     are = plural(count(right), "is", "are")
     return scene.view(
         key,

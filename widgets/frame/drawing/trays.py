@@ -43,8 +43,8 @@ def lowest_alike(right: Any) -> int:
     """The lowest group of two columns of eight, in the first if there is one, whose completions are all right or all
     wrong; 0 if there is none.
     """
-    found = np.flatnonzero(alike(right))
-    return int(max(found, key=lambda group: (group % 8, -group), default=0))
+    groups = np.flatnonzero(alike(right))
+    return int(max(groups, key=lambda group: (group % 8, -group), default=0))
 
 
 def view(
@@ -55,7 +55,7 @@ def view(
     advantage: Any,
     right: Any,
     ring: tuple[int, str] | None = None,
-    said: Sequence[str] = (),
+    lines: Sequence[str] = (),
     across: int = 1,
 ) -> scene.View:
     """Groups (G, K) in columns, each (its heading, the groups in it), and lines of words below; `ring` is the row of
@@ -75,7 +75,7 @@ def view(
     marks.append(scene.trays(key, cells, list(places.values()), PITCH))
     group, place = divmod(ring[0], K) if ring else (next(iter(places)), 0)
     x, y = places[group]
-    marks += [scene.word(words, (0, bottom + 0.55 + i), "strong", key=f"{key}w{i}") for i, words in enumerate(said)]
+    marks += [scene.word(words, (0, bottom + 0.55 + i), "strong", key=f"{key}w{i}") for i, words in enumerate(lines)]
     marks.append(
         scene.ring(
             f"{key}r",
@@ -88,7 +88,7 @@ def view(
         )
     )
     single = len(places) == 1 or across > 1
-    below = max(len(said), 1.2 if single else 0)  # the words of a ring stand below a single tray
+    below = max(len(lines), 1.2 if single else 0)  # the words of a ring stand below a single tray
     return scene.view(key, wide * len(columns) - 0.5, bottom + below + 0.1, alt, *marks)
 
 
@@ -135,15 +135,15 @@ class Sorted:
         rows = max(-(-many // (self.smaller * self.columns)), 1)
         return WIDE / self.smaller * across - 0.3, LOW / self.smaller * rows - 0.05
 
-    def headings(self, key: str, gone: Any, drawn: int) -> list[scene.Mark]:
-        """What stands above both; so many answers were drawn, and groups `gone`, (G, K), thrown away."""
-        right = int(np.all(gone, axis=1).sum())
-        wrong = len(gone) - right
-        said = [f"{many} all {name}" for many, name in ((wrong, "wrong"), (right, "right")) if many]
-        away = f"thrown away: {' and '.join(said) or 'nothing'}"
+    def headings(self, key: str, thrown_away: Any, answers: int) -> list[scene.Mark]:
+        """The words above both: so many `answers` were drawn, and groups, (G, K), were `thrown_away`."""
+        right = int(np.all(thrown_away, axis=1).sum())
+        wrong = len(thrown_away) - right
+        verdicts = [f"{many} all {name}" for many, name in ((wrong, "wrong"), (right, "right")) if many]
+        away = f"thrown away: {' and '.join(verdicts) or 'nothing'}"
         return [
             scene.word("to train on", (0, 0.6), "strong"),
-            scene.word(f"{drawn} answers drawn", (self.wide - 0.2, 0.6), "strong", "end", f"{key}n"),
+            scene.word(f"{answers} answers drawn", (self.wide - 0.2, 0.6), "strong", "end", f"{key}n"),
             scene.word(away, (0, self.lower - 0.55), "strong", key=f"{key}g"),
         ]
 
@@ -161,22 +161,22 @@ def compared(right: Any) -> list[list[tuple[int, bool] | None]]:
     return [[(tone(a), bool(ok)) for a, ok in zip(*rows)] for rows in zip(z, right)]
 
 
-def for_nothing(kept: Any, K: int) -> str:
+def for_nothing(trained_on: Any, K: int) -> str:
     """What a ring says of groups of K that were thrown away while nothing was gained."""
-    return f"{K * int((~kept).sum())} answers, hardly anything gained"
+    return f"{K * int((~trained_on).sum())} answers, hardly anything gained"
 
 
-def refilled(key: str, alt: str, lie: Sorted, right: Any, kept: Any, ring: str = "") -> scene.View:
-    """What one update drew, (G, K), and which of the groups it trains on, (G,). `ring` is said of those thrown away."""
+def refilled(key: str, alt: str, lie: Sorted, right: Any, trained_on: Any, ring: str = "") -> scene.View:
+    """What one update drew, (G, K), and which of the groups it trains on, (G,); `ring`: words at those thrown away."""
     empty: list[tuple[int, bool] | None] = [None] * right.shape[1]
     cells = compared(right)
-    above, below = ([cell for cell, keep in zip(cells, kept) if bool(keep) is which] for which in (True, False))
-    marks = lie.headings(key, right[~kept], right.size)
+    above, below = ([cell for cell, keep in zip(cells, trained_on) if bool(keep) is used] for used in (True, False))
+    marks = lie.headings(key, right[~trained_on], right.size)
     for i in range(lie.places):
         marks.append(scene.tray(f"{key}k{i}", above[i] if i < len(above) else empty, lie.kept(i)))
     for i in range(lie.most):
-        there = i < len(below)
-        marks.append(scene.tray(f"{key}t{i}", below[i] if there else empty, lie.thrown(i), 1 / lie.smaller, there))
+        in_use = i < len(below)
+        marks.append(scene.tray(f"{key}t{i}", below[i] if in_use else empty, lie.thrown(i), 1 / lie.smaller, in_use))
     size = lie.around(len(below))
     marks.append(scene.ring(f"{key}r", lie.thrown(0), ring, bool(ring), size, anchor="middle"))
     return scene.view(key, lie.wide, lie.high, alt, *marks)

@@ -19,9 +19,9 @@ def table(panels: Sequence[dict[str, Any]], first: bool = False, more: str = "")
         (panel, [curve for curve in panel["data"] if curve["meta"]["role"] != "band"][: 1 if first else None])
         for panel in panels
     ]
-    shown = [row for panel, some in curves for curve in some for row in thinned(rows(panel, curve))]
+    points = [row for panel, marks in curves for curve in marks for row in thinned(rows(panel, curve))]
     head = "".join(f'<th scope="col">{word}</th>' for word in HEAD)
-    body = "".join(f"<tr>{''.join(f'<td>{html.escape(cell(value))}</td>' for value in row)}</tr>" for row in shown)
+    body = "".join(f"<tr>{''.join(f'<td>{html.escape(cell(value))}</td>' for value in row)}</tr>" for row in points)
     return (
         f'<table class="dt"><caption>{"The first curve of every panel" if first else "Every curve"}, at most '
         f"{ROWS} points of each. {more}</caption>"

@@ -21,7 +21,7 @@ from sim.words import capital
 from widgets.frame.drawing.written import plain
 from widgets.frame.reader import doctor_chart
 
-Asked = Mapping[str, Any]  # what the form of the page holds
+Form = Mapping[str, Any]  # what the form of the page holds: {name of a field: its value}
 NAMES = 300  # of columns on offer
 OPENING = "hack-plus"  # the log that the page opens on
 SAMPLES = {  # what the page calls each real log, and which it is: the page does not say what is true of it
@@ -36,9 +36,9 @@ SAMPLES = {  # what the page calls each real log, and which it is: the page does
 TEXTS = {name: (files("rlpt.doctor") / "data" / f"{name}.csv").read_text(encoding="utf-8") for name in SAMPLES.values()}
 
 
-def mapped(asked: Asked) -> dict[str, str]:
+def mapped(form: Form) -> dict[str, str]:
     """{quantity: column} of the columns that the reader has named."""
-    return {name: asked[f"map_{name}"] for name in metric_names.QUANTITIES if asked.get(f"map_{name}")}
+    return {name: form[f"map_{name}"] for name in metric_names.QUANTITIES if form.get(f"map_{name}")}
 
 
 class Session:
@@ -47,8 +47,8 @@ class Session:
     def __init__(self) -> None:
         self.begin({})
 
-    def begin(self, asked: Asked) -> None:
-        self.run, self.wanted = asked.get("run", ""), [*mapped(asked).values(), asked.get("held_out", "")]
+    def begin(self, form: Form) -> None:
+        self.run, self.wanted = form.get("run", ""), [*mapped(form).values(), form.get("held_out", "")]
         self.logs: list[Any] = []
         self.reader: Any = None
         self.log: Any = None
@@ -73,56 +73,58 @@ class Session:
 SESSION = Session()
 
 
-def stream(what: str, data: Any) -> Iterator[str]:
-    """One step of a conversation as JSON that the page takes: `begin` and `ask` have options, `file` a name, `piece`
-    bytes, `sample` a format; the answers to `ask` and to `sample` are dicts, or {refused} with a sentence.
+def stream(step: str, data: Any) -> Iterator[str]:
+    """The answer to one step of the page's conversation, as JSON.
+
+    `begin` and `ask` come with the form, `file` and `sample` with a name, `piece` with bytes. `ask` and `sample` are
+    answered by a dict, the others by {}; what cannot be read by {refused, written}: a sentence, and the fields.
     """
     try:
-        yield json.dumps(plain(took(what, data)))
+        yield json.dumps(plain(took(step, data)))
     except logs.Unreadable as fault:
         yield json.dumps(
-            dict(refused=str(fault), written=offered(SESSION.log, json.loads(data)) if what == "ask" else {})
+            dict(refused=str(fault), written=offered(SESSION.log, json.loads(data)) if step == "ask" else {})
         )
 
 
-def took(what: str, data: Any) -> dict[str, Any]:
-    if what == "begin":
+def took(step: str, data: Any) -> dict[str, Any]:
+    if step == "begin":
         SESSION.begin(json.loads(data))
-    elif what == "file":
+    elif step == "file":
         SESSION.file(data)
-    elif what == "piece":
+    elif step == "piece":
         SESSION.piece(data)
-    elif what == "end":
+    elif step == "end":
         SESSION.end()
-    elif what == "sample":
+    elif step == "sample":
         return dict(files=sample(data))
-    elif what == "ask":
+    elif step == "ask":
         return answer(SESSION.log, json.loads(data))
     return {}
 
 
 def sample(name: str) -> dict[str, str]:
     """{name of a file: its text} of a real log; without a name, the one that the page opens on."""
-    of = SAMPLES.get(name, OPENING)
-    return {f"{of}.csv": TEXTS[of]}
+    log_name = SAMPLES.get(name, OPENING)
+    return {f"{log_name}.csv": TEXTS[log_name]}
 
 
 # ── what is answered ──
-def reported(log: Any, asked: Asked) -> Any:
+def reported(log: Any, form: Form) -> Any:
     """The Report of a log under what the form holds; without `scored` no score beside the reward is looked at."""
-    held_out = asked.get("held_out", "") if asked.get("scored") else None
-    count = lambda name, usual: int(number(asked.get(name), usual))
-    return doctor.report(log, held_out, mapped(asked), count("k", 0), count("updates", 1))
+    held_out = form.get("held_out", "") if form.get("scored") else None
+    completions, updates = (int(number(form.get(name), usual)) for name, usual in (("k", 0), ("updates", 1)))
+    return doctor.report(log, held_out, mapped(form), completions, updates)
 
 
-def answer(log: Any, asked: Asked) -> dict[str, Any]:
+def answer(log: Any, form: Form) -> dict[str, Any]:
     """What is said of a log: {said, first, found, written}; `written` is HTML by the place where it goes."""
-    report = reported(log, asked)
+    report = reported(log, form)
     return dict(
         said=with_minus_signs(words.summary(report)),
         first=report.first.name if report.first else "",
         found=bool(report.status),
-        written=offered(log, asked, report.found) | written(report),
+        written=offered(log, form, report.found) | written(report),
     )
 
 
@@ -151,35 +153,35 @@ def written(report: Any) -> dict[str, str]:
 def looked_at(key: str, steps: str, says: str, alarm: bool = False) -> str:
     """A fact or an event as a line whose steps can be pressed, which shades its rows in the drawing."""
     mark = '<b class="alarm">!</b> ' if alarm else ""
-    said = html.escape(with_minus_signs(says))
-    return f'<li data-look="{key}">{mark}{said} <button type="button" data-look="{key}">{steps}</button></li>'
+    sentence = html.escape(with_minus_signs(says))
+    return f'<li data-look="{key}">{mark}{sentence} <button type="button" data-look="{key}">{steps}</button></li>'
 
 
 def tagged(tag: str, texts: Iterable[str]) -> str:
     return "".join(f"<{tag}>{html.escape(text)}</{tag}>" for text in texts)
 
 
-def offered(log: Any, asked: Asked, found: Any = None) -> dict[str, str]:
+def offered(log: Any, form: Form, found: Any = None) -> dict[str, str]:
     """The options of the fields that name a column: those that could be a held-out score first."""
     if log is None:
         return {}
     columns, used = sorted(log.columns), found.curves if found else {}
     likely = [name for name in columns if log.framework and metric_names.looks_held_out(name, log.framework)]
     held_out = list(dict.fromkeys([*likely, *columns]))
-    as_read = lambda name: " and ".join(used[name].columns) if name in used else "not in the log"
+    as_read = {name: " and ".join(curve.columns) for name, curve in used.items()}
     return {
-        "[name=held_out]": options("those that the log tells", held_out, asked.get("held_out")),
+        "[name=held_out]": options("those that the log tells", held_out, form.get("held_out")),
         **{
-            f"[name=map_{name}]": options(as_read(name), columns, asked.get(f"map_{name}"))
+            f"[name=map_{name}]": options(as_read.get(name, "not in the log"), columns, form.get(f"map_{name}"))
             for name in metric_names.QUANTITIES
         },
     }
 
 
 def options(none: str, names: Sequence[str], chosen: str | None) -> str:
-    """The options of a select: none of the names, then they."""
-    one = lambda name: f"<option{' selected' * (name == chosen)}>{html.escape(name)}</option>"
-    return f'<option value="">{html.escape(none)}</option>' + "".join(map(one, names[:NAMES]))
+    """The options of a select: first that none of the names is chosen, in the words `none`, then the names."""
+    listed = [f"<option{' selected' * (name == chosen)}>{html.escape(name)}</option>" for name in names[:NAMES]]
+    return f'<option value="">{html.escape(none)}</option>' + "".join(listed)
 
 
 def number(value: Any, usual: float) -> float:
@@ -206,13 +208,13 @@ def read(texts: Mapping[str, str]) -> Any:
 
 
 def warmed() -> None:
-    """Everything once, for a snapshot of Python: what comes at a first use is then there."""
+    """Runs everything once before Python is saved as a snapshot, so that what is loaded at a first use is in it."""
     for encoding in ("utf-8-sig", "utf-16"):
         codecs.getincrementaldecoder(encoding)(errors="replace").decode(b"")
     for name in SAMPLES:
         answer(read(sample(name)), dict(scored="on"))
     list(stream("begin", "{}"))
-    for what, data in (("file", "x"), ("piece", b"dear diary"), ("end", "")):
-        list(stream(what, data))
+    for step, data in (("file", "x"), ("piece", b"dear diary"), ("end", "")):
+        list(stream(step, data))
     metric_names.nearest("rewards", ["reward"])
     SESSION.begin({})

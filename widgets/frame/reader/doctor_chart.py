@@ -46,10 +46,10 @@ def thinned(steps: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarr
     """At most POINTS points: the lowest and the highest of each stretch where there are more, in their order."""
     if len(steps) <= POINTS:
         return steps, values
-    kept: list[int] = []
+    places: list[int] = []
     for part in np.array_split(np.arange(len(steps)), POINTS // 2):
-        kept += sorted({int(part[values[part].argmin()]), int(part[values[part].argmax()])})
-    return steps[kept], values[kept]
+        places += sorted({int(part[values[part].argmin()]), int(part[values[part].argmax()])})
+    return steps[places], values[places]
 
 
 def short(value: float) -> str:
@@ -120,24 +120,24 @@ def curve(report: Any, name: str, across: Across, top: int, height: int) -> tupl
     """A curve with its name and its ends; the reward's has the scores that were not trained on beside it."""
     lines = [("c0", report.found.curves[name])]
     if name == "reward":
-        lines += [(f"c{n}", each.curve) for n, each in enumerate(report.scores.scorers[:3], 1)]
-    down = Down(np.concatenate([one.values for _, one in lines]), name in LOGARITHMIC)
-    drawn = "".join(polyline(one, kind, across, down) for kind, one in lines)
-    beside = "".join(f'<tspan class="{kind}"> · {escape(one.columns[0][:40])}</tspan>' for kind, one in lines[1:])
+        lines += [(f"c{n}", scorer.curve) for n, scorer in enumerate(report.scores.scorers[:3], 1)]
+    down = Down(np.concatenate([trace.values for _, trace in lines]), name in LOGARITHMIC)
+    polylines = "".join(polyline(trace, kind, across, down) for kind, trace in lines)
+    beside = "".join(f'<tspan class="{kind}"> · {escape(trace.columns[0][:40])}</tspan>' for kind, trace in lines[1:])
     scale = ", log" if down.logarithmic else ""
     ends = f"{short(down.low)} to {short(down.high)}{scale}"
     part = (
         f'<text x="{LEFT}%" y="{top - 4}" class="name">{escape(ASKED_FOR[name].words)}{beside}</text>'
         f'<text x="{RIGHT}%" y="{top - 4}" class="ends">{ends}</text>'
         f'<svg x="{LEFT}%" y="{top}" width="{RIGHT - LEFT}%" height="{height}" viewBox="0 0 1000 100" '
-        f'preserveAspectRatio="none" overflow="visible"><path class="frame" d="M0 100H1000"/>{drawn}</svg>'
+        f'preserveAspectRatio="none" overflow="visible"><path class="frame" d="M0 100H1000"/>{polylines}</svg>'
     )
     return part, down
 
 
-def polyline(one: Any, kind: str, across: Across, down: Down) -> str:
-    inside = (one.steps >= across.first) & (one.steps <= across.last)
-    steps, values = thinned(one.steps[inside], one.values[inside])
+def polyline(trace: Any, kind: str, across: Across, down: Down) -> str:
+    inside = (trace.steps >= across.first) & (trace.steps <= across.last)
+    steps, values = thinned(trace.steps[inside], trace.values[inside])
     x = (steps - across.first) / (across.last - across.first) * 1000
     points = " ".join(f"{a:.4g},{b:.4g}" for a, b in zip(x, 4 + 92 * np.asarray(down(values))))
     if len(steps) == 1:
@@ -148,7 +148,7 @@ def polyline(one: Any, kind: str, across: Across, down: Down) -> str:
 def marks(report: Any, across: Across) -> tuple[str, int]:
     """(the strip with a mark an event, how many lanes it has); a name stands where it has room."""
     ends = [0.0] * LANES
-    drawn, used = [], 1
+    events, lanes = [], 1
     first = first_event(report)
     for n, event in enumerate(report.events):
         x = across(event.step)
@@ -156,7 +156,7 @@ def marks(report: Any, across: Across) -> tuple[str, int]:
         kind = "first" if n == first else "later" if event.lasting else "passing"
         begin = x if x + width <= 100 else x - width
         lane = next((lane for lane, end in enumerate(ends) if begin >= end), LANES)
-        used = max(used, lane + 1)
+        lanes = max(lanes, lane + 1)
         words = ""
         if lane < LANES:
             ends[lane] = begin + width
@@ -164,11 +164,11 @@ def marks(report: Any, across: Across) -> tuple[str, int]:
             place = f'x="{x}%" dx="{beside}" y="{lane * LANE + 13}" text-anchor="{anchor}"'
             words = f"<text {place}>{escape(event.kind)}</text>"
         y = lane * LANE + 9
-        drawn.append(
+        events.append(
             f'<g class="mark {kind}" data-look="e{n}"><title>{escape(event.kind)}</title>'
             f'<circle cx="{x}%" cy="{y}" r="4"/>{words}</g>'
         )
-    return "".join(drawn), used
+    return "".join(events), lanes
 
 
 def first_event(report: Any) -> int | None:

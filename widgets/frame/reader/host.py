@@ -43,30 +43,34 @@ def exercises(name: str) -> ModuleType | None:
 
 
 def stream(name: str, form: str = "{}") -> Iterator[str]:
-    """The frame of every result of one run, in turn; `form` holds knobs as the page's strings, and under `job` what the
-    browser has kept of one. Before them, or in their place, goes what was found in the texts that the reader brought,
-    the bar of the job, and how long the run takes; of a page that was just `opened` with none of its own, the knobs
-    that the job turns.
+    """What the page shows of one run, as JSON, in turn. `form` holds the knobs as strings, and what is said below.
+
+    - {turn}, and nothing after it, where a page was just `opened` without a setting in its address and the reader's
+      `job`, which the browser keeps, has knobs of it: the page turns those and asks again.
+    - {brought, job, seconds}, as far as there is something to say: how the reader's own texts were understood, the bar
+      of the job, how long the run takes. Nothing follows a refused text, nor the opening of a page whose run is long.
+    - The frame of every result. With `more`, the frame over so many more seeds (seeds.py) in their place.
     """
-    w, asked = widget(name), json.loads(form)
-    stored, opened = asked.get("job"), asked.get("opened")
-    if opened and (turned := job.taken(w.Knobs, job.kept(stored))):
-        yield json.dumps(dict(turn=urlencode(turned)))
+    w, sent = widget(name), json.loads(form)
+    stored, opened = sent.get("job"), sent.get("opened")
+    if opened and (job_knobs := job.taken(w.Knobs, job.kept(stored))):
+        yield json.dumps(dict(turn=urlencode(job_knobs)))
         return
-    brought = {f.name: understood(f, asked[f.name]) for f in fields(w.Knobs) if is_pasted(f) and asked.get(f.name)}
-    if any(found["value"] is None for found in brought.values()):
+    brought = {f.name: understood(f, sent[f.name]) for f in fields(w.Knobs) if is_pasted(f) and sent.get(f.name)}
+    if any(text["value"] is None for text in brought.values()):
         yield json.dumps(dict(brought=brought))
         return
-    knobs = knobs_from(w.Knobs, asked)
-    said: dict[str, Any] = dict(brought=brought) if brought else {}
-    said |= dict(job=job.bar(knobs, stored)) if "job" in asked and job.shared(w.Knobs) else {}
-    said |= dict(seconds=of(knobs)) if "job" in asked and (of := extras(w).seconds) else {}  # of a page, not the build
-    if said:
-        yield json.dumps(said)
+    knobs = knobs_from(w.Knobs, sent)
+    first: dict[str, Any] = dict(brought=brought) if brought else {}
+    first |= dict(job=job.bar(knobs, stored)) if "job" in sent and job.shared(w.Knobs) else {}
+    estimate = extras(w).seconds if "job" in sent else None  # a page sends a job, the build none
+    first |= dict(seconds=estimate(knobs)) if estimate else {}
+    if first:
+        yield json.dumps(first)
     if opened and extras(w).progress:  # a run that takes a while begins when it is asked for
         return
-    if asked.get("more"):
-        yield from seeds.stream(w, knobs, asked["more"], asked.get("kept"), frame)
+    if sent.get("more"):
+        yield from seeds.stream(w, knobs, sent["more"], sent.get("kept"), frame)
         return
     for result in w.run(knobs):
         yield frame(w, knobs, result)
@@ -76,18 +80,18 @@ def frame(w: Widget, knobs: Any, result: Any) -> str:
     """What a widget shows of a result, as JSON: {panels, readouts, watched, verdict, idle, progress, config, met,
     hash}.
     """
-    drawn, more = list(w.figure(knobs, result)), extras(w)
+    panels, more = list(w.figure(knobs, result)), extras(w)
     return json.dumps(
         dict(
-            panels=[shown(p) for p in plain(drawn)],
+            panels=[shown(p) for p in plain(panels)],
             readouts=[row(r) for r in w.readouts(knobs, result)],
             watched=gauged(w.watched(knobs, result)),
-            verdict=verdict(w, knobs, result, drawn),
+            verdict=verdict(w, knobs, result, panels),
             idle=idle([leading(w), *grouped(w).values()], more.idle(knobs)),
             progress=more.progress(knobs, result) if more.progress else None,
             config=config(w, knobs, result),
             met=[bool(challenge.met(knobs, result)) for challenge in challenges(w)],
-            hash=fingerprint(drawn),
+            hash=fingerprint(panels),
         )
     )
 
@@ -111,11 +115,11 @@ def caption(panel: Panel) -> dict[str, str]:
 
 
 def idle(rows: Sequence[Sequence[str]], why: Mapping[str, str]) -> dict[str, str]:
-    """{knob: why it changes nothing}, in the order of the page; "" where the next one of its row or group says the
-    same.
+    """{knob: why it changes nothing}, in the order of the page; "" where the next knob of its row has the same
+    reason, so that it is shown once.
     """
-    told = {name for row in rows for name, after in pairwise(row) if name in why and why[name] == why.get(after)}
-    return {name: "" if name in told else why[name] for row in rows for name in row if name in why}
+    repeated = {name for row in rows for name, after in pairwise(row) if name in why and why[name] == why.get(after)}
+    return {name: "" if name in repeated else why[name] for row in rows for name in row if name in why}
 
 
 def challenges(w: Widget) -> tuple[Challenge, ...]:
@@ -146,16 +150,16 @@ def written_out(texts: Mapping[str, str], before: str = "") -> str:
     )
 
 
-def verdict(w: Widget, knobs: Any, result: Any, drawn: Sequence[Panel]) -> dict[str, Any]:
+def verdict(w: Widget, knobs: Any, result: Any, panels: Sequence[Panel]) -> dict[str, Any]:
     """{state, sentence, cause, fix, back, at}: broken, worse than the default, or neither; `fix` are the steps of a way
-    back, `back` their buttons, and `at` the place of the break in the panels that were `drawn`.
+    back, `back` their buttons, and `at` the place of the break in the `panels`.
     """
-    if found := w.broken(knobs, result):
-        fix = steps(knobs, found.fix or {})
-        seen = extras(w).seen_at
-        at = placed(seen(knobs, result, found.cause), drawn) if seen else None
+    if break_ := w.broken(knobs, result):
+        fix = steps(knobs, break_.fix or {})
+        seen_at = extras(w).seen_at
+        at = placed(seen_at(knobs, result, break_.cause), panels) if seen_at else None
         back = "".join(map(button, fix))
-        return dict(state="broken", sentence=found.why, cause=found.cause, fix=fix, back=back, at=at)
+        return dict(state="broken", sentence=break_.why, cause=break_.cause, fix=fix, back=back, at=at)
     worse = extras(w).worse(knobs, result)
     sentence = worse or w.holds(knobs, result)
     return dict(state="worse" if worse else "holds", sentence=sentence, cause="", fix=[], back="")
@@ -163,12 +167,12 @@ def verdict(w: Widget, knobs: Any, result: Any, drawn: Sequence[Panel]) -> dict[
 
 def steps(knobs: Any, fix: Mapping[str, Any]) -> list[dict[str, str]]:
     """A way back as what the page offers, [{knob, value, words}]."""
-    known = {f.name: f.metadata for f in fields(knobs)}
+    metadata = {f.name: f.metadata for f in fields(knobs)}
     return [
         dict(
             knob=name,
             value=spelled(value),
-            words=f"Set {known[name]['label']} to {recovery.spoken(known[name], value)}",
+            words=f"Set {metadata[name]['label']} to {recovery.spoken(metadata[name], value)}",
         )
         for name, value in fix.items()
     ]
@@ -188,15 +192,18 @@ def gauged(watched: Gauge | Readout) -> dict[str, str]:
             label=watched.label, text=text, expression=watched.label, html=written(watched.label, watched.label, text)
         )
     g = watched
-    on_axis = (lambda v: log10(max(v, 1e-300))) if g.log else float
-    low, high = on_axis(g.low), on_axis(g.high)
-    share = lambda v: 100 * min(1, max(0, (on_axis(v) - low) / (high - low))) if v == v else 0
     limit = f"{g.threshold:,.3g}".replace("-", "−")
     value, limit = figures(g.value), figures(g.threshold) if "e" in limit else limit
     side = "below" if g.below else "above"
     text = f"{with_unit(value, g.unit)}, breaks {side} {with_unit(limit, g.unit)}"
-    rail = f'<div class="rail" style="--share:{share(g.value):.1f}%;--at:{share(g.threshold):.1f}%"></div>'
+    rail = f'<div class="rail" style="--share:{on_rail(g, g.value):.1f}%;--at:{on_rail(g, g.threshold):.1f}%"></div>'
     return dict(label=g.label, text=text, expression=g.expression, html=written(g.label, g.expression, text, rail))
+
+
+def on_rail(g: Gauge, value: float) -> float:
+    """How far along its rail a value of a gauge stands, in percent; 0 of NaN."""
+    low, high, at = (log10(max(v, 1e-300)) if g.log else float(v) for v in (g.low, g.high, value))
+    return 100 * min(1, max(0, (at - low) / (high - low))) if at == at else 0
 
 
 def written(label: str, expression: str, text: str, rail: str = "") -> str:
@@ -225,7 +232,7 @@ def line_of(function: Callable[..., Any] | None) -> str | None:
     """Where a sim function stands: sim/estimators/kl.py#L41."""
     if function is None:
         return None
-    ours = inspect.unwrap(function)  # of one that keeps its results
+    ours = inspect.unwrap(function)  # a function that caches its results is a wrapper
     return f"{ours.__module__.replace('.', '/')}.py#L{ours.__code__.co_firstlineno}"
 
 

@@ -33,16 +33,16 @@ def shared(knobs: Any) -> list[str]:
 
 
 def kept(stored: object) -> Job:
-    """{name: text} of what the browser has kept, without what is no job."""
+    """The job in what the browser has kept, {name: text}; what does not belong to a job is left out."""
     knobs = stored.get("knobs") if isinstance(stored, dict) else None
-    said = [(name, text) for name, text in knobs.items() if isinstance(text, str)] if isinstance(knobs, dict) else []
-    return {name: text for name, text in said if name in machine_knobs.JOB and text and len(text) <= PASTED}
+    texts = [(name, text) for name, text in knobs.items() if isinstance(text, str)] if isinstance(knobs, dict) else []
+    return {name: text for name, text in texts if name in machine_knobs.JOB and text and len(text) <= PASTED}
 
 
 def taken(knobs: Any, job: Job) -> Job:
     """{name: text} of the job as a page can take it: a number as the nearest on offer, all else if it is on offer."""
-    found = {f.name: nearest(f, job[f.name]) for f in fields(knobs) if f.name in job and f.name in shared(knobs)}
-    return {name: text for name, text in found.items() if text is not None}
+    offered = {f.name: nearest(f, job[f.name]) for f in fields(knobs) if f.name in job and f.name in shared(knobs)}
+    return {name: text for name, text in offered.items() if text is not None}
 
 
 def nearest(knob: Field[Any], text: str) -> str | None:
@@ -82,37 +82,42 @@ def bar(knobs: Any, stored: Any) -> str:
     keep = button("Keep as my job", after)
     if not job:
         return "<span>Set the knobs to your job and keep it: the pages about machines then open with it.</span>" + keep
-    here = taken(knobs, job)
+    adapted = taken(knobs, job)
     absent = {f.name: "" for f in fields(knobs) if is_pasted(f) and f.name in own and f.name not in job}
-    in_force = all(own[name] == text for name, text in {**absent, **here}.items())
-    moved = [name for name, text in here.items() if number(job[name]) is not None and text != job[name]]
+    in_force = all(own[name] == text for name, text in {**absent, **adapted}.items())
+    moved = [name for name, text in adapted.items() if number(job[name]) is not None and text != job[name]]
     labels = {f.name: f.metadata["label"] for f in fields(knobs)}
-    here_is = ", ".join(f"{labels[name]} {here[name]}" for name in moved)
+    moved_to = ", ".join(f"{labels[name]} {adapted[name]}" for name in moved)
     origin = re.fullmatch(r"(\d+[a-z]?)-[\w-]+", str(stored.get("from")))
-    said = [f"{'Your job' if in_force else 'Your job, not in force here'}: {words(job)}"]
-    said += [f"from lesson {origin[1]}"] if origin else []
-    said += [f"nearest on offer here: {here_is}"] if in_force and here_is else []
-    use = f'<button type="button" data-knobs="{html.escape(urlencode({**absent, **here}))}">Use my job</button>'
-    parts = [f"<span>{html.escape(', '.join(said))}</span>", "" if in_force else use]
+    notes = [f"{'Your job' if in_force else 'Your job, not in force here'}: {words(job)}"]
+    notes += [f"from lesson {origin[1]}"] if origin else []
+    notes += [f"nearest on offer here: {moved_to}"] if in_force and moved_to else []
+    use = f'<button type="button" data-knobs="{html.escape(urlencode({**absent, **adapted}))}">Use my job</button>'
+    parts = [f"<span>{html.escape(', '.join(notes))}</span>", "" if in_force else use]
     return "".join([*parts, "" if in_force and after == job else keep, button("Forget it", {})])
 
 
 def button(label: str, job: Job) -> str:
-    """What it is to keep stands in it."""
+    """A button that makes the browser keep a job, which is its value as JSON; the empty job is to forget it."""
     value = html.escape(json.dumps(dict(knobs=job)))
     return f'<button type="button" class="mine" value="{value}">{label}</button>'
 
 
 def words(job: Job) -> str:
     """A job in words, "Qwen2.5-32B · H100 (SXM) · 64 GPUs · 512 × 16 completions", as far as it is known."""
-    count = lambda name: f"{number(job[name]):,.0f}" if number(job.get(name, "")) else ""
+
+    def count(name: str) -> str:
+        """The number of a knob, "" where the job has none."""
+        value = number(job.get(name, ""))
+        return f"{value:,.0f}" if value else ""
+
     quantiles = [count(name) for name in QUANTILES]
     lengths = law(job) if "log" in job else " / ".join(quantiles) if all(quantiles) else ""
     completions = " × ".join(filter(None, map(count, ("prompts", "samples"))))
     parts = [
         model(job),
         chip(job),
-        counted(count('gpus'), 'GPU') if count("gpus") else "",
+        counted(count("gpus"), "GPU") if count("gpus") else "",
         f"{completions} completions" if completions else "",
         f"prompts of {count('prompt')} tokens" if count("prompt") else "",
         f"lengths {lengths}" if lengths else "",
@@ -121,9 +126,9 @@ def words(job: Job) -> str:
 
 
 def model(job: Job) -> str:
-    found = understood(user_inputs.model, job.get("config"))
-    if found:
-        return f"your model of {found.params() / 1e9:,.3g} billion parameters"
+    own = understood(user_inputs.model, job.get("config"))
+    if own:
+        return f"your model of {own.params() / 1e9:,.3g} billion parameters"
     return MODELS[job["model"]].name if job.get("model") in MODELS else ""
 
 
@@ -134,8 +139,8 @@ def chip(job: Job) -> str:
 
 
 def law(job: Job) -> str:
-    found = understood(user_inputs.lengths, job["log"])
-    return " / ".join(f"{getattr(found, name):,}" for name in QUANTILES) if found else ""
+    lengths = understood(user_inputs.lengths, job["log"])
+    return " / ".join(f"{getattr(lengths, name):,}" for name in QUANTILES) if lengths else ""
 
 
 def understood(read: Callable[[str], tuple[Any, str, str]], text: str | None) -> Any:

@@ -37,24 +37,24 @@ def ghost(panel: marks.Panel) -> list[Any] | None:
     curves = [(later, i) for later, i in curves if panel["data"][i]["meta"]["role"] != "band"]
     if not curves:
         return None
-    which = min(curves)[1]
-    places = [places_on(panel, axis, panel["data"][which][axis]) for axis in "xy"]
-    seen = [spot for spot in zip(*places) if None not in spot]
-    if not seen:
+    index = min(curves)[1]
+    places = [places_on(panel, axis, panel["data"][index][axis]) for axis in "xy"]
+    visible = [spot for spot in zip(*places) if None not in spot]
+    if not visible:
         return None
-    x, y = seen[-1]
-    return [which, *marks.label(x, y, "", series=8, anchor="right")["annotations"]]
+    x, y = visible[-1]
+    return [index, *marks.label(x, y, "", series=8, anchor="right")["annotations"]]
 
 
-def placed(at: At, drawn: Sequence[marks.Panel]) -> dict[str, Any] | None:
+def placed(at: At, panels: Sequence[marks.Panel]) -> dict[str, Any] | None:
     """Where a break is seen: {panel, x, y, spot, words, curve, left, down, inside}. `spot` is its place in units of the
     axes, decades on a logarithmic one; its words go to the side with more room; `inside` says whether it lies within
     the axes. None where the curve that `at` names has no point: the sentence of a break does not hang on its ring.
     """
-    i = next(i for i, panel in enumerate(drawn) if panel["title"] == at.panel)
-    if scene.is_scene(drawn[i]):  # its ring is a part of the drawing
+    i = next(i for i, panel in enumerate(panels) if panel["title"] == at.panel)
+    if scene.is_scene(panels[i]):  # its ring is a part of the drawing
         return dict(panel=i, x=None, y=None, spot=None, words=at.words, curve="", left=False, down=False, inside=True)
-    panel = plain(drawn[i])
+    panel = plain(panels[i])
     place = on_curve(panel, at) if at.x is None or at.y is None else (at.x, at.y)
     if place is None:
         return None
@@ -62,8 +62,8 @@ def placed(at: At, drawn: Sequence[marks.Panel]) -> dict[str, Any] | None:
     words = at.words.format(y=y) if "{" in at.words else at.words
     (across, left), (up, down) = on_axis(panel, "x", x), on_axis(panel, "y", y)
     inside = all(-0.001 <= share <= 1.001 for share in (left, down))
-    shown = dict(panel=i, x=plain(x), y=plain(y), spot=dict(x=across, y=up), words=words, curve=at.curve)
-    return dict(shown, left=left > 0.5, down=down > 0.5, inside=inside)
+    ring = dict(panel=i, x=plain(x), y=plain(y), spot=dict(x=across, y=up), words=words, curve=at.curve)
+    return dict(ring, left=left > 0.5, down=down > 0.5, inside=inside)
 
 
 def on_curve(panel: marks.Panel, at: At) -> tuple[Any, Any] | None:
@@ -118,7 +118,7 @@ def keyed(note: str) -> str:
     word that follows, so that no note has to name a color, which is another in the dark.
     """
     return re.sub(
-        rf"{KEY.pattern}(\S+)", lambda found: f'<i class="key {css(found[1])}">{found[2]}</i>', subscripted(note)
+        rf"{KEY.pattern}(\S+)", lambda match: f'<i class="key {css(match[1])}">{match[2]}</i>', subscripted(note)
     )
 
 

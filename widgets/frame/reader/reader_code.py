@@ -85,15 +85,15 @@ def ours(offer: ModuleType) -> dict[str, Any]:
 
 def beside(faults: Sequence[Refused], printed: str) -> str:
     """What is to be said besides: the first fault among the calls, and what was printed."""
-    said = [f"{len(faults)} of the calls failed. The first: {faults[0]}"] if faults else []
+    failed = [f"{len(faults)} of the calls failed. The first: {faults[0]}"] if faults else []
     lines = printed.splitlines()
     more = ["…"] if len(lines) > PRINTED_LINES or len(printed) >= PRINTED else []
-    return "\n".join([*said, "Printed:", *lines[:PRINTED_LINES], *more] if printed else said)
+    return "\n".join([*failed, "Printed:", *lines[:PRINTED_LINES], *more] if printed else failed)
 
 
-def drawn(shown: Shown) -> dict[str, Any]:
+def drawn(result: Shown) -> dict[str, Any]:
     """A Shown as the page takes it."""
-    return dict(asdict(shown), panels=[dict(panel, alt=described(panel)) for panel in plain(shown.panels)])
+    return dict(asdict(result), panels=[dict(panel, alt=described(panel)) for panel in plain(result.panels)])
 
 
 def compiled(source: str, edited: Function) -> Function:
@@ -164,10 +164,10 @@ def blamed(error: BaseException) -> Refused:
         if trace.tb_frame.f_code.co_filename == FILE:
             line = trace.tb_lineno
         trace = trace.tb_next
-    said = " ".join(str(error).split())[:200].rstrip(".")
+    message = " ".join(str(error).split())[:200].rstrip(".")
     if line is None and isinstance(error, ValueError):
-        return Refused(f"{said}.")
-    return Refused(f"{type(error).__name__}{': ' * bool(said)}{said}.", line)
+        return Refused(f"{message}.")
+    return Refused(f"{type(error).__name__}{': ' * bool(message)}{message}.", line)
 
 
 class Printed(io.StringIO):

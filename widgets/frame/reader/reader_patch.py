@@ -42,9 +42,9 @@ def stream(name: str, form: dict[str, Any], source: str, alive: Callable[[], Non
     except reader_code.Refused as refused:
         yield json.dumps(dict(refused=str(refused), line=refused.line))
     except Exception as error:  # what the rest of the run makes of the reader's numbers
-        said = " ".join(str(error).split())[:200].rstrip(".")
+        message = " ".join(str(error).split())[:200].rstrip(".")
         kind = type(error).__name__
-        yield json.dumps(dict(refused=f"The run could not go on with what it returned: {kind}: {said}.", line=None))
+        yield json.dumps(dict(refused=f"The run could not go on with what it returned: {kind}: {message}.", line=None))
 
 
 def changed(change: Change, source: str, alive: Callable[[], None]) -> "dict[Function, Changed]":
@@ -58,22 +58,22 @@ class Changed(reader_code.Yours):
 
     def __init__(self, function: Function, ours: Any, alive: Callable[[], None]) -> None:
         super().__init__(function)
-        self.alive, self.told = alive, time.monotonic()
+        self.alive, self.last_sign = alive, time.monotonic()
         self.twin = types.FunctionType(ours.__code__, ours.__globals__, ours.__name__, ours.__defaults__)
         self.twin.__kwdefaults__ = ours.__kwdefaults__
-        self.seen: set[tuple[str, ...]] = set()
+        self.checked: set[tuple[str, ...]] = set()  # kinds of arguments for which both returned the same shape
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
-        if time.monotonic() - self.told > SIGN:
+        if time.monotonic() - self.last_sign > SIGN:
             self.alive()
-            self.told = time.monotonic()
+            self.last_sign = time.monotonic()
         kind = tuple(map(shape, (*arguments, *named.values())))
-        if kind in self.seen:
+        if kind in self.checked:
             return super().__call__(*arguments, **named)
-        self.seen.add(kind)
-        settings = {id(a): a for a in (*arguments, *named.values()) if isinstance(a, types.MappingProxyType)}
-        # the reader's may write into its own, and draw from an rng; what can only be read is no one's own
-        theirs = copy.deepcopy((arguments, named), settings)
+        self.checked.add(kind)
+        read_only = {id(a): a for a in (*arguments, *named.values()) if isinstance(a, types.MappingProxyType)}
+        # copies, for the reader's function may write into its arguments or draw from an rng; read-only ones are shared
+        theirs = copy.deepcopy((arguments, named), read_only)
         value = super().__call__(*arguments, **named)
         wanted = shape(self.twin(*theirs[0], **theirs[1]))
         if shape(value) != wanted:
@@ -82,7 +82,7 @@ class Changed(reader_code.Yours):
 
 
 def shape(value: object) -> str:
-    """What is told of a value before its numbers."""
+    """The kind and shape of a value, in words."""
     if isinstance(value, tuple):
         return f"({', '.join(map(shape, value))})"
     if isinstance(value, bool | int | float | np.generic):
@@ -95,7 +95,7 @@ def shape(value: object) -> str:
 @contextlib.contextmanager
 def in_force(yours: Mapping[Function, Function]) -> Iterator[None]:
     """Within it whoever calls one of our functions calls the reader's."""
-    kept = {ours: ours.__code__ for ours in yours}
+    codes = {ours: ours.__code__ for ours in yours}
     modules = dependents({ours.__module__ for ours in yours})
     try:
         for ours, function in yours.items():
@@ -104,7 +104,7 @@ def in_force(yours: Mapping[Function, Function]) -> Iterator[None]:
         forget(modules)
         yield
     finally:
-        for ours, code in kept.items():
+        for ours, code in codes.items():
             ours.__code__ = code
             ours.__globals__.pop(through(ours), None)
         forget(modules)
@@ -127,11 +127,11 @@ def dependents(names: Iterable[str]) -> list[types.ModuleType]:
     """The modules of sim/, rlpt/ and widgets/ that have imported one of those named, or something that has."""
     ours = {name: module for name, module in sys.modules.items() if name.startswith(("sim.", "rlpt.", "widgets."))}
     uses = {name: {origin(value) for value in vars(module).values()} for name, module in ours.items()}
-    found, more = set(), set(names)
+    reached, more = set(), set(names)
     while more:
-        found |= more
-        more = {name for name, used in uses.items() if used & more} - found
-    return [ours[name] for name in found if name in ours]
+        reached |= more
+        more = {name for name, used in uses.items() if used & more} - reached
+    return [ours[name] for name in reached if name in ours]
 
 
 def origin(value: object) -> str | None:
@@ -139,7 +139,7 @@ def origin(value: object) -> str | None:
 
 
 def forget(modules: Iterable[types.ModuleType]) -> None:
-    """Empties what they keep of earlier calls, but for what was read from files."""
+    """Empties the caches of these modules' functions, except of those that read files."""
     for module in modules:
         for value in list(vars(module).values()):
             if hasattr(value, "cache_clear") and "files" not in value.__wrapped__.__code__.co_names:

@@ -22,17 +22,17 @@ computed: dict[tuple[str, Any], dict[int, dict[str, Any]]] = {}
 
 
 def stream(w: Widget, knobs: Any, more: int, kept: list[Any] | None, frame_of: FrameOf) -> Iterator[str]:
-    """The frame of `knobs` with what `more` seeds add, after each of them; "null" while one is being computed.
+    """After each of `more` seeds the frame of `knobs` over all seeds so far; "null" while one is being computed.
     `frame_of(widget, knobs, result)` is the frame of one run, as JSON.
     """
     sample = computed.setdefault((w.__name__, replace(knobs, seed=0)), {})
     wanted = [seed for seed in order(w.Knobs, knobs.seed) if seed not in sample]
     for seed in wanted[: more + (knobs.seed not in sample)]:
-        one = replace(knobs, seed=seed)
-        for partial in w.run(one):
+        seeded = replace(knobs, seed=seed)
+        for partial in w.run(seeded):
             result = partial
             yield "null"
-        sample[seed] = taken(w, one, result, frame_of)
+        sample[seed] = taken(w, seeded, result, frame_of)
         if knobs.seed in sample:
             yield json.dumps(frame(sample, knobs.seed, kept))
 
@@ -53,18 +53,18 @@ def taken(w: Widget, knobs: Any, result: Any, frame_of: FrameOf) -> dict[str, An
 
 def frame(sample: dict[int, dict[str, Any]], first: int, kept: list[Any] | None) -> dict[str, Any]:
     """The frame of the seed that is set, with the band of all and what they say of the readouts."""
-    shown, runs = sample[first]["frame"], list(sample.values())
-    rows = [[run["values"][i] for run in runs] for i in range(len(shown["readouts"]))]
-    panels = [banded(panel, [run["frame"]["panels"][i] for run in runs]) for i, panel in enumerate(shown["panels"])]
-    readouts = [dict(row, over=over(values)) for row, values in zip(shown["readouts"], rows)]
+    chosen, runs = sample[first]["frame"], list(sample.values())
+    rows = [[run["values"][i] for run in runs] for i in range(len(chosen["readouts"]))]
+    panels = [banded(panel, [run["frame"]["panels"][i] for run in runs]) for i, panel in enumerate(chosen["panels"])]
+    readouts = [dict(row, over=over(values)) for row, values in zip(chosen["readouts"], rows)]
     broken = sum(run["frame"]["verdict"]["state"] == "broken" for run in runs)
-    said = [f"{len(runs)} choices of Seed: {broken or 'none'} broken."]
+    sentences = [f"{len(runs)} choices of Seed: {broken or 'none'} broken."]
     return dict(
-        shown,
+        chosen,
         panels=panels,
         readouts=readouts,
         sample=rows,
-        said=" ".join([*said, *against(shown["readouts"], kept, rows)]),
+        said=" ".join([*sentences, *against(chosen["readouts"], kept, rows)]),
     )
 
 
@@ -102,20 +102,20 @@ def with_sign(value: float) -> str:
 
 def banded(panel: marks.Panel, panels: list[marks.Panel]) -> marks.Panel:
     """The panel with the range of its first curve over all runs, where they have the same places on the axis."""
-    which = next((i for i, mark in enumerate(panel["data"]) if is_curve(mark)), None)
-    if which is None or len(panels) < 2:
+    index = next((i for i, mark in enumerate(panel["data"]) if is_curve(mark)), None)
+    if index is None or len(panels) < 2:
         return panel
-    curves = [each["data"][which] for each in panels if len(each["data"]) > which]
+    curves = [each["data"][index] for each in panels if len(each["data"]) > index]
     x = curves[0]["x"]
     if len(curves) < len(panels) or any(c["x"] != x or None in c["y"] for c in curves):
         return panel
     y = np.array([c["y"] for c in curves], float)
     if not (y != y[0]).any():  # a closed form has no seeds
         return panel
-    series = panel["data"][which]["meta"]["series"]
+    series = panel["data"][index]["meta"]["series"]
     band = plain(marks.band(np.asarray(x), y.min(axis=0), y.max(axis=0), series))
-    told = f"; band: {len(curves)} choices of Seed"
-    words = dict(note=panel["note"] + told, caption=panel["caption"].removesuffix("</span>") + f"{told}</span>")
+    note = f"; band: {len(curves)} choices of Seed"
+    words = dict(note=panel["note"] + note, caption=panel["caption"].removesuffix("</span>") + f"{note}</span>")
     return dict(panel, data=[band, *panel["data"]], **words, ghost=None)
 
 
