@@ -46,24 +46,25 @@ def called(function):
 
 def shown(called):
     paid, honest, refused, failed = called
-    beaten = [attack for attack, pay in zip(arena.attacks(), paid, strict=True) if pay >= HOLE]
-    seen = [attack for attack in beaten if not attack.held_back]
-    wrong = [case(attack) for attack in seen]
-    kept = wrong or [case(attack) for attack in arena.attacks() if not attack.held_back]  # what must stay closed
+    winning = [attack for attack, pay in zip(arena.attacks(), paid, strict=True) if pay >= HOLE]
+    public = [attack for attack in winning if not attack.held_back]
+    wrong = [case(attack) for attack in public]
+    unpaid = wrong or [case(attack) for attack in arena.attacks() if not attack.held_back]  # what must stay closed
     golden = [(row.example["expected_answer"], row.completion, row.id in refused) for row in checkers.golden_set()]
     right = [(answer, text) for answer, text, missed in golden if missed]
     policies = trained(honest, paid)
     return Shown(
-        said(beaten, seen, refused, policies) + fell(*failed),
+        said(winning, public, refused, policies) + fell(*failed),
         (
             table(
-                "What beat it, of twelve attacks that are shown", [(short(t), a.kind) for a, (_, t) in zip(seen, wrong)]
+                "What beat it, of twelve attacks that are shown",
+                [(short(t), a.kind) for a, (_, t) in zip(public, wrong)],
             ),
             table("Right answers refused, of sixteen", [(short(text), "in form") for _, text in right]),
             Table(
                 "test_verifier.py, to take along",
                 ("for pytest",),
-                ((arena.as_tests(kept, right or [case[:2] for case in golden]),),),
+                ((arena.as_tests(unpaid, right or [case[:2] for case in golden]),),),
                 taken=True,
             ),
         ),
@@ -82,13 +83,13 @@ def case(attack):
     return str(a * b), attack.on(a, b)
 
 
-def said(beaten, seen, refused, policies):
-    behind, kinds = len(beaten) - len(seen), len({attack.kind for attack in beaten})
+def said(winning, public, refused, policies):
+    behind, kinds = len(winning) - len(public), len({attack.kind for attack in winning})
     before, after = (f"{arena.SKILL * share:.2f}" for share in policies[[0, -1], 0])
     moved = np.abs(policies[-1] - policies[0]).max() > 1e-6
     learned = f"goes from {before} solved to {after}" if moved else f"stays at {before} solved: all is paid alike"
     return (
-        f"Of the attacks {len(seen)} of 12 shown beat it and {behind} of 12 held back, in {kinds} of 6 classes. "
+        f"Of the attacks {len(public)} of 12 shown beat it and {behind} of 12 held back, in {kinds} of 6 classes. "
         f"{len(refused)} of 16 right answers are refused. Trained against it, a policy {learned}."
     )
 
@@ -111,9 +112,9 @@ def short(text):
 def curves(policies, attacks):
     """How much of what a policy writes is honest, shown attacks, attacks held back."""
     at = np.arange(0, arena.UPDATES + 1, 4)
-    held = np.array([attack.held_back for attack in attacks])
-    honest, back = policies[::4, 0], policies[::4, 1:][:, held].sum(axis=1)
-    front = policies[::4, 1:][:, ~held].sum(axis=1)
+    held_back = np.array([attack.held_back for attack in attacks])
+    honest, back = policies[::4, 0], policies[::4, 1:][:, held_back].sum(axis=1)
+    front = policies[::4, 1:][:, ~held_back].sum(axis=1)
     return by_update(
         "What a policy writes that is trained on it",
         "share of the completions",

@@ -57,14 +57,14 @@ def piles(setting, moment):
 
 def opening(setting, moment):
     built, rounds = patched(setting)
-    this, found = rounds[moment - 1], np.any([past.found for past in rounds[:moment]], axis=0)
+    this, ever_found = rounds[moment - 1], np.any([past.found for past in rounds[:moment]], axis=0)
     return [
         scene.scene(
             "A verifier's holes, by class, and the 64 completions that an audit reads",
             LEGEND,
             holes.view(
                 "o",
-                holes.wall(this.open, found, built.shared, this.drawn[2:]),
+                holes.wall(this.open, ever_found, built.shared, this.drawn[2:]),
                 piles(setting, moment),
                 told(setting, moment),
                 missed(this, built.shared),
@@ -114,7 +114,7 @@ SHARES = (0.05, 0.01, 0.002)
 def audits(n):
     """The chance to see a hack at least once, by the completions that are read, for three shares of it."""
     at = np.unique(np.round(np.geomspace(1, 1_000, 60)))
-    here = [float(detection.detect_probability(share, n)) for share in SHARES]
+    chances = [float(detection.detect_probability(share, n)) for share in SHARES]
     names = [f"1 in {round(1 / share)}" for share in SHARES]
     return [
         panel(
@@ -124,7 +124,7 @@ def audits(n):
                 line(at, detection.detect_probability(share, at), name, i + 1)
                 for i, (share, name) in enumerate(zip(SHARES, names))
             ),
-            *(dots([n], [value], name, i + 1, "here") for i, (value, name) in enumerate(zip(here, names))),
+            *(dots([n], [value], name, i + 1, "here") for i, (value, name) in enumerate(zip(chances, names))),
             label(30, 0.86, names[0], 1, "right"),
             label(190, 0.86, names[1], 2, "right"),
             label(900, 0.86, names[2], 3, "right"),
@@ -170,10 +170,10 @@ def chase(audit):
 
 
 def chase_said(audit):
-    over = {patch: sum(share > FULL for share in chased(patch, audit)) for patch in CLOSES}
+    hacked = {patch: sum(share > FULL for share in chased(patch, audit)) for patch in CLOSES}
     return (
-        f"{audit} read a round: over half are hacked at the end of {over[INSTANCE]} of {ROUNDS} rounds with instance "
-        f"patches, of {over[CLASS]} with class patches."
+        f"{audit} read a round: over half are hacked at the end of {hacked[INSTANCE]} of {ROUNDS} rounds with instance "
+        f"patches, of {hacked[CLASS]} with class patches."
     )
 
 

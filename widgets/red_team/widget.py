@@ -114,7 +114,6 @@ def figure(k, r):
     by_class = np.array([classes(this.policies[-1]) for this in r.rounds])
     span = dict(x="update; 15 a round", x_range=(0, x[-1]))
     after = list(range(1, ROUNDS + 1))
-    ways = "[s1] honest, [s3] lazy, thin: each class"
     return [
         board(k, r),
         panel(
@@ -138,7 +137,7 @@ def figure(k, r):
         ),
         panel(
             "How the policy works",
-            f"share of the completions after each round; {ways}",
+            "share of the completions after each round; [s1] honest, [s3] lazy, thin: each class",
             line(after, by_class[:, 0], "honest work", 1),
             line(after, by_class[:, 1], "lazy work", 3),
             *(line(after, by_class[:, 2 + c], name, 4 + c % 5, "seed") for c, name in enumerate(holes.CLASSES)),
@@ -159,8 +158,7 @@ def board(k, r):
     this = r.last
     ever = np.any([past.found for past in r.rounds], axis=0)
     cells = holes.wall(this.open, ever, r.wall.shared, this.drawn[2:])
-    found = broken(k, r)
-    ringed, words = (mark_of(r), ring_words(r)) if found else (None, "")
+    ringed, words = (mark_of(r), ring_words(r)) if broken(k, r) else (None, "")
     stands = "a dot: a completion" if k.audit <= holes.DOTS else f"a dot: {k.audit // holes.DOTS} completions"
     still = f"{counted(left_open(r), 'hole')} {plural(left_open(r), 'is', 'are')}"
     alt = f"{still} open at the end. Honest work is {100 * this.policies[-1, 0]:.0f} of 100."
@@ -194,9 +192,9 @@ def left_open(r):
 
 
 def readouts(k, r):
-    found = "violated" if broken(k, r) else ""
+    state = "violated" if broken(k, r) else ""
     return [
-        Readout("Solved", stated(r.solved), "", redteam.solved, found),
+        Readout("Solved", stated(r.solved), "", redteam.solved, state),
         Readout("Held-out verifier", stated(r.heldout), "", redteam.heldout),
         Readout("Training verifier", r.proxy, "", redteam.proxy),
         Readout("Hacked, at most", float(r.hacked.max()), "", redteam.hacked),
@@ -220,19 +218,19 @@ OUTRUN, REFUSED, MIXED = "patches come too late", "patches refuse right work", "
 
 def undoing(k):
     """[(cause, the knobs that undo it)] in the order in which they are asked."""
-    found = []
+    suspects = []
     if k.heldout:
-        found.append((SPENT, dict(heldout=False)))
+        suspects.append((SPENT, dict(heldout=False)))
     if k.patch == NOTHING:
-        found.append((UNWATCHED, dict(patch=CLASS)))
+        suspects.append((UNWATCHED, dict(patch=CLASS)))
     if k.overlap:
-        found.append((SHARED, dict(overlap=0.0)))
+        suspects.append((SHARED, dict(overlap=0.0)))
     if k.patch != NOTHING:
         if k.refuses >= DEAR:
-            found.append((REFUSED, dict(refuses=0.0)))
-        found.append((OUTRUN, dict(audit=512)))
-        found.append((OUTRUN, dict(patch=CLASS)))
-    return [(cause, turned) for cause, turned in found if replace(k, **turned) != k]
+            suspects.append((REFUSED, dict(refuses=0.0)))
+        suspects.append((OUTRUN, dict(audit=512)))
+        suspects.append((OUTRUN, dict(patch=CLASS)))
+    return [(cause, turned) for cause, turned in suspects if replace(k, **turned) != k]
 
 
 def lost(r):
@@ -255,32 +253,35 @@ def broken(k, r):
 
 
 def why(k, r, name, turned):
-    said = f"The verifiers say {r.proxy:.2f} and {r.heldout:.2f}, and {r.solved:.2f} is solved"
+    reports = f"The verifiers say {r.proxy:.2f} and {r.heldout:.2f}, and {r.solved:.2f} is solved"
     words = {
-        SPENT: f"{said}: what the held-out verifier pays is the reward now.",
-        UNWATCHED: f"{said}: {100 * r.hacked[-1]:.0f} of 100 completions use a hole, and nobody closes one.",
-        SHARED: f"{said}: {shared_words(r)}.",
-        OUTRUN: f"{said}: {late(r)}.",
-        REFUSED: f"{said}: patches refuse {100 * r.last.refused:.0f} of 100 right ones, so honest work hardly pays.",
-        MIXED: f"{said}: undoing one thing alone does not mend it.",
+        SPENT: f"{reports}: what the held-out verifier pays is the reward now.",
+        UNWATCHED: f"{reports}: {100 * r.hacked[-1]:.0f} of 100 completions use a hole, and nobody closes one.",
+        SHARED: f"{reports}: {shared_words(r)}.",
+        OUTRUN: f"{reports}: {late(r)}.",
+        REFUSED: f"{reports}: patches refuse {100 * r.last.refused:.0f} of 100 right ones, so honest work hardly pays.",
+        MIXED: f"{reports}: undoing one thing alone does not mend it.",
     }
-    mends = lambda change: not lost(end(run, replace(k, **change)))
-    told = {"undone, it is mended": lambda: mends(turned)}
+
+    def mends(change):
+        return not lost(end(run, replace(k, **change)))
+
+    claims = {"undone, it is mended": lambda: mends(turned)}
     if name == MIXED:
-        told = {"nothing alone mends it": lambda: not any(mends(change) for _, change in undoing(k))}
+        claims = {"nothing alone mends it": lambda: not any(mends(change) for _, change in undoing(k))}
     if name == SHARED:
-        told["both pay the hole"] = lambda: through_shared(r) > MOST_LOST or "some" in words[SHARED]
+        claims["both pay the hole"] = lambda: through_shared(r) > MOST_LOST or "some" in words[SHARED]
     if name == UNWATCHED:
-        told["no hole is closed"] = lambda: bool(r.last.open.all() and not r.last.closed.any())
+        claims["no hole is closed"] = lambda: bool(r.last.open.all() and not r.last.closed.any())
     if name == REFUSED:
-        told["honest work is paid so much less"] = lambda: (
+        claims["honest work is paid so much less"] = lambda: (
             abs(redteam.SOLVES[0] * (1 - r.last.refused) - r.last.paid[0]) < 1e-9
         )
     if name == OUTRUN:
-        told["open holes are used, or few are and hacks go on"] = lambda: (
+        claims["open holes are used, or few are and hacks go on"] = lambda: (
             "next hole" in late(r) or r.hacked[-1] > 0.1 > (r.last.policies[-1, 2:] * r.last.open).sum()
         )
-    return Said(words[name], {**amounts(r), **told})
+    return Said(words[name], {**amounts(r), **claims})
 
 
 def late(r):
@@ -329,9 +330,9 @@ def worse(k, r):
 
 def holds(k, r):
     clean = r.hacked[-1] < 0.005
-    told = "no completion in 200 uses a hole" if clean else f"{100 * r.hacked[-1]:.0f} of 100 completions use a hole"
+    hacked = "no completion in 200 uses a hole" if clean else f"{100 * r.hacked[-1]:.0f} of 100 completions use a hole"
     return Said(
-        f"Solved {r.solved:.2f}, and at the end {told}. Open: {left_open(r)} of {redteam.HOLES} holes.",
+        f"Solved {r.solved:.2f}, and at the end {hacked}. Open: {left_open(r)} of {redteam.HOLES} holes.",
         {**amounts(r), "so few use a hole": lambda: not clean or 1 - r.last.policies[-1, :2].sum() < 0.005},
     )
 

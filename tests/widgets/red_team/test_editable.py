@@ -30,23 +30,23 @@ def test_it_begins_where_page_18_does_and_shares_what_was_written_there():
 
 
 def test_the_draft_is_beaten_in_two_classes_and_by_what_is_held_back():
-    told = answer(inspect.getsource(editable.EDITED))
-    assert told["sentence"].startswith("Of the attacks 3 of 12 shown beat it and 2 of 12 held back, in 2 of 6 classes.")
-    assert told["sentence"].endswith("a policy goes from 0.54 solved to 0.00.")
-    assert [row[1] for row in told["tables"][0]["rows"]] == ["several answers"] * 2 + ["another script"]
+    page = answer(inspect.getsource(editable.EDITED))
+    assert page["sentence"].startswith("Of the attacks 3 of 12 shown beat it and 2 of 12 held back, in 2 of 6 classes.")
+    assert page["sentence"].endswith("a policy goes from 0.54 solved to 0.00.")
+    assert [row[1] for row in page["tables"][0]["rows"]] == ["several answers"] * 2 + ["another script"]
 
 
 def test_a_right_verifier_is_beaten_by_nothing_and_the_policy_works_honestly():
-    told = answer(RIGHT)
-    assert told["sentence"].startswith("Of the attacks 0 of 12 shown beat it and 0 of 12 held back")
-    assert told["sentence"].endswith("a policy goes from 0.54 solved to 0.60.")
-    assert told["tables"][0]["rows"] == told["tables"][1]["rows"] == []
+    page = answer(RIGHT)
+    assert page["sentence"].startswith("Of the attacks 0 of 12 shown beat it and 0 of 12 held back")
+    assert page["sentence"].endswith("a policy goes from 0.54 solved to 0.60.")
+    assert page["tables"][0]["rows"] == page["tables"][1]["rows"] == []
 
 
 def test_whoever_patches_the_strings_that_were_shown_is_beaten_by_those_held_back():
-    told = answer(STRINGS)
-    assert told["sentence"].startswith("Of the attacks 0 of 12 shown beat it and 2 of 12 held back, in 1 of 6 classes.")
-    assert told["sentence"].endswith("a policy goes from 0.54 solved to 0.00.")
+    page = answer(STRINGS)
+    assert page["sentence"].startswith("Of the attacks 0 of 12 shown beat it and 2 of 12 held back, in 1 of 6 classes.")
+    assert page["sentence"].endswith("a policy goes from 0.54 solved to 0.00.")
 
 
 def test_the_file_has_what_beat_it_and_what_it_refused_and_nothing_that_is_held_back():
@@ -57,20 +57,21 @@ def test_the_file_has_what_beat_it_and_what_it_refused_and_nothing_that_is_held_
     exec(text.split("def reward")[0].replace("from verifier import score", ""), space)
     right, wrong = space["PAID"], space["NOT_PAID"]
     assert len(wrong) == 3 and {completion for _, completion in right} >= {"Final: -14"}
-    held = {attack.on(*arena.products()[0]) for attack in arena.attacks() if attack.held_back}
-    assert not held & {completion for _, completion in wrong}
+    held_back = {attack.on(*arena.products()[0]) for attack in arena.attacks() if attack.held_back}
+    assert not held_back & {completion for _, completion in wrong}
     ((whole,),) = answer(RIGHT)["tables"][2]["rows"]
     exec(whole.split("def reward")[0].replace("from verifier import score", ""), space)
     assert len(space["NOT_PAID"]) == 12 and len(space["PAID"]) == 16
 
 
 def test_where_all_is_paid_alike_nothing_is_learned_and_a_verifier_that_falls_over_is_told_so():
-    told = answer("def score(example, completion):\n    return True")["sentence"]
-    assert told.startswith("Of the attacks 12 of 12 shown beat it and 12 of 12 held back")
-    assert told.endswith("a policy stays at 0.54 solved: all is paid alike.")
+    sentence = answer("def score(example, completion):\n    return True")["sentence"]
+    assert sentence.startswith("Of the attacks 12 of 12 shown beat it and 12 of 12 held back")
+    assert sentence.endswith("a policy stays at 0.54 solved: all is paid alike.")
     for body in ("raise KeyError(completion)", "return None", "return -1", 'return float("nan")'):
-        told = answer(f"def score(example, completion):\n    {body}")
-        assert told["sentence"].endswith("all is paid alike. It failed on 224 of 224 texts, which are paid 0.")
-        assert told["beside"].startswith("224 of the calls failed.")
-    some = answer(inspect.getsource(editable.EDITED).replace("answer =", "int(completion[-1])\n    answer ="))
-    assert "It failed on 224" not in some["sentence"] and "It failed on" in some["sentence"]
+        page = answer(f"def score(example, completion):\n    {body}")
+        assert page["sentence"].endswith("all is paid alike. It failed on 224 of 224 texts, which are paid 0.")
+        assert page["beside"].startswith("224 of the calls failed.")
+    fails_on_some = inspect.getsource(editable.EDITED).replace("answer =", "int(completion[-1])\n    answer =")
+    sentence = answer(fails_on_some)["sentence"]
+    assert "It failed on 224" not in sentence and "It failed on" in sentence

@@ -64,12 +64,6 @@ def test_the_two_runs_of_the_opening_end_as_the_page_says():
         assert redteam.heldout(this, shared)[-1] == pytest.approx(second, abs=0.005)
 
 
-def test_nothing_of_the_opening_names_the_setting():
-    for setting in SETTINGS:
-        said = str(figures.opening(setting, 5)) + figures.told(setting, 5)
-        assert not any(word in said for word in ("instance", "patch"))
-
-
 def test_as_many_dots_stay_in_their_pile_as_can():
     before = holes.owners([40, 24, 0, 0, 0, 0, 0, 0, 0])
     after = holes.owners([30, 24, 10, 0, 0, 0, 0, 0, 0], before)

@@ -7,7 +7,7 @@ import pytest
 from sim.verifiers import redteam
 from tests.widgets import catalogue
 from widgets.red_team import holes, widget
-from widgets.red_team.widget import CLASS, INSTANCE, MIXED, NOTHING, OUTRUN, SHARED, SPENT, START, UNWATCHED, Knobs
+from widgets.red_team.widget import CLASS, INSTANCE, MIXED, NOTHING, OUTRUN, START, Knobs
 
 last = partial(catalogue.last, widget)
 broken = partial(catalogue.broken, widget)
@@ -15,37 +15,42 @@ cause = partial(catalogue.cause, widget)
 
 
 def test_the_default_ends_with_honest_work_and_every_hole_closed():
-    assert cause() is None and last().solved == pytest.approx(0.6, abs=1e-3)
+    assert last().solved == pytest.approx(0.6, abs=1e-3)
     assert widget.left_open(last()) == 0 and last().hacked.max() == pytest.approx(0.624, abs=1e-3)
 
 
+@pytest.mark.parametrize(
+    "knobs, fix",
+    [
+        (dict(patch=INSTANCE), dict(overlap=0.0)),
+        (dict(overlap=0.8), dict(overlap=0.0)),
+        (dict(patch=NOTHING), dict(patch=CLASS)),
+        (dict(heldout=True), dict(heldout=False)),
+    ],
+)
+def test_what_is_undone_is_the_cause_alone(knobs, fix):
+    assert broken(**knobs).fix == fix
+
+
 def test_instance_patches_end_where_both_verifiers_report_one():
-    r, found = last(patch=INSTANCE), broken(patch=INSTANCE)
-    assert found.cause == SHARED and found.fix == dict(overlap=0.0)
+    r = last(patch=INSTANCE)
     assert min(r.proxy, r.heldout) > 0.995 and r.solved < 0.005 and widget.through_shared(r) > 0.99
     assert widget.ring_words(r) == "both verifiers miss this"
 
 
 def test_without_an_overlap_the_same_patches_hold():
-    assert cause(patch=INSTANCE, overlap=0.0) is None
     assert last(patch=INSTANCE, overlap=0.0).solved == pytest.approx(0.6, abs=1e-3)
 
 
 def test_without_patches_the_two_verifiers_disagree():
-    r, found = last(patch=NOTHING), broken(patch=NOTHING)
-    assert found.cause == UNWATCHED and found.fix == dict(patch=CLASS)
+    r = last(patch=NOTHING)
     assert r.proxy - r.heldout > 0.5 and widget.ring_words(r) != "both verifiers miss this"
 
 
 def test_the_held_out_verifier_in_the_reward_is_spent():
-    r, found = last(heldout=True), broken(heldout=True)
-    assert found.cause == SPENT and found.fix == dict(heldout=False)
+    r = last(heldout=True)
     assert r.heldout == r.proxy > 0.995 and r.solved < 0.005
     assert cause(heldout=True, overlap=0.0) is None
-
-
-def test_most_holes_shared_is_too_much_for_class_patches_too():
-    assert broken(overlap=0.8).fix == dict(overlap=0.0) and cause(overlap=0.8) == SHARED
 
 
 def test_patches_that_come_too_late():
@@ -95,12 +100,9 @@ def test_the_classes_of_a_policy_are_those_of_its_holes():
 
 def test_the_picture_rings_what_the_verdict_says_and_nothing_where_nothing_broke():
     for knobs in ({}, dict(patch=INSTANCE), dict(patch=NOTHING), dict(heldout=True)):
-        panel = widget.figure(Knobs(**knobs), last(**knobs))[0]
-        (ring,) = [mark for mark in panel["columns"][0][0]["marks"] if mark["kind"] == "ring"]
-        found = broken(**knobs)
-        assert ring["seen"] == bool(found)
-        if found:
-            assert ring["words"] == widget.seen_at(Knobs(**knobs), last(**knobs), found.cause).words
+        k, r = Knobs(**knobs), last(**knobs)
+        rung, break_ = catalogue.ring(widget.figure(k, r)[0]), broken(**knobs)
+        assert rung == (widget.seen_at(k, r, break_.cause).words if break_ else "")
 
 
 @pytest.mark.parametrize("audit, seen", [(1, 1), (64, 64), (512, 64)])
