@@ -2,7 +2,7 @@
 with, a push that comes late, what old samples weigh, and which weights change in a step.
 """
 
-from functools import cache
+from functools import cache, partial
 from statistics import NormalDist
 
 import numpy as np
@@ -35,8 +35,8 @@ def course(lag):
 
 def policy(name, update):
     pi = eight_answers.piled(course(LAG[name]).policies[update])
-    goal, now = (piles.hundredths(one)[0] for one in (eight_answers.piled(BEST), pi))
-    off = update > 0 and abs(now - goal) > FAR
+    goal, has = (piles.hundredths(shares)[0] for shares in (eight_answers.piled(BEST), pi))
+    off = update > 0 and abs(has - goal) > FAR
     return [
         scene.scene(
             "What a model answers, a dot for each of a hundred answers",
@@ -46,7 +46,7 @@ def policy(name, update):
                 "n",
                 "before training" if update == 0 else f"after update {update}",
                 course(LAG[name]).policies[update],
-                (0, f"should have {goal}, has {now}", "broken") if off else None,
+                (0, f"should have {goal}, has {has}", "broken") if off else None,
             ),
         )
     ]
@@ -57,16 +57,16 @@ def on_best(name, update):
 
 
 def rests_or_not(name, update):
-    now = on_best(name, update)
+    has = on_best(name, update)
     if update == 0:
         return "Before training all eight answers are equally likely."
     if update < AT[-1]:
-        return f"The best answer has {now} of 100. Where the model should come to rest, it has {on_goal()}."
+        return f"The best answer has {has} of 100. Where the model should come to rest, it has {on_goal()}."
     late = 100 * course(LAG[name]).best[-200:]
     if np.ptp(late) < 1:
-        return f"The best answer has {now} of 100, as it should, and keeps them."
+        return f"The best answer has {has} of 100, as it should, and keeps them."
     return (
-        f"The best answer has {now} of 100. In the last 200 of 600 updates it has {late.min():.0f} to {late.max():.0f}."
+        f"The best answer has {has} of 100. In the last 200 of 600 updates it has {late.min():.0f} to {late.max():.0f}."
     )
 
 
@@ -109,23 +109,23 @@ NARROW = 3.0  # seconds: a shorter span has no number
 def small(way, slots=B):
     """The run of a way; all have the same lengths."""
     drawn = np.ceil(LAW.at(np.random.default_rng(0).standard_normal(B * (UPDATES + 12))))
-    seconds = lambda n, kv_tokens: throughput.iteration_seconds(MODEL, CHIP, n, kv_tokens)
+    seconds = partial(throughput.iteration_seconds, MODEL, CHIP)
     if way in HEADS:
         return pipeline.stream(drawn.tolist(), UPDATES, B, PROMPT, seconds, TRAIN, SYNC, HEADS[way], slots)
     batches = drawn[: B * UPDATES].reshape(UPDATES, B)
-    how = {"in turn": pipeline.one_after_the_other, "one step ahead": pipeline.one_batch_ahead}[way]
-    return how(batches, PROMPT, seconds, TRAIN, SYNC, slots)
+    generated = {"in turn": pipeline.one_after_the_other, "one step ahead": pipeline.one_batch_ahead}[way]
+    return generated(batches, PROMPT, seconds, TRAIN, SYNC, slots)
 
 
 @cache
 def laid(way):
     """(second of the first, completions in slots, waits of slots, updates, waits of the trainer)."""
-    ran = small(way)
-    zero = ran.train[ran.settled.start, 0]
-    written = pipeline.in_slots(ran, zero, zero + UNTIL)
-    slots = [[(max(one.start - zero, 0.0), one.finish - zero) for one in written if one.slot == n] for n in range(B)]
-    training = [(v, begins - zero, ends - zero) for v, (begins, ends) in enumerate(ran.train)]
-    training = [one for one in training if one[2] > 0 and one[1] < UNTIL]
+    run = small(way)
+    zero = run.train[run.settled.start, 0]
+    written = pipeline.in_slots(run, zero, zero + UNTIL)
+    slots = [[(max(c.start - zero, 0.0), c.finish - zero) for c in written if c.slot == n] for n in range(B)]
+    training = [(v, begins - zero, ends - zero) for v, (begins, ends) in enumerate(run.train)]
+    training = [(v, begins, ends) for v, begins, ends in training if ends > 0 and begins < UNTIL]
     waits = [(n, *gap) for n, busy in enumerate(slots) for gap in gaps(busy)]
     return zero, written, waits, training, gaps([(begins, ends) for _, begins, ends in training])
 
@@ -154,14 +154,14 @@ def oldest_shown():
 
 def slots(way, second):
     zero, written, waits, training, idle = laid(way)
-    most = [max(len(laid(one)[i]) for one in WAYS) for i in (1, 2, 3, 4)]
+    most = [max(len(laid(each)[i]) for each in WAYS) for i in (1, 2, 3, 4)]
     marks = []
     for i in range(most[0]):
-        one = written[i] if i < len(written) else None
-        start, end = (one.start - zero, one.finish - zero) if one else (2 * UNTIL, 2 * UNTIL)
-        text = number(one.began) if one and min(end, UNTIL) - max(start, 0) > NARROW else ""
-        role = "work" if one and one.update == followed(way) else "other"
-        marks.append(lanes.run(f"c{i}", one.slot if one else 0, max(start, 0.0), end, role, text))
+        done = written[i] if i < len(written) else None
+        start, end = (done.start - zero, done.finish - zero) if done else (2 * UNTIL, 2 * UNTIL)
+        text = number(done.began) if done and min(end, UNTIL) - max(start, 0) > NARROW else ""
+        role = "work" if done and done.update == followed(way) else "other"
+        marks.append(lanes.run(f"c{i}", done.slot if done else 0, max(start, 0.0), end, role, text))
     for i in range(most[1]):
         n, start, end = waits[i] if i < len(waits) else (0, 2 * UNTIL, 2 * UNTIL)
         marks.append(lanes.span(f"w{i}", n, start, end, "waits"))
@@ -176,12 +176,8 @@ def slots(way, second):
     age = followed(way) - oldest.began
     seen = second >= trained_at
     words = f"{counted(age, 'update')} old when trained on" if age else "new when trained on"
-    marks.append(
-        lanes.spot(
-            "r", (oldest.slot, oldest.slot), max(oldest.start - zero, 0), oldest.finish - zero, words if seen else "",
-            seen, "look",
-        )
-    )  # fmt: skip
+    rows, start, end = (oldest.slot, oldest.slot), max(oldest.start - zero, 0), oldest.finish - zero
+    marks.append(lanes.spot("r", rows, start, end, words if seen else "", seen, "look"))
     return [
         scene.scene(
             "Six slots of an engine, and a trainer",
@@ -206,22 +202,20 @@ def slots(way, second):
 def oldest_of(way):
     """(the completion that is oldest of the followed batch, the second at which its update begins)."""
     _, written, _, training, _ = laid(way)
-    batch = [one for one in written if one.update == followed(way)]
-    longest_first = sorted(batch, key=lambda one: one.start - one.finish)
-    return min(longest_first, key=lambda one: one.began), next(
-        begins for v, begins, _ in training if v == followed(way)
-    )
+    batch = [done for done in written if done.update == followed(way)]
+    oldest = min(batch, key=lambda done: (done.began, done.start - done.finish))  # of equal age the longest
+    return oldest, next(begins for v, begins, _ in training if v == followed(way))
 
 
 def how_old(way, second):
-    ran = small(way)
-    lag = ran.lag[ran.settled]
+    run = small(way)
+    lag = run.lag[run.settled]
     if lag.max() == 0:
-        return f"A step takes {ran.step_seconds:.0f} s, and nothing is old: each side waits for the other."
+        return f"A step takes {run.step_seconds:.0f} s, and nothing is old: each side waits for the other."
     mean = f"{lag.mean():.1f}"
     if lag.max() == lag.min():
-        return f"A step takes {ran.step_seconds:.0f} s, and every completion has a lag of one update."
-    return f"A step takes {ran.step_seconds:.0f} s; the mean lag is {mean} updates, the largest {lag.max()}."
+        return f"A step takes {run.step_seconds:.0f} s, and every completion has a lag of one update."
+    return f"A step takes {run.step_seconds:.0f} s; the mean lag is {mean} updates, the largest {lag.max()}."
 
 
 # ── a push that comes late ──
@@ -288,10 +282,10 @@ def late(age, update):
 
 def wrong_way(lag, update):
     """What is wrong with the next push, if it leads farther from where the policy should be; "" if nothing is."""
-    now, pushed = 100 * course(lag).best[update], push(lag, update)
-    if update and now < 100 * BEST[-1] - FAR and pushed < 0:
+    share, pushed = 100 * course(lag).best[update], push(lag, update)
+    if update and share < 100 * BEST[-1] - FAR and pushed < 0:
         return "too rare, and pushed down"
-    if update and now > 100 * BEST[-1] + FAR and pushed > 0:
+    if update and share > 100 * BEST[-1] + FAR and pushed > 0:
         return "too common, and pushed up"
     return ""
 

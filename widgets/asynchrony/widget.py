@@ -112,13 +112,13 @@ def idle(k):
 
 
 def run(k):
-    if found := misfits(k):
-        yield Result(found)
+    if impossible := misfits(k):
+        yield Result(impossible)
         return
-    ran = generated(only(k, PIPELINE))
-    delay = round(float(ran.lag[ran.settled].mean())) if k.delay == AS_IT_IS else int(k.delay)
+    generation = generated(only(k, PIPELINE))
+    delay = round(float(generation.lag[generation.settled].mean())) if k.delay == AS_IT_IS else int(k.delay)
     policy = only(k, POLICY)
-    yield Result([], ran, delay, trained(policy, delay), trained(policy, 0))
+    yield Result([], generation, delay, trained(policy, delay), trained(policy, 0))
 
 
 POLICY = ("learning_rate", "correction", "draws", "beta", "seed")
@@ -136,14 +136,13 @@ def generated(k):
     batches, seconds = k.completions * UPDATES, iteration_seconds(k)
     job = (step.PROMPT, seconds, k.train, k.sync)
     if k.overlap != "async":
-        how = {"sync": pipeline.one_after_the_other, "one-off": pipeline.one_batch_ahead}[k.overlap]
-        return how(lengths(k, batches).reshape(UPDATES, -1), *job, slots(k))
+        return SOURCES[k.overlap](lengths(k, batches).reshape(UPDATES, -1), *job, slots(k))
     cap = float("inf") if k.hard_cap == "never" else int(k.hard_cap)
     ahead = (k.head + 2) * k.completions + k.slots
-    drawn = lengths(k, batches + ahead * (1 if k.hard_cap == "never" else UPDATES))
-    more = dict(hard_cap=cap, in_place=k.in_place)
+    drawn = lengths(k, batches + ahead * (1 if k.hard_cap == "never" else UPDATES)).tolist()
+    rules = dict(hard_cap=cap, in_place=k.in_place)
     try:
-        return pipeline.stream(drawn.tolist(), UPDATES, k.completions, *job, k.head, slots(k), **more)
+        return pipeline.stream(drawn, UPDATES, k.completions, *job, k.head, slots(k), **rules)
     except pipeline.Starved:
         return None
 
@@ -187,8 +186,9 @@ def misfits(k):
         return out_of_order
     accelerator = machine_knobs.accelerator(k)
     engine = Engine(accelerator.scaleup_domain, engine_size(k), step.PROMPT + machine_knobs.law(k).longest)
-    if found := memory.fits(machine_knobs.model(k), accelerator, engine, efficiency=machine_knobs.efficiency(k)):
-        return found
+    too_large = memory.fits(machine_knobs.model(k), accelerator, engine, efficiency=machine_knobs.efficiency(k))
+    if too_large:
+        return too_large
     if k.overlap == "async" and k.hard_cap != "never" and generated(only(k, PIPELINE)) is None:
         what = f"nearly all that is written is older than {k.hard_cap} when it is done, and thrown away"
         return [Misfit(what, 2, 1, "A larger limit of age, or none.", "input")]
@@ -257,7 +257,7 @@ def answers(k, r):
     pi, goal = r.course.policies[worst], delayed_gradient.optimum(k.beta)[0]
     score, most = final(r), best(k)
     ring = off(pi, goal) if missing(k, r) > LOST else None
-    told = f"Score {score:.3f} on average over the last {LAST} updates, {most:.3f} at best."
+    description = f"Score {score:.3f} on average over the last {LAST} updates, {most:.3f} at best."
     counts = [
         scene.word(f"{score:.3f}", (0.8, 1.5), "count", key="c"),
         scene.word("score, mean of", (0.8, 2.4), "strong"),
@@ -268,7 +268,7 @@ def answers(k, r):
         ANSWERED,
         f"lag {r.delay}; the last {LAST} of {delayed_gradient.UPDATES} updates",
         eight_answers.view("n", f"at update {worst}", pi, ring, goal=goal),
-        scene.view("m", 6.0, 4.3, told, *counts),
+        scene.view("m", 6.0, 4.3, description, *counts),
         tab="Learning",
         front=True,
         data=[
@@ -280,9 +280,9 @@ def answers(k, r):
 
 def off(pi, goal):
     """The pile that is farthest from where it should be, and the words there."""
-    now, wanted = (piles.hundredths(eight_answers.piled(one)) for one in (pi, goal))
-    which = int(np.argmax(np.abs(np.array(now) - wanted)))
-    return which, f"should have {wanted[which]}, has {now[which]}", "broken"
+    has, wanted = (piles.hundredths(eight_answers.piled(policy)) for policy in (pi, goal))
+    pile = int(np.argmax(np.abs(np.array(has) - wanted)))
+    return pile, f"should have {wanted[pile]}, has {has[pile]}", "broken"
 
 
 def score(k, r):
@@ -363,7 +363,7 @@ SOURCES = {"sync": pipeline.one_after_the_other, "one-off": pipeline.one_batch_a
 
 def readouts(k, r):
     source = SOURCES[k.overlap]
-    of = [
+    rows = [
         ("Step", "s", source),
         ("Lag: mean, oldest", "updates", source),
         ("Rests up to a lag of", "updates", delayed_gradient.freshness_wall),
@@ -371,8 +371,8 @@ def readouts(k, r):
         ("Mean length trained on, of all", "%", source),
     ]
     if r.misfits:
-        return impossible_job.dashes({name: where for name, _, where in of}, "Step")
-    run, found = r.run, cause(k, r)
+        return impossible_job.dashes({name: source for name, _, source in rows}, "Step")
+    run, broken_by = r.run, cause(k, r)
     values = [
         run.step_seconds,
         f"{run.lag[run.settled].mean():.1f}, {run.lag.max()}",
@@ -380,8 +380,9 @@ def readouts(k, r):
         final(r),
         100 * fair(r),
     ]
-    states = ["", "", "", "violated" if found not in (SHORT, None) else "", "violated" if found == SHORT else ""]
-    return [Readout(name, v, unit, where, state) for (name, unit, where), v, state in zip(of, values, states)]
+    by_score, by_length = broken_by not in (SHORT, None), broken_by == SHORT
+    states = ["", "", "", "violated" if by_score else "", "violated" if by_length else ""]
+    return [Readout(name, v, unit, source, state) for (name, unit, source), v, state in zip(rows, values, states)]
 
 
 SWINGS, STUCK, SHORT = "corrections arrive too late", "one answer takes everything", "the long ones are dropped"
@@ -398,15 +399,15 @@ def cause(k, r):
         return SHORT if fair(r) < FAIR else None
     if r.delay and best(k) - float(r.fresh.score[-LAST:].mean()) <= LOST:
         return STUCK if stuck(r) else SWINGS
-    return next((found for found, there in ways(k).items() if scored(k, r, there) >= best(k) - LOST), MIXED)
+    return next((name for name, turned in undone_by(k).items() if scored(k, r, turned) >= best(k) - LOST), MIXED)
 
 
-def ways(k):
+def undone_by(k):
     """{cause: what undoes it}, beside the lag."""
-    found = {} if k.draws == "exact" else {SLOW: dict(draws="exact")}
+    causes = {} if k.draws == "exact" else {SLOW: dict(draws="exact")}
     slower, faster = [rate for rate in RATES if rate < k.learning_rate], [r for r in RATES if r > k.learning_rate]
-    found |= {LARGE: dict(learning_rate=slower[len(slower) // 2])} if slower else {}
-    return found | ({SMALL: dict(learning_rate=faster[len(faster) // 2])} if faster else {})
+    causes |= {LARGE: dict(learning_rate=slower[len(slower) // 2])} if slower else {}
+    return causes | ({SMALL: dict(learning_rate=faster[len(faster) // 2])} if faster else {})
 
 
 def scored(k, r, turned):
@@ -419,7 +420,7 @@ def export(k, r):
     """The setting as quantities of options.TABLE."""
     if r.misfits:
         return None
-    asked = dict(
+    quantities = dict(
         tensor_parallel=engine_size(k),
         context=step.PROMPT + machine_knobs.law(k).longest,
         concurrency=slots(k),
@@ -428,17 +429,17 @@ def export(k, r):
         completion=machine_knobs.law(k).longest,
         overlap=k.overlap,
     )
-    return asked if k.hard_cap == "never" else asked | dict(lag=int(k.hard_cap))
+    return quantities if k.hard_cap == "never" else quantities | dict(lag=int(k.hard_cap))
 
 
 def watched(k, r):
     if r.misfits:
         return impossible_job.needed(r.misfits)
     if cause(k, r) == SHORT:
-        told = "length.mean() / finished.mean() < 0.85"
-        return Gauge("Length trained on, of all", 100 * fair(r), 100 * FAIR, "%", 50, 100, below=True, expression=told)
-    told = f"best - score[-{LAST}:].mean() > {LOST}"
-    return Gauge("Score below the best", max(round(missing(k, r), 4), 0.0), LOST, high=0.2, expression=told)
+        rule = "length.mean() / finished.mean() < 0.85"
+        return Gauge("Length trained on, of all", 100 * fair(r), 100 * FAIR, "%", 50, 100, below=True, expression=rule)
+    rule = f"best - score[-{LAST}:].mean() > {LOST}"
+    return Gauge("Score below the best", max(round(missing(k, r), 4), 0.0), LOST, high=0.2, expression=rule)
 
 
 def seen_at(k, r, cause):
@@ -452,10 +453,10 @@ def seen_at(k, r, cause):
 def broken(k, r):
     if r.misfits:
         return Break(impossible_job.why(r.misfits, "It"), made_to_fit(k), "the job does not fit")
-    found = cause(k, r)
-    if found is None:
+    broken_by = cause(k, r)
+    if broken_by is None:
         return None
-    if found == SHORT:
+    if broken_by == SHORT:
         mean, of_all = kept(r)
         why = (
             f"{len(r.run.dropped):,} completions came too late and were dropped, the long ones: the mean length "
@@ -475,8 +476,8 @@ def broken(k, r):
         SMALL: f"At a rate of {k.learning_rate:g} each step is too small for {delayed_gradient.UPDATES} updates",
         MIXED: "Undoing one thing alone does not mend it",
     }
-    why = f"{words[found]}. Score {final(r):.3f}, best {best(k):.3f}."
-    return Break(Said(why, scoring(k, r) | blamed(k, r, found)), recovered(k, r), found)
+    why = f"{words[broken_by]}. Score {final(r):.3f}, best {best(k):.3f}."
+    return Break(Said(why, scoring(k, r) | blamed(k, r, broken_by)), recovered(k, r), broken_by)
 
 
 def scoring(k, r):
@@ -488,16 +489,20 @@ def scoring(k, r):
     }
 
 
-def blamed(k, r, found):
+def blamed(k, r, cause):
     """What is asserted of a cause."""
-    enough = best(k) - LOST
-    fresh = lambda: trained(only(k, POLICY), 0).score[-LAST:].mean() >= enough
-    if found in (SWINGS, STUCK):
-        return {"without the lag it is mended": lambda: r.delay > 0 and fresh()}
-    if found == MIXED:
-        alone = lambda: any(scored(k, r, there) >= enough for there in ways(k).values())
-        return {"nothing alone mends it": lambda: not alone() and not fresh()}
-    return {"undone, it is mended": lambda: scored(k, r, ways(k)[found]) >= enough}
+
+    def mends(turned):
+        return scored(k, r, turned) >= best(k) - LOST
+
+    def fresh_mends():
+        return trained(only(k, POLICY), 0).score[-LAST:].mean() >= best(k) - LOST
+
+    if cause in (SWINGS, STUCK):
+        return {"without the lag it is mended": lambda: r.delay > 0 and fresh_mends()}
+    if cause == MIXED:
+        return {"nothing alone mends it": lambda: not any(map(mends, undone_by(k).values())) and not fresh_mends()}
+    return {"undone, it is mended": lambda: mends(undone_by(k)[cause])}
 
 
 def sound(k):
@@ -509,16 +514,12 @@ def sound(k):
 def made_to_fit(k):
     rising = impossible_job.in_order(k) if impossible_job.out_of_order(k) else {}
     usual = {f.name: f.default for f in fields(Knobs) if f.metadata["kind"] != "pasted"}
-    first = [rising] if rising else []
+    if rising:
+        first = recovery.first_of(k, [rising], sound)
+    else:
+        first = recovery.one_knob(k, ("hard_cap", "longest", "accelerator", "model"), sound)
     return (
-        recovery.first_of(k, first, sound)
-        or (
-            None
-            if rising
-            else recovery.one_knob(
-                k, ("hard_cap", "longest", "accelerator", "model"), lambda t: not misfits(t) and sound(t)
-            )
-        )
+        first
         or recovery.fewest(k, usual | rising, sound)
         # the default's median may lie above what these quantiles become, and then they are its own too
         or recovery.fewest(k, usual, sound)
@@ -533,13 +534,9 @@ def recovered(k, r, turned=None):
     changes = [turned] if turned else [dict(delay=str(largest)), dict(delay="0")]
     changes += [dict(learning_rate=rate) for rate in (*slower, *faster)] + [dict(draws="exact")]
     changes += [dict(delay="0", draws="exact"), dict(delay="0", hard_cap="never")]
-    usual = {name: getattr(Knobs(), name) for name in (*POLICY, "hard_cap", "delay") if name != "seed"} | dict(
-        delay="0"
-    )
-    scoring = lambda there: misses(there) <= LOST
-    return recovery.first_of(k, [c for c in changes if turned or scoring(replace(k, **c))], sound) or recovery.fewest(
-        k, usual | dict(draws="exact"), sound
-    )
+    usual = {name: getattr(Knobs(), name) for name in (*POLICY, "hard_cap") if name != "seed"}
+    scoring = [change for change in changes if turned or misses(replace(k, **change)) <= LOST]
+    return recovery.first_of(k, scoring, sound) or recovery.fewest(k, usual | dict(delay="0", draws="exact"), sound)
 
 
 def misses(k):

@@ -2,7 +2,7 @@
 that empties, and who is left in the batch under four rules.
 """
 
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 
@@ -29,8 +29,8 @@ TICKS = tuple(range(0, RACE_UNTIL + 1, TICK))
 @cache
 def answers(way):
     """The completions of one prompt, in the order in which they are done."""
-    drawn = slot_board.typical(1, LAUNCHED_OF[way], straggler.p_right(SLOPE), straggler.Z)
-    return slots.finished(drawn, np.ceil(MEDIAN * np.exp(SIGMA * drawn.z)), 8, np.inf, False)
+    typical = slot_board.typical(1, LAUNCHED_OF[way], straggler.p_right(SLOPE), straggler.Z)
+    return slots.finished(typical, np.ceil(MEDIAN * np.exp(SIGMA * typical.z)), 8, np.inf, False)
 
 
 def one_prompt(way, tokens):
@@ -49,10 +49,10 @@ def batch(way, tokens):
     if tokens < end:
         done = sum(row.done <= tokens for row in rows)
         return f"After {tokens:,} tokens {done} of {len(rows)} {plural(done, 'is', 'are')} done."
-    said = f"The step took {end:,.0f} tokens, and {right} of its {many} answers are right"
+    read = f"The step took {end:,.0f} tokens, and {right} of its {many} answers are right"
     if len(rows) == many:
-        return f"{said}: nobody was left out."
-    return f"{said}; of all {len(rows)} that were begun, {sum(not row.wrong for row in rows)} are."
+        return f"{read}: nobody was left out."
+    return f"{read}; of all {len(rows)} that were begun, {sum(not row.wrong for row in rows)} are."
 
 
 def done_by(way):
@@ -117,8 +117,8 @@ def held_a_token(tokens):
         return "All four begin at once and write a token each in every iteration."
     board = slot_board.steps(FOUR, 4, 4, FOUR_UNTIL)
     end = min(tokens, board.ends[0])
-    held = 100 * slot_board.busy(board, 4, end)
-    return f"After {end:,} tokens {done_of_four(end)}; {held:.0f} of 100 places for a token held one."
+    busy = 100 * slot_board.busy(board, 4, end)
+    return f"After {end:,} tokens {done_of_four(end)}; {busy:.0f} of 100 places for a token held one."
 
 
 def done_of_four(tokens):
@@ -133,8 +133,8 @@ RULES_OF_A_STEP = ("waits for all", "caps at 3,000", "carries over", "has 32 slo
 
 @cache
 def sampled():
-    drawn = straggler.sampled_lengths(192, MEDIAN, SIGMA, 10**6, np.random.default_rng(1))
-    return tuple(int(length) for length in drawn)
+    lengths = straggler.sampled_lengths(192, MEDIAN, SIGMA, 10**6, np.random.default_rng(1))
+    return tuple(int(length) for length in lengths)
 
 
 @cache
@@ -151,8 +151,8 @@ def places(rule):
 
 def sixteen(rule, moment):
     board, tokens = engine(rule), UNTIL * moment // 24
-    boards = [engine(one) for one in RULES_OF_A_STEP]
-    most = tuple(max(len(getattr(one, name)) for one in boards) for name in ("written", "waits", "ends"))
+    boards = [engine(each) for each in RULES_OF_A_STEP]
+    most = tuple(max(len(getattr(b, kind)) for b in boards) for kind in ("written", "waits", "ends"))
     marks = slots.table("s", board, places(rule), most, UNTIL)
     marks.append(pointed_at(rule, board, tokens))
     return [
@@ -182,22 +182,18 @@ def pointed_at(rule, board, tokens):
         words = f"{slot_board.carried(board)} go on, with newer weights"
         return lanes.spot("r", (0, many - 1), end - 60, end + 60, words if seen else "", seen, "look")
     if rule == "caps at 3,000":
-        cut = [held for held in board.written if held.cut and held.step == 0]
-        last = max(cut, key=lambda held: held.end)
-        words = f"{len(cut)} cut off, no answer"
-        return lanes.spot(
-            "r", (last.slot, last.slot), last.end - 300, last.end + 60, words if seen else "", seen, "look"
-        )
-    last = max((held for held in board.written if held.step == 0), key=lambda held: held.end)
-    before = max(held.end for held in board.written if held.step == 0 and held is not last)
-    return lanes.spot(
-        "r", (0, many - 1), before, end, f"{many - 1} slots wait for one" if seen else "", seen, "look", "inside"
-    )
+        cut = [done for done in board.written if done.cut and done.step == 0]
+        last = max(cut, key=lambda done: done.end)
+        words, row = f"{len(cut)} cut off, no answer", (last.slot, last.slot)
+        return lanes.spot("r", row, last.end - 300, last.end + 60, words if seen else "", seen, "look")
+    *_, before, _ = sorted(done.end for done in board.written if done.step == 0)
+    words = f"{many - 1} slots wait for one"
+    return lanes.spot("r", (0, many - 1), before, end, words if seen else "", seen, "look", "inside")
 
 
 def writing(rule, moment):
     tokens = UNTIL * moment // 24
-    return sum(held.start < tokens <= held.end for held in engine(rule).written)
+    return sum(done.start < tokens <= done.end for done in engine(rule).written)
 
 
 def ended(board, tokens):
@@ -209,21 +205,19 @@ def because(rule, moment):
     board, tokens = engine(rule), UNTIL * moment // 24
     if not tokens:
         return "Sixteen completions begin; sixteen more of the step take the slots that are freed."
-    held = (
-        f"After {tokens:,} tokens {ended(board, tokens)}; {100 * slot_board.busy(board, places(rule), tokens):.0f} of "
-    )
-    held += "100 places held a token."
+    busy = 100 * slot_board.busy(board, places(rule), tokens)
+    so_far = f"After {tokens:,} tokens {ended(board, tokens)}; {busy:.0f} of 100 places held a token."
     end = board.ends[0]
     if tokens < end:
-        return held
-    cut = sum(one.cut and one.step == 0 for one in board.written)
+        return so_far
+    cut = sum(done.cut and done.step == 0 for done in board.written)
     why = {
         "waits for all": f"The first took {end:,}: its longest completion began late.",
         "caps at 3,000": f"The first took {end:,}; {cut} of its 32 have no answer.",
         "carries over": f"The first took {end:,}; what is not done goes on.",
         "has 32 slots": f"The first took {end:,}, the length of its longest.",
     }
-    return f"{held} {why[rule]}"
+    return f"{so_far} {why[rule]}"
 
 
 # ── the longest of n ──
@@ -267,13 +261,10 @@ def says(n):
 @cache
 def drained():
     lengths = straggler.sampled_lengths(64, MEDIAN, SIGMA, 8192, np.random.default_rng(0))
-    decode = lambda running, kv_tokens: iteration_seconds(
-        MODELS["qwen2.5-7b"], ACCELERATORS["h100"], running, kv_tokens
-    )
-    return straggler.drain(lengths, 512, decode)
+    return straggler.drain(lengths, 512, partial(iteration_seconds, MODELS["qwen2.5-7b"], ACCELERATORS["h100"]))
 
 
-def left(share):
+def still_running(share):
     """Sequences that still run after this share of the time."""
     finish, _ = drained()
     return int((finish > share * finish[-1] + 1e-9).sum())
@@ -289,7 +280,7 @@ def emptying(moment):
             f"of {n} sequences; a 7B model, one H100",
             line(steps, [*range(n, -1, -1)], "running", 1, "step"),
             region(0, 100 * now, ""),
-            dots([100 * now], [left(now)], "now", role="here"),
+            dots([100 * now], [still_running(now)], "now", role="here"),
             x="% of the time that the step takes",
             x_range=(0, 100),
             y_range=(0, 1.1 * n),
@@ -300,7 +291,8 @@ def emptying(moment):
 def running(moment):
     finish, _ = drained()
     share = moment / len(MOMENTS)
-    return f"After {share * finish[-1]:.0f} of {finish[-1]:.0f} seconds {left(share)} of {len(finish)} still write."
+    end, still = finish[-1], still_running(share)
+    return f"After {share * end:.0f} of {end:.0f} seconds {still} of {len(finish)} still write."
 
 
 # ── four rules ──
@@ -320,16 +312,15 @@ def chance(rule):
 
 
 def four(rule):
-    z, shown = straggler.Z[SHOWN], SHOWN
-    lengths = MEDIAN * np.exp(SIGMA * z)
-    right = straggler.p_right(-1.0)[shown]
+    lengths = MEDIAN * np.exp(SIGMA * straggler.Z[SHOWN])
+    right = straggler.p_right(-1.0)[SHOWN]
     return [
         panel(
             "Who is trained on, who is right",
             "chances; 12 for 8; dotted: another rule",
-            *(line(lengths, chance(other)[shown], other, 8, "other") for other in RULES[1:3] if other != rule),
+            *(line(lengths, chance(other)[SHOWN], other, 8, "other") for other in RULES[1:3] if other != rule),
             line(lengths, right, "right", 2),
-            line(lengths, chance(rule)[shown], "trained on", 1),
+            line(lengths, chance(rule)[SHOWN], "trained on", 1),
             label(60, 0.86, "right", 2),
             label(60, 1.01, "trained on", 1),
             x="completion length (tokens)",

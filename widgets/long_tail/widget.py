@@ -87,11 +87,11 @@ def from_a_log(text):
     body, tail = law.sigmas
     if tail > WIDEST:
         raise ValueError(f"A spread of {tail:.1f}: p99 is {law.p99 / law.p50:,.0f} medians. Valid is {WIDEST} at most.")
-    said = (
+    sentence = (
         f"Median {law.p50:,.0f} tokens, longest {law.longest:,.0f}. The spread is {body:.2f} by the 90 % quantile and "
         f"{tail:.2f} by the 99 %, equal for a log-normal; the second is used. The cap stays as it is set."
     )
-    return (law.p50, max(tail, 0.05)), short, said
+    return (law.p50, max(tail, 0.05)), short, sentence
 
 
 def effective(k):
@@ -137,9 +137,9 @@ def run(k):
 def rows(k):
     """One prompt with as many completions as are launched, or as many prompts of eight, as they typically go."""
     prompts, many = (1, k.launched) if k.rule == "drop completions" else (k.launched, K)
-    drawn = slot_board.typical(prompts, many, straggler.p_right(k.slope), straggler.Z, k.between)
-    lengths = np.ceil(k.median * np.exp(k.sigma * drawn.z))
-    return slots.finished(drawn, lengths, K, k.cap, k.cut == "masked")
+    typical = slot_board.typical(prompts, many, straggler.p_right(k.slope), straggler.Z, k.between)
+    lengths = np.ceil(k.median * np.exp(k.sigma * typical.z))
+    return slots.finished(typical, lengths, K, k.cap, k.cut == "masked")
 
 
 def chance(k, rule, launched):
@@ -190,11 +190,10 @@ def decode(running, kv_tokens):
 def figure(k, r):
     k = effective(k)
     tokens = np.minimum(k.median * np.exp(k.sigma * straggler.Z[SHOWN]), k.cap)
-    peak = lambda density: density[SHOWN] / density.max()
     longest = tokens[np.argmax(r.longest[SHOWN])]
     ends = k.median * r.waits[k.rule]
     names = [name.replace(" ", "<br>", 1) for name in r.waits]
-    words = 0.36 if k.slope <= 0 else 0.96  # where the curves are not
+    free = 0.36 if k.slope <= 0 else 0.96  # height at which labels meet no curve
     makespan, ninetieth = r.finish[-1], r.finish[int(0.9 * len(r.finish)) - 1]
     in_turn, longest_first = (loads / loads.mean() for loads in r.loads)
     ranks = [f"rank {rank}" for rank in range(1, 9)]
@@ -204,7 +203,7 @@ def figure(k, r):
             "Accuracy of what is trained on",
             f"long-run mean; all together: {FAIR:.2f}",
             *[line(LAUNCHED, r.accuracy[rule], rule, series=s) for s, rule in enumerate(RULES, 1)],
-            *[label(8, words - 0.08 * s, rule, series=s) for s, rule in enumerate(RULES, 1)],
+            *[label(8, free - 0.08 * s, rule, series=s) for s, rule in enumerate(RULES, 1)],
             dots([k.launched], [r.accuracy_trained], "this setting", role="here"),
             threshold(FAIR + TOLERANCE, "breaks above 0.55", 1.0),
             threshold(FAIR - TOLERANCE, "breaks below 0.45", 0.0),
@@ -216,8 +215,8 @@ def figure(k, r):
         panel(
             "Lengths, and when the step ends",
             "density over log length, own peaks",
-            line(tokens, peak(straggler.DENSITY), "one completion", series=1),
-            line(tokens, peak(r.longest), f"longest of {k.n:,}", series=2),
+            line(tokens, straggler.DENSITY[SHOWN] / straggler.DENSITY.max(), "one completion", series=1),
+            line(tokens, r.longest[SHOWN] / r.longest.max(), f"longest of {k.n:,}", series=2),
             line([ends, ends], [0, 1], "step ends, mean", series=3),
             label(k.median, 1, "one", series=1, anchor="center"),
             label(longest, 1, f"longest of {k.n:,}", series=2, anchor="center"),
@@ -268,15 +267,15 @@ def figure(k, r):
 
 def one_step(k, r):
     """Who is in the batch when the step ends, and who is not."""
-    whole = k.rule != "drop completions"
-    what = "a row is a prompt with eight answers" if whole else "answers of one prompt, [right] right"
+    by_prompt = k.rule != "drop completions"
+    row = "a row is a prompt with eight answers" if by_prompt else "answers of one prompt, [right] right"
     resumed = k.rule == "resume prompts"
     rest = "[other] goes on in the next step" if resumed else "dashed: thrown away"
     beyond = 1.3 if any(row.cut for row in r.rows) else 1.02  # room for what is said of those cut off
     longest = max(row.done for row in r.rows)
     return scene.scene(
-        f"Which {'prompts' if whole else 'answers'} a step trains on, and which not",
-        f"{what}; hatched: waits; {rest}",
+        f"Which {'prompts' if by_prompt else 'answers'} a step trains on, and which not",
+        f"{row}; hatched: waits; {rest}",
         slots.raced(
             "s", r.rows, lanes.round_up(beyond * longest), masked=k.cut == "masked", resumed=resumed, many=LAUNCHED[-1]
         ),
@@ -343,8 +342,8 @@ def broken(k, r):
         facts = {"all is cut off": lambda: cut_off(k) > 1 - 1e-6, "and masked": lambda: k.cut == "masked"}
         causes = [Cause("nothing is left to train on", undo, empty, facts) for undo in (CAP, RACE | CAP)]
         return blamed(k, damage, TOLERANCE, causes, causes[0])
-    first, late, together = first_are_short(k, r), late_is_lost(k, r), both(k, r)
-    raced = off(at(replace(k, **RACE))) != bias(r)
+    first, late, together = first_are_short(k, r), late_is_lost(k, r), cap_and_race(k, r)
+    raced = off(accuracy_at(replace(k, **RACE))) != bias(r)
     return blamed(k, damage, TOLERANCE, [first, late, together], together if raced else late)
 
 
@@ -358,7 +357,7 @@ def first_are_short(k, r):
         "the first to finish are short",
         RACE,
         f"The first {racers} to finish are the short ones, short ones are {'right' if k.slope < 0 else 'wrong'} more "
-        f"often: the batch reads {r.accuracy_trained:.2f}, without a race {at(replace(k, **RACE)):.2f}.",
+        f"often: the batch reads {r.accuracy_trained:.2f}, without a race {accuracy_at(replace(k, **RACE)):.2f}.",
         racing(k, r) | {"so right are short ones": lambda: (straggler.p_right(k.slope)[0] > FAIR) == (k.slope < 0)},
     )
 
@@ -368,17 +367,17 @@ def late_is_lost(k, r):
         "what is late is scored wrong" if k.cut == "scored wrong" else "the cap cuts off the long",
         CAP,
         f"{cutting(k)}, they are {k.cut}, and the batch reads {r.accuracy_trained:.2f}; with a cap of {UNCAPPED:,} it "
-        f"would read {at(replace(k, **CAP)):.2f}.",
+        f"would read {accuracy_at(replace(k, **CAP)):.2f}.",
         so_many(k),
     )
 
 
-def both(k, r):
+def cap_and_race(k, r):
     return Cause(
         "the cap and the race together",
         RACE | CAP,
         f"{cutting(k)}, and the first to finish are short: the batch reads {r.accuracy_trained:.2f}, without the race "
-        f"{at(replace(k, **RACE)):.2f}, without the cap {at(replace(k, **CAP)):.2f}.",
+        f"{accuracy_at(replace(k, **RACE)):.2f}, without the cap {accuracy_at(replace(k, **CAP)):.2f}.",
         so_many(k) | racing(k, r),
     )
 
@@ -400,10 +399,10 @@ def racing(k, r):
 
 
 def damage(k):
-    return off(at(k))
+    return off(accuracy_at(k))
 
 
-def at(k):
+def accuracy_at(k):
     """What the batch reads at other knobs."""
     return read(k, chance(k, k.rule, k.launched), log(k.cap / k.median) / k.sigma)
 
@@ -426,7 +425,7 @@ def worse(k, r):
         return Said(
             f"The batch reads {r.accuracy_trained:.3f} where all completions would read {FAIR:.3f}, step after step.",
             {
-                "so much it reads": lambda: abs(at(effective(k)) - r.accuracy_trained) < 1e-9,
+                "so much it reads": lambda: abs(accuracy_at(effective(k)) - r.accuracy_trained) < 1e-9,
                 "all would read one half": lambda: abs(straggler.trained_accuracy(k.slope, EVERYONE) - FAIR) < 1e-6,
             },
         )
@@ -445,9 +444,9 @@ def holds(k, r):
         f"The batch reads {r.accuracy_trained:.2f}, all completions would read {FAIR:.2f}, and a step lasts "
         f"{lasts:,.0f} tokens.",
         {
-            "so much it reads": lambda: abs(at(k) - r.accuracy_trained) < 1e-9,
+            "so much it reads": lambda: abs(accuracy_at(k) - r.accuracy_trained) < 1e-9,
             "it reads what all would": lambda: (
-                abs(at(k) - straggler.trained_accuracy(k.slope, EVERYONE)) < NOTICED + 1e-6
+                abs(accuracy_at(k) - straggler.trained_accuracy(k.slope, EVERYONE)) < NOTICED + 1e-6
             ),
             "no longer than all, or hardly": lambda: r.waits[k.rule] <= 1.05 * wait(k, RULES[0], K) + 1e-9,
         },

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from sim.cluster.models import MODELS
-from tests.widgets.catalogue import fixed
 from widgets.asynchrony import widget as asynchrony
 from widgets.asynchrony.widget import PRESETS, Knobs
 
@@ -93,17 +92,8 @@ def test_the_largest_stable_lag_is_where_the_step_meets_the_stability_limit():
 @pytest.mark.parametrize("delay, state", [("4", ""), ("6", ""), ("7", "worse"), ("8", "worse"), ("16", "broken")])
 def test_a_run_beyond_the_largest_stable_lag_is_worse_and_far_beyond_is_broken(delay, state):
     k = Knobs(delay=delay)
-    found = "broken" if breaks(k) else "worse" if asynchrony.worse(k, result(k)) else ""
-    assert found == state
-
-
-def test_presets_break_for_their_expected_causes():
-    found = {name: broken.cause for name, k in PRESETS.items() if (broken := breaks(k))}
-    assert found == {
-        "Rate 3, lag 16": asynchrony.SWINGS,
-        "Rate 12, lag 8": asynchrony.STUCK,
-        "None older than 4": asynchrony.SHORT,
-    }
+    verdict = "broken" if breaks(k) else "worse" if asynchrony.worse(k, result(k)) else ""
+    assert verdict == state
 
 
 def test_a_stuck_policy_keeps_one_answer_and_pays_the_full_kl_price():
@@ -111,17 +101,10 @@ def test_a_stuck_policy_keeps_one_answer_and_pays_the_full_kl_price():
     assert asynchrony.final(result(k)) == pytest.approx(1 - 0.2 * np.log(8), abs=1e-3)
 
 
-@pytest.mark.parametrize("name", ["Rate 3, lag 16", "Rate 12, lag 8", "None older than 4"])
-def test_the_suggested_fix_mends_every_broken_preset(name):
-    k = PRESETS[name]
-    assert breaks(fixed("asynchrony", k, breaks(k).fix)) is None
-
-
 def test_a_pipeline_can_break_the_policy_by_itself():
     k = Knobs(head=32, train=150.0, learning_rate=4.5)
     assert result(k).delay > asynchrony.wall(k)
     assert breaks(k).cause in (asynchrony.SWINGS, asynchrony.STUCK)
-    assert breaks(fixed("asynchrony", k, breaks(k).fix)) is None
 
 
 def test_corrected_data_has_no_largest_stable_lag():
@@ -158,13 +141,12 @@ def test_a_job_that_does_not_fit_shows_no_seconds():
     k = Knobs(model="deepseek-v3")  # 1,342 GB of weights, 8 · 72 that an engine may fill
     assert "does not fit" in breaks(k).why
     assert {value for value in shown(k).values()} == {"–"}
-    assert breaks(fixed("asynchrony", k, breaks(k).fix)) is None
 
 
 def test_the_setting_is_handed_over_with_the_lag_that_is_refused():
     k = PRESETS["None older than 4"]
-    asked = asynchrony.export(k, result(k))
-    assert asked["lag"] == 4 and asked["concurrency"] == 256 and asked["context"] == 512 + 8192
+    exported = asynchrony.export(k, result(k))
+    assert exported["lag"] == 4 and exported["concurrency"] == 256 and exported["context"] == 512 + 8192
     assert "lag" not in asynchrony.export(Knobs(), result(Knobs()))
     impossible = Knobs(model="deepseek-v3")
     assert asynchrony.export(impossible, result(impossible)) is None
@@ -175,8 +157,8 @@ def test_a_way_back_ends_where_none_of_its_steps_is_enough():
     machine = dict(overlap="async", train=30.0, sync=2.0, in_place=True, slots=256, completions=128, bandwidth=0.75)
     learner = dict(head=4, learning_rate=12.0, hard_cap="4", correction="none", draws="16", beta=0.2, overhead=1.5)
     k = Knobs(**machine, **learner, flops=0.6, timed="64 sequences, 2048 tokens, 12 ms")
-    found = breaks(k)
-    assert found and (not found.fix or asynchrony.sound(replace(k, **found.fix)))
+    break_ = breaks(k)
+    assert break_ and (not break_.fix or asynchrony.sound(replace(k, **break_.fix)))
 
 
 def test_where_nearly_all_is_thrown_away_the_job_does_not_fit_and_a_way_back_is_found():
@@ -187,5 +169,5 @@ def test_where_nearly_all_is_thrown_away_the_job_does_not_fit_and_a_way_back_is_
     assert [m.what for m in r.misfits] == [
         "nearly all that is written is older than 1 when it is done, and thrown away"
     ]
-    broken = asynchrony.broken(k, r)
-    assert broken.fix and not asynchrony.misfits(replace(k, **broken.fix))
+    fix = asynchrony.broken(k, r).fix
+    assert fix and not asynchrony.misfits(replace(k, **fix))
