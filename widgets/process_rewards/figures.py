@@ -197,16 +197,16 @@ def scored(rule, K):
 
 
 def by_threshold(K):
-    drawn = []
+    curves = []
     for rule, series in RULES:
         scorer = scored(rule, K)
-        drawn.append(line(CUTS, [scorer.at(at).F1 for at in CUTS], rule, series))
-        drawn.append(dots([scorer.best], [scorer.at(scorer.best).F1], rule, series, "here"))
+        curves.append(line(CUTS, [scorer.at(at).F1 for at in CUTS], rule, series))
+        curves.append(dots([scorer.best], [scorer.at(scorer.best).F1], rule, series, "here"))
     return [
         panel(
             "First errors found",
             "F1; rings: the threshold that suits each, found on 300 chains",
-            *drawn,
+            *curves,
             label(0.98, 1.52, "solid: any is right", 1, "right"),
             label(0.98, 1.32, "dashed: share", 2, "right"),
             label(0.98, 1.12, "dotted: a person", 3, "right"),
@@ -219,11 +219,11 @@ def by_threshold(K):
 
 
 def by_threshold_said(K):
-    found = {rule: scored(rule, K).at(scored(rule, K).best).F1 for rule, _ in RULES}
+    best = {rule: scored(rule, K).at(scored(rule, K).best).F1 for rule, _ in RULES}
     endings = counted(K, "ending")
     return (
-        f"{endings} a step, each scorer at its own threshold: {found[ANY]:.2f} by any, {found[SHARE]:.2f} by the "
-        f"share, {found[PEOPLE]:.2f} by a person."
+        f"{endings} a step, each scorer at its own threshold: {best[ANY]:.2f} by any, {best[SHARE]:.2f} by the "
+        f"share, {best[PEOPLE]:.2f} by a person."
     )
 
 
@@ -242,11 +242,12 @@ def taken(optimizer, less):
 
 def off_each():
     curves = {name: np.array([taken(name, less) for less in TAKEN]) for name in OPTIMIZERS}
-    both = lambda which: [
-        mark
-        for series, (name, ends) in enumerate(curves.items(), 1)
-        for mark in (line(TAKEN, ends[:, which], name, series), dots(TAKEN, ends[:, which], name, series))
-    ]
+
+    def both(column):
+        for series, (name, ends) in enumerate(curves.items(), 1):
+            yield line(TAKEN, ends[:, column], name, series)
+            yield dots(TAKEN, ends[:, column], name, series)
+
     return [
         panel(
             "Chains solved, scores added up",

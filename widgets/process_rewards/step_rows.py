@@ -34,17 +34,17 @@ def typical(batch: Any, solved: float) -> list[int]:
 
 def squares(batch: Any, row: int) -> list[tuple[str, str]]:
     """[(text, role)] of a chain."""
-    found, solved = [], bool(batch.solved[row])
+    written, solved = [], bool(batch.solved[row])
     for t, action in enumerate(batch.actions[row].tolist()):
         done = int(batch.works[row, t])
         if action == FINISH:
-            found.append(("stop", "stop" if solved else "astray"))
+            written.append(("stop", "stop" if solved else "astray"))
         elif action == WORK:
             again = done == NEED
-            found.append((str(min(done + 1, NEED)), "rival" if again else "yes" if solved else "no"))
+            written.append((str(min(done + 1, NEED)), "rival" if again else "yes" if solved else "no"))
         elif action >= 0:
-            found.append(("…", "rival"))
-    return found
+            written.append(("…", "rival"))
+    return written
 
 
 def verdict(batch: Any, row: int) -> str:
@@ -55,8 +55,8 @@ def verdict(batch: Any, row: int) -> str:
 
 def endless(batch: Any, rows: list[int]) -> int | None:
     """Which of the rows shown is the last without a stop."""
-    found = [i for i, row in enumerate(rows) if FINISH not in batch.actions[row]]
-    return found[-1] if found else None
+    unstopped = [i for i, row in enumerate(rows) if FINISH not in batch.actions[row]]
+    return unstopped[-1] if unstopped else None
 
 
 def view(key: str, title: str, batch: Any, rows: list[int], ringed: int | None = None, words: str = "") -> scene.View:
@@ -64,12 +64,12 @@ def view(key: str, title: str, batch: Any, rows: list[int], ringed: int | None =
     marks = [scene.word(title, (0, 0.55), "strong", key=f"{key}t"), scene.wall((WALL, 0.9), ROWS + 0.3)]
     marks.append(scene.word(f"{H} places", (WALL, 0.55), "", "end"))
     for i, row in enumerate(rows):
-        said = verdict(batch, row)
+        outcome = verdict(batch, row)
         marks.append(
             scene.word(
-                "" if i == ringed else said,
+                "" if i == ringed else outcome,
                 (WALL + 0.3, TOP + i + 0.66),
-                "sum yes" if said == "solved" else "sum no",
+                "sum yes" if outcome == "solved" else "sum no",
                 key=f"{key}v{i}",
             )
         )

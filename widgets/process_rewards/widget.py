@@ -126,10 +126,10 @@ def at_best(r):
 
 
 def idle(k):
-    found = {} if k.form in (SUM, MIN) else dict(filler="only where scores are paid")
-    found |= {} if k.form == SUM else dict(less="only where scores are added")
-    found |= {} if k.rule == MORE else dict(part="only with more than a part")
-    return found | (dict(K="a person writes none") if k.rule == PEOPLE else {})
+    reasons = {} if k.form in (SUM, MIN) else dict(filler="only where scores are paid")
+    reasons |= {} if k.form == SUM else dict(less="only where scores are added")
+    reasons |= {} if k.rule == MORE else dict(part="only with more than a part")
+    return reasons | (dict(K="a person writes none") if k.rule == PEOPLE else {})
 
 
 # ── the pictures ──
@@ -140,7 +140,6 @@ FIRST_TAB = "Chains, scorer"
 def figure(k, r):
     V = step_chain.chain_values(rescue=k.rescue)[AT]
     good, bad = rates(k, V[1]), rates(k, V[0], flawed=True)
-    here = [k.K - 1]
     cut = in_force(k, r)
     curve = [r.scorer.at(at).F1 for at in CUTS]
     ringed, words = ring(k, r)
@@ -170,8 +169,8 @@ def figure(k, r):
             f"{100 * r.scorer.false_positives:.0f} % good",
             line(RATES, good, "a sound step"),
             line(RATES, bad, "a flawed step", 2),
-            dots([k.K], [good[here[0]]], "a sound step", 1, "here"),
-            dots([k.K], [bad[here[0]]], "a flawed step", 2, "here"),
+            dots([k.K], [good[k.K - 1]], "a sound step", 1, "here"),
+            dots([k.K], [bad[k.K - 1]], "a flawed step", 2, "here"),
             label(16, 1.26, "solid: a sound step", 1, "right"),
             label(16, 1.1, "dashed: a flawed step", 2, "right"),
             x="completions a step, K",
@@ -201,10 +200,10 @@ def figure(k, r):
 
 def ring(k, r):
     """(the row that is ringed or None, its words) where chains are what is broken."""
-    found = broken(k, r)
-    if found and found.cause == PADDED:
+    break_ = broken(k, r)
+    if break_ and break_.cause == PADDED:
         return step_rows.endless(r.batch, list(r.rows)), NO_STOP
-    if found and found.cause == QUITS:
+    if break_ and break_.cause == QUITS:
         return 0, TOO_SOON
     return None, NO_STOP
 
@@ -228,8 +227,8 @@ def rates(k, p, flawed=False):
 
 
 def readouts(k, r):
-    found = broken(k, r)
-    cause = found.cause if found else ""
+    break_ = broken(k, r)
+    cause = break_.cause if break_ else ""
     cut = in_force(k, r)
     return [
         Readout("Solved", share(r), "%", step_rewards.outlook, "violated" if cause in UNPAID else ""),
@@ -284,21 +283,21 @@ def cause(k, r):
 
 
 def broken(k, r):
-    found = cause(k, r)
-    if not found:
+    name = cause(k, r)
+    if not name:
         return None
-    undone = (dict(form=PROGRESS) if found in UNPAID else {}) | (BY_RULE[k.rule][1] if at_best(r) < LOST else {})
-    return Break(why(k, r, found), recovery.different(k, undone), found)
+    undone = (dict(form=PROGRESS) if name in UNPAID else {}) | (BY_RULE[k.rule][1] if at_best(r) < LOST else {})
+    return Break(why(k, r, name), recovery.different(k, undone), name)
 
 
-def why(k, r, found):
-    if found in MISLABELLED:
-        return mislabelled(k, r, found)
+def why(k, r, name):
+    if name in MISLABELLED:
+        return mislabelled(k, r, name)
     mends = {
         "paid by progress it is solved": lambda: end(run, replace(k, form=PROGRESS)).solved[-1] > 0.9,
         "so few": lambda: abs(step_rewards.outlook(final_logits(k))[0] - r.solved[-1]) < 1e-12,
     }
-    if found == QUITS and k.form == MIN:
+    if name == QUITS and k.form == MIN:
         return Said(
             f"A chain without a step is paid 1, and each filler that is tried costs that: {percent(r)} solved after "
             f"{r.steps[-1]:.1f} steps.",
@@ -308,11 +307,11 @@ def why(k, r, found):
                 "filler that is scored higher mends it": lambda: end(run, replace(k, filler=0.95)).solved[-1] > 0.9,
             },
         )
-    if found == QUITS:
-        low, what = min((step_rewards.RATED, "A piece of work"), (k.filler, "A filler"))
+    if name == QUITS:
+        low, step = min((step_rewards.RATED, "A piece of work"), (k.filler, "A filler"))
         cost = k.less - low
         return Said(
-            f"{what} that is tried costs {cost:.2f} at once, a stop nothing, and the 1 comes at the end: "
+            f"{step} that is tried costs {cost:.2f} at once, a stop nothing, and the 1 comes at the end: "
             f"{percent(r)} solved after {r.steps[-1]:.1f} steps.",
             mends
             | {
@@ -320,9 +319,9 @@ def why(k, r, found):
                 "it costs something": lambda: cost > 0,
             },
         )
-    what = "A filler step" if k.filler > step_rewards.RATED else "A step that does no work"
+    step = "A filler step" if k.filler > step_rewards.RATED else "A step that does no work"
     return Said(
-        f"{what} is paid too, so chains do not stop: reward {tenths(r.reward)}, {tenths(r.start)} at update 0, "
+        f"{step} is paid too, so chains do not stop: reward {tenths(r.reward)}, {tenths(r.start)} at update 0, "
         f"{percent(r)} solved.",
         mends
         | {
@@ -333,16 +332,16 @@ def why(k, r, found):
     )
 
 
-def mislabelled(k, r, found):
+def mislabelled(k, r, name):
     good, ends = f"{100 * r.scorer.false_positives:.0f} %", f"F1 {at_best(r):.2f} at its best threshold."
     claims = {
         "without rescue it finds more": lambda: best_of(replace(k, rescue=0.0)) > at_best(r) + 0.1,
         "what is turned back mends it": lambda: best_of(replace(k, **BY_RULE[k.rule][1])) > at_best(r) + 0.1,
     }
-    if found == DROPPED:
+    if name == DROPPED:
         return Said(f"{dropped(r)}: {ends}", claims | early_first(k, r))
     claims["more than people do"] = lambda: r.scorer.false_positives > 2 * PERSON
-    if found == FEW_ASKED:
+    if name == FEW_ASKED:
         return Said(
             f"Of {flawed(k)} {good} are called good, for rescues bring more than {k.part:g} of their endings right: "
             f"{ends}",
@@ -379,8 +378,8 @@ def final_logits(k):
 
 def best_of(k):
     """F1 at the best threshold, at other knobs."""
-    other = scorer(k)
-    return other.at(other.best).F1
+    elsewhere = scorer(k)
+    return elsewhere.at(elsewhere.best).F1
 
 
 def seen_at(k, r, cause):
@@ -446,8 +445,8 @@ def share(r):
 
 
 def percent(r):
-    found = share(r)
-    return f"{found if isinstance(found, str) else figures(found)} %"
+    solved = share(r)
+    return f"{solved if isinstance(solved, str) else figures(solved)} %"
 
 
 GUESS = Guess(
