@@ -48,22 +48,22 @@ def rows(key, title, written, legend=False):
 
 
 def two_copies(name, i):
-    now = asked(name)[i]
-    stale = now.sampled_rate < now.trained_rate
+    twins = asked(name)[i]
+    stale = twins.sampled_rate < twins.trained_rate
     return [
         scene.scene(
             "A model learns for sixty rounds",
             "eight answers for its log, and eight of the model itself, drawn anew with the same random numbers",
-            answers.around_rewards(rows("l", "what the log counts", now.sampled), OLD if stale else ""),
-            rows("m", "what the model writes now", now.trained, legend=True),
+            answers.around_rewards(rows("l", "what the log counts", twins.sampled), OLD if stale else ""),
+            rows("m", "what the model writes now", twins.trained, legend=True),
             given=GIVEN,
         )
     ]
 
 
 def counted(name, i):
-    now = asked(name)[i]
-    log, model = (answers.COUNTED[answers.right(rows, running_batch.PROMPT)] for rows in (now.sampled, now.trained))
+    twins = asked(name)[i]
+    log, model = (answers.COUNTED[answers.right(rows, running_batch.PROMPT)] for rows in (twins.sampled, twins.trained))
     when = "Before training" if i == 0 else f"After {i} rounds"
     return f"{when} {log} of the log’s eight answers are right, and {model} of the model’s."
 
@@ -105,33 +105,36 @@ def likelier():
     return np.array([ratio[i, : len(row)].prod() for i, row in enumerate(running_batch.ROWS)])
 
 
-def squares(which, i):
+def squares(line, i):
     """The tokens of a row, as the line leaves them."""
-    if which == SCORED:
+    if line == SCORED:
         return answers.judged(running_batch.ROWS[i], running_batch.PROMPT)
-    role = "up" if which in (PUSHED, HELD) and running_batch.RIGHT[i] else "silent"
+    role = "up" if line in (PUSHED, HELD) and running_batch.RIGHT[i] else "silent"
     return [(SIGNS[token], role) for token in running_batch.ROWS[i]]
 
 
-def four_lines(which):
+def four_lines(line):
     """The rows with what the lines up to this one have made of them, and a hundred answers by the policy as it is."""
-    at, many = LINES.index(which), len(running_batch.ROWS)
-    seen = lambda words, line: words if at >= LINES.index(line) else ""
+    many = len(running_batch.ROWS)
+
+    def since(first, words):
+        return words if LINES.index(line) >= LINES.index(first) else ""
+
     marks = [
-        scene.word(seen("reward", SCORED), (0, 1.4), "head", key="hr"),
+        scene.word(since(SCORED, "reward"), (0, 1.4), "head", key="hr"),
         scene.word("what it wrote", (FIRST, 1.4), "head"),
-        scene.word(seen("times as likely", HELD), (FACTOR, 1.4), "head", "middle", key="hf"),
-        scene.tokens("t", [squares(which, i) for i in range(many)], ROOM, (FIRST, DOWN)),
+        scene.word(since(HELD, "times as likely"), (FACTOR, 1.4), "head", "middle", key="hf"),
+        scene.tokens("t", [squares(line, i) for i in range(many)], ROOM, (FIRST, DOWN)),
     ]
     for i, (row, reward, total) in enumerate(zip(running_batch.ROWS, running_batch.RIGHT, running_batch.sums())):
         y, color = DOWN + i + 0.66, "yes" if reward else "no"
         marks += [
-            scene.word(seen(f"{reward:.0f}", SCORED), (REWARD, y), f"reward {color}", "middle", f"r{i}"),
-            scene.word(seen(f"= {total}", SCORED), (FIRST + len(row) + 0.2, y), f"sum {color}", key=f"s{i}"),
-            scene.word(seen(f"{likelier()[i]:.2g}", HELD), (FACTOR, y), "strong", "middle", f"f{i}"),
+            scene.word(since(SCORED, f"{reward:.0f}"), (REWARD, y), f"reward {color}", "middle", f"r{i}"),
+            scene.word(since(SCORED, f"= {total}"), (FIRST + len(row) + 0.2, y), f"sum {color}", key=f"s{i}"),
+            scene.word(since(HELD, f"{likelier()[i]:.2g}"), (FACTOR, y), "strong", "middle", f"f{i}"),
         ]
-    alt = f"Four completions after line {which}: two are right, with the sums 5 and 12, two are wrong."
-    right = stepped()[1] if at >= LINES.index(PUSHED) else float(start()[running_batch.PROMPT])
+    alt = f"Four completions after line {line}: two are right, with the sums 5 and 12, two are wrong."
+    right = stepped()[1] if line in (PUSHED, HELD) else float(start()[running_batch.PROMPT])
     hundredths = answers.hundredths(right)
     return [
         scene.scene(
@@ -153,14 +156,14 @@ def four_lines(which):
     ]
 
 
-def said(which):
+def said(line):
     before, after = (answers.hundredths(rate) for rate in (start()[running_batch.PROMPT], stepped()[1]))
     return {
         SAMPLED: f"Line 1: the model answers four times. Of a hundred answers to this prompt {before} are right.",
         SCORED: "Line 2: a program adds up the digits. 5 and 12 are right and get 1, the others 0.",
         PUSHED: f"Line 3: the right rows are pushed up, the others not at all. Of a hundred {after} are right now.",
         HELD: "Line 4: how far each row has moved. What nobody pushed loses too: all probabilities add up to 1.",
-    }[which]
+    }[line]
 
 
 # ── the best of K ──
@@ -169,14 +172,14 @@ KS = (1, 2, 4, 8, 16, 32, 64)
 
 def best(K):
     x = np.geomspace(1, 64, 49)
-    one, kept = start().mean(), cut_arrows.best_of(start(), K).mean()
+    one, best_of_K = start().mean(), cut_arrows.best_of(start(), K).mean()
     return [
         panel(
             "The untrained policy",
             "share right, exact, mean of four prompts",
             line(x, [cut_arrows.best_of(start(), n).mean() for n in x], "best of K", 2),
             line(x, np.full(len(x), one), "one completion", 1),
-            dots([K], [kept], "best of K", 2),
+            dots([K], [best_of_K], "best of K", 2),
             dots([K], [one], "one completion", 1),
             label(64, 0.96, "best of K", 2, "right"),
             label(64, one + 0.02, "one completion", 1, "right"),
@@ -196,13 +199,13 @@ APART = 5  # points
 
 def coin(n):
     points, probability = equal_models.difference(n)
-    seen = np.abs(points) <= 40
+    within = np.abs(points) <= 40
     return [
         panel(
             "Difference of two equal models",
             "points; likelihood relative to no difference",
             region(-APART, APART),
-            line(points[seen], probability[seen] / probability.max(), "difference", 1),
+            line(points[within], probability[within] / probability.max(), "difference", 1),
             label(-39, 0.9, "shaded: less than", 0),
             label(-39, 0.78, "five points", 0),
             x="difference in points",

@@ -131,12 +131,12 @@ def two_copies(k, r):
             ("m", "what the model writes now", r.twins.trained),
         )
     )
-    found = broken(k, r)
+    break_ = broken(k, r)
     return scene.scene(
         WRITTEN,
         f"digits that add up to 5, 12, 19, …, then stop; after iteration {r.done}",
         answers.around_rewards(answers.unpaid(log) if k.cut == "trajs" else log, OLD if stayed_old(r) else ""),
-        answers.around_rewards(model, SAME if found and found.cause in CAUSES.values() else ""),
+        answers.around_rewards(model, SAME if break_ and break_.cause in CAUSES.values() else ""),
         tab="Answers",
         front=True,
         data=[
@@ -195,7 +195,7 @@ def watched(k, r):
     )
 
 
-SAID = {
+HAPPENED = {  # to the completions, after "… were sampled,"
     "trajs": "and none was ever scored",
     "+reward": "but no score reached the algorithm",
     "loss_fn": "but the trainer was never handed a loss",
@@ -232,20 +232,19 @@ def broken(k, r):
     if not learned_nothing(r):
         return None
     now, before = (f"{100 * r.pass_rate[at].mean():.0f} % of the time" for at in (-1, 0))
-    if k.cut not in SAID:
-        surer = lambda: end(run, replace(k, K=8))
+    if k.cut not in HAPPENED:
         why = Said(
             f"With {k.K} a prompt at a price of {k.beta:g} a nat the noise was larger than what was learned: one "
             f"is right {now}, {before} at the start.",
             {
                 "nats are charged": lambda: k.beta > 0 and k.cut not in ("tokens", "ref_logp"),
-                "eight a prompt learn at this price": lambda: surer().gained > LEARNT,
-                "the noise is larger": lambda: abs(r.gained - surer().gained) > surer().gained - LEARNT,
+                "eight a prompt learn at this price": lambda: of_eight(k).gained > LEARNT,
+                "the noise is larger": lambda: abs(r.gained - of_eight(k).gained) > of_eight(k).gained - LEARNT,
             },
         )
         return Break(why, recovery.different(k, dict(K=8)), "more noise than signal")
     why = Said(
-        f"{sampled}, {SAID[k.cut]}: one completion is right {now}, as at the start.",
+        f"{sampled}, {HAPPENED[k.cut]}: one completion is right {now}, as at the start.",
         {
             "no weight has moved": lambda: bool((r.pass_rate == r.pass_rate[0]).all()) and r.kl[-1] == 0,
             "they were scored, or nobody looked": lambda: bool(np.isnan(r.measured).all()) == (k.cut == "trajs"),
@@ -262,6 +261,10 @@ def reconnected(k):
 
 def whole(k):
     return end(run, replace(k, cut="none"))
+
+
+def of_eight(k):
+    return end(run, replace(k, K=8))
 
 
 def counted_by(weights, k, r):

@@ -23,10 +23,10 @@ def rings(panel):
 @pytest.mark.parametrize("name", figures.SETTINGS)
 @pytest.mark.parametrize("i", figures.ROUNDS)
 def test_the_rows_that_are_right_are_as_many_as_the_exact_rate_says_within_one(name, i):
-    now, rests = figures.asked(name)[i], i in (0, 3, 60)
-    for rows, rate in ((now.sampled, now.sampled_rate), (now.trained, now.trained_rate)):
+    twins, margin = figures.asked(name)[i], 1 if i in (0, 3, 60) else 1.2
+    for rows, rate in ((twins.sampled, twins.sampled_rate), (twins.trained, twins.trained_rate)):
         assert len(rows) == 8 and max(map(len, rows)) <= answers.SHORT, "none is cut"
-        assert abs(answers.right(rows, PROMPT) - 8 * rate) <= (1 if rests else 1.2)
+        assert abs(answers.right(rows, PROMPT) - 8 * rate) <= margin
 
 
 def test_the_log_of_one_setting_shows_the_model_and_that_of_the_other_never_changes():
@@ -40,41 +40,36 @@ def test_the_ring_stands_where_the_log_shows_the_untrained_model_and_nowhere_els
     untrained = figures.asked("the other")[0].trained
     for name in figures.SETTINGS:
         for i in figures.ROUNDS:
-            shown = rings(figures.two_copies(name, i)[0])
-            assert shown == ([figures.OLD] if name == "the other" and i else [])
-            assert not shown or figures.asked(name)[i].sampled == untrained
+            words = rings(figures.two_copies(name, i)[0])
+            assert words == ([figures.OLD] if name == "the other" and i else [])
+            assert not words or figures.asked(name)[i].sampled == untrained
 
 
 def test_a_reward_is_written_beside_every_row_and_is_that_of_its_sum():
     for i in (0, 60):
         panel = figures.two_copies("the other", i)[0]
         paid = [mark["text"] for mark in marks(panel, "word") if "reward" in mark["role"].split()]
-        now = figures.asked("the other")[i]
-        for reward, row in zip(paid, [*now.sampled, *now.trained], strict=True):
+        twins = figures.asked("the other")[i]
+        for reward, row in zip(paid, [*twins.sampled, *twins.trained], strict=True):
             total = sum(token + 1 for token in row if token != modsum.EOS)
             assert reward == str(int(row[-1] == modsum.EOS and total in (5, 12, 19)))
 
 
 def test_the_sentence_says_what_is_drawn():
-    for (panel,), said, _ in results.positions("orientation", "opening"):
+    for (panel,), sentence, _ in results.positions("orientation", "opening"):
         log, model = (view["alt"].partition(": ")[2].split()[0] for column in panel["columns"] for view in column)
-        assert f"{log} of the log’s eight answers are right, and {model} of the model’s." in said
-
-
-def test_nothing_of_the_opening_names_the_setting():
-    shown = str(results.positions("orientation", "opening")).lower()
-    assert "sync" not in shown and "rollout" not in shown and "cut" not in shown
+        assert f"{log} of the log’s eight answers are right, and {model} of the model’s." in sentence
 
 
 def test_the_four_lines_add_to_the_picture_one_after_the_other():
-    shown = {}
+    words = {}
     for line in figures.LINES:
         (panel,) = figures.four_lines(line)
-        shown[line] = {mark["key"]: mark["text"] for mark in marks(panel, "word") if mark["key"] and mark["text"]}
-    keys = [set(shown[line]) for line in figures.LINES]
+        words[line] = {mark["key"]: mark["text"] for mark in marks(panel, "word") if mark["key"] and mark["text"]}
+    keys = [set(words[line]) for line in figures.LINES]
     assert keys[0] < keys[1] <= keys[2] < keys[3]
-    assert [shown[figures.SCORED][f"r{i}"] for i in range(4)] == ["1", "0", "1", "0"]
-    assert [shown[figures.SCORED][f"s{i}"] for i in range(4)] == ["= 5", "= 2", "= 12", "= 3"]
+    assert [words[figures.SCORED][f"r{i}"] for i in range(4)] == ["1", "0", "1", "0"]
+    assert [words[figures.SCORED][f"s{i}"] for i in range(4)] == ["= 5", "= 2", "= 12", "= 3"]
 
 
 def test_the_hundred_answers_are_the_exact_rate_before_and_after_the_step():
@@ -96,8 +91,8 @@ def test_a_factor_is_the_probability_of_a_row_after_the_step_over_that_before():
 def test_the_instrument_rings_what_it_says_where_it_breaks_and_nothing_else():
     for k in widget.PRESETS.values():
         r = results.last("orientation", k)
-        found, shown = widget.broken(k, r), rings(widget.figure(k, r)[0])
-        assert shown == ([widget.seen_at(k, r, found.cause).words] if found else [])
+        break_, words = widget.broken(k, r), rings(widget.figure(k, r)[0])
+        assert words == ([widget.seen_at(k, r, break_.cause).words] if break_ else [])
 
 
 def test_of_a_long_row_the_first_tokens_are_drawn_and_its_sum_is_written():

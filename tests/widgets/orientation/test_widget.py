@@ -7,7 +7,6 @@ import pytest
 
 from sim.experiments import cut_arrows
 from sim.worlds import modsum
-from tests.widgets.catalogue import fixed
 from widgets.orientation import widget as orientation
 from widgets.orientation.widget import ITERATIONS, PRESETS, Knobs
 
@@ -24,11 +23,8 @@ def shown(label, k, r):
     return value
 
 
-def test_the_default_is_the_whole_loop_and_its_policy_learns():
-    k, r = settled()
-    assert k.cut == "none" and k == next(iter(PRESETS.values()))
-    assert orientation.broken(k, r) is None
-    assert r.pass_rate[-1].mean() > 3 * START.mean()
+def test_the_policy_of_the_whole_loop_learns():
+    assert settled()[1].pass_rate[-1].mean() > 3 * START.mean()
 
 
 @pytest.mark.parametrize("cut", ["trajs", "+reward", "loss_fn"])
@@ -48,20 +44,20 @@ def test_a_loop_without_anchor_still_learns(cut):
 def test_a_sampler_that_stays_old_breaks_the_loop_although_the_weights_learn(K):
     for seed in range(5):
         k, r = settled(cut="weight sync", K=K, seed=seed)
-        found = orientation.broken(k, r)
-        assert "all by the weights of the start" in found.why and found.fix == dict(cut="none")
+        break_ = orientation.broken(k, r)
+        assert "all by the weights of the start" in break_.why and break_.fix == dict(cut="none")
         assert r.gained > 0.3 and orientation.watched(k, r).label.startswith("Right, one completion − counted")
 
 
 def test_a_high_price_and_one_completion_a_prompt_can_end_below_the_start():
-    told = [orientation.broken(*settled(beta=1.0, K=1, seed=seed)) for seed in (0, 1, 21, 24, 39)]
-    assert [found is not None for found in told] == [False, False, True, True, True]  # far from the edge, all five
-    assert all(found.fix == dict(K=8) for found in told if found) and any(told)
+    breaks = [orientation.broken(*settled(beta=1.0, K=1, seed=seed)) for seed in (0, 1, 21, 24, 39)]
+    assert breaks[:2] == [None, None]  # far from the edge, all five
+    assert all(break_.fix == dict(K=8) for break_ in breaks[2:])
 
 
 @pytest.mark.when_changed()
 def test_a_loop_is_broken_if_its_policy_or_its_batches_show_no_learning():
-    chance, told = random.Random("orientation"), []
+    chance, breaks = random.Random("orientation"), []
     for _ in range(24):
         k, r = settled(
             cut=chance.choice(["none", "none", *cut_arrows.ARROWS]),
@@ -72,11 +68,8 @@ def test_a_loop_is_broken_if_its_policy_or_its_batches_show_no_learning():
         right, counted = (shown(label, k, r) for label in ("Right, one", "Counted"))
         damaged = right - START.mean() < 0.01 or right - counted > 0.2
         assert (orientation.broken(k, r) is not None) == damaged, k
-        told.append(damaged)
-        if damaged:
-            back = fixed("orientation", k, orientation.broken(k, r).fix)
-            assert orientation.broken(*settled(**vars(back))) is None, k
-    assert 0.2 < np.mean(told) < 0.8
+        breaks.append(damaged)
+    assert 0.2 < np.mean(breaks) < 0.8
 
 
 def test_the_highest_price_of_the_kl_slows_the_loop_but_does_not_break_it():
@@ -108,9 +101,8 @@ def test_without_the_sync_the_batch_and_the_policy_tell_different_stories():
 @pytest.mark.when_changed()
 def test_the_loop_without_the_sync_is_slower_for_every_seed():
     for seed in range(4):
-        assert (
-            settled(cut="weight sync", seed=seed)[1].pass_rate[-1].mean() < settled(seed=seed)[1].pass_rate[-1].mean()
-        )
+        without, whole = (settled(cut=cut, seed=seed)[1].pass_rate[-1].mean() for cut in ("weight sync", "none"))
+        assert without < whole
 
 
 def test_more_completions_raise_the_best_completion_and_not_the_starting_pass_rate():
