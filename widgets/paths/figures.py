@@ -59,16 +59,15 @@ def opening(name, second):
     setting, report = loaded(name)
     late = report.paths[EXPERIENCE].exposed
     words = f"{JOB.gpus} GPUs wait {late / 60:.0f} minutes" if late > LATE else ""
+    shown = dict(rows=steps.FEW, broken=(EXPERIENCE, words), ticks=lanes.quarters(UNTIL)[::2], now=second, steps=3)
+    shown |= dict(alt=after(name, second))
     return [
         scene.scene(
             "Where a step spends its time",
             "[work] the first step, [other] the next ones; hatched: GPUs that are paid for and wait",
-            steps.travelling(
-                "s", setting, report, UNTIL, rows=steps.FEW, broken=(EXPERIENCE, words),
-                ticks=lanes.quarters(UNTIL)[::2], now=second, steps=3, alt=after(name, second),
-            ),
+            steps.travelling("s", setting, report, UNTIL, **shown),
         )
-    ]  # fmt: skip
+    ]
 
 
 def finished(name, second):
@@ -88,11 +87,10 @@ def after(name, second):
     setting, report = loaded(name)
     done = finished(name, second)
     many = ("no step is", "one step is", "two steps are")[done]
-    here = second - done * report.seconds
-    now = next(
-        what for what, (start, took) in paths.laid(setting, report).items() if what in DOING and here < start + took
-    )
-    return f"After {second:,} s {many} finished, and {DOING[now]}."
+    since = second - done * report.seconds
+    spans = paths.laid(setting, report).items()
+    activity = next(name for name, (start, took) in spans if name in DOING and since < start + took)
+    return f"After {second:,} s {many} finished, and {DOING[activity]}."
 
 
 OPENING = Figure(
@@ -225,14 +223,10 @@ def sync(schedule, second):
         marks.append(lanes.span(f"e{engine}", engine, start, end, "work"))
     last = ENGINES_OF_THE_JOB - 1
     start, end = arrives(schedule, last)
+    first, seconds, words = 0, end, f"all sixteen after {end:.2f} s"
     if schedule == FUNNEL:
-        marks.append(
-            lanes.spot("r", (last, last), 0, start, f"{start:.1f} s until its turn", second >= start, "look", "right")
-        )
-    else:
-        marks.append(
-            lanes.spot("r", (0, last), 0, end, f"all sixteen after {end:.2f} s", second >= end, "look", "right")
-        )
+        first, seconds, words = last, start, f"{start:.1f} s until its turn"
+    marks.append(lanes.spot("r", (first, last), 0, seconds, words, second >= seconds, "look", "right"))
     return [
         scene.scene(
             "New weights for sixteen engines",
@@ -252,10 +246,9 @@ COUNTED |= {8: "eight have", 9: "nine have", 16: "all sixteen have"}
 
 
 def waited(schedule, second):
-    there = sum(arrives(schedule, engine)[1] <= second for engine in range(ENGINES_OF_THE_JOB))
-    whole = took(schedule)
-    have = COUNTED.get(there, f"{there} have")
-    return f"After {second} s {have} the new weights; it takes {whole:.3g} s in all."
+    ready = sum(arrives(schedule, engine)[1] <= second for engine in range(ENGINES_OF_THE_JOB))
+    have = COUNTED.get(ready, f"{ready} have")
+    return f"After {second} s {have} the new weights; it takes {took(schedule):.3g} s in all."
 
 
 # ── what a trainer gathers ──
@@ -271,14 +264,13 @@ def update(micro_batch):
 
 def gather(micro_batch):
     gathered, computed = zip(*map(update, MICRO))
-    here = update(micro_batch)
     return [
         panel(
             "One update of 64 GPUs",
             "seconds, log scales; the longer of the two counts",
             line(MICRO, gathered, "gathering", 1),
             line(MICRO, computed, "arithmetic", 2),
-            dots([micro_batch] * 2, here, "here", role="here"),
+            dots([micro_batch] * 2, update(micro_batch), "here", role="here"),
             label(4700, gathered[2], "gathering and scattering", 1),
             label(MICRO[-1], computed[0], "arithmetic", 2, "right"),
             x="tokens a GPU trains on at a time",

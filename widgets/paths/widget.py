@@ -110,8 +110,8 @@ def idle(k):
 
 
 def run(k):
-    if found := misfits(k):
-        yield Result(found)
+    if impossible := misfits(k):
+        yield Result(impossible)
         return
     s = setting(k)
     yield Result([], s, paths.report(s), link_rates(s))
@@ -220,7 +220,7 @@ def lanes_of(k, r):
         ),
         tab=STEP_TAB,
         front=True,
-        data=[bars([steps.TRAVELS[what] for what in spans], [took for _, took in spans.values()], "seconds")],
+        data=[bars([steps.TRAVELS[span] for span in spans], [took for _, took in spans.values()], "seconds")],
     )
 
 
@@ -229,18 +229,18 @@ def waited_for(r):
 
 
 def bytes_and_seconds(r):
-    marks, taken = [], []
+    marks, boxes = [], []  # the boxes that labels cover
     for name, path in sorted(r.report.paths.items(), key=lambda each: -each[1].bytes):
         if path.bytes > 0:
             series = SERIES[name] if path.exposed > 1e-3 * path.seconds else 8
             anchors = ["right", "left", "center"] if path.bytes > 1e12 else ["center", "right", "left"]
             marks.append(dots([path.bytes], [path.seconds], name, series))
-            marks.append(free(taken, [(path.bytes, path.seconds)], NAMES[name], series, anchors))
+            marks.append(free(boxes, [(path.bytes, path.seconds)], NAMES[name], series, anchors))
     for words, rate in r.rates.items():
         ends = [BYTES[0], min(BYTES[1], SECONDS[1] * rate)]
         marks.append(line(ends, [x / rate for x in ends], words, 8, "reference"))
         along = [(x, x / rate) for x in (3e8, 3e5, 3e6, 3e7, 3e9, 3e10, 3e11, 3e12) if x / rate > SECONDS[0]]
-        marks.append(free(taken, along, words, 8, ["left"]))
+        marks.append(free(boxes, along, words, 8, ["left"]))
     return panel(
         "Bytes and seconds",
         "of a step, log; [s8] within the work",
@@ -256,25 +256,29 @@ def bytes_and_seconds(r):
 LETTER, LINE = 0.33, 1.5  # decades of the axes that a letter and a line of words take on a phone
 
 
-def free(taken, places, words, series, anchors):
-    """A label above one of its places or below it, where it covers least of the boxes `taken`; its own is added."""
-    wide, boxes = LETTER * len(words), {}
+def free(boxes, places, words, series, anchors):
+    """A label above or below one of its places, where it covers least of the boxes of others; its own is added."""
+    wide, possible = LETTER * len(words), {}
     for x, y in places:
         for below in (False, True):
             for anchor in anchors:
                 left, foot = log10(x) - wide * dict(left=0, center=0.5, right=1)[anchor], log10(y) - LINE * below
-                boxes[x, y, anchor, below] = left, foot, left + wide, foot + LINE
-    (x, y, anchor, below), box = min(boxes.items(), key=lambda each: covered(each[1], taken))
-    taken.append(box)
+                possible[x, y, anchor, below] = left, foot, left + wide, foot + LINE
+    (x, y, anchor, below), box = min(possible.items(), key=lambda each: covered(each[1], boxes))
+    boxes.append(box)
     return label(x, y, words, series, anchor, below)
 
 
-def covered(box, taken):
-    """How much of other boxes, and of what lies beyond the axes, a box covers."""
-    shared = lambda one, axis: max(min(box[axis + 2], one[axis + 2]) - max(box[axis], one[axis]), 0)
+def covered(box, others):
+    """How much of other boxes, and of what lies beyond the axes, a box (left, foot, right, top) covers."""
+
+    def shared(other):
+        wide, tall = (max(min(box[i + 2], other[i + 2]) - max(box[i], other[i]), 0) for i in (0, 1))
+        return wide * tall
+
     inside = log10(BYTES[0]), log10(SECONDS[0]), log10(BYTES[1]), log10(SECONDS[1])
-    beyond = (box[2] - box[0]) * (box[3] - box[1]) - shared(inside, 0) * shared(inside, 1)
-    return round(9 * beyond + sum(shared(one, 0) * shared(one, 1) for one in taken), 6)
+    beyond = (box[2] - box[0]) * (box[3] - box[1]) - shared(inside)
+    return round(9 * beyond + sum(map(shared, others)), 6)
 
 
 def waits(r):
@@ -307,7 +311,7 @@ READOUTS = {
 
 def readouts(k, r):
     if r.misfits:
-        units, sources = ({name: both[i] for name, both in READOUTS.items()} for i in (0, 1))
+        units, sources = ({name: pair[i] for name, pair in READOUTS.items()} for i in (0, 1))
         return impossible_job.dashes(sources, "Updates in 24 hours", units)
     report = r.report
     values = (
@@ -429,14 +433,13 @@ def recovered(k, name):
 def made_to_fit(k):
     """Knobs after which it fits and nothing is broken, or those after which it fits."""
     rising = recovery.different(k, impossible_job.in_order(k)) if impossible_job.out_of_order(k) else {}
-    there = replace(k, **rising)
-    if holding(there):
+    if holding(replace(k, **rising)):
         return rising
     turn = ("tensor_parallel", "generating", "gpus", "micro_batch", "longest", "accelerator", "model")
     usual = rising | {name: value for name, value in defaults().items() if name not in rising}
-    one = None if rising else recovery.one_knob(k, turn, holding)
+    change = None if rising else recovery.one_knob(k, turn, holding)
     # the default's median may lie above what these quantiles become, and then they are its own too
-    return one or recovery.fewest(k, usual, holding) or recovery.fewest(k, defaults(), holding)
+    return change or recovery.fewest(k, usual, holding) or recovery.fewest(k, defaults(), holding)
 
 
 def defaults():
@@ -461,9 +464,9 @@ def worse(k, r):
 def adding_up(k, r):
     """What is asserted of a step: it is longer than its work by what it waits, and a day has so many."""
     report = r.report
-    alone = lambda: paths.step_seconds(setting(k), report.roles, dict.fromkeys(report.paths, 0.0))
+    work = paths.step_seconds(setting(k), report.roles, dict.fromkeys(report.paths, 0.0))
     return {
-        "so much of it is waiting": lambda: abs(1 - alone() / report.seconds - report.waiting) < 1e-9,
+        "so much of it is waiting": lambda: abs(1 - work / report.seconds - report.waiting) < 1e-9,
         "so many fit into a day": lambda: abs(report.updates_a_day * report.seconds - 24 * 3600) < 1e-3,
     }
 

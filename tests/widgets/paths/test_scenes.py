@@ -24,16 +24,16 @@ def rings(panel):
 
 
 def spans(panel, row, role):
-    found = [mark for mark in marks(panel, "span") if mark["row"] == row and mark["role"] == role]
-    return [(mark["start"], mark["end"]) for mark in found if mark["end"] > mark["start"]]
+    in_row = [mark for mark in marks(panel, "span") if mark["row"] == row and mark["role"] == role]
+    return [(mark["start"], mark["end"]) for mark in in_row if mark["end"] > mark["start"]]
 
 
 @pytest.mark.parametrize("second", figures.TICKS[::5])
 def test_in_one_step_the_work_and_the_waiting_of_a_pool_fill_it(second):
     for name in SETTINGS:
         drawn, (_, report) = figures.opening(name, second)[0], figures.loaded(name)
-        for row, what in enumerate(steps.FEW):
-            if what in (paths.GENERATE, TRAIN):
+        for row, activity in enumerate(steps.FEW):
+            if activity in (paths.GENERATE, TRAIN):
                 (work,) = spans(drawn, row, "work")
                 waits = [wait for wait in spans(drawn, row, "waits") if wait[1] <= report.seconds * (1 + 1e-9)]
                 joined = sorted([work, *waits])
@@ -63,32 +63,25 @@ def test_the_sentence_says_what_is_done_and_what_goes_on():
     assert figures.finished("the other", 4000) == 1
 
 
-def test_both_settings_have_one_clock_and_the_same_keys():
+def test_all_positions_have_one_clock():
     for name in ("opening", "sync"):
-        seen = results.positions("paths", name)
-        keys = {tuple(mark["key"] for mark in marks(panels[0], "span")) for panels, _, _ in seen}
-        boards = {panels[0]["columns"][0][0]["until"] for panels, _, _ in seen}
-        assert len(keys) == len(boards) == 1
-
-
-def test_nothing_of_the_opening_names_the_setting():
-    shown = str(results.positions("paths", "opening")).lower()
-    assert "controller" not in shown and "process" not in shown and "logits" not in shown
+        ends = {panels[0]["columns"][0][0]["until"] for panels, _, _ in results.positions("paths", name)}
+        assert len(ends) == 1
 
 
 @pytest.mark.parametrize("schedule, seconds", list(zip(paths.SCHEDULES, (16 * ONE, ONE, ONE / 4))))
 def test_sixteen_engines_get_their_weights_on_one_clock(schedule, seconds):
     drawn = figures.sync(schedule, 22)[0]
-    got = [spans(drawn, engine, "work")[0] for engine in range(16)]
-    assert max(end for _, end in got) == pytest.approx(seconds)
+    arriving = [spans(drawn, engine, "work")[0] for engine in range(16)]
+    assert max(end for _, end in arriving) == pytest.approx(seconds)
     each = ONE if schedule != paths.DIRECT else seconds
-    assert all(end - start == pytest.approx(each) for start, end in got)
+    assert all(end - start == pytest.approx(each) for start, end in arriving)
     waits = [spans(drawn, engine, "waits") for engine in range(16)]
-    assert all(wait == ([(0, start)] if start else []) for wait, (start, _) in zip(waits, got))
+    assert all(wait == ([(0, start)] if start else []) for wait, (start, _) in zip(waits, arriving))
     for second in figures.SECONDS:
-        there = sum(end <= second for _, end in got)
-        said = figures.waited(schedule, second)
-        assert ("all sixteen have" in said) == (there == 16) and ("none has" in said) == (there == 0)
+        ready = sum(end <= second for _, end in arriving)
+        sentence = figures.waited(schedule, second)
+        assert ("all sixteen have" in sentence) == (ready == 16) and ("none has" in sentence) == (ready == 0)
 
 
 def test_a_field_is_as_long_as_its_bytes_and_what_leaves_the_row_says_how_much():
@@ -105,19 +98,19 @@ def test_a_field_is_as_long_as_its_bytes_and_what_leaves_the_row_says_how_much()
 @pytest.mark.parametrize("knobs", [dict(), dict(payload=FULL, route=CONTROLLER), dict(schedule=FUNNEL)])
 def test_what_is_laid_out_ends_with_the_step(way, knobs):
     r = next(widget.run(Knobs(way=way, **knobs)))
-    told = paths.laid(r.setting, r.report)
-    assert max(start + took for start, took in told.values()) == pytest.approx(r.report.seconds)
+    laid = paths.laid(r.setting, r.report)
+    assert max(start + took for start, took in laid.values()) == pytest.approx(r.report.seconds)
     if way != ASYNC:
-        ordered = [told[what] for what in told if what != TRAINER]
-        assert sum(took for _, took in ordered) == pytest.approx(r.report.seconds)
+        in_turn = [took for activity, (_, took) in laid.items() if activity != TRAINER]
+        assert sum(in_turn) == pytest.approx(r.report.seconds)
 
 
 def test_the_instrument_leads_with_its_step_and_rings_what_it_waits_for():
     for name, k in PRESETS.items():
         r = next(widget.run(k))
         lead = widget.figure(k, r)[0]
-        found = widget.broken(k, r)
-        assert rings(lead) == ([widget.seen_at(k, r, found.cause).words] if found else []), name
+        break_ = widget.broken(k, r)
+        assert rings(lead) == ([widget.seen_at(k, r, break_.cause).words] if break_ else []), name
         for mark in marks(lead, "ring"):
             if mark["seen"]:
                 assert mark["end"] - mark["start"] == pytest.approx(r.report.paths[r.report.largest].exposed)
@@ -126,10 +119,10 @@ def test_the_instrument_leads_with_its_step_and_rings_what_it_waits_for():
 def test_a_pool_that_takes_turns_does_not_wait_while_it_trains():
     k = Knobs(way=COLOCATED)
     r = next(widget.run(k))
-    lead, told = widget.figure(k, r)[0], paths.laid(r.setting, r.report)
+    lead, laid = widget.figure(k, r)[0], paths.laid(r.setting, r.report)
     waits = sum(end - start for start, end in spans(lead, 0, "waits") if end <= r.report.seconds * (1 + 1e-9))
-    assert waits == pytest.approx(r.report.seconds - told[paths.GENERATE][1] - told[TRAIN][1], abs=1e-6)
-    assert told[WEIGHTS][1] == r.report.paths[WEIGHTS].seconds
+    assert waits == pytest.approx(r.report.seconds - laid[paths.GENERATE][1] - laid[TRAIN][1], abs=1e-6)
+    assert laid[WEIGHTS][1] == r.report.paths[WEIGHTS].seconds
 
 
 def test_the_page_gets_a_drawing_and_the_numbers_for_its_table():

@@ -6,7 +6,7 @@ import pytest
 
 from sim.cluster import paths
 from sim.cluster.paths import CONTROLLER, EXPERIENCE, FULL, FUNNEL, TRAINER, WEIGHTS
-from tests.widgets.catalogue import fixed, last, panel
+from tests.widgets.catalogue import last, panel
 from tests.widgets.grid import answers
 from widgets.paths import widget
 from widgets.paths.widget import LIMIT, PRESETS, Knobs
@@ -14,19 +14,6 @@ from widgets.paths.widget import LIMIT, PRESETS, Knobs
 
 def report(**knobs):
     return last(widget, **knobs).report
-
-
-def test_each_cause_of_a_break_is_reached_by_a_preset_and_mended_by_its_fix():
-    for preset, cause in {
-        "All logits, through the controller": "experience outgrew its link",
-        "70B, 512 short answers, one sender": "the step waits for new weights",
-        "30B-A3B, 2,048 tokens at a time": "gathering outlasts the arithmetic",
-    }.items():
-        k = PRESETS[preset]
-        found = widget.broken(k, last(widget, **vars(k)))
-        assert found.cause == cause
-        there = fixed("paths", k, found.fix)
-        assert widget.broken(there, last(widget, **vars(there))) is None
 
 
 def test_only_both_mistakes_together_break_the_data_paths():
@@ -58,13 +45,13 @@ def test_faster_schedules_never_lengthen_a_step():
 
 
 def test_a_dot_on_a_line_uses_all_of_its_link():
-    found = panel(widget, "Bytes and seconds")
-    dots = {mark["name"]: (mark["x"][0], mark["y"][0]) for mark in found["data"] if mark["mode"] == "markers"}
-    lines = {mark["name"]: mark["x"][1] / mark["y"][1] for mark in found["data"] if mark["mode"] == "lines"}
+    drawn = panel(widget, "Bytes and seconds")
+    dots = {mark["name"]: (mark["x"][0], mark["y"][0]) for mark in drawn["data"] if mark["mode"] == "markers"}
+    lines = {mark["name"]: mark["x"][1] / mark["y"][1] for mark in drawn["data"] if mark["mode"] == "lines"}
     for name, cards in ((WEIGHTS, 1), (EXPERIENCE, 1), (TRAINER, 8)):  # a ring passes eight GPUs for each card
         size, seconds = dots[name]
         assert size / seconds == pytest.approx(cards * lines["64 cards"])
-    words = {mark["text"]: (10 ** mark["x"], 10 ** mark["y"]) for mark in found["layout"]["annotations"]}
+    words = {mark["text"]: (10 ** mark["x"], 10 ** mark["y"]) for mark in drawn["layout"]["annotations"]}
     assert log10(words["weights"][0]) == pytest.approx(log10(dots[WEIGHTS][0]))
 
 
@@ -75,8 +62,8 @@ def test_one_sender_uses_the_bandwidth_of_one_network_card():
 
 def test_the_bars_show_the_shares_of_the_step():
     k = PRESETS["All logits, through the controller"]
-    found = panel(widget, "What the step waits for", **vars(k))
-    bars = {mark["name"]: mark["y"][0] for mark in found["data"]}
+    drawn = panel(widget, "What the step waits for", **vars(k))
+    bars = {mark["name"]: mark["y"][0] for mark in drawn["data"]}
     # 2,041.09 of 3,711.85 s
     assert bars[EXPERIENCE] == pytest.approx(100 * 2041.0859 / 3711.8546, abs=1e-3)
     assert bars[TRAINER] == 0
@@ -86,21 +73,3 @@ def test_a_sequence_is_not_cut():
     """Completions of 65,536 after prompts of 1,024 go through whole, however few tokens are asked for at a time."""
     k = Knobs(micro_batch=1024, **widget.of_length(65536))
     assert widget.setting(k).micro_batch == 66_560
-
-
-@pytest.mark.parametrize(
-    "knobs",
-    [
-        dict(generating=128),
-        dict(tensor_parallel=16),
-        dict(model="deepseek-v3"),
-        dict(gpus=2, generating=1),
-        dict(p50=65536),
-    ],
-)
-def test_a_job_that_does_not_fit_has_a_suggested_fix(knobs):
-    k, turned = Knobs(**knobs), 0
-    while (found := widget.broken(k, next(widget.run(k)))) and turned < 3:
-        assert found.cause == "the job does not fit"
-        k, turned = fixed("paths", k, found.fix), turned + 1
-    assert turned and found is None
