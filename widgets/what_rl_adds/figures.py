@@ -52,15 +52,15 @@ def hundred(name, update):
     ]
 
 
-def taken(name, update):
+def outcome(name, update):
     many, before = piles.hundredths(runs(name)[update, 0]), piles.hundredths(SHOWN)[0]
     if update == 0:
         return f"Before training it is right {before} times in 100."
     top = int(np.argmax(many))
     if top == 0:
         return f"Right {many[0]} times in 100, from {before}."
-    said = f"“{ANSWERS[top]}” has {many[top]} of 100; the right answer fell from {before} to {many[0]}."
-    return f"{said} {wrong(name)} of 20 such runs end wrong." if update == LAST else said
+    sentence = f"“{ANSWERS[top]}” has {many[top]} of 100; the right answer fell from {before} to {many[0]}."
+    return f"{sentence} {wrong(name)} of 20 such runs end wrong." if update == LAST else sentence
 
 
 def wrong(name):
@@ -72,7 +72,7 @@ OPENING = Figure(
     hundred,
     five_answers.uncompared,
     Handle("Same code, same random numbers", SETTINGS, start=1, words=SETTINGS),
-    taken,
+    outcome,
     Time(
         "Update",
         AT,
@@ -103,7 +103,7 @@ def learned(whose):
 
 def answers(whose, update):
     many, shown = piles.hundredths(learned(whose)[update]), piles.hundredths(SHOWN)
-    there = whose == IMITATED and update > 0 and many == shown
+    as_shown = whose == IMITATED and update > 0 and many == shown
     return [
         scene.scene(
             "A hundred answers to 7 + 5, and a hundred demonstrations",
@@ -114,7 +114,7 @@ def answers(whose, update):
                 [replace(pile, note=f"shown {n} times") for pile, n in zip(piles.FIVE, shown)],
                 SHOWN,
                 learned(whose)[update],
-                (3, "its teachers' mistakes, too", "look") if there else None,
+                (3, "its teachers' mistakes, too", "look") if as_shown else None,
             ),
         )
     ]
@@ -174,27 +174,27 @@ def pushes_of(factor, n, most, ring=None):
     ]
     for i, answer in enumerate(ANSWERS):
         y, push = HEAD + PITCH * i + 0.75, float(pushes[n][i])
-        way = 1 if push > 0 else -1
+        sign = 1 if push > 0 else -1
         marks += [
             scene.word(answer, (0, y), "strong code"),
-            scene.word(drawn(arms[:n], i), (0, y + 0.65), "head", key=f"c{i}"),
+            scene.word(draws_in_words(arms[:n], i), (0, y + 0.65), "head", key=f"c{i}"),
             scene.rail((ZERO - LONG, y), 2 * LONG),
-            # an arrow begins beside a bead, and here there is none
+            # 12 / 26 squares back: an arrow leaves room for a bead, and this one starts at none
             scene.arrow(
-                f"a{i}", (ZERO - way * 12 / 26, y + 0.2), LONG * push / most, "own up" if way > 0 else "own down"
+                f"a{i}", (ZERO - sign * 12 / 26, y + 0.2), LONG * push / most, "own up" if sign > 0 else "own down"
             ),
             scene.word(f"{100 * policies[n][i]:.1f}", (piles.WIDE, y + 0.2), "strong", "end", key=f"p{i}"),
         ]
     pile, words = ring or (0, "")
     place = (piles.WIDE - 1.5, HEAD + PITCH * pile + 0.25)
     marks.append(scene.ring("r", place, words, ring is not None, (1.6, 1.0), "left"))
-    said = ", ".join(f"{answer} by {signed(push)}" for answer, push in zip(ANSWERS, pushes[n]))
+    moves = ", ".join(f"{answer} by {signed(push)}" for answer, push in zip(ANSWERS, pushes[n]))
     return scene.view(
-        "u", piles.WIDE, HEAD + PITCH * 5 + 0.3, f"After {counted(n, 'draw')} the logits have moved: {said}.", *marks
+        "u", piles.WIDE, HEAD + PITCH * 5 + 0.3, f"After {counted(n, 'draw')} the logits have moved: {moves}.", *marks
     )
 
 
-def drawn(arms, pile):
+def draws_in_words(arms, pile):
     many = int((arms == pile).sum())
     return ("not drawn", "drawn once", "drawn twice")[many] if many < 3 else f"drawn {many} times"
 
@@ -238,8 +238,8 @@ def so_far(n):
     if n == len(arms):
         low, high = 100 * policies[n][0], 100 * policies[n][3]
         return f"“Final: 12” was drawn 3 times and has {low:.0f} of 100, from 30; “12”, drawn 4 times, has {high:.0f}."
-    said = f"Draw {n}, “{ANSWERS[arms[n - 1]]}”, is paid {paid[n - 1]:.0f}"
-    return f"{said}: it lifts itself and presses all by their shares."
+    draw = f"Draw {n}, “{ANSWERS[arms[n - 1]]}”, is paid {paid[n - 1]:.0f}"
+    return f"{draw}: it lifts itself and presses all by their shares."
 
 
 # ── one number for a chain ──

@@ -90,11 +90,10 @@ def run(k):
         drawn, pushed = np.bincount(arms, minlength=5), bandit.push(start, arms, paid[arms] - baseline(paid[arms]))
         variance = noise(k, start, reward)
     else:
-        gradient = (
-            (lambda pi: bandit.imitation_gradient(pi, shown))
-            if k.method == SFT
-            else (lambda pi: bandit.policy_gradient(pi, reward))
-        )
+
+        def gradient(pi):
+            return bandit.imitation_gradient(pi, shown) if k.method == SFT else bandit.policy_gradient(pi, reward)
+
         policies = bandit.path(logits[None], gradient, k.learning_rate, STEPS)
         pushed, variance = gradient(start), 0.0
     result = Result(start, policies, bandit.expected_reward(policies, reward), drawn, pushed, variance, [], [])
@@ -137,7 +136,7 @@ def language_model(k):
     """
     yield 0, after_sft.start(k.policy), np.nan
     if k.method == SFT:
-        yield from ((*seen, np.nan) for seen in after_sft.imitated(UPDATES, FRAME, k.seed, k.policy))
+        yield from ((*point, np.nan) for point in after_sft.imitated(UPDATES, FRAME, k.seed, k.policy))
     else:
         yield from after_sft.rewarded(UPDATES, FRAME, BASELINES[k.baseline], k.offset, k.seed, k.policy)
 
@@ -175,7 +174,7 @@ def worst(k, r):
     pi, many, lost = r.policies[-1, r.right[-1].argmin()], len(r.right[-1]), int(failed(r).sum())
     right = piles.hundredths(pi)[0]
     words = "the right answer is gone" if right < 2 else f"right {right} times in 100"
-    told = f"{lost} of {many} runs end with the right answer below one half." if many > 1 else "It is the only run."
+    ends = f"{lost} of {many} runs end with the right answer below one half." if many > 1 else "It is the only run."
     counts = [
         scene.word(str(lost) if many > 1 else str(right), (0.8, 1.5), "count", key="c"),
         scene.word(f"of {many} runs end" if many > 1 else "right answers of", (0.8, 2.4), "strong", key="d"),
@@ -188,7 +187,7 @@ def worst(k, r):
         piles.view(
             "n", f"after update {STEPS}", piles.FIVE, SHOWN, pi, (0, words, "broken") if too_many(k, r) else None
         ),
-        scene.view("m", 6.3, 4.3, told, *counts),
+        scene.view("m", 6.3, 4.3, ends, *counts),
         given=piles.ASKED,
         tab="Runs",
         front=True,
@@ -279,11 +278,11 @@ def failed(r):
 
 
 def watched(k, r):
-    what, limit = f"Runs that end below {PASSING:g}", 100 * TOO_MANY
+    label, limit = f"Runs that end below {PASSING:g}", 100 * TOO_MANY
     if k.method == SFT:
-        return Readout(what, "not asked of SFT", "", bandit.path)
+        return Readout(label, "not asked of SFT", "", bandit.path)
     code = f"(right[-1] < {PASSING:g}).mean() > {TOO_MANY:g}"
-    return Gauge(what, 100 * failed(r).mean(), limit, "%", 0, 100, expression=code)
+    return Gauge(label, 100 * failed(r).mean(), limit, "%", 0, 100, expression=code)
 
 
 def seen_at(k, r, cause):
@@ -301,20 +300,22 @@ def broken(k, r):
     if not too_many(k, r):
         return None
     ends = f"{lost.sum()} of {len(lost)} runs end" if k.method == RL else "the run ends"
-    found = cause(k)
+    blamed = cause(k)
     claims = {
         "so many end there": lambda: (r.policies[-1, :, 0] < 0.5).mean() > 0.2,
-        "undoing it mends": lambda: found == SEVERAL or not failed(end(run, replace(k, **UNDONE[found]))).mean() > 0.2,
+        "undoing it mends": lambda: (
+            blamed == SEVERAL or not failed(end(run, replace(k, **UNDONE[blamed]))).mean() > 0.2
+        ),
         "none of several is enough": lambda: (
-            found != SEVERAL or (len(present(k)) > 1 and not any(mended(k, **UNDONE[one]) for one in present(k)))
+            blamed != SEVERAL or (len(present(k)) > 1 and not any(mended(k, **UNDONE[one]) for one in present(k)))
         ),
     }
-    if found == PAID:
+    if blamed == PAID:
         claims |= {"it has more of it": lambda: r.policies[-1, lost, 3].mean() > r.policies[0, lost, 3].mean()}
     if r.right.max() <= 1e-6:
         claims |= {"it is never drawn": lambda: not r.right.any()}
     return Break(
-        Said(f"{why(k, r, found)}: {ends} with the right completion below {PASSING:g}.", claims), fix(k), found
+        Said(f"{why(k, r, blamed)}: {ends} with the right completion below {PASSING:g}.", claims), fix(k), blamed
     )
 
 
@@ -325,20 +326,20 @@ UNDONE |= {SMALL: dict(learning_rate=1.0)}
 
 
 def cause(k):
-    """Of those that are there the first whose undoing mends: the likely one before the others."""
+    """The likeliest fault if undoing it alone mends the runs, else the first of the other faults that does."""
     if by_the_mean_step(k, 0.0) < PASSING:
         likely = RARE
     elif by_the_mean_step(k, k.partial) < PASSING:
         likely = PAID
     else:
         likely = CHANCE if uncompared(k) else PAID if k.partial else RARE
-    there = present(k)
-    return next((one for one in sorted(there, key=lambda one: one != likely) if mended(k, **UNDONE[one])), SEVERAL)
+    likely_first = sorted(present(k), key=lambda fault: fault != likely)
+    return next((fault for fault in likely_first if mended(k, **UNDONE[fault])), SEVERAL)
 
 
 def present(k):
     faults = {CHANCE: uncompared(k), RARE: k.shown < 0.3, PAID: k.partial > 0, SMALL: k.learning_rate < 1.0}
-    return [one for one, is_there in faults.items() if is_there]
+    return [fault for fault, is_present in faults.items() if is_present]
 
 
 def mended(k, **turned):
@@ -356,8 +357,8 @@ def lost_share(k):
 def by_the_mean_step(k, partial):
     """Where the exact gradient ends, if a bare 12 is paid `partial`."""
     reward = np.array([1.0, 0, 0, partial, 0])
-    gradient = lambda pi: bandit.policy_gradient(pi, reward)
-    return bandit.path(logs(demonstrations(k))[None], gradient, k.learning_rate, STEPS)[-1, 0, 0]
+    start = logs(demonstrations(k))[None]
+    return bandit.path(start, lambda pi: bandit.policy_gradient(pi, reward), k.learning_rate, STEPS)[-1, 0, 0]
 
 
 def settled(r):
@@ -365,16 +366,16 @@ def settled(r):
     return r.policies[-1, failed(r), 3].mean() > 0.5
 
 
-def why(k, r, found):
-    if found == SEVERAL:
+def why(k, r, blamed):
+    if blamed == SEVERAL:
         facts = {
             CHANCE: f"{k.offset} is added to every reward and nothing compares",
             RARE: f"the right completion starts at {k.shown:g}",
             PAID: f"a bare 12 is paid {k.partial:g}",
             SMALL: f"a step of {k.learning_rate:g} is small",
         }
-        told = ", ".join(facts[one] for one in present(k))
-        return told[0].upper() + told[1:]
+        sentence = ", ".join(facts[fault] for fault in present(k))
+        return sentence[0].upper() + sentence[1:]
     return {
         CHANCE: f"With {k.offset} added to every reward, chance decides which completion gains, right or wrong",
         PAID: f"A bare 12 is paid {k.partial:g}, and the policy {'settled on it' if settled(r) else 'turned to it'}",
@@ -382,7 +383,7 @@ def why(k, r, found):
         RARE: f"The right completion starts at {k.shown:g}, too rare for {STEPS} steps of this size"
         if r.right.max() > 1e-6
         else "The right completion is never drawn and never pushed",
-    }[found]
+    }[blamed]
 
 
 def worse(k, r):
@@ -415,10 +416,13 @@ def worse(k, r):
         )
     if r.language[-1][0] == UPDATES and r.language[-1][1] < LEARNED:
         sums = 100 * r.language[-1][1]
-        usual = lambda: end(run, Knobs(policy=k.policy, seed=k.seed)).language[-1][1]
+        usual = Knobs(policy=k.policy, seed=k.seed)
         return Said(
             f"The small runs hold. The language model ends at {sums:.0f} of 100 sums instead of about 85.",
-            {"about 85 otherwise": lambda: 0.77 < usual() < 0.93, "they hold": lambda: r.right[-1].mean() >= GOOD},
+            {
+                "about 85 otherwise": lambda: 0.77 < end(run, usual).language[-1][1] < 0.93,
+                "they hold": lambda: r.right[-1].mean() >= GOOD,
+            },
         )
     return None
 
@@ -438,15 +442,18 @@ def holds(k, r):
                 "past them": lambda: r.policies[-1, :, 0].mean() > k.shown,
             },
         )
-    way = np.abs(r.right[:, 0] - k.shown)
+    distance = np.abs(r.right[:, 0] - k.shown)
     if abs(end_at - k.shown) > 0.01:
         return Said(
             f"Imitation is at {end_at:.2f} after {STEPS} updates, on its way to the demonstrations' {k.shown:g}.",
-            {"every update goes there": lambda: bool((np.diff(way) < 0).all())},
+            {"every update goes there": lambda: bool((np.diff(distance) < 0).all())},
         )
     return Said(
         f"Imitation ends at {end_at:.2f}, where its demonstrations are: a ceiling, no damage.",
-        {"it is there": lambda: way[-1] < 0.015, "and never beyond": lambda: bool((np.diff(way) < 1e-9).all())},
+        {
+            "it is there": lambda: distance[-1] < 0.015,
+            "and never beyond": lambda: bool((np.diff(distance) < 1e-9).all()),
+        },
     )
 
 

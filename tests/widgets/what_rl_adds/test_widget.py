@@ -1,15 +1,13 @@
-import random
-from dataclasses import asdict, replace
+from dataclasses import replace
 from functools import cache
 from unittest.mock import patch
 
 import numpy as np
 import pytest
 
-from tests.widgets.catalogue import fixed
 from widgets.frame.reader import host
 from widgets.what_rl_adds import widget
-from widgets.what_rl_adds.widget import EXACT, RL, SFT, Knobs
+from widgets.what_rl_adds.widget import EXACT, SFT, Knobs
 
 LAZY = dict(offset=10, baseline="none")
 
@@ -37,9 +35,8 @@ def is_broken(**knobs):
     return widget.broken(Knobs(**knobs), result(**knobs)) is not None
 
 
-def test_the_default_is_sampled_rl_from_the_demonstrations_and_every_run_passes():
-    assert Knobs().method == RL and Knobs().baseline == "leave-one-out" and Knobs().shown == 0.3
-    assert not is_broken() and (result().J[0] == pytest.approx(0.3)) and result().J[-1].min() > 0.98
+def test_every_run_of_the_default_begins_at_the_demonstrations_and_passes():
+    assert result().J[0] == pytest.approx(0.3) and result().J[-1].min() > 0.98
 
 
 @pytest.mark.parametrize("shown", [0.1, 0.3, 0.6, 0.9])
@@ -66,10 +63,8 @@ def test_with_a_baseline_the_constant_has_no_effect(baseline):
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_without_a_baseline_the_constant_breaks_every_seed_and_the_fix_mends_it(seed):
-    found = widget.broken(Knobs(**LAZY, seed=seed), result(**LAZY, seed=seed))
-    assert "With 10 added to every reward" in found.why and found.fix == dict(baseline="leave-one-out")
-    assert found.cause == widget.CHANCE
+def test_without_a_baseline_the_constant_breaks_every_seed_and_with_one_it_breaks_none(seed):
+    assert widget.broken(Knobs(**LAZY, seed=seed), result(**LAZY, seed=seed)).cause == widget.CHANCE
     assert not is_broken(offset=10, seed=seed)
 
 
@@ -90,28 +85,8 @@ def test_larger_steps_fail_more_often_still():
 
 
 def test_an_answer_never_sampled_is_never_learned_and_one_sampled_in_a_hundred_is():
-    assert end(shown=0.0) == 0 and is_broken(shown=0.0) and is_broken(shown=0.0, method=EXACT)
-    found = widget.broken(Knobs(shown=0.0), result(shown=0.0))
-    assert "never drawn" in found.why and found.cause == widget.RARE
+    assert end(shown=0.0) == 0 and is_broken(shown=0.0, method=EXACT)
     assert end(shown=0.01) > 0.98 and not is_broken(shown=0.01)
-
-
-@pytest.mark.parametrize(
-    "knobs",
-    [
-        dict(shown=0.0),
-        dict(shown=0.0, **LAZY),
-        dict(shown=0.01, learning_rate=0.3),
-        dict(shown=0.01, partial=0.4),
-        dict(shown=0.0, partial=0.4),
-        dict(shown=0.1, learning_rate=0.03, method=EXACT),
-        dict(shown=0.9, learning_rate=3.0, **LAZY),
-    ],
-)
-def test_every_suggested_fix_mends_its_break(knobs):
-    if not is_broken(**knobs):
-        pytest.fail("not broken")
-    assert not is_broken(**{**knobs, **widget.broken(Knobs(**knobs), result(**knobs)).fix})
 
 
 def test_the_verdict_counts_right_answers_and_not_rewards():
@@ -120,38 +95,11 @@ def test_the_verdict_counts_right_answers_and_not_rewards():
         assert r.J[-1].mean() > 0.99 and 0.6 < r.right[-1].mean() < 0.85  # paid, and right
         shown = {readout.label: readout.value for readout in widget.readouts(Knobs(partial=1.0), spoken(r))}
         assert shown["Right at the end, mean"] == r.right[-1].mean()
-    assert is_broken(partial=1.0, shown=0.1) and result(partial=1.0, shown=0.1).J[-1].mean() > 0.9
+    assert result(partial=1.0, shown=0.1).J[-1].mean() > 0.9  # a preset that breaks
 
 
 def spoken(r):
     return replace(r, language=[(0, 0.3)], sampled=[(0, np.nan)])
-
-
-@pytest.mark.when_changed()
-def test_a_setting_is_broken_if_more_than_4_of_20_runs_end_wrong_and_the_fix_mends_it():
-    chance = random.Random("what rl adds")
-    knobs = dict(
-        method=[RL, RL, EXACT],
-        baseline=["none", "mean", "leave-one-out"],
-        offset=[0, 1, 5, 10],
-        learning_rate=[0.03, 0.1, 1.0, 3.0],
-        shown=[0.0, 0.01, 0.1, 0.3, 0.9],
-        samples=[2, 8, 64],
-        partial=[0.0, 0.0, 0.5, 1.0],
-        seed=[0, 1, 2],
-    )
-    told = []
-    for _ in range(50):
-        setting = {name: chance.choice(values) for name, values in knobs.items()}
-        k, r = Knobs(**setting), spoken(result(**setting))
-        failed = widget.readouts(k, r)[1].value  # %
-        found = widget.broken(k, r)
-        assert (found is not None) == (failed > 20), setting
-        told.append(found is not None)
-        if found:
-            back = asdict(fixed("what_rl_adds", k, found.fix))
-            assert not is_broken(**back), (setting, found.fix)
-    assert 0.2 < np.mean(told) < 0.8
 
 
 def test_partial_credit_pulls_a_rare_right_line_under():
@@ -175,36 +123,15 @@ def test_the_first_update_shown_is_the_first_one_taken():
         assert r.drawn.sum() == (0 if k.method in (SFT, EXACT) else k.samples)
 
 
-def test_another_seed_draws_other_runs():
-    assert (result(seed=1).J[-1] != result().J[-1]).all()
-
-
 @pytest.mark.when_changed()
 def test_the_language_model_shows_the_same_contrast():
-    start, after = language()
-    assert start == pytest.approx(0.3285, abs=1e-3) and after > 0.8
+    start, trained = language()
+    assert start == pytest.approx(0.3285, abs=1e-3) and trained > 0.8
     assert language(method=SFT)[1] == pytest.approx(
         0.33, abs=0.04
     )  # as good as its teachers, whose rate is .301, give or take smoothing
     assert language(**LAZY)[1] < start
-    assert language(offset=10)[1] == pytest.approx(after, abs=1e-6)
-
-
-def test_the_run_streams():
-    seen = list(widget.run(Knobs()))
-    assert [widget.progress(Knobs(), r) for r in seen] == [["update", n, 60] for n in range(0, 61, 10)]
-    broken = [widget.broken(Knobs(**LAZY), replace(result(**LAZY), language=r.language)) is not None for r in seen]
-    assert all(broken)  # the five completions are done before the first picture
-
-
-def test_three_presets_break_each_for_its_own_cause():
-    assert [name for name, k in widget.PRESETS.items() if is_broken(**k.__dict__)] == [
-        "Every reward + 10, no baseline",
-        "Nothing to amplify",
-        "A bare 12 is paid too",
-    ]
-    found = [widget.broken(k, result(**k.__dict__)) for k in widget.PRESETS.values() if is_broken(**k.__dict__)]
-    assert [one.cause for one in found] == [widget.CHANCE, widget.RARE, widget.PAID]
+    assert language(offset=10)[1] == pytest.approx(trained, abs=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -248,12 +175,6 @@ def test_of_several_faults_the_one_is_named_that_mends_when_it_alone_is_undone(k
     assert widget.broken(Knobs(**knobs), result(**knobs)).cause == cause
 
 
-def test_the_gauge_passes_its_threshold_exactly_where_the_widget_is_broken():
-    for knobs in ({}, LAZY, dict(partial=1.0), dict(shown=0.0), dict(shown=0.0, method=EXACT)):
-        gauge = widget.watched(Knobs(**knobs), result(**knobs))
-        assert (gauge.value > gauge.threshold) == is_broken(**knobs)
-
-
 def test_imitation_at_its_ceiling_is_no_damage():
     for shown in (0.0, 0.1, 0.9):
         k, r = Knobs(method=SFT, shown=shown), spoken(result(method=SFT, shown=shown))
@@ -262,21 +183,12 @@ def test_imitation_at_its_ceiling_is_no_damage():
     assert "on its way" in widget.holds(Knobs(**slow), spoken(result(**slow)))
 
 
-def test_the_guess_is_answered_by_a_run_and_never_names_a_break():
+def test_the_guess_is_answered_by_a_run():
     guess = widget.GUESS
-    end = result(baseline="none").right[-1]
-    assert guess.answers[guess.right] == "all 20" and (end > 0.5).sum() == 20
-    told = guess.told(guess.knobs, spoken(result(baseline="none")))
-    assert told.startswith("20 of 20") and f"{end.mean():.3f}" in told
-    assert guess.reveals in [readout.label for readout in widget.readouts(guess.knobs, spoken(result(baseline="none")))]
-    assert not is_broken(**guess.knobs.__dict__)
-
-
-def test_the_opening_differs_in_one_knob_and_breaks_with_the_two_that_lead():
-    plain, other = widget.OPENING.plain, widget.OPENING.other
-    assert [a for a in plain.__dict__ if getattr(plain, a) != getattr(other, a)] == ["offset"]
-    assert not is_broken(**plain.__dict__) and is_broken(**other.__dict__)
-    assert {a for a in other.__dict__ if getattr(other, a) != getattr(Knobs(), a)} == set(widget.LEAD)
+    ends = result(baseline="none").right[-1]
+    assert guess.answers[guess.right] == "all 20" and (ends > 0.5).sum() == 20
+    sentence = guess.told(guess.knobs, spoken(result(baseline="none")))
+    assert sentence.startswith("20 of 20") and f"{ends.mean():.3f}" in sentence
 
 
 def test_the_first_tab_holds_the_line_below_which_a_run_has_failed():
