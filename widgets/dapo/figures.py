@@ -35,9 +35,9 @@ def run(**hooks):
 def trained(setting):
     """(completions drawn, pass rate, what was drawn) after each update, the start first."""
     once = dict(keep_group=grpo.keep_group) if setting == SETTINGS[0] else {}
-    told = refill.updates(run(**once), UPDATES_SHOWN)
+    updates = refill.updates(run(**once), UPDATES_SHOWN)
     start = modsum.exact(modsum.Policy(modsum.HARD).params["theta"])["pass_rate"].mean()
-    return ((0, start, None), *((frame.completions, frame.exact["pass_rate"].mean(), what) for frame, what in told))
+    return ((0, start, None), *((frame.completions, frame.exact["pass_rate"].mean(), draw) for frame, draw in updates))
 
 
 def rate(setting, update):
@@ -55,22 +55,22 @@ def for_nothing(setting, update):
 
 
 def opening(setting, update):
-    what = drawn(setting, update)
-    ring = trays.for_nothing(what.kept, K) if for_nothing(setting, update) else ""
+    draw = drawn(setting, update)
+    ring = trays.for_nothing(draw.kept, K) if for_nothing(setting, update) else ""
     return [
         scene.scene(
             "All that one update draws",
             trays.COMPARED,
-            trays.refilled("a", counted(setting, update), LIE, what.right, what.kept, ring),
+            trays.refilled("a", counted(setting, update), LIE, draw.right, draw.kept, ring),
         )
     ]
 
 
 def counted(setting, update):
-    what = drawn(setting, update)
-    live = int((~trays.alike(what.right)).sum())
+    right = drawn(setting, update).right
+    live = int((~trays.alike(right)).sum())
     many = "1 of them has" if live == 1 else f"{live or 'none'} of them have"
-    return f"Update {update} draws {what.right.size} answers in {len(what.right)} trays; {many} something to compare."
+    return f"Update {update} draws {right.size} answers in {len(right)} trays; {many} something to compare."
 
 
 OPENING = Figure(
@@ -106,21 +106,21 @@ def rounds(when):
 
 
 def by_round(when, moment):
-    what = drawn(SETTINGS[1], WHEN[when])
-    cells, places = trays.compared(what.right), list(range(GROUPS))
-    paid, gone = groups_by(when, moment)
-    marks = TWO.headings("b", what.right[gone], K * paid)
+    draw = drawn(SETTINGS[1], WHEN[when])
+    cells, places = trays.compared(draw.right), list(range(GROUPS))
+    paid, dropped = groups_by(when, moment)
+    marks = TWO.headings("b", draw.right[dropped], K * paid)
     marks += [scene.tray(f"f{place}", [None] * K, TWO.kept(place)) for place in places]
     for groups in rounds(when):
         for group, place in zip(groups, places):
-            away = group in gone
-            at = TWO.thrown(gone.index(group)) if away else TWO.kept(place)
+            away = group in dropped
+            at = TWO.thrown(dropped.index(group)) if away else TWO.kept(place)
             marks.append(scene.tray(f"t{group}", cells[group], at, 0.5 if away else 1.0, group < paid))
-        places = [place for group, place in zip(groups, places) if not what.kept[group]]
+        places = [place for group, place in zip(groups, places) if not draw.kept[group]]
     most = max(len(drawn(SETTINGS[1], update).right) for update in WHEN.values())
     marks += [scene.tray(f"t{group}", [None] * K, TWO.kept(0), 1.0, False) for group in range(len(cells), most)]
-    dead = int(np.flatnonzero(~what.kept[:GROUPS])[-1])
-    words = f"all {'right' if what.right[dead].any() else 'wrong'}: nothing to compare"
+    dead = int(np.flatnonzero(~draw.kept[:GROUPS])[-1])
+    words = f"all {'right' if draw.right[dead].any() else 'wrong'}: nothing to compare"
     marks.append(
         scene.ring("r", TWO.kept(dead), words, moment == 1, (7.5, 0.7), role="look", anchor=("start", "end")[dead % 2])
     )
@@ -135,25 +135,23 @@ def by_round(when, moment):
 
 def groups_by(when, moment):
     """(how many groups were drawn by then, those of them that were thrown away)."""
-    what = drawn(SETTINGS[1], WHEN[when])
-    told = rounds(when)
-    paid = sum(len(groups) for groups in told[: (moment + 1) // 2])
-    done = [group for groups in told[: moment // 2] for group in groups]
-    return paid, [group for group in done if not what.kept[group]]
+    all_rounds, kept = rounds(when), drawn(SETTINGS[1], WHEN[when]).kept
+    paid = sum(len(groups) for groups in all_rounds[: (moment + 1) // 2])
+    judged = [group for groups in all_rounds[: moment // 2] for group in groups]
+    return paid, [group for group in judged if not kept[group]]
 
 
 def round_said(when, moment):
-    what = drawn(SETTINGS[1], WHEN[when])
+    kept = drawn(SETTINGS[1], WHEN[when]).kept
     if moment == 0:
         return "Eight places, each for a tray that holds a right answer and a wrong one."
-    paid, gone = groups_by(when, moment)
-    live = int(what.kept[: sum(map(len, rounds(when)[: moment // 2]))].sum())
+    paid, dropped = groups_by(when, moment)
+    live = int(kept[: sum(map(len, rounds(when)[: moment // 2]))].sum())
     if moment == 1:
-        here = int(what.kept[:GROUPS].sum())
-        return f"GRPO would train on these eight; {here} of them have something to compare."
+        return f"GRPO would train on these eight; {kept[:GROUPS].sum()} of them have something to compare."
     if live == GROUPS:
         return f"The batch is full after {K * paid} answers: {paid / GROUPS:.3g} times what GRPO draws."
-    return f"{live} of 8 places are filled; {K * paid} answers are drawn, and {len(gone)} trays thrown away."
+    return f"{live} of 8 places are filled; {K * paid} answers are drawn, and {len(dropped)} trays thrown away."
 
 
 # ── what a live group costs ──
@@ -220,15 +218,15 @@ def highest(p, eps_high):
 
 def above(key, title, p, eps_high):
     edge = highest(p, eps_high)
-    now, most = f"{100 * p:g}", f"{100 * edge:.3g}"
+    drawn_now, most = f"{100 * p:g}", f"{100 * edge:.3g}"
     return scene.view(
         key,
         11.0,
         5.75,
-        f"{title} is drawn {now} times of 100 and is pushed to {most}.",
+        f"{title} is drawn {drawn_now} times of 100 and is pushed to {most}.",
         scene.word(title, (0, 0.55), "strong"),
         scene.hundred(f"{key}d", [("followed", p), ("rest", edge - p), ("level", 1 - edge)], (0, 0.95)),
-        scene.word(now, (5.2, 2.1), "count yes"),
+        scene.word(drawn_now, (5.2, 2.1), "count yes"),
         scene.word("of 100, when drawn", (5.2, 2.75), "head"),
         scene.word(most, (5.2, 4.5), "count", key=f"{key}m"),
         scene.word("there its push ends" if edge < 1 else "its push never ends", (5.2, 5.15), "head", key=f"{key}w"),
@@ -245,8 +243,7 @@ def for_its_length():
     """The first group of a run that is all wrong and was trained on all the same: (prompt, rows, rewards, advantages),
     the shortest row first.
     """
-    made = run(keep_group=refill.by_reward(dapo.shape_reward))
-    for event in made.iterate(UPDATES):
+    for event in run(keep_group=refill.by_reward(dapo.shape_reward)).iterate(UPDATES):
         if event.stage == 3:
             batch = event.summary["batch"]
         elif event.stage == 5 and "advantage" in event.summary:
@@ -255,8 +252,8 @@ def for_its_length():
                 rows = slice(K * wrong[0], K * wrong[0] + K)
                 own = [row[mask > 0] for row, mask in zip(batch.tokens[rows], batch.response_mask[rows])]
                 paid = dapo.shape_reward(batch.reward, dapo.HP, batch)
-                told = zip(own, paid[rows], batch.advantage[rows, 0])
-                return batch.example[rows][0], *zip(*sorted(told, key=lambda one: len(one[0])))
+                group = zip(own, paid[rows], batch.advantage[rows, 0])
+                return batch.example[rows][0], *zip(*sorted(group, key=lambda completion: len(completion[0])))
     raise ValueError("no such group")
 
 
@@ -316,7 +313,7 @@ UPDATE, DRAWN, TRAINED = "updates", "completions drawn", "completions trained on
 def curves(file, updates):
     """[{what is counted: batches so far}, pass rate, each (updates + 1,)], one a seed."""
     start = modsum.exact(modsum.Policy(modsum.HARD).params["theta"])["pass_rate"].mean()
-    found = []
+    by_seed = []
     for seed in range(RUNS):
         run = modsum_run(file, seed=seed, c=modsum.HARD, learning_rate=RATE, hyper=dict(beta=0.0))
         frames = list(run.frames(updates))
@@ -327,15 +324,15 @@ def curves(file, updates):
             DRAWN: np.array([0, *(frame.completions for frame in frames)]) / BATCH,
             TRAINED: np.array([0, *kept]) / BATCH,
         }
-        found.append((counted, np.array([start, *(frame.exact["pass_rate"].mean() for frame in frames)])))
-    return found
+        by_seed.append((counted, np.array([start, *(frame.exact["pass_rate"].mean() for frame in frames)])))
+    return by_seed
 
 
 def mean_curve(file, updates, count):
     """The mean of the seeds by what is counted, in batches, as far as every seed goes."""
-    found = curves(file, updates)
-    x = np.linspace(0, min(counted[count][-1] for counted, _ in found), 61)
-    return x, np.mean([np.interp(x, counted[count], rate) for counted, rate in found], axis=0)
+    by_seed = curves(file, updates)
+    x = np.linspace(0, min(counted[count][-1] for counted, _ in by_seed), 61)
+    return x, np.mean([np.interp(x, counted[count], rate) for counted, rate in by_seed], axis=0)
 
 
 def axes(count):
@@ -373,8 +370,8 @@ BOUNDS = (0.2, 0.28, 0.5, 1.0, 5.0)
 @cache
 def coins(eps_high):
     """Mean entropy by update, from uniform; as in the instrument's tab."""
-    made = clip_entropy.coin_entropy(0.2, eps_high, 4, SGD(RATE), 150, 24, np.random.default_rng(0))
-    return made.mean(axis=0)
+    entropy = clip_entropy.coin_entropy(0.2, eps_high, 4, SGD(RATE), 150, 24, np.random.default_rng(0))
+    return entropy.mean(axis=0)
 
 
 def flips(eps_high):

@@ -235,24 +235,23 @@ def figure(k, r):
 
 def batch(k, r):
     """All groups that the last update of the first seed drew."""
-    what = r.drawn
-    live = int((~trays.alike(what.right)).sum())
+    right, kept = r.drawn.right, r.drawn.kept
+    live = int((~trays.alike(right)).sum())
     many = "1 has" if live == 1 else f"{live or 'none'} have"
-    right = what.right.sum(axis=1)
     return scene.scene(
         BATCH,
         f"update {r.updates}, first seed; check: right; [above-2] better than its tray; [level] alike",
         trays.refilled(
             "a",
-            f"{what.right.size} answers in {len(what.right)} trays; {many} something to compare.",
+            f"{right.size} answers in {len(right)} trays; {many} something to compare.",
             trays.Sorted(3, GROUPS, GROUPS * ROUNDS, smaller=3),
-            what.right,
-            what.kept,
-            trays.for_nothing(what.kept, K) if r.updates == k.updates and spent(r) and not behind(k, r) else "",
+            right,
+            kept,
+            trays.for_nothing(kept, K) if r.updates == k.updates and spent(r) and not behind(k, r) else "",
         ),
         tab="By update",
         front=True,
-        data=[bars(list(range(K + 1)), np.bincount(right, minlength=K + 1), "trays by right answers")],
+        data=[bars(list(range(K + 1)), np.bincount(right.sum(axis=1), minlength=K + 1), "trays by right answers")],
     )
 
 
@@ -286,7 +285,7 @@ def coin_curves(r):
 
 
 def readouts(k, r):
-    found = broken(k, r)
+    is_broken = broken(k, r) is not None
     return [
         Readout("Pass rate of DAPO", last_rate(r.dapo), "", modsum.exact),
         Readout(
@@ -300,14 +299,14 @@ def readouts(k, r):
             ahead(r),
             "",
             equal_cost.lead,
-            "violated" if found and behind(k, r) else "",
+            "violated" if is_broken and behind(k, r) else "",
         ),
         Readout(
             f"Completions an update, last {WINDOW}",
             drawn_lately(r),
             "",
             Controller.collect,
-            "violated" if found and not behind(k, r) else "",
+            "violated" if is_broken and not behind(k, r) else "",
         ),
         Readout(f"Gained in the last {WINDOW}", 100 * gain_lately(r), "points", modsum.exact),
     ]

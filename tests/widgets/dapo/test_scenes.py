@@ -10,7 +10,6 @@ from sim.estimators import surrogate
 from sim.experiments import rare_token
 from tests.widgets import catalogue
 from tests.widgets.catalogue import marks
-from tools.pages import results
 from widgets.dapo import figures
 from widgets.dapo import widget as dapo
 from widgets.dapo.figures import MOMENTS, SETTINGS
@@ -26,8 +25,8 @@ def rings(panel):
 
 def filled(panel):
     """The trays that hold completions, [(cells, scale)]."""
-    there = [mark for mark in marks(panel, "tray") if mark["seen"] and mark["cells"][0] is not None]
-    return [(mark["cells"], mark["scale"]) for mark in there]
+    trays_seen = [mark for mark in marks(panel, "tray") if mark["seen"] and mark["cells"][0] is not None]
+    return [(mark["cells"], mark["scale"]) for mark in trays_seen]
 
 
 @pytest.mark.parametrize("setting", SETTINGS)
@@ -49,7 +48,7 @@ def test_every_group_that_was_drawn_is_shown_once_and_as_it_was(setting):
             shown = filled(figures.opening(setting, update)[0])
             assert sorted(sum(ok for _, ok in cells) for cells, _ in shown) == sorted(drawn.right.sum(axis=1))
             assert sum(scale == 1 for _, scale in shown) == drawn.kept.sum()
-            for cells, scale in shown:  # alone what is thrown away is all alike, where anything is
+            for cells, scale in shown:  # only groups of equal rewards are gray, and all that are thrown away are
                 gray = {tone for tone, _ in cells} == {0}
                 assert gray == (len({ok for _, ok in cells}) == 1) and gray >= (scale < 1)
 
@@ -67,9 +66,9 @@ def test_the_ring_stands_where_four_batches_are_drawn_and_under_a_point_is_gaine
         for update in MOMENTS:
             drawn, rate, _ = zip(*figures.trained(setting)[max(update - 10, 0) : update + 1])
             broken = (drawn[-1] - drawn[0]) / 10 > 4 * 64 and rate[-1] - rate[0] < 0.01
-            gone = int((~figures.drawn(setting, update).kept).sum())
+            dropped = int((~figures.drawn(setting, update).kept).sum())
             assert rings(figures.opening(setting, update)[0]) == (
-                [f"{8 * gone} answers, hardly anything gained"] if broken else []
+                [f"{8 * dropped} answers, hardly anything gained"] if broken else []
             )
     assert rings(figures.opening("the other", 60)[0]) and not rings(figures.opening("one setting", 60)[0])
 
@@ -77,38 +76,32 @@ def test_the_ring_stands_where_four_batches_are_drawn_and_under_a_point_is_gaine
 def test_the_sentence_counts_what_is_drawn():
     for setting in SETTINGS:
         for update in MOMENTS:
-            said, shown = figures.counted(setting, update), filled(figures.opening(setting, update)[0])
+            sentence, shown = figures.counted(setting, update), filled(figures.opening(setting, update)[0])
             live = sum(0 < sum(ok for _, ok in cells) < K for cells, _ in shown)
-            assert f"draws {8 * len(shown)} answers in {len(shown)} trays; {live or 'none'} of them" in said
-
-
-def test_nothing_of_the_opening_names_the_setting():
-    shown = str(results.positions("dapo", "opening")).lower()
-    assert "again" not in shown and "refill" not in shown and "dynamic" not in shown
+            assert f"draws {8 * len(shown)} answers in {len(shown)} trays; {live or 'none'} of them" in sentence
 
 
 @pytest.mark.parametrize("when", figures.WHEN)
 def test_a_round_draws_what_is_missing_until_the_batch_is_full(when):
-    what = figures.drawn("the other", figures.WHEN[when])
-    told = figures.rounds(when)
+    drawn = figures.drawn("the other", figures.WHEN[when])
+    rounds = figures.rounds(when)
     missing = 8
-    for groups in told:
+    for groups in rounds:
         assert len(groups) == missing
-        missing -= int(what.kept[list(groups)].sum())
-    assert missing == 0 and sum(map(len, told)) == len(what.right)
+        missing -= int(drawn.kept[list(groups)].sum())
+    assert missing == 0 and sum(map(len, rounds)) == len(drawn.right)
     for moment in figures.ROUNDS:
         shown = filled(figures.by_round(when, moment)[0])
-        assert len(shown) == sum(map(len, told[: (moment + 1) // 2]))
+        assert len(shown) == sum(map(len, rounds[: (moment + 1) // 2]))
         assert sum(scale < 1 for _, scale in shown) == len(figures.groups_by(when, moment)[1])
-    assert f"full after {what.right.size} answers" in figures.round_said(when, figures.ROUNDS[-1])
+    assert f"full after {drawn.right.size} answers" in figures.round_said(when, figures.ROUNDS[-1])
 
 
 @pytest.mark.parametrize("when", figures.WHEN)
 def test_no_two_trays_lie_in_one_place(when):
     for moment in figures.ROUNDS:
-        there = [mark["at"] for mark in marks(figures.by_round(when, moment)[0], "tray") if mark["key"][0] == "t"]
-        seen = [m["seen"] for m in marks(figures.by_round(when, moment)[0], "tray") if m["key"][0] == "t"]
-        places = [at for at, here in zip(there, seen) if here]
+        drawn = [mark for mark in marks(figures.by_round(when, moment)[0], "tray") if mark["key"][0] == "t"]
+        places = [mark["at"] for mark in drawn if mark["seen"]]
         assert len(set(places)) == len(places)
 
 
@@ -116,9 +109,9 @@ def test_no_two_trays_lie_in_one_place(when):
 @pytest.mark.parametrize("eps", figures.EPSILONS)
 def test_a_token_has_no_push_left_beyond_what_the_dots_leave_it(p, eps):
     edge = figures.highest(p, eps)
-    for now in np.linspace(p, 1, 60):
-        removed = surrogate.removed(now / p, 1.0, 0.2, eps)
-        assert removed == (now > edge + 1e-12) or abs(now - edge) < 1e-9
+    for probability in np.linspace(p, 1, 60):
+        removed = surrogate.removed(probability / p, 1.0, 0.2, eps)
+        assert removed == (probability > edge + 1e-12) or abs(probability - edge) < 1e-9
     shares = dict(marks(dict(columns=[[figures.above("a", "", p, eps)]]), "hundred")[0]["shares"])
     assert shares["followed"] == p and shares["rest"] == pytest.approx(min(p * eps, 1 - p))
 
@@ -140,8 +133,8 @@ def test_the_instrument_leads_with_what_its_last_update_drew():
         lead = dapo.figure(k, r)[0]
         drawn = r.dapo.completions[0][-1] - r.dapo.completions[0][-2]
         assert 8 * len(filled(lead)) == drawn
-        found = dapo.broken(k, r)
-        assert rings(lead) == ([dapo.seen_at(k, r, found.cause).words] if found else [])
+        break_ = dapo.broken(k, r)
+        assert rings(lead) == ([dapo.seen_at(k, r, break_.cause).words] if break_ else [])
         assert sum(lead["data"][0]["y"]) == len(filled(lead))
 
 

@@ -1,4 +1,3 @@
-import random
 from functools import cache
 from unittest.mock import patch
 
@@ -68,11 +67,11 @@ def test_a_larger_batch_helps_grpo_only_through_the_larger_step_that_it_affords(
 
 @pytest.mark.when_changed()
 def test_the_knobs_of_grpo_set_its_batch_and_its_rate_and_leave_dapo_alone():
-    one, both = last(), last(grpo_groups=24, grpo_rate=2.5)
-    np.testing.assert_array_equal(one.dapo.pass_rate, both.dapo.pass_rate)
-    assert both.grpo.completions[0][1] == 3 * one.grpo.completions[0][1]
+    usual, larger = last(), last(grpo_groups=24, grpo_rate=2.5)
+    np.testing.assert_array_equal(usual.dapo.pass_rate, larger.dapo.pass_rate)
+    assert larger.grpo.completions[0][1] == 3 * usual.grpo.completions[0][1]
     alone = ends(grpo, seeds=range(2), groups=24, learning_rate=10.0)
-    np.testing.assert_allclose([mean[30] for mean in both.grpo.mean_rate], alone)
+    np.testing.assert_allclose([mean[30] for mean in larger.grpo.mean_rate], alone)
 
 
 @pytest.mark.when_changed()
@@ -145,24 +144,15 @@ def test_from_a_start_that_is_cut_off_half_the_time_success_itself_shortens():
 
 
 @pytest.mark.when_changed()
-@pytest.mark.parametrize("updates, breaks", [(15, False), (30, False), (60, True)])
-def test_the_refill_turns_into_pure_cost_once_the_prompts_are_solved(updates, breaks):
-    k, r = Knobs(updates=updates), last(updates=updates)
-    assert (dapo.broken(k, r) is not None) == breaks == dapo.spent(r)
-
-
-@pytest.mark.when_changed()
-def test_a_break_names_its_price_and_its_fix():
-    found = dapo.broken(Knobs(updates=60), last(updates=60))
-    assert "live groups of 8" in found.why and list(found.fix) == ["updates"]
-    assert abs(dapo.gain_lately(last(updates=60))) < 0.01
+def test_the_refill_turns_into_pure_cost_once_the_prompts_are_solved():
+    assert [dapo.spent(last(updates=updates)) for updates in (15, 30, 60)] == [False, False, True]
 
 
 @pytest.mark.when_changed()
 def test_the_suggested_fix_is_the_longest_run_that_still_paid_off():
     k = Knobs(updates=45, start="easier prompts", learning_rate=10.0)
-    found = dapo.broken(k, r := last(**vars(k)))
-    assert found.fix == dict(updates=15) and dapo.spent(r, 30) and not dapo.spent(r, 15)
+    r = last(**vars(k))
+    assert dapo.broken(k, r).fix == dict(updates=15) and dapo.spent(r, 30) and not dapo.spent(r, 15)
 
 
 @pytest.mark.when_changed()
@@ -174,49 +164,12 @@ def test_a_run_far_behind_at_equal_completions_has_its_own_break_and_gauge():
     assert "gain" in dapo.watched(Knobs(), last()).label
 
 
-@pytest.mark.when_changed()
-def test_a_break_is_a_damage_that_the_readouts_show():
-    """Either the last updates were paid for and brought nothing, or GRPO made clearly more of as many completions."""
-
-    def damaged(k, r):
-        shown = {row.label: row.value for row in dapo.readouts(k, r)}
-        paid_for_nothing = shown["Completions an update, last 10"] > 256 and shown["Gained in the last 10"] < 1
-        as_the_file = k.grpo_rate == 1 and k.grpo_groups == 8
-        return paid_for_nothing or (as_the_file and shown["DAPO minus GRPO, at equal completions"] < -0.2)
-
-    chance, verdicts = random.Random(13), []
-    for _ in range(8):
-        knobs = {field: chance.choice(values) for field, values in GRID.items()}
-        k, r = Knobs(**knobs), last(**knobs)
-        assert (dapo.broken(k, r) is not None) == damaged(k, r), knobs
-        verdicts.append(damaged(k, r))
-    assert 0 < sum(verdicts) < 8
-
-
-GRID = dict(
-    updates=(15, 30, 60),
-    redraw=("accuracy", "reward", "never"),
-    eps_high=(0.2, 0.28, 5.0),
-    optimizer=("SGD", "AdamW"),
-    learning_rate=(1.0, 4.0, 20.0),
-    L_cache=(0, 4, 11),
-    passes=(1, 4, 8),
-    grpo_rate=(1.0, 2.5),
-    grpo_groups=(8, 24),
-    start=("hard prompts", "easier prompts", "too long"),
-)
-
-
 def test_without_a_refill_nothing_is_overpaid_however_long_the_run():
     assert dapo.drawn_lately(last(updates=60, redraw="never")) == 64
 
 
 def test_easier_prompts_are_spent_sooner():
     assert dapo.live_lately(last(start="easier prompts")) < dapo.live_lately(last())
-
-
-def test_another_seed_draws_other_runs():
-    assert rate(seed=1) != rate()
 
 
 def test_the_price_of_a_live_group_is_lowest_at_one_half():
@@ -230,36 +183,30 @@ def test_the_notes_name_the_optimizer_and_the_rate_that_it_was_given():
     assert any("AdamW at 0.04" in note for note in notes) and not any("SGD" in note for note in notes)
 
 
-def test_the_run_streams_and_the_coins_come_last():
+def test_the_coins_come_last():
     with patch.object(dapo, "SEEDS", 1), patch.object(dapo, "COIN_SEEDS", 2):
-        seen = list(dapo.run(Knobs(updates=15)))
-    assert [dapo.progress(Knobs(updates=15), r) for r in seen] == [["update", n, 15] for n in range(1, 16)]
-    assert [r.coin is None for r in seen] == [True] * 14 + [False]
+        assert [r.coin is None for r in dapo.run(Knobs(updates=15))] == [True] * 14 + [False]
 
 
 @pytest.mark.when_changed()
 def test_a_run_that_keeps_dead_groups_for_their_length_is_called_worse():
     k, r = Knobs(redraw="reward"), last(seeds=3, redraw="reward")
     assert dapo.broken(k, r) is None and "differ in length alone" in dapo.worse(k, r)
-    free = last(redraw="reward", L_cache=0)
-    assert dapo.worse(Knobs(redraw="reward", L_cache=0), free) is None or "length" not in dapo.worse(
-        Knobs(redraw="reward", L_cache=0), free
-    )
-    assert dapo.worse(Knobs(), last(seeds=3)) is None
+    assert "length" not in (dapo.worse(Knobs(redraw="reward", L_cache=0), last(redraw="reward", L_cache=0)) or "")
 
 
 @pytest.mark.when_changed()
 def test_in_the_opening_the_run_that_is_ahead_is_the_one_that_pays_for_nothing():
-    plain, other = dapo.OPENING.plain, dapo.OPENING.other
-    ours, theirs = last(seeds=3, **vars(other)), last(seeds=3, **vars(plain))
-    assert dapo.broken(other, ours).cause == "drawing again buys nothing" and dapo.broken(plain, theirs) is None
-    assert dapo.last_rate(ours.dapo) > dapo.last_rate(theirs.dapo)
-    assert dapo.by_window(ours)[-1] > 6 * dapo.by_window(theirs)[-1]
+    plain, other = (last(seeds=3, **vars(k)) for k in (dapo.OPENING.plain, dapo.OPENING.other))
+    assert dapo.last_rate(other.dapo) > dapo.last_rate(plain.dapo)
+    assert dapo.by_window(other)[-1] > 6 * dapo.by_window(plain)[-1]
 
 
 @pytest.mark.when_changed()
 def test_the_guess_is_answered_from_the_run():
+    def lead(r):
+        return dapo.last_rate(r.dapo) - np.mean([rate[r.updates] for rate in r.grpo.mean_rate])
+
     k, r, usual = dapo.GUESS.knobs, last(seeds=3, grpo_groups=24), last(seeds=3)
-    lead = lambda r: dapo.last_rate(r.dapo) - np.mean([rate[r.updates] for rate in r.grpo.mean_rate])
     assert dapo.GUESS.answers[dapo.GUESS.right] == "nearly all" and lead(r) > 0.8 * lead(usual)
     assert dapo.broken(k, r) is None and "DAPO ends at 0.90" in dapo.GUESS.told(k, r)
