@@ -74,9 +74,9 @@ def batch_of(setting, update):
 
 
 def in_groups(setting, update):
-    now, K = batch_of(setting, update), SIZE_OF[setting]
+    batch, K = batch_of(setting, update), SIZE_OF[setting]
     title = f"batch {update}: 64 answers"
-    nothing = not now.right.any()
+    all_wrong = not batch.right.any()
     return [
         scene.scene(
             "Four prompts, sixteen answers to each, in groups",
@@ -85,13 +85,13 @@ def in_groups(setting, update):
                 "g",
                 title,
                 ASKED,
-                now.right,
-                now.advantage,
+                batch.right,
+                batch.advantage,
                 K,
                 tuple(SIZE_OF.values()),
-                (len(ASKED) - 1, "all wrong: nothing to compare") if nothing else None,
+                (len(ASKED) - 1, "all wrong: nothing to compare") if all_wrong else None,
             ),
-            [a_hundred(update, now.pass_rate)],
+            [a_hundred(update, batch.pass_rate)],
             given="Write 1, 2, 3 that add up to what is asked, or to 7 or 14 more, then stop.",
         )
     ]
@@ -111,11 +111,11 @@ def a_hundred(update, rate):
     )
 
 
-def told(setting, update):
-    now = batch_of(setting, update)
-    right = int(now.right.sum())
+def sentence(setting, update):
+    batch = batch_of(setting, update)
+    right = int(batch.right.sum())
     answers = {0: "all 64 answers are wrong", 1: "one answer is right"}.get(right, f"{right} of 64 answers are right")
-    after, before = (f"{100 * rate:.1f}" for rate in (now.pass_rate, START))
+    after, before = (f"{100 * rate:.1f}" for rate in (batch.pass_rate, START))
     return f"In batch {update}, {answers}. After it {after} of 100 are right, before training {before}."
 
 
@@ -123,7 +123,7 @@ OPENING = Figure(
     in_groups,
     group_batches.run,
     Handle("Same code, same seed", SETTINGS, start=1, words=SETTINGS),
-    told,
+    sentence,
     Time(
         "Batch",
         UPDATES,
@@ -154,20 +154,20 @@ def group(right):
         scene.word(f"{right} of 8 right", (0, 0.66), "strong", key="n"),
         scene.trays("g", cells, [(4.6, 0.1)], 1.0),
     ]
-    for y, name, A, way, there in (
+    for y, name, A, direction, has_any in (
         (2.6, "a right one", less[0], "up", right > 0),
         (3.7, "a wrong one", less[-1], "down", right < SIZE),
         (5.9, "a right one", over[0], "up", right > 0),
         (7.0, "a wrong one", over[-1], "down", right < SIZE),
     ):
-        key = f"{way}{y:.0f}"
-        length = UNIT * float(A) if there else 0.0
+        key = f"{direction}{y:.0f}"
+        length = UNIT * float(A) if has_any else 0.0
         marks += [
             scene.rail((4.6, y), 8.4),
             scene.word(name, (0, y + 0.2), ""),
-            scene.arrow(key, (MIDDLE, y + 0.19), length, f"own {way}"),
+            scene.arrow(key, (MIDDLE, y + 0.19), length, f"own {direction}"),
             scene.word(
-                ("no push" if abs(A) < 1e-9 else signed(A, 3 if y < 5 else 2)) if there else "",
+                ("no push" if abs(A) < 1e-9 else signed(A, 3 if y < 5 else 2)) if has_any else "",
                 (13.4, y + 0.2),
                 "strong",
                 key=f"{key}n",
@@ -220,8 +220,9 @@ STEP = 3.2  # squares: a step as long as the true gradient
 
 @cache
 def places():
-    """In which order places of 64 become right: one in which the live groups of every size are as many as expected,
-    within one."""
+    """An order in which 64 places become right that is typical: at each number of right ones, the live groups of every
+    size are as many as expected, within one.
+    """
     for seed in range(1_000):
         order = np.random.default_rng(seed).permutation(64)
         if all(abs(trays.live_groups(answers(n, order), K)[1] - expected(n, K)) <= 1 for n in OF_64 for K in SHOWN):
@@ -370,15 +371,17 @@ def step(K):
 
 
 def length(title, advantage, K):
-    share = lambda size: group_baselines.share_of_gradient(P, size, advantage)
-    here = group_baselines.share_of_gradient(RARE, K, advantage)
+    def share(p, size):
+        return group_baselines.share_of_gradient(p, size, advantage)
+
+    rare = share(RARE, K)
     return panel(
         title,
         "mean step over the true gradient, exact",
-        *(line(P, share(other), f"K = {other}", 8, "other") for other in SIZES if other != K),
-        line(P, share(K), f"K = {K}"),
-        dots([RARE], [here], "1 in 50", 1, "here"),
-        label(0.5, 7.3, f"{here:.2f} at 1 in 50", 1, "right"),
+        *(line(P, share(P, other), f"K = {other}", 8, "other") for other in SIZES if other != K),
+        line(P, share(P, K), f"K = {K}"),
+        dots([RARE], [rare], "1 in 50", 1, "here"),
+        label(0.5, 7.3, f"{rare:.2f} at 1 in 50", 1, "right"),
         **P_AXIS,
         y_range=(0, 8.2),
         log="x",

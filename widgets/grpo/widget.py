@@ -90,15 +90,15 @@ def advantage_of(k, name=None):
 
 def run(k):
     every = max(1, updates(k) // 12)
-    for seen, batches in trained(k):
-        if len(seen) < updates(k) and (len(seen) == 1 or len(seen) % every == 0):
-            yield trace(k, seen, batches)
-    yield undone(k, trace(k, seen, batches))
+    for history, batches in trained(k):
+        if len(history) < updates(k) and (len(history) == 1 or len(history) % every == 0):
+            yield trace(k, history, batches)
+    yield undone(k, trace(k, history, batches))
 
 
 def trained(k):
-    """The frames of all runs, after each update, a list that grows; and the batches of the last one."""
-    chosen, seen = advantage_of(k), []
+    """After each update: the frames of all runs so far, a list that grows, and the batches of this update."""
+    chosen, history = advantage_of(k), []
 
     def advantage(R, hp, batch):
         return chosen(R)
@@ -116,19 +116,19 @@ def trained(k):
         )
         for i in range(SEEDS)
     ]
-    for both in zip(*(group_batches.followed(r, updates(k)) for r in runs)):
-        frames, batches = zip(*both)
-        seen.append(frames)
-        yield seen, batches
+    for by_run in zip(*(group_batches.followed(r, updates(k)) for r in runs)):
+        frames, batches = zip(*by_run)
+        history.append(frames)
+        yield history, batches
 
 
-def trace(k, seen, batches):
+def trace(k, history, batches):
     def column(of):
-        return np.array([[of(frame) for frame in frames] for frames in zip(*seen)])
+        return np.array([[of(frame) for frame in frames] for frames in zip(*history)])
 
     pass_rate = column(lambda f: f.exact["pass_rate"].mean())
     return Trace(
-        np.array([frames[0].completions for frames in seen]),
+        np.array([frames[0].completions for frames in history]),
         pass_rate,
         column(lambda f: f.live_groups / groups(k)),
         group_batches.by_prompt(batches[middle(pass_rate)]),
@@ -147,11 +147,11 @@ def undone(k, r):
     for change in (undoing(k), everything(k)):
         if not change:
             continue
-        there = replace(k, **change)
-        *_, last = trained(there)
-        other = trace(there, *last)
-        if not poor(there, other):
-            return replace(r, way=change, undone=other.pass_rate[:, -1].mean())
+        changed = replace(k, **change)
+        *_, last = trained(changed)
+        mended = trace(changed, *last)
+        if not poor(changed, mended):
+            return replace(r, way=change, undone=mended.pass_rate[:, -1].mean())
     return r
 
 
@@ -222,8 +222,8 @@ SHOWN_SIZES = (2, 4, 8, 16)
 
 
 def sixteen(r):
-    """Right (4, 16) and advantage of as many answers to each prompt as a row has; of more, so many right ones as is
-    their share, and one at least of each kind where there is one.
+    """Right and advantage of at most sixteen answers to each prompt, (4, 16) each. Of a larger group those that are
+    chosen have its share of right ones, and at least one of each kind where there is one.
     """
     rows = []
     for right, advantage in zip(*r.batch):
@@ -285,7 +285,7 @@ def shares(K, eps, deviation):
 
 def estimate_tab(k):
     curves = shares(k.K, k.eps, k.deviation)
-    here = group_baselines.share_of_gradient(k.p, k.K, advantage_of(k))
+    at_p = group_baselines.share_of_gradient(k.p, k.K, advantage_of(k))
     yield panel(
         "Mean estimate over the true gradient",
         "exact, every outcome of a group counted",
@@ -293,7 +293,7 @@ def estimate_tab(k):
         label(0, max(curves[0][30], 1.6) + 0.2, "z-score", 1, "center"),
         label(-EDGE, 1.05, "less the others' mean", 3),
         label(EDGE, (k.K - 1) / k.K, "less the mean", 2, "right", below=True),
-        dots([logit(k.p)], [here], "here", 1, "here"),
+        dots([logit(k.p)], [at_p], "here", 1, "here"),
         **P_AXIS,
         y_range=(0, 8.2),
         tab="Estimate",
@@ -391,7 +391,7 @@ def broken(k, r):
         return None
     from_to = f"from {start(k.prompts):.4f} to {start(k.prompts) + gain(k, r):.4f}"
     dead = f"{100 * (1 - r.live.mean()):.1f} % of the groups had {k.K} equal rewards"
-    mends = {"that way it learns": lambda: not poor(there := replace(k, **r.way), end(run, there))}
+    mends = {"that way it learns": lambda: well(replace(k, **r.way))}
     if r.way == MANY:
         why = Said(
             f"{updates(k)} updates are too few, the pass rate went {from_to}: in groups of {MANY['K']} the same number "
@@ -413,6 +413,11 @@ def broken(k, r):
     return Break(why, r.way, "hardly anything learned")
 
 
+def well(k):
+    """Whether the whole run at these knobs does not end poorly."""
+    return not poor(k, end(run, k))
+
+
 def long_rate(k):
     return f"{modsum_rate(k.optimizer, LONG['learning_rate']):g}"
 
@@ -421,7 +426,7 @@ def worse(k, r):
     ends = r.pass_rate[:, -1].mean()
     if len(r.completions) < updates(k) or k.prompts != "mixed" or ends >= WELL:
         return None
-    mends = {"that way it does": lambda: not poor(there := replace(k, **r.way), end(run, there))}
+    mends = {"that way it does": lambda: well(replace(k, **r.way))}
     if r.way == MANY:
         return Said(
             f"The pass rate ends at {ends:.3f}: {updates(k)} updates are too few. In groups of {MANY['K']} as many "
