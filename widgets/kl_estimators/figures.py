@@ -43,8 +43,8 @@ def fallen(how):
 
 def charged(how):
     push = float(CHARGED[how](FELL, 0.0))
-    told = "it is raised again" if push < 0 else "it is pushed down again"
-    return f"Token 1 fell from {REF[0]} to {POLICY[0]}: it is charged {decimal(push)}, so {told}."
+    effect = "it is raised again" if push < 0 else "it is pushed down again"
+    return f"Token 1 fell from {REF[0]} to {POLICY[0]}: it is charged {decimal(push)}, so {effect}."
 
 
 # ── what one token says ──
@@ -84,26 +84,26 @@ AT = {  # where each curve has its name: x, y, whether below
 }
 
 
-def weights(where):
-    drawn = {name: kl.gradient_weight(ELL, 0.0, ELL, name, PLACES[where]) for name in kl.VALUE}
-    asked = ELL[4:-4:10]
+def weights(place):
+    by_estimator = {name: kl.gradient_weight(ELL, 0.0, ELL, name, PLACES[place]) for name in kl.VALUE}
+    wanted = ELL[4:-4:10]
     return [
         panel(
             "Weight of a sampled token",
             "above 0: pushed down; below 0: raised; dots: asked for",
             line([-2.2, 2.2], [0, 0], "no push", 8, "reference"),
-            *(line(ELL, weight, name, i) for i, (name, weight) in enumerate(drawn.items(), 1)),
-            dots(asked, asked, "asked for", 8),
-            *(label(x, y, name, i, below=below) for i, (name, (x, y, below)) in enumerate(AT[where].items(), 1)),
+            *(line(ELL, weight, name, i) for i, (name, weight) in enumerate(by_estimator.items(), 1)),
+            dots(wanted, wanted, "asked for", 8),
+            *(label(x, y, name, i, below=below) for i, (name, (x, y, below)) in enumerate(AT[place].items(), 1)),
             **AXIS,
             y_range=(-4.6, 6.2),
         )
     ]
 
 
-def weighed(where):
-    (right,) = (n for n in kl.VALUE if np.allclose(kl.gradient_weight(ELL, 0.0, ELL, n, PLACES[where]), ELL))
-    return f"{where[0].upper()}{where[1:]}, one of the three is the weight that was asked for: {right}."
+def weighed(place):
+    (right,) = (n for n in kl.VALUE if np.allclose(kl.gradient_weight(ELL, 0.0, ELL, n, PLACES[place]), ELL))
+    return f"{place[0].upper()}{place[1:]}, one of the three is the weight that was asked for: {right}."
 
 
 # ── one log ──
@@ -136,8 +136,8 @@ def log(n):
 
 def averaged(n):
     spread = np.sqrt(kl.k_moments(POLICY, REF, POLICY).variance / n)
-    told = ", ".join(f"{name} {sd:.2g}" for name, sd in zip(kl.VALUE, spread))
-    return f"Scatter of the mean of {counted(n, 'token')} (standard error), in nats: {told}."
+    errors = ", ".join(f"{name} {sd:.2g}" for name, sd in zip(kl.VALUE, spread))
+    return f"Scatter of the mean of {counted(n, 'token')} (standard error), in nats: {errors}."
 
 
 FIGURES = {

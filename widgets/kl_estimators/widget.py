@@ -174,12 +174,14 @@ def train_tab(k, r):
     low, high = (-4.0, 10.0) if k.pair == "Gaussian" else (-1.0, 1.0)
     beyond = any((pull < low).any() or (pull > high).any() for pull in r.pulls.values())
     names = ["mean", "log σ"] if k.pair == "Gaussian" else ["token 1", "token 2", "token 3"]
-    at = lambda share: low + share * (high - low)
     yield panel(
         "Pull on each parameter",
         f"minus its gradient, nats; “{k.pair}” at {k.mu:g}{CUT * beyond}",
         *(bars(names, r.pulls[name], name=words, series=i) for i, (name, words) in enumerate(series(k).items(), 1)),
-        *(label(names[0], at(1.01 - 0.06 * i), words, i) for i, words in enumerate(series(k).values(), 1)),
+        *(
+            label(names[0], low + (1.01 - 0.06 * i) * (high - low), words, i)
+            for i, words in enumerate(series(k).values(), 1)
+        ),
         x="parameter of the policy",
         y_range=[low, high],
         tab="Train",
@@ -318,9 +320,9 @@ def broken(k, r):
     far, free = ended(r)
     if far - r.best <= MARGIN:
         return None
-    told = f"KL ends at {far:.2f} nats, the best at {r.best:.2f}, without a penalty {free:.2f}."
-    found = cause(k)
-    return Break(Said(f"{why(k, found)}: {told}", claims(k, r, found)), fix(k), CAUSES[found])
+    ends = f"KL ends at {far:.2f} nats, the best at {r.best:.2f}, without a penalty {free:.2f}."
+    blamed = cause(k)
+    return Break(Said(f"{why(k, blamed)}: {ends}", claims(k, r, blamed)), fix(k), CAUSES[blamed])
 
 
 PLACE, ALIKE, AGE, NOISE, SEVERAL = "place", "alike", "age", "noise", "several"
@@ -334,58 +336,69 @@ CAUSES = {
 
 
 def undone(k):
-    """What may be in the way, and the knobs without it."""
-    ways = {}
+    """{possible cause: the knobs without it}"""
+    knobs = {}
     if misplaced(k):
-        ways[ALIKE if (k.estimator, k.placement) == ("k1", "loss") else PLACE] = dict(placement=PROVEN[k.estimator])
+        knobs[ALIKE if (k.estimator, k.placement) == ("k1", "loss") else PLACE] = dict(placement=PROVEN[k.estimator])
     if k.gap > 0 and k.placement != "loss × ratio":
-        ways[AGE] = dict(gap=0.0)
-    return ways | {NOISE: dict(samples=STREAM)}
+        knobs[AGE] = dict(gap=0.0)
+    return knobs | {NOISE: dict(samples=STREAM)}
 
 
 def cause(k):
-    """The first of what is in the way that mends when it alone is undone."""
-    return next((found for found, turned in undone(k).items() if mended(k, **turned)), SEVERAL)
+    """The first possible cause that mends the run when it alone is undone."""
+    return next((possible for possible, knobs in undone(k).items() if mended(k, **knobs)), SEVERAL)
 
 
 def mended(k, **turned):
-    return ended(there := end(run, replace(k, **turned)))[0] - there.best <= MARGIN
+    """Whether the setting with these knobs turned would not be broken."""
+    r = end(run, replace(k, **turned))
+    return ended(r)[0] - r.best <= MARGIN
 
 
-def claims(k, r, found):
+def claims(k, r, blamed):
     """What the sentence of a break asserts of its mechanism, and that undoing it mends."""
-    if found == SEVERAL:
+    if blamed == SEVERAL:
         return {"together they mend": lambda: mended(k, **fix(k)), "there are several": lambda: len(fix(k)) > 1}
-    mends = {"undoing it mends": lambda: broken(there := replace(k, **undone(k)[found]), end(run, there)) is None}
-    if found == PLACE:
-        far = np.array([-1.5 if k.placement == "reward" else -2.5])  # nats
-        fallen = lambda: kl.gradient_weight(far, 0.0, far, k.estimator, k.placement)
-        return mends | {"a fallen token is pushed down": lambda: fallen()[0] > 0}
-    if found == ALIKE and k.gap == 0:
-        return mends | {"it pulls nowhere": lambda: np.abs(r.pulls["chosen"]).max() < 1e-9}
-    if found == ALIKE:
+
+    def undoing_mends():
+        without = replace(k, **undone(k)[blamed])
+        return broken(without, end(run, without)) is None
+
+    def pushes_down_the_fallen():
+        fallen = np.array([-1.5 if k.placement == "reward" else -2.5])  # nats
+        return kl.gradient_weight(fallen, 0.0, fallen, k.estimator, k.placement)[0] > 0
+
+    def pulls_the_same_without_a_reference():
         policy, ref, score = setting(k.pair, k.mu)
-        same = lambda: kl.penalty_gradient(
-            policy, policy, kl.between(policy, ref, k.gap), score, k.estimator, k.placement
-        )
-        return mends | {"whatever the reference says": lambda: np.allclose(-same(), r.pulls["chosen"])}
+        old = kl.between(policy, ref, k.gap)
+        gradient = kl.penalty_gradient(policy, policy, old, score, k.estimator, k.placement)
+        return np.allclose(-gradient, r.pulls["chosen"])
+
+    mends = {"undoing it mends": undoing_mends}
+    if blamed == PLACE:
+        return mends | {"a fallen token is pushed down": pushes_down_the_fallen}
+    if blamed == ALIKE and k.gap == 0:
+        return mends | {"it pulls nowhere": lambda: np.abs(r.pulls["chosen"]).max() < 1e-9}
+    if blamed == ALIKE:
+        return mends | {"whatever the reference says": pulls_the_same_without_a_reference}
     return mends
 
 
 def misplaced(k):
-    """No pull at all, or one that pushes the fallen: the two where more samples and fresh ones do not help."""
+    """Whether the penalty pulls nowhere or pushes fallen tokens down: there neither more nor fresh samples help."""
     pushes_the_fallen = (k.placement == "reward" and k.estimator != "k1") or (
         (k.estimator, k.placement) == ("k2", "loss × ratio")
     )
     return (k.estimator, k.placement) == ("k1", "loss") or pushes_the_fallen
 
 
-def why(k, found):
-    if found == ALIKE:
+def why(k, blamed):
+    if blamed == ALIKE:
         if k.gap == 0:
             return "As a loss k1 has an expected gradient of zero, so the penalty pulls nowhere"
         return "As a loss k1 pulls every token alike, whatever the reference says"
-    if found == SEVERAL:
+    if blamed == SEVERAL:
         aged = ", all of an older policy" if k.gap > 0 else ""
         return f"{setting_words(k)}, {sampled(k)}{aged}"
     return {
@@ -395,7 +408,7 @@ def why(k, found):
         if k.placement == "reward"
         else f"The samples are an older policy's, and {setting_words(k)} does not correct for it",
         NOISE: f"With {sampled(k)}, noise outweighs the pull of the penalty",
-    }[found]
+    }[blamed]
 
 
 def sampled(k):
@@ -403,7 +416,7 @@ def sampled(k):
 
 
 def fix(k):
-    """What is in the way: the place, then the age of the samples, then their number."""
+    """The proven place if it is misplaced, fresh samples if they are old, and more of them if they are few."""
     home = PROVEN[k.estimator] if misplaced(k) else k.placement
     values = dict(placement=home) if misplaced(k) else {}
     if k.gap > 0 and home != "loss × ratio":
@@ -452,16 +465,16 @@ GUESS = Guess(
 def opened(plain, other):
     """What is left of the tokens that are not paid, and the KL to the reference, means of four runs."""
     update = np.arange(UPDATES + 1)
-    kept = [100 * r.unpaid[:, :RUNS].mean(axis=1) for r in (plain, other)]
+    unpaid = [100 * r.unpaid[:, :RUNS].mean(axis=1) for r in (plain, other)]
     far = [r.trained[:, :RUNS].mean(axis=1) for r in (plain, other)]
     return [
         by_update(
             "Left of the two tokens that are not paid",
             f"%, logarithmic, mean of {RUNS} runs; the best policy at this price keeps {100 * plain.best_unpaid:.1f}",
-            *both(update, *kept),
-            dots([0], kept[1][:1], "the same start", 1),
-            label(UPDATES, 1.15 * kept[0][-1], "one setting", 8, "right"),
-            label(UPDATES, 1.15 * kept[1][-1], "the other", 1, "right"),
+            *both(update, *unpaid),
+            dots([0], unpaid[1][:1], "the same start", 1),
+            label(UPDATES, 1.15 * unpaid[0][-1], "one setting", 8, "right"),
+            label(UPDATES, 1.15 * unpaid[1][-1], "the other", 1, "right"),
             updates=UPDATES,
             y_range=(0.2, 100),
             log="y",
