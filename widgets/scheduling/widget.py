@@ -145,17 +145,17 @@ def way_back(k, r):
     """What `step_back` turns, and what that leaves broken, until nothing is: all of it at once. It yields the result
     that is there while it looks, so that a page which waits hears something.
     """
-    values, there, found = {}, k, r
+    values, mended, result = {}, k, r
     for _ in range(ROUNDS):
-        turned_now = step_back(there, r)
-        if not turned_now:
+        step = step_back(mended, result)
+        if not step:
             return None
-        values |= turned_now
-        there = replace(k, **values)
-        for r in outcome(there, helpful):
-            if not r.settled:
-                yield replace(found, settled=False)
-        if not broken_parts(there, r):
+        values |= step
+        mended = replace(k, **values)
+        for result in outcome(mended, helpful):
+            if not result.settled:
+                yield replace(r, settled=False)
+        if not broken_parts(mended, result):
             return recovery.different(k, values)
     return None
 
@@ -165,8 +165,8 @@ ROUNDS = 6
 
 def outcome(k, others_of):
     """Results as they come; at the end with the speeds of the settings that `others_of` names."""
-    if found := misfits(k):
-        yield Result(found)
+    if impossible := misfits(k):
+        yield Result(impossible)
         return
     requests, others = job(k), dict(others_of(k))
     runs = len(others) + 2
@@ -183,8 +183,8 @@ def outcome(k, others_of):
     ample = 0
     if not k.blocks or trace.preemptions or trace.live.max() < min(k.batch, len(requests)):
         everything = sum(r.prompt + r.output for r in requests) + len(requests) * block_of(k)
-        there = k if k.blocks else replace(k, blocks=True, refill=True, prefix=True)
-        enough = last(simulate(there, requests, pool=2 * everything))
+        in_blocks = k if k.blocks else replace(k, blocks=True, refill=True, prefix=True)
+        enough = last(simulate(in_blocks, requests, pool=2 * everything))
         ample = int(enough.used.max())
         if k.blocks:
             speeds[AMPLE] = enough.tokens_per_second
@@ -219,8 +219,8 @@ def engine(k):
 
 
 def rates(k, guess):
-    at = dict(efficiency=machine_knobs.efficiency(k), **engine(k).split)
-    return scheduling.rates(machine_knobs.model(k), machine_knobs.accelerator(k), guess, **at)
+    split = dict(efficiency=machine_knobs.efficiency(k), **engine(k).split)
+    return scheduling.rates(machine_knobs.model(k), machine_knobs.accelerator(k), guess, **split)
 
 
 def job(k):
@@ -239,8 +239,8 @@ def block_of(k):
 def room(k):
     """Tokens of the pool: what the memory leaves beside the weights, up to the cap."""
     context = machine_knobs.law(k).context(k.prompt)
-    held = memory.sequences(machine_knobs.model(k), machine_knobs.accelerator(k), context, engine(k))
-    return int(min(held * context, k.cap if k.cap < NO_CAP else math.inf))
+    sequences = memory.sequences(machine_knobs.model(k), machine_knobs.accelerator(k), context, engine(k))
+    return int(min(sequences * context, k.cap if k.cap < NO_CAP else math.inf))
 
 
 def turned(k):
@@ -253,9 +253,7 @@ def turned(k):
 
 def helpful(k):
     """Of `turned` those that are a trick more, or no chunks or guesses where there are some."""
-    for name, there in turned(k):
-        if name in helps(k):
-            yield name, there
+    return [(name, setting) for name, setting in turned(k) if name in helps(k)]
 
 
 def fewer_guesses(k, requests, r):
@@ -272,15 +270,15 @@ def misfits(k):
     """What of the setting is impossible."""
     if out_of_order := impossible_job.out_of_order(k):
         return out_of_order
-    asked = replace(engine(k), gpus=k.tensor_parallel)
-    found = memory.fits(
-        machine_knobs.model(k), machine_knobs.accelerator(k), asked, efficiency=machine_knobs.efficiency(k)
-    )
-    whole = room(k) // block_of(k) * block_of(k) if not found else 0
-    if not found and whole < most(k):
+    model, accelerator, one = machine_knobs.model(k), machine_knobs.accelerator(k), engine(k)
+    one = replace(one, gpus=k.tensor_parallel)
+    if too_large := memory.fits(model, accelerator, one, efficiency=machine_knobs.efficiency(k)):
+        return too_large
+    in_blocks = room(k) // block_of(k) * block_of(k)
+    if in_blocks < most(k):
         what = f"one sequence of {most(k):,} tokens in a pool of {room(k):,}"
-        found = [Misfit(what, most(k), max(whole, 1), "A larger pool, or shorter sequences.")]
-    return found
+        return [Misfit(what, most(k), max(in_blocks, 1), "A larger pool, or shorter sequences.")]
+    return []
 
 
 def progress(k, r):
@@ -352,15 +350,15 @@ def names_of(k, r):
 def tricks(k, r):
     """Speeds with one trick turned, in those of the setting."""
     names = names_of(k, r)
-    now = r.trace.tokens_per_second
-    times = [r.speeds.get(name, now if r.settled else 0.0) / now if now else 0.0 for name in names]
-    drawn = [min(t, TOP) for t in times]
-    said = [f"{t:.2f}×" if 0 < t < 10 else f"{t:.0f}×" if t else "" for t in times]
+    speed = r.trace.tokens_per_second
+    times = [r.speeds.get(name, speed if r.settled else 0.0) / speed if speed else 0.0 for name in names]
+    heights = [min(t, TOP) for t in times]
+    texts = [f"{t:.2f}×" if 0 < t < 10 else f"{t:.0f}×" if t else "" for t in times]
     at = list(range(len(names)))
     return panel(
         "One trick turned the other way",
         "speed, in that of this setting" + ("; no guess: over 1 is broken" if k.drafts else ""),
-        bars(at, drawn, "turned", 1, text=said),
+        bars(at, heights, "turned", 1, text=texts),
         threshold(1 / (1 - LOST), "", TOP),
         label(len(names) - 0.55, 0.98 * TOP, "here this setting loses a quarter", 0, "right", below=True),
         x_range=[-0.5, len(names) - 0.5],
@@ -373,10 +371,10 @@ def tricks(k, r):
 
 def silences(r, end):
     t = r.trace
-    seen = (t.gaps > 0) & (t.seconds <= end)
-    every = max(1, int(seen.sum()) // 400)
+    silent = (t.gaps > 0) & (t.seconds <= end)
+    every = max(1, int(silent.sum()) // 400)
     loudest = int(np.argmax(t.gaps))
-    keep = np.union1d(np.flatnonzero(seen)[::every], [loudest] if t.gaps[loudest] > 0 else []).astype(np.int64)
+    keep = np.union1d(np.flatnonzero(silent)[::every], [loudest] if t.gaps[loudest] > 0 else []).astype(np.int64)
     return panel(
         "The longest silence",
         "ms between two tokens of a sequence",
@@ -475,7 +473,7 @@ def readouts(k, r):
     if r.misfits:
         return impossible_job.dashes(READOUTS, "Tokens a second")
     t = r.trace
-    shown = [
+    rows = [
         (t.tokens_per_second, "", "violated" if causes(k, r) else ""),
         (t.makespan, "s", ""),
         (scheduling.live_on_average(t), "sequences", ""),
@@ -484,7 +482,7 @@ def readouts(k, r):
     ]
     return [
         Readout(name, value, unit, source, state)
-        for (name, source), (value, unit, state) in zip(READOUTS.items(), shown)
+        for (name, source), (value, unit, state) in zip(READOUTS.items(), rows)
     ]
 
 
@@ -510,8 +508,8 @@ def gains(k, r):
     """{name: times as fast} of what is turned so that the engine has one trick more, or an ample pool; without
     guessing, where it guesses.
     """
-    now = r.trace.tokens_per_second
-    return {name: r.speeds[name] / now for name in [*helps(k), AMPLE] if name in r.speeds and now}
+    speed = r.trace.tokens_per_second
+    return {name: r.speeds[name] / speed for name in [*helps(k), AMPLE] if name in r.speeds and speed}
 
 
 def helps(k):
@@ -525,17 +523,16 @@ def causes(k, r):
     """What of the setting loses a quarter, or guesses in vain, the worst first."""
     if not r.settled:
         return []
-    limit = lambda name: 1.0 if name == "no guess" else 1 / (1 - LOST)
-    found = {name: gain / limit(name) for name, gain in gains(k, r).items() if gain > limit(name)}
-    return sorted(found, key=found.get, reverse=True)
+    limits = {name: 1.0 if name == "no guess" else 1 / (1 - LOST) for name in gains(k, r)}
+    losing = {name: gain / limits[name] for name, gain in gains(k, r).items() if gain > limits[name]}
+    return sorted(losing, key=losing.get, reverse=True)
 
 
 def watched(k, r):
     if r.misfits:
         return impossible_job.needed(r.misfits)
-    found, best = causes(k, r), max(gains(k, r).values(), default=1.0)
-    guessing = found[:1] == ["no guess"]
-    best = gains(k, r)["no guess"] if guessing else best
+    guessing = causes(k, r)[:1] == ["no guess"]
+    best = gains(k, r)["no guess"] if guessing else max(gains(k, r).values(), default=1.0)
     return Gauge(
         "Speed, of that without guessing" if guessing else "Speed, of the best with one trick turned",
         100 / max(best, 1e-9) if guessing else min(100.0, 100 / max(best, 1e-9)),
@@ -558,17 +555,16 @@ def seen_at(k, r, cause):
 def broken(k, r):
     if r.misfits:
         return Break(impossible_job.why(r.misfits), r.way, "the job does not fit")
-    found = causes(k, r)
-    if not found:
+    if not (names := causes(k, r)):
         return None
-    why, cause = said(k, r, found[0])
-    return Break(Said(why, outdone(k, r, found[0])), r.way, cause)
+    why, cause = why_and_cause(k, r, names[0])
+    return Break(Said(why, outdone(k, r, names[0])), r.way, cause)
 
 
 def outdone(k, r, name):
     """What is asserted of what loses: the same job, turned, is faster, and the setting has what is blamed."""
     own = most(k) - (k.prompt if k.prefix else 0)  # siblings share the rest
-    other = {
+    blamed = {
         "refilled": lambda: not k.refill and scheduling.live_on_average(r.trace) <= k.batch,
         "in blocks": lambda: not k.blocks and r.trace.live.max() * own <= r.pool + most(k),
         "one prompt": lambda: not k.prefix and k.samples > 1,
@@ -576,17 +572,16 @@ def outdone(k, r, name):
         "no guess": lambda: 0 <= kept(k) <= k.drafts,
         AMPLE: lambda: k.blocks and r.ample > r.pool * (1 - k.watermark) - 2 * block_of(k),
     }[name]
-    seconds = lambda trace: trace.makespan
     return {
-        "the same tokens take less": lambda: seconds(last(simulate(*asked(k, r, name)))) < seconds(r.trace),
-        "the setting has what is blamed": other,
+        "the same tokens take less": lambda: last(simulate(*without_loss(k, r, name))).makespan < r.trace.makespan,
+        "the setting has what is blamed": blamed,
     }
 
 
-def asked(k, r, name):
-    """The engine of another setting, its requests, and its pool."""
+def without_loss(k, r, name):
+    """The setting with this trick turned, or in an ample pool, as arguments of `simulate`."""
     if name == AMPLE:
-        return k, job(k), 2 * (sum(one.prompt + one.output for one in job(k)) + len(job(k)) * block_of(k))
+        return k, job(k), 2 * (sum(request.prompt + request.output for request in job(k)) + len(job(k)) * block_of(k))
     return dict(turned(k))[name], job(k)
 
 
@@ -602,16 +597,20 @@ TRIED = [
 def room_made(k):
     """A way back from what does not fit: quantiles that rise, one knob, or the first of TRIED; None if none does."""
     rising = recovery.different(k, {} if k.log else impossible_job.in_order(k))
-    there, fits = replace(k, **rising), lambda other: not misfits(other)
-    if fits(there):
+    in_order = replace(k, **rising)
+    if fits(in_order):
         return rising
-    several = recovery.first_of(there, TRIED, fits)
+    several = recovery.first_of(in_order, TRIED, fits)
     turn = ("cap", "tensor_parallel", "hbm_share", "accelerator", "longest", "prompt", "model")
-    one = recovery.one_knob(there, turn, fits) if several and not rising else None
+    one = recovery.one_knob(in_order, turn, fits) if several and not rising else None
     return one or (rising | several if several else None)
 
 
-def said(k, r, name):
+def fits(k):
+    return not misfits(k)
+
+
+def why_and_cause(k, r, name):
     now, other = (f"{speed:,.0f}" for speed in (r.trace.tokens_per_second, r.speeds[name]))
     working = scheduling.live_on_average(r.trace)
     return {
@@ -659,17 +658,17 @@ def step_back(k, r):
     """
     if r.misfits:
         return room_made(k)
-    found, values = causes(k, r), {}
+    losing, values = causes(k, r), {}
     off = [knob for knob, (_, (_, on)) in TRICKS.items() if on in r.speeds and knob not in ("chunk", "drafts")]
-    if any(TRICKS[knob][1][1] in found for knob in off):
+    if any(TRICKS[knob][1][1] in losing for knob in off):
         values |= {knob: True for knob in off}
         if not k.blocks and room(k) < needed(k, r):
             values |= larger_pool(k, r)
-    if "whole prompts" in found:
+    if "whole prompts" in losing:
         values["chunk"] = 0
-    if "no guess" in found:
+    if "no guess" in losing:
         values["drafts"] = r.back
-    if AMPLE in found:
+    if AMPLE in losing:
         values |= larger_pool(k, r)
     return values
 
@@ -695,7 +694,7 @@ def larger_pool(k, r):
 def worse(k, r):
     if not r.settled:
         return None
-    name, gain = max(gains(k, r).items(), key=lambda found: found[1], default=("", 1.0))
+    name, gain = max(gains(k, r).items(), key=lambda pair: pair[1], default=("", 1.0))
     if gain < 1 / (1 - WORSE):
         return None
     return Said(
@@ -716,20 +715,23 @@ PHRASES = {
 
 
 def holds(k, r):
-    now = r.trace.tokens_per_second
-    took = f"The step takes {r.trace.makespan:,.0f} s at {now:,.0f} tokens a second."
-    written = {"so many a second": lambda: abs(r.trace.written[-1] / r.trace.makespan / now - 1) < 1e-6}
+    speed = r.trace.tokens_per_second
+    took = f"The step takes {r.trace.makespan:,.0f} s at {speed:,.0f} tokens a second."
+    written = {"so many a second": lambda: abs(r.trace.written[-1] / r.trace.makespan / speed - 1) < 1e-6}
     if not r.settled:
         return Said(took, written)
-    most_of_all = max(r.speeds, key=lambda name: abs(math.log(r.speeds[name] / now)))
+    most_of_all = max(r.speeds, key=lambda name: abs(math.log(r.speeds[name] / speed)))
     other = r.speeds[most_of_all]
-    times = lambda speed: max(speed / now, now / speed)
+
+    def times(other):
+        return max(other / speed, speed / other)
+
     return Said(
         f"{took} Of what can be turned, “{most_of_all}” would change most: {other:,.0f}.",
         written
         | {
             "so many it would write": lambda: (
-                abs(last(simulate(*asked(k, r, most_of_all))).tokens_per_second / other - 1) < 1e-6
+                abs(last(simulate(*without_loss(k, r, most_of_all))).tokens_per_second / other - 1) < 1e-6
             ),
             "nothing would change more": lambda: times(other) >= max(map(times, r.speeds.values())) - 1e-12,
         },
@@ -742,13 +744,13 @@ def two_engines(plain, other):
     written, live = [], []
     for r, name, series, role in ((plain, "one setting", 8, "reference"), (other, "the other", 1, "")):
         t = r.trace
-        at, taken = staircase(t)
+        at, places = staircase(t)
         seconds, tokens = np.append(0, t.seconds), np.append(0, t.written) / 1000
         written += [
             line(seconds, tokens, name, series, role),
             label(0.55 * t.makespan, float(np.interp(0.55 * t.makespan, seconds, tokens)), name, series, "right"),
         ]
-        live.append(line(at, taken, name, series, "step" if r is other else role))
+        live.append(line(at, places, name, series, "step" if r is other else role))
     top = float(plain.trace.live.max())
     live += [label(0, 1.03 * top, "one setting", 8), label(other.trace.makespan, 1.03 * top, "the other", 1, "right")]
     return [
