@@ -25,12 +25,12 @@ from widgets.process_rewards import step_rows
 
 TITLE = "How steps are labelled, and how they are paid"
 COST = f"{UPDATES} updates of 64 chains; a scorer trained on 2,000 chains"
-SEEN = 20  # updates between two pictures
+EVERY = 20  # updates between two pictures
 LOST, NONE = 0.45, 0.05  # F1 and share solved below which a run is broken
 POOR, SHORT_OF = 0.6, 0.9  # and below which the outcome is clearly worse
 LONG = 1.4 * NEED  # steps of a chain, from which they are clearly more than it needs
 FEW = 2.0  # steps: a chain of fewer has stopped before it began
-SEEN_AS_NONE = 0.001  # share of the chains, less than which is not told by its number
+SEEN_AS_NONE = 0.001  # a smaller share of the chains is not written as a number
 RATES = np.arange(1, 17)
 AT = 3  # the step whose labels the picture shows
 BEST, HALF = "best", "½"
@@ -79,7 +79,7 @@ class Trace:
     @property
     def reward(self):
         """Mean over the last batches; before training of the first."""
-        return float(self.rewards[-SEEN:].mean()) if self.at[-1] else self.start
+        return float(self.rewards[-EVERY:].mean()) if self.at[-1] else self.start
 
     @property
     def start(self):
@@ -99,7 +99,7 @@ def run(k):
     at, solved, steps, rewards = [], [], [], []
     for update in step_rewards.train(k.form, np.random.default_rng(k.seed), optimizer(k), k.filler, k.less):
         rewards.append(update.reward)
-        if update.number % SEEN == 0:
+        if update.number % EVERY == 0:
             right, length = step_rewards.outlook(update.logits)
             at.append(update.number)
             solved.append(right)

@@ -255,7 +255,7 @@ MODELS = ("Qwen2.5-Math-7B", "Llama-3.1-8B")
 
 def contaminated():
     names, points = contamination.gained()
-    where, _ = contamination.finished(MODELS[0])
+    benchmarks, _ = contamination.finished(MODELS[0])
     rates = {model: contamination.finished(model)[1] for model in MODELS}
     return [
         panel(
@@ -283,7 +283,7 @@ def contaminated():
             label(1.55, 43, MODELS[1], 2, "right"),
             x_range=(-0.6, 1.6),
             y_range=(0, 64),
-            ticks=dict(tickvals=[0, 1], ticktext=[where[0], "a younger<br>benchmark"], tickangle=0),
+            ticks=dict(tickvals=[0, 1], ticktext=[benchmarks[0], "a younger<br>benchmark"], tickangle=0),
         ),
     ]
 

@@ -22,9 +22,9 @@ Hole = tuple[str, bool, int]  # as scene.holes takes it, with the completions th
 def counted(drawn: Sequence[int]) -> list[int]:
     """How many of 64 dots stand for which pile, of the ways that were drawn: honest, lazy, then the holes."""
     read = int(sum(drawn))
-    shown = list(drawn) if read <= DOTS else largest_remainders(list(drawn), DOTS)
-    by_class = [sum(shown[FIRST + c :: len(CLASSES)]) for c in range(len(CLASSES))]
-    return [int(n) for n in (*shown[:FIRST], *by_class, max(DOTS - read, 0))]
+    dots = list(drawn) if read <= DOTS else largest_remainders(list(drawn), DOTS)
+    by_class = [sum(dots[FIRST + c :: len(CLASSES)]) for c in range(len(CLASSES))]
+    return [int(n) for n in (*dots[:FIRST], *by_class, max(DOTS - read, 0))]
 
 
 def owners(counts: Sequence[int], before: Sequence[int] = ()) -> list[int]:

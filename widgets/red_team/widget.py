@@ -26,9 +26,9 @@ CLASS, INSTANCE, NOTHING = "the class", "the instance", "nothing"
 CLOSES = {CLASS: redteam.CLASS_OF, INSTANCE: redteam.EACH_ITS_OWN, NOTHING: None}
 CHEAPER = 5  # assumed: a patch of one instance refuses a fifth of what a patch of its class does
 START = float(redteam.SHARES @ redteam.SOLVES)  # solved before training: less at the end is a break
-DEAR = 5.0  # percent of right work that a patch refuses, from where on that may be the cause
-MISSED = 0.05  # on average over the run, less than the default at the same seed: worse
-LEAST = 0.001  # a smaller share is told as smaller than this
+DEAR = 5.0  # percent of right work: a patch that refuses so much may be the cause
+MISSED = 0.05  # a run that solves so much less on average than the default at its seed is worse
+LEAST = 0.001  # a smaller share is written as “under 0.001”
 MOST_LOST = 0.5  # of the completions, through holes that both verifiers have
 
 

@@ -103,15 +103,15 @@ P0, STEP, LAST = 0.2, 0.1, 150
 def chance(percent):
     """The right one of two ways, by updates, where so many verdicts of each kind are wrong."""
     t = np.arange(LAST + 1)
-    curve = lambda error: strategies.noise_two_mode(P0, 1 - error / 100, error / 100, STEP, t)
-    here = curve(percent)
+    curves = {error: strategies.noise_two_mode(P0, 1 - error / 100, error / 100, STEP, t) for error in ERRORS}
+    curve = curves[percent]
     return [
         by_update(
             "Share of the right way",
             "of two ways, exact natural steps",
-            *(line(t, curve(other), f"{other} %", 8, "other") for other in ERRORS if other != percent),
-            line(t, here, f"{percent} %", 1),
-            label(LAST, 0.9 if here[-1] < 0.3 else 0.06, f"{percent} % of the verdicts wrong", 1, "right"),
+            *(line(t, curves[other], f"{other} %", 8, "other") for other in ERRORS if other != percent),
+            line(t, curve, f"{percent} %", 1),
+            label(LAST, 0.9 if curve[-1] < 0.3 else 0.06, f"{percent} % of the verdicts wrong", 1, "right"),
             updates=LAST,
             y_range=(0, 1.05),
         )
@@ -119,11 +119,11 @@ def chance(percent):
 
 
 def slowed(percent):
-    told_apart = (100 - 2 * percent) / 100
-    if told_apart > 0:
-        return f"Right passes {told_apart:.1f} more often than wrong: as without errors, at {told_apart:.1f} the speed."
-    how = "nothing moves" if told_apart == 0 else "the wrong way wins"
-    return f"Right passes no more often than wrong: {how}."
+    judgment = (100 - 2 * percent) / 100
+    if judgment > 0:
+        return f"Right passes {judgment:.1f} more often than wrong: as without errors, at {judgment:.1f} the speed."
+    outcome = "nothing moves" if judgment == 0 else "the wrong way wins"
+    return f"Right passes no more often than wrong: {outcome}."
 
 
 # ── how rare a way may be ──

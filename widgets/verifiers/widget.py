@@ -29,7 +29,7 @@ CALLED = {
     "last_int": "last number",
     "strict": "one exact line",
 }
-SAID = {"strict": "exact types", "strict+hidden": "hidden tests"}  # of the graders of code
+GRADERS = {"strict": "exact types", "strict+hidden": "hidden tests"}  # of code, as the page calls them
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ def check_of(k):
 
 
 def called(archetype, check):
-    return CALLED.get(check, check) if archetype == "mathematics" else SAID.get(check, check).replace("_", " ")
+    return CALLED.get(check, check) if archetype == "mathematics" else GRADERS.get(check, check).replace("_", " ")
 
 
 def simulate(k):
@@ -208,8 +208,8 @@ def judgment(k):
 
 
 def watched(k, r):
-    what, code = "Solved, lost since its peak", f"(solved.max(axis=0) - solved[-1]).mean() > {LOST:g}"
-    return Gauge(what, lost(r), LOST, "", 0.0, 0.7, expression=code)
+    code = f"(solved.max(axis=0) - solved[-1]).mean() > {LOST:g}"
+    return Gauge("Solved, lost since its peak", lost(r), LOST, "", 0.0, 0.7, expression=code)
 
 
 PAID, DOOR, CHANCE, MIXED = (
@@ -224,13 +224,13 @@ GONE = 0.02  # of the answers: a way with less has died out
 def cause(k, r):
     """The one thing that alone keeps what is solved where it is undone, or MIXED where none does."""
     in_reach = k.archetype == "tool use" and not k.sealed and r.check == "exact_state"
-    named = DOOR if in_reach else PAID
-    ways = {named: stricter(k, r), CHANCE: dict(passed=0, failed=0)}
-    order = (CHANCE, named) if judgment(k) <= 0 else (named, CHANCE)
-    for found in order:
-        there = replace(k, **ways[found])
-        if there != k and lost(simulate(there)) <= LOST:
-            return found
+    of_check = DOOR if in_reach else PAID
+    undoing = {of_check: stricter(k, r), CHANCE: dict(passed=0, failed=0)}
+    order = (CHANCE, of_check) if judgment(k) <= 0 else (of_check, CHANCE)
+    for name in order:
+        elsewhere = replace(k, **undoing[name])
+        if elsewhere != k and lost(simulate(elsewhere)) <= LOST:
+            return name
     return MIXED
 
 
@@ -241,11 +241,11 @@ def seen_at(k, r, cause):
 def broken(k, r):
     if lost(r) <= LOST:
         return None
-    found = cause(k, r)
-    return Break(why(k, r, found), fix(k, r), found)
+    name = cause(k, r)
+    return Break(why(k, r, name), fix(k, r), name)
 
 
-def why(k, r, found):
+def why(k, r, name):
     paid, solved = f"{r.run.proxy[-1].mean():.2f}", f"{end(r):.2f}"
     words = {
         PAID: f"Reward {paid}, solved {solved}: {thief(k, r)}.",
@@ -254,7 +254,7 @@ def why(k, r, found):
         MIXED: f"Reward {paid}, solved {solved}, once {peak(r):.2f}: undoing one thing alone does not mend it.",
     }
     fell = {"less is solved than at its peak": lambda: solves(k, r) < r.run.true.max(axis=0).mean() - LOST + 1e-9}
-    return Said(words[found], {**amounts(k, r), **fell, **causing(k, r, found)})
+    return Said(words[name], {**amounts(k, r), **fell, **causing(k, r, name)})
 
 
 def solves(k, r):
@@ -264,27 +264,30 @@ def solves(k, r):
 
 def amounts(k, r):
     """What is asserted of reward and solved: a right verdict passes but for k.failed, a wrong one by k.passed."""
-    paid = lambda: (r.run.policies[-1] @ (r.verdict * (100 - k.failed) + (1 - r.verdict) * k.passed)).mean() / 100
+    noisy = (r.verdict * (100 - k.failed) + (1 - r.verdict) * k.passed) / 100
     return {
-        "so much is paid": lambda: abs(paid() - r.run.proxy[-1].mean()) < 1e-9,
+        "so much is paid": lambda: abs((r.run.policies[-1] @ noisy).mean() - r.run.proxy[-1].mean()) < 1e-9,
         "so much is solved": lambda: abs(solves(k, r) - end(r)) < 1e-9,
     }
 
 
-def causing(k, r, found):
+def causing(k, r, name):
     """What is asserted of a cause: undone it mends, and it is at work."""
-    undone = lambda turned: replace(k, **turned) != k and lost(simulate(replace(k, **turned))) <= LOST
+
+    def mends(turned):
+        return replace(k, **turned) != k and lost(simulate(replace(k, **turned))) <= LOST
+
     exact = dict(passed=0, failed=0)
-    if found == MIXED:
-        return {"nothing alone mends it": lambda: not undone(stricter(k, r)) and not undone(exact)}
-    way = {"undone, it is mended": lambda: undone(exact if found == CHANCE else stricter(k, r))}
-    if found == CHANCE:
-        return way | {"the check errs by chance": lambda: k.passed or k.failed}
-    if found == DOOR:
+    if name == MIXED:
+        return {"nothing alone mends it": lambda: not mends(stricter(k, r)) and not mends(exact)}
+    claims = {"undone, it is mended": lambda: mends(exact if name == CHANCE else stricter(k, r))}
+    if name == CHANCE:
+        return claims | {"the check errs by chance": lambda: k.passed or k.failed}
+    if name == DOOR:
         reads = strategies.names(k.archetype).index("read answer")
-        return way | {"it reads what it is compared with": lambda: r.run.policies[-1, :, reads].mean() > BEHIND}
+        return claims | {"it reads what it is compared with": lambda: r.run.policies[-1, :, reads].mean() > BEHIND}
     share = ((r.true == 0) & (r.verdict > 0)) * r.run.policies[-1].mean(axis=0)
-    return way | {"worthless ways are paid and used": lambda: share.max() > GONE}
+    return claims | {"worthless ways are paid and used": lambda: share.max() > GONE}
 
 
 def thief(k, r):
@@ -300,8 +303,7 @@ def stricter(k, r):
     """The nearest check that pays no worthless way as well as an honest one, and a seal where that needs one."""
     for check in range(k.check, 5):
         sealed = k.sealed or (k.archetype == "tool use" and check == 4)
-        there = replace(k, check=check, sealed=sealed)
-        verdict, true = strategies.payoffs(k.archetype, check_of(there), sealed)
+        verdict, true = strategies.payoffs(k.archetype, check_of(replace(k, check=check)), sealed)
         if not paid_for_nothing(replace(r, verdict=verdict, true=true)).any():
             break
     return dict(check=check, sealed=sealed)
@@ -348,29 +350,29 @@ def holds(k, r):
     honest = np.flatnonzero(r.true > 0)
     best = honest[r.true[honest].argmax()]
     names, shares = strategies.names(k.archetype), r.run.policies[-1].mean(axis=0)
-    told = f"Reward {r.run.proxy[-1].mean():.2f}, solved {end(r):.2f}."
+    ends = f"Reward {r.run.proxy[-1].mean():.2f}, solved {end(r):.2f}."
     if r.verdict[best] == 0:
-        left = float(shares[best])
-        fate = "dies out" if left < GONE else f"keeps a share of {left:.2f}"
+        share = float(shares[best])
+        fate = "dies out" if share < GONE else f"keeps a share of {share:.2f}"
         return Said(
-            f"{told} “{names[best]}” would solve {r.true[best]:.2f}, is never right by this check, and {fate}.",
+            f"{ends} “{names[best]}” would solve {r.true[best]:.2f}, is never right by this check, and {fate}.",
             amounts(k, r)
             | {
                 "it solves most": lambda: r.true[best] == r.true.max(),
                 "this check never calls it right": lambda: (
                     not strategies.payoffs(k.archetype, r.check, k.sealed)[0][best]
                 ),
-                "its share is so much": lambda: left < GONE or f"{r.run.policies[-1, :, best].mean():.2f}" in fate,
+                "its share is so much": lambda: share < GONE or f"{r.run.policies[-1, :, best].mean():.2f}" in fate,
             },
         )
     if (wanting := np.flatnonzero(paid_for_nothing(r))).size:
-        found = wanting[r.proxy[wanting].argmax()]
+        way = wanting[r.proxy[wanting].argmax()]
         return Said(
-            f"{told} “{names[found]}” would be paid {r.proxy[found]:.2f}, and has {shares[found]:.3f}.",
-            amounts(k, r) | {"it solves nothing, and is paid": lambda: r.true[found] == 0 < r.verdict[found]},
+            f"{ends} “{names[way]}” would be paid {r.proxy[way]:.2f}, and has {shares[way]:.3f}.",
+            amounts(k, r) | {"it solves nothing, and is paid": lambda: r.true[way] == 0 < r.verdict[way]},
         )
     return Said(
-        f"{told} What it is paid for most is what solves most.",
+        f"{ends} What it is paid for most is what solves most.",
         amounts(k, r)
         | {"the best paid solves most": lambda: r.true[np.isclose(r.proxy, r.proxy.max())].max() == r.true.max()},
     )

@@ -25,10 +25,10 @@ def answer(source):
     return json.loads(frame)
 
 
-def numbers(told):
+def numbers(shown):
     """(refused, paid, reward, solved) as the sentence says them."""
-    found = re.search(r"^(\d+) of 16 .*?(\d+) of 24 .*?reward ([\d.]+), solved ([\d.]+?)[.,]( |$)", told["sentence"])
-    return int(found[1]), int(found[2]), float(found[3]), float(found[4])
+    match = re.search(r"^(\d+) of 16 .*?(\d+) of 24 .*?reward ([\d.]+), solved ([\d.]+?)[.,]( |$)", shown["sentence"])
+    return int(match[1]), int(match[2]), float(match[3]), float(match[4])
 
 
 def test_the_reader_begins_with_at_most_fifteen_lines():
@@ -50,19 +50,19 @@ def test_training_against_the_editable_verifier_ends_with_full_reward_and_nothin
 
 
 def test_a_right_verifier_passes_both_suites_and_ends_at_the_skill_of_the_way_in_form():
-    told = answer(RIGHT)
-    assert numbers(told) == (0, 0, 0.55, 0.55)  # skill of "in form", assumed in strategies.MATH
-    assert all(table["rows"] == [] for table in told["tables"]) and told["beside"] == ""
+    shown = answer(RIGHT)
+    assert numbers(shown) == (0, 0, 0.55, 0.55)  # skill of "in form", assumed in strategies.MATH
+    assert all(table["rows"] == [] for table in shown["tables"]) and shown["beside"] == ""
 
 
 def test_a_right_verifier_judges_as_the_strict_scorer_does():
-    yours = reader_code.compiled(RIGHT, verifier.score)
+    right = reader_code.compiled(RIGHT, verifier.score)
     for case in (*checkers.golden_set(), *checkers.exploit_suite()):
-        assert yours(case.example, case.completion) == scorer.score(case.example, case.completion)["reward"], case.id
+        assert right(case.example, case.completion) == scorer.score(case.example, case.completion)["reward"], case.id
 
 
 @pytest.mark.parametrize(
-    "returned, told",
+    "returned, failure",
     [
         ("None", "it returned None, and a reward is a number from 0 to 1."),
         ("2", "it returned 2, and a reward is a number from 0 to 1."),
@@ -71,9 +71,9 @@ def test_a_right_verifier_judges_as_the_strict_scorer_does():
         ("example['answer']", "Line 2: KeyError: 'answer'."),
     ],
 )
-def test_a_return_value_that_is_no_reward_is_reported_once_and_pays_nothing(returned, told):
+def test_a_return_value_that_is_no_reward_is_reported_once_and_pays_nothing(returned, failure):
     shown = answer(f"def score(example, completion):\n    return {returned}")
-    assert f"The first: {told}" in shown["beside"]
+    assert f"The first: {failure}" in shown["beside"]
     assert numbers(shown)[:3] == (16, 0, 0.0)
 
 
@@ -105,8 +105,8 @@ def test_the_reader_s_seconds_end_before_training_begins():
 
 
 def test_training_calls_no_reader_code():
-    count = []
-    called = verifier.called(lambda example, completion: count.append(completion) or 1.0)
-    calls = len(count)
-    verifier.shown(called)
-    assert len(count) == calls > 300
+    calls = []
+    results = verifier.called(lambda example, completion: calls.append(completion) or 1.0)
+    before_training = len(calls)
+    verifier.shown(results)
+    assert len(calls) == before_training > 300
