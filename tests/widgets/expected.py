@@ -233,6 +233,8 @@ UNSAID = {
     "red_team": "instance|patch",
     "reward_models": "lowest|taken out|labeler",
     "reward_scale": "paid 1|outlier",
+    "rlaif": r"taste|0\.75|0\.25",
+    "rollout": "temperature|trainer|τ",
     "throughput": "test|verif|check|worker",
     "verifier_pool": "clock|wall|cpu",
     "what_rl_adds": "reward|baseline|constant|offset|paid|compare",

@@ -20,8 +20,8 @@ SORTED = """\
 def renormalized(logp, kept):
     """Log of the kept probabilities over their sum, row by row; -inf elsewhere."""
     out = np.full(logp.shape, -np.inf)
-    for row, which, into in zip(np.exp(logp), kept, out):
-        into[which] = np.log(row[which] / row[which].sum())
+    for row, mask, into in zip(np.exp(logp), kept, out):
+        into[mask] = np.log(row[mask] / row[mask].sum())
     return out
 
 

@@ -33,21 +33,21 @@ def followed(setting):
     return written_sums.followed(written_sums.training(temperature=HOT, trainer_temperature=read_at), UPDATES)
 
 
-def ruined(now):
+def ruined(written):
     """Whether at least twice as many answers as before training are cut off."""
-    return now.endless >= 2 * followed(SETTINGS[0])[0].endless
+    return written.endless >= 2 * followed(SETTINGS[0])[0].endless
 
 
 def answers_to_sums(setting, update):
-    before, now = followed(setting)[0], followed(setting)[update]
+    before, written = followed(setting)[0], followed(setting)[update]
     return [
         scene.scene(
             "Eight sums, as a language model answers them",
             "right is “Final:”, the sum, a stop; [rival] what belongs in no answer",
-            sums.view("n", after(update), now, ruined(now)),
+            sums.view("n", after(update), written, ruined(written)),
             [
                 sums.of_a_hundred("h", "100 answers before training", before),
-                sums.of_a_hundred("m", f"100 answers {after(update)}", now),
+                sums.of_a_hundred("m", f"100 answers {after(update)}", written),
             ],
         )
     ]
@@ -57,17 +57,17 @@ def after(update):
     return f"after update {update}" if update else "before training"
 
 
-def told(setting, update):
-    now = followed(setting)[update]
-    cut = "all stop" if now.endless < 0.005 else f"{sums.count(now.endless)} never stop"
-    return f"{after(update).capitalize()}, {sums.count(now.right)} of 100 answers are right, and {cut}."
+def sentence(setting, update):
+    written = followed(setting)[update]
+    cut = "all stop" if written.endless < 0.005 else f"{sums.count(written.endless)} never stop"
+    return f"{after(update).capitalize()}, {sums.count(written.right)} of 100 answers are right, and {cut}."
 
 
 OPENING = Figure(
     answers_to_sums,
     written_sums.followed,
     Handle("Same code, same seed", SETTINGS, start=1, words=SETTINGS),
-    told,
+    sentence,
     Time(
         "Update",
         UPDATES,
@@ -93,31 +93,31 @@ VERDICT = dict(ok="right", wrong_answer="wrong", bad_format="no format", truncat
 
 @cache
 def recorded():
-    drawn, _ = RolloutEngine(tasks.checkpoint("add")).generate(
+    batch, _ = RolloutEngine(tasks.checkpoint("add")).generate(
         tasks.Add(), np.array([RECORDED]), GROUP, np.random.default_rng(0)
     )
-    return Verifier(tasks.Add()).verify(drawn).rows(list(SHOWN))
+    return Verifier(tasks.Add()).verify(batch).rows(list(SHOWN))
 
 
 def record(quantity):
-    """A cell a token: what the sampler wrote down beside it; the padding is its own."""
-    drawn = recorded()
-    shown = {
-        "log-prob": lambda at: (signed(drawn.old_logp[at]), float(np.exp(drawn.old_logp[at]))),
+    """A cell a token: what the sampler wrote down beside it; padding has cells without a value."""
+    batch = recorded()
+    value_at = {
+        "log-prob": lambda at: (signed(batch.old_logp[at]), float(np.exp(batch.old_logp[at]))),
         "who wrote it": lambda at: ("policy", 0.35),
-        "version": lambda at: (str(drawn.version[at[0]]), 0.0),
+        "version": lambda at: (str(batch.version[at[0]]), 0.0),
     }[quantity]
     padding = ("", None)
     rows = [
         [
             VERDICT[outcome(detail["reason"], ended)],
             [
-                cell(sums.text(token), *shown((i, t))) if own else cell("pad", *padding)
-                for t, (token, own) in enumerate(zip(tokens, drawn.response_mask[i]))
+                cell(sums.text(token), *value_at((i, t))) if own else cell("pad", *padding)
+                for t, (token, own) in enumerate(zip(tokens, batch.response_mask[i]))
             ],
             "stopped" if ended else "limit",
         ]
-        for i, (tokens, detail, ended) in enumerate(zip(drawn.tokens.tolist(), drawn.details, drawn.finished))
+        for i, (tokens, detail, ended) in enumerate(zip(batch.tokens.tolist(), batch.details, batch.finished))
     ]
     return [grid(rows, title="Five answers to 7 + 5, as the sampler hands them on")]
 
@@ -158,8 +158,8 @@ def deciding():
 def lost(temperature):
     """(tokens without a push, all) of the right answers, and of the wrong ones."""
     group = reading(temperature)
-    gone = lambda right: np.concatenate([g for g, r in zip(group.removed, group.right) if r == right])
-    return [(int(gone(right).sum()), len(gone(right))) for right in (True, False)]
+    removed = [np.concatenate([g for g, r in zip(group.removed, group.right) if r == right]) for right in (True, False)]
+    return [(int(tokens.sum()), len(tokens)) for tokens in removed]
 
 
 def gap(temperature):
@@ -249,9 +249,11 @@ GAP = Figure(
 
 # ── one text, two rows of tokens ──
 def spelled():
+    def ids(tokens):
+        return [cell(token, f"id {spelling.VOCABULARY.index(token)}", 0.35) for token in tokens]
+
     drawn = ("HAV", "ING")
     assert list(drawn) in spelling.spellings("HAVING")
-    ids = lambda tokens: [cell(token, f"id {spelling.VOCABULARY.index(token)}", 0.35) for token in tokens]
     return [
         grid(
             [["drawn", ids(drawn), ""], ["read", ids(spelling.encode("HAVING")), ""]],

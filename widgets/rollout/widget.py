@@ -86,14 +86,14 @@ def one_prompt(k):
         task, prompt, DRAWN, np.random.default_rng(k.seed), k.temperature, k.top_p
     )
     batch = Verifier(task).verify(batch)
-    said = [outcome(d["reason"], ended) for d, ended in zip(batch.details, batch.finished)]
+    outcomes = [outcome(d["reason"], ended) for d, ended in zip(batch.details, batch.finished)]
     raw, processed = policy.prefill(batch.prompt), policy.prefill(batch.prompt, k.temperature)
     apart = np.array(
         [away(nucleus(processed(batch.tokens, t), k.top_p), raw(batch.tokens, t)) for t in range(task.T)]
     ).T
     own = batch.response_mask
-    shown = [(batch.tokens[i], batch.old_logp[i], said[i]) for i in range(k.shown)]
-    return shown, int(batch.accuracy.sum()), np.round((apart * own).sum() / own.sum(), 9) + 0.0
+    rows = [(batch.tokens[i], batch.old_logp[i], outcomes[i]) for i in range(k.shown)]
+    return rows, int(batch.accuracy.sum()), np.round((apart * own).sum() / own.sum(), 9) + 0.0
 
 
 def away(sampled, raw):
@@ -113,22 +113,24 @@ def trained(k):
         update = event.iteration + 1
         if event.stage == 3:
             batch = event.summary["batch"]
-            now = run.trainer.policy.token_logp(
+            recomputed = run.trainer.policy.token_logp(
                 batch.prompt, batch.tokens, batch.response_mask, run.trainer_temperature
             )[0]
             if k.old == ONCE:
-                batch.old_logp = now
+                batch.old_logp = recomputed
         if event.stage == 5:
             own = batch.response_mask > 0
-            off.append(np.round(np.abs(now - batch.old_logp)[own].mean(), 9))
-            removed.append(surrogate.removed(np.exp(now - batch.old_logp), batch.advantage, 0.2, 0.2)[own].mean())
+            off.append(np.round(np.abs(recomputed - batch.old_logp)[own].mean(), 9))
+            ratio = np.exp(recomputed - batch.old_logp)
+            removed.append(surrogate.removed(ratio, batch.advantage, 0.2, 0.2)[own].mean())
         if event.stage == 7:
             live.append(event.summary["frame"].live_groups)
         if event.stage == 7 and (update % EVERY == 0 or update == 1):
             pass_rate.append((update, tasks.exact_pass(run.trainer.policy).mean()))
             by_group = [np.asarray(each).reshape(GROUPS, GROUP) for each in (batch.advantage[:, 0], batch.accuracy > 0)]
-            shown = written_sums.written(run.trainer.policy), (batch.example[::GROUP], *by_group)
-            yield update, list(pass_rate), list(off), list(removed), list(live), *shown
+            written = written_sums.written(run.trainer.policy)
+            last_batch = (batch.example[::GROUP], *by_group)
+            yield update, list(pass_rate), list(off), list(removed), list(live), written, last_batch
 
 
 def progress(k, r):
@@ -161,9 +163,9 @@ def endless(r):
 
 
 def last_batch(r):
-    """Half of its groups, as many of them live, all right and all wrong as of all sixteen."""
-    shown = half(r.batch[2])
-    example, advantage, right = (each[shown] for each in r.batch)
+    """Half of its groups: of those that are live, all right and all wrong, half of each."""
+    chosen = half(r.batch[2])
+    example, advantage, right = (each[chosen] for each in r.batch)
     return scene.scene(
         BATCH,
         trays.WHAT,
@@ -285,13 +287,13 @@ def late(r):
 
 
 def readouts(k, r):
-    found = cause(k, r) if damaged(r) else ""
-    bad = lambda of: "violated" if found in (of, BOTH) else ""
+    blamed = cause(k, r) if damaged(r) else ""
+    two, alike = ("violated" if blamed in (fault, BOTH) else "" for fault in (TWO, ALIKE))
     return [
-        Readout("Pass rate after training", r.pass_rate[-1][1], "", tasks.exact_pass, "violated" if found else ""),
-        Readout("Recorded less recomputed", r.off[0], "nats", tinylm.Policy.token_logp, bad(TWO)),
-        Readout("No push because of it", 100 * r.removed[0], "% of tokens", surrogate.removed, bad(TWO)),
-        Readout("Groups all alike at last", late(r), "%", Verifier.verify, bad(ALIKE)),
+        Readout("Pass rate after training", r.pass_rate[-1][1], "", tasks.exact_pass, "violated" if blamed else ""),
+        Readout("Recorded less recomputed", r.off[0], "nats", tinylm.Policy.token_logp, two),
+        Readout("No push because of it", 100 * r.removed[0], "% of tokens", surrogate.removed, two),
+        Readout("Groups all alike at last", late(r), "%", Verifier.verify, alike),
         Readout("Draws, off temperature 1", r.apart, "nats a token", kl.divergence),
     ]
 
@@ -314,11 +316,11 @@ def seen_at(k, r, cause):
 def broken(k, r):
     if not damaged(r):
         return None
-    found, (before, now) = cause(k, r), (100 * r.pass_rate[at][1] for at in (0, -1))
-    claims = {"undoing it mends": lambda: end(run, replace(k, **undone(k, found))).pass_rate[-1][1] >= HALF}
-    if found == TWO:
+    blamed, (before, final) = cause(k, r), (100 * r.pass_rate[at][1] for at in (0, -1))
+    claims = {"undoing it mends": lambda: end(run, replace(k, **undone(k, blamed))).pass_rate[-1][1] >= HALF}
+    if blamed == TWO:
         why = f"Before any step the record is {r.off[0]:.2f} nats a token off, so the loss compares with another policy"
-    elif found == BOTH:
+    elif blamed == BOTH:
         why = f"Sampled at temperature {k.temperature:g}, on a record that is {r.off[0]:.2f} nats a token off"
     elif not any(r.live):
         why = f"Not one group of {GROUP} held a right and a wrong completion, so there was nothing to compare"
@@ -326,12 +328,12 @@ def broken(k, r):
     else:
         why = f"In the end {late(r):.0f} % of the groups are all right or all wrong, with nothing to compare"
         claims |= {"the default has fewer": lambda: late(end(run, Knobs(seed=k.seed))) < late(r) - 20}
-    return Break(Said(f"{why}: {now:.0f} % are right, {before:.0f} % before.", claims), fix(k), found)
+    return Break(Said(f"{why}: {final:.0f} % are right, {before:.0f} % before.", claims), fix(k), blamed)
 
 
-def undone(k, found):
-    """A setting without this cause; of groups all alike nothing is learned, so a wrong record hides behind them."""
-    if found == TWO:
+def undone(k, blamed):
+    """Knobs without this cause; together with groups all alike the record is undone too, for they would hide it."""
+    if blamed == TWO:
         return dict(trainer=SAME, top_p=1.0)
     return dict(trainer=SAME, temperature=max(k.temperature, 1.0), top_p=1.0)
 
@@ -348,26 +350,23 @@ def fix(k):
 def worse(k, r):
     if r.updates < UPDATES or r.pass_rate[-1][1] >= WELL:
         return None
-    now, before = 100 * r.pass_rate[-1][1], 100 * r.pass_rate[0][1]
+    final, before = 100 * r.pass_rate[-1][1], 100 * r.pass_rate[0][1]
     usual = 100 * end(run, Knobs(seed=k.seed)).pass_rate[-1][1]
-    if now > usual - NEAR:  # the default of this seed is no better
+    if final > usual - NEAR:  # the default of this seed is no better
         return None
     return Said(
-        f"{now:.0f} % are right after {r.updates} updates, {before:.0f} % before: it learns, but less than it could.",
-        {
-            "it learns": lambda: now > before + 10,
-            "the default learns more": lambda: usual > now + 1,
-        },
+        f"{final:.0f} % are right after {r.updates} updates, {before:.0f} % before: it learns, but less than it could.",
+        {"it learns": lambda: final > before + 10, "the default learns more": lambda: usual > final + 1},
     )
 
 
 def holds(k, r):
-    now, before = 100 * r.pass_rate[-1][1], 100 * r.pass_rate[0][1]
-    ends = f"{now:.0f} % are right after {r.updates} updates, {before:.0f} % before"
+    final, before = 100 * r.pass_rate[-1][1], 100 * r.pass_rate[0][1]
+    ends = f"{final:.0f} % are right after {r.updates} updates, {before:.0f} % before"
     return Said(
         f"{ends}; before the first step record and trainer are {r.off[0]:.2g} nats a token apart.",
         {
-            "it learns": lambda: r.updates < UPDATES or now > before + 30,
+            "it learns": lambda: r.updates < UPDATES or final > before + 30,
             "they are apart only where two distributions were set": lambda: (
                 r.off[0] == 0 or k.top_p < 1 or (k.trainer == ONE and k.temperature != 1)
             ),
