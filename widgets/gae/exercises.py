@@ -18,7 +18,10 @@ def decoupled(reward, value, lam, target):
 
 def two_ahead(reward, value, lam, target):
     """The n-step advantage for n = 2: two rewards and the value after them, less the value before."""
-    later = lambda of, n: np.concatenate([of[:, n:], np.zeros((len(of), n))], axis=1)
+
+    def later(values, n):
+        return np.concatenate([values[:, n:], np.zeros((len(values), n))], axis=1)
+
     advantage = reward + later(reward, 1) + later(value, 2) - value
     return advantage, gae(reward, value, np.ones(reward.shape), 1.0, target)[1]
 

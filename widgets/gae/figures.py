@@ -57,9 +57,9 @@ def lanes_of(values):
 
 
 def long_and_short(name, update):
-    rows, now = lanes_of(landed(name, update)), policy(name, update)
+    rows = lanes_of(landed(name, update))
     empty = update > 0 and arrived(name, update) > 0
-    said = "an update has passed" if update == 1 else f"{update} updates have passed"
+    passed = "an update has passed" if update == 1 else f"{update} updates have passed"
     return [
         scene.scene(
             "Four ways to begin an answer of 1,000 tokens",
@@ -68,7 +68,7 @@ def long_and_short(name, update):
                 "w",
                 long_answers.WIDE,
                 long_answers.high(len(rows)),
-                f"When {said}, the first tokens get "
+                f"When {passed}, the first tokens get "
                 + ", ".join(f"{row.name} {signed(row.values[0])}" for row in rows)
                 + ".",
                 *long_answers.marks("a", rows, "right"),
@@ -76,13 +76,13 @@ def long_and_short(name, update):
                     "r", range(len(rows)), "no reward has arrived" if empty else "", empty, role="broken"
                 ),
             ),
-            [a_hundred(now)],
+            [a_hundred(policy(name, update))],
         )
     ]
 
 
-def a_hundred(now):
-    best, rival, right = float(now[BEST]), float(now[RIVAL]), long_answer.right(now)
+def a_hundred(policy):
+    best, rival, right = float(policy[BEST]), float(policy[RIVAL]), long_answer.right(policy)
     return scene.view(
         "h",
         9.0,
@@ -100,28 +100,27 @@ def a_hundred(now):
 
 
 def arrived(name, update):
-    """The first token, from 0 on, on which anything is drawn."""
-    drawn = long_answers.STEPS[0]
-    landing = np.flatnonzero(np.abs(landed(name, update)).max(axis=0) >= drawn)
+    """The first token, from 0 on, whose push is large enough for a tone."""
+    landing = np.flatnonzero(np.abs(landed(name, update)).max(axis=0) >= long_answers.STEPS[0])
     return int(landing[0]) if len(landing) else LONG
 
 
-def told(name, update):
-    now = policy(name, update)
-    right = f"{count(long_answer.right(now))} of 100 answers are right"
+def sentence(name, update):
+    best = count(policy(name, update)[BEST])
+    right = f"{count(long_answer.right(policy(name, update)))} of 100 answers are right"
     if update == 0:
         return f"Before training each way is taken 25 times in 100, and {right}."
     if (first := arrived(name, update)) > 0:
-        where = f"Nothing has come to the first {first} tokens" if first < LONG else "Nothing has come anywhere"
-        return f"{where}. Each way is still taken {count(now[BEST])} times in 100; {right}."
-    return f"The first tokens are pushed. Derive is taken {count(now[BEST])} times in 100, and {right}."
+        nothing = f"Nothing has come to the first {first} tokens" if first < LONG else "Nothing has come anywhere"
+        return f"{nothing}. Each way is still taken {best} times in 100; {right}."
+    return f"The first tokens are pushed. Derive is taken {best} times in 100, and {right}."
 
 
 OPENING = Figure(
     long_and_short,
     long_answer.credit,
     Handle("Same code, same answers", SETTINGS, start=1, words=SETTINGS),
-    told,
+    sentence,
     Time(
         "Update",
         UPDATES,
@@ -169,8 +168,8 @@ def by_lambda(update):
 
 def tokens(lam, update):
     """How many of the last tokens the news of the reward has come to, up to and with this update."""
-    seen = [np.abs(frame.push[BEST]) >= long_answers.STEPS[0] for frame in trained(SHORT, lam)[:update]]
-    return SHORT - int(np.argmax(np.any(seen, axis=0)))
+    toned = [np.abs(frame.push[BEST]) >= long_answers.STEPS[0] for frame in trained(SHORT, lam)[:update]]
+    return SHORT - int(np.argmax(np.any(toned, axis=0)))
 
 
 def news(update):
@@ -180,8 +179,8 @@ def news(update):
             f"{tokens(0.5, 1)} at 0.5, the last alone at 0."
         )
     slow = tokens(0.0, update)
-    where = "has come to the first token" if slow == SHORT else f"has come to the last {slow}"
-    return f"At λ = 0 the news {where}. A token loses its tone once the critic expects what comes."
+    reached = "has come to the first token" if slow == SHORT else f"has come to the last {slow}"
+    return f"At λ = 0 the news {reached}. A token loses its tone once the critic expects what comes."
 
 
 # ── what reaches the first token, by length ──
@@ -190,7 +189,9 @@ LENGTHS = np.unique(np.round(np.logspace(1, 4, 61)))
 
 
 def reaching(lam):
-    curve = lambda each: np.maximum([long_answer.reach(each, length) for length in LENGTHS], 1e-12)
+    def curve(lam):
+        return np.maximum([long_answer.reach(lam, length) for length in LENGTHS], 1e-12)
+
     half = 1 + np.log(0.5) / np.log(lam)
     return [
         panel(
@@ -208,9 +209,9 @@ def reaching(lam):
 
 
 def left(lam):
-    said = [long_answer.reach(lam, length) for length in (100, 1000)]
-    shown = ["less than a hundred-millionth" if share < 1e-8 else f"{share:.2g}" for share in said]
-    return f"λ = {lam:g}: of 1 at the end, {shown[0]} reaches the first of 100 tokens, {shown[1]} of 1,000."
+    shares = [long_answer.reach(lam, length) for length in (100, 1000)]
+    short, long = ("less than a hundred-millionth" if share < 1e-8 else f"{share:.2g}" for share in shares)
+    return f"λ = {lam:g}: of 1 at the end, {short} reaches the first of 100 tokens, {long} of 1,000."
 
 
 # ── a critic that took one way for another ──
@@ -231,7 +232,7 @@ def begins(update):
 
 
 def expected(update):
-    """What the critic expects beyond what is so, a lane a way; the square is what it expects after the first token."""
+    """How far the critic is off, a lane for each way to begin; the square is its error after the first token."""
     off = opinion(update) - long_answer.RIGHT[:, None]
     rows = [
         long_answers.Lane(name, name[0], np.append(off[way, 1], off[way, 1:]), f"{count(begins(update)[way])} of 100")
@@ -309,16 +310,19 @@ def best_lambda(N):
 
 def noise(name):
     """The variance by λ of each critic; the chosen one with its least."""
-    of = {each: errors(1, shrink)[1] for each, shrink in CRITICS.items()}
-    chosen = of[name]
+    by_critic = {critic: errors(1, shrink)[1] for critic, shrink in CRITICS.items()}
+    chosen = by_critic[name]
     return [
         panel(
             "Noise of the gradient that one answer gives",
             "variance, exact; the bias is left out",
-            *(line(GRID, values, other, 8, "other") for other, values in of.items() if other != name),
+            *(line(GRID, values, other, 8, "other") for other, values in by_critic.items() if other != name),
             line(GRID, chosen, name),
             dots([GRID[chosen.argmin()]], [chosen.min()], "least"),
-            *(label(1.0, values[-1], other, 1 if other == name else 8, "right") for other, values in of.items()),
+            *(
+                label(1.0, values[-1], critic, 1 if critic == name else 8, "right")
+                for critic, values in by_critic.items()
+            ),
             x="λ",
             x_range=(0, 1),
             y_range=(0, 0.27),

@@ -105,11 +105,11 @@ def idle(k):
 
 def run(k):
     exact = chain(k.N, SHRINKS[k.knows])
-    seen = []
+    frames = []
     for frame in long_answer.run(k.length, k.lam, target(k), OPINIONS[k.opinion], k.rate, k.optimizer, k.seed):
-        seen.append(frame)
-        if len(seen) == 1 or len(seen) % EVERY == 0:
-            yield Trace(tuple(seen), *exact)
+        frames.append(frame)
+        if len(frames) == 1 or len(frames) % EVERY == 0:
+            yield Trace(tuple(frames), *exact)
 
 
 @lru_cache(maxsize=16)
@@ -226,16 +226,16 @@ def count(probability):
 
 
 def ring(k, r):
-    found = stuck(r) and cause(k)
-    if found == FADES:
-        return long_answers.first_tokens("r", range(len(WAYS)), seen(k, r, found), True)
-    return long_answers.first_tokens("r", [BEST], seen(k, r, found) if found else "", bool(found))
+    blamed = stuck(r) and cause(k)
+    if blamed == FADES:
+        return long_answers.first_tokens("r", range(len(WAYS)), ring_words(k, r, blamed), True)
+    return long_answers.first_tokens("r", [BEST], ring_words(k, r, blamed) if blamed else "", bool(blamed))
 
 
 def readouts(k, r):
-    found = "violated" if broken(k, r) else ""
+    state = "violated" if broken(k, r) else ""
     return [
-        Readout("Right answers", 100 * long_answer.right(r.last.policy), "of 100", long_answer.right, found),
+        Readout("Right answers", 100 * long_answer.right(r.last.policy), "of 100", long_answer.right, state),
         Readout("Answers that begin with Derive", 100 * r.last.policy[BEST], "of 100", long_answer.softmax),
         Readout("Of a reward, reaches token 1 at once", long_answer.reach(k.lam, k.length), "", long_answer.reach),
         Readout("Mean advantage of the first token, size", r.last.size[0], "", long_answer.credit),
@@ -268,11 +268,11 @@ def holds(k, r):
 
 def worse(k, r):
     """Far behind what λ = 1 reaches with the same critic, though the best way has gained."""
-    now = long_answer.right(r.last.policy)
-    if r.updates < UPDATES or now >= BEHIND:
+    right = long_answer.right(r.last.policy)
+    if r.updates < UPDATES or right >= BEHIND:
         return None
     return Said(
-        f"{count(now)} of 100 answers are right after {UPDATES} updates. At λ = 1 it is more than 77.",
+        f"{count(right)} of 100 answers are right after {UPDATES} updates. At λ = 1 it is more than 77.",
         {
             "the best way has gained": lambda: r.last.policy[BEST] > START,
             "more than 77 at λ = 1": lambda: end(run, replace(k, lam=1.0)).right[-1] > 0.77,
@@ -286,16 +286,18 @@ FADES, BELIEVED = "the reward fades on its way", "a wrong critic is believed"
 def broken(k, r):
     if not stuck(r):
         return None
-    found = cause(k)
-    mended = lambda **knobs: end(run, replace(k, **knobs)).last.policy[BEST]
+
+    def share_of_best(**turned):
+        return end(run, replace(k, **turned)).last.policy[BEST]
+
     right, many = count(long_answer.right(r.last.policy)), count(r.last.policy[BEST])
-    if found == FADES:
+    if cause(k) == FADES:
         why = Said(
             f"λ = {k.lam:g} brings {share(k)} of a reward to the first of {k.length:,} tokens: {right} of 100 answers "
             f"are right, 45 before training.",
             {
                 "no better than before": lambda: r.right[-1] < RIGHT_BEFORE + 0.02,
-                "λ = 1 mends it": lambda: mended(lam=1.0) > 0.5,
+                "λ = 1 mends it": lambda: share_of_best(lam=1.0) > 0.5,
             },
         )
     else:
@@ -304,11 +306,11 @@ def broken(k, r):
             f"with Derive, {right} are right.",
             {
                 "it takes Sketch for better": lambda: OPINIONS[k.opinion].argmax() == RIVAL != BEST,
-                "λ = 1 mends it": lambda: mended(lam=1.0) > 0.5,
-                "without the opinion more begin so": lambda: mended(opinion=NONE) > r.best[-1],
+                "λ = 1 mends it": lambda: share_of_best(lam=1.0) > 0.5,
+                "without the opinion more begin so": lambda: share_of_best(opinion=NONE) > r.best[-1],
             },
         )
-    return Break(why, recovery.different(k, dict(lam=1.0)), found)
+    return Break(why, recovery.different(k, dict(lam=1.0)), cause(k))
 
 
 def stuck(r):
@@ -327,12 +329,12 @@ def share(k):
 
 
 def seen_at(k, r, cause):
-    return At(LANES, None, None, seen(k, r, cause))
+    return At(LANES, None, None, ring_words(k, r, cause))
 
 
-def seen(k, r, found):
+def ring_words(k, r, cause):
     """What is seen at the ring, in at most six words."""
-    if found == BELIEVED:
+    if cause == BELIEVED:
         return f"{count(r.last.policy[BEST])} of 100, 25 before training"
     return "no reward has arrived" if r.last.size[0] < long_answers.STEPS[0] else "the reward came too late"
 

@@ -18,8 +18,8 @@ def rings(panel):
 
 
 def test_a_tone_says_on_which_side_of_0_a_quantity_lies_and_how_far():
-    said = [long_answers.role(value) for value in (0.0, 0.019, -0.02, 0.1, -0.24, 0.25, -3.0)]
-    assert said == ["level", "level", "below-1", "above-2", "below-2", "above-3", "below-3"]
+    roles = [long_answers.role(value) for value in (0.0, 0.019, -0.02, 0.1, -0.24, 0.25, -3.0)]
+    assert roles == ["level", "level", "below-1", "above-2", "below-2", "above-3", "below-3"]
 
 
 @pytest.mark.parametrize("length, each", [(20, 1), (40, 2), (100, 5), (400, 21), (1000, 53)])
@@ -55,17 +55,10 @@ def test_the_ring_of_the_opening_stands_where_no_first_token_has_an_advantage_th
 
 def test_the_dots_and_the_counts_are_the_policy():
     for name in figures.SETTINGS:
-        now = figures.policy(name, 60)
+        policy = figures.policy(name, 60)
         (dots,) = marks(figures.long_and_short(name, 60)[0], "hundred")
-        assert dict(dots["shares"])["followed"] == pytest.approx(now[long_answer.BEST])
-        assert f"{100 * (now @ long_answer.RIGHT):.0f} of 100 answers are right" in figures.told(name, 60)
-
-
-def test_nothing_of_the_opening_names_the_setting():
-    for (panel,), said, word in results.positions("gae", "opening"):
-        words = [mark["text"] for mark in marks(panel, "word")] + [mark["words"] for mark in marks(panel, "ring")]
-        shown = " ".join([panel["title"], panel["note"], said, word, *words])
-        assert "λ" not in shown and "lambda" not in shown and "0.95" not in shown
+        assert dict(dots["shares"])["followed"] == pytest.approx(policy[long_answer.BEST])
+        assert f"{100 * (policy @ long_answer.RIGHT):.0f} of 100 answers are right" in figures.sentence(name, 60)
 
 
 def test_the_news_of_the_first_update_is_lambda_to_the_power_of_the_tokens_between():
@@ -91,8 +84,8 @@ def test_a_quicker_critic_is_in_time_so_it_is_the_delay_that_harms():
 def test_the_instrument_rings_the_first_tokens_where_it_breaks_and_nowhere_else():
     for k in widget.PRESETS.values():
         r = results.last("gae", k)
-        found, shown = widget.broken(k, r), rings(widget.figure(k, r)[0])
-        assert shown == ([widget.seen_at(k, r, found.cause).words] if found else [])
+        break_, ringed = widget.broken(k, r), rings(widget.figure(k, r)[0])
+        assert ringed == ([widget.seen_at(k, r, break_.cause).words] if break_ else [])
 
 
 def test_every_moment_of_a_run_has_the_same_keys_so_that_the_page_can_move_them():
