@@ -24,20 +24,20 @@ MOMENTS = (1, 5, 9, 13, 17, 25, 33, 45, 57, 69, 81, 100)  # updates after which 
 
 def weights(update, way):
     """(N, T) what the tokens of a batch would count, before the first step on it."""
-    now = update.batch.old_logp + update.log_ratio
     batch = update.batch
-    return mismatch.WAYS[way](mismatch.Read(now, batch.old_logp, now, batch.advantage, batch.response_mask))
+    logp = batch.old_logp + update.log_ratio
+    return mismatch.WAYS[way](mismatch.Read(logp, batch.old_logp, logp, batch.advantage, batch.response_mask))
 
 
 @cache
 def followed(setting):
     """{update: (its mismatch.Update, the answers shown)}"""
-    seen = {}
+    by_moment = {}
     for update in mismatch.run(HOT, 0, WAY[setting], 1, "AdamW", SEED):
         if update.number in MOMENTS:
             rows = pushes.typical(update.batch, weights(update, WAY[SETTINGS[1]]))
-            seen[update.number] = update, pushes.answers(update.batch, update.weight, rows)
-    return seen
+            by_moment[update.number] = update, pushes.answers(update.batch, update.weight, rows)
+    return by_moment
 
 
 @cache
@@ -67,18 +67,18 @@ def opening(setting, moment):
     ]
 
 
-def told(setting, moment):
+def sentence(setting, moment):
     update, _ = followed(setting)[moment]
-    gone = f"{100 * update.silenced:.0f} of 100 tokens" if update.silenced else "none of the tokens"
+    silent = f"{100 * update.silenced:.0f} of 100 tokens" if update.silenced else "none of the tokens"
     after = f"After the update {sums.count(update.right)} of 100 answers are right."
-    return f"Batch {moment}: {gone} that should move have no push. {after}"
+    return f"Batch {moment}: {silent} that should move have no push. {after}"
 
 
 OPENING = Figure(
     opening,
     mismatch.run,
     Handle("Same code, same seed", SETTINGS, start=1, words=SETTINGS),
-    told,
+    sentence,
     Time(
         "Update",
         MOMENTS,
@@ -120,8 +120,8 @@ def counted(name):
 
 @cache
 def shown_rows():
-    """Six answers: of those that "bad answers" masks, those that the answer mask does, and the others, as many as is
-    their share; wrong ones first.
+    """Six answers, wrong ones first. Three kinds have their share of the six: what "bad answers" masks, what else the
+    answer mask masks, and the rest.
     """
     pushed, right = old().batch.advantage[:, 0] != 0, old().batch.accuracy > 0
     bad, long = (pushed & ~(counted(name) > 0).any(axis=1) for name in ("bad answers", "answer mask"))

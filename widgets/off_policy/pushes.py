@@ -35,14 +35,13 @@ def tone(push: float) -> str:
 
 
 def typical(batch: Any, weight: Any) -> list[int]:
-    """Rows of six answers whose group has something to compare, if there are six: of right and wrong ones as many as
-    is their share among such answers, and of both some from all ranks of the share of tokens without a push. The right
-    ones come last.
+    """Rows of up to six answers whose group has something to compare: right and wrong ones by their share among such
+    answers, each kind spread evenly over its ranks by the share of tokens without a push. The right ones come last.
     """
     own, pushed = batch.response_mask > 0, batch.advantage[:, 0] != 0
     silent = ((weight == 0) & own).sum(axis=1) / own.sum(axis=1)
     right = batch.accuracy > 0
-    kinds = [np.flatnonzero(pushed & (right == which)) for which in (False, True)]
+    kinds = [np.flatnonzero(pushed & ~right), np.flatnonzero(pushed & right)]
     if not pushed.any():
         return []
     counts = written_sums.largest_remainders([len(kind) for kind in kinds], min(ROWS, int(pushed.sum())))
@@ -54,12 +53,12 @@ def typical(batch: Any, weight: Any) -> list[int]:
 
 
 def answers(batch: Any, weight: Any, rows: Sequence[int]) -> list[Answer]:
-    found = []
+    chosen = []
     for i in rows:
         own = batch.response_mask[i] > 0
-        pushes = weight[i] * np.sign(batch.advantage[i])
-        found.append(Answer(tuple(batch.tokens[i][own].tolist()), tuple(pushes[own].tolist()), bool(batch.accuracy[i])))
-    return found
+        tokens, pushes = batch.tokens[i][own], (weight[i] * np.sign(batch.advantage[i]))[own]
+        chosen.append(Answer(tuple(tokens.tolist()), tuple(pushes.tolist()), bool(batch.accuracy[i])))
+    return chosen
 
 
 def silent(shown: Sequence[Answer]) -> Place:
@@ -70,13 +69,9 @@ def silent(shown: Sequence[Answer]) -> Place:
 
 def hushed(shown: Sequence[Answer]) -> Place | None:
     """(row, place) of the last wanted token without a push, else of the last unwanted one."""
-    found = [
-        (answer.right, i, at) for i, answer in enumerate(shown) for at, push in enumerate(answer.pushes) if push == 0
-    ]
-    if not found:
-        return None
-    wanted = [each for each in found if each[0]] or found
-    return wanted[-1][1:]
+    places = [(i, at) for i, answer in enumerate(shown) for at, push in enumerate(answer.pushes) if push == 0]
+    wanted = [(i, at) for i, at in places if shown[i].right]
+    return next(reversed(wanted or places), None)
 
 
 def view(key: str, title: str, shown: Sequence[Answer], ringed: Place | None = None, words: str = "") -> scene.View:
@@ -84,9 +79,9 @@ def view(key: str, title: str, shown: Sequence[Answer], ringed: Place | None = N
     rows = [[(sums.text(t), tone(p)) for t, p in zip(answer.tokens, answer.pushes)] for answer in shown]
     marks = [scene.word(title, (0, 0.55), "strong", key=f"{key}t")]
     for i in range(ROWS):
-        said = ("right" if shown[i].right else "wrong") if i < len(shown) else ""
-        role = "sum yes" if said == "right" else "sum no"
-        marks.append(scene.word(said, (0, TOP + i + 0.66), role, key=f"{key}v{i}"))
+        outcome = ("right" if shown[i].right else "wrong") if i < len(shown) else ""
+        role = "sum yes" if outcome == "right" else "sum no"
+        marks.append(scene.word(outcome, (0, TOP + i + 0.66), role, key=f"{key}v{i}"))
     row, at = ringed or (0, 0)
     place = (FIRST + scene.WORD * at, TOP + row)
     after = at > T // 2

@@ -90,9 +90,9 @@ class Trace:
 
 
 def run(k):
-    at, right, seen, largest = [0], [mismatch.before_training()], [], 0.0
+    at, right, history, largest = [0], [mismatch.before_training()], [], 0.0
     for update in mismatch.run(TEMPERATURE[k.engine], k.lag, k.correction, k.passes, k.optimizer, k.seed):
-        seen.append((update.gap, update.effective, update.silenced))
+        history.append((update.gap, update.effective, update.silenced))
         largest = max(largest, update.largest)
         if update.right is not None:
             at.append(update.number)
@@ -101,7 +101,7 @@ def run(k):
             own = update.batch.response_mask > 0
             shown = pushes.answers(update.batch, update.weight, pushes.typical(update.batch, update.weight))
             spread = float(update.log_ratio[own].std())
-            yield Trace(tuple(at), tuple(right), *np.array(seen).T.round(12), largest, spread, tuple(shown))
+            yield Trace(tuple(at), tuple(right), *np.array(history).T.round(12), largest, spread, tuple(shown))
 
 
 def progress(k, r):
@@ -162,8 +162,8 @@ def figure(k, r):
 
 
 def board(k, r):
-    found = broken(k, r)
-    ringed = pushes.hushed(r.answers) if found and found.cause == CENTER else None
+    break_ = broken(k, r)
+    ringed = pushes.hushed(r.answers) if break_ and break_.cause == CENTER else None
     return scene.scene(
         BATCH,
         pushes.WHAT,
@@ -179,12 +179,12 @@ LENGTHS = np.geomspace(1, 32_000, 60)
 
 def by_length(k, r):
     sigma = r.spread if r.spread > 1e-9 else 0.0
-    here = off_policy.effective_share(sigma, LENGTHS)
+    share = off_policy.effective_share(sigma, LENGTHS)
     return panel(
         "If an answer counted as a product",
         "effective share of answers of independent tokens, e^(−σ²T)",
         line(LENGTHS, off_policy.effective_share(0.01, LENGTHS), "0.01 a token", 8, "reference"),
-        line(LENGTHS, here, "this run"),
+        line(LENGTHS, share, "this run"),
         label(30_000, 0.86, "σ = 0.01", 8, "right"),
         label(1.1, 1.03, f"σ of the last batch: {sigma:.3f} nats a token", 1),
         x="tokens of an answer",
@@ -196,9 +196,9 @@ def by_length(k, r):
 
 
 def readouts(k, r):
-    found = "violated" if broken(k, r) else ""
+    state = "violated" if broken(k, r) else ""
     return [
-        Readout("Right", 100 * final(r), "of 100", tasks.exact_pass, found),
+        Readout("Right", 100 * final(r), "of 100", tasks.exact_pass, state),
         Readout("Apart, last batch", r.gap[-1], "nats a token", tinylm.Policy.token_logp),
         Readout("Effective share, mean", 100 * r.effective.mean(), "% of tokens", importance.effective_sample_size),
         Readout("Tokens without a push, mean", 100 * r.silenced.mean(), "% of those to move", mismatch.first_pass),
@@ -227,8 +227,8 @@ def aged(k):
 
 
 def too_late(k):
-    """Whether age does harm beside a clip: a weight alone mends one pass over late answers, and four with SGD, but not
-    four with AdamW.
+    """Whether a clip is not the only harm, but age too: a weight alone mends late answers in one pass, and in four with
+    SGD, but not in four with AdamW.
     """
     return k.lag > 0 and k.passes > 1 and k.optimizer == "AdamW"
 
@@ -236,7 +236,7 @@ def too_late(k):
 def cause(k):
     if k.correction == NONE:
         return OLD
-    # around a colder engine the clip bears four passes, and late answers do not
+    # around a colder engine four passes do no harm under the clip alone, but with late answers they do
     if k.correction == CLIP and k.engine != SAME and not (k.engine == COLD and too_late(k)):
         return CENTER
     if k.correction in (CLIP, WHOLE) and k.optimizer == "SGD":
@@ -264,20 +264,20 @@ def broken(k, r):
 def why(k, r):
     ends = f"{of_100(final(r))} are right, {sums.count(r.right[0])} before"
     claims = {"undoing it mends": lambda: final(end(run, replace(k, **undone(k)))) >= HALF}
-    found = cause(k)
-    if found == CENTER:
+    blamed = cause(k)
+    if blamed == CENTER:
         late = " and answers are late" if too_late(k) else ""
         return Said(
             f"The clip is centered on the engine{late}: it silences {100 * r.silenced[0]:.0f} % of the tokens that "
             f"should move in batch 1. {ends}.",
             claims | {"before any step": lambda: r.silenced[0] > 0},
         )
-    if found == OLD:
+    if blamed == OLD:
         return Said(
             f"Each answer counts as if the present policy had drawn it: {ends}.",
             claims | {"all count alike": lambda: r.largest == 1 and r.effective.min() > 0.999},
         )
-    if found == LARGE:
+    if blamed == LARGE:
         return Said(
             f"A token weighs {r.largest:,.0f} times as much as a fresh one: {ends}.",
             claims | {"so large": lambda: r.largest > 3},
@@ -303,10 +303,13 @@ def seen_at(k, r, cause):
 def worse(k, r):
     if not done(r) or final(r) >= WELL:
         return None
-    usual = lambda: final(end(run, replace(k, correction=CUT, engine=SAME, lag=0, passes=1)))
+    fresh = replace(k, correction=CUT, engine=SAME, lag=0, passes=1)
     return Said(
         f"{of_100(final(r))} are right: it learns, but less than from fresh answers of the trainer's own policy.",
-        {"it learns": lambda: final(r) > r.right[0] + 0.1, "those teach more": lambda: usual() > final(r) + 0.01},
+        {
+            "it learns": lambda: final(r) > r.right[0] + 0.1,
+            "those teach more": lambda: final(end(run, fresh)) > final(r) + 0.01,
+        },
     )
 
 
@@ -314,13 +317,13 @@ def holds(k, r):
     ends = f"{of_100(final(r))} are right after update {r.at[-1]}, {sums.count(r.right[0])} before"
     if not done(r):
         return Said(f"{ends}.", {})
-    gone = 100 * r.silenced.mean()
+    silent = 100 * r.silenced.mean()
     return Said(
-        f"{ends}. Of the tokens that should move, {'none' if gone == 0 else f'{gone:.1f} %'} went without a push.",
+        f"{ends}. Of the tokens that should move, {'none' if silent == 0 else f'{silent:.1f} %'} went without a push.",
         {
             "it learns": lambda: final(r) > r.right[0] + 0.3,
             "only a mask or a clip silences": lambda: (
-                gone == 0 or "mask" in k.correction or k.correction in (MEAN, CLIP, DECOUPLED)
+                silent == 0 or "mask" in k.correction or k.correction in (MEAN, CLIP, DECOUPLED)
             ),
         },
     )

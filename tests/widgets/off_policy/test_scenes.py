@@ -53,13 +53,6 @@ def test_the_ring_of_the_opening_stands_at_a_token_without_a_push():
 
 
 @pytest.mark.slow
-def test_nothing_of_the_opening_names_the_setting():
-    for setting in SETTINGS:
-        said = str(figures.opening(setting, 100)) + figures.told(setting, 100)
-        assert not any(word in said for word in ("clip", "ratio", "engine", "temperature"))
-
-
-@pytest.mark.slow
 def test_six_old_answers_stand_for_the_batch_in_each_of_the_five_ways():
     for name in FIVE:
         shown = pushes.answers(figures.old().batch, figures.counted(name), figures.shown_rows())
