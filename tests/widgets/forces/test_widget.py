@@ -3,33 +3,14 @@ from dataclasses import replace
 import pytest
 
 from sim.synthesis import forces
-from tests.widgets.catalogue import fixed
 from widgets.forces import widget
-from widgets.forces.widget import PRESETS, Knobs
+from widgets.forces.widget import Knobs
 
 
 def result(**knobs):
     k = replace(Knobs(), **knobs)
     (r,) = widget.run(k)
     return k, r
-
-
-def test_presets_break_for_three_causes():
-    causes = {name: widget.broken(k, next(widget.run(k))) for name, k in PRESETS.items()}
-    assert {name: found.cause for name, found in causes.items() if found} == {
-        "Sixteen bytes": "nothing fits",
-        "Poor pairs, 22 bytes": "a scorer without its anchor",
-        "Scorers near chance": "prompts are left out",
-    }
-
-
-@pytest.mark.parametrize(
-    "knobs", [dict(room=16), dict(room=22, pairs=0.36), dict(pairs=0.44, reward_model=0.44, judge=0.44)]
-)
-def test_the_suggested_fix_mends_every_broken_setting(knobs):
-    k, r = result(**knobs)
-    there = fixed("forces", k, widget.broken(k, r).fix)
-    assert widget.broken(there, next(widget.run(there))) is None
 
 
 def test_the_fix_for_a_loose_scorer_costs_no_more():

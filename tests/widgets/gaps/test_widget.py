@@ -1,39 +1,13 @@
 from dataclasses import replace
 
-import pytest
-
-from tests.widgets.catalogue import fixed
 from widgets.gaps import widget
-from widgets.gaps.widget import BY_MINUTE, FAMOUS, PRESETS, Knobs
+from widgets.gaps.widget import BY_MINUTE, Knobs
 
 
 def result(**knobs):
     k = replace(Knobs(), **knobs)
     (r,) = widget.run(k)
     return k, r
-
-
-def test_presets_break_for_two_causes():
-    causes = {name: widget.broken(k, next(widget.run(k))) for name, k in PRESETS.items()}
-    assert {name: found.cause for name, found in causes.items() if found} == {
-        "A quarter of an hour": "no useful lesson fits",
-        "Kernels, the famous one first": "minutes spent on nothing",
-    }
-
-
-@pytest.mark.parametrize(
-    "knobs",
-    [
-        dict(minutes=15),
-        dict(work="kernels and serving", minutes=30, order=FAMOUS),
-        dict(minutes=20, k03a=True, signal=0.0),
-    ],
-)
-def test_the_suggested_fix_mends_every_broken_setting(knobs):
-    k, r = result(**knobs)
-    if widget.broken(k, r):
-        there = fixed("gaps", k, widget.broken(k, r).fix)
-        assert widget.broken(there, next(widget.run(there))) is None
 
 
 def test_a_plan_without_anything_of_value_is_not_broken_and_the_verdict_says_so():

@@ -3,7 +3,6 @@
 import pytest
 
 from sim.cluster import pool_states
-from tools.pages import results
 from widgets.kv_cache import figures, wall
 
 POOLS = [
@@ -23,36 +22,36 @@ def marks(name, at, moment, kind):
     return [mark for view in views for mark in view["marks"] if mark["kind"] == kind]
 
 
+def pools(figure):
+    """(choice of the handle, moment, states, blocks) of every position of a figure."""
+    return [pool for name, *pool in POOLS if name == figure]
+
+
 @pytest.mark.parametrize("name", ["opening", "pool"])
 def test_a_block_is_drawn_as_the_tables_have_it(name):
-    for figure, way, moment, states, many in POOLS:
-        if figure != name:
-            continue
+    for way, moment, states, blocks in pools(name):
         state = pool_states.at(states, moment)
-        (drawn,) = marks(name, way, moment, "blocks")
-        held = pool_states.owners(state, many)
-        assert len(drawn["cells"]) == many
-        for (role, full, owner), who in zip(drawn["cells"], held):
-            assert (role in ("held", "shared")) == bool(who) and (role == "shared") == (len(who) > 1)
-            if len(who) == 1:
-                ((s, place),) = who
-                assert owner == wall.NAMES[s] and full == pool_states.tokens_in(state, s, place, 16) / 16
-            if len(who) > 1:
-                assert owner == f"×{len(who)}"
+        (wall_of_blocks,) = marks(name, way, moment, "blocks")
+        assert len(wall_of_blocks["cells"]) == blocks
+        for (role, full, words), owners in zip(wall_of_blocks["cells"], pool_states.owners(state, blocks)):
+            assert (role in ("held", "shared")) == bool(owners) and (role == "shared") == (len(owners) > 1)
+            if len(owners) == 1:
+                ((s, place),) = owners
+                assert words == wall.NAMES[s] and full == pool_states.tokens_in(state, s, place, 16) / 16
+            if len(owners) > 1:
+                assert words == f"×{len(owners)}"
 
 
 def test_the_ring_of_the_opening_stands_where_all_blocks_are_taken_and_somebody_waits():
-    for figure, way, step, states, many in POOLS:
-        if figure != "opening":
-            continue
-        (ring,) = marks(figure, way, step, "ring")
+    for way, step, states, blocks in pools("opening"):
+        (ring,) = marks("opening", way, step, "ring")
         state = pool_states.at(states, step)
-        taken = sum(map(bool, pool_states.owners(state, many)))
-        assert ring["seen"] == (taken == many and bool(state.waiting))
+        taken = sum(map(bool, pool_states.owners(state, blocks)))
+        assert ring["seen"] == (taken == blocks and bool(state.waiting))
         if ring["seen"]:
-            slots = sum(min(state.known[s], 16 * len(table)) for s, table in state.tables.items())
-            assert ring["words"] == f"all taken, {100 * (1 - slots / (16 * many)):.0f} % empty"
-            assert way == "the other" and slots / (16 * many) < 0.3
+            filled = sum(min(state.known[s], 16 * len(table)) for s, table in state.tables.items()) / (16 * blocks)
+            assert ring["words"] == f"all taken, {100 * (1 - filled):.0f} % empty"
+            assert way == "the other" and filled < 0.3
 
 
 def test_the_opening_rests_where_four_fifths_are_empty_as_the_head_of_the_page_says():
@@ -63,17 +62,15 @@ def test_the_opening_rests_where_four_fifths_are_empty_as_the_head_of_the_page_s
 
 
 def test_framed_blocks_were_the_last_of_who_was_evicted():
-    seen = 0
-    for figure, way, second, states, _ in POOLS:
-        if figure != "pool":
-            continue
+    framed = 0
+    for way, second, states, _ in pools("pool"):
         lost = pool_states.lost(states, max(second - 1, 0), second)
-        (drawn,) = marks(figure, way, second, "blocks")
-        for number, (role, _, owner) in enumerate(drawn["cells"]):
+        (wall_of_blocks,) = marks("pool", way, second, "blocks")
+        for number, (role, _, owner) in enumerate(wall_of_blocks["cells"]):
             if role == "lost":
-                seen += 1
+                framed += 1
                 assert number in lost[wall.NAMES.index(owner)]
-    assert seen > 0
+    assert framed > 0
 
 
 def test_every_way_has_the_same_completions_on_one_clock():
@@ -93,8 +90,3 @@ def test_the_bars_of_the_completions_are_as_long_as_their_tokens():
     for s, request in enumerate(figures.JOB):
         assert bars[f"qp{s}"]["wide"] == pytest.approx(unit * request.prompt)
         assert bars[f"qk{s}"]["wide"] == pytest.approx(unit * state.known[s])
-
-
-def test_nothing_of_the_opening_names_the_setting():
-    shown = str(results.positions("kv_cache", "opening")).lower()
-    assert not any(word in shown for word in ("reserv", "longest", "max length", "paged"))

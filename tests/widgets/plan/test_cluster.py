@@ -20,8 +20,8 @@ SIZES = (1, 2, 7, 8, 60, 128, 129, 130, 512, 1000, 2048, 8192)
 
 def job(k):
     """(scenario, what is impossible) of a setting."""
-    s, found = plan.scenario(k)
-    return s, found or planner.misfits(s)
+    s, contradictions = plan.scenario(k)
+    return s, contradictions or planner.misfits(s)
 
 
 def settings():
@@ -39,23 +39,22 @@ def settings():
 @pytest.mark.parametrize("gpus", SIZES)
 def test_cells_stand_for_all_gpus_and_for_no_other(gpus, overlap):
     s, misfits = job(Knobs(gpus=gpus, overlap=overlap))
-    shown = cluster.pools(s, misfits)
-    each = fleet.per_cell(shown)
-    assert each == 1 if gpus <= 128 else each % 8 == 0
-    counted = [sum(fleet.cells(pool, each)) for pool in shown]
-    pools = envelope.pools(s.job)
-    assert counted == (list(pools) if s.placement == "two pools" else [gpus])
-    boxes = fleet.boxes(shown, 559, 158)
-    assert [len(found) for found in boxes] == [len(fleet.cells(pool, each)) for pool in shown]
+    pools = cluster.pools(s, misfits)
+    gpus_a_cell = fleet.per_cell(pools)
+    assert gpus_a_cell == 1 if gpus <= 128 else gpus_a_cell % 8 == 0
+    counted = [sum(fleet.cells(pool, gpus_a_cell)) for pool in pools]
+    assert counted == (list(envelope.pools(s.job)) if s.placement == "two pools" else [gpus])
+    boxes = fleet.boxes(pools, 559, 158)
+    assert [len(of_pool) for of_pool in boxes] == [len(fleet.cells(pool, gpus_a_cell)) for pool in pools]
     assert sum(map(len, boxes)) <= 257
-    for x, y, wide, high in (box for found in boxes for box in found):  # each stands whole in the picture
+    for x, y, wide, high in (box for of_pool in boxes for box in of_pool):  # each stands whole in the picture
         assert x >= 0 and y >= 0 and x + wide <= 559 + 1e-9 and y + high <= 158
         assert wide > 2.5 and high > 2.5
 
 
 @pytest.mark.slow()
 def test_a_cell_overflows_where_and_only_where_its_memory_does_not_fit():
-    seen = {True: 0, False: 0}
+    settings_drawn = {True: 0, False: 0}  # whether something overflows
     for k in settings():
         s, misfits = job(k)
         sides = [side for pool in cluster.pools(s, misfits) for side in pool.sides]
@@ -65,12 +64,11 @@ def test_a_cell_overflows_where_and_only_where_its_memory_does_not_fit():
         trainer = [m for m in misfits if m.what.startswith(("training " + s.model.name, "the moment of"))]
         laid_out = not cluster.misfits_of(misfits, cluster.PLAIN)  # else there is no GPU whose memory could be drawn
         over = [bool(engine) and laid_out, bool(trainer) and laid_out]
-        assert [side.over for side in sides] == over, (k, misfits)
-        assert all((side.high > 1) == said for side, said in zip(sides, over)), (k, misfits)
+        assert [side.over for side in sides] == [side.high > 1 for side in sides] == over, (k, misfits)
         if not misfits:
             assert sides[1].high == pytest.approx(envelope.peak(s.model, s.accelerator, s.job).share)
-        seen[any(over)] += 1
-    assert min(seen.values()) > 5, seen
+        settings_drawn[any(over)] += 1
+    assert min(settings_drawn.values()) > 5, settings_drawn
 
 
 def test_overflow_stands_to_scale():
@@ -90,27 +88,30 @@ def test_the_lanes_are_the_seconds_of_the_readouts(name):
     if misfits:
         assert cluster.no_lanes(s)["rows"]
         return
-    found = planner.plan(s)
-    board = cluster.step_lanes(s, found)
+    planned = planner.plan(s)
+    board = cluster.step_lanes(s, planned)
     spans = {mark["key"][1:]: mark for mark in board["marks"] if mark["kind"] == "span" and mark["key"][0] == "s"}
     for role, mark in spans.items():
-        assert mark["end"] - mark["start"] == pytest.approx(step.seconds(found.fast, role, s.overlap))
-    assert max(mark["end"] for mark in spans.values()) == pytest.approx(found.step_range[0])
-    under = sum(mark["end"] - mark["start"] for mark in board["marks"] if mark["kind"] == "path")
-    assert under == pytest.approx(found.step_range[0])  # what is underlined adds up to the step
+        assert mark["end"] - mark["start"] == pytest.approx(step.seconds(planned.fast, role, s.overlap))
+    assert max(mark["end"] for mark in spans.values()) == pytest.approx(planned.step_range[0])
+    underlined = sum(mark["end"] - mark["start"] for mark in board["marks"] if mark["kind"] == "path")
+    assert underlined == pytest.approx(planned.step_range[0])
     (ring,) = (mark for mark in board["marks"] if mark["kind"] == "ring")
     (measure,) = (mark for mark in board["marks"] if mark["kind"] == "measure")
-    assert measure["words"] == f"a step: {planner.seconds_range(*found.step_range)}"
+    assert measure["words"] == f"a step: {planner.seconds_range(*planned.step_range)}"
     waited = [i for i, (_, word) in enumerate(board["rows"]) if word]
     assert waited == ([ring["rows"][0]] if len(board["rows"]) > 1 else [])
 
 
 def test_a_step_waits_for_the_trainers_at_first_and_for_the_engines_behind_a_faster_one():
-    named = lambda k: dict(cluster.step_lanes(s := job(k)[0], planner.plan(s))["rows"])
-    assert named(Knobs()) == {"engines": "", "trainers": "waited for"}
-    assert named(Knobs(recompute="selective", training_parallel=2))["engines"] == "waited for"
-    assert set(named(Knobs(overlap="async", test_seconds=2.0))) == {"engines", "tests", "trainers"}
-    assert named(Knobs(overlap="sync")) == {"all GPUs": ""}
+    def lanes(**knobs):
+        s, _ = job(Knobs(**knobs))
+        return dict(cluster.step_lanes(s, planner.plan(s))["rows"])
+
+    assert lanes() == {"engines": "", "trainers": "waited for"}
+    assert lanes(recompute="selective", training_parallel=2)["engines"] == "waited for"
+    assert set(lanes(overlap="async", test_seconds=2.0)) == {"engines", "tests", "trainers"}
+    assert lanes(overlap="sync") == {"all GPUs": ""}
 
 
 def test_what_a_cell_holds_is_what_memory_says():
@@ -130,9 +131,9 @@ def test_what_a_cell_holds_is_what_memory_says():
 @pytest.mark.parametrize("gpus", [8, 128, 2048])
 def test_a_cluster_of_any_size_is_drawn_at_once(gpus):
     s, misfits = job(Knobs(gpus=gpus))
-    found = None if misfits else planner.plan(s)
+    planned = None if misfits else planner.plan(s)
     begun = time.process_time()
-    html = drawing.svg(cluster.picture(s, found, misfits, "x"))
+    html = drawing.svg(cluster.picture(s, planned, misfits, "x"))
     assert time.process_time() - begun < 0.06
     assert len(html) < 40_000 and html.count("data-ring") >= 1
 

@@ -20,8 +20,8 @@ def exported(k):
     (r,) = plan.run(k)
     if r.misfits:
         return None
-    found = options.texts(plan.export(k, r))
-    return r.scenario, {program: found[f"{program} {options.VERSIONS[program]}"] for program in TRAINERS}
+    texts = options.texts(plan.export(k, r))
+    return r.scenario, {program: texts[f"{program} {options.VERSIONS[program]}"] for program in TRAINERS}
 
 
 def refused(text):
@@ -49,10 +49,10 @@ def same_job(program, text, s):
 @pytest.mark.parametrize("overlap", ["sync", "carry-over", "one-off", "async"])
 @pytest.mark.parametrize("name", PRESETS)
 def test_what_a_preset_exports_starts_what_was_planned(name, overlap):
-    found = exported(replace(PRESETS[name], overlap=overlap))
-    if found is None:
+    export = exported(replace(PRESETS[name], overlap=overlap))
+    if export is None:
         return
-    s, texts = found
+    s, texts = export
     assert not refused(texts["verl"])
     for program, text in texts.items():
         if not refused(text):
@@ -67,11 +67,12 @@ def test_what_random_settings_export_fits_or_is_refused():
         k = replace(k, **sharded) if i % 3 else replace(k, zero="1")
         if i % 2:  # a batch that TRL can divide, of completions that every trainer can be asked for
             k = replace(k, gpus=64, share=0.5, prompts=512, turns=1, batches=1.0, grouped=False)
-        found = exported(replace(k, weights=random.Random(k.gpus).choice([k.weights, "bf16"])))
-        for program, text in (found[1] if found else {}).items():
+        export = exported(replace(k, weights=random.Random(k.gpus).choice([k.weights, "bf16"])))
+        s, texts = export or (None, {})
+        for program, text in texts.items():
             if not refused(text):
                 counts[program] += 1
-                same_job(program, text, found[0])
+                same_job(program, text, s)
     assert counts["verl"] > 40 and min(counts.values()) > 10, counts
 
 
@@ -102,13 +103,13 @@ def test_a_trainer_in_groups_and_stages_is_verls_megatron_engine(overlap):
     s, texts = exported(k)
     same_job("verl", texts["verl"], s)
     actor = "actor_rollout_ref.actor"
-    for said in (
+    for option in (
         "model_engine=megatron",
         f"{actor}.megatron.tensor_model_parallel_size=8",
         f"{actor}.megatron.pipeline_model_parallel_size=2",
         f"{actor}.megatron.context_parallel_size=1",
     ):
-        assert f" {said} " in texts["verl"].replace("\n", " "), said
+        assert f" {option} " in texts["verl"].replace("\n", " "), option
     assert "fsdp" not in texts["verl"] and "gradient_checkpointing" not in texts["verl"]
     assert (f"{actor}.megatron.optimizer_offload=True" in texts["verl"]) == (overlap == "sync")
     assert refused(texts["OpenRLHF"]) and refused(texts["TRL"])
@@ -159,8 +160,8 @@ def test_a_trainer_whose_own_way_does_not_fit_says_so_in_place_of_a_command():
     k = Knobs(model="qwen2.5-7b", prompt=512, p50=9000, p90=20000, p99=40000, longest=60000, prompts=64)
     (r,) = plan.run(k)
     texts = options.texts(plan.export(k, r))
-    said = texts[f"OpenRLHF {options.VERSIONS['OpenRLHF']}"]
-    assert "this does not fit" in said and "logits" in said and "python -m" not in said
+    refusal = texts[f"OpenRLHF {options.VERSIONS['OpenRLHF']}"]
+    assert "this does not fit" in refusal and "logits" in refusal and "python -m" not in refusal
     assert "python -m" in texts[f"verl {options.VERSIONS['verl']}"]
 
 

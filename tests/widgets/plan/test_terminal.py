@@ -54,24 +54,16 @@ def drawn(n):
         yield Knobs(**k)
 
 
-def asked(k, config):
+ALIKE = "gpus prompts samples prompt overlap share weights cache recompute steps zero workers price test_seconds turns"
+ALIKE += " returned tool_seconds kept batches updates host_memory"  # knobs that the terminal calls the same
+RENAMED = dict(utilization="util", dp="data_parallel", pp="pipeline", train_cp="training_parallel")
+RENAMED |= dict(train_tp="training_tensor", train_pp="training_stages", train_ep="expert_parallel")
+
+
+def arguments(k, config):
     """The words that ask the terminal for the same."""
     words = ["--config", config if k.config else k.model, "--chip", k.accelerator]
-    names = dict(gpus="gpus", prompts="prompts", samples="samples", prompt="prompt", overlap="overlap", share="share")
-    names |= dict(weights="weights", cache="cache", utilization="util", recompute="recompute", steps="steps")
-    names |= dict(
-        train_cp="training_parallel",
-        train_tp="training_tensor",
-        train_pp="training_stages",
-        zero="zero",
-        train_ep="expert_parallel",
-        workers="workers",
-        price="price",
-        test_seconds="test_seconds",
-    )
-    names |= dict(turns="turns", returned="returned", tool_seconds="tool_seconds", kept="kept")
-    names |= dict(batches="batches", updates="updates", host_memory="host_memory", dp="data_parallel", pp="pipeline")
-    for option, knob in names.items():
+    for option, knob in [*((name, name) for name in ALIKE.split()), *RENAMED.items()]:
         words += [f"--{option.replace('_', '-')}", f"{getattr(k, knob)}"]
     words += ["--lengths", f"{k.p50} {k.p90} {k.p99} {k.longest}"]
     words += [] if k.tensor_parallel == AUTO else ["--tp", k.tensor_parallel]
@@ -91,7 +83,7 @@ def test_random_settings_are_the_same_plan_on_the_page_and_in_the_terminal(tmp_p
     fitting = timed = 0
     for k in drawn(n):
         (r,) = plan.run(k)
-        words = asked(k, str(config))
+        words = arguments(k, str(config))
         if r.misfits:
             with pytest.raises(SystemExit):
                 terminal.main(words)
@@ -99,15 +91,14 @@ def test_random_settings_are_the_same_plan_on_the_page_and_in_the_terminal(tmp_p
             continue
         fitting, timed = fitting + 1, timed + bool(k.timed or k.seconds)
         assert terminal.main([*words, "--json"]) == 0
-        told = json.loads(capsys.readouterr().out)
-        found = r.found
-        assert told["step_seconds"] == list(found.step_range), k
-        assert told["role_seconds"]["predicted"] == asdict(found.predicted), k
-        assert (told["gpu_hours"], told["money"]) == (list(found.gpu_hours), list(found.money)), k
-        assert told["peak_bytes"] == found.peak.needs and told["lag"] == found.lag, k
-        assert told["sequences_in_flight_per_engine"] == found.live, k
-        assert told["range"] == planner.spread(r.scenario).words, k
-        assert [c["step_seconds"] for c in told["changes"]] == [c.seconds for c in r.path], k
+        printed = json.loads(capsys.readouterr().out)
+        assert printed["step_seconds"] == list(r.found.step_range), k
+        assert printed["role_seconds"]["predicted"] == asdict(r.found.predicted), k
+        assert (printed["gpu_hours"], printed["money"]) == (list(r.found.gpu_hours), list(r.found.money)), k
+        assert printed["peak_bytes"] == r.found.peak.needs and printed["lag"] == r.found.lag, k
+        assert printed["sequences_in_flight_per_engine"] == r.found.live, k
+        assert printed["range"] == planner.spread(r.scenario).words, k
+        assert [c["step_seconds"] for c in printed["changes"]] == [c.seconds for c in r.path], k
     assert fitting > 0.3 * n and timed > 0.1 * n
 
 
@@ -115,5 +106,5 @@ def test_the_setting_of_the_review_is_the_same_on_the_page_and_in_the_terminal(c
     # an engine of narrow weights and a narrow cache, and an iteration that was timed on it
     k = Knobs(model="qwen2.5-7b", gpus=16, overlap="sync", weights="fp8", cache="fp8", timed=TIMED)
     (r,) = plan.run(k)
-    assert terminal.main([*asked(k, ""), "--json"]) == 0
+    assert terminal.main([*arguments(k, ""), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["step_seconds"] == list(r.found.step_range)

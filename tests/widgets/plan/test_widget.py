@@ -6,7 +6,6 @@ import pytest
 
 from rlpt.planning import options, planner
 from sim.cluster.step import OVERLAPS
-from tests.widgets.catalogue import fixed
 from tests.widgets.grid import answers
 from widgets.plan import widget as plan
 from widgets.plan.widget import PRESETS, Knobs
@@ -32,21 +31,6 @@ def test_the_default_is_the_example_of_the_page():
     assert [change.words for change in r.path[1:]] == ["reuse the engine's log-probs", "split 72 + 56"]
 
 
-@pytest.mark.slow()
-@pytest.mark.slow
-def test_two_presets_do_not_fit_and_each_says_what_is_too_large():
-    found = {name: plan.broken(k, result(k)) for name, k in PRESETS.items()}
-    causes = {name: there.cause for name, there in found.items() if there}
-    assert causes == {
-        "Selective recomputation": "activations fill the memory",
-        "DeepSeek-V3 on 64 H100": "training state fills the memory",
-    }
-    for name, there in found.items():
-        if there:
-            after = fixed("plan", PRESETS[name], there.fix)
-            assert not plan.broken(after, result(after))
-
-
 @pytest.mark.parametrize(
     "knobs, cause",
     [
@@ -58,6 +42,7 @@ def test_two_presets_do_not_fit_and_each_says_what_is_too_large():
         (dict(tensor_parallel="16"), "no such layout can be built"),  # 40 heads
         (dict(p50=12000), "the inputs contradict"),  # above the ninetieth percentile
         (dict(seconds="update=1"), "the inputs contradict"),
+        (dict(prompts=8, samples=1), "more engines than completions"),
     ],
 )
 def test_a_break_is_named_for_its_mechanism_whatever_preset_has_it_too(knobs, cause):
@@ -92,12 +77,13 @@ def test_a_step_on_one_pool_of_all_gpus_takes_the_expected_seconds(overlap, seco
 
 def test_longer_completions_more_prompts_and_a_reference_cost_and_narrower_weights_do_not():
     for overlap in OVERLAPS:
-        now = step(overlap=overlap)[0]
-        assert step(overlap=overlap, prompts=1024)[0] > now
-        assert step(overlap=overlap, reference=True)[0] > now * (overlap != "one-off")  # there engines are the longer
-        assert step(overlap=overlap, longest=4600)[0] < now
-        assert step(overlap=overlap, weights="fp8")[0] <= now * 1.0001
-        assert step(overlap=overlap, cache="fp8")[0] <= now * 1.0001
+        plain = step(overlap=overlap)[0]
+        assert step(overlap=overlap, prompts=1024)[0] > plain
+        if overlap != "one-off":  # there the engines take longer than the trainer, reference or not
+            assert step(overlap=overlap, reference=True)[0] > plain
+        assert step(overlap=overlap, longest=4600)[0] < plain
+        assert step(overlap=overlap, weights="fp8")[0] <= plain * 1.0001
+        assert step(overlap=overlap, cache="fp8")[0] <= plain * 1.0001
 
 
 def test_recomputing_less_and_dealing_out_experts_shorten_an_update():
@@ -121,8 +107,13 @@ def test_running_the_tests_of_completions_is_a_lane_of_its_own():
 
 def test_turns_batches_updates_and_groups_do_what_their_names_say():
     k = PRESETS["7B, ten turns with tools"]
-    job = lambda **more: plan.scenario(replace(k, **more))[0]
-    predicted = lambda **more: planner.roles(job(**more))
+
+    def job(**more):
+        return plan.scenario(replace(k, **more))[0]
+
+    def predicted(**more):
+        return planner.roles(job(**more))
+
     assert predicted(turns=20).rollout > predicted().rollout > predicted(turns=1).rollout
     assert predicted(returned=1000).train > predicted().train  # what tools return is trained on
     assert predicted(tool_seconds=60.0).rollout > predicted().rollout > predicted(tool_seconds=0.0).rollout
@@ -147,22 +138,13 @@ def test_a_timed_update_is_used_as_measured_and_an_impossibly_fast_one_is_refuse
     r = result(Knobs(seconds="update=400"))
     assert r.found.predicted.train == pytest.approx(400)
     assert (r.found.fast.train, r.found.slow.train) == pytest.approx((400 / 1.1, 440))
-    for seconds, said in (
+    for seconds, words in (
         ("update=1", "the inputs contradict"),
         ("step=9 rollout=99 update=99", "make it 99 s at least"),
     ):
         k = Knobs(seconds=seconds)
-        assert said in result(k).misfits[0].what
+        assert words in result(k).misfits[0].what
         assert plan.broken(k, result(k)).fix == dict(seconds="")
-
-
-def test_eight_completions_on_engines_for_thirty_two_are_a_break_with_a_way_back():
-    k = Knobs(prompts=8, samples=1)
-    said = plan.broken(k, result(k))
-    assert said.why == "This job does not fit: 8 completions for 32 engines: 24 have none."
-    assert said.cause == "more engines than completions"
-    after = fixed("plan", k, said.fix)
-    assert not plan.broken(after, result(after))
 
 
 def test_the_timings_that_are_shown_as_examples_hold_at_the_default_setting():
@@ -178,7 +160,9 @@ def test_no_sentence_says_more_than_was_tried():
     assert "no number of GPUs" not in shown
     # engines of 1, 2, 4, 8, 16 or 32 GPUs a group, some of them with copies to cut, in 1 to 16 stages
     assert "layouts of engines, trainers of 1 a sequence, up to 8,192 GPUs" in shown
-    assert "tried" not in str(plan.figure(Knobs(prompts=8, samples=1), result(Knobs(prompts=8, samples=1))))
+    k = Knobs(prompts=8, samples=1)
+    assert "tried" not in str(plan.figure(k, result(k)))
+    assert plan.broken(k, result(k)).why == "This job does not fit: 8 completions for 32 engines: 24 have none."
 
 
 @pytest.mark.slow
@@ -202,9 +186,8 @@ def test_groups_and_stages_of_an_engine_are_more_gpus_of_it():
     k = Knobs(model="deepseek-v3", accelerator="h200", gpus=256, weights="fp8", tensor_parallel="8")
     one, groups, stages = (result(replace(k, **more)).found for more in ({}, dict(data_parallel=2), dict(pipeline=2)))
     assert (one.engine.size, groups.engine.size, stages.engine.size) == (8, 16, 16)
-    assert (
-        groups.live > 2 * one.live and stages.live > 2 * one.live
-    )  # experts or layers once in sixteen GPUs, not twice
+    # experts or layers once in sixteen GPUs, not twice
+    assert groups.live > 2 * one.live and stages.live > 2 * one.live
     cut = result(replace(k, cut_copies=True)).found
     assert cut.live == pytest.approx(min(8 * one.live, 8192 / 16)) and cut.engine.context_parallel == 8
     assert step(cut_copies=True) == step()  # its engine of two makes no copies

@@ -11,8 +11,8 @@ from widgets.frame.reader import reader_worker
 from widgets.ppo import editable
 
 WIDE = """def factor(ratio, advantage):
-    gone = (advantage > 0 and ratio > 1.5) or (advantage < 0 and ratio < 0.5)
-    return 0.0 if gone else ratio
+    outside = (advantage > 0 and ratio > 1.5) or (advantage < 0 and ratio < 0.5)
+    return 0.0 if outside else ratio
 """
 
 
@@ -22,9 +22,11 @@ def answer(source):
 
 
 def test_the_reader_begins_with_the_ratio_alone_and_loses_the_prompt():
-    told = answer(inspect.getsource(editable.factor))
-    assert told["sentence"].startswith("The prompt is lost, because at a sum of 5 the policy now stops 0 times in 100.")
-    assert len(told["tables"][0]["rows"]) == 8 and {reward for _, reward in told["tables"][0]["rows"]} == {"0"}
+    frame = answer(inspect.getsource(editable.factor))
+    lost = "The prompt is lost, because at a sum of 5 the policy now stops 0 times in 100."
+    assert frame["sentence"].startswith(lost)
+    rows = frame["tables"][0]["rows"]
+    assert len(rows) == 8 and {reward for _, reward in rows} == {"0"}
 
 
 @pytest.mark.parametrize("rule, eps", [(editable.factor, np.inf), (editable.clip, 0.2)])
@@ -43,5 +45,5 @@ def test_a_rule_that_does_better_is_told_so_and_why():
 
 
 def test_a_rule_that_returns_no_number_is_refused_with_its_line():
-    told = answer("def factor(ratio, advantage):\n    return 'much'\n")
-    assert told["refused"].endswith("'much', and a factor is a number.")
+    frame = answer("def factor(ratio, advantage):\n    return 'much'\n")
+    assert frame["refused"].endswith("'much', and a factor is a number.")

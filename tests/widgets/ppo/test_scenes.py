@@ -20,9 +20,9 @@ def ring(name, i):
 @pytest.mark.parametrize("name", figures.SETTINGS)
 @pytest.mark.parametrize("i", RESTS)
 def test_the_rows_that_are_right_are_as_many_as_the_exact_rate_says_within_one(name, i):
-    told = figures.setting(name)
-    many = len(told.written[i])
-    assert abs(answers.right(told.written[i], rare_token.PROMPT) - many * told.pass_rate[i]) <= 1
+    passes = figures.setting(name)
+    rows = passes.written[i]
+    assert abs(answers.right(rows, rare_token.PROMPT) - len(rows) * passes.pass_rate[i]) <= 1
 
 
 def test_both_settings_begin_with_one_policy_and_one_set_of_answers():
@@ -44,37 +44,32 @@ def test_what_is_marked_in_a_row_was_written_where_its_sum_was_right():
 def test_the_ring_stands_where_no_more_than_one_of_eight_is_right_and_adds_up_to_5():
     for name in figures.SETTINGS:
         for i, written in enumerate(figures.setting(name).written):
-            here = ring(name, i)
-            assert here["seen"] == (answers.right(written, rare_token.PROMPT) <= 1)
-            if here["seen"]:
+            mark = ring(name, i)
+            assert mark["seen"] == (answers.right(written, rare_token.PROMPT) <= 1)
+            if mark["seen"]:
                 assert figures.setting(name).pass_rate[i] < 0.15
-                left, right = here["words"].removesuffix(": no stop").split(" = ")
+                left, right = mark["words"].removesuffix(": no stop").split(" = ")
                 assert sum(map(int, left.split(" + "))) == int(right) == 5
     assert any(ring("the other", i)["seen"] for i in RESTS) and not any(ring("one setting", i)["seen"] for i in RESTS)
 
 
 def test_the_sentence_says_what_is_drawn():
-    for panels, said, _ in results.positions("ppo", "opening"):
+    for panels, sentence, _ in results.positions("ppo", "opening"):
         stops = next(mark for mark in panels[0]["columns"][2][1]["marks"] if mark.get("key") == "ms")["text"]
-        assert f"it stops {stops} times in 100" in said
+        assert f"it stops {stops} times in 100" in sentence
         rows = panels[0]["columns"][1][0]["alt"]
-        assert said.rpartition(" 3. ")[2].lower().removesuffix(" of eight right.") in rows
+        assert sentence.rpartition(" 3. ")[2].lower().removesuffix(" of eight right.") in rows
 
 
-def test_nothing_of_the_opening_names_the_setting():
-    shown = str(results.positions("ppo", "opening"))
-    assert "clip" not in shown.lower()
-
-
-def pointed_at(which, i):
+def pointed_at(token, i):
     """The ring of the figure of one token, and the text of its bead."""
-    marks = figures.bead(which, i)[0]["columns"][0][0]["marks"]
-    (here,) = [mark for mark in marks if mark["kind"] == "ring"]
-    return here["words"] if here["seen"] else "", next(mark["text"] for mark in marks if mark["kind"] == "bead")
+    marks = figures.bead(token, i)[0]["columns"][0][0]["marks"]
+    (mark,) = [mark for mark in marks if mark["kind"] == "ring"]
+    return mark["words"] if mark["seen"] else "", next(mark["text"] for mark in marks if mark["kind"] == "bead")
 
 
 def test_one_step_carries_the_wanted_token_past_the_bound_and_the_ring_stands_there_alone():
-    ratio = [float(now.ratio[figures.WANTED]) for now in figures.carried()]
+    ratio = [float(step.ratio[figures.WANTED]) for step in figures.carried()]
     past = [i for i in figures.PASSES if ratio[i] > 1.2 >= ratio[max(i - 1, 0)]]
     assert past == [i for i in figures.PASSES if pointed_at("a wanted 3", i)[0]] == [2]
     assert figures.carried()[1].own[figures.WANTED] > 0 and not figures.carried()[2].own[figures.WANTED]
@@ -82,10 +77,10 @@ def test_one_step_carries_the_wanted_token_past_the_bound_and_the_ring_stands_th
 
 
 def test_the_unwanted_token_goes_on_without_a_push_of_its_own():
-    told = figures.carried()
+    passes = figures.carried()
     ringed = [i for i in figures.PASSES if pointed_at("an unwanted 1", i)[0]]
-    assert all(not told[i].own[figures.UNWANTED] for i in ringed)
-    assert all(told[i].ratio[figures.UNWANTED] < told[3].ratio[figures.UNWANTED] for i in ringed)
+    assert all(not passes[i].own[figures.UNWANTED] for i in ringed)
+    assert all(passes[i].ratio[figures.UNWANTED] < passes[3].ratio[figures.UNWANTED] for i in ringed)
     assert figures.carried_on("an unwanted 1", 9).startswith(
         "Without a push since pass 3, it has gone from 0.79 to 0.67"
     )

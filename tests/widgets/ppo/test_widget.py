@@ -7,7 +7,6 @@ import pytest
 
 from sim.framework.controller import LOG_RATIO_EDGES
 from tests.widgets import catalogue
-from tests.widgets.catalogue import fixed
 from widgets.frame.reader import host
 from widgets.ppo import widget as ppo
 from widgets.ppo.widget import Knobs
@@ -32,8 +31,8 @@ def panel(title, **knobs):
     return catalogue.panel(ppo, title, last(), **knobs)
 
 
-def test_the_textbook_case_holds_and_every_prompt_is_learned():
-    assert ppo.broken(Knobs(), last()) is None and last().kl_step.max() < 0.2
+def test_in_the_textbook_case_every_prompt_is_learned_by_near_updates():
+    assert last().kl_step.max() < 0.2
     assert last().pass_rate[:, -1].mean(axis=1).min() > 0.95
 
 
@@ -73,9 +72,9 @@ def test_the_verdict_uses_a_singular_verb_for_one_lost_run():
 
 def test_the_verdict_of_a_break_says_what_is_lost_and_how_to_keep_it():
     knobs = dict(passes=16, clip=False)
-    found = ppo.broken(Knobs(**knobs), last(**knobs))
-    assert found.why.startswith("16 passes, and nothing") and "3 of 6 runs end without a prompt" in found.why
-    assert found.fix == dict(clip=True)
+    verdict = ppo.broken(Knobs(**knobs), last(**knobs))
+    assert verdict.why.startswith("16 passes, and nothing") and "3 of 6 runs end without a prompt" in verdict.why
+    assert verdict.fix == dict(clip=True)
     gauge = ppo.watched(Knobs(**knobs), last(**knobs))
     assert gauge.value < gauge.threshold == 0.1 < ppo.watched(Knobs(), last()).value
 
@@ -123,17 +122,12 @@ def damaged(r):
 
 
 @pytest.mark.when_changed()
-def test_only_a_lost_prompt_counts_as_broken_and_the_fix_keeps_the_prompt():
-    told = []
-    for knobs in SETTINGS:
-        found = ppo.broken(Knobs(**knobs), last(**knobs))
-        assert (found is not None) == damaged(last(**knobs)), knobs
-        told.append(found is not None)
-        if found:
-            assert finals(last(**knobs)).min() < 0.78  # a prompt is a quarter of what there is to get right
-            back = asdict(fixed("ppo", Knobs(**knobs), found.fix))
-            assert not is_broken(**back), (knobs, found.fix)
-    assert 5 <= sum(told) <= len(told) - 5
+def test_only_a_lost_prompt_counts_as_broken():
+    broken = [is_broken(**knobs) for knobs in SETTINGS]
+    assert broken == [damaged(last(**knobs)) for knobs in SETTINGS]
+    assert 5 <= sum(broken) <= len(SETTINGS) - 5
+    # a prompt is a quarter of what there is to get right
+    assert all(finals(last(**knobs)).min() < 0.78 for knobs, lost in zip(SETTINGS, broken) if lost)
 
 
 def test_without_a_clip_the_first_updates_are_faster():
@@ -159,8 +153,8 @@ def test_switching_the_critic_off_changes_the_run_and_most_runs_end_higher():
 
 def test_without_a_clip_no_range_is_shaded_and_none_is_spoken_of():
     for clip in (True, False):
-        shown = panel("Largest ratio in each update", clip=clip)
-        assert ("shaded" in shown["note"]) == any(s["name"] == "region" for s in shown["layout"]["shapes"]) == clip
+        ratios = panel("Largest ratio in each update", clip=clip)
+        assert ("shaded" in ratios["note"]) == any(s["name"] == "region" for s in ratios["layout"]["shapes"]) == clip
 
 
 def test_the_first_panel_shows_every_prompt_and_draws_the_worst_one_thick():
@@ -198,21 +192,12 @@ def test_the_histogram_holds_all_tokens_and_at_one_pass_only_the_ratio_one():
     assert counts[10] == counts.sum() and LOG_RATIO_EDGES[10] < 0 < LOG_RATIO_EDGES[11]
 
 
-def test_another_seed_draws_six_other_runs():
-    assert (last(seeds=2, seed=5).kl_step != last(seeds=2).kl_step).all()
-
-
 def test_the_run_streams_and_counts_its_updates():
     knobs = Knobs(clip=False)
     with patch.object(ppo, "SEEDS", 1):
-        seen = list(ppo.run(knobs))
-    assert [ppo.progress(knobs, r) for r in seen] == [["update", n, 60] for n in (1, *range(4, 61, 4))]
-    assert [ppo.broken(knobs, r) is not None for r in seen] == 15 * [False] + [True]  # told at the end
-
-
-def test_every_preset_streams_and_one_of_them_is_broken():
-    broken = [name for name, k in ppo.PRESETS.items() if is_broken(**k.__dict__)]
-    assert broken == ["16 passes, no clip"] and next(iter(ppo.PRESETS.values())) == Knobs()
+        traces = list(ppo.run(knobs))
+    assert [ppo.progress(knobs, r) for r in traces] == [["update", n, 60] for n in (1, *range(4, 61, 4))]
+    assert [ppo.broken(knobs, r) is not None for r in traces] == 15 * [False] + [True]  # at the end alone
 
 
 def test_the_training_group_comes_before_ratios_and_all_prompts():
