@@ -221,7 +221,7 @@ UNSAID = {
     "dapo": "again|refill|dynamic",
     "distillation": "thinks|at once|cold|reverse",
     "entropy": "bonus|entropy",
-    "gae": "λ|lambda",
+    "gae": r"λ|lambda|(?<!\[0, )0\.95\b",  # but the place [0, 0.95]
     "grpo": r"completions a prompt|sixteens|fours|\bk\b",
     "kv_cache": "reserv|longest|max length|paged",
     "long_tail": "launch|12 for 8|twelve for|cap",
