@@ -19,9 +19,9 @@ BOTH = np.stack([SURE, UNSURE])
 def below_a_nat(pi):
     """By cases: the slope where the entropy is below 1 nat, else nothing."""
     rows = []
-    for one in pi.reshape(-1, 4):
-        H = -np.dot(one, np.log(one))
-        rows.append(-one * (np.log(one) + H) if H < 1 else 0 * one)
+    for p in pi.reshape(-1, 4):
+        H = -np.dot(p, np.log(p))
+        rows.append(-p * (np.log(p) + H) if H < 1 else 0 * p)
     return np.array(rows).reshape(pi.shape)
 
 

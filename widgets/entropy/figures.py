@@ -43,7 +43,7 @@ def shares(pi):
 
 def opening(setting, moment):
     pi = frame(setting, moment).pi[:SHOWN]
-    gone = bool(pi[:, PRIZE].max() < GONE)
+    never_drawn = bool(pi[:, PRIZE].max() < GONE)
     return [
         scene.scene(
             "Eight runs, and a hundred draws of each",
@@ -53,7 +53,7 @@ def opening(setting, moment):
                 f"After update {moment} the rare way is drawn " + ", ".join(runs.one_in(p) for p in pi[:, PRIZE]) + ".",
                 "below each: how often the rare way is drawn",
                 [runs.Run(shares(one), runs.one_in(one[PRIZE])) for one in pi],
-                SHOWN - 1 if gone else None,
+                SHOWN - 1 if never_drawn else None,
                 "always right, drawn no more",
             ),
         )
@@ -64,11 +64,11 @@ GONE = 1 / (20 * rare_prize.DRAWS)  # drawn once in more than twenty updates
 
 
 def told(setting, moment):
-    now = frame(setting, moment)
-    right = f"{100 * now.right.mean():.0f} of 100 draws are right"
+    current = frame(setting, moment)
+    right = f"{100 * current.right.mean():.0f} of 100 draws are right"
     if moment == 0:
         return f"Before training the rare way is one draw in {ODDS}, and {right}."
-    many = int(rare_prize.found(now).sum())
+    many = int(rare_prize.found(current).sum())
     return f"{many or 'None'} of 24 runs take the rare way most of the time; {right}."
 
 
@@ -120,12 +120,12 @@ def pushed(update):
         marks.append(scene.word(name, (NAMES, y + 0.65), "strong"))
         marks.append(scene.bar(f"b{i}", (ZERO - wide if push < 0 else ZERO, y), wide, role, 0.9))
         marks.append(scene.word(signed(push, 4), (FAR, y + 0.65), "", "end", key=f"n{i}"))
-    said = ", ".join(f"{name} {signed(push, 4)}" for name, _, push in rows)
+    pushes = ", ".join(f"{name} {signed(push, 4)}" for name, _, push in rows)
     return [
         scene.scene(
             "What a bonus pushes",
             "slope of the entropy; to the left: down, to the right: up",
-            scene.view("p", FAR, 5.0, f"Pushes: {said}.", *marks),
+            scene.view("p", FAR, 5.0, f"Pushes: {pushes}.", *marks),
         )
     ]
 
@@ -160,7 +160,7 @@ def coins(eps_low):
 def flipped(eps_low):
     pi = coins(eps_low).pi[:SHOWN]
     certain = pi.max(axis=1) > 0.9
-    drawn = [
+    likeliest = [
         runs.Run(
             [("against", float(one.max())), ("rest", 1 - float(one.max()))], f"way {one.argmax() + 1}: {many(one)}"
         )
@@ -174,7 +174,7 @@ def flipped(eps_low):
                 "c",
                 f"The likeliest ways are drawn {', '.join(many(one) for one in pi)} times of 100.",
                 "below each: its likeliest way, and how often of 100 it is drawn",
-                drawn,
+                likeliest,
                 SHOWN - 1 if certain.mean() > 0.5 else None,
                 "certain, and nothing was learned",
             ),
@@ -187,8 +187,8 @@ def many(pi):
 
 
 def coins_said(eps_low):
-    left = rare_prize.ways_left(coins(eps_low))
-    return f"A lower bound of {eps_low:g} leaves a run as undecided as {left:.1f} equal ways, of twenty."
+    ways = rare_prize.ways_left(coins(eps_low))
+    return f"A lower bound of {eps_low:g} leaves a run as undecided as {ways:.1f} equal ways, of twenty."
 
 
 # ── a hundred sums ──
@@ -207,18 +207,18 @@ def chances(name):
 
 def sums(name):
     right = chances(name)
-    gone = np.flatnonzero(lost_prompts.lost(right))
+    lost = np.flatnonzero(lost_prompts.lost(right))
     return [
         scene.scene(
             "A hundred sums, by how often each is answered rightly",
             "[above-4] nearly always; [below-3] less than one time in a hundred",
             sum_table.view(
                 "s",
-                f"{len(gone)} of 100 sums are answered rightly less than one time in a hundred.",
+                f"{len(lost)} of 100 sums are answered rightly less than one time in a hundred.",
                 right,
                 lost_prompts.LOST,
-                int(gone[-1]) if len(gone) else None,
-                "64 draws, none of them right" if len(gone) and right[gone[-1]] < 0.001 else "hardly ever right",
+                int(lost[-1]) if len(lost) else None,
+                "64 draws, none of them right" if len(lost) and right[lost[-1]] < 0.001 else "hardly ever right",
             ),
         )
     ]

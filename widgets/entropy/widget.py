@@ -83,12 +83,12 @@ def run(k):
         rare_prize.optimizer(k.optimizer),
         np.random.default_rng(k.seed),
     )
-    seen = []
+    frames = []
     for frame in training:
-        seen.append(frame)
-        if len(seen) % EVERY == 1 and len(seen) <= UPDATES:
-            yield Trace(tuple(seen), None)
-    yield Trace(tuple(seen), coin_entropy(k.eps_low, k.eps_high, k.optimizer, k.seed))
+        frames.append(frame)
+        if len(frames) % EVERY == 1 and len(frames) <= UPDATES:
+            yield Trace(tuple(frames), None)
+    yield Trace(tuple(frames), coin_entropy(k.eps_low, k.eps_high, k.optimizer, k.seed))
 
 
 @lru_cache(maxsize=8)
@@ -187,8 +187,7 @@ def coin_panel(k, r):
 
 
 def board(k, r):
-    pi, found = r.last.pi[:PICTURED], broken(k, r)
-    drawn = [runs.Run(shares(one), runs.one_in(one[PRIZE])) for one in pi]
+    pi, break_ = r.last.pi[:PICTURED], broken(k, r)
     return scene.scene(
         THE_RUNS,
         WHAT,
@@ -198,9 +197,9 @@ def board(k, r):
             + ", ".join(runs.one_in(one[PRIZE]) for one in pi)
             + " times in four runs.",
             "below each: how often the prize is drawn",
-            drawn,
-            worst(r, found.cause) if found else None,
-            seen(r, found.cause) if found else "",
+            [runs.Run(shares(one), runs.one_in(one[PRIZE])) for one in pi],
+            worst(r, break_.cause) if break_ else None,
+            seen(r, break_.cause) if break_ else "",
         ),
         tab="The runs",
         front=True,
@@ -215,10 +214,10 @@ def shares(pi):
 
 
 def readouts(k, r):
-    found = "violated" if broken(k, r) else ""
+    state = "violated" if broken(k, r) else ""
     return [
         Readout("Runs that found the prize", many_found(r), "of 24", rare_prize.found),
-        Readout("Right", 100 * final(r), "of 100", rare_prize.frame, found),
+        Readout("Right", 100 * final(r), "of 100", rare_prize.frame, state),
         Readout("Entropy", r.last.entropy.mean(), "nats", entropy.entropy),
         Readout("Ways left", rare_prize.ways_left(r.last), "", rare_prize.ways_left),
         Readout("Drawn from the 48 others", 100 * others(r), "of 100", rare_prize.frame),
@@ -267,48 +266,48 @@ def enough(k):
     return 0.2 if k.odds == 500 or k.eps_low == 1 else 0.1
 
 
-def kept(k):
+def in_play(k):
     """Whether the bonus, though less than `needed`, keeps the prize in play: twice as many updates then find it."""
     return k.alpha >= 0.1 and k.eps_low < 1
 
 
 def faults(k):
     """{cause: (what undoes it, its words)} of all that may do harm at this setting."""
-    found = {}
+    causes = {}
     bound = dict(eps_low=0.2) if close(k) else {}
     if k.alpha >= much(k):
-        found[NOISE] = (dict(alpha=enough(k)) | bound, f"a bonus of {k.alpha:g} outweighs the reward")
+        causes[NOISE] = (dict(alpha=enough(k)) | bound, f"a bonus of {k.alpha:g} outweighs the reward")
     elif k.alpha < needed(k):
         words = f"a bonus of {k.alpha:g} is too small" if k.alpha else "there is no bonus"
-        found[LATE if kept(k) else SOON] = (dict(alpha=enough(k)) | bound, words)
-    if k.beta >= TIGHT or (k.beta > 0 and (not found or k.eps_high == 0.1)):  # at 0.1 the steps up are short
-        found[TIED] = (dict(beta=0.0), f"a nat away from the start costs {k.beta:g}")
-    return found
+        causes[LATE if in_play(k) else SOON] = (dict(alpha=enough(k)) | bound, words)
+    if k.beta >= TIGHT or (k.beta > 0 and (not causes or k.eps_high == 0.1)):  # at 0.1 the steps up are short
+        causes[TIED] = (dict(beta=0.0), f"a nat away from the start costs {k.beta:g}")
+    return causes
 
 
 def broken(k, r):
-    found = faults(k)
-    if not done(r) or final(r) >= LOW or not found:
+    causes = faults(k)
+    if not done(r) or final(r) >= LOW or not causes:
         return None
-    turned = {name: value for knobs, _ in found.values() for name, value in knobs.items()}
-    return Break(why(k, r, found, turned), recovery.different(k, turned), first(found))
+    turned = {name: value for knobs, _ in causes.values() for name, value in knobs.items()}
+    return Break(why(k, r, causes, turned), recovery.different(k, turned), first(causes))
 
 
-def first(found):
+def first(causes):
     """The cause that is named: more updates do not help where a price holds the runs."""
-    return TIED if {LATE, TIED} <= set(found) else next(iter(found))
+    return TIED if {LATE, TIED} <= set(causes) else next(iter(causes))
 
 
-def why(k, r, found, turned):
+def why(k, r, causes, turned):
     ends = f"{many_found(r)} of 24 runs find the prize, {of_100(final(r))} are right"
     claims = {
         "so many": lambda: sum(pi[PRIZE] > 0.5 for pi in r.last.pi) == many_found(r),
         "without it more are right": lambda: final(end(run, replace(k, **turned))) > final(r) + 0.1,
     }
-    if len(found) > 1:
-        words = " and ".join(words for _, words in found.values())
+    if len(causes) > 1:
+        words = " and ".join(words for _, words in causes.values())
         return Said(f"{words[0].upper()}{words[1:]}: {ends}.", claims)
-    (cause,) = found
+    (cause,) = causes
     if cause == NOISE:
         return Said(
             f"The bonus pays for any rare way: {of_100(others(r))} draws are of ways that are never right; {ends}.",
@@ -370,13 +369,13 @@ def seen(r, cause):
 def worse(k, r):
     if not done(r) or final(r) >= SHORT:
         return None
-    usually = lambda: final(end(run, Knobs(seed=k.seed)))
+
+    def usual():
+        return final(end(run, Knobs(seed=k.seed)))
+
     return Said(
         f"{many_found(r)} of 24 runs find the prize, and {of_100(final(r))} draws are right; by default about 95 are.",
-        {
-            "the default has more": lambda: usually() > final(r) + 0.01,
-            "about 95": lambda: abs(usually() - USUAL) < 0.05,
-        },
+        {"the default has more": lambda: usual() > final(r) + 0.01, "about 95": lambda: abs(usual() - USUAL) < 0.05},
     )
 
 
