@@ -17,9 +17,11 @@ def geometric(gap, length, weighing=WHOLE):
     """E[w]² / E[w²] of w = exp(mean Δ), whose two means factor over the tokens."""
     if weighing == EACH:
         return rounding_net.effective_share(gap, length, weighing)
-    first = lambda t: np.mean([np.exp(d / t) for d in gap]) ** (2 * t)
-    second = lambda t: np.mean([np.exp(2 * d / t) for d in gap]) ** t
-    return np.vectorize(lambda t: first(t) / second(t), otypes=[float])(length)
+
+    def share(t):
+        return np.mean([np.exp(d / t) for d in gap]) ** (2 * t) / np.mean([np.exp(2 * d / t) for d in gap]) ** t
+
+    return np.vectorize(share, otypes=[float])(length)
 
 
 CHANGE = Change(

@@ -76,15 +76,21 @@ def depth_said(layers):
 PROMPTS = tuple(2**n for n in range(7, 15))
 
 
+def prefix_attention(prompt):
+    return kernels.surfaces(work=Workload(prompt, 8192, 16, 8))[0]
+
+
 def shared(prompt):
-    found = [kernels.surfaces(work=Workload(p, 8192, 16, 8))[0] for p in PROMPTS]
-    at = PROMPTS.index(prompt)
-    draw = lambda values: [line(PROMPTS, values, "", 1), dots([prompt], [values[at]], "here", role="here")]
+    surfaces = [prefix_attention(p) for p in PROMPTS]
+
+    def curve(values):
+        return [line(PROMPTS, values, "", 1), dots([prompt], [values[PROMPTS.index(prompt)]], "here", role="here")]
+
     return [
         panel(
             "Reading the prompt once: that part",
             "times as fast; 16 completions of 8,192",
-            *draw([s.speedup for s in found]),
+            *curve([s.speedup for s in surfaces]),
             x="tokens of the prompt",
             log="x",
             x_range=(85, 20000),
@@ -93,7 +99,7 @@ def shared(prompt):
         panel(
             "Of the step it saves",
             "%",
-            *draw([100 * s.gain for s in found]),
+            *curve([100 * s.gain for s in surfaces]),
             x="tokens of the prompt",
             log="x",
             x_range=(85, 20000),
@@ -103,8 +109,8 @@ def shared(prompt):
 
 
 def shared_said(prompt):
-    one = kernels.surfaces(work=Workload(prompt, 8192, 16, 8))[0]
-    return f"A prompt of {prompt:,} tokens: {one.speedup:.2f} times as fast, {100 * one.gain:.1f} % of the step."
+    speedup, gain = prefix_attention(prompt).speedup, 100 * prefix_attention(prompt).gain
+    return f"A prompt of {prompt:,} tokens: {speedup:.2f} times as fast, {gain:.1f} % of the step."
 
 
 FIGURES = {

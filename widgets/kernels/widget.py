@@ -103,41 +103,46 @@ def work(k):
 
 def run(k):
     gap = rounding_net.gaps()[k.mode, k.layers]
-    found = kernels.surfaces(MODEL, CHIP, work(k), [k.scale * w for w in kernels.WEEKS])
-    by_return = kernels.best_first(found)
+    surfaces = kernels.surfaces(MODEL, CHIP, work(k), [k.scale * w for w in kernels.WEEKS])
+    by_return = kernels.best_first(surfaces)
     first = [kernels.SURFACES[0]] if k.order == FAMOUS else []
-    names = afforded(found, [*first, *(n for n in by_return if n not in first)], k.weeks)
-    steps, _ = kernels.bought(found, names)
+    names = afforded(surfaces, [*first, *(n for n in by_return if n not in first)], k.weeks)
+    steps, _ = kernels.bought(surfaces, names)
     needs, room, running = kernels.fits(MODEL, CHIP, work(k), k.cached == ONCE)
     yield Result(
         gap,
         float(rounding_net.effective_share(gap, k.completion, k.weighing)),
         rounding_net.uncorrected(gap, k.completion, k.weighing),
-        found,
+        surfaces,
         names,
         steps,
-        least_left(found, k.weeks),
+        least_left(surfaces, k.weeks),
         needs,
         room,
         running,
     )
 
 
-def afforded(found, names, weeks):
+def afforded(surfaces, names, weeks):
     """Those that the weeks pay for, in this order."""
-    price = {s.name: s.weeks for s in found}
-    taken = []
+    price = {s.name: s.weeks for s in surfaces}
+    bought = []
     for name in names:
         if price[name] <= weeks:
-            taken.append(name)
+            bought.append(name)
             weeks -= price[name]
-    return taken
+    return bought
 
 
-def least_left(found, weeks):
-    """What is left of the step with the best of all sets that the weeks pay for: by return alone can end behind it."""
-    sets = (s for n in range(len(found) + 1) for s in combinations(found, n) if sum(one.weeks for one in s) <= weeks)
-    return min(kernels.bought(found, [one.name for one in s])[0][-1] for s in sets)
+def affordable(surfaces, weeks):
+    """All sets of kernels that the weeks pay for."""
+    sets = (chosen for n in range(len(surfaces) + 1) for chosen in combinations(surfaces, n))
+    return [chosen for chosen in sets if sum(s.weeks for s in chosen) <= weeks]
+
+
+def least_left(surfaces, weeks):
+    """What is left of the step with the best of all affordable sets: by return alone can end behind it."""
+    return min(kernels.bought(surfaces, [s.name for s in chosen])[0][-1] for chosen in affordable(surfaces, weeks))
 
 
 # What is drawn
@@ -220,9 +225,9 @@ def purchases(k, r):
     marks = [stairs(r.surfaces, by_return, price, "by return", "reference")]
     marks.append(stairs(r.surfaces, r.names, price, "as chosen", "step"))
     week, last, foot = 0.0, -9.0, 0.0
-    for name, left in zip(r.names, r.steps[1:]):
+    for name, rest in zip(r.names, r.steps[1:]):
         week += price[name]
-        foot = max(100 * left + 1, foot + 9) if week - last < 5 and foot - 100 * left < 9 else 100 * left + 1
+        foot = max(100 * rest + 1, foot + 9) if week - last < 5 and foot - 100 * rest < 9 else 100 * rest + 1
         last = week
         marks.append(label(week + 0.2, foot, SHORT[kernels.SURFACES.index(name)], 1))  # not on the one before
     marks.append(dots([k.weeks], [100 * r.steps[-1]], "here", role="here"))
@@ -237,8 +242,8 @@ def purchases(k, r):
     )
 
 
-def stairs(found, names, price, called, role):
-    steps, _ = kernels.bought(found, names)
+def stairs(surfaces, names, price, called, role):
+    steps, _ = kernels.bought(surfaces, names)
     weeks = np.cumsum([0.0, *(price[name] for name in names)])
     return line(np.repeat(weeks, 2)[1:], 100 * np.repeat(steps, 2)[:-1], called, 8 if role == "reference" else 1, role)
 
@@ -262,27 +267,15 @@ def ratios(k, r):
 def memory(k, r):
     """Weights and cache of a GPU, by prompts at a time."""
     groups = [1, 2, 4, 8, 16, 24, 32, 64]
-    at = lambda once: [
-        kernels.fits(MODEL, CHIP, Workload(k.prompt, k.completion, k.samples, g), once)[0] / 1e9 for g in groups
-    ]
-    top = 320
+    top, chosen, beside = 320, (1, ""), (8, "reference")
+    works = [Workload(k.prompt, k.completion, k.samples, many) for many in groups]
+    needs = [[kernels.fits(MODEL, CHIP, w, kept_once)[0] / 1e9 for w in works] for kept_once in (False, True)]
+    each, once = np.minimum(needs, top)
     return panel(
         "Weights and cache of a GPU",
         f"GB; {MODEL.name} on {CHIP.name}, at the mean context",
-        line(
-            groups,
-            np.minimum(at(False), top),
-            "a prompt for each completion",
-            8 if k.cached == ONCE else 1,
-            "reference" if k.cached == ONCE else "",
-        ),
-        line(
-            groups,
-            np.minimum(at(True), top),
-            "a prompt kept once",
-            1 if k.cached == ONCE else 8,
-            "" if k.cached == ONCE else "reference",
-        ),
+        line(groups, each, "a prompt for each completion", *(beside if k.cached == ONCE else chosen)),
+        line(groups, once, "a prompt kept once", *(chosen if k.cached == ONCE else beside)),
         dots([k.groups], [min(r.needs / 1e9, top)], "here", role="here"),
         threshold(r.room / 1e9, "no room", top),
         x="prompts at a time",
@@ -350,13 +343,13 @@ def seen_at(k, r, cause):
 def broken(k, r):
     if r.share < HALF / 100:
         count = max(100 * r.share, 0.0)
-        shown = f"{count:.0f}" if count < 49.5 else f"{count:.2f}"
-        why = f"After {k.completion:,} tokens {shown} of 100 sequences count: {k.mode} samples from another policy."
+        digits = f"{count:.0f}" if count < 49.5 else f"{count:.2f}"
+        why = f"After {k.completion:,} tokens {digits} of 100 sequences count: {k.mode} samples from another policy."
         claims = {
-            "fewer than half count": lambda: left(r.gap, k) < np.log(HALF / 100),
-            "so many count": lambda: abs(100 * np.exp(left(r.gap, k)) - count) < 1e-6,
+            "fewer than half count": lambda: log_share(r.gap, k) < np.log(HALF / 100),
+            "so many count": lambda: abs(100 * np.exp(log_share(r.gap, k)) - count) < 1e-6,
             "its tokens have other probabilities": lambda: r.gap.std() > 0,
-            "without rounding all would count": lambda: left(0 * r.gap, k) == 0,
+            "without rounding all would count": lambda: log_share(0 * r.gap, k) == 0,
         }
         return Break(Said(why, claims), unrounded(k), ROUNDING)
     if r.needs > r.room:
@@ -380,8 +373,8 @@ def broken(k, r):
     return None
 
 
-def left(gap, k):
-    """Log of the share of sequences that count, once more: what a sequence is weighed by is exp(Σ Δ)."""
+def log_share(gap, k):
+    """Log of the share of sequences that count, computed another way: a sequence is weighed by exp(Σ Δ)."""
     if k.weighing == WHOLE:
         return k.completion * (2 * np.log(np.exp(gap).mean()) - np.log(np.exp(2 * gap).mean()))
     weights = np.minimum(np.exp(gap), 2.0) if k.weighing == rounding_net.WEIGHINGS[1] else np.ones(len(gap))
@@ -423,33 +416,37 @@ def worse(k, r):
             },
         )
     if r.steps[-1] > 1.05 * r.best:
-        saved = lambda names: sum(s.share * (1 - 1 / s.speedup) for s in r.surfaces if s.name in names)
-        sets = [s for n in range(len(SHORT) + 1) for s in combinations(r.surfaces, n)]
-        most = lambda: max(saved([one.name for one in s]) for s in sets if sum(one.weeks for one in s) <= k.weeks)
+        written = sum(map(saved, (s for s in r.surfaces if s.name in r.names)))
+        most = max(sum(map(saved, chosen)) for chosen in affordable(r.surfaces, k.weeks))
         return Said(
             f"{100 * r.steps[-1]:.0f} % of the step is left, where the best set would leave {100 * r.best:.0f} %.",
             {
-                "so much is left": lambda: np.isclose(1 - saved(r.names), r.steps[-1]),
-                "so much would be": lambda: np.isclose(1 - most(), r.best) and most() > saved(r.names),
+                "so much is left": lambda: np.isclose(1 - written, r.steps[-1]),
+                "so much would be": lambda: np.isclose(1 - most, r.best) and most > written,
             },
         )
     return None
 
 
+def saved(surface):
+    """Of the step, by this kernel alone."""
+    return surface.share * (1 - 1 / surface.speedup)
+
+
 def holds(k, r):
-    by_week = lambda: {s.name: s.share * (1 - 1 / s.speedup) / s.weeks for s in r.surfaces}
+    by_week = {s.name: saved(s) / s.weeks for s in r.surfaces}
     counted = {
-        "so many count": lambda: abs(np.exp(left(r.gap, k)) - r.share) < 1e-8 and r.share >= HALF / 100,
+        "so many count": lambda: abs(np.exp(log_share(r.gap, k)) - r.share) < 1e-8 and r.share >= HALF / 100,
         "all of them run": lambda: r.running == k.groups * k.samples,
     }
     if not (best := kernels.ranked(r.surfaces)):
         return Said(
             f"{100 * r.share:.0f} of 100 sequences count; of such a step no kernel saves anything.",
-            counted | {"none saves anything": lambda: max(by_week().values()) < 1e-9},
+            counted | {"none saves anything": lambda: max(by_week.values()) < 1e-9},
         )
     return Said(
         f"{100 * r.share:.0f} of 100 sequences count; {best[0]} pays most a week.",
-        counted | {"none pays more a week": lambda: by_week()[best[0]] >= max(by_week().values()) - 1e-12},
+        counted | {"none pays more a week": lambda: by_week[best[0]] >= max(by_week.values()) - 1e-12},
     )
 
 
@@ -460,7 +457,7 @@ def two_formats(plain, other):
     """Sequences that count by their length, and the log-ratio of one as it gets longer."""
     named = ((plain, "one format", 8, "reference"), (other, "the other", 1, ""))
     rng = np.random.default_rng(0)
-    walk = lambda r: rounding_net.drift(r.gap, WALK, 1, rng)[0]
+    walks = [rounding_net.drift(r.gap, WALK, 1, rng)[0] for r in (plain, other)]
     return [
         panel(
             COUNT,
@@ -477,7 +474,7 @@ def two_formats(plain, other):
         panel(
             "How far two programs are apart on it",
             "log-ratio of one sequence, nats",
-            *(line(WALK, walk(r), name, series, role) for r, name, series, role in named),
+            *(line(WALK, walk, name, series, role) for walk, (_, name, series, role) in zip(walks, named)),
             x="tokens of a sequence",
             x_range=[0, 4096],
             y_range=[-3, 2],

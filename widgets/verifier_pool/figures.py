@@ -45,30 +45,30 @@ def right(way):
 
 
 @cache
-def shown(way):
+def pictured(way):
     """(slots in the picture, the program that is pointed at)."""
     verdicts = batch(way).verdicts
-    some = sandboxes.typical(verdicts, POOLS[way].slots)
-    return sandboxes.to_point_at(verdicts, some, verdicts.by_load & right(way), 70)
+    slots = sandboxes.typical(verdicts, POOLS[way].slots)
+    return sandboxes.to_point_at(verdicts, slots, verdicts.by_load & right(way), 70)
 
 
 @cache
 def most():
-    return max(len(sandboxes.programs(batch(way).verdicts, shown(way)[0])) for way in SETTINGS)
+    return max(len(sandboxes.programs(batch(way).verdicts, pictured(way)[0])) for way in SETTINGS)
 
 
 def opening(way, second):
-    some, job = shown(way)
+    slots, job = pictured(way)
     return [
         scene.scene(
-            f"Programs are checked: {len(some)} of 32 sandboxes, over 8 cores",
+            f"Programs are checked: {len(slots)} of 32 sandboxes, over 8 cores",
             sandboxes.LEGEND,
             sandboxes.board(
                 "o",
                 batch(way).verdicts,
-                some,
+                slots,
                 UNTIL,
-                told(way, second),
+                so_far(way, second),
                 ringed=job,
                 words="right, cut off by load",
                 many=most(),
@@ -85,7 +85,7 @@ def refused(way, second):
     return float((verdicts.cut & right(way) & (verdicts.end <= second)).sum() / right(way).sum())
 
 
-def told(way, second):
+def so_far(way, second):
     verdicts = batch(way).verdicts
     if second < verdicts.seconds:
         done = int((verdicts.end <= second).sum())
@@ -102,7 +102,7 @@ OPENING = Figure(
     opening,
     verifier_pool.pool,
     Handle("Same programs, same pool", SETTINGS, start=1, words=SETTINGS),
-    told,
+    so_far,
     Time(
         "Seconds",
         SECONDS,

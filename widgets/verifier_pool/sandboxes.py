@@ -13,32 +13,33 @@ SHOWN = 8  # slots in a picture of a pool
 HIGH = 184.0  # pixels of all rows
 
 
-def typical(verdicts: Verdicts, slots: int, shown: int = SHOWN, wanted: np.ndarray | None = None) -> list[int]:
-    """Slots that stand for the pool, equally far apart: of all places to begin, the one where the share that was cut
-    off is nearest to that of all, among those where a `wanted` program runs, if there are any.
+def typical(verdicts: Verdicts, slots: int, most: int = SHOWN, wanted: np.ndarray | None = None) -> list[int]:
+    """Equally spaced slots that stand for the pool: those whose share of cut-off programs is nearest to that of all.
+
+    If `wanted` programs (jobs,) are given, only slots count in which one of them runs, if there are any.
     """
-    stride = max(slots // shown, 1)
-    choices = [list(range(first, slots, stride))[:shown] for first in range(stride)]
-    having = [] if wanted is None else [some for some in choices if np.isin(verdicts.slot[wanted], some).any()]
-    return min(having or choices, key=lambda some: (abs(off_share(verdicts, some)), some))
+    stride = max(slots // most, 1)
+    choices = [list(range(first, slots, stride))[:most] for first in range(stride)]
+    having = [] if wanted is None else [rows for rows in choices if np.isin(verdicts.slot[wanted], rows).any()]
+    return min(having or choices, key=lambda rows: (abs(off_share(verdicts, rows)), rows))
 
 
-def off_share(verdicts: Verdicts, some: list[int]) -> float:
+def off_share(verdicts: Verdicts, rows: list[int]) -> float:
     """By how many programs the number that was cut off in some slots differs from what the share of all would be."""
-    here = np.isin(verdicts.slot, some)
-    return round(float(verdicts.cut[here].sum() - here.sum() * verdicts.cut.mean()), 6)
+    drawn = np.isin(verdicts.slot, rows)
+    return round(float(verdicts.cut[drawn].sum() - drawn.sum() * verdicts.cut.mean()), 6)
 
 
-def programs(verdicts: Verdicts, some: list[int]) -> list[int]:
+def programs(verdicts: Verdicts, rows: list[int]) -> list[int]:
     """Those in these slots, slot by slot as they begin."""
-    here = np.flatnonzero(np.isin(verdicts.slot, some))
-    return here[np.lexsort((verdicts.start[here], verdicts.slot[here]))].tolist()
+    jobs = np.flatnonzero(np.isin(verdicts.slot, rows))
+    return jobs[np.lexsort((verdicts.start[jobs], verdicts.slot[jobs]))].tolist()
 
 
 def board(
     key: str,
     verdicts: Verdicts,
-    some: list[int],
+    rows: list[int],
     until: float,
     alt: str,
     *,
@@ -48,23 +49,23 @@ def board(
     now: float | None = None,
     ticks: tuple[float, ...] = (),
 ) -> View:
-    """The slots `some` over seconds. `ringed` is the program that is pointed at; `many` programs are in each position
+    """The slots `rows` over seconds. `ringed` is the program that is pointed at; `many` programs are in each position
     of a figure; what lies beyond `now` is pale.
     """
-    shown = programs(verdicts, some)
+    jobs = programs(verdicts, rows)
     marks: list[Mark] = []
-    for n in range(max(many, len(shown))):
-        marks += program(f"{key}{n}", verdicts, some, shown[n] if n < len(shown) else None, until)
+    for n in range(max(many, len(jobs))):
+        marks += program(f"{key}{n}", verdicts, rows, jobs[n] if n < len(jobs) else None, until)
     # the leader of the ring ends above: it does not run through these words
     early = ringed is not None and verdicts.start[ringed] + verdicts.end[ringed] < verdicts.seconds
     last = f"the last verdict: {verdicts.seconds:.0f} s"
     marks.append(lanes.measure(f"{key}m", 0, verdicts.seconds, last, "end" if early else "start"))
-    marks.append(pointed_at(f"{key}r", verdicts, some, ringed, words, now))
-    each = HIGH / len(some)
-    gap = min(6.0, each / 4)
+    marks.append(pointed_at(f"{key}r", verdicts, rows, ringed, words, now))
+    row = HIGH / len(rows)
+    gap = min(6.0, row / 4)
     ticks = ticks or even(until)
-    rows = [("", "")] * len(some)
-    return lanes.board(key, alt, until, rows, *marks, tall=each - gap, gap=gap, top=58, ticks=ticks, unit=" s", now=now)
+    names = [("", "")] * len(rows)
+    return lanes.board(key, alt, until, names, *marks, tall=row - gap, gap=gap, top=58, ticks=ticks, unit=" s", now=now)
 
 
 def even(until: float) -> tuple[float, ...]:
@@ -73,13 +74,13 @@ def even(until: float) -> tuple[float, ...]:
     return tuple(until * n / parts for n in range(parts + 1))
 
 
-def program(key: str, verdicts: Verdicts, some: list[int], job: int | None, until: float) -> list[Mark]:
+def program(key: str, verdicts: Verdicts, rows: list[int], job: int | None, until: float) -> list[Mark]:
     if job is None:
         return [
             lanes.run(key, 0, 2 * until, 2 * until, "other"),
             lanes.span(f"{key}f", 0, 2 * until, 2 * until, "work"),
         ]
-    row, start, end = some.index(int(verdicts.slot[job])), float(verdicts.start[job]), float(verdicts.end[job])
+    row, start, end = rows.index(int(verdicts.slot[job])), float(verdicts.start[job]), float(verdicts.end[job])
     # a run that was lost stands in no array: what is seen is the one that gave the verdict
     role = "rival" if verdicts.cut[job] else "work"
     return [
@@ -88,18 +89,19 @@ def program(key: str, verdicts: Verdicts, some: list[int], job: int | None, unti
     ]
 
 
-def pointed_at(key: str, verdicts: Verdicts, some: list[int], job: int | None, words: str, now: float | None) -> Mark:
+def pointed_at(key: str, verdicts: Verdicts, rows: list[int], job: int | None, words: str, now: float | None) -> Mark:
     if job is None:
         return lanes.spot(key, (0, 0), 0, 0, "", False)
-    row, start, end = some.index(int(verdicts.slot[job])), float(verdicts.start[job]), float(verdicts.end[job])
+    row, start, end = rows.index(int(verdicts.slot[job])), float(verdicts.start[job]), float(verdicts.end[job])
     seen = now is None or now >= end
     return lanes.spot(key, (row, row), start, end, words if seen else "", seen, side="above")
 
 
-def to_point_at(verdicts: Verdicts, some: list[int], which: np.ndarray, at: float) -> tuple[list[int], int | None]:
-    """(the slots, the first row that of the program; of `which` (jobs,) in them one that ends near `at`, in the first
-    row already if there is any). Words stand above the first row, and in no other without covering programs.
+def to_point_at(verdicts: Verdicts, rows: list[int], able: np.ndarray, at: float) -> tuple[list[int], int | None]:
+    """The program to point at and its slots, that of the program first: words fit above the first row alone.
+
+    It is one of `able` (jobs,) that ends near `at`, in the first row already if there is any; None if there is none.
     """
-    here = [job for job in programs(verdicts, some) if which[job]]
-    job = min(here, key=lambda job: (verdicts.slot[job] != some[0], abs(verdicts.end[job] - at)), default=None)
-    return some if job is None else sorted(some, key=lambda slot: slot != verdicts.slot[job]), job
+    jobs = [job for job in programs(verdicts, rows) if able[job]]
+    job = min(jobs, key=lambda job: (verdicts.slot[job] != rows[0], abs(verdicts.end[job] - at)), default=None)
+    return rows if job is None else sorted(rows, key=lambda slot: slot != verdicts.slot[job]), job

@@ -106,18 +106,18 @@ CROWDS = (1, 2, 4, 8, 16)
 
 def run(k):
     rng, pool = np.random.default_rng(k.seed), setting(k)
-    policy, seen = [loaded_pool.SHARES], []
+    policy, measured = [loaded_pool.SHARES], []
     for number, update in enumerate(loaded_pool.train(rng, pool), 1):
         verdicts = update.batch.verdicts
         policy.append(update.policy)
         cut = verdicts.by_load.mean(), verdicts.by_startup.mean(), verdicts.by_itself.mean()
         busy = verdicts.busy / (k.cores * verdicts.seconds)
-        seen.append((verdicts.seconds, *cut, update.batch.by_pool.mean(), busy))
+        measured.append((verdicts.seconds, *cut, update.batch.by_pool.mean(), busy))
         if number == 1:
             by_wall = replace(pool, clock=WALL)
             crowd = loaded_pool.crowded(update.batch, by_wall, tuple(k.cores * many for many in CROWDS)).round(12)
         if number == 1 or number % SEEN == 0:
-            yield Trace(np.array(policy).round(12), *np.transpose(seen).round(12), update, crowd)
+            yield Trace(np.array(policy).round(12), *np.transpose(measured).round(12), update, crowd)
 
 
 def progress(k, r):
@@ -133,10 +133,10 @@ def final(r):
 
 
 def idle(k):
-    found = {} if k.flake else dict(tests="no test errs")
+    reasons = {} if k.flake else dict(tests="no test errs")
     if not shared(k):
-        found["clock"] = "no core is shared"
-    return found
+        reasons["clock"] = "no core is shared"
+    return reasons
 
 
 def shared(k):
@@ -212,17 +212,17 @@ def figure(k, r):
 
 def board(k, r):
     verdicts = r.last.batch.verdicts
-    found = broken(k, r)
-    some, job, words = pointed_at(k, r, found.cause if found else None)
+    break_ = broken(k, r)
+    rows, job, words = pointed_at(k, r, break_.cause if break_ else None)
     cut = f"{100 * verdicts.cut.mean():.0f}"
     last = f"Update {r.updates}: the last verdict comes after {verdicts.seconds:.0f} s"
     return scene.scene(
         POOL,
-        f"{len(some)} of {k.slots} slots; [work] core seconds, with start-up, [rival] if cut off; [other] others'",
+        f"{len(rows)} of {k.slots} slots; [work] core seconds, with start-up, [rival] if cut off; [other] others'",
         sandboxes.board(
             "b",
             verdicts,
-            some,
+            rows,
             lanes.round_up(1.02 * verdicts.seconds),
             f"{last}; {cut} of 100 {plural(cut, 'is', 'are')} cut off.",
             ringed=job,
@@ -240,14 +240,14 @@ def pointed_at(k, r, cause):
     verdicts = batch.verdicts
     if cause is None:
         return sandboxes.typical(verdicts, k.slots), None, ""
-    which, words = {
+    guilty, words = {
         LOAD: (verdicts.by_load & right(batch), "right, cut off by load"),
         SHORT: (verdicts.cut & verdicts.over & right(batch), "right, needs more seconds"),
         LUCK: (batch.ways == COIN, "wrong, passes at times"),
     }[cause]
-    some = sandboxes.typical(verdicts, k.slots, wanted=which)
-    some, job = sandboxes.to_point_at(verdicts, some, which, verdicts.seconds / 2)
-    return some, job, "" if job is None else words
+    rows = sandboxes.typical(verdicts, k.slots, wanted=guilty)
+    rows, job = sandboxes.to_point_at(verdicts, rows, guilty, verdicts.seconds / 2)
+    return rows, job, "" if job is None else words
 
 
 def right(batch):
@@ -256,9 +256,9 @@ def right(batch):
 
 
 def readouts(k, r):
-    found = "violated" if broken(k, r) else ""
+    state = "violated" if broken(k, r) else ""
     return [
-        Readout("Solved", 100 * final(r), "of 100", loaded_pool.train, found),
+        Readout("Solved", 100 * final(r), "of 100", loaded_pool.train, state),
         Readout("A step, mean", float(r.seconds.mean()), "s", verifier_pool.pool),
         Readout("Lost to the pool", 100 * float(r.by_pool.mean()), "%", loaded_pool.drawn),
         Readout("Written as a coin, end", round(100 * float(r.policy[-1, COIN]), 2), "%", loaded_pool.train),
@@ -276,8 +276,8 @@ def watched(k, r):
 LOAD, SHORT, LUCK = "load became a verdict", "a limit too short", "a pass by luck counts"
 
 
-def undone(k):
-    """As few as are enough of: an idle clock, a long limit, one try. None where nothing of that leads back."""
+def way_back(k):
+    """As few as are enough of: a CPU clock, a long limit, one try. None where nothing of that leads back."""
     values = {}
     if k.limit < 30:
         values["limit"] = 30
@@ -304,7 +304,7 @@ def causes(fix):
 def broken(k, r):
     if not done(r) or final(r) >= LOW:
         return None
-    fix = undone(k)
+    fix = way_back(k)
     return Break(why(k, r, fix), fix, causes(fix)[0])
 
 
@@ -330,13 +330,13 @@ def why(k, r, fix):
         return Said(f"Several faults at once: {', '.join(SHORTLY[name] for name in names)}. {ends}.", claims)
     if names == [LOAD]:
         ends += f", and {100 * undone_to(k, fix):.1f} are by the CPU clock"
-    said = {
+    blame = {
         LOAD: f"Of all verdicts {percent(r.by_load.mean())} are time-outs by load, which fall on long programs.",
         SHORT: f"Of thorough programs {percent(own_share(k, THOROUGH))} {'with start-up ' * (k.startup > 0)}need more "
         f"than {k.limit} s: quick ones win.",
         LUCK: f"{k.tries} tries pay a wrong program {lucky(k):.2f} that passes one time in five.",
     }[names[0]]
-    return Said(f"{said} {ends}.", claims)
+    return Said(f"{blame} {ends}.", claims)
 
 
 SHORTLY = {LOAD: "time-outs that load made", SHORT: "a short limit", LUCK: "lucky passes"}
@@ -368,15 +368,15 @@ def worse(k, r):
         return None
     ends = of_100(final(r))
     if final(r) < START + 0.01:
-        said = f"{ends} are solved, as many as before: hardly anything was learned."
+        text = f"{ends} are solved, as many as before: hardly anything was learned."
     else:
-        said = f"{ends} are solved, {of_100(START)} were; one try in an idle pool, with 30 s, leads to {of_100(BEST)}."
+        text = f"{ends} are solved, {of_100(START)} were; one try in an idle pool, with 30 s, leads to {of_100(BEST)}."
     return Said(
-        said,
+        text,
         {
             "not fewer than before": lambda: final(r) >= START - 0.005,
             "that leads higher": lambda: final(r) + 0.02 < BEST,
-            "as many": lambda: "as many" not in said or abs(final(r) - START) <= 0.01,
+            "as many": lambda: "as many" not in text or abs(final(r) - START) <= 0.01,
         },
     )
 
