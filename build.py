@@ -48,36 +48,36 @@ def serve():
     from tools.runtime.serve import Server
 
     environment.install("requirements.txt")
-    seen, server = state(), Server(ROOT / "_site", live=True)
+    before, server = state(), Server(ROOT / "_site", live=True)
     book.build(ROOT / "_site", server.address)
     with server:
         say(
             ("" if server.port == 8000 else f"Port 8000 is taken, so this is {server.port}. ")
             + f"The book is at {server.address} (Ctrl-C stops)"
         )
-        rebuild_on_change(server, seen)
+        rebuild_on_change(server, before)
 
 
 def state():
     """When each source file was last written, and its size."""
     from tools import book
 
-    found = {}
+    files = {}
     for path in book.sources():
         with contextlib.suppress(OSError):  # it went away between listing and looking
-            found[path.relative_to(ROOT).as_posix()] = path.stat().st_mtime_ns, path.stat().st_size
-    return found
+            files[path.relative_to(ROOT).as_posix()] = path.stat().st_mtime_ns, path.stat().st_size
+    return files
 
 
-def rebuild_on_change(server, seen):
-    """In a fresh process each time, which imports what was changed."""
+def rebuild_on_change(server, before):
+    """Builds again whenever a source differs from `before`, in a fresh process, which imports what was changed."""
     while True:
         time.sleep(0.5)
-        now = state()
-        if now != seen:
-            changed = sorted(path for path in {*now, *seen} if now.get(path) != seen.get(path))
+        current = state()
+        if current != before:
+            changed = sorted(path for path in {*current, *before} if current.get(path) != before.get(path))
             print(f"Changed: {', '.join(changed[:3])}{' …' if len(changed) > 3 else ''}", flush=True)
-            seen = now
+            before = current
             if (
                 subprocess.run(
                     [sys.executable, str(ROOT / "build.py"), "build"], env={**os.environ, "SITE_URL": server.address}
@@ -112,15 +112,15 @@ def parts_of_the_night():
 
 
 def test(*arguments):
-    """The browser tests find the pages at $BOOK_URL, their files in $BOOK_SITE, and the browsers in $CHROMIUM, $FIREFOX
-    and $WEBKIT (on $SCREEN).
+    """Runs the linter, mypy and pytest. For the browser tests the book is built and served: its address is $BOOK_URL,
+    its files are in $BOOK_SITE, the browsers $CHROMIUM, $FIREFOX and $WEBKIT (on the screen $SCREEN).
     """
     from tools import book
     from tools.runtime import environment, fetch, vendor
     from tools.runtime.messages import say
     from tools.runtime.serve import Server
 
-    nightly, others, selected, words = test_options(arguments)
+    nightly, other_browsers, selected, words = test_options(arguments)
     python = environment.install(*(f"requirements{name}.txt" for name in ("", "-pictures", "-test", "-zensical")))
     lint = 0
     for checker in (["ruff", "check", "--quiet", "."], ["mypy", "--no-error-summary"]):
@@ -138,7 +138,7 @@ def test(*arguments):
             CHROMIUM=environment.chromium(),
             BOOK_URL=server.address,
             BOOK_SITE=str(site),
-            **(environment.other_browsers() if others else {}),
+            **(environment.other_browsers() if other_browsers else {}),
         )
         fetch.npm_packages([*vendor.TAKEN, *CHECKERS], environment.with_node())
         book.build(site, server.address, strict=True)
@@ -165,7 +165,7 @@ def test_options(arguments):
 
 
 def browser_asked_for(arguments):
-    """Not if tests/browser is ignored, or every path given to pytest leaves it out."""
+    """Whether pytest with these words comes to tests/browser: it is not ignored, and no path leads elsewhere only."""
     paths = [
         (ROOT / word.partition("::")[0]).resolve()
         for word in arguments

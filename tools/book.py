@@ -36,12 +36,7 @@ GENERATORS = {  # name: what is installed for it, how it is started; both read m
     ),  # --quiet would make --strict deaf to warnings
     "zensical": (
         ["requirements.txt", "requirements-pictures.txt", "requirements-zensical.txt"],
-        [
-            "zensical",
-            "build",
-            "--strict",
-            "--clean",
-        ],  # what it keeps from the last build it keeps by the Markdown alone
+        ["zensical", "build", "--strict", "--clean"],  # its cache sees changes of the Markdown alone
     ),
 }
 STAMP = ".built-from"
@@ -96,26 +91,26 @@ def build(out, address=None, generator="mkdocs", strict=False):
 
 
 def step(command, variables):
-    """Warnings and what they list are shown as they come. From an error on all is held back until the step has ended:
-    where it is a lesson's, its sentence says everything, and the traceback around it is not shown.
+    """Runs one step of the build. Warnings and what they list are shown as they come. From the first error on all lines
+    are held back until the step has ended: a lesson's error is one sentence, shown without the traceback around it.
     """
-    held, listing = [], False
+    held_back, listing = [], False
 
-    def shown(line):
+    def is_shown(line):
         nonlocal listing
-        if held or line.startswith(("ERROR", "Traceback")):
-            held.append(line.rstrip())
+        if held_back or line.startswith(("ERROR", "Traceback")):
+            held_back.append(line.rstrip())
             return False
         if line.startswith("  - "):
             return listing
         listing = line.startswith("WARNING")
         return line.strip() and not UNSAID.match(line)
 
-    status, lines = environment.run(command, env=variables, shown=shown)
+    status, lines = environment.run(command, env=variables, shown=is_shown)
     if status:
-        sentences = [found[0] for line in held if (found := A_LESSON.search(line))]
-        if held and not held[-1].endswith("--strict flag is set"):  # Zensical's last word after its warnings
-            say("\n".join(f"  {line}" for line in sentences[:1] or held))
+        sentences = [match[0] for line in held_back if (match := A_LESSON.search(line))]
+        if held_back and not held_back[-1].endswith("--strict flag is set"):  # Zensical's last word after its warnings
+            say("\n".join(f"  {line}" for line in sentences[:1] or held_back))
         if any("No space left on device" in line for line in lines):
             raise Stop("No space left on device")
         raise Stop(FAILED)
@@ -123,11 +118,11 @@ def step(command, variables):
 
 @contextlib.contextmanager
 def workplace():
-    """A directory of our own on the pages' file system; those of builds that were killed go with the next one."""
+    """A directory of this build alone, on the pages' file system; what killed builds left is removed after an hour."""
     CACHE.mkdir(exist_ok=True)
-    for left in CACHE.glob("build-*"):
-        if time.time() - left.stat().st_mtime > 3600:
-            shutil.rmtree(left, ignore_errors=True)
+    for abandoned in CACHE.glob("build-*"):
+        if time.time() - abandoned.stat().st_mtime > 3600:
+            shutil.rmtree(abandoned, ignore_errors=True)
     place = Path(tempfile.mkdtemp(prefix="build-", dir=CACHE))
     place.chmod(0o755)
     try:
@@ -148,8 +143,8 @@ def sources():
     """The files the pages are made from, sorted."""
     for name in SOURCES:
         top = ROOT / name
-        found = [top] if top.is_file() else sorted(path for path in top.rglob("*") if path.is_file())
-        yield from (path for path in found if not ignored(path.relative_to(ROOT)))
+        paths = [top] if top.is_file() else sorted(path for path in top.rglob("*") if path.is_file())
+        yield from (path for path in paths if not ignored(path.relative_to(ROOT)))
 
 
 def ignored(path):

@@ -50,27 +50,27 @@ def links(text):
 
 def cited():
     """{what is cited: the pages that cite it}"""
-    found = defaultdict(list)
+    pages_citing = defaultdict(list)
     for page in pages():
-        for _, what in links(page.read_text(encoding="utf-8")):
-            if page.name not in found[what]:
-                found[what].append(page.name)
-    return dict(found)
+        for _, citation in links(page.read_text(encoding="utf-8")):
+            if page.name not in pages_citing[citation]:
+                pages_citing[citation].append(page.name)
+    return dict(pages_citing)
 
 
 def due(today):
     return today.year > READ.year
 
 
-def verdict(there, now):
-    """What two answers mean, the file as cited and on the default branch: its hash, None if there is no such file, or
-    an error, of which nothing follows.
+def verdict(as_cited, on_default):
+    """What two answers of `ask` mean, on the file as cited and on the default branch: its hash, None if there is no
+    such file, or an error, from which nothing follows.
     """
-    if isinstance(there, Exception) or isinstance(now, Exception):
+    if isinstance(as_cited, Exception) or isinstance(on_default, Exception):
         return UNKNOWN
-    if there is None:
+    if as_cited is None:
         return NO_SUCH
-    return GONE if now is None else SAME if there == now else CHANGED
+    return GONE if on_default is None else SAME if as_cited == on_default else CHANGED
 
 
 def ask(repository, path, ref=""):
@@ -88,28 +88,30 @@ def ask(repository, path, ref=""):
         return error
 
 
-def report(found, answer=ask):
-    """[(verdict, what is cited, the pages)] of all that is not the same any more; a whole repository is not asked for:
-    it changes with every commit.
+def report(citations, answer=ask):
+    """[(verdict, what is cited, the pages that cite it)] of all files that have changed. Links to a whole repository
+    are left out: it changes with every commit.
     """
-    said = []
-    for what, where in sorted(found.items()):
-        if what.path:
-            result = verdict(answer(what.repository, what.path, what.ref), answer(what.repository, what.path))
+    stale = []
+    for citation, citing in sorted(citations.items()):
+        if citation.path:
+            result = verdict(
+                answer(citation.repository, citation.path, citation.ref), answer(citation.repository, citation.path)
+            )
             if result != SAME:
-                said.append((result, what, where))
-    return said
+                stale.append((result, citation, citing))
+    return stale
 
 
-def main(arguments, today, found, answer=ask):
+def main(arguments, today, citations, answer=ask):
     if not due(today) and "--now" not in arguments:
         print(f"The cited files were read in {READ.year}; they are asked for again in {READ.year + 1}.")
         return 0
-    said = report(found, answer)
-    for result, (repository, ref, path), where in said:
-        print(f"{result}: {repository}/{path} since {ref[:12]}, cited in {', '.join(where)}")
-    print(f"{len(said)} cited files to look at. When their pages are right again, set READ in tools/cited.py.")
-    return int(any(result in WRONG for result, *_ in said))
+    stale = report(citations, answer)
+    for result, (repository, ref, path), citing in stale:
+        print(f"{result}: {repository}/{path} since {ref[:12]}, cited in {', '.join(citing)}")
+    print(f"{len(stale)} cited files to look at. When their pages are right again, set READ in tools/cited.py.")
+    return int(any(result in WRONG for result, *_ in stale))
 
 
 if __name__ == "__main__":

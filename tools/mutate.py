@@ -49,13 +49,13 @@ NAMES |= {new: old for old, new in NAMES.items()}
 
 def mutants(source):
     """[(line, old, new)] of every change of one thing in a module."""
-    found = []
+    mutations = []
     for node, name, old, new in places(ast.parse(source)):
         before = ast.unparse(node)
         setattr(node, name, new)
-        found.append((node.lineno, before, ast.unparse(node)))
+        mutations.append((node.lineno, before, ast.unparse(node)))
         setattr(node, name, old)
-    return found
+    return mutations
 
 
 def mutant(source, number):
@@ -71,7 +71,7 @@ def places(tree):
 
 
 def within(node):
-    """The nodes below, without those that say something to a reader and compute nothing."""
+    """All nodes below, except in error messages, f-strings, annotations and decorators."""
     for name, value in ast.iter_fields(node):
         for child in value if isinstance(value, list) else [value]:
             silent = isinstance(child, ast.Raise | ast.JoinedStr) or name in ("annotation", "returns", "decorator_list")
@@ -111,7 +111,7 @@ def test_of(path):
 
 
 class Changed(importlib.machinery.SourceFileLoader):
-    """Loads one module from a tree in place of its file; as a finder it is asked first, and knows no other module."""
+    """Loader and finder of one module: it makes the module from a tree in place of its file."""
 
     def __init__(self, path, tree):
         super().__init__(path.removesuffix(".py").replace("/", "."), str(ROOT / path))
@@ -137,18 +137,18 @@ def tested(path, number=None):
 
 
 class Quick:
-    """Of a property that fails, hypothesis looks for no smaller example, and keeps none."""
+    """A plugin of pytest: where a property fails, hypothesis neither shrinks the example nor keeps it."""
 
     def pytest_configure(self):
         from hypothesis import Phase, settings
 
-        kept = dict(phases=[Phase.explicit, Phase.generate], database=None, derandomize=True, deadline=None)
-        settings.register_profile("mutants", **kept)
+        options = dict(phases=[Phase.explicit, Phase.generate], database=None, derandomize=True, deadline=None)
+        settings.register_profile("mutants", **options)
         settings.load_profile("mutants")
 
 
 def survives(path, number=None, seconds=None):
-    """Whether the test passes in a process of its own; a test that does not come to an end has noticed."""
+    """Whether the test passes in a process of its own; a test that runs out of time has failed."""
     words = [path] if number is None else [path, str(number)]
     quiet = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
     try:
@@ -159,28 +159,38 @@ def survives(path, number=None, seconds=None):
 
 
 def looked_at(path, until):
-    """How many of a module's mutants survive; in an order of chance, until the time is over."""
+    """How many of a module's mutants survive, tried in random order until the time is over."""
     started = time.monotonic()
     if not survives(path):
         print(f"{path}: {test_of(path)} fails as it is", flush=True)
         return 1
     patience = 20 + 10 * (time.monotonic() - started)
-    found = mutants((ROOT / path).read_text(encoding="utf-8"))
-    order = random.Random(path).sample(range(len(found)), len(found))
+    mutations = mutants((ROOT / path).read_text(encoding="utf-8"))
+    order = random.Random(path).sample(range(len(mutations)), len(mutations))
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        look = lambda number: None if time.monotonic() > until else survives(path, number, patience)
-        answers = dict(zip(order, pool.map(look, order)))
+        answers = dict(zip(order, pool.map(lambda number: in_time(path, number, patience, until), order)))
     alive = sorted(number for number, survived in answers.items() if survived)
-    for line, old, new in (found[number] for number in alive):
+    for line, old, new in (mutations[number] for number in alive):
         print(f"{path}:{line}  {old}  →  {new}", flush=True)
     done = sum(survived is not None for survived in answers.values())
-    print(f"{path}: {len(alive)} of {done} survive" + (f"; {len(found)} there are" * (done < len(found))), flush=True)
+    print(
+        f"{path}: {len(alive)} of {done} survive" + (f"; {len(mutations)} there are" * (done < len(mutations))),
+        flush=True,
+    )
     return len(alive)
+
+
+def in_time(path, number, patience, until):
+    """Whether a mutant survives; None after the time `until`."""
+    return None if time.monotonic() > until else survives(path, number, patience)
+
+
+def git(*words):
+    return subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True, check=True).stdout
 
 
 def changed(base):
     """What differs in sim/, rlpt/ and widgets/ from where the branch left `base`, and has a test of its own."""
-    git = lambda *words: subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True, check=True).stdout
     paths = git("diff", "--name-only", "--diff-filter=d", git("merge-base", base, "HEAD").strip()).splitlines()
     ours = [path for path in paths if path.startswith(("sim/", "rlpt/", "widgets/")) and path.endswith(".py")]
     return [path for path in ours if (ROOT / test_of(path)).exists()]

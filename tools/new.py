@@ -47,14 +47,14 @@ def page(kind, stem, model=""):
         SIM_MODEL=module,
     )
     places = dict(stem=stem, name=name, room=room, module=module)
-    made = {path.format(**places): template for path, template in (KINDS[kind] | (MODEL if model else {})).items()}
-    if there := [path for path in made if (ROOT / path).exists()]:
-        raise Stop(f"{there[0]} exists already; nothing was written.")
+    templates = {path.format(**places): template for path, template in (KINDS[kind] | (MODEL if model else {})).items()}
+    if existing := [path for path in templates if (ROOT / path).exists()]:
+        raise Stop(f"{existing[0]} exists already; nothing was written.")
     navigation = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
     entry = f"{number} {title}: {stem}.md".lstrip()
     extended = with_entry(navigation, stem, entry) if number else f"{navigation.rstrip()}\n  - {entry}\n"
-    write({path: filled(template, words) for path, template in made.items()})
-    for path in made:
+    write({path: filled(template, words) for path, template in templates.items()})
+    for path in templates:
         say(f"  {path}")
     if extended:
         files.write(ROOT / "mkdocs.yml", extended)
@@ -88,8 +88,8 @@ def checked(stem):
     if not (parts := re.fullmatch(r"(\d\d[a-z]?)-(.+)", stem)):
         raise Stop(f"{stem} is no name of a lesson: two digits, perhaps a letter, and words in small letters. {FORM}")
     number, name = parts.groups()
-    if taken := list((ROOT / "lessons").glob(f"{number}-*.md")):
-        raise Stop(f"The number {number} is taken by lessons/{taken[0].name}; nothing was written.")
+    if same_number := list((ROOT / "lessons").glob(f"{number}-*.md")):
+        raise Stop(f"The number {number} is taken by lessons/{same_number[0].name}; nothing was written.")
     return number, checked_name(name)
 
 
@@ -136,8 +136,12 @@ def filled(template, words):
     text = (TEMPLATES / template).read_text(encoding="utf-8")
     for name, word in words.items():
         text = text.replace(name, word)
-    in_order = lambda imports: "".join(sorted(imports[0].splitlines(keepends=True)))  # which a page's name decides
     return re.sub(r"(^from widgets\..+\n)+", in_order, text, flags=re.M)
+
+
+def in_order(imports):
+    """The lines of a match, sorted: where an import belongs depends on the name of the page."""
+    return "".join(sorted(imports[0].splitlines(keepends=True)))
 
 
 def write(texts):

@@ -21,17 +21,21 @@ COMPUTED = re.compile(rf"(?P<n>{bound.NUMBER.pattern})(?P<percent> ?%)?")
 
 def unbound(text):
     """[(line, number, the words around it)] of the numbers that a reader sees and nothing computes."""
-    blank = lambda found: re.sub(r"[^\n]", " ", found[0])
-    left = FOREIGN.sub(blank, bound.BOUND.sub(blank, text))
+    prose = FOREIGN.sub(blank, bound.BOUND.sub(blank, text))
     elsewhere = {number for _, words, _ in bound.bound(text) for number in bound.NUMBER.findall(words)}
-    given = {value.partition("=")[2] for knobs in KNOBS.findall(text) for value in knobs.split("&")}
+    knob_values = {value.partition("=")[2] for knobs in KNOBS.findall(text) for value in knobs.split("&")}
     lines = text.splitlines()
     return [
         (n, number["n"], lines[n - 1][max(number.start() - 30, 0) : number.end() + 40].strip())
-        for n, line in enumerate(left.splitlines(), 1)
+        for n, line in enumerate(prose.splitlines(), 1)
         for number in COMPUTED.finditer(line)
-        if number["n"] in elsewhere or (("." in number["n"] or number["percent"]) and number["n"] not in given)
+        if number["n"] in elsewhere or (("." in number["n"] or number["percent"]) and number["n"] not in knob_values)
     ]
+
+
+def blank(match):
+    """Spaces in place of a match, so that lines and columns stay."""
+    return re.sub(r"[^\n]", " ", match[0])
 
 
 def main(*numbers):

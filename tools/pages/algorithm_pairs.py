@@ -17,24 +17,25 @@ def path(module):
     return module.__name__.replace(".", "/") + ".py"
 
 
-def figures(patches, shown):
-    """`patches` is {(old, new): {function: clause}} of paths; `shown` are the two names that run at first."""
+def figures(patches, running):
+    """`patches` is {(old, new): {function: clause}} of paths; `running` are the two names that run at first."""
     wanted = [tuple(map(path, pair)) for pair in combinations(FILES.values(), 2)]
     if missing := [pair for pair in wanted if pair not in patches]:
         raise ValueError(f"no patch {' -> '.join(missing[0])}; every two of the six files have one")
     if unknown := [pair for pair in patches if pair not in wanted]:
         raise ValueError(f"{' -> '.join(unknown[0])} is none of the pairs; the older file stands first")
     blocks = [
-        one([runs_of(old), runs_of(new)], shown, quoting.difference(old, new, patches[old, new])) for old, new in wanted
+        block([runs_of(old), runs_of(new)], running, quoting.difference(old, new, patches[old, new]))
+        for old, new in wanted
     ]
-    notes = [one([[name]], shown, note(name, recipe)) for name, recipe in NAMED.items()]
+    notes = [block([[name]], running, note(name, recipe)) for name, recipe in NAMED.items()]
     return f'<div class="pairs">{"".join(notes + blocks)}</div>'
 
 
-def one(of, shown, content):
-    """Shown if each of the lists `of` has a name that runs."""
-    now = all(set(names) & set(shown) for names in of)
-    return f'<div{" class=now" * now} data-of="{html.escape(json.dumps(of))}">{content}</div>'
+def block(sides, running, content):
+    """A part of the page, shown if in each of the lists `sides` there is a name that runs."""
+    runs = all(set(names) & set(running) for names in sides)
+    return f'<div{" class=now" * runs} data-of="{html.escape(json.dumps(sides))}">{content}</div>'
 
 
 def runs_of(file):
@@ -44,12 +45,12 @@ def runs_of(file):
 
 
 def note(name, recipe):
-    """TRL 1.16.0 is grpo.py with weights from dapo.py, and with inner_epochs = 1, beta = 0."""
+    """What a recipe is: "TRL 1.16.0 is grpo.py with weights from dapo.py, and with inner_epochs = 1, beta = 0.\""""
     hooks = [f"{hook} {whence(function)}" for hook, function in recipe.hooks.items()]
     hyper = [f"{key} = {value:g}" for key, value in recipe.hyper.items()]
     parts = ", and with ".join(", ".join(words) for words in (hooks, hyper) if words)
-    where = quoting.link(path(recipe.file), 1, path(recipe.file).rpartition("/")[2])
-    return f"<p><b>{html.escape(name)}</b> is {where} with {parts}.</p>"
+    file = quoting.link(path(recipe.file), 1, path(recipe.file).rpartition("/")[2])
+    return f"<p><b>{html.escape(name)}</b> is {file} with {parts}.</p>"
 
 
 def whence(function):

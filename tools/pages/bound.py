@@ -29,7 +29,7 @@ WITHOUT = {*vars(math), *vars(builtins), "np"}  # names that lead to no line of 
 
 def bound(text):
     """[(line, words as they are shown, expression)] in the order of the page."""
-    return [(text.count("\n", 0, found.start()) + 1, found[1], found[2]) for found in BOUND.finditer(text)]
+    return [(text.count("\n", 0, match.start()) + 1, match[1], match[2]) for match in BOUND.finditer(text)]
 
 
 def shown(text):
@@ -49,17 +49,21 @@ def module(stem):
 
 def marked(text):
     """The same with each number in an element that names its expression; in formulas and code only the number."""
-    plain = [found.span() for found in PLAIN.finditer(text)]
+    plain = [match.span() for match in PLAIN.finditer(text)]
 
-    def mark(found):
-        if any(start <= found.start() < end for start, end in plain):
-            return found[1]
-        title = re.sub(r"[`$\\[|]", lambda sign: f"&#{ord(sign[0])};", html.escape(f"= {found[2]}"))  # no Markdown
-        element = lambda words: f"<a class=n title='{title}'>{words}</a>"
-        cells = "|" in found[1]  # of a table: each on its own
-        return NUMBER.sub(lambda number: element(number[0]), found[1]) if cells else element(found[1])
+    def mark(match):
+        if any(start <= match.start() < end for start, end in plain):
+            return match[1]
+        title = re.sub(r"[`$\\[|]", lambda sign: f"&#{ord(sign[0])};", html.escape(f"= {match[2]}"))  # no Markdown
+        if "|" in match[1]:  # cells of a table: each number on its own
+            return NUMBER.sub(lambda number: element(number[0], title), match[1])
+        return element(match[1], title)
 
     return BOUND.sub(mark, text)
+
+
+def element(words, title):
+    return f"<a class=n title='{title}'>{words}</a>"
 
 
 def link_all(site):
@@ -70,13 +74,13 @@ def link_all(site):
             page.write_text(MARKED.sub(partial(linked, page.parent.name), text), encoding="utf-8")
 
 
-def linked(stem, found):
-    expression = html.unescape(found[1])
+def linked(stem, match):
+    expression = html.unescape(match[1])
     path, line = computed_at(stem, expression.removeprefix("= "))
     title = f"title='{html.escape(expression)}'"
     if not path:
-        return f"<span {title}>{found[2]}</span>"
-    return f'<a class=n href="/code/{path}.html#L{line}" {title}>{found[2]}</a>'
+        return f"<span {title}>{match[2]}</span>"
+    return f'<a class=n href="/code/{path}.html#L{line}" {title}>{match[2]}</a>'
 
 
 def computed_at(stem, expression):

@@ -55,20 +55,20 @@ def folder_of(path):
 
 def uses(site):
     """{path of a module: Uses}, the pages in the order of the navigation."""
-    found = {}
+    uses_of = {}
     for label, address in lessons.pages():
         text = (site / address / "index.html").read_text(encoding="utf-8")
         for path in LINKED.findall(text):
-            found.setdefault(path, Uses()).pages[label] = address
+            uses_of.setdefault(path, Uses()).pages[label] = address
         for widget, frame in FRAME.findall(text):
             for file in inputs.closure(f"widgets.{widget}.widget"):
-                found.setdefault(file.relative_to(quoting.ROOT).as_posix(), Uses()).runs[label] = address
+                uses_of.setdefault(file.relative_to(quoting.ROOT).as_posix(), Uses()).runs[label] = address
             for readout in json.loads(html.unescape(frame))["readouts"]:
                 path, _, line = readout["source"].partition("#L")
                 if line:
-                    said = found.setdefault(path, Uses()).lines.setdefault(int(line), {})
-                    said.setdefault((label, address), []).append(readout["label"])
-    return found
+                    labels_of = uses_of.setdefault(path, Uses()).lines.setdefault(int(line), {})
+                    labels_of.setdefault((label, address), []).append(readout["label"])
+    return uses_of
 
 
 def page(path, neighbors, used):
@@ -115,8 +115,8 @@ def about(tree):
 
 def beside(path, up):
     """The module that tests this one, or the one that this tests."""
-    words, other = ("Tested by", quoting.test_of(path)) if not path.startswith("tests/") else ("Tests", tested_by(path))
-    return f'<p>{words} <a href="{up}code/{other}.html">{other}</a></p>' if other else ""
+    words, twin = ("Tested by", quoting.test_of(path)) if not path.startswith("tests/") else ("Tests", tested_by(path))
+    return f'<p>{words} <a href="{up}code/{twin}.html">{twin}</a></p>' if twin else ""
 
 
 def tested_by(path):
@@ -164,9 +164,9 @@ def files(path, neighbors):
     """The modules of the folder, at the left where there is room and below where there is none."""
     folder = folder_of(path)
     rows = "".join(
-        f'<li><a href="{name}.html"{" aria-current=page" * (one == path)}>{name}</a></li>'
-        for one in neighbors
-        for name in [one.rpartition("/")[2]]
-        if name != "__init__.py" or one == path
+        f'<li><a href="{name}.html"{" aria-current=page" * (neighbor == path)}>{name}</a></li>'
+        for neighbor in neighbors
+        for name in [neighbor.rpartition("/")[2]]
+        if name != "__init__.py" or neighbor == path
     )
     return f'<nav aria-label="Files of {folder}"><h2>{breakable(folder)}/</h2><ul>{rows}</ul></nav>'

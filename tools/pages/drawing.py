@@ -7,8 +7,8 @@ from itertools import pairwise, repeat
 from math import ceil, floor, isfinite, log10
 from pathlib import Path
 
-# pixels on a wide screen, where the plot that replaces it is as high; of a panel by itself, of the one of two that
-# shows the break, and of the other
+# pixels on a wide screen: the height, which is that of the plot too; the width of a panel by itself, of that panel of
+# two that shows the break, and of the other
 HEIGHT, ALONE, LEADING, BESIDE = 248, 940, 574, 354
 LEFT, RIGHT, TOP, BOTTOM = json.loads(
     (Path(__file__).parents[2] / "site/assets/look.json").read_text(encoding="utf-8")
@@ -22,15 +22,15 @@ def svg(panel, width=BESIDE, height=HEIGHT):
 
 
 def parts(panel, width, height):
-    """What a panel's ranges settle, its axes, and what its data do: curves, bars, cells, the threshold, the words at
-    the curves.
+    """(axes, content) of a panel as SVG. The axes follow from its ranges; the content is curves, bars, cells, the
+    threshold, and the words at the curves.
     """
     layout, marks = panel["layout"], panel["data"]
-    stacked, every = layout["barmode"] == "stack", lambda kind: [m for m in marks if m["type"] == kind]
-    values = lambda axis: [v for m in marks for v in (rims(m[axis]) if m["type"] == "heatmap" else m[axis])]
+    stacked = layout["barmode"] == "stack"
+    bars, heats, scatters = ([m for m in marks if m["type"] == kind] for kind in ("bar", "heatmap", "scatter"))
     right, bottom = width - RIGHT, height - BOTTOM
-    x = Scale(layout["xaxis"], values("x"), (LEFT, right))
-    y = Scale(layout["yaxis"], values("y") + heights(every("bar"), stacked), (bottom, TOP))
+    x = Scale(layout["xaxis"], values(marks, "x"), (LEFT, right))
+    y = Scale(layout["yaxis"], values(marks, "y") + heights(bars, stacked), (bottom, TOP))
     axes = (
         f'<path class="axis" d="M{LEFT} {TOP}V{bottom}H{right}"/>'
         + "".join(written(x(t), bottom + 16, x.name(t)) for t in x.ticks())
@@ -42,16 +42,21 @@ def parts(panel, width, height):
     )
     if layout["yaxis"].get("visible") is False:  # a diagram, not a plot
         axes = ""
-    drawn = [
+    content = [
         *(rect(s, x, y) for s in layout["shapes"] if s["type"] == "rect"),
-        *(cells(m, x, y) for m in every("heatmap")),
-        columns(every("bar"), x, y, stacked),
-        *(curve(m, x, y) for m in every("scatter")),
+        *(cells(m, x, y) for m in heats),
+        columns(bars, x, y, stacked),
+        *(curve(m, x, y) for m in scatters),
         *(rule(s, x, y) for s in layout["shapes"] if s["type"] == "line"),
     ]
     wide, tall = right - LEFT, bottom - TOP
     room = f'x="{LEFT}" y="{TOP}" width="{wide}" height="{tall}" viewBox="{LEFT} {TOP} {wide} {tall}"'
-    return axes, f"<svg {room}>{''.join(drawn)}</svg>{''.join(words(a, x, y) for a in layout['annotations'])}"
+    return axes, f"<svg {room}>{''.join(content)}</svg>{''.join(words(a, x, y) for a in layout['annotations'])}"
+
+
+def values(marks, axis):
+    """All places of the marks along "x" or "y"."""
+    return [v for m in marks for v in (rims(m[axis]) if m["type"] == "heatmap" else m[axis])]
 
 
 class Scale:
@@ -82,11 +87,11 @@ class Scale:
         if self.categories:
             wide = [
                 18 if self.unit < 0 else 2 + 5 * max(map(len, self.name(c).split("<br>"))) for c in self.categories
-            ]  # pixels, or high
-            taken = max(
+            ]  # pixels along the axis
+            distance = max(
                 ((a + b) / 2 for a, b in pairwise(wide)), default=1
             )  # from the middle of a name to that of the next
-            return self.categories[:: ceil(taken / abs(self.unit))]
+            return self.categories[:: ceil(distance / abs(self.unit))]
         if self.spelled:
             return list(self.spelled)
         low, high = sorted((self.low, self.high))
@@ -102,10 +107,10 @@ class Scale:
 
 def written(x, y, words, anchor="middle", css="tick"):
     """A text with the two tags that the figures use, <br> and <sup>."""
-    first, *others = re.sub(
+    first, *rest = re.sub(
         "&lt;sup&gt;(.*?)&lt;/sup&gt;", r'<tspan dy="-.4em" font-size="75%">\1</tspan>', html.escape(words)
     ).split("&lt;br&gt;")
-    lines = first + "".join(f'<tspan x="{x}" dy="1.2em">{line}</tspan>' for line in others)
+    lines = first + "".join(f'<tspan x="{x}" dy="1.2em">{line}</tspan>' for line in rest)
     return f'<text class="{css}" x="{x}" y="{y}" text-anchor="{anchor}">{lines}</text>'
 
 
@@ -139,8 +144,12 @@ def curve(mark, x, y):
             for a, b in run
         )
     step = mark["meta"]["role"] == "step"
-    joined = lambda run: "M{} {}".format(*run[0]) + "".join(f"H{a}V{b}" if step else f"L{a} {b}" for a, b in run[1:])
-    return f'<path class="{css}" d="{"".join(map(joined, points(mark, x, y)))}"/>'
+    return f'<path class="{css}" d="{"".join(path(run, step) for run in points(mark, x, y))}"/>'
+
+
+def path(run, step):
+    """A run of points joined by lines, or by the edges of stairs."""
+    return "M{} {}".format(*run[0]) + "".join(f"H{a}V{b}" if step else f"L{a} {b}" for a, b in run[1:])
 
 
 def heights(marks, stacked):

@@ -66,7 +66,7 @@ def widgets():
     texts = {
         path[:-3]: (lessons.ROOT / "lessons" / path).read_text(encoding="utf-8") for _, _, path in lessons.navigation()
     }
-    return {stem: found[1] for stem, text in texts.items() if (found := WIDGET.search(text))}
+    return {stem: match[1] for stem, text in texts.items() if (match := WIDGET.search(text))}
 
 
 def in_order(rows):
@@ -74,11 +74,15 @@ def in_order(rows):
     for row in rows:
         if row.after and row.after not in [other.at for other in rows if other is not row]:
             raise ValueError(f"{row.file}, {row.preset}: no row of this group is called {row.after}")
-    followers = lambda at: [one for row in rows if row.after == at for one in (row, *followers(row.at))]
-    ordered = followers("")
+    ordered = followers(rows, "")
     if circle := [row for row in rows if row not in ordered]:
         raise ValueError(f"{circle[0].file}, {circle[0].preset}: it follows a row that follows it")
     return ordered
+
+
+def followers(rows, at):
+    """The rows that follow the one called `at`, each before its own followers."""
+    return [each for row in rows if row.after == at for each in (row, *followers(rows, row.at))]
 
 
 def without():

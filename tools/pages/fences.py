@@ -52,9 +52,9 @@ from widgets.frame.reader import reader_code as own_code
 ROOT = Path(__file__).parents[2]
 LESSONS, WIDGETS = ROOT / "lessons", ROOT / "widgets"
 STILL = 586, 240  # pixels of a panel below a field for code
-SEARCHED = 13  # knobs from which on the column of all has a field to find one
+SEARCHED = 13  # from so many knobs on their column has a search field
 FENCE = re.compile(r"^(?P<in> *)```(?P<language>\w+)\n(?P<source>.*?)\n(?P=in)```$", re.M | re.S)  # indented in a fold
-LINE, FIELD = 31, 22  # characters of a label and the options beside it, of a label with a field beside it
+LINE, FIELD = 31, 22  # most characters of a label with its options beside it, and with a field beside it
 PARTS = Environment(
     loader=FileSystemLoader(ROOT / "site" / "parts"),
     autoescape=True,
@@ -91,8 +91,8 @@ def place(language, source):
 
 
 def blamed(language, source, error):
-    """The place of the fence, or that of the page's fence `widget` where another page shows a widget that fails: the
-    cards of the front page show all of them.
+    """The place that an error is blamed on: the fence itself, or, where it shows a failing widget of another page, as
+    the cards of the front page do, the fence `widget` of that page.
     """
     name = failing_widget(error)
     shows_it = name and source.strip().partition(".")[0].split(" ")[0] == name
@@ -124,12 +124,12 @@ def reason(error):
     missing = (getattr(error, "name", None) or "").split(".")
     if isinstance(error, ModuleNotFoundError) and missing[0] == "widgets" and len(missing) > 1:
         return f"there is no {'/'.join(missing[:2])}/{missing[2] if missing[2:] else 'widget'}.py"
-    said = " ".join((error.msg if isinstance(error, SyntaxError) else str(error)).split())
+    message = " ".join((error.msg if isinstance(error, SyntaxError) else str(error)).split())
     passed = [(path.relative_to(ROOT).as_posix(), line) for path, line in ours(error)]
     of_page = [at for at in passed if at[0].startswith("widgets/") and not at[0].startswith("widgets/frame/")]
     lines = ", in ".join(f"{path}, line {line}" for path, line in dict.fromkeys([*of_page[-1:], *passed[-1:]]))
     name = "" if type(error) is ValueError else f"{type(error).__name__}: "
-    return f"{name}{said}{f' ({lines})' if lines else ''}"
+    return f"{name}{message}{f' ({lines})' if lines else ''}"
 
 
 @loud
@@ -163,13 +163,13 @@ def lineage_of_algorithms(_):
 
 
 @loud
-def source(where):
+def source(spec):
     """`sim/estimators/kl.py::k3`: a function quoted by name, so that a renamed one fails the build."""
-    if where.count("::") != 1:
-        raise ValueError(f"{where} is not of the form sim/estimators/kl.py::k3")
-    path, name = where.split("::")
+    if spec.count("::") != 1:
+        raise ValueError(f"{spec} is not of the form sim/estimators/kl.py::k3")
+    path, name = spec.split("::")
     code, line = quoting.definition(path, name)
-    where, button = quoting.named(path, name)
+    spec, button = quoting.named(path, name)
     tested = quoting.test_of(path)
     by = (
         f'<span class="end">tested by {quoting.link(tested, 1, tested.rpartition("/")[2])}</span>'
@@ -178,7 +178,7 @@ def source(where):
     )
     return (
         f'<figure class="src"><header>{quoting.link(path, line)}<span>as it runs</span>{by}{button}</header>'
-        f'<div class="highlight"><pre id="{where}" tabindex="0" aria-label="{path}, '
+        f'<div class="highlight"><pre id="{spec}" tabindex="0" aria-label="{path}, '
         f'{name}"><code>{quoting.colored(code)}</code></pre></div></figure>'
     )
 
@@ -232,8 +232,8 @@ def widget(name):
         tabs.setdefault(panel["tab"], []).append(
             dict(panel, i=i, still=Markup(still), caption=Markup(panel["caption"]))
         )
-    given = {f.name: spelled(f.default) for f in fields(w.Knobs) if not is_pasted(f)}
-    settings = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in given.items())
+    defaults = {f.name: spelled(f.default) for f in fields(w.Knobs) if not is_pasted(f)}
+    settings = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in defaults.items())
     reveals = more.GUESS.reveals if more.GUESS else ""
     readouts = [
         dict(
@@ -253,6 +253,7 @@ def widget(name):
         )
         for label, k in w.PRESETS.items()
     ]
+    change = changing(name)
     return part(
         "widget",
         name=name,
@@ -290,7 +291,7 @@ def widget(name):
         code=Markup(quoting.link(f"widgets/{name}/widget.py", 1, "Show the code")),
         table=Markup(data_table.table(frame["panels"], first=True)),
         challenges=host.challenges(w),
-        change=(change := changing(name)),
+        change=change,
     ).replace("COLORED", change["colored"] if change else "")  # here, for its line breaks are part of the page
 
 
@@ -322,9 +323,9 @@ def guessed(w, name):
     if not extras(w).GUESS:
         return None
     g = w.GUESS
-    told = g.told(g.knobs, results.last(name, g.knobs))
+    outcome = g.told(g.knobs, results.last(name, g.knobs))
     longest = max(g.answers, key=len)
-    return dict(question=g.question, answers=g.answers, longest=longest, knobs=query(g.knobs), told=told)
+    return dict(question=g.question, answers=g.answers, longest=longest, knobs=query(g.knobs), told=outcome)
 
 
 def promised(name, preset):
@@ -337,13 +338,13 @@ def promised(name, preset):
 
 
 @loud
-def figure(where):
+def figure(spec):
     """`ppo.clip`: a small figure of widgets/ppo/figures.py, in the text; `ppo.clip margin` beside it."""
-    module, _, name = where.partition(".")
-    drawn = results.positions(module, name)[0][0] if name in results.figures(module) else [{}]
-    if scene.is_scene(drawn[0]):
+    module, _, name = spec.partition(".")
+    panels_at_first = results.positions(module, name)[0][0] if name in results.figures(module) else [{}]
+    if scene.is_scene(panels_at_first[0]):
         return part("scene", **scenes.figure(module, name), opening=None)
-    return part("figure", **small_figures.figure(where))
+    return part("figure", **small_figures.figure(spec))
 
 
 @loud
@@ -363,12 +364,15 @@ def rows(body):
     """`rlpt.planning.validation::table`, a function that returns the lines of a Markdown table; below it the table's
     head: computed here, so that no page has numbers of its own.
     """
-    where, head = body.split("\n")
-    module, name = where.split("::")
-    cells = lambda line: [cell.strip() for cell in line.strip().removeprefix("|").removesuffix("|").split("|")]
-    return part(
-        "rows", head=cells(head), rows=[cells(line) for line in getattr(import_module(module), name)().split("\n")]
-    )
+    function, head = body.split("\n")
+    module, name = function.split("::")
+    table = getattr(import_module(module), name)()
+    return part("rows", head=cells(head), rows=[cells(line) for line in table.split("\n")])
+
+
+def cells(line):
+    """The cells of a line of a Markdown table."""
+    return [cell.strip() for cell in line.strip().removeprefix("|").removesuffix("|").split("|")]
 
 
 @loud
@@ -380,8 +384,8 @@ def own(name):
     edited = offer.EDITED
     path = f"{edited.__module__.replace('.', '/')}.py"
     code, line = quoting.definition(path, edited.__name__)
-    shown = own_code.ours(offer)
-    stills = [Markup(drawing.svg(panel, *STILL)) for panel in shown["panels"]]
+    result = own_code.ours(offer)
+    stills = [Markup(drawing.svg(panel, *STILL)) for panel in result["panels"]]
     return part(
         "own",
         name=name,
@@ -389,7 +393,7 @@ def own(name):
         kept=getattr(offer, "KEPT", ""),
         code=code,
         link=Markup(quoting.link(path, line)),
-        shown=shown,
+        shown=result,
         stills=stills,
     ).replace("COLORED", quoting.colored(code))  # here, for its line breaks are part of the page
 
@@ -425,14 +429,14 @@ def two_lines(_):
 @loud
 def opening(name):
     """The two settings of a widget's OPENING on the first screen: two recorded runs, or a scene that plays."""
-    made = small_figures.opening_of(name)
-    if not isinstance(made, Played):
+    offered = small_figures.opening_of(name)
+    if not isinstance(offered, Played):
         return part("opening", **small_figures.opening(name))
     w = host.widget(name)
-    cause = w.broken(made.other, results.last(name, made.other)).cause
-    told = capital(made.found.partition(": ")[2])
-    said = dict(name=name, line=made.line, found=made.found, told=told, cause=cause)
-    return part("scene", **scenes.figure(name, made.figure), opening=said)
+    cause = w.broken(offered.other, results.last(name, offered.other)).cause
+    explanation = capital(offered.found.partition(": ")[2])
+    text = dict(name=name, line=offered.line, found=offered.found, told=explanation, cause=cause)
+    return part("scene", **scenes.figure(name, offered.figure), opening=text)
 
 
 def knob(widget_name, f):
@@ -441,7 +445,7 @@ def knob(widget_name, f):
     """
     m, default = f.metadata, spelled(f.default)
     words = m["label"] + f", {m['symbol']}" * bool(m["symbol"]) + f", {m['unit']}" * bool(m["unit"])
-    shown = dict(
+    common = dict(
         m,
         long=len(words) > FIELD,
         name=f.name,
@@ -451,17 +455,17 @@ def knob(widget_name, f):
         terms=terms(widget_name, m["label"], *m.get("options", ())),
     )
     if m["kind"] == "pasted":
-        return dict(shown, control="pasted", most=m["most"] + 1)  # one too many is refused, not cut off
+        return dict(common, control="pasted", most=m["most"] + 1)  # one too many is refused, not cut off
     if m["kind"] in ("choice", "toggle"):
         options = [str(option) for option in m["options"]]
         few = len(options) <= 4 and sum(map(len, options)) <= 30
         beside = few and len(m["label"]) + sum(len(option) + 3 for option in options) <= LINE
-        return dict(shown, control="radio" if few else "select", options=options, wide=not beside)
+        return dict(common, control="radio" if few else "select", options=options, wide=not beside)
     if m["kind"] == "ladder":  # its slider counts the rungs
         rungs = [spelled(rung) for rung in m["rungs"]]
         ticks = rungs if len(rungs) <= 7 and sum(map(len, rungs)) < 26 else [rungs[0], rungs[-1]]
         return dict(
-            shown,
+            common,
             control="slider",
             rungs=rungs,
             exact="" if not m["exact"] else "whole" if isinstance(f.default, int) else "any",
@@ -475,7 +479,7 @@ def knob(widget_name, f):
         )
     low, high, step = (spelled(m[key]) for key in ("low", "high", "step"))
     return dict(
-        shown,
+        common,
         control="slider",
         rungs=[],
         exact="",

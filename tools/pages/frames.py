@@ -30,12 +30,12 @@ def causes(name):
 
 @cache
 def in_reach(name):
-    """Those causes that the two knobs below the picture reach, all others at their defaults: by the settings of these
-    two that break, in the presets and the opening.
+    """The causes that the two knobs below the picture reach with all others at their defaults. Tried are the values
+    that these two have in the presets and the opening.
     """
     module = host.widget(name)
     opening, lead = extras(module).OPENING, leading(module)
     settings = [*module.PRESETS.values(), *([opening.other] if opening else [])]
     tried = {replace(module.Knobs(), **{knob: getattr(k, knob) for knob in lead}) for k in settings}
-    found = {settled(name, k)["verdict"]["cause"] for k in tried}
-    return tuple(cause for cause in causes(name) if cause in found)
+    reached = {settled(name, k)["verdict"]["cause"] for k in tried}
+    return tuple(cause for cause in causes(name) if cause in reached)

@@ -13,17 +13,17 @@ OURS = ("sim", "rlpt", "widgets", "tools", "tests")
 
 def closure(*modules):
     """The files of the modules, of what they import, directly or not, and the data that these read, sorted."""
-    found, waiting = set(), set(modules)
+    files, waiting = set(), set(modules)
     while waiting:
         module = waiting.pop()
         file = file_of(module)
-        if file is None or file in found:
+        if file is None or file in files:
             continue
-        found.add(file)
+        files.add(file)
         names, data = read(file)
-        found.update(data)
+        files.update(data)
         waiting |= {*names, module.rpartition(".")[0]}  # to import a.b.c is to import a and a.b
-    return sorted(found)
+    return sorted(files)
 
 
 @cache

@@ -17,7 +17,7 @@ def read(name):
 
 def of_pages(section):
     """{stem of a page: this section of its own file}, of the pages that have it, by name."""
-    found = {}
+    sections = {}
     for file in sorted(LESSONS.glob("*.yml")):
         if not file.with_suffix(".md").is_file():
             raise ValueError(f"lessons/{file.name} belongs to no page: there is no lessons/{file.stem}.md")
@@ -25,8 +25,8 @@ def of_pages(section):
         if unknown := [name for name in content if name not in SECTIONS]:
             raise ValueError(f"lessons/{file.name}: no section is called {unknown[0]}; there are {', '.join(SECTIONS)}")
         if content.get(section):
-            found[file.stem] = content[section]
-    return found
+            sections[file.stem] = content[section]
+    return sections
 
 
 def filled(name, section, form):

@@ -161,7 +161,7 @@ def part_block(part, group):
 
 
 def count(group):
-    """How many of these lessons are done, which the page knows: 3 of 9. Of one with a widget a break must be found."""
+    """How many of these lessons are done, "3 of 9", which the page fills in. With a widget a break must be found."""
     stems, widgets = (" ".join(getattr(lesson, kind) for lesson in group) for kind in ("stem", "widget"))
     return f'<lesson-count of="{len(group)}" names="{stems}" widgets="{widgets}">{len(group)}</lesson-count>'
 
@@ -169,23 +169,23 @@ def count(group):
 def found(group):
     """How many of the breaks of these lessons are found: 4 of 41."""
     widgets = " ".join(lesson.widget for lesson in group if lesson.widget)
-    of = sum(len(lesson.causes) for lesson in group)
-    return f'<lesson-count of="{of}" widgets="{widgets}">{of}</lesson-count>'
+    total = sum(len(lesson.causes) for lesson in group)
+    return f'<lesson-count of="{total}" widgets="{widgets}">{total}</lesson-count>'
 
 
 def met(group):
     """How many of the challenges of these lessons are met: 2 of 60."""
     widgets = [lesson.widget for lesson in group if lesson.widget]
-    of = sum(len(host.challenges(host.widget(widget))) for widget in widgets)
-    return f'<lesson-count of="{of}" kept="met" widgets="{" ".join(widgets)}">{of}</lesson-count>'
+    total = sum(len(host.challenges(host.widget(widget))) for widget in widgets)
+    return f'<lesson-count of="{total}" kept="met" widgets="{" ".join(widgets)}">{total}</lesson-count>'
 
 
 def gaps(group):
     """The numbers that are free before and between these lessons: " · 15–19 and 21 in preparation"."""
-    taken = [int(page.number[:2]) for page in finished()]
+    numbers = [int(page.number[:2]) for page in finished()]
     last = int(group[-1].number[:2])
-    before = max((number for number in taken if number < int(group[0].number[:2])), default=-1)
-    free = [number for number in range(before + 1, last) if number not in taken]
+    before = max((number for number in numbers if number < int(group[0].number[:2])), default=-1)
+    free = [number for number in range(before + 1, last) if number not in numbers]
     runs = [[number for _, number in run] for _, run in groupby(enumerate(free), key=lambda at: at[1] - at[0])]
     spelled = [f"{run[0]:02}" if len(run) == 1 else f"{run[0]:02}–{run[-1]:02}" for run in runs]
     return f" · {' and '.join(spelled)} in preparation" if spelled else ""

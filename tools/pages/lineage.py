@@ -104,10 +104,10 @@ def node(name, x, y, width, pages):
     )
 
 
-def linked(css, said, number, inner, pages):
+def linked(css, label, number, inner, pages):
     # xlink:href, because the theme sets .href of all that has a plain href, and an SVG link's cannot be set
     return (
-        f'<a class="{css}" xlink:href="{pages[number]}" aria-label="{said}">{inner}</a>'
+        f'<a class="{css}" xlink:href="{pages[number]}" aria-label="{label}">{inner}</a>'
         if number in pages
         else f'<g class="{css}">{inner}</g>'
     )

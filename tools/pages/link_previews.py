@@ -64,7 +64,7 @@ def of_the_book():
 
 
 def kept(label, part, title, panel):
-    """Kept on disk for as long as all that it shows stays as it is."""
+    """The picture from the disk, painted again only where something that it shows has changed."""
     painters = (__file__, drawing.__file__, scene_pictures.__file__)
     made_from = [Path(file).read_text(encoding="utf-8") for file in painters]
     made_from += [TOKENS, label, part, title, json.dumps(panel)]
@@ -77,10 +77,10 @@ def kept(label, part, title, panel):
 def leading(widget):
     """The first panel of the opening, or else of the first preset that breaks."""
     module = host.widget(widget)
-    if isinstance(made := extras(module).OPENING, Played):
-        return at_rest(widget, made.figure)
-    if made:
-        return plain(list(made.panels(results.last(widget, made.plain), results.last(widget, made.other))))[0]
+    if isinstance(opening := extras(module).OPENING, Played):
+        return at_rest(widget, opening.figure)
+    if opening:
+        return plain(list(opening.panels(results.last(widget, opening.plain), results.last(widget, opening.other))))[0]
     broken = (frames.settled(widget, knobs) for knobs in module.PRESETS.values())
     return next(frame for frame in broken if frame["verdict"]["state"] == "broken")["panels"][0]
 
@@ -89,8 +89,8 @@ def at_rest(widget, name):
     """The scene of a small figure as it stands there untouched."""
     figure = results.figures(widget)[name]
     rest = (figure.handle.start if figure.handle else 0, figure.time.start if figure.time else 0)
-    (shown,), _, _ = results.positions(widget, name)[figure.places().index(rest)]
-    return shown
+    (panel,), _, _ = results.positions(widget, name)[figure.places().index(rest)]
+    return panel
 
 
 def painted(label, part, title, panel):
@@ -100,7 +100,8 @@ def painted(label, part, title, panel):
     pen.write(EDGE + 24 + pen.long(label, "sans", 600, 32), 84, part, "sans", 400, 30, "ink2")
     pen.write(WIDTH - EDGE, 84, "RL Post-Training", "serif", 600, 28, "ink2", "end")
     y = 90
-    for line in (lines := pen.wrapped(title, "serif", 600, 58)):
+    lines = pen.wrapped(title, "serif", 600, 58)
+    for line in lines:
         y += 64
         pen.write(EDGE, y, line, "serif", 600, 58 if len(lines) <= TITLE_LINES else 46, "ink")
     if panel:
@@ -132,20 +133,20 @@ def shades():
     return palette
 
 
-def paint_scene(image, drawn, top):
+def paint_scene(image, panel, top):
     """The scene below `top`, as large as it fits; its letters are larger than the page's."""
-    first, *_ = (max(view["wide"] for view in column) for column in drawn["columns"])
-    high = UNIT * max(sum(view["high"] for view in column[:1]) for column in drawn["columns"])
-    many = 2 if len(drawn["columns"]) > 1 else 1
+    first, *_ = (max(view["wide"] for view in column) for column in panel["columns"])
+    high = UNIT * max(sum(view["high"] for view in column[:1]) for column in panel["columns"])
+    many = 2 if len(panel["columns"]) > 1 else 1
     scale = min((WIDTH - 2 * EDGE) / (UNIT * first * many + 24 * (many - 1)), (HEIGHT - 16 - top) / high)
     pen = Pen(image, FINE * scale, EDGE / scale, top / scale)
-    scene_pictures.paint(pen, drawn, (WIDTH - EDGE) / scale, (HEIGHT - 16 - top) / scale)
+    scene_pictures.paint(pen, panel, (WIDTH - EDGE) / scale, (HEIGHT - 16 - top) / scale)
 
 
-def paint(image, drawn, left, top):
+def paint(image, panel, left, top):
     """An SVG of a panel with its corner at (left, top); what lies in an inner svg does not leave its frame."""
     outer = Pen(image, FINE * SCALE, left / SCALE, top / SCALE)
-    for element in drawn:
+    for element in panel:
         if element.tag != "svg":
             outer.element(element)
             continue
@@ -294,19 +295,19 @@ def dashed(run, lengths):
     """The pieces of a run that a pattern of dashes and gaps leaves; all of it without a pattern."""
     if not lengths:
         return [run]
-    pieces, i, left = [[run[0]]], 0, lengths[0]
+    pieces, i, remaining = [[run[0]]], 0, lengths[0]
     for (x0, y0), (x1, y1) in pairwise(run):
-        whole = gone = ((x1 - x0) ** 2 + (y1 - y0) ** 2) ** 0.5
-        while gone > left:
-            gone -= left
-            here = (x1 - (x1 - x0) * gone / whole, y1 - (y1 - y0) * gone / whole)
+        whole = to_go = ((x1 - x0) ** 2 + (y1 - y0) ** 2) ** 0.5
+        while to_go > remaining:
+            to_go -= remaining
+            point = (x1 - (x1 - x0) * to_go / whole, y1 - (y1 - y0) * to_go / whole)
             if i % 2 == 0:
-                pieces[-1].append(here)
+                pieces[-1].append(point)
             else:
-                pieces.append([here])
+                pieces.append([point])
             i += 1
-            left = lengths[i % len(lengths)]
-        left -= gone
+            remaining = lengths[i % len(lengths)]
+        remaining -= to_go
         if i % 2 == 0:
             pieces[-1].append((x1, y1))
     return pieces
@@ -329,6 +330,6 @@ def font(family, letters, weight, size):
     if letters == "signs":
         return ImageFont.truetype(SIGNS, size)
     name = {"serif": "source-serif-4", "sans": "source-sans-3"}[family]
-    found = ImageFont.truetype(LETTERS / f"{name}-{letters}-wght-normal.woff2", size)
-    found.set_variation_by_axes([weight])
-    return found
+    face = ImageFont.truetype(LETTERS / f"{name}-{letters}-wght-normal.woff2", size)
+    face.set_variation_by_axes([weight])
+    return face

@@ -19,8 +19,9 @@ def lay(site):
     for file in [site / "404.html", site / "index.html", *site.glob("*/index.html")]:
         text = file.read_text(encoding="utf-8")
         for line, with_mark in rail:
-            text = line.sub(lambda found, mark=with_mark: mark(found), text)
-        if (lesson := next((one for one in order if one.stem == file.parent.name), None)) and file.name != "404.html":
+            text = line.sub(lambda match, mark=with_mark: mark(match), text)
+        lesson = next((each for each in order if each.stem == file.parent.name), None)
+        if lesson and file.name != "404.html":
             text = along(text, lesson, order)
         counts = f"{lessons.count(order)} lessons · {lessons.found(order)} breaks found"
         counts += f" · {lessons.met(order)} challenges met"
@@ -34,30 +35,34 @@ def marked(order):
     """[(a line of the rail, what it becomes)]: a mark before each lesson, a count after each part, and in the header a
     name as the cards have it.
     """
-    line = lambda words: rf'(<span class="md-ellipsis">\s*){re.escape(str(escape(words)))}(\s*</span>)'
-    found = [
-        (re.compile(rf"(?<=>)(\s*){line(one.name)}(?=\s*(?:<span class=\"md-nav__icon|</a>))"), before(mark(one)))
-        for one in order
+    lines = [
+        (re.compile(rf"(?<=>)(\s*){line(lesson.name)}(?=\s*(?:<span class=\"md-nav__icon|</a>))"), before(mark(lesson)))
+        for lesson in order
     ]
-    found += [
+    lines += [
         (re.compile(line(title) + r'(?=\s*<span class="md-nav__icon)'), after(lessons.count(group)))
         for title, group in lessons.parts()
     ]
-    return found + [
-        (re.compile(r'(data-md-component="header-topic">\s*)' + line(one.name)), named(one)) for one in order
+    return lines + [
+        (re.compile(r'(data-md-component="header-topic">\s*)' + line(lesson.name)), named(lesson)) for lesson in order
     ]
 
 
+def line(words):
+    """A pattern for a line of the rail."""
+    return rf'(<span class="md-ellipsis">\s*){re.escape(str(escape(words)))}(\s*</span>)'
+
+
 def before(mark):
-    return lambda found: f"{mark}{found[0].strip()}"
+    return lambda match: f"{mark}{match[0].strip()}"
 
 
 def after(count):
-    return lambda found: f"{found[0]}{count}"
+    return lambda match: f"{match[0]}{count}"
 
 
 def named(lesson):
-    return lambda found: f"{found[1]}{found[2]}{escape(lesson.label)}{found[3]}"
+    return lambda match: f"{match[1]}{match[2]}{escape(lesson.label)}{match[3]}"
 
 
 def mark(lesson):

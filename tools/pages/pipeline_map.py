@@ -152,17 +152,17 @@ def pipeline(rows=False):
 
 def four_rows():
     """The map with what becomes of the four completions of lesson 00 in one iteration, in words."""
-    here = recording.four_rows()
+    words = recording.four_rows()
     cut = {name: {"cut it": flow.cut} for name, flow in FLOWS.items()}
     return whole(
-        {name: {"here": here[name]} | cut.get(name, {}) for name in ORDER},
+        {name: {"here": words[name]} | cut.get(name, {}) for name in ORDER},
         f"{recording.ROWS_SETTING} The 16 GB are those of a model of 8 billion weights.",
     )
 
 
-def whole(said, foot, beside=None):
-    """Both drawings, and a panel for each part with what is said of it."""
-    panels = "".join(panel(name, said[name]) for name in ORDER)
+def whole(texts, foot, beside=None):
+    """Both drawings, and a panel for each part with its `texts`."""
+    panels = "".join(panel(name, texts[name]) for name in ORDER)
     return (
         f'<div class="wide"><form class="map pipeline" autocomplete="off">{svg(BROAD, beside or {})}{svg(NARROW, {})}'
         f'<div class="details" role="status">{panels}</div>'
@@ -229,22 +229,22 @@ def arrow(drawing, name, size):
     )
 
 
-def link(css, name, said, drawn):
+def link(css, name, label, inner):
     """`xlink:href`, because the theme's instant navigation writes to `href` wherever it finds one, and an SVG link's is
     read-only.
     """
-    return f'<a class="{css} {name}" xlink:href="#map-{name}" aria-label="{said}">{drawn}</a>'
+    return f'<a class="{css} {name}" xlink:href="#map-{name}" aria-label="{label}">{inner}</a>'
 
 
 def written(css, x, y, text, anchor="start"):
     return f'<text class="{css}" x="{x}" y="{y:g}" text-anchor="{anchor}">{text}</text>'
 
 
-def panel(name, said):
-    """`said`: {what: words}, a line each."""
+def panel(name, lines):
+    """The panel of a role or an arrow; `lines` is {what: words}."""
     about = part(name)
     rows = "".join(
-        f"<dt>{key}</dt><dd{' class=cut' * (key == 'cut it')}>{html.escape(words)}</dd>" for key, words in said.items()
+        f"<dt>{key}</dt><dd{' class=cut' * (key == 'cut it')}>{html.escape(words)}</dd>" for key, words in lines.items()
     )
     chips = "".join(
         f'<a href="/{page.url}">{html.escape(page.name)}</a>'

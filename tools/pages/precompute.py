@@ -16,8 +16,8 @@ from widgets.frame.reader import host
 
 
 def fill():
-    for kept in (results.KEPT, quoting.KEPT, link_previews.KEPT, inputs.ROOT / "_cache" / "passed"):
-        files.forget(kept)
+    for folder in (results.KEPT, quoting.KEPT, link_previews.KEPT, inputs.ROOT / "_cache" / "passed"):
+        files.forget(folder)
     runs = [(results.last, name, knobs) for name in results.WIDGETS for knobs in presets(name)]
     missing = [job for job in runs if not results.place(*job[1:]).exists()]
     missing += [(drawn, module) for module in results.DRAWN if not all(file.exists() for file in places(module))]
@@ -47,9 +47,9 @@ def drawn(module):
 
 
 def attempt(job):
-    work, *of = job
+    work, *arguments = job
     with contextlib.suppress(Exception):
-        work(*of)
+        work(*arguments)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 """Questions that ask for an answer: a fold `??? quiz` whose text is a list of answers, each begun by [x] if it is right
-and by [ ] if it is not, its because below it. What is chosen opens its because; no script is needed.
+and by [ ] if it is not, with the reason below it. The answer that is chosen opens its reason; no script is needed.
 """
 
 import html
@@ -14,13 +14,13 @@ ANSWERS = 2, 4  # fewest and most
 def asked(body):
     """A page whose questions with answers are forms; a fold with another text stays a fold."""
     numbers = count(1)
-    return QUIZ.sub(lambda found: form(found, next(numbers)), body)
+    return QUIZ.sub(lambda match: form(match, next(numbers)), body)
 
 
-def form(found, number):
-    question, answers = found[1], ITEM.findall(found[2])
+def form(match, number):
+    question, answers = match[1], ITEM.findall(match[2])
     if not answers:
-        return found[0]
+        return match[0]
     right = [sign for sign, _, _ in answers if sign == "x"]
     fewest, most = ANSWERS
     if not (fewest <= len(answers) <= most and len(right) == 1):

@@ -101,8 +101,8 @@ def home(lines, i):
 
 def named(*words):
     """An id for a block of code, and the theme's button that copies what can be seen of it while it copies."""
-    where = "-".join(re.findall(r"\w+", " ".join(words)))
-    return where, f'<button type="button" class="copy" data-clipboard-target="#{where}">Copy</button>'
+    block_id = "-".join(re.findall(r"\w+", " ".join(words)))
+    return block_id, f'<button type="button" class="copy" data-clipboard-target="#{block_id}">Copy</button>'
 
 
 def difference(old, new, clauses):
@@ -130,12 +130,12 @@ def difference(old, new, clauses):
             rows.append(row("same", a[at]))
             at += 1
     total = sum(1 for line in b if line.strip())
-    where, button = named(old, new)
+    block_id, button = named(old, new)
     return (
         f'<figure class="src diff"><header><span>{link(old, 1, old)} → {link(new, 1, new.rpartition("/")[2])}</span>'
         f'<span class="count"><del><b>−{removed}</b></del> <ins><b>+{added}</b></ins> lines of '
         f'{total}</span><span class="end"></span>{button}</header>'
-        f'<div class="highlight"><pre id="{where}" tabindex="0" aria-label="Difference between {old} and '
+        f'<div class="highlight"><pre id="{block_id}" tabindex="0" aria-label="Difference between {old} and '
         f'{new}">{"".join(rows)}</pre></div></figure>'
     )
 

@@ -30,11 +30,11 @@ def iteration():
     """
     spent, batch, controller, metrics = recorded(add_run(grpo, hyper={"beta": 0.1, "inner_epochs": 1}))
     edges, K, own = carried(batch, controller.trainer.policy), batch.K, int(batch.response_mask[0].sum())
-    prompt, said = tinylm.decode(batch.prompt[0].tolist()), tinylm.decode(batch.tokens[0, :own].tolist())
+    prompt, completion = tinylm.decode(batch.prompt[0].tolist()), tinylm.decode(batch.tokens[0, :own].tolist())
     answer = controller.task.answers(batch.tokens[:1], batch.response_mask[:1], batch.finished[:1])[0]
     first = dict(
         controller=f"prompt {row(batch.prompt[0])}, which reads “{prompt}”",
-        rollout=f"“{prompt}{said}”, old_logp {row(batch.old_logp[0, :own])}",
+        rollout=f"“{prompt}{completion}”, old_logp {row(batch.old_logp[0, :own])}",
         trajs=f"tokens {row(batch.tokens[0])}, response_mask {row(batch.response_mask[0])}, finished "
         f"{bool(batch.finished[0])}",
         env=f"“{answer}” gets {row(batch.reward[:1])}, reason {batch.details[0]['reason']}",
@@ -82,7 +82,7 @@ def four_rows():
     rows = [" ".join([*(str(t + 1) for t in row[:-1]), "stop"]) for row in running_batch.ROWS]
     paid = ", ".join(map(number, batch.reward))
     first, frozen = (likely(logp[0, :own]) for logp in (batch.old_logp, batch.ref_logp))
-    was, now = (f"{100 * running_batch.pass_rate(policy):.0f}" for policy in (before, run.trainer.policy))
+    earlier, after = (f"{100 * running_batch.pass_rate(policy):.0f}" for policy in (before, run.trainer.policy))
     pushed = " and ".join(str(i + 1) for i in np.flatnonzero(batch.advantage[:, 0]))
     return dict(
         controller="one prompt: digits that add up to 5, 12, 19, …, then stop",
@@ -95,7 +95,7 @@ def four_rows():
         ref_logp=f"the logarithms of these probabilities; for the first row {row(batch.ref_logp[0, :own])}",
         algorithm=f"rows {pushed} are pushed up, each token by 1; the others by 0",
         loss_fn="the pushes, written as a function of the trainer’s own probabilities",
-        trainer=f"one step: of a hundred answers {was} were right, now {now} are",
+        trainer=f"one step: of a hundred answers {earlier} were right, now {after} are",
         sync=f"{before.params['theta'].size} numbers; rollout now has version {run.rollout.version}",
     )
 
@@ -159,9 +159,9 @@ def timed(spent, role, function):
     """The same function; its own time goes to the role's account, without what it spent in other roles."""
 
     def call(*arguments, **named):
-        others, start = sum(spent.values()), perf_counter()
+        spent_before, start = sum(spent.values()), perf_counter()
         result = function(*arguments, **named)
-        spent[role] += 1e3 * (perf_counter() - start) - (sum(spent.values()) - others)
+        spent[role] += 1e3 * (perf_counter() - start) - (sum(spent.values()) - spent_before)
         return result
 
     return call

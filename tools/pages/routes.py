@@ -22,11 +22,11 @@ class Route:
 def routes(section):
     """The Routes of one section; each names lessons that are in the navigation, in its order."""
     order = [lesson.stem for lesson in lessons.finished()]
-    found = [Route(**entry) for entry in lesson_data.read(DATA)[section]]
-    for route in found:
+    listed = [Route(**entry) for entry in lesson_data.read(DATA)[section]]
+    for route in listed:
         if strange := [stem for stem in route.lessons if stem not in order]:
             raise ValueError(f"lessons/data/{DATA}, {route.asks}: there is no lesson {strange[0]}")
-    return found
+    return listed
 
 
 def before(stems):

@@ -71,10 +71,10 @@ def hundred(pen, x, y, mark):
 
 
 def piles(pen, x, y, mark):
-    seen = dict.fromkeys(mark["owners"], 0)
+    filled = dict.fromkeys(mark["owners"], 0)
     for pile in mark["owners"]:
-        row, column = divmod(seen[pile], mark["wide"][pile])
-        seen[pile] += 1
+        row, column = divmod(filled[pile], mark["wide"][pile])
+        filled[pile] += 1
         if (role := mark["roles"][pile]) in vocabulary.ROLES:
             across, down = (drawing.DOT * (place + 0.5) for place in (column, row))
             pen.dot(x + UNIT * mark["at"][pile][0] + across, y + UNIT * mark["at"][pile][1] + down, 5, look(role).fill)

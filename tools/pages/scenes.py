@@ -20,56 +20,55 @@ NAME = 14  # pixels that the name of a curve is high
 
 def figure(module, name):
     """The values for site/parts/scene.html."""
-    made = results.figures(module)[name]
-    checked(made, f"{module}.{name}")
-    positions = dict(zip(made.places(), results.positions(module, name)))
+    scene = results.figures(module)[name]
+    checked(scene, f"{module}.{name}")
+    positions = dict(zip(scene.places(), results.positions(module, name)))
     pens = {place: drawing.drawn(panels[0]) for place, (panels, _, _) in positions.items()}
-    rest = (made.handle.start if made.handle else 0, made.time.start if made.time else 0)
-    data = packed(made, positions, pens)
+    rest = (scene.handle.start if scene.handle else 0, scene.time.start if scene.time else 0)
+    data = packed(scene, positions, pens)
     if (size := len(gzip.compress(data.encode(), 6))) > PACKED:
         raise ValueError(f"{module}.{name} takes {size:,} bytes packed; a scene has at most {PACKED:,}")
-    shown, said, word = positions[rest]
+    at_rest, sentence, word = positions[rest]
     return dict(
         id=f"{module}-{name}",
         place=f"{module}.{name}",
-        title=shown[0]["title"],
-        note=shown[0]["note"],
-        given=shown[0]["given"],
+        title=at_rest[0]["title"],
+        note=at_rest[0]["note"],
+        given=at_rest[0]["given"],
         drawn=Markup("".join(pens[rest].out)),
-        said=said,
+        said=sentence,
         word=word,
         choice=rest[0],
         moment=rest[1],
-        handle=made.handle,
-        time=made.time and time(made, *rest),
-        stills=[still(made, place, positions[place], pens[place]) for place in made.stills],
+        handle=scene.handle,
+        time=scene.time and time(scene, *rest),
+        stills=[still(scene, place, positions[place], pens[place]) for place in scene.stills],
         data=Markup(data) if len(positions) > 1 else "",
-        source=Markup(quoting.link(*host.line_of(made.source).split("#L"))),
+        source=Markup(quoting.link(*host.line_of(scene.source).split("#L"))),
     )
 
 
-def checked(made, place):
-    if made.time and len(made.time) > MOMENTS:
-        raise ValueError(f"{place} has {len(made.time)} moments; a time has at most {MOMENTS}")
-    if len(made.places()) > POSITIONS:
-        raise ValueError(f"{place} has {len(made.places())} positions; a scene has at most {POSITIONS}")
-    if made.handle and (len(made.handle) > CHOICES or sum(map(len, made.handle.words)) > LETTERS):
+def checked(scene, place):
+    if scene.time and len(scene.time) > MOMENTS:
+        raise ValueError(f"{place} has {len(scene.time)} moments; a time has at most {MOMENTS}")
+    if len(scene.places()) > POSITIONS:
+        raise ValueError(f"{place} has {len(scene.places())} positions; a scene has at most {POSITIONS}")
+    if scene.handle and (len(scene.handle) > CHOICES or sum(map(len, scene.handle.words)) > LETTERS):
         raise ValueError(f"{place}: a scene's handle is a switch of at most {CHOICES} short words")
 
 
-def packed(made, positions, pens):
+def packed(scene, positions, pens):
     """All positions as JSON: what is drawn, what is said, what the moment is called, the number of the strip."""
-    grid = [[(c, t) for t in range(len(made.time or "-"))] for c in range(len(made.handle or "-"))]
-    of_all = lambda told: [[told(place) for place in row] for row in grid]
-    strip = made.time and made.time.strip
-    texts = dict(said=of_all(lambda place: positions[place][1]), word=of_all(lambda place: positions[place][2]))
-    texts |= dict(read=of_all(lambda place: strip.reading(*made.at(*place)))) if strip else {}
-    return drawing.in_json(drawing.packed(of_all(lambda place: pens[place].state)) | texts)
+    grid = [[(c, t) for t in range(len(scene.time or "-"))] for c in range(len(scene.handle or "-"))]
+    strip = scene.time and scene.time.strip
+    texts = {key: [[positions[place][i] for place in row] for row in grid] for i, key in enumerate(("said", "word"), 1)}
+    texts |= dict(read=[[strip.reading(*scene.at(*place)) for place in row] for row in grid]) if strip else {}
+    return drawing.in_json(drawing.packed([[pens[place].state for place in row] for row in grid]) | texts)
 
 
-def time(made, choice, moment):
+def time(scene, choice, moment):
     """What the template writes of the time: its slider, and the strip above it."""
-    time, last = made.time, len(made.time) - 1
+    time, last = scene.time, len(scene.time) - 1
     return dict(
         label=time.label,
         last=last,
@@ -77,25 +76,27 @@ def time(made, choice, moment):
         ticks=[(f"{i / last:.4f}", word) for i, word in time.ticks.items()],
         milliseconds=time.milliseconds,
         holds=json.dumps(time.holds) if time.holds else "",
-        strip=time.strip and strip(time.strip, made.handle.words if made.handle else [""], choice),
-        read=time.strip and time.strip.reading(*made.at(choice, moment)),
+        strip=time.strip and strip(time.strip, scene.handle.words if scene.handle else [""], choice),
+        read=time.strip and time.strip.reading(*scene.at(choice, moment)),
     )
 
 
-def strip(made, names, choice):
+def strip(measurement, names, choice):
     """A curve for each position of the handle, with its name where it is farthest from the others."""
     wide, high = STRIP
-    curves = [[float(y) for y in ys] for ys in made.curves()]
-    up = lambda y: high - 1 - (high - 2) * y
+    curves = [[float(y) for y in ys] for ys in measurement.curves()]
 
-    def apart(which, i):
-        return min((abs(curves[which][i] - other[i]) for c, other in enumerate(curves) if c != which), default=1)
+    def up(y):
+        return high - 1 - (high - 2) * y
 
-    def curve(which, name):
-        ys = curves[which]
-        far = max(range(len(ys) // 6, len(ys) - len(ys) // 6), key=lambda i: apart(which, i))
+    def apart(index, i):
+        return min((abs(curves[index][i] - other[i]) for c, other in enumerate(curves) if c != index), default=1)
+
+    def curve(index, name):
+        ys = curves[index]
+        far = max(range(len(ys) // 6, len(ys) - len(ys) // 6), key=lambda i: apart(index, i))
         above = all(ys[far] >= other[far] for other in curves)
-        aside = max(NAME - (high - 2) * apart(which, far), 0) / 2  # names of curves that lie close give way
+        aside = max(NAME - (high - 2) * apart(index, far), 0) / 2  # names of curves that lie close give way
         return dict(
             name=name,
             top=f"{up(ys[far]) + (-aside if above else aside):.0f}",
@@ -104,11 +105,11 @@ def strip(made, names, choice):
         )
 
     named = zip(names, curves, strict=True)
-    return dict(words=made.words, curves=[curve(which, name) for which, (name, _) in enumerate(named)])
+    return dict(words=measurement.words, curves=[curve(index, name) for index, (name, _) in enumerate(named)])
 
 
-def still(made, place, position, pen):
+def still(scene, place, position, pen):
     """A position for paper: without keys, so that the scene's own parts are found."""
-    _, said, word = position
-    named = f"{made.handle.spoken(place[0])}, {word}" if made.handle and made.time else word
-    return dict(named=named, said=said, drawn=Markup(re.sub(' data-k="[^"]*"', "", "".join(pen.out))))
+    _, sentence, word = position
+    named = f"{scene.handle.spoken(place[0])}, {word}" if scene.handle and scene.time else word
+    return dict(named=named, said=sentence, drawn=Markup(re.sub(' data-k="[^"]*"', "", "".join(pen.out))))

@@ -74,7 +74,7 @@ def write(site):
 def script(program, name, setting, file):
     """The text of a script: every name in capitals that begins with THE_, or ends with _VERSION, is filled in."""
     text = options.text(program, setting)
-    given = dict(
+    values = dict(
         TRL_VERSION=options.VERSIONS["TRL"],
         VERL_VERSION=options.VERSIONS["verl"],
         THE_ALGORITHM=name,
@@ -86,9 +86,9 @@ def script(program, name, setting, file):
     )
     if program == "TRL":
         trainer = "RLOO" if "RLOOConfig(" in text else "GRPO"
-        given |= dict(THE_TRAINER=trainer, THE_TINY_RATE=TINY_RATE, THE_OVERLONG=overlong(setting))
+        values |= dict(THE_TRAINER=trainer, THE_TINY_RATE=TINY_RATE, THE_OVERLONG=overlong(setting))
     template = (files("rlpt") / "data" / f"{program.lower()}.py").read_text(encoding="utf-8")
-    return re.sub("|".join(given), lambda found: given[found[0]], template)
+    return re.sub("|".join(values), lambda match: values[match[0]], template)
 
 
 def in_python(text):
@@ -98,8 +98,8 @@ def in_python(text):
 
 def in_hydra(text):
     """The lines of options. Groups are filtered by what is paid: `acc` is the second opinion in these scripts."""
-    said = text.partition(options.START["verl"])[2].replace("filter_groups.metric=acc", "filter_groups.metric=score")
-    return indent("\n".join(line.strip() for line in said.replace("\\", "").splitlines() if line.strip()), "    ")
+    lines = text.partition(options.START["verl"])[2].replace("filter_groups.metric=acc", "filter_groups.metric=score")
+    return indent("\n".join(line.strip() for line in lines.replace("\\", "").splitlines() if line.strip()), "    ")
 
 
 def overlong(setting):
@@ -110,9 +110,9 @@ def overlong(setting):
 def quoted_scorer():
     """The text of sim/worlds/scorer.py as a block of another module: its docstring becomes a comment."""
     text = inspect.getsource(scorer)
-    said, body = scorer.__doc__.strip(), text.partition('"""\n')[2]
-    where = "sim/worlds/scorer.py of the book, word for word"
-    return "\n".join([f"# {where}", *(f"# {line}".rstrip() for line in said.splitlines()), body.strip("\n")])
+    docstring, body = scorer.__doc__.strip(), text.partition('"""\n')[2]
+    heading = "sim/worlds/scorer.py of the book, word for word"
+    return "\n".join([f"# {heading}", *(f"# {line}".rstrip() for line in docstring.splitlines()), body.strip("\n")])
 
 
 def prompts():

@@ -97,17 +97,17 @@ class Article(HTMLParser):
 
 def index(site):
     """Write the index of the generator that made the pages at `site`."""
-    known, found = {lesson.url: lesson for lesson in lessons.finished()}, []
+    by_address, documents = {lesson.url: lesson for lesson in lessons.finished()}, []
     for file in sorted([site / "index.html", *site.glob("*/index.html")]):
         page = file.relative_to(site).as_posix().removesuffix("index.html")
         article = re.search(r"<article\b.*?</article>", file.read_text(encoding="utf-8"), re.S)
-        found += entries(page, Article(article[0]).pieces, known.get(page))
+        documents += entries(page, Article(article[0]).pieces, by_address.get(page))
     old, new = site / "search" / "search_index.json", site / "search.json"
     if old.exists():  # MkDocs
         config = {"lang": ["en"], "separator": SEPARATOR, "pipeline": ["stopWordFilter"], "fields": FIELDS}
-        files.write(old, json.dumps({"config": config, "docs": found}, ensure_ascii=False))
+        files.write(old, json.dumps({"config": config, "docs": documents}, ensure_ascii=False))
     if new.exists():  # Zensical weighs by its own lights, and finds nothing beside title and text
-        kept = json.loads(new.read_text(encoding="utf-8"))
+        generated = json.loads(new.read_text(encoding="utf-8"))
         items = [
             dict(
                 location=entry["location"],
@@ -117,9 +117,9 @@ def index(site):
                 path=[],
                 tags=[],
             )
-            for entry in found
+            for entry in documents
         ]
-        files.write(new, json.dumps(kept | {"items": items}, ensure_ascii=False))
+        files.write(new, json.dumps(generated | {"items": items}, ensure_ascii=False))
 
 
 def entries(page, pieces, lesson):

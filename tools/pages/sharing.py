@@ -23,26 +23,26 @@ def share(site):
         files.write(site / "pictures" / f"{stem}.png", link_previews.of(lesson))
     for file in [site / "index.html", *site.glob("*/index.html")]:
         stem = file.parent.name if file.parent.name in order else "index"
-        told = telling(file.read_text(encoding="utf-8"), f"{home}pictures/{stem}.png")
-        file.write_text(told, encoding="utf-8")
+        text = telling(file.read_text(encoding="utf-8"), f"{home}pictures/{stem}.png")
+        file.write_text(text, encoding="utf-8")
 
 
 def telling(text, picture):
     """A page whose head says what it asks, in the words of its own title and question."""
     title = re.search(r"<title>(.*?)</title>", text, re.S)[1].strip()
-    asked = re.search(r'<p class="question">(.*?)</p>', text, re.S)
-    said = escaped(asked[1]) if asked else DESCRIPTION.search(text)[1]
+    question = re.search(r'<p class="question">(.*?)</p>', text, re.S)
+    description = escaped(question[1]) if question else DESCRIPTION.search(text)[1]
     kind = "article" if '<p class="kicker">' in text else "website"
     tags = dict(
         type=kind,
         site_name="RL Post-Training",
         title=re.sub(" [–-] RL Post-Training$", "", title),
-        description=said,
+        description=description,
         url=CANONICAL.search(text)[1],
         image=picture,
     )
     tags |= {"image:width": link_previews.WIDTH, "image:height": link_previews.HEIGHT}
-    lines = [f'<meta name="description" content="{said}">']
+    lines = [f'<meta name="description" content="{description}">']
     lines += [f'<meta property="og:{name}" content="{content}">' for name, content in tags.items()]
     lines += ['<meta name="twitter:card" content="summary_large_image">']
     return DESCRIPTION.sub(lambda _: "\n".join(lines), text, count=1)

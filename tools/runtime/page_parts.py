@@ -33,8 +33,8 @@ def contents(part):
 
 def packed(compiled):
     """{place: archive}, each made of an archive of all modules, compiled; the same bytes from the same files."""
-    found = {}
-    with zipfile.ZipFile(io.BytesIO(compiled)) as taken:
+    archives = {}
+    with zipfile.ZipFile(io.BytesIO(compiled)) as modules_compiled:
         for part in modules():
             archive = io.BytesIO()
             with zipfile.ZipFile(archive, "w") as zip_:
@@ -43,7 +43,7 @@ def packed(compiled):
                     is_module = file.suffix == ".py"
                     entry = zipfile.ZipInfo(f"{name}c" if is_module else name, date_time=(1980, 1, 1, 0, 0, 0))
                     entry.create_system = 3  # the same bytes from Windows
-                    content = taken.read(entry.filename) if is_module else inputs.content(file)
+                    content = modules_compiled.read(entry.filename) if is_module else inputs.content(file)
                     zip_.writestr(entry, content, zipfile.ZIP_DEFLATED, 9)
-            found[f"parts/{part}.part"] = archive.getvalue()
-    return found
+            archives[f"parts/{part}.part"] = archive.getvalue()
+    return archives

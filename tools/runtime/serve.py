@@ -39,15 +39,15 @@ class Handler(http.server.SimpleHTTPRequestHandler):
         super().__init__(request, client, server, directory=server.directory)
 
     def do_GET(self):
-        where = urlsplit(self.path).path
-        if self.server.live and where == "/-/builds":
+        address = urlsplit(self.path).path
+        if self.server.live and address == "/-/builds":
             return self.announce_builds()
-        if self.server.live and where == "/-/reload.js":
+        if self.server.live and address == "/-/reload.js":
             return self.answer(200, "text/javascript", RELOAD)
-        if not where.startswith(self.server.base):
-            return self.redirect(self.server.base) if where == "/" else self.send_error(404)
+        if not address.startswith(self.server.base):
+            return self.redirect(self.server.base) if address == "/" else self.send_error(404)
         path = Path(self.translate_path(self.path))
-        if path.is_dir() and where.endswith("/"):
+        if path.is_dir() and address.endswith("/"):
             path /= "index.html"
         if self.server.live and path.suffix == ".html" and path.is_file():
             return self.answer(
@@ -64,13 +64,13 @@ class Handler(http.server.SimpleHTTPRequestHandler):
         self.send_header("Content-Type", "text/event-stream")
         self.send_header("Connection", "close")
         self.end_headers()
-        self.close_connection, known = True, None
+        self.close_connection, announced = True, None
         while True:
             with self.server.built:
-                if self.server.build == known:
+                if self.server.build == announced:
                     self.server.built.wait(10)
-                message = f"data: {self.server.build}\n\n" if self.server.build != known else ":\n\n"
-                known = self.server.build
+                message = f"data: {self.server.build}\n\n" if self.server.build != announced else ":\n\n"
+                announced = self.server.build
             self.wfile.write(message.encode())
 
     def answer(self, status, kind, content):

@@ -33,10 +33,10 @@ def member(package, release, name):
 
 def index():
     """The index pip is set up for, or PyPI."""
-    asked = subprocess.run(
+    pip = subprocess.run(
         [sys.executable, "-m", "pip", "config", "get", "global.index-url"], capture_output=True, text=True
     )
-    return os.environ.get("PIP_INDEX_URL") or asked.stdout.strip() or PYPI_SIMPLE_ENDPOINT
+    return os.environ.get("PIP_INDEX_URL") or pip.stdout.strip() or PYPI_SIMPLE_ENDPOINT
 
 
 def member_of_whole(wheel, name):
@@ -51,10 +51,10 @@ def member_of_whole(wheel, name):
 
 
 if __name__ == "__main__":
-    *where, out = sys.argv[1:]
+    *source, out = sys.argv[1:]
     with contextlib.suppress(KeyboardInterrupt):
         try:
-            content = member(*where)
+            content = member(*source)
         except Exception as error:  # whatever it was, the next source or the closing sentence deals with it
             sys.exit(f"{type(error).__name__}: {str(error)[:200]}")
         with open(out, "wb") as file:
