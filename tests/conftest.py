@@ -18,17 +18,17 @@ settings.load_profile("book")
 
 @pytest.hookimpl(trylast=True)  # after -k and -m, so that a family is what is left of it
 def pytest_collection_modifyitems(config, items):
-    """Without what is left to the night. The longest first, in two places: a worker begins with one of up to four equal
-    shares of the list, and each that takes one of these starts a Python of the page's.
+    """Leaves out the tests of the night, and puts the longest, those in Pyodide, at the start and in the middle of the
+    list. Workers begin with equal shares of it, so two of them begin with the longest; each of these starts a Pyodide.
     """
     if not skip_unchanged.nightly():
         night = {item for item in items if item.get_closest_marker("nightly")}
         config.hook.pytest_deselected(items=[item for item in items if item in night])
         items[:] = [item for item in items if item not in night]
     skip_unchanged.select(items)
-    longest, others = ([item for item in items if ("pyodide" in item.path.parts) is long] for long in (True, False))
-    middle = len(others) // 2
-    items[:] = longest[::2] + others[:middle] + longest[1::2] + others[middle:]
+    longest, rest = ([item for item in items if ("pyodide" in item.path.parts) is long] for long in (True, False))
+    middle = len(rest) // 2
+    items[:] = longest[::2] + rest[:middle] + longest[1::2] + rest[middle:]
 
 
 def pytest_runtest_setup(item):  # after pytest's own skips, which need no sum, and before fixtures are made

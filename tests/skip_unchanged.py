@@ -49,10 +49,10 @@ def dependencies(item):
 
 def family(item):
     """(name of the family, how many of it a push runs)."""
-    said = {}
+    words = {}
     for mark in item.iter_markers("when_changed"):
-        said = mark.kwargs | said  # the closest mark comes first
-    return said.get("family", item.path.parent.relative_to(ROOT).as_posix()), said.get("most", MOST)
+        words = mark.kwargs | words  # the closest mark comes first
+    return words.get("family", item.path.parent.relative_to(ROOT).as_posix()), words.get("most", MOST)
 
 
 def select(items):
@@ -71,11 +71,11 @@ def select(items):
     for (name, most), units in families.items():
         touched = {depends for depends in units if changed & needed(*depends)} if changed else set()
         common = set.intersection(*(needed(*depends) for depends in units)) if touched else set()
-        kept = chosen(touched, changed, common, most)
+        remaining = chosen(touched, changed, common, most)
         for depends, tests in units.items():
             if depends not in touched:
                 reason = f"nothing that it depends on has changed since {since}" if since else NO_BASE
-            elif depends not in kept:
+            elif depends not in remaining:
                 reason = f"the change reaches {len(touched)} of {name}, and a push runs {most} of them"
             else:
                 continue
@@ -84,19 +84,18 @@ def select(items):
 
 
 def chosen(touched, changed, common, most):
-    """At most so many of these dependencies. First come those with a change in a module or file that they name, then
-    those with one in what not all of the family share, then the others; of too many of a kind some that lie evenly
-    apart.
+    """At most `most` of these sets of dependencies. First come those that name a changed module or file, then those
+    with a change in what not all of the family share, then the others; of too many of a kind a sample, evenly apart.
     """
     kinds = ([], [], [])
     for depends in sorted(touched):
         theirs = changed & needed(*depends) - common
         kinds[0 if theirs & directly(*depends) else 1 if theirs else 2].append(depends)
-    kept = []
+    sample = []
     for kind in kinds:
-        room = most - len(kept)
-        kept += [kind[i * len(kind) // room] for i in range(room)] if len(kind) > room else kind
-    return set(kept)
+        room = most - len(sample)
+        sample += [kind[i * len(kind) // room] for i in range(room)] if len(kind) > room else kind
+    return set(sample)
 
 
 def directly(modules, named):

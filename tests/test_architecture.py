@@ -31,7 +31,7 @@ def text(file):
 
 @cache
 def nodes(file):
-    """What a module imports and calls, of its tree."""
+    """The nodes of a module's tree that import or call something."""
     return [
         node for node in ast.walk(ast.parse(text(file))) if isinstance(node, ast.Import | ast.ImportFrom | ast.Call)
     ]
@@ -41,10 +41,10 @@ parses = pytest.mark.slow  # alone on its process such a test parses every file
 
 
 def none(offenders):
-    """Fail with all that break a rule, one a line."""
+    """Fail if a rule is broken, with all sentences about it, one a line."""
     __tracebackhide__ = True
-    found = list(offenders)
-    assert not found, "\n".join(found)
+    offenses = list(offenders)
+    assert not offenses, "\n".join(offenses)
 
 
 def imports(file):
@@ -101,11 +101,11 @@ def test_imports_between_the_folders_of_sim_point_one_way():
         return room, sorted({name.split(".")[1] for name in imports(file) if name.startswith("sim.")} - {room})
 
     none(
-        f"{shown(file)}: sim/{room} may import from {sorted(ROOMS[room]) or 'no other room'}, not all of {found}"
+        f"{shown(file)}: sim/{room} may import from {sorted(ROOMS[room]) or 'no other room'}, not all of {imported}"
         for file in SIM
         if file.parent.name != "sim"
-        for room, found in [others(file)]
-        if not ROOMS[room].issuperset(found)
+        for room, imported in [others(file)]
+        if not ROOMS[room].issuperset(imported)
     )
 
 
@@ -138,11 +138,11 @@ def test_widgets_know_their_own_page_contract_and_drawing_and_not_one_another():
 @parses
 def test_the_rooms_of_the_frame_import_one_way_and_no_page():
     none(
-        f"{shown(file)} imports {found}; its room may import {sorted(FRAME[file.parent.name]) or 'no other'}"
+        f"{shown(file)} imports {foreign}; its room may import {sorted(FRAME[file.parent.name]) or 'no other'}"
         for file in WIDGETS
         if file.parent.parent.name == "frame"
         for rooms in [FRAME[file.parent.name] | {file.parent.name}]
-        if (found := packages(file) - {f"widgets.frame.{room}" for room in rooms})
+        if (foreign := packages(file) - {f"widgets.frame.{room}" for room in rooms})
     )
 
 
@@ -159,12 +159,11 @@ ORIGIN = re.compile(PAPER + r"|\b[Cc]losed form\b|\bnot a model\b")
 
 
 def test_every_simulation_module_says_what_it_models_and_names_its_source():
-    said = "its paper (arXiv:0000.00000, a DOI, Name (year)), closed form, or not a model"
+    accepted = "its paper (arXiv:0000.00000, a DOI, Name (year)), closed form, or not a model"
     none(
-        f"the docstring of {shown(file)} does not say where it comes from: {said}"
+        f"the docstring of {shown(file)} does not say where it comes from: {accepted}"
         for file in SIM
-        if file.name != "__init__.py"
-        and not ORIGIN.search(ast.get_docstring(ast.parse(text(file))) or "")
+        if file.name != "__init__.py" and not ORIGIN.search(ast.get_docstring(ast.parse(text(file))) or "")
     )
 
 
@@ -173,10 +172,10 @@ IMPURE = re.compile(r"np\.random\.(seed|rand|normal|choice)\(|^\s*print\(|\bopen
 
 def test_sim_has_no_side_effects_or_hidden_randomness():
     none(
-        f"{shown(file)} has {found[0]}: sim/ is pure, and randomness comes in as an argument rng"
+        f"{shown(file)} has {match[0]}: sim/ is pure, and randomness comes in as an argument rng"
         for file in SIM
         if file.name != "tasks.py"
-        and (found := IMPURE.search(re.split(r"^(?:def main\(|if __name__)", text(file), maxsplit=1, flags=re.M)[0]))
+        and (match := IMPURE.search(re.split(r"^(?:def main\(|if __name__)", text(file), maxsplit=1, flags=re.M)[0]))
     )
 
 
@@ -189,9 +188,9 @@ ELSEWHERE = re.compile(
 
 def test_no_code_relies_on_numpy_features_that_differ_in_the_browser():
     none(
-        f'{shown(file)} has {found[0]}, which acts otherwise in the browser (CONTRIBUTING.md, "Style")'
+        f'{shown(file)} has {match[0]}, which acts otherwise in the browser (CONTRIBUTING.md, "Style")'
         for file in [*SIM, *RLPT, *WIDGETS]
-        if (found := ELSEWHERE.search(text(file)))
+        if (match := ELSEWHERE.search(text(file)))
     )
 
 
@@ -224,8 +223,8 @@ def opened_as_the_machine_likes(file):
 def test_every_text_file_is_opened_with_its_encoding():
     beside = [file for folder in ("tools", "bench") for file in (ROOT / folder).rglob("*.py")]
     python = [ROOT / "build.py", *SIM, *RLPT, *WIDGETS, *beside]
-    assert not (found := [line for file in python for line in opened_as_the_machine_likes(file)]), (
-        f"{', '.join(found)}: without encoding= a file is read otherwise on Windows"
+    assert not (lines := [line for file in python for line in opened_as_the_machine_likes(file)]), (
+        f"{', '.join(lines)}: without encoding= a file is read otherwise on Windows"
     )
 
 
@@ -254,7 +253,9 @@ ONLY_ON = {  # kinds of pages; the others are on all
 
 
 def test_the_scripts_of_a_page_weigh_at_most_62_kB():
-    weigh = lambda kind: sum(file.stat().st_size for file in SCRIPTS if kind in ONLY_ON.get(file.name, (kind,)))
+    def weigh(kind):
+        return sum(file.stat().st_size for file in SCRIPTS if kind in ONLY_ON.get(file.name, (kind,)))
+
     none(
         f"the scripts of a page of kind {kind} weigh {weight} bytes, and 62,000 are the most"
         for kind in sorted(set(sum(ONLY_ON.values(), ())))
@@ -267,7 +268,7 @@ def test_a_script_of_one_kind_of_page_stands_in_the_content_of_that_page_alone()
     shell = (ROOT / "site" / "main.html").read_text(encoding="utf-8")
     content, scripts = re.findall(r"{% block (?:content|scripts) %}(.*?){% endblock %}", shell, flags=re.S)
     for name in ONLY_ON:
-        asked = name in (
+        requested = name in (
             "change.js",
             "editing.js",
             "sandbox.js",
@@ -280,7 +281,7 @@ def test_a_script_of_one_kind_of_page_stands_in_the_content_of_that_page_alone()
             "scene.js",
             "store.js",
         )
-        assert (f"assets/{name}" in content or asked) and f'"{name.removesuffix(".js")}"' not in scripts
+        assert (f"assets/{name}" in content or requested) and f'"{name.removesuffix(".js")}"' not in scripts
 
 
 RUNS_TEXT = "widgets/frame/reader/reader_code.py"  # readers' code; in the page it has a sandbox (sandbox.js)

@@ -14,9 +14,11 @@ from tests import processor_time
     [(0.9, 1.0, False), (1.4, 1.0, False), (1.6, 1.0, True), (1.6, 1.2, False), (4.0, 2.0, True), (4.0, 3.0, False)],
 )
 def test_a_test_slower_than_the_machine_explains_is_told_what_to_do(seconds, slowness, fails):
-    said = processor_time.complaint(seconds, slowness)
-    assert bool(said) == fails
-    assert not fails or (f"{seconds:.1f} processor seconds" in said and "slow" in said and "nightly" in said)
+    complaint = processor_time.complaint(seconds, slowness)
+    assert bool(complaint) == fails
+    assert not fails or (
+        f"{seconds:.1f} processor seconds" in complaint and "slow" in complaint and "nightly" in complaint
+    )
 
 
 def test_a_fast_machine_has_no_tighter_limit(monkeypatch):

@@ -34,8 +34,8 @@ def changed(monkeypatch):
     monkeypatch.delenv("NIGHTLY", raising=False)
 
     def select(files, *items):
-        found = ({ROOT / file for file in files}, "0123456789ab") if files is not None else (set(), None)
-        monkeypatch.setattr(skip_unchanged, "changes", lambda: found)
+        files_and_base = ({ROOT / file for file in files}, "0123456789ab") if files is not None else (set(), None)
+        monkeypatch.setattr(skip_unchanged, "changes", lambda: files_and_base)
         skip_unchanged.select(items)
         return [not item.skipped for item in items]
 
@@ -84,8 +84,8 @@ TRAINING = [
 
 def test_only_a_few_tests_of_a_family_run_when_a_change_reaches_many(changed):
     items = [Item(name) for name in TRAINING]
-    others = [Item(name, family="another") for name in TRAINING[:2]]
-    ran = changed(["sim/worlds/modsum.py"], *items, *others)
+    another_family = [Item(name, family="another") for name in TRAINING[:2]]
+    ran = changed(["sim/worlds/modsum.py"], *items, *another_family)
     assert sum(ran[:6]) == skip_unchanged.MOST and ran[6:] == [True, True]
     assert "the change reaches 6 of tests/sim/estimators" in next(item.skipped for item in items if item.skipped)
     again = [Item(name) for name in reversed(TRAINING)]
@@ -130,14 +130,14 @@ def test_expensive_tests_of_a_module_depend_on_that_module():
     for file in [*(ROOT / "tests" / "sim").rglob("test_*.py"), *(ROOT / "tests" / "widgets").glob("test_*.py")]:
         own, text = file.relative_to(ROOT / "tests").with_suffix(""), file.read_text(encoding="utf-8")
         folder, name = ".".join(own.parts[:-1]), own.name.removeprefix("test_")
-        found = {
+        files = {
             module: skip_unchanged.inputs.file_of(module) for module in (f"{folder}.{name}", f"{folder}.__{name}__")
         }
-        tested = [module for module, there in found.items() if there and there.name != "__init__.py"]
+        tested = [module for module, path in files.items() if path and path.name != "__init__.py"]
         if not tested or ".when_changed" not in text:
             continue
         closure = skip_unchanged.inputs.closure(".".join(file.relative_to(ROOT).with_suffix("").parts))
-        if found[tested[0]] not in closure and f'"{tested[0]}"' not in text:
+        if files[tested[0]] not in closure and f'"{tested[0]}"' not in text:
             blind.append(f"{file.relative_to(ROOT).as_posix()} is not run when {tested[0]} changes")
     assert not blind, "\n".join(blind)
 

@@ -54,10 +54,10 @@ def fails(error):
 
 
 def test_the_first_source_that_delivers_the_published_bytes_is_the_last_one_asked(caches):
-    asked = []
-    sources = [("a", fails(FileNotFoundError())), ("b", delivers(CONTENT)), ("c", asked.append)]
+    sources_asked = []
+    sources = [("a", fails(FileNotFoundError())), ("b", delivers(CONTENT)), ("c", sources_asked.append)]
     assert fetch.wheel(WHEEL, SUM, sources).read_bytes() == CONTENT
-    assert not asked
+    assert not sources_asked
 
 
 def test_bytes_that_differ_from_the_published_sum_are_refused_and_not_kept(caches):
@@ -156,8 +156,10 @@ def test_npm_keeps_its_downloads_in_the_clone_if_the_home_folder_is_read_only(tm
     files.write(tmp_path / "package.json", '{"dependencies": {}}')
 
     def npm(command, **options):
-        here = command[-1] == f"--cache={tmp_path / '_cache' / 'npm'}"
-        return subprocess.CompletedProcess(command, 0 if here else 1, "", "" if here else "npm error code EACCES")
+        in_the_clone = command[-1] == f"--cache={tmp_path / '_cache' / 'npm'}"
+        return subprocess.CompletedProcess(
+            command, 0 if in_the_clone else 1, "", "" if in_the_clone else "npm error code EACCES"
+        )
 
     monkeypatch.setattr(fetch.subprocess, "run", npm)
     assert fetch.npm_packages([], {"PATH": ""}) == {}
@@ -367,8 +369,8 @@ def test_a_lesson_outside_the_navigation_stops_the_build_and_is_named(clone, cap
     files.write(clone / "lessons" / "09a-entropy-bonus.md", "unfinished")
     with pytest.raises(Stop, match="not built"):
         book.build(clone / "_site")
-    told = capsys.readouterr().out
-    assert 'not included in the "nav" configuration' in told and "- 09a-entropy-bonus.md" in told
+    output = capsys.readouterr().out
+    assert 'not included in the "nav" configuration' in output and "- 09a-entropy-bonus.md" in output
 
 
 @pytest.mark.parametrize(
@@ -419,12 +421,12 @@ def test_generated_and_hidden_files_are_no_sources_of_the_book(clone):
 
 
 def test_an_interrupted_installation_is_begun_afresh(tmp_path, monkeypatch):
-    made, outcomes = [], iter([KeyboardInterrupt, (0, [])])
+    environments, outcomes = [], iter([KeyboardInterrupt, (0, [])])
     monkeypatch.setattr(environment, "ROOT", tmp_path)
     for name in ("VENV", "STAMPS", "UNFINISHED"):
         monkeypatch.setattr(environment, name, tmp_path / ".venv" / ("" if name == "VENV" else name))
     monkeypatch.setattr(environment, "answers", lambda command: True)
-    monkeypatch.setattr(environment, "make", lambda: (made.append(1), environment.UNFINISHED.unlink()))
+    monkeypatch.setattr(environment, "make", lambda: (environments.append(1), environment.UNFINISHED.unlink()))
     files.write(tmp_path / "requirements.txt", "numpy==2.4.6")
     (tmp_path / ".venv").mkdir()
 
@@ -439,7 +441,7 @@ def test_an_interrupted_installation_is_begun_afresh(tmp_path, monkeypatch):
         environment.install("requirements.txt")
     environment.install("requirements.txt")
     environment.install("requirements.txt")  # a third run of pip would exhaust `outcomes`
-    assert made == [1]
+    assert environments == [1]
 
 
 def test_pip_without_a_network_ends_in_one_sentence(tmp_path, monkeypatch):
@@ -502,8 +504,8 @@ def test_ctrl_c_ends_in_one_sentence(monkeypatch, capsys):
 )
 def test_an_error_that_stops_a_command_is_one_sentence_on_standard_error(error, sentence, monkeypatch):
     monkeypatch.setattr(build, "build", fails(error))
-    said = build.main("build")
-    assert said.startswith(sentence) and "\n" not in said  # sys.exit prints a string to standard error, status 1
+    status = build.main("build")
+    assert status.startswith(sentence) and "\n" not in status  # sys.exit prints a string to standard error, status 1
 
 
 def test_build_py_without_a_command_explains_its_commands(capsys):
@@ -543,8 +545,8 @@ def test_a_browser_is_only_looked_for_when_its_tests_may_run(words, needed):
     ],
 )
 def test_the_options_of_test_stand_before_the_words_for_pytest(words, nightly, others, rest):
-    told = build.test_options(words.split())
-    assert (told[0], told[1], " ".join(told[3])) == (nightly, others, rest)
+    options = build.test_options(words.split())
+    assert (options[0], options[1], " ".join(options[3])) == (nightly, others, rest)
 
 
 @pytest.mark.parametrize("words", ["--browsers", "--browsers firefox", "tests/sim --nightly", "-x --browsers all"])
@@ -553,13 +555,16 @@ def test_a_misplaced_option_of_the_test_command_is_reported_in_one_sentence(word
         build.test_options(words.split())
 
 
+def below(file, folders):
+    return any(file == folder or file.startswith(f"{folder}/") for folder in folders)
+
+
 def test_the_parts_of_the_night_are_all_tests_and_each_is_a_job_of_the_workflow():
     every = {path.relative_to(build.ROOT).as_posix() for path in (build.ROOT / "tests").rglob("test_*.py")}
     parts = {}
     for name, words in build.parts_of_the_night().items():
         paths = [word for word in words if not word.startswith("--")] or ["tests"]
         ignored = [word.partition("=")[2] for word in words if word.startswith("--ignore=")]
-        below = lambda file, folders: any(file == folder or file.startswith(f"{folder}/") for folder in folders)
         parts[name] = {file for file in every if below(file, paths) and not below(file, ignored)}
     assert set.union(*parts.values()) == every
     assert sum(map(len, parts.values())) == len(every), "a file is in two parts"
@@ -620,9 +625,9 @@ def test_a_served_page_waits_for_the_next_build(served):
 
 
 def test_a_port_that_is_taken_leads_to_the_next_one(served, tmp_path):
-    with Server(tmp_path, port=served.port) as other:
-        assert other.port > served.port
-        assert fetched(other.address)[0] == 200
+    with Server(tmp_path, port=served.port) as second:
+        assert second.port > served.port
+        assert fetched(second.address)[0] == 200
 
 
 def test_a_reader_who_hangs_up_disturbs_nobody(served, capfd):

@@ -56,8 +56,8 @@ def f(x: int = None) -> float:
 
 def test_the_number_of_a_mutant_always_means_the_same_change():
     source = "def f(a, b):\n    return (a + b) * 2 if a < b else -a\n"
-    assert ast.unparse(ast.parse(source)) not in (made := {ast.unparse(mutate.mutant(source, n)) for n in range(6)})
-    assert len(made) == len(mutate.mutants(source)) == 6  # <, *, +, 2 up and down, the sign
+    assert ast.unparse(ast.parse(source)) not in (changed := {ast.unparse(mutate.mutant(source, n)) for n in range(6)})
+    assert len(changed) == len(mutate.mutants(source)) == 6  # <, *, +, 2 up and down, the sign
 
 
 @pytest.mark.when_changed()
@@ -69,13 +69,11 @@ def test_a_mutant_that_no_test_notices_is_printed_with_its_line_and_exit_status_
     files.write(tmp_path / "pyproject.toml", '[tool.pytest.ini_options]\npythonpath = ["."]\n')
     (tmp_path / "tools").mkdir()
     shutil.copy(build.ROOT / "tools" / "mutate.py", tmp_path / "tools")
-    run = lambda *words: subprocess.run(
-        [sys.executable, "-X", "utf8", "-m", "tools.mutate", *words],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-    )
+
+    def run(*words):
+        command = [sys.executable, "-X", "utf8", "-m", "tools.mutate", *words]
+        return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, encoding="utf-8")
+
     before = (tmp_path / "sim" / "kl.py").read_bytes()
     done = run("sim/kl.py")
     assert done.stdout.splitlines() == [

@@ -41,7 +41,7 @@ def all_files(folder):
 def test_a_new_lesson_is_six_files_and_a_navigation_line_after_the_previous_lesson(clone, capsys):
     before = all_files(clone).keys()
     new.page("lesson", "09a-label-smoothing")
-    made = {
+    new_files = {
         "lessons/09a-label-smoothing.md",
         "lessons/09a-label-smoothing.yml",
         "widgets/label_smoothing/widget.py",
@@ -49,13 +49,13 @@ def test_a_new_lesson_is_six_files_and_a_navigation_line_after_the_previous_less
         "widgets/label_smoothing/exercises.py",
         "tests/widgets/label_smoothing/test_widget.py",
     }
-    assert all_files(clone).keys() - before == made
+    assert all_files(clone).keys() - before == new_files
     lines = (clone / "mkdocs.yml").read_text().splitlines()
     assert lines[lines.index("    - 09 REINFORCE: 09-reinforce.md") + 1] == (
         "    - 09a Label smoothing: 09a-label-smoothing.md"
     )
-    told = capsys.readouterr().out
-    assert all(path in told for path in made)
+    output = capsys.readouterr().out
+    assert all(path in output for path in new_files)
 
 
 def test_a_new_lesson_with_its_own_simulation_has_two_more_files(clone):
@@ -86,8 +86,8 @@ def test_a_new_lesson_follows_the_previous_lesson_in_the_same_part(clone, stem, 
 def test_the_navigation_line_of_a_lesson_between_two_parts_is_printed_and_not_written(clone, stem, capsys):
     new.page("lesson", stem)
     assert (clone / "mkdocs.yml").read_text() == NAV
-    told = capsys.readouterr().out
-    assert f"- {stem[:2]} A: {stem}.md" in told and "are of two parts" in told
+    output = capsys.readouterr().out
+    assert f"- {stem[:2]} A: {stem}.md" in output and "are of two parts" in output
 
 
 def test_a_reference_has_no_number_and_stands_at_the_end(clone):
@@ -122,8 +122,8 @@ def test_a_reference_has_no_number_and_stands_at_the_end(clone):
 def test_a_page_that_cannot_be_made_gives_one_sentence_and_no_file(clone, words, sentence):
     files.write(clone / "widgets" / "taken" / "widget.py", "theirs")
     before = all_files(clone)
-    said = build.main("new", *words)
-    assert sentence in said and "\n" not in said
+    message = build.main("new", *words)
+    assert sentence in message and "\n" not in message
     assert all_files(clone) == before
 
 
@@ -163,16 +163,16 @@ def test_a_new_page_of_every_kind_keeps_every_rule_but_those_about_its_text(tmp_
         shutil.copytree(build.ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
     for name in ("build.py", "mkdocs.yml", "pyproject.toml", "CONTRIBUTING.md", "site/main.html"):
         shutil.copy(build.ROOT / name, tmp_path / name)
-    run = lambda *words: subprocess.run(
-        [sys.executable, *words],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        env={**os.environ, "PYTHONUTF8": "1", "NIGHTLY": "1"},  # all that the contract asks for, without git
-    )
+    night = {**os.environ, "PYTHONUTF8": "1", "NIGHTLY": "1"}  # all that the contract asks for, without git
+
+    def run(*words):
+        return subprocess.run([sys.executable, *words], cwd=tmp_path, capture_output=True, text=True, env=night)
+
     for words in MADE:
-        made = run("build.py", "new", *words)
-        assert made.returncode == 0 and "python build.py test tests/" in made.stdout, made.stdout + made.stderr
+        process = run("build.py", "new", *words)
+        assert process.returncode == 0 and "python build.py test tests/" in process.stdout, (
+            process.stdout + process.stderr
+        )
     own = [
         "tests/sim/estimators/test_label_smoothing.py",
         *(f"tests/widgets/{name}" for name in ("label_smoothing", "temperature_and_entropy", "own_code")),
@@ -186,8 +186,8 @@ def test_a_new_page_of_every_kind_keeps_every_rule_but_those_about_its_text(tmp_
     tested = run("-m", "pytest", *own, *rules, *only).stdout
     failed = {words: set() for words in MADE}
     for line in tested.splitlines():
-        if found := re.match(r"FAILED \S+::(\w+)(?:\[(.*?)\])?", line):
-            failed[next((words for words in MADE if words[1] == found[2]), line)].add(found[1])
+        if failure := re.match(r"FAILED \S+::(\w+)(?:\[(.*?)\])?", line):
+            failed[next((words for words in MADE if words[1] == failure[2]), line)].add(failure[1])
     assert failed == MADE, tested
     assert "places are to be filled in" in tested and '(CONTRIBUTING.md, "A page")' in tested
     assert run("-m", "ruff", "check", "--no-cache", ".").returncode == 0

@@ -56,10 +56,10 @@ def test_the_search_of_either_generator_finds_its_worker():
 
 
 def test_the_name_of_the_runtime_changes_exactly_when_one_of_its_files_does(tmp_path):
-    one, same, other = (
+    first, same, changed = (
         pages(tmp_path / name, style)["build"] for name, style in (("1", "body{}"), ("2", "body{}"), ("3", "p{}"))
     )
-    assert one == same != other
+    assert first == same != changed
 
 
 def test_the_offline_list_names_every_file_of_the_book_with_checksum_and_size(tmp_path):

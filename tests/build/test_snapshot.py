@@ -88,8 +88,8 @@ def test_the_packed_pages_restore_the_snapshot_memory_in_a_fresh_instance(inputs
         {"heap": 64 * PAGE, "libraries": [library]}, b"head" * 36 + memory, bytes(fresh), inputs[1]
     )
     body, at = gzip.decompress(content), 0
-    for where, length in record["stored"]:  # as site/assets/snapshot.js puts them into a fresh instance
-        fresh[where : where + length] = body[at : at + length]
+    for start, length in record["stored"]:  # as site/assets/snapshot.js puts them into a fresh instance
+        fresh[start : start + length] = body[at : at + length]
         at += length
     assert bytes(fresh) == memory and bytes(record["head"]) == b"head" * 36
     assert body[library["at"] : library["at"] + library["size"]] == b"\0asm of a"

@@ -43,9 +43,9 @@ class Article(HTMLParser):
 
 def sites():
     """Both books; the one of MkDocs is there already when the browser tests look at it."""
-    made = os.environ.get("BOOK_SITE")
-    mkdocs, zensical = Path(made) if made else CACHE / "mkdocs-site", CACHE / "zensical-site"
-    if not made:
+    tested_site = os.environ.get("BOOK_SITE")
+    mkdocs, zensical = Path(tested_site) if tested_site else CACHE / "mkdocs-site", CACHE / "zensical-site"
+    if not tested_site:
         book.build(mkdocs)
     book.build(zensical, generator="zensical")
     return mkdocs, zensical
@@ -56,8 +56,8 @@ def article(page):
     megabytes of the whole, the themes' included.
     """
     text = page.read_text(encoding="utf-8")
-    found = re.search(r"<article\b.*?</article>", text, re.S)
-    return Article(re.sub(r"\d+\.\d+ ms|\(\d+ MB\)", "…", found[0] if found else text))
+    match = re.search(r"<article\b.*?</article>", text, re.S)
+    return Article(re.sub(r"\d+\.\d+ ms|\(\d+ MB\)", "…", match[0] if match else text))
 
 
 @pytest.mark.when_changed(
@@ -66,10 +66,10 @@ def article(page):
 )
 def test_every_page_has_the_same_text_widgets_and_links():  # one test, so that two workers never build at once
     mkdocs, zensical = sites()
-    pages, others = (
+    pages, zensical_pages = (
         {path.relative_to(site).as_posix() for path in site.rglob("*.html")} for site in (mkdocs, zensical)
     )
-    assert pages == others and set(PAGES) <= pages
+    assert pages == zensical_pages and set(PAGES) <= pages
     for page in PAGES:
         ours, theirs = article(mkdocs / page), article(zensical / page)
         assert len(ours.words) > 100 and ours.links, page

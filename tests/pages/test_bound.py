@@ -36,8 +36,8 @@ def test_in_a_formula_and_in_code_stands_the_number_alone_and_in_a_table_each_is
     ],
 )
 def test_a_number_leads_to_the_first_definition_of_ours_in_its_expression(expression, path, name):
-    found, line = bound.computed_at("22b-long-tail", expression)
-    assert found == path and line == quoting.definition(path, name)[1]
+    file, line = bound.computed_at("22b-long-tail", expression)
+    assert file == path and line == quoting.definition(path, name)[1]
 
 
 def test_arithmetic_leads_nowhere_and_a_name_that_is_not_there_is_said():

@@ -42,8 +42,8 @@ def test_a_code_page_shows_every_line_once_under_its_number():
 
 
 def test_a_definition_is_one_element_from_its_decorator_to_its_end():
-    found = re.search(r'<span class="def" id="L9">(.*?)\n</span>', body(), re.S)[1]
-    assert [shown(line) for line in found.split("\n")] == ["9@cached", "10def two(x):", "11    return 2 * x"]
+    definition = re.search(r'<span class="def" id="L9">(.*?)\n</span>', body(), re.S)[1]
+    assert [shown(line) for line in definition.split("\n")] == ["9@cached", "10def two(x):", "11    return 2 * x"]
 
 
 def test_a_method_lies_within_its_class():
@@ -82,11 +82,11 @@ def test_uses_are_read_off_the_built_pages(tmp_path, monkeypatch):
         (tmp_path / name / "index.html").write_text('<a href="../code/sim/a.py.html#L4">4</a>', encoding="utf-8")
     page = tmp_path / "10-ppo" / "index.html"
     page.write_text(page.read_text() + f'<rl-widget name="ppo" data-frame="{html.escape(frame)}">', encoding="utf-8")
-    found = code_pages.uses(tmp_path)
+    uses = code_pages.uses(tmp_path)
     pages, lines = {"10 · PPO": "10-ppo/", "Compare": "compare/"}, {4: {("10 · PPO", "10-ppo/"): ["KL"]}}
-    assert found["sim/a.py"] == code_pages.Uses(pages=pages, lines=lines)
-    assert found["sim/algorithms/ppo.py"] == code_pages.Uses(runs={"10 · PPO": "10-ppo/"})
-    assert "sim/cluster/step.py" not in found
+    assert uses["sim/a.py"] == code_pages.Uses(pages=pages, lines=lines)
+    assert uses["sim/algorithms/ppo.py"] == code_pages.Uses(runs={"10 · PPO": "10-ppo/"})
+    assert "sim/cluster/step.py" not in uses
 
 
 def test_a_module_that_no_page_links_to_leads_to_the_pages_that_run_it():

@@ -14,10 +14,10 @@ def drawn(*marks, **words):
 
 def boxes(svg, series):
     """(left, right, top, bottom) of the bars of a series."""
-    found = re.findall(
+    rectangles = re.findall(
         rf'<rect class="s{series} [^>]*?x="([\d.]+)" y="([\d.]+)" width="([\d.]+)" height="([\d.]+)"', svg
     )
-    return [(x, x + w, y, y + h) for x, y, w, h in (map(float, one) for one in found)]
+    return [(x, x + w, y, y + h) for x, y, w, h in (map(float, numbers) for numbers in rectangles)]
 
 
 def test_bars_at_one_place_stand_side_by_side():

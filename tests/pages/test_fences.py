@@ -26,21 +26,21 @@ def lesson(tmp_path, monkeypatch):
 
 def test_a_function_that_is_gone_is_named_with_page_and_line(lesson):
     lesson("# Groups\n\n```source\nsim/estimators/kl.py::k3\n```\n\n```source\nsim/estimators/kl.py::k9\n```\n")
-    said = failing(fences.source, "source", "sim/estimators/kl.py::k9")
-    assert said == "lessons/11-grpo.md, line 7: the fence source: sim/estimators/kl.py defines no k9"
+    message = failing(fences.source, "source", "sim/estimators/kl.py::k9")
+    assert message == "lessons/11-grpo.md, line 7: the fence source: sim/estimators/kl.py defines no k9"
 
 
 def test_a_longer_fence_with_the_same_beginning_is_not_mistaken_for_the_shorter(lesson):
     lesson("```widget\nppo_again\n```\n\n```widget\nppo_a\n```\n")
-    said = failing(fences.widget, "widget", "ppo_a")
-    assert said == "lessons/11-grpo.md, line 5: the fence widget: there is no widgets/ppo_a/widget.py"
+    message = failing(fences.widget, "widget", "ppo_a")
+    assert message == "lessons/11-grpo.md, line 5: the fence widget: there is no widgets/ppo_a/widget.py"
 
 
 def test_a_widget_that_fails_says_at_which_line_of_its_own(monkeypatch):
     monkeypatch.setattr(fences.frames, "settled", lambda name: list(reinforce.run(None)))  # it asks None for its knobs
-    said = failing(fences.widget, "widget", "reinforce")
-    assert said.startswith("lessons/09-reinforce.md, line ") and "AttributeError" in said
-    assert "(widgets/reinforce/widget.py, line " in said and "\n" not in said
+    message = failing(fences.widget, "widget", "reinforce")
+    assert message.startswith("lessons/09-reinforce.md, line ") and "AttributeError" in message
+    assert "(widgets/reinforce/widget.py, line " in message and "\n" not in message
 
 
 @pytest.mark.parametrize(
@@ -102,8 +102,8 @@ FIGURES = "FIGURES = dict(curve=None)\n"
 
 def test_the_cards_blame_a_widget_without_a_folder_on_its_own_lesson(page):
     page.without_a_folder("late_folder")
-    for said in (failing(fences.widget, "widget", "late_folder"), failing(fences.cards, "cards", "")):
-        assert said == "lessons/29-late.md, line 3: the fence widget: there is no widgets/late_folder/widget.py"
+    for message in (failing(fences.widget, "widget", "late_folder"), failing(fences.cards, "cards", "")):
+        assert message == "lessons/29-late.md, line 3: the fence widget: there is no widgets/late_folder/widget.py"
 
 
 @pytest.mark.parametrize(
@@ -120,15 +120,15 @@ def test_the_cards_blame_a_widget_without_a_folder_on_its_own_lesson(page):
 def test_a_widget_that_fails_is_named_with_its_lesson_file_and_line(page, name, old, new, sentence):
     page(name, old, new)
     (line,) = [n for n, text in enumerate(WIDGET.replace(old, new, 1).splitlines(), 1) if new.splitlines()[0] in text]
-    for said in (failing(fences.widget, "widget", name), failing(fences.cards, "cards", "")):
-        assert said.startswith(f"lessons/29-late.md, line 3: the fence widget: {sentence}"), said
-        assert said.endswith(f"(widgets/{name}/widget.py, line {line})") and "\n" not in said, said
+    for message in (failing(fences.widget, "widget", name), failing(fences.cards, "cards", "")):
+        assert message.startswith(f"lessons/29-late.md, line 3: the fence widget: {sentence}"), message
+        assert message.endswith(f"(widgets/{name}/widget.py, line {line})") and "\n" not in message, message
 
 
 def test_a_missing_small_figure_is_named_with_the_existing_ones(page):
     name = page("late_figure")
-    said = failing(fences.figure, "figure", f"{name}.curv")
-    assert said.endswith(f"widgets/{name}/figures.py has curve, and no curv"), said
+    message = failing(fences.figure, "figure", f"{name}.curv")
+    assert message.endswith(f"widgets/{name}/figures.py has curve, and no curv"), message
 
 
 def test_a_page_without_small_figures_says_which_file_is_missing(page):
@@ -137,29 +137,29 @@ def test_a_page_without_small_figures_says_which_file_is_missing(page):
 
 def test_a_figure_that_fails_to_import_says_at_which_line(page):
     name = page("late_curve", "FIGURES", "import nothing\nFIGURES", "figures")
-    said = failing(fences.figure, "figure", f"{name}.curve")
-    assert said.endswith(f"No module named 'nothing' (widgets/{name}/figures.py, line 1)"), said
+    message = failing(fences.figure, "figure", f"{name}.curve")
+    assert message.endswith(f"No module named 'nothing' (widgets/{name}/figures.py, line 1)"), message
 
 
 def test_a_fence_in_a_fold_is_named_with_its_lesson_and_line(page, monkeypatch):
     page("late_fold")
     text = '# Late\n\n??? deeper code "A fold"\n    Words.\n\n    ```source\n    sim/estimators/kl.py::k4\n    ```\n'
     files.write(fences.LESSONS / "29-late.md", text)
-    said = failing(fences.source, "source", "sim/estimators/kl.py::k4\n")
-    assert said == "lessons/29-late.md, line 6: the fence source: sim/estimators/kl.py defines no k4"
+    message = failing(fences.source, "source", "sim/estimators/kl.py::k4\n")
+    assert message == "lessons/29-late.md, line 6: the fence source: sim/estimators/kl.py defines no k4"
 
 
 def test_an_opening_fence_of_a_widget_without_an_opening_is_reported(page):
     name = page("late_opening")
-    said = failing(fences.opening, "opening", name)
-    assert said.endswith(
+    message = failing(fences.opening, "opening", name)
+    assert message.endswith(
         f"the fence opening, which stands in no lesson as it is: widgets/{name}/widget.py has no OPENING"
     )
 
 
 def test_rows_are_computed_and_an_empty_last_cell_is_one():
-    shown = fences.rows("rlpt.planning.calibrated::passes_table\nJob | H100 | H200", "rows", "", {}, None)
-    lines = shown.split("<tr>")[2:]
+    table = fences.rows("rlpt.planning.calibrated::passes_table\nJob | H100 | H200", "rows", "", {}, None)
+    lines = table.split("<tr>")[2:]
     assert len(lines) == len(calibrated.passes_table().splitlines())
     assert {line.count("<td") for line in lines} == {3} and any(
         '<td style="text-align: right"></td></tr>' in x for x in lines
@@ -169,5 +169,5 @@ def test_rows_are_computed_and_an_empty_last_cell_is_one():
 def test_what_tell_me_says_writes_a_symbol_as_the_page_does(monkeypatch):
     monkeypatch.setattr(fences.scenes, "figure", lambda *_: {})
     monkeypatch.setattr(fences, "part", lambda _, opening: opening["told"])
-    told = fences.opening("gae", "opening", "", {}, None)
-    assert "λ" in told and "Λ" not in told
+    explanation = fences.opening("gae", "opening", "", {}, None)
+    assert "λ" in explanation and "Λ" not in explanation

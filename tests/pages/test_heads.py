@@ -62,8 +62,8 @@ def test_a_lesson_outside_the_navigation_stops_the_build(tmp_path, monkeypatch):
 
 
 def test_words_of_the_front_matter_are_text_and_not_tags():
-    said = headed("10-ppo", believe="a < b", see="<b>")
-    assert "<dd>a &lt; b</dd>" in said and "<dd>&lt;b&gt;</dd>" in said
+    head = headed("10-ppo", believe="a < b", see="<b>")
+    assert "<dd>a &lt; b</dd>" in head and "<dd>&lt;b&gt;</dd>" in head
 
 
 @pytest.mark.parametrize(

@@ -33,12 +33,14 @@ def test_a_picture_is_1200_by_630_and_light(stem):
 
 
 def test_a_threshold_is_painted_in_the_color_of_the_break_where_the_svg_has_it():
-    shown = panel("p", "u", line([0, 10], [1.0, 1.0]), threshold(0.5, "breaks", 0), x_range=(0, 10), y_range=(0, 2))
-    image = opened(link_previews.painted("10 · PPO", "Part II", "Title", shown))
-    found = [y for y in range(200, 600) if image.getpixel((630, y)) == (0x0E, 0x23, 0x92)]
+    with_threshold = panel(
+        "p", "u", line([0, 10], [1.0, 1.0]), threshold(0.5, "breaks", 0), x_range=(0, 10), y_range=(0, 2)
+    )
+    image = opened(link_previews.painted("10 · PPO", "Part II", "Title", with_threshold))
+    heights = [y for y in range(200, 600) if image.getpixel((630, y)) == (0x0E, 0x23, 0x92)]
     broken = {y for x in range(200, 1000) for y in range(200, 600) if image.getpixel((x, y)) == (0xA8, 0x20, 0x3A)}
-    assert found and broken
-    assert min(broken) > max(found)  # half is below one
+    assert heights and broken
+    assert min(broken) > max(heights)  # half is below one
 
 
 def test_the_runs_of_a_path_are_its_points():
@@ -66,14 +68,14 @@ def test_a_scene_is_painted_with_its_rows_and_its_ring():
 
 
 def test_the_head_says_the_question_and_the_address_of_the_picture():
-    told = sharing.telling(HEAD.format(page="10-ppo/", body=LESSON), "https://example.org/book/pictures/10-ppo.png")
-    said = dict(re.findall(r'<meta (?:name|property)="([^"]+)" content="([^"]*)">', told))
-    assert said["description"] == said["og:description"] == "Is a &lt; &quot;b&quot;?"
-    assert said["og:title"] == "PPO: a" and said["og:type"] == "article"
-    assert said["og:url"] == "https://example.org/book/10-ppo/"
-    assert said["og:image"] == "https://example.org/book/pictures/10-ppo.png"
-    assert said["twitter:card"] == "summary_large_image"
-    assert told.count('name="description"') == 1
+    page = sharing.telling(HEAD.format(page="10-ppo/", body=LESSON), "https://example.org/book/pictures/10-ppo.png")
+    tags = dict(re.findall(r'<meta (?:name|property)="([^"]+)" content="([^"]*)">', page))
+    assert tags["description"] == tags["og:description"] == "Is a &lt; &quot;b&quot;?"
+    assert tags["og:title"] == "PPO: a" and tags["og:type"] == "article"
+    assert tags["og:url"] == "https://example.org/book/10-ppo/"
+    assert tags["og:image"] == "https://example.org/book/pictures/10-ppo.png"
+    assert tags["twitter:card"] == "summary_large_image"
+    assert page.count('name="description"') == 1
 
 
 def test_every_page_has_an_existing_preview_picture_with_an_absolute_address(tmp_path):
@@ -83,7 +85,8 @@ def test_every_page_has_an_existing_preview_picture_with_an_absolute_address(tmp
         (tmp_path / page / "index.html").write_text(HEAD.format(page=page, body=body), encoding="utf-8")
     sharing.share(tmp_path)
     for file in tmp_path.rglob("index.html"):
-        shown = re.search(r'og:image" content="https://example\.org/book/([^"]+)"', file.read_text(encoding="utf-8"))[1]
-        assert (tmp_path / shown).is_file(), file
-        stem = Path(shown).stem
+        text = file.read_text(encoding="utf-8")
+        picture = re.search(r'og:image" content="https://example\.org/book/([^"]+)"', text)[1]
+        assert (tmp_path / picture).is_file(), file
+        stem = Path(picture).stem
         assert stem == (file.parent.name if file.parent.name in FINISHED else "index")

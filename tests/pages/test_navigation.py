@@ -71,8 +71,8 @@ def test_the_foot_of_a_lesson_links_the_previous_lesson_and_the_next_with_its_qu
 
 
 def test_the_first_lesson_has_no_previous_link_and_the_last_no_next_link():
-    links = lambda one: re.findall(r'rel="(\w+)"', navigation.along("<article></article>", one, ORDER))
-    assert (links(ORDER[0]), links(ORDER[-1])) == (["next"], ["prev"])
+    first, last = (navigation.along("<article></article>", lesson, ORDER) for lesson in (ORDER[0], ORDER[-1]))
+    assert (re.findall(r'rel="(\w+)"', first), re.findall(r'rel="(\w+)"', last)) == (["next"], ["prev"])
 
 
 def test_the_number_of_breaks_to_find_is_the_number_of_causes_of_all_widgets():

@@ -20,17 +20,17 @@ ONE = """<details class="quiz">
 
 
 def test_a_list_of_answers_becomes_a_question_that_asks_for_one_of_them():
-    made = quizzes.asked(ONE + ONE)
-    assert made.count("data-quiz") == 2 and "<details" not in made
-    assert re.findall(r'name="(quiz-\d)" value="(\w+)"', made) == [
+    page = quizzes.asked(ONE + ONE)
+    assert page.count("data-quiz") == 2 and "<details" not in page
+    assert re.findall(r'name="(quiz-\d)" value="(\w+)"', page) == [
         ("quiz-1", "right"),
         ("quiz-1", "wrong"),
         ("quiz-2", "right"),
         ("quiz-2", "wrong"),
     ]
-    assert "<legend>Which?</legend>" in made
-    assert "<span>This one.</span></label>" in made and "<b>Right.</b> It is <em>so</em>.</p>" in made
-    assert "<b>Not this one.</b> It is not.</p>" in made
+    assert "<legend>Which?</legend>" in page
+    assert "<span>This one.</span></label>" in page and "<b>Right.</b> It is <em>so</em>.</p>" in page
+    assert "<b>Not this one.</b> It is not.</p>" in page
 
 
 def test_a_question_with_a_text_stays_a_fold():

@@ -35,8 +35,8 @@ def tree(tmp_path, monkeypatch):
 
     def changed_by(name, text="X = 1\n"):
         files.write(tmp_path / name, text)
-        now = sums()
-        return [name for name in now if now[name] != before[name]]
+        current = sums()
+        return [name for name in current if current[name] != before[name]]
 
     yield changed_by
     forget()
@@ -77,19 +77,22 @@ def test_two_files_that_swap_their_contents_change_the_checksum(tree):
 
 
 def test_disabling_vector_instructions_counts_as_another_machine(monkeypatch):
-    for name, other in (("FEATURES", {**sums_of.FEATURES, "FMA3": not sums_of.FEATURES.get("FMA3")}), ("sys", None)):
+    for name, replacement in (
+        ("FEATURES", {**sums_of.FEATURES, "FMA3": not sums_of.FEATURES.get("FMA3")}),
+        ("sys", None),
+    ):
         sums_of.machine.cache_clear()
-        here = sums_of.machine()
+        this_machine = sums_of.machine()
         sums_of.machine.cache_clear()
-        monkeypatch.setattr(sums_of, name, other or SimpleNamespace(version="another Python"))
-        assert sums_of.machine() != here
+        monkeypatch.setattr(sums_of, name, replacement or SimpleNamespace(version="another Python"))
+        assert sums_of.machine() != this_machine
         monkeypatch.undo()
     sums_of.machine.cache_clear()
     monkeypatch.setenv("NPY_DISABLE_CPU_FEATURES", "AVX2")
-    assert sums_of.machine() != here
+    assert sums_of.machine() != this_machine
     monkeypatch.undo()
     sums_of.machine.cache_clear()
-    assert sums_of.machine() == here
+    assert sums_of.machine() == this_machine
 
 
 @pytest.mark.slow
@@ -104,9 +107,9 @@ def test_runs_import_modules_by_name_and_read_data_where_the_checksum_looks():
     for file in (file for file in of_a_run if file.suffix == ".py"):
         text = file.read_text(encoding="utf-8")
         text = re.sub(r'\(files\("[\w.]+"\) / "data" / [^\n]+\)\.read_text\(', "(", text)  # where the sum looks
-        found = [match[0] for match in hidden.finditer(text)]
-        found += ["np.load"] if "np.load(" in text and 'files("' not in text else []
-        hiding += [f"{file.relative_to(inputs.ROOT).as_posix()}: {word}" for word in found]
+        hidden_reads = [match[0] for match in hidden.finditer(text)]
+        hidden_reads += ["np.load"] if "np.load(" in text and 'files("' not in text else []
+        hiding += [f"{file.relative_to(inputs.ROOT).as_posix()}: {word}" for word in hidden_reads]
     assert not hiding, "\n".join(["tools/pages/inputs.py does not see what a run depends on here:", *hiding])
 
 

@@ -14,9 +14,9 @@ def test_the_file_of_reading_routes_has_only_the_expected_sections():
 
 @pytest.mark.parametrize("section", SECTIONS)
 def test_every_reading_route_leads_to_finished_lessons_and_has_its_own_question(section):
-    found = routes.shown(section)
-    assert len({route["asks"] for route in found}) == len(found) > 1
-    assert all(route["lessons"] for route in found)
+    listed = routes.shown(section)
+    assert len({route["asks"] for route in listed}) == len(listed) > 1
+    assert all(route["lessons"] for route in listed)
 
 
 def test_all_prerequisites_of_a_reading_route_stand_before_it():

@@ -10,11 +10,11 @@ from tools.pages import fences, scenes
 
 @pytest.mark.parametrize("module, name", SCENES)
 def test_a_scene_stands_in_the_page_whole_and_small(module, name):
-    made = scenes.figure(module, name)  # beyond 100 positions or 12 kB it raises
-    page = fences.part("scene", **made, opening=None)
-    scene, stills = page.split('<div class="k-stills">') if made["stills"] else (page, "")
+    figure = scenes.figure(module, name)  # beyond 100 positions or 12 kB it raises
+    page = fences.part("scene", **figure, opening=None)
+    scene, stills = page.split('<div class="k-stills">') if figure["stills"] else (page, "")
     assert f'data-scene="{module}.{name}"' in scene
-    assert scene.count("data-play") == (made["time"] is not None)
+    assert scene.count("data-play") == (figure["time"] is not None)
     assert "data-k=" not in stills.split("<template>")[0]
     for svg in re.findall(r"<svg[^>]*class=\"k-view[^>]*>", page):
         assert re.search(r'role="img" aria-label="[^"]{10,}"', svg)

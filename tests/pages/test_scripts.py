@@ -98,10 +98,10 @@ def test_trl_s_script_judges_every_golden_case_as_the_scorer_does():
 
 
 def test_verl_s_reward_file_judges_every_golden_case_that_has_an_answer_as_the_scorer_does():
-    has = lambda example: isinstance(example, dict) and "expected_answer" in example
     call = 'compute_score("add", c, e["expected_answer"], {}) if type(e) is dict and "expected_answer" in e else None'
-    got = [said and said["score"] for said in judged(assigned("verl", "REWARD").value, call)]
-    ours = [scorer.score(e, c)["reward"] if has(e) else None for _, e, c, *_ in GOLDEN]
+    got = [result and result["score"] for result in judged(assigned("verl", "REWARD").value, call)]
+    asked = [(e, c) if isinstance(e, dict) and "expected_answer" in e else None for _, e, c, *_ in GOLDEN]
+    ours = [case and scorer.score(*case)["reward"] for case in asked]
     assert got == ours and {0.0, 1.0} <= set(got)
 
 
@@ -110,17 +110,22 @@ def test_trl_s_reward_takes_texts_and_conversations_and_calls_what_was_cut_off_w
     source = part(text, "# ── the scorer ──\n", "# ── a model that nothing")
     space = {"CONFIG": dict(max_completion_length=8), "__name__": "script"}
     exec(compile(source, "script", "exec"), space)
-    said = ["Final: 7", [{"role": "assistant", "content": "Final: 7"}], "Final: 8", "Final: 7"]
+    completions = ["Final: 7", [{"role": "assistant", "content": "Final: 7"}], "Final: 8", "Final: 7"]
     ids = [[1, 2, 3]] * 3 + [[1] * 8]
-    assert space["reward"](completions=said, answer=["7"] * 4, completion_ids=ids, prompts=[]) == [1.0, 1.0, 0.0, 0.0]
+    assert space["reward"](completions=completions, answer=["7"] * 4, completion_ids=ids, prompts=[]) == [
+        1.0,
+        1.0,
+        0.0,
+        0.0,
+    ]
     assert space["longest"]() == 8
 
 
 @pytest.mark.parametrize("program", scripts.PROGRAMS)
 def test_the_prompts_are_those_of_the_task(program):
-    found = ast.literal_eval(assigned(program, "PROMPTS"))
-    assert found == [(example["id"], example["expected_answer"]) for example in tasks.Add.examples]
-    assert len(found) == 100 and ("3+4", "7") in found
+    pairs = ast.literal_eval(assigned(program, "PROMPTS"))
+    assert pairs == [(example["id"], example["expected_answer"]) for example in tasks.Add.examples]
+    assert len(pairs) == 100 and ("3+4", "7") in pairs
 
 
 def recorded(column):
@@ -128,10 +133,10 @@ def recorded(column):
 
 
 def test_the_options_of_the_trl_script_are_in_the_record():
-    given = {word.arg for word in assigned("TRL", "CONFIG").keywords}
+    options_set = {word.arg for word in assigned("TRL", "CONFIG").keywords}
     (main,) = [n for n in tree("TRL").body if isinstance(n, ast.FunctionDef) and n.name == "main"]
     calls = [n for n in ast.walk(main) if isinstance(n, ast.Call) and getattr(n.func, "id", "") == "dict"]
-    assert given <= recorded("GRPOConfig") and {"num_generations", "loss_type"} <= given
+    assert options_set <= recorded("GRPOConfig") and {"num_generations", "loss_type"} <= options_set
     assert {word.arg for call in calls for word in call.keywords} == TRAINING
 
 
@@ -146,8 +151,8 @@ VERL = [(page, name) for page, name, program in FILES if program == "verl"]
 @pytest.mark.parametrize("page, name", VERL, ids=[FILES[page, name, "verl"] for page, name in VERL])
 def test_verl_s_options_are_in_the_record_and_none_is_given_twice(page, name):
     space = module(page, name)
-    said = space["options"]()
-    assert {line.split("=")[0].lstrip("+") for line in said} <= recorded("verl") and len(said) > 5
+    lines = space["options"]()
+    assert {line.split("=")[0].lstrip("+") for line in lines} <= recorded("verl") and len(lines) > 5
     words = shlex.split(space["command"]("MODEL", Path("/out")).replace("\\\n", " "))
     names = [word.split("=")[0].lstrip("+") for word in words if "=" in word and not word.startswith("VERL")]
     assert len(names) == len(set(names)) and set(names) <= recorded("verl") | RUN | {"critic.model.path"}
@@ -184,8 +189,8 @@ def test_verl_s_data_rows_have_the_columns_that_verl_reads():
     train, kept_out = list(space["rows"]("train")), list(space["rows"]("test"))
     assert (len(train), len(kept_out)) == (80, 20)
     assert set(train[0]) == {"data_source", "prompt", "ability", "reward_model", "extra_info"}
-    asked = [row["prompt"][0]["content"] for row in train + kept_out]
-    assert len(set(asked)) == 100 and all(text.startswith("What is ") for text in asked)
+    prompts = [row["prompt"][0]["content"] for row in train + kept_out]
+    assert len(set(prompts)) == 100 and all(text.startswith("What is ") for text in prompts)
     answers = {sum_.replace("+", " + "): answer for sum_, answer in space["PROMPTS"]}
     for row in train + kept_out:
         sum_ = row["prompt"][0]["content"].removeprefix("What is ").partition("?")[0]
@@ -194,7 +199,10 @@ def test_verl_s_data_rows_have_the_columns_that_verl_reads():
 
 def test_verl_s_reward_has_a_second_opinion_that_no_wording_changes():
     exec(module("grpo", "GRPO")["REWARD"], space := {})
-    judge = lambda text: space["compute_score"]("add", text, "7", {})
+
+    def judge(text):
+        return space["compute_score"]("add", text, "7", {})
+
     assert judge("Final: 7") == {"score": 1.0, "acc": 1.0}
     assert judge("It is 7") == {"score": 0.0, "acc": 1.0}  # the format alone is wrong
     assert judge("Final: 8") == {"score": 0.0, "acc": 0.0} == judge("nothing")
@@ -227,16 +235,16 @@ def test_pages_export_the_algorithm_that_they_are_about():
 
 def test_a_log_has_every_step_a_held_out_scorer_and_prompts_that_were_kept_out():
     text = grpo("TRL")
-    for said in ("logging_steps=1", "reward_weights=weights", "[1.0, 0.0]", "eval_on_start=True", "save_state()"):
-        assert said in text
+    for words in ("logging_steps=1", "reward_weights=weights", "[1.0, 0.0]", "eval_on_start=True", "save_state()"):
+        assert words in text
     assert text.index("rlpt doctor") > text.index("save_state()")
 
 
 def test_the_held_out_scorer_takes_the_last_whole_number():
     source = part(grpo("TRL"), "# ── the scorer ──\n", "# ── a model that nothing")
     exec(compile(f"import random, re\n{source}", "script", "exec"), space := {"CONFIG": {}})
-    said = ["Final: 7", "7 or 8", [{"role": "assistant", "content": "It is 17."}], ""]
-    assert space["held_out"](completions=said, answer=["7", "8", "7", "7"], prompts=[]) == [1.0, 1.0, 0.0, 0.0]
+    completions = ["Final: 7", "7 or 8", [{"role": "assistant", "content": "It is 17."}], ""]
+    assert space["held_out"](completions=completions, answer=["7", "8", "7", "7"], prompts=[]) == [1.0, 1.0, 0.0, 0.0]
 
 
 def test_a_program_without_an_algorithm_has_no_script():

@@ -41,15 +41,19 @@ def test_a_lesson_bears_its_name_and_its_other_words_and_its_sections_bear_their
 
 
 def test_a_page_that_is_no_lesson_weighs_less_and_so_does_what_every_lesson_has():
-    weight = lambda page, title, lesson: [e["boost"] for e in search.entries(page, [search.Piece("", title)], lesson)]
+    def weight(page, title, lesson):
+        return [entry["boost"] for entry in search.entries(page, [search.Piece("", title)], lesson)]
+
     lesson = lessons.finished()[0]
     assert weight("", "RL", None) < weight("00/", "Sources", lesson) < weight("00/", "Four lines", lesson)
 
 
 def test_a_word_is_looked_for_by_its_spellings_on_the_page_of_words_only():
-    piece = search.Piece("kl-divergence", "KL divergence")
-    also = lambda page: [entry["also"] for entry in search.entries(page, [search.Piece("", "Words"), piece], None)]
-    assert also("words/") == [[], ["KL divergence", "KL"]] and also("compare/") == [[], []]
+    pieces = [search.Piece("", "Words"), search.Piece("kl-divergence", "KL divergence")]
+    words, compare = (
+        [entry["also"] for entry in search.entries(page, pieces, None)] for page in ("words/", "compare/")
+    )
+    assert words == [[], ["KL divergence", "KL"]] and compare == [[], []]
 
 
 def test_a_section_without_a_heading_stops_the_build():
@@ -66,8 +70,8 @@ def test_mkdocs_and_zensical_get_the_same_search_entries(tmp_path):
     docs = json.loads((tmp_path / "search" / "search_index.json").read_text(encoding="utf-8"))["docs"]
     theirs = json.loads((tmp_path / "search.json").read_text(encoding="utf-8"))
     assert theirs["config"] == {"lang": ["en"]}
-    place = lambda entry: (entry["location"], entry["title"])
-    assert [place(entry) for entry in docs] == [place(entry) for entry in theirs["items"]]
+    places = [[(entry["location"], entry["title"]) for entry in entries] for entries in (docs, theirs["items"])]
+    assert places[0] == places[1]
     assert all(item["text"].startswith(entry["text"]) for item, entry in zip(theirs["items"], docs))
 
 

@@ -26,8 +26,8 @@ def shown(frame):
 
 @each_where_changed()
 def test_the_standalone_script_prints_the_readouts_of_the_page(name, tmp_path):
-    said, wrong = printed(tmp_path, standalone_run.text(name))
-    assert not wrong and said[:-1] == shown(frames.settled(name))
+    output, errors = printed(tmp_path, standalone_run.text(name))
+    assert not errors and output[:-1] == shown(frames.settled(name))
 
 
 def test_the_standalone_script_runs_the_setting_and_the_code_of_the_reader(tmp_path):
@@ -35,20 +35,20 @@ def test_the_standalone_script_runs_the_setting_and_the_code_of_the_reader(tmp_p
     knobs = host.widget("grpo").Knobs(K=64)
     assert printed(tmp_path, text)[0][:-1] == shown(frames.settled("grpo", knobs))
     mean = 'CHANGED = "def z_score(rewards, eps=1e-6, ddof=1):\\n    return less_mean(rewards)\\n"'
-    said, wrong = printed(tmp_path, standalone_run.text("grpo").replace('CHANGED = ""', mean))
-    assert not wrong and "Estimate over true gradient, hardest prompt: 0.875" in said  # (K - 1) / K, closed form
+    output, errors = printed(tmp_path, standalone_run.text("grpo").replace('CHANGED = ""', mean))
+    assert not errors and "Estimate over true gradient, hardest prompt: 0.875" in output  # (K - 1) / K, closed form
 
 
 def test_the_standalone_script_reports_a_break(tmp_path):
     broken = host.widget("grpo").PRESETS["Almost never right"]
     text = standalone_run.text("grpo").replace("SETTING = {}", 'SETTING = {"K": "4", "prompts": "almost never right"}')
-    said, _ = printed(tmp_path, text)
-    assert said[-1] == "Broken. " + host.widget("grpo").broken(broken, results.last("grpo", broken)).why
+    output, _ = printed(tmp_path, text)
+    assert output[-1] == "Broken. " + host.widget("grpo").broken(broken, results.last("grpo", broken)).why
 
 
 def test_a_knob_that_does_not_exist_is_reported_in_one_sentence(tmp_path):
-    said, wrong = printed(tmp_path, standalone_run.text("grpo").replace("SETTING = {}", 'SETTING = {"k": "4"}'))
-    assert not said and wrong.strip() == "SETTING has k, and this run has no such knob."
+    output, errors = printed(tmp_path, standalone_run.text("grpo").replace("SETTING = {}", 'SETTING = {"k": "4"}'))
+    assert not output and errors.strip() == "SETTING has k, and this run has no such knob."
 
 
 def test_a_script_spells_a_tiny_number_and_one_of_a_unit_as_the_page_does():

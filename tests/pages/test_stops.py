@@ -26,10 +26,10 @@ def test_up_to_twelve_stops_of_a_knob_are_marked(monkeypatch, made, stops):
     field = next(iter(fields(kv_cache.Knobs)))
     monkeypatch.setattr(field, "metadata", made.metadata)
     monkeypatch.setattr(field, "default", made.default)
-    shown = fences.knob("kv_cache", field)
-    assert shown["stops"] == stops
-    drawn = fences.part("knob", k=shown | dict(idle=None))
-    assert (f'class="track stops" style="--n:{stops - 1}"' in drawn) == bool(stops)
+    control = fences.knob("kv_cache", field)
+    assert control["stops"] == stops
+    part = fences.part("knob", k=control | dict(idle=None))
+    assert (f'class="track stops" style="--n:{stops - 1}"' in part) == bool(stops)
 
 
 @pytest.mark.parametrize(
@@ -46,6 +46,6 @@ def test_named_positions_are_buttons_where_they_fit_and_few_others_are_marked(ma
 
 
 def test_the_positions_of_a_small_figure_are_marked_on_its_page():
-    drawn = fences.figure("bottlenecks.removed", "figure", "", {}, None)
+    figure = fences.figure("bottlenecks.removed", "figure", "", {}, None)
     last = len(results.figures("bottlenecks")["removed"].handle) - 1
-    assert f'class="track stops" style="--n:{last}"' in drawn and f'max="{last}"' in drawn
+    assert f'class="track stops" style="--n:{last}"' in figure and f'max="{last}"' in figure

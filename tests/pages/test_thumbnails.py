@@ -73,11 +73,11 @@ def test_a_panel_without_curves_or_bars_has_a_base_line_alone():
 
 
 def test_the_panel_with_the_threshold_leads():
-    plain, told = curve([0.0, 1.0]), panel("q", "u", line([0, 1], [0, 1]), threshold(0.5, "broken", 1))
-    assert thumbnails.leading([plain, told], [plain, told]) == (told, told)
-    assert thumbnails.leading([plain, plain], [plain, told]) == (plain, told)
+    plain, with_threshold = curve([0.0, 1.0]), panel("q", "u", line([0, 1], [0, 1]), threshold(0.5, "broken", 1))
+    assert thumbnails.leading([plain, with_threshold], [plain, with_threshold]) == (with_threshold, with_threshold)
+    assert thumbnails.leading([plain, plain], [plain, with_threshold]) == (plain, with_threshold)
     moved = panel("q", "u", line([0, 1], [1, 0]), threshold(0.5, "broken", 1))
-    assert thumbnails.leading([told, told], [told, moved]) == (told, moved)
+    assert thumbnails.leading([with_threshold, with_threshold], [with_threshold, moved]) == (with_threshold, moved)
 
 
 @pytest.mark.slow

@@ -48,20 +48,20 @@ def every_frame(name):
 
 
 def called(name):
-    """Where each function of sim/ and rlpt/ begins that was called for them: {"sim/estimators/kl.py#L41", …}."""
+    """The functions of sim/ and rlpt/ that these frames call, by first line: {"sim/estimators/kl.py#L41", …}."""
     return traced(name)[1]
 
 
 @cache
 def traced(name):
     forget_what_was_computed()
-    seen = set()
-    sys.setprofile(lambda frame, event, _: event == "call" and seen.add(frame.f_code))
+    called = set()
+    sys.setprofile(lambda frame, event, _: event == "call" and called.add(frame.f_code))
     try:
         frames = [json.loads(frame) for frame in host.stream(name)]
     finally:
         sys.setprofile(None)
-    files = {code: Path(code.co_filename) for code in seen}
+    files = {code: Path(code.co_filename) for code in called}
     return frames, {
         f"{file.relative_to(ROOT).as_posix()}#L{code.co_firstlineno}"
         for code, file in files.items()
@@ -70,7 +70,7 @@ def traced(name):
 
 
 def forget_what_was_computed():
-    """The caches of sim/, rlpt/ and widgets/, so that what they hold is called for again."""
+    """Empties the caches of sim/, rlpt/ and widgets/, so that what they hold is computed again."""
     for module in [module for name, module in sys.modules.items() if name.startswith(("sim.", "rlpt.", "widgets."))]:
         for thing in list(vars(module).values()):
             if hasattr(thing, "cache_clear"):
@@ -102,8 +102,8 @@ def broken(widget, **knobs):
 
 
 def cause(widget, **knobs):
-    found = broken(widget, **knobs)
-    return found and found.cause
+    break_ = broken(widget, **knobs)
+    return break_ and break_.cause
 
 
 def marks(panel, kind):
@@ -113,8 +113,8 @@ def marks(panel, kind):
 
 def ring(panel):
     """What the only ring of a scene says, "" where it is not seen."""
-    (found,) = marks(panel, "ring")
-    return found["words"] if found["seen"] else ""
+    (mark,) = marks(panel, "ring")
+    return mark["words"] if mark["seen"] else ""
 
 
 def panel(widget, title, result=None, **knobs):
@@ -176,14 +176,14 @@ def settings(name):
     return [replace(knobs, **{f.name: v}) for f in fields(knobs) for v in ends(f) if v != f.default]
 
 
-def near(name, preset, shown, native):
+def near(name, preset, in_browser, native):
     """Whether the texts shown are the readouts of a preset on another machine: character for character, but for those
     whose last bit the run amplifies, within what the widget's AMPLIFIES says.
     """
     allowed = host.amplified(name, preset)
     return all(
         text == r["text"] or abs(number(text) - number(r["text"])) <= allowed.get(r["label"], -1)
-        for text, r in zip(shown, native, strict=True)
+        for text, r in zip(in_browser, native, strict=True)
     )
 
 

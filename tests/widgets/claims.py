@@ -54,22 +54,22 @@ def faults(name, k, r):
     nothing, a way back that does not mend.
     """
     w = host.widget(name)
-    found = w.broken(k, r)
-    verdict = found.why if found else extras(w).worse(k, r) or w.holds(k, r)
-    said = [verdict, *([found.cause] if found else [])]
-    wrong = badly_written(said) + faults_beside(w, k, r)
-    said += beside(w, k, r)
-    wrong += [f"not so: {claim} (“{sentence}”)" for sentence in said for claim in false_claims(sentence)]
+    break_ = w.broken(k, r)
+    verdict = break_.why if break_ else extras(w).worse(k, r) or w.holds(k, r)
+    sentences = [verdict, *([break_.cause] if break_ else [])]
+    wrong = badly_written(sentences) + faults_beside(w, k, r)
+    sentences += beside(w, k, r)
+    wrong += [f"not so: {claim} (“{sentence}”)" for sentence in sentences for claim in false_claims(sentence)]
     if not (isinstance(verdict, Said) and verdict.claims):
         wrong.append(f"claims nothing that can be asked: “{verdict}”")
-    if not found and beyond(w.watched(k, r)):
+    if not break_ and beyond(w.watched(k, r)):
         wrong.append(f"the meter says {host.gauged(w.watched(k, r))['text']}, and nothing is broken: “{verdict}”")
     if len(verdict) > LONGEST:
         wrong.append(f"{len(verdict)} characters: “{verdict}”")
-    if found:
-        wrong += turned_already(k, found) + ring_around_nothing(w, k, r, found)
-    if found and found.fix and (left := broken_still(w, k, found)):
-        wrong.append(f"the way back {dict(found.fix)} does not mend “{verdict}”, it leads to “{left.why}”")
+    if break_:
+        wrong += turned_already(k, break_) + ring_around_nothing(w, k, r, break_)
+    if break_ and break_.fix and (still_broken := broken_still(w, k, break_)):
+        wrong.append(f"the way back {dict(break_.fix)} does not mend “{verdict}”, it leads to “{still_broken.why}”")
     return [f"{name} {turned(k)}: {line}" for line in wrong]
 
 
@@ -91,18 +91,18 @@ def badly_written(texts, faults=tuple(BADLY_WRITTEN)):
 
 
 def faults_beside(w, k, r):
-    """How all is written that stands beside a verdict."""
+    """A line for each fault in how the texts beside a verdict are written."""
     return badly_written(beside(w, k, r)) + badly_written(words_in(list(w.figure(k, r))), IN_PICTURES)
 
 
 def beside(w, k, r):
     """The words of readouts, of what is watched, of idle knobs and of panels."""
     for readout in w.readouts(k, r):
-        shown = host.row(readout)
+        row = host.row(readout)
         yield readout.label
         if isinstance(readout.value, str):  # a word, which may claim something
             yield readout.value
-        yield f"{shown['text']} {shown['unit']}"
+        yield f"{row['text']} {row['unit']}"
     watched = host.gauged(w.watched(k, r))
     yield from (watched["label"], watched["text"].replace(" %", ""))  # of a meter, which may go beyond 100
     yield from extras(w).idle(k).values()
@@ -111,38 +111,38 @@ def beside(w, k, r):
         yield from (words["text"] for words in panel.get("layout", {}).get("annotations", ()))
 
 
-def words_in(drawn):
+def words_in(drawing):
     """Every text in a drawing, but for single words and roles."""
-    if isinstance(drawn, str):
-        yield from [drawn] if isinstance(drawn, Said) or " " in drawn else []
-    elif is_dataclass(drawn):
-        yield from words_in([getattr(drawn, f.name) for f in fields(drawn)])
-    elif isinstance(drawn, dict | list | tuple):
-        for part in drawn.values() if isinstance(drawn, dict) else drawn:
+    if isinstance(drawing, str):
+        yield from [drawing] if isinstance(drawing, Said) or " " in drawing else []
+    elif is_dataclass(drawing):
+        yield from words_in([getattr(drawing, f.name) for f in fields(drawing)])
+    elif isinstance(drawing, dict | list | tuple):
+        for part in drawing.values() if isinstance(drawing, dict) else drawing:
             yield from words_in(part)
 
 
-def turned_already(k, found):
+def turned_already(k, break_):
     """The knobs that a way back sets to where they are."""
-    already = [name for name, value in (found.fix or {}).items() if value == getattr(k, name)]
-    return [f"the way back sets {name} to what it is, {getattr(k, name)!r}: “{found.why}”" for name in already]
+    already = [name for name, value in (break_.fix or {}).items() if value == getattr(k, name)]
+    return [f"the way back sets {name} to what it is, {getattr(k, name)!r}: “{break_.why}”" for name in already]
 
 
-def ring_around_nothing(w, k, r, found):
-    """A line if where the break is seen no point of a curve and no ring of a scene is, or not within the axes."""
-    panels, at = list(w.figure(k, r)), w.seen_at(k, r, found.cause)
+def ring_around_nothing(w, k, r, break_):
+    """A line if the ring of a break lies around nothing: outside the axes, at no curve, or hidden in its scene."""
+    panels, at = list(w.figure(k, r)), w.seen_at(k, r, break_.cause)
     place = placed(at, panels)
-    there = place and place["inside"]
+    ring_lies_inside = place and place["inside"]
     if place and scene.is_scene(panels[place["panel"]]):
         views = [view for column in panels[place["panel"]]["columns"] for view in column]
-        there = any(mark["kind"] == "ring" and mark["seen"] for view in views for mark in view["marks"])
-    return [] if there else [f"the ring is around nothing, {at}: “{found.why}”"]
+        ring_lies_inside = any(mark["kind"] == "ring" and mark["seen"] for view in views for mark in view["marks"])
+    return [] if ring_lies_inside else [f"the ring is around nothing, {at}: “{break_.why}”"]
 
 
-def broken_still(w, k, found):
+def broken_still(w, k, break_):
     """The break that is left on the way back, or None."""
-    there = after(k, host.steps(k, found.fix))
-    return w.broken(there, end(w.run, there))
+    mended = after(k, host.steps(k, break_.fix))
+    return w.broken(mended, end(w.run, mended))
 
 
 def turned(k):

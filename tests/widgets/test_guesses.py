@@ -40,10 +40,10 @@ def fast(w, k):
 
 @pytest.mark.parametrize("name", [pytest.param(name, marks=where_changed(name), id=name) for name in FOUND])
 def test_the_right_answer_is_the_one_nearest_to_the_run(name):
-    w, (said, found) = host.widget(name), FOUND[name]
+    w, (expected, computed) = host.widget(name), FOUND[name]
     guess = w.GUESS
-    shown = found(w, guess.knobs, results.last(name, guess.knobs))
-    assert min(said, key=lambda number: abs(number - shown)) == said[guess.right], (guess.answers, shown)
+    outcome = computed(w, guess.knobs, results.last(name, guess.knobs))
+    assert min(expected, key=lambda number: abs(number - outcome)) == expected[guess.right], (guess.answers, outcome)
 
 
 def test_what_gae_is_worth_to_a_kernel_engineer():

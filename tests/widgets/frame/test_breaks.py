@@ -22,8 +22,8 @@ def test_a_break_of_a_preset_points_at_something_and_its_way_back_turns_somethin
     w = host.widget(name)
     for k in breaking(name).values():
         r = results.last(name, k)
-        found = w.broken(k, r)
-        assert not turned_already(k, found) + ring_around_nothing(w, k, r, found)
+        break_ = w.broken(k, r)
+        assert not turned_already(k, break_) + ring_around_nothing(w, k, r, break_)
 
 
 @pytest.mark.parametrize("name", [name for name in TRAINED if name not in DRAWN_IF_GUILTY])
@@ -55,9 +55,9 @@ def test_a_ring_around_nothing_and_a_knob_that_is_set_already_are_faults(monkeyp
     w = host.widget("controller")
     k = w.Knobs(fault="sign flipped")
     r = results.last("controller", k)
-    found = w.broken(k, r)
-    assert ring_around_nothing(w, k, r, found) == [] and turned_already(k, found) == []
+    break_ = w.broken(k, r)
+    assert ring_around_nothing(w, k, r, break_) == [] and turned_already(k, break_) == []
     monkeypatch.setattr(w, "seen_at", lambda k, r, cause: At("Right completions", None, None, "gone", "nobody's"))
     monkeypatch.setattr(w, "figure", lambda k, r: [panel("Right completions", "", line([], [], "nobody's"))])
-    assert len(ring_around_nothing(w, k, r, found)) == 1
-    assert len(turned_already(k, Break(found.why, dict(fault="none", passes=1), found.cause))) == 1
+    assert len(ring_around_nothing(w, k, r, break_)) == 1
+    assert len(turned_already(k, Break(break_.why, dict(fault="none", passes=1), break_.cause))) == 1

@@ -70,9 +70,10 @@ def test_one_preset_breaks_its_widget_and_no_preset_name_mentions_a_break(name):
 def test_a_verdict_is_one_or_two_short_sentences_without_emphasis(name):
     w = host.widget(name)
     settled = [frame_of(name, k) for k in w.PRESETS.values()]
-    for said in (frame["verdict"]["sentence"] for frame in settled + [early_frame(name, k) for k in settings(name)]):
-        must(len(said) <= 150, name, f"a verdict has at most 150 characters, not {len(said)}: {said}")
-        must(said.endswith(".") and "!" not in said, name, f"a verdict ends in a period and has no emphasis: {said}")
+    for frame in settled + [early_frame(name, k) for k in settings(name)]:
+        why = frame["verdict"]["sentence"]
+        must(len(why) <= 150, name, f"a verdict has at most 150 characters, not {len(why)}: {why}")
+        must(why.endswith(".") and "!" not in why, name, f"a verdict ends in a period and has no emphasis: {why}")
 
 
 @every_widget
@@ -97,15 +98,15 @@ def test_a_break_is_seen_at_a_place_within_the_axes_in_at_most_six_words(name):
 @every_widget
 def test_two_knobs_stand_below_the_picture_and_each_other_once_in_the_column(name):
     w = host.widget(name)
-    shown = [*leading(w), *(knob for names in grouped(w).values() for knob in names)]
+    named = [*leading(w), *(knob for names in grouped(w).values() for knob in names)]
     must(len(leading(w)) == LEADING, name, f"LEAD has {LEADING} knobs")
-    must(sorted(shown) == sorted(f.name for f in fields(w.Knobs)), name, "KNOB_GROUPS names knobs, each at most once")
+    must(sorted(named) == sorted(f.name for f in fields(w.Knobs)), name, "KNOB_GROUPS names knobs, each at most once")
 
 
 # Settings of the two knobs that reach the break of the opening where the opening turns others too
 REACHED = dict(throughput=dict(overlap="stream", test_seconds=10.0), verifier_pool=dict(slots=128))
 OUT_OF_REACH = {
-    "compare",  # readers come for its two lists, and its break takes an optimizer and a rate
+    "compare",  # its two knobs are the lists that readers come for; its break takes an optimizer and a rate
     "gaps",  # its break takes three knobs: the work, the minutes, the order
 }
 
@@ -120,8 +121,8 @@ def test_the_two_knobs_reach_the_break_of_the_opening(name):
     turned = REACHED.get(name) or {knob: getattr(opening.other, knob) for knob in leading(w)}
     assert {*turned} <= {*leading(w)}
     k = replace(w.Knobs(), **turned)
-    found = w.broken(k, results.last(name, k))
-    must(found and found.cause == wanted.cause, name, f"{turned} reaches the break of the opening, {wanted.cause!r}")
+    break_ = w.broken(k, results.last(name, k))
+    must(break_ and break_.cause == wanted.cause, name, f"{turned} reaches the break of the opening, {wanted.cause!r}")
 
 
 @every_widget
@@ -130,9 +131,9 @@ def test_the_question_and_its_answer_stand_in_one_line(name):
     if guess is None:
         return
     must(len(guess.question) <= 115, name, f"the question has at most 115 characters: {len(guess.question)}")
-    told = guess.told(guess.knobs, results.last(name, guess.knobs))
-    said = f"Your guess: {max(guess.answers, key=len)}. {told}"
-    must(len(said) <= 130, name, f"with a guess, what it is has at most 130 characters, not {len(said)}: {said}")
+    outcome = guess.told(guess.knobs, results.last(name, guess.knobs))
+    line = f"Your guess: {max(guess.answers, key=len)}. {outcome}"
+    must(len(line) <= 130, name, f"with a guess, what it is has at most 130 characters, not {len(line)}: {line}")
     labels = [r["label"] for r in last_frame(name)["readouts"]]
     must(guess.reveals in ["", *labels], name, f"`reveals` is the label of a readout, one of {labels}")
 
@@ -189,9 +190,9 @@ def test_random_settings_are_answered_in_a_sentence_and_every_break_has_a_fix(na
         return  # a training takes seconds; tests/widgets/frame/test_grid.py draws the jobs of machines
     for _ in range(25):
         k = w.Knobs(**{f.name: chance.choice(values(f)) for f in fields(w.Knobs) if chance.random() < 0.6})
-        said = json.loads(deque(host.stream(name, form(k)), maxlen=1)[0])["verdict"]
-        must(len(said["sentence"]) <= 150, name, f"a verdict has at most 150 characters: {said['sentence']}")
-        must(said["state"] != "broken" or said["fix"], name, f"there is a way back from {k}")
+        verdict = json.loads(deque(host.stream(name, form(k)), maxlen=1)[0])["verdict"]
+        must(len(verdict["sentence"]) <= 150, name, f"a verdict has at most 150 characters: {verdict['sentence']}")
+        must(verdict["state"] != "broken" or verdict["fix"], name, f"there is a way back from {k}")
 
 
 @every_changed_widget
@@ -201,9 +202,9 @@ def test_every_knob_changes_something_visible(name):
         moves = [(k, replace(k, **{f.name: v})) for k in w.PRESETS.values() for v in ends(f) if v != getattr(k, f.name)]
         # most knobs show in the first frames already; the others act later in the training
         assert any(
-            seen(look(name, there)) != seen(look(name, here))
+            seen(look(name, after)) != seen(look(name, before))
             for look in (early_frame, frame_of)
-            for here, there in moves
+            for before, after in moves
         ), f"widgets/{name}/widget.py: the knob {f.name} changes nothing that is seen"
 
 
@@ -211,19 +212,19 @@ def test_every_knob_changes_something_visible(name):
 def test_a_knob_that_is_said_to_change_nothing_changes_nothing(name):
     w = host.widget(name)
     for k in w.PRESETS.values():
-        shown = seen(frame_of(name, k))
+        usual = seen(frame_of(name, k))
         for knob, why in extras(w).idle(k).items():
             must(1 <= len(why) <= 28, name, f"why a knob changes nothing is said in 28 characters: {why!r}")
-            other = next(v for v in ends(w.Knobs.__dataclass_fields__[knob]) if v != getattr(k, knob))
-            must(seen(frame_of(name, replace(k, **{knob: other}))) == shown, name, f"{knob} does change something: {k}")
+            value = next(v for v in ends(w.Knobs.__dataclass_fields__[knob]) if v != getattr(k, knob))
+            must(seen(frame_of(name, replace(k, **{knob: value}))) == usual, name, f"{knob} does change something: {k}")
 
 
 @every_widget
 def test_no_knob_hides_a_property_of_the_form(name):
     # a form's controls shadow its own properties of the same name, and the page asks a form for the first two; with a
     # setting it sends the others
-    taken = {"elements", "reset", "job", "opened"} & host.widget(name).Knobs.__dataclass_fields__.keys()
-    must(not taken, name, f"no knob is called {' or '.join(taken)}: the page means something else by it")
+    clashing = {"elements", "reset", "job", "opened"} & host.widget(name).Knobs.__dataclass_fields__.keys()
+    must(not clashing, name, f"no knob is called {' or '.join(clashing)}: the page means something else by it")
 
 
 def seen(frame):
@@ -265,16 +266,19 @@ def test_axes_stay_where_they_are_while_a_run_grows(name):
     must(all(r == ranges[0] for r in ranges), name, "x_range, y_range and log of a panel are the same in every frame")
 
 
+def heights(frame):
+    """{title: range of the vertical axis}; a sentence in the place of a plot, where nothing fits, has no axis."""
+    plots = [panel for panel in frame["panels"] if panel["layout"]["yaxis"].get("visible") is not False]
+    return {panel["title"]: panel["layout"]["yaxis"].get("range") for panel in plots}
+
+
 @every_changed_widget
 def test_no_knob_moves_the_range_of_a_vertical_axis_but_one_that_is_its_unit(name):
-    heights = lambda frame: {  # a sentence in the place of a plot, where nothing fits, has no axis
-        p["title"]: y.get("range") for p in frame["panels"] if (y := p["layout"]["yaxis"]).get("visible") is not False
-    }
     usual = heights(last_frame(name))
     for k in settings(name):
         (turned,) = [f.name for f in fields(k) if getattr(k, f.name) != f.default]
-        here = heights(early_frame(name, k))
-        moved = {title for title in here.keys() & usual.keys() if here[title] != usual[title]}
+        ranges = heights(early_frame(name, k))
+        moved = {title for title in ranges.keys() & usual.keys() if ranges[title] != usual[title]}
         must(not moved or turned in UNIT.get(name, ()), name, f"{turned} does not move the vertical axis of {moved}")
 
 
@@ -313,8 +317,8 @@ def test_readouts_are_three_to_five_with_a_source_that_is_a_definition(name):
 @every_changed_widget
 def test_the_source_function_of_every_readout_is_called_for_its_frame(name):
     for r in every_frame(name)[-1]["readouts"]:
-        told = f"the `source` of {r['label']!r}, {r['source']}, was not called while the default frame was made"
-        must(r["source"] in called(name), name, f"{told}: it names the function that computed the value")
+        fault = f"the `source` of {r['label']!r}, {r['source']}, was not called while the default frame was made"
+        must(r["source"] in called(name), name, f"{fault}: it names the function that computed the value")
 
 
 @every_changed_widget

@@ -18,7 +18,7 @@ CHALLENGES = [(name, i) for name in NAMES for i in range(len(getattr(host.exerci
 
 
 def each_where_changed(values):
-    """A parameter each, name of a widget first, whose exercises it depends on too."""
+    """Parameters that run where the exercises of their widget, the first of each, have changed."""
     for value in values:
         name = value[0] if isinstance(value, tuple) else value
         mark = pytest.mark.when_changed(f"widgets.{name}.exercises", family="exercises", most=12)
@@ -42,8 +42,8 @@ def test_a_module_of_exercises_offers_a_change_goals_or_both(name):
     assert isinstance(getattr(module, "CHANGE", None), Change | None)
     goals = getattr(module, "CHALLENGES", ())
     assert len(goals) <= 3 and all(isinstance(goal, Challenge) for goal in goals)
-    for said in [goal.goal for goal in goals]:
-        assert any(map(str.isdigit, said)) and said.endswith(".") and len(said) <= 130, said
+    for sentence in [goal.goal for goal in goals]:
+        assert any(map(str.isdigit, sentence)) and sentence.endswith(".") and len(sentence) <= 130, sentence
 
 
 @pytest.mark.parametrize("name", WITH_CHANGE)
@@ -62,8 +62,8 @@ def test_exercises_change_short_plain_functions_of_one_file(name):
 
 @pytest.mark.parametrize("name", list(each_where_changed(WITH_CHANGE)))
 def test_the_book_s_own_function_meets_no_exercise_and_draws_the_page_s_figure(name):
-    told, *theirs = frames(name, reader_patch.text_of(host.exercises(name).CHANGE))
-    assert [exercise["met"] for exercise in told["exercises"]] == [False] * len(told["exercises"])
+    verdicts, *theirs = frames(name, reader_patch.text_of(host.exercises(name).CHANGE))
+    assert [exercise["met"] for exercise in verdicts["exercises"]] == [False] * len(verdicts["exercises"])
     for mine, yours in zip(ours(name), theirs[:2]):
         assert mine == yours
 
@@ -73,8 +73,8 @@ def test_an_answer_meets_its_exercise_and_moves_the_figure(name, i):
     change = host.exercises(name).CHANGE
     source = reader_patch.text_of(change).replace(*change.exercises[i].answer)
     plain, stream = ours(name), frames(name, source)
-    told = next(stream)
-    assert "exercises" in told and told["exercises"][i]["met"], told
+    verdicts = next(stream)
+    assert "exercises" in verdicts and verdicts["exercises"][i]["met"], verdicts
     moved = next((yours for mine, yours in zip(plain, stream) if yours != mine), None)
     assert moved is not None, "the widget does not draw on what is changed"
     assert "panels" in moved, f"the page refuses the answer: {moved}"

@@ -18,8 +18,8 @@ def test_presets_break_for_the_causes_that_are_expected(name):
 
 @pytest.mark.parametrize("name", [pytest.param(name, marks=where_changed(name)) for name in expected.UNSAID])
 def test_nothing_of_an_opening_names_its_setting(name):
-    shown = str(results.positions(name, "opening")).lower()
-    assert not re.findall(expected.UNSAID[name], shown)
+    opening = str(results.positions(name, "opening")).lower()
+    assert not re.findall(expected.UNSAID[name], opening)
 
 
 def test_every_widget_is_expected_to_break():

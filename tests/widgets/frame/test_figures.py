@@ -21,23 +21,23 @@ every_opening = pytest.mark.parametrize("name", OPENINGS)
 
 
 def of_all(complaints):
-    """Fail with what a function complains of, over all small figures, one a line."""
+    """Fail with all that `complaints` finds in the small figures, one a line."""
     __tracebackhide__ = True
-    found = [f"{module}.{name}: {said}" for module, name in FIGURES for said in complaints(module, name)]
-    assert not found, "\n".join(found)
+    faults = [f"{module}.{name}: {said}" for module, name in FIGURES for said in complaints(module, name)]
+    assert not faults, "\n".join(faults)
 
 
 @pytest.mark.slow
 def test_a_figure_is_drawn_in_every_position_and_packs_small():
     def complaints(module, name):
         try:
-            made = small_figures.figure(f"{module}.{name}")
+            figure = small_figures.figure(f"{module}.{name}")
         except ValueError as error:  # beyond 24 positions or 12 kB
             yield str(error)
             return
-        if not 1 <= len(made["panels"]) <= 2:
-            yield f"it has {len(made['panels'])} panels"
-        if not made["source"]:
+        if not 1 <= len(figure["panels"]) <= 2:
+            yield f"it has {len(figure['panels'])} panels"
+        if not figure["source"]:
             yield "it has no source"
 
     of_all(complaints)
@@ -46,18 +46,18 @@ def test_a_figure_is_drawn_in_every_position_and_packs_small():
 @pytest.mark.slow
 def test_the_axes_of_a_small_figure_are_the_same_in_every_position():
     def complaints(module, name):
-        made = results.figures(module)[name]
-        if made.handle is None:
+        figure = results.figures(module)[name]
+        if figure.handle is None:
             return
-        if not 0 <= made.handle.start < len(made.handle):
-            yield f"the handle starts at {made.handle.start} of {len(made.handle)} positions"
-        if len(set(made.handle.words)) < len(made.handle.words):
-            yield f"two positions are called the same: {made.handle.words}"
-        drawn = [panels for panels, _, _ in results.positions(module, name)]
-        axes = [[look(panel) for panel in panels] for panels in drawn]
+        if not 0 <= figure.handle.start < len(figure.handle):
+            yield f"the handle starts at {figure.handle.start} of {len(figure.handle)} positions"
+        if len(set(figure.handle.words)) < len(figure.handle.words):
+            yield f"two positions are called the same: {figure.handle.words}"
+        positions = [panels for panels, _, _ in results.positions(module, name)]
+        axes = [[look(panel) for panel in panels] for panels in positions]
         if any(each != axes[0] for each in axes):
             yield "the axes are not the same in every position"
-        if len({str(panels) for panels in drawn}) < 2:
+        if len({str(panels) for panels in positions}) < 2:
             yield "the handle changes nothing"
 
     def look(panel):
@@ -70,9 +70,9 @@ def test_the_axes_of_a_small_figure_are_the_same_in_every_position():
 
 def test_a_small_figure_says_at_most_one_sentence():
     def complaints(module, name):
-        for _, said, _ in results.positions(module, name):
-            if said and not (said.endswith(".") and "!" not in said and len(said) <= 150):
-                yield said
+        for _, sentence, _ in results.positions(module, name):
+            if sentence and not (sentence.endswith(".") and "!" not in sentence and len(sentence) <= 150):
+                yield sentence
 
     of_all(complaints)
 
@@ -89,15 +89,15 @@ def test_the_numbers_of_a_small_figure_come_from_sim():
 @every_opening
 def test_an_opening_shows_two_settings_that_differ_in_one_knob_and_one_of_which_breaks(name):
     widget = host.widget(name)
-    made = widget.OPENING
-    plain, other = asdict(made.plain), asdict(made.other)
-    assert len([knob for knob in plain if plain[knob] != other[knob]]) == 1
-    assert widget.broken(made.plain, results.last(name, made.plain)) is None
-    assert widget.broken(made.other, results.last(name, made.other)) is not None
-    if isinstance(made, Played):
-        assert len(results.figures(name)[made.figure].handle) == 2 and made.figure in results.figures(name)
-        assert scenes.figure(name, made.figure)["stills"]
-        assert made.found.startswith("You have found it: ")  # what follows is told to who asks
+    opening = widget.OPENING
+    plain, broken = asdict(opening.plain), asdict(opening.other)
+    assert len([knob for knob in plain if plain[knob] != broken[knob]]) == 1
+    assert widget.broken(opening.plain, results.last(name, opening.plain)) is None
+    assert widget.broken(opening.other, results.last(name, opening.other)) is not None
+    if isinstance(opening, Played):
+        assert len(results.figures(name)[opening.figure].handle) == 2 and opening.figure in results.figures(name)
+        assert scenes.figure(name, opening.figure)["stills"]
+        assert opening.found.startswith("You have found it: ")  # what follows is told to who asks
     else:
         assert len(small_figures.opening(name)["panels"]) == 2
 
@@ -107,12 +107,12 @@ def test_a_panel_is_a_drawing_and_a_grid_is_a_table():
     """As the page has them: what belongs into an SVG stands in none but an SVG."""
 
     def complaints(module, name):
-        made = small_figures.figure(f"{module}.{name}")
-        page = fences.part("figure", **made)
+        figure = small_figures.figure(f"{module}.{name}")
+        page = fences.part("figure", **figure)
         for table in re.findall(r"<tbody.*?</tbody>", page, flags=re.S):
             if "<tr>" not in table or "<svg" in table:
                 yield f"a table has no row, or a drawing: {table[:80]}"
-        if page.count("<svg class=") + page.count("<tbody") != len(made["panels"]):
-            yield f"the page does not have {len(made['panels'])} drawings and tables"
+        if page.count("<svg class=") + page.count("<tbody") != len(figure["panels"]):
+            yield f"the page does not have {len(figure['panels'])} drawings and tables"
 
     of_all(complaints)

@@ -21,23 +21,23 @@ def test_every_setting_of_the_grid_has_a_finite_first_readout_or_a_break(name):
 
 def test_only_jobs_that_do_not_fit_are_said_not_to_fit(name):
     for answer in answers(name):
-        said = bool(answer.broken and "does not fit" in answer.broken.why)
-        assert said == bool(answer.result.misfits), answer.knobs
+        refused = bool(answer.broken and "does not fit" in answer.broken.why)
+        assert refused == bool(answer.result.misfits), answer.knobs
         assert not answer.broken or len(answer.broken.why) <= 150, answer.broken.why
-        assert not said or answer.broken.fix, (answer.knobs, answer.broken)
-    impossible, drawn = sum(bool(answer.result.misfits) for answer in answers(name)), how_many(name)
-    assert drawn / 15 < impossible < drawn - drawn / 15  # both sides are drawn
+        assert not refused or answer.broken.fix, (answer.knobs, answer.broken)
+    impossible, total = sum(bool(answer.result.misfits) for answer in answers(name)), how_many(name)
+    assert total / 15 < impossible < total - total / 15  # both sides are drawn
 
 
 def test_at_most_three_suggested_fixes_mend_every_broken_setting_of_the_grid(name):
     w = host.widget(name)
     for answer in answers(name):
-        turned, there, broken = 0, answer.knobs, answer.broken
+        turned, setting, broken = 0, answer.knobs, answer.broken
         while broken and broken.fix and turned < 3:
-            after = fixed(name, there, broken.fix)
-            assert after != there, (there, broken.fix)  # the present value is no way back
-            turned, there, before = turned + 1, after, broken
-            *_, result = w.run(there)
-            broken = w.broken(there, result)
-            assert broken is None or broken.why != before.why, (there, before.fix)
+            after = fixed(name, setting, broken.fix)
+            assert after != setting, (setting, broken.fix)  # the present value is no way back
+            turned, setting, before = turned + 1, after, broken
+            *_, result = w.run(setting)
+            broken = w.broken(setting, result)
+            assert broken is None or broken.why != before.why, (setting, before.fix)
         assert broken is None or not broken.fix, (answer.knobs, broken)

@@ -87,6 +87,6 @@ def test_each_fix_of_dapo_is_exported_as_its_option_in_verl():
 
 def test_the_page_shows_the_options_of_both_algorithms_by_name_and_escapes_them():
     w = host.widget("compare")
-    shown = host.config(w, w.Knobs(), None)
-    assert "<h4>GRPO, TRL 1.16.0</h4>" in shown and "<h4>Dr.GRPO, verl 0.9.1</h4>" in shown
-    assert html.escape('loss_type="dr_grpo"') in shown
+    config = host.config(w, w.Knobs(), None)
+    assert "<h4>GRPO, TRL 1.16.0</h4>" in config and "<h4>Dr.GRPO, verl 0.9.1</h4>" in config
+    assert html.escape('loss_type="dr_grpo"') in config

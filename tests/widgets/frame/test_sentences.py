@@ -33,15 +33,15 @@ ON_A_PUSH = 40
 
 
 def each(names):
-    """At night, and on a push of a few of those that it changes."""
+    """Marks each widget: all at night, on a push those it changed."""
     marked = [pytest.param(name, marks=where_changed(name, family="said"), id=name) for name in names]
     return pytest.mark.parametrize("name", marked)
 
 
-def so(found):
+def so(claims):
     __tracebackhide__ = True
-    more = f"\n… and {len(found) - 10} more" if len(found) > 10 else ""
-    assert not found, "\n".join(found[:10]) + more + '\n(CONTRIBUTING.md, "A widget")'
+    more = f"\n… and {len(claims) - 10} more" if len(claims) > 10 else ""
+    assert not claims, "\n".join(claims[:10]) + more + '\n(CONTRIBUTING.md, "A widget")'
 
 
 @each([name for name in NAMES if name not in TRAINED])
@@ -84,7 +84,11 @@ def test_small_figures_and_openings_are_written_as_numbers_are_in_every_position
 
 def shown_by(module, name):
     """The texts in all positions of a figure."""
-    return {str(text) for panels, said, _ in results.positions(module, name) for text in words_in([panels, said or ""])}
+    return {
+        str(text)
+        for panels, sentence, _ in results.positions(module, name)
+        for text in words_in([panels, sentence or ""])
+    }
 
 
 def opened(name):
@@ -105,7 +109,7 @@ def test_a_night_draws_a_hundred_thousand_settings():
 
 
 def plain_verdicts(source):
-    """The lines in which `broken`, `worse` or `holds` returns a string, or makes a Break whose `why` is one."""
+    """The lines of `broken`, `worse` and `holds` that return a plain string or a Break with one: it has no claims."""
     functions = [f for f in ast.walk(ast.parse(source)) if isinstance(f, ast.FunctionDef)]
     nodes = [n for f in functions if f.name in ("broken", "worse", "holds") for n in ast.walk(f)]
     returned = [n.value for n in nodes if isinstance(n, ast.Return)]
@@ -131,13 +135,13 @@ def test_a_plain_string_asserts_nothing_that_can_be_asked():
 
 
 def test_what_would_be_at_other_knobs_is_the_last_result_and_computed_once():
-    asked = []
+    runs = []
 
     def run(k):
-        asked.append(k)
+        runs.append(k)
         yield from (k, 2 * k)
 
-    assert [end(run, 3), end(run, 3)] == [6, 6] and asked == [3]
+    assert [end(run, 3), end(run, 3)] == [6, 6] and runs == [3]
 
 
 @pytest.mark.parametrize(
@@ -171,8 +175,8 @@ def test_a_verdict_that_is_false_or_claims_nothing_is_a_fault(monkeypatch, verdi
     monkeypatch.setattr(w, "broken", lambda k, r: None)
     monkeypatch.setattr(w, "holds", lambda k, r: verdict)
     monkeypatch.setattr(w, "worse", lambda k, r: None, raising=False)
-    (found,) = faults("paths", w.Knobs(), end(w.run, w.Knobs()))
-    assert found.startswith("paths") and fault in found
+    (complaint,) = faults("paths", w.Knobs(), end(w.run, w.Knobs()))
+    assert complaint.startswith("paths") and fault in complaint
 
 
 @pytest.mark.parametrize(
@@ -192,8 +196,8 @@ def test_a_way_back_that_does_not_mend_is_a_fault(monkeypatch):
     knob = next(f for f in w.Knobs.__dataclass_fields__.values() if f.metadata["kind"] == "ladder")
     why = Said("It breaks.", {"it breaks": lambda: True})
     monkeypatch.setattr(w, "broken", lambda k, r: Break(why, {knob.name: knob.metadata["rungs"][0]}, "a cause"))
-    (found,) = faults("paths", w.Knobs(), end(w.run, w.Knobs()))
-    assert "does not mend" in found
+    (fault,) = faults("paths", w.Knobs(), end(w.run, w.Knobs()))
+    assert "does not mend" in fault
 
 
 def test_a_plain_string_is_found_in_the_source():

@@ -31,9 +31,9 @@ BOTH = Cause("both", LOAD.undo | HURRY.undo, "Both.")
     ],
 )
 def test_the_cause_whose_undoing_mends_with_fewest_knobs_is_blamed(most, name, back):
-    found = blamed(Knobs(), damage, most, [BOTH, HURRY, LOAD], otherwise=HURRY)
-    assert (found.cause, found.fix) == (name, back)
-    assert all(claim() for claim in found.why.claims.values())
+    break_ = blamed(Knobs(), damage, most, [BOTH, HURRY, LOAD], otherwise=HURRY)
+    assert (break_.cause, break_.fix) == (name, back)
+    assert all(claim() for claim in break_.why.claims.values())
 
 
 def test_a_knob_that_is_undone_already_is_not_turned_back():

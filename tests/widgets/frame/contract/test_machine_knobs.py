@@ -99,10 +99,10 @@ def test_an_empty_field_brings_nothing(nothing):
 
 
 def test_an_accepted_pasted_text_is_reported_before_the_first_frame():
-    told, frame, *_ = host.stream("throughput", json.dumps(dict(config=json.dumps(QWEN3_14B, indent=4))))
-    told = json.loads(told)["brought"]
-    assert told.keys() == {"config"} and json.loads(told["config"]["value"]).keys() <= QWEN3_14B.keys()
-    assert "14.8 billion" in told["config"]["said"]
+    first, frame, *_ = host.stream("throughput", json.dumps(dict(config=json.dumps(QWEN3_14B, indent=4))))
+    first = json.loads(first)["brought"]
+    assert first.keys() == {"config"} and json.loads(first["config"]["value"]).keys() <= QWEN3_14B.keys()
+    assert "14.8 billion" in first["config"]["said"]
     assert "panels" in json.loads(frame)
 
 
@@ -114,8 +114,8 @@ def test_a_text_is_asked_for_by_the_name_of_its_knob():
 @pytest.mark.parametrize("name", ["config", "chip", "log", "timed"])
 def test_the_example_in_an_empty_field_is_valid(name):
     m = Knobs.__dataclass_fields__[name].metadata
-    value, said = m["read"](m["example"])
-    assert value and said and m["read"](value)[0] == value
+    value, sentence = m["read"](m["example"])
+    assert value and sentence and m["read"](value)[0] == value
 
 
 def test_a_page_may_have_only_some_of_the_pasted_text_knobs():

@@ -17,8 +17,8 @@ def rows(html):
 
 
 def test_each_row_is_headed_by_its_own_name_and_what_is_written_is_escaped():
-    shown = [("a < b", "1", "20"), ("each alone",), ("c", (0.25, 0.5), "22a")]
-    html = answer_table.drawn(answer_table.table("Answers", "", ("", "answer", "lesson"), shown))
+    cells = [("a < b", "1", "20"), ("each alone",), ("c", (0.25, 0.5), "22a")]
+    html = answer_table.drawn(answer_table.table("Answers", "", ("", "answer", "lesson"), cells))
     assert rows(html) == {"a &lt; b": ["1", "20"], "c": ['<i style="--from:25.0%;--to:50.0%"></i>', "22a"]}
     first, second = html.split("<tbody>")[1:]
     assert "each alone" in second and 'colspan="3"' in second and "each alone" not in first
@@ -42,6 +42,6 @@ def test_every_answer_of_a_plan_stands_in_the_row_of_its_question():
 
 def test_no_words_of_a_plan_s_tables_stand_at_places_of_a_plot():
     (frame,) = host.stream("plan", "{}")
-    drawn = [panel for panel in json.loads(frame)["panels"] if not panel["svg"]]
-    assert [panel["title"] for panel in drawn] == ["A step by the number of GPUs", "Memory of one GPU"]
-    assert all(panel["layout"]["xaxis"]["visible"] for panel in drawn)
+    plots = [panel for panel in json.loads(frame)["panels"] if not panel["svg"]]
+    assert [panel["title"] for panel in plots] == ["A step by the number of GPUs", "Memory of one GPU"]
+    assert all(panel["layout"]["xaxis"]["visible"] for panel in plots)

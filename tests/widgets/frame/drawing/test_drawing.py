@@ -31,13 +31,13 @@ def test_another_axis_is_drawn_again_by_a_running_widget():
 
 def states(module, name):
     """[choice][moment]: what of the scene can change, and its HTML."""
-    made = results.figures(module)[name]
-    pens = {place: drawing.drawn(made.panels(*made.at(*place))[0]) for place in made.places()}
-    return [[pens[c, t] for t in range(len(made.time or "-"))] for c in range(len(made.handle or "-"))]
+    figure = results.figures(module)[name]
+    pens = {place: drawing.drawn(figure.panels(*figure.at(*place))[0]) for place in figure.places()}
+    return [[pens[c, t] for t in range(len(figure.time or "-"))] for c in range(len(figure.handle or "-"))]
 
 
 def unpacked(packed, choice, moment):
-    """What site/assets/play.js makes of it: the base, and every difference up to the moment."""
+    """The state that site/assets/play.js comes to: the base, and every difference up to the moment."""
     state = dict(packed["base"])
     for frame in packed["frames"][choice][: moment + 1]:
         state |= frame
@@ -49,9 +49,9 @@ def unpacked(packed, choice, moment):
 
 @pytest.mark.parametrize("module, name", SCENES)
 def test_every_position_has_the_same_keys_in_the_same_order(module, name):
-    found = {tuple(KEYED.findall("".join(pen.out))) for row in states(module, name) for pen in row}
-    assert len(found) == 1
-    (keys,) = found
+    orders = {tuple(KEYED.findall("".join(pen.out))) for row in states(module, name) for pen in row}
+    assert len(orders) == 1
+    (keys,) = orders
     assert len(set(keys)) == len(keys)
 
 
@@ -61,10 +61,10 @@ def test_going_through_all_positions_in_any_order_gives_each_as_it_was_drawn(mod
     packed = drawing.packed([[pen.state for pen in row] for row in pens])
     places = [(c, t) for c, row in enumerate(pens) for t in range(len(row))]
     random.Random(0).shuffle(places)
-    shown = dict(pens[0][0].state)  # what stands there, which is patched
+    page = dict(pens[0][0].state)  # the page as it stands, to which each difference is applied
     for choice, moment in places:
-        shown |= unpacked(packed, choice, moment)
-        assert shown == pens[choice][moment].state
+        page |= unpacked(packed, choice, moment)
+        assert page == pens[choice][moment].state
 
 
 def test_what_differs_between_two_positions_is_all_that_travels():

@@ -44,10 +44,10 @@ def roles(mark):
 def test_the_style_sheet_dresses_a_role_as_the_vocabulary_says(name):
     role = vocabulary.ROLES[name]
     (rule,) = re.findall(rf"^\.k-{name} {{\n(.*?)^}}", SHEET, flags=re.S | re.M)
-    said = dict(re.findall(r"--(f|e|i): var\(--(\w+)\);", rule))
-    assert said.get("f", "") == role.fill
-    assert said.get("e", "") == role.edge
-    assert said.get("i", role.ink) == role.ink
+    colors = dict(re.findall(r"--(f|e|i): var\(--(\w+)\);", rule))
+    assert colors.get("f", "") == role.fill
+    assert colors.get("e", "") == role.edge
+    assert colors.get("i", role.ink) == role.ink
     for color in filter(None, (role.fill, role.edge, role.ink)):
         assert f"--{color}:" in TOKENS
 
@@ -78,10 +78,10 @@ def test_a_ring_says_at_most_six_words(module, name):
 
 @pytest.mark.parametrize("module, name", SCENES)
 def test_a_scene_calls_things_by_their_names(module, name):
-    said = [sentence for _, sentence, _ in results.positions(module, name)]
-    said += [mark["text"] for mark in marks(module, name) if mark["kind"] == "word"]
+    texts = [sentence for _, sentence, _ in results.positions(module, name)]
+    texts += [mark["text"] for mark in marks(module, name) if mark["kind"] == "word"]
     wrong = "|".join(other for others in vocabulary.NAMES.values() for other in others)
-    assert not re.findall(rf"\b({wrong})\b", " ".join(said).lower())
+    assert not re.findall(rf"\b({wrong})\b", " ".join(texts).lower())
 
 
 # ── keys of notes, in place of names of colors, which are others in the dark ──
@@ -96,9 +96,11 @@ PROSE = [*(ROOT / "lessons").glob("*.md"), *(ROOT / "lessons").rglob("*.yml")]
 def shown_by(tree):
     """(line, text) of every text of a module that is no docstring."""
     holders = (ast.Module, ast.ClassDef, ast.FunctionDef)
-    told = {id(node.body[0].value) for node in ast.walk(tree) if isinstance(node, holders) and ast.get_docstring(node)}
+    docstrings = {
+        id(node.body[0].value) for node in ast.walk(tree) if isinstance(node, holders) and ast.get_docstring(node)
+    }
     for node in ast.walk(tree):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in told:
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings:
             yield node.lineno, node.value
 
 
@@ -107,10 +109,10 @@ def test_nothing_that_is_shown_names_a_color():
     code += [*(ROOT / "tools" / "templates").glob("*.py"), *(ROOT / "rlpt" / "data").glob("*.py")]
     texts = {path: path.read_text(encoding="utf-8") for path in [*code, *PROSE]}
     colored = {path: text for path, text in texts.items() if COLORS.search(text)}
-    said = [(path, *each) for path in code if path in colored for each in shown_by(ast.parse(colored[path]))]
-    said += [(p, *each) for p in PROSE if p in colored for each in enumerate(colored[p].splitlines(), 1)]
-    found = [f"{path.relative_to(ROOT)}:{n}: {hit[0]!r}" for path, n, text in said if (hit := COLORS.search(text))]
-    assert not found, "\n".join([*found, "write a key such as [work] before the words (reader/panels.py)"])
+    shown = [(path, *each) for path in code if path in colored for each in shown_by(ast.parse(colored[path]))]
+    shown += [(p, *each) for p in PROSE if p in colored for each in enumerate(colored[p].splitlines(), 1)]
+    named = [f"{path.relative_to(ROOT)}:{n}: {hit[0]!r}" for path, n, text in shown if (hit := COLORS.search(text))]
+    assert not named, "\n".join([*named, "write a key such as [work] before the words (reader/panels.py)"])
 
 
 def test_a_key_of_a_note_becomes_a_swatch_and_is_no_word():
@@ -125,9 +127,9 @@ def test_a_key_of_a_note_becomes_a_swatch_and_is_no_word():
 
 @pytest.mark.parametrize("module, name", SCENES)
 def test_a_note_has_keys_of_marks_that_are_drawn(module, name):
-    shown = [scene for (scene, *_), _, _ in results.positions(module, name)]
-    left = {key for scene in shown for key in panels.KEY.findall(scene["note"])}
-    for scene in shown:
-        left -= {key for key in left if re.search(rf"\bk-{key}\b", drawing.svg(scene))} if left else set()
+    scenes = [scene for (scene, *_), _, _ in results.positions(module, name)]
+    unused = {key for scene in scenes for key in panels.KEY.findall(scene["note"])}
+    for scene in scenes:
+        unused -= {key for key in unused if re.search(rf"\bk-{key}\b", drawing.svg(scene))} if unused else set()
     # of a quantity one tone stands for all on its side
-    assert not {key for key in left if not key.startswith(("above", "below"))}
+    assert not {key for key in unused if not key.startswith(("above", "below"))}

@@ -17,20 +17,20 @@ from widgets.frame.reader import doctor
 SCORED = json.dumps(dict(scored="on"))
 
 
-def says(what, data=""):
-    (answer,) = doctor.stream(what, data)
+def says(step, data=""):
+    (answer,) = doctor.stream(step, data)
     return json.loads(answer)
 
 
-def brought(files, asked=SCORED, size=1000):
-    says("begin", asked)
+def brought(files, form=SCORED, size=1000):
+    says("begin", form)
     for name, text in files.items():
         says("file", name)
         raw = text.encode()
         for at in range(0, len(raw), size):
             if refused := says("piece", raw[at : at + size]):
                 return refused
-    return says("end") or says("ask", asked)
+    return says("end") or says("ask", form)
 
 
 @pytest.mark.parametrize("name", doctor.SAMPLES)
@@ -78,8 +78,8 @@ def test_a_field_without_a_number_keeps_the_default():
 
 def test_numbers_of_any_size_are_drawn():
     rows = [{"step": n, "reward": (-1) ** n * 1e99, "reward_std": 1e-99, "grad_norm": 1e308} for n in range(1, 41)]
-    drawn = brought({"x": json.dumps(rows)})["written"][".chart"]
-    assert "nan" not in drawn and "inf" not in drawn
+    chart = brought({"x": json.dumps(rows)})["written"][".chart"]
+    assert "nan" not in chart and "inf" not in chart
 
 
 def test_one_row_is_answered():
@@ -112,12 +112,15 @@ def test_an_unreadable_log_gives_one_sentence_and_the_next_log_is_still_read():
     assert brought(says("sample", "")["files"])["said"]
 
 
+def keys(text):
+    return set(re.findall(r'data-look="(\w+)"', text))
+
+
 def test_every_event_and_fact_has_its_rows_in_the_drawing():
     for name in doctor.SAMPLES:
         written = brought(says("sample", name)["files"])["written"]
-        keys = lambda text: set(re.findall(r'data-look="(\w+)"', text))
-        told = keys(written[".facts"]) | keys(written[".events"])
-        assert told == keys("".join(re.findall(r'<rect class="rows"[^>]*>', written[".chart"])))
+        listed = keys(written[".facts"]) | keys(written[".events"])
+        assert listed == keys("".join(re.findall(r'<rect class="rows"[^>]*>', written[".chart"])))
         assert keys(written[".events"]) == keys("".join(re.findall(r'<g class="mark[^>]*>', written[".chart"])))
 
 

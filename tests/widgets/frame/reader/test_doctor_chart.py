@@ -17,8 +17,8 @@ def report(name, held_out=""):
 def test_long_curves_keep_their_lowest_and_highest():
     steps, values = np.arange(100_000.0), np.sin(np.arange(100_000.0))
     values[77_777], values[33_333] = 9, -9
-    at, shown = doctor_chart.thinned(steps, values)
-    assert len(at) <= doctor_chart.POINTS and shown.max() == 9 and shown.min() == -9
+    at, thinned = doctor_chart.thinned(steps, values)
+    assert len(at) <= doctor_chart.POINTS and thinned.max() == 9 and thinned.min() == -9
     assert np.all(np.diff(at) > 0)
 
 
@@ -35,18 +35,18 @@ def test_ticks_are_round_and_few():
 
 
 def test_the_first_sign_has_a_line_through_all_curves_and_a_ring_on_its_own():
-    seen = report("hack-plus")
-    drawn = doctor_chart.drawing(seen)
-    x = doctor_chart.Across(seen.found.steps)(24)
-    assert f'class="onset" x1="{x}%"' in drawn and f'class="ring" cx="{x}%"' in drawn
-    assert drawn.count('class="mark first"') == 1
+    collapsed = report("hack-plus")
+    chart = doctor_chart.drawing(collapsed)
+    x = doctor_chart.Across(collapsed.found.steps)(24)
+    assert f'class="onset" x1="{x}%"' in chart and f'class="ring" cx="{x}%"' in chart
+    assert chart.count('class="mark first"') == 1
     assert 'class="onset"' not in doctor_chart.drawing(report("healthy-defaults"))
 
 
 def test_a_ring_stands_on_its_curve():
-    seen = report("lr-absurd")  # the reward is 0 at step 2: at the bottom of its curve
-    y = float(re.search(r'class="ring" cx="[\d.]+%" cy="([\d.]+)"', doctor_chart.drawing(seen))[1])
-    top = float(re.search(r'<svg x="1.0%" y="(\d+)"', doctor_chart.drawing(seen))[1])
+    collapsed = report("lr-absurd")  # the reward is 0 at step 2: at the bottom of its curve
+    y = float(re.search(r'class="ring" cx="[\d.]+%" cy="([\d.]+)"', doctor_chart.drawing(collapsed))[1])
+    top = float(re.search(r'<svg x="1.0%" y="(\d+)"', doctor_chart.drawing(collapsed))[1])
     assert abs(y - (top + 0.96 * doctor_chart.TALL)) < 0.1
 
 
@@ -58,10 +58,10 @@ def test_only_what_is_logged_is_drawn_and_scores_stand_beside_the_reward():
 
 def test_names_of_events_do_not_meet():
     for name in real_logs.TRUTHS:
-        drawn = doctor_chart.drawing(report(name))
+        chart = doctor_chart.drawing(report(name))
         spans = {}
-        written = re.findall(r'<text x="([\d.]+)%" dx="-?7" y="(\d+)" text-anchor="(\w+)">([^<]+)<', drawn)
-        assert len(written) == drawn.count('class="mark')  # all have room
+        written = re.findall(r'<text x="([\d.]+)%" dx="-?7" y="(\d+)" text-anchor="(\w+)">([^<]+)<', chart)
+        assert len(written) == chart.count('class="mark')  # all have room
         for x, y, anchor, words in written:
             width = 2 + doctor_chart.LETTER * len(words)  # 7 pixels from its mark
             begin = float(x) - (width if anchor == "end" else 0)
@@ -72,9 +72,9 @@ def test_names_of_events_do_not_meet():
 
 
 def test_a_log_of_one_row_has_its_values_and_no_empty_curve():
-    drawn = doctor_chart.drawing(doctor.report(real_logs.read("\n".join(real_logs.text("hack-plus").split("\n")[:2]))))
-    assert "polyline" not in drawn and 'class="frame"' not in drawn
-    assert '>reward</text><text x="97.0%" y="40" class="ends">0.25<' in drawn
+    chart = doctor_chart.drawing(doctor.report(real_logs.read("\n".join(real_logs.text("hack-plus").split("\n")[:2]))))
+    assert "polyline" not in chart and 'class="frame"' not in chart
+    assert '>reward</text><text x="97.0%" y="40" class="ends">0.25<' in chart
 
 
 def test_the_steps_are_named():

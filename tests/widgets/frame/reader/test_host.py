@@ -56,8 +56,8 @@ def test_numbers_have_three_significant_digits(value, text):
     ],
 )
 def test_a_meter_says_its_value_and_where_it_breaks_each_with_its_unit(gauge, text):
-    shown = host.gauged(gauge)
-    assert shown["text"] == text and f"<output>{text}</output>" in shown["html"]
+    gauged = host.gauged(gauge)
+    assert gauged["text"] == text and f"<output>{text}</output>" in gauged["html"]
 
 
 @pytest.mark.parametrize(
@@ -75,8 +75,8 @@ def test_a_meter_says_its_value_and_where_it_breaks_each_with_its_unit(gauge, te
     ],
 )
 def test_a_unit_follows_its_number(value, unit, read):
-    shown = host.row(Readout("KL", value, unit))
-    assert f"{shown['text']} {shown['unit']}".strip() == read == written.with_unit(written.figures(value), unit)
+    row = host.row(Readout("KL", value, unit))
+    assert f"{row['text']} {row['unit']}".strip() == read == written.with_unit(written.figures(value), unit)
 
 
 def test_a_form_of_strings_becomes_knobs_and_back():
@@ -116,9 +116,11 @@ def drawn(*y):
 
 
 def test_a_figure_of_rounding_errors_is_described_as_zero():
-    of = lambda *y: dict(title="Loss", note="nats", data=[dict(type="scatter", name="", y=list(y))])
-    assert panels.described(of(-1.3e-16, 9e-17)) == "Loss, nats: from 0 to 0"
-    assert panels.described(of(-0.25, 3.1e-7)) == "Loss, nats: from −0.250 to 3.10 × 10⁻⁷"
+    def described(*y):
+        return panels.described(dict(title="Loss", note="nats", data=[dict(type="scatter", name="", y=list(y))]))
+
+    assert described(-1.3e-16, 9e-17) == "Loss, nats: from 0 to 0"
+    assert described(-0.25, 3.1e-7) == "Loss, nats: from −0.250 to 3.10 × 10⁻⁷"
 
 
 def test_the_fingerprint_does_not_see_the_last_bit():
@@ -145,9 +147,9 @@ class Sizer:
 
 
 def test_a_setting_is_written_for_every_engine_and_trainer_as_text_that_cannot_be_markup():
-    shown = host.config(Sizer, None, dict(placement="split"))
-    assert shown.count("<pre") == 5
-    assert "--weight-transfer-config &#x27;{&quot;backend&quot;:&quot;nccl&quot;}&#x27;" in shown
+    config = host.config(Sizer, None, dict(placement="split"))
+    assert config.count("<pre") == 5
+    assert "--weight-transfer-config &#x27;{&quot;backend&quot;:&quot;nccl&quot;}&#x27;" in config
 
 
 def test_only_a_job_that_fits_is_exported_and_only_by_a_page_that_sizes_jobs():

@@ -44,8 +44,8 @@ def words(bar):
 
 def buttons(bar):
     """{label: its value or the knobs that it turns}."""
-    found = re.findall(r'<button type="button" (?:class="mine" value|data-knobs)="(.*?)">(.*?)</button>', bar)
-    return {label: html.unescape(value) for value, label in found}
+    pairs = re.findall(r'<button type="button" (?:class="mine" value|data-knobs)="(.*?)">(.*?)</button>', bar)
+    return {label: html.unescape(value) for value, label in pairs}
 
 
 def keeps(bar, label="Keep as my job"):
@@ -95,10 +95,10 @@ def test_a_page_adds_its_knobs_to_the_saved_job():
 
 def test_a_saved_number_moves_to_the_nearest_offered_value_and_the_bar_says_so():
     wanted = dict(model="qwen2.5-32b", accelerator="h20", gpus="100", prompts="1e9", prompt="700", samples="many")
-    here = job.taken(Knobs, wanted)
+    adapted = job.taken(Knobs, wanted)
     # an accelerator that is not on offer and a word for a number are left; 640 and 768 are on offer around 700
-    assert here == dict(model="qwen2.5-32b", gpus="64", prompts="512", prompt="640")
-    bar = job.bar(values.knobs_from(Knobs, here), dict(knobs=wanted))
+    assert adapted == dict(model="qwen2.5-32b", gpus="64", prompts="512", prompt="640")
+    bar = job.bar(values.knobs_from(Knobs, adapted), dict(knobs=wanted))
     assert "Your job: " in bar and "nearest on offer here: GPUs 64, Prompts 512, Prompt" in bar
     assert job.taken(Knobs, dict(gpus="-3", prompt="1e308")) == dict(gpus="1", prompt="4096")
     assert job.taken(Knobs, dict(gpus="nan", prompt="inf")) == {}
@@ -151,8 +151,8 @@ def test_the_page_hears_of_a_job_before_its_figure():
     form = dict(job={"knobs": dict(model="qwen2.5-32b", gpus="1000")}, opened=True)
     (turn,) = host.stream("throughput", json.dumps(form))
     assert dict(parse_qsl(json.loads(turn)["turn"])) == dict(model="qwen2.5-32b", gpus="1024")
-    told, frame = host.stream("throughput", json.dumps(form | dict(opened=False)))
-    assert json.loads(told).keys() == {"job"} and "panels" in json.loads(frame)
+    first, frame = host.stream("throughput", json.dumps(form | dict(opened=False)))
+    assert json.loads(first).keys() == {"job"} and "panels" in json.loads(frame)
     _, nothing_kept = host.stream("throughput", json.dumps(dict(job={}, opened=True)))
     assert nothing_kept == next(host.stream("throughput"))  # the recorded frame says nothing of jobs
 
@@ -166,6 +166,6 @@ def test_a_page_without_the_job_bar_sends_no_job_message():
 def test_every_part_of_a_job_is_a_word_or_a_number_of_the_pages(name):
     row = dict(model=MODELS["llama3.1-8b"].key, accelerator=ACCELERATORS["h200"].key, config=json.dumps(QWEN3_14B))
     row |= dict(chip=CHIP, log="720 2000 4600 8192", timed="64 sequences, 2048 tokens, 12 ms")
-    known = {q: "4096" for q in job.QUANTILES if name in job.QUANTILES}  # of lengths all four, or none
-    said = job.words({**known, name: row.get(name, "4096"), "gpus": "8"})
-    assert said != "8 GPUs" or name in ("gpus", "timed")
+    quantiles = {q: "4096" for q in job.QUANTILES if name in job.QUANTILES}  # of lengths all four, or none
+    words = job.words({**quantiles, name: row.get(name, "4096"), "gpus": "8"})
+    assert words != "8 GPUs" or name in ("gpus", "timed")

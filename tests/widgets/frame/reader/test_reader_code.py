@@ -105,13 +105,13 @@ def test_faults_and_what_was_printed_stand_beside_the_result():
 
 
 def test_a_result_is_data_for_the_page():
-    drawn = reader_code.drawn(
+    result = reader_code.drawn(
         Shown(
             "Said.",
             (Table("Two", ("a", "b"), (("1", "2"),)),),
             (marks.panel("Title", "note", marks.line(np.arange(3), np.ones(3), "ones")),),
         )
     )
-    told = json.loads(json.dumps(written.plain(drawn)))
-    assert told["tables"] == [{"caption": "Two", "head": ["a", "b"], "rows": [["1", "2"]], "taken": False}]
-    assert told["panels"][0]["data"][0]["y"] == [1, 1, 1] and told["panels"][0]["alt"].startswith("Title, note")
+    data = json.loads(json.dumps(written.plain(result)))
+    assert data["tables"] == [{"caption": "Two", "head": ["a", "b"], "rows": [["1", "2"]], "taken": False}]
+    assert data["panels"][0]["data"][0]["y"] == [1, 1, 1] and data["panels"][0]["alt"].startswith("Title, note")

@@ -25,11 +25,11 @@ def as_changed(body, function=group_baselines.z_score):
 
 
 def test_every_importer_of_a_patched_function_calls_the_reader_s_version():
-    kept = group_baselines.z_score
+    ours = group_baselines.z_score
     with reader_patch.in_force(as_changed("return 0 * rewards")):
-        assert (kept(REWARDS) == 0).all() and (kept(REWARDS, ddof=0, eps=0.1) == 0).all()
-        assert host.line_of(kept) == "sim/estimators/group_baselines.py#L19"
-    assert kept(REWARDS)[0, 0] == pytest.approx(1.5, rel=1e-5)  # (1 - 1/4) / (1/2), by hand
+        assert (ours(REWARDS) == 0).all() and (ours(REWARDS, ddof=0, eps=0.1) == 0).all()
+        assert host.line_of(ours) == "sim/estimators/group_baselines.py#L19"
+    assert ours(REWARDS)[0, 0] == pytest.approx(1.5, rel=1e-5)  # (1 - 1/4) / (1/2), by hand
 
 
 def test_the_book_s_own_function_comes_back_after_a_fault():
@@ -62,20 +62,20 @@ def test_cached_results_that_may_depend_on_the_patched_function_are_forgotten():
     ],
 )
 def test_a_patch_that_does_not_fit_its_function_is_refused_in_one_sentence(change, sentence):
-    told = last(OURS.replace(*change))
-    assert told["refused"].startswith(sentence) and told["refused"].endswith(".")
+    answer = last(OURS.replace(*change))
+    assert answer["refused"].startswith(sentence) and answer["refused"].endswith(".")
 
 
 def test_output_printed_by_a_patch_stands_beside_the_figure():
-    told = last(OURS.replace("    return less", '    print("here")\n    return less'), dict(K="64"))
-    assert told["beside"].startswith("Printed:\nhere\nhere")
+    answer = last(OURS.replace("    return less", '    print("here")\n    return less'), dict(K="64"))
+    assert answer["beside"].startswith("Printed:\nhere\nhere")
 
 
 def test_the_first_call_that_differs_is_told_with_its_numbers():
     half = Exercise("", ((np.array([2.0]),), (np.array([4.0]),)), lambda x: x / 2, ("", ""), ("", ""))
     assert reader_patch.held(half, lambda x: x / 2)["met"]
-    told = reader_patch.held(half, lambda x: np.minimum(x / 2, 1))
-    assert told == dict(met=False, said="For [4.] it returns [1.]; wanted is [2.].")
+    verdict = reader_patch.held(half, lambda x: np.minimum(x / 2, 1))
+    assert verdict == dict(met=False, said="For [4.] it returns [1.]; wanted is [2.].")
 
 
 def test_results_count_as_equal_only_if_all_their_parts_and_shapes_are_equal():
@@ -88,18 +88,18 @@ def test_results_count_as_equal_only_if_all_their_parts_and_shapes_are_equal():
 
 
 def test_calls_that_come_back_tell_the_page_so_and_one_that_does_not_is_silent(monkeypatch):
-    told = []
+    signs = []
 
     def tripled(rewards, eps=1e-6, ddof=1):
-        told.append("inside")
+        signs.append("inside")
         return 3 * rewards
 
-    yours = reader_patch.Changed(tripled, group_baselines.z_score, lambda: told.append("alive"))
+    yours = reader_patch.Changed(tripled, group_baselines.z_score, lambda: signs.append("alive"))
     yours(REWARDS)
     monkeypatch.setattr(reader_patch, "SIGN", 0.0)
     yours(REWARDS)
     yours(REWARDS)
-    assert told == ["inside", "alive", "inside", "alive", "inside"]
+    assert signs == ["inside", "alive", "inside", "alive", "inside"]
 
 
 def test_a_function_with_a_generator_of_random_numbers_is_checked_on_a_copy_of_it():

@@ -64,16 +64,19 @@ def test_a_kept_sample_differs_where_welchs_interval_leaves_out_zero():
     assert not list(seeds.against(rows, [[1.0, 2.0], [], []], now)) and not list(seeds.against(rows, None, now))
 
 
+def curve(x, y, role=""):
+    return dict(type="scatter", mode="lines", x=x, y=y, name="", meta=dict(series=2, role=role))
+
+
 def test_a_band_is_the_range_of_a_curve_with_the_same_places_and_no_other():
     panel = written.plain(dict(title="t", note="n", caption="t <span>n</span>", data=[], layout={}))
-    curve = lambda x, y, role="": dict(type="scatter", mode="lines", x=x, y=y, name="", meta=dict(series=2, role=role))
     runs = [dict(panel, data=[curve([0, 1], y)]) for y in ([1, 2], [0, 5], [3, 3])]
-    drawn = seeds.banded(runs[0], runs)
-    assert drawn["data"][0]["y"] == [3, 5, 2, 0] and drawn["note"] == "n; band: 3 choices of Seed"
-    assert drawn["caption"] == "t <span>n; band: 3 choices of Seed</span>"
-    assert drawn["data"][0]["meta"] == dict(series=2, role="band")
-    for other in (curve([0, 2], [1, 2]), curve([0, 1], [None, 2]), curve([0, 1], [1, 2])):
-        same = [runs[0], dict(panel, data=[other])]
+    banded = seeds.banded(runs[0], runs)
+    assert banded["data"][0]["y"] == [3, 5, 2, 0] and banded["note"] == "n; band: 3 choices of Seed"
+    assert banded["caption"] == "t <span>n; band: 3 choices of Seed</span>"
+    assert banded["data"][0]["meta"] == dict(series=2, role="band")
+    for different in (curve([0, 2], [1, 2]), curve([0, 1], [None, 2]), curve([0, 1], [1, 2])):
+        same = [runs[0], dict(panel, data=[different])]
         assert seeds.banded(runs[0], same) is runs[0]
     assert seeds.banded(dict(panel, data=[curve([0, 1], [1, 2], "exact")]), runs)["data"][0]["meta"]["role"] == "exact"
 
