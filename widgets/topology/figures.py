@@ -20,7 +20,8 @@ END = 280.0  # seconds of the five ways: three steps of the first
 
 
 @cache
-def drawn():
+def batches():
+    """Lengths of the completions of six steps."""
     return topology.drawn_lengths(JOB, 6, 0)
 
 
@@ -29,11 +30,11 @@ def drawn():
 def generation(gpus):
     """Mean seconds of a rollout."""
     job = replace(JOB, gpus=gpus)
-    return sum(topology.rollout_seconds(job, lengths, gpus) for lengths in drawn()) / len(drawn())
+    return sum(topology.rollout_seconds(job, lengths, gpus) for lengths in batches()) / len(batches())
 
 
 def more(gpus):
-    floor, share = topology.floor_seconds(JOB, drawn()), [generation(8) * 8 / n for n in GPUS]
+    floor, share = topology.floor_seconds(JOB, batches()), [generation(8) * 8 / n for n in GPUS]
     return [
         panel(
             "Until the last completion is written",
@@ -55,7 +56,7 @@ def more(gpus):
 
 def bought(gpus):
     if gpus == GPUS[0]:
-        alone = topology.floor_seconds(JOB, drawn())
+        alone = topology.floor_seconds(JOB, batches())
         return f"8 GPUs take {generation(8):.0f} s; the longest completion alone takes {alone:.0f}."
     return f"{gpus // 8} times the GPUs of the first point: {generation(gpus):.0f} s in place of {generation(8):.0f}."
 
@@ -66,7 +67,7 @@ NAMES = dict(zip(WAYS, ("wait", "carry over", "split", "one step off", "async"))
 
 @cache
 def played(way, cut=CUT):
-    return topology.simulate(JOB, way, cut, drawn())
+    return topology.simulate(JOB, way, cut, batches())
 
 
 def five(way):
@@ -97,9 +98,9 @@ def five(way):
 
 def worth(way):
     run = played(way)
-    here, first = run.tokens_per_second, played(COLOCATED).tokens_per_second
+    speed, first = run.tokens_per_second, played(COLOCATED).tokens_per_second
     step = run.seconds / len(run.updates)
-    return f"{here:,.0f} tokens a second, {here / first:.2f} of the first way; an update every {step:.0f} s."
+    return f"{speed:,.0f} tokens a second, {speed / first:.2f} of the first way; an update every {step:.0f} s."
 
 
 # ── where to cut ──
@@ -107,8 +108,7 @@ def worth(way):
 def sides(cut):
     """(seconds of generation with its pause, seconds of training) of a mean step."""
     spans = played(ASYNC, cut).spans
-    seconds = lambda pool: sum(span.seconds for span in spans if span.pool == pool) / len(drawn())
-    return seconds("generate"), seconds("train")
+    return tuple(sum(s.seconds for s in spans if s.pool == pool) / len(batches()) for pool in LANES)
 
 
 def cut(generating):
@@ -135,8 +135,8 @@ def cut(generating):
 def waits(generating):
     write, train = sides(generating)
     short = 100 * (1 - min(write, train) / max(write, train))
-    who = "trainers" if train < write else "generators"
-    return f"A step takes {max(write, train):.0f} s, and the {who} wait for {short:.0f} % of it."
+    waiting = "trainers" if train < write else "generators"
+    return f"A step takes {max(write, train):.0f} s, and the {waiting} wait for {short:.0f} % of it."
 
 
 FIGURES = {

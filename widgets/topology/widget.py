@@ -144,8 +144,8 @@ def misfits(k):
 
 
 def run(k):
-    if found := misfits(k):
-        yield Result(found)
+    if impossible := misfits(k):
+        yield Result(impossible)
         return
     j, batches = job(k), lengths(k)
     at = min(k.generating, k.gpus - 1)
@@ -159,13 +159,16 @@ def run(k):
 
 def splits(k):
     """Some of the rungs at which both pools hold what they need, that of the setting among them."""
-    holds = lambda at: k.tensor_parallel <= at < k.gpus and not misfits(replace(k, way=ONE_OFF, generating=at))
-    rungs = [rung for rung in RUNGS if holds(rung)]
+
+    def fits_at(cut):
+        return k.tensor_parallel <= cut < k.gpus and not misfits(replace(k, way=ONE_OFF, generating=cut))
+
+    rungs = [rung for rung in RUNGS if fits_at(rung)]
     n = SWEPT if k.prompts * k.samples <= MANY else SWEPT // 2
     few = [rungs[round(i * (len(rungs) - 1) / (n - 1))] for i in range(n)] if rungs else []
     # the best of a stream lies where few GPUs generate: there the rungs are close
     close = rungs[:9:2] if k.prompts * k.samples <= MANY else []
-    return tuple(sorted({*few, *close, *([k.generating] if holds(k.generating) else [])}))
+    return tuple(sorted({*few, *close, *([k.generating] if fits_at(k.generating) else [])}))
 
 
 def generation(k, gpus):
@@ -229,8 +232,8 @@ def spans(run, end, low=0.0):
 
 def updates(run, end):
     """Seconds at which a new policy stands."""
-    done = [span.start + span.seconds for span in run.until(end) if span.what == "train"]
-    return [at for at in done if at < end]
+    ends = [span.start + span.seconds for span in run.until(end) if span.what == "train"]
+    return [second for second in ends if second < end]
 
 
 def where_to_cut(k, r):
@@ -303,7 +306,7 @@ READOUTS = {
 
 def readouts(k, r):
     if r.misfits:
-        units, sources = ({name: both[i] for name, both in READOUTS.items()} for i in (0, 1))
+        units, sources = ({name: pair[i] for name, pair in READOUTS.items()} for i in (0, 1))
         return impossible_job.dashes(sources, "Tokens a second, prompts and completions", units)
     run = r.runs[k.way]
     idle = [max(100 * run.idle(pool), 0.0) for pool in LANES]  # no less by the last bit of a sum
@@ -382,7 +385,7 @@ def broken(k, r):
         }
         return Break(
             Said(why, claims),
-            recovery.one_knob(k, ("sync",), lambda there: arrives(there, r)) or dict(way=COLOCATED),
+            recovery.one_knob(k, ("sync",), lambda other: arrives(other, r)) or dict(way=COLOCATED),
             "both pools wait for new weights",
         )
     best, cut = max(zip(r.curves[k.way], r.swept))
@@ -392,15 +395,14 @@ def broken(k, r):
         }
         why = f"{slower}, and no other cut of these GPUs that was tried is as fast."
         return Break(Said(why, claims), dict(way=COLOCATED), "no cut is as fast")
-    few = "trainers" if cut < at else "generators"
-    waiting = "generate" if few == "trainers" else "train"
+    few, number, working, waiting = ("generators", at, "generate", "train")
+    if cut < at:
+        few, number, working, waiting = ("trainers", training, "train", "generate")
     run = r.runs[k.way]
-    number, job_of = (training, "train") if few == "trainers" else (at, "generate")
-    pace = f"{number:,} to {job_of} {plural(number, 'sets', 'set')} the pace"
+    pace = f"{number:,} to {working} {plural(number, 'sets', 'set')} the pace"
     why = f"{slower}: {pace}, and the other pool is idle for {100 * run.idle(waiting):.0f} % of the time."
-    other = "train" if waiting == "generate" else "generate"
     claims = behind_one_pool(k, r) | {
-        "the other pool is idle for so long": lambda: run.idle(waiting) >= run.idle(other),
+        "the other pool is idle for so long": lambda: run.idle(waiting) >= run.idle(working),
         "another cut mends it": lambda: (
             topology.simulate(job(k), k.way, cut, lengths(k)).tokens_per_second >= r.colocated.tokens_per_second
         ),
@@ -410,8 +412,8 @@ def broken(k, r):
 
 def behind_one_pool(k, r):
     """What is asserted of a split that is slower: seconds for the tokens of either."""
-    a_token = lambda run: run.seconds / run.tokens
-    return {"one pool is faster": lambda: a_token(r.colocated) < a_token(r.runs[k.way])}
+    pool, split = r.colocated, r.runs[k.way]
+    return {"one pool is faster": lambda: pool.seconds / pool.tokens < split.seconds / split.tokens}
 
 
 def made_to_run(k):
@@ -419,8 +421,7 @@ def made_to_run(k):
     change = made_to_fit(k)
     if change is None:
         return None
-    there = replace(k, **change)
-    return change | dict(way=COLOCATED) if slower_than_one_pool(there) else change
+    return change | dict(way=COLOCATED) if slower_than_one_pool(replace(k, **change)) else change
 
 
 def slower_than_one_pool(k):
@@ -441,15 +442,18 @@ def made_to_fit(k):
     ]
     changes += [{**change, "prompt": 512, "longest": 8192} for change in changes]
     changes.append(dict(way=COLOCATED, tensor_parallel=1, model="qwen2.5-7b", accelerator="h100", prompt=512, gpus=32))
-    fits = lambda there: not misfits(there)
     return recovery.one_knob(k, turn, fits) or recovery.first_of(k, changes, fits)
+
+
+def fits(k):
+    return not misfits(k)
 
 
 ENGINES = (1, 2, 4, 8)
 
 
 def arrives(k, r):
-    """Whether a faster link is enough; what one pool reaches does not hang on it."""
+    """Whether a faster link is enough; it changes nothing of what one pool reaches."""
     run = topology.simulate(job(k), k.way, k.generating, lengths(k), r.runs[k.way].finish)
     return run.tokens_per_second >= r.colocated.tokens_per_second
 
@@ -504,9 +508,10 @@ def two_cuts(plain, other):
         run, low = r.runs[ASYNC], 2.3 * (1 - row)
         lanes += [*spans(run, end, low), label(0, 1.2 + low, f"{name}: generate", 0), label(0, 0.2 + low, "train", 0)]
         new = [0.0, *updates(run, end), end]
-        done = [n * run.tokens / len(run.updates) / 1e6 for n in range(len(new) - 1)]
+        millions = [n * run.tokens / len(run.updates) / 1e6 for n in range(len(new) - 1)]
         series, role = ((8, "reference"), (1, "step"))[row]
-        tokens += [line(new, [*done, done[-1]], name, series, role), label(end, done[-1], name, series, "right")]
+        tokens.append(line(new, [*millions, millions[-1]], name, series, role))
+        tokens.append(label(end, millions[-1], name, series, "right"))
     return [
         panel(
             "What 32 GPUs do",
