@@ -58,9 +58,9 @@ def still_sound(steps):
 
 
 def left(steps):
-    here, over_all = still_sound(steps)[SHOWN], still_sound(steps).mean()
+    of_shown, over_all = still_sound(steps)[SHOWN], still_sound(steps).mean()
     return (
-        f"After {counted(steps, 'step')}, {here:.0f} % of what is written for this problem is sound, and "
+        f"After {counted(steps, 'step')}, {of_shown:.0f} % of what is written for this problem is sound, and "
         f"{over_all:.0f} % over all 300."
     )
 

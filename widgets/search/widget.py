@@ -195,11 +195,11 @@ def climb(r):
 def equal_steps(k, r):
     answers, steps = r.reranked(k)
     shares = [(r.one, 8), (r.greedy, 8), (answers, 1), (steps, 2), (r.searched, 4)]
-    drawn = [bars([i], [share], "", series, text=[f"{share:.0f}"]) for i, (share, series) in enumerate(shares)]
+    solved = [bars([i], [share], "", series, text=[f"{share:.0f}"]) for i, (share, series) in enumerate(shares)]
     return panel(
         "Solved with equal steps",
         f"% of {PROBLEMS}; ORM, PRM and {k.searcher}: {k.budget} steps; the others 5",
-        *drawn,
+        *solved,
         within(threshold(answers - LOST, "the search breaks below", 0.0), 3.5, 4.5, 4.55, 104),
         x_range=[-0.6, 4.6],
         y_range=[0, 118],
@@ -248,14 +248,14 @@ def liked(r):
 
 def readouts(k, r):
     answers, steps = r.reranked(k)
-    where = search.tree_search if k.searcher == "tree" else search.beam
+    searcher = search.tree_search if k.searcher == "tree" else search.beam
     blind, astray = r.lost > LOST, r.behind(k) > LOST
     sound = [100 * picked.sound[at(k)] for picked in (r.answers, r.steps)]
     return [
         Readout("Reranked by answers", answers, "%", search.best_of_n),
         Readout("Reranked by steps", steps, "%", search.best_of_n),
         Readout("Right and sound: by answers, by steps", f"{sound[0]:.1f}, {sound[1]:.1f}", "%", search.best_of_n),
-        Readout("Search, as many steps", r.searched, "%", where, "violated" if astray else ""),
+        Readout("Search, as many steps", r.searched, "%", searcher, "violated" if astray else ""),
         Readout("Best of 256 by answers", float(r.by_answers[-1]), "%", search.best_of_n, "violated" if blind else ""),
     ]
 
@@ -272,31 +272,31 @@ UNDONE = {BLIND: dict(blind_spots=0.0), SPREAD: dict(kept="√n", c=1.0), NOISY:
 
 
 def damage(k, r):
-    """Points that are lost of the best N, or behind reranking; the one that is broken by."""
+    """The points that decide whether it is broken: lost from the best N to 256, or behind reranking."""
     return r.lost if r.lost > LOST else r.behind(k)
 
 
 def cause(k, r):
-    """The one thing that alone mends what is broken where it is undone, or MIXED where none does."""
+    """The first cause that mends the run when it alone is undone, MIXED if none does; None where nothing is broken."""
     if damage(k, r) <= LOST:
         return None
-    return next((found for found, usual in UNDONE.items() if mended(k, r, usual)), MIXED)
+    return next((possible for possible, usual in UNDONE.items() if mended(k, r, usual)), MIXED)
 
 
 def mended(k, r, usual):
-    there = replace(k, **usual)
-    if there == k:
+    without = replace(k, **usual)
+    if without == k:
         return False
-    now = turned(there)
-    return (now.lost if r.lost > LOST else now.behind(there)) <= LOST
+    result = turned(without)
+    return (result.lost if r.lost > LOST else result.behind(without)) <= LOST
 
 
 def watched(k, r):
     if r.lost > max(r.behind(k), 0) or r.lost > LOST:
-        told = f"max(solved) - solved[256] > {LOST:g}"
-        return Gauge("Lost from the best N to 256", r.lost, LOST, "points", high=50, expression=told)
-    told = f"by_answers - search > {LOST:g}"
-    return Gauge("Search behind reranking", max(r.behind(k), 0.0), LOST, "points", high=50, expression=told)
+        code = f"max(solved) - solved[256] > {LOST:g}"
+        return Gauge("Lost from the best N to 256", r.lost, LOST, "points", high=50, expression=code)
+    code = f"by_answers - search > {LOST:g}"
+    return Gauge("Search behind reranking", max(r.behind(k), 0.0), LOST, "points", high=50, expression=code)
 
 
 def seen_at(k, r, cause):
@@ -306,30 +306,34 @@ def seen_at(k, r, cause):
 
 
 def broken(k, r):
-    found = cause(k, r)
-    if found is None:
+    blamed = cause(k, r)
+    if blamed is None:
         return None
     if r.lost > LOST:
         N, most = r.peak
-        led = "Every draw may be one that the scorer loves and that is wrong" if found == BLIND else "More is worse"
+        led = "Every draw may be one that the scorer loves and that is wrong" if blamed == BLIND else "More is worse"
         why = f"{led}: {N} chains solve {most:.0f} %, 256 solve {r.by_answers[-1]:.0f} %."
-        claims = {"more chains solve less": lambda: drawn(r, r.tree.orm, 256) < drawn(r, r.tree.orm, N) - LOST + 4}
+        claims = {
+            "more chains solve less": lambda: (
+                solved_again(r, r.tree.orm, 256) < solved_again(r, r.tree.orm, N) - LOST + 4
+            )
+        }
     else:
         led = {NOISY: "Step scores lead it astray", SPREAD: "It spends its steps in the wrong places"}
         why = (
-            f"{led.get(found, 'Undoing one thing alone does not mend it')}: the search solves {r.searched:.0f} %, and "
+            f"{led.get(blamed, 'Undoing one thing alone does not mend it')}: the search solves {r.searched:.0f} %, and "
             f"{chains(k)} finished chains picked by their answers {r.reranked(k)[0]:.0f} %."
         )
         claims = solving(k, r) | {
-            "the search is behind": lambda: r.searched < drawn(r, r.tree.orm, chains(k)) - LOST + 4
+            "the search is behind": lambda: r.searched < solved_again(r, r.tree.orm, chains(k)) - LOST + 4
         }
-    undone = {"undone, it is mended": lambda: mended(k, r, UNDONE[found])}
+    undone = {"undone, it is mended": lambda: mended(k, r, UNDONE[blamed])}
     alone = {"nothing alone mends it": lambda: not any(mended(k, r, usual) for usual in UNDONE.values())}
-    return Break(Said(why, claims | (alone if found == MIXED else undone)), fix(k), found)
+    return Break(Said(why, claims | (alone if blamed == MIXED else undone)), fix(k), blamed)
 
 
-def drawn(r, score, N):
-    """% solved by the best scored of N chains, once more: drawn twenty times of each problem."""
+def solved_again(r, score, N):
+    """% solved by the best scored of N chains, estimated anew for a claim: drawn twenty times of each problem."""
     rng, P = np.random.default_rng(11), len(score)
     up_to = np.cumsum(r.tree.chance, axis=1)
     right = []
@@ -342,10 +346,10 @@ def drawn(r, score, N):
 
 def solving(k, r):
     """What is asserted of shares with the steps that are set."""
-    answers, steps = r.reranked(k)
+    (answers, steps), by_steps, N = r.reranked(k), search.step_scores(r.tree, k.how), chains(k)
     return {
-        "so much is solved by answers": lambda: abs(drawn(r, r.tree.orm, chains(k)) - answers) < 4,
-        "so much is solved by steps": lambda: abs(drawn(r, search.step_scores(r.tree, k.how), chains(k)) - steps) < 4,
+        "so much is solved by answers": lambda: abs(solved_again(r, r.tree.orm, N) - answers) < 4,
+        "so much is solved by steps": lambda: abs(solved_again(r, by_steps, N) - steps) < 4,
         "the search solves so much": lambda: (
             abs(100 * r.tree.correct[np.arange(PROBLEMS), r.found.chain].mean() - r.searched) < 1e-6
         ),
