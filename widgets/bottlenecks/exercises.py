@@ -25,12 +25,12 @@ def largest_only(chosen, shares=SHARES, menu=MENU):
     out = np.empty((len(chosen), len(ROLES)))
     for row, bought in enumerate(chosen):
         for at, role in enumerate(ROLES):
-            left = [1.0]
-            for option, taken in zip(menu, bought):
-                if taken and role in option.effects:
+            remaining = [1.0]
+            for option, is_bought in zip(menu, bought):
+                if is_bought and role in option.effects:
                     touched, speedup = option.effects[role]
-                    left.append(1 - touched * (1 - 1 / speedup))
-            out[row, at] = shares[at] * min(left)
+                    remaining.append(1 - touched * (1 - 1 / speedup))
+            out[row, at] = shares[at] * min(remaining)
     return out
 
 

@@ -87,7 +87,7 @@ CUTS = (20, 24, 28, 32, 34, 36, 38, 40, 41, 42, 43, 44, 45, 46, 48, 50, 52, 54, 
 
 def split(x):
     generate, train = budget.sides(A, B, X)
-    here = budget.sides(A, B, x)
+    both = budget.sides(A, B, x)
     return [
         panel(
             "64 GPUs, two pools side by side",
@@ -95,7 +95,7 @@ def split(x):
             line(X, generate, "generation", 1),
             line(X, train, "training", 2),
             line([X[0], X[-1]], [A + B] * 2, "one after the other", 8, "exact"),
-            dots([x, x], here, "here", role="here"),
+            dots([x, x], both, "here", role="here"),
             label(15.5, 1.9, "generation", 1),
             label(52, 1.4, "training", 2, "right"),
             label(8.5, A + B, "one after the other, no tail", 0),

@@ -150,8 +150,8 @@ class Result:
 
 def shares(k):
     """Of the roles, together 1."""
-    given = np.array([k.rollout, k.tail, k.train, k.reference, k.sync, k.verify, k.other], float)
-    return tuple((given / max(given.sum(), 1.0)).tolist())
+    percent = np.array([k.rollout, k.tail, k.train, k.reference, k.sync, k.verify, k.other], float)
+    return tuple((percent / max(percent.sum(), 1.0)).tolist())
 
 
 def chosen(k):
@@ -163,8 +163,8 @@ def chosen(k):
     return budget.in_order(RULES[k.rule], k.weeks, shares(k), k.gpus, k.scale)
 
 
-def there(k, names):
-    """Weeks that the best set may take: those that are given, or those that were spent, where one chooses oneself."""
+def weeks_allowed(k, names):
+    """Weeks that the best set may take: the knob's, or those that were spent where the reader chooses what to buy."""
     return sum(option.weeks for option in MENU if option.name in names) if k.rule == OWN else k.weeks
 
 
@@ -175,20 +175,20 @@ def idle(k):
 
 
 def run(k):
-    names, given, menu = chosen(k), shares(k), budget.scaled(MENU, k.scale)
-    spent, times = budget.course(names, given, k.gpus, k.scale)
+    names, of_roles, menu = chosen(k), shares(k), budget.scaled(MENU, k.scale)
+    spent, times = budget.course(names, of_roles, k.gpus, k.scale)
     row = np.array([[False] * len(NAMES), [name in names for name in NAMES]])
-    before, after = budget.remaining(row, given, menu)
+    before, after = budget.remaining(row, of_roles, menu)
     order = ORDERS[k.order]
-    best = budget.best(there(k, names), given, k.gpus, k.scale)
+    best = budget.best(weeks_allowed(k, names), of_roles, k.gpus, k.scale)
     yield Result(
         names,
         spent,
         times,
-        budget.time_to_quality(names, given, k.gpus, menu, k.extra),
-        budget.step_time(best, given, k.gpus, menu),
-        budget.frontier(MOST, given, k.gpus, k.scale),
-        budget.idle(names, given, k.gpus, menu),
+        budget.time_to_quality(names, of_roles, k.gpus, menu, k.extra),
+        budget.step_time(best, of_roles, k.gpus, menu),
+        budget.frontier(MOST, of_roles, k.gpus, k.scale),
+        budget.idle(names, of_roles, k.gpus, menu),
         before,
         after,
         diagnosis.session(k.cause, order),
@@ -247,13 +247,13 @@ def roles(k, r):
 def causes(k, r):
     """What is still possible after each test, a row a cause."""
     names = list(diagnosis.CAUSES)
-    possible = [[1.0 if name in left else 0.0 for _, left in r.session] for name in names]
+    possible = [[1.0 if name in causes_left else 0.0 for _, causes_left in r.session] for name in names]
     steps = list(range(len(r.session)))
-    made = ORDERS[k.order][: len(steps) - 1]
+    tests = ORDERS[k.order][: len(steps) - 1]
     wide = max(len(diagnosis.TESTS), 1)
     return panel(
         "Causes that are left",
-        "after " + ", ".join(SHORTER.get(test, test) for test in made),
+        "after " + ", ".join(SHORTER.get(test, test) for test in tests),
         heat(steps, list(range(len(names))), possible, "possible", 0.0, 1.4),
         *[label(wide + 2.1, n - 0.3, name, 0, "right") for n, name in enumerate(names)],
         x="tests made",
@@ -270,14 +270,14 @@ SHORTER = {"wall clock": "wall", "utilization": "util.", "profiler": "prof.", "m
 
 def bill(k, r):
     spent = [minutes for minutes, _ in r.session]
-    left = [len(causes) for _, causes in r.session]
+    causes_left = [len(causes) for _, causes in r.session]
     book = diagnosis.session(k.cause)
     return panel(
         "Minutes until one is left",
         "causes left; [s8] the playbook",
         line(*stairs([*book, (180, book[-1][1])]), "playbook", 8, "reference"),
-        line(spent, left, "this order", 1, "step"),
-        dots([spent[-1]], [left[-1]], "here", role="here"),
+        line(spent, causes_left, "this order", 1, "step"),
+        dots([spent[-1]], [causes_left[-1]], "here", role="here"),
         x="minutes",
         x_range=[0, 180],
         y_range=[0, 9],
@@ -287,12 +287,9 @@ def bill(k, r):
 
 def stairs(session):
     """(minutes, causes left) with a corner at each test."""
-    minutes = [m for m, _ in session]
-    left = [len(causes) for _, causes in session]
-    return [minutes[0], *(m for m in minutes[1:] for _ in range(2))], [
-        *(n for n in left[:-1] for _ in range(2)),
-        left[-1],
-    ]
+    minutes, causes_left = [m for m, _ in session], [len(causes) for _, causes in session]
+    x = [minutes[0], *(m for m in minutes[1:] for _ in range(2))]
+    return x, [*(n for n in causes_left[:-1] for _ in range(2)), causes_left[-1]]
 
 
 READOUTS = {
@@ -305,8 +302,8 @@ READOUTS = {
 
 
 def readouts(k, r):
-    found = broken(k, r)
-    cause = found.cause if found else ""
+    break_ = broken(k, r)
+    cause = break_.cause if break_ else ""
     values = (r.step, r.quality, r.best, wasted(r), r.expected)
     states = [
         "violated" if cause == BEHIND_CAUSE else "",
@@ -358,17 +355,17 @@ def broken(k, r):
             "the samples."
         )
         claims = {
-            "the step takes so much": lambda: np.isclose(taken(k, r.names), r.step),
+            "the step takes so much": lambda: np.isclose(step_with(k, r.names), r.step),
             "the same quality takes longer than at first, or than with the best set": lambda: (
-                k.extra * taken(k, r.names) > min(1, (1 + BEHIND) * r.best)
+                k.extra * step_with(k, r.names) > min(1, (1 + BEHIND) * r.best)
             ),
             "something samples from another policy": lambda: needing(r.names),
-            "with the correction it takes less": lambda: taken(k, {*r.names, budget.FIX}) < r.quality,
+            "with the correction it takes less": lambda: step_with(k, {*r.names, budget.FIX}) < r.quality,
         }
         return Break(Said(why, claims), back(k, r, dict(mismatch_fix=True)), UNCORRECTED)
     if wasted(r) >= WASTED:
-        left = taken(k, [name for name in r.names if name not in r.idle])
-        tail = f": without them the step is {left:.3f}{' as well' if left > r.step - 5e-4 else ''}."
+        step = step_with(k, [name for name in r.names if name not in r.idle])
+        tail = f": without them the step is {step:.3f}{' as well' if step > r.step - 5e-4 else ''}."
         why = f"{wasted(r)} weeks bought nothing ({', '.join(r.idle)}){tail}"
         why = why if len(why) <= 150 else f"{wasted(r)} weeks bought nothing, {len(r.idle)} of the menu{tail}"
         without = {OWN_KNOBS[name]: False for name in r.idle}
@@ -376,13 +373,13 @@ def broken(k, r):
     if r.behind > BEHIND:
         behind = f": this takes {1 + r.behind:.2f} times as long" if r.best > NEXT_TO_NOTHING else ""
         why = f"The step is {r.step:.3f} of the first. As many weeks buy {r.best:.3f}{behind}."
-        best = recovery.different(k, dict(rule=BEST, weeks=there(k, r.names)))
+        best = recovery.different(k, dict(rule=BEST, weeks=weeks_allowed(k, r.names)))
         return Break(Said(why, outdone(k, r)), best, BEHIND_CAUSE)
     return None
 
 
 def dear(r):
-    """Whether the same quality takes longer than at first, or clearly longer than with the best set where a step does
+    """Whether the same quality takes longer than at first, or clearly longer than with the best set while a step does
     not.
     """
     allowed = (1 + BEHIND) * max(r.best, NEXT_TO_NOTHING)
@@ -390,15 +387,17 @@ def dear(r):
 
 
 def back(k, r, own):
-    """Knobs of one's own purchases where these are enough, or the best set."""
-    ways = [own] if k.rule == OWN else []
-    holding = lambda k: broken(k, next(run(k))) is None
-    best = recovery.different(k, dict(rule=BEST, weeks=min(there(k, r.names), MOST)))
-    return recovery.first_of(k, ways, holding) or best
+    """The reader's own purchases turned by `own` if that is enough, else the best set."""
+    best = recovery.different(k, dict(rule=BEST, weeks=min(weeks_allowed(k, r.names), MOST)))
+    return recovery.first_of(k, [own] if k.rule == OWN else [], holding) or best
 
 
-def taken(k, names):
-    """The step of a set once more, role by role."""
+def holding(k):
+    return broken(k, next(run(k))) is None
+
+
+def step_with(k, names):
+    """The step with a set, computed role by role for a claim: another way than budget.step_time."""
     left = dict(zip(budget.ROLES, shares(k)))
     for option in budget.scaled(MENU, k.scale):
         for role, (touched, speedup) in option.effects.items() if option.name in names else ():
@@ -411,7 +410,7 @@ def taken(k, names):
 
 
 def needing(names):
-    """What samples from another policy, of a set that does not correct it."""
+    """Purchases of a set that sample from another policy, if the set has no correction."""
     return [o.name for o in MENU if o.name in names and o.requires == budget.FIX and budget.FIX not in names]
 
 
@@ -425,7 +424,7 @@ def no_use(k, r):
     return {
         "they cost so many weeks": lambda: weeks_of(r.idle) == wasted(r) > 0,
         "without them the step is no longer": lambda: (
-            taken(k, others) < budget.step_time(r.names, shares(k), k.gpus, budget.scaled(MENU, k.scale)) + 1e-6
+            step_with(k, others) < budget.step_time(r.names, shares(k), k.gpus, budget.scaled(MENU, k.scale)) + 1e-6
         ),
         "nothing else needs them": lambda: {*needing(others)} <= {*needing(r.names)},
     }
@@ -433,11 +432,11 @@ def no_use(k, r):
 
 def outdone(k, r):
     """What is asserted of a set that another one of as many weeks outdoes."""
-    best = budget.best(there(k, r.names), shares(k), k.gpus, k.scale)
+    best = budget.best(weeks_allowed(k, r.names), shares(k), k.gpus, k.scale)
     return {
-        "the step is so much": lambda: np.isclose(taken(k, r.names), r.step),
-        "the best set has so much": lambda: np.isclose(taken(k, best), r.best) and r.best < r.step,
-        "it takes no more weeks": lambda: weeks_of(best) <= there(k, r.names) and not needing(best),
+        "the step is so much": lambda: np.isclose(step_with(k, r.names), r.step),
+        "the best set has so much": lambda: np.isclose(step_with(k, best), r.best) and r.best < r.step,
+        "it takes no more weeks": lambda: weeks_of(best) <= weeks_allowed(k, r.names) and not needing(best),
     }
 
 
@@ -447,8 +446,8 @@ def worse(k, r):
             f"Uncorrected samples: the same quality takes {r.quality:.2f} of the time, the step {r.step:.2f}.",
             {
                 "something samples from another policy": lambda: needing(r.names),
-                "it takes so much": lambda: np.isclose(k.extra * taken(k, r.names), r.quality),
-                "with the correction it takes less": lambda: taken(k, {*r.names, budget.FIX}) < r.quality,
+                "it takes so much": lambda: np.isclose(k.extra * step_with(k, r.names), r.quality),
+                "with the correction it takes less": lambda: step_with(k, {*r.names, budget.FIX}) < r.quality,
             },
         )
     if r.idle:
@@ -460,9 +459,10 @@ def worse(k, r):
             outdone(k, r),
         )
     if r.expected > SLOW:
-        average = lambda order: sum(
-            prior * diagnosis.session(cause, order)[-1][0] for cause, prior in diagnosis.CAUSES.items()
-        )
+
+        def average(order):
+            return sum(prior * diagnosis.session(cause, order)[-1][0] for cause, prior in diagnosis.CAUSES.items())
+
         return Said(
             f"This order of tests takes {r.expected:.0f} minutes on average; the playbook takes 9.",
             {
@@ -475,13 +475,14 @@ def worse(k, r):
 
 def holds(k, r):
     weeks = counted(int(r.spent[-1]), "week")
-    said = f"{weeks} for {', '.join(r.names)}: {r.step:.3f} of the step is left."
-    more = f"{weeks} for {len(r.names)} of the menu: {r.step:.3f} of the step is left."
+    ends = f"{weeks} for {', '.join(r.names)}: {r.step:.3f} of the step is left."
+    if len(ends) > 150:
+        ends = f"{weeks} for {len(r.names)} of the menu: {r.step:.3f} of the step is left."
     return Said(
-        (said if len(said) <= 150 else more) if r.names else "Nothing is bought, and the step is what it was.",
+        ends if r.names else "Nothing is bought, and the step is what it was.",
         {
             "so many weeks": lambda: weeks_of(r.names) == r.spent[-1],
-            "so much of the step is left": lambda: np.isclose(taken(k, r.names), r.step),
+            "so much of the step is left": lambda: np.isclose(step_with(k, r.names), r.step),
             "no weeks bought nothing": lambda: not r.idle and (k.extra == 1 or not needing(r.names)),
         },
     )
