@@ -105,7 +105,7 @@ def stop(divisor):
     pushes = {name: score / by(n) for name, by in DIVISORS.items()}
     totals = {name: (probability * push).cumsum() for name, push in pushes.items()}
     (other,) = DIVISORS.keys() - {divisor}
-    left = totals[divisor][-1]
+    total = totals[divisor][-1]
     return [
         panel(
             "Push of one completion",
@@ -121,8 +121,10 @@ def stop(divisor):
             "over lengths up to here",
             line(n, totals[other], other, 8, "other"),
             line(n, totals[divisor], divisor),
-            dots([length_bias.T], [left], "what is left", 1),
-            label(length_bias.T - 1, left + 0.01, f"left: {abs(left):.3f}" if left > 1e-9 else "left: 0", 1, "right"),
+            dots([length_bias.T], [total], "what is left", 1),
+            label(
+                length_bias.T - 1, total + 0.01, f"left: {abs(total):.3f}" if total > 1e-9 else "left: 0", 1, "right"
+            ),
             x="length in tokens",
             x_range=(0, length_bias.T + 1.5),
             y_range=(-0.02, 0.22),
@@ -133,10 +135,10 @@ def stop(divisor):
 def stopped(divisor):
     probability, score = length_bias.distribution(STOP)
     n = np.arange(1, length_bias.T + 1)
-    left = (probability * score / DIVISORS[divisor](n)).sum()
-    if left < 1e-9:
+    total = (probability * score / DIVISORS[divisor](n)).sum()
+    if total < 1e-9:
         return "Divided by ten, the mean length: what short ones push is taken back by long ones."
-    return f"Divided by its own length, long ones take back too little: {left:.3f} is left."
+    return f"Divided by its own length, long ones take back too little: {total:.3f} is left."
 
 
 # ── ties that jitter ──

@@ -66,22 +66,24 @@ def run(k):
     lengths = length_bias.train(
         k.p, k.h, k.K, k.std, k.divisor, k.answer_learns, k.groups, UPDATES, SEEDS, rng, EVERY, optimizer
     )
-    beside = zip(
+    on_noise = zip(
         *(noise_run(k, NOISE_SEEDS * k.seed + i).frames(UPDATES) for i in range(NOISE_SEEDS if k.noise else 0))
     )
     noise = []
     for so_far in lengths:
-        noise.extend(islice(beside, so_far.updates - len(noise)))
+        noise.extend(islice(on_noise, so_far.updates - len(noise)))
         yield Trace(so_far, list(zip(*noise)))
 
 
 def length_rate(k):
-    """What the knob says for 1/|o|; for the other divisors SGD gets the rate that matches, and AdamW needs none."""
+    """The knob's rate for 1/|o|; for the other divisors SGD gets the rate that matches, and AdamW the same."""
     return k.learning_rate * (length_bias.RATES[k.divisor] if k.optimizer == "SGD" else 1)
 
 
 def noise_rate(k):
-    """GRPO's; under SGD twice that without the division by about 1/2, three times with 1/12 for about 1/4."""
+    """GRPO's. Under SGD twice that without the division by a deviation of about 1/2, and three times that where 1/12
+    takes the place of one over a length of about 4: steps as long as GRPO's.
+    """
     matched = (1 if k.std else 2) * (3 if k.divisor == "constant" else 1) if k.optimizer == "SGD" else 1
     return NOISE_RATE[k.optimizer] * k.learning_rate * matched
 
@@ -198,7 +200,7 @@ def noise_curves(r, name):
     exact = [
         [(frame.step + 1, frame.exact[name].mean()) for frame in frames if name in frame.exact] for frames in r.noise
     ]
-    x, y = np.array([step for step, _ in exact[0]]), np.array([[value for _, value in one] for one in exact])
+    x, y = np.array([step for step, _ in exact[0]]), np.array([[value for _, value in points] for points in exact])
     return [line(x, y.mean(axis=0), "mean", 1), each_run(x, y)]
 
 
@@ -206,11 +208,7 @@ def readouts(k, r):
     drift = length_bias.expected_drift(k.p, k.h, k.K, k.std, k.divisor, k.groups)
     return [
         Readout(
-            "Wrong length over right, end",
-            apart(r),
-            "",
-            length_bias.train,
-            "violated" if apart(r) > APART else "",
+            "Wrong length over right, end", apart(r), "", length_bias.train, "violated" if apart(r) > APART else ""
         ),
         Readout(
             "Expected push on a stop, first update",
@@ -260,17 +258,17 @@ def broken(k, r):
     if apart(r) <= APART:
         return None
     wrong, right = ends(r)
-    told = f"No length is rewarded, yet wrong completions have {wrong:.1f} tokens and right ones {right:.1f}"
+    lengths = f"No length is rewarded, yet wrong completions have {wrong:.1f} tokens and right ones {right:.1f}"
     grew = {
         "the two began alike": lambda: np.allclose(r.lengths.wrong[:, 0], r.lengths.right[:, 0]),
         "most runs parted": lambda: (r.lengths.wrong[:, -1] > r.lengths.right[:, -1]).mean() > 0.5,
         "a constant mends it": lambda: apart(other(k, divisor="constant")) < apart(r) / 1.5,
     }
     if k.divisor == "1/|o|":
-        why = Said(f"{told}: divided by its own length, a long failure is punished less.", grew)
+        why = Said(f"{lengths}: divided by its own length, a long failure is punished less.", grew)
         return Break(why, dict(divisor="constant"), "long failures are punished less")
     more = {"a larger batch mends it": lambda: apart(other(k, groups=64)) < DRIFT}
-    why = Said(f"{told}: in so small a batch one long completion outweighs the rest.", grew | more)
+    why = Said(f"{lengths}: in so small a batch one long completion outweighs the rest.", grew | more)
     back = recovery.different(k, dict(divisor="constant")) or dict(groups=64)
     return Break(why, back, "one long completion fills the batch")
 

@@ -14,12 +14,6 @@ last = partial(catalogue.last, dr_grpo)
 panel = partial(catalogue.panel, dr_grpo)
 
 
-def test_the_token_mean_does_not_trip_the_break_and_one_over_the_length_does():
-    assert dr_grpo.broken(Knobs(), last()) is None
-    found = dr_grpo.broken(Knobs(divisor="1/|o|"), last(divisor="1/|o|"))
-    assert "No length is rewarded" in found.why and found.fix == dict(divisor="constant")
-
-
 def test_one_over_the_length_breaks_the_run_before_the_twentieth_update():
     lengths = last(divisor="1/|o|").lengths
     assert lengths.wrong[:, 20].mean() > 3 * lengths.right[:, 20].mean()  # 2.9 and 23.3 on another implementation
@@ -39,7 +33,6 @@ def test_an_answer_that_learns_leaves_the_effect():
 def test_the_bias_of_the_token_mean_is_one_of_small_batches():
     apart = [dr_grpo.apart(last(groups=groups)) for groups in (1, 4, 16, 64)]
     assert apart == sorted(apart, reverse=True) and apart[0] > dr_grpo.APART and apart[-1] < 1.1
-    assert dr_grpo.broken(Knobs(groups=1), last(groups=1)).fix == dict(divisor="constant")
 
 
 @pytest.mark.parametrize("K, bent", [(2, False), (3, False), (4, True), (64, True)])
@@ -81,17 +74,12 @@ def test_under_adamw_noise_spends_the_entropy_of_both_and_is_not_blamed_on_the_d
     assert dr_grpo.broken(Knobs(noise=1e-3), last(noise=1e-3)) is None
 
 
-def test_a_break_is_wrong_completions_that_have_grown_three_times_as_long_as_right_ones():
-    """The lengths as the readouts show them, over both optimizers; the constant never breaks, 1/|o| nearly always."""
-    chance, verdicts = random.Random(14), {divisor: [] for divisor in dr_grpo.FILES}
+def test_over_both_optimizers_and_all_starts_a_constant_never_breaks_and_one_over_the_length_nearly_always():
+    chance, breaks = random.Random(14), {divisor: [] for divisor in dr_grpo.FILES}
     for _ in range(24):
         knobs = {name: chance.choice(values) for name, values in GRID.items()}
-        r = last(**knobs)
-        shown = {row.label: row.value for row in dr_grpo.readouts(Knobs(**knobs), r)}
-        damaged = shown["Tokens, wrong completion"] > 3 * r.lengths.right[:, -1].mean()
-        assert (dr_grpo.broken(Knobs(**knobs), r) is not None) == damaged
-        verdicts[knobs["divisor"]].append(damaged)
-    assert not any(verdicts["constant"]) and np.mean(verdicts["1/|o|"]) > 0.7
+        breaks[knobs["divisor"]].append(catalogue.broken(dr_grpo, **knobs) is not None)
+    assert not any(breaks["constant"]) and np.mean(breaks["1/|o|"]) > 0.7
 
 
 GRID = dict(
@@ -115,26 +103,22 @@ def test_the_notes_name_the_optimizer_and_the_rate_that_each_run_was_given():
 
 
 def test_the_start_of_the_model_moves_with_its_knobs():
-    assert last(h=0.5).lengths.right[0, 0] == pytest.approx(2, abs=1e-6) and last(p=0.6).lengths.pass_rate[
-        0, 0
-    ] == pytest.approx(0.6)
-    assert (last(seed=1).lengths.right[:, -1] != last().lengths.right[:, -1]).all()
+    assert last(h=0.5).lengths.right[0, 0] == pytest.approx(2, abs=1e-6)
+    assert last(p=0.6).lengths.pass_rate[0, 0] == pytest.approx(0.6)
 
 
 @pytest.mark.parametrize("noise", [0.0, 1e-2])
 def test_the_run_on_noise_keeps_pace_with_the_lengths(noise):
     with patch.object(dr_grpo, "NOISE_SEEDS", 1):
-        seen = list(dr_grpo.run(k := Knobs(noise=noise)))
-    pictures = [1, *range(15, 151, 15)]
-    assert [dr_grpo.progress(k, r)[1] for r in seen] == pictures
-    assert [[len(frames) for frames in r.noise] for r in seen] == [[n] * bool(noise) for n in pictures]
+        updates_on_noise = [[len(frames) for frames in r.noise] for r in dr_grpo.run(Knobs(noise=noise))]
+    assert updates_on_noise == [[n] * bool(noise) for n in (1, *range(15, 151, 15))]
 
 
 def test_the_guess_is_answered_by_the_run_on_noise():
-    made = dr_grpo.GUESS
-    r = catalogue.last(dr_grpo, **vars(made.knobs))
-    assert made.answers[made.right] == "below 85 %" and dr_grpo.entropy_left(r) < 0.85
-    assert dr_grpo.broken(made.knobs, r) is None
+    guess = dr_grpo.GUESS
+    r = last(**vars(guess.knobs))
+    assert guess.answers[guess.right] == "below 85 %" and dr_grpo.entropy_left(r) < 0.85
+    assert dr_grpo.broken(guess.knobs, r) is None
 
 
 def test_the_weight_of_a_prompt_is_flat_in_pairs_and_without_the_deviation():
@@ -143,9 +127,4 @@ def test_the_weight_of_a_prompt_is_flat_in_pairs_and_without_the_deviation():
 
 def test_the_verdict_says_nothing_grows_where_both_lengths_are_equal():
     for knobs, word in ((dict(divisor="constant"), "nothing grows"), (dict(learning_rate=3.0), "little grows")):
-        assert word in dr_grpo.holds(Knobs(**knobs), catalogue.last(dr_grpo, **knobs))
-
-
-def test_the_presets_break_for_both_causes():
-    found = [dr_grpo.broken(knobs, catalogue.last(dr_grpo, **vars(knobs))) for knobs in dr_grpo.PRESETS.values()]
-    assert len({each.cause for each in found if each}) == 2
+        assert word in dr_grpo.holds(Knobs(**knobs), last(**knobs))
