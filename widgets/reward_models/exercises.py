@@ -11,12 +11,12 @@ CALLS = tuple((FOUR, how, lam) for how in ("mean", "lowest", "uncertainty") for 
 
 
 def by_column(rewards, how, lowest, charge):
-    made = []
+    combined = []
     for column in np.transpose(rewards):
         mean = sum(column) / len(column)
         deviation = np.sqrt(sum((R - mean) ** 2 for R in column) / len(column))
-        made.append(dict(mean=mean, lowest=sorted(column)[lowest], uncertainty=mean - charge(deviation))[how])
-    return np.array(made)
+        combined.append(dict(mean=mean, lowest=sorted(column)[lowest], uncertainty=mean - charge(deviation))[how])
+    return np.array(combined)
 
 
 CHANGE = Change(

@@ -122,9 +122,9 @@ def fan(pairs):
 
 
 def fan_said(pairs):
-    seen = fan_of(pairs)
+    turns = fan_of(pairs)
     return (
-        f"{pairs:,} pairs: the five lie within {np.ptp(seen):.0f} degrees of each other, and {seen.mean() - 45:.0f} "
+        f"{pairs:,} pairs: the five lie within {np.ptp(turns):.0f} degrees of each other, and {turns.mean() - 45:.0f} "
         "degrees from people’s own way."
     )
 

@@ -98,10 +98,10 @@ def single(k):
 
 def run(k):
     seeds = range(RUNS * k.seed, RUNS * (k.seed + 1))
-    seen = ()
-    for one in many_reward_models.run(k.how, k.features, k.pairs, k.bias, k.kl, k.E, k.lam, seeds):
-        seen += (one,)
-        yield Result(seen)
+    runs = ()
+    for ended in many_reward_models.run(k.how, k.features, k.pairs, k.bias, k.kl, k.E, k.lam, seeds):
+        runs += (ended,)
+        yield Result(runs)
 
 
 def progress(k, r):
@@ -122,7 +122,7 @@ def figure(k, r):
 
 
 def board(k, r):
-    found = broken(k, r)
+    break_ = broken(k, r)
     spots = [(one.centre[1], one.centre[0], "followed" if wins < HALF else "rest") for one, wins in zip(r.runs, r.wins)]
     spots += [(0.0, 0.0, "rest")] * (RUNS - len(spots))
     arrows = [(theta[1], theta[0]) for theta in r.middle.theta[:, :2]]
@@ -137,7 +137,7 @@ def board(k, r):
             completion_map.BESIDE,
             completion_map.BELOW,
             f"A typical completion has {r.tokens:.0f} tokens, one of the start 40.",
-            *completion_map.typical("t", r.tokens, bool(found and found.cause == SAME), liked(k)),
+            *completion_map.typical("t", r.tokens, bool(break_ and break_.cause == SAME), liked(k)),
         ),
         tab="Runs",
         front=True,
@@ -181,8 +181,8 @@ def along_length(k, r):
     else:
         marks.append(each_run(length, paid[:, at], "single models"))
         for series, how in enumerate(("mean", LOWEST, UNCERTAINTY), 1):
-            made = reward_ensemble.aggregate(paid, how, k.lam)[at]
-            marks.append(line(length, made, how, series))
+            reward = reward_ensemble.aggregate(paid, how, k.lam)[at]
+            marks.append(line(length, reward, how, series))
             marks.append(label(-2.9, 15.5 - 1.9 * series, how, series))
     return panel(
         "What is paid for length",
@@ -219,15 +219,16 @@ def agreement(k, r):
 
 
 def readouts(k, r):
-    found = "violated" if broken(k, r) else ""
-    agree = lambda of: "–" if single(k) else 100 * r.agreeing(of)
-    percent = "" if single(k) else "%"
+    state = "violated" if broken(k, r) else ""
+    agree, percent = ("–", "–"), ""
+    if not single(k):
+        agree, percent = [100 * r.agreeing(of) for of in ("agree_start", "agree_policy")], "%"
     return [
-        Readout("Wins against the start, mean", r.mean, "", overoptimization.outcome, found),
+        Readout("Wins against the start, mean", r.mean, "", overoptimization.outcome, state),
         Readout("Runs below the start", r.below, f"of {len(r.runs)}", many_reward_models.run),
         Readout("Typical completion", r.tokens, "tokens", many_reward_models.run),
-        Readout("All agree, pairs of the start", agree("agree_start"), percent, all_agree),
-        Readout("All agree, policy against start", agree("agree_policy"), percent, all_agree),
+        Readout("All agree, pairs of the start", agree[0], percent, all_agree),
+        Readout("All agree, policy against start", agree[1], percent, all_agree),
     ]
 
 
@@ -259,8 +260,8 @@ def sound(k):
 def broken(k, r):
     if not done(r) or not damaged(r):
         return None
-    fix, found = fix_and_cause(k)
-    return Break(why(k, r, found), fix, found)
+    fix, name = fix_and_cause(k)
+    return Break(why(k, r, name), fix, name)
 
 
 def undone(k):
@@ -336,9 +337,9 @@ def near_half(r):
     return bool((np.abs(r.wins - HALF) < 0.02).any())
 
 
-def preferred(k, which):
+def preferred(k, draw):
     """Wins of one run once more, from completions that are drawn."""
-    world, seed = many_reward_models.world(), RUNS * k.seed + which
+    world, seed = many_reward_models.world(), RUNS * k.seed + draw
     theta = many_reward_models.fitted(k.how, k.features, k.pairs, k.bias, k.E, seed)
     reward = many_reward_models.made_into_one(many_reward_models.rewards(theta), k.how, k.lam)
     policy = overoptimization.at_distance(world.ref, reward, k.kl)

@@ -30,7 +30,6 @@ MOVED = np.linspace(0.4, 2.1, 35)
 def zero(ratio):
     parts = three_completions.shares(ratio=ratio).sum(axis=1)
     losses = np.array([three_completions.loss(ratio=at) for at in MOVED])
-    here = three_completions.loss(ratio=ratio)
     return [
         panel(
             "Share of each completion in the loss",
@@ -44,7 +43,7 @@ def zero(ratio):
             line([MOVED[0], MOVED[-1]], [0, 0], "zero", 8, "reference"),
             line(MOVED, losses, "loss"),
             dots([1.0], [0.0], "when drawn", 8),
-            dots([ratio], [here], "now", 1, "here"),
+            dots([ratio], [three_completions.loss(ratio=ratio)], "now", 1, "here"),
             label(1.05, 0.015, "when drawn: 0", 8),
             x="ratio ρ of that token",
             x_range=(MOVED[0], MOVED[-1]),
@@ -56,8 +55,8 @@ def zero(ratio):
 def zero_told(ratio):
     if ratio == 1.0:
         return "When drawn, the three shares cancel: the loss is 0, and it has a slope all the same."
-    now = moved_by(three_completions.loss(ratio=ratio), 3)
-    return f"At {ratio:.1f} times its probability the loss is {now}: it falls as the token grows."
+    loss = moved_by(three_completions.loss(ratio=ratio), 3)
+    return f"At {ratio:.1f} times its probability the loss is {loss}: it falls as the token grows."
 
 
 # ── the optimizer ──

@@ -102,7 +102,7 @@ class Trace:
 
 
 def run(k):
-    for start in POLICIES.values():  # before the first frame: the page's snapshot has what that has read, and no files
+    for start in POLICIES.values():  # before the first frame: the page's snapshot keeps what was read, no files
         start()
     controller = add_run(
         grpo,
@@ -115,7 +115,7 @@ def run(k):
         policy=POLICIES[k.policy](),
         minibatches=k.minibatches,
     )
-    start, first, seen = tasks.exact_pass(controller.start).mean(), None, []
+    start, first, frames = tasks.exact_pass(controller.start).mean(), None, []
     every = EVERY if k.policy == "window" else SLOW
     for event in controller.iterate(UPDATES):
         if event.stage == 3 and first is None:
@@ -123,15 +123,15 @@ def run(k):
         if event.stage == 5 and first is None:
             first = inspected(k, controller.start, batch)
         if event.stage == 7:
-            seen.append(event.summary["frame"])
-            if len(seen) in (1, UPDATES) or len(seen) % every == 0:
-                yield trace(first, start, seen)
+            frames.append(event.summary["frame"])
+            if len(frames) in (1, UPDATES) or len(frames) % every == 0:
+                yield trace(first, start, frames)
 
 
 def idle(k):
-    one = dict(divisor="there is one micro-batch") if k.micro == 1 else {}
-    first = dict.fromkeys(("eps_low", "eps_high"), "one step: every ratio is 1")
-    return one | (first if k.passes == k.minibatches == 1 else {})
+    one_slice = dict(divisor="there is one micro-batch") if k.micro == 1 else {}
+    one_step = dict.fromkeys(("eps_low", "eps_high"), "one step: every ratio is 1")
+    return one_slice | (one_step if k.passes == k.minibatches == 1 else {})
 
 
 def hooks(k):
@@ -184,18 +184,18 @@ def inspected(k, start, batch):
         by_length: [microbatch.relative_error(local(count, by_length), truth) for count in COUNTS]
         for by_length in (True, False)
     }
-    drawn = token_gradient(force, logp, batch)
-    used = policy.backward(cache, drawn.dlogp)
+    tokens = token_gradient(force, logp, batch)
+    in_force = policy.backward(cache, tokens.dlogp)
     texts = [
         tinylm.decode([*prompt, *(t for t in row if t != tinylm.PAD)])
         for prompt, row in zip(batch.prompt[:ROWS].tolist(), batch.tokens[:ROWS].tolist())
     ]
     return FirstBatch(
         texts,
-        TokenGradient(*(getattr(drawn, name)[:ROWS] for name in ("advantage", "ratio", "clipped", "weight", "dlogp"))),
+        TokenGradient(*(getattr(tokens, name)[:ROWS] for name in ("advantage", "ratio", "clipped", "weight", "dlogp"))),
         error,
-        microbatch.relative_error(used, truth),
-        microbatch.cosine(used, truth),
+        microbatch.relative_error(in_force, truth),
+        microbatch.cosine(in_force, truth),
     )
 
 
@@ -299,21 +299,20 @@ def tokens_of(first):
     cells = heat(
         [str(j + 1) for j in columns], [f"y{i + 1}" for i in rows], push[::-1], "push", low=-furthest, high=furthest
     )
-    told = dict(hovertext=[[words(i, j) for j in columns] for i in rows], hovertemplate="%{hovertext}<extra></extra>")
+    hover = dict(hovertext=[[words(i, j) for j in columns] for i in rows], hovertemplate="%{hovertext}<extra></extra>")
     return panel(
         "Push on each token, −dL/dlogp",
         "thousandths; [above-3] raised, [below-2] lowered; 16 completions",
-        {**cells, **told},
+        {**cells, **hover},
         x="token of the completion",
         tab="First batch",
     )
 
 
 def readouts(k, r):
-    now, loss = r.pass_rate[-1], largest_loss(r)
     return [
-        Readout("Pass rate", now, "", tasks.exact_pass, "violated" if below(r) else ""),
-        Readout("Largest |loss| so far", loss, "", Algorithm.compute_loss),
+        Readout("Pass rate", r.pass_rate[-1], "", tasks.exact_pass, "violated" if below(r) else ""),
+        Readout("Largest |loss| so far", largest_loss(r), "", Algorithm.compute_loss),
         Readout("Gradient norm", r.grad_norm[-1] if r.grad_norm[-1] > 1e-12 else 0.0, "", Trainer.step),
         Readout("Clipped tokens, mean of the updates", 100 * float(np.mean(r.clipped)), "%", Algorithm.compute_loss),
         Readout("Gradient error of the micro-batches", 100 * error_now(r), "%", microbatch.relative_error),
@@ -347,12 +346,12 @@ def seen_at(k, r, cause):
 def broken(k, r):
     if not below(r):
         return None
-    found = cause(k)
+    name = cause(k)
     why = Said(
-        f"{reason(k, found)}: the pass rate ends at {r.pass_rate[-1]:.3f}, below the {r.start:.3f} of its start.",
-        {"undoing it mends": lambda: not below(end(run, replace(k, **undone(k)[found])))},
+        f"{reason(k, name)}: the pass rate ends at {r.pass_rate[-1]:.3f}, below the {r.start:.3f} of its start.",
+        {"undoing it mends": lambda: not below(end(run, replace(k, **undone(k)[name])))},
     )
-    return Break(why, fix(k), found)
+    return Break(why, fix(k), name)
 
 
 FAR, MANY, BOTH = "every weight moves too far", "many steps on one batch", "long steps, and many of them"
@@ -370,11 +369,11 @@ def undone(k):
     return {FAR: short, MANY: one, BOTH: short | one}
 
 
-def reason(k, found):
+def reason(k, name):
     steps = k.passes * k.minibatches
-    if found == BOTH:
+    if name == BOTH:
         return f"{steps} optimizer steps on each batch, at learning rate {rate(k):g}"
-    if found == MANY:
+    if name == MANY:
         return f"{steps} optimizer steps on each batch of {GROUPS * K} completions"
     if k.optimizer == "AdamW":
         return f"AdamW's steps are as long as the learning rate says, up to about {rate(k):g} a weight"
