@@ -58,7 +58,7 @@ def pool():
 
 
 @cache
-def ran(way, budget):
+def trained(way, budget):
     return curation.train(pool(), way, budget, np.random.default_rng(0))
 
 
@@ -76,9 +76,9 @@ def in_percent(run, by="completions"):
     return np.arange(STEPS + 1), 100 * run.solved[: STEPS + 1]
 
 
-def asked(tries):
+def asking(tries):
     p = np.linspace(0, 1, 61)
-    plain, own = ran(curation.every_prompt, BUDGET), listed(tries)
+    plain, own = trained(curation.every_prompt, BUDGET), listed(tries)
     return [
         panel(
             "Looks as if never solved",
@@ -103,7 +103,7 @@ def asked(tries):
 def price(tries):
     run = listed(tries)
     spent = run.asked
-    plain = ran(curation.every_prompt, BUDGET).at(BUDGET)
+    plain = trained(curation.every_prompt, BUDGET).at(BUDGET)
     return (
         f"{tries} tries: {spent:,} of {BUDGET:,} rollouts only asked; {100 * run.at(BUDGET):.0f} % solved, at random "
         f"{100 * plain:.0f} %."
@@ -116,7 +116,7 @@ LONG, STEPS = 120_000, 60
 
 
 def when(way):
-    plain, run = ran(curation.every_prompt, LONG), ran(WHEN[way], LONG)
+    plain, run = trained(curation.every_prompt, LONG), trained(WHEN[way], LONG)
     panels = []
     for by, title, x, end in (
         ("steps", "Counted in optimizer steps", "optimizer step", STEPS),
@@ -137,7 +137,7 @@ def when(way):
 
 
 def both_counts(way):
-    plain, run = ran(curation.every_prompt, LONG), ran(WHEN[way], LONG)
+    plain, run = trained(curation.every_prompt, LONG), trained(WHEN[way], LONG)
     return (
         f"After {STEPS} steps {100 * run.solved[STEPS]:.0f} % against {100 * plain.solved[STEPS]:.0f} % at random; "
         f"for {LONG:,} rollouts {100 * run.at(LONG):.0f} % against {100 * plain.at(LONG):.0f} %."
@@ -151,17 +151,17 @@ def stages():
     return data_stages.curated(collected, np.random.default_rng(1)).stages
 
 
-def left(i):
-    made = stages()
-    there = [stage.n / 1000 if n <= i else 0 for n, stage in enumerate(made)]
+def after_stage(i):
+    curated = stages()
+    thousands = [stage.n / 1000 if n <= i else 0 for n, stage in enumerate(curated)]
     return [
         panel(
             "Prompts that are left",
             "thousands, stage by stage",
-            bars(list(range(len(made))), there, "prompts", 1, text=[f"{n:.1f}" if n else "" for n in there]),
-            x_range=(-0.5, len(made) - 0.5),
+            bars(list(range(len(curated))), thousands, "prompts", 1, text=[f"{n:.1f}" if n else "" for n in thousands]),
+            x_range=(-0.5, len(curated) - 0.5),
             y_range=(0, 46),
-            ticks=dict(tickvals=list(range(len(made))), ticktext=[str(n + 1) for n in range(len(made))]),
+            ticks=dict(tickvals=list(range(len(curated))), ticktext=[str(n + 1) for n in range(len(curated))]),
             x="stage",
         ),
         panel(
@@ -169,10 +169,10 @@ def left(i):
             "% of what is left",
             bars(
                 ["live groups", "wrong keys", "in an evaluation"],
-                [100 * made[i].live, 100 * made[i].wrong_key, 100 * made[i].contaminated],
+                [100 * curated[i].live, 100 * curated[i].wrong_key, 100 * curated[i].contaminated],
                 "share",
                 1,
-                text=[f"{100 * v:.1f}" for v in (made[i].live, made[i].wrong_key, made[i].contaminated)],
+                text=[f"{100 * v:.1f}" for v in (curated[i].live, curated[i].wrong_key, curated[i].contaminated)],
             ),
             y_range=(0, 104),
         ),
@@ -186,10 +186,10 @@ def remains(i):
 
 FIGURES = {
     "worth": Figure(worth, group_baselines.estimate_moments, Handle("Completions", GROUPS, start=2, symbol="K"), rare),
-    "tries": Figure(asked, curation.train, Handle("Tries a prompt", TRIES, start=2), price),
+    "tries": Figure(asking, curation.train, Handle("Tries a prompt", TRIES, start=2), price),
     "when": Figure(when, curation.train, Handle("The choice", tuple(WHEN), start=0, words=tuple(WHEN)), both_counts),
     "stages": Figure(
-        left,
+        after_stage,
         data_stages.curated,
         Handle("Stage", tuple(range(len(data_stages.STAGES))), start=4, words=data_stages.STAGES),
         remains,

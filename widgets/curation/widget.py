@@ -112,8 +112,8 @@ def live(run):
 
 def smooth(run):
     """(completions, % of live groups), the mean of some steps each."""
-    seen = ~np.isnan(run.live)
-    x, y = run.completions[seen], 100 * run.live[seen]
+    trained_on = ~np.isnan(run.live)
+    x, y = run.completions[trained_on], 100 * run.live[trained_on]
     n = max(len(x) // SMOOTH, 1)
     parts = np.array_split(np.arange(len(x)), n) if len(x) else []
     return np.array([x[part].mean() for part in parts]), np.array([y[part].mean() for part in parts])
@@ -197,15 +197,14 @@ def steps(k, r):
 
 
 def pool(k, r):
-    start = trained_rates(k)
     edges = np.linspace(0, 1, 11)
-    share = lambda rates: (100 * np.histogram(rates, edges)[0] / len(rates)).tolist()
+    before, after = ((100 * np.histogram(p, edges)[0] / len(p)).tolist() for p in (trained_rates(k), r.run.rates))
     middle = (edges[:-1] + edges[1:]) / 2
     return panel(
         "The pool, by pass rate",
         "% of prompts; [s8] before training",
-        bars(middle, share(start), "before", 8, "histogram"),
-        bars(middle, share(r.run.rates), "at the end", 1, "histogram"),
+        bars(middle, before, "before", 8, "histogram"),
+        bars(middle, after, "at the end", 1, "histogram"),
         x="pass rate",
         x_range=[0, 1],
         y_range=[0, 104],
@@ -216,8 +215,8 @@ def pool(k, r):
 @lru_cache(maxsize=32)
 def trained_rates(k):
     """Pass rates before the first step."""
-    drawn = curation.pool(np.random.default_rng(5), mean=k.mean, deviation=k.deviation, wrong=k.wrong)
-    return curation.Learner(drawn, np.random.default_rng(0)).pass_rates()
+    prompts = curation.pool(np.random.default_rng(5), mean=k.mean, deviation=k.deviation, wrong=k.wrong)
+    return curation.Learner(prompts, np.random.default_rng(0)).pass_rates()
 
 
 def readouts(k, r):
@@ -264,8 +263,12 @@ def behind(k, r):
 
 
 def mends(k, turned):
-    there = replace(k, **turned)
-    return there != k and not behind(there, next(run(there)))
+    other = replace(k, **turned)
+    return other != k and keeps_up(other)
+
+
+def keeps_up(k):
+    return not behind(k, next(run(k)))
 
 
 def cause(k, r):
@@ -274,18 +277,18 @@ def cause(k, r):
         return THROWN if full(k, r) else MIXED
     if k.way == PREDICTED:
         return UNSEEN if r.run.live_share and seen_at_most(k, r) < MOST_SEEN else MIXED
-    return next((found for found in likely(k, r) if any(mends(k, way) for way in undoing(k, r, found))), MIXED)
+    return next((name for name in likely(k, r) if any(mends(k, change) for change in undoing(k, r, name))), MIXED)
 
 
-def undoing(k, r, found):
+def undoing(k, r, cause):
     """What undoes a cause of a list; where asking takes few of the rollouts, making it again is not charged for."""
-    few = found == STALE and r.run.asked <= ASKING * k.budget and not mends(k, dict(tries=2))
-    return OF_LISTS[found] + ([AFFORDED] if few else [])
+    few = cause == STALE and r.run.asked <= ASKING * k.budget and not mends(k, dict(tries=2))
+    return OF_LISTS[cause] + ([AFFORDED] if few else [])
 
 
 def likely(k, r):
     """Causes of a list that its run shows: one that is hardly made of rollouts is not blamed for asking."""
-    return [found for found in (ASKED, DEAD, STALE) if found != ASKED or r.run.asked > ASKING * k.budget]
+    return [cause for cause in (ASKED, DEAD, STALE) if cause != ASKED or r.run.asked > ASKING * k.budget]
 
 
 MOST_SEEN = 0.5  # of the pool
@@ -301,7 +304,7 @@ def full(k, r):
     return r.run.live_share * r.run.completions[-1] / k.K > r.run.steps * (curation.BATCH // k.K) + 0.5
 
 
-def why(k, r, found):
+def why(k, r, cause):
     end, plain = solved(k, r.run), solved(k, r.plain)
     tail = f"{end:.0f} % solved, at random {plain:.0f} %."
     last = smooth(r.run)[1]
@@ -314,7 +317,7 @@ def why(k, r, found):
         UNSEEN: f"With so few prompts a step most were never seen. {tail}",
         MIXED: f"{why_mixed(k, r)}: {tail}",
     }
-    return Said(words[found], {**ending(k, r), "random is ahead": lambda: plain - end > LOST, **asserted(k, r, found)})
+    return Said(words[cause], {**ending(k, r), "random is ahead": lambda: plain - end > LOST, **asserted(k, r, cause)})
 
 
 AGES = "for a list made once"
@@ -330,37 +333,38 @@ def why_mixed(k, r):
 
 def ending(k, r):
     """What is asserted of how much is solved: the mean chance over prompts whose key is right, at the end."""
-    drawn = curation.pool(np.random.default_rng(5), mean=k.mean, deviation=k.deviation, wrong=k.wrong)
-    share = lambda run: 100 * (1 / (1 + np.exp(drawn.difficulty[~drawn.wrong_key] - run.ability))).mean()
-    steps = lambda run: 100 * np.abs(np.diff(run.solved)).max() if len(run.solved) > 1 else 0.0
-    return {
-        "so much is solved": lambda: abs(share(r.run) - solved(k, r.run)) < 1e-6 + steps(r.run),
-        "so much is solved at random": lambda: abs(share(r.plain) - solved(k, r.plain)) < 1e-6 + steps(r.plain),
-    }
+    prompts = curation.pool(np.random.default_rng(5), mean=k.mean, deviation=k.deviation, wrong=k.wrong)
+
+    def as_solved(run):
+        share = 100 * (1 / (1 + np.exp(prompts.difficulty[~prompts.wrong_key] - run.ability))).mean()
+        largest_step = 100 * np.abs(np.diff(run.solved)).max(initial=0.0)
+        return abs(share - solved(k, run)) < 1e-6 + largest_step
+
+    return {"so much is solved": lambda: as_solved(r.run), "so much is solved at random": lambda: as_solved(r.plain)}
 
 
-def asserted(k, r, found):
+def asserted(k, r, cause):
     """What is asserted of a cause."""
-    if found == MIXED:
-        ways = [way for cause in likely(k, r) for way in undoing(k, r, cause)] if k.way == LIST else []
-        alone = {"nothing alone mends it": lambda: not any(mends(k, way) for way in ways)}
+    if cause == MIXED:
+        changes = [change for name in likely(k, r) for change in undoing(k, r, name)] if k.way == LIST else []
+        alone = {"nothing alone mends it": lambda: not any(mends(k, change) for change in changes)}
         both = {"both together mend it": lambda: mends(k, AFFORDED)}
         return alone | (both if AGES in why_mixed(k, r) else {})
-    if found in OF_LISTS:
-        undone = {"undone, it is mended": lambda: any(mends(k, way) for way in undoing(k, r, found))}
+    if cause in OF_LISTS:
+        undone = {"undone, it is mended": lambda: any(mends(k, change) for change in undoing(k, r, cause))}
         own = {
             ASKED: {"so many asked": lambda: 0 < r.run.asked <= k.budget},
             STALE: {"a list was in use": lambda: r.run.steps > 0},
         }
-        return undone | own.get(found, {})
-    trained = lambda: r.run.steps * (curation.BATCH // k.K) * k.K
+        return undone | own.get(cause, {})
+    completions = r.run.steps * (curation.BATCH // k.K) * k.K  # that were trained on
     return {
         THROWN: {
-            "more was paid for than was trained on": lambda: trained() < r.run.completions[-1] and full(k, r),
+            "more was paid for than was trained on": lambda: completions < r.run.completions[-1] and full(k, r),
             "at random there are more steps": lambda: r.plain.steps > r.run.steps,
         },
-        UNSEEN: {"fewer groups than half of the prompts": lambda: 2 * trained() < k.K * len(r.run.rates)},
-    }[found]
+        UNSEEN: {"fewer groups than half of the prompts": lambda: 2 * completions < k.K * len(r.run.rates)},
+    }[cause]
 
 
 BACK = {
@@ -373,9 +377,8 @@ BACK = {
 }
 
 
-def fix(k, found):
-    holding = lambda there: not behind(there, next(run(there)))
-    return recovery.first_of(k, BACK[found], holding) or recovery.different(k, dict(way=RANDOM))
+def fix(k, cause):
+    return recovery.first_of(k, BACK[cause], keeps_up) or recovery.different(k, dict(way=RANDOM))
 
 
 def seen_at(k, r, cause):
@@ -385,8 +388,8 @@ def seen_at(k, r, cause):
 def broken(k, r):
     if not behind(k, r):
         return None
-    found = cause(k, r)
-    return Break(why(k, r, found), fix(k, found), found)
+    broken_by = cause(k, r)
+    return Break(why(k, r, broken_by), fix(k, broken_by), broken_by)
 
 
 def worse(k, r):
@@ -406,9 +409,9 @@ def worse(k, r):
 
 def one_verdict(k, r):
     """What is asserted of live groups: the mean of the steps', where every step has as many."""
-    seen = r.run.live[~np.isnan(r.run.live)]
-    even = k.way != AGAIN and len(seen)
-    return {"so many groups had both": lambda: not even or abs(100 * seen.mean() - live(r.run)) < 1e-6}
+    shares = r.run.live[~np.isnan(r.run.live)]
+    even = k.way != AGAIN and len(shares)
+    return {"so many groups had both": lambda: not even or abs(100 * shares.mean() - live(r.run)) < 1e-6}
 
 
 def holds(k, r):
