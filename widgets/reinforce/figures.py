@@ -32,9 +32,9 @@ def batch(quantity):
         running_batch.ROWS, running_batch.RIGHT, running_batch.sums(), WEIGHTS[quantity]
     ):
         plain = (f"{weight:.0f}", float(weight)) if weight else ("0", None)
-        shown = plain if quantity == "R" else (signed(weight), float(weight))
+        text_and_value = plain if quantity == "R" else (signed(weight), float(weight))
         words = "right" if reward else "wrong"
-        rows.append([words, [cell(NAMES[token], *shown) for token in row], f"sum {total} · R = {reward:.0f}"])
+        rows.append([words, [cell(NAMES[token], *text_and_value) for token in row], f"sum {total} · R = {reward:.0f}"])
     return [grid(rows, diverging=quantity != "R")]
 
 
@@ -189,13 +189,13 @@ def learning():
 
 
 def measured():
-    x = [seen.update for seen in learning()]
+    x = [measurement.update for measurement in learning()]
     return [
         by_update(
             "Noise on the language model",
             "of a sample, measured, logarithmic",
-            line(x, [seen.mean for seen in learning()], "R less p", 1),
-            line(x, [seen.none for seen in learning()], "R", 2),
+            line(x, [measurement.mean for measurement in learning()], "R less p", 1),
+            line(x, [measurement.none for measurement in learning()], "R", 2),
             label(UPDATES, learning()[-1].mean * 2.6, "R less p", 1, "right"),
             label(UPDATES, learning()[-1].none * 2.2, "R", 2, "right"),
             updates=UPDATES,

@@ -69,13 +69,13 @@ def run(k):
     arms = [k] if plain(k) else [k, Knobs(learning_rate=k.learning_rate, K=k.K, seed=k.seed)]
     runs = [[training(arm, SEEDS * k.seed + i) for i in range(SEEDS)] for arm in arms]
     start = tasks.exact_pass(tasks.checkpoint("add"))
-    seen = [np.full((len(arms), SEEDS), 100 * (1 - start.mean()))]
+    wrong = [np.full((len(arms), SEEDS), 100 * (1 - start.mean()))]
     for frames in zip(*(trained.frames(UPDATES) for arm in runs for trained in arm)):
         if (frames[0].step + 1) % EVERY == 0:
             rates = [[tasks.exact_pass(trained.trainer.policy) for trained in arm] for arm in runs]
-            seen.append(100 * (1 - np.mean(rates, axis=2)))
-            wrong = np.stack(seen, axis=2)
-            yield Trace(np.broadcast_to(wrong, (2, *wrong.shape[1:])), np.sort(rates[0][0]))
+            wrong.append(100 * (1 - np.mean(rates, axis=2)))
+            so_far = np.stack(wrong, axis=2)
+            yield Trace(np.broadcast_to(so_far, (2, *so_far.shape[1:])), np.sort(rates[0][0]))
 
 
 def plain(k):
@@ -190,11 +190,14 @@ SQUEEZED_TICKS = dict(
 FAR = np.arcsinh(300.0)
 
 
+def squeezed(v):
+    return np.arcsinh(10 * v)
+
+
 def five_answers_tab(k):
     reward, b = REWARD + k.offset, baseline_of_five(k, k.offset)
     pi, along = gradient_noise.softmax(LOGITS), gradient_noise.progress_along_gradient(LOGITS, reward, b)
     mean, spread = pi @ along, np.sqrt(pi @ along**2 - (pi @ along) ** 2)
-    squeezed = lambda v: np.arcsinh(10 * v)
     low, high = squeezed(mean - spread / np.sqrt(BATCH)), squeezed(mean + spread / np.sqrt(BATCH))
     stems = [line([squeezed(v)] * 2, [0, p], f"answer {i + 1}") for i, (v, p) in enumerate(zip(along, pi))]
     yield panel(
@@ -212,13 +215,13 @@ def five_answers_tab(k):
         ticks=SQUEEZED_TICKS,
         tab="Five answers",
     )
-    drawn = gradient_noise.sampled_gradient(LOGITS, reward, b, BATCH, np.random.default_rng(k.seed))
+    sampled = gradient_noise.sampled_gradient(LOGITS, reward, b, BATCH, np.random.default_rng(k.seed))
     names = ["1", "2", "3", "4", "5"]
     yield panel(
         "The gradient, exact and from one batch",
         "a number a logit; the batch is drawn with the seed",
         bars(names, gradient_noise.policy_gradient(LOGITS, REWARD), "exact", 1),
-        bars(names, drawn, "one batch", 2),
+        bars(names, sampled, "one batch", 2),
         label(names[0], 0.94, "exact", 1),
         label(names[0], 0.8, "one batch", 2),
         x="answer",
@@ -268,7 +271,7 @@ def baselines_tab(k):
         log="y",
         tab="Baselines",
     )
-    here = needed(k, k.offset)
+    samples = needed(k, k.offset)
     yield panel(
         "Samples until signal equals noise",
         "log, exact, five answers; a mean taken as exact",
@@ -282,7 +285,7 @@ def baselines_tab(k):
         ),
         line(OFFSETS[[0, -1]], [BATCH] * 2, "one batch", 2, "exact"),
         label(10, BATCH, f"one batch: {BATCH}", 2, "right"),
-        dots([k.offset], [here], f"{here:,.0f} samples", 1, "here"),
+        dots([k.offset], [samples], f"{samples:,.0f} samples", 1, "here"),
         label(10, 2.2, "baseline: mean reward", 8, "right"),
         x="added to every reward",
         x_range=(-2, 10),
@@ -335,10 +338,10 @@ def broken(k, r):
     own, bare = ends(r)
     if r.updates < UPDATES or own < TIMES * bare:
         return None
-    beside = lambda: ends(end(run, replace(k, seed=(k.seed + 50) % 100)))
+    other_seeds = replace(k, seed=(k.seed + 50) % 100)
     claims = {
         "as many on the same seeds": lambda: r.wrong[0, :, -1].sum() >= 1.5 * r.wrong[1, :, -1].sum(),
-        "more on others too": lambda: beside()[0] > 1.2 * beside()[1],
+        "more on others too": lambda: np.divide(*ends(end(run, other_seeds))) > 1.2,
     }
     noise = gradient_noise.two_answer_noise
     if cause(k) == OFF:
@@ -356,7 +359,9 @@ def broken(k, r):
 
 
 def cause(k):
-    """Two answers are least noisy at 1 - p: below 0 and above 2 a constant is noisier at every p, between them not."""
+    """With two answers the best baseline is 1 - p: a constant b below 0 or above 2 is noisier than none at every p, one
+    between them only above p = 1 - b/2.
+    """
     return HIGH if k.baseline in SUBTRACTED or 0 < by_hand(k) < 2 else OFF
 
 
@@ -408,9 +413,9 @@ GUESS = Guess(
 
 
 # ── the first screen ──
-def opened(one, other):
+def opened(plain, other):
     """Wrong sums of both settings, and how many times as many the second has."""
-    x, (own, bare) = EVERY * np.arange(one.wrong.shape[2]), [r.wrong[0].mean(axis=0) for r in (other, one)]
+    x, (own, bare) = EVERY * np.arange(plain.wrong.shape[2]), [r.wrong[0].mean(axis=0) for r in (other, plain)]
     return [
         panel(
             "Wrong answers of a language model",

@@ -14,10 +14,6 @@ last = partial(catalogue.last, reinforce)
 one = partial(catalogue.last, reinforce, seeds=1)
 
 
-def found(**knobs):
-    return reinforce.broken(Knobs(**knobs), last(**knobs))
-
-
 def panel(title, **knobs):
     """A panel of the default run, drawn as under these knobs."""
     return catalogue.panel(reinforce, title, last(), **knobs)
@@ -26,19 +22,9 @@ def panel(title, **knobs):
 def test_without_a_baseline_the_runs_learn_and_equal_the_reference_runs():
     own, bare = reinforce.ends(last())
     assert own == bare < 3 and last().wrong[0, :, 0] == pytest.approx(67.1, abs=0.1)
-    assert found() is None and reinforce.worse(Knobs(), last()) is None
 
 
-def test_the_group_mean_leaves_more_wrong_answers_and_its_fix_is_no_baseline():
-    broke = found(baseline="group mean")
-    assert broke.cause == HIGH and broke.fix == dict(baseline="none")
-    own, bare = reinforce.ends(last(baseline="group mean"))
-    assert own > 1.5 * bare
-
-
-def test_a_distant_constant_ends_below_the_start_and_the_fix_removes_it():
-    broke = found(offset=10.0)
-    assert broke.cause == OFF and "+10" in broke.why and broke.fix == dict(offset=0)
+def test_a_distant_constant_ends_with_more_wrong_than_at_the_start():
     assert reinforce.ends(last(offset=10.0))[0] > last().wrong[0, 0, 0]
 
 
@@ -127,10 +113,7 @@ def test_the_guess_is_answered_by_a_run_that_holds():
 
 
 @pytest.mark.when_changed()
-def test_the_run_streams_and_is_judged_at_its_end():
-    knobs = Knobs(offset=10.0)
-    result = one(offset=10.0)
-    assert reinforce.progress(knobs, result) == ["update", 150, 150]
+def test_a_run_is_judged_at_its_end():
+    knobs, result = Knobs(offset=10.0), one(offset=10.0)
     early = replace(result, wrong=result.wrong[:, :, :3])
-    assert reinforce.progress(knobs, early) == ["update", 20, 150]
     assert reinforce.broken(knobs, early) is None and reinforce.broken(knobs, result) is not None
