@@ -32,14 +32,13 @@ def of_group(K):
 
 
 def group(K):
-    found = of_group(K)
     return [
         panel(
             "Advantages in a group of which one is right",
             "reward less the baseline; bars from the left: others' mean, group's mean, over the deviation",
             *(
                 bars(WHO, advantage, name, series, text=[signed(v) for v in advantage])
-                for series, (name, advantage) in enumerate(found.items(), 1)
+                for series, (name, advantage) in enumerate(of_group(K).items(), 1)
             ),
             label(WHO[1], 3.3, "others' mean", 1, "center"),
             label(WHO[1], 2.6, "group's mean", 2, "center"),

@@ -85,13 +85,13 @@ def run(k):
         ]
         for kind in estimators
     ]
-    seen, aligned = [], np.nan
+    history, aligned = [], np.nan
     for frames in zip(*(r.frames(UPDATES) for runs in pairs for r in runs)):
-        seen.append(frames)
+        history.append(frames)
         if np.isnan(aligned):  # nothing has moved yet while every group was dead
             aligned = kl.cosine(*(np.concatenate([moved(r) for r in runs]) for runs in pairs))
-        if len(seen) == 1 or len(seen) % EVERY == 0:
-            yield trace(seen, aligned)
+        if len(history) == 1 or len(history) % EVERY == 0:
+            yield trace(history, aligned)
 
 
 def training(k, seed, kind, scale):
@@ -122,9 +122,9 @@ def moved(controller):
     return (controller.trainer.policy.params["theta"] - controller.start.params["theta"]).ravel()
 
 
-def trace(seen, aligned):
+def trace(history, aligned):
     def column(of):
-        return np.array([[of(frame) for frame in frames] for frames in zip(*seen)]).reshape(2, SEEDS, -1)
+        return np.array([[of(frame) for frame in frames] for frames in zip(*history)]).reshape(2, SEEDS, -1)
 
     return Trace(
         column(lambda f: f.exact["pass_rate"].mean()),
@@ -250,9 +250,9 @@ def noise_tab(k):
 
 
 def readouts(k, r):
-    found = "violated" if broken(k, r) else ""
+    state = "violated" if broken(k, r) else ""
     return [
-        Readout("Different completions left, e^H", left(r), "a prompt", modsum.exact, found),
+        Readout("Different completions left, e^H", left(r), "a prompt", modsum.exact, state),
         Readout("Right completions of RLOO", r.pass_rate[0, :, -1].mean(), "", modsum.exact),
         Readout("Largest KL of one update", r.kl_step[0].max(), "nats", modsum.exact_kl),
         Readout("Largest distance of the twins", round(apart(r), 9), "of all completions", modsum.exact),
@@ -261,7 +261,7 @@ def readouts(k, r):
 
 
 def left(r):
-    """e^H: as many equally likely completions of a prompt would have the entropy that the RLOO runs have now."""
+    """e^H: how many equally likely completions of a prompt have the entropy that the RLOO runs have now."""
     return np.exp(r.entropy)
 
 
@@ -291,12 +291,12 @@ def seen_at(k, r, cause):
 def broken(k, r):
     if r.updates < UPDATES or left(r) >= LEFT:
         return None
-    found = cause(k)
+    blamed = cause(k)
     why = Said(
         f"{reason(k)}: {left(r):.2f} different completions of a prompt are left, while {right(r)} are right.",
-        {"undoing it mends": lambda: left(end(run, replace(k, **undone(k)[found]))) >= LEFT},
+        {"undoing it mends": lambda: left(end(run, replace(k, **undone(k)[blamed]))) >= LEFT},
     )
-    return Break(why, fix(k), found)
+    return Break(why, fix(k), blamed)
 
 
 LONG, FREE, SPITE = "steps that are too long", "many passes and no ratio", "many passes in spite of ratios"
@@ -360,13 +360,11 @@ GUESS = Guess(
 
 
 # ── the first screen ──
-def opened(one, other):
+def opened(plain, other):
     """Right completions of both settings, and how many different ones are left in each."""
     x = np.arange(1, UPDATES + 1)
-    right, different = (
-        [of(r) for r in (one, other)]
-        for of in (lambda r: r.pass_rate[0].mean(axis=0), lambda r: np.exp(r.entropies.mean(axis=0)))
-    )
+    right = [r.pass_rate[0].mean(axis=0) for r in (plain, other)]
+    different = [np.exp(r.entropies.mean(axis=0)) for r in (plain, other)]
     return [
         panel(
             "Different completions of a prompt",

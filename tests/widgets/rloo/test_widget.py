@@ -10,7 +10,6 @@ from sim.estimators import group_baselines
 from sim.experiments.standard_runs import modsum_run
 from sim.worlds.optimizer import AdamW
 from tests.widgets import catalogue
-from tests.widgets.catalogue import fixed
 from widgets.rloo import widget as rloo
 from widgets.rloo.widget import Knobs
 
@@ -42,8 +41,8 @@ def final(kind, K, groups, seeds, **settings):
     return np.array([[f.exact["pass_rate"].mean() for f in run.frames(60)] for run in runs])
 
 
-def test_the_textbook_case_holds():
-    assert not breaks() and last().kl_step.max() < 0.1
+def test_no_update_of_the_textbook_case_goes_far():
+    assert last().kl_step.max() < 0.1
 
 
 @pytest.mark.parametrize("K, groups", [(8, 8), (2, 32)])
@@ -57,9 +56,8 @@ def test_under_adam_rloo_and_the_mean_are_one_algorithm(K, groups):
 
 @pytest.mark.parametrize("kind, measured", [(group_baselines.leave_one_out, 0.703), (group_baselines.less_mean, 0.525)])
 def test_under_sgd_pairs_learn_at_half_the_speed_without_the_factor(kind, measured):
-    assert final(kind, 2, 32, 3)[:, -1].mean() == pytest.approx(
-        measured, abs=0.03
-    )  # another implementation of the same loop, seeds 0 to 3
+    # another implementation of the same loop, seeds 0 to 3
+    assert final(kind, 2, 32, 3)[:, -1].mean() == pytest.approx(measured, abs=0.03)
 
 
 @pytest.mark.parametrize("K", [2, 4, 16])
@@ -78,45 +76,6 @@ def test_more_passes_and_larger_steps_go_farther_without_a_ratio():
     by_passes = [last(passes=n, learning_rate=8.0).kl_step[0].max() for n in (1, 4, 16)]
     by_rate = [last(passes=16, learning_rate=rate).kl_step[0].max() for rate in (1.0, 4.0, 8.0)]
     assert by_passes == sorted(by_passes) and by_rate == sorted(by_rate)
-
-
-SETTINGS = [
-    dict(learning_rate=20.0),
-    dict(passes=4, learning_rate=4.0),
-    dict(passes=4, learning_rate=8.0),
-    dict(passes=4, learning_rate=20.0),
-    dict(passes=16, learning_rate=2.0),
-    dict(passes=16, learning_rate=4.0),
-    dict(passes=16, learning_rate=8.0),
-    dict(passes=16, learning_rate=20.0),
-    dict(passes=16, learning_rate=8.0, K=16),
-    dict(passes=16, learning_rate=8.0, ratio="per completion"),
-    dict(passes=16, learning_rate=8.0, optimizer="Adam"),
-    dict(passes=16, learning_rate=8.0, optimizer="Adam", ratio="per token"),
-    dict(passes=16, learning_rate=20.0, optimizer="Adam", ratio="per token"),
-]
-
-
-@pytest.mark.when_changed()
-def test_a_policy_is_broken_with_hardly_a_second_answer_left_and_the_fix_keeps_one():
-    told = []
-    for knobs in SETTINGS:
-        (answers,) = (r.value for r in rloo.readouts(Knobs(**knobs), last(**knobs)) if "left" in r.label)
-        assert answers == pytest.approx(np.exp(last(**knobs).entropy))
-        found = rloo.broken(Knobs(**knobs), last(**knobs))
-        assert (found is not None) == (answers < 1.2), (knobs, answers)
-        told.append(found is not None)
-        if found:
-            back = asdict(fixed("rloo", Knobs(**knobs), found.fix))
-            assert not breaks(**back), (knobs, found.fix)
-    assert 4 <= sum(told) <= len(told) - 4
-
-
-def test_too_long_steps_in_one_pass_have_another_cause_than_many_passes():
-    long, reused = dict(learning_rate=60.0), dict(passes=16, learning_rate=8.0)
-    found = [rloo.broken(Knobs(**knobs), last(seeds=3, **knobs)) for knobs in (long, reused)]
-    assert [one.cause for one in found] == ["steps that are too long", "many passes and no ratio"]
-    assert not breaks(**asdict(fixed("rloo", Knobs(**long), found[0].fix)))
 
 
 def test_the_guess_is_the_direction_of_the_z_score():
@@ -142,7 +101,7 @@ def test_a_clipped_ratio_brings_reuse_back(ratio):
 def test_the_reward_looks_fine_while_the_entropy_is_gone():
     result = last(passes=16, learning_rate=4.0)
     assert result.pass_rate[0, :, -1].min() > 0.99 and result.entropy < 0.15
-    assert "different completions of a prompt are left" in rloo.broken(Knobs(passes=16, learning_rate=4.0), result).why
+    assert breaks(passes=16, learning_rate=4.0)
 
 
 def test_a_group_of_equal_rewards_has_no_advantage_in_any_of_the_three():
@@ -159,13 +118,8 @@ def test_larger_groups_are_less_noisy_and_never_beat_the_exact_mean():
     assert (noise[16] > exact).all()
 
 
-def test_the_run_streams_and_is_judged_at_its_end():
+def test_a_run_is_judged_at_its_end():
     knobs = Knobs(passes=16, learning_rate=8.0)
     with patch.object(rloo, "SEEDS", 1):
-        seen = list(rloo.run(knobs))
-    assert [rloo.progress(knobs, r) for r in seen] == [["update", n, 60] for n in (1, *range(4, 61, 4))]
-    assert [rloo.broken(knobs, r) is not None for r in seen] == 15 * [False] + [True]
-
-
-def test_another_seed_draws_other_runs():
-    assert (last(seed=3).pass_rate != last().pass_rate).any()
+        broken = [rloo.broken(knobs, r) is not None for r in rloo.run(knobs)]
+    assert broken == 15 * [False] + [True]
