@@ -173,15 +173,12 @@ def train_tab(k, r):
     )
     low, high = (-4.0, 10.0) if k.pair == "Gaussian" else (-1.0, 1.0)
     beyond = any((pull < low).any() or (pull > high).any() for pull in r.pulls.values())
-    names = ["mean", "log σ"] if k.pair == "Gaussian" else ["token 1", "token 2", "token 3"]
+    names, tall = ["mean", "log σ"] if k.pair == "Gaussian" else ["token 1", "token 2", "token 3"], high - low
     yield panel(
         "Pull on each parameter",
         f"minus its gradient, nats; “{k.pair}” at {k.mu:g}{CUT * beyond}",
         *(bars(names, r.pulls[name], name=words, series=i) for i, (name, words) in enumerate(series(k).items(), 1)),
-        *(
-            label(names[0], low + (1.01 - 0.06 * i) * (high - low), words, i)
-            for i, words in enumerate(series(k).values(), 1)
-        ),
+        *(label(names[0], low + (1.01 - 0.06 * i) * tall, words, i) for i, words in enumerate(series(k).values(), 1)),
         x="parameter of the policy",
         y_range=[low, high],
         tab="Train",
@@ -361,10 +358,6 @@ def claims(k, r, blamed):
     if blamed == SEVERAL:
         return {"together they mend": lambda: mended(k, **fix(k)), "there are several": lambda: len(fix(k)) > 1}
 
-    def undoing_mends():
-        without = replace(k, **undone(k)[blamed])
-        return broken(without, end(run, without)) is None
-
     def pushes_down_the_fallen():
         fallen = np.array([-1.5 if k.placement == "reward" else -2.5])  # nats
         return kl.gradient_weight(fallen, 0.0, fallen, k.estimator, k.placement)[0] > 0
@@ -375,7 +368,7 @@ def claims(k, r, blamed):
         gradient = kl.penalty_gradient(policy, policy, old, score, k.estimator, k.placement)
         return np.allclose(-gradient, r.pulls["chosen"])
 
-    mends = {"undoing it mends": undoing_mends}
+    mends = {"undoing it mends": lambda: mended(k, **undone(k)[blamed])}
     if blamed == PLACE:
         return mends | {"a fallen token is pushed down": pushes_down_the_fallen}
     if blamed == ALIKE and k.gap == 0:
