@@ -52,8 +52,8 @@ def opening(setting, moment):
 
 
 def told(setting, moment):
-    now = frame(setting, moment)
-    return f"{100 * now.right:.0f} of 100 texts are right; the teacher is {now.kl:.2f} nats a token away."
+    current = frame(setting, moment)
+    return f"{100 * current.right:.0f} of 100 texts are right; the teacher is {current.kl:.2f} nats a token away."
 
 
 OPENING = Figure(
@@ -126,12 +126,12 @@ def push(direction):
         marks.append(scene.word(name, (BARS, y + 0.65), ""))
         marks.append(scene.bar(f"b{i}", (ZERO - wide if size < 0 else ZERO, y), wide, role, 0.9))
         marks.append(scene.word(small(size), (FAR, y + 0.65), "", "end", key=f"n{i}"))
-    said = ", ".join(f"{name} {small(size)}" for name, size in zip(("Final:", "stop", "others"), pushed(direction)))
+    pushes = ", ".join(f"{name} {small(size)}" for name, size in zip(("Final:", "stop", "others"), pushed(direction)))
     return [
         scene.scene(
             "After three right totals, a hundred draws of each",
             "[followed] Final:, [against] stop; right: what the loss pushes, up to the right",
-            scene.view("p", FAR, 6.5, f"By {direction} the pushes are: {said}.", *marks),
+            scene.view("p", FAR, 6.5, f"By {direction} the pushes are: {pushes}.", *marks),
         )
     ]
 
@@ -160,12 +160,12 @@ RL_UPDATES = 50
 def reinforced():
     """[(own texts, right)] of RL with eight texts a prompt, from the student that thinks a little."""
     start = path.checkpoint(distilled.STUDENTS["thinks a little"])
-    found = [(0, trained("thinks a little")[0].right)]
+    curve = [(0, trained("thinks a little")[0].right)]
     for stage in stages.rl(start, SEED, RL_UPDATES):
         if stage.step % 5 == 0:
             look = distilled.look(stage.policy, distilled.teacher(), SEED, stage.step, 0, 0)
-            found.append((stage.rows["rollouts"], look.right))
-    return found
+            curve.append((stage.rows["rollouts"], look.right))
+    return curve
 
 
 def texts_taken():

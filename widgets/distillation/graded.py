@@ -58,13 +58,13 @@ def view(key: str, texts: Sequence[Written], ringed: Place | None, words: str) -
         scene.wall((WALL, 0.3), bottom - 0.3),
     ]
     for i, (text, example) in enumerate(zip(texts, SHOWN.tolist(), strict=True)):
-        y, said = TOP + APART * i, verdict(text)
+        y, outcome = TOP + APART * i, verdict(text)
         squares = [(word(token), role(grade)) for token, grade in zip(text.tokens, text.grade)]
         marks += [
             scene.word(" ".join(f"{example:04}"), (0, y + 0.66), "strong"),
             scene.tokens(f"{key}{i}", [squares], Chain.T, (FIRST, y), wide=True),
             scene.word(
-                "" if ringed and i == ringed[0] else said,
+                "" if ringed and i == ringed[0] else outcome,
                 (WALL + 0.25, y + 0.66),
                 "sum yes" if text.right else "sum no",
                 key=f"{key}{i}v",

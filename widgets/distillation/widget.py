@@ -107,17 +107,17 @@ def of_teacher(name, seed):
 
 
 def run(k):
-    for name in (LITTLE, ONCE, OVER, BETTER):  # before the first frame: the page's snapshot has what that has read
+    for name in (LITTLE, ONCE, OVER, BETTER):  # before the first frame: the snapshot keeps what was read, no files
         policy(name)
-    taught = of_teacher(k.teacher, k.seed)
+    teacher_right = of_teacher(k.teacher, k.seed)
     every = max(distilled.LOOK, k.updates // LOOKS)
     training = distilled.run(
         policy(k.student), policy(k.teacher), signal(k), optimizer(k), k.seed, k.updates, k.K, k.cold, every
     )
-    seen = []
+    frames = []
     for frame in training:
-        seen.append(frame)
-        yield Trace(tuple(seen), k.updates, taught)
+        frames.append(frame)
+        yield Trace(tuple(frames), k.updates, teacher_right)
 
 
 def seconds(k):
@@ -135,8 +135,8 @@ def done(r):
 
 
 def idle(k):
-    found = {} if k.signal == ALL else dict(direction="only with all logits")
-    return found if k.signal == LIKELIEST else found | dict(k="only with the likeliest k")
+    reasons = {} if k.signal == ALL else dict(direction="only with all logits")
+    return reasons if k.signal == LIKELIEST else reasons | dict(k="only with the likeliest k")
 
 
 # ── the pictures ──
@@ -209,8 +209,8 @@ def by_texts(k, r):
 
 
 def board(k, r):
-    texts, found = written(k, r), broken(k, r)
-    ringed, words = ring(texts, r, found.cause) if found else (None, "")
+    texts, break_ = written(k, r), broken(k, r)
+    ringed, words = ring(texts, r, break_.cause) if break_ else (None, "")
     return scene.scene(
         THE_TEXTS,
         graded.LEGEND,
@@ -239,9 +239,9 @@ def ring(texts, r, cause):
 
 
 def readouts(k, r):
-    found = "violated" if broken(k, r) else ""
+    state = "violated" if broken(k, r) else ""
     return [
-        Readout("Right", 100 * r.last.right, "of 100", distilled.look, found),
+        Readout("Right", 100 * r.last.right, "of 100", distilled.look, state),
         Readout("Of its teacher, right", 100 * r.teacher, "of 100", distilled.look),
         Readout("KL to the teacher", float(r.last.kl), "nats a token", report.entropy_and_kl),
         Readout("Own texts, graded", r.last.own_texts, "", distilled.run),
@@ -271,14 +271,14 @@ def scaled(k):
 
 def faults(k):
     """{cause: (what undoes it, its words)} of all that may do harm at this setting."""
-    found = {}
+    causes = {}
     if k.signal == K1:
-        found[PULLS] = (dict(signal=DRAWN), "a differentiated log-ratio pushes every token alike")
+        causes[PULLS] = (dict(signal=DRAWN), "a differentiated log-ratio pushes every token alike")
     if k.student == BETTER and k.teacher == LITTLE:
-        found[TAUGHT] = (dict(teacher=BETTER), "its teacher is right less often")
+        causes[TAUGHT] = (dict(teacher=BETTER), "its teacher is right less often")
     if k.student == ONCE and not k.cold and (scaled(k) or k.signal == K1):
-        found[NEVER] = (dict(cold=200), "what the student never writes gets hardly a push")
-    return found or {HALFWAY: (dict(updates=400), "it is halfway to another way of writing")}
+        causes[NEVER] = (dict(cold=200), "what the student never writes gets hardly a push")
+    return causes or {HALFWAY: (dict(updates=400), "it is halfway to another way of writing")}
 
 
 def undone(k):
@@ -310,12 +310,15 @@ def seen_at(k, r, cause):
 def worse(k, r):
     if not done(r) or r.last.right >= SHORT_OF:
         return None
-    usually = lambda: end(run, Knobs(seed=k.seed)).last.right
+
+    def usual():
+        return end(run, Knobs(seed=k.seed)).last.right
+
     return Said(
         f"{of_100(r.last.right)} texts are right, {of_100(r.start.right)} were before; by default about 61 are.",
         {
-            "the default has more": lambda: usually() > r.last.right + 0.01,
-            "about 61": lambda: abs(usually() - USUAL) < 0.05,
+            "the default has more": lambda: usual() > r.last.right + 0.01,
+            "about 61": lambda: abs(usual() - USUAL) < 0.05,
         },
     )
 
@@ -336,9 +339,9 @@ def of_100(share):
 
 
 def methods(k, r):
-    sent = f"{ALL}, {k.direction}" if k.signal == ALL else k.signal
-    named = dict(k=k.k) if k.signal == LIKELIEST else {}
-    return {"Distillation": dict(sent=sent, samples=k.K, prompts=distilled.P, **named)}
+    signal = f"{ALL}, {k.direction}" if k.signal == ALL else k.signal
+    likeliest = dict(k=k.k) if k.signal == LIKELIEST else {}
+    return {"Distillation": dict(sent=signal, samples=k.K, prompts=distilled.P, **likeliest)}
 
 
 GUESS = Guess(

@@ -26,8 +26,11 @@ def logp(trained):
 
 def gone(quantity):
     ratio = logp(True) - logp(False)
-    tone = lambda value: float(np.clip(value / 2.5, -1, 1))
-    shown = {
+
+    def tone(value):
+        return float(np.clip(value / 2.5, -1, 1))
+
+    text_and_tone = {
         "at the start": lambda at: (signed(logp(False)[at]), float(np.exp(logp(False)[at]))),
         "now": lambda at: (signed(logp(True)[at]), float(np.exp(logp(True)[at]))),
         "log-ratio": lambda at: (signed(ratio[at]), tone(ratio[at])),
@@ -45,7 +48,7 @@ def gone(quantity):
     rows = [
         [
             ("wrong", "right")[int(running_batch.RIGHT[i])],
-            [cell(NAMES[token], *shown((i, t))) for t, token in enumerate(row)],
+            [cell(NAMES[token], *text_and_tone((i, t))) for t, token in enumerate(row)],
             words(i),
         ]
         for i, row in enumerate(running_batch.ROWS)

@@ -1,7 +1,6 @@
 """What turning each knob does to the price of a nat, the policy it buys and the model trained at it."""
 
 import random
-from dataclasses import asdict, replace
 from functools import partial
 
 import numpy as np
@@ -9,7 +8,6 @@ import pytest
 
 from sim.estimators import hacking
 from tests.widgets import catalogue
-from tests.widgets.catalogue import fixed
 from widgets.reward_and_reference import widget
 from widgets.reward_and_reference.widget import ALIAS, COPY, Knobs
 
@@ -23,19 +21,8 @@ last = partial(catalogue.last, widget)
 broken = partial(catalogue.broken, widget)
 
 
-def test_the_default_holds_and_its_first_picture_needs_no_training():
-    assert broken() is None and next(iter(widget.PRESETS.values())) == Knobs()
+def test_the_first_picture_needs_no_training():
     assert len(first().points) == 1
-
-
-def test_three_presets_are_broken_each_for_a_cause_of_its_own():
-    told = {
-        name: widget.broken(k, last(**{f: v for f, v in k.__dict__.items() if v != getattr(Knobs(), f)}))
-        for name, k in widget.PRESETS.items()
-    }
-    broke = {name: found.cause for name, found in told.items() if found}
-    assert list(broke) == ["Leaky, β of R1", "Reference is no copy", "Hack paid less, no price"]
-    assert len(set(broke.values())) == 3
 
 
 @pytest.mark.parametrize("beta, worse", [(0.35, False), (0.3, True), (0.0, True)])
@@ -45,10 +32,9 @@ def test_the_best_policy_is_worse_than_the_reference_below_the_crossover(beta, w
 
 
 def test_the_verdict_names_the_cost_of_the_hack_and_a_kl_price_that_mends_it():
-    found = broken(beta=0.001)
-    assert "1.90 nats" in found.why and "from 0.329 to 0.000" in found.why
-    assert found.fix == dict(beta=0.5)  # one and a half times the crossover, which is at 0.333
-    assert broken(beta=0.5) is None
+    break_ = broken(beta=0.001)
+    assert "1.90 nats" in break_.why and "from 0.329 to 0.000" in break_.why
+    assert break_.fix == dict(beta=0.5)  # one and a half times the crossover, which is at 0.333
 
 
 def test_the_share_of_the_hack_acts_on_the_formula_and_not_on_the_trained_model():
@@ -60,8 +46,8 @@ def test_the_share_of_the_hack_acts_on_the_formula_and_not_on_the_trained_model(
 
 
 def test_an_aliased_reference_breaks_with_a_logged_kl_of_zero_and_a_copy_mends_it():
-    found = broken(reference=ALIAS)
-    assert "the log says 0.000 nats" in found.why and found.fix == dict(reference="frozen copy")
+    break_ = broken(reference=ALIAS)
+    assert "the log says 0.000 nats" in break_.why and break_.fix == dict(reference="frozen copy")
     states = [r.state for r in widget.readouts(Knobs(reference=ALIAS), last(reference=ALIAS))]
     assert states == ["violated", "violated", "", "", ""]
     assert broken(reference=ALIAS, beta=0.1).fix == dict(reference="frozen copy", beta=0.5)
@@ -114,9 +100,10 @@ def test_a_rarer_hack_is_dearer_and_harms_at_a_lower_price():
     np.testing.assert_allclose(ends, -np.log([0.5, 0.15, 0.001]), atol=1e-9)
 
 
-def sampled_settings(n):
-    chance = random.Random("reward and reference")
-    knobs = dict(
+@pytest.mark.when_changed()
+def test_a_model_is_broken_if_it_lost_half_of_its_possible_reward():
+    chance, breaks = random.Random("reward and reference"), []
+    offered = dict(
         beta=[0.0, 0.001, 0.1, 0.3, 1.0, 20.0],
         hack=[0.0, 0.5, 0.9, 1.5, 3.0],
         mass=[0.001, 0.15, 0.5],
@@ -124,22 +111,13 @@ def sampled_settings(n):
         reference=[COPY, ALIAS],
         seed=[0, 1, 2],
     )
-    return [{name: chance.choice(values) for name, values in knobs.items()} for _ in range(n)]
-
-
-@pytest.mark.when_changed()
-def test_a_model_is_broken_if_it_lost_half_of_its_possible_reward_and_the_fix_mends_it():
-    told = []
-    for knobs in sampled_settings(12):
+    for _ in range(12):
+        knobs = {name: chance.choice(values) for name, values in offered.items()}
         ends_right = widget.readouts(Knobs(**knobs), last(**knobs))[0].value
         starts_right = 0.329  # of 100 sums, exact: test_the_trained_models of the lesson
-        found = broken(**knobs)
-        assert (found is not None) == (ends_right < starts_right / 2), (knobs, ends_right)
-        told.append(found is not None)
-        if found:
-            back = asdict(fixed("reward_and_reference", Knobs(**knobs), found.fix))
-            assert broken(**back) is None, (knobs, found.fix)
-    assert 0.2 < np.mean(told) < 0.8
+        breaks.append(broken(**knobs) is not None)
+        assert breaks[-1] == (ends_right < starts_right / 2), (knobs, ends_right)
+    assert 0.2 < np.mean(breaks) < 0.8
 
 
 def test_an_aliased_reference_charges_no_kl():
@@ -147,8 +125,8 @@ def test_an_aliased_reference_charges_no_kl():
 
 
 def test_a_log_without_a_reference_says_that_it_has_none():
-    logged = lambda **knobs: widget.readouts(Knobs(**knobs), first(**knobs))[1]
-    assert logged(beta=0.0).value == "none" and logged().value == 0
+    free, priced = (widget.readouts(Knobs(beta=beta), first(beta=beta))[1] for beta in (0.0, Knobs().beta))
+    assert free.value == "none" and priced.value == 0
 
 
 @pytest.mark.when_changed()
@@ -165,8 +143,8 @@ def test_the_trained_model_pays_for_distance_with_a_leaky_reward_and_not_with_a_
 
 def test_a_partial_run_is_not_judged():
     knobs = Knobs(hack=0.9, beta=0.0)
-    told = [widget.broken(knobs, r) is not None for r in widget.run(knobs)]
-    assert not any(told[:-1]) and told[-1]
+    breaks = [widget.broken(knobs, r) is not None for r in widget.run(knobs)]
+    assert not any(breaks[:-1]) and breaks[-1]
 
 
 def test_without_a_price_nothing_is_logged():
@@ -174,8 +152,3 @@ def test_without_a_price_nothing_is_logged():
     assert "in the log" not in names and "in the log" in [
         m["name"] for p in widget.figure(Knobs(), first()) for m in p["data"]
     ]
-
-
-def test_the_end_of_every_ladder_still_draws_all_four_panels():
-    for knobs in (dict(beta=20.0), dict(hack=3.0), dict(mass=0.001), dict(mass=0.5, hack=0.0)):
-        assert len(widget.figure(replace(Knobs(), **knobs), first(**knobs))) == 4
