@@ -73,13 +73,13 @@ def run(k):
         for name, rate in ((k.a, k.rate_a), (k.b, k.rate_b))
     ]
     start = modsum.exact(modsum.Policy(initial(k.start)).params["theta"])
-    seen = [], []
+    so_far = [], []  # of each algorithm the updates, and of each update (frame, completions trained on) of every seed
     for _ in range(UPDATES):
         with np.errstate(all="ignore"):  # a run may leave the range of its numbers, which is then what is shown
-            for kept, runs in zip(seen, pair):
-                kept.append([next(frames) for frames in runs])
-        if len(seen[0]) == 1 or len(seen[0]) % EVERY == 0:
-            yield tuple(collected(kept, start, passes(k, name)) for kept, name in zip(seen, (k.a, k.b)))
+            for updates, runs in zip(so_far, pair):
+                updates.append([next(frames) for frames in runs])
+        if len(so_far[0]) == 1 or len(so_far[0]) % EVERY == 0:
+            yield tuple(collected(updates, start, passes(k, name)) for updates, name in zip(so_far, (k.a, k.b)))
 
 
 def events(controller):
@@ -119,18 +119,18 @@ def initial(start):
     return modsum.HARD if start == "hard prompts" else modsum.DEFAULT
 
 
-def collected(seen, start, passes):
-    def column(of, first=None):
-        rows = np.array([[of(frame) for frame, _ in frames] for frames in zip(*seen)])
+def collected(updates, start, passes):
+    def column(value, first=None):
+        rows = np.array([[value(frame) for frame, _ in frames] for frames in zip(*updates)])
         return rows if first is None else np.concatenate([np.full((len(rows), 1), first), rows], axis=1)
 
-    trained_on = np.cumsum([[one for _, one in frames] for frames in zip(*seen)], axis=1)
+    trained_on = np.cumsum([[trained_on for _, trained_on in frames] for frames in zip(*updates)], axis=1)
     return Run(
-        passes * len(seen),
+        passes * len(updates),
         column(lambda f: f.completions, 0),
         np.concatenate([np.zeros((len(trained_on), 1)), trained_on], axis=1),
         column(lambda f: f.exact["pass_rate"].mean(), start["pass_rate"].mean()),
-        np.array([frame.exact["pass_rate"] - start["pass_rate"] for frame, _ in seen[-1]]),
+        np.array([frame.exact["pass_rate"] - start["pass_rate"] for frame, _ in updates[-1]]),
         column(lambda f: f.exact["completion_entropy"].mean(), start["completion_entropy"].mean()),
         np.nan_to_num(column(lambda f: f.exact["kl_step"].mean()), nan=np.inf),
         column(lambda f: f.clip_fraction),
@@ -142,22 +142,23 @@ def progress(k, r):
 
 
 def figure(k, r):
-    updates = [np.broadcast_to(np.arange(one.pass_rate.shape[1]), one.pass_rate.shape) for one in r]
-    thousands = [one.completions / 1000 for one in r]
-    rates = [one.pass_rate for one in r]
+    updates = [np.broadcast_to(np.arange(runs.pass_rate.shape[1]), runs.pass_rate.shape) for runs in r]
+    thousands = [runs.completions / 1000 for runs in r]
+    rates = [runs.pass_rate for runs in r]
     reach = 31 if dapo in (recipe_of(k.a).file, recipe_of(k.b).file) else 4  # eight rounds of a batch in every update
-    runs = f"3 seeds, {k.optimizer} at {' and '.join(f'{modsum_rate(k.optimizer, x):g}' for x in (k.rate_a, k.rate_b))}"
+    rate_a, rate_b = (f"{modsum_rate(k.optimizer, rate):g}" for rate in (k.rate_a, k.rate_b))
+    setting = f"3 seeds, {k.optimizer} at {rate_a} and {rate_b}"
     names = f"{k.a}, solid", f"{k.b}, dashed"
 
     def both(x, y, low, high, end):
-        drawn = *curves(x[0], y[0], k.a, 1), *curves(x[1], y[1], k.b, 2)
-        return [*drawn, label(end, high, names[0], 1, "right"), label(end, low, names[1], 2, "right")]
+        lines = *curves(x[0], y[0], k.a, 1), *curves(x[1], y[1], k.b, 2)
+        return [*lines, label(end, high, names[0], 1, "right"), label(end, low, names[1], 2, "right")]
 
-    steps = [np.maximum(one.kl_step, 1e-5) for one in r]  # a logarithmic axis has no 0
+    steps = [np.maximum(runs.kl_step, 1e-5) for runs in r]  # a logarithmic axis has no 0
     return [
         by_update(
             "Right completions by update",
-            f"probability, exact, mean of 4 prompts, {runs}",
+            f"probability, exact, mean of 4 prompts, {setting}",
             *both(updates, rates, 0.02, 0.1, UPDATES),
             updates=UPDATES,
             tab="Training",
@@ -174,7 +175,7 @@ def figure(k, r):
         ),
         panel(
             "Right completions by completions drawn",
-            f"probability, exact, mean of 4 prompts, {runs}",
+            f"probability, exact, mean of 4 prompts, {setting}",
             *both(thousands, rates, 0.02, 0.1, reach),
             x="thousand completions drawn",
             x_range=(0, reach),
@@ -184,7 +185,7 @@ def figure(k, r):
         by_update(
             "Entropy",
             "nats a completion, exact, 4 prompts, 3 seeds",
-            *both(updates, [one.entropy for one in r], 6.0, 6.5, UPDATES),
+            *both(updates, [runs.entropy for runs in r], 6.0, 6.5, UPDATES),
             updates=UPDATES,
             y_range=(0, 7),
             tab="By completions",
@@ -200,8 +201,8 @@ def curves(x, y, name, series):
 
 
 def readouts(k, r):
-    states = ["violated" if lost(one) else "" for one in r] if finished(r) else ["", ""]
-    used = [f"{one.trained_on[:, -1].mean():,.0f} of {one.completions[:, -1].mean():,.0f}" for one in r]
+    states = ["violated" if lost(runs) else "" for runs in r] if finished(r) else ["", ""]
+    used = [f"{runs.trained_on[:, -1].mean():,.0f} of {runs.completions[:, -1].mean():,.0f}" for runs in r]
     return [
         Readout("Pass rate of the first", r[0].pass_rate[:, -1].mean(), "", modsum.exact, states[0]),
         Readout("Pass rate of the second", r[1].pass_rate[:, -1].mean(), "", modsum.exact, states[1]),
@@ -220,15 +221,15 @@ def finished(r):
     return r[0].kl_step.shape[1] == UPDATES
 
 
-def lost(one):
+def lost(runs):
     """Whether some run left the range of its numbers, or ends with a prompt less often right than at the start."""
-    return not bool((one.gain >= -LOST).all())
+    return not bool((runs.gain >= -LOST).all())
 
 
 def watched(k, r):
     return Gauge(
         "Gain of the prompt that gained least",
-        min(one.gain.min() for one in r),
+        min(runs.gain.min() for runs in r),
         -LOST,
         low=-1,
         below=True,
@@ -237,7 +238,7 @@ def watched(k, r):
 
 
 def seen_at(k, r, cause):
-    name = next(name for name, one in zip((k.a, k.b), r) if lost(one))
+    name = next(name for name, runs in zip((k.a, k.b), r) if lost(runs))
     words = "from here on no number" if cause == OVERFLOW else "one prompt ends below its start"
     return At("Right completions by update", None, None, words, name)
 
@@ -246,7 +247,7 @@ OVERFLOW = "the exponential overflows"
 
 
 def broken(k, r):
-    hurt = [i for i, one in enumerate(r) if lost(one)]
+    hurt = [i for i, runs in enumerate(r) if lost(runs)]
     if not finished(r) or not hurt:
         return None
     first = hurt[0]
@@ -288,12 +289,12 @@ def slower(k, hurt):
 
 def fix(k, hurt):
     """Two at each rate, with the passes of the file."""
-    there = replace(slower(k, hurt), passes="as in the file") if k.passes == "16" else slower(k, hurt)
-    return {f.name: getattr(there, f.name) for f in fields(k) if getattr(there, f.name) != getattr(k, f.name)}
+    mended = replace(slower(k, hurt), passes="as in the file") if k.passes == "16" else slower(k, hurt)
+    return {f.name: getattr(mended, f.name) for f in fields(k) if getattr(mended, f.name) != getattr(k, f.name)}
 
 
 def worse(k, r):
-    ends = [one.pass_rate[:, -1].mean() for one in r]
+    ends = [runs.pass_rate[:, -1].mean() for runs in r]
     if not finished(r) or min(ends) >= WELL:
         return None
     slow, fast = sorted(zip(ends, (k.a, k.b)))
@@ -301,28 +302,28 @@ def worse(k, r):
         f"{slow[1]} ends at {slow[0]:.3f}, {fast[1]} at {fast[0]:.3f}: no prompt is lost, but {slow[1]} learned "
         "little.",
         {
-            "none is": lambda: min(one.gain.min() for one in r) >= -0.05,
-            "little": lambda: min(one.pass_rate[:, -1].mean() for one in r) < 0.6,
+            "none is": lambda: min(runs.gain.min() for runs in r) >= -0.05,
+            "little": lambda: min(runs.pass_rate[:, -1].mean() for runs in r) < 0.6,
         },
     )
 
 
 def holds(k, r):
-    first, second = (one.pass_rate[:, -1].mean() for one in r)
+    first, second = (runs.pass_rate[:, -1].mean() for runs in r)
     return Said(
         f"{k.a} ends at {first:.3f} and {k.b} at {second:.3f}, and neither lost a prompt.",
-        {"neither did": lambda: not finished(r) or min(one.gain.min() for one in r) >= -0.05},
+        {"neither did": lambda: not finished(r) or min(runs.gain.min() for runs in r) >= -0.05},
     )
 
 
 def methods(k, r):
-    said = {}
+    settings = {}
     for name in (k.a, k.b):
         recipe = recipe_of(name)
         hyper = {**recipe.hyper, "inner_epochs": passes(k, name)}
         more = dict(samples=K, prompts=GROUPS, completion=modsum.T)
-        said[name] = options.setting(recipe.file, hyper, recipe.hooks, **more)
-    return said
+        settings[name] = options.setting(recipe.file, hyper, recipe.hooks, **more)
+    return settings
 
 
 # ── the first screen ──

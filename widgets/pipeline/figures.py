@@ -78,8 +78,8 @@ def written(name):
 
 
 def said(name):
-    seen = measured(name)
-    return f"On 100 held-out prompts {100 * seen.pass1:.0f} % are right; {100 * seen.thinks:.0f} % think first."
+    outcome = measured(name)
+    return f"On 100 held-out prompts {100 * outcome.pass1:.0f} % are right; {100 * outcome.thinks:.0f} % think first."
 
 
 # ── groups without a gradient ──

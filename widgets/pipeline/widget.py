@@ -141,30 +141,28 @@ def updates_of(name, k):
 
 
 def stages_here(k):
-    """(the stages from the base on, the places of those that run here): the last one, and those before it of which no
-    shipped policy is the same.
-    """
+    """(all stages, the base first; the places of those that run here: without a shipped policy, or the last)."""
     names = ("base", *PATHS[k.order][: k.stages])
     return names, [at for at in range(1, len(names)) if at == len(names) - 1 or not shipped(k, names[: at + 1])]
 
 
 def seconds(k):
     """Measured: 0.18 a report, 0.022 an update of RL, which samples, 0.004 any other, and the start."""
-    names, here = stages_here(k)
-    each = {at: updates_of(names[at], k) * (0.022 if names[at] == "rl" else 0.004) for at in here}
-    return 0.3 + 0.18 * len(names) + sum(each.values())
+    names, run_here = stages_here(k)
+    training = [updates_of(names[at], k) * (0.022 if names[at] == "rl" else 0.004) for at in run_here]
+    return 0.3 + 0.18 * len(names) + sum(training)
 
 
 def run(k):
-    names, here = stages_here(k)
-    updates = sum(updates_of(names[at], k) for at in here)
+    names, run_here = stages_here(k)
+    updates = sum(updates_of(names[at], k) for at in run_here)
     for name in path.SHIPPED:  # before the first frame: the page's snapshot has what that has read, and no files
         path.checkpoint(name)
     r = Result(names, (), None, 0, updates, (), (), ())
     yield r
     before = None
     for at, name in enumerate(names):
-        if at in here:
+        if at in run_here:
             done, r = r.done, replace(r, fitted=())
             for stage in started(name, before, k):
                 r = replace(r, stage=stage, done=done + stage.step)
@@ -176,10 +174,10 @@ def run(k):
             policy = stage.policy
         else:
             policy = path.checkpoint(shipped(k, names[: at + 1]))
-        for seen in report.measuring(policy, before, PROMPTS, N):
-            if seen is None:
+        for outcome in report.measuring(policy, before, PROMPTS, N):
+            if outcome is None:
                 yield r
-        r, before = replace(r, reports=(*r.reports, seen)), policy
+        r, before = replace(r, reports=(*r.reports, outcome)), policy
         yield r
 
 
@@ -189,8 +187,8 @@ def started(name, policy, k):
     return path.staged(name, policy, k.seed, settings(k))
 
 
-def first(seen):
-    return float(seen.pass1)
+def first(outcome):
+    return float(outcome.pass1)
 
 
 def progress(k, r):
@@ -211,7 +209,7 @@ def figure(k, r):
 
 def ladder_of(k, r):
     at = list(range(len(r.reports)))
-    one, many = [first(seen) for seen in r.reports], [seen.pass_at[64][0] for seen in r.reports]
+    one, many = [first(outcome) for outcome in r.reports], [outcome.pass_at[64][0] for outcome in r.reports]
     return panel(
         "Right answers after each stage",
         f"share; {len(PROMPTS)} held-out prompts, {N} completions each; next totals: of the next two",
@@ -220,7 +218,7 @@ def ladder_of(k, r):
         line(at, many, "at one of 64 tries", 2),
         dots(at, many, "at one of 64 tries", 2),
         *([label(at[-1] + 0.1, one[-1], f"{one[-1]:.2f}", 1)] if at else []),
-        line(at, [seen.skill for seen in r.reports], "the skill that was read", 3),
+        line(at, [outcome.skill for outcome in r.reports], "the skill that was read", 3),
         label(0, 1.04, "squares: at one of 64 tries", 2),
         *([label(0.06, r.reports[0].skill + 0.06, "next totals", 3)] if at else []),
         *([threshold(LOW, "twice a guess", 0.0, outside=True)] if whole(k) else []),
@@ -234,7 +232,7 @@ def ladder_of(k, r):
 
 
 def kinds(r):
-    shares = np.array([100 * seen.modes for seen in r.reports]).reshape(-1, len(report.MODES))
+    shares = np.array([100 * outcome.modes for outcome in r.reports]).reshape(-1, len(report.MODES))
     place = [f"{at} {NAMES[name]}" for at, name in enumerate(r.names)]
     return panel(
         "What the completions are",
@@ -261,8 +259,8 @@ def completions(r):
     """The first prompt's completions before the last stage that ended and, below them, after it."""
     height, T = 2 * ROWS + 1, Chain.T
     tones, words = [[None] * T for _ in range(height)], []
-    for top, (at, seen) in zip((height, ROWS), [*enumerate(r.reports)][-2:]):
-        for y, (tokens, mode) in zip(range(top, 0, -1), seen.written[:ROWS]):
+    for top, (at, outcome) in zip((height, ROWS), [*enumerate(r.reports)][-2:]):
+        for y, (tokens, mode) in zip(range(top, 0, -1), outcome.written[:ROWS]):
             tones[y - 1][: len(tokens)] = [0.55 if VERDICTS[mode] == "right" else 0.15] * len(tokens)
             words += [label(t, y, tinylm.word(n), 0, "center") for t, n in enumerate(tokens, 1)]
             words.append(label(T + 0.7, y, f"{NAMES[r.names[at]]}: {VERDICTS[mode]}"))
@@ -281,7 +279,7 @@ def completions(r):
 
 
 def attempts(r):
-    curves = [[seen.pass_at[n][0] for n in report.KS] for seen in r.reports]
+    curves = [[outcome.pass_at[n][0] for n in report.KS] for outcome in r.reports]
     return panel(
         "Right at one of k tries",
         "share of prompts, mean",
@@ -337,7 +335,7 @@ def imitated(r):
 
 def preferred(r):
     step = [step for step, _ in r.fitted]
-    chosen, rejected = ([rows[which] for _, rows in r.fitted] for which in ("chosen", "rejected"))
+    chosen, rejected = ([rows[side] for _, rows in r.fitted] for side in ("chosen", "rejected"))
     low, high = min([-1.0, *rejected, *chosen]), max([1.0, *chosen, *rejected])
     return panel(
         "DPO, update by update",
@@ -355,7 +353,7 @@ def preferred(r):
 
 def paid(r):
     """What each stage has moved: nats a completion from the policy before it."""
-    moved = [max(float(seen.kl), 0.0) for seen in r.reports[1:]]
+    moved = [max(float(outcome.kl), 0.0) for outcome in r.reports[1:]]
     place = [f"{at} {NAMES[name]}" for at, name in enumerate(r.names)][1 : len(moved) + 1]
     return panel(
         "How far each stage moves it",
@@ -370,26 +368,26 @@ def paid(r):
 
 
 def readouts(k, r):
-    source, seen = report.report, r.reports[-1] if r.reports else None
-    if seen is None:
+    source, outcome = report.report, r.reports[-1] if r.reports else None
+    if outcome is None:
         return [Readout(name, "–", "", path.checkpoint) for name in SHOWN]
-    thinks = float(seen.thinks)
-    tells = thinks > 0.01 and seen.accuracy_thinking > 0.15  # at a guess's score any rate of slips ends alike
-    slips = float(compounding.slip_rate(seen.accuracy_thinking if tells else np.nan, 3))
+    thinks = float(outcome.thinks)
+    tells = thinks > 0.01 and outcome.accuracy_thinking > 0.15  # at a guess's score any rate of slips ends alike
+    slips = float(compounding.slip_rate(outcome.accuracy_thinking if tells else np.nan, 3))
     return [
-        Readout("Right at one try", first(seen), "", source, "violated" if broken(k, r) else ""),
-        Readout("Right at one of 64", seen.pass_at[64][0], "", source),
+        Readout("Right at one try", first(outcome), "", source, "violated" if broken(k, r) else ""),
+        Readout("Right at one of 64", outcome.pass_at[64][0], "", source),
         Readout("Thinks, then answers", 100 * thinks, "%", source),
         Readout("Slips a step", slips if np.isfinite(slips) else "–", "", compounding.slip_rate),
-        Readout("Groups all right or all wrong", 100 * (1 - seen.live8), "%", source),
+        Readout("Groups all right or all wrong", 100 * (1 - outcome.live8), "%", source),
     ]
 
 
 def watched(k, r):
     if not whole(k):
         return Readout("Right at one try, at the end", "its end is not run", "", report.report)
-    now = first(r.reports[-1]) if r.reports else 0.0
-    return Gauge("Right at one try, at the end", now, LOW, below=True, expression=f"pass_at[1] < {LOW}")
+    right = first(r.reports[-1]) if r.reports else 0.0
+    return Gauge("Right at one try, at the end", right, LOW, below=True, expression=f"pass_at[1] < {LOW}")
 
 
 # What broke it
@@ -427,11 +425,12 @@ def cause(k, r):
 
     That no completion was right is no matter of other knobs: without a gradient nothing moves.
     """
-    found = sign(k, r)
-    return found if found == NEVER or (len(turned(k)) == 1 and turned(k)[0] in UNDONE[found]) else MIXED
+    shown = sign(k, r)
+    return shown if shown == NEVER or (len(turned(k)) == 1 and turned(k)[0] in UNDONE[shown]) else MIXED
 
 
 def sign(k, r):
+    """The cause that the run itself shows."""
     names, before, after = PATHS[k.order], *r.reports[-2:]
     if k.L_cache and after.answers < 0.5:
         return SILENT  # also where nothing is right: completions that differ in length alone have a gradient
@@ -453,10 +452,10 @@ def seen_at(k, r, cause):
 def broken(k, r):
     if not (r.ended and whole(k)) or first(r.reports[-1]) >= LOW:
         return None
-    found, got, start = cause(k, r), first(r.reports[-1]), r.reports[-2]
-    drawn = f"{256 * k.rl_steps:,}"
+    broken_by, got, start = cause(k, r), first(r.reports[-1]), r.reports[-2]
+    completions = f"{256 * k.rl_steps:,}"
     why = {
-        NEVER: f"No completion was ever right, so no group had a gradient: {drawn} completions bought nothing.",
+        NEVER: f"No completion was ever right, so no group had a gradient: {completions} completions bought nothing.",
         BORROWED: f"The loss on the pairs fell, and what they prefer is still never written: {got:.2f} right after RL.",
         LONG: f"200 thoughts, 6,400 updates: few prompts are right at any try, and RL has only those: {got:.2f} right.",
         SILENT: (
@@ -472,20 +471,20 @@ def broken(k, r):
         SHORT: f"It ends at {got:.2f} right, no more than twice a guess: what RL was given does not go that far.",
         MIXED: f"It ends at {got:.2f} right, no more than twice a guess.",
     }
-    return Break(Said(why[found], measured(r) | claims(k, r, found)), fix(k, found), found)
+    return Break(Said(why[broken_by], measured(r) | claims(k, r, broken_by)), fix(k, broken_by), broken_by)
 
 
 def measured(r):
     """What is asserted of the last stage that ended: right ones are those with a thought and those without."""
-    seen = r.reports[-1]
-    return {"so many are right": lambda: abs(seen.modes[0] + seen.modes[2] - first(seen)) < 0.005}
+    outcome = r.reports[-1]
+    return {"so many are right": lambda: abs(outcome.modes[0] + outcome.modes[2] - first(outcome)) < 0.005}
 
 
-def claims(k, r, found):
+def claims(k, r, cause):
     """What is asserted of a cause: undone it ends well, and the run shows it."""
     before, after = r.reports[-2:]
     everything = [f.name for f in fields(k) if f.name not in ("stages", "seed")]  # what did not act may, once undone
-    textbook = {name: getattr(Knobs(), name) for name in (everything if found in (NEVER, MIXED) else UNDONE[found])}
+    textbook = {name: getattr(Knobs(), name) for name in (everything if cause in (NEVER, MIXED) else UNDONE[cause])}
     undone = {"undone, it ends well": lambda: first(end(run, replace(k, stages=4, **textbook)).reports[-1]) >= LOW}
     shows = {
         NEVER: lambda: not any(r.live) and max(r.accuracy) == 0,
@@ -498,16 +497,13 @@ def claims(k, r, found):
         SHORT: lambda: any(r.live),
         MIXED: lambda: first(after) < LOW,
     }
-    return undone | {"the run shows it": shows[found]}
+    return undone | {"the run shows it": shows[cause]}
 
 
-def fix(k, found):
-    """Knobs that lead back, the cause first."""
-    if (
-        found in (NEVER, BORROWED)
-        and k.rare < 0.01
-        and k == replace(Knobs(), order=k.order, stages=k.stages, rare=k.rare, seed=k.seed)
-    ):
+def fix(k, cause):
+    """Knobs that lead back: some worked answers where only those are missing, else the textbook's."""
+    alone = k == replace(Knobs(), order=k.order, stages=k.stages, rare=k.rare, seed=k.seed)
+    if cause in (NEVER, BORROWED) and k.rare < 0.01 and alone:
         return dict(rare=0.01)
     usual = {f.name: f.default for f in fields(k) if f.name != "seed"}
     return recovery.different(k, usual) or dict(rl_steps=300)
@@ -531,7 +527,7 @@ def worse(k, r):
 
 def set_back(k, r):
     """Of a path that is cut: its last stage took right answers away, or there is still none."""
-    before, now = (first(seen) for seen in r.reports[-2:])
+    before, now = (first(outcome) for outcome in r.reports[-2:])
     coming = PATHS[k.order][k.stages]
     if now < 0.01:
         rests = coming in ("rl", "rft", "dpo")  # on completions that are right; others imitate what they are shown
@@ -542,7 +538,7 @@ def set_back(k, r):
             | {"hardly one is right": lambda: now < 0.01, "others are not shown": lambda: not then or rests},
         )
     if now < before - 0.05:
-        earlier, later = (seen.modes[0] + seen.modes[2] for seen in r.reports[-2:])
+        earlier, later = (outcome.modes[0] + outcome.modes[2] for outcome in r.reports[-2:])
         return Said(
             f"{NAMES[r.names[-1]]} took right answers away: {before:.2f} at one try before it, {now:.2f} now.",
             measured(r) | {"fewer are right than before it": lambda: later < earlier - 0.04},
@@ -550,7 +546,7 @@ def set_back(k, r):
     return None
 
 
-def told(share):
+def decimal(share):
     """Two decimals, of what is rare three."""
     return f"{share:.3f}" if 0 < share < 0.01 else f"{share:.2f}"
 
@@ -567,7 +563,7 @@ def holds(k, r):
             measured(r) | thinking | {"it comes next": lambda: len(r.names) - 1 == k.stages < len(PATHS[k.order])},
         )
     return Said(
-        f"Right at one try: {told(first(r.reports[0]))} at the base, {first(last):.2f} at the end; "
+        f"Right at one try: {decimal(first(r.reports[0]))} at the base, {first(last):.2f} at the end; "
         f"{100 * last.thinks:.0f} % think first.",
         measured(r) | thinking | {"it ends well": lambda: last.modes[0] + last.modes[2] > BEHIND - 0.005},
     )
@@ -578,12 +574,15 @@ def holds(k, r):
 
 def opened(plain, other):
     pairs = ((plain, "one setting", 8, "reference"), (other, "the other", 1, ""))
-    after = lambda r: list(range(len(r.reports)))
+    stages_done = [list(range(len(r.reports))) for r in (plain, other)]
     return [
         panel(
             "Right at one try",
             "share after each stage, 100 held-out prompts",
-            *(line(after(r), [first(seen) for seen in r.reports], name, s, role) for r, name, s, role in pairs),
+            *(
+                line(x, [first(outcome) for outcome in r.reports], name, s, role)
+                for x, (r, name, s, role) in zip(stages_done, pairs)
+            ),
             label(4, first(plain.reports[-1]) + 0.04, "one setting", 8, "right"),
             label(3.5, 0.02, "the other", 1, "right"),
             x="stages so far",
@@ -593,7 +592,10 @@ def opened(plain, other):
         panel(
             "Completions that think first",
             "share after each stage",
-            *(line(after(r), [float(seen.thinks) for seen in r.reports], name, s, role) for r, name, s, role in pairs),
+            *(
+                line(x, [float(outcome.thinks) for outcome in r.reports], name, s, role)
+                for x, (r, name, s, role) in zip(stages_done, pairs)
+            ),
             label(2.9, 0.9, "one setting", 8, "right"),
             label(3.4, 0.25, "the other", 1, "right"),
             x="stages so far",

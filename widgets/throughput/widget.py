@@ -526,8 +526,8 @@ def broken(k, r):
 
 def stretching(k, r):
     tau, alone = step.step_time(r.roles, WAYS[k.overlap]), without(k, r, "verify", "sync")
-    what = "" if without(k, r, longer(k, r)) <= SLACK * alone else " for tests and weights"
-    return f"all GPUs wait{what}: a step takes {rounded(tau)} s, otherwise {rounded(alone)} s"
+    cause = "" if without(k, r, longer(k, r)) <= SLACK * alone else " for tests and weights"
+    return f"all GPUs wait{cause}: a step takes {rounded(tau)} s, otherwise {rounded(alone)} s"
 
 
 def tested(k, r):
@@ -598,8 +598,8 @@ def quickened(k, r):
     shorter = [dict(test_seconds=t, longest_test=t) for t in TESTS[::-1] if t < k.longest_test]
     either = [*fast, *crew] if longer(k, r) == "sync" else [*crew, *fast]
     both = [fewer | more for fewer in fast[-2:] for more in crew]
-    ways = [dict(overlap=way) for way in ("stream", "in turn")]
-    tried = (*either, *both, *shorter, *(fewer | test for fewer in fast[-2:] for test in shorter), *ways)
+    overlaps = [dict(overlap=overlap) for overlap in ("stream", "in turn")]
+    tried = (*either, *both, *shorter, *(fewer | test for fewer in fast[-2:] for test in shorter), *overlaps)
     return recovery.first_of(k, tried, unbroken) or recovery.fewest(k, UNHURRIED, unbroken)
 
 

@@ -62,10 +62,8 @@ def test_the_steps_of_the_optimizer_are_the_updates_times_the_passes():
 def test_a_recipe_is_its_file_with_functions_exchanged():
     paper, file = last(a="GRPO, 2024", b="GRPO", passes="1")
     np.testing.assert_array_equal(paper.pass_rate, file.pass_rate)  # one pass, and nothing exchanged
-    trl, _ = last(a="TRL 1.16.0", passes="4")
-    assert (last(a="TRL 1.16.0")[0].clip_fraction == 0).all() and (
-        trl.clip_fraction > 0
-    ).any()  # one pass, unless the knob says otherwise
+    one_pass, four_passes = (last(a="TRL 1.16.0", **knobs)[0].clip_fraction for knobs in ({}, dict(passes="4")))
+    assert (one_pass == 0).all() and (four_passes > 0).any()
 
 
 def test_a_larger_rate_on_one_side_leaves_the_other_alone():
@@ -78,7 +76,6 @@ def test_a_larger_rate_on_one_side_leaves_the_other_alone():
 def test_passes_act_on_both_sides_and_hard_prompts_start_lower():
     assert last(passes="1", rate_a=2.0)[0].pass_rate[0, -1] < last(rate_a=2.0)[0].pass_rate[0, -1]
     assert last(start="hard prompts")[0].pass_rate[0, 0] < last()[0].pass_rate[0, 0]
-    assert (last(seed=3)[0].pass_rate[:, 1:] != last()[0].pass_rate[:, 1:]).any()
 
 
 def test_sixteen_passes_without_a_ratio_move_far_but_lose_no_prompt_and_are_not_broken():
@@ -129,15 +126,15 @@ GRID = dict(
 
 def test_an_algorithm_at_another_s_learning_rate_loses_a_prompt_and_the_verdict_names_it():
     k = Knobs(b="PPO", optimizer="SGD", rate_a=24.0, rate_b=24.0)
-    found = compare.broken(k, last(**vars(k)))
-    assert found.why.startswith("GRPO with SGD at 24") and "rate_a" in found.fix
+    break_ = compare.broken(k, last(**vars(k)))
+    assert break_.why.startswith("GRPO with SGD at 24") and "rate_a" in break_.fix
 
 
 @pytest.mark.when_changed()
 def test_a_run_that_leaves_the_range_of_its_numbers_is_broken_and_says_so():
     k = Knobs(optimizer="SGD", rate_a=40.0)
-    found = compare.broken(k, last(seeds=3, **vars(k)))
-    assert "overflowed" in found.why and found.fix["rate_a"] == 2
+    break_ = compare.broken(k, last(seeds=3, **vars(k)))
+    assert "overflowed" in break_.why and break_.fix["rate_a"] == 2
 
 
 def test_the_notes_name_the_optimizer_and_both_rates():
@@ -147,18 +144,11 @@ def test_the_notes_name_the_optimizer_and_both_rates():
 
 def test_the_run_streams():
     with patch.object(compare, "SEEDS", 1):
-        seen = [compare.progress(Knobs(), r) for r in compare.run(Knobs())]
-    assert seen == [["update", n, 60] for n in (1, *range(4, 61, 4))]
+        progress = [compare.progress(Knobs(), r) for r in compare.run(Knobs())]
+    assert progress == [["update", n, 60] for n in (1, *range(4, 61, 4))]
 
 
 def test_in_the_opening_one_setting_learns_and_the_other_ends_near_its_start():
     plain, other = (last(seeds=3, **vars(k)) for k in (compare.OPENING.plain, compare.OPENING.other))
-    assert compare.broken(compare.OPENING.plain, plain) is None
-    assert compare.broken(compare.OPENING.other, other).cause == "one rate for two files"
     assert plain[0].pass_rate[:, -1].mean() > 0.95 and other[0].pass_rate[:, -1].mean() < 0.5
     np.testing.assert_array_equal(plain[1].pass_rate, other[1].pass_rate)
-
-
-def test_the_presets_break_by_two_causes():
-    broken = [compare.broken(k, last(seeds=3, **vars(k))) for k in compare.PRESETS.values()]
-    assert {found.cause for found in broken if found} == {"one rate for two files", "the exponential overflows"}
