@@ -42,13 +42,16 @@ def named():
 # ── who wrote it ──
 def authors(quantity):
     _, own, logp, push = trajectory()
-    spelled = lambda value, digits: f"{round(float(value), digits) + 0:.{digits}f}".replace("-", "−")
-    shown = {
+
+    def spelled(value, digits):
+        return f"{round(float(value), digits) + 0:.{digits}f}".replace("-", "−")
+
+    text_and_tone = {
         "written by": lambda i: ("policy", 0.8) if own[i] else ("tool", None),
         "log-prob": lambda i: (spelled(logp[i], 1), float(np.exp(logp[i]))),
         "push": lambda i: (spelled(push[i], 2), float(push[i]) / 2**0.5),
     }[quantity]
-    return by_turn([cell(word, *shown(i)) for i, word in enumerate(named())])
+    return by_turn([cell(word, *text_and_tone(i)) for i, word in enumerate(named())])
 
 
 SAID = {
@@ -67,23 +70,24 @@ def readings():
 def loudness(update):
     step = readings()[update]
     place = np.arange(1, len(step.own) + 1)
-    both = lambda y: (bars(place, y * step.own, "policy", 1), bars(place, y * (1 - step.own), "tool", 2))
     settings = dict(x="position", x_range=(0.3, len(place) + 0.7), stacked=True)
-    words = lambda top: (label(1, top, "policy", 1), label(5.5, top, "tool", 2), label(10, top, "policy", 1))
+
+    def by_author(y, top):
+        yield from (bars(place, y * step.own, "policy", 1), bars(place, y * (1 - step.own), "tool", 2))
+        yield from (label(1, top, "policy", 1), label(5.5, top, "tool", 2), label(10, top, "policy", 1))
+
     return [
         panel(
             "How surprised the policy is",
             "nats, −log π of each token",
-            *both(-step.logp),
-            *words(18),
+            *by_author(-step.logp, 18),
             y_range=(0, 21),
             **settings,
         ),
         panel(
             "How hard each token pulls",
             "length of d log π / d logits",
-            *both(step.push),
-            *words(1.45),
+            *by_author(step.push, 1.45),
             y_range=(0, 1.7),
             **settings,
         ),
@@ -115,7 +119,7 @@ def ended(run):
 
 def shares(length):
     tokens, gradient = (np.array([unmasked(reply)[i].mean() for reply in REPLIES]) for i in (0, 1))
-    here, others = REPLIES.index(length), [reply for reply in REPLIES if reply != length]
+    at, others = REPLIES.index(length), [reply for reply in REPLIES if reply != length]
     x = dict(x="tokens of the tool's reply", x_range=(0, 18), ticks=dict(tickvals=list(REPLIES)))
     return [
         panel(
@@ -123,8 +127,8 @@ def shares(length):
             "of the tokens, of the first ten gradients",
             line(REPLIES, tokens, "of the tokens", 8),
             line(REPLIES, gradient, "of the gradient", 2),
-            dots([length], [tokens[here]], "this reply", 8),
-            dots([length], [gradient[here]], "this reply", 2),
+            dots([length], [tokens[at]], "this reply", 8),
+            dots([length], [gradient[at]], "this reply", 2),
             label(17.6, 0.9, "of the gradient", 2, "right"),
             label(17.6, 0.46, "of the tokens", 8, "right"),
             y_range=(0, 1.05),
@@ -186,10 +190,9 @@ def counted(name):
 
 def masks(name):
     own, inside = trajectory()[1], covered(MASKS[name])
-    tone = lambda i: ("in", 0.8 if own[i] else -0.8) if inside[i] else ("mask", None)
-    cells = [cell(word, *tone(i)) for i, word in enumerate(named())]
-    (drawn,) = by_turn(cells)
-    return [dict(drawn, diverging=True)]
+    tones = [("in", 0.8 if own[i] else -0.8) if inside[i] else ("mask", None) for i in range(len(own))]
+    (table,) = by_turn([cell(word, *tone) for word, tone in zip(named(), tones, strict=True)])
+    return [dict(table, diverging=True)]
 
 
 FIGURES = {

@@ -90,7 +90,6 @@ def figure(k, r):
     n = int(step.valid.sum())
     place, own = np.arange(1, n + 1), step.own[:n]
     nll, push = -step.logp[:n], step.push[:n]
-    words = "position; " + said(step, n)
     return [
         by_update(
             "Right completions and tool calls",
@@ -120,7 +119,7 @@ def figure(k, r):
             bars(place, nll * (1 - own), "tool", 2),
             label(0.5, 23, "policy", 1),
             label(6, 23, "tool", 2),
-            x=words,
+            x="position; " + in_words(step, n),
             x_range=(0.3, 24.7),
             y_range=(0, 26),
             stacked=True,
@@ -153,7 +152,7 @@ def figure(k, r):
 UNIFORM = float(np.log(tinylm.V))
 
 
-def said(step, n):
+def in_words(step, n):
     """The trajectory in words; angle brackets would be markup in a figure."""
     tokens = [tinylm.word(t) for t in step.tokens[:n]]
     text = " ".join(tokens)
@@ -210,11 +209,11 @@ UNDONE = {SILENT: IN_PLACE, IMITATED: IN_PLACE, OFF_BY_ONE: IN_PLACE, DIVIDED: O
 def broken(k, r):
     if not failed(r):
         return None
-    found = cause(k, r)
+    name = cause(k, r)
     led = f"right completions went from {windowed(column(r, 'accuracy'))[0]:.2f} to {right_now(r):.2f}."
-    undone = {"undone, it is mended": lambda: mended(k, UNDONE[found])}
-    why = Said(f"{reason(k, r, found)}{led}", undone | facts(k, r, found))
-    return Break(why, recovery.different(k, UNDONE[found]), found)
+    undone = {"undone, it is mended": lambda: mended(k, UNDONE[name])}
+    why = Said(f"{reason(k, r, name)}{led}", undone | facts(k, r, name))
+    return Break(why, recovery.different(k, UNDONE[name]), name)
 
 
 def cause(k, r):
@@ -228,8 +227,8 @@ def cause(k, r):
 
 def mended(k, usual):
     """Whether these knobs turn something, and the run no longer ends broken."""
-    there = replace(k, **usual)
-    return there != k and not failed(end(run, there))
+    elsewhere = replace(k, **usual)
+    return elsewhere != k and not failed(end(run, elsewhere))
 
 
 def calls(r):
@@ -237,15 +236,15 @@ def calls(r):
     return column(r[-WINDOW:], "call_rate").mean()
 
 
-def reason(k, r, found):
-    if found == OFF_BY_ONE:
+def reason(k, r, name):
+    if name == OFF_BY_ONE:
         return f"The mask stands one token too far {beside(k, r)}, and "
-    if found == IMITATED:
+    if name == IMITATED:
         return f"{100 * early_share(r):.0f} % of the first ten gradients is about text that the tool wrote: "
-    if found == SILENT:
+    if name == SILENT:
         still = f"{100 * r[-1].call_rate:.3g} % still call" if r[-1].call_rate else "No completion calls"
         return f"{still} the tool, whose text was trained on: "
-    if found == BOTH:
+    if name == BOTH:
         return "The tool's tokens count in the loss and in its divisor, and undoing one is not enough: "
     return f"Divided by all tokens, a completion that calls is pushed {pushed(r):.2f} times as hard: "
 
@@ -255,46 +254,49 @@ def pushed(r):
     return r[0].own.sum() / r[0].valid.sum()
 
 
-def facts(k, r, found):
+def facts(k, r, name):
     """What else the reason claims."""
-    asked = {
+    claims = {
         OFF_BY_ONE: {"it is shifted": lambda: k.masked and k.shift != 0},
         IMITATED: {"many still call": lambda: column(r[-5:], "call_rate").mean() > 0.3},
         SILENT: {"fewer call than at the start": lambda: r[-1].call_rate < r[0].call_rate},
         DIVIDED: {"the mask in its place does not mend it": lambda: not mended(k, IN_PLACE)},
         BOTH: {"neither alone mends it": lambda: not mended(k, IN_PLACE) and not mended(k, OWN)},
     }
-    return asked[found]
+    return claims[name]
 
 
 def beside(k, r):
     """What a shifted mask leaves out, as the last updates show it."""
     side, name = ("right", "answered") if k.shift > 0 else ("left", "asked")
-    ended = column(r[-WINDOW:], name)
-    if np.isnan(ended).all():
+    shares = column(r[-WINDOW:], name)
+    if np.isnan(shares).all():
         return f"{side}: no call is left"
-    share = f"{100 * np.nanmean(ended):.0f} %"
+    share = f"{100 * np.nanmean(shares):.0f} %"
     if k.shift > 0:
         return f"right: an answer is begun after {share} of the replies"
     return f"left: {share} of the calls ask for the right entry"
 
 
 def worse(k, r):
-    start, now = windowed(column(r, "accuracy"))[0], right_now(r)
-    if now >= max(start, WELL):
+    start, ends = windowed(column(r, "accuracy"))[0], right_now(r)
+    if ends >= max(start, WELL):
         return None
-    went = f"Right completions went from {start:.2f} to {now:.2f}"
+    went = f"Right completions went from {start:.2f} to {ends:.2f}"
     if (k.masked and not k.shift) or k.denominator != OWN["denominator"]:
-        default = lambda: right_now(end(run, Knobs(seed=k.seed)))
         return Said(
-            f"{went}, where the default leads to nearly all.", {"it does": lambda: unfinished(r) or default() > 0.93}
+            f"{went}, where the default leads to nearly all.",
+            {"it does": lambda: unfinished(r) or right_now(end(run, Knobs(seed=k.seed))) > 0.93},
         )
-    in_place = lambda: right_now(end(run, replace(k, masked=True, shift=0)))
+
+    def in_place():
+        return right_now(end(run, replace(k, masked=True, shift=0)))
+
     return Said(
         f"{went}, where a mask in its place leads to nearly all: the tool's text costs.",
         {
             "a mask in its place leads to nearly all": lambda: unfinished(r) or in_place() > 0.93,
-            "that is more than the count's noise": lambda: unfinished(r) or in_place() > now + 0.04,
+            "that is more than the count's noise": lambda: unfinished(r) or in_place() > ends + 0.04,
         },
     )
 

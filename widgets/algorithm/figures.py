@@ -47,10 +47,10 @@ def credited(right):
     if dead:
         return f"All eight are {'right' if right else 'wrong'}: {dead} of the six files push nothing."
     A = credit(right)
-    told = "; ".join(
+    credits = "; ".join(
         f"{name} {decimal(A[name][0])} and {decimal(A[name][-1])}" for name in ("REINFORCE", "RLOO", "GRPO")
     )
-    return f"{right} of 8 right. A right one and a wrong one get: {told}."
+    return f"{right} of 8 right. A right one and a wrong one get: {credits}."
 
 
 # ── six functions ──
@@ -131,8 +131,8 @@ def push(how):
 
 
 def pulled(how):
-    one, half = pushes(how)[1], pushes(how)[K // 2]
-    return f"One right of eight: {one:.2f}. Four of eight: {half:.2f}, {half / one:.1f} times as much."
+    lone, half = pushes(how)[1], pushes(how)[K // 2]
+    return f"One right of eight: {lone:.2f}. Four of eight: {half:.2f}, {half / lone:.1f} times as much."
 
 
 # ── a lenient judge ──

@@ -87,7 +87,7 @@ def run(k):
         one_group.total_push(a)
         for a in (group_baselines.z_score(groups, ddof=k.ddof), group_baselines.less_mean(groups))
     )
-    now = Result(
+    untrained = Result(
         rewards,
         advantages,
         one_group.token_push(chosen, batch),
@@ -96,14 +96,14 @@ def run(k):
         start(SEEDS),
         np.zeros(0),
     )
-    yield now
+    yield untrained
     runs = [trained(k, SEEDS * k.seed + i) for i in range(SEEDS)]
-    seen, wrong = [now.pass_rate], []
+    pass_rates, wrong = [untrained.pass_rate], []
     for update, pushed in enumerate(zip(*map(of_wrong_ones, runs)), 1):
         wrong.append(np.mean(pushed))
         if update % EVERY == 0:
-            seen.append([[tasks.exact_pass(r.trainer.policy).mean()] for r in runs])
-            yield replace(now, pass_rate=np.concatenate(seen, axis=1), wrong=np.array(wrong))
+            pass_rates.append([[tasks.exact_pass(r.trainer.policy).mean()] for r in runs])
+            yield replace(untrained, pass_rate=np.concatenate(pass_rates, axis=1), wrong=np.array(wrong))
 
 
 def paid(k, right):
@@ -203,13 +203,13 @@ def token_tab(k, r):
     share = np.arange(k.K + 1) / k.K
     divided, plain = r.curve
     right = min(k.right, k.K)
-    here = [dots([right / k.K], [c[right]], "here", i, "here") for i, c in enumerate(r.curve, 1)]
+    rings = [dots([right / k.K], [c[right]], "here", i, "here") for i, c in enumerate(r.curve, 1)]
     yield panel(
         "Total push of a group",
         "mean |A|, exact; rings: the group shown",
         line(share, divided, "over the deviation", 1),
         line(share, plain, "the mean only", 2),
-        *here,
+        *rings,
         label(0.5, 1.22, "solid: over the deviation", 1, "center"),
         label(0.5, 1.08, "dashed: the mean only", 2, "center"),
         x="share of right ones",
@@ -300,20 +300,20 @@ def broken(k, r):
     if not damaged(r):
         return None
     ends = f"the pass rate went from {r.pass_rate[0, 0]:.3f} to {r.pass_rate[:, -1].mean():.3f}"
-    found = CAUSES.get(k.plugin, "nothing to compare")
+    name = CAUSES.get(k.plugin, "nothing to compare")
     if k.wrong == 1:
-        found = CAUSES["DAPO"] if k.plugin == "DAPO" else "nothing to compare"
+        name = CAUSES["DAPO"] if k.plugin == "DAPO" else "nothing to compare"
     why = Said(
         f"Wrong ones are paid {k.wrong + k.offset:g}, right ones {1 + k.offset:g}, {reason(k)}: {ends}.",
         {
             "undoing it mends": lambda: not damaged(end(run, replace(k, **fix(k)))),
             "alike, or not": lambda: (
-                (paid(k, True) == paid(k, False)) == (found in ("nothing to compare", CAUSES["DAPO"]))
+                (paid(k, True) == paid(k, False)) == (name in ("nothing to compare", CAUSES["DAPO"]))
             ),
             "wrong ones are pushed up": lambda: k.plugin not in ALONE or r.wrong[0] > 0,
         },
     )
-    return Break(why, fix(k), found)
+    return Break(why, fix(k), name)
 
 
 CAUSES = {
@@ -343,11 +343,11 @@ def fix(k):
 def worse(k, r):
     if r.updates < UPDATES or gained(r) >= WELL:
         return None
-    start, now = r.pass_rate[0, 0], r.pass_rate[:, -1].mean()
-    clearly = lambda: end(run, replace(k, plugin="GRPO", wrong=0.0, offset=0.0))
+    starts, ends = r.pass_rate[0, 0], r.pass_rate[:, -1].mean()
+    plain = replace(k, plugin="GRPO", wrong=0.0, offset=0.0)
     return Said(
-        f"The pass rate went from {start:.3f} to {now:.3f}, far less than by GRPO with rewards of 1 and 0.",
-        {"far less": lambda: clearly().pass_rate[:, -1].mean() > now + 0.1},
+        f"The pass rate went from {starts:.3f} to {ends:.3f}, far less than by GRPO with rewards of 1 and 0.",
+        {"far less": lambda: end(run, plain).pass_rate[:, -1].mean() > ends + 0.1},
     )
 
 

@@ -57,11 +57,11 @@ PAIRS, SEEDS = (20, 50, 100, 200, 500, 1000, 2000, 3000), 8
 def held_out():
     """Accuracy by seed and number of pairs, (seeds, 8), and that of gold, %."""
     win, lose = preferences.sample_prefs(WORLD, 20_000, np.random.default_rng(12345))
-    seen = [
+    accuracies = [
         [preferences.accuracy(WORLD.phi @ bradley_terry.fit(WORLD.phi, *pairs(n, seed)), win, lose) for n in PAIRS]
         for seed in range(SEEDS)
     ]
-    return 100 * np.array(seen), 100 * preferences.accuracy(WORLD.gold, win, lose)
+    return 100 * np.array(accuracies), 100 * preferences.accuracy(WORLD.gold, win, lose)
 
 
 def pairs(n, seed):
@@ -107,8 +107,8 @@ def reward():
 @cache
 def paid(prices=PRICES):
     """KL and score of the best policy at each price, one array each."""
-    seen = overoptimization.curve(WORLD, reward(), prices)
-    return np.array([o.kl for o in seen]), np.array([o.proxy for o in seen])
+    outcomes = overoptimization.curve(WORLD, reward(), prices)
+    return np.array([o.kl for o in outcomes]), np.array([o.proxy for o in outcomes])
 
 
 def price(beta):

@@ -160,8 +160,8 @@ def curve(world, reward, linear):
     distance = np.linspace(0.15, FARTHEST, 40)
     if not linear:  # a reward that bends is farther or nearer than its spread says
         distance = np.concatenate([distance[::2], np.geomspace(7, 1500, 24)])
-    seen = overoptimization.curve(world, reward, spread / (np.sqrt(2) * distance))
-    return [o for o in seen if not o.edge]
+    outcomes = overoptimization.curve(world, reward, spread / (np.sqrt(2) * distance))
+    return [o for o in outcomes if not o.edge]
 
 
 def rungs(name):
@@ -284,15 +284,15 @@ def landscape(k, r):
 
 
 def readouts(k, r):
-    found = broken(k, r)
-    cause = found.cause if found else ""
+    break_ = broken(k, r)
+    cause = break_.cause if break_ else ""
     return [
         Readout(
             "Wins against the start",
             lowest(k, r.here, r.path),
             f"lowest of {LATE} updates" if k.how == ADAPTIVE else "",
             outcome,
-            "violated" if found and cause != ONE else "",
+            "violated" if break_ and cause != ONE else "",
         ),
         Readout("The reward model’s score", r.here.proxy, "nats", outcome),
         Readout("KL from the start", f"over {r.here.kl:.0f}" if r.here.edge else r.here.kl, "nats", outcome),
@@ -347,14 +347,14 @@ def few(here):
 
 
 def watched(k, r):
-    found = broken(k, r)
-    if found.cause == ONE if found else k.perfect:
+    break_ = broken(k, r)
+    if break_.cause == ONE if break_ else k.perfect:
         completions, code = float(np.exp(r.here.entropy)), f"exp(entropy) < {FEW}"
         if r.here.edge:  # few, because the map ends there
             return Readout("Different completions", completions, "e^entropy", outcome)
         return Gauge("Different completions", completions, FEW, "", 1, 300, log=True, below=True, expression=code)
-    what = f"Lowest wins, last {LATE} updates" if k.how == ADAPTIVE else "Wins against the start"
-    return Gauge(what, lowest(k, r.here, r.path), HALF, below=True, expression=f"wins < {HALF}")
+    title = f"Lowest wins, last {LATE} updates" if k.how == ADAPTIVE else "Wins against the start"
+    return Gauge(title, lowest(k, r.here, r.path), HALF, below=True, expression=f"wins < {HALF}")
 
 
 def seen_at(k, r, cause):
@@ -369,8 +369,8 @@ def broken(k, r):
     low = lowest(k, r.here, r.path)
     if low >= HALF and not few(r.here):
         return None
-    fix, found = fix_and_cause(k)
-    return Break(why(k, r, low, found), recovery.different(k, fix), found)
+    fix, name = fix_and_cause(k)
+    return Break(why(k, r, low, name), recovery.different(k, fix), name)
 
 
 def below_half(low):
@@ -412,9 +412,9 @@ def why(k, r, low, cause):
         )
     if cause == ASTRAY:
         name, values = NEARER[k.how]
-        turned = dict(beta="price", updates="number of updates", N="N", target="target")[name]
+        spoken = dict(beta="price", updates="number of updates", N="N", target="target")[name]
         return Said(
-            f"Wins are {below_half(low)}, and no {turned} that was tried helps: 200 pairs, none turned round, let one.",
+            f"Wins are {below_half(low)}, and no {spoken} that was tried helps: 200 pairs, none turned round, let one.",
             {
                 "wins are below one half": lambda: float(below_half(low)) < HALF,
                 "nothing that was tried helps": lambda: not any(keeps(replace(k, **{name: at})) for at in values),
@@ -434,7 +434,7 @@ def why(k, r, low, cause):
         )
     score = f"over {at.proxy:.0f}" if at.edge else f"{at.proxy:.1f}"
     when = f"At the lowest of {LATE} updates wins are" if k.how == ADAPTIVE else "Wins are"
-    said = f"{when} {below_half(low)}, though the reward model scores it {score}"
+    scored = f"{when} {below_half(low)}, though the reward model scores it {score}"
     claims = {
         "a reward model was learned": lambda: not k.perfect,
         "it scores it above its start": lambda: at.proxy > 0,
@@ -442,9 +442,9 @@ def why(k, r, low, cause):
         "nearer to its start it is mended": lambda: mends(k, r),
     }
     if at.off < 0.005:
-        return Said(f"{said}. Nearer to its start it would hold.", claims)
+        return Said(f"{scored}. Nearer to its start it would hold.", claims)
     far = {"so much of it is there": lambda: 0.005 <= at.off <= 1}
-    return Said(f"{said}: {100 * at.off:.0f} % of it lies where the start as good as never is.", claims | far)
+    return Said(f"{scored}: {100 * at.off:.0f} % of it lies where the start as good as never is.", claims | far)
 
 
 @cache
@@ -456,16 +456,16 @@ def fix_and_cause(k):
         return dict(gain=CALM), SWING
     if k.how == UPDATES and k.beta * RATE > 2 and keeps(replace(k, how=OPTIMUM)):
         return next({"beta": value} for _, value in held_back(k) if keeps(replace(k, beta=value))), OVERSHOT
-    held = [{name: value} for name, value in held_back(k)]
-    priced = [{"beta": Knobs.beta, **s} for s in held] if k.how == ADAPTIVE else []  # a controller begins at a price
-    for settings in [*held, *priced]:
+    nearer = [{name: value} for name, value in held_back(k)]
+    priced = [{"beta": Knobs.beta, **s} for s in nearer] if k.how == ADAPTIVE else []  # a controller begins at a price
+    for settings in [*nearer, *priced]:
         if keeps(replace(k, **settings)):
             return settings, ONE if lowest(k, here, path) >= HALF else FAR
-    calm = [{"gain": CALM, **s} for s in [*held, *priced]] if k.how == ADAPTIVE else []
+    calm = [{"gain": CALM, **s} for s in [*nearer, *priced]] if k.how == ADAPTIVE else []
     for settings in calm:
         if keeps(replace(k, **settings)):
             return settings, MIXED
-    return next({**RELABELED, **s} for s in [*held, *priced, *calm] if keeps(replace(k, **RELABELED, **s))), ASTRAY
+    return next({**RELABELED, **s} for s in [*nearer, *priced, *calm] if keeps(replace(k, **RELABELED, **s))), ASTRAY
 
 
 def held_back(k):
@@ -489,9 +489,9 @@ def ended(k):
 
 def mends(k, r):
     """Whether the way back leads to a policy that people prefer to its start, and that writes more than one thing."""
-    there = replace(k, **fix_and_cause(k)[0])
-    here, path = ended(there)
-    return preferred(there, counted(there, here, path)) > HALF - 0.01 and not few(here)
+    elsewhere = replace(k, **fix_and_cause(k)[0])
+    here, path = ended(elsewhere)
+    return preferred(elsewhere, counted(elsewhere, here, path)) > HALF - 0.01 and not few(here)
 
 
 def reward_of(k):
@@ -557,7 +557,7 @@ def holds(k, r):
     )
 
 
-def told(r):
+def rise_and_fall(r):
     wins = [o.wins for o in r.best]
     top = int(np.argmax(wins))
     return f"They rise to {wins[top]:.2f} at N = {rungs('N')[top]}, and are back at {wins[-1]:.2f} at a million."
@@ -568,7 +568,7 @@ GUESS = Guess(
     ("rise on", "rise and level off", "rise, then fall"),
     Knobs(how=BEST, N=1_000_000),
     2,
-    lambda k, r: told(r),
+    lambda k, r: rise_and_fall(r),
 )
 
 

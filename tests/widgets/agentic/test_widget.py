@@ -5,11 +5,11 @@ import numpy as np
 import pytest
 
 from tests.widgets import catalogue
-from tests.widgets.catalogue import fixed
 from widgets.agentic import widget as agentic
 from widgets.agentic.widget import Knobs
 
 last = partial(catalogue.last, agentic)
+broken = partial(catalogue.broken, agentic)
 panel = partial(catalogue.panel, agentic)
 
 
@@ -17,12 +17,8 @@ def right(**knobs):
     return agentic.windowed(agentic.column(last(**knobs), "accuracy"))[-1]
 
 
-def broken(**knobs):
-    return agentic.broken(Knobs(**knobs), last(**knobs))
-
-
-def test_the_textbook_case_holds_learns_and_calls():
-    assert broken() is None and right() > 0.95 and last()[-1].call_rate > 0.95
+def test_the_textbook_case_learns_and_calls():
+    assert right() > 0.95 and last()[-1].call_rate > 0.95
 
 
 @pytest.mark.when_changed()
@@ -34,8 +30,8 @@ def test_without_the_mask_a_short_tool_reply_does_no_harm_and_a_long_one_breaks_
 
 
 @pytest.mark.when_changed()
-def test_a_run_is_broken_if_fewer_than_half_end_right_and_the_mask_mends_it():
-    chance, told = random.Random("agentic"), []
+def test_a_run_is_broken_if_fewer_than_half_end_right_and_only_where_the_mask_is_wrong():
+    chance, breaks = random.Random("agentic"), []
     for _ in range(6):
         knobs = dict(
             masked=chance.choice([True, False, False, False]),
@@ -45,20 +41,17 @@ def test_a_run_is_broken_if_fewer_than_half_end_right_and_the_mask_mends_it():
             denominator=chance.choice(["own tokens", "all tokens"]),
             fill=chance.choice(["recomputed", "recomputed", "0"]),
         )
-        counted = [step.accuracy for step in last(**knobs)[-5:]]
-        told.append(sum(counted) / 5 < 0.5)
-        assert (broken(**knobs) is not None) == told[-1], knobs
-        if told[-1]:
-            assert not knobs["masked"] or knobs["shift"], knobs
-            back = fixed("agentic", Knobs(**knobs), broken(**knobs).fix)
-            assert broken(**vars(back)) is None, knobs
-    assert 0.2 < np.mean(told) < 0.8
+        accuracy = [step.accuracy for step in last(**knobs)[-5:]]
+        breaks.append(broken(**knobs) is not None)
+        assert breaks[-1] == (sum(accuracy) / 5 < 0.5), knobs
+        assert not breaks[-1] or not knobs["masked"] or knobs["shift"], knobs
+    assert 0.2 < np.mean(breaks) < 0.8
 
 
 def test_a_broken_run_is_reported_only_at_its_end():
     knobs = dict(masked=False, reply=16)
-    said = [agentic.broken(Knobs(**knobs), last(**knobs)[:n]) is not None for n in (6, 30, 60)]
-    assert said == [False, False, True]
+    breaks = [agentic.broken(Knobs(**knobs), last(**knobs)[:n]) is not None for n in (6, 30, 60)]
+    assert breaks == [False, False, True]
     assert agentic.watched(Knobs(**knobs), last(**knobs)).value == right(**knobs) < 0.5
 
 
@@ -72,14 +65,12 @@ def test_the_verdict_of_a_broken_run_names_the_early_gradient_share_and_the_fina
 def test_where_the_tool_is_given_up_the_sentence_says_what_the_readout_says():
     for reply in (8, 16):
         knobs = dict(masked=False, reply=reply, algorithm="REINFORCE")
-        called = last(**knobs)[-1].call_rate
-        start = f"{100 * called:.3g} % still call the tool" if called else "No completion calls the tool"
+        call_rate = last(**knobs)[-1].call_rate
+        start = f"{100 * call_rate:.3g} % still call the tool" if call_rate else "No completion calls the tool"
         assert broken(**knobs).why.startswith(start)
 
 
-def test_the_presets_break_for_three_causes():
-    found = [agentic.broken(k, last(**vars(k))) for k in agentic.PRESETS.values()]
-    assert {one.cause for one in found if one} == {"it imitates the tool", "it stops calling", "a mask off by one"}
+def test_a_shifted_mask_is_put_in_its_place():
     assert broken(shift=1).fix == dict(shift=0) and "too far right" in broken(shift=1).why
 
 
@@ -87,19 +78,19 @@ WIDE = dict(algorithm="REINFORCE", denominator="all tokens", reply=16)
 
 
 def test_a_mask_in_its_place_is_not_blamed_for_what_the_divisor_does():
-    found = broken(**WIDE, seed=205)
-    assert found.cause == "the divisor counts the tool's tokens" and found.fix == dict(denominator="own tokens")
+    break_ = broken(**WIDE, seed=205)
+    assert break_.cause == "the divisor counts the tool's tokens" and break_.fix == dict(denominator="own tokens")
     step = last(**WIDE, seed=205)[0]  # one turn calls with four tokens and one answers, beside sixteen of the tool
-    assert f"pushed {step.own.sum() / (step.own.sum() + 16):.2f} times as hard" in found.why
-    assert broken(**WIDE | found.fix, seed=205) is None
+    assert f"pushed {step.own.sum() / (step.own.sum() + 16):.2f} times as hard" in break_.why
+    assert broken(**WIDE | break_.fix, seed=205) is None
 
 
 @pytest.mark.when_changed()
 def test_where_mask_and_divisor_are_wrong_the_way_back_turns_what_is_needed():
     """At seed 204 the mask is enough, at 205 it takes both."""
     for seed, turned in ((204, dict(masked=True)), (205, dict(masked=True, denominator="own tokens"))):
-        found = broken(**WIDE, masked=False, seed=seed)
-        assert found.fix == turned and (found.cause == "mask and divisor count the tool") == (len(turned) == 2)
+        break_ = broken(**WIDE, masked=False, seed=seed)
+        assert break_.fix == turned and (break_.cause == "mask and divisor count the tool") == (len(turned) == 2)
         assert broken(**WIDE | dict(masked=False) | turned, seed=seed) is None
 
 
@@ -111,13 +102,14 @@ def test_a_mask_one_to_the_left_is_damage():
 
 
 def test_wrong_denominator_and_missing_log_probs_show_only_in_their_own_readout():
-    shown = {
+    readouts = {
         name: {r.label: r.value for r in agentic.readouts(k, last(**k.__dict__))}
         for name, k in [*agentic.PRESETS.items(), ("No mask, missing is 0", Knobs(masked=False, fill="0"))]
     }
-    assert shown["Mask, wrong denominator"]["Gradient diluted by"] < 0.5 and shown["Masked"]["Gradient diluted by"] == 1
-    assert shown["No mask, missing is 0"]["Mean ratio in the loss"] < 0.6
-    assert broken(denominator="all tokens") is None and broken(masked=False, fill="0") is None
+    assert readouts["Mask, wrong denominator"]["Gradient diluted by"] < 0.5
+    assert readouts["Masked"]["Gradient diluted by"] == 1
+    assert readouts["No mask, missing is 0"]["Mean ratio in the loss"] < 0.6
+    assert broken(masked=False, fill="0") is None
 
 
 def test_without_a_baseline_the_calls_stop_and_the_tools_text_becomes_likely():
@@ -140,8 +132,3 @@ def test_every_token_of_the_trajectory_has_one_author_and_the_tools_are_the_tall
 def test_a_longer_reply_is_a_longer_trajectory():
     lengths = [len(panel("How surprised the policy is", reply=n)["data"][0]["x"]) for n in (2, 8, 16)]
     assert lengths == sorted(lengths) and lengths[2] - lengths[0] >= 13
-
-
-def test_the_run_streams_and_another_seed_is_another_run():
-    assert [agentic.progress(Knobs(), r)[1] for r in map(list, agentic.run(Knobs(reply=2)))][-1] == 60
-    assert (agentic.column(last(seed=3), "accuracy") != agentic.column(last(), "accuracy")).any()

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from tests.widgets import catalogue
-from tests.widgets.catalogue import fixed
 from widgets.algorithm import widget
 from widgets.algorithm.widget import FILES, Knobs
 
@@ -18,28 +17,15 @@ def first(**knobs):
 
 
 last = partial(catalogue.last, widget)
+broken = partial(catalogue.broken, widget)
 
 
 def own(**knobs):
     return first(**knobs).advantages[Knobs(**knobs).plugin]
 
 
-def now(**knobs):
-    return widget.broken(Knobs(**knobs), first(**knobs))
-
-
-def test_the_default_holds_and_learns():
-    assert widget.broken(Knobs(), last()) is None and last().pass_rate[:, -1].mean() > 0.75
-    assert next(iter(widget.PRESETS.values())) == Knobs()
-
-
-def test_three_presets_are_broken():
-    told = [
-        name
-        for name, k in widget.PRESETS.items()
-        if widget.broken(k, last(**{f: v for f, v in k.__dict__.items() if v != getattr(Knobs(), f)}))
-    ]
-    assert told == ["REINFORCE, a lenient judge", "All are paid alike", "REINFORCE, rewards + 5"]
+def test_the_default_learns():
+    assert last().pass_rate[:, -1].mean() > 0.75
 
 
 @pytest.mark.parametrize(
@@ -62,14 +48,14 @@ def test_a_judge_who_pays_all_the_same_teaches_a_group_file_nothing(plugin):
     for seed in range(2):
         knobs = dict(plugin=plugin, wrong=1.0, seed=seed)
         assert widget.gained(last(**knobs)) == 0
-        found = widget.broken(Knobs(**knobs), last(**knobs))
-        assert "nothing to compare" in found.why and found.fix == dict(wrong=0)
+        break_ = broken(**knobs)
+        assert "nothing to compare" in break_.why and break_.fix == dict(wrong=0)
 
 
 @pytest.mark.when_changed()
 def test_one_drawn_group_without_a_difference_is_no_break_of_the_training():
     for knobs in (dict(right=8), dict(right=0)):
-        assert widget.broken(Knobs(**knobs), last(**knobs)) is None
+        assert broken(**knobs) is None
 
 
 def test_a_group_with_large_advantages_is_shown_but_does_not_break_the_run():
@@ -79,7 +65,7 @@ def test_a_group_with_large_advantages_is_shown_but_does_not_break_the_run():
             np.abs(own(**quiet, plugin=plugin)).max(), rel=0.01
         )
         assert np.ptp(first(**loud, plugin=plugin).rewards) < 0.01 < 1 < np.abs(own(**loud, plugin=plugin)).max()
-    assert widget.broken(Knobs(**loud), last(**loud)) is None and last(**loud).pass_rate[:, -1].min() > 0.8
+    assert broken(**loud) is None and last(**loud).pass_rate[:, -1].min() > 0.8
 
 
 @pytest.mark.when_changed()
@@ -87,8 +73,8 @@ def test_under_a_lenient_judge_only_what_compares_within_the_group_learns():
     for seed in range(5):
         alone, group = (last(seeds=1, plugin=plugin, wrong=0.9, seed=seed) for plugin in ("REINFORCE", "GRPO"))
         assert alone.pass_rate[:, -1].mean() < alone.pass_rate[0, 0] < 0.8 < group.pass_rate[:, -1].mean()
-        found = widget.broken(Knobs(plugin="REINFORCE", wrong=0.9, seed=seed), alone)
-        assert "nobody compares" in found.why and found.fix == dict(plugin="RLOO")
+        break_ = widget.broken(Knobs(plugin="REINFORCE", wrong=0.9, seed=seed), alone)
+        assert "nobody compares" in break_.why and break_.fix == dict(plugin="RLOO")
 
 
 @pytest.mark.when_changed()
@@ -101,8 +87,8 @@ def test_the_credit_of_wrong_completions_is_followed_through_the_run():
 
 
 @pytest.mark.when_changed()
-def test_a_run_is_broken_if_its_mean_ends_no_higher_than_it_began_and_the_fix_mends_it():
-    chance, told = random.Random("algorithm"), []
+def test_a_run_is_broken_if_its_mean_ends_no_higher_than_it_began():
+    chance, breaks = random.Random("algorithm"), []
     for _ in range(10):
         knobs = dict(
             plugin=chance.choice(list(FILES)),
@@ -114,20 +100,15 @@ def test_a_run_is_broken_if_its_mean_ends_no_higher_than_it_began_and_the_fix_me
         k = Knobs(**knobs)
         ends_right = widget.readouts(k, last(seeds=1, **knobs))[-1].value
         starts_right = 0.3285  # of 100 sums, exact
-        found = widget.broken(k, last(seeds=1, **knobs))
-        assert (found is not None) == (ends_right < starts_right + 0.01), (knobs, ends_right)
-        told.append(found is not None)
-        if found:
-            back = fixed("algorithm", k, found.fix)
-            assert widget.broken(back, last(seeds=1, **vars(back))) is None, (knobs, found.fix)
-    assert 0.2 < np.mean(told) < 0.8
+        breaks.append(widget.broken(k, last(seeds=1, **knobs)) is not None)
+        assert breaks[-1] == (ends_right < starts_right + 0.01), (knobs, ends_right)
+    assert 0.2 < np.mean(breaks) < 0.8
 
 
 @pytest.mark.when_changed()
 def test_a_constant_breaks_reinforce_in_training_and_nothing_that_compares_within_the_group():
-    found = widget.broken(Knobs(plugin="REINFORCE", offset=5.0), last(plugin="REINFORCE", offset=5.0))
-    assert found.fix == dict(plugin="RLOO") and "from 0.329 to" in found.why
-    assert widget.broken(Knobs(plugin="RLOO", offset=5.0), last(plugin="RLOO", offset=5.0)) is None
+    break_ = broken(plugin="REINFORCE", offset=5.0)
+    assert break_.fix == dict(plugin="RLOO") and "from 0.329 to" in break_.why
     assert last(plugin="REINFORCE").pass_rate[:, -1].mean() > 0.85
 
 
@@ -172,8 +153,7 @@ def test_all_six_files_learn_from_rewards_of_minus_one_and_one():
 
 
 def test_the_run_streams_and_counts():
-    seen = list(widget.run(Knobs()))
-    assert [widget.progress(Knobs(), r)[1] for r in seen] == list(range(0, 61, 6))
+    assert [widget.progress(Knobs(), r)[1] for r in widget.run(Knobs())] == list(range(0, 61, 6))
 
 
 def test_another_seed_trains_three_other_runs():
